@@ -30,19 +30,24 @@ static TriedSettings keeping(int64_t count, int64_t share, int64_t otherShare, S
   return {{"checkpoint_keep", keep + std::to_string(otherShare)}, {"checkpoint_rest", rest.str()}};
 }
 
-std::vector<TriedSettings> checkpointCandidates(ModuleOp step) {
+std::vector<TriedSettings> checkpointLevels(ModuleOp step) {
   const int64_t uses = usesOf(step);
-  std::vector<TriedSettings> candidates = {keeping(0, 0, 100, "none"), keeping(0, 0, 100, "selective")};
+  std::vector<TriedSettings> levels = {keeping(0, 0, 100, "none"), keeping(0, 0, 100, "selective")};
   int64_t before = 100;
   for (const int64_t share : kShares) {
     int64_t last = 0;
     for (int64_t part = 1; part <= kParts; ++part)
       if (const int64_t count = uses * part / kParts; count > last) {
-        candidates.push_back(keeping(count, share, before, "selective"));
+        levels.push_back(keeping(count, share, before, "selective"));
         last = count;
       }
     before = share;
   }
+  return levels;
+}
+
+std::vector<TriedSettings> checkpointCandidates(ModuleOp step) {
+  std::vector<TriedSettings> candidates = checkpointLevels(step);
   if (isOpen(step, {"max_reuse_distance", "reshard_after_forward"}))
     for (const TriedSettings &settings : std::vector(candidates)) {
       candidates.push_back(settings);
@@ -53,10 +58,6 @@ std::vector<TriedSettings> checkpointCandidates(ModuleOp step) {
     candidates.back().push_back({"prefetch", "0"});
   }
   return candidates;
-}
-
-bool keepsLess(const TriedSettings &candidate) {
-  return candidate.size() == 2 && candidate.front().value != "100";
 }
 
 static LogicalResult refuse(ModuleOp module, const CandidatePlan &least, int64_t limit) {

@@ -107,11 +107,10 @@ LogicalResult Planner::findLevels() {
   FailureOr<const Candidates *> first = step({0, 0});
   if (failed(first))
     return failure();
-  for (const TriedSettings &kept : checkpointCandidates((*first)->step()))
-    if (keepsLess(kept)) {
-      levels_.push_back({{"activation_checkpointing", "full"}});
-      llvm::append_range(levels_.back(), kept);
-    }
+  for (const TriedSettings &kept : llvm::drop_begin(checkpointLevels((*first)->step()), 2)) {
+    levels_.push_back({{"activation_checkpointing", "full"}});
+    llvm::append_range(levels_.back(), kept);
+  }
   return success();
 }
 
