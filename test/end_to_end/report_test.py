@@ -96,6 +96,15 @@ class Document(harness.EndToEndTest):
         reach = max(peak["reach_bytes"] for entry in report["entries"] for peak in entry["peaks"])
         self.assertLess(report["arenas"][1]["bytes"] - reach, 64)
 
+    def test_seconds_are_those_of_the_compiler(self):
+        """Of a plan for a GPU the compiler predicts the plan's own machine, too."""
+        self.trainc("compile", harness.GOLDEN / "gpt" / "gpt.mlir", "-o", "gpu.plan", "--target=cuda", "--gpu-levels=none", "--ranks=2", "--zero-stage=3", "--report=gpu.json")
+        verdict, compiled = json.loads(self.trainc("report", "gpu.plan", "--json")[0])["verdict"], json.loads(Path("gpu.json").read_text())
+        self.assertAlmostEqual(verdict["step_seconds"], compiled["predicted_step_seconds"], delta=2e-8)
+        self.assertAlmostEqual(verdict["communication_seconds"], compiled["predicted_communication_seconds"], delta=2e-8)
+        self.assertAlmostEqual(verdict["exposed_seconds"], compiled["predicted_communication_seconds"] * compiled["predicted_exposed_share"], delta=2e-8)
+        self.assertGreater(verdict["exposed_seconds"], 1e-6)
+
     def test_a_limit_and_what_it_leaves(self):
         report, _ = self.document(*SHARDED)
         verdict = report["verdict"]

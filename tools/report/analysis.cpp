@@ -2,10 +2,9 @@
 
 #include "runtime/base/json_text.h"
 #include "runtime/plan/dtype.h"
-#include "runtime/plan/streams.h"
-#include "runtime/plan/uses.h"
+#include "runtime/plan/library_calls.h"
 #include "runtime/plan/view.h"
-#include "runtime/simulate/plan_schedule.h"
+#include "runtime/simulate/simulation.h"
 
 #include <algorithm>
 
@@ -20,8 +19,7 @@ const ArenaPeak *EntryAnalysis::peak(const fb::Plan &plan) const {
 }
 
 Analysis::Analysis(const fb::Plan &plan) : plan(plan), labels(plan) {
-  // As the compiler predicts them: each instruction at its own rate, whatever runs beside it.
-  const std::vector<double> shares = sharesBesideCompute(1);
+  const std::vector<double> shares = sharesBesideCompute(clusterOf(plan).machine.linkShareBesideCompute);
   for (const fb::Entry *entry : *plan.entries()) {
     EntryAnalysis each{.entry = entry,
                        .runs = runsPerStep(plan, *entry),
@@ -49,21 +47,6 @@ bool Analysis::counts(const fb::Arena &arena) const {
          (arena.space() == fb::Space::Host && view(plan.target()) == "cpu");
 }
 
-MomentWork workOf(const fb::Plan &plan, const Moment &moment) {
-  MomentWork work;
-  if (const fb::Launch *launch = moment.instruction->operation_as_Launch())
-    work.flops = static_cast<double>(plan.kernels()->Get(launch->kernel())->flops());
-  else if (isLibraryCall(*moment.instruction))
-    work.flops = libraryFlops(*moment.instruction);
-  verify::forEachUse(plan, *moment.instruction, 1, [&](const verify::Use &use) {
-    const int passes = (use.reads ? 1 : 0) + (use.writes ? 1 : 0);
-    work.bytes += passes * static_cast<double>(use.range.bytes);
-  });
-  work.flops *= static_cast<double>(moment.iterations);
-  work.bytes *= static_cast<double>(moment.iterations);
-  return work;
-}
-
 std::string classOf(const fb::Plan &plan, const fb::Instruction &instruction) {
   if (const fb::Launch *launch = instruction.operation_as_Launch()) {
     const fb::KernelKind kind = plan.kernels()->Get(launch->kernel())->kind();
@@ -74,21 +57,6 @@ std::string classOf(const fb::Plan &plan, const fb::Instruction &instruction) {
   if (instruction.operation_type() == fb::Operation::MatrixProduct)
     return "product";
   return isLibraryCall(instruction) ? "attention" : "copy";
-}
-
-std::string whatOf(const fb::Plan &plan, const fb::Instruction &instruction) {
-  const auto spaceOf = [&](const fb::Operand *operand) {
-    return spaceName(plan.arenas()->Get(plan.buffers()->Get(operand->buffer())->arena())->space());
-  };
-  if (const fb::Launch *launch = instruction.operation_as_Launch())
-    return std::string(view(plan.kernels()->Get(launch->kernel())->symbol()));
-  if (const fb::Collective *collective = instruction.operation_as_Collective())
-    return collectiveName(collective->kind());
-  if (const fb::Copy *copy = instruction.operation_as_Copy())
-    return fmt::format("copy {} to {}", spaceOf(copy->source()), spaceOf(copy->destination()));
-  if (instruction.operation_type() == fb::Operation::Zero)
-    return "zero";
-  return libraryCallName(instruction);
 }
 
 } // namespace trainc::report

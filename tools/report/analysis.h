@@ -38,16 +38,7 @@ struct Analysis {
   bool counts(const fb::Arena &arena) const;
 };
 
-/// What a moment computes and touches, in all iterations of its loop.
-struct MomentWork {
-  double flops = 0, bytes = 0;
-};
-MomentWork workOf(const fb::Plan &plan, const Moment &moment);
-
 /// "product", "attention", "rows", ...: what an instruction is, in a word.
 std::string classOf(const fb::Plan &plan, const fb::Instruction &instruction);
-
-/// "all-gather", "matrix product", "copy device to disk", or a kernel's symbol.
-std::string whatOf(const fb::Plan &plan, const fb::Instruction &instruction);
 
 } // namespace trainc::report

@@ -1,20 +1,11 @@
 #include "tools/report/collectives.h"
 
 #include "runtime/plan/collective.h"
+#include "runtime/simulate/plan_work.h"
 
 #include <map>
 
 namespace trainc::report {
-
-/// What each rank sends in a ring.
-static uint64_t ringBytesOf(const fb::Plan &plan, const fb::Collective &collective) {
-  const uint64_t ranks = groupRanks(plan, collective.group());
-  const uint64_t passes = collective.kind() == fb::CollectiveKind::AllReduce ? 2 : 1;
-  uint64_t sent = 0;
-  for (const fb::Range *range : *collective.ranges())
-    sent += passes * range->elements() * elementBytes(range->dtype()) * (ranks - 1) / ranks;
-  return sent;
-}
 
 std::vector<CollectiveSum> collectivesOf(const Analysis &analysis) {
   std::map<fb::CollectiveKind, CollectiveSum> sums;
@@ -26,7 +17,7 @@ std::vector<CollectiveSum> collectivesOf(const Analysis &analysis) {
       CollectiveSum &sum = sums[collective->kind()];
       sum.kind = collectiveName(collective->kind());
       sum.count += entry.runs;
-      sum.sentBytes += entry.runs * ringBytesOf(analysis.plan, *collective);
+      sum.sentBytes += entry.runs * static_cast<uint64_t>(exchangeOf(analysis.plan, *collective).bytesSent);
       sum.seconds += static_cast<double>(entry.runs) * moment.seconds();
     }
   std::vector<CollectiveSum> result;

@@ -2,6 +2,7 @@
 
 #include "runtime/plan/streams.h"
 #include "runtime/plan/view.h"
+#include "runtime/simulate/plan_work.h"
 
 #include <cmath>
 #include <map>
@@ -86,7 +87,7 @@ private:
   }
 
   size_t instruction(const fb::Instruction &instruction) {
-    const size_t number = instructions_(whatOf(plan_, instruction));
+    const size_t number = instructions_(describeInstruction(plan_, instruction));
     if (number == classes_.size())
       classes_.push_back(classOf(plan_, instruction));
     return number;

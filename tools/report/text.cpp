@@ -1,5 +1,6 @@
 #include "tools/report/text.h"
 
+#include "runtime/log/units.h"
 #include "runtime/plan/settings.h"
 #include "runtime/plan/streams.h"
 #include "runtime/plan/view.h"
@@ -30,8 +31,6 @@ public:
 private:
   std::string text_;
 };
-
-std::string byteText(uint64_t bytes) { return bytesText(static_cast<double>(bytes)); }
 
 double percentOf(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
 
@@ -67,13 +66,13 @@ void addPeak(const Analysis &analysis, uint64_t peak, Lines &lines) {
   std::ranges::sort(rows, bySize);
   for (const auto &[kind, bytes] : rows)
     if (bytes > 0)
-      lines.add("  {:20} {:>10} {:5.1f} %  {}", kind, byteText(bytes),
+      lines.add("  {:20} {:>10} {:5.1f} %  {}", kind, formatBytes(bytes),
                 percentOf(static_cast<double>(bytes), static_cast<double>(peak)), barText(bytes, peak));
   rows.assign(blocks.begin(), blocks.end());
   std::ranges::sort(rows, bySize);
   lines.add("\nBlocks that hold most of it:");
   for (const auto &[block, bytes] : std::span(rows).first(std::min(rows.size(), kRows)))
-    lines.add("  {:20} {:>10} {:5.1f} %  {}", shortText(block, 20), byteText(bytes),
+    lines.add("  {:20} {:>10} {:5.1f} %  {}", shortText(block, 20), formatBytes(bytes),
               percentOf(static_cast<double>(bytes), static_cast<double>(peak)), barText(bytes, peak));
 }
 
@@ -87,7 +86,7 @@ void addTime(const Analysis &analysis, const Verdict &verdict, Lines &lines) {
                 each.runs > 1 ? fmt::format(", {} times", each.runs) : "");
   for (const CollectiveSum &each : collectivesOf(analysis))
     lines.add("  {:20} {:>10}, {} of them, each rank sends {}", each.kind, secondsText(each.seconds),
-              each.count, byteText(each.sentBytes));
+              each.count, formatBytes(each.sentBytes));
 }
 
 void addRemakes(const Analysis &analysis, Lines &lines) {
@@ -96,7 +95,7 @@ void addRemakes(const Analysis &analysis, Lines &lines) {
     return;
   lines.add("\nWhat making values again would save at most, and cost at least in a step:");
   for (const Remake &each : std::span(remakes).first(std::min(remakes.size(), kRows)))
-    lines.add("  {:>10} for {:>8}  {}", byteText(each.bytes), secondsText(each.seconds),
+    lines.add("  {:>10} for {:>8}  {}", formatBytes(each.bytes), secondsText(each.seconds),
               shortText(each.what, 70));
 }
 
@@ -120,7 +119,7 @@ std::string valueText(const nlohmann::json &value, const std::string &unit) {
   if (!value.is_number())
     return value.is_string() ? value.get<std::string>() : value.dump();
   const auto number = value.get<double>();
-  return unit == "bytes"     ? bytesText(number)
+  return unit == "bytes"     ? formatBytes(static_cast<uint64_t>(number))
          : unit == "seconds" ? secondsText(number)
                              : fmt::format("{}", value.get<int64_t>());
 }

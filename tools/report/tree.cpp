@@ -1,6 +1,7 @@
 #include "tools/report/tree.h"
 
 #include "runtime/plan/view.h"
+#include "runtime/simulate/plan_work.h"
 
 #include <algorithm>
 #include <map>
@@ -74,12 +75,13 @@ private:
       for (const Moment &moment : entry.moments) {
         if (entry.runs == 0)
           break;
-        const MomentWork work = workOf(plan_, moment);
         const auto runs = static_cast<double>(entry.runs);
         TreeNode &node = at(scope(moment));
-        node.flops += runs * work.flops;
-        node.bytes += runs * work.bytes;
         node.seconds += runs * moment.seconds();
+        if (const std::optional<Work> work = workOf(plan_, *moment.instruction)) {
+          node.flops += runs * static_cast<double>(moment.iterations) * work->flops;
+          node.bytes += runs * static_cast<double>(moment.iterations) * work->bytes;
+        }
       }
   }
 

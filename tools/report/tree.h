@@ -18,7 +18,7 @@ struct TreeNode {
   uint64_t persistentBytes = 0; ///< that live across entries: parameters, gradients, optimizer states
   uint64_t peakBytes = 0;       ///< of values at the peak's moment
   double flops = 0;             ///< in a step
-  double bytes = 0;             ///< that instructions read and write in a step
+  double bytes = 0;             ///< that instructions move between memory and processor in a step
   double seconds = 0; ///< that its instructions are predicted to take in a step, one after the other
 };
 

@@ -1,11 +1,11 @@
 #include "tools/report/verdict.h"
 
+#include "runtime/log/units.h"
 #include "runtime/plan/settings.h"
 #include "runtime/plan/view.h"
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 
 namespace trainc::report {
 
@@ -75,56 +75,40 @@ Verdict verdictOf(const Analysis &analysis) {
   return verdict;
 }
 
-/// With three digits where there is a point; of two equally near numbers the larger one, as the page has it.
-static std::string digitsText(double value) {
-  const int digits = std::abs(value) < 10 ? 2 : std::abs(value) < 100 ? 1 : 0;
-  const double scale = std::pow(10, digits);
-  return fmt::format("{:.{}f}", std::round(value * scale) / scale, digits);
-}
-
-std::string bytesText(double bytes) {
-  static constexpr const char *units[] = {"KiB", "MiB", "GiB", "TiB"};
-  if (std::abs(bytes) < 1024)
-    return fmt::format("{:.0f} bytes", bytes);
-  size_t unit = 0;
-  for (bytes /= 1024; std::abs(bytes) >= 1024 && unit + 1 < std::size(units); bytes /= 1024)
-    ++unit;
-  return fmt::format("{} {}", digitsText(bytes), units[unit]);
-}
-
 std::string secondsText(double seconds) {
   static constexpr std::pair<double, const char *> units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}};
   for (const auto &[size, name] : units)
-    if (seconds >= size)
-      return fmt::format("{} {}", digitsText(seconds / size), name);
+    if (seconds >= size) {
+      const double value = seconds / size;
+      return fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, name);
+    }
   return seconds > 0 ? fmt::format("{:.2g} us", seconds * 1e6) : "0 s";
 }
 
 static std::string fitText(const Verdict &verdict, uint32_t ranks) {
   const std::string each = ranks > 1 ? " on each rank" : "";
-  const std::string together = bytesText(static_cast<double>(verdict.peak + verdict.unplanned));
+  const std::string together = formatBytes(verdict.peak + verdict.unplanned);
   const std::optional<int64_t> headroom = verdict.headroom();
   const std::string besides = verdict.unplanned
                                   ? fmt::format(" (its arenas {}, besides them at most {})",
-                                                bytesText(static_cast<double>(verdict.peak)),
-                                                bytesText(static_cast<double>(verdict.unplanned)))
+                                                formatBytes(verdict.peak), formatBytes(verdict.unplanned))
                                   : "";
   if (!headroom)
     return fmt::format("Needs {}{}{}, no limit was given", together, each, besides);
-  const std::string limit = bytesText(static_cast<double>(*verdict.limit));
+  const std::string limit = formatBytes(*verdict.limit);
   if (*headroom < 0)
     return fmt::format("Does not fit: needs {}{}{}, {} more than the limit of {}", together, each, besides,
-                       bytesText(static_cast<double>(-*headroom)), limit);
+                       formatBytes(static_cast<uint64_t>(-*headroom)), limit);
   return fmt::format("Fits: needs {}{}{} of {} allowed, {} to spare", together, each, besides, limit,
-                     bytesText(static_cast<double>(*headroom)));
+                     formatBytes(static_cast<uint64_t>(*headroom)));
 }
 
 std::string sentence(const Verdict &verdict, uint32_t ranks) {
   std::string text = fitText(verdict, ranks);
   if (verdict.host)
-    text += fmt::format("; {} of the host's memory", bytesText(static_cast<double>(verdict.host)));
+    text += fmt::format("; {} of the host's memory", formatBytes(verdict.host));
   if (verdict.disk)
-    text += fmt::format("; {} on disk", bytesText(static_cast<double>(verdict.disk)));
+    text += fmt::format("; {} on disk", formatBytes(verdict.disk));
   if (!verdict.stepSeconds)
     return text + ". The plan does not predict how long a step takes.";
   text += fmt::format(". A step is predicted to take {}", secondsText(*verdict.stepSeconds));

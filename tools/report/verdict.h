@@ -28,9 +28,7 @@ Verdict verdictOf(const Analysis &analysis);
 /// "Fits: 4.26 GiB of 6.00 GiB, ..." as one sentence for people.
 std::string sentence(const Verdict &verdict, uint32_t ranks);
 
-/// "4.26 GiB", "512 bytes"; at most four digits.
-std::string bytesText(double bytes);
-/// "58.2 s", "3.1 ms", "20 us".
+/// "58.2 s", "3.10 ms", "20.0 us".
 std::string secondsText(double seconds);
 
 } // namespace trainc::report

@@ -15,27 +15,29 @@ function make(tag, attributes, ...children) {
   return element;
 }
 
-function scaled(value, base, units) {
-  let unit = 0;
-  while (Math.abs(value) >= base && unit + 1 < units.length) {
-    value /= base;
-    ++unit;
-  }
-  const digits = unit === 0 && Number.isInteger(value) ? 0 : Math.abs(value) < 10 ? 2 : Math.abs(value) < 100 ? 1 : 0;
-  return `${value.toFixed(digits)} ${units[unit]}`.trim();
+/** Three significant digits of a number below 1000 or a little above, as programs print them: of two equally near ones the even one. */
+function threeDigits(value) {
+  const digits = Math.abs(value) < 9.995 ? 2 : Math.abs(value) < 99.95 ? 1 : 0, shifted = value * 10 ** digits, below = Math.floor(shifted);
+  return (shifted - below === 0.5 && below % 2 === 0 ? below / 10 ** digits : value).toFixed(digits);
 }
 
-const bytesText = bytes => scaled(bytes, 1024, ["bytes", "KiB", "MiB", "GiB", "TiB"]);
+/** "4.26 GiB": in the largest of the units, each `base` times the one before, that leaves something before the point. */
+function scaled(value, base, units) {
+  let unit = 0;
+  for (; Math.abs(value) >= base - 0.5 && unit + 1 < units.length; ++unit)
+    value /= base;
+  return `${unit === 0 && Number.isInteger(value) ? value : threeDigits(value)} ${units[unit]}`.trim();
+}
+
+const bytesText = bytes => scaled(bytes, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]);
 const countText = count => scaled(count, 1000, ["", "K", "M", "G", "T", "P", "E"]);
 
 function secondsText(seconds) {
   if (seconds === 0)
     return "0 s";
   for (const [size, name] of [[1, "s"], [1e-3, "ms"], [1e-6, "us"]])
-    if (Math.abs(seconds) >= size) {
-      const value = seconds / size;
-      return `${value.toFixed(Math.abs(value) < 10 ? 2 : Math.abs(value) < 100 ? 1 : 0)} ${name}`;
-    }
+    if (Math.abs(seconds) >= size)
+      return `${threeDigits(seconds / size)} ${name}`;
   return `${(seconds * 1e6).toPrecision(2)} us`;
 }
 
