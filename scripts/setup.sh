@@ -8,7 +8,7 @@ packages=(
   llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools liblld-22-dev libpolly-22-dev zlib1g-dev libzstd-dev
   libfmt-dev libcli11-dev nlohmann-json3-dev libxxhash-dev flatbuffers-compiler libflatbuffers-dev
   libgtest-dev libgmock-dev libbenchmark-dev libopenmpi-dev openmpi-bin
-  libssl-dev openssl libhwloc-dev libpcre2-dev libutf8proc-dev
+  libssl-dev openssl libhwloc-dev liburing-dev libpcre2-dev libutf8proc-dev
   bible-kjv
   chromium-headless-shell
 )

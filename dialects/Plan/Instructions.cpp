@@ -1,5 +1,6 @@
 // Instructions that no library executes: which bytes they touch, and what they ask of a machine.
 #include "dialects/Plan/Plan.h"
+#include "runtime/schema/limits.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -79,8 +80,14 @@ static OperandUse writeOf(OperandAttr operand, int64_t bytes) {
   return {.operand = operand, .bytes = bytes, .reads = false, .writes = true};
 }
 
-SmallVector<OperandUse> CopyOp::getUses(const Surroundings &) {
-  return {readOf(getSource(), int64_t(getBytes())), writeOf(getDestination(), int64_t(getBytes()))};
+/// A disk moves whole blocks, of which the buffer in memory has all.
+SmallVector<OperandUse> CopyOp::getUses(const Surroundings &around) {
+  const auto bytesAt = [&](OperandAttr operand) {
+    auto arena = around.symbols().lookup<ArenaOp>(around.buffer(operand).getArena());
+    const bool movesBlocks = getStream() == Stream::disk && arena.getSpace() != Space::disk;
+    return int64_t(movesBlocks ? wholeBlocks(getBytes()) : getBytes());
+  };
+  return {readOf(getSource(), bytesAt(getSource())), writeOf(getDestination(), bytesAt(getDestination()))};
 }
 
 /// What moves the bytes: memory within the device, or a way between spaces.

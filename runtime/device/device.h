@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <span>
@@ -27,15 +28,15 @@ struct TimeSpan {
   double seconds() const { return end - begin; }
 };
 
-/// Is told of each step that a device has run, in their order, and when it ran. Of a collective a CPU tells
-/// when it was started, as it runs beside the host; a GPU tells when it ran.
+/// Is told of each step that a device has run, in their order, and when it ran. Of a collective or a disk's
+/// copy a CPU tells when it was started, as it runs beside the host; a GPU tells when it ran.
 class StepObserver {
 public:
   virtual ~StepObserver() = default;
   /// Whether it wants to be told of the steps that come next. Those of which nobody is told run faster.
   virtual bool isListening() const = 0;
   virtual void onStep(const Step &step, TimeSpan span) = 0;
-  /// `waitedFor` is a collective that the next step of the compute stream comes after.
+  /// `waitedFor` is a collective or a disk's copy that the next step of the compute stream comes after.
   virtual void onWait(const Step &waitedFor, TimeSpan span) = 0;
 };
 
@@ -127,6 +128,9 @@ public:
   /// For any moment; fails where the device has failed.
   virtual Result<DeviceMemoryUse> memoryUse() const { return DeviceMemoryUse(); }
 
+  /// Where arenas on disk are made from now on; empty: in the folder for temporary files.
+  void keepDiskArenasIn(std::filesystem::path folder) { diskFolder_ = std::move(folder); }
+
   /// Loads the plan's kernels, which entries then name by their indices. Fails (kInvalidInput) when the
   /// machine lacks features that every object of the plan needs, or when a kernel is missing.
   virtual Status loadKernels(const fb::Plan &plan) = 0;
@@ -166,6 +170,12 @@ public:
 
   /// Sets what operations that take long call now and then, from any thread; nothing may be called.
   virtual void onProgress(std::function<void()> callback) = 0;
+
+protected:
+  const std::filesystem::path &diskFolder() const { return diskFolder_; }
+
+private:
+  std::filesystem::path diskFolder_;
 };
 
 } // namespace trainc

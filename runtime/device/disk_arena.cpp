@@ -1,10 +1,12 @@
 #include "runtime/device/disk_arena.h"
 
+#include "runtime/base/arena.h"
+#include "runtime/schema/limits.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
-#include <filesystem>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <utility>
@@ -13,45 +15,54 @@ namespace trainc {
 
 namespace {
 
+/// Bytes that are not aligned go through so much memory at a time.
+constexpr uint64_t kBounceBytes = uint64_t{4} << 20;
+
+std::filesystem::path folderOrTemporary(const std::filesystem::path &folder) {
+  if (!folder.empty())
+    return folder;
+  std::error_code ignored;
+  const std::filesystem::path temporary = std::filesystem::temp_directory_path(ignored);
+  return temporary.empty() ? "/tmp" : temporary;
+}
+
+Status lacksRoom(std::string_view name, uint64_t bytes, const std::filesystem::path &folder, int error) {
+  return failed("cannot make arena '{}' of {} bytes in {}: {}; name another folder with --offload-dir", name,
+                bytes, folder.string(), std::strerror(error));
+}
+
 /// Whether the file was read and written past the page cache, and from now on is not.
 bool leftDirect(int file) {
   const int flags = fcntl(file, F_GETFL);
   return flags >= 0 && (flags & O_DIRECT) != 0 && fcntl(file, F_SETFL, flags & ~O_DIRECT) == 0;
 }
 
-/// Calls `transfer(done)` for what is left of `bytes` until all is done; pread and pwrite may do less at
-/// once.
-template <typename Transfer>
-Status transferAll(int file, std::string_view name, const char *verb, uint64_t bytes, Transfer transfer) {
-  for (uint64_t done = 0; done < bytes;) {
-    const ssize_t count = transfer(done);
-    if (count < 0 && errno == EINTR)
-      continue;
-    if (count < 0 && errno == EINVAL && leftDirect(file))
-      continue; // a disk of larger blocks than plans know
-    if (count <= 0)
-      return failed("cannot {} {} bytes of arena '{}' on disk: {}", verb, bytes - done, name,
-                    count < 0 ? std::strerror(errno) : "the file ends before");
-    done += static_cast<uint64_t>(count);
+Result<ArenaMapping> bounceFor(std::string_view name, uint64_t bytes) {
+  return ArenaMapping::create(name, std::min(wholeBlocks(bytes) + kDiskAlignment, kBounceBytes),
+                              /*reserveOnly=*/false);
+}
+
+/// Calls `visit(begin, bytes)` for pieces of [offset, offset + bytes) that end where blocks do.
+template <typename Visitor> Status forEachPiece(uint64_t offset, uint64_t bytes, Visitor visit) {
+  for (uint64_t begin = offset; begin < offset + bytes;) {
+    const uint64_t end = std::min(begin / kDiskAlignment * kDiskAlignment + kBounceBytes, offset + bytes);
+    TRAINC_RETURN_IF_ERROR(visit(begin, end - begin));
+    begin = end;
   }
   return {};
 }
 
 } // namespace
 
-Result<DiskArena> DiskArena::create(std::string_view name, uint64_t bytes) {
-  std::error_code ignored;
-  std::filesystem::path folder = std::filesystem::temp_directory_path(ignored);
-  if (folder.empty())
-    folder = "/tmp";
+Result<DiskArena> DiskArena::create(std::string_view name, uint64_t bytes,
+                                    const std::filesystem::path &given) {
+  const std::filesystem::path folder = folderOrTemporary(given);
   const int file = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (file < 0)
-    return failed("cannot make arena '{}' in {}: {}; name another folder with TMPDIR", name, folder.string(),
-                  std::strerror(errno));
-  DiskArena arena(name, file, MAP_FAILED, std::max<uint64_t>(bytes, 1));
+    return lacksRoom(name, bytes, folder, errno);
+  DiskArena arena(name, file, MAP_FAILED, wholeBlocks(std::max<uint64_t>(bytes, 1)));
   if (const int error = posix_fallocate(file, 0, static_cast<off_t>(arena.bytes_)); error != 0)
-    return failed("cannot make arena '{}' of {} bytes in {}: {}; name another folder with TMPDIR", name,
-                  bytes, folder.string(), std::strerror(error));
+    return lacksRoom(name, bytes, folder, error);
   // The page cache would keep in memory what went to disk because memory is short. A plan aligns its copies,
   // and arenas lie on borders (kArenaAlignment), so all that stands against direct I/O is a file system
   // without it. With such a one, transfers go through the cache.
@@ -66,7 +77,8 @@ Result<DiskArena> DiskArena::create(std::string_view name, uint64_t bytes) {
 
 DiskArena::DiskArena(DiskArena &&other) noexcept
     : name_(std::move(other.name_)), file_(std::exchange(other.file_, -1)),
-      reserved_(std::exchange(other.reserved_, MAP_FAILED)), bytes_(other.bytes_) {}
+      reserved_(std::exchange(other.reserved_, MAP_FAILED)), bytes_(other.bytes_),
+      ring_(std::move(other.ring_)), unaligned_(std::move(other.unaligned_)) {}
 
 DiskArena::~DiskArena() {
   if (reserved_ != MAP_FAILED)
@@ -75,18 +87,48 @@ DiskArena::~DiskArena() {
     close(file_);
 }
 
-Status DiskArena::read(std::span<std::byte> destination, DeviceAddress source) const {
+template <typename Transfer> Status DiskArena::transfer(const char *verb, uint64_t bytes, Transfer transfer) {
+  int error = transfer();
+  if (error == EINVAL && leftDirect(file_)) // a disk of larger blocks than plans know
+    error = transfer();
+  if (error == 0)
+    return {};
+  return failed("cannot {} {} bytes of arena '{}' on disk: {}", verb, bytes, name_,
+                error < 0 ? "the file ends before" : std::strerror(error));
+}
+
+Status DiskArena::read(std::span<std::byte> destination, DeviceAddress source) {
   const uint64_t offset = source.value() - address().value();
-  return transferAll(file_, name_, "read", destination.size(), [&](uint64_t done) {
-    return pread(file_, destination.data() + done, destination.size() - done,
-                 static_cast<off_t>(offset + done));
+  return transfer("read", destination.size(), [&] { return ring_.read(file_, destination, offset); });
+}
+
+Status DiskArena::write(DeviceAddress destination, std::span<const std::byte> source) {
+  const uint64_t offset = destination.value() - address().value();
+  return transfer("write", source.size(), [&] { return ring_.write(file_, source, offset); });
+}
+
+Status DiskArena::readBytes(std::span<std::byte> destination, DeviceAddress source) {
+  TRAINC_ASSIGN_OR_RETURN(const ArenaMapping bounce, bounceFor(name_, destination.size()));
+  const uint64_t offset = source.value() - address().value();
+  return forEachPiece(offset, destination.size(), [&](uint64_t begin, uint64_t bytes) -> Status {
+    const uint64_t skipped = begin % kDiskAlignment;
+    TRAINC_RETURN_IF_ERROR(
+        read({bounce.data(), wholeBlocks(skipped + bytes)}, address() + (begin - skipped)));
+    std::memcpy(destination.data() + (begin - offset), bounce.data() + skipped, bytes);
+    return {};
   });
 }
 
-Status DiskArena::write(DeviceAddress destination, std::span<const std::byte> source) const {
+Status DiskArena::writeBytes(DeviceAddress destination, std::span<const std::byte> source) {
+  TRAINC_ASSIGN_OR_RETURN(const ArenaMapping bounce, bounceFor(name_, source.size()));
   const uint64_t offset = destination.value() - address().value();
-  return transferAll(file_, name_, "write", source.size(), [&](uint64_t done) {
-    return pwrite(file_, source.data() + done, source.size() - done, static_cast<off_t>(offset + done));
+  return forEachPiece(offset, source.size(), [&](uint64_t begin, uint64_t bytes) -> Status {
+    const std::scoped_lock lock(*unaligned_); // others may write other bytes of these blocks
+    const uint64_t skipped = begin % kDiskAlignment;
+    const std::span<std::byte> blocks(bounce.data(), wholeBlocks(skipped + bytes));
+    TRAINC_RETURN_IF_ERROR(read(blocks, address() + (begin - skipped)));
+    std::memcpy(bounce.data() + skipped, source.data() + (begin - offset), bytes);
+    return write(address() + (begin - skipped), blocks);
   });
 }
 

@@ -73,7 +73,8 @@ private:
     if (const fb::Launch *launch = instruction.operation_as_Launch())
       step.operation = resolve(*launch);
     else if (const fb::Copy *copy = instruction.operation_as_Copy())
-      step.operation = CopyStep{address(*copy->source()), address(*copy->destination()), copy->bytes()};
+      step.operation = CopyStep{address(*copy->source()), address(*copy->destination()),
+                                copy->bytes() + verify::restOfBlock(instruction)};
     else if (const fb::Zero *zero = instruction.operation_as_Zero())
       step.operation = ZeroStep{address(*zero->destination()), zero->bytes()};
     else if (const fb::Collective *collective = instruction.operation_as_Collective())

@@ -30,7 +30,7 @@ struct LaunchStep {
 };
 struct CopyStep {
   Address source, destination;
-  uint64_t bytes;
+  uint64_t bytes; ///< of whole blocks where one side is on disk
 };
 struct ZeroStep {
   Address destination;

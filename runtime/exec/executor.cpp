@@ -76,7 +76,8 @@ Status Executor::allocateArenas() {
         isScratch ? device_.allocateScratch(view(arena->name()), arena->bytes(), communicator_)
                   : device_.allocate(view(arena->name()), arena->space(), arena->bytes(), communicator_);
     if (!address.ok()) {
-      const bool isShort = allocatedBytes() == given; // else the bytes are there, and something else failed
+      // Else the bytes are there, and something else failed.
+      const bool isShort = arena->space() != fb::Space::Disk && allocatedBytes() == given;
       return {address.status().code(),
               address.status().message() + (isShort ? adviceOnMemory() : std::string())};
     }

@@ -42,7 +42,8 @@ void addArena(const fb::Plan &plan, uint32_t arena, std::array<uint64_t, 7> &rol
 std::array<uint64_t, 7> memoryByRole(const fb::Plan &plan) {
   std::array<uint64_t, 7> roles{};
   for (uint32_t arena = 0; arena < plan.arenas()->size(); ++arena)
-    addArena(plan, arena, roles);
+    if (plan.arenas()->Get(arena)->space() != fb::Space::Disk)
+      addArena(plan, arena, roles);
   return roles;
 }
 

@@ -242,6 +242,8 @@ std::optional<Fault> apply(const Access &access, Content &content) {
   if (content && content->buffer == buffer && !content->read && (exact || content->exact))
     return Fault{&access, Fault::Unread};
   content = Value{.buffer = buffer, .exact = exact, .rows = paddedRowsOf(access.use)};
+  if (access.use.isWorkspace)
+    content.reset(); // nobody can read it as a number
   return std::nullopt;
 }
 

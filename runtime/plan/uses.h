@@ -5,6 +5,7 @@
 #include "runtime/plan/library_calls.h"
 #include "runtime/plan/operand.h"
 #include "runtime/plan/view.h"
+#include "runtime/schema/limits.h"
 
 #include <string>
 
@@ -15,7 +16,7 @@ struct Use {
   Range range;
   bool reads, writes;
   uint32_t index; ///< of a launch's argument, a collective's range, or in libraryOperands(); 0 otherwise
-  bool isWorkspace = false; ///< of a collective: what it holds does not matter before, nor after
+  bool isWorkspace = false; ///< of a collective or a copy: what it holds does not matter before, nor after
   StridedBytes numbers = {.rowBytes = 0}; ///< of a library call's operand: all of it, without padding
 };
 
@@ -32,6 +33,16 @@ void forEachRun(const LibraryOperand &each, const StridedBytes &all, uint32_t in
                 index,
                 /*isWorkspace=*/false,
                 each.bytes});
+}
+
+inline fb::Space spaceOf(const fb::Plan &plan, const fb::Operand &operand) {
+  return plan.arenas()->Get(plan.buffers()->Get(operand.buffer())->arena())->space();
+}
+
+/// Bytes in memory that a checked copy moves behind its own, as a disk moves whole blocks.
+inline uint64_t restOfBlock(const fb::Instruction &copy) {
+  const uint64_t bytes = copy.operation_as_Copy()->bytes();
+  return copy.stream() == fb::Stream::Disk ? wholeBlocks(bytes) - bytes : 0;
 }
 
 /// Calls `visit(use)` for every operand of an instruction other than a loop, each source before its
@@ -51,6 +62,14 @@ void forEachUse(const fb::Plan &plan, const fb::Instruction &instruction, uint64
   } else if (const fb::Copy *copy = instruction.operation_as_Copy()) {
     visit(Use{{copy->source(), copy->bytes(), iterations}, true, false, 0});
     visit(Use{{copy->destination(), copy->bytes(), iterations}, false, true, 0});
+    if (const uint64_t rest = restOfBlock(instruction); rest > 0) {
+      const bool reads = spaceOf(plan, *copy->destination()) == fb::Space::Disk;
+      visit(Use{{reads ? copy->source() : copy->destination(), rest, iterations, copy->bytes()},
+                reads,
+                !reads,
+                0,
+                /*isWorkspace=*/true});
+    }
   } else if (const fb::Zero *zero = instruction.operation_as_Zero()) {
     visit(Use{{zero->destination(), zero->bytes(), iterations}, false, true, 0});
   } else if (const fb::Collective *collective = instruction.operation_as_Collective()) {
@@ -88,7 +107,9 @@ inline std::string nameOf(const fb::Plan &plan, const fb::Instruction &instructi
   if (const fb::Collective *collective = instruction.operation_as_Collective())
     return fmt::format("{} {}{}", collectiveName(collective->kind()), operand,
                        rangeText(*collective, use.index));
-  return fmt::format("{} {}", instruction.operation_type() == fb::Operation::Copy ? "copy" : "zero", operand);
+  if (instruction.operation_type() == fb::Operation::Copy)
+    return fmt::format("copy {}", use.isWorkspace ? "to the end of its last block" : operand);
+  return fmt::format("zero {}", operand);
 }
 
 } // namespace trainc::verify

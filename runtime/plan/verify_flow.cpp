@@ -67,7 +67,8 @@ private:
     for (const bool writes : {false, true})
       forEachUse(plan_, instruction, step.iterations, [&](const Use &use) {
         const fb::Buffer &held = buffer(use.range.operand->buffer());
-        if (held.arena() == arena_ && use.range.bytes > 0 && (writes ? use.writes : use.reads))
+        const bool isMeant = writes ? use.writes : use.reads && !use.isWorkspace;
+        if (held.arena() == arena_ && use.range.bytes > 0 && isMeant)
           step.accesses.push_back(
               {&instruction, use, writes, inner,
                static_cast<int64_t>(held.offset() + use.range.operand->offset() + use.range.shift),

@@ -2,6 +2,7 @@
 #include "runtime/plan/library_calls.h"
 #include "runtime/plan/operand.h"
 #include "runtime/plan/streams.h"
+#include "runtime/plan/uses.h"
 #include "runtime/plan/verifier.h"
 #include "runtime/plan/verify.h"
 #include "runtime/schema/limits.h"
@@ -35,6 +36,7 @@ private:
   Status launch(const fb::Launch &launch);
   Status libraryCall(const fb::Instruction &call);
   Status copy(const fb::Copy &copy, fb::Stream stream);
+  Status ofBlocks(const Range &source, const Range &destination);
   Status zero(const fb::Zero &zero);
   Status range(const Range &range, uint64_t alignment, const char *what);
   Status onDevice(const Range &range, uint64_t alignment, const char *what);
@@ -50,10 +52,6 @@ private:
 Status BodyVerifier::range(const Range &range, uint64_t alignment, const char *what) {
   advances_ |= range.operand->loop_stride() != 0;
   return checkRange(plan_, range, alignment, what);
-}
-
-fb::Space spaceOf(const fb::Plan &plan, const fb::Operand &operand) {
-  return plan.arenas()->Get(plan.buffers()->Get(operand.buffer())->arena())->space();
 }
 
 Status BodyVerifier::onDevice(const Range &each, uint64_t alignment, const char *what) {
@@ -133,6 +131,26 @@ std::optional<fb::Stream> copyStream(fb::Space from, fb::Space to) {
   return to == fb::Space::Device ? fb::Stream::CopyIn : fb::Stream::CopyOut;
 }
 
+/// What direct I/O asks: see Copy in plan.fbs.
+Status BodyVerifier::ofBlocks(const Range &source, const Range &destination) {
+  const bool toDisk = spaceOf(plan_, *destination.operand) == fb::Space::Disk;
+  const Range &onDisk = toDisk ? destination : source;
+  Range inMemory = toDisk ? source : destination;
+  const uint64_t end = onDisk.operand->offset() + onDisk.bytes,
+                 held = plan_.buffers()->Get(onDisk.operand->buffer())->bytes();
+  for (const Range &each : {onDisk, inMemory}) {
+    const fb::Buffer &buffer = *plan_.buffers()->Get(each.operand->buffer());
+    const uint64_t offset = buffer.offset() + each.operand->offset(); // in its arena, whatever space that is
+    if ((each.bytes % kDiskAlignment != 0 && end != held) || offset % kDiskAlignment != 0 ||
+        each.operand->rank_stride() % kDiskAlignment != 0)
+      return invalidInput("copy: expected offsets and lengths in multiples of {} where one side is on disk, "
+                          "found {} bytes at {} in the arena of '{}'",
+                          kDiskAlignment, each.bytes, offset, view(buffer.name()));
+  }
+  inMemory.bytes = wholeBlocks(inMemory.bytes);
+  return range(inMemory, 1, "copy to the end of the last block");
+}
+
 Status BodyVerifier::copy(const fb::Copy &copy, fb::Stream stream) {
   if (!copy.source() || !copy.destination())
     return invalidInput("copy: expected a source and a destination, found one missing");
@@ -154,17 +172,7 @@ Status BodyVerifier::copy(const fb::Copy &copy, fb::Stream stream) {
     return invalidInput("copy: expected one within the device or between spaces, found one within {}",
                         spaceName(from));
   if (expected == fb::Stream::Disk)
-    for (const Range &each : {source, destination}) {
-      const fb::Buffer &buffer = *plan_.buffers()->Get(each.operand->buffer());
-      const uint64_t offset =
-          buffer.offset() + each.operand->offset(); // in its arena, whatever space that is
-      if (each.bytes % kDiskAlignment != 0 || offset % kDiskAlignment != 0 ||
-          each.operand->rank_stride() % kDiskAlignment != 0)
-        return invalidInput(
-            "copy: expected offsets and lengths in multiples of {} where one side is on disk, "
-            "found {} bytes at {} in the arena of '{}'",
-            kDiskAlignment, each.bytes, offset, view(buffer.name()));
-    }
+    TRAINC_RETURN_IF_ERROR(ofBlocks(source, destination));
   return streamIs(*expected, stream);
 }
 

@@ -38,7 +38,10 @@ Status liesInBuffer(const fb::Plan &plan, const fb::State &state) {
   if (count == 0 || count > flat || state.offset() > flat - count)
     return invalidInput("{}: expected it within the {} elements of its flat tensor, found {} at {}", what,
                         flat, count, state.offset());
-  return persistent(plan, state.buffer(), what);
+  const fb::Arena &arena = *plan.arenas()->Get(buffer.arena());
+  if (!arena.persistent())
+    return invalidInput("{}: expected it in a persistent arena, found it in '{}'", what, view(arena.name()));
+  return {};
 }
 
 Status state(const fb::Plan &plan, const fb::State &state) {

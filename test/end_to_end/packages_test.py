@@ -45,7 +45,7 @@ class PackagesTest(harness.EndToEndTest):
         self.assertEqual(mpi, ["/usr/lib/trainc/libtrainc_comm_mpi.so", "/usr/share/doc/trainc-comm-mpi/copyright"])
         needs = {package: self.fields(package)["Depends"] for package in PACKAGES}
         self.assertIn("libmlir-22", needs["trainc"])
-        for library in ["libc6", "libfmt9", "libhwloc15", "libpcre2-8-0", "libutf8proc2"]:
+        for library in ["libc6", "libfmt9", "libhwloc15", "libpcre2-8-0", "liburing2", "libutf8proc2"]:
             self.assertIn(library, needs["trainrun"])
         self.assertNotRegex(needs["trainrun"] + needs["trainc-comm-mpi"], "llvm|mlir|python")
         self.assertRegex(needs["trainc-comm-mpi"], r"libopenmpi3.*trainrun \(= |trainrun \(= .*libopenmpi3")

@@ -35,7 +35,7 @@ MAY_INCLUDE = {
     "runtime/training": BASE + ["runtime/plan", "runtime/device/*.h", "runtime/comm/*.h", "runtime/data", "runtime/exec", "runtime/formats",
                                 "runtime/log", "runtime/state"],
     "dialects/Interfaces": [],
-    "dialects/Plan": ["dialects/Interfaces", "runtime/cost/work.h", "runtime/schema/row_padding.h"],
+    "dialects/Plan": ["dialects/Interfaces", "runtime/cost/work.h", "runtime/schema/limits.h", "runtime/schema/row_padding.h"],
     "dialects/NN": ["dialects/Interfaces", "dialects/Plan", "runtime/schema/plain_text.h"],
     "dialects/Dist": ["dialects/Interfaces", "dialects/Plan"],
     "dialects/Train": ["dialects/Interfaces", "dialects/Plan", "dialects/NN"],
@@ -47,7 +47,8 @@ MAY_INCLUDE = {
     # What passes ask of the target that a plan is for.
     "lib/Fusion": COMPILER_BASE + DIALECTS + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h"],
     "lib/Remat": COMPILER_BASE + DIALECTS + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h"],
-    "lib/Memory": COMPILER_BASE + DIALECTS + ["lib/Codegen/Target.h"],
+    "lib/Memory": COMPILER_BASE + DIALECTS + ["lib/Codegen/Target.h", "runtime/schema/limits.h"],
+    "lib/Offload": COMPILER_BASE + DIALECTS + ["runtime/schema/limits.h"],
     "lib/Schedule": COMPILER_BASE + DIALECTS + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h", "runtime/schema/limits.h"],
     "lib/Reference": DIALECTS,
     "lib/Pipelines": ["lib", "runtime/cost"] + DIALECTS + ["runtime/schema/limits.h"],

@@ -156,6 +156,11 @@ void addMachine(CLI::App &app, Options &o) {
       ->type_name("NAME")
       ->check(CLI::IsMember({"auto", "cpu", "cuda", "emulated", "null"}))
       ->capture_default_str();
+  group
+      .add("--offload-dir", o.offloadDir,
+           "Folder on the disk that holds what the plan keeps outside of memory, in files without names; "
+           "default: the disk of --checkpoint-dir, or the folder for temporary files (TMPDIR)")
+      ->type_name("DIR");
   group.add("--device-seed", o.deviceSeed, "Draws the order of --device=emulated; default 0")
       ->type_name("N")
       ->check(wholeNumber<uint64_t>(0));

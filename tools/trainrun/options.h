@@ -11,6 +11,7 @@ struct Options : RunOptions {
   std::string trust; ///< file of the keys that sign plans; empty: any plan runs
   std::string device = "auto", comm = "auto";
   std::optional<uint64_t> deviceSeed; ///< of the emulated device
+  std::string offloadDir;             ///< of arenas on disk; empty: see rank.cpp
   std::optional<unsigned> threads, processes;
   double commTimeout = 5; ///< seconds
 

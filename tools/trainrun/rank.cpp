@@ -21,6 +21,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <new>
 #include <sys/mman.h>
 
@@ -57,6 +58,18 @@ private:
     return {std::move(device), threads};
   }
 };
+
+/// Checkpoints lie on a disk that has room for states, and folders for temporary files often in memory. The
+/// folder of checkpoints need not exist yet.
+std::filesystem::path diskFolder(const Options &options) {
+  if (!options.offloadDir.empty() || options.checkpointDir.empty())
+    return options.offloadDir;
+  std::error_code error;
+  std::filesystem::path folder = std::filesystem::absolute(options.checkpointDir, error);
+  while (folder.has_relative_path() && !std::filesystem::is_directory(folder, error))
+    folder = folder.parent_path();
+  return folder;
+}
 
 /// How long a rank of GPUs that has failed, and said so, may take to give back what it has.
 constexpr double kSecondsToEnd = 2;
@@ -143,6 +156,7 @@ struct Holdings {
 Status run(const PlanFile &file, const Options &options, const Rank &rank, Log &log, Holdings &holdings) {
   TRAINC_ASSIGN_OR_RETURN(holdings.chosen, ChosenDevice::open(file.plan(), options, rank));
   const ChosenDevice &chosen = holdings.chosen;
+  chosen.device->keepDiskArenasIn(diskFolder(options));
   if (const std::string profile = profileFile(options, rank); !profile.empty())
     TRAINC_RETURN_IF_ERROR(checkProfileFile(profile));
   TRAINC_RETURN_IF_ERROR(checkRoom(file.plan(), options, rank, *chosen.device, log));

@@ -47,10 +47,10 @@ Result<DeviceRates> CpuDevice::measureRates() {
   if (!memory.ok())
     return rates;
   std::byte *const source = memory->data(), *const destination = source + bytes;
-  copyInMemory(source, destination, bytes); // pages exist once they are written
+  copy(source, destination, bytes); // pages exist once they are written
   for (int i = 0; i < kMeasuredCopies; ++i) {
     const double begin = steadySeconds();
-    copyInMemory(destination, source, bytes);
+    copy(destination, source, bytes);
     rates.copiedBytes =
         std::max(rates.copiedBytes, 2.0 * static_cast<double>(bytes) / (steadySeconds() - begin));
   }
@@ -61,7 +61,7 @@ Result<DeviceRates> CpuDevice::measureRates() {
 Result<DeviceAddress> CpuDevice::allocate(std::string_view name, fb::Space space, uint64_t bytes,
                                           Communicator *communicator) {
   if (space == fb::Space::Disk) {
-    TRAINC_ASSIGN_OR_RETURN(DiskArena arena, DiskArena::create(name, bytes));
+    TRAINC_ASSIGN_OR_RETURN(DiskArena arena, DiskArena::create(name, bytes, diskFolder()));
     return diskArenas_.emplace_back(std::move(arena)).address();
   }
   if (communicator && space == fb::Space::Device)
@@ -104,22 +104,19 @@ void CpuDevice::call(const fb::Instruction &call, void *const *args) {
     runAttention(*call.operation_as_Attention(), args, tiles);
 }
 
-const DiskArena *CpuDevice::diskArenaOf(DeviceAddress address) const {
+DiskArena *CpuDevice::diskArenaOf(DeviceAddress address) {
   const auto found =
       std::ranges::find_if(diskArenas_, [&](const DiskArena &arena) { return arena.holds(address); });
   return found == diskArenas_.end() ? nullptr : &*found;
 }
 
-Status CpuDevice::copy(DeviceAddress destination, DeviceAddress source, uint64_t bytes) {
-  if (const DiskArena *arena = diskArenaOf(destination))
-    return arena->write(destination, {source.pointer(), bytes});
-  if (const DiskArena *arena = diskArenaOf(source))
-    return arena->read({destination.pointer(), bytes}, source);
-  copyInMemory(destination.pointer(), source.pointer(), bytes);
-  return {};
+DiskStream::Number CpuDevice::startOnDisk(DeviceAddress destination, DeviceAddress source, uint64_t bytes) {
+  if (DiskArena *arena = diskArenaOf(destination))
+    return diskStream_.start(*arena, destination, {source.pointer(), bytes}, /*toDisk=*/true);
+  return diskStream_.start(*diskArenaOf(source), source, {destination.pointer(), bytes}, /*toDisk=*/false);
 }
 
-void CpuDevice::copyInMemory(std::byte *destination, const std::byte *source, uint64_t bytes) {
+void CpuDevice::copy(std::byte *destination, const std::byte *source, uint64_t bytes) {
   pool_.run(bytes, kCopyChunk, [=](uint64_t begin, uint64_t end) {
     std::memcpy(destination + begin, source + begin, end - begin);
   });
@@ -150,21 +147,29 @@ Status CpuDevice::runStep(Executable &executable, uint32_t step, uint64_t iterat
 }
 
 void CpuDevice::write(DeviceAddress destination, std::span<const std::byte> source) {
-  copyInMemory(destination.pointer(), source.data(), source.size());
+  copy(destination.pointer(), source.data(), source.size());
 }
 
 void CpuDevice::read(std::span<std::byte> destination, DeviceAddress source) {
-  copyInMemory(destination.data(), source.pointer(), destination.size());
+  copy(destination.data(), source.pointer(), destination.size());
 }
 
 Status CpuDevice::readBeside(std::span<std::byte> destination, DeviceAddress source) {
+  if (DiskArena *arena = diskArenaOf(source))
+    return arena->readBytes(destination, source);
   std::memcpy(destination.data(), source.pointer(), destination.size());
   return {};
 }
 
 Status CpuDevice::writeBeside(DeviceAddress destination, std::span<const std::byte> source) {
+  if (DiskArena *arena = diskArenaOf(destination))
+    return arena->writeBytes(destination, source);
   std::memcpy(destination.pointer(), source.data(), source.size());
   return {};
+}
+
+std::span<std::byte> CpuDevice::hostView(DeviceSpan span) {
+  return diskArenaOf(span.address) ? std::span<std::byte>() : std::span(span.address.pointer(), span.bytes);
 }
 
 } // namespace trainc

@@ -2,11 +2,13 @@
 #pragma once
 
 #include "runtime/base/arena.h"
+#include "runtime/device/cpu/disk_stream.h"
 #include "runtime/device/cpu/kernel_library.h"
 #include "runtime/device/cpu/thread_pool.h"
 #include "runtime/device/device.h"
 #include "runtime/device/disk_arena.h"
 
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -42,27 +44,33 @@ public:
   Status synchronise() override { return status_; }
   Status readBeside(std::span<std::byte> destination, DeviceAddress source) override;
   Status writeBeside(DeviceAddress destination, std::span<const std::byte> source) override;
-  std::span<std::byte> hostView(DeviceSpan span) override { return {span.address.pointer(), span.bytes}; }
+  std::span<std::byte> hostView(DeviceSpan span) override;
   void onProgress(std::function<void()> callback) override { onProgress_ = std::move(callback); }
 
   /// Runs tiles [0, grid) of a kernel, each thread with memory of its own for its blocks.
   void launch(uint32_t kernel, void *const *args, uint64_t grid);
   /// Runs a library call whose operands are `args`.
   void call(const fb::Instruction &call, void *const *args);
-  /// Copies between ranges that do not overlap, in memory or on disk. Fails (kFailed) when the disk does.
-  Status copy(DeviceAddress destination, DeviceAddress source, uint64_t bytes);
+  /// Copies between ranges of memory that do not overlap.
+  void copy(std::byte *destination, const std::byte *source, uint64_t bytes);
+  /// Starts a copy of which one side is on disk, behind those that were started before.
+  DiskStream::Number startOnDisk(DeviceAddress destination, DeviceAddress source, uint64_t bytes);
+  /// Waits for it. Fails (kFailed) when it, or one before, did.
+  Status waitForDisk(DiskStream::Number number) { return diskStream_.wait(number, onProgress_); }
+  /// Which one did.
+  DiskStream::Number failedOnDisk() const { return diskStream_.failed(); }
   void zero(std::byte *destination, uint64_t bytes);
 
 private:
-  const DiskArena *diskArenaOf(DeviceAddress address) const;
-  void copyInMemory(std::byte *destination, const std::byte *source, uint64_t bytes);
+  DiskArena *diskArenaOf(DeviceAddress address);
 
   ThreadPool pool_;
   KernelLibrary kernels_;
   std::optional<ArenaMapping> blockMemory_; ///< a part for each thread
   uint64_t blockBytes_ = 0;                 ///< of a part
   std::vector<ArenaMapping> arenas_;
-  std::vector<DiskArena> diskArenas_;
+  std::deque<DiskArena> diskArenas_;
+  DiskStream diskStream_; ///< behind what it uses
   std::function<void()> onProgress_;
   Status status_; ///< of all that was enqueued
 };

@@ -17,18 +17,37 @@ Interpreter::Interpreter(Program program, CpuDevice &device, Communicator *commu
 }
 
 Status Interpreter::run(StepRange steps) {
+  const Status issued = issueAll(steps);
+  if (!issued.ok() && lastCopy_ != kNone) // it uses memory that may go
+    (void)device_.waitForDisk(tickets_[lastCopy_]);
+  return issued.ok() ? waitForLast() : issued;
+}
+
+Status Interpreter::issueAll(StepRange steps) {
   for (const Block &block : program().blocks) {
     const uint32_t begin = std::max(block.begin, steps.begin), end = std::min(block.end, steps.end);
     for (uint64_t iteration = 0; iteration < block.iterations; ++iteration)
       for (uint32_t i = begin; i < end; ++i)
         TRAINC_RETURN_IF_ERROR(issue(i, iteration));
   }
-  return lastStarted_ == kNone ? Status() : waitFor(lastStarted_);
+  return {};
+}
+
+Status Interpreter::waitForLast() {
+  for (const uint32_t last : {lastCollective_, lastCopy_})
+    if (last != kNone)
+      TRAINC_RETURN_IF_ERROR(waitFor(last));
+  return {};
+}
+
+/// Whether the step is done beside those behind it.
+static bool runsBeside(const Step &step) {
+  return step.stream == fb::Stream::Communication || step.stream == fb::Stream::Disk;
 }
 
 Status Interpreter::runAlone(uint32_t index, uint64_t iteration) {
   TRAINC_RETURN_IF_ERROR(issue(index, iteration));
-  return std::holds_alternative<CollectiveStep>(program().steps[index].operation) ? waitFor(index) : Status();
+  return runsBeside(program().steps[index]) ? waitFor(index) : Status();
 }
 
 Status Interpreter::issue(uint32_t index, uint64_t iteration) {
@@ -40,54 +59,77 @@ Status Interpreter::issue(uint32_t index, uint64_t iteration) {
   const double begin = isObserved ? steadySeconds() : 0;
   if (const auto *collective = std::get_if<CollectiveStep>(&step.operation))
     start(index, *collective);
+  else if (step.stream == fb::Stream::Disk)
+    start(index, std::get<CopyStep>(step.operation), iteration);
   else
-    TRAINC_RETURN_IF_ERROR(compute(step, iteration));
+    compute(step, iteration);
   if (isObserved)
     observer_->onStep(step, {begin, steadySeconds()});
   return {};
 }
 
-/// What is no collective has run when the steps behind it do.
+/// All else has run when the steps behind it do.
 Status Interpreter::waitForOthers(const Step &step) {
   for (const uint32_t other : program().afterOf(step))
-    if (program().steps[other].stream == fb::Stream::Communication)
+    if (runsBeside(program().steps[other]))
       TRAINC_RETURN_IF_ERROR(waitFor(other));
   return {};
 }
 
-Status Interpreter::waitFor(uint32_t collective) {
-  const Ticket ticket = tickets_[collective];
-  if (ticket < done_)
+Status Interpreter::waitFor(uint32_t other) {
+  const uint64_t ticket = tickets_[other];
+  const Step &step = program().steps[other];
+  const bool isCopy = step.stream == fb::Stream::Disk;
+  if (!isCopy && ticket < done_)
     return {};
-  const Step &step = program().steps[collective];
   const bool isObserved = observer_ && observer_->isListening();
   const double begin = isObserved ? steadySeconds() : 0;
-  TRAINC_RETURN_IF_ERROR(located(program(), step, communicator_->wait(ticket)));
-  done_ = ticket + 1;
+  TRAINC_RETURN_IF_ERROR(isCopy ? waitForCopy(ticket)
+                                : located(program(), step, communicator_->wait(ticket)));
+  if (!isCopy)
+    done_ = ticket + 1;
   if (isObserved)
     observer_->onWait(step, {begin, steadySeconds()});
   return {};
+}
+
+/// One that was started before it may be the one that failed.
+Status Interpreter::waitForCopy(uint64_t ticket) {
+  const Status status = device_.waitForDisk(ticket);
+  if (status.ok())
+    return status;
+  for (uint32_t i = 0; i < tickets_.size(); ++i)
+    if (const Step &step = program().steps[i];
+        step.stream == fb::Stream::Disk && tickets_[i] == device_.failedOnDisk())
+      return located(program(), step, status);
+  return status;
 }
 
 /// Peers may read the sources as soon as it has begun: what writes them has run, as it stands before.
 void Interpreter::start(uint32_t index, const CollectiveStep &collective) {
   tickets_[index] = communicator_->start(
       {.kind = collective.kind, .group = collective.group, .ranges = program().rangesOf(collective)});
-  lastStarted_ = index;
+  lastCollective_ = index;
 }
 
-Status Interpreter::compute(const Step &step, uint64_t iteration) {
+void Interpreter::start(uint32_t index, const CopyStep &copy, uint64_t iteration) {
+  tickets_[index] =
+      device_.startOnDisk(copy.destination.at(iteration), copy.source.at(iteration), copy.bytes);
+  lastCopy_ = index;
+}
+
+void Interpreter::compute(const Step &step, uint64_t iteration) {
   if (const auto *each = std::get_if<LaunchStep>(&step.operation))
     device_.launch(each->kernel, argsOf(each->argsBegin, each->argsCount, iteration), each->grid);
   else if (const auto *call = std::get_if<LibraryStep>(&step.operation))
     device_.call(*step.instruction, argsOf(call->argsBegin, call->argsCount, iteration));
   else if (const auto *copy = std::get_if<CopyStep>(&step.operation))
-    return device_.copy(copy->destination.at(iteration), copy->source.at(iteration), copy->bytes);
+    device_.copy(copy->destination.at(iteration).pointer(), copy->source.at(iteration).pointer(),
+                 copy->bytes);
   else {
     const auto &zero = std::get<ZeroStep>(step.operation);
     device_.zero(zero.destination.at(iteration).pointer(), zero.bytes);
   }
-  return {};
 }
 
 void *const *Interpreter::argsOf(uint32_t begin, uint32_t count, uint64_t iteration) {

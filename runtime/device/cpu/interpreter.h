@@ -10,22 +10,28 @@ namespace trainc {
 class CpuDevice;
 
 /// An entry for the CPU. Its steps run in their order: those of the compute stream at once, collectives in
-/// the communicator's thread, until a step that comes after them, or the end.
+/// the communicator's thread and a disk's copies in the device's, until a step that comes after them, or the
+/// end.
 class Interpreter final : public Executable {
 public:
   Interpreter(Program program, CpuDevice &device, Communicator *communicator, StepObserver *observer);
 
-  /// Fails (kFailed), with the instruction's place and source, when a collective cannot be completed.
+  /// Fails (kFailed), with the instruction's place and source, when a collective or a disk's copy cannot be
+  /// completed.
   Status run(StepRange steps);
   /// Runs one step and waits for it. Fails as run() does.
   Status runAlone(uint32_t index, uint64_t iteration);
 
 private:
+  Status issueAll(StepRange steps);
   Status issue(uint32_t index, uint64_t iteration);
   Status waitForOthers(const Step &step);
-  Status waitFor(uint32_t collective);
+  Status waitFor(uint32_t other);
+  Status waitForCopy(uint64_t ticket);
+  Status waitForLast();
   void start(uint32_t index, const CollectiveStep &collective);
-  Status compute(const Step &step, uint64_t iteration);
+  void start(uint32_t index, const CopyStep &copy, uint64_t iteration);
+  void compute(const Step &step, uint64_t iteration);
   /// Arguments of a launch or a library call in an iteration.
   void *const *argsOf(uint32_t begin, uint32_t count, uint64_t iteration);
 
@@ -34,10 +40,10 @@ private:
   CpuDevice &device_;
   Communicator *communicator_;
   StepObserver *observer_;
-  std::vector<void *> args_;     ///< of all steps; those that move are set in each iteration
-  std::vector<Ticket> tickets_;  ///< by step: of the collective that it started last
-  uint32_t lastStarted_ = kNone; ///< the step that started a collective last
-  Ticket done_ = 0;              ///< all before it have been waited for
+  std::vector<void *> args_;      ///< of all steps; those that move are set in each iteration
+  std::vector<uint64_t> tickets_; ///< by step: of the collective, or copy, that it started last
+  uint32_t lastCollective_ = kNone, lastCopy_ = kNone; ///< the steps that started one last
+  Ticket done_ = 0;                                    ///< all collectives before it have been waited for
 };
 
 } // namespace trainc

@@ -46,9 +46,10 @@ Result<DeviceAddress> CudaArenas::allocate(std::string_view name, uint64_t bytes
   return DeviceAddress((address + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment);
 }
 
-Result<DeviceAddress> CudaArenas::allocateBeside(std::string_view name, fb::Space space, uint64_t bytes) {
+Result<DeviceAddress> CudaArenas::allocateBeside(std::string_view name, fb::Space space, uint64_t bytes,
+                                                 const std::filesystem::path &diskFolder) {
   if (space == fb::Space::Disk) {
-    TRAINC_ASSIGN_OR_RETURN(DiskArena arena, DiskArena::create(name, bytes));
+    TRAINC_ASSIGN_OR_RETURN(DiskArena arena, DiskArena::create(name, bytes, diskFolder));
     return disk_.emplace_back(std::move(arena)).address();
   }
   TRAINC_ASSIGN_OR_RETURN(PinnedMemory memory, allocatePinned(name, bytes));
@@ -62,7 +63,7 @@ bool CudaArenas::isOnHost(DeviceAddress address) const {
   });
 }
 
-const DiskArena *CudaArenas::diskArenaOf(DeviceAddress address) const {
+DiskArena *CudaArenas::diskArenaOf(DeviceAddress address) {
   const auto found =
       std::ranges::find_if(disk_, [&](const DiskArena &arena) { return arena.holds(address); });
   return found == disk_.end() ? nullptr : &*found;

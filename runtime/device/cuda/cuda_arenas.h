@@ -18,8 +18,10 @@ public:
   /// free, when there is no such amount of it.
   Result<DeviceAddress> allocate(std::string_view name, uint64_t bytes, FirstBytes first,
                                  const CudaContext &context, CUstream stream);
-  /// Zeroed memory of the host, or on disk. Fails (kFailed) when there is no such amount of it.
-  Result<DeviceAddress> allocateBeside(std::string_view name, fb::Space space, uint64_t bytes);
+  /// Zeroed memory of the host, or on disk in a folder (see DiskArena::create). Fails (kFailed) when there is
+  /// no such amount of it.
+  Result<DeviceAddress> allocateBeside(std::string_view name, fb::Space space, uint64_t bytes,
+                                       const std::filesystem::path &diskFolder);
 
   /// In memory, the host's as well.
   uint64_t bytes() const { return deviceBytes_ + hostBytes_; }
@@ -28,7 +30,7 @@ public:
   /// Whether an address is the host's.
   bool isOnHost(DeviceAddress address) const;
   /// Null where an address is not on disk. It stays where it is.
-  const DiskArena *diskArenaOf(DeviceAddress address) const;
+  DiskArena *diskArenaOf(DeviceAddress address);
 
 private:
   std::vector<DeviceMemory> device_;

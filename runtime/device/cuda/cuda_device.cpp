@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <fmt/ranges.h>
 
 namespace trainc {
@@ -120,7 +121,7 @@ Result<DeviceAddress> CudaDevice::allocate(std::string_view name, fb::Space spac
   if (space == fb::Space::Disk && parts_.diskStage.size() == 0) {
     TRAINC_ASSIGN_OR_RETURN(parts_.diskStage, PinnedMemory::create(kDiskStageBytes));
   }
-  return parts_.arenas.allocateBeside(name, space, bytes);
+  return parts_.arenas.allocateBeside(name, space, bytes, diskFolder());
 }
 
 Result<DeviceAddress> CudaDevice::allocateScratch(std::string_view name, uint64_t bytes,
@@ -219,11 +220,23 @@ Status CudaDevice::whileRunning(Status status) const {
 }
 
 Status CudaDevice::readBeside(std::span<std::byte> destination, DeviceAddress source) {
+  if (DiskArena *arena = parts_.arenas.diskArenaOf(source))
+    return arena->readBytes(destination, source);
+  if (parts_.arenas.isOnHost(source)) {
+    std::memcpy(destination.data(), source.pointer(), destination.size());
+    return {};
+  }
   TRAINC_RETURN_IF_ERROR(parts_.context.enter());
   return beside_->read(destination, source.value());
 }
 
 Status CudaDevice::writeBeside(DeviceAddress destination, std::span<const std::byte> source) {
+  if (DiskArena *arena = parts_.arenas.diskArenaOf(destination))
+    return arena->writeBytes(destination, source);
+  if (parts_.arenas.isOnHost(destination)) {
+    std::memcpy(destination.pointer(), source.data(), source.size());
+    return {};
+  }
   TRAINC_RETURN_IF_ERROR(parts_.context.enter());
   return beside_->write(destination.value(), source);
 }

@@ -32,9 +32,9 @@ Status DiskTransfers::enqueueFile(const Transfer &transfer, CUstream stream) {
 Status DiskTransfers::enqueue(const Program &program, const Step &step, const CopyStep &copy,
                               uint64_t iteration, CUstream stream) {
   const DeviceAddress source = copy.source.at(iteration), destination = copy.destination.at(iteration);
-  const DiskArena *written = arenas_.diskArenaOf(destination);
+  DiskArena *written = arenas_.diskArenaOf(destination);
   const bool toDisk = written != nullptr;
-  const DiskArena &arena = toDisk ? *written : *arenas_.diskArenaOf(source);
+  DiskArena &arena = toDisk ? *written : *arenas_.diskArenaOf(source);
   const DeviceAddress onDisk = toDisk ? destination : source, inMemory = toDisk ? source : destination;
   const auto transfer = [&](uint64_t offset, std::span<std::byte> memory) {
     return enqueueFile({fault_, program, step, arena, onDisk + offset, memory, toDisk}, stream);

@@ -25,7 +25,7 @@ private:
 class DiskTransfers {
 public:
   /// `stage` is what device memory is copied through, on a border of pages. One copy at a time uses it.
-  DiskTransfers(const CudaArenas &arenas, const PinnedMemory &stage, CudaFault &fault)
+  DiskTransfers(CudaArenas &arenas, const PinnedMemory &stage, CudaFault &fault)
       : arenas_(arenas), stage_(stage), fault_(fault) {}
   DiskTransfers(const DiskTransfers &) = delete;
   DiskTransfers &operator=(const DiskTransfers &) = delete;
@@ -41,7 +41,7 @@ private:
     CudaFault &fault;
     const Program &program;
     const Step &step;
-    const DiskArena &arena;
+    DiskArena &arena;
     DeviceAddress onDisk;
     std::span<std::byte> memory;
     bool toDisk;
@@ -49,7 +49,7 @@ private:
   static void run(void *transfer);
   Status enqueueFile(const Transfer &transfer, CUstream stream);
 
-  const CudaArenas &arenas_;
+  CudaArenas &arenas_;
   const PinnedMemory &stage_;
   CudaFault &fault_;
   std::deque<Transfer> transfers_; ///< stay where they are

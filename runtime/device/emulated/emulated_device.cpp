@@ -51,6 +51,7 @@ std::string EmulatedDevice::description() const {
 
 Result<DeviceAddress> EmulatedDevice::allocate(std::string_view name, fb::Space space, uint64_t bytes,
                                                Communicator *communicator) {
+  cpu_.keepDiskArenasIn(diskFolder());
   TRAINC_ASSIGN_OR_RETURN(const DeviceAddress real, cpu_.allocate(name, space, bytes, communicator));
   return addresses_.standFor(real, name, bytes);
 }

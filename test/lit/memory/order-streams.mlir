@@ -7,6 +7,10 @@ plan.buffer @x in @scratch at 64 bytes 64 of f32 activation
 plan.buffer @y in @scratch at 128 bytes 64 of f32 activation
 plan.buffer @whole in @scratch at 192 bytes 128 of f32 activation
 plan.buffer @reused in @scratch at 256 bytes 64 of f32 activation
+plan.arena @disk in disk bytes 4096 persistent
+plan.buffer @stored in @disk at 0 bytes 64 of f32 optimizer
+plan.arena @blocks bytes 8192
+plan.buffer @fetched in @blocks at 0 bytes 4096 of f32 optimizer
 
 // What reads a sum comes after it, what is apart does not wait, and what its stream has waited for is not named again.
 // CHECK-LABEL: plan.entry @update
@@ -64,15 +68,15 @@ plan.entry @init flops 0 {
   plan.zero <@whole + 60> bytes 4 "its end"
 }
 
-// A copy from disk and a collective run beside each other; the rank's part moves.
+// A copy from disk, which fills the last block, and a collective run beside each other; the rank's part moves.
 // CHECK-LABEL: plan.entry @begin_step
 plan.entry @begin_step flops 0 {
-  // CHECK-NEXT: plan.copy <@x + 0> to <@y + 0> bytes 64 on disk "offloaded"{{$}}
-  plan.copy <@x + 0> to <@y + 0> bytes 64 on disk "offloaded"
+  // CHECK-NEXT: plan.copy <@stored + 0> to <@fetched + 0> bytes 64 on disk "offloaded"{{$}}
+  plan.copy <@stored + 0> to <@fetched + 0> bytes 64 on disk "offloaded"
   // CHECK-NEXT: plan.collective {{.*}} "w"{{$}}
   plan.collective all_gather in shard [#plan.range<<@whole + 0 rank_stride 64> to <@whole + 0> elements 32 of f32>] "w"
   // CHECK-NEXT: plan.zero <@whole + 0 rank_stride 64> bytes 64 "w" after [1]
   plan.zero <@whole + 0 rank_stride 64> bytes 64 "w"
-  // CHECK-NEXT: plan.zero <@y + 0> bytes 64 "y" after [0]
-  plan.zero <@y + 0> bytes 64 "y"
+  // CHECK-NEXT: plan.zero <@fetched + 4032> bytes 64 "behind it" after [0]
+  plan.zero <@fetched + 4032> bytes 64 "behind it"
 }

@@ -4,7 +4,10 @@
 #include "test/unit/runtime/direct_files.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <gmock/gmock.h>
+#include <thread>
+#include <vector>
 
 namespace trainc {
 namespace {
@@ -36,6 +39,67 @@ TEST_F(DiskArenaTest, WhatIsAlignedGoesPastTheCache) {
     GTEST_SKIP() << "TMPDIR names a folder without direct I/O";
   expectThereAndBack(bytes(), 0);
   EXPECT_EQ(test::directFiles(), others_ + 1);
+}
+
+/// Also run with a disk that fails: see test/end_to_end/disk_faults.c.
+TEST_F(DiskArenaTest, ManyPiecesArriveWhereTheyBelong) {
+  constexpr uint64_t large = (uint64_t{37} << 20) + kDiskAlignment; // more than are under way at a time
+  auto memory = ArenaMapping::create("large", 2 * large, /*reserveOnly=*/false);
+  auto disk = DiskArena::create("large", large);
+  ASSERT_TRUE(memory.ok() && disk.ok());
+  const std::span<std::byte> there(memory->data(), large), back(memory->data() + large, large);
+  for (uint64_t i = 0; i < large; ++i)
+    there[i] = static_cast<std::byte>(i * 7 + i / 4099);
+  const Status written = disk->write(disk->address(), there), read = disk->read(back, disk->address());
+  const char *const faults = std::getenv("DISK_FAULTS");
+  if (faults && std::string_view(faults).starts_with("error")) {
+    EXPECT_EQ(written.message(),
+              fmt::format("cannot write {} bytes of arena 'large' on disk: Input/output error", large));
+    return;
+  }
+  EXPECT_TRUE(written.ok() && read.ok());
+  EXPECT_TRUE(std::ranges::equal(there, back));
+}
+
+TEST_F(DiskArenaTest, BytesOfAnyPlaceLeaveTheirNeighboursAlone) {
+  ASSERT_TRUE(disk_->write(disk_->address() + kDiskAlignment, bytes()).ok());
+  const std::vector<std::byte> odd(kDiskAlignment + 10, std::byte{9});
+  const DeviceAddress place = disk_->address() + kDiskAlignment + 5;
+  ASSERT_TRUE(disk_->writeBytes(place, odd).ok());
+  std::vector<std::byte> found(odd.size() + 2);
+  ASSERT_TRUE(disk_->readBytes(found, disk_->address() + kDiskAlignment + 4).ok());
+  EXPECT_EQ(found.front(), std::byte{7});
+  EXPECT_EQ(found.back(), std::byte{7});
+  EXPECT_THAT(std::span(found).subspan(1, odd.size()), testing::Each(std::byte{9}));
+  if (test::canBeDirect()) {
+    EXPECT_EQ(test::directFiles(), others_ + 1) << "a transfer was not as direct I/O asks";
+  }
+}
+
+/// Ranks' threads restore neighbouring tensors at the same time.
+TEST_F(DiskArenaTest, NeighboursMayBeWrittenAtTheSameTime) {
+  constexpr uint64_t each = 100, writers = 4;
+  std::vector<std::thread> threads;
+  for (uint64_t writer = 0; writer < writers; ++writer)
+    threads.emplace_back([&, writer] {
+      const std::vector<std::byte> own(each, static_cast<std::byte>(writer + 1));
+      for (int i = 0; i < 20; ++i)
+        EXPECT_TRUE(disk_->writeBytes(disk_->address() + writer * each, own).ok());
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  std::vector<std::byte> found(writers * each);
+  ASSERT_TRUE(disk_->readBytes(found, disk_->address()).ok());
+  for (uint64_t i = 0; i < found.size(); ++i)
+    EXPECT_EQ(found[i], static_cast<std::byte>(i / each + 1)) << i;
+}
+
+TEST_F(DiskArenaTest, AFolderThatIsNotThereIsNamed) {
+  const auto disk = DiskArena::create("moments", 1, "/nowhere/at/all");
+  ASSERT_FALSE(disk.ok());
+  EXPECT_THAT(disk.status().message(),
+              testing::HasSubstr("cannot make arena 'moments' of 1 bytes in /nowhere/at/all: No such file or "
+                                 "directory; name another folder with --offload-dir"));
 }
 
 TEST_F(DiskArenaTest, WhatIsNotAlignedArrivesAllTheSame) {

@@ -258,6 +258,43 @@ TEST(Verifier, RefusesCopiesToDiskFromAnyBorder) {
   EXPECT_THAT(messageOf(builder), HasSubstr("found 16384 bytes at 32832 in the arena of 'z'"));
 }
 
+/// spacesPlan() with 16000 of 16384 bytes on disk, of which the last block moves whole: from x, and to z.
+PlanBuilder planOfAnyLength() {
+  constexpr uint64_t bytes = 16000;
+  PlanBuilder builder = spacesPlan();
+  builder.plan.buffers[5]->bytes = bytes;
+  for (const size_t copy : {2, 5})
+    operation<fb::CopyT>(builder, 0, copy).bytes = bytes;
+  for (const uint32_t kernel : {0, 1}) // so many numbers are read and written
+    for (auto &param : builder.plan.kernels[kernel]->params)
+      param->bytes = bytes;
+  for (const size_t copy : {1, 4})
+    operation<fb::CopyT>(builder, 0, copy).bytes = bytes;
+  return builder;
+}
+
+TEST(Verifier, AcceptsCopiesOfAnyLengthToTheEndOfABufferOnDisk) {
+  PlanBuilder builder = planOfAnyLength();
+  EXPECT_EQ(messageOf(builder), "accepted");
+  operation<fb::CopyT>(builder, 0, 5).bytes -= 64;
+  EXPECT_THAT(messageOf(builder), HasSubstr("copy: expected offsets and lengths in multiples of 4096"));
+}
+
+TEST(Verifier, RefusesALastBlockWithoutRoomInMemory) {
+  PlanBuilder builder = planOfAnyLength();
+  builder.plan.buffers[3]->bytes = 16000; // z
+  EXPECT_THAT(messageOf(builder), HasSubstr("copy to the end of the last block: expected it within the 16000 "
+                                            "bytes of buffer 3 ('z'), found 16384 bytes at 0"));
+}
+
+TEST(Verifier, RefusesToReadTheRestOfABlock) {
+  PlanBuilder builder = planOfAnyLength();
+  for (auto &param : builder.plan.kernels[0]->params)
+    param->bytes += 64;
+  operation<fb::CopyT>(builder, 0, 4).bytes += 64;
+  EXPECT_THAT(messageOf(builder), HasSubstr("kernel test_add, argument 1: expected bytes written as 'z'"));
+}
+
 TEST(Verifier, AcceptsSlicesThatStartOnAnyElement) {
   PlanBuilder builder = fullPlan();
   innerLaunch(builder).args[0] = at(0, 0, 1020);
