@@ -356,6 +356,30 @@ inline constexpr ProgramWord kProgramWords[] = {
      .otherwise = "f32",
      .help = "In which type the run holds the optimizer's moments; it computes them in f32, and rounds at\n"
              "random to bf16; default: f32"},
+    {.word = "offload",
+     .option = "--offload",
+     .kind = ValueKind::Words,
+     .values = "none|optimizer|gradients|parameters",
+     .otherwise = "none",
+     .help = "What lies outside the device's memory while a run does not compute with it, with commas\n"
+             "between: the optimizer's moments, sums of gradients over micro-batches, parameters; bits do\n"
+             "not change"},
+    {.word = "offload_to",
+     .option = "--offload-to",
+     .kind = ValueKind::Choice,
+     .values = "disk|host",
+     .otherwise = "of the target",
+     .help =
+         "With --offload: where that is: on disk, the default of CPUs, or in the memory of a GPU's host,\n"
+         "the default of GPUs"},
+    {.word = "offload_group",
+     .option = "--offload-group",
+     .kind = ValueKind::Bytes,
+     .values = "SIZE",
+     .least = 4096,
+     .otherwise = "16MiB",
+     .help = "With --offload: bytes of states that are fetched and updated together, while the next group\n"
+             "is fetched; default: 16MiB"},
     {.word = "skipped_steps",
      .option = "--skipped-steps",
      .kind = ValueKind::Choice,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dialects/NN/NN.h"
+#include "dialects/Plan/Plan.h"
 
 namespace trainc::train {
 /// What train.get reads and train.set writes.

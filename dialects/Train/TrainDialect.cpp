@@ -52,7 +52,7 @@ EntryOp trainc::train::declareEntry(ModuleOp module, EntryKind kind, Operation *
   return entry;
 }
 
-/// A get or set must name a state of the value's type.
+/// A value must be of its state's type.
 static LogicalResult verifyStateUse(Operation *op, FlatSymbolRefAttr name, Type type,
                                     SymbolTableCollection &symbols) {
   auto state = symbols.lookupNearestSymbolFrom<StateOp>(op, name);
@@ -70,12 +70,34 @@ LogicalResult StateOp::verify() {
   return success();
 }
 
+/// A get or set must name a state of the value's type or, outside the device's memory, one of which the
+/// elements from `offset` on can be the value.
+static LogicalResult verifyPieceUse(Operation *op, FlatSymbolRefAttr name, int64_t offset, Type type,
+                                    SymbolTableCollection &symbols) {
+  auto state = symbols.lookupNearestSymbolFrom<StateOp>(op, name);
+  if (!state || (offset == 0 && state.getType() == type))
+    return verifyStateUse(op, name, type, symbols);
+  auto whole = dyn_cast<RankedTensorType>(state.getType()), piece = cast<RankedTensorType>(type);
+  const bool fits = whole && whole.hasStaticShape() && piece.hasStaticShape() &&
+                    whole.getElementType() == piece.getElementType() && offset >= 0 &&
+                    piece.getNumElements() <= whole.getNumElements() &&
+                    offset <= whole.getNumElements() - piece.getNumElements();
+  if (state.getSpace() == plan::Space::device)
+    return offset == 0 ? verifyStateUse(op, name, type, symbols)
+                       : op->emitOpError("begins at element ") << offset << " of state " << name
+                                                               << ", which the device's memory holds; "
+                                                                  "expected all of it";
+  return fits ? success()
+              : op->emitOpError("state ") << name << " is " << state.getType() << ", the value is " << type
+                                          << " at element " << offset << " and no piece of it";
+}
+
 LogicalResult GetOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyStateUse(*this, getStateAttr(), getResult().getType(), symbols);
+  return verifyPieceUse(*this, getStateAttr(), int64_t(getOffset()), getResult().getType(), symbols);
 }
 
 LogicalResult SetOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyStateUse(*this, getStateAttr(), getValue().getType(), symbols);
+  return verifyPieceUse(*this, getStateAttr(), int64_t(getOffset()), getValue().getType(), symbols);
 }
 
 /// Gradients may be f32 whatever their parameter is.

@@ -4,6 +4,7 @@
 #define TRAINC_TRAIN_OPS
 
 include "dialects/Interfaces/Enums.td"
+include "dialects/Plan/PlanEnums.td"
 include "dialects/Train/TrainEnums.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
@@ -144,7 +145,8 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
     `precision bf16 (params = f32, compute = bf16, reduce = f32, buffers = f32, keep "*.norm.*" f32)` says as well in which types the run
     holds parameters, computes, sums gradients over ranks and takes columns of the data, and which parameters are read in f32. Each
     word may be left out. `eval_precision fp32` says in which precision evaluation computes, and `optimizer_states bf16` how the run
-    holds the optimizer's moments.
+    holds the optimizer's moments. `offload "optimizer"` keeps these outside the device's memory, on disk or where `offload_to` says, and
+    updates `offload_group` bytes of them at a time; `offload "optimizer,gradients,parameters"` does so with all states.
     `target cuda` makes a plan for NVIDIA's GPUs instead of CPUs, and `gpu "h200"` says for which one the compiler weighs and predicts.
     `gpu_levels "sm_90"` says for which generations there is machine code beside PTX, which runs on all.
 
@@ -163,6 +165,7 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
                        OptionalAttr<StrAttr>:$target, OptionalAttr<StrAttr>:$cpu, OptionalAttr<StrAttr>:$gpu, OptionalAttr<StrAttr>:$gpu_levels, OptionalAttr<StrAttr>:$precision,
                        OptionalAttr<StrAttr>:$params, OptionalAttr<StrAttr>:$reduce, OptionalAttr<StrAttr>:$buffers, OptionalAttr<StrAttr>:$keep, OptionalAttr<StrAttr>:$products,
                        OptionalAttr<StrAttr>:$eval_precision, OptionalAttr<StrAttr>:$optimizer_states, OptionalAttr<StrAttr>:$skipped_steps,
+                       OptionalAttr<StrAttr>:$offload, OptionalAttr<StrAttr>:$offload_to, OptionalAttr<I64Attr>:$offload_group,
                        DefaultValuedAttr<I64Attr, "0">:$loss_scale, DefaultValuedAttr<I64Attr, "65536">:$loss_scale_init,
                        DefaultValuedAttr<I64Attr, "2000">:$loss_scale_window, DefaultValuedAttr<I64Attr, "1">:$loss_scale_hysteresis,
                        DefaultValuedAttr<I64Attr, "1">:$loss_scale_min,
@@ -182,17 +185,24 @@ def Train_StateOp : Train_Op<"state", [Symbol]> {
     One of role `working` has a parameter's values in the type that the program computes in. No checkpoint holds it; the entry
     `refresh` makes it. One of role `chunks` has the numbers of the chunks of 256 elements in a flat state, by which random numbers are
     drawn. The entry `refresh` makes it, too.
+
+    A state `on disk` or `on host` lies outside the device's memory, where the pass `offload` has put it. There it can be read and
+    written in pieces.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Train_StateRole:$role, TypeAttrOf<AnyRankedTensor>:$type,
                        UnitAttr:$frozen, OptionalAttr<HostScalar>:$scalar,
                        OptionalAttr<TypedArrayAttrBase<Train_Member, "members">>:$members, UnitAttr:$divided,
-                       OptionalAttr<TypedArrayAttrBase<Train_Block, "blocks">>:$blocks);
+                       OptionalAttr<TypedArrayAttrBase<Train_Block, "blocks">>:$blocks,
+                       DefaultValuedAttr<Plan_Space, "::trainc::plan::Space::device">:$space);
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::trainc::train::StateRole":$role, "::mlir::RankedTensorType":$type), [{
     build($_builder, $_state, $_builder.getStringAttr(name), StateRoleAttr::get($_builder.getContext(), role),
           ::mlir::TypeAttr::get(type), /*frozen=*/::mlir::UnitAttr(), /*scalar=*/HostScalarAttr(), /*members=*/::mlir::ArrayAttr(),
-          /*divided=*/::mlir::UnitAttr(), /*blocks=*/::mlir::ArrayAttr());
+          /*divided=*/::mlir::UnitAttr(), /*blocks=*/::mlir::ArrayAttr(),
+          ::trainc::plan::SpaceAttr::get($_builder.getContext(), ::trainc::plan::Space::device));
   }]>];
-  let assemblyFormat = "$role (`frozen` $frozen^)? (`divided` $divided^)? custom<StateName>($sym_name, $scalar) `:` $type attr-dict";
+  let assemblyFormat = [{
+    $role (`frozen` $frozen^)? (`divided` $divided^)? (`on` $space^)? custom<StateName>($sym_name, $scalar) `:` $type attr-dict
+  }];
   let hasVerifier = 1;
 }
 
@@ -203,15 +213,28 @@ def Train_BorderResource : Resource<"::trainc::train::BorderResource">;
 
 def Train_GetOp : Train_Op<"get", [HasParent<"EntryOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "the state's value at this point of the entry";
-  let arguments = (ins Arg<FlatSymbolRefAttr, "", [MemRead<Train_StateResource>]>:$state);
+  let description = [{
+    A state outside the device's memory is copied from there. The copy runs beside the ops that stand between this one and the first that
+    uses the result. It may be of a piece of the state: of the elements from `offset` on.
+
+    ```mlir
+    %piece = train.get @exp_avg.wte.weight at 4096 : tensor<4096xf32>
+    ```
+  }];
+  let arguments = (ins Arg<FlatSymbolRefAttr, "", [MemRead<Train_StateResource>]>:$state, DefaultValuedAttr<I64Attr, "0">:$offset);
   let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "$state attr-dict `:` type($result)";
+  let assemblyFormat = "$state (`at` $offset^)? attr-dict `:` type($result)";
 }
 
 def Train_SetOp : Train_Op<"set", [HasParent<"EntryOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "gives the state a new value";
-  let arguments = (ins Arg<FlatSymbolRefAttr, "", [MemWrite<Train_StateResource>]>:$state, AnyRankedTensor:$value);
-  let assemblyFormat = "$state `,` $value attr-dict `:` type($value)";
+  let description = [{
+    What a state outside the device's memory holds, or a piece of it from the element `offset` on, is copied there, beside the ops that
+    follow.
+  }];
+  let arguments = (ins Arg<FlatSymbolRefAttr, "", [MemWrite<Train_StateResource>]>:$state, AnyRankedTensor:$value,
+                       DefaultValuedAttr<I64Attr, "0">:$offset);
+  let assemblyFormat = "$state (`at` $offset^)? `,` $value attr-dict `:` type($value)";
 }
 
 def Train_BorderOp : Train_Op<"border", [HasParent<"EntryOp">, AttrSizedOperandSegments, MemoryEffects<[MemWrite<Train_BorderResource>]>]> {

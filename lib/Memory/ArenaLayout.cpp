@@ -26,7 +26,7 @@ static int64_t lowestGap(llvm::ArrayRef<Placed> placed, const Lifetime &lifetime
       continue;
     if (other.begin - offset >= bytes)
       break;
-    offset = std::max(offset, other.end);
+    offset = std::max(offset, int64_t(llvm::alignTo(other.end, lifetime.alignment)));
   }
   return offset;
 }

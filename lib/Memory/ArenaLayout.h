@@ -12,6 +12,7 @@ namespace trainc {
 struct Lifetime {
   int64_t first, last;
   int64_t bytes;
+  int64_t alignment = 1; ///< of where it begins, in bytes, a power of two
 };
 
 /// Byte offsets, one per lifetime, and the arena's size.
@@ -22,7 +23,7 @@ struct ArenaLayout {
 
 /// Places lifetimes so that those that overlap in time do not overlap in space: larger buffers first, each in
 /// the lowest gap that fits ("greedy by size", Pisarchyk and Lee 2020). Each starts on a multiple of
-/// `alignment` bytes. The result depends on the arguments only.
+/// `alignment` bytes, and of its own. The result depends on the arguments only.
 ArenaLayout layOutArena(llvm::ArrayRef<Lifetime> lifetimes, int64_t alignment);
 
 } // namespace trainc

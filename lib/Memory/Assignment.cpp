@@ -88,6 +88,8 @@ void Assignment::assignOp(Operation &op) {
 /// A value read from a state stays in the state's buffer, unless the state is overwritten while the value is
 /// still needed.
 void Assignment::assignGet(train::GetOp get) {
+  if (storages_.isOffloaded(get.getState()))
+    return fetch(get);
   View state{storages_.stateStorage(get.getState())};
   train::SetOp next = order_.writeBehind(get.getState(), get);
   if (!next || timeline_.begin(next) >= timeline_.lastUse(get.getResult()))
@@ -102,6 +104,8 @@ void Assignment::assignSet(train::SetOp set) {
   View value = views_.lookup(set.getValue());
   if (isZero(set.getValue()) && entryKind_ == EntryKind::init && order_.writes(set.getState()).size() == 1)
     return; // arenas are zero when allocated, and init runs first
+  if (storages_.isOffloaded(set.getState()))
+    return store(set);
   if (isZero(set.getValue()))
     before_[set].push_back({View(), state, bytesOf(set.getValue())});
   else if (value != state)
@@ -109,16 +113,21 @@ void Assignment::assignSet(train::SetOp set) {
 }
 
 /// Zeros exist where an op reads them: one buffer for all readers.
+void Assignment::makeZero(Operation *reader, Value zeros) {
+  if (views_.count(zeros))
+    return;
+  const View view = newScratch(zeros);
+  bind(zeros, view);
+  before_[reader].push_back({View(), view, bytesOf(zeros)});
+}
+
 void Assignment::makeZeros(ExecutableOpInterface op) {
   for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
     bool inPlace = llvm::any_of(op->getResults(), [&](OpResult r) {
       return op.getInPlaceOperand(r.getResultNumber()) == int(index);
     });
-    if (!isZero(operand) || inPlace || views_.count(operand))
-      continue;
-    View zeros = newScratch(operand);
-    bind(operand, zeros);
-    before_[op].push_back({View(), zeros, bytesOf(operand)});
+    if (isZero(operand) && !inPlace)
+      makeZero(op, operand);
   }
 }
 
@@ -157,6 +166,8 @@ void Assignment::assignResult(ExecutableOpInterface op, OpResult result) {
     return bind(result, wanted);
   for (auto [operandIndex, resultIndex] : mayAliasPairs(op)) {
     Value operand = op->getOperand(operandIndex);
+    if (isStored(result) && !isFetched(operand))
+      continue; // a copy goes out from a storage of its own
     if (resultIndex == result.getResultNumber() && bytesOf(operand) == bytesOf(result) &&
         mayOverwrite(result, operand) && !storages_[views_.lookup(operand).storage].persistent)
       return bind(result, views_.lookup(operand));
@@ -170,11 +181,26 @@ bool Assignment::isFree(View view, OpResult made) {
   SmallVector<Value, 2> &occupants = occupants_[view.storage];
   llvm::erase_if(occupants, [&](Value other) { return timeline_.lastUse(other) < timeline_.begin(op); });
   for (Value other : occupants)
-    if (covers(view, made, other) &&
-        (other.getDefiningOp() == op || timeline_.lastUse(other, op) > timeline_.end(op)))
+    if (covers(view, made, other) && (other.getDefiningOp() == op || isReadLater(view, made, other)))
       return false;
   return llvm::all_of(op->getOpOperands(),
                       [&](OpOperand &operand) { return mayBeMadeOver(made, operand, view); });
+}
+
+/// Of a tensor whose own readers are done, the views of it count that others read.
+bool Assignment::isReadLater(View view, OpResult made, Value other) {
+  Operation *op = made.getOwner();
+  if (!covers(view, made, other) || timeline_.lastUse(other, op) <= timeline_.end(op))
+    return false;
+  const auto isDone = [&](Operation *user) {
+    return timeline_.end(user) <= timeline_.end(op) && !isPack(user) && !isCollective(user) &&
+           (!isAlias(user) || views_.count(user->getResult(0)));
+  };
+  if (!llvm::all_of(other.getUsers(), isDone))
+    return true;
+  return llvm::any_of(other.getUsers(), [&](Operation *user) {
+    return isAlias(user) && isReadLater(view, made, user->getResult(0));
+  });
 }
 
 bool Assignment::mayOverwrite(OpResult made, Value operand) {

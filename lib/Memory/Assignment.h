@@ -10,10 +10,12 @@
 
 namespace trainc {
 
-/// Bytes that must be moved because a value could not be made in place; zeros where `from` is null.
+/// Bytes that must be moved because a value could not be made in place, or to or from another space; zeros
+/// where `from` is null.
 struct Move {
   View from, to;
   int64_t bytes;
+  plan::Stream stream = plan::Stream::compute;
 };
 
 /// The views of an entry's values. Values are made where they are wanted (in a state's buffer, in a loop's
@@ -37,9 +39,16 @@ private:
   void assignOp(mlir::Operation &op);
   void assignGet(train::GetOp get);
   void assignSet(train::SetOp set);
+  bool isFetched(mlir::Value value) const;
+  bool isStored(mlir::Value value) const;
+  void fetch(train::GetOp get);
+  void store(train::SetOp set);
+  View ownScratch(mlir::Operation *op, mlir::Value value);
+  void alignTransfer(View value, View state);
   void assignExecutable(ExecutableOpInterface op);
   void assignScratch(mlir::Operation *op);
   void makeZeros(ExecutableOpInterface op);
+  void makeZero(mlir::Operation *reader, mlir::Value zeros);
   void assignAlias(ExecutableOpInterface op);
   bool outlivesWhole(ExecutableOpInterface part) const;
   void assignPack(ExecutableOpInterface pack);
@@ -61,6 +70,8 @@ private:
   void bind(mlir::Value value, View view);
   /// Whether what lies at `view` is not read after `made`'s op, which may itself compute over what it reads.
   bool isFree(View view, mlir::OpResult made);
+  /// Whether bytes of `other` at `view`, where `made` would lie, are read after `made`'s op.
+  bool isReadLater(View view, mlir::OpResult made, mlir::Value other);
   bool covers(View view, mlir::Value viewed, mlir::Value other) {
     return overlap(view, bytesOf(viewed), views_.lookup(other), bytesOf(other));
   }

@@ -39,6 +39,8 @@ View Assignment::wantedView(Value value, OpResult made, View within) {
 View Assignment::wantedByUser(OpOperand &use, OpResult made, View within) {
   Operation *user = use.getOwner();
   if (auto set = dyn_cast<train::SetOp>(user)) {
+    if (storages_.isOffloaded(set.getState()))
+      return {};
     const View state{storages_.stateStorage(set.getState())};
     const View target = moved(state, within);
     return isFree(target, made) && canMakeInState(made, set.getState(), target, set) ? state : View();
@@ -103,9 +105,8 @@ bool Assignment::canMakeInState(OpResult made, StringRef state, View target, tra
     return false;
   const int64_t stored = timeline_.begin(next);
   for (train::GetOp get : order_.reads(state)) {
-    const int64_t read = timeline_.begin(get), last = timeline_.lastUse(get.getResult());
-    const bool liesThere = views_.lookup(get.getResult()).storage == target.storage;
-    if (read < stored && (read > end || (liesThere && last > end)))
+    const int64_t read = timeline_.begin(get);
+    if (read < stored && (read > end || isReadLater(target, made, get.getResult())))
       return false;
   }
   const int64_t last = std::max(timeline_.lastUse(made), stored);

@@ -76,7 +76,7 @@ void EntryEmitter::emitMoves(ArrayRef<Move> moves, Operation &op) {
       plan::ZeroOp::create(builder_, op.getLoc(), operand(move.to), move.bytes, sourceName(&op), kUnordered);
     else
       plan::CopyOp::create(builder_, op.getLoc(), operand(move.from), operand(move.to), move.bytes,
-                           plan::Stream::compute, sourceName(&op), kUnordered);
+                           move.stream, sourceName(&op), kUnordered);
   }
 }
 

@@ -6,9 +6,12 @@
 #include "lib/Memory/Emission.h"
 #include "lib/Memory/Metadata.h"
 #include "lib/Memory/Passes.h"
+#include "runtime/schema/limits.h"
 
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MathExtras.h"
+
+#include <array>
 
 using namespace mlir;
 
@@ -23,24 +26,29 @@ struct PlanMemoryPass : impl::PlanMemoryPassBase<PlanMemoryPass> {
   void runOnOperation() override;
 
 private:
+  void createArenas(OpBuilder &builder);
   SmallVector<FlatSymbolRefAttr> createBuffers(OpBuilder &builder, StorageTable &storages,
                                                ArrayRef<int64_t> offsets);
   void placePersistent(StorageTable &storages, SmallVectorImpl<int64_t> &offsets);
   void placeScratch(StorageTable &storages, const Assignment &assignment, SmallVectorImpl<int64_t> &offsets);
 
-  int64_t bufferAlignment_ = 1, persistentBytes_ = 0, scratchBytes_ = 0;
+  int64_t bufferAlignment_ = 1, scratchBytes_ = 0;
+  std::array<int64_t, plan::getMaxEnumValForSpace() + 1> persistentBytes_; ///< by space
 };
 
 } // namespace
 
-/// Persistent storages lie one after the other.
+/// Persistent storages lie one after the other, those of each space in an arena of its own.
 void PlanMemoryPass::placePersistent(StorageTable &storages, SmallVectorImpl<int64_t> &offsets) {
   offsets.resize(storages.size());
   for (size_t index = 0; index < storages.size(); ++index) {
     if (!storages[index].persistent)
       continue;
-    offsets[index] = persistentBytes_;
-    persistentBytes_ += llvm::alignTo(storages[index].bytes, bufferAlignment_);
+    const plan::Space space = storages[index].space;
+    int64_t &end = persistentBytes_[size_t(space)];
+    offsets[index] = end;
+    end += llvm::alignTo(storages[index].bytes,
+                         space == plan::Space::disk ? int64_t(kDiskAlignment) : bufferAlignment_);
   }
 }
 
@@ -53,13 +61,30 @@ void PlanMemoryPass::placeScratch(StorageTable &storages, const Assignment &assi
   for (int index = first; index < last; ++index) {
     if (storages[index].persistent)
       continue;
-    lifetimes.push_back({storages[index].first, storages[index].last, storages[index].bytes});
+    lifetimes.push_back(
+        {storages[index].first, storages[index].last, storages[index].bytes, storages[index].alignment});
     indices.push_back(index);
   }
   ArenaLayout layout = layOutArena(lifetimes, bufferAlignment_);
   for (auto [index, offset] : llvm::zip(indices, layout.offsets))
     offsets[index] = offset;
   scratchBytes_ = std::max(scratchBytes_, layout.bytes);
+}
+
+/// The arena of persistent storages in a space.
+static StringRef persistentArena(plan::Space space) {
+  return space == plan::Space::device ? "persistent" : plan::stringifySpace(space);
+}
+
+/// Those outside the device's memory exist if something lies there.
+void PlanMemoryPass::createArenas(OpBuilder &builder) {
+  const Location loc = getOperation().getLoc();
+  for (auto [index, bytes] : llvm::enumerate(persistentBytes_)) {
+    const auto space = static_cast<plan::Space>(index);
+    if (space == plan::Space::device || bytes > 0)
+      plan::ArenaOp::create(builder, loc, persistentArena(space), bytes, space, /*persistent=*/true);
+  }
+  plan::ArenaOp::create(builder, loc, "scratch", scratchBytes_, plan::Space::device, /*persistent=*/false);
 }
 
 /// Buffers are named for people to read: after a state where they hold one, with a mark behind it where
@@ -77,8 +102,8 @@ SmallVector<FlatSymbolRefAttr> PlanMemoryPass::createBuffers(OpBuilder &builder,
     while (!taken.insert(name).second)
       name += "'";
     plan::BufferOp::create(builder, getOperation().getLoc(), name,
-                           storage.persistent ? "persistent" : "scratch", offsets[index], storage.bytes,
-                           storage.element, storage.role);
+                           storage.persistent ? persistentArena(storage.space) : "scratch", offsets[index],
+                           storage.bytes, storage.element, storage.role);
     buffers.push_back(FlatSymbolRefAttr::get(builder.getContext(), name));
   }
   return buffers;
@@ -92,7 +117,8 @@ void PlanMemoryPass::runOnOperation() {
     if (failed(requireScheduled(entry.getBody().front())))
       return signalPassFailure();
   bufferAlignment_ = codegen::Target::chosenFor(module)->limits().bufferAlignment;
-  persistentBytes_ = scratchBytes_ = 0;
+  persistentBytes_.fill(0);
+  scratchBytes_ = 0;
   StorageTable storages(module);
   std::vector<std::pair<train::EntryOp, Assignment>> entries;
   for (auto entry : module.getOps<train::EntryOp>())
@@ -104,10 +130,7 @@ void PlanMemoryPass::runOnOperation() {
     placeScratch(storages, assignment, offsets);
 
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-  Location loc = module.getLoc();
-  plan::ArenaOp::create(builder, loc, "persistent", persistentBytes_, plan::Space::device,
-                        /*persistent=*/true);
-  plan::ArenaOp::create(builder, loc, "scratch", scratchBytes_, plan::Space::device, /*persistent=*/false);
+  createArenas(builder);
   SmallVector<FlatSymbolRefAttr> buffers = createBuffers(builder, storages, offsets);
   if (failed(emitMetadata(builder, module, storages, buffers)))
     return signalPassFailure();

@@ -1,5 +1,7 @@
 #include "lib/Memory/Storage.h"
 
+#include "runtime/schema/limits.h"
+
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -38,7 +40,14 @@ StorageTable::StorageTable(ModuleOp module) {
     states_[state.getSymName()] =
         add({state.getSymName().str(), tensorBytes(type), storedElement(type.getElementType()),
              bufferRole(state.getRole()), /*persistent=*/true});
+    storages_.back().space = state.getSpace();
   }
+}
+
+void StorageTable::alignForDisk(int index) {
+  Storage &storage = storages_[index];
+  storage.alignment = kDiskAlignment;
+  storage.bytes = int64_t(wholeBlocks(storage.bytes));
 }
 
 int StorageTable::add(Storage storage) {

@@ -20,6 +20,8 @@ struct Storage {
   /// Persistent storages live across entries; the others from position `first` to `last` of their entry.
   bool persistent = false;
   int64_t first = INT64_MAX, last = -1;
+  plan::Space space = plan::Space::device;
+  int64_t alignment = 1; ///< of where it begins, in bytes, where that is more than of all in its arena
 };
 
 /// A place in a storage: a byte offset, advanced by `step` bytes per iteration of the enclosing loop, and by
@@ -44,6 +46,12 @@ public:
 
   int add(Storage storage);
   int stateStorage(llvm::StringRef state) const { return states_.lookup(state); }
+  /// Whether the state lies outside the device's memory.
+  bool isOffloaded(llvm::StringRef state) const {
+    return storages_[stateStorage(state)].space != plan::Space::device;
+  }
+  /// Has the storage begin and end on borders between which a disk reads and writes.
+  void alignForDisk(int index);
   /// The storage of a batch column; entries that take the same column in the same shape share it.
   int inputStorage(train::InputOp input);
 

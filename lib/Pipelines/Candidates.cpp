@@ -48,9 +48,12 @@ void Candidates::moveOthers(ModuleOp from, ModuleOp to) const {
 }
 
 /// From the phase `spmd` on entries have nothing to do with each other until addresses are assigned. Those
-/// that activation checkpointing does not change are scheduled once.
+/// that activation checkpointing does not change are scheduled once; not so with offload, which looks at what
+/// all entries do with a state.
 LogicalResult Candidates::schedule(ModuleOp module, const TriedSettings &tried) const {
   auto addPasses = [&](PassManager &manager) { addScheduledPasses(manager, strategy_); };
+  if (strategy_.offloads)
+    return run(module, addPasses);
   OwningOpRef<ModuleOp> &others = scheduled_[sharedSettings(tried)];
   OwningOpRef<ModuleOp> taken = ModuleOp::create(module.getLoc());
   if (others) {

@@ -44,7 +44,8 @@ std::optional<MemoryLimit> memoryLimitOf(train::ProgramOp program) {
       .decided = decidedForLimit(program),
       .mayComputeInBf16 = computes,
       .mayHoldParametersInBf16 = !program.getParams() && (computes || program.getPrecision() == "bf16"),
-      .mayHoldMomentsInBf16 = !program.getOptimizerStates() && program.getOptimizer().hasMoments()};
+      .mayHoldMomentsInBf16 = !program.getOptimizerStates() && program.getOptimizer().hasMoments(),
+      .mayOffloadMoments = !program.getOffload() && program.getOptimizer().hasMoments()};
 }
 
 std::string formatBytes(int64_t bytes) {
@@ -67,7 +68,7 @@ std::string bytesByKind(const MemoryReport &memory) {
   for (auto &[bytes, kind] : kinds)
     if (bytes > 0)
       text += llvm::formatv("{0}{1} {2} ({3:F0}%)", text.empty() ? "" : ", ", kind, formatBytes(bytes),
-                            100.0 * double(bytes) / double(memory.peak));
+                            100.0 * double(bytes) / double(memory.limited()));
   return text;
 }
 
@@ -109,6 +110,8 @@ static std::string smallerStates(plan::TrainingOp training, const MemoryLimit &g
             "--param-type=bf16 holds parameters in bf16 alone; ";
   if (given.mayHoldMomentsInBf16)
     text += "--optimizer-states=bf16 holds moments in half the bytes; ";
+  if (given.mayOffloadMoments)
+    text += "--offload=optimizer keeps moments outside, and fetches them group by group; ";
   return text;
 }
 
@@ -141,14 +144,14 @@ static std::string advice(plan::TrainingOp training, const MemoryReport &memory,
 
 LogicalResult checkMemoryLimit(ModuleOp module, const MemoryLimit &limit) {
   MemoryReport memory = memoryReport(module);
-  if (memory.peak + memory.unplanned <= limit.bytes)
+  if (memory.limited() + memory.unplanned <= limit.bytes)
     return success();
   plan::TrainingOp training = *module.getOps<plan::TrainingOp>().begin();
   InFlightDiagnostic error = training->emitError();
   if (!limit.decided.empty())
     error << "with " << limit.decided << ", which of all strategies takes the least memory, ";
-  return error << "the plan needs " << formatBytes(memory.peak) << " (" << memory.peak << " bytes) and "
-               << formatBytes(memory.unplanned)
+  return error << "the plan needs " << formatBytes(memory.limited()) << " (" << memory.limited()
+               << " bytes) and " << formatBytes(memory.unplanned)
                << (memory.isReserve ? " of the GPU for the driver and libraries (reserve_memory)"
                                     : " for the process around it")
                << ", the memory limit allows " << formatBytes(limit.bytes) << " (" << limit.bytes

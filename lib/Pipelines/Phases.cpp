@@ -1,5 +1,6 @@
 #include "lib/Pipelines/Phases.h"
 
+#include "dialects/Train/Offloading.h"
 #include "dialects/Train/Precision.h"
 #include "dialects/Train/ProgramSettings.h"
 #include "dialects/Train/Sharding.h"
@@ -9,6 +10,7 @@
 #include "lib/Fusion/Passes.h"
 #include "lib/Instantiate/Passes.h"
 #include "lib/Memory/Passes.h"
+#include "lib/Offload/Passes.h"
 #include "lib/Optimizer/Passes.h"
 #include "lib/Precision/Passes.h"
 #include "lib/Remat/Passes.h"
@@ -49,6 +51,7 @@ Strategy strategyOf(ModuleOp module, const CompileOptions &options) {
     strategy.reproducibleOverRanks = train::shardingOf(program).reproducibleOverRanks;
     strategy.lowPrecision = train::precisionOf(program).computesLow();
     strategy.multipliesFp8 = train::precisionOf(program).multipliesFp8;
+    strategy.offloads = train::offloadOf(program).any();
     strategy.lowEvaluation = !train::precisionOf(program).eval.isF32();
     strategy.narrowGradients = !train::precisionOf(program).reduce.isF32();
     strategy.hasBudget = train::hasBudget(program);
@@ -136,6 +139,9 @@ void addScheduledPasses(PassManager &manager, const Strategy &strategy) {
     manager.addPass(createBucketCollectives());
     manager.addPass(createScheduleCollectives());
   }
+  // Behind all that decides in which order ops compute.
+  if (strategy.offloads)
+    manager.addPass(createOffload());
   manager.addPass(createVerifyScheduledPass());
 }
 

@@ -14,7 +14,7 @@ namespace trainc {
 struct Strategy {
   bool manyRanks = false, flatStates = false, reproducibleOverRanks = false, fusesEpilogues = false,
        padsRows = false, lowPrecision = false, lowEvaluation = false, narrowGradients = false,
-       multipliesFp8 = false;
+       multipliesFp8 = false, offloads = false;
   std::optional<MemoryLimit> memoryLimit;
   bool hasBudget = false; ///< what is computed again is chosen for the limit
   ChunkLossPassOptions chunkLoss;

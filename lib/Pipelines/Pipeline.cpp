@@ -8,6 +8,7 @@
 #include "lib/Fusion/Passes.h"
 #include "lib/Instantiate/Passes.h"
 #include "lib/Memory/Passes.h"
+#include "lib/Offload/Passes.h"
 #include "lib/Optimizer/Passes.h"
 #include "lib/Pipelines/CheckpointBudget.h"
 #include "lib/Pipelines/MemoryLimit.h"
@@ -58,6 +59,7 @@ void registerPasses() {
   registerTraincShardPasses();
   registerTraincFusionPasses();
   registerTraincSchedulePasses();
+  registerTraincOffloadPasses();
   registerTraincCodegenPasses();
   registerTraincMemoryPasses();
 }

@@ -108,8 +108,14 @@ MemoryReport memoryReport(ModuleOp module) {
   int64_t scratch = 0;
   llvm::StringSet<> persistent; // names of arenas
   for (auto arena : module.getOps<plan::ArenaOp>()) {
+    if (arena.getSpace() == plan::Space::disk) {
+      report.disk += arena.getBytes();
+      continue;
+    }
     report.peak += arena.getBytes();
-    if (arena.getPersistent())
+    if (arena.getSpace() == plan::Space::host)
+      report.host += arena.getBytes();
+    else if (arena.getPersistent())
       persistent.insert(arena.getSymName());
     else
       scratch += arena.getBytes();
@@ -134,7 +140,7 @@ MemoryReport memoryReport(ModuleOp module) {
     }
   }
   report.activations = scratch;
-  report.workspace += report.peak - scratch - named; // alignment between buffers
+  report.workspace += report.peak - report.host - scratch - named; // alignment between buffers
   const std::optional<int64_t> reserved = reservedBytes(module);
   report.isReserve = reserved.has_value();
   report.unplanned = reserved ? *reserved : processBytes(module);
@@ -288,6 +294,8 @@ std::string reportJson(ModuleOp module, std::optional<OnThisMachine> here, const
                                     {"activations", memory.activations},
                                     {"gathered", gatheredWindow(module)},
                                     {"workspace", memory.workspace},
+                                    {"host", memory.host},
+                                    {"disk", memory.disk},
                                     {"peak", memory.peak},
                                     {"unplanned", memory.unplanned}}},
       {"memory_by_type", memoryByType(module)},

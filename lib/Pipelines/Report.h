@@ -17,7 +17,9 @@ struct Planning;
 /// Bytes per rank, by what they are for. All of the scratch arena counts as activations.
 struct MemoryReport {
   int64_t parameters = 0, gradients = 0, optimizer = 0, activations = 0, workspace = 0;
-  /// All arenas together: exactly what the runtime allocates.
+  /// What lies in the memory of a GPU's host, and on disk: the kinds above are without it.
+  int64_t host = 0, disk = 0;
+  /// All arenas together, but for those on disk: exactly what the runtime allocates.
   int64_t peak = 0;
   /// What a process that trains takes besides, at most: batches and staging by their sizes, and for the
   /// program, its libraries, the plan with its kernels, and stacks as much as a test measures for any plan
@@ -25,6 +27,9 @@ struct MemoryReport {
   int64_t unplanned = 0;
   /// On a GPU, whose memory is not the process's: what the program reserves there (reserve_memory).
   bool isReserve = false;
+
+  /// What counts against a memory limit: the process's memory, or a GPU's.
+  int64_t limited() const { return isReserve ? peak - host : peak; }
 };
 
 /// Sums the arenas of a module of phase `plan`, and what the runtime holds beside them.

@@ -163,14 +163,19 @@ FailureOr<Tensors> getState(train::GetOp op, Frame &frame) {
   auto state = frame.memory()->states.find(op.getState());
   if (state == frame.memory()->states.end())
     return op.emitOpError("reads the undefined state @") << op.getState();
-  return Tensors{state->second};
+  Tensor piece(op.getResult());
+  for (int64_t i = 0; i < piece.elements(); ++i)
+    piece.copyElement(i, state->second, int64_t(op.getOffset()) + i);
+  return Tensors{std::move(piece)};
 }
 
 FailureOr<Tensors> setState(train::SetOp op, Frame &frame) {
   auto state = frame.memory()->states.find(op.getState());
   if (state == frame.memory()->states.end())
     return op.emitOpError("writes the undefined state @") << op.getState();
-  state->second = frame[op.getValue()];
+  const Tensor &piece = frame[op.getValue()];
+  for (int64_t i = 0; i < piece.elements(); ++i)
+    state->second.copyElement(int64_t(op.getOffset()) + i, piece, i);
   return Tensors{};
 }
 

@@ -56,6 +56,18 @@ class CudaModelsTest(harness.EndToEndTest):
                 text, _ = self.trainc("dump", "cuda.plan")
                 self.assertIn(f"rows every {row} bytes", text)
 
+    def test_moments_outside_the_gpu(self):
+        """In pinned memory of the host, and on disk: the same bits as on the GPU."""
+        for to, precision, ranks in (("host", "bf16", 1), ("host", "fp32", 2), ("disk", "fp32", 1)):
+            with self.subTest(to=to, precision=precision, ranks=ranks):
+                runs = []
+                for offload in ("none", "optimizer"):
+                    self.compile_model("gpt", "cuda", f"--precision={precision}", *([f"--ranks={ranks}", "--zero-stage=1"] if ranks > 1 else []),
+                                       f"--offload={offload}", f"--offload-to={to}", "--offload-group=16KiB")
+                    runs.append(f"{to}-{precision}-{offload}")
+                    self.train("gpt", "cuda", runs[-1], ranks=ranks, seed=3)
+                self.assert_same_folder(*(f"{run}/step-{STEPS:08}" for run in runs))
+
     def test_every_stage(self):
         for model, ranks in itertools.product(MODELS, (2, 4)):
             options = [f"--ranks={ranks}", f"--micro-batch={4 // ranks}"]

@@ -31,7 +31,7 @@ class MemoryMatrixTest(harness.EndToEndTest):
         """Compiles and trains two steps; the report's bytes by kind, of which the sum is what each rank allocates."""
         self.compile(self.text, f"--report={number}.json", f"--ranks={ranks}", "--micro-batch=1", *combination, to=f"{number}.plan")
         memory = json.loads(Path(f"{number}.json").read_text())["memory"]
-        kinds = {name: bytes for name, bytes in memory.items() if name not in ("peak", "unplanned", "gathered")}
+        kinds = {name: bytes for name, bytes in memory.items() if name not in ("peak", "unplanned", "gathered", "disk")}
         self.assertEqual(sum(kinds.values()), memory["peak"], combination)
         self.trainrun(f"{number}.plan", f"--nproc-per-node={ranks}", "--threads=1", "--data", self.data, "--steps=2",
                       "--metrics", f"{number}.jsonl")
@@ -59,6 +59,11 @@ class MemoryMatrixTest(harness.EndToEndTest):
     def test_library_calls(self):
         self.check_all(2, [options(stage, precision, "selective", 2, "--library-calls=all")
                            for stage, precision in itertools.product(STAGES, PRECISIONS)])
+
+    def test_offload(self):
+        further = ("--offload=optimizer", "--offload-group=16KiB")
+        self.check_all(2, [options(stage, precision, "selective", accumulate, *further, *to)
+                           for stage, precision, accumulate, to in ((0, "bf16", 2, ()), (1, "fp32", 1, ("--offload-to=host",)), (3, "fp16", 2, ()))])
 
     def test_groups_of_two_of_four_ranks(self):
         self.check_all(4, [options(3, precision, "selective", 2, "--hybrid-shard=2") for precision in PRECISIONS])

@@ -69,6 +69,9 @@ train.program @p {
 // CHECK-NEXT: products                  that of --precision {{ *}}default
 // CHECK-NEXT: eval_precision            fp32                                derived: precision
 // CHECK-NEXT: optimizer_states          f32                                 default
+// CHECK-NEXT: offload                   none                                default
+// CHECK-NEXT: offload_to                of the target                       default
+// CHECK-NEXT: offload_group             16MiB                               default
 // CHECK-NEXT: skipped_steps             hold                                default
 // CHECK-NEXT: loss_scale                0                                   default
 // CHECK-NEXT: loss_scale_init           65536                               default

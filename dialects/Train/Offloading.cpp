@@ -1,0 +1,22 @@
+#include "dialects/Train/Offloading.h"
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::train;
+
+OffloadSettings trainc::train::offloadOf(ProgramOp program) {
+  OffloadSettings settings;
+  for (StringRef word : llvm::split(program.getOffload().value_or("none"), ',')) {
+    if (word == "optimizer")
+      settings.roles.push_back(StateRole::optimizer);
+    if (word == "gradients")
+      settings.roles.push_back(StateRole::gradient);
+    if (word == "parameters")
+      settings.roles.append({StateRole::parameter, StateRole::working});
+  }
+  const StringRef usual = program.getTarget() == "cuda" ? "host" : "disk";
+  settings.space = program.getOffloadTo().value_or(usual) == "host" ? plan::Space::host : plan::Space::disk;
+  if (std::optional<uint64_t> bytes = program.getOffloadGroup())
+    settings.groupBytes = int64_t(*bytes);
+  return settings;
+}

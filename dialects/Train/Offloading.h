@@ -1,0 +1,19 @@
+// What a program keeps outside the device's memory.
+#pragma once
+
+#include "dialects/Train/Train.h"
+
+namespace trainc::train {
+
+/// A program's words `offload`, `offload_to` and `offload_group`, with their defaults.
+struct OffloadSettings {
+  llvm::SmallVector<StateRole> roles; ///< of the states
+  plan::Space space = plan::Space::disk;
+  int64_t groupBytes = int64_t{16} << 20; ///< that an update has in memory at a time, beside the next ones
+
+  bool any() const { return !roles.empty(); }
+};
+
+OffloadSettings offloadOf(ProgramOp program);
+
+} // namespace trainc::train

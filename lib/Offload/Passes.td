@@ -1,0 +1,69 @@
+#ifndef TRAINC_OFFLOAD_PASSES
+#define TRAINC_OFFLOAD_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def Offload : Pass<"offload", "::mlir::ModuleOp"> {
+  let summary = "keeps states on disk or in the host's memory, and fetches them group by group";
+  let description = [{
+    Puts states outside the device's memory, as `offload` of the train.program says: the optimizer's, those of gradients, parameters. An
+    update then fetches a group of them, computes with it, and stores it, while the next group is fetched and the one before is stored.
+
+    ```mlir
+    train.state optimizer @exp_avg.w : tensor<4x1024xf32>
+    train.state optimizer @exp_avg.v : tensor<4x1024xf32>
+    train.entry @update {
+      ...
+      %0 = train.get @exp_avg.w : tensor<4x1024xf32>
+      %1:2 = nn.kernel ... (%g0, %w, %0) ...
+      train.set @exp_avg.w, %1#0 : tensor<4x1024xf32>
+      %2 = train.get @exp_avg.v : tensor<4x1024xf32>
+      %3:2 = nn.kernel ... (%g1, %v, %2) ...
+      train.set @exp_avg.v, %3#0 : tensor<4x1024xf32>
+    }
+    ```
+    becomes
+    ```mlir
+    train.state optimizer on disk @exp_avg.w : tensor<4x1024xf32>
+    train.state optimizer on disk @exp_avg.v : tensor<4x1024xf32>
+    train.entry @update {
+      ...
+      %0 = train.get @exp_avg.w : tensor<4x1024xf32>
+      %2 = train.get @exp_avg.v : tensor<4x1024xf32>       // comes in while the first kernel runs
+      %1:2 = nn.kernel ... (%g0, %w, %0) ...
+      train.set @exp_avg.w, %1#0 : tensor<4x1024xf32>      // goes out while the second one runs
+      %3:2 = nn.kernel ... (%g1, %v, %2) ...
+      train.set @exp_avg.v, %3#0 : tensor<4x1024xf32>
+    }
+    ```
+
+    A `train.get` of such a state begins a copy, and who uses its result waits for it. A `train.set` begins one too, and who uses the
+    value's memory anew waits for that. So no op has to say where a copy ends: `order-streams` finds it by the bytes. A disk does one
+    copy after the other. Hence the fetch of a group may take the memory of the group that is stored before it, and two groups are in
+    memory at a time.
+
+    Each op that reads a state fetches it anew, with the views on the way, unless it is the next one to read any, or the state was written
+    between. So a parameter takes no memory between the forward and the backward.
+
+    A group is what one op reads or makes and, of a kernel that updates states, at most `offload_group` bytes of them. The kernel of larger
+    ones is cut along dimension 0 into equal pieces:
+
+    ```mlir
+    %g0 = dist.member %g at 0 : tensor<8192xf32> -> tensor<4096xf32>
+    %g1 = dist.member %g at 4096 : tensor<8192xf32> -> tensor<4096xf32>
+    %0 = train.get @exp_avg at 0 : tensor<4096xf32>
+    %1 = train.get @exp_avg at 4096 : tensor<4096xf32>
+    %2:2 = nn.kernel 1 x 4096 (%g0, %0, ...) ...
+    train.set @exp_avg at 0, %2#0 : tensor<4096xf32>
+    %3:2 = nn.kernel 1 x 4096 (%g1, %1, ...) ...
+    train.set @exp_avg at 4096, %3#0 : tensor<4096xf32>
+    %w = dist.pack %2#1, %3#1 at [0, 4096] : tensor<4096xf32>, tensor<4096xf32> -> tensor<8192xf32>
+    ```
+
+    Pieces begin where a disk's blocks do. Elements are computed as before, so bits do not change. States of less than 8 KiB stay where
+    they are.
+  }];
+  let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::dist::DistDialect", "::trainc::train::TrainDialect"];
+}
+
+#endif
