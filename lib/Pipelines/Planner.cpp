@@ -21,6 +21,9 @@ public:
       : model_(model), program_(*model.getOps<train::ProgramOp>().begin()) {
     planning_.limit = limit;
     findDivisions();
+    resident_ = divisions_.size();
+    if (isOpen("offload") && program_.getOptimizer().hasMoments())
+      llvm::append_range(divisions_, combine(divisions_, "offload", {"optimizer"}));
     findSplits();
   }
 
@@ -57,6 +60,7 @@ private:
   train::ProgramOp program_;
   Planning planning_;
   std::vector<TriedSettings> divisions_, splits_, levels_; ///< the fastest first, of one division
+  size_t resident_ = 1; ///< so many divisions offload nothing, and as many behind them do, if that is open
   std::map<Cell, Candidates> steps_;
   std::map<std::pair<Cell, size_t>, size_t> planned_; ///< cell and level: which of those tried
   std::multimap<double, Cell> open_;                  ///< by the seconds that they take at least
@@ -150,6 +154,8 @@ FailureOr<size_t> Planner::plan(Cell cell, size_t level) {
 }
 
 LogicalResult Planner::open(Cell cell) {
+  if (planned_.count({cell, 0}) != 0)
+    return success(); // by another way
   FailureOr<size_t> fastest = plan(cell, 0);
   if (succeeded(fastest))
     open_.emplace(seconds(*fastest), cell);
@@ -173,7 +179,7 @@ LogicalResult Planner::recomputeUntilItFits(Cell cell) {
 }
 
 LogicalResult Planner::search() {
-  for (size_t division = 0; division < divisions_.size(); ++division)
+  for (size_t division = 0; division < resident_; ++division)
     if (failed(open({division, 0})))
       return failure();
   while (!open_.empty()) {
@@ -183,8 +189,12 @@ LogicalResult Planner::search() {
       return success();
     if (failed(recomputeUntilItFits(cell)))
       return failure();
+    const bool mayOffload = cell.first < resident_ && resident_ < divisions_.size();
+    if (mayOffload && !fits(planned_.at({cell, 0})) && failed(open({cell.first + resident_, cell.second})))
+      return failure();
     const MemoryReport &memory = tried(planned_.at({cell, 0})).plan.memory;
-    const bool holdsTooMuch = memory.parameters + memory.gradients + memory.optimizer > planning_.limit;
+    const int64_t held = memory.parameters + memory.gradients + memory.optimizer;
+    const bool holdsTooMuch = held > planning_.limit;
     if (!holdsTooMuch && cell.second + 1 < splits_.size() && failed(open({cell.first, cell.second + 1})))
       return failure();
   }

@@ -47,29 +47,31 @@ FailureOr<Candidates> makeStep(ModuleOp model, CompileOptions options, const Tri
 }
 
 FailureOr<std::vector<PlannedStrategy>> planStrategies(ModuleOp model, const CompileOptions &options) {
-  std::vector<TriedSettings> stages(1), levels(1);
+  std::vector<TriedSettings> states(1), levels(1);
   if (ranksOf(model, options) > 1 && !isDecided(model, options, "zero_stage"))
-    stages = combine(stages, "zero_stage", {"0", "1", "2", "3"});
+    states = combine(states, "zero_stage", {"0", "1", "2", "3"});
   if (!isDecided(model, options, "activation_checkpointing"))
     levels = combine(levels, "activation_checkpointing", {"none", "selective", "full"});
-  std::vector<PlannedStrategy> planned(stages.size() * levels.size());
-  const auto planStage = [&](size_t stage) -> LogicalResult {
-    FailureOr<Candidates> step = makeStep(model, options, stages[stage]);
+  if (!isDecided(model, options, "offload"))
+    states = combine(states, "offload", {"none", "optimizer"});
+  std::vector<PlannedStrategy> planned(states.size() * levels.size());
+  const auto planStates = [&](size_t state) -> LogicalResult {
+    FailureOr<Candidates> step = makeStep(model, options, states[state]);
     if (failed(step))
       return failure();
     for (size_t level = 0; level < levels.size(); ++level) {
       FailureOr<CandidatePlan> plan = step->plan(levels[level]);
       if (failed(plan))
         return failure();
-      TriedSettings decided = stages[stage];
+      TriedSettings decided = states[state];
       llvm::append_range(decided, levels[level]);
-      planned[stage * levels.size() + level] = {std::move(decided), *plan};
+      planned[state * levels.size() + level] = {std::move(decided), *plan};
     }
     return success();
   };
   // What is wrong with the model is wrong with all, and said once.
-  if (failed(planStage(0)) ||
-      failed(failableParallelForEachN(model.getContext(), 1, stages.size(), planStage)))
+  if (failed(planStates(0)) ||
+      failed(failableParallelForEachN(model.getContext(), 1, states.size(), planStates)))
     return failure();
   return planned;
 }
@@ -86,6 +88,8 @@ static llvm::json::Object strategyJson(const PlannedStrategy &strategy) {
                                                           {"activations", memory.activations},
                                                           {"workspace", memory.workspace},
                                                           {"peak", memory.peak},
+                                                          {"host", memory.host},
+                                                          {"disk", memory.disk},
                                                           {"unplanned", memory.unplanned}}},
                             {"sent_bytes", strategy.plan.sentBytes},
                             {"flops_per_step", strategy.plan.flops.model},

@@ -27,9 +27,10 @@ std::vector<TriedSettings> combine(const std::vector<TriedSettings> &ways, llvm:
 llvm::FailureOr<Candidates> makeStep(mlir::ModuleOp model, CompileOptions options,
                                      const TriedSettings &decided);
 
-/// Plans every combination of ZeRO stage and activation checkpointing that the program and the options leave
-/// open. The order is always the same: by stage, then from the checkpointing that computes the least again to
-/// that which computes the most. Fails, with an error as diagnostic, where the compiler would.
+/// Plans every combination of ZeRO stage, offload of the optimizer's states, and activation checkpointing
+/// that the program and the options leave open. The order is always the same: by stage, then by offload, then
+/// from the checkpointing that computes the least again to that which computes the most. Fails, with an error
+/// as diagnostic, where the compiler would.
 llvm::FailureOr<std::vector<PlannedStrategy>> planStrategies(mlir::ModuleOp model,
                                                              const CompileOptions &options);
 

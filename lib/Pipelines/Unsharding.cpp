@@ -63,7 +63,7 @@ struct Trial {
     if (failed(manager.run(*copy)))
       return failure();
     const MemoryReport memory = memoryReport(*copy);
-    return memory.peak + memory.unplanned <= limit;
+    return memory.limited() + memory.unplanned <= limit;
   }
 };
 

@@ -96,7 +96,7 @@ class CompileErrors(harness.EndToEndTest):
             """What is said if the plan may take that much."""
             given = [*options] if "--micro-batch=1" in options else ["--micro-batch=3", *options]  # else the compiler decides what would fit
             if not any(option.startswith("--activation-checkpointing") for option in options):
-                given.append("--activation-checkpointing=none")
+                given += ["--activation-checkpointing=none", "--offload=none"]
             err = self.fails([TRAINC, "compile", "gpt.mlir", "-o", "x.plan", f"--memory-limit={process + kib}kib", f"--cpu={cpu}", *given], 2,
                              "gpt.mlir:30:1: error: the plan needs", f"the memory limit allows {(process + kib) / 1024:.2f} MiB ({(process + kib) << 10})")
             return err.split("\n")[0].partition("): ")[2]

@@ -107,7 +107,7 @@ train.program @p {{ model @m optimizer sgd batch {batch} accumulate {accumulate}
         peak = self.peak_of(harness.program("gpt"))
         self.compile(harness.program("gpt"), f"--memory-limit={peak + self.unplanned}")
         compile = [harness.TRAINC, "compile", "model.mlir", "-o", "none.plan"]
-        given = ["--micro-batch=3", "--activation-checkpointing=none"]  # without them trainc decides what would fit
+        given = ["--micro-batch=3", "--activation-checkpointing=none", "--offload=none"]  # without them trainc decides what would fit
         self.fails([*compile, *given, f"--memory-limit={peak + self.unplanned - 1}"], 2, f"({peak} bytes) and {self.unplanned / (1 << 20):.2f} MiB for the process",
                    f"({peak + self.unplanned - 1})", "--micro-batch")
         self.fails([*compile, *given, f"--memory-limit={self.unplanned}"], 2, "no plan fits; allow more")

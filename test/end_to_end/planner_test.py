@@ -8,7 +8,7 @@ import harness
 import small_gpt
 from harness import TRAINC
 
-TWO = ["--ranks=2", "--micro-batch=4"]
+TWO = ["--ranks=2", "--micro-batch=4", "--offload=none"]
 
 
 class PlannerTest(harness.EndToEndTest):
@@ -41,11 +41,21 @@ class PlannerTest(harness.EndToEndTest):
                 self.assertEqual(report["flops_per_step"], strategy["flops_per_step"])
                 self.assertEqual(sum(kind["bytes"] for kind in report["collectives"].values()), strategy["sent_bytes"])
 
+    def test_estimates_of_offload_are_what_plans_take(self):
+        strategies = self.estimate("--activation-checkpointing=none")["strategies"]
+        self.assertEqual([strategy["settings"]["offload"] for strategy in strategies], ["none", "optimizer"])
+        for strategy in strategies:
+            memory = self.report("--activation-checkpointing=none", *self.asked(strategy))["memory"]
+            self.assertEqual({kind: memory[kind] for kind in strategy["memory"]}, strategy["memory"])
+        self.assertGreater(strategies[1]["memory"]["disk"], 0)
+        self.assertLess(self.bytes(strategies[1]), self.bytes(strategies[0]))
+
     def test_what_is_given_stays(self):
         (strategy,) = self.estimate(*TWO, "--zero-stage=2", "--activation-checkpointing=selective")["strategies"]
         self.assertEqual(strategy["settings"], {})
         one = self.estimate()["strategies"]
         self.assertTrue(all("zero_stage" not in strategy["settings"] for strategy in one))
+        self.assertEqual([strategy["settings"]["activation_checkpointing"] for strategy in one], 2 * ["none", "selective", "full"])
 
     def test_the_fastest_that_fits(self):
         strategies = self.estimate(*TWO)["strategies"]
@@ -117,14 +127,14 @@ class PlannerTest(harness.EndToEndTest):
             self.assertLess(abs(a - b), 2e-6 * a)
 
     def test_on_two_ranks(self):
-        self.assertGreater(len(self.check_sweep("--ranks=2", "--accumulate=1")), 2)
+        self.assertGreater(len(self.check_sweep("--ranks=2", "--accumulate=1", "--offload=none")), 2)
 
     def test_equal_questions_have_equal_answers(self):
         answers = [self.report("--memory-limit=110MiB", "--ranks=2")["planner"] for _ in range(2)]
         self.assertEqual(*answers)
 
     def test_given_settings_are_not_decided(self):
-        given = ["--micro-batch=8", "--activation-checkpointing=none"]
+        given = ["--micro-batch=8", "--activation-checkpointing=none", "--offload=none"]
         peak = self.report(*given)["memory"]
         limit = peak["peak"] + peak["unplanned"]
         self.assertNotIn("planner", self.report(*given, f"--memory-limit={limit}"))

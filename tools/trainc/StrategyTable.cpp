@@ -48,8 +48,9 @@ Line lineOf(const PlannedStrategy &strategy, const Line &words) {
   Line line;
   for (const std::string &word : words)
     line.push_back(valueOf(strategy, word));
-  for (const int64_t bytes : {memory.parameters, memory.gradients, memory.optimizer, memory.activations,
-                              memory.peak, memory.unplanned, strategy.plan.sentBytes})
+  for (const int64_t bytes :
+       {memory.parameters, memory.gradients, memory.optimizer, memory.activations, memory.peak,
+        memory.unplanned, memory.host, memory.disk, strategy.plan.sentBytes})
     line.push_back(bytesOrNone(bytes));
   line.push_back(fmt::format("{:.4g}", strategy.plan.step.total));
   return line;
@@ -84,8 +85,8 @@ std::string strategyTable(const std::vector<PlannedStrategy> &strategies, const 
                           int64_t limit) {
   const Line words = decidedWords(strategies);
   Line head = words;
-  for (const char *column : {"parameters", "gradients", "optimizer", "activations", "peak", "besides", "sent",
-                             "seconds", "verdict"})
+  for (const char *column : {"parameters", "gradients", "optimizer", "activations", "peak", "besides", "host",
+                             "disk", "sent", "seconds", "verdict"})
     head.emplace_back(column);
   std::vector<Line> lines = {head};
   for (const PlannedStrategy &strategy : strategies) {
