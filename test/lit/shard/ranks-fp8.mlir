@@ -2,6 +2,7 @@
 // RUN: sed 's/accumulate 2/accumulate 1/' %s | trainc-check --ranks=4 - | FileCheck %s
 // RUN: sed 's/clip/zero_stage 2 clip/' %s | trainc-check --ranks=4 - | FileCheck %s
 // RUN: sed 's/clip/zero_stage 3 activation_checkpointing selective clip/' %s | trainc-check --ranks=4 - | FileCheck %s
+// RUN: sed 's/clip/zero_stage 3 activation_checkpointing full clip/' %s | trainc-check --ranks=4 - | FileCheck %s
 // RUN: sed 's/sharding(/zero_stage 3 sharding(hybrid_shard = 2, /' %s | trainc-check --ranks=4 - | FileCheck %s
 // RUN: trainc compile --ranks=2 --zero-stage=3 --compile-to=spmd %s | FileCheck %s --check-prefix=SPMD
 
