@@ -157,7 +157,7 @@ Result<LinkRates> measureLink() {
 }
 
 Result<DiskRates> measureDisk() {
-  TRAINC_ASSIGN_OR_RETURN(const DiskArena arena, DiskArena::create("calibration", kDiskBytes));
+  TRAINC_ASSIGN_OR_RETURN(DiskArena arena, DiskArena::create("calibration", kDiskBytes));
   std::vector<std::byte> storage(kDiskPiece + kDiskAlignment);
   void *aligned = storage.data();
   size_t space = storage.size();
