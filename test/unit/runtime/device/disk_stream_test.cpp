@@ -9,14 +9,14 @@
 namespace trainc {
 namespace {
 
-constexpr uint64_t kBytes = 4 * kDiskAlignment;
+constexpr uint64_t kPieceBytes = 4 * kDiskAlignment;
 
 class DiskStreamTest : public testing::Test {
 protected:
-  std::span<std::byte> memory(uint64_t index) { return {memory_->data() + index * kBytes, kBytes}; }
+  std::span<std::byte> memory(uint64_t index) { return {memory_->data() + index * kPieceBytes, kPieceBytes}; }
 
-  Result<ArenaMapping> memory_ = ArenaMapping::create("memory", 2 * kBytes, /*reserveOnly=*/false);
-  Result<DiskArena> disk_ = DiskArena::create("disk", kBytes);
+  Result<ArenaMapping> memory_ = ArenaMapping::create("memory", 2 * kPieceBytes, /*reserveOnly=*/false);
+  Result<DiskArena> disk_ = DiskArena::create("disk", kPieceBytes);
   DiskStream stream_;
 };
 
@@ -38,7 +38,7 @@ TEST_F(DiskStreamTest, NothingRunsBehindAFailure) {
   std::ranges::fill(memory(0), std::byte{1});
   const auto good = stream_.start(*disk_, disk_->address(), memory(0), /*toDisk=*/true);
   EXPECT_TRUE(stream_.wait(good).ok());
-  const auto bad = stream_.start(*disk_, disk_->address() + kBytes, memory(1), /*toDisk=*/false);
+  const auto bad = stream_.start(*disk_, disk_->address() + kPieceBytes, memory(1), /*toDisk=*/false);
   std::ranges::fill(memory(0), std::byte{2});
   const auto after = stream_.start(*disk_, disk_->address(), memory(0), /*toDisk=*/true);
   for (const auto number : {bad, after})
