@@ -48,7 +48,8 @@ void Profiler::onWait(const Step &step, TimeSpan span) {
   if (!isInStep_)
     return;
   busy_.push_back(span);
-  communication_.addWait(span);
+  if (std::holds_alternative<CollectiveStep>(step.operation))
+    communication_.addWait(span);
 }
 
 void Profiler::endTrainingStep(TimeSpan step) {
@@ -80,7 +81,7 @@ ProfileRow Profiler::describe(const Sample &sample) const {
 
 ProfileRow Profiler::describeWait(const Sample &sample) const {
   return {.entry = sample.program->name,
-          .kind = ProfileKind::Communication,
+          .kind = factsOf(plan_, *sample.step).kind,
           .what = waitName(*sample.step),
           .source = factsOf(plan_, *sample.step).source,
           .sources = 1,

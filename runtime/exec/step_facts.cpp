@@ -81,11 +81,16 @@ fb::Space spaceOf(const fb::Plan &plan, const fb::Operand &operand) {
   return plan.arenas()->Get(plan.buffers()->Get(operand.buffer())->arena())->space();
 }
 
+/// A CPU starts those to and from disk.
 void describeCopy(const fb::Plan &plan, const fb::Copy &copy, StepFacts &facts) {
   const fb::Space from = spaceOf(plan, *copy.source()), to = spaceOf(plan, *copy.destination());
   facts.isBoundByRates = from == to;
   facts.what = from == to ? "copy" : fmt::format("copy from {} to {}", spaceName(from), spaceName(to));
   facts.bytes = (from == to ? 2.0 : 1.0) * static_cast<double>(copy.bytes());
+  if ((from == fb::Space::Disk || to == fb::Space::Disk) && view(plan.target()) != kCudaTarget) {
+    facts.what = "start " + facts.what;
+    facts.predictedSeconds = 0;
+  }
 }
 
 /// Where the host starts collectives, their seconds are those of starts.
@@ -142,8 +147,9 @@ StepFacts factsOf(const fb::Plan &plan, const Step &step) {
   return facts;
 }
 
-std::string waitName(const Step &collective) {
-  return fmt::format("wait for {}", collectiveName(std::get<CollectiveStep>(collective.operation).kind));
+std::string waitName(const Step &waitedFor) {
+  const auto *collective = std::get_if<CollectiveStep>(&waitedFor.operation);
+  return fmt::format("wait for {}", collective ? collectiveName(collective->kind) : "the disk");
 }
 
 } // namespace trainc

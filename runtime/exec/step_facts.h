@@ -17,8 +17,8 @@ const char *profileKindName(ProfileKind kind);
 struct StepFacts {
   ProfileKind kind = ProfileKind::Move;
   std::string what;   ///< "rows_5f3a", "gemm_1024x2304x768_nn_07c1", "matrix product", "copy", "zero",
-                      ///< "copy from disk to device", "all-gather"; where the host starts collectives,
-                      ///< "start all-gather"
+                      ///< "copy from disk to device", "all-gather"; where the host starts it, "start
+                      ///< all-gather"
   std::string source; ///< the op it came from, and its line
   double flops = 0;   ///< 0 where unknown
   double bytes = 0;   ///< read and written, each argument counted once a use, of memory of one kind: once
@@ -33,7 +33,7 @@ struct StepFacts {
 
 StepFacts factsOf(const fb::Plan &plan, const Step &step);
 
-/// "wait for all-gather".
-std::string waitName(const Step &collective);
+/// "wait for all-gather", "wait for the disk".
+std::string waitName(const Step &waitedFor);
 
 } // namespace trainc

@@ -105,7 +105,7 @@ void TraceWriter::reserve(const Program &program) {
     Texts texts;
     texts.ran = members(
         {{"name", opOf(plan_, *step.instruction)}, {"cat", profileKindName(facts.kind)}, {"args", args}});
-    if (facts.kind == ProfileKind::Communication)
+    if (facts.kind == ProfileKind::Communication || step.stream == fb::Stream::Disk)
       texts.waited = members({{"name", waitName(step)},
                               {"cat", "wait"},
                               {"args", {{"entry", program.name}, {"source", facts.source}}}});

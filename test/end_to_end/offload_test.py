@@ -60,6 +60,13 @@ class OffloadTest(RunTest):
         for ranks, *options in ((1, "--accumulate=2"), (2, "--zero-stage=3", "--accumulate=2", "--precision=bf16"), (2, "--zero-stage=1")):
             self.check(ranks, *options, states="optimizer,gradients,parameters")
 
+    def test_what_is_measured(self):
+        self.plan("off", *GROUPS)
+        _, err = self.trainrun("off.plan", "--threads=1", "--data", "tokens.bin", "--steps=2", "--profile", "--trace=trace.json")
+        self.assertIn("wait for the disk", err)
+        if not harness.SEED:
+            self.assertIn("start copy from disk to device", {event.get("args", {}).get("kernel") for event in json.loads(Path("trace.json").read_text())})
+
     def test_what_one_plan_has_saved_the_other_resumes(self):
         self.plan("plain")
         self.plan("off", *GROUPS)

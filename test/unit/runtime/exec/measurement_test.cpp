@@ -163,8 +163,23 @@ TEST_F(MeasurementTest, CopiesBetweenMemoriesHaveNoRoofline) {
       EXPECT_EQ(facts.leastSeconds(rates).has_value(), facts.what == "copy") << facts.what;
       copies[facts.what] = facts;
     }
-  EXPECT_THAT(copies, IsSupersetOf({Key("copy from device to host"), Key("copy from host to device"),
-                                    Key("copy from device to disk"), Key("copy from disk to device")}));
+  EXPECT_THAT(copies,
+              IsSupersetOf({Key("copy from device to host"), Key("copy from host to device"),
+                            Key("start copy from device to disk"), Key("start copy from disk to device")}));
+}
+
+TEST_F(MeasurementTest, WaitsForTheDiskAreNoCommunication) {
+  use(spacesPlan(), "init");
+  const Step &copy = program.steps[5];
+  ASSERT_EQ(copy.stream, fb::Stream::Disk);
+  Profiler measured = profiler({});
+  measured.beginTrainingStep();
+  measured.onStep(copy, {0, 1});
+  measured.onWait(copy, {2, 5});
+  EXPECT_EQ(measured.communication().waited, 0);
+  EXPECT_THAT(measured.profile().rows, testing::Contains(testing::Truly([](const ProfileRow &row) {
+                return row.what == "wait for the disk" && row.kind == ProfileKind::Move && row.seconds == 3;
+              })));
 }
 
 /// Runs begin with their first step, and have the times of a schedule; loops' iterations are steps.
