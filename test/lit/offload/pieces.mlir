@@ -1,52 +1,52 @@
 // RUN: trainc-opt --offload --split-input-file %s | FileCheck %s
 
-// Of 64 KiB of moments a group may have 32: pieces are 8 rows of 4 KiB. Members are named in front of
-// all pieces, so that the parameter can be made where it lies.
+// Of 128 KiB of moments a group may have 64. Pieces are 16 rows of 4 KiB; a kernel wants what it reads of @rows on a border of 64 bytes.
+// Members are named in front of all pieces, so that the parameter can be made where it lies.
 // CHECK-LABEL: train.entry @update
 // CHECK: %[[P:.*]] = train.get @w
-// CHECK: %[[FLATG:.*]] = nn.reshape %{{.*}} to [16384]
-// CHECK: %[[FLATP:.*]] = nn.reshape %[[P]] to [16384]
-// CHECK: %[[G0:.*]] = dist.member %[[FLATG]] at 0 : tensor<16384xf32> -> tensor<8x1024xf32>
+// CHECK: %[[FLATG:.*]] = nn.reshape %{{.*}} to [32768]
+// CHECK: %[[FLATP:.*]] = nn.reshape %[[P]] to [32768]
+// CHECK: %[[G0:.*]] = dist.member %[[FLATG]] at 0 : tensor<32768xf32> -> tensor<16x1024xf32>
 // CHECK-NEXT: %[[P0:.*]] = dist.member %[[FLATP]] at 0
-// CHECK-NEXT: %[[ROWS0:.*]] = dist.member %{{.*}} at 0 : tensor<16xf32> -> tensor<8xf32>
-// CHECK-NEXT: %[[G1:.*]] = dist.member %[[FLATG]] at 8192 : tensor<16384xf32> -> tensor<8x1024xf32>
-// CHECK-NEXT: %[[P1:.*]] = dist.member %[[FLATP]] at 8192
-// CHECK-NEXT: %[[ROWS1:.*]] = dist.member %{{.*}} at 8 : tensor<16xf32> -> tensor<8xf32>
-// CHECK-NEXT: %[[M0:.*]] = train.get @exp_avg.w : tensor<8x1024xf32>
-// CHECK-NEXT: %[[M1:.*]] = train.get @exp_avg.w at 8192 : tensor<8x1024xf32>
-// CHECK-NEXT: %[[R0:.*]]:2 = nn.kernel 8 x 1024 (%arg0 = %[[G0]] : tensor<8x1024xf32>, %arg1 = %[[P0]] : tensor<8x1024xf32>, %arg2 = %[[M0]] : tensor<8x1024xf32>, %arg3 = %[[ROWS0]] : tensor<8xf32> at <8, *1024>, %arg4 = %[[LR:.*]] : tensor<f32> at <*8192>) -> (tensor<8x1024xf32>, tensor<8x1024xf32>)
-// CHECK: nn.broadcast %arg4 to [8, 1024]
-// CHECK: nn.reshape %arg3 to [8, 1] {nn.pattern = #nn.pattern<8, *1024>}
-// CHECK: train.set @exp_avg.w, %[[R0]]#0 : tensor<8x1024xf32>
-// CHECK-NEXT: %[[R1:.*]]:2 = nn.kernel 8 x 1024 (%arg0 = %[[G1]] : tensor<8x1024xf32>, %arg1 = %[[P1]] : tensor<8x1024xf32>, %arg2 = %[[M1]]
-// CHECK: train.set @exp_avg.w at 8192, %[[R1]]#0 : tensor<8x1024xf32>
-// CHECK-NEXT: %[[FLAT:.*]] = dist.pack %[[R0]]#1, %[[R1]]#1 at [0, 8192]
-// CHECK-NEXT: %[[WHOLE:.*]] = nn.reshape %[[FLAT]] to [16, 1024]
+// CHECK-NEXT: %[[ROWS0:.*]] = dist.member %{{.*}} at 0 : tensor<32xf32> -> tensor<16xf32>
+// CHECK-NEXT: %[[G1:.*]] = dist.member %[[FLATG]] at 16384 : tensor<32768xf32> -> tensor<16x1024xf32>
+// CHECK-NEXT: %[[P1:.*]] = dist.member %[[FLATP]] at 16384
+// CHECK-NEXT: %[[ROWS1:.*]] = dist.member %{{.*}} at 16 : tensor<32xf32> -> tensor<16xf32>
+// CHECK-NEXT: %[[M0:.*]] = train.get @exp_avg.w : tensor<16x1024xf32>
+// CHECK-NEXT: %[[M1:.*]] = train.get @exp_avg.w at 16384 : tensor<16x1024xf32>
+// CHECK-NEXT: %[[R0:.*]]:2 = nn.kernel 16 x 1024 (%arg0 = %[[G0]] : tensor<16x1024xf32>, %arg1 = %[[P0]] : tensor<16x1024xf32>, %arg2 = %[[M0]] : tensor<16x1024xf32>, %arg3 = %[[ROWS0]] : tensor<16xf32> at <16, *1024>, %arg4 = %[[LR:.*]] : tensor<f32> at <*16384>) -> (tensor<16x1024xf32>, tensor<16x1024xf32>)
+// CHECK: nn.broadcast %arg4 to [16, 1024]
+// CHECK: nn.reshape %arg3 to [16, 1] {nn.pattern = #nn.pattern<16, *1024>}
+// CHECK: train.set @exp_avg.w, %[[R0]]#0 : tensor<16x1024xf32>
+// CHECK-NEXT: %[[R1:.*]]:2 = nn.kernel 16 x 1024 (%arg0 = %[[G1]] : tensor<16x1024xf32>, %arg1 = %[[P1]] : tensor<16x1024xf32>, %arg2 = %[[M1]]
+// CHECK: train.set @exp_avg.w at 16384, %[[R1]]#0 : tensor<16x1024xf32>
+// CHECK-NEXT: %[[FLAT:.*]] = dist.pack %[[R0]]#1, %[[R1]]#1 at [0, 16384]
+// CHECK-NEXT: %[[WHOLE:.*]] = nn.reshape %[[FLAT]] to [32, 1024]
 // CHECK-NEXT: train.set @w, %[[WHOLE]]
-train.program @main { model @m optimizer adamw(lr 0.1) batch 8 offload "optimizer" offload_group 32768 }
-train.state parameter @w : tensor<16x1024xf32>
-train.state optimizer @exp_avg.w : tensor<16x1024xf32>
-train.state gradient @grad.w : tensor<16x1024xf32>
-train.state scalar @rows : tensor<16xf32>
+train.program @main { model @m optimizer adamw(lr 0.1) batch 8 offload "optimizer" offload_group 65536 }
+train.state parameter @w : tensor<32x1024xf32>
+train.state optimizer @exp_avg.w : tensor<32x1024xf32>
+train.state gradient @grad.w : tensor<32x1024xf32>
+train.state scalar @rows : tensor<32xf32>
 train.state scalar to_device @lr : tensor<f32>
 train.entry @update {
-  %g = train.get @grad.w : tensor<16x1024xf32>
-  %w = train.get @w : tensor<16x1024xf32>
-  %m = train.get @exp_avg.w : tensor<16x1024xf32>
-  %rows = train.get @rows : tensor<16xf32>
+  %g = train.get @grad.w : tensor<32x1024xf32>
+  %w = train.get @w : tensor<32x1024xf32>
+  %m = train.get @exp_avg.w : tensor<32x1024xf32>
+  %rows = train.get @rows : tensor<32xf32>
   %lr = train.get @lr : tensor<f32>
-  %0:2 = nn.kernel 16 x 1024 (%a = %g : tensor<16x1024xf32>, %p = %w : tensor<16x1024xf32>, %b = %m : tensor<16x1024xf32>, %r = %rows : tensor<16xf32> at <16, *1024>, %l = %lr : tensor<f32> at <*16384>) -> (tensor<16x1024xf32>, tensor<16x1024xf32>) {
-    %sum = nn.add %a, %b : tensor<16x1024xf32>, tensor<16x1024xf32>
-    %rate = nn.broadcast %l to [16, 1024] : tensor<f32>
-    %step = nn.mul %sum, %rate : tensor<16x1024xf32>, tensor<16x1024xf32>
-    %column = nn.reshape %r to [16, 1] {nn.pattern = #nn.pattern<16, *1024>} : tensor<16xf32>
-    %each = nn.broadcast %column to [16, 1024] : tensor<16x1xf32>
-    %scaled = nn.mul %step, %each : tensor<16x1024xf32>, tensor<16x1024xf32>
-    %new = nn.sub %p, %scaled : tensor<16x1024xf32>, tensor<16x1024xf32>
-    nn.yield %sum, %new : tensor<16x1024xf32>, tensor<16x1024xf32>
+  %0:2 = nn.kernel 32 x 1024 (%a = %g : tensor<32x1024xf32>, %p = %w : tensor<32x1024xf32>, %b = %m : tensor<32x1024xf32>, %r = %rows : tensor<32xf32> at <32, *1024>, %l = %lr : tensor<f32> at <*32768>) -> (tensor<32x1024xf32>, tensor<32x1024xf32>) {
+    %sum = nn.add %a, %b : tensor<32x1024xf32>, tensor<32x1024xf32>
+    %rate = nn.broadcast %l to [32, 1024] : tensor<f32>
+    %step = nn.mul %sum, %rate : tensor<32x1024xf32>, tensor<32x1024xf32>
+    %column = nn.reshape %r to [32, 1] {nn.pattern = #nn.pattern<32, *1024>} : tensor<32xf32>
+    %each = nn.broadcast %column to [32, 1024] : tensor<32x1xf32>
+    %scaled = nn.mul %step, %each : tensor<32x1024xf32>, tensor<32x1024xf32>
+    %new = nn.sub %p, %scaled : tensor<32x1024xf32>, tensor<32x1024xf32>
+    nn.yield %sum, %new : tensor<32x1024xf32>, tensor<32x1024xf32>
   }
-  train.set @exp_avg.w, %0#0 : tensor<16x1024xf32>
-  train.set @w, %0#1 : tensor<16x1024xf32>
+  train.set @exp_avg.w, %0#0 : tensor<32x1024xf32>
+  train.set @w, %0#1 : tensor<32x1024xf32>
 }
 
 // -----
