@@ -89,7 +89,8 @@ struct BudgetTest : CandidatesTest {
     const Machine machine = codegen::Target::chosenFor(*module)->referenceMachine();
     if (failed(runPhases(*module, options)))
       return std::nullopt;
-    return CandidatePlan{memoryReport(*module), predictStep(*module, machine), flopsPerStep(*module)};
+    return CandidatePlan{memoryReport(*module), predictStep(*module, machine), flopsPerStep(*module),
+                         sentBytesPerStep(*module)};
   }
 
   /// The least and the most bytes that candidates take.
