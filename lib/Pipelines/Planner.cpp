@@ -111,7 +111,8 @@ LogicalResult Planner::findLevels() {
   FailureOr<const Candidates *> first = step({0, 0});
   if (failed(first))
     return failure();
-  for (const TriedSettings &kept : llvm::drop_begin(checkpointLevels((*first)->step()), 2)) {
+  const std::vector<TriedSettings> blocks = checkpointLevels((*first)->step());
+  for (const TriedSettings &kept : llvm::drop_begin(blocks, 2)) {
     levels_.push_back({{"activation_checkpointing", "full"}});
     llvm::append_range(levels_.back(), kept);
   }
