@@ -44,8 +44,7 @@ std::optional<MemoryLimit> memoryLimitOf(train::ProgramOp program) {
       .decided = decidedForLimit(program),
       .mayComputeInBf16 = computes,
       .mayHoldParametersInBf16 = !program.getParams() && (computes || program.getPrecision() == "bf16"),
-      .mayHoldMomentsInBf16 = !program.getOptimizerStates() && program.getOptimizer().hasMoments(),
-      .mayOffloadMoments = !program.getOffload() && program.getOptimizer().hasMoments()};
+      .mayHoldMomentsInBf16 = !program.getOptimizerStates() && program.getOptimizer().hasMoments()};
 }
 
 std::string formatBytes(int64_t bytes) {
@@ -110,8 +109,6 @@ static std::string smallerStates(plan::TrainingOp training, const MemoryLimit &g
             "--param-type=bf16 holds parameters in bf16 alone; ";
   if (given.mayHoldMomentsInBf16)
     text += "--optimizer-states=bf16 holds moments in half the bytes; ";
-  if (given.mayOffloadMoments)
-    text += "--offload=optimizer keeps moments outside, and fetches them group by group; ";
   return text;
 }
 

@@ -19,7 +19,6 @@ struct MemoryLimit {
   std::string decided; ///< as options: what was decided for the limit's sake
   /// Whether nobody decided against bf16 for what the step computes, parameters, and the optimizer's moments.
   bool mayComputeInBf16, mayHoldParametersInBf16, mayHoldMomentsInBf16;
-  bool mayOffloadMoments; ///< nobody decided where they lie
 };
 
 /// Whether a limit may cut the micro-batches of the program's text: nobody gave others as options, and they

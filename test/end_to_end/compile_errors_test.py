@@ -104,21 +104,20 @@ class CompileErrors(harness.EndToEndTest):
 
         ranks = "--ranks=N --zero-stage=3 divides states over processes; "
         parameters, moments = "--param-type=bf16 holds parameters in bf16 alone; ", "--optimizer-states=bf16 holds moments in half the bytes; "
-        offload = "--offload=optimizer keeps moments outside, and fetches them group by group; "
         activations = "--precision=bf16 keeps most activations in half the bytes; "
         recompute = "--activation-checkpointing=selective keeps fewer activations; "
         one, parts = "the micro-batch is one sample already; a shorter --seq-len keeps fewer", "--micro-batch=1 --accumulate=3"
         text = advice(500)
         self.assertRegex(text, r"^activations [0-9.]+ KiB \(\d+%\), optimizer states 227.*, parameters 113")
-        self.assertIn("; " + ranks + "--precision=bf16 " + parameters + moments + offload + activations + recompute + "the same step in smaller parts", text)
+        self.assertIn("; " + ranks + "--precision=bf16 " + parameters + moments + activations + recompute + "the same step in smaller parts", text)
         self.assertIn(parts, text)
         text = advice(400)
         self.assertIn("a smaller --micro-batch keeps fewer", text)
         self.assertIn("with --accumulate gradients would stay", text)
         self.assertIn("; " + recompute + one, advice(400, "--micro-batch=1", "--precision=fp32", "--optimizer-states=f32"))
-        self.assertIn(ranks + offload + one, advice(400, "--micro-batch=1", "--precision=fp32", "--optimizer-states=f32", "--activation-checkpointing=selective"))
+        self.assertIn(ranks + one, advice(400, "--micro-batch=1", "--precision=fp32", "--optimizer-states=f32", "--activation-checkpointing=selective"))
         text = advice(100)
-        self.assertIn("alone take 340.51 KiB, whatever the batch; " + ranks + "--precision=bf16 " + parameters + moments + offload + "else freeze parameters", text)
+        self.assertIn("alone take 340.51 KiB, whatever the batch; " + ranks + "--precision=bf16 " + parameters + moments + "else freeze parameters", text)
 
         # What is given, or would contradict it, is not advised.
         for options, named in [(["--precision=fp32"], [moments]), (["--precision=fp16"], [moments]), (["--optimizer-states=bf16"], ["--precision=bf16 " + parameters, activations]),
@@ -130,7 +129,7 @@ class CompileErrors(harness.EndToEndTest):
                 self.assertEqual([word for word in re.findall(r"; (?:else )?([^;]*)", text) if "bf16" in word], [word.rstrip("; ") for word in named])
         self.assertNotIn("--precision", advice(500, "--fp32-products=bf16x3", cpu="x86-64-v4"))
         Path("gpt.mlir").write_text(edited(program("gpt"), ("adamw(lr 1e-2, beta1 0.9, beta2 0.95, eps 1e-8, weight_decay 0.1)", "sgd")))
-        self.assertNotRegex(advice(100), "--optimizer-states|--offload")
+        self.assertNotRegex(advice(100), "--optimizer-states")
 
     def test_what_is_advised_takes_less(self):
         """Members and statistics of a small model are padded and kept in f32; docs/precision.md has a large one's numbers."""
