@@ -95,9 +95,10 @@ class CompileErrors(harness.EndToEndTest):
 
         def advice(kib, *options, cpu="native"):
             """What is said if the plan may take that much."""
-            given = [*options] if "--micro-batch=1" in options else ["--micro-batch=3", *options]  # else the compiler decides what would fit
+            # What is not given the compiler decides, such that the plan fits.
+            given = ["--offload=none", *options] if "--micro-batch=1" in options else ["--offload=none", "--micro-batch=3", *options]
             if not any(option.startswith("--activation-checkpointing") for option in options):
-                given += ["--activation-checkpointing=none", "--offload=none"]
+                given.append("--activation-checkpointing=none")
             err = self.fails([TRAINC, "compile", "gpt.mlir", "-o", "x.plan", f"--memory-limit={process + kib}kib", f"--cpu={cpu}", *given], 2,
                              "gpt.mlir:30:1: error: the plan needs", f"the memory limit allows {(process + kib) / 1024:.2f} MiB ({(process + kib) << 10})")
             return err.split("\n")[0].partition("): ")[2]
