@@ -113,7 +113,7 @@ class PlannerTest(harness.EndToEndTest):
     def test_a_smaller_limit_takes_more_time(self):
         decided = self.check_sweep()
         self.assertGreater(len(decided), 3)
-        self.assertEqual(decided[-1].get("micro_batch"), "1")
+        self.assertLess(int(decided[-1]["micro_batch"]), small_gpt.BATCH)
 
     def test_what_was_decided_trains_as_before(self):
         """Recomputation changes no bit, and a step has the same samples however it is cut."""
