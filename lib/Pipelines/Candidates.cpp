@@ -55,21 +55,18 @@ LogicalResult Candidates::schedule(ModuleOp module, const TriedSettings &tried) 
   if (strategy_.offloads)
     return run(module, addPasses);
   OwningOpRef<ModuleOp> &others = scheduled_[sharedSettings(tried)];
-  OwningOpRef<ModuleOp> taken = ModuleOp::create(module.getLoc());
-  if (others) {
-    moveOthers(module, *taken);
-    if (failed(run(module, addPasses)))
-      return failure();
-    taken = others->clone();
-    moveOthers(*taken, module);
-    return success();
-  }
+  const bool isFirst = !others;
+  OwningOpRef<ModuleOp> unscheduled = ModuleOp::create(module.getLoc());
+  if (!isFirst)
+    moveOthers(module, *unscheduled);
   if (failed(run(module, addPasses)))
     return failure();
-  others = ModuleOp::create(module.getLoc());
-  moveOthers(module, *others);
-  taken = others->clone();
-  moveOthers(*taken, module);
+  if (isFirst) {
+    others = ModuleOp::create(module.getLoc());
+    moveOthers(module, *others);
+  }
+  OwningOpRef<ModuleOp> scheduled = others->clone();
+  moveOthers(*scheduled, module);
   return success();
 }
 

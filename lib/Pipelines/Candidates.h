@@ -19,7 +19,7 @@ struct CandidatePlan {
   int64_t sentBytes;   ///< by each rank in a training step
 
   /// What a memory limit bounds.
-  int64_t bytes() const { return memory.limited() + memory.unplanned; }
+  int64_t bytes() const { return memory.needed(); }
 };
 
 /// Settings that are tried together, by their words. They must be of those that passes read from the phase

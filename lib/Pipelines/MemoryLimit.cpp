@@ -16,14 +16,20 @@ static bool mayComputeInBf16(train::ProgramOp program) {
          program.getBuffers() != "f16";
 }
 
-/// "--zero-stage=3 --micro-batch=1"
-static std::string decidedForLimit(train::ProgramOp program) {
+std::string asOptions(ArrayRef<train::GivenSetting> settings) {
   std::string text;
-  for (const train::SettingInForce &setting : train::settingsInForce(program))
-    if (const train::ProgramWord *word = train::findProgramWord(setting.word);
-        word && setting.source == "derived: memory_limit")
-      text += llvm::formatv("{0}{1}={2}", text.empty() ? "" : " ", StringRef(word->option), setting.value);
+  for (const train::GivenSetting &setting : settings)
+    text += llvm::formatv("{0}{1}={2}", text.empty() ? "" : " ",
+                          StringRef(train::findProgramWord(setting.word)->option), setting.value);
   return text;
+}
+
+static std::string decidedForLimit(train::ProgramOp program) {
+  std::vector<train::GivenSetting> decided;
+  for (const train::SettingInForce &setting : train::settingsInForce(program))
+    if (train::findProgramWord(setting.word) && setting.source == "derived: memory_limit")
+      decided.push_back({setting.word, setting.value});
+  return asOptions(decided);
 }
 
 bool maySplitBatch(train::ProgramOp program) {
@@ -141,7 +147,7 @@ static std::string advice(plan::TrainingOp training, const MemoryReport &memory,
 
 LogicalResult checkMemoryLimit(ModuleOp module, const MemoryLimit &limit) {
   MemoryReport memory = memoryReport(module);
-  if (memory.limited() + memory.unplanned <= limit.bytes)
+  if (memory.needed() <= limit.bytes)
     return success();
   plan::TrainingOp training = *module.getOps<plan::TrainingOp>().begin();
   InFlightDiagnostic error = training->emitError();

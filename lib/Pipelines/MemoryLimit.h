@@ -1,6 +1,7 @@
 // `--memory-limit`: a plan that needs more is refused, with advice.
 #pragma once
 
+#include "dialects/Train/ProgramWords.h"
 #include "dialects/Train/Train.h"
 #include "lib/Pipelines/Report.h"
 
@@ -27,6 +28,9 @@ bool maySplitBatch(train::ProgramOp program);
 
 /// The limit that a program has, with its options, before passes complete it.
 std::optional<MemoryLimit> memoryLimitOf(train::ProgramOp program);
+
+/// "--zero-stage=3 --micro-batch=1"
+std::string asOptions(llvm::ArrayRef<train::GivenSetting> settings);
 
 /// "2.61 GiB"
 std::string formatBytes(int64_t bytes);

@@ -47,6 +47,7 @@ private:
   void findDivisions();
   void findSplits();
 
+  TriedSettings decided(Cell cell) const; ///< before activation checkpointing
   FailureOr<const Candidates *> step(Cell cell);
   FailureOr<size_t> plan(Cell cell, size_t level);
   LogicalResult open(Cell cell);
@@ -121,12 +122,16 @@ LogicalResult Planner::findLevels() {
 
 // --- The search ---
 
+TriedSettings Planner::decided(Cell cell) const {
+  TriedSettings settings = divisions_[cell.first];
+  llvm::append_range(settings, splits_[cell.second]);
+  return settings;
+}
+
 FailureOr<const Candidates *> Planner::step(Cell cell) {
   auto known = steps_.find(cell);
   if (known == steps_.end()) {
-    TriedSettings decided = divisions_[cell.first];
-    llvm::append_range(decided, splits_[cell.second]);
-    FailureOr<Candidates> made = makeStep(model_, {}, decided);
+    FailureOr<Candidates> made = makeStep(model_, {}, decided(cell));
     if (failed(made))
       return failure();
     known = steps_.emplace(cell, std::move(*made)).first;
@@ -144,10 +149,9 @@ FailureOr<size_t> Planner::plan(Cell cell, size_t level) {
   FailureOr<CandidatePlan> planned = (*made)->plan(levels_[level]);
   if (failed(planned))
     return failure();
-  TriedSettings decided = divisions_[cell.first];
-  llvm::append_range(decided, splits_[cell.second]);
-  llvm::append_range(decided, levels_[level]);
-  planning_.tried.push_back({std::move(decided), *planned});
+  TriedSettings all = decided(cell);
+  llvm::append_range(all, levels_[level]);
+  planning_.tried.push_back({std::move(all), *planned});
   const size_t index = known->second;
   if (fits(index) && (!best_ || seconds(index) < seconds(*best_)))
     best_ = index;

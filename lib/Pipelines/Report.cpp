@@ -282,25 +282,26 @@ static llvm::json::Object memoryByType(ModuleOp module) {
   return json;
 }
 
+llvm::json::Object memoryJson(const MemoryReport &memory) {
+  return llvm::json::Object{{"parameters", memory.parameters},
+                            {"gradients", memory.gradients},
+                            {"optimizer", memory.optimizer},
+                            {"activations", memory.activations},
+                            {"workspace", memory.workspace},
+                            {"host", memory.host},
+                            {"disk", memory.disk},
+                            {"peak", memory.peak},
+                            {"unplanned", memory.unplanned}};
+}
+
 std::string reportJson(ModuleOp module, std::optional<OnThisMachine> here, const Planning *planning) {
-  MemoryReport memory = memoryReport(module);
+  llvm::json::Object bytes = memoryJson(memoryReport(module));
+  bytes["gathered"] = gatheredWindow(module);
   const StepFlops flops = flopsPerStep(module);
   llvm::json::Object json{
-      {"parameters", parameterCount(module)},
-      {"flops_per_step", flops.model},
-      {"memory", llvm::json::Object{{"parameters", memory.parameters},
-                                    {"gradients", memory.gradients},
-                                    {"optimizer", memory.optimizer},
-                                    {"activations", memory.activations},
-                                    {"gathered", gatheredWindow(module)},
-                                    {"workspace", memory.workspace},
-                                    {"host", memory.host},
-                                    {"disk", memory.disk},
-                                    {"peak", memory.peak},
-                                    {"unplanned", memory.unplanned}}},
-      {"memory_by_type", memoryByType(module)},
-      {"sharding", sharding(module)},
-      {"collectives", collectivesJson(module)},
+      {"parameters", parameterCount(module)}, {"flops_per_step", flops.model},
+      {"memory", std::move(bytes)},           {"memory_by_type", memoryByType(module)},
+      {"sharding", sharding(module)},         {"collectives", collectivesJson(module)},
       {"settings", settings(module)},
   };
   if (flops.recomputed > 0)

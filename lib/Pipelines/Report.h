@@ -6,6 +6,7 @@
 #include "lib/Analysis/CostModel.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/JSON.h"
 
 #include <optional>
 #include <string>
@@ -30,10 +31,15 @@ struct MemoryReport {
 
   /// What counts against a memory limit: the process's memory, or a GPU's.
   int64_t limited() const { return isReserve ? peak - host : peak; }
+  /// The least limit that this fits into.
+  int64_t needed() const { return limited() + unplanned; }
 };
 
 /// Sums the arenas of a module of phase `plan`, and what the runtime holds beside them.
 MemoryReport memoryReport(mlir::ModuleOp module);
+
+/// Each of its bytes by name.
+llvm::json::Object memoryJson(const MemoryReport &memory);
 
 /// Floating-point operations of a rank in a training step: the model's, and those that activation
 /// checkpointing computes a second time.

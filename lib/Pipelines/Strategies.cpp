@@ -77,20 +77,11 @@ FailureOr<std::vector<PlannedStrategy>> planStrategies(ModuleOp model, const Com
 }
 
 static llvm::json::Object strategyJson(const PlannedStrategy &strategy) {
-  const MemoryReport &memory = strategy.plan.memory;
   llvm::json::Object settings;
   for (const train::GivenSetting &setting : strategy.decided)
     settings[setting.word] = setting.value;
   return llvm::json::Object{{"settings", std::move(settings)},
-                            {"memory", llvm::json::Object{{"parameters", memory.parameters},
-                                                          {"gradients", memory.gradients},
-                                                          {"optimizer", memory.optimizer},
-                                                          {"activations", memory.activations},
-                                                          {"workspace", memory.workspace},
-                                                          {"peak", memory.peak},
-                                                          {"host", memory.host},
-                                                          {"disk", memory.disk},
-                                                          {"unplanned", memory.unplanned}}},
+                            {"memory", memoryJson(strategy.plan.memory)},
                             {"sent_bytes", strategy.plan.sentBytes},
                             {"flops_per_step", strategy.plan.flops.model},
                             {"recomputed_flops_per_step", strategy.plan.flops.recomputed},

@@ -62,8 +62,7 @@ struct Trial {
     apply(*copy, choice);
     if (failed(manager.run(*copy)))
       return failure();
-    const MemoryReport memory = memoryReport(*copy);
-    return memory.limited() + memory.unplanned <= limit;
+    return memoryReport(*copy).needed() <= limit;
   }
 };
 

@@ -126,6 +126,10 @@ void addConsolidate(CLI::App &app, ConsolidateCommand &command) {
       ->type_name("fp32|bf16|fp16");
 }
 
+void addPlan(CLI::App &command, std::string &plan) {
+  command.add_option("plan", plan, "Plan file")->required()->type_name("PLAN");
+}
+
 void addSign(CLI::App &app, SignCommand &command) {
   CLI::App *sign =
       app.add_subcommand("sign", "Sign a plan, for machines that run no other (trainrun --trust)");
@@ -134,13 +138,13 @@ void addSign(CLI::App &app, SignCommand &command) {
                "  openssl pkey -in key.pem -pubout -out keys.pem          # for machines that run plans\n"
                "  trainc sign gpt.plan --key=key.pem\n"
                "  trainrun gpt.plan --trust=keys.pem --data tokens.bin");
-  sign->add_option("plan", command.plan, "Plan file")->required()->type_name("PLAN");
+  addPlan(*sign, command.plan);
   sign->add_option("--key", command.key, "Private key (Ed25519, PEM)")->required()->type_name("FILE.pem");
 }
 
 void addDump(CLI::App &app, DumpCommand &command) {
   CLI::App *dump = app.add_subcommand("dump", "Print a plan file as text");
-  dump->add_option("plan", command.plan, "Plan file")->required()->type_name("PLAN");
+  addPlan(*dump, command.plan);
   CLI::Option *settings = dump->add_flag(
       "--settings", command.settings,
       "Print the settings that the plan was compiled with, and where each comes from, instead");
@@ -154,7 +158,7 @@ void addReport(CLI::App &app, ReportCommand &command) {
                  "  trainc report gpt.plan                   # a summary\n"
                  "  trainc report gpt.plan -o gpt.html       # a page to look at, of one file\n"
                  "  trainc report before.plan after.plan     # what changed");
-  report->add_option("plan", command.plan, "Plan file")->required()->type_name("PLAN");
+  addPlan(*report, command.plan);
   report->add_option("other", command.other, "Another plan file: print what changed from the first to it")
       ->type_name("OTHER");
   CLI::Option *output = report
@@ -175,7 +179,7 @@ void addSimulate(CLI::App &app, SimulateCommand &command) {
       "costliest instructions. Built in: {}.\n"
       "They are the files of examples/clusters, which a file of your own can begin as.",
       fmt::join(builtInClusterNames(), ", ")));
-  simulate->add_option("plan", command.plan, "Plan file")->required()->type_name("PLAN");
+  addPlan(*simulate, command.plan);
   simulate
       ->add_option("--cluster", command.cluster,
                    "Rates of devices, links and disks: a file, or the name of one that is built in")

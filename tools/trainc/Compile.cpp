@@ -1,4 +1,5 @@
 // `trainc compile`: reads a model, runs the phases, writes the plan and the report.
+#include "lib/Pipelines/MemoryLimit.h"
 #include "lib/Pipelines/Pipeline.h"
 #include "lib/Pipelines/Planner.h"
 #include "lib/Pipelines/Snapshots.h"

@@ -1,6 +1,5 @@
 #include "tools/trainc/StrategyTable.h"
 
-#include "dialects/Train/ProgramSettings.h"
 #include "runtime/log/units.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -72,14 +71,6 @@ std::string aligned(const std::vector<Line> &lines) {
 }
 
 } // namespace
-
-std::string asOptions(const TriedSettings &decided) {
-  std::string text;
-  for (const train::GivenSetting &setting : decided)
-    text += fmt::format("{}{}={}", text.empty() ? "" : " ", train::findProgramWord(setting.word)->option,
-                        setting.value);
-  return text;
-}
 
 std::string strategyTable(const std::vector<PlannedStrategy> &strategies, const PlannedStrategy *taken,
                           int64_t limit) {

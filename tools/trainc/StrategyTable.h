@@ -13,7 +13,4 @@ namespace trainc {
 std::string strategyTable(const std::vector<PlannedStrategy> &strategies, const PlannedStrategy *taken,
                           int64_t limit);
 
-/// "--zero-stage=3 --micro-batch=1"
-std::string asOptions(const TriedSettings &decided);
-
 } // namespace trainc
