@@ -48,6 +48,7 @@ Work KernelOp::getWork() {
   return {.worker = workerOf(*this),
           .factor = factorOf(first),
           .flops = double(getFlops()),
+          .arithmetic = double(getArithmetic()),
           .bytes = double(getMovedBytes().value_or(bytes)),
           .threads = double(getGrid()) * double(getThreads()),
           .chain = double(getChain())};

@@ -74,7 +74,7 @@ Work MatrixProductOp::getCallWork() {
           .isAligned = isAligned(getRowA()) && isAligned(getRowB()) && isAligned(getRowResult()),
           .sumsBeside = getSideSum() != SideSum::none,
           .flops = 2 * results * double(getK()),
-          .epilogueFlops = getActivation() == Activation::none ? 0 : kActivationFlops * results,
+          .arithmetic = getActivation() == Activation::none ? 0 : kActivationFlops * results,
           .bytes = movedBytes(getOperandUses())};
 }
 

@@ -101,7 +101,8 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol]> {
     together; a CPU runs a block on one thread.
 
     What a launch costs follows from `flops`, from `moves`, the bytes between memory and processor, and from `chain`, the accesses that
-    wait for one another. Without `moves` each parameter moves once, and twice if it is read and written.
+    wait for one another. Without `moves` each parameter moves once, and twice if it is read and written. `arithmetic` counts
+    instructions on single numbers, besides `flops`.
 
     ```mlir
     plan.kernel @copy copy grid 4 threads 256 flops 0 moves 2048 [#plan.param<read, f32, 65536>, #plan.param<write, f32, 1024>]
@@ -109,10 +110,11 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol]> {
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Plan_KernelKind:$kind, TypedArrayAttrBase<Plan_Param, "parameters">:$params,
                        I64Attr:$grid, I64Attr:$flops, OptionalAttr<I64Attr>:$moved_bytes, DefaultValuedAttr<I64Attr, "0">:$chain,
-                       DefaultValuedAttr<I64Attr, "0">:$shared_bytes, DefaultValuedAttr<I64Attr, "1">:$threads);
+                       DefaultValuedAttr<I64Attr, "0">:$shared_bytes, DefaultValuedAttr<I64Attr, "1">:$threads,
+                       DefaultValuedAttr<I64Attr, "0">:$arithmetic);
   let assemblyFormat = [{
     $sym_name $kind `grid` $grid (`threads` $threads^)? `flops` $flops (`moves` $moved_bytes^)? (`chain` $chain^)?
-    (`shared` $shared_bytes^)? $params attr-dict
+    (`shared` $shared_bytes^)? $params (`arithmetic` $arithmetic^)? attr-dict
   }];
   let extraClassDeclaration = [{
     /// Of one launch.

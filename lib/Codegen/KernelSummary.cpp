@@ -93,7 +93,8 @@ plan::KernelOp trainc::codegen::declareKernel(OpBuilder &builder, Location loc, 
       builder, loc, builder.getStringAttr(symbol), plan::KernelKindAttr::get(builder.getContext(), kind),
       builder.getArrayAttr(params), builder.getI64IntegerAttr(launch.grid),
       builder.getI64IntegerAttr(launch.flops), moved, builder.getI64IntegerAttr(launch.chain),
-      builder.getI64IntegerAttr(launch.sharedBytes), builder.getI64IntegerAttr(launch.threads));
+      builder.getI64IntegerAttr(launch.sharedBytes), builder.getI64IntegerAttr(launch.threads),
+      builder.getI64IntegerAttr(launch.arithmetic));
 }
 
 int64_t trainc::codegen::argumentNumber(Operation *op, const KernelParam &param) {

@@ -33,7 +33,8 @@ struct LaunchSummary {
   std::string name; ///< what the kernel's symbol begins with
   int64_t grid;
   llvm::SmallVector<KernelParam> params;
-  int64_t flops = 0; ///< 0 where unknown
+  int64_t flops = 0;      ///< 0 where unknown
+  int64_t arithmetic = 0; ///< instructions on single numbers, besides those
   /// Between memory and processor, where that is not each parameter once.
   std::optional<int64_t> movedBytes = std::nullopt;
   int64_t chain = 0;       ///< accesses to memory at most that wait for one another

@@ -110,6 +110,7 @@ static void writeKernels(ModuleOp module, fb::PlanT &plan) {
     if (const auto moved = kernel.getMovedBytes())
       table->moved_bytes = *moved;
     table->chain = kernel.getChain();
+    table->arithmetic = kernel.getArithmetic();
     table->threads = kernel.getThreads();
     table->shared_bytes = kernel.getSharedBytes();
     for (auto param : kernel.getParams().getAsRange<plan::ParamAttr>()) {

@@ -28,6 +28,7 @@ struct Field {
 constexpr Field kFields[] = {
     {"device", "peak_flops_per_second", &Machine::peakFlopsPerSecond, Kind::Rate},
     {"device", "f32_flops_per_second", &Machine::flopsPerSecond, Kind::Rate},
+    {"device", "arithmetic_per_second", &Machine::arithmeticPerSecond, Kind::Rate, true},
     {"device", "tf32_flops_per_second", &Machine::tf32FlopsPerSecond, Kind::Rate},
     {"device", "bf16_flops_per_second", &Machine::bf16FlopsPerSecond, Kind::Rate},
     {"device", "fp8_flops_per_second", &Machine::fp8FlopsPerSecond, Kind::Rate, true},
@@ -67,6 +68,7 @@ constexpr std::pair<const char *, const char *> kOthers[] = {{"", "trainc_cluste
                                                              {"device", "name"},
                                                              {"device", "memory_bytes"},
                                                              {"device", "shared_by_ranks"},
+                                                             {"device", "packs_factors"},
                                                              {"node", "ranks"}};
 
 constexpr uint32_t kMostNodeRanks = 1U << 20;
@@ -208,6 +210,14 @@ private:
     return readNumber(field.section, field.name, field.kind, cluster_.machine.*field.member);
   }
 
+  Status readFlag(std::string_view section, const char *name, bool &flag) const {
+    const Json *value = get(section, name);
+    if (value && !value->is_boolean())
+      return wrong(path(section, name), value, "true or false");
+    flag = value ? value->get<bool>() : flag;
+    return {};
+  }
+
   Status readCapability() {
     const Json *value = get("", "compute_capability");
     if (!value && cluster_.gpu.empty())
@@ -224,11 +234,8 @@ private:
       TRAINC_RETURN_IF_ERROR(readNumber("device", "memory_bytes", Kind::Rate, bytes));
       cluster_.machine.memoryBytes = static_cast<uint64_t>(std::min(bytes, 0x1p62));
     }
-    if (const Json *shared = get("device", "shared_by_ranks")) {
-      if (!shared->is_boolean())
-        return wrong("device.shared_by_ranks", shared, "true or false");
-      cluster_.ranksShareDevice = shared->get<bool>();
-    }
+    TRAINC_RETURN_IF_ERROR(readFlag("device", "shared_by_ranks", cluster_.ranksShareDevice));
+    TRAINC_RETURN_IF_ERROR(readFlag("device", "packs_factors", cluster_.machine.packsFactors));
     const Json *ranks = get("node", "ranks");
     if (!ranks && cluster_.ranksShareDevice)
       return {};

@@ -6,11 +6,11 @@ namespace trainc {
 
 Machine dividedAmong(Machine machine, double ranks) {
   for (double Machine::*rate :
-       {&Machine::peakFlopsPerSecond, &Machine::flopsPerSecond, &Machine::tf32FlopsPerSecond,
-        &Machine::bf16FlopsPerSecond, &Machine::fp8FlopsPerSecond, &Machine::f32AttentionFlopsPerSecond,
-        &Machine::attentionFlopsPerSecond, &Machine::libraryAttentionFlopsPerSecond,
-        &Machine::libraryAttentionGradFlopsPerSecond, &Machine::bytesPerSecond,
-        &Machine::diskReadBytesPerSecond, &Machine::diskWriteBytesPerSecond})
+       {&Machine::peakFlopsPerSecond, &Machine::flopsPerSecond, &Machine::arithmeticPerSecond,
+        &Machine::tf32FlopsPerSecond, &Machine::bf16FlopsPerSecond, &Machine::fp8FlopsPerSecond,
+        &Machine::f32AttentionFlopsPerSecond, &Machine::attentionFlopsPerSecond,
+        &Machine::libraryAttentionFlopsPerSecond, &Machine::libraryAttentionGradFlopsPerSecond,
+        &Machine::bytesPerSecond, &Machine::diskReadBytesPerSecond, &Machine::diskWriteBytesPerSecond})
     machine.*rate /= ranks;
   machine.memoryBytes = static_cast<uint64_t>(static_cast<double>(machine.memoryBytes) / ranks);
   return machine;
@@ -78,11 +78,18 @@ static double byteRate(const Work &work, const Machine &machine) {
   }
 }
 
+static double arithmeticRate(const Machine &machine) {
+  return machine.arithmeticPerSecond > 0 ? machine.arithmeticPerSecond : machine.flopsPerSecond;
+}
+
 Cost costOf(const Work &work, const Machine &machine) {
+  const double byteSeconds = work.bytes / byteRate(work, machine);
+  const bool packs = work.worker == Worker::Products && machine.packsFactors;
   return {.flops = work.flops,
           .bytes = work.bytes,
-          .workSeconds = work.flops / workRate(work, machine) + work.epilogueFlops / machine.flopsPerSecond,
-          .byteSeconds = work.bytes / byteRate(work, machine),
+          .workSeconds = work.flops / workRate(work, machine) + work.arithmetic / arithmeticRate(machine) +
+                         (packs ? byteSeconds : 0),
+          .byteSeconds = byteSeconds,
           .chainSeconds = work.chain * machine.accessSeconds,
           .launchSeconds = machine.launchSeconds};
 }

@@ -16,8 +16,12 @@ struct Machine {
   std::string name;
   /// Of short products, as the data sheet has it: what an MFU is a share of.
   double peakFlopsPerSecond = 0;
-  /// Of products of f32 numbers, and of all arithmetic besides products.
+  /// Of products of f32 numbers.
   double flopsPerSecond = 0;
+  /// Instructions on single numbers; 0: as of products of f32 numbers.
+  double arithmeticPerSecond = 0;
+  /// Products copy their factors before they multiply them, so that bytes add to their work.
+  bool packsFactors = false;
   /// Of matrix products with factors that are rounded to TF32, of bf16 or f16, and of fp8; 0 where there are
   /// none of those.
   double tf32FlopsPerSecond = 0, bf16FlopsPerSecond = 0, fp8FlopsPerSecond = 0;
@@ -71,7 +75,7 @@ struct Cost {
   std::string_view boundBy() const;
 };
 
-/// Flops per second that work reaches, besides its epilogue.
+/// Flops per second that work reaches, besides its arithmetic.
 double workRate(const Work &work, const Machine &machine);
 
 /// The one price of everything but collectives: what passes choose by, and what plans are predicted to take.

@@ -29,11 +29,11 @@ enum class Factor {
 struct Work {
   Worker worker = Worker::Arithmetic;
   Factor factor = Factor::Full;
-  bool isAligned = true;    ///< rows begin on borders of 16 bytes
-  bool sumsBeside = false;  ///< a product adds up the columns of its result or of a factor as well
-  double flops = 0;         ///< multiply and add counted apart
-  double epilogueFlops = 0; ///< arithmetic on the results, behind those
-  double bytes = 0;         ///< between memory and processor, or over the link
+  bool isAligned = true;   ///< rows begin on borders of 16 bytes
+  bool sumsBeside = false; ///< a product adds up the columns of its result or of a factor as well
+  double flops = 0;        ///< multiply and add counted apart
+  double arithmetic = 0;   ///< instructions on single numbers, besides those
+  double bytes = 0;        ///< between memory and processor, or over the link
   double threads = std::numeric_limits<double>::infinity(); ///< that ask for the bytes
   double chain = 0; ///< accesses to memory at most that wait for one another, before the last one is done
 };

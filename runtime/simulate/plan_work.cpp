@@ -42,6 +42,7 @@ Work workOfLaunch(const fb::Kernel &kernel) {
   return {.worker = workerOf(kernel),
           .factor = params.size() > 0 ? factorOf(params.Get(0)->dtype()) : Factor::Full,
           .flops = double(kernel.flops()),
+          .arithmetic = double(kernel.arithmetic()),
           .bytes = double(kernel.moved_bytes().value_or(parameterBytes(kernel))),
           .threads = double(kernel.grid()) * kernel.threads(),
           .chain = double(kernel.chain())};
@@ -67,7 +68,7 @@ Work workOfProduct(const fb::Instruction &call, const fb::MatrixProduct &product
               isAligned(product.row_a()) && isAligned(product.row_b()) && isAligned(product.row_result()),
           .sumsBeside = product.side_sum() != fb::SideSum::None,
           .flops = libraryFlops(call),
-          .epilogueFlops = product.activation() == fb::Activation::None ? 0 : kActivationFlops * results,
+          .arithmetic = product.activation() == fb::Activation::None ? 0 : kActivationFlops * results,
           .bytes = movedBytes(call)};
 }
 

@@ -4,8 +4,8 @@
     test/benchmark/predicted_measured.py > docs/measurements/DATE-predicted-measured.md
     test/benchmark/predicted_measured.py --only "small GPT" --steps 10
 
-`trainc calibrate` measures the machine once, or --cluster names its file. Each plan is simulated there, then run with --profile. A step's
-measured time is the median of those in its metrics, after the first quarter. Needs build/bin/{trainc,trainrun}; standard library only.
+`trainc calibrate` measures the machine once, or --cluster names its file. Each plan is simulated there, then run. A step's measured time
+is the median of those in its metrics, after the first quarter. Needs build/bin/{trainc,trainrun}; standard library only.
 Exit codes: 0; 1 where a program failed.
 """
 import argparse
@@ -23,12 +23,12 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOKENS = 1 << 18
 SAMPLES = 4096
 
-# Title, model, vocabulary of its tokens (0: pixels), options.
+# Title, model, vocabulary of its tokens (0: pixels), steps, options.
 EXAMPLES = [
-    ("small GPT", "examples/gpt/small.mlir", 256, []),
-    ("small Llama", "examples/llama/small.mlir", 256, []),
-    ("MLP", "examples/mlp/mlp.mlir", 0, []),
-    ("GPT-2 124M", "examples/gpt/gpt.mlir", 50257, ["--micro-batch=4", "--seq-len=256", "--accumulate=1"]),
+    ("small GPT", "examples/gpt/small.mlir", 256, 60, []),
+    ("small Llama", "examples/llama/small.mlir", 256, 60, []),
+    ("MLP", "examples/mlp/mlp.mlir", 0, 400, []),
+    ("GPT-2 124M", "examples/gpt/gpt.mlir", 50257, 8, ["--micro-batch=4", "--seq-len=256", "--accumulate=1"]),
 ]
 PRECISIONS = ["fp32", "bf16"]
 # Title and options; those that need more than one rank have --ranks.
@@ -64,24 +64,24 @@ def write_tokens(path, vocabulary):
     path.write_bytes(array.array("H", (draw.randrange(vocabulary) for _ in range(TOKENS))).tobytes())
 
 
-def measured_seconds(args, plan, data, ranks, folder):
+def measured_seconds(args, plan, data, ranks, steps, folder):
     metrics = folder / "metrics.jsonl"
     metrics.unlink(missing_ok=True)
-    command = [args.bin / "trainrun", plan, "--data", data, f"--steps={args.steps}", f"--metrics={metrics}", f"--profile={folder / 'profile.json'}"]
+    command = [args.bin / "trainrun", plan, "--data", data, f"--steps={steps}", f"--metrics={metrics}"]
     run(*command, *(["--data-dtype=uint16"] if data.suffix == ".bin" else []), *([f"--nproc-per-node={ranks}"] if ranks > 1 else []))
     steps = [line["step_seconds"] for line in map(json.loads, metrics.read_text().splitlines()) if "step_seconds" in line]
     return statistics.median(steps[len(steps) // 4:])
 
 
-def measure(args, cluster, folder, model, data, options):
+def measure(args, cluster, folder, model, data, steps, options):
     plan = folder / "model.plan"
     run(args.bin / "trainc", "compile", ROOT / model, "-o", plan, "--cpu=native", *options)
     step = json.loads(run(args.bin / "trainc", "simulate", plan, f"--cluster={cluster}", "--json"))
-    return step["step_seconds"], measured_seconds(args, plan, data, step["ranks"], folder)
+    return step["step_seconds"], measured_seconds(args, plan, data, step["ranks"], args.steps or steps, folder)
 
 
 def rows(args, cluster, folder):
-    for title, model, vocabulary, options in EXAMPLES:
+    for title, model, vocabulary, steps, options in EXAMPLES:
         data = folder / ("tokens.bin" if vocabulary else "pixels.safetensors")
         write_tokens(data, vocabulary) if vocabulary else write_pixels(data)
         for precision in PRECISIONS:
@@ -92,7 +92,7 @@ def rows(args, cluster, folder):
                 every = [*options, *more]
                 if "--accumulate=4" in more:
                     every = [each for each in every if each != "--accumulate=1"]
-                yield title, precision, strategy, *measure(args, cluster, folder, model, data, [f"--precision={precision}", *every])
+                yield title, precision, strategy, *measure(args, cluster, folder, model, data, steps, [f"--precision={precision}", *every])
 
 
 def main():
@@ -100,7 +100,7 @@ def main():
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/bin", help="folder of trainc and trainrun")
     parser.add_argument("--cluster", help="cluster file of this machine; measured if left out")
     parser.add_argument("--only", help="rows whose name has this text: 'small GPT, bf16, 2 ranks'")
-    parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--steps", type=int, help="of each run, instead of what suits its example")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as path:
         folder = pathlib.Path(path)
@@ -108,7 +108,7 @@ def main():
         if not args.cluster:
             run(args.bin / "trainc", "calibrate", "-o", cluster)
         machine = json.loads(pathlib.Path(cluster).read_text())["name"]
-        print(f"# Predicted beside measured\n\nOn {machine}, by `test/benchmark/predicted_measured.py --steps {args.steps}`.\n")
+        print(f"# Predicted beside measured\n\nOn {machine}, by `test/benchmark/predicted_measured.py`.\n")
         print("| model | precision | strategy | predicted, ms | measured, ms | predicted / measured |\n|---|---|---|---|---|---|")
         apart = []
         for title, precision, strategy, predicted, measured in rows(args, cluster, folder):

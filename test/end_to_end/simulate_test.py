@@ -68,7 +68,8 @@ class SimulateTest(harness.EndToEndTest):
 
     def test_calibrates(self):
         _, err = self.trainc("calibrate", "-o", "this.json")
-        self.assertRegex(err, r" s  [\d.]+ GFLOP/s in products, [\d.]+ in attention; [\d.]+ GB/s; [\d.]+ us a launch\n")
+        self.assertRegex(err, r" s  products [\d.]+ and [\d.]+ GFLOP/s, attention [\d.]+ and [\d.]+; [\d.]+ GB/s; [\d.]+ billion instructions a second; "
+                         r"[\d.]+ us a launch\n")
         file = json.loads(Path("this.json").read_text())
         self.assertGreater(file["device"]["f32_flops_per_second"]["value"], 1e9)
         self.compiled("--cpu=native")

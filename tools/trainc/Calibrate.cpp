@@ -67,7 +67,7 @@ static std::vector<uint8_t> compileFor(const char *precision) {
   return succeeded(plan) ? std::move(*plan) : std::vector<uint8_t>();
 }
 
-static Result<KernelRates> measure(const char *precision) {
+static Result<KernelTimes> measure(const char *precision) {
   const std::vector<uint8_t> payload = compileFor(precision);
   if (payload.empty())
     return failed("the model that is measured did not compile");
@@ -79,7 +79,7 @@ namespace {
 
 /// All that was measured.
 struct Calibration {
-  KernelRates full, half;
+  KernelRates kernels;
   LinkRates link;
   DiskRates disk;
 };
@@ -93,21 +93,29 @@ static std::string jsonOf(const Calibration &found) {
     return Json{{"value", std::round(value * digits) / digits}, {"source", what}};
   };
   const char *kCopied = "as examples/clusters/cpu.json has it; not measured";
-  const double products = found.full.productFlops, half = found.half.productFlops;
+  const KernelRates &kernels = found.kernels;
+  const double products = kernels.fullProducts, half = kernels.halfProducts;
   const std::string cpu = describeThisCpu();
   Json device{
       {"name", cpu},
       {"shared_by_ranks", true},
       {"peak_flops_per_second", measured(std::max(products, half), "the faster of the products")},
-      {"f32_flops_per_second", measured(products, "products of f32 in a step of two blocks")},
+      {"packs_factors", true},
+      {"f32_flops_per_second",
+       measured(products, "products of f32 in a step of two blocks, behind moving their bytes")},
+      {"arithmetic_per_second",
+       measured(kernels.arithmetic, "kernels with more than 4 instructions a byte, in f32 and bf16")},
       {"tf32_flops_per_second", measured(products, "as f32")},
       {"bf16_flops_per_second", measured(half, "products of bf16 in the same step")},
-      {"f32_attention_flops_per_second", measured(found.full.attentionFlops, "attention of f32 in it")},
-      {"attention_flops_per_second", measured(found.half.attentionFlops, "attention of bf16 in it")},
-      {"library_attention_flops_per_second", measured(found.half.attentionFlops, "as by kernels")},
-      {"library_attention_grad_flops_per_second", measured(found.half.attentionFlops, "as by kernels")},
-      {"bytes_per_second", measured(found.full.bytes, "kernels that move a MiB and more")},
-      {"launch_seconds", measured(found.full.launchSeconds, "the median of kernels that move little")}};
+      {"f32_attention_flops_per_second",
+       measured(kernels.fullAttention, "attention of f32 in it, besides its exponentials")},
+      {"attention_flops_per_second",
+       measured(kernels.halfAttention, "attention of bf16 in it, besides its exponentials")},
+      {"library_attention_flops_per_second", measured(kernels.halfAttention, "as by kernels")},
+      {"library_attention_grad_flops_per_second", measured(kernels.halfAttention, "as by kernels")},
+      {"bytes_per_second",
+       measured(kernels.bytes, "kernels that move a MiB and more, with less than an instruction a byte")},
+      {"launch_seconds", measured(kernels.launchSeconds, "the median of kernels that move little")}};
   const Machine &reference = builtInCluster("cpu").machine;
   Json node{{"bytes_per_second", measured(found.link.bytes, "an all-reduce of 32 MiB by two ranks")},
             {"share_beside_compute", measured(reference.linkShareBesideCompute, kCopied)},
@@ -117,8 +125,8 @@ static std::string jsonOf(const Calibration &found) {
       {"write_bytes_per_second",
        measured(found.disk.writeBytes, "256 MiB in the folder for temporary files")}};
   const Json host = Json::object(
-      {{"bytes_per_second", measured(found.full.bytes / 2, "host and device are one: a copy reads and "
-                                                           "writes its memory")}});
+      {{"bytes_per_second", measured(kernels.bytes / 2, "host and device are one: a copy reads and "
+                                                        "writes its memory")}});
   const Json json{{"trainc_cluster", 1}, {"name", cpu},  {"source", "measured by trainc calibrate"},
                   {"device", device},    {"node", node}, {"host", host},
                   {"disk", disk}};
@@ -132,15 +140,16 @@ static Status runCalibration(const CalibrateCommand &command) {
     putMessage(stderr, fmt::format("{:5.1f} s  {}\n", steadySeconds() - start, text));
   };
   Calibration found;
-  say("products, attention and memory in f32: two blocks of width 768");
-  TRAINC_ASSIGN_OR_RETURN(found.full, measure("fp32"));
-  say(fmt::format("{:.4g} GFLOP/s in products, {:.4g} in attention; {:.3g} GB/s; {:.3g} us a launch",
-                  found.full.productFlops * 1e-9, found.full.attentionFlops * 1e-9, found.full.bytes * 1e-9,
-                  found.full.launchSeconds * 1e6));
+  say("kernels in f32: two blocks of width 768");
+  TRAINC_ASSIGN_OR_RETURN(const KernelTimes full, measure("fp32"));
   say("the same in bf16");
-  TRAINC_ASSIGN_OR_RETURN(found.half, measure("bf16"));
-  say(fmt::format("{:.4g} GFLOP/s in products, {:.4g} in attention", found.half.productFlops * 1e-9,
-                  found.half.attentionFlops * 1e-9));
+  TRAINC_ASSIGN_OR_RETURN(const KernelTimes half, measure("bf16"));
+  const KernelRates &rates = found.kernels = ratesOf(full, half);
+  say(fmt::format("products {:.4g} and {:.4g} GFLOP/s, attention {:.4g} and {:.4g}; {:.3g} GB/s; {:.3g} "
+                  "billion instructions a second; {:.3g} us a launch",
+                  rates.fullProducts * 1e-9, rates.halfProducts * 1e-9, rates.fullAttention * 1e-9,
+                  rates.halfAttention * 1e-9, rates.bytes * 1e-9, rates.arithmetic * 1e-9,
+                  rates.launchSeconds * 1e6));
   say("the exchange between two ranks");
   TRAINC_ASSIGN_OR_RETURN(found.link, measureLink());
   say(fmt::format("{:.3g} GB/s, {:.3g} us to meet", found.link.bytes * 1e-9, found.link.meetSeconds * 1e6));

@@ -261,11 +261,13 @@ void PlanPrinter::printCode() {
          features.empty() ? "" : " needs ", fmt::join(features, ", "));
   }
   for (const fb::Kernel *kernel : *plan_.kernels())
-    line("kernel {} {} grid={} {}flops={} {}{}{}{}", kernel->symbol()->str(), kernelKindName(kernel->kind()),
-         kernel->grid(), kernel->threads() > 1 ? fmt::format("threads={} ", kernel->threads()) : "",
-         kernel->flops(), kernel->moved_bytes() ? fmt::format("moves={} ", *kernel->moved_bytes()) : "",
+    line("kernel {} {} grid={} {}flops={} {}{}{}{}{}", kernel->symbol()->str(),
+         kernelKindName(kernel->kind()), kernel->grid(),
+         kernel->threads() > 1 ? fmt::format("threads={} ", kernel->threads()) : "", kernel->flops(),
+         kernel->moved_bytes() ? fmt::format("moves={} ", *kernel->moved_bytes()) : "",
          kernel->chain() > 0 ? fmt::format("chain={} ", kernel->chain()) : "",
          kernel->shared_bytes() > 0 ? fmt::format("shared={} ", kernel->shared_bytes()) : "",
+         kernel->arithmetic() > 0 ? fmt::format("arithmetic={} ", kernel->arithmetic()) : "",
          parameters(*kernel));
 }
 

@@ -22,11 +22,14 @@ namespace {
 // --- Kernels ---
 
 constexpr double kLargeBytes = 1 << 20, kSmallBytes = 1 << 14;
+/// Instructions for each byte: kernels with fewer wait for memory on any machine, and those with more do not.
+constexpr double kLittleArithmetic = 1, kMuchArithmetic = 4;
 
 /// What a row has more than it had before.
 struct Measured {
   ProfileKind kind;
-  double calls = 0, seconds = 0, flops = 0, bytes = 0;
+  double calls = 0;
+  KernelTotals totals;
 };
 using MeasuredRows = std::map<std::pair<std::string, std::string>, Measured>;
 
@@ -35,43 +38,51 @@ void add(const Profile &profile, double sign, MeasuredRows &rows) {
     Measured &sum = rows[{std::string(row.entry), row.what}];
     sum.kind = row.kind;
     sum.calls += sign * double(row.calls);
-    sum.seconds += sign * row.seconds;
-    sum.flops += sign * row.flops;
-    sum.bytes += sign * row.bytes;
+    sum.totals.seconds += sign * row.seconds;
+    sum.totals.flops += sign * row.flops;
+    sum.totals.bytes += sign * row.bytes;
   }
 }
 
-KernelRates ratesOf(const MeasuredRows &rows) {
-  KernelRates rates;
-  Measured products{}, attention{}, large{};
+std::map<std::string, double> arithmeticByKernel(const fb::Plan &plan) {
+  std::map<std::string, double> found;
+  for (const fb::Kernel *kernel : *plan.kernels())
+    found[kernel->symbol()->str()] = double(kernel->arithmetic());
+  return found;
+}
+
+KernelTimes timesOf(const MeasuredRows &rows, const std::map<std::string, double> &arithmetic) {
+  KernelTimes times;
   std::vector<double> small;
-  const auto addTo = [](Measured &sum, const Measured &row, double flops) {
-    sum.seconds += row.seconds;
-    sum.flops += flops;
-    sum.bytes += row.bytes;
-  };
   for (const auto &[name, row] : rows) {
-    if (row.calls <= 0)
+    const auto kernel = arithmetic.find(name.second);
+    if (row.calls <= 0 || kernel == arithmetic.end())
       continue;
-    rates.seconds += row.seconds;
+    KernelTotals totals = row.totals;
+    totals.arithmetic = row.calls * kernel->second;
+    const auto addTo = [&](KernelTotals &sum) {
+      sum.seconds += totals.seconds;
+      sum.flops += totals.flops;
+      sum.bytes += totals.bytes;
+      sum.arithmetic += totals.arithmetic;
+    };
+    const bool isLarge = totals.bytes >= kLargeBytes * row.calls;
     if (row.kind == ProfileKind::Gemm)
-      addTo(products, row, row.flops);
+      addTo(times.products);
     else if (row.kind == ProfileKind::Attention)
-      addTo(attention, row, row.flops);
-    else if (row.bytes >= kLargeBytes * row.calls)
-      addTo(large, row, 0);
-    else if (row.bytes < kSmallBytes * row.calls)
-      small.push_back(row.seconds / row.calls);
+      addTo(times.attention);
+    else if (isLarge && totals.arithmetic <= kLittleArithmetic * totals.bytes)
+      addTo(times.memory);
+    else if (isLarge && totals.arithmetic >= kMuchArithmetic * totals.bytes)
+      addTo(times.arithmetic);
+    else if (totals.bytes < kSmallBytes * row.calls)
+      small.push_back(totals.seconds / row.calls);
   }
-  const auto perSecond = [](double amount, double seconds) { return seconds > 0 ? amount / seconds : 0; };
-  rates.productFlops = perSecond(products.flops, products.seconds);
-  rates.attentionFlops = perSecond(attention.flops, attention.seconds);
-  rates.bytes = perSecond(large.bytes, large.seconds);
   if (!small.empty()) {
     std::ranges::nth_element(small, small.begin() + std::ssize(small) / 2);
-    rates.launchSeconds = small[small.size() / 2];
+    times.launchSeconds = small[small.size() / 2];
   }
-  return rates;
+  return times;
 }
 
 Status runStep(Executor &executor) {
@@ -128,7 +139,7 @@ template <typename Move> Result<double> perSecond(Move move) {
 
 } // namespace
 
-Result<KernelRates> measureKernels(const fb::Plan &plan, uint32_t steps) {
+Result<KernelTimes> measureKernels(const fb::Plan &plan, uint32_t steps) {
   CpuDevice device;
   ExecutorOptions options;
   options.measure.profile = true;
@@ -140,7 +151,31 @@ Result<KernelRates> measureKernels(const fb::Plan &plan, uint32_t steps) {
   for (uint32_t step = 0; step < steps; ++step)
     TRAINC_RETURN_IF_ERROR(runStep(*executor));
   add(*executor->profile(), 1, rows);
-  return ratesOf(rows);
+  return timesOf(rows, arithmeticByKernel(plan));
+}
+
+KernelRates ratesOf(const KernelTimes &full, const KernelTimes &half) {
+  // What is left of the seconds behind those of something else, which noise must not make nothing of.
+  const auto perSecond = [](double amount, double seconds, double others) {
+    constexpr double kLeast = 0.1;
+    return amount / std::max(seconds - others, kLeast * seconds);
+  };
+  KernelRates rates;
+  rates.bytes = perSecond(full.memory.bytes, full.memory.seconds, 0);
+  rates.arithmetic = perSecond(full.arithmetic.arithmetic + half.arithmetic.arithmetic,
+                               full.arithmetic.seconds + half.arithmetic.seconds, 0);
+  const auto ofProducts = [&](const KernelTotals &products) {
+    return perSecond(products.flops, products.seconds, products.bytes / rates.bytes);
+  };
+  const auto ofAttention = [&](const KernelTotals &attention) {
+    return perSecond(attention.flops, attention.seconds, attention.arithmetic / rates.arithmetic);
+  };
+  rates.fullProducts = ofProducts(full.products);
+  rates.halfProducts = ofProducts(half.products);
+  rates.fullAttention = ofAttention(full.attention);
+  rates.halfAttention = ofAttention(half.attention);
+  rates.launchSeconds = full.launchSeconds;
+  return rates;
 }
 
 Result<LinkRates> measureLink() {

@@ -9,16 +9,33 @@
 
 namespace trainc {
 
-/// What kernels of one plan reach on all threads, by a profile; 0 where the plan has none of a kind.
-struct KernelRates {
-  double productFlops = 0, attentionFlops = 0; ///< a second
-  double bytes = 0;                            ///< a second, of kernels that move a MiB and more
-  double launchSeconds = 0;                    ///< the median of kernels that move little
-  double seconds = 0;                          ///< that were measured
+/// What kernels of one kind do in a while.
+struct KernelTotals {
+  double seconds = 0, flops = 0, bytes = 0;
+  double arithmetic = 0; ///< instructions on single numbers
+};
+
+/// Kernels of one plan on all threads, by a profile.
+struct KernelTimes {
+  KernelTotals products, attention;
+  /// Of the others those that move a MiB and more: they wait for memory, or for arithmetic.
+  KernelTotals memory, arithmetic;
+  double launchSeconds = 0; ///< the median of kernels that move little
 };
 
 /// Runs a verified plan of one rank on this CPU: its training step once to warm up, then `steps` times.
-Result<KernelRates> measureKernels(const fb::Plan &plan, uint32_t steps);
+Result<KernelTimes> measureKernels(const fb::Plan &plan, uint32_t steps);
+
+/// What this machine does in a second, by costOf().
+struct KernelRates {
+  double bytes = 0, arithmetic = 0;
+  double fullProducts = 0, fullAttention = 0; ///< flops, of f32
+  double halfProducts = 0, halfAttention = 0; ///< flops, of short numbers
+  double launchSeconds = 0;
+};
+
+/// From two plans of one model: with f32, and with short numbers.
+KernelRates ratesOf(const KernelTimes &full, const KernelTimes &half);
 
 /// What two ranks of this host exchange.
 struct LinkRates {

@@ -132,6 +132,7 @@ KernelSummary trainc::codegen::summariseAttention(nn::AttentionOp op) {
                        .grid = shape.batch * shape.heads * int64_t(llvm::divideCeil(shape.queries, width)),
                        .params = {},
                        .flops = op.getFlops(),
+                       .arithmetic = shape.scoreArithmetic(op.getFlops(), 1, 1),
                        .sharedBytes = AttentionTiles::bufferBytes(
                                           shape.element, width,
                                           {shape.depth, shape.valueWidth, AttentionTiles::kBlock, 1, 1, 1}) +

@@ -241,6 +241,7 @@ static LaunchSummary gradientLaunch(nn::AttentionGradOp op, const KernelSummary 
                        .grid = shape.batch * heads * int64_t(llvm::divideCeil(positions, width)),
                        .params = {},
                        .flops = flops,
+                       .arithmetic = shape.scoreArithmetic(op.getFlops(), 3, 2),
                        .sharedBytes = AttentionTiles::bufferBytes(shape.element, width,
                                                                   {shape.depth, shape.valueWidth, shape.depth,
                                                                    shape.valueWidth, AttentionTiles::kBlock,

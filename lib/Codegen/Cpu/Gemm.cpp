@@ -93,6 +93,11 @@ KernelSummary trainc::codegen::summariseGemm(GemmOpInterface op, Fp32Products pr
        .flops = 2 * gemm.batch * gemm.m * gemm.n * gemm.k,
        .sharedBytes = blockArrayBytes(byte, memory.bytesA) + blockArrayBytes(byte, memory.bytesB) +
                       blockArrayBytes(real, memory.sums)});
+  LaunchSummary &launch = kernels.launches.back();
+  // Each tile packs rows of A and columns of B for itself.
+  launch.movedBytes = paramBytes(launch) + (grid.tilesAcross - 1) * launch.params[0].bytes +
+                      (grid.tilesDown - 1) * launch.params[1].bytes +
+                      (gemm.accumulate ? launch.params[2].bytes : 0);
   return kernels;
 }
 

@@ -29,6 +29,12 @@ struct AttentionShape {
   /// Query heads that share a key head.
   int64_t group() const { return heads / keyHeads; }
   int64_t widest() const { return std::max(depth, valueWidth); }
+  /// Instructions on scores besides products, which take `flops`: each score is the border of `byDepth`
+  /// products along a query and of `byValue` along a value.
+  int64_t scoreArithmetic(int64_t flops, int64_t byDepth, int64_t byValue) const {
+    constexpr int64_t kOfScore = 20; // its scale and mask, the largest, an exponential and the sum
+    return flops / (2 * (byDepth * depth + byValue * valueWidth)) * kOfScore;
+  }
 
   /// Rows of q (or dq), k, v and out of a sequence of the batch and a head of that tensor.
   HeadRows queryRows(Emitter &emit, mlir::Value base, mlir::Value batch, mlir::Value head) const;

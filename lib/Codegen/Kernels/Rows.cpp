@@ -18,6 +18,15 @@ static int64_t unreadBytes(nn::KernelOp kernel) {
   return bytes;
 }
 
+/// Instructions on all elements, once each: what is made again for another result is not counted.
+static int64_t arithmeticOf(nn::KernelOp kernel) {
+  int64_t instructions = 0;
+  for (Operation &op : kernel.getBody().front().without_terminator())
+    instructions += isa<nn::ReduceOp>(op) ? elementCount(op.getOperand(0))
+                                          : elementCount(op.getResult(0)) * bodyCost(&op).weight;
+  return instructions;
+}
+
 /// The launch that walks over the rows. Results that a later launch completes are none of its arguments.
 static LaunchSummary summariseWalk(const RowsPlan &plan, const KernelSummary &kernels) {
   nn::KernelOp kernel = plan.facts.kernel;
@@ -37,6 +46,7 @@ static LaunchSummary summariseWalk(const RowsPlan &plan, const KernelSummary &ke
           scratchParam(kernels, reduction.scratch, plan::Access::write, sumElement(reduction.op)));
   if (const int64_t unread = unreadBytes(kernel); unread > 0)
     launch.movedBytes = paramBytes(launch) - unread;
+  launch.arithmetic = arithmeticOf(kernel);
   return launch;
 }
 

@@ -33,8 +33,8 @@ train.entry @init {
   train.set @c, %2 : tensor<100xf32>
 }
 
-// CHECK: plan.kernel @"rows#0" rows grid 1 flops 0 [#plan.param<read, f32, 16000>, #plan.param<write, f32, 16000 may_alias[0]>]
-// CHECK: plan.kernel @"rows#1" rows grid 13 flops 0 [#plan.param<read, f32, 1600000>, #plan.param<write, f32, 5200>]
+// CHECK: plan.kernel @"rows#0" rows grid 1 flops 0 [#plan.param<read, f32, 16000>, #plan.param<write, f32, 16000 may_alias[0]>] arithmetic 48000
+// CHECK: plan.kernel @"rows#1" rows grid 13 flops 0 [#plan.param<read, f32, 1600000>, #plan.param<write, f32, 5200>] arithmetic 400000
 // CHECK: plan.kernel @"finish#2" rows grid 1 flops 0 [#plan.param<read, f32, 5200>, #plan.param<write, f32, 400>]
 // CHECK: module @kernels attributes {plan.target = "cpu"}
 // CHECK-NEXT: func.func @source.0(%{{.*}}: tensor<40x100xf32>) -> tensor<40x100xf32> attributes {plan.kernels = [@"rows#0"]}
