@@ -21,7 +21,7 @@ CheckpointSettings trainc::train::checkpointsOf(ProgramOp program) {
       mode == "selective" || (settings.recomputesBlocks && program.getCheckpointRest() == "selective");
   if (program.getCheckpointBlocks() != "outermost")
     settings.blocks = split(program.getCheckpointBlocks());
-  settings.every = int64_t(program.getCheckpointEvery());
+  settings.every = int64_t(program.getCheckpointStride());
   for (StringRef percent : split(program.getCheckpointKeep()))
     percent.getAsInteger(10, settings.keep.emplace_back());
   return settings;

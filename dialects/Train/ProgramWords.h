@@ -241,8 +241,8 @@ inline constexpr ProgramWord kProgramWords[] = {
      .help = "With full and budget: the blocks whose uses the backward computes again; default: the\n"
              "outermost uses of all blocks (outermost)",
      .ofCheckpoints = true},
-    {.word = "checkpoint_every",
-     .option = "--checkpoint-every",
+    {.word = "checkpoint_stride",
+     .option = "--checkpoint-stride",
      .values = "K",
      .least = 1,
      .most = kMaxLength,

@@ -135,7 +135,7 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
     computed. `library_calls products` leaves matrix products to libraries of the device, `attention` attention and its
     gradient, `all` both, `plain` products without epilogues and attention without its gradient; without it the target decides. With
     `activation_checkpointing selective` the backward computes again what is cheap to compute, which then need not be kept. With `full`
-    it computes blocks again, those of `checkpoint_blocks "layer"`, of every `checkpoint_every 2` uses the first, except for the percentage of
+    it computes blocks again, those of `checkpoint_blocks "layer"`, of every `checkpoint_stride 2` uses the first, except for the percentage of
     each that `checkpoint_keep "0,50"` says; outside, `checkpoint_rest selective` computes again what is cheap. `budget` chooses the last
     two so that the plan fits into `memory_limit`.
     `cpu "x86-64-v4"` says for which levels of CPUs there is code; of `"native"` the compiler makes the name of a level.
@@ -161,7 +161,7 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
                        DefaultValuedAttr<I64Attr, "1">:$accumulate,
                        OptionalAttr<I64Attr>:$eval_batch, OptionalAttr<I64Attr>:$steps,
                        OptionalAttr<I64Attr>:$memory_limit, OptionalAttr<I64Attr>:$reserve_memory, OptionalAttr<StrAttr>:$fp32_products, OptionalAttr<StrAttr>:$library_calls, OptionalAttr<StrAttr>:$activation_checkpointing,
-                       OptionalAttr<StrAttr>:$checkpoint_blocks, DefaultValuedAttr<I64Attr, "1">:$checkpoint_every, OptionalAttr<StrAttr>:$checkpoint_keep, OptionalAttr<StrAttr>:$checkpoint_rest,
+                       OptionalAttr<StrAttr>:$checkpoint_blocks, DefaultValuedAttr<I64Attr, "1">:$checkpoint_stride, OptionalAttr<StrAttr>:$checkpoint_keep, OptionalAttr<StrAttr>:$checkpoint_rest,
                        OptionalAttr<StrAttr>:$target, OptionalAttr<StrAttr>:$cpu, OptionalAttr<StrAttr>:$gpu, OptionalAttr<StrAttr>:$gpu_levels, OptionalAttr<StrAttr>:$precision,
                        OptionalAttr<StrAttr>:$params, OptionalAttr<StrAttr>:$reduce, OptionalAttr<StrAttr>:$buffers, OptionalAttr<StrAttr>:$keep, OptionalAttr<StrAttr>:$products,
                        OptionalAttr<StrAttr>:$eval_precision, OptionalAttr<StrAttr>:$optimizer_states, OptionalAttr<StrAttr>:$skipped_steps,

@@ -86,7 +86,7 @@ private:
     if (chance(3))
       way_.set("checkpoint_rest", "selective");
     if (chance(4))
-      way_.set("checkpoint_every", "2");
+      way_.set("checkpoint_stride", "2");
   }
 
   /// Of the largest scales gradients of random programs overflow.

@@ -18,6 +18,7 @@ constexpr auto kOfCompile = std::to_array<std::string_view>({
     "checkpoint-blocks",
     "checkpoint-keep",
     "checkpoint-rest",
+    "checkpoint-stride",
     "compile-to",
     "cpu",
     "dump-ir",

@@ -1,10 +1,10 @@
 // RUN: trainc compile --compile-to=step %s | FileCheck %s
-// RUN: trainc compile --compile-to=step --checkpoint-every=2 %s | FileCheck %s --check-prefix=EVERY
+// RUN: trainc compile --compile-to=step --checkpoint-stride=2 %s | FileCheck %s --check-prefix=EVERY
 // RUN: trainc compile --compile-to=step --checkpoint-keep=100,0 %s | FileCheck %s --check-prefix=LAST
 // RUN: trainc compile --compile-to=step --checkpoint-keep=100 --checkpoint-rest=selective %s | FileCheck %s --check-prefix=REST
 // RUN: trainc compile --compile-to=step --checkpoint-blocks=inner %s | FileCheck %s --check-prefix=INNER
 // RUN: not trainc compile --compile-to=step --checkpoint-blocks=layers %s 2>&1 | FileCheck %s --check-prefix=NAME
-// RUN: trainc compile --compile-to=step --activation-checkpointing=none --checkpoint-every=2 %s 2>&1 | FileCheck %s --check-prefix=IDLE
+// RUN: trainc compile --compile-to=step --activation-checkpointing=none --checkpoint-stride=2 %s 2>&1 | FileCheck %s --check-prefix=IDLE
 // RUN: trainc compile --compile-to=step --activation-checkpointing=budget --memory-limit=1GiB --checkpoint-keep=50 %s 2>&1 | FileCheck %s --check-prefix=CHOSEN
 // RUN: not trainc compile --activation-checkpointing=budget --memory-limit=33MiB %s -o %t.plan 2>&1 | FileCheck %s --check-prefix=SMALL
 // RUN: sed 's/nn.repeat @layer "h" times 3 (%f)/nn.gelu %f/' %s | trainc compile --compile-to=step - 2>&1 | FileCheck %s --check-prefix=NONE
@@ -15,7 +15,7 @@
 // CHECK: train.set @loss
 // CHECK-COUNT-3: nn.barrier
 // CHECK-NOT: nn.barrier
-// EVERY: checkpoint_every 2
+// EVERY: checkpoint_stride 2
 // EVERY-LABEL: train.entry @micro_step
 // EVERY: train.set @loss
 // EVERY-COUNT-2: nn.barrier
@@ -39,7 +39,7 @@
 // INNER: nn.barrier
 // INNER-NEXT: nn.gelu
 // NAME: error: checkpoint_blocks (--checkpoint-blocks): there is no block @layers; expected outermost alone, or names of blocks; did you mean 'layer'?
-// IDLE: warning: checkpoint_every (--checkpoint-every) does nothing with activation_checkpointing none
+// IDLE: warning: checkpoint_stride (--checkpoint-stride) does nothing with activation_checkpointing none
 // CHOSEN: warning: checkpoint_keep (--checkpoint-keep) does nothing with activation_checkpointing budget, which chooses it
 // CHOSEN: checkpoint_keep "100"
 // SMALL: error: activation_checkpointing budget: no plan fits into the memory limit of 33.00 MiB (34603008 bytes); the smallest limit that one fits into is {{[0-9]+}} bytes ({{[0-9.]+}} MiB, of which {{[0-9.]+}} MiB lie outside the plan): {{.*}}; allow so much, or make the micro-batch or the model smaller

@@ -54,7 +54,7 @@ train.program @p {
 // CHECK-NEXT: library_calls             of the target                       default
 // CHECK-NEXT: activation_checkpointing  selective                           --activation-checkpointing
 // CHECK-NEXT: checkpoint_blocks         outermost                           default
-// CHECK-NEXT: checkpoint_every          1                                   default
+// CHECK-NEXT: checkpoint_stride         1                                   default
 // CHECK-NEXT: checkpoint_keep           0                                   default
 // CHECK-NEXT: checkpoint_rest           none                                default
 // CHECK-NEXT: target                    cpu                                 default
