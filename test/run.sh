@@ -3,6 +3,7 @@
 #   test/run.sh              the programs that users run, and all tests of them
 #   test/run.sh fast         the same programs, and the tests that take seconds
 #   test/run.sh sanitizers   the runtime under sanitizers, and the fuzzers
+#   test/run.sh matrix       planned against allocated bytes, and losses, in every combination of settings; else some are tested
 #   test/run.sh packages     the Debian packages of the release build, installed on a clean Debian 12 (as root, from Debian's mirror)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -39,6 +40,13 @@ sanitizers() {
   ctest --test-dir build/tsan -R e2e_without_llvm --output-on-failure
 }
 
+matrix() {
+  stage "build"
+  build --target trainc trainrun
+  stage "every combination of settings"
+  TRAINC_ALL_COMBINATIONS=1 python3 test/end_to_end/memory_matrix_test.py MemoryMatrixTest.test_every_combination
+}
+
 packages() {
   stage "build"
   build
@@ -50,7 +58,8 @@ case "${1:-}" in
   "") release ;;
   fast) release -L 'fast|runtime' ;;
   sanitizers) sanitizers ;;
+  matrix) matrix ;;
   packages) packages ;;
-  *) echo "usage: $0 [fast|sanitizers|packages]" >&2; exit 2 ;;
+  *) echo "usage: $0 [fast|sanitizers|matrix|packages]" >&2; exit 2 ;;
 esac
 stage "done"

@@ -1,72 +1,147 @@
-"""Planned bytes are allocated bytes in every combination of stage, precision, checkpointing and accumulation."""
+"""Planned bytes are allocated bytes, and fp32 has the same losses, in every combination of ranks, stage, precision, checkpointing, offload
+and accumulation.
+
+All combinations take minutes: test/run.sh matrix runs them, with TRAINC_ALL_COMBINATIONS=1 in the environment. Else some are run in which each
+two settings are together, and all in fp32 that have the same losses.
+"""
 
 import concurrent.futures
 import itertools
 import json
+import math
 import os
+import threading
+from collections import defaultdict, namedtuple
 from pathlib import Path
 
 import harness
 import small_gpt
 
+STEPS = 3  # the losses of the later ones depend on all states
 STAGES = range(4)
 PRECISIONS = ["fp32", "bf16", "fp16"]
-CHECKPOINTING = ["none", "selective"]
-ACCUMULATE = [1, 2]
+CHECKPOINTING = ["none", "selective", "full", "budget"]
+OFFLOAD = ["none", "optimizer", "optimizer,gradients,parameters"]
+
+Combination = namedtuple("Combination", "ranks zero_stage precision activation_checkpointing offload accumulate")
+ALL = [each for each in map(Combination._make, itertools.product((2, 1), STAGES, PRECISIONS, CHECKPOINTING, OFFLOAD, (1, 2)))
+       if each.ranks > 1 or each.zero_stage == 0]
 
 
-def options(stage, precision, checkpointing="none", accumulate=1, *further):
-    return (f"--zero-stage={stage}", f"--precision={precision}", f"--activation-checkpointing={checkpointing}",
-            f"--accumulate={accumulate}", *further)
+def two_ranks(stage, precision, checkpointing="none", offload="none", accumulate=1):
+    return Combination(2, stage, precision, checkpointing, offload, accumulate)
+
+
+def meetings(combination):
+    """Each two of its settings, and in fp32, whose losses are compared, each of them with what must be alike for that."""
+    settings = list(enumerate(combination))
+    found = set(itertools.combinations(settings, 2))
+    if combination.precision == "fp32":
+        found |= {(combination.ranks, combination.accumulate, setting) for setting in settings}
+    return found
+
+
+def covering(combinations, chosen):
+    """These and as many of the combinations as have all meetings that there are."""
+    chosen, left = list(chosen), set().union(*map(meetings, combinations))
+    left -= set().union(*map(meetings, chosen))
+    while left:
+        chosen.append(max(combinations, key=lambda each: len(left & meetings(each))))
+        left -= meetings(chosen[-1])
+    return chosen
 
 
 class MemoryMatrixTest(harness.EndToEndTest):
     def setUp(self):
         super().setUp()
-        # Without generation, plans are made sooner. Each rank has one sample.
-        self.text = harness.edited(harness.program("gpt"), ('nn.output "logits"', 'nn.output "scores"'), ("batch 3", "batch 1"))
+        # Without generation, plans are made sooner. Of four samples activations take more than pieces of states on their way.
+        self.text = harness.edited(harness.program("gpt"), ('nn.output "logits"', 'nn.output "scores"'), ("batch 3", "batch 4"))
+        Path("model.mlir").write_text(self.text)
         self.data = small_gpt.write_tokens("tokens.bin", 8)
+        self.numbers = itertools.count()
+        self.limits, self.mutex = {}, threading.Lock()
 
-    def check(self, number, ranks, combination):
-        """Compiles and trains two steps; the report's bytes by kind, of which the sum is what each rank allocates."""
-        self.compile(self.text, f"--report={number}.json", f"--ranks={ranks}", "--micro-batch=1", *combination, to=f"{number}.plan")
-        memory = json.loads(Path(f"{number}.json").read_text())["memory"]
-        kinds = {name: bytes for name, bytes in memory.items() if name not in ("peak", "unplanned", "gathered", "disk")}
+    def options(self, combination):
+        return [f"--{word.replace('_', '-')}={value}" for word, value in combination._asdict().items()]
+
+    def limit(self, combination):
+        """Of a budget: halfway between what a plan takes that computes nothing again, and one that computes all blocks again. Where gradients
+        fill the peak the latter may take more, as the runtime knows more instructions."""
+        key = combination._replace(activation_checkpointing="none")
+        with self.mutex:
+            if key not in self.limits:
+                options = [option for option in self.options(key) if not option.startswith("--activation-checkpointing")]
+                out, _ = self.trainc("estimate", "model.mlir", "--json", "--micro-batch=4", "--offload-group=16KiB", *options)
+                modes = {each["settings"]["activation_checkpointing"]: each["memory"] for each in json.loads(out)["strategies"]}
+                none, full = (modes[mode]["peak"] + modes[mode]["unplanned"] for mode in ("none", "full"))
+                self.limits[key] = (none + full) // 2
+            return self.limits[key]
+
+    def check(self, combination, *further):
+        """Compiles and trains some steps; the report's bytes by kind, of which the sum is what each rank allocates, and what the
+        steps measured."""
+        name = f"{next(self.numbers)}"
+        budget = [f"--memory-limit={self.limit(combination)}"] if combination.activation_checkpointing == "budget" else []
+        self.compile(self.text, f"--report={name}.json", "--micro-batch=4", "--offload-group=16KiB", *self.options(combination), *budget, *further,
+                     to=f"{name}.plan")
+        memory = json.loads(Path(f"{name}.json").read_text())["memory"]
+        kinds = {kind: bytes for kind, bytes in memory.items() if kind not in ("peak", "unplanned", "gathered", "disk")}
         self.assertEqual(sum(kinds.values()), memory["peak"], combination)
-        self.trainrun(f"{number}.plan", f"--nproc-per-node={ranks}", "--threads=1", "--data", self.data, "--steps=2",
-                      "--metrics", f"{number}.jsonl")
-        allocated = [line["peak_bytes"] for line in harness.metrics(f"{number}.jsonl")]
-        self.assertEqual(allocated, [memory["peak"]] * 2, combination)
-        return kinds
+        self.assertEqual(memory["disk"] > 0, combination.offload != "none" and "--offload-to=host" not in further, combination)
+        self.trainrun(f"{name}.plan", f"--nproc-per-node={combination.ranks}", "--threads=1", "--data", self.data, f"--steps={STEPS}",
+                      "--metrics", f"{name}.jsonl")
+        lines = harness.metrics(f"{name}.jsonl")
+        self.assertEqual([line["peak_bytes"] for line in lines], [memory["peak"]] * STEPS, combination)
+        return kinds, [(float(line["loss"]).hex(), float(line["grad_norm"]).hex()) for line in lines]
 
-    def check_all(self, ranks, combinations):
-        """The bytes by kind of each combination, some at a time."""
+    def check_all(self, combinations, *further):
+        """What check() gives of each combination, some at a time."""
         with concurrent.futures.ThreadPoolExecutor(min(4, os.cpu_count())) as pool:
-            kinds = pool.map(self.check, range(len(combinations)), itertools.repeat(ranks), combinations)
-            return dict(zip(combinations, kinds))
+            return dict(zip(combinations, pool.map(lambda each: self.check(each, *further), combinations)))
 
-    def test_every_combination_on_two_ranks(self):
-        kinds = self.check_all(2, [options(*each) for each in itertools.product(STAGES, PRECISIONS, CHECKPOINTING, ACCUMULATE)])
-        for stage, low, checkpointing, accumulate in itertools.product(STAGES, PRECISIONS[1:], CHECKPOINTING, ACCUMULATE):
-            full, half = (kinds[options(stage, precision, checkpointing, accumulate)] for precision in ("fp32", low))
+    def test_every_combination(self):
+        plain = [two_ranks(stage, precision) for stage, precision in itertools.product(STAGES, PRECISIONS)]
+        combinations = ALL if os.environ.get("TRAINC_ALL_COMBINATIONS") else covering(ALL, plain)
+        found = self.check_all(combinations)
+        self.check_losses({combination: losses for combination, (_, losses) in found.items()})
+        self.check_bytes({combination: kinds for combination, (kinds, _) in found.items()})
+
+    def check_losses(self, found):
+        """Those of fp32 are the same bits wherever ranks have the same micro-batches."""
+        alike = defaultdict(dict)
+        for combination, losses in found.items():
+            self.assertTrue(all(math.isfinite(float.fromhex(number)) for step in losses for number in step), combination)
+            if combination.precision == "fp32":
+                alike[combination.ranks, combination.accumulate][combination] = losses
+        self.assertEqual(len(alike), 4)
+        for (ranks, accumulate), runs in alike.items():
+            self.assertGreater(len(runs), 2, (ranks, accumulate))
+            first, expected = next(iter(runs.items()))
+            for combination, losses in runs.items():
+                self.assertEqual(losses, expected, f"{combination} and {first}")
+
+    def check_bytes(self, kinds):
+        """What 16 bits save where they are the only difference."""
+        for low, half in kinds.items():
+            full = kinds.get(low._replace(precision="fp32"))
+            if low.precision == "fp32" or low.ranks == 1 or low.offload != "none" or low.activation_checkpointing == "budget" or not full:
+                continue
             # docs/sharding.md: T and T/2; T/2 and T/2; of what is not whole 3/4 T in place of T/2.
             copies = half["parameters"] / full["parameters"]
-            least, most = [(1.5, 1.5), (1, 1), (1, 1), (1, 1.5)][stage]
-            self.assertTrue(least <= copies <= most, (stage, copies))
-            self.assertEqual(half["gradients"], full["gradients"])
-            self.assertLess(half["activations"], full["activations"])
+            least, most = [(1.5, 1.5), (1, 1), (1, 1), (1, 1.5)][low.zero_stage]
+            self.assertTrue(least <= copies <= most, (low, copies))
+            self.assertEqual(half["gradients"], full["gradients"], low)
+            self.assertLess(half["activations"], full["activations"], low)
 
     def test_library_calls(self):
-        self.check_all(2, [options(stage, precision, "selective", 2, "--library-calls=all")
-                           for stage, precision in itertools.product(STAGES, PRECISIONS)])
+        self.check_all([two_ranks(stage, precision, "selective", accumulate=2) for stage, precision in itertools.product(STAGES, PRECISIONS)],
+                       "--library-calls=all")
 
-    def test_offload(self):
-        further = ("--offload=optimizer", "--offload-group=16KiB")
-        self.check_all(2, [options(stage, precision, "selective", accumulate, *further, *to)
-                           for stage, precision, accumulate, to in ((0, "bf16", 2, ()), (1, "fp32", 1, ("--offload-to=host",)), (3, "fp16", 2, ()))])
+    def test_states_in_the_memory_of_the_host(self):
+        self.check(two_ranks(1, "fp32", "selective", "optimizer"), "--offload-to=host")
 
     def test_groups_of_two_of_four_ranks(self):
-        self.check_all(4, [options(3, precision, "selective", 2, "--hybrid-shard=2") for precision in PRECISIONS])
+        self.check_all([two_ranks(3, precision, "selective", accumulate=2)._replace(ranks=4) for precision in PRECISIONS], "--hybrid-shard=2")
 
 
 if __name__ == "__main__":
