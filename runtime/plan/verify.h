@@ -34,6 +34,8 @@ Status collective(const fb::Plan &plan, const fb::Collective &collective);
 Status order(const fb::Plan &plan);
 /// What is read against what was written before; see verify_flow.cpp. Entries' inputs have passed.
 Status flow(const fb::Plan &plan);
+/// Copies of states outside the device's memory; see verify_spaces.cpp.
+Status spaces(const fb::Plan &plan);
 /// Entries' names and inputs.
 Status entries(const fb::Plan &plan);
 /// Scalars, training, generation, exports.

@@ -265,6 +265,7 @@ private:
 std::vector<Mutant> addressMutants(const fb::PlanT &plan) {
   std::vector<Mutant> mutants = AddressMaker(plan).make();
   std::ranges::move(libraryMutants(plan), std::back_inserter(mutants));
+  std::ranges::move(copyMutants(plan), std::back_inserter(mutants));
   return mutants;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -202,12 +203,39 @@ private:
   std::vector<std::optional<Held>> held_; ///< from each end to the next one
 };
 
+/// Whether all bytes of a buffer are read equally often, and written equally often.
+bool isMovedWhole(const Trace &trace, const fb::BufferT &buffer, uint32_t arena) {
+  std::set<uint64_t> borders = {buffer.offset};
+  std::vector<TimedUse> uses;
+  std::ranges::copy_if(trace.uses(), std::back_inserter(uses), [&](const TimedUse &use) {
+    return use.overlaps({arena, 0, buffer.offset, buffer.offset + buffer.bytes, false, false});
+  });
+  for (const TimedUse &use : uses)
+    borders.insert({use.begin, use.end});
+  borders.erase(buffer.offset + buffer.bytes);
+  std::set<std::pair<ptrdiff_t, ptrdiff_t>> counts; ///< reads and writes of the byte behind a border
+  for (const uint64_t border : borders) {
+    const TimedUse byte{arena, 0, border, border + 1, false, false};
+    const auto count = [&](bool writes) {
+      return std::ranges::count_if(
+          uses, [&](const TimedUse &use) { return use.writes == writes && use.overlaps(byte); });
+    };
+    counts.emplace(count(false), count(true));
+  }
+  return counts.size() == 1;
+}
+
 } // namespace
 
 bool isSound(const fb::PlanT &plan, const fb::EntryT &entry, uint32_t place) {
   const Trace trace(plan, entry, place);
   if (!trace.apart())
     return false;
+  for (const auto &buffer : plan.buffers)
+    if (const fb::ArenaT &arena = *plan.arenas[buffer->arena];
+        arena.persistent && arena.space != fb::Space::Device && buffer->bytes > 0 &&
+        !isMovedWhole(trace, *buffer, buffer->arena))
+      return false;
   for (uint32_t arena = 0; arena < plan.arenas.size(); ++arena)
     if (!Cells(trace, arena, plan.arenas[arena]->persistent).run(trace))
       return false;

@@ -6,8 +6,9 @@
 namespace trainc::test {
 
 /// Whether on the rank with a place in its shard group every read finds what was written for it, nothing is
-/// written in vain, and the arguments of each launch are apart, or the same as its kernel allows. The entry
-/// is run instruction by instruction in its order, in all iterations.
+/// written in vain, and the arguments of each launch are apart, or the same as its kernel allows; and whether
+/// states outside the device's memory are moved whole. The entry is run instruction by instruction in its
+/// order, in all iterations.
 bool isSound(const fb::PlanT &plan, const fb::EntryT &entry, uint32_t place);
 
 /// Whether all entries are, at all places.

@@ -1,0 +1,191 @@
+// States outside the device's memory. Proven of each entry:
+//
+//  * It fetches each byte of a state as often as any other, and stores each as often as any other, at the
+//    same place on every rank. So a piece that is not fetched, or is stored where another one belongs, is
+//    found.
+//  * If it moves what training keeps (parameters, gradients, moments), what it makes in scratch memory is
+//    read: of each instruction something, and of what is written again, what was written last. So a store
+//    that is left out, or comes too early, is found.
+//
+// Values on their way cannot tell (verify_flow.cpp): what lies in such a state from before is as good there
+// as what a copy should have brought.
+#include "runtime/plan/uses.h"
+#include "runtime/plan/verify.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace trainc::verify {
+
+namespace {
+
+/// How often copies move the bytes of a state.
+class Moves {
+public:
+  void add(uint64_t begin, uint64_t bytes) {
+    ++changes_[begin];
+    --changes_[begin + bytes];
+  }
+  /// Where, inside of so many bytes, some are moved more or less often than those before them.
+  std::optional<uint64_t> border(uint64_t bytes) const {
+    for (const auto &[offset, change] : changes_)
+      if (change != 0 && offset != 0 && offset != bytes)
+        return offset;
+    return std::nullopt;
+  }
+
+private:
+  std::map<uint64_t, int64_t> changes_; ///< by offset: how much more often than before it
+};
+
+/// The copies of one entry.
+class StateCopies {
+public:
+  StateCopies(const fb::Plan &plan, const fb::Entry &entry) : plan_(plan), entry_(entry) {}
+
+  /// Whether any are of what training keeps.
+  bool areOfTraining() const {
+    const auto isKept = [&](const auto &move) {
+      return plan_.buffers()->Get(move.first)->role() <= fb::Role::Optimizer;
+    };
+    return std::ranges::any_of(fetches_, isKept) || std::ranges::any_of(stores_, isKept);
+  }
+
+  Status check() {
+    for (uint32_t i = 0; i < entry_.instructions()->size(); ++i)
+      if (const fb::Instruction &instruction = *entry_.instructions()->Get(i);
+          instruction.operation_type() == fb::Operation::Copy)
+        TRAINC_RETURN_IF_ERROR(
+            located(plan_, entry_, std::to_string(i), instruction, add(*instruction.operation_as_Copy())));
+    TRAINC_RETURN_IF_ERROR(areEven(fetches_, "fetched"));
+    return areEven(stores_, "stored");
+  }
+
+private:
+  bool isState(const fb::Operand &operand) const {
+    const fb::Arena &arena = *plan_.arenas()->Get(plan_.buffers()->Get(operand.buffer())->arena());
+    return arena.persistent() && arena.space() != fb::Space::Device;
+  }
+
+  Status add(const fb::Copy &copy) {
+    TRAINC_RETURN_IF_ERROR(add(*copy.source(), copy.bytes(), fetches_));
+    return add(*copy.destination(), copy.bytes(), stores_);
+  }
+
+  Status add(const fb::Operand &operand, uint64_t bytes, std::map<uint32_t, Moves> &moves) {
+    if (!isState(operand))
+      return {};
+    if (operand.rank_stride() != 0)
+      return invalidInput("copy: expected the same bytes of '{}' on all ranks, found a stride of {} bytes by "
+                          "the rank",
+                          view(plan_.buffers()->Get(operand.buffer())->name()), operand.rank_stride());
+    moves[operand.buffer()].add(operand.offset(), bytes);
+    return {};
+  }
+
+  Status areEven(const std::map<uint32_t, Moves> &moves, const char *what) const {
+    for (const auto &[index, each] : moves) {
+      const fb::Buffer &buffer = *plan_.buffers()->Get(index);
+      if (const std::optional<uint64_t> border = each.border(buffer.bytes()))
+        return invalidInput("entry {}: expected each of the {} bytes of '{}' to be {} as often as any other, "
+                            "found those from {} on {} more or less often than those before",
+                            view(entry_.name()), buffer.bytes(), view(buffer.name()), what, *border, what);
+    }
+    return {};
+  }
+
+  const fb::Plan &plan_;
+  const fb::Entry &entry_;
+  std::map<uint32_t, Moves> fetches_, stores_; ///< by buffer
+};
+
+/// Who reads what an entry makes in scratch memory.
+class ScratchReads {
+public:
+  ScratchReads(const fb::Plan &plan, const fb::Entry &entry)
+      : plan_(plan), entry_(entry), isOfUse_(entry.instructions()->size(), false) {
+    for (uint32_t i = 0; i < isOfUse_.size(); ++i)
+      add(i);
+  }
+
+  Status check() const {
+    for (const auto &[index, written] : written_)
+      if (!written.isRead && (written.by.size() > 1 || !isOfUse_[written.by.back()]))
+        return located(
+            plan_, entry_, std::to_string(written.by.back()), *entry_.instructions()->Get(written.by.back()),
+            invalidInput("expected something behind it that reads '{}', which it writes, found nothing",
+                         view(plan_.buffers()->Get(index)->name())));
+    return {};
+  }
+
+private:
+  struct Written {
+    std::vector<uint32_t> by; ///< instructions
+    bool isRead = false;      ///< since the last of them
+  };
+
+  void add(uint32_t index) {
+    const fb::Instruction &instruction = *entry_.instructions()->Get(index);
+    std::vector<Use> uses;
+    const auto collect = [&](const fb::Instruction &each, uint64_t iterations) {
+      forEachUse(plan_, each, iterations, [&](const Use &use) {
+        if (use.range.bytes > 0 && !use.isWorkspace)
+          uses.push_back(use);
+      });
+    };
+    const fb::Loop *loop = instruction.operation_as_Loop();
+    if (!loop)
+      collect(instruction, 1);
+    else
+      for (const fb::Instruction *inner : *loop->body())
+        collect(*inner, loop->count());
+    noteReads(uses);
+    for (const Use &use : uses)
+      if (use.writes)
+        noteWrite(index, use.range.operand->buffer());
+    if (loop) // the next iteration reads what this one writes
+      noteReads(uses);
+  }
+
+  void noteReads(const std::vector<Use> &uses) {
+    for (const Use &use : uses)
+      if (const auto found = written_.find(use.range.operand->buffer());
+          use.reads && found != written_.end()) {
+        found->second.isRead = true;
+        for (const uint32_t writer : found->second.by)
+          isOfUse_[writer] = true;
+      }
+  }
+
+  void noteWrite(uint32_t index, uint32_t buffer) {
+    if (plan_.arenas()->Get(plan_.buffers()->Get(buffer)->arena())->persistent()) {
+      isOfUse_[index] = true;
+      return;
+    }
+    Written &written = written_[buffer];
+    if (written.by.empty() || written.by.back() != index)
+      written.by.push_back(index);
+    written.isRead = false;
+  }
+
+  const fb::Plan &plan_;
+  const fb::Entry &entry_;
+  std::map<uint32_t, Written> written_; ///< by buffer
+  std::vector<bool> isOfUse_;           ///< by instruction: whether something is read of what it writes
+};
+
+} // namespace
+
+Status spaces(const fb::Plan &plan) {
+  for (const fb::Entry *entry : *plan.entries()) {
+    StateCopies copies(plan, *entry);
+    TRAINC_RETURN_IF_ERROR(copies.check());
+    if (copies.areOfTraining())
+      TRAINC_RETURN_IF_ERROR(ScratchReads(plan, *entry).check());
+  }
+  return {};
+}
+
+} // namespace trainc::verify

@@ -1,0 +1,114 @@
+// Faults in copies between the device's memory and others.
+#include "test/unit/runtime/plan/entry_model.h"
+#include "test/unit/runtime/plan/plan_mutants.h"
+
+#include "runtime/schema/limits.h"
+
+#include <fmt/format.h>
+#include <memory>
+#include <set>
+
+namespace trainc::test {
+
+namespace {
+
+/// Bytes by which sizes and places are off: an element, a border of memory, a block of a disk.
+constexpr int64_t kOff[] = {4, 64, int64_t(kDiskAlignment)};
+
+class CopyMaker {
+public:
+  explicit CopyMaker(const fb::PlanT &plan) : plan_(plan) {}
+
+  std::vector<Mutant> make() {
+    for (size_t entry = 0; entry < plan_.entries.size(); ++entry) {
+      const EntryModel model(plan_, *plan_.entries[entry]);
+      for (size_t i = 0; i < plan_.entries[entry]->instructions.size(); ++i)
+        if (const fb::CopyT *copy = copyAt(entry, i)) {
+          resize(entry, i, *copy);
+          move(entry, i, "source", &fb::CopyT::source);
+          move(entry, i, "destination", &fb::CopyT::destination);
+        }
+      reorder(model, entry);
+    }
+    return std::move(mutants_);
+  }
+
+private:
+  using Side = std::unique_ptr<fb::Operand> fb::CopyT::*;
+
+  /// The copy between spaces that an instruction is.
+  const fb::CopyT *copyAt(size_t entry, size_t i) const {
+    const fb::InstructionT &instruction = *plan_.entries[entry]->instructions[i];
+    return instruction.stream == fb::Stream::Compute ? nullptr : instruction.operation.AsCopy();
+  }
+  void add(const char *kind, size_t entry, const std::string &what, std::function<void(fb::PlanT &)> apply) {
+    mutants_.push_back(
+        {kind, fmt::format("entry {}: {} {}", plan_.entries[entry]->name, kind, what), std::move(apply)});
+  }
+  void change(size_t entry, size_t i, const std::string &what, std::function<void(fb::CopyT &)> apply) {
+    add("copy", entry, fmt::format("{}: {}", i, what),
+        [=](fb::PlanT &plan) { apply(*plan.entries[entry]->instructions[i]->operation.AsCopy()); });
+  }
+
+  /// One of no bytes is left out, with all that comes after it in its place.
+  void resize(size_t entry, size_t i, const fb::CopyT &copy) {
+    std::set<uint64_t> others = {0, copy.bytes / 2, 2 * copy.bytes};
+    for (const int64_t off : kOff) {
+      others.insert(copy.bytes + uint64_t(off));
+      if (copy.bytes > uint64_t(off))
+        others.insert(copy.bytes - uint64_t(off));
+    }
+    others.erase(copy.bytes);
+    for (const uint64_t bytes : others)
+      change(entry, i, fmt::format("{} bytes", bytes), [=](fb::CopyT &changed) { changed.bytes = bytes; });
+  }
+
+  void move(size_t entry, size_t i, const char *name, Side side) {
+    const fb::CopyT &copy = *copyAt(entry, i);
+    const fb::Operand &old = *(copy.*side);
+    const auto moveTo = [&](uint64_t offset, uint64_t rankStride) {
+      if (offset != old.offset() || rankStride != old.rank_stride())
+        change(entry, i, fmt::format("{} at {} + rank*{}", name, offset, rankStride),
+               [=](fb::CopyT &changed) {
+                 fb::Operand &operand = *(changed.*side);
+                 operand = fb::Operand(offset, operand.loop_stride(), rankStride, operand.buffer());
+               });
+    };
+    std::set<uint64_t> offsets = {0, old.offset() + copy.bytes};
+    for (const int64_t off : kOff) {
+      offsets.insert(old.offset() + uint64_t(off));
+      if (old.offset() >= uint64_t(off))
+        offsets.insert(old.offset() - uint64_t(off));
+    }
+    for (const uint64_t offset : offsets)
+      moveTo(offset, old.rank_stride());
+    if (plan_.shard_ranks > 1)
+      for (const uint64_t stride : {uint64_t{0}, uint64_t{kDiskAlignment}, copy.bytes})
+        moveTo(old.offset(), stride);
+  }
+
+  /// Lets a copy change places with what touches the same bytes. What instructions come after stays with
+  /// their places.
+  void reorder(const EntryModel &model, size_t entry) {
+    const size_t count = plan_.entries[entry]->instructions.size();
+    for (size_t i = 0; i < count; ++i)
+      for (size_t j = i + 1; j < count; ++j)
+        if ((copyAt(entry, i) || copyAt(entry, j)) && model.meet(i, j))
+          add("reorder", entry, fmt::format("{} and {}", i, j),
+              [=](fb::PlanT &plan) { exchange(*plan.entries[entry], i, j); });
+  }
+
+  static void exchange(fb::EntryT &entry, size_t i, size_t j) {
+    std::swap(entry.instructions[i], entry.instructions[j]);
+    std::swap(entry.instructions[i]->after, entry.instructions[j]->after);
+  }
+
+  const fb::PlanT &plan_;
+  std::vector<Mutant> mutants_;
+};
+
+} // namespace
+
+std::vector<Mutant> copyMutants(const fb::PlanT &plan) { return CopyMaker(plan).make(); }
+
+} // namespace trainc::test
