@@ -1,4 +1,4 @@
-// How long something takes, and how long this process has been running.
+// When something ran, how long it took, and how long this process has been running.
 #pragma once
 
 #include <chrono>
@@ -9,6 +9,13 @@ namespace trainc {
 inline double steadySeconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
+
+/// From when to when something ran, in seconds of steadySeconds().
+struct TimeSpan {
+  double begin = 0, end = 0;
+
+  double seconds() const { return end - begin; }
+};
 
 /// Seconds since the kernel started this process, loading of libraries included; exact to 10 ms. 0 where the
 /// system does not tell.

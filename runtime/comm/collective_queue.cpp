@@ -47,12 +47,17 @@ const Collective *CollectiveQueue::nextWithin(std::chrono::milliseconds time) {
   return &flight(taken_++).collective;
 }
 
-void CollectiveQueue::noteUnderWay() { clock_.begin(steadySeconds()); }
+void CollectiveQueue::noteUnderWay() {
+  underWaySince_ = steadySeconds();
+  clock_.begin(underWaySince_);
+}
 
 void CollectiveQueue::finish(bool done) {
   Flight &last = flight(taken_ - 1);
   last.endedAt = steadySeconds();
   last.underWayAtEnd = clock_.end(last.endedAt);
+  if (done && last.collective.ran)
+    *last.collective.ran = {underWaySince_, last.endedAt};
   if (!done && firstFailed_.load(std::memory_order_relaxed) == kNone)
     firstFailed_.store(taken_ - 1, std::memory_order_relaxed);
   ended_.store(taken_, std::memory_order_release);

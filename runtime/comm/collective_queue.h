@@ -97,6 +97,7 @@ private:
   std::atomic<bool> stopped_{false};
   std::counting_semaphore<> waiting_{0}; ///< those in the ring that nobody has taken, wakes, and the stop
   TransferClock clock_;
+  double underWaySince_ = 0; ///< of what nextWithin() returned last
   double waited_ = 0, exposed_ = 0;
 };
 

@@ -1,6 +1,7 @@
 // What the executor needs of its peers. Implementations: local/ (ranks of one host), mpi/.
 #pragma once
 
+#include "runtime/base/clock.h"
 #include "runtime/base/communication_seconds.h"
 #include "runtime/base/device_address.h"
 #include "runtime/base/status.h"
@@ -61,6 +62,9 @@ struct Collective {
   /// At most kMaximumRanges, none for kBarrier and kFarewell; they stay as they are until the wait is over,
   /// or where nobody waits, until the communicator's end.
   std::span<const CollectiveRange> ranges = {};
+  /// Set to when it was under way, once it has been waited for; null, or as it was where the communicator
+  /// tells no seconds(): nobody learns.
+  TimeSpan *ran = nullptr;
 };
 
 /// "all-reduce", "reduce-scatter", ...

@@ -3,6 +3,7 @@
 // null/ (dry run).
 #pragma once
 
+#include "runtime/base/clock.h"
 #include "runtime/base/device_address.h"
 #include "runtime/base/status.h"
 #include "runtime/device/program.h"
@@ -21,15 +22,7 @@ namespace trainc {
 
 class Communicator;
 
-/// From when to when something ran, in seconds of steadySeconds().
-struct TimeSpan {
-  double begin = 0, end = 0;
-
-  double seconds() const { return end - begin; }
-};
-
-/// Is told of each step that a device has run, in their order, and when it ran. Of a collective or a disk's
-/// copy a CPU tells when it was started, as it runs beside the host; a GPU tells when it ran.
+/// Is told of each step that a device has run, in their order, and when it ran.
 class StepObserver {
 public:
   virtual ~StepObserver() = default;
@@ -38,6 +31,9 @@ public:
   virtual void onStep(const Step &step, TimeSpan span) = 0;
   /// `waitedFor` is a collective or a disk's copy that the next step of the compute stream comes after.
   virtual void onWait(const Step &waitedFor, TimeSpan span) = 0;
+  /// Of a device that computes in threads of the host: from its first to its last part of the `step`, which
+  /// was the last that onStep() told of.
+  virtual void onThread(const Step & /*step*/, unsigned /*thread*/, TimeSpan /*span*/) {}
 };
 
 /// What a device can do at most in a second; 0 where it is not known.

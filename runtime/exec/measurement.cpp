@@ -43,6 +43,11 @@ void Measurement::onWait(const Step &waitedFor, TimeSpan span) {
     trace_->onWait(waitedFor, span);
 }
 
+void Measurement::onThread(const Step &step, unsigned thread, TimeSpan span) {
+  if (isTracing())
+    trace_->onThread(step, thread, span);
+}
+
 void Measurement::beginTrainingStep() {
   if (profiler_)
     profiler_->beginTrainingStep();

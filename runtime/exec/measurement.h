@@ -29,6 +29,7 @@ public:
   bool isListening() const override { return profiler_ || trace_->isListening(); }
   void onStep(const Step &step, TimeSpan span) override;
   void onWait(const Step &waitedFor, TimeSpan span) override;
+  void onThread(const Step &step, unsigned thread, TimeSpan span) override;
 
   void beginTrainingStep();
   /// `number` counts from 1.

@@ -14,14 +14,6 @@ PredictedRuns::PredictedRuns(const fb::Plan &plan) : plan_(plan) {
       entries_.push_back(entry);
 }
 
-bool PredictedRuns::uses(fb::Stream stream) const {
-  return std::ranges::any_of(entries_, [&](const fb::Entry *entry) {
-    return std::ranges::any_of(*entry->instructions(), [&](const fb::Instruction *each) {
-      return isPredicted(each) && each->stream() == stream;
-    });
-  });
-}
-
 void PredictedRuns::reserve(const Program &program) {
   if (std::ranges::find(entries_, program.entry) == entries_.end())
     return;

@@ -22,8 +22,6 @@ public:
 
   /// Whether the plan predicts something.
   bool isEmpty() const { return entries_.empty(); }
-  /// Which streams the predicted instructions are on, of all entries.
-  bool uses(fb::Stream stream) const;
   /// The program must outlive it.
   void reserve(const Program &program);
   /// The run that begins with this step; null where it goes on. All steps of all runs must be told.

@@ -4,7 +4,6 @@
 #include "runtime/plan/library_calls.h"
 #include "runtime/plan/streams.h"
 #include "runtime/plan/view.h"
-#include "runtime/schema/cuda_levels.h"
 
 #include <algorithm>
 #include <limits>
@@ -81,26 +80,17 @@ fb::Space spaceOf(const fb::Plan &plan, const fb::Operand &operand) {
   return plan.arenas()->Get(plan.buffers()->Get(operand.buffer())->arena())->space();
 }
 
-/// A CPU starts those to and from disk.
 void describeCopy(const fb::Plan &plan, const fb::Copy &copy, StepFacts &facts) {
   const fb::Space from = spaceOf(plan, *copy.source()), to = spaceOf(plan, *copy.destination());
   facts.isBoundByRates = from == to;
   facts.what = from == to ? "copy" : fmt::format("copy from {} to {}", spaceName(from), spaceName(to));
   facts.bytes = (from == to ? 2.0 : 1.0) * static_cast<double>(copy.bytes());
-  if ((from == fb::Space::Disk || to == fb::Space::Disk) && view(plan.target()) != kCudaTarget) {
-    facts.what = "start " + facts.what;
-    facts.predictedSeconds = 0;
-  }
 }
 
-/// Where the host starts collectives, their seconds are those of starts.
-void describeCollective(const fb::Plan &plan, MeetingKind kind, StepFacts &facts) {
-  const bool isStart = view(plan.target()) != kCudaTarget;
+void describeCollective(MeetingKind kind, StepFacts &facts) {
   facts.kind = ProfileKind::Communication;
-  facts.what = fmt::format("{}{}", isStart ? "start " : "", collectiveName(kind));
+  facts.what = collectiveName(kind);
   facts.isBoundByRates = false;
-  if (isStart)
-    facts.predictedSeconds = 0;
 }
 
 } // namespace
@@ -142,7 +132,7 @@ StepFacts factsOf(const fb::Plan &plan, const Step &step) {
     facts.what = "zero";
     facts.bytes = static_cast<double>(zero->bytes);
   } else {
-    describeCollective(plan, std::get<CollectiveStep>(step.operation).kind, facts);
+    describeCollective(std::get<CollectiveStep>(step.operation).kind, facts);
   }
   return facts;
 }

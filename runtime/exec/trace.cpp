@@ -19,17 +19,20 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// The first event names the rank: see addTracks().
+/// The first event names the rank: see addRank().
 constexpr OutputKind kTraces{"--trace", "a trace of trainrun's", R"([
 {"args":{"name":"rank )"};
 constexpr size_t kWrittenAtOnce = size_t{1} << 20;
-/// Streams have the tracks behind that of the training's steps.
-constexpr uint32_t kStepTrack = 0, kFirstStreamTrack = 1;
+/// Streams have the tracks behind that of the training's steps: what was measured, what was predicted, and
+/// the threads. Viewers show tracks in the order of their numbers.
+constexpr uint32_t kStepTrack = 0, kFirstStreamTrack = 1, kTracksOfStream = 10000;
+constexpr uint32_t kPredicted = 1, kFirstThread = 2;
 
-uint32_t trackOf(fb::Stream stream) { return kFirstStreamTrack + static_cast<uint32_t>(stream); }
-uint32_t predictedTrackOf(fb::Stream stream) { return trackOf(stream) + trackOf(fb::Stream::MAX); }
+uint32_t trackOf(fb::Stream stream) {
+  return kFirstStreamTrack + kTracksOfStream * static_cast<uint32_t>(stream);
+}
 
-const char *trackName(fb::Stream stream) {
+const char *streamTrackName(fb::Stream stream) {
   switch (stream) {
   case fb::Stream::Compute:
     return "compute";
@@ -43,6 +46,18 @@ const char *trackName(fb::Stream stream) {
     break;
   }
   return "disk";
+}
+
+std::string trackName(uint32_t track) {
+  if (track == kStepTrack)
+    return "steps";
+  const char *stream =
+      streamTrackName(static_cast<fb::Stream>((track - kFirstStreamTrack) / kTracksOfStream));
+  const uint32_t number = (track - kFirstStreamTrack) % kTracksOfStream;
+  if (number == 0)
+    return stream;
+  return number == kPredicted ? fmt::format("predicted: {}", stream)
+                              : fmt::format("{}, thread {}", stream, number - kFirstThread);
 }
 
 /// The members of a slice that do not change, without the braces around them.
@@ -74,21 +89,25 @@ Result<std::unique_ptr<TraceWriter>> TraceWriter::create(const fb::Plan &plan, c
     return failed("--trace={}: cannot drop the trace that it holds: {}", path, std::strerror(errno));
   std::unique_ptr<TraceWriter> writer(
       new TraceWriter(plan, std::move(file), std::move(path), options.steps, rank));
-  writer->addTracks(device);
+  writer->addRank(device);
   return writer;
 }
 
-void TraceWriter::addTracks(std::string_view device) {
-  const auto name = [&](const char *kind, uint32_t track, std::string_view text) {
-    add(Json{{"ph", "M"}, {"pid", rank_}, {"tid", track}, {"name", kind}, {"args", {{"name", text}}}}.dump());
+void TraceWriter::addRank(std::string_view device) {
+  add(Json{{"ph", "M"},
+           {"pid", rank_},
+           {"tid", kStepTrack},
+           {"name", "process_name"},
+           {"args", {{"name", fmt::format("rank {}: {} on {}", rank_, view(plan_.name()), device)}}}}
+          .dump());
+}
+
+void TraceWriter::addTrack(uint32_t track) {
+  const auto say = [&](const char *what, const Json &args) {
+    add(Json{{"ph", "M"}, {"pid", rank_}, {"tid", track}, {"name", what}, {"args", args}}.dump());
   };
-  name("process_name", kStepTrack, fmt::format("rank {}: {} on {}", rank_, view(plan_.name()), device));
-  name("thread_name", kStepTrack, "steps");
-  for (const fb::Stream stream : fb::EnumValuesStream())
-    name("thread_name", trackOf(stream), trackName(stream));
-  for (const fb::Stream stream : fb::EnumValuesStream())
-    if (predictedRuns_.uses(stream))
-      name("thread_name", predictedTrackOf(stream), fmt::format("predicted: {}", trackName(stream)));
+  say("thread_name", Json::object({{"name", trackName(track)}}));
+  say("thread_sort_index", Json::object({{"sort_index", track}}));
 }
 
 void TraceWriter::reserve(const Program &program) {
@@ -102,13 +121,12 @@ void TraceWriter::reserve(const Program &program) {
       args["bytes"] = facts.bytes;
     if (facts.predictedSeconds > 0)
       args["predicted_us"] = facts.predictedSeconds * 1e6;
+    const std::string op = opOf(plan_, *step.instruction);
+    const Json place = {{"entry", program.name}, {"source", facts.source}};
     Texts texts;
-    texts.ran = members(
-        {{"name", opOf(plan_, *step.instruction)}, {"cat", profileKindName(facts.kind)}, {"args", args}});
-    if (facts.kind == ProfileKind::Communication || step.stream == fb::Stream::Disk)
-      texts.waited = members({{"name", waitName(step)},
-                              {"cat", "wait"},
-                              {"args", {{"entry", program.name}, {"source", facts.source}}}});
+    texts.ran = members({{"name", op}, {"cat", profileKindName(facts.kind)}, {"args", args}});
+    texts.waited = members({{"name", waitName(step)}, {"cat", "wait"}, {"args", place}});
+    texts.onThread = members({{"name", op}, {"cat", "thread"}, {"args", place}});
     texts_.emplace(step.instruction, std::move(texts));
   }
 }
@@ -129,7 +147,7 @@ void TraceWriter::addPredicted(const PredictedRuns::Run &run, double begin) {
     const fb::Instruction &each = *instructions.Get(index);
     const TaskSpan &span = run.schedule.tasks[index];
     if (span.seconds() > 0)
-      addSlice(predictedTrackOf(each.stream()), {begin + span.begin, begin + span.end},
+      addSlice(trackOf(each.stream()) + kPredicted, {begin + span.begin, begin + span.end},
                members({{"name", opOf(plan_, each)},
                         {"cat", "predicted"},
                         {"args",
@@ -142,6 +160,11 @@ void TraceWriter::onWait(const Step &waitedFor, TimeSpan span) {
   addSlice(trackOf(fb::Stream::Compute), span, texts_.find(waitedFor.instruction)->second.waited);
 }
 
+void TraceWriter::onThread(const Step &step, unsigned thread, TimeSpan span) {
+  addSlice(trackOf(step.stream) + kFirstThread + thread, span,
+           texts_.find(step.instruction)->second.onThread);
+}
+
 void TraceWriter::endTrainingStep(uint64_t number, TimeSpan span) {
   if (!isListening())
     return;
@@ -152,6 +175,8 @@ void TraceWriter::endTrainingStep(uint64_t number, TimeSpan span) {
 
 /// Microseconds, as the format has them.
 void TraceWriter::addSlice(uint32_t track, TimeSpan span, std::string_view texts) {
+  if (tracks_.insert(track).second)
+    addTrack(track);
   add(fmt::format(R"({{"ph":"X","pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f},{}}})", rank_, track,
                   span.begin * 1e6, span.seconds() * 1e6, texts));
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace trainc {
 
@@ -22,10 +23,10 @@ struct TraceOptions {
 /// Where a rank writes what each writes: "t.json" of rank 0, "t.rank-1.json" of the next one.
 std::string fileOfRank(const std::string &file, uint32_t rank);
 
-/// Writes an array of trace events: a process for the rank, a track for its training steps and one for each
-/// stream of the plan, slices with the source op, what it moves and computes, and what was
-/// predicted of it. Behind these are tracks of what was predicted: each run of an entry as it would go on
-/// from where it began.
+/// Writes an array of trace events: a process for the rank, a track for its training steps, and those of each
+/// stream that does something. The first of a stream has what was measured: slices with the source op, what
+/// it moves and computes, and what was predicted of it. Beside it lies what was predicted: each run of an
+/// entry as it would go on from where it began. Then comes a track for each of the device's threads.
 class TraceWriter final : public StepObserver {
 public:
   /// Fails (kInvalidInput) when the file cannot be opened, or holds something else than a trace.
@@ -38,6 +39,7 @@ public:
   bool isListening() const override { return stepsLeft_ > 0 && status_.ok(); }
   void onStep(const Step &step, TimeSpan span) override;
   void onWait(const Step &waitedFor, TimeSpan span) override;
+  void onThread(const Step &step, unsigned thread, TimeSpan span) override;
   /// `number` counts from 1.
   void endTrainingStep(uint64_t number, TimeSpan span);
 
@@ -47,13 +49,14 @@ public:
 private:
   /// What slices of a step say beside their times.
   struct Texts {
-    std::string ran, waited;
+    std::string ran, waited, onThread;
   };
 
   TraceWriter(const fb::Plan &plan, Descriptor file, std::string path, uint64_t steps, uint32_t rank)
       : plan_(plan), file_(std::move(file)), path_(std::move(path)), stepsLeft_(steps), rank_(rank),
         predictedRuns_(plan) {}
-  void addTracks(std::string_view device);
+  void addRank(std::string_view device);
+  void addTrack(uint32_t track);
   void addPredicted(const PredictedRuns::Run &run, double begin);
   void addSlice(uint32_t track, TimeSpan span, std::string_view texts);
   void add(std::string_view event);
@@ -67,7 +70,8 @@ private:
   PredictedRuns predictedRuns_;
   double predictedEnd_ = 0; ///< of the run before
   std::unordered_map<const fb::Instruction *, Texts> texts_;
-  std::string waiting_; ///< for being written
+  std::unordered_set<uint32_t> tracks_; ///< that have a name
+  std::string waiting_;                 ///< for being written
   bool isEmpty_ = true;
   Status status_;
 };

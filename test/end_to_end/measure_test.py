@@ -1,15 +1,12 @@
 """`trainrun --profile` and `--trace` on the CPU, with a plan made by hand; on emulated GPUs: cuda_test.py."""
 
 import json
-from collections import Counter
 from pathlib import Path
 
 import harness
+import trace_file
 from harness import MAKE_TOY_PLAN, TRAINRUN
 from toy_run import write_uneven_tokens
-
-TRACKS = ["steps", "compute", "communication", "copies to the device", "copies to the host", "disk"]
-
 
 class MeasureTest(harness.EndToEndTest):
     def setUp(self):
@@ -19,26 +16,6 @@ class MeasureTest(harness.EndToEndTest):
 
     def train(self, *args, plan="toy.plan", steps=4):
         return self.trainrun(plan, "--data", "tokens.bin", "--data-dtype=uint16", "--steps", steps, *args)[1]
-
-    def slices(self, file, rank=0):
-        """Those of a trace, which is one that a viewer reads: complete events on named tracks of one process."""
-        events = json.loads(Path(file).read_text())
-        self.assertEqual({event["pid"] for event in events}, {rank})
-        names = {event["name"]: event for event in events if event["ph"] == "M" and event["tid"] == 0}
-        self.assertRegex(names["process_name"]["args"]["name"], rf"^rank {rank}: toy on ")
-        tracks = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
-        self.assertEqual(tracks, dict(enumerate(TRACKS)))
-        found = [event for event in events if event["ph"] == "X"]
-        self.assertEqual(len(found) + len(TRACKS) + 1, len(events))
-        for event in found:
-            self.assertGreaterEqual(event["dur"], 0)
-        return found
-
-    def of_track(self, slices, track):
-        found = sorted((event for event in slices if event["tid"] == TRACKS.index(track)), key=lambda event: event["ts"])
-        for before, after in zip(found, found[1:]):
-            self.assertLess(before["ts"] + before["dur"], after["ts"] + 1, "slices of a track follow each other")
-        return found
 
     def test_profile(self):
         err = self.train("--profile")
@@ -64,33 +41,38 @@ class MeasureTest(harness.EndToEndTest):
                    "--profile=no/p.json: cannot open for writing: No such file or directory; name a file")
 
     def test_trace(self):
-        self.train("--trace=t.json", "--trace-steps=2")
-        slices = self.slices("t.json")
-        steps = self.of_track(slices, "steps")
+        self.train("--trace=t.json", "--trace-steps=2", "--threads=2")
+        tracks = trace_file.read(self, "t.json", "toy")
+        threads = [f"compute, thread {thread}" for thread in range(2)]
+        self.assertEqual([name for name in tracks if name not in threads], ["steps", "compute"])
+        self.assertTrue(any(tracks.get(thread) for thread in threads))
+        steps = tracks["steps"]
         self.assertEqual([step["name"] for step in steps], ["step 1", "step 2"])
-        compute = self.of_track(slices, "compute")
-        micro = [event for event in compute if event["args"]["kernel"] == "toy_micro"]
+        micro = [event for event in tracks["compute"] if event["args"]["kernel"] == "toy_micro"]
         self.assertEqual(len(micro), 4, "two in each of two steps")
         for event in micro:
             self.assertEqual(event["name"], "loss: nn.cross_entropy")
             self.assertEqual(event["args"]["source"], "loss: nn.cross_entropy at test.mlir:7")
             self.assertEqual(event["args"]["entry"], "micro_step")
             self.assertGreater(event["args"]["bytes"], 0)
-            self.assertTrue(any(step["ts"] <= event["ts"] and event["ts"] + event["dur"] <= step["ts"] + step["dur"] for step in steps))
-        last = steps[-1]["ts"] + steps[-1]["dur"]
-        self.assertTrue(all(event["ts"] < last for event in slices))
+        self.assertTrue(all(event["ts"] < trace_file.end(steps[-1]) for slices in tracks.values() for event in slices))
 
     def test_traces_of_ranks(self):
+        """A collective is a slice of its own, from when both ranks have come to it; nobody who waits for it goes on before."""
         self.run_program(MAKE_TOY_PLAN, "ranks.plan", 2, 2)
         self.train("--nproc-per-node=2", "--trace=t.json", "--profile=p.json", plan="ranks.plan")
         for rank in range(2):
-            slices = self.slices(("t.json", "t.rank-1.json")[rank], rank)
-            waits = Counter(event["name"] for event in self.of_track(slices, "compute") if event["cat"] == "wait")
-            started = Counter(event["args"]["kernel"] for event in self.of_track(slices, "communication"))
-            self.assertGreater(waits["wait for all-gather"], 0)
-            self.assertEqual(waits["wait for all-gather"], started["start all-gather"])
+            tracks = trace_file.read(self, ("t.json", "t.rank-1.json")[rank], "toy", rank)
+            waits = [event for event in tracks["compute"] if event["name"] == "wait for all-gather"]
+            gathers = [event for event in tracks["communication"] if event["args"]["kernel"] == "all-gather"]
+            self.assertGreater(len(waits), 0)
+            self.assertEqual(len(waits), len(gathers))
+            for wait, gather in zip(waits, gathers):
+                self.assertGreater(gather["dur"], 0)
+                self.assertEqual(wait["args"]["source"], gather["args"]["source"])
+                self.assertLessEqual(trace_file.end(gather), trace_file.end(wait) + trace_file.ROUNDING)
             rows = json.loads(Path(("p.json", "p.rank-1.json")[rank]).read_text())["rows"]
-            self.assertIn("wait for all-gather", {row["what"] for row in rows})
+            self.assertLessEqual({"all-gather", "wait for all-gather"}, {row["what"] for row in rows})
 
     def test_files_of_something_else_stay(self):
         command = [TRAINRUN, "toy.plan", "--data", "tokens.bin", "--data-dtype=uint16", "--steps=1"]
@@ -107,7 +89,7 @@ class MeasureTest(harness.EndToEndTest):
         self.fails([*command, "--profile=t"], 2, "expected --profile or --profile=FILE.json")
         for _ in range(2):  # their own files begin anew
             self.train("--trace=t.json", "--profile=p.json", "--metrics=m.jsonl")
-            self.slices("t.json")
+            trace_file.read(self, "t.json", "toy")
             json.loads(Path("p.json").read_text())
 
     def test_errors_of_traces(self):

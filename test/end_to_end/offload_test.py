@@ -8,6 +8,7 @@ from pathlib import Path
 
 import harness
 import small_gpt
+import trace_file
 
 SMALL = "--offload-group=16KiB"
 GROUPS = ("--offload=optimizer", SMALL)
@@ -61,11 +62,19 @@ class OffloadTest(RunTest):
             self.check(ranks, *options, states="optimizer,gradients,parameters")
 
     def test_what_is_measured(self):
-        self.plan("off", *GROUPS)
-        _, err = self.trainrun("off.plan", "--threads=1", "--data", "tokens.bin", "--steps=2", "--profile", "--trace=trace.json")
+        """Each stream's predictions lie beside what was measured, and each instruction knows its own."""
+        self.plan("off", "--ranks=2", "--zero-stage=1", *GROUPS)
+        _, err = self.trainrun("off.plan", "--nproc-per-node=2", "--threads=1", "--data", "tokens.bin", "--steps=2", "--profile", "--trace=trace.json")
         self.assertIn("wait for the disk", err)
-        if not harness.SEED:
-            self.assertIn("start copy from disk to device", {event.get("args", {}).get("kernel") for event in json.loads(Path("trace.json").read_text())})
+        tracks = trace_file.read(self, "trace.json", "gpt")
+        streams = ("compute", "communication", "disk")
+        beside = [(stream, f"predicted: {stream}") for stream in streams]
+        self.assertEqual(list(tracks), ["steps", *beside[0], "compute, thread 0", *beside[1], *beside[2]])
+        for measured, predicted in beside:
+            for event in tracks[measured]:
+                self.assertEqual(event["args"].get("predicted_us", 0) > 0, event["cat"] != "wait", event)
+            self.assertLessEqual({event["name"] for event in tracks[measured] if event["cat"] != "wait"}, {event["name"] for event in tracks[predicted]})
+        self.assertEqual({event["args"]["kernel"] for event in tracks["disk"]}, {"copy from disk to device", "copy from device to disk"})
 
     def test_what_one_plan_has_saved_the_other_resumes(self):
         self.plan("plain")
@@ -90,7 +99,7 @@ class OffloadTest(RunTest):
     def test_every_seeded_fault_is_refused(self):
         self.plan("off", "--ranks=2", "--zero-stage=1", *GROUPS)
         out, _ = self.run_program(harness.MUTATE_PLAN, "off.plan", 40, timeout=300)
-        for kind in ["swap", "overlap", "drop", "lengthen", "stream"]:
+        for kind in ["swap", "overlap", "drop", "lengthen", "stream", "copy", "reorder"]:
             self.assertRegex(out, rf"{kind}: ([1-9]\d*) of \1 refused")
 
 

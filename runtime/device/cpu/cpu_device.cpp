@@ -110,10 +110,12 @@ DiskArena *CpuDevice::diskArenaOf(DeviceAddress address) {
   return found == diskArenas_.end() ? nullptr : &*found;
 }
 
-DiskStream::Number CpuDevice::startOnDisk(DeviceAddress destination, DeviceAddress source, uint64_t bytes) {
+DiskStream::Number CpuDevice::startOnDisk(DeviceAddress destination, DeviceAddress source, uint64_t bytes,
+                                          TimeSpan *ran) {
   if (DiskArena *arena = diskArenaOf(destination))
-    return diskStream_.start(*arena, destination, {source.pointer(), bytes}, /*toDisk=*/true);
-  return diskStream_.start(*diskArenaOf(source), source, {destination.pointer(), bytes}, /*toDisk=*/false);
+    return diskStream_.start(*arena, destination, {source.pointer(), bytes}, /*toDisk=*/true, ran);
+  return diskStream_.start(*diskArenaOf(source), source, {destination.pointer(), bytes}, /*toDisk=*/false,
+                           ran);
 }
 
 void CpuDevice::copy(std::byte *destination, const std::byte *source, uint64_t bytes) {

@@ -54,12 +54,16 @@ public:
   /// Copies between ranges of memory that do not overlap.
   void copy(std::byte *destination, const std::byte *source, uint64_t bytes);
   /// Starts a copy of which one side is on disk, behind those that were started before.
-  DiskStream::Number startOnDisk(DeviceAddress destination, DeviceAddress source, uint64_t bytes);
+  /// `ran`: see DiskStream::start().
+  DiskStream::Number startOnDisk(DeviceAddress destination, DeviceAddress source, uint64_t bytes,
+                                 TimeSpan *ran);
   /// Waits for it. Fails (kFailed) when it, or one before, did.
   Status waitForDisk(DiskStream::Number number) { return diskStream_.wait(number, onProgress_); }
   /// Which one did.
   DiskStream::Number failedOnDisk() const { return diskStream_.failed(); }
   void zero(std::byte *destination, uint64_t bytes);
+  /// See ThreadPool::watch().
+  void watchThreads(std::span<TimeSpan> spans) { pool_.watch(spans); }
 
 private:
   DiskArena *diskArenaOf(DeviceAddress address);

@@ -16,12 +16,20 @@ DiskStream::~DiskStream() {
     thread_.join();
 }
 
+Status DiskStream::Transfer::run() const {
+  const double begin = steadySeconds();
+  const Status status = toDisk ? arena->write(onDisk, memory) : arena->read(memory, onDisk);
+  if (ran)
+    *ran = {begin, steadySeconds()};
+  return status;
+}
+
 DiskStream::Number DiskStream::start(DiskArena &arena, DeviceAddress onDisk, std::span<std::byte> memory,
-                                     bool toDisk) {
+                                     bool toDisk, TimeSpan *ran) {
   if (!thread_.joinable())
     thread_ = tryStartThread([this] { work(); });
   std::unique_lock lock(mutex_);
-  const Transfer transfer{&arena, onDisk, memory, toDisk};
+  const Transfer transfer{&arena, onDisk, memory, toDisk, ran};
   if (!thread_.joinable()) { // the system starts no more
     ended_ = ++started_;
     if (status_.ok()) {

@@ -1,6 +1,7 @@
 // Transfers between memory and disk beside what the CPU computes.
 #pragma once
 
+#include "runtime/base/clock.h"
 #include "runtime/device/disk_arena.h"
 
 #include <array>
@@ -25,8 +26,10 @@ public:
   /// Ends what is under way first.
   ~DiskStream();
 
-  /// Between `memory` and the disk from `onDisk` on; waits while kRoom others have not ended.
-  Number start(DiskArena &arena, DeviceAddress onDisk, std::span<std::byte> memory, bool toDisk);
+  /// Between `memory` and the disk from `onDisk` on; waits while kRoom others have not ended. `ran`, if it is
+  /// not null, is set to when it ran, once it has been waited for.
+  Number start(DiskArena &arena, DeviceAddress onDisk, std::span<std::byte> memory, bool toDisk,
+               TimeSpan *ran = nullptr);
   /// Returns when that transfer and all before it have ended, and calls `onProgress`, if there is one, now
   /// and then until they have. Fails (kFailed) as the disk does.
   Status wait(Number number, const std::function<void()> &onProgress = {});
@@ -41,8 +44,9 @@ private:
     DeviceAddress onDisk;
     std::span<std::byte> memory;
     bool toDisk = false;
+    TimeSpan *ran = nullptr;
 
-    Status run() const { return toDisk ? arena->write(onDisk, memory) : arena->read(memory, onDisk); }
+    Status run() const;
   };
   void work();
 

@@ -1,6 +1,5 @@
 #include "runtime/device/cpu/interpreter.h"
 
-#include "runtime/base/clock.h"
 #include "runtime/comm/communicator.h"
 #include "runtime/device/cpu/cpu_device.h"
 
@@ -10,13 +9,20 @@ namespace trainc {
 
 Interpreter::Interpreter(Program program, CpuDevice &device, Communicator *communicator,
                          StepObserver *observer)
-    : Executable(std::move(program)), device_(device), communicator_(communicator), observer_(observer),
-      tickets_(this->program().steps.size()) {
+    : Executable(std::move(program)), device_(device), communicator_(communicator),
+      times_(device, observer, this->program().steps.size()), tickets_(this->program().steps.size()) {
   for (const Address &address : this->program().args)
     args_.push_back(address.base.pointer());
 }
 
 Status Interpreter::run(StepRange steps) {
+  times_.begin();
+  const Status status = runAll(steps);
+  times_.end(status.ok());
+  return status;
+}
+
+Status Interpreter::runAll(StepRange steps) {
   const Status issued = issueAll(steps);
   if (!issued.ok() && lastCopy_ != kNone) // it uses memory that may go
     (void)device_.waitForDisk(tickets_[lastCopy_]);
@@ -46,8 +52,12 @@ static bool runsBeside(const Step &step) {
 }
 
 Status Interpreter::runAlone(uint32_t index, uint64_t iteration) {
-  TRAINC_RETURN_IF_ERROR(issue(index, iteration));
-  return runsBeside(program().steps[index]) ? waitFor(index) : Status();
+  times_.begin();
+  Status status = issue(index, iteration);
+  if (status.ok() && runsBeside(program().steps[index]))
+    status = waitFor(index);
+  times_.end(status.ok());
+  return status;
 }
 
 Status Interpreter::issue(uint32_t index, uint64_t iteration) {
@@ -55,16 +65,15 @@ Status Interpreter::issue(uint32_t index, uint64_t iteration) {
     communicator_->noteProgress();
   const Step &step = program().steps[index];
   TRAINC_RETURN_IF_ERROR(waitForOthers(step));
-  const bool isObserved = observer_ && observer_->isListening();
-  const double begin = isObserved ? steadySeconds() : 0;
-  if (const auto *collective = std::get_if<CollectiveStep>(&step.operation))
+  if (const auto *collective = std::get_if<CollectiveStep>(&step.operation)) {
     start(index, *collective);
-  else if (step.stream == fb::Stream::Disk)
+  } else if (step.stream == fb::Stream::Disk) {
     start(index, std::get<CopyStep>(step.operation), iteration);
-  else
+  } else {
+    const double begin = times_.now();
     compute(step, iteration);
-  if (isObserved)
-    observer_->onStep(step, {begin, steadySeconds()});
+    times_.noteStep(step, begin);
+  }
   return {};
 }
 
@@ -82,14 +91,12 @@ Status Interpreter::waitFor(uint32_t other) {
   const bool isCopy = step.stream == fb::Stream::Disk;
   if (!isCopy && ticket < done_)
     return {};
-  const bool isObserved = observer_ && observer_->isListening();
-  const double begin = isObserved ? steadySeconds() : 0;
+  const double begin = times_.now();
   TRAINC_RETURN_IF_ERROR(isCopy ? waitForCopy(ticket)
                                 : located(program(), step, communicator_->wait(ticket)));
   if (!isCopy)
     done_ = ticket + 1;
-  if (isObserved)
-    observer_->onWait(step, {begin, steadySeconds()});
+  times_.noteWait(step, begin);
   return {};
 }
 
@@ -107,14 +114,16 @@ Status Interpreter::waitForCopy(uint64_t ticket) {
 
 /// Peers may read the sources as soon as it has begun: what writes them has run, as it stands before.
 void Interpreter::start(uint32_t index, const CollectiveStep &collective) {
-  tickets_[index] = communicator_->start(
-      {.kind = collective.kind, .group = collective.group, .ranges = program().rangesOf(collective)});
+  tickets_[index] = communicator_->start({.kind = collective.kind,
+                                          .group = collective.group,
+                                          .ranges = program().rangesOf(collective),
+                                          .ran = times_.beside(program().steps[index], index)});
   lastCollective_ = index;
 }
 
 void Interpreter::start(uint32_t index, const CopyStep &copy, uint64_t iteration) {
-  tickets_[index] =
-      device_.startOnDisk(copy.destination.at(iteration), copy.source.at(iteration), copy.bytes);
+  tickets_[index] = device_.startOnDisk(copy.destination.at(iteration), copy.source.at(iteration), copy.bytes,
+                                        times_.beside(program().steps[index], index));
   lastCopy_ = index;
 }
 

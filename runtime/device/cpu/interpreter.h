@@ -1,6 +1,7 @@
 // Runs an entry's steps on the CPU.
 #pragma once
 
+#include "runtime/device/cpu/step_times.h"
 #include "runtime/device/device.h"
 
 #include <vector>
@@ -23,6 +24,7 @@ public:
   Status runAlone(uint32_t index, uint64_t iteration);
 
 private:
+  Status runAll(StepRange steps);
   Status issueAll(StepRange steps);
   Status issue(uint32_t index, uint64_t iteration);
   Status waitForOthers(const Step &step);
@@ -39,7 +41,7 @@ private:
 
   CpuDevice &device_;
   Communicator *communicator_;
-  StepObserver *observer_;
+  StepTimes times_;
   std::vector<void *> args_;      ///< of all steps; those that move are set in each iteration
   std::vector<uint64_t> tickets_; ///< by step: of the collective, or copy, that it started last
   uint32_t lastCollective_ = kNone, lastCopy_ = kNone; ///< the steps that started one last

@@ -45,12 +45,13 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::work(const Job &job) {
-  while (true) {
-    const uint64_t begin = next_.fetch_add(job.chunk, std::memory_order_relaxed);
-    if (begin >= job.count)
-      return;
+  const auto take = [&] { return next_.fetch_add(job.chunk, std::memory_order_relaxed); };
+  uint64_t begin = take();
+  if (begin >= job.count)
+    return;
+  const Working working(watched_);
+  for (; begin < job.count; begin = take())
     job.call(job.context, begin, std::min(begin + job.chunk, job.count));
-  }
 }
 
 void ThreadPool::runParallel(const Job &job) {

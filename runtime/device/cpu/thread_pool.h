@@ -1,8 +1,11 @@
 // The CPU device's threads.
 #pragma once
 
+#include "runtime/base/clock.h"
+
 #include <atomic>
 #include <cstdint>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -25,12 +28,19 @@ public:
   /// number 0.
   static unsigned thread() { return thread_; }
 
+  /// From now on each thread notes in its own of `spans` when it works, from its first part of a job to its
+  /// last one of all jobs, until the caller empties the span. There are threads() of them, or none: then
+  /// nobody notes anything. For moments between jobs.
+  void watch(std::span<TimeSpan> spans) { watched_ = spans; }
+
   /// Calls body(begin, end) for ranges of at most `chunk` indices that cover [0, count), each once, on any
   /// thread, in any order, and returns when all are done. A single range runs on the caller.
   template <typename Body> void run(uint64_t count, uint64_t chunk, const Body &body) {
     if (count <= chunk || workers_.empty()) {
-      if (count > 0)
+      if (count > 0) {
+        const Working working(watched_);
         body(uint64_t{0}, count);
+      }
       return;
     }
     const auto call = [](const void *context, uint64_t begin, uint64_t end) {
@@ -55,6 +65,23 @@ private:
     uint64_t count = 0, chunk = 1;
   };
 
+  /// The calling thread works while this lives.
+  class Working {
+  public:
+    explicit Working(std::span<TimeSpan> watched)
+        : span_(watched.empty() ? nullptr : &watched[thread_]), begin_(span_ ? steadySeconds() : 0) {}
+    ~Working() {
+      if (span_)
+        *span_ = {span_->end > 0 ? span_->begin : begin_, steadySeconds()};
+    }
+    Working(const Working &) = delete;
+    Working &operator=(const Working &) = delete;
+
+  private:
+    TimeSpan *span_;
+    double begin_;
+  };
+
   /// Set in members_ while a job can be joined; the other bits count the workers that have.
   static constexpr uint32_t kOpen = uint32_t{1} << 31;
 
@@ -65,6 +92,8 @@ private:
   void leave();
 
   static thread_local constinit unsigned thread_;
+
+  std::span<TimeSpan> watched_; ///< by thread
 
   // Apart from each other, so that taking a range does not disturb those who wait for the next job.
   alignas(64) Job job_;

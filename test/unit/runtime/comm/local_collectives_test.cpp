@@ -91,7 +91,8 @@ TEST(LocalCollectives, WaitingForALateRankIsNotCommunication) {
     ranks.start(1, 0, MeetingKind::kAllReduce, buffers[1]);
     EXPECT_TRUE(ranks.wait(1, 0).ok());
   });
-  ranks.start(0, 0, MeetingKind::kAllReduce, buffers[0]);
+  TimeSpan ran;
+  ranks.start(0, 0, {.kind = MeetingKind::kAllReduce, .ran = &ran}, buffers[0], buffers[0]);
   begun.set_value();
   EXPECT_TRUE(ranks.wait(0, 0).ok());
   const double end = steadySeconds();
@@ -101,6 +102,9 @@ TEST(LocalCollectives, WaitingForALateRankIsNotCommunication) {
   EXPECT_GT(seconds.exposed, 0);
   EXPECT_LT(seconds.exposed, seconds.waited);
   EXPECT_LE(seconds.exposed, end - begin);
+  EXPECT_LE(begin, ran.begin);
+  EXPECT_LT(ran.begin, ran.end);
+  EXPECT_LE(ran.end, end);
 }
 
 } // namespace

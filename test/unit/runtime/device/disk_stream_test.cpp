@@ -34,6 +34,19 @@ TEST_F(DiskStreamTest, KeepsTheOrder) {
   EXPECT_THAT(memory(1), testing::Each(static_cast<std::byte>(200)));
 }
 
+TEST_F(DiskStreamTest, TellsWhenTransfersRan) {
+  const double begin = steadySeconds();
+  TimeSpan store, fetch;
+  stream_.start(*disk_, disk_->address(), memory(0), /*toDisk=*/true, &store);
+  EXPECT_TRUE(
+      stream_.wait(stream_.start(*disk_, disk_->address(), memory(1), /*toDisk=*/false, &fetch)).ok());
+  EXPECT_LE(begin, store.begin);
+  EXPECT_LT(store.begin, store.end);
+  EXPECT_LE(store.end, fetch.begin);
+  EXPECT_LT(fetch.begin, fetch.end);
+  EXPECT_LE(fetch.end, steadySeconds());
+}
+
 TEST_F(DiskStreamTest, NothingRunsBehindAFailure) {
   std::ranges::fill(memory(0), std::byte{1});
   const auto good = stream_.start(*disk_, disk_->address(), memory(0), /*toDisk=*/true);

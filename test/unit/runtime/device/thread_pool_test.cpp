@@ -56,6 +56,31 @@ TEST_P(ThreadPoolTest, WakesFromSleep) {
   EXPECT_GE(sum, GetParam() == 1 ? 3 : 24);
 }
 
+/// Of all jobs until the caller forgets them. Who comes too late for a job has not worked.
+TEST_P(ThreadPoolTest, TellsWhenEachThreadWorked) {
+  ThreadPool pool(GetParam());
+  std::vector<TimeSpan> spans(pool.threads());
+  std::vector<std::atomic<bool>> worked(pool.threads());
+  const double begin = steadySeconds();
+  pool.watch(spans);
+  for (int job = 0; job < 10; ++job)
+    pool.run(64, 1, [&](uint64_t, uint64_t) { worked[ThreadPool::thread()] = true; });
+  const double end = steadySeconds();
+  for (unsigned thread = 0; thread < pool.threads(); ++thread) {
+    ASSERT_EQ(spans[thread].end > 0, worked[thread]) << thread;
+    if (worked[thread]) {
+      EXPECT_LE(begin, spans[thread].begin);
+      EXPECT_LT(spans[thread].begin, spans[thread].end);
+      EXPECT_LE(spans[thread].end, end);
+    }
+  }
+  pool.watch({});
+  spans.assign(pool.threads(), {});
+  pool.run(64, 1, [](uint64_t, uint64_t) {});
+  for (const TimeSpan &span : spans)
+    EXPECT_EQ(span.end, 0) << "nobody watches";
+}
+
 INSTANTIATE_TEST_SUITE_P(Threads, ThreadPoolTest, testing::Values(1u, 2u, 3u, 8u));
 
 TEST(ThreadPool, ASingleRangeRunsOnTheCaller) {
