@@ -117,15 +117,15 @@ def wait_and_watch(process, metrics, began):
     return usage, seen
 
 
-def trainrun_command(arguments, case, plan, data):
+def trainrun_command(arguments, case, plan, data, *options):
     return [arguments.bin / "trainrun", plan, f"--data={data}", f"--steps={case.warmup + case.steps}",
-            f"--threads={arguments.threads}", "--seed=1"]  # fmt: skip
+            f"--threads={arguments.threads}", "--seed=1", *options]  # fmt: skip
 
 
-def run_trainrun(arguments, case, plan, data, folder):
+def run_trainrun(arguments, case, plan, data, folder, *options):
     metrics, log = folder / "metrics.jsonl", folder / "trainrun.log"
     metrics.unlink(missing_ok=True)
-    command = [*trainrun_command(arguments, case, plan, data), f"--metrics={metrics}"]
+    command = trainrun_command(arguments, case, plan, data, f"--metrics={metrics}", *options)
     with log.open("w") as output:
         began = time.perf_counter()
         process = subprocess.Popen([str(p) for p in command], stdout=output, stderr=output, cwd=folder)
@@ -158,7 +158,7 @@ def run_trainrun(arguments, case, plan, data, folder):
 
 def run_profile(arguments, case, plan, data):
     """Seconds, operations and bytes of all steps, by what computes them."""
-    _, stderr, _ = run([*trainrun_command(arguments, case, plan, data), "--profile"])
+    _, stderr, _ = run(trainrun_command(arguments, case, plan, data, "--profile"))
     sums = {}
     for seconds, gflops, gigabytes, name in PROFILE_SUM.findall(stderr):
         seconds = float(seconds)
@@ -327,6 +327,13 @@ def machine():
     return {"cpu": next(models, "unknown"), "cores": len(os.sched_getaffinity(0))}
 
 
+def find_tools(parser, arguments, tools):
+    arguments.bin = arguments.bin.resolve()
+    for tool in tools:
+        if not (arguments.bin / tool).exists():
+            parser.error(f"{arguments.bin / tool} is missing: build first (scripts/build.sh does), or give --bin")
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--python", default=sys.executable, help="a Python that has torch and numpy")
@@ -342,10 +349,7 @@ def parse_arguments():
     parser.add_argument("--json", type=pathlib.Path, help="where to write all figures")
     parser.add_argument("--check", action="store_true", help="exit with 1 where a target is missed")
     arguments = parser.parse_args()
-    arguments.bin = arguments.bin.resolve()
-    for tool in TOOLS:
-        if not (arguments.bin / tool).exists():
-            parser.error(f"{arguments.bin / tool} is missing: build first (scripts/build.sh does), or give --bin")
+    find_tools(parser, arguments, TOOLS)
     if arguments.rounds < 1:
         parser.error("--rounds must be at least 1")
     return arguments

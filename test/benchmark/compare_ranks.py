@@ -386,10 +386,7 @@ def parse_arguments():
     parser.add_argument("--json", type=pathlib.Path, help="where to write all figures")
     parser.add_argument("--check", action="store_true", help="exit with 1 where a target is missed or could not be measured")
     arguments = parser.parse_args()
-    arguments.bin = arguments.bin.resolve()
-    for tool in TOOLS:
-        if not (arguments.bin / tool).exists():
-            parser.error(f"{arguments.bin / tool} is missing: build first (scripts/build.sh does), or give --bin")
+    compare.find_tools(parser, arguments, TOOLS)
     given = {key: getattr(arguments, key) for key in ("rounds", "steps") if getattr(arguments, key) is not None}
     if any(value < 1 for value in given.values()):
         parser.error("--rounds and --steps must be at least 1")

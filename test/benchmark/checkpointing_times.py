@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""What activation checkpointing and offload cost on this machine: measured beside predicted, in one run.
+
+  checkpointing_times.py --dir /mnt/nvme --json figures.json --check       GPT-2 124M, 2 x 1024 tokens a step
+  checkpointing_times.py --dir /mnt/nvme --quick                           the small model: does the script work?
+
+Plans with none, selective and full checkpointing, with a budget of half of none's activations, and with the optimizer's states on disk run in
+turns, so that a machine that slows down slows all. Of each round counts the median of its steps, and of those the median.
+
+Disk time is that of a step's bytes at rates that `trainc calibrate` measures in --dir, before and after. A trace says how long the plan computes
+from its first transfer in a step to its last: so much of the disk's time can be hidden. The rest cannot.
+
+Prints Markdown. Needs build/bin/{trainc,trainrun}; standard library only.
+Exit codes: 0; 1 where a program failed or, with --check, a target was missed; 2 bad usage.
+"""
+import argparse
+import dataclasses
+import json
+import os
+import pathlib
+import statistics
+import sys
+import tempfile
+
+import compare
+from compare import MEBI, ROOT, ProgramFailed, number, progress
+
+TRACED_STEPS = 2  # behind the first one, which touches memory for the first time
+OF_FULL, OF_BUDGET = 0.03, 0.08  # of none's step, full's beside its share of FLOPs
+PLAIN = ["none", "selective", "full"]
+
+
+def compile_plan(arguments, name, folder, *options):
+    """The report of a plan, whose file has this name."""
+    case, report = arguments.case, folder / "report.json"
+    compare.run([arguments.bin / "trainc", "compile", ROOT / case.model, "-o", folder / f"{name}.plan", f"--micro-batch={case.batch}", "--accumulate=1",
+                 f"--seq-len={case.seq_len}", "--cpu=native", f"--fp32-products={arguments.fp32_products}", f"--report={report}", *options])  # fmt: skip
+    return json.loads(report.read_text())
+
+
+def compile_plans(arguments, folder):
+    reports = {name: compile_plan(arguments, name, folder, f"--activation-checkpointing={name}") for name in PLAIN}
+    memory = reports["none"]["memory"]
+    limit = memory["peak"] + memory["unplanned"] - memory["activations"] // 2
+    reports["budget"] = compile_plan(arguments, "budget", folder, "--activation-checkpointing=budget", f"--memory-limit={limit}")
+    reports["offload"] = compile_plan(arguments, "offload", folder, "--offload=optimizer")
+    return reports
+
+
+# --- the disk ---------------------------------------------------------------------------------------------------
+
+
+def disk_rates(arguments, folder):
+    """Bytes a second that the disk of --dir reads and writes."""
+    file = folder / "machine.json"
+    compare.run([arguments.bin / "trainc", "calibrate", "-o", file], env=os.environ | {"TMPDIR": str(arguments.dir)})
+    disk = json.loads(file.read_text())["disk"]
+    return {way: disk[f"{way}_bytes_per_second"]["value"] for way in ("read", "write")}
+
+
+def overlap(slices, begin, end):
+    return sum(max(0.0, min(each["ts"] + each["dur"], end) - max(each["ts"], begin)) for each in slices)
+
+
+def step_on_disk(events, step):
+    """Of one step: bytes each way, and seconds in which the plan computes and waits from the first transfer to the last."""
+    tracks = {each["args"]["name"]: each["tid"] for each in events if each["name"] == "thread_name"}
+    inside = [each for each in events if each["ph"] == "X" and step["ts"] <= each["ts"] < step["ts"] + step["dur"]]
+    transfers = [each for each in inside if each["tid"] == tracks["disk"]]
+    if not transfers:
+        raise ProgramFailed(f"{step['name']} has no transfers to or from the disk in its trace")
+    compute = [each for each in inside if each["tid"] == tracks["compute"]]
+    waits = [each for each in compute if each.get("cat") == "wait"]
+    begin = transfers[0]["ts"]
+    end = max(each["ts"] + each["dur"] for each in transfers + waits)
+    moved = {way: sum(each["args"]["bytes"] for each in transfers if text in each["args"]["kernel"])
+             for way, text in (("read", "from disk"), ("write", "to disk"))}  # fmt: skip
+    return {"moved": moved, "compute_seconds": (overlap(compute, begin, end) - overlap(waits, begin, end)) * 1e-6,
+            "wait_seconds": overlap(waits, begin, end) * 1e-6}  # fmt: skip
+
+
+def trace_disk(arguments, folder, data):
+    case = dataclasses.replace(arguments.case, warmup=1, steps=TRACED_STEPS)
+    file = folder / "trace.json"
+    compare.run(compare.trainrun_command(arguments, case, folder / "offload.plan", data, f"--offload-dir={arguments.dir}", f"--trace={file}",
+                                         f"--trace-steps={1 + TRACED_STEPS}"))  # fmt: skip
+    events = json.loads(file.read_text())
+    steps = [each for each in events if each.get("cat") == "step"][1:]
+    found = [step_on_disk(events, step) for step in steps]
+    return found[0] | {key: statistics.median(each[key] for each in found) for key in ("compute_seconds", "wait_seconds")}
+
+
+# --- a comparison -----------------------------------------------------------------------------------------------
+
+
+def measure(arguments, folder):
+    data = folder / "tokens.bin"
+    compare.write_tokens(data, arguments.case.vocabulary)
+    reports = compile_plans(arguments, folder)
+    rates = [disk_rates(arguments, folder)]
+    rounds = {name: [] for name in reports}
+    for turn in range(arguments.rounds):
+        for name, runs in rounds.items():
+            progress(f"round {turn + 1} of {arguments.rounds}: {name}")
+            runs.append(compare.run_trainrun(arguments, arguments.case, folder / f"{name}.plan", data, folder, f"--offload-dir={arguments.dir}"))
+    progress("the disk")
+    disk = trace_disk(arguments, folder, data)
+    rates.append(disk_rates(arguments, folder))
+    disk["rates"] = {way: statistics.mean(each[way] for each in rates) for way in rates[0]}
+    disk["seconds"] = sum(disk["moved"][way] / disk["rates"][way] for way in disk["moved"])
+    return {"reports": reports, "rounds": rounds, "disk": disk} | {name: compare.medians(runs) for name, runs in rounds.items()}
+
+
+def again(report):
+    return report.get("recomputed_flops_per_step", 0) / report["flops_per_step"]
+
+
+def verdicts(result):
+    """Of each target: what is found, and what is allowed at most, as shares of none's step."""
+    base = result["none"]["step_seconds"]
+    cost = {name: result[name]["step_seconds"] / base - 1 for name in ("full", "budget", "offload")}
+    hidden = min(result["disk"]["compute_seconds"], result["disk"]["seconds"])
+    return {"full": (cost["full"], again(result["reports"]["full"]) + OF_FULL), "budget": (cost["budget"], OF_BUDGET),
+            "offload": (cost["offload"], (result["disk"]["seconds"] - hidden) / base)}  # fmt: skip
+
+
+def print_table(arguments, result):
+    case = arguments.case
+    base, predicted = result["none"]["step_seconds"], result["reports"]["none"]["predicted_step_seconds"]
+    found = verdicts(result)
+    print(f"{case.model}, fp32 by {arguments.fp32_products}, {case.batch} x {case.seq_len} tokens a step, {arguments.rounds} rounds of {case.steps} steps\n")
+    print("| | planned peak, MiB | activations, MiB | peak RSS, MiB | step, s | over `none` | predicted | FLOPs computed again | at most |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for name, report in result["reports"].items():
+        memory, step = report["memory"], result[name]["step_seconds"]
+        most = f"{found[name][1]:+.1%}{'' if found[name][0] <= found[name][1] else ' (missed)'}" if name in found else ""
+        print(f"| `{name}` | {memory['peak'] / MEBI:.0f} | {memory['activations'] / MEBI:.0f} | {result[name]['peak_rss_bytes'] / MEBI:.0f} | "
+              f"{number(step)} | {step / base - 1:+.1%} | {report['predicted_step_seconds'] / predicted - 1:+.1%} | {again(report):.1%} | {most} |")  # fmt: skip
+    disk = result["disk"]
+    print(f"\nThe disk moves {disk['moved']['read'] / MEBI:.0f} MiB in and {disk['moved']['write'] / MEBI:.0f} MiB out in a step: {number(disk['seconds'])} s"
+          f" at {disk['rates']['read'] / 1e9:.2f} and {disk['rates']['write'] / 1e9:.2f} GB/s. From the first transfer to the last the plan computes for"
+          f" {number(disk['compute_seconds'])} s and waits for {number(disk['wait_seconds'])} s.")  # fmt: skip
+    print("Losses of all steps are " + ("" if same_losses(result) else "not ") + "equal in all plans.")
+
+
+def same_losses(result):
+    return all(result[name]["losses"] == result["none"]["losses"] for name in result["reports"])
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/bin", help="folder of trainc and trainrun")
+    parser.add_argument("--dir", type=pathlib.Path, default=pathlib.Path(tempfile.gettempdir()), help="folder on the disk that holds states")
+    parser.add_argument("--quick", action="store_true", help="the small model, one round: does the script work?")
+    parser.add_argument("--rounds", type=int)
+    parser.add_argument("--steps", type=int, help="steps that count, of a round")
+    parser.add_argument("--micro-batch", type=int)
+    parser.add_argument("--seq-len", type=int)
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--fp32-products", choices=["fma", "bf16x3"], default="bf16x3" if compare.has_amx() else "fma",
+                        help="how trainc computes products, as in compare.py")
+    parser.add_argument("--json", type=pathlib.Path, help="where to write all figures")
+    parser.add_argument("--check", action="store_true", help="exit with 1 where a target is missed")
+    arguments = parser.parse_args()
+    compare.find_tools(parser, arguments, ("trainc", "trainrun"))
+    given = {"batch": arguments.micro_batch, "seq_len": arguments.seq_len, "steps": arguments.steps}
+    usual = compare.CASES["small"] if arguments.quick else dataclasses.replace(compare.CASES["gpt2"], batch=2, seq_len=1024, warmup=1, steps=4)
+    arguments.case = dataclasses.replace(usual, **{key: value for key, value in given.items() if value is not None})
+    arguments.rounds = arguments.rounds or (1 if arguments.quick else 3)
+    return arguments
+
+
+def main():
+    arguments = parse_arguments()
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            result = measure(arguments, pathlib.Path(folder))
+    except ProgramFailed as failure:
+        sys.exit(f"checkpointing_times.py: {failure}")
+    print_table(arguments, result)
+    if arguments.json:
+        arguments.json.write_text(json.dumps({"machine": compare.machine(), "result": result}, indent=1) + "\n")
+    missed = arguments.check and any(not found <= most for found, most in verdicts(result).values())
+    return 1 if missed or not same_losses(result) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
