@@ -23,6 +23,8 @@ struct CompileOptions {
   std::vector<train::GivenSetting> settings;
   /// Where set, the module is printed after this phase and no plan is made.
   std::optional<Phase> compileTo;
+  /// Whether to look for the largest micro-batch that fits into the memory limit (LargestBatch.h).
+  bool findsLargestBatch = false;
   /// The pass's own unless given: tests cut small losses.
   std::optional<ChunkLossSizes> chunkLoss;
 };

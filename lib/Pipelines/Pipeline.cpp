@@ -11,6 +11,7 @@
 #include "lib/Offload/Passes.h"
 #include "lib/Optimizer/Passes.h"
 #include "lib/Pipelines/CheckpointBudget.h"
+#include "lib/Pipelines/LargestBatch.h"
 #include "lib/Pipelines/MemoryLimit.h"
 #include "lib/Pipelines/Phases.h"
 #include "lib/Pipelines/Planner.h"
@@ -73,12 +74,26 @@ static train::CheckpointSettings checkpointsOf(ModuleOp module) {
   return {};
 }
 
+static LogicalResult refuseWithoutLimit(ModuleOp module) {
+  for (auto program : module.getOps<train::ProgramOp>())
+    return program.emitError("has no memory limit, into which --largest-batch fits micro-batches; expected "
+                             "memory_limit SIZE (--memory-limit=SIZE)");
+  return success();
+}
+
 /// Decides what a memory limit leaves open, where the module has a program with one.
 static LogicalResult decide(ModuleOp module, const CompileOptions &options, Planning *planning) {
   const std::optional<MemoryLimit> limit = strategyOf(module, options).memoryLimit;
   if (!limit)
-    return success();
+    return options.findsLargestBatch ? refuseWithoutLimit(module) : success();
   FailureOr<Planning> decided = decideWhatFits(module, limit->bytes);
+  if (succeeded(decided) && options.findsLargestBatch) {
+    FailureOr<std::vector<PlannedStrategy>> largest = findLargestBatches(module, limit->bytes);
+    if (failed(largest))
+      return failure();
+    decided->limit = limit->bytes;
+    decided->largestBatches = std::move(*largest);
+  }
   if (succeeded(decided) && planning)
     *planning = std::move(*decided);
   return decided;

@@ -22,7 +22,8 @@ void registerPasses();
 /// Compiles `module` (phase `model`) in place up to options.compileTo, or to phase `plan`. Errors are emitted
 /// as diagnostics, a plan that does not fit the memory limit among them. `snapshots`, if any, are written on
 /// the way; one that cannot be written is an error, too, and not the model's fault. `planning`, if any,
-/// receives the strategies among which a memory limit chose.
+/// receives the strategies among which a memory limit chose, and the largest micro-batches that fit, if
+/// options ask for them.
 llvm::LogicalResult runPhases(mlir::ModuleOp module, const CompileOptions &options,
                               Snapshots *snapshots = nullptr, Planning *planning = nullptr);
 

@@ -3,6 +3,7 @@
 #include "lib/Analysis/CostModel.h"
 #include "lib/Analysis/InstructionCost.h"
 #include "lib/Pipelines/GatheredWindow.h"
+#include "lib/Pipelines/LargestBatch.h"
 #include "lib/Pipelines/Planner.h"
 #include "lib/Support/StoredElement.h"
 #include "runtime/schema/limits.h"
@@ -313,6 +314,8 @@ std::string reportJson(ModuleOp module, std::optional<OnThisMachine> here, const
     json["no_generation"] = refusal.getReason();
   if (planning && !planning->tried.empty())
     json["planner"] = planningJson(*planning);
+  if (planning && !planning->largestBatches.empty())
+    json["largest_batches"] = largestBatchesJson(planning->limit, planning->largestBatches);
   if (here) {
     const EntrySeconds step = predictStep(module, here->machine);
     json["predicted_step_seconds"] = step.total;

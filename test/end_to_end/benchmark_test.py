@@ -1,4 +1,4 @@
-"""test/benchmark/compare.py, with a stand-in for PyTorch's side, compare_ranks.py without it, and compare_builds.py: what they compile, and what they print."""
+"""Scripts of test/benchmark, with stand-ins for PyTorch's side or without it: what they compile, and what they print."""
 
 import itertools
 import json
@@ -11,12 +11,24 @@ import harness
 from harness import ROOT, TRAINC
 
 sys.path.insert(0, str(ROOT / "test" / "benchmark"))
+import checkpointing_times  # noqa: E402
 import compare  # noqa: E402
 import compare_ranks  # noqa: E402
+import gpt_family  # noqa: E402
 
 PEER = f"""#!{sys.executable}
 print('{{"start_seconds": 3, "first_step_seconds": 9, "step_seconds": 0.05, "tokens_per_second": 20480, '
       '"gflop_per_second": 100, "peak_rss_bytes": 700000000, "losses": [5.5, 5.0]}}')
+"""
+# Takes 6 MiB a layer beside Python's own.
+OFFLOAD_PEER = f"""#!{sys.executable}
+import json, resource, sys, time
+layers, held = int(sys.argv[sys.argv.index("--layers") + 1]), []
+for _ in range(layers):
+    held.append(b"x" * (6 << 20))
+    time.sleep(0.01)
+print(json.dumps({{"parameters": layers * 1000, "step_seconds": 2.0, "disk_bytes": 0, "losses": [6.0, 5.0],
+                  "peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}}))
 """
 NUMBER = r"([\d.]+)"
 
@@ -63,6 +75,45 @@ class BenchmarkTest(harness.EndToEndTest):
         found = json.loads(Path("figures.json").read_text())["cases"]["small-2"]
         for build in "old", "new":
             self.assertTrue(0 < found[build]["fastest_step_seconds"] <= found[build]["step_seconds"], found[build])
+
+    def test_the_largest_model(self):
+        Path("peer").write_text(OFFLOAD_PEER)
+        Path("peer").chmod(0o755)
+        limit = 64 << 20
+        out, err = self.run_program(sys.executable, ROOT / "test" / "benchmark" / "largest_model.py", "--python", Path("peer").resolve(), "--bin",
+                                    Path(TRAINC).parent, "--dir", Path.cwd(), "--limit", limit, "--disk", 8 << 20, "--width", 64, "--vocabulary", 512,
+                                    "--seq-len", 32, "--rounds", 1, "--steps", 1, "--largest-steps", 4, "--json", "figures.json", timeout=300)
+        found = json.loads(Path("figures.json").read_text())["result"]
+        theirs, same, largest = found["PyTorch"], found["trainc"], found["largest"]
+        self.assertTrue(3 < theirs["layers"] < 10, theirs)
+        self.assertEqual(same["layers"], theirs["layers"])
+        for each in same, largest:
+            self.assertEqual(each["parameters"], gpt_family.parameter_count(each["layers"], 64, 512))
+            self.assertLessEqual(each["peak_rss_bytes"], limit)
+        self.assertLessEqual(largest["disk_bytes"], 8 << 20)
+        self.assertGreater(largest["disk_bytes"], 6 << 20)
+        self.assertLess(largest["losses"][-1], largest["losses"][0])
+        self.assertIn(f"\n{largest['layers'] + 1} layers: does not fit", err)
+        self.assertRegex(out, rf"\| trainc's largest \| {largest['layers']} \| ")
+
+    def test_the_disk_in_a_trace(self):
+        """Bytes are those of the optimizer's states, which a step reads and writes once."""
+        case = compare.CASES["small"]
+        arguments = SimpleNamespace(bin=Path(TRAINC).parent, fp32_products="fma", case=case, dir=Path.cwd(), threads=2)
+        memory = checkpointing_times.compile_plan(arguments, "offload", Path.cwd(), "--offload=optimizer")["memory"]
+        compare.write_tokens(Path("tokens.bin"), case.vocabulary)
+        disk = checkpointing_times.trace_disk(arguments, Path.cwd(), "tokens.bin")
+        self.assertEqual(disk["moved"], {"read": memory["disk"], "write": memory["disk"]})
+        self.assertGreater(disk["compute_seconds"], 0)
+
+    def test_verdicts_on_checkpointing(self):
+        reports = {name: {"flops_per_step": 100} for name in ("none", "budget", "offload")} | {"full": {"flops_per_step": 100, "recomputed_flops_per_step": 20}}
+        result = {"reports": reports, "disk": {"seconds": 0.5, "compute_seconds": 0.4}}
+        result |= {name: {"step_seconds": seconds} for name, seconds in {"none": 2, "full": 2.4, "budget": 2.2, "offload": 2.3}.items()}
+        found = checkpointing_times.verdicts(result)
+        for name, (cost, most) in {"full": (0.2, 0.23), "budget": (0.1, 0.08), "offload": (0.15, 0.05)}.items():
+            self.assertAlmostEqual(found[name][0], cost)
+            self.assertAlmostEqual(found[name][1], most)
 
     def test_ranks_beside_one(self):
         Path("python").write_text("#!/bin/sh\nexit 1\n")  # one without torch

@@ -134,6 +134,41 @@ class PlannerTest(harness.EndToEndTest):
         answers = [self.report("--memory-limit=110MiB", "--ranks=2")["planner"] for _ in range(2)]
         self.assertEqual(*answers)
 
+    # --- --largest-batch ---
+
+    def test_one_sample_more_does_not_fit(self):
+        plan = self.report("--offload=none")["memory"]
+        limit = f"--memory-limit={plan['peak'] + plan['unplanned'] + (12 << 20)}"
+        found = self.report(limit, "--offload=none", "--largest-batch")["largest_batches"]["strategies"]
+        self.assertEqual([each["settings"]["activation_checkpointing"] for each in found], ["none", "selective", "full"])
+        samples = [int(each["settings"]["micro_batch"]) for each in found]
+        self.assertTrue(small_gpt.BATCH < samples[0] < samples[1] < samples[2], samples)
+        for each in found:
+            with self.subTest(each["settings"]):
+                memory = self.report(limit, "--offload=none", *self.asked(each))["memory"]
+                self.assertEqual({kind: memory[kind] for kind in each["memory"]}, each["memory"])
+                more = {"settings": each["settings"] | {"micro_batch": str(int(each["settings"]["micro_batch"]) + 1)}}
+                self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", limit, "--offload=none", *self.asked(more)], 2, "error: the plan needs")
+        report, _ = self.trainc("report", "gpt.plan")
+        self.assertNotIn("The largest micro-batches", report)  # of a plan that was not asked for them
+
+    def test_a_report_says_how_many_times_the_samples_of_none_fit(self):
+        found = self.report("--memory-limit=70MiB", "--largest-batch")["largest_batches"]
+        batches = json.loads(self.trainc("report", "gpt.plan", "--json")[0])["largest_batches"]
+        self.assertEqual(batches["memory_limit"], 70 << 20)
+        none, selective, full = batches["batches"]
+        accumulate = int(found["strategies"][1]["settings"]["accumulate"])
+        self.assertEqual((none["times"], none["extra_time"]), (1, 0))
+        self.assertEqual(full["times"], full["samples"] / none["samples"])
+        self.assertAlmostEqual(selective["seconds_a_sample"], found["strategies"][1]["predicted_step_seconds"] / selective["samples"] / accumulate, delta=2e-8)
+        self.assertGreater(full["extra_time"], selective["extra_time"])
+        text, _ = self.trainc("report", "gpt.plan")
+        self.assertRegex(text, rf"fit into 70.0 MiB, by activation checkpointing:\n  none +{none['samples']}, 1.00 times")
+
+    def test_the_largest_batch_needs_a_limit_and_a_batch(self):
+        self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", "--largest-batch"], 2, "has no memory limit, into which --largest-batch fits")
+        self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", "--largest-batch", "--memory-limit=1MiB"], 2, "the plan needs")
+
     def test_given_settings_are_not_decided(self):
         given = ["--micro-batch=8", "--activation-checkpointing=none", "--offload=none"]
         peak = self.report(*given)["memory"]

@@ -172,7 +172,7 @@ class Page(harness.EndToEndTest):
         return document_of(Path("plan.html").read_text())
 
     def test_shows_what_the_plan_says(self):
-        report = self.report(*SHARDED)
+        report = self.report(*SHARDED, "--largest-batch")
         page = self.show("plan.html")
         self.assertEqual(page.evaluate("document.getElementById('verdict').textContent"), report["verdict"]["sentence"])
         self.assertEqual(int(page.evaluate("document.getElementById('verdict').dataset.peak")), report["verdict"]["peak_bytes"])
@@ -183,6 +183,10 @@ class Page(harness.EndToEndTest):
         self.assertIn(f"The peak, at instruction {report['peak']['instruction']}: ", now)
         self.assertIn(f"{held:,} bytes held".replace(",", "\u202f"), now)
         self.assertEqual(page.evaluate("document.querySelectorAll('#proofs li').length"), len(report["proofs"]))
+        batches = [str(each["samples"]) for each in report["largest_batches"]["batches"]]
+        self.assertEqual(len(batches), 3)
+        shown = page.evaluate("[...document.querySelectorAll('#largest-batches tbody tr')].map(row => row.children[1].textContent.replaceAll('\\u202f', '')).join()")
+        self.assertEqual(shown, ",".join(batches))
         self.assertEqual(page.evaluate("performance.getEntriesByType('resource').length"), 0) # no other file, no network
 
     def test_says_what_is_pointed_at(self):

@@ -6,6 +6,7 @@
 #include "runtime/plan/view.h"
 #include "tools/report/collectives.h"
 #include "tools/report/document_entries.h"
+#include "tools/report/largest_batches.h"
 #include "tools/report/peak.h"
 #include "tools/report/proofs.h"
 #include "tools/report/tree.h"
@@ -148,6 +149,17 @@ json proofsJson(const fb::Plan &plan) {
   return proofs;
 }
 
+json largestBatchesJson(const Analysis &analysis) {
+  json rows = json::array();
+  for (const LargestBatch &each : largestBatchesOf(analysis))
+    rows.push_back({{"activation_checkpointing", each.checkpointing},
+                    {"samples", each.samples},
+                    {"seconds_a_sample", roundSeconds(each.sampleSeconds)},
+                    {"times", each.times ? json(*each.times) : json()},
+                    {"extra_time", each.extraTime ? json(*each.extraTime) : json()}});
+  return rows;
+}
+
 /// Among which strategies a memory limit chose, if the compiler's report says so in our words: nobody
 /// verifies the report.
 json plannerJson(const Analysis &analysis) {
@@ -177,6 +189,9 @@ json documentOf(const Analysis &analysis, std::string_view file) {
   addEntries(analysis, document);
   if (json planner = plannerJson(analysis); !planner.is_null())
     document["planner"] = std::move(planner);
+  if (json batches = largestBatchesJson(analysis); !batches.empty())
+    document["largest_batches"] = {{"memory_limit", largestBatchesLimit(analysis)},
+                                   {"batches", std::move(batches)}};
   return document;
 }
 

@@ -5,6 +5,7 @@
 #include "runtime/plan/streams.h"
 #include "runtime/plan/view.h"
 #include "tools/report/collectives.h"
+#include "tools/report/largest_batches.h"
 #include "tools/report/peak.h"
 #include "tools/report/proofs.h"
 #include "tools/report/verdict.h"
@@ -99,6 +100,19 @@ void addRemakes(const Analysis &analysis, Lines &lines) {
               shortText(each.what, 70));
 }
 
+void addLargestBatches(const Analysis &analysis, Lines &lines) {
+  const std::vector<LargestBatch> batches = largestBatchesOf(analysis);
+  if (batches.empty())
+    return;
+  lines.add("\nThe largest micro-batches that fit into {}, by activation checkpointing:",
+            formatBytes(largestBatchesLimit(analysis)));
+  for (const LargestBatch &each : batches)
+    lines.add("  {:20} {:>10}{}", each.checkpointing, each.samples,
+              each.times ? fmt::format(", {:.2f} times those of none, {:+.1f} % time a sample", *each.times,
+                                       100 * *each.extraTime)
+                         : "");
+}
+
 void addSettings(const fb::Plan &plan, Lines &lines) {
   lines.add("\nSettings that were given:");
   for (const Setting &each : settingsOf(plan))
@@ -144,6 +158,7 @@ std::string summaryText(const Analysis &analysis, std::string_view file) {
   addPeak(analysis, verdict.peak, lines);
   addTime(analysis, verdict, lines);
   addRemakes(analysis, lines);
+  addLargestBatches(analysis, lines);
   addSettings(plan, lines);
   addProofs(plan, lines);
   return std::move(lines).take();

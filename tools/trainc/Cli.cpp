@@ -64,6 +64,10 @@ void addCompile(CLI::App &app, CompileCommand &command) {
       ->type_name("PHASE");
   compile->add_option("--dump-ir", command.dumpDir, "Write numbered snapshots of the IR after every pass")
       ->type_name("DIR");
+  compile->add_flag(
+      "--largest-batch", options.findsLargestBatch,
+      "Also find the largest micro-batch that fits into the memory limit, with each activation\n"
+      "checkpointing; trainc report shows it");
   compile->add_option("--report", command.report, "Write sizes, work and memory as JSON")
       ->type_name("FILE.json");
 }

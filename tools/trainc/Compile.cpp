@@ -44,6 +44,11 @@ static std::string describe(const Planning &planning) {
                      taken.plan.step.total);
 }
 
+static std::string describeLargestBatches(const Planning &planning) {
+  return fmt::format("the largest micro-batches that fit into {}:\n", formatBytes(uint64_t(planning.limit))) +
+         strategyTable(planning.largestBatches, nullptr, planning.limit);
+}
+
 static Status print(mlir::ModuleOp module) {
   module->print(llvm::outs());
   llvm::outs() << "\n";
@@ -69,6 +74,8 @@ int runCompile(const CompileCommand &command) {
     return snapshots.failed() ? 1 : 2;
   if (!planning.tried.empty())
     putMessage(stderr, describe(planning));
+  if (!planning.largestBatches.empty())
+    putMessage(stderr, describeLargestBatches(planning));
   if (command.options.compileTo)
     return finish(print(module));
   std::string report;

@@ -60,6 +60,35 @@ TEST(ReportPage, TakesWhatThePlannerSaysIfItIsInOurWords) {
   }
 }
 
+TEST(ReportPage, TakesLargestBatchesIfTheyAreInOurWords) {
+  const auto batch = [](const char *settings, const char *seconds) {
+    return fmt::format(R"({{"settings": {}, "predicted_step_seconds": {}}})", settings, seconds);
+  };
+  const std::string
+      none = batch(R"({"activation_checkpointing": "none", "micro_batch": "2", "accumulate": "2"})", "2.0"),
+      full = batch(R"({"activation_checkpointing": "full", "micro_batch": "6", "accumulate": "2"})", "7.5");
+  const auto found = [](const std::string &batches) {
+    PlanBuilder builder = spacesPlan();
+    builder.plan.report = R"({"largest_batches": )" + batches + "}";
+    const VerifiedPlan verified(builder);
+    return report::documentOf(report::Analysis(verified.plan()), "x.plan")
+        .value("largest_batches", nlohmann::json());
+  };
+  const nlohmann::json both = found(R"({"memory_limit": 9, "strategies": [)" + none + "," + full + "]}");
+  EXPECT_EQ(both["memory_limit"], 9);
+  EXPECT_EQ(both["batches"][1]["times"], 3.0);
+  EXPECT_EQ(both["batches"][1]["extra_time"], 0.25);
+  EXPECT_TRUE(found(R"({"memory_limit": 9, "strategies": [)" + full + "]}")["batches"][0]["times"].is_null());
+  for (const std::string &strategies :
+       {std::string("3"), std::string("[null]"), "[" + batch("[]", "1.0") + "]",
+        "[" + batch("{}", "1.0") + "]",
+        "[" + batch(R"({"micro_batch": "0", "accumulate": "1"})", "1.0") + "]",
+        "[" + batch(R"({"micro_batch": "2"})", "1.0") + "]",
+        "[" + batch(R"({"micro_batch": "2", "accumulate": "1"})", "\"x\"") + "]"})
+    EXPECT_TRUE(found(R"({"strategies": )" + strategies + "}").is_null()) << strategies;
+  EXPECT_TRUE(found("[]").is_null());
+}
+
 TEST(ReportPage, LetsNoTextEndItsScript) {
   const VerifiedPlan verified(hostilePlan()), plain(spacesPlan());
   const report::Analysis analysis(verified.plan());

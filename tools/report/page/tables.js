@@ -58,6 +58,8 @@ function savings() {
   const parts = [];
   if (report.planner && Array.isArray(report.planner.strategies))
     parts.push(make("h3", {}, "What the memory limit chose among"), strategyTable(report.planner));
+  if (report.largest_batches)
+    parts.push(make("h3", {}, `The largest micro-batches that fit into ${bytesText(report.largest_batches.memory_limit)}`), batchTable(report.largest_batches.batches));
   if (report.remakes.length)
     parts.push(make("h3", {}, "What making values again would save, and cost at least"),
       make("p", {class: "soft"}, "Values that are kept over the peak, summed over blocks. The price is the predicted time of the instructions that write them; making a value again may ask for others that are gone by then."),
@@ -65,6 +67,13 @@ function savings() {
         report.remakes.map(each => [wide(shortOp(each.what, 90)), each.place.slice(each.place.lastIndexOf("/") + 1), wholeText(each.count), bytesText(each.bytes), secondsText(each.seconds),
                                     report.verdict.step_seconds ? percentText(each.seconds / report.verdict.step_seconds) : ""]), 8, {id: "remakes"}));
   return parts;
+}
+
+function batchTable(batches) {
+  const shown = (number, text) => number === null ? "" : text(number);
+  return table([["activation checkpointing"], ["samples", true], ["of those of none", true], ["a sample", true], ["more time", true]], batches.map(each =>
+    [each.activation_checkpointing, wholeText(each.samples), shown(each.times, times => `${times.toFixed(2)} times`), secondsText(each.seconds_a_sample), shown(each.extra_time, percentText)]),
+    {id: "largest-batches"});
 }
 
 function strategyTable(planner) {

@@ -1,0 +1,103 @@
+#include "lib/Pipelines/LargestBatch.h"
+
+#include "dialects/Train/Train.h"
+
+#include <algorithm>
+#include <map>
+
+using namespace mlir;
+
+namespace trainc {
+
+namespace {
+
+/// Samples at most: what is larger is not looked for.
+constexpr int64_t kMostSamples = int64_t(1) << 16;
+
+class BatchSearch {
+public:
+  BatchSearch(ModuleOp model, train::ProgramOp program, int64_t limit)
+      : model_(model), limit_(limit), accumulate_(std::to_string(program.getAccumulate())) {}
+
+  /// With these settings; none if not one sample fits.
+  FailureOr<std::optional<PlannedStrategy>> largest(const TriedSettings &level);
+
+private:
+  FailureOr<PlannedStrategy> plan(int64_t batch, const TriedSettings &level);
+
+  ModuleOp model_;
+  int64_t limit_;
+  std::string accumulate_;              ///< micro-batches of a step
+  std::map<int64_t, Candidates> steps_; ///< by micro-batch: before activation checkpointing decides
+};
+
+} // namespace
+
+FailureOr<PlannedStrategy> BatchSearch::plan(int64_t batch, const TriedSettings &level) {
+  const TriedSettings cut = {{"micro_batch", std::to_string(batch)}, {"accumulate", accumulate_}};
+  auto known = steps_.find(batch);
+  if (known == steps_.end()) {
+    FailureOr<Candidates> made = makeStep(model_, {}, cut);
+    if (failed(made))
+      return failure();
+    known = steps_.emplace(batch, std::move(*made)).first;
+  }
+  FailureOr<CandidatePlan> planned = known->second.plan(level);
+  if (failed(planned))
+    return failure();
+  TriedSettings decided = level;
+  llvm::append_range(decided, cut);
+  return PlannedStrategy{std::move(decided), *planned};
+}
+
+/// Bytes grow with samples almost evenly. So each guess lies on the line through the two plans before it that
+/// are next to the limit, and a few guesses do.
+FailureOr<std::optional<PlannedStrategy>> BatchSearch::largest(const TriedSettings &level) {
+  std::optional<PlannedStrategy> best;
+  int64_t fitting = 0, tooMany = kMostSamples + 1, batch = 1;
+  double batchBefore = 0, bytesBefore = 0;
+  while (fitting + 1 < tooMany) {
+    FailureOr<PlannedStrategy> planned = plan(batch, level);
+    if (failed(planned))
+      return failure();
+    const auto bytes = double(planned->plan.bytes());
+    const bool fits = planned->plan.bytes() <= limit_;
+    const double slope = (bytes - bytesBefore) / (double(batch) - batchBefore);
+    const double guess =
+        slope > 0 && batchBefore > 0 ? double(batch) + (double(limit_) - bytes) / slope : 2 * double(batch);
+    batchBefore = double(batch);
+    bytesBefore = bytes;
+    (fits ? fitting : tooMany) = batch;
+    if (fits)
+      best = std::move(*planned);
+    batch = int64_t(std::clamp(guess, double(fitting + 1), double(std::max(tooMany - 1, fitting + 1))));
+  }
+  return best;
+}
+
+FailureOr<std::vector<PlannedStrategy>> findLargestBatches(ModuleOp model, int64_t limit) {
+  train::ProgramOp program = *model.getOps<train::ProgramOp>().begin();
+  if (!program.getMicroBatch())
+    return program.emitError("has no micro-batch, of which --largest-batch looks for the largest; expected "
+                             "'batch B' or 'batch B x T'");
+  const TriedSettings levels[] = {
+      {{"activation_checkpointing", "none"}},
+      {{"activation_checkpointing", "selective"}},
+      {{"activation_checkpointing", "full"}, {"checkpoint_keep", "0"}, {"checkpoint_rest", "selective"}}};
+  BatchSearch search(model, program, limit);
+  std::vector<PlannedStrategy> found;
+  for (const TriedSettings &level : levels) {
+    FailureOr<std::optional<PlannedStrategy>> largest = search.largest(level);
+    if (failed(largest))
+      return failure();
+    if (*largest)
+      found.push_back(std::move(**largest));
+  }
+  return found;
+}
+
+llvm::json::Object largestBatchesJson(int64_t limit, ArrayRef<PlannedStrategy> largest) {
+  return llvm::json::Object{{"memory_limit", limit}, {"strategies", strategiesJson(largest)}};
+}
+
+} // namespace trainc

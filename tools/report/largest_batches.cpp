@@ -1,0 +1,75 @@
+#include "tools/report/largest_batches.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace trainc::report {
+
+namespace {
+
+using nlohmann::json;
+
+json foundOf(const Analysis &analysis) {
+  const json found = analysis.compileReport.value("largest_batches", json());
+  return found.is_object() ? found : json::object();
+}
+
+std::string settingText(const json &strategy, const char *word) {
+  const json settings = strategy.value("settings", json());
+  const json value = settings.is_object() ? settings.value(word, json()) : json();
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+/// A number of at least 1; 0 where it is none.
+uint64_t countOf(const json &strategy, const char *word) {
+  const std::string text = settingText(strategy, word);
+  const char *end = text.data() + text.size();
+  uint64_t count = 0;
+  const auto [rest, error] = std::from_chars(text.data(), end, count);
+  return error == std::errc() && rest == end ? count : 0;
+}
+
+/// None where it is not in our words.
+std::optional<LargestBatch> batchOf(const json &strategy) {
+  if (!strategy.is_object())
+    return std::nullopt;
+  LargestBatch batch;
+  batch.checkpointing = settingText(strategy, "activation_checkpointing");
+  batch.samples = countOf(strategy, "micro_batch");
+  const uint64_t parts = countOf(strategy, "accumulate");
+  const json seconds = strategy.value("predicted_step_seconds", json());
+  if (batch.samples == 0 || parts == 0 || !seconds.is_number())
+    return std::nullopt;
+  batch.sampleSeconds =
+      seconds.get<double>() / static_cast<double>(batch.samples) / static_cast<double>(parts);
+  return batch;
+}
+
+} // namespace
+
+std::vector<LargestBatch> largestBatchesOf(const Analysis &analysis) {
+  std::vector<LargestBatch> batches;
+  const json strategies = foundOf(analysis).value("strategies", json::array());
+  for (const json &strategy : strategies) {
+    std::optional<LargestBatch> batch = batchOf(strategy);
+    if (!batch)
+      return {};
+    batches.push_back(*batch);
+  }
+  const auto none = std::ranges::find(batches, "none", &LargestBatch::checkpointing);
+  if (none == batches.end() || none->sampleSeconds <= 0)
+    return batches;
+  const LargestBatch base = *none;
+  for (LargestBatch &batch : batches) {
+    batch.times = static_cast<double>(batch.samples) / static_cast<double>(base.samples);
+    batch.extraTime = batch.sampleSeconds / base.sampleSeconds - 1;
+  }
+  return batches;
+}
+
+uint64_t largestBatchesLimit(const Analysis &analysis) {
+  const json limit = foundOf(analysis).value("memory_limit", json());
+  return limit.is_number_unsigned() ? limit.get<uint64_t>() : 0;
+}
+
+} // namespace trainc::report
