@@ -91,21 +91,22 @@ SmallVector<OperandUse> CopyOp::getUses(const Surroundings &around) {
   return {readOf(getSource(), bytesAt(getSource())), writeOf(getDestination(), bytesAt(getDestination()))};
 }
 
-/// What moves the bytes: memory within the device, or a way between spaces.
+Work plan::workOfCopy(Space source, Space destination, double bytes) {
+  if (source == Space::disk)
+    return {.worker = Worker::DiskRead, .bytes = bytes};
+  if (destination == Space::disk)
+    return {.worker = Worker::DiskWrite, .bytes = bytes};
+  if (source != destination)
+    return {.worker = Worker::HostLink, .bytes = bytes};
+  return {.bytes = 2 * bytes};
+}
+
 std::optional<Work> CopyOp::getWork(const Surroundings &around) {
   const auto spaceOf = [&](OperandAttr operand) {
     auto arena = around.symbols().lookup<ArenaOp>(around.buffer(operand).getArena());
     return arena ? arena.getSpace() : Space::device;
   };
-  const Space source = spaceOf(getSource()), destination = spaceOf(getDestination());
-  const auto bytes = double(getBytes());
-  if (source == Space::disk)
-    return Work{.worker = Worker::DiskRead, .bytes = bytes};
-  if (destination == Space::disk)
-    return Work{.worker = Worker::DiskWrite, .bytes = bytes};
-  if (source != destination)
-    return Work{.worker = Worker::HostLink, .bytes = bytes};
-  return Work{.bytes = 2 * bytes};
+  return workOfCopy(spaceOf(getSource()), spaceOf(getDestination()), double(getBytes()));
 }
 
 SmallVector<OperandUse> ZeroOp::getUses(const Surroundings &) {

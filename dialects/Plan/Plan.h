@@ -35,6 +35,9 @@ class Surroundings;
 /// Of factors of a type, or of none: what their rate depends on.
 Factor factorOf(mlir::Type element);
 
+/// What moves bytes from space to space, or within one.
+Work workOfCopy(Space source, Space destination, double bytes);
+
 } // namespace trainc::plan
 
 #include "dialects/Plan/PlanInterfaces.h.inc"

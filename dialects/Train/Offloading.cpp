@@ -13,6 +13,7 @@ OffloadSettings trainc::train::offloadOf(ProgramOp program) {
       settings.roles.push_back(StateRole::gradient);
     if (word == "parameters")
       settings.roles.append({StateRole::parameter, StateRole::working});
+    settings.activations |= word == "activations";
   }
   const StringRef usual = program.getTarget() == "cuda" ? "host" : "disk";
   settings.space = program.getOffloadTo().value_or(usual) == "host" ? plan::Space::host : plan::Space::disk;

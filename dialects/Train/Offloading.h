@@ -8,10 +8,11 @@ namespace trainc::train {
 /// A program's words `offload`, `offload_to` and `offload_group`, with their defaults.
 struct OffloadSettings {
   llvm::SmallVector<StateRole> roles; ///< of the states
+  bool activations = false;           ///< what the backward reads of the forward, too
   plan::Space space = plan::Space::disk;
   int64_t groupBytes = int64_t{16} << 20; ///< that an update has in memory at a time, beside the next ones
 
-  bool any() const { return !roles.empty(); }
+  bool any() const { return activations || !roles.empty(); }
 };
 
 OffloadSettings offloadOf(ProgramOp program);

@@ -359,11 +359,11 @@ inline constexpr ProgramWord kProgramWords[] = {
     {.word = "offload",
      .option = "--offload",
      .kind = ValueKind::Words,
-     .values = "none|optimizer|gradients|parameters",
+     .values = "none|optimizer|gradients|parameters|activations",
      .otherwise = "none",
      .help = "What lies outside the device's memory while a run does not compute with it, with commas\n"
-             "between: the optimizer's moments, sums of gradients over micro-batches, parameters; bits do\n"
-             "not change"},
+             "between: the optimizer's moments, sums of gradients over micro-batches, parameters,\n"
+             "activations that the backward reads late; bits do not change"},
     {.word = "offload_to",
      .option = "--offload-to",
      .kind = ValueKind::Choice,

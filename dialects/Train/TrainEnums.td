@@ -14,6 +14,6 @@ def Train_OptimizerKind : Train_Enum<"OptimizerKind", "optimizer", [
 def Train_StateRole : Train_Enum<"StateRole", "what a state is for", [
     I32EnumAttrCase<"parameter", 0>, I32EnumAttrCase<"gradient", 1>, I32EnumAttrCase<"optimizer", 2>,
     I32EnumAttrCase<"scalar", 3>, I32EnumAttrCase<"cache", 4>, I32EnumAttrCase<"output", 5>,
-    I32EnumAttrCase<"working", 6>, I32EnumAttrCase<"chunks", 7>]>;
+    I32EnumAttrCase<"working", 6>, I32EnumAttrCase<"chunks", 7>, I32EnumAttrCase<"activation", 8>]>;
 
 #endif

@@ -146,7 +146,8 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
     holds parameters, computes, sums gradients over ranks and takes columns of the data, and which parameters are read in f32. Each
     word may be left out. `eval_precision fp32` says in which precision evaluation computes, and `optimizer_states bf16` how the run
     holds the optimizer's moments. `offload "optimizer"` keeps these outside the device's memory, on disk or where `offload_to` says, and
-    updates `offload_group` bytes of them at a time; `offload "optimizer,gradients,parameters"` does so with all states.
+    updates `offload_group` bytes of them at a time; `offload "optimizer,gradients,parameters,activations"` does so with all states,
+    and with what the backward reads of the forward.
     `target cuda` makes a plan for NVIDIA's GPUs instead of CPUs, and `gpu "h200"` says for which one the compiler weighs and predicts.
     `gpu_levels "sm_90"` says for which generations there is machine code beside PTX, which runs on all.
 
@@ -184,7 +185,8 @@ def Train_StateOp : Train_Op<"state", [Symbol]> {
     `blocks` are the uses of blocks in which a parameter is declared, the outermost first. A state of role `output` is what generation gives out (`logits`).
     One of role `working` has a parameter's values in the type that the program computes in. No checkpoint holds it; the entry
     `refresh` makes it. One of role `chunks` has the numbers of the chunks of 256 elements in a flat state, by which random numbers are
-    drawn. The entry `refresh` makes it, too.
+    drawn. The entry `refresh` makes it, too. One of role `activation` has a value of one entry between its `train.set` and its `train.get`
+    there. Nothing is in it when an entry begins.
 
     A state `on disk` or `on host` lies outside the device's memory, where the pass `offload` has put it. There it can be read and
     written in pieces.

@@ -29,23 +29,27 @@ private:
   void createArenas(OpBuilder &builder);
   SmallVector<FlatSymbolRefAttr> createBuffers(OpBuilder &builder, StorageTable &storages,
                                                ArrayRef<int64_t> offsets);
-  void placePersistent(StorageTable &storages, SmallVectorImpl<int64_t> &offsets);
+  void placeStates(StorageTable &storages, SmallVectorImpl<int64_t> &offsets);
   void placeScratch(StorageTable &storages, const Assignment &assignment, SmallVectorImpl<int64_t> &offsets);
 
-  int64_t bufferAlignment_ = 1, scratchBytes_ = 0;
-  std::array<int64_t, plan::getMaxEnumValForSpace() + 1> persistentBytes_; ///< by space
+  using BytesBySpace = std::array<int64_t, plan::getMaxEnumValForSpace() + 1>;
+  BytesBySpace &bytesOf(bool persistent) { return persistent ? persistentBytes_ : scratchBytes_; }
+
+  int64_t bufferAlignment_ = 1;
+  BytesBySpace persistentBytes_, scratchBytes_; ///< of arenas
 };
 
 } // namespace
 
-/// Persistent storages lie one after the other, those of each space in an arena of its own.
-void PlanMemoryPass::placePersistent(StorageTable &storages, SmallVectorImpl<int64_t> &offsets) {
+/// All storages but scratch of the device lie one after the other, in arenas by space. Values outside the
+/// device's memory are there together between forward and backward, so that no two could share their room.
+void PlanMemoryPass::placeStates(StorageTable &storages, SmallVectorImpl<int64_t> &offsets) {
   offsets.resize(storages.size());
   for (size_t index = 0; index < storages.size(); ++index) {
-    if (!storages[index].persistent)
-      continue;
     const plan::Space space = storages[index].space;
-    int64_t &end = persistentBytes_[size_t(space)];
+    if (!storages[index].persistent && space == plan::Space::device)
+      continue;
+    int64_t &end = bytesOf(storages[index].persistent)[size_t(space)];
     offsets[index] = end;
     end += llvm::alignTo(storages[index].bytes,
                          space == plan::Space::disk ? int64_t(kDiskAlignment) : bufferAlignment_);
@@ -68,23 +72,25 @@ void PlanMemoryPass::placeScratch(StorageTable &storages, const Assignment &assi
   ArenaLayout layout = layOutArena(lifetimes, bufferAlignment_);
   for (auto [index, offset] : llvm::zip(indices, layout.offsets))
     offsets[index] = offset;
-  scratchBytes_ = std::max(scratchBytes_, layout.bytes);
+  int64_t &scratch = scratchBytes_[size_t(plan::Space::device)];
+  scratch = std::max(scratch, layout.bytes);
 }
 
-/// The arena of persistent storages in a space.
-static StringRef persistentArena(plan::Space space) {
-  return space == plan::Space::device ? "persistent" : plan::stringifySpace(space);
+static std::string arenaName(plan::Space space, bool persistent) {
+  if (space == plan::Space::device)
+    return persistent ? "persistent" : "scratch";
+  return plan::stringifySpace(space).str() + (persistent ? "" : "_scratch");
 }
 
 /// Those outside the device's memory exist if something lies there.
 void PlanMemoryPass::createArenas(OpBuilder &builder) {
   const Location loc = getOperation().getLoc();
-  for (auto [index, bytes] : llvm::enumerate(persistentBytes_)) {
-    const auto space = static_cast<plan::Space>(index);
-    if (space == plan::Space::device || bytes > 0)
-      plan::ArenaOp::create(builder, loc, persistentArena(space), bytes, space, /*persistent=*/true);
-  }
-  plan::ArenaOp::create(builder, loc, "scratch", scratchBytes_, plan::Space::device, /*persistent=*/false);
+  for (const bool persistent : {true, false})
+    for (auto [index, bytes] : llvm::enumerate(bytesOf(persistent))) {
+      const auto space = static_cast<plan::Space>(index);
+      if (space == plan::Space::device || bytes > 0)
+        plan::ArenaOp::create(builder, loc, arenaName(space, persistent), bytes, space, persistent);
+    }
 }
 
 /// Buffers are named for people to read: after a state where they hold one, with a mark behind it where
@@ -102,8 +108,8 @@ SmallVector<FlatSymbolRefAttr> PlanMemoryPass::createBuffers(OpBuilder &builder,
     while (!taken.insert(name).second)
       name += "'";
     plan::BufferOp::create(builder, getOperation().getLoc(), name,
-                           storage.persistent ? persistentArena(storage.space) : "scratch", offsets[index],
-                           storage.bytes, storage.element, storage.role);
+                           arenaName(storage.space, storage.persistent), offsets[index], storage.bytes,
+                           storage.element, storage.role);
     buffers.push_back(FlatSymbolRefAttr::get(builder.getContext(), name));
   }
   return buffers;
@@ -118,14 +124,14 @@ void PlanMemoryPass::runOnOperation() {
       return signalPassFailure();
   bufferAlignment_ = codegen::Target::chosenFor(module)->limits().bufferAlignment;
   persistentBytes_.fill(0);
-  scratchBytes_ = 0;
+  scratchBytes_.fill(0);
   StorageTable storages(module);
   std::vector<std::pair<train::EntryOp, Assignment>> entries;
   for (auto entry : module.getOps<train::EntryOp>())
     entries.emplace_back(entry, Assignment(entry, storages));
 
   SmallVector<int64_t> offsets;
-  placePersistent(storages, offsets);
+  placeStates(storages, offsets);
   for (auto &[entry, assignment] : entries)
     placeScratch(storages, assignment, offsets);
 

@@ -20,6 +20,8 @@ static plan::Role bufferRole(train::StateRole role) {
     return plan::Role::optimizer;
   case train::StateRole::cache:
     return plan::Role::cache;
+  case train::StateRole::activation:
+    return plan::Role::activation;
   case train::StateRole::scalar:
   case train::StateRole::output:
     return plan::Role::workspace;
@@ -39,7 +41,7 @@ StorageTable::StorageTable(ModuleOp module) {
     auto type = cast<RankedTensorType>(state.getType());
     states_[state.getSymName()] =
         add({state.getSymName().str(), tensorBytes(type), storedElement(type.getElementType()),
-             bufferRole(state.getRole()), /*persistent=*/true});
+             bufferRole(state.getRole()), state.getRole() != train::StateRole::activation});
     storages_.back().space = state.getSpace();
   }
 }

@@ -17,7 +17,8 @@ struct Storage {
   int64_t bytes = 0;
   mlir::Type element;
   plan::Role role;
-  /// Persistent storages live across entries; the others from position `first` to `last` of their entry.
+  /// Persistent storages live across entries. Of the others those in the device's memory live from position
+  /// `first` to `last` of their entry, and those elsewhere as long as an entry runs.
   bool persistent = false;
   int64_t first = INT64_MAX, last = -1;
   plan::Space space = plan::Space::device;

@@ -1,5 +1,7 @@
 #include "lib/Memory/Timeline.h"
 
+#include "lib/Analysis/CopyAttributes.h"
+
 using namespace mlir;
 
 namespace trainc {
@@ -8,7 +10,12 @@ bool isAlias(Operation *op) { return hasClass(op, KernelClass::Alias) || isWait(
 bool isCollective(Operation *op) { return hasClass(op, KernelClass::Collective); }
 bool isLoop(Operation *op) { return hasClass(op, KernelClass::Loop); }
 
-Timeline::Timeline(train::EntryOp entry) { number(entry.getBody().front()); }
+Timeline::Timeline(train::EntryOp entry) {
+  number(entry.getBody().front());
+  for (auto set : entry.getBody().getOps<train::SetOp>())
+    if (auto beside = set->getAttrOfType<IntegerAttr>(kBesideAttr))
+      positions_[set].second = end(&*std::next(set->getIterator(), beside.getInt()));
+}
 
 void Timeline::number(Block &block) {
   for (Operation &op : block) {

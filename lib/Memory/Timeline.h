@@ -14,7 +14,7 @@ public:
 
   /// Position of an op; of a loop: before its body.
   int64_t begin(mlir::Operation *op) const { return positions_.lookup(op).first; }
-  /// Position of an op; of a loop: after its body.
+  /// Position of an op; of a loop: after its body; of a store: of the last op beside it (kBesideAttr).
   int64_t end(mlir::Operation *op) const { return positions_.lookup(op).second; }
 
   /// Last position at which `value`, or a value that aliases it, is read; a collective reads until it is

@@ -2,15 +2,20 @@
 #include "lib/Offload/Passes.h"
 
 #include "dialects/Dist/Dist.h"
-#include "dialects/NN/Builders.h"
+#include "dialects/Plan/Plan.h"
 #include "dialects/Train/Offloading.h"
 #include "lib/Analysis/Preconditions.h"
 #include "lib/Analysis/StateOrder.h"
+#include "lib/Codegen/Target.h"
+#include "lib/Offload/CopySchedule.h"
 #include "lib/Offload/Groups.h"
+#include "lib/Offload/Readers.h"
+#include "lib/Offload/SavedValues.h"
 #include "lib/Support/StoredElement.h"
 #include "runtime/schema/limits.h"
 
-#include "mlir/IR/IRMapping.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -26,36 +31,37 @@ namespace {
 /// States of fewer bytes stay in memory: a disk moves blocks, and takes as long for a few as for one.
 constexpr int64_t kLeastBytes = 2 * int64_t(kDiskAlignment);
 
-/// A use of what a train.get gives, and the views on the way from there.
-struct Reader {
-  OpOperand *use;
-  SmallVector<Operation *, 2> views;
-
-  Operation *op() const { return use->getOwner(); }
-};
+/// What remains of memory for gaps between buffers, which an estimate does not know.
+constexpr int64_t kGapShare = 8;
 
 /// Fetches and stores of one entry.
 class EntryOffloader {
 public:
-  EntryOffloader(train::EntryOp entry, int64_t groupBytes)
-      : block_(entry.getBody().front()), groupBytes_(groupBytes),
-        symbols_(entry->getParentOfType<ModuleOp>()) {}
+  EntryOffloader(train::EntryOp entry, int64_t groupBytes, const SymbolTable &symbols)
+      : block_(entry.getBody().front()), groupBytes_(groupBytes), symbols_(symbols) {}
 
   void run() {
     fetchWhereRead();
     SmallVector<Group> groups;
     for (Group &group : findGroups()) {
-      SmallVector<Group> pieces = cutGroup(group, groupBytes_);
+      SmallVector<Group> pieces = updates(group) ? cutGroup(group, groupBytes_) : SmallVector<Group>{group};
       groups.append(pieces.begin(), pieces.end());
     }
-    for (auto [index, group] : llvm::enumerate(groups))
-      place(group, index > 0 ? groups[index - 1].op : group.op);
+    Operation *fetching = nullptr; // the op of the last group that is fetched
+    for (const Group &group : groups) {
+      place(group, fetching ? fetching : group.op);
+      fetching = group.gets.empty() ? fetching : group.op;
+    }
   }
 
 private:
   bool isOffloaded(StringRef state) const {
     return symbols_.lookup<train::StateOp>(state).getSpace() != plan::Space::device;
   }
+  bool isActivation(StringRef state) const {
+    return symbols_.lookup<train::StateOp>(state).getRole() == train::StateRole::activation;
+  }
+  bool updates(const Group &group) const;
   void fetchWhereRead();
   void split(train::GetOp get, ArrayRef<Reader> readers, train::SetOp write,
              const llvm::DenseMap<Operation *, size_t> &places);
@@ -64,35 +70,12 @@ private:
 
   Block &block_;
   int64_t groupBytes_;
-  SymbolTable symbols_;
+  const SymbolTable &symbols_;
 };
 
 } // namespace
 
 // --- Reads ---
-
-static void addReaders(Value value, ArrayRef<Operation *> views, SmallVectorImpl<Reader> &readers) {
-  for (OpOperand &use : value.getUses()) {
-    SmallVector<Operation *, 2> path(views);
-    if (!hasClass(use.getOwner(), KernelClass::Alias)) {
-      readers.push_back({&use, path});
-      continue;
-    }
-    path.push_back(use.getOwner());
-    addReaders(use.getOwner()->getResult(0), path, readers);
-  }
-}
-
-/// In the order of the block.
-static SmallVector<Reader> readersOf(train::GetOp get) {
-  SmallVector<Reader> readers;
-  addReaders(get.getResult(), {}, readers);
-  llvm::sort(readers, [](const Reader &a, const Reader &b) {
-    return a.op() == b.op() ? a.use->getOperandNumber() < b.use->getOperandNumber()
-                            : a.op()->isBeforeInBlock(b.op());
-  });
-  return readers;
-}
 
 /// Gives those that read a state a fetch of their own, with the views on the way, so that memory is free
 /// between them: all but those next to each other, and those behind a write of the state.
@@ -100,8 +83,8 @@ void EntryOffloader::fetchWhereRead() {
   const StateOrder order(block_);
   llvm::MapVector<train::GetOp, SmallVector<Reader>> reads;
   for (auto get : block_.getOps<train::GetOp>())
-    if (isOffloaded(get.getState()))
-      reads[get] = readersOf(get);
+    if (isOffloaded(get.getState()) && !isActivation(get.getState()))
+      reads[get] = readersOf(get.getResult());
   llvm::DenseMap<Operation *, size_t> places; // among all ops that read such states
   for (auto &[get, readers] : reads)
     for (const Reader &reader : readers)
@@ -129,16 +112,18 @@ void EntryOffloader::split(train::GetOp get, ArrayRef<Reader> readers, train::Se
       again.clear();
       builder.clone(*get, again);
     }
-    for (Operation *view : reader.views) {
-      old.insert(view);
-      if (!again.contains(view->getResult(0)))
-        builder.clone(*view, again);
-    }
-    reader.use->set(again.lookup(reader.use->get()));
+    old.insert_range(reader.views);
+    reader.readInstead(again, builder);
     previous = &reader;
   }
   for (Operation *op : llvm::reverse(old))
     op->erase();
+}
+
+/// Whether the group is of states that live across entries, and not of values of this one.
+bool EntryOffloader::updates(const Group &group) const {
+  const auto isOfEntry = [&](auto access) { return isActivation(access.getState()); };
+  return llvm::none_of(group.gets, isOfEntry) && llvm::none_of(group.sets, isOfEntry);
 }
 
 /// In the order of their ops. What no op computes, such as zeros, is written where it stands.
@@ -152,7 +137,7 @@ SmallVector<Group> EntryOffloader::findGroups() {
   for (Operation &op : block_) {
     auto get = dyn_cast<train::GetOp>(op);
     if (get && isOffloaded(get.getState()) && !get->use_empty())
-      groupOf(readersOf(get).front().op()).gets.push_back(get);
+      groupOf(readersOf(get.getResult()).front().op()).gets.push_back(get);
     auto set = dyn_cast<train::SetOp>(op);
     Operation *made = set && isOffloaded(set.getState()) ? set.getValue().getDefiningOp() : nullptr;
     if (made && !isZero(made) && !isa<train::GetOp>(made))
@@ -166,14 +151,6 @@ SmallVector<Group> EntryOffloader::findGroups() {
 }
 
 // --- Places ---
-
-/// Whether both access some of the same elements.
-static bool meet(train::SetOp set, train::GetOp get) {
-  const auto size = [](Value piece) { return nn::tensorType(piece).getNumElements(); };
-  const auto setBegin = int64_t(set.getOffset()), getBegin = int64_t(get.getOffset());
-  return set.getState() == get.getState() && setBegin < getBegin + size(get.getResult()) &&
-         getBegin < setBegin + size(set.getValue());
-}
 
 /// Fetches in front of `before`, but behind what writes the same elements; stores as soon as their values are
 /// made.
@@ -204,19 +181,58 @@ namespace {
 
 struct Offload : impl::OffloadBase<Offload> {
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<train::ProgramOp>()) {
-      const train::OffloadSettings settings = train::offloadOf(program);
-      if (!settings.any())
-        continue;
-      for (auto state : getOperation().getOps<train::StateOp>())
-        if (llvm::is_contained(settings.roles, state.getRole()) &&
-            tensorBytes(state.getType()) >= kLeastBytes)
-          state.setSpace(settings.space);
-      for (auto entry : getOperation().getOps<train::EntryOp>())
-        EntryOffloader(entry, settings.groupBytes).run();
-    }
+    for (auto program : getOperation().getOps<train::ProgramOp>())
+      if (const train::OffloadSettings settings = train::offloadOf(program);
+          settings.any() && failed(offload(settings)))
+        return signalPassFailure();
   }
+
+private:
+  LogicalResult offload(const train::OffloadSettings &settings);
+  LogicalResult saveActivations(plan::Space space, const codegen::Target &target);
+  LogicalResult scheduleCopies(const SymbolTable &symbols, const codegen::Target &target);
 };
 
 } // namespace
+
+LogicalResult Offload::offload(const train::OffloadSettings &settings) {
+  ModuleOp module = getOperation();
+  for (auto state : module.getOps<train::StateOp>())
+    if (llvm::is_contained(settings.roles, state.getRole()) && tensorBytes(state.getType()) >= kLeastBytes)
+      state.setSpace(settings.space);
+  const std::unique_ptr<codegen::Target> target = codegen::Target::chosenFor(module);
+  if (settings.activations && failed(saveActivations(settings.space, *target)))
+    return failure();
+  const SymbolTable symbols(module);
+  for (auto entry : module.getOps<train::EntryOp>())
+    EntryOffloader(entry, settings.groupBytes, symbols).run();
+  return scheduleCopies(symbols, *target);
+}
+
+LogicalResult Offload::saveActivations(plan::Space space, const codegen::Target &target) {
+  SavedRooms rooms(getOperation(), space);
+  codegen::OpCosts costs(target);
+  for (auto entry : getOperation().getOps<train::EntryOp>())
+    if (failed(saveValues(entry, kLeastBytes, rooms, costs)))
+      return failure();
+  return success();
+}
+
+/// One entry may take what another one does.
+LogicalResult Offload::scheduleCopies(const SymbolTable &symbols, const codegen::Target &target) {
+  codegen::OpCosts costs(target);
+  std::vector<CopySchedule> entries;
+  int64_t most = 0;
+  for (auto entry : getOperation().getOps<train::EntryOp>()) {
+    FailureOr<CopySchedule> copies = CopySchedule::of(entry, symbols, costs);
+    if (failed(copies))
+      return failure();
+    most = std::max(most, copies->peak());
+    entries.push_back(std::move(*copies));
+  }
+  for (CopySchedule &copies : entries)
+    copies.run(most - most / kGapShare);
+  return success();
+}
+
 } // namespace trainc

@@ -4,10 +4,10 @@
 include "mlir/Pass/PassBase.td"
 
 def Offload : Pass<"offload", "::mlir::ModuleOp"> {
-  let summary = "keeps states on disk or in the host's memory, and fetches them group by group";
+  let summary = "keeps states and activations on disk or in the host's memory, and fetches them in time";
   let description = [{
-    Puts states outside the device's memory, as `offload` of the train.program says: the optimizer's, those of gradients, parameters. An
-    update then fetches a group of them, computes with it, and stores it, while the next group is fetched and the one before is stored.
+    Puts states outside the device's memory, as `offload` of the train.program says: the optimizer's, those of gradients, parameters, and
+    activations. An update then fetches a group of them, computes with it, and stores it, while the next group is fetched and the one before is stored.
 
     ```mlir
     train.state optimizer @exp_avg.w : tensor<4x1024xf32>
@@ -62,8 +62,44 @@ def Offload : Pass<"offload", "::mlir::ModuleOp"> {
 
     Pieces begin where a disk's blocks do. Elements are computed as before, so bits do not change. States of less than 8 KiB stay where
     they are.
+
+    With `activations` in `offload`, values that the forward makes and the backward reads become states of role `activation`. They go out
+    behind the op that makes them. They come back for the first op that reads them behind the last one of the forward that does, and
+    stay until the last one:
+
+    ```mlir
+    %h = nn.matmul %x, %w : ...
+    %g = nn.kernel (%h) ...
+    ...                                     // the rest of the forward, and the backward of what follows
+    %dh = nn.kernel (%dg, %h) ...
+    ```
+    becomes
+    ```mlir
+    train.state activation on disk @saved : tensor<4096x3072xf32>
+    ...
+    %h = nn.matmul %x, %w : ...
+    train.set @saved, %h : tensor<4096x3072xf32>
+    %g = nn.kernel (%h) ...                 // the memory of %h is free behind it
+    ...
+    %again = train.get @saved : tensor<4096x3072xf32>
+    %dh = nn.kernel (%dg, %again) ...
+    ```
+
+    A value goes if it has at least 8 KiB, and if the ops between these two take as long as both copies do, by the cost model of the
+    machine of reference. For any other value the backward would have to wait. Sums to which the backward adds stay where they are.
+    Values of equal type share their room with those of other entries, which run before or after. Within an entry all are away at the
+    same time, when the backward begins.
+
+    A store of an activation says how many ops run beside it, by the cost model (`{plan.beside = 2}`). Memory planning gives the value's
+    memory to none of them, as they would have to wait.
+
+    A fetch begins when the group that is fetched before it is read, at the latest. It begins earlier if the cost model says that somebody
+    would wait: the disk has to fetch the group, and to move all that follows, in time. So fetches of an update begin in the backward, as
+    that frees memory. For both, values may take memory up to what they take anywhere in an entry without it, by an estimate, less an
+    eighth for gaps between buffers.
   }];
-  let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::dist::DistDialect", "::trainc::train::TrainDialect"];
+  let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::dist::DistDialect", "::trainc::plan::PlanDialect",
+                           "::trainc::train::TrainDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"]; // kernels are priced by their bodies
 }
 
 #endif

@@ -10,7 +10,8 @@ Machine dividedAmong(Machine machine, double ranks) {
         &Machine::tf32FlopsPerSecond, &Machine::bf16FlopsPerSecond, &Machine::fp8FlopsPerSecond,
         &Machine::f32AttentionFlopsPerSecond, &Machine::attentionFlopsPerSecond,
         &Machine::libraryAttentionFlopsPerSecond, &Machine::libraryAttentionGradFlopsPerSecond,
-        &Machine::bytesPerSecond, &Machine::diskReadBytesPerSecond, &Machine::diskWriteBytesPerSecond})
+        &Machine::bytesPerSecond, &Machine::hostBytesPerSecond, &Machine::diskReadBytesPerSecond,
+        &Machine::diskWriteBytesPerSecond})
     machine.*rate /= ranks;
   machine.memoryBytes = static_cast<uint64_t>(static_cast<double>(machine.memoryBytes) / ranks);
   return machine;

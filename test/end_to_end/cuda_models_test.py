@@ -56,17 +56,34 @@ class CudaModelsTest(harness.EndToEndTest):
                 text, _ = self.trainc("dump", "cuda.plan")
                 self.assertIn(f"rows every {row} bytes", text)
 
-    def test_moments_outside_the_gpu(self):
+    def test_states_and_activations_outside_the_gpu(self):
         """In pinned memory of the host, and on disk: the same bits as on the GPU."""
-        for to, precision, ranks in (("host", "bf16", 1), ("host", "fp32", 2), ("disk", "fp32", 1)):
+        for to, precision, ranks, states in (("host", "bf16", 1, "optimizer"), ("host", "fp32", 2, "optimizer,activations"), ("disk", "fp32", 1, "activations")):
             with self.subTest(to=to, precision=precision, ranks=ranks):
                 runs = []
-                for offload in ("none", "optimizer"):
+                for offload in ("none", states):
                     self.compile_model("gpt", "cuda", f"--precision={precision}", *([f"--ranks={ranks}", "--zero-stage=1"] if ranks > 1 else []),
                                        f"--offload={offload}", f"--offload-to={to}", "--offload-group=16KiB")
                     runs.append(f"{to}-{precision}-{offload}")
                     self.train("gpt", "cuda", runs[-1], ranks=ranks, seed=3)
                 self.assert_same_folder(*(f"{run}/step-{STEPS:08}" for run in runs))
+                text, _ = self.trainc("dump", "cuda.plan")
+                self.assertEqual("activations" in states, f"arena {to}_scratch in {to}" in text)
+
+    def test_blocks_computed_again(self):
+        """The same bits as without it. (Checkpoints name the algorithms of all calls, which are more then.)"""
+        for precision in ("fp32", "bf16"):
+            with self.subTest(precision=precision):
+                found = []
+                for checkpointing in ("none", "full"):
+                    self.compile_model("gpt", "cuda", f"--precision={precision}", f"--activation-checkpointing={checkpointing}", "--report=cuda.json")
+                    run = f"{precision}-{checkpointing}"
+                    numbers = self.train("gpt", "cuda", run, seed=4)
+                    tensors = [Path(f"{run}/step-{STEPS:08}", f"{name}.safetensors").read_bytes() for name in ("model", "optimizer")]
+                    found.append((numbers, tensors, json.loads(Path("cuda.json").read_text()).get("recomputed_flops_per_step", 0)))
+                (*plain, none), (*again, some) = found
+                self.assertTrue(plain == again)
+                self.assertLess(none, some)
 
     def test_every_stage(self):
         for model, ranks in itertools.product(MODELS, (2, 4)):

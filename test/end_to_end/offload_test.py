@@ -1,7 +1,9 @@
 """Moments on disk: the same bits as in memory, less memory, and disks that fail."""
 
+import itertools
 import json
 import os
+import shutil
 import subprocess
 import unittest
 from pathlib import Path
@@ -12,6 +14,10 @@ import trace_file
 
 SMALL = "--offload-group=16KiB"
 GROUPS = ("--offload=optimizer", SMALL)
+
+
+def contents(folder):
+    return {path: path.read_bytes() for path in Path(folder).iterdir()}
 
 
 class RunTest(harness.EndToEndTest):
@@ -33,8 +39,8 @@ class RunTest(harness.EndToEndTest):
 
 
 class OffloadTest(RunTest):
-    def check(self, ranks, *options, states="optimizer"):
-        """Equal losses and checkpoints; planned bytes are allocated, and fewer by nearly all that lies on disk."""
+    def check(self, ranks, *options, states="optimizer", share=1 / 2):
+        """Equal losses and checkpoints; planned bytes are allocated, and fewer by a share of what lies on disk."""
         options = (f"--ranks={ranks}", *options)
         plain, off = self.plan("plain", *options), self.plan("off", *options, f"--offload={states}", SMALL)
         folders = [f"{name}-{'-'.join((*options, states))}" for name in ("plain", "off")]
@@ -44,7 +50,7 @@ class OffloadTest(RunTest):
         self.assert_same_folder(*(f"{folder}/step-00000004" for folder in folders))
         self.assertEqual({line["peak_bytes"] for line in runs[1]}, {off["peak"]})
         self.assertGreater(off["disk"], plain["optimizer"] / 4)
-        self.assertLess(off["peak"], plain["peak"] - off["disk"] / 2)
+        self.assertLess(off["peak"], plain["peak"] - share * off["disk"])
 
     def test_one_rank(self):
         self.check(1)
@@ -60,6 +66,16 @@ class OffloadTest(RunTest):
         """Parameters are fetched by each op that reads them, gradients by each micro-batch."""
         for ranks, *options in ((1, "--accumulate=2"), (2, "--zero-stage=3", "--accumulate=2", "--precision=bf16"), (2, "--zero-stage=1")):
             self.check(ranks, *options, states="optimizer,gradients,parameters")
+
+    def test_activations(self):
+        """What the backward reads late leaves memory, alone and with all states."""
+        for ranks, states, *options in ((1, "activations"), (1, "optimizer,gradients,parameters,activations", "--accumulate=2", "--precision=bf16"),
+                                        (2, "activations,optimizer", "--zero-stage=3", "--activation-checkpointing=full")):
+            with self.subTest(ranks=ranks, states=states, options=options):
+                self.check(ranks, *options, states=states, share=1 / 3)
+                dump, _ = self.trainc("dump", "off.plan")
+                self.assertRegex(dump, r"arena disk_scratch in disk bytes=\d+\n")
+                self.assertRegex(dump, r"copy micro_step\S* -> saved\S* bytes=\d+ on disk")
 
     def test_what_is_measured(self):
         """Each stream's predictions lie beside what was measured, and each instruction knows its own."""
@@ -97,7 +113,7 @@ class OffloadTest(RunTest):
         self.train("limited", "run", steps=1)
 
     def test_every_seeded_fault_is_refused(self):
-        self.plan("off", "--ranks=2", "--zero-stage=1", *GROUPS)
+        self.plan("off", "--ranks=2", "--zero-stage=1", "--offload=optimizer,activations", SMALL)
         out, _ = self.run_program(harness.MUTATE_PLAN, "off.plan", 40, timeout=300)
         for kind in ["swap", "overlap", "drop", "lengthen", "stream", "copy", "reorder"]:
             self.assertRegex(out, rf"{kind}: ([1-9]\d*) of \1 refused")
@@ -127,7 +143,7 @@ class FailingDiskTest(RunTest):
 
     def test_errors_at_every_kind_of_transfer(self):
         self.train("off", "run", steps=1)
-        before = {path: path.read_bytes() for path in Path("run/step-00000001").iterdir()}
+        before = contents("run/step-00000001")
         seen = set()
         for kind, text in (("error", "Input/output error"), ("full", "No space left on device"), ("plain error", "Input/output error")):
             for number in (1, 20, 40, 70, 90):  # of the load, of the step, and of the checkpoint
@@ -135,9 +151,38 @@ class FailingDiskTest(RunTest):
                 self.assertEqual(done.returncode, 1, (kind, number, done.stderr))
                 self.assertRegex(done.stderr, rf"error: .*cannot (read|write) \d+ bytes of arena 'disk' on disk: {text}")
                 seen |= {word for word in ("cannot read", "cannot write", "train.get", "train.set", "copying '") if word in done.stderr}
-                self.assertEqual({path: path.read_bytes() for path in Path("run/step-00000001").iterdir()}, before)
+                self.assertEqual(contents("run/step-00000001"), before)
                 self.assertEqual([path.name for path in Path("run").iterdir()], ["step-00000001"])
         self.assertEqual(seen, {"cannot read", "cannot write", "train.get", "train.set", "copying '"})
+
+    def test_a_fault_at_every_transfer(self):
+        """Of a load, a step and a checkpoint, from the first transfer on until there is no further one."""
+        self.plan("off", "--offload=optimizer,activations", "--offload-group=1MiB")
+        self.train("off", "whole", steps=2)
+        self.train("off", "run", steps=1)
+        before = contents("run/step-00000001")
+        Path("disk").mkdir()
+
+        def run(faults):
+            done = self.with_faults(faults, "--offload-dir=disk")
+            self.assertEqual(contents("run/step-00000001"), before)
+            self.assertEqual(os.listdir("disk"), [])
+            if done.returncode == 0:
+                self.assert_same_folder("whole/step-00000002", "run/step-00000002")
+                shutil.rmtree("run/step-00000002")
+            self.assertEqual(os.listdir("run"), ["step-00000001"])
+            return done
+
+        for kind, text in (("error", "Input/output error"), ("full", "No space left on device")):
+            for number in itertools.count(1):
+                done = run(f"{kind} {number}")
+                if done.returncode == 0:
+                    break
+                self.assertEqual(done.returncode, 1, (kind, number, done.stderr))
+                self.assertRegex(done.stderr, rf"error: .*cannot (read|write) \d+ bytes of arena 'disk(_scratch)?' on disk: {text}\n$")
+            self.assertGreater(number, 20)
+        for kind, other in itertools.product(("short", "slow"), range(1, number)):
+            self.assertEqual(run(f"{kind} {other}").returncode, 0, (kind, other))
 
     def test_a_disk_without_room(self):
         done = self.with_faults("none")

@@ -48,7 +48,7 @@ MAY_INCLUDE = {
     "lib/Fusion": COMPILER_BASE + DIALECTS + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h"],
     "lib/Remat": COMPILER_BASE + DIALECTS + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h"],
     "lib/Memory": COMPILER_BASE + DIALECTS + ["lib/Codegen/Target.h", "runtime/schema/limits.h"],
-    "lib/Offload": COMPILER_BASE + DIALECTS + ["runtime/schema/limits.h"],
+    "lib/Offload": COMPILER_BASE + DIALECTS + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h", "runtime/schema/limits.h"],
     "lib/Schedule": COMPILER_BASE + DIALECTS + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h", "runtime/schema/limits.h"],
     "lib/Reference": DIALECTS,
     "lib/Pipelines": ["lib", "runtime/cost"] + DIALECTS + ["runtime/schema/limits.h"],

@@ -23,6 +23,9 @@ Machine trainc::codegen::thisCpu(int64_t ranks) {
   const Machine reference = referenceCpu();
   const double cores = std::max(1.0, double(std::thread::hardware_concurrency()) / double(ranks));
   Machine machine = dividedAmong(reference, kReferenceCores / cores);
+  // More cores have the same disk.
+  machine.diskReadBytesPerSecond = reference.diskReadBytesPerSecond / double(ranks);
+  machine.diskWriteBytesPerSecond = reference.diskWriteBytesPerSecond / double(ranks);
   const auto features = llvm::sys::getHostCPUFeatures();
   const double scale = cores / kReferenceCores, f32 = scale * reference.flopsPerSecond;
   const double flops = features.lookup("avx512f") ? f32 : kAvx2Share * f32;

@@ -10,8 +10,8 @@
 // HOST: train.state optimizer on host @exp_avg.w
 // NONE: train.state optimizer @exp_avg.w
 // CHECK-LABEL: train.entry @update
-// CHECK: %[[B:.*]] = train.get @exp_avg.b
-// CHECK-NEXT: %[[OLDW:.*]] = train.get @exp_avg.w : tensor<16x1024xf32>
+// CHECK: %[[OLDW:.*]] = train.get @exp_avg.w : tensor<16x1024xf32>
+// CHECK-NEXT: %[[B:.*]] = train.get @exp_avg.b
 // CHECK-NEXT: %[[OLDV:.*]] = train.get @exp_avg.v : tensor<16x1024xf32>
 // CHECK-NEXT: %[[W:.*]] = nn.kernel 1 x 16384 (%arg0 = %[[OLDW]]
 // CHECK: train.set @exp_avg.w, %[[W]]

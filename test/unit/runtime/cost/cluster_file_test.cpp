@@ -58,9 +58,13 @@ TEST(ClusterFile, RanksOfAHostDivideIt) {
   Json json = small();
   json["device"]["shared_by_ranks"] = true;
   json["node"].erase("ranks");
+  json["host"]["bytes_per_second"] = 2e10;
+  json["disk"]["write_bytes_per_second"] = 4e9;
   const Result<Cluster> cluster = parse(json);
   ASSERT_TRUE(cluster.ok()) << cluster.status().message();
   EXPECT_EQ(cluster->machineOf(4).flopsPerSecond, 0.25e12);
+  EXPECT_EQ(cluster->machineOf(4).hostBytesPerSecond, 5e9);
+  EXPECT_EQ(cluster->machineOf(4).diskWriteBytesPerSecond, 1e9);
   EXPECT_EQ(cluster->machineOf(4).linkBytesPerSecond, 1e11);
 }
 

@@ -1,0 +1,12 @@
+// Attributes by which passes say how copies between spaces run.
+#pragma once
+
+#include "llvm/ADT/StringRef.h"
+
+namespace trainc {
+
+/// On a train.set of a state outside the device's memory, by the pass offload: of how many ops behind it none
+/// is given the value's memory, since the copy is still expected to read that.
+inline constexpr llvm::StringLiteral kBesideAttr = "plan.beside";
+
+} // namespace trainc

@@ -1,0 +1,45 @@
+// When copies of an entry run, and what memory they take meanwhile.
+#pragma once
+
+#include "dialects/Train/Train.h"
+#include "lib/Offload/MemoryProfile.h"
+#include "lib/Offload/OpTimes.h"
+
+namespace trainc {
+
+/// The fetches and stores of an entry, of which each stands where it has to: so that nobody waits for them,
+/// as far as memory has room.
+class CopySchedule {
+public:
+  /// `symbols` are the module's. Fails, with an error at the op, where the target cannot execute one.
+  static llvm::FailureOr<CopySchedule> of(train::EntryOp entry, const mlir::SymbolTable &symbols,
+                                          codegen::OpCosts &costs);
+
+  /// Bytes of values at most, as the entry stands.
+  int64_t peak() const { return profile_.peak(); }
+
+  /// Lets values take up to `bytes` at a time. Stored activations keep their memory (kBesideAttr) until the
+  /// copy is expected to end. Fetches move forward, in their order, to the last moment at which all copies
+  /// behind would still end in time.
+  void run(int64_t bytes);
+
+private:
+  CopySchedule(mlir::Block &block, OpTimes times, const mlir::SymbolTable &symbols, const Machine &machine);
+  double seconds(mlir::Operation *copy) const;
+  bool isFetch(mlir::Operation *op) const;
+  bool isStore(mlir::Operation *op) const;
+  train::StateOp stateOf(mlir::Operation *copy) const;
+
+  llvm::DenseMap<mlir::Operation *, double> latestBegins() const;
+  void keepStored(int64_t bytes);
+  void fetchAhead(int64_t bytes);
+  mlir::Operation *anchorAt(size_t number) const;
+
+  const mlir::SymbolTable &symbols_;
+  Machine machine_;
+  OpTimes times_;
+  MemoryProfile profile_;
+  llvm::SmallVector<std::pair<train::SetOp, mlir::Operation *>> kept_; ///< and the last op beside it
+};
+
+} // namespace trainc

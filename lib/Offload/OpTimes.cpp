@@ -1,0 +1,20 @@
+#include "lib/Offload/OpTimes.h"
+
+using namespace mlir;
+
+namespace trainc {
+
+FailureOr<OpTimes> OpTimes::of(Block &block, codegen::OpCosts &costs) {
+  OpTimes times;
+  double now = 0;
+  for (Operation &op : block) {
+    FailureOr<double> takes = costs.seconds(op);
+    if (failed(takes))
+      return failure();
+    times.begins_[&op] = now;
+    times.ends_[&op] = now += *takes;
+  }
+  return times;
+}
+
+} // namespace trainc

@@ -1,0 +1,111 @@
+#include "lib/Offload/SavedValues.h"
+
+#include "lib/Analysis/ForwardOps.h"
+#include "lib/Analysis/Preconditions.h"
+#include "lib/Offload/OpTimes.h"
+#include "lib/Offload/Readers.h"
+#include "lib/Support/StoredElement.h"
+
+#include "llvm/ADT/SetVector.h"
+
+#include <functional>
+
+using namespace mlir;
+
+namespace trainc {
+
+train::StateOp SavedRooms::take(RankedTensorType type) {
+  SmallVector<train::StateOp> &rooms = rooms_[type];
+  const size_t number = used_[type]++;
+  if (number < rooms.size())
+    return rooms[number];
+  auto module = cast<ModuleOp>(symbols_.getOp());
+  OpBuilder builder(module.getContext());
+  train::StateOp last;
+  for (auto state : module.getOps<train::StateOp>())
+    last = state;
+  builder.setInsertionPointAfter(last);
+  auto room = train::StateOp::create(builder, last.getLoc(), "saved", train::StateRole::activation, type);
+  room.setSpace(space_);
+  symbols_.insert(room);
+  rooms.push_back(room);
+  return room;
+}
+
+/// Whether the op makes values in memory of their own.
+static bool makesValues(Operation *op) {
+  auto executable = dyn_cast<ExecutableOpInterface>(op);
+  return executable && (isGenerated(executable.getKernelClass()) || hasClass(op, KernelClass::Loop)) &&
+         !isZero(op);
+}
+
+namespace {
+
+/// A value, the last op of the forward that makes or reads it, and who reads it later.
+struct Saved {
+  Value value;
+  Operation *last;
+  SmallVector<Reader> late;
+};
+
+} // namespace
+
+static Saved findReaders(Value value, const llvm::DenseSet<Operation *> &forward) {
+  const SmallVector<Reader> readers = readersOf(value);
+  auto early = llvm::find_if(llvm::reverse(readers),
+                             [&](const Reader &reader) { return forward.contains(reader.op()); });
+  Operation *last = early == readers.rend() ? value.getDefiningOp() : early->op();
+  Saved saved{value, last, {}};
+  llvm::copy_if(readers, std::back_inserter(saved.late),
+                [&](const Reader &reader) { return last->isBeforeInBlock(reader.op()); });
+  return saved;
+}
+
+static void save(const Saved &saved, train::StateOp room) {
+  const Location loc = saved.value.getLoc();
+  OpBuilder builder(saved.late.front().op());
+  auto get = train::GetOp::create(builder, loc, saved.value.getType(), room.getSymName(), 0);
+  IRMapping again;
+  again.map(saved.value, get.getResult());
+  llvm::SetVector<Operation *> views; // each behind what it reads
+  for (const Reader &reader : saved.late) {
+    views.insert_range(reader.views);
+    builder.setInsertionPoint(reader.op());
+    reader.readInstead(again, builder);
+  }
+  for (Operation *view : llvm::reverse(views))
+    if (view->use_empty())
+      view->erase();
+  builder.setInsertionPointAfterValue(saved.value);
+  train::SetOp::create(builder, loc, room.getSymName(), saved.value, 0);
+}
+
+LogicalResult saveValues(train::EntryOp entry, int64_t leastBytes, SavedRooms &rooms,
+                         codegen::OpCosts &costs) {
+  Block &block = entry.getBody().front();
+  const llvm::DenseSet<Operation *> forward = forwardOps(entry);
+  const FailureOr<OpTimes> times = OpTimes::of(block, costs);
+  if (failed(times))
+    return failure();
+  const auto seconds = [&](int64_t bytes) {
+    return copySeconds(plan::Space::device, rooms.space(), bytes, costs.machine()) +
+           copySeconds(rooms.space(), plan::Space::device, bytes, costs.machine());
+  };
+  SmallVector<Saved> found;
+  for (Operation &op : block)
+    if (forward.contains(&op) && makesValues(&op))
+      for (Value value : op.getResults()) {
+        const int64_t bytes = tensorBytes(value.getType());
+        Saved saved = findReaders(value, forward);
+        const bool isSum = llvm::any_of(saved.late, std::mem_fn(&Reader::updatesInPlace));
+        if (bytes >= leastBytes && !saved.late.empty() && !isSum &&
+            times->begin(saved.late.front().op()) - times->end(saved.last) >= seconds(bytes))
+          found.push_back(std::move(saved));
+      }
+  rooms.beginEntry();
+  for (const Saved &saved : found)
+    save(saved, rooms.take(cast<RankedTensorType>(saved.value.getType())));
+  return success();
+}
+
+} // namespace trainc
