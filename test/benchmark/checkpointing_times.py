@@ -7,8 +7,8 @@
 Plans with none, selective and full checkpointing, with a budget of half of none's activations, and with the optimizer's states on disk run in
 turns, so that a machine that slows down slows all. Of each round counts the median of its steps, and of those the median.
 
-Disk time is that of a step's bytes at rates that `trainc calibrate` measures in --dir, before and after. A trace says how long the plan computes
-from its first transfer in a step to its last: so much of the disk's time can be hidden. The rest cannot.
+A trace says how long the disk works in a step, and how long the plan computes from its first transfer to its last. So much of the disk's time
+can be hidden, the rest cannot.
 
 Prints Markdown. Needs build/bin/{trainc,trainrun}; standard library only.
 Exit codes: 0; 1 where a program failed or, with --check, a target was missed; 2 bad usage.
@@ -18,14 +18,13 @@ import dataclasses
 import json
 import os
 import pathlib
-import statistics
 import sys
 import tempfile
 
 import compare
 from compare import MEBI, ROOT, ProgramFailed, number, progress
 
-TRACED_STEPS = 2  # behind the first one, which touches memory for the first time
+TRACED_STEPS = 3  # behind the first one, which touches memory for the first time
 OF_FULL, OF_BUDGET = 0.03, 0.08  # of none's step, full's beside its share of FLOPs
 PLAIN = ["none", "selective", "full"]
 
@@ -50,44 +49,38 @@ def compile_plans(arguments, folder):
 # --- the disk ---------------------------------------------------------------------------------------------------
 
 
-def disk_rates(arguments, folder):
-    """Bytes a second that the disk of --dir reads and writes."""
-    file = folder / "machine.json"
-    compare.run([arguments.bin / "trainc", "calibrate", "-o", file], env=os.environ | {"TMPDIR": str(arguments.dir)})
-    disk = json.loads(file.read_text())["disk"]
-    return {way: disk[f"{way}_bytes_per_second"]["value"] for way in ("read", "write")}
-
-
 def overlap(slices, begin, end):
     return sum(max(0.0, min(each["ts"] + each["dur"], end) - max(each["ts"], begin)) for each in slices)
 
 
 def step_on_disk(events, step):
-    """Of one step: bytes each way, and seconds in which the plan computes and waits from the first transfer to the last."""
+    """Of one step: bytes each way, how long the disk works, and how long the plan computes and waits from the first transfer to the last."""
     tracks = {each["args"]["name"]: each["tid"] for each in events if each["name"] == "thread_name"}
     inside = [each for each in events if each["ph"] == "X" and step["ts"] <= each["ts"] < step["ts"] + step["dur"]]
-    transfers = [each for each in inside if each["tid"] == tracks["disk"]]
+    transfers = [each for each in inside if each["tid"] == tracks.get("disk")]
     if not transfers:
         raise ProgramFailed(f"{step['name']} has no transfers to or from the disk in its trace")
     compute = [each for each in inside if each["tid"] == tracks["compute"]]
-    waits = [each for each in compute if each.get("cat") == "wait"]
-    begin = transfers[0]["ts"]
-    end = max(each["ts"] + each["dur"] for each in transfers + waits)
-    moved = {way: sum(each["args"]["bytes"] for each in transfers if text in each["args"]["kernel"])
-             for way, text in (("read", "from disk"), ("write", "to disk"))}  # fmt: skip
-    return {"moved": moved, "compute_seconds": (overlap(compute, begin, end) - overlap(waits, begin, end)) * 1e-6,
-            "wait_seconds": overlap(waits, begin, end) * 1e-6}  # fmt: skip
+    begin, end = min(each["ts"] for each in transfers), max(each["ts"] + each["dur"] for each in transfers)
+    waiting = overlap([each for each in compute if each["cat"] == "wait"], begin, end)
+    return {
+        "read_bytes": sum(each["args"]["bytes"] for each in transfers if "from disk" in each["args"]["kernel"]),
+        "written_bytes": sum(each["args"]["bytes"] for each in transfers if "to disk" in each["args"]["kernel"]),
+        "disk_seconds": sum(each["dur"] for each in transfers) * 1e-6,  # one after the other
+        "compute_seconds": (overlap(compute, begin, end) - waiting) * 1e-6,
+        "wait_seconds": waiting * 1e-6,
+    }
 
 
 def trace_disk(arguments, folder, data):
+    """Medians of the traced steps."""
     case = dataclasses.replace(arguments.case, warmup=1, steps=TRACED_STEPS)
     file = folder / "trace.json"
     compare.run(compare.trainrun_command(arguments, case, folder / "offload.plan", data, f"--offload-dir={arguments.dir}", f"--trace={file}",
                                          f"--trace-steps={1 + TRACED_STEPS}"))  # fmt: skip
     events = json.loads(file.read_text())
     steps = [each for each in events if each.get("cat") == "step"][1:]
-    found = [step_on_disk(events, step) for step in steps]
-    return found[0] | {key: statistics.median(each[key] for each in found) for key in ("compute_seconds", "wait_seconds")}
+    return compare.medians([step_on_disk(events, step) for step in steps])
 
 
 # --- a comparison -----------------------------------------------------------------------------------------------
@@ -97,7 +90,6 @@ def measure(arguments, folder):
     data = folder / "tokens.bin"
     compare.write_tokens(data, arguments.case.vocabulary)
     reports = compile_plans(arguments, folder)
-    rates = [disk_rates(arguments, folder)]
     rounds = {name: [] for name in reports}
     for turn in range(arguments.rounds):
         for name, runs in rounds.items():
@@ -105,9 +97,6 @@ def measure(arguments, folder):
             runs.append(compare.run_trainrun(arguments, arguments.case, folder / f"{name}.plan", data, folder, f"--offload-dir={arguments.dir}"))
     progress("the disk")
     disk = trace_disk(arguments, folder, data)
-    rates.append(disk_rates(arguments, folder))
-    disk["rates"] = {way: statistics.mean(each[way] for each in rates) for way in rates[0]}
-    disk["seconds"] = sum(disk["moved"][way] / disk["rates"][way] for way in disk["moved"])
     return {"reports": reports, "rounds": rounds, "disk": disk} | {name: compare.medians(runs) for name, runs in rounds.items()}
 
 
@@ -119,9 +108,9 @@ def verdicts(result):
     """Of each target: what is found, and what is allowed at most, as shares of none's step."""
     base = result["none"]["step_seconds"]
     cost = {name: result[name]["step_seconds"] / base - 1 for name in ("full", "budget", "offload")}
-    hidden = min(result["disk"]["compute_seconds"], result["disk"]["seconds"])
+    exposed = max(0.0, result["disk"]["disk_seconds"] - result["disk"]["compute_seconds"])
     return {"full": (cost["full"], again(result["reports"]["full"]) + OF_FULL), "budget": (cost["budget"], OF_BUDGET),
-            "offload": (cost["offload"], (result["disk"]["seconds"] - hidden) / base)}  # fmt: skip
+            "offload": (cost["offload"], exposed / base)}  # fmt: skip
 
 
 def print_table(arguments, result):
@@ -137,9 +126,8 @@ def print_table(arguments, result):
         print(f"| `{name}` | {memory['peak'] / MEBI:.0f} | {memory['activations'] / MEBI:.0f} | {result[name]['peak_rss_bytes'] / MEBI:.0f} | "
               f"{number(step)} | {step / base - 1:+.1%} | {report['predicted_step_seconds'] / predicted - 1:+.1%} | {again(report):.1%} | {most} |")  # fmt: skip
     disk = result["disk"]
-    print(f"\nThe disk moves {disk['moved']['read'] / MEBI:.0f} MiB in and {disk['moved']['write'] / MEBI:.0f} MiB out in a step: {number(disk['seconds'])} s"
-          f" at {disk['rates']['read'] / 1e9:.2f} and {disk['rates']['write'] / 1e9:.2f} GB/s. From the first transfer to the last the plan computes for"
-          f" {number(disk['compute_seconds'])} s and waits for {number(disk['wait_seconds'])} s.")  # fmt: skip
+    print(f"\nThe disk moves {disk['read_bytes'] / MEBI:.0f} MiB in and {disk['written_bytes'] / MEBI:.0f} MiB out in a step, in {number(disk['disk_seconds'])} s."
+          f" From the first transfer to the last the plan computes for {number(disk['compute_seconds'])} s and waits for {number(disk['wait_seconds'])} s.")  # fmt: skip
     print("Losses of all steps are " + ("" if same_losses(result) else "not ") + "equal in all plans.")
 
 
