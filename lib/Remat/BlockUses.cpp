@@ -30,7 +30,8 @@ static void sortByPlace(std::vector<Operation *> &ops) {
   llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
 }
 
-/// Ops of the forward that lead from the border's inputs to its outputs and stand behind `start`.
+/// Ops of the forward that lead from the border's inputs to its outputs and stand behind `start`, or widen
+/// what enters: casts stand beside what they cast.
 static BlockUse slice(train::BorderOp start, train::BorderOp border, const ForwardSide &forward) {
   const llvm::DenseSet<Value> inputs(border.getInputs().begin(), border.getInputs().end());
   llvm::DenseSet<Operation *> seen;
@@ -38,7 +39,8 @@ static BlockUse slice(train::BorderOp start, train::BorderOp border, const Forwa
   auto visit = [&](Value value) {
     Operation *op = value.getDefiningOp();
     if (!inputs.contains(value) && forward.contains(op) && isMemoryEffectFree(op) &&
-        (!start || start->isBeforeInBlock(op)) && seen.insert(op).second)
+        (!start || start->isBeforeInBlock(op) || inputs.contains(stripViews(value))) &&
+        seen.insert(op).second)
       use.ops.push_back(op);
   };
   llvm::for_each(border.getOutputs(), visit);

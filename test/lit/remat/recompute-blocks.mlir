@@ -11,6 +11,7 @@ train.state parameter @w : tensor<16x64xf32>
 train.state parameter @v : tensor<64x16xf32>
 train.state gradient @dw : tensor<16x64xf32>
 train.state gradient @dv : tensor<64x16xf32>
+train.state gradient @dq : tensor<8x8xf32>
 train.state scalar to_device @seed : tensor<i64>
 
 // Two blocks one after the other: what enters each stays, %x and %y. Each is computed again right before its backward, the second one
@@ -86,6 +87,31 @@ train.entry @chain as micro_step {
   %dv = nn.add %dv1, %dv2 : tensor<64x16xf32>, tensor<64x16xf32>
   train.set @dw, %dw : tensor<16x64xf32>
   train.set @dv, %dv : tensor<64x16xf32>
+}
+
+// Casts stand beside what they cast: what widens %y stands in front of the border before, and is the second block's. Its numbers are not kept
+// beside those of %y.
+// CHECK-LABEL: train.entry @widened as micro_step
+// CHECK: %[[Y:.*]] = nn.matmul
+// CHECK: train.set @loss
+// CHECK-NEXT: %[[KEPT:.*]] = nn.barrier %[[Y]] : tensor<8x8xbf16>
+// CHECK-NEXT: %[[W:.*]] = nn.convert %[[KEPT]] to f32
+// CHECK-NEXT: nn.gelu %[[W]]
+// CHECK-NOT: nn.barrier
+train.entry @widened as micro_step {
+  %i = train.input "x" micro : tensor<8x16xf32>
+  %x = nn.convert %i to bf16 : tensor<8x16xf32>
+  %y = nn.matmul %x, %x transposed : tensor<8x16xbf16>, tensor<8x16xbf16>
+  %w = nn.convert %y to f32 : tensor<8x8xbf16>
+  train.border <"h.0", "layer"> from %x to %y : tensor<8x16xbf16> to tensor<8x8xbf16>
+  %g = nn.gelu %w : tensor<8x8xf32>
+  %z = nn.square %g : tensor<8x8xf32>
+  train.border <"h.1", "layer"> from %y to %z : tensor<8x8xbf16> to tensor<8x8xf32>
+  %loss = nn.reduce sum %z over [0, 1] : tensor<8x8xf32>
+  train.set @loss, %loss : tensor<f32>
+  %d = nn.exp %g : tensor<8x8xf32>
+  %dw = nn.matmul %d transposed, %d : tensor<8x8xf32>, tensor<8x8xf32>
+  train.set @dq, %dw : tensor<8x8xf32>
 }
 
 // The outermost use, or the one within that is named, whose output stays. Dropout is computed again with the same random numbers. %a, which the loss reads as
