@@ -47,6 +47,8 @@ public:
       SmallVector<Group> pieces = updates(group) ? cutGroup(group, groupBytes_) : SmallVector<Group>{group};
       groups.append(pieces.begin(), pieces.end());
     }
+    for (Operation &op : block_)
+      places_[&op] = places_.size();
     Operation *fetching = nullptr; // the op of the last group that is fetched
     for (const Group &group : groups) {
       place(group, fetching ? fetching : group.op);
@@ -71,6 +73,8 @@ private:
   Block &block_;
   int64_t groupBytes_;
   const SymbolTable &symbols_;
+  /// Where ops stand before any is placed. To ask the block would number all its ops again after each move.
+  llvm::DenseMap<Operation *, size_t> places_;
 };
 
 } // namespace
@@ -156,7 +160,7 @@ SmallVector<Group> EntryOffloader::findGroups() {
 /// made.
 void EntryOffloader::place(const Group &group, Operation *before) {
   for (train::GetOp get : group.gets) {
-    if (get->isBeforeInBlock(before))
+    if (places_.lookup(get) < places_.lookup(before))
       continue; // what it reads is written before it is used
     Operation *place = get->getPrevNode();
     while (place && place != before->getPrevNode()) {
