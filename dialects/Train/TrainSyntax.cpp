@@ -3,6 +3,7 @@
 
 #include "dialects/NN/Syntax.h"
 #include "dialects/Train/ProgramSettings.h"
+#include "dialects/Train/Sizes.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -87,21 +88,27 @@ ParseResult trainc::train::parseBytes(AsmParser &parser, IntegerAttr &attribute)
   // All but the first four are only known to be refused with a better message than an unknown word's.
   static constexpr StringRef kUnits[] = {"KiB", "MiB", "GiB", "TiB", "KB", "MB",
                                          "GB",  "TB",  "K",   "M",   "G",  "T"};
-  SMLoc loc = parser.getCurrentLocation();
-  int64_t bytes = 0, size = 1;
-  if (parser.parseInteger(bytes))
+  const SMLoc loc = parser.getCurrentLocation();
+  int64_t whole = 0;
+  double real = 0;
+  const OptionalParseResult isWhole = parser.parseOptionalInteger(whole);
+  if (isWhole.has_value() ? failed(*isWhole) : failed(parser.parseFloat(real)))
     return failure();
-  SMLoc unitLoc = parser.getCurrentLocation();
+  const SMLoc unitLoc = parser.getCurrentLocation();
+  // A double would round: its digits are read once more.
+  const StringRef number =
+      StringRef(loc.getPointer(), size_t(unitLoc.getPointer() - loc.getPointer())).take_while([](char each) {
+        return llvm::isAlnum(each) || StringRef("+-.").contains(each);
+      });
   StringRef unit;
-  if (succeeded(parser.parseOptionalKeyword(&unit, kUnits))) {
-    if (!unit.ends_with("iB"))
+  if (succeeded(parser.parseOptionalKeyword(&unit, kUnits)))
+    if (const StringRef meant = meantUnit(unit); !meant.empty())
       return parser.emitError(unitLoc) << "expected KiB, MiB, GiB or TiB (powers of 1024), found " << unit
-                                       << "; write " << bytes << unit[0] << "iB";
-    size = int64_t(1) << (10 * (1 + (llvm::find(kUnits, unit) - std::begin(kUnits))));
-  }
-  if (bytes < 1 || bytes > INT64_MAX / size)
-    return parser.emitError(loc) << "expected a number of bytes above 0, such as 16GiB, found " << bytes
+                                       << "; write " << number << meant;
+  const std::optional<int64_t> bytes = bytesOf(number, unit);
+  if (!bytes)
+    return parser.emitError(loc) << "expected a number of bytes above 0, such as 16GiB, found " << number
                                  << unit;
-  attribute = parser.getBuilder().getI64IntegerAttr(bytes * size);
+  attribute = parser.getBuilder().getI64IntegerAttr(*bytes);
   return success();
 }

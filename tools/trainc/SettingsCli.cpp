@@ -1,9 +1,9 @@
 #include "tools/trainc/SettingsCli.h"
 
+#include "dialects/Train/Sizes.h"
 #include "tools/common/validators.h"
 
 #include <algorithm>
-#include <cctype>
 #include <fmt/ranges.h>
 
 namespace trainc {
@@ -13,33 +13,19 @@ using train::ValueKind;
 
 namespace {
 
-/// Turns "2KiB" into "2048"; false where it is no size above 0.
-bool toBytes(std::string &text) {
-  if (text.starts_with('0')) // would make it octal
-    return false;
-  try {
-    return CLI::AsSizeValue(false)(text).empty() && kPositive(text).empty();
-  } catch (const CLI::ValidationError &) {
-    return false;
-  }
-}
-
-/// "16GB" as "16GiB": CLI11 would take the one for the other, and models refuse it. Others as they are.
-std::string withBinaryUnit(std::string text) {
-  const bool isDecimal = text.size() > 2 && std::toupper(text.back()) == 'B' &&
-                         std::isalpha(text.end()[-2]) && std::toupper(text.end()[-2]) != 'I';
-  return isDecimal ? text.insert(text.size() - 1, 1, 'i') : text;
-}
-
 const CLI::Validator kBytes(
     [](std::string &text) {
-      const std::string given = text, binary = withBinaryUnit(text);
-      if (std::string bytes = binary; binary != given && toBytes(bytes))
-        return fmt::format("expected KiB, MiB, GiB or TiB (powers of 1024), found '{}'; write {}", given,
-                           binary);
-      if (toBytes(text))
-        return std::string();
-      return fmt::format("expected a number of bytes above 0, such as 16GiB, found '{}'", given);
+      const size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
+      const std::string number = text.substr(0, end), unit = text.substr(end);
+      if (const std::string_view meant = train::meantUnit(unit);
+          train::bytesOf(number, meant) && !meant.empty())
+        return fmt::format("expected KiB, MiB, GiB or TiB (powers of 1024), found '{}'; write {}{}", text,
+                           number, meant);
+      const std::optional<int64_t> bytes = train::bytesOf(number, unit);
+      if (!bytes)
+        return fmt::format("expected a number of bytes above 0, such as 16GiB, found '{}'", text);
+      text = std::to_string(*bytes);
+      return std::string();
     },
     "SIZE");
 

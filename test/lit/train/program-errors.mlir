@@ -371,6 +371,16 @@ train.program @p { model @m optimizer sgd memory_limit 16GB }
 
 // -----
 
+// expected-error @below {{expected KiB, MiB, GiB or TiB (powers of 1024), found G; write 2.5GiB}}
+train.program @p { model @m optimizer sgd memory_limit 2.5G }
+
+// -----
+
+// expected-error @below {{expected a number of bytes above 0, such as 16GiB, found 2.5}}
+train.program @p { model @m optimizer sgd memory_limit 2.5 }
+
+// -----
+
 // expected-error @below {{memory_limit must lie between 1 and}}
 "train.program"() <{sym_name = "p", model = @m, optimizer = #train.optimizer<sgd>, schedule = #train.schedule<constant>, memory_limit = -5 : i64}> : () -> ()
 

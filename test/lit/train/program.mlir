@@ -14,7 +14,7 @@
 // CHECK-NEXT:    eval_batch 16
 // CHECK-NEXT:    steps 20000
 // CHECK-NEXT:    memory_limit 17179869184
-// CHECK-NEXT:    reserve_memory 1073741824
+// CHECK-NEXT:    reserve_memory 1181116006
 // CHECK-NEXT:    fp32_products bf16x3
 // CHECK-NEXT:    library_calls attention
 // CHECK-NEXT:    activation_checkpointing full
@@ -45,7 +45,7 @@ train.program @full {
   target cpu  cpu "x86-64-v3,x86-64-v4"  precision fp32  activation_checkpointing full  gpu_levels "sm_80,sm_90"
   fp32_products bf16x3  library_calls attention
   checkpoint_rest selective  checkpoint_keep "0,50"  checkpoint_stride 2  checkpoint_blocks "layer"
-  memory_limit 16GiB  reserve_memory 1GiB
+  memory_limit 16GiB  reserve_memory 1.1GiB
   zero_stage 2
   ranks 4
   group "h.0.*" weight_decay 0.2 lr_scale 0.1
