@@ -65,7 +65,7 @@ def ScheduleCollectives : Pass<"schedule-collectives", "::mlir::ModuleOp"> {
     Before each it starts the messages that can begin until the op ends, the most urgent first:
 
     * A sum over ranks starts when its operand is known. It is urgent once two others are known, and is then waited for. So at most two
-      are in flight, and what is summed is freed while the backward goes on.
+      are in flight, and what is summed is freed while the backward goes on. With `prefetch = 0` memory is short: there one is in flight.
     * A gather of parameters starts when the unit is computed that comes `prefetch` units before. It starts later if `gathers_in_flight`
       others are under way, or if more than `max_live` elements would be gathered (`sharding` of the train.program).
       What casts the rank's part for it moves with it.

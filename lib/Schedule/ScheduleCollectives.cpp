@@ -14,6 +14,7 @@
 #include "llvm/ADT/SetVector.h"
 
 #include <deque>
+#include <set>
 
 using namespace mlir;
 
@@ -37,6 +38,7 @@ private:
   /// A message and what the scheduler knows of it.
   struct Item {
     Message message;
+    size_t rank = 0; ///< among all, the most urgent first
     double seconds = 0;
     Operation *known = nullptr;    ///< it can start behind this op, or at the beginning
     Operation *need = nullptr;     ///< the first op that cannot come before its end, or null
@@ -48,12 +50,16 @@ private:
     double done = 0;
     bool started = false;
   };
+  struct IsMoreUrgent {
+    bool operator()(const Item *a, const Item *b) const { return a->rank < b->rank; }
+  };
 
   void collect();
   Item itemOf(const Message &message) const;
   void linkChains();
   void setSumDeadlines();
   void startNeeded(Operation *op);
+  void findCandidates(Operation *op);
   void startUntil(double end, Operation *op);
   bool maySoonStart(const Item &item, Operation *op) const;
   bool fitsLimits(const Item &item, Operation *op) const;
@@ -70,9 +76,19 @@ private:
   const train::ShardingSettings &settings;
   int64_t ranks;
   codegen::OpCosts &costs;
-  std::deque<Item> items;       ///< by deadline
-  std::vector<Item *> gathers;  ///< of parameters, by need
-  double now = 0, linkFree = 0; ///< seconds of the two streams
+  /// Sums over ranks at most: one that runs, and one that waits for its turn. What is summed is freed when
+  /// the sum has ended. Where nothing is gathered ahead memory is short, and none waits.
+  size_t sumsInFlight = 2;
+  std::deque<Item> items;      ///< by deadline
+  std::vector<Item *> gathers; ///< of parameters, by need
+  std::vector<Item *> others;  ///< those that are no such gathers, by what makes them known
+  llvm::DenseMap<Operation *, SmallVector<Item *, 1>> neededBy;
+  /// What an op's turn has come to: so many gathers are needed before it, or by then; so many others are
+  /// known. They grow from op to op.
+  size_t gathersBefore = 0, gathersDue = 0, othersKnown = 0, gathersSeen = 0;
+  std::set<Item *, IsMoreUrgent> candidates; ///< those that may start as far as their turn is concerned
+  std::vector<Item *> live;                  ///< gathers that have started and are still read
+  double now = 0, linkFree = 0;              ///< seconds of the two streams
   /// Where ops stand: even numbers, and for what moves in front of one the number before. To ask the block
   /// would number all its ops again after each move.
   llvm::DenseMap<Operation *, uint64_t> places;
@@ -97,10 +113,6 @@ void ListScheduler::moveTo(Operation *op, Operation *moved) {
   const uint64_t place = op ? places.lookup(op) : UINT64_MAX;
   places[moved] = place % 2 == 0 ? place - 1 : place;
 }
-
-/// Sums over ranks in flight at most: one that runs, and one that waits for its turn. What is summed is freed
-/// when the sum has ended.
-static constexpr size_t kSumsInFlight = 2;
 
 LogicalResult ListScheduler::run() {
   collect();
@@ -152,15 +164,22 @@ ListScheduler::Item ListScheduler::itemOf(const Message &message) const {
 void ListScheduler::collect() {
   for (const Message &message : messagesOf(block))
     items.push_back(itemOf(message));
+  const bool gathersAny = llvm::any_of(items, [](const Item &item) { return item.gathersParameters; });
+  sumsInFlight = settings.prefetch == 0 && gathersAny ? 1 : 2;
   setSumDeadlines();
   llvm::sort(items, [](const Item &a, const Item &b) {
     return a.deadline == b.deadline ? isBefore(a.message.front(), b.message.front())
                                     : a.deadline && (!b.deadline || isBefore(a.deadline, b.deadline));
   });
   linkChains();
-  for (Item &item : items)
-    if (item.gathersParameters)
-      gathers.push_back(&item);
+  for (auto [rank, item] : llvm::enumerate(items)) {
+    item.rank = rank;
+    neededBy[item.need].push_back(&item);
+    (item.gathersParameters ? gathers : others).push_back(&item);
+  }
+  llvm::sort(others, [](Item *a, Item *b) {
+    return a->known == b->known ? a->rank < b->rank : isBefore(a->known, b->known);
+  });
 }
 
 /// A sum is urgent once as many others are known as may be in flight.
@@ -173,8 +192,8 @@ void ListScheduler::setSumDeadlines() {
     return a->known == b->known ? isBefore(a->message.front(), b->message.front())
                                 : isBefore(a->known, b->known);
   });
-  for (size_t i = 0; i + kSumsInFlight < sums.size(); ++i)
-    sums[i]->deadline = earlier(sums[i]->deadline, sums[i + kSumsInFlight]->known);
+  for (size_t i = 0; i + sumsInFlight < sums.size(); ++i)
+    sums[i]->deadline = earlier(sums[i]->deadline, sums[i + sumsInFlight]->known);
 }
 
 /// Collectives of what others make.
@@ -191,11 +210,31 @@ void ListScheduler::linkChains() {
 
 // --- Starts ---
 
+/// Adds the messages whose turn comes with the op.
+void ListScheduler::findCandidates(Operation *op) {
+  const auto advance = [&](size_t &count, const std::vector<Item *> &all, auto &&isPast) {
+    while (count < all.size() && isPast(*all[count]))
+      ++count;
+  };
+  advance(gathersBefore, gathers, [&](const Item &item) { return stands(item.need, op); });
+  advance(gathersDue, gathers, [&](const Item &item) { return !stands(op, item.need); });
+  for (; gathersSeen < std::min(gathersDue + size_t(settings.prefetch), gathers.size()); ++gathersSeen)
+    candidates.insert(gathers[gathersSeen]);
+  const size_t knownBefore = othersKnown;
+  advance(othersKnown, others, [&](const Item &item) { return stands(item.known, op); });
+  candidates.insert(others.begin() + knownBefore, others.begin() + othersKnown);
+  llvm::erase_if(live, [&](const Item *item) { return stands(item->end, op); });
+}
+
 /// Those that can begin until the op's end.
 void ListScheduler::startUntil(double end, Operation *op) {
-  for (Item &item : items)
-    if (!item.started && std::max(linkFree, now) <= end && maySoonStart(item, op))
+  findCandidates(op);
+  for (auto next = candidates.begin(); next != candidates.end() && std::max(linkFree, now) <= end;) {
+    Item &item = **next;
+    if (!item.started && maySoonStart(item, op))
       start(item, op);
+    next = item.started ? candidates.erase(next) : std::next(next);
+  }
 }
 
 /// Whether all that the message reads is there, and there is room for what it makes.
@@ -205,27 +244,22 @@ bool ListScheduler::maySoonStart(const Item &item, Operation *op) const {
   return !chained && stands(item.known, op) && (!item.gathersParameters || fitsLimits(item, op));
 }
 
+/// Gathers in flight have been needed by no op before this one.
 bool ListScheduler::fitsLimits(const Item &item, Operation *op) const {
-  int64_t index = 0, current = -1, inFlight = 0, live = 0;
-  for (auto [i, gather] : llvm::enumerate(gathers)) {
-    if (gather == &item)
-      index = int64_t(i);
-    if (!stands(op, gather->need))
-      current = int64_t(i);
-    inFlight += gather->started && !stands(gather->need, op);
-    live += gather->started && !stands(gather->end, op) ? gather->elements : 0;
-  }
-  return index <= current + settings.prefetch && inFlight < settings.gathersInFlight &&
-         live + item.elements <= settings.maxLive;
+  const auto inFlight = std::count_if(gathers.begin() + gathersBefore, gathers.begin() + gathersSeen,
+                                      [](const Item *gather) { return gather->started; });
+  int64_t elements = item.elements;
+  for (const Item *gather : live)
+    elements += gather->elements;
+  return inFlight < settings.gathersInFlight && elements <= settings.maxLive;
 }
 
 /// What the op reads must have been started, whatever the limits.
 void ListScheduler::startNeeded(Operation *op) {
-  for (Item &item : items)
-    if (item.need == op) {
-      start(item, op);
-      now = std::max(now, item.done);
-    }
+  for (Item *item : neededBy.lookup(op)) {
+    start(*item, op);
+    now = std::max(now, item->done);
+  }
 }
 
 /// Puts what `value` is made of by name or cast from, without time of its own, in front of `op`, or at the
@@ -259,6 +293,8 @@ void ListScheduler::start(Item &item, Operation *op) {
   linkFree = std::max(linkFree, now) + item.seconds;
   item.done = linkFree;
   item.started = true;
+  if (item.gathersParameters)
+    live.push_back(&item);
 }
 
 // --- Waits ---
@@ -302,7 +338,7 @@ void ListScheduler::placeWaits() {
       place = firstOf(place, firstStart.lookup_or(read, read));
     }
     if (!isGather(message.front())) {
-      place = firstOf(place, beforeMoreThan(kSumsInFlight, laterSums));
+      place = firstOf(place, beforeMoreThan(sumsInFlight, laterSums));
       laterSums.push_back(message.front());
     }
     for (CollectiveOpInterface start : message) {
