@@ -36,7 +36,7 @@ Candidates::Candidates(OwningOpRef<ModuleOp> step, Strategy strategy)
 static std::string sharedSettings(const TriedSettings &tried) {
   std::string text;
   for (const train::GivenSetting &setting : tried)
-    if (!train::findProgramWord(setting.word)->ofCheckpoints)
+    if (setting.word != "activation_checkpointing" && !train::findProgramWord(setting.word)->ofCheckpoints)
       text += setting.word + "=" + setting.value + "\n";
   return text;
 }

@@ -37,6 +37,11 @@ bool maySplitBatch(train::ProgramOp program) {
          !train::isFromOption(program, "accumulate") && !train::shardingOf(program).reproducibleOverRanks;
 }
 
+/// Of the modes, in the order in which they keep less.
+static std::string moreCheckpointing(StringRef mode) {
+  return mode == "none" ? "selective or full" : mode == "selective" ? "full" : "";
+}
+
 std::optional<MemoryLimit> memoryLimitOf(train::ProgramOp program) {
   const std::optional<uint64_t> bytes = program.getMemoryLimit();
   if (!bytes)
@@ -45,7 +50,7 @@ std::optional<MemoryLimit> memoryLimitOf(train::ProgramOp program) {
   return MemoryLimit{
       .bytes = int64_t(*bytes),
       .zeroStage = int64_t(program.getZeroStage()),
-      .recomputes = program.getActivationCheckpointing().value_or("none") != "none",
+      .moreCheckpointing = moreCheckpointing(program.getActivationCheckpointing().value_or("none")),
       .maySplitBatch = maySplitBatch(program),
       .decided = decidedForLimit(program),
       .mayComputeInBf16 = computes,
@@ -124,8 +129,8 @@ static std::string smallerActivations(const MemoryReport &memory, const MemoryLi
   std::string text;
   if (given.mayComputeInBf16 && memory.activations > memory.parameters)
     text += "--precision=bf16 keeps most activations in half the bytes; ";
-  if (!given.recomputes)
-    text += "--activation-checkpointing=selective keeps fewer activations; ";
+  if (!given.moreCheckpointing.empty())
+    text += "--activation-checkpointing=" + given.moreCheckpointing + " keeps fewer activations; ";
   return text;
 }
 

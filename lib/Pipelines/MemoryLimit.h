@@ -15,9 +15,9 @@ namespace trainc {
 struct MemoryLimit {
   int64_t bytes;
   int64_t zeroStage;
-  bool recomputes;     ///< the backward computes again what is cheap
-  bool maySplitBatch;  ///< the compiler has cut the batch as small as it can be
-  std::string decided; ///< as options: what was decided for the limit's sake
+  std::string moreCheckpointing; ///< values of activation_checkpointing that keep less; empty: none does
+  bool maySplitBatch;            ///< the compiler has cut the batch as small as it can be
+  std::string decided;           ///< as options: what was decided for the limit's sake
   /// Whether nobody decided against bf16 for what the step computes, parameters, and the optimizer's moments.
   bool mayComputeInBf16, mayHoldParametersInBf16, mayHoldMomentsInBf16;
 };

@@ -17,7 +17,6 @@
 #include "lib/Pipelines/Planner.h"
 #include "lib/Pipelines/Report.h"
 #include "lib/Pipelines/Snapshots.h"
-#include "lib/Pipelines/Unsharding.h"
 #include "lib/Precision/Passes.h"
 #include "lib/Remat/Passes.h"
 #include "lib/Schedule/Passes.h"
@@ -86,7 +85,7 @@ static LogicalResult decide(ModuleOp module, const CompileOptions &options, Plan
   const std::optional<MemoryLimit> limit = strategyOf(module, options).memoryLimit;
   if (!limit)
     return options.findsLargestBatch ? refuseWithoutLimit(module) : success();
-  FailureOr<Planning> decided = decideWhatFits(module, limit->bytes);
+  FailureOr<Planning> decided = decideWhatFits(module, options, limit->bytes);
   if (succeeded(decided) && options.findsLargestBatch) {
     FailureOr<std::vector<PlannedStrategy>> largest = findLargestBatches(module, limit->bytes);
     if (failed(largest))
@@ -118,14 +117,6 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &options, Snapshot
     addPasses(manager);
     return failure(failed(manager.run(module)) || lacksSnapshot());
   };
-  auto addRest = [&](PassManager &manager, Phase until) {
-    if (until >= Phase::Spmd)
-      addSpmdPasses(manager, strategy);
-    if (until >= Phase::Scheduled)
-      addScheduledPasses(manager, strategy);
-    if (until >= Phase::Plan)
-      addMemoryPasses(manager, strategy.padsRows);
-  };
   if (last >= Phase::Step && failed(run([&](PassManager &manager) { addStepPasses(manager, strategy); })))
     return failure();
   if (last >= Phase::Step && strategy.hasBudget &&
@@ -134,15 +125,15 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &options, Snapshot
   if (failed(run([&](PassManager &manager) {
         if (last >= Phase::Step)
           addRecomputePasses(manager, checkpointsOf(module));
-        if (last >= Phase::Spmd)
+        if (last >= Phase::Spmd) {
           addShardPasses(manager, strategy);
+          addSpmdPasses(manager, strategy);
+        }
+        if (last >= Phase::Scheduled)
+          addScheduledPasses(manager, strategy);
+        if (last >= Phase::Plan)
+          addMemoryPasses(manager, strategy.padsRows);
       })))
-    return failure();
-  if (last >= Phase::Spmd && strategy.memoryLimit && !strategy.hasBudget &&
-      failed(gatherWhatFits(module, strategy.memoryLimit->bytes,
-                            [&](PassManager &m) { addRest(m, Phase::Plan); })))
-    return failure();
-  if (failed(run([&](PassManager &manager) { addRest(manager, last); })))
     return failure();
   if (last < Phase::Plan)
     return success();

@@ -1,39 +1,37 @@
 #include "lib/Pipelines/Planner.h"
 
 #include "dialects/Train/ProgramSettings.h"
-#include "dialects/Train/Sharding.h"
 #include "lib/Pipelines/CheckpointBudget.h"
-#include "lib/Pipelines/MemoryLimit.h"
+#include "lib/Pipelines/Choices.h"
+#include "lib/Pipelines/Unsharding.h"
 
 #include <map>
+#include <set>
 
 using namespace mlir;
 using namespace trainc;
 
 namespace {
 
-/// How ranks divide states, and into which micro-batches a step is cut: numbers of the planner's choices.
-using Cell = std::pair<size_t, size_t>;
+/// Words that say what stays gathered.
+const StringRef kReuseWords[] = {"max_reuse_distance", "reshard_after_forward"};
 
 class Planner {
 public:
-  Planner(ModuleOp model, int64_t limit)
-      : model_(model), program_(*model.getOps<train::ProgramOp>().begin()) {
+  Planner(ModuleOp model, const CompileOptions &options, int64_t limit)
+      : model_(model), options_(options), choices_(*model.getOps<train::ProgramOp>().begin()) {
     planning_.limit = limit;
-    findDivisions();
-    resident_ = divisions_.size();
-    if (isOpen("offload") && program_.getOptimizer().hasMoments())
-      llvm::append_range(divisions_, combine(divisions_, "offload", {"optimizer"}));
-    findSplits();
   }
 
   /// Fails where the step cannot be made.
   LogicalResult findLevels();
-  bool hasChoice() const { return divisions_.size() * splits_.size() * levels_.size() > 1; }
+  bool hasChoice() const { return choices_.any() || isOpen(model_, kReuseWords); }
 
   /// Fails where a plan cannot be made. `best()` is null afterwards if nothing fits.
   LogicalResult search();
-  /// The strategy of the least bytes: the smallest micro-batches, and all computed again.
+  /// Of the best strategy: what is gathered for the forward stays for the backward, as far as it fits.
+  LogicalResult keepGathered();
+  /// The strategy of the least bytes: the smallest micro-batches, all computed again, and all offloaded.
   FailureOr<const PlannedStrategy *> planSmallest();
 
   std::optional<size_t> best() const { return best_; }
@@ -43,95 +41,60 @@ public:
   }
 
 private:
-  bool isOpen(StringRef word) const { return !isDecided(model_, {}, word); }
-  void findDivisions();
-  void findSplits();
-
-  TriedSettings decided(Cell cell) const; ///< before activation checkpointing
   FailureOr<const Candidates *> step(Cell cell);
   FailureOr<size_t> plan(Cell cell, size_t level);
+  FailureOr<size_t> planWith(Cell cell, const TriedSettings &behind);
+  FailureOr<size_t> lastLevel(Cell cell);
   LogicalResult open(Cell cell);
   LogicalResult recomputeUntilItFits(Cell cell);
+  LogicalResult openDivisions();
+  LogicalResult openBehind(Cell from, double least, Cell cell);
+  LogicalResult openOffload(Cell cell, double least);
+  LogicalResult openSplit(Cell cell, double least);
+  FailureOr<bool> turnsOutToFit(Cell cell);
+  LogicalResult visit(Cell cell, double least);
 
   const PlannedStrategy &tried(size_t index) const { return planning_.tried[index]; }
+  int64_t heldBytes(Cell cell) const; ///< of states, which no recomputation makes fewer
+  bool holdsTooMuch(Cell cell) const { return heldBytes(cell) > planning_.limit; }
+  size_t firstPlanned(Cell cell) const { return planned_.lower_bound({cell, 0})->second; }
+  const MemoryReport &memoryOf(Cell cell) const { return tried(firstPlanned(cell)).plan.memory; }
+  bool fitsAtLast(Cell cell) const;
   bool fits(size_t index) const { return tried(index).plan.bytes() <= planning_.limit; }
   double seconds(size_t index) const { return tried(index).plan.step.total; }
 
   ModuleOp model_;
-  train::ProgramOp program_;
+  const CompileOptions &options_;
   Planning planning_;
-  std::vector<TriedSettings> divisions_, splits_, levels_; ///< the fastest first, of one division
-  size_t resident_ = 1; ///< so many divisions offload nothing, and as many behind them do, if that is open
+  Choices choices_;
   std::map<Cell, Candidates> steps_;
   std::map<std::pair<Cell, size_t>, size_t> planned_; ///< cell and level: which of those tried
   std::multimap<double, Cell> open_;                  ///< by the seconds that they take at least
+  std::set<Cell> opened_;
   std::optional<size_t> best_;
 };
 
 } // namespace
 
-// --- What there is to decide ---
-
-void Planner::findDivisions() {
-  divisions_ = {{}};
-  const auto ranks = int64_t(program_.getRanks());
-  if (ranks == 1)
-    return;
-  if (isOpen("zero_stage"))
-    divisions_ = combine(divisions_, "zero_stage", {"0", "1", "2", "3"});
-  if (!isOpen("hybrid_shard") || train::shardingOf(program_).reproducibleOverRanks)
-    return;
-  for (size_t i = 0, count = divisions_.size(); i < count; ++i) {
-    const int64_t stage =
-        divisions_[i].empty() ? int64_t(program_.getZeroStage()) : std::stoll(divisions_[i].front().value);
-    for (int64_t size = 2; stage > 0 && size < ranks; size *= 2) // as nodes have
-      if (ranks % size == 0) {
-        divisions_.push_back(divisions_[i]);
-        divisions_.back().push_back({"hybrid_shard", std::to_string(size)});
-      }
-  }
-}
-
-void Planner::findSplits() {
-  splits_ = {{}};
-  if (!maySplitBatch(program_))
-    return;
-  const auto batch = int64_t(*program_.getMicroBatch()), given = int64_t(program_.getAccumulate());
-  for (int64_t parts = 2; parts <= batch; ++parts)
-    if (batch % parts == 0)
-      splits_.push_back(
-          {{"micro_batch", std::to_string(batch / parts)}, {"accumulate", std::to_string(given * parts)}});
-}
+// --- The search ---
 
 /// Nothing is computed again, then what is cheap, and then more and more of blocks.
 LogicalResult Planner::findLevels() {
-  levels_ = {{}};
-  if (!isOpen("activation_checkpointing"))
-    return success();
-  levels_ = combine(levels_, "activation_checkpointing", {"none", "selective"});
-  FailureOr<const Candidates *> first = step({0, 0});
-  if (failed(first))
-    return failure();
-  const std::vector<TriedSettings> blocks = checkpointLevels((*first)->step());
-  for (const TriedSettings &kept : llvm::drop_begin(blocks, 2)) {
-    levels_.push_back({{"activation_checkpointing", "full"}});
-    llvm::append_range(levels_.back(), kept);
+  std::vector<TriedSettings> blocks(1);
+  if (choices_.mayRecompute) {
+    FailureOr<const Candidates *> first = step({});
+    if (failed(first))
+      return failure();
+    blocks = checkpointLevels((*first)->step());
   }
+  choices_.addLevels(blocks);
   return success();
-}
-
-// --- The search ---
-
-TriedSettings Planner::decided(Cell cell) const {
-  TriedSettings settings = divisions_[cell.first];
-  llvm::append_range(settings, splits_[cell.second]);
-  return settings;
 }
 
 FailureOr<const Candidates *> Planner::step(Cell cell) {
   auto known = steps_.find(cell);
   if (known == steps_.end()) {
-    FailureOr<Candidates> made = makeStep(model_, {}, decided(cell));
+    FailureOr<Candidates> made = makeStep(model_, options_, choices_.decided(cell));
     if (failed(made))
       return failure();
     known = steps_.emplace(cell, std::move(*made)).first;
@@ -139,27 +102,42 @@ FailureOr<const Candidates *> Planner::step(Cell cell) {
   return &known->second;
 }
 
-FailureOr<size_t> Planner::plan(Cell cell, size_t level) {
-  auto [known, isNew] = planned_.try_emplace({cell, level}, planning_.tried.size());
-  if (!isNew)
-    return known->second;
+FailureOr<size_t> Planner::planWith(Cell cell, const TriedSettings &behind) {
   FailureOr<const Candidates *> made = step(cell);
   if (failed(made))
     return failure();
-  FailureOr<CandidatePlan> planned = (*made)->plan(levels_[level]);
+  FailureOr<CandidatePlan> planned = (*made)->plan(behind);
   if (failed(planned))
     return failure();
-  TriedSettings all = decided(cell);
-  llvm::append_range(all, levels_[level]);
-  planning_.tried.push_back({std::move(all), *planned});
-  const size_t index = known->second;
+  const size_t index = planning_.tried.size();
+  planning_.tried.push_back({choices_.decided(cell), *planned});
+  llvm::append_range(planning_.tried.back().decided, behind);
   if (fits(index) && (!best_ || seconds(index) < seconds(*best_)))
     best_ = index;
   return index;
 }
 
+FailureOr<size_t> Planner::plan(Cell cell, size_t level) {
+  if (auto known = planned_.find({cell, level}); known != planned_.end())
+    return known->second;
+  FailureOr<size_t> index = planWith(cell, choices_.levels[level]);
+  if (succeeded(index))
+    planned_[{cell, level}] = *index;
+  return index;
+}
+
+/// The level of the least bytes.
+FailureOr<size_t> Planner::lastLevel(Cell cell) {
+  FailureOr<const Candidates *> made = step(cell);
+  if (failed(made))
+    return failure();
+  const bool gathersNothing = choices_.mayGatherLate && !isOpen((*made)->step(), {"prefetch"});
+  return choices_.levels.size() - (gathersNothing ? 2 : 1);
+}
+
+/// Plans what takes the least time of the cell.
 LogicalResult Planner::open(Cell cell) {
-  if (planned_.count({cell, 0}) != 0)
+  if (!opened_.insert(cell).second)
     return success(); // by another way
   FailureOr<size_t> fastest = plan(cell, 0);
   if (succeeded(fastest))
@@ -167,9 +145,32 @@ LogicalResult Planner::open(Cell cell) {
   return fastest;
 }
 
+/// Opens a cell that takes less memory than `from`, and at least as many seconds, which are at least `least`.
+/// If nothing of `from` fits, nothing is planned yet.
+LogicalResult Planner::openBehind(Cell from, double least, Cell cell) {
+  if (fitsAtLast(from))
+    return open(cell);
+  if (opened_.insert(cell).second)
+    open_.emplace(least, cell);
+  return success();
+}
+
+/// Of the levels that were planned, the one of the least bytes.
+bool Planner::fitsAtLast(Cell cell) const {
+  return fits(std::prev(planned_.upper_bound({cell, choices_.levels.size()}))->second);
+}
+
+int64_t Planner::heldBytes(Cell cell) const {
+  const MemoryReport &memory = memoryOf(cell);
+  return memory.parameters + memory.gradients + memory.optimizer;
+}
+
 /// Plans the first level that fits, by halves, if there is one.
 LogicalResult Planner::recomputeUntilItFits(Cell cell) {
-  size_t tooLittle = 0, enough = levels_.size() - 1;
+  const FailureOr<size_t> last = lastLevel(cell);
+  if (failed(last))
+    return failure();
+  size_t tooLittle = 0, enough = *last;
   FailureOr<size_t> most = plan(cell, enough);
   if (failed(most) || !fits(*most))
     return most;
@@ -183,33 +184,120 @@ LogicalResult Planner::recomputeUntilItFits(Cell cell) {
   return success();
 }
 
-LogicalResult Planner::search() {
-  for (size_t division = 0; division < resident_; ++division)
-    if (failed(open({division, 0})))
-      return failure();
-  while (!open_.empty()) {
-    const auto [least, cell] = *open_.begin();
-    open_.erase(open_.begin());
-    if (best_ && seconds(*best_) <= least)
-      return success();
-    if (failed(recomputeUntilItFits(cell)))
-      return failure();
-    const bool mayOffload = cell.first < resident_ && resident_ < divisions_.size();
-    if (mayOffload && !fits(planned_.at({cell, 0})) && failed(open({cell.first + resident_, cell.second})))
-      return failure();
-    const MemoryReport &memory = tried(planned_.at({cell, 0})).plan.memory;
-    const int64_t held = memory.parameters + memory.gradients + memory.optimizer;
-    const bool holdsTooMuch = held > planning_.limit;
-    if (!holdsTooMuch && cell.second + 1 < splits_.size() && failed(open({cell.first, cell.second + 1})))
+/// Offloads so many kinds more that what is left may fit, with the next one that takes a part of the limit
+/// that counts. The optimizer's states go where a step without recomputation does not fit; what costs more
+/// time goes where nothing does.
+LogicalResult Planner::openOffload(Cell cell, double least) {
+  constexpr int64_t kParts = 100;
+  int64_t left = heldBytes(cell), moved = 0;
+  size_t next = cell.offload;
+  const auto helps = [&] { return moved >= planning_.limit / kParts && left <= planning_.limit; };
+  for (; next + 1 < choices_.offloads.size() && !helps(); ++next) {
+    const int64_t bytes = memoryOf(cell).*kOffloadKinds[next].bytes;
+    moved += bytes;
+    left -= bytes;
+  }
+  const bool isOptimizerAlone = next == 1;
+  if (!helps() || (isOptimizerAlone ? fits(firstPlanned(cell)) : fitsAtLast(cell)))
+    return success();
+  return openBehind(cell, least, {cell.division, cell.split, next});
+}
+
+/// Smaller micro-batches do not help where states alone are too large.
+LogicalResult Planner::openSplit(Cell cell, double least) {
+  if (holdsTooMuch(cell) || cell.split + 1 == choices_.splits.size())
+    return success();
+  return openBehind(cell, least, {cell.division, cell.split + 1, cell.offload});
+}
+
+/// Groups of fewer ranks do not help where those of more hold too much.
+LogicalResult Planner::openDivisions() {
+  for (size_t division = 0; division < choices_.divisions.size(); ++division) {
+    const Cell cell{.division = division}, before{.division = division - 1};
+    if (choices_.isGroup(division) && (planned_.count({before, 0}) == 0 || holdsTooMuch(before)))
+      continue;
+    if (failed(open(cell)))
       return failure();
   }
   return success();
 }
 
-FailureOr<const PlannedStrategy *> Planner::planSmallest() {
-  for (size_t division = 0; division < divisions_.size(); ++division)
-    if (failed(plan({division, splits_.size() - 1}, levels_.size() - 1)))
+/// Of a cell of which nothing is planned: whether something fits. Then its turn comes again by its seconds.
+FailureOr<bool> Planner::turnsOutToFit(Cell cell) {
+  const FailureOr<size_t> last = lastLevel(cell);
+  const FailureOr<size_t> most = succeeded(last) ? plan(cell, *last) : last;
+  if (failed(most))
+    return failure();
+  if (!fits(*most))
+    return false;
+  const FailureOr<size_t> fastest = plan(cell, 0);
+  if (failed(fastest))
+    return failure();
+  open_.emplace(seconds(*fastest), cell);
+  return true;
+}
+
+LogicalResult Planner::visit(Cell cell, double least) {
+  if (planned_.count({cell, 0}) == 0) {
+    const FailureOr<bool> fits = turnsOutToFit(cell);
+    if (failed(fits) || *fits)
+      return fits;
+  } else if (!holdsTooMuch(cell) && failed(recomputeUntilItFits(cell))) {
+    return failure();
+  }
+  // What a group of ranks has no room for, all ranks together have sooner than a group that moves more.
+  if (choices_.isGroup(cell.division) && !fitsAtLast(cell))
+    return success();
+  return failure(failed(openOffload(cell, least)) || failed(openSplit(cell, least)));
+}
+
+LogicalResult Planner::search() {
+  if (failed(openDivisions()))
+    return failure();
+  while (!open_.empty()) {
+    const auto [least, cell] = *open_.begin();
+    open_.erase(open_.begin());
+    if (best_ && seconds(*best_) <= least)
+      return success();
+    if (failed(visit(cell, least)))
       return failure();
+  }
+  return success();
+}
+
+LogicalResult Planner::keepGathered() {
+  const size_t before = *best_;
+  const auto found = llvm::find_if(planned_, [&](const auto &each) { return each.second == before; });
+  const auto [cell, level] = found->first;
+  FailureOr<const Candidates *> made = step(cell);
+  if (failed(made))
+    return failure();
+  if (!isOpen((*made)->step(), kReuseWords) ||
+      (choices_.mayGatherLate && level + 1 == choices_.levels.size()))
+    return success();
+  const auto fitsWith = [&, cell = cell, level = level](int64_t distance) -> FailureOr<bool> {
+    TriedSettings behind = choices_.levels[level];
+    behind.push_back({"max_reuse_distance", std::to_string(distance)});
+    FailureOr<size_t> index = planWith(cell, behind);
+    if (failed(index))
+      return failure();
+    const bool good = fits(*index);
+    if (good && seconds(*index) <= seconds(*best_))
+      best_ = *index; // as fast, it sends less
+    return good;
+  };
+  return fittingReuseDistance((*made)->step(), fitsWith);
+}
+
+FailureOr<const PlannedStrategy *> Planner::planSmallest() {
+  for (size_t division = 0; division < choices_.divisions.size(); ++division) {
+    if (choices_.isGroup(division))
+      continue; // which take more memory than all ranks
+    const Cell cell{division, choices_.splits.size() - 1, choices_.offloads.size() - 1};
+    const FailureOr<size_t> last = lastLevel(cell);
+    if (failed(last) || failed(plan(cell, *last)))
+      return failure();
+  }
   return &*llvm::min_element(planning_.tried, [](const PlannedStrategy &a, const PlannedStrategy &b) {
     return a.plan.bytes() < b.plan.bytes();
   });
@@ -225,11 +313,11 @@ llvm::json::Object trainc::planningJson(const Planning &planning) {
 
 namespace trainc {
 
-FailureOr<Planning> decideWhatFits(ModuleOp model, int64_t limit) {
+FailureOr<Planning> decideWhatFits(ModuleOp model, const CompileOptions &options, int64_t limit) {
   train::ProgramOp program = *model.getOps<train::ProgramOp>().begin();
   if (program.getActivationCheckpointing() == "budget")
     return Planning();
-  Planner planner(model, limit);
+  Planner planner(model, options, limit);
   if (failed(planner.findLevels()))
     return failure();
   if (!planner.hasChoice())
@@ -237,6 +325,8 @@ FailureOr<Planning> decideWhatFits(ModuleOp model, int64_t limit) {
   if (failed(planner.search()))
     return failure();
   if (planner.best()) {
+    if (failed(planner.keepGathered()))
+      return failure();
     Planning planning = std::move(planner).takePlanning();
     train::setDerived(program, planning.tried[planning.taken].decided, "memory_limit");
     return planning;

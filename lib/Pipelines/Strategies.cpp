@@ -8,13 +8,9 @@ using namespace mlir;
 
 namespace trainc {
 
-bool isDecided(ModuleOp model, const CompileOptions &options, StringRef word) {
-  const auto says = [&](const train::GivenSetting &setting) { return setting.word == word; };
-  return llvm::any_of(options.settings, says) ||
-         llvm::any_of(model.getOps<train::ProgramOp>(), [&](train::ProgramOp program) {
-           DictionaryAttr sources = program.getSourcesAttr();
-           return sources && sources.contains(word);
-         });
+bool isDecided(train::ProgramOp program, StringRef word) {
+  DictionaryAttr sources = program.getSourcesAttr();
+  return sources && sources.contains(word);
 }
 
 std::vector<TriedSettings> combine(const std::vector<TriedSettings> &ways, StringRef word,
@@ -28,32 +24,42 @@ std::vector<TriedSettings> combine(const std::vector<TriedSettings> &ways, Strin
   return result;
 }
 
-/// Ranks that train together.
-static int64_t ranksOf(ModuleOp model, const CompileOptions &options) {
-  for (const train::GivenSetting &setting : llvm::reverse(options.settings))
-    if (setting.word == "ranks")
-      return std::stoll(setting.value);
-  for (auto program : model.getOps<train::ProgramOp>())
-    return int64_t(program.getRanks());
-  return 1;
-}
+namespace {
+/// Lets errors through alone.
+struct WithoutWarnings : ScopedDiagnosticHandler {
+  explicit WithoutWarnings(MLIRContext *context)
+      : ScopedDiagnosticHandler(context, [](Diagnostic &message) {
+          return success(message.getSeverity() != DiagnosticSeverity::Error);
+        }) {}
+};
+} // namespace
 
 FailureOr<Candidates> makeStep(ModuleOp model, CompileOptions options, const TriedSettings &decided) {
-  const ScopedDiagnosticHandler errorsAlone(model.getContext(), [](Diagnostic &message) {
-    return success(message.getSeverity() != DiagnosticSeverity::Error);
-  });
-  llvm::append_range(options.settings, decided);
+  const WithoutWarnings errorsAlone(model.getContext());
+  options.settings = decided;
   return Candidates::make(model, options);
 }
 
-FailureOr<std::vector<PlannedStrategy>> planStrategies(ModuleOp model, const CompileOptions &options) {
+/// Modules without a program are refused by the first pass.
+static LogicalResult settle(ModuleOp model, const CompileOptions &options) {
+  const WithoutWarnings errorsAlone(model.getContext());
+  return applySettings(model, options);
+}
+
+FailureOr<std::vector<PlannedStrategy>> planStrategies(ModuleOp given, const CompileOptions &options) {
+  OwningOpRef<ModuleOp> settled = given.clone();
+  ModuleOp model = *settled;
+  if (failed(settle(model, options)))
+    return failure();
   std::vector<TriedSettings> states(1), levels(1);
-  if (ranksOf(model, options) > 1 && !isDecided(model, options, "zero_stage"))
-    states = combine(states, "zero_stage", {"0", "1", "2", "3"});
-  if (!isDecided(model, options, "activation_checkpointing"))
-    levels = combine(levels, "activation_checkpointing", {"none", "selective", "full"});
-  if (!isDecided(model, options, "offload"))
-    states = combine(states, "offload", {"none", "optimizer"});
+  for (auto program : model.getOps<train::ProgramOp>()) {
+    if (program.getRanks() > 1 && !isDecided(program, "zero_stage"))
+      states = combine(states, "zero_stage", {"0", "1", "2", "3"});
+    if (!isDecided(program, "activation_checkpointing"))
+      levels = combine(levels, "activation_checkpointing", {"none", "selective", "full"});
+    if (!isDecided(program, "offload"))
+      states = combine(states, "offload", {"none", "optimizer"});
+  }
   std::vector<PlannedStrategy> planned(states.size() * levels.size());
   const auto planStates = [&](size_t state) -> LogicalResult {
     FailureOr<Candidates> step = makeStep(model, options, states[state]);

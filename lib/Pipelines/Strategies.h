@@ -15,15 +15,15 @@ struct PlannedStrategy {
   CandidatePlan plan;
 };
 
-/// Whether the text of the module's program says the word, or one of the options does.
-bool isDecided(mlir::ModuleOp model, const CompileOptions &options, llvm::StringRef word);
+/// Whether the program's text says the word, or an option did.
+bool isDecided(train::ProgramOp program, llvm::StringRef word);
 
 /// Each of `ways` with each of the values.
 std::vector<TriedSettings> combine(const std::vector<TriedSettings> &ways, llvm::StringRef word,
                                    llvm::ArrayRef<llvm::StringRef> values);
 
-/// The step of `model` (phase `model`) with the options and these decisions. Warnings are left to the
-/// strategy that is taken.
+/// The step of `model` (phase `model`), which has the settings of `options`, with these decisions. Warnings
+/// are left to the strategy that is taken.
 llvm::FailureOr<Candidates> makeStep(mlir::ModuleOp model, CompileOptions options,
                                      const TriedSettings &decided);
 

@@ -1,8 +1,7 @@
-// Gathered parameters stay from forward to backward, and are gathered ahead, where memory allows it.
+// Gathered parameters stay from forward to backward where memory allows it.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Pass/PassManager.h"
 
 namespace trainc {
 
@@ -10,12 +9,9 @@ namespace trainc {
 /// compiler.
 bool isOpen(mlir::ModuleOp module, llvm::ArrayRef<llvm::StringRef> words);
 
-/// Sets `max_reuse_distance` of the module's program to about the largest number (of a few that are tried)
-/// whose plan fits into `limit` bytes: the less is gathered again, the less is sent. Where nothing can stay,
-/// and even so no plan fits, `prefetch` becomes 0. Nothing is changed where the program divides no
-/// parameters, or says these itself. `planPasses` takes the module, in the phase `spmd` before `reshard`, to
-/// the phase `plan`.
-mlir::LogicalResult gatherWhatFits(mlir::ModuleOp module, int64_t limit,
-                                   llvm::function_ref<void(mlir::PassManager &)> planPasses);
+/// About the largest `max_reuse_distance` (of a few that are tried) of a module of phase `step` whose plan
+/// `fits`: the less is gathered again, the less is sent. 0 if none is known to. Fails where `fits` does.
+mlir::FailureOr<int64_t> fittingReuseDistance(mlir::ModuleOp step,
+                                              llvm::function_ref<mlir::FailureOr<bool>(int64_t)> fits);
 
 } // namespace trainc

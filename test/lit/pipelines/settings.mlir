@@ -1,4 +1,4 @@
-// RUN: trainc compile %s -o %t.plan --ranks=2 --zero-stage=3 --prefetch=3 --memory-limit=1GiB --activation-checkpointing=SELECTIVE
+// RUN: trainc compile %s -o %t.plan --ranks=2 --zero-stage=3 --prefetch=3 --memory-limit=1.5GiB --activation-checkpointing=SELECTIVE
 // RUN: trainc dump %t.plan --settings | FileCheck %s --match-full-lines -DFILE=%s
 // RUN: trainc compile %s -o %t.plan
 // RUN: trainc dump %t.plan --settings | FileCheck %s --check-prefix=ALONE -DFILE=%s
@@ -48,7 +48,7 @@ train.program @p {
 // CHECK-NEXT: accumulate                1                                   default
 // CHECK-NEXT: eval_batch                2                                   derived: micro_batch
 // CHECK-NEXT: steps                     7                                   [[FILE]]:23
-// CHECK-NEXT: memory_limit              1073741824                          --memory-limit
+// CHECK-NEXT: memory_limit              1610612736                          --memory-limit
 // CHECK-NEXT: reserve_memory            none                                default
 // CHECK-NEXT: fp32_products             fma                                 default
 // CHECK-NEXT: library_calls             of the target                       default

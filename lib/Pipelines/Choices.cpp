@@ -1,0 +1,87 @@
+#include "lib/Pipelines/Choices.h"
+
+#include "dialects/Train/Sharding.h"
+#include "lib/Pipelines/MemoryLimit.h"
+
+using namespace mlir;
+
+namespace trainc {
+
+static constexpr StringLiteral kGroupWord = "hybrid_shard";
+
+static std::vector<TriedSettings> divisionsOf(train::ProgramOp program) {
+  std::vector<TriedSettings> divisions, stages(1);
+  const auto ranks = int64_t(program.getRanks());
+  if (ranks > 1 && !isDecided(program, "zero_stage"))
+    stages = combine(stages, "zero_stage", {"0", "1", "2", "3"});
+  const bool mayGroup =
+      !isDecided(program, "hybrid_shard") && !train::shardingOf(program).reproducibleOverRanks;
+  for (const TriedSettings &stage : stages) {
+    divisions.push_back(stage);
+    const bool divides = stage.empty() ? program.getZeroStage() > 0 : stage.front().value != "0";
+    for (int64_t size = ranks / 2; mayGroup && divides && size > 1; size /= 2)
+      if (ranks % size == 0) {
+        divisions.push_back(stage);
+        divisions.back().push_back({kGroupWord.str(), std::to_string(size)});
+      }
+  }
+  return divisions;
+}
+
+static std::vector<TriedSettings> splitsOf(train::ProgramOp program) {
+  std::vector<TriedSettings> splits(1);
+  if (!maySplitBatch(program))
+    return splits;
+  const auto batch = int64_t(*program.getMicroBatch()), given = int64_t(program.getAccumulate());
+  for (int64_t parts = 2; parts <= batch; ++parts)
+    if (batch % parts == 0)
+      splits.push_back(
+          {{"micro_batch", std::to_string(batch / parts)}, {"accumulate", std::to_string(given * parts)}});
+  return splits;
+}
+
+static std::vector<TriedSettings> offloadsOf(train::ProgramOp program) {
+  std::vector<TriedSettings> offloads(1);
+  if (isDecided(program, "offload"))
+    return offloads;
+  std::string words;
+  for (const OffloadKind &kind : kOffloadKinds) {
+    words += (words.empty() ? "" : ",") + kind.word.str();
+    offloads.push_back({{"offload", words}});
+  }
+  return offloads;
+}
+
+Choices::Choices(train::ProgramOp program)
+    : divisions(divisionsOf(program)), splits(splitsOf(program)), offloads(offloadsOf(program)),
+      mayRecompute(!isDecided(program, "activation_checkpointing")),
+      mayGatherLate(program.getRanks() > 1 && !isDecided(program, "prefetch") &&
+                    (!isDecided(program, "zero_stage") || program.getZeroStage() == 3)) {}
+
+void Choices::addLevels(const std::vector<TriedSettings> &blocks) {
+  levels = blocks;
+  if (mayRecompute) {
+    levels = combine(std::vector<TriedSettings>(1), "activation_checkpointing", {"none", "selective"});
+    for (const TriedSettings &kept : llvm::drop_begin(blocks, levels.size())) {
+      levels.push_back({{"activation_checkpointing", "full"}});
+      llvm::append_range(levels.back(), kept);
+    }
+  }
+  if (mayGatherLate) {
+    levels.push_back(levels.back());
+    levels.back().push_back({"prefetch", "0"});
+  }
+}
+
+bool Choices::isGroup(size_t division) const {
+  return !divisions[division].empty() && divisions[division].back().word == kGroupWord;
+}
+
+TriedSettings Choices::decided(Cell cell) const {
+  TriedSettings settings = divisions[cell.division];
+  llvm::append_range(settings, offloads[cell.offload]);
+  llvm::append_range(settings, splits[cell.split]);
+  return settings;
+}
+
+} // namespace trainc

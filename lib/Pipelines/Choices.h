@@ -1,0 +1,47 @@
+// What a memory limit leaves open: for each question the answers to choose among.
+#pragma once
+
+#include "lib/Pipelines/Strategies.h"
+
+namespace trainc {
+
+/// How ranks divide states, into which micro-batches a step is cut, and what is offloaded: numbers of
+/// choices.
+struct Cell {
+  size_t division = 0, split = 0, offload = 0;
+  auto operator<=>(const Cell &) const = default;
+};
+
+/// What may go outside the device's memory, in this order: a kind goes after those before it. What is
+/// fetched more often in a step comes later.
+struct OffloadKind {
+  llvm::StringLiteral word;
+  int64_t MemoryReport::*bytes;
+};
+inline constexpr OffloadKind kOffloadKinds[] = {{"optimizer", &MemoryReport::optimizer},
+                                                {"gradients", &MemoryReport::gradients},
+                                                {"parameters", &MemoryReport::parameters}};
+
+/// What a program (phase `model`) leaves open.
+struct Choices {
+  explicit Choices(train::ProgramOp program);
+
+  /// Fills `levels`: `blocks` are checkpointLevels() if the program may recompute, else one of no settings.
+  void addLevels(const std::vector<TriedSettings> &blocks);
+
+  /// Whether there is a choice.
+  bool any() const { return divisions.size() * splits.size() * offloads.size() * levels.size() > 1; }
+  /// Whether ranks divide states in groups, in place of all together as an earlier division says.
+  bool isGroup(size_t division) const;
+  /// All that a cell decides, before activation checkpointing.
+  TriedSettings decided(Cell cell) const;
+
+  std::vector<TriedSettings> divisions; ///< of a stage all ranks, then groups of half as many, a quarter, ...
+  std::vector<TriedSettings> splits;    ///< the largest micro-batches first
+  std::vector<TriedSettings> offloads;  ///< nothing, then so many of kOffloadKinds
+  std::vector<TriedSettings> levels;    ///< the less is computed again the earlier
+  bool mayRecompute;                    ///< activation checkpointing is open
+  bool mayGatherLate;                   ///< the last level is one more, and gathers no parameters ahead
+};
+
+} // namespace trainc
