@@ -181,7 +181,8 @@ bool Assignment::isFree(View view, OpResult made) {
   SmallVector<Value, 2> &occupants = occupants_[view.storage];
   llvm::erase_if(occupants, [&](Value other) { return timeline_.lastUse(other) < timeline_.begin(op); });
   for (Value other : occupants)
-    if (covers(view, made, other) && (other.getDefiningOp() == op || isReadLater(view, made, other)))
+    if (covers(view, made, other) && (other.getDefiningOp() == op || isReadLater(view, made, other) ||
+                                      timeline_.isStoredBeside(op, other)))
       return false;
   return llvm::all_of(op->getOpOperands(),
                       [&](OpOperand &operand) { return mayBeMadeOver(made, operand, view); });

@@ -26,6 +26,12 @@ void Timeline::number(Block &block) {
   }
 }
 
+bool Timeline::isStoredBeside(Operation *op, Value value) const {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    return isa<train::SetOp>(user) && begin(user) < begin(op) && begin(op) <= end(user);
+  });
+}
+
 int64_t Timeline::lastUse(Value value, Operation *reader) const {
   if (reader && isCollective(reader)) // the only reader that makes a difference
     return findLastUse(value, reader);

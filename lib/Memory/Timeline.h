@@ -17,6 +17,9 @@ public:
   /// Position of an op; of a loop: after its body; of a store: of the last op beside it (kBesideAttr).
   int64_t end(mlir::Operation *op) const { return positions_.lookup(op).second; }
 
+  /// Whether the value is on its way out of the device's memory while `op` runs.
+  bool isStoredBeside(mlir::Operation *op, mlir::Value value) const;
+
   /// Last position at which `value`, or a value that aliases it, is read; a collective reads until it is
   /// waited for. A value from outside a loop that the loop reads is in use until the loop ends. The
   /// definition's position if it is never read. The collective `reader`, if given, counts as if it read at

@@ -38,3 +38,8 @@ train.entry @eval {
     nn.yield %a : tensor<2xf32>
   }
 }
+
+// -----
+
+// expected-error @below {{has the role 'activation', of values outside the device's memory; expected 'on disk' or 'on host'}}
+train.state activation @saved : tensor<4xf32>
