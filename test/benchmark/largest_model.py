@@ -169,7 +169,7 @@ def parse_arguments():
     parser.add_argument("--vocabulary", type=int, default=50257)
     parser.add_argument("--seq-len", type=int, default=256)
     parser.add_argument("--accumulate", type=int, default=2, help="micro-batches of one sample in a step")
-    parser.add_argument("--learning-rate", type=float, default=2e-4)
+    parser.add_argument("--learning-rate", type=float, default=2e-5, help="small, as there is no warmup and models are deep")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--warmup", type=int, default=1)
     parser.add_argument("--steps", type=int, default=4, help="steps that count, of a round")

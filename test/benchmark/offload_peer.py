@@ -138,7 +138,7 @@ def main():
     parser.add_argument("--vocabulary", type=int, default=50257)
     parser.add_argument("--seq-len", type=int, default=256)
     parser.add_argument("--accumulate", type=int, default=1, help="micro-batches of one sample in a step")
-    parser.add_argument("--learning-rate", type=float, default=2e-4)
+    parser.add_argument("--learning-rate", type=float, default=2e-5)
     parser.add_argument("--steps", type=int, default=3, help="steps that count")
     parser.add_argument("--warmup", type=int, default=1, help="steps before them")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))

@@ -82,7 +82,7 @@ class BenchmarkTest(harness.EndToEndTest):
         limit = 64 << 20
         out, err = self.run_program(sys.executable, ROOT / "test" / "benchmark" / "largest_model.py", "--python", Path("peer").resolve(), "--bin",
                                     Path(TRAINC).parent, "--dir", Path.cwd(), "--limit", limit, "--disk", 8 << 20, "--width", 64, "--vocabulary", 512,
-                                    "--seq-len", 32, "--rounds", 1, "--steps", 1, "--largest-steps", 4, "--json", "figures.json", timeout=300)
+                                    "--seq-len", 32, "--learning-rate", 1e-3, "--rounds", 1, "--steps", 1, "--largest-steps", 4, "--json", "figures.json", timeout=300)
         found = json.loads(Path("figures.json").read_text())["result"]
         theirs, same, largest = found["PyTorch"], found["trainc"], found["largest"]
         self.assertTrue(3 < theirs["layers"] < 10, theirs)
