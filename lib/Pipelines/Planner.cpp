@@ -180,6 +180,8 @@ LogicalResult Planner::recomputeUntilItFits(Cell cell) {
     if (failed(planned))
       return failure();
     (fits(*planned) ? enough : tooLittle) = middle;
+    if (!fits(*planned) && best_ && seconds(*planned) >= seconds(*best_))
+      break; // what fits takes longer
   }
   return success();
 }
