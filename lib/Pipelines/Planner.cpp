@@ -186,14 +186,15 @@ LogicalResult Planner::recomputeUntilItFits(Cell cell) {
   return success();
 }
 
-/// Offloads so many kinds more that what is left may fit, with the next one that takes a part of the limit
+/// Offloads so many kinds more that what is left may fit, with the next one that takes a part of the states
 /// that counts. The optimizer's states go where a step without recomputation does not fit; what costs more
 /// time goes where nothing does.
 LogicalResult Planner::openOffload(Cell cell, double least) {
   constexpr int64_t kParts = 100;
-  int64_t left = heldBytes(cell), moved = 0;
+  const int64_t held = heldBytes(cell);
+  int64_t left = held, moved = 0;
   size_t next = cell.offload;
-  const auto helps = [&] { return moved >= planning_.limit / kParts && left <= planning_.limit; };
+  const auto helps = [&] { return moved > held / kParts && left <= planning_.limit; };
   for (; next + 1 < choices_.offloads.size() && !helps(); ++next) {
     const int64_t bytes = memoryOf(cell).*kOffloadKinds[next].bytes;
     moved += bytes;
@@ -326,19 +327,20 @@ FailureOr<Planning> decideWhatFits(ModuleOp model, const CompileOptions &options
     return Planning();
   if (failed(planner.search()))
     return failure();
-  if (planner.best()) {
-    if (failed(planner.keepGathered()))
+  if (!planner.best()) {
+    FailureOr<const PlannedStrategy *> smallest = planner.planSmallest();
+    if (failed(smallest))
       return failure();
-    Planning planning = std::move(planner).takePlanning();
-    train::setDerived(program, planning.tried[planning.taken].decided, "memory_limit");
-    return planning;
+    if (!planner.best()) { // the limit's own error says what its plan takes, and what would help
+      train::setDerived(program, (*smallest)->decided, "memory_limit");
+      return Planning();
+    }
   }
-  FailureOr<const PlannedStrategy *> smallest = planner.planSmallest();
-  if (failed(smallest))
+  if (failed(planner.keepGathered()))
     return failure();
-  // The limit's own error says what its plan takes, and what would help.
-  train::setDerived(program, (*smallest)->decided, "memory_limit");
-  return Planning();
+  Planning planning = std::move(planner).takePlanning();
+  train::setDerived(program, planning.tried[planning.taken].decided, "memory_limit");
+  return planning;
 }
 
 } // namespace trainc
