@@ -76,6 +76,8 @@ void CopySchedule::keepStored(int64_t bytes) {
     while (last + 1 < profile_.size() && times_.begin(profile_.op(last + 1)) < end &&
            profile_.bytesAt(last + 1) + own <= bytes)
       profile_.add(++last, own);
+    while (isFetch(profile_.op(last))) // it may move, even in front of the store
+      --last;
     kept_.push_back({cast<train::SetOp>(op), profile_.op(last)});
   }
 }
