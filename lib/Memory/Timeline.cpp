@@ -13,8 +13,12 @@ bool isLoop(Operation *op) { return hasClass(op, KernelClass::Loop); }
 Timeline::Timeline(train::EntryOp entry) {
   number(entry.getBody().front());
   for (auto set : entry.getBody().getOps<train::SetOp>())
-    if (auto beside = set->getAttrOfType<IntegerAttr>(kBesideAttr))
-      positions_[set].second = end(&*std::next(set->getIterator(), beside.getInt()));
+    if (auto beside = set->getAttrOfType<IntegerAttr>(kBesideAttr)) {
+      Operation *last = set;
+      for (int64_t ops = beside.getInt(); ops > 0 && last->getNextNode(); --ops) // texts may say any number
+        last = last->getNextNode();
+      positions_[set].second = end(last);
+    }
 }
 
 void Timeline::number(Block &block) {
