@@ -14,12 +14,11 @@ static std::vector<TriedSettings> divisionsOf(train::ProgramOp program) {
   const auto ranks = int64_t(program.getRanks());
   if (ranks > 1 && !isDecided(program, "zero_stage"))
     stages = combine(stages, "zero_stage", {"0", "1", "2", "3"});
-  const bool mayGroup =
-      !isDecided(program, "hybrid_shard") && !train::shardingOf(program).reproducibleOverRanks;
+  const bool mayGroup = !isDecided(program, kGroupWord) && !train::shardingOf(program).reproducibleOverRanks;
   for (const TriedSettings &stage : stages) {
     divisions.push_back(stage);
     const bool divides = stage.empty() ? program.getZeroStage() > 0 : stage.front().value != "0";
-    for (int64_t size = ranks / 2; mayGroup && divides && size > 1; size /= 2)
+    for (int64_t size = ranks / 2; mayGroup && divides && size > 1; --size)
       if (ranks % size == 0) {
         divisions.push_back(stage);
         divisions.back().push_back({kGroupWord.str(), std::to_string(size)});

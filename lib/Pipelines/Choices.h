@@ -36,7 +36,7 @@ struct Choices {
   /// All that a cell decides, before activation checkpointing.
   TriedSettings decided(Cell cell) const;
 
-  std::vector<TriedSettings> divisions; ///< of a stage all ranks, then groups of half as many, a quarter, ...
+  std::vector<TriedSettings> divisions; ///< of a stage all ranks, then ever smaller groups
   std::vector<TriedSettings> splits;    ///< the largest micro-batches first
   std::vector<TriedSettings> offloads;  ///< nothing, then so many of kOffloadKinds
   std::vector<TriedSettings> levels;    ///< the less is computed again the earlier
