@@ -36,6 +36,8 @@ uint64_t parameterBytes(const fb::Kernel &kernel) {
   return bytes;
 }
 
+} // namespace
+
 /// The first parameter is a factor of products, or the queries of attention.
 Work workOfLaunch(const fb::Kernel &kernel) {
   const auto &params = *kernel.params();
@@ -47,6 +49,8 @@ Work workOfLaunch(const fb::Kernel &kernel) {
           .threads = double(kernel.grid()) * kernel.threads(),
           .chain = double(kernel.chain())};
 }
+
+namespace {
 
 // --- Library calls ---
 

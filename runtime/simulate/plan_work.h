@@ -10,6 +10,9 @@
 
 namespace trainc {
 
+/// Of a launch of a verified plan's kernel.
+Work workOfLaunch(const fb::Kernel &kernel);
+
 /// Of a verified plan's instruction; nothing of loops, whose instructions do, and of collectives, which the
 /// link bounds.
 std::optional<Work> workOf(const fb::Plan &plan, const fb::Instruction &instruction);

@@ -8,6 +8,7 @@
 #include "runtime/exec/executor.h"
 #include "runtime/schema/limits.h"
 #include "runtime/simulate/plan_schedule.h"
+#include "runtime/simulate/plan_work.h"
 
 #include <algorithm>
 #include <fstream>
@@ -28,8 +29,7 @@ constexpr double kLittleArithmetic = 1, kMuchArithmetic = 4;
 /// What a row has more than it had before.
 struct Measured {
   ProfileKind kind;
-  double calls = 0;
-  KernelTotals totals;
+  double calls = 0, seconds = 0;
 };
 using MeasuredRows = std::map<std::pair<std::string, std::string>, Measured>;
 
@@ -38,28 +38,30 @@ void add(const Profile &profile, double sign, MeasuredRows &rows) {
     Measured &sum = rows[{std::string(row.entry), row.what}];
     sum.kind = row.kind;
     sum.calls += sign * double(row.calls);
-    sum.totals.seconds += sign * row.seconds;
-    sum.totals.flops += sign * row.flops;
-    sum.totals.bytes += sign * row.bytes;
+    sum.seconds += sign * row.seconds;
   }
 }
 
-std::map<std::string, double> arithmeticByKernel(const fb::Plan &plan) {
-  std::map<std::string, double> found;
+/// As predictions have it: a profile counts each argument once, whatever a product packs.
+std::map<std::string, Work> workByKernel(const fb::Plan &plan) {
+  std::map<std::string, Work> found;
   for (const fb::Kernel *kernel : *plan.kernels())
-    found[kernel->symbol()->str()] = double(kernel->arithmetic());
+    found[kernel->symbol()->str()] = workOfLaunch(*kernel);
   return found;
 }
 
-KernelTimes timesOf(const MeasuredRows &rows, const std::map<std::string, double> &arithmetic) {
+KernelTimes timesOf(const MeasuredRows &rows, const std::map<std::string, Work> &works) {
   KernelTimes times;
   std::vector<double> small;
   for (const auto &[name, row] : rows) {
-    const auto kernel = arithmetic.find(name.second);
-    if (row.calls <= 0 || kernel == arithmetic.end())
+    const auto kernel = works.find(name.second);
+    if (row.calls <= 0 || kernel == works.end())
       continue;
-    KernelTotals totals = row.totals;
-    totals.arithmetic = row.calls * kernel->second;
+    const Work &work = kernel->second;
+    const KernelTotals totals{.seconds = row.seconds,
+                              .flops = row.calls * work.flops,
+                              .bytes = row.calls * work.bytes,
+                              .arithmetic = row.calls * work.arithmetic};
     const auto addTo = [&](KernelTotals &sum) {
       sum.seconds += totals.seconds;
       sum.flops += totals.flops;
@@ -151,7 +153,7 @@ Result<KernelTimes> measureKernels(const fb::Plan &plan, uint32_t steps) {
   for (uint32_t step = 0; step < steps; ++step)
     TRAINC_RETURN_IF_ERROR(runStep(*executor));
   add(*executor->profile(), 1, rows);
-  return timesOf(rows, arithmeticByKernel(plan));
+  return timesOf(rows, workByKernel(plan));
 }
 
 KernelRates ratesOf(const KernelTimes &full, const KernelTimes &half) {
