@@ -16,8 +16,9 @@ constexpr int64_t kMostSamples = int64_t(1) << 16;
 
 class BatchSearch {
 public:
-  BatchSearch(ModuleOp model, train::ProgramOp program, int64_t limit)
-      : model_(model), limit_(limit), accumulate_(std::to_string(program.getAccumulate())) {}
+  BatchSearch(ModuleOp model, const CompileOptions &options, train::ProgramOp program, int64_t limit)
+      : model_(model), options_(options), limit_(limit),
+        accumulate_(std::to_string(program.getAccumulate())) {}
 
   /// With these settings; none if not one sample fits.
   FailureOr<std::optional<PlannedStrategy>> largest(const TriedSettings &level);
@@ -26,6 +27,7 @@ private:
   FailureOr<PlannedStrategy> plan(int64_t batch, const TriedSettings &level);
 
   ModuleOp model_;
+  const CompileOptions &options_;
   int64_t limit_;
   std::string accumulate_;              ///< micro-batches of a step
   std::map<int64_t, Candidates> steps_; ///< by micro-batch: before activation checkpointing decides
@@ -37,7 +39,7 @@ FailureOr<PlannedStrategy> BatchSearch::plan(int64_t batch, const TriedSettings 
   const TriedSettings cut = {{"micro_batch", std::to_string(batch)}, {"accumulate", accumulate_}};
   auto known = steps_.find(batch);
   if (known == steps_.end()) {
-    FailureOr<Candidates> made = makeStep(model_, {}, cut);
+    FailureOr<Candidates> made = makeStep(model_, options_, cut);
     if (failed(made))
       return failure();
     known = steps_.emplace(batch, std::move(*made)).first;
@@ -75,7 +77,8 @@ FailureOr<std::optional<PlannedStrategy>> BatchSearch::largest(const TriedSettin
   return best;
 }
 
-FailureOr<std::vector<PlannedStrategy>> findLargestBatches(ModuleOp model, int64_t limit) {
+FailureOr<std::vector<PlannedStrategy>> findLargestBatches(ModuleOp model, const CompileOptions &options,
+                                                           int64_t limit) {
   train::ProgramOp program = *model.getOps<train::ProgramOp>().begin();
   if (!program.getMicroBatch())
     return program.emitError("has no micro-batch, of which --largest-batch looks for the largest; expected "
@@ -84,7 +87,7 @@ FailureOr<std::vector<PlannedStrategy>> findLargestBatches(ModuleOp model, int64
       {{"activation_checkpointing", "none"}},
       {{"activation_checkpointing", "selective"}},
       {{"activation_checkpointing", "full"}, {"checkpoint_keep", "0"}, {"checkpoint_rest", "selective"}}};
-  BatchSearch search(model, program, limit);
+  BatchSearch search(model, options, program, limit);
   std::vector<PlannedStrategy> found;
   for (const TriedSettings &level : levels) {
     FailureOr<std::optional<PlannedStrategy>> largest = search.largest(level);

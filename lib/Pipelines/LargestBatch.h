@@ -7,11 +7,12 @@ namespace trainc {
 
 /// Of each activation checkpointing (none, selective, and full with what is cheap outside of blocks computed
 /// again, too) the largest micro-batch whose plan, with what a rank needs besides, has at most `limit` bytes.
-/// All other settings are those of the program of `model` (phase `model`), so that a step has as many
-/// micro-batches as there. What has no micro-batch that fits
-/// is left out. Each is planned to the last address, and so is the one with a sample more. Fails, with an
-/// error at the program, if it has no micro-batch, and where the compiler would.
-llvm::FailureOr<std::vector<PlannedStrategy>> findLargestBatches(mlir::ModuleOp model, int64_t limit);
+/// All other settings are those of the program of `model` (phase `model`), which has the settings of
+/// `options`, so that a step has as many micro-batches as there. What has no micro-batch that fits is left
+/// out. Each is planned to the last address, and so is the one with a sample more, up to 65536 samples.
+/// Fails, with an error at the program, if it has no micro-batch, and if the compiler would.
+llvm::FailureOr<std::vector<PlannedStrategy>>
+findLargestBatches(mlir::ModuleOp model, const CompileOptions &options, int64_t limit);
 
 /// The limit, and these strategies.
 llvm::json::Object largestBatchesJson(int64_t limit, llvm::ArrayRef<PlannedStrategy> largest);

@@ -87,7 +87,7 @@ static LogicalResult decide(ModuleOp module, const CompileOptions &options, Plan
     return options.findsLargestBatch ? refuseWithoutLimit(module) : success();
   FailureOr<Planning> decided = decideWhatFits(module, options, limit->bytes);
   if (succeeded(decided) && options.findsLargestBatch) {
-    FailureOr<std::vector<PlannedStrategy>> largest = findLargestBatches(module, limit->bytes);
+    FailureOr<std::vector<PlannedStrategy>> largest = findLargestBatches(module, options, limit->bytes);
     if (failed(largest))
       return failure();
     decided->limit = limit->bytes;
