@@ -1,8 +1,8 @@
 // States outside the device's memory. Proven of each entry:
 //
 //  * It fetches each byte of a state as often as any other, and stores each as often as any other, at the
-//    same place on every rank. So a piece that is not fetched, or is stored where another one belongs, is
-//    found.
+//    same place on every rank. So a piece that is not fetched, or is stored in the place of another one, is
+//    found; not so two that change places.
 //  * If it moves what training keeps (parameters, gradients, moments), what it makes in scratch memory is
 //    read: of each instruction something, and of what is written again, what was written last. So a store
 //    that is left out, or comes too early, is found.
@@ -48,7 +48,8 @@ public:
   /// Whether any are of what training keeps.
   bool areOfTraining() const {
     const auto isKept = [&](const auto &move) {
-      return plan_.buffers()->Get(move.first)->role() <= fb::Role::Optimizer;
+      const fb::Role role = plan_.buffers()->Get(move.first)->role();
+      return role == fb::Role::Parameter || role == fb::Role::Gradient || role == fb::Role::Optimizer;
     };
     return std::ranges::any_of(fetches_, isKept) || std::ranges::any_of(stores_, isKept);
   }
