@@ -11,7 +11,7 @@ namespace trainc {
 /// as far as memory has room.
 class CopySchedule {
 public:
-  /// `symbols` are the module's. Fails, with an error at the op, where the target cannot execute one.
+  /// `symbols` are the module's. Fails, with an error at the op, if the target cannot execute one.
   static llvm::FailureOr<CopySchedule> of(train::EntryOp entry, const mlir::SymbolTable &symbols,
                                           codegen::OpCosts &costs);
 

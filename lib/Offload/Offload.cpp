@@ -156,7 +156,7 @@ SmallVector<Group> EntryOffloader::findGroups() {
 
 // --- Places ---
 
-/// Fetches in front of `before`, but behind what writes the same elements; stores as soon as their values are
+/// Fetches in front of `before`, and behind what writes the same elements; stores as soon as their values are
 /// made.
 void EntryOffloader::place(const Group &group, Operation *before) {
   for (train::GetOp get : group.gets) {

@@ -9,7 +9,7 @@ namespace trainc {
 /// Seconds from the entry's start to each of its ops, one after the other and without any wait.
 class OpTimes {
 public:
-  /// Fails, with an error at the op, where the target cannot execute one.
+  /// Fails, with an error at the op, if the target cannot execute one.
   static llvm::FailureOr<OpTimes> of(mlir::Block &block, codegen::OpCosts &costs);
 
   double begin(mlir::Operation *op) const { return begins_.lookup(op); }

@@ -26,7 +26,7 @@ private:
 
 /// Stores values of at least `leastBytes` behind the op of the forward that makes them, and fetches them
 /// before the first op of the backward that reads them, if the cost model gives both copies as much time as
-/// they take. Fails, with an error at the op, where the target cannot execute one.
+/// they take. Fails, with an error at the op, if the target cannot execute one.
 llvm::LogicalResult saveValues(train::EntryOp entry, int64_t leastBytes, SavedRooms &rooms,
                                codegen::OpCosts &costs);
 

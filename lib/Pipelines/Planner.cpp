@@ -187,8 +187,8 @@ LogicalResult Planner::recomputeUntilItFits(Cell cell) {
 }
 
 /// Offloads so many kinds more that what is left may fit, with the next one that takes a part of the states
-/// that counts. The optimizer's states go where a step without recomputation does not fit; what costs more
-/// time goes where nothing does.
+/// that counts. The optimizer's states go if a step without recomputation does not fit; what costs more
+/// time goes if nothing does.
 LogicalResult Planner::openOffload(Cell cell, double least) {
   constexpr int64_t kParts = 100;
   const int64_t held = heldBytes(cell);
@@ -206,14 +206,14 @@ LogicalResult Planner::openOffload(Cell cell, double least) {
   return openBehind(cell, least, {cell.division, cell.split, next});
 }
 
-/// Smaller micro-batches do not help where states alone are too large.
+/// Smaller micro-batches do not help if states alone are too large.
 LogicalResult Planner::openSplit(Cell cell, double least) {
   if (holdsTooMuch(cell) || cell.split + 1 == choices_.splits.size())
     return success();
   return openBehind(cell, least, {cell.division, cell.split + 1, cell.offload});
 }
 
-/// Groups of fewer ranks do not help where those of more hold too much.
+/// Groups of fewer ranks do not help if those of more hold too much.
 LogicalResult Planner::openDivisions() {
   for (size_t division = 0; division < choices_.divisions.size(); ++division) {
     const Cell cell{.division = division}, before{.division = division - 1};

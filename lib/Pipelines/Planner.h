@@ -10,7 +10,7 @@ struct Planning {
   int64_t limit = 0; ///< bytes
   std::vector<PlannedStrategy> tried;
   size_t taken = 0;
-  std::vector<PlannedStrategy> largestBatches; ///< of findLargestBatches(), where they were asked for
+  std::vector<PlannedStrategy> largestBatches; ///< of findLargestBatches(), if they were asked for
 };
 
 /// The limit, the strategies, and the number of the one that was taken.

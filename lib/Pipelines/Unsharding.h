@@ -10,7 +10,7 @@ namespace trainc {
 bool isOpen(mlir::ModuleOp module, llvm::ArrayRef<llvm::StringRef> words);
 
 /// About the largest `max_reuse_distance` (of a few that are tried) of a module of phase `step` whose plan
-/// `fits`: the less is gathered again, the less is sent. 0 if none is known to. Fails where `fits` does.
+/// `fits`: the less is gathered again, the less is sent. 0 if none is known to. Fails if `fits` does.
 mlir::FailureOr<int64_t> fittingReuseDistance(mlir::ModuleOp step,
                                               llvm::function_ref<mlir::FailureOr<bool>(int64_t)> fits);
 
