@@ -165,7 +165,7 @@ class PlannerTest(harness.EndToEndTest):
         text, _ = self.trainc("report", "gpt.plan")
         self.assertRegex(text, rf"fit into 70.0 MiB, by activation checkpointing:\n  none +{none['samples']}, 1.00 times")
 
-    def test_the_largest_batch_needs_a_limit_and_a_batch(self):
+    def test_the_largest_batch_needs_a_limit_that_something_fits_into(self):
         self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", "--largest-batch"], 2, "has no memory limit, into which --largest-batch fits")
         self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", "--largest-batch", "--memory-limit=1MiB"], 2, "the plan needs")
 
