@@ -29,6 +29,7 @@ constexpr auto kOfCompile = std::to_array<std::string_view>({
     "gpu-levels",
     "hybrid-shard",
     "keep-f32",
+    "largest-batch",
     "library-calls",
     "limit-all-gathers",
     "loss-scale",
