@@ -70,6 +70,14 @@ static Gradients scaled(StepBuilder &build, const Gradients &gradients, Value fa
       gradients, [&](const auto &each) { return std::pair(each.first, build.scale(each.second, factor)); });
 }
 
+/// The same, computed on its own: so no product waits in memory for the norm, beside its gradient.
+static Gradients scaledAgain(StepBuilder &build, Gradients gradients, Value factor) {
+  if (factor)
+    for (auto &[name, gradient] : gradients)
+      gradient = build.create<nn::BarrierOp>(gradient).getResult();
+  return scaled(build, gradients, factor);
+}
+
 /// min(1, clip/(norm + 1e-6)), as torch.nn.utils.clip_grad_norm_.
 static Value buildClipFactor(StepBuilder &build, Value norm, double clip) {
   Value quotient = build.div(build.constantLike(norm, clip), build.add(norm, 1e-6));
@@ -243,8 +251,7 @@ void StepUpdate::buildUpdate(train::EntryOp entry, StepSums sums) {
   const bool alone = program.getRanks() == 1;
   sumOverRanks(build, sums.gradients);
   LossScaler scaler(build, train::lossScalingOf(program));
-  const Gradients gradients = scaled(build, sums.gradients, scaler.inverse());
-  Value norm = buildGlobalNorm(build, gradients);
+  Value norm = buildGlobalNorm(build, scaled(build, sums.gradients, scaler.inverse()));
   SmallVector<Value> watched{norm};
   if (train::findScalar(module, HostScalar::loss)) {
     watched.push_back(build.readScalar(HostScalar::loss));
@@ -267,7 +274,7 @@ void StepUpdate::buildUpdate(train::EntryOp entry, StepSums sums) {
   std::unique_ptr<UpdateRule> rule = UpdateRule::create(program.getOptimizer());
   rule->begin(build);
   llvm::StringMap<Value> known = valuesReadIn(entry);
-  for (auto [name, gradient] : gradients) {
+  for (auto [name, gradient] : scaledAgain(build, sums.gradients, scaler.inverse())) {
     Value value = known.lookup(name);
     if (!value)
       value = build.read(name);
