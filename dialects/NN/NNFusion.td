@@ -127,7 +127,8 @@ def NN_ChunksOp : NN_Op<"chunks", [Pure, IsolatedFromAbove, SingleBlock,
   }];
 }
 
-def NN_BarrierOp : NN_Op<"barrier", [Pure, SameOperandsAndResultType, DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
+def NN_BarrierOp : NN_Op<"barrier", [Pure, SameOperandsAndResultType, DeclareOpInterfaceMethods<IndexingOpInterface>,
+                                       DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
   let summary = "x, kept in memory, for ops that are computed again from it";
   let description = [{
     The same bytes. An op that reads them behind a barrier is another one than an equal op that reads `x`: no pass makes one of the two.
@@ -136,7 +137,10 @@ def NN_BarrierOp : NN_Op<"barrier", [Pure, SameOperandsAndResultType, DeclareOpI
   let arguments = (ins AnyRankedTensor:$x);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$x attr-dict `:` type($x)";
-  let extraClassDefinition = "::trainc::KernelClass $cppClass::getKernelClass() { return ::trainc::KernelClass::Alias; }";
+  let extraClassDefinition = [{
+    ::trainc::IndexingRule $cppClass::getIndexingRule() { return elementwiseIndexing(*this); }
+    ::trainc::KernelClass $cppClass::getKernelClass() { return ::trainc::KernelClass::Alias; }
+  }];
 }
 
 def NN_YieldOp : NN_Op<"yield", [Pure, Terminator]> {

@@ -24,8 +24,9 @@ train.entry @init {
 // CHECK: %[[ALL:.*]] = dist.wait %[[NP]]
 // CHECK: %[[NORM:.*]] = nn.reduce sum %[[ALL]] over [0] : tensor<512xf32>
 // CHECK: train.set @grad_norm, %[[NORM]]
+// CHECK: %[[AGAIN:.*]] = nn.barrier %[[PART]] : tensor<256xf32>
 // CHECK: %[[OLD:.*]] = train.get @momentum.bucket.0 : tensor<256xf32>
-// CHECK: %[[NEW:.*]] = nn.add %[[OLD]], %[[PART]]
+// CHECK: %[[NEW:.*]] = nn.add %[[OLD]], %[[AGAIN]]
 // CHECK: train.set @momentum.bucket.0, %[[NEW]] : tensor<256xf32>
 // CHECK: %[[W:.*]] = train.get @bucket.0 : tensor<512xf32>
 // CHECK: %[[MINE:.*]] = dist.part %[[W]] : tensor<512xf32> -> tensor<256xf32>
@@ -40,8 +41,9 @@ train.entry @micro_step {
   %squares = nn.square %sum : tensor<512xf32>
   %norm = nn.reduce sum %squares over [0] : tensor<512xf32>
   train.set @grad_norm, %norm : tensor<f32>
+  %again = nn.barrier %sum : tensor<512xf32>
   %old = train.get @momentum.bucket.0 : tensor<512xf32>
-  %new = nn.add %old, %sum : tensor<512xf32>, tensor<512xf32>
+  %new = nn.add %old, %again : tensor<512xf32>, tensor<512xf32>
   train.set @momentum.bucket.0, %new : tensor<512xf32>
   %flat = train.get @bucket.0 : tensor<512xf32>
   %updated = nn.sub %flat, %new : tensor<512xf32>, tensor<512xf32>
