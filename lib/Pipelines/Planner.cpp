@@ -13,6 +13,9 @@ using namespace trainc;
 
 namespace {
 
+/// What predictions of two plans may differ by, of a step, and count as equal.
+constexpr double kAsFast = 1e-3;
+
 /// Words that say what stays gathered.
 const StringRef kReuseWords[] = {"max_reuse_distance", "reshard_after_forward"};
 
@@ -285,8 +288,8 @@ LogicalResult Planner::keepGathered() {
     if (failed(index))
       return failure();
     const bool good = fits(*index);
-    if (good && seconds(*index) <= seconds(*best_))
-      best_ = *index; // as fast, it sends less
+    if (good && seconds(*index) <= (1 + kAsFast) * seconds(*best_))
+      best_ = *index; // it sends less
     return good;
   };
   return fittingReuseDistance((*made)->step(), fitsWith);

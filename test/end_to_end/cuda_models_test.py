@@ -228,7 +228,8 @@ class CudaModelsTest(harness.EndToEndTest):
         # What runs at the same time on two streams is busy once.
         self.assertLess(0, profile["idle_seconds"])
         self.assertLess(profile["idle_seconds"], profile["step_seconds"])
-        self.assertEqual({event["tid"] for event in step}, {1, 2}, "computation and communication")
+        names = {event["tid"]: event["args"]["name"] for event in json.loads(Path("t.json").read_text()) if event["name"] == "thread_name"}
+        self.assertEqual({names[event["tid"]] for event in step}, {"compute", "communication"})
         self.assertTrue(all(event["args"]["predicted_us"] > 0 for event in step))
 
     def test_a_gpu_on_a_data_sheet_has_an_mfu(self):

@@ -48,7 +48,7 @@ class Plans(harness.EndToEndTest):
         self.assertRegex(out, r"\nschedule constant peak=[\d.]+ minimum=0 warmup=0 total=0\n")
         self.assertIn("generation context=16 vocabulary=96 logits in logits", lines)
         self.assertRegex(out, r"\n  input labels i32 \[6, 16\] step below 96 or -100 in input.labels")
-        self.assertRegex(out, r"\nkernel gemm_\w+ gemm grid=\d+ flops=\d+( shared=\d+)? \((read|write) f32 bytes=\d+, ")
+        self.assertRegex(out, r"\nkernel gemm_\w+ gemm grid=\d+ flops=\d+( moves=\d+)?( shared=\d+)? \((read|write) f32 bytes=\d+, ")
         self.assertIn('\nreport {\n  "collectives": {}', out)
         products = [line for line in lines if re.match(r"  \d+: launch gemm_", line) and "h.1.mlp.c_proj.weight" in line]
         self.assertEqual(len(products), 6, "forward, gradients of input and weight, eval, prefill, decode")

@@ -95,9 +95,10 @@ KernelSummary trainc::codegen::summariseGemm(GemmOpInterface op, Fp32Products pr
                       blockArrayBytes(real, memory.sums)});
   LaunchSummary &launch = kernels.launches.back();
   // Each tile packs rows of A and columns of B for itself.
-  launch.movedBytes = paramBytes(launch) + (grid.tilesAcross - 1) * launch.params[0].bytes +
-                      (grid.tilesDown - 1) * launch.params[1].bytes +
-                      (gemm.accumulate ? launch.params[2].bytes : 0);
+  if (grid.tiles() > 1)
+    launch.movedBytes = paramBytes(launch) + (grid.tilesAcross - 1) * launch.params[0].bytes +
+                        (grid.tilesDown - 1) * launch.params[1].bytes +
+                        (gemm.accumulate ? launch.params[2].bytes : 0);
   return kernels;
 }
 
