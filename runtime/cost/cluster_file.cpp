@@ -243,8 +243,6 @@ private:
         ranks->get<uint64_t>() > kMostNodeRanks)
       return wrong("node.ranks", ranks, "a whole number from 1 to {}", kMostNodeRanks);
     cluster_.machine.nodeRanks = ranks->get<uint32_t>();
-    if (!get("", "network"))
-      cluster_.machine.networkBytesPerSecond = cluster_.machine.linkBytesPerSecond;
     return {};
   }
 

@@ -51,11 +51,11 @@ struct Machine {
   double meetSeconds = 0;
   /// From one rank of a ring to the next, in a node and through the network.
   double linkHopSeconds = 0, networkHopSeconds = 0;
-  /// Of a node to all others, each way, for all of its ranks together.
+  /// Of a node to all others, each way, for all of its ranks together; infinite where unknown.
   double networkBytesPerSecond = std::numeric_limits<double>::infinity();
   uint32_t nodeRanks = UINT32_MAX; ///< ranks of a node: the first ones are on the first node
 
-  /// Of copies between the device and the host, each way, and of the disk.
+  /// Of copies between the device and the host, each way, and of the disk; infinite where unknown.
   double hostBytesPerSecond = std::numeric_limits<double>::infinity(),
          diskReadBytesPerSecond = std::numeric_limits<double>::infinity(),
          diskWriteBytesPerSecond = std::numeric_limits<double>::infinity();

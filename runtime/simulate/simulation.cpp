@@ -5,6 +5,7 @@
 #include "runtime/plan/view.h"
 #include "runtime/schema/cuda_levels.h"
 #include "runtime/schema/gpu_memory.h"
+#include "runtime/simulate/needed_rates.h"
 #include "runtime/simulate/plan_work.h"
 
 #include <algorithm>
@@ -77,7 +78,7 @@ Status requireSuited(const fb::Plan &plan, const Cluster &cluster) {
                         "(device.fp8_flops_per_second); name a cluster of GPUs of compute capability 8.9 or "
                         "higher",
                         cluster.name);
-  return {};
+  return requireRates(plan, cluster);
 }
 
 double stepTokens(const fb::Plan &plan) {

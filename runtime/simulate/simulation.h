@@ -49,7 +49,8 @@ struct Simulation {
 /// The built-in cluster that the plan's own predictions are for: its GPU's, or that of CPUs.
 const Cluster &clusterOf(const fb::Plan &plan);
 
-/// Fails (kInvalidInput) where the cluster has no device that runs the plan, or the plan no training step.
+/// Fails (kInvalidInput) where the cluster has no device that runs the plan, or no rate that it needs, or the
+/// plan no training step.
 Result<Simulation> simulate(const fb::Plan &plan, const Cluster &cluster);
 
 } // namespace trainc

@@ -67,6 +67,18 @@ class SimulateTest(harness.EndToEndTest):
         self.fails([TRAINC, "simulate", "report.json", "--cluster=cpu"], 2, "report.json")
         self.fails([TRAINC, "simulate", "model.plan", "--cluster=report.json"], 2, "error: report.json: expected a cluster file, an object with")
 
+    def test_a_rate_that_is_missing(self):
+        """A plan of moments on disk needs a disk's rates, and names the one that is not there; others do without."""
+        self.compiled("--cpu=native")
+        file = json.loads((ROOT / "examples/clusters/cpu.json").read_text())
+        del file["disk"]
+        Path("diskless.json").write_text(json.dumps(file))
+        self.assertGreater(self.simulated("diskless.json")["step_seconds"], 0)
+        self.compiled("--cpu=native", "--offload=optimizer")
+        self.fails([TRAINC, "simulate", "model.plan", "--cluster=diskless.json"], 2,
+                   "error: model.plan: the plan reads from disk, and 'a host of 2 cores with AVX-512 and instructions for bf16' has no rate of that; "
+                   "add disk.read_bytes_per_second to the cluster file, or name another cluster")
+
     def test_calibrates(self):
         _, err = self.trainc("calibrate", "-o", "this.json")
         self.assertRegex(err, r" s  products [\d.]+ and [\d.]+ GFLOP/s, attention [\d.]+ and [\d.]+; [\d.]+ GB/s; [\d.]+ billion instructions a second; "

@@ -136,5 +136,42 @@ TEST_F(SimulationTest, WhatCannotRunIsRefused) {
   EXPECT_EQ(errorOf(slowCluster()), "the plan has no entry that a training step runs");
 }
 
+/// Each rate is asked for by the plans that need it alone: on a cluster that has all but one.
+TEST_F(SimulationTest, ARateThatIsNeededAndUnknownIsRefused) {
+  builder_.plan.ranks = 4;
+  builder_.plan.shard_ranks = 2;
+  auto &entry = body("update");
+  const RangeSpec all{at(device_), at(device_), 1024};
+  const auto errorWithout = [&](double Machine::*rate) {
+    Cluster cluster = slowCluster();
+    cluster.machine.nodeRanks = 2;
+    cluster.machine.networkBytesPerSecond = 32;
+    cluster.machine.*rate = std::numeric_limits<double>::infinity();
+    const Payload payload(builder_.plan);
+    return simulate(payload.plan(), cluster).status().message();
+  };
+  const auto expectNeeded = [&](double Machine::*rate, auto add, const char *error) {
+    EXPECT_EQ(errorWithout(rate), "");
+    add();
+    EXPECT_EQ(errorWithout(rate),
+              fmt::format("the plan {} to the cluster file, or name another cluster", error));
+  };
+  builder_.collective(entry, {fb::CollectiveKind::AllGather, {all}, fb::Group::Shard}); // within nodes
+  expectNeeded(
+      &Machine::networkBytesPerSecond,
+      [&] { builder_.collective(entry, {fb::CollectiveKind::AllReduce, {all}, fb::Group::Replica}); },
+      "has collectives between nodes, and 'slow' has no rate of that; add network.bytes_per_second");
+  expectNeeded(
+      &Machine::hostBytesPerSecond, [&] { builder_.copy(entry, at(device_), at(host_), 4000); },
+      "copies between device and host, and 'slow' has no rate of that; add host.bytes_per_second");
+  expectNeeded(
+      &Machine::diskWriteBytesPerSecond, [&] { builder_.copy(entry, at(device_), at(disk_), 4000); },
+      "writes to disk, and 'slow' has no rate of that; add disk.write_bytes_per_second");
+  expectNeeded(
+      &Machine::diskReadBytesPerSecond,
+      [&] { builder_.copy(builder_.loop(entry, 10), at(disk_), at(device_), 4000); },
+      "reads from disk, and 'slow' has no rate of that; add disk.read_bytes_per_second");
+}
+
 } // namespace
 } // namespace trainc
