@@ -26,9 +26,20 @@ std::filesystem::path folderOrTemporary(const std::filesystem::path &folder) {
   return temporary.empty() ? "/tmp" : temporary;
 }
 
-Status lacksRoom(std::string_view name, uint64_t bytes, const std::filesystem::path &folder, int error) {
-  return failed("cannot make arena '{}' of {} bytes in {}: {}; name another folder with --offload-dir", name,
-                bytes, folder.string(), std::strerror(error));
+/// What no other try in the same folder can change: the folder itself is wrong.
+bool isOfFolder(int error) {
+  constexpr int kOfFolders[] = {ENOENT, ENOTDIR, EACCES,     EPERM,       EROFS,
+                                ELOOP,  EISDIR,  EOPNOTSUPP, ENAMETOOLONG};
+  return std::ranges::find(kOfFolders, error) != std::end(kOfFolders);
+}
+
+/// `given` is the folder that the caller named, if it named one.
+Status cannotMake(std::string_view name, uint64_t bytes, const std::filesystem::path &given, int error) {
+  return {
+      isOfFolder(error) ? StatusCode::kInvalidInput : StatusCode::kFailed,
+      fmt::format("cannot make arena '{}' of {} bytes in {}: {}; {}", name, bytes,
+                  folderOrTemporary(given).string(), std::strerror(error),
+                  given.empty() ? "set TMPDIR to another folder" : "name another folder with --offload-dir")};
 }
 
 /// Whether the file was read and written past the page cache, and from now on is not.
@@ -56,13 +67,12 @@ template <typename Visitor> Status forEachPiece(uint64_t offset, uint64_t bytes,
 
 Result<DiskArena> DiskArena::create(std::string_view name, uint64_t bytes,
                                     const std::filesystem::path &given) {
-  const std::filesystem::path folder = folderOrTemporary(given);
-  const int file = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  const int file = open(folderOrTemporary(given).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (file < 0)
-    return lacksRoom(name, bytes, folder, errno);
+    return cannotMake(name, bytes, given, errno);
   DiskArena arena(name, file, MAP_FAILED, wholeBlocks(std::max<uint64_t>(bytes, 1)));
   if (const int error = posix_fallocate(file, 0, static_cast<off_t>(arena.bytes_)); error != 0)
-    return lacksRoom(name, bytes, folder, error);
+    return cannotMake(name, bytes, given, error);
   // The page cache would keep in memory what went to disk because memory is short. A plan aligns its copies,
   // and arenas lie on borders (kArenaAlignment), so all that stands against direct I/O is a file system
   // without it. With such a one, transfers go through the cache.

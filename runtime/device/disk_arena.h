@@ -20,8 +20,9 @@ namespace trainc {
 /// that nobody can reach, so that they differ from those of memory.
 class DiskArena {
 public:
-  /// In `folder`; empty: in that for temporary files (TMPDIR). Fails (kFailed), naming the arena and the
-  /// folder, when the disk has no such room.
+  /// In `folder`, which --offload-dir names; empty: in that for temporary files, which TMPDIR names. Errors
+  /// name the arena, the folder and which of the two to change: kInvalidInput where no files can be made,
+  /// kFailed where the disk has no such room.
   static Result<DiskArena> create(std::string_view name, uint64_t bytes,
                                   const std::filesystem::path &folder = {});
 

@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import re
 import shutil
 import subprocess
 import unittest
@@ -188,8 +189,16 @@ class FailingDiskTest(RunTest):
         done = self.with_faults("none")
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, r"cannot make arena 'disk' of \d+ bytes in /.*: No space left on device; name another folder with --offload-dir\n$")
-        done = self.with_faults("", "--offload-dir=nowhere")
-        self.assertIn("in nowhere: No such file or directory; name another folder with --offload-dir", done.stderr)
+
+    def test_a_folder_that_is_none(self):
+        """Nothing to try again: bad input, on any number of ranks."""
+        Path("file").touch()
+        for folder, reason in (("nowhere", "No such file or directory"), ("file", "Not a directory"), ("/proc", "Operation not supported")):
+            for ranks in (1, 2):
+                with self.subTest(folder=folder, ranks=ranks):
+                    self.plan("off", f"--ranks={ranks}", *GROUPS)
+                    self.fails([harness.TRAINRUN, "off.plan", f"--nproc-per-node={ranks}", "--data", "tokens.bin", "--steps=1", f"--offload-dir={folder}"], 2,
+                               re.compile(rf"cannot make arena 'disk' of \d+ bytes in {folder}: {reason}; name another folder with --offload-dir"))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """`trainc simulate` on compiled plans, `trainc calibrate`, and predicted tracks of `trainrun --trace`."""
 
 import json
+import os
 from pathlib import Path
 
 import harness
@@ -83,10 +84,15 @@ class SimulateTest(harness.EndToEndTest):
         _, err = self.trainc("calibrate", "-o", "this.json")
         self.assertRegex(err, r" s  products [\d.]+ and [\d.]+ GFLOP/s, attention [\d.]+ and [\d.]+; [\d.]+ GB/s; [\d.]+ billion instructions a second; "
                          r"[\d.]+ us a launch\n")
-        file = json.loads(Path("this.json").read_text())
+        text = Path("this.json").read_text()
+        file = json.loads(text)
         self.assertGreater(file["device"]["f32_flops_per_second"]["value"], 1e9)
         self.compiled("--cpu=native")
         self.assertGreater(self.simulated("this.json")["step_seconds"], 0)
+        no_room = {**os.environ, "TMPDIR": "/proc"}
+        self.fails([TRAINC, "calibrate", "-o", "this.json"], 2,
+                   "error: cannot make arena 'calibration' of 268435456 bytes in /proc: Operation not supported; set TMPDIR to another folder", env=no_room)
+        self.assertEqual(Path("this.json").read_text(), text)
 
     def test_traces_have_what_was_predicted(self):
         self.compiled("--cpu=native", "--accumulate=2")

@@ -140,6 +140,10 @@ static Status runCalibration(const CalibrateCommand &command) {
     putMessage(stderr, fmt::format("{:5.1f} s  {}\n", steadySeconds() - start, text));
   };
   Calibration found;
+  say("the disk"); // first, as it may lack room
+  TRAINC_ASSIGN_OR_RETURN(found.disk, measureDisk());
+  say(fmt::format("{:.3g} GB/s read, {:.3g} GB/s written", found.disk.readBytes * 1e-9,
+                  found.disk.writeBytes * 1e-9));
   say("kernels in f32: two blocks of width 768");
   TRAINC_ASSIGN_OR_RETURN(const KernelTimes full, measure("fp32"));
   say("the same in bf16");
@@ -153,10 +157,6 @@ static Status runCalibration(const CalibrateCommand &command) {
   say("the exchange between two ranks");
   TRAINC_ASSIGN_OR_RETURN(found.link, measureLink());
   say(fmt::format("{:.3g} GB/s, {:.3g} us to meet", found.link.bytes * 1e-9, found.link.meetSeconds * 1e6));
-  say("the disk");
-  TRAINC_ASSIGN_OR_RETURN(found.disk, measureDisk());
-  say(fmt::format("{:.3g} GB/s read, {:.3g} GB/s written", found.disk.readBytes * 1e-9,
-                  found.disk.writeBytes * 1e-9));
   const std::string text = jsonOf(found);
   if (const Result<Cluster> read = parseCluster(command.output, text); !read.ok())
     return failed("what was measured makes no cluster file: {}", read.status().message());

@@ -62,9 +62,11 @@ private:
 /// Checkpoints lie on a disk that has room for states, and folders for temporary files often in memory. The
 /// folder of checkpoints need not exist yet.
 std::filesystem::path diskFolder(const Options &options) {
-  if (!options.offloadDir.empty() || options.checkpointDir.empty())
+  if (!options.offloadDir.empty())
     return options.offloadDir;
   std::error_code error;
+  if (options.checkpointDir.empty())
+    return std::filesystem::temp_directory_path(error);
   std::filesystem::path folder = std::filesystem::absolute(options.checkpointDir, error);
   while (folder.has_relative_path() && !std::filesystem::is_directory(folder, error))
     folder = folder.parent_path();

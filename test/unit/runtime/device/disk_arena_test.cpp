@@ -96,10 +96,17 @@ TEST_F(DiskArenaTest, NeighboursMayBeWrittenAtTheSameTime) {
 
 TEST_F(DiskArenaTest, AFolderThatIsNotThereIsNamed) {
   const auto disk = DiskArena::create("moments", 1, "/nowhere/at/all");
-  ASSERT_FALSE(disk.ok());
+  ASSERT_EQ(disk.status().code(), StatusCode::kInvalidInput);
   EXPECT_THAT(disk.status().message(),
               testing::HasSubstr("cannot make arena 'moments' of 1 bytes in /nowhere/at/all: No such file or "
                                  "directory; name another folder with --offload-dir"));
+}
+
+/// Of two reasons to fail: a folder that is none, and a disk without so much room.
+TEST_F(DiskArenaTest, TheFolderForTemporaryFilesIsChangedByTmpdir) {
+  const auto disk = DiskArena::create("moments", uint64_t{1} << 62);
+  ASSERT_EQ(disk.status().code(), StatusCode::kFailed);
+  EXPECT_THAT(disk.status().message(), testing::EndsWith("; set TMPDIR to another folder"));
 }
 
 TEST_F(DiskArenaTest, WhatIsNotAlignedArrivesAllTheSame) {
