@@ -7,7 +7,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <span>
-#include <sys/stat.h>
 
 namespace trainc {
 
@@ -23,19 +22,24 @@ Result<bool> isOfKind(const std::filesystem::path &path, const OutputKind &kind)
 
 } // namespace
 
+Status requireKind(const std::filesystem::path &path, const OutputKind &kind) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error))
+    return {};
+  TRAINC_ASSIGN_OR_RETURN(const bool fits, isOfKind(path, kind));
+  if (fits)
+    return {};
+  return invalidInput("{}{}: the file holds something else than {}, which would be lost; give another name, "
+                      "or delete it",
+                      kind.option, path.string(), kind.what);
+}
+
 Result<Descriptor> openOutput(const std::filesystem::path &path, const OutputKind &kind) {
   Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
   if (!file)
-    return invalidInput("{}={}: cannot open for writing: {}; name a file in a folder that is there",
+    return invalidInput("{}{}: cannot open for writing: {}; name a file in a folder that is there",
                         kind.option, path.string(), std::strerror(errno));
-  struct stat info{};
-  if (::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode))
-    return file;
-  TRAINC_ASSIGN_OR_RETURN(const bool fits, isOfKind(path, kind));
-  if (!fits)
-    return invalidInput("{}={}: the file holds something else than {}, which would be lost; give another "
-                        "name, or delete it",
-                        kind.option, path.string(), kind.what);
+  TRAINC_RETURN_IF_ERROR(requireKind(path, kind));
   return file;
 }
 

@@ -11,10 +11,13 @@ namespace trainc {
 
 /// What files of one kind are recognised by.
 struct OutputKind {
-  std::string_view option;    ///< "--trace"
+  std::string_view option;    ///< before the file's name in messages: "--trace="
   std::string_view what;      ///< "a trace"
   std::string_view beginning; ///< of the text of each that this program has written
 };
+
+/// Fails (kInvalidInput) when a regular file holds something else, which would be lost.
+Status requireKind(const std::filesystem::path &path, const OutputKind &kind);
 
 /// Opens such a file for writing, and makes it where there is none. What it holds stays until the caller
 /// drops it. Fails (kInvalidInput) when it cannot be opened, and when it holds something else, which would be

@@ -20,7 +20,7 @@ namespace {
 using Json = nlohmann::json;
 
 /// The first event names the rank: see addRank().
-constexpr OutputKind kTraces{"--trace", "a trace of trainrun's", R"([
+constexpr OutputKind kTraces{"--trace=", "a trace of trainrun's", R"([
 {"args":{"name":"rank )"};
 constexpr size_t kWrittenAtOnce = size_t{1} << 20;
 /// Streams have the tracks behind that of the training's steps: what was measured, what was predicted, and

@@ -140,11 +140,16 @@ class Text(harness.EndToEndTest):
                                   (["damaged.plan"], "error: damaged.plan: "), (["missing.plan"], "error: missing.plan: "), ([], "plan"),
                                   (["toy.plan", "text"], "error: text: "), (["toy.plan", "-o", "toy.plan"], "error: -o toy.plan"),
                                   (["toy.plan", "-o", "missing/x.html"], "error: -o missing/x.html: the folder 'missing' does not exist"),
+                                  (["toy.plan", "-o", "text"], "error: -o text: the file holds something else than a page of trainc report, which would be lost; "
+                                   "give another name, or delete it"),
                                   (["toy.plan", "-o", "/dev/full"], "error: -o /dev/full"), (["toy.plan", "-o", "x.html", "--json"], "--json")):
             with self.subTest(command):
                 self.fails([TRAINC, "report", *command], 2, expected)
         self.assertFalse(Path("x.html").exists())
         self.assertEqual(Path("toy.plan").read_bytes(), plan)
+        self.assertEqual(Path("text").read_text(), "no plan\n")
+        for _ in range(2):  # pages begin anew
+            self.trainc("report", "toy.plan", "-o", "x.html")
         with open("/dev/full", "w") as full:
             done = subprocess.run([TRAINC, "report", "toy.plan"], stdout=full, stderr=subprocess.PIPE)
         self.assertEqual(done.returncode, 1)

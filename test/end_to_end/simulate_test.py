@@ -94,6 +94,13 @@ class SimulateTest(harness.EndToEndTest):
                    "error: cannot make arena 'calibration' of 268435456 bytes in /proc: Operation not supported; set TMPDIR to another folder", env=no_room)
         self.assertEqual(Path("this.json").read_text(), text)
 
+    def test_what_is_no_cluster_file_stays(self):
+        self.compiled("--cpu=native")
+        plan = Path("model.plan").read_bytes()
+        self.fails([TRAINC, "calibrate", "-o", "model.plan"], 2,
+                   "error: -o model.plan: the file holds something else than a cluster file, which would be lost; give another name, or delete it")
+        self.assertEqual(Path("model.plan").read_bytes(), plan)
+
     def test_traces_have_what_was_predicted(self):
         self.compiled("--cpu=native", "--accumulate=2")
         step = self.simulated("cpu")

@@ -32,4 +32,9 @@ std::string pageOf(const nlohmann::json &document) {
   return page;
 }
 
+std::string_view pageBeginning() {
+  const std::string_view frame = pagePart("page.html");
+  return frame.substr(0, frame.find("{{"));
+}
+
 } // namespace trainc::report

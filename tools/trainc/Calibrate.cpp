@@ -3,6 +3,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/file.h"
 #include "runtime/base/json_text.h"
+#include "runtime/base/output_file.h"
 #include "runtime/base/print.h"
 #include "runtime/cost/cluster_file.h"
 #include "runtime/plan/file.h"
@@ -133,8 +134,12 @@ static std::string jsonOf(const Calibration &found) {
   return json.dump(2) + "\n";
 }
 
+/// As those of jsonOf() begin, and those of examples/clusters.
+static constexpr OutputKind kClusterFiles{"-o ", "a cluster file", "{\n  \"trainc_cluster\": "};
+
 static Status runCalibration(const CalibrateCommand &command) {
   TRAINC_RETURN_IF_ERROR(checkOutputs({{"-o " + command.output, command.output}}, {}));
+  TRAINC_RETURN_IF_ERROR(requireKind(command.output, kClusterFiles));
   const double start = steadySeconds();
   const auto say = [&](const std::string &text) {
     putMessage(stderr, fmt::format("{:5.1f} s  {}\n", steadySeconds() - start, text));

@@ -1,5 +1,6 @@
 // `trainc report`: where a plan's memory and time go, as text, JSON or a page; of two plans what differs.
 #include "runtime/base/file.h"
+#include "runtime/base/output_file.h"
 #include "runtime/base/print.h"
 #include "runtime/plan/file.h"
 #include "runtime/schema/plain_text.h"
@@ -22,7 +23,10 @@ Status checkPaths(const ReportCommand &command) {
     TRAINC_RETURN_IF_ERROR(requireRegularFile(plan));
     inputs.push_back({fmt::format("the plan '{}'", plan), plan});
   }
-  return command.output.empty() ? Status() : checkOutputs({{"-o " + command.output, command.output}}, inputs);
+  if (command.output.empty())
+    return {};
+  TRAINC_RETURN_IF_ERROR(checkOutputs({{"-o " + command.output, command.output}}, inputs));
+  return requireKind(command.output, {"-o ", "a page of trainc report", report::pageBeginning()});
 }
 
 /// Writes the page, or prints what was asked for: `text` makes that of the document for terminals.

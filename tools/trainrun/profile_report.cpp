@@ -128,7 +128,7 @@ std::string profileTable(const Profile &profile) {
 Status checkProfileFile(const std::string &path) {
   if (const auto target = replaceableFile(path); !target.ok())
     return invalidInput("--profile={}", target.status().message());
-  const OutputKind kind{"--profile", "a profile of trainrun's", kBeginning};
+  const OutputKind kind{"--profile=", "a profile of trainrun's", kBeginning};
   return openOutput(path, kind).status();
 }
 
