@@ -7,6 +7,7 @@
 #include "dialects/Train/ProgramSettings.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Instantiate/Entries.h"
+#include "lib/Instantiate/OffloadChecks.h"
 #include "lib/Instantiate/PrecisionChecks.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -240,7 +241,8 @@ FailureOr<Binding> trainc::bindProgram(ModuleOp module) {
   completeProgram(binding);
   binding.evalBatch = int64_t(*program->getEvalBatch());
   if (failed(checkPrecision(binding.program)) || failed(checkReproducible(binding)) ||
-      failed(checkWrap(binding)) || failed(checkCheckpoints(binding)))
+      failed(checkWrap(binding)) || failed(checkCheckpoints(binding)) ||
+      failed(checkOffload(binding.program)))
     return failure();
   warnOfIdleWords(binding.program);
   return binding;
