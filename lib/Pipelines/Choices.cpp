@@ -1,5 +1,6 @@
 #include "lib/Pipelines/Choices.h"
 
+#include "dialects/Train/Offloading.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Pipelines/MemoryLimit.h"
 
@@ -54,6 +55,7 @@ static std::vector<TriedSettings> offloadsOf(train::ProgramOp program) {
 Choices::Choices(train::ProgramOp program)
     : divisions(divisionsOf(program)), splits(splitsOf(program)), offloads(offloadsOf(program)),
       mayRecompute(!isDecided(program, "activation_checkpointing")),
+      copiesAnyway(train::offloadOf(program).any()), copiesActivations(train::offloadOf(program).activations),
       mayGatherLate(program.getRanks() > 1 && !isDecided(program, "prefetch") &&
                     (!isDecided(program, "zero_stage") || program.getZeroStage() == 3)) {}
 

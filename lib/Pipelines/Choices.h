@@ -33,6 +33,8 @@ struct Choices {
   bool any() const { return divisions.size() * splits.size() * offloads.size() * levels.size() > 1; }
   /// Whether ranks divide states in groups, in place of all together as an earlier division says.
   bool isGroup(size_t division) const;
+  /// Whether a step of the cell copies what is offloaded.
+  bool copies(Cell cell) const { return copiesAnyway || cell.offload > 0; }
   /// All that a cell decides, before activation checkpointing.
   TriedSettings decided(Cell cell) const;
 
@@ -41,6 +43,8 @@ struct Choices {
   std::vector<TriedSettings> offloads;  ///< nothing, then so many of kOffloadKinds
   std::vector<TriedSettings> levels;    ///< the less is computed again the earlier
   bool mayRecompute;                    ///< activation checkpointing is open
+  bool copiesAnyway;                    ///< somebody gave an offload
+  bool copiesActivations;               ///< what is computed again is not copied
   bool mayGatherLate;                   ///< the last level is one more, and gathers no parameters ahead
 };
 

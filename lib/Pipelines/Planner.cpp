@@ -48,6 +48,9 @@ private:
   FailureOr<size_t> plan(Cell cell, size_t level);
   FailureOr<size_t> planWith(Cell cell, const TriedSettings &behind);
   FailureOr<size_t> lastLevel(Cell cell);
+  FailureOr<size_t> fastestLevel(Cell cell);
+  FailureOr<bool> stepTo(Cell cell, size_t level, size_t &fastest);
+  FailureOr<size_t> planFastest(Cell cell);
   LogicalResult open(Cell cell);
   LogicalResult recomputeUntilItFits(Cell cell);
   LogicalResult openDivisions();
@@ -62,7 +65,7 @@ private:
   bool holdsTooMuch(Cell cell) const { return heldBytes(cell) > planning_.limit; }
   size_t firstPlanned(Cell cell) const { return planned_.lower_bound({cell, 0})->second; }
   const MemoryReport &memoryOf(Cell cell) const { return tried(firstPlanned(cell)).plan.memory; }
-  bool fitsAtLast(Cell cell) const;
+  bool somethingFits(Cell cell) const;
   bool fits(size_t index) const { return tried(index).plan.bytes() <= planning_.limit; }
   double seconds(size_t index) const { return tried(index).plan.step.total; }
 
@@ -138,11 +141,51 @@ FailureOr<size_t> Planner::lastLevel(Cell cell) {
   return choices_.levels.size() - (gathersNothing ? 2 : 1);
 }
 
+/// Plans the level, and writes it to `fastest` if it takes less time than that one. Whether it does.
+FailureOr<bool> Planner::stepTo(Cell cell, size_t level, size_t &fastest) {
+  const FailureOr<size_t> known = plan(cell, fastest);
+  const FailureOr<size_t> planned = succeeded(known) ? plan(cell, level) : known;
+  if (failed(planned))
+    return failure();
+  const bool isFaster = seconds(*planned) < seconds(*known);
+  if (isFaster)
+    fastest = level;
+  return isFaster;
+}
+
+/// The level of the least seconds. What is computed again takes time. If the step copies, it may save more:
+/// activations need not be copied, and copies have more computation to lie beside. So there the search begins
+/// at the fastest of the first two levels and the last, and goes on to neighbours as long as one is faster.
+FailureOr<size_t> Planner::fastestLevel(Cell cell) {
+  const FailureOr<size_t> last = lastLevel(cell);
+  if (failed(last) || !choices_.copies(cell))
+    return failed(last) ? last : FailureOr<size_t>(0);
+  size_t fastest = 0;
+  for (const size_t level : {std::min<size_t>(1, *last), *last})
+    if (failed(stepTo(cell, level, fastest)))
+      return failure();
+  for (bool moves = true; moves;) {
+    moves = false;
+    for (const size_t level : {std::max<size_t>(fastest, 1) - 1, std::min(fastest + 1, *last)}) {
+      const FailureOr<bool> isFaster = stepTo(cell, level, fastest);
+      if (failed(isFaster))
+        return failure();
+      moves |= *isFaster;
+    }
+  }
+  return fastest;
+}
+
+FailureOr<size_t> Planner::planFastest(Cell cell) {
+  const FailureOr<size_t> level = fastestLevel(cell);
+  return succeeded(level) ? plan(cell, *level) : level;
+}
+
 /// Plans what takes the least time of the cell.
 LogicalResult Planner::open(Cell cell) {
   if (!opened_.insert(cell).second)
     return success(); // by another way
-  FailureOr<size_t> fastest = plan(cell, 0);
+  FailureOr<size_t> fastest = planFastest(cell);
   if (succeeded(fastest))
     open_.emplace(seconds(*fastest), cell);
   return fastest;
@@ -151,16 +194,17 @@ LogicalResult Planner::open(Cell cell) {
 /// Opens a cell that takes less memory than `from`, and at least as many seconds, which are at least `least`.
 /// If nothing of `from` fits, nothing is planned yet.
 LogicalResult Planner::openBehind(Cell from, double least, Cell cell) {
-  if (fitsAtLast(from))
+  if (somethingFits(from))
     return open(cell);
   if (opened_.insert(cell).second)
     open_.emplace(least, cell);
   return success();
 }
 
-/// Of the levels that were planned, the one of the least bytes.
-bool Planner::fitsAtLast(Cell cell) const {
-  return fits(std::prev(planned_.upper_bound({cell, choices_.levels.size()}))->second);
+/// Of the levels that were planned.
+bool Planner::somethingFits(Cell cell) const {
+  return std::any_of(planned_.lower_bound({cell, 0}), planned_.upper_bound({cell, choices_.levels.size()}),
+                     [&](const auto &level) { return fits(level.second); });
 }
 
 int64_t Planner::heldBytes(Cell cell) const {
@@ -168,12 +212,13 @@ int64_t Planner::heldBytes(Cell cell) const {
   return memory.parameters + memory.gradients + memory.optimizer;
 }
 
-/// Plans the first level that fits, by halves, if there is one.
+/// Plans the first level that fits behind the fastest one, by halves, if there is one.
 LogicalResult Planner::recomputeUntilItFits(Cell cell) {
-  const FailureOr<size_t> last = lastLevel(cell);
+  const FailureOr<size_t> fastest = fastestLevel(cell);
+  const FailureOr<size_t> last = succeeded(fastest) ? lastLevel(cell) : fastest;
   if (failed(last))
     return failure();
-  size_t tooLittle = 0, enough = *last;
+  size_t tooLittle = *fastest, enough = *last;
   FailureOr<size_t> most = plan(cell, enough);
   if (failed(most) || !fits(*most))
     return most;
@@ -204,7 +249,7 @@ LogicalResult Planner::openOffload(Cell cell, double least) {
     left -= bytes;
   }
   const bool isOptimizerAlone = next == 1;
-  if (!helps() || (isOptimizerAlone ? fits(firstPlanned(cell)) : fitsAtLast(cell)))
+  if (!helps() || (isOptimizerAlone ? fits(firstPlanned(cell)) : somethingFits(cell)))
     return success();
   return openBehind(cell, least, {cell.division, cell.split, next});
 }
@@ -234,11 +279,14 @@ FailureOr<bool> Planner::turnsOutToFit(Cell cell) {
   const FailureOr<size_t> most = succeeded(last) ? plan(cell, *last) : last;
   if (failed(most))
     return failure();
-  if (!fits(*most))
+  // What is computed again does not go outside. So the last level may take more memory than earlier ones.
+  if (!fits(*most) && !choices_.copiesActivations)
     return false;
-  const FailureOr<size_t> fastest = plan(cell, 0);
+  const FailureOr<size_t> fastest = planFastest(cell);
   if (failed(fastest))
     return failure();
+  if (!somethingFits(cell))
+    return false;
   open_.emplace(seconds(*fastest), cell);
   return true;
 }
@@ -252,7 +300,7 @@ LogicalResult Planner::visit(Cell cell, double least) {
     return failure();
   }
   // What a group of ranks has no room for, all ranks together have sooner than a group that moves more.
-  if (choices_.isGroup(cell.division) && !fitsAtLast(cell))
+  if (choices_.isGroup(cell.division) && !somethingFits(cell))
     return success();
   return failure(failed(openOffload(cell, least)) || failed(openSplit(cell, least)));
 }
@@ -301,7 +349,8 @@ FailureOr<const PlannedStrategy *> Planner::planSmallest() {
       continue; // which take more memory than all ranks
     const Cell cell{division, choices_.splits.size() - 1, choices_.offloads.size() - 1};
     const FailureOr<size_t> last = lastLevel(cell);
-    if (failed(last) || failed(plan(cell, *last)))
+    if (failed(last) || failed(plan(cell, *last)) ||
+        (choices_.copiesActivations && failed(planFastest(cell))))
       return failure();
   }
   return &*llvm::min_element(planning_.tried, [](const PlannedStrategy &a, const PlannedStrategy &b) {

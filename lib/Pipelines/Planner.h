@@ -25,9 +25,10 @@ llvm::json::Object planningJson(const Planning &planning);
 /// Equal input gives equal decisions. Writes them into the program; decides nothing if nothing is open.
 /// Fails, with an error at the program, if nothing fits: it names the strategy of the least bytes.
 ///
-/// The search is best first. It takes for granted that no strategy gains time from computing anything again,
-/// nor from smaller micro-batches, nor from offload. So it ends once it has found one that takes no longer
-/// than each of those left would take at least.
+/// The search is best first. It takes for granted that no strategy gains time from smaller micro-batches, nor
+/// from offload, nor from computing anything again, except that the latter may if the step copies what is
+/// offloaded. So it ends once it has found one that takes no longer than each of those left would take at
+/// least.
 llvm::FailureOr<Planning> decideWhatFits(mlir::ModuleOp model, const CompileOptions &options, int64_t limit);
 
 } // namespace trainc

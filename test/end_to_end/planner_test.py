@@ -8,6 +8,7 @@ import harness
 import small_gpt
 from harness import TRAINC
 
+EXAMPLE = harness.ROOT / "examples/gpt/small.mlir"
 STEP = 200 << 10  # bytes from limit to limit
 TWO = ["--ranks=2", "--micro-batch=4", "--offload=none"]
 
@@ -126,6 +127,25 @@ class PlannerTest(harness.EndToEndTest):
             losses[name] = [line["loss"] for line in harness.metrics(f"{name}.jsonl")]
         for a, b in zip(*losses.values()):
             self.assertLess(abs(a - b), 2e-6 * a)
+
+    def decided(self, *options):
+        """What a limit decides for examples/gpt/small.mlir: the strategy that is taken, and how many were tried."""
+        self.trainc("compile", EXAMPLE, "-o", "small.plan", "--report=small.json", *options)
+        planner = json.loads(Path("small.json").read_text())["planner"]
+        return planner["strategies"][planner["taken"]], len(planner["strategies"])
+
+    def test_what_is_computed_again_is_not_copied(self):
+        """Copies of activations take longer than computing them again. No checkpointing that somebody gives is faster than what is decided."""
+        estimate = json.loads(self.trainc("estimate", EXAMPLE, "--json", "--offload=activations")[0])
+        given = {each["settings"]["activation_checkpointing"]: each["predicted_step_seconds"] for each in estimate["strategies"]}
+        self.assertLess(given["full"], given["none"])
+        taken, tried = self.decided("--memory-limit=1GiB", "--offload=activations")
+        self.assertLessEqual(taken["predicted_step_seconds"], min(given.values()))
+        self.assertLess(tried, 12)
+
+    def test_a_smaller_limit_takes_more_time_where_all_states_are_offloaded(self):
+        seconds = [self.decided(f"--memory-limit={mib}MiB")[0]["predicted_step_seconds"] for mib in (50, 49, 48)]
+        self.assertEqual(seconds, sorted(seconds))
 
     def test_on_two_ranks(self):
         self.assertGreater(len(self.check_sweep("--ranks=2", "--accumulate=1", "--offload=none")), 2)
