@@ -1,5 +1,6 @@
 #include "lib/Pipelines/Strategies.h"
 
+#include "dialects/Train/Checkpoints.h"
 #include "dialects/Train/ProgramSettings.h"
 
 #include "mlir/IR/Threading.h"
@@ -40,19 +41,20 @@ FailureOr<Candidates> makeStep(ModuleOp model, CompileOptions options, const Tri
   return Candidates::make(model, options);
 }
 
-/// Modules without a program are refused by the first pass.
-static LogicalResult settle(ModuleOp model, const CompileOptions &options) {
+LogicalResult settle(ModuleOp model, const CompileOptions &options) {
   const WithoutWarnings errorsAlone(model.getContext());
   return applySettings(model, options);
 }
 
-FailureOr<std::vector<PlannedStrategy>> planStrategies(ModuleOp given, const CompileOptions &options) {
-  OwningOpRef<ModuleOp> settled = given.clone();
-  ModuleOp model = *settled;
-  if (failed(settle(model, options)))
-    return failure();
+/// Modules without a program are refused by the first pass.
+FailureOr<std::vector<PlannedStrategy>> planStrategies(ModuleOp model, const CompileOptions &options) {
   std::vector<TriedSettings> states(1), levels(1);
   for (auto program : model.getOps<train::ProgramOp>()) {
+    if (train::hasBudget(program))
+      return program.emitError("activation_checkpointing budget leaves nothing to compare: the memory limit "
+                               "decides what is computed again; expected none, selective or full, or "
+                               "--memory-limit=SIZE --activation-checkpointing=budget of trainc compile, "
+                               "whose --report says what the plan takes");
     if (program.getRanks() > 1 && !isDecided(program, "zero_stage"))
       states = combine(states, "zero_stage", {"0", "1", "2", "3"});
     if (!isDecided(program, "activation_checkpointing"))

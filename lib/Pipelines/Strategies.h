@@ -27,10 +27,16 @@ std::vector<TriedSettings> combine(const std::vector<TriedSettings> &ways, llvm:
 llvm::FailureOr<Candidates> makeStep(mlir::ModuleOp model, CompileOptions options,
                                      const TriedSettings &decided);
 
+/// Writes the settings of `options` into the program of `model`, as applySettings() does. Warnings are left
+/// to the strategy that is taken.
+llvm::LogicalResult settle(mlir::ModuleOp model, const CompileOptions &options);
+
 /// Plans every combination of ZeRO stage, offload of the optimizer's states, and activation checkpointing
-/// that the program and the options leave open. The order is always the same: by stage, then by offload, then
-/// from the checkpointing that computes the least again to that which computes the most. Fails, with an error
-/// as diagnostic, where the compiler would.
+/// that the program of `model` (phase `model`) leaves open, which has the settings of `options`. The order is
+/// always the same: by stage, then by offload, then from the checkpointing that computes the least again to
+/// that which computes the most. Fails, with an error as diagnostic, where the compiler would, and if the
+/// program has a budget for what is computed again: then a memory limit decides, and nothing is left to
+/// compare.
 llvm::FailureOr<std::vector<PlannedStrategy>> planStrategies(mlir::ModuleOp model,
                                                              const CompileOptions &options);
 

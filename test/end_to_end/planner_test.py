@@ -71,6 +71,19 @@ class PlannerTest(harness.EndToEndTest):
         self.assertEqual(len(table.splitlines()), 1 + len(strategies))
         self.assertEqual(table.count(" too much"), len(strategies) - len(fitting))
 
+    def test_a_memory_limit_is_what_estimates_compare_with(self):
+        options = ["--offload=none", "--accumulate=1"]
+        strategies = self.estimate(*options)["strategies"]
+        limit = self.bytes(strategies[1])
+        Path("limited.mlir").write_text(small_gpt.text(("  optimizer ", f"  memory_limit {limit}\n  optimizer ")))
+        for model, given in (("gpt.mlir", [f"--memory-limit={limit}"]), ("limited.mlir", []), ("gpt.mlir", ["--memory-limit=1GiB", f"--memory={limit}"])):
+            with self.subTest(model=model, given=given):
+                found = json.loads(self.trainc("estimate", model, "--json", *options, *given)[0])
+                self.assertEqual(found, {"strategies": strategies, "fastest": 1})
+        self.assertIn(" too much", self.trainc("estimate", "limited.mlir", *options)[0])
+        self.fails([TRAINC, "estimate", "gpt.mlir", "--memory-limit=1GiB", "--activation-checkpointing=budget"], 2, "gpt.mlir:",
+                   "error: activation_checkpointing budget leaves nothing to compare", "expected none, selective or full")
+
     def test_bad_models_are_refused_once(self):
         Path("bad.mlir").write_text(small_gpt.text().replace("nn.linear", "nn.liner", 1))
         err = self.fails([TRAINC, "estimate", "bad.mlir"], 2, "bad.mlir:")

@@ -83,7 +83,8 @@ void addEstimate(CLI::App &app, EstimateCommand &command) {
   estimate->add_option("model", command.model, "Model text (.mlir)")->required()->type_name("MODEL.mlir");
   estimate
       ->add_option("--memory", command.memory,
-                   "Bytes that a rank may take, e.g. 80GiB: says what fits, and the fastest that does")
+                   "Bytes that a rank may take, e.g. 80GiB: says what fits, and the fastest that does;\n"
+                   "default: the memory limit")
       ->transform(someBytes())
       ->type_name("SIZE");
   estimate->add_flag("--json", command.json, "Print JSON instead of a table");

@@ -1,4 +1,5 @@
 // `trainc estimate`: strategies of a model side by side, without a plan file.
+#include "lib/Pipelines/Phases.h"
 #include "lib/Pipelines/Strategies.h"
 #include "runtime/base/print.h"
 #include "tools/trainc/Commands.h"
@@ -27,6 +28,14 @@ static std::string asJson(const std::vector<PlannedStrategy> &strategies, const 
   return llvm::formatv("{0:2}\n", llvm::json::Value(std::move(json)));
 }
 
+/// Bytes that a rank may take; 0: as many as it needs.
+static int64_t boundOf(const EstimateCommand &command, mlir::ModuleOp model) {
+  if (command.memory > 0)
+    return command.memory;
+  const std::optional<MemoryLimit> limit = strategyOf(model, command.options).memoryLimit;
+  return limit ? limit->bytes : 0;
+}
+
 int runEstimate(const EstimateCommand &command) {
   auto file = readModel(command.model);
   if (!file.ok())
@@ -34,12 +43,15 @@ int runEstimate(const EstimateCommand &command) {
   ParsedModel model(std::move(*file));
   if (!model.module())
     return 2;
+  if (failed(settle(model.module(), command.options)))
+    return 2;
   const auto strategies = planStrategies(model.module(), command.options);
   if (failed(strategies))
     return 2;
-  const PlannedStrategy *fastest = findFastest(*strategies, command.memory);
-  return finish(printOutput(command.json ? asJson(*strategies, fastest)
-                                         : strategyTable(*strategies, fastest, command.memory)));
+  const int64_t memory = boundOf(command, model.module());
+  const PlannedStrategy *fastest = findFastest(*strategies, memory);
+  return finish(
+      printOutput(command.json ? asJson(*strategies, fastest) : strategyTable(*strategies, fastest, memory)));
 }
 
 } // namespace trainc
