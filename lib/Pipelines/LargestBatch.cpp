@@ -1,6 +1,8 @@
 #include "lib/Pipelines/LargestBatch.h"
 
+#include "dialects/Train/Limits.h"
 #include "dialects/Train/Train.h"
+#include "lib/Pipelines/MemoryLimit.h"
 
 #include <algorithm>
 #include <map>
@@ -10,9 +12,6 @@ using namespace mlir;
 namespace trainc {
 
 namespace {
-
-/// Samples at most: what is larger is not looked for.
-constexpr int64_t kMostSamples = int64_t(1) << 16;
 
 class BatchSearch {
 public:
@@ -56,7 +55,7 @@ FailureOr<PlannedStrategy> BatchSearch::plan(int64_t batch, const TriedSettings 
 /// are next to the limit, and a few guesses do.
 FailureOr<std::optional<PlannedStrategy>> BatchSearch::largest(const TriedSettings &level) {
   std::optional<PlannedStrategy> best;
-  int64_t fitting = 0, tooMany = kMostSamples + 1, batch = 1;
+  int64_t fitting = 0, tooMany = train::kMaxBatch + 1, batch = 1;
   double batchBefore = 0, bytesBefore = 0;
   while (fitting + 1 < tooMany) {
     FailureOr<PlannedStrategy> planned = plan(batch, level);
@@ -77,19 +76,21 @@ FailureOr<std::optional<PlannedStrategy>> BatchSearch::largest(const TriedSettin
   return best;
 }
 
+static std::vector<TriedSettings> batchLevels() {
+  return {{{"activation_checkpointing", "none"}},
+          {{"activation_checkpointing", "selective"}},
+          {{"activation_checkpointing", "full"}, {"checkpoint_keep", "0"}, {"checkpoint_rest", "selective"}}};
+}
+
 FailureOr<std::vector<PlannedStrategy>> findLargestBatches(ModuleOp model, const CompileOptions &options,
                                                            int64_t limit) {
   train::ProgramOp program = *model.getOps<train::ProgramOp>().begin();
   if (!program.getMicroBatch())
     return program.emitError("has no micro-batch, of which --largest-batch looks for the largest; expected "
                              "'batch B' or 'batch B x T'");
-  const TriedSettings levels[] = {
-      {{"activation_checkpointing", "none"}},
-      {{"activation_checkpointing", "selective"}},
-      {{"activation_checkpointing", "full"}, {"checkpoint_keep", "0"}, {"checkpoint_rest", "selective"}}};
   BatchSearch search(model, options, program, limit);
   std::vector<PlannedStrategy> found;
-  for (const TriedSettings &level : levels) {
+  for (const TriedSettings &level : batchLevels()) {
     FailureOr<std::optional<PlannedStrategy>> largest = search.largest(level);
     if (failed(largest))
       return failure();
@@ -97,6 +98,26 @@ FailureOr<std::vector<PlannedStrategy>> findLargestBatches(ModuleOp model, const
       found.push_back(std::move(**largest));
   }
   return found;
+}
+
+/// Whether it was planned at this level.
+static bool isAt(const PlannedStrategy &strategy, const TriedSettings &level) {
+  return strategy.decided.front().value == level.front().value;
+}
+
+std::string remarksOnLargestBatches(ArrayRef<PlannedStrategy> largest) {
+  const std::string most = std::to_string(train::kMaxBatch);
+  std::string text;
+  for (const TriedSettings &level : batchLevels()) {
+    const auto *found = llvm::find_if(largest, [&](const auto &each) { return isAt(each, level); });
+    const std::string with = "with " + asOptions(level.front());
+    if (found == largest.end())
+      text += with + " not one sample fits\n";
+    else if (llvm::any_of(found->decided,
+                          [&](const auto &each) { return each.word == "micro_batch" && each.value == most; }))
+      text += with + " more than the " + most + " samples that --micro-batch allows may fit\n";
+  }
+  return text;
 }
 
 llvm::json::Object largestBatchesJson(int64_t limit, ArrayRef<PlannedStrategy> largest) {

@@ -198,6 +198,17 @@ class PlannerTest(harness.EndToEndTest):
         text, _ = self.trainc("report", "gpt.plan")
         self.assertRegex(text, rf"fit into 70.0 MiB, by activation checkpointing:\n  none +{none['samples']}, 1.00 times")
 
+    def test_says_which_checkpointing_no_sample_fits_with(self):
+        one = self.report("--offload=none", "--micro-batch=1", "--activation-checkpointing=none")["memory"]
+        limit = f"--memory-limit={one['peak'] + one['unplanned'] - 1}"
+        _, err = self.trainc("compile", "gpt.mlir", "-o", "gpt.plan", "--cpu=native", "--offload=none", limit, "--micro-batch=1", "--largest-batch")
+        self.assertIn("with --activation-checkpointing=none not one sample fits\n", err)
+        self.assertRegex(self.trainc("report", "gpt.plan")[0], r"\n  none +0, not one sample fits\n  selective +[1-9]")
+
+    def test_the_largest_batch_may_be_as_large_as_any(self):
+        _, err = self.trainc("compile", "gpt.mlir", "-o", "gpt.plan", "--memory-limit=4000000TiB", "--largest-batch", "--offload=none")
+        self.assertEqual(err.count(" more than the 1048576 samples that --micro-batch allows may fit\n"), 3)
+
     def test_the_largest_batch_needs_a_limit_that_something_fits_into(self):
         self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", "--largest-batch"], 2, "has no memory limit, into which --largest-batch fits")
         self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", "--largest-batch", "--memory-limit=1MiB"], 2, "the plan needs")

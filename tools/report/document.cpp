@@ -154,7 +154,7 @@ json largestBatchesJson(const Analysis &analysis) {
   for (const LargestBatch &each : largestBatchesOf(analysis))
     rows.push_back({{"activation_checkpointing", each.checkpointing},
                     {"samples", each.samples},
-                    {"seconds_a_sample", roundSeconds(each.sampleSeconds)},
+                    {"seconds_a_sample", each.samples > 0 ? json(roundSeconds(each.sampleSeconds)) : json()},
                     {"times", each.times ? json(*each.times) : json()},
                     {"extra_time", each.extraTime ? json(*each.extraTime) : json()}});
   return rows;

@@ -48,19 +48,25 @@ std::optional<LargestBatch> batchOf(const json &strategy) {
 } // namespace
 
 std::vector<LargestBatch> largestBatchesOf(const Analysis &analysis) {
-  std::vector<LargestBatch> batches;
+  std::vector<LargestBatch> batches = {
+      {.checkpointing = "none"}, {.checkpointing = "selective"}, {.checkpointing = "full"}};
+  bool findsOne = false;
   const json strategies = foundOf(analysis).value("strategies", json::array());
   for (const json &strategy : strategies) {
     std::optional<LargestBatch> batch = batchOf(strategy);
-    if (!batch)
+    const auto row =
+        std::ranges::find(batches, batch ? batch->checkpointing : "", &LargestBatch::checkpointing);
+    if (row == batches.end())
       return {};
-    batches.push_back(*batch);
+    *row = *batch;
+    findsOne = true;
   }
-  const auto none = std::ranges::find(batches, "none", &LargestBatch::checkpointing);
-  if (none == batches.end() || none->sampleSeconds <= 0)
-    return batches;
-  const LargestBatch base = *none;
+  if (!findsOne)
+    return {};
+  const LargestBatch base = batches.front();
   for (LargestBatch &batch : batches) {
+    if (base.sampleSeconds <= 0 || batch.samples == 0)
+      continue;
     batch.times = static_cast<double>(batch.samples) / static_cast<double>(base.samples);
     batch.extraTime = batch.sampleSeconds / base.sampleSeconds - 1;
   }

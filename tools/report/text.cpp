@@ -110,7 +110,8 @@ void addLargestBatches(const Analysis &analysis, Lines &lines) {
     lines.add("  {:20} {:>10}{}", each.checkpointing, each.samples,
               each.times ? fmt::format(", {:.2f} times those of none, {:+.1f} % time a sample", *each.times,
                                        100 * *each.extraTime)
-                         : "");
+              : each.samples == 0 ? ", not one sample fits"
+                                  : "");
 }
 
 void addSettings(const fb::Plan &plan, Lines &lines) {

@@ -1,4 +1,5 @@
 // `trainc compile`: reads a model, runs the phases, writes the plan and the report.
+#include "lib/Pipelines/LargestBatch.h"
 #include "lib/Pipelines/MemoryLimit.h"
 #include "lib/Pipelines/Pipeline.h"
 #include "lib/Pipelines/Planner.h"
@@ -46,7 +47,8 @@ static std::string describe(const Planning &planning) {
 
 static std::string describeLargestBatches(const Planning &planning) {
   return fmt::format("the largest micro-batches that fit into {}:\n", formatBytes(uint64_t(planning.limit))) +
-         strategyTable(planning.largestBatches, nullptr, planning.limit);
+         strategyTable(planning.largestBatches, nullptr, planning.limit) +
+         remarksOnLargestBatches(planning.largestBatches);
 }
 
 static Status print(mlir::ModuleOp module) {
@@ -74,7 +76,7 @@ int runCompile(const CompileCommand &command) {
     return snapshots.failed() ? 1 : 2;
   if (!planning.tried.empty())
     putMessage(stderr, describe(planning));
-  if (!planning.largestBatches.empty())
+  if (command.options.findsLargestBatch)
     putMessage(stderr, describeLargestBatches(planning));
   if (command.options.compileTo)
     return finish(print(module));

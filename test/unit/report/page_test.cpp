@@ -76,9 +76,14 @@ TEST(ReportPage, TakesLargestBatchesIfTheyAreInOurWords) {
   };
   const nlohmann::json both = found(R"({"memory_limit": 9, "strategies": [)" + none + "," + full + "]}");
   EXPECT_EQ(both["memory_limit"], 9);
-  EXPECT_EQ(both["batches"][1]["times"], 3.0);
-  EXPECT_EQ(both["batches"][1]["extra_time"], 0.25);
-  EXPECT_TRUE(found(R"({"memory_limit": 9, "strategies": [)" + full + "]}")["batches"][0]["times"].is_null());
+  EXPECT_EQ(both["batches"][1]["samples"], 0); // of selective, of which the compiler found none
+  EXPECT_TRUE(both["batches"][1]["seconds_a_sample"].is_null());
+  EXPECT_EQ(both["batches"][2]["times"], 3.0);
+  EXPECT_EQ(both["batches"][2]["extra_time"], 0.25);
+  const nlohmann::json alone = found(R"({"memory_limit": 9, "strategies": [)" + full + "]}")["batches"];
+  EXPECT_EQ(alone[0]["samples"], 0);
+  EXPECT_EQ(alone[2]["samples"], 6);
+  EXPECT_TRUE(alone[2]["times"].is_null());
   for (const std::string &strategies :
        {std::string("3"), std::string("[null]"), "[" + batch("[]", "1.0") + "]",
         "[" + batch("{}", "1.0") + "]",

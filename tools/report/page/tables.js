@@ -72,7 +72,7 @@ function savings() {
 function batchTable(batches) {
   const shown = (number, text) => number === null ? "" : text(number);
   return table([["activation checkpointing"], ["samples", true], ["of those of none", true], ["a sample", true], ["more time", true]], batches.map(each =>
-    [each.activation_checkpointing, wholeText(each.samples), shown(each.times, times => `${times.toFixed(2)} times`), secondsText(each.seconds_a_sample), shown(each.extra_time, percentText)]),
+    [each.activation_checkpointing, wholeText(each.samples), shown(each.times, times => `${times.toFixed(2)} times`), shown(each.seconds_a_sample, secondsText), shown(each.extra_time, percentText)]),
     {id: "largest-batches"});
 }
 
