@@ -23,6 +23,10 @@ inline size_t unitNumber(std::string_view word) {
   return size_t(std::ranges::find_if(kSizeUnits, isSame) - std::begin(kSizeUnits));
 }
 
+/// What errors expect of a size.
+inline constexpr std::string_view kExpectedBytes =
+    "a number of bytes above 0 and below 8388608TiB in plain digits, such as 16GiB";
+
 /// The bytes that a size such as "2.4" "GiB" says, rounded down. Without a unit it is a whole number. None if
 /// it is no number above 0 in plain digits, without leading zeros and of at most 2^63 - 1 bytes.
 inline std::optional<int64_t> bytesOf(std::string_view number, std::string_view unit) {

@@ -107,8 +107,7 @@ ParseResult trainc::train::parseBytes(AsmParser &parser, IntegerAttr &attribute)
                                        << "; write " << number << meant;
   const std::optional<int64_t> bytes = bytesOf(number, unit);
   if (!bytes)
-    return parser.emitError(loc) << "expected a number of bytes above 0, such as 16GiB, found " << number
-                                 << unit;
+    return parser.emitError(loc) << "expected " << StringRef(kExpectedBytes) << ", found " << number << unit;
   attribute = parser.getBuilder().getI64IntegerAttr(*bytes);
   return success();
 }

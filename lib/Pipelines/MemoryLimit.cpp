@@ -1,5 +1,6 @@
 #include "lib/Pipelines/MemoryLimit.h"
 
+#include "dialects/Train/Offloading.h"
 #include "dialects/Train/ProgramSettings.h"
 #include "dialects/Train/Sharding.h"
 
@@ -39,7 +40,22 @@ bool maySplitBatch(train::ProgramOp program) {
 
 /// Of the modes, in the order in which they keep less.
 static std::string moreCheckpointing(StringRef mode) {
-  return mode == "none" ? "selective or full" : mode == "selective" ? "full" : "";
+  const std::string full = "--activation-checkpointing=full";
+  return mode == "none" ? "--activation-checkpointing=selective or " + full : mode == "selective" ? full : "";
+}
+
+/// Whether the text or an option says the word, in place of the compiler.
+static bool isGiven(train::ProgramOp program, StringRef word) {
+  DictionaryAttr sources = program.getSourcesAttr();
+  auto source = sources ? sources.getAs<StringAttr>(word) : StringAttr();
+  return sources && sources.contains(word) && !(source && source.getValue().starts_with("derived"));
+}
+
+static std::string moreOffload(train::ProgramOp program) {
+  const train::OffloadSettings offload = train::offloadOf(program);
+  if (isGiven(program, "offload") || offload.activations)
+    return "";
+  return "--offload=" + (offload.any() ? program.getOffload()->str() + "," : "") + "activations";
 }
 
 std::optional<MemoryLimit> memoryLimitOf(train::ProgramOp program) {
@@ -51,6 +67,8 @@ std::optional<MemoryLimit> memoryLimitOf(train::ProgramOp program) {
       .bytes = int64_t(*bytes),
       .zeroStage = int64_t(program.getZeroStage()),
       .moreCheckpointing = moreCheckpointing(program.getActivationCheckpointing().value_or("none")),
+      .moreOffload = moreOffload(program),
+      .mayUseSmallerGroups = !train::offloadOf(program).roles.empty() && !isGiven(program, "offload_group"),
       .maySplitBatch = maySplitBatch(program),
       .decided = decidedForLimit(program),
       .mayComputeInBf16 = computes,
@@ -130,7 +148,11 @@ static std::string smallerActivations(const MemoryReport &memory, const MemoryLi
   if (given.mayComputeInBf16 && memory.activations > memory.parameters)
     text += "--precision=bf16 keeps most activations in half the bytes; ";
   if (!given.moreCheckpointing.empty())
-    text += "--activation-checkpointing=" + given.moreCheckpointing + " keeps fewer activations; ";
+    text += given.moreCheckpointing + " keeps fewer activations; ";
+  if (!given.moreOffload.empty())
+    text += given.moreOffload + " keeps activations outside of memory; ";
+  if (given.mayUseSmallerGroups)
+    text += "a smaller --offload-group has less of the states in memory at a time; ";
   return text;
 }
 
@@ -157,7 +179,7 @@ LogicalResult checkMemoryLimit(ModuleOp module, const MemoryLimit &limit) {
   plan::TrainingOp training = *module.getOps<plan::TrainingOp>().begin();
   InFlightDiagnostic error = training->emitError();
   if (!limit.decided.empty())
-    error << "with " << limit.decided << ", which of all strategies takes the least memory, ";
+    error << "with " << limit.decided << ", which takes the least memory of what the compiler tries, ";
   return error << "the plan needs " << formatBytes(memory.limited()) << " (" << memory.limited()
                << " bytes) and " << formatBytes(memory.unplanned)
                << (memory.isReserve ? " of the GPU for the driver and libraries (reserve_memory)"

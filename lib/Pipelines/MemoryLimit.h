@@ -15,7 +15,9 @@ namespace trainc {
 struct MemoryLimit {
   int64_t bytes;
   int64_t zeroStage;
-  std::string moreCheckpointing; ///< values of activation_checkpointing that keep less; empty: none does
+  std::string moreCheckpointing; ///< as options: what keeps less than now; empty: nothing does
+  std::string moreOffload;       ///< as an option: activations go outside, too; empty: not to be advised
+  bool mayUseSmallerGroups;      ///< states go outside in groups, whose size nobody gave
   bool maySplitBatch;            ///< the compiler has cut the batch as small as it can be
   std::string decided;           ///< as options: what was decided for the limit's sake
   /// Whether nobody decided against bf16 for what the step computes, parameters, and the optimizer's moments.

@@ -134,6 +134,7 @@ constexpr Pair kSynonyms[] = {
     {"gradient-accumulation-steps", "accumulate"},
     {"learning-rate", "lr"},
     {"max-grad-norm", "clip"},
+    {"memory", "memory-limit"},
     {"max-steps", "steps"},
     {"min-lr", "minimum"},
     {"per-device-train-batch-size", "micro-batch"},

@@ -23,7 +23,7 @@ const CLI::Validator kBytes(
                            number, meant);
       const std::optional<int64_t> bytes = train::bytesOf(number, unit);
       if (!bytes)
-        return fmt::format("expected a number of bytes above 0, such as 16GiB, found '{}'", text);
+        return fmt::format("expected {}, found '{}'", train::kExpectedBytes, text);
       text = std::to_string(*bytes);
       return std::string();
     },

@@ -351,12 +351,12 @@ train.program @p { model @m optimizer sgd gpu_levels "sm_80,sm_70" }
 
 // -----
 
-// expected-error @below {{expected a number of bytes above 0, such as 16GiB, found 0}}
+// expected-error @below {{expected a number of bytes above 0 and below 8388608TiB in plain digits, such as 16GiB, found 0}}
 train.program @p { model @m optimizer sgd memory_limit 0 }
 
 // -----
 
-// expected-error @below {{expected a number of bytes above 0, such as 16GiB, found 9000000000GiB}}
+// expected-error @below {{expected a number of bytes above 0 and below 8388608TiB in plain digits, such as 16GiB, found 9000000000GiB}}
 train.program @p { model @m optimizer sgd memory_limit 9000000000GiB }
 
 // -----
@@ -376,7 +376,7 @@ train.program @p { model @m optimizer sgd memory_limit 2.5G }
 
 // -----
 
-// expected-error @below {{expected a number of bytes above 0, such as 16GiB, found 2.5}}
+// expected-error @below {{expected a number of bytes above 0 and below 8388608TiB in plain digits, such as 16GiB, found 2.5}}
 train.program @p { model @m optimizer sgd memory_limit 2.5 }
 
 // -----
