@@ -329,6 +329,7 @@ LogicalResult Planner::keepGathered() {
   if (!isOpen((*made)->step(), kReuseWords) ||
       (choices_.mayGatherLate && level + 1 == choices_.levels.size()))
     return success();
+  const double most = (1 + kAsFast) * seconds(before);
   const auto fitsWith = [&, cell = cell, level = level](int64_t distance) -> FailureOr<bool> {
     TriedSettings behind = choices_.levels[level];
     behind.push_back({"max_reuse_distance", std::to_string(distance)});
@@ -336,7 +337,7 @@ LogicalResult Planner::keepGathered() {
     if (failed(index))
       return failure();
     const bool good = fits(*index);
-    if (good && seconds(*index) <= (1 + kAsFast) * seconds(*best_))
+    if (good && seconds(*index) <= most)
       best_ = *index; // it sends less
     return good;
   };
