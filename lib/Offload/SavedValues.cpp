@@ -14,20 +14,22 @@ using namespace mlir;
 
 namespace trainc {
 
+SavedRooms::SavedRooms(ModuleOp module, plan::Space space) : symbols_(module), space_(space) {
+  for (auto state : module.getOps<train::StateOp>())
+    last_ = state;
+}
+
 train::StateOp SavedRooms::take(RankedTensorType type) {
   SmallVector<train::StateOp> &rooms = rooms_[type];
   const size_t number = used_[type]++;
   if (number < rooms.size())
     return rooms[number];
-  auto module = cast<ModuleOp>(symbols_.getOp());
-  OpBuilder builder(module.getContext());
-  train::StateOp last;
-  for (auto state : module.getOps<train::StateOp>())
-    last = state;
-  builder.setInsertionPointAfter(last);
-  auto room = train::StateOp::create(builder, last.getLoc(), "saved", train::StateRole::activation, type);
+  OpBuilder builder(symbols_.getOp()->getContext());
+  builder.setInsertionPointAfter(last_);
+  auto room = train::StateOp::create(builder, last_.getLoc(), "saved", train::StateRole::activation, type);
   room.setSpace(space_);
   symbols_.insert(room);
+  last_ = room;
   rooms.push_back(room);
   return room;
 }

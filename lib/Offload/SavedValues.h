@@ -9,7 +9,7 @@ namespace trainc {
 /// Room for values of entries, which run one after the other and share it.
 class SavedRooms {
 public:
-  SavedRooms(mlir::ModuleOp module, plan::Space space) : symbols_(module), space_(space) {}
+  SavedRooms(mlir::ModuleOp module, plan::Space space);
 
   plan::Space space() const { return space_; }
   /// The entry that comes next uses all rooms anew.
@@ -20,6 +20,7 @@ public:
 private:
   mlir::SymbolTable symbols_;
   plan::Space space_;
+  train::StateOp last_; ///< behind which the next room stands
   llvm::DenseMap<mlir::Type, llvm::SmallVector<train::StateOp>> rooms_;
   llvm::DenseMap<mlir::Type, size_t> used_;
 };
