@@ -137,7 +137,7 @@ def same_losses(result):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/bin", help="folder of trainc and trainrun")
+    compare.add_usual_arguments(parser)
     parser.add_argument("--dir", type=pathlib.Path, default=pathlib.Path(tempfile.gettempdir()), help="folder on the disk that holds states")
     parser.add_argument("--quick", action="store_true", help="the small model, one round: does the script work?")
     parser.add_argument("--rounds", type=int)
@@ -145,9 +145,6 @@ def parse_arguments():
     parser.add_argument("--micro-batch", type=int)
     parser.add_argument("--seq-len", type=int)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--fp32-products", choices=["fma", "bf16x3"], default="bf16x3" if compare.has_amx() else "fma",
-                        help="how trainc computes products, as in compare.py")
-    parser.add_argument("--json", type=pathlib.Path, help="where to write all figures")
     parser.add_argument("--check", action="store_true", help="exit with 1 where a target is missed")
     arguments = parser.parse_args()
     compare.find_tools(parser, arguments, ("trainc", "trainrun"))
@@ -166,8 +163,7 @@ def main():
     except ProgramFailed as failure:
         sys.exit(f"checkpointing_times.py: {failure}")
     print_table(arguments, result)
-    if arguments.json:
-        arguments.json.write_text(json.dumps({"machine": compare.machine(), "result": result}, indent=1) + "\n")
+    compare.write_figures(arguments, result)
     missed = arguments.check and any(not found <= most for found, most in verdicts(result).values())
     return 1 if missed or not same_losses(result) else 0
 

@@ -327,6 +327,21 @@ def machine():
     return {"cpu": next(models, "unknown"), "cores": len(os.sched_getaffinity(0))}
 
 
+def add_usual_arguments(parser):
+    """What the scripts that time trainc have in common; find_tools() checks --bin."""
+    parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/bin", help="folder of trainc and trainrun")
+    parser.add_argument("--fp32-products", choices=["fma", "bf16x3"], default="bf16x3" if has_amx() else "fma",
+                        help="how trainc computes products (default: bf16x3 where the CPU has AMX, which it needs);"
+                             " PyTorch uses MKL's fp32")
+    parser.add_argument("--json", type=pathlib.Path, help="where to write all figures")
+
+
+def write_figures(arguments, result):
+    """What a script has measured, if --json asks for it."""
+    if arguments.json:
+        arguments.json.write_text(json.dumps({"machine": machine(), "result": result}, indent=1) + "\n")
+
+
 def find_tools(parser, arguments, tools):
     arguments.bin = arguments.bin.resolve()
     for tool in tools:
@@ -337,16 +352,12 @@ def find_tools(parser, arguments, tools):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--python", default=sys.executable, help="a Python that has torch and numpy")
-    parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/bin", help="folder of trainc and trainrun")
+    add_usual_arguments(parser)
     parser.add_argument("--only", choices=CASES, help="one of the two models")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--fp32-products", choices=["fma", "bf16x3"], default="bf16x3" if has_amx() else "fma",
-                        help="how trainc computes products (default: bf16x3 where the CPU has AMX, which it needs);"
-                             " PyTorch uses MKL's fp32")
     parser.add_argument("--precision", choices=["fp32", "bf16"], default="fp32",
                         help="bf16: trainc's --precision=bf16, for this CPU alone, and PyTorch's autocast")
-    parser.add_argument("--json", type=pathlib.Path, help="where to write all figures")
     parser.add_argument("--check", action="store_true", help="exit with 1 where a target is missed")
     arguments = parser.parse_args()
     find_tools(parser, arguments, TOOLS)

@@ -375,15 +375,12 @@ def print_ratios(found):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--python", default=sys.executable, help="a Python that has torch and numpy")
-    parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/bin", help="folder of trainc and trainrun")
+    compare.add_usual_arguments(parser)
     parser.add_argument("--quick", action="store_true", help="the small model, one round: does the script work?")
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--steps", type=int, help="steps that count")
-    parser.add_argument("--fp32-products", choices=["fma", "bf16x3"], default="bf16x3" if compare.has_amx() else "fma",
-                        help="how trainc computes products, as in compare.py")
     parser.add_argument("--activation-checkpointing", choices=["none", "selective"], default="selective", help="of trainc's plans")
     parser.add_argument("--profile", action="store_true", help="two runs more: where trainc's time goes on 2 ranks and on 1")
-    parser.add_argument("--json", type=pathlib.Path, help="where to write all figures")
     parser.add_argument("--check", action="store_true", help="exit with 1 where a target is missed or could not be measured")
     arguments = parser.parse_args()
     compare.find_tools(parser, arguments, TOOLS)

@@ -22,7 +22,7 @@ import tempfile
 import time
 
 import compare
-from compare import HERE, ROOT, ProgramFailed, number, progress
+from compare import HERE, ProgramFailed, number, progress
 from gpt_family import gpt_text, parameter_count
 
 GIBI = 1 << 30
@@ -160,7 +160,7 @@ def print_table(arguments, result):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--python", default=sys.executable, help="a Python that has torch and numpy")
-    parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/bin", help="folder of trainc and trainrun")
+    compare.add_usual_arguments(parser)
     parser.add_argument("--dir", type=pathlib.Path, default=pathlib.Path(tempfile.gettempdir()), help="folder on the disk that holds states")
     parser.add_argument("--limit", type=int, default=4 * GIBI, help="bytes of peak RSS")
     parser.add_argument("--disk", type=int, default=32 * GIBI, help="bytes on disk at most, of which no more than nine tenths of what is free are used")
@@ -175,9 +175,6 @@ def parse_arguments():
     parser.add_argument("--steps", type=int, default=4, help="steps that count, of a round")
     parser.add_argument("--largest-steps", type=int, default=2, help="steps that count of trainc's largest model")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--fp32-products", choices=["fma", "bf16x3"], default="bf16x3" if compare.has_amx() else "fma",
-                        help="how trainc computes products, as in compare.py")
-    parser.add_argument("--json", type=pathlib.Path, help="where to write all figures")
     arguments = parser.parse_args()
     compare.find_tools(parser, arguments, ("trainc", "trainrun"))
     arguments.heads = arguments.heads or max(1, arguments.width // 64)
@@ -193,8 +190,7 @@ def main():
     except ProgramFailed as failure:
         sys.exit(f"largest_model.py: {failure}")
     print_table(arguments, result)
-    if arguments.json:
-        arguments.json.write_text(json.dumps({"machine": compare.machine(), "result": result}, indent=1) + "\n")
+    compare.write_figures(arguments, result)
 
 
 if __name__ == "__main__":
