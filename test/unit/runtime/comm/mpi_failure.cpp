@@ -74,11 +74,12 @@ int run(std::string_view how) {
   const DeviceAddress values = *communicator.allocate("values", kElements * sizeof(float));
   whole = inPlace(values, kElements);
   half = inPlace(values, kElements / 2);
-  if (!communicator.wait(allReduce(communicator, whole)).ok())
-    return 1;
+  const double before = steadySeconds();
+  // Rank 1 may be done with it, and fail, before others have returned from their wait.
+  if (const Status first = communicator.wait(allReduce(communicator, whole)); !first.ok())
+    return say(first, before);
   const bool isOdd = communicator.rank() == 1;
   stopsAtTheEnd = isOdd && how == "end-stop";
-  const double before = steadySeconds();
   if (isOdd)
     misbehave(communicator, how);
   if (how.starts_with("elsewhere-")) {
