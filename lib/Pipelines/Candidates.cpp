@@ -3,6 +3,8 @@
 #include "dialects/Train/ProgramSettings.h"
 #include "lib/Codegen/Target.h"
 
+#include "mlir/IR/Threading.h"
+
 using namespace mlir;
 
 namespace trainc {
@@ -26,7 +28,7 @@ FailureOr<Candidates> Candidates::make(ModuleOp model, const CompileOptions &opt
 }
 
 Candidates::Candidates(OwningOpRef<ModuleOp> step, Strategy strategy)
-    : step_(std::move(step)), strategy_(std::move(strategy)) {
+    : step_(std::move(step)), strategy_(std::move(strategy)), scheduled_(std::make_unique<Scheduled>()) {
   for (auto entry : step_->getOps<train::EntryOp>())
     if (!entry.getBody().getOps<train::BorderOp>().empty())
       changing_.insert(entry.getSymName());
@@ -47,6 +49,25 @@ void Candidates::moveOthers(ModuleOp from, ModuleOp to) const {
       entry->moveBefore(to.getBody(), to.getBody()->end());
 }
 
+/// A copy of the other entries with these settings; null if they were not scheduled yet.
+OwningOpRef<ModuleOp> Candidates::findScheduled(const std::string &shared) const {
+  const std::lock_guard lock(scheduled_->mutex);
+  auto known = scheduled_->entries.find(shared);
+  return known == scheduled_->entries.end() ? OwningOpRef<ModuleOp>() : known->second->clone();
+}
+
+/// Keeps a copy of the module's other entries, unless another thread did.
+void Candidates::keepScheduled(const std::string &shared, ModuleOp module) const {
+  const std::lock_guard lock(scheduled_->mutex);
+  OwningOpRef<ModuleOp> &others = scheduled_->entries[shared];
+  if (others)
+    return;
+  others = ModuleOp::create(module.getLoc());
+  moveOthers(module, *others);
+  OwningOpRef<ModuleOp> copy = others->clone();
+  moveOthers(*copy, module);
+}
+
 /// From the phase `spmd` on entries have nothing to do with each other until addresses are assigned. Those
 /// that activation checkpointing does not change are scheduled once; not so with offload, which looks at what
 /// all entries do with a state.
@@ -54,19 +75,19 @@ LogicalResult Candidates::schedule(ModuleOp module, const TriedSettings &tried) 
   auto addPasses = [&](PassManager &manager) { addScheduledPasses(manager, strategy_); };
   if (strategy_.offloads)
     return run(module, addPasses);
-  OwningOpRef<ModuleOp> &others = scheduled_[sharedSettings(tried)];
-  const bool isFirst = !others;
-  OwningOpRef<ModuleOp> unscheduled = ModuleOp::create(module.getLoc());
-  if (!isFirst)
-    moveOthers(module, *unscheduled);
+  const std::string shared = sharedSettings(tried);
+  const OwningOpRef<ModuleOp> others = findScheduled(shared);
+  if (!others) {
+    if (failed(run(module, addPasses)))
+      return failure();
+    keepScheduled(shared, module);
+    return success();
+  }
+  const OwningOpRef<ModuleOp> unscheduled = ModuleOp::create(module.getLoc());
+  moveOthers(module, *unscheduled);
   if (failed(run(module, addPasses)))
     return failure();
-  if (isFirst) {
-    others = ModuleOp::create(module.getLoc());
-    moveOthers(module, *others);
-  }
-  OwningOpRef<ModuleOp> scheduled = others->clone();
-  moveOthers(*scheduled, module);
+  moveOthers(*others, module);
   return success();
 }
 
@@ -89,6 +110,11 @@ FailureOr<CandidatePlan> Candidates::plan(const TriedSettings &tried, const Mach
     return failure();
   return CandidatePlan{memoryReport(*module), predictStep(*module, machine ? *machine : reference),
                        flopsPerStep(*module), sentBytesPerStep(*module)};
+}
+
+LogicalResult planEach(MLIRContext *context, size_t count, llvm::function_ref<LogicalResult(size_t)> plan) {
+  context->loadAllAvailableDialects(); // which no two threads may do
+  return failableParallelForEachN(context, 0, count, plan);
 }
 
 } // namespace trainc

@@ -8,6 +8,7 @@
 #include "llvm/ADT/StringSet.h"
 
 #include <map>
+#include <mutex>
 
 namespace trainc {
 
@@ -42,19 +43,31 @@ public:
 
   mlir::ModuleOp step() const { return step_.get(); }
 
-  /// Plans it with some settings more. Seconds are those of `machine`, or of the target's reference.
+  /// Plans it with some settings more. Seconds are those of `machine`, or of the target's reference. Several
+  /// threads may plan at once.
   llvm::FailureOr<CandidatePlan> plan(const TriedSettings &tried = {},
                                       const Machine *machine = nullptr) const;
 
 private:
   llvm::LogicalResult schedule(mlir::ModuleOp module, const TriedSettings &tried) const;
   void moveOthers(mlir::ModuleOp from, mlir::ModuleOp to) const;
+  mlir::OwningOpRef<mlir::ModuleOp> findScheduled(const std::string &shared) const;
+  void keepScheduled(const std::string &shared, mlir::ModuleOp module) const;
 
   mlir::OwningOpRef<mlir::ModuleOp> step_;
   Strategy strategy_;
   llvm::StringSet<> changing_; ///< entries that activation checkpointing changes
   /// The other entries in the phase `scheduled`, by the settings beside that they were tried with.
-  mutable std::map<std::string, mlir::OwningOpRef<mlir::ModuleOp>> scheduled_;
+  struct Scheduled {
+    std::mutex mutex;
+    std::map<std::string, mlir::OwningOpRef<mlir::ModuleOp>> entries;
+  };
+  std::unique_ptr<Scheduled> scheduled_;
 };
+
+/// Calls `plan` with each number below `count`, by several threads, which may make and plan candidates. Fails
+/// if one of them does; errors come in the order of numbers.
+llvm::LogicalResult planEach(mlir::MLIRContext *context, size_t count,
+                             llvm::function_ref<llvm::LogicalResult(size_t)> plan);
 
 } // namespace trainc

@@ -71,25 +71,41 @@ static LogicalResult refuse(ModuleOp module, const CandidatePlan &least, int64_t
                              << "; allow so much, or make the micro-batch or the model smaller";
 }
 
-LogicalResult chooseCheckpoints(ModuleOp module, const Strategy &strategy, int64_t limit) {
+/// Plans each of the settings, by several threads.
+static FailureOr<std::vector<CandidatePlan>> planAll(ModuleOp module, const Strategy &strategy,
+                                                     ArrayRef<TriedSettings> settings) {
   const Candidates step(module.clone(), strategy);
-  std::optional<CandidatePlan> best, least;
-  TriedSettings chosen;
-  for (const TriedSettings &tried : checkpointCandidates(module)) {
-    const FailureOr<CandidatePlan> plan = step.plan(tried);
-    if (failed(plan))
-      return failure();
-    if (!least || plan->bytes() < least->bytes())
-      least = *plan;
-    if (plan->bytes() <= limit && (!best || plan->step.total < best->step.total)) {
-      best = *plan;
-      chosen = tried;
-    }
+  std::vector<std::optional<CandidatePlan>> made(settings.size());
+  const auto planOne = [&](size_t i) -> LogicalResult {
+    FailureOr<CandidatePlan> plan = step.plan(settings[i]);
+    if (succeeded(plan))
+      made[i] = *plan;
+    return plan;
+  };
+  if (failed(planEach(module.getContext(), settings.size(), planOne)))
+    return failure();
+  std::vector<CandidatePlan> plans;
+  for (const std::optional<CandidatePlan> &plan : made)
+    plans.push_back(*plan);
+  return plans;
+}
+
+LogicalResult chooseCheckpoints(ModuleOp module, const Strategy &strategy, int64_t limit) {
+  const std::vector<TriedSettings> candidates = checkpointCandidates(module);
+  const FailureOr<std::vector<CandidatePlan>> plans = planAll(module, strategy, candidates);
+  if (failed(plans))
+    return failure();
+  const CandidatePlan *least = &plans->front(), *best = nullptr;
+  for (const CandidatePlan &plan : *plans) {
+    if (plan.bytes() < least->bytes())
+      least = &plan;
+    if (plan.bytes() <= limit && (!best || plan.step.total < best->step.total))
+      best = &plan;
   }
   if (!best)
     return refuse(module, *least, limit);
   for (auto program : module.getOps<train::ProgramOp>())
-    train::setDerived(program, chosen, "memory_limit");
+    train::setDerived(program, candidates[size_t(best - plans->data())], "memory_limit");
   return success();
 }
 

@@ -4,6 +4,8 @@
 #include "dialects/Train/Sharding.h"
 #include "lib/Pipelines/MemoryLimit.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 using namespace mlir;
 
 namespace trainc {
@@ -40,22 +42,11 @@ static std::vector<TriedSettings> splitsOf(train::ProgramOp program) {
   return splits;
 }
 
-static std::vector<TriedSettings> offloadsOf(train::ProgramOp program) {
-  std::vector<TriedSettings> offloads(1);
-  if (isDecided(program, "offload"))
-    return offloads;
-  std::string words;
-  for (const OffloadKind &kind : kOffloadKinds) {
-    words += (words.empty() ? "" : ",") + kind.word.str();
-    offloads.push_back({{"offload", words}});
-  }
-  return offloads;
-}
-
 Choices::Choices(train::ProgramOp program)
-    : divisions(divisionsOf(program)), splits(splitsOf(program)), offloads(offloadsOf(program)),
+    : divisions(divisionsOf(program)), splits(splitsOf(program)), mayOffload(!isDecided(program, "offload")),
       mayRecompute(!isDecided(program, "activation_checkpointing")),
-      copiesAnyway(train::offloadOf(program).any()), copiesActivations(train::offloadOf(program).activations),
+      copiesAnyway(train::offloadOf(program).any()),
+      copiesActivationsAnyway(train::offloadOf(program).activations),
       mayGatherLate(program.getRanks() > 1 && !isDecided(program, "prefetch") &&
                     (!isDecided(program, "zero_stage") || program.getZeroStage() == 3)) {}
 
@@ -78,9 +69,20 @@ bool Choices::isGroup(size_t division) const {
   return !divisions[division].empty() && divisions[division].back().word == kGroupWord;
 }
 
+/// The value of the word `offload`; empty if all stays.
+static std::string offloadOf(Cell cell) {
+  SmallVector<StringRef> words;
+  for (const OffloadKind &kind : ArrayRef(kOffloadKinds).take_front(cell.offload))
+    words.push_back(kind.word);
+  if (cell.activations)
+    words.push_back("activations");
+  return llvm::join(words, ",");
+}
+
 TriedSettings Choices::decided(Cell cell) const {
   TriedSettings settings = divisions[cell.division];
-  llvm::append_range(settings, offloads[cell.offload]);
+  if (const std::string offload = offloadOf(cell); !offload.empty())
+    settings.push_back({"offload", offload});
   llvm::append_range(settings, splits[cell.split]);
   return settings;
 }

@@ -5,14 +5,15 @@
 
 namespace trainc {
 
-/// How ranks divide states, into which micro-batches a step is cut, and what is offloaded: numbers of
-/// choices.
+/// How ranks divide states, into which micro-batches a step is cut (numbers of choices), and what is
+/// offloaded.
 struct Cell {
-  size_t division = 0, split = 0, offload = 0;
+  size_t division = 0, split = 0, offload = 0; ///< offload: so many of kOffloadKinds
+  bool activations = false;                    ///< go outside as well
   auto operator<=>(const Cell &) const = default;
 };
 
-/// What may go outside the device's memory, in this order: a kind goes after those before it. What is
+/// States that may go outside the device's memory, in this order: a kind goes after those before it. What is
 /// fetched more often in a step comes later.
 struct OffloadKind {
   llvm::StringLiteral word;
@@ -30,21 +31,21 @@ struct Choices {
   void addLevels(const std::vector<TriedSettings> &blocks);
 
   /// Whether there is a choice.
-  bool any() const { return divisions.size() * splits.size() * offloads.size() * levels.size() > 1; }
+  bool any() const { return mayOffload || divisions.size() * splits.size() * levels.size() > 1; }
   /// Whether ranks divide states in groups, in place of all together as an earlier division says.
   bool isGroup(size_t division) const;
   /// Whether a step of the cell copies what is offloaded.
-  bool copies(Cell cell) const { return copiesAnyway || cell.offload > 0; }
+  bool copies(Cell cell) const { return copiesAnyway || cell.offload > 0 || cell.activations; }
   /// All that a cell decides, before activation checkpointing.
   TriedSettings decided(Cell cell) const;
 
   std::vector<TriedSettings> divisions; ///< of a stage all ranks, then ever smaller groups
   std::vector<TriedSettings> splits;    ///< the largest micro-batches first
-  std::vector<TriedSettings> offloads;  ///< nothing, then so many of kOffloadKinds
   std::vector<TriedSettings> levels;    ///< the less is computed again the earlier
+  bool mayOffload;                      ///< offload is open
   bool mayRecompute;                    ///< activation checkpointing is open
   bool copiesAnyway;                    ///< somebody gave an offload
-  bool copiesActivations;               ///< what is computed again is not copied
+  bool copiesActivationsAnyway;         ///< which has activations
   bool mayGatherLate;                   ///< the last level is one more, and gathers no parameters ahead
 };
 

@@ -3,6 +3,7 @@
 #include "dialects/Train/Offloading.h"
 #include "dialects/Train/ProgramSettings.h"
 #include "dialects/Train/Sharding.h"
+#include "lib/Pipelines/Strategies.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -51,9 +52,10 @@ static bool isGiven(train::ProgramOp program, StringRef word) {
   return sources && sources.contains(word) && !(source && source.getValue().starts_with("derived"));
 }
 
+/// Who decided about offload has looked at activations, too.
 static std::string moreOffload(train::ProgramOp program) {
   const train::OffloadSettings offload = train::offloadOf(program);
-  if (isGiven(program, "offload") || offload.activations)
+  if (isDecided(program, "offload") || offload.activations)
     return "";
   return "--offload=" + (offload.any() ? program.getOffload()->str() + "," : "") + "activations";
 }

@@ -2,10 +2,9 @@
 
 #include "dialects/Train/ProgramSettings.h"
 #include "lib/Pipelines/CheckpointBudget.h"
-#include "lib/Pipelines/Choices.h"
+#include "lib/Pipelines/LevelSearch.h"
 #include "lib/Pipelines/Unsharding.h"
 
-#include <map>
 #include <set>
 
 using namespace mlir;
@@ -16,15 +15,21 @@ namespace {
 /// What predictions of two plans may differ by, of a step, and count as equal.
 constexpr double kAsFast = 1e-3;
 
+/// How many divisions of the states are planned at once.
+constexpr size_t kDivisionsAtOnce = 2;
+
+/// How many times the seconds of other levels the last one takes at most. It computes a forward again, which
+/// is a third of a step, and what it does not gather ahead takes at most as long as what lay beside.
+constexpr double kMostSlower = 3;
+
 /// Words that say what stays gathered.
 const StringRef kReuseWords[] = {"max_reuse_distance", "reshard_after_forward"};
 
 class Planner {
 public:
   Planner(ModuleOp model, const CompileOptions &options, int64_t limit)
-      : model_(model), options_(options), choices_(*model.getOps<train::ProgramOp>().begin()) {
-    planning_.limit = limit;
-  }
+      : limit_(limit), choices_(*model.getOps<train::ProgramOp>().begin()),
+        trials_(model, options, choices_, limit), levels_(choices_, trials_), model_(model) {}
 
   /// Fails where the step cannot be made.
   LogicalResult findLevels();
@@ -37,47 +42,35 @@ public:
   /// The strategy of the least bytes: the smallest micro-batches, all computed again, and all offloaded.
   FailureOr<const PlannedStrategy *> planSmallest();
 
-  std::optional<size_t> best() const { return best_; }
-  Planning takePlanning() && {
-    planning_.taken = *best_;
-    return std::move(planning_);
-  }
+  std::optional<size_t> best() const { return trials_.best(); }
+  Planning takePlanning() && { return {limit_, std::move(trials_).take(), *taken_, {}}; }
 
 private:
-  FailureOr<const Candidates *> step(Cell cell);
-  FailureOr<size_t> plan(Cell cell, size_t level);
-  FailureOr<size_t> planWith(Cell cell, const TriedSettings &behind);
-  FailureOr<size_t> lastLevel(Cell cell);
-  FailureOr<size_t> fastestLevel(Cell cell);
-  FailureOr<bool> stepTo(Cell cell, size_t level, size_t &fastest);
-  FailureOr<size_t> planFastest(Cell cell);
   LogicalResult open(Cell cell);
-  LogicalResult recomputeUntilItFits(Cell cell);
+  bool mayBeOpened(size_t division, ArrayRef<Trial> beside) const;
   LogicalResult openDivisions();
   LogicalResult openBehind(Cell from, double least, Cell cell);
+  LogicalResult planActivationsOutside(Cell cell);
   LogicalResult openOffload(Cell cell, double least);
   LogicalResult openSplit(Cell cell, double least);
-  FailureOr<bool> turnsOutToFit(Cell cell);
+  FailureOr<bool> turnsOutToFit(Cell cell, double &least);
+  bool isDominated(Cell cell) const;
   LogicalResult visit(Cell cell, double least);
+  FailureOr<SmallVector<bool>> planReuse(Cell cell, ArrayRef<TriedSettings> behind, double most);
 
-  const PlannedStrategy &tried(size_t index) const { return planning_.tried[index]; }
   int64_t heldBytes(Cell cell) const; ///< of states, which no recomputation makes fewer
-  bool holdsTooMuch(Cell cell) const { return heldBytes(cell) > planning_.limit; }
-  size_t firstPlanned(Cell cell) const { return planned_.lower_bound({cell, 0})->second; }
-  const MemoryReport &memoryOf(Cell cell) const { return tried(firstPlanned(cell)).plan.memory; }
-  bool somethingFits(Cell cell) const;
-  bool fits(size_t index) const { return tried(index).plan.bytes() <= planning_.limit; }
-  double seconds(size_t index) const { return tried(index).plan.step.total; }
+  bool holdsTooMuch(Cell cell) const { return heldBytes(cell) > limit_; }
+  bool isPlanned(Cell cell) const { return trials_.isPlanned({cell, 0}); }
+  const MemoryReport &memoryOf(Cell cell) const { return trials_[trials_.firstOf(cell)].plan.memory; }
 
-  ModuleOp model_;
-  const CompileOptions &options_;
-  Planning planning_;
+  int64_t limit_;
   Choices choices_;
-  std::map<Cell, Candidates> steps_;
-  std::map<std::pair<Cell, size_t>, size_t> planned_; ///< cell and level: which of those tried
-  std::multimap<double, Cell> open_;                  ///< by the seconds that they take at least
+  Trials trials_;
+  LevelSearch levels_;
+  ModuleOp model_;
+  std::multimap<double, Cell> open_; ///< by the seconds that they take at least
   std::set<Cell> opened_;
-  std::optional<size_t> best_;
+  std::optional<size_t> taken_;
 };
 
 } // namespace
@@ -88,7 +81,7 @@ private:
 LogicalResult Planner::findLevels() {
   std::vector<TriedSettings> blocks(1);
   if (choices_.mayRecompute) {
-    FailureOr<const Candidates *> first = step({});
+    FailureOr<const Candidates *> first = trials_.step({});
     if (failed(first))
       return failure();
     blocks = checkpointLevels((*first)->step());
@@ -97,114 +90,24 @@ LogicalResult Planner::findLevels() {
   return success();
 }
 
-FailureOr<const Candidates *> Planner::step(Cell cell) {
-  auto known = steps_.find(cell);
-  if (known == steps_.end()) {
-    FailureOr<Candidates> made = makeStep(model_, options_, choices_.decided(cell));
-    if (failed(made))
-      return failure();
-    known = steps_.emplace(cell, std::move(*made)).first;
-  }
-  return &known->second;
-}
-
-FailureOr<size_t> Planner::planWith(Cell cell, const TriedSettings &behind) {
-  FailureOr<const Candidates *> made = step(cell);
-  if (failed(made))
-    return failure();
-  FailureOr<CandidatePlan> planned = (*made)->plan(behind);
-  if (failed(planned))
-    return failure();
-  const size_t index = planning_.tried.size();
-  planning_.tried.push_back({choices_.decided(cell), *planned});
-  llvm::append_range(planning_.tried.back().decided, behind);
-  if (fits(index) && (!best_ || seconds(index) < seconds(*best_)))
-    best_ = index;
-  return index;
-}
-
-FailureOr<size_t> Planner::plan(Cell cell, size_t level) {
-  if (auto known = planned_.find({cell, level}); known != planned_.end())
-    return known->second;
-  FailureOr<size_t> index = planWith(cell, choices_.levels[level]);
-  if (succeeded(index))
-    planned_[{cell, level}] = *index;
-  return index;
-}
-
-/// The level of the least bytes.
-FailureOr<size_t> Planner::lastLevel(Cell cell) {
-  FailureOr<const Candidates *> made = step(cell);
-  if (failed(made))
-    return failure();
-  const bool gathersNothing = choices_.mayGatherLate && !isOpen((*made)->step(), {"prefetch"});
-  return choices_.levels.size() - (gathersNothing ? 2 : 1);
-}
-
-/// Plans the level, and writes it to `fastest` if it takes less time than that one. Whether it does.
-FailureOr<bool> Planner::stepTo(Cell cell, size_t level, size_t &fastest) {
-  const FailureOr<size_t> known = plan(cell, fastest);
-  const FailureOr<size_t> planned = succeeded(known) ? plan(cell, level) : known;
-  if (failed(planned))
-    return failure();
-  const bool isFaster = seconds(*planned) < seconds(*known);
-  if (isFaster)
-    fastest = level;
-  return isFaster;
-}
-
-/// The level of the least seconds. What is computed again takes time. If the step copies, it may save more:
-/// activations need not be copied, and copies have more computation to lie beside. So there the search begins
-/// at the fastest of the first two levels and the last, and goes on to neighbours as long as one is faster.
-FailureOr<size_t> Planner::fastestLevel(Cell cell) {
-  const FailureOr<size_t> last = lastLevel(cell);
-  if (failed(last) || !choices_.copies(cell))
-    return failed(last) ? last : FailureOr<size_t>(0);
-  size_t fastest = 0;
-  for (const size_t level : {std::min<size_t>(1, *last), *last})
-    if (failed(stepTo(cell, level, fastest)))
-      return failure();
-  for (bool moves = true; moves;) {
-    moves = false;
-    for (const size_t level : {std::max<size_t>(fastest, 1) - 1, std::min(fastest + 1, *last)}) {
-      const FailureOr<bool> isFaster = stepTo(cell, level, fastest);
-      if (failed(isFaster))
-        return failure();
-      moves |= *isFaster;
-    }
-  }
-  return fastest;
-}
-
-FailureOr<size_t> Planner::planFastest(Cell cell) {
-  const FailureOr<size_t> level = fastestLevel(cell);
-  return succeeded(level) ? plan(cell, *level) : level;
-}
-
 /// Plans what takes the least time of the cell.
 LogicalResult Planner::open(Cell cell) {
   if (!opened_.insert(cell).second)
     return success(); // by another way
-  FailureOr<size_t> fastest = planFastest(cell);
+  FailureOr<size_t> fastest = levels_.planFastest(cell);
   if (succeeded(fastest))
-    open_.emplace(seconds(*fastest), cell);
+    open_.emplace(trials_.seconds(*fastest), cell);
   return fastest;
 }
 
 /// Opens a cell that takes less memory than `from`, and at least as many seconds, which are at least `least`.
 /// If nothing of `from` fits, nothing is planned yet.
 LogicalResult Planner::openBehind(Cell from, double least, Cell cell) {
-  if (somethingFits(from))
+  if (trials_.somethingFits(from))
     return open(cell);
   if (opened_.insert(cell).second)
     open_.emplace(least, cell);
   return success();
-}
-
-/// Of the levels that were planned.
-bool Planner::somethingFits(Cell cell) const {
-  return std::any_of(planned_.lower_bound({cell, 0}), planned_.upper_bound({cell, choices_.levels.size()}),
-                     [&](const auto &level) { return fits(level.second); });
 }
 
 int64_t Planner::heldBytes(Cell cell) const {
@@ -212,26 +115,14 @@ int64_t Planner::heldBytes(Cell cell) const {
   return memory.parameters + memory.gradients + memory.optimizer;
 }
 
-/// Plans the first level that fits behind the fastest one, by halves, if there is one.
-LogicalResult Planner::recomputeUntilItFits(Cell cell) {
-  const FailureOr<size_t> fastest = fastestLevel(cell);
-  const FailureOr<size_t> last = succeeded(fastest) ? lastLevel(cell) : fastest;
-  if (failed(last))
-    return failure();
-  size_t tooLittle = *fastest, enough = *last;
-  FailureOr<size_t> most = plan(cell, enough);
-  if (failed(most) || !fits(*most))
-    return most;
-  while (enough - tooLittle > 1) {
-    const size_t middle = (tooLittle + enough) / 2;
-    FailureOr<size_t> planned = plan(cell, middle);
-    if (failed(planned))
-      return failure();
-    (fits(*planned) ? enough : tooLittle) = middle;
-    if (!fits(*planned) && best_ && seconds(*planned) >= seconds(*best_))
-      break; // what fits takes longer
-  }
-  return success();
+/// Plans the cell with activations outside as well, if a step without recomputation does not fit. What is
+/// computed again is not copied, so little is.
+LogicalResult Planner::planActivationsOutside(Cell cell) {
+  if (!choices_.mayOffload || choices_.isGroup(cell.division) || holdsTooMuch(cell) ||
+      trials_.fits(trials_.firstOf(cell)))
+    return success();
+  cell.activations = true;
+  return levels_.planFirst(cell);
 }
 
 /// Offloads so many kinds more that what is left may fit, with the next one that takes a part of the states
@@ -242,14 +133,14 @@ LogicalResult Planner::openOffload(Cell cell, double least) {
   const int64_t held = heldBytes(cell);
   int64_t left = held, moved = 0;
   size_t next = cell.offload;
-  const auto helps = [&] { return moved > held / kParts && left <= planning_.limit; };
-  for (; next + 1 < choices_.offloads.size() && !helps(); ++next) {
+  const auto helps = [&] { return moved > held / kParts && left <= limit_; };
+  for (; next < std::size(kOffloadKinds) && choices_.mayOffload && !helps(); ++next) {
     const int64_t bytes = memoryOf(cell).*kOffloadKinds[next].bytes;
     moved += bytes;
     left -= bytes;
   }
   const bool isOptimizerAlone = next == 1;
-  if (!helps() || (isOptimizerAlone ? fits(firstPlanned(cell)) : somethingFits(cell)))
+  if (!helps() || (isOptimizerAlone ? trials_.fits(trials_.firstOf(cell)) : trials_.somethingFits(cell)))
     return success();
   return openBehind(cell, least, {cell.division, cell.split, next});
 }
@@ -262,45 +153,76 @@ LogicalResult Planner::openSplit(Cell cell, double least) {
 }
 
 /// Groups of fewer ranks do not help if those of more hold too much.
+bool Planner::mayBeOpened(size_t division, ArrayRef<Trial> beside) const {
+  if (!choices_.isGroup(division))
+    return true;
+  const Trial before = {{.division = division - 1}, 0};
+  return llvm::is_contained(beside, before) || (trials_.isPlanned(before) && !holdsTooMuch(before.cell));
+}
+
 LogicalResult Planner::openDivisions() {
-  for (size_t division = 0; division < choices_.divisions.size(); ++division) {
-    const Cell cell{.division = division}, before{.division = division - 1};
-    if (choices_.isGroup(division) && (planned_.count({before, 0}) == 0 || holdsTooMuch(before)))
-      continue;
-    if (failed(open(cell)))
+  for (size_t division = 0; division < choices_.divisions.size();) {
+    std::vector<Trial> together;
+    for (; division < choices_.divisions.size() && together.size() < kDivisionsAtOnce; ++division)
+      if (mayBeOpened(division, together))
+        together.push_back({{.division = division}, 0});
+    if (failed(trials_.plan(together)))
       return failure();
+    for (const Trial &trial : together)
+      if (failed(open(trial.cell)))
+        return failure();
   }
   return success();
 }
 
 /// Of a cell of which nothing is planned: whether something fits. Then its turn comes again by its seconds.
-FailureOr<bool> Planner::turnsOutToFit(Cell cell) {
-  const FailureOr<size_t> last = lastLevel(cell);
-  const FailureOr<size_t> most = succeeded(last) ? plan(cell, *last) : last;
-  if (failed(most))
+/// `least` becomes what its levels take at least.
+FailureOr<bool> Planner::turnsOutToFit(Cell cell, double &least) {
+  const FailureOr<size_t> last = levels_.planLast(cell);
+  if (failed(last))
     return failure();
-  // What is computed again does not go outside. So the last level may take more memory than earlier ones.
-  if (!fits(*most) && !choices_.copiesActivations)
+  least = std::max(least, trials_.seconds(*last) / kMostSlower);
+  if (trials_.takesLongerThanBest(least))
     return false;
-  const FailureOr<size_t> fastest = planFastest(cell);
+  // What is computed again does not go outside. So the last level may take more memory than earlier ones.
+  if (choices_.copiesActivationsAnyway && failed(trials_.plan({cell, 0})))
+    return failure();
+  if (!trials_.somethingFits(cell))
+    return false;
+  const FailureOr<size_t> fastest = levels_.planFastest(cell);
   if (failed(fastest))
     return failure();
-  if (!somethingFits(cell))
-    return false;
-  open_.emplace(seconds(*fastest), cell);
+  open_.emplace(trials_.seconds(*fastest), cell);
   return true;
 }
 
+/// Whether another way to divide states takes fewer seconds and bytes. What saves bytes here saves them
+/// there.
+bool Planner::isDominated(Cell cell) const {
+  const auto [same, level] = trials_.trialOf(trials_.firstOf(cell)).value();
+  for (size_t division = 0; division < choices_.divisions.size(); ++division) {
+    const Trial other = {{division, cell.split, cell.offload}, level};
+    if (division != cell.division && trials_.isPlanned(other) &&
+        trials_.isBetter(trials_.numberOf(other), trials_.numberOf({same, level})))
+      return true;
+  }
+  return false;
+}
+
 LogicalResult Planner::visit(Cell cell, double least) {
-  if (planned_.count({cell, 0}) == 0) {
-    const FailureOr<bool> fits = turnsOutToFit(cell);
+  if (!isPlanned(cell)) {
+    const FailureOr<bool> fits = turnsOutToFit(cell, least);
     if (failed(fits) || *fits)
       return fits;
-  } else if (!holdsTooMuch(cell) && failed(recomputeUntilItFits(cell))) {
-    return failure();
   }
+  if (isDominated(cell))
+    return openSplit(cell, least); // more micro-batches cost more where parameters are gathered for each
+  // Activations that go outside may take less time than those that are computed again.
+  if (failed(planActivationsOutside(cell)) ||
+      (isPlanned(cell) && !holdsTooMuch(cell) && failed(levels_.planUntilItFits(cell))))
+    return failure();
   // What a group of ranks has no room for, all ranks together have sooner than a group that moves more.
-  if (choices_.isGroup(cell.division) && !somethingFits(cell))
+  if (choices_.isGroup(cell.division) && !trials_.somethingFits(cell))
     return success();
   return failure(failed(openOffload(cell, least)) || failed(openSplit(cell, least)));
 }
@@ -311,8 +233,8 @@ LogicalResult Planner::search() {
   while (!open_.empty()) {
     const auto [least, cell] = *open_.begin();
     open_.erase(open_.begin());
-    if (best_ && seconds(*best_) <= least)
-      return success();
+    if (trials_.takesLongerThanBest(least))
+      break;
     if (failed(visit(cell, least)))
       return failure();
   }
@@ -320,43 +242,54 @@ LogicalResult Planner::search() {
 }
 
 LogicalResult Planner::keepGathered() {
-  const size_t before = *best_;
-  const auto found = llvm::find_if(planned_, [&](const auto &each) { return each.second == before; });
-  const auto [cell, level] = found->first;
-  FailureOr<const Candidates *> made = step(cell);
+  const size_t before = *trials_.best();
+  taken_ = before;
+  const auto [cell, level] = *trials_.trialOf(before);
+  FailureOr<const Candidates *> made = trials_.step(cell);
   if (failed(made))
     return failure();
   if (!isOpen((*made)->step(), kReuseWords) ||
       (choices_.mayGatherLate && level + 1 == choices_.levels.size()))
     return success();
-  const double most = (1 + kAsFast) * seconds(before);
-  const auto fitsWith = [&, cell = cell, level = level](int64_t distance) -> FailureOr<bool> {
-    TriedSettings behind = choices_.levels[level];
-    behind.push_back({"max_reuse_distance", std::to_string(distance)});
-    FailureOr<size_t> index = planWith(cell, behind);
-    if (failed(index))
-      return failure();
-    const bool good = fits(*index);
-    if (good && seconds(*index) <= most)
-      best_ = *index; // it sends less
-    return good;
+  const auto fit = [&, cell = cell, level = level](ArrayRef<int64_t> distances) {
+    std::vector<TriedSettings> behind(distances.size(), choices_.levels[level]);
+    for (auto [settings, distance] : llvm::zip_equal(behind, distances))
+      settings.push_back({"max_reuse_distance", std::to_string(distance)});
+    return planReuse(cell, behind, (1 + kAsFast) * trials_.seconds(before));
   };
-  return fittingReuseDistance((*made)->step(), fitsWith);
+  return keepWhatFits((*made)->step(), fit);
+}
+
+/// Plans a cell with settings that send less and less. Takes the last one that fits and takes no more than
+/// `most` seconds. Which ones fit.
+FailureOr<SmallVector<bool>> Planner::planReuse(Cell cell, ArrayRef<TriedSettings> behind, double most) {
+  const size_t first = trials_.size();
+  if (failed(trials_.planWith(cell, behind)))
+    return failure();
+  SmallVector<bool> fit;
+  for (size_t number = first; number < trials_.size(); ++number) {
+    fit.push_back(trials_.fits(number));
+    if (fit.back() && trials_.seconds(number) <= most)
+      taken_ = number;
+  }
+  return fit;
 }
 
 FailureOr<const PlannedStrategy *> Planner::planSmallest() {
+  const size_t split = choices_.splits.size() - 1,
+               offload = choices_.mayOffload ? std::size(kOffloadKinds) : 0;
   for (size_t division = 0; division < choices_.divisions.size(); ++division) {
     if (choices_.isGroup(division))
       continue; // which take more memory than all ranks
-    const Cell cell{division, choices_.splits.size() - 1, choices_.offloads.size() - 1};
-    const FailureOr<size_t> last = lastLevel(cell);
-    if (failed(last) || failed(plan(cell, *last)) ||
-        (choices_.copiesActivations && failed(planFastest(cell))))
+    Cell cell{division, split, offload};
+    if (failed(levels_.planLast(cell)) ||
+        (choices_.copiesActivationsAnyway && failed(levels_.planFastest(cell))))
+      return failure();
+    cell.activations = choices_.mayOffload;
+    if (failed(levels_.planFirst(cell)))
       return failure();
   }
-  return &*llvm::min_element(planning_.tried, [](const PlannedStrategy &a, const PlannedStrategy &b) {
-    return a.plan.bytes() < b.plan.bytes();
-  });
+  return &trials_[trials_.smallest()];
 }
 
 llvm::json::Object trainc::planningJson(const Planning &planning) {

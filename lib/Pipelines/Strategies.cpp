@@ -3,8 +3,6 @@
 #include "dialects/Train/Checkpoints.h"
 #include "dialects/Train/ProgramSettings.h"
 
-#include "mlir/IR/Threading.h"
-
 using namespace mlir;
 
 namespace trainc {
@@ -60,7 +58,7 @@ FailureOr<std::vector<PlannedStrategy>> planStrategies(ModuleOp model, const Com
     if (!isDecided(program, "activation_checkpointing"))
       levels = combine(levels, "activation_checkpointing", {"none", "selective", "full"});
     if (!isDecided(program, "offload"))
-      states = combine(states, "offload", {"none", "optimizer"});
+      states = combine(states, "offload", {"none", "optimizer", "activations"});
   }
   std::vector<PlannedStrategy> planned(states.size() * levels.size());
   const auto planStates = [&](size_t state) -> LogicalResult {
@@ -78,8 +76,8 @@ FailureOr<std::vector<PlannedStrategy>> planStrategies(ModuleOp model, const Com
     return success();
   };
   // What is wrong with the model is wrong with all, and said once.
-  if (failed(planStates(0)) ||
-      failed(failableParallelForEachN(model.getContext(), 1, states.size(), planStates)))
+  const auto planLater = [&](size_t state) { return planStates(state + 1); };
+  if (failed(planStates(0)) || failed(planEach(model.getContext(), states.size() - 1, planLater)))
     return failure();
   return planned;
 }

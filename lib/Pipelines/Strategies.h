@@ -31,12 +31,12 @@ llvm::FailureOr<Candidates> makeStep(mlir::ModuleOp model, CompileOptions option
 /// to the strategy that is taken.
 llvm::LogicalResult settle(mlir::ModuleOp model, const CompileOptions &options);
 
-/// Plans every combination of ZeRO stage, offload of the optimizer's states, and activation checkpointing
-/// that the program of `model` (phase `model`) leaves open, which has the settings of `options`. The order is
-/// always the same: by stage, then by offload, then from the checkpointing that computes the least again to
-/// that which computes the most. Fails, with an error as diagnostic, where the compiler would, and if the
-/// program has a budget for what is computed again: then a memory limit decides, and nothing is left to
-/// compare.
+/// Plans every combination of ZeRO stage, offload (of nothing, the optimizer's states, or activations), and
+/// activation checkpointing that the program of `model` (phase `model`) leaves open, which has the settings
+/// of `options`. The order is always the same: by stage, then by offload, then from the checkpointing that
+/// computes the least again to that which computes the most. Fails, with an error as diagnostic, where the
+/// compiler would, and if the program has a budget for what is computed again: then a memory limit decides,
+/// and nothing is left to compare.
 llvm::FailureOr<std::vector<PlannedStrategy>> planStrategies(mlir::ModuleOp model,
                                                              const CompileOptions &options);
 

@@ -6,9 +6,6 @@ using namespace mlir;
 
 namespace trainc {
 
-/// Plans that are tried between keeping all and keeping nothing.
-static constexpr int kTries = 3;
-
 bool isOpen(ModuleOp module, ArrayRef<StringRef> words) {
   return llvm::all_of(module.getOps<train::ProgramOp>(), [&](train::ProgramOp program) {
     train::ShardingAttr given = program.getShardingAttr();
@@ -27,21 +24,14 @@ static int64_t flatElements(ModuleOp step) {
   return elements;
 }
 
-FailureOr<int64_t> fittingReuseDistance(ModuleOp step, llvm::function_ref<FailureOr<bool>(int64_t)> fits) {
+LogicalResult keepWhatFits(ModuleOp step,
+                           llvm::function_ref<FailureOr<SmallVector<bool>>(ArrayRef<int64_t>)> fit) {
   // Between a unit's forward and its backward each other unit is read twice at most.
-  int64_t fitting = 0, tooFar = 2 * flatElements(step) + 1;
-  FailureOr<bool> good = fits(tooFar);
-  if (succeeded(good) && *good)
-    return tooFar;
-  for (int i = 0; i < kTries && succeeded(good); ++i) {
-    const int64_t middle = fitting + (tooFar - fitting) / 2;
-    good = fits(middle);
-    if (succeeded(good))
-      (*good ? fitting : tooFar) = middle;
-  }
-  if (failed(good))
-    return failure();
-  return fitting;
+  const int64_t all = 2 * flatElements(step) + 1;
+  const FailureOr<SmallVector<bool>> few = fit({all / 8, all / 4});
+  if (failed(few) || !few->back())
+    return few;
+  return fit({all / 2, all});
 }
 
 } // namespace trainc

@@ -9,9 +9,11 @@ namespace trainc {
 /// compiler.
 bool isOpen(mlir::ModuleOp module, llvm::ArrayRef<llvm::StringRef> words);
 
-/// About the largest `max_reuse_distance` (of a few that are tried) of a module of phase `step` whose plan
-/// `fits`: the less is gathered again, the less is sent. 0 if none is known to. Fails if `fits` does.
-mlir::FailureOr<int64_t> fittingReuseDistance(mlir::ModuleOp step,
-                                              llvm::function_ref<mlir::FailureOr<bool>(int64_t)> fits);
+/// Looks for the largest `max_reuse_distance` of a module of phase `step` whose plan fits: the less is
+/// gathered again, the less is sent. Calls `fit` a few times with ever more distances, in ascending order,
+/// which plans with them and says for each whether it fits. Fails if `fit` does.
+mlir::LogicalResult
+keepWhatFits(mlir::ModuleOp step,
+             llvm::function_ref<mlir::FailureOr<llvm::SmallVector<bool>>(llvm::ArrayRef<int64_t>)> fit);
 
 } // namespace trainc

@@ -1,0 +1,120 @@
+#include "lib/Pipelines/LevelSearch.h"
+
+#include "lib/Pipelines/Unsharding.h"
+
+using namespace mlir;
+
+namespace trainc {
+
+/// The level of the least bytes.
+FailureOr<size_t> LevelSearch::lastLevel(Cell cell) {
+  FailureOr<const Candidates *> made = trials_.step(cell);
+  if (failed(made))
+    return failure();
+  const bool gathersNothing = choices_.mayGatherLate && !isOpen((*made)->step(), {"prefetch"});
+  return choices_.levels.size() - (gathersNothing ? 2 : 1);
+}
+
+LogicalResult LevelSearch::plan(Cell cell, ArrayRef<size_t> levels) {
+  std::vector<Trial> trials;
+  for (const size_t level : levels)
+    trials.push_back({cell, level});
+  return trials_.plan(trials);
+}
+
+/// Plans the levels. The one of the least seconds, the first of those that are as fast.
+FailureOr<size_t> LevelSearch::fastestOf(Cell cell, ArrayRef<size_t> levels) {
+  if (failed(plan(cell, levels)))
+    return failure();
+  return *llvm::min_element(levels, [&](size_t a, size_t b) {
+    return trials_.seconds(numberOf(cell, a)) < trials_.seconds(numberOf(cell, b));
+  });
+}
+
+/// By thirds: seconds fall, and then rise.
+FailureOr<size_t> LevelSearch::fastestBetween(Cell cell, size_t first, size_t last) {
+  while (last - first > 2) {
+    const size_t third = (last - first) / 3, before = first + third, after = last - third;
+    const FailureOr<size_t> faster = fastestOf(cell, {before, after});
+    if (failed(faster))
+      return failure();
+    (*faster == before ? last : first) = *faster == before ? after : before;
+  }
+  return fastestOf(cell, {first, first + (last - first) / 2, last});
+}
+
+FailureOr<size_t> LevelSearch::fastestLevel(Cell cell) {
+  const FailureOr<size_t> last = lastLevel(cell);
+  if (failed(last))
+    return failure();
+  if (!choices_.copies(cell))
+    return fastestOf(cell, {0});
+  const FailureOr<size_t> end = fastestOf(cell, {0, std::min<size_t>(1, *last), *last});
+  if (failed(end) || *end == 0)
+    return end;
+  const size_t neighbour = *end == *last ? *end - 1 : *end + 1;
+  const FailureOr<size_t> faster = fastestOf(cell, {*end, neighbour});
+  if (failed(faster) || *faster == *end)
+    return faster;
+  return *end == *last ? fastestBetween(cell, 1, neighbour) : fastestBetween(cell, neighbour, *last);
+}
+
+LogicalResult LevelSearch::planFirst(Cell cell) {
+  return plan(cell, {0, std::min<size_t>(1, choices_.levels.size() - 1)});
+}
+
+FailureOr<size_t> LevelSearch::planFastest(Cell cell) {
+  const FailureOr<size_t> level = fastestLevel(cell);
+  return succeeded(level) ? trials_.plan({cell, *level}) : level;
+}
+
+FailureOr<size_t> LevelSearch::planLast(Cell cell) {
+  const FailureOr<size_t> level = lastLevel(cell);
+  return succeeded(level) ? trials_.plan({cell, *level}) : level;
+}
+
+/// Plans one or two levels between one that computes too little again and one that computes enough. Whether a
+/// level between them may be the fastest that fits. Bytes fall almost evenly, so the guess lies on the line
+/// between the two, and the level before it is planned beside it.
+FailureOr<bool> LevelSearch::narrow(Cell cell, size_t &tooLittle, size_t &enough, bool byHalves) {
+  const auto over = double(trials_.bytes(numberOf(cell, tooLittle)) - trials_.limit());
+  const auto under = double(trials_.limit() - trials_.bytes(numberOf(cell, enough)));
+  const double share = byHalves ? 0.5 : over / (over + under);
+  const size_t guess = tooLittle + 1 + size_t(share * double(enough - tooLittle - 1));
+  SmallVector<size_t> levels;
+  for (const size_t level : {guess - 1, guess})
+    if (level > tooLittle && level < enough)
+      levels.push_back(level);
+  if (failed(plan(cell, levels)))
+    return failure();
+  for (const size_t level : levels)
+    if (trials_.fits(numberOf(cell, level))) {
+      enough = level;
+      break;
+    } else {
+      tooLittle = level;
+    }
+  return enough - tooLittle > 1 && !trials_.takesLongerThanBest(trials_.seconds(numberOf(cell, tooLittle)));
+}
+
+LogicalResult LevelSearch::planUntilItFits(Cell cell) {
+  const FailureOr<size_t> fastest = fastestLevel(cell);
+  const FailureOr<size_t> last = succeeded(fastest) ? lastLevel(cell) : fastest;
+  // The step from the first level to the next is larger than others.
+  if (failed(last) || failed(plan(cell, {std::min(std::max<size_t>(*fastest, 1), *last), *last})))
+    return failure();
+  size_t tooLittle = *fastest, enough = *last;
+  if (trials_.fits(numberOf(cell, tooLittle)) || !trials_.fits(numberOf(cell, enough)))
+    return success();
+  if (tooLittle == 0 && enough > 1)
+    (trials_.fits(numberOf(cell, 1)) ? enough : tooLittle) = 1;
+  FailureOr<bool> goesOn = enough - tooLittle > 1;
+  for (bool byHalves = false; succeeded(goesOn) && *goesOn;) {
+    const size_t before = enough - tooLittle;
+    goesOn = narrow(cell, tooLittle, enough, byHalves);
+    byHalves = 3 * (enough - tooLittle) > 2 * before; // the line is no good
+  }
+  return goesOn;
+}
+
+} // namespace trainc

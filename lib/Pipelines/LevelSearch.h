@@ -1,0 +1,40 @@
+// How much a cell computes again: the fastest level, and the first one that fits.
+#pragma once
+
+#include "lib/Pipelines/Trials.h"
+
+namespace trainc {
+
+/// Searches the levels of one cell at a time. Each method fails where the compiler would, with an error as
+/// diagnostic.
+class LevelSearch {
+public:
+  LevelSearch(const Choices &choices, Trials &trials) : choices_(choices), trials_(trials) {}
+
+  /// Plans the levels that compute nothing again, and what is cheap.
+  llvm::LogicalResult planFirst(Cell cell);
+  /// The number of the plan of the least seconds. What is computed again takes time. If the step copies, it
+  /// may save more: activations need not be copied, and copies have more computation to lie beside. So there
+  /// the search begins at the fastest of the first two levels and the last, and goes on if a neighbour is
+  /// faster.
+  llvm::FailureOr<size_t> planFastest(Cell cell);
+  /// The number of the plan that computes the most again.
+  llvm::FailureOr<size_t> planLast(Cell cell);
+  /// Plans the first level behind the fastest one that fits, if there is one, unless it takes longer than the
+  /// best plan.
+  llvm::LogicalResult planUntilItFits(Cell cell);
+
+private:
+  llvm::FailureOr<size_t> lastLevel(Cell cell);
+  llvm::FailureOr<size_t> fastestLevel(Cell cell);
+  llvm::FailureOr<size_t> fastestBetween(Cell cell, size_t first, size_t last);
+  llvm::FailureOr<size_t> fastestOf(Cell cell, llvm::ArrayRef<size_t> levels);
+  llvm::LogicalResult plan(Cell cell, llvm::ArrayRef<size_t> levels);
+  llvm::FailureOr<bool> narrow(Cell cell, size_t &tooLittle, size_t &enough, bool byHalves);
+  size_t numberOf(Cell cell, size_t level) const { return trials_.numberOf({cell, level}); }
+
+  const Choices &choices_;
+  Trials &trials_;
+};
+
+} // namespace trainc

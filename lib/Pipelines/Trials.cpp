@@ -1,0 +1,113 @@
+#include "lib/Pipelines/Trials.h"
+
+#include <set>
+
+using namespace mlir;
+
+namespace trainc {
+
+/// Brings the steps of the jobs' cells to where activation checkpointing decides.
+LogicalResult Trials::makeSteps(ArrayRef<Job> jobs) {
+  std::set<Cell> missing;
+  for (const Job &job : jobs)
+    if (steps_.count(job.cell) == 0)
+      missing.insert(job.cell);
+  const std::vector<Cell> cells(missing.begin(), missing.end());
+  std::vector<std::optional<Candidates>> made(cells.size());
+  const auto makeOne = [&](size_t i) -> LogicalResult {
+    FailureOr<Candidates> step = makeStep(model_, options_, choices_.decided(cells[i]));
+    if (succeeded(step))
+      made[i].emplace(std::move(*step));
+    return step;
+  };
+  if (failed(planEach(model_.getContext(), cells.size(), makeOne)))
+    return failure();
+  for (auto [cell, step] : llvm::zip_equal(cells, made))
+    steps_.emplace(cell, std::move(*step));
+  return success();
+}
+
+LogicalResult Trials::make(ArrayRef<Job> jobs) {
+  if (failed(makeSteps(jobs)))
+    return failure();
+  std::vector<std::optional<CandidatePlan>> made(jobs.size());
+  const auto makeOne = [&](size_t i) -> LogicalResult {
+    FailureOr<CandidatePlan> plan = steps_.at(jobs[i].cell).plan(jobs[i].behind);
+    if (succeeded(plan))
+      made[i] = *plan;
+    return plan;
+  };
+  if (failed(planEach(model_.getContext(), jobs.size(), makeOne)))
+    return failure();
+  for (auto [job, plan] : llvm::zip_equal(jobs, made)) {
+    tried_.push_back({choices_.decided(job.cell), *plan});
+    llvm::append_range(tried_.back().decided, job.behind);
+  }
+  return success();
+}
+
+FailureOr<const Candidates *> Trials::step(Cell cell) {
+  if (failed(makeSteps(Job{cell, {}})))
+    return failure();
+  return &steps_.at(cell);
+}
+
+LogicalResult Trials::plan(ArrayRef<Trial> trials) {
+  std::vector<Job> jobs;
+  const size_t first = size();
+  for (const Trial &trial : trials)
+    if (numbers_.insert({trial, first + jobs.size()}).second)
+      jobs.push_back({trial.cell, choices_.levels[trial.level]});
+  return make(jobs);
+}
+
+FailureOr<size_t> Trials::plan(Trial trial) {
+  if (failed(plan(ArrayRef(trial))))
+    return failure();
+  return numbers_.at(trial);
+}
+
+LogicalResult Trials::planWith(Cell cell, ArrayRef<TriedSettings> behind) {
+  std::vector<Job> jobs;
+  for (const TriedSettings &settings : behind)
+    jobs.push_back({cell, settings});
+  return make(jobs);
+}
+
+std::optional<size_t> Trials::best() const {
+  std::optional<size_t> best;
+  for (size_t number = 0; number < size(); ++number)
+    if (fits(number) && (!best || seconds(number) < seconds(*best)))
+      best = number;
+  return best;
+}
+
+bool Trials::takesLongerThanBest(double seconds) const {
+  const std::optional<size_t> fastest = best();
+  return fastest && seconds >= this->seconds(*fastest);
+}
+
+bool Trials::isBetter(size_t a, size_t b) const {
+  return seconds(a) <= seconds(b) && bytes(a) <= bytes(b) && (seconds(a) < seconds(b) || bytes(a) < bytes(b));
+}
+
+size_t Trials::smallest() const {
+  const auto smallest = llvm::min_element(tried_, [](const PlannedStrategy &a, const PlannedStrategy &b) {
+    return a.plan.bytes() < b.plan.bytes();
+  });
+  return size_t(smallest - tried_.begin());
+}
+
+std::optional<Trial> Trials::trialOf(size_t number) const {
+  for (const auto &[trial, its] : numbers_)
+    if (its == number)
+      return trial;
+  return std::nullopt;
+}
+
+bool Trials::somethingFits(Cell cell) const {
+  return std::any_of(numbers_.lower_bound({cell, 0}), numbers_.lower_bound({cell, choices_.levels.size()}),
+                     [&](const auto &each) { return fits(each.second); });
+}
+
+} // namespace trainc
