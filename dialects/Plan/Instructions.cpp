@@ -35,7 +35,9 @@ static Worker workerOf(KernelOp kernel) {
 Factor plan::factorOf(Type element) {
   if (isa_and_nonnull<Float8E4M3FNType, Float8E5M2Type>(element))
     return Factor::Byte;
-  return element && (element.isBF16() || element.isF16()) ? Factor::Half : Factor::Full;
+  if (!element)
+    return Factor::Full;
+  return element.isBF16() ? Factor::Bf16 : element.isF16() ? Factor::F16 : Factor::Full;
 }
 
 Work KernelOp::getWork() {

@@ -31,6 +31,7 @@ constexpr Field kFields[] = {
     {"device", "arithmetic_per_second", &Machine::arithmeticPerSecond, Kind::Rate, true},
     {"device", "tf32_flops_per_second", &Machine::tf32FlopsPerSecond, Kind::Rate},
     {"device", "bf16_flops_per_second", &Machine::bf16FlopsPerSecond, Kind::Rate},
+    {"device", "f16_flops_per_second", &Machine::f16FlopsPerSecond, Kind::Rate, true},
     {"device", "fp8_flops_per_second", &Machine::fp8FlopsPerSecond, Kind::Rate, true},
     {"device", "unaligned_share", &Machine::unalignedShare, Kind::Share, true},
     {"device", "side_sum_share", &Machine::sideSumShare, Kind::Share, true},
@@ -52,6 +53,7 @@ constexpr Field kFields[] = {
     {"host", "bytes_per_second", &Machine::hostBytesPerSecond, Kind::Rate, true},
     {"disk", "read_bytes_per_second", &Machine::diskReadBytesPerSecond, Kind::Rate, true},
     {"disk", "write_bytes_per_second", &Machine::diskWriteBytesPerSecond, Kind::Rate, true},
+    {"disk", "access_seconds", &Machine::diskAccessSeconds, Kind::Seconds, true},
 };
 
 /// Members besides kFields; of the file itself the section is "".

@@ -8,7 +8,7 @@ Machine dividedAmong(Machine machine, double ranks) {
   for (double Machine::*rate :
        {&Machine::peakFlopsPerSecond, &Machine::flopsPerSecond, &Machine::arithmeticPerSecond,
         &Machine::tf32FlopsPerSecond, &Machine::bf16FlopsPerSecond, &Machine::fp8FlopsPerSecond,
-        &Machine::f32AttentionFlopsPerSecond, &Machine::attentionFlopsPerSecond,
+        &Machine::f16FlopsPerSecond, &Machine::f32AttentionFlopsPerSecond, &Machine::attentionFlopsPerSecond,
         &Machine::libraryAttentionFlopsPerSecond, &Machine::libraryAttentionGradFlopsPerSecond,
         &Machine::bytesPerSecond, &Machine::hostBytesPerSecond, &Machine::diskReadBytesPerSecond,
         &Machine::diskWriteBytesPerSecond})
@@ -33,8 +33,12 @@ static double productRate(const Work &work, const Machine &machine) {
     break;
   case Factor::Tf32:
     return machine.tf32FlopsPerSecond;
-  case Factor::Half:
-    return machine.bf16FlopsPerSecond * (work.isAligned ? 1 : machine.unalignedShare);
+  case Factor::Bf16:
+  case Factor::F16: {
+    const bool isApart = work.factor == Factor::F16 && machine.f16FlopsPerSecond > 0;
+    return (isApart ? machine.f16FlopsPerSecond : machine.bf16FlopsPerSecond) *
+           (work.isAligned ? 1 : machine.unalignedShare);
+  }
   case Factor::Byte:
     return machine.fp8FlopsPerSecond;
   }
@@ -43,7 +47,7 @@ static double productRate(const Work &work, const Machine &machine) {
 
 double workRate(const Work &work, const Machine &machine) {
   const auto ofHalf = [&](double rate) {
-    if (work.factor == Factor::Half)
+    if (work.factor == Factor::Bf16 || work.factor == Factor::F16)
       return rate;
     return machine.f32AttentionFlopsPerSecond > 0 ? machine.f32AttentionFlopsPerSecond
                                                   : machine.flopsPerSecond;
@@ -83,6 +87,8 @@ static double arithmeticRate(const Machine &machine) {
   return machine.arithmeticPerSecond > 0 ? machine.arithmeticPerSecond : machine.flopsPerSecond;
 }
 
+static bool isOfDisk(Worker worker) { return worker == Worker::DiskRead || worker == Worker::DiskWrite; }
+
 Cost costOf(const Work &work, const Machine &machine) {
   const double byteSeconds = work.bytes / byteRate(work, machine);
   const bool packs = work.worker == Worker::Products && machine.packsFactors;
@@ -92,7 +98,7 @@ Cost costOf(const Work &work, const Machine &machine) {
                          (packs ? byteSeconds : 0),
           .byteSeconds = byteSeconds,
           .chainSeconds = work.chain * machine.accessSeconds,
-          .launchSeconds = machine.launchSeconds};
+          .launchSeconds = isOfDisk(work.worker) ? machine.diskAccessSeconds : machine.launchSeconds};
 }
 
 double launchBytes(const Machine &machine) { return machine.launchSeconds * machine.bytesPerSecond; }

@@ -22,9 +22,11 @@ struct Machine {
   double arithmeticPerSecond = 0;
   /// Products copy their factors before they multiply them, so that bytes add to their work.
   bool packsFactors = false;
-  /// Of matrix products with factors that are rounded to TF32, of bf16 or f16, and of fp8; 0 where there are
-  /// none of those.
+  /// Of matrix products with factors that are rounded to TF32, of bf16, and of fp8; 0 where there are none of
+  /// those.
   double tf32FlopsPerSecond = 0, bf16FlopsPerSecond = 0, fp8FlopsPerSecond = 0;
+  /// Of f16; 0: as of bf16. CPUs widen these factors to f32.
+  double f16FlopsPerSecond = 0;
   /// What short products keep of that where rows begin on no border of 16 bytes.
   double unalignedShare = 1;
   /// What products keep of their rate that add up columns beside.
@@ -59,6 +61,7 @@ struct Machine {
   double hostBytesPerSecond = std::numeric_limits<double>::infinity(),
          diskReadBytesPerSecond = std::numeric_limits<double>::infinity(),
          diskWriteBytesPerSecond = std::numeric_limits<double>::infinity();
+  double diskAccessSeconds = 0; ///< what a transfer to or from the disk takes besides its bytes
 };
 
 /// The same machine where each of `ranks` has an equal part of what the device does in a second.

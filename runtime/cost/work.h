@@ -21,8 +21,9 @@ enum class Worker {
 enum class Factor {
   Full, ///< f32, or of no matter
   Tf32, ///< f32 that may be rounded to TF32
-  Half, ///< bf16 or f16
-  Byte  ///< fp8
+  Bf16,
+  F16,
+  Byte ///< fp8
 };
 
 /// What an instruction does. costOf() says how long that takes on a machine.

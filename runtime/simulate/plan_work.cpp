@@ -13,7 +13,7 @@ namespace {
 Factor factorOf(fb::DType dtype) {
   if (isF8(dtype))
     return Factor::Byte;
-  return dtype == fb::DType::BF16 || dtype == fb::DType::F16 ? Factor::Half : Factor::Full;
+  return dtype == fb::DType::BF16 ? Factor::Bf16 : dtype == fb::DType::F16 ? Factor::F16 : Factor::Full;
 }
 
 // --- Kernels ---

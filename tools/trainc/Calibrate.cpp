@@ -50,8 +50,8 @@ train.program @calibrate { model @calibration  optimizer adamw(lr 1e-4)  clip 1.
 
 static constexpr uint32_t kSteps = 3;
 
-/// The model's plan for this CPU alone; empty after an error that was printed.
-static std::vector<uint8_t> compileFor(const char *precision) {
+/// The model's plan for a level of CPUs; empty after an error that was printed.
+static std::vector<uint8_t> compileFor(const char *precision, const std::string &cpu) {
   mlir::DialectRegistry registry;
   registerDialects(registry);
   mlir::MLIRContext context(registry);
@@ -60,7 +60,7 @@ static std::vector<uint8_t> compileFor(const char *precision) {
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
   auto module = parseModel(sources, context);
   CompileOptions options;
-  options.settings = {{"precision", precision}, {"cpu", "native"}};
+  options.settings = {{"precision", precision}, {"cpu", cpu}};
   if (!module || failed(runPhases(*module, options)))
     return {};
   std::string report;
@@ -68,8 +68,8 @@ static std::vector<uint8_t> compileFor(const char *precision) {
   return succeeded(plan) ? std::move(*plan) : std::vector<uint8_t>();
 }
 
-static Result<KernelTimes> measure(const char *precision) {
-  const std::vector<uint8_t> payload = compileFor(precision);
+static Result<KernelTimes> measure(const char *precision, const std::string &cpu) {
+  const std::vector<uint8_t> payload = compileFor(precision, cpu);
   if (payload.empty())
     return failed("the model that is measured did not compile");
   TRAINC_ASSIGN_OR_RETURN(const fb::Plan *const plan, readPayload(std::as_bytes(std::span(payload))));
@@ -80,6 +80,7 @@ namespace {
 
 /// All that was measured.
 struct Calibration {
+  std::string cpu; ///< "AMD EPYC 9R14, 2 threads", and whose kernels it runs, if not its own
   KernelRates kernels;
   LinkRates link;
   DiskRates disk;
@@ -96,9 +97,8 @@ static std::string jsonOf(const Calibration &found) {
   const char *kCopied = "as examples/clusters/cpu.json has it; not measured";
   const KernelRates &kernels = found.kernels;
   const double products = kernels.fullProducts, half = kernels.halfProducts;
-  const std::string cpu = describeThisCpu();
   Json device{
-      {"name", cpu},
+      {"name", found.cpu},
       {"shared_by_ranks", true},
       {"peak_flops_per_second", measured(std::max(products, half), "the faster of the products")},
       {"packs_factors", true},
@@ -108,6 +108,7 @@ static std::string jsonOf(const Calibration &found) {
        measured(kernels.arithmetic, "kernels with more than 4 instructions a byte, in f32 and bf16")},
       {"tf32_flops_per_second", measured(products, "as f32")},
       {"bf16_flops_per_second", measured(half, "products of bf16 in the same step")},
+      {"f16_flops_per_second", measured(products, "as f32, to which kernels widen these factors")},
       {"f32_attention_flops_per_second",
        measured(kernels.fullAttention, "attention of f32 in it, besides its exponentials")},
       {"attention_flops_per_second",
@@ -124,12 +125,13 @@ static std::string jsonOf(const Calibration &found) {
   Json disk{
       {"read_bytes_per_second", measured(found.disk.readBytes, "256 MiB in the folder for temporary files")},
       {"write_bytes_per_second",
-       measured(found.disk.writeBytes, "256 MiB in the folder for temporary files")}};
+       measured(found.disk.writeBytes, "256 MiB in the folder for temporary files")},
+      {"access_seconds", measured(found.disk.accessSeconds, "reads and writes of 4 KiB there")}};
   const Json host = Json::object(
       {{"bytes_per_second", measured(kernels.bytes / 2, "host and device are one: a copy reads and "
                                                         "writes its memory")}});
-  const Json json{{"trainc_cluster", 1}, {"name", cpu},  {"source", "measured by trainc calibrate"},
-                  {"device", device},    {"node", node}, {"host", host},
+  const Json json{{"trainc_cluster", 1}, {"name", found.cpu}, {"source", "measured by trainc calibrate"},
+                  {"device", device},    {"node", node},      {"host", host},
                   {"disk", disk}};
   return json.dump(2) + "\n";
 }
@@ -145,14 +147,17 @@ static Status runCalibration(const CalibrateCommand &command) {
     putMessage(stderr, fmt::format("{:5.1f} s  {}\n", steadySeconds() - start, text));
   };
   Calibration found;
+  found.cpu = describeThisCpu();
+  if (command.cpu != "native")
+    found.cpu += fmt::format(", kernels for {}", command.cpu);
   say("the disk"); // first, as it may lack room
   TRAINC_ASSIGN_OR_RETURN(found.disk, measureDisk());
-  say(fmt::format("{:.3g} GB/s read, {:.3g} GB/s written", found.disk.readBytes * 1e-9,
-                  found.disk.writeBytes * 1e-9));
+  say(fmt::format("{:.3g} GB/s read, {:.3g} GB/s written, {:.3g} us an access", found.disk.readBytes * 1e-9,
+                  found.disk.writeBytes * 1e-9, found.disk.accessSeconds * 1e6));
   say("kernels in f32: two blocks of width 768");
-  TRAINC_ASSIGN_OR_RETURN(const KernelTimes full, measure("fp32"));
+  TRAINC_ASSIGN_OR_RETURN(const KernelTimes full, measure("fp32", command.cpu));
   say("the same in bf16");
-  TRAINC_ASSIGN_OR_RETURN(const KernelTimes half, measure("bf16"));
+  TRAINC_ASSIGN_OR_RETURN(const KernelTimes half, measure("bf16", command.cpu));
   const KernelRates &rates = found.kernels = ratesOf(full, half);
   say(fmt::format("products {:.4g} and {:.4g} GFLOP/s, attention {:.4g} and {:.4g}; {:.3g} GB/s; {:.3g} "
                   "billion instructions a second; {:.3g} us a launch",

@@ -67,6 +67,7 @@ struct SimulateCommand {
 /// `trainc calibrate -o FILE.json`.
 struct CalibrateCommand {
   std::string output;
+  std::string cpu = "native"; ///< whose code is measured, as the setting `cpu` has it
 };
 
 using Command = std::variant<CompileCommand, EstimateCommand, TokenizeCommand, ConsolidateCommand,

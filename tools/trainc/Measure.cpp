@@ -129,14 +129,14 @@ Result<LinkRates> exchangeAsRank(const LocalGroup &group, uint32_t rank) {
 
 // --- The disk ---
 
-constexpr uint64_t kDiskBytes = 256 << 20, kDiskPiece = 8 << 20;
+constexpr uint64_t kDiskBytes = 256 << 20, kDiskPiece = 8 << 20, kDiskAccesses = 64;
 
-/// Bytes a second of so many pieces, each moved by `move(offset)`.
-template <typename Move> Result<double> perSecond(Move move) {
+/// Seconds of each of so many pieces, moved by `move(offset)`.
+template <typename Move> Result<double> secondsEach(uint64_t pieces, Move move) {
   const double start = steadySeconds();
-  for (uint64_t offset = 0; offset < kDiskBytes; offset += kDiskPiece)
-    TRAINC_RETURN_IF_ERROR(move(offset));
-  return double(kDiskBytes) / (steadySeconds() - start);
+  for (uint64_t piece = 0; piece < pieces; ++piece)
+    TRAINC_RETURN_IF_ERROR(move(piece * kDiskPiece % kDiskBytes));
+  return (steadySeconds() - start) / double(pieces);
 }
 
 } // namespace
@@ -200,14 +200,24 @@ Result<DiskRates> measureDisk() {
   size_t space = storage.size();
   const std::span piece(static_cast<std::byte *>(std::align(kDiskAlignment, kDiskPiece, aligned, space)),
                         kDiskPiece);
-  DiskRates rates;
-  TRAINC_ASSIGN_OR_RETURN(rates.writeBytes, perSecond([&](uint64_t offset) {
-                            return arena.write(arena.address() + offset, piece);
-                          }));
-  TRAINC_ASSIGN_OR_RETURN(rates.readBytes, perSecond([&](uint64_t offset) {
-                            return arena.read(piece, arena.address() + offset);
-                          }));
-  return rates;
+  const auto write = [&](std::span<std::byte> bytes) {
+    return [&arena, bytes](uint64_t offset) { return arena.write(arena.address() + offset, bytes); };
+  };
+  const auto read = [&](std::span<std::byte> bytes) {
+    return [&arena, bytes](uint64_t offset) { return arena.read(bytes, arena.address() + offset); };
+  };
+  constexpr uint64_t kPieces = kDiskBytes / kDiskPiece;
+  TRAINC_ASSIGN_OR_RETURN(const double written, secondsEach(kPieces, write(piece)));
+  TRAINC_ASSIGN_OR_RETURN(const double wasRead, secondsEach(kPieces, read(piece)));
+  const std::span least = piece.first(kDiskAlignment);
+  TRAINC_ASSIGN_OR_RETURN(const double leastWritten, secondsEach(kDiskAccesses, write(least)));
+  TRAINC_ASSIGN_OR_RETURN(const double leastRead, secondsEach(kDiskAccesses, read(least)));
+  const auto perSecond = [](double seconds, double access) {
+    return double(kDiskPiece) / std::max(seconds - access, seconds / 2);
+  };
+  return DiskRates{.readBytes = perSecond(wasRead, leastRead),
+                   .writeBytes = perSecond(written, leastWritten),
+                   .accessSeconds = (leastRead + leastWritten) / 2};
 }
 
 std::string describeThisCpu() {

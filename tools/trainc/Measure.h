@@ -47,6 +47,7 @@ Result<LinkRates> measureLink();
 /// The disk of the folder for temporary files (TMPDIR), past the page cache where it can.
 struct DiskRates {
   double readBytes = 0, writeBytes = 0; ///< a second
+  double accessSeconds = 0;             ///< of a transfer of a few bytes
 };
 Result<DiskRates> measureDisk();
 

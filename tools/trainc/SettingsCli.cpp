@@ -80,6 +80,14 @@ CLI::Validator oneOfWords(std::vector<std::string> words) {
           "WORD"};
 }
 
+CLI::Option *addSetting(CLI::App &command, std::string_view word, std::string &value, std::string help) {
+  const auto *setting = std::ranges::find(train::kProgramWords, word, &ProgramWord::word);
+  return command.add_option(std::string(setting->option), value, std::move(help))
+      ->transform(validatorOf(*setting))
+      ->type_name(std::string(setting->values))
+      ->capture_default_str();
+}
+
 void addSettings(CLI::App &compile, std::vector<train::GivenSetting> &given) {
   for (const ProgramWord &word : train::kProgramWords) {
     if (word.option.empty())

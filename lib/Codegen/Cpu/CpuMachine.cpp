@@ -29,7 +29,7 @@ Machine trainc::codegen::thisCpu(int64_t ranks) {
   const auto features = llvm::sys::getHostCPUFeatures();
   const double scale = cores / kReferenceCores, f32 = scale * reference.flopsPerSecond;
   const double flops = features.lookup("avx512f") ? f32 : kAvx2Share * f32;
-  machine.flopsPerSecond = machine.tf32FlopsPerSecond = flops;
+  machine.flopsPerSecond = machine.tf32FlopsPerSecond = machine.f16FlopsPerSecond = flops;
   machine.attentionFlopsPerSecond = machine.libraryAttentionFlopsPerSecond =
       machine.libraryAttentionGradFlopsPerSecond = flops;
   machine.bf16FlopsPerSecond = features.lookup("amx-bf16")     ? kMatrixUnitShare * f32

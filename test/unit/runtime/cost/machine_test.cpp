@@ -33,5 +33,26 @@ TEST(CostOf, ArithmeticHasARateOfItsOwnIfTheMachineHas) {
   EXPECT_DOUBLE_EQ(costOf(kernel, dividedAmong(machine, 2)).seconds(), 12);
 }
 
+TEST(CostOf, ProductsOfF16HaveARateOfTheirOwnIfTheMachineHas) {
+  Machine machine = roundMachine();
+  machine.bf16FlopsPerSecond = 400;
+  const Work product{.worker = Worker::Products, .factor = Factor::F16, .flops = 1200};
+  EXPECT_DOUBLE_EQ(costOf(product, machine).seconds(), 3);
+  machine.f16FlopsPerSecond = 200;
+  EXPECT_DOUBLE_EQ(costOf(product, machine).seconds(), 6);
+  EXPECT_DOUBLE_EQ(
+      costOf({.worker = Worker::Products, .factor = Factor::Bf16, .flops = 1200}, machine).seconds(), 3);
+}
+
+TEST(CostOf, TransfersOfADiskTakeItsAccessBesidesTheirBytes) {
+  Machine machine = roundMachine();
+  machine.launchSeconds = 1;
+  machine.diskReadBytesPerSecond = machine.diskWriteBytesPerSecond = 5;
+  machine.diskAccessSeconds = 0.5;
+  EXPECT_DOUBLE_EQ(costOf({.worker = Worker::DiskRead, .bytes = 20}, machine).seconds(), 4.5);
+  EXPECT_DOUBLE_EQ(costOf({.worker = Worker::DiskWrite, .bytes = 20}, machine).seconds(), 4.5);
+  EXPECT_DOUBLE_EQ(costOf({.bytes = 20}, machine).seconds(), 3);
+}
+
 } // namespace
 } // namespace trainc
