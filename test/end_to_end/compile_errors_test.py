@@ -93,6 +93,7 @@ class CompileErrors(harness.EndToEndTest):
         return json.loads(Path("report.json").read_text())["memory"]
 
     def test_memory_limit(self):
+        Path("gpt.mlir").write_text(program("gpt"))
         process = self.memory()["unplanned"] >> 10  # KiB of what no plan places
 
         def advice(kib, *options, cpu="native"):

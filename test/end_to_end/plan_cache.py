@@ -1,4 +1,4 @@
-"""Plans that were compiled already, so that suites which run on several devices compile each plan once.
+"""Plans that were compiled already, so that suites compile each plan once, whatever they call it and on however many devices it runs.
 
 They lie in the folder TRAINC_PLAN_CACHE, by what they were compiled from and by which trainc; there is no cache if that is not set.
 The same compiler makes the same plan of the same text and options (e2e_tools tests that).
@@ -20,8 +20,9 @@ def _folder(trainc):
     stat = os.stat(trainc)
     folder = root / f"{stat.st_mtime_ns:x}-{stat.st_size:x}"
     if not folder.exists():
-        shutil.rmtree(root, ignore_errors=True)
         folder.mkdir(parents=True, exist_ok=True)
+        for other in set(root.iterdir()) - {folder}:
+            shutil.rmtree(other, ignore_errors=True)
     return folder
 
 
@@ -30,9 +31,10 @@ def compiled(trainc, source, plan, options, compile_plan):
     if not os.environ.get("TRAINC_PLAN_CACHE") or any(option.startswith(OTHER_FILES) for option in options):
         compile_plan()
         return
-    made_from = [str(source), Path(source).read_text(), str(plan), *options]
+    reports = [option for option in options if option.startswith("--report=")]
+    made_from = [str(source), Path(source).read_text(), len(reports), *(option for option in options if option not in reports)]
     entry = _folder(trainc) / hashlib.sha256(repr(made_from).encode()).hexdigest()
-    files = [str(plan)] + [option.partition("=")[2] for option in options if option.startswith("--report=")]
+    files = [str(plan), *(report.partition("=")[2] for report in reports)]
     if not entry.exists():
         compile_plan()
         _keep(entry, files)

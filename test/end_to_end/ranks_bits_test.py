@@ -7,9 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import harness
+import plan_cache
 import sharded_gpt
 import small_gpt
-from harness import TRAINRUN, metrics, read_safetensors
+from harness import TRAINC, TRAINRUN, metrics, read_safetensors
 from launchers_test import MPI_SURROUNDINGS, MPIRUN, NEEDS_MPI
 
 
@@ -37,7 +38,8 @@ class ShardedTest(harness.EndToEndTest):
         """NAME.plan and its report NAME.json for each NAME = options; as many at a time as there are cores."""
         def compile_one(name):
             flags = [f"--{key.replace('_', '-')}={value}" for key, value in plans[name].items()]
-            self.trainc("compile", "gpt.mlir", "-o", f"{name}.plan", "--cpu=native", f"--report={name}.json", *flags)
+            options = ["--cpu=native", f"--report={name}.json", *flags]
+            plan_cache.compiled(TRAINC, "gpt.mlir", f"{name}.plan", options, lambda: self.trainc("compile", "gpt.mlir", "-o", f"{name}.plan", *options))
 
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
             list(pool.map(compile_one, plans))
