@@ -1,6 +1,5 @@
 """Compiled models train on emulated GPUs as on the CPU, within what rounding allows, and with the same bits in every order."""
 
-import itertools
 import json
 import math
 import re
@@ -8,6 +7,7 @@ from pathlib import Path
 
 import emulated_gpus
 import harness
+import plan_cache
 from harness import GOLDEN, metrics, relative_error
 
 MODELS = ("mlp", "gpt", "llama")
@@ -20,7 +20,8 @@ FP8_BOUND = 1e-2
 
 class CudaModelsTest(harness.EndToEndTest):
     def compile_model(self, model, target, *options, source=None):
-        self.trainc("compile", source or GOLDEN / model / f"{model}.mlir", "-o", f"{target}.plan", *emulated_gpus.FOR_HERE[target], *options)
+        source, plan, options = source or GOLDEN / model / f"{model}.mlir", f"{target}.plan", [*emulated_gpus.FOR_HERE[target], *options]
+        plan_cache.compiled(harness.TRAINC, source, plan, options, lambda: self.trainc("compile", source, "-o", plan, *options))
 
     def train(self, model, target, run, *args, ranks=1, steps=STEPS, **variables):
         """(loss, norm) of each step; the last checkpoint is in the run's folder."""
@@ -86,7 +87,7 @@ class CudaModelsTest(harness.EndToEndTest):
                 self.assertLess(none, some)
 
     def test_every_stage(self):
-        for model, ranks in itertools.product(MODELS, (2, 4)):
+        for model, ranks in (*((model, 2) for model in MODELS), ("gpt", 4)):
             options = [f"--ranks={ranks}", f"--micro-batch={4 // ranks}"]
             self.compile_model(model, "cpu", *options)  # of stage 0, whose bits all stages have there
             expected = self.train(model, "cpu", f"{model}-{ranks}-cpu", ranks=ranks)

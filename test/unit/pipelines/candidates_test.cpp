@@ -132,7 +132,7 @@ struct BudgetTest : CandidatesTest {
   }
 };
 
-TEST_F(BudgetTest, KeepsLimits) { sweep({}, 10); }
+TEST_F(BudgetTest, KeepsLimits) { sweep({}, 5); }
 
 TEST_F(BudgetTest, KeepsLimitsOnRanksThatDivideParameters) {
   sweep({{"ranks", "2"}, {"zero_stage", "3"}, {"precision", "bf16"}}, 2);
