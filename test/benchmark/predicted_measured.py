@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
 """Prints predicted beside measured step times of this machine, as Markdown: every example, precision and strategy.
 
-    test/benchmark/predicted_measured.py > docs/measurements/DATE-predicted-measured.md
-    test/benchmark/predicted_measured.py --only "small GPT" --steps 10
+    test/benchmark/predicted_measured.py
+    test/benchmark/predicted_measured.py --only "small GPT, bf16" --seconds 5
+    test/benchmark/predicted_measured.py --cpu x86-64-v3        the same CPU with AVX2 alone, as on another machine
 
-`trainc calibrate` measures the machine once, or --cluster names its file. Each plan is simulated there, then run. A step's measured time
-is the median of those in its metrics, after the first quarter. Needs build/bin/{trainc,trainrun}; standard library only.
+`trainc calibrate` measures the machine before and after the rows of an example and precision, as the speed of a virtual machine changes; or
+--cluster names its file. Each plan is simulated there, then run for some seconds. A step's measured time is the median of those in its metrics,
+after the first quarter. A * marks rows between which the machine was not steady. Needs build/bin/{trainc,trainrun}; standard library only.
 Exit codes: 0; 1 where a program failed.
 """
 import argparse
 import array
+import itertools
 import json
 import pathlib
 import random
+import re
 import statistics
 import struct
 import subprocess
@@ -23,22 +27,31 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOKENS = 1 << 18
 SAMPLES = 4096
 
-# Title, model, vocabulary of its tokens (0: pixels), steps, options.
+ATTEMPTS, STEADY = 3, 0.1  # rows are measured again if the machine's rate before and after them differs by more than this share
+LEAST_STEPS, MOST_STEPS = 3, 400  # the first touches memory for the first time, and does not count
+
+# Title, model, vocabulary of its tokens (0: pixels), whether it has blocks, options.
 EXAMPLES = [
-    ("small GPT", "examples/gpt/small.mlir", 256, 60, []),
-    ("small Llama", "examples/llama/small.mlir", 256, 60, []),
-    ("MLP", "examples/mlp/mlp.mlir", 0, 400, []),
-    ("GPT-2 124M", "examples/gpt/gpt.mlir", 50257, 8, ["--micro-batch=4", "--seq-len=256", "--accumulate=1"]),
+    ("small GPT", "examples/gpt/small.mlir", 256, True, []),
+    ("small Llama", "examples/llama/small.mlir", 256, True, []),
+    ("MLP", "examples/mlp/mlp.mlir", 0, False, []),
+    ("GPT-2 124M", "examples/gpt/gpt.mlir", 50257, True, ["--micro-batch=4", "--seq-len=256", "--accumulate=1"]),
 ]
-PRECISIONS = ["fp32", "bf16"]
-# Title and options; those that need more than one rank have --ranks.
+PRECISIONS = ["fp32", "bf16", "fp16"]
+BUDGET = "--activation-checkpointing=budget"
+# Title and options; those of checkpointing blocks are for models that have some.
 STRATEGIES = [
     ("one rank", []),
     ("selective", ["--activation-checkpointing=selective"]),
+    ("full", ["--activation-checkpointing=full"]),
+    ("budget", [BUDGET]),
     ("accumulate 4", ["--accumulate=4"]),
+    ("optimizer on disk", ["--offload=optimizer"]),
+    ("activations on disk", ["--offload=activations"]),
     ("2 ranks, stage 1", ["--ranks=2", "--zero-stage=1"]),
     ("2 ranks, stage 3", ["--ranks=2", "--zero-stage=3"]),
 ]
+OF_BLOCKS = ["full", "budget"]
 
 
 def run(*command):
@@ -64,58 +77,94 @@ def write_tokens(path, vocabulary):
     path.write_bytes(array.array("H", (draw.randrange(vocabulary) for _ in range(TOKENS))).tobytes())
 
 
-def measured_seconds(args, plan, data, ranks, steps, folder):
+def measured_seconds(args, plan, data, step, folder):
+    """The median of the steps that suit `args.seconds`; `step` is what was predicted."""
     metrics = folder / "metrics.jsonl"
     metrics.unlink(missing_ok=True)
+    steps = min(max(LEAST_STEPS, round(args.seconds / step["step_seconds"])), MOST_STEPS)
     command = [args.bin / "trainrun", plan, "--data", data, f"--steps={steps}", f"--metrics={metrics}"]
-    run(*command, *(["--data-dtype=uint16"] if data.suffix == ".bin" else []), *([f"--nproc-per-node={ranks}"] if ranks > 1 else []))
-    steps = [line["step_seconds"] for line in map(json.loads, metrics.read_text().splitlines()) if "step_seconds" in line]
-    return statistics.median(steps[len(steps) // 4:])
+    run(*command, *(["--data-dtype=uint16"] if data.suffix == ".bin" else []), *([f"--nproc-per-node={step['ranks']}"] if step["ranks"] > 1 else []))
+    seconds = [line["step_seconds"] for line in map(json.loads, metrics.read_text().splitlines()) if "step_seconds" in line]
+    return statistics.median(seconds[max(1, len(seconds) // 4):])
 
 
-def measure(args, cluster, folder, model, data, steps, options):
-    plan = folder / "model.plan"
-    run(args.bin / "trainc", "compile", ROOT / model, "-o", plan, "--cpu=native", *options)
+def compile_plan(args, model, folder, options):
+    """The plan's file, and what its report says of memory."""
+    plan, report = folder / "model.plan", folder / "report.json"
+    run(args.bin / "trainc", "compile", ROOT / model, "-o", plan, f"--cpu={args.cpu}", f"--report={report}", *options)
+    return plan, json.loads(report.read_text())["memory"]
+
+
+def half_of_activations(args, model, folder, options):
+    """The limit that takes half of what activations take without checkpointing."""
+    _, memory = compile_plan(args, model, folder, [each for each in options if each != BUDGET])
+    return f"--memory-limit={memory['peak'] + memory['unplanned'] - memory['activations'] // 2}"
+
+
+def measure(args, cluster, folder, model, data, options):
+    """Predicted and measured seconds."""
+    limit = [half_of_activations(args, model, folder, options)] if BUDGET in options else []
+    plan, _ = compile_plan(args, model, folder, options + limit)
     step = json.loads(run(args.bin / "trainc", "simulate", plan, f"--cluster={cluster}", "--json"))
-    return step["step_seconds"], measured_seconds(args, plan, data, step["ranks"], args.steps or steps, folder)
+    return step["step_seconds"], measured_seconds(args, plan, data, step, folder)
 
 
-def rows(args, cluster, folder):
-    for title, model, vocabulary, steps, options in EXAMPLES:
-        data = folder / ("tokens.bin" if vocabulary else "pixels.safetensors")
-        write_tokens(data, vocabulary) if vocabulary else write_pixels(data)
-        for precision in PRECISIONS:
-            for strategy, more in STRATEGIES:
-                name = f"{title}, {precision}, {strategy}"
-                if args.only and args.only not in name:
-                    continue
-                every = [*options, *more]
-                if "--accumulate=4" in more:
-                    every = [each for each in every if each != "--accumulate=1"]
-                yield title, precision, strategy, *measure(args, cluster, folder, model, data, steps, [f"--precision={precision}", *every])
+def calibrate(args, folder, name):
+    """A cluster file, and the rate of products that it has."""
+    if args.cluster:
+        return args.cluster, 1.0
+    file = folder / f"{name}.json"
+    run(args.bin / "trainc", "calibrate", "-o", file, f"--cpu={args.cpu}")
+    return file, json.loads(file.read_text())["device"]["f32_flops_per_second"]["value"]
+
+
+def strategies_of(args, example, precision):
+    """Title and options of the rows that are asked for."""
+    title, _, _, has_blocks, options = example
+    for strategy, more in STRATEGIES:
+        if re.search(args.only, f"{title}, {precision}, {strategy}") and (has_blocks or strategy not in OF_BLOCKS):
+            given = [word.partition("=")[0] for word in more]
+            yield strategy, [f"--precision={precision}", *(each for each in options if each.partition("=")[0] not in given), *more]
+
+
+def rows(args, folder, example, precision):
+    """Strategy, predicted and measured seconds of an example, in between two calibrations; again if these differ, and whether they still do."""
+    title, model, vocabulary, _, _ = example
+    strategies = list(strategies_of(args, example, precision))
+    if not strategies:
+        return [], True
+    data = folder / ("tokens.bin" if vocabulary else "pixels.safetensors")
+    write_tokens(data, vocabulary) if vocabulary else write_pixels(data)
+    for _ in range(ATTEMPTS):
+        cluster, before = calibrate(args, folder, "before")
+        found = [(strategy, *measure(args, cluster, folder, model, data, options)) for strategy, options in strategies]
+        _, after = calibrate(args, folder, "after")
+        if abs(after / before - 1) <= STEADY:
+            return found, True
+        print(f"{title}, {precision}: products at {before * 1e-9:.0f} GFLOP/s before, and {after * 1e-9:.0f} after", file=sys.stderr, flush=True)
+    return found, False
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/bin", help="folder of trainc and trainrun")
     parser.add_argument("--cluster", help="cluster file of this machine; measured if left out")
-    parser.add_argument("--only", help="rows whose name has this text: 'small GPT, bf16, 2 ranks'")
-    parser.add_argument("--steps", type=int, help="of each run, instead of what suits its example")
+    parser.add_argument("--only", default="", help="rows whose name has this regular expression: 'small GPT, bf16, 2 ranks'")
+    parser.add_argument("--cpu", default="native", help="the level of CPUs that plans are for, and that is calibrated")
+    parser.add_argument("--seconds", type=float, default=1.0, help="of each run, which takes 3 to 400 steps")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as path:
         folder = pathlib.Path(path)
-        cluster = args.cluster or folder / "this.json"
-        if not args.cluster:
-            run(args.bin / "trainc", "calibrate", "-o", cluster)
-        machine = json.loads(pathlib.Path(cluster).read_text())["name"]
-        print(f"# Predicted beside measured\n\nOn {machine}, by `test/benchmark/predicted_measured.py`.\n")
         print("| model | precision | strategy | predicted, ms | measured, ms | predicted / measured |\n|---|---|---|---|---|---|")
         apart = []
-        for title, precision, strategy, predicted, measured in rows(args, cluster, folder):
-            apart.append(abs(predicted / measured - 1))
-            print(f"| {title} | {precision} | {strategy} | {predicted * 1e3:.1f} | {measured * 1e3:.1f} | {predicted / measured:.2f} |", flush=True)
+        for example, precision in itertools.product(EXAMPLES, PRECISIONS):
+            found, is_steady = rows(args, folder, example, precision)
+            for strategy, predicted, measured in found:
+                apart.append(abs(predicted / measured - 1))
+                print(f"| {example[0]} | {precision} | {strategy}{'' if is_steady else ' *'} | {predicted * 1e3:.1f} | {measured * 1e3:.1f} | "
+                      f"{predicted / measured:.2f} |", flush=True)  # fmt: skip
         if apart:
-            print(f"\nThe median row is {statistics.median(apart):.1%} off, the worst {max(apart):.1%}.")
+            print(f"\nThe median of {len(apart)} rows is {statistics.median(apart):.1%} off, the worst {max(apart):.1%}.")
 
 
 if __name__ == "__main__":
