@@ -86,7 +86,7 @@ static OperandUse writeOf(OperandAttr operand, int64_t bytes) {
 /// A disk moves whole blocks, of which the buffer in memory has all.
 SmallVector<OperandUse> CopyOp::getUses(const Surroundings &around) {
   const auto bytesAt = [&](OperandAttr operand) {
-    auto arena = around.symbols().lookup<ArenaOp>(around.buffer(operand).getArena());
+    auto arena = around.symbols().lookup<ArenaOp>(around.buffer(operand).getArenaAttr().getAttr());
     const bool movesBlocks = getStream() == Stream::disk && arena.getSpace() != Space::disk;
     return int64_t(movesBlocks ? wholeBlocks(getBytes()) : getBytes());
   };
@@ -105,7 +105,7 @@ Work plan::workOfCopy(Space source, Space destination, double bytes) {
 
 std::optional<Work> CopyOp::getWork(const Surroundings &around) {
   const auto spaceOf = [&](OperandAttr operand) {
-    auto arena = around.symbols().lookup<ArenaOp>(around.buffer(operand).getArena());
+    auto arena = around.symbols().lookup<ArenaOp>(around.buffer(operand).getArenaAttr().getAttr());
     return arena ? arena.getSpace() : Space::device;
   };
   return workOfCopy(spaceOf(getSource()), spaceOf(getDestination()), double(getBytes()));

@@ -57,7 +57,7 @@ public:
   /// Null if nobody has the name.
   KernelOp kernel(llvm::StringRef name) const { return symbols_.lookup<KernelOp>(name); }
   BufferOp buffer(OperandAttr operand) const {
-    return symbols_.lookup<BufferOp>(operand.getBuffer().getValue());
+    return symbols_.lookup<BufferOp>(operand.getBuffer().getAttr());
   }
   int64_t members(RankGroup group) const { return ranksOf(group, ranks_, shardRanks_); }
 

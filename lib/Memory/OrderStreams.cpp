@@ -1,6 +1,7 @@
 // The pass order-streams: what each instruction comes after.
 #include "dialects/Plan/Plan.h"
 #include "lib/Memory/Passes.h"
+#include "runtime/base/last_touches.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -18,7 +19,7 @@ namespace {
 /// Bytes [begin, end) of an arena that an instruction may touch, over all iterations, at the first place in a
 /// shard group; `rankStep` bytes further at each next one.
 struct Use {
-  StringRef arena;
+  StringAttr arena;
   int64_t begin, end, rankStep;
   bool writes;
 };
@@ -34,12 +35,15 @@ public:
       plan::BufferOp buffer = around_.buffer(use.operand);
       const int64_t begin = int64_t(buffer.getOffset()) + use.operand.getOffset(),
                     travel = (use.iterations - 1) * use.operand.getLoopStride();
-      uses.push_back({buffer.getArena(), begin + std::min<int64_t>(travel, 0),
+      uses.push_back({buffer.getArenaAttr().getAttr(), begin + std::min<int64_t>(travel, 0),
                       begin + std::max<int64_t>(travel, 0) + use.bytes, use.operand.getRankStride(),
                       use.writes});
     }
     return uses;
   }
+
+  /// From the first byte to the last, on all ranks.
+  Span hull(const Use &use) const { return {use.begin, use.end + (placesInShard_ - 1) * use.rankStep}; }
 
   /// Whether two share bytes on some rank, one of them writing.
   bool conflict(const Use &a, const Use &b) const {
@@ -55,6 +59,7 @@ private:
 };
 
 constexpr size_t kStreams = plan::getMaxEnumValForStream() + 1;
+using Touches = LastTouches<kStreams>;
 
 /// Walks an entry; knows of each instruction what is done when it is.
 class StreamOrder {
@@ -78,10 +83,11 @@ private:
   /// of them, or its own stream, implies.
   SmallVector<int64_t> comesAfter(plan::Stream own) const {
     const Done before = doneBefore(own);
+    const Touches::Counts touched = touchedBefore();
     SmallVector<int64_t> candidates;
     for (size_t stream = 0; stream < kStreams; ++stream)
       if (stream != size_t(own))
-        for (const int64_t other : llvm::reverse(onStream_[stream])) {
+        for (const int64_t other : llvm::reverse(upTo(touched[stream], onStream_[stream]))) {
           if (other < before[stream])
             break;
           if (conflicts(other)) {
@@ -97,6 +103,21 @@ private:
           }))
         needed.push_back(candidate);
     return needed;
+  }
+
+  /// Those before `end`.
+  static ArrayRef<int64_t> upTo(int64_t end, ArrayRef<int64_t> instructions) {
+    return instructions.take_front(llvm::lower_bound(instructions, end) - instructions.begin());
+  }
+
+  /// By stream: the instructions up to the last one that may share bytes with the newest one. Hulls say so at
+  /// once, whatever number of instructions there is; `conflicts` looks closer.
+  Touches::Counts touchedBefore() const {
+    Touches::Counts counts{};
+    for (const Use &use : known_.back())
+      if (auto arena = touches_.find(use.arena); arena != touches_.end())
+        arena->second.find(uses_.hull(use), use.writes, counts);
+    return counts;
   }
 
   bool conflicts(int64_t other) const {
@@ -121,6 +142,8 @@ private:
     done_.push_back(done);
     streams_.push_back(stream);
     onStream_[stream].push_back(index);
+    for (const Use &use : known_.back())
+      touches_[use.arena].add(uint32_t(index), stream, uses_.hull(use), use.writes);
   }
 
   const Uses &uses_;
@@ -128,6 +151,7 @@ private:
   std::vector<Done> done_;
   std::vector<size_t> streams_;
   std::array<SmallVector<int64_t>, kStreams> onStream_;
+  llvm::DenseMap<Attribute, Touches> touches_; ///< by arena
 };
 
 struct OrderStreamsPass : impl::OrderStreamsPassBase<OrderStreamsPass> {

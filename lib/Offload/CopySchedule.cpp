@@ -21,7 +21,8 @@ static int64_t bytesOfCopy(Operation *copy) { return tensorBytes(copiedBy(copy).
 
 train::StateOp CopySchedule::stateOf(Operation *copy) const {
   auto set = dyn_cast<train::SetOp>(copy);
-  return symbols_.lookup<train::StateOp>(set ? set.getState() : cast<train::GetOp>(copy).getState());
+  const FlatSymbolRefAttr name = set ? set.getStateAttr() : cast<train::GetOp>(copy).getStateAttr();
+  return cast<train::StateOp>(symbols_.lookup(name.getAttr()));
 }
 
 bool CopySchedule::isFetch(Operation *op) const {
@@ -108,6 +109,14 @@ Operation *CopySchedule::anchorAt(size_t number) const {
   return profile_.op(number);
 }
 
+/// The last op from `first` to `last` that begins by then; the first one if none does.
+size_t CopySchedule::lastBegunBy(double time, size_t first, size_t last) const {
+  const auto behindFirst = llvm::seq_inclusive(first + 1, last);
+  return *llvm::partition_point(behindFirst, [&](size_t number) {
+    return times_.begin(profile_.op(number)) <= time;
+  }) - 1;
+}
+
 void CopySchedule::fetchAhead(int64_t bytes) {
   const llvm::DenseMap<Operation *, double> latest = latestBegins();
   size_t previous = 0;
@@ -120,8 +129,9 @@ void CopySchedule::fetchAhead(int64_t bytes) {
       auto set = dyn_cast<train::SetOp>(profile_.op(other));
       return profile_.bytesAt(other) + own <= bytes && !(set && meet(set, cast<train::GetOp>(fetch)));
     };
+    const size_t soonEnough = lastBegunBy(latest.lookup(fetch), previous, number);
     size_t place = number;
-    while (place > previous && times_.begin(profile_.op(place)) > latest.lookup(fetch) && mayPass(place - 1))
+    while (place > soonEnough && mayPass(place - 1))
       profile_.add(--place, own);
     fetch->moveBefore(anchorAt(place));
     previous = place;

@@ -34,6 +34,7 @@ private:
   void keepStored(int64_t bytes);
   void fetchAhead(int64_t bytes);
   mlir::Operation *anchorAt(size_t number) const;
+  size_t lastBegunBy(double time, size_t first, size_t last) const;
 
   const mlir::SymbolTable &symbols_;
   Machine machine_;

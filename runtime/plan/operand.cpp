@@ -83,6 +83,10 @@ Status checkRange(const fb::Plan &plan, const Range &range, uint64_t alignment, 
   return {};
 }
 
+Span hull(const fb::Plan &plan, const Range &range) {
+  return arenaHull(plan, range, range.iterations, plan.shard_ranks());
+}
+
 bool overlap(const fb::Plan &plan, const Range &a, const Range &b) {
   const fb::Buffer &bufferA = *plan.buffers()->Get(a.operand->buffer());
   const fb::Buffer &bufferB = *plan.buffers()->Get(b.operand->buffer());

@@ -12,6 +12,7 @@
 //    depend on the rank except for operands' addresses, and collectives are on one stream.
 //  * What an instruction comes after is earlier, on another stream, and implied by nothing else that it
 //    comes after: no wait is redundant.
+#include "runtime/base/last_touches.h"
 #include "runtime/plan/streams.h"
 #include "runtime/plan/uses.h"
 #include "runtime/plan/verify.h"
@@ -26,7 +27,7 @@ namespace trainc::verify {
 namespace {
 
 /// By stream: how many of an entry's instructions, up to the last one on that stream, are done.
-using Done = std::array<uint32_t, kStreams>;
+using Done = LastTouches<kStreams>::Counts;
 
 void join(Done &done, const Done &other) {
   for (size_t stream = 0; stream < kStreams; ++stream)
@@ -35,7 +36,8 @@ void join(Done &done, const Done &other) {
 
 class Order {
 public:
-  Order(const fb::Plan &plan, const fb::Entry &entry) : plan_(plan), entry_(entry) {}
+  Order(const fb::Plan &plan, const fb::Entry &entry)
+      : plan_(plan), entry_(entry), touches_(plan.arenas()->size()) {}
 
   Status check() {
     for (uint32_t i = 0; i < entry_.instructions()->size(); ++i)
@@ -49,19 +51,39 @@ private:
   Status add(uint32_t index) {
     const fb::Instruction &instruction = at(index);
     TRAINC_RETURN_IF_ERROR(edges(index, instruction));
-    const Done begin = doneBefore(instruction, nullptr);
+    const Done begin = doneBefore(instruction, nullptr), touched = touchedBefore(instruction);
     for (size_t stream = 0; stream < kStreams; ++stream)
       if (stream != size_t(instruction.stream()))
-        for (const uint32_t other : since(begin[stream], onStream_[stream]))
+        for (const uint32_t other : between(begin[stream], touched[stream], onStream_[stream]))
           TRAINC_RETURN_IF_ERROR(apart(instruction, other));
+    forEachUseInside(instruction, [&](const fb::Instruction &, const Use &use) {
+      touchesOf(use).add(index, size_t(instruction.stream()), hull(plan_, use.range), use.writes);
+    });
     onStream_[size_t(instruction.stream())].push_back(index);
     done_.push_back(begin);
     done_.back()[size_t(instruction.stream())] = index + 1;
     return {};
   }
 
-  static std::span<const uint32_t> since(uint32_t first, const std::vector<uint32_t> &instructions) {
-    return {std::ranges::lower_bound(instructions, first), instructions.end()};
+  /// Those from `first` on and before `end`.
+  static std::span<const uint32_t> between(uint32_t first, uint32_t end,
+                                           const std::vector<uint32_t> &instructions) {
+    const auto from = std::ranges::lower_bound(instructions, first);
+    return {from, std::lower_bound(from, instructions.end(), end)};
+  }
+
+  LastTouches<kStreams> &touchesOf(const Use &use) {
+    return touches_[plan_.buffers()->Get(use.range.operand->buffer())->arena()];
+  }
+
+  /// By stream: the instructions up to the last one that may share bytes with this one. Hulls say so at once,
+  /// whatever number of instructions there is; `apart` looks closer.
+  Done touchedBefore(const fb::Instruction &instruction) {
+    Done touched{};
+    forEachUseInside(instruction, [&](const fb::Instruction &, const Use &use) {
+      touchesOf(use).find(hull(plan_, use.range), use.writes, touched);
+    });
+    return touched;
   }
 
   Status edges(uint32_t index, const fb::Instruction &instruction) const {
@@ -127,6 +149,7 @@ private:
   const fb::Entry &entry_;
   std::array<std::vector<uint32_t>, kStreams> onStream_; ///< instructions so far
   std::vector<Done> done_;                               ///< by instruction: when it is done
+  std::vector<LastTouches<kStreams>> touches_;           ///< by arena
 };
 
 } // namespace

@@ -47,7 +47,7 @@ MAY_INCLUDE = {
     # What passes ask of the target that a plan is for.
     "lib/Fusion": COMPILER_BASE + DIALECTS + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h"],
     "lib/Remat": COMPILER_BASE + DIALECTS + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h"],
-    "lib/Memory": COMPILER_BASE + DIALECTS + ["lib/Codegen/Target.h", "runtime/schema/limits.h"],
+    "lib/Memory": COMPILER_BASE + DIALECTS + ["lib/Codegen/Target.h", "runtime/base/last_touches.h", "runtime/schema/limits.h"],
     "lib/Offload": COMPILER_BASE + DIALECTS + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h", "runtime/schema/limits.h"],
     "lib/Schedule": COMPILER_BASE + DIALECTS + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h", "runtime/schema/limits.h"],
     "lib/Reference": DIALECTS,
