@@ -23,16 +23,16 @@ PlanTables::PlanTables(ModuleOp module, const Machine &machine) : around_(module
   numberSymbols<plan::ArenaOp>(module, arenas_);
   numberSymbols<plan::BufferOp>(module, buffers_);
   numberSymbols<plan::KernelOp>(module, kernels_);
+  for (auto training : module.getOps<plan::TrainingOp>())
+    training_ = training;
 }
 
 double PlanTables::predictedSeconds(Operation &op) const {
   auto collective = dyn_cast<plan::CollectiveOp>(op);
   if (!collective)
     return instructionSeconds(op, around_, machine_);
-  // Plans of single entries, for checks, have none.
-  for (auto training : op.getParentOfType<ModuleOp>().getOps<plan::TrainingOp>())
-    return collectiveSeconds(collective, training, machine_);
-  return 0;
+  // Plans of single entries, for checks, have no settings.
+  return training_ ? collectiveSeconds(collective, training_, machine_) : 0;
 }
 
 uint32_t PlanTables::source(Operation *op, StringRef name) {

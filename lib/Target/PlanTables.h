@@ -26,6 +26,7 @@ public:
 
 private:
   plan::Surroundings around_;
+  plan::TrainingOp training_; ///< null if there is none
   const Machine &machine_;
   llvm::StringMap<uint32_t> arenas_, buffers_, kernels_, sourceIndex_;
   std::vector<std::unique_ptr<fb::SourceT>> sources_;
