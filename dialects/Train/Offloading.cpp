@@ -17,7 +17,6 @@ OffloadSettings trainc::train::offloadOf(ProgramOp program) {
   }
   const StringRef usual = program.getTarget() == "cuda" ? "host" : "disk";
   settings.space = program.getOffloadTo().value_or(usual) == "host" ? plan::Space::host : plan::Space::disk;
-  if (std::optional<uint64_t> bytes = program.getOffloadGroup())
-    settings.groupBytes = int64_t(*bytes);
+  settings.groupBytes = program.getOffloadGroup();
   return settings;
 }

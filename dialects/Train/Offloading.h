@@ -10,7 +10,8 @@ struct OffloadSettings {
   llvm::SmallVector<StateRole> roles; ///< of the states
   bool activations = false;           ///< what the backward reads of the forward, too
   plan::Space space = plan::Space::disk;
-  int64_t groupBytes = int64_t{16} << 20; ///< that an update has in memory at a time, beside the next ones
+  /// That an update has in memory at a time, beside the next ones. None: the pass `offload` decides.
+  std::optional<int64_t> groupBytes;
 
   bool any() const { return activations || !roles.empty(); }
 };

@@ -379,7 +379,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .least = 4096,
      .otherwise = "16MiB",
      .help = "With --offload: bytes of states that are fetched and updated together, while the next group\n"
-             "is fetched; default: 16MiB"},
+             "is fetched; default: 16MiB, or a 1024th of all that a rank has there, if that is more"},
     {.word = "skipped_steps",
      .option = "--skipped-steps",
      .kind = ValueKind::Choice,

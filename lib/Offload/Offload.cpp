@@ -4,6 +4,7 @@
 #include "dialects/Dist/Dist.h"
 #include "dialects/Plan/Plan.h"
 #include "dialects/Train/Offloading.h"
+#include "dialects/Train/ProgramSettings.h"
 #include "lib/Analysis/Preconditions.h"
 #include "lib/Analysis/StateOrder.h"
 #include "lib/Codegen/Target.h"
@@ -33,6 +34,17 @@ constexpr int64_t kLeastBytes = 2 * int64_t(kDiskAlignment);
 
 /// What remains of memory for gaps between buffers, which an estimate does not know.
 constexpr int64_t kGapShare = 8;
+
+/// Bytes of a group, if nobody says so: many enough that a copy takes longer than to begin one, and that an
+/// update has few instructions, whatever it fetches; and few beside all that is fetched.
+int64_t usualGroupBytes(ModuleOp module) {
+  constexpr int64_t kLeast = int64_t{16} << 20, kGroups = 1024, kUnit = int64_t{1} << 20;
+  int64_t fetched = 0;
+  for (auto state : module.getOps<train::StateOp>())
+    if (state.getSpace() != plan::Space::device && state.getRole() != train::StateRole::activation)
+      fetched += tensorBytes(state.getType());
+  return std::max(kLeast, int64_t(llvm::alignTo(fetched / kGroups, kUnit)));
+}
 
 /// Fetches and stores of one entry.
 class EntryOffloader {
@@ -186,30 +198,34 @@ namespace {
 struct Offload : impl::OffloadBase<Offload> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<train::ProgramOp>())
-      if (const train::OffloadSettings settings = train::offloadOf(program);
-          settings.any() && failed(offload(settings)))
+      if (train::offloadOf(program).any() && failed(offload(program)))
         return signalPassFailure();
   }
 
 private:
-  LogicalResult offload(const train::OffloadSettings &settings);
+  LogicalResult offload(train::ProgramOp program);
   LogicalResult saveActivations(plan::Space space, const codegen::Target &target);
   LogicalResult scheduleCopies(const SymbolTable &symbols, const codegen::Target &target);
 };
 
 } // namespace
 
-LogicalResult Offload::offload(const train::OffloadSettings &settings) {
+LogicalResult Offload::offload(train::ProgramOp program) {
   ModuleOp module = getOperation();
+  const train::OffloadSettings settings = train::offloadOf(program);
   for (auto state : module.getOps<train::StateOp>())
     if (llvm::is_contained(settings.roles, state.getRole()) && tensorBytes(state.getType()) >= kLeastBytes)
       state.setSpace(settings.space);
+  const int64_t groupBytes = settings.groupBytes.value_or(usualGroupBytes(module));
+  if (!settings.groupBytes && !settings.roles.empty())
+    train::setDerived(program, "offload_group", Builder(&getContext()).getI64IntegerAttr(groupBytes),
+                      "bytes of states outside");
   const std::unique_ptr<codegen::Target> target = codegen::Target::chosenFor(module);
   if (settings.activations && failed(saveActivations(settings.space, *target)))
     return failure();
   const SymbolTable symbols(module);
   for (auto entry : module.getOps<train::EntryOp>())
-    EntryOffloader(entry, settings.groupBytes, symbols).run();
+    EntryOffloader(entry, groupBytes, symbols).run();
   return scheduleCopies(symbols, *target);
 }
 

@@ -45,7 +45,8 @@ def Offload : Pass<"offload", "::mlir::ModuleOp"> {
     Each op that reads a state fetches it anew, with the views on the way, unless it is the next one to read any, or the state was written
     between. So a parameter takes no memory between the forward and the backward.
 
-    A group is what one op reads or makes and, of a kernel that updates states, at most `offload_group` bytes of them. The kernel of larger
+    A group is what one op reads or makes and, of a kernel that updates states, at most `offload_group` bytes of them. If nobody gives
+    that word, the pass writes it into the program: 16 MiB, or a 1024th of the states' bytes outside, if that is more. The kernel of larger
     ones is cut along dimension 0 into equal pieces:
 
     ```mlir
