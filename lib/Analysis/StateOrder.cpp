@@ -69,7 +69,7 @@ DenseMap<Operation *, Operation *> nextAccesses(Block &block) {
 
 train::SetOp writeSeenBy(train::GetOp get) {
   for (Operation *op = get->getPrevNode(); op; op = op->getPrevNode())
-    if (auto set = dyn_cast<train::SetOp>(op); set && set.getState() == get.getState())
+    if (auto set = dyn_cast<train::SetOp>(op); set && set.getStateAttr() == get.getStateAttr())
       return set;
   return {};
 }

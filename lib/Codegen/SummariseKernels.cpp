@@ -36,8 +36,7 @@ private:
   Known declare(Operation *op, codegen::KernelSummary summary, plan::KernelKind kind);
   void addSource(Operation *op, ArrayAttr kernels);
   void annotate(Operation *op, const Known &known);
-  LogicalResult summariseSum(CollectiveOpInterface start, train::ProgramOp program,
-                             const codegen::Target &target);
+  LogicalResult summariseSum(CollectiveOpInterface start, int64_t places, const codegen::Target &target);
   FailureOr<FlatSymbolRefAttr> kernelOf(const codegen::RankSum &sum, Location loc,
                                         const codegen::Target &target);
 
@@ -144,12 +143,12 @@ static int64_t workspaceBytes(CollectiveOpInterface start, int64_t places) {
   return std::max(std::min((places - 1) * int64_t(llvm::alignTo(share, kLine)), kMost), (places - 1) * kLine);
 }
 
-LogicalResult SummariseKernelsPass::summariseSum(CollectiveOpInterface start, train::ProgramOp program,
+/// `places`: of the ranks that meet.
+LogicalResult SummariseKernelsPass::summariseSum(CollectiveOpInterface start, int64_t places,
                                                  const codegen::Target &target) {
-  const codegen::RankSum sum{
-      .element = getElementTypeOrSelf(start->getOperand(0)),
-      .into = getElementTypeOrSelf(start->getResult(0)),
-      .places = ranksOf(start.getRankGroup(), program.getRanks(), train::shardingOf(program).shardRanks)};
+  const codegen::RankSum sum{.element = getElementTypeOrSelf(start->getOperand(0)),
+                             .into = getElementTypeOrSelf(start->getResult(0)),
+                             .places = places};
   if (start.getCollectiveKind() == CollectiveKind::all_gather || !target.addsByKernel(sum))
     return success();
   FailureOr<FlatSymbolRefAttr> kernel = kernelOf(sum, start.getLoc(), target);
@@ -198,8 +197,10 @@ void SummariseKernelsPass::runOnOperation() {
   for (auto [launched, index] : llvm::zip_equal(ops, chosen))
     annotate(launched.first, known[index]);
   for (auto program : module.getOps<train::ProgramOp>()) {
-    const WalkResult walked = module.walk(
-        [&](CollectiveOpInterface start) { return WalkResult(summariseSum(start, program, *target)); });
+    const auto ranks = int64_t(program.getRanks()), shardRanks = train::shardingOf(program).shardRanks;
+    const WalkResult walked = module.walk([&](CollectiveOpInterface start) {
+      return WalkResult(summariseSum(start, ranksOf(start.getRankGroup(), ranks, shardRanks), *target));
+    });
     if (walked.wasInterrupted())
       return signalPassFailure();
   }

@@ -49,12 +49,15 @@ private:
       if (!reads || firstRead(start->getResult(0)))
         byKind[{start.getCollectiveKind(), start.getRankGroup(), reads, behind(start)}].push_back(start);
     }
-    for (auto &[key, starts] : byKind)
-      llvm::sort(starts, [reads = std::get<bool>(key)](auto a, auto b) {
-        Operation *first = reads ? firstRead(a->getResult(0)) : known(a->getOperand(0)),
-                  *second = reads ? firstRead(b->getResult(0)) : known(b->getOperand(0));
+    for (auto &[key, starts] : byKind) {
+      llvm::DenseMap<Operation *, Operation *> places;
+      for (CollectiveOpInterface start : starts)
+        places[start] = std::get<bool>(key) ? firstRead(start->getResult(0)) : known(start->getOperand(0));
+      llvm::sort(starts, [&](auto a, auto b) {
+        Operation *first = places.lookup(a), *second = places.lookup(b);
         return first == second ? isBefore(a, b) : isBefore(first, second);
       });
+    }
     return byKind;
   }
 
