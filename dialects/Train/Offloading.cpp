@@ -13,7 +13,8 @@ OffloadSettings trainc::train::offloadOf(ProgramOp program) {
       settings.roles.push_back(StateRole::gradient);
     if (word == "parameters")
       settings.roles.append({StateRole::parameter, StateRole::working});
-    settings.activations |= word == "activations";
+    settings.hiddenAlone |= word == "hidden_activations";
+    settings.activations |= word == "activations" || word == "hidden_activations";
   }
   const StringRef usual = program.getTarget() == "cuda" ? "host" : "disk";
   settings.space = program.getOffloadTo().value_or(usual) == "host" ? plan::Space::host : plan::Space::disk;

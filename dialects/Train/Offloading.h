@@ -9,6 +9,7 @@ namespace trainc::train {
 struct OffloadSettings {
   llvm::SmallVector<StateRole> roles; ///< of the states
   bool activations = false;           ///< what the backward reads of the forward, too
+  bool hiddenAlone = false;           ///< of these what copies hide
   plan::Space space = plan::Space::disk;
   /// That an update has in memory at a time, beside the next ones. None: the pass `offload` decides.
   std::optional<int64_t> groupBytes;

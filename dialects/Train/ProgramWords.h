@@ -359,11 +359,12 @@ inline constexpr ProgramWord kProgramWords[] = {
     {.word = "offload",
      .option = "--offload",
      .kind = ValueKind::Words,
-     .values = "none|optimizer|gradients|parameters|activations",
+     .values = "none|optimizer|gradients|parameters|activations|hidden_activations",
      .otherwise = "none",
      .help = "What lies outside the device's memory while a run does not compute with it, with commas\n"
              "between: the optimizer's moments, sums of gradients over micro-batches, parameters,\n"
-             "activations that the backward reads late; bits do not change"},
+             "activations that the backward reads late, or those of them whose copies lie beside\n"
+             "computation (hidden_activations); bits do not change"},
     {.word = "offload_to",
      .option = "--offload-to",
      .kind = ValueKind::Choice,

@@ -28,6 +28,9 @@ LogicalResult trainc::checkOffload(train::ProgramOp program) {
     if (!seen.insert(word).second || (word == "none" && words != "none"))
       return program.emitError("offload (--offload): expected each word once, or none alone, found ")
              << words;
+  if (seen.contains("activations") && seen.contains("hidden_activations"))
+    return program.emitError("offload (--offload): expected activations (all that can go), or "
+                             "hidden_activations (as far as copies hide), found both");
   warnOfIdleOffload(program);
   return success();
 }

@@ -204,7 +204,7 @@ struct Offload : impl::OffloadBase<Offload> {
 
 private:
   LogicalResult offload(train::ProgramOp program);
-  LogicalResult saveActivations(plan::Space space, const codegen::Target &target);
+  LogicalResult saveActivations(const train::OffloadSettings &settings, const codegen::Target &target);
   LogicalResult scheduleCopies(const SymbolTable &symbols, const codegen::Target &target);
 };
 
@@ -221,7 +221,7 @@ LogicalResult Offload::offload(train::ProgramOp program) {
     train::setDerived(program, "offload_group", Builder(&getContext()).getI64IntegerAttr(groupBytes),
                       "bytes of states outside");
   const std::unique_ptr<codegen::Target> target = codegen::Target::chosenFor(module);
-  if (settings.activations && failed(saveActivations(settings.space, *target)))
+  if (settings.activations && failed(saveActivations(settings, *target)))
     return failure();
   const SymbolTable symbols(module);
   for (auto entry : module.getOps<train::EntryOp>())
@@ -229,11 +229,12 @@ LogicalResult Offload::offload(train::ProgramOp program) {
   return scheduleCopies(symbols, *target);
 }
 
-LogicalResult Offload::saveActivations(plan::Space space, const codegen::Target &target) {
-  SavedRooms rooms(getOperation(), space);
+LogicalResult Offload::saveActivations(const train::OffloadSettings &settings,
+                                       const codegen::Target &target) {
+  SavedRooms rooms(getOperation(), settings.space);
   codegen::OpCosts costs(target);
   for (auto entry : getOperation().getOps<train::EntryOp>())
-    if (failed(saveValues(entry, kLeastBytes, rooms, costs)))
+    if (failed(saveValues(entry, kLeastBytes, settings.hiddenAlone, rooms, costs)))
       return failure();
   return success();
 }

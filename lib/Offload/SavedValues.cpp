@@ -9,6 +9,7 @@
 #include "llvm/ADT/SetVector.h"
 
 #include <functional>
+#include <limits>
 
 using namespace mlir;
 
@@ -82,17 +83,58 @@ static void save(const Saved &saved, train::StateOp room) {
   train::SetOp::create(builder, loc, room.getSymName(), saved.value, 0);
 }
 
-LogicalResult saveValues(train::EntryOp entry, int64_t leastBytes, SavedRooms &rooms,
+namespace {
+
+/// When values are copied, one after the other in each direction: which copies hide.
+class CopyTimes {
+public:
+  CopyTimes(plan::Space space, const Machine &machine) : space_(space), machine_(machine) {}
+
+  /// Whether a value that is ready at `ready` and read at `needed` can be stored and fetched between.
+  bool fit(int64_t bytes, double ready, double needed) const {
+    return needed - ready >= storeSeconds(bytes) + fetchSeconds(bytes);
+  }
+
+  /// Whether they can so beside those that were added before, which are ready before, and take no more than
+  /// kLongest times what they take alone: so long the value has memory all the same. Then adds the value.
+  bool addHidden(int64_t bytes, double ready, double needed) {
+    const double stored = std::max(ready, stored_) + storeSeconds(bytes);
+    const double fetched = std::min(needed, fetched_) - fetchSeconds(bytes);
+    const bool hide = stored <= fetched && stored - ready <= kLongest * storeSeconds(bytes) &&
+                      needed - fetched <= kLongest * fetchSeconds(bytes);
+    if (hide) {
+      stored_ = stored;
+      fetched_ = fetched;
+    }
+    return hide;
+  }
+
+private:
+  static constexpr double kLongest = 2.5;
+
+  double storeSeconds(int64_t bytes) const {
+    return copySeconds(plan::Space::device, space_, bytes, machine_);
+  }
+  double fetchSeconds(int64_t bytes) const {
+    return copySeconds(space_, plan::Space::device, bytes, machine_);
+  }
+
+  plan::Space space_;
+  const Machine &machine_;
+  double stored_ = 0;                                        ///< when the last store ends
+  double fetched_ = std::numeric_limits<double>::infinity(); ///< when the first fetch begins
+};
+
+} // namespace
+
+LogicalResult saveValues(train::EntryOp entry, int64_t leastBytes, bool hiddenAlone, SavedRooms &rooms,
                          codegen::OpCosts &costs) {
   Block &block = entry.getBody().front();
   const llvm::DenseSet<Operation *> forward = forwardOps(entry);
   const FailureOr<OpTimes> times = OpTimes::of(block, costs);
   if (failed(times))
     return failure();
-  const auto seconds = [&](int64_t bytes) {
-    return copySeconds(plan::Space::device, rooms.space(), bytes, costs.machine()) +
-           copySeconds(rooms.space(), plan::Space::device, bytes, costs.machine());
-  };
+  CopyTimes copies(rooms.space(), costs.machine());
   SmallVector<Saved> found;
   for (Operation &op : block)
     if (forward.contains(&op) && makesValues(&op))
@@ -100,8 +142,10 @@ LogicalResult saveValues(train::EntryOp entry, int64_t leastBytes, SavedRooms &r
         const int64_t bytes = tensorBytes(value.getType());
         Saved saved = findReaders(value, forward);
         const bool isSum = llvm::any_of(saved.late, std::mem_fn(&Reader::updatesInPlace));
-        if (bytes >= leastBytes && !saved.late.empty() && !isSum &&
-            times->begin(saved.late.front().op()) - times->end(saved.last) >= seconds(bytes))
+        if (bytes < leastBytes || saved.late.empty() || isSum)
+          continue;
+        const double ready = times->end(saved.last), needed = times->begin(saved.late.front().op());
+        if (hiddenAlone ? copies.addHidden(bytes, ready, needed) : copies.fit(bytes, ready, needed))
           found.push_back(std::move(saved));
       }
   rooms.beginEntry();

@@ -27,8 +27,9 @@ private:
 
 /// Stores values of at least `leastBytes` behind the op of the forward that makes them, and fetches them
 /// before the first op of the backward that reads them, if the cost model gives both copies as much time as
-/// they take. Fails, with an error at the op, if the target cannot execute one.
-llvm::LogicalResult saveValues(train::EntryOp entry, int64_t leastBytes, SavedRooms &rooms,
+/// they take. With `hiddenAlone` they must have it beside all other copies of values, and end soon. Fails,
+/// with an error at the op, if the target cannot execute one.
+llvm::LogicalResult saveValues(train::EntryOp entry, int64_t leastBytes, bool hiddenAlone, SavedRooms &rooms,
                                codegen::OpCosts &costs);
 
 } // namespace trainc

@@ -74,8 +74,8 @@ static std::string offloadOf(Cell cell) {
   SmallVector<StringRef> words;
   for (const OffloadKind &kind : ArrayRef(kOffloadKinds).take_front(cell.offload))
     words.push_back(kind.word);
-  if (cell.activations)
-    words.push_back("activations");
+  if (cell.activations > 0)
+    words.push_back(kActivationWords[cell.activations]);
   return llvm::join(words, ",");
 }
 

@@ -9,7 +9,7 @@ namespace trainc {
 /// offloaded.
 struct Cell {
   size_t division = 0, split = 0, offload = 0; ///< offload: so many of kOffloadKinds
-  bool activations = false;                    ///< go outside as well
+  size_t activations = 0;                      ///< go outside as kActivationWords says
   auto operator<=>(const Cell &) const = default;
 };
 
@@ -23,6 +23,9 @@ inline constexpr OffloadKind kOffloadKinds[] = {{"optimizer", &MemoryReport::opt
                                                 {"gradients", &MemoryReport::gradients},
                                                 {"parameters", &MemoryReport::parameters}};
 
+/// Which activations go outside: none, those whose copies hide, or all.
+inline constexpr llvm::StringLiteral kActivationWords[] = {"", "hidden_activations", "activations"};
+
 /// What a program (phase `model`) leaves open.
 struct Choices {
   explicit Choices(train::ProgramOp program);
@@ -35,7 +38,7 @@ struct Choices {
   /// Whether ranks divide states in groups, in place of all together as an earlier division says.
   bool isGroup(size_t division) const;
   /// Whether a step of the cell copies what is offloaded.
-  bool copies(Cell cell) const { return copiesAnyway || cell.offload > 0 || cell.activations; }
+  bool copies(Cell cell) const { return copiesAnyway || cell.offload > 0 || cell.activations > 0; }
   /// All that a cell decides, before activation checkpointing.
   TriedSettings decided(Cell cell) const;
 

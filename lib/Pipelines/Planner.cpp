@@ -115,14 +115,18 @@ int64_t Planner::heldBytes(Cell cell) const {
   return memory.parameters + memory.gradients + memory.optimizer;
 }
 
-/// Plans the cell with activations outside as well, if a step without recomputation does not fit. What is
-/// computed again is not copied, so little is.
+/// Plans the cell with activations outside as well, if a step without recomputation does not fit: those whose
+/// copies hide, and all if that is not enough. What is computed again is not copied, so little is.
 LogicalResult Planner::planActivationsOutside(Cell cell) {
   if (!choices_.mayOffload || choices_.isGroup(cell.division) || holdsTooMuch(cell) ||
       trials_.fits(trials_.firstOf(cell)))
     return success();
-  cell.activations = true;
-  return levels_.planFirst(cell);
+  do {
+    ++cell.activations;
+    if (failed(levels_.planFirst(cell)))
+      return failure();
+  } while (cell.activations + 1 < std::size(kActivationWords) && !trials_.somethingFits(cell));
+  return success();
 }
 
 /// Offloads so many kinds more that what is left may fit, with the next one that takes a part of the states
@@ -285,7 +289,7 @@ FailureOr<const PlannedStrategy *> Planner::planSmallest() {
     if (failed(levels_.planLast(cell)) ||
         (choices_.copiesActivationsAnyway && failed(levels_.planFastest(cell))))
       return failure();
-    cell.activations = choices_.mayOffload;
+    cell.activations = choices_.mayOffload ? std::size(kActivationWords) - 1 : 0;
     if (failed(levels_.planFirst(cell)))
       return failure();
   }
