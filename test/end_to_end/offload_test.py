@@ -109,7 +109,7 @@ class OffloadTest(RunTest):
         compile = [harness.TRAINC, "compile", "model.mlir", "-o", "no.plan", "--cpu=native", "--accumulate=1", "--activation-checkpointing=none", limit]
         self.fails([*compile, "--offload=none"], 2, "the memory limit allows")
         _, err = self.run_program(*compile, SMALL)
-        self.assertIn("took --offload=optimizer: ", err)
+        self.assertIn("took --offload=", err)
         self.plan("limited", *GROUPS, limit)
         self.train("limited", "run", steps=1)
 
