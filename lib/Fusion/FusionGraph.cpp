@@ -59,15 +59,17 @@ void FusionGraph::addEdges(Block &block) {
     nodes[to].before.push_back(from);
   };
   auto addEdge = [&](Value value, unsigned to) {
-    if (std::optional<unsigned> from = producer(value)) {
+    std::optional<unsigned> from = producer(value);
+    if (from) {
       nodes[*from].users.push_back(to);
       addOrder(*from, to);
     }
+    return from;
   };
   for (auto [id, node] : llvm::enumerate(nodes)) {
     if (node.space)
       for (const Read &read : node.space->reads)
-        addEdge(read.value, id);
+        node.makers.push_back(addEdge(read.value, id));
     else
       for (Value operand : node.op->getOperands())
         addEdge(operand, id);
@@ -165,12 +167,30 @@ bool FusionGraph::mergeProducers() {
     if (!consumer.space)
       continue;
     SmallVector<std::pair<int64_t, unsigned>> producers;
-    for (const Read &read : consumer.space->reads)
-      if (std::optional<unsigned> made = producer(read.value))
+    for (auto [read, made] : llvm::zip_equal(consumer.space->reads, consumer.makers))
+      if (made)
         producers.push_back({-tensorBytes(read.value.getType()), *made});
     llvm::sort(producers); // the most bytes first
     for (auto [bytes, made] : producers)
       changed |= tryMerge(made, id);
+  }
+  return changed;
+}
+
+/// Merges the group of `late` with those of nodes before it, each tried once.
+bool FusionGraph::mergeWithEarlier(ArrayRef<unsigned> early, unsigned late) {
+  bool changed = false;
+  llvm::SmallDenseSet<std::pair<unsigned, unsigned>> refused; // groups, and what isWorthwhile() asks of nodes
+  for (unsigned id : early) {
+    const std::pair<unsigned, unsigned> asked = {nodes[id].group, libraryCalls[id]};
+    if (refused.contains(asked))
+      continue;
+    if (tryMerge(id, late)) {
+      changed = true;
+      refused.clear();
+    } else {
+      refused.insert(asked);
+    }
   }
   return changed;
 }
@@ -185,8 +205,7 @@ bool FusionGraph::mergeSiblings() {
   bool changed = false;
   for (auto &[value, ids] : readers)
     for (size_t i = 1; i < ids.size(); ++i)
-      for (size_t j = 0; j < i; ++j)
-        changed |= tryMerge(ids[j], ids[i]);
+      changed |= mergeWithEarlier(ArrayRef(ids).take_front(i), ids[i]);
   return changed;
 }
 

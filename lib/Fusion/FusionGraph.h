@@ -50,11 +50,13 @@ public:
 private:
   struct Node {
     mlir::Operation *op;
-    const OpSpace *space;                  ///< null for ops that are not computed
+    const OpSpace *space; ///< null for ops that are not computed
     llvm::SmallVector<unsigned, 4> users;  ///< of the result
     llvm::SmallVector<unsigned, 4> after;  ///< users, and what must come later for the sake of states
     llvm::SmallVector<unsigned, 4> before; ///< the other way round
     unsigned group;
+    /// The node that makes each of the space's reads, if one does.
+    llvm::SmallVector<std::optional<unsigned>, 4> makers = {};
   };
   struct Group {
     llvm::SmallVector<unsigned, 4> members; ///< nodes in program order; empty once merged into another
@@ -73,6 +75,7 @@ private:
   void addEdges(mlir::Block &block);
 
   bool mergeProducers();
+  bool mergeWithEarlier(llvm::ArrayRef<unsigned> early, unsigned late);
   bool mergeSiblings();
   bool tryMerge(unsigned producerOrSibling, unsigned consumer);
   std::optional<Space> joinSpaces(const Group &producer, const Group &consumer) const;

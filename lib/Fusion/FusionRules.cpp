@@ -60,8 +60,7 @@ bool FusionGraph::readFits(const Node &consumer, const Read &read, const Node &p
 bool FusionGraph::edgesFit(const Group &producer, const Group &consumer, Space &space) const {
   unsigned from = nodes[producer.members.front()].group;
   for (unsigned member : consumer.members)
-    for (const Read &read : nodes[member].space->reads) {
-      std::optional<unsigned> made = this->producer(read.value);
+    for (auto [read, made] : llvm::zip_equal(nodes[member].space->reads, nodes[member].makers)) {
       if (!made || nodes[*made].group != from)
         continue;
       if (!readFits(nodes[member], read, nodes[*made], space))
@@ -80,21 +79,22 @@ bool FusionGraph::withinLimits(const Group &a, const Group &b) const {
   int64_t outputs = 0;
   for (const Group *group : {&a, &b})
     for (unsigned member : group->members) {
-      for (const Read &read : nodes[member].space->reads)
-        if (std::optional<unsigned> made = producer(read.value); !(made && inside(*made)))
+      for (auto [read, made] : llvm::zip_equal(nodes[member].space->reads, nodes[member].makers))
+        if (!(made && inside(*made)))
           inputs.insert(read.value);
       outputs += !llvm::all_of(nodes[member].users, inside);
+      if (int64_t(inputs.size()) + outputs > limits.buffers)
+        return false;
     }
-  return int64_t(inputs.size()) + outputs <= limits.buffers;
+  return true;
 }
 
 int64_t FusionGraph::inputBytes(const Group &group) const {
   llvm::SmallDenseSet<Value, 16> inputs;
   int64_t bytes = 0;
   for (unsigned member : group.members)
-    for (const Read &read : nodes[member].space->reads)
-      if (std::optional<unsigned> made = producer(read.value);
-          !(made && nodes[*made].group == nodes[member].group) && inputs.insert(read.value).second)
+    for (auto [read, made] : llvm::zip_equal(nodes[member].space->reads, nodes[member].makers))
+      if (!(made && nodes[*made].group == nodes[member].group) && inputs.insert(read.value).second)
         bytes += tensorBytes(read.value.getType());
   return bytes;
 }
