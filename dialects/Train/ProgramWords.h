@@ -208,6 +208,14 @@ inline constexpr ProgramWord kProgramWords[] = {
      .otherwise = "none",
      .help = "With --target=cuda: bytes of the GPU that --memory-limit leaves to the driver's context,\n"
              "libraries and graphs; default: 640MiB, on several ranks 1152MiB"},
+    {.word = "host_memory",
+     .option = "--host-memory",
+     .kind = ValueKind::Bytes,
+     .values = "SIZE",
+     .least = 1,
+     .otherwise = "none",
+     .help = "With --target=cuda and --memory-limit: bytes of a node's host that its ranks together may\n"
+             "take for what is offloaded; default: what the machine of reference has (--gpu)"},
     {.word = "fp32_products",
      .option = "--fp32-products",
      .kind = ValueKind::Choice,

@@ -131,7 +131,7 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
     gradients too (2), parameters too (3); `sharding(...)` says how. `accumulate` micro-batches of every rank make one step. `eval_batch`:
     samples per evaluation batch, `batch`'s unless given. Parameters of fewer than two dimensions are not decayed unless a group says so.
 
-    `memory_limit 16GiB` bounds what a process that runs the plan may take; of a GPU it leaves `reserve_memory` to what no plan places. `fp32_products bf16x3` says how products of f32 numbers are
+    `memory_limit 16GiB` bounds what a process that runs the plan may take; of a GPU it leaves `reserve_memory` to what no plan places, and of a node's host its ranks may take `host_memory`. `fp32_products bf16x3` says how products of f32 numbers are
     computed. `library_calls products` leaves matrix products to libraries of the device, `attention` attention and its
     gradient, `all` both, `plain` products without epilogues and attention without its gradient; without it the target decides. With
     `activation_checkpointing selective` the backward computes again what is cheap to compute, which then need not be kept. With `full`
@@ -161,7 +161,7 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
                        DefaultValuedAttr<I64Attr, "0">:$zero_stage, OptionalAttr<Train_Sharding>:$sharding,
                        DefaultValuedAttr<I64Attr, "1">:$accumulate,
                        OptionalAttr<I64Attr>:$eval_batch, OptionalAttr<I64Attr>:$steps,
-                       OptionalAttr<I64Attr>:$memory_limit, OptionalAttr<I64Attr>:$reserve_memory, OptionalAttr<StrAttr>:$fp32_products, OptionalAttr<StrAttr>:$library_calls, OptionalAttr<StrAttr>:$activation_checkpointing,
+                       OptionalAttr<I64Attr>:$memory_limit, OptionalAttr<I64Attr>:$reserve_memory, OptionalAttr<I64Attr>:$host_memory, OptionalAttr<StrAttr>:$fp32_products, OptionalAttr<StrAttr>:$library_calls, OptionalAttr<StrAttr>:$activation_checkpointing,
                        OptionalAttr<StrAttr>:$checkpoint_blocks, DefaultValuedAttr<I64Attr, "1">:$checkpoint_stride, OptionalAttr<StrAttr>:$checkpoint_keep, OptionalAttr<StrAttr>:$checkpoint_rest,
                        OptionalAttr<StrAttr>:$target, OptionalAttr<StrAttr>:$cpu, OptionalAttr<StrAttr>:$gpu, OptionalAttr<StrAttr>:$gpu_levels, OptionalAttr<StrAttr>:$precision,
                        OptionalAttr<StrAttr>:$params, OptionalAttr<StrAttr>:$reduce, OptionalAttr<StrAttr>:$buffers, OptionalAttr<StrAttr>:$keep, OptionalAttr<StrAttr>:$products,

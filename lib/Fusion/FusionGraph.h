@@ -50,7 +50,7 @@ public:
 private:
   struct Node {
     mlir::Operation *op;
-    const OpSpace *space; ///< null for ops that are not computed
+    const OpSpace *space;                  ///< null for ops that are not computed
     llvm::SmallVector<unsigned, 4> users;  ///< of the result
     llvm::SmallVector<unsigned, 4> after;  ///< users, and what must come later for the sake of states
     llvm::SmallVector<unsigned, 4> before; ///< the other way round

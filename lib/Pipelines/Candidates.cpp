@@ -91,12 +91,21 @@ LogicalResult Candidates::schedule(ModuleOp module, const TriedSettings &tried) 
   return success();
 }
 
+/// Of what a node's host may give (host_memory), a rank's part.
+static std::optional<int64_t> hostShare(train::ProgramOp program, const Machine &reference) {
+  if (!program.getHostMemory())
+    return std::nullopt;
+  return int64_t(*program.getHostMemory()) /
+         std::min<int64_t>(int64_t(program.getRanks()), reference.nodeRanks);
+}
+
 FailureOr<CandidatePlan> Candidates::plan(const TriedSettings &tried, const Machine *machine) const {
   OwningOpRef<ModuleOp> module = step().clone();
   train::ProgramOp program = *module->getOps<train::ProgramOp>().begin();
   train::setDerived(program, tried, "a trial");
   const train::CheckpointSettings checkpoints = train::checkpointsOf(program);
   const Machine reference = codegen::Target::chosenFor(*module)->referenceMachine();
+  const std::optional<int64_t> hostMay = hostShare(program, reference);
   if (failed(run(*module,
                  [&](PassManager &manager) {
                    addRecomputePasses(manager, checkpoints);
@@ -108,8 +117,11 @@ FailureOr<CandidatePlan> Candidates::plan(const TriedSettings &tried, const Mach
         addStreamPasses(manager);
       })))
     return failure();
-  return CandidatePlan{memoryReport(*module), predictStep(*module, machine ? *machine : reference),
-                       flopsPerStep(*module), sentBytesPerStep(*module)};
+  CandidatePlan plan{memoryReport(*module), predictStep(*module, machine ? *machine : reference),
+                     flopsPerStep(*module), sentBytesPerStep(*module)};
+  if (hostMay)
+    plan.hostLeft = *hostMay - plan.memory.host;
+  return plan;
 }
 
 LogicalResult planEach(MLIRContext *context, size_t count, llvm::function_ref<LogicalResult(size_t)> plan) {

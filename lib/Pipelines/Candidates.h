@@ -7,6 +7,7 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/StringSet.h"
 
+#include <limits>
 #include <map>
 #include <mutex>
 
@@ -18,9 +19,14 @@ struct CandidatePlan {
   EntrySeconds step;   ///< of a training step
   StepFlops flops;     ///< of a rank in a training step
   int64_t sentBytes;   ///< by each rank in a training step
+  /// Bytes that are left of a rank's share of what its node's host may give (host_memory); negative: missing.
+  int64_t hostLeft = std::numeric_limits<int64_t>::max();
 
   /// What a memory limit bounds.
   int64_t bytes() const { return memory.needed(); }
+  /// Of the limit, or of the host if less is left there; negative: it does not fit.
+  int64_t left(int64_t limit) const { return std::min(limit - bytes(), hostLeft); }
+  bool fits(int64_t limit) const { return left(limit) >= 0; }
 };
 
 /// Settings that are tried together, by their words. They must be of those that passes read from the phase

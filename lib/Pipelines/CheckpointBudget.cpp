@@ -99,7 +99,7 @@ LogicalResult chooseCheckpoints(ModuleOp module, const Strategy &strategy, int64
   for (const CandidatePlan &plan : *plans) {
     if (plan.bytes() < least->bytes())
       least = &plan;
-    if (plan.bytes() <= limit && (!best || plan.step.total < best->step.total))
+    if (plan.fits(limit) && (!best || plan.step.total < best->step.total))
       best = &plan;
   }
   if (!best)

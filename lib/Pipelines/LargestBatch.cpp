@@ -62,7 +62,7 @@ FailureOr<std::optional<PlannedStrategy>> BatchSearch::largest(const TriedSettin
     if (failed(planned))
       return failure();
     const auto bytes = double(planned->plan.bytes());
-    const bool fits = planned->plan.bytes() <= limit_;
+    const bool fits = planned->plan.fits(limit_);
     const double slope = (bytes - bytesBefore) / (double(batch) - batchBefore);
     const double guess =
         slope > 0 && batchBefore > 0 ? double(batch) + (double(limit_) - bytes) / slope : 2 * double(batch);

@@ -6,7 +6,6 @@ using namespace mlir;
 
 namespace trainc {
 
-/// The level of the least bytes.
 FailureOr<size_t> LevelSearch::lastLevel(Cell cell) {
   FailureOr<const Candidates *> made = trials_.step(cell);
   if (failed(made))
@@ -77,9 +76,9 @@ FailureOr<size_t> LevelSearch::planLast(Cell cell) {
 /// level between them may be the fastest that fits. Bytes fall almost evenly, so the guess lies on the line
 /// between the two, and the level before it is planned beside it.
 FailureOr<bool> LevelSearch::narrow(Cell cell, size_t &tooLittle, size_t &enough, bool byHalves) {
-  const auto over = double(trials_.bytes(numberOf(cell, tooLittle)) - trials_.limit());
-  const auto under = double(trials_.limit() - trials_.bytes(numberOf(cell, enough)));
-  const double share = byHalves ? 0.5 : over / (over + under);
+  const auto missing = double(-trials_.left(numberOf(cell, tooLittle)));
+  const auto left = double(trials_.left(numberOf(cell, enough)));
+  const double share = byHalves ? 0.5 : missing / (missing + left);
   const size_t guess = tooLittle + 1 + size_t(share * double(enough - tooLittle - 1));
   SmallVector<size_t> levels;
   for (const size_t level : {guess - 1, guess})
@@ -99,11 +98,15 @@ FailureOr<bool> LevelSearch::narrow(Cell cell, size_t &tooLittle, size_t &enough
 
 LogicalResult LevelSearch::planUntilItFits(Cell cell) {
   const FailureOr<size_t> fastest = fastestLevel(cell);
-  const FailureOr<size_t> last = succeeded(fastest) ? lastLevel(cell) : fastest;
+  return succeeded(fastest) ? planUntilItFits(cell, *fastest) : failure();
+}
+
+LogicalResult LevelSearch::planUntilItFits(Cell cell, size_t first) {
+  const FailureOr<size_t> last = lastLevel(cell);
   // The step from the first level to the next is larger than others.
-  if (failed(last) || failed(plan(cell, {std::min(std::max<size_t>(*fastest, 1), *last), *last})))
+  if (failed(last) || failed(plan(cell, {first, std::min(std::max<size_t>(first, 1), *last), *last})))
     return failure();
-  size_t tooLittle = *fastest, enough = *last;
+  size_t tooLittle = first, enough = *last;
   if (trials_.fits(numberOf(cell, tooLittle)) || !trials_.fits(numberOf(cell, enough)))
     return success();
   if (tooLittle == 0 && enough > 1)

@@ -11,6 +11,8 @@ class LevelSearch {
 public:
   LevelSearch(const Choices &choices, Trials &trials) : choices_(choices), trials_(trials) {}
 
+  /// The level that computes the most again.
+  llvm::FailureOr<size_t> lastLevel(Cell cell);
   /// Plans the levels that compute nothing again, and what is cheap.
   llvm::LogicalResult planFirst(Cell cell);
   /// The number of the plan of the least seconds. What is computed again takes time. If the step copies, it
@@ -23,9 +25,10 @@ public:
   /// Plans the first level behind the fastest one that fits, if there is one, unless it takes longer than the
   /// best plan.
   llvm::LogicalResult planUntilItFits(Cell cell);
+  /// The same behind another level.
+  llvm::LogicalResult planUntilItFits(Cell cell, size_t first);
 
 private:
-  llvm::FailureOr<size_t> lastLevel(Cell cell);
   llvm::FailureOr<size_t> fastestLevel(Cell cell);
   llvm::FailureOr<size_t> fastestBetween(Cell cell, size_t first, size_t last);
   llvm::FailureOr<size_t> fastestOf(Cell cell, llvm::ArrayRef<size_t> levels);

@@ -115,18 +115,26 @@ int64_t Planner::heldBytes(Cell cell) const {
   return memory.parameters + memory.gradients + memory.optimizer;
 }
 
-/// Plans the cell with activations outside as well, if a step without recomputation does not fit: those whose
-/// copies hide, and all if that is not enough. What is computed again is not copied, so little is.
+/// Plans the cell with activations outside as well, if a step without recomputation does not fit. What is
+/// computed again is not copied, so little is, as far as that fits. Those whose copies hide take more memory
+/// than all, so all are planned first.
 LogicalResult Planner::planActivationsOutside(Cell cell) {
   if (!choices_.mayOffload || choices_.isGroup(cell.division) || holdsTooMuch(cell) ||
       trials_.fits(trials_.firstOf(cell)))
     return success();
-  do {
-    ++cell.activations;
-    if (failed(levels_.planFirst(cell)))
-      return failure();
-  } while (cell.activations + 1 < std::size(kActivationWords) && !trials_.somethingFits(cell));
-  return success();
+  Cell all = cell, hidden = cell;
+  hidden.activations = 1;
+  all.activations = 2;
+  const size_t cheap = std::min<size_t>(1, choices_.levels.size() - 1);
+  const FailureOr<size_t> last = levels_.lastLevel(cell);
+  if (failed(last) || failed(trials_.plan({{all, cheap}, {all, *last}})))
+    return failure();
+  if (trials_.bytes(trials_.numberOf({all, cheap})) <= limit_ &&
+      failed(trials_.plan({{hidden, 0}, {hidden, cheap}, {all, 0}})))
+    return failure();
+  const bool recomputes =
+      trials_.fits(trials_.numberOf({all, *last})) && !trials_.fits(trials_.numberOf({all, cheap}));
+  return recomputes ? levels_.planUntilItFits(all, cheap) : success();
 }
 
 /// Offloads so many kinds more that what is left may fit, with the next one that takes a part of the states
@@ -182,10 +190,15 @@ LogicalResult Planner::openDivisions() {
 /// Of a cell of which nothing is planned: whether something fits. Then its turn comes again by its seconds.
 /// `least` becomes what its levels take at least.
 FailureOr<bool> Planner::turnsOutToFit(Cell cell, double &least) {
-  const FailureOr<size_t> last = levels_.planLast(cell);
+  const FailureOr<size_t> last = levels_.lastLevel(cell);
   if (failed(last))
     return failure();
-  least = std::max(least, trials_.seconds(*last) / kMostSlower);
+  // Once something fits, the first level says whether this may be faster.
+  const bool bounds = trials_.best() && !choices_.copies(cell);
+  if (failed(trials_.plan({{cell, bounds ? 0 : *last}, {cell, *last}})))
+    return failure();
+  const auto secondsOf = [&](size_t level) { return trials_.seconds(trials_.numberOf({cell, level})); };
+  least = std::max({least, secondsOf(*last) / kMostSlower, bounds ? secondsOf(0) : 0});
   if (trials_.takesLongerThanBest(least))
     return false;
   // What is computed again does not go outside. So the last level may take more memory than earlier ones.

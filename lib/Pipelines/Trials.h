@@ -37,8 +37,9 @@ public:
   const PlannedStrategy &operator[](size_t number) const { return tried_[number]; }
   std::vector<PlannedStrategy> take() && { return std::move(tried_); }
 
-  bool fits(size_t number) const { return bytes(number) <= limit_; }
+  bool fits(size_t number) const { return tried_[number].plan.fits(limit_); }
   int64_t bytes(size_t number) const { return tried_[number].plan.bytes(); }
+  int64_t left(size_t number) const { return tried_[number].plan.left(limit_); } ///< negative: missing
   double seconds(size_t number) const { return tried_[number].plan.step.total; }
 
   int64_t limit() const { return limit_; } ///< bytes

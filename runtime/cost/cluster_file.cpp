@@ -69,6 +69,7 @@ constexpr std::pair<const char *, const char *> kOthers[] = {{"", "trainc_cluste
                                                              {"", "disk"},
                                                              {"device", "name"},
                                                              {"device", "memory_bytes"},
+                                                             {"host", "memory_bytes"},
                                                              {"device", "shared_by_ranks"},
                                                              {"device", "packs_factors"},
                                                              {"node", "ranks"}};
@@ -230,12 +231,18 @@ private:
     return {};
   }
 
-  Status readSizes() {
+  Status readMemory(const char *section, uint64_t &memory) {
+    if (!get(section, "memory_bytes"))
+      return {};
     double bytes = 0;
-    if (get("device", "memory_bytes")) {
-      TRAINC_RETURN_IF_ERROR(readNumber("device", "memory_bytes", Kind::Rate, bytes));
-      cluster_.machine.memoryBytes = static_cast<uint64_t>(std::min(bytes, 0x1p62));
-    }
+    TRAINC_RETURN_IF_ERROR(readNumber(section, "memory_bytes", Kind::Rate, bytes));
+    memory = static_cast<uint64_t>(std::min(bytes, 0x1p62));
+    return {};
+  }
+
+  Status readSizes() {
+    TRAINC_RETURN_IF_ERROR(readMemory("device", cluster_.machine.memoryBytes));
+    TRAINC_RETURN_IF_ERROR(readMemory("host", cluster_.machine.hostMemoryBytes));
     TRAINC_RETURN_IF_ERROR(readFlag("device", "shared_by_ranks", cluster_.ranksShareDevice));
     TRAINC_RETURN_IF_ERROR(readFlag("device", "packs_factors", cluster_.machine.packsFactors));
     const Json *ranks = get("node", "ranks");

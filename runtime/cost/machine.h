@@ -61,6 +61,7 @@ struct Machine {
   double hostBytesPerSecond = std::numeric_limits<double>::infinity(),
          diskReadBytesPerSecond = std::numeric_limits<double>::infinity(),
          diskWriteBytesPerSecond = std::numeric_limits<double>::infinity();
+  uint64_t hostMemoryBytes = 0; ///< of a node's host; 0 where unknown
   double diskAccessSeconds = 0; ///< what a transfer to or from the disk takes besides its bytes
 };
 

@@ -27,6 +27,7 @@ constexpr auto kOfCompile = std::to_array<std::string_view>({
     "fp32-products",
     "gpu",
     "gpu-levels",
+    "host-memory",
     "hybrid-shard",
     "keep-f32",
     "largest-batch",

@@ -16,7 +16,7 @@ namespace trainc {
 static const PlannedStrategy *findFastest(const std::vector<PlannedStrategy> &strategies, int64_t memory) {
   const PlannedStrategy *fastest = nullptr;
   for (const PlannedStrategy &strategy : strategies)
-    if ((memory == 0 || strategy.plan.bytes() <= memory) &&
+    if ((memory == 0 || strategy.plan.fits(memory)) &&
         (!fastest || strategy.plan.step.total < fastest->plan.step.total))
       fastest = &strategy;
   return fastest;

@@ -35,6 +35,8 @@ std::string bytesOrNone(int64_t bytes) { return bytes == 0 ? "-" : formatBytes(u
 std::string verdict(const PlannedStrategy &strategy, const PlannedStrategy *taken, int64_t limit) {
   if (limit > 0 && strategy.plan.bytes() > limit)
     return fmt::format("{} too much", formatBytes(uint64_t(strategy.plan.bytes() - limit)));
+  if (limit > 0 && strategy.plan.hostLeft < 0)
+    return fmt::format("{} of the host too much", formatBytes(uint64_t(-strategy.plan.hostLeft)));
   if (&strategy == taken)
     return limit > 0 ? "the fastest that fits" : "the fastest";
   if (!taken || taken->plan.step.total == 0)

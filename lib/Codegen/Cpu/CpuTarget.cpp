@@ -125,6 +125,10 @@ LogicalResult CpuTarget::settle(train::ProgramOp program) const {
     return program.emitError(
         "reserve_memory (--reserve-memory) is for GPUs; of target cpu the compiler knows what "
         "a process takes beside the plan (memory.unplanned of the report); leave it out");
+  if (program.getHostMemory())
+    return program.emitError(
+        "host_memory (--host-memory) is for GPUs; with target cpu the host is the device, "
+        "and memory_limit (--memory-limit) bounds its memory; leave it out");
   if (levels_ == "all")
     return success();
   std::vector<Level> levels = chooseLevels(products_, levels_);

@@ -132,6 +132,9 @@ LogicalResult CudaTarget::settle(train::ProgramOp program) const {
         program, "reserve_memory",
         Builder(program.getContext()).getI64IntegerAttr(int64_t(gpuReserve(program.getRanks() > 1))),
         "target and ranks");
+  if (const uint64_t bytes = referenceMachine().hostMemoryBytes; bytes > 0 && !program.getHostMemory())
+    train::setDerived(program, "host_memory", Builder(program.getContext()).getI64IntegerAttr(int64_t(bytes)),
+                      "gpu");
   return checkCollectives(program);
 }
 

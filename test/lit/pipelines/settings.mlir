@@ -50,6 +50,7 @@ train.program @p {
 // CHECK-NEXT: steps                     7                                   [[FILE]]:23
 // CHECK-NEXT: memory_limit              1610612736                          --memory-limit
 // CHECK-NEXT: reserve_memory            none                                default
+// CHECK-NEXT: host_memory               none                                default
 // CHECK-NEXT: fp32_products             fma                                 default
 // CHECK-NEXT: library_calls             of the target                       default
 // CHECK-NEXT: activation_checkpointing  selective                           --activation-checkpointing
