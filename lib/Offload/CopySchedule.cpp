@@ -111,7 +111,7 @@ Operation *CopySchedule::anchorAt(size_t number) const {
 
 /// The last op from `first` to `last` that begins by then; the first one if none does.
 size_t CopySchedule::lastBegunBy(double time, size_t first, size_t last) const {
-  const auto behindFirst = llvm::seq_inclusive(first + 1, last);
+  const auto behindFirst = llvm::seq(first + 1, last + 1);
   return *llvm::partition_point(behindFirst, [&](size_t number) {
     return times_.begin(profile_.op(number)) <= time;
   }) - 1;

@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <limits>
+#include <map>
 
 using namespace mlir;
 
@@ -49,6 +50,7 @@ struct Saved {
   Value value;
   Operation *last;
   SmallVector<Reader> late;
+  double needed = 0; ///< when the first of them begins
 };
 
 } // namespace
@@ -58,7 +60,7 @@ static Saved findReaders(Value value, const llvm::DenseSet<Operation *> &forward
   auto early = llvm::find_if(llvm::reverse(readers),
                              [&](const Reader &reader) { return forward.contains(reader.op()); });
   Operation *last = early == readers.rend() ? value.getDefiningOp() : early->op();
-  Saved saved{value, last, {}};
+  Saved saved{.value = value, .last = last, .late = {}};
   llvm::copy_if(readers, std::back_inserter(saved.late),
                 [&](const Reader &reader) { return last->isBeforeInBlock(reader.op()); });
   return saved;
@@ -134,23 +136,24 @@ LogicalResult saveValues(train::EntryOp entry, int64_t leastBytes, bool hiddenAl
   const FailureOr<OpTimes> times = OpTimes::of(block, costs);
   if (failed(times))
     return failure();
-  CopyTimes copies(rooms.space(), costs.machine());
-  SmallVector<Saved> found;
+  std::multimap<double, Saved> found; // by when they are ready
   for (Operation &op : block)
     if (forward.contains(&op) && makesValues(&op))
       for (Value value : op.getResults()) {
-        const int64_t bytes = tensorBytes(value.getType());
         Saved saved = findReaders(value, forward);
         const bool isSum = llvm::any_of(saved.late, std::mem_fn(&Reader::updatesInPlace));
-        if (bytes < leastBytes || saved.late.empty() || isSum)
+        if (tensorBytes(value.getType()) < leastBytes || saved.late.empty() || isSum)
           continue;
-        const double ready = times->end(saved.last), needed = times->begin(saved.late.front().op());
-        if (hiddenAlone ? copies.addHidden(bytes, ready, needed) : copies.fit(bytes, ready, needed))
-          found.push_back(std::move(saved));
+        saved.needed = times->begin(saved.late.front().op());
+        found.emplace(times->end(saved.last), std::move(saved));
       }
+  CopyTimes copies(rooms.space(), costs.machine());
   rooms.beginEntry();
-  for (const Saved &saved : found)
-    save(saved, rooms.take(cast<RankedTensorType>(saved.value.getType())));
+  for (const auto &[ready, saved] : found) {
+    const int64_t bytes = tensorBytes(saved.value.getType());
+    if (hiddenAlone ? copies.addHidden(bytes, ready, saved.needed) : copies.fit(bytes, ready, saved.needed))
+      save(saved, rooms.take(cast<RankedTensorType>(saved.value.getType())));
+  }
   return success();
 }
 

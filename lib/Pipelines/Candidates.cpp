@@ -56,21 +56,21 @@ OwningOpRef<ModuleOp> Candidates::findScheduled(const std::string &shared) const
   return known == scheduled_->entries.end() ? OwningOpRef<ModuleOp>() : known->second->clone();
 }
 
-/// Keeps a copy of the module's other entries, unless another thread did.
+/// Keeps a copy of the module's other entries, unless another thread did, and puts them behind the rest.
 void Candidates::keepScheduled(const std::string &shared, ModuleOp module) const {
-  const std::lock_guard lock(scheduled_->mutex);
-  OwningOpRef<ModuleOp> &others = scheduled_->entries[shared];
-  if (others)
-    return;
-  others = ModuleOp::create(module.getLoc());
+  OwningOpRef<ModuleOp> others = ModuleOp::create(module.getLoc());
   moveOthers(module, *others);
-  OwningOpRef<ModuleOp> copy = others->clone();
-  moveOthers(*copy, module);
+  {
+    const std::lock_guard lock(scheduled_->mutex);
+    if (OwningOpRef<ModuleOp> &kept = scheduled_->entries[shared]; !kept)
+      kept = others->clone();
+  }
+  moveOthers(*others, module);
 }
 
 /// From the phase `spmd` on entries have nothing to do with each other until addresses are assigned. Those
-/// that activation checkpointing does not change are scheduled once; not so with offload, which looks at what
-/// all entries do with a state.
+/// that activation checkpointing does not change are scheduled once, or by each thread that finds none; not
+/// so with offload, which looks at what all entries do with a state.
 LogicalResult Candidates::schedule(ModuleOp module, const TriedSettings &tried) const {
   auto addPasses = [&](PassManager &manager) { addScheduledPasses(manager, strategy_); };
   if (strategy_.offloads)
@@ -124,9 +124,13 @@ FailureOr<CandidatePlan> Candidates::plan(const TriedSettings &tried, const Mach
   return plan;
 }
 
-LogicalResult planEach(MLIRContext *context, size_t count, llvm::function_ref<LogicalResult(size_t)> plan) {
+LogicalResult planEach(MLIRContext *context, size_t count, bool firstAlone,
+                       llvm::function_ref<LogicalResult(size_t)> plan) {
   context->loadAllAvailableDialects(); // which no two threads may do
-  return failableParallelForEachN(context, 0, count, plan);
+  const size_t alone = firstAlone && count > 0 ? 1 : 0;
+  if (alone > 0 && failed(plan(0)))
+    return failure();
+  return failableParallelForEachN(context, alone, count, plan);
 }
 
 } // namespace trainc

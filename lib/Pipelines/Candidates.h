@@ -71,9 +71,10 @@ private:
   std::unique_ptr<Scheduled> scheduled_;
 };
 
-/// Calls `plan` with each number below `count`, by several threads, which may make and plan candidates. Fails
-/// if one of them does; errors come in the order of numbers.
-llvm::LogicalResult planEach(mlir::MLIRContext *context, size_t count,
+/// Calls `plan` with each number below `count`, by several threads, which may make and plan candidates. With
+/// `firstAlone` the others follow the first one: what is wrong with a model is wrong with all, and said once.
+/// Fails if one of them does; errors come in the order of numbers.
+llvm::LogicalResult planEach(mlir::MLIRContext *context, size_t count, bool firstAlone,
                              llvm::function_ref<llvm::LogicalResult(size_t)> plan);
 
 } // namespace trainc

@@ -82,7 +82,7 @@ static FailureOr<std::vector<CandidatePlan>> planAll(ModuleOp module, const Stra
       made[i] = *plan;
     return plan;
   };
-  if (failed(planEach(module.getContext(), settings.size(), planOne)))
+  if (failed(planEach(module.getContext(), settings.size(), /*firstAlone=*/true, planOne)))
     return failure();
   std::vector<CandidatePlan> plans;
   for (const std::optional<CandidatePlan> &plan : made)

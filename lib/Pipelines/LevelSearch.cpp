@@ -59,7 +59,8 @@ FailureOr<size_t> LevelSearch::fastestLevel(Cell cell) {
 }
 
 LogicalResult LevelSearch::planFirst(Cell cell) {
-  return plan(cell, {0, std::min<size_t>(1, choices_.levels.size() - 1)});
+  const FailureOr<size_t> last = lastLevel(cell);
+  return succeeded(last) ? plan(cell, {0, std::min<size_t>(1, *last)}) : failure();
 }
 
 FailureOr<size_t> LevelSearch::planFastest(Cell cell) {

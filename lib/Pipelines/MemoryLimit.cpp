@@ -68,7 +68,10 @@ std::optional<MemoryLimit> memoryLimitOf(train::ProgramOp program) {
   return MemoryLimit{
       .bytes = int64_t(*bytes),
       .zeroStage = int64_t(program.getZeroStage()),
-      .moreCheckpointing = moreCheckpointing(program.getActivationCheckpointing().value_or("none")),
+      // What goes outside is not kept.
+      .moreCheckpointing = train::offloadOf(program).activations
+                               ? ""
+                               : moreCheckpointing(program.getActivationCheckpointing().value_or("none")),
       .moreOffload = moreOffload(program),
       .mayUseSmallerGroups = !train::offloadOf(program).roles.empty() && !isGiven(program, "offload_group"),
       .maySplitBatch = maySplitBatch(program),

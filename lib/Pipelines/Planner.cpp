@@ -39,7 +39,8 @@ public:
   LogicalResult search();
   /// Of the best strategy: what is gathered for the forward stays for the backward, as far as it fits.
   LogicalResult keepGathered();
-  /// The strategy of the least bytes: the smallest micro-batches, all computed again, and all offloaded.
+  /// The strategy of the least bytes: of the smallest micro-batches, with all offloaded, and activations
+  /// computed again or offloaded.
   FailureOr<const PlannedStrategy *> planSmallest();
 
   std::optional<size_t> best() const { return trials_.best(); }
@@ -125,9 +126,11 @@ LogicalResult Planner::planActivationsOutside(Cell cell) {
   Cell all = cell, hidden = cell;
   hidden.activations = 1;
   all.activations = 2;
-  const size_t cheap = std::min<size_t>(1, choices_.levels.size() - 1);
   const FailureOr<size_t> last = levels_.lastLevel(cell);
-  if (failed(last) || failed(trials_.plan({{all, cheap}, {all, *last}})))
+  if (failed(last))
+    return failure();
+  const size_t cheap = std::min<size_t>(1, *last);
+  if (failed(trials_.plan({{all, cheap}, {all, *last}})))
     return failure();
   if (trials_.bytes(trials_.numberOf({all, cheap})) <= limit_ &&
       failed(trials_.plan({{hidden, 0}, {hidden, cheap}, {all, 0}})))
@@ -229,7 +232,7 @@ bool Planner::isDominated(Cell cell) const {
 LogicalResult Planner::visit(Cell cell, double least) {
   if (!isPlanned(cell)) {
     const FailureOr<bool> fits = turnsOutToFit(cell, least);
-    if (failed(fits) || *fits)
+    if (failed(fits) || *fits || trials_.takesLongerThanBest(least))
       return fits;
   }
   if (isDominated(cell))
@@ -302,8 +305,8 @@ FailureOr<const PlannedStrategy *> Planner::planSmallest() {
     if (failed(levels_.planLast(cell)) ||
         (choices_.copiesActivationsAnyway && failed(levels_.planFastest(cell))))
       return failure();
-    cell.activations = choices_.mayOffload ? std::size(kActivationWords) - 1 : 0;
-    if (failed(levels_.planFirst(cell)))
+    cell.activations = std::size(kActivationWords) - 1;
+    if (choices_.mayOffload && (failed(levels_.planFirst(cell)) || failed(levels_.planLast(cell))))
       return failure();
   }
   return &trials_[trials_.smallest()];

@@ -75,9 +75,7 @@ FailureOr<std::vector<PlannedStrategy>> planStrategies(ModuleOp model, const Com
     }
     return success();
   };
-  // What is wrong with the model is wrong with all, and said once.
-  const auto planLater = [&](size_t state) { return planStates(state + 1); };
-  if (failed(planStates(0)) || failed(planEach(model.getContext(), states.size() - 1, planLater)))
+  if (failed(planEach(model.getContext(), states.size(), /*firstAlone=*/true, planStates)))
     return failure();
   return planned;
 }

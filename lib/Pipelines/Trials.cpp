@@ -20,7 +20,7 @@ LogicalResult Trials::makeSteps(ArrayRef<Job> jobs) {
       made[i].emplace(std::move(*step));
     return step;
   };
-  if (failed(planEach(model_.getContext(), cells.size(), makeOne)))
+  if (failed(planEach(model_.getContext(), cells.size(), steps_.empty(), makeOne)))
     return failure();
   for (auto [cell, step] : llvm::zip_equal(cells, made))
     steps_.emplace(cell, std::move(*step));
@@ -37,7 +37,7 @@ LogicalResult Trials::make(ArrayRef<Job> jobs) {
       made[i] = *plan;
     return plan;
   };
-  if (failed(planEach(model_.getContext(), jobs.size(), makeOne)))
+  if (failed(planEach(model_.getContext(), jobs.size(), tried_.empty(), makeOne)))
     return failure();
   for (auto [job, plan] : llvm::zip_equal(jobs, made)) {
     tried_.push_back({choices_.decided(job.cell), *plan});

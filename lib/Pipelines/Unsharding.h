@@ -9,9 +9,9 @@ namespace trainc {
 /// compiler.
 bool isOpen(mlir::ModuleOp module, llvm::ArrayRef<llvm::StringRef> words);
 
-/// Looks for the largest `max_reuse_distance` of a module of phase `step` whose plan fits: the less is
-/// gathered again, the less is sent. Calls `fit` a few times with ever more distances, in ascending order,
-/// which plans with them and says for each whether it fits. Fails if `fit` does.
+/// Looks for the largest `max_reuse_distance`, of a few, of a module of phase `step` whose plan fits: the
+/// less is gathered again, the less is sent. Calls `fit` a few times with ever more distances, in ascending
+/// order, which plans with them and says for each whether it fits. Fails if `fit` does.
 mlir::LogicalResult
 keepWhatFits(mlir::ModuleOp step,
              llvm::function_ref<mlir::FailureOr<llvm::SmallVector<bool>>(llvm::ArrayRef<int64_t>)> fit);

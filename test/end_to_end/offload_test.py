@@ -102,6 +102,9 @@ class OffloadTest(RunTest):
         self.train("off", "mixed", steps=4)
         self.assert_same_folder("whole/step-00000004", "mixed/step-00000004")
 
+    def test_hidden_activations(self):
+        self.check(1, "--accumulate=2", states="optimizer,hidden_activations")
+
     def test_a_limit_that_moments_in_memory_exceed(self):
         off = self.plan("off", *GROUPS)
         limit = f"--memory-limit={off['peak'] + off['unplanned']}"
@@ -109,7 +112,7 @@ class OffloadTest(RunTest):
         compile = [harness.TRAINC, "compile", "model.mlir", "-o", "no.plan", "--cpu=native", "--accumulate=1", "--activation-checkpointing=none", limit]
         self.fails([*compile, "--offload=none"], 2, "the memory limit allows")
         _, err = self.run_program(*compile, SMALL)
-        self.assertIn("took --offload=", err)
+        self.assertIn("took --offload=hidden_activations: ", err)
         self.plan("limited", *GROUPS, limit)
         self.train("limited", "run", steps=1)
 
