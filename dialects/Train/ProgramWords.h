@@ -260,11 +260,11 @@ inline constexpr ProgramWord kProgramWords[] = {
     {.word = "checkpoint_keep",
      .option = "--checkpoint-keep",
      .kind = ValueKind::Names,
-     .values = "PERCENT,...",
+     .values = "[COUNTx]PERCENT,...",
      .otherwise = "0",
      .help = "With full: the share of the bytes inside each of these uses, the last number for all that\n"
              "follow, which is kept all the same, what takes the longest to compute again first;\n"
-             "100 keeps all, and the default, 0, nothing",
+             "100 keeps all, and the default, 0, nothing; 12x15 says 15 for twelve uses",
      .ofCheckpoints = true},
     {.word = "checkpoint_rest",
      .option = "--checkpoint-rest",

@@ -24,10 +24,9 @@ static int64_t usesOf(ModuleOp step) {
 
 /// The first `count` uses keep one share, the others another.
 static TriedSettings keeping(int64_t count, int64_t share, int64_t otherShare, StringRef rest) {
-  std::string keep;
-  for (int64_t use = 0; use < count; ++use)
-    keep += std::to_string(share) + ",";
-  return {{"checkpoint_keep", keep + std::to_string(otherShare)}, {"checkpoint_rest", rest.str()}};
+  const std::string repeated = count > 1 ? std::to_string(count) + "x" : "";
+  const std::string first = count > 0 ? repeated + std::to_string(share) + "," : "";
+  return {{"checkpoint_keep", first + std::to_string(otherShare)}, {"checkpoint_rest", rest.str()}};
 }
 
 std::vector<TriedSettings> checkpointLevels(ModuleOp step) {

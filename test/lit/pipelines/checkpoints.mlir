@@ -1,6 +1,7 @@
 // RUN: trainc compile --compile-to=step %s | FileCheck %s
 // RUN: trainc compile --compile-to=step --checkpoint-stride=2 %s | FileCheck %s --check-prefix=EVERY
 // RUN: trainc compile --compile-to=step --checkpoint-keep=100,0 %s | FileCheck %s --check-prefix=LAST
+// RUN: trainc compile --compile-to=step --checkpoint-keep=2x100,0 %s | FileCheck %s --check-prefix=COUNT
 // RUN: trainc compile --compile-to=step --checkpoint-keep=100 --checkpoint-rest=selective %s | FileCheck %s --check-prefix=REST
 // RUN: trainc compile --compile-to=step --checkpoint-blocks=inner %s | FileCheck %s --check-prefix=INNER
 // RUN: not trainc compile --compile-to=step --checkpoint-blocks=layers %s 2>&1 | FileCheck %s --check-prefix=NAME
@@ -25,6 +26,11 @@
 // LAST: train.set @loss
 // LAST-COUNT-2: nn.barrier
 // LAST-NOT: nn.barrier
+// COUNT: checkpoint_keep "2x100,0"
+// COUNT-LABEL: train.entry @micro_step
+// COUNT: train.set @loss
+// COUNT-COUNT-1: nn.barrier
+// COUNT-NOT: nn.barrier
 // What is cheap between the products is computed again.
 // REST: checkpoint_rest selective
 // REST-LABEL: train.entry @micro_step

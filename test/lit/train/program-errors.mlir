@@ -306,8 +306,23 @@ train.program @p { model @m optimizer sgd activation_checkpointing most }
 
 // -----
 
-// expected-error @below {{has the checkpoint_keep "0,101"; expected numbers from 0 to 100 with commas between them}}
+// expected-error @below {{has the checkpoint_keep "0,101"; expected numbers from 0 to 100 with commas between them, and before a number for several uses their count of at most 65536, as in "48x15,30"}}
 train.program @p { model @m optimizer sgd activation_checkpointing full checkpoint_keep "0,101" }
+
+// -----
+
+// expected-error @below {{has the checkpoint_keep "0x50,0"}}
+train.program @p { model @m optimizer sgd activation_checkpointing full checkpoint_keep "0x50,0" }
+
+// -----
+
+// expected-error @below {{has the checkpoint_keep "65537x50"}}
+train.program @p { model @m optimizer sgd activation_checkpointing full checkpoint_keep "65537x50" }
+
+// -----
+
+// expected-error @below {{has the checkpoint_keep "2x"}}
+train.program @p { model @m optimizer sgd activation_checkpointing full checkpoint_keep "2x" }
 
 // -----
 

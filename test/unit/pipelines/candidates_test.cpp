@@ -144,7 +144,7 @@ TEST_F(BudgetTest, HasCandidatesThatDoNotDependOnTheLimit) {
   const std::vector<TriedSettings> candidates = checkpointCandidates(step->step());
   EXPECT_EQ(candidates.size(), 18U);
   EXPECT_EQ(candidates.front().front().value, "100");
-  EXPECT_EQ(candidates.back().front().value, "0,0,0,0,15");
+  EXPECT_EQ(candidates.back().front().value, "4x0,15");
 }
 
 } // namespace
