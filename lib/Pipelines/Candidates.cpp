@@ -1,5 +1,6 @@
 #include "lib/Pipelines/Candidates.h"
 
+#include "dialects/Train/Offloading.h"
 #include "dialects/Train/ProgramSettings.h"
 #include "lib/Codegen/Target.h"
 
@@ -71,9 +72,10 @@ void Candidates::keepScheduled(const std::string &shared, ModuleOp module) const
 /// From the phase `spmd` on entries have nothing to do with each other until addresses are assigned. Those
 /// that activation checkpointing does not change are scheduled once, or by each thread that finds none; not
 /// so with offload, which looks at what all entries do with a state.
-LogicalResult Candidates::schedule(ModuleOp module, const TriedSettings &tried) const {
-  auto addPasses = [&](PassManager &manager) { addScheduledPasses(manager, strategy_); };
-  if (strategy_.offloads)
+LogicalResult Candidates::schedule(ModuleOp module, const Strategy &strategy,
+                                   const TriedSettings &tried) const {
+  auto addPasses = [&](PassManager &manager) { addScheduledPasses(manager, strategy); };
+  if (strategy.offloads)
     return run(module, addPasses);
   const std::string shared = sharedSettings(tried);
   const OwningOpRef<ModuleOp> others = findScheduled(shared);
@@ -104,16 +106,18 @@ FailureOr<CandidatePlan> Candidates::plan(const TriedSettings &tried, const Mach
   train::ProgramOp program = *module->getOps<train::ProgramOp>().begin();
   train::setDerived(program, tried, "a trial");
   const train::CheckpointSettings checkpoints = train::checkpointsOf(program);
+  Strategy strategy = strategy_;
+  strategy.offloads = train::offloadOf(program).any(); // which may be tried
   const Machine reference = codegen::Target::chosenFor(*module)->referenceMachine();
   const std::optional<int64_t> hostMay = hostShare(program, reference);
   if (failed(run(*module,
                  [&](PassManager &manager) {
                    addRecomputePasses(manager, checkpoints);
-                   addShardPasses(manager, strategy_);
-                   addSpmdPasses(manager, strategy_);
+                   addShardPasses(manager, strategy);
+                   addSpmdPasses(manager, strategy);
                  })) ||
-      failed(schedule(*module, tried)) || failed(run(*module, [&](PassManager &manager) {
-        addMemoryPasses(manager, strategy_.padsRows);
+      failed(schedule(*module, strategy, tried)) || failed(run(*module, [&](PassManager &manager) {
+        addMemoryPasses(manager, strategy.padsRows);
         addStreamPasses(manager);
       })))
     return failure();

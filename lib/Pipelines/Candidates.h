@@ -49,13 +49,14 @@ public:
 
   mlir::ModuleOp step() const { return step_.get(); }
 
-  /// Plans it with some settings more. Seconds are those of `machine`, or of the target's reference. Several
-  /// threads may plan at once.
+  /// Plans it with some settings more, which the phase `step` does not depend on. Seconds are those of
+  /// `machine`, or of the target's reference. Several threads may plan at once.
   llvm::FailureOr<CandidatePlan> plan(const TriedSettings &tried = {},
                                       const Machine *machine = nullptr) const;
 
 private:
-  llvm::LogicalResult schedule(mlir::ModuleOp module, const TriedSettings &tried) const;
+  llvm::LogicalResult schedule(mlir::ModuleOp module, const Strategy &strategy,
+                               const TriedSettings &tried) const;
   void moveOthers(mlir::ModuleOp from, mlir::ModuleOp to) const;
   mlir::OwningOpRef<mlir::ModuleOp> findScheduled(const std::string &shared) const;
   void keepScheduled(const std::string &shared, mlir::ModuleOp module) const;

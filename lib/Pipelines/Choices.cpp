@@ -69,20 +69,18 @@ bool Choices::isGroup(size_t division) const {
   return !divisions[division].empty() && divisions[division].back().word == kGroupWord;
 }
 
-/// The value of the word `offload`; empty if all stays.
-static std::string offloadOf(Cell cell) {
+TriedSettings Choices::offloaded(Cell cell) const {
   SmallVector<StringRef> words;
   for (const OffloadKind &kind : ArrayRef(kOffloadKinds).take_front(cell.offload))
     words.push_back(kind.word);
   if (cell.activations > 0)
     words.push_back(kActivationWords[cell.activations]);
-  return llvm::join(words, ",");
+  return words.empty() ? TriedSettings() : TriedSettings{{"offload", llvm::join(words, ",")}};
 }
 
 TriedSettings Choices::decided(Cell cell) const {
   TriedSettings settings = divisions[cell.division];
-  if (const std::string offload = offloadOf(cell); !offload.empty())
-    settings.push_back({"offload", offload});
+  llvm::append_range(settings, offloaded(cell));
   llvm::append_range(settings, splits[cell.split]);
   return settings;
 }

@@ -41,6 +41,8 @@ struct Choices {
   bool copies(Cell cell) const { return copiesAnyway || cell.offload > 0 || cell.activations > 0; }
   /// All that a cell decides, before activation checkpointing.
   TriedSettings decided(Cell cell) const;
+  /// Of that, what is offloaded.
+  TriedSettings offloaded(Cell cell) const;
 
   std::vector<TriedSettings> divisions; ///< of a stage all ranks, then ever smaller groups
   std::vector<TriedSettings> splits;    ///< the largest micro-batches first

@@ -6,12 +6,15 @@ using namespace mlir;
 
 namespace trainc {
 
+/// Whose step the cell has: what is offloaded is decided behind it.
+static Cell inMemory(Cell cell) { return {cell.division, cell.split}; }
+
 /// Brings the steps of the jobs' cells to where activation checkpointing decides.
 LogicalResult Trials::makeSteps(ArrayRef<Job> jobs) {
   std::set<Cell> missing;
   for (const Job &job : jobs)
-    if (steps_.count(job.cell) == 0)
-      missing.insert(job.cell);
+    if (steps_.count(inMemory(job.cell)) == 0)
+      missing.insert(inMemory(job.cell));
   const std::vector<Cell> cells(missing.begin(), missing.end());
   std::vector<std::optional<Candidates>> made(cells.size());
   const auto makeOne = [&](size_t i) -> LogicalResult {
@@ -32,7 +35,9 @@ LogicalResult Trials::make(ArrayRef<Job> jobs) {
     return failure();
   std::vector<std::optional<CandidatePlan>> made(jobs.size());
   const auto makeOne = [&](size_t i) -> LogicalResult {
-    FailureOr<CandidatePlan> plan = steps_.at(jobs[i].cell).plan(jobs[i].behind);
+    TriedSettings behind = choices_.offloaded(jobs[i].cell);
+    llvm::append_range(behind, jobs[i].behind);
+    FailureOr<CandidatePlan> plan = steps_.at(inMemory(jobs[i].cell)).plan(behind);
     if (succeeded(plan))
       made[i] = *plan;
     return plan;
@@ -49,7 +54,7 @@ LogicalResult Trials::make(ArrayRef<Job> jobs) {
 FailureOr<const Candidates *> Trials::step(Cell cell) {
   if (failed(makeSteps(Job{cell, {}})))
     return failure();
-  return &steps_.at(cell);
+  return &steps_.at(inMemory(cell));
 }
 
 LogicalResult Trials::plan(ArrayRef<Trial> trials) {

@@ -23,7 +23,7 @@ public:
   Trials(mlir::ModuleOp model, const CompileOptions &options, const Choices &choices, int64_t limit)
       : model_(model), options_(options), choices_(choices), limit_(limit) {}
 
-  /// The cell's step, before activation checkpointing decides.
+  /// The cell's step, before activation checkpointing and offload decide.
   llvm::FailureOr<const Candidates *> step(Cell cell);
 
   /// Plans those that are not planned.
@@ -72,7 +72,7 @@ private:
   const CompileOptions &options_;
   const Choices &choices_;
   int64_t limit_;
-  std::map<Cell, Candidates> steps_;
+  std::map<Cell, Candidates> steps_; ///< of cells with nothing offloaded
   std::vector<PlannedStrategy> tried_;
   std::map<Trial, size_t> numbers_;
 };
