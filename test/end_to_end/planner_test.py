@@ -179,6 +179,34 @@ class PlannerTest(harness.EndToEndTest):
         os.sched_setaffinity(0, cores)
         self.assertEqual(*answers)
 
+    def test_errors_of_what_is_tried_are_said_once(self):
+        for options in (["--activation-checkpointing=full"], ["--activation-checkpointing=budget"], []):
+            err = self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", "--memory-limit=1GiB", "--checkpoint-blocks=none", *options], 2, "gpt.mlir:")
+            self.assertEqual(err.count("error:"), 1, err)
+
+    # --- --host-memory ---
+
+    def test_what_a_host_gives_bounds_what_goes_out(self):
+        gpu = ["--target=cuda", "--gpu-levels=none", "--ranks=2", "--accumulate=1", "--zero-stage=0"]
+        strategies = self.estimate(*gpu)["strategies"]
+        limit = f"--memory-limit={min(self.bytes(each) for each in strategies if each['settings']['offload'] == 'none') - 1}"
+
+        def taken(host):
+            self.trainc("compile", "gpt.mlir", "-o", "gpt.plan", "--report=report.json", *gpu, limit, f"--host-memory={host}")
+            planner = json.loads(Path("report.json").read_text())["planner"]
+            return planner["strategies"][planner["taken"]]
+
+        outside = taken("1TiB")
+        both = 2 * outside["memory"]["host"]
+        self.assertGreater(both, 0)
+        self.assertEqual(taken(both)["settings"], outside["settings"])
+        less = taken(both - 1)
+        self.assertLess(2 * less["memory"]["host"], both)
+        self.assertGreater(less["predicted_step_seconds"], outside["predicted_step_seconds"])
+        table, _ = self.trainc("estimate", "gpt.mlir", *gpu, limit, f"--host-memory={both - 1}")
+        self.assertIn(" of the host too much", table)
+        self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", "--host-memory=1GiB"], 2, "host_memory (--host-memory) is for GPUs")
+
     # --- --largest-batch ---
 
     def test_one_sample_more_does_not_fit(self):
