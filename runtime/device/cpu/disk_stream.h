@@ -37,7 +37,7 @@ public:
   Number failed() const { return failed_; }
 
 private:
-  static constexpr uint64_t kRoom = 64;
+  static constexpr uint64_t kRoom = 1024;
 
   struct Transfer {
     DiskArena *arena = nullptr;
