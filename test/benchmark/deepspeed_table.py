@@ -50,7 +50,6 @@ TAIL = """
 * DeepSpeed's column "GPU" is states, and 4 bytes for each parameter of the largest layer ({layer:.2f} GiB). It has no activations, no buckets, no workspace and no
   memory of the driver. "GPU: all" is what the plan allocates, with gathered parameters and activations of one sample of 512 tokens, and
   {unplanned:.2f} GiB for driver and libraries.
-* Of "GPU: all" without states, most is what an update in fp16 holds at once: a rank's gradients, divided by the scale of the loss, between the norm and the update.
 * `zero_init=0` builds the model on the host at first. No rank of ours does: it draws or reads its own part. So both rows have the same plan.
 """
 
