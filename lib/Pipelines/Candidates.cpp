@@ -93,14 +93,6 @@ LogicalResult Candidates::schedule(ModuleOp module, const Strategy &strategy,
   return success();
 }
 
-/// Of what a node's host may give (host_memory), a rank's part.
-static std::optional<int64_t> hostShare(train::ProgramOp program, const Machine &reference) {
-  if (!program.getHostMemory())
-    return std::nullopt;
-  return int64_t(*program.getHostMemory()) /
-         std::min<int64_t>(int64_t(program.getRanks()), reference.nodeRanks);
-}
-
 FailureOr<CandidatePlan> Candidates::plan(const TriedSettings &tried, const Machine *machine) const {
   OwningOpRef<ModuleOp> module = step().clone();
   train::ProgramOp program = *module->getOps<train::ProgramOp>().begin();
@@ -109,7 +101,7 @@ FailureOr<CandidatePlan> Candidates::plan(const TriedSettings &tried, const Mach
   Strategy strategy = strategy_;
   strategy.offloads = train::offloadOf(program).any(); // which may be tried
   const Machine reference = codegen::Target::chosenFor(*module)->referenceMachine();
-  const std::optional<int64_t> hostMay = hostShare(program, reference);
+  const std::optional<HostLimit> hostMay = hostLimitOf(program);
   if (failed(run(*module,
                  [&](PassManager &manager) {
                    addRecomputePasses(manager, checkpoints);
@@ -124,7 +116,7 @@ FailureOr<CandidatePlan> Candidates::plan(const TriedSettings &tried, const Mach
   CandidatePlan plan{memoryReport(*module), predictStep(*module, machine ? *machine : reference),
                      flopsPerStep(*module), sentBytesPerStep(*module)};
   if (hostMay)
-    plan.hostLeft = *hostMay - plan.memory.host;
+    plan.hostLeft = hostMay->share() - plan.memory.host;
   return plan;
 }
 

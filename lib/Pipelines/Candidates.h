@@ -27,6 +27,11 @@ struct CandidatePlan {
   /// Of the limit, or of the host if less is left there; negative: it does not fit.
   int64_t left(int64_t limit) const { return std::min(limit - bytes(), hostLeft); }
   bool fits(int64_t limit) const { return left(limit) >= 0; }
+  /// Whether less is missing of the host, or as much, and it takes fewer bytes.
+  bool isSmaller(const CandidatePlan &than) const {
+    return std::pair(-std::min<int64_t>(hostLeft, 0), bytes()) <
+           std::pair(-std::min<int64_t>(than.hostLeft, 0), than.bytes());
+  }
 };
 
 /// Settings that are tried together, by their words. They must be of those that passes read from the phase

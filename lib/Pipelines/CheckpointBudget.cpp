@@ -61,6 +61,9 @@ std::vector<TriedSettings> checkpointCandidates(ModuleOp step) {
 
 static LogicalResult refuse(ModuleOp module, const CandidatePlan &least, int64_t limit) {
   train::ProgramOp program = *module.getOps<train::ProgramOp>().begin();
+  if (least.hostLeft < 0)
+    return program.emitError() << "activation_checkpointing budget: each plan needs at least "
+                               << hostShortage(least.memory, *hostLimitOf(program));
   return program.emitError() << "activation_checkpointing budget: no plan fits into the memory limit of "
                              << formatBytes(limit) << " (" << limit
                              << " bytes); the smallest limit that one fits into is " << least.bytes()
@@ -96,7 +99,7 @@ LogicalResult chooseCheckpoints(ModuleOp module, const Strategy &strategy, int64
     return failure();
   const CandidatePlan *least = &plans->front(), *best = nullptr;
   for (const CandidatePlan &plan : *plans) {
-    if (plan.bytes() < least->bytes())
+    if (plan.isSmaller(*least))
       least = &plan;
     if (plan.fits(limit) && (!best || plan.step.total < best->step.total))
       best = &plan;

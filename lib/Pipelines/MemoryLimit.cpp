@@ -3,6 +3,7 @@
 #include "dialects/Train/Offloading.h"
 #include "dialects/Train/ProgramSettings.h"
 #include "dialects/Train/Sharding.h"
+#include "lib/Codegen/Target.h"
 #include "lib/Pipelines/Strategies.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -60,6 +61,14 @@ static std::string moreOffload(train::ProgramOp program) {
   return "--offload=" + (offload.any() ? program.getOffload()->str() + "," : "") + "activations";
 }
 
+std::optional<HostLimit> hostLimitOf(train::ProgramOp program) {
+  if (!program.getHostMemory())
+    return std::nullopt;
+  const Machine reference = codegen::Target::chosenFor(program)->referenceMachine();
+  return HostLimit{.bytes = int64_t(*program.getHostMemory()),
+                   .ranks = std::min<int64_t>(int64_t(program.getRanks()), reference.nodeRanks)};
+}
+
 std::optional<MemoryLimit> memoryLimitOf(train::ProgramOp program) {
   const std::optional<uint64_t> bytes = program.getMemoryLimit();
   if (!bytes)
@@ -67,6 +76,7 @@ std::optional<MemoryLimit> memoryLimitOf(train::ProgramOp program) {
   const bool computes = mayComputeInBf16(program);
   return MemoryLimit{
       .bytes = int64_t(*bytes),
+      .host = hostLimitOf(program),
       .zeroStage = int64_t(program.getZeroStage()),
       // What goes outside is not kept.
       .moreCheckpointing = train::offloadOf(program).activations
@@ -154,7 +164,7 @@ static std::string smallerActivations(const MemoryReport &memory, const MemoryLi
     text += "--precision=bf16 keeps most activations in half the bytes; ";
   if (!given.moreCheckpointing.empty())
     text += given.moreCheckpointing + " keeps fewer activations; ";
-  if (!given.moreOffload.empty())
+  if (!given.moreOffload.empty() && given.hostThatFits == 0)
     text += given.moreOffload + " keeps activations outside of memory; ";
   if (given.mayUseSmallerGroups)
     text += "a smaller --offload-group has less of the states in memory at a time; ";
@@ -177,20 +187,43 @@ static std::string advice(plan::TrainingOp training, const MemoryReport &memory,
          fewerActivations(training, memory, given, limit);
 }
 
+/// With "; " behind it.
+static std::string moreOfTheHost(const MemoryLimit &given) {
+  if (given.hostThatFits == 0)
+    return "";
+  return llvm::formatv("what fits needs more of the host's memory: --host-memory={0}; ", given.hostThatFits);
+}
+
+std::string hostShortage(const MemoryReport &memory, const HostLimit &host) {
+  std::string together;
+  if (host.ranks > 1)
+    together = llvm::formatv(" for each of the {0} ranks of a node, together {1} ({2} bytes)", host.ranks,
+                             formatBytes(host.ranks * memory.host), host.ranks * memory.host);
+  return llvm::formatv(
+      "{0} ({1} bytes) of the host's memory{2}, which may give {3} ({4}; host_memory); allow "
+      "more (--host-memory), or offload less (--offload)",
+      formatBytes(memory.host), memory.host, together, formatBytes(host.bytes), host.bytes);
+}
+
 LogicalResult checkMemoryLimit(ModuleOp module, const MemoryLimit &limit) {
-  MemoryReport memory = memoryReport(module);
-  if (memory.needed() <= limit.bytes)
+  const MemoryReport memory = memoryReport(module);
+  const bool isHostShort = limit.host && memory.host > limit.host->share();
+  if (memory.needed() <= limit.bytes && !isHostShort)
     return success();
   plan::TrainingOp training = *module.getOps<plan::TrainingOp>().begin();
   InFlightDiagnostic error = training->emitError();
   if (!limit.decided.empty())
-    error << "with " << limit.decided << ", which takes the least memory of what the compiler tries, ";
+    error << "with " << limit.decided << ", which takes the least memory of what the compiler tries"
+          << (limit.hostThatFits > 0 ? " and the host has room for, " : ", ");
+  if (isHostShort)
+    return error << "the plan needs " << hostShortage(memory, *limit.host);
   return error << "the plan needs " << formatBytes(memory.limited()) << " (" << memory.limited()
                << " bytes) and " << formatBytes(memory.unplanned)
                << (memory.isReserve ? " of the GPU for the driver and libraries (reserve_memory)"
                                     : " for the process around it")
                << ", the memory limit allows " << formatBytes(limit.bytes) << " (" << limit.bytes
-               << "): " << bytesByKind(memory) << "; " << advice(training, memory, limit);
+               << "): " << bytesByKind(memory) << "; " << moreOfTheHost(limit)
+               << advice(training, memory, limit);
 }
 
 } // namespace trainc

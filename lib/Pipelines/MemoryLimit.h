@@ -1,4 +1,4 @@
-// `--memory-limit`: a plan that needs more is refused, with advice.
+// `--memory-limit` and `--host-memory`: a plan that needs more is refused, with advice.
 #pragma once
 
 #include "dialects/Train/ProgramWords.h"
@@ -11,9 +11,23 @@
 
 namespace trainc {
 
+/// What the host of a node may give its ranks for what is offloaded (host_memory).
+struct HostLimit {
+  int64_t bytes; ///< for all of them together
+  int64_t ranks; ///< of a node
+
+  int64_t share() const { return bytes / ranks; } ///< bytes of a rank
+};
+
+/// None if the program's host is its device, or nobody knows what it has.
+std::optional<HostLimit> hostLimitOf(train::ProgramOp program);
+
 /// A limit, and what the program says that matters for advice. What somebody gave is not advised against.
 struct MemoryLimit {
   int64_t bytes;
+  std::optional<HostLimit> host;
+  /// Bytes of a node's host with which something would fit that the compiler has tried; 0: nothing would.
+  int64_t hostThatFits = 0;
   int64_t zeroStage;
   std::string moreCheckpointing; ///< as options: what keeps less than now; empty: nothing does
   std::string moreOffload;       ///< as an option: activations go outside, too; empty: not to be advised
@@ -40,9 +54,12 @@ std::string formatBytes(int64_t bytes);
 /// "activations 1.90 GiB (79%), parameters 475 MiB (19%), ...", the largest first.
 std::string bytesByKind(const MemoryReport &memory);
 
+/// What a plan that the host has no room for needs of it and may have, and what would help.
+std::string hostShortage(const MemoryReport &memory, const HostLimit &host);
+
 /// Emits an error at the module's train.program if its plan (phase `plan`) and what it needs besides
-/// (MemoryReport::unplanned) take more bytes than the limit. It says what takes the bytes, and what would
-/// help.
+/// (MemoryReport::unplanned) take more bytes than the limit, or what it offloads takes more than the host may
+/// give. It says what takes the bytes, and what would help.
 llvm::LogicalResult checkMemoryLimit(mlir::ModuleOp module, const MemoryLimit &limit);
 
 } // namespace trainc

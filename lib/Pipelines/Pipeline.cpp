@@ -81,7 +81,7 @@ static LogicalResult refuseWithoutLimit(ModuleOp module) {
 }
 
 /// Decides what a memory limit leaves open, where the module has a program with one.
-static LogicalResult decide(ModuleOp module, const CompileOptions &options, Planning *planning) {
+static LogicalResult decide(ModuleOp module, const CompileOptions &options, Planning &planning) {
   const std::optional<MemoryLimit> limit = strategyOf(module, options).memoryLimit;
   if (!limit)
     return options.findsLargestBatch ? refuseWithoutLimit(module) : success();
@@ -93,18 +93,22 @@ static LogicalResult decide(ModuleOp module, const CompileOptions &options, Plan
     decided->limit = limit->bytes;
     decided->largestBatches = std::move(*largest);
   }
-  if (succeeded(decided) && planning)
-    *planning = std::move(*decided);
+  if (succeeded(decided))
+    planning = std::move(*decided);
   return decided;
 }
 
 LogicalResult runPhases(ModuleOp module, const CompileOptions &options, Snapshots *snapshots,
                         Planning *planning) {
   const Phase last = options.compileTo.value_or(Phase::Plan);
+  Planning unasked;
+  Planning &decided = planning ? *planning : unasked;
   if (failed(applySettings(module, options)) ||
-      (last > Phase::Model && failed(decide(module, options, planning))))
+      (last > Phase::Model && failed(decide(module, options, decided))))
     return failure();
-  const Strategy strategy = strategyOf(module, options);
+  Strategy strategy = strategyOf(module, options);
+  if (strategy.memoryLimit)
+    strategy.memoryLimit->hostThatFits = decided.hostThatFits;
   if (snapshots)
     snapshots->write("model", module);
   const auto lacksSnapshot = [&] { return snapshots && snapshots->failed(); };

@@ -44,7 +44,8 @@ public:
   FailureOr<const PlannedStrategy *> planSmallest();
 
   std::optional<size_t> best() const { return trials_.best(); }
-  Planning takePlanning() && { return {limit_, std::move(trials_).take(), *taken_, {}}; }
+  int64_t hostThatFits() const { return trials_.hostThatFits(); }
+  Planning takePlanning() && { return {limit_, std::move(trials_).take(), *taken_, {}, 0}; }
 
 private:
   LogicalResult open(Cell cell);
@@ -339,7 +340,10 @@ FailureOr<Planning> decideWhatFits(ModuleOp model, const CompileOptions &options
       return failure();
     if (!planner.best()) { // the limit's own error says what its plan takes, and what would help
       train::setDerived(program, (*smallest)->decided, "memory_limit");
-      return Planning();
+      Planning nothing;
+      if (const std::optional<HostLimit> host = hostLimitOf(program))
+        nothing.hostThatFits = host->ranks * planner.hostThatFits();
+      return nothing;
     }
   }
   if (failed(planner.keepGathered()))

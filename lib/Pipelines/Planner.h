@@ -11,6 +11,7 @@ struct Planning {
   std::vector<PlannedStrategy> tried;
   size_t taken = 0;
   std::vector<PlannedStrategy> largestBatches; ///< of findLargestBatches(), if they were asked for
+  int64_t hostThatFits = 0; ///< if nothing fits: bytes of a node's host with which something would; or 0
 };
 
 /// The limit, the strategies, and the number of the one that was taken.
@@ -23,7 +24,8 @@ llvm::json::Object planningJson(const Planning &planning);
 /// or the text gives stays, except that the text's micro-batch may be cut. With `activation_checkpointing
 /// budget` nothing is open. `model` has the settings of `options`.
 /// Equal input gives equal decisions. Writes them into the program; decides nothing if nothing is open.
-/// Fails, with an error at the program, if nothing fits: it names the strategy of the least bytes.
+/// If nothing fits, it decides for the strategy of the least bytes that the host has room for, and the
+/// limit's own error (checkMemoryLimit) says what that takes.
 ///
 /// The search is best first. It takes for granted that no strategy gains time from smaller micro-batches, nor
 /// from offload, nor from computing anything again, except that the latter may if the step copies what is

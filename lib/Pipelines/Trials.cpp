@@ -97,10 +97,17 @@ bool Trials::isBetter(size_t a, size_t b) const {
 }
 
 size_t Trials::smallest() const {
-  const auto smallest = llvm::min_element(tried_, [](const PlannedStrategy &a, const PlannedStrategy &b) {
-    return a.plan.bytes() < b.plan.bytes();
-  });
+  const auto smallest = llvm::min_element(
+      tried_, [](const PlannedStrategy &a, const PlannedStrategy &b) { return a.plan.isSmaller(b.plan); });
   return size_t(smallest - tried_.begin());
+}
+
+int64_t Trials::hostThatFits() const {
+  int64_t least = 0;
+  for (const auto &[decided, plan] : tried_)
+    if (plan.bytes() <= limit_ && (least == 0 || plan.memory.host < least))
+      least = plan.memory.host;
+  return least;
 }
 
 std::optional<Trial> Trials::trialOf(size_t number) const {

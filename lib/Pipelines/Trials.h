@@ -49,8 +49,10 @@ public:
   bool takesLongerThanBest(double seconds) const;
   /// Whether `a` takes no more seconds and bytes than `b`, and less of one of them.
   bool isBetter(size_t a, size_t b) const;
-  /// The one of the least bytes. Something is planned.
+  /// The one of the least bytes, of those that the host has room for, if there are any. Something is planned.
   size_t smallest() const;
+  /// The least of the host's bytes, of a rank, with which one would fit; 0: none would.
+  int64_t hostThatFits() const;
   /// Which trial a plan was made for; none if planWith() made it.
   std::optional<Trial> trialOf(size_t number) const;
   size_t numberOf(Trial trial) const { return numbers_.at(trial); } ///< of one that is planned

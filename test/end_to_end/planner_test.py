@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -20,7 +21,8 @@ class PlannerTest(harness.EndToEndTest):
         Path("gpt.mlir").write_text(small_gpt.text())
 
     def report(self, *options):
-        self.trainc("compile", "gpt.mlir", "-o", "gpt.plan", "--cpu=native", "--report=report.json", *options)
+        cpu = [] if "--target=cuda" in options else ["--cpu=native"]
+        self.trainc("compile", "gpt.mlir", "-o", "gpt.plan", *cpu, "--report=report.json", *options)
         return json.loads(Path("report.json").read_text())
 
     def estimate(self, *options):
@@ -259,6 +261,36 @@ class PlannerTest(harness.EndToEndTest):
         limit = peak["peak"] + peak["unplanned"]
         self.assertNotIn("planner", self.report(*given, f"--memory-limit={limit}"))
         self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", *given, f"--memory-limit={limit - 1}"], 2, "error: the plan needs")
+
+    # --- a host that is short ---
+
+    GPU = ["--target=cuda", "--gpu-levels=none", "--ranks=2", "--zero-stage=0", "--micro-batch=2"]
+
+    def refused(self, *options):
+        return self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", *self.GPU, *options], 2, "gpt.mlir:")
+
+    def test_a_plan_that_the_host_has_no_room_for_is_refused(self):
+        (offloaded,) = self.estimate(*self.GPU, "--offload=optimizer", "--activation-checkpointing=none")["strategies"]
+        host = offloaded["memory"]["host"]
+        for level in ("none", "budget"):
+            with self.subTest(level):
+                given = ["--memory-limit=4GiB", "--offload=optimizer", f"--activation-checkpointing={level}"]
+                err = self.refused(*given, f"--host-memory={2 * host - 1}")
+                self.assertIn(f" ({host} bytes) of the host's memory for each of the 2 ranks of a node, together ", err)
+                self.assertIn(f" ({2 * host} bytes), which may give ", err)
+                self.assertIn(f" ({2 * host - 1}; host_memory); allow more (--host-memory)", err)
+                self.report(*self.GPU, *given, f"--host-memory={2 * host}")
+
+    def test_what_nothing_fits_into_without_more_of_the_host_says_so(self):
+        given = ["--activation-checkpointing=none"]
+        inside = next(each for each in self.estimate(*self.GPU, *given)["strategies"] if each["settings"]["offload"] == "none")
+        limit = f"--memory-limit={self.bytes(inside) - 1}"
+        err = self.refused(*given, limit, "--host-memory=1")
+        self.assertIn("error: the plan needs", err)
+        enough = re.search(r"what fits needs more of the host's memory: (--host-memory=\d+); ", err)[1]
+        planner = self.report(*self.GPU, *given, limit, enough)["planner"]
+        self.assertEqual(enough, f"--host-memory={2 * planner['strategies'][planner['taken']]['memory']['host']}")
+        self.assertNotIn("what fits", self.refused(*given, "--memory-limit=1MiB", "--host-memory=1"))
 
 
 if __name__ == "__main__":
