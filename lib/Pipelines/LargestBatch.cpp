@@ -121,7 +121,7 @@ std::string remarksOnLargestBatches(ArrayRef<PlannedStrategy> largest) {
 }
 
 llvm::json::Object largestBatchesJson(int64_t limit, ArrayRef<PlannedStrategy> largest) {
-  return llvm::json::Object{{"memory_limit", limit}, {"strategies", strategiesJson(largest)}};
+  return llvm::json::Object{{"memory_limit", limit}, {"strategies", strategiesJson(largest, nullptr, limit)}};
 }
 
 } // namespace trainc

@@ -314,9 +314,10 @@ FailureOr<const PlannedStrategy *> Planner::planSmallest() {
 }
 
 llvm::json::Object trainc::planningJson(const Planning &planning) {
-  return llvm::json::Object{{"memory_limit", planning.limit},
-                            {"strategies", strategiesJson(planning.tried)},
-                            {"taken", int64_t(planning.taken)}};
+  return llvm::json::Object{
+      {"memory_limit", planning.limit},
+      {"strategies", strategiesJson(planning.tried, &planning.tried[planning.taken], planning.limit)},
+      {"taken", int64_t(planning.taken)}};
 }
 
 // --- The decision ---

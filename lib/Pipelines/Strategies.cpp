@@ -2,6 +2,9 @@
 
 #include "dialects/Train/Checkpoints.h"
 #include "dialects/Train/ProgramSettings.h"
+#include "lib/Pipelines/MemoryLimit.h"
+
+#include "llvm/Support/Format.h"
 
 using namespace mlir;
 
@@ -80,23 +83,41 @@ FailureOr<std::vector<PlannedStrategy>> planStrategies(ModuleOp model, const Com
   return planned;
 }
 
-static llvm::json::Object strategyJson(const PlannedStrategy &strategy) {
+std::string verdictOn(const PlannedStrategy &strategy, const PlannedStrategy *taken, int64_t limit) {
+  if (limit > 0 && strategy.plan.bytes() > limit)
+    return formatBytes(strategy.plan.bytes() - limit) + " too much";
+  if (limit > 0 && strategy.plan.hostLeft < 0)
+    return formatBytes(-strategy.plan.hostLeft) + " of the host too much";
+  if (&strategy == taken)
+    return limit > 0 ? "the fastest that fits" : "the fastest";
+  if (!taken || taken->plan.step.total == 0)
+    return "";
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format(
+      "%+.2f%% seconds", 100 * (strategy.plan.step.total / taken->plan.step.total - 1));
+  return text;
+}
+
+static llvm::json::Object strategyJson(const PlannedStrategy &strategy, std::string verdict) {
   llvm::json::Object settings;
   for (const train::GivenSetting &setting : strategy.decided)
     settings[setting.word] = setting.value;
   return llvm::json::Object{{"settings", std::move(settings)},
                             {"memory", memoryJson(strategy.plan.memory)},
+                            {"needed_bytes", strategy.plan.bytes()},
                             {"sent_bytes", strategy.plan.sentBytes},
                             {"flops_per_step", strategy.plan.flops.model},
                             {"recomputed_flops_per_step", strategy.plan.flops.recomputed},
                             {"predicted_step_seconds", strategy.plan.step.total},
-                            {"predicted_exposed_seconds", strategy.plan.step.exposed}};
+                            {"predicted_exposed_seconds", strategy.plan.step.exposed},
+                            {"verdict", std::move(verdict)}};
 }
 
-llvm::json::Array strategiesJson(ArrayRef<PlannedStrategy> strategies) {
+llvm::json::Array strategiesJson(ArrayRef<PlannedStrategy> strategies, const PlannedStrategy *taken,
+                                 int64_t limit) {
   llvm::json::Array json;
   for (const PlannedStrategy &strategy : strategies)
-    json.push_back(strategyJson(strategy));
+    json.push_back(strategyJson(strategy, verdictOn(strategy, taken, limit)));
   return json;
 }
 

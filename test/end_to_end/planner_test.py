@@ -32,7 +32,7 @@ class PlannerTest(harness.EndToEndTest):
         return [f"--{word.replace('_', '-')}={value}" for word, value in strategy["settings"].items()]
 
     def bytes(self, strategy):
-        return strategy["memory"]["peak"] + strategy["memory"]["unplanned"]
+        return strategy["needed_bytes"]
 
     # --- estimate ---
 
@@ -74,11 +74,23 @@ class PlannerTest(harness.EndToEndTest):
         self.assertEqual(table.count("the fastest that fits"), 1)
         self.assertEqual(len(table.splitlines()), 1 + len(strategies))
         self.assertEqual(table.count(" too much"), len(strategies) - len(fitting))
+        judged = self.estimate(*TWO, f"--memory={limit}")["strategies"]
+        self.assertTrue(all(line.endswith("  " + each["verdict"]) for line, each in zip(table.splitlines()[1:], judged)), table)
+        self.assertEqual([each["verdict"].endswith(" too much") for each in judged], [self.bytes(each) > limit for each in strategies])
+
+    def test_what_a_host_has_no_room_for_is_too_much(self):
+        gpu = ["--target=cuda", "--memory=1TiB", "--host-memory=1"]
+        judged = self.estimate(*gpu)["strategies"]
+        for strategy in judged:
+            self.assertEqual(strategy["verdict"].endswith(" of the host too much"), strategy["memory"]["host"] > 0, strategy)
+        self.assertEqual({strategy["memory"]["host"] > 0 for strategy in judged}, {False, True})
+        table = self.trainc("estimate", "gpt.mlir", *gpu)[0].splitlines()
+        self.assertTrue(all(line.endswith("  " + each["verdict"]) for line, each in zip(table[1:], judged)), table)
 
     def test_a_memory_limit_is_what_estimates_compare_with(self):
         options = ["--offload=none", "--accumulate=1"]
-        strategies = self.estimate(*options)["strategies"]
-        limit = self.bytes(strategies[1])
+        limit = self.bytes(self.estimate(*options)["strategies"][1])
+        strategies = self.estimate(*options, f"--memory={limit}")["strategies"]
         Path("limited.mlir").write_text(small_gpt.text(("  optimizer ", f"  memory_limit {limit}\n  optimizer ")))
         for model, given in (("gpt.mlir", [f"--memory-limit={limit}"]), ("limited.mlir", []), ("gpt.mlir", ["--memory-limit=1GiB", f"--memory={limit}"])):
             with self.subTest(model=model, given=given):

@@ -217,6 +217,28 @@ class Page(harness.EndToEndTest):
         first, last = entry["values"]["begin"][value], entry["values"]["end"][value] - 1
         self.assertIn(f"instructions {name_of(entry, first)} to {name_of(entry, last)}", tip[1])
 
+    def test_what_was_chosen_among_is_judged_as_in_the_terminal(self):
+        """Of a GPU, whose limit does not count the host's memory that plans have beside."""
+        gpu = [harness.GOLDEN / "gpt" / "gpt.mlir", "--target=cuda"]
+        given = [*gpu, "--offload=optimizer", "--activation-checkpointing=none"]
+        (strategy,) = json.loads(self.trainc("estimate", *given, "--json")[0])["strategies"]
+        limit = strategy["needed_bytes"]
+        self.assertEqual(limit, strategy["memory"]["peak"] - strategy["memory"]["host"] + strategy["memory"]["unplanned"])
+        _, table = self.trainc("compile", *gpu, f"--memory-limit={limit}", "--gpu-levels=none", "-o", "gpu.plan", "--report=gpu.json")
+        lines = [re.split(r"  +", line.strip()) for line in table.splitlines()]
+        self.assertEqual(lines[0][-1], "verdict")
+        terminal = [line[-1] for line in lines[1:-1]]
+        self.trainc("report", "gpu.plan", "-o", "gpu.html")
+        planner = json.loads(Path("gpu.json").read_text())["planner"]
+        self.assertEqual([each["verdict"] for each in planner["strategies"]], terminal)
+        rows = self.show("gpu.html").evaluate("""(() => {
+            document.querySelector("#peak .more")?.click();
+            return [...document.querySelectorAll("#strategies tbody tr")].map(row => row.lastElementChild.textContent);
+        })()""")
+        self.assertEqual(rows, terminal)
+        outside = [each["verdict"] for each in planner["strategies"] if each["memory"]["host"] and each["memory"]["peak"] + each["memory"]["unplanned"] > limit]
+        self.assertTrue({"the fastest that fits"} < set(outside), outside)
+
     def test_answers_to_keys(self):
         report = self.report()
         page = self.show("plan.html")

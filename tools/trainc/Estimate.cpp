@@ -22,8 +22,9 @@ static const PlannedStrategy *findFastest(const std::vector<PlannedStrategy> &st
   return fastest;
 }
 
-static std::string asJson(const std::vector<PlannedStrategy> &strategies, const PlannedStrategy *fastest) {
-  llvm::json::Object json{{"strategies", strategiesJson(strategies)}};
+static std::string asJson(const std::vector<PlannedStrategy> &strategies, const PlannedStrategy *fastest,
+                          int64_t memory) {
+  llvm::json::Object json{{"strategies", strategiesJson(strategies, fastest, memory)}};
   json["fastest"] = fastest ? llvm::json::Value(fastest - strategies.data()) : nullptr;
   return llvm::formatv("{0:2}\n", llvm::json::Value(std::move(json)));
 }
@@ -50,8 +51,8 @@ int runEstimate(const EstimateCommand &command) {
     return 2;
   const int64_t memory = boundOf(command, model.module());
   const PlannedStrategy *fastest = findFastest(*strategies, memory);
-  return finish(
-      printOutput(command.json ? asJson(*strategies, fastest) : strategyTable(*strategies, fastest, memory)));
+  return finish(printOutput(command.json ? asJson(*strategies, fastest, memory)
+                                         : strategyTable(*strategies, fastest, memory)));
 }
 
 } // namespace trainc

@@ -32,18 +32,6 @@ std::string valueOf(const PlannedStrategy &strategy, const std::string &word) {
 
 std::string bytesOrNone(int64_t bytes) { return bytes == 0 ? "-" : formatBytes(uint64_t(bytes)); }
 
-std::string verdict(const PlannedStrategy &strategy, const PlannedStrategy *taken, int64_t limit) {
-  if (limit > 0 && strategy.plan.bytes() > limit)
-    return fmt::format("{} too much", formatBytes(uint64_t(strategy.plan.bytes() - limit)));
-  if (limit > 0 && strategy.plan.hostLeft < 0)
-    return fmt::format("{} of the host too much", formatBytes(uint64_t(-strategy.plan.hostLeft)));
-  if (&strategy == taken)
-    return limit > 0 ? "the fastest that fits" : "the fastest";
-  if (!taken || taken->plan.step.total == 0)
-    return "";
-  return fmt::format("{:+.2f}% seconds", 100 * (strategy.plan.step.total / taken->plan.step.total - 1));
-}
-
 Line lineOf(const PlannedStrategy &strategy, const Line &words) {
   const MemoryReport &memory = strategy.plan.memory;
   Line line;
@@ -84,7 +72,7 @@ std::string strategyTable(const std::vector<PlannedStrategy> &strategies, const 
   std::vector<Line> lines = {head};
   for (const PlannedStrategy &strategy : strategies) {
     lines.push_back(lineOf(strategy, words));
-    lines.back().push_back(verdict(strategy, taken, limit));
+    lines.back().push_back(verdictOn(strategy, taken, limit));
   }
   return aligned(lines);
 }

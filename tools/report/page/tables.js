@@ -78,11 +78,9 @@ function batchTable(batches) {
 
 function strategyTable(planner) {
   const decided = each => Object.entries(each.settings || {}).map(([word, value]) => `${word} ${value}`).join(", ") || "the program as it is";
-  const bytesOf = each => each.memory ? each.memory.peak + each.memory.unplanned : NaN;
-  const outcome = (each, number) => number === planner.taken ? "taken" : bytesOf(each) > planner.memory_limit ? "does not fit" : "takes longer";
-  return longTable([["strategy"], ["memory", true], ["step", true], ["outcome"]], planner.strategies.map((each, number) =>
-    [wide(decided(each)), Number.isFinite(bytesOf(each)) ? bytesText(bytesOf(each)) : "",
-     Number.isFinite(each.predicted_step_seconds) ? secondsText(each.predicted_step_seconds) : "", outcome(each, number)]), 12, {id: "strategies"});
+  return longTable([["strategy"], ["memory", true], ["step", true], ["verdict"]], planner.strategies.map(each =>
+    [wide(decided(each)), Number.isFinite(each.needed_bytes) ? bytesText(each.needed_bytes) : "",
+     Number.isFinite(each.predicted_step_seconds) ? secondsText(each.predicted_step_seconds) : "", each.verdict || ""]), 12, {id: "strategies"});
 }
 
 function timePart() {
