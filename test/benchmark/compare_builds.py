@@ -3,6 +3,7 @@
 
   compare_builds.py OLD_BIN NEW_BIN                     folders of trainc and trainrun
   compare_builds.py OLD_BIN NEW_BIN --only small-2      one case
+  compare_builds.py OLD_BIN NEW_BIN --compile-only      nothing is run
 
 Each build compiles and runs its own plans. Runs of the two take turns, so that a machine that slows down slows both.
 Exit codes: 0; 1 where a program failed, losses differ or, with --check, the new build is worse; 2 bad usage.
@@ -34,6 +35,7 @@ ZERO3 = ("--zero-stage=3", "--activation-checkpointing=selective")
 CASES = {
     "small": Case("examples/gpt/small.mlir", ("--micro-batch=8", "--seq-len=128"), 256, 1, steps=150, rounds=5),
     "small-2": Case("examples/gpt/small.mlir", ("--micro-batch=4", "--seq-len=128", *ZERO3), 256, 2, steps=150, rounds=5),
+    "llama": Case("examples/llama/small.mlir", (), 256, 1, steps=150, rounds=5),
     "gpt2": Case("examples/gpt/gpt.mlir", ("--micro-batch=4", "--seq-len=256", "--accumulate=1"), 50257, 1, steps=4, rounds=2),
     "gpt2-2": Case("examples/gpt/gpt.mlir", ("--micro-batch=2", "--seq-len=256", "--accumulate=1", *ZERO3), 50257, 2, steps=4, rounds=2),
 }  # fmt: skip
@@ -60,6 +62,16 @@ def run_steps(bin_folder, case, plan, data):
     lines = [json.loads(line) for line in metrics.read_text().splitlines()]
     steps = [line for line in lines if "loss" in line]
     return steps[WARMUP:], [step["loss"] for step in steps]
+
+
+def measure_compilation(builds, case, products, folder):
+    """For each build, by name: seconds of compilation, the median of rounds."""
+    seconds = {name: [] for name in builds}
+    for each in range(case.rounds):
+        for name, bin_folder in builds.items() if each % 2 == 0 else reversed(builds.items()):
+            progress(f"round {each + 1} of {case.rounds}: {name}")
+            seconds[name].append(compile_plan(bin_folder, case, products, folder / f"{name}.plan"))
+    return {name: {"compile_seconds": statistics.median(rounds)} for name, rounds in seconds.items()}
 
 
 def measure(builds, case, products, folder):
@@ -101,12 +113,19 @@ def print_table(results):
         )
 
 
+def print_compilation(results):
+    print("| case | compile, s: old | new | ratio |\n|---|---|---|---|")
+    for name, found in results.items():
+        old, new = (found[build]["compile_seconds"] for build in ("old", "new"))
+        print(f"| {name} | {old:.3g} | {new:.3g} | {new / old:.3f} |")
+
+
 def worse(results):
     return [
         f"{name}: {key} is {found['new'][key] / found['old'][key]:.3f} of the old build's, allowed is {bound}"
         for name, found in results.items()
         for key, bound in AT_MOST.items()
-        if found["new"][key] > bound * found["old"][key]
+        if key in found["new"] and found["new"][key] > bound * found["old"][key]
     ]
 
 
@@ -116,6 +135,7 @@ def parse_arguments():
     parser.add_argument("new", type=pathlib.Path)
     parser.add_argument("--only", choices=CASES, nargs="*", default=list(CASES))
     parser.add_argument("--rounds", type=int)
+    parser.add_argument("--compile-only", action="store_true", help="compare how long the builds compile, and run nothing")
     parser.add_argument("--fp32-products", choices=["fma", "bf16x3"], default="bf16x3" if compare.has_amx() else "fma")
     parser.add_argument("--json", type=pathlib.Path, help="where to write all figures")
     parser.add_argument("--check", action="store_true", help="exit with 1 where the new build is worse")
@@ -135,10 +155,11 @@ def main():
             case = CASES[name] if arguments.rounds is None else dataclasses.replace(CASES[name], rounds=arguments.rounds)
             progress(name)
             with tempfile.TemporaryDirectory() as folder:
-                results[name] = measure(builds, case, arguments.fp32_products, pathlib.Path(folder))
+                measured = measure_compilation if arguments.compile_only else measure
+                results[name] = measured(builds, case, arguments.fp32_products, pathlib.Path(folder))
     except ProgramFailed as failure:
         sys.exit(f"compare_builds.py: {failure}")
-    print_table(results)
+    (print_compilation if arguments.compile_only else print_table)(results)
     if arguments.json:
         arguments.json.write_text(json.dumps({"machine": compare.machine(), "cases": results}, indent=2) + "\n")
     found = worse(results) if arguments.check else []
