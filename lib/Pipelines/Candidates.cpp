@@ -116,7 +116,7 @@ FailureOr<CandidatePlan> Candidates::plan(const TriedSettings &tried, const Mach
   CandidatePlan plan{memoryReport(*module), predictStep(*module, machine ? *machine : reference),
                      flopsPerStep(*module), sentBytesPerStep(*module)};
   if (hostMay)
-    plan.hostLeft = hostMay->share() - plan.memory.host;
+    plan.hostLeft = hostMay->share() - plan.memory.host.total();
   return plan;
 }
 

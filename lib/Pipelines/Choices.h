@@ -17,11 +17,11 @@ struct Cell {
 /// fetched more often in a step comes later.
 struct OffloadKind {
   llvm::StringLiteral word;
-  int64_t MemoryReport::*bytes;
+  int64_t BytesByKind::*bytes;
 };
-inline constexpr OffloadKind kOffloadKinds[] = {{"optimizer", &MemoryReport::optimizer},
-                                                {"gradients", &MemoryReport::gradients},
-                                                {"parameters", &MemoryReport::parameters}};
+inline constexpr OffloadKind kOffloadKinds[] = {{"optimizer", &BytesByKind::optimizer},
+                                                {"gradients", &BytesByKind::gradients},
+                                                {"parameters", &BytesByKind::parameters}};
 
 /// Which activations go outside: none, those whose copies hide, or all.
 inline constexpr llvm::StringLiteral kActivationWords[] = {"", "hidden_activations", "activations"};

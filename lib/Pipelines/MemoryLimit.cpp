@@ -100,18 +100,16 @@ std::string formatBytes(int64_t bytes) {
   return llvm::formatv(unit == 0 ? "{0:F0} {1}" : "{0:F2} {1}", value, units[unit]);
 }
 
-std::string bytesByKind(const MemoryReport &memory) {
-  std::pair<int64_t, const char *> kinds[] = {{memory.parameters, "parameters"},
-                                              {memory.gradients, "gradients"},
-                                              {memory.optimizer, "optimizer states"},
-                                              {memory.activations, "activations"},
-                                              {memory.workspace, "workspace"}};
+std::string bytesByKind(const BytesByKind &memory) {
+  SmallVector<std::pair<int64_t, StringRef>> kinds;
+  for (const MemoryKind &kind : kMemoryKinds)
+    kinds.push_back({memory.*kind.bytes, kind.name});
   llvm::sort(kinds, std::greater());
   std::string text;
   for (auto &[bytes, kind] : kinds)
     if (bytes > 0)
       text += llvm::formatv("{0}{1} {2} ({3:F0}%)", text.empty() ? "" : ", ", kind, formatBytes(bytes),
-                            100.0 * double(bytes) / double(memory.limited()));
+                            100.0 * double(bytes) / double(memory.total()));
   return text;
 }
 
@@ -195,19 +193,20 @@ static std::string moreOfTheHost(const MemoryLimit &given) {
 }
 
 std::string hostShortage(const MemoryReport &memory, const HostLimit &host) {
+  const int64_t bytes = memory.host.total();
   std::string together;
   if (host.ranks > 1)
     together = llvm::formatv(" for each of the {0} ranks of a node, together {1} ({2} bytes)", host.ranks,
-                             formatBytes(host.ranks * memory.host), host.ranks * memory.host);
-  return llvm::formatv(
-      "{0} ({1} bytes) of the host's memory{2}, which may give {3} ({4}; host_memory); allow "
-      "more (--host-memory), or offload less (--offload)",
-      formatBytes(memory.host), memory.host, together, formatBytes(host.bytes), host.bytes);
+                             formatBytes(host.ranks * bytes), host.ranks * bytes);
+  return llvm::formatv("{0} ({1} bytes) of the host's memory{2}, which may give {3} ({4}; host_memory): {5}; "
+                       "allow more (--host-memory), or offload less (--offload)",
+                       formatBytes(bytes), bytes, together, formatBytes(host.bytes), host.bytes,
+                       bytesByKind(memory.host));
 }
 
 LogicalResult checkMemoryLimit(ModuleOp module, const MemoryLimit &limit) {
   const MemoryReport memory = memoryReport(module);
-  const bool isHostShort = limit.host && memory.host > limit.host->share();
+  const bool isHostShort = limit.host && memory.host.total() > limit.host->share();
   if (memory.needed() <= limit.bytes && !isHostShort)
     return success();
   plan::TrainingOp training = *module.getOps<plan::TrainingOp>().begin();

@@ -52,7 +52,7 @@ std::string asOptions(llvm::ArrayRef<train::GivenSetting> settings);
 std::string formatBytes(int64_t bytes);
 
 /// "activations 1.90 GiB (79%), parameters 475 MiB (19%), ...", the largest first.
-std::string bytesByKind(const MemoryReport &memory);
+std::string bytesByKind(const BytesByKind &memory);
 
 /// What a plan that the host has no room for needs of it and may have, and what would help.
 std::string hostShortage(const MemoryReport &memory, const HostLimit &host);

@@ -10,7 +10,7 @@
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 
@@ -104,44 +104,35 @@ static int64_t processBytes(ModuleOp module) {
   return bytes;
 }
 
+static BytesByKind &bytesIn(plan::Space space, MemoryReport &report) {
+  if (space == plan::Space::disk)
+    return report.disk;
+  return space == plan::Space::host ? report.host : report;
+}
+
+static int64_t BytesByKind::*kindOf(plan::Role role) {
+  if (role == plan::Role::parameter)
+    return &BytesByKind::parameters;
+  if (role == plan::Role::gradient)
+    return &BytesByKind::gradients;
+  return role == plan::Role::optimizer ? &BytesByKind::optimizer : &BytesByKind::workspace;
+}
+
 MemoryReport memoryReport(ModuleOp module) {
   MemoryReport report;
-  int64_t scratch = 0;
-  llvm::StringSet<> persistent; // names of arenas
+  llvm::StringMap<BytesByKind *> persistent; // by names of arenas
   for (auto arena : module.getOps<plan::ArenaOp>()) {
-    if (arena.getSpace() == plan::Space::disk) {
-      report.disk += arena.getBytes();
-      continue;
-    }
-    report.peak += arena.getBytes();
-    if (arena.getSpace() == plan::Space::host)
-      report.host += arena.getBytes();
-    else if (arena.getPersistent())
-      persistent.insert(arena.getSymName());
-    else
-      scratch += arena.getBytes();
+    BytesByKind &bytes = bytesIn(arena.getSpace(), report);
+    if (arena.getPersistent())
+      persistent[arena.getSymName()] = &bytes;
+    (arena.getPersistent() ? bytes.workspace : bytes.activations) += arena.getBytes();
   }
-  int64_t named = 0;
-  for (auto buffer : module.getOps<plan::BufferOp>()) {
-    if (!persistent.contains(buffer.getArena()))
-      continue;
-    named += buffer.getBytes();
-    switch (buffer.getRole()) {
-    case plan::Role::parameter:
-      report.parameters += buffer.getBytes();
-      break;
-    case plan::Role::gradient:
-      report.gradients += buffer.getBytes();
-      break;
-    case plan::Role::optimizer:
-      report.optimizer += buffer.getBytes();
-      break;
-    default:
-      report.workspace += buffer.getBytes();
+  for (auto buffer : module.getOps<plan::BufferOp>())
+    if (BytesByKind *bytes = persistent.lookup(buffer.getArena())) {
+      bytes->workspace -= buffer.getBytes();
+      bytes->*kindOf(buffer.getRole()) += buffer.getBytes();
     }
-  }
-  report.activations = scratch;
-  report.workspace += report.peak - report.host - scratch - named; // alignment between buffers
+  report.peak = report.total() + report.host.total();
   const std::optional<int64_t> reserved = reservedBytes(module);
   report.isReserve = reserved.has_value();
   report.unplanned = reserved ? *reserved : processBytes(module);
@@ -283,26 +274,44 @@ static llvm::json::Object memoryByType(ModuleOp module) {
   return json;
 }
 
+static llvm::json::Object kindsJson(const BytesByKind &bytes) {
+  llvm::json::Object json;
+  for (const MemoryKind &kind : kMemoryKinds)
+    json[kind.key] = bytes.*kind.bytes;
+  return json;
+}
+
 llvm::json::Object memoryJson(const MemoryReport &memory) {
-  return llvm::json::Object{{"parameters", memory.parameters},
-                            {"gradients", memory.gradients},
-                            {"optimizer", memory.optimizer},
-                            {"activations", memory.activations},
-                            {"workspace", memory.workspace},
-                            {"host", memory.host},
-                            {"disk", memory.disk},
-                            {"peak", memory.peak},
-                            {"unplanned", memory.unplanned}};
+  llvm::json::Object json = kindsJson(memory);
+  json["host"] = memory.host.total();
+  json["disk"] = memory.disk.total();
+  json["peak"] = memory.peak;
+  json["unplanned"] = memory.unplanned;
+  return json;
+}
+
+llvm::json::Object memoryOutsideJson(const MemoryReport &memory) {
+  llvm::json::Object json;
+  if (memory.host.total() > 0)
+    json["host"] = kindsJson(memory.host);
+  if (memory.disk.total() > 0)
+    json["disk"] = kindsJson(memory.disk);
+  return json;
 }
 
 std::string reportJson(ModuleOp module, std::optional<OnThisMachine> here, const Planning *planning) {
-  llvm::json::Object bytes = memoryJson(memoryReport(module));
+  const MemoryReport memory = memoryReport(module);
+  llvm::json::Object bytes = memoryJson(memory);
   bytes["gathered"] = gatheredWindow(module);
   const StepFlops flops = flopsPerStep(module);
   llvm::json::Object json{
-      {"parameters", parameterCount(module)}, {"flops_per_step", flops.model},
-      {"memory", std::move(bytes)},           {"memory_by_type", memoryByType(module)},
-      {"sharding", sharding(module)},         {"collectives", collectivesJson(module)},
+      {"parameters", parameterCount(module)},
+      {"flops_per_step", flops.model},
+      {"memory", std::move(bytes)},
+      {"memory_outside", memoryOutsideJson(memory)},
+      {"memory_by_type", memoryByType(module)},
+      {"sharding", sharding(module)},
+      {"collectives", collectivesJson(module)},
       {"settings", settings(module)},
   };
   if (flops.recomputed > 0)

@@ -44,8 +44,8 @@ llvm::FailureOr<std::vector<PlannedStrategy>> planStrategies(mlir::ModuleOp mode
 /// too much"; empty if nothing can be said. `limit`: bytes that a rank may take; 0: as many as it needs.
 std::string verdictOn(const PlannedStrategy &strategy, const PlannedStrategy *taken, int64_t limit);
 
-/// Settings, bytes of a rank by kind, what a memory limit bounds, bytes sent, work, seconds and the verdict
-/// on each.
+/// Settings, bytes of a rank by kind and where they lie, what a memory limit bounds, bytes sent, work,
+/// seconds and the verdict on each.
 llvm::json::Array strategiesJson(llvm::ArrayRef<PlannedStrategy> strategies, const PlannedStrategy *taken,
                                  int64_t limit);
 

@@ -105,8 +105,8 @@ size_t Trials::smallest() const {
 int64_t Trials::hostThatFits() const {
   int64_t least = 0;
   for (const auto &[decided, plan] : tried_)
-    if (plan.bytes() <= limit_ && (least == 0 || plan.memory.host < least))
-      least = plan.memory.host;
+    if (const int64_t host = plan.memory.host.total(); plan.bytes() <= limit_ && (least == 0 || host < least))
+      least = host;
   return least;
 }
 

@@ -10,6 +10,7 @@ import itertools
 import json
 import math
 import os
+import re
 import threading
 from collections import defaultdict, namedtuple
 from pathlib import Path
@@ -77,6 +78,23 @@ class MemoryMatrixTest(harness.EndToEndTest):
                 self.limits[key] = (none + full) // 2
             return self.limits[key]
 
+    def held_outside(self, plan):
+        """What the plan's own arenas hold outside the device's memory: bytes by space and kind."""
+        dump, _ = self.trainc("dump", plan)
+        kinds = {"parameter": "parameters", "gradient": "gradients", "optimizer": "optimizer"}
+        arenas = {name: (space, int(size), bool(persistent)) for name, space, size, persistent in
+                  re.findall(r"^arena (\S+) in (\S+) bytes=(\d+)( persistent)?$", dump, re.MULTILINE) if int(size)}
+        held = {space: dict.fromkeys((*kinds.values(), "activations", "workspace"), 0) for space, _, _ in arenas.values() if space != "device"}
+        for space, size, persistent in arenas.values():
+            if space != "device":
+                held[space]["workspace" if persistent else "activations"] += size
+        for arena, size, role in re.findall(r"^buffer \S+ in (\S+) at \d+ bytes=(\d+) \S+ (\w+)$", dump, re.MULTILINE):
+            space, _, persistent = arenas[arena]
+            if space != "device" and persistent:
+                held[space][kinds[role]] += int(size)
+                held[space]["workspace"] -= int(size)
+        return held
+
     def check(self, combination, *further):
         """Compiles and trains some steps; the report's bytes by kind, of which the sum is what each rank allocates, and what the
         steps measured."""
@@ -84,7 +102,10 @@ class MemoryMatrixTest(harness.EndToEndTest):
         budget = [f"--memory-limit={self.limit(combination)}"] if combination.activation_checkpointing == "budget" else []
         self.compile(self.text, f"--report={name}.json", "--micro-batch=4", "--offload-group=16KiB", *self.options(combination), *budget, *further,
                      to=f"{name}.plan")
-        memory = json.loads(Path(f"{name}.json").read_text())["memory"]
+        report = json.loads(Path(f"{name}.json").read_text())
+        memory = report["memory"]
+        self.assertEqual(report["memory_outside"], self.held_outside(f"{name}.plan"), combination)
+        self.assertEqual([sum(report["memory_outside"].get(space, {}).values()) for space in ("host", "disk")], [memory["host"], memory["disk"]], combination)
         kinds = {kind: bytes for kind, bytes in memory.items() if kind not in ("peak", "unplanned", "gathered", "disk")}
         self.assertEqual(sum(kinds.values()), memory["peak"], combination)
         if combination.offload != "hidden_activations":  # of small models nothing may hide

@@ -50,8 +50,10 @@ class PlannerTest(harness.EndToEndTest):
         strategies = self.estimate("--activation-checkpointing=none")["strategies"]
         self.assertEqual([strategy["settings"]["offload"] for strategy in strategies], ["none", "optimizer", "activations"])
         for strategy in strategies:
-            memory = self.report("--activation-checkpointing=none", *self.asked(strategy))["memory"]
-            self.assertEqual({kind: memory[kind] for kind in strategy["memory"]}, strategy["memory"])
+            report = self.report("--activation-checkpointing=none", *self.asked(strategy))
+            self.assertEqual({kind: report["memory"][kind] for kind in strategy["memory"]}, strategy["memory"])
+            self.assertEqual(report["memory_outside"], strategy["memory_outside"])
+            self.assertEqual({kind for kind, held in strategy["memory_outside"].get("disk", {}).items() if held}, {strategy["settings"]["offload"]} - {"none"})
         for offloaded in strategies[1:]:
             self.assertGreater(offloaded["memory"]["disk"], 0)
             self.assertLess(self.bytes(offloaded), self.bytes(strategies[0]))
@@ -290,7 +292,7 @@ class PlannerTest(harness.EndToEndTest):
                 err = self.refused(*given, f"--host-memory={2 * host - 1}")
                 self.assertIn(f" ({host} bytes) of the host's memory for each of the 2 ranks of a node, together ", err)
                 self.assertIn(f" ({2 * host} bytes), which may give ", err)
-                self.assertIn(f" ({2 * host - 1}; host_memory); allow more (--host-memory)", err)
+                self.assertIn(f" ({2 * host - 1}; host_memory): optimizer states ", err)
                 self.report(*self.GPU, *given, f"--host-memory={2 * host}")
 
     def test_what_nothing_fits_into_without_more_of_the_host_says_so(self):

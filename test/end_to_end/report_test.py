@@ -83,6 +83,15 @@ class Document(harness.EndToEndTest):
                                if report["kinds"][of] == kind and report["arenas"][arena]["persistent"])
                     self.assertEqual(held, compiled["memory"][role], kind)
 
+    def test_what_lies_outside_is_listed_by_kind(self):
+        report, compiled = self.document("--offload=optimizer,activations", "--offload-group=16KiB")
+        verdict, disk = report["verdict"], compiled["memory_outside"]["disk"]
+        self.assertEqual((verdict["host_bytes"], verdict["host_kinds"]), (0, {}))
+        self.assertEqual(verdict["disk_bytes"], sum(disk.values()))
+        self.assertEqual({kind.removesuffix(" states"): size for kind, size in verdict["disk_kinds"].items()}, {kind: size for kind, size in disk.items() if size})
+        self.assertEqual(set(verdict["disk_kinds"]), {"optimizer states", "activations"})
+        self.assertRegex(verdict["sentence"], r"; \d\S* KiB on disk \(optimizer states \d\S* KiB, activations \d\S* KiB\)")
+
     def test_no_two_values_share_a_byte_at_any_moment(self):
         report, _ = self.document(*SHARDED)
         for entry in report["entries"]:

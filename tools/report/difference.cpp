@@ -37,8 +37,8 @@ Rows memoryRows(const Analysis &analysis) {
   const Verdict verdict = verdictOf(analysis);
   Rows rows = {{"planned peak", verdict.peak},
                {"besides, at most", verdict.unplanned},
-               {"of the host", verdict.host},
-               {"on disk", verdict.disk}};
+               {"of the host", verdict.host.bytes},
+               {"on disk", verdict.disk.bytes}};
   std::map<std::string, uint64_t> kinds;
   for (const PeakPart &part : peakParts(analysis))
     kinds[part.isUnused ? "unused" : kindName(part.kind)] += part.bytes;

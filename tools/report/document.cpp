@@ -27,12 +27,22 @@ json planJson(const fb::Plan &plan, std::string_view file) {
           {"shard_ranks", plan.shard_ranks()}};
 }
 
+json kindsJson(const Outside &outside) {
+  json kinds = json::object();
+  for (size_t kind = 0; kind < kKinds; ++kind)
+    if (outside.kinds[kind])
+      kinds[kindName(static_cast<Kind>(kind))] = outside.kinds[kind];
+  return kinds;
+}
+
 json verdictJson(const Analysis &analysis) {
   const Verdict verdict = verdictOf(analysis);
   json result = {{"sentence", sentence(verdict, analysis.plan.ranks())},
                  {"peak_bytes", verdict.peak},
-                 {"host_bytes", verdict.host},
-                 {"disk_bytes", verdict.disk},
+                 {"host_bytes", verdict.host.bytes},
+                 {"host_kinds", kindsJson(verdict.host)},
+                 {"disk_bytes", verdict.disk.bytes},
+                 {"disk_kinds", kindsJson(verdict.disk)},
                  {"unplanned_bytes", verdict.unplanned},
                  {"limit_bytes", nullptr},
                  {"headroom_bytes", nullptr},

@@ -3,17 +3,25 @@
 
 #include "tools/report/analysis.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 
 namespace trainc::report {
 
+/// What arenas of a space hold that no memory limit is about, in bytes. All of what is not a state's counts
+/// as activations in a scratch arena, as workspace in another one.
+struct Outside {
+  uint64_t bytes = 0;
+  std::array<uint64_t, kKinds> kinds{}; ///< which sum to it
+};
+
 struct Verdict {
-  uint64_t peak = 0;      ///< bytes of the arenas that a memory limit is about: what trainrun allocates there
-  uint64_t host = 0;      ///< of a GPU's plan: bytes of the host's arenas
-  uint64_t disk = 0;      ///< bytes on disk
-  uint64_t unplanned = 0; ///< what a process takes besides, at most; 0 where the plan does not say
+  uint64_t peak = 0; ///< bytes of the arenas that a memory limit is about: what trainrun allocates there
+  Outside host;      ///< of a GPU's plan: the host's arenas
+  Outside disk;
+  uint64_t unplanned = 0;            ///< what a process takes besides, at most; 0 where the plan does not say
   std::optional<uint64_t> limit;     ///< that the plan was compiled with, in bytes
   std::optional<double> stepSeconds; ///< predicted; none where some instruction has no prediction
   double communicationSeconds = 0, exposedSeconds = 0; ///< of a step

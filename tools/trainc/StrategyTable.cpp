@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <functional>
 
 namespace trainc {
 
@@ -32,15 +33,43 @@ std::string valueOf(const PlannedStrategy &strategy, const std::string &word) {
 
 std::string bytesOrNone(int64_t bytes) { return bytes == 0 ? "-" : formatBytes(uint64_t(bytes)); }
 
-Line lineOf(const PlannedStrategy &strategy, const Line &words) {
-  const MemoryReport &memory = strategy.plan.memory;
+/// A column of bytes.
+struct Column {
+  std::string name;
+  std::function<int64_t(const CandidatePlan &)> bytes;
+};
+
+/// What lies in a space other than the device's memory, together and by kind.
+void addOutside(std::string_view name, BytesByKind MemoryReport::*space, std::vector<Column> &columns) {
+  columns.push_back(
+      {std::string(name), [=](const CandidatePlan &plan) { return (plan.memory.*space).total(); }});
+  for (const MemoryKind &kind : llvm::drop_end(kMemoryKinds))
+    columns.push_back({fmt::format("{} {}", name, std::string_view(kind.key)),
+                       [=](const CandidatePlan &plan) { return plan.memory.*space.*kind.bytes; }});
+}
+
+/// Those of the device's memory, and of what lies elsewhere those that some strategy has bytes in.
+std::vector<Column> columnsOf(const std::vector<PlannedStrategy> &strategies) {
+  std::vector<Column> columns, outside;
+  for (const MemoryKind &kind : llvm::drop_end(kMemoryKinds)) // workspace
+    columns.push_back({kind.key.str(), [=](const CandidatePlan &plan) { return plan.memory.*kind.bytes; }});
+  columns.push_back({"peak", [](const CandidatePlan &plan) { return plan.memory.peak; }});
+  columns.push_back({"besides", [](const CandidatePlan &plan) { return plan.memory.unplanned; }});
+  addOutside("host", &MemoryReport::host, outside);
+  addOutside("disk", &MemoryReport::disk, outside);
+  llvm::copy_if(outside, std::back_inserter(columns), [&](const Column &column) {
+    return llvm::any_of(strategies, [&](const auto &each) { return column.bytes(each.plan) > 0; });
+  });
+  columns.push_back({"sent", [](const CandidatePlan &plan) { return plan.sentBytes; }});
+  return columns;
+}
+
+Line lineOf(const PlannedStrategy &strategy, const Line &words, const std::vector<Column> &columns) {
   Line line;
   for (const std::string &word : words)
     line.push_back(valueOf(strategy, word));
-  for (const int64_t bytes :
-       {memory.parameters, memory.gradients, memory.optimizer, memory.activations, memory.peak,
-        memory.unplanned, memory.host, memory.disk, strategy.plan.sentBytes})
-    line.push_back(bytesOrNone(bytes));
+  for (const Column &column : columns)
+    line.push_back(bytesOrNone(column.bytes(strategy.plan)));
   line.push_back(fmt::format("{:.4g}", strategy.plan.step.total));
   return line;
 }
@@ -65,13 +94,14 @@ std::string aligned(const std::vector<Line> &lines) {
 std::string strategyTable(const std::vector<PlannedStrategy> &strategies, const PlannedStrategy *taken,
                           int64_t limit) {
   const Line words = decidedWords(strategies);
+  const std::vector<Column> columns = columnsOf(strategies);
   Line head = words;
-  for (const char *column : {"parameters", "gradients", "optimizer", "activations", "peak", "besides", "host",
-                             "disk", "sent", "seconds", "verdict"})
-    head.emplace_back(column);
+  for (const Column &column : columns)
+    head.push_back(column.name);
+  head.insert(head.end(), {"seconds", "verdict"});
   std::vector<Line> lines = {head};
   for (const PlannedStrategy &strategy : strategies) {
-    lines.push_back(lineOf(strategy, words));
+    lines.push_back(lineOf(strategy, words, columns));
     lines.back().push_back(verdictOn(strategy, taken, limit));
   }
   return aligned(lines);

@@ -8,10 +8,11 @@ function verdictPart() {
   if (verdict.limit_bytes !== null)
     tiles.push(tile(bytesText(Math.abs(verdict.headroom_bytes)), `${verdict.headroom_bytes < 0 ? "more than" : "to spare of"} the limit of ${bytesText(verdict.limit_bytes)}` +
                     (verdict.unplanned_bytes ? `, with ${bytesText(verdict.unplanned_bytes)} for the process` : ""), verdict.headroom_bytes < 0 ? "bad" : "good"));
+  const kindsText = kinds => Object.entries(kinds).map(([kind, bytes]) => `${kind} ${bytesText(bytes)}`).join(", ");
   if (verdict.disk_bytes)
-    tiles.push(tile(bytesText(verdict.disk_bytes), "on disk"));
+    tiles.push(tile(bytesText(verdict.disk_bytes), `on disk: ${kindsText(verdict.disk_kinds)}`));
   if (verdict.host_bytes)
-    tiles.push(tile(bytesText(verdict.host_bytes), "of the host's memory"));
+    tiles.push(tile(bytesText(verdict.host_bytes), `of the host's memory: ${kindsText(verdict.host_kinds)}`));
   if (verdict.step_seconds !== null) {
     tiles.push(tile(secondsText(verdict.step_seconds), "a step, predicted"));
     tiles.push(tile(countText(verdict.flops_per_step / verdict.step_seconds) + "FLOP/s", `of products, ${countText(verdict.flops_per_step)}FLOP a step`));
