@@ -1,6 +1,7 @@
 """`trainc report`: the text, the JSON, and the page in a headless browser."""
 
 import json
+import math
 import os
 import re
 import struct
@@ -91,6 +92,31 @@ class Document(harness.EndToEndTest):
         self.assertEqual({kind.removesuffix(" states"): size for kind, size in verdict["disk_kinds"].items()}, {kind: size for kind, size in disk.items() if size})
         self.assertEqual(set(verdict["disk_kinds"]), {"optimizer states", "activations"})
         self.assertRegex(verdict["sentence"], r"; \d\S* KiB on disk \(optimizer states \d\S* KiB, activations \d\S* KiB\)")
+
+    def test_the_tree_sums_to_the_plan(self):
+        for options in (SHARDED, ["--accumulate=2", "--activation-checkpointing=full"]):
+            with self.subTest(options):
+                report, compiled = self.document(*options)
+                tree, memory = report["tree"], compiled["memory"]
+                names = [""]
+                for name, parent in zip(tree["name"][1:], tree["parent"][1:]):
+                    names.append(f"{names[parent]}.{name}".lstrip("."))
+                dump, _ = self.trainc("dump", "model.plan")
+                parameters = {name: math.prod(int(size) for size in shape.split(",") if size)
+                              for name, shape in re.findall(r"^state (\S+) f32 \[([^]]*)\] parameter ", dump, re.MULTILINE)}
+                self.assertEqual(sum(parameters.values()), compiled["parameters"])
+                for name, count in zip(names, tree["parameters"]):
+                    self.assertEqual(count, sum(size for of, size in parameters.items() if f"{of}.".startswith(name and f"{name}.")), name)
+                for key, root in (("flops", sum(each["count"] * each["flops"] for each in compiled["costs"])),
+                                  ("touched_bytes", sum(each["count"] * each["bytes"] for each in compiled["costs"])),
+                                  ("persistent_bytes", memory["parameters"] + memory["gradients"] + memory["optimizer"])):
+                    self.assertEqual(tree[key][0], root, key)
+                    parts = [0] * len(names)
+                    for parent, number in zip(tree["parent"][1:], tree[key][1:]):
+                        parts[parent] += number
+                    for name, whole, part in zip(names, tree[key], parts):
+                        self.assertLessEqual(part, whole, (key, name))
+                self.assertEqual(tree["flops"][0], compiled["flops_per_step"] + compiled.get("recomputed_flops_per_step", 0))
 
     def test_no_two_values_share_a_byte_at_any_moment(self):
         report, _ = self.document(*SHARDED)
@@ -202,6 +228,20 @@ class Page(harness.EndToEndTest):
         shown = page.evaluate("[...document.querySelectorAll('#largest-batches tbody tr')].map(row => row.children[1].textContent.replaceAll('\\u202f', '')).join()")
         self.assertEqual(shown, ",".join(batches))
         self.assertEqual(page.evaluate("performance.getEntriesByType('resource').length"), 0) # no other file, no network
+
+    def test_marks_all_exposed_communication(self):
+        """What drawMoment() marks sums to what the verdict says."""
+        for options in (SHARDED, ["--ranks=2", "--zero-stage=2", "--accumulate=2"]):
+            with self.subTest(options):
+                report = self.report(*options)
+                marked, parts = self.show("plan.html").evaluate("""report.entries.reduce(([seconds, count], entry) => {
+                    const {stream, begin} = entry.moments, link = entry.streams.findIndex(each => each.name === "communication");
+                    const parts = stream.flatMap((of, moment) => of === link ? exposedParts(entry, begin[moment], momentEnd(entry, moment)) : []);
+                    return [seconds + entry.runs_per_step * parts.reduce((sum, [from, to]) => sum + to - from, 0), count + entry.runs_per_step * parts.length];
+                }, [0, 0])""")
+                self.assertGreater(parts, 0)
+                self.assertAlmostEqual(marked, report["verdict"]["exposed_seconds"], delta=2e-9 * (parts + 1))  # of rounding
+                self.assertGreater(marked, 20e-9 * parts)
 
     def test_says_what_is_pointed_at(self):
         report = self.report(*SHARDED)
