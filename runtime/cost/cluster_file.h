@@ -29,8 +29,8 @@ struct Cluster {
 /// `file` is for messages, which name the field, what was expected and what was found (kInvalidInput).
 Result<Cluster> parseCluster(const std::string &file, std::string_view text);
 
-/// Reads a file, or what is built in where `name` is that of no file but of one of examples/clusters, without
-/// ".json".
+/// Reads a file. If there is none of this name and it is that of one of examples/clusters, with or without
+/// ".json", returns what is built in.
 Result<Cluster> openCluster(const std::string &name);
 
 /// Those of examples/clusters, as they were when this was built, in the order of `names`.

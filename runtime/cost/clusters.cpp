@@ -61,11 +61,13 @@ const Cluster *clusterOfGpu(std::string_view gpu) {
 }
 
 Result<Cluster> openCluster(const std::string &name) {
-  const auto &names = builtInClusterNames();
   std::error_code error;
   if (!std::filesystem::exists(name, error)) {
-    if (std::ranges::find(names, name) != names.end())
-      return builtInCluster(name);
+    const auto &names = builtInClusterNames();
+    const auto found = std::ranges::find_if(
+        names, [&](const std::string &builtIn) { return name == builtIn || name == builtIn + ".json"; });
+    if (found != names.end())
+      return builtInCluster(*found);
     return invalidInput("{}: no such file; expected a cluster file, or one of {}, which are built in", name,
                         fmt::join(names, ", "));
   }

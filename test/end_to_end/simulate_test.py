@@ -63,8 +63,10 @@ class SimulateTest(harness.EndToEndTest):
         self.fails([TRAINC, "simulate", "model.plan"], 2, "--cluster is required")
         self.fails([TRAINC, "simulate", "model.plan", "--cluster=8xh1000"], 2,
                    "error: 8xh1000: no such file; expected a cluster file, or one of 8xa100-40gb, 8xa100, 8xh100-pcie, 8xh100, 8xh200, cpu")
-        self.fails([TRAINC, "simulate", "model.plan", "--cluster=8xh100"], 2,
-                   "error: model.plan: the plan is for target cpu, and the devices of 'nodes of 8 x H100 SXM 80GB, 3200 Gb/s a node' are GPUs")
+        for name in ("8xh100", "8xh100.json"):
+            self.fails([TRAINC, "simulate", "model.plan", f"--cluster={name}"], 2,
+                       "error: model.plan: the plan is for target cpu, and the devices of 'nodes of 8 x H100 SXM 80GB, 3200 Gb/s a node' are GPUs")
+        self.fails([TRAINC, "simulate", "model.plan", "--cluster=./8xh100.json"], 2, "error: ./8xh100.json: no such file")
         self.fails([TRAINC, "simulate", "report.json", "--cluster=cpu"], 2, "report.json")
         self.fails([TRAINC, "simulate", "model.plan", "--cluster=report.json"], 2, "error: report.json: expected a cluster file, an object with")
 

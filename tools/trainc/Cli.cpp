@@ -182,7 +182,8 @@ void addSimulate(CLI::App &app, SimulateCommand &command) {
       "  trainc simulate gpt.plan --cluster=mine.json --json\n"
       "Prints the step's seconds, MFU, what communication is exposed, how busy each stream is, and the\n"
       "costliest instructions. Built in: {}.\n"
-      "They are the files of examples/clusters, which a file of your own can begin as.",
+      "They are the files of examples/clusters, which a file of your own can begin as. Their names may end\n"
+      "in .json, too: a file that has such a name comes first.",
       fmt::join(builtInClusterNames(), ", ")));
   addPlan(*simulate, command.plan);
   simulate
