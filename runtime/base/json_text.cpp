@@ -1,5 +1,10 @@
 #include "runtime/base/json_text.h"
 
+#include <fmt/ranges.h>
+#include <ranges>
+#include <set>
+#include <vector>
+
 namespace trainc {
 
 namespace {
@@ -45,14 +50,34 @@ Json tryParseJson(std::string_view text, const Json::parser_callback_t &observe)
   return tooDeep ? Json(Json::value_t::discarded) : json;
 }
 
-Result<Json> parseJson(const std::string &file, std::string_view text) {
-  Json json = tryParseJson(text);
+Result<Json> parseJson(const std::string &file, std::string_view text,
+                       const Json::parser_callback_t &observe) {
+  Json json = tryParseJson(text, observe);
   if (!json.is_discarded())
     return json;
   ErrorFinder finder;
   if (Json::sax_parse(text.begin(), text.end(), &finder))
     return invalidInput("{}: nested deeper than {} levels", file, kMaxJsonDepth);
   return invalidInput("{}: byte {}: not JSON: {}", file, finder.position, finder.reason);
+}
+
+Json::parser_callback_t findRepeatedName(std::string &repeated) {
+  struct Object {
+    std::set<std::string> names;
+    std::string latest;
+  };
+  return [&repeated, objects = std::vector<Object>()](int, Json::parse_event_t event, Json &value) mutable {
+    if (event == Json::parse_event_t::object_start)
+      objects.emplace_back();
+    else if (event == Json::parse_event_t::object_end)
+      objects.pop_back();
+    if (event != Json::parse_event_t::key)
+      return true;
+    objects.back().latest = value.get<std::string>();
+    if (!objects.back().names.insert(objects.back().latest).second && repeated.empty())
+      repeated = fmt::format("{}", fmt::join(objects | std::views::transform(&Object::latest), "."));
+    return true;
+  };
 }
 
 } // namespace trainc

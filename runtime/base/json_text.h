@@ -18,6 +18,12 @@ nlohmann::json tryParseJson(std::string_view text,
                             const nlohmann::json::parser_callback_t &observe = nullptr);
 
 /// The same; `file` is for messages. An error (kInvalidInput) names the byte offset and what is wrong there.
-Result<nlohmann::json> parseJson(const std::string &file, std::string_view text);
+Result<nlohmann::json> parseJson(const std::string &file, std::string_view text,
+                                 const nlohmann::json::parser_callback_t &observe = nullptr);
+
+/// An observer of one text: sets `repeated`, which is empty before, to the first name that an object has
+/// twice, with the names of the objects around it, as "device.name". The parsed value holds only the later of
+/// the two.
+nlohmann::json::parser_callback_t findRepeatedName(std::string &repeated);
 
 } // namespace trainc

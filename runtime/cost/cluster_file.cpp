@@ -263,7 +263,11 @@ private:
 } // namespace
 
 Result<Cluster> parseCluster(const std::string &file, std::string_view text) {
-  TRAINC_ASSIGN_OR_RETURN(const Json json, parseJson(file, text));
+  std::string repeated;
+  TRAINC_ASSIGN_OR_RETURN(const Json json, parseJson(file, text, findRepeatedName(repeated)));
+  if (!repeated.empty())
+    return invalidInput("{}: {}: expected each field once, found it twice; leave one out", file,
+                        printable(repeated));
   return Reader(file, json).read();
 }
 

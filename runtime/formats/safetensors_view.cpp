@@ -7,7 +7,6 @@
 #include <array>
 #include <cstring>
 #include <fmt/ranges.h>
-#include <set>
 
 // --- The header, read and verified ---
 
@@ -82,27 +81,17 @@ Result<Layout> locate(const std::string &file, std::span<const std::byte> bytes)
                 bytes.subspan(static_cast<size_t>(dataOffset))};
 }
 
-/// Parses the header's JSON object; a name that occurs twice is an error, which the library alone would not
-/// report.
+/// Parses the header's JSON object, in which no name may occur twice.
 Result<Json> parseHeader(const std::string &file, std::string_view text) {
-  std::set<std::string> seen;
-  std::string duplicate;
-  const auto onEvent = [&](int depth, Json::parse_event_t event, Json &value) {
-    if (event == Json::parse_event_t::key && depth == 1) {
-      auto name = value.get<std::string>();
-      if (!seen.insert(name).second && duplicate.empty())
-        duplicate = name;
-    }
-    return true;
-  };
-  Json json = tryParseJson(text, onEvent);
+  std::string repeated;
+  Json json = tryParseJson(text, findRepeatedName(repeated));
   if (!json.is_object())
     return invalidInput(
         "{}: byte {}: the {} bytes of header are not a JSON object; the file is damaged or not "
         "safetensors",
         file, kLengthBytes, text.size());
-  if (!duplicate.empty())
-    return invalidInput("{}: the header names the tensor '{}' twice", file, printable(duplicate));
+  if (!repeated.empty())
+    return invalidInput("{}: the header has '{}' twice; the file is damaged", file, printable(repeated));
   return json;
 }
 

@@ -34,5 +34,16 @@ TEST(JsonText, ObserversHearOfKeys) {
   EXPECT_THAT(keys, testing::ElementsAre("a", "b", "c"));
 }
 
+TEST(JsonText, FindsTheFirstNameThatAnObjectHasTwice) {
+  const auto found = [](std::string_view text) {
+    std::string repeated;
+    tryParseJson(text, findRepeatedName(repeated));
+    return repeated;
+  };
+  EXPECT_EQ(found(R"({"a": 1, "b": {"a": 2}, "c": [{"a": 3}, {"a": 4}]})"), "");
+  EXPECT_EQ(found(R"({"a": 1, "b": {}, "a": 2, "b": 3})"), "a");
+  EXPECT_EQ(found(R"({"a": {"b": {}, "c": [{"d": {"e": 1}, "d": 2}]}})"), "a.c.d");
+}
+
 } // namespace
 } // namespace trainc

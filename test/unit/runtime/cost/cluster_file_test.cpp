@@ -110,6 +110,11 @@ TEST(ClusterFile, ErrorsNameFieldExpectedAndFound) {
   json["gpu"] = "g1";
   EXPECT_EQ(errorOf(json), "c.json: compute_capability: expected a text as \"9.0\", found no such field");
 
+  std::string twice = small().dump();
+  twice.insert(twice.find("\"bytes_per_second\""), "\"bytes_per_second\": 3, ");
+  EXPECT_EQ(parseCluster("c.json", twice).status().message(),
+            "c.json: device.bytes_per_second: expected each field once, found it twice; leave one out");
+
   EXPECT_THAT(openCluster("8xh1000").status().message(), HasSubstr("8xh100, "));
 }
 
