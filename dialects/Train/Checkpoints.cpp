@@ -14,16 +14,26 @@ static SmallVector<StringRef> split(std::optional<StringRef> words) {
                : SmallVector<StringRef>();
 }
 
-/// "15" or "48x15", 48 times 15; 0 uses of a word that is neither.
-static std::pair<int64_t, int64_t> countAndPercent(StringRef word) {
-  int64_t count = 1, percent = 0;
-  const auto [first, second] = word.split('x');
-  const bool isRepeated = word.contains('x');
-  if ((isRepeated && first.trim().getAsInteger(10, count)) ||
-      (isRepeated ? second : first).trim().getAsInteger(10, percent) || count < 1 || count > kMostRepeated ||
-      percent < 0 || percent > 100)
-    return {0, 0};
-  return {count, percent};
+namespace {
+
+/// "15", or "48x15", which says it of 48 uses.
+struct KeptShare {
+  int64_t uses = 1, percent = 0;
+};
+
+} // namespace
+
+/// None of a word that is neither.
+static std::optional<KeptShare> keptShareOf(StringRef word) {
+  KeptShare share;
+  if (const auto [uses, percent] = word.split('x'); word.contains('x')) {
+    if (uses.trim().getAsInteger(10, share.uses) || share.uses < 1 || share.uses > kMostRepeated)
+      return std::nullopt;
+    word = percent.trim();
+  }
+  if (word.getAsInteger(10, share.percent) || share.percent < 0 || share.percent > 100)
+    return std::nullopt;
+  return share;
 }
 
 bool trainc::train::hasBudget(ProgramOp program) { return program.getActivationCheckpointing() == "budget"; }
@@ -37,21 +47,19 @@ CheckpointSettings trainc::train::checkpointsOf(ProgramOp program) {
   if (program.getCheckpointBlocks() != "outermost")
     settings.blocks = split(program.getCheckpointBlocks());
   settings.every = int64_t(program.getCheckpointStride());
-  for (StringRef word : split(program.getCheckpointKeep())) {
-    const auto [count, percent] = countAndPercent(word);
-    settings.keep.append(size_t(count), percent);
-  }
+  for (StringRef word : split(program.getCheckpointKeep()))
+    if (const std::optional<KeptShare> share = keptShareOf(word))
+      settings.keep.append(size_t(share->uses), share->percent);
   return settings;
 }
 
 LogicalResult trainc::train::verifyCheckpoints(ProgramOp program) {
   for (StringRef word : split(program.getCheckpointKeep()))
-    if (countAndPercent(word).first == 0)
+    if (!keptShareOf(word))
       return program.emitOpError("has the checkpoint_keep \"")
              << *program.getCheckpointKeep()
              << "\"; expected numbers from 0 to 100 with commas between them, and before a number for "
-                "several uses their "
-                "count of at most "
+                "several uses their count of at most "
              << kMostRepeated << ", as in \"48x15,30\"";
   if (hasBudget(program) && !program.getMemoryLimit())
     return program.emitOpError(
