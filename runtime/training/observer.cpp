@@ -60,6 +60,7 @@ template <typename Metrics> void MetricsObserver::write(const Metrics &metrics) 
   if (const Status status = writer_->write(metrics); !status.ok()) {
     log_.warning("{}; no more metrics are written", status.message());
     writer_.reset();
+    isComplete_ = false;
   }
 }
 

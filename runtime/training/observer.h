@@ -100,7 +100,7 @@ private:
 class MetricsObserver : public RunObserver {
 public:
   /// `log` is for the warning of a file that cannot be written any more, say on a full disk: that does not
-  /// end the run.
+  /// end the run; see isComplete().
   MetricsObserver(std::filesystem::path path, Log &log) : path_(std::move(path)), log_(log) {}
 
   /// Opens the file; see MetricsWriter::open().
@@ -108,12 +108,16 @@ public:
   void onStep(const StepMetrics &metrics) override { write(metrics); }
   void onEvaluation(const EvalMetrics &metrics) override { write(metrics); }
 
+  /// Whether the file has all that this was told.
+  bool isComplete() const { return isComplete_; }
+
 private:
   template <typename Metrics> void write(const Metrics &metrics);
 
   std::filesystem::path path_;
   Log &log_;
   std::optional<MetricsWriter> writer_;
+  bool isComplete_ = true;
 };
 
 } // namespace trainc

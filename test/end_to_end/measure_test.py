@@ -97,7 +97,23 @@ class MeasureTest(harness.EndToEndTest):
         self.fails([*command, "--trace=no/t.json"], 2, "--trace=no/t.json: cannot open for writing: No such file or directory; name a file")
         self.fails([*command, "--trace-steps=1"], 2, "--trace-steps needs --trace")
         self.fails([*command, "--trace=t.json", "--trace-steps=0"], 2, "--trace-steps")
-        self.assertIn("warning: --trace=/dev/full: cannot write: No space left on device", self.train("--trace=/dev/full"))
+
+    def test_files_that_cannot_be_written(self):
+        """The run goes on to its last checkpoint, and fails at its end, on all ranks."""
+        self.run_program(MAKE_TOY_PLAN, "ranks.plan", 2, 2)
+        for name in ("full.json", "t.rank-1.json"):
+            Path(name).symlink_to("/dev/full")
+        command = ["--data", "tokens.bin", "--data-dtype=uint16", "--steps=1", "--checkpoint-dir"]
+        error = "error: the run is done, and not all that was asked for could be written; warnings above name the files"
+        for option in ("--trace", "--metrics"):
+            with self.subTest(option):
+                err = self.fails([TRAINRUN, "toy.plan", *command, option[2:], f"{option}=full.json"], 1, error)
+                self.assertRegex(err, rf"warning: {option}=.*full.json: cannot write: No space left on device")
+                self.assertTrue((Path(option[2:]) / "step-00000001").is_dir())
+        err = self.fails([TRAINRUN, "ranks.plan", *command, "ranks", "--nproc-per-node=2", "--trace=t.json"], 1, error)
+        self.assertIn("[rank 1] warning: --trace=t.rank-1.json: cannot write: No space left on device", err)
+        trace_file.read(self, "t.json", "toy")
+        self.assertTrue(Path("ranks/step-00000001").is_dir())
 
 
 if __name__ == "__main__":

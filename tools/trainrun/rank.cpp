@@ -125,19 +125,30 @@ std::string profileFile(const Options &options, const Rank &rank) {
   return file.empty() ? file : fileOfRank(file, rank.index);
 }
 
-/// What was measured is told even of a run that failed. What cannot be written fails none.
-void reportMeasurements(Executor &executor, const Options &options, const Rank &rank, Log &log) {
+/// What was measured is told even of a run that failed. Returns whether its files hold all of it.
+bool reportMeasurements(Executor &executor, const Options &options, const Rank &rank, Log &log) {
+  Status profiled;
   if (const std::optional<Profile> profile = executor.profile()) {
     log.info("{}", profileTable(*profile));
-    const std::string file = profileFile(options, rank);
-    const Status written = file.empty() ? Status() : writeProfile(*profile, file);
-    if (!written.ok())
-      log.warning("{}", written.message());
+    if (const std::string file = profileFile(options, rank); !file.empty())
+      profiled = writeProfile(*profile, file);
   }
-  if (const Status status = executor.finishTrace(); !status.ok())
-    log.warning("{}", status.message());
+  const Status traced = executor.finishTrace();
+  for (const Status &each : {profiled, traced})
+    if (!each.ok())
+      log.warning("{}", each.message());
   if (const auto memory = describeGpuMemory(executor.plan(), executor.device()))
     log.info("{}", *memory);
+  return profiled.ok() && traced.ok();
+}
+
+/// Fails on all ranks, behind the training, if a rank's files lack something: none ends before the others
+/// know, as launchers end all ranks with the first that fails.
+Status requireWritten(bool isWritten, ControlChannel &control) {
+  const Status own = isWritten ? Status()
+                               : failed("the run is done, and not all that was asked for could be written; "
+                                        "warnings above name the files");
+  return control.anyStops(false, own).status();
 }
 
 StopRequests stopBySignal(const Rank &rank) {
@@ -182,9 +193,11 @@ Status run(const PlanFile &file, const Options &options, const Rank &rank, Log &
     announce(run, chosen, options, log);
   }
   const Status status = run.run();
-  const Communicator::OwnTime talk(rank.communicator.get());
-  reportMeasurements(run.executor(), options, rank, log);
-  return status;
+  std::optional<Communicator::OwnTime> talk(std::in_place, rank.communicator.get());
+  const bool isWritten =
+      reportMeasurements(run.executor(), options, rank, log) && holdings.metrics.isComplete();
+  talk.reset();
+  return status.ok() ? requireWritten(isWritten, run.executor().control()) : status;
 }
 
 /// What no Status can say: that there is no memory for it. Nothing else throws.
