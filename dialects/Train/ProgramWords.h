@@ -38,6 +38,7 @@ struct ProgramWord {
   bool ofFp16 = false;        ///< does nothing in another precision
   bool ofPrecision = false;   ///< a word of `precision bf16 (...)`
   bool ofCheckpoints = false; ///< does something with activation_checkpointing full and budget alone
+  bool ofOffload = false;     ///< does nothing without offload
 };
 
 inline constexpr ProgramWord kProgramWords[] = {
@@ -380,7 +381,8 @@ inline constexpr ProgramWord kProgramWords[] = {
      .otherwise = "of the target",
      .help =
          "With --offload: where that is: on disk, the default of CPUs, or in the memory of a GPU's host,\n"
-         "the default of GPUs"},
+         "the default of GPUs",
+     .ofOffload = true},
     {.word = "offload_group",
      .option = "--offload-group",
      .kind = ValueKind::Bytes,
@@ -388,7 +390,8 @@ inline constexpr ProgramWord kProgramWords[] = {
      .least = 4096,
      .otherwise = "16MiB",
      .help = "With --offload: bytes of states that are fetched and updated together, while the next group\n"
-             "is fetched; default: 16MiB, or a 1024th of all that a rank has there, if that is more"},
+             "is fetched; default: 16MiB, or a 1024th of all that a rank has there, if that is more",
+     .ofOffload = true},
     {.word = "skipped_steps",
      .option = "--skipped-steps",
      .kind = ValueKind::Choice,

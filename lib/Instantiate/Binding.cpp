@@ -7,6 +7,7 @@
 #include "dialects/Train/ProgramSettings.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Instantiate/Entries.h"
+#include "lib/Instantiate/IdleSettings.h"
 #include "lib/Instantiate/OffloadChecks.h"
 #include "lib/Instantiate/PrecisionChecks.h"
 
@@ -119,48 +120,6 @@ static LogicalResult checkReproducible(Binding &binding) {
          << binding.accumulate << "; choose another, and --micro-batch or --ranks for as many samples a step";
 }
 
-/// Says which words of `sharding` do nothing in the program's stage. One rank may take the words of many.
-static void warnOfIdleWords(train::ProgramOp program) {
-  train::ShardingAttr given = program.getShardingAttr();
-  if (!given || program.getRanks() == 1)
-    return;
-  const auto stage = int64_t(program.getZeroStage());
-  for (const train::ProgramWord &each : train::kProgramWords)
-    if (stage < each.fromStage && given.getWords().get(StringRef(each.word)))
-      program.emitWarning("sharding: ")
-          << StringRef(each.word) << " (" << StringRef(each.option) << ") does nothing with zero_stage "
-          << stage << ", which " << StringRef(each.idle);
-}
-
-/// Says which options do nothing on one rank. Words in the file may be there for more ranks.
-static void warnOfIdleOptions(train::ProgramOp program) {
-  if (program.getRanks() > 1)
-    return;
-  // What lies in flat states does so by units, on however many ranks.
-  const bool usesUnits = train::hasFlatStates(program);
-  for (const train::ProgramWord &each : train::kProgramWords) {
-    const bool idle = each.word == "zero_stage" ? program.getZeroStage() > 0
-                      : each.word == "wrap"     ? !usesUnits
-                                                : each.ofSharding && each.word != "reproducible";
-    if (idle && train::isFromOption(program, each.word))
-      program.emitWarning() << StringRef(each.option)
-                            << " does nothing on one rank; give --ranks=N as well, or leave it out";
-  }
-}
-
-/// Says which settings of the loss's scale do nothing.
-static void warnOfIdleScaling(train::ProgramOp program) {
-  DictionaryAttr given = program.getSourcesAttr();
-  const bool isFp16 = train::precisionOf(program).compute.isF16();
-  for (const train::ProgramWord &each : train::kProgramWords) {
-    const bool idle = each.ofFp16 && (!isFp16 || (program.getLossScale() > 0 && each.word != "loss_scale"));
-    if (idle && given && given.get(StringRef(each.word)))
-      program.emitWarning() << StringRef(each.word) << " (" << StringRef(each.option)
-                            << ") does nothing with "
-                            << (isFp16 ? "a fixed loss_scale" : "a precision other than fp16");
-  }
-}
-
 /// Fails, with an error that begins with `what`, if one of `names` is no block.
 static LogicalResult checkBlocks(Binding &binding, ArrayRef<StringRef> names, StringRef what,
                                  StringRef expected) {
@@ -188,23 +147,8 @@ static LogicalResult checkWrap(Binding &binding) {
                      "blocks or model alone, a number of parameters, or names of blocks");
 }
 
-/// Says which words of checkpoints do nothing.
-static void warnOfIdleCheckpoints(train::ProgramOp program) {
-  DictionaryAttr given = program.getSourcesAttr();
-  const StringRef mode = program.getActivationCheckpointing().value_or("none");
-  for (const train::ProgramWord &each : train::kProgramWords) {
-    const bool isChosen = each.word == "checkpoint_keep" || each.word == "checkpoint_rest";
-    const bool idle = each.ofCheckpoints && mode != "full" && (mode != "budget" || isChosen);
-    if (idle && given && given.get(StringRef(each.word)))
-      program.emitWarning() << StringRef(each.word) << " (" << StringRef(each.option)
-                            << ") does nothing with activation_checkpointing " << mode
-                            << (mode == "budget" ? ", which chooses it" : "");
-  }
-}
-
 /// Blocks that are to be computed again exist.
 static LogicalResult checkCheckpoints(Binding &binding) {
-  warnOfIdleCheckpoints(binding.program);
   const train::CheckpointSettings settings = train::checkpointsOf(binding.program);
   bool hasUse = false;
   binding.model->walk([&](Operation *op) { hasUse |= isa<nn::ApplyOp, nn::RepeatOp>(op); });
@@ -236,15 +180,13 @@ FailureOr<Binding> trainc::bindProgram(ModuleOp module) {
   binding.seqLen = *length;
   binding.ranks = int64_t(program->getRanks());
   binding.accumulate = int64_t(program->getAccumulate());
-  warnOfIdleOptions(binding.program);
-  warnOfIdleScaling(binding.program);
+  warnOfIdleSettings(binding.program);
   completeProgram(binding);
   binding.evalBatch = int64_t(*program->getEvalBatch());
   if (failed(checkPrecision(binding.program)) || failed(checkReproducible(binding)) ||
       failed(checkWrap(binding)) || failed(checkCheckpoints(binding)) ||
       failed(checkOffload(binding.program)))
     return failure();
-  warnOfIdleWords(binding.program);
   return binding;
 }
 

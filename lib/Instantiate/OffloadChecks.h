@@ -5,8 +5,7 @@
 
 namespace trainc {
 
-/// The words of `offload` are each given once, and `none` alone; else an error at the program. Words that do
-/// nothing are warned of.
+/// The words of `offload` are each given once, and `none` alone; else an error at the program.
 mlir::LogicalResult checkOffload(train::ProgramOp program);
 
 } // namespace trainc

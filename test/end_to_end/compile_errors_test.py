@@ -21,7 +21,7 @@ class CompileErrors(harness.EndToEndTest):
 
         does_nothing = "{} does nothing on one rank; give --ranks=N as well, or leave it out"
         self.assertEqual(warnings("--zero-stage=2", "--wrap=layer", "--allgather-bucket-size=5"),
-                         [does_nothing.format(option) for option in ["--zero-stage", "--wrap", "--allgather-bucket-size"]])
+                         [does_nothing.format(option) for option in ["zero_stage (--zero-stage)", "sharding: wrap (--wrap)", "sharding: gather_bucket (--allgather-bucket-size)"]])
         self.assertEqual(warnings("--reproducible=ranks", "--wrap=layer"), [])
         self.assertEqual(warnings("--ranks=2", "--allgather-bucket-size=5", "--reduce-bucket-size=5"),
                          ["sharding: gather_bucket (--allgather-bucket-size) does nothing with zero_stage 0, which gathers nothing"])

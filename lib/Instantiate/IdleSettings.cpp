@@ -1,0 +1,69 @@
+#include "lib/Instantiate/IdleSettings.h"
+
+#include "dialects/Train/Offloading.h"
+#include "dialects/Train/Precision.h"
+#include "dialects/Train/ProgramSettings.h"
+#include "dialects/Train/Sharding.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace trainc;
+
+// Each of these says why a setting does nothing, as the warning ends. Nothing said: it does something, or is
+// none of those that the function knows.
+
+/// Words in the file may be there for more ranks.
+static std::string whyIdleOnOneRank(train::ProgramOp program, const train::ProgramWord &each) {
+  if (program.getRanks() > 1 || !train::isFromOption(program, each.word))
+    return "";
+  // What lies in flat states does so by units, on however many ranks.
+  const bool idle = each.word == "zero_stage" ? program.getZeroStage() > 0
+                    : each.word == "wrap"     ? !train::hasFlatStates(program)
+                                              : each.ofSharding && each.word != "reproducible";
+  return idle ? "on one rank; give --ranks=N as well, or leave it out" : "";
+}
+
+/// One rank may take the words of many.
+static std::string whyIdleInStage(train::ProgramOp program, const train::ProgramWord &each) {
+  const auto stage = int64_t(program.getZeroStage());
+  if (program.getRanks() == 1 || stage >= each.fromStage)
+    return "";
+  return llvm::formatv("with zero_stage {0}, which {1}", stage, each.idle);
+}
+
+static std::string whyIdleInScaling(train::ProgramOp program, const train::ProgramWord &each) {
+  if (!each.ofFp16)
+    return "";
+  if (!train::precisionOf(program).compute.isF16())
+    return "with a precision other than fp16";
+  return program.getLossScale() > 0 && each.word != "loss_scale" ? "with a fixed loss_scale" : "";
+}
+
+static std::string whyIdleInCheckpoints(train::ProgramOp program, const train::ProgramWord &each) {
+  const StringRef mode = program.getActivationCheckpointing().value_or("none");
+  const bool isChosen =
+      mode == "budget" && (each.word == "checkpoint_keep" || each.word == "checkpoint_rest");
+  if (!each.ofCheckpoints || mode == "full" || (mode == "budget" && !isChosen))
+    return "";
+  return llvm::formatv("with activation_checkpointing {0}{1}", mode, isChosen ? ", which chooses it" : "");
+}
+
+/// A memory limit may yet decide what is kept outside.
+static std::string whyIdleInOffload(train::ProgramOp program, const train::ProgramWord &each) {
+  const bool mayBeChosen = program.getMemoryLimit() && !program.getOffload();
+  if (!each.ofOffload || mayBeChosen || train::offloadOf(program).any())
+    return "";
+  return "without offload (--offload); give that as well, or leave it out";
+}
+
+void trainc::warnOfIdleSettings(train::ProgramOp program) {
+  DictionaryAttr given = program.getSourcesAttr();
+  for (const train::ProgramWord &each : train::kProgramWords)
+    for (const auto why :
+         {whyIdleOnOneRank, whyIdleInStage, whyIdleInScaling, whyIdleInCheckpoints, whyIdleInOffload})
+      if (const std::string reason = why(program, each);
+          !reason.empty() && given && given.contains(StringRef(each.word)))
+        program.emitWarning(each.ofSharding ? "sharding: " : "")
+            << StringRef(each.word) << " (" << StringRef(each.option) << ") does nothing " << reason;
+}
