@@ -62,7 +62,8 @@ void CopySchedule::run(int64_t bytes) {
 
 // --- Stores ---
 
-/// Not of states: the next ones to use their memory are fetches, which a disk's stream has behind the store.
+/// Stored activations keep their memory until their copies end, as far as there is room. Stored states need
+/// none: what uses their memory next is a fetch, which the disk runs behind the store.
 void CopySchedule::keepStored(int64_t bytes) {
   double end = 0; // of all copies so far
   for (size_t number = 0; number < profile_.size(); ++number) {
@@ -85,8 +86,8 @@ void CopySchedule::keepStored(int64_t bytes) {
 
 // --- Fetches ---
 
-/// From the last one backwards: what comes behind a fetch on a disk must have its time as well, stores
-/// included. Copies from a host's memory have a stream of their own.
+/// When each fetch must begin at the latest, from the last one backwards: what comes behind a fetch on a disk
+/// must have its time as well, stores included. Copies from a host's memory have a stream of their own.
 llvm::DenseMap<Operation *, double> CopySchedule::latestBegins() const {
   llvm::DenseMap<Operation *, double> latest;
   double begin = std::numeric_limits<double>::infinity();
@@ -117,6 +118,8 @@ size_t CopySchedule::lastBegunBy(double time, size_t first, size_t last) const {
   }) - 1;
 }
 
+/// Moves each fetch forward until it begins soon enough, or until memory or a store to the same elements
+/// stands in its way.
 void CopySchedule::fetchAhead(int64_t bytes) {
   const llvm::DenseMap<Operation *, double> latest = latestBegins();
   size_t previous = 0;

@@ -106,8 +106,8 @@ private:
     return members;
   }
 
-  Group addPiece(int64_t begin, int64_t positions, ArrayRef<Value> members) {
-    Group made;
+  /// Adds the piece's own fetches, where members are null. Returns all operands.
+  SmallVector<Value> fetch(int64_t begin, int64_t positions, ArrayRef<Value> members, Group &made) {
     SmallVector<Value> operands(members);
     for (auto [inner, input, operand] :
          llvm::zip(kernel_.getBody().front().getArguments(), kernel_.getInputs(), operands)) {
@@ -119,7 +119,12 @@ private:
       made.gets.push_back(get);
       operand = get.getResult();
     }
-    nn::KernelOp piece = pieces_.build(builder_, positions, operands);
+    return operands;
+  }
+
+  Group addPiece(int64_t begin, int64_t positions, ArrayRef<Value> members) {
+    Group made;
+    nn::KernelOp piece = pieces_.build(builder_, positions, fetch(begin, positions, members, made));
     made.op = piece;
     for (OpResult result : kernel_->getResults()) {
       const int64_t offset = pieces_.isCut(innerOf(result)) ? pieces_.elementsIn(innerOf(result), begin) : 0;
@@ -139,10 +144,10 @@ private:
   /// Who does not store the result's pieces sees all of it.
   void replace(OpResult result) {
     for (train::SetOp set : group_.sets)
-      if (set.getValue() == result && pieces_.isCut(innerOf(result)))
+      if (set.getValue() == result && pieces_.isCut(innerOf(result))) {
+        set->dropAllReferences(); // the pieces' own stand in its place
         stored_.push_back(set);
-    for (train::SetOp set : stored_)
-      set->dropAllReferences();
+      }
     ArrayRef<Value> parts = parts_[result.getResultNumber()];
     if (result.use_empty())
       return;
@@ -169,11 +174,11 @@ private:
   nn::KernelOp kernel_;
   const KernelPieces &pieces_;
   OpBuilder builder_;
-  SmallVector<Value> flat_;                 ///< by operand
-  SmallVector<SmallVector<Value>> members_; ///< by piece: its operands
-  SmallVector<SmallVector<Value>> parts_;   ///< by result: of each piece
-  SmallVector<SmallVector<int64_t>> offsets_;
-  SmallVector<train::SetOp> stored_;
+  SmallVector<Value> flat_;                   ///< by operand
+  SmallVector<SmallVector<Value>> members_;   ///< by piece: its operands
+  SmallVector<SmallVector<Value>> parts_;     ///< by result: of each piece
+  SmallVector<SmallVector<int64_t>> offsets_; ///< by result: of each piece, in elements
+  SmallVector<train::SetOp> stored_;          ///< those of the whole, which go
 };
 
 } // namespace

@@ -55,6 +55,7 @@ struct Saved {
 
 } // namespace
 
+/// Who reads the value, in the forward and later.
 static Saved findReaders(Value value, const llvm::DenseSet<Operation *> &forward) {
   const SmallVector<Reader> readers = readersOf(value);
   auto early = llvm::find_if(llvm::reverse(readers),
@@ -66,6 +67,8 @@ static Saved findReaders(Value value, const llvm::DenseSet<Operation *> &forward
   return saved;
 }
 
+/// Stores the value behind the op that makes it, and has its late readers read what is fetched before the
+/// first of them.
 static void save(const Saved &saved, train::StateOp room) {
   const Location loc = saved.value.getLoc();
   OpBuilder builder(saved.late.front().op());
@@ -129,27 +132,33 @@ private:
 
 } // namespace
 
-LogicalResult saveValues(train::EntryOp entry, int64_t leastBytes, bool hiddenAlone, SavedRooms &rooms,
-                         codegen::OpCosts &costs) {
-  Block &block = entry.getBody().front();
+/// Values of at least so many bytes that the forward makes and later ops read, by when the forward is done
+/// with them. Not those that later ops add to.
+static std::multimap<double, Saved> findSaved(train::EntryOp entry, int64_t leastBytes,
+                                              const OpTimes &times) {
   const llvm::DenseSet<Operation *> forward = forwardOps(entry);
-  const FailureOr<OpTimes> times = OpTimes::of(block, costs);
-  if (failed(times))
-    return failure();
-  std::multimap<double, Saved> found; // by when they are ready
-  for (Operation &op : block)
+  std::multimap<double, Saved> found;
+  for (Operation &op : entry.getBody().front())
     if (forward.contains(&op) && makesValues(&op))
       for (Value value : op.getResults()) {
         Saved saved = findReaders(value, forward);
         const bool isSum = llvm::any_of(saved.late, std::mem_fn(&Reader::updatesInPlace));
         if (tensorBytes(value.getType()) < leastBytes || saved.late.empty() || isSum)
           continue;
-        saved.needed = times->begin(saved.late.front().op());
-        found.emplace(times->end(saved.last), std::move(saved));
+        saved.needed = times.begin(saved.late.front().op());
+        found.emplace(times.end(saved.last), std::move(saved));
       }
+  return found;
+}
+
+LogicalResult saveValues(train::EntryOp entry, int64_t leastBytes, bool hiddenAlone, SavedRooms &rooms,
+                         codegen::OpCosts &costs) {
+  const FailureOr<OpTimes> times = OpTimes::of(entry.getBody().front(), costs);
+  if (failed(times))
+    return failure();
   CopyTimes copies(rooms.space(), costs.machine());
   rooms.beginEntry();
-  for (const auto &[ready, saved] : found) {
+  for (const auto &[ready, saved] : findSaved(entry, leastBytes, *times)) {
     const int64_t bytes = tensorBytes(saved.value.getType());
     if (hiddenAlone ? copies.addHidden(bytes, ready, saved.needed) : copies.fit(bytes, ready, saved.needed))
       save(saved, rooms.take(cast<RankedTensorType>(saved.value.getType())));

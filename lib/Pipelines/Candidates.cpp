@@ -93,25 +93,32 @@ LogicalResult Candidates::schedule(ModuleOp module, const Strategy &strategy,
   return success();
 }
 
+/// From the step with its settings, which are `tried` at last, to the phase `plan`.
+LogicalResult Candidates::bringToPlan(ModuleOp module, train::ProgramOp program,
+                                      const TriedSettings &tried) const {
+  const train::CheckpointSettings checkpoints = train::checkpointsOf(program);
+  Strategy strategy = strategy_;
+  strategy.offloads = train::offloadOf(program).any(); // which may be tried
+  const auto addSpmd = [&](PassManager &manager) {
+    addRecomputePasses(manager, checkpoints);
+    addShardPasses(manager, strategy);
+    addSpmdPasses(manager, strategy);
+  };
+  const auto addPlan = [&](PassManager &manager) {
+    addMemoryPasses(manager, strategy.padsRows);
+    addStreamPasses(manager);
+  };
+  return failure(failed(run(module, addSpmd)) || failed(schedule(module, strategy, tried)) ||
+                 failed(run(module, addPlan)));
+}
+
 FailureOr<CandidatePlan> Candidates::plan(const TriedSettings &tried, const Machine *machine) const {
   OwningOpRef<ModuleOp> module = step().clone();
   train::ProgramOp program = *module->getOps<train::ProgramOp>().begin();
   train::setDerived(program, tried, "a trial");
-  const train::CheckpointSettings checkpoints = train::checkpointsOf(program);
-  Strategy strategy = strategy_;
-  strategy.offloads = train::offloadOf(program).any(); // which may be tried
   const Machine reference = codegen::Target::chosenFor(*module)->referenceMachine();
   const std::optional<HostLimit> hostMay = hostLimitOf(program);
-  if (failed(run(*module,
-                 [&](PassManager &manager) {
-                   addRecomputePasses(manager, checkpoints);
-                   addShardPasses(manager, strategy);
-                   addSpmdPasses(manager, strategy);
-                 })) ||
-      failed(schedule(*module, strategy, tried)) || failed(run(*module, [&](PassManager &manager) {
-        addMemoryPasses(manager, strategy.padsRows);
-        addStreamPasses(manager);
-      })))
+  if (failed(bringToPlan(*module, program, tried)))
     return failure();
   CandidatePlan plan{memoryReport(*module), predictStep(*module, machine ? *machine : reference),
                      flopsPerStep(*module), sentBytesPerStep(*module)};

@@ -60,6 +60,8 @@ public:
                                       const Machine *machine = nullptr) const;
 
 private:
+  llvm::LogicalResult bringToPlan(mlir::ModuleOp module, train::ProgramOp program,
+                                  const TriedSettings &tried) const;
   llvm::LogicalResult schedule(mlir::ModuleOp module, const Strategy &strategy,
                                const TriedSettings &tried) const;
   void moveOthers(mlir::ModuleOp from, mlir::ModuleOp to) const;

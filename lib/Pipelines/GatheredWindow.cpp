@@ -18,10 +18,6 @@ struct GatheredSpan {
 
 using GatheredSpans = llvm::MapVector<StringRef, GatheredSpan>; // by buffer
 
-} // namespace
-
-namespace {
-
 /// What an entry gathers of parameters, instruction by instruction.
 class Gathers {
 public:
@@ -32,13 +28,14 @@ public:
     if (auto collective = dyn_cast<plan::CollectiveOp>(*instruction))
       gather(collective, position);
     else
-      cast(uses);
+      noteCasts(uses);
     for (const plan::OperandUse &use : uses)
-      if (auto *found = spans.find(use.operand.getBuffer().getValue()); found != spans.end())
+      if (auto *found = spans_.find(use.operand.getBuffer().getValue()); found != spans_.end())
         found->second.last = position;
   }
 
-  GatheredSpans spans; ///< of what is gathered into scratch
+  /// Of what was gathered into scratch.
+  const GatheredSpans &spans() const { return spans_; }
 
 private:
   bool holdsParameters(plan::OperandAttr operand) const {
@@ -53,17 +50,17 @@ private:
       plan::BufferOp destination = around_.buffer(range.getDestination());
       if (holdsParameters(range.getSource()) &&
           !around_.symbols().lookup<plan::ArenaOp>(destination.getArena()).getPersistent())
-        spans.insert({destination.getSymName(), {position, position, int64_t(destination.getBytes())}});
+        spans_.insert({destination.getSymName(), {position, position, int64_t(destination.getBytes())}});
     }
   }
 
-  /// Remembers what is made of a rank's part of parameters alone.
-  void cast(ArrayRef<plan::OperandUse> uses) {
-    bool reads = false;
-    for (const plan::OperandUse &use : uses)
-      if (!use.writes && !(reads = holdsParameters(use.operand)))
-        return;
-    if (!reads)
+  /// What is made of a rank's part of parameters alone holds parameters, too, in another type.
+  void noteCasts(ArrayRef<plan::OperandUse> uses) {
+    const auto isRead = [](const plan::OperandUse &use) { return !use.writes; };
+    const auto readsParameters = [&](const plan::OperandUse &use) {
+      return use.writes || holdsParameters(use.operand);
+    };
+    if (llvm::none_of(uses, isRead) || !llvm::all_of(uses, readsParameters))
       return;
     for (const plan::OperandUse &use : uses)
       if (use.writes)
@@ -71,7 +68,8 @@ private:
   }
 
   const plan::Surroundings &around_;
-  llvm::StringSet<> casts_;
+  GatheredSpans spans_;
+  llvm::StringSet<> casts_; ///< names of buffers
 };
 
 } // namespace
@@ -97,7 +95,7 @@ int64_t gatheredWindow(ModuleOp module) {
     for (auto [position, instruction] :
          llvm::enumerate(entry.getBody().getOps<plan::InstructionOpInterface>()))
       gathers.visit(instruction, int64_t(position));
-    most = std::max(most, mostAtOnce(gathers.spans));
+    most = std::max(most, mostAtOnce(gathers.spans()));
   }
   return most;
 }
