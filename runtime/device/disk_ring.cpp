@@ -89,6 +89,16 @@ int DiskRing::write(int file, std::span<const std::byte> source, uint64_t offset
   return run({file, const_cast<std::byte *>(source.data()), source.size(), offset, /*writes=*/true});
 }
 
+/// The kernel takes no more requests. Those that it has taken still use the memory. Later transfers do
+/// without the ring.
+void DiskRing::abandon(unsigned taken) {
+  io_uring_cqe *done = nullptr;
+  for (; taken > 0 && io_uring_wait_cqe(ring_.get(), &done) == 0; --taken)
+    io_uring_cqe_seen(ring_.get(), done);
+  io_uring_queue_exit(ring_.get());
+  ring_.reset();
+}
+
 int DiskRing::run(const Transfer &transfer) {
   const std::scoped_lock lock(*mutex_);
   Outcome outcome;
@@ -116,8 +126,10 @@ int DiskRing::run(const Transfer &transfer) {
     beginNext(slot);
   while (underWay > 0) { // also after a failure: the kernel still uses the memory
     const int submitted = io_uring_submit_and_wait(ring_.get(), 1);
-    if (submitted < 0 && !isTransient(submitted) && submitted != -EBUSY)
+    if (submitted < 0 && !isTransient(submitted) && submitted != -EBUSY) {
+      abandon(underWay - io_uring_sq_ready(ring_.get()));
       return -submitted;
+    }
     io_uring_cqe *done = nullptr;
     while (io_uring_peek_cqe(ring_.get(), &done) == 0) {
       const uint64_t slot = io_uring_cqe_get_data64(done);

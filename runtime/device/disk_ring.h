@@ -32,6 +32,7 @@ public:
 private:
   struct Transfer;
   int run(const Transfer &transfer);
+  void abandon(unsigned taken);
 
   std::unique_ptr<io_uring> ring_; ///< null where there is none
   std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();

@@ -5,8 +5,10 @@
 //  full    ENOSPC
 //  short   half of it is done, in blocks
 //  slow    it takes 20 ms longer
+//  refuse  ENXIO, of the kernel's call NUMBER for io_uring, which then takes no request
 //
-// Before them "plain" forbids io_uring, as containers do. "none" alone makes files of no size: ENOSPC at start.
+// Before them "plain" forbids io_uring, as containers do. "none" alone makes files of no size: ENOSPC at
+// start.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -18,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static atomic_long transfers;
+static atomic_long transfers, calls;
 
 static const char *faults(void) {
   const char *text = getenv("DISK_FAULTS");
@@ -66,7 +68,9 @@ ssize_t pread64(int file, void *memory, size_t bytes, off64_t offset) {
   const ssize_t result = real(file, memory, bytes, offset);
   return result > 0 && isArena(file) ? given(altered(result)) : result;
 }
-ssize_t pread(int file, void *memory, size_t bytes, off_t offset) { return pread64(file, memory, bytes, offset); }
+ssize_t pread(int file, void *memory, size_t bytes, off_t offset) {
+  return pread64(file, memory, bytes, offset);
+}
 
 ssize_t pwrite64(int file, const void *memory, size_t bytes, off64_t offset) {
   ssize_t (*real)(int, const void *, size_t, off64_t) = dlsym(RTLD_NEXT, "pwrite64");
@@ -84,6 +88,8 @@ int io_uring_queue_init(unsigned entries, struct io_uring *ring, unsigned flags)
 
 int io_uring_submit_and_wait(struct io_uring *ring, unsigned wanted) {
   int (*real)(struct io_uring *, unsigned) = dlsym(RTLD_NEXT, "io_uring_submit_and_wait");
+  if (strncmp(faults(), "refuse ", 7) == 0 && atol(faults() + 7) == atomic_fetch_add(&calls, 1) + 1)
+    return -ENXIO;
   const int submitted = real(ring, wanted);
   struct io_uring_cqe *done;
   unsigned head;

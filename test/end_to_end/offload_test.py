@@ -6,12 +6,14 @@ import os
 import re
 import shutil
 import subprocess
+import time
 import unittest
 from pathlib import Path
 
 import harness
 import small_gpt
 import trace_file
+from harness import Tensor
 
 SMALL = "--offload-group=16KiB"
 GROUPS = ("--offload=optimizer", SMALL)
@@ -19,6 +21,29 @@ GROUPS = ("--offload=optimizer", SMALL)
 
 def contents(folder):
     return {path: path.read_bytes() for path in Path(folder).iterdir()}
+
+
+# 13.4 million parameters: 153 MiB with the optimizer's states.
+WIDE = """
+nn.block @layer(%x: tensor<?x1024xf32>) {
+  %h = nn.linear "fc" %x to 1024
+  %a = nn.relu %h
+  nn.return %a
+}
+nn.model @wide(%features: tensor<?x64xf32>, %labels: tensor<?xi32>) {
+  %x = nn.linear "in" %features to 1024
+  %y = nn.repeat @layer "h" times 12 (%x)
+  %logits = nn.linear "out" %y to 10
+  %nll, %lse = nn.cross_entropy %logits, %labels
+  nn.loss "loss" %nll
+}
+train.program @classify { model @wide optimizer adamw(lr 1e-3, weight_decay 0.01) clip 1.0 batch 16 }
+"""
+
+
+def write_wide_data(path):
+    harness.write_safetensors(path, {"features": Tensor("F32", [64, 64], [(7 * i % 13) / 13 - 0.5 for i in range(64 * 64)]),
+                                     "labels": Tensor("I32", [64], [i % 10 for i in range(64)])})
 
 
 class RunTest(harness.EndToEndTest):
@@ -118,6 +143,66 @@ class OffloadTest(RunTest):
         self.plan("limited", *GROUPS, limit)
         self.train("limited", "run", steps=1)
 
+    def test_states_exceed_the_limit(self):
+        """The planner's own choice has the bits of a run without a limit. With all in memory nothing fits."""
+        limit = 132 << 20
+        write_wide_data("data.safetensors")
+        Path("wide.mlir").write_text(WIDE)
+        for ranks in (1, 2):
+            options = ["wide.mlir", f"--ranks={ranks}", "--accumulate=1", "--cpu=native"]
+            limited = f"--memory-limit={limit}"
+            self.fails([harness.TRAINC, "compile", *options, "-o", "no.plan", "--offload=none", limited], 2, "the memory limit allows")
+            for name, more in (("plain", []), ("limited", [limited])):
+                self.trainc("compile", *options, "-o", f"{name}.plan", f"--report={name}.json", *more)
+                self.trainrun(f"{name}.plan", f"--nproc-per-node={ranks}", "--threads=1", "--data=data.safetensors", "--steps=2",
+                              f"--checkpoint-dir={name}-{ranks}", f"--metrics={name}.jsonl")
+            memory = json.loads(Path("plain.json").read_text())["memory"]
+            self.assertGreater(ranks * (memory["parameters"] + memory["optimizer"]), limit)
+            planned = json.loads(Path("limited.json").read_text())["memory"]
+            self.assertLessEqual(planned["peak"] + planned["unplanned"], limit)
+            self.assertGreater(planned["disk"], 40 << 20)
+            self.assertEqual({line["peak_bytes"] for line in harness.metrics("limited.jsonl")}, {planned["peak"]})
+            self.assert_same_folder(f"plain-{ranks}/step-00000002", f"limited-{ranks}/step-00000002")
+
+    def test_a_killed_run_leaves_nothing_behind(self):
+        Path("disk").mkdir()
+        for ranks in (1, 2):
+            with self.subTest(ranks=ranks):
+                self.plan("off", f"--ranks={ranks}", *GROUPS)
+                whole, run, metrics = f"whole-{ranks}", Path(f"run-{ranks}"), Path(f"killed-{ranks}.jsonl")
+                self.train("off", whole, ranks)
+                self.train("off", run, ranks, steps=2)
+                before = contents(run / "step-00000002")
+                killed = subprocess.Popen([harness.TRAINRUN, "off.plan", f"--nproc-per-node={ranks}", "--threads=1", "--data", "tokens.bin", "--steps=1000000",
+                                           f"--checkpoint-dir={run}", "--resume=auto", "--offload-dir=disk", f"--metrics={metrics}"], stderr=subprocess.DEVNULL)
+                while killed.poll() is None and not (metrics.exists() and metrics.read_text().count('"step":') > 3):
+                    time.sleep(0.01)
+                self.assertIsNone(killed.poll())
+                killed.kill()
+                killed.wait()
+                self.assertEqual(os.listdir("disk"), [])
+                self.assertEqual(contents(run / "step-00000002"), before)
+                self.assertEqual([path.name for path in run.iterdir()], ["step-00000002"])
+                self.train("off", run, ranks)
+                self.assert_same_folder(f"{whole}/step-00000004", run / "step-00000004")
+
+    def test_with_evaluation_and_generation(self):
+        """Parameters are fetched from the disk by each program of a plan."""
+        small_gpt.write_tokens("eval.bin", 8, seed=2)
+        self.text = small_gpt.text()
+        found = []
+        for name, *options in (("plain",), ("off", "--offload=optimizer,gradients,parameters", SMALL)):
+            self.plan(name, *options)
+            self.trainrun(f"{name}.plan", "--data=tokens.bin", "--eval-data=eval.bin", "--steps=2", f"--checkpoint-dir={name}", f"--metrics={name}.jsonl")
+            text, _ = self.trainrun(f"{name}.plan", f"--resume={name}", "--tokenizer=bytes", "--generate=!X+", "--max-tokens=16", "--temperature=0")
+            found.append((text, [line.get("eval_loss", line.get("loss")) for line in harness.metrics(f"{name}.jsonl")]))
+        self.assertEqual(*found)
+        self.assertEqual(len(found[0][1]), 3)  # of two steps and of the evaluation
+
+    def test_with_hybrid_shard_and_reproducible_ranks(self):
+        self.check(4, "--zero-stage=3", "--hybrid-shard=2", states="optimizer,parameters", share=1 / 4)
+        self.check(2, "--zero-stage=3", "--reproducible=ranks", share=1 / 4)
+
     def test_every_seeded_fault_is_refused(self):
         self.plan("off", "--ranks=2", "--zero-stage=1", "--offload=optimizer,activations", SMALL)
         out, _ = self.run_program(harness.MUTATE_PLAN, "off.plan", 40, timeout=300)
@@ -133,9 +218,9 @@ class FailingDiskTest(RunTest):
         super().setUp()
         self.plan("off", *GROUPS)
 
-    def with_faults(self, faults, *more, folder="run"):
+    def with_faults(self, faults, *more, folder="run", data="tokens.bin"):
         library = os.environ.get("DISK_FAULTS_LIBRARY", str(harness.BIN.parent / "test/end_to_end/libdisk_faults.so"))
-        command = [harness.TRAINRUN, "off.plan", "--threads=1", "--data", "tokens.bin", "--steps=2", f"--checkpoint-dir={folder}", "--checkpoint-every=1",
+        command = [harness.TRAINRUN, "off.plan", "--threads=1", "--data", data, "--steps=2", f"--checkpoint-dir={folder}", "--checkpoint-every=1",
                    "--resume=auto", *more]
         return subprocess.run(command, capture_output=True, text=True, timeout=120,
                               env={**os.environ, "LD_PRELOAD": library, "DISK_FAULTS": faults})
@@ -189,6 +274,22 @@ class FailingDiskTest(RunTest):
             self.assertGreater(number, 20)
         for kind, other in itertools.product(("short", "slow"), range(1, number)):
             self.assertEqual(run(f"{kind} {other}").returncode, 0, (kind, other))
+
+    def test_faults_of_pieces_that_io_uring_moves_side_by_side(self):
+        """Each moment of a matrix takes 6.25 MiB, which are two pieces."""
+        write_wide_data("data.safetensors")
+        self.text = WIDE.replace("1024", "1280").replace("times 12", "times 2")
+        self.plan("off", "--offload=optimizer", "--offload-group=32MiB")
+        self.assertEqual(self.with_faults("", data="data.safetensors", folder="whole").returncode, 0)
+        for number, faults in enumerate(("short 0", "slow 7")):
+            done = self.with_faults(faults, data="data.safetensors", folder=f"run-{number}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assert_same_folder("whole/step-00000002", f"run-{number}/step-00000002")
+        for faults, text in (("error 3", "Input/output error"), ("error 30", "Input/output error"), ("full 16", "No space left on device"),
+                             ("refuse 1", "No such device or address"), ("refuse 9", "No such device or address")):
+            done = self.with_faults(faults, data="data.safetensors", folder="failed")
+            self.assertEqual(done.returncode, 1, (faults, done.stderr))
+            self.assertRegex(done.stderr, rf"error: .*cannot (read|write) \d+ bytes of arena 'disk' on disk: {text}")
 
     def test_a_disk_without_room(self):
         done = self.with_faults("none")
