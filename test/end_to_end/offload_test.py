@@ -218,12 +218,14 @@ class FailingDiskTest(RunTest):
         super().setUp()
         self.plan("off", *GROUPS)
 
-    def with_faults(self, faults, *more, folder="run", data="tokens.bin"):
+    def surroundings(self, faults):
         library = os.environ.get("DISK_FAULTS_LIBRARY", str(harness.BIN.parent / "test/end_to_end/libdisk_faults.so"))
+        return {"LD_PRELOAD": library, "DISK_FAULTS": faults}
+
+    def with_faults(self, faults, *more, folder="run", data="tokens.bin"):
         command = [harness.TRAINRUN, "off.plan", "--threads=1", "--data", data, "--steps=2", f"--checkpoint-dir={folder}", "--checkpoint-every=1",
                    "--resume=auto", *more]
-        return subprocess.run(command, capture_output=True, text=True, timeout=120,
-                              env={**os.environ, "LD_PRELOAD": library, "DISK_FAULTS": faults})
+        return subprocess.run(command, capture_output=True, text=True, timeout=120, env={**os.environ, **self.surroundings(faults)})
 
     def test_short_and_slow_transfers_and_no_io_uring(self):
         self.train("off", "whole", steps=2)
@@ -290,6 +292,23 @@ class FailingDiskTest(RunTest):
             done = self.with_faults(faults, data="data.safetensors", folder="failed")
             self.assertEqual(done.returncode, 1, (faults, done.stderr))
             self.assertRegex(done.stderr, rf"error: .*cannot (read|write) \d+ bytes of arena 'disk' on disk: {text}")
+
+    def test_a_fault_of_one_of_two_ranks(self):
+        self.plan("off", "--ranks=2", "--zero-stage=1", *GROUPS)
+        self.train("off", "run", 2, steps=1)
+        before = contents("run/step-00000001")
+        port = str(20000 + os.getpid() % 40000)
+        ranks = []
+        for rank in (0, 1):
+            variables = dict(RANK=str(rank), WORLD_SIZE="2", LOCAL_RANK=str(rank), LOCAL_WORLD_SIZE="2", MASTER_ADDR="127.0.0.1", MASTER_PORT=port)
+            ranks.append(subprocess.Popen([harness.TRAINRUN, "off.plan", "--threads=1", "--data", "tokens.bin", "--steps=3", "--checkpoint-dir=run", "--resume=auto"],
+                                          env={**os.environ, **variables, **(self.surroundings("error 30") if rank else {})}, text=True, stderr=subprocess.PIPE))
+        errors = [rank.communicate(timeout=60)[1] for rank in ranks]
+        self.assertEqual([rank.returncode for rank in ranks], [1, 1], errors)
+        self.assertRegex(errors[1], r"error: .*cannot (read|write) \d+ bytes of arena 'disk' on disk: Input/output error")
+        self.assertIn("rank 1", errors[0])
+        self.assertEqual(contents("run/step-00000001"), before)
+        self.assertEqual(os.listdir("run"), ["step-00000001"])
 
     def test_a_disk_without_room(self):
         done = self.with_faults("none")
