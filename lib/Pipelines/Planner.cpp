@@ -303,7 +303,8 @@ FailureOr<const PlannedStrategy *> Planner::planSmallest() {
     if (choices_.isGroup(division))
       continue; // which take more memory than all ranks
     Cell cell{division, split, offload};
-    if (failed(levels_.planLast(cell)) ||
+    // Where little but what an op works with is in memory, the most recomputation may take more.
+    if (failed(levels_.planFirst(cell)) || failed(levels_.planLast(cell)) ||
         (choices_.copiesActivationsAnyway && failed(levels_.planFastest(cell))))
       return failure();
     cell.activations = std::size(kActivationWords) - 1;

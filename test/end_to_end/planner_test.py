@@ -178,6 +178,14 @@ class PlannerTest(harness.EndToEndTest):
         seconds = [self.decided(f"--memory-limit={mib}MiB")[0]["predicted_step_seconds"] for mib in (50, 49, 48)]
         self.assertEqual(seconds, sorted(seconds))
 
+    def test_what_takes_the_least_memory_is_found(self):
+        """That is not the most recomputation, if little but what an op works with is in memory."""
+        outside = ["--offload=optimizer,gradients,parameters", "--micro-batch=1", "--accumulate=8"]
+        least = min(json.loads(self.trainc("estimate", EXAMPLE, "--json", *outside)[0])["strategies"], key=self.bytes)
+        self.assertEqual(least["settings"]["activation_checkpointing"], "selective")
+        _, table = self.trainc("compile", EXAMPLE, "--compile-to=plan", f"--memory-limit={self.bytes(least)}")
+        self.assertEqual(table.count("the fastest that fits\n"), 1)
+
     def test_what_else_would_help_if_nothing_fits_does(self):
         command = [TRAINC, "compile", EXAMPLE, "-o", "small.plan", "--memory-limit=46MiB"]
         self.fails(command, 2, "--offload=optimizer,gradients,parameters, which takes the least memory of what the compiler tries",
