@@ -5,139 +5,15 @@
 #include "lib/Pipelines/GatheredWindow.h"
 #include "lib/Pipelines/LargestBatch.h"
 #include "lib/Pipelines/Planner.h"
-#include "lib/Support/StoredElement.h"
-#include "runtime/schema/limits.h"
+#include "lib/Pipelines/StepRuns.h"
 
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
-
-#include <map>
 
 using namespace mlir;
 
 namespace trainc {
-
-/// How often a training step runs an entry.
-static int64_t runsPerStep(ModuleOp module, EntryKind entry) {
-  using enum EntryKind;
-  if (entry == begin_step || entry == last_micro_step || entry == update)
-    return 1;
-  if (entry != micro_step)
-    return 0;
-  const bool isLastApart = findEntry<plan::EntryOp>(module, last_micro_step) != nullptr;
-  for (auto training : module.getOps<plan::TrainingOp>())
-    return training.getAccumulate() - (isLastApart ? 1 : 0);
-  return 1;
-}
-
-/// Program and libraries, a plan and its kernels, the threads' stacks, buffers for files.
-constexpr int64_t kProcessBytes = int64_t{32} << 20;
-
-/// The loader's batches, of this step and the next, with every column once that a step's entries read; and
-/// the numbers of their samples.
-static int64_t loaderBytes(ModuleOp module, plan::TrainingOp training) {
-  const int64_t samples = int64_t(training.getMicroBatch()) * int64_t(training.getAccumulate());
-  llvm::SetVector<std::pair<StringRef, Type>> rows;
-  for (auto entry : module.getOps<plan::EntryOp>())
-    if (runsPerStep(module, entry.getKind()) > 0)
-      for (auto input : entry.getBody().getOps<plan::InputOp>()) {
-        auto type = cast<RankedTensorType>(input.getType());
-        rows.insert({input.getColumn(), type.clone(type.getShape().drop_front())});
-      }
-  int64_t bytes = samples * int64_t(sizeof(uint64_t));
-  for (auto [column, row] : rows)
-    bytes += 2 * samples * tensorBytes(row);
-  return bytes;
-}
-
-/// An evaluation batch on its way to the device, and the numbers of its samples.
-static int64_t evaluationBytes(ModuleOp module, plan::TrainingOp training) {
-  int64_t bytes = int64_t(training.getEvalBatch()) * int64_t(sizeof(uint64_t));
-  if (auto entry = findEntry<plan::EntryOp>(module, EntryKind::eval))
-    for (auto input : entry.getBody().getOps<plan::InputOp>())
-      bytes += tensorBytes(input.getType());
-  return bytes;
-}
-
-/// A prompt; logits, and of each the token and its weight while one is drawn.
-static int64_t generationBytes(ModuleOp module) {
-  int64_t bytes = 0;
-  for (auto generation : module.getOps<plan::GenerationOp>())
-    bytes += int64_t(generation.getContext()) * int64_t(sizeof(int32_t)) +
-             int64_t(generation.getVocabulary()) * int64_t(sizeof(float) + sizeof(uint32_t) + sizeof(double));
-  return bytes;
-}
-
-/// A device gives each thread the memory of a block, as much as the largest kernel takes. A plan does not
-/// know how many threads a machine has: trainrun warns of more that a limit has no room for.
-static int64_t blockBytes(ModuleOp module) {
-  int64_t largest = 0;
-  module.walk([&](plan::KernelOp kernel) { largest = std::max(largest, int64_t(kernel.getSharedBytes())); });
-  return int64_t(kCountedThreads) * largest;
-}
-
-/// What the runtime knows of the plan's instructions and states, besides the plan itself: 0.6 KiB each were
-/// measured for 33000 instructions and 18000 states, with a checkpoint.
-static int64_t planBytes(ModuleOp module) {
-  constexpr int64_t kEach = 1024;
-  int64_t count = 0;
-  module.walk([&](plan::InstructionOpInterface) { ++count; });
-  module.walk([&](plan::StateOp) { ++count; });
-  return kEach * count;
-}
-
-/// What the program reserves of the device's memory, where that is not the process's.
-static std::optional<int64_t> reservedBytes(ModuleOp module) {
-  for (auto training : module.getOps<plan::TrainingOp>())
-    if (auto reserved = training->getAttrOfType<IntegerAttr>("train.reserved"))
-      return reserved.getInt();
-  return std::nullopt;
-}
-
-static int64_t processBytes(ModuleOp module) {
-  int64_t bytes = kProcessBytes + planBytes(module) + blockBytes(module) + generationBytes(module);
-  for (auto training : module.getOps<plan::TrainingOp>())
-    bytes += loaderBytes(module, training) + evaluationBytes(module, training);
-  return bytes;
-}
-
-static BytesByKind &bytesIn(plan::Space space, MemoryReport &report) {
-  if (space == plan::Space::disk)
-    return report.disk;
-  return space == plan::Space::host ? report.host : report;
-}
-
-static int64_t BytesByKind::*kindOf(plan::Role role) {
-  if (role == plan::Role::parameter)
-    return &BytesByKind::parameters;
-  if (role == plan::Role::gradient)
-    return &BytesByKind::gradients;
-  return role == plan::Role::optimizer ? &BytesByKind::optimizer : &BytesByKind::workspace;
-}
-
-MemoryReport memoryReport(ModuleOp module) {
-  MemoryReport report;
-  llvm::StringMap<BytesByKind *> persistent; // by names of arenas
-  for (auto arena : module.getOps<plan::ArenaOp>()) {
-    BytesByKind &bytes = bytesIn(arena.getSpace(), report);
-    if (arena.getPersistent())
-      persistent[arena.getSymName()] = &bytes;
-    (arena.getPersistent() ? bytes.workspace : bytes.activations) += arena.getBytes();
-  }
-  for (auto buffer : module.getOps<plan::BufferOp>())
-    if (BytesByKind *bytes = persistent.lookup(buffer.getArena())) {
-      bytes->workspace -= buffer.getBytes();
-      bytes->*kindOf(buffer.getRole()) += buffer.getBytes();
-    }
-  report.peak = report.total() + report.host.total();
-  const std::optional<int64_t> reserved = reservedBytes(module);
-  report.isReserve = reserved.has_value();
-  report.unplanned = reserved ? *reserved : processBytes(module);
-  return report;
-}
 
 /// Number of trained and frozen parameters.
 static int64_t parameterCount(ModuleOp module) {
@@ -250,52 +126,6 @@ static llvm::json::Array settings(ModuleOp module) {
       };
       json.push_back(llvm::json::Object{{"setting", text(0)}, {"value", text(1)}, {"source", text(2)}});
     }
-  return json;
-}
-
-/// Bytes of persistent states, for each role and element type.
-static llvm::json::Object memoryByType(ModuleOp module) {
-  std::map<std::string, std::map<std::string, int64_t>> bytes;
-  const SymbolTable symbols(module);
-  for (auto buffer : module.getOps<plan::BufferOp>()) {
-    if (!symbols.lookup<plan::ArenaOp>(buffer.getArena()).getPersistent())
-      continue;
-    std::string type;
-    llvm::raw_string_ostream(type) << buffer.getElement();
-    bytes[plan::stringifyRole(buffer.getRole()).str()][type] += buffer.getBytes();
-  }
-  llvm::json::Object json;
-  for (const auto &[role, types] : bytes) {
-    llvm::json::Object of;
-    for (const auto &[type, count] : types)
-      of[type] = count;
-    json[role] = std::move(of);
-  }
-  return json;
-}
-
-static llvm::json::Object kindsJson(const BytesByKind &bytes) {
-  llvm::json::Object json;
-  for (const MemoryKind &kind : kMemoryKinds)
-    json[kind.key] = bytes.*kind.bytes;
-  return json;
-}
-
-llvm::json::Object memoryJson(const MemoryReport &memory) {
-  llvm::json::Object json = kindsJson(memory);
-  json["host"] = memory.host.total();
-  json["disk"] = memory.disk.total();
-  json["peak"] = memory.peak;
-  json["unplanned"] = memory.unplanned;
-  return json;
-}
-
-llvm::json::Object memoryOutsideJson(const MemoryReport &memory) {
-  llvm::json::Object json;
-  if (memory.host.total() > 0)
-    json["host"] = kindsJson(memory.host);
-  if (memory.disk.total() > 0)
-    json["disk"] = kindsJson(memory.disk);
   return json;
 }
 
