@@ -7,10 +7,13 @@
 //    read: of each instruction something, and of what is written again, what was written last. So a store
 //    that is left out, or comes too early, is found.
 //
+// And `init` and `refresh` together store each parameter.
+//
 // Values on their way cannot tell (verify_flow.cpp): what lies in such a state from before is as good there
 // as what a copy should have brought.
 #include "runtime/plan/uses.h"
 #include "runtime/plan/verify.h"
+#include "runtime/schema/entry_names.h"
 
 #include <algorithm>
 #include <map>
@@ -20,6 +23,11 @@
 namespace trainc::verify {
 
 namespace {
+
+bool isState(const fb::Plan &plan, const fb::Buffer &buffer) {
+  const fb::Arena &arena = *plan.arenas()->Get(buffer.arena());
+  return arena.persistent() && arena.space() != fb::Space::Device;
+}
 
 /// How often copies move the bytes of a state.
 class Moves {
@@ -64,19 +72,16 @@ public:
     return areEven(stores_, "stored");
   }
 
-private:
-  bool isState(const fb::Operand &operand) const {
-    const fb::Arena &arena = *plan_.arenas()->Get(plan_.buffers()->Get(operand.buffer())->arena());
-    return arena.persistent() && arena.space() != fb::Space::Device;
-  }
+  bool stores(uint32_t buffer) const { return stores_.count(buffer) > 0; }
 
+private:
   Status add(const fb::Copy &copy) {
     TRAINC_RETURN_IF_ERROR(add(*copy.source(), copy.bytes(), fetches_));
     return add(*copy.destination(), copy.bytes(), stores_);
   }
 
   Status add(const fb::Operand &operand, uint64_t bytes, std::map<uint32_t, Moves> &moves) {
-    if (!isState(operand))
+    if (bytes == 0 || !isState(plan_, *plan_.buffers()->Get(operand.buffer())))
       return {};
     if (operand.rank_stride() != 0)
       return invalidInput("copy: expected the same bytes of '{}' on all ranks, found a stride of {} bytes by "
@@ -179,14 +184,28 @@ private:
 
 } // namespace
 
+/// What nobody stores there begins with the bytes of a new file. Working copies are made by `refresh`.
+static Status beginWithValues(const fb::Plan &plan, const std::vector<StateCopies> &makers) {
+  for (uint32_t i = 0; i < plan.buffers()->size() && !makers.empty(); ++i)
+    if (const fb::Buffer &buffer = *plan.buffers()->Get(i);
+        buffer.role() == fb::Role::Parameter && isState(plan, buffer) &&
+        std::ranges::none_of(makers, [&](const StateCopies &maker) { return maker.stores(i); }))
+      return invalidInput("expected a copy in entry {} or {} that stores '{}', found none", kInitEntry,
+                          kRefreshEntry, view(buffer.name()));
+  return {};
+}
+
 Status spaces(const fb::Plan &plan) {
+  std::vector<StateCopies> makers;
   for (const fb::Entry *entry : *plan.entries()) {
     StateCopies copies(plan, *entry);
     TRAINC_RETURN_IF_ERROR(copies.check());
     if (copies.areOfTraining())
       TRAINC_RETURN_IF_ERROR(ScratchReads(plan, *entry).check());
+    if (view(entry->name()) == kInitEntry || view(entry->name()) == kRefreshEntry)
+      makers.push_back(std::move(copies));
   }
-  return {};
+  return beginWithValues(plan, makers);
 }
 
 } // namespace trainc::verify

@@ -288,8 +288,8 @@ class FailingDiskTest(RunTest):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assert_same_folder("whole/step-00000002", f"run-{number}/step-00000002")
         for faults, text in (("error 3", "Input/output error"), ("error 30", "Input/output error"), ("full 16", "No space left on device"),
-                             ("refuse 1", "No such device or address"), ("refuse 9", "No such device or address")):
-            done = self.with_faults(faults, data="data.safetensors", folder="failed")
+                             ("refuse 1", "No such device or address"), ("refuse 4", "No such device or address")):
+            done = self.with_faults(faults, data="data.safetensors", folder=f"failed {faults}")
             self.assertEqual(done.returncode, 1, (faults, done.stderr))
             self.assertRegex(done.stderr, rf"error: .*cannot (read|write) \d+ bytes of arena 'disk' on disk: {text}")
 

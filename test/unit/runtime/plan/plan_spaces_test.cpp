@@ -39,6 +39,19 @@ TEST(SpacesVerifier, RefusesPlacesThatDependOnTheRank) {
                                             "stride of 4096 bytes by the rank"));
 }
 
+TEST(SpacesVerifier, RefusesAParameterThatNobodyStoresAtFirst) {
+  PlanBuilder builder = spacesPlan();
+  const uint32_t stored = operation<fb::CopyT>(builder, 0, kStore).destination->buffer();
+  auto weights = std::make_unique<fb::BufferT>(*builder.plan.buffers[stored]);
+  weights->name = "weights";
+  weights->role = fb::Role::Parameter;
+  weights->offset += weights->bytes;
+  builder.plan.arenas[weights->arena]->bytes += weights->bytes;
+  builder.plan.buffers.push_back(std::move(weights));
+  EXPECT_THAT(messageOf(builder),
+              HasSubstr("expected a copy in entry init or refresh that stores 'weights', found none"));
+}
+
 /// Instruction 3 overwrites x behind its copies, and nobody reads that.
 TEST(SpacesVerifier, RefusesWhatNobodyReadsBesideStatesOfTraining) {
   PlanBuilder builder = spacesPlan();
