@@ -303,8 +303,9 @@ FailureOr<const PlannedStrategy *> Planner::planSmallest() {
     if (choices_.isGroup(division))
       continue; // which take more memory than all ranks
     Cell cell{division, split, offload};
-    // Where little but what an op works with is in memory, the most recomputation may take more.
-    if (failed(levels_.planFirst(cell)) || failed(levels_.planLast(cell)) ||
+    // If little but what an op works with is in memory, the most recomputation may take more than a little.
+    const FailureOr<size_t> last = levels_.lastLevel(cell);
+    if (failed(last) || failed(trials_.plan({{cell, std::min<size_t>(1, *last)}, {cell, *last}})) ||
         (choices_.copiesActivationsAnyway && failed(levels_.planFastest(cell))))
       return failure();
     cell.activations = std::size(kActivationWords) - 1;

