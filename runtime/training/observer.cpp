@@ -60,7 +60,8 @@ template <typename Metrics> void MetricsObserver::write(const Metrics &metrics) 
   if (const Status status = writer_->write(metrics); !status.ok()) {
     log_.warning("{}; no more metrics are written", status.message());
     writer_.reset();
-    isComplete_ = false;
+    std::error_code unknown;
+    isComplete_ = std::filesystem::is_fifo(path_, unknown); // whose reader may go
   }
 }
 
