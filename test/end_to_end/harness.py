@@ -77,6 +77,15 @@ def relative_error(actual, expected):
     return max(abs(a - b) for a, b in zip(actual, expected)) / scale
 
 
+# Tests may run side by side.
+PORT = str(20000 + os.getpid() % 40000)
+
+
+def rank_variables(rank, ranks):
+    """What torchrun tells one of the ranks of this host."""
+    return dict(RANK=str(rank), WORLD_SIZE=str(ranks), LOCAL_RANK=str(rank), LOCAL_WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1", MASTER_PORT=PORT)
+
+
 def metrics(path):
     return [json.loads(line) for line in Path(path).read_text().splitlines()]
 

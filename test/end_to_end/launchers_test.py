@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 
 import harness
-from harness import DEVICE, TRAINRUN
+from harness import DEVICE, PORT, TRAINRUN, rank_variables
 from ranks_test import RanksTest
 from toy_run import write_tokens
 
@@ -18,8 +18,6 @@ MPI_SURROUNDINGS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFI
                     "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_oob_tcp_if_include": "lo"}
 NEEDS_MPI = unittest.skipUnless(MPIRUN and Path(TRAINRUN).with_name("libtrainc_comm_mpi.so").exists() and
                                 not os.environ.get("TRAINC_SANITIZE"), "needs MPI, which knows no sanitizers")
-# Tests may run side by side.
-PORT = str(20000 + os.getpid() % 40000)
 
 
 class LaunchersTest(RanksTest):
@@ -30,9 +28,9 @@ class LaunchersTest(RanksTest):
         return process
 
     def start_rank(self, rank, ranks, plan, *args, run=None, local_rank=None, **changed):
-        variables = dict(RANK=str(rank), WORLD_SIZE=str(ranks), LOCAL_RANK=str(rank if local_rank is None else local_rank),
-                         LOCAL_WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1", MASTER_PORT=PORT,
-                         **({"TORCHELASTIC_RUN_ID": run} if run else {}))
+        variables = rank_variables(rank, ranks) | ({"TORCHELASTIC_RUN_ID": run} if run else {})
+        if local_rank is not None:
+            variables["LOCAL_RANK"] = str(local_rank)
         variables = {name: value for name, value in {**variables, **changed}.items() if value is not None}
         return self.start_process(variables, plan, *args)
 

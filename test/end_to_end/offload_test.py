@@ -297,12 +297,10 @@ class FailingDiskTest(RunTest):
         self.plan("off", "--ranks=2", "--zero-stage=1", *GROUPS)
         self.train("off", "run", 2, steps=1)
         before = contents("run/step-00000001")
-        port = str(20000 + os.getpid() % 40000)
         ranks = []
         for rank in (0, 1):
-            variables = dict(RANK=str(rank), WORLD_SIZE="2", LOCAL_RANK=str(rank), LOCAL_WORLD_SIZE="2", MASTER_ADDR="127.0.0.1", MASTER_PORT=port)
             ranks.append(subprocess.Popen([harness.TRAINRUN, "off.plan", "--threads=1", "--data", "tokens.bin", "--steps=3", "--checkpoint-dir=run", "--resume=auto"],
-                                          env={**os.environ, **variables, **(self.surroundings("error 30") if rank else {})}, text=True, stderr=subprocess.PIPE))
+                                          env={**os.environ, **harness.rank_variables(rank, 2), **(self.surroundings("error 30") if rank else {})}, text=True, stderr=subprocess.PIPE))
         errors = [rank.communicate(timeout=60)[1] for rank in ranks]
         self.assertEqual([rank.returncode for rank in ranks], [1, 1], errors)
         self.assertRegex(errors[1], r"error: .*cannot (read|write) \d+ bytes of arena 'disk' on disk: Input/output error")
