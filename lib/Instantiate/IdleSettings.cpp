@@ -59,11 +59,13 @@ static std::string whyIdleInOffload(train::ProgramOp program, const train::Progr
 
 void trainc::warnOfIdleSettings(train::ProgramOp program) {
   DictionaryAttr given = program.getSourcesAttr();
-  for (const train::ProgramWord &each : train::kProgramWords)
+  for (const train::ProgramWord &each : train::kProgramWords) {
+    if (!given || !given.contains(StringRef(each.word)))
+      continue;
     for (const auto why :
          {whyIdleOnOneRank, whyIdleInStage, whyIdleInScaling, whyIdleInCheckpoints, whyIdleInOffload})
-      if (const std::string reason = why(program, each);
-          !reason.empty() && given && given.contains(StringRef(each.word)))
+      if (const std::string reason = why(program, each); !reason.empty())
         program.emitWarning(each.ofSharding ? "sharding: " : "")
             << StringRef(each.word) << " (" << StringRef(each.option) << ") does nothing " << reason;
+  }
 }
