@@ -11,9 +11,6 @@ namespace trainc {
 
 /// Shares of their bytes that uses of blocks keep, one after the other, in percent.
 static constexpr int64_t kShares[] = {60, 30, 15, 0};
-/// How many candidates there are of each share: for this part of the uses, twice, ... and all.
-static constexpr int64_t kParts = 4;
-
 static int64_t usesOf(ModuleOp step) {
   for (auto program : step.getOps<train::ProgramOp>()) {
     const train::CheckpointSettings settings = train::checkpointsOf(program);
@@ -29,14 +26,14 @@ static TriedSettings keeping(int64_t count, int64_t share, int64_t otherShare, S
   return {{"checkpoint_keep", first + std::to_string(otherShare)}, {"checkpoint_rest", rest.str()}};
 }
 
-std::vector<TriedSettings> checkpointLevels(ModuleOp step) {
+CheckpointLevels checkpointLevels(ModuleOp step, int64_t parts) {
   const int64_t uses = usesOf(step);
-  std::vector<TriedSettings> levels = {keeping(0, 0, 100, "none"), keeping(0, 0, 100, "selective")};
+  CheckpointLevels levels = {keeping(0, 0, 100, "none"), keeping(0, 0, 100, "selective")};
   int64_t before = 100;
   for (const int64_t share : kShares) {
     int64_t last = 0;
-    for (int64_t part = 1; part <= kParts; ++part)
-      if (const int64_t count = uses * part / kParts; count > last) {
+    for (int64_t part = 1; part <= parts; ++part)
+      if (const int64_t count = uses * part / parts; count > last) {
         levels.push_back(keeping(count, share, before, "selective"));
         last = count;
       }
@@ -45,16 +42,16 @@ std::vector<TriedSettings> checkpointLevels(ModuleOp step) {
   return levels;
 }
 
-std::vector<TriedSettings> checkpointCandidates(ModuleOp step) {
-  std::vector<TriedSettings> candidates = checkpointLevels(step);
-  if (isOpen(step, {"max_reuse_distance", "reshard_after_forward"}))
-    for (const TriedSettings &settings : std::vector(candidates)) {
-      candidates.push_back(settings);
-      candidates.back().push_back({"reshard_after_forward", "false"});
-    }
+std::vector<CheckpointLevels> checkpointCandidates(ModuleOp step, int64_t parts) {
+  std::vector<CheckpointLevels> candidates = {checkpointLevels(step, parts)};
+  if (isOpen(step, {"max_reuse_distance", "reshard_after_forward"})) {
+    candidates.push_back(candidates.front());
+    for (TriedSettings &settings : candidates.back())
+      settings.push_back({"reshard_after_forward", "false"});
+  }
   if (isOpen(step, {"prefetch"})) {
-    candidates.push_back(keeping(0, 0, 0, "selective"));
-    candidates.back().push_back({"prefetch", "0"});
+    candidates.push_back({keeping(0, 0, 0, "selective")});
+    candidates.back().front().push_back({"prefetch", "0"});
   }
   return candidates;
 }
@@ -73,42 +70,117 @@ static LogicalResult refuse(ModuleOp module, const CandidatePlan &least, int64_t
                              << "; allow so much, or make the micro-batch or the model smaller";
 }
 
-/// Plans each of the settings, by several threads.
-static FailureOr<std::vector<CandidatePlan>> planAll(ModuleOp module, const Strategy &strategy,
-                                                     ArrayRef<TriedSettings> settings) {
-  const Candidates step(module.clone(), strategy);
-  std::vector<std::optional<CandidatePlan>> made(settings.size());
+namespace {
+
+/// Plans of candidates, each made once.
+class BudgetSearch {
+public:
+  BudgetSearch(ModuleOp module, const Strategy &strategy, int64_t limit)
+      : module_(module), step_(module.clone(), strategy), limit_(limit) {}
+
+  LogicalResult planCoarse();
+  LogicalResult planFine();
+  /// Chooses among those that are planned.
+  LogicalResult choose();
+
+private:
+  struct Planned {
+    TriedSettings settings;
+    CandidatePlan plan;
+  };
+  LogicalResult plan(ArrayRef<TriedSettings> candidates); ///< by several threads
+  LogicalResult planBehind(const TriedSettings &coarse, ArrayRef<TriedSettings> levels);
+  const Planned *find(const TriedSettings &settings) const;
+  bool fits(const TriedSettings &settings) const { return find(settings)->plan.fits(limit_); }
+
+  ModuleOp module_;
+  Candidates step_;
+  int64_t limit_;
+  std::vector<Planned> planned_;
+};
+
+} // namespace
+
+const BudgetSearch::Planned *BudgetSearch::find(const TriedSettings &settings) const {
+  const std::string options = asOptions(settings);
+  const auto found =
+      llvm::find_if(planned_, [&](const Planned &each) { return asOptions(each.settings) == options; });
+  return found == planned_.end() ? nullptr : &*found;
+}
+
+LogicalResult BudgetSearch::plan(ArrayRef<TriedSettings> candidates) {
+  std::vector<std::optional<CandidatePlan>> made(candidates.size());
   const auto planOne = [&](size_t i) -> LogicalResult {
-    FailureOr<CandidatePlan> plan = step.plan(settings[i]);
+    FailureOr<CandidatePlan> plan = step_.plan(candidates[i]);
     if (succeeded(plan))
       made[i] = *plan;
     return plan;
   };
-  if (failed(planEach(module.getContext(), settings.size(), /*firstAlone=*/true, planOne)))
+  if (failed(planEach(module_.getContext(), candidates.size(), /*firstAlone=*/planned_.empty(), planOne)))
     return failure();
-  std::vector<CandidatePlan> plans;
-  for (const std::optional<CandidatePlan> &plan : made)
-    plans.push_back(*plan);
-  return plans;
+  for (auto [settings, plan] : llvm::zip_equal(candidates, made))
+    planned_.push_back({settings, *plan});
+  return success();
+}
+
+LogicalResult BudgetSearch::planCoarse() {
+  for (const CheckpointLevels &levels : checkpointCandidates(module_, kCoarseParts))
+    if (failed(plan(levels)))
+      return failure();
+  return success();
+}
+
+/// Between each coarse level that does not fit and the next one, which fits, finer levels compute less again
+/// than that. A smaller limit never takes a faster plan: each finer one that it may take is planned for the
+/// larger limit as well, or that takes the coarse one before it, which is as fast.
+LogicalResult BudgetSearch::planFine() {
+  for (const CheckpointLevels &levels : checkpointCandidates(module_, kFineParts)) {
+    std::optional<TriedSettings> before; // of the coarse ones
+    CheckpointLevels between;
+    for (const TriedSettings &level : levels) {
+      if (!find(level)) {
+        between.push_back(level);
+        continue;
+      }
+      if (before && !fits(*before) && fits(level) && failed(planBehind(*before, between)))
+        return failure();
+      before = level;
+      between.clear();
+    }
+  }
+  return success();
+}
+
+/// Plans levels behind a coarse one, of which none may be faster than it.
+LogicalResult BudgetSearch::planBehind(const TriedSettings &coarse, ArrayRef<TriedSettings> levels) {
+  const size_t first = planned_.size();
+  const double least = find(coarse)->plan.step.total;
+  if (failed(plan(levels)))
+    return failure();
+  planned_.erase(std::remove_if(planned_.begin() + ptrdiff_t(first), planned_.end(),
+                                [&](const Planned &each) { return each.plan.step.total < least; }),
+                 planned_.end());
+  return success();
+}
+
+LogicalResult BudgetSearch::choose() {
+  const Planned *least = &planned_.front(), *best = nullptr;
+  for (const Planned &each : planned_) {
+    if (each.plan.isSmaller(least->plan))
+      least = &each;
+    if (each.plan.fits(limit_) && (!best || each.plan.step.total < best->plan.step.total))
+      best = &each;
+  }
+  if (!best)
+    return refuse(module_, least->plan, limit_);
+  for (auto program : module_.getOps<train::ProgramOp>())
+    train::setDerived(program, best->settings, "memory_limit");
+  return success();
 }
 
 LogicalResult chooseCheckpoints(ModuleOp module, const Strategy &strategy, int64_t limit) {
-  const std::vector<TriedSettings> candidates = checkpointCandidates(module);
-  const FailureOr<std::vector<CandidatePlan>> plans = planAll(module, strategy, candidates);
-  if (failed(plans))
-    return failure();
-  const CandidatePlan *least = &plans->front(), *best = nullptr;
-  for (const CandidatePlan &plan : *plans) {
-    if (plan.isSmaller(*least))
-      least = &plan;
-    if (plan.fits(limit) && (!best || plan.step.total < best->step.total))
-      best = &plan;
-  }
-  if (!best)
-    return refuse(module, *least, limit);
-  for (auto program : module.getOps<train::ProgramOp>())
-    train::setDerived(program, candidates[size_t(best - plans->data())], "memory_limit");
-  return success();
+  BudgetSearch search(module, strategy, limit);
+  return failure(failed(search.planCoarse()) || failed(search.planFine()) || failed(search.choose()));
 }
 
 } // namespace trainc

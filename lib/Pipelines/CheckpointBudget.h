@@ -5,13 +5,20 @@
 
 namespace trainc {
 
+/// Settings, each of which keeps less and takes as long as the one before, or longer.
+using CheckpointLevels = std::vector<TriedSettings>;
+
+/// Into how many parts the uses of blocks are cut: with each level one part more of them keeps a smaller
+/// share of its bytes. Coarse levels are among the fine ones.
+inline constexpr int64_t kCoarseParts = 4, kFineParts = 16;
+
 /// How much of blocks is kept, from all to nothing, of the first uses first, whose values wait the longest.
 /// The first two keep all inside blocks, and differ in what is computed again outside.
-std::vector<TriedSettings> checkpointLevels(mlir::ModuleOp step);
+CheckpointLevels checkpointLevels(mlir::ModuleOp step, int64_t parts = kCoarseParts);
 
-/// The settings that a budget chooses among: from keeping all to keeping nothing inside blocks, of which the
-/// first, whose values wait the longest, come first. They do not depend on the limit.
-std::vector<TriedSettings> checkpointCandidates(mlir::ModuleOp step);
+/// The settings that a budget chooses among: from keeping all to keeping nothing inside blocks, for each way
+/// to keep gathered parameters. They do not depend on the limit.
+std::vector<CheckpointLevels> checkpointCandidates(mlir::ModuleOp step, int64_t parts = kCoarseParts);
 
 /// Sets in the program of `module` (phase `step`, before activation checkpointing decides) the candidate of
 /// the least predicted seconds whose plan fits into `limit` bytes. So the plan of a smaller limit is never

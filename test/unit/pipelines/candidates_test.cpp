@@ -1,6 +1,7 @@
 // Candidates are planned as the compiler plans them, and a budget takes the fastest that fits.
 #include "lib/Pipelines/CheckpointBudget.h"
 
+#include "dialects/NN/NN.h"
 #include "lib/Codegen/Target.h"
 #include "lib/Pipelines/Pipeline.h"
 
@@ -102,10 +103,11 @@ struct BudgetTest : CandidatesTest {
     FailureOr<Candidates> step = Candidates::make(*model, options);
     EXPECT_TRUE(succeeded(step));
     std::pair<int64_t, int64_t> found = {INT64_MAX, 0};
-    for (const TriedSettings &tried : checkpointCandidates(step->step())) {
-      const int64_t bytes = step->plan(tried)->bytes();
-      found = {std::min(found.first, bytes), std::max(found.second, bytes)};
-    }
+    for (const CheckpointLevels &levels : checkpointCandidates(step->step()))
+      for (const TriedSettings &tried : levels) {
+        const int64_t bytes = step->plan(tried)->bytes();
+        found = {std::min(found.first, bytes), std::max(found.second, bytes)};
+      }
     return found;
   }
 
@@ -141,10 +143,32 @@ TEST_F(BudgetTest, KeepsLimitsOnRanksThatDivideParameters) {
 TEST_F(BudgetTest, HasCandidatesThatDoNotDependOnTheLimit) {
   FailureOr<Candidates> step = Candidates::make(*model, {});
   ASSERT_TRUE(succeeded(step));
-  const std::vector<TriedSettings> candidates = checkpointCandidates(step->step());
-  EXPECT_EQ(candidates.size(), 18U);
-  EXPECT_EQ(candidates.front().front().value, "100");
-  EXPECT_EQ(candidates.back().front().value, "4x0,15");
+  const std::vector<CheckpointLevels> candidates = checkpointCandidates(step->step());
+  ASSERT_EQ(candidates.size(), 1U);
+  EXPECT_EQ(candidates.front().size(), 18U);
+  EXPECT_EQ(candidates.front().front().front().value, "100");
+  EXPECT_EQ(candidates.front().back().front().value, "4x0,15");
+}
+
+TEST_F(BudgetTest, TakesALevelBetweenCoarseOnes) {
+  model->walk([](nn::RepeatOp blocks) { blocks.setTimes(8); });
+  CompileOptions options;
+  options.settings = {{"activation_checkpointing", "budget"}, {"memory_limit", "1"}}; // not looked at
+  FailureOr<Candidates> step = Candidates::make(*model, options);
+  ASSERT_TRUE(succeeded(step));
+  const CheckpointLevels coarse = checkpointCandidates(step->step()).front(),
+                         fine = checkpointCandidates(step->step(), kFineParts).front();
+  EXPECT_EQ(coarse.size(), 18U);
+  EXPECT_EQ(fine.size(), 34U);
+  const TriedSettings &between = fine[18]; // the level before and the next one are coarse
+  EXPECT_EQ(between.front().value, "15,30");
+  const CandidatePlan expected = *step->plan(between);
+  for (const TriedSettings &level : ArrayRef(fine).take_front(18))
+    ASSERT_GT(step->plan(level)->bytes(), expected.bytes());
+  std::optional<CandidatePlan> found = planWithin(expected.bytes(), {});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->bytes(), expected.bytes());
+  EXPECT_EQ(found->step.total, expected.step.total);
 }
 
 } // namespace
