@@ -3,6 +3,7 @@
 #include "dialects/Train/Offloading.h"
 #include "dialects/Train/ProgramSettings.h"
 #include "lib/Codegen/Target.h"
+#include "lib/Pipelines/MemoryLimit.h"
 
 #include "mlir/IR/Threading.h"
 
@@ -29,19 +30,25 @@ FailureOr<Candidates> Candidates::make(ModuleOp model, const CompileOptions &opt
 }
 
 Candidates::Candidates(OwningOpRef<ModuleOp> step, Strategy strategy)
-    : step_(std::move(step)), strategy_(std::move(strategy)), scheduled_(std::make_unique<Scheduled>()) {
+    : step_(std::move(step)), strategy_(std::move(strategy)), otherEntries_(std::make_unique<Kept>()),
+      scheduled_(std::make_unique<Kept>()) {
   for (auto entry : step_->getOps<train::EntryOp>())
     if (!entry.getBody().getOps<train::BorderOp>().empty())
       changing_.insert(entry.getSymName());
 }
 
-/// Settings that every entry depends on, in one text.
-static std::string sharedSettings(const TriedSettings &tried) {
-  std::string text;
-  for (const train::GivenSetting &setting : tried)
-    if (setting.word != "activation_checkpointing" && !train::findProgramWord(setting.word)->ofCheckpoints)
-      text += setting.word + "=" + setting.value + "\n";
-  return text;
+static bool isOfOffload(const train::GivenSetting &setting) {
+  return setting.word == "offload" || train::findProgramWord(setting.word)->ofOffload;
+}
+
+static bool isOfCheckpoints(const train::GivenSetting &setting) {
+  return setting.word == "activation_checkpointing" || train::findProgramWord(setting.word)->ofCheckpoints;
+}
+
+static TriedSettings without(const TriedSettings &tried, bool (*isOne)(const train::GivenSetting &)) {
+  TriedSettings others;
+  llvm::copy_if(tried, std::back_inserter(others), [&](const auto &each) { return !isOne(each); });
+  return others;
 }
 
 void Candidates::moveOthers(ModuleOp from, ModuleOp to) const {
@@ -50,75 +57,80 @@ void Candidates::moveOthers(ModuleOp from, ModuleOp to) const {
       entry->moveBefore(to.getBody(), to.getBody()->end());
 }
 
-/// A copy of the other entries with these settings; null if they were not scheduled yet.
-OwningOpRef<ModuleOp> Candidates::findScheduled(const std::string &shared) const {
-  const std::lock_guard lock(scheduled_->mutex);
-  auto known = scheduled_->entries.find(shared);
-  return known == scheduled_->entries.end() ? OwningOpRef<ModuleOp>() : known->second->clone();
-}
-
-/// Keeps a copy of the module's other entries, unless another thread did, and puts them behind the rest.
-void Candidates::keepScheduled(const std::string &shared, ModuleOp module) const {
-  OwningOpRef<ModuleOp> others = ModuleOp::create(module.getLoc());
-  moveOthers(module, *others);
+OwningOpRef<ModuleOp> Candidates::Kept::find(const std::string &settings) {
+  ModuleOp known; // which stays, as none is taken out
   {
-    const std::lock_guard lock(scheduled_->mutex);
-    if (OwningOpRef<ModuleOp> &kept = scheduled_->entries[shared]; !kept)
-      kept = others->clone();
+    const std::lock_guard lock(mutex_);
+    auto found = modules_.find(settings);
+    known = found == modules_.end() ? ModuleOp() : *found->second;
   }
-  moveOthers(*others, module);
+  return known ? known.clone() : OwningOpRef<ModuleOp>();
 }
 
-/// From the phase `spmd` on entries have nothing to do with each other until addresses are assigned. Those
-/// that activation checkpointing does not change are scheduled once, or by each thread that finds none; not
-/// so with offload, which looks at what all entries do with a state.
-LogicalResult Candidates::schedule(ModuleOp module, const Strategy &strategy,
-                                   const TriedSettings &tried) const {
-  auto addPasses = [&](PassManager &manager) { addScheduledPasses(manager, strategy); };
-  if (strategy.offloads)
-    return run(module, addPasses);
-  const std::string shared = sharedSettings(tried);
-  const OwningOpRef<ModuleOp> others = findScheduled(shared);
-  if (!others) {
-    if (failed(run(module, addPasses)))
-      return failure();
-    keepScheduled(shared, module);
-    return success();
-  }
+void Candidates::Kept::keep(const std::string &settings, ModuleOp module) {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  const std::lock_guard lock(mutex_);
+  modules_.try_emplace(settings, std::move(copy));
+}
+
+/// From the phase `spmd` on entries have nothing to do with each other until something goes outside or
+/// addresses are assigned. Those that activation checkpointing does not change are scheduled once, or by each
+/// thread that finds none.
+LogicalResult Candidates::schedule(ModuleOp module, const TriedSettings &tried) const {
+  auto addPasses = [&](PassManager &manager) { addScheduledPasses(manager, strategy_); };
+  const std::string shared = asOptions(without(tried, isOfCheckpoints));
+  OwningOpRef<ModuleOp> others = otherEntries_->find(shared);
   const OwningOpRef<ModuleOp> unscheduled = ModuleOp::create(module.getLoc());
-  moveOthers(module, *unscheduled);
+  if (others)
+    moveOthers(module, *unscheduled);
   if (failed(run(module, addPasses)))
     return failure();
+  if (!others) {
+    others = ModuleOp::create(module.getLoc());
+    moveOthers(module, *others);
+    otherEntries_->keep(shared, *others);
+  }
   moveOthers(*others, module);
   return success();
 }
 
-/// From the step with its settings, which are `tried` at last, to the phase `plan`.
-LogicalResult Candidates::bringToPlan(ModuleOp module, train::ProgramOp program,
-                                      const TriedSettings &tried) const {
-  const train::CheckpointSettings checkpoints = train::checkpointsOf(program);
-  Strategy strategy = strategy_;
-  strategy.offloads = train::offloadOf(program).any(); // which may be tried
-  const auto addSpmd = [&](PassManager &manager) {
-    addRecomputePasses(manager, checkpoints);
-    addShardPasses(manager, strategy);
-    addSpmdPasses(manager, strategy);
-  };
-  const auto addPlan = [&](PassManager &manager) {
-    addMemoryPasses(manager, strategy.padsRows);
-    addStreamPasses(manager);
-  };
-  return failure(failed(run(module, addSpmd)) || failed(schedule(module, strategy, tried)) ||
-                 failed(run(module, addPlan)));
-}
-
-FailureOr<CandidatePlan> Candidates::plan(const TriedSettings &tried, const Machine *machine) const {
+/// The program with these settings in the phase `scheduled`, before something goes outside; null if it cannot
+/// be made. It is made once, or by each thread that finds none.
+OwningOpRef<ModuleOp> Candidates::scheduled(const TriedSettings &tried) const {
+  const std::string settings = asOptions(tried);
+  if (OwningOpRef<ModuleOp> known = scheduled_->find(settings))
+    return known;
   OwningOpRef<ModuleOp> module = step().clone();
   train::ProgramOp program = *module->getOps<train::ProgramOp>().begin();
   train::setDerived(program, tried, "a trial");
+  const train::CheckpointSettings checkpoints = train::checkpointsOf(program);
+  const auto addSpmd = [&](PassManager &manager) {
+    addRecomputePasses(manager, checkpoints);
+    addShardPasses(manager, strategy_);
+    addSpmdPasses(manager, strategy_);
+  };
+  if (failed(run(*module, addSpmd)) || failed(schedule(*module, tried)))
+    return {};
+  scheduled_->keep(settings, *module);
+  return module;
+}
+
+FailureOr<CandidatePlan> Candidates::plan(const TriedSettings &tried, const Machine *machine) const {
+  OwningOpRef<ModuleOp> module = scheduled(without(tried, isOfOffload));
+  if (!module)
+    return failure();
+  train::ProgramOp program = *module->getOps<train::ProgramOp>().begin();
+  train::setDerived(program, tried, "a trial");
+  Strategy strategy = strategy_;
+  strategy.offloads = train::offloadOf(program).any(); // which may be tried
+  const auto addPlan = [&](PassManager &manager) {
+    addOffloadPasses(manager, strategy);
+    addMemoryPasses(manager, strategy.padsRows);
+    addStreamPasses(manager);
+  };
   const Machine reference = codegen::Target::chosenFor(*module)->referenceMachine();
   const std::optional<HostLimit> hostMay = hostLimitOf(program);
-  if (failed(bringToPlan(*module, program, tried)))
+  if (failed(run(*module, addPlan)))
     return failure();
   CandidatePlan plan{memoryReport(*module), predictStep(*module, machine ? *machine : reference),
                      flopsPerStep(*module), sentBytesPerStep(*module)};

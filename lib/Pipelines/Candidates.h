@@ -60,23 +60,24 @@ public:
                                       const Machine *machine = nullptr) const;
 
 private:
-  llvm::LogicalResult bringToPlan(mlir::ModuleOp module, train::ProgramOp program,
-                                  const TriedSettings &tried) const;
-  llvm::LogicalResult schedule(mlir::ModuleOp module, const Strategy &strategy,
-                               const TriedSettings &tried) const;
+  /// Modules by the settings that they were made with. Several threads may look and keep at once.
+  class Kept {
+  public:
+    mlir::OwningOpRef<mlir::ModuleOp> find(const std::string &settings); ///< a copy, or null
+    void keep(const std::string &settings, mlir::ModuleOp module);       ///< a copy, unless there is one
+
+  private:
+    std::mutex mutex_;
+    std::map<std::string, mlir::OwningOpRef<mlir::ModuleOp>> modules_;
+  };
+  mlir::OwningOpRef<mlir::ModuleOp> scheduled(const TriedSettings &tried) const;
+  llvm::LogicalResult schedule(mlir::ModuleOp module, const TriedSettings &tried) const;
   void moveOthers(mlir::ModuleOp from, mlir::ModuleOp to) const;
-  mlir::OwningOpRef<mlir::ModuleOp> findScheduled(const std::string &shared) const;
-  void keepScheduled(const std::string &shared, mlir::ModuleOp module) const;
 
   mlir::OwningOpRef<mlir::ModuleOp> step_;
   Strategy strategy_;
   llvm::StringSet<> changing_; ///< entries that activation checkpointing changes
-  /// The other entries in the phase `scheduled`, by the settings beside that they were tried with.
-  struct Scheduled {
-    std::mutex mutex;
-    std::map<std::string, mlir::OwningOpRef<mlir::ModuleOp>> entries;
-  };
-  std::unique_ptr<Scheduled> scheduled_;
+  std::unique_ptr<Kept> otherEntries_, scheduled_;
 };
 
 /// Calls `plan` with each number below `count`, by several threads, which may make and plan candidates. With

@@ -48,7 +48,11 @@ FailureOr<size_t> LevelSearch::fastestLevel(Cell cell) {
     return failure();
   if (!choices_.copies(cell))
     return fastestOf(cell, {0});
-  const FailureOr<size_t> end = fastestOf(cell, {0, std::min<size_t>(1, *last), *last});
+  const size_t second = std::min<size_t>(1, *last);
+  // With the second level its neighbour, which is asked for next if that is the fastest.
+  if (failed(plan(cell, {0, *last, second, std::min<size_t>(2, *last)})))
+    return failure();
+  const FailureOr<size_t> end = fastestOf(cell, {0, second, *last});
   if (failed(end) || *end == 0)
     return end;
   const size_t neighbour = *end == *last ? *end - 1 : *end + 1;
@@ -73,9 +77,14 @@ FailureOr<size_t> LevelSearch::planLast(Cell cell) {
   return succeeded(level) ? trials_.plan({cell, *level}) : level;
 }
 
-/// Plans one or two levels between one that computes too little again and one that computes enough. Whether a
-/// level between them may be the fastest that fits. Bytes fall almost evenly, so the guess lies on the line
-/// between the two, and the level before it is planned beside it.
+/// Whether a level between the two may be the fastest that fits: from the fastest on, seconds rise.
+bool LevelSearch::mayBeFaster(Cell cell, size_t tooLittle, size_t enough) const {
+  return enough - tooLittle > 1 && !trials_.takesLongerThanBest(trials_.seconds(numberOf(cell, tooLittle)));
+}
+
+/// Plans one or two levels between one that computes too little again and one that computes enough. Whether
+/// there is a use to go on. Bytes fall almost evenly, so the guess lies on the line between the two, and the
+/// level before it is planned beside it.
 FailureOr<bool> LevelSearch::narrow(Cell cell, size_t &tooLittle, size_t &enough, bool byHalves) {
   const auto missing = double(-trials_.left(numberOf(cell, tooLittle)));
   const auto left = double(trials_.left(numberOf(cell, enough)));
@@ -94,7 +103,7 @@ FailureOr<bool> LevelSearch::narrow(Cell cell, size_t &tooLittle, size_t &enough
     } else {
       tooLittle = level;
     }
-  return enough - tooLittle > 1 && !trials_.takesLongerThanBest(trials_.seconds(numberOf(cell, tooLittle)));
+  return mayBeFaster(cell, tooLittle, enough);
 }
 
 LogicalResult LevelSearch::planUntilItFits(Cell cell) {
@@ -112,7 +121,7 @@ LogicalResult LevelSearch::planUntilItFits(Cell cell, size_t first) {
     return success();
   if (tooLittle == 0 && enough > 1)
     (trials_.fits(numberOf(cell, 1)) ? enough : tooLittle) = 1;
-  FailureOr<bool> goesOn = enough - tooLittle > 1;
+  FailureOr<bool> goesOn = mayBeFaster(cell, tooLittle, enough);
   for (bool byHalves = false; succeeded(goesOn) && *goesOn;) {
     const size_t before = enough - tooLittle;
     goesOn = narrow(cell, tooLittle, enough, byHalves);

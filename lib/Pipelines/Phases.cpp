@@ -139,7 +139,10 @@ void addScheduledPasses(PassManager &manager, const Strategy &strategy) {
     manager.addPass(createBucketCollectives());
     manager.addPass(createScheduleCollectives());
   }
-  // Behind all that decides in which order ops compute.
+}
+
+// Behind all that decides in which order ops compute.
+void addOffloadPasses(PassManager &manager, const Strategy &strategy) {
   if (strategy.offloads)
     manager.addPass(createOffload());
   manager.addPass(createVerifyScheduledPass());

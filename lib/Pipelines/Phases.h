@@ -39,6 +39,8 @@ void addShardPasses(mlir::PassManager &manager, const Strategy &strategy);
 void addSpmdPasses(mlir::PassManager &manager, const Strategy &strategy);
 /// spmd -> scheduled: fused ops and those that stay alone, in final order.
 void addScheduledPasses(mlir::PassManager &manager, const Strategy &strategy);
+/// The end of the phase `scheduled`: what lies outside the device's memory is copied.
+void addOffloadPasses(mlir::PassManager &manager, const Strategy &strategy);
 /// scheduled -> plan, all but code: what kernels need, then addresses.
 void addMemoryPasses(mlir::PassManager &manager, bool padsRows);
 /// Which instruction of another stream each one comes after: what predictions wait for.

@@ -133,8 +133,10 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &options, Snapshot
           addShardPasses(manager, strategy);
           addSpmdPasses(manager, strategy);
         }
-        if (last >= Phase::Scheduled)
+        if (last >= Phase::Scheduled) {
           addScheduledPasses(manager, strategy);
+          addOffloadPasses(manager, strategy);
+        }
         if (last >= Phase::Plan)
           addMemoryPasses(manager, strategy.padsRows);
       })))

@@ -197,9 +197,9 @@ FailureOr<bool> Planner::turnsOutToFit(Cell cell, double &least) {
   const FailureOr<size_t> last = levels_.lastLevel(cell);
   if (failed(last))
     return failure();
-  // Once something fits, the first level says whether this may be faster.
+  // Once something fits, the first level says whether this may be faster. If the last one fits, all need it.
   const bool bounds = trials_.best() && !choices_.copies(cell);
-  if (failed(trials_.plan({{cell, bounds ? 0 : *last}, {cell, *last}})))
+  if (failed(trials_.plan({{cell, 0}, {cell, *last}})))
     return failure();
   const auto secondsOf = [&](size_t level) { return trials_.seconds(trials_.numberOf({cell, level})); };
   least = std::max({least, secondsOf(*last) / kMostSlower, bounds ? secondsOf(0) : 0});
@@ -231,7 +231,8 @@ bool Planner::isDominated(Cell cell) const {
 }
 
 LogicalResult Planner::visit(Cell cell, double least) {
-  if (!isPlanned(cell)) {
+  const bool isNew = !isPlanned(cell);
+  if (isNew) {
     const FailureOr<bool> fits = turnsOutToFit(cell, least);
     if (failed(fits) || *fits || trials_.takesLongerThanBest(least))
       return fits;
@@ -240,7 +241,7 @@ LogicalResult Planner::visit(Cell cell, double least) {
     return openSplit(cell, least); // more micro-batches cost more where parameters are gathered for each
   // Activations that go outside may take less time than those that are computed again.
   if (failed(planActivationsOutside(cell)) ||
-      (isPlanned(cell) && !holdsTooMuch(cell) && failed(levels_.planUntilItFits(cell))))
+      (!isNew && !holdsTooMuch(cell) && failed(levels_.planUntilItFits(cell))))
     return failure();
   // What a group of ranks has no room for, all ranks together have sooner than a group that moves more.
   if (choices_.isGroup(cell.division) && !trials_.somethingFits(cell))

@@ -172,7 +172,7 @@ class PlannerTest(harness.EndToEndTest):
         self.assertLess(given["full"], given["none"])
         taken, tried = self.decided("--memory-limit=1GiB", "--offload=activations")
         self.assertLessEqual(taken["predicted_step_seconds"], min(given.values()))
-        self.assertLess(tried, 12)
+        self.assertLess(tried, 14)
 
     def test_a_smaller_limit_takes_more_time_where_all_states_are_offloaded(self):
         seconds = [self.decided(f"--memory-limit={mib}MiB")[0]["predicted_step_seconds"] for mib in (50, 49, 48)]

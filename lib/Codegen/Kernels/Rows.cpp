@@ -19,11 +19,11 @@ static int64_t unreadBytes(nn::KernelOp kernel) {
 }
 
 /// Instructions on all elements, once each: what is made again for another result is not counted.
-static int64_t arithmeticOf(nn::KernelOp kernel) {
+static int64_t arithmeticOf(const RowsPlan &plan) {
   int64_t instructions = 0;
-  for (Operation &op : kernel.getBody().front().without_terminator())
+  for (Operation &op : plan.facts.kernel.getBody().front().without_terminator())
     instructions += isa<nn::ReduceOp>(op) ? elementCount(op.getOperand(0))
-                                          : elementCount(op.getResult(0)) * bodyCost(&op).weight;
+                                          : elementCount(op.getResult(0)) * plan.costOfBody(&op).weight;
   return instructions;
 }
 
@@ -46,7 +46,7 @@ static LaunchSummary summariseWalk(const RowsPlan &plan, const KernelSummary &ke
           scratchParam(kernels, reduction.scratch, plan::Access::write, sumElement(reduction.op)));
   if (const int64_t unread = unreadBytes(kernel); unread > 0)
     launch.movedBytes = paramBytes(launch) - unread;
-  launch.arithmetic = arithmeticOf(kernel);
+  launch.arithmetic = arithmeticOf(plan);
   return launch;
 }
 

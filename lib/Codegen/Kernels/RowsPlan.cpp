@@ -45,6 +45,8 @@ RowsPlan::RowsPlan(nn::KernelOp kernel, const RowsTuning &tuning) : facts(kernel
   flat = !linear && facts.rows == 1 && facts.columns > whole && !needsWholeRow;
   rows = flat ? llvm::divideCeil(facts.columns, SumTree::kPiece) : facts.rows;
   columns = flat ? SumTree::kPiece : facts.columns;
+  for (Operation &op : kernel.getBody().front().without_terminator())
+    bodyCosts[&op] = bodyCost(&op);
   chooseTiles();
   chooseLanes();
   if (tuning.threads > 1)
@@ -136,7 +138,7 @@ void RowsPlan::collectTileReductions() {
 bool RowsPlan::hasHeavyBody() const {
   return llvm::any_of(facts.kernel.getBody().front().without_terminator(), [&](Operation &op) {
     return (facts.isAlongColumns(op.getResult(0)) || isa<nn::ReduceOp>(op)) &&
-           bodyCost(&op).weight > kHeavyBody;
+           costOfBody(&op).weight > kHeavyBody;
   });
 }
 
@@ -145,7 +147,7 @@ void RowsPlan::chooseLanes() {
   for (Operation &op : facts.kernel.getBody().front().without_terminator()) {
     if (!facts.isAlongColumns(op.getResult(0)) && !isa<nn::ReduceOp>(op))
       continue;
-    BodyCost cost = bodyCost(&op);
+    BodyCost cost = costOfBody(&op);
     wide |= elementBytes(getElementTypeOrSelf(op.getResult(0))) == 8 ||
             (cost.positions && cost.weight > kWideBody);
     function |= cost.weight >= kFunctionBody;
@@ -218,7 +220,7 @@ int64_t RowsPlan::weight(Value value) {
   auto [entry, added] = weights.try_emplace(value, 0);
   if (!added)
     return entry->second;
-  int64_t sum = bodyCost(op).weight;
+  int64_t sum = costOfBody(op).weight;
   for (Value operand : op->getOperands())
     sum += isa<nn::GatherOp>(op) ? 1 : weight(operand);
   return weights[value] = std::min(sum, kStashWeight); // beyond, how much it is does not matter

@@ -22,6 +22,12 @@ struct TileReduction {
   unsigned scratch; ///< index into KernelSummary::scratchBytes, unless direct
 };
 
+/// Rough number of instructions of an elementwise op's body, and whether it asks for 64-bit positions.
+struct BodyCost {
+  int64_t weight = 0;
+  bool positions = false;
+};
+
 /// What a target says of the way in which it runs row kernels.
 struct RowsTuning {
   int64_t blockBytes; ///< what the rows may take that a kernel keeps in a block's own memory
@@ -58,6 +64,9 @@ public:
   int64_t rowsAtOnce = 1; ///< that the threads of a block walk over, each over one
   int64_t threadSums = 0; ///< reductions along rows that threads complete together, at a time
   llvm::SmallVector<TileReduction> tileReductions;
+
+  /// Of an op of the kernel.
+  BodyCost costOfBody(mlir::Operation *op) const { return bodyCosts.lookup(op); }
 
   /// Whether a reduction is complete only after all tiles.
   bool isTileReduction(mlir::Value value) const;
@@ -132,15 +141,11 @@ private:
   int64_t firstWrite(unsigned result) const;
 
   RowsTuning tuning;
-  bool sumsColumns = false; ///< over rows
+  bool sumsColumns = false;                              ///< over rows
+  llvm::DenseMap<mlir::Operation *, BodyCost> bodyCosts; ///< each body is built once
   llvm::DenseMap<mlir::Value, int64_t> weights;
 };
 
-/// Rough number of instructions of an elementwise op's body, and whether it asks for 64-bit positions.
-struct BodyCost {
-  int64_t weight = 0;
-  bool positions = false;
-};
 BodyCost bodyCost(mlir::Operation *op);
 
 } // namespace trainc::codegen
