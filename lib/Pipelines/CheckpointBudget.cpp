@@ -90,7 +90,8 @@ private:
   };
   LogicalResult plan(ArrayRef<TriedSettings> candidates); ///< by several threads
   LogicalResult planBehind(const TriedSettings &coarse, ArrayRef<TriedSettings> levels);
-  const Planned *find(const TriedSettings &settings) const;
+  const Planned *find(const TriedSettings &settings) const; ///< null if it is not planned
+  const Planned *smallestOf(const CheckpointLevels &levels) const;
   bool fits(const TriedSettings &settings) const { return find(settings)->plan.fits(limit_); }
 
   ModuleOp module_;
@@ -130,11 +131,23 @@ LogicalResult BudgetSearch::planCoarse() {
   return success();
 }
 
-/// Between each coarse level that does not fit and the next one, which fits, finer levels compute less again
-/// than that. A smaller limit never takes a faster plan: each finer one that it may take is planned for the
-/// larger limit as well, or that takes the coarse one before it, which is as fast.
+/// The coarse level of the least bytes.
+const BudgetSearch::Planned *BudgetSearch::smallestOf(const CheckpointLevels &levels) const {
+  const Planned *smallest = nullptr;
+  for (const TriedSettings &level : levels)
+    if (const Planned *each = find(level); each && (!smallest || each->plan.isSmaller(smallest->plan)))
+      smallest = each;
+  return smallest;
+}
+
+/// Behind each coarse level that does not fit, if the next one does, finer levels compute less again than
+/// that. Those beside the smallest coarse level may be smaller. A smaller limit never takes a faster plan:
+/// each finer one that it may take is planned for the larger limit as well, or that takes the coarse one
+/// before it, which is as fast.
 LogicalResult BudgetSearch::planFine() {
   for (const CheckpointLevels &levels : checkpointCandidates(module_, kFineParts)) {
+    const std::string smallest = asOptions(smallestOf(levels)->settings);
+    const auto isSmallest = [&](const TriedSettings &level) { return asOptions(level) == smallest; };
     std::optional<TriedSettings> before; // of the coarse ones
     CheckpointLevels between;
     for (const TriedSettings &level : levels) {
@@ -142,7 +155,8 @@ LogicalResult BudgetSearch::planFine() {
         between.push_back(level);
         continue;
       }
-      if (before && !fits(*before) && fits(level) && failed(planBehind(*before, between)))
+      if (before && !fits(*before) && (fits(level) || isSmallest(*before) || isSmallest(level)) &&
+          failed(planBehind(*before, between)))
         return failure();
       before = level;
       between.clear();

@@ -22,7 +22,7 @@ STEPS = 3  # the losses of the later ones depend on all states
 STAGES = range(4)
 PRECISIONS = ["fp32", "bf16", "fp16"]
 CHECKPOINTING = ["none", "selective", "full", "budget"]
-OFFLOAD = ["none", "optimizer", "hidden_activations", "optimizer,gradients,parameters,activations"]
+OFFLOAD = ["none", "optimizer", "hidden_activations", "activations", "optimizer,gradients,parameters,activations"]
 
 Combination = namedtuple("Combination", "ranks zero_stage precision activation_checkpointing offload accumulate")
 ALL = [each for each in map(Combination._make, itertools.product((2, 1), STAGES, PRECISIONS, CHECKPOINTING, OFFLOAD, (1, 2)))
@@ -108,7 +108,7 @@ class MemoryMatrixTest(harness.EndToEndTest):
         self.assertEqual([sum(report["memory_outside"].get(space, {}).values()) for space in ("host", "disk")], [memory["host"], memory["disk"]], combination)
         kinds = {kind: bytes for kind, bytes in memory.items() if kind not in ("peak", "unplanned", "gathered", "disk")}
         self.assertEqual(sum(kinds.values()), memory["peak"], combination)
-        if combination.offload != "hidden_activations":  # of small models nothing may hide
+        if "optimizer" in combination.offload or combination.offload == "none":  # of small models no activation may hide, or be large enough
             self.assertEqual(memory["disk"] > 0, combination.offload != "none" and "--offload-to=host" not in further, combination)
         self.trainrun(f"{name}.plan", f"--nproc-per-node={combination.ranks}", "--threads=1", "--data", self.data, f"--steps={STEPS}",
                       "--metrics", f"{name}.jsonl")
