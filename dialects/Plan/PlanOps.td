@@ -89,9 +89,19 @@ def Plan_ArenaOp : Plan_Op<"arena", [Symbol]> {
 
 def Plan_BufferOp : Plan_Op<"buffer", [Symbol]> {
   let summary = "a range of an arena";
+  let description = [{
+    A buffer says from where a copy fetches what it holds from another space, and to where copies store what it holds.
+
+    ```mlir
+    plan.buffer @update.7 in @scratch at 0 bytes 4096 of f32 activation fetched <@grad.w + 0> stored [#plan.operand<@w + 0>]
+    ```
+  }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$arena, I64Attr:$offset, I64Attr:$bytes,
-                       TypeAttr:$element, Plan_Role:$role);
-  let assemblyFormat = "$sym_name `in` $arena `at` $offset `bytes` $bytes `of` $element $role attr-dict";
+                       TypeAttr:$element, Plan_Role:$role, OptionalAttr<Plan_Operand>:$fetched,
+                       OptionalAttr<Plan_OperandArray>:$stored);
+  let assemblyFormat = [{
+    $sym_name `in` $arena `at` $offset `bytes` $bytes `of` $element $role (`fetched` $fetched^)? (`stored` $stored^)? attr-dict
+  }];
 }
 
 def Plan_KernelOp : Plan_Op<"kernel", [Symbol]> {

@@ -44,6 +44,7 @@ void Assignment::fetch(train::GetOp get) {
   const View state = pieceOf(get, value, storages_), copy = newScratch(value);
   bind(value, copy);
   alignTransfer(copy, state);
+  storages_[copy.storage].fetched = state;
   after_[get].push_back(
       {state, copy, bytesOf(value), streamOf(storages_[state.storage].space, /*fetches=*/true)});
 }
@@ -65,6 +66,7 @@ void Assignment::store(train::SetOp set) {
     makeZero(set, value);
   const View state = pieceOf(set, value, storages_), from = ownScratch(set, value);
   alignTransfer(from, state);
+  storages_[from.storage].stored.push_back(state);
   before_[set].push_back(
       {from, state, bytesOf(value), streamOf(storages_[state.storage].space, /*fetches=*/false)});
 }

@@ -29,6 +29,8 @@ def PlanMemoryPass : Pass<"plan-memory", "::mlir::ModuleOp"> {
     * A value that is read from a state, or written to it in place, is the state's own buffer.
     * If an op may overwrite a dead operand, its result is the operand's buffer.
     * Any other value is a range of the scratch arena. Values that are alive together do not overlap.
+    * A state outside of the device's memory is copied to scratch, and back. The buffer in scratch says which state, or part of it, it is
+      `fetched` from, and where it is `stored`.
 
     A copy is made if a value could not be made in place. A rank's part of a sum is copied if only the part outlives the sum. Kernels
     must have been summarised (`summarise-kernels`); their code is not needed. The pass first proves anew what `verify-scheduled`

@@ -11,6 +11,18 @@
 
 namespace trainc {
 
+/// A place in a storage: a byte offset, advanced by `step` bytes per iteration of the enclosing loop, and by
+/// `rankStep` bytes per rank.
+struct View {
+  int storage = -1;
+  int64_t offset = 0;
+  int64_t step = 0;
+  int64_t rankStep = 0;
+
+  bool isNull() const { return storage < 0; }
+  bool operator==(const View &) const = default;
+};
+
 /// A range of bytes that values share over time.
 struct Storage {
   std::string name;
@@ -23,18 +35,8 @@ struct Storage {
   int64_t first = INT64_MAX, last = -1;
   plan::Space space = plan::Space::device;
   int64_t alignment = 1; ///< of where it begins, in bytes, where that is more than of all in its arena
-};
-
-/// A place in a storage: a byte offset, advanced by `step` bytes per iteration of the enclosing loop, and by
-/// `rankStep` bytes per rank.
-struct View {
-  int storage = -1;
-  int64_t offset = 0;
-  int64_t step = 0;
-  int64_t rankStep = 0;
-
-  bool isNull() const { return storage < 0; }
-  bool operator==(const View &) const = default;
+  View fetched = {};     ///< of what another space holds: what its first value is a copy of; else null
+  std::vector<View> stored = {}; ///< where, in another space, values of it are copied to
 };
 
 /// Whether `aBytes` from `a` on may share some with `bBytes` from `b` on.

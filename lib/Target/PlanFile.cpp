@@ -96,6 +96,11 @@ static void writeMemory(ModuleOp module, PlanTables &tables, fb::PlanT &plan) {
     table->bytes = buffer.getBytes();
     table->dtype = dtypeOf(buffer.getElement());
     table->role = static_cast<fb::Role>(buffer.getRole());
+    if (const auto fetched = buffer.getFetchedAttr())
+      table->fetched = std::make_unique<fb::Operand>(writeOperand(fetched, tables));
+    if (const auto stored = buffer.getStoredAttr())
+      for (auto place : stored.getAsRange<plan::OperandAttr>())
+        table->stored.push_back(writeOperand(place, tables));
     plan.buffers.push_back(std::move(table));
   }
 }

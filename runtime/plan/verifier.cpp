@@ -97,6 +97,7 @@ Status verifyPlan(const fb::Plan &plan) {
   TRAINC_RETURN_IF_ERROR(verify::states(plan));
   TRAINC_RETURN_IF_ERROR(verify::entries(plan));
   TRAINC_RETURN_IF_ERROR(verify::spaces(plan));
+  TRAINC_RETURN_IF_ERROR(verify::places(plan));
   TRAINC_RETURN_IF_ERROR(verify::order(plan)); // before flow(), which takes the instructions in their order
   return verify::flow(plan);
 }

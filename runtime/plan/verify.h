@@ -36,6 +36,8 @@ Status order(const fb::Plan &plan);
 Status flow(const fb::Plan &plan);
 /// Copies of states outside the device's memory; see verify_spaces.cpp.
 Status spaces(const fb::Plan &plan);
+/// Where copies between spaces lead against what buffers say; see verify_places.cpp.
+Status places(const fb::Plan &plan);
 /// Entries' names and inputs.
 Status entries(const fb::Plan &plan);
 /// Scalars, training, generation, exports.

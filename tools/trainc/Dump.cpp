@@ -234,6 +234,11 @@ void PlanPrinter::printMemory() {
     line("buffer {} in {} at {} bytes={} {} {}", buffer(index),
          plan_.arenas()->Get(each.arena())->name()->str(), each.offset(), each.bytes(),
          dtypeName(each.dtype()), roleName(each.role()));
+    if (each.fetched())
+      line("  fetched from {}", operand(*each.fetched()));
+    if (each.stored())
+      for (const fb::Operand *place : *each.stored())
+        line("  stored to {}", operand(*place));
   }
 }
 

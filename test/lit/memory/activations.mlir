@@ -1,16 +1,17 @@
 // RUN: trainc-opt --summarise-kernels --plan-memory %s | FileCheck %s
 
 // What entries keep on disk while they run has an arena that does not outlive them. The second kernel does not compute over what is on its
-// way out, and the third one, which is not beside that, does.
+// way out, and the third one, which is not beside that, does. Buffers name what lies on disk.
 // CHECK: plan.arena @persistent
 // CHECK-NEXT: plan.arena @scratch
 // CHECK-NEXT: plan.arena @disk_scratch in disk bytes 8192{{$}}
 // CHECK: plan.buffer @saved in @disk_scratch at 0 bytes 8192 of f32 activation
-// CHECK: plan.buffer @micro_step.1 in @scratch at [[PLACE:[0-9]+]] bytes 8192
-// CHECK: plan.buffer @micro_step.3 in @scratch at [[PLACE]] bytes 8192
+// CHECK: plan.buffer @micro_step.1 in @scratch at [[PLACE:[0-9]+]] bytes 8192 of f32 activation stored [#plan.operand<@saved + 0>]
+// CHECK: plan.buffer @micro_step.3 in @scratch at [[PLACE]] bytes 8192 of f32 activation{{$}}
+// CHECK: plan.buffer @micro_step.4 in @scratch at {{[0-9]+}} bytes 8192 of f32 activation fetched <@saved + 0>{{$}}
 // CHECK-LABEL: plan.entry @micro_step
 // CHECK: plan.copy <@micro_step.1 + 0> to <@saved + 0> bytes 8192 on disk
-// CHECK: plan.copy <@saved + 0> to
+// CHECK: plan.copy <@saved + 0> to <@micro_step.4 + 0>
 train.state activation on disk @saved : tensor<2048xf32>
 train.state output @y : tensor<2048xf32>
 train.entry @micro_step {

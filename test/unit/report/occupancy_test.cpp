@@ -104,8 +104,7 @@ TEST_F(OccupancyTest, KeepsWhatAnotherStreamReadsUntilComputationKnowsThatItIsDo
   const uint32_t host = plan.arena("host", fb::Space::Host, true);
   const uint32_t a = slice("a"), away = plan.buffer("away", host, F32, kSlice / 4);
   plan.copy(body, at(state), at(a), kSlice);
-  plan.copy(body, at(a), at(away), kSlice);
-  PlanBuilder::on(body, fb::Stream::CopyOut);
+  plan.transfer(body, fb::Stream::CopyOut, at(a), at(away), kSlice);
   PlanBuilder::after(body, {0});
   pass(body, state, state);
   plan.zero(body, at(a), kSlice);

@@ -1,4 +1,4 @@
-// States outside the device's memory are moved whole.
+// States outside the device's memory are moved whole, and no other one in their place.
 #include "test/unit/runtime/plan/verifier_support.h"
 
 #include <gmock/gmock.h>
@@ -10,6 +10,17 @@ using testing::HasSubstr;
 
 /// Of spacesPlan(): the copies of 'stored' on disk.
 constexpr size_t kStore = 2, kFetch = 5;
+
+/// One more buffer on disk like 'stored'.
+uint32_t addLikeStored(PlanBuilder &builder) {
+  const uint32_t stored = operation<fb::CopyT>(builder, 0, kStore).destination->buffer();
+  auto other = std::make_unique<fb::BufferT>(*builder.plan.buffers[stored]);
+  other->name = "other";
+  other->offset += other->bytes;
+  builder.plan.arenas[other->arena]->bytes += other->bytes;
+  builder.plan.buffers.push_back(std::move(other));
+  return uint32_t(builder.plan.buffers.size() - 1);
+}
 
 TEST(SpacesVerifier, RefusesToFetchAPart) {
   PlanBuilder builder = spacesPlan();
@@ -41,15 +52,56 @@ TEST(SpacesVerifier, RefusesPlacesThatDependOnTheRank) {
 
 TEST(SpacesVerifier, RefusesAParameterThatNobodyStoresAtFirst) {
   PlanBuilder builder = spacesPlan();
-  const uint32_t stored = operation<fb::CopyT>(builder, 0, kStore).destination->buffer();
-  auto weights = std::make_unique<fb::BufferT>(*builder.plan.buffers[stored]);
-  weights->name = "weights";
-  weights->role = fb::Role::Parameter;
-  weights->offset += weights->bytes;
-  builder.plan.arenas[weights->arena]->bytes += weights->bytes;
-  builder.plan.buffers.push_back(std::move(weights));
+  builder.plan.buffers[addLikeStored(builder)]->role = fb::Role::Parameter;
   EXPECT_THAT(messageOf(builder),
-              HasSubstr("expected a copy in entry init or refresh that stores 'weights', found none"));
+              HasSubstr("expected a copy in entry init or refresh that stores 'other', found none"));
+}
+
+TEST(PlacesVerifier, RefusesToFetchAllOfAnotherState) {
+  PlanBuilder builder = spacesPlan();
+  *operation<fb::CopyT>(builder, 0, kFetch).source = at(addLikeStored(builder));
+  EXPECT_THAT(messageOf(builder), HasSubstr("entry init, instruction 5"));
+  EXPECT_THAT(messageOf(builder),
+              HasSubstr("copy: expected a place that buffer 'z' says, found it fetched to "
+                        "'z' from 'other' at 0"));
+}
+
+TEST(PlacesVerifier, RefusesToStoreToAllOfAnotherState) {
+  PlanBuilder builder = spacesPlan();
+  *operation<fb::CopyT>(builder, 0, kStore).destination = at(addLikeStored(builder));
+  EXPECT_THAT(messageOf(builder), HasSubstr("entry init, instruction 2"));
+  EXPECT_THAT(messageOf(builder), HasSubstr("copy: expected a place that buffer 'x' says, found it stored "
+                                            "from 'x' to 'other' at 0"));
+}
+
+TEST(PlacesVerifier, RefusesACopyBesideTheBeginOfItsBuffer) {
+  PlanBuilder builder = spacesPlan();
+  const auto &copy = operation<fb::CopyT>(builder, 0, kFetch);
+  builder.plan.buffers[copy.destination->buffer()]->bytes += 4096;
+  builder.plan.arenas[PlanBuilder::kScratch]->bytes += 4096;
+  *copy.destination = fb::Operand(4096, 0, 0, copy.destination->buffer());
+  EXPECT_THAT(messageOf(builder), HasSubstr("copy: expected it at the begin of 'z', found it at 4096"));
+}
+
+TEST(PlacesVerifier, RefusesAPlaceThatNoCopyMoves) {
+  PlanBuilder builder = spacesPlan();
+  const uint32_t other = addLikeStored(builder),
+                 x = operation<fb::CopyT>(builder, 0, kStore).source->buffer();
+  builder.plan.buffers[x]->stored.push_back(at(other, 4096));
+  EXPECT_THAT(messageOf(builder),
+              HasSubstr("expected a copy for what is stored from 'x' to 'other' at 4096, found none"));
+}
+
+TEST(PlacesVerifier, RefusesPlacesThatAreNotFarther) {
+  PlanBuilder builder = spacesPlan();
+  const auto &copy = operation<fb::CopyT>(builder, 0, kFetch);
+  fb::BufferT &z = *builder.plan.buffers[copy.destination->buffer()];
+  *z.fetched = *copy.destination;
+  EXPECT_THAT(
+      messageOf(builder),
+      HasSubstr("buffer 'z': expected a place farther from the device than device, found 'z' in device"));
+  *z.fetched = at(99);
+  EXPECT_THAT(messageOf(builder), HasSubstr("buffer 'z': expected a place in a buffer below"));
 }
 
 /// Instruction 3 overwrites x behind its copies, and nobody reads that.

@@ -141,6 +141,18 @@ void PlanBuilder::copy(Body &body, fb::Operand from, fb::Operand to, uint64_t by
   append(body, std::move(copy), source);
 }
 
+void PlanBuilder::transfer(Body &body, fb::Stream stream, fb::Operand from, fb::Operand to, uint64_t bytes) {
+  const auto spaceOf = [&](const fb::Operand &operand) {
+    return plan.arenas[plan.buffers[operand.buffer()]->arena]->space;
+  };
+  copy(body, from, to, bytes);
+  on(body, stream);
+  if (spaceOf(from) > spaceOf(to))
+    plan.buffers[to.buffer()]->fetched = std::make_unique<fb::Operand>(from);
+  else
+    plan.buffers[from.buffer()]->stored.push_back(to);
+}
+
 void PlanBuilder::zero(Body &body, fb::Operand to, uint64_t bytes, uint32_t source) {
   fb::ZeroT zero;
   zero.destination = std::make_unique<fb::Operand>(to);

@@ -67,6 +67,8 @@ public:
   using Body = std::vector<std::unique_ptr<fb::InstructionT>>;
   void launch(Body &body, uint32_t kernel, std::vector<fb::Operand> args, uint32_t source = 0);
   void copy(Body &body, fb::Operand from, fb::Operand to, uint64_t bytes, uint32_t source = 0);
+  /// A copy between the begin of a buffer and a place in another space, on the stream of such copies.
+  void transfer(Body &body, fb::Stream stream, fb::Operand from, fb::Operand to, uint64_t bytes);
   void zero(Body &body, fb::Operand to, uint64_t bytes, uint32_t source = 0);
   void collective(Body &body, const CollectiveSpec &collective, uint32_t source = 0);
   /// A library call. Its operands are made by some(at(...)).

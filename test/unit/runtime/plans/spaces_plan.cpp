@@ -20,19 +20,15 @@ PlanBuilder spacesPlan() {
 
   PlanBuilder::Body &body = b.entry("init").instructions;
   b.launch(body, inverse, {at(w), at(x)});
-  b.copy(body, at(x), at(kept), bytes);
-  b.on(body, fb::Stream::CopyOut);
+  b.transfer(body, fb::Stream::CopyOut, at(x), at(kept), bytes);
   b.after(body, {0});
-  b.copy(body, at(x), at(stored), bytes);
-  b.on(body, fb::Stream::Disk);
+  b.transfer(body, fb::Stream::Disk, at(x), at(stored), bytes);
   b.after(body, {0});
   b.launch(body, inverse, {at(x), at(x)});
   b.after(body, {1, 2});
-  b.copy(body, at(kept), at(y), bytes);
-  b.on(body, fb::Stream::CopyIn);
+  b.transfer(body, fb::Stream::CopyIn, at(kept), at(y), bytes);
   b.after(body, {1});
-  b.copy(body, at(stored), at(z), bytes);
-  b.on(body, fb::Stream::Disk);
+  b.transfer(body, fb::Stream::Disk, at(stored), at(z), bytes);
   b.launch(body, add, {at(y), at(z), at(w)});
   b.after(body, {4, 5});
   return b;
