@@ -25,6 +25,8 @@ public:
       for (size_t i = 0; i < plan_.entries[entry]->instructions.size(); ++i)
         if (const fb::CopyT *copy = copyAt(entry, i)) {
           resize(entry, i, *copy);
+          replace(entry, i, "source", &fb::CopyT::source);
+          replace(entry, i, "destination", &fb::CopyT::destination);
           move(entry, i, "source", &fb::CopyT::source);
           move(entry, i, "destination", &fb::CopyT::destination);
         }
@@ -85,6 +87,22 @@ private:
     if (plan_.shard_ranks > 1)
       for (const uint64_t stride : {uint64_t{0}, uint64_t{kDiskAlignment}, copy.bytes})
         moveTo(old.offset(), stride);
+  }
+
+  /// Has a copy lead to or from another buffer of the same size: from the side outside of the device's memory
+  /// all of another state, or a piece at the same place of it.
+  void replace(size_t entry, size_t i, const char *name, Side side) {
+    const fb::Operand &old = *(copyAt(entry, i)->*side);
+    const fb::BufferT &replaced = *plan_.buffers[old.buffer()];
+    const bool isOutside = plan_.arenas[replaced.arena]->space != fb::Space::Device;
+    for (uint32_t other = 0; other < plan_.buffers.size(); ++other)
+      if (const fb::BufferT &by = *plan_.buffers[other];
+          other != old.buffer() && by.arena == replaced.arena && by.bytes == replaced.bytes)
+        add(isOutside ? "state" : "buffer", entry, fmt::format("{}: {} is '{}'", i, name, by.name),
+            [=](fb::PlanT &plan) {
+              fb::Operand &operand = *(plan.entries[entry]->instructions[i]->operation.AsCopy()->*side);
+              operand = fb::Operand(operand.offset(), operand.loop_stride(), operand.rank_stride(), other);
+            });
   }
 
   /// Lets a copy change places with what touches the same bytes. What instructions come after stays with

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <tuple>
 #include <vector>
 
 namespace trainc::test {
@@ -225,6 +226,45 @@ bool isMovedWhole(const Trace &trace, const fb::BufferT &buffer, uint32_t arena)
   return counts.size() == 1;
 }
 
+/// A copy between spaces: its buffer in the nearer one, the place in the other one, and the way.
+using Transfer = std::tuple<uint32_t, uint32_t, uint64_t, uint64_t, bool>;
+
+Transfer transferOf(uint32_t buffer, const fb::Operand &place, bool isStore) {
+  return {buffer, place.buffer(), place.offset(), place.rank_stride(), isStore};
+}
+
+/// Those that buffers say.
+std::set<Transfer> saidTransfers(const fb::PlanT &plan) {
+  std::set<Transfer> said;
+  for (uint32_t i = 0; i < plan.buffers.size(); ++i) {
+    if (const auto &from = plan.buffers[i]->fetched)
+      said.insert(transferOf(i, *from, false));
+    for (const fb::Operand &to : plan.buffers[i]->stored)
+      said.insert(transferOf(i, to, true));
+  }
+  return said;
+}
+
+/// Those that there are; nothing if one is not at the begin of its buffer.
+std::optional<std::set<Transfer>> transfers(const fb::PlanT &plan) {
+  const auto spaceOf = [&](const fb::Operand &side) {
+    return plan.arenas[plan.buffers[side.buffer()]->arena]->space;
+  };
+  std::set<Transfer> found;
+  for (const auto &entry : plan.entries)
+    for (const auto &instruction : entry->instructions) {
+      const fb::CopyT *copy = instruction->operation.AsCopy();
+      if (!copy || copy->bytes == 0 || spaceOf(*copy->source) == spaceOf(*copy->destination))
+        continue;
+      const bool isStore = spaceOf(*copy->source) < spaceOf(*copy->destination);
+      const fb::Operand &near = isStore ? *copy->source : *copy->destination;
+      if (near.offset() != 0 || near.rank_stride() != 0)
+        return std::nullopt;
+      found.insert(transferOf(near.buffer(), isStore ? *copy->destination : *copy->source, isStore));
+    }
+  return found;
+}
+
 } // namespace
 
 bool isSound(const fb::PlanT &plan, const fb::EntryT &entry, uint32_t place) {
@@ -243,6 +283,8 @@ bool isSound(const fb::PlanT &plan, const fb::EntryT &entry, uint32_t place) {
 }
 
 bool isSound(const fb::PlanT &plan) {
+  if (transfers(plan) != saidTransfers(plan))
+    return false;
   for (uint32_t place = 0; place < plan.shard_ranks; ++place)
     for (const auto &entry : plan.entries)
       if (!isSound(plan, *entry, place))

@@ -11,7 +11,7 @@ namespace trainc::test {
 /// order, in all iterations.
 bool isSound(const fb::PlanT &plan, const fb::EntryT &entry, uint32_t place);
 
-/// Whether all entries are, at all places.
+/// Whether all entries are, at all places, and copies between spaces are those that buffers say.
 bool isSound(const fb::PlanT &plan);
 
 /// How many instructions isSound(plan) runs.

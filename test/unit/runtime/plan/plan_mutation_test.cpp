@@ -57,6 +57,26 @@ TEST(LibraryMutations, OfCallsInTheirOrderAreAllRefused) {
     EXPECT_GT(counts[kind], 0) << kind;
 }
 
+/// spacesPlan() with a second state on disk, of the size of the first one.
+PlanBuilder twoStatesPlan() {
+  PlanBuilder b = spacesPlan();
+  const fb::BufferT stored = *b.plan.buffers.back();
+  const uint64_t many = stored.bytes / 4;
+  const uint32_t other = b.buffer("other", stored.arena, fb::DType::F32, many),
+                 v = b.buffer("v", PlanBuilder::kScratch, fb::DType::F32, many, fb::Role::Activation),
+                 u = b.buffer("u", PlanBuilder::kScratch, fb::DType::F32, many, fb::Role::Activation);
+  constexpr uint32_t w = 0, add = 0, inverse = 1; // as in spacesPlan()
+  PlanBuilder::Body &body = b.plan.entries[0]->instructions;
+  const uint32_t second = uint32_t(body.size());
+  b.launch(body, inverse, {at(w), at(v)});
+  b.transfer(body, fb::Stream::Disk, at(v), at(other), stored.bytes);
+  b.after(body, {second});
+  b.transfer(body, fb::Stream::Disk, at(other), at(u), stored.bytes);
+  b.launch(body, add, {at(u), at(v), at(w)});
+  b.after(body, {second + 2});
+  return b;
+}
+
 struct HandMade {
   const char *name;
   PlanBuilder (*make)();
@@ -90,7 +110,8 @@ INSTANTIATE_TEST_SUITE_P(
                     HandMade{"sums", [] { return rankSumsPlan(4, 2); }, {"argument", "place"}},
                     HandMade{"groups", [] { return wideningPlan(4, 2); }, {"argument", "place"}},
                     HandMade{"loops", [] { return loopsPlan(6); }, {"argument", "body", "stride", "place"}},
-                    HandMade{"spaces", spacesPlan, {"copy", "reorder"}},
+                    HandMade{"spaces", spacesPlan, {"copy", "buffer", "reorder"}},
+                    HandMade{"states", twoStatesPlan, {"copy", "state", "buffer", "reorder"}},
                     HandMade{"libraries", libraryPlan, {"argument", "stride", "library"}}),
     [](const auto &info) { return std::string(info.param.name); });
 
