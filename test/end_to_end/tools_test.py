@@ -117,12 +117,14 @@ class Plans(harness.EndToEndTest):
                  (gpt, "--ranks=4", "--zero-stage=2", "--micro-batch=1", "--precision=bf16", "--reduce-type=bf16"),
                  (gpt, "--ranks=4", "--zero-stage=3", "--micro-batch=1", "--hybrid-shard=2", "--reduce-type=bf16"),
                  (gpt, "--ranks=2", "--zero-stage=1", "--accumulate=2", "--sync-gradients=micro_step"),
+                 (gpt, "--offload=optimizer,gradients,parameters", "--offload-group=16KiB"),
                  (harness.program("mlp"), "--ranks=2", "--zero-stage=1", "--accumulate=2", "--sync-gradients=step")]  # last_micro_step
         for text, *options in plans:
             with self.subTest(options):
                 self.compile(text, *options)
                 out, _ = self.run_program(MUTATE_PLAN, "model.plan", 100, timeout=300)
-                for kind in ["swap", "overlap", *(["drop", "lengthen"] if "--ranks" in options[0] else [])]:
+                copies = ["copy", "state", "buffer", "reorder"] if "--offload" in options[0] else []
+                for kind in ["swap", "overlap", *copies, *(["drop", "lengthen"] if "--ranks" in options[0] else [])]:
                     self.assertRegex(out, rf"{kind}: ([1-9]\d*) of \1 refused")
                 addresses = {"argument"}
                 addresses |= {"place"} if "--ranks" in options[0] else set()

@@ -69,6 +69,19 @@ bool EntryModel::isMissed(size_t collective, const fb::RangeT &range) const {
   return read && !plan_.arenas[missed.arena]->persistent;
 }
 
+bool EntryModel::isPadded(const fb::ZeroT &zero, uint64_t more) const {
+  const fb::Operand &zeros = *zero.destination;
+  const fb::BufferT &buffer = *plan_.buffers[zeros.buffer()];
+  const uint64_t end = zeros.offset() + zero.bytes;
+  if (plan_.arenas[buffer.arena]->persistent || zeros.rank_stride() != 0 || end + more > buffer.bytes)
+    return false;
+  const Touch behind = touch(fb::Operand(end, 0, 0, zeros.buffer()), more, 1, true);
+  return std::ranges::none_of(touches_, [&](const std::vector<Touch> &touches) {
+    return std::ranges::any_of(
+        touches, [&](const Touch &each) { return each.buffer == behind.buffer && conflict(each, behind); });
+  });
+}
+
 bool EntryModel::fitElsewhere(const fb::CollectiveT &collective, const fb::RangeT &a,
                               const fb::RangeT &b) const {
   const auto bytes = [&](const fb::RangeT &range) {

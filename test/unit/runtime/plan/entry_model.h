@@ -43,6 +43,9 @@ public:
   bool meet(size_t i, size_t j) const;
   /// Whether scratch is read that nothing but this range of the `collective` has written to the buffer.
   bool isMissed(size_t collective, const fb::RangeT &range) const;
+  /// Whether as many bytes as `more` behind those that are zeroed are of the same scratch buffer, and nothing
+  /// touches them there.
+  bool isPadded(const fb::ZeroT &zero, uint64_t more) const;
   /// Whether each of two ranges of a collective has room where the other one goes.
   bool fitElsewhere(const fb::CollectiveT &collective, const fb::RangeT &a, const fb::RangeT &b) const;
   /// The uses of scratch buffers by index.

@@ -1,7 +1,8 @@
 // Seeds faults into a compiled plan, one at a time, and counts those that the verifier refuses.
 //
 //   mutate_plan PLAN COUNT     tries that many of each kind that plan_mutants.h knows, drawn at random.
-//                              Prints what was accepted, and exits 1 if anything was that does harm.
+//                              Prints what was accepted, and what of that is harmless. Exits 1 if anything
+//                              accepted does harm.
 #include "test/unit/runtime/plan/flow_interpreter.h"
 #include "test/unit/runtime/plan/plan_mutants.h"
 #include "test/unit/runtime/plans/plan_builder.h"
@@ -44,8 +45,8 @@ bool tryAll(const fb::PlanT &plan, std::vector<test::Mutant> mutants, uint64_t c
     ++tally.tried;
     const Verdict verdict = judge(plan, mutant, mayBeHarmless);
     ++tally.verdicts[verdict];
-    if (verdict == Verdict::Accepted)
-      fmt::print("accepted: {}\n", mutant.what);
+    if (verdict != Verdict::Refused)
+      fmt::print("{}: {}\n", verdict == Verdict::Harmless ? "harmless" : "accepted", mutant.what);
     allRefused &= verdict != Verdict::Accepted;
   }
   for (auto &[kind, tally] : tallies)

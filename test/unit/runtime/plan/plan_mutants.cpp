@@ -20,7 +20,7 @@ public:
       const EntryModel model(plan_, *plan_.entries[entry]);
       for (size_t i = 0; i < plan_.entries[entry]->instructions.size(); ++i) {
         changeOrder(entry, i);
-        lengthen(entry, i);
+        lengthen(model, entry, i);
         if (const fb::CollectiveT *collective = instruction(entry, i).operation.AsCollective())
           changeRanges(model, entry, i, *collective);
         for (size_t j = i + 1; j < plan_.entries[entry]->instructions.size(); ++j)
@@ -67,16 +67,19 @@ private:
     return std::nullopt;
   }
 
-  void lengthen(size_t entry, size_t i) {
+  void lengthen(const EntryModel &model, size_t entry, size_t i) {
+    constexpr uint64_t more = 4;
     const fb::Operation type = instruction(entry, i).operation.type;
     if (type != fb::Operation::Copy && type != fb::Operation::Zero)
+      return;
+    if (const fb::ZeroT *zero = instruction(entry, i).operation.AsZero(); zero && model.isPadded(*zero, more))
       return;
     add("lengthen", entry, std::to_string(i), [=](fb::PlanT &plan) {
       auto &operation = plan.entries[entry]->instructions[i]->operation;
       if (fb::CopyT *copy = operation.AsCopy())
-        copy->bytes += 4;
+        copy->bytes += more;
       else
-        operation.AsZero()->bytes += 4;
+        operation.AsZero()->bytes += more;
     });
   }
 
