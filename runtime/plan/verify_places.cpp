@@ -5,6 +5,9 @@
 //    buffer says. So none moves another state, or another part of it, of equal size.
 //  * A copy leads from or to each place that a buffer says. So none is left out.
 //
+// What instructions compute from what cannot say this: a forward pass stores nothing of the weights that it
+// fetches, and an update makes moments, weights and working copies from each other.
+//
 // How much copies move, and when, the other parts of the verifier prove (verify_spaces.cpp, verify_flow.cpp).
 #include "runtime/plan/uses.h"
 #include "runtime/plan/verify.h"
