@@ -147,7 +147,7 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
     word may be left out. `eval_precision fp32` says in which precision evaluation computes, and `optimizer_states bf16` how the run
     holds the optimizer's moments. `offload "optimizer"` keeps these outside the device's memory, on disk or where `offload_to` says, and
     updates `offload_group` bytes of them at a time; `offload "optimizer,gradients,parameters,activations"` does so with all states,
-    and with what the backward reads of the forward; `hidden_activations` in place of `activations` leaves there what copies do not hide.
+    and with what the backward reads of the forward; `hidden_activations` in place of `activations` keeps in memory what copies do not hide.
     `target cuda` makes a plan for NVIDIA's GPUs instead of CPUs, and `gpu "h200"` says for which one the compiler weighs and predicts.
     `gpu_levels "sm_90"` says for which generations there is machine code beside PTX, which runs on all.
 
