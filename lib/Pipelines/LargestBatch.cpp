@@ -5,6 +5,8 @@
 #include "lib/Pipelines/MemoryLimit.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 
 using namespace mlir;
@@ -51,23 +53,47 @@ FailureOr<PlannedStrategy> BatchSearch::plan(int64_t batch, const TriedSettings 
   return PlannedStrategy{std::move(decided), *planned};
 }
 
-/// Bytes grow with samples almost evenly. So each guess lies on the line through the two plans before it that
-/// are next to the limit, and a few guesses do.
+namespace {
+
+/// Bytes that a plan of so many samples leaves of the device and of its host; negative: missing.
+struct Room {
+  double samples, device, host;
+};
+
+} // namespace
+
+/// How many samples leave nothing of one of both, on the line through two plans; infinite if samples take
+/// nothing of it.
+static double samplesThatFill(double Room::*memory, const Room &a, const Room &b) {
+  const double perSample = (a.*memory - b.*memory) / (b.samples - a.samples);
+  return perSample > 0 ? b.samples + b.*memory / perSample : std::numeric_limits<double>::infinity();
+}
+
+/// Bytes grow with samples almost evenly. So the guess lies on the line through the last two plans, of the
+/// memory that is full first.
+static double guessLargest(const std::optional<Room> &before, const Room &now) {
+  const double twice = 2 * now.samples;
+  if (!before)
+    return twice;
+  const double full =
+      std::min(samplesThatFill(&Room::device, *before, now), samplesThatFill(&Room::host, *before, now));
+  return std::isfinite(full) ? full : twice;
+}
+
+/// Each guess lies between a batch that fits and one that does not; as guesses are close, a few do.
 FailureOr<std::optional<PlannedStrategy>> BatchSearch::largest(const TriedSettings &level) {
   std::optional<PlannedStrategy> best;
   int64_t fitting = 0, tooMany = train::kMaxBatch + 1, batch = 1;
-  double batchBefore = 0, bytesBefore = 0;
+  std::optional<Room> before;
   while (fitting + 1 < tooMany) {
     FailureOr<PlannedStrategy> planned = plan(batch, level);
     if (failed(planned))
       return failure();
-    const auto bytes = double(planned->plan.bytes());
-    const bool fits = planned->plan.fits(limit_);
-    const double slope = (bytes - bytesBefore) / (double(batch) - batchBefore);
-    const double guess =
-        slope > 0 && batchBefore > 0 ? double(batch) + (double(limit_) - bytes) / slope : 2 * double(batch);
-    batchBefore = double(batch);
-    bytesBefore = bytes;
+    const CandidatePlan &plan = planned->plan;
+    const Room now{double(batch), double(limit_ - plan.bytes()), double(plan.hostLeft)};
+    const double guess = guessLargest(before, now);
+    const bool fits = plan.fits(limit_);
+    before = now;
     (fits ? fitting : tooMany) = batch;
     if (fits)
       best = std::move(*planned);

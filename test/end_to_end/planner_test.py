@@ -273,6 +273,18 @@ class PlannerTest(harness.EndToEndTest):
         _, err = self.trainc("compile", "gpt.mlir", "-o", "gpt.plan", "--memory-limit=4000000TiB", "--largest-batch", "--offload=none")
         self.assertEqual(err.count(" more than the 1048576 samples that --micro-batch allows may fit\n"), 3)
 
+    def test_a_host_bounds_the_largest_batch(self):
+        """Of the GPU there is as much as any batch needs, so looking at that alone finds no end."""
+        gpu = ["--target=cuda", "--gpu-levels=none", "--offload=activations", "--memory-limit=4000000TiB"]
+        (kept,) = self.estimate(*gpu, "--activation-checkpointing=none")["strategies"]
+        gpu += [f"--host-memory={5 * kept['memory']['host']}"]
+        found = self.report(*gpu, "--largest-batch")["largest_batches"]["strategies"]
+        samples = [int(each["settings"]["micro_batch"]) for each in found]
+        self.assertTrue(small_gpt.BATCH < samples[0] < samples[1], samples)
+        for each in found[:2]:
+            more = {"settings": each["settings"] | {"micro_batch": str(int(each["settings"]["micro_batch"]) + 1)}}
+            self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", *gpu, *self.asked(more)], 2, " of the host's memory, which may give ")
+
     def test_the_largest_batch_needs_a_limit_that_something_fits_into(self):
         self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", "--largest-batch"], 2, "has no memory limit, into which --largest-batch fits")
         self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", "--largest-batch", "--memory-limit=1MiB"], 2, "the plan needs")
