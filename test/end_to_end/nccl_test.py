@@ -62,7 +62,7 @@ class NcclTest(harness.EndToEndTest):
         port = str(free_port())
         processes = []
         for rank in range(ranks):
-            launcher = dict(RANK=rank, WORLD_SIZE=ranks, LOCAL_RANK=rank % each, LOCAL_WORLD_SIZE=each, MASTER_ADDR="127.0.0.1", MASTER_PORT=port)
+            launcher = harness.rank_variables(rank, ranks) | dict(LOCAL_RANK=rank % each, LOCAL_WORLD_SIZE=each, MASTER_PORT=port)
             # Ranks that say they are on different hosts have a GPU each all the same.
             visible = dict(CUDA_VISIBLE_DEVICES=rank) if each == 1 or own_gpus else {}
             processes.append(self.start(self.command(plan, *args, steps=steps), self.emulator(ranks, **launcher, **visible, **variables)))
