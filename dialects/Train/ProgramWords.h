@@ -215,8 +215,8 @@ inline constexpr ProgramWord kProgramWords[] = {
      .values = "SIZE",
      .least = 1,
      .otherwise = "none",
-     .help = "With --target=cuda and --memory-limit: bytes of a node's host that its ranks together may\n"
-             "take for what is offloaded; default: what the machine of reference has (--gpu)"},
+     .help = "With --target=cuda: bytes of a node's host that its ranks together may take for what is\n"
+             "offloaded; default: what the machine of reference has (--gpu)"},
     {.word = "fp32_products",
      .option = "--fp32-products",
      .kind = ValueKind::Choice,

@@ -76,7 +76,6 @@ std::optional<MemoryLimit> memoryLimitOf(train::ProgramOp program) {
   const bool computes = mayComputeInBf16(program);
   return MemoryLimit{
       .bytes = int64_t(*bytes),
-      .host = hostLimitOf(program),
       .zeroStage = int64_t(program.getZeroStage()),
       // What goes outside is not kept.
       .moreCheckpointing = train::offloadOf(program).activations
@@ -204,25 +203,33 @@ std::string hostShortage(const MemoryReport &memory, const HostLimit &host) {
                        bytesByKind(memory.host));
 }
 
-LogicalResult checkMemoryLimit(ModuleOp module, const MemoryLimit &limit) {
+/// With ", " behind it.
+static std::string whatWasDecided(const MemoryLimit &limit) {
+  if (limit.decided.empty())
+    return "";
+  return llvm::formatv("with {0}, which takes the least memory of what the compiler tries{1}, ",
+                       limit.decided, limit.hostThatFits > 0 ? " and the host has room for" : "");
+}
+
+static std::string shortage(plan::TrainingOp training, const MemoryReport &memory, const MemoryLimit &limit) {
+  return llvm::formatv("{0} ({1} bytes) and {2}{3}, the memory limit allows {4} ({5}): {6}; {7}{8}",
+                       formatBytes(memory.limited()), memory.limited(), formatBytes(memory.unplanned),
+                       memory.isReserve ? " of the GPU for the driver and libraries (reserve_memory)"
+                                        : " for the process around it",
+                       formatBytes(limit.bytes), limit.bytes, bytesByKind(memory), moreOfTheHost(limit),
+                       advice(training, memory, limit));
+}
+
+LogicalResult checkMemory(ModuleOp module, const std::optional<MemoryLimit> &limit,
+                          const std::optional<HostLimit> &host) {
   const MemoryReport memory = memoryReport(module);
-  const bool isHostShort = limit.host && memory.host.total() > limit.host->share();
-  if (memory.needed() <= limit.bytes && !isHostShort)
+  const bool isHostShort = host && memory.host.total() > host->share();
+  if (!isHostShort && (!limit || memory.needed() <= limit->bytes))
     return success();
   plan::TrainingOp training = *module.getOps<plan::TrainingOp>().begin();
-  InFlightDiagnostic error = training->emitError();
-  if (!limit.decided.empty())
-    error << "with " << limit.decided << ", which takes the least memory of what the compiler tries"
-          << (limit.hostThatFits > 0 ? " and the host has room for, " : ", ");
-  if (isHostShort)
-    return error << "the plan needs " << hostShortage(memory, *limit.host);
-  return error << "the plan needs " << formatBytes(memory.limited()) << " (" << memory.limited()
-               << " bytes) and " << formatBytes(memory.unplanned)
-               << (memory.isReserve ? " of the GPU for the driver and libraries (reserve_memory)"
-                                    : " for the process around it")
-               << ", the memory limit allows " << formatBytes(limit.bytes) << " (" << limit.bytes
-               << "): " << bytesByKind(memory) << "; " << moreOfTheHost(limit)
-               << advice(training, memory, limit);
+  return training->emitError() << (limit ? whatWasDecided(*limit) : "") << "the plan needs "
+                               << (isHostShort ? hostShortage(memory, *host)
+                                               : shortage(training, memory, *limit));
 }
 
 } // namespace trainc

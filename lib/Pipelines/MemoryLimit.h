@@ -25,7 +25,6 @@ std::optional<HostLimit> hostLimitOf(train::ProgramOp program);
 /// A limit, and what the program says that matters for advice. What somebody gave is not advised against.
 struct MemoryLimit {
   int64_t bytes;
-  std::optional<HostLimit> host;
   /// Bytes of a node's host with which something would fit that the compiler has tried; 0: nothing would.
   int64_t hostThatFits = 0;
   int64_t zeroStage;
@@ -58,8 +57,9 @@ std::string bytesByKind(const BytesByKind &memory);
 std::string hostShortage(const MemoryReport &memory, const HostLimit &host);
 
 /// Emits an error at the module's train.program if its plan (phase `plan`) and what it needs besides
-/// (MemoryReport::unplanned) take more bytes than the limit, or what it offloads takes more than the host may
-/// give. It says what takes the bytes, and what would help.
-llvm::LogicalResult checkMemoryLimit(mlir::ModuleOp module, const MemoryLimit &limit);
+/// (MemoryReport::unplanned) take more bytes than the limit, if there is one, or what it offloads takes more
+/// than the host may give. It says what takes the bytes, and what would help.
+llvm::LogicalResult checkMemory(mlir::ModuleOp module, const std::optional<MemoryLimit> &limit,
+                                const std::optional<HostLimit> &host);
 
 } // namespace trainc

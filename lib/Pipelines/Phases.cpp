@@ -57,6 +57,7 @@ Strategy strategyOf(ModuleOp module, const CompileOptions &options) {
     strategy.hasBudget = train::hasBudget(program);
     strategy.fusesEpilogues = target->libraryCalls().products && program.getLibraryCalls() != "plain";
     strategy.memoryLimit = memoryLimitOf(program);
+    strategy.hostLimit = hostLimitOf(program);
     strategy.chunkLoss.minRows = std::max<int64_t>(
         strategy.chunkLoss.minRows, rowsOfSlices(train::precisionOf(program).compute, *target));
   }

@@ -16,6 +16,7 @@ struct Strategy {
        padsRows = false, lowPrecision = false, lowEvaluation = false, narrowGradients = false,
        multipliesFp8 = false, offloads = false;
   std::optional<MemoryLimit> memoryLimit;
+  std::optional<HostLimit> hostLimit;
   bool hasBudget = false; ///< what is computed again is chosen for the limit
   ChunkLossPassOptions chunkLoss;
 };

@@ -143,7 +143,7 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &options, Snapshot
     return failure();
   if (last < Phase::Plan)
     return success();
-  if (!options.compileTo && strategy.memoryLimit && failed(checkMemoryLimit(module, *strategy.memoryLimit)))
+  if (!options.compileTo && failed(checkMemory(module, strategy.memoryLimit, strategy.hostLimit)))
     return failure(); // without having made code
   return run([](PassManager &manager) {
     addStreamPasses(manager);

@@ -86,7 +86,7 @@ FailureOr<std::vector<PlannedStrategy>> planStrategies(ModuleOp model, const Com
 std::string verdictOn(const PlannedStrategy &strategy, const PlannedStrategy *taken, int64_t limit) {
   if (limit > 0 && strategy.plan.bytes() > limit)
     return formatBytes(strategy.plan.bytes() - limit) + " too much";
-  if (limit > 0 && strategy.plan.hostLeft < 0)
+  if (strategy.plan.hostLeft < 0)
     return formatBytes(-strategy.plan.hostLeft) + " of the host too much";
   if (&strategy == taken)
     return limit > 0 ? "the fastest that fits" : "the fastest";

@@ -41,7 +41,8 @@ llvm::FailureOr<std::vector<PlannedStrategy>> planStrategies(mlir::ModuleOp mode
                                                              const CompileOptions &options);
 
 /// Why a strategy is or is not `taken` (null: none is): "the fastest that fits", "+1.47% seconds", "8.62 MiB
-/// too much"; empty if nothing can be said. `limit`: bytes that a rank may take; 0: as many as it needs.
+/// too much"; empty if nothing can be said. `limit`: bytes that a rank may take; 0: as many as it needs, and
+/// the host has.
 std::string verdictOn(const PlannedStrategy &strategy, const PlannedStrategy *taken, int64_t limit);
 
 /// Settings, bytes of a rank by kind and where they lie, what a memory limit bounds, bytes sent, work,

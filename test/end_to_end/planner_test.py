@@ -81,13 +81,16 @@ class PlannerTest(harness.EndToEndTest):
         self.assertEqual([each["verdict"].endswith(" too much") for each in judged], [self.bytes(each) > limit for each in strategies])
 
     def test_what_a_host_has_no_room_for_is_too_much(self):
-        gpu = ["--target=cuda", "--memory=1TiB", "--host-memory=1"]
-        judged = self.estimate(*gpu)["strategies"]
-        for strategy in judged:
-            self.assertEqual(strategy["verdict"].endswith(" of the host too much"), strategy["memory"]["host"] > 0, strategy)
-        self.assertEqual({strategy["memory"]["host"] > 0 for strategy in judged}, {False, True})
-        table = self.trainc("estimate", "gpt.mlir", *gpu)[0].splitlines()
-        self.assertTrue(all(line.endswith("  " + each["verdict"]) for line, each in zip(table[1:], judged)), table)
+        for memory in ([], ["--memory=1TiB"]):
+            gpu = ["--target=cuda", "--host-memory=1", *memory]
+            found = self.estimate(*gpu)
+            judged = found["strategies"]
+            for strategy in judged:
+                self.assertEqual(strategy["verdict"].endswith(" of the host too much"), strategy["memory"]["host"] > 0, strategy)
+            self.assertEqual({strategy["memory"]["host"] > 0 for strategy in judged}, {False, True})
+            self.assertEqual(judged[found["fastest"]]["memory"]["host"], 0)
+            table = self.trainc("estimate", "gpt.mlir", *gpu)[0].splitlines()
+            self.assertTrue(all(line.endswith("  " + each["verdict"]) for line, each in zip(table[1:], judged)), table)
 
     def test_a_memory_limit_is_what_estimates_compare_with(self):
         options = ["--offload=none", "--accumulate=1"]

@@ -8,16 +8,18 @@
 
 #include "llvm/Support/FormatVariadic.h"
 
+#include <limits>
 #include <vector>
 
 namespace trainc {
 
-/// The first of those that take the least time and fit into so many bytes (0: all fit); null if none does.
+/// The first of those that take the least time and fit into so many bytes (0: as many as they need), and into
+/// the host; null if none does.
 static const PlannedStrategy *findFastest(const std::vector<PlannedStrategy> &strategies, int64_t memory) {
+  const int64_t limit = memory > 0 ? memory : std::numeric_limits<int64_t>::max();
   const PlannedStrategy *fastest = nullptr;
   for (const PlannedStrategy &strategy : strategies)
-    if ((memory == 0 || strategy.plan.fits(memory)) &&
-        (!fastest || strategy.plan.step.total < fastest->plan.step.total))
+    if (strategy.plan.fits(limit) && (!fastest || strategy.plan.step.total < fastest->plan.step.total))
       fastest = &strategy;
   return fastest;
 }

@@ -1,0 +1,20 @@
+// RUN: not trainc compile %s -o %t.plan --target=cuda --gpu-levels=none --host-memory=32767 2>&1 | FileCheck %s -DFILE=%s --check-prefix=SHORT
+// RUN: not trainc compile %s -o %t.plan --target=cuda --gpu-levels=none --host-memory=32767 --memory-limit=1GiB 2>&1 | FileCheck %s -DFILE=%s --check-prefix=SHORT
+// RUN: not trainc compile %s -o %t.plan --target=cuda --gpu-levels=none --host-memory=73727 --ranks=2 2>&1 | FileCheck %s -DFILE=%s --check-prefix=RANKS
+// RUN: trainc compile %s -o %t.plan --target=cuda --gpu-levels=none --host-memory=32768 --report=%t.json
+// RUN: FileCheck %s --input-file=%t.json --check-prefix=ENOUGH
+// RUN: trainc estimate %s --target=cuda --host-memory=32767 --activation-checkpointing=none | FileCheck %s --check-prefix=TABLE
+
+// What a host may give bounds what is offloaded, with a memory limit and without.
+
+// ENOUGH: "host": 32768,
+
+// TABLE: 1 bytes of the host too much
+
+nn.model @m(%x: tensor<?x64xf32>) {
+  %y = nn.linear "fc" %x to 64
+  nn.loss "loss" %y
+}
+// RANKS: [[FILE]]:[[@LINE+2]]:1: error: the plan needs 36.00 KiB (36864 bytes) of the host's memory for each of the 2 ranks of a node, together 72.00 KiB (73728 bytes), which may give 72.00 KiB (73727; host_memory): optimizer states 36.00 KiB (100%); allow more (--host-memory), or offload less (--offload)
+// SHORT: [[FILE]]:[[@LINE+1]]:1: error: {{(with .*, )?}}the plan needs 32.00 KiB (32768 bytes) of the host's memory, which may give 32.00 KiB (32767; host_memory): optimizer states 32.00 KiB (100%); allow more (--host-memory), or offload less (--offload)
+train.program @p { model @m  optimizer adamw(lr 1e-3)  batch 2  offload "optimizer" }
