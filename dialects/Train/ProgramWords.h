@@ -216,7 +216,8 @@ inline constexpr ProgramWord kProgramWords[] = {
      .least = 1,
      .otherwise = "none",
      .help = "With --target=cuda: bytes of a node's host that its ranks together may take for what is\n"
-             "offloaded; default: what the machine of reference has (--gpu)"},
+             "offloaded; default: what the machine of reference has (--gpu)",
+     .ofOffload = true},
     {.word = "fp32_products",
      .option = "--fp32-products",
      .kind = ValueKind::Choice,

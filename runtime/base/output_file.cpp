@@ -35,10 +35,14 @@ Status requireKind(const std::filesystem::path &path, const OutputKind &kind) {
 }
 
 Result<Descriptor> openOutput(const std::filesystem::path &path, const OutputKind &kind) {
-  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+  // Without O_NONBLOCK a pipe would be waited for until somebody reads it.
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666));
+  if (!file && errno == ENXIO)
+    return invalidInput("{}{}: a pipe that nobody reads; start its reader first", kind.option, path.string());
   if (!file)
     return invalidInput("{}{}: cannot open for writing: {}; name a file in a folder that is there",
                         kind.option, path.string(), std::strerror(errno));
+  ::fcntl(file.get(), F_SETFL, ::fcntl(file.get(), F_GETFL) & ~O_NONBLOCK);
   TRAINC_RETURN_IF_ERROR(requireKind(path, kind));
   return file;
 }

@@ -21,7 +21,7 @@ Status requireKind(const std::filesystem::path &path, const OutputKind &kind);
 
 /// Opens such a file for writing, and makes it where there is none. What it holds stays until the caller
 /// drops it. Fails (kInvalidInput) when it cannot be opened, and when it holds something else, which would be
-/// lost. Devices and pipes hold nothing.
+/// lost. Devices and pipes hold nothing; a pipe must have a reader.
 Result<Descriptor> openOutput(const std::filesystem::path &path, const OutputKind &kind);
 
 } // namespace trainc

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -21,9 +22,8 @@ constexpr uint64_t kBounceBytes = uint64_t{4} << 20;
 std::filesystem::path folderOrTemporary(const std::filesystem::path &folder) {
   if (!folder.empty())
     return folder;
-  std::error_code ignored;
-  const std::filesystem::path temporary = std::filesystem::temp_directory_path(ignored);
-  return temporary.empty() ? "/tmp" : temporary;
+  const char *temporary = std::getenv("TMPDIR"); // also if there is none, which is an error
+  return temporary && *temporary ? temporary : "/tmp";
 }
 
 /// What no other try in the same folder can change: the folder itself is wrong.

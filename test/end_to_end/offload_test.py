@@ -323,6 +323,9 @@ class FailingDiskTest(RunTest):
                     self.plan("off", f"--ranks={ranks}", *GROUPS)
                     self.fails([harness.TRAINRUN, "off.plan", f"--nproc-per-node={ranks}", "--data", "tokens.bin", "--steps=1", f"--offload-dir={folder}"], 2,
                                re.compile(rf"cannot make arena 'disk' of \d+ bytes in {folder}: {reason}; name another folder with --offload-dir"))
+        self.fails([harness.TRAINRUN, "off.plan", "--nproc-per-node=2", "--data", "tokens.bin", "--steps=1"], 2,
+                   re.compile(r"cannot make arena 'disk' of \d+ bytes in nowhere: No such file or directory; set TMPDIR to another folder"),
+                   env={**os.environ, "TMPDIR": "nowhere"})
 
 
 if __name__ == "__main__":

@@ -61,6 +61,7 @@ class SimulateTest(harness.EndToEndTest):
     def test_bad_input(self):
         self.compiled("--cpu=native")
         self.fails([TRAINC, "simulate", "model.plan"], 2, "--cluster is required")
+        self.fails([TRAINC, "simulate", "model.plan", "--cluster=cpu", "--rows=99999999999"], 2, "without leading zeros, found '99999999999'\n")
         self.fails([TRAINC, "simulate", "model.plan", "--cluster=8xh1000"], 2,
                    "error: 8xh1000: no such file; expected a cluster file, or one of 8xa100-40gb, 8xa100, 8xh100-pcie, 8xh100, 8xh200, cpu")
         for name in ("8xh100", "8xh100.json"):

@@ -76,7 +76,7 @@ class Files(TrainrunTest):
         train = ["--data", "tokens.bin", "--steps", "1"]
         self.fails([TRAINRUN, "pipe", *train], 2, "pipe: expected a regular file, found a pipe", timeout=10)
         for arguments in [["--data", "pipe", "--steps", "1"], [*train, "--eval-data", "pipe"], [*train, "--init", "pipe"],
-                          [*train, "--metrics", "pipe"]]:
+                          [*train, "--metrics", "pipe"], [*train, "--trace", "pipe"]]:
             with self.subTest(arguments=arguments):
                 self.run_fails(2, "pipe", *arguments)
 

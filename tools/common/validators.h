@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <fmt/format.h>
@@ -21,11 +22,11 @@ template <typename T> std::optional<T> parseNumber(std::string_view text) {
   return value;
 }
 
-/// "; write 1000" for "1e3"; nothing for what is no whole number in other words.
-inline std::string inPlainDigits(std::string_view text) {
+/// "; write 1000" for "1e3"; nothing for what is no whole number from `least` to `most` in other words.
+inline std::string inPlainDigits(std::string_view text, double least, double most) {
   const std::optional<double> value = parseNumber<double>(text);
   constexpr double kExact = 1e15; // the next doubles are not all whole numbers, some way further on
-  if (!value || *value < 0 || *value > kExact || *value != std::floor(*value))
+  if (!value || *value < least || *value > std::min(most, kExact) || *value != std::floor(*value))
     return {};
   return fmt::format("; write {:.0f}", *value);
 }
@@ -39,7 +40,8 @@ template <typename T> CLI::Validator wholeNumber(T least, T most = std::numeric_
     return value && !octal && *value >= least && *value <= most
                ? ""
                : fmt::format("expected a whole number from {} to {}, without leading zeros, found '{}'{}",
-                             least, most, text, value ? "" : inPlainDigits(text));
+                             least, most, text,
+                             value ? "" : inPlainDigits(text, double(least), double(most)));
   };
   return {check, least > 0 ? "POSITIVE" : "NONNEGATIVE"};
 }

@@ -116,7 +116,7 @@ json differenceOf(const Analysis &from, std::string_view fromFile, const Analysi
       {"to", nameOf(to, toFile)},
       {"sentences", {sentence(verdictOf(from), from.plan.ranks()), sentence(verdictOf(to), to.plan.ranks())}},
       {"groups",
-       {groupOf("The plan", "text", factRows(from), factRows(to)),
+       {groupOf("Model, target and ranks", "text", factRows(from), factRows(to)),
         groupOf("Settings", "text", settingRows(from), settingRows(to)),
         groupOf("Memory", "bytes", memoryRows(from), memoryRows(to)),
         groupOf("Predicted seconds", "seconds", timeRows(from), timeRows(to)),

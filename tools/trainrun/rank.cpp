@@ -64,9 +64,9 @@ private:
 std::filesystem::path diskFolder(const Options &options) {
   if (!options.offloadDir.empty())
     return options.offloadDir;
-  std::error_code error;
   if (options.checkpointDir.empty())
-    return std::filesystem::temp_directory_path(error);
+    return {}; // that for temporary files
+  std::error_code error;
   std::filesystem::path folder = std::filesystem::absolute(options.checkpointDir, error);
   while (folder.has_relative_path() && !std::filesystem::is_directory(folder, error))
     folder = folder.parent_path();
