@@ -5,7 +5,8 @@
   checkpointing_times.py --dir /mnt/nvme --quick                           the small model: does the script work?
 
 Plans with none, selective and full checkpointing, with a budget of half of none's activations, and with the optimizer's states on disk run in
-turns, so that a machine that slows down slows all. Of each round counts the median of its steps, and of those the median.
+turns, so that a machine that slows down slows all; each round begins with another plan, as a processor is faster when it has rested. Of each round counts the
+median of its steps, and of those the median.
 
 A trace says how long the disk works in a step, and how long the plan computes meanwhile. What is fetched before the first write, as far as buffers have room, is
 hidden by the backward. From the first write to the last transfer the disk's time can be hidden as far as the plan computes there. The rest cannot.
@@ -96,9 +97,10 @@ def measure(arguments, folder):
     reports = compile_plans(arguments, folder)
     rounds = {name: [] for name in reports}
     for turn in range(arguments.rounds):
-        for name, runs in rounds.items():
+        begin = turn % len(reports)
+        for name in [*reports][begin:] + [*reports][:begin]:
             progress(f"round {turn + 1} of {arguments.rounds}: {name}")
-            runs.append(compare.run_trainrun(arguments, arguments.case, folder / f"{name}.plan", data, folder, f"--offload-dir={arguments.dir}"))
+            rounds[name].append(compare.run_trainrun(arguments, arguments.case, folder / f"{name}.plan", data, folder, f"--offload-dir={arguments.dir}"))
     progress("the disk")
     disk = trace_disk(arguments, folder, data)
     return {"reports": reports, "rounds": rounds, "disk": disk} | {name: compare.medians(runs) for name, runs in rounds.items()}
@@ -122,13 +124,14 @@ def print_table(arguments, result):
     base, predicted = result["none"]["step_seconds"], result["reports"]["none"]["predicted_step_seconds"]
     found = verdicts(result)
     print(f"{case.model}, fp32 by {arguments.fp32_products}, {case.batch} x {case.seq_len} tokens a step, {arguments.rounds} rounds of {case.steps} steps\n")
-    print("| | planned peak, MiB | activations, MiB | peak RSS, MiB | step, s | over `none` | predicted | FLOPs computed again | at most |")
+    print("| | planned peak, MiB | activations, MiB | peak RSS, MiB | step, s (of rounds) | over `none` | predicted | FLOPs computed again | at most |")
     print("|---|---|---|---|---|---|---|---|---|")
     for name, report in result["reports"].items():
         memory, step = report["memory"], result[name]["step_seconds"]
+        rounds = [number(each["step_seconds"]) for each in sorted(result["rounds"][name], key=lambda each: each["step_seconds"])]
         most = f"{found[name][1]:+.1%}{'' if found[name][0] <= found[name][1] else ' (missed)'}" if name in found else ""
         print(f"| `{name}` | {memory['peak'] / MEBI:.0f} | {memory['activations'] / MEBI:.0f} | {result[name]['peak_rss_bytes'] / MEBI:.0f} | "
-              f"{number(step)} | {step / base - 1:+.1%} | {report['predicted_step_seconds'] / predicted - 1:+.1%} | {again(report):.1%} | {most} |")  # fmt: skip
+              f"{number(step)} ({rounds[0]} to {rounds[-1]}) | {step / base - 1:+.1%} | {report['predicted_step_seconds'] / predicted - 1:+.1%} | {again(report):.1%} | {most} |")  # fmt: skip
     disk = result["disk"]
     print(f"\nThe disk moves {disk['read_bytes'] / MEBI:.0f} MiB in and {disk['written_bytes'] / MEBI:.0f} MiB out in a step, in {number(disk['disk_seconds'])} s."
           f" From the first write to the last transfer the disk works for {number(disk['update_disk_seconds'])} s, and the plan computes for "
