@@ -216,8 +216,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .least = 1,
      .otherwise = "none",
      .help = "With --target=cuda: bytes of a node's host that its ranks together may take for what is\n"
-             "offloaded; default: what the machine of reference has (--gpu)",
-     .ofOffload = true},
+             "offloaded; default: what the machine of reference has (--gpu)"},
     {.word = "fp32_products",
      .option = "--fp32-products",
      .kind = ValueKind::Choice,

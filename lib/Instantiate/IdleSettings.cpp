@@ -57,19 +57,13 @@ static std::string whyIdleInOffload(train::ProgramOp program, const train::Progr
   return "without offload (--offload); give that as well, or leave it out";
 }
 
-static std::string whyIdleWithoutLimit(train::ProgramOp program, const train::ProgramWord &each) {
-  return each.word == "reserve_memory" && !program.getMemoryLimit()
-             ? "without a memory limit (--memory-limit); give that as well, or leave it out"
-             : "";
-}
-
 void trainc::warnOfIdleSettings(train::ProgramOp program) {
   DictionaryAttr given = program.getSourcesAttr();
   for (const train::ProgramWord &each : train::kProgramWords) {
     if (!given || !given.contains(StringRef(each.word)))
       continue;
-    for (const auto why : {whyIdleOnOneRank, whyIdleInStage, whyIdleInScaling, whyIdleInCheckpoints,
-                           whyIdleInOffload, whyIdleWithoutLimit})
+    for (const auto why :
+         {whyIdleOnOneRank, whyIdleInStage, whyIdleInScaling, whyIdleInCheckpoints, whyIdleInOffload})
       if (const std::string reason = why(program, each); !reason.empty())
         program.emitWarning(each.ofSharding ? "sharding: " : "")
             << StringRef(each.word) << " (" << StringRef(each.option) << ") does nothing " << reason;

@@ -67,10 +67,11 @@ OwningOpRef<ModuleOp> Candidates::Kept::find(const std::string &settings) {
   return known ? known.clone() : OwningOpRef<ModuleOp>();
 }
 
-void Candidates::Kept::keep(const std::string &settings, ModuleOp module) {
-  OwningOpRef<ModuleOp> copy = module.clone();
+OwningOpRef<ModuleOp> Candidates::Kept::keep(const std::string &settings, OwningOpRef<ModuleOp> module) {
+  OwningOpRef<ModuleOp> copy = module->clone();
   const std::lock_guard lock(mutex_);
-  modules_.try_emplace(settings, std::move(copy));
+  modules_.try_emplace(settings, std::move(module));
+  return copy;
 }
 
 /// From the phase `spmd` on entries have nothing to do with each other until something goes outside or
@@ -86,9 +87,9 @@ LogicalResult Candidates::schedule(ModuleOp module, const TriedSettings &tried) 
   if (failed(run(module, addPasses)))
     return failure();
   if (!others) {
-    others = ModuleOp::create(module.getLoc());
-    moveOthers(module, *others);
-    otherEntries_->keep(shared, *others);
+    OwningOpRef<ModuleOp> made = ModuleOp::create(module.getLoc());
+    moveOthers(module, *made);
+    others = otherEntries_->keep(shared, std::move(made));
   }
   moveOthers(*others, module);
   return success();
@@ -111,8 +112,7 @@ OwningOpRef<ModuleOp> Candidates::scheduled(const TriedSettings &tried) const {
   };
   if (failed(run(*module, addSpmd)) || failed(schedule(*module, tried)))
     return {};
-  scheduled_->keep(settings, *module);
-  return module;
+  return scheduled_->keep(settings, std::move(module));
 }
 
 FailureOr<CandidatePlan> Candidates::plan(const TriedSettings &tried, const Machine *machine) const {

@@ -36,8 +36,8 @@ struct CandidatePlan {
 
 /// Settings that are tried together, by their words. They must be of those that passes read from the phase
 /// `step` on, where activation checkpointing decides: activation_checkpointing itself and its words
-/// (checkpoint_keep and checkpoint_rest do something with `full` and `budget` alone), and how gathered
-/// parameters stay and are gathered ahead (reshard_after_forward, max_reuse_distance, prefetch).
+/// (checkpoint_keep and checkpoint_rest do something with `full` and `budget` alone), how gathered parameters
+/// stay and are gathered ahead (reshard_after_forward, max_reuse_distance, prefetch), and what is offloaded.
 using TriedSettings = std::vector<train::GivenSetting>;
 
 /// A program with its settings in the phase `step`, before activation checkpointing decides. All candidates
@@ -60,11 +60,14 @@ public:
                                       const Machine *machine = nullptr) const;
 
 private:
-  /// Modules by the settings that they were made with. Several threads may look and keep at once.
+  /// Modules by the settings that they were made with. Several threads may look and keep at once. Each gets a
+  /// copy, whoever made it: in copies values have their uses in the same order.
   class Kept {
   public:
-    mlir::OwningOpRef<mlir::ModuleOp> find(const std::string &settings); ///< a copy, or null
-    void keep(const std::string &settings, mlir::ModuleOp module);       ///< a copy, unless there is one
+    mlir::OwningOpRef<mlir::ModuleOp> find(const std::string &settings); ///< null if there is none
+    /// Keeps it unless another thread did.
+    mlir::OwningOpRef<mlir::ModuleOp> keep(const std::string &settings,
+                                           mlir::OwningOpRef<mlir::ModuleOp> module);
 
   private:
     std::mutex mutex_;

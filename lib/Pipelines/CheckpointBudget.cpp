@@ -89,7 +89,7 @@ private:
     CandidatePlan plan;
   };
   LogicalResult plan(ArrayRef<TriedSettings> candidates); ///< by several threads
-  LogicalResult planBehind(const TriedSettings &coarse, ArrayRef<TriedSettings> levels);
+  LogicalResult planBetween(const TriedSettings &coarse, ArrayRef<TriedSettings> levels, int64_t least);
   const Planned *find(const TriedSettings &settings) const; ///< null if it is not planned
   const Planned *smallestOf(const CheckpointLevels &levels) const;
   bool fits(const TriedSettings &settings) const { return find(settings)->plan.fits(limit_); }
@@ -141,9 +141,12 @@ const BudgetSearch::Planned *BudgetSearch::smallestOf(const CheckpointLevels &le
 }
 
 /// Behind each coarse level that does not fit, if the next one does, finer levels compute less again than
-/// that. Those beside the smallest coarse level may be smaller. A smaller limit never takes a faster plan:
-/// each finer one that it may take is planned for the larger limit as well, or that takes the coarse one
-/// before it, which is as fast.
+/// that. Those beside the smallest coarse level may be smaller than it.
+///
+/// A smaller limit never takes a faster plan: each finer one that it may take is planned for the larger limit
+/// as well, or that takes the coarse one before it, which is as fast. Nor does a larger limit take a smaller
+/// plan: finer ones that are smaller than the next coarse one count beside the smallest alone, and there at
+/// each limit that the coarse one before them exceeds.
 LogicalResult BudgetSearch::planFine() {
   for (const CheckpointLevels &levels : checkpointCandidates(module_, kFineParts)) {
     const std::string smallest = asOptions(smallestOf(levels)->settings);
@@ -155,8 +158,9 @@ LogicalResult BudgetSearch::planFine() {
         between.push_back(level);
         continue;
       }
-      if (before && !fits(*before) && (fits(level) || isSmallest(*before) || isSmallest(level)) &&
-          failed(planBehind(*before, between)))
+      const bool isBesideSmallest = isSmallest(level) || (before && isSmallest(*before));
+      if (before && !fits(*before) && (fits(level) || isBesideSmallest) &&
+          failed(planBetween(*before, between, isBesideSmallest ? 0 : find(level)->plan.bytes())))
         return failure();
       before = level;
       between.clear();
@@ -165,14 +169,17 @@ LogicalResult BudgetSearch::planFine() {
   return success();
 }
 
-/// Plans levels behind a coarse one, of which none may be faster than it.
-LogicalResult BudgetSearch::planBehind(const TriedSettings &coarse, ArrayRef<TriedSettings> levels) {
+/// Plans levels behind a coarse one. None may be faster than that, nor take fewer bytes than `least`.
+LogicalResult BudgetSearch::planBetween(const TriedSettings &coarse, ArrayRef<TriedSettings> levels,
+                                        int64_t least) {
   const size_t first = planned_.size();
-  const double least = find(coarse)->plan.step.total;
+  const double seconds = find(coarse)->plan.step.total;
   if (failed(plan(levels)))
     return failure();
-  planned_.erase(std::remove_if(planned_.begin() + ptrdiff_t(first), planned_.end(),
-                                [&](const Planned &each) { return each.plan.step.total < least; }),
+  const auto mayNotBe = [&](const Planned &each) {
+    return each.plan.step.total < seconds || each.plan.bytes() < least;
+  };
+  planned_.erase(std::remove_if(planned_.begin() + ptrdiff_t(first), planned_.end(), mayNotBe),
                  planned_.end());
   return success();
 }

@@ -108,7 +108,10 @@ FailureOr<bool> LevelSearch::narrow(Cell cell, size_t &tooLittle, size_t &enough
 
 LogicalResult LevelSearch::planUntilItFits(Cell cell) {
   const FailureOr<size_t> fastest = fastestLevel(cell);
-  return succeeded(fastest) ? planUntilItFits(cell, *fastest) : failure();
+  if (failed(fastest))
+    return failure();
+  const bool mayBeBest = !trials_.takesLongerThanBest(trials_.seconds(numberOf(cell, *fastest)));
+  return mayBeBest ? planUntilItFits(cell, *fastest) : success();
 }
 
 LogicalResult LevelSearch::planUntilItFits(Cell cell, size_t first) {
@@ -121,7 +124,7 @@ LogicalResult LevelSearch::planUntilItFits(Cell cell, size_t first) {
     return success();
   if (tooLittle == 0 && enough > 1)
     (trials_.fits(numberOf(cell, 1)) ? enough : tooLittle) = 1;
-  FailureOr<bool> goesOn = mayBeFaster(cell, tooLittle, enough);
+  FailureOr<bool> goesOn = enough - tooLittle > 1;
   for (bool byHalves = false; succeeded(goesOn) && *goesOn;) {
     const size_t before = enough - tooLittle;
     goesOn = narrow(cell, tooLittle, enough, byHalves);

@@ -204,11 +204,12 @@ std::string hostShortage(const MemoryReport &memory, const HostLimit &host) {
 }
 
 /// With ", " behind it.
-static std::string whatWasDecided(const MemoryLimit &limit) {
+static std::string whatWasDecided(const MemoryLimit &limit, bool isHostShort) {
   if (limit.decided.empty())
     return "";
   return llvm::formatv("with {0}, which takes the least memory of what the compiler tries{1}, ",
-                       limit.decided, limit.hostThatFits > 0 ? " and the host has room for" : "");
+                       limit.decided,
+                       limit.hostThatFits > 0 && !isHostShort ? " and the host has room for" : "");
 }
 
 static std::string shortage(plan::TrainingOp training, const MemoryReport &memory, const MemoryLimit &limit) {
@@ -227,7 +228,7 @@ LogicalResult checkMemory(ModuleOp module, const std::optional<MemoryLimit> &lim
   if (!isHostShort && (!limit || memory.needed() <= limit->bytes))
     return success();
   plan::TrainingOp training = *module.getOps<plan::TrainingOp>().begin();
-  return training->emitError() << (limit ? whatWasDecided(*limit) : "") << "the plan needs "
+  return training->emitError() << (limit ? whatWasDecided(*limit, isHostShort) : "") << "the plan needs "
                                << (isHostShort ? hostShortage(memory, *host)
                                                : shortage(training, memory, *limit));
 }

@@ -197,7 +197,8 @@ FailureOr<bool> Planner::turnsOutToFit(Cell cell, double &least) {
   const FailureOr<size_t> last = levels_.lastLevel(cell);
   if (failed(last))
     return failure();
-  // Once something fits, the first level says whether this may be faster. If the last one fits, all need it.
+  // Once something fits, the first level says whether this may be faster. It takes the other processor's
+  // time.
   const bool bounds = trials_.best() && !choices_.copies(cell);
   if (failed(trials_.plan({{cell, 0}, {cell, *last}})))
     return failure();
@@ -205,9 +206,6 @@ FailureOr<bool> Planner::turnsOutToFit(Cell cell, double &least) {
   least = std::max({least, secondsOf(*last) / kMostSlower, bounds ? secondsOf(0) : 0});
   if (trials_.takesLongerThanBest(least))
     return false;
-  // What is computed again does not go outside. So the last level may take more memory than earlier ones.
-  if (choices_.copiesActivationsAnyway && failed(trials_.plan({cell, 0})))
-    return failure();
   if (!trials_.somethingFits(cell))
     return false;
   const FailureOr<size_t> fastest = levels_.planFastest(cell);
@@ -239,9 +237,11 @@ LogicalResult Planner::visit(Cell cell, double least) {
   }
   if (isDominated(cell))
     return openSplit(cell, least); // more micro-batches cost more where parameters are gathered for each
+  // What is computed again does not go outside. So the last level may take more memory than earlier ones.
+  const bool mayFit = !isNew || choices_.copiesActivationsAnyway;
   // Activations that go outside may take less time than those that are computed again.
   if (failed(planActivationsOutside(cell)) ||
-      (!isNew && !holdsTooMuch(cell) && failed(levels_.planUntilItFits(cell))))
+      (mayFit && !holdsTooMuch(cell) && failed(levels_.planUntilItFits(cell))))
     return failure();
   // What a group of ranks has no room for, all ranks together have sooner than a group that moves more.
   if (choices_.isGroup(cell.division) && !trials_.somethingFits(cell))

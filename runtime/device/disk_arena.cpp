@@ -22,7 +22,7 @@ constexpr uint64_t kBounceBytes = uint64_t{4} << 20;
 std::filesystem::path folderOrTemporary(const std::filesystem::path &folder) {
   if (!folder.empty())
     return folder;
-  const char *temporary = std::getenv("TMPDIR"); // also if there is none, which is an error
+  const char *temporary = std::getenv("TMPDIR"); // opening it says if it is not there
   return temporary && *temporary ? temporary : "/tmp";
 }
 

@@ -86,13 +86,13 @@ int io_uring_queue_init(unsigned entries, struct io_uring *ring, unsigned flags)
   return strncmp(faults(), "plain", 5) == 0 ? -EPERM : real(entries, ring, flags);
 }
 
-/// Waits for all requests: none may end after its call and miss its count.
+/// Waits for all requests: none may end after its call and miss its count. What refuses a call counts calls.
 int io_uring_submit_and_wait(struct io_uring *ring, unsigned wanted) {
   int (*real)(struct io_uring *, unsigned) = dlsym(RTLD_NEXT, "io_uring_submit_and_wait");
-  if (strncmp(faults(), "refuse ", 7) == 0 && atol(faults() + 7) == atomic_fetch_add(&calls, 1) + 1)
+  const int refuses = strncmp(faults(), "refuse ", 7) == 0;
+  if (refuses && atol(faults() + 7) == atomic_fetch_add(&calls, 1) + 1)
     return -ENXIO;
-  (void)wanted;
-  const int submitted = real(ring, io_uring_sq_ready(ring));
+  const int submitted = real(ring, refuses ? wanted : io_uring_sq_ready(ring));
   struct io_uring_cqe *done;
   unsigned head;
   io_uring_for_each_cqe(ring, head, done) if (done->res > 0) done->res = (int)altered(done->res);

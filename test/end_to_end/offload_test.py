@@ -287,7 +287,7 @@ class FailingDiskTest(RunTest):
             done = self.with_faults(faults, data="data.safetensors", folder=f"run-{number}")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assert_same_folder("whole/step-00000002", f"run-{number}/step-00000002")
-        # All of the first step: later the first checkpoint is copied side by side with the second step.
+        # All fall into the first step. Beside the second one the first checkpoint is copied, so there numbers say less.
         for faults, text in (("error 3", "Input/output error"), ("error 22", "Input/output error"), ("full 16", "No space left on device"),
                              ("refuse 1", "No such device or address"), ("refuse 4", "No such device or address")):
             done = self.with_faults(faults, data="data.safetensors", folder=f"failed {faults}")

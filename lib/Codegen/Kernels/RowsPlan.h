@@ -66,7 +66,7 @@ public:
   llvm::SmallVector<TileReduction> tileReductions;
 
   /// Of an op of the kernel.
-  BodyCost costOfBody(mlir::Operation *op) const { return bodyCosts.lookup(op); }
+  BodyCost costOfBody(mlir::Operation *op) const { return bodyCosts.at(op); }
 
   /// Whether a reduction is complete only after all tiles.
   bool isTileReduction(mlir::Value value) const;

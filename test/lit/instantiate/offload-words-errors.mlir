@@ -20,14 +20,6 @@ train.program @p { model @m optimizer sgd batch 2 offload "none" offload_to disk
 
 // -----
 
-// Nor do words about memory.
-nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
-// expected-warning @below {{host_memory (--host-memory) does nothing without offload (--offload); give that as well, or leave it out}}
-// expected-warning @below {{reserve_memory (--reserve-memory) does nothing without a memory limit (--memory-limit); give that as well, or leave it out}}
-train.program @p { model @m optimizer sgd batch 2 target cuda host_memory 1GiB reserve_memory 1GiB }
-
-// -----
-
 nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
 train.program @p { model @m optimizer sgd batch 2 offload "optimizer,activations" offload_to disk offload_group 1MiB }
 

@@ -50,6 +50,7 @@ TEST_F(CandidatesTest, ArePlannedAsTheCompilerPlansThem) {
       {},
       {{"activation_checkpointing", "selective"}, {"precision", "bf16"}},
       {{"ranks", "2"}, {"zero_stage", "3"}, {"accumulate", "2"}, {"activation_checkpointing", "full"}},
+      {{"offload", "optimizer,activations"}, {"activation_checkpointing", "selective"}},
   };
   for (const auto &settings : many) {
     CompileOptions options;

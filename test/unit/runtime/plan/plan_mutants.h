@@ -23,9 +23,9 @@ struct Mutant {
 ///   swap      two instructions of which one reads what the other alone has written to scratch; or the
 ///             destinations of two ranges of which one has no room there
 ///   overlap   two buffers whose values are needed at the same time
-///   lengthen  a copy, a zeroing or a range of a collective; not a zeroing that then reaches only into
-///   padding widen     the sums of a range are wider, or no wider, than what is summed sum       a sum by a
-///   kernel has another one, or none, or too little workspace
+///   lengthen  a copy, a zeroing (farther than into padding) or a range of a collective
+///   widen     the sums of a range are wider, or no wider, than what is summed
+///   sum       a sum by a kernel has another one, or none, or too little workspace
 std::vector<Mutant> mutants(const fb::PlanT &plan);
 
 /// All faults of these kinds in where operands lie. Some are harmless: what is read was written for it all
