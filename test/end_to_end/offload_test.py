@@ -103,6 +103,10 @@ class OffloadTest(RunTest):
                 self.check(ranks, *options, states=states, share=1 / 3)
                 dump, _ = self.trainc("dump", "off.plan")
                 self.assertRegex(dump, r"arena disk_scratch in disk bytes=\d+\n")
+                described, _ = self.trainrun("off.plan", "--device=null")
+                peak = json.loads(Path("off.json").read_text())["memory"]["peak"]
+                self.assertIn(f"\nplanned: {peak} bytes; by role:", described)
+                self.assertRegex(described, r"\narena disk_scratch: \d+ bytes \(.*\) on disk\n")
                 self.assertRegex(dump, r"copy micro_step\S* -> saved\S* bytes=\d+ on disk")
 
     def test_what_is_measured(self):

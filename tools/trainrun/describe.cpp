@@ -99,8 +99,8 @@ std::string details(const Executor &executor) {
     text += fmt::format("needs a GPU of {}\n", neededGpu(plan));
   text += fmt::format("parameters: {}\n", parameterCount(plan));
   for (const fb::Arena *arena : *plan.arenas())
-    text += fmt::format("arena {}: {} bytes ({})\n", arena->name()->str(), arena->bytes(),
-                        formatBytes(arena->bytes()));
+    text += fmt::format("arena {}: {} bytes ({}){}\n", arena->name()->str(), arena->bytes(),
+                        formatBytes(arena->bytes()), arena->space() == fb::Space::Disk ? " on disk" : "");
   text += fmt::format("planned: {} bytes; by role: {}\n", executor.peakBytes(), bytesByRole(executor));
   uint64_t block = 0;
   for (const fb::Kernel *kernel : *plan.kernels())

@@ -38,6 +38,7 @@ public:
 
 private:
   std::vector<ArenaMapping> arenas_;
+  std::vector<ArenaMapping> onDisk_; ///< which take no memory
 };
 
 } // namespace trainc
