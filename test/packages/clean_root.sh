@@ -19,14 +19,15 @@ for file in "${sources[@]}"; do [ ! -f "$file" ] || cat "$file"; done >"$work/de
 # What the tests of the pages need, and no library: those come with the packages.
 mmdebstrap --mode=root --variant=apt --include=ca-certificates,python3 bookworm "$root" "$work/debian.sources"
 
-cp "$work"/packages/*.deb "$root/root/"
+mkdir "$root/packages"
+cp "$work"/packages/*.deb "$root/packages/"
 mkdir -p "$root/source/test/end_to_end"
 cp -r "$source"/{README.md,docs,examples,scripts} "$root/source/"
 cp "$source"/test/end_to_end/{harness,tutorial_test}.py "$root/source/test/end_to_end/"
 
 inside() { unshare --mount --pid --fork --kill-child --mount-proc="$root/proc" chroot "$root" /usr/bin/env -i PATH=/usr/bin:/bin:/usr/sbin:/sbin HOME=/root LC_ALL=C.UTF-8 "$@"; }
 mkdir -p "$root/dev/shm"
-inside bash -ec 'cd /root; apt-get update -qq; DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends ./*.deb openmpi-bin >/dev/null'
+inside bash -ec 'cd /packages; apt-get update -qq; DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends ./*.deb openmpi-bin >/dev/null'
 inside bash -ec 'ldd /usr/bin/trainrun /usr/lib/trainc/*.so | grep -E "LLVM|MLIR|not found" && exit 1; trainc --version; trainrun --version'
 inside env TRAINC=/usr/bin/trainc TRAINRUN=/usr/bin/trainrun python3 /source/test/end_to_end/tutorial_test.py
 # The packages' own pages and examples.
