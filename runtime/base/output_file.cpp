@@ -34,15 +34,20 @@ Status requireKind(const std::filesystem::path &path, const OutputKind &kind) {
                       kind.option, path.string(), kind.what);
 }
 
+int openWithoutWaiting(const std::filesystem::path &path) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+  if (file >= 0)
+    ::fcntl(file, F_SETFL, ::fcntl(file, F_GETFL) & ~O_NONBLOCK);
+  return file;
+}
+
 Result<Descriptor> openOutput(const std::filesystem::path &path, const OutputKind &kind) {
-  // Without O_NONBLOCK a pipe would be waited for until somebody reads it.
-  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666));
+  Descriptor file(openWithoutWaiting(path));
   if (!file && errno == ENXIO)
     return invalidInput("{}{}: a pipe that nobody reads; start its reader first", kind.option, path.string());
   if (!file)
     return invalidInput("{}{}: cannot open for writing: {}; name a file in a folder that is there",
                         kind.option, path.string(), std::strerror(errno));
-  ::fcntl(file.get(), F_SETFL, ::fcntl(file.get(), F_GETFL) & ~O_NONBLOCK);
   TRAINC_RETURN_IF_ERROR(requireKind(path, kind));
   return file;
 }

@@ -2,12 +2,12 @@
 
 #include "runtime/base/input_file.h"
 #include "runtime/base/json_text.h"
+#include "runtime/base/output_file.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <fcntl.h>
 #include <iterator>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -146,14 +146,12 @@ MetricsWriter::~MetricsWriter() {
 
 Result<MetricsWriter> MetricsWriter::open(const std::filesystem::path &path,
                                           std::optional<uint64_t> resumeStep) {
-  // Without O_NONBLOCK a pipe would be waited for until somebody reads it.
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+  const int fd = openWithoutWaiting(path);
   if (fd < 0 && errno == ENXIO)
     return invalidInput("--metrics={}: a pipe that nobody reads; start its reader first", path.string());
   if (fd < 0)
     return cannotOpen(path, errno);
   MetricsWriter writer(path, fd);
-  ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);
   struct stat info{};
   if (::fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
     TRAINC_RETURN_IF_ERROR(prepare(fd, path, resumeStep));
