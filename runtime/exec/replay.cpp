@@ -2,7 +2,7 @@
 
 #include "runtime/base/float8.h"
 #include "runtime/base/small_float.h"
-#include "runtime/log/units.h"
+#include "runtime/base/units.h"
 #include "runtime/plan/uses.h"
 #include "runtime/plan/view.h"
 

@@ -1,6 +1,6 @@
 #include "runtime/training/evaluate.h"
 
-#include "runtime/log/units.h"
+#include "runtime/base/units.h"
 #include "runtime/schema/entry_names.h"
 
 #include <algorithm>

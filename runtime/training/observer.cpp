@@ -1,7 +1,7 @@
 #include "runtime/training/observer.h"
 
 #include "runtime/base/clock.h"
-#include "runtime/log/units.h"
+#include "runtime/base/units.h"
 
 namespace trainc {
 

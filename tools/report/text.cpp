@@ -1,6 +1,6 @@
 #include "tools/report/text.h"
 
-#include "runtime/log/units.h"
+#include "runtime/base/units.h"
 #include "runtime/plan/settings.h"
 #include "runtime/plan/streams.h"
 #include "runtime/plan/view.h"

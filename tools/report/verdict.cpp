@@ -1,6 +1,6 @@
 #include "tools/report/verdict.h"
 
-#include "runtime/log/units.h"
+#include "runtime/base/units.h"
 #include "runtime/plan/settings.h"
 #include "runtime/plan/view.h"
 

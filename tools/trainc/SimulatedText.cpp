@@ -1,7 +1,7 @@
 #include "tools/trainc/SimulatedText.h"
 
 #include "runtime/base/json_text.h"
-#include "runtime/log/units.h"
+#include "runtime/base/units.h"
 #include "runtime/plan/streams.h"
 #include "runtime/plan/view.h"
 

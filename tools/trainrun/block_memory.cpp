@@ -1,7 +1,7 @@
 #include "tools/trainrun/block_memory.h"
 
 #include "runtime/base/json_text.h"
-#include "runtime/log/units.h"
+#include "runtime/base/units.h"
 #include "runtime/plan/view.h"
 #include "runtime/schema/limits.h"
 

@@ -1,6 +1,6 @@
 #include "tools/trainrun/describe.h"
 
-#include "runtime/log/units.h"
+#include "runtime/base/units.h"
 #include "runtime/plan/dtype.h"
 #include "runtime/plan/gpu_needs.h"
 #include "runtime/schema/cuda_levels.h"

@@ -1,6 +1,6 @@
 #include "tools/trainrun/gpu_memory.h"
 
-#include "runtime/log/units.h"
+#include "runtime/base/units.h"
 #include "runtime/plan/settings.h"
 #include "runtime/schema/gpu_memory.h"
 

@@ -1,4 +1,4 @@
-#include "runtime/log/units.h"
+#include "runtime/base/units.h"
 
 #include <array>
 #include <cmath>
