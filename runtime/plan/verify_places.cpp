@@ -3,19 +3,16 @@
 //
 //  * A copy from one space to another leads from or to the begin of a buffer, and to or from a place that the
 //    buffer says. So none moves another state, or another part of it, of equal size.
-//  * A copy leads from or to each place that a buffer says. So none is left out.
+//  * At least one copy leads from or to each place that a buffer says. So none is left out.
 //
 // What instructions compute from what cannot say this: a forward pass stores nothing of the weights that it
 // fetches, and an update makes moments, weights and working copies from each other.
 //
 // How much copies move, and when, the other parts of the verifier prove (verify_spaces.cpp, verify_flow.cpp).
-#include "runtime/plan/uses.h"
 #include "runtime/plan/verify.h"
 
-#include <algorithm>
 #include <set>
-#include <tuple>
-#include <vector>
+#include <string>
 
 namespace trainc::verify {
 

@@ -32,6 +32,8 @@ public:
         }
       reorder(model, entry);
     }
+    for (uint32_t buffer = 0; buffer < plan_.buffers.size(); ++buffer)
+      misstate(buffer);
     return std::move(mutants_);
   }
 
@@ -103,6 +105,45 @@ private:
               fb::Operand &operand = *(plan.entries[entry]->instructions[i]->operation.AsCopy()->*side);
               operand = fb::Operand(operand.offset(), operand.loop_stride(), operand.rank_stride(), other);
             });
+  }
+
+  /// Has a buffer say nothing of a place, or another one: off by some bytes, or in another buffer.
+  void misstate(uint32_t buffer) {
+    const fb::BufferT &table = *plan_.buffers[buffer];
+    if (table.fetched) {
+      say(buffer, "fetched: none", [](fb::BufferT &changed) { changed.fetched.reset(); });
+      for (const fb::Operand &other : otherPlaces(*table.fetched))
+        say(buffer, "fetched: " + textOf(other), [=](fb::BufferT &changed) { *changed.fetched = other; });
+    }
+    for (size_t i = 0; i < table.stored.size(); ++i) {
+      say(buffer, fmt::format("stored {}: none", i),
+          [=](fb::BufferT &changed) { changed.stored.erase(changed.stored.begin() + ptrdiff_t(i)); });
+      for (const fb::Operand &other : otherPlaces(table.stored[i]))
+        say(buffer, fmt::format("stored {}: {}", i, textOf(other)),
+            [=](fb::BufferT &changed) { changed.stored[i] = other; });
+    }
+  }
+
+  void say(uint32_t buffer, const std::string &what, std::function<void(fb::BufferT &)> apply) {
+    mutants_.push_back({"says", fmt::format("buffer {}: {}", plan_.buffers[buffer]->name, what),
+                        [=](fb::PlanT &plan) { apply(*plan.buffers[buffer]); }});
+  }
+
+  std::string textOf(const fb::Operand &place) const {
+    return fmt::format("'{}' at {}", plan_.buffers[place.buffer()]->name, place.offset());
+  }
+
+  std::vector<fb::Operand> otherPlaces(const fb::Operand &place) const {
+    std::vector<fb::Operand> others;
+    const auto add = [&](uint64_t offset, uint32_t buffer) {
+      others.emplace_back(offset, place.loop_stride(), place.rank_stride(), buffer);
+    };
+    for (const int64_t off : kOff)
+      add(place.offset() + uint64_t(off), place.buffer());
+    for (uint32_t other = 0; other < plan_.buffers.size(); ++other)
+      if (other != place.buffer() && plan_.buffers[other]->bytes == plan_.buffers[place.buffer()]->bytes)
+        add(place.offset(), other);
+    return others;
   }
 
   /// Lets a copy change places with what touches the same bytes. What instructions come after stays with

@@ -38,7 +38,7 @@ std::vector<Mutant> mutants(const fb::PlanT &plan);
 ///   place     an operand moves otherwise with the place in the shard group; or what one rank reads there is
 ///             overwritten
 ///   library   those of libraryMutants()
-///   copy, state, buffer, reorder  those of copyMutants()
+///   copy, state, buffer, says, reorder  those of copyMutants()
 std::vector<Mutant> addressMutants(const fb::PlanT &plan);
 
 /// Faults in the sizes of library calls: one larger or smaller, a factor the other way round, an operand
@@ -49,6 +49,7 @@ std::vector<Mutant> libraryMutants(const fb::PlanT &plan);
 ///   copy      its size, or the place of one side; one of no bytes is left out
 ///   state     it moves another state of the same size
 ///   buffer    it leads to or from another buffer of the same size on the device
+///   says      a buffer says otherwise where its values come from or go, or nothing of it
 ///   reorder   it changes places with an instruction that touches the same bytes
 std::vector<Mutant> copyMutants(const fb::PlanT &plan);
 
