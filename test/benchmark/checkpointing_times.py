@@ -4,9 +4,9 @@
   checkpointing_times.py --dir /mnt/nvme --json figures.json --check       GPT-2 124M, 2 x 1024 tokens a step
   checkpointing_times.py --dir /mnt/nvme --quick                           the small model: does the script work?
 
-Plans with none, selective and full checkpointing, with a budget of half of none's activations, and with the optimizer's states on disk run in
-turns, so that a machine that slows down slows all; each round begins with another plan, as a processor is faster when it has rested. Of each round counts the
-median of its steps, and of those the median.
+Plans with selective and full checkpointing, with a budget of half of none's activations, and with the optimizer's states on disk. Each runs between two runs of
+none, and its cost is its step over the mean of theirs: a machine that changes its speed within minutes changes all three. Of each run counts the median of its
+steps, and of the rounds the median of their costs.
 
 A trace says how long the disk works in a step, and how long the plan computes meanwhile. What is fetched before the first write, as far as buffers have room, is
 hidden by the backward. From the first write to the last transfer the disk's time can be hidden as far as the plan computes there. The rest cannot.
@@ -19,6 +19,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import statistics
 import sys
 import tempfile
 
@@ -28,6 +29,7 @@ from compare import MEBI, ROOT, ProgramFailed, number, progress
 TRACED_STEPS = 3  # behind the first one, which touches memory for the first time
 OF_FULL, OF_BUDGET = 0.03, 0.08  # of none's step, full's beside its share of FLOPs
 PLAIN = ["none", "selective", "full"]
+COMPARED = ["selective", "full", "budget", "offload"]  # each with none
 
 
 def compile_plan(arguments, name, folder, *options):
@@ -91,19 +93,32 @@ def trace_disk(arguments, folder, data):
 # --- a comparison -----------------------------------------------------------------------------------------------
 
 
+def run_round(arguments, folder, data, label):
+    """The runs of a round, by plan; none runs first, last and between any two others. And what each other plan's step costs over none's beside it."""
+
+    def run(name):
+        progress(f"{label}: {name}")
+        return compare.run_trainrun(arguments, arguments.case, folder / f"{name}.plan", data, folder, f"--offload-dir={arguments.dir}")
+
+    runs, costs = {"none": [run("none")]}, {}
+    for name in COMPARED:
+        runs[name] = [run(name)]
+        runs["none"].append(run("none"))
+        beside = statistics.mean(each["step_seconds"] for each in runs["none"][-2:])
+        costs[name] = runs[name][0]["step_seconds"] / beside - 1
+    return runs, costs
+
+
 def measure(arguments, folder):
     data = folder / "tokens.bin"
     compare.write_tokens(data, arguments.case.vocabulary)
     reports = compile_plans(arguments, folder)
-    rounds = {name: [] for name in reports}
-    for turn in range(arguments.rounds):
-        begin = turn % len(reports)
-        for name in [*reports][begin:] + [*reports][:begin]:
-            progress(f"round {turn + 1} of {arguments.rounds}: {name}")
-            rounds[name].append(compare.run_trainrun(arguments, arguments.case, folder / f"{name}.plan", data, folder, f"--offload-dir={arguments.dir}"))
+    rounds = [run_round(arguments, folder, data, f"round {turn + 1} of {arguments.rounds}") for turn in range(arguments.rounds)]
     progress("the disk")
     disk = trace_disk(arguments, folder, data)
-    return {"reports": reports, "rounds": rounds, "disk": disk} | {name: compare.medians(runs) for name, runs in rounds.items()}
+    runs = {name: [run for each, _ in rounds for run in each[name]] for name in reports}
+    costs = {name: sorted(each[name] for _, each in rounds) for name in COMPARED}
+    return {"reports": reports, "runs": runs, "costs": costs, "disk": disk} | {name: compare.medians(each) for name, each in runs.items()}
 
 
 def again(report):
@@ -112,26 +127,26 @@ def again(report):
 
 def verdicts(result):
     """Of each target: what is found, and what is allowed at most, as shares of none's step."""
-    base = result["none"]["step_seconds"]
-    cost = {name: result[name]["step_seconds"] / base - 1 for name in ("full", "budget", "offload")}
+    cost = {name: statistics.median(each) for name, each in result["costs"].items()}
     exposed = max(0.0, result["disk"]["update_disk_seconds"] - result["disk"]["update_compute_seconds"])
     return {"full": (cost["full"], again(result["reports"]["full"]) + OF_FULL), "budget": (cost["budget"], OF_BUDGET),
-            "offload": (cost["offload"], exposed / base)}  # fmt: skip
+            "offload": (cost["offload"], exposed / result["none"]["step_seconds"])}  # fmt: skip
 
 
 def print_table(arguments, result):
     case = arguments.case
-    base, predicted = result["none"]["step_seconds"], result["reports"]["none"]["predicted_step_seconds"]
-    found = verdicts(result)
+    predicted, found = result["reports"]["none"]["predicted_step_seconds"], verdicts(result)
     print(f"{case.model}, fp32 by {arguments.fp32_products}, {case.batch} x {case.seq_len} tokens a step, {arguments.rounds} rounds of {case.steps} steps\n")
-    print("| | planned peak, MiB | activations, MiB | peak RSS, MiB | step, s (of rounds) | over `none` | predicted | FLOPs computed again | at most |")
+    print("| | planned peak, MiB | activations, MiB | peak RSS, MiB | step, s (of runs) | over `none` (of rounds) | predicted | FLOPs computed again | at most |")
     print("|---|---|---|---|---|---|---|---|---|")
     for name, report in result["reports"].items():
-        memory, step = report["memory"], result[name]["step_seconds"]
-        rounds = [number(each["step_seconds"]) for each in sorted(result["rounds"][name], key=lambda each: each["step_seconds"])]
+        memory, steps = report["memory"], sorted(each["step_seconds"] for each in result["runs"][name])
+        costs = result["costs"].get(name)
+        over = f"{statistics.median(costs):+.1%} ({costs[0]:+.1%} to {costs[-1]:+.1%})" if costs else ""
         most = f"{found[name][1]:+.1%}{'' if found[name][0] <= found[name][1] else ' (missed)'}" if name in found else ""
         print(f"| `{name}` | {memory['peak'] / MEBI:.0f} | {memory['activations'] / MEBI:.0f} | {result[name]['peak_rss_bytes'] / MEBI:.0f} | "
-              f"{number(step)} ({rounds[0]} to {rounds[-1]}) | {step / base - 1:+.1%} | {report['predicted_step_seconds'] / predicted - 1:+.1%} | {again(report):.1%} | {most} |")  # fmt: skip
+              f"{number(statistics.median(steps))} ({number(steps[0])} to {number(steps[-1])}) | {over} | "
+              f"{report['predicted_step_seconds'] / predicted - 1:+.1%} | {again(report):.1%} | {most} |")  # fmt: skip
     disk = result["disk"]
     print(f"\nThe disk moves {disk['read_bytes'] / MEBI:.0f} MiB in and {disk['written_bytes'] / MEBI:.0f} MiB out in a step, in {number(disk['disk_seconds'])} s."
           f" From the first write to the last transfer the disk works for {number(disk['update_disk_seconds'])} s, and the plan computes for "
@@ -157,9 +172,9 @@ def parse_arguments():
     arguments = parser.parse_args()
     compare.find_tools(parser, arguments, ("trainc", "trainrun"))
     given = {"batch": arguments.micro_batch, "seq_len": arguments.seq_len, "steps": arguments.steps}
-    usual = compare.CASES["small"] if arguments.quick else dataclasses.replace(compare.CASES["gpt2"], batch=2, seq_len=1024, warmup=1, steps=4)
+    usual = compare.CASES["small"] if arguments.quick else dataclasses.replace(compare.CASES["gpt2"], batch=2, seq_len=1024, warmup=1, steps=3)
     arguments.case = dataclasses.replace(usual, **{key: value for key, value in given.items() if value is not None})
-    arguments.rounds = arguments.rounds or (1 if arguments.quick else 3)
+    arguments.rounds = arguments.rounds or (1 if arguments.quick else 5)
     return arguments
 
 
