@@ -30,8 +30,7 @@ FailureOr<Candidates> Candidates::make(ModuleOp model, const CompileOptions &opt
 }
 
 Candidates::Candidates(OwningOpRef<ModuleOp> step, Strategy strategy)
-    : step_(std::move(step)), strategy_(std::move(strategy)), otherEntries_(std::make_unique<Kept>()),
-      scheduled_(std::make_unique<Kept>()) {
+    : step_(std::move(step)), strategy_(std::move(strategy)), otherEntries_(std::make_unique<Kept>()) {
   for (auto entry : step_->getOps<train::EntryOp>())
     if (!entry.getBody().getOps<train::BorderOp>().empty())
       changing_.insert(entry.getSymName());
@@ -96,10 +95,10 @@ LogicalResult Candidates::schedule(ModuleOp module, const TriedSettings &tried) 
 }
 
 /// The program with these settings in the phase `scheduled`, before something goes outside; null if it cannot
-/// be made. It is made once, or by each thread that finds none.
+/// be made. One that is kept is made once, or by each thread that finds none.
 OwningOpRef<ModuleOp> Candidates::scheduled(const TriedSettings &tried) const {
   const std::string settings = asOptions(tried);
-  if (OwningOpRef<ModuleOp> known = scheduled_->find(settings))
+  if (OwningOpRef<ModuleOp> known = scheduled_ ? scheduled_->find(settings) : nullptr)
     return known;
   OwningOpRef<ModuleOp> module = step().clone();
   train::ProgramOp program = *module->getOps<train::ProgramOp>().begin();
@@ -112,7 +111,7 @@ OwningOpRef<ModuleOp> Candidates::scheduled(const TriedSettings &tried) const {
   };
   if (failed(run(*module, addSpmd)) || failed(schedule(*module, tried)))
     return {};
-  return scheduled_->keep(settings, std::move(module));
+  return scheduled_ ? scheduled_->keep(settings, std::move(module)) : std::move(module);
 }
 
 FailureOr<CandidatePlan> Candidates::plan(const TriedSettings &tried, const Machine *machine) const {

@@ -54,6 +54,9 @@ public:
 
   mlir::ModuleOp step() const { return step_.get(); }
 
+  /// Programs are kept before something goes outside, for those who plan some of them more than once.
+  void keepScheduled() { scheduled_ = std::make_unique<Kept>(); }
+
   /// Plans it with some settings more, which the phase `step` does not depend on. Seconds are those of
   /// `machine`, or of the target's reference. Several threads may plan at once.
   llvm::FailureOr<CandidatePlan> plan(const TriedSettings &tried = {},
@@ -61,7 +64,7 @@ public:
 
 private:
   /// Modules by the settings that they were made with. Several threads may look and keep at once. Each gets a
-  /// copy, whoever made it: in copies values have their uses in the same order.
+  /// copy.
   class Kept {
   public:
     mlir::OwningOpRef<mlir::ModuleOp> find(const std::string &settings); ///< null if there is none
@@ -79,8 +82,8 @@ private:
 
   mlir::OwningOpRef<mlir::ModuleOp> step_;
   Strategy strategy_;
-  llvm::StringSet<> changing_; ///< entries that activation checkpointing changes
-  std::unique_ptr<Kept> otherEntries_, scheduled_;
+  llvm::StringSet<> changing_;                     ///< entries that activation checkpointing changes
+  std::unique_ptr<Kept> otherEntries_, scheduled_; ///< the latter may be null
 };
 
 /// Calls `plan` with each number below `count`, by several threads, which may make and plan candidates. With

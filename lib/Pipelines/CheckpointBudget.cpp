@@ -4,6 +4,7 @@
 #include "lib/Pipelines/MemoryLimit.h"
 #include "lib/Pipelines/Unsharding.h"
 #include "lib/Remat/BlockUses.h"
+#include "runtime/base/units.h"
 
 using namespace mlir;
 
@@ -19,22 +20,26 @@ static int64_t usesOf(ModuleOp step) {
   return 0;
 }
 
-/// The first `count` uses keep one share, the others another.
-static TriedSettings keeping(int64_t count, int64_t share, int64_t otherShare, StringRef rest) {
+static TriedSettings keeping(const std::string &keep, StringRef rest) {
+  return {{"checkpoint_keep", keep}, {"checkpoint_rest", rest.str()}};
+}
+
+/// The first `count` uses keep one share, the others another: "4x0,15".
+static std::string sharesOf(int64_t count, int64_t share, int64_t otherShare) {
   const std::string repeated = count > 1 ? std::to_string(count) + "x" : "";
-  const std::string first = count > 0 ? repeated + std::to_string(share) + "," : "";
-  return {{"checkpoint_keep", first + std::to_string(otherShare)}, {"checkpoint_rest", rest.str()}};
+  return repeated + std::to_string(share) + "," + std::to_string(otherShare);
 }
 
 CheckpointLevels checkpointLevels(ModuleOp step, int64_t parts) {
   const int64_t uses = usesOf(step);
-  CheckpointLevels levels = {keeping(0, 0, 100, "none"), keeping(0, 0, 100, "selective")};
+  CheckpointLevels levels = {keeping("100", "none"), keeping("100", "selective")};
   int64_t before = 100;
   for (const int64_t share : kShares) {
     int64_t last = 0;
     for (int64_t part = 1; part <= parts; ++part)
       if (const int64_t count = uses * part / parts; count > last) {
-        levels.push_back(keeping(count, share, before, "selective"));
+        levels.push_back(
+            keeping(count < uses ? sharesOf(count, share, before) : std::to_string(share), "selective"));
         last = count;
       }
     before = share;
@@ -50,7 +55,7 @@ std::vector<CheckpointLevels> checkpointCandidates(ModuleOp step, int64_t parts)
       settings.push_back({"reshard_after_forward", "false"});
   }
   if (isOpen(step, {"prefetch"})) {
-    candidates.push_back({keeping(0, 0, 0, "selective")});
+    candidates.push_back({keeping("0", "selective")});
     candidates.back().front().push_back({"prefetch", "0"});
   }
   return candidates;
@@ -62,10 +67,10 @@ static LogicalResult refuse(ModuleOp module, const CandidatePlan &least, int64_t
     return program.emitError() << "activation_checkpointing budget: each plan needs at least "
                                << hostShortage(least.memory, *hostLimitOf(program));
   return program.emitError() << "activation_checkpointing budget: no plan fits into the memory limit of "
-                             << formatBytes(limit) << " (" << limit
+                             << formatBytes(uint64_t(limit)) << " (" << limit
                              << " bytes); the smallest limit that one fits into is " << least.bytes()
-                             << " bytes (" << formatBytes(least.bytes()) << ", of which "
-                             << formatBytes(least.memory.unplanned)
+                             << " bytes (" << formatBytes(uint64_t(least.bytes())) << ", of which "
+                             << formatBytes(uint64_t(least.memory.unplanned))
                              << " lie outside the plan): " << bytesByKind(least.memory)
                              << "; allow so much, or make the micro-batch or the model smaller";
 }
@@ -81,31 +86,27 @@ public:
   LogicalResult planCoarse();
   LogicalResult planFine();
   /// Chooses among those that are planned.
-  LogicalResult choose();
+  LogicalResult choose(Planning &planning);
 
 private:
-  struct Planned {
-    TriedSettings settings;
-    CandidatePlan plan;
-  };
   LogicalResult plan(ArrayRef<TriedSettings> candidates); ///< by several threads
   LogicalResult planBetween(const TriedSettings &coarse, ArrayRef<TriedSettings> levels, int64_t least);
-  const Planned *find(const TriedSettings &settings) const; ///< null if it is not planned
-  const Planned *smallestOf(const CheckpointLevels &levels) const;
+  const PlannedStrategy *find(const TriedSettings &settings) const; ///< null if it is not planned
+  const PlannedStrategy *smallestOf(const CheckpointLevels &levels) const;
   bool fits(const TriedSettings &settings) const { return find(settings)->plan.fits(limit_); }
 
   ModuleOp module_;
   Candidates step_;
   int64_t limit_;
-  std::vector<Planned> planned_;
+  std::vector<PlannedStrategy> planned_;
 };
 
 } // namespace
 
-const BudgetSearch::Planned *BudgetSearch::find(const TriedSettings &settings) const {
+const PlannedStrategy *BudgetSearch::find(const TriedSettings &settings) const {
   const std::string options = asOptions(settings);
-  const auto found =
-      llvm::find_if(planned_, [&](const Planned &each) { return asOptions(each.settings) == options; });
+  const auto found = llvm::find_if(
+      planned_, [&](const PlannedStrategy &each) { return asOptions(each.decided) == options; });
   return found == planned_.end() ? nullptr : &*found;
 }
 
@@ -132,10 +133,11 @@ LogicalResult BudgetSearch::planCoarse() {
 }
 
 /// The coarse level of the least bytes.
-const BudgetSearch::Planned *BudgetSearch::smallestOf(const CheckpointLevels &levels) const {
-  const Planned *smallest = nullptr;
+const PlannedStrategy *BudgetSearch::smallestOf(const CheckpointLevels &levels) const {
+  const PlannedStrategy *smallest = nullptr;
   for (const TriedSettings &level : levels)
-    if (const Planned *each = find(level); each && (!smallest || each->plan.isSmaller(smallest->plan)))
+    if (const PlannedStrategy *each = find(level);
+        each && (!smallest || each->plan.isSmaller(smallest->plan)))
       smallest = each;
   return smallest;
 }
@@ -149,7 +151,7 @@ const BudgetSearch::Planned *BudgetSearch::smallestOf(const CheckpointLevels &le
 /// each limit that the coarse one before them exceeds.
 LogicalResult BudgetSearch::planFine() {
   for (const CheckpointLevels &levels : checkpointCandidates(module_, kFineParts)) {
-    const std::string smallest = asOptions(smallestOf(levels)->settings);
+    const std::string smallest = asOptions(smallestOf(levels)->decided);
     const auto isSmallest = [&](const TriedSettings &level) { return asOptions(level) == smallest; };
     std::optional<TriedSettings> before; // of the coarse ones
     CheckpointLevels between;
@@ -176,7 +178,7 @@ LogicalResult BudgetSearch::planBetween(const TriedSettings &coarse, ArrayRef<Tr
   const double seconds = find(coarse)->plan.step.total;
   if (failed(plan(levels)))
     return failure();
-  const auto mayNotBe = [&](const Planned &each) {
+  const auto mayNotBe = [&](const PlannedStrategy &each) {
     return each.plan.step.total < seconds || each.plan.bytes() < least;
   };
   planned_.erase(std::remove_if(planned_.begin() + ptrdiff_t(first), planned_.end(), mayNotBe),
@@ -184,9 +186,9 @@ LogicalResult BudgetSearch::planBetween(const TriedSettings &coarse, ArrayRef<Tr
   return success();
 }
 
-LogicalResult BudgetSearch::choose() {
-  const Planned *least = &planned_.front(), *best = nullptr;
-  for (const Planned &each : planned_) {
+LogicalResult BudgetSearch::choose(Planning &planning) {
+  const PlannedStrategy *least = &planned_.front(), *best = nullptr;
+  for (const PlannedStrategy &each : planned_) {
     if (each.plan.isSmaller(least->plan))
       least = &each;
     if (each.plan.fits(limit_) && (!best || each.plan.step.total < best->plan.step.total))
@@ -195,13 +197,15 @@ LogicalResult BudgetSearch::choose() {
   if (!best)
     return refuse(module_, least->plan, limit_);
   for (auto program : module_.getOps<train::ProgramOp>())
-    train::setDerived(program, best->settings, "memory_limit");
+    train::setDerived(program, best->decided, "memory_limit");
+  planning.set(limit_, planned_, size_t(best - planned_.data()));
   return success();
 }
 
-LogicalResult chooseCheckpoints(ModuleOp module, const Strategy &strategy, int64_t limit) {
+LogicalResult chooseCheckpoints(ModuleOp module, const Strategy &strategy, int64_t limit,
+                                Planning &planning) {
   BudgetSearch search(module, strategy, limit);
-  return failure(failed(search.planCoarse()) || failed(search.planFine()) || failed(search.choose()));
+  return failure(failed(search.planCoarse()) || failed(search.planFine()) || failed(search.choose(planning)));
 }
 
 } // namespace trainc

@@ -1,7 +1,7 @@
 // `--activation-checkpointing=budget`: what the backward computes again follows from the memory limit.
 #pragma once
 
-#include "lib/Pipelines/Candidates.h"
+#include "lib/Pipelines/Planning.h"
 
 namespace trainc {
 
@@ -22,8 +22,9 @@ std::vector<CheckpointLevels> checkpointCandidates(mlir::ModuleOp step, int64_t 
 
 /// Sets in the program of `module` (phase `step`, before activation checkpointing decides) the candidate of
 /// the least predicted seconds whose plan fits into `limit` bytes. So the plan of a smaller limit is never
-/// predicted to be faster. Fails, with an error at the program that names the smallest limit that a
-/// candidate fits into, if none fits.
-llvm::LogicalResult chooseCheckpoints(mlir::ModuleOp module, const Strategy &strategy, int64_t limit);
+/// predicted to be faster. `planning` gets the candidates. Fails, with an error at the program that names the
+/// smallest limit that a candidate fits into, if none fits.
+llvm::LogicalResult chooseCheckpoints(mlir::ModuleOp module, const Strategy &strategy, int64_t limit,
+                                      Planning &planning);
 
 } // namespace trainc

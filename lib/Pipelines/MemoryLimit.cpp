@@ -5,6 +5,7 @@
 #include "dialects/Train/Sharding.h"
 #include "lib/Codegen/Target.h"
 #include "lib/Pipelines/Strategies.h"
+#include "runtime/base/units.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -40,17 +41,22 @@ bool maySplitBatch(train::ProgramOp program) {
          !train::isFromOption(program, "accumulate") && !train::shardingOf(program).reproducibleOverRanks;
 }
 
-/// Of the modes, in the order in which they keep less.
-static std::string moreCheckpointing(StringRef mode) {
-  const std::string full = "--activation-checkpointing=full";
-  return mode == "none" ? "--activation-checkpointing=selective or " + full : mode == "selective" ? full : "";
-}
-
 /// Whether the text or an option says the word, in place of the compiler.
 static bool isGiven(train::ProgramOp program, StringRef word) {
   DictionaryAttr sources = program.getSourcesAttr();
   auto source = sources ? sources.getAs<StringAttr>(word) : StringAttr();
   return sources && sources.contains(word) && !(source && source.getValue().starts_with("derived"));
+}
+
+/// Of the modes, in the order in which they keep less. Who decided for the limit's sake has tried them, and
+/// what goes outside is not kept.
+static std::string moreCheckpointing(train::ProgramOp program) {
+  constexpr StringLiteral kWord = "activation_checkpointing";
+  if ((isDecided(program, kWord) && !isGiven(program, kWord)) || train::offloadOf(program).activations)
+    return "";
+  const std::string full = "--activation-checkpointing=full";
+  const StringRef mode = program.getActivationCheckpointing().value_or("none");
+  return mode == "none" ? "--activation-checkpointing=selective or " + full : mode == "selective" ? full : "";
 }
 
 /// Who decided about offload has looked at activations, too.
@@ -77,10 +83,7 @@ std::optional<MemoryLimit> memoryLimitOf(train::ProgramOp program) {
   return MemoryLimit{
       .bytes = int64_t(*bytes),
       .zeroStage = int64_t(program.getZeroStage()),
-      // What goes outside is not kept.
-      .moreCheckpointing = train::offloadOf(program).activations
-                               ? ""
-                               : moreCheckpointing(program.getActivationCheckpointing().value_or("none")),
+      .moreCheckpointing = moreCheckpointing(program),
       .moreOffload = moreOffload(program),
       .mayUseSmallerGroups = !train::offloadOf(program).roles.empty() && !isGiven(program, "offload_group"),
       .maySplitBatch = maySplitBatch(program),
@@ -88,15 +91,6 @@ std::optional<MemoryLimit> memoryLimitOf(train::ProgramOp program) {
       .mayComputeInBf16 = computes,
       .mayHoldParametersInBf16 = !program.getParams() && (computes || program.getPrecision() == "bf16"),
       .mayHoldMomentsInBf16 = !program.getOptimizerStates() && program.getOptimizer().hasMoments()};
-}
-
-std::string formatBytes(int64_t bytes) {
-  const char *units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
-  double value = double(bytes);
-  size_t unit = 0;
-  for (; value >= 1024 && unit + 1 < std::size(units); ++unit)
-    value /= 1024;
-  return llvm::formatv(unit == 0 ? "{0:F0} {1}" : "{0:F2} {1}", value, units[unit]);
 }
 
 std::string bytesByKind(const BytesByKind &memory) {
@@ -107,8 +101,8 @@ std::string bytesByKind(const BytesByKind &memory) {
   std::string text;
   for (auto &[bytes, kind] : kinds)
     if (bytes > 0)
-      text += llvm::formatv("{0}{1} {2} ({3:F0}%)", text.empty() ? "" : ", ", kind, formatBytes(bytes),
-                            100.0 * double(bytes) / double(memory.total()));
+      text += llvm::formatv("{0}{1} {2} ({3:F0}%)", text.empty() ? "" : ", ", kind,
+                            formatBytes(uint64_t(bytes)), 100.0 * double(bytes) / double(memory.total()));
   return text;
 }
 
@@ -168,18 +162,17 @@ static std::string smallerActivations(const MemoryReport &memory, const MemoryLi
   return text;
 }
 
-/// What makes the plan smaller, so that it fits into `limit`.
+/// What makes the plan smaller, so that it fits into the limit; empty if no plan does.
 static std::string advice(plan::TrainingOp training, const MemoryReport &memory, const MemoryLimit &given) {
   const int64_t limit = given.bytes - memory.unplanned;
   if (limit <= 0)
-    return memory.isReserve ? "no plan fits; allow more, or reserve less (--reserve-memory)"
-                            : "no plan fits; allow more";
+    return memory.isReserve ? "reserve less (--reserve-memory)" : "";
   int64_t states = memory.parameters + memory.gradients + memory.optimizer;
   if (states > limit)
     return llvm::formatv(
         "parameters, gradients and optimizer states alone take {0}, whatever the batch; {1}else freeze "
         "parameters (group \"NAME\" frozen), use sgd, or make the model smaller",
-        formatBytes(states), smallerStates(training, given));
+        formatBytes(uint64_t(states)), smallerStates(training, given));
   return (2 * states > limit ? smallerStates(training, given) : "") + smallerActivations(memory, given) +
          fewerActivations(training, memory, given, limit);
 }
@@ -196,11 +189,11 @@ std::string hostShortage(const MemoryReport &memory, const HostLimit &host) {
   std::string together;
   if (host.ranks > 1)
     together = llvm::formatv(" for each of the {0} ranks of a node, together {1} ({2} bytes)", host.ranks,
-                             formatBytes(host.ranks * bytes), host.ranks * bytes);
+                             formatBytes(uint64_t(host.ranks * bytes)), host.ranks * bytes);
   return llvm::formatv("{0} ({1} bytes) of the host's memory{2}, which may give {3} ({4}; host_memory): {5}; "
                        "allow more (--host-memory), or offload less (--offload)",
-                       formatBytes(bytes), bytes, together, formatBytes(host.bytes), host.bytes,
-                       bytesByKind(memory.host));
+                       formatBytes(uint64_t(bytes)), bytes, together, formatBytes(uint64_t(host.bytes)),
+                       host.bytes, bytesByKind(memory.host));
 }
 
 /// With ", " behind it.
@@ -213,12 +206,15 @@ static std::string whatWasDecided(const MemoryLimit &limit, bool isHostShort) {
 }
 
 static std::string shortage(plan::TrainingOp training, const MemoryReport &memory, const MemoryLimit &limit) {
-  return llvm::formatv("{0} ({1} bytes) and {2}{3}, the memory limit allows {4} ({5}): {6}; {7}{8}",
-                       formatBytes(memory.limited()), memory.limited(), formatBytes(memory.unplanned),
-                       memory.isReserve ? " of the GPU for the driver and libraries (reserve_memory)"
-                                        : " for the process around it",
-                       formatBytes(limit.bytes), limit.bytes, bytesByKind(memory), moreOfTheHost(limit),
-                       advice(training, memory, limit));
+  const std::string others = moreOfTheHost(limit) + advice(training, memory, limit);
+  return llvm::formatv(
+      "{0} ({1} bytes): {2} for itself ({3}) and {4}{5}; the memory limit allows {6} ({7} bytes); allow as "
+      "much{8}{9}",
+      formatBytes(uint64_t(memory.needed())), memory.needed(), formatBytes(uint64_t(memory.limited())),
+      bytesByKind(memory), formatBytes(uint64_t(memory.unplanned)),
+      memory.isReserve ? " of the GPU for the driver and libraries (reserve_memory)"
+                       : " for the process around it",
+      formatBytes(uint64_t(limit.bytes)), limit.bytes, others.empty() ? "" : ", or: ", others);
 }
 
 LogicalResult checkMemory(ModuleOp module, const std::optional<MemoryLimit> &limit,

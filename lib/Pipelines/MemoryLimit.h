@@ -47,9 +47,6 @@ std::optional<MemoryLimit> memoryLimitOf(train::ProgramOp program);
 /// "--zero-stage=3 --micro-batch=1"
 std::string asOptions(llvm::ArrayRef<train::GivenSetting> settings);
 
-/// "2.61 GiB"
-std::string formatBytes(int64_t bytes);
-
 /// "activations 1.90 GiB (79%), parameters 475 MiB (19%), ...", the largest first.
 std::string bytesByKind(const BytesByKind &memory);
 

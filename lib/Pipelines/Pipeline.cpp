@@ -81,10 +81,12 @@ static LogicalResult refuseWithoutLimit(ModuleOp module) {
 }
 
 /// Decides what a memory limit leaves open, where the module has a program with one.
-static LogicalResult decide(ModuleOp module, const CompileOptions &options, Planning &planning) {
+static FailureOr<Planning> decide(ModuleOp module, const CompileOptions &options) {
   const std::optional<MemoryLimit> limit = strategyOf(module, options).memoryLimit;
+  if (!limit && options.findsLargestBatch && failed(refuseWithoutLimit(module)))
+    return failure();
   if (!limit)
-    return options.findsLargestBatch ? refuseWithoutLimit(module) : success();
+    return Planning();
   FailureOr<Planning> decided = decideWhatFits(module, options, limit->bytes);
   if (succeeded(decided) && options.findsLargestBatch) {
     FailureOr<std::vector<PlannedStrategy>> largest = findLargestBatches(module, options, limit->bytes);
@@ -93,22 +95,20 @@ static LogicalResult decide(ModuleOp module, const CompileOptions &options, Plan
     decided->limit = limit->bytes;
     decided->largestBatches = std::move(*largest);
   }
-  if (succeeded(decided))
-    planning = std::move(*decided);
   return decided;
 }
 
 LogicalResult runPhases(ModuleOp module, const CompileOptions &options, Snapshots *snapshots,
-                        Planning *planning) {
+                        llvm::function_ref<void(const Planning &)> whenPlanned) {
   const Phase last = options.compileTo.value_or(Phase::Plan);
-  Planning unasked;
-  Planning &decided = planning ? *planning : unasked;
-  if (failed(applySettings(module, options)) ||
-      (last > Phase::Model && failed(decide(module, options, decided))))
+  if (failed(applySettings(module, options)))
+    return failure();
+  FailureOr<Planning> planning = last > Phase::Model ? decide(module, options) : Planning();
+  if (failed(planning))
     return failure();
   Strategy strategy = strategyOf(module, options);
   if (strategy.memoryLimit)
-    strategy.memoryLimit->hostThatFits = decided.hostThatFits;
+    strategy.memoryLimit->hostThatFits = planning->hostThatFits;
   if (snapshots)
     snapshots->write("model", module);
   const auto lacksSnapshot = [&] { return snapshots && snapshots->failed(); };
@@ -124,8 +124,10 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &options, Snapshot
   if (last >= Phase::Step && failed(run([&](PassManager &manager) { addStepPasses(manager, strategy); })))
     return failure();
   if (last >= Phase::Step && strategy.hasBudget &&
-      failed(chooseCheckpoints(module, strategy, strategy.memoryLimit->bytes)))
+      failed(chooseCheckpoints(module, strategy, strategy.memoryLimit->bytes, *planning)))
     return failure();
+  if (whenPlanned)
+    whenPlanned(*planning);
   if (failed(run([&](PassManager &manager) {
         if (last >= Phase::Step)
           addRecomputePasses(manager, checkpointsOf(module));

@@ -6,6 +6,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectRegistry.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 #include <vector>
 
 namespace trainc {
@@ -21,11 +23,12 @@ void registerPasses();
 
 /// Compiles `module` (phase `model`) in place up to options.compileTo, or to phase `plan`. Errors are emitted
 /// as diagnostics, a plan that does not fit the memory limit among them. `snapshots`, if any, are written on
-/// the way; one that cannot be written is an error, too, and not the model's fault. `planning`, if any,
-/// receives the strategies among which a memory limit chose, and the largest micro-batches that fit, if
-/// options ask for them.
+/// the way; one that cannot be written is an error, too, and not the model's fault. `whenPlanned`, if any, is
+/// called once with the strategies among which a memory limit chose, and the largest micro-batches that fit,
+/// if options ask for them.
 llvm::LogicalResult runPhases(mlir::ModuleOp module, const CompileOptions &options,
-                              Snapshots *snapshots = nullptr, Planning *planning = nullptr);
+                              Snapshots *snapshots = nullptr,
+                              llvm::function_ref<void(const Planning &)> whenPlanned = nullptr);
 
 /// The plan file's FlatBuffer for a module that runPhases brought to phase `plan`: generates machine code and
 /// adds the report. `secondsSoFar` is the time the compilation has taken up to now, for the report. What can

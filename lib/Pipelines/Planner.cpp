@@ -45,7 +45,7 @@ public:
 
   std::optional<size_t> best() const { return trials_.best(); }
   int64_t hostThatFits() const { return trials_.hostThatFits(); }
-  Planning takePlanning() && { return {limit_, std::move(trials_).take(), *taken_, {}, 0}; }
+  Planning takePlanning() &&;
 
 private:
   LogicalResult open(Cell cell);
@@ -316,11 +316,10 @@ FailureOr<const PlannedStrategy *> Planner::planSmallest() {
   return &trials_[trials_.smallest()];
 }
 
-llvm::json::Object trainc::planningJson(const Planning &planning) {
-  return llvm::json::Object{
-      {"memory_limit", planning.limit},
-      {"strategies", strategiesJson(planning.tried, &planning.tried[planning.taken], planning.limit)},
-      {"taken", int64_t(planning.taken)}};
+Planning Planner::takePlanning() && {
+  Planning planning;
+  planning.set(limit_, std::move(trials_).take(), taken_);
+  return planning;
 }
 
 // --- The decision ---
@@ -344,16 +343,17 @@ FailureOr<Planning> decideWhatFits(ModuleOp model, const CompileOptions &options
       return failure();
     if (!planner.best()) { // the limit's own error says what its plan takes, and what would help
       train::setDerived(program, (*smallest)->decided, "memory_limit");
-      Planning nothing;
-      if (const std::optional<HostLimit> host = hostLimitOf(program))
-        nothing.hostThatFits = host->ranks * planner.hostThatFits();
+      const std::optional<HostLimit> host = hostLimitOf(program);
+      const int64_t hostThatFits = host ? host->ranks * planner.hostThatFits() : 0;
+      Planning nothing = std::move(planner).takePlanning();
+      nothing.hostThatFits = hostThatFits;
       return nothing;
     }
   }
   if (failed(planner.keepGathered()))
     return failure();
   Planning planning = std::move(planner).takePlanning();
-  train::setDerived(program, planning.tried[planning.taken].decided, "memory_limit");
+  train::setDerived(program, planning.tried[*planning.taken].decided, "memory_limit");
   return planning;
 }
 

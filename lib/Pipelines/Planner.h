@@ -1,21 +1,9 @@
 // `--memory-limit`: the fastest strategy whose plan fits.
 #pragma once
 
-#include "lib/Pipelines/Strategies.h"
+#include "lib/Pipelines/Planning.h"
 
 namespace trainc {
-
-/// Strategies that were planned, in the order in which they were, and the one that was taken.
-struct Planning {
-  int64_t limit = 0; ///< bytes
-  std::vector<PlannedStrategy> tried;
-  size_t taken = 0;
-  std::vector<PlannedStrategy> largestBatches; ///< of findLargestBatches(), if they were asked for
-  int64_t hostThatFits = 0; ///< if nothing fits: bytes of a node's host with which something would; or 0
-};
-
-/// The limit, the strategies, and the number of the one that was taken.
-llvm::json::Object planningJson(const Planning &planning);
 
 /// Decides what the program of `model` (phase `model`) leaves open, such that its plan, and what a rank needs
 /// besides, have at most `limit` bytes, and a step takes the least time predicted for the target's machine of

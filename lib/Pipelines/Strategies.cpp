@@ -3,8 +3,11 @@
 #include "dialects/Train/Checkpoints.h"
 #include "dialects/Train/ProgramSettings.h"
 #include "lib/Pipelines/MemoryLimit.h"
+#include "runtime/base/units.h"
 
 #include "llvm/Support/Format.h"
+
+#include <cmath>
 
 using namespace mlir;
 
@@ -42,6 +45,25 @@ FailureOr<Candidates> makeStep(ModuleOp model, CompileOptions options, const Tri
   return Candidates::make(model, options);
 }
 
+FailureOr<std::vector<Candidates>> makeSteps(ModuleOp model, const CompileOptions &options,
+                                             ArrayRef<TriedSettings> decided, bool firstAlone) {
+  std::vector<std::optional<Candidates>> made(decided.size());
+  const auto makeOne = [&](size_t i) -> LogicalResult {
+    FailureOr<Candidates> step = makeStep(model, options, decided[i]);
+    if (succeeded(step))
+      made[i].emplace(std::move(*step));
+    return step;
+  };
+  if (failed(planEach(model.getContext(), decided.size(), firstAlone, makeOne)))
+    return failure();
+  std::vector<Candidates> steps;
+  for (std::optional<Candidates> &step : made) {
+    step->keepScheduled(); // all offloads follow
+    steps.push_back(std::move(*step));
+  }
+  return steps;
+}
+
 LogicalResult settle(ModuleOp model, const CompileOptions &options) {
   const WithoutWarnings errorsAlone(model.getContext());
   return applySettings(model, options);
@@ -49,7 +71,7 @@ LogicalResult settle(ModuleOp model, const CompileOptions &options) {
 
 /// Modules without a program are refused by the first pass.
 FailureOr<std::vector<PlannedStrategy>> planStrategies(ModuleOp model, const CompileOptions &options) {
-  std::vector<TriedSettings> states(1), levels(1);
+  std::vector<TriedSettings> stages(1), behind(1);
   for (auto program : model.getOps<train::ProgramOp>()) {
     if (train::hasBudget(program))
       return program.emitError("activation_checkpointing budget leaves nothing to compare: the memory limit "
@@ -57,44 +79,45 @@ FailureOr<std::vector<PlannedStrategy>> planStrategies(ModuleOp model, const Com
                                "--memory-limit=SIZE --activation-checkpointing=budget of trainc compile, "
                                "whose --report says what the plan takes");
     if (program.getRanks() > 1 && !isDecided(program, "zero_stage"))
-      states = combine(states, "zero_stage", {"0", "1", "2", "3"});
-    if (!isDecided(program, "activation_checkpointing"))
-      levels = combine(levels, "activation_checkpointing", {"none", "selective", "full"});
+      stages = combine(stages, "zero_stage", {"0", "1", "2", "3"});
     if (!isDecided(program, "offload"))
-      states = combine(states, "offload", {"none", "optimizer", "activations"});
+      behind = combine(behind, "offload", {"none", "optimizer", "activations"});
+    if (!isDecided(program, "activation_checkpointing"))
+      behind = combine(behind, "activation_checkpointing", {"none", "selective", "full"});
   }
-  std::vector<PlannedStrategy> planned(states.size() * levels.size());
-  const auto planStates = [&](size_t state) -> LogicalResult {
-    FailureOr<Candidates> step = makeStep(model, options, states[state]);
-    if (failed(step))
+  FailureOr<std::vector<Candidates>> steps = makeSteps(model, options, stages, /*firstAlone=*/true);
+  if (failed(steps))
+    return failure();
+  std::vector<PlannedStrategy> planned(stages.size() * behind.size());
+  const auto planOne = [&](size_t number) -> LogicalResult {
+    const size_t stage = number / behind.size();
+    const TriedSettings &tried = behind[number % behind.size()];
+    FailureOr<CandidatePlan> plan = (*steps)[stage].plan(tried);
+    if (failed(plan))
       return failure();
-    for (size_t level = 0; level < levels.size(); ++level) {
-      FailureOr<CandidatePlan> plan = step->plan(levels[level]);
-      if (failed(plan))
-        return failure();
-      TriedSettings decided = states[state];
-      llvm::append_range(decided, levels[level]);
-      planned[state * levels.size() + level] = {std::move(decided), *plan};
-    }
+    planned[number] = {stages[stage], *plan};
+    llvm::append_range(planned[number].decided, tried);
     return success();
   };
-  if (failed(planEach(model.getContext(), states.size(), /*firstAlone=*/true, planStates)))
+  if (failed(planEach(model.getContext(), planned.size(), /*firstAlone=*/true, planOne)))
     return failure();
   return planned;
 }
 
 std::string verdictOn(const PlannedStrategy &strategy, const PlannedStrategy *taken, int64_t limit) {
   if (limit > 0 && strategy.plan.bytes() > limit)
-    return formatBytes(strategy.plan.bytes() - limit) + " too much";
+    return formatBytes(uint64_t(strategy.plan.bytes() - limit)) + " too much";
   if (strategy.plan.hostLeft < 0)
-    return formatBytes(-strategy.plan.hostLeft) + " of the host too much";
+    return formatBytes(uint64_t(-strategy.plan.hostLeft)) + " of the host too much";
   if (&strategy == taken)
     return limit > 0 ? "the fastest that fits" : "the fastest";
   if (!taken || taken->plan.step.total == 0)
     return "";
+  const double percent = 100 * (strategy.plan.step.total / taken->plan.step.total - 1);
+  if (std::abs(percent) < 0.005)
+    return "as fast";
   std::string text;
-  llvm::raw_string_ostream(text) << llvm::format(
-      "%+.2f%% seconds", 100 * (strategy.plan.step.total / taken->plan.step.total - 1));
+  llvm::raw_string_ostream(text) << llvm::format("%+.2f%% seconds", percent);
   return text;
 }
 

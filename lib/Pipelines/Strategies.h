@@ -27,6 +27,11 @@ std::vector<TriedSettings> combine(const std::vector<TriedSettings> &ways, llvm:
 llvm::FailureOr<Candidates> makeStep(mlir::ModuleOp model, CompileOptions options,
                                      const TriedSettings &decided);
 
+/// Such steps, made by several threads, the first one alone if planEach() is to do so. They keep what they
+/// schedule: those who ask for several try what is offloaded behind them.
+llvm::FailureOr<std::vector<Candidates>> makeSteps(mlir::ModuleOp model, const CompileOptions &options,
+                                                   llvm::ArrayRef<TriedSettings> decided, bool firstAlone);
+
 /// Writes the settings of `options` into the program of `model`, as applySettings() does. Warnings are left
 /// to the strategy that is taken.
 llvm::LogicalResult settle(mlir::ModuleOp model, const CompileOptions &options);

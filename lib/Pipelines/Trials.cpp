@@ -10,28 +10,25 @@ namespace trainc {
 static Cell inMemory(Cell cell) { return {cell.division, cell.split}; }
 
 /// Brings the steps of the jobs' cells to where activation checkpointing decides.
-LogicalResult Trials::makeSteps(ArrayRef<Job> jobs) {
+LogicalResult Trials::makeCellSteps(ArrayRef<Job> jobs) {
   std::set<Cell> missing;
   for (const Job &job : jobs)
     if (steps_.count(inMemory(job.cell)) == 0)
       missing.insert(inMemory(job.cell));
   const std::vector<Cell> cells(missing.begin(), missing.end());
-  std::vector<std::optional<Candidates>> made(cells.size());
-  const auto makeOne = [&](size_t i) -> LogicalResult {
-    FailureOr<Candidates> step = makeStep(model_, options_, choices_.decided(cells[i]));
-    if (succeeded(step))
-      made[i].emplace(std::move(*step));
-    return step;
-  };
-  if (failed(planEach(model_.getContext(), cells.size(), steps_.empty(), makeOne)))
+  std::vector<TriedSettings> decided;
+  for (const Cell &cell : cells)
+    decided.push_back(choices_.decided(cell));
+  FailureOr<std::vector<Candidates>> made = makeSteps(model_, options_, decided, steps_.empty());
+  if (failed(made))
     return failure();
-  for (auto [cell, step] : llvm::zip_equal(cells, made))
-    steps_.emplace(cell, std::move(*step));
+  for (auto [cell, step] : llvm::zip_equal(cells, *made))
+    steps_.emplace(cell, std::move(step));
   return success();
 }
 
 LogicalResult Trials::make(ArrayRef<Job> jobs) {
-  if (failed(makeSteps(jobs)))
+  if (failed(makeCellSteps(jobs)))
     return failure();
   std::vector<std::optional<CandidatePlan>> made(jobs.size());
   const auto makeOne = [&](size_t i) -> LogicalResult {
@@ -52,7 +49,7 @@ LogicalResult Trials::make(ArrayRef<Job> jobs) {
 }
 
 FailureOr<const Candidates *> Trials::step(Cell cell) {
-  if (failed(makeSteps(Job{cell, {}})))
+  if (failed(makeCellSteps(Job{cell, {}})))
     return failure();
   return &steps_.at(inMemory(cell));
 }

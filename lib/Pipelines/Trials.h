@@ -67,7 +67,7 @@ private:
     Cell cell;
     TriedSettings behind;
   };
-  llvm::LogicalResult makeSteps(llvm::ArrayRef<Job> jobs);
+  llvm::LogicalResult makeCellSteps(llvm::ArrayRef<Job> jobs);
   llvm::LogicalResult make(llvm::ArrayRef<Job> jobs);
 
   mlir::ModuleOp model_;

@@ -74,10 +74,10 @@ class PlannerTest(harness.EndToEndTest):
         self.assertIsNone(self.estimate(*TWO, "--memory=1KiB")["fastest"])
         table, _ = self.trainc("estimate", "gpt.mlir", *TWO, f"--memory={limit}")
         self.assertEqual(table.count("the fastest that fits"), 1)
-        self.assertEqual(len(table.splitlines()), 1 + len(strategies))
+        self.assertEqual(len(table.splitlines()), 2 + len(strategies))
         self.assertEqual(table.count(" too much"), len(strategies) - len(fitting))
         judged = self.estimate(*TWO, f"--memory={limit}")["strategies"]
-        self.assertTrue(all(line.endswith("  " + each["verdict"]) for line, each in zip(table.splitlines()[1:], judged)), table)
+        self.assertTrue(all(line.endswith("  " + each["verdict"]) for line, each in zip(table.splitlines()[2:], judged)), table)
         self.assertEqual([each["verdict"].endswith(" too much") for each in judged], [self.bytes(each) > limit for each in strategies])
 
     def test_what_a_host_has_no_room_for_is_too_much(self):
@@ -90,7 +90,7 @@ class PlannerTest(harness.EndToEndTest):
             self.assertEqual({strategy["memory"]["host"] > 0 for strategy in judged}, {False, True})
             self.assertEqual(judged[found["fastest"]]["memory"]["host"], 0)
             table = self.trainc("estimate", "gpt.mlir", *gpu)[0].splitlines()
-            self.assertTrue(all(line.endswith("  " + each["verdict"]) for line, each in zip(table[1:], judged)), table)
+            self.assertTrue(all(line.endswith("  " + each["verdict"]) for line, each in zip(table[2:], judged)), table)
 
     def test_a_memory_limit_is_what_estimates_compare_with(self):
         options = ["--offload=none", "--accumulate=1"]
@@ -191,8 +191,13 @@ class PlannerTest(harness.EndToEndTest):
 
     def test_what_else_would_help_if_nothing_fits_does(self):
         command = [TRAINC, "compile", EXAMPLE, "-o", "small.plan", "--memory-limit=46MiB"]
-        self.fails(command, 2, "--offload=optimizer,gradients,parameters, which takes the least memory of what the compiler tries",
-                   "a smaller --offload-group has less of the states in memory")
+        err = self.fails(command, 2, "--offload=optimizer,gradients,parameters, which takes the least memory of what the compiler tries",
+                         "a smaller --offload-group has less of the states in memory")
+        table, _, error = err.partition(f"{EXAMPLE}:")
+        self.assertTrue(all(line.endswith(" too much") for line in table.splitlines()[2:]), table)
+        self.assertNotIn("--activation-checkpointing", error.partition("; allow as much")[2])  # which was tried
+        least = re.search(r"the plan needs [^(]*\((\d+) bytes\)", error)[1]
+        self.decided(f"--memory-limit={least}")
         self.decided("--memory-limit=46MiB", "--offload=optimizer,gradients,parameters,activations", "--offload-group=256KiB")
 
     def test_on_two_ranks(self):

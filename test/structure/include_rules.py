@@ -51,7 +51,7 @@ MAY_INCLUDE = {
     "lib/Offload": COMPILER_BASE + DIALECTS + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h", "runtime/schema/limits.h"],
     "lib/Schedule": COMPILER_BASE + DIALECTS + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h", "runtime/schema/limits.h"],
     "lib/Reference": DIALECTS,
-    "lib/Pipelines": ["lib", "runtime/cost"] + DIALECTS + ["runtime/schema/limits.h"],
+    "lib/Pipelines": ["lib", "runtime/cost"] + DIALECTS + ["runtime/base/units.h", "runtime/schema/limits.h"],
     "lib": COMPILER_BASE + DIALECTS,
     "tools/common": ["runtime/base"],
     "tools/language": DIALECTS + ["runtime/schema/plain_text.h"],

@@ -6,7 +6,7 @@
 #include "lib/Pipelines/Snapshots.h"
 #include "runtime/base/file.h"
 #include "runtime/base/print.h"
-#include "runtime/log/units.h"
+#include "runtime/base/units.h"
 #include "runtime/plan/file.h"
 #include "tools/common/llvm_tools.h"
 #include "tools/trainc/Commands.h"
@@ -37,12 +37,14 @@ static Status checkPaths(const CompileCommand &command) {
 
 /// Which strategies a memory limit had to choose among, and what it chose.
 static std::string describe(const Planning &planning) {
-  const PlannedStrategy &taken = planning.tried[planning.taken];
-  return strategyTable(planning.tried, &taken, planning.limit) +
-         fmt::format("took {}: {} of {}, {:.4g} seconds a step as predicted\n",
-                     taken.decided.empty() ? "the program as it is" : asOptions(taken.decided),
-                     formatBytes(uint64_t(taken.plan.bytes())), formatBytes(uint64_t(planning.limit)),
-                     taken.plan.step.total);
+  const PlannedStrategy *taken = planning.taken ? &planning.tried[*planning.taken] : nullptr;
+  std::string text = strategyTable(planning.tried, taken, planning.limit);
+  if (taken)
+    text += fmt::format("took {}: {} of {}, {:.4g} seconds a step as predicted\n",
+                        taken->decided.empty() ? "the program as it is" : asOptions(taken->decided),
+                        formatBytes(uint64_t(taken->plan.bytes())), formatBytes(uint64_t(planning.limit)),
+                        taken->plan.step.total);
+  return text;
 }
 
 static std::string describeLargestBatches(const Planning &planning) {
@@ -72,12 +74,15 @@ int runCompile(const CompileCommand &command) {
     return 2;
   Snapshots snapshots(command.dumpDir);
   Planning planning;
-  if (failed(runPhases(module, command.options, command.dumpDir.empty() ? nullptr : &snapshots, &planning)))
+  const auto tell = [&](const Planning &decided) {
+    planning = decided;
+    if (!planning.tried.empty())
+      putMessage(stderr, describe(planning));
+    if (command.options.findsLargestBatch)
+      putMessage(stderr, describeLargestBatches(planning));
+  };
+  if (failed(runPhases(module, command.options, command.dumpDir.empty() ? nullptr : &snapshots, tell)))
     return snapshots.failed() ? 1 : 2;
-  if (!planning.tried.empty())
-    putMessage(stderr, describe(planning));
-  if (command.options.findsLargestBatch)
-    putMessage(stderr, describeLargestBatches(planning));
   if (command.options.compileTo)
     return finish(print(module));
   std::string report;

@@ -1,6 +1,6 @@
 #include "tools/trainc/StrategyTable.h"
 
-#include "runtime/log/units.h"
+#include "runtime/base/units.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -31,7 +31,7 @@ std::string valueOf(const PlannedStrategy &strategy, const std::string &word) {
   return "-"; // as the program has it
 }
 
-std::string bytesOrNone(int64_t bytes) { return bytes == 0 ? "-" : formatBytes(uint64_t(bytes)); }
+std::string bytesText(int64_t bytes) { return bytes == 0 ? "0" : formatBytes(uint64_t(bytes)); }
 
 /// A column of bytes.
 struct Column {
@@ -69,12 +69,25 @@ Line lineOf(const PlannedStrategy &strategy, const Line &words, const std::vecto
   for (const std::string &word : words)
     line.push_back(valueOf(strategy, word));
   for (const Column &column : columns)
-    line.push_back(bytesOrNone(column.bytes(strategy.plan)));
+    line.push_back(bytesText(column.bytes(strategy.plan)));
   line.push_back(fmt::format("{:.4g}", strategy.plan.step.total));
   return line;
 }
 
-/// Columns that end below each other, except the last, which begin so.
+/// The names of columns in two lines: "activation_" over "checkpointing". Of one word the first line has
+/// none.
+std::vector<Line> headOf(const Line &names) {
+  std::vector<Line> head(2);
+  for (const std::string &name : names) {
+    const size_t border = name.find_first_of("_ ");
+    const bool isOneWord = border == std::string::npos;
+    head[0].push_back(isOneWord ? "" : name.substr(0, border + (name[border] == '_' ? 1 : 0)));
+    head[1].push_back(isOneWord ? name : name.substr(border + 1));
+  }
+  return head;
+}
+
+/// Columns that end below each other, except the last one, which begins so.
 std::string aligned(const std::vector<Line> &lines) {
   std::vector<size_t> widths(lines.front().size());
   for (const Line &line : lines)
@@ -82,9 +95,11 @@ std::string aligned(const std::vector<Line> &lines) {
       widths[i] = std::max(widths[i], line[i].size());
   std::string text;
   for (const Line &line : lines) {
+    std::string row;
     for (size_t i = 0; i + 1 < line.size(); ++i)
-      text += fmt::format("{:>{}}  ", line[i], widths[i]);
-    text += line.back() + "\n";
+      row += fmt::format("{:>{}}  ", line[i], widths[i]);
+    row += line.back();
+    text += row.substr(0, row.find_last_not_of(' ') + 1) + "\n";
   }
   return text;
 }
@@ -95,15 +110,20 @@ std::string strategyTable(const std::vector<PlannedStrategy> &strategies, const 
                           int64_t limit) {
   const Line words = decidedWords(strategies);
   const std::vector<Column> columns = columnsOf(strategies);
-  Line head = words;
+  Line names = words;
   for (const Column &column : columns)
-    head.push_back(column.name);
-  head.insert(head.end(), {"seconds", "verdict"});
-  std::vector<Line> lines = {head};
-  for (const PlannedStrategy &strategy : strategies) {
+    names.push_back(column.name);
+  names.push_back("seconds");
+  Line verdicts = {"", "verdict"};
+  for (const PlannedStrategy &strategy : strategies)
+    verdicts.push_back(verdictOn(strategy, taken, limit));
+  std::vector<Line> lines = headOf(names);
+  for (const PlannedStrategy &strategy : strategies)
     lines.push_back(lineOf(strategy, words, columns));
-    lines.back().push_back(verdictOn(strategy, taken, limit));
-  }
+  if (llvm::any_of(llvm::drop_begin(verdicts, 2),
+                   [](const std::string &verdict) { return !verdict.empty(); }))
+    for (auto [line, verdict] : llvm::zip_equal(lines, verdicts))
+      line.push_back(verdict);
   return aligned(lines);
 }
 

@@ -7,6 +7,7 @@
 // RUN: not trainc compile --compile-to=step --checkpoint-blocks=layers %s 2>&1 | FileCheck %s --check-prefix=NAME
 // RUN: trainc compile --compile-to=step --activation-checkpointing=none --checkpoint-stride=2 %s 2>&1 | FileCheck %s --check-prefix=IDLE
 // RUN: trainc compile --compile-to=step --activation-checkpointing=budget --memory-limit=1GiB --checkpoint-keep=50 %s 2>&1 | FileCheck %s --check-prefix=CHOSEN
+// RUN: trainc compile --activation-checkpointing=budget --memory-limit=1GiB %s -o %t.plan 2>&1 | FileCheck %s --check-prefix=TOOK
 // RUN: not trainc compile --activation-checkpointing=budget --memory-limit=33MiB %s -o %t.plan 2>&1 | FileCheck %s --check-prefix=SMALL
 // RUN: sed 's/nn.repeat @layer "h" times 3 (%f)/nn.gelu %f/' %s | trainc compile --compile-to=step - 2>&1 | FileCheck %s --check-prefix=NONE
 
@@ -48,7 +49,10 @@
 // IDLE: warning: checkpoint_stride (--checkpoint-stride) does nothing with activation_checkpointing none
 // CHOSEN: warning: checkpoint_keep (--checkpoint-keep) does nothing with activation_checkpointing budget, which chooses it
 // CHOSEN: checkpoint_keep "100"
-// SMALL: error: activation_checkpointing budget: no plan fits into the memory limit of 33.00 MiB (34603008 bytes); the smallest limit that one fits into is {{[0-9]+}} bytes ({{[0-9.]+}} MiB, of which {{[0-9.]+}} MiB lie outside the plan): {{.*}}; allow so much, or make the micro-batch or the model smaller
+// TOOK: keep rest parameters {{.*}} verdict
+// TOOK-NEXT: 100 none {{.*}} the fastest that fits
+// TOOK: took --checkpoint-keep=100 --checkpoint-rest=none: {{.*}} of 1.00 GiB
+// SMALL: error: activation_checkpointing budget: no plan fits into the memory limit of 33.0 MiB (34603008 bytes); the smallest limit that one fits into is {{[0-9]+}} bytes ({{[0-9.]+}} MiB, of which {{[0-9.]+}} MiB lie outside the plan): {{.*}}; allow so much, or make the micro-batch or the model smaller
 // NONE: warning: activation_checkpointing full computes blocks again, and the model has no use of one: it keeps all
 nn.block @inner(%x: tensor<?x16xf32>) {
   %g = nn.gelu %x
