@@ -19,13 +19,6 @@ namespace {
 /// Bytes that are not aligned go through so much memory at a time.
 constexpr uint64_t kBounceBytes = uint64_t{4} << 20;
 
-std::filesystem::path folderOrTemporary(const std::filesystem::path &folder) {
-  if (!folder.empty())
-    return folder;
-  const char *temporary = std::getenv("TMPDIR"); // opening it says if it is not there
-  return temporary && *temporary ? temporary : "/tmp";
-}
-
 /// What no other try in the same folder can change: the folder itself is wrong.
 bool isOfFolder(int error) {
   constexpr int kOfFolders[] = {ENOENT, ENOTDIR, EACCES,     EPERM,       EROFS,
@@ -38,7 +31,7 @@ Status cannotMake(std::string_view name, uint64_t bytes, const std::filesystem::
   return {
       isOfFolder(error) ? StatusCode::kInvalidInput : StatusCode::kFailed,
       fmt::format("cannot make arena '{}' of {} bytes in {}: {}; {}", name, bytes,
-                  folderOrTemporary(given).string(), std::strerror(error),
+                  DiskArena::folderFor(given).string(), std::strerror(error),
                   given.empty() ? "set TMPDIR to another folder" : "name another folder with --offload-dir")};
 }
 
@@ -65,9 +58,16 @@ template <typename Visitor> Status forEachPiece(uint64_t offset, uint64_t bytes,
 
 } // namespace
 
+std::filesystem::path DiskArena::folderFor(const std::filesystem::path &folder) {
+  if (!folder.empty())
+    return folder;
+  const char *temporary = std::getenv("TMPDIR"); // opening it says if it is not there
+  return temporary && *temporary ? temporary : "/tmp";
+}
+
 Result<DiskArena> DiskArena::create(std::string_view name, uint64_t bytes,
                                     const std::filesystem::path &given) {
-  const int file = open(folderOrTemporary(given).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  const int file = open(folderFor(given).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (file < 0)
     return cannotMake(name, bytes, given, errno);
   DiskArena arena(name, file, MAP_FAILED, wholeBlocks(std::max<uint64_t>(bytes, 1)));

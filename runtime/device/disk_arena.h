@@ -26,6 +26,9 @@ public:
   static Result<DiskArena> create(std::string_view name, uint64_t bytes,
                                   const std::filesystem::path &folder = {});
 
+  /// The folder in which create() makes the file of a caller that names `folder`.
+  static std::filesystem::path folderFor(const std::filesystem::path &folder);
+
   DiskArena(DiskArena &&other) noexcept;
   DiskArena &operator=(DiskArena &&) = delete;
   ~DiskArena();

@@ -133,6 +133,25 @@ class OffloadTest(RunTest):
         self.train("off", "mixed", steps=4)
         self.assert_same_folder("whole/step-00000004", "mixed/step-00000004")
 
+    def test_says_what_lies_on_disk_and_where(self):
+        memory = self.plan("off", *GROUPS)
+        self.plan("plain")
+        Path("disk").mkdir()
+
+        def kind_of(folder):
+            return subprocess.check_output(["stat", "-f", "-c", "%T", folder], text=True).strip()
+
+        def said(name, folder):
+            return self.trainrun(f"{name}.plan", "--data", "tokens.bin", "--steps=1", f"--offload-dir={folder}")[1]
+
+        self.assertEqual(kind_of("/dev/shm"), "tmpfs")
+        err = said("off", "disk")
+        self.assertRegex(err, rf"\non disk: {memory['disk'] / 1024:.0f} KiB, in {Path('disk').absolute()}\n")
+        self.assertEqual("warning: " in err, kind_of("disk") == "tmpfs")
+        self.assertRegex(said("off", "/dev/shm"), r"^warning: /dev/shm lies in memory, and so do the \d+ KiB that the plan keeps on disk; "
+                                                  r"name a folder on a disk with --offload-dir\n")
+        self.assertTrue(said("plain", "disk").startswith("warning: --offload-dir=disk does nothing: the plan keeps nothing on disk; leave it out, or compile with "))
+
     def test_hidden_activations(self):
         self.check(1, "--accumulate=2", states="optimizer,hidden_activations")
 

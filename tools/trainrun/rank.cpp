@@ -15,13 +15,13 @@
 #include "tools/trainrun/describe.h"
 #include "tools/trainrun/gpu_memory.h"
 #include "tools/trainrun/gpu_ranks.h"
+#include "tools/trainrun/offload_folder.h"
 #include "tools/trainrun/profile_report.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <new>
 #include <sys/mman.h>
 
@@ -59,20 +59,6 @@ private:
   }
 };
 
-/// Checkpoints lie on a disk that has room for states, and folders for temporary files often in memory. The
-/// folder of checkpoints need not exist yet.
-std::filesystem::path diskFolder(const Options &options) {
-  if (!options.offloadDir.empty())
-    return options.offloadDir;
-  if (options.checkpointDir.empty())
-    return {}; // that for temporary files
-  std::error_code error;
-  std::filesystem::path folder = std::filesystem::absolute(options.checkpointDir, error);
-  while (folder.has_relative_path() && !std::filesystem::is_directory(folder, error))
-    folder = folder.parent_path();
-  return folder;
-}
-
 /// How long a rank of GPUs that has failed, and said so, may take to give back what it has.
 constexpr double kSecondsToEnd = 2;
 
@@ -100,6 +86,8 @@ Status dryRun(const Executor &executor, const Options &options) {
 
 void announce(TrainingRun &run, const ChosenDevice &chosen, const Options &options, Log &log) {
   log.info("{}", summary(run.executor()));
+  if (const auto offloaded = describeOffload(run.executor().plan(), options))
+    log.info("{}", *offloaded);
   log.info("{}", run.executor().device().description());
   if (const auto warning = beyondMemoryLimit(run.executor().plan(), run.executor().device().blockMemory()))
     log.warning("{}", *warning);
@@ -117,6 +105,17 @@ Status checkRoom(const fb::Plan &plan, const Options &options, const Rank &rank,
   if (*warning)
     log.warning("{}: {}", options.plan, **warning);
   return {};
+}
+
+/// Chooses the folder of what lies on disk, and says what is wrong with it: once on each host.
+void settleOffload(const fb::Plan &plan, const Options &options, const Rank &rank, Device &device, Log &log) {
+  device.keepDiskArenasIn(offloadFolder(options));
+  if (rank.localIndex > 0 || options.device == "null")
+    return;
+  if (const auto warning = offloadWarning(plan, options)) {
+    const Communicator::OwnTime talk(rank.communicator.get());
+    log.warning("{}", *warning);
+  }
 }
 
 /// The file that the rank's profile goes to; empty: none.
@@ -169,7 +168,7 @@ struct Holdings {
 Status run(const PlanFile &file, const Options &options, const Rank &rank, Log &log, Holdings &holdings) {
   TRAINC_ASSIGN_OR_RETURN(holdings.chosen, ChosenDevice::open(file.plan(), options, rank));
   const ChosenDevice &chosen = holdings.chosen;
-  chosen.device->keepDiskArenasIn(diskFolder(options));
+  settleOffload(file.plan(), options, rank, *chosen.device, log);
   if (const std::string profile = profileFile(options, rank); !profile.empty())
     TRAINC_RETURN_IF_ERROR(checkProfileFile(profile));
   TRAINC_RETURN_IF_ERROR(checkRoom(file.plan(), options, rank, *chosen.device, log));
