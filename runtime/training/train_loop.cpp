@@ -38,8 +38,9 @@ Status TrainLoop::saveLast() {
 
 Status TrainLoop::runSteps() {
   if (position_.step >= options_.steps) {
-    note(fmt::format("the training is complete: step {} of {} is done; give a larger --steps to go on",
-                     position_.step, options_.steps));
+    note(fmt::format("nothing is left to train: step {} is done, and the training ends with step {}; give "
+                     "--steps a number above {} to go on",
+                     position_.step, options_.steps, position_.step));
     return parts_.evaluator ? evaluate() : Status();
   }
   const fb::Training &training = *parts_.executor.plan().training();

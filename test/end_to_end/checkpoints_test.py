@@ -165,12 +165,12 @@ class Checkpoints(TrainrunTest):
         _, err = self.train(8, "--resume=auto", "--checkpoint-dir", "new")
         self.assertIn("step 7/8", err)
         _, err = self.train(8, "--resume", "--checkpoint-dir", "new")
-        self.assertIn("the training is complete: step 8 of 8 is done; give a larger --steps to go on", err)
+        self.assertIn("nothing is left to train: step 8 is done, and the training ends with step 8; give --steps a number above 8 to go on", err)
         self.assertNotIn("steps 9 to 8", err)
         for steps in [8, 5]:
             _, err = self.train(steps, "--resume=new", "--eval-data", "tokens.bin", "--metrics", "eval.jsonl", "--tokenizer=bytes",
                                 "--generate=\x01", "--max-tokens", "1")
-            self.assertIn(f"the training is complete: step 8 of {steps} is done", err)
+            self.assertIn(f"nothing is left to train: step 8 is done, and the training ends with step {steps}; give --steps a number above 8", err)
             self.assertIn("step 8: evaluation loss", err)
             self.assertEqual(self.metrics("eval.jsonl")[-1]["step"], 8)
         self.assertIn("no checkpoint", self.train(8, "--resume", "--checkpoint-dir", "none", code=2)[1])
