@@ -20,6 +20,21 @@ Result<bool> isOfKind(const std::filesystem::path &path, const OutputKind &kind)
   return text.empty() || text == kind.beginning;
 }
 
+/// Why a file cannot be opened, and what to do. `error` is the system's reason.
+std::string whyNotOpen(const std::filesystem::path &path, int error) {
+  std::error_code ignored;
+  const std::filesystem::path folder = path.parent_path();
+  if (!folder.empty() && !std::filesystem::is_directory(folder, ignored))
+    return fmt::format("there is no folder '{}'; create it, or name another", folder.string());
+  if (error == EISDIR)
+    return "expected a file, found a folder";
+  if (error == ENXIO && std::filesystem::is_fifo(path, ignored))
+    return "a pipe that nobody reads; start its reader first";
+  if (error == ENXIO && std::filesystem::is_socket(path, ignored))
+    return "expected a file, found a socket; name a file or a pipe";
+  return fmt::format("cannot open for writing: {}; name another file", std::strerror(error));
+}
+
 } // namespace
 
 Status requireKind(const std::filesystem::path &path, const OutputKind &kind) {
@@ -34,20 +49,16 @@ Status requireKind(const std::filesystem::path &path, const OutputKind &kind) {
                       kind.option, path.string(), kind.what);
 }
 
-int openWithoutWaiting(const std::filesystem::path &path) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
-  if (file >= 0)
-    ::fcntl(file, F_SETFL, ::fcntl(file, F_GETFL) & ~O_NONBLOCK);
+Result<Descriptor> openForWriting(std::string_view option, const std::filesystem::path &path) {
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666));
+  if (!file)
+    return invalidInput("{}{}: {}", option, path.string(), whyNotOpen(path, errno));
+  ::fcntl(file.get(), F_SETFL, ::fcntl(file.get(), F_GETFL) & ~O_NONBLOCK);
   return file;
 }
 
 Result<Descriptor> openOutput(const std::filesystem::path &path, const OutputKind &kind) {
-  Descriptor file(openWithoutWaiting(path));
-  if (!file && errno == ENXIO)
-    return invalidInput("{}{}: a pipe that nobody reads; start its reader first", kind.option, path.string());
-  if (!file)
-    return invalidInput("{}{}: cannot open for writing: {}; name a file in a folder that is there",
-                        kind.option, path.string(), std::strerror(errno));
+  TRAINC_ASSIGN_OR_RETURN(Descriptor file, openForWriting(kind.option, path));
   TRAINC_RETURN_IF_ERROR(requireKind(path, kind));
   return file;
 }

@@ -19,13 +19,12 @@ struct OutputKind {
 /// Fails (kInvalidInput) when a regular file holds something else, which would be lost.
 Status requireKind(const std::filesystem::path &path, const OutputKind &kind);
 
-/// Opens a file for writing, and makes it where there is none: its descriptor, or -1 with the reason in
-/// errno. A pipe that nobody reads is not waited for (ENXIO).
-int openWithoutWaiting(const std::filesystem::path &path);
+/// Opens a file for writing, and makes it where there is none. A pipe that nobody reads is not waited for.
+/// Fails (kInvalidInput) with what was found, behind `option` and the path.
+Result<Descriptor> openForWriting(std::string_view option, const std::filesystem::path &path);
 
-/// Opens such a file for writing, and makes it where there is none. What it holds stays until the caller
-/// drops it. Fails (kInvalidInput) when it cannot be opened, and when it holds something else, which would be
-/// lost. Devices and pipes hold nothing; a pipe must have a reader.
+/// The same for a file of one kind. What it holds stays until the caller drops it. Fails also when it holds
+/// something else, which would be lost. Devices and pipes hold nothing; a pipe must have a reader.
 Result<Descriptor> openOutput(const std::filesystem::path &path, const OutputKind &kind);
 
 } // namespace trainc

@@ -123,39 +123,15 @@ Status prepare(int fd, const std::filesystem::path &path, std::optional<uint64_t
   return {};
 }
 
-Status cannotOpen(const std::filesystem::path &path, int reason) {
-  std::error_code error;
-  const std::filesystem::path parent = path.parent_path();
-  if (!parent.empty() && !std::filesystem::is_directory(parent, error))
-    return invalidInput("--metrics={}: there is no folder '{}'; create it, or name another", path.string(),
-                        parent.string());
-  if (reason == EISDIR)
-    return invalidInput("--metrics={}: expected a file, found a folder", path.string());
-  return invalidInput("--metrics={}: cannot open for writing: {}", path.string(), std::strerror(reason));
-}
-
 } // namespace
-
-MetricsWriter::MetricsWriter(MetricsWriter &&other) noexcept
-    : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)) {}
-
-MetricsWriter::~MetricsWriter() {
-  if (fd_ >= 0)
-    ::close(fd_);
-}
 
 Result<MetricsWriter> MetricsWriter::open(const std::filesystem::path &path,
                                           std::optional<uint64_t> resumeStep) {
-  const int fd = openWithoutWaiting(path);
-  if (fd < 0 && errno == ENXIO)
-    return invalidInput("--metrics={}: a pipe that nobody reads; start its reader first", path.string());
-  if (fd < 0)
-    return cannotOpen(path, errno);
-  MetricsWriter writer(path, fd);
+  TRAINC_ASSIGN_OR_RETURN(Descriptor file, openForWriting("--metrics=", path));
   struct stat info{};
-  if (::fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
-    TRAINC_RETURN_IF_ERROR(prepare(fd, path, resumeStep));
-  return writer;
+  if (::fstat(file.get(), &info) == 0 && S_ISREG(info.st_mode))
+    TRAINC_RETURN_IF_ERROR(prepare(file.get(), path, resumeStep));
+  return MetricsWriter(path, std::move(file));
 }
 
 Status MetricsWriter::write(const StepMetrics &metrics) {
@@ -194,7 +170,7 @@ Status MetricsWriter::write(const EvalMetrics &metrics) {
 
 Status MetricsWriter::append(std::string_view line) {
   while (!line.empty()) {
-    const ssize_t written = ::write(fd_, line.data(), line.size());
+    const ssize_t written = ::write(file_.get(), line.data(), line.size());
     if (written < 0 && errno != EINTR)
       return failed("--metrics={}: cannot write: {}", path_.string(), std::strerror(errno));
     if (written > 0)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/base/communication_seconds.h"
+#include "runtime/base/descriptor.h"
 #include "runtime/base/status.h"
 
 #include <cstdint>
@@ -50,23 +51,18 @@ public:
   /// and reason: a file that holds something else than metrics is left alone, and a pipe needs its reader.
   static Result<MetricsWriter> open(const std::filesystem::path &path, std::optional<uint64_t> resumeStep);
 
-  MetricsWriter(MetricsWriter &&other) noexcept;
-  MetricsWriter(const MetricsWriter &) = delete;
-  MetricsWriter &operator=(MetricsWriter &&) = delete;
-  MetricsWriter &operator=(const MetricsWriter &) = delete;
-  ~MetricsWriter();
-
   /// Errors (kFailed) name path and reason.
   Status write(const StepMetrics &metrics);
   Status write(const EvalMetrics &metrics);
 
 private:
-  MetricsWriter(std::filesystem::path path, int fd) : path_(std::move(path)), fd_(fd) {}
+  MetricsWriter(std::filesystem::path path, Descriptor file)
+      : path_(std::move(path)), file_(std::move(file)) {}
 
   Status append(std::string_view line);
 
   std::filesystem::path path_;
-  int fd_;
+  Descriptor file_;
 };
 
 } // namespace trainc

@@ -38,7 +38,7 @@ class MeasureTest(harness.EndToEndTest):
                    "--profile: expected --profile or --profile=FILE.json, found 'p.csv'")
         self.fails([TRAINRUN, "toy.plan", "--data=tokens.bin", "--steps=1", "--profile", "p.json"], 2, "--profile takes its value after '='")
         self.fails([TRAINRUN, "toy.plan", "--data", "tokens.bin", "--steps=1", "--profile=no/p.json"], 2,
-                   "--profile=no/p.json: cannot open for writing: No such file or directory; name a file")
+                   "--profile=no/p.json: there is no folder 'no'; create it, or name another")
 
     def test_trace(self):
         self.train("--trace=t.json", "--trace-steps=2", "--threads=2")
@@ -94,7 +94,7 @@ class MeasureTest(harness.EndToEndTest):
 
     def test_errors_of_traces(self):
         command = [TRAINRUN, "toy.plan", "--data", "tokens.bin", "--data-dtype=uint16", "--steps=1"]
-        self.fails([*command, "--trace=no/t.json"], 2, "--trace=no/t.json: cannot open for writing: No such file or directory; name a file")
+        self.fails([*command, "--trace=no/t.json"], 2, "--trace=no/t.json: there is no folder 'no'; create it, or name another")
         self.fails([*command, "--trace-steps=1"], 2, "--trace-steps needs --trace")
         self.fails([*command, "--trace=t.json", "--trace-steps=0"], 2, "--trace-steps")
 

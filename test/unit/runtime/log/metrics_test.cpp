@@ -5,7 +5,9 @@
 #include <gmock/gmock.h>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 namespace trainc {
 namespace {
@@ -199,6 +201,16 @@ TEST_F(MetricsTest, APipeNeedsItsReader) {
   ASSERT_EQ(::mkfifo(path_.c_str(), 0666), 0);
   EXPECT_THAT(MetricsWriter::open(path_, std::nullopt).status().message(),
               HasSubstr("a pipe that nobody reads"));
+}
+
+TEST_F(MetricsTest, ASocketIsNoFile) {
+  const Descriptor socket(::socket(AF_UNIX, SOCK_STREAM, 0));
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  ASSERT_LT(path_.string().size(), sizeof(address.sun_path));
+  path_.string().copy(address.sun_path, sizeof(address.sun_path));
+  ASSERT_EQ(::bind(socket.get(), reinterpret_cast<sockaddr *>(&address), sizeof(address)), 0);
+  EXPECT_EQ(MetricsWriter::open(path_, std::nullopt).status().message(),
+            "--metrics=" + path_.string() + ": expected a file, found a socket; name a file or a pipe");
 }
 
 TEST_F(MetricsTest, ErrorsNamePathAndReason) {
