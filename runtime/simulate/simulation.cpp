@@ -4,7 +4,6 @@
 #include "runtime/plan/settings.h"
 #include "runtime/plan/view.h"
 #include "runtime/schema/cuda_levels.h"
-#include "runtime/schema/gpu_memory.h"
 #include "runtime/simulate/needed_rates.h"
 #include "runtime/simulate/plan_work.h"
 
@@ -89,13 +88,6 @@ double stepTokens(const fb::Plan &plan) {
          double(std::max<uint64_t>(training->seq_len(), 1));
 }
 
-uint64_t deviceBytes(const fb::Plan &plan) {
-  uint64_t bytes = isForCuda(plan) ? gpuReserve(plan.ranks() > 1) : 0;
-  for (const fb::Arena *arena : *plan.arenas())
-    bytes += arena->space() == fb::Space::Device ? arena->bytes() : 0;
-  return bytes;
-}
-
 /// Of what is a product or attention, whoever makes it.
 double productFlops(const fb::Plan &plan, const fb::Instruction &instruction) {
   if (isLibraryCall(instruction))
@@ -134,7 +126,7 @@ Result<Simulation> simulate(const fb::Plan &plan, const Cluster &cluster) {
   Simulation result;
   result.machine = cluster.machineOf(plan.ranks());
   result.tokens = stepTokens(plan);
-  result.deviceBytes = deviceBytes(plan);
+  result.memory = memoryNeedOf(plan);
   const Machine &machine = result.machine;
   const std::vector<double> shares = sharesBesideCompute(machine.linkShareBesideCompute);
   result.streams.resize(shares.size());

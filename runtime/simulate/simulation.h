@@ -3,6 +3,7 @@
 
 #include "runtime/base/status.h"
 #include "runtime/cost/cluster_file.h"
+#include "runtime/plan/memory_need.h"
 #include "runtime/simulate/plan_schedule.h"
 
 #include <cstdint>
@@ -40,7 +41,7 @@ struct Simulation {
   std::vector<StreamSeconds> streams; ///< as fb::Stream numbers them
   std::vector<SimulatedEntry> entries;
   std::vector<SimulatedRow> rows; ///< the costliest first
-  uint64_t deviceBytes = 0;       ///< of arenas on the device, and what the runtime takes beside them there
+  MemoryNeed memory;              ///< of a rank
 
   /// Share of the peak.
   double mfu() const { return flops / seconds / machine.peakFlopsPerSecond; }

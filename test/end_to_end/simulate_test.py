@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import harness
@@ -55,8 +56,26 @@ class SimulateTest(harness.EndToEndTest):
         out, _ = self.trainc("simulate", "model.plan", "--cluster=cpu", "--rows=3")
         self.assertRegex(out, r"^gpt_small on 2 ranks, a host of 2 cores")
         self.assertRegex(out, r"\nstep +[\d.]+ ms, [\d.]+k tokens/s\nMFU +[\d.]+ %: [\d.]+ of 0.205 TFLOP/s a rank\n")
-        self.assertRegex(out, r"\ncommunication +[\d.]+ ms, [\d.]+ % of it exposed\nmemory +[\d.]+ MiB\n")
+        self.assertRegex(out, r"\ncommunication +[\d.]+ ms, [\d.]+ % of it exposed\nmemory +\S")
         self.assertEqual(out[out.index("instruction\n"):].count("\n"), 4)
+
+    def test_memory_is_what_the_report_says(self):
+        """In the same words and bytes, on disk and in a host's memory, too."""
+        for cluster, holds, place, *options in (("cpu", None, None, "--ranks=2", "--zero-stage=3"), ("cpu", None, "disk", "--offload=optimizer"),
+                                                ("8xa100-40gb", 40 * 10**9, "host", "--target=cuda", "--gpu-levels=none", "--reserve-memory=1GiB", "--offload=optimizer")):
+            with self.subTest(options):
+                memory = self.compiled(*options)["memory"]
+                sentence = self.trainc("report", "model.plan")[0].splitlines()[1]
+                out = self.trainc("simulate", "model.plan", f"--cluster={cluster}")[0].split("\n\n")[0]
+                need = re.search(r"^memory +(.*?\))( of 37\.3 GiB)?$", out, re.MULTILINE)
+                self.assertTrue(sentence.startswith(f"Needs {need[1]}, no limit was given"), (sentence, out))
+                self.assertEqual(need[2] is not None, holds is not None)
+                self.assertEqual(re.findall(r"^(host|disk) +\S", out, re.MULTILINE), [place] if place else [])
+                step = self.simulated(cluster)
+                self.assertEqual({key: step[f"{key}_bytes"] for key in ("unplanned", "host", "disk")}, {key: memory[key] for key in ("unplanned", "host", "disk")})
+                self.assertEqual(step["peak_bytes"], memory["peak"] - memory["host"])
+                self.assertEqual(step["device_bytes"], step["peak_bytes"] + step["unplanned_bytes"])
+                self.assertEqual(step["device_memory_bytes"], holds)
 
     def test_bad_input(self):
         self.compiled("--cpu=native")

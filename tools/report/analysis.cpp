@@ -42,11 +42,6 @@ Analysis::Analysis(const fb::Plan &plan) : plan(plan), labels(plan) {
     compileReport = nlohmann::json::object();
 }
 
-bool Analysis::counts(const fb::Arena &arena) const {
-  return arena.space() == fb::Space::Device ||
-         (arena.space() == fb::Space::Host && view(plan.target()) == "cpu");
-}
-
 std::string classOf(const fb::Plan &plan, const fb::Instruction &instruction) {
   if (const fb::Launch *launch = instruction.operation_as_Launch()) {
     const fb::KernelKind kind = plan.kernels()->Get(launch->kernel())->kind();

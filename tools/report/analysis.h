@@ -32,10 +32,6 @@ struct Analysis {
   const EntryAnalysis *peakEntry = nullptr;
   uint32_t peakMoment = 0;
   nlohmann::json compileReport; ///< that the plan holds; an empty object where it holds none of ours
-
-  /// Whether an arena is a part of the memory that a limit is about: of the device's, where the device is
-  /// the CPU also of the host's.
-  bool counts(const fb::Arena &arena) const;
 };
 
 /// "product", "attention", "rows", ...: what an instruction is, in a word.

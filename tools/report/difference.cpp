@@ -35,10 +35,10 @@ Rows settingRows(const Analysis &analysis) {
 
 Rows memoryRows(const Analysis &analysis) {
   const Verdict verdict = verdictOf(analysis);
-  Rows rows = {{"planned peak", verdict.peak},
-               {"besides, at most", verdict.unplanned},
-               {"of the host", verdict.host.bytes},
-               {"on disk", verdict.disk.bytes}};
+  Rows rows = {{"planned peak", verdict.memory.arenas},
+               {"besides, at most", verdict.memory.besides ? json(*verdict.memory.besides) : json()},
+               {"of the host", verdict.memory.host},
+               {"on disk", verdict.memory.disk}};
   std::map<std::string, uint64_t> kinds;
   for (const PeakPart &part : peakParts(analysis))
     kinds[part.isUnused ? "unused" : kindName(part.kind)] += part.bytes;

@@ -30,26 +30,28 @@ json planJson(const fb::Plan &plan, std::string_view file) {
 json kindsJson(const Outside &outside) {
   json kinds = json::object();
   for (size_t kind = 0; kind < kKinds; ++kind)
-    if (outside.kinds[kind])
-      kinds[kindName(static_cast<Kind>(kind))] = outside.kinds[kind];
+    if (outside[kind])
+      kinds[kindName(static_cast<Kind>(kind))] = outside[kind];
   return kinds;
 }
 
 json verdictJson(const Analysis &analysis) {
   const Verdict verdict = verdictOf(analysis);
   json result = {{"sentence", sentence(verdict, analysis.plan.ranks())},
-                 {"peak_bytes", verdict.peak},
-                 {"host_bytes", verdict.host.bytes},
+                 {"peak_bytes", verdict.memory.arenas},
+                 {"host_bytes", verdict.memory.host},
                  {"host_kinds", kindsJson(verdict.host)},
-                 {"disk_bytes", verdict.disk.bytes},
+                 {"disk_bytes", verdict.memory.disk},
                  {"disk_kinds", kindsJson(verdict.disk)},
-                 {"unplanned_bytes", verdict.unplanned},
+                 {"unplanned_bytes", nullptr},
                  {"limit_bytes", nullptr},
                  {"headroom_bytes", nullptr},
                  {"step_seconds", nullptr},
                  {"communication_seconds", roundSeconds(verdict.communicationSeconds)},
                  {"exposed_seconds", roundSeconds(verdict.exposedSeconds)},
                  {"flops_per_step", verdict.flops}};
+  if (verdict.memory.besides)
+    result["unplanned_bytes"] = *verdict.memory.besides;
   if (verdict.limit) {
     result["limit_bytes"] = *verdict.limit;
     result["headroom_bytes"] = *verdict.headroom();
@@ -66,7 +68,7 @@ json arenasJson(const Analysis &analysis) {
                       {"space", spaceName(arena->space())},
                       {"bytes", arena->bytes()},
                       {"persistent", arena->persistent()},
-                      {"counts", analysis.counts(*arena)}});
+                      {"counts", isLimited(analysis.plan, *arena)}});
   return arenas;
 }
 

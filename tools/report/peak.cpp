@@ -1,5 +1,6 @@
 #include "tools/report/peak.h"
 
+#include "runtime/plan/memory_need.h"
 #include "runtime/plan/view.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ public:
   std::vector<PeakPart> parts() {
     uint64_t unused = 0;
     for (uint32_t arena = 0; arena < plan_.arenas()->size(); ++arena)
-      if (const fb::Arena &each = *plan_.arenas()->Get(arena); analysis_.counts(each))
+      if (const fb::Arena &each = *plan_.arenas()->Get(arena); isLimited(plan_, each))
         unused += each.bytes() - (each.persistent() ? addPersistent(arena) : addValues(arena));
     std::vector<PeakPart> parts;
     for (const auto &[key, bytes] : sums_)

@@ -156,7 +156,7 @@ std::string summaryText(const Analysis &analysis, std::string_view file) {
   lines.add("{} ({}): target {}, {}", view(plan.name()), file, view(plan.target()),
             plan.ranks() > 1 ? fmt::format("{} ranks", plan.ranks()) : "one rank");
   lines.add("{}", sentence(verdict, plan.ranks()));
-  addPeak(analysis, verdict.peak, lines);
+  addPeak(analysis, verdict.memory.arenas, lines);
   addTime(analysis, verdict, lines);
   addRemakes(analysis, lines);
   addLargestBatches(analysis, lines);

@@ -1,5 +1,6 @@
 #include "tools/report/tree.h"
 
+#include "runtime/plan/memory_need.h"
 #include "runtime/plan/view.h"
 #include "runtime/simulate/plan_work.h"
 
@@ -90,7 +91,7 @@ private:
       return;
     for (const Held &each : analysis_.peakEntry->occupancy.values)
       if (each.begin <= analysis_.peakMoment && analysis_.peakMoment < each.end &&
-          analysis_.counts(*plan_.arenas()->Get(plan_.buffers()->Get(each.buffer)->arena())))
+          isLimited(plan_, *plan_.arenas()->Get(plan_.buffers()->Get(each.buffer)->arena())))
         at(scope(analysis_.peakEntry->moments[each.begin])).peakBytes += each.bytes;
   }
 

@@ -1,32 +1,13 @@
 #include "tools/report/verdict.h"
 
 #include "runtime/base/units.h"
-#include "runtime/plan/settings.h"
 #include "runtime/plan/view.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace trainc::report {
 
 namespace {
-
-std::optional<uint64_t> limitOf(const fb::Plan &plan) {
-  const std::string text = settingOf(plan, "memory_limit");
-  uint64_t limit = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), limit);
-  if (error != std::errc() || end != text.data() + text.size() || limit == 0)
-    return std::nullopt;
-  return limit;
-}
-
-uint64_t unplannedOf(const nlohmann::json &report) {
-  const auto memory = report.find("memory");
-  if (memory == report.end() || !memory->is_object())
-    return 0;
-  const auto bytes = memory->find("unplanned");
-  return bytes != memory->end() && bytes->is_number_unsigned() ? bytes->get<uint64_t>() : 0;
-}
 
 bool isPredicted(const EntryAnalysis &each) {
   return std::ranges::all_of(*each.entry->instructions(), [](const fb::Instruction *instruction) {
@@ -35,9 +16,8 @@ bool isPredicted(const EntryAnalysis &each) {
 }
 
 void addTo(Outside &outside, const fb::Arena &arena, const Analysis &analysis) {
-  const auto kindIn = [&](Kind kind) -> uint64_t & { return outside.kinds[static_cast<size_t>(kind)]; };
+  const auto kindIn = [&](Kind kind) -> uint64_t & { return outside[static_cast<size_t>(kind)]; };
   uint64_t &rest = kindIn(arena.persistent() ? Kind::Workspace : Kind::Activation);
-  outside.bytes += arena.bytes();
   rest += arena.bytes();
   const auto &buffers = *analysis.plan.buffers();
   for (uint32_t i = 0; arena.persistent() && i < buffers.size(); ++i)
@@ -47,11 +27,10 @@ void addTo(Outside &outside, const fb::Arena &arena, const Analysis &analysis) {
     }
 }
 
-void addArenas(const Analysis &analysis, Verdict &verdict) {
+void addMemory(const Analysis &analysis, Verdict &verdict) {
+  verdict.memory = memoryNeedOf(analysis.plan);
   for (const fb::Arena *arena : *analysis.plan.arenas())
-    if (analysis.counts(*arena))
-      verdict.peak += arena->bytes();
-    else
+    if (!isLimited(analysis.plan, *arena))
       addTo(arena->space() == fb::Space::Disk ? verdict.disk : verdict.host, *arena, analysis);
 }
 
@@ -60,14 +39,13 @@ void addArenas(const Analysis &analysis, Verdict &verdict) {
 std::optional<int64_t> Verdict::headroom() const {
   if (!limit)
     return std::nullopt;
-  return static_cast<int64_t>(*limit) - static_cast<int64_t>(peak + unplanned);
+  return static_cast<int64_t>(*limit) - static_cast<int64_t>(memory.together());
 }
 
 Verdict verdictOf(const Analysis &analysis) {
   Verdict verdict;
-  addArenas(analysis, verdict);
-  verdict.unplanned = unplannedOf(analysis.compileReport);
-  verdict.limit = limitOf(analysis.plan);
+  addMemory(analysis, verdict);
+  verdict.limit = memoryLimitOf(analysis.plan);
   constexpr auto link = static_cast<size_t>(fb::Stream::Communication);
   bool allPredicted = true;
   double seconds = 0;
@@ -96,21 +74,23 @@ std::string secondsText(double seconds) {
   return seconds > 0 ? fmt::format("{:.2g} us", seconds * 1e6) : "0 s";
 }
 
+std::string needText(const MemoryNeed &need, uint32_t ranks) {
+  return formatBytes(need.together()) + (ranks > 1 ? " on each rank" : "") +
+         (need.besides ? fmt::format(" (its arenas {}, besides them at most {})", formatBytes(need.arenas),
+                                     formatBytes(*need.besides))
+                       : " (its arenas; the plan does not say what a process takes besides)");
+}
+
 static std::string fitText(const Verdict &verdict, uint32_t ranks) {
-  const std::string each = ranks > 1 ? " on each rank" : "";
-  const std::string together = formatBytes(verdict.peak + verdict.unplanned);
+  const std::string need = needText(verdict.memory, ranks);
   const std::optional<int64_t> headroom = verdict.headroom();
-  const std::string besides = verdict.unplanned
-                                  ? fmt::format(" (its arenas {}, besides them at most {})",
-                                                formatBytes(verdict.peak), formatBytes(verdict.unplanned))
-                                  : "";
   if (!headroom)
-    return fmt::format("Needs {}{}{}, no limit was given", together, each, besides);
+    return fmt::format("Needs {}, no limit was given", need);
   const std::string limit = formatBytes(*verdict.limit);
   if (*headroom < 0)
-    return fmt::format("Does not fit: needs {}{}{}, {} more than the limit of {}", together, each, besides,
+    return fmt::format("Does not fit: needs {}, {} more than the limit of {}", need,
                        formatBytes(static_cast<uint64_t>(-*headroom)), limit);
-  return fmt::format("Fits: needs {}{}{} of {} allowed, {} to spare", together, each, besides, limit,
+  return fmt::format("Fits: needs {} of {} allowed, {} to spare", need, limit,
                      formatBytes(static_cast<uint64_t>(*headroom)));
 }
 
@@ -118,19 +98,19 @@ static std::string fitText(const Verdict &verdict, uint32_t ranks) {
 static std::string kindsText(const Outside &outside) {
   std::string text;
   for (size_t kind = 0; kind < kKinds; ++kind)
-    if (outside.kinds[kind])
+    if (outside[kind])
       text += fmt::format("{}{} {}", text.empty() ? "" : ", ", kindName(static_cast<Kind>(kind)),
-                          formatBytes(outside.kinds[kind]));
+                          formatBytes(outside[kind]));
   return text;
 }
 
 std::string sentence(const Verdict &verdict, uint32_t ranks) {
   std::string text = fitText(verdict, ranks);
-  if (verdict.host.bytes)
-    text += fmt::format("; {} of the host's memory ({})", formatBytes(verdict.host.bytes),
+  if (verdict.memory.host)
+    text += fmt::format("; {} of the host's memory ({})", formatBytes(verdict.memory.host),
                         kindsText(verdict.host));
-  if (verdict.disk.bytes)
-    text += fmt::format("; {} on disk ({})", formatBytes(verdict.disk.bytes), kindsText(verdict.disk));
+  if (verdict.memory.disk)
+    text += fmt::format("; {} on disk ({})", formatBytes(verdict.memory.disk), kindsText(verdict.disk));
   if (!verdict.stepSeconds)
     return text + ". The plan does not predict how long a step takes.";
   text += fmt::format(". A step is predicted to take {}", secondsText(*verdict.stepSeconds));

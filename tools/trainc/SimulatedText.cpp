@@ -4,6 +4,7 @@
 #include "runtime/base/units.h"
 #include "runtime/plan/streams.h"
 #include "runtime/plan/view.h"
+#include "tools/report/verdict.h"
 
 #include <algorithm>
 #include <span>
@@ -49,11 +50,16 @@ std::string headline(const fb::Plan &plan, const Cluster &cluster, const Simulat
   if (plan.ranks() > 1)
     text += fmt::format("communication  {}, {} of it exposed\n", timeText(link(step).busy),
                         link(step).busy > 0 ? percent(link(step).exposed, link(step).busy) : "none");
-  text += fmt::format("memory         {}", formatBytes(step.deviceBytes));
+  text += fmt::format("memory         {}", report::needText(step.memory, plan.ranks()));
   if (step.machine.memoryBytes > 0)
     text += fmt::format(" of {}{}", formatBytes(step.machine.memoryBytes),
-                        step.deviceBytes > step.machine.memoryBytes ? ": it does not fit" : "");
-  return text + "\n";
+                        step.memory.together() > step.machine.memoryBytes ? ": it does not fit" : "");
+  text += "\n";
+  if (step.memory.host > 0)
+    text += fmt::format("host           {} of its memory\n", formatBytes(step.memory.host));
+  if (step.memory.disk > 0)
+    text += fmt::format("disk           {}\n", formatBytes(step.memory.disk));
+  return text;
 }
 
 std::string streamTable(const Simulation &step) {
@@ -105,8 +111,12 @@ std::string simulatedJson(const fb::Plan &plan, const Cluster &cluster, const Si
             {"mfu", step.mfu()},
             {"communication_seconds", link(step).busy},
             {"exposed_communication_seconds", link(step).exposed},
-            {"device_bytes", step.deviceBytes},
-            {"device_memory_bytes", step.machine.memoryBytes}};
+            {"device_bytes", step.memory.together()},
+            {"peak_bytes", step.memory.arenas},
+            {"unplanned_bytes", step.memory.besides ? Json(*step.memory.besides) : Json()},
+            {"host_bytes", step.memory.host},
+            {"disk_bytes", step.memory.disk},
+            {"device_memory_bytes", step.machine.memoryBytes > 0 ? Json(step.machine.memoryBytes) : Json()}};
   for (size_t stream = 0; stream < step.streams.size(); ++stream)
     json["streams"][streamName(static_cast<fb::Stream>(stream))] = {
         {"busy_seconds", step.streams[stream].busy}, {"exposed_seconds", step.streams[stream].exposed}};

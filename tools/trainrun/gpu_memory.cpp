@@ -1,6 +1,7 @@
 #include "tools/trainrun/gpu_memory.h"
 
 #include "runtime/base/units.h"
+#include "runtime/plan/memory_need.h"
 #include "runtime/plan/settings.h"
 #include "runtime/schema/gpu_memory.h"
 
@@ -10,14 +11,6 @@
 namespace trainc {
 
 namespace {
-
-uint64_t gpuArenaBytes(const fb::Plan &plan) {
-  uint64_t bytes = 0;
-  for (const fb::Arena *arena : *plan.arenas())
-    if (arena->space() == fb::Space::Device)
-      bytes += arena->bytes();
-  return bytes;
-}
 
 /// What a plan reserves, the driver's context included; of one that does not say, the compiler's default.
 uint64_t reserveOf(const fb::Plan &plan) {
@@ -37,7 +30,7 @@ Result<std::optional<std::string>> checkGpuMemory(const fb::Plan &plan, const De
   TRAINC_ASSIGN_OR_RETURN(const DeviceMemoryUse use, device.memoryUse());
   if (use.total == 0)
     return std::optional<std::string>();
-  const uint64_t arenas = gpuArenaBytes(plan), rest = withoutContext(reserveOf(plan));
+  const uint64_t arenas = memoryNeedOf(plan).arenas, rest = withoutContext(reserveOf(plan));
   if (arenas + rest <= use.freeAtStart)
     return std::optional<std::string>();
   const uint64_t limit = use.freeAtStart + std::min(reserveOf(plan), kGpuContextBytes);

@@ -13,14 +13,6 @@ namespace trainc {
 
 namespace {
 
-uint64_t diskBytes(const fb::Plan &plan) {
-  uint64_t bytes = 0;
-  for (const fb::Arena *arena : *plan.arenas())
-    if (arena->space() == fb::Space::Disk)
-      bytes += arena->bytes();
-  return bytes;
-}
-
 std::string shownFolder(const Options &options) {
   std::error_code error;
   return std::filesystem::absolute(DiskArena::folderFor(offloadFolder(options)), error).string();
@@ -48,14 +40,14 @@ std::filesystem::path offloadFolder(const Options &options) {
 }
 
 std::optional<std::string> describeOffload(const fb::Plan &plan, const Options &options) {
-  const uint64_t bytes = diskBytes(plan);
+  const uint64_t bytes = memoryNeedOf(plan).disk;
   if (bytes == 0)
     return std::nullopt;
   return fmt::format("on disk: {}, in {}", formatBytes(bytes), shownFolder(options));
 }
 
 std::optional<std::string> offloadWarning(const fb::Plan &plan, const Options &options) {
-  const uint64_t bytes = diskBytes(plan);
+  const uint64_t bytes = memoryNeedOf(plan).disk;
   if (bytes == 0 && !options.offloadDir.empty())
     return fmt::format(
         "--offload-dir={} does nothing: the plan keeps nothing on disk; leave it out, or compile with "

@@ -45,6 +45,22 @@ TEST(ReportPage, HoldsItsPartsAndTheDocument) {
   EXPECT_THAT(page, Not(HasSubstr("https:")));
 }
 
+TEST(ReportPage, SaysOnlyWhatThePlanSaysOfTheProcess) {
+  PlanBuilder builder = spacesPlan();
+  for (const auto &[report, expected] :
+       {std::pair(R"({"memory": {"unplanned": 5}})", nlohmann::json(5)), std::pair("[]", nlohmann::json()),
+        std::pair(R"({"memory": {"unplanned": "5"}})", nlohmann::json())}) {
+    builder.plan.report = report;
+    const VerifiedPlan verified(builder);
+    const report::Analysis analysis(verified.plan());
+    EXPECT_EQ(report::documentOf(analysis, "x.plan")["verdict"]["unplanned_bytes"], expected);
+    EXPECT_THAT(report::summaryText(analysis, "x.plan"),
+                HasSubstr(expected.is_null()
+                              ? "its arenas; the plan does not say what a process takes besides"
+                              : "besides them at most 5 B"));
+  }
+}
+
 TEST(ReportPage, TakesWhatThePlannerSaysIfItIsInOurWords) {
   PlanBuilder builder = spacesPlan();
   const std::string ours = R"({"strategies":[{"settings":{}}]})";

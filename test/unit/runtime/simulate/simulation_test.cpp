@@ -103,7 +103,8 @@ TEST_F(SimulationTest, TransfersRunAtTheRatesOfTheirWays) {
   EXPECT_DOUBLE_EQ(disk.busy, 500);
   EXPECT_DOUBLE_EQ(disk.exposed, 200);
   EXPECT_DOUBLE_EQ(step.streams[static_cast<size_t>(fb::Stream::CopyOut)].busy, 40);
-  EXPECT_EQ(step.deviceBytes, 4096u);
+  EXPECT_EQ(step.memory.arenas, 2 * 4096u) << "a CPU's memory is its host's";
+  EXPECT_EQ(step.memory.disk, 4096u);
 }
 
 TEST_F(SimulationTest, GroupsOfRanksExchangeOnTheirLinks) {
