@@ -78,7 +78,8 @@ class Document(harness.EndToEndTest):
                 self.assertEqual(sum(part["bytes"] for part in report["peak"]["parts"]), compiled["memory"]["peak"])
                 self.assertEqual({each["kind"].replace("-", "_"): {"count": each["count"], "bytes": each["sent_bytes"]} for each in report["collectives"]},
                                  compiled["collectives"])
-                self.assertEqual(report["settings"], [{key: each[key] for key in ("setting", "value", "source")} for each in compiled["settings"]])
+                keys = ("setting", "value", "source")
+                self.assertEqual(*([{key: each[key] for key in keys} for each in settings] for settings in (report["settings"], compiled["settings"])))
                 for kind, role in (("parameters", "parameters"), ("gradients", "gradients"), ("optimizer states", "optimizer")):
                     held = sum(size for size, of, arena in zip(*(report["buffers"][key] for key in ("bytes", "kind", "arena")))
                                if report["kinds"][of] == kind and report["arenas"][arena]["persistent"])
@@ -164,6 +165,25 @@ class Text(harness.EndToEndTest):
         out, _ = self.trainc("report", "one.plan", "one.plan", "--json")
         self.assertEqual([group["rows"] for group in json.loads(out)["groups"]], [[]] * 7)
 
+    def test_settings_that_were_decided_and_sizes(self):
+        """What the memory limit decided is shown, with that; sizes have one spelling, whoever wrote them."""
+        ranks = ["--ranks=2", "--zero-stage=3"]
+        self.compile(harness.program("gpt"), *ranks, to="plain.plan")
+        limited = [*ranks, "--memory-limit=80MiB", "--activation-checkpointing=none", "--offload=optimizer"]
+        self.compile(harness.program("gpt"), *limited, to="decided.plan")
+        self.compile(harness.program("gpt"), *limited, "--offload-group=16MiB", to="given.plan")
+        out, _ = self.trainc("report", "decided.plan")
+        settings = out[out.index("\nSettings that were given or decided:\n"):]
+        self.assertRegex(settings, r"\n  memory_limit +80\.0 MiB +--memory-limit\n")
+        self.assertRegex(settings, r"\n  offload_group +16\.0 MiB +derived: bytes of states outside\n")
+        self.assertRegex(settings, r"\n  max_reuse_distance +\d+ +derived: memory_limit\n")
+        self.assertNotIn("eval_batch", settings)
+        out, _ = self.trainc("report", "decided.plan", "given.plan")
+        self.assertIn("\nSettings: nothing changed\n", out)
+        out, _ = self.trainc("report", "plain.plan", "given.plan")
+        self.assertRegex(out, r"\n  memory_limit +none -> 80\.0 MiB ")
+        self.assertNotIn("offload_group", out)
+
     def test_bad_input(self):
         subprocess.run([MAKE_TOY_PLAN, "toy.plan"], check=True)
         plan = bytearray(Path("toy.plan").read_bytes())
@@ -223,11 +243,20 @@ class Page(harness.EndToEndTest):
         self.assertIn(f"The peak, at instruction {report['peak']['instruction']}: ", now)
         self.assertIn(f"{held:,} bytes held".replace(",", "\u202f"), now)
         self.assertEqual(page.evaluate("document.querySelectorAll('#proofs li').length"), len(report["proofs"]))
+        settings = page.evaluate("[...document.querySelectorAll('#settings-table tbody tr')].map(row => [row.children[0].textContent, row.children[1].textContent])")
+        self.assertEqual([name for name, _ in settings], [each["setting"] for each in report["settings"] if not each["is_default"]])
+        self.assertIn(["memory_limit", "1.00 GiB"], settings)
         batches = [str(each["samples"]) for each in report["largest_batches"]["batches"]]
         self.assertEqual(len(batches), 3)
         shown = page.evaluate("[...document.querySelectorAll('#largest-batches tbody tr')].map(row => row.children[1].textContent.replaceAll('\\u202f', '')).join()")
         self.assertEqual(shown, ",".join(batches))
         self.assertEqual(page.evaluate("performance.getEntriesByType('resource').length"), 0) # no other file, no network
+
+    def test_shows_what_changed(self):
+        for name, limit in (("one", "64MiB"), ("two", "1GiB")):
+            self.compile(harness.program("gpt"), f"--memory-limit={limit}", to=f"{name}.plan")
+        self.trainc("report", "one.plan", "two.plan", "-o", "changed.html")
+        self.assertEqual(self.show("changed.html").evaluate("[...document.querySelectorAll('#group1 tbody tr td')].map(cell => cell.textContent)"), ["memory_limit", "64.0 MiB", "1.00 GiB"])
 
     def test_marks_all_exposed_communication(self):
         """What drawMoment() marks sums to what the verdict says."""

@@ -56,7 +56,7 @@ MAY_INCLUDE = {
     "tools/common": ["runtime/base"],
     "tools/language": DIALECTS + ["runtime/schema/plain_text.h"],
     "tools/trainrun": ["runtime", "tools/common"],
-    "tools/report": ["runtime/base", "runtime/cost", "runtime/log", "runtime/plan", "runtime/schema", "runtime/simulate"],
+    "tools/report": ["dialects/Train/ProgramWords.h", "dialects/Train/Sizes.h", "runtime/base", "runtime/cost", "runtime/log", "runtime/plan", "runtime/schema", "runtime/simulate"],
     "tools": ["tools/common", "tools/language", "tools/report", "lib", "runtime/base", "runtime/cost", "runtime/schema", "runtime/plan", "runtime/simulate", "runtime/data", "runtime/formats", "runtime/state"] + DIALECTS,
     # It calibrates with kernels of plans.
     "tools/trainc": ["tools/common", "tools/language", "tools/report", "lib", "runtime"] + DIALECTS,

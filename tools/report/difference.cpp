@@ -1,10 +1,10 @@
 #include "tools/report/difference.h"
 
-#include "runtime/plan/settings.h"
 #include "runtime/plan/view.h"
 #include "tools/report/collectives.h"
 #include "tools/report/document_entries.h"
 #include "tools/report/peak.h"
+#include "tools/report/settings.h"
 #include "tools/report/verdict.h"
 
 #include <map>
@@ -28,8 +28,8 @@ Rows factRows(const Analysis &analysis) {
 
 Rows settingRows(const Analysis &analysis) {
   Rows rows;
-  for (const Setting &each : settingsOf(analysis.plan))
-    rows.emplace_back(each.setting, each.value);
+  for (const KnownSetting &each : knownSettingsOf(analysis.plan))
+    rows.emplace_back(each.setting, each.bytes ? json(*each.bytes) : json(each.value));
   return rows;
 }
 

@@ -1,7 +1,6 @@
 #include "tools/report/document.h"
 
 #include "runtime/plan/dtype.h"
-#include "runtime/plan/settings.h"
 #include "runtime/plan/streams.h"
 #include "runtime/plan/view.h"
 #include "tools/report/collectives.h"
@@ -9,6 +8,7 @@
 #include "tools/report/largest_batches.h"
 #include "tools/report/peak.h"
 #include "tools/report/proofs.h"
+#include "tools/report/settings.h"
 #include "tools/report/tree.h"
 #include "tools/report/verdict.h"
 
@@ -149,8 +149,12 @@ json treeJson(const Analysis &analysis) {
 
 json settingsJson(const fb::Plan &plan) {
   json settings = json::array();
-  for (const Setting &each : settingsOf(plan))
-    settings.push_back({{"setting", each.setting}, {"value", each.value}, {"source", each.source}});
+  for (const KnownSetting &each : knownSettingsOf(plan))
+    settings.push_back({{"setting", each.setting},
+                        {"value", each.value},
+                        {"source", each.source},
+                        {"bytes", each.bytes ? json(*each.bytes) : json()},
+                        {"is_default", each.isDefault}});
   return settings;
 }
 

@@ -1,13 +1,13 @@
 #include "tools/report/text.h"
 
 #include "runtime/base/units.h"
-#include "runtime/plan/settings.h"
 #include "runtime/plan/streams.h"
 #include "runtime/plan/view.h"
 #include "tools/report/collectives.h"
 #include "tools/report/largest_batches.h"
 #include "tools/report/peak.h"
 #include "tools/report/proofs.h"
+#include "tools/report/settings.h"
 #include "tools/report/verdict.h"
 
 #include <algorithm>
@@ -115,10 +115,10 @@ void addLargestBatches(const Analysis &analysis, Lines &lines) {
 }
 
 void addSettings(const fb::Plan &plan, Lines &lines) {
-  lines.add("\nSettings that were given:");
-  for (const Setting &each : settingsOf(plan))
-    if (each.source != "default" && !each.source.starts_with("derived"))
-      lines.add("  {:24} {:32} {}", each.setting, each.value, each.source);
+  lines.add("\nSettings that were given or decided:");
+  for (const KnownSetting &each : knownSettingsOf(plan))
+    if (!each.isDefault)
+      lines.add("  {:24} {:32} {}", each.setting, each.shown(), each.source);
 }
 
 void addProofs(const fb::Plan &plan, Lines &lines) {
@@ -127,16 +127,16 @@ void addProofs(const fb::Plan &plan, Lines &lines) {
     lines.add("  {:>8} {} {}", each.count, each.of, each.statement);
 }
 
-/// A number of a difference as people read it; texts as they are.
+/// A number of a difference as people read it; texts as they are. Numbers among texts are bytes.
 std::string valueText(const nlohmann::json &value, const std::string &unit) {
   if (value.is_null())
     return "none";
   if (!value.is_number())
     return value.is_string() ? value.get<std::string>() : value.dump();
   const auto number = value.get<double>();
-  return unit == "bytes"     ? formatBytes(static_cast<uint64_t>(number))
-         : unit == "seconds" ? secondsText(number)
-                             : fmt::format("{}", value.get<int64_t>());
+  return unit == "bytes" || unit == "text" ? formatBytes(static_cast<uint64_t>(number))
+         : unit == "seconds"               ? secondsText(number)
+                                           : fmt::format("{}", value.get<int64_t>());
 }
 
 /// " (+12.5 %)" of two numbers, the first of which is not 0.

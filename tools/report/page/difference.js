@@ -3,7 +3,8 @@
 function differenceValue(value, unit) {
   if (value === null)
     return "none";
-  return unit === "bytes" ? bytesText(value) : unit === "seconds" ? secondsText(value) : unit === "count" ? wholeText(value) : String(value);
+  const isSize = unit === "bytes" || (unit === "text" && typeof value === "number"); // numbers among texts are sizes
+  return isSize ? bytesText(value) : unit === "seconds" ? secondsText(value) : unit === "count" ? wholeText(value) : String(value);
 }
 
 /** A cell that says by how much a number grew: less is better of bytes and seconds. */

@@ -109,14 +109,12 @@ function timePart() {
 }
 
 function settingsPart() {
-  const rows = report.settings.map(({setting, value, source}) => {
-    const isBytes = /memory/.test(setting) && /^\d+$/.test(value), row = [setting, wide(isBytes ? bytesText(Number(value)) : value), wide(source)];
-    return {row, isDefault: source === "default" || source.startsWith("derived")};
-  });
-  const fill = all => table([["setting"], ["value"], ["from"]], rows.filter(each => all || !each.isDefault).map(each => each.row), {id: "settings-table"});
+  const rows = report.settings;
+  const fill = all => table([["setting"], ["value"], ["from"]], rows.filter(each => all || !each.is_default).map(({setting, value, source, bytes}) =>
+    [setting, wide(bytes === null ? value : bytesText(bytes)), wide(source)]), {id: "settings-table"});
   const holder = make("div", {}, fill(false));
   return rows.length ? section("settings", "Settings", "What the plan was compiled with, and where each comes from.",
-    make("div", {class: "tools"}, choice("show", [[false, "those that were given"], [true, "all"]], false, all => holder.replaceChildren(fill(all)))), holder) : null;
+    make("div", {class: "tools"}, choice("show", [[false, "those that were given or decided"], [true, "all"]], false, all => holder.replaceChildren(fill(all)))), holder) : null;
 }
 
 function proofsPart() {
