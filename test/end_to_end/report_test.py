@@ -85,6 +85,14 @@ class Document(harness.EndToEndTest):
                                if report["kinds"][of] == kind and report["arenas"][arena]["persistent"])
                     self.assertEqual(held, compiled["memory"][role], kind)
 
+    def test_only_what_could_be_made_again_has_a_price(self):
+        """Neither what was fetched from disk, nor gradients, which products at the same lines make: of c_proj's two weights they take 32 KiB."""
+        for options in ([], ["--accumulate=2", "--offload=optimizer,gradients", "--offload-group=16KiB"]):
+            with self.subTest(options):
+                made = {each["what"]: each["bytes"] for each in self.document(*options)[0]["remakes"]}
+                self.assertLessEqual(made["h.*.mlp.c_proj: nn.matmul"], 2 * 3 * 16 * 32 * 4)
+                self.assertFalse([what for what in made if "train." in what], made)
+
     def test_what_lies_outside_is_listed_by_kind(self):
         report, compiled = self.document("--offload=optimizer,activations", "--offload-group=16KiB")
         verdict, disk = report["verdict"], compiled["memory_outside"]["disk"]

@@ -2,6 +2,7 @@
 
 #include "runtime/plan/memory_need.h"
 #include "runtime/plan/view.h"
+#include "tools/report/forward.h"
 
 #include <algorithm>
 #include <map>
@@ -93,6 +94,7 @@ std::vector<Remake> remakesOf(const Analysis &analysis) {
   std::map<std::string, Remake> groups;
   if (!analysis.peakEntry)
     return {};
+  const std::vector<bool> isForward = forwardOf(analysis.plan, analysis.peakEntry->moments);
   std::set<std::pair<uint32_t, uint32_t>> counted; ///< moments and buffers: a value may be in pieces
   std::set<uint32_t> timed;                        ///< moments whose seconds are in a sum
   const EntryAnalysis &entry = *analysis.peakEntry;
@@ -102,6 +104,9 @@ std::vector<Remake> remakesOf(const Analysis &analysis) {
     if (!isKept || analysis.labels.kind(each.buffer) != Kind::Activation)
       continue;
     const Moment &writer = entry.moments[each.begin];
+    // What comes from other ranks, from disk or from the host was not made here.
+    if (!isForward[each.begin] || writer.instruction->stream() != fb::Stream::Compute)
+      continue;
     const fb::Source &source = *analysis.plan.sources()->Get(writer.instruction->source());
     const std::string what = anyBlock(view(source.op()));
     const std::string place =

@@ -31,8 +31,8 @@ struct Remake {
                       ///< make them again instead of keeping them
 };
 
-/// The values that the peak's entry keeps over its peak, the largest sums first. Gathered parameters are not
-/// among them.
+/// The activations that the peak's entry keeps over its peak and that recomputation could make again, which
+/// are those of the forward: the largest sums first.
 std::vector<Remake> remakesOf(const Analysis &analysis);
 
 /// "h.*.mlp: nn.matmul" of "h.3.mlp: nn.matmul": a block's number stands for all.
