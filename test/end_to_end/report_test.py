@@ -195,7 +195,9 @@ class Text(harness.EndToEndTest):
     def test_bad_input(self):
         subprocess.run([MAKE_TOY_PLAN, "toy.plan"], check=True)
         plan = bytearray(Path("toy.plan").read_bytes())
-        Path("text").write_text("no plan\n")
+        for name in ("text", "text.html"):
+            Path(name).write_text("no plan\n")
+        Path("full.html").symlink_to("/dev/full")
         Path("short.plan").write_bytes(plan[:-1])
         Path("newer.plan").write_bytes(plan[:8] + struct.pack("<I", 99) + plan[12:])
         Path("damaged.plan").write_bytes(plan[:200] + bytes([plan[200] ^ 1]) + plan[201:])
@@ -203,14 +205,16 @@ class Text(harness.EndToEndTest):
                                   (["damaged.plan"], "error: damaged.plan: "), (["missing.plan"], "error: missing.plan: "), ([], "plan"),
                                   (["toy.plan", "text"], "error: text: "), (["toy.plan", "-o", "toy.plan"], "error: -o toy.plan"),
                                   (["toy.plan", "-o", "missing/x.html"], "error: -o missing/x.html: the folder 'missing' does not exist"),
-                                  (["toy.plan", "-o", "text"], "error: -o text: the file holds something else than a page of trainc report, which would be lost; "
+                                  (["toy.plan", "-o", "x.txt"], "error: -o x.txt: expected a name that ends with .html, as what is written is a page for browsers; "
+                                   "add .html, or leave -o out to print text, or JSON with --json"),
+                                  (["toy.plan", "-o", "text.html"], "error: -o text.html: the file holds something else than a page of trainc report, which would be lost; "
                                    "give another name, or delete it"),
-                                  (["toy.plan", "-o", "/dev/full"], "error: -o /dev/full"), (["toy.plan", "-o", "x.html", "--json"], "--json")):
+                                  (["toy.plan", "-o", "full.html"], "error: -o full.html"), (["toy.plan", "-o", "x.html", "--json"], "--json")):
             with self.subTest(command):
                 self.fails([TRAINC, "report", *command], 2, expected)
-        self.assertFalse(Path("x.html").exists())
+        self.assertFalse(Path("x.html").exists() or Path("x.txt").exists())
         self.assertEqual(Path("toy.plan").read_bytes(), plan)
-        self.assertEqual(Path("text").read_text(), "no plan\n")
+        self.assertEqual(Path("text.html").read_text(), "no plan\n")
         for _ in range(2):  # pages begin anew
             self.trainc("report", "toy.plan", "-o", "x.html")
         with open("/dev/full", "w") as full:

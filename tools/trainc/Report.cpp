@@ -15,6 +15,16 @@ namespace trainc {
 
 namespace {
 
+/// A page in a file of another name would open as text.
+Status requirePageName(const ReportCommand &command) {
+  if (command.output.ends_with(".html") || command.output.ends_with(".htm"))
+    return {};
+  return invalidInput(
+      "-o {}: expected a name that ends with .html, as what is written is a page for browsers; add .html, "
+      "or leave -o out to print text, or JSON with --json",
+      command.output);
+}
+
 Status checkPaths(const ReportCommand &command) {
   std::vector<NamedPath> inputs;
   for (const std::string &plan : {command.plan, command.other}) {
@@ -25,6 +35,7 @@ Status checkPaths(const ReportCommand &command) {
   }
   if (command.output.empty())
     return {};
+  TRAINC_RETURN_IF_ERROR(requirePageName(command));
   TRAINC_RETURN_IF_ERROR(checkOutputs({{"-o " + command.output, command.output}}, inputs));
   return requireKind(command.output, {"-o ", "a page of trainc report", report::pageBeginning()});
 }
