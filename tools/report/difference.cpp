@@ -26,10 +26,14 @@ Rows factRows(const Analysis &analysis) {
           {"ranks that divide states", fmt::format("{}", plan.shard_ranks())}};
 }
 
+/// Of what a program says several times, such as its groups, all are one value.
 Rows settingRows(const Analysis &analysis) {
   Rows rows;
   for (const KnownSetting &each : knownSettingsOf(analysis.plan))
-    rows.emplace_back(each.setting, each.bytes ? json(*each.bytes) : json(each.value));
+    if (!rows.empty() && rows.back().first == each.setting && rows.back().second.is_string())
+      rows.back().second = rows.back().second.get<std::string>() + "; " + each.value;
+    else
+      rows.emplace_back(each.setting, each.bytes ? json(*each.bytes) : json(each.value));
   return rows;
 }
 

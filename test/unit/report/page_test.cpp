@@ -133,6 +133,21 @@ TEST(ReportDifference, IsEmptyOfAPlanAndItself) {
     EXPECT_TRUE(group["rows"].empty()) << group;
 }
 
+TEST(ReportDifference, ComparesAllThatASettingSays) {
+  PlanBuilder from = spacesPlan(), to = spacesPlan();
+  const auto settings = [](const char *second) {
+    return fmt::format(
+        R"({{"settings": [{{"setting": "group", "value": "a"}}, {{"setting": "group", "value": "{}"}}]}})",
+        second);
+  };
+  from.plan.report = settings("b");
+  to.plan.report = settings("c");
+  const VerifiedPlan before(from), after(to);
+  const nlohmann::json difference = report::differenceOf(report::Analysis(before.plan()), "a.plan",
+                                                         report::Analysis(after.plan()), "b.plan");
+  EXPECT_EQ(difference["groups"][1]["rows"].dump(), R"([{"from":"a; b","to":"a; c","what":"group"}])");
+}
+
 TEST(ReportDifference, SaysWhatChanged) {
   const VerifiedPlan from(ranksPlan(4, 2)), to(ranksPlan(6, 2));
   const std::string text = report::differenceText(
