@@ -2,7 +2,6 @@
 
 #include "runtime/base/units.h"
 #include "runtime/device/disk_arena.h"
-#include "runtime/base/units.h"
 #include "runtime/plan/memory_need.h"
 
 #include <fmt/format.h>
