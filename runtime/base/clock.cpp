@@ -10,6 +10,12 @@
 
 namespace trainc {
 
+double threadSeconds() {
+  timespec worked{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &worked);
+  return static_cast<double>(worked.tv_sec) + static_cast<double>(worked.tv_nsec) * 1e-9;
+}
+
 double secondsSinceProcessStart() {
   std::ifstream file("/proc/self/stat");
   const std::string text{std::istreambuf_iterator<char>(file), {}};

@@ -10,9 +10,13 @@ inline double steadySeconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+/// Seconds that a processor has worked for this thread.
+double threadSeconds();
+
 /// From when to when something ran, in seconds of steadySeconds().
 struct TimeSpan {
   double begin = 0, end = 0;
+  double threadSeconds = 0; ///< of these; 0 where nobody measured it
 
   double seconds() const { return end - begin; }
 };

@@ -177,8 +177,10 @@ void TraceWriter::endTrainingStep(uint64_t number, TimeSpan span) {
 void TraceWriter::addSlice(uint32_t track, TimeSpan span, std::string_view texts) {
   if (tracks_.insert(track).second)
     addTrack(track);
-  add(fmt::format(R"({{"ph":"X","pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f},{}}})", rank_, track,
-                  span.begin * 1e6, span.seconds() * 1e6, texts));
+  const std::string worked =
+      span.threadSeconds > 0 ? fmt::format(R"("tdur":{:.3f},)", span.threadSeconds * 1e6) : "";
+  add(fmt::format(R"({{"ph":"X","pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f},{}{}}})", rank_, track,
+                  span.begin * 1e6, span.seconds() * 1e6, worked, texts));
 }
 
 void TraceWriter::add(std::string_view event) {

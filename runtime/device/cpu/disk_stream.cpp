@@ -17,10 +17,10 @@ DiskStream::~DiskStream() {
 }
 
 Status DiskStream::Transfer::run() const {
-  const double begin = steadySeconds();
+  const double begin = steadySeconds(), worked = threadSeconds();
   const Status status = toDisk ? arena->write(onDisk, memory) : arena->read(memory, onDisk);
   if (ran)
-    *ran = {begin, steadySeconds()};
+    *ran = {begin, steadySeconds(), threadSeconds() - worked};
   return status;
 }
 
