@@ -65,10 +65,21 @@ static void setSource(ProgramOp program, StringRef word, Attribute source) {
   program.setSourcesAttr(sources.getDictionary(program.getContext()));
 }
 
-bool trainc::train::isFromOption(ProgramOp program, StringRef word) {
+/// Whether the word's source is a text, and no line of the model, that begins so.
+static bool sourceBegins(ProgramOp program, StringRef word, StringRef with) {
   DictionaryAttr sources = program.getSourcesAttr();
   auto source = sources ? sources.getAs<StringAttr>(word) : StringAttr();
-  return source && source.getValue().starts_with("--");
+  return source && source.getValue().starts_with(with);
+}
+
+bool trainc::train::isFromOption(ProgramOp program, StringRef word) {
+  return sourceBegins(program, word, "--");
+}
+
+static constexpr StringLiteral kDerived = "derived: ";
+
+bool trainc::train::isDerived(ProgramOp program, StringRef word) {
+  return sourceBegins(program, word, kDerived);
 }
 
 /// Words of `sharding` are checked together by apply().
@@ -117,7 +128,7 @@ void trainc::train::setDerived(ProgramOp program, StringRef name, Attribute valu
   setValue(program, *word, value, sharding);
   [[maybe_unused]] LogicalResult set = setSharding(program, sharding);
   assert(succeeded(set) && "the compiler decides what is allowed");
-  setSource(program, name, StringAttr::get(program.getContext(), "derived: " + from));
+  setSource(program, name, StringAttr::get(program.getContext(), kDerived + from));
 }
 
 void trainc::train::setDerived(ProgramOp program, ArrayRef<GivenSetting> chosen, StringRef from) {
@@ -174,9 +185,9 @@ static SettingInForce inForce(ProgramOp program, const ProgramWord &word, Dictio
   const StringRef name(word.word);
   Attribute value = word.ofSharding ? sharding.get(name) : program->getAttr(name);
   std::string text = value ? textOf(value) : std::string(word.otherwise);
-  return {name.str(), std::move(text),
-          sourceOf(program, name,
-                   word.derived.empty() ? "default" : ("derived: " + StringRef(word.derived)).str())};
+  return {
+      name.str(), std::move(text),
+      sourceOf(program, name, word.derived.empty() ? "default" : (kDerived + StringRef(word.derived)).str())};
 }
 
 static constexpr StringLiteral kGroupSource = "group ";

@@ -15,6 +15,9 @@ llvm::LogicalResult applyOptions(ProgramOp program, llvm::ArrayRef<GivenSetting>
 /// Whether an option said the word.
 bool isFromOption(ProgramOp program, llvm::StringRef word);
 
+/// Whether the compiler decided it, as nobody gave it.
+bool isDerived(ProgramOp program, llvm::StringRef word);
+
 /// Sets what the compiler decides, and what from.
 void setDerived(ProgramOp program, llvm::StringRef word, mlir::Attribute value, llvm::StringRef from);
 

@@ -40,13 +40,17 @@ static std::string whyIdleInScaling(train::ProgramOp program, const train::Progr
   return program.getLossScale() > 0 && each.word != "loss_scale" ? "with a fixed loss_scale" : "";
 }
 
+/// A memory limit that decides on `none` has tried the words with `full`.
 static std::string whyIdleInCheckpoints(train::ProgramOp program, const train::ProgramWord &each) {
   const StringRef mode = program.getActivationCheckpointing().value_or("none");
   const bool isChosen =
       mode == "budget" && (each.word == "checkpoint_keep" || each.word == "checkpoint_rest");
-  if (!each.ofCheckpoints || mode == "full" || (mode == "budget" && !isChosen))
+  if (!each.ofCheckpoints || mode == "full" || (mode == "budget" && !isChosen) ||
+      train::isDerived(program, "activation_checkpointing"))
     return "";
-  return llvm::formatv("with activation_checkpointing {0}{1}", mode, isChosen ? ", which chooses it" : "");
+  return llvm::formatv("with activation_checkpointing {0}{1}", mode,
+                       isChosen ? ", which chooses it"
+                                : "; give --activation-checkpointing=full as well, or leave it out");
 }
 
 /// A memory limit may yet decide what is kept outside.

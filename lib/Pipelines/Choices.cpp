@@ -10,7 +10,8 @@ using namespace mlir;
 
 namespace trainc {
 
-static constexpr StringLiteral kGroupWord = "hybrid_shard";
+static constexpr StringLiteral kGroupWord = "hybrid_shard", kKeptWord = "checkpoint_keep",
+                               kRestWord = "checkpoint_rest";
 
 static std::vector<TriedSettings> divisionsOf(train::ProgramOp program) {
   std::vector<TriedSettings> divisions, stages(1);
@@ -45,18 +46,27 @@ static std::vector<TriedSettings> splitsOf(train::ProgramOp program) {
 Choices::Choices(train::ProgramOp program)
     : divisions(divisionsOf(program)), splits(splitsOf(program)), mayOffload(!isDecided(program, "offload")),
       mayRecompute(!isDecided(program, "activation_checkpointing")),
+      mayChooseKept(!isDecided(program, kKeptWord)), mayChooseRest(!isDecided(program, kRestWord)),
       copiesAnyway(train::offloadOf(program).any()),
       copiesActivationsAnyway(train::offloadOf(program).activations),
       mayGatherLate(program.getRanks() > 1 && !isDecided(program, "prefetch") &&
                     (!isDecided(program, "zero_stage") || program.getZeroStage() == 3)) {}
 
+bool Choices::mayChoose(const train::GivenSetting &ofBlocks) const {
+  return ofBlocks.word == kKeptWord ? mayChooseKept : ofBlocks.word == kRestWord ? mayChooseRest : true;
+}
+
 void Choices::addLevels(const std::vector<TriedSettings> &blocks) {
   levels = blocks;
   if (mayRecompute) {
     levels = combine(std::vector<TriedSettings>(1), "activation_checkpointing", {"none", "selective"});
-    for (const TriedSettings &kept : llvm::drop_begin(blocks, levels.size())) {
+    size_t first = levels.size(); // before it blocks are not computed again
+    if (!mayChooseKept)           // which all others differ in
+      first = std::max(first, blocks.size() - 1);
+    for (const TriedSettings &chosen : llvm::drop_begin(blocks, first)) {
       levels.push_back({{"activation_checkpointing", "full"}});
-      llvm::append_range(levels.back(), kept);
+      llvm::copy_if(chosen, std::back_inserter(levels.back()),
+                    [&](const train::GivenSetting &each) { return mayChoose(each); });
     }
   }
   if (mayGatherLate) {

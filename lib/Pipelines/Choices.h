@@ -31,6 +31,7 @@ struct Choices {
   explicit Choices(train::ProgramOp program);
 
   /// Fills `levels`: `blocks` are checkpointLevels() if the program may recompute, else one of no settings.
+  /// Of these, what somebody gave stays.
   void addLevels(const std::vector<TriedSettings> &blocks);
 
   /// Whether there is a choice.
@@ -49,9 +50,13 @@ struct Choices {
   std::vector<TriedSettings> levels;    ///< the less is computed again the earlier
   bool mayOffload;                      ///< offload is open
   bool mayRecompute;                    ///< activation checkpointing is open
+  bool mayChooseKept, mayChooseRest;    ///< checkpoint_keep, checkpoint_rest are open
   bool copiesAnyway;                    ///< somebody gave an offload
   bool copiesActivationsAnyway;         ///< which has activations
   bool mayGatherLate;                   ///< the last level is one more, and gathers no parameters ahead
+
+private:
+  bool mayChoose(const train::GivenSetting &ofBlocks) const;
 };
 
 } // namespace trainc

@@ -297,6 +297,25 @@ class PlannerTest(harness.EndToEndTest):
         self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", "--largest-batch"], 2, "has no memory limit, into which --largest-batch fits")
         self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", "--largest-batch", "--memory-limit=1MiB"], 2, "the plan needs")
 
+    def tried_with(self, *given):
+        """The settings with which a limit that `selective` exceeds tries `full`, and what is in force then."""
+        options = ["--offload=none", f"--micro-batch={small_gpt.BATCH}"]
+        (selective,) = self.estimate(*options, "--activation-checkpointing=selective")["strategies"]
+        report = self.report(f"--memory-limit={self.bytes(selective) - 1}", *options, *given)
+        full = [each["settings"] for each in report["planner"]["strategies"] if each["settings"]["activation_checkpointing"] == "full"]
+        self.assertGreater(len(full), 0)
+        return full, {each["setting"]: each["value"] for each in report["settings"]}
+
+    def test_what_is_given_of_checkpoints_stays(self):
+        kept, force = self.tried_with("--checkpoint-keep=40")
+        self.assertEqual(kept, [{"activation_checkpointing": "full", "checkpoint_rest": "selective"}])
+        self.assertEqual(force["checkpoint_keep"], "40")
+        rest, force = self.tried_with("--checkpoint-rest=none")
+        self.assertTrue(all(each.keys() == {"activation_checkpointing", "checkpoint_keep"} for each in rest), rest)
+        self.assertEqual(force["checkpoint_rest"], "none")
+        both, _ = self.tried_with("--checkpoint-keep=40", "--checkpoint-rest=selective")
+        self.assertEqual(both, [{"activation_checkpointing": "full"}])
+
     def test_given_settings_are_not_decided(self):
         given = ["--micro-batch=8", "--activation-checkpointing=none", "--offload=none"]
         peak = self.report(*given)["memory"]

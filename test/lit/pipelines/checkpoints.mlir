@@ -46,7 +46,7 @@
 // INNER: nn.barrier
 // INNER-NEXT: nn.gelu
 // NAME: error: checkpoint_blocks (--checkpoint-blocks): there is no block @layers; expected outermost alone, or names of blocks; did you mean 'layer'?
-// IDLE: warning: checkpoint_stride (--checkpoint-stride) does nothing with activation_checkpointing none
+// IDLE: warning: checkpoint_stride (--checkpoint-stride) does nothing with activation_checkpointing none; give --activation-checkpointing=full as well, or leave it out
 // CHOSEN: warning: checkpoint_keep (--checkpoint-keep) does nothing with activation_checkpointing budget, which chooses it
 // CHOSEN: checkpoint_keep "100"
 // TOOK: keep rest parameters {{.*}} verdict
