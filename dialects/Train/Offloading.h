@@ -19,4 +19,7 @@ struct OffloadSettings {
 
 OffloadSettings offloadOf(ProgramOp program);
 
+/// Of which states a word of `offload` speaks; none of others.
+llvm::SmallVector<StateRole> offloadedRoles(llvm::StringRef word);
+
 } // namespace trainc::train

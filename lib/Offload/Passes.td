@@ -103,4 +103,20 @@ def Offload : Pass<"offload", "::mlir::ModuleOp"> {
                            "::trainc::train::TrainDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"]; // kernels are priced by their bodies
 }
 
+def WarnIdleOffload : Pass<"warn-idle-offload", "::mlir::ModuleOp"> {
+  let summary = "warns of words of `offload` that put nothing outside the device's memory";
+  let description = [{
+    Runs behind `offload`. It warns of each word that somebody gave if no state of that kind lies on disk or in the host's memory:
+
+    ```mlir
+    train.program @p { ... batch 8  offload "optimizer,gradients" }
+                                 // warning: offload (--offload) gradients does nothing: a step holds no sums of gradients; leave it out
+    train.state optimizer on disk @exp_avg.w : tensor<4x1024xf32>
+    train.entry @micro_step { ... }
+    ```
+
+    The module stays as it is. What a memory limit decides is not warned of.
+  }];
+}
+
 #endif

@@ -138,6 +138,7 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &options, Snapshot
         if (last >= Phase::Scheduled) {
           addScheduledPasses(manager, strategy);
           addOffloadPasses(manager, strategy);
+          manager.addPass(createWarnIdleOffload());
         }
         if (last >= Phase::Plan)
           addMemoryPasses(manager, strategy.padsRows);

@@ -1,0 +1,51 @@
+// Pass `warn-idle-offload`.
+#include "dialects/Train/Offloading.h"
+#include "dialects/Train/ProgramSettings.h"
+#include "lib/Offload/Passes.h"
+
+using namespace mlir;
+
+namespace trainc {
+
+#define GEN_PASS_DEF_WARNIDLEOFFLOAD
+#include "lib/Offload/Passes.h.inc"
+
+/// Why nothing that the word of `offload` names lies outside, if the module has no such state.
+static StringRef whyNone(StringRef word) {
+  return llvm::StringSwitch<StringRef>(word)
+      .Case("optimizer", "the optimizer has no states")
+      .Case("gradients", "a step holds no sums of gradients")
+      .Case("activations", "each value is too small to go, or waits too short a time for its copies")
+      .Case("hidden_activations",
+            "each value is too small to go, or has copies that do not hide beside computation")
+      .Default("there is none");
+}
+
+/// Empty if something does.
+static StringRef whyIdle(ModuleOp module, StringRef word) {
+  const SmallVector<train::StateRole> roles = train::offloadedRoles(word);
+  bool hasState = false;
+  for (auto state : module.getOps<train::StateOp>())
+    if (llvm::is_contained(roles, state.getRole())) {
+      if (state.getSpace() != plan::Space::device)
+        return "";
+      hasState = true;
+    }
+  return hasState ? "all of them are too small to go" : whyNone(word);
+}
+
+namespace {
+struct WarnIdleOffload : impl::WarnIdleOffloadBase<WarnIdleOffload> {
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<train::ProgramOp>())
+      if (program.getOffload() && !train::isDerived(program, "offload"))
+        for (StringRef word : llvm::split(*program.getOffload(), ','))
+          if (const StringRef why = whyIdle(getOperation(), word); word != "none" && !why.empty())
+            program.emitWarning("offload (--offload) ")
+                << word << " does nothing: " << why << "; leave it out";
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace
+
+} // namespace trainc
