@@ -129,8 +129,10 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &options, Snapshot
   if (whenPlanned)
     whenPlanned(*planning);
   if (failed(run([&](PassManager &manager) {
-        if (last >= Phase::Step)
+        if (last >= Phase::Step) {
+          manager.addPass(createWarnIdleCheckpoints());
           addRecomputePasses(manager, checkpointsOf(module));
+        }
         if (last >= Phase::Spmd) {
           addShardPasses(manager, strategy);
           addSpmdPasses(manager, strategy);

@@ -103,4 +103,23 @@ def RecomputeBlocks : Pass<"recompute-blocks", "::mlir::ModuleOp"> {
   let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::plan::PlanDialect"];
 }
 
+def WarnIdleCheckpoints : Pass<"warn-idle-checkpoints", "::mlir::ModuleOp"> {
+  let summary = "warns of numbers in `checkpoint_keep` that are of no use of a block";
+  let description = [{
+    Runs before `recompute-blocks`. The last number of `checkpoint_keep` is that of all uses that follow. The pass warns if the numbers before
+    it are more than the uses that are computed again:
+
+    ```mlir
+    train.program @p { ...  activation_checkpointing full  checkpoint_keep "100,50,0" }
+                                 // warning: checkpoint_keep (--checkpoint-keep) says what 2 uses of blocks keep, and what all that follow, ...
+    train.entry @micro_step {
+      ...
+      train.border <"h.0", "layer"> from %x to %y : tensor<8x16xf32> to tensor<8x16xf32>
+    }
+    ```
+
+    The module stays as it is. What a budget or a memory limit decides is not warned of.
+  }];
+}
+
 #endif

@@ -2,6 +2,7 @@
 // RUN: trainc compile --compile-to=step --checkpoint-stride=2 %s | FileCheck %s --check-prefix=EVERY
 // RUN: trainc compile --compile-to=step --checkpoint-keep=100,0 %s | FileCheck %s --check-prefix=LAST
 // RUN: trainc compile --compile-to=step --checkpoint-keep=2x100,0 %s | FileCheck %s --check-prefix=COUNT
+// RUN: trainc compile --compile-to=step --checkpoint-keep=4x100,0 %s 2>&1 | FileCheck %s --check-prefix=LONG
 // RUN: trainc compile --compile-to=step --checkpoint-keep=100 --checkpoint-rest=selective %s | FileCheck %s --check-prefix=REST
 // RUN: trainc compile --compile-to=step --checkpoint-blocks=inner %s | FileCheck %s --check-prefix=INNER
 // RUN: not trainc compile --compile-to=step --checkpoint-blocks=layers %s 2>&1 | FileCheck %s --check-prefix=NAME
@@ -32,6 +33,7 @@
 // COUNT: train.set @loss
 // COUNT-COUNT-1: nn.barrier
 // COUNT-NOT: nn.barrier
+// LONG: warning: checkpoint_keep (--checkpoint-keep) says what 4 uses of blocks keep, and what all that follow, and the model has 3 that are computed again; leave the last numbers out
 // What is cheap between the products is computed again.
 // REST: checkpoint_rest selective
 // REST-LABEL: train.entry @micro_step

@@ -1,0 +1,39 @@
+// Pass `warn-idle-checkpoints`.
+#include "dialects/Train/Checkpoints.h"
+#include "dialects/Train/ProgramSettings.h"
+#include "lib/Remat/BlockUses.h"
+#include "lib/Remat/Passes.h"
+
+using namespace mlir;
+
+namespace trainc {
+
+#define GEN_PASS_DEF_WARNIDLECHECKPOINTS
+#include "lib/Remat/Passes.h.inc"
+
+namespace {
+struct WarnIdleCheckpoints : impl::WarnIdleCheckpointsBase<WarnIdleCheckpoints> {
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<train::ProgramOp>()) {
+      const train::CheckpointSettings settings = train::checkpointsOf(program);
+      const bool isGiven = !settings.keep.empty() && !train::isDerived(program, "checkpoint_keep");
+      if (settings.recomputesBlocks && isGiven)
+        warn(program, settings);
+    }
+    markAllAnalysesPreserved();
+  }
+
+private:
+  /// The last number is for all uses that follow, of which there may be none.
+  void warn(train::ProgramOp program, const train::CheckpointSettings &settings) {
+    const int64_t said = int64_t(settings.keep.size()) - 1,
+                  uses = countUses(getOperation(), {.blocks = settings.blocks, .every = settings.every});
+    if (said > uses)
+      program.emitWarning("checkpoint_keep (--checkpoint-keep) says what ")
+          << said << " uses of blocks keep, and what all that follow, and the model has " << uses
+          << " that are computed again; leave the last numbers out";
+  }
+};
+} // namespace
+
+} // namespace trainc
