@@ -20,8 +20,4 @@ CheckpointSettings checkpointsOf(ProgramOp program);
 /// Whether the compiler chooses `checkpoint_keep` and `checkpoint_rest` for the memory limit.
 bool hasBudget(ProgramOp program);
 
-/// Fails with an error at the program if its words contradict each other, or `checkpoint_keep` is no list of
-/// percentages.
-llvm::LogicalResult verifyCheckpoints(ProgramOp program);
-
 } // namespace trainc::train

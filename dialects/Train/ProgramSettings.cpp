@@ -53,6 +53,7 @@ static Attribute valueOf(Builder builder, const ProgramWord &word, StringRef tex
   case ValueKind::Choice:
   case ValueKind::Words:
   case ValueKind::Names:
+  case ValueKind::Shares:
   case ValueKind::Wrap:
     return builder.getStringAttr(text);
   }

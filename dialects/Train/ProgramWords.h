@@ -15,7 +15,8 @@ enum class ValueKind {
   Bytes,  ///< a number of bytes above 0, such as 16GiB
   Choice, ///< one of `values`
   Words,  ///< some of `values`, with commas between them
-  Names,  ///< what the model or a list has, with commas between them
+  Names,  ///< of blocks or parameters, with commas between them
+  Shares, ///< percentages with commas between them, each with how often it counts before it: 48x15,30
   Truth,  ///< true or false
   Wrap    ///< units of parameters; see #train.sharding
 };
@@ -260,7 +261,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .ofCheckpoints = true},
     {.word = "checkpoint_keep",
      .option = "--checkpoint-keep",
-     .kind = ValueKind::Names,
+     .kind = ValueKind::Shares,
      .values = "[COUNTx]PERCENT,...",
      .otherwise = "0",
      .help = "With full: the share of the bytes inside each of these uses, the last number for all that\n"

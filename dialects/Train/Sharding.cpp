@@ -1,6 +1,7 @@
 // The word `sharding` of train.program.
 #include "dialects/Train/Sharding.h"
 
+#include "dialects/Train/Lists.h"
 #include "dialects/Train/Precision.h"
 #include "dialects/Train/ProgramSettings.h"
 #include "dialects/Train/TrainSyntax.h"
@@ -15,6 +16,16 @@ using namespace trainc::train;
 
 // --- Syntax ---
 
+/// The value, of a list without blanks around its elements. What is wrong with it is left to the verifier.
+static Attribute tidied(StringRef name, Attribute value) {
+  const ProgramWord *word = findProgramWord(name);
+  auto text = dyn_cast<StringAttr>(value);
+  if (!text || !word || !isList(*word))
+    return value;
+  std::string list = text.str();
+  return tidyList(*word, list).empty() ? StringAttr::get(value.getContext(), list) : value;
+}
+
 /// `(wrap = "layer", prefetch = 2)`
 Attribute ShardingAttr::parse(AsmParser &parser, Type) {
   const SMLoc loc = parser.getCurrentLocation();
@@ -28,7 +39,7 @@ Attribute ShardingAttr::parse(AsmParser &parser, Type) {
           return failure();
         if (words.get(word))
           return parser.emitError(place) << "'" << word << "' is given twice";
-        words.set(word, value);
+        words.set(word, tidied(word, value));
         return success();
       });
   if (parsed)
@@ -74,16 +85,15 @@ static LogicalResult verifyNumber(EmitError error, const ProgramWord &number, At
   return given ? message << given.getInt() : message << value;
 }
 
-/// Whether a unit policy is one: words with commas between them, or a number of parameters.
-static bool isWrap(StringAttr text) {
-  if (!text || text.empty())
-    return false;
-  if (int64_t least = 0; !text.getValue().getAsInteger(10, least))
-    return least > 0;
-  return llvm::all_of(llvm::split(text.getValue(), ','), [](StringRef given) {
-    StringRef name = given.trim();
-    return !name.empty() && (llvm::isAlpha(name.front()) || name.front() == '_');
-  });
+/// A unit policy.
+static LogicalResult verifyWrap(EmitError error, const ProgramWord &wrap, Attribute value) {
+  auto text = dyn_cast<StringAttr>(value);
+  if (!text)
+    return error() << StringRef(wrap.word) << ": expected " << StringRef(kExpectedWrap) << ", found "
+                   << value;
+  std::string list = text.str();
+  const std::string problem = tidyList(wrap, list);
+  return problem.empty() ? success() : error() << StringRef(wrap.word) << ": " << problem;
 }
 
 /// "micro_step" or "step"
@@ -110,17 +120,14 @@ static LogicalResult verifyWord(EmitError error, StringRef name, Attribute value
   }
   switch (word->kind) {
   case ValueKind::Wrap:
-    return isWrap(dyn_cast<StringAttr>(value))
-               ? success()
-               : error() << "wrap: expected \"blocks\", \"model\", names of blocks with commas "
-                            "between them or a number of parameters above 0, found "
-                         << value;
+    return verifyWrap(error, *word, value);
   case ValueKind::Truth:
     return isa<BoolAttr>(value) ? success() : error() << name << ": expected true or false, found " << value;
   case ValueKind::Choice:
     return verifyQuoted(error, *word, value);
   case ValueKind::Words:
   case ValueKind::Names:
+  case ValueKind::Shares:
     break; // of no word of `sharding`
   case ValueKind::Number:
   case ValueKind::Bytes:
@@ -141,11 +148,13 @@ LogicalResult ShardingAttr::verify(EmitError error, DictionaryAttr words) {
       return failure();
   if (words.get("reshard_after_forward") == BoolAttr::get(words.getContext(), false) &&
       words.get("max_reuse_distance"))
-    return error() << "reshard_after_forward = false keeps all that was gathered, max_reuse_distance what is "
-                      "needed again soon; leave one of them out";
+    return error()
+           << "reshard_after_forward = false (--reshard-after-forward) keeps all that was gathered, "
+              "max_reuse_distance (--max-reuse-distance) what is needed again soon; leave one of them "
+              "out";
   if (says(words.get("sync"), "micro_step") && says(words.get("reproducible"), "ranks"))
-    return error() << "reproducible = \"ranks\" sums gradients over ranks once a step, but sync is "
-                      "\"micro_step\"; leave sync out, or make it \"step\"";
+    return error() << "reproducible = \"ranks\" (--reproducible) sums gradients over ranks once a step, but "
+                      "sync (--sync-gradients) is \"micro_step\"; leave sync out, or make it \"step\"";
   return success();
 }
 

@@ -1,6 +1,6 @@
 // Syntax and verification of train.program.
 #include "dialects/NN/Syntax.h"
-#include "dialects/Train/Checkpoints.h"
+#include "dialects/Train/Lists.h"
 #include "dialects/Train/TrainSyntax.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -62,6 +62,18 @@ private:
 using ErrorAt = llvm::function_ref<InFlightDiagnostic(StringRef word)>;
 } // namespace
 
+/// Checks the text of a setting.
+static LogicalResult checkText(const ProgramWord &word, StringRef value,
+                               llvm::function_ref<InFlightDiagnostic()> error) {
+  if (!isList(word) || word.kind == ValueKind::Words)
+    if (failed(checkChoice(word, value, error)))
+      return failure();
+  std::string list = value.str();
+  if (const std::string problem = isList(word) ? tidyList(word, list) : ""; !problem.empty())
+    return error() << StringRef(word.word) << ": " << problem;
+  return success();
+}
+
 /// Checks what one line alone does not tell, or no attribute does.
 static LogicalResult checkNumbers(DictionaryAttr program, ErrorAt errorAt) {
   for (const ProgramWord &word : kProgramWords) {
@@ -70,15 +82,17 @@ static LogicalResult checkNumbers(DictionaryAttr program, ErrorAt errorAt) {
       continue;
     const bool ofBatch = lineOf(word) == "batch";
     auto count = program.getAs<IntegerAttr>(attribute);
-    if (count && (count.getInt() < word.least || count.getInt() > word.most))
-      return errorAt(lineOf(word)) << (attribute == "seq_len" ? "sequence length"
-                                       : ofBatch              ? "batch"
-                                                              : attribute)
-                                   << " must lie between " << word.least << " and " << word.most << ", found "
-                                   << count.getInt();
+    if (count && (count.getInt() < word.least || count.getInt() > word.most)) {
+      InFlightDiagnostic error = errorAt(lineOf(word));
+      error << (attribute == "seq_len" ? "sequence length" : ofBatch ? "batch" : attribute);
+      if (word.most == INT64_MAX)
+        error << " must be at least " << word.least;
+      else
+        error << " must lie between " << word.least << " and " << word.most;
+      return error << ", found " << count.getInt();
+    }
     if (auto value = program.getAs<StringAttr>(attribute);
-        value && word.kind != ValueKind::Names &&
-        failed(checkChoice(word, value, [&] { return errorAt(lineOf(word)); })))
+        value && failed(checkText(word, value, [&] { return errorAt(lineOf(word)); })))
       return failure();
   }
   auto norm = program.getAs<FloatAttr>("clip");
@@ -161,7 +175,7 @@ ParseResult ProgramParser::parseSetting(const ProgramWord &word) {
     return parsePrecision(parser, state.attributes);
   if (word.kind == ValueKind::Choice)
     return parseChoice(parser, word, state.attributes);
-  if (word.kind == ValueKind::Words || word.kind == ValueKind::Names) // quoted, as names have dashes
+  if (isList(word)) // quoted, as names have dashes
     return parseWords(parser, word, state.attributes);
   return word.kind == ValueKind::Bytes ? parseAttr<IntegerAttr>(word.word, parseBytes)
                                        : parseCount(word.word);
@@ -241,8 +255,7 @@ static void printSetting(llvm::function_ref<OpAsmPrinter &(StringRef)> line, Pro
     return printPrecision(line, program);
   Attribute value = program->getAttr(StringRef(word.word));
   if (auto text = dyn_cast_or_null<StringAttr>(value)) {
-    if (word.kind == ValueKind::Words || word.kind == ValueKind::Names ||
-        text.getValue().contains('-')) // no keyword of MLIR's
+    if (isList(word) || text.getValue().contains('-')) // no keyword of MLIR's
       line(word.word) << text;
     else
       line(word.word) << text.getValue();
@@ -296,19 +309,9 @@ void ProgramOp::print(OpAsmPrinter &printer) {
 }
 
 LogicalResult ProgramOp::verify() {
-  if (failed(checkNumbers((*this)->getAttrDictionary(), [&](StringRef) { return emitOpError(); })))
+  if (failed(checkNumbers((*this)->getAttrDictionary(), [&](StringRef) { return emitError(); })))
     return failure();
   if (getSeqLen() && !getMicroBatch())
-    return emitOpError("has a sequence length without a batch; expected `batch B x T`");
-  if (getParams() == "bf16" && getPrecision() != "bf16")
-    return emitOpError("holds parameters in bf16, which a program with precision ")
-           << getPrecision().value_or("fp32")
-           << " cannot; expected precision bf16 (--precision=bf16), or params = f32 (--param-type=f32)";
-  if (getProducts() == "fp8" && getPrecision() != "bf16")
-    return emitOpError("multiplies matrices in fp8, which a program with precision ")
-           << getPrecision().value_or("fp32")
-           << " cannot; expected precision bf16 (--precision=bf16), or products = bf16 (--product-type=bf16)";
-  if (failed(verifyCheckpoints(*this)))
-    return failure();
+    return emitError("a sequence length is given without a batch; expected `batch B x T`");
   return verifyExports(*this, getExportsAttr());
 }

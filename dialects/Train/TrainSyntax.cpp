@@ -2,6 +2,7 @@
 #include "dialects/Train/TrainSyntax.h"
 
 #include "dialects/NN/Syntax.h"
+#include "dialects/Train/Lists.h"
 #include "dialects/Train/ProgramSettings.h"
 #include "dialects/Train/Sizes.h"
 
@@ -77,7 +78,9 @@ ParseResult trainc::train::parseWords(OpAsmParser &parser, const ProgramWord &wo
   if (parser.parseOptionalString(&value))
     return parser.emitError(loc) << "expected words in quotes, such as " << StringRef(word.word) << " \""
                                  << choicesOf(word).back() << "\"";
-  if (word.kind != ValueKind::Names &&
+  if (const std::string problem = tidyList(word, value); !problem.empty())
+    return parser.emitError(loc) << StringRef(word.word) << ": " << problem;
+  if (word.kind == ValueKind::Words &&
       failed(checkChoice(word, value, [&] { return parser.emitError(loc); })))
     return failure();
   attributes.set(StringRef(word.word), parser.getBuilder().getStringAttr(value));

@@ -1,11 +1,10 @@
 #include "lib/Instantiate/Binding.h"
 
-#include "dialects/NN/Syntax.h"
-#include "dialects/Train/Checkpoints.h"
 #include "dialects/Train/Parameters.h"
 #include "dialects/Train/Precision.h"
 #include "dialects/Train/ProgramSettings.h"
 #include "dialects/Train/Sharding.h"
+#include "lib/Instantiate/BlockChecks.h"
 #include "lib/Instantiate/Entries.h"
 #include "lib/Instantiate/IdleSettings.h"
 #include "lib/Instantiate/OffloadChecks.h"
@@ -118,45 +117,6 @@ static LogicalResult checkReproducible(Binding &binding) {
          << "reproducible = \"ranks\" sums micro-batches over a binary tree, of which each rank takes equal "
             "parts: --accumulate must be a power of two, found "
          << binding.accumulate << "; choose another, and --micro-batch or --ranks for as many samples a step";
-}
-
-/// Fails, with an error that begins with `what`, if one of `names` is no block.
-static LogicalResult checkBlocks(Binding &binding, ArrayRef<StringRef> names, StringRef what,
-                                 StringRef expected) {
-  SmallVector<StringRef> blocks;
-  for (auto block : binding.module.getOps<nn::BlockOp>())
-    blocks.push_back(block.getSymName());
-  for (StringRef name : names)
-    if (!llvm::is_contained(blocks, name)) {
-      InFlightDiagnostic error = binding.program.emitError(what);
-      error << ": there is no block @" << name << "; expected " << expected;
-      if (StringRef nearest = nearestName(name, blocks); !nearest.empty())
-        error << "; did you mean '" << nearest << "'?";
-      return error;
-    }
-  return success();
-}
-
-/// Blocks that units are named after exist, on however many ranks the program runs.
-static LogicalResult checkWrap(Binding &binding) {
-  const StringRef wrap = train::shardingOf(binding.program).wrap;
-  if (int64_t least = 0; wrap == "blocks" || wrap == "model" || !wrap.getAsInteger(10, least))
-    return success();
-  const auto names = llvm::map_to_vector(llvm::split(wrap, ','), [](StringRef name) { return name.trim(); });
-  return checkBlocks(binding, names, "sharding: wrap (--wrap)",
-                     "blocks or model alone, a number of parameters, or names of blocks");
-}
-
-/// Blocks that are to be computed again exist.
-static LogicalResult checkCheckpoints(Binding &binding) {
-  const train::CheckpointSettings settings = train::checkpointsOf(binding.program);
-  bool hasUse = false;
-  binding.model->walk([&](Operation *op) { hasUse |= isa<nn::ApplyOp, nn::RepeatOp>(op); });
-  if (settings.recomputesBlocks && !hasUse)
-    binding.program.emitWarning(
-        "activation_checkpointing full computes blocks again, and the model has no use of one: it keeps all");
-  return checkBlocks(binding, settings.blocks, "checkpoint_blocks (--checkpoint-blocks)",
-                     "outermost alone, or names of blocks");
 }
 
 FailureOr<Binding> trainc::bindProgram(ModuleOp module) {

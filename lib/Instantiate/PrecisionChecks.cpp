@@ -40,7 +40,25 @@ static void warnOfIdleStates(train::ProgramOp program, const train::PrecisionSet
                         "which has no states; leave it out");
 }
 
+/// Words that only a program has which computes in bf16.
+static LogicalResult checkLowWords(train::ProgramOp program) {
+  const StringRef precision = program.getPrecision().value_or("fp32");
+  if (program.getParams() == "bf16" && precision != "bf16")
+    return program.emitError("params (--param-type) bf16 holds parameters in bf16, which a program with "
+                             "precision ")
+           << precision
+           << " cannot; expected precision bf16 (--precision=bf16), or params = f32 (--param-type=f32)";
+  if (program.getProducts() == "fp8" && precision != "bf16")
+    return program.emitError("products (--product-type) fp8 multiplies matrices in fp8, which a program with "
+                             "precision ")
+           << precision
+           << " cannot; expected precision bf16 (--precision=bf16), or products = bf16 (--product-type=bf16)";
+  return success();
+}
+
 LogicalResult trainc::checkPrecision(train::ProgramOp program) {
+  if (failed(checkLowWords(program)))
+    return failure();
   const train::PrecisionSettings settings = train::precisionOf(program);
   if (settings.roundsColumns() && settings.buffers != settings.compute)
     return program.emitError("buffers (--buffer-type): expected f32 or ")
@@ -75,9 +93,6 @@ LogicalResult trainc::checkKept(const Binding &binding) {
     if (state.getRole() == train::StateRole::parameter)
       parameters.push_back(state.getSymName());
   for (StringRef pattern : train::precisionOf(program).keep) {
-    if (pattern.empty())
-      return program.emitError("keep (--keep-f32): expected patterns with single commas between them, found "
-                               "one without text");
     if (llvm::none_of(parameters, [&](StringRef name) { return train::matchesPattern(pattern, name); }))
       return program.emitError() << "keep (--keep-f32) \"" << pattern << "\" matches no parameter of model @"
                                  << program.getModel() << "; `*` stands for any text"

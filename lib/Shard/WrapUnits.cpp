@@ -74,8 +74,7 @@ FailureOr<WrapUnits> WrapUnits::find(train::ProgramOp program, StringRef policy,
       return "";
     });
   }
-  const auto names =
-      llvm::map_to_vector(llvm::split(policy, ','), [](StringRef name) { return name.trim(); });
+  const auto names = llvm::to_vector(llvm::split(policy, ','));
   const SmallVector<train::StateOp> all = everyParameter(program);
   for (StringRef name : names)
     if (llvm::all_of(all, [&](train::StateOp p) { return innermostOf(name, p).empty(); }))

@@ -1,5 +1,6 @@
 #include "tools/trainc/SettingsCli.h"
 
+#include "dialects/Train/Lists.h"
 #include "dialects/Train/Sizes.h"
 #include "tools/common/validators.h"
 
@@ -13,21 +14,25 @@ using train::ValueKind;
 
 namespace {
 
-const CLI::Validator kBytes(
-    [](std::string &text) {
-      const size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
-      const std::string number = text.substr(0, end), unit = text.substr(end);
-      if (const std::string_view meant = train::meantUnit(unit);
-          train::bytesOf(number, meant) && !meant.empty())
-        return fmt::format("expected KiB, MiB, GiB or TiB (powers of 1024), found '{}'; write {}{}", text,
-                           number, meant);
-      const std::optional<int64_t> bytes = train::bytesOf(number, unit);
-      if (!bytes)
-        return fmt::format("expected {}, found '{}'", train::kExpectedBytes, text);
-      text = std::to_string(*bytes);
-      return std::string();
-    },
-    "SIZE");
+/// A size of at least so many bytes.
+CLI::Validator bytesFrom(int64_t least) {
+  return {[least](std::string &text) {
+            const size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
+            const std::string number = text.substr(0, end), unit = text.substr(end);
+            if (const std::string_view meant = train::meantUnit(unit);
+                train::bytesOf(number, meant) && !meant.empty())
+              return fmt::format("expected KiB, MiB, GiB or TiB (powers of 1024), found '{}'; write {}{}",
+                                 text, number, meant);
+            const std::optional<int64_t> bytes = train::bytesOf(number, unit);
+            if (!bytes)
+              return fmt::format("expected {}, found '{}'", train::kExpectedBytes, text);
+            if (*bytes < least)
+              return fmt::format("expected at least {} bytes, found '{}'", least, text);
+            text = std::to_string(*bytes);
+            return std::string();
+          },
+          "SIZE"};
+}
 
 /// The words of Choice or Words.
 std::vector<std::string> valuesOf(const ProgramWord &word) {
@@ -35,14 +40,15 @@ std::vector<std::string> valuesOf(const ProgramWord &word) {
 }
 
 /// Some of the words, with commas between them, in any case.
-CLI::Validator someOfWords(std::vector<std::string> words) {
-  return {[known = oneOfWords(std::move(words))](std::string &text) {
-            std::vector<std::string> given = CLI::detail::split(text + (text.ends_with(',') ? "," : ""), ',');
+CLI::Validator someOfWords(const ProgramWord &list) {
+  return {[&list, known = oneOfWords(valuesOf(list))](std::string &text) {
+            const auto elements = train::elementsOf(text);
+            std::vector<std::string> given(elements.begin(), elements.end());
             for (std::string &word : given)
               if (std::string error = known(word); !error.empty())
                 return error;
             text = fmt::format("{}", fmt::join(given, ","));
-            return std::string();
+            return train::tidyList(list, text);
           },
           "WORDS"};
 }
@@ -52,22 +58,23 @@ CLI::Validator validatorOf(const ProgramWord &word) {
   case ValueKind::Number:
     return wholeNumber<int64_t>(word.least, word.most);
   case ValueKind::Bytes:
-    return kBytes;
+    return bytesFrom(word.least);
   case ValueKind::Choice:
   case ValueKind::Truth:
     return oneOfWords(valuesOf(word));
   case ValueKind::Words:
-    return someOfWords(valuesOf(word));
+    return someOfWords(word);
   case ValueKind::Wrap:
-  case ValueKind::Names:
-    break; // of blocks and parameters, which the compiler knows
+  case ValueKind::Names: // of blocks and parameters, which the compiler knows
+  case ValueKind::Shares:
+    return {[&word](std::string &text) { return train::tidyList(word, text); }, "LIST"};
   }
   return CLI::Validator();
 }
 
 } // namespace
 
-CLI::Validator someBytes() { return kBytes; }
+CLI::Validator someBytes() { return bytesFrom(1); }
 
 CLI::Validator oneOfWords(std::vector<std::string> words) {
   return {[words = std::move(words)](std::string &text) {

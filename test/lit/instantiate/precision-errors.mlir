@@ -67,3 +67,16 @@ train.program @p { model @m optimizer sgd batch 2 precision bf16 eval_precision 
 nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
 // expected-error @below {{loss_scale_min (--loss-scale-min) 131072 is above loss_scale_init (--loss-scale-init) 65536, from which the scale shrinks; expected at most that}}
 train.program @p { model @m optimizer sgd batch 2 precision fp16 loss_scale_min 131072 }
+
+// -----
+
+// An option may yet choose another precision, so these words are looked at here.
+nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
+// expected-error @below {{params (--param-type) bf16 holds parameters in bf16, which a program with precision fp16 cannot; expected precision bf16 (--precision=bf16), or params = f32 (--param-type=f32)}}
+train.program @p { model @m optimizer sgd batch 2 precision fp16 (params = bf16) }
+
+// -----
+
+nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
+// expected-error @below {{products (--product-type) fp8 multiplies matrices in fp8, which a program with precision fp32 cannot; expected precision bf16 (--precision=bf16), or products = bf16 (--product-type=bf16)}}
+train.program @p { model @m optimizer sgd batch 2 target cuda precision fp32 (products = fp8) }

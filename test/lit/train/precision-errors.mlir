@@ -65,15 +65,5 @@ train.program @p { model @m optimizer sgd precision bf16 ( }
 
 // -----
 
-// expected-error @below {{holds parameters in bf16, which a program with precision fp16 cannot; expected precision bf16 (--precision=bf16), or params = f32 (--param-type=f32)}}
-train.program @p { model @m optimizer sgd precision fp16 (params = bf16) }
-
-// -----
-
-// expected-error @below {{multiplies matrices in fp8, which a program with precision fp16 cannot; expected precision bf16 (--precision=bf16), or products = bf16 (--product-type=bf16)}}
-train.program @p { model @m optimizer sgd precision fp16 (products = fp8) }
-
-// -----
-
 // expected-error @below {{expected bf16 or fp8, found 'f32'}}
 train.program @p { model @m optimizer sgd precision bf16 (products = f32) }

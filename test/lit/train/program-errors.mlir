@@ -261,7 +261,7 @@ train.program @p {
 // -----
 
 // The op's own verification, for what is not written as text.
-// expected-error @below {{'train.program' op clip must be above 0, found 0}}
+// expected-error @below {{clip must be above 0, found 0}}
 "train.program"() <{sym_name = "p", model = @m, optimizer = #train.optimizer<sgd(lr 0.1)>, schedule = #train.schedule<constant>, clip = 0.0 : f64}> : () -> ()
 
 // -----
@@ -306,28 +306,63 @@ train.program @p { model @m optimizer sgd activation_checkpointing most }
 
 // -----
 
-// expected-error @below {{has the checkpoint_keep "0,101"; expected numbers from 0 to 100 with commas between them, and before a number for several uses their count of at most 65536, as in "48x15,30"}}
+// expected-error @below {{checkpoint_keep: expected numbers from 0 to 100 with commas between them, and before a number for several uses their count of at most 65536, as in 48x15,30, found '0,101'}}
 train.program @p { model @m optimizer sgd activation_checkpointing full checkpoint_keep "0,101" }
 
 // -----
 
-// expected-error @below {{has the checkpoint_keep "0x50,0"}}
+// expected-error @below {{as in 48x15,30, found '0x50,0'}}
 train.program @p { model @m optimizer sgd activation_checkpointing full checkpoint_keep "0x50,0" }
 
 // -----
 
-// expected-error @below {{has the checkpoint_keep "65537x50"}}
+// expected-error @below {{as in 48x15,30, found '65537x50'}}
 train.program @p { model @m optimizer sgd activation_checkpointing full checkpoint_keep "65537x50" }
 
 // -----
 
-// expected-error @below {{has the checkpoint_keep "2x"}}
+// expected-error @below {{as in 48x15,30, found '2x'}}
 train.program @p { model @m optimizer sgd activation_checkpointing full checkpoint_keep "2x" }
 
 // -----
 
-// expected-error @below {{has activation_checkpointing budget and no memory limit to fit into; expected memory_limit SIZE (--memory-limit=SIZE), or another activation_checkpointing}}
-train.program @p { model @m optimizer sgd activation_checkpointing budget }
+// expected-error @below {{as in 48x15,30, found '050'}}
+train.program @p { model @m optimizer sgd activation_checkpointing full checkpoint_keep "050" }
+
+// -----
+
+// expected-error @below {{as in 48x15,30, found '2x05'}}
+train.program @p { model @m optimizer sgd activation_checkpointing full checkpoint_keep "2x05" }
+
+// -----
+
+// expected-error @below {{as in 48x15,30, found '50,'}}
+train.program @p { model @m optimizer sgd activation_checkpointing full checkpoint_keep "50," }
+
+// -----
+
+// expected-error @below {{as in 48x15,30, found '2 x 50'}}
+train.program @p { model @m optimizer sgd activation_checkpointing full checkpoint_keep "2 x 50" }
+
+// -----
+
+// expected-error @below {{checkpoint_blocks: expected each word once, found 'layer' twice}}
+train.program @p { model @m optimizer sgd activation_checkpointing full checkpoint_blocks "layer, mlp, layer" }
+
+// -----
+
+// expected-error @below {{checkpoint_blocks: expected something before and behind each comma, found 'layer,'}}
+train.program @p { model @m optimizer sgd activation_checkpointing full checkpoint_blocks "layer," }
+
+// -----
+
+// expected-error @below {{offload: expected each word once, found 'optimizer' twice}}
+train.program @p { model @m optimizer sgd offload "optimizer,optimizer" }
+
+// -----
+
+// expected-error @below {{keep: expected each word once, found 'a' twice}}
+train.program @p { model @m optimizer sgd precision bf16 (keep "a" f32, keep "a" f32) }
 
 // -----
 
@@ -396,7 +431,7 @@ train.program @p { model @m optimizer sgd memory_limit 2.5 }
 
 // -----
 
-// expected-error @below {{memory_limit must lie between 1 and}}
+// expected-error @below {{memory_limit must be at least 1, found -5}}
 "train.program"() <{sym_name = "p", model = @m, optimizer = #train.optimizer<sgd>, schedule = #train.schedule<constant>, memory_limit = -5 : i64}> : () -> ()
 
 // -----
@@ -421,12 +456,12 @@ train.program @p { model @m  optimizer sgd  sharding(reproducible = "always") }
 
 // -----
 
-// expected-error @below {{reproducible = "ranks" sums gradients over ranks once a step, but sync is "micro_step"; leave sync out, or make it "step"}}
+// expected-error @below {{reproducible = "ranks" (--reproducible) sums gradients over ranks once a step, but sync (--sync-gradients) is "micro_step"; leave sync out, or make it "step"}}
 train.program @p { model @m  optimizer sgd  sharding(sync = "micro_step", reproducible = "ranks") }
 
 // -----
 
-// expected-error @below {{reshard_after_forward = false keeps all that was gathered, max_reuse_distance what is needed again soon; leave one of them out}}
+// expected-error @below {{reshard_after_forward = false (--reshard-after-forward) keeps all that was gathered, max_reuse_distance (--max-reuse-distance) what is needed again soon; leave one of them out}}
 train.program @p { model @m  optimizer sgd  sharding(reshard_after_forward = false, max_reuse_distance = 100) }
 
 // -----
@@ -441,12 +476,12 @@ train.program @p { model @m  optimizer sgd  sharding(persist_below = -1) }
 
 // -----
 
-// expected-error @below {{wrap: expected "blocks", "model", names of blocks with commas between them or a number of parameters above 0, found ""}}
+// expected-error @below {{wrap: expected blocks, model, names of blocks with commas between them or a number of parameters above 0, found ''}}
 train.program @p { model @m  optimizer sgd  sharding(wrap = "") }
 
 // -----
 
-// expected-error @below {{wrap: expected "blocks", "model", names of blocks with commas between them or a number of parameters above 0, found "layer,"}}
+// expected-error @below {{wrap: expected blocks, model, names of blocks with commas between them or a number of parameters above 0, found 'layer,'}}
 train.program @p { model @m  optimizer sgd  sharding(wrap = "layer,") }
 
 // -----
@@ -468,3 +503,22 @@ train.program @p { model @m  optimizer sgd  sharding(prefetching = 1) }
 
 // expected-error @below {{'prefetch' is given twice}}
 train.program @p { model @m  optimizer sgd  sharding(prefetch = 1, prefetch = 2) }
+
+// -----
+
+// expected-error @below {{wrap: expected each word once, found 'layer' twice}}
+train.program @p { model @m  optimizer sgd  sharding(wrap = "layer, layer") }
+
+// -----
+
+// expected-error @below {{wrap: expected blocks, model, names of blocks with commas between them or a number of parameters above 0, found 5}}
+train.program @p { model @m  optimizer sgd  sharding(wrap = 5) }
+
+// -----
+
+train.program @p {
+  model @m
+  optimizer sgd
+  // expected-error @below {{offload_group must be at least 4096, found 1}}
+  offload_group 1
+}

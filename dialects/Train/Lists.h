@@ -1,0 +1,102 @@
+// Lists in settings, as models and command lines write them. Free of MLIR.
+#pragma once
+
+#include "dialects/Train/ProgramWords.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trainc::train {
+
+/// Whether the setting's value is a list: elements with commas between them.
+constexpr bool isList(const ProgramWord &word) {
+  return word.kind == ValueKind::Words || word.kind == ValueKind::Names || word.kind == ValueKind::Shares ||
+         word.kind == ValueKind::Wrap;
+}
+
+/// The elements of a list, without the blanks around them.
+inline std::vector<std::string_view> elementsOf(std::string_view list) {
+  std::vector<std::string_view> elements;
+  for (size_t begin = 0, end = 0; begin <= list.size(); begin = end + 1) {
+    end = std::min(list.find(',', begin), list.size());
+    std::string_view element = list.substr(begin, end - begin);
+    element.remove_prefix(std::min(element.find_first_not_of(" \t"), element.size()));
+    elements.push_back(element.substr(0, element.find_last_not_of(" \t") + 1)); // npos + 1 is 0
+  }
+  return elements;
+}
+
+/// The number from `least` to `most` that the text is, in digits without leading zeros; none for other texts.
+inline std::optional<int64_t> wholeNumberIn(std::string_view text, int64_t least, int64_t most = INT64_MAX) {
+  int64_t number = 0;
+  const bool isPlain = !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos &&
+                       (text.size() == 1 || text.front() != '0');
+  const bool isRead =
+      isPlain && std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc();
+  return isRead && number >= least && number <= most ? std::optional(number) : std::nullopt;
+}
+
+/// An element of Shares: "15", or "48x15", which says it of 48 uses.
+struct KeptShare {
+  int64_t uses = 1, percent = 0;
+};
+
+/// Of one number; no model has as many layers.
+inline constexpr int64_t kMostRepeated = 65536;
+
+/// None if the element is no share.
+inline std::optional<KeptShare> keptShareOf(std::string_view element) {
+  const size_t times = element.find('x');
+  const auto uses =
+      times == std::string_view::npos ? 1 : wholeNumberIn(element.substr(0, times), 1, kMostRepeated);
+  const auto percent =
+      wholeNumberIn(times == std::string_view::npos ? element : element.substr(times + 1), 0, 100);
+  return uses && percent ? std::optional(KeptShare{*uses, *percent}) : std::nullopt;
+}
+
+/// What errors expect of lists of these kinds.
+inline constexpr std::string_view
+    kExpectedShares = "numbers from 0 to 100 with commas between them, and before a number for several uses "
+                      "their count of at most 65536, as in 48x15,30",
+    kExpectedWrap = "blocks, model, names of blocks with commas between them or a number of parameters "
+                    "above 0";
+
+/// Whether they are words or names, or one number.
+inline bool areWrap(const std::vector<std::string_view> &elements) {
+  const auto isName = [](std::string_view each) {
+    return !each.empty() && (std::isalpha(static_cast<unsigned char>(each.front())) || each.front() == '_');
+  };
+  return std::ranges::all_of(elements, isName) ||
+         (elements.size() == 1 && wholeNumberIn(elements.front(), 1));
+}
+
+/// Takes the blanks around elements out of a list. Returns what is wrong with it, as errors say it behind the
+/// setting's name; empty if nothing is. It does not know which words and names there are.
+inline std::string tidyList(const ProgramWord &word, std::string &list) {
+  const std::vector<std::string_view> elements = elementsOf(list);
+  const auto expected = [&](std::string_view what) {
+    return "expected " + std::string(what) + ", found '" + list + "'";
+  };
+  const bool isShares = word.kind == ValueKind::Shares;
+  if (isShares && !std::ranges::all_of(elements, [](auto each) { return keptShareOf(each).has_value(); }))
+    return expected(kExpectedShares);
+  if (word.kind == ValueKind::Wrap && !areWrap(elements))
+    return expected(kExpectedWrap);
+  std::string tidy;
+  for (const std::string_view element : elements) {
+    if (element.empty())
+      return expected("something before and behind each comma");
+    if (!isShares && std::ranges::count(elements, element) > 1)
+      return "expected each word once, found '" + std::string(element) + "' twice";
+    tidy.append(tidy.empty() ? "" : ",").append(element);
+  }
+  list = tidy;
+  return {};
+}
+
+} // namespace trainc::train

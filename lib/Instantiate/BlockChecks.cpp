@@ -1,0 +1,52 @@
+#include "lib/Instantiate/BlockChecks.h"
+
+#include "dialects/NN/Syntax.h"
+#include "dialects/Train/Checkpoints.h"
+#include "dialects/Train/Sharding.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace trainc;
+
+/// Fails, with an error that begins with `what`, if one of `names` is no block.
+static LogicalResult checkBlocks(const Binding &binding, ArrayRef<StringRef> names, StringRef what,
+                                 StringRef expected) {
+  train::ProgramOp program = binding.program;
+  SmallVector<StringRef> blocks;
+  for (auto block : ModuleOp(binding.module).getOps<nn::BlockOp>())
+    blocks.push_back(block.getSymName());
+  for (StringRef name : names)
+    if (!llvm::is_contained(blocks, name)) {
+      InFlightDiagnostic error = program.emitError(what);
+      error << ": there is no block @" << name << "; expected " << expected;
+      if (StringRef nearest = nearestName(name, blocks); !nearest.empty())
+        error << "; did you mean '" << nearest << "'?";
+      return error;
+    }
+  return success();
+}
+
+LogicalResult trainc::checkWrap(const Binding &binding) {
+  const StringRef wrap = train::shardingOf(binding.program).wrap;
+  if (int64_t least = 0; wrap == "blocks" || wrap == "model" || !wrap.getAsInteger(10, least))
+    return success();
+  return checkBlocks(binding, llvm::to_vector(llvm::split(wrap, ',')), "sharding: wrap (--wrap)",
+                     "blocks or model alone, a number of parameters, or names of blocks");
+}
+
+LogicalResult trainc::checkCheckpoints(const Binding &binding) {
+  train::ProgramOp program = binding.program;
+  if (train::hasBudget(program) && !program.getMemoryLimit())
+    return program.emitError(
+        "activation_checkpointing (--activation-checkpointing) budget has no memory limit to fit into; "
+        "expected memory_limit SIZE (--memory-limit=SIZE), or another activation_checkpointing");
+  const train::CheckpointSettings settings = train::checkpointsOf(program);
+  bool hasUse = false;
+  binding.model->walk([&](Operation *op) { hasUse |= isa<nn::ApplyOp, nn::RepeatOp>(op); });
+  if (settings.recomputesBlocks && !hasUse)
+    program.emitWarning(
+        "activation_checkpointing full computes blocks again, and the model has no use of one: it keeps all");
+  return checkBlocks(binding, settings.blocks, "checkpoint_blocks (--checkpoint-blocks)",
+                     "outermost alone, or names of blocks");
+}
