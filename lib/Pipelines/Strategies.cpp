@@ -74,10 +74,12 @@ FailureOr<std::vector<PlannedStrategy>> planStrategies(ModuleOp model, const Com
   std::vector<TriedSettings> stages(1), behind(1);
   for (auto program : model.getOps<train::ProgramOp>()) {
     if (train::hasBudget(program))
-      return program.emitError("activation_checkpointing budget leaves nothing to compare: the memory limit "
-                               "decides what is computed again; expected none, selective or full, or "
-                               "--memory-limit=SIZE --activation-checkpointing=budget of trainc compile, "
-                               "whose --report says what the plan takes");
+      return program.emitError(
+          "activation_checkpointing budget leaves nothing to compare: a memory limit decides what is "
+          "computed "
+          "again; give --activation-checkpointing=none, selective or full to estimate one of them, or leave "
+          "activation_checkpointing out to compare all three; with budget, trainc compile "
+          "--memory-limit=SIZE --report=FILE.json says what the plan takes");
     if (program.getRanks() > 1 && !isDecided(program, "zero_stage"))
       stages = combine(stages, "zero_stage", {"0", "1", "2", "3"});
     if (!isDecided(program, "offload"))

@@ -102,8 +102,17 @@ class PlannerTest(harness.EndToEndTest):
                 found = json.loads(self.trainc("estimate", model, "--json", *options, *given)[0])
                 self.assertEqual(found, {"strategies": strategies, "fastest": 1})
         self.assertIn(" too much", self.trainc("estimate", "limited.mlir", *options)[0])
-        self.fails([TRAINC, "estimate", "gpt.mlir", "--memory-limit=1GiB", "--activation-checkpointing=budget"], 2, "gpt.mlir:",
-                   "error: activation_checkpointing budget leaves nothing to compare", "expected none, selective or full")
+
+    def test_what_an_estimate_of_a_budget_advises_works(self):
+        Path("budget.mlir").write_text(small_gpt.text(("  optimizer ", "  activation_checkpointing budget\n  optimizer ")))
+        for model, given in (("budget.mlir", []), ("budget.mlir", ["--memory-limit=1GiB"]), ("gpt.mlir", ["--activation-checkpointing=budget"])):
+            self.fails([TRAINC, "estimate", model, *given], 2, f"{model}:", "error: activation_checkpointing budget leaves nothing to compare",
+                       "give --activation-checkpointing=none, selective or full", "leave activation_checkpointing out", "trainc compile --memory-limit=SIZE")
+        for level in ("none", "selective", "full"):
+            table, _ = self.trainc("estimate", "budget.mlir", "--offload=none", f"--activation-checkpointing={level}")
+            self.assertEqual(len(table.splitlines()), 2, table)
+        self.trainc("compile", "budget.mlir", "--memory-limit=1GiB", "--report=report.json", "-o", "gpt.plan")
+        self.assertGreater(json.loads(Path("report.json").read_text())["memory"]["peak"], 0)
 
     def test_bad_models_are_refused_once(self):
         Path("bad.mlir").write_text(small_gpt.text().replace("nn.linear", "nn.liner", 1))
