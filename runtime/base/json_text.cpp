@@ -1,5 +1,6 @@
 #include "runtime/base/json_text.h"
 
+#include <algorithm>
 #include <fmt/ranges.h>
 #include <ranges>
 #include <set>
@@ -13,7 +14,7 @@ using Json = nlohmann::json;
 
 /// Reads over a text to find out where and why it is no JSON.
 struct ErrorFinder : nlohmann::json_sax<Json> {
-  size_t position = 0;
+  size_t position = 0; ///< of the byte, from 1 on; behind the last one if the text ends too early
   std::string reason;
 
   bool null() override { return true; }
@@ -58,7 +59,9 @@ Result<Json> parseJson(const std::string &file, std::string_view text,
   ErrorFinder finder;
   if (Json::sax_parse(text.begin(), text.end(), &finder))
     return invalidInput("{}: nested deeper than {} levels", file, kMaxJsonDepth);
-  return invalidInput("{}: byte {}: not JSON: {}", file, finder.position, finder.reason);
+  const std::string_view before = text.substr(0, std::max<size_t>(finder.position, 1) - 1);
+  return invalidInput("{}:{}:{}: not JSON: {}", file, std::ranges::count(before, '\n') + 1,
+                      before.size() - (before.rfind('\n') + 1) + 1, finder.reason); // npos + 1 is 0
 }
 
 Json::parser_callback_t findRepeatedName(std::string &repeated) {

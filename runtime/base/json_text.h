@@ -17,7 +17,8 @@ inline constexpr int kMaxJsonDepth = 64;
 nlohmann::json tryParseJson(std::string_view text,
                             const nlohmann::json::parser_callback_t &observe = nullptr);
 
-/// The same; `file` is for messages. An error (kInvalidInput) names the byte offset and what is wrong there.
+/// The same; `file` is for messages. An error (kInvalidInput) names the line, the column in bytes, and what
+/// is wrong there.
 Result<nlohmann::json> parseJson(const std::string &file, std::string_view text,
                                  const nlohmann::json::parser_callback_t &observe = nullptr);
 

@@ -20,7 +20,11 @@ TEST(JsonText, FarTooDeepDoesNotOverflowTheStack) {
 }
 
 TEST(JsonText, ErrorsSayWhereAndWhy) {
-  EXPECT_THAT(parseJson("f", "[1, }").status().message(), testing::HasSubstr("f: byte 5: not JSON: "));
+  const auto error = [](std::string_view text) { return parseJson("f", text).status().message(); };
+  EXPECT_THAT(error("[1, }"), testing::StartsWith("f:1:5: not JSON: "));
+  EXPECT_THAT(error("{\n  \"a\": 1\n  \"b\": 2\n}"), testing::StartsWith("f:3:5: not JSON: "));
+  EXPECT_THAT(error("[\n"), testing::StartsWith("f:2:1: not JSON: ")); // the end
+  EXPECT_THAT(error(""), testing::StartsWith("f:1:1: not JSON: "));
 }
 
 TEST(JsonText, ObserversHearOfKeys) {

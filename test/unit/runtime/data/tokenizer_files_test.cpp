@@ -238,7 +238,7 @@ TEST_F(TokenizerFiles, RefusesDamagedJson) {
   folder_.write("tokenizer.json", "{\"model\": [1, }");
   const auto damaged = openTokenizer(path_);
   ASSERT_FALSE(damaged.ok());
-  EXPECT_THAT(damaged.status().message(), testing::StartsWith(path_ + ": byte 15: not JSON: syntax error"));
+  EXPECT_THAT(damaged.status().message(), testing::StartsWith(path_ + ":1:15: not JSON: syntax error"));
   EXPECT_INVALID(open("/model", 3), path_ + ": expected an object 'model'");
   EXPECT_INVALID(open("/model/vocab", 3),
                  path_ + ": expected the vocabulary as an object token -> id, found number");

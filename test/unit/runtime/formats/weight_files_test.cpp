@@ -75,7 +75,7 @@ TEST_F(WeightFilesTest, LeftoversOfAllFilesAreListed) {
 
 TEST_F(WeightFilesTest, NamesWhatIsWrongWithAnIndex) {
   writeIndex(R"({"weight_map": {)");
-  EXPECT_THAT(refusal(), HasSubstr("byte 17: not JSON"));
+  EXPECT_THAT(refusal(), HasSubstr(":1:17: not JSON"));
   for (const char *text : {"[]", "{}", R"({"weight_map": {}})", R"({"weight_map": ["one.safetensors"]})"}) {
     writeIndex(text);
     EXPECT_THAT(refusal(), HasSubstr("expected an object with a \"weight_map\"")) << text;
