@@ -1,10 +1,14 @@
 #include "lib/Pipelines/CheckpointBudget.h"
 
+#include "dialects/Train/Offloading.h"
 #include "dialects/Train/ProgramSettings.h"
+#include "lib/Pipelines/Choices.h"
 #include "lib/Pipelines/MemoryLimit.h"
 #include "lib/Pipelines/Unsharding.h"
 #include "lib/Remat/BlockUses.h"
 #include "runtime/base/units.h"
+
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
@@ -61,18 +65,36 @@ std::vector<CheckpointLevels> checkpointCandidates(ModuleOp step, int64_t parts)
   return candidates;
 }
 
+/// The option with which all that takes bytes of `memory` goes outside; none if it does, or is not to.
+static std::string moreOffload(train::ProgramOp program, const BytesByKind &memory) {
+  const StringRef given = program.getOffload().value_or("");
+  const train::OffloadSettings offload = train::offloadOf(program);
+  SmallVector<StringRef> words;
+  if (offload.any())
+    given.split(words, ',');
+  const size_t already = words.size();
+  for (const OffloadKind &kind : kOffloadKinds)
+    if (memory.*kind.bytes > 0 && !llvm::is_contained(words, kind.word))
+      words.push_back(kind.word);
+  if (memory.activations > 0 && !offload.activations)
+    words.push_back("activations");
+  return given == "none" || words.size() == already ? "" : "--offload=" + llvm::join(words, ",");
+}
+
 static LogicalResult refuse(ModuleOp module, const CandidatePlan &least, int64_t limit) {
   train::ProgramOp program = *module.getOps<train::ProgramOp>().begin();
   if (least.hostLeft < 0)
     return program.emitError() << "activation_checkpointing budget: each plan needs at least "
                                << hostShortage(least.memory, *hostLimitOf(program));
+  const std::string offload = limit > least.memory.unplanned ? moreOffload(program, least.memory) : "";
   return program.emitError() << "activation_checkpointing budget: no plan fits into the memory limit of "
                              << formatBytes(uint64_t(limit)) << " (" << limit
                              << " bytes); the smallest limit that one fits into is " << least.bytes()
                              << " bytes (" << formatBytes(uint64_t(least.bytes())) << ", of which "
                              << formatBytes(uint64_t(least.memory.unplanned))
-                             << " lie outside the plan): " << bytesByKind(least.memory)
-                             << "; allow so much, or make the micro-batch or the model smaller";
+                             << " lie outside the plan): " << bytesByKind(least.memory) << "; allow so much"
+                             << (offload.empty() ? "" : ", keep more outside of memory (" + offload + ")")
+                             << ", or make the micro-batch or the model smaller";
 }
 
 namespace {

@@ -1,12 +1,13 @@
 """--activation-checkpointing: what the backward computes again has the bits of the forward, and memory falls."""
 
 import json
+import re
 from pathlib import Path
 
 import harness
 import sharded_gpt
 import small_gpt
-from harness import edited, program
+from harness import TRAINC, edited, program
 
 
 MODES = {
@@ -57,6 +58,20 @@ class RecomputeTest(harness.EndToEndTest):
         self.assert_same_folder("none/step-00000003", "budget/step-00000003")
         self.assertLessEqual(found["peak"] + found["unplanned"], limit)
         self.assertGreater(found["peak"], full["peak"])
+
+    def test_a_budget_that_nothing_fits_into_advises_what_does(self):
+        Path("gpt.mlir").write_text(small_gpt.text())
+        self.compile(small_gpt.text(), "--report=none.json", to="none.plan")
+        limit = json.loads(Path("none.json").read_text())["memory"]["unplanned"] + (64 << 10)
+        budget = [TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", "--activation-checkpointing=budget"]
+        err = self.fails([*budget, f"--memory-limit={limit}"], 2, "no plan fits into the memory limit")
+        smallest, offload = re.search(r"the smallest limit that one fits into is (\d+) bytes .*, keep more outside of memory \((--offload=\S+)\)", err).groups()
+        self.assertEqual(offload, "--offload=optimizer,parameters,activations")
+        self.run_program(*budget, f"--memory-limit={smallest}")
+        self.run_program(*budget, f"--memory-limit={int(smallest) - 1}", offload)
+        for more in ([offload], ["--offload=none"]):
+            self.assertNotIn("--offload", self.fails([*budget, f"--memory-limit={limit}", *more], 2, "the smallest limit that one fits into is"))
+        self.assertNotIn("--offload", self.fails([*budget, "--memory-limit=1MiB"], 2, "the smallest limit that one fits into is"))
 
     def test_llama(self):
         data = small_gpt.write_tokens("tokens.bin", 40)
