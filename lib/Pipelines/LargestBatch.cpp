@@ -112,8 +112,8 @@ FailureOr<std::vector<PlannedStrategy>> findLargestBatches(ModuleOp model, const
                                                            int64_t limit) {
   train::ProgramOp program = *model.getOps<train::ProgramOp>().begin();
   if (!program.getMicroBatch())
-    return program.emitError("has no micro-batch, of which --largest-batch looks for the largest; expected "
-                             "'batch B' or 'batch B x T'");
+    return program.emitError("--largest-batch looks for the largest micro-batch, and the program has none to "
+                             "begin with; expected 'batch B' or 'batch B x T' (--micro-batch)");
   BatchSearch search(model, options, program, limit);
   std::vector<PlannedStrategy> found;
   for (const TriedSettings &level : batchLevels()) {

@@ -75,8 +75,8 @@ static train::CheckpointSettings checkpointsOf(ModuleOp module) {
 
 static LogicalResult refuseWithoutLimit(ModuleOp module) {
   for (auto program : module.getOps<train::ProgramOp>())
-    return program.emitError("has no memory limit, into which --largest-batch fits micro-batches; expected "
-                             "memory_limit SIZE (--memory-limit=SIZE)");
+    return program.emitError("--largest-batch fits micro-batches into a memory limit, and the program has "
+                             "none; expected memory_limit SIZE (--memory-limit=SIZE)");
   return success();
 }
 

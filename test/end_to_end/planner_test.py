@@ -303,7 +303,12 @@ class PlannerTest(harness.EndToEndTest):
             self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", *gpu, *self.asked(more)], 2, " of the host's memory, which may give ")
 
     def test_the_largest_batch_needs_a_limit_that_something_fits_into(self):
-        self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", "--largest-batch"], 2, "has no memory limit, into which --largest-batch fits")
+        self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", "--largest-batch"], 2,
+                   "error: --largest-batch fits micro-batches into a memory limit, and the program has none; expected memory_limit SIZE (--memory-limit=SIZE)\n")
+        Path("open.mlir").write_text(small_gpt.text((f"  batch {small_gpt.BATCH} x {small_gpt.LENGTH}\n", "")))
+        given = ["--memory-limit=1GiB", "--activation-checkpointing=none", "--offload=none"]
+        self.fails([TRAINC, "compile", "open.mlir", "-o", "gpt.plan", "--largest-batch", *given], 2,
+                   "error: --largest-batch looks for the largest micro-batch, and the program has none to begin with")
         self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", "--largest-batch", "--memory-limit=1MiB"], 2, "the plan needs")
 
     def tried_with(self, *given):
