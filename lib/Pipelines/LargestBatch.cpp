@@ -126,6 +126,17 @@ FailureOr<std::vector<PlannedStrategy>> findLargestBatches(ModuleOp model, const
   return found;
 }
 
+TriedSettings sharedWithLargest(const TriedSettings &decided) {
+  TriedSettings own = {{"micro_batch", ""}, {"accumulate", ""}};
+  for (const TriedSettings &level : batchLevels())
+    llvm::append_range(own, level);
+  TriedSettings shared;
+  llvm::copy_if(decided, std::back_inserter(shared), [&](const train::GivenSetting &each) {
+    return llvm::none_of(own, [&](const train::GivenSetting &other) { return other.word == each.word; });
+  });
+  return shared;
+}
+
 /// Whether it was planned at this level.
 static bool isAt(const PlannedStrategy &strategy, const TriedSettings &level) {
   return strategy.decided.front().value == level.front().value;

@@ -15,6 +15,10 @@ namespace trainc {
 llvm::FailureOr<std::vector<PlannedStrategy>>
 findLargestBatches(mlir::ModuleOp model, const CompileOptions &options, int64_t limit);
 
+/// Of what is decided for the plan: what holds for its largest micro-batches as well, such as what is
+/// offloaded.
+TriedSettings sharedWithLargest(const TriedSettings &decided);
+
 /// For people, a line each: with which activation checkpointing not one sample fits, and where the search
 /// ended as a micro-batch may not have more samples.
 std::string remarksOnLargestBatches(llvm::ArrayRef<PlannedStrategy> largest);

@@ -48,7 +48,10 @@ static std::string describe(const Planning &planning) {
 }
 
 static std::string describeLargestBatches(const Planning &planning) {
-  return fmt::format("the largest micro-batches that fit into {}:\n", formatBytes(uint64_t(planning.limit))) +
+  const TriedSettings shared =
+      planning.taken ? sharedWithLargest(planning.tried[*planning.taken].decided) : TriedSettings();
+  return fmt::format("the largest micro-batches that fit into {}{}:\n", formatBytes(uint64_t(planning.limit)),
+                     shared.empty() ? "" : ", as in the plan with " + asOptions(shared)) +
          strategyTable(planning.largestBatches, nullptr, planning.limit) +
          remarksOnLargestBatches(planning.largestBatches);
 }
