@@ -43,16 +43,13 @@ bool maySplitBatch(train::ProgramOp program) {
 
 /// Whether the text or an option says the word, in place of the compiler.
 static bool isGiven(train::ProgramOp program, StringRef word) {
-  DictionaryAttr sources = program.getSourcesAttr();
-  auto source = sources ? sources.getAs<StringAttr>(word) : StringAttr();
-  return sources && sources.contains(word) && !(source && source.getValue().starts_with("derived"));
+  return isDecided(program, word) && !train::isDerived(program, word);
 }
 
 /// Of the modes, in the order in which they keep less. Who decided for the limit's sake has tried them, and
 /// what goes outside is not kept.
 static std::string moreCheckpointing(train::ProgramOp program) {
-  constexpr StringLiteral kWord = "activation_checkpointing";
-  if ((isDecided(program, kWord) && !isGiven(program, kWord)) || train::offloadOf(program).activations)
+  if (train::isDerived(program, "activation_checkpointing") || train::offloadOf(program).activations)
     return "";
   const std::string full = "--activation-checkpointing=full";
   const StringRef mode = program.getActivationCheckpointing().value_or("none");
