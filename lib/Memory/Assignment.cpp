@@ -99,11 +99,19 @@ void Assignment::assignGet(train::GetOp get) {
   after_[get].push_back({state, copy, bytesOf(get.getResult())});
 }
 
+/// Arenas are zero when allocated, and init runs first. That it stores each parameter that lies outside of
+/// memory is proven of the plan, zeros included.
+bool Assignment::isZeroAnyway(StringRef state) {
+  return order_.writes(state).size() == 1 &&
+         !(storages_.isOffloaded(state) &&
+           storages_[storages_.stateStorage(state)].role == plan::Role::parameter);
+}
+
 void Assignment::assignSet(train::SetOp set) {
   View state{storages_.stateStorage(set.getState())};
   View value = views_.lookup(set.getValue());
-  if (isZero(set.getValue()) && entryKind_ == EntryKind::init && order_.writes(set.getState()).size() == 1)
-    return; // arenas are zero when allocated, and init runs first
+  if (isZero(set.getValue()) && entryKind_ == EntryKind::init && isZeroAnyway(set.getState()))
+    return;
   if (storages_.isOffloaded(set.getState()))
     return store(set);
   if (isZero(set.getValue()))

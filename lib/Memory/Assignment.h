@@ -38,6 +38,7 @@ private:
   void assignBlock(mlir::Block &block);
   void assignOp(mlir::Operation &op);
   void assignGet(train::GetOp get);
+  bool isZeroAnyway(llvm::StringRef state);
   void assignSet(train::SetOp set);
   bool isFetched(mlir::Value value) const;
   bool isStored(mlir::Value value) const;
