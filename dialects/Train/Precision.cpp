@@ -42,8 +42,10 @@ static ParseResult parseCompute(OpAsmParser &parser, StringRef precision) {
 /// `keep "*.norm.*" f32`, several of which become one attribute.
 static ParseResult parseKeep(OpAsmParser &parser, NamedAttrList &attributes) {
   const SMLoc loc = parser.getCurrentLocation();
-  std::string pattern;
-  if (parser.parseOptionalString(&pattern) || pattern.empty())
+  std::string text;
+  const bool isString = succeeded(parser.parseOptionalString(&text));
+  const std::string pattern = StringRef(text).trim().str();
+  if (!isString || pattern.empty())
     return parser.emitError(loc) << "expected the pattern of parameters' names in quotes, such as keep "
                                     "\"*.norm.*\" f32";
   if (StringRef(pattern).contains(','))

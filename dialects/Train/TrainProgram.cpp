@@ -71,6 +71,9 @@ static LogicalResult checkText(const ProgramWord &word, StringRef value,
   std::string list = value.str();
   if (const std::string problem = isList(word) ? tidyList(word, list) : ""; !problem.empty())
     return error() << StringRef(word.word) << ": " << problem;
+  if (list != value) // which the text and options bring into this form
+    return error() << StringRef(word.word) << ": expected no blanks around commas, '" << list << "', found '"
+                   << value << "'";
   return success();
 }
 

@@ -50,7 +50,7 @@ static std::string whyIdleInCheckpoints(train::ProgramOp program, const train::P
     return "";
   return llvm::formatv("with activation_checkpointing {0}{1}", mode,
                        isChosen ? ", which chooses it"
-                                : "; give --activation-checkpointing=full as well, or leave it out");
+                                : "; give --activation-checkpointing=full as well, or leave the word out");
 }
 
 /// A memory limit may yet decide what is kept outside.

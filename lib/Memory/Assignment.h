@@ -79,7 +79,6 @@ private:
   /// Where `value` is wanted by its consumer, if it may be made there at once; else null.
   View wantedView(mlir::OpResult value) { return wantedView(value, value, View()); }
   View wantedView(mlir::Value value, mlir::OpResult made, View within);
-  llvm::SmallVector<mlir::OpOperand *> usesOf(mlir::Value value) const;
   View wantedByUser(mlir::OpOperand &use, mlir::OpResult made, View within);
   View packedView(mlir::OpOperand &member, mlir::OpResult made, View within);
   bool canMakeInState(mlir::OpResult made, llvm::StringRef state, View target, train::SetOp stores = {});

@@ -25,26 +25,13 @@ View Assignment::viewInside(View whole, ExecutableOpInterface alias) {
   return moved(whole, placeOf(alias.getFlatOffset(0), alias->getResult(0)));
 }
 
-/// Later users first. The lists of uses have the order in which passes made them, which no plan may depend
-/// on.
-SmallVector<OpOperand *> Assignment::usesOf(Value value) const {
-  SmallVector<OpOperand *> uses = llvm::to_vector(llvm::make_pointer_range(value.getUses()));
-  llvm::sort(uses, [&](OpOperand *a, OpOperand *b) {
-    const auto place = [&](OpOperand *use) {
-      return std::pair(timeline_.begin(use->getOwner()), use->getOperandNumber());
-    };
-    return place(a) > place(b);
-  });
-  return uses;
-}
-
 /// `value` holds what is `made`, from `within` on.
 View Assignment::wantedView(Value value, OpResult made, View within) {
   if (View inLoopResult = yieldViews_.lookup(value);
       !inLoopResult.isNull() && isFree(moved(inLoopResult, within), made))
     return inLoopResult;
-  for (OpOperand *use : usesOf(value))
-    if (View wanted = wantedByUser(*use, made, within); !wanted.isNull())
+  for (OpOperand &use : value.getUses())
+    if (View wanted = wantedByUser(use, made, within); !wanted.isNull())
       return wanted;
   return {};
 }

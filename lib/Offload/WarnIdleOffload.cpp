@@ -31,7 +31,7 @@ static StringRef whyIdle(ModuleOp module, StringRef word) {
         return "";
       hasState = true;
     }
-  return hasState ? "all of them are too small to go" : whyNone(word);
+  return hasState ? "each of its states is too small to go" : whyNone(word);
 }
 
 namespace {

@@ -111,7 +111,10 @@ OwningOpRef<ModuleOp> Candidates::scheduled(const TriedSettings &tried) const {
   };
   if (failed(run(*module, addSpmd)) || failed(schedule(*module, tried)))
     return {};
-  return scheduled_ ? scheduled_->keep(settings, std::move(module)) : std::move(module);
+  if (scheduled_)
+    return scheduled_->keep(settings, std::move(module)); // a copy
+  orderUses(*module);
+  return module;
 }
 
 FailureOr<CandidatePlan> Candidates::plan(const TriedSettings &tried, const Machine *machine) const {

@@ -66,7 +66,7 @@ std::vector<CheckpointLevels> checkpointCandidates(ModuleOp step, int64_t parts)
 }
 
 /// The option with which all that takes bytes of `memory` goes outside; none if it does, or is not to.
-static std::string moreOffload(train::ProgramOp program, const BytesByKind &memory) {
+static std::string offloadOfAll(train::ProgramOp program, const BytesByKind &memory) {
   const StringRef given = program.getOffload().value_or("");
   const train::OffloadSettings offload = train::offloadOf(program);
   SmallVector<StringRef> words;
@@ -81,12 +81,16 @@ static std::string moreOffload(train::ProgramOp program, const BytesByKind &memo
   return given == "none" || words.size() == already ? "" : "--offload=" + llvm::join(words, ",");
 }
 
-static LogicalResult refuse(ModuleOp module, const CandidatePlan &least, int64_t limit) {
+LogicalResult checkBudget(ModuleOp module, const Planning &planning) {
+  if (planning.fits)
+    return success();
+  const CandidatePlan &least = planning.tried.front().plan;
+  const int64_t limit = planning.limit;
   train::ProgramOp program = *module.getOps<train::ProgramOp>().begin();
   if (least.hostLeft < 0)
     return program.emitError() << "activation_checkpointing budget: each plan needs at least "
                                << hostShortage(least.memory, *hostLimitOf(program));
-  const std::string offload = limit > least.memory.unplanned ? moreOffload(program, least.memory) : "";
+  const std::string offload = limit > least.memory.unplanned ? offloadOfAll(program, least.memory) : "";
   return program.emitError() << "activation_checkpointing budget: no plan fits into the memory limit of "
                              << formatBytes(uint64_t(limit)) << " (" << limit
                              << " bytes); the smallest limit that one fits into is " << least.bytes()
@@ -108,7 +112,7 @@ public:
   LogicalResult planCoarse();
   LogicalResult planFine();
   /// Chooses among those that are planned.
-  LogicalResult choose(Planning &planning);
+  void choose(Planning &planning);
 
 private:
   LogicalResult plan(ArrayRef<TriedSettings> candidates); ///< by several threads
@@ -208,7 +212,7 @@ LogicalResult BudgetSearch::planBetween(const TriedSettings &coarse, ArrayRef<Tr
   return success();
 }
 
-LogicalResult BudgetSearch::choose(Planning &planning) {
+void BudgetSearch::choose(Planning &planning) {
   const PlannedStrategy *least = &planned_.front(), *best = nullptr;
   for (const PlannedStrategy &each : planned_) {
     if (each.plan.isSmaller(least->plan))
@@ -216,18 +220,19 @@ LogicalResult BudgetSearch::choose(Planning &planning) {
     if (each.plan.fits(limit_) && (!best || each.plan.step.total < best->plan.step.total))
       best = &each;
   }
-  if (!best)
-    return refuse(module_, least->plan, limit_);
-  for (auto program : module_.getOps<train::ProgramOp>())
-    train::setDerived(program, best->decided, "memory_limit");
-  planning.set(limit_, planned_, size_t(best - planned_.data()));
-  return success();
+  planning.set(limit_, planned_, size_t((best ? best : least) - planned_.data()));
+  if (best)
+    for (auto program : module_.getOps<train::ProgramOp>())
+      train::setDerived(program, best->decided, "memory_limit");
 }
 
 LogicalResult chooseCheckpoints(ModuleOp module, const Strategy &strategy, int64_t limit,
                                 Planning &planning) {
   BudgetSearch search(module, strategy, limit);
-  return failure(failed(search.planCoarse()) || failed(search.planFine()) || failed(search.choose(planning)));
+  if (failed(search.planCoarse()) || failed(search.planFine()))
+    return failure();
+  search.choose(planning);
+  return success();
 }
 
 } // namespace trainc

@@ -21,10 +21,12 @@ CheckpointLevels checkpointLevels(mlir::ModuleOp step, int64_t parts = kCoarsePa
 std::vector<CheckpointLevels> checkpointCandidates(mlir::ModuleOp step, int64_t parts = kCoarseParts);
 
 /// Sets in the program of `module` (phase `step`, before activation checkpointing decides) the candidate of
-/// the least predicted seconds whose plan fits into `limit` bytes. So the plan of a smaller limit is never
-/// predicted to be faster. `planning` gets the candidates. Fails, with an error at the program that names the
-/// smallest limit that a candidate fits into, if none fits.
+/// the least predicted seconds whose plan fits into `limit` bytes, if one does. So the plan of a smaller
+/// limit is never predicted to be faster. `planning` gets the candidates.
 llvm::LogicalResult chooseCheckpoints(mlir::ModuleOp module, const Strategy &strategy, int64_t limit,
                                       Planning &planning);
+
+/// Fails if none fits, with an error at the program that names the smallest limit that a candidate fits into.
+llvm::LogicalResult checkBudget(mlir::ModuleOp module, const Planning &planning);
 
 } // namespace trainc

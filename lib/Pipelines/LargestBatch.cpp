@@ -108,6 +108,16 @@ static std::vector<TriedSettings> batchLevels() {
           {{"activation_checkpointing", "full"}, {"checkpoint_keep", "0"}, {"checkpoint_rest", "selective"}}};
 }
 
+/// What somebody gave of how much is kept, stays.
+static TriedSettings withoutGiven(const TriedSettings &level, train::ProgramOp program) {
+  TriedSettings left;
+  llvm::copy_if(level, std::back_inserter(left), [&](const train::GivenSetting &each) {
+    const bool isGiven = isDecided(program, each.word) && !train::isDerived(program, each.word);
+    return each.word == "activation_checkpointing" || !isGiven;
+  });
+  return left;
+}
+
 FailureOr<std::vector<PlannedStrategy>> findLargestBatches(ModuleOp model, const CompileOptions &options,
                                                            int64_t limit) {
   train::ProgramOp program = *model.getOps<train::ProgramOp>().begin();
@@ -117,7 +127,7 @@ FailureOr<std::vector<PlannedStrategy>> findLargestBatches(ModuleOp model, const
   BatchSearch search(model, options, program, limit);
   std::vector<PlannedStrategy> found;
   for (const TriedSettings &level : batchLevels()) {
-    FailureOr<std::optional<PlannedStrategy>> largest = search.largest(level);
+    FailureOr<std::optional<PlannedStrategy>> largest = search.largest(withoutGiven(level, program));
     if (failed(largest))
       return failure();
     if (*largest)
@@ -127,7 +137,7 @@ FailureOr<std::vector<PlannedStrategy>> findLargestBatches(ModuleOp model, const
 }
 
 TriedSettings sharedWithLargest(const TriedSettings &decided) {
-  TriedSettings own = {{"micro_batch", ""}, {"accumulate", ""}};
+  TriedSettings own = {{"micro_batch", ""}};
   for (const TriedSettings &level : batchLevels())
     llvm::append_range(own, level);
   TriedSettings shared;

@@ -187,10 +187,11 @@ std::string hostShortage(const MemoryReport &memory, const HostLimit &host) {
   if (host.ranks > 1)
     together = llvm::formatv(" for each of the {0} ranks of a node, together {1} ({2} bytes)", host.ranks,
                              formatBytes(uint64_t(host.ranks * bytes)), host.ranks * bytes);
-  return llvm::formatv("{0} ({1} bytes) of the host's memory{2}, which may give {3} ({4}; host_memory): {5}; "
-                       "allow more (--host-memory), or offload less (--offload)",
-                       formatBytes(uint64_t(bytes)), bytes, together, formatBytes(uint64_t(host.bytes)),
-                       host.bytes, bytesByKind(memory.host));
+  return llvm::formatv(
+      "{0} ({1} bytes) of the host's memory{2}; the host may give {3} ({4} bytes; host_memory): {5}; "
+      "allow more (--host-memory), or offload less (--offload)",
+      formatBytes(uint64_t(bytes)), bytes, together, formatBytes(uint64_t(host.bytes)), host.bytes,
+      bytesByKind(memory.host));
 }
 
 /// With ", " behind it.
@@ -205,13 +206,14 @@ static std::string whatWasDecided(const MemoryLimit &limit, bool isHostShort) {
 static std::string shortage(plan::TrainingOp training, const MemoryReport &memory, const MemoryLimit &limit) {
   const std::string others = moreOfTheHost(limit) + advice(training, memory, limit);
   return llvm::formatv(
-      "{0} ({1} bytes): {2} for itself ({3}) and {4}{5}; the memory limit allows {6} ({7} bytes); allow as "
-      "much{8}{9}",
-      formatBytes(uint64_t(memory.needed())), memory.needed(), formatBytes(uint64_t(memory.limited())),
-      bytesByKind(memory), formatBytes(uint64_t(memory.unplanned)),
+      "{0}: {1} for itself ({2}) and {3}{4}; the memory limit allows {5} ({6} bytes); it fits into "
+      "--memory-limit={7}{8}{9}",
+      formatBytes(uint64_t(memory.needed())), formatBytes(uint64_t(memory.limited())), bytesByKind(memory),
+      formatBytes(uint64_t(memory.unplanned)),
       memory.isReserve ? " of the GPU for the driver and libraries (reserve_memory)"
                        : " for the process around it",
-      formatBytes(uint64_t(limit.bytes)), limit.bytes, others.empty() ? "" : ", or: ", others);
+      formatBytes(uint64_t(limit.bytes)), limit.bytes, memory.needed(),
+      others.empty() ? "" : "; or: ", others);
 }
 
 LogicalResult checkMemory(ModuleOp module, const std::optional<MemoryLimit> &limit,

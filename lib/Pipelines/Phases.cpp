@@ -66,6 +66,11 @@ Strategy strategyOf(ModuleOp module, const CompileOptions &options) {
   return strategy;
 }
 
+void orderUses(ModuleOp module) {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  module.getBodyRegion().takeBody(copy->getBodyRegion());
+}
+
 void addStepPasses(PassManager &manager, const Strategy &strategy) {
   manager.addPass(createInstantiatePass());
   // Casts before the backward, which follows from them.

@@ -28,6 +28,10 @@ llvm::LogicalResult applySettings(mlir::ModuleOp module, const CompileOptions &o
 /// What the program of a module of phase `model` says, with its settings.
 Strategy strategyOf(mlir::ModuleOp module, const CompileOptions &options);
 
+/// Gives values their uses in the order that copies of a module have, whoever made it: the
+/// compiler makes the plan that a candidate promised. Those who hold ops of the module lose them.
+void orderUses(mlir::ModuleOp module);
+
 /// model -> step, up to where activation checkpointing decides: whole tensors, forward, backward and update,
 /// in primitive ops.
 void addStepPasses(mlir::PassManager &manager, const Strategy &strategy);

@@ -103,6 +103,7 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &options, Snapshot
   const Phase last = options.compileTo.value_or(Phase::Plan);
   if (failed(applySettings(module, options)))
     return failure();
+  orderUses(module);
   FailureOr<Planning> planning = last > Phase::Model ? decide(module, options) : Planning();
   if (failed(planning))
     return failure();
@@ -123,24 +124,35 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &options, Snapshot
   };
   if (last >= Phase::Step && failed(run([&](PassManager &manager) { addStepPasses(manager, strategy); })))
     return failure();
-  if (last >= Phase::Step && strategy.hasBudget &&
-      failed(chooseCheckpoints(module, strategy, strategy.memoryLimit->bytes, *planning)))
+  orderUses(module);
+  const bool spendsBudget = last >= Phase::Step && strategy.hasBudget;
+  if (spendsBudget && failed(chooseCheckpoints(module, strategy, strategy.memoryLimit->bytes, *planning)))
     return failure();
   if (whenPlanned)
     whenPlanned(*planning);
+  if (spendsBudget && failed(checkBudget(module, *planning)))
+    return failure();
   if (failed(run([&](PassManager &manager) {
         if (last >= Phase::Step) {
-          manager.addPass(createWarnIdleCheckpoints());
-          addRecomputePasses(manager, checkpointsOf(module));
+          const train::CheckpointSettings checkpoints = checkpointsOf(module);
+          if (checkpoints.recomputesBlocks)
+            manager.addPass(createWarnIdleCheckpoints());
+          addRecomputePasses(manager, checkpoints);
         }
         if (last >= Phase::Spmd) {
           addShardPasses(manager, strategy);
           addSpmdPasses(manager, strategy);
         }
-        if (last >= Phase::Scheduled) {
+        if (last >= Phase::Scheduled)
           addScheduledPasses(manager, strategy);
+      })))
+    return failure();
+  orderUses(module);
+  if (failed(run([&](PassManager &manager) {
+        if (last >= Phase::Scheduled) {
           addOffloadPasses(manager, strategy);
-          manager.addPass(createWarnIdleOffload());
+          if (strategy.offloads)
+            manager.addPass(createWarnIdleOffload());
         }
         if (last >= Phase::Plan)
           addMemoryPasses(manager, strategy.padsRows);

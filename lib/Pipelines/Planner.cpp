@@ -12,9 +12,6 @@ using namespace trainc;
 
 namespace {
 
-/// What predictions of two plans may differ by, of a step, and count as equal.
-constexpr double kAsFast = 1e-3;
-
 /// How many divisions of the states are planned at once.
 constexpr size_t kDivisionsAtOnce = 2;
 
@@ -35,17 +32,17 @@ public:
   LogicalResult findLevels();
   bool hasChoice() const { return choices_.any() || isOpen(model_, kReuseWords); }
 
-  /// Fails where a plan cannot be made. `best()` is null afterwards if nothing fits.
+  /// These fail where a plan cannot be made. fits() says afterwards whether something does.
   LogicalResult search();
   /// Of the best strategy: what is gathered for the forward stays for the backward, as far as it fits.
   LogicalResult keepGathered();
-  /// The strategy of the least bytes: of the smallest micro-batches, with all offloaded, and activations
+  /// Plans what may take the least bytes: of the smallest micro-batches, with all offloaded, and activations
   /// computed again or offloaded.
-  FailureOr<const PlannedStrategy *> planSmallest();
+  LogicalResult planSmallest();
 
-  std::optional<size_t> best() const { return trials_.best(); }
-  int64_t hostThatFits() const { return trials_.hostThatFits(); }
-  Planning takePlanning() &&;
+  bool fits() const { return trials_.best().has_value(); }
+  /// What fits and was kept, or else the smallest, first.
+  Planning takePlanning(const std::optional<HostLimit> &host) &&;
 
 private:
   LogicalResult open(Cell cell);
@@ -277,7 +274,7 @@ LogicalResult Planner::keepGathered() {
     std::vector<TriedSettings> behind(distances.size(), choices_.levels[level]);
     for (auto [settings, distance] : llvm::zip_equal(behind, distances))
       settings.push_back({"max_reuse_distance", std::to_string(distance)});
-    return planReuse(cell, behind, (1 + kAsFast) * trials_.seconds(before));
+    return planReuse(cell, behind, trials_.seconds(before));
   };
   return keepWhatFits((*made)->step(), fit);
 }
@@ -297,7 +294,7 @@ FailureOr<SmallVector<bool>> Planner::planReuse(Cell cell, ArrayRef<TriedSetting
   return fit;
 }
 
-FailureOr<const PlannedStrategy *> Planner::planSmallest() {
+LogicalResult Planner::planSmallest() {
   const size_t split = choices_.splits.size() - 1,
                offload = choices_.mayOffload ? std::size(kOffloadKinds) : 0;
   for (size_t division = 0; division < choices_.divisions.size(); ++division) {
@@ -313,12 +310,15 @@ FailureOr<const PlannedStrategy *> Planner::planSmallest() {
     if (choices_.mayOffload && (failed(levels_.planFirst(cell)) || failed(levels_.planLast(cell))))
       return failure();
   }
-  return &trials_[trials_.smallest()];
+  return success();
 }
 
-Planning Planner::takePlanning() && {
+Planning Planner::takePlanning(const std::optional<HostLimit> &host) && {
   Planning planning;
-  planning.set(limit_, std::move(trials_).take(), taken_);
+  if (host && !taken_)
+    planning.hostThatFits = host->ranks * trials_.hostThatFits();
+  const size_t decided = taken_ ? *taken_ : trials_.smallest();
+  planning.set(limit_, std::move(trials_).take(), decided);
   return planning;
 }
 
@@ -335,25 +335,12 @@ FailureOr<Planning> decideWhatFits(ModuleOp model, const CompileOptions &options
     return failure();
   if (!planner.hasChoice())
     return Planning();
-  if (failed(planner.search()))
+  if (failed(planner.search()) || (!planner.fits() && failed(planner.planSmallest())) ||
+      (planner.fits() && failed(planner.keepGathered())))
     return failure();
-  if (!planner.best()) {
-    FailureOr<const PlannedStrategy *> smallest = planner.planSmallest();
-    if (failed(smallest))
-      return failure();
-    if (!planner.best()) { // the limit's own error says what its plan takes, and what would help
-      train::setDerived(program, (*smallest)->decided, "memory_limit");
-      const std::optional<HostLimit> host = hostLimitOf(program);
-      const int64_t hostThatFits = host ? host->ranks * planner.hostThatFits() : 0;
-      Planning nothing = std::move(planner).takePlanning();
-      nothing.hostThatFits = hostThatFits;
-      return nothing;
-    }
-  }
-  if (failed(planner.keepGathered()))
-    return failure();
-  Planning planning = std::move(planner).takePlanning();
-  train::setDerived(program, planning.tried[*planning.taken].decided, "memory_limit");
+  Planning planning = std::move(planner).takePlanning(hostLimitOf(program));
+  // If it does not fit, the limit's own error says what it takes, and what would help.
+  train::setDerived(program, planning.tried.front().decided, "memory_limit");
   return planning;
 }
 

@@ -151,7 +151,7 @@ std::string reportJson(ModuleOp module, std::optional<OnThisMachine> here, const
                                             {"vocabulary", int64_t(generation.getVocabulary())}};
   for (auto refusal : module.getOps<plan::NoGenerationOp>())
     json["no_generation"] = refusal.getReason();
-  if (planning && planning->taken)
+  if (planning && planning->taken())
     json["planner"] = planningJson(*planning);
   if (planning && !planning->largestBatches.empty())
     json["largest_batches"] = largestBatchesJson(planning->limit, planning->largestBatches);

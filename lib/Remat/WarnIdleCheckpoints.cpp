@@ -29,8 +29,8 @@ private:
     const int64_t said = int64_t(settings.keep.size()) - 1,
                   uses = countUses(getOperation(), {.blocks = settings.blocks, .every = settings.every});
     if (said > uses)
-      program.emitWarning("checkpoint_keep (--checkpoint-keep) says what ")
-          << said << " uses of blocks keep, and what all that follow, and the model has " << uses
+      program.emitWarning("checkpoint_keep (--checkpoint-keep) has numbers for ")
+          << said << " uses of blocks, and one for all that follow; the model has " << uses
           << " that are computed again; leave the last numbers out";
   }
 };

@@ -24,7 +24,8 @@ Result<bool> isOfKind(const std::filesystem::path &path, const OutputKind &kind)
 std::string whyNotOpen(const std::filesystem::path &path, int error) {
   std::error_code ignored;
   const std::filesystem::path folder = path.parent_path();
-  if (!folder.empty() && !std::filesystem::is_directory(folder, ignored))
+  if ((error == ENOENT || error == ENOTDIR) && !folder.empty() &&
+      !std::filesystem::is_directory(folder, ignored))
     return fmt::format("there is no folder '{}'; create it, or name another", folder.string());
   if (error == EISDIR)
     return "expected a file, found a folder";

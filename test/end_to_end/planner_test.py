@@ -74,7 +74,8 @@ class PlannerTest(harness.EndToEndTest):
         self.assertIsNone(self.estimate(*TWO, "--memory=1KiB")["fastest"])
         table, _ = self.trainc("estimate", "gpt.mlir", *TWO, f"--memory={limit}")
         self.assertEqual(table.count("the fastest that fits"), 1)
-        self.assertEqual(len(table.splitlines()), 2 + len(strategies))
+        self.assertEqual(len(table.splitlines()), 3 + len(strategies))
+        self.assertIn("\ntrainc compile --memory-limit also tries ", table)
         self.assertEqual(table.count(" too much"), len(strategies) - len(fitting))
         judged = self.estimate(*TWO, f"--memory={limit}")["strategies"]
         self.assertTrue(all(line.endswith("  " + each["verdict"]) for line, each in zip(table.splitlines()[2:], judged)), table)
@@ -203,9 +204,10 @@ class PlannerTest(harness.EndToEndTest):
         err = self.fails(command, 2, "--offload=optimizer,gradients,parameters, which takes the least memory of what the compiler tries",
                          "a smaller --offload-group has less of the states in memory")
         table, _, error = err.partition(f"{EXAMPLE}:")
-        self.assertTrue(all(line.endswith(" too much") for line in table.splitlines()[2:]), table)
-        self.assertNotIn("--activation-checkpointing", error.partition("; allow as much")[2])  # which was tried
-        least = re.search(r"the plan needs [^(]*\((\d+) bytes\)", error)[1]
+        self.assertTrue(all(line.endswith(" too much") for line in table.splitlines()[2:-1]), table)
+        self.assertRegex(table, r"\nand \d+ more\n$")
+        self.assertNotIn("--activation-checkpointing", error.partition("; it fits into")[2])  # which was tried
+        least = re.search(r"it fits into --memory-limit=(\d+)", error)[1]
         self.decided(f"--memory-limit={least}")
         self.decided("--memory-limit=46MiB", "--offload=optimizer,gradients,parameters,activations", "--offload-group=256KiB")
 
@@ -310,7 +312,7 @@ class PlannerTest(harness.EndToEndTest):
         self.assertTrue(small_gpt.BATCH < samples[0] < samples[1], samples)
         for each in found[:2]:
             more = {"settings": each["settings"] | {"micro_batch": str(int(each["settings"]["micro_batch"]) + 1)}}
-            self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", *gpu, *self.asked(more)], 2, " of the host's memory, which may give ")
+            self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", *gpu, *self.asked(more)], 2, " of the host's memory; the host may give ")
 
     def test_the_largest_batch_needs_a_limit_that_something_fits_into(self):
         self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", "--largest-batch"], 2,
@@ -362,8 +364,8 @@ class PlannerTest(harness.EndToEndTest):
                 given = ["--memory-limit=4GiB", "--offload=optimizer", f"--activation-checkpointing={level}"]
                 err = self.refused(*given, f"--host-memory={2 * host - 1}")
                 self.assertIn(f" ({host} bytes) of the host's memory for each of the 2 ranks of a node, together ", err)
-                self.assertIn(f" ({2 * host} bytes), which may give ", err)
-                self.assertIn(f" ({2 * host - 1}; host_memory): optimizer states ", err)
+                self.assertIn(f" ({2 * host} bytes); the host may give ", err)
+                self.assertIn(f" ({2 * host - 1} bytes; host_memory): optimizer states ", err)
                 self.report(*self.GPU, *given, f"--host-memory={2 * host}")
 
     def test_what_nothing_fits_into_without_more_of_the_host_says_so(self):

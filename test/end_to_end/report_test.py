@@ -317,15 +317,17 @@ class Page(harness.EndToEndTest):
         _, table = self.trainc("compile", *gpu, f"--memory-limit={limit}", "--gpu-levels=none", "-o", "gpu.plan", "--report=gpu.json")
         lines = [re.split(r"  +", line.strip()) for line in table.splitlines()]
         self.assertEqual(lines[1][-1], "verdict")
-        terminal = [line[-1] for line in lines[2:-1]]
+        terminal = [line[-1] for line in lines[2:] if len(line) > 1]
         self.trainc("report", "gpu.plan", "-o", "gpu.html")
         planner = json.loads(Path("gpu.json").read_text())["planner"]
-        self.assertEqual([each["verdict"] for each in planner["strategies"]], terminal)
+        verdicts = [each["verdict"] for each in planner["strategies"]]
+        missed = [verdict for verdict in verdicts if verdict.endswith(" too much")]
+        self.assertEqual(verdicts[:len(verdicts) - len(missed)][:10] + missed[:10], terminal)
         rows = self.show("gpu.html").evaluate("""(() => {
             document.querySelector("#peak .more")?.click();
             return [...document.querySelectorAll("#strategies tbody tr")].map(row => row.lastElementChild.textContent);
         })()""")
-        self.assertEqual(rows, terminal)
+        self.assertEqual(rows, verdicts)
         outside = [each["verdict"] for each in planner["strategies"] if each["memory"]["host"] and each["memory"]["peak"] + each["memory"]["unplanned"] > limit]
         self.assertTrue({"the fastest that fits"} < set(outside), outside)
 

@@ -123,7 +123,7 @@ class Plans(harness.EndToEndTest):
             with self.subTest(options):
                 self.compile(text, *options)
                 out, _ = self.run_program(MUTATE_PLAN, "model.plan", 100, timeout=300)
-                copies = ["copy", "state", "buffer", "reorder"] if "--offload" in options[0] else []
+                copies = ["copy", "state", "buffer", "says", "reorder"] if "--offload" in options[0] else []
                 for kind in ["swap", "overlap", *copies, *(["drop", "lengthen"] if "--ranks" in options[0] else [])]:
                     self.assertRegex(out, rf"{kind}: ([1-9]\d*) of \1 refused")
                 addresses = {"argument"}

@@ -35,10 +35,20 @@ static Status checkPaths(const CompileCommand &command) {
   return checkOutputs(outputs, {{"the model '" + command.model + "'", command.model}});
 }
 
+/// Of those that fit, and of those that do not, so many have a line; the report has all.
+constexpr size_t kLines = 10;
+
 /// Which strategies a memory limit had to choose among, and what it chose.
 static std::string describe(const Planning &planning) {
-  const PlannedStrategy *taken = planning.taken ? &planning.tried[*planning.taken] : nullptr;
-  std::string text = strategyTable(planning.tried, taken, planning.limit);
+  std::vector<PlannedStrategy> shown;
+  size_t lines[] = {0, 0};
+  for (const PlannedStrategy &each : planning.tried)
+    if (lines[each.plan.fits(planning.limit) ? 1 : 0]++ < kLines)
+      shown.push_back(each);
+  const PlannedStrategy *taken = planning.fits ? &shown.front() : nullptr;
+  std::string text = strategyTable(shown, taken, planning.limit);
+  if (const size_t others = planning.tried.size() - shown.size(); others > 0)
+    text += fmt::format("and {} more{}\n", others, taken ? ", which the report has (--report=FILE)" : "");
   if (taken)
     text += fmt::format("took {}: {} of {}, {:.4g} seconds a step as predicted\n",
                         taken->decided.empty() ? "the program as it is" : asOptions(taken->decided),
@@ -49,7 +59,7 @@ static std::string describe(const Planning &planning) {
 
 static std::string describeLargestBatches(const Planning &planning) {
   const TriedSettings shared =
-      planning.taken ? sharedWithLargest(planning.tried[*planning.taken].decided) : TriedSettings();
+      planning.tried.empty() ? TriedSettings() : sharedWithLargest(planning.tried.front().decided);
   return fmt::format("the largest micro-batches that fit into {}{}:\n", formatBytes(uint64_t(planning.limit)),
                      shared.empty() ? "" : ", as in the plan with " + asOptions(shared)) +
          strategyTable(planning.largestBatches, nullptr, planning.limit) +

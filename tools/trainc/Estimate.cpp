@@ -53,8 +53,12 @@ int runEstimate(const EstimateCommand &command) {
     return 2;
   const int64_t memory = boundOf(command, model.module());
   const PlannedStrategy *fastest = findFastest(*strategies, memory);
-  return finish(printOutput(command.json ? asJson(*strategies, fastest, memory)
-                                         : strategyTable(*strategies, fastest, memory)));
+  if (command.json)
+    return finish(printOutput(asJson(*strategies, fastest, memory)));
+  const std::string others = memory > 0 ? "trainc compile --memory-limit also tries smaller micro-batches, and more "
+                                          "of checkpointing and offload\n"
+                                        : "";
+  return finish(printOutput(strategyTable(*strategies, fastest, memory) + others));
 }
 
 } // namespace trainc

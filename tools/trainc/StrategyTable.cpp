@@ -14,13 +14,14 @@ namespace {
 
 using Line = std::vector<std::string>;
 
-/// What is decided in any of them.
+/// What is decided in any of them, in the order of the program's words.
 Line decidedWords(const std::vector<PlannedStrategy> &strategies) {
   Line words;
-  for (const PlannedStrategy &strategy : strategies)
-    for (const train::GivenSetting &setting : strategy.decided)
-      if (!llvm::is_contained(words, setting.word))
-        words.push_back(setting.word);
+  for (const train::ProgramWord &word : train::kProgramWords)
+    if (llvm::any_of(strategies, [&](const PlannedStrategy &strategy) {
+          return llvm::any_of(strategy.decided, [&](const auto &setting) { return setting.word == word.word; });
+        }))
+      words.emplace_back(word.word);
   return words;
 }
 
@@ -53,7 +54,7 @@ std::vector<Column> columnsOf(const std::vector<PlannedStrategy> &strategies) {
   std::vector<Column> columns, outside;
   for (const MemoryKind &kind : llvm::drop_end(kMemoryKinds)) // workspace
     columns.push_back({kind.key.str(), [=](const CandidatePlan &plan) { return plan.memory.*kind.bytes; }});
-  columns.push_back({"peak", [](const CandidatePlan &plan) { return plan.memory.peak; }});
+  columns.push_back({"peak", [](const CandidatePlan &plan) { return plan.memory.limited(); }});
   columns.push_back({"besides", [](const CandidatePlan &plan) { return plan.memory.unplanned; }});
   addOutside("host", &MemoryReport::host, outside);
   addOutside("disk", &MemoryReport::disk, outside);

@@ -7,7 +7,7 @@ train.state optimizer @exp_avg.b : tensor<64xf32>
 
 // -----
 
-// expected-warning @below {{offload (--offload) optimizer does nothing: all of them are too small to go; leave it out}}
+// expected-warning @below {{offload (--offload) optimizer does nothing: each of its states is too small to go; leave it out}}
 train.program @p { model @m optimizer adamw(lr 0.1) batch 8 offload "optimizer" }
 train.state optimizer @exp_avg.b : tensor<64xf32>
 

@@ -5,8 +5,8 @@
 // RUN: sed 's/KEEP/3x50,0/; s/checkpointing full/checkpointing none/' %s | trainc-opt --warn-idle-checkpoints -o /dev/null 2>&1 | count 0
 
 // Two uses of a block, one after the other. The last number may be of none.
-// CHECK: warning: checkpoint_keep (--checkpoint-keep) says what 3 uses of blocks keep, and what all that follow, and the model has 2 that are computed again; leave the last numbers out
-// STRIDE: says what 2 uses of blocks keep, and what all that follow, and the model has 1 that are computed again
+// CHECK: warning: checkpoint_keep (--checkpoint-keep) has numbers for 3 uses of blocks, and one for all that follow; the model has 2 that are computed again; leave the last numbers out
+// STRIDE: has numbers for 2 uses of blocks, and one for all that follow; the model has 1 that are computed again
 train.program @p { model @m optimizer sgd batch 8 activation_checkpointing full checkpoint_keep "KEEP" }
 train.state scalar from_device @loss : tensor<f32>
 train.entry @micro_step {

@@ -110,8 +110,8 @@ INSTANTIATE_TEST_SUITE_P(
                     HandMade{"sums", [] { return rankSumsPlan(4, 2); }, {"argument", "place"}},
                     HandMade{"groups", [] { return wideningPlan(4, 2); }, {"argument", "place"}},
                     HandMade{"loops", [] { return loopsPlan(6); }, {"argument", "body", "stride", "place"}},
-                    HandMade{"spaces", spacesPlan, {"copy", "buffer", "reorder"}},
-                    HandMade{"states", twoStatesPlan, {"copy", "state", "buffer", "reorder"}},
+                    HandMade{"spaces", spacesPlan, {"copy", "buffer", "says", "reorder"}},
+                    HandMade{"states", twoStatesPlan, {"copy", "state", "buffer", "says", "reorder"}},
                     HandMade{"libraries", libraryPlan, {"argument", "stride", "library"}}),
     [](const auto &info) { return std::string(info.param.name); });
 
