@@ -15,6 +15,8 @@ constexpr int64_t kMaxZeroStage = 3;
 constexpr int64_t kMaxPrefetch = 32;
 /// Micro-batches of a step and rank.
 constexpr int64_t kMaxAccumulate = int64_t(1) << 16;
+/// Bytes of a GPU that a plan leaves to others.
+constexpr int64_t kMaxReserve = int64_t(1) << 50;
 /// Tokens of a sample.
 constexpr int64_t kMaxLength = INT32_MAX;
 /// Steps of a run.

@@ -207,6 +207,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .kind = ValueKind::Bytes,
      .values = "SIZE",
      .least = 1,
+     .most = kMaxReserve,
      .otherwise = "none",
      .help = "With --target=cuda: bytes of the GPU that --memory-limit leaves to the driver's context,\n"
              "libraries and graphs; default: 640MiB, on several ranks 1152MiB"},

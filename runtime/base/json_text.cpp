@@ -42,6 +42,8 @@ struct ErrorFinder : nlohmann::json_sax<Json> {
 } // namespace
 
 Json tryParseJson(std::string_view text, const Json::parser_callback_t &observe) {
+  if (text.find('\0') != std::string_view::npos) // which would end it
+    return Json(Json::value_t::discarded);
   bool tooDeep = false;
   const auto guarded = [&](int depth, Json::parse_event_t event, Json &value) {
     tooDeep = tooDeep || depth >= kMaxJsonDepth;
@@ -57,8 +59,12 @@ Result<Json> parseJson(const std::string &file, std::string_view text,
   if (!json.is_discarded())
     return json;
   ErrorFinder finder;
-  if (Json::sax_parse(text.begin(), text.end(), &finder))
-    return invalidInput("{}: nested deeper than {} levels", file, kMaxJsonDepth);
+  if (Json::sax_parse(text.begin(), text.end(), &finder)) {
+    finder.position = text.find('\0') + 1;
+    finder.reason = "expected text, found a byte of 0";
+    if (finder.position == 0)
+      return invalidInput("{}: nested deeper than {} levels", file, kMaxJsonDepth);
+  }
   const std::string_view before = text.substr(0, std::max<size_t>(finder.position, 1) - 1);
   return invalidInput("{}:{}:{}: not JSON: {}", file, std::ranges::count(before, '\n') + 1,
                       before.size() - (before.rfind('\n') + 1) + 1, finder.reason); // npos + 1 is 0

@@ -195,6 +195,8 @@ void TraceWriter::flush() {
   std::string_view left = waiting_;
   while (!left.empty() && status_.ok()) {
     const ssize_t written = ::write(file_.get(), left.data(), left.size());
+    if (written < 0 && errno == EPIPE)
+      break; // the reader has gone, and nobody misses the rest
     if (written < 0 && errno != EINTR)
       status_ = failed("--trace={}: cannot write: {}", path_, std::strerror(errno));
     if (written > 0)

@@ -17,8 +17,11 @@ struct MemoryNeed {
   /// nobody verifies that.
   std::optional<uint64_t> besides;
 
-  /// What a memory limit is compared with.
-  uint64_t together() const { return arenas + besides.value_or(0); }
+  /// What a memory limit is compared with; the largest number if there is none as large.
+  uint64_t together() const {
+    const uint64_t rest = besides.value_or(0);
+    return rest > UINT64_MAX - arenas ? UINT64_MAX : arenas + rest;
+  }
 };
 
 MemoryNeed memoryNeedOf(const fb::Plan &plan);

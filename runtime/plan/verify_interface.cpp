@@ -1,3 +1,4 @@
+#include "runtime/base/json_text.h"
 #include "runtime/plan/dtype.h"
 #include "runtime/plan/verify.h"
 #include "runtime/schema/plain_text.h"
@@ -142,6 +143,8 @@ Status interface(const fb::Plan &plan) {
     TRAINC_RETURN_IF_ERROR(exports(*plan.exports()));
   if (plan.report() && !isUtf8(view(plan.report())))
     return invalidInput("the compile report: expected UTF-8 text");
+  if (plan.report() && plan.report()->size() > 0 && !tryParseJson(view(plan.report())).is_object())
+    return invalidInput("the compile report: expected a JSON object");
   return scalars(plan);
 }
 

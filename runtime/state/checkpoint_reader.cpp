@@ -84,7 +84,7 @@ Status Checkpoint::load(const char *name, std::span<const StateTensor> tensors, 
       name == std::string_view(kOptimizerFile)
           ? fmt::format(" A new run can begin with its weights alone: --init={}", path_.string())
           : "")));
-  addChecksums(state_.files.at(name), match.transfers);
+  TRAINC_RETURN_IF_ERROR(addChecksums(state_.files.at(name), match.transfers));
   TRAINC_ASSIGN_OR_RETURN(const auto damaged, transferTensors(match.transfers, threads));
   TRAINC_RETURN_IF_ERROR(file.check());
   if (damaged) {

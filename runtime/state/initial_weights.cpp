@@ -96,7 +96,7 @@ Result<std::vector<std::string>> loadInitialWeights(const WeightFiles &weights,
   TensorMatch match = matchTensors(weights.files(), wanted, lookup, ignore, Conversion::kRound);
   TRAINC_RETURN_IF_ERROR(match.status(
       fmt::format("--init={}: the weights do not fit this plan{}", weights.path(), adviceOnMissing(match))));
-  addChecksums(recorded, match.transfers);
+  TRAINC_RETURN_IF_ERROR(addChecksums(recorded, match.transfers));
   const auto damaged = transferTensors(match.transfers, threads);
   TRAINC_RETURN_IF_ERROR(weights.check());
   if (damaged.status().code() == StatusCode::kInvalidInput)

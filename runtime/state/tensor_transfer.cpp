@@ -4,6 +4,7 @@
 #include "runtime/base/small_float.h"
 #include "runtime/base/thread.h"
 #include "runtime/plan/dtype.h"
+#include "runtime/state/checkpoint_files.h"
 #include "runtime/state/float_rounding.h"
 
 #include <algorithm>
@@ -33,12 +34,19 @@ std::string listed(std::string_view title, const std::vector<std::string> &entri
 
 } // namespace
 
-void addChecksums(const FileChecksums &recorded, std::span<TensorTransfer> transfers) {
-  for (TensorTransfer &transfer : transfers)
-    if (const auto found = recorded.tensors.find(transfer.source->name); found != recorded.tensors.end()) {
-      transfer.checksums = &found->second;
-      transfer.blockBytes = recorded.blockBytes;
-    }
+Status addChecksums(const FileChecksums &recorded, std::span<TensorTransfer> transfers) {
+  if (recorded.bytes == 0) // weights that no run has saved
+    return {};
+  for (TensorTransfer &transfer : transfers) {
+    const auto found = recorded.tensors.find(transfer.source->name);
+    if (found == recorded.tensors.end())
+      return invalidInput("expected a checksum of tensor '{}' in {}, found none; the checkpoint is damaged, "
+                          "use another one",
+                          transfer.source->name, kTrainerStateFile);
+    transfer.checksums = &found->second;
+    transfer.blockBytes = recorded.blockBytes;
+  }
+  return {};
 }
 
 Status TensorMatch::status(const std::string &what) const {

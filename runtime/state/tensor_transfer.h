@@ -38,8 +38,9 @@ Result<std::optional<size_t>> transferTensors(std::span<const TensorTransfer> tr
 /// The file's tensor for a plan's tensor of that name, or null.
 using TensorLookup = std::function<const SafetensorsTensor *(const std::string &name)>;
 
-/// Has transfers check what is recorded of their sources' file.
-void addChecksums(const FileChecksums &recorded, std::span<TensorTransfer> transfers);
+/// Has transfers check what is recorded of their sources' file. Fails if something is, and not of each
+/// tensor.
+Status addChecksums(const FileChecksums &recorded, std::span<TensorTransfer> transfers);
 
 /// The pairs, and the names that have no partner or an unequal one, each with dtype and shape, ready to
 /// print.

@@ -43,12 +43,13 @@ class Streams(TrainrunTest):
                     self.assertIn(f"error: cannot write to standard output: {reason}", err)
 
     def test_readers_that_quit(self):
-        """A run goes on without the reader of its messages or metrics; a text has no use without its reader."""
+        """A run goes on without the reader of its messages, metrics or trace; a text has no use without its reader."""
         os.mkfifo("fifo")
         train = "$T toy.plan --data tokens.bin --steps 20000 --checkpoint-dir ck --metrics fifo"
         # The shell itself reads the pipe before trainrun opens it, and until one line has come.
         self.shell(f"set -o pipefail; exec 3<>fifo; {train} 3>&- 2>&1 | true & head -1 <&3 >head; exec 3>&-; wait %1")
         self.assertEqual(self.checkpoints("ck"), ["step-00020000"])
+        self.shell("exec 3<>fifo; $T toy.plan --data tokens.bin --steps 300 --trace=fifo --trace-steps=300 3>&- & head -1 <&3 >head; exec 3>&-; wait %1")
         _, err = self.shell(f"set -o pipefail; $T toy.plan {self.weights()} --max-tokens 100000 | head -c 1", code=1)
         self.assertIn("error: cannot write to standard output: Broken pipe", err)
 

@@ -19,7 +19,8 @@ Line decidedWords(const std::vector<PlannedStrategy> &strategies) {
   Line words;
   for (const train::ProgramWord &word : train::kProgramWords)
     if (llvm::any_of(strategies, [&](const PlannedStrategy &strategy) {
-          return llvm::any_of(strategy.decided, [&](const auto &setting) { return setting.word == word.word; });
+          return llvm::any_of(strategy.decided,
+                              [&](const auto &setting) { return setting.word == word.word; });
         }))
       words.emplace_back(word.word);
   return words;

@@ -24,6 +24,7 @@ TEST(JsonText, ErrorsSayWhereAndWhy) {
   EXPECT_THAT(error("[1, }"), testing::StartsWith("f:1:5: not JSON: "));
   EXPECT_THAT(error("{\n  \"a\": 1\n  \"b\": 2\n}"), testing::StartsWith("f:3:5: not JSON: "));
   EXPECT_THAT(error("[\n"), testing::StartsWith("f:2:1: not JSON: ")); // the end
+  EXPECT_THAT(error({"{}\0garbage", 10}), "f:1:3: not JSON: expected text, found a byte of 0");
   EXPECT_THAT(error(""), testing::StartsWith("f:1:1: not JSON: "));
 }
 

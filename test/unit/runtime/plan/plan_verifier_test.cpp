@@ -26,6 +26,7 @@ fb::LaunchT &innerLaunch(PlanBuilder &b) { return *loopOf(b).body[0]->operation.
 
 const Rule kRules[] = {
     {"target", [](auto &b) { b.plan.target = "tpu"; }, "plan target: expected 'cpu' or 'cuda', found 'tpu'"},
+    {"report", [](auto &b) { b.plan.report = "{"; }, "the compile report: expected a JSON object"},
     {"noRanks", [](auto &b) { b.plan.ranks = 0; }, "plan ranks: expected 1 to 65536, found 0"},
     {"shardRanks", [](auto &b) { b.plan.shard_ranks = 3, b.plan.ranks = 4; },
      "plan shard_ranks: expected a divisor of its 4 ranks, found 3"},

@@ -178,10 +178,17 @@ TEST_F(NoOptimizerStateTest, RoundTrip) {
   expectDamageIsFound();
 }
 
+/// Writes a trainer state with the checksum of its text.
+void writeSealed(const std::filesystem::path &folder, nlohmann::json state) {
+  state.erase("xxh3");
+  const std::string text = state.dump();
+  state["xxh3"] = fmt::format("{:016x}", xxh3(std::as_bytes(std::span(text))));
+  writeFile(folder / kTrainerStateFile, state.dump(1));
+}
+
 /// Rewrites a trainer state as format 1 has it: with one checksum of each tensor, and of each file.
 void rewriteAsFirstFormat(const std::filesystem::path &folder) {
   nlohmann::json state = nlohmann::json::parse(readFile(folder / kTrainerStateFile));
-  state.erase("xxh3");
   state["format"] = 1;
   for (auto &[name, file] : state["files"].items()) {
     file.erase("block_bytes");
@@ -193,9 +200,7 @@ void rewriteAsFirstFormat(const std::filesystem::path &folder) {
       for (auto &[tensor, checksums] : file["tensors"].items())
         checksums = std::string(checksums[0]);
   }
-  const std::string text = state.dump();
-  state["xxh3"] = fmt::format("{:016x}", xxh3(std::as_bytes(std::span(text))));
-  writeFile(folder / kTrainerStateFile, state.dump(1));
+  writeSealed(folder, state);
 }
 
 TEST_F(NoOptimizerStateTest, OfTheFirstFormat) {
@@ -216,6 +221,16 @@ TEST_F(CheckpointTest, TheFirstFormatIsReadAndVerified) {
   writeFile(path / kModelFile, damaged);
   EXPECT_THAT(load(path, parameters_, optimizer_).message(),
               HasSubstr("tensor 'a.bias' does not have the checksum"));
+}
+
+TEST_F(CheckpointTest, ATensorWithoutAChecksumIsRefused) {
+  ASSERT_TRUE(write(20).ok());
+  const auto path = root_ / "step-00000020";
+  nlohmann::json state = nlohmann::json::parse(readFile(path / kTrainerStateFile));
+  ASSERT_EQ(state["files"][kModelFile]["tensors"].erase("a.bias"), 1U);
+  writeSealed(path, state);
+  EXPECT_THAT(load(path, parameters_, optimizer_).message(),
+              HasSubstr("expected a checksum of tensor 'a.bias' in trainer_state.json, found none"));
 }
 
 TEST_F(CheckpointTest, AnotherModelIsRefusedByName) {
