@@ -10,8 +10,8 @@ none, and its cost is its step over the mean of theirs: a machine that changes i
 steps, and of the rounds the median of their costs.
 
 A trace says how long the disk works in a step, and how long the plan computes meanwhile. What is fetched before the first write, as far as buffers have room, is
-hidden by the backward, except what a processor does for transfers in place of computing. From the first write to the last transfer the disk's time can be
-hidden as far as the plan computes there. The rest cannot.
+hidden by the backward. From the first write to the last transfer the disk's time can be hidden as far as the plan computes there. The rest cannot. What a
+processor does for transfers in place of computing is measured, and not allowed for.
 
 Prints Markdown. Needs build/bin/{trainc,trainrun}; standard library only.
 Exit codes: 0; 1 where a program failed or, with --check, a target was missed; 2 bad usage.
@@ -134,7 +134,7 @@ def verdicts(result):
     """Of each target: what is found, and what is allowed at most, as shares of none's step."""
     cost = {name: statistics.median(each) for name, each in result["costs"].items()}
     disk = result["disk"]
-    exposed = max(0.0, disk["update_disk_seconds"] - disk["update_compute_seconds"]) + disk["processor_seconds"]
+    exposed = max(0.0, disk["update_disk_seconds"] - disk["update_compute_seconds"])
     most = {"budget": OF_BUDGET, "offload": exposed / result["none"]["step_seconds"]}
     if "full" in cost:
         most["full"] = again(result["reports"]["full"]) + OF_FULL
