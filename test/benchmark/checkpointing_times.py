@@ -63,8 +63,8 @@ def is_write(transfer):
 
 
 def step_on_disk(events, step):
-    """Of one step: bytes each way, how long the disk works in all; how long it works and the plan computes from the first write to the last transfer; and how
-    long a processor works for transfers before that."""
+    """Of one step: bytes each way, how long the disk works in all; how long it works and the plan computes from the first write to the last transfer; how long a
+    processor works for transfers before that; and how long the plan waits for the disk."""
     tracks = {each["args"]["name"]: each["tid"] for each in events if each["name"] == "thread_name"}
     inside = [each for each in events if each["ph"] == "X" and step["ts"] <= each["ts"] < step["ts"] + step["dur"]]
     transfers = [each for each in inside if each["tid"] == tracks.get("disk")]
@@ -79,6 +79,7 @@ def step_on_disk(events, step):
         "disk_seconds": sum(each["dur"] for each in transfers) * 1e-6,  # one after the other
         "update_disk_seconds": overlap(transfers, begin, end) * 1e-6,
         "update_compute_seconds": overlap(working, begin, end) * 1e-6,
+        "waited_seconds": sum(each["dur"] for each in compute if each["cat"] == "wait") * 1e-6,
         "processor_seconds": sum(each["tdur"] for each in transfers if each["ts"] < begin) * 1e-6,
     }
 
@@ -158,7 +159,8 @@ def print_table(arguments, result):
     disk = result["disk"]
     print(f"\nThe disk moves {disk['read_bytes'] / MEBI:.0f} MiB in and {disk['written_bytes'] / MEBI:.0f} MiB out in a step, in {number(disk['disk_seconds'])} s."
           f" From the first write to the last transfer the disk works for {number(disk['update_disk_seconds'])} s, and the plan computes for "
-          f"{number(disk['update_compute_seconds'])} s. Before that a processor works for {number(disk['processor_seconds'])} s on transfers.")  # fmt: skip
+          f"{number(disk['update_compute_seconds'])} s. Before that a processor works for {number(disk['processor_seconds'])} s on transfers."
+          f" The plan waits for {number(disk['waited_seconds'])} s.")  # fmt: skip
     print("Losses of all steps are " + ("" if same_losses(result) else "not ") + "equal in all plans.")
 
 

@@ -108,6 +108,7 @@ class BenchmarkTest(harness.EndToEndTest):
         self.assertTrue(0 < disk["update_disk_seconds"] <= disk["disk_seconds"], disk)
         self.assertGreater(disk["update_compute_seconds"], 0)
         self.assertTrue(0 < disk["processor_seconds"] < disk["disk_seconds"], disk)
+        self.assertTrue(0 < disk["waited_seconds"] < disk["disk_seconds"], disk)
 
     def test_verdicts_on_checkpointing(self):
         reports = {name: {"flops_per_step": 100} for name in ("none", "budget", "offload")} | {"full": {"flops_per_step": 100, "recomputed_flops_per_step": 20}}
