@@ -48,7 +48,7 @@ TEST(ReportPage, HoldsItsPartsAndTheDocument) {
 TEST(ReportPage, SaysOnlyWhatThePlanSaysOfTheProcess) {
   PlanBuilder builder = spacesPlan();
   for (const auto &[report, expected] :
-       {std::pair(R"({"memory": {"unplanned": 5}})", nlohmann::json(5)), std::pair("[]", nlohmann::json()),
+       {std::pair(R"({"memory": {"unplanned": 5}})", nlohmann::json(5)), std::pair("{}", nlohmann::json()),
         std::pair(R"({"memory": {"unplanned": "5"}})", nlohmann::json())}) {
     builder.plan.report = report;
     const VerifiedPlan verified(builder);
@@ -68,7 +68,7 @@ TEST(ReportPage, TakesWhatThePlannerSaysIfItIsInOurWords) {
        {std::pair(R"({"planner": )" + ours + "}", ours),
         std::pair<std::string, std::string>(R"({"planner": {"strategies": [null]}})", "null"),
         std::pair<std::string, std::string>(R"({"planner": []})", "null"),
-        std::pair<std::string, std::string>("[", "null")}) {
+        std::pair<std::string, std::string>("{}", "null")}) {
     builder.plan.report = report;
     const VerifiedPlan verified(builder);
     const nlohmann::json document = report::documentOf(report::Analysis(verified.plan()), "x.plan");
