@@ -104,10 +104,10 @@ def RecomputeBlocks : Pass<"recompute-blocks", "::mlir::ModuleOp"> {
 }
 
 def WarnIdleCheckpoints : Pass<"warn-idle-checkpoints", "::mlir::ModuleOp"> {
-  let summary = "warns of numbers in `checkpoint_keep` that are of no use of a block";
+  let summary = "warns of numbers in `checkpoint_keep`, and of blocks in `checkpoint_blocks`, that are of no use of a block";
   let description = [{
-    Runs before `recompute-blocks`. The last number of `checkpoint_keep` is that of all uses that follow. The pass warns if the numbers before
-    it are more than the uses that are computed again:
+    Runs before `recompute-blocks`. It warns of each of `checkpoint_blocks` that the model has no use of. The last number of `checkpoint_keep` is
+    that of all uses that follow. The pass warns if the numbers before it are more than the uses that are computed again:
 
     ```mlir
     train.program @p { ...  activation_checkpointing full  checkpoint_keep "100,50,0" }

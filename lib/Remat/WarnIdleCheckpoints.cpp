@@ -18,20 +18,29 @@ struct WarnIdleCheckpoints : impl::WarnIdleCheckpointsBase<WarnIdleCheckpoints> 
       const train::CheckpointSettings settings = train::checkpointsOf(program);
       const bool isGiven = !settings.keep.empty() && !train::isDerived(program, "checkpoint_keep");
       if (settings.recomputesBlocks && isGiven)
-        warn(program, settings);
+        warnOfNumbers(program, settings);
+      if (settings.recomputesBlocks)
+        warnOfBlocks(program, settings);
     }
     markAllAnalysesPreserved();
   }
 
 private:
   /// The last number is for all uses that follow, of which there may be none.
-  void warn(train::ProgramOp program, const train::CheckpointSettings &settings) {
+  void warnOfNumbers(train::ProgramOp program, const train::CheckpointSettings &settings) {
     const int64_t said = int64_t(settings.keep.size()) - 1,
                   uses = countUses(getOperation(), {.blocks = settings.blocks, .every = settings.every});
     if (said > uses)
       program.emitWarning("checkpoint_keep (--checkpoint-keep) has numbers for ")
           << said << " uses of blocks, and one for all that follow; the model has " << uses
           << " that are computed again; leave the last numbers out";
+  }
+
+  void warnOfBlocks(train::ProgramOp program, const train::CheckpointSettings &settings) {
+    for (StringRef block : settings.blocks)
+      if (countUses(getOperation(), {.blocks = {block}}) == 0)
+        program.emitWarning("checkpoint_blocks (--checkpoint-blocks): '")
+            << block << "' does nothing: the model has no use of that block; leave it out";
   }
 };
 } // namespace
