@@ -23,7 +23,7 @@ mkdir "$root/packages"
 cp "$work"/packages/*.deb "$root/packages/"
 mkdir -p "$root/source/test/end_to_end"
 cp -r "$source"/{README.md,docs,examples,scripts} "$root/source/"
-cp "$source"/test/end_to_end/{harness,tutorial_test}.py "$root/source/test/end_to_end/"
+cp "$source"/test/end_to_end/{harness,plan_cache,tutorial_test}.py "$root/source/test/end_to_end/"
 
 inside() { unshare --mount --pid --fork --kill-child --mount-proc="$root/proc" chroot "$root" /usr/bin/env -i PATH=/usr/bin:/bin:/usr/sbin:/sbin HOME=/root LC_ALL=C.UTF-8 "$@"; }
 mkdir -p "$root/dev/shm"
