@@ -35,8 +35,9 @@ def decide(args, model, limit, options):
     taken = re.search(r"^took (.*?): ", done.stderr, re.MULTILINE)
     if done.returncode:
         sys.exit(f"trainc compile {model} ended with {done.returncode}:\n{done.stderr[-2000:]}")
-    tried = sum(bool(re.search(r"(too much|% seconds|the fastest that fits)$", line)) for line in done.stderr.splitlines())
-    return seconds, tried, f"`{taken[1]}`" if taken else "nothing fits"
+    shown = sum(bool(re.search(r"(too much|% seconds|as fast|the fastest that fits)$", line)) for line in done.stderr.splitlines())
+    others = re.search(r"^and (\d+) more", done.stderr, re.MULTILINE)
+    return seconds, shown + int(others[1] if others else 0), f"`{taken[1]}`" if taken else "nothing fits"
 
 
 def main():
