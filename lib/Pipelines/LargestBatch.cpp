@@ -112,8 +112,7 @@ static std::vector<TriedSettings> batchLevels() {
 static TriedSettings withoutGiven(const TriedSettings &level, train::ProgramOp program) {
   TriedSettings left;
   llvm::copy_if(level, std::back_inserter(left), [&](const train::GivenSetting &each) {
-    const bool isGiven = isDecided(program, each.word) && !train::isDerived(program, each.word);
-    return each.word == "activation_checkpointing" || !isGiven;
+    return each.word == "activation_checkpointing" || !isGiven(program, each.word);
   });
   return left;
 }

@@ -41,11 +41,6 @@ bool maySplitBatch(train::ProgramOp program) {
          !train::isFromOption(program, "accumulate") && !train::shardingOf(program).reproducibleOverRanks;
 }
 
-/// Whether the text or an option says the word, in place of the compiler.
-static bool isGiven(train::ProgramOp program, StringRef word) {
-  return isDecided(program, word) && !train::isDerived(program, word);
-}
-
 /// Of the modes, in the order in which they keep less. Who decided for the limit's sake has tried them, and
 /// what goes outside is not kept.
 static std::string moreCheckpointing(train::ProgramOp program) {

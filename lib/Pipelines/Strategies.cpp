@@ -18,6 +18,10 @@ bool isDecided(train::ProgramOp program, StringRef word) {
   return sources && sources.contains(word);
 }
 
+bool isGiven(train::ProgramOp program, StringRef word) {
+  return isDecided(program, word) && !train::isDerived(program, word);
+}
+
 std::vector<TriedSettings> combine(const std::vector<TriedSettings> &ways, StringRef word,
                                    ArrayRef<StringRef> values) {
   std::vector<TriedSettings> result;

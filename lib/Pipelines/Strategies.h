@@ -18,6 +18,9 @@ struct PlannedStrategy {
 /// Whether the program's text says the word, or an option did.
 bool isDecided(train::ProgramOp program, llvm::StringRef word);
 
+/// Whether one of both did, and not the compiler in their place.
+bool isGiven(train::ProgramOp program, llvm::StringRef word);
+
 /// Each of `ways` with each of the values.
 std::vector<TriedSettings> combine(const std::vector<TriedSettings> &ways, llvm::StringRef word,
                                    llvm::ArrayRef<llvm::StringRef> values);

@@ -32,13 +32,15 @@ bool isLimited(const fb::Plan &plan, const fb::Arena &arena) {
          (arena.space() == fb::Space::Host && view(plan.target()) != kCudaTarget);
 }
 
-MemoryNeed memoryNeedOf(const fb::Plan &plan) {
-  MemoryNeed need{.besides = reportedBesides(plan)};
+ArenaBytes arenaBytesOf(const fb::Plan &plan) {
+  ArenaBytes need;
   for (const fb::Arena *arena : *plan.arenas())
     (isLimited(plan, *arena)             ? need.arenas
      : arena->space() == fb::Space::Disk ? need.disk
                                          : need.host) += arena->bytes();
   return need;
 }
+
+MemoryNeed memoryNeedOf(const fb::Plan &plan) { return {arenaBytesOf(plan), reportedBesides(plan)}; }
 
 } // namespace trainc

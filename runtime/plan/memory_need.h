@@ -8,11 +8,15 @@
 
 namespace trainc {
 
-/// Bytes of one rank.
-struct MemoryNeed {
+/// Bytes of one rank's arenas.
+struct ArenaBytes {
   uint64_t arenas = 0; ///< that a memory limit is about: trainrun allocates exactly these
   uint64_t host = 0;   ///< of a GPU's plan: of the host's arenas
   uint64_t disk = 0;
+};
+
+/// Bytes of one rank.
+struct MemoryNeed : ArenaBytes {
   /// What a process takes besides, at most; none where the compile report that the plan holds does not say:
   /// nobody verifies that.
   std::optional<uint64_t> besides;
@@ -24,6 +28,9 @@ struct MemoryNeed {
   }
 };
 
+ArenaBytes arenaBytesOf(const fb::Plan &plan);
+
+/// Reads the compile report, too.
 MemoryNeed memoryNeedOf(const fb::Plan &plan);
 
 /// The bytes that the plan was compiled to fit into (--memory-limit); none without a limit.

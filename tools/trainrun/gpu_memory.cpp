@@ -30,7 +30,7 @@ Result<std::optional<std::string>> checkGpuMemory(const fb::Plan &plan, const De
   TRAINC_ASSIGN_OR_RETURN(const DeviceMemoryUse use, device.memoryUse());
   if (use.total == 0)
     return std::optional<std::string>();
-  const uint64_t arenas = memoryNeedOf(plan).arenas, rest = withoutContext(reserveOf(plan));
+  const uint64_t arenas = arenaBytesOf(plan).arenas, rest = withoutContext(reserveOf(plan));
   if (arenas + rest <= use.freeAtStart)
     return std::optional<std::string>();
   const uint64_t limit = use.freeAtStart + std::min(reserveOf(plan), kGpuContextBytes);

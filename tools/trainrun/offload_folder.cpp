@@ -39,14 +39,14 @@ std::filesystem::path offloadFolder(const Options &options) {
 }
 
 std::optional<std::string> describeOffload(const fb::Plan &plan, const Options &options) {
-  const uint64_t bytes = memoryNeedOf(plan).disk;
+  const uint64_t bytes = arenaBytesOf(plan).disk;
   if (bytes == 0)
     return std::nullopt;
   return fmt::format("on disk: {}, in {}", formatBytes(bytes), shownFolder(options));
 }
 
 std::optional<std::string> offloadWarning(const fb::Plan &plan, const Options &options) {
-  const uint64_t bytes = memoryNeedOf(plan).disk;
+  const uint64_t bytes = arenaBytesOf(plan).disk;
   if (bytes == 0 && !options.offloadDir.empty())
     return fmt::format(
         "--offload-dir={} does nothing: the plan keeps nothing on disk; leave it out, or compile with "
