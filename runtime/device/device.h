@@ -141,7 +141,8 @@ public:
   virtual void endTrainingStep() {}
 
   /// Runs steps of what prepare() made. Streams begin together, and all steps are done before what is
-  /// enqueued next.
+  /// enqueued next, except for outlasting copies (runtime/plan/outlasting.h): of those a device may wait
+  /// later, when something needs their memory or what they bring.
   virtual void enqueue(Executable &executable, StepRange steps) = 0;
   /// Runs one step in one iteration of its block, and waits for it. Fails as synchronise() does.
   virtual Status runStep(Executable &executable, uint32_t step, uint64_t iteration) = 0;
@@ -153,7 +154,10 @@ public:
 
   /// Waits until all that was enqueued is done. Fails (kFailed), with the instruction's place and source,
   /// when a collective could not be completed; nothing after it has run, and nothing more will.
+  /// Outlasting copies may go on.
   virtual Status synchronise() = 0;
+  /// Waits for them, too. Fails as synchronise() does.
+  virtual Status settle() { return synchronise(); }
 
   /// Copies to the host at once, beside what runs meanwhile, which must not write there. Fails (kFailed) when
   /// the copy does. For any thread.

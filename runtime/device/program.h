@@ -84,6 +84,17 @@ struct Program {
 /// An error of a step, with the instruction's place and source before it; other statuses as they are.
 Status located(const Program &program, const Step &step, Status status);
 
+/// A step of a program, both of which outlive it; or none.
+struct StepPlace {
+  const Program *program = nullptr;
+  const Step *step = nullptr;
+
+  /// See located(); of none the status as it is.
+  Status located(Status status) const {
+    return step ? trainc::located(*program, *step, std::move(status)) : status;
+  }
+};
+
 /// Resolves an entry of a verified plan for one rank; `buffers[i]` is the address of plan.buffers[i].
 Program resolveProgram(const fb::Plan &plan, const fb::Entry &entry, uint32_t rank,
                        std::span<const DeviceAddress> buffers);

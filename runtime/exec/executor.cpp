@@ -66,6 +66,9 @@ Result<std::unique_ptr<Executor>> Executor::create(const fb::Plan &plan, Device 
   return executor;
 }
 
+/// Arenas may go with the communicator.
+Executor::~Executor() { (void)device_.settle(); }
+
 Status Executor::allocateArenas() {
   const uint64_t before = allocatedBytes();
   std::vector<DeviceAddress> arenas;
@@ -165,7 +168,7 @@ Status Executor::checkRanks() const {
 
 Status Executor::run(std::string_view entry) {
   TRAINC_RETURN_IF_ERROR(enqueue(entry));
-  return synchronise();
+  return settle();
 }
 
 Status Executor::enqueue(std::string_view name) {
@@ -190,8 +193,11 @@ std::optional<CommunicationSeconds> Executor::communicationSeconds() {
   return known || !measurement_ ? known : measurement_->communication();
 }
 
-Status Executor::synchronise() {
-  const Status status = device_.synchronise();
+Status Executor::synchronise() { return ended(device_.synchronise()); }
+
+Status Executor::settle() { return ended(device_.settle()); }
+
+Status Executor::ended(Status status) {
   stagedScalars_.clear();
   broken_ |= !status.ok();
   return status;
@@ -206,6 +212,7 @@ Result<std::optional<NonFinite>> Executor::replay(std::string_view name) {
   const BoundEntry *entry = findEntry(name);
   assert(entry && "ask hasEntry() first");
   TRAINC_RETURN_IF_ERROR(checkRanks());
+  TRAINC_RETURN_IF_ERROR(settle());
   TRAINC_RETURN_IF_ERROR(clearScratch());
   Result<std::optional<NonFinite>> found = replayProgram(*entry->executable, device_, control_);
   broken_ |= !found.ok();

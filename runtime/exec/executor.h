@@ -59,6 +59,7 @@ public:
   /// create their executors together.
   static Result<std::unique_ptr<Executor>> create(const fb::Plan &plan, Device &device,
                                                   ExecutorOptions options = {});
+  ~Executor();
 
   const fb::Plan &plan() const { return plan_; }
   Device &device() { return device_; }
@@ -71,14 +72,16 @@ public:
   bool broken() const { return broken_ || control_.broken(); }
 
   bool hasEntry(std::string_view entry) const { return findEntry(entry) != nullptr; }
-  /// Runs an entry that the plan has and waits for it. Fails as enqueue() and synchronise() do.
+  /// Runs an entry that the plan has and waits for all of it. Fails as enqueue() and settle() do.
   Status run(std::string_view entry);
   /// Lets the device run an entry that the plan has, behind what was enqueued before. Fails (kFailed) when
   /// the plan needs more ranks than this one.
   Status enqueue(std::string_view entry);
   /// Waits for all that was enqueued. Fails (kFailed), naming instruction and source op, when a collective
-  /// cannot be completed.
+  /// cannot be completed. Copies to disk may go on beside the next entry (Device::enqueue()).
   Status synchronise();
+  /// Waits for those, too: before nothing more is run. Fails as synchronise() does.
+  Status settle();
   /// Sets what enqueue() calls once, before the next instruction that changes a parameter or an optimizer
   /// state: waiting for a checkpoint writer that reads them.
   void holdStateWrites(std::function<void()> callback) { beforeStateWrite_ = std::move(callback); }
@@ -170,6 +173,7 @@ private:
   void bindInterface();
   StateView bindState(const fb::State &state) const;
   Status clearScratch();
+  Status ended(Status status);
   const BoundEntry *findEntry(std::string_view entry) const;
   std::optional<DeviceAddress> scalarAddress(std::string_view name, size_t bytes) const;
 
@@ -199,8 +203,11 @@ public:
   TrainingStep(const TrainingStep &) = delete;
   TrainingStep &operator=(const TrainingStep &) = delete;
   ~TrainingStep() {
+    const TimeSpan step{begin_, steadySeconds()};
+    if (measurement_ && measurement_->isLastTraced())
+      (void)device_.settle(); // what fails, fails whoever asks the device next
     if (measurement_)
-      measurement_->endTrainingStep(number_, begin_);
+      measurement_->endTrainingStep(number_, step);
     device_.endTrainingStep();
   }
 

@@ -1,7 +1,5 @@
 #include "runtime/exec/measurement.h"
 
-#include "runtime/base/clock.h"
-
 namespace trainc {
 
 Result<std::unique_ptr<Measurement>> Measurement::create(const fb::Plan &plan, Device &device, uint32_t rank,
@@ -53,8 +51,7 @@ void Measurement::beginTrainingStep() {
     profiler_->beginTrainingStep();
 }
 
-void Measurement::endTrainingStep(uint64_t number, double begin) {
-  const TimeSpan step{begin, steadySeconds()};
+void Measurement::endTrainingStep(uint64_t number, TimeSpan step) {
   if (profiler_)
     profiler_->endTrainingStep(step);
   if (trace_)

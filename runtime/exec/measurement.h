@@ -33,7 +33,9 @@ public:
 
   void beginTrainingStep();
   /// `number` counts from 1.
-  void endTrainingStep(uint64_t number, double begin);
+  void endTrainingStep(uint64_t number, TimeSpan step);
+  /// Whether this training step is the last one of the trace.
+  bool isLastTraced() const { return trace_ && trace_->isLastStep(); }
 
   /// Profiler::communication(); nothing without a profile.
   std::optional<CommunicationSeconds> communication() {

@@ -37,6 +37,8 @@ public:
   void reserve(const Program &program);
 
   bool isListening() const override { return stepsLeft_ > 0 && status_.ok(); }
+  /// Whether it listens until the next training step's end.
+  bool isLastStep() const { return stepsLeft_ == 1; }
   void onStep(const Step &step, TimeSpan span) override;
   void onWait(const Step &waitedFor, TimeSpan span) override;
   void onThread(const Step &step, unsigned thread, TimeSpan span) override;

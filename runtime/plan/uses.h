@@ -89,6 +89,19 @@ void forEachUse(const fb::Plan &plan, const fb::Instruction &instruction, uint64
   }
 }
 
+/// Calls `visit(inner, use)` for every operand of an instruction, or of each in a loop's body.
+template <typename Visitor>
+void forEachUseInside(const fb::Plan &plan, const fb::Instruction &instruction, Visitor visit) {
+  const auto each = [&](const fb::Instruction &inner, uint64_t iterations) {
+    forEachUse(plan, inner, iterations, [&](const Use &use) { visit(inner, use); });
+  };
+  if (const fb::Loop *loop = instruction.operation_as_Loop())
+    for (const fb::Instruction *inner : *loop->body())
+      each(*inner, loop->count());
+  else
+    each(instruction, 1);
+}
+
 /// " of range 2", where a collective has several.
 inline std::string rangeText(const fb::Collective &collective, uint32_t index) {
   return collective.ranges()->size() > 1 ? fmt::format(" of range {}", index) : "";

@@ -56,7 +56,7 @@ private:
       if (stream != size_t(instruction.stream()))
         for (const uint32_t other : between(begin[stream], touched[stream], onStream_[stream]))
           TRAINC_RETURN_IF_ERROR(apart(instruction, other));
-    forEachUseInside(instruction, [&](const fb::Instruction &, const Use &use) {
+    forEachUseInside(plan_, instruction, [&](const fb::Instruction &, const Use &use) {
       touchesOf(use).add(index, size_t(instruction.stream()), hull(plan_, use.range), use.writes);
     });
     onStream_[size_t(instruction.stream())].push_back(index);
@@ -80,7 +80,7 @@ private:
   /// whatever number of instructions there is; `apart` looks closer.
   Done touchedBefore(const fb::Instruction &instruction) {
     Done touched{};
-    forEachUseInside(instruction, [&](const fb::Instruction &, const Use &use) {
+    forEachUseInside(plan_, instruction, [&](const fb::Instruction &, const Use &use) {
       touchesOf(use).find(hull(plan_, use.range), use.writes, touched);
     });
     return touched;
@@ -119,8 +119,8 @@ private:
   /// That the instruction and an earlier one may run at the same time.
   Status apart(const fb::Instruction &instruction, uint32_t other) const {
     Status status;
-    forEachUseInside(instruction, [&](const fb::Instruction &inner, const Use &use) {
-      forEachUseInside(at(other), [&](const fb::Instruction &, const Use &held) {
+    forEachUseInside(plan_, instruction, [&](const fb::Instruction &inner, const Use &use) {
+      forEachUseInside(plan_, at(other), [&](const fb::Instruction &, const Use &held) {
         if (status.ok() && (use.writes || held.writes) && overlap(plan_, use.range, held.range))
           status = invalidInput("{}: it {} bytes that instruction {} ({}), on the stream {}, {}; expected it "
                                 "after that one, or "
@@ -131,18 +131,6 @@ private:
       });
     });
     return status;
-  }
-
-  /// Calls `visit(instruction, use)` for every operand of an instruction, or of a loop's body.
-  template <typename Visitor> void forEachUseInside(const fb::Instruction &instruction, Visitor visit) const {
-    const auto each = [&](const fb::Instruction &inner, uint64_t iterations) {
-      forEachUse(plan_, inner, iterations, [&](const Use &use) { visit(inner, use); });
-    };
-    if (const fb::Loop *loop = instruction.operation_as_Loop())
-      for (const fb::Instruction *inner : *loop->body())
-        each(*inner, loop->count());
-    else
-      each(instruction, 1);
   }
 
   const fb::Plan &plan_;

@@ -20,12 +20,19 @@ TrainLoop::TrainLoop(TrainParts parts, TrainOptions options, TrainerState start)
       tokensPerSample_(std::max<uint64_t>(1, parts_.executor.plan().training()->seq_len())) {}
 
 Status TrainLoop::run() {
-  const Status status = runSteps();
+  const Status status = settle(runSteps());
   const Status saved = saveLast();
   parts_.observers.tell(&RunObserver::onEnd);
   if (!status.ok() && !saved.ok())
     parts_.observers.tell(&RunObserver::onWarning, saved.message());
   return status.ok() ? saved : status;
+}
+
+/// The last step's copies may go on still.
+Status TrainLoop::settle(Status status) {
+  if (const Status settled = parts_.executor.settle(); status.ok() && !settled.ok())
+    return Status(settled.code(), fmt::format("behind step {}: {}", position_.step, settled.message()));
+  return status;
 }
 
 Status TrainLoop::saveLast() {

@@ -68,6 +68,7 @@ private:
   Status evaluate();
   /// Writes the checkpoint of where the run ends; of a run that a rank has left half done, only waits for the
   /// one before.
+  Status settle(Status status);
   Status saveLast();
   void note(const std::string &text) const { parts_.observers.tell(&RunObserver::onNote, text); }
   void warn(const std::string &text) const { parts_.observers.tell(&RunObserver::onWarning, text); }

@@ -123,6 +123,9 @@ class OffloadTest(RunTest):
                 self.assertEqual(event["args"].get("predicted_us", 0) > 0, event["cat"] != "wait", event)
             self.assertLessEqual({event["name"] for event in tracks[measured] if event["cat"] != "wait"}, {event["name"] for event in tracks[predicted]})
         self.assertEqual({event["args"]["kernel"] for event in tracks["disk"]}, {"copy from disk to device", "copy from device to disk"})
+        # A step's last store begins as the step ends. The first step's goes on beside the second one, and that one's behind it.
+        for step in tracks["steps"]:
+            self.assertTrue(any(event["ts"] < trace_file.end(step) + 1000 and trace_file.end(event) > trace_file.end(step) for event in tracks["disk"]), step)
 
     def test_what_one_plan_has_saved_the_other_resumes(self):
         self.plan("plain")

@@ -111,11 +111,17 @@ DiskArena *CpuDevice::diskArenaOf(DeviceAddress address) {
 }
 
 DiskStream::Number CpuDevice::startOnDisk(DeviceAddress destination, DeviceAddress source, uint64_t bytes,
-                                          TimeSpan *ran) {
-  if (DiskArena *arena = diskArenaOf(destination))
-    return diskStream_.start(*arena, destination, {source.pointer(), bytes}, /*toDisk=*/true, ran);
-  return diskStream_.start(*diskArenaOf(source), source, {destination.pointer(), bytes}, /*toDisk=*/false,
-                           ran);
+                                          StepPlace of, TimeSpan *ran) {
+  DiskArena *arena = diskArenaOf(destination);
+  const bool toDisk = arena != nullptr;
+  if (!toDisk)
+    arena = diskArenaOf(source);
+  return diskStream_.start({.arena = arena,
+                            .onDisk = toDisk ? destination : source,
+                            .memory = {(toDisk ? source : destination).pointer(), bytes},
+                            .toDisk = toDisk,
+                            .ran = ran,
+                            .of = of});
 }
 
 void CpuDevice::copy(std::byte *destination, const std::byte *source, uint64_t bytes) {
@@ -148,6 +154,15 @@ Status CpuDevice::runStep(Executable &executable, uint32_t step, uint64_t iterat
   return status_;
 }
 
+Status CpuDevice::settle() {
+  if (Interpreter *entry = takeOutlasting()) {
+    const Status ended = entry->endOutlasting();
+    if (status_.ok())
+      status_ = ended;
+  }
+  return status_;
+}
+
 void CpuDevice::write(DeviceAddress destination, std::span<const std::byte> source) {
   copy(destination.pointer(), source.data(), source.size());
 }
@@ -157,15 +172,19 @@ void CpuDevice::read(std::span<std::byte> destination, DeviceAddress source) {
 }
 
 Status CpuDevice::readBeside(std::span<std::byte> destination, DeviceAddress source) {
-  if (DiskArena *arena = diskArenaOf(source))
+  if (DiskArena *arena = diskArenaOf(source)) {
+    TRAINC_RETURN_IF_ERROR(diskStream_.waitForAll()); // an entry's last copies may bring what is read
     return arena->readBytes(destination, source);
+  }
   std::memcpy(destination.data(), source.pointer(), destination.size());
   return {};
 }
 
 Status CpuDevice::writeBeside(DeviceAddress destination, std::span<const std::byte> source) {
-  if (DiskArena *arena = diskArenaOf(destination))
+  if (DiskArena *arena = diskArenaOf(destination)) {
+    TRAINC_RETURN_IF_ERROR(diskStream_.waitForAll());
     return arena->writeBytes(destination, source);
+  }
   std::memcpy(destination.pointer(), source.data(), source.size());
   return {};
 }

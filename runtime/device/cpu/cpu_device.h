@@ -10,9 +10,12 @@
 
 #include <deque>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace trainc {
+
+class Interpreter;
 
 /// Interprets entries: each step of the compute stream is done when it returns, collectives run beside them
 /// in the communicator's thread. Addresses are the host's. The bits of results do not depend on the number of
@@ -42,6 +45,7 @@ public:
   void write(DeviceAddress destination, std::span<const std::byte> source) override;
   void read(std::span<std::byte> destination, DeviceAddress source) override;
   Status synchronise() override { return status_; }
+  Status settle() override;
   Status readBeside(std::span<std::byte> destination, DeviceAddress source) override;
   Status writeBeside(DeviceAddress destination, std::span<const std::byte> source) override;
   std::span<std::byte> hostView(DeviceSpan span) override;
@@ -53,14 +57,16 @@ public:
   void call(const fb::Instruction &call, void *const *args);
   /// Copies between ranges of memory that do not overlap.
   void copy(std::byte *destination, const std::byte *source, uint64_t bytes);
-  /// Starts a copy of which one side is on disk, behind those that were started before.
-  /// `ran`: see DiskStream::start().
+  /// Starts a copy of which one side is on disk, behind those that were started before. `of`, `ran`: see
+  /// DiskStream.
   DiskStream::Number startOnDisk(DeviceAddress destination, DeviceAddress source, uint64_t bytes,
-                                 TimeSpan *ran);
+                                 StepPlace of, TimeSpan *ran);
   /// Waits for it. Fails (kFailed) when it, or one before, did.
   Status waitForDisk(DiskStream::Number number) { return diskStream_.wait(number, onProgress_); }
-  /// Which one did.
-  DiskStream::Number failedOnDisk() const { return diskStream_.failed(); }
+  /// The entry whose outlasting copies may still run, if there is one. Who asks sees to them.
+  Interpreter *takeOutlasting() { return std::exchange(outlasting_, nullptr); }
+  /// The entry has ended, except for its outlasting copies.
+  void leaveOutlasting(Interpreter &entry) { outlasting_ = &entry; }
   void zero(std::byte *destination, uint64_t bytes);
   /// See ThreadPool::watch().
   void watchThreads(std::span<TimeSpan> spans) { pool_.watch(spans); }
@@ -75,6 +81,7 @@ private:
   std::vector<ArenaMapping> arenas_;
   std::deque<DiskArena> diskArenas_;
   DiskStream diskStream_; ///< behind what it uses
+  Interpreter *outlasting_ = nullptr;
   std::function<void()> onProgress_;
   Status status_; ///< of all that was enqueued
 };

@@ -21,21 +21,17 @@ Status DiskStream::Transfer::run() const {
   const Status status = toDisk ? arena->write(onDisk, memory) : arena->read(memory, onDisk);
   if (ran)
     *ran = {begin, steadySeconds(), threadSeconds() - worked};
-  return status;
+  return of.located(status);
 }
 
-DiskStream::Number DiskStream::start(DiskArena &arena, DeviceAddress onDisk, std::span<std::byte> memory,
-                                     bool toDisk, TimeSpan *ran) {
+DiskStream::Number DiskStream::start(const Transfer &transfer) {
   if (!thread_.joinable())
     thread_ = tryStartThread([this] { work(); });
   std::unique_lock lock(mutex_);
-  const Transfer transfer{&arena, onDisk, memory, toDisk, ran};
   if (!thread_.joinable()) { // the system starts no more
     ended_ = ++started_;
-    if (status_.ok()) {
+    if (status_.ok())
       status_ = transfer.run();
-      failed_ = started_;
-    }
     return started_;
   }
   changed_.wait(lock, [&] { return started_ - ended_ < kRoom; });
@@ -54,6 +50,12 @@ Status DiskStream::wait(Number number, const std::function<void()> &onProgress) 
   return status_;
 }
 
+Status DiskStream::waitForAll() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this, last = started_] { return ended_ >= last; });
+  return status_;
+}
+
 void DiskStream::work() {
   std::unique_lock lock(mutex_);
   while (true) {
@@ -66,10 +68,8 @@ void DiskStream::work() {
     const Status status = runs ? next.run() : Status();
     lock.lock();
     ++ended_;
-    if (!status.ok()) {
+    if (!status.ok())
       status_ = status;
-      failed_ = ended_;
-    }
     changed_.notify_all();
   }
 }

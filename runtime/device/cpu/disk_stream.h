@@ -3,6 +3,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/device/disk_arena.h"
+#include "runtime/device/program.h"
 
 #include <array>
 #include <condition_variable>
@@ -26,28 +27,30 @@ public:
   /// Ends what is under way first.
   ~DiskStream();
 
-  /// Between `memory` and the disk from `onDisk` on; waits while kRoom others have not ended. `ran`, if it is
-  /// not null, is set to when it ran, once it has been waited for.
-  Number start(DiskArena &arena, DeviceAddress onDisk, std::span<std::byte> memory, bool toDisk,
-               TimeSpan *ran = nullptr);
-  /// Returns when that transfer and all before it have ended, and calls `onProgress`, if there is one, now
-  /// and then until they have. Fails (kFailed) as the disk does.
-  Status wait(Number number, const std::function<void()> &onProgress = {});
-  /// Which one failed, once wait() has.
-  Number failed() const { return failed_; }
-
-private:
-  static constexpr uint64_t kRoom = 1024;
-
+  /// A transfer, and who asked for it.
   struct Transfer {
     DiskArena *arena = nullptr;
     DeviceAddress onDisk;
     std::span<std::byte> memory;
     bool toDisk = false;
-    TimeSpan *ran = nullptr;
+    TimeSpan *ran = nullptr; ///< set to when it ran, once it has been waited for; may be null
+    StepPlace of = {};       ///< named if it fails
 
     Status run() const;
   };
+
+  /// Waits while kRoom others have not ended.
+  Number start(const Transfer &transfer);
+  /// Returns when that transfer and all before it have ended, and calls `onProgress`, if there is one, now
+  /// and then until they have. Fails (kFailed) as the disk does, with the place of the step whose transfer
+  /// failed.
+  Status wait(Number number, const std::function<void()> &onProgress = {});
+  /// Returns when all have ended that were started before. Fails as wait() does. For any thread.
+  Status waitForAll();
+
+private:
+  static constexpr uint64_t kRoom = 1024;
+
   void work();
 
   std::mutex mutex_;
@@ -55,8 +58,7 @@ private:
   std::array<Transfer, kRoom> ring_; ///< by number
   Number started_ = 0, ended_ = 0;   ///< the last ones
   bool stops_ = false;
-  Status status_;     ///< of the first that failed
-  Number failed_ = 0; ///< that one
+  Status status_; ///< of the first that failed
   std::thread thread_;
 };
 

@@ -2,10 +2,18 @@
 
 #include "runtime/comm/communicator.h"
 #include "runtime/device/cpu/cpu_device.h"
+#include "runtime/plan/outlasting.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace trainc {
+
+/// The number of an instruction's first step.
+static uint32_t firstStepOf(const Program &program, uint32_t instruction) {
+  const auto step = std::ranges::lower_bound(program.steps, instruction, {}, &Step::index);
+  return static_cast<uint32_t>(step - program.steps.begin());
+}
 
 Interpreter::Interpreter(Program program, CpuDevice &device, Communicator *communicator,
                          StepObserver *observer)
@@ -13,21 +21,76 @@ Interpreter::Interpreter(Program program, CpuDevice &device, Communicator *commu
       times_(device, observer, this->program().steps.size()), tickets_(this->program().steps.size()) {
   for (const Address &address : this->program().args)
     args_.push_back(address.base.pointer());
+  for (const uint32_t copy : outlastingCopies(*this->program().plan, *this->program().entry))
+    outlasting_.push_back(firstStepOf(this->program(), copy));
+  for (uint32_t i = 0; i < this->program().steps.size(); ++i)
+    if (this->program().steps[i].stream == fb::Stream::Disk &&
+        (outlasting_.empty() || i < outlasting_.front()))
+      lastWithin_ = i;
+}
+
+Interpreter::~Interpreter() {
+  if (Interpreter *left = device_.takeOutlasting(); left == this)
+    (void)endOutlasting();
+  else if (left)
+    device_.leaveOutlasting(*left);
 }
 
 Status Interpreter::run(StepRange steps) {
+  const bool leavesCopies = steps.end == program().steps.size() && !outlasting_.empty();
   times_.begin();
-  const Status status = runAll(steps);
-  times_.end(status.ok());
+  before_ = device_.takeOutlasting();
+  waits_ = before_ ? &waitsBehind(*before_) : nullptr;
+  nextWait_ = 0;
+  Status status = issueAll(steps);
+  if (const Status ended = endBefore(); status.ok())
+    status = ended;
+  if (status.ok())
+    status = waitForEnd(leavesCopies);
+  if (!status.ok() && lastCopy_ != kNone) // it uses memory that may go
+    (void)device_.waitForDisk(tickets_[lastCopy_]);
+  times_.end(status.ok(),
+             leavesCopies ? std::span<const uint32_t>(outlasting_) : std::span<const uint32_t>());
+  if (status.ok() && leavesCopies) {
+    outlastingEnd_ = tickets_[outlasting_.back()];
+    device_.leaveOutlasting(*this);
+  }
   return status;
 }
 
-Status Interpreter::runAll(StepRange steps) {
-  const Status issued = issueAll(steps);
-  if (!issued.ok() && lastCopy_ != kNone) // it uses memory that may go
-    (void)device_.waitForDisk(tickets_[lastCopy_]);
-  return issued.ok() ? waitForLast() : issued;
+// --- Copies of the entry before ---
+
+const std::vector<Interpreter::OutlastingStep> &Interpreter::waitsBehind(const Interpreter &before) {
+  const auto [known, isNew] = waitsBehind_.try_emplace(&before);
+  if (isNew)
+    for (const auto [instruction, copy] :
+         outlastingWaits(*program().plan, *before.program().entry, *program().entry))
+      known->second.push_back({firstStepOf(program(), instruction), firstStepOf(before.program(), copy)});
+  return known->second;
 }
+
+Status Interpreter::waitForBefore(uint32_t index) {
+  for (; waits_ && nextWait_ < waits_->size() && (*waits_)[nextWait_].step <= index; ++nextWait_) {
+    const uint32_t copy = (*waits_)[nextWait_].copy;
+    const double begin = times_.now();
+    TRAINC_RETURN_IF_ERROR(device_.waitForDisk(before_->tickets_[copy]));
+    times_.noteWait(before_->program().steps[copy], begin);
+  }
+  return {};
+}
+
+Status Interpreter::endBefore() {
+  Interpreter *before = std::exchange(before_, nullptr);
+  return before ? before->endOutlasting() : Status();
+}
+
+Status Interpreter::endOutlasting() {
+  TRAINC_RETURN_IF_ERROR(device_.waitForDisk(outlastingEnd_));
+  times_.tellOutlasting();
+  return {};
+}
+
+// --- Its own steps ---
 
 Status Interpreter::issueAll(StepRange steps) {
   for (const Block &block : program().blocks) {
@@ -39,8 +102,8 @@ Status Interpreter::issueAll(StepRange steps) {
   return {};
 }
 
-Status Interpreter::waitForLast() {
-  for (const uint32_t last : {lastCollective_, lastCopy_})
+Status Interpreter::waitForEnd(bool leavesCopies) {
+  for (const uint32_t last : {lastCollective_, leavesCopies ? lastWithin_ : lastCopy_})
     if (last != kNone)
       TRAINC_RETURN_IF_ERROR(waitFor(last));
   return {};
@@ -64,6 +127,7 @@ Status Interpreter::issue(uint32_t index, uint64_t iteration) {
   if (communicator_)
     communicator_->noteProgress();
   const Step &step = program().steps[index];
+  TRAINC_RETURN_IF_ERROR(waitForBefore(index));
   TRAINC_RETURN_IF_ERROR(waitForOthers(step));
   if (const auto *collective = std::get_if<CollectiveStep>(&step.operation)) {
     start(index, *collective);
@@ -92,24 +156,12 @@ Status Interpreter::waitFor(uint32_t other) {
   if (!isCopy && ticket < done_)
     return {};
   const double begin = times_.now();
-  TRAINC_RETURN_IF_ERROR(isCopy ? waitForCopy(ticket)
+  TRAINC_RETURN_IF_ERROR(isCopy ? device_.waitForDisk(ticket)
                                 : located(program(), step, communicator_->wait(ticket)));
   if (!isCopy)
     done_ = ticket + 1;
   times_.noteWait(step, begin);
   return {};
-}
-
-/// One that was started before it may be the one that failed.
-Status Interpreter::waitForCopy(uint64_t ticket) {
-  const Status status = device_.waitForDisk(ticket);
-  if (status.ok())
-    return status;
-  for (uint32_t i = 0; i < tickets_.size(); ++i)
-    if (const Step &step = program().steps[i];
-        step.stream == fb::Stream::Disk && tickets_[i] == device_.failedOnDisk())
-      return located(program(), step, status);
-  return status;
 }
 
 /// Peers may read the sources as soon as it has begun: what writes them has run, as it stands before.
@@ -122,8 +174,9 @@ void Interpreter::start(uint32_t index, const CollectiveStep &collective) {
 }
 
 void Interpreter::start(uint32_t index, const CopyStep &copy, uint64_t iteration) {
+  const Step &step = program().steps[index];
   tickets_[index] = device_.startOnDisk(copy.destination.at(iteration), copy.source.at(iteration), copy.bytes,
-                                        times_.beside(program().steps[index], index));
+                                        {&program(), &step}, times_.beside(step, index));
   lastCopy_ = index;
 }
 

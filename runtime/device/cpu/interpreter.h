@@ -4,6 +4,7 @@
 #include "runtime/device/cpu/step_times.h"
 #include "runtime/device/device.h"
 
+#include <unordered_map>
 #include <vector>
 
 namespace trainc {
@@ -12,25 +13,35 @@ class CpuDevice;
 
 /// An entry for the CPU. Its steps run in their order: those of the compute stream at once, collectives in
 /// the communicator's thread and a disk's copies in the device's, until a step that comes after them, or the
-/// end.
+/// end. Outlasting copies (runtime/plan/outlasting.h) go on, until a step of the next entry that needs their
+/// memory, or its end.
 class Interpreter final : public Executable {
 public:
   Interpreter(Program program, CpuDevice &device, Communicator *communicator, StepObserver *observer);
+  ~Interpreter() override;
 
   /// Fails (kFailed), with the instruction's place and source, when a collective or a disk's copy cannot be
   /// completed.
   Status run(StepRange steps);
   /// Runs one step and waits for it. Fails as run() does.
   Status runAlone(uint32_t index, uint64_t iteration);
+  /// Waits for the outlasting copies of its last run, and tells when they ran. Fails as run() does.
+  Status endOutlasting();
 
 private:
-  Status runAll(StepRange steps);
+  /// Before `step` of an entry begins, `copy` of the one before it has ended: both are numbers of steps.
+  struct OutlastingStep {
+    uint32_t step, copy;
+  };
+
+  const std::vector<OutlastingStep> &waitsBehind(const Interpreter &before);
+  Status waitForBefore(uint32_t index);
+  Status endBefore();
   Status issueAll(StepRange steps);
   Status issue(uint32_t index, uint64_t iteration);
   Status waitForOthers(const Step &step);
   Status waitFor(uint32_t other);
-  Status waitForCopy(uint64_t ticket);
-  Status waitForLast();
+  Status waitForEnd(bool leavesCopies);
   void start(uint32_t index, const CollectiveStep &collective);
   void start(uint32_t index, const CopyStep &copy, uint64_t iteration);
   void compute(const Step &step, uint64_t iteration);
@@ -46,6 +57,15 @@ private:
   std::vector<uint64_t> tickets_; ///< by step: of the collective, or copy, that it started last
   uint32_t lastCollective_ = kNone, lastCopy_ = kNone; ///< the steps that started one last
   Ticket done_ = 0;                                    ///< all collectives before it have been waited for
+
+  std::vector<uint32_t> outlasting_; ///< steps
+  uint32_t lastWithin_ = kNone;      ///< the last step with a disk's copy that does not outlast the entry
+  uint64_t outlastingEnd_ = 0;       ///< ticket of the last copy that outlasted a run
+  Interpreter *before_ = nullptr;    ///< the entry whose copies may still run
+  const std::vector<OutlastingStep> *waits_ = nullptr; ///< for those
+  size_t nextWait_ = 0;
+  std::unordered_map<const Interpreter *, std::vector<OutlastingStep>>
+      waitsBehind_; ///< of entries that were before this one
 };
 
 } // namespace trainc

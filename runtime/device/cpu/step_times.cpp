@@ -2,13 +2,14 @@
 
 #include "runtime/device/cpu/cpu_device.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace trainc {
 
 StepTimes::StepTimes(CpuDevice &device, StepObserver *observer, size_t steps)
     : device_(device), observer_(observer), beside_(observer ? steps : 0),
-      threads_(observer ? device.threads() : 0) {}
+      besideBefore_(observer ? steps : 0), threads_(observer ? device.threads() : 0) {}
 
 void StepTimes::begin() {
   isKept_ = observer_ && observer_->isListening();
@@ -16,27 +17,42 @@ void StepTimes::begin() {
     device_.watchThreads(threads_);
 }
 
-void StepTimes::end(bool done) {
+void StepTimes::end(bool done, std::span<const uint32_t> outlasting) {
   if (!isKept_)
     return;
   device_.watchThreads({});
   if (done)
-    for (const auto &[step, what, number, span] : told_)
-      switch (what) {
-      case What::Ran:
-        observer_->onStep(*step, span);
-        break;
-      case What::RanBeside:
-        observer_->onStep(*step, beside_[number]);
-        break;
-      case What::Waited:
-        observer_->onWait(*step, span);
-        break;
-      case What::Thread:
-        observer_->onThread(*step, number, span);
-        break;
-      }
+    for (const Told &each : told_) {
+      if (each.what == What::RanBeside && std::ranges::binary_search(outlasting, each.number))
+        outlasting_.push_back(each);
+      else
+        tell(each, beside_);
+    }
   told_.clear();
+  beside_.swap(besideBefore_); // where copies that go on will set when they ran
+}
+
+void StepTimes::tellOutlasting() {
+  for (const Told &each : outlasting_)
+    tell(each, besideBefore_);
+  outlasting_.clear();
+}
+
+void StepTimes::tell(const Told &told, const std::vector<TimeSpan> &beside) {
+  switch (told.what) {
+  case What::Ran:
+    observer_->onStep(*told.step, told.span);
+    break;
+  case What::RanBeside:
+    observer_->onStep(*told.step, beside[told.number]);
+    break;
+  case What::Waited:
+    observer_->onWait(*told.step, told.span);
+    break;
+  case What::Thread:
+    observer_->onThread(*told.step, told.number, told.span);
+    break;
+  }
 }
 
 double StepTimes::now() const { return isKept_ ? steadySeconds() : 0; }

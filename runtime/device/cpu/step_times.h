@@ -18,8 +18,11 @@ public:
 
   /// Steps are about to run. Nothing below is kept unless the observer listens now.
   void begin();
-  /// They are done, and the observer is told; or they are not (`done`), and it is not.
-  void end(bool done);
+  /// They are done, and the observer is told, except of `outlasting` ones; or they are not (`done`), and it
+  /// is not.
+  void end(bool done, std::span<const uint32_t> outlasting = {});
+  /// Those of the last run are done, too, and the observer is told of them.
+  void tellOutlasting();
 
   /// The time; 0 where nobody listens.
   double now() const;
@@ -40,11 +43,15 @@ private:
     TimeSpan span;   ///< of what did not run beside
   };
 
+  void tell(const Told &told, const std::vector<TimeSpan> &beside);
+
   CpuDevice &device_;
   StepObserver *observer_;
   bool isKept_ = false;
-  std::vector<Told> told_;       ///< in the order of steps
-  std::vector<TimeSpan> beside_; ///< by step
+  std::vector<Told> told_;             ///< in the order of steps
+  std::vector<TimeSpan> beside_;       ///< by step
+  std::vector<Told> outlasting_;       ///< what of the run before was not told
+  std::vector<TimeSpan> besideBefore_; ///< beside_ of that run
   std::vector<TimeSpan> threads_;
 };
 

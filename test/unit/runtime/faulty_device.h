@@ -45,6 +45,10 @@ public:
     TRAINC_RETURN_IF_ERROR(device_->synchronise());
     return status_;
   }
+  Status settle() override {
+    TRAINC_RETURN_IF_ERROR(device_->settle());
+    return status_;
+  }
   Status readBeside(std::span<std::byte> destination, DeviceAddress source) override {
     return losesCopiesBeside ? lost() : device_->readBeside(destination, source);
   }

@@ -91,6 +91,9 @@ TEST_P(DeviceTest, CopiesToDiskAndBack) {
   EXPECT_EQ(device.allocatedBytes(), 0u) << "of memory";
   const DeviceAddress from = upload(values), to = *allocate("to", bytes);
   PlanBuilder there, unwritten;
+  for (PlanBuilder *builder : {&there, &unwritten})
+    for (const fb::Space space : {fb::Space::Device, fb::Space::Disk, fb::Space::Device})
+      builder->buffer("memory", builder->arena("memory", space), fb::DType::F32, values.size());
   auto &body = there.entry("there_and_back").instructions;
   there.copy(body, at(0), at(1, bytes), bytes);
   PlanBuilder::on(body, fb::Stream::Disk);
@@ -98,9 +101,9 @@ TEST_P(DeviceTest, CopiesToDiskAndBack) {
   PlanBuilder::on(body, fb::Stream::Disk);
   run(there, std::array{from, *disk, to});
   EXPECT_EQ(download(to, values.size()), values);
-  unwritten.copy(unwritten.entry("back").instructions, at(0), at(1), bytes);
+  unwritten.copy(unwritten.entry("back").instructions, at(1), at(2), bytes);
   PlanBuilder::on(unwritten.plan.entries[0]->instructions, fb::Stream::Disk);
-  run(unwritten, std::array{*disk, to});
+  run(unwritten, std::array{from, *disk, to});
   EXPECT_THAT(download(to, values.size()), testing::Each(0.0f)) << "what nobody has written";
 }
 

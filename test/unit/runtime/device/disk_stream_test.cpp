@@ -15,6 +15,18 @@ class DiskStreamTest : public testing::Test {
 protected:
   std::span<std::byte> memory(uint64_t index) { return {memory_->data() + index * kPieceBytes, kPieceBytes}; }
 
+  DiskStream::Number store(uint64_t index, TimeSpan *ran = nullptr) {
+    return stream_.start(
+        {.arena = &*disk_, .onDisk = disk_->address(), .memory = memory(index), .toDisk = true, .ran = ran});
+  }
+  DiskStream::Number fetch(uint64_t index, TimeSpan *ran = nullptr, uint64_t offset = 0) {
+    return stream_.start({.arena = &*disk_,
+                          .onDisk = disk_->address() + offset,
+                          .memory = memory(index),
+                          .toDisk = false,
+                          .ran = ran});
+  }
+
   Result<ArenaMapping> memory_ = ArenaMapping::create("memory", 2 * kPieceBytes, /*reserveOnly=*/false);
   Result<DiskArena> disk_ = DiskArena::create("disk", kPieceBytes);
   DiskStream stream_;
@@ -26,9 +38,9 @@ TEST_F(DiskStreamTest, KeepsTheOrder) {
   for (int i = 1; i <= 200; ++i) {
     EXPECT_TRUE(stream_.wait(last).ok());
     std::ranges::fill(memory(0), static_cast<std::byte>(i));
-    stream_.start(*disk_, disk_->address(), memory(0), /*toDisk=*/true);
+    store(0);
     for (int again = 0; again < 70; ++again)
-      last = stream_.start(*disk_, disk_->address(), memory(again % 2), /*toDisk=*/false);
+      last = fetch(again % 2);
   }
   EXPECT_TRUE(stream_.wait(last).ok());
   EXPECT_THAT(memory(1), testing::Each(static_cast<std::byte>(200)));
@@ -36,29 +48,41 @@ TEST_F(DiskStreamTest, KeepsTheOrder) {
 
 TEST_F(DiskStreamTest, TellsWhenTransfersRan) {
   const double begin = steadySeconds();
-  TimeSpan store, fetch;
-  stream_.start(*disk_, disk_->address(), memory(0), /*toDisk=*/true, &store);
-  EXPECT_TRUE(
-      stream_.wait(stream_.start(*disk_, disk_->address(), memory(1), /*toDisk=*/false, &fetch)).ok());
-  EXPECT_LE(begin, store.begin);
-  EXPECT_LT(store.begin, store.end);
-  EXPECT_LE(store.end, fetch.begin);
-  EXPECT_LT(fetch.begin, fetch.end);
-  EXPECT_LE(fetch.end, steadySeconds());
+  TimeSpan stored, fetched;
+  store(0, &stored);
+  EXPECT_TRUE(stream_.wait(fetch(1, &fetched)).ok());
+  EXPECT_LE(begin, stored.begin);
+  EXPECT_LT(stored.begin, stored.end);
+  EXPECT_LE(stored.end, fetched.begin);
+  EXPECT_LT(fetched.begin, fetched.end);
+  EXPECT_LE(fetched.end, steadySeconds());
 }
 
 TEST_F(DiskStreamTest, NothingRunsBehindAFailure) {
   std::ranges::fill(memory(0), std::byte{1});
-  const auto good = stream_.start(*disk_, disk_->address(), memory(0), /*toDisk=*/true);
+  const auto good = store(0);
   EXPECT_TRUE(stream_.wait(good).ok());
-  const auto bad = stream_.start(*disk_, disk_->address() + kPieceBytes, memory(1), /*toDisk=*/false);
+  const auto bad = fetch(1, nullptr, kPieceBytes);
   std::ranges::fill(memory(0), std::byte{2});
-  const auto after = stream_.start(*disk_, disk_->address(), memory(0), /*toDisk=*/true);
+  const auto after = store(0);
   for (const auto number : {bad, after})
     EXPECT_THAT(stream_.wait(number).message(),
                 testing::HasSubstr("cannot read 16384 bytes of arena 'disk' on disk: the file ends before"));
+  EXPECT_EQ(stream_.waitForAll().message(), stream_.wait(after).message());
   EXPECT_TRUE(disk_->read(memory(1), disk_->address()).ok());
   EXPECT_THAT(memory(1), testing::Each(std::byte{1}));
+}
+
+TEST_F(DiskStreamTest, AnyThreadWaitsForAll) {
+  EXPECT_TRUE(stream_.waitForAll().ok());
+  std::ranges::fill(memory(0), std::byte{7});
+  for (int i = 0; i < 100; ++i)
+    store(0);
+  std::thread([&] {
+    EXPECT_TRUE(stream_.waitForAll().ok());
+    EXPECT_TRUE(disk_->read(memory(1), disk_->address()).ok());
+  }).join();
+  EXPECT_THAT(memory(1), testing::Each(std::byte{7}));
 }
 
 } // namespace

@@ -1,0 +1,70 @@
+#include "runtime/plan/outlasting.h"
+
+#include "runtime/base/last_touches.h"
+#include "runtime/plan/uses.h"
+
+#include <algorithm>
+
+namespace trainc {
+
+namespace {
+
+/// Copies are on one stream. What it reads counts.
+using Sources = LastTouches<1>;
+
+/// Whether the instruction copies from scratch memory of the device.
+bool readsScratch(const fb::Plan &plan, const fb::Instruction &instruction) {
+  const fb::Copy *copy = instruction.operation_as_Copy();
+  if (!copy)
+    return false;
+  const fb::Arena &arena = *plan.arenas()->Get(plan.buffers()->Get(copy->source()->buffer())->arena());
+  return !arena.persistent() && arena.space() == fb::Space::Device;
+}
+
+uint32_t arenaOf(const fb::Plan &plan, const verify::Use &use) {
+  return plan.buffers()->Get(use.range.operand->buffer())->arena();
+}
+
+} // namespace
+
+std::vector<uint32_t> outlastingCopies(const fb::Plan &plan, const fb::Entry &entry) {
+  std::vector<uint32_t> copies;
+  for (uint32_t i = entry.instructions()->size(); i-- > 0;) {
+    const fb::Instruction &instruction = *entry.instructions()->Get(i);
+    if (instruction.stream() != fb::Stream::Disk)
+      continue;
+    if (!readsScratch(plan, instruction))
+      break;
+    copies.push_back(i);
+  }
+  std::ranges::reverse(copies);
+  return copies;
+}
+
+std::vector<OutlastingWait> outlastingWaits(const fb::Plan &plan, const fb::Entry &previous,
+                                            const fb::Entry &entry) {
+  std::vector<Sources> sources(plan.arenas()->size());
+  for (const uint32_t copy : outlastingCopies(plan, previous))
+    verify::forEachUse(plan, *previous.instructions()->Get(copy), 1, [&](const verify::Use &use) {
+      if (use.reads)
+        sources[arenaOf(plan, use)].add(copy, 0, hull(plan, use.range), /*writes=*/false);
+    });
+  std::vector<OutlastingWait> waits;
+  uint32_t ended = 0; // copies before it are waited for
+  for (uint32_t i = 0; i < entry.instructions()->size(); ++i) {
+    const fb::Instruction &instruction = *entry.instructions()->Get(i);
+    if (instruction.stream() == fb::Stream::Disk)
+      continue;
+    Sources::Counts needed{ended};
+    verify::forEachUseInside(plan, instruction, [&](const fb::Instruction &, const verify::Use &use) {
+      if (use.writes)
+        sources[arenaOf(plan, use)].find(hull(plan, use.range), /*writes=*/true, needed);
+    });
+    if (needed[0] > ended)
+      waits.push_back({i, needed[0] - 1});
+    ended = needed[0];
+  }
+  return waits;
+}
+
+} // namespace trainc
