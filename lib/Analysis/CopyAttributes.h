@@ -9,4 +9,8 @@ namespace trainc {
 /// is given the value's memory, since the copy is still expected to read that.
 inline constexpr llvm::StringLiteral kBesideAttr = "plan.beside";
 
+/// On a train.get of such a state, by the pass offload: how many ops earlier its copy should begin, if memory
+/// has room.
+inline constexpr llvm::StringLiteral kAheadAttr = "plan.ahead";
+
 } // namespace trainc

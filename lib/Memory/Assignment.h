@@ -29,6 +29,9 @@ public:
   llvm::ArrayRef<int> scratch(mlir::Operation *op) const;
   llvm::ArrayRef<Move> movesBefore(mlir::Operation *op) const;
   llvm::ArrayRef<Move> movesAfter(mlir::Operation *op) const;
+  /// Reads of states outside the device's memory, in order, and the storages to which they are copied.
+  llvm::ArrayRef<std::pair<train::GetOp, int>> fetches() const { return fetches_; }
+  const Timeline &timeline() const { return timeline_; }
   /// This entry's scratch storages: a range of indices into the table.
   std::pair<int, int> scratchRange() const { return {firstScratch_, lastScratch_}; }
 
@@ -107,6 +110,7 @@ private:
   llvm::DenseMap<int, llvm::SmallVector<mlir::Value, 2>> occupants_;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int, 1>> scratch_;
   MoveMap before_, after_;
+  llvm::SmallVector<std::pair<train::GetOp, int>> fetches_;
 };
 
 /// Pairs (operand, result) that an op's kernels may compute in place, from its `plan.may_alias`.

@@ -45,6 +45,8 @@ void Assignment::fetch(train::GetOp get) {
   bind(value, copy);
   alignTransfer(copy, state);
   storages_[copy.storage].fetched = state;
+  storages_[copy.storage].earliest = timeline_.earliest(get);
+  fetches_.push_back({get, copy.storage});
   after_[get].push_back(
       {state, copy, bytesOf(value), streamOf(storages_[state.storage].space, /*fetches=*/true)});
 }

@@ -32,6 +32,9 @@ def PlanMemoryPass : Pass<"plan-memory", "::mlir::ModuleOp"> {
     * A state outside of the device's memory is copied to scratch, and back. The buffer in scratch says which state, or part of it, it is
       `fetched` from, and where it is `stored`.
 
+    A read of a state outside may say that it should begin some ops earlier (`train.get @s {plan.ahead = 3}`). It does, as far as that takes
+    no larger arena.
+
     A copy is made if a value could not be made in place. A rank's part of a sum is copied if only the part outlives the sum. Kernels
     must have been summarised (`summarise-kernels`); their code is not needed. The pass first proves anew what `verify-scheduled`
     proves.

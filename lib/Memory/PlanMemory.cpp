@@ -30,7 +30,8 @@ private:
   SmallVector<FlatSymbolRefAttr> createBuffers(OpBuilder &builder, StorageTable &storages,
                                                ArrayRef<int64_t> offsets);
   void placeStates(StorageTable &storages, SmallVectorImpl<int64_t> &offsets);
-  void placeScratch(StorageTable &storages, const Assignment &assignment, SmallVectorImpl<int64_t> &offsets);
+  void placeScratch(StorageTable &storages, ArrayRef<std::pair<train::EntryOp, Assignment>> entries,
+                    SmallVectorImpl<int64_t> &offsets);
 
   using BytesBySpace = std::array<int64_t, plan::getMaxEnumValForSpace() + 1>;
   BytesBySpace &bytesOf(bool persistent) { return persistent ? persistentBytes_ : scratchBytes_; }
@@ -56,24 +57,56 @@ void PlanMemoryPass::placeStates(StorageTable &storages, SmallVectorImpl<int64_t
   }
 }
 
-/// Each entry has the scratch arena to itself.
-void PlanMemoryPass::placeScratch(StorageTable &storages, const Assignment &assignment,
-                                  SmallVectorImpl<int64_t> &offsets) {
-  auto [first, last] = assignment.scratchRange();
+namespace {
+/// The storages of an entry's scratch, and how long they live.
+struct EntryScratch {
+  SmallVector<int> storages;
   SmallVector<Lifetime> lifetimes;
-  SmallVector<int> indices;
-  for (int index = first; index < last; ++index) {
-    if (storages[index].persistent)
-      continue;
-    lifetimes.push_back(
-        {storages[index].first, storages[index].last, storages[index].bytes, storages[index].alignment});
-    indices.push_back(index);
+  ArenaLayout layout;
+
+  EntryScratch(StorageTable &all, const Assignment &assignment) {
+    auto [begin, end] = assignment.scratchRange();
+    for (int index = begin; index < end; ++index) {
+      const Storage &storage = all[index];
+      if (storage.persistent)
+        continue;
+      storages.push_back(index);
+      lifetimes.push_back({storage.first, storage.last, storage.bytes, storage.alignment, storage.earliest});
+    }
   }
-  ArenaLayout layout = layOutArena(lifetimes, bufferAlignment_);
-  for (auto [index, offset] : llvm::zip(indices, layout.offsets))
-    offsets[index] = offset;
-  int64_t &scratch = scratchBytes_[size_t(plan::Space::device)];
-  scratch = std::max(scratch, layout.bytes);
+};
+} // namespace
+
+/// Lets copies to scratch begin where their storages now begin to live.
+static void moveFetches(const EntryScratch &scratch, const Assignment &assignment) {
+  llvm::DenseMap<int, int64_t> firsts;
+  for (auto [storage, lifetime] : llvm::zip(scratch.storages, scratch.lifetimes))
+    firsts[storage] = lifetime.first;
+  for (auto [get, storage] : assignment.fetches())
+    if (const int64_t first = firsts.at(storage); first < assignment.timeline().begin(get))
+      get->moveBefore(assignment.timeline().opFrom(first));
+}
+
+/// Each entry has the scratch arena to itself. What one does not need is room for copies to begin early.
+void PlanMemoryPass::placeScratch(StorageTable &storages,
+                                  ArrayRef<std::pair<train::EntryOp, Assignment>> entries,
+                                  SmallVectorImpl<int64_t> &offsets) {
+  std::vector<EntryScratch> scratch;
+  int64_t &bytes = scratchBytes_[size_t(plan::Space::device)];
+  for (auto &[entry, assignment] : entries) {
+    EntryScratch &each = scratch.emplace_back(storages, assignment);
+    each.layout = layOutArena(each.lifetimes, bufferAlignment_);
+    bytes = std::max(bytes, each.layout.bytes);
+  }
+  for (auto [each, entry] : llvm::zip(scratch, entries)) {
+    if (llvm::any_of(each.lifetimes, [](const Lifetime &lifetime) { return lifetime.maySpread(); }))
+      if (auto spread = spreadInArena(each.lifetimes, bufferAlignment_, bytes)) {
+        each.layout = std::move(*spread);
+        moveFetches(each, entry.second);
+      }
+    for (auto [index, offset] : llvm::zip(each.storages, each.layout.offsets))
+      offsets[index] = offset;
+  }
 }
 
 static std::string arenaName(plan::Space space, bool persistent) {
@@ -140,8 +173,7 @@ void PlanMemoryPass::runOnOperation() {
 
   SmallVector<int64_t> offsets;
   placeStates(storages, offsets);
-  for (auto &[entry, assignment] : entries)
-    placeScratch(storages, assignment, offsets);
+  placeScratch(storages, entries, offsets);
 
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   createArenas(builder);

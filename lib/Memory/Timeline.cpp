@@ -12,6 +12,11 @@ bool isLoop(Operation *op) { return hasClass(op, KernelClass::Loop); }
 
 Timeline::Timeline(train::EntryOp entry) {
   number(entry.getBody().front());
+  for (Operation &op : entry.getBody().front()) {
+    if (op.hasAttr(kAheadAttr))
+      gets_[&op] = ops_.size();
+    ops_.push_back(&op);
+  }
   for (auto set : entry.getBody().getOps<train::SetOp>())
     if (auto beside = set->getAttrOfType<IntegerAttr>(kBesideAttr)) {
       Operation *last = set;
@@ -28,6 +33,21 @@ void Timeline::number(Block &block) {
       number(op.getRegion(0).front());
     positions_[&op] = {begin, isLoop(&op) ? next_++ : begin};
   }
+}
+
+int64_t Timeline::earliest(train::GetOp get) const {
+  const auto ahead = get->getAttrOfType<IntegerAttr>(kAheadAttr);
+  if (!ahead)
+    return begin(get);
+  const auto index = int64_t(gets_.at(get));
+  return begin(ops_[index - std::clamp<int64_t>(ahead.getInt(), 0, index)]); // texts may say any number
+}
+
+Operation *Timeline::opFrom(int64_t position) const {
+  const auto *op = llvm::partition_point(ops_, [&](Operation *each) { return begin(each) < position; });
+  while (gets_.contains(*op))
+    ++op;
+  return *op;
 }
 
 bool Timeline::isStoredBeside(Operation *op, Value value) const {

@@ -17,6 +17,12 @@ public:
   /// Position of an op; of a loop: after its body; of a store: of the last op beside it (kBesideAttr).
   int64_t end(mlir::Operation *op) const { return positions_.lookup(op).second; }
 
+  /// From where on the copy of a read should run beside the others, if memory has room (kAheadAttr); else its
+  /// own position.
+  int64_t earliest(train::GetOp get) const;
+  /// The first op of the entry from a position on that does not move, as reads do that should begin earlier.
+  mlir::Operation *opFrom(int64_t position) const;
+
   /// Whether the value is on its way out of the device's memory while `op` runs.
   bool isStoredBeside(mlir::Operation *op, mlir::Value value) const;
 
@@ -31,6 +37,8 @@ private:
   int64_t findLastUse(mlir::Value value, mlir::Operation *reader) const;
 
   llvm::DenseMap<mlir::Operation *, std::pair<int64_t, int64_t>> positions_;
+  llvm::SmallVector<mlir::Operation *> ops_;       ///< of the entry itself
+  llvm::DenseMap<mlir::Operation *, size_t> gets_; ///< indices in ops_ of those with kAheadAttr
   /// Of values that were asked for. Some have as many readers as the entry has ops, and each of those asks.
   mutable llvm::DenseMap<mlir::Value, int64_t> lastUses_;
   int64_t next_ = 0;

@@ -50,14 +50,21 @@ FailureOr<CopySchedule> CopySchedule::of(train::EntryOp entry, const SymbolTable
 
 CopySchedule::CopySchedule(Block &block, OpTimes times, const SymbolTable &symbols, const Machine &machine)
     : symbols_(symbols), machine_(machine), times_(std::move(times)),
-      profile_(block, [&](train::GetOp get) { return isFetch(get); }) {}
+      profile_(block, [&](Operation *op) { return isFetch(op) || isStore(op); }) {}
 
 void CopySchedule::run(int64_t bytes) {
   keepStored(bytes);
   fetchAhead(bytes);
-  for (auto [set, last] : kept_) // as fetches stand now
-    set->setAttr(kBesideAttr,
-                 OpBuilder(set).getI64IntegerAttr(std::distance(set->getIterator(), last->getIterator())));
+  llvm::DenseMap<Operation *, int64_t> places; // as fetches stand now
+  for (Operation &op : *profile_.op(0)->getBlock())
+    places.try_emplace(&op, places.size());
+  const auto say = [&](Operation *op, StringRef name, Operation *from, Operation *to) {
+    op->setAttr(name, OpBuilder(op).getI64IntegerAttr(places.at(to) - places.at(from)));
+  };
+  for (auto [set, last] : kept_)
+    say(set, kBesideAttr, set, last);
+  for (auto [fetch, place] : early_)
+    say(fetch, kAheadAttr, place, fetch);
 }
 
 // --- Stores ---
@@ -103,6 +110,38 @@ llvm::DenseMap<Operation *, double> CopySchedule::latestBegins() const {
   return latest;
 }
 
+/// Copies on a disk, one after the other, as far as an entry has gone.
+class CopySchedule::DiskQueue {
+public:
+  explicit DiskQueue(const CopySchedule &copies) : copies_(copies) {}
+
+  /// When a copy could begin that stands in front of that op, which is the next one, or behind it.
+  double begin(size_t number) const {
+    return std::max(end_, copies_.times_.begin(copies_.profile_.op(number)));
+  }
+  /// Goes on behind that op, which is the next one.
+  void pass(size_t number) {
+    Operation *op = copies_.profile_.op(number);
+    if (copies_.isStore(op) && isOnDisk(op))
+      end_ = begin(number) + copies_.seconds(op);
+    next_ = number + 1;
+  }
+  /// Goes on to the fetch, which stands in front of op `number`, and behind it.
+  void passTo(size_t number, Operation *fetch) {
+    while (next_ < number)
+      pass(next_);
+    if (isOnDisk(fetch))
+      end_ = begin(number) + copies_.seconds(fetch);
+  }
+
+private:
+  bool isOnDisk(Operation *copy) const { return copies_.stateOf(copy).getSpace() == plan::Space::disk; }
+
+  const CopySchedule &copies_;
+  double end_ = 0;
+  size_t next_ = 0;
+};
+
 /// The first op from there on that stays where it is.
 Operation *CopySchedule::anchorAt(size_t number) const {
   while (isFetch(profile_.op(number)))
@@ -118,11 +157,33 @@ size_t CopySchedule::lastBegunBy(double time, size_t first, size_t last) const {
   }) - 1;
 }
 
+/// The last op from `first` to `last` in front of which the fetch would end before its reader begins, behind
+/// all stores before it; the first one if it would at none.
+size_t CopySchedule::lastInTime(Operation *fetch, DiskQueue disk, size_t first, size_t last) const {
+  const double begin = times_.begin(readersOf(copiedBy(fetch)).front().op()) - seconds(fetch);
+  size_t place = first;
+  while (place < last) {
+    disk.pass(place);
+    if (disk.begin(place + 1) > begin)
+      break;
+    ++place;
+  }
+  return place;
+}
+
+/// In front of which op, from `previous` to its own, the fetch begins soon enough, if it can.
+size_t CopySchedule::soonEnough(Operation *fetch, double latest, const DiskQueue &disk, size_t previous,
+                                size_t number) const {
+  const size_t last = lastBegunBy(latest, previous, number);
+  return stateOf(fetch).getSpace() == plan::Space::disk ? lastInTime(fetch, disk, previous, last) : last;
+}
+
 /// Moves each fetch forward until it begins soon enough, or until memory or a store to the same elements
 /// stands in its way.
 void CopySchedule::fetchAhead(int64_t bytes) {
   const llvm::DenseMap<Operation *, double> latest = latestBegins();
-  size_t previous = 0;
+  DiskQueue disk(*this); // if all begin soon enough, up to the one before
+  size_t previous = 0, previousWanted = 0;
   for (size_t number = 0; number < profile_.size(); ++number) {
     Operation *fetch = profile_.op(number);
     if (!isFetch(fetch))
@@ -130,14 +191,21 @@ void CopySchedule::fetchAhead(int64_t bytes) {
     const int64_t own = bytesOfCopy(fetch);
     const auto mayPass = [&](size_t other) {
       auto set = dyn_cast<train::SetOp>(profile_.op(other));
-      return profile_.bytesAt(other) + own <= bytes && !(set && meet(set, cast<train::GetOp>(fetch)));
+      return !(set && meet(set, cast<train::GetOp>(fetch)));
     };
-    const size_t soonEnough = lastBegunBy(latest.lookup(fetch), previous, number);
-    size_t place = number;
-    while (place > soonEnough && mayPass(place - 1))
+    size_t wanted = soonEnough(fetch, latest.lookup(fetch), disk, previousWanted, number), place = number;
+    while (place > std::max(wanted, previous) && mayPass(place - 1) &&
+           profile_.bytesAt(place - 1) + own <= bytes)
       profile_.add(--place, own);
-    fetch->moveBefore(anchorAt(place));
     previous = place;
+    while (place > wanted && mayPass(place - 1))
+      --place;
+    wanted = place;
+    fetch->moveBefore(anchorAt(previous));
+    if (wanted < previous)
+      early_.push_back({fetch, anchorAt(wanted)});
+    disk.passTo(wanted, fetch);
+    previousWanted = wanted;
   }
 }
 

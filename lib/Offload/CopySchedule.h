@@ -19,8 +19,9 @@ public:
   int64_t peak() const { return profile_.peak(); }
 
   /// Lets values take up to `bytes` at a time. Stored activations keep their memory (kBesideAttr) until the
-  /// copy is expected to end. Fetches move forward, in their order, to the last moment at which all copies
-  /// behind would still end in time.
+  /// copy is expected to end. Fetches move forward, in their order, to the last moment at which they, and all
+  /// copies behind, would still end in time. For what that lacks of memory, kAheadAttr says how much earlier
+  /// that would be.
   void run(int64_t bytes);
 
 private:
@@ -33,6 +34,10 @@ private:
   llvm::DenseMap<mlir::Operation *, double> latestBegins() const;
   void keepStored(int64_t bytes);
   void fetchAhead(int64_t bytes);
+  class DiskQueue;
+  size_t soonEnough(mlir::Operation *fetch, double latest, const DiskQueue &disk, size_t previous,
+                    size_t number) const;
+  size_t lastInTime(mlir::Operation *fetch, DiskQueue disk, size_t first, size_t last) const;
   mlir::Operation *anchorAt(size_t number) const;
   size_t lastBegunBy(double time, size_t first, size_t last) const;
 
@@ -41,6 +46,8 @@ private:
   OpTimes times_;
   MemoryProfile profile_;
   llvm::SmallVector<std::pair<train::SetOp, mlir::Operation *>> kept_; ///< and the last op beside it
+  llvm::SmallVector<std::pair<mlir::Operation *, mlir::Operation *>>
+      early_; ///< fetches, and in front of what they should stand
 };
 
 } // namespace trainc

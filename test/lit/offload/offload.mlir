@@ -2,7 +2,7 @@
 // RUN: sed 's/offload "optimizer"/offload "optimizer" offload_to host/' %s | trainc-opt --offload | FileCheck %s --check-prefix=HOST
 // RUN: sed 's/offload "optimizer"/offload "none"/' %s | trainc-opt --offload | FileCheck %s --check-prefix=NONE
 
-// The second group is fetched before the first one is updated. What is small stays. What reads a state behind a write of it is fetched
+// The second group is fetched before the first one is updated, and should be there one op earlier if memory has room. What is small stays. What reads a state behind a write of it is fetched
 // behind that.
 // CHECK: train.state optimizer on disk @exp_avg.w
 // CHECK: train.state optimizer on disk @exp_avg.v
@@ -12,7 +12,7 @@
 // CHECK-LABEL: train.entry @update
 // CHECK: %[[OLDW:.*]] = train.get @exp_avg.w : tensor<16x1024xf32>
 // CHECK-NEXT: %[[B:.*]] = train.get @exp_avg.b
-// CHECK-NEXT: %[[OLDV:.*]] = train.get @exp_avg.v : tensor<16x1024xf32>
+// CHECK-NEXT: %[[OLDV:.*]] = train.get @exp_avg.v {plan.ahead = 1 : i64} : tensor<16x1024xf32>
 // CHECK-NEXT: %[[W:.*]] = nn.kernel 1 x 16384 (%arg0 = %[[OLDW]]
 // CHECK: train.set @exp_avg.w, %[[W]]
 // CHECK-NEXT: %[[AGAIN:.*]] = train.get @exp_avg.w

@@ -80,5 +80,55 @@ TEST(ArenaLayout, RandomLifetimesAreSoundAndTheSameEveryTime) {
   }
 }
 
+TEST(SpreadInArena, BeginsAsEarlyAsHasRoom) {
+  // Of 16 positions the first eight have no room, and the next four have some for one of the two.
+  llvm::SmallVector<Lifetime> lifetimes = {
+      {0, 7, 256}, {8, 11, 192}, {15, 15, 64, 1, /*earliest=*/0}, {15, 15, 64, 1, /*earliest=*/0}};
+  const std::optional<ArenaLayout> layout = spreadInArena(lifetimes, kAlignment, 256);
+  ASSERT_TRUE(layout);
+  expectSound(lifetimes, *layout);
+  EXPECT_EQ(layout->bytes, 256);
+  EXPECT_EQ(lifetimes[2].first, 8) << "found to within a sixteenth of 15";
+  EXPECT_EQ(lifetimes[3].first, 12);
+}
+
+TEST(SpreadInArena, LeavesThemWhereOneHasNoPlace) {
+  llvm::SmallVector<Lifetime> lifetimes = {{0, 7, 256}, {4, 7, 64, 1, /*earliest=*/1}};
+  EXPECT_FALSE(spreadInArena(lifetimes, kAlignment, 256));
+  EXPECT_EQ(lifetimes[1].first, 4);
+}
+
+TEST(SpreadInArena, RandomLifetimesAreSound) {
+  std::mt19937 random(8);
+  int moved = 0;
+  for (int round = 0; round < 50; ++round) {
+    llvm::SmallVector<Lifetime> lifetimes;
+    for (int i = 0; i < 60; ++i) {
+      const auto first = int64_t(random() % 100);
+      lifetimes.push_back({first, first + int64_t(random() % 20), 1 + int64_t(random() % 5000)});
+    }
+    for (int64_t first = 40; first < 120; first += 4) // in their order
+      lifetimes.push_back({first, first + 4, 2000, 1, first - int64_t(random() % 40)});
+    const int64_t bytes = layOutArena(lifetimes, kAlignment).bytes;
+    llvm::SmallVector<Lifetime> spread = lifetimes;
+    const std::optional<ArenaLayout> layout = spreadInArena(spread, kAlignment, bytes);
+    if (!layout)
+      continue;
+    expectSound(spread, *layout);
+    int64_t previous = 0;
+    for (size_t i = 0; i < spread.size(); ++i) {
+      EXPECT_EQ(spread[i].last, lifetimes[i].last);
+      EXPECT_LE(spread[i].first, lifetimes[i].first);
+      EXPECT_GE(spread[i].first, std::min(lifetimes[i].earliest, lifetimes[i].first));
+      if (lifetimes[i].maySpread()) {
+        EXPECT_LE(previous, spread[i].first);
+        previous = spread[i].first;
+        moved += spread[i].first < lifetimes[i].first;
+      }
+    }
+  }
+  EXPECT_GT(moved, 100);
+}
+
 } // namespace
 } // namespace trainc
