@@ -13,4 +13,9 @@ inline constexpr llvm::StringLiteral kBesideAttr = "plan.beside";
 /// has room.
 inline constexpr llvm::StringLiteral kAheadAttr = "plan.ahead";
 
+/// On a train.set of such a state, by the pass offload: of how many ops of the micro-step behind this entry
+/// none should be given the value's memory, since the copy is still expected to read that, if memory has
+/// room.
+inline constexpr llvm::StringLiteral kOutlastsAttr = "plan.outlasts";
+
 } // namespace trainc

@@ -1,8 +1,9 @@
 #include "lib/Analysis/CostModel.h"
 
 #include "lib/Analysis/InstructionCost.h"
+#include "lib/Analysis/Outlasting.h"
 #include "lib/Support/StoredElement.h"
-#include "runtime/cost/events.h"
+#include "runtime/cost/entry_runs.h"
 
 using namespace mlir;
 
@@ -10,9 +11,9 @@ namespace trainc {
 
 static size_t numberOf(plan::Stream stream) { return static_cast<size_t>(stream); }
 
-EntrySeconds predictSeconds(plan::EntryOp entry, plan::TrainingOp training, const Machine &machine) {
+static std::vector<Task> tasksOf(plan::EntryOp entry, plan::TrainingOp training,
+                                 const plan::Surroundings &around, const Machine &machine) {
   static_assert(uint32_t(plan::Stream::compute) == Task::kComputeStream);
-  const plan::Surroundings around(entry->getParentOfType<ModuleOp>());
   std::vector<Task> tasks;
   for (auto instruction : entry.getBody().getOps<plan::InstructionOpInterface>()) {
     auto collective = dyn_cast<plan::CollectiveOp>(*instruction);
@@ -22,11 +23,35 @@ EntrySeconds predictSeconds(plan::EntryOp entry, plan::TrainingOp training, cons
                                            : instructionSeconds(*instruction, around, machine),
                      .after = {after.begin(), after.end()}});
   }
+  if (machine.copiesOutlastEntries)
+    for (const uint32_t copy : outlastingCopies(entry))
+      tasks[copy].outlasts = true;
+  return tasks;
+}
+
+StepSeconds predictSeconds(ArrayRef<EntryInStep> entries, const Machine &machine) {
+  if (entries.empty())
+    return {};
+  auto module = entries.front().entry->getParentOfType<ModuleOp>();
+  plan::TrainingOp training = *module.getOps<plan::TrainingOp>().begin();
+  const plan::Surroundings around(module);
+  std::vector<EntryTasks> tasks;
+  for (const EntryInStep &each : entries)
+    tasks.push_back({tasksOf(each.entry, training, around, machine), each.runs});
+  const auto waits = [&](size_t previous, size_t entry) {
+    return outlastingWaits(entries[previous].entry, entries[entry].entry);
+  };
   std::vector<double> shares(plan::getMaxEnumValForStream() + 1, 1);
-  shares[numberOf(plan::Stream::communication)] = machine.linkShareBesideCompute;
-  const Schedule schedule = runTasks(tasks, shares);
-  const StreamSeconds &link = schedule.streams[numberOf(plan::Stream::communication)];
-  return {.total = schedule.seconds, .communication = link.busy, .exposed = link.exposed};
+  const size_t link = numberOf(plan::Stream::communication);
+  shares[link] = machine.linkShareBesideCompute;
+  StepSeconds step;
+  for (const EntryRuns &each : runStep(tasks, waits, shares)) {
+    const auto runs = double(each.runs);
+    step.total += runs * each.schedule.seconds;
+    step.communication += runs * each.schedule.streams[link].busy;
+    step.exposed += runs * each.schedule.streams[link].exposed;
+  }
+  return step;
 }
 
 RankGroupShape shapeOf(RankGroup group, int64_t ranks, int64_t shardRanks) {

@@ -9,15 +9,21 @@
 
 namespace trainc {
 
-/// What an entry takes where its streams run beside each other (runtime/cost/events.h).
-struct EntrySeconds {
+/// What a training step takes where its streams run beside each other (runtime/cost/entry_runs.h).
+struct StepSeconds {
   double total = 0;
   double communication = 0; ///< in which a collective is under way, hidden or not
   double exposed = 0;       ///< in which one is, and nothing computes
 };
 
-/// Kernels are looked up in the entry's module. `training` says how many ranks meet.
-EntrySeconds predictSeconds(plan::EntryOp entry, plan::TrainingOp training, const Machine &machine);
+/// An entry, and how often a step runs it.
+struct EntryInStep {
+  plan::EntryOp entry;
+  uint64_t runs;
+};
+
+/// `entries` are a step's, in its order, of a module that has a plan.training.
+StepSeconds predictSeconds(llvm::ArrayRef<EntryInStep> entries, const Machine &machine);
 
 /// The ranks of a group, of `ranks` in shard groups of `shardRanks`.
 RankGroupShape shapeOf(RankGroup group, int64_t ranks, int64_t shardRanks);

@@ -18,9 +18,11 @@ public:
 
   /// The lowest offset at which it fits beside those that live at the same time.
   int64_t lowestGap(const Lifetime &lifetime) const {
+    const Interval life{lifetime.first, lifetime.last};
     int64_t offset = 0;
     for (const Placed &other : placed_) {
-      if (other.last < lifetime.first || lifetime.last < other.first)
+      if (!life.meets(other.life) && !life.meets(other.again) && !lifetime.again.meets(other.life) &&
+          !lifetime.again.meets(other.again))
         continue;
       if (other.begin - offset >= bytesOf(lifetime))
         break;
@@ -30,20 +32,30 @@ public:
   }
 
   void add(const Lifetime &lifetime, int64_t offset) {
-    const auto isBehind = [](int64_t at, const Placed &other) { return at < other.begin; };
-    placed_.insert(std::upper_bound(placed_.begin(), placed_.end(), offset, isBehind),
-                   {offset, offset + bytesOf(lifetime), lifetime.first, lifetime.last});
+    insert({offset, offset + bytesOf(lifetime), {lifetime.first, lifetime.last}, lifetime.again});
     end_ = std::max(end_, offset + bytesOf(lifetime));
   }
+  /// What add() has added.
+  void remove(const Lifetime &lifetime, int64_t offset) {
+    const auto isIt = [&](const Placed &other) {
+      return other.begin == offset && other.life.first == lifetime.first && other.life.last == lifetime.last;
+    };
+    placed_.erase(std::find_if(placed_.begin(), placed_.end(), isIt));
+  }
+  void add(const PlacedBuffer &other) { insert({other.offset, other.offset + other.bytes, other.life, {}}); }
 
   int64_t bytesOf(const Lifetime &lifetime) const { return llvm::alignTo(lifetime.bytes, alignment_); }
   int64_t end() const { return end_; }
 
 private:
   struct Placed {
-    int64_t begin, end;  ///< bytes
-    int64_t first, last; ///< positions
+    int64_t begin, end; ///< bytes
+    Interval life, again;
   };
+  void insert(const Placed &placed) {
+    const auto isBehind = [](int64_t at, const Placed &other) { return at < other.begin; };
+    placed_.insert(std::upper_bound(placed_.begin(), placed_.end(), placed.begin, isBehind), placed);
+  }
 
   int64_t alignment_;
   std::vector<Placed> placed_; ///< sorted by `begin`
@@ -67,71 +79,111 @@ ArenaLayout layOutArena(llvm::ArrayRef<Lifetime> lifetimes, int64_t alignment) {
   layout.offsets.resize(lifetimes.size());
   Places places(alignment);
   for (unsigned index : bySize(lifetimes)) {
-    layout.offsets[index] = places.lowestGap(lifetimes[index]);
-    places.add(lifetimes[index], layout.offsets[index]);
+    Lifetime own = lifetimes[index];
+    own.again = {};
+    layout.offsets[index] = places.lowestGap(own);
+    places.add(own, layout.offsets[index]);
   }
   layout.bytes = places.end();
   return layout;
 }
 
-/// Begins a buffer as early as has room, not before `floor`, and adds it. Nothing if there is no room even
-/// for its own lifetime. The moment is found to within a sixteenth of the way.
-static std::optional<int64_t> addEarly(Lifetime &lifetime, int64_t floor, Places &places, int64_t bytes) {
-  constexpr int64_t kTries = 4;
-  const auto place = [&](int64_t first) -> std::optional<int64_t> {
-    Lifetime tried = lifetime;
-    tried.first = first;
-    const int64_t offset = places.lowestGap(tried);
-    return offset + places.bytesOf(tried) <= bytes ? std::optional(offset) : std::nullopt;
-  };
-  int64_t early = std::clamp(lifetime.earliest, floor, lifetime.first);
-  std::optional<int64_t> found = place(early);
-  if (!found) {
-    found = place(lifetime.first);
-    early = lifetime.first;
-    for (int64_t tries = kTries, full = std::clamp(lifetime.earliest, floor, early); found && tries > 0;
-         --tries) {
-      const int64_t middle = full + (early - full) / 2;
-      if (const std::optional<int64_t> offset = place(middle)) {
-        found = offset;
-        early = middle;
-      } else {
-        full = middle;
-      }
-    }
+/// Of the numbers from `sure` to `wanted` one close to `wanted` that is `good`, found to within a sixteenth
+/// of the way. `sure` is, and what is good is so all the way from there on.
+static int64_t furthest(int64_t sure, int64_t wanted, llvm::function_ref<bool(int64_t)> good) {
+  constexpr int kTries = 4;
+  if (sure == wanted || good(wanted))
+    return wanted;
+  for (int tries = 0; tries < kTries; ++tries) {
+    const int64_t middle = sure + (wanted - sure) / 2;
+    (good(middle) ? sure : wanted) = middle;
   }
-  if (found) {
-    lifetime.first = early;
-    places.add(lifetime, *found);
-  }
-  return found;
+  return sure;
 }
 
-std::optional<ArenaLayout> spreadInArena(llvm::MutableArrayRef<Lifetime> lifetimes, int64_t alignment,
-                                         int64_t bytes) {
-  ArenaLayout layout;
-  layout.offsets.resize(lifetimes.size());
-  layout.bytes = bytes;
-  Places places(alignment);
-  for (unsigned index : bySize(lifetimes))
-    if (!lifetimes[index].maySpread()) {
-      layout.offsets[index] = places.lowestGap(lifetimes[index]);
-      places.add(lifetimes[index], layout.offsets[index]);
+/// Numbers the lifetimes that `wishes`, those with more of it first.
+static llvm::SmallVector<unsigned> byWish(llvm::ArrayRef<Lifetime> lifetimes,
+                                          llvm::function_ref<int64_t(const Lifetime &)> wish) {
+  llvm::SmallVector<unsigned> order;
+  for (unsigned index = 0; index < lifetimes.size(); ++index)
+    if (wish(lifetimes[index]) > 0)
+      order.push_back(index);
+  llvm::sort(order, [&](unsigned a, unsigned b) {
+    return std::pair(-wish(lifetimes[a]), a) < std::pair(-wish(lifetimes[b]), b);
+  });
+  return order;
+}
+
+namespace {
+
+/// Buffers of an arena, of which each has its place all the time.
+class Spread {
+public:
+  Spread(llvm::MutableArrayRef<Lifetime> lifetimes, ArenaLayout &layout, int64_t alignment, int64_t bytes,
+         llvm::ArrayRef<PlacedBuffer> others)
+      : lifetimes_(lifetimes), offsets_(layout.offsets), bytes_(bytes), places_(alignment) {
+    for (const PlacedBuffer &other : others)
+      places_.add(other);
+    for (auto [lifetime, offset] : llvm::zip(lifetimes, offsets_)) {
+      again_.push_back(std::exchange(lifetime.again, {}));
+      places_.add(lifetime, offset);
     }
-  if (places.end() > bytes)
-    return std::nullopt;
-  llvm::SmallVector<Lifetime> spread(lifetimes);
-  int64_t floor = 0;
-  for (auto [lifetime, offset] : llvm::zip(spread, layout.offsets))
-    if (lifetime.maySpread()) {
-      const std::optional<int64_t> found = addEarly(lifetime, floor, places, bytes);
-      if (!found)
-        return std::nullopt;
-      offset = *found;
-      floor = lifetime.first;
-    }
-  llvm::copy(spread, lifetimes.begin());
-  return layout;
+  }
+
+  /// Has a buffer begin as early as has room.
+  void beginEarly(unsigned index) {
+    Lifetime &lifetime = lifetimes_[index];
+    places_.remove(lifetime, offsets_[index]);
+    lifetime.first = furthest(lifetime.first, lifetime.earliest, [&](int64_t first) {
+      lifetime.first = first;
+      return fits(lifetime);
+    });
+    place(index);
+  }
+
+  /// Has a buffer in use again for as long as has room.
+  void useAgain(unsigned index) {
+    Lifetime &lifetime = lifetimes_[index];
+    const Interval wanted = again_[index];
+    places_.remove(lifetime, offsets_[index]);
+    lifetime.again = {wanted.first, furthest(wanted.first - 1, wanted.last, [&](int64_t last) {
+                        lifetime.again = {wanted.first, last};
+                        return fits(lifetime);
+                      })};
+    place(index);
+  }
+
+private:
+  bool fits(const Lifetime &lifetime) const {
+    return places_.lowestGap(lifetime) + places_.bytesOf(lifetime) <= bytes_;
+  }
+  void place(unsigned index) {
+    offsets_[index] = places_.lowestGap(lifetimes_[index]);
+    places_.add(lifetimes_[index], offsets_[index]);
+  }
+
+  llvm::MutableArrayRef<Lifetime> lifetimes_;
+  llvm::SmallVectorImpl<int64_t> &offsets_;
+  std::vector<Interval> again_; ///< as wanted
+  int64_t bytes_;
+  Places places_;
+};
+
+} // namespace
+
+void spreadInArena(llvm::MutableArrayRef<Lifetime> lifetimes, ArenaLayout &layout, int64_t alignment,
+                   int64_t bytes, llvm::ArrayRef<PlacedBuffer> others) {
+  const auto early = byWish(lifetimes, [](const Lifetime &each) { return each.first - each.earliest; }),
+             again = byWish(lifetimes,
+                            [](const Lifetime &each) { return each.again.last - each.again.first + 1; });
+  if (early.empty() && again.empty())
+    return;
+  Spread spread(lifetimes, layout, alignment, bytes, others);
+  for (const unsigned index : early)
+    spread.beginEarly(index);
+  for (const unsigned index : again)
+    spread.useAgain(index);
+  layout.bytes = std::max(layout.bytes, bytes);
 }
 
 } // namespace trainc

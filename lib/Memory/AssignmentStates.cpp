@@ -1,4 +1,5 @@
 // Copies between scratch and states outside the device's memory.
+#include "lib/Analysis/CopyAttributes.h"
 #include "lib/Memory/Assignment.h"
 
 using namespace mlir;
@@ -69,6 +70,8 @@ void Assignment::store(train::SetOp set) {
   const View state = pieceOf(set, value, storages_), from = ownScratch(set, value);
   alignTransfer(from, state);
   storages_[from.storage].stored.push_back(state);
+  if (auto outlasts = set->getAttrOfType<IntegerAttr>(kOutlastsAttr))
+    storages_[from.storage].outlasts = std::max(storages_[from.storage].outlasts, outlasts.getInt());
   before_[set].push_back(
       {from, state, bytesOf(value), streamOf(storages_[state.storage].space, /*fetches=*/false)});
 }

@@ -1,5 +1,6 @@
 // The pass order-streams: what each instruction comes after.
 #include "dialects/Plan/Plan.h"
+#include "lib/Analysis/InstructionUses.h"
 #include "lib/Memory/Passes.h"
 #include "runtime/base/last_touches.h"
 
@@ -16,55 +17,13 @@ namespace trainc {
 
 namespace {
 
-/// Bytes [begin, end) of an arena that an instruction may touch, over all iterations, at the first place in a
-/// shard group; `rankStep` bytes further at each next one.
-struct Use {
-  StringAttr arena;
-  int64_t begin, end, rankStep;
-  bool writes;
-};
-
-/// What instructions of a module's entries touch.
-class Uses {
-public:
-  explicit Uses(ModuleOp module) : around_(module), placesInShard_(around_.members(RankGroup::shard)) {}
-
-  SmallVector<Use> of(plan::InstructionOpInterface instruction) const {
-    SmallVector<Use> uses;
-    for (const plan::OperandUse &use : instruction.getUses(around_)) {
-      plan::BufferOp buffer = around_.buffer(use.operand);
-      const int64_t begin = int64_t(buffer.getOffset()) + use.operand.getOffset(),
-                    travel = (use.iterations - 1) * use.operand.getLoopStride();
-      uses.push_back({buffer.getArenaAttr().getAttr(), begin + std::min<int64_t>(travel, 0),
-                      begin + std::max<int64_t>(travel, 0) + use.bytes, use.operand.getRankStride(),
-                      use.writes});
-    }
-    return uses;
-  }
-
-  /// From the first byte to the last, on all ranks.
-  Span hull(const Use &use) const { return {use.begin, use.end + (placesInShard_ - 1) * use.rankStep}; }
-
-  /// Whether two share bytes on some rank, one of them writing.
-  bool conflict(const Use &a, const Use &b) const {
-    if ((!a.writes && !b.writes) || a.arena != b.arena)
-      return false;
-    const int64_t travels = a.rankStep == b.rankStep ? 0 : placesInShard_ - 1;
-    return a.begin < b.end + travels * b.rankStep && b.begin < a.end + travels * a.rankStep;
-  }
-
-private:
-  plan::Surroundings around_;
-  int64_t placesInShard_;
-};
-
 constexpr size_t kStreams = plan::getMaxEnumValForStream() + 1;
 using Touches = LastTouches<kStreams>;
 
 /// Walks an entry; knows of each instruction what is done when it is.
 class StreamOrder {
 public:
-  explicit StreamOrder(const Uses &uses) : uses_(uses) {}
+  explicit StreamOrder(const InstructionUses &uses) : uses_(uses) {}
 
   void order(plan::EntryOp entry) {
     for (auto instruction : entry.getBody().getOps<plan::InstructionOpInterface>()) {
@@ -114,15 +73,16 @@ private:
   /// once, whatever number of instructions there is; `conflicts` looks closer.
   Touches::Counts touchedBefore() const {
     Touches::Counts counts{};
-    for (const Use &use : known_.back())
+    for (const InstructionUse &use : known_.back())
       if (auto arena = touches_.find(use.arena); arena != touches_.end())
         arena->second.find(uses_.hull(use), use.writes, counts);
     return counts;
   }
 
   bool conflicts(int64_t other) const {
-    return llvm::any_of(known_.back(), [&](const Use &use) {
-      return llvm::any_of(known_[other], [&](const Use &held) { return uses_.conflict(use, held); });
+    return llvm::any_of(known_.back(), [&](const InstructionUse &use) {
+      return llvm::any_of(known_[other],
+                          [&](const InstructionUse &held) { return uses_.conflict(use, held); });
     });
   }
 
@@ -142,12 +102,12 @@ private:
     done_.push_back(done);
     streams_.push_back(stream);
     onStream_[stream].push_back(index);
-    for (const Use &use : known_.back())
+    for (const InstructionUse &use : known_.back())
       touches_[use.arena].add(uint32_t(index), stream, uses_.hull(use), use.writes);
   }
 
-  const Uses &uses_;
-  std::vector<SmallVector<Use>> known_; ///< by instruction
+  const InstructionUses &uses_;
+  std::vector<SmallVector<InstructionUse>> known_; ///< by instruction
   std::vector<Done> done_;
   std::vector<size_t> streams_;
   std::array<SmallVector<int64_t>, kStreams> onStream_;
@@ -156,7 +116,7 @@ private:
 
 struct OrderStreamsPass : impl::OrderStreamsPassBase<OrderStreamsPass> {
   void runOnOperation() override {
-    const Uses uses(getOperation());
+    const InstructionUses uses(getOperation());
     for (auto entry : getOperation().getOps<plan::EntryOp>())
       StreamOrder(uses).order(entry);
   }

@@ -42,6 +42,41 @@ def PlanMemoryPass : Pass<"plan-memory", "::mlir::ModuleOp"> {
   let dependentDialects = ["::trainc::plan::PlanDialect"];
 }
 
+def OrderStores : Pass<"order-stores", "::mlir::ModuleOp"> {
+  let summary = "lets those stores go first whose memory the next entry needs first";
+  let description = [{
+    An entry's last stores to disk may go on beside the micro-step that comes next. An instruction there waits if it writes memory that a store
+    still reads, and a disk does one copy after the other. So a store goes late if its memory is needed late.
+
+    Before:
+    ```mlir
+    plan.entry @micro_step flops 0 {
+      plan.zero <@a + 0> bytes 4096 "a"                      // of @m's memory
+      ...
+      plan.launch @"rows#0" [..., #plan.operand<@n + 0>] "n"
+      plan.copy <@n + 0> to <@disk.n + 0> bytes 4096 on disk "n"
+      plan.launch @"rows#0" [..., #plan.operand<@m + 0>] "m"
+      plan.copy <@m + 0> to <@disk.m + 0> bytes 4096 on disk "m"
+    }
+    ```
+    After:
+    ```mlir
+    plan.entry @micro_step flops 0 {
+      plan.zero <@a + 0> bytes 4096 "a"
+      ...
+      plan.launch @"rows#0" [..., #plan.operand<@n + 0>] "n"
+      plan.launch @"rows#0" [..., #plan.operand<@m + 0>] "m"
+      plan.copy <@m + 0> to <@disk.m + 0> bytes 4096 on disk "m"
+      plan.copy <@n + 0> to <@disk.n + 0> bytes 4096 on disk "n"
+    }
+    ```
+
+    Times are those of the machine of reference: whenever the disk is free, of the stores whose values are made the one begins whose memory is needed first
+    ("earliest deadline first", Liu and Layland 1973). A store stays where it is if something behind it in its entry writes its memory. The
+    pass is for targets whose device lets copies outlast entries, that is for CPUs.
+  }];
+}
+
 def OrderStreamsPass : Pass<"order-streams", "::mlir::ModuleOp"> {
   let summary = "says of each instruction what it comes after on other streams";
   let description = [{

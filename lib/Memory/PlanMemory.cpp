@@ -60,34 +60,72 @@ void PlanMemoryPass::placeStates(StorageTable &storages, SmallVectorImpl<int64_t
 namespace {
 /// The storages of an entry's scratch, and how long they live.
 struct EntryScratch {
+  const Assignment *assignment;
   SmallVector<int> storages;
   SmallVector<Lifetime> lifetimes;
   ArenaLayout layout;
 
-  EntryScratch(StorageTable &all, const Assignment &assignment) {
+  EntryScratch(StorageTable &all, const Assignment &assignment) : assignment(&assignment) {
     auto [begin, end] = assignment.scratchRange();
     for (int index = begin; index < end; ++index) {
       const Storage &storage = all[index];
       if (storage.persistent)
         continue;
       storages.push_back(index);
-      lifetimes.push_back({storage.first, storage.last, storage.bytes, storage.alignment, storage.earliest});
+      lifetimes.push_back({storage.first, storage.last, storage.bytes, storage.alignment,
+                           std::min(storage.earliest, storage.first)});
     }
+  }
+
+  /// Behind all positions of the entry.
+  int64_t end() const {
+    int64_t end = 0;
+    for (const Lifetime &lifetime : lifetimes)
+      end = std::max(end, lifetime.last + 1);
+    return end;
+  }
+
+  /// Storages whose copies outlast the entry should live in the first ops of `next` as well, whose positions
+  /// begin at `begin`.
+  void liveIn(const EntryScratch &next, int64_t begin, StorageTable &all) {
+    for (auto [storage, lifetime] : llvm::zip(storages, lifetimes))
+      if (const int64_t ops = all[storage].outlasts; ops > 0)
+        lifetime.again = {begin, begin + next.assignment->timeline().endOfFirst(ops)};
+  }
+
+  /// Where they lie, at positions from `begin` on.
+  SmallVector<PlacedBuffer> placed(int64_t begin) const {
+    SmallVector<PlacedBuffer> buffers;
+    for (auto [lifetime, offset] : llvm::zip(lifetimes, layout.offsets))
+      buffers.push_back({{begin + lifetime.first, begin + lifetime.last}, offset, lifetime.bytes});
+    return buffers;
+  }
+
+  /// Lets copies to scratch begin where their storages now begin to live.
+  void moveFetches() const {
+    llvm::DenseMap<int, int64_t> firsts;
+    for (auto [storage, lifetime] : llvm::zip(storages, lifetimes))
+      firsts[storage] = lifetime.first;
+    for (auto [get, storage] : assignment->fetches())
+      if (const int64_t first = firsts.at(storage); first < assignment->timeline().begin(get))
+        get->moveBefore(assignment->timeline().opFrom(first));
   }
 };
 } // namespace
 
-/// Lets copies to scratch begin where their storages now begin to live.
-static void moveFetches(const EntryScratch &scratch, const Assignment &assignment) {
-  llvm::DenseMap<int, int64_t> firsts;
-  for (auto [storage, lifetime] : llvm::zip(scratch.storages, scratch.lifetimes))
-    firsts[storage] = lifetime.first;
-  for (auto [get, storage] : assignment.fetches())
-    if (const int64_t first = firsts.at(storage); first < assignment.timeline().begin(get))
-      get->moveBefore(assignment.timeline().opFrom(first));
+/// Within so many bytes, of which storages may take more than they need: for copies that begin early, and
+/// those that go on beside the next entry.
+static void spread(EntryScratch &entry, const EntryScratch &next, StorageTable &storages, int64_t alignment,
+                   int64_t bytes) {
+  const bool followsItself = &entry == &next;
+  const int64_t begin = followsItself ? 0 : entry.end();
+  entry.liveIn(next, begin, storages);
+  const SmallVector<PlacedBuffer> others = followsItself ? SmallVector<PlacedBuffer>{} : next.placed(begin);
+  spreadInArena(entry.lifetimes, entry.layout, alignment, bytes, others);
+  entry.moveFetches();
 }
 
-/// Each entry has the scratch arena to itself. What one does not need is room for copies to begin early.
+/// Each entry has the scratch arena to itself.
 void PlanMemoryPass::placeScratch(StorageTable &storages,
                                   ArrayRef<std::pair<train::EntryOp, Assignment>> entries,
                                   SmallVectorImpl<int64_t> &offsets) {
@@ -98,15 +136,21 @@ void PlanMemoryPass::placeScratch(StorageTable &storages,
     each.layout = layOutArena(each.lifetimes, bufferAlignment_);
     bytes = std::max(bytes, each.layout.bytes);
   }
-  for (auto [each, entry] : llvm::zip(scratch, entries)) {
-    if (llvm::any_of(each.lifetimes, [](const Lifetime &lifetime) { return lifetime.maySpread(); }))
-      if (auto spread = spreadInArena(each.lifetimes, bufferAlignment_, bytes)) {
-        each.layout = std::move(*spread);
-        moveFetches(each, entry.second);
-      }
+  // Each entry of a step comes before a micro-step, if not directly.
+  const auto isMicroStep = [](const auto &each) {
+    train::EntryOp entry = each.first;
+    return entry.getKind() == EntryKind::micro_step;
+  };
+  const auto microStep = size_t(llvm::find_if(entries, isMicroStep) - entries.begin());
+  if (microStep < entries.size())
+    spread(scratch[microStep], scratch[microStep], storages, bufferAlignment_, bytes);
+  for (size_t index = 0; index < scratch.size(); ++index)
+    if (index != microStep)
+      spread(scratch[index], scratch[microStep < scratch.size() ? microStep : index], storages,
+             bufferAlignment_, bytes);
+  for (const EntryScratch &each : scratch)
     for (auto [index, offset] : llvm::zip(each.storages, each.layout.offsets))
       offsets[index] = offset;
-  }
 }
 
 static std::string arenaName(plan::Space space, bool persistent) {

@@ -34,6 +34,7 @@ struct Storage {
   bool persistent = false;
   int64_t first = INT64_MAX, last = -1;
   int64_t earliest = INT64_MAX; ///< where it should begin to live, if it may before `first`
+  int64_t outlasts = 0; ///< how many ops of the next entry should run before it is given to another one
   plan::Space space = plan::Space::device;
   int64_t alignment = 1; ///< of where it begins, in bytes, where that is more than of all in its arena
   View fetched = {};     ///< of what another space holds: what its first value is a copy of; else null

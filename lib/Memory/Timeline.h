@@ -20,6 +20,10 @@ public:
   /// From where on the copy of a read should run beside the others, if memory has room (kAheadAttr); else its
   /// own position.
   int64_t earliest(train::GetOp get) const;
+  /// The last position of the first ops of the entry, of at least one.
+  int64_t endOfFirst(int64_t ops) const {
+    return end(ops_[std::clamp<int64_t>(ops, 1, int64_t(ops_.size())) - 1]);
+  }
   /// The first op of the entry from a position on that does not move, as reads do that should begin earlier.
   mlir::Operation *opFrom(int64_t position) const;
 

@@ -67,6 +67,25 @@ void CopySchedule::run(int64_t bytes) {
     say(fetch, kAheadAttr, place, fetch);
 }
 
+void CopySchedule::keepOutlasting(const CopySchedule &next) {
+  for (auto [set, end] : late_)
+    if (const int64_t ops = next.opsBegunBy(end - times_.end()); ops > 0)
+      set->setAttr(kOutlastsAttr, OpBuilder(set).getI64IntegerAttr(ops));
+}
+
+/// Of the entry as it stands now: where the first op stands that begins later, and does not move.
+int64_t CopySchedule::opsBegunBy(double seconds) const {
+  if (seconds <= 0)
+    return 0;
+  int64_t ops = 0;
+  for (Operation &op : *profile_.op(0)->getBlock()) {
+    if (!isFetch(&op) && times_.begin(&op) > seconds)
+      break;
+    ++ops;
+  }
+  return ops;
+}
+
 // --- Stores ---
 
 /// Stored activations keep their memory until their copies end, as far as there is room. Stored states need
@@ -119,6 +138,7 @@ public:
   double begin(size_t number) const {
     return std::max(end_, copies_.times_.begin(copies_.profile_.op(number)));
   }
+  double end() const { return end_; } ///< of all copies so far
   /// Goes on behind that op, which is the next one.
   void pass(size_t number) {
     Operation *op = copies_.profile_.op(number);
@@ -206,6 +226,12 @@ void CopySchedule::fetchAhead(int64_t bytes) {
       early_.push_back({fetch, anchorAt(wanted)});
     disk.passTo(wanted, fetch);
     previousWanted = wanted;
+  }
+  for (; previousWanted < profile_.size(); ++previousWanted) {
+    disk.pass(previousWanted);
+    auto set = dyn_cast<train::SetOp>(profile_.op(previousWanted));
+    if (set && stateOf(set).getSpace() == plan::Space::disk)
+      late_.push_back({set, disk.end()});
   }
 }
 

@@ -23,8 +23,12 @@ public:
   /// copies behind, would still end in time. For what that lacks of memory, kAheadAttr says how much earlier
   /// that would be.
   void run(int64_t bytes);
+  /// Says of stores that end behind the entry beside how many ops of the next one that is, which is behind
+  /// `next` (kOutlastsAttr). Both have run.
+  void keepOutlasting(const CopySchedule &next);
 
 private:
+  int64_t opsBegunBy(double seconds) const;
   CopySchedule(mlir::Block &block, OpTimes times, const mlir::SymbolTable &symbols, const Machine &machine);
   double seconds(mlir::Operation *copy) const;
   bool isFetch(mlir::Operation *op) const;
@@ -48,6 +52,7 @@ private:
   llvm::SmallVector<std::pair<train::SetOp, mlir::Operation *>> kept_; ///< and the last op beside it
   llvm::SmallVector<std::pair<mlir::Operation *, mlir::Operation *>>
       early_; ///< fetches, and in front of what they should stand
+  llvm::SmallVector<std::pair<train::SetOp, double>> late_; ///< stores behind all fetches, and when they end
 };
 
 } // namespace trainc

@@ -243,16 +243,22 @@ LogicalResult Offload::saveActivations(const train::OffloadSettings &settings,
 LogicalResult Offload::scheduleCopies(const SymbolTable &symbols, const codegen::Target &target) {
   codegen::OpCosts costs(target);
   std::vector<CopySchedule> entries;
+  std::optional<size_t> microStep; // which follows each entry of a step, or is not far behind it
   int64_t most = 0;
   for (auto entry : getOperation().getOps<train::EntryOp>()) {
     FailureOr<CopySchedule> copies = CopySchedule::of(entry, symbols, costs);
     if (failed(copies))
       return failure();
     most = std::max(most, copies->peak());
+    if (entry.getKind() == EntryKind::micro_step)
+      microStep = entries.size();
     entries.push_back(std::move(*copies));
   }
   for (CopySchedule &copies : entries)
     copies.run(most - most / kGapShare);
+  for (CopySchedule &copies : entries)
+    if (microStep)
+      copies.keepOutlasting(entries[*microStep]);
   return success();
 }
 

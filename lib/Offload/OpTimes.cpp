@@ -6,7 +6,7 @@ namespace trainc {
 
 FailureOr<OpTimes> OpTimes::of(Block &block, codegen::OpCosts &costs) {
   OpTimes times;
-  double now = 0;
+  double &now = times.end_;
   for (Operation &op : block) {
     FailureOr<double> takes = costs.seconds(op);
     if (failed(takes))

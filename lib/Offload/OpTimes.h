@@ -14,9 +14,11 @@ public:
 
   double begin(mlir::Operation *op) const { return begins_.lookup(op); }
   double end(mlir::Operation *op) const { return ends_.lookup(op); }
+  double end() const { return end_; } ///< of all
 
 private:
   llvm::DenseMap<mlir::Operation *, double> begins_, ends_;
+  double end_ = 0;
 };
 
 /// Seconds of a copy.

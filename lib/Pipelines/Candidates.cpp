@@ -128,7 +128,7 @@ FailureOr<CandidatePlan> Candidates::plan(const TriedSettings &tried, const Mach
   const auto addPlan = [&](PassManager &manager) {
     addOffloadPasses(manager, strategy);
     addMemoryPasses(manager, strategy.padsRows);
-    addStreamPasses(manager);
+    addStreamPasses(manager, strategy);
   };
   const Machine reference = codegen::Target::chosenFor(*module)->referenceMachine();
   const std::optional<HostLimit> hostMay = hostLimitOf(program);

@@ -16,7 +16,7 @@ namespace trainc {
 /// What a plan takes, had it code.
 struct CandidatePlan {
   MemoryReport memory; ///< exact: addresses are assigned
-  EntrySeconds step;   ///< of a training step
+  StepSeconds step;    ///< of a training step
   StepFlops flops;     ///< of a rank in a training step
   int64_t sentBytes;   ///< by each rank in a training step
   /// Bytes that are left of a rank's share of what its node's host may give (host_memory); negative: missing.

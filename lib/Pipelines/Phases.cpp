@@ -52,6 +52,7 @@ Strategy strategyOf(ModuleOp module, const CompileOptions &options) {
     strategy.lowPrecision = train::precisionOf(program).computesLow();
     strategy.multipliesFp8 = train::precisionOf(program).multipliesFp8;
     strategy.offloads = train::offloadOf(program).any();
+    strategy.copiesOutlast = target->referenceMachine().copiesOutlastEntries;
     strategy.lowEvaluation = !train::precisionOf(program).eval.isF32();
     strategy.narrowGradients = !train::precisionOf(program).reduce.isF32();
     strategy.hasBudget = train::hasBudget(program);
@@ -161,7 +162,11 @@ void addMemoryPasses(PassManager &manager, bool padsRows) {
   manager.addPass(createPlanMemoryPass());
 }
 
-void addStreamPasses(PassManager &manager) { manager.addPass(createOrderStreamsPass()); }
+void addStreamPasses(PassManager &manager, const Strategy &strategy) {
+  if (strategy.offloads && strategy.copiesOutlast)
+    manager.addPass(createOrderStores());
+  manager.addPass(createOrderStreamsPass());
+}
 
 void addCodePasses(PassManager &manager) { manager.addPass(createGenerateKernelsPass()); }
 

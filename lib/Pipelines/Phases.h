@@ -14,7 +14,8 @@ namespace trainc {
 struct Strategy {
   bool manyRanks = false, flatStates = false, reproducibleOverRanks = false, fusesEpilogues = false,
        padsRows = false, lowPrecision = false, lowEvaluation = false, narrowGradients = false,
-       multipliesFp8 = false, offloads = false;
+       multipliesFp8 = false, offloads = false,
+       copiesOutlast = false; ///< entries, on the target's device
   std::optional<MemoryLimit> memoryLimit;
   std::optional<HostLimit> hostLimit;
   bool hasBudget = false; ///< what is computed again is chosen for the limit
@@ -49,7 +50,7 @@ void addOffloadPasses(mlir::PassManager &manager, const Strategy &strategy);
 /// scheduled -> plan, all but code: what kernels need, then addresses.
 void addMemoryPasses(mlir::PassManager &manager, bool padsRows);
 /// Which instruction of another stream each one comes after: what predictions wait for.
-void addStreamPasses(mlir::PassManager &manager);
+void addStreamPasses(mlir::PassManager &manager, const Strategy &strategy);
 /// The rest of the phase `plan`.
 void addCodePasses(mlir::PassManager &manager);
 

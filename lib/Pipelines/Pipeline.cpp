@@ -162,8 +162,8 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &options, Snapshot
     return success();
   if (!options.compileTo && failed(checkMemory(module, strategy.memoryLimit, strategy.hostLimit)))
     return failure(); // without having made code
-  return run([](PassManager &manager) {
-    addStreamPasses(manager);
+  return run([&](PassManager &manager) {
+    addStreamPasses(manager, strategy);
     addCodePasses(manager);
   });
 }
@@ -210,7 +210,7 @@ FailureOr<std::vector<uint8_t>> planOfEntries(ModuleOp module, StringRef name) {
   PassManager manager(module.getContext());
   manager.addPass(createVerifyScheduledPass());
   addMemoryPasses(manager, codegen::Target::chosenFor(module)->rowBorder() > 1);
-  addStreamPasses(manager);
+  addStreamPasses(manager, Strategy());
   addCodePasses(manager);
   if (failed(manager.run(module)))
     return failure();

@@ -64,17 +64,14 @@ static llvm::json::Object collectivesJson(ModuleOp module) {
   return json;
 }
 
-EntrySeconds predictStep(ModuleOp module, const Machine &machine) {
-  EntrySeconds step;
-  for (auto training : module.getOps<plan::TrainingOp>())
-    for (auto entry : module.getOps<plan::EntryOp>()) {
-      const auto runs = double(runsPerStep(module, entry.getKind()));
-      const EntrySeconds each = predictSeconds(entry, training, machine);
-      step.total += runs * each.total;
-      step.communication += runs * each.communication;
-      step.exposed += runs * each.exposed;
-    }
-  return step;
+StepSeconds predictStep(ModuleOp module, const Machine &machine) {
+  if (module.getOps<plan::TrainingOp>().empty())
+    return {};
+  SmallVector<EntryInStep> entries;
+  for (const EntryKind kind : kStepEntries)
+    if (auto entry = findEntry<plan::EntryOp>(module, kind))
+      entries.push_back({entry, uint64_t(runsPerStep(module, kind))});
+  return predictSeconds(entries, machine);
 }
 
 /// What a training step's instructions take, equal ones together, the costliest first.
@@ -156,7 +153,7 @@ std::string reportJson(ModuleOp module, std::optional<OnThisMachine> here, const
   if (planning && !planning->largestBatches.empty())
     json["largest_batches"] = largestBatchesJson(planning->limit, planning->largestBatches);
   if (here) {
-    const EntrySeconds step = predictStep(module, here->machine);
+    const StepSeconds step = predictStep(module, here->machine);
     json["predicted_step_seconds"] = step.total;
     if (step.communication > 0) {
       json["predicted_communication_seconds"] = step.communication;

@@ -27,7 +27,7 @@ StepFlops flopsPerStep(mlir::ModuleOp module);
 int64_t sentBytesPerStep(mlir::ModuleOp module);
 
 /// What a training step takes where `machine` runs the ranks.
-EntrySeconds predictStep(mlir::ModuleOp module, const Machine &machine);
+StepSeconds predictStep(mlir::ModuleOp module, const Machine &machine);
 
 /// What of a report depends on the machine that compiles.
 struct OnThisMachine {

@@ -223,8 +223,10 @@ private:
 
   Status readCapability() {
     const Json *value = get("", "compute_capability");
-    if (!value && cluster_.gpu.empty())
+    if (!value && cluster_.gpu.empty()) {
+      cluster_.machine.copiesOutlastEntries = true; // a CPU
       return {};
+    }
     const std::string text = value && value->is_string() ? value->get<std::string>() : "";
     if (std::sscanf(text.c_str(), "%2d.%1d", &cluster_.major, &cluster_.minor) != 2)
       return wrong("compute_capability", value, "a text as \"9.0\"");

@@ -24,6 +24,7 @@ public:
     result_.streams.resize(shares.size());
     for (uint32_t number = 0; number < tasks.size(); ++number) {
       assert(tasks[number].stream < shares.size());
+      needed_ += tasks[number].outlasts ? 0 : 1;
       streams_[tasks[number].stream].waiting.push_back(number);
     }
   }
@@ -32,8 +33,6 @@ public:
     do
       begin();
     while (pass());
-    result_.seconds = now_;
-    addWait(ComputeWait::kEnd);
     return std::move(result_);
   }
 
@@ -83,8 +82,10 @@ private:
     for (uint32_t number = 0; number < streams_.size(); ++number)
       if (auto &running = streams_[number].running) {
         const double takes = running->left / rate(number);
-        result_.streams[number].busy += step;
-        result_.streams[number].exposed += computed ? 0 : step;
+        if (needed_ > 0) {
+          result_.streams[number].busy += step;
+          result_.streams[number].exposed += computed ? 0 : step;
+        }
         if (takes <= step * (1 + kSame))
           ending.push_back(number);
         else
@@ -103,6 +104,10 @@ private:
     if (tasks_[lastEnded_].stream == kCompute)
       computeEnd_ = now_;
     stream.running.reset();
+    if (tasks_[lastEnded_].outlasts || --needed_ > 0)
+      return;
+    result_.seconds = now_;
+    addWait(ComputeWait::kEnd);
   }
 
   /// The compute stream goes on, with `task`, after it may have had nothing to do.
@@ -117,6 +122,7 @@ private:
   std::vector<bool> isDone_;
   double now_ = 0, computeEnd_ = 0;
   uint32_t lastEnded_ = 0;
+  size_t needed_ = 0; ///< tasks that have not ended, of those that outlast no others
   Schedule result_;
 };
 

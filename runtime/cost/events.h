@@ -11,6 +11,7 @@ struct Task {
   uint32_t stream = kComputeStream;
   double seconds = 0;          ///< where nothing slows it down
   std::vector<uint32_t> after; ///< earlier tasks, on any stream, that end before it begins
+  bool outlasts = false;       ///< may go on when all others have ended
 
   /// The stream whose work may slow others down, and whose idle time is exposed: as fb::Stream::Compute.
   static constexpr uint32_t kComputeStream = 0;
@@ -26,11 +27,11 @@ struct TaskSpan {
 
 /// A time in which the compute stream has nothing to do, before `task`, or at the end.
 struct ComputeWait {
-  static constexpr uint32_t kEnd = UINT32_MAX;
+  static constexpr uint32_t kEnd = UINT32_MAX, kBefore = UINT32_MAX;
 
   TaskSpan span;
   uint32_t task = kEnd;   ///< what begins then, or kEnd
-  uint32_t waitedFor = 0; ///< what ends then
+  uint32_t waitedFor = 0; ///< what ends then, or kBefore: something of the entry before (entry_runs.h)
 };
 
 /// What one stream does.
@@ -41,10 +42,10 @@ struct StreamSeconds {
 
 /// When tasks run that begin as soon as they can.
 struct Schedule {
-  double seconds = 0;                 ///< until the last one has ended
-  std::vector<TaskSpan> tasks;        ///< as numbered
-  std::vector<ComputeWait> waits;     ///< in the order of time, each longer than nothing
-  std::vector<StreamSeconds> streams; ///< as numbered
+  double seconds = 0;             ///< until the last one has ended, except for those that outlast the others
+  std::vector<TaskSpan> tasks;    ///< as numbered
+  std::vector<ComputeWait> waits; ///< in the order of time, each longer than nothing
+  std::vector<StreamSeconds> streams; ///< as numbered; within `seconds`
 };
 
 /// Runs tasks: each begins when those before it on its stream and those that it comes `after` have ended.

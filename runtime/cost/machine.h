@@ -63,6 +63,8 @@ struct Machine {
          diskWriteBytesPerSecond = std::numeric_limits<double>::infinity();
   uint64_t hostMemoryBytes = 0; ///< of a node's host; 0 where unknown
   double diskAccessSeconds = 0; ///< what a transfer to or from the disk takes besides its bytes
+  /// An entry's last copies to disk go on beside the next one, as trainrun has it on CPUs.
+  bool copiesOutlastEntries = false;
 };
 
 /// The same machine where each of `ranks` has an equal part of what the device does in a second.

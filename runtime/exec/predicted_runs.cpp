@@ -3,29 +3,40 @@
 #include "runtime/simulate/simulation.h"
 
 #include <algorithm>
+#include <ranges>
 
 namespace trainc {
 
 static bool isPredicted(const fb::Instruction *instruction) { return instruction->predicted_seconds() > 0; }
 
-PredictedRuns::PredictedRuns(const fb::Plan &plan) : plan_(plan) {
+PredictedRuns::PredictedRuns(const fb::Plan &plan) {
   for (const fb::Entry *entry : *plan.entries())
     if (std::ranges::any_of(*entry->instructions(), isPredicted))
       entries_.push_back(entry);
+  if (entries_.empty())
+    return;
+  const Machine &machine = clusterOf(plan).machine;
+  shares_ = sharesBesideCompute(machine.linkShareBesideCompute);
+  step_ = scheduleStep(plan, predictedSeconds, shares_, machine.copiesOutlastEntries);
 }
 
 void PredictedRuns::reserve(const Program &program) {
   if (std::ranges::find(entries_, program.entry) == entries_.end())
     return;
-  const double share = clusterOf(plan_).machine.linkShareBesideCompute;
-  Entry entry{
-      .run = {program.entry, scheduleOf(*program.entry, predictedSeconds, sharesBesideCompute(share))},
-      .steps = 0};
+  Entry entry{.run = {program.entry, scheduleOfRun(*program.entry)}, .steps = 0};
   for (const Block &block : program.blocks)
     entry.steps += block.iterations * (block.end - block.begin);
   known_.push_back(std::move(entry));
   for (const Step &step : program.steps)
     entryOf_.emplace(step.instruction, &known_.back());
+}
+
+/// Of several runs in a step the last one.
+Schedule PredictedRuns::scheduleOfRun(const fb::Entry &entry) const {
+  for (const ScheduledRuns &each : step_ | std::views::reverse)
+    if (each.entry == &entry)
+      return each.schedule;
+  return scheduleOf(entry, predictedSeconds, shares_);
 }
 
 const PredictedRuns::Run *PredictedRuns::begins(const Step &step) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <unordered_map>
+#include <vector>
 
 namespace trainc {
 
@@ -15,7 +16,8 @@ class PredictedRuns {
 public:
   struct Run {
     const fb::Entry *entry;
-    Schedule schedule; ///< by the entry's instructions
+    Schedule schedule; ///< by the entry's instructions; of one that training steps run, as in a step behind
+                       ///< another one
   };
 
   explicit PredictedRuns(const fb::Plan &plan);
@@ -28,14 +30,17 @@ public:
   const Run *begins(const Step &step);
 
 private:
+  Schedule scheduleOfRun(const fb::Entry &entry) const;
+
   struct Entry {
     Run run;
     uint64_t steps; ///< of a run, each iteration of loops
     uint64_t told = 0;
   };
 
-  const fb::Plan &plan_;
   std::deque<const fb::Entry *> entries_; ///< with predictions
+  std::vector<double> shares_;
+  std::vector<ScheduledRuns> step_;
   std::deque<Entry> known_;
   std::unordered_map<const fb::Instruction *, Entry *> entryOf_;
 };

@@ -1,6 +1,6 @@
 #include "runtime/plan/outlasting.h"
 
-#include "runtime/base/last_touches.h"
+#include "runtime/base/outlasting_reads.h"
 #include "runtime/plan/uses.h"
 
 #include <algorithm>
@@ -8,9 +8,6 @@
 namespace trainc {
 
 namespace {
-
-/// Copies are on one stream. What it reads counts.
-using Sources = LastTouches<1>;
 
 /// Whether the instruction copies from scratch memory of the device.
 bool readsScratch(const fb::Plan &plan, const fb::Instruction &instruction) {
@@ -43,26 +40,23 @@ std::vector<uint32_t> outlastingCopies(const fb::Plan &plan, const fb::Entry &en
 
 std::vector<OutlastingWait> outlastingWaits(const fb::Plan &plan, const fb::Entry &previous,
                                             const fb::Entry &entry) {
-  std::vector<Sources> sources(plan.arenas()->size());
+  OutlastingReads reads(plan.arenas()->size());
   for (const uint32_t copy : outlastingCopies(plan, previous))
     verify::forEachUse(plan, *previous.instructions()->Get(copy), 1, [&](const verify::Use &use) {
       if (use.reads)
-        sources[arenaOf(plan, use)].add(copy, 0, hull(plan, use.range), /*writes=*/false);
+        reads.addRead(copy, arenaOf(plan, use), hull(plan, use.range));
     });
   std::vector<OutlastingWait> waits;
-  uint32_t ended = 0; // copies before it are waited for
   for (uint32_t i = 0; i < entry.instructions()->size(); ++i) {
     const fb::Instruction &instruction = *entry.instructions()->Get(i);
     if (instruction.stream() == fb::Stream::Disk)
       continue;
-    Sources::Counts needed{ended};
     verify::forEachUseInside(plan, instruction, [&](const fb::Instruction &, const verify::Use &use) {
       if (use.writes)
-        sources[arenaOf(plan, use)].find(hull(plan, use.range), /*writes=*/true, needed);
+        reads.addWrite(arenaOf(plan, use), hull(plan, use.range));
     });
-    if (needed[0] > ended)
-      waits.push_back({i, needed[0] - 1});
-    ended = needed[0];
+    if (const std::optional<uint32_t> copy = reads.takeWait())
+      waits.push_back({i, *copy});
   }
   return waits;
 }

@@ -1,5 +1,6 @@
 #include "runtime/simulate/plan_schedule.h"
 
+#include "runtime/plan/outlasting.h"
 #include "runtime/schema/entry_names.h"
 
 #include <algorithm>
@@ -16,8 +17,7 @@ std::vector<double> sharesBesideCompute(double link) {
   return shares;
 }
 
-Schedule scheduleOf(const fb::Entry &entry, const InstructionSeconds &seconds,
-                    const std::vector<double> &shares) {
+static std::vector<Task> tasksOf(const fb::Entry &entry, const InstructionSeconds &seconds) {
   static_assert(static_cast<uint32_t>(fb::Stream::Compute) == Task::kComputeStream);
   std::vector<Task> tasks;
   tasks.reserve(entry.instructions()->size());
@@ -29,7 +29,37 @@ Schedule scheduleOf(const fb::Entry &entry, const InstructionSeconds &seconds,
       task.after.assign(after->begin(), after->end());
     tasks.push_back(std::move(task));
   }
-  return runTasks(tasks, shares);
+  return tasks;
+}
+
+Schedule scheduleOf(const fb::Entry &entry, const InstructionSeconds &seconds,
+                    const std::vector<double> &shares) {
+  return runTasks(tasksOf(entry, seconds), shares);
+}
+
+std::vector<ScheduledRuns> scheduleStep(const fb::Plan &plan, const InstructionSeconds &seconds,
+                                        const std::vector<double> &shares, bool copiesOutlast) {
+  std::vector<const fb::Entry *> entries;
+  std::vector<EntryTasks> tasks;
+  for (const std::string_view name : kStepEntries) // in the order in which a step runs them
+    for (const fb::Entry *entry : *plan.entries())
+      if (const uint64_t runs = runsPerStep(plan, *entry); runs > 0 && entry->name()->string_view() == name) {
+        entries.push_back(entry);
+        tasks.push_back({tasksOf(*entry, seconds), runs});
+        if (copiesOutlast)
+          for (const uint32_t copy : outlastingCopies(plan, *entry))
+            tasks.back().tasks[copy].outlasts = true;
+      }
+  const auto waits = [&](size_t previous, size_t entry) {
+    std::vector<TaskWait> waits;
+    for (const auto [instruction, copy] : outlastingWaits(plan, *entries[previous], *entries[entry]))
+      waits.push_back({instruction, copy});
+    return waits;
+  };
+  std::vector<ScheduledRuns> step;
+  for (EntryRuns &each : runStep(tasks, waits, shares))
+    step.push_back({entries[each.entry], each.runs, std::move(each.schedule)});
+  return step;
 }
 
 uint64_t runsPerStep(const fb::Plan &plan, const fb::Entry &entry) {

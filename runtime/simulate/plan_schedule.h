@@ -1,7 +1,7 @@
 // A plan's entries as tasks on streams, and how often a training step runs them.
 #pragma once
 
-#include "runtime/cost/events.h"
+#include "runtime/cost/entry_runs.h"
 #include "runtime/schema/plan_generated.h"
 
 #include <cstdint>
@@ -20,9 +20,21 @@ double predictedSeconds(const fb::Instruction &instruction);
 /// beside computation. `link` is that of collectives.
 std::vector<double> sharesBesideCompute(double link);
 
-/// Runs a verified entry. The tasks are numbered as its instructions are.
+/// Runs a verified entry until all has ended. The tasks are numbered as its instructions are.
 Schedule scheduleOf(const fb::Entry &entry, const InstructionSeconds &seconds,
                     const std::vector<double> &shares);
+
+/// Runs of an entry in a training step that take equal times.
+struct ScheduledRuns {
+  const fb::Entry *entry;
+  uint64_t runs;
+  Schedule schedule; ///< of one; see EntryRuns
+};
+
+/// Runs a training step of a verified plan, between others like it. `copiesOutlast`: see
+/// Machine::copiesOutlastEntries.
+std::vector<ScheduledRuns> scheduleStep(const fb::Plan &plan, const InstructionSeconds &seconds,
+                                        const std::vector<double> &shares, bool copiesOutlast);
 
 /// How often a training step of the plan runs an entry of its own; 0 for entries of other uses.
 uint64_t runsPerStep(const fb::Plan &plan, const fb::Entry &entry);

@@ -131,22 +131,18 @@ Result<Simulation> simulate(const fb::Plan &plan, const Cluster &cluster) {
   const std::vector<double> shares = sharesBesideCompute(machine.linkShareBesideCompute);
   result.streams.resize(shares.size());
   Rows rows(plan, machine);
-  for (const fb::Entry *entry : *plan.entries()) {
-    const uint64_t runs = runsPerStep(plan, *entry);
-    if (runs == 0)
-      continue;
-    const auto seconds = [&](const fb::Instruction &each) { return instructionSeconds(plan, each, machine); };
-    SimulatedEntry simulated{entry->name()->string_view(), runs, scheduleOf(*entry, seconds, shares)};
-    const auto times = double(runs);
-    result.seconds += times * simulated.schedule.seconds;
+  const auto seconds = [&](const fb::Instruction &each) { return instructionSeconds(plan, each, machine); };
+  for (ScheduledRuns &each : scheduleStep(plan, seconds, shares, machine.copiesOutlastEntries)) {
+    const auto times = double(each.runs);
+    result.seconds += times * each.schedule.seconds;
     for (size_t stream = 0; stream < shares.size(); ++stream) {
-      result.streams[stream].busy += times * simulated.schedule.streams[stream].busy;
-      result.streams[stream].exposed += times * simulated.schedule.streams[stream].exposed;
+      result.streams[stream].busy += times * each.schedule.streams[stream].busy;
+      result.streams[stream].exposed += times * each.schedule.streams[stream].exposed;
     }
-    result.flops += times * double(entry->flops());
-    result.madeFlops += times * madeFlops(plan, *entry->instructions());
-    rows.add(*entry->instructions(), times);
-    result.entries.push_back(std::move(simulated));
+    result.flops += times * double(each.entry->flops());
+    result.madeFlops += times * madeFlops(plan, *each.entry->instructions());
+    rows.add(*each.entry->instructions(), times);
+    result.entries.push_back({view(each.entry->name()), each.runs, std::move(each.schedule)});
   }
   if (result.entries.empty())
     return invalidInput("the plan has no entry that a training step runs");

@@ -9,9 +9,10 @@ Plans with selective and full checkpointing, with a budget of half of none's act
 none, and its cost is its step over the mean of theirs: a machine that changes its speed within minutes changes all three. Of each run counts the median of its
 steps, and of the rounds the median of their costs.
 
-A trace says how long the disk works in a step, and how long the plan computes meanwhile. What is fetched before the first write, as far as buffers have room, is
-hidden by the backward. From the first write to the last transfer the disk's time can be hidden as far as the plan computes there. The rest cannot. What a
-processor does for transfers in place of computing is measured, and not allowed for.
+A trace says how long the disk works for a step, and how long the plan computes meanwhile. What is fetched before the first write, as far as buffers have room, is
+hidden by the backward. No write can begin before, so of what the disk does from the first write on, the step's own compute can hide only as much as comes behind
+it. The rest is what offload may cost. Writes go on beside the next step's forward, so it may cost less. What a processor does for transfers in place of
+computing is measured, and not allowed for.
 
 Prints Markdown. Needs build/bin/{trainc,trainrun}; standard library only.
 Exit codes: 0; 1 where a program failed or, with --check, a target was missed; 2 bad usage.
@@ -62,26 +63,34 @@ def is_write(transfer):
     return "to disk" in transfer["args"]["kernel"]
 
 
-def step_on_disk(events, step):
-    """Of one step: bytes each way, how long the disk works in all; how long it works and the plan computes from the first write to the last transfer; how long a
-    processor works for transfers before that; and how long the plan waits for the disk."""
-    tracks = {each["args"]["name"]: each["tid"] for each in events if each["name"] == "thread_name"}
-    inside = [each for each in events if each["ph"] == "X" and step["ts"] <= each["ts"] < step["ts"] + step["dur"]]
-    transfers = [each for each in inside if each["tid"] == tracks.get("disk")]
-    if not transfers:
-        raise ProgramFailed(f"{step['name']} has no transfers to or from the disk in its trace")
-    compute = [each for each in inside if each["tid"] == tracks["compute"]]
+def step_on_disk(step, transfers, compute):
+    """Of one step: bytes each way, how long the disk works for it in all, and from the first write on; how long the step computes from there on; how long a processor
+    works for transfers before that; and how long the plan waits for the disk. `transfers` are the step's own."""
     begin, end = min(each["ts"] for each in transfers if is_write(each)), max(each["ts"] + each["dur"] for each in transfers)
-    working = [each for each in compute if each["cat"] != "wait"]
+    inside = [each for each in compute if step["ts"] <= each["ts"] < step["ts"] + step["dur"]]
+    working = [each for each in inside if each["cat"] != "wait"]
     return {
         "read_bytes": sum(each["args"]["bytes"] for each in transfers if not is_write(each)),
         "written_bytes": sum(each["args"]["bytes"] for each in transfers if is_write(each)),
         "disk_seconds": sum(each["dur"] for each in transfers) * 1e-6,  # one after the other
         "update_disk_seconds": overlap(transfers, begin, end) * 1e-6,
-        "update_compute_seconds": overlap(working, begin, end) * 1e-6,
-        "waited_seconds": sum(each["dur"] for each in compute if each["cat"] == "wait") * 1e-6,
+        "update_compute_seconds": overlap(working, begin, step["ts"] + step["dur"]) * 1e-6,
+        "waited_seconds": sum(each["dur"] for each in inside if each["cat"] == "wait") * 1e-6,
         "processor_seconds": sum(each["tdur"] for each in transfers if each["ts"] < begin) * 1e-6,
     }
+
+
+def steps_on_disk(events):
+    """Of each step but the first. A step's copies come one after the other, behind those of the step before, and as many in each."""
+    tracks = {each["args"]["name"]: each["tid"] for each in events if each["name"] == "thread_name"}
+    slices = [each for each in events if each["ph"] == "X"]
+    steps = [each for each in slices if each["cat"] == "step"]
+    of_entry = [each for each in slices if each["tid"] == tracks.get("disk") and each["args"]["entry"] == "micro_step"]
+    transfers, compute = sorted(of_entry, key=lambda each: each["ts"]), [each for each in slices if each["tid"] == tracks["compute"]]
+    count = len(transfers) // len(steps)
+    if count == 0 or len(transfers) % len(steps) != 0:
+        raise ProgramFailed(f"expected as many transfers to and from the disk in each of {len(steps)} traced steps, found {len(transfers)} in all")
+    return [step_on_disk(step, transfers[number * count : (number + 1) * count], compute) for number, step in enumerate(steps)][1:]
 
 
 def trace_disk(arguments, folder, data):
@@ -90,9 +99,7 @@ def trace_disk(arguments, folder, data):
     file = folder / "trace.json"
     compare.run(compare.trainrun_command(arguments, case, folder / "offload.plan", data, f"--offload-dir={arguments.dir}", f"--trace={file}",
                                          f"--trace-steps={1 + TRACED_STEPS}"))  # fmt: skip
-    events = json.loads(file.read_text())
-    steps = [each for each in events if each.get("cat") == "step"][1:]
-    return compare.medians([step_on_disk(events, step) for step in steps])
+    return compare.medians(steps_on_disk(json.loads(file.read_text())))
 
 
 # --- a comparison -----------------------------------------------------------------------------------------------
@@ -158,7 +165,7 @@ def print_table(arguments, result):
               f"{report['predicted_step_seconds'] / predicted - 1:+.1%} | {again(report):.1%} | {most} |")  # fmt: skip
     disk = result["disk"]
     print(f"\nThe disk moves {disk['read_bytes'] / MEBI:.0f} MiB in and {disk['written_bytes'] / MEBI:.0f} MiB out in a step, in {number(disk['disk_seconds'])} s."
-          f" From the first write to the last transfer the disk works for {number(disk['update_disk_seconds'])} s, and the plan computes for "
+          f" From the first write on it works for {number(disk['update_disk_seconds'])} s, and the step computes for "
           f"{number(disk['update_compute_seconds'])} s. Before that a processor works for {number(disk['processor_seconds'])} s on transfers."
           f" The plan waits for {number(disk['waited_seconds'])} s.")  # fmt: skip
     print("Losses of all steps are " + ("" if same_losses(result) else "not ") + "equal in all plans.")

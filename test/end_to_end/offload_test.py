@@ -112,8 +112,8 @@ class OffloadTest(RunTest):
     def test_what_is_measured(self):
         """Each stream's predictions lie beside what was measured, and each instruction knows its own."""
         self.plan("off", "--ranks=2", "--zero-stage=1", *GROUPS)
-        _, err = self.trainrun("off.plan", "--nproc-per-node=2", "--threads=1", "--data", "tokens.bin", "--steps=2", "--profile", "--trace=trace.json")
-        self.assertIn("wait for the disk", err)
+        self.trainrun("off.plan", "--nproc-per-node=2", "--threads=1", "--data", "tokens.bin", "--steps=2", "--profile=profile.json", "--trace=trace.json")
+        self.assertIn("wait for the disk", Path("profile.json").read_text())
         tracks = trace_file.read(self, "trace.json", "gpt")
         streams = ("compute", "communication", "disk")
         beside = [(stream, f"predicted: {stream}") for stream in streams]
@@ -123,9 +123,20 @@ class OffloadTest(RunTest):
                 self.assertEqual(event["args"].get("predicted_us", 0) > 0, event["cat"] != "wait", event)
             self.assertLessEqual({event["name"] for event in tracks[measured] if event["cat"] != "wait"}, {event["name"] for event in tracks[predicted]})
         self.assertEqual({event["args"]["kernel"] for event in tracks["disk"]}, {"copy from disk to device", "copy from device to disk"})
-        # A step's last store begins as the step ends. The first step's goes on beside the second one, and that one's behind it.
+
+    def test_stores_go_on_beside_the_next_step(self):
+        """The last ones begin as a step ends. Those of the trace's last step are in it, too."""
+        write_wide_data("data.safetensors")
+        self.text = WIDE
+        self.plan("off", "--offload=optimizer")
+        self.trainrun("off.plan", "--data", "data.safetensors", "--steps=3", "--trace=trace.json", "--trace-steps=2")
+        tracks = trace_file.read(self, "trace.json", "wide")
+        stores = [event for event in tracks["disk"] if event["args"]["kernel"] == "copy from device to disk" and event["args"]["entry"] == "micro_step"]
+        fetches = [event for event in tracks["disk"] if event["args"]["kernel"] == "copy from disk to device" and event["args"]["entry"] == "micro_step"]
+        self.assertEqual(len(stores), len(fetches))
+        self.assertEqual(len(tracks["steps"]), 2)
         for step in tracks["steps"]:
-            self.assertTrue(any(event["ts"] < trace_file.end(step) + 1000 and trace_file.end(event) > trace_file.end(step) for event in tracks["disk"]), step)
+            self.assertTrue(any(event["ts"] < trace_file.end(step) + 1000 and trace_file.end(event) > trace_file.end(step) for event in stores), step)
 
     def test_what_one_plan_has_saved_the_other_resumes(self):
         self.plan("plain")

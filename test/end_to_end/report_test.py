@@ -184,8 +184,13 @@ class Text(harness.EndToEndTest):
         settings = out[out.index("\nSettings that were given or decided:\n"):]
         self.assertRegex(settings, r"\n  memory_limit +80\.0 MiB +--memory-limit\n")
         self.assertRegex(settings, r"\n  offload_group +16\.0 MiB +derived: bytes of states outside\n")
-        self.assertRegex(settings, r"\n  max_reuse_distance +\d+ +derived: memory_limit\n")
         self.assertNotIn("eval_batch", settings)
+        settled = [*ranks, "--activation-checkpointing=none", "--offload=optimizer"]
+        self.compile(harness.program("gpt"), *settled, "--report=fits.json", to="fits.plan")
+        memory = json.loads(Path("fits.json").read_text())["memory"]
+        self.compile(harness.program("gpt"), *settled, f"--memory-limit={memory['peak'] + memory['unplanned'] - 1}", to="tight.plan")
+        out, _ = self.trainc("report", "tight.plan")
+        self.assertRegex(out, r"\n  \w+ +\S+ +derived: memory_limit\n")
         out, _ = self.trainc("report", "decided.plan", "given.plan")
         self.assertIn("\nSettings: nothing changed\n", out)
         out, _ = self.trainc("report", "plain.plan", "given.plan")

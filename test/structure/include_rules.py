@@ -40,7 +40,7 @@ MAY_INCLUDE = {
     "dialects/Dist": ["dialects/Interfaces", "dialects/Plan"],
     "dialects/Train": ["dialects/Interfaces", "dialects/Plan", "dialects/NN"],
     "lib/Support": [],
-    "lib/Analysis": ["lib/Support", "runtime/cost"] + DIALECTS + ["runtime/schema/limits.h"],
+    "lib/Analysis": ["lib/Support", "runtime/cost"] + DIALECTS + ["runtime/base/outlasting_reads.h", "runtime/base/pieces.h", "runtime/schema/limits.h"],
     "lib/Codegen": COMPILER_BASE + DIALECTS + ["runtime/schema/cpu_workspace.h", "runtime/schema/cuda_levels.h", "runtime/schema/cudnn_attention.h", "runtime/schema/gpu_memory.h", "runtime/schema/gpu_peaks.h", "runtime/schema/row_padding.h", "runtime/base/cpu_features.h", "runtime/base/memory_file.h"],
     "lib/Instantiate": COMPILER_BASE + DIALECTS + ["runtime/schema/plain_text.h"],
     "lib/Target": COMPILER_BASE + DIALECTS + ["runtime/schema"],

@@ -7,6 +7,7 @@
 #include "runtime/simulate/simulation.h"
 
 #include <algorithm>
+#include <ranges>
 
 namespace trainc::report {
 
@@ -19,11 +20,15 @@ const ArenaPeak *EntryAnalysis::peak(const fb::Plan &plan) const {
 }
 
 Analysis::Analysis(const fb::Plan &plan) : plan(plan), labels(plan) {
-  const std::vector<double> shares = sharesBesideCompute(clusterOf(plan).machine.linkShareBesideCompute);
+  const Machine &machine = clusterOf(plan).machine;
+  const std::vector<double> shares = sharesBesideCompute(machine.linkShareBesideCompute);
+  step = scheduleStep(plan, predictedSeconds, shares, machine.copiesOutlastEntries);
   for (const fb::Entry *entry : *plan.entries()) {
+    const auto inStep = std::ranges::find(step | std::views::reverse, entry, &ScheduledRuns::entry);
     EntryAnalysis each{.entry = entry,
                        .runs = runsPerStep(plan, *entry),
-                       .schedule = scheduleOf(*entry, predictedSeconds, shares),
+                       .schedule = inStep != step.rend() ? inStep->schedule
+                                                         : scheduleOf(*entry, predictedSeconds, shares),
                        .moments = {},
                        .occupancy = {}};
     each.moments = momentsOf(*entry, each.schedule);

@@ -1,6 +1,7 @@
 // All that a report says of a plan is drawn from this: when its instructions run, and what lies where.
 #pragma once
 
+#include "runtime/simulate/plan_schedule.h"
 #include "tools/report/labels.h"
 #include "tools/report/occupancy.h"
 
@@ -12,8 +13,8 @@ namespace trainc::report {
 
 struct EntryAnalysis {
   const fb::Entry *entry;
-  uint64_t runs; ///< in a training step
-  Schedule schedule;
+  uint64_t runs;     ///< in a training step
+  Schedule schedule; ///< of the step's last run, if a step runs it
   std::vector<Moment> moments;
   Occupancy occupancy;
 
@@ -26,6 +27,7 @@ struct Analysis {
 
   const fb::Plan &plan;
   Labels labels;
+  std::vector<ScheduledRuns> step;    ///< a training step
   std::vector<EntryAnalysis> entries; ///< as the plan has them
   /// The entry in which values take most of the device's memory, and the moment; null where no entry has
   /// any.

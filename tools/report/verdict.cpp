@@ -9,8 +9,8 @@ namespace trainc::report {
 
 namespace {
 
-bool isPredicted(const EntryAnalysis &each) {
-  return std::ranges::all_of(*each.entry->instructions(), [](const fb::Instruction *instruction) {
+bool isPredicted(const fb::Entry &entry) {
+  return std::ranges::all_of(*entry.instructions(), [](const fb::Instruction *instruction) {
     return instruction->predicted_seconds() > 0;
   });
 }
@@ -49,11 +49,9 @@ Verdict verdictOf(const Analysis &analysis) {
   constexpr auto link = static_cast<size_t>(fb::Stream::Communication);
   bool allPredicted = true;
   double seconds = 0;
-  for (const EntryAnalysis &each : analysis.entries) {
+  for (const ScheduledRuns &each : analysis.step) {
     const auto runs = static_cast<double>(each.runs);
-    if (each.runs == 0)
-      continue;
-    allPredicted &= isPredicted(each);
+    allPredicted &= isPredicted(*each.entry);
     seconds += runs * each.schedule.seconds;
     verdict.communicationSeconds += runs * each.schedule.streams[link].busy;
     verdict.exposedSeconds += runs * each.schedule.streams[link].exposed;

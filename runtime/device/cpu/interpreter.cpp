@@ -37,12 +37,14 @@ Interpreter::~Interpreter() {
 }
 
 Status Interpreter::run(StepRange steps) {
-  const bool leavesCopies = steps.end == program().steps.size() && !outlasting_.empty();
+  const bool isWhole = steps.end == program().steps.size(), leavesCopies = isWhole && !outlasting_.empty();
   times_.begin();
   before_ = device_.takeOutlasting();
   waits_ = before_ ? &waitsBehind(*before_) : nullptr;
   nextWait_ = 0;
   Status status = issueAll(steps);
+  if (status.ok() && isWhole && !leavesCopies)
+    passOn();
   if (const Status ended = endBefore(); status.ok())
     status = ended;
   if (status.ok())
@@ -77,6 +79,12 @@ Status Interpreter::waitForBefore(uint32_t index) {
     times_.noteWait(before_->program().steps[copy], begin);
   }
   return {};
+}
+
+/// What is left of the entry before goes on beside the next one, too.
+void Interpreter::passOn() {
+  if (Interpreter *before = std::exchange(before_, nullptr))
+    device_.leaveOutlasting(*before);
 }
 
 Status Interpreter::endBefore() {

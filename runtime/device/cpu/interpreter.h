@@ -36,6 +36,7 @@ private:
 
   const std::vector<OutlastingStep> &waitsBehind(const Interpreter &before);
   Status waitForBefore(uint32_t index);
+  void passOn();
   Status endBefore();
   Status issueAll(StepRange steps);
   Status issue(uint32_t index, uint64_t iteration);

@@ -17,7 +17,10 @@ void expectSound(llvm::ArrayRef<Lifetime> lifetimes, const ArenaLayout &layout) 
     EXPECT_EQ(layout.offsets[a] % kAlignment, 0);
     EXPECT_LE(layout.offsets[a] + lifetimes[a].bytes, layout.bytes);
     for (size_t b = 0; b < a; ++b) {
-      bool together = lifetimes[a].first <= lifetimes[b].last && lifetimes[b].first <= lifetimes[a].last;
+      const Interval lifeA{lifetimes[a].first, lifetimes[a].last},
+          lifeB{lifetimes[b].first, lifetimes[b].last};
+      const bool together = lifeA.meets(lifeB) || lifeA.meets(lifetimes[b].again) ||
+                            lifetimes[a].again.meets(lifeB) || lifetimes[a].again.meets(lifetimes[b].again);
       bool apart = layout.offsets[a] + lifetimes[a].bytes <= layout.offsets[b] ||
                    layout.offsets[b] + lifetimes[b].bytes <= layout.offsets[a];
       EXPECT_TRUE(!together || apart) << "buffers " << a << " and " << b;
@@ -80,54 +83,79 @@ TEST(ArenaLayout, RandomLifetimesAreSoundAndTheSameEveryTime) {
   }
 }
 
+/// As layOutArena() places them, in so many bytes.
+ArenaLayout spread(llvm::MutableArrayRef<Lifetime> lifetimes, int64_t bytes,
+                   llvm::ArrayRef<PlacedBuffer> others = {}) {
+  ArenaLayout layout = layOutArena(lifetimes, kAlignment);
+  EXPECT_LE(layout.bytes, bytes);
+  spreadInArena(lifetimes, layout, kAlignment, bytes, others);
+  expectSound(lifetimes, layout);
+  EXPECT_LE(layout.bytes, bytes);
+  return layout;
+}
+
 TEST(SpreadInArena, BeginsAsEarlyAsHasRoom) {
   // Of 16 positions the first eight have no room, and the next four have some for one of the two.
   llvm::SmallVector<Lifetime> lifetimes = {
       {0, 7, 256}, {8, 11, 192}, {15, 15, 64, 1, /*earliest=*/0}, {15, 15, 64, 1, /*earliest=*/0}};
-  const std::optional<ArenaLayout> layout = spreadInArena(lifetimes, kAlignment, 256);
-  ASSERT_TRUE(layout);
-  expectSound(lifetimes, *layout);
-  EXPECT_EQ(layout->bytes, 256);
+  spread(lifetimes, 256);
   EXPECT_EQ(lifetimes[2].first, 8) << "found to within a sixteenth of 15";
   EXPECT_EQ(lifetimes[3].first, 12);
 }
 
-TEST(SpreadInArena, LeavesThemWhereOneHasNoPlace) {
-  llvm::SmallVector<Lifetime> lifetimes = {{0, 7, 256}, {4, 7, 64, 1, /*earliest=*/1}};
-  EXPECT_FALSE(spreadInArena(lifetimes, kAlignment, 256));
-  EXPECT_EQ(lifetimes[1].first, 4);
+TEST(SpreadInArena, StaysWhereNoRoomIs) {
+  llvm::SmallVector<Lifetime> lifetimes = {{0, 7, 256}, {8, 9, 64, 1, /*earliest=*/1, {0, 3}}};
+  spread(lifetimes, 256);
+  EXPECT_EQ(lifetimes[1].first, 8);
+  EXPECT_TRUE(lifetimes[1].again.isEmpty());
+}
+
+TEST(SpreadInArena, IsUsedAgainAwayFromWhatIsThereThen) {
+  // The lowest place of the last one is that of the first one, which is in use again at its time.
+  llvm::SmallVector<Lifetime> lifetimes = {{0, 3, 64}, {8, 9, 64, 1, 8, {0, 5}}};
+  EXPECT_EQ(layOutArena(lifetimes, kAlignment).bytes, 64);
+  const ArenaLayout layout = spread(lifetimes, 128);
+  EXPECT_NE(layout.offsets[0], layout.offsets[1]);
+  EXPECT_EQ(lifetimes[1].again.last, 5);
+}
+
+TEST(SpreadInArena, IsUsedAgainBesideOthers) {
+  // Of the next entry the first 64 bytes are in use from its second position on, the others from its fourth
+  // one on.
+  const PlacedBuffer others[] = {{{11, 15}, 0, 64}, {{13, 15}, 64, 64}};
+  llvm::SmallVector<Lifetime> lifetimes = {{8, 9, 64, 1, 8, {10, 12}}};
+  EXPECT_EQ(spread(lifetimes, 128, others).offsets[0], 64);
+  EXPECT_EQ(lifetimes[0].again.last, 12);
+  lifetimes = {{8, 9, 64, 1, 8, {10, 14}}};
+  spread(lifetimes, 128, others);
+  EXPECT_EQ(lifetimes[0].again.last, 12);
 }
 
 TEST(SpreadInArena, RandomLifetimesAreSound) {
   std::mt19937 random(8);
-  int moved = 0;
+  int begunEarly = 0, usedAgain = 0;
   for (int round = 0; round < 50; ++round) {
     llvm::SmallVector<Lifetime> lifetimes;
     for (int i = 0; i < 60; ++i) {
       const auto first = int64_t(random() % 100);
       lifetimes.push_back({first, first + int64_t(random() % 20), 1 + int64_t(random() % 5000)});
     }
-    for (int64_t first = 40; first < 120; first += 4) // in their order
-      lifetimes.push_back({first, first + 4, 2000, 1, first - int64_t(random() % 40)});
-    const int64_t bytes = layOutArena(lifetimes, kAlignment).bytes;
-    llvm::SmallVector<Lifetime> spread = lifetimes;
-    const std::optional<ArenaLayout> layout = spreadInArena(spread, kAlignment, bytes);
-    if (!layout)
-      continue;
-    expectSound(spread, *layout);
-    int64_t previous = 0;
-    for (size_t i = 0; i < spread.size(); ++i) {
-      EXPECT_EQ(spread[i].last, lifetimes[i].last);
-      EXPECT_LE(spread[i].first, lifetimes[i].first);
-      EXPECT_GE(spread[i].first, std::min(lifetimes[i].earliest, lifetimes[i].first));
-      if (lifetimes[i].maySpread()) {
-        EXPECT_LE(previous, spread[i].first);
-        previous = spread[i].first;
-        moved += spread[i].first < lifetimes[i].first;
-      }
+    for (int64_t first = 40; first < 120; first += 4)
+      lifetimes.push_back(
+          {first, first + 4, 2000, 1, first - int64_t(random() % 40), {0, int64_t(random() % 20) - 1}});
+    llvm::SmallVector<Lifetime> longer = lifetimes;
+    spread(longer, layOutArena(lifetimes, kAlignment).bytes);
+    for (size_t i = 0; i < longer.size(); ++i) {
+      EXPECT_EQ(longer[i].last, lifetimes[i].last);
+      EXPECT_LE(longer[i].first, lifetimes[i].first);
+      EXPECT_GE(longer[i].first, lifetimes[i].earliest);
+      EXPECT_LE(longer[i].again.last, lifetimes[i].again.last);
+      begunEarly += longer[i].first < lifetimes[i].first;
+      usedAgain += !longer[i].again.isEmpty();
     }
   }
-  EXPECT_GT(moved, 100);
+  EXPECT_GT(begunEarly, 100);
+  EXPECT_GT(usedAgain, 100);
 }
 
 } // namespace

@@ -40,6 +40,16 @@ function momentName(entry, moment) {
 
 const momentEnd = (entry, moment) => entry.moments.begin[moment] + entry.moments.seconds[moment];
 
+/** How long an axis is: "time" in seconds, until all has ended that may go on beside the next entry, or "order" in moments. */
+function axisLength(entry, axis) {
+  if (axis === "order")
+    return entry.moments.index.length;
+  let length = entry.seconds;
+  for (let moment = 0; moment < entry.moments.index.length; ++moment)
+    length = Math.max(length, momentEnd(entry, moment));
+  return length;
+}
+
 /** From when to when a value's bytes are taken, on an axis: "time" in seconds, or "order" in moments. */
 function valueSpan(entry, value, axis) {
   const {begin, end, last} = entry.values;

@@ -53,7 +53,7 @@ class MemoryView {
 
   /** Shows `factor` times as much of the axis, around the selected moment. */
   zoom(factor) {
-    const whole = this.axis === "order" ? this.entry.moments.index.length : this.entry.seconds;
+    const whole = axisLength(this.entry, this.axis);
     const [from, to] = factor === Infinity ? [0, whole] : this.view, length = Math.min((to - from) * factor, whole);
     const middle = factor === Infinity ? whole / 2 : this.plot.span(this.selected).reduce((a, b) => a + b) / 2;
     const begin = Math.min(Math.max(middle - (factor === Infinity ? whole : length) / 2, 0), Math.max(whole - length, 0));

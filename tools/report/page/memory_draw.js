@@ -45,7 +45,7 @@ class Plot {
     this.bytes = arena < 0 ? 0 : report.arenas[arena].bytes;
   }
 
-  get whole() { return this.axis === "order" ? this.entry.moments.index.length : this.entry.seconds; }
+  get whole() { return axisLength(this.entry, this.axis); }
   x(at) { return kPlot.left + (at - this.view[0]) / (this.view[1] - this.view[0]) * (this.width - kPlot.left - kPlot.right); }
   at(x) { return this.view[0] + (x - kPlot.left) / (this.width - kPlot.left - kPlot.right) * (this.view[1] - this.view[0]); }
   y(address) { return this.mapBottom - address / this.bytes * kPlot.map; }

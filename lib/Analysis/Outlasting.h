@@ -1,0 +1,16 @@
+// Copies to disk that go on when their entry has ended: what runtime/plan/outlasting.h says of plan files, of
+// plans as IR.
+#pragma once
+
+#include "dialects/Plan/Plan.h"
+#include "runtime/cost/entry_runs.h"
+
+namespace trainc {
+
+/// The numbers of an entry's copies that may outlast it, ascending.
+llvm::SmallVector<uint32_t> outlastingCopies(plan::EntryOp entry);
+
+/// What instructions of `entry` wait for if such copies of `previous` still run. Both are of one module.
+std::vector<TaskWait> outlastingWaits(plan::EntryOp previous, plan::EntryOp entry);
+
+} // namespace trainc

@@ -1,0 +1,124 @@
+#include "runtime/cost/entry_runs.h"
+
+#include <algorithm>
+#include <span>
+
+namespace trainc {
+
+namespace {
+
+/// What an entry has left when it ends.
+struct Left {
+  struct Part {
+    uint32_t task;
+    double seconds;
+  };
+  size_t entry = 0;
+  std::vector<Part> parts; ///< in their order
+};
+
+class Step {
+public:
+  Step(const std::vector<EntryTasks> &entries, const WaitsBehind &waits, const std::vector<double> &shares)
+      : entries_(entries), waits_(waits), shares_(shares) {}
+
+  /// The first step meets nothing. If the last entry leaves something, the next step shows what others do.
+  std::vector<EntryRuns> run() {
+    std::vector<EntryRuns> runs = runOnce();
+    return left_.parts.empty() ? runs : runOnce();
+  }
+
+private:
+  std::vector<EntryRuns> runOnce() {
+    std::vector<EntryRuns> runs;
+    for (size_t entry = 0; entry < entries_.size(); ++entry) {
+      const bool meets = !left_.parts.empty();
+      runs.push_back({entry, 1, runBehind(entry)});
+      const uint64_t others = entries_[entry].runs - 1;
+      if (others > 0 && (meets || !left_.parts.empty()))
+        runs.push_back({entry, others, runBehind(entry)});
+      else
+        runs.back().runs += others;
+    }
+    return runs;
+  }
+
+  Schedule runBehind(size_t entry) {
+    const auto before = static_cast<uint32_t>(left_.parts.size());
+    Schedule schedule = runTasks(tasksBehind(entry), shares_);
+    const auto others = std::span<const TaskSpan>(schedule.tasks).first(before),
+               own = std::span<const TaskSpan>(schedule.tasks).subspan(before);
+    if (leavesSome(entry))
+      leave(entry, own, schedule.seconds);
+    else
+      passOn(others, schedule.seconds);
+    schedule.tasks.erase(schedule.tasks.begin(), schedule.tasks.begin() + before);
+    for (ComputeWait &wait : schedule.waits) {
+      wait.task -= wait.task == ComputeWait::kEnd ? 0 : before;
+      wait.waitedFor = wait.waitedFor < before ? ComputeWait::kBefore : wait.waitedFor - before;
+    }
+    return schedule;
+  }
+
+  bool leavesSome(size_t entry) const { return std::ranges::any_of(entries_[entry].tasks, &Task::outlasts); }
+
+  /// What is left comes first on its stream.
+  std::vector<Task> tasksBehind(size_t entry) const {
+    const std::vector<Task> &own = entries_[entry].tasks;
+    if (left_.parts.empty())
+      return own;
+    std::vector<Task> tasks;
+    for (const Left::Part &part : left_.parts)
+      tasks.push_back({.stream = entries_[left_.entry].tasks[part.task].stream,
+                       .seconds = part.seconds,
+                       .after = {},
+                       .outlasts = !leavesSome(entry)});
+    const auto before = static_cast<uint32_t>(tasks.size());
+    tasks.insert(tasks.end(), own.begin(), own.end());
+    for (size_t i = before; i < tasks.size(); ++i)
+      for (uint32_t &other : tasks[i].after)
+        other += before;
+    for (const TaskWait &wait : waits_(left_.entry, entry))
+      waitFor(wait, tasks);
+    return tasks;
+  }
+
+  /// What has ended nobody waits for.
+  void waitFor(const TaskWait &wait, std::vector<Task> &tasks) const {
+    const auto behind = std::ranges::upper_bound(left_.parts, wait.before, {}, &Left::Part::task);
+    if (behind != left_.parts.begin())
+      tasks[left_.parts.size() + wait.task].after.push_back(
+          static_cast<uint32_t>(behind - left_.parts.begin() - 1));
+  }
+
+  /// What the entry's tasks do behind its end is left.
+  void leave(size_t entry, std::span<const TaskSpan> tasks, double end) {
+    left_ = {entry, {}};
+    for (uint32_t i = 0; i < tasks.size(); ++i)
+      if (entries_[entry].tasks[i].outlasts && tasks[i].end > end)
+        left_.parts.push_back({i, tasks[i].end - std::max(tasks[i].begin, end)});
+  }
+
+  /// What was left, and has not ended, is left still.
+  void passOn(std::span<const TaskSpan> tasks, double end) {
+    std::vector<Left::Part> parts;
+    for (size_t i = 0; i < tasks.size(); ++i)
+      if (tasks[i].end > end)
+        parts.push_back({left_.parts[i].task, tasks[i].end - std::max(tasks[i].begin, end)});
+    left_.parts = std::move(parts);
+  }
+
+  const std::vector<EntryTasks> &entries_;
+  const WaitsBehind &waits_;
+  const std::vector<double> &shares_;
+  Left left_;
+};
+
+} // namespace
+
+std::vector<EntryRuns> runStep(const std::vector<EntryTasks> &entries, const WaitsBehind &waits,
+                               const std::vector<double> &shareBesideCompute) {
+  return Step(entries, waits, shareBesideCompute).run();
+}
+
+} // namespace trainc
