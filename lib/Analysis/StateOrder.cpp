@@ -12,6 +12,14 @@ using namespace mlir;
 
 namespace trainc {
 
+bool meet(train::SetOp set, train::GetOp get) {
+  if (set.getStateAttr() != get.getStateAttr())
+    return false;
+  const auto size = [](Value piece) { return cast<RankedTensorType>(piece.getType()).getNumElements(); };
+  const auto setBegin = int64_t(set.getOffset()), getBegin = int64_t(get.getOffset());
+  return setBegin < getBegin + size(get.getResult()) && getBegin < setBegin + size(set.getValue());
+}
+
 using OpPair = std::pair<Operation *, Operation *>;
 
 // --- Effects ---

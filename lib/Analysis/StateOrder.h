@@ -14,6 +14,9 @@ namespace trainc {
 /// SSA orders.
 bool conflict(mlir::Operation *a, mlir::Operation *b);
 
+/// Whether both access some of the same elements of a state.
+bool meet(train::SetOp set, train::GetOp get);
+
 /// By write of a state in the block: the next op that must stay behind it. Moves that keep all such orders
 /// do not change what it is.
 llvm::DenseMap<mlir::Operation *, mlir::Operation *> nextAccesses(mlir::Block &block);

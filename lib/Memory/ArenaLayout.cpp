@@ -42,7 +42,9 @@ public:
     };
     placed_.erase(std::find_if(placed_.begin(), placed_.end(), isIt));
   }
-  void add(const PlacedBuffer &other) { insert({other.offset, other.offset + other.bytes, other.life, {}}); }
+  void add(const PlacedBuffer &other) {
+    insert({other.offset, other.offset + int64_t(llvm::alignTo(other.bytes, alignment_)), other.life, {}});
+  }
 
   int64_t bytesOf(const Lifetime &lifetime) const { return llvm::alignTo(lifetime.bytes, alignment_); }
   int64_t end() const { return end_; }

@@ -9,6 +9,8 @@
 #include "mlir/IR/BuiltinOps.h"
 
 #include <limits>
+#include <queue>
+#include <utility>
 
 using namespace mlir;
 
@@ -28,7 +30,8 @@ public:
       : instructions_(llvm::to_vector(entry.getBody().getOps<plan::InstructionOpInterface>())) {
     for (plan::InstructionOpInterface instruction : instructions_) {
       begins_.push_back(end_);
-      if (instruction.getStream() == plan::Stream::compute)
+      streams_.push_back(instruction.getStream());
+      if (streams_.back() == plan::Stream::compute)
         end_ += instructionSeconds(*instruction, around, machine);
     }
   }
@@ -37,14 +40,20 @@ public:
   plan::InstructionOpInterface operator[](size_t number) const { return instructions_[number]; }
   double begin(size_t number) const { return begins_[number]; }
   double end() const { return end_; }
-  /// The first instruction from there on that begins at that time or later; size() if none does.
-  size_t firstFrom(double time, size_t number) const {
-    return size_t(std::lower_bound(begins_.begin() + int64_t(number), begins_.end(), time) - begins_.begin());
+  /// The first instruction from there on that computes and begins at that time or later; size() if none does.
+  size_t firstComputing(double time, size_t number) const {
+    number =
+        size_t(std::lower_bound(begins_.begin() + int64_t(std::min(number, size())), begins_.end(), time) -
+               begins_.begin());
+    while (number < size() && streams_[number] != plan::Stream::compute)
+      ++number;
+    return number;
   }
 
 private:
   SmallVector<plan::InstructionOpInterface> instructions_;
   std::vector<double> begins_;
+  std::vector<plan::Stream> streams_;
   double end_ = 0;
 };
 
@@ -88,7 +97,8 @@ struct OrderStores : impl::OrderStoresBase<OrderStores> {
   void runOnOperation() override;
 
 private:
-  SmallVector<Store> storesOf(plan::EntryOp entry, const Clock &clock, const Clock &next);
+  SmallVector<Store> storesOf(plan::EntryOp entry, const Clock &clock, const Clock &next,
+                              const FirstWriters &behind);
 
   std::optional<InstructionUses> uses_;
   std::optional<plan::Surroundings> around_;
@@ -97,15 +107,25 @@ private:
 
 } // namespace
 
+/// Whether two of the instructions write the same bytes.
+static bool writeTheSame(ArrayRef<uint32_t> numbers, const Clock &clock, const InstructionUses &uses) {
+  llvm::DenseMap<Attribute, Pieces<bool>> arenas;
+  bool found = false;
+  for (const uint32_t number : numbers)
+    for (const InstructionUse &use : uses.of(clock[number]))
+      if (use.writes)
+        arenas[use.arena].update(uses.hull(use),
+                                 [&](bool &isWritten) { found |= std::exchange(isWritten, true); });
+  return found;
+}
+
 /// Those that nothing behind them in the entry stops from going out later.
-SmallVector<Store> OrderStores::storesOf(plan::EntryOp entry, const Clock &clock, const Clock &next) {
+SmallVector<Store> OrderStores::storesOf(plan::EntryOp entry, const Clock &clock, const Clock &next,
+                                         const FirstWriters &behind) {
   const SmallVector<uint32_t> copies = outlastingCopies(entry);
-  if (copies.empty())
+  if (copies.empty() || writeTheSame(copies, clock, *uses_))
     return {};
-  FirstWriters own(*uses_), behind(*uses_);
-  for (size_t number = next.size(); number-- > 0;)
-    if (next[number].getStream() != plan::Stream::disk)
-      behind.add(number, next[number]);
+  FirstWriters own(*uses_);
   SmallVector<Store> stores;
   size_t number = clock.size();
   for (const uint32_t copy : llvm::reverse(copies)) {
@@ -125,24 +145,27 @@ SmallVector<Store> OrderStores::storesOf(plan::EntryOp entry, const Clock &clock
 }
 
 /// Of those that are made when the disk is free, the one goes that is needed first.
-static void schedule(SmallVector<Store> waiting, const Clock &clock, Block &block) {
+static void schedule(ArrayRef<Store> stores, const Clock &clock, Block &block) {
+  const auto isNeededLater = [](const Store &a, const Store &b) {
+    return std::pair(a.needed, a.number) > std::pair(b.needed, b.number);
+  };
+  std::priority_queue<Store, std::vector<Store>, decltype(isNeededLater)> made(isNeededLater);
   double free = 0;
   size_t place = 0;
-  while (!waiting.empty()) {
-    const auto isBetter = [&](const Store &a, const Store &b) {
-      return std::tuple(std::max(a.made, free), a.needed, a.number) <
-             std::tuple(std::max(b.made, free), b.needed, b.number);
-    };
-    auto next = std::min_element(waiting.begin(), waiting.end(), isBetter);
-    const double begin = std::max(next->made, free);
-    place = clock.firstFrom(begin, std::max(place, next->number + 1));
-    Operation *copy = next->copy;
+  while (!stores.empty() || !made.empty()) {
+    for (; !stores.empty() && (stores.front().made <= free || made.empty()); stores = stores.drop_front()) {
+      free = std::max(free, stores.front().made);
+      made.push(stores.front());
+    }
+    const Store next = made.top();
+    made.pop();
+    place = clock.firstComputing(free, std::max(place, next.number + 1));
+    Operation *copy = next.copy;
     if (place < clock.size())
       copy->moveBefore(clock[place]);
     else
       copy->moveBefore(&block, block.end());
-    free = begin + next->seconds;
-    waiting.erase(next);
+    free += next.seconds;
   }
 }
 
@@ -154,9 +177,14 @@ void OrderStores::runOnOperation() {
   auto microStep = findEntry<plan::EntryOp>(module, EntryKind::micro_step);
   if (!microStep)
     return;
+  const Clock next(microStep, *around_, machine_);
+  FirstWriters behind(*uses_);
+  for (size_t number = next.size(); number-- > 0;)
+    if (next[number].getStream() != plan::Stream::disk)
+      behind.add(number, next[number]);
   for (auto entry : module.getOps<plan::EntryOp>()) {
-    const Clock clock(entry, *around_, machine_), next(microStep, *around_, machine_);
-    schedule(storesOf(entry, clock, next), clock, entry.getBody().front());
+    const Clock clock(entry, *around_, machine_);
+    schedule(storesOf(entry, clock, next, behind), clock, entry.getBody().front());
   }
 }
 

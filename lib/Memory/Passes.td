@@ -72,8 +72,8 @@ def OrderStores : Pass<"order-stores", "::mlir::ModuleOp"> {
     ```
 
     Times are those of the machine of reference: whenever the disk is free, of the stores whose values are made the one begins whose memory is needed first
-    ("earliest deadline first", Liu and Layland 1973). A store stays where it is if something behind it in its entry writes its memory. The
-    pass is for targets whose device lets copies outlast entries, that is for CPUs.
+    ("earliest deadline first", Liu and Layland 1973). A store stays where it is if something behind it in its entry writes its memory, and all do if two
+    go to the same place. The pass is for targets whose device lets copies outlast entries, that is for CPUs.
   }];
 }
 

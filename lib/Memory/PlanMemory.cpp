@@ -108,7 +108,8 @@ struct EntryScratch {
       firsts[storage] = lifetime.first;
     for (auto [get, storage] : assignment->fetches())
       if (const int64_t first = firsts.at(storage); first < assignment->timeline().begin(get))
-        get->moveBefore(assignment->timeline().opFrom(first));
+        if (Operation *place = assignment->timeline().opFrom(first); place != get)
+          get->moveBefore(place);
   }
 };
 } // namespace

@@ -1,6 +1,7 @@
 #include "lib/Memory/Timeline.h"
 
 #include "lib/Analysis/CopyAttributes.h"
+#include "lib/Analysis/StateOrder.h"
 
 using namespace mlir;
 
@@ -13,7 +14,7 @@ bool isLoop(Operation *op) { return hasClass(op, KernelClass::Loop); }
 Timeline::Timeline(train::EntryOp entry) {
   number(entry.getBody().front());
   for (Operation &op : entry.getBody().front()) {
-    if (op.hasAttr(kAheadAttr))
+    if (isa<train::GetOp>(op) && op.hasAttr(kAheadAttr))
       gets_[&op] = ops_.size();
     ops_.push_back(&op);
   }
@@ -37,15 +38,22 @@ void Timeline::number(Block &block) {
 
 int64_t Timeline::earliest(train::GetOp get) const {
   const auto ahead = get->getAttrOfType<IntegerAttr>(kAheadAttr);
-  if (!ahead)
+  const auto found = gets_.find(get);
+  if (!ahead || found == gets_.end())
     return begin(get);
-  const auto index = int64_t(gets_.at(get));
-  return begin(ops_[index - std::clamp<int64_t>(ahead.getInt(), 0, index)]); // texts may say any number
+  size_t index = found->second;
+  const auto isWritten = [&](Operation *op) {
+    auto set = dyn_cast<train::SetOp>(op);
+    return set && meet(set, get);
+  };
+  for (int64_t ops = ahead.getInt(); ops > 0 && index > 0 && !isWritten(ops_[index - 1]); --ops)
+    --index;
+  return begin(ops_[index]);
 }
 
 Operation *Timeline::opFrom(int64_t position) const {
   const auto *op = llvm::partition_point(ops_, [&](Operation *each) { return begin(each) < position; });
-  while (gets_.contains(*op))
+  while (op + 1 != ops_.end() && gets_.contains(*op))
     ++op;
   return *op;
 }

@@ -17,8 +17,8 @@ public:
   /// Position of an op; of a loop: after its body; of a store: of the last op beside it (kBesideAttr).
   int64_t end(mlir::Operation *op) const { return positions_.lookup(op).second; }
 
-  /// From where on the copy of a read should run beside the others, if memory has room (kAheadAttr); else its
-  /// own position.
+  /// From where on the copy of a read should run beside the others, if memory has room (kAheadAttr), behind
+  /// what writes the same elements; else its own position.
   int64_t earliest(train::GetOp get) const;
   /// The last position of the first ops of the entry, of at least one.
   int64_t endOfFirst(int64_t ops) const {

@@ -1,6 +1,7 @@
 #include "lib/Offload/CopySchedule.h"
 
 #include "lib/Analysis/CopyAttributes.h"
+#include "lib/Analysis/StateOrder.h"
 #include "lib/Offload/Groups.h"
 #include "lib/Offload/Readers.h"
 #include "lib/Support/StoredElement.h"
@@ -68,22 +69,25 @@ void CopySchedule::run(int64_t bytes) {
 }
 
 void CopySchedule::keepOutlasting(const CopySchedule &next) {
+  if (late_.empty())
+    return;
+  const std::vector<double> begins = next.begins();
   for (auto [set, end] : late_)
-    if (const int64_t ops = next.opsBegunBy(end - times_.end()); ops > 0)
-      set->setAttr(kOutlastsAttr, OpBuilder(set).getI64IntegerAttr(ops));
+    if (const auto begun = std::lower_bound(begins.begin(), begins.end(), end - times_.end());
+        begun != begins.begin())
+      set->setAttr(kOutlastsAttr, OpBuilder(set).getI64IntegerAttr(begun - begins.begin()));
 }
 
-/// Of the entry as it stands now: where the first op stands that begins later, and does not move.
-int64_t CopySchedule::opsBegunBy(double seconds) const {
-  if (seconds <= 0)
-    return 0;
-  int64_t ops = 0;
-  for (Operation &op : *profile_.op(0)->getBlock()) {
-    if (!isFetch(&op) && times_.begin(&op) > seconds)
-      break;
-    ++ops;
+/// Of ops as they stand now: when the next one begins that does not move.
+std::vector<double> CopySchedule::begins() const {
+  std::vector<double> begins;
+  double next = times_.end();
+  for (Operation &op : llvm::reverse(*profile_.op(0)->getBlock())) {
+    next = isFetch(&op) ? next : times_.begin(&op);
+    begins.push_back(next);
   }
-  return ops;
+  std::reverse(begins.begin(), begins.end());
+  return begins;
 }
 
 // --- Stores ---
@@ -222,8 +226,8 @@ void CopySchedule::fetchAhead(int64_t bytes) {
       --place;
     wanted = place;
     fetch->moveBefore(anchorAt(previous));
-    if (wanted < previous)
-      early_.push_back({fetch, anchorAt(wanted)});
+    if (Operation *anchor = anchorAt(wanted); anchor != anchorAt(previous))
+      early_.push_back({fetch, anchor});
     disk.passTo(wanted, fetch);
     previousWanted = wanted;
   }

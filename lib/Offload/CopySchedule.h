@@ -28,7 +28,7 @@ public:
   void keepOutlasting(const CopySchedule &next);
 
 private:
-  int64_t opsBegunBy(double seconds) const;
+  std::vector<double> begins() const;
   CopySchedule(mlir::Block &block, OpTimes times, const mlir::SymbolTable &symbols, const Machine &machine);
   double seconds(mlir::Operation *copy) const;
   bool isFetch(mlir::Operation *op) const;

@@ -183,14 +183,6 @@ private:
 
 } // namespace
 
-bool meet(train::SetOp set, train::GetOp get) {
-  if (set.getStateAttr() != get.getStateAttr())
-    return false;
-  const auto size = [](Value piece) { return nn::tensorType(piece).getNumElements(); };
-  const auto setBegin = int64_t(set.getOffset()), getBegin = int64_t(get.getOffset());
-  return setBegin < getBegin + size(get.getResult()) && getBegin < setBegin + size(set.getValue());
-}
-
 SmallVector<Group> cutGroup(const Group &group, int64_t bytes) {
   auto kernel = dyn_cast<nn::KernelOp>(group.op);
   const std::optional<KernelPieces> pieces = kernel ? KernelPieces::of(kernel) : std::nullopt;

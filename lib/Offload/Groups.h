@@ -12,9 +12,6 @@ struct Group {
   llvm::SmallVector<train::SetOp> sets;
 };
 
-/// Whether both access some of the same elements.
-bool meet(train::SetOp set, train::GetOp get);
-
 /// The group, or if its op is a kernel that can be cut, groups of pieces of it in its place: each with at
 /// most `bytes` of states, as far as blocks of a disk and rows of tensors allow it.
 llvm::SmallVector<Group> cutGroup(const Group &group, int64_t bytes);

@@ -98,7 +98,8 @@ def Offload : Pass<"offload", "::mlir::ModuleOp"> {
     would wait: the disk has to fetch the group behind all that is stored before it, and to move all that follows, in time. So fetches of an update begin
     in the backward, as that frees memory, and in front of its stores. For both, values may take memory up to what they take anywhere in an entry without it, by an estimate, less an
     eighth for gaps between buffers. If a fetch should begin even earlier, it says how many ops (`{plan.ahead = 3}`). Memory planning knows what
-    is free, and lets it begin so.
+    is free, and lets it begin so. The last stores of states go on beside the micro-step that comes next, and say beside how many of its ops (`{plan.outlasts = 9}`), so
+    that their memory is needed late there.
   }];
   let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::dist::DistDialect", "::trainc::plan::PlanDialect",
                            "::trainc::train::TrainDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"]; // kernels are priced by their bodies

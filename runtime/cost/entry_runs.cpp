@@ -31,15 +31,14 @@ public:
 private:
   std::vector<EntryRuns> runOnce() {
     std::vector<EntryRuns> runs;
-    for (size_t entry = 0; entry < entries_.size(); ++entry) {
-      const bool meets = !left_.parts.empty();
-      runs.push_back({entry, 1, runBehind(entry)});
-      const uint64_t others = entries_[entry].runs - 1;
-      if (others > 0 && (meets || !left_.parts.empty()))
-        runs.push_back({entry, others, runBehind(entry)});
-      else
-        runs.back().runs += others;
-    }
+    for (size_t entry = 0; entry < entries_.size(); ++entry)
+      for (uint64_t waiting = entries_[entry].runs; waiting > 0;) {
+        const bool meetsNothing = left_.parts.empty(), meetsOwn = left_.entry == entry && leavesSome(entry);
+        Schedule schedule = runBehind(entry);
+        const bool areOthersAlike = meetsOwn || (meetsNothing && left_.parts.empty());
+        runs.push_back({entry, areOthersAlike ? waiting : 1, std::move(schedule)});
+        waiting -= runs.back().runs;
+      }
     return runs;
   }
 

@@ -27,7 +27,7 @@ struct TaskSpan {
 
 /// A time in which the compute stream has nothing to do, before `task`, or at the end.
 struct ComputeWait {
-  static constexpr uint32_t kEnd = UINT32_MAX, kBefore = UINT32_MAX;
+  static constexpr uint32_t kEnd = UINT32_MAX, kBefore = UINT32_MAX - 1;
 
   TaskSpan span;
   uint32_t task = kEnd;   ///< what begins then, or kEnd

@@ -66,9 +66,6 @@ Result<std::unique_ptr<Executor>> Executor::create(const fb::Plan &plan, Device 
   return executor;
 }
 
-/// Arenas may go with the communicator.
-Executor::~Executor() { (void)device_.settle(); }
-
 Status Executor::allocateArenas() {
   const uint64_t before = allocatedBytes();
   std::vector<DeviceAddress> arenas;

@@ -59,7 +59,6 @@ public:
   /// create their executors together.
   static Result<std::unique_ptr<Executor>> create(const fb::Plan &plan, Device &device,
                                                   ExecutorOptions options = {});
-  ~Executor();
 
   const fb::Plan &plan() const { return plan_; }
   Device &device() { return device_; }

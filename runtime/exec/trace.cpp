@@ -140,19 +140,27 @@ void TraceWriter::onStep(const Step &step, TimeSpan span) {
 /// A run that was predicted to last longer than it does pushes the next one on: slices of a track follow each
 /// other.
 void TraceWriter::addPredicted(const PredictedRuns::Run &run, double begin) {
-  begin = std::max(begin, predictedEnd_);
-  predictedEnd_ = begin + run.schedule.seconds;
   const auto &instructions = *run.entry->instructions();
-  for (uint32_t index = 0; index < instructions.size(); ++index) {
+  const auto streamOf = [&](uint32_t index) {
+    return static_cast<size_t>(instructions.Get(index)->stream());
+  };
+  const std::vector<TaskSpan> &spans = run.schedule.tasks;
+  for (uint32_t index = 0; index < spans.size(); ++index)
+    if (spans[index].seconds() > 0)
+      begin = std::max(begin, predictedEnds_[streamOf(index)] - spans[index].begin);
+  for (uint32_t index = 0; index < spans.size(); ++index) {
     const fb::Instruction &each = *instructions.Get(index);
-    const TaskSpan &span = run.schedule.tasks[index];
-    if (span.seconds() > 0)
-      addSlice(trackOf(each.stream()) + kPredicted, {begin + span.begin, begin + span.end},
-               members({{"name", opOf(plan_, each)},
-                        {"cat", "predicted"},
-                        {"args",
-                         {{"entry", view(run.entry->name())},
-                          {"source", sourceText(*plan_.sources()->Get(each.source()))}}}}));
+    const TaskSpan &span = spans[index];
+    if (span.seconds() <= 0)
+      continue;
+    double &end = predictedEnds_[streamOf(index)];
+    end = std::max(end, begin + span.end);
+    addSlice(trackOf(each.stream()) + kPredicted, {begin + span.begin, begin + span.end},
+             members({{"name", opOf(plan_, each)},
+                      {"cat", "predicted"},
+                      {"args",
+                       {{"entry", view(run.entry->name())},
+                        {"source", sourceText(*plan_.sources()->Get(each.source()))}}}}));
   }
 }
 

@@ -5,7 +5,9 @@
 #include "runtime/base/status.h"
 #include "runtime/device/device.h"
 #include "runtime/exec/predicted_runs.h"
+#include "runtime/plan/streams.h"
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -70,7 +72,7 @@ private:
   uint64_t stepsLeft_;
   uint32_t rank_;
   PredictedRuns predictedRuns_;
-  double predictedEnd_ = 0; ///< of the run before
+  std::array<double, kStreams> predictedEnds_{}; ///< of the runs before, by stream
   std::unordered_map<const fb::Instruction *, Texts> texts_;
   std::unordered_set<uint32_t> tracks_; ///< that have a name
   std::string waiting_;                 ///< for being written

@@ -1,8 +1,8 @@
 // Copies to disk that go on when their entry has ended.
 //
-// An entry's last copies to disk read scratch memory, and nothing in the entry waits for them. The next entry
-// may begin meanwhile. What it does on the disk's stream is behind them. Of all else only an instruction that
-// writes their memory waits, and those follow from the operands.
+// An entry's last copies to disk read scratch memory. What writes that later in the entry waits for them. The
+// next entry may begin meanwhile. What it does on the disk's stream is behind them. Of all else only an
+// instruction that writes their memory waits, and those follow from the operands.
 #pragma once
 
 #include "runtime/schema/plan_generated.h"

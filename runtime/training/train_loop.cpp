@@ -20,7 +20,9 @@ TrainLoop::TrainLoop(TrainParts parts, TrainOptions options, TrainerState start)
       tokensPerSample_(std::max<uint64_t>(1, parts_.executor.plan().training()->seq_len())) {}
 
 Status TrainLoop::run() {
-  const Status status = settle(runSteps());
+  Status status = runSteps();
+  if (status.ok())
+    status = settle();
   const Status saved = saveLast();
   parts_.observers.tell(&RunObserver::onEnd);
   if (!status.ok() && !saved.ok())
@@ -29,10 +31,11 @@ Status TrainLoop::run() {
 }
 
 /// The last step's copies may go on still.
-Status TrainLoop::settle(Status status) {
-  if (const Status settled = parts_.executor.settle(); status.ok() && !settled.ok())
-    return Status(settled.code(), fmt::format("behind step {}: {}", position_.step, settled.message()));
-  return status;
+Status TrainLoop::settle() {
+  const Status settled = parts_.executor.settle();
+  return settled.ok()
+             ? settled
+             : Status(settled.code(), fmt::format("behind step {}: {}", position_.step, settled.message()));
 }
 
 Status TrainLoop::saveLast() {

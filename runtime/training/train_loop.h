@@ -68,8 +68,8 @@ private:
   Status evaluate();
   /// Writes the checkpoint of where the run ends; of a run that a rank has left half done, only waits for the
   /// one before.
-  Status settle(Status status);
   Status saveLast();
+  Status settle();
   void note(const std::string &text) const { parts_.observers.tell(&RunObserver::onNote, text); }
   void warn(const std::string &text) const { parts_.observers.tell(&RunObserver::onWarning, text); }
   /// Agrees with all ranks on whether the next step is run, for which this one has got `batch`.

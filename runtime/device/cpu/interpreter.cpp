@@ -40,6 +40,9 @@ Status Interpreter::run(StepRange steps) {
   const bool isWhole = steps.end == program().steps.size(), leavesCopies = isWhole && !outlasting_.empty();
   times_.begin();
   before_ = device_.takeOutlasting();
+  if (before_ && before_->program().plan != program().plan) // of whose memory nothing is known
+    if (const Status ended = endBefore(); !ended.ok())
+      return ended;
   waits_ = before_ ? &waitsBehind(*before_) : nullptr;
   nextWait_ = 0;
   Status status = issueAll(steps);
@@ -63,7 +66,7 @@ Status Interpreter::run(StepRange steps) {
 // --- Copies of the entry before ---
 
 const std::vector<Interpreter::OutlastingStep> &Interpreter::waitsBehind(const Interpreter &before) {
-  const auto [known, isNew] = waitsBehind_.try_emplace(&before);
+  const auto [known, isNew] = waitsBehind_.try_emplace(before.program().entry);
   if (isNew)
     for (const auto [instruction, copy] :
          outlastingWaits(*program().plan, *before.program().entry, *program().entry))

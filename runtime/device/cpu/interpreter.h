@@ -65,7 +65,7 @@ private:
   Interpreter *before_ = nullptr;    ///< the entry whose copies may still run
   const std::vector<OutlastingStep> *waits_ = nullptr; ///< for those
   size_t nextWait_ = 0;
-  std::unordered_map<const Interpreter *, std::vector<OutlastingStep>>
+  std::unordered_map<const fb::Entry *, std::vector<OutlastingStep>>
       waitsBehind_; ///< of entries that were before this one
 };
 

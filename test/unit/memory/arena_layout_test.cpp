@@ -122,7 +122,7 @@ TEST(SpreadInArena, IsUsedAgainAwayFromWhatIsThereThen) {
 TEST(SpreadInArena, IsUsedAgainBesideOthers) {
   // Of the next entry the first 64 bytes are in use from its second position on, the others from its fourth
   // one on.
-  const PlacedBuffer others[] = {{{11, 15}, 0, 64}, {{13, 15}, 64, 64}};
+  const PlacedBuffer others[] = {{{11, 15}, 0, 4}, {{13, 15}, 64, 64}};
   llvm::SmallVector<Lifetime> lifetimes = {{8, 9, 64, 1, 8, {10, 12}}};
   EXPECT_EQ(spread(lifetimes, 128, others).offsets[0], 64);
   EXPECT_EQ(lifetimes[0].again.last, 12);

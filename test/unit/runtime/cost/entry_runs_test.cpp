@@ -80,6 +80,26 @@ TEST(EntryRuns, TheFirstOfManyRunsMeetsTheUpdates) {
   EXPECT_EQ(runs[2].schedule.seconds, 1);
 }
 
+/// A second of what is left takes five micro-steps of 0.2 seconds, and the update meets nothing of it.
+TEST(EntryRuns, WhatIsLeftMayLastForSeveralRuns) {
+  const EntryTasks microStep{.tasks = {{kComputes, 0.25, {}}}, .runs = 8},
+      update{.tasks = {{kStores, 1, {}}, {kComputes, 1, {0}}, {kStores, 1, {1}, /*outlasts=*/true}}};
+  const auto runs = step({microStep, update});
+  ASSERT_EQ(runs.size(), 6U) << "four beside it, the others, and the update";
+  EXPECT_EQ(runs[3].schedule.streams[kStores].busy, 0.25);
+  EXPECT_EQ(runs[4].runs, 4U);
+  EXPECT_EQ(runs[4].schedule.streams[kStores].busy, 0);
+  EXPECT_THAT(runs[5].schedule.tasks, ElementsAre(TaskSpan{0, 1}, TaskSpan{1, 2}, TaskSpan{2, 3}));
+}
+
+/// An entry that leaves something in each run meets its own.
+TEST(EntryRuns, RunsThatLeaveSomethingAreAlikeFromTheSecondOn) {
+  const auto runs = step({storing(1, 2, 5)});
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_EQ(runs[0].runs, 5U);
+  EXPECT_EQ(runs[0].schedule.seconds, 2);
+}
+
 /// It goes on beside a short entry, and beside the one behind that.
 TEST(EntryRuns, AnEntryThatStoresNothingPassesItOn) {
   const EntryTasks begin{.tasks = {{kComputes, 1, {}}}};

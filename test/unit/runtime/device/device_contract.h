@@ -107,6 +107,42 @@ TEST_P(DeviceTest, CopiesToDiskAndBack) {
   EXPECT_THAT(download(to, values.size()), testing::Each(0.0f)) << "what nobody has written";
 }
 
+/// A store may go on when its entry has ended. Who writes its memory, or reads what it brings, waits for it;
+/// an entry between that does neither does not.
+TEST_P(DeviceTest, StoresOutlastTheirEntry) {
+  const uint64_t count = uint64_t{4} << 20, bytes = count * sizeof(float), block = kDiskAlignment;
+  const std::vector<float> values(count, 3);
+  PlanBuilder builder;
+  const uint32_t from = builder.buffer("from", PlanBuilder::kScratch, fb::DType::F32, count),
+                 disk = builder.buffer("disk", builder.arena("disk", fb::Space::Disk, /*persistent=*/true),
+                                       fb::DType::F32, count),
+                 other = builder.buffer("other", PlanBuilder::kPersistent, fb::DType::F32, count);
+  auto &store = builder.entry("update").instructions;
+  builder.copy(store, at(from), at(disk), bytes);
+  PlanBuilder::on(store, fb::Stream::Disk);
+  builder.zero(builder.entry("begin_step").instructions, at(other), bytes);
+  builder.zero(builder.entry("micro_step").instructions, at(from, bytes - block), block);
+  PlanBytes file(builder.payload());
+  const fb::Plan &plan = *fb::GetPlan(file.payload().data());
+  const DeviceAddress onDisk = *device.allocate("disk", fb::Space::Disk, bytes, nullptr);
+  const std::array addresses{upload(values), onDisk, *allocate("other", bytes)};
+  std::vector<std::unique_ptr<Executable>> executables;
+  for (const fb::Entry *entry : *plan.entries())
+    executables.push_back(
+        std::move(*device.prepare(resolveProgram(plan, *entry, 0, addresses), nullptr, nullptr)));
+  for (int round = 0; round < 5; ++round) {
+    device.write(addresses[0], std::as_bytes(std::span(values)));
+    for (const auto &executable : executables)
+      device.enqueue(*executable, {0, static_cast<uint32_t>(executable->program().steps.size())});
+    EXPECT_TRUE(device.synchronise().ok());
+    std::vector<float> stored(count);
+    EXPECT_TRUE(device.readBeside(std::as_writable_bytes(std::span(stored)), onDisk).ok());
+    EXPECT_EQ(stored, values);
+    EXPECT_EQ(download(addresses[0], count).back(), 0);
+    EXPECT_TRUE(device.settle().ok());
+  }
+}
+
 TEST_P(DeviceTest, CopiesBesideWhatRuns) {
   const std::vector<float> values = randomFloats(100, 5);
   const DeviceAddress address = upload(values);

@@ -62,7 +62,7 @@ PlanBuilder fullPlan() {
   const uint32_t weight = b.buffer("w", PlanBuilder::kPersistent, DType::F32, kWeight, Parameter);
   const uint32_t gradient = b.buffer("w.grad", PlanBuilder::kPersistent, DType::F32, kWeight, Gradient);
   const uint32_t logits = b.buffer("logits", PlanBuilder::kPersistent, DType::F32, kRow, Cache);
-  const uint32_t tokens = b.buffer("tokens", PlanBuilder::kScratch, DType::I32, 4, Input);
+  const uint32_t tokens = b.buffer("tokens", PlanBuilder::kPersistent, DType::I32, 4, Input);
   const uint32_t rows = b.buffer("rows", PlanBuilder::kScratch, DType::F32, 4 * kRow, Activation);
   const uint32_t product = b.buffer("product", PlanBuilder::kScratch, DType::F32, kProduct, Activation);
   const uint32_t scratch = b.buffer("inverse", PlanBuilder::kScratch, DType::F32, kWeight, Activation);

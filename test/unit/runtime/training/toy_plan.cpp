@@ -30,18 +30,19 @@ struct Buffers {
 
 Buffers addBuffers(PlanBuilder &b) {
   using enum fb::Role;
-  constexpr uint32_t persistent = PlanBuilder::kPersistent, scratch = PlanBuilder::kScratch;
+  constexpr uint32_t persistent = PlanBuilder::kPersistent;
   const auto to = fb::Direction::ToDevice, from = fb::Direction::FromDevice;
   return {.weights = b.buffer("wte", persistent, DType::F32, kToyWeights, Parameter),
           .momentum = b.buffer("exp_avg.wte", persistent, DType::F32, kToyWeights, Optimizer),
           .updates = b.buffer("updates", persistent, DType::I64, 1, Optimizer),
           .gradient = b.buffer("wte.gradient", persistent, DType::F32, kToyWeights, Gradient),
           .logits = b.buffer("logits", persistent, DType::F32, kToyVocabulary, Cache),
-          .tokens = b.buffer("tokens", scratch, DType::I32, kToyMicroTokens, Input),
-          .labels = b.buffer("labels", scratch, DType::I32, kToyMicroTokens, Input),
-          .stepLabels = b.buffer("step labels", scratch, DType::I32, kToyAccumulate * kToyMicroTokens, Input),
-          .context = b.buffer("context", scratch, DType::I32, kToyLength, Input),
-          .token = b.buffer("token", scratch, DType::I32, 1, Input),
+          .tokens = b.buffer("tokens", persistent, DType::I32, kToyMicroTokens, Input),
+          .labels = b.buffer("labels", persistent, DType::I32, kToyMicroTokens, Input),
+          .stepLabels =
+              b.buffer("step labels", persistent, DType::I32, kToyAccumulate * kToyMicroTokens, Input),
+          .context = b.buffer("context", persistent, DType::I32, kToyLength, Input),
+          .token = b.buffer("token", persistent, DType::I32, 1, Input),
           .lr = b.scalar("lr", DType::F32, to),
           .seed = b.scalar("seed", DType::I64, to),
           .position = b.scalar("position", DType::I32, to),

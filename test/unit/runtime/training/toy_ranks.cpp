@@ -47,7 +47,7 @@ void prepend(fb::EntryT &entry, Body first) {
 /// Targets are counted micro-batch by micro-batch.
 void countTargets(PlanBuilder &b, uint64_t accumulate) {
   const uint32_t targets = find(b, "targets");
-  const uint32_t labels = b.buffer("labels of the step", PlanBuilder::kScratch, DType::I32,
+  const uint32_t labels = b.buffer("labels of the step", PlanBuilder::kPersistent, DType::I32,
                                    accumulate * kToyMicroTokens, fb::Role::Input);
   const uint32_t count =
       b.kernel("toy_count", 1,
