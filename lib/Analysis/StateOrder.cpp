@@ -12,6 +12,15 @@ using namespace mlir;
 
 namespace trainc {
 
+size_t NumberedWrites::behindLast(size_t end, train::GetOp get) const {
+  const auto found = writes_.find(get.getStateAttr());
+  if (found != writes_.end())
+    for (auto [number, set] : llvm::reverse(found->second))
+      if (number < end && meet(set, get))
+        return number + 1;
+  return 0;
+}
+
 bool meet(train::SetOp set, train::GetOp get) {
   if (set.getStateAttr() != get.getStateAttr())
     return false;

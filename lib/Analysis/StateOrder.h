@@ -17,6 +17,17 @@ bool conflict(mlir::Operation *a, mlir::Operation *b);
 /// Whether both access some of the same elements of a state.
 bool meet(train::SetOp set, train::GetOp get);
 
+/// Writes of states in a block, each with a number of the caller's, which grow.
+class NumberedWrites {
+public:
+  void add(size_t number, train::SetOp set) { writes_[set.getStateAttr()].push_back({number, set}); }
+  /// Behind the number of the last write below `end` of an element that `get` reads; 0 if there is none.
+  size_t behindLast(size_t end, train::GetOp get) const;
+
+private:
+  llvm::DenseMap<mlir::Attribute, llvm::SmallVector<std::pair<size_t, train::SetOp>>> writes_;
+};
+
 /// By write of a state in the block: the next op that must stay behind it. Moves that keep all such orders
 /// do not change what it is.
 llvm::DenseMap<mlir::Operation *, mlir::Operation *> nextAccesses(mlir::Block &block);

@@ -11,58 +11,35 @@ namespace trainc {
 
 namespace {
 
-/// Buffers that have their places.
-class Places {
-public:
-  explicit Places(int64_t alignment) : alignment_(alignment) {}
+/// A buffer that has its place.
+struct Placed {
+  int64_t begin, end; ///< bytes
+  Interval life, again;
+  unsigned number; ///< among the lifetimes
 
-  /// The lowest offset at which it fits beside those that live at the same time.
-  int64_t lowestGap(const Lifetime &lifetime) const {
-    const Interval life{lifetime.first, lifetime.last};
-    int64_t offset = 0;
-    for (const Placed &other : placed_) {
-      if (!life.meets(other.life) && !life.meets(other.again) && !lifetime.again.meets(other.life) &&
-          !lifetime.again.meets(other.again))
-        continue;
-      if (other.begin - offset >= bytesOf(lifetime))
-        break;
-      offset = std::max(offset, int64_t(llvm::alignTo(other.end, lifetime.alignment)));
-    }
-    return offset;
+  bool livesWith(const Lifetime &other) const {
+    const Interval otherLife{other.first, other.last};
+    return life.meets(otherLife) || life.meets(other.again) || again.meets(otherLife) ||
+           again.meets(other.again);
   }
-
-  void add(const Lifetime &lifetime, int64_t offset) {
-    insert({offset, offset + bytesOf(lifetime), {lifetime.first, lifetime.last}, lifetime.again});
-    end_ = std::max(end_, offset + bytesOf(lifetime));
+  bool operator<(const Placed &other) const {
+    return std::pair(begin, number) < std::pair(other.begin, other.number);
   }
-  /// What add() has added.
-  void remove(const Lifetime &lifetime, int64_t offset) {
-    const auto isIt = [&](const Placed &other) {
-      return other.begin == offset && other.life.first == lifetime.first && other.life.last == lifetime.last;
-    };
-    placed_.erase(std::find_if(placed_.begin(), placed_.end(), isIt));
-  }
-  void add(const PlacedBuffer &other) {
-    insert({other.offset, other.offset + int64_t(llvm::alignTo(other.bytes, alignment_)), other.life, {}});
-  }
-
-  int64_t bytesOf(const Lifetime &lifetime) const { return llvm::alignTo(lifetime.bytes, alignment_); }
-  int64_t end() const { return end_; }
-
-private:
-  struct Placed {
-    int64_t begin, end; ///< bytes
-    Interval life, again;
-  };
-  void insert(const Placed &placed) {
-    const auto isBehind = [](int64_t at, const Placed &other) { return at < other.begin; };
-    placed_.insert(std::upper_bound(placed_.begin(), placed_.end(), placed.begin, isBehind), placed);
-  }
-
-  int64_t alignment_;
-  std::vector<Placed> placed_; ///< sorted by `begin`
-  int64_t end_ = 0;
 };
+
+/// The lowest offset at which so many bytes fit beside those of `placed`, which are in order, that live at
+/// the same time.
+int64_t lowestGap(llvm::ArrayRef<Placed> placed, const Lifetime &lifetime, int64_t bytes) {
+  int64_t offset = 0;
+  for (const Placed &other : placed) {
+    if (!other.livesWith(lifetime))
+      continue;
+    if (other.begin - offset >= bytes)
+      break;
+    offset = std::max(offset, int64_t(llvm::alignTo(other.end, lifetime.alignment)));
+  }
+  return offset;
+}
 
 } // namespace
 
@@ -79,33 +56,40 @@ static llvm::SmallVector<unsigned> bySize(llvm::ArrayRef<Lifetime> lifetimes) {
 ArenaLayout layOutArena(llvm::ArrayRef<Lifetime> lifetimes, int64_t alignment) {
   ArenaLayout layout;
   layout.offsets.resize(lifetimes.size());
-  Places places(alignment);
+  std::vector<Placed> placed;
   for (unsigned index : bySize(lifetimes)) {
     Lifetime own = lifetimes[index];
     own.again = {};
-    layout.offsets[index] = places.lowestGap(own);
-    places.add(own, layout.offsets[index]);
+    const int64_t bytes = llvm::alignTo(own.bytes, alignment), offset = lowestGap(placed, own, bytes);
+    const Placed buffer{offset, offset + bytes, {own.first, own.last}, {}, index};
+    placed.insert(std::upper_bound(placed.begin(), placed.end(), buffer), buffer);
+    layout.offsets[index] = offset;
+    layout.bytes = std::max(layout.bytes, offset + bytes);
   }
-  layout.bytes = places.end();
   return layout;
 }
 
-/// Of the numbers from `sure` to `wanted` one close to `wanted` that is `good`, found to within a sixteenth
-/// of the way. `sure` is, and what is good is so all the way from there on.
+/// Of the numbers from `sure` to `wanted` one close to `wanted` that is `good`, or `sure`, which is, if a
+/// sixteenth of the way is not. What is good is so all the way from there on.
 static int64_t furthest(int64_t sure, int64_t wanted, llvm::function_ref<bool(int64_t)> good) {
-  constexpr int kTries = 4;
-  if (sure == wanted || good(wanted))
+  if (good(wanted))
     return wanted;
-  for (int tries = 0; tries < kTries; ++tries) {
+  const int64_t way = wanted - sure, step = way / 16, least = sure + (step != 0 ? step : way > 0 ? 1 : -1);
+  if (least == wanted || !good(least))
+    return sure;
+  sure = least;
+  for (int tries = 0; tries < 3; ++tries) {
     const int64_t middle = sure + (wanted - sure) / 2;
     (good(middle) ? sure : wanted) = middle;
   }
   return sure;
 }
 
-/// Numbers the lifetimes that `wishes`, those with more of it first.
+/// The numbers of those that wish something, those first that wish the most. Of more than a thousand the rest
+/// is left as it is: each takes time as all buffers of the arena do.
 static llvm::SmallVector<unsigned> byWish(llvm::ArrayRef<Lifetime> lifetimes,
                                           llvm::function_ref<int64_t(const Lifetime &)> wish) {
+  constexpr size_t kMost = 1024;
   llvm::SmallVector<unsigned> order;
   for (unsigned index = 0; index < lifetimes.size(); ++index)
     if (wish(lifetimes[index]) > 0)
@@ -113,6 +97,7 @@ static llvm::SmallVector<unsigned> byWish(llvm::ArrayRef<Lifetime> lifetimes,
   llvm::sort(order, [&](unsigned a, unsigned b) {
     return std::pair(-wish(lifetimes[a]), a) < std::pair(-wish(lifetimes[b]), b);
   });
+  order.truncate(std::min(order.size(), kMost));
   return order;
 }
 
@@ -123,52 +108,113 @@ class Spread {
 public:
   Spread(llvm::MutableArrayRef<Lifetime> lifetimes, ArenaLayout &layout, int64_t alignment, int64_t bytes,
          llvm::ArrayRef<PlacedBuffer> others)
-      : lifetimes_(lifetimes), offsets_(layout.offsets), bytes_(bytes), places_(alignment) {
+      : lifetimes_(lifetimes), offsets_(layout.offsets), alignment_(alignment), bytes_(bytes) {
     for (const PlacedBuffer &other : others)
-      places_.add(other);
-    for (auto [lifetime, offset] : llvm::zip(lifetimes, offsets_)) {
-      again_.push_back(std::exchange(lifetime.again, {}));
-      places_.add(lifetime, offset);
+      placed_.push_back({other.offset,
+                         other.offset + int64_t(llvm::alignTo(other.bytes, alignment)),
+                         other.life,
+                         {},
+                         unsigned(lifetimes.size() + placed_.size())});
+    for (unsigned index = 0; index < lifetimes.size(); ++index) {
+      again_.push_back(std::exchange(lifetimes[index].again, {}));
+      use({lifetimes[index].first, std::max(lifetimes[index].last, again_.back().last)},
+          0); // those that are asked for
+      use({lifetimes[index].first, lifetimes[index].last}, bytesOf(index));
+      placed_.push_back(placedAt(index, offsets_[index]));
     }
+    for (const PlacedBuffer &other : others)
+      use(other.life, int64_t(llvm::alignTo(other.bytes, alignment)));
+    std::sort(placed_.begin(), placed_.end());
   }
 
   /// Has a buffer begin as early as has room.
   void beginEarly(unsigned index) {
-    Lifetime &lifetime = lifetimes_[index];
-    places_.remove(lifetime, offsets_[index]);
-    lifetime.first = furthest(lifetime.first, lifetime.earliest, [&](int64_t first) {
-      lifetime.first = first;
-      return fits(lifetime);
-    });
-    place(index);
+    Lifetime longest = lifetimes_[index];
+    while (longest.first > longest.earliest && hasRoomAt(longest.first - 1, index))
+      --longest.first;
+    lengthen(index, longest, lifetimes_[index].first, longest.first,
+             [](Lifetime &lifetime, int64_t first) { lifetime.first = first; });
   }
 
   /// Has a buffer in use again for as long as has room.
   void useAgain(unsigned index) {
-    Lifetime &lifetime = lifetimes_[index];
-    const Interval wanted = again_[index];
-    places_.remove(lifetime, offsets_[index]);
-    lifetime.again = {wanted.first, furthest(wanted.first - 1, wanted.last, [&](int64_t last) {
-                        lifetime.again = {wanted.first, last};
-                        return fits(lifetime);
-                      })};
-    place(index);
+    Lifetime longest = lifetimes_[index];
+    longest.again = {again_[index].first, again_[index].first - 1};
+    while (longest.again.last < again_[index].last && hasRoomAt(longest.again.last + 1, index))
+      ++longest.again.last;
+    lengthen(index, longest, longest.again.first - 1, longest.again.last,
+             [&](Lifetime &lifetime, int64_t last) { lifetime.again = {again_[index].first, last}; });
   }
 
 private:
-  bool fits(const Lifetime &lifetime) const {
-    return places_.lowestGap(lifetime) + places_.bytesOf(lifetime) <= bytes_;
+  Placed placedAt(unsigned index, int64_t offset) const {
+    const Lifetime &lifetime = lifetimes_[index];
+    return {offset,
+            offset + int64_t(llvm::alignTo(lifetime.bytes, alignment_)),
+            {lifetime.first, lifetime.last},
+            lifetime.again,
+            index};
   }
-  void place(unsigned index) {
-    offsets_[index] = places_.lowestGap(lifetimes_[index]);
-    places_.add(lifetimes_[index], offsets_[index]);
+
+  /// Whether all that is in use at a position leaves so many bytes, if not in one piece.
+  bool hasRoomAt(int64_t position, unsigned index) const {
+    return used_[position] + bytesOf(index) <= bytes_;
+  }
+  int64_t bytesOf(unsigned index) const { return llvm::alignTo(lifetimes_[index].bytes, alignment_); }
+
+  void use(const Interval &interval, int64_t bytes) {
+    if (interval.last >= int64_t(used_.size()))
+      used_.resize(interval.last + 1);
+    for (int64_t position = interval.first; position <= interval.last; ++position)
+      used_[position] += bytes;
+  }
+
+  /// Sets a number of the lifetime to one between `sure` and `wanted`, with which it is `longest`, and gives
+  /// it the lowest place then.
+  void lengthen(unsigned index, const Lifetime &longest, int64_t sure, int64_t wanted,
+                llvm::function_ref<void(Lifetime &, int64_t)> set) {
+    if (sure == wanted)
+      return;
+    std::vector<Placed> beside;
+    for (const Placed &other : placed_)
+      if (other.number != index && other.livesWith(longest))
+        beside.push_back(other);
+    const Lifetime before = lifetimes_[index];
+    const int64_t bytes = bytesOf(index);
+    const int64_t found = furthest(sure, wanted, [&](int64_t number) {
+      Lifetime tried = before;
+      set(tried, number);
+      return lowestGap(beside, tried, bytes) + bytes <= bytes_;
+    });
+    if (found == sure)
+      return;
+    Lifetime &lifetime = lifetimes_[index];
+    set(lifetime, found);
+    use({lifetime.first, before.first - 1}, bytes);
+    use(lifetime.again, bytes);
+    move(index, lowestGap(beside, lifetime, bytes));
+  }
+
+  void move(unsigned index, int64_t offset) {
+    const Placed moved = placedAt(index, offset); // which number and offset order
+    const auto is = std::lower_bound(placed_.begin(), placed_.end(), placedAt(index, offsets_[index])),
+               to = std::lower_bound(placed_.begin(), placed_.end(), moved);
+    if (to <= is) {
+      std::rotate(to, is, is + 1);
+      *to = moved;
+    } else {
+      std::rotate(is, is + 1, to);
+      *std::prev(to) = moved;
+    }
+    offsets_[index] = offset;
   }
 
   llvm::MutableArrayRef<Lifetime> lifetimes_;
   llvm::SmallVectorImpl<int64_t> &offsets_;
   std::vector<Interval> again_; ///< as wanted
-  int64_t bytes_;
-  Places places_;
+  int64_t alignment_, bytes_;
+  std::vector<Placed> placed_; ///< in order
+  std::vector<int64_t> used_;  ///< bytes, by position
 };
 
 } // namespace

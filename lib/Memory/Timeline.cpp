@@ -16,6 +16,8 @@ Timeline::Timeline(train::EntryOp entry) {
   for (Operation &op : entry.getBody().front()) {
     if (isa<train::GetOp>(op) && op.hasAttr(kAheadAttr))
       gets_[&op] = ops_.size();
+    if (auto set = dyn_cast<train::SetOp>(op))
+      writes_.add(ops_.size(), set);
     ops_.push_back(&op);
   }
   for (auto set : entry.getBody().getOps<train::SetOp>())
@@ -41,14 +43,9 @@ int64_t Timeline::earliest(train::GetOp get) const {
   const auto found = gets_.find(get);
   if (!ahead || found == gets_.end())
     return begin(get);
-  size_t index = found->second;
-  const auto isWritten = [&](Operation *op) {
-    auto set = dyn_cast<train::SetOp>(op);
-    return set && meet(set, get);
-  };
-  for (int64_t ops = ahead.getInt(); ops > 0 && index > 0 && !isWritten(ops_[index - 1]); --ops)
-    --index;
-  return begin(ops_[index]);
+  const size_t own = found->second, first = writes_.behindLast(own, get);
+  const auto wanted = int64_t(own) - ahead.getInt(); // texts may say any number
+  return begin(ops_[size_t(std::clamp(wanted, int64_t(first), int64_t(own)))]);
 }
 
 Operation *Timeline::opFrom(int64_t position) const {

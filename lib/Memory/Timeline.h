@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dialects/Train/Train.h"
+#include "lib/Analysis/StateOrder.h"
 
 #include "llvm/ADT/DenseMap.h"
 
@@ -42,6 +43,7 @@ private:
 
   llvm::DenseMap<mlir::Operation *, std::pair<int64_t, int64_t>> positions_;
   llvm::SmallVector<mlir::Operation *> ops_;       ///< of the entry itself
+  NumberedWrites writes_;                          ///< by their indices in ops_
   llvm::DenseMap<mlir::Operation *, size_t> gets_; ///< indices in ops_ of those with kAheadAttr
   /// Of values that were asked for. Some have as many readers as the entry has ops, and each of those asks.
   mutable llvm::DenseMap<mlir::Value, int64_t> lastUses_;

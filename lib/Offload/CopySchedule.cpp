@@ -206,6 +206,10 @@ size_t CopySchedule::soonEnough(Operation *fetch, double latest, const DiskQueue
 /// stands in its way.
 void CopySchedule::fetchAhead(int64_t bytes) {
   const llvm::DenseMap<Operation *, double> latest = latestBegins();
+  NumberedWrites writes;
+  for (size_t number = 0; number < profile_.size(); ++number)
+    if (auto set = dyn_cast<train::SetOp>(profile_.op(number)))
+      writes.add(number, set);
   DiskQueue disk(*this); // if all begin soon enough, up to the one before
   size_t previous = 0, previousWanted = 0;
   for (size_t number = 0; number < profile_.size(); ++number) {
@@ -213,18 +217,13 @@ void CopySchedule::fetchAhead(int64_t bytes) {
     if (!isFetch(fetch))
       continue;
     const int64_t own = bytesOfCopy(fetch);
-    const auto mayPass = [&](size_t other) {
-      auto set = dyn_cast<train::SetOp>(profile_.op(other));
-      return !(set && meet(set, cast<train::GetOp>(fetch)));
-    };
-    size_t wanted = soonEnough(fetch, latest.lookup(fetch), disk, previousWanted, number), place = number;
-    while (place > std::max(wanted, previous) && mayPass(place - 1) &&
-           profile_.bytesAt(place - 1) + own <= bytes)
+    const size_t first = writes.behindLast(number, cast<train::GetOp>(fetch)),
+                 wanted =
+                     std::max(soonEnough(fetch, latest.lookup(fetch), disk, previousWanted, number), first);
+    size_t place = number;
+    while (place > std::max(wanted, previous) && profile_.bytesAt(place - 1) + own <= bytes)
       profile_.add(--place, own);
     previous = place;
-    while (place > wanted && mayPass(place - 1))
-      --place;
-    wanted = place;
     fetch->moveBefore(anchorAt(previous));
     if (Operation *anchor = anchorAt(wanted); anchor != anchorAt(previous))
       early_.push_back({fetch, anchor});
