@@ -51,7 +51,7 @@ FailureOr<CopySchedule> CopySchedule::of(train::EntryOp entry, const SymbolTable
 
 CopySchedule::CopySchedule(Block &block, OpTimes times, const SymbolTable &symbols, const Machine &machine)
     : symbols_(symbols), machine_(machine), times_(std::move(times)),
-      profile_(block, [&](Operation *op) { return isFetch(op) || isStore(op); }) {}
+      profile_(block, [&](train::GetOp get) { return isFetch(get); }) {}
 
 void CopySchedule::run(int64_t bytes) {
   keepStored(bytes);

@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace trainc {
 
-MemoryProfile::MemoryProfile(Block &block, llvm::function_ref<bool(Operation *)> isCopied) {
+MemoryProfile::MemoryProfile(Block &block, llvm::function_ref<bool(train::GetOp)> isFetched) {
   for (Operation &op : block) {
     numbers_[&op] = ops_.size();
     ops_.push_back(&op);
@@ -18,7 +18,7 @@ MemoryProfile::MemoryProfile(Block &block, llvm::function_ref<bool(Operation *)>
   bytes_.assign(ops_.size() + 1, 0); // first what changes, then what there is
   for (Operation *op : ops_)
     for (OpResult result : op->getResults())
-      if (hasBytes(result, isCopied)) {
+      if (hasBytes(result, isFetched)) {
         const int64_t bytes = tensorBytes(result.getType());
         bytes_[numberOf(op) + (isMadeOver(result) ? 1 : 0)] += bytes;
         bytes_[lastRead(result) + 1] -= bytes;
@@ -27,16 +27,15 @@ MemoryProfile::MemoryProfile(Block &block, llvm::function_ref<bool(Operation *)>
 }
 
 /// Whether the value takes memory of its own.
-bool MemoryProfile::hasBytes(OpResult result, llvm::function_ref<bool(Operation *)> isCopied) const {
+bool MemoryProfile::hasBytes(OpResult result, llvm::function_ref<bool(train::GetOp)> isFetched) const {
   Operation *op = result.getOwner();
-  if (isa<train::GetOp>(op))
-    return isCopied(op);
+  if (auto get = dyn_cast<train::GetOp>(op))
+    return isFetched(get);
   if (isView(op) || isa<train::InputOp>(op) || isZero(op))
     return false;
   Value updated = inPlaceOperand(result);
-  const bool isMadeInState = llvm::any_of(
-      result.getUsers(), [&](Operation *user) { return isa<train::SetOp>(user) && !isCopied(user); });
-  return (!updated || isZero(updated)) && !isMadeInState;
+  const bool goesToState = llvm::any_of(result.getUsers(), llvm::IsaPred<train::SetOp>);
+  return (!updated || isZero(updated)) && !goesToState;
 }
 
 /// Whether a kernel can compute the value over an operand that nothing reads afterwards.

@@ -10,8 +10,8 @@ namespace trainc {
 /// the device's memory are not counted, nor what is made in their place.
 class MemoryProfile {
 public:
-  /// `isCopied` says which reads and writes of states are copies to scratch and from there.
-  MemoryProfile(mlir::Block &block, llvm::function_ref<bool(mlir::Operation *)> isCopied);
+  /// `isFetched` says of which reads of states the values lie in scratch.
+  MemoryProfile(mlir::Block &block, llvm::function_ref<bool(train::GetOp)> isFetched);
 
   // Ops of the block, by their numbers:
   size_t size() const { return ops_.size(); }
@@ -25,7 +25,7 @@ public:
   int64_t peak() const { return bytes_.empty() ? 0 : *llvm::max_element(bytes_); }
 
 private:
-  bool hasBytes(mlir::OpResult result, llvm::function_ref<bool(mlir::Operation *)> isCopied) const;
+  bool hasBytes(mlir::OpResult result, llvm::function_ref<bool(train::GetOp)> isFetched) const;
   bool isMadeOver(mlir::OpResult result) const;
 
   llvm::SmallVector<mlir::Operation *> ops_;
