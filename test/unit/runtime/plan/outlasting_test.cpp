@@ -41,7 +41,10 @@ protected:
     bytes_.emplace(builder_.payload());
     return *fb::GetPlan(bytes_->payload().data());
   }
-  std::vector<uint32_t> copies() { return outlastingCopies(plan(), *plan().entries()->Get(0)); }
+  std::vector<uint32_t> copies() {
+    const fb::Plan &plan = this->plan();
+    return outlastingCopies(plan, *plan.entries()->Get(0));
+  }
   std::vector<OutlastingWait> waits() {
     const fb::Plan &plan = this->plan();
     return outlastingWaits(plan, *plan.entries()->Get(0), *plan.entries()->Get(1));
