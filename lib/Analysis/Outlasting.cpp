@@ -17,7 +17,7 @@ static bool readsScratch(plan::InstructionOpInterface instruction, const plan::S
   if (!copy)
     return false;
   auto arena = around.symbols().lookup<plan::ArenaOp>(around.buffer(copy.getSource()).getArena());
-  return !arena.getPersistent() && arena.getSpace() == plan::Space::device;
+  return arena && !arena.getPersistent() && arena.getSpace() == plan::Space::device;
 }
 
 SmallVector<uint32_t> outlastingCopies(plan::EntryOp entry) {

@@ -4,7 +4,6 @@
 // Members are named in front of all pieces, so that the parameter can be made where it lies.
 // CHECK-LABEL: train.entry @update
 // CHECK: %[[M0:.*]] = train.get @exp_avg.w : tensor<16x1024xf32>
-// CHECK-NEXT: %[[M1:.*]] = train.get @exp_avg.w at 16384 : tensor<16x1024xf32>
 // CHECK: %[[P:.*]] = train.get @w
 // CHECK: %[[FLATG:.*]] = nn.reshape %{{.*}} to [32768]
 // CHECK: %[[FLATP:.*]] = nn.reshape %[[P]] to [32768]
@@ -14,6 +13,7 @@
 // CHECK-NEXT: %[[G1:.*]] = dist.member %[[FLATG]] at 16384 : tensor<32768xf32> -> tensor<16x1024xf32>
 // CHECK-NEXT: %[[P1:.*]] = dist.member %[[FLATP]] at 16384
 // CHECK-NEXT: %[[ROWS1:.*]] = dist.member %{{.*}} at 16 : tensor<32xf32> -> tensor<16xf32>
+// CHECK-NEXT: %[[M1:.*]] = train.get @exp_avg.w at 16384 {plan.ahead = 12 : i64} : tensor<16x1024xf32>
 // CHECK-NEXT: %[[R0:.*]]:2 = nn.kernel 16 x 1024 (%arg0 = %[[G0]] : tensor<16x1024xf32>, %arg1 = %[[P0]] : tensor<16x1024xf32>, %arg2 = %[[M0]] : tensor<16x1024xf32>, %arg3 = %[[ROWS0]] : tensor<16xf32> at <16, *1024>, %arg4 = %[[LR:.*]] : tensor<f32> at <*16384>) -> (tensor<16x1024xf32>, tensor<16x1024xf32>)
 // CHECK: nn.broadcast %arg4 to [16, 1024]
 // CHECK: nn.reshape %arg3 to [16, 1] {nn.pattern = #nn.pattern<16, *1024>}
