@@ -24,7 +24,7 @@ static std::vector<Task> tasksOf(plan::EntryOp entry, plan::TrainingOp training,
                      .after = {after.begin(), after.end()}});
   }
   if (machine.copiesOutlastEntries)
-    for (const uint32_t copy : outlastingCopies(entry))
+    for (const uint32_t copy : outlastingCopies(entry, around))
       tasks[copy].outlasts = true;
   return tasks;
 }
@@ -34,12 +34,12 @@ StepSeconds predictSeconds(ArrayRef<EntryInStep> entries, const Machine &machine
     return {};
   auto module = entries.front().entry->getParentOfType<ModuleOp>();
   plan::TrainingOp training = *module.getOps<plan::TrainingOp>().begin();
-  const plan::Surroundings around(module);
+  const InstructionUses uses(module);
   std::vector<EntryTasks> tasks;
   for (const EntryInStep &each : entries)
-    tasks.push_back({tasksOf(each.entry, training, around, machine), each.runs});
+    tasks.push_back({tasksOf(each.entry, training, uses.around(), machine), each.runs});
   const auto waits = [&](size_t previous, size_t entry) {
-    return outlastingWaits(entries[previous].entry, entries[entry].entry);
+    return outlastingWaits(entries[previous].entry, entries[entry].entry, uses);
   };
   std::vector<double> shares(plan::getMaxEnumValForStream() + 1, 1);
   const size_t link = numberOf(plan::Stream::communication);

@@ -19,6 +19,7 @@ class InstructionUses {
 public:
   explicit InstructionUses(mlir::ModuleOp module);
 
+  const plan::Surroundings &around() const { return around_; }
   llvm::SmallVector<InstructionUse> of(plan::InstructionOpInterface instruction) const;
   /// From the first byte to the last, on all ranks.
   Span hull(const InstructionUse &use) const;

@@ -1,6 +1,5 @@
 #include "lib/Analysis/Outlasting.h"
 
-#include "lib/Analysis/InstructionUses.h"
 #include "runtime/base/outlasting_reads.h"
 
 using namespace mlir;
@@ -20,8 +19,7 @@ static bool readsScratch(plan::InstructionOpInterface instruction, const plan::S
   return arena && !arena.getPersistent() && arena.getSpace() == plan::Space::device;
 }
 
-SmallVector<uint32_t> outlastingCopies(plan::EntryOp entry) {
-  const plan::Surroundings around(entry->getParentOfType<ModuleOp>());
+SmallVector<uint32_t> outlastingCopies(plan::EntryOp entry, const plan::Surroundings &around) {
   SmallVector<uint32_t> copies;
   auto instructions = instructionsOf(entry);
   for (auto i = uint32_t(instructions.size()); i-- > 0;) {
@@ -35,15 +33,14 @@ SmallVector<uint32_t> outlastingCopies(plan::EntryOp entry) {
   return copies;
 }
 
-std::vector<TaskWait> outlastingWaits(plan::EntryOp previous, plan::EntryOp entry) {
-  auto module = entry->getParentOfType<ModuleOp>();
-  const InstructionUses uses(module);
+std::vector<TaskWait> outlastingWaits(plan::EntryOp previous, plan::EntryOp entry,
+                                      const InstructionUses &uses) {
   llvm::DenseMap<Attribute, size_t> arenas;
-  for (auto arena : module.getOps<plan::ArenaOp>())
+  for (auto arena : entry->getParentOfType<ModuleOp>().getOps<plan::ArenaOp>())
     arenas.try_emplace(arena.getSymNameAttr(), arenas.size());
   OutlastingReads reads(arenas.size());
   auto before = instructionsOf(previous), own = instructionsOf(entry);
-  for (const uint32_t copy : outlastingCopies(previous))
+  for (const uint32_t copy : outlastingCopies(previous, uses.around()))
     for (const InstructionUse &use : uses.of(before[copy]))
       if (use.reads)
         reads.addRead(copy, arenas.at(use.arena), uses.hull(use));

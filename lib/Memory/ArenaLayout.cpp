@@ -149,11 +149,7 @@ public:
 private:
   Placed placedAt(unsigned index, int64_t offset) const {
     const Lifetime &lifetime = lifetimes_[index];
-    return {offset,
-            offset + int64_t(llvm::alignTo(lifetime.bytes, alignment_)),
-            {lifetime.first, lifetime.last},
-            lifetime.again,
-            index};
+    return {offset, offset + bytesOf(index), {lifetime.first, lifetime.last}, lifetime.again, index};
   }
 
   /// Whether all that is in use at a position leaves so many bytes, if not in one piece.

@@ -5,7 +5,6 @@
 #include "llvm/ADT/SmallVector.h"
 
 #include <cstdint>
-#include <optional>
 
 namespace trainc {
 

@@ -1,7 +1,6 @@
 // The pass order-stores: which of an entry's last stores goes first.
 #include "dialects/Plan/Plan.h"
 #include "lib/Analysis/InstructionCost.h"
-#include "lib/Analysis/InstructionUses.h"
 #include "lib/Analysis/Outlasting.h"
 #include "lib/Codegen/Target.h"
 #include "lib/Memory/Passes.h"
@@ -101,7 +100,6 @@ private:
                               const FirstWriters &behind);
 
   std::optional<InstructionUses> uses_;
-  std::optional<plan::Surroundings> around_;
   Machine machine_;
 };
 
@@ -122,7 +120,7 @@ static bool writeTheSame(ArrayRef<uint32_t> numbers, const Clock &clock, const I
 /// Those that nothing behind them in the entry stops from going out later.
 SmallVector<Store> OrderStores::storesOf(plan::EntryOp entry, const Clock &clock, const Clock &next,
                                          const FirstWriters &behind) {
-  const SmallVector<uint32_t> copies = outlastingCopies(entry);
+  const SmallVector<uint32_t> copies = outlastingCopies(entry, uses_->around());
   if (copies.empty() || writeTheSame(copies, clock, *uses_))
     return {};
   FirstWriters own(*uses_);
@@ -136,7 +134,7 @@ SmallVector<Store> OrderStores::storesOf(plan::EntryOp entry, const Clock &clock
     if (own.of(clock[copy]) != FirstWriters::kNone)
       continue;
     const size_t writer = behind.of(clock[copy]);
-    stores.push_back({clock[copy], copy, instructionSeconds(*clock[copy], *around_, machine_),
+    stores.push_back({clock[copy], copy, instructionSeconds(*clock[copy], uses_->around(), machine_),
                       clock.begin(copy),
                       writer == FirstWriters::kNone ? kNever : clock.end() + next.begin(writer)});
   }
@@ -172,18 +170,17 @@ static void schedule(ArrayRef<Store> stores, const Clock &clock, Block &block) {
 void OrderStores::runOnOperation() {
   ModuleOp module = getOperation();
   uses_.emplace(module);
-  around_.emplace(module);
   machine_ = codegen::Target::chosenFor(module)->referenceMachine();
   auto microStep = findEntry<plan::EntryOp>(module, EntryKind::micro_step);
   if (!microStep)
     return;
-  const Clock next(microStep, *around_, machine_);
+  const Clock next(microStep, uses_->around(), machine_);
   FirstWriters behind(*uses_);
   for (size_t number = next.size(); number-- > 0;)
     if (next[number].getStream() != plan::Stream::disk)
       behind.add(number, next[number]);
   for (auto entry : module.getOps<plan::EntryOp>()) {
-    const Clock clock(entry, *around_, machine_);
+    const Clock clock(entry, uses_->around(), machine_);
     schedule(storesOf(entry, clock, next, behind), clock, entry.getBody().front());
   }
 }
