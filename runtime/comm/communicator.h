@@ -134,7 +134,13 @@ public:
   /// Tells all hosts `own`, as many bytes on each rank and at most kMostTold, and waits for what they tell,
   /// which comes to `all` in the ranks' order. A channel of its own: an exchange waits for no collective, and
   /// none for it. All ranks exchange in the same order. Fails as wait() does.
-  virtual Status exchange(std::span<const std::byte> own, std::span<std::byte> all) = 0;
+  Status exchange(std::span<const std::byte> own, std::span<std::byte> all) {
+    std::atomic<bool> &exchanges = hosts().exchanges_;
+    exchanges.store(true, std::memory_order_relaxed);
+    Status status = exchangeWithPeers(own, all);
+    exchanges.store(false, std::memory_order_relaxed);
+    return status;
+  }
   static constexpr size_t kMostTold = 256;
 
   /// Waits until every rank is here, and with it all collectives started before. Fails as wait() does.
@@ -168,14 +174,19 @@ protected:
   /// Which communicator tells peers of this rank's own time: of one that leaves hosts to another, that one.
   virtual Communicator &hosts() { return *this; }
 
-  /// For the engine's thread, to call some times a second while it has nothing to run.
+  /// For the engine's thread, to call some times a second while it has nothing to run. An exchange waits for
+  /// peers, and is not the rank's own time.
   void noteOwnTime() {
-    if (ownTimes_.load(std::memory_order_relaxed) > 0)
+    if (ownTimes_.load(std::memory_order_relaxed) > 0 && !exchanges_.load(std::memory_order_relaxed))
       noteProgress();
   }
 
+  /// See exchange().
+  virtual Status exchangeWithPeers(std::span<const std::byte> own, std::span<std::byte> all) = 0;
+
 private:
   std::atomic<uint32_t> ownTimes_{0}; ///< that live
+  std::atomic<bool> exchanges_{false};
 };
 
 /// What of a collective is the same on all ranks, in as many bytes whatever it moves.

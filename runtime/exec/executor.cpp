@@ -194,9 +194,15 @@ Status Executor::synchronise() { return ended(device_.synchronise()); }
 
 Status Executor::settle() { return ended(device_.settle()); }
 
+/// Peers hear of a failure at once: they may wait for a collective that will not come, and this rank for them
+/// before it ends.
 Status Executor::ended(Status status) {
   stagedScalars_.clear();
-  broken_ |= !status.ok();
+  if (status.ok())
+    return status;
+  broken_ = true;
+  if (communicator_)
+    communicator_->fail(status.message());
   return status;
 }
 
@@ -212,7 +218,7 @@ Result<std::optional<NonFinite>> Executor::replay(std::string_view name) {
   TRAINC_RETURN_IF_ERROR(settle());
   TRAINC_RETURN_IF_ERROR(clearScratch());
   Result<std::optional<NonFinite>> found = replayProgram(*entry->executable, device_, control_);
-  broken_ |= !found.ok();
+  TRAINC_RETURN_IF_ERROR(ended(found.status()));
   return found;
 }
 

@@ -66,8 +66,8 @@ public:
   /// The other ranks.
   ControlChannel &control() { return control_; }
   uint32_t rank() const { return control_.rank(); }
-  /// Whether a collective has failed: the states may be those of a step half done, and no other collective
-  /// will succeed.
+  /// Whether an instruction has failed: the states may be those of a step half done. Peers have been told,
+  /// and nothing that needs all ranks will succeed.
   bool broken() const { return broken_ || control_.broken(); }
 
   bool hasEntry(std::string_view entry) const { return findEntry(entry) != nullptr; }

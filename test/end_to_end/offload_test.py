@@ -356,20 +356,42 @@ class FailingDiskTest(RunTest):
             self.assertEqual(done.returncode, 1, (faults, done.stderr))
             self.assertRegex(done.stderr, rf"error: .*cannot (read|write) \d+ bytes of arena 'disk' on disk: {text}")
 
+    def run_two_ranks(self, faulty, faults, *options):
+        """Return codes and errors of both ranks, of which one has a faulty disk."""
+        command = [harness.TRAINRUN, "off.plan", "--threads=1", "--data", "tokens.bin", "--steps=3", "--checkpoint-dir=run", "--resume=auto", *options]
+        ranks = [subprocess.Popen(command, env={**os.environ, **harness.rank_variables(rank, 2), **(self.surroundings(faults) if rank == faulty else {})},
+                                  text=True, stderr=subprocess.PIPE) for rank in (0, 1)]
+        errors = [rank.communicate(timeout=60)[1] for rank in ranks]
+        return [rank.returncode for rank in ranks], errors
+
     def test_a_fault_of_one_of_two_ranks(self):
         self.plan("off", "--ranks=2", "--zero-stage=1", *GROUPS)
         self.train("off", "run", 2, steps=1)
         before = contents("run/step-00000001")
-        ranks = []
-        for rank in (0, 1):
-            ranks.append(subprocess.Popen([harness.TRAINRUN, "off.plan", "--threads=1", "--data", "tokens.bin", "--steps=3", "--checkpoint-dir=run", "--resume=auto"],
-                                          env={**os.environ, **harness.rank_variables(rank, 2), **(self.surroundings("error 30") if rank else {})}, text=True, stderr=subprocess.PIPE))
-        errors = [rank.communicate(timeout=60)[1] for rank in ranks]
-        self.assertEqual([rank.returncode for rank in ranks], [1, 1], errors)
+        codes, errors = self.run_two_ranks(1, "error 30")
+        self.assertEqual(codes, [1, 1], errors)
         self.assertRegex(errors[1], r"error: .*cannot (read|write) \d+ bytes of arena 'disk' on disk: Input/output error")
         self.assertIn("rank 1", errors[0])
         self.assertEqual(contents("run/step-00000001"), before)
         self.assertEqual(os.listdir("run"), ["step-00000001"])
+
+    def test_a_fault_beside_a_checkpoint_of_two_ranks(self):
+        """The rank that fails has a checkpoint under way, which needs the other rank, and that one waits for the next step's collectives."""
+        self.plan("off", "--ranks=2", "--zero-stage=2", "--offload=optimizer", "--offload-group=1MiB")
+        self.train("off", "run", 2, steps=1)
+        before = contents("run/step-00000001")
+        for faulty in (0, 1):
+            for number in itertools.count(1):
+                codes, errors = self.run_two_ranks(faulty, f"error {number}", "--checkpoint-every=1")
+                self.assertEqual(contents("run/step-00000001"), before)
+                self.assertLessEqual(set(os.listdir("run")), {"step-00000001", "step-00000002", "step-00000003"})
+                for step in ("step-00000002", "step-00000003"):
+                    shutil.rmtree(f"run/{step}", ignore_errors=True)
+                if codes == [0, 0]:
+                    break
+                self.assertEqual(codes, [1, 1], errors)
+                self.assertRegex(errors[faulty], r"error: .*cannot (read|write) \d+ bytes of arena 'disk' on disk: Input/output error")
+            self.assertGreater(number, 20)
 
     def test_a_disk_without_room(self):
         done = self.with_faults("none")

@@ -65,7 +65,7 @@ Status LocalCommunicator::wait(Ticket ticket) {
   return failed("rank {}: {} cannot be completed: {}", rank_, queue_.describe(ticket), memory_->failure());
 }
 
-Status LocalCommunicator::exchange(std::span<const std::byte> own, std::span<std::byte> all) {
+Status LocalCommunicator::exchangeWithPeers(std::span<const std::byte> own, std::span<std::byte> all) {
   if (hosts_.exchange(own, all))
     return {};
   return failed("rank {}: the ranks cannot agree: {}", rank_, memory_->failure());

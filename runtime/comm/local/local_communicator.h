@@ -52,7 +52,6 @@ public:
   uint64_t allocatedBytes() const override { return allocated_; }
   Ticket start(const Collective &collective) override;
   Status wait(Ticket ticket) override;
-  Status exchange(std::span<const std::byte> own, std::span<std::byte> all) override;
   void noteProgress() override;
   Status noteWait(bool begins) override;
   void fail(std::string_view reason) override { memory_->fail(rank_, reason); }
@@ -61,6 +60,7 @@ public:
   std::optional<CommunicationSeconds> seconds() const override { return queue_.seconds(); }
 
 private:
+  Status exchangeWithPeers(std::span<const std::byte> own, std::span<std::byte> all) override;
   LocalCommunicator(std::shared_ptr<const SharedMemory> memory, uint32_t rank, uint32_t inFlight,
                     double timeoutSeconds);
   void progressLoop();

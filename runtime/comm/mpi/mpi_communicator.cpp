@@ -58,7 +58,7 @@ Status MpiCommunicator::wait(Ticket ticket) {
   return failed("rank {}: {} cannot be completed: {}", rank(), queue_.describe(ticket), peers_->failure());
 }
 
-Status MpiCommunicator::exchange(std::span<const std::byte> own, std::span<std::byte> all) {
+Status MpiCommunicator::exchangeWithPeers(std::span<const std::byte> own, std::span<std::byte> all) {
   MpiHosts &hosts = peers_->hosts();
   hosts.post(own);
   queue_.wake();

@@ -34,7 +34,6 @@ public:
   uint64_t allocatedBytes() const override { return bytesOf(arenas_); }
   Ticket start(const Collective &collective) override { return queue_.start(collective); }
   Status wait(Ticket ticket) override;
-  Status exchange(std::span<const std::byte> own, std::span<std::byte> all) override;
   void noteProgress() override { peers_->noteProgress(); }
   Status noteWait(bool begins) override;
   void fail(std::string_view reason) override { peers_->fail(rank(), reason); }
@@ -43,6 +42,7 @@ public:
   std::optional<CommunicationSeconds> seconds() const override { return queue_.seconds(); }
 
 private:
+  Status exchangeWithPeers(std::span<const std::byte> own, std::span<std::byte> all) override;
   explicit MpiCommunicator(const MpiOptions &options) : options_(options), queue_(options.inFlight) {}
   void progressThread(std::promise<Status> opened);
   Status checkRanks(Grid grid) const;

@@ -71,9 +71,6 @@ public:
   /// On a stream of its own, at once.
   Ticket start(const Collective &collective) override;
   Status wait(Ticket ticket) override;
-  Status exchange(std::span<const std::byte> own, std::span<std::byte> all) override {
-    return hosts_->exchange(own, all);
-  }
   void noteProgress() override { hosts_->noteProgress(); }
   Status noteWait(bool begins) override { return hosts_->noteWait(begins); }
   void fail(std::string_view reason) override { hosts_->fail(reason); }
@@ -83,6 +80,9 @@ public:
 
 protected:
   Communicator &hosts() override { return *hosts_; }
+  Status exchangeWithPeers(std::span<const std::byte> own, std::span<std::byte> all) override {
+    return hosts_->exchange(own, all);
+  }
 
 private:
   /// A collective that start() has begun and nobody has waited for.

@@ -229,7 +229,7 @@ Status TcpCommunicator::wait(Ticket ticket) {
   return {};
 }
 
-Status TcpCommunicator::exchange(std::span<const std::byte> own, std::span<std::byte> all) {
+Status TcpCommunicator::exchangeWithPeers(std::span<const std::byte> own, std::span<std::byte> all) {
   HostMessage message;
   message.set(own);
   tell(kHosts, message);

@@ -38,7 +38,6 @@ public:
   /// Of barriers alone; who waits for one says that this rank has come.
   Ticket start(const Collective &collective) override;
   Status wait(Ticket ticket) override;
-  Status exchange(std::span<const std::byte> own, std::span<std::byte> all) override;
   void noteProgress() override { progress_.fetch_add(1, std::memory_order_relaxed); }
   Status noteWait(bool begins) override;
   void fail(std::string_view reason) override;
@@ -47,6 +46,7 @@ public:
   std::optional<CommunicationSeconds> seconds() const override { return std::nullopt; }
 
 private:
+  Status exchangeWithPeers(std::span<const std::byte> own, std::span<std::byte> all) override;
   enum Channel : uint32_t { kHosts, kBarriers, kChannels };
 
   /// What each rank says of itself, twice a second or more.

@@ -4,6 +4,7 @@
 #include "test/unit/runtime/asleep.h"
 #include "test/unit/runtime/comm/support.h"
 
+#include <array>
 #include <atomic>
 #include <functional>
 #include <gmock/gmock.h>
@@ -94,6 +95,21 @@ TEST(CommFailure, ARankThatTakesItsOwnTimeIsWaitedFor) {
   ranks.waitAll(0);
   ranks.start(0, 0, MeetingKind::kAllReduce, buffers[0]);
   EXPECT_THAT(ranks.wait(0, 0).message(), HasSubstr("rank 1 failed: it did not arrive within 1 s"));
+}
+
+// Neither rank gets what it waits for, in whose own time ever.
+TEST(CommFailure, AnExchangeIsNobodysOwnTime) {
+  Ranks ranks(2, 4096, {.timeoutSeconds = 1});
+  Status exchanged;
+  std::thread other([&] {
+    const Communicator::OwnTime time(&ranks[1]);
+    const std::byte own{1};
+    std::array<std::byte, 2> all{};
+    exchanged = ranks[1].exchange(std::span(&own, 1), all);
+  });
+  EXPECT_THAT(ranks[0].barrier().message(), HasSubstr("it waits for ranks that wait for it"));
+  other.join();
+  EXPECT_THAT(exchanged.message(), HasSubstr("it waits for ranks that wait for it"));
 }
 
 TEST(CommFailure, AGroupThatFailedStaysSoForTheFirstReason) {

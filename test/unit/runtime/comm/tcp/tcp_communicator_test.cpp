@@ -115,6 +115,18 @@ TEST(TcpCommunicator, OwnTimeIsWaitedFor) {
   });
 }
 
+// Neither rank gets what it waits for, in whose own time ever.
+TEST(TcpCommunicator, AnExchangeIsNobodysOwnTime) {
+  onTcpRanks(2, 1, [](Communicator &communicator) {
+    if (communicator.rank() == 0) {
+      EXPECT_THAT(communicator.barrier().message(), HasSubstr("it waits for ranks that wait for it"));
+      return;
+    }
+    const Communicator::OwnTime time(&communicator);
+    EXPECT_THAT(tell(communicator, 1).status().message(), HasSubstr("it waits for ranks that wait for it"));
+  });
+}
+
 TEST(TcpCommunicator, AllThatWaitElsewhereWaitInVain) {
   onTcpRanks(3, 1, [](Communicator &communicator) {
     Status status;
