@@ -4,7 +4,7 @@
 #include "lib/Codegen/Fp32Products.h"
 #include "lib/Codegen/KernelModule.h"
 #include "lib/Codegen/KernelSummary.h"
-#include "runtime/cost/machine.h"
+#include "runtime/cost/cluster_file.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -72,9 +72,15 @@ public:
 
   virtual TargetLimits limits() const = 0;
 
-  /// For which machine passes choose what costs the least. It does not depend on the machine that compiles,
+  /// For which machines passes choose what costs the least. They do not depend on the machine that compiles,
   /// so that equal programs give equal plans.
-  virtual Machine referenceMachine() const = 0;
+  virtual const Cluster &referenceCluster() const = 0;
+
+  /// One device of them. Kernels are chosen for it, so that they are the same at any number of ranks.
+  Machine referenceMachine() const { return referenceCluster().machine; }
+
+  /// What one of `ranks` has of them: for the time of a step.
+  Machine referenceMachine(int64_t ranks) const { return referenceCluster().machineOf(uint32_t(ranks)); }
 
   /// What one of `ranks` has of the machine that compiles, for predictions; of a target that it has no device
   /// of, of the reference.

@@ -108,22 +108,18 @@ class Spread {
 public:
   Spread(llvm::MutableArrayRef<Lifetime> lifetimes, ArenaLayout &layout, int64_t alignment, int64_t bytes,
          llvm::ArrayRef<PlacedBuffer> others)
-      : lifetimes_(lifetimes), offsets_(layout.offsets), alignment_(alignment), bytes_(bytes) {
+      : lifetimes_(lifetimes), offsets_(layout.offsets), alignment_(alignment), bytes_(bytes),
+        used_(positionsOf(lifetimes, others)) {
     for (const PlacedBuffer &other : others)
-      placed_.push_back({other.offset,
-                         other.offset + int64_t(llvm::alignTo(other.bytes, alignment)),
-                         other.life,
-                         {},
-                         unsigned(lifetimes.size() + placed_.size())});
+      place({other.offset,
+             other.offset + int64_t(llvm::alignTo(other.bytes, alignment)),
+             other.life,
+             {},
+             unsigned(lifetimes.size() + placed_.size())});
     for (unsigned index = 0; index < lifetimes.size(); ++index) {
       again_.push_back(std::exchange(lifetimes[index].again, {}));
-      use({lifetimes[index].first, std::max(lifetimes[index].last, again_.back().last)},
-          0); // those that are asked for
-      use({lifetimes[index].first, lifetimes[index].last}, bytesOf(index));
-      placed_.push_back(placedAt(index, offsets_[index]));
+      place(placedAt(index, offsets_[index]));
     }
-    for (const PlacedBuffer &other : others)
-      use(other.life, int64_t(llvm::alignTo(other.bytes, alignment)));
     std::sort(placed_.begin(), placed_.end());
   }
 
@@ -147,9 +143,23 @@ public:
   }
 
 private:
+  static size_t positionsOf(llvm::ArrayRef<Lifetime> lifetimes, llvm::ArrayRef<PlacedBuffer> others) {
+    int64_t last = -1;
+    for (const Lifetime &each : lifetimes)
+      last = std::max({last, each.last, each.again.last});
+    for (const PlacedBuffer &each : others)
+      last = std::max(last, each.life.last);
+    return size_t(last + 1);
+  }
+
   Placed placedAt(unsigned index, int64_t offset) const {
     const Lifetime &lifetime = lifetimes_[index];
     return {offset, offset + bytesOf(index), {lifetime.first, lifetime.last}, lifetime.again, index};
+  }
+
+  void place(const Placed &buffer) {
+    placed_.push_back(buffer);
+    use(buffer.life, buffer.end - buffer.begin);
   }
 
   /// Whether all that is in use at a position leaves so many bytes, if not in one piece.
@@ -159,8 +169,6 @@ private:
   int64_t bytesOf(unsigned index) const { return llvm::alignTo(lifetimes_[index].bytes, alignment_); }
 
   void use(const Interval &interval, int64_t bytes) {
-    if (interval.last >= int64_t(used_.size()))
-      used_.resize(interval.last + 1);
     for (int64_t position = interval.first; position <= interval.last; ++position)
       used_[position] += bytes;
   }

@@ -130,7 +130,8 @@ FailureOr<CandidatePlan> Candidates::plan(const TriedSettings &tried, const Mach
     addMemoryPasses(manager, strategy.padsRows);
     addStreamPasses(manager, strategy);
   };
-  const Machine reference = codegen::Target::chosenFor(*module)->referenceMachine();
+  const Machine reference =
+      codegen::Target::chosenFor(*module)->referenceMachine(int64_t(program.getRanks()));
   const std::optional<HostLimit> hostMay = hostLimitOf(program);
   if (failed(run(*module, addPlan)))
     return failure();

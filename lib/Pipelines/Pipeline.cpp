@@ -187,7 +187,10 @@ planWithCode(ModuleOp module, StringRef name,
   auto objects = target->compile(kernels);
   if (failed(objects))
     return failure();
-  return serializePlan(module, name, target->name(), target->referenceMachine(),
+  int64_t ranks = 1; // where a module of entries alone has no settings
+  for (plan::TrainingOp training : module.getOps<plan::TrainingOp>())
+    ranks = int64_t(training.getRanks());
+  return serializePlan(module, name, target->name(), target->referenceMachine(ranks),
                        toKernelObjects(std::move(*objects)), report(*target));
 }
 

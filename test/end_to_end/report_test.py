@@ -127,6 +127,21 @@ class Document(harness.EndToEndTest):
                         self.assertLessEqual(part, whole, (key, name))
                 self.assertEqual(tree["flops"][0], compiled["flops_per_step"] + compiled.get("recomputed_flops_per_step", 0))
 
+    def test_a_step_is_the_sum_of_its_runs(self):
+        """The first micro-step of a step waits for stores of the one before, and takes longer than the others."""
+        report, _ = self.document("--accumulate=3", "--offload=optimizer")
+        runs = [(each["entry"], each["runs"]) for each in report["step"]]
+        self.assertEqual(sum(count for entry, count in runs if "micro_step" in entry), 3, runs)
+        self.assertAlmostEqual(sum(each["runs"] * each["seconds"] for each in report["step"]), report["verdict"]["step_seconds"], delta=1e-7)
+
+    def test_ranks_of_a_host_share_its_cores(self):
+        """So says the simulator, of the machine that plans are made for."""
+        alone, _ = self.document()
+        report, _ = self.document("--ranks=2", "--zero-stage=3")
+        seconds = json.loads(self.trainc("simulate", "model.plan", "--cluster=cpu", "--json")[0])["step_seconds"]
+        self.assertAlmostEqual(report["verdict"]["step_seconds"], seconds, delta=1e-7)
+        self.assertGreater(seconds, 1.8 * alone["verdict"]["step_seconds"])
+
     def test_no_two_values_share_a_byte_at_any_moment(self):
         report, _ = self.document(*SHARDED)
         for entry in report["entries"]:

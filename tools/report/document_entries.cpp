@@ -34,6 +34,12 @@ public:
   explicit EntriesWriter(const Analysis &analysis) : analysis_(analysis), plan_(analysis.plan) {}
 
   void write(json &document) {
+    document["step"] = json::array();
+    for (const ScheduledRuns &each : analysis_.step)
+      document["step"].push_back({{"entry", view(each.entry->name())},
+                                  {"runs", each.runs},
+                                  {"seconds", roundSeconds(each.schedule.seconds)},
+                                  {"streams", streams(each.schedule)}});
     document["entries"] = json::array();
     for (const EntryAnalysis &each : analysis_.entries)
       document["entries"].push_back(entry(each));

@@ -81,10 +81,9 @@ void addTime(const Analysis &analysis, const Verdict &verdict, Lines &lines) {
   if (!verdict.stepSeconds)
     return;
   lines.add("\nA step, predicted:");
-  for (const EntryAnalysis &each : analysis.entries)
-    if (each.runs > 0)
-      lines.add("  {:20} {:>10}{}", view(each.entry->name()), secondsText(each.schedule.seconds),
-                each.runs > 1 ? fmt::format(", {} times", each.runs) : "");
+  for (const ScheduledRuns &each : analysis.step)
+    lines.add("  {:20} {:>10}{}", view(each.entry->name()), secondsText(each.schedule.seconds),
+              each.runs > 1 ? fmt::format(", {} times", each.runs) : "");
   for (const CollectiveSum &each : collectivesOf(analysis))
     lines.add("  {:20} {:>10}, {} of them, each rank sends {}", each.kind, secondsText(each.seconds),
               each.count, formatBytes(each.sentBytes));

@@ -1,7 +1,5 @@
 #include "lib/Codegen/Cpu/CpuMachine.h"
 
-#include "runtime/cost/cluster_file.h"
-
 #include "llvm/TargetParser/Host.h"
 
 #include <algorithm>
@@ -17,10 +15,10 @@ static constexpr double kReferenceCores = 2;
 /// (docs/adr/0018-bf16-products.md).
 static constexpr double kAvx2Share = 75. / 105, kMatrixUnitShare = 600. / 105;
 
-Machine trainc::codegen::referenceCpu() { return builtInCluster("cpu").machine; }
+const Cluster &trainc::codegen::referenceCpu() { return builtInCluster("cpu"); }
 
 Machine trainc::codegen::thisCpu(int64_t ranks) {
-  const Machine reference = referenceCpu();
+  const Machine &reference = referenceCpu().machine;
   const double cores = std::max(1.0, double(std::thread::hardware_concurrency()) / double(ranks));
   Machine machine = dividedAmong(reference, kReferenceCores / cores);
   // More cores have the same disk.

@@ -30,7 +30,7 @@ public:
   StringRef name() const override { return "cpu"; }
   LogicalResult settle(train::ProgramOp program) const override;
   TargetLimits limits() const override { return kCpuLimits; }
-  Machine referenceMachine() const override { return referenceCpu(); }
+  const Cluster &referenceCluster() const override { return referenceCpu(); }
   Machine thisMachine(int64_t ranks) const override { return thisCpu(ranks); }
   LibraryCalls libraryCalls() const override { return libraryCalls_; }
   Work productWork(Type factor) const override {

@@ -7,17 +7,17 @@
 using namespace trainc;
 
 /// The verifier of programs knows the same words.
-static const Cluster &clusterOf(llvm::StringRef word) { return *clusterOfGpu(std::string_view(word)); }
+const Cluster &trainc::codegen::gpuCluster(llvm::StringRef word) {
+  return *clusterOfGpu(std::string_view(word));
+}
 
 /// cuDNN's documentation of its deterministic algorithm; cuda.md says what other GPUs do.
 bool trainc::codegen::repeatsAttentionGradients(llvm::StringRef word) {
-  const int major = clusterOf(word).major;
+  const int major = gpuCluster(word).major;
   return major == 9 || major == 10;
 }
 
 bool trainc::codegen::multipliesFp8(llvm::StringRef word) {
-  const Cluster &cluster = clusterOf(word);
+  const Cluster &cluster = gpuCluster(word);
   return hasF8Products(cluster.major, cluster.minor);
 }
-
-Machine trainc::codegen::gpuMachine(llvm::StringRef word) { return clusterOf(word).machine; }

@@ -8,7 +8,7 @@
 namespace trainc::codegen {
 
 /// By its word in train.program (`gpu`), in nodes of eight (examples/clusters).
-Machine gpuMachine(llvm::StringRef word);
+const Cluster &gpuCluster(llvm::StringRef word);
 
 /// Whether cuDNN has a gradient of attention there that repeats its bits: on compute capability 9 and 10.
 bool repeatsAttentionGradients(llvm::StringRef word);

@@ -49,8 +49,8 @@ public:
   StringRef name() const override { return "cuda"; }
   LogicalResult settle(train::ProgramOp program) const override;
   TargetLimits limits() const override { return kGpuLimits; }
-  Machine referenceMachine() const override { return gpuMachine(choices_.gpu); }
-  Machine thisMachine(int64_t ranks) const override { return gpuMachine(choices_.gpu); }
+  const Cluster &referenceCluster() const override { return gpuCluster(choices_.gpu); }
+  Machine thisMachine(int64_t ranks) const override { return referenceMachine(ranks); }
   LibraryCalls libraryCalls() const override { return choices_.libraryCalls; }
   Work productWork(Type factor) const override;
   bool addsByKernel(const RankSum &sum) const override;

@@ -86,18 +86,17 @@ function strategyTable(planner) {
 
 function timePart() {
   const step = report.verdict.step_seconds, streams = new Map();
-  for (const entry of report.entries)
-    for (const stream of entry.streams) {
+  for (const each of report.step)
+    for (const stream of each.streams) {
       const sum = streams.get(stream.name) || {busy: 0, exposed: 0};
-      sum.busy += entry.runs_per_step * stream.busy_seconds;
-      sum.exposed += entry.runs_per_step * stream.exposed_seconds;
+      sum.busy += each.runs * stream.busy_seconds;
+      sum.exposed += each.runs * stream.exposed_seconds;
       streams.set(stream.name, sum);
     }
   if (!step)
     return null;
   const costs = costsOfStep(), most = Math.max(...costs.map(each => each.seconds)) || 1;
-  const entries = report.entries.filter(entry => entry.runs_per_step > 0);
-  return section("time", "Where a step's time goes", `Predicted for the machine that the plan is made for. A step runs ${entries.map(entry => `${entry.name.replaceAll("_", " ")}${entry.runs_per_step > 1 ? ` ${entry.runs_per_step} times` : ""} (${secondsText(entry.seconds)})`).join(", ")}.`,
+  return section("time", "Where a step's time goes", `Predicted for the machine that the plan is made for. A step runs ${report.step.map(each => `${each.entry.replaceAll("_", " ")}${each.runs > 1 ? ` ${each.runs} times` : ""} (${secondsText(each.seconds)})`).join(", ")}.`,
     make("div", {class: "beside"},
       make("div", {}, make("h3", {}, "Streams"), table([["stream"], ["busy", true], ["of the step", true], ["exposed", true]], [...streams].filter(([, sum]) => sum.busy > 0).map(([name, sum]) =>
         [name.replace("_", " "), secondsText(sum.busy), percentText(sum.busy / step), name === "compute" ? "" : secondsText(sum.exposed)]), {id: "streams"})),
