@@ -6,11 +6,11 @@
 
 namespace trainc::codegen {
 
-/// Prices ops on the target's reference machine as their instructions will be priced: those that the target
-/// says it would run, by costOf(). Ops must not change while they are known here.
+/// Prices ops on what a rank has of the target's reference machine, as their instructions will be priced:
+/// those that the target says it would run, by costOf(). Ops must not change while they are known here.
 class OpCosts {
 public:
-  explicit OpCosts(const Target &target) : target_(target), machine_(target.referenceMachine()) {}
+  OpCosts(const Target &target, int64_t ranks) : target_(target), machine_(target.referenceMachine(ranks)) {}
 
   /// Seconds of the op's launches or library call; of a loop all iterations. None if the op runs no generated
   /// code. Fails, with an error at the op, where the target cannot execute it.

@@ -170,7 +170,7 @@ static void schedule(ArrayRef<Store> stores, const Clock &clock, Block &block) {
 void OrderStores::runOnOperation() {
   ModuleOp module = getOperation();
   uses_.emplace(module);
-  machine_ = codegen::Target::chosenFor(module)->referenceMachine();
+  machine_ = codegen::Target::chosenFor(module)->referenceMachine(uses_->around().members(RankGroup::all));
   auto microStep = findEntry<plan::EntryOp>(module, EntryKind::micro_step);
   if (!microStep)
     return;

@@ -204,8 +204,8 @@ struct Offload : impl::OffloadBase<Offload> {
 
 private:
   LogicalResult offload(train::ProgramOp program);
-  LogicalResult saveActivations(const train::OffloadSettings &settings, const codegen::Target &target);
-  LogicalResult scheduleCopies(const SymbolTable &symbols, const codegen::Target &target);
+  LogicalResult saveActivations(const train::OffloadSettings &settings, codegen::OpCosts &costs);
+  LogicalResult scheduleCopies(const SymbolTable &symbols, codegen::OpCosts &costs);
 };
 
 } // namespace
@@ -221,18 +221,19 @@ LogicalResult Offload::offload(train::ProgramOp program) {
     train::setDerived(program, "offload_group", Builder(&getContext()).getI64IntegerAttr(groupBytes),
                       "bytes of states outside");
   const std::unique_ptr<codegen::Target> target = codegen::Target::chosenFor(module);
-  if (settings.activations && failed(saveActivations(settings, *target)))
+  const auto ranks = int64_t(program.getRanks());
+  if (codegen::OpCosts costs(*target, ranks);
+      settings.activations && failed(saveActivations(settings, costs)))
     return failure();
   const SymbolTable symbols(module);
   for (auto entry : module.getOps<train::EntryOp>())
     EntryOffloader(entry, groupBytes, symbols).run();
-  return scheduleCopies(symbols, *target);
+  codegen::OpCosts costs(*target, ranks); // of ops as they are now
+  return scheduleCopies(symbols, costs);
 }
 
-LogicalResult Offload::saveActivations(const train::OffloadSettings &settings,
-                                       const codegen::Target &target) {
+LogicalResult Offload::saveActivations(const train::OffloadSettings &settings, codegen::OpCosts &costs) {
   SavedRooms rooms(getOperation(), settings.space);
-  codegen::OpCosts costs(target);
   for (auto entry : getOperation().getOps<train::EntryOp>())
     if (failed(saveValues(entry, kLeastBytes, settings.hiddenAlone, rooms, costs)))
       return failure();
@@ -240,8 +241,7 @@ LogicalResult Offload::saveActivations(const train::OffloadSettings &settings,
 }
 
 /// One entry may take what another one does.
-LogicalResult Offload::scheduleCopies(const SymbolTable &symbols, const codegen::Target &target) {
-  codegen::OpCosts costs(target);
+LogicalResult Offload::scheduleCopies(const SymbolTable &symbols, codegen::OpCosts &costs) {
   std::vector<CopySchedule> entries;
   std::optional<size_t> microStep; // which follows each entry of a step, or is not far behind it
   int64_t most = 0;

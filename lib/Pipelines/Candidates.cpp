@@ -117,7 +117,7 @@ OwningOpRef<ModuleOp> Candidates::scheduled(const TriedSettings &tried) const {
   return module;
 }
 
-FailureOr<CandidatePlan> Candidates::plan(const TriedSettings &tried, const Machine *machine) const {
+FailureOr<CandidatePlan> Candidates::plan(const TriedSettings &tried) const {
   OwningOpRef<ModuleOp> module = scheduled(without(tried, isOfOffload));
   if (!module)
     return failure();
@@ -135,8 +135,8 @@ FailureOr<CandidatePlan> Candidates::plan(const TriedSettings &tried, const Mach
   const std::optional<HostLimit> hostMay = hostLimitOf(program);
   if (failed(run(*module, addPlan)))
     return failure();
-  CandidatePlan plan{memoryReport(*module), predictStep(*module, machine ? *machine : reference),
-                     flopsPerStep(*module), sentBytesPerStep(*module)};
+  CandidatePlan plan{memoryReport(*module), predictStep(*module, reference), flopsPerStep(*module),
+                     sentBytesPerStep(*module)};
   if (hostMay)
     plan.hostLeft = hostMay->share() - plan.memory.host.total();
   return plan;

@@ -57,10 +57,9 @@ public:
   /// Programs are kept before something goes outside, for those who plan some of them more than once.
   void keepScheduled() { scheduled_ = std::make_unique<Kept>(); }
 
-  /// Plans it with some settings more, which the phase `step` does not depend on. Seconds are those of
-  /// `machine`, or of the target's reference. Several threads may plan at once.
-  llvm::FailureOr<CandidatePlan> plan(const TriedSettings &tried = {},
-                                      const Machine *machine = nullptr) const;
+  /// Plans it with some settings more, which the phase `step` does not depend on. Several threads may plan at
+  /// once.
+  llvm::FailureOr<CandidatePlan> plan(const TriedSettings &tried = {}) const;
 
 private:
   /// Modules by the settings that they were made with. Several threads may look and keep at once. Each gets a

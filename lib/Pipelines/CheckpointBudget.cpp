@@ -16,6 +16,7 @@ namespace trainc {
 
 /// Shares of their bytes that uses of blocks keep, one after the other, in percent.
 static constexpr int64_t kShares[] = {60, 30, 15, 0};
+
 static int64_t usesOf(ModuleOp step) {
   for (auto program : step.getOps<train::ProgramOp>()) {
     const train::CheckpointSettings settings = train::checkpointsOf(program);

@@ -187,9 +187,7 @@ planWithCode(ModuleOp module, StringRef name,
   auto objects = target->compile(kernels);
   if (failed(objects))
     return failure();
-  int64_t ranks = 1; // where a module of entries alone has no settings
-  for (plan::TrainingOp training : module.getOps<plan::TrainingOp>())
-    ranks = int64_t(training.getRanks());
+  const int64_t ranks = plan::Surroundings(module).members(RankGroup::all);
   return serializePlan(module, name, target->name(), target->referenceMachine(ranks),
                        toKernelObjects(std::move(*objects)), report(*target));
 }

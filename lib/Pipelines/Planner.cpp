@@ -55,7 +55,7 @@ private:
   FailureOr<bool> turnsOutToFit(Cell cell, double &least);
   bool isDominated(Cell cell) const;
   LogicalResult visit(Cell cell, double least);
-  FailureOr<SmallVector<bool>> planReuse(Cell cell, ArrayRef<TriedSettings> behind, double most);
+  FailureOr<SmallVector<bool>> planReuse(Cell cell, ArrayRef<TriedSettings> behind);
 
   int64_t heldBytes(Cell cell) const; ///< of states, which no recomputation makes fewer
   bool holdsTooMuch(Cell cell) const { return heldBytes(cell) > limit_; }
@@ -274,21 +274,21 @@ LogicalResult Planner::keepGathered() {
     std::vector<TriedSettings> behind(distances.size(), choices_.levels[level]);
     for (auto [settings, distance] : llvm::zip_equal(behind, distances))
       settings.push_back({"max_reuse_distance", std::to_string(distance)});
-    return planReuse(cell, behind, trials_.seconds(before));
+    return planReuse(cell, behind);
   };
   return keepWhatFits((*made)->step(), fit);
 }
 
-/// Plans a cell with settings that send less and less. Takes the last one that fits and takes no more than
-/// `most` seconds. Which ones fit.
-FailureOr<SmallVector<bool>> Planner::planReuse(Cell cell, ArrayRef<TriedSettings> behind, double most) {
+/// Plans a cell with settings that send less and less. Takes those that fit and are not slower than what was
+/// taken before. Which ones fit.
+FailureOr<SmallVector<bool>> Planner::planReuse(Cell cell, ArrayRef<TriedSettings> behind) {
   const size_t first = trials_.size();
   if (failed(trials_.planWith(cell, behind)))
     return failure();
   SmallVector<bool> fit;
   for (size_t number = first; number < trials_.size(); ++number) {
     fit.push_back(trials_.fits(number));
-    if (fit.back() && trials_.seconds(number) <= most)
+    if (fit.back() && trials_.seconds(number) <= trials_.seconds(*taken_))
       taken_ = number;
   }
   return fit;

@@ -22,8 +22,8 @@ public:
       : forward_(forward), uses_(uses), kept_(std::move(kept)) {}
 
   void run(Block &block) {
-    for (Operation &op : block)
-      if (!forward_.contains(&op) && !made_.contains(&op))
+    for (Operation &op : block) // what is made again comes before its reader
+      if (!forward_.contains(&op))
         readAgain(op);
   }
 
@@ -67,22 +67,17 @@ private:
       if (isKept && !again_.contains(operand))
         readKept(operand, builder);
     }
-    Operation *copy = builder.clone(*op, again_);
-    copy->setLoc(recomputedLoc(op->getLoc()));
-    made_.insert(copy);
+    builder.clone(*op, again_)->setLoc(recomputedLoc(op->getLoc()));
   }
 
   /// Nothing merges what is computed again from a kept value with the forward's op, or computes it earlier.
   void readKept(Value value, OpBuilder &builder) {
-    auto barrier = nn::BarrierOp::create(builder, value.getLoc(), value);
-    made_.insert(barrier);
-    again_.map(value, barrier.getResult());
+    again_.map(value, nn::BarrierOp::create(builder, value.getLoc(), value).getResult());
   }
 
   const ForwardSide &forward_;
   const BlockUses &uses_;
   llvm::DenseSet<Value> kept_;
-  llvm::DenseSet<Operation *> made_;
   IRMapping again_;
 };
 
@@ -121,7 +116,10 @@ FailureOr<llvm::DenseSet<Value>> RecomputeBlocks::findKept(const BlockUses &uses
 
 void RecomputeBlocks::runOnOperation() {
   const std::unique_ptr<codegen::Target> target = codegen::Target::chosenFor(getOperation());
-  codegen::OpCosts costs(*target);
+  int64_t ranks = 1;
+  for (auto program : getOperation().getOps<train::ProgramOp>())
+    ranks = int64_t(program.getRanks());
+  codegen::OpCosts costs(*target, ranks);
   const UseChoice choice{.blocks = llvm::to_vector_of<StringRef>(blocks), .every = every};
   for (auto entry : getOperation().getOps<train::EntryOp>()) {
     const ForwardSide forward(entry);

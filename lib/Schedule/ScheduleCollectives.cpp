@@ -360,8 +360,8 @@ namespace {
 struct ScheduleCollectives : impl::ScheduleCollectivesBase<ScheduleCollectives> {
   void runOnOperation() override {
     const std::unique_ptr<codegen::Target> target = codegen::Target::chosenFor(getOperation());
-    codegen::OpCosts costs(*target);
     for (auto program : getOperation().getOps<train::ProgramOp>()) {
+      codegen::OpCosts costs(*target, int64_t(program.getRanks()));
       const train::ShardingSettings settings = train::shardingOf(program);
       for (auto entry : getOperation().getOps<train::EntryOp>()) {
         const StateOrder order(entry.getBody().front());

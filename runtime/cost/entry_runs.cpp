@@ -33,7 +33,8 @@ private:
     std::vector<EntryRuns> runs;
     for (size_t entry = 0; entry < entries_.size(); ++entry)
       for (uint64_t waiting = entries_[entry].runs; waiting > 0;) {
-        const bool meetsNothing = left_.parts.empty(), meetsOwn = left_.entry == entry && leavesSome(entry);
+        const bool meetsNothing = left_.parts.empty(),
+                   meetsOwn = !meetsNothing && left_.entry == entry && leavesSome(entry);
         Schedule schedule = runBehind(entry);
         const bool areOthersAlike = meetsOwn || (meetsNothing && left_.parts.empty());
         runs.push_back({entry, areOthersAlike ? waiting : 1, std::move(schedule)});

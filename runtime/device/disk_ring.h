@@ -21,9 +21,6 @@ public:
   DiskRing &operator=(DiskRing &&) = delete;
   ~DiskRing();
 
-  /// Whether io_uring serves it.
-  bool isAsynchronous() const { return ring_ != nullptr; }
-
   /// All of the bytes from `offset` in the file on. Returns 0, the errno of the first failure, or -1 where
   /// the file ends before.
   int read(int file, std::span<std::byte> destination, uint64_t offset);

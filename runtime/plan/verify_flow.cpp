@@ -6,8 +6,7 @@
 //    others. The scratch arena holds nothing at an entry's start. So no two values that are needed at once
 //    share bytes.
 //  * No padding is read as a number: what a library call reads of rows that one wrote with padding behind
-//  them
-//    are rows as far apart, or a multiple of that, and no longer.
+//    them are rows as far apart, or a multiple of that, and no longer.
 //
 //  * Nothing is written in vain: a copy, a zeroing or a collective does not destroy what was written through
 //    the same buffer and not read since, nor is what it writes destroyed unread. So none is longer than the

@@ -120,12 +120,8 @@ void CheckpointWriter::meet() {
   const bool completing = stage_ == Stage::kCompleting;
   const Progress own = !task_ ? kBusy : task_->ok() ? kDone : kFailed;
   const Result<std::vector<uint8_t>> all = peers_.gather(own);
-  // Once rank 0 has given it its name, the checkpoint is there whatever becomes of the others. Before,
-  // whoever has seen it first may have removed the files under this rank's hands.
-  if (!all.ok() && completes())
-    return settle(completing ? endTask() : all.status());
   if (!all.ok())
-    return own == kDone ? settleUnknown(all.status()) : settle(own == kFailed ? *task_ : all.status());
+    return settleWithoutPeers(all.status());
   if (const auto odd = std::ranges::find(*all, kFailed); odd != all->end()) {
     endWork();
     (void)peers_.gather(own); // now nobody writes any more, and rank 0 may remove the files
@@ -140,6 +136,17 @@ void CheckpointWriter::meet() {
   stage_ = Stage::kCompleting;
   if (completes())
     launch(&CheckpointWriter::completeShares);
+}
+
+/// Nobody can be asked any more, for that reason. Once rank 0 has given it its name, the checkpoint is there
+/// whatever becomes of the others. Before, whoever has seen the failure first may have removed the files
+/// under this rank's hands.
+void CheckpointWriter::settleWithoutPeers(const Status &reason) {
+  if (completes() && stage_ == Stage::kCompleting)
+    return settle(endTask());
+  if (task_ && !task_->ok())
+    return settle(*task_);
+  task_ && !completes() ? settleUnknown(reason) : settle(reason);
 }
 
 void CheckpointWriter::settle(const Status &outcome) {

@@ -67,6 +67,7 @@ private:
   Status blame(uint32_t rank, const char *task) const;
   Status agreeOn(const Status &prepared) const;
   void meet();
+  void settleWithoutPeers(const Status &reason);
   void settle(const Status &outcome);
   void settleUnknown(const Status &reason);
   Status explain(const Status &reason) const;

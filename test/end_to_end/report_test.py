@@ -129,10 +129,15 @@ class Document(harness.EndToEndTest):
 
     def test_a_step_is_the_sum_of_its_runs(self):
         """The first micro-step of a step waits for stores of the one before, and takes longer than the others."""
-        report, _ = self.document("--accumulate=3", "--offload=optimizer")
-        runs = [(each["entry"], each["runs"]) for each in report["step"]]
-        self.assertEqual(sum(count for entry, count in runs if "micro_step" in entry), 3, runs)
+        self.trainc("compile", harness.ROOT / "examples" / "gpt" / "small.mlir", "-o", "model.plan", "--accumulate=3", "--micro-batch=1", "--offload=optimizer")
+        report = json.loads(self.trainc("report", "model.plan", "--json")[0])
+        first, others = [each for each in report["step"] if each["entry"] == "micro_step"]
+        self.assertEqual((first["runs"], others["runs"]), (1, 2))
+        self.assertGreater(first["seconds"], 1.2 * others["seconds"])
         self.assertAlmostEqual(sum(each["runs"] * each["seconds"] for each in report["step"]), report["verdict"]["step_seconds"], delta=1e-7)
+        lines = re.findall(r"^  micro_step +(\S+) ms(, 2 times)?$", self.trainc("report", "model.plan")[0], re.MULTILINE)
+        self.assertEqual([(round(float(ms) * 1e-3, 5), times) for ms, times in lines],
+                         [(round(first["seconds"], 5), ""), (round(others["seconds"], 5), ", 2 times")])
 
     def test_ranks_of_a_host_share_its_cores(self):
         """So says the simulator, of the machine that plans are made for."""

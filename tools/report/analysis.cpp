@@ -20,7 +20,7 @@ const ArenaPeak *EntryAnalysis::peak(const fb::Plan &plan) const {
 }
 
 Analysis::Analysis(const fb::Plan &plan) : plan(plan), labels(plan) {
-  const Machine machine = clusterOf(plan).machineOf(plan.ranks());
+  const Machine &machine = clusterOf(plan).machine;
   const std::vector<double> shares = sharesBesideCompute(machine.linkShareBesideCompute);
   step = scheduleStep(plan, predictedSeconds, shares, machine.copiesOutlastEntries);
   for (const fb::Entry *entry : *plan.entries()) {

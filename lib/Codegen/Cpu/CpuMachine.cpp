@@ -19,7 +19,7 @@ const Cluster &trainc::codegen::referenceCpu() { return builtInCluster("cpu"); }
 
 Machine trainc::codegen::thisCpu(int64_t ranks) {
   const Machine &reference = referenceCpu().machine;
-  const double cores = std::max(1.0, double(std::thread::hardware_concurrency()) / double(ranks));
+  const double cores = double(std::max(1U, std::thread::hardware_concurrency())) / double(ranks);
   Machine machine = dividedAmong(reference, kReferenceCores / cores);
   // More cores have the same disk.
   machine.diskReadBytesPerSecond = reference.diskReadBytesPerSecond / double(ranks);

@@ -65,6 +65,19 @@ TEST(EntryRuns, ACopyOfItsOwnComesBehindIt) {
   EXPECT_THAT(runs[0].schedule.tasks, ElementsAre(TaskSpan{3, 4}, TaskSpan{4, 6}, TaskSpan{6, 9}));
 }
 
+TEST(EntryRuns, TheFirstRunMeetsNothingIfTheLastEntryWaitsForAll) {
+  const EntryTasks last{.tasks = {{kComputes, 1, {}}}};
+  const auto runs = step({storing(1, 2, 5), last}, [](size_t, size_t entry) {
+    return entry == 1 ? std::vector<TaskWait>{{0, 1}} : std::vector<TaskWait>{};
+  });
+  ASSERT_EQ(runs.size(), 3U);
+  EXPECT_EQ(runs[0].runs, 1U);
+  EXPECT_EQ(runs[0].schedule.seconds, 1);
+  EXPECT_EQ(runs[1].runs, 4U);
+  EXPECT_EQ(runs[1].schedule.seconds, 2);
+  EXPECT_EQ(runs[2].schedule.seconds, 3);
+}
+
 /// Only the first of many micro-steps meets what the update has left.
 TEST(EntryRuns, TheFirstOfManyRunsMeetsTheUpdates) {
   const EntryTasks microStep{.tasks = {{kComputes, 1, {}}, {kComputes, 2, {}}}, .runs = 4};
