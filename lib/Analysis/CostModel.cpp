@@ -41,11 +41,12 @@ StepSeconds predictSeconds(ArrayRef<EntryInStep> entries, const Machine &machine
   const auto waits = [&](size_t previous, size_t entry) {
     return outlastingWaits(entries[previous].entry, entries[entry].entry, uses);
   };
-  std::vector<double> shares(plan::getMaxEnumValForStream() + 1, 1);
+  std::vector<StreamSlowing> slowing(plan::getMaxEnumValForStream() + 1);
   const size_t link = numberOf(plan::Stream::communication);
-  shares[link] = machine.linkShareBesideCompute;
+  slowing[link].share = machine.linkShareBesideCompute;
+  slowing[numberOf(plan::Stream::disk)].taken = machine.diskComputeSeconds;
   StepSeconds step;
-  for (const EntryRuns &each : runStep(tasks, waits, shares)) {
+  for (const EntryRuns &each : runStep(tasks, waits, slowing)) {
     const auto runs = double(each.runs);
     step.total += runs * each.schedule.seconds;
     step.communication += runs * each.schedule.streams[link].busy;

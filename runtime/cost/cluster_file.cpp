@@ -54,6 +54,7 @@ constexpr Field kFields[] = {
     {"disk", "read_bytes_per_second", &Machine::diskReadBytesPerSecond, Kind::Rate, true},
     {"disk", "write_bytes_per_second", &Machine::diskWriteBytesPerSecond, Kind::Rate, true},
     {"disk", "access_seconds", &Machine::diskAccessSeconds, Kind::Seconds, true},
+    {"disk", "compute_seconds", &Machine::diskComputeSeconds, Kind::Seconds, true},
 };
 
 /// Members besides kFields; of the file itself the section is "".

@@ -19,8 +19,9 @@ struct Left {
 
 class Step {
 public:
-  Step(const std::vector<EntryTasks> &entries, const WaitsBehind &waits, const std::vector<double> &shares)
-      : entries_(entries), waits_(waits), shares_(shares) {}
+  Step(const std::vector<EntryTasks> &entries, const WaitsBehind &waits,
+       const std::vector<StreamSlowing> &slowing)
+      : entries_(entries), waits_(waits), slowing_(slowing) {}
 
   /// The first step meets nothing. If the last entry leaves something, the next step shows what others do.
   std::vector<EntryRuns> run() {
@@ -45,7 +46,7 @@ private:
 
   Schedule runBehind(size_t entry) {
     const auto before = static_cast<uint32_t>(left_.parts.size());
-    Schedule schedule = runTasks(tasksBehind(entry), shares_);
+    Schedule schedule = runTasks(tasksBehind(entry), slowing_);
     const auto others = std::span<const TaskSpan>(schedule.tasks).first(before),
                own = std::span<const TaskSpan>(schedule.tasks).subspan(before);
     if (leavesSome(entry))
@@ -110,15 +111,15 @@ private:
 
   const std::vector<EntryTasks> &entries_;
   const WaitsBehind &waits_;
-  const std::vector<double> &shares_;
+  const std::vector<StreamSlowing> &slowing_;
   Left left_;
 };
 
 } // namespace
 
 std::vector<EntryRuns> runStep(const std::vector<EntryTasks> &entries, const WaitsBehind &waits,
-                               const std::vector<double> &shareBesideCompute) {
-  return Step(entries, waits, shareBesideCompute).run();
+                               const std::vector<StreamSlowing> &slowing) {
+  return Step(entries, waits, slowing).run();
 }
 
 } // namespace trainc

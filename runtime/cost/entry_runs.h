@@ -34,6 +34,6 @@ struct EntryRuns {
 /// Runs a step between others like it. What entries before have left runs in front of an entry's own tasks on
 /// its stream. An entry that leaves something itself ends when that has ended, too.
 std::vector<EntryRuns> runStep(const std::vector<EntryTasks> &entries, const WaitsBehind &waits,
-                               const std::vector<double> &shareBesideCompute);
+                               const std::vector<StreamSlowing> &slowing);
 
 } // namespace trainc

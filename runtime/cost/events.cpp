@@ -12,18 +12,21 @@ namespace {
 
 constexpr uint32_t kCompute = Task::kComputeStream;
 
+/// What computation keeps of its rate, whatever runs beside it.
+constexpr double kLeastRate = 0.1;
+
 /// Times that differ by less are the same: sums of the same seconds in another order.
 constexpr double kSame = 1e-12;
 
 /// The streams while time passes, from one end of a task to the next.
 class Run {
 public:
-  Run(const std::vector<Task> &tasks, const std::vector<double> &shares)
-      : tasks_(tasks), shares_(shares), streams_(shares.size()), isDone_(tasks.size()) {
+  Run(const std::vector<Task> &tasks, const std::vector<StreamSlowing> &slowing)
+      : tasks_(tasks), slowing_(slowing), streams_(slowing.size()), isDone_(tasks.size()) {
     result_.tasks.resize(tasks.size());
-    result_.streams.resize(shares.size());
+    result_.streams.resize(slowing.size());
     for (uint32_t number = 0; number < tasks.size(); ++number) {
-      assert(tasks[number].stream < shares.size());
+      assert(tasks[number].stream < slowing.size());
       needed_ += tasks[number].outlasts ? 0 : 1;
       streams_[tasks[number].stream].waiting.push_back(number);
     }
@@ -48,7 +51,15 @@ private:
 
   bool computes() const { return streams_[kCompute].running.has_value(); }
 
-  double rate(uint32_t stream) const { return stream != kCompute && computes() ? shares_[stream] : 1; }
+  double rate(uint32_t stream) const {
+    if (stream != kCompute)
+      return computes() ? slowing_[stream].share : 1;
+    double rate = 1;
+    for (uint32_t other = 0; other < streams_.size(); ++other)
+      if (const auto &running = streams_[other].running; running && slowing_[other].taken > 0)
+        rate -= slowing_[other].taken / tasks_[running->task].seconds;
+    return std::max(rate, kLeastRate);
+  }
 
   bool mayBegin(uint32_t task) const {
     return std::ranges::all_of(tasks_[task].after, [&](uint32_t other) { return isDone_[other]; });
@@ -117,7 +128,7 @@ private:
   }
 
   const std::vector<Task> &tasks_;
-  const std::vector<double> &shares_;
+  const std::vector<StreamSlowing> &slowing_;
   std::vector<Stream> streams_;
   std::vector<bool> isDone_;
   double now_ = 0, computeEnd_ = 0;
@@ -128,8 +139,8 @@ private:
 
 } // namespace
 
-Schedule runTasks(const std::vector<Task> &tasks, const std::vector<double> &shareBesideCompute) {
-  return Run(tasks, shareBesideCompute).finish();
+Schedule runTasks(const std::vector<Task> &tasks, const std::vector<StreamSlowing> &slowing) {
+  return Run(tasks, slowing).finish();
 }
 
 } // namespace trainc

@@ -48,9 +48,17 @@ struct Schedule {
   std::vector<StreamSeconds> streams; ///< as numbered; within `seconds`
 };
 
-/// Runs tasks: each begins when those before it on its stream and those that it comes `after` have ended.
-/// `shareBesideCompute`: for each stream, which part of its rate a task keeps while the compute stream runs
-/// one, above 0 and at most 1. Its size is the number of streams. The same tasks give the same times.
-Schedule runTasks(const std::vector<Task> &tasks, const std::vector<double> &shareBesideCompute);
+/// How a stream and the compute stream slow each other down while both run a task.
+struct StreamSlowing {
+  double share = 1; ///< what the stream keeps of its rate: above 0 and at most 1
+  /// Seconds that each of its tasks takes from the compute stream if that runs beside all of it; a tenth of
+  /// its rate the compute stream keeps.
+  double taken = 0;
+};
+
+/// Runs tasks: each begins when those before it on its stream and those that it comes `after` have ended. As
+/// many of `slowing` as streams; that of the compute stream counts for nothing. The same tasks give the same
+/// times.
+Schedule runTasks(const std::vector<Task> &tasks, const std::vector<StreamSlowing> &slowing);
 
 } // namespace trainc

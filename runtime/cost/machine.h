@@ -61,8 +61,9 @@ struct Machine {
   double hostBytesPerSecond = std::numeric_limits<double>::infinity(),
          diskReadBytesPerSecond = std::numeric_limits<double>::infinity(),
          diskWriteBytesPerSecond = std::numeric_limits<double>::infinity();
-  uint64_t hostMemoryBytes = 0; ///< of a node's host; 0 where unknown
-  double diskAccessSeconds = 0; ///< what a transfer to or from the disk takes besides its bytes
+  uint64_t hostMemoryBytes = 0;  ///< of a node's host; 0 where unknown
+  double diskAccessSeconds = 0;  ///< what a transfer to or from the disk takes besides its bytes
+  double diskComputeSeconds = 0; ///< what such a transfer takes from computation beside it
   /// An entry's last copies to disk go on beside the next one, as trainrun has it on CPUs.
   bool copiesOutlastEntries = false;
 };

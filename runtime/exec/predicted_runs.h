@@ -39,7 +39,7 @@ private:
   };
 
   std::deque<const fb::Entry *> entries_; ///< with predictions
-  std::vector<double> shares_;
+  std::vector<StreamSlowing> slowing_;
   std::vector<ScheduledRuns> step_;
   std::deque<Entry> known_;
   std::unordered_map<const fb::Instruction *, Entry *> entryOf_;

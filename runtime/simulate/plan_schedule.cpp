@@ -11,10 +11,11 @@ double predictedSeconds(const fb::Instruction &instruction) {
   return static_cast<double>(instruction.predicted_seconds());
 }
 
-std::vector<double> sharesBesideCompute(double link) {
-  std::vector<double> shares(static_cast<size_t>(fb::Stream::MAX) + 1, 1);
-  shares[static_cast<size_t>(fb::Stream::Communication)] = link;
-  return shares;
+std::vector<StreamSlowing> streamSlowing(const Machine &machine) {
+  std::vector<StreamSlowing> slowing(static_cast<size_t>(fb::Stream::MAX) + 1);
+  slowing[static_cast<size_t>(fb::Stream::Communication)].share = machine.linkShareBesideCompute;
+  slowing[static_cast<size_t>(fb::Stream::Disk)].taken = machine.diskComputeSeconds;
+  return slowing;
 }
 
 static std::vector<Task> tasksOf(const fb::Entry &entry, const InstructionSeconds &seconds) {
@@ -33,12 +34,12 @@ static std::vector<Task> tasksOf(const fb::Entry &entry, const InstructionSecond
 }
 
 Schedule scheduleOf(const fb::Entry &entry, const InstructionSeconds &seconds,
-                    const std::vector<double> &shares) {
-  return runTasks(tasksOf(entry, seconds), shares);
+                    const std::vector<StreamSlowing> &slowing) {
+  return runTasks(tasksOf(entry, seconds), slowing);
 }
 
 std::vector<ScheduledRuns> scheduleStep(const fb::Plan &plan, const InstructionSeconds &seconds,
-                                        const std::vector<double> &shares, bool copiesOutlast) {
+                                        const std::vector<StreamSlowing> &slowing, bool copiesOutlast) {
   std::vector<const fb::Entry *> entries;
   std::vector<EntryTasks> tasks;
   for (const std::string_view name : kStepEntries) // in the order in which a step runs them
@@ -57,7 +58,7 @@ std::vector<ScheduledRuns> scheduleStep(const fb::Plan &plan, const InstructionS
     return waits;
   };
   std::vector<ScheduledRuns> step;
-  for (EntryRuns &each : runStep(tasks, waits, shares))
+  for (EntryRuns &each : runStep(tasks, waits, slowing))
     step.push_back({entries[each.entry], each.runs, std::move(each.schedule)});
   return step;
 }

@@ -128,14 +128,14 @@ Result<Simulation> simulate(const fb::Plan &plan, const Cluster &cluster) {
   result.tokens = stepTokens(plan);
   result.memory = memoryNeedOf(plan);
   const Machine &machine = result.machine;
-  const std::vector<double> shares = sharesBesideCompute(machine.linkShareBesideCompute);
-  result.streams.resize(shares.size());
+  const std::vector<StreamSlowing> slowing = streamSlowing(machine);
+  result.streams.resize(slowing.size());
   Rows rows(plan, machine);
   const auto seconds = [&](const fb::Instruction &each) { return instructionSeconds(plan, each, machine); };
-  for (ScheduledRuns &each : scheduleStep(plan, seconds, shares, machine.copiesOutlastEntries)) {
+  for (ScheduledRuns &each : scheduleStep(plan, seconds, slowing, machine.copiesOutlastEntries)) {
     const auto times = double(each.runs);
     result.seconds += times * each.schedule.seconds;
-    for (size_t stream = 0; stream < shares.size(); ++stream) {
+    for (size_t stream = 0; stream < slowing.size(); ++stream) {
       result.streams[stream].busy += times * each.schedule.streams[stream].busy;
       result.streams[stream].exposed += times * each.schedule.streams[stream].exposed;
     }

@@ -21,14 +21,14 @@ const ArenaPeak *EntryAnalysis::peak(const fb::Plan &plan) const {
 
 Analysis::Analysis(const fb::Plan &plan) : plan(plan), labels(plan) {
   const Machine &machine = clusterOf(plan).machine;
-  const std::vector<double> shares = sharesBesideCompute(machine.linkShareBesideCompute);
-  step = scheduleStep(plan, predictedSeconds, shares, machine.copiesOutlastEntries);
+  const std::vector<StreamSlowing> slowing = streamSlowing(machine);
+  step = scheduleStep(plan, predictedSeconds, slowing, machine.copiesOutlastEntries);
   for (const fb::Entry *entry : *plan.entries()) {
     const auto inStep = std::ranges::find(step | std::views::reverse, entry, &ScheduledRuns::entry);
     EntryAnalysis each{.entry = entry,
                        .runs = runsPerStep(plan, *entry),
                        .schedule = inStep != step.rend() ? inStep->schedule
-                                                         : scheduleOf(*entry, predictedSeconds, shares),
+                                                         : scheduleOf(*entry, predictedSeconds, slowing),
                        .moments = {},
                        .occupancy = {}};
     each.moments = momentsOf(*entry, each.schedule);

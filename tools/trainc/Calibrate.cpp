@@ -68,13 +68,18 @@ static std::vector<uint8_t> compileFor(const char *precision, const std::string 
   return succeeded(plan) ? std::move(*plan) : std::vector<uint8_t>();
 }
 
-static Result<KernelTimes> measure(const char *precision, const std::string &cpu) {
+/// What `measure(plan)` says of the model's plan.
+template <typename Measure>
+static auto measureModel(const char *precision, const std::string &cpu, Measure measure)
+    -> decltype(measure(std::declval<const fb::Plan &>())) {
   const std::vector<uint8_t> payload = compileFor(precision, cpu);
   if (payload.empty())
     return failed("the model that is measured did not compile");
   TRAINC_ASSIGN_OR_RETURN(const fb::Plan *const plan, readPayload(std::as_bytes(std::span(payload))));
-  return measureKernels(*plan, kSteps);
+  return measure(*plan);
 }
+
+static Result<KernelTimes> kernelTimes(const fb::Plan &plan) { return measureKernels(plan, kSteps); }
 
 namespace {
 
@@ -84,6 +89,7 @@ struct Calibration {
   KernelRates kernels;
   LinkRates link;
   DiskRates disk;
+  double transferSeconds; ///< what a transfer takes from computation
 };
 
 } // namespace
@@ -126,7 +132,8 @@ static std::string jsonOf(const Calibration &found) {
       {"read_bytes_per_second", measured(found.disk.readBytes, "256 MiB in the folder for temporary files")},
       {"write_bytes_per_second",
        measured(found.disk.writeBytes, "256 MiB in the folder for temporary files")},
-      {"access_seconds", measured(found.disk.accessSeconds, "reads and writes of 4 KiB there")}};
+      {"access_seconds", measured(found.disk.accessSeconds, "reads and writes of 4 KiB there")},
+      {"compute_seconds", measured(found.transferSeconds, "steps in f32 beside reads and writes of 64 KiB")}};
   const Json host = Json::object(
       {{"bytes_per_second", measured(kernels.bytes / 2, "host and device are one: a copy reads and "
                                                         "writes its memory")}});
@@ -155,15 +162,19 @@ static Status runCalibration(const CalibrateCommand &command) {
   say(fmt::format("{:.3g} GB/s read, {:.3g} GB/s written, {:.3g} us an access", found.disk.readBytes * 1e-9,
                   found.disk.writeBytes * 1e-9, found.disk.accessSeconds * 1e6));
   say("kernels in f32: two blocks of width 768");
-  TRAINC_ASSIGN_OR_RETURN(const KernelTimes full, measure("fp32", command.cpu));
+  TRAINC_ASSIGN_OR_RETURN(const KernelTimes full, measureModel("fp32", command.cpu, kernelTimes));
   say("the same in bf16");
-  TRAINC_ASSIGN_OR_RETURN(const KernelTimes half, measure("bf16", command.cpu));
+  TRAINC_ASSIGN_OR_RETURN(const KernelTimes half, measureModel("bf16", command.cpu, kernelTimes));
   const KernelRates &rates = found.kernels = ratesOf(full, half);
   say(fmt::format("products {:.4g} and {:.4g} GFLOP/s, attention {:.4g} and {:.4g}; {:.3g} GB/s; {:.3g} "
                   "billion instructions a second; {:.3g} us a launch",
                   rates.fullProducts * 1e-9, rates.halfProducts * 1e-9, rates.fullAttention * 1e-9,
                   rates.halfAttention * 1e-9, rates.bytes * 1e-9, rates.arithmetic * 1e-9,
                   rates.launchSeconds * 1e6));
+  say("steps in f32 beside the disk");
+  TRAINC_ASSIGN_OR_RETURN(found.transferSeconds,
+                          measureModel("fp32", command.cpu, measureComputeOfTransfers));
+  say(fmt::format("{:.3g} us less for each transfer", found.transferSeconds * 1e6));
   say("the exchange between two ranks");
   TRAINC_ASSIGN_OR_RETURN(found.link, measureLink());
   say(fmt::format("{:.3g} GB/s, {:.3g} us to meet", found.link.bytes * 1e-9, found.link.meetSeconds * 1e6));

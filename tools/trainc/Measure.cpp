@@ -4,9 +4,7 @@
 #include "runtime/comm/local/local_group.h"
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/device/cpu/cpu_share.h"
-#include "runtime/device/disk_arena.h"
 #include "runtime/exec/executor.h"
-#include "runtime/schema/limits.h"
 #include "runtime/simulate/plan_schedule.h"
 #include "runtime/simulate/plan_work.h"
 
@@ -87,13 +85,6 @@ KernelTimes timesOf(const MeasuredRows &rows, const std::map<std::string, Work> 
   return times;
 }
 
-Status runStep(Executor &executor) {
-  for (const fb::Entry *entry : *executor.plan().entries())
-    for (uint64_t run = 0; run < runsPerStep(executor.plan(), *entry); ++run)
-      TRAINC_RETURN_IF_ERROR(executor.run(entry->name()->string_view()));
-  return {};
-}
-
 // --- The exchange between ranks ---
 
 constexpr uint32_t kRanks = 2;
@@ -127,19 +118,14 @@ Result<LinkRates> exchangeAsRank(const LocalGroup &group, uint32_t rank) {
   return LinkRates{.bytes = sent / std::max(whole - brief, 1e-9), .meetSeconds = brief};
 }
 
-// --- The disk ---
-
-constexpr uint64_t kDiskBytes = 256 << 20, kDiskPiece = 8 << 20, kDiskAccesses = 64;
-
-/// Seconds of each of so many pieces, moved by `move(offset)`.
-template <typename Move> Result<double> secondsEach(uint64_t pieces, Move move) {
-  const double start = steadySeconds();
-  for (uint64_t piece = 0; piece < pieces; ++piece)
-    TRAINC_RETURN_IF_ERROR(move(piece * kDiskPiece % kDiskBytes));
-  return (steadySeconds() - start) / double(pieces);
-}
-
 } // namespace
+
+Status runEntriesOfStep(Executor &executor) {
+  for (const fb::Entry *entry : *executor.plan().entries())
+    for (uint64_t run = 0; run < runsPerStep(executor.plan(), *entry); ++run)
+      TRAINC_RETURN_IF_ERROR(executor.run(entry->name()->string_view()));
+  return {};
+}
 
 Result<KernelTimes> measureKernels(const fb::Plan &plan, uint32_t steps) {
   CpuDevice device;
@@ -147,11 +133,11 @@ Result<KernelTimes> measureKernels(const fb::Plan &plan, uint32_t steps) {
   options.measure.profile = true;
   TRAINC_ASSIGN_OR_RETURN(const std::unique_ptr<Executor> executor, Executor::create(plan, device, options));
   TRAINC_RETURN_IF_ERROR(executor->run("init"));
-  TRAINC_RETURN_IF_ERROR(runStep(*executor));
+  TRAINC_RETURN_IF_ERROR(runEntriesOfStep(*executor));
   MeasuredRows rows;
   add(*executor->profile(), -1, rows);
   for (uint32_t step = 0; step < steps; ++step)
-    TRAINC_RETURN_IF_ERROR(runStep(*executor));
+    TRAINC_RETURN_IF_ERROR(runEntriesOfStep(*executor));
   add(*executor->profile(), 1, rows);
   return timesOf(rows, workByKernel(plan));
 }
@@ -191,33 +177,6 @@ Result<LinkRates> measureLink() {
   if (!other->ok())
     return other->status();
   return rates;
-}
-
-Result<DiskRates> measureDisk() {
-  TRAINC_ASSIGN_OR_RETURN(DiskArena arena, DiskArena::create("calibration", kDiskBytes));
-  std::vector<std::byte> storage(kDiskPiece + kDiskAlignment);
-  void *aligned = storage.data();
-  size_t space = storage.size();
-  const std::span piece(static_cast<std::byte *>(std::align(kDiskAlignment, kDiskPiece, aligned, space)),
-                        kDiskPiece);
-  const auto write = [&](std::span<std::byte> bytes) {
-    return [&arena, bytes](uint64_t offset) { return arena.write(arena.address() + offset, bytes); };
-  };
-  const auto read = [&](std::span<std::byte> bytes) {
-    return [&arena, bytes](uint64_t offset) { return arena.read(bytes, arena.address() + offset); };
-  };
-  constexpr uint64_t kPieces = kDiskBytes / kDiskPiece;
-  TRAINC_ASSIGN_OR_RETURN(const double written, secondsEach(kPieces, write(piece)));
-  TRAINC_ASSIGN_OR_RETURN(const double wasRead, secondsEach(kPieces, read(piece)));
-  const std::span least = piece.first(kDiskAlignment);
-  TRAINC_ASSIGN_OR_RETURN(const double leastWritten, secondsEach(kDiskAccesses, write(least)));
-  TRAINC_ASSIGN_OR_RETURN(const double leastRead, secondsEach(kDiskAccesses, read(least)));
-  const auto perSecond = [](double seconds, double access) {
-    return double(kDiskPiece) / std::max(seconds - access, seconds / 2);
-  };
-  return DiskRates{.readBytes = perSecond(wasRead, leastRead),
-                   .writeBytes = perSecond(written, leastWritten),
-                   .accessSeconds = (leastRead + leastWritten) / 2};
 }
 
 std::string describeThisCpu() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/base/status.h"
+#include "runtime/exec/executor.h"
 #include "runtime/schema/plan_generated.h"
 
 #include <cstdint>
@@ -22,6 +23,9 @@ struct KernelTimes {
   KernelTotals memory, arithmetic;
   double launchSeconds = 0; ///< the median of kernels that move little
 };
+
+/// Runs a training step's entries, on what is in memory. Fails as Executor::run() does.
+Status runEntriesOfStep(Executor &executor);
 
 /// Runs a verified plan of one rank on this CPU: its training step once to warm up, then `steps` times.
 Result<KernelTimes> measureKernels(const fb::Plan &plan, uint32_t steps);
@@ -50,6 +54,9 @@ struct DiskRates {
   double accessSeconds = 0;             ///< of a transfer of a few bytes
 };
 Result<DiskRates> measureDisk();
+
+/// Seconds that each transfer to or from that disk takes from steps of a verified plan of one rank beside it.
+Result<double> measureComputeOfTransfers(const fb::Plan &plan);
 
 /// "AMD EPYC 9R14, 2 threads".
 std::string describeThisCpu();

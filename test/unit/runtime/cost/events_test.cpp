@@ -10,8 +10,8 @@ using testing::ElementsAre;
 
 constexpr uint32_t kCompute = 0, kLink = 1, kDisk = 2;
 
-Schedule run(const std::vector<Task> &tasks, std::vector<double> shares = {1, 1, 1}) {
-  return runTasks(tasks, shares);
+Schedule run(const std::vector<Task> &tasks, const std::vector<StreamSlowing> &slowing = {{}, {}, {}}) {
+  return runTasks(tasks, slowing);
 }
 
 TEST(Events, NothingTakesNoTime) {
@@ -33,6 +33,17 @@ TEST(Events, StreamsRunBesideEachOther) {
   EXPECT_EQ(schedule.seconds, 4);
   EXPECT_EQ(schedule.streams[kLink].exposed, 1);
   EXPECT_EQ(schedule.streams[kDisk].exposed, 2);
+}
+
+TEST(Events, ATaskTakesItsSecondsFromComputation) {
+  const Schedule schedule = run({{kDisk, 4, {}}, {kCompute, 5, {}}}, {{}, {}, {.taken = 1}});
+  EXPECT_THAT(schedule.tasks, ElementsAre(TaskSpan{0, 4}, TaskSpan{0, 6}));
+  EXPECT_EQ(schedule.streams[kCompute].busy, 6);
+}
+
+TEST(Events, ComputationGoesOnBesideWhatTakesMore) {
+  const Schedule schedule = run({{kDisk, 1, {}}, {kCompute, 1, {}}}, {{}, {}, {.taken = 5}});
+  EXPECT_EQ(schedule.tasks[1], (TaskSpan{0, 1.9}));
 }
 
 TEST(Events, ATaskComesAfterOthers) {
@@ -57,14 +68,15 @@ TEST(Events, AStreamKeepsItsOrderWhereALaterTaskCouldBegin) {
 
 TEST(Events, ComputationSlowsTheLinkDown) {
   // At half of its rate for 4 seconds it does 2 of its 3.
-  const Schedule schedule = run({{kLink, 3, {}}, {kCompute, 4, {}}}, {1, 0.5, 1});
+  const Schedule schedule = run({{kLink, 3, {}}, {kCompute, 4, {}}}, {{}, {.share = 0.5}, {}});
   EXPECT_THAT(schedule.tasks, ElementsAre(TaskSpan{0, 5}, TaskSpan{0, 4}));
   EXPECT_EQ(schedule.streams[kLink].busy, 5);
   EXPECT_EQ(schedule.streams[kLink].exposed, 1);
 }
 
 TEST(Events, ASlowLinkEndsWhileComputationGoesOn) {
-  const Schedule schedule = run({{kLink, 1, {}}, {kCompute, 4, {}}, {kCompute, 1, {0}}}, {1, 0.5, 1});
+  const Schedule schedule =
+      run({{kLink, 1, {}}, {kCompute, 4, {}}, {kCompute, 1, {0}}}, {{}, {.share = 0.5}, {}});
   EXPECT_THAT(schedule.tasks, ElementsAre(TaskSpan{0, 2}, TaskSpan{0, 4}, TaskSpan{4, 5}));
   EXPECT_TRUE(schedule.waits.empty());
   EXPECT_EQ(schedule.streams[kLink].exposed, 0);

@@ -26,8 +26,10 @@ TEST(PlanSchedule, InstructionsRunOnTheirStreamsAfterOthers) {
   PlanBuilder::after(body, {1});
   predict(4);
   const Payload payload(builder.plan);
+  Machine machine;
+  machine.linkShareBesideCompute = 0.5;
   const Schedule schedule =
-      scheduleOf(*payload.plan().entries()->Get(0), predictedSeconds, sharesBesideCompute(0.5));
+      scheduleOf(*payload.plan().entries()->Get(0), predictedSeconds, streamSlowing(machine));
   EXPECT_THAT(schedule.tasks, ElementsAre(TaskSpan{0, 1}, TaskSpan{1, 3}, TaskSpan{3, 7}));
   EXPECT_EQ(schedule.streams[static_cast<size_t>(fb::Stream::Communication)].exposed, 2);
 }
