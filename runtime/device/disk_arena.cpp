@@ -26,13 +26,17 @@ bool isOfFolder(int error) {
   return std::ranges::find(kOfFolders, error) != std::end(kOfFolders);
 }
 
+const char *adviceOn(int error, const std::filesystem::path &given) {
+  if (error == EMFILE || error == ENFILE)
+    return "raise the number of files that may be open (ulimit -n)";
+  return given.empty() ? "set TMPDIR to another folder" : "name another folder with --offload-dir";
+}
+
 /// `given` is the folder that the caller named, if it named one.
 Status cannotMake(std::string_view name, uint64_t bytes, const std::filesystem::path &given, int error) {
-  return {
-      isOfFolder(error) ? StatusCode::kInvalidInput : StatusCode::kFailed,
-      fmt::format("cannot make arena '{}' of {} bytes in {}: {}; {}", name, bytes,
-                  DiskArena::folderFor(given).string(), std::strerror(error),
-                  given.empty() ? "set TMPDIR to another folder" : "name another folder with --offload-dir")};
+  return {isOfFolder(error) ? StatusCode::kInvalidInput : StatusCode::kFailed,
+          fmt::format("cannot make arena '{}' of {} bytes in {}: {}; {}", name, bytes,
+                      DiskArena::folderFor(given).string(), std::strerror(error), adviceOn(error, given))};
 }
 
 /// Whether the file was read and written past the page cache, and from now on is not.

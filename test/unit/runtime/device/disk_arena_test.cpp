@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 #include <thread>
 #include <vector>
 
@@ -120,6 +121,17 @@ TEST_F(DiskArenaTest, AFolderThatIsNotThereIsNamed) {
 }
 
 /// Of two reasons to fail: a folder that is none, and a disk without so much room.
+TEST_F(DiskArenaTest, NoFolderHelpsIfNoFileMayBeOpened) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const Status status = DiskArena::create("disk", kBytes, "/tmp").status();
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(status.code(), StatusCode::kFailed);
+  EXPECT_THAT(status.message(), testing::EndsWith("raise the number of files that may be open (ulimit -n)"));
+}
+
 TEST_F(DiskArenaTest, TheFolderForTemporaryFilesIsChangedByTmpdir) {
   const auto disk = DiskArena::create("moments", uint64_t{1} << 62);
   ASSERT_EQ(disk.status().code(), StatusCode::kFailed);
