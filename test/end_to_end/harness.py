@@ -12,6 +12,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 from pathlib import Path
 
@@ -130,7 +131,9 @@ class EndToEndTest(unittest.TestCase):
     def compile(self, text, *args, to="model.plan", cpu="native"):
         """Compiles a model's text: for this machine alone, which is faster, unless `cpu` says otherwise."""
         source = Path("model.mlir")  # of one name, which plans hold, so that equal texts make equal plans
-        source.write_text(text)
+        beside = Path(f"model.{threading.get_ident()}")  # several threads may compile the same text, of which none may read half
+        beside.write_text(text)
+        beside.replace(source)
         options = [f"--cpu={cpu}", *map(str, args)]
         plan_cache.compiled(TRAINC, source, to, options, lambda: self.trainc("compile", source, "-o", to, *options))
         return to

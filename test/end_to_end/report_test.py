@@ -135,9 +135,13 @@ class Document(harness.EndToEndTest):
         self.assertEqual((first["runs"], others["runs"]), (1, 2))
         self.assertGreater(first["seconds"], 1.2 * others["seconds"])
         self.assertAlmostEqual(sum(each["runs"] * each["seconds"] for each in report["step"]), report["verdict"]["step_seconds"], delta=1e-7)
-        lines = re.findall(r"^  micro_step +(\S+) ms(, 2 times)?$", self.trainc("report", "model.plan")[0], re.MULTILINE)
+        lines = re.findall(r"^  micro_step +(\S+) ms(, the first|, 2 times)$", self.trainc("report", "model.plan")[0], re.MULTILINE)
         self.assertEqual([(round(float(ms) * 1e-3, 5), times) for ms, times in lines],
-                         [(round(first["seconds"], 5), ""), (round(others["seconds"], 5), ", 2 times")])
+                         [(round(first["seconds"], 5), ", the first"), (round(others["seconds"], 5), ", 2 times")])
+        self.trainc("compile", harness.ROOT / "examples" / "gpt" / "small.mlir", "-o", "other.plan")
+        groups = json.loads(self.trainc("report", "other.plan", "model.plan", "--json")[0])["groups"]
+        rows = {row["what"]: row["to"] for group in groups for row in group["rows"]}
+        self.assertAlmostEqual(sum(seconds or 0 for what, seconds in rows.items() if what.startswith("all runs of ")), rows["a step"], delta=1e-7)
 
     def test_ranks_of_a_host_share_its_cores(self):
         """So says the simulator, of the machine that plans are made for."""

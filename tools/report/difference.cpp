@@ -56,8 +56,16 @@ Rows timeRows(const Analysis &analysis) {
   Rows rows = {{"a step", verdict.stepSeconds ? json(roundSeconds(*verdict.stepSeconds)) : json()},
                {"communication", roundSeconds(verdict.communicationSeconds)},
                {"exposed communication", roundSeconds(verdict.exposedSeconds)}};
-  for (const EntryAnalysis &each : analysis.entries)
-    rows.emplace_back(fmt::format("entry {}", view(each.entry->name())), roundSeconds(each.schedule.seconds));
+  for (const EntryAnalysis &each : analysis.entries) {
+    double seconds = 0;
+    for (const ScheduledRuns &runs : analysis.step)
+      seconds += runs.entry == each.entry ? static_cast<double>(runs.runs) * runs.schedule.seconds : 0;
+    if (each.runs > 0)
+      rows.emplace_back(fmt::format("all runs of {}", view(each.entry->name())), roundSeconds(seconds));
+    else
+      rows.emplace_back(fmt::format("entry {}", view(each.entry->name())),
+                        roundSeconds(each.schedule.seconds));
+  }
   return rows;
 }
 

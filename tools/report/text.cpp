@@ -81,9 +81,13 @@ void addTime(const Analysis &analysis, const Verdict &verdict, Lines &lines) {
   if (!verdict.stepSeconds)
     return;
   lines.add("\nA step, predicted:");
-  for (const ScheduledRuns &each : analysis.step)
-    lines.add("  {:20} {:>10}{}", view(each.entry->name()), secondsText(each.schedule.seconds),
-              each.runs > 1 ? fmt::format(", {} times", each.runs) : "");
+  const fb::Entry *before = nullptr;
+  for (const ScheduledRuns &each : analysis.step) {
+    const bool isFirst = each.entry != before && each.runs < runsPerStep(analysis.plan, *each.entry);
+    lines.add("  {:20} {:>10}{}{}", view(each.entry->name()), secondsText(each.schedule.seconds),
+              each.runs > 1 ? fmt::format(", {} times", each.runs) : "", isFirst ? ", the first" : "");
+    before = each.entry;
+  }
   for (const CollectiveSum &each : collectivesOf(analysis))
     lines.add("  {:20} {:>10}, {} of them, each rank sends {}", each.kind, secondsText(each.seconds),
               each.count, formatBytes(each.sentBytes));
