@@ -313,6 +313,25 @@ class FailingDiskTest(RunTest):
         for kind, other in itertools.product(("short", "slow"), range(1, number)):
             self.assertEqual(run(f"{kind} {other}").returncode, 0, (kind, other))
 
+    def test_a_failed_fetch_behind_the_last_step_loses_no_checkpoint(self):
+        """An evaluation fetches parameters beside the checkpoint of the step before it."""
+        self.plan("off", "--offload=optimizer,parameters", SMALL)
+        command = [harness.TRAINRUN, "off.plan", "--threads=1", "--data", "tokens.bin", "--steps=1", "--eval-data", "tokens.bin"]
+
+        def run(folder, faults):
+            return subprocess.run([*command, f"--checkpoint-dir={folder}"], capture_output=True, text=True, timeout=120, env={**os.environ, **self.surroundings(faults)})
+
+        self.assertEqual(run("whole", "").returncode, 0)
+        failed = 0
+        for number in itertools.count(1, 7):
+            done = run(f"run-{number}", f"error {number}")
+            if done.returncode == 0:
+                break
+            if "error: after step 1: entry eval" in done.stderr:
+                self.assert_same_folder("whole/step-00000001", f"run-{number}/step-00000001")
+                failed += 1
+        self.assertGreater(failed, 2)
+
     def test_a_slow_store_holds_up_what_needs_its_memory(self):
         """Whichever transfer of three steps is late, the bits are the same. The second and the third step begin beside stores of those before."""
         self.plan("off", "--offload=optimizer", "--offload-group=1MiB")

@@ -173,7 +173,7 @@ void CpuDevice::read(std::span<std::byte> destination, DeviceAddress source) {
 
 Status CpuDevice::readBeside(std::span<std::byte> destination, DeviceAddress source) {
   if (DiskArena *arena = diskArenaOf(source)) {
-    TRAINC_RETURN_IF_ERROR(diskStream_.waitForAll()); // an entry's last copies may bring what is read
+    TRAINC_RETURN_IF_ERROR(diskStream_.waitForStores()); // an entry's last copies may bring what is read
     return arena->readBytes(destination, source);
   }
   std::memcpy(destination.data(), source.pointer(), destination.size());

@@ -30,8 +30,7 @@ DiskStream::Number DiskStream::start(const Transfer &transfer) {
   std::unique_lock lock(mutex_);
   if (!thread_.joinable()) { // the system starts no more
     ended_ = ++started_;
-    if (status_.ok())
-      status_ = transfer.run();
+    note(transfer, status_.ok() ? transfer.run() : status_);
     return started_;
   }
   changed_.wait(lock, [&] { return started_ - ended_ < kRoom; });
@@ -52,8 +51,27 @@ Status DiskStream::wait(Number number, const std::function<void()> &onProgress) 
 
 Status DiskStream::waitForAll() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this, last = started_] { return ended_ >= last; });
+  waitForEnds(lock);
   return status_;
+}
+
+Status DiskStream::waitForStores() {
+  std::unique_lock lock(mutex_);
+  waitForEnds(lock);
+  return stored_;
+}
+
+void DiskStream::waitForEnds(std::unique_lock<std::mutex> &lock) {
+  changed_.wait(lock, [this, last = started_] { return ended_ >= last; });
+}
+
+/// `status` is that of the failure before where the transfer was left out.
+void DiskStream::note(const Transfer &ended, const Status &status) {
+  if (status.ok())
+    return;
+  status_ = status;
+  if (ended.toDisk && stored_.ok())
+    stored_ = status;
 }
 
 void DiskStream::work() {
@@ -63,13 +81,12 @@ void DiskStream::work() {
     if (ended_ == started_)
       return;
     const Transfer next = ring_[(ended_ + 1) % kRoom];
-    const bool runs = status_.ok();
+    const Status before = status_;
     lock.unlock();
-    const Status status = runs ? next.run() : Status();
+    const Status status = before.ok() ? next.run() : before;
     lock.lock();
     ++ended_;
-    if (!status.ok())
-      status_ = status;
+    note(next, status);
     changed_.notify_all();
   }
 }

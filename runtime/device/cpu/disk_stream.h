@@ -47,11 +47,16 @@ public:
   Status wait(Number number, const std::function<void()> &onProgress = {});
   /// Returns when all have ended that were started before. Fails as wait() does. For any thread.
   Status waitForAll();
+  /// The same, except that it fails only if a transfer to disk did, or was left out after another failure:
+  /// what lies there may be older than it should be.
+  Status waitForStores();
 
 private:
   static constexpr uint64_t kRoom = 1024;
 
   void work();
+  void note(const Transfer &ended, const Status &status);
+  void waitForEnds(std::unique_lock<std::mutex> &lock);
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -59,6 +64,7 @@ private:
   Number started_ = 0, ended_ = 0;   ///< the last ones
   bool stops_ = false;
   Status status_; ///< of the first that failed
+  Status stored_; ///< ok while all to disk were made
   std::thread thread_;
 };
 
