@@ -144,9 +144,12 @@ void CheckpointWriter::meet() {
 void CheckpointWriter::settleWithoutPeers(const Status &reason) {
   if (completes() && stage_ == Stage::kCompleting)
     return settle(endTask());
-  if (task_ && !task_->ok())
-    return settle(*task_);
-  task_ && !completes() ? settleUnknown(reason) : settle(reason);
+  if (task_ && task_->ok() && !completes())
+    return settleUnknown(reason);
+  settle(task_ && !task_->ok() ? *task_ : reason);
+  // Without this rank's share there is no checkpoint. Each rank that still wrote removes what others have
+  // left.
+  folder_.abandon(state_.step);
 }
 
 void CheckpointWriter::settle(const Status &outcome) {
