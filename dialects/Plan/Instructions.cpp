@@ -18,6 +18,8 @@ Surroundings::Surroundings(ModuleOp module) : symbols_(module) {
 // --- Launches ---
 
 static Worker workerOf(KernelOp kernel) {
+  if (kernel.getOnHost())
+    return Worker::HostCores;
   switch (kernel.getKind()) {
   case KernelKind::gemm: // those for GPUs, of many threads, use no tensor cores
     return kernel.getThreads() > 1 ? Worker::Arithmetic : Worker::Products;

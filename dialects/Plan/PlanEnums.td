@@ -24,7 +24,7 @@ def Plan_Space : Plan_Enum<"Space", "where memory is", [
 
 def Plan_Stream : Plan_Enum<"Stream", "what runs one after the other", [
     I32EnumAttrCase<"compute", 0>, I32EnumAttrCase<"communication", 1>, I32EnumAttrCase<"copy_in", 2>,
-    I32EnumAttrCase<"copy_out", 3>, I32EnumAttrCase<"disk", 4>]>;
+    I32EnumAttrCase<"copy_out", 3>, I32EnumAttrCase<"disk", 4>, I32EnumAttrCase<"host_compute", 5>]>;
 
 def Plan_AttentionPass : Plan_Enum<"AttentionPass", "attention, or its gradient", [
     I32EnumAttrCase<"forward", 0>, I32EnumAttrCase<"backward", 1>]>;

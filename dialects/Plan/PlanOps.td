@@ -114,6 +114,8 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol]> {
     wait for one another. Without `moves` each parameter moves once, and twice if it is read and written. `arithmetic` counts
     instructions on single numbers, besides `flops`.
 
+    In a plan for GPUs a kernel `on_host` is for the host's cores. Its code is in the module @host_kernels.
+
     ```mlir
     plan.kernel @copy copy grid 4 threads 256 flops 0 moves 2048 [#plan.param<read, f32, 65536>, #plan.param<write, f32, 1024>]
     ```
@@ -121,9 +123,9 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol]> {
   let arguments = (ins SymbolNameAttr:$sym_name, Plan_KernelKind:$kind, TypedArrayAttrBase<Plan_Param, "parameters">:$params,
                        I64Attr:$grid, I64Attr:$flops, OptionalAttr<I64Attr>:$moved_bytes, DefaultValuedAttr<I64Attr, "0">:$chain,
                        DefaultValuedAttr<I64Attr, "0">:$shared_bytes, DefaultValuedAttr<I64Attr, "1">:$threads,
-                       DefaultValuedAttr<I64Attr, "0">:$arithmetic);
+                       DefaultValuedAttr<I64Attr, "0">:$arithmetic, UnitAttr:$on_host);
   let assemblyFormat = [{
-    $sym_name $kind `grid` $grid (`threads` $threads^)? `flops` $flops (`moves` $moved_bytes^)? (`chain` $chain^)?
+    $sym_name $kind (`on_host` $on_host^)? `grid` $grid (`threads` $threads^)? `flops` $flops (`moves` $moved_bytes^)? (`chain` $chain^)?
     (`shared` $shared_bytes^)? $params (`arithmetic` $arithmetic^)? attr-dict
   }];
   let extraClassDeclaration = [{
@@ -194,9 +196,17 @@ class Plan_ComputeOp<string mnemonic, dag operands, list<Trait> traits = [], lis
   let extraClassDefinition = onCompute;
 }
 
-def Plan_LaunchOp : Plan_ComputeOp<"launch", (ins FlatSymbolRefAttr:$kernel, Plan_OperandArray:$args), [], ["describe"]> {
+def Plan_LaunchOp : Plan_InstructionOp<"launch", (ins FlatSymbolRefAttr:$kernel, Plan_OperandArray:$args,
+                                                      DefaultValuedAttr<Plan_Stream, "Stream::compute">:$stream), [], ["describe"]> {
   let summary = "runs all tiles of a kernel";
-  let assemblyFormat = "$kernel $args " # trailer # "attr-dict";
+  let description = [{
+    A kernel for the host's cores runs on the stream `host_compute`.
+
+    ```mlir
+    plan.launch @rows_0123456789abcdef [#plan.operand<@exp_avg.w + 0>, #plan.operand<@saved + 0>] on host_compute "nn.kernel" after [12]
+    ```
+  }];
+  let assemblyFormat = "$kernel $args (`on` $stream^)? " # trailer # "attr-dict";
 }
 
 class Plan_LibraryCallOp<string mnemonic, dag operands>

@@ -29,5 +29,6 @@ OffloadSettings trainc::train::offloadOf(ProgramOp program) {
   const StringRef usual = program.getTarget() == "cuda" ? "host" : "disk";
   settings.space = program.getOffloadTo().value_or(usual) == "host" ? plan::Space::host : plan::Space::disk;
   settings.groupBytes = program.getOffloadGroup();
+  settings.updatesOnHost = program.getOffloadUpdate() == "host";
   return settings;
 }

@@ -5,7 +5,7 @@
 
 namespace trainc::train {
 
-/// A program's words `offload`, `offload_to` and `offload_group`, with their defaults.
+/// A program's words `offload`, `offload_to`, `offload_group` and `offload_update`, with their defaults.
 struct OffloadSettings {
   llvm::SmallVector<StateRole> roles; ///< of the states
   bool activations = false;           ///< what the backward reads of the forward, too
@@ -13,6 +13,7 @@ struct OffloadSettings {
   plan::Space space = plan::Space::disk;
   /// That an update has in memory at a time, beside the next ones. None: the pass `offload` decides.
   std::optional<int64_t> groupBytes;
+  bool updatesOnHost = false; ///< what lies there of the optimizer's states
 
   bool any() const { return activations || !roles.empty(); }
 };

@@ -394,6 +394,16 @@ inline constexpr ProgramWord kProgramWords[] = {
      .help = "With --offload: bytes of states that are fetched and updated together, while the next group\n"
              "is fetched; default: 16MiB, or a 1024th of all that a rank has there, if that is more",
      .ofOffload = true},
+    {.word = "offload_update",
+     .option = "--offload-update",
+     .kind = ValueKind::Choice,
+     .values = "device|host",
+     .otherwise = "device",
+     .help =
+         "With --offload=optimizer in the memory of a GPU's host: whether the GPU fetches the moments and\n"
+         "updates, or the host's cores update where they lie, and gradients and parameters move;\n"
+         "default: device",
+     .ofOffload = true},
     {.word = "skipped_steps",
      .option = "--skipped-steps",
      .kind = ValueKind::Choice,

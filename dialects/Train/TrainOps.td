@@ -148,6 +148,7 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
     holds the optimizer's moments. `offload "optimizer"` keeps these outside the device's memory, on disk or where `offload_to` says, and
     updates `offload_group` bytes of them at a time; `offload "optimizer,gradients,parameters,activations"` does so with all states,
     and with what the backward reads of the forward; `hidden_activations` in place of `activations` keeps in memory what copies do not hide.
+    `offload_update host` has the host's cores of a GPU compute the updates of moments that lie in their memory.
     `target cuda` makes a plan for NVIDIA's GPUs instead of CPUs, and `gpu "h200"` says for which one the compiler weighs and predicts.
     `gpu_levels "sm_90"` says for which generations there is machine code beside PTX, which runs on all.
 
@@ -166,7 +167,7 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
                        OptionalAttr<StrAttr>:$target, OptionalAttr<StrAttr>:$cpu, OptionalAttr<StrAttr>:$gpu, OptionalAttr<StrAttr>:$gpu_levels, OptionalAttr<StrAttr>:$precision,
                        OptionalAttr<StrAttr>:$params, OptionalAttr<StrAttr>:$reduce, OptionalAttr<StrAttr>:$buffers, OptionalAttr<StrAttr>:$keep, OptionalAttr<StrAttr>:$products,
                        OptionalAttr<StrAttr>:$eval_precision, OptionalAttr<StrAttr>:$optimizer_states, OptionalAttr<StrAttr>:$skipped_steps,
-                       OptionalAttr<StrAttr>:$offload, OptionalAttr<StrAttr>:$offload_to, OptionalAttr<I64Attr>:$offload_group,
+                       OptionalAttr<StrAttr>:$offload, OptionalAttr<StrAttr>:$offload_to, OptionalAttr<I64Attr>:$offload_group, OptionalAttr<StrAttr>:$offload_update,
                        DefaultValuedAttr<I64Attr, "0">:$loss_scale, DefaultValuedAttr<I64Attr, "65536">:$loss_scale_init,
                        DefaultValuedAttr<I64Attr, "2000">:$loss_scale_window, DefaultValuedAttr<I64Attr, "1">:$loss_scale_hysteresis,
                        DefaultValuedAttr<I64Attr, "1">:$loss_scale_min,

@@ -21,6 +21,7 @@ struct GenerateKernelsPass : impl::GenerateKernelsPassBase<GenerateKernelsPass> 
   void runOnOperation() override;
 
 private:
+  LogicalResult generate(ModuleOp kernels);
   LogicalResult generate(const codegen::Target &target, func::FuncOp source, codegen::KernelModule &kernels);
   void renameLaunches(Operation *root);
   void renameSums(plan::CollectiveOp collective);
@@ -68,6 +69,19 @@ LogicalResult GenerateKernelsPass::generate(const codegen::Target &target, func:
   return success();
 }
 
+/// Of all sources in a module of kernels, in their place.
+LogicalResult GenerateKernelsPass::generate(ModuleOp kernels) {
+  const std::unique_ptr<codegen::Target> target = codegen::Target::of(kernels);
+  SmallVector<func::FuncOp> sources(kernels.getOps<func::FuncOp>());
+  codegen::KernelModule functions(kernels);
+  for (func::FuncOp source : sources)
+    if (failed(generate(*target, source, functions)))
+      return failure();
+  for (func::FuncOp source : sources)
+    source.erase();
+  return success();
+}
+
 void GenerateKernelsPass::renameSums(plan::CollectiveOp collective) {
   SmallVector<Attribute> renamed;
   for (auto range : collective.getRanges().getAsRange<plan::RangeAttr>())
@@ -109,16 +123,11 @@ void GenerateKernelsPass::runOnOperation() {
   named_.clear();
   for (auto kernel : module.getOps<plan::KernelOp>())
     declared_[kernel.getSymNameAttr()] = kernel;
-  const std::unique_ptr<codegen::Target> target = codegen::Target::of(kernels);
-  SmallVector<func::FuncOp> sources(kernels.getOps<func::FuncOp>());
-  codegen::KernelModule functions(kernels);
-  for (func::FuncOp source : sources)
-    if (failed(generate(*target, source, functions)))
-      return signalPassFailure();
-  for (func::FuncOp source : sources)
-    source.erase();
+  auto hostKernels = module.lookupSymbol<ModuleOp>("host_kernels");
+  if (failed(generate(kernels)) || (hostKernels && failed(generate(hostKernels))))
+    return signalPassFailure();
   for (Operation &op : *module.getBody())
-    if (&op != kernels)
+    if (&op != kernels && &op != hostKernels)
       renameLaunches(&op);
 }
 

@@ -54,7 +54,8 @@ def SummariseKernelsPass : Pass<"summarise-kernels", "::mlir::ModuleOp"> {
     ```
 
     Memory planning needs no more. Aliases and loops need no kernel. Of ops that are equal, one goes into the nested module @kernels, as
-    a function from which `generate-kernels` makes code. `fp32_products` of `train.program` says how products are computed.
+    a function from which `generate-kernels` makes code. Ops that are marked `plan.on_host` are launched as on CPUs, and go into a module
+    @host_kernels. `fp32_products` of `train.program` says how products are computed.
   }];
   let dependentDialects = [
     "::trainc::dist::DistDialect", "::trainc::plan::PlanDialect", "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::func::FuncDialect",
@@ -65,7 +66,8 @@ def SummariseKernelsPass : Pass<"summarise-kernels", "::mlir::ModuleOp"> {
 def GenerateKernelsPass : Pass<"generate-kernels", "::mlir::ModuleOp"> {
   let summary = "generates the code of the kernels that summarise-kernels declared";
   let description = [{
-    The functions of the module @kernels become code for its target, which names kernels: equal ones exist once.
+    The functions of the module @kernels become code for its target, which names kernels: equal ones exist once. So do those of
+    @host_kernels, if there is one.
 
     Before:
     ```mlir

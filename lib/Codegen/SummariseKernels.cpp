@@ -3,6 +3,7 @@
 #include "dialects/Dist/Dist.h"
 #include "dialects/Interfaces/Interfaces.h"
 #include "dialects/Train/Sharding.h"
+#include "lib/Analysis/HostOps.h"
 #include "lib/Analysis/KernelAttributes.h"
 #include "lib/Analysis/Preconditions.h"
 #include "lib/Codegen/EqualOps.h"
@@ -34,7 +35,7 @@ private:
   };
 
   Known declare(Operation *op, codegen::KernelSummary summary, plan::KernelKind kind);
-  void addSource(Operation *op, ArrayAttr kernels);
+  static void addSource(Operation *op, ArrayAttr kernels, ModuleOp sources, size_t number);
   void annotate(Operation *op, const Known &known);
   LogicalResult summariseSum(CollectiveOpInterface start, int64_t places, const codegen::Target &target);
   FailureOr<FlatSymbolRefAttr> kernelOf(const codegen::RankSum &sum, Location loc,
@@ -53,17 +54,20 @@ SummariseKernelsPass::Known SummariseKernelsPass::declare(Operation *op, codegen
                                                           plan::KernelKind kind) {
   Known known;
   OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
-  for (const codegen::LaunchSummary &launch : summary.launches)
-    known.kernels.push_back(FlatSymbolRefAttr::get(codegen::declareKernel(
-        builder, op->getLoc(), launch.name + "#" + std::to_string(kernels_++), kind, summary, launch)));
+  for (const codegen::LaunchSummary &launch : summary.launches) {
+    plan::KernelOp kernel = codegen::declareKernel(
+        builder, op->getLoc(), launch.name + "#" + std::to_string(kernels_++), kind, summary, launch);
+    kernel.setOnHost(runsOnHost(op));
+    known.kernels.push_back(FlatSymbolRefAttr::get(kernel));
+  }
   known.summary = std::move(summary);
   return known;
 }
 
 /// A function of one op, from which generate-kernels makes code.
-void SummariseKernelsPass::addSource(Operation *op, ArrayAttr kernels) {
-  OpBuilder builder = OpBuilder::atBlockEnd(sources_.getBody());
-  const std::string name = "source." + std::to_string(ops_++);
+void SummariseKernelsPass::addSource(Operation *op, ArrayAttr kernels, ModuleOp sources, size_t number) {
+  OpBuilder builder = OpBuilder::atBlockEnd(sources.getBody());
+  const std::string name = "source." + std::to_string(number);
   auto function = func::FuncOp::create(builder, op->getLoc(), name,
                                        builder.getFunctionType(op->getOperandTypes(), op->getResultTypes()));
   function->setAttr(kKernelsAttr, kernels);
@@ -174,8 +178,17 @@ void SummariseKernelsPass::runOnOperation() {
     return WalkResult::skip(); // a kernel's region is part of it
   });
   const std::unique_ptr<codegen::Target> target = codegen::Target::chosenFor(module);
-  OwningOpRef<ModuleOp> sources = target->createModule(getContext());
+  OwningOpRef<ModuleOp> sources = target->createModule(getContext()), hostSources;
   sources_ = *sources;
+  const auto onHost = llvm::find_if(ops, [](const auto &each) { return runsOnHost(each.first); });
+  if (onHost != ops.end()) {
+    if (!target->host()) {
+      onHost->first->emitOpError("runs on the host, which is the device of target ") << target->name();
+      return signalPassFailure();
+    }
+    hostSources = target->host()->createModule(getContext());
+    hostSources->setSymName("host_kernels");
+  }
   kernels_ = ops_ = 0;
   sums_.clear();
   // Layers repeat: most ops equal an earlier one. They are compared before any is annotated.
@@ -187,12 +200,14 @@ void SummariseKernelsPass::runOnOperation() {
     chosen.push_back(entry->second);
     if (!isNew)
       continue;
-    FailureOr<codegen::KernelSummary> summary = target->summarise(op);
+    const bool isOfHost = runsOnHost(op);
+    FailureOr<codegen::KernelSummary> summary = (isOfHost ? target->host() : target.get())->summarise(op);
     if (failed(summary))
       return signalPassFailure();
     known.push_back(declare(op, std::move(*summary), kind));
     if (!known.back().summary.library)
-      addSource(op, ArrayAttr::get(&getContext(), known.back().kernels));
+      addSource(op, ArrayAttr::get(&getContext(), known.back().kernels), isOfHost ? *hostSources : sources_,
+                ops_++);
   }
   for (auto [launched, index] : llvm::zip_equal(ops, chosen))
     annotate(launched.first, known[index]);
@@ -205,6 +220,8 @@ void SummariseKernelsPass::runOnOperation() {
       return signalPassFailure();
   }
   module.push_back(sources.release());
+  if (hostSources)
+    module.push_back(hostSources.release());
 }
 
 } // namespace trainc

@@ -113,6 +113,10 @@ public:
   /// way.
   virtual llvm::FailureOr<std::vector<Object>> compile(mlir::ModuleOp kernels) const = 0;
 
+  /// The target of kernels for the host's cores, of which ops say that they run there (HostOps.h); null if
+  /// the device is the host. Their code is in a module of its own.
+  virtual const Target *host() const { return nullptr; }
+
   /// Bytes: rows that begin on such borders are moved and multiplied faster; 1 where it does not matter.
   virtual int64_t rowBorder() const { return 1; }
 

@@ -56,7 +56,13 @@ static std::string whyIdleInCheckpoints(train::ProgramOp program, const train::P
 /// A memory limit may yet decide what is kept outside.
 static std::string whyIdleInOffload(train::ProgramOp program, const train::ProgramWord &each) {
   const bool mayBeChosen = program.getMemoryLimit() && !program.getOffload();
-  if (!each.ofOffload || mayBeChosen || train::offloadOf(program).any())
+  if (!each.ofOffload || mayBeChosen)
+    return "";
+  const train::OffloadSettings settings = train::offloadOf(program);
+  if (each.word == "offload_update" && settings.any() &&
+      !llvm::is_contained(settings.roles, train::StateRole::optimizer))
+    return "without optimizer among the words of offload (--offload); give that as well, or leave it out";
+  if (settings.any())
     return "";
   return "without offload (--offload); give that as well, or leave it out";
 }

@@ -5,6 +5,21 @@
 using namespace mlir;
 using namespace trainc;
 
+/// The host updates what lies in its memory. A memory limit may yet decide what does.
+static LogicalResult checkUpdate(train::ProgramOp program) {
+  if (program.getOffloadUpdate() != "host")
+    return success();
+  if (program.getTarget() != "cuda")
+    return program.emitError(
+        "offload_update (--offload-update) host is for GPUs: the device of target cpu is the host; "
+        "leave it out, or choose target cuda");
+  if (program.getOffloadTo() == "disk")
+    return program.emitError(
+        "offload_update (--offload-update) host updates moments in the host's memory, found offload_to "
+        "(--offload-to) disk; choose host there, or leave one of them out");
+  return success();
+}
+
 LogicalResult trainc::checkOffload(train::ProgramOp program) {
   const StringRef text = program.getOffload().value_or("none");
   const auto words = llvm::to_vector(llvm::split(text, ','));
@@ -13,5 +28,5 @@ LogicalResult trainc::checkOffload(train::ProgramOp program) {
   if (llvm::is_contained(words, "activations") && llvm::is_contained(words, "hidden_activations"))
     return program.emitError("offload (--offload): expected activations (all that can go), or "
                              "hidden_activations (as far as copies hide), found both");
-  return success();
+  return checkUpdate(program);
 }

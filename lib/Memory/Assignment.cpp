@@ -1,5 +1,6 @@
 #include "lib/Memory/Assignment.h"
 
+#include "lib/Analysis/HostOps.h"
 #include "lib/Support/SourceName.h"
 
 #include "lib/Support/StoredElement.h"
@@ -89,7 +90,7 @@ void Assignment::assignOp(Operation &op) {
 /// still needed.
 void Assignment::assignGet(train::GetOp get) {
   if (storages_.isOffloaded(get.getState()))
-    return fetch(get);
+    return isReadOnHost(get) ? bind(get.getResult(), pieceOf(get)) : fetch(get);
   View state{storages_.stateStorage(get.getState())};
   train::SetOp next = order_.writeBehind(get.getState(), get);
   if (!next || timeline_.begin(next) >= timeline_.lastUse(get.getResult()))
@@ -113,7 +114,7 @@ void Assignment::assignSet(train::SetOp set) {
   if (isZero(set.getValue()) && entryKind_ == EntryKind::init && isZeroAnyway(set.getState()))
     return;
   if (storages_.isOffloaded(set.getState()))
-    return store(set);
+    return isMadeOnHost(set) ? void() : store(set);
   if (isZero(set.getValue()))
     before_[set].push_back({View(), state, bytesOf(set.getValue())});
   else if (value != state)

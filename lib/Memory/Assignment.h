@@ -31,6 +31,9 @@ public:
   llvm::ArrayRef<Move> movesAfter(mlir::Operation *op) const;
   /// Reads of states outside the device's memory, in order, and the storages to which they are copied.
   llvm::ArrayRef<std::pair<train::GetOp, int>> fetches() const { return fetches_; }
+  /// Fails, with an error at the op, if one of the host reads or makes something elsewhere than in states
+  /// there.
+  llvm::LogicalResult checkHostOps(train::EntryOp entry) const;
   const Timeline &timeline() const { return timeline_; }
   /// This entry's scratch storages: a range of indices into the table.
   std::pair<int, int> scratchRange() const { return {firstScratch_, lastScratch_}; }
@@ -45,9 +48,12 @@ private:
   void assignSet(train::SetOp set);
   bool isFetched(mlir::Value value) const;
   bool isStored(mlir::Value value) const;
+  View pieceOf(train::GetOp get);
+  View pieceOf(train::SetOp set);
   void fetch(train::GetOp get);
+  View fetchedInState(train::GetOp get, View from);
   void store(train::SetOp set);
-  View ownScratch(mlir::Operation *op, mlir::Value value);
+  View ownStorage(mlir::Operation *op, mlir::Value value, plan::Space destination);
   void alignTransfer(View value, View state);
   void assignExecutable(ExecutableOpInterface op);
   void assignScratch(mlir::Operation *op);

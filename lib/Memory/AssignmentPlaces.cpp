@@ -1,4 +1,5 @@
 // Making values where they are wanted: in a state, in a flat tensor, in what is gathered.
+#include "lib/Analysis/HostOps.h"
 #include "lib/Memory/Assignment.h"
 #include "lib/Support/StoredElement.h"
 
@@ -39,9 +40,9 @@ View Assignment::wantedView(Value value, OpResult made, View within) {
 View Assignment::wantedByUser(OpOperand &use, OpResult made, View within) {
   Operation *user = use.getOwner();
   if (auto set = dyn_cast<train::SetOp>(user)) {
-    if (storages_.isOffloaded(set.getState()))
+    if (storages_.isOffloaded(set.getState()) && !isMadeOnHost(set))
       return {};
-    const View state{storages_.stateStorage(set.getState())};
+    const View state = pieceOf(set);
     const View target = moved(state, within);
     return isFree(target, made) && canMakeInState(made, set.getState(), target, set) ? state : View();
   }

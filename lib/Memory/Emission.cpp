@@ -1,5 +1,6 @@
 #include "lib/Memory/Emission.h"
 
+#include "lib/Analysis/HostOps.h"
 #include "lib/Support/SourceName.h"
 
 using namespace mlir;
@@ -156,6 +157,7 @@ void EntryEmitter::emitLaunches(Operation &op, ArrayAttr launches) {
     for (int64_t index : launch.getArgs())
       args.push_back(operand(values[index]));
     plan::LaunchOp::create(builder_, op.getLoc(), launch.getKernel().getValue(), builder_.getArrayAttr(args),
+                           runsOnHost(&op) ? plan::Stream::host_compute : plan::Stream::compute,
                            sourceName(&op), kUnordered);
   }
 }

@@ -180,23 +180,25 @@ SmallVector<FlatSymbolRefAttr> PlanMemoryPass::createBuffers(OpBuilder &builder,
     if (auto symbol = dyn_cast<SymbolOpInterface>(op); symbol && !isa<train::StateOp>(op))
       taken.insert(symbol.getName());
   SmallVector<FlatSymbolRefAttr> buffers;
-  const auto place = [&](View state) { // whose buffer comes before those of scratch
+  for (size_t index = 0; index < storages.size(); ++index) {
+    std::string name = storages[index].name;
+    while (!taken.insert(name).second)
+      name += "'";
+    buffers.push_back(FlatSymbolRefAttr::get(builder.getContext(), name));
+  }
+  const auto place = [&](View state) {
     return plan::OperandAttr::get(builder.getContext(), buffers[state.storage], state.offset, state.step,
                                   state.rankStep);
   };
   for (size_t index = 0; index < storages.size(); ++index) {
     const Storage &storage = storages[index];
-    std::string name = storage.name;
-    while (!taken.insert(name).second)
-      name += "'";
     const SmallVector<Attribute> stored =
         llvm::map_to_vector(storage.stored, [&](View state) -> Attribute { return place(state); });
-    plan::BufferOp::create(builder, getOperation().getLoc(), name,
+    plan::BufferOp::create(builder, getOperation().getLoc(), buffers[index].getValue(),
                            arenaName(storage.space, storage.persistent), offsets[index], storage.bytes,
                            storage.element, storage.role,
                            storage.fetched.isNull() ? plan::OperandAttr() : place(storage.fetched),
                            storage.stored.empty() ? ArrayAttr() : builder.getArrayAttr(stored));
-    buffers.push_back(FlatSymbolRefAttr::get(builder.getContext(), name));
   }
   return buffers;
 }
@@ -213,8 +215,11 @@ void PlanMemoryPass::runOnOperation() {
   scratchBytes_.fill(0);
   StorageTable storages(module);
   std::vector<std::pair<train::EntryOp, Assignment>> entries;
-  for (auto entry : module.getOps<train::EntryOp>())
+  for (auto entry : module.getOps<train::EntryOp>()) {
     entries.emplace_back(entry, Assignment(entry, storages));
+    if (failed(entries.back().second.checkHostOps(entry)))
+      return signalPassFailure();
+  }
 
   SmallVector<int64_t> offsets;
   placeStates(storages, offsets);

@@ -1,6 +1,7 @@
 #include "lib/Offload/CopySchedule.h"
 
 #include "lib/Analysis/CopyAttributes.h"
+#include "lib/Analysis/HostOps.h"
 #include "lib/Analysis/StateOrder.h"
 #include "lib/Offload/Groups.h"
 #include "lib/Offload/Readers.h"
@@ -27,11 +28,13 @@ train::StateOp CopySchedule::stateOf(Operation *copy) const {
 }
 
 bool CopySchedule::isFetch(Operation *op) const {
-  return isa<train::GetOp>(op) && !op->use_empty() && stateOf(op).getSpace() != plan::Space::device;
+  auto get = dyn_cast<train::GetOp>(op);
+  return get && !get->use_empty() && !isReadOnHost(get) && stateOf(op).getSpace() != plan::Space::device;
 }
 
 bool CopySchedule::isStore(Operation *op) const {
-  return isa<train::SetOp>(op) && stateOf(op).getSpace() != plan::Space::device;
+  auto set = dyn_cast<train::SetOp>(op);
+  return set && !isMadeOnHost(set) && stateOf(op).getSpace() != plan::Space::device;
 }
 
 double CopySchedule::seconds(Operation *copy) const {
@@ -93,7 +96,8 @@ std::vector<double> CopySchedule::begins() const {
 // --- Stores ---
 
 /// Stored activations keep their memory until their copies end, as far as there is room. Stored states need
-/// none: what uses their memory next is a fetch, which the disk runs behind the store.
+/// none: what uses their memory next is a fetch, which the disk runs behind the store. What states of the
+/// device hold has memory of its own.
 void CopySchedule::keepStored(int64_t bytes) {
   double end = 0; // of all copies so far
   for (size_t number = 0; number < profile_.size(); ++number) {
@@ -101,7 +105,8 @@ void CopySchedule::keepStored(int64_t bytes) {
     const bool queues = isStore(op) || (isFetch(op) && stateOf(op).getSpace() == plan::Space::disk);
     if (queues)
       end = std::max(end, times_.begin(op)) + seconds(op);
-    if (!isStore(op) || stateOf(op).getRole() != train::StateRole::activation)
+    if (!isStore(op) || stateOf(op).getRole() != train::StateRole::activation ||
+        copiedBy(op).getDefiningOp<train::GetOp>())
       continue;
     const int64_t own = bytesOfCopy(op);
     size_t last = profile_.lastRead(copiedBy(op));

@@ -10,6 +10,7 @@
 #include "lib/Codegen/Target.h"
 #include "lib/Offload/CopySchedule.h"
 #include "lib/Offload/Groups.h"
+#include "lib/Offload/HostUpdates.h"
 #include "lib/Offload/Readers.h"
 #include "lib/Offload/SavedValues.h"
 #include "lib/Support/StoredElement.h"
@@ -49,13 +50,20 @@ int64_t usualGroupBytes(ModuleOp module) {
 /// Fetches and stores of one entry.
 class EntryOffloader {
 public:
-  EntryOffloader(train::EntryOp entry, int64_t groupBytes, const SymbolTable &symbols)
-      : block_(entry.getBody().front()), groupBytes_(groupBytes), symbols_(symbols) {}
+  /// `updates`, if given, go to the host.
+  EntryOffloader(train::EntryOp entry, int64_t groupBytes, const SymbolTable &symbols,
+                 std::optional<HostUpdates> updates)
+      : block_(entry.getBody().front()), groupBytes_(groupBytes), symbols_(symbols),
+        updates_(std::move(updates)) {}
 
   void run() {
     fetchWhereRead();
     SmallVector<Group> groups;
     for (Group &group : findGroups()) {
+      if (updates_ && updates_->canMove(group)) {
+        updates_->move(group);
+        continue;
+      }
       SmallVector<Group> pieces = updates(group) ? cutGroup(group, groupBytes_) : SmallVector<Group>{group};
       groups.append(pieces.begin(), pieces.end());
     }
@@ -85,6 +93,7 @@ private:
   Block &block_;
   int64_t groupBytes_;
   const SymbolTable &symbols_;
+  std::optional<HostUpdates> updates_;
   /// Where ops stand before any is placed. To ask the block would number all its ops again after each move.
   llvm::DenseMap<Operation *, size_t> places_;
 };
@@ -225,11 +234,16 @@ LogicalResult Offload::offload(train::ProgramOp program) {
   if (codegen::OpCosts costs(*target, ranks);
       settings.activations && failed(saveActivations(settings, costs)))
     return failure();
-  const SymbolTable symbols(module);
-  for (auto entry : module.getOps<train::EntryOp>())
-    EntryOffloader(entry, groupBytes, symbols).run();
+  SavedRooms rooms(module, settings.space); // beside those of activations
+  for (auto entry : module.getOps<train::EntryOp>()) {
+    rooms.beginEntry();
+    std::optional<HostUpdates> updates;
+    if (settings.updatesOnHost)
+      updates.emplace(rooms);
+    EntryOffloader(entry, groupBytes, rooms.symbols(), std::move(updates)).run();
+  }
   codegen::OpCosts costs(*target, ranks); // of ops as they are now
-  return scheduleCopies(symbols, costs);
+  return scheduleCopies(rooms.symbols(), costs);
 }
 
 LogicalResult Offload::saveActivations(const train::OffloadSettings &settings, codegen::OpCosts &costs) {

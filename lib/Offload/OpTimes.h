@@ -6,7 +6,8 @@
 
 namespace trainc {
 
-/// Seconds from the entry's start to each of its ops, one after the other and without any wait.
+/// Seconds from the entry's start to each of its ops, one after the other and without any wait. Those of the
+/// host take none of the device's time.
 class OpTimes {
 public:
   /// Fails, with an error at the op, if the target cannot execute one.

@@ -64,6 +64,39 @@ def Offload : Pass<"offload", "::mlir::ModuleOp"> {
     Pieces begin where a disk's blocks do. Elements are computed as before, so bits do not change. States of less than 8 KiB stay where
     they are.
 
+    With `offload_update host` in a program for GPUs the host's cores compute updates whose moments lie in its memory. The kernel of such an
+    update is marked. It reads and writes the moments where they lie. What else it reads goes to states of role `activation` there, as soon
+    as it is there. A new parameter takes the place of the old one there, and comes back for the state that holds it. These kernels are
+    not cut:
+
+    ```mlir
+    %w = train.get @w : tensor<4x1024xf32>
+    ...
+    %g = nn.matmul ...
+    ...
+    %0 = train.get @exp_avg.w : tensor<4x1024xf32>
+    %1:2 = nn.kernel ... (%g, %w, %0) ...
+    train.set @exp_avg.w, %1#0 : tensor<4x1024xf32>
+    train.set @w, %1#1 : tensor<4x1024xf32>
+    ```
+    becomes
+    ```mlir
+    %w = train.get @w : tensor<4x1024xf32>
+    train.set @saved_0, %w : tensor<4x1024xf32>           // a copy to the host
+    ...
+    %g = nn.matmul ...
+    train.set @saved, %g : tensor<4x1024xf32>
+    ...
+    %0 = train.get @exp_avg.w : tensor<4x1024xf32>        // no copy: ops of the host alone read it
+    %1 = train.get @saved : tensor<4x1024xf32>
+    %2 = train.get @saved_0 : tensor<4x1024xf32>
+    %3:2 = nn.kernel ... (%1, %2, %0) ... {plan.on_host}
+    train.set @saved_0, %3#1 : tensor<4x1024xf32>
+    train.set @exp_avg.w, %3#0 : tensor<4x1024xf32>
+    %4 = train.get @saved_0 : tensor<4x1024xf32>          // a copy from the host
+    train.set @w, %4 : tensor<4x1024xf32>
+    ```
+
     With `activations` in `offload`, values that the forward makes and the backward reads become states of role `activation`. They go out
     behind the op that makes them. They come back for the first op that reads them behind the last one of the forward that does, and
     stay until the last one:

@@ -12,6 +12,8 @@ public:
   SavedRooms(mlir::ModuleOp module, plan::Space space);
 
   plan::Space space() const { return space_; }
+  /// Of the module, with all rooms.
+  const mlir::SymbolTable &symbols() const { return symbols_; }
   /// The entry that comes next uses all rooms anew.
   void beginEntry() { used_.clear(); }
   /// A state of the type that no other value of the entry has.

@@ -170,11 +170,17 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &options, Snapshot
 
 // --- The plan file ---
 
-static std::vector<KernelObject> toKernelObjects(std::vector<codegen::Object> objects) {
+/// Machine code of a plan's kernels, and of those for the host's cores.
+static FailureOr<std::vector<KernelObject>> objectsOf(ModuleOp module) {
   std::vector<KernelObject> result;
-  for (codegen::Object &object : objects)
-    result.push_back(
-        {std::move(object.level), std::move(object.features), {object.image.begin(), object.image.end()}});
+  for (auto kernels : module.getOps<ModuleOp>()) {
+    auto objects = codegen::Target::of(kernels)->compile(kernels);
+    if (failed(objects))
+      return failure();
+    for (codegen::Object &object : *objects)
+      result.push_back(
+          {std::move(object.level), std::move(object.features), {object.image.begin(), object.image.end()}});
+  }
   return result;
 }
 
@@ -182,14 +188,14 @@ static std::vector<KernelObject> toKernelObjects(std::vector<codegen::Object> ob
 static FailureOr<std::vector<uint8_t>>
 planWithCode(ModuleOp module, StringRef name,
              llvm::function_ref<std::string(const codegen::Target &)> report) {
-  auto kernels = module.lookupSymbol<ModuleOp>("kernels");
-  const std::unique_ptr<codegen::Target> target = codegen::Target::of(kernels);
-  auto objects = target->compile(kernels);
+  const std::unique_ptr<codegen::Target> target =
+      codegen::Target::of(module.lookupSymbol<ModuleOp>("kernels"));
+  auto objects = objectsOf(module);
   if (failed(objects))
     return failure();
   const int64_t ranks = plan::Surroundings(module).members(RankGroup::all);
-  return serializePlan(module, name, target->name(), target->referenceMachine(ranks),
-                       toKernelObjects(std::move(*objects)), report(*target));
+  return serializePlan(module, name, target->name(), target->referenceMachine(ranks), std::move(*objects),
+                       report(*target));
 }
 
 FailureOr<std::vector<uint8_t>> finishPlan(ModuleOp module, double secondsSoFar, std::string &report,
@@ -197,7 +203,8 @@ FailureOr<std::vector<uint8_t>> finishPlan(ModuleOp module, double secondsSoFar,
   auto start = std::chrono::steady_clock::now();
   // Made by passes, the kernels have no place of their own to name in errors.
   plan::TrainingOp training = *module.getOps<plan::TrainingOp>().begin();
-  module.lookupSymbol<ModuleOp>("kernels")->setLoc(training.getLoc());
+  for (auto kernels : module.getOps<ModuleOp>())
+    kernels->setLoc(training.getLoc());
   return planWithCode(module, module.getName().value_or("model"), [&](const codegen::Target &target) {
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
     report = reportJson(

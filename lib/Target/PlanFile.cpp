@@ -118,6 +118,7 @@ static void writeKernels(ModuleOp module, fb::PlanT &plan) {
     table->arithmetic = kernel.getArithmetic();
     table->threads = kernel.getThreads();
     table->shared_bytes = kernel.getSharedBytes();
+    table->on_host = kernel.getOnHost();
     for (auto param : kernel.getParams().getAsRange<plan::ParamAttr>()) {
       auto entry = std::make_unique<fb::ParamT>();
       entry->access = static_cast<fb::Access>(param.getAccess());

@@ -51,6 +51,7 @@ constexpr Field kFields[] = {
     {"network", "bytes_per_second", &Machine::networkBytesPerSecond, Kind::Rate, true},
     {"network", "hop_seconds", &Machine::networkHopSeconds, Kind::Seconds, true},
     {"host", "bytes_per_second", &Machine::hostBytesPerSecond, Kind::Rate, true},
+    {"host", "compute_bytes_per_second", &Machine::hostComputeBytesPerSecond, Kind::Rate, true},
     {"disk", "read_bytes_per_second", &Machine::diskReadBytesPerSecond, Kind::Rate, true},
     {"disk", "write_bytes_per_second", &Machine::diskWriteBytesPerSecond, Kind::Rate, true},
     {"disk", "access_seconds", &Machine::diskAccessSeconds, Kind::Seconds, true},

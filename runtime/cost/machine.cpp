@@ -10,8 +10,8 @@ Machine dividedAmong(Machine machine, double ranks) {
         &Machine::tf32FlopsPerSecond, &Machine::bf16FlopsPerSecond, &Machine::fp8FlopsPerSecond,
         &Machine::f16FlopsPerSecond, &Machine::f32AttentionFlopsPerSecond, &Machine::attentionFlopsPerSecond,
         &Machine::libraryAttentionFlopsPerSecond, &Machine::libraryAttentionGradFlopsPerSecond,
-        &Machine::bytesPerSecond, &Machine::hostBytesPerSecond, &Machine::diskReadBytesPerSecond,
-        &Machine::diskWriteBytesPerSecond})
+        &Machine::bytesPerSecond, &Machine::hostBytesPerSecond, &Machine::hostComputeBytesPerSecond,
+        &Machine::diskReadBytesPerSecond, &Machine::diskWriteBytesPerSecond})
     machine.*rate /= ranks;
   machine.memoryBytes = static_cast<uint64_t>(static_cast<double>(machine.memoryBytes) / ranks);
   return machine;
@@ -54,6 +54,7 @@ double workRate(const Work &work, const Machine &machine) {
   };
   switch (work.worker) {
   case Worker::Arithmetic:
+  case Worker::HostCores:
   case Worker::HostLink:
   case Worker::DiskRead:
   case Worker::DiskWrite:
@@ -72,6 +73,8 @@ double workRate(const Work &work, const Machine &machine) {
 
 static double byteRate(const Work &work, const Machine &machine) {
   switch (work.worker) {
+  case Worker::HostCores:
+    return machine.hostComputeBytesPerSecond;
   case Worker::HostLink:
     return machine.hostBytesPerSecond;
   case Worker::DiskRead:

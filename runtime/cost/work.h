@@ -12,6 +12,7 @@ enum class Worker {
   Attention,            ///< attention and its gradient by kernels of the plan
   LibraryAttention,     ///< attention by a library
   LibraryAttentionGrad, ///< its gradient by a library
+  HostCores,            ///< kernels that the cores of a GPU's host run
   HostLink,             ///< copies between the device and the host
   DiskRead,             ///< copies from disk
   DiskWrite             ///< copies to disk

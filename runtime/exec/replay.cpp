@@ -83,12 +83,13 @@ private:
     return status;
   }
 
-  /// Kernels that move elements compute none, and may write some of their argument only.
+  /// Kernels that move elements compute none, and may write some of their argument only. What the host's
+  /// cores write, a step that is not finite has left as it was.
   template <typename Visitor> void forEachWritten(const Step &step, uint64_t iteration, Visitor visit) {
     if (const auto *launch = std::get_if<LaunchStep>(&step.operation)) {
       const fb::Launch &table = *step.instruction->operation_as_Launch();
       const fb::Kernel &kernel = *plan_.kernels()->Get(launch->kernel);
-      if (kernel.kind() == fb::KernelKind::Copy)
+      if (kernel.kind() == fb::KernelKind::Copy || kernel.on_host())
         return;
       for (uint32_t i = 0; i < launch->argsCount; ++i)
         if (const fb::Param &param = *kernel.params()->Get(i); param.access() != fb::Access::Read)

@@ -46,6 +46,7 @@ void describeKernel(const fb::Kernel &kernel, StepFacts &facts) {
   facts.what = view(kernel.symbol());
   facts.flops = static_cast<double>(kernel.flops());
   facts.bytes = launchBytes(kernel);
+  facts.isBoundByRates = !kernel.on_host();
   // Products read their factors first; generated ones of f32 numbers round none to TF32.
   const auto &params = *kernel.params();
   if (params.size() > 0 && isHalf(params.Get(0)->dtype()))

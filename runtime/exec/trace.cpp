@@ -42,6 +42,8 @@ const char *streamTrackName(fb::Stream stream) {
     return "copies to the device";
   case fb::Stream::CopyOut:
     return "copies to the host";
+  case fb::Stream::HostCompute:
+    return "kernels of the host";
   case fb::Stream::Disk:
     break;
   }

@@ -28,7 +28,7 @@ static_assert(sizeof(PlanFileHeader) == 64);
 
 inline constexpr std::string_view kPlanMagic = "TRNCPLAN";
 inline constexpr uint32_t kPlanMajorVersion = 5;
-inline constexpr uint32_t kPlanMinorVersion = 7;
+inline constexpr uint32_t kPlanMinorVersion = 8;
 /// No FlatBuffer is larger.
 inline constexpr uint64_t kMostPlanFileBytes = sizeof(PlanFileHeader) + FLATBUFFERS_MAX_BUFFER_SIZE - 1;
 

@@ -6,7 +6,8 @@
 namespace trainc {
 
 inline const char *streamName(fb::Stream stream) {
-  static constexpr const char *names[] = {"compute", "communication", "copy_in", "copy_out", "disk"};
+  static constexpr const char *names[] = {"compute",  "communication", "copy_in",
+                                          "copy_out", "disk",          "host_compute"};
   return names[static_cast<size_t>(stream)];
 }
 

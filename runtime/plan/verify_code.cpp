@@ -19,8 +19,8 @@ struct KernelLimits {
   uint64_t grid;
   uint32_t threads, sharedBytes;
 
-  static KernelLimits of(const fb::Plan &plan) {
-    if (isForCuda(plan))
+  static KernelLimits of(const fb::Kernel &kernel, bool isForGpu) {
+    if (isForGpu && !kernel.on_host())
       return {kCudaGrid, kCudaThreads, kCudaSharedBytes};
     return {uint64_t{1} << 40, 1024, 1 << 24};
   }
@@ -66,8 +66,12 @@ bool addsWhatRanksSend(const fb::Kernel &kernel) {
          is(places, fb::Access::Write, sum, elementBytes(sum)) && is(places + 1, fb::Access::Read, sum, 0);
 }
 
-Status kernel(const fb::Kernel &kernel, const KernelLimits &most) {
+Status kernel(const fb::Kernel &kernel, bool isForGpu) {
   TRAINC_RETURN_IF_ERROR(name(view(kernel.symbol()), "a kernel"));
+  const KernelLimits most = KernelLimits::of(kernel, isForGpu);
+  if (kernel.on_host() && !isForGpu)
+    return invalidInput("kernel {}: expected no kernel for the host in a plan for CPUs, found one",
+                        view(kernel.symbol()));
   if (kernel.grid() == 0 || kernel.grid() > most.grid)
     return invalidInput("kernel {}: expected a grid of 1 to {} tiles, found {}", view(kernel.symbol()),
                         most.grid, kernel.grid());
@@ -83,7 +87,7 @@ Status kernel(const fb::Kernel &kernel, const KernelLimits &most) {
                           static_cast<int>(param->dtype()), static_cast<int>(param->access()));
   for (uint32_t i = 0; i < kernel.params()->size(); ++i)
     TRAINC_RETURN_IF_ERROR(aliases(kernel, i));
-  if (kernel.kind() == fb::KernelKind::RankSum && !addsWhatRanksSend(kernel))
+  if (kernel.kind() == fb::KernelKind::RankSum && (kernel.on_host() || !addsWhatRanksSend(kernel)))
     return invalidInput(
         "kernel {}: expected of one of kind rank_sum an element of f32, bf16 or f16 that is read for each of "
         "several ranks, one of that type or f32 that is written, and an end of 0 bytes, found other "
@@ -92,12 +96,13 @@ Status kernel(const fb::Kernel &kernel, const KernelLimits &most) {
   return {};
 }
 
+/// Kernels of the host have code for CPUs in plans for GPUs, too.
 std::vector<std::string_view> levelsFor(const fb::Plan &plan) {
-  std::vector<std::string_view> levels(kCpuLevels.begin(), kCpuLevels.end());
-  if (isForCuda(plan)) {
-    levels.clear();
+  std::vector<std::string_view> levels;
+  if (isForCuda(plan))
     std::ranges::transform(kCudaLevels, std::back_inserter(levels), &CudaLevel::name);
-  }
+  if (!isForCuda(plan) || std::ranges::any_of(*plan.kernels(), &fb::Kernel::on_host))
+    levels.insert(levels.end(), kCpuLevels.begin(), kCpuLevels.end());
   return levels;
 }
 
@@ -119,10 +124,9 @@ Status object(const fb::Object &object, const std::vector<std::string_view> &lev
 
 Status code(const fb::Plan &plan) {
   std::set<std::string_view> symbols, levels;
-  const KernelLimits most = KernelLimits::of(plan);
   const std::vector<std::string_view> known = levelsFor(plan);
   for (const fb::Kernel *each : *plan.kernels()) {
-    TRAINC_RETURN_IF_ERROR(kernel(*each, most));
+    TRAINC_RETURN_IF_ERROR(kernel(*each, isForCuda(plan)));
     if (!symbols.insert(view(each->symbol())).second)
       return invalidInput("kernel {}: expected it once, found it twice", view(each->symbol()));
   }
@@ -131,8 +135,14 @@ Status code(const fb::Plan &plan) {
     if (!levels.insert(view(each->level())).second)
       return invalidInput("object {}: expected it once, found it twice", view(each->level()));
   }
-  if (!symbols.empty() && levels.empty())
-    return invalidInput("expected machine code for {} kernels, found no object", symbols.size());
+  const bool isForGpu = isForCuda(plan);
+  for (const fb::Kernel *each : *plan.kernels()) {
+    const bool isOfGpu = isForGpu && !each->on_host();
+    if (std::ranges::none_of(
+            levels, [&](std::string_view level) { return (findCudaLevel(level) != nullptr) == isOfGpu; }))
+      return invalidInput("kernel {}: expected machine code for {}, found no object", view(each->symbol()),
+                          isOfGpu ? "GPUs" : "CPUs");
+  }
   return {};
 }
 

@@ -39,9 +39,15 @@ private:
   Status ofBlocks(const Range &source, const Range &destination);
   Status zero(const fb::Zero &zero);
   Status range(const Range &range, uint64_t alignment, const char *what);
-  Status onDevice(const Range &range, uint64_t alignment, const char *what);
+  Status inSpace(fb::Space space, const Range &range, uint64_t alignment, const char *what);
+  Status onDevice(const Range &each, uint64_t alignment, const char *what) {
+    return inSpace(fb::Space::Device, each, alignment, what);
+  }
   Status keepsAccessBorders(const fb::Operand &arg, uint64_t bytes, const char *what) const;
   Status streamIs(fb::Stream expected, fb::Stream found) const;
+  fb::Stream streamOf(const fb::Launch &launch) const {
+    return plan_.kernels()->Get(launch.kernel())->on_host() ? fb::Stream::HostCompute : fb::Stream::Compute;
+  }
 
   const fb::Plan &plan_;
   uint64_t iterations_ = 1;
@@ -54,10 +60,10 @@ Status BodyVerifier::range(const Range &range, uint64_t alignment, const char *w
   return checkRange(plan_, range, alignment, what);
 }
 
-Status BodyVerifier::onDevice(const Range &each, uint64_t alignment, const char *what) {
+Status BodyVerifier::inSpace(fb::Space space, const Range &each, uint64_t alignment, const char *what) {
   TRAINC_RETURN_IF_ERROR(range(each, alignment, what));
-  if (const fb::Space space = spaceOf(plan_, *each.operand); space != fb::Space::Device)
-    return invalidInput("{}: expected memory of the device, found {}", what, spaceName(space));
+  if (const fb::Space found = spaceOf(plan_, *each.operand); found != space)
+    return invalidInput("{}: expected memory of the {}, found {}", what, spaceName(space), spaceName(found));
   return {};
 }
 
@@ -93,8 +99,9 @@ Status BodyVerifier::launch(const fb::Launch &launch) {
   for (uint32_t i = 0; i < launch.args()->size(); ++i) {
     const fb::Param &param = *kernel.params()->Get(i);
     const std::string what = fmt::format("kernel {}, argument {}", view(kernel.symbol()), i);
-    TRAINC_RETURN_IF_ERROR(
-        onDevice({launch.args()->Get(i), param.bytes(), iterations_}, kLaunchAlignment, what.c_str()));
+    TRAINC_RETURN_IF_ERROR(inSpace(kernel.on_host() ? fb::Space::Host : fb::Space::Device,
+                                   {launch.args()->Get(i), param.bytes(), iterations_}, kLaunchAlignment,
+                                   what.c_str()));
     TRAINC_RETURN_IF_ERROR(keepsAccessBorders(*launch.args()->Get(i), param.bytes(), what.c_str()));
     const fb::Buffer &buffer = *plan_.buffers()->Get(launch.args()->Get(i)->buffer());
     if (buffer.dtype() != param.dtype())
@@ -198,7 +205,7 @@ Status BodyVerifier::operation(const fb::Instruction &instruction) {
   switch (instruction.operation_type()) {
   case fb::Operation::Launch:
     TRAINC_RETURN_IF_ERROR(launch(*instruction.operation_as_Launch()));
-    return streamIs(fb::Stream::Compute, stream);
+    return streamIs(streamOf(*instruction.operation_as_Launch()), stream);
   case fb::Operation::Copy:
     return copy(*instruction.operation_as_Copy(), stream);
   case fb::Operation::Zero:

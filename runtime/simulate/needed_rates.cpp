@@ -16,6 +16,8 @@ struct Way {
 };
 
 constexpr Way kHost{&Machine::hostBytesPerSecond, "host.bytes_per_second", "copies between device and host"},
+    kHostCores{&Machine::hostComputeBytesPerSecond, "host.compute_bytes_per_second",
+               "updates on the host's cores"},
     kDiskRead{&Machine::diskReadBytesPerSecond, "disk.read_bytes_per_second", "reads from disk"},
     kDiskWrite{&Machine::diskWriteBytesPerSecond, "disk.write_bytes_per_second", "writes to disk"},
     kNetwork{&Machine::networkBytesPerSecond, "network.bytes_per_second", "has collectives between nodes"};
@@ -24,6 +26,8 @@ const Way *wayOf(const Work &work) {
   switch (work.worker) {
   case Worker::HostLink:
     return &kHost;
+  case Worker::HostCores:
+    return &kHostCores;
   case Worker::DiskRead:
     return &kDiskRead;
   case Worker::DiskWrite:

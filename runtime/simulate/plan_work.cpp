@@ -19,6 +19,8 @@ Factor factorOf(fb::DType dtype) {
 // --- Kernels ---
 
 Worker workerOf(const fb::Kernel &kernel) {
+  if (kernel.on_host())
+    return Worker::HostCores;
   switch (kernel.kind()) {
   case fb::KernelKind::Gemm: // those for GPUs, of many threads, use no tensor cores
     return kernel.threads() > 1 ? Worker::Arithmetic : Worker::Products;

@@ -71,6 +71,20 @@ class CudaModelsTest(harness.EndToEndTest):
                 text, _ = self.trainc("dump", "cuda.plan")
                 self.assertEqual("activations" in states, f"arena {to}_scratch in {to}" in text)
 
+    def test_updates_on_the_host(self):
+        """The kernels of the host compute the bits of the GPU's, whatever else lies there."""
+        sharded = ["--ranks=2", "--zero-stage=2"]
+        for states, options in (("optimizer", ["--precision=bf16"]), ("optimizer", ["--optimizer-states=bf16"]), ("optimizer,activations", sharded),
+                                ("optimizer,gradients,parameters", ["--accumulate=2", "--micro-batch=2"])):
+            with self.subTest(states=states, options=options):
+                ranks, runs = 2 if options is sharded else 1, []
+                for update in ("device", "host"):
+                    self.compile_model("gpt", "cuda", f"--offload={states}", f"--offload-update={update}", "--offload-group=16KiB", *options)
+                    runs.append("-".join([states, *options, update]))
+                    self.train("gpt", "cuda", runs[-1], ranks=ranks, seed=5)
+                    self.assertEqual(update == "host", " on host_compute" in self.trainc("dump", "cuda.plan")[0])
+                self.assert_same_folder(*(f"{run}/step-{STEPS:08}" for run in runs))
+
     def test_blocks_computed_again(self):
         """The same bits as without it. (Checkpoints name the algorithms of all calls, which are more then.)"""
         for precision in ("fp32", "bf16"):

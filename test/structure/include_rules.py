@@ -21,7 +21,8 @@ MAY_INCLUDE = {
     "runtime/plan": BASE,
     "runtime/simulate": BASE + ["runtime/plan", "runtime/cost"],
     "runtime/device": BASE + ["runtime/plan", "runtime/comm/*.h"],
-    "runtime/device/cuda": BASE + ["runtime/plan", "runtime/device/*.h", "runtime/comm/*.h", "runtime/comm/nccl"],
+    "runtime/device/cuda": BASE + ["runtime/plan", "runtime/device/*.h", "runtime/comm/*.h", "runtime/comm/nccl",
+                            "runtime/device/cpu/kernel_runner.h"],
     "runtime/comm": BASE + ["runtime/plan"],
     # Of the device it needs what the driver has, not what runs plans.
     "runtime/comm/nccl": BASE + ["runtime/plan", "runtime/comm/*.h", "runtime/device/cuda/driver_library.h",

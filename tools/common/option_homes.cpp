@@ -45,6 +45,7 @@ constexpr auto kOfCompile = std::to_array<std::string_view>({
     "offload",
     "offload-group",
     "offload-to",
+    "offload-update",
     "optimizer-states",
     "output",
     "param-persistence-threshold",

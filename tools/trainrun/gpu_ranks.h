@@ -19,6 +19,6 @@ inline bool isForGpus(const fb::Plan &plan) { return view(plan.target()) == kCud
 Status connectGpus(const PlanFile &file, const Options &options, Rank &rank);
 
 /// The rank's GPU. Fails as CudaDevice::open() does, and (kInvalidInput) without CUDA's headers.
-Result<std::unique_ptr<Device>> openGpu(const Rank &rank);
+Result<std::unique_ptr<Device>> openGpu(const Rank &rank, unsigned threads);
 
 } // namespace trainc

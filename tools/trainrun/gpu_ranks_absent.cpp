@@ -17,6 +17,6 @@ Status connectGpus(const PlanFile &file, const Options &, Rank &) {
   return isForGpus(file.plan()) ? lacksCuda() : Status();
 }
 
-Result<std::unique_ptr<Device>> openGpu(const Rank &) { return lacksCuda(); }
+Result<std::unique_ptr<Device>> openGpu(const Rank &, unsigned) { return lacksCuda(); }
 
 } // namespace trainc

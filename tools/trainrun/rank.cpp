@@ -41,7 +41,7 @@ struct ChosenDevice {
         takeCpuShare({.index = rank.localIndex, .count = rank.localRanks, .forked = rank.supervised});
     const unsigned threads = options.threads.value_or(share);
     if (isForGpus(plan)) { // --device agrees
-      TRAINC_ASSIGN_OR_RETURN(std::unique_ptr<Device> gpu, openGpu(rank));
+      TRAINC_ASSIGN_OR_RETURN(std::unique_ptr<Device> gpu, openGpu(rank, threads));
       return ChosenDevice{std::move(gpu), threads};
     }
     if (options.device == "emulated") // ranks differ in their orders

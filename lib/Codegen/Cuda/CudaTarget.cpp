@@ -4,6 +4,7 @@
 #include "dialects/Train/ProgramSettings.h"
 #include "dialects/Train/Sharding.h"
 #include "dialects/Train/Train.h"
+#include "lib/Analysis/HostOps.h"
 #include "lib/Codegen/Cuda/CudaMachine.h"
 #include "lib/Codegen/Cuda/Generators.h"
 #include "lib/Codegen/Cuda/GpuLevels.h"
@@ -49,6 +50,7 @@ public:
   StringRef name() const override { return "cuda"; }
   LogicalResult settle(train::ProgramOp program) const override;
   TargetLimits limits() const override { return kGpuLimits; }
+  const Target *host() const override { return host_.get(); }
   const Cluster &referenceCluster() const override { return gpuCluster(choices_.gpu); }
   Machine thisMachine(int64_t ranks) const override { return referenceMachine(ranks); }
   LibraryCalls libraryCalls() const override { return choices_.libraryCalls; }
@@ -97,6 +99,7 @@ private:
   }
 
   CudaChoices choices_;
+  std::unique_ptr<Target> host_ = createCpuTarget();
 };
 
 } // namespace
@@ -152,6 +155,8 @@ bool CudaTarget::addsByKernel(const RankSum &sum) const {
 }
 
 bool CudaTarget::takesPadding(Operation *op, Value value) const {
+  if (runsOnHost(op))
+    return false;
   if (auto kernel = dyn_cast<nn::KernelOp>(op))
     return rowsTakePadding(kernel, value);
   auto product = dyn_cast<GemmOpInterface>(op);

@@ -5,7 +5,6 @@
 #include "runtime/device/cpu/cpu_share.h"
 #include "runtime/device/cpu/interpreter.h"
 #include "runtime/device/cpu/library_call.h"
-#include "runtime/device/cpu/race_detection.h"
 #include "runtime/plan/view.h"
 
 #include <algorithm>
@@ -18,8 +17,6 @@ namespace {
 
 /// Bytes that one thread copies at a time: large enough to hide the start of a thread.
 constexpr uint64_t kCopyChunk = uint64_t{1} << 18;
-/// Parts of memory that threads write begin on pages of their own, and at different sets of the caches.
-constexpr uint64_t kBlockBorder = 4096;
 /// Bytes that the copy reads whose rate is measured: several times what caches hold, where they are known.
 constexpr uint64_t kLeastMeasured = uint64_t{32} << 20, kMostMeasured = uint64_t{128} << 20;
 constexpr int kMeasuredCopies = 3;
@@ -31,11 +28,10 @@ uint64_t measuredBytes() {
 
 } // namespace
 
-CpuDevice::CpuDevice(unsigned threads) : pool_(threads ? threads : availableCpus()) {}
+CpuDevice::CpuDevice(unsigned threads) : pool_(threads ? threads : availableCpus()), runner_(pool_) {}
 
 std::string CpuDevice::description() const {
-  return fmt::format("cpu ({}, {} threads)", kernels_.level().empty() ? "no kernels" : kernels_.level(),
-                     pool_.threads());
+  return fmt::format("cpu ({}, {} threads)", level().empty() ? "no kernels" : level(), pool_.threads());
 }
 
 /// The best of a few copies: others may use the machine at the same time. What products reach follows from no
@@ -76,24 +72,11 @@ Status CpuDevice::loadKernels(const fb::Plan &plan) {
         "plan '{}' is for {}, and this is a CPU; run it with --device={}, or compile the model "
         "with --target=cpu",
         view(plan.name()), view(plan.target()), view(plan.target()));
-  TRAINC_ASSIGN_OR_RETURN(kernels_, KernelLibrary::load(plan));
-  uint64_t largest = 0;
-  for (const fb::Kernel *kernel : *plan.kernels())
-    largest = std::max<uint64_t>(largest, kernel->shared_bytes());
-  blockBytes_ = (largest + kBlockBorder - 1) / kBlockBorder * kBlockBorder;
-  TRAINC_ASSIGN_OR_RETURN(ArenaMapping memory, ArenaMapping::create("blocks", blockBytes_ * pool_.threads(),
-                                                                    /*reserveOnly=*/false));
-  blockMemory_.emplace(std::move(memory));
-  return {};
+  return runner_.load(plan);
 }
 
 void CpuDevice::launch(uint32_t kernel, void *const *args, uint64_t grid) {
-  const KernelFunction function = kernels_.kernel(kernel);
-  tellRaceDetector(kernels_.about(kernel), args);
-  TileRunner(pool_, onProgress_).run(grid, [=, this](uint64_t begin, uint64_t end) {
-    function(args, static_cast<int64_t>(begin), static_cast<int64_t>(end),
-             blockMemory_->data() + blockBytes_ * ThreadPool::thread());
-  });
+  runner_.launch(kernel, args, grid, TileRunner(pool_, onProgress_));
 }
 
 void CpuDevice::call(const fb::Instruction &call, void *const *args) {

@@ -1,15 +1,12 @@
 // The CPU as a device: own threads, generated kernels.
 #pragma once
 
-#include "runtime/base/arena.h"
 #include "runtime/device/cpu/disk_stream.h"
-#include "runtime/device/cpu/kernel_library.h"
-#include "runtime/device/cpu/thread_pool.h"
+#include "runtime/device/cpu/kernel_runner.h"
 #include "runtime/device/device.h"
 #include "runtime/device/disk_arena.h"
 
 #include <deque>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -28,15 +25,15 @@ public:
   unsigned threads() const { return pool_.threads(); }
   /// The instruction-set level of the kernels in use; empty before loadKernels() and for a plan without
   /// kernels.
-  const std::string &level() const { return kernels_.level(); }
+  const std::string &level() const { return runner_.kernels().level(); }
 
   std::string description() const override;
-  std::string arithmetic() const override { return kernels_.arithmetic(); }
+  std::string arithmetic() const override { return runner_.kernels().arithmetic(); }
   Result<DeviceRates> measureRates() override;
   Result<DeviceAddress> allocate(std::string_view name, fb::Space space, uint64_t bytes,
                                  Communicator *communicator) override;
   uint64_t allocatedBytes() const override { return bytesOf(arenas_); }
-  BlockMemory blockMemory() const override { return {pool_.threads(), blockBytes_}; }
+  BlockMemory blockMemory() const override { return {pool_.threads(), runner_.blockBytes()}; }
   Status loadKernels(const fb::Plan &plan) override;
   Result<std::unique_ptr<Executable>> prepare(Program program, Communicator *communicator,
                                               StepObserver *observer) override;
@@ -75,9 +72,7 @@ private:
   DiskArena *diskArenaOf(DeviceAddress address);
 
   ThreadPool pool_;
-  KernelLibrary kernels_;
-  std::optional<ArenaMapping> blockMemory_; ///< a part for each thread
-  uint64_t blockBytes_ = 0;                 ///< of a part
+  KernelRunner runner_;
   std::vector<ArenaMapping> arenas_;
   std::deque<DiskArena> diskArenas_;
   DiskStream diskStream_; ///< behind what it uses

@@ -8,11 +8,22 @@ namespace trainc {
 
 namespace {
 
+using Objects = std::vector<const fb::Object *>;
+
+/// Those for CPUs.
+Objects objectsOf(const fb::Plan &plan) {
+  Objects objects;
+  for (const fb::Object *object : *plan.objects())
+    if (std::ranges::find(kCpuLevels, object->level()->string_view()) != std::end(kCpuLevels))
+      objects.push_back(object);
+  return objects;
+}
+
 /// Why none of the plan's objects runs here, and what to do.
-Status refuse(const fb::Plan &plan, const std::vector<std::string> &refusals) {
+Status refuse(const Objects &objects, const std::vector<std::string> &refusals) {
   const std::string_view here = levelOfThisCpu();
   // A level of its own stands for the unit in products of bf16 numbers.
-  const bool splitsProducts = std::ranges::all_of(*plan.objects(), [&](const fb::Object *object) {
+  const bool splitsProducts = std::ranges::all_of(objects, [&](const fb::Object *object) {
     return !object->level()->string_view().ends_with("-amx") &&
            std::ranges::any_of(*object->features(),
                                [](const auto *name) { return name->string_view().starts_with("amx"); });
@@ -43,10 +54,10 @@ bool isBetter(const fb::Object &one, const fb::Object &other) {
 }
 
 /// The object to run: that of the best level whose features are all present.
-Result<const fb::Object *> chooseObject(const fb::Plan &plan) {
+Result<const fb::Object *> chooseObject(const Objects &objects) {
   const fb::Object *best = nullptr;
   std::vector<std::string> refusals;
-  for (const fb::Object *object : *plan.objects()) {
+  for (const fb::Object *object : objects) {
     std::vector<std::string_view> features;
     for (const auto *feature : *object->features())
       features.emplace_back(feature->c_str());
@@ -57,7 +68,7 @@ Result<const fb::Object *> chooseObject(const fb::Plan &plan) {
       best = object;
   }
   if (!best)
-    return refuse(plan, refusals);
+    return refuse(objects, refusals);
   return best;
 }
 
@@ -66,9 +77,12 @@ Result<const fb::Object *> chooseObject(const fb::Plan &plan) {
 Result<KernelLibrary> KernelLibrary::load(const fb::Plan &plan) {
   KernelLibrary library;
   library.plan_ = &plan;
-  if (plan.kernels()->size() == 0)
+  const bool isForCpu = plan.target()->string_view() == "cpu";
+  const auto isOfCpu = [&](const fb::Kernel *kernel) { return isForCpu || kernel->on_host(); };
+  library.functions_.resize(plan.kernels()->size());
+  if (std::ranges::none_of(*plan.kernels(), isOfCpu))
     return library;
-  TRAINC_ASSIGN_OR_RETURN(const fb::Object *object, chooseObject(plan));
+  TRAINC_ASSIGN_OR_RETURN(const fb::Object *object, chooseObject(objectsOf(plan)));
   library.level_ = object->level()->str();
   for (const auto *feature : *object->features())
     if (std::ranges::find(kOwnArithmetic, feature->string_view()) != std::end(kOwnArithmetic))
@@ -79,12 +93,14 @@ Result<KernelLibrary> KernelLibrary::load(const fb::Plan &plan) {
     return Status(image.status().code(), fmt::format("cannot load the plan's kernels for {}: {}",
                                                      library.level_, image.status().message()));
   library.image_ = std::move(*image);
-  for (const fb::Kernel *kernel : *plan.kernels()) {
-    const KernelFunction function = library.image_.find(kernel->symbol()->str());
-    if (!function)
+  for (uint32_t i = 0; i < plan.kernels()->size(); ++i) {
+    const fb::Kernel *kernel = plan.kernels()->Get(i);
+    if (!isOfCpu(kernel))
+      continue;
+    library.functions_[i] = library.image_.find(kernel->symbol()->str());
+    if (!library.holds(i))
       return invalidInput("the plan's code for {} lacks kernel {}; compile the model again", library.level_,
                           kernel->symbol()->c_str());
-    library.functions_.push_back(function);
   }
   return library;
 }

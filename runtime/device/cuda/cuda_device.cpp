@@ -30,28 +30,31 @@ CudaExecutable &onGpu(Executable &executable) { return static_cast<CudaExecutabl
 
 } // namespace
 
-Result<std::unique_ptr<CudaDevice>> CudaDevice::open(CudaPlace place, NcclCommunicator *nccl) {
+Result<std::unique_ptr<CudaDevice>> CudaDevice::open(CudaPlace place, NcclCommunicator *nccl,
+                                                     unsigned threads) {
   TRAINC_ASSIGN_OR_RETURN(CudaContext context, CudaContext::open(place));
   TRAINC_ASSIGN_OR_RETURN(const CudaMemory memory, context.memory());
   TRAINC_ASSIGN_OR_RETURN(CudaStreams streams, CudaStreams::create());
   std::unique_ptr<CudaDevice> device(
-      new CudaDevice(std::move(context), CudaPeers(nccl), std::move(streams), memory));
+      new CudaDevice(std::move(context), CudaPeers(nccl), std::move(streams), memory, threads));
   TRAINC_RETURN_IF_ERROR(device->openCopies());
   return device;
 }
 
-CudaDevice::CudaDevice(CudaContext context, CudaPeers peers, CudaStreams streams, CudaMemory atStart)
+CudaDevice::CudaDevice(CudaContext context, CudaPeers peers, CudaStreams streams, CudaMemory atStart,
+                       unsigned threads)
     : parts_{.context = std::move(context),
              .peers = peers,
              .streams = std::move(streams),
              .arenas = {},
              .kernels = {},
+             .hostKernels = {},
              .products = {},
              .attention = {},
              .diskStage = {},
              .fault = {},
              .libraryBytes = 0},
-      wait_(peers), atStart_(atStart) {}
+      wait_(peers), atStart_(atStart), threads_(threads) {}
 
 /// What still runs uses what goes now. After a failure there is nothing to wait for; collectives that wait
 /// for peers must end all the same, or memory is not given back.
@@ -144,6 +147,10 @@ Result<DeviceAddress> CudaDevice::allocateOnGpu(std::string_view name, uint64_t 
 Status CudaDevice::loadKernels(const fb::Plan &plan) {
   const CudaMemoryTaken taken(parts_.context, kernelBytes_);
   TRAINC_ASSIGN_OR_RETURN(parts_.kernels, CudaKernels::load(plan, parts_.context));
+  if (std::ranges::any_of(*plan.kernels(), &fb::Kernel::on_host)) {
+    parts_.hostKernels = std::make_unique<HostKernels>(threads_);
+    TRAINC_RETURN_IF_ERROR(parts_.hostKernels->load(plan));
+  }
   if (parts_.peers.areThere())
     parts_.peers.sumBy([this](const LocalSumCall &call, CUstream stream) {
       std::vector<DeviceAddress> args(call.inputs.begin(), call.inputs.end());

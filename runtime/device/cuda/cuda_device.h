@@ -13,9 +13,10 @@ namespace trainc {
 /// Runs entries as CUDA graphs. The thread that opens it drives it.
 class CudaDevice final : public Device {
 public:
-  /// `nccl` is the communicator of ranks on GPUs, which must outlive the device; null for one rank. Fails as
-  /// CudaContext::open() does.
-  static Result<std::unique_ptr<CudaDevice>> open(CudaPlace place, NcclCommunicator *nccl = nullptr);
+  /// `nccl` is the communicator of ranks on GPUs, which must outlive the device; null for one rank. `threads`
+  /// run kernels of the host. Fails as CudaContext::open() does.
+  static Result<std::unique_ptr<CudaDevice>> open(CudaPlace place, NcclCommunicator *nccl = nullptr,
+                                                  unsigned threads = 1);
   /// After all that prepare() has made, whose graphs hold collectives.
   ~CudaDevice() override;
 
@@ -48,7 +49,7 @@ public:
   void onProgress(std::function<void()> callback) override { onProgress_ = std::move(callback); }
 
 private:
-  CudaDevice(CudaContext context, CudaPeers peers, CudaStreams streams, CudaMemory atStart);
+  CudaDevice(CudaContext context, CudaPeers peers, CudaStreams streams, CudaMemory atStart, unsigned threads);
   Status openCopies();
   Result<DeviceAddress> allocateOnGpu(std::string_view name, uint64_t bytes, FirstBytes first,
                                       Communicator *communicator);
@@ -61,6 +62,7 @@ private:
   std::optional<StagingRing> ring_;
   std::unique_ptr<BesideCopies> beside_;
   CudaMemory atStart_; ///< with the context
+  unsigned threads_;   ///< for kernels of the host
   uint64_t kernelBytes_ = 0;
   uint64_t peersBytes_ = 0;                ///< of arenas that the communicator gave
   StreamHash algorithms_;                  ///< of all products that were prepared

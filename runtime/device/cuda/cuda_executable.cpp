@@ -9,7 +9,7 @@ namespace trainc {
 
 CudaExecutable::CudaExecutable(Program program, CudaParts &parts, StepObserver *observer)
     : Executable(std::move(program)), parts_(parts), issuer_(this->program(), parts),
-      loose_(parts.arenas, parts.diskStage, parts.fault),
+      loose_{.disk = {parts.arenas, parts.diskStage, parts.fault}, .launches = HostLaunches(parts.fault)},
       clock_(observer ? std::make_unique<StepClock>(*observer) : nullptr) {}
 
 CudaExecutable::~CudaExecutable() = default;
@@ -33,7 +33,7 @@ Status CudaExecutable::enqueue(StepRange steps) {
   Range *range = find(steps);
   if (range == nullptr) { // libraries load the kernels that it calls
     const CudaMemoryTaken taken(parts_.context, parts_.libraryBytes);
-    return issueRange(steps, ranges_.emplace_back(steps, parts_).disk, nullptr);
+    return issueRange(steps, ranges_.emplace_back(steps, parts_).host, nullptr);
   }
   if (range->graph.get() == nullptr) {
     TRAINC_ASSIGN_OR_RETURN(range->graph, capture(*range));
@@ -65,11 +65,11 @@ Status CudaExecutable::issueAlone(uint32_t step, uint64_t iteration) {
 }
 
 /// A step of a graph has no place among what the host does.
-Status CudaExecutable::issueNamed(uint32_t step, uint64_t iteration, DiskTransfers &disk) {
+Status CudaExecutable::issueNamed(uint32_t step, uint64_t iteration, HostWork &host) {
   if (isCapturing_)
-    return issuer_.issue(step, iteration, disk);
+    return issuer_.issue(step, iteration, host);
   const NvtxRange range(program(), program().steps[step]);
-  return issuer_.issue(step, iteration, disk);
+  return issuer_.issue(step, iteration, host);
 }
 
 CudaExecutable::Range *CudaExecutable::find(StepRange steps) {
@@ -84,7 +84,7 @@ Result<CudaGraphExec> CudaExecutable::capture(Range &range) {
   // Other threads may copy meanwhile, as those that write checkpoints do.
   TRAINC_RETURN_IF_ERROR(driver().cuStreamBeginCapture(main, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
   isCapturing_ = true;
-  const Status issued = issueRange(range.steps, range.disk, nullptr);
+  const Status issued = issueRange(range.steps, range.host, nullptr);
   isCapturing_ = false;
   CUgraph captured = nullptr;
   const Status ended = driver().cuStreamEndCapture(main, &captured);
@@ -108,16 +108,15 @@ std::vector<fb::Stream> CudaExecutable::othersOf(StepRange range) const {
   return others;
 }
 
-Status CudaExecutable::issueRange(StepRange range, DiskTransfers &disk, StepClock *clock) {
+Status CudaExecutable::issueRange(StepRange range, HostWork &host, StepClock *clock) {
   const std::vector<fb::Stream> others = othersOf(range);
   TRAINC_RETURN_IF_ERROR(parts_.streams.fork(others));
   for (const Block &block : program().blocks)
-    TRAINC_RETURN_IF_ERROR(issueBlock(block, range, disk, clock));
+    TRAINC_RETURN_IF_ERROR(issueBlock(block, range, host, clock));
   return parts_.streams.join(others);
 }
 
-Status CudaExecutable::issueBlock(const Block &block, StepRange range, DiskTransfers &disk,
-                                  StepClock *clock) {
+Status CudaExecutable::issueBlock(const Block &block, StepRange range, HostWork &host, StepClock *clock) {
   const uint32_t begin = std::max(block.begin, range.begin), end = std::min(block.end, range.end);
   for (uint64_t iteration = 0; begin < end && iteration < block.iterations; ++iteration)
     for (uint32_t i = begin; i < end; ++i) {
@@ -127,7 +126,7 @@ Status CudaExecutable::issueBlock(const Block &block, StepRange range, DiskTrans
         TRAINC_RETURN_IF_ERROR(waitForOthers(step, range, clock));
       if (clock)
         TRAINC_RETURN_IF_ERROR(clock->begin(step, stream));
-      TRAINC_RETURN_IF_ERROR(issueNamed(i, iteration, disk));
+      TRAINC_RETURN_IF_ERROR(issueNamed(i, iteration, host));
       if (clock)
         TRAINC_RETURN_IF_ERROR(clock->end(stream));
       if (iteration + 1 == block.iterations && eventOf_[i] != kNoEvent)

@@ -32,10 +32,11 @@ public:
 private:
   struct Range {
     Range(StepRange steps, CudaParts &parts)
-        : steps(steps), disk(parts.arenas, parts.diskStage, parts.fault) {}
+        : steps(steps),
+          host{.disk = {parts.arenas, parts.diskStage, parts.fault}, .launches = HostLaunches(parts.fault)} {}
 
     StepRange steps;
-    DiskTransfers disk;  ///< before what runs them
+    HostWork host;       ///< before what runs it
     CudaGraphExec graph; ///< when it runs for the second time
   };
   static constexpr uint32_t kNoEvent = ~uint32_t{0};
@@ -43,9 +44,9 @@ private:
   Range *find(StepRange steps);
   Status enqueueTimed(StepRange steps);
   Result<CudaGraphExec> capture(Range &range);
-  Status issueRange(StepRange range, DiskTransfers &disk, StepClock *clock);
-  Status issueBlock(const Block &block, StepRange range, DiskTransfers &disk, StepClock *clock);
-  Status issueNamed(uint32_t step, uint64_t iteration, DiskTransfers &disk);
+  Status issueRange(StepRange range, HostWork &host, StepClock *clock);
+  Status issueBlock(const Block &block, StepRange range, HostWork &host, StepClock *clock);
+  Status issueNamed(uint32_t step, uint64_t iteration, HostWork &host);
   Status waitForOthers(const Step &step, StepRange range, StepClock *clock);
   std::vector<fb::Stream> othersOf(StepRange range) const;
 
@@ -53,7 +54,7 @@ private:
   StepIssuer issuer_;
   std::vector<uint32_t> eventOf_; ///< by step, if a step of another stream comes after it
   std::deque<Range> ranges_;      ///< that have run; stay where they are
-  DiskTransfers loose_;           ///< of steps that are waited for
+  HostWork loose_;                ///< of steps that are waited for
   std::unique_ptr<StepClock> clock_;
   bool wasTimed_ = false;
   bool isCapturing_ = false; ///< what is issued becomes a graph

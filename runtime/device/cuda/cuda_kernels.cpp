@@ -22,6 +22,8 @@ Objects candidates(const fb::Plan &plan, const CudaContext &context) {
   Objects objects;
   for (const fb::Object *object : *plan.objects()) {
     const CudaLevel *level = findCudaLevel(view(object->level()));
+    if (!level) // the host's
+      continue;
     const bool runs =
         level->isPtx ? std::pair(level->major, level->minor) <= std::pair(context.major(), context.minor())
                      : level->major == context.major() && level->minor <= context.minor();
@@ -53,7 +55,8 @@ Status noRoomFor(const fb::Object &object, const CudaContext &context) {
 std::string levelNames(const fb::Plan &plan) {
   std::vector<std::string_view> names;
   for (const fb::Object *object : *plan.objects())
-    names.push_back(view(object->level()));
+    if (findCudaLevel(view(object->level())))
+      names.push_back(view(object->level()));
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -135,10 +138,14 @@ Result<CudaKernels> CudaKernels::load(const fb::Plan &plan, const CudaContext &c
   TRAINC_RETURN_IF_ERROR(checkGpuCapability(plan, context.major(), context.minor(),
                                             fmt::format("GPU {} ({})", context.index(), context.name())));
   CudaKernels kernels;
-  if (plan.kernels()->size() == 0)
+  if (std::ranges::all_of(*plan.kernels(), &fb::Kernel::on_host))
     return kernels;
   TRAINC_RETURN_IF_ERROR(kernels.loadModule(plan, context));
   for (const fb::Kernel *kernel : *plan.kernels()) {
+    if (kernel->on_host()) {
+      kernels.kernels_.emplace_back();
+      continue;
+    }
     CudaKernel loaded{nullptr, static_cast<uint32_t>(kernel->grid()), kernel->threads(),
                       kernel->shared_bytes() > kCudaStaticSharedBytes ? kernel->shared_bytes() : 0};
     const CUresult code =

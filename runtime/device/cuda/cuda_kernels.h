@@ -21,8 +21,8 @@ struct CudaKernel {
   uint32_t dynamicSharedBytes = 0;
 };
 
-/// The kernels of a plan, from machine code for this GPU where the plan has it, else from PTX, which the
-/// driver compiles.
+/// The kernels of a plan for the GPU, from machine code for this GPU where the plan has it, else from PTX,
+/// which the driver compiles.
 class CudaKernels {
 public:
   CudaKernels() = default;

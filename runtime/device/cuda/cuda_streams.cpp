@@ -8,7 +8,8 @@ namespace trainc {
 namespace {
 
 /// Collectives before computation, copies before both: they take little of the GPU, and others wait for them.
-constexpr int kPriority[kPlanStreams] = {0, -1, -2, -2, -2};
+/// The host's kernels take nothing of it.
+constexpr int kPriority[kPlanStreams] = {0, -1, -2, -2, -2, 0};
 
 using Clock = std::chrono::steady_clock;
 /// How long a wait only asks, so that short ones end at once, and how long it sleeps then.

@@ -4,17 +4,6 @@
 
 namespace trainc {
 
-void CudaFault::note(Status status) {
-  const std::lock_guard lock(mutex_);
-  if (status_.ok())
-    status_ = std::move(status);
-}
-
-Status CudaFault::status() const {
-  const std::lock_guard lock(mutex_);
-  return status_;
-}
-
 /// On a thread of the driver's, which may call nothing of it. After a fault the numbers are lost anyway.
 void DiskTransfers::run(void *transfer) {
   const Transfer &each = *static_cast<const Transfer *>(transfer);

@@ -2,23 +2,12 @@
 #pragma once
 
 #include "runtime/device/cuda/cuda_arenas.h"
+#include "runtime/device/cuda/cuda_fault.h"
 #include "runtime/device/program.h"
 
 #include <deque>
-#include <mutex>
 
 namespace trainc {
-
-/// The first thing that went wrong on the device's way, whichever thread found it.
-class CudaFault {
-public:
-  void note(Status status);
-  Status status() const;
-
-private:
-  mutable std::mutex mutex_;
-  Status status_;
-};
 
 /// The disk's parts of copies: functions of the host that run between those of a stream. What runs them may
 /// do so more than once, and needs this to live.

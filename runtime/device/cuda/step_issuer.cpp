@@ -52,19 +52,19 @@ Status StepIssuer::prepareAttention(const fb::Attention &attention, std::span<co
   return {};
 }
 
-Status StepIssuer::issue(uint32_t index, uint64_t iteration, DiskTransfers &disk) {
+Status StepIssuer::issue(uint32_t index, uint64_t iteration, HostWork &host) {
   const Step &step = program_.steps[index];
-  return located(program_, step, issueStep(index, step, iteration, disk));
+  return located(program_, step, issueStep(index, step, iteration, host));
 }
 
-Status StepIssuer::issueStep(uint32_t index, const Step &step, uint64_t iteration, DiskTransfers &disk) {
+Status StepIssuer::issueStep(uint32_t index, const Step &step, uint64_t iteration, HostWork &host) {
   const CUstream stream = parts_.streams.of(step.stream);
   if (const auto *each = std::get_if<LaunchStep>(&step.operation))
-    return launch(*each, iteration);
+    return launch(step, *each, iteration, host.launches);
   if (const auto *call = std::get_if<LibraryStep>(&step.operation))
     return callLibrary(index, *call, iteration, stream);
   if (const auto *each = std::get_if<CopyStep>(&step.operation))
-    return copy(step, *each, iteration, disk);
+    return copy(step, *each, iteration, host.disk);
   if (const auto *each = std::get_if<CollectiveStep>(&step.operation))
     return meet(step, *each);
   const auto &zero = std::get<ZeroStep>(step.operation);
@@ -90,10 +90,13 @@ void StepIssuer::noteRun(StepRange range) const {
       parts_.peers.noteRun(collectiveOf(*collective));
 }
 
-Status StepIssuer::launch(const LaunchStep &launch, uint64_t iteration) {
+Status StepIssuer::launch(const Step &step, const LaunchStep &launch, uint64_t iteration,
+                          HostLaunches &onHost) {
   std::vector<DeviceAddress> values;
   for (const Address &address : args(launch.argsBegin, launch.argsCount))
     values.push_back(address.at(iteration));
+  if (step.stream == fb::Stream::HostCompute)
+    return onHost.enqueue(*parts_.hostKernels, launch, values, parts_.streams.of(step.stream));
   return parts_.kernels.launch(launch.kernel, values, parts_.streams.main());
 }
 
@@ -109,6 +112,7 @@ Status StepIssuer::copy(const Step &step, const CopyStep &copy, uint64_t iterati
     return driver().cuMemcpyDtoHAsync(destination.pointer(), source.value(), copy.bytes, stream);
   case fb::Stream::Compute:
   case fb::Stream::Communication:
+  case fb::Stream::HostCompute:
     break;
   }
   return driver().cuMemcpyDtoDAsync(destination.value(), source.value(), copy.bytes, stream);

@@ -6,9 +6,11 @@
 #include "runtime/device/cuda/cuda_peers.h"
 #include "runtime/device/cuda/cuda_streams.h"
 #include "runtime/device/cuda/cudnn_attention.h"
-#include "runtime/device/cuda/disk_transfers.h"
+#include "runtime/device/cuda/host_work.h"
 #include "runtime/device/cuda/lt_product.h"
 #include "runtime/device/device.h"
+
+#include <memory>
 
 namespace trainc {
 
@@ -19,9 +21,10 @@ struct CudaParts {
   CudaStreams streams;
   CudaArenas arenas;
   CudaKernels kernels;
-  std::optional<LtHandle> products;     ///< once an entry calls it
-  std::optional<CudnnHandle> attention; ///< likewise
-  PinnedMemory diskStage;               ///< once there is an arena on disk
+  std::unique_ptr<HostKernels> hostKernels; ///< if the plan has some
+  std::optional<LtHandle> products;         ///< once an entry calls it
+  std::optional<CudnnHandle> attention;     ///< likewise
+  PinnedMemory diskStage;                   ///< once there is an arena on disk
   CudaFault fault;
   uint64_t libraryBytes = 0; ///< of the GPU's memory, that libraries have taken so far
 };
@@ -35,8 +38,8 @@ public:
   /// each, which has the instruction's place.
   Status prepare();
 
-  /// `disk` gets the disk's part of a copy. Fails (kFailed), with the instruction's place.
-  Status issue(uint32_t step, uint64_t iteration, DiskTransfers &disk);
+  /// `host` gets what the host does of it. Fails (kFailed), with the instruction's place.
+  Status issue(uint32_t step, uint64_t iteration, HostWork &host);
 
   /// Notes that steps run which were issued, once or in a graph.
   void noteRun(StepRange range) const;
@@ -52,8 +55,8 @@ private:
   Status prepareProduct(const fb::MatrixProduct &product, std::span<const Address> operands);
   Status prepareAttention(const fb::Attention &attention, std::span<const Address> operands);
   Status callLibrary(uint32_t index, const LibraryStep &call, uint64_t iteration, CUstream stream);
-  Status issueStep(uint32_t index, const Step &step, uint64_t iteration, DiskTransfers &disk);
-  Status launch(const LaunchStep &launch, uint64_t iteration);
+  Status issueStep(uint32_t index, const Step &step, uint64_t iteration, HostWork &host);
+  Status launch(const Step &step, const LaunchStep &launch, uint64_t iteration, HostLaunches &onHost);
   Status copy(const Step &step, const CopyStep &copy, uint64_t iteration, DiskTransfers &disk);
   Status meet(const Step &step, const CollectiveStep &collective);
   Collective collectiveOf(const CollectiveStep &step) const {

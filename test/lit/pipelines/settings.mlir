@@ -73,6 +73,7 @@ train.program @p {
 // CHECK-NEXT: offload                   none                                default
 // CHECK-NEXT: offload_to                of the target                       default
 // CHECK-NEXT: offload_group             16MiB                               default
+// CHECK-NEXT: offload_update            device                              default
 // CHECK-NEXT: skipped_steps             hold                                default
 // CHECK-NEXT: loss_scale                0                                   default
 // CHECK-NEXT: loss_scale_init           65536                               default

@@ -58,6 +58,38 @@ TEST(CudaPlans, AreAccepted) {
   EXPECT_EQ(messageOf(builder), "accepted");
 }
 
+fb::InstructionT &launchOfHost(PlanBuilder &b) { return *b.plan.entries[0]->instructions[2]; }
+
+const CudaRule kHostRules[] = {
+    {"inAPlanForCpus", [](auto &b) { b.plan.target = "cpu"; },
+     "kernel test_double: expected no kernel for the host in a plan for CPUs, found one"},
+    {"threads", [](auto &b) { b.plan.kernels[2]->grid = (uint64_t{1} << 40) + 1; },
+     "expected a grid of 1 to"},
+    {"noCode", [](auto &b) { b.plan.objects.pop_back(); },
+     "kernel test_double: expected machine code for CPUs, found no object"},
+    {"noCodeOfTheGpu", [](auto &b) { b.plan.objects.erase(b.plan.objects.begin()); },
+     "kernel test_add: expected machine code for GPUs, found no object"},
+    {"stream", [](auto &b) { launchOfHost(b).stream = fb::Stream::Compute; },
+     "expected the stream host_compute for it, found compute"},
+    {"ofTheGpu", [](auto &b) { b.plan.kernels[2]->on_host = false, b.plan.objects.pop_back(); },
+     "kernel test_double, argument 0: expected memory of the device, found host"},
+    {"memoryOfTheGpu", [](auto &b) { launchOfHost(b).operation.AsLaunch()->args[0] = at(1); },
+     "kernel test_double, argument 0: expected memory of the host, found device"},
+    {"beforeItsCopy", [](auto &b) { launchOfHost(b).after.clear(); }, "on the stream copy_out"},
+};
+
+class HostRules : public testing::TestWithParam<CudaRule> {};
+
+TEST_P(HostRules, AreKept) {
+  PlanBuilder builder = hostKernelsPlan();
+  EXPECT_EQ(messageOf(builder), "accepted");
+  GetParam().breakIt(builder);
+  EXPECT_THAT(messageOf(builder), HasSubstr(GetParam().message));
+}
+
+INSTANTIATE_TEST_SUITE_P(Rules, HostRules, testing::ValuesIn(kHostRules),
+                         [](const auto &info) { return info.param.name; });
+
 /// A plan of one product over buffers of zeros.
 struct ProductPlan {
   ProductPlan(fb::DType factors, fb::DType result, const char *target = "cuda") {

@@ -111,6 +111,7 @@ INSTANTIATE_TEST_SUITE_P(
                     HandMade{"groups", [] { return wideningPlan(4, 2); }, {"argument", "place"}},
                     HandMade{"loops", [] { return loopsPlan(6); }, {"argument", "body", "stride", "place"}},
                     HandMade{"spaces", spacesPlan, {"copy", "buffer", "says", "reorder"}},
+                    HandMade{"host", hostKernelsPlan, {"argument", "copy", "buffer", "says"}},
                     HandMade{"states", twoStatesPlan, {"copy", "state", "buffer", "says", "reorder"}},
                     HandMade{"libraries", libraryPlan, {"argument", "stride", "library"}}),
     [](const auto &info) { return std::string(info.param.name); });

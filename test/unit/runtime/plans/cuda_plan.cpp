@@ -30,6 +30,39 @@ PlanBuilder forCuda(PlanBuilder builder, const char *ptx, uint32_t threads) {
   return builder;
 }
 
+PlanBuilder hostKernelsPlan() {
+  using enum fb::Access;
+  constexpr uint64_t many = 4096, bytes = many * 4; // as test_kernels.c has it
+  constexpr auto F32 = fb::DType::F32;
+  PlanBuilder b;
+  const uint32_t w = b.buffer("w", PlanBuilder::kPersistent, F32, many, fb::Role::Parameter),
+                 x = b.buffer("x", PlanBuilder::kScratch, F32, many, fb::Role::Activation),
+                 y = b.buffer("y", PlanBuilder::kScratch, F32, many, fb::Role::Activation),
+                 kept = b.buffer("kept", b.arena("host", fb::Space::Host), F32, many);
+  b.state("w", w, {many}, fb::Role::Parameter);
+  const ParamSpec read{Read, F32, bytes}, write{Write, F32, bytes};
+  const uint32_t add = b.kernel("test_add", 16, {read, read, write}),
+                 inverse = b.kernel("test_reciprocal", 16, {read, write}),
+                 twice = b.kernel("test_double", 1, {{ReadWrite, F32, 1024}});
+  PlanBuilder::Body &body = b.entry("init").instructions;
+  b.launch(body, inverse, {at(w), at(x)});
+  b.transfer(body, fb::Stream::CopyOut, at(x), at(kept), bytes);
+  b.after(body, {0});
+  b.launch(body, twice, {at(kept)});
+  b.on(body, fb::Stream::HostCompute);
+  b.after(body, {1});
+  b.transfer(body, fb::Stream::CopyIn, at(kept), at(y), bytes);
+  b.after(body, {2});
+  b.launch(body, add, {at(x), at(y), at(w)});
+  b.after(body, {3});
+  auto code = std::make_unique<fb::ObjectT>(*b.plan.objects[0]);
+  b = forCuda(std::move(b));
+  b.plan.objects.push_back(std::move(code));
+  b.plan.kernels[twice]->on_host = true;
+  b.plan.kernels[twice]->threads = 1;
+  return b;
+}
+
 namespace {
 
 /// The kernel that sums a range, made where it is first asked for.

@@ -1,0 +1,29 @@
+// What went wrong behind the host's back.
+#pragma once
+
+#include "runtime/base/status.h"
+
+#include <mutex>
+#include <utility>
+
+namespace trainc {
+
+/// The first thing that went wrong on the device's way, whichever thread found it.
+class CudaFault {
+public:
+  void note(Status status) {
+    const std::lock_guard lock(mutex_);
+    if (status_.ok())
+      status_ = std::move(status);
+  }
+  Status status() const {
+    const std::lock_guard lock(mutex_);
+    return status_;
+  }
+
+private:
+  mutable std::mutex mutex_;
+  Status status_;
+};
+
+} // namespace trainc
