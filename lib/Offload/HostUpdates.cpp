@@ -11,8 +11,16 @@ bool HostUpdates::canMove(const Group &group) const {
     train::StateOp state = stateOf(access.getStateAttr());
     return state.getSpace() == plan::Space::host && state.getRole() == train::StateRole::optimizer;
   };
-  return isa<nn::KernelOp>(group.op) && llvm::any_of(group.gets, isOfOptimizer) &&
-         llvm::any_of(group.sets, isOfOptimizer);
+  const auto standsBeside = [&](Operation *user) { return user->getBlock() == group.op->getBlock(); };
+  return isa<nn::KernelOp>(group.op) && llvm::all_of(group.op->getUsers(), standsBeside) &&
+         llvm::any_of(group.gets, isOfOptimizer) && llvm::any_of(group.sets, isOfOptimizer) &&
+         llvm::all_of(group.sets, isReadBehind);
+}
+
+/// Whether who else reads the value stands behind the write, and so finds it in the state.
+bool HostUpdates::isReadBehind(train::SetOp set) {
+  return llvm::all_of(set.getValue().getUsers(),
+                      [&](Operation *user) { return user == set || set->isBeforeInBlock(user); });
 }
 
 void HostUpdates::move(const Group &group) {
@@ -74,13 +82,17 @@ void HostUpdates::giveBack(nn::KernelOp kernel, OpResult result, ValueRange read
     user->replaceUsesOfWith(result, get);
 }
 
-/// A new value of a state takes the room of the old one.
+/// A new value of a state takes the room of the old one, of which whoever reads it later needs another copy.
 FlatSymbolRefAttr HostUpdates::placeOf(OpResult result, ValueRange read) {
   for (Operation *user : result.getUsers())
     if (auto set = dyn_cast<train::SetOp>(user))
       for (Value value : read)
-        if (auto get = value.getDefiningOp<train::GetOp>(); get && get.getStateAttr() == set.getStateAttr())
-          return FlatSymbolRefAttr::get(copied_.at(value));
+        if (auto get = value.getDefiningOp<train::GetOp>();
+            get && get.getStateAttr() == set.getStateAttr() && copied_.contains(value)) {
+          const auto room = FlatSymbolRefAttr::get(copied_.at(value));
+          copied_.erase(value);
+          return room;
+        }
   return FlatSymbolRefAttr::get(rooms_.take(cast<RankedTensorType>(result.getType())));
 }
 

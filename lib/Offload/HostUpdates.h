@@ -16,7 +16,8 @@ public:
   /// `rooms` are those of the entry in the host's memory.
   explicit HostUpdates(SavedRooms &rooms) : rooms_(rooms) {}
 
-  /// Whether the group is a kernel that reads and writes the optimizer's states.
+  /// Whether the group is a kernel that reads and writes the optimizer's states, for which the host has a
+  /// place.
   bool canMove(const Group &group) const;
   /// Groups come in the order of their ops.
   void move(const Group &group);
@@ -28,6 +29,7 @@ private:
   bool isOnHost(mlir::FlatSymbolRefAttr state) const {
     return stateOf(state).getSpace() == plan::Space::host;
   }
+  static bool isReadBehind(train::SetOp set);
   void readOnHost(nn::KernelOp kernel, mlir::OpOperand &operand);
   mlir::FlatSymbolRefAttr roomOf(mlir::Value value);
   void giveBack(nn::KernelOp kernel, mlir::OpResult result, mlir::ValueRange read);
