@@ -55,9 +55,11 @@ private:
   FailureOr<bool> turnsOutToFit(Cell cell, double &least);
   bool isDominated(Cell cell) const;
   LogicalResult visit(Cell cell, double least);
+  LogicalResult planOtherDivisions();
   FailureOr<SmallVector<bool>> planReuse(Cell cell, ArrayRef<TriedSettings> behind);
 
-  int64_t heldBytes(Cell cell) const; ///< of states, which no recomputation makes fewer
+  int64_t heldBytes(Cell cell) const;                      ///< of states, which no recomputation makes fewer
+  int64_t heldBytesWithout(Cell cell, size_t kinds) const; ///< of kOffloadKinds so many
   bool holdsTooMuch(Cell cell) const { return heldBytes(cell) > limit_; }
   bool isPlanned(Cell cell) const { return trials_.isPlanned({cell, 0}); }
   const MemoryReport &memoryOf(Cell cell) const { return trials_[trials_.firstOf(cell)].plan.memory; }
@@ -112,6 +114,13 @@ LogicalResult Planner::openBehind(Cell from, double least, Cell cell) {
 int64_t Planner::heldBytes(Cell cell) const {
   const MemoryReport &memory = memoryOf(cell);
   return memory.parameters + memory.gradients + memory.optimizer;
+}
+
+int64_t Planner::heldBytesWithout(Cell cell, size_t kinds) const {
+  int64_t held = heldBytes(cell);
+  for (const OffloadKind &kind : ArrayRef(kOffloadKinds).take_front(kinds))
+    held -= memoryOf(cell).*kind.bytes;
+  return held;
 }
 
 /// Plans the cell with activations outside as well, if a step without recomputation does not fit. What is
@@ -257,7 +266,27 @@ LogicalResult Planner::search() {
     if (failed(visit(cell, least)))
       return failure();
   }
-  return success();
+  return planOtherDivisions();
+}
+
+/// If states are divided among more ranks, there is less to offload, except that more is gathered beside it.
+/// So the best strategy's offload is planned with the other divisions as well, if the states that stay may
+/// fit.
+LogicalResult Planner::planOtherDivisions() {
+  const std::optional<size_t> best = trials_.best();
+  const std::optional<Trial> found = best ? trials_.trialOf(*best) : std::nullopt;
+  if (!found || (found->cell.offload == 0 && found->cell.activations == 0))
+    return success();
+  std::vector<Trial> others;
+  for (size_t division = 0; division < choices_.divisions.size(); ++division) {
+    if (choices_.isGroup(division) || heldBytesWithout({.division = division}, found->cell.offload) > limit_)
+      continue;
+    Cell other = found->cell;
+    other.division = division;
+    others.push_back({other, 0});
+    others.push_back({other, found->level});
+  }
+  return trials_.plan(others);
 }
 
 LogicalResult Planner::keepGathered() {

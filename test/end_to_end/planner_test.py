@@ -65,6 +65,20 @@ class PlannerTest(harness.EndToEndTest):
         self.assertTrue(all("zero_stage" not in strategy["settings"] for strategy in one))
         self.assertEqual([strategy["settings"]["activation_checkpointing"] for strategy in one], 3 * ["none", "selective", "full"])
 
+    def test_a_stage_that_offloads_at_a_lower_price(self):
+        """Stage 1 takes more seconds and bytes than stage 2 with all in memory, and fewer seconds with the optimizer on disk."""
+        options = ["--ranks=2", "--micro-batch=1", "--accumulate=8", "--activation-checkpointing=none"]
+        limit, seconds = 54 << 20, {}
+        for stage in range(4):
+            (strategy,) = json.loads(self.trainc("estimate", EXAMPLE, "--json", f"--zero-stage={stage}", "--offload=optimizer", *options)[0])["strategies"]
+            if self.bytes(strategy) <= limit:
+                seconds[stage] = strategy["predicted_step_seconds"]
+        self.trainc("compile", EXAMPLE, "--cpu=native", "--ranks=2", f"--memory-limit={limit}", "--report=report.json", "-o", "gpt.plan")
+        found = json.loads(Path("report.json").read_text())["planner"]
+        taken = found["strategies"][found["taken"]]["predicted_step_seconds"]
+        self.assertEqual(min(seconds, key=seconds.get), 1)
+        self.assertLessEqual(taken, seconds[1])
+
     def test_the_fastest_that_fits(self):
         strategies = self.estimate(*TWO)["strategies"]
         limit = sorted(map(self.bytes, strategies))[len(strategies) // 2]
