@@ -6,31 +6,88 @@ using namespace mlir;
 
 namespace trainc {
 
-bool HostUpdates::canMove(const Group &group) const {
-  const auto isOfOptimizer = [&](auto access) {
-    train::StateOp state = stateOf(access.getStateAttr());
-    return state.getSpace() == plan::Space::host && state.getRole() == train::StateRole::optimizer;
-  };
-  const auto standsBeside = [&](Operation *user) { return user->getBlock() == group.op->getBlock(); };
-  return isa<nn::KernelOp>(group.op) && llvm::all_of(group.op->getUsers(), standsBeside) &&
-         llvm::any_of(group.gets, isOfOptimizer) && llvm::any_of(group.sets, isOfOptimizer) &&
-         llvm::all_of(group.sets, isReadBehind);
+/// Whether nothing is written to the state between two ops.
+static bool isUnchanged(FlatSymbolRefAttr state, Operation *from, Operation *to) {
+  for (Operation *between = from->getNextNode(); between && between != to; between = between->getNextNode())
+    if (auto set = dyn_cast<train::SetOp>(between); set && set.getStateAttr() == state)
+      return false;
+  return true;
 }
 
-/// Whether who else reads the value stands behind the write, and so finds it in the state.
-bool HostUpdates::isReadBehind(train::SetOp set) {
-  return llvm::all_of(set.getValue().getUsers(),
-                      [&](Operation *user) { return user == set || set->isBeforeInBlock(user); });
+/// The first of some ops of a block; there is one.
+static Operation *firstOf(ArrayRef<Operation *> ops) {
+  return *llvm::min_element(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+}
+
+/// Whether who else reads the value stands behind the write, and the first of them finds it in the state.
+static bool isReadBehind(train::SetOp set) {
+  SmallVector<Operation *> others(
+      llvm::make_filter_range(set.getValue().getUsers(), [&](Operation *user) { return user != set; }));
+  if (others.empty())
+    return true;
+  Operation *first = firstOf(others);
+  return set->isBeforeInBlock(first) && isUnchanged(set.getStateAttr(), set, first);
+}
+
+bool HostUpdates::canMove(const Group &group) const {
+  const auto isOfOptimizer = [&](auto access) {
+    return isOnHost(access.getStateAttr()) &&
+           stateOf(access.getStateAttr()).getRole() == train::StateRole::optimizer;
+  };
+  return isa<nn::KernelOp>(group.op) && llvm::any_of(group.gets, isOfOptimizer) &&
+         llvm::any_of(group.sets, isOfOptimizer) && hasPlaces(group);
+}
+
+/// Whether what the op reads of the host's states still lies there, what it makes can lie there, and whoever
+/// reads that finds it there.
+bool HostUpdates::hasPlaces(const Group &group) const {
+  const auto liesThere = [&](Value value) {
+    auto get = value.getDefiningOp<train::GetOp>();
+    return !get || !isOnHost(get.getStateAttr()) || isUnchanged(get.getStateAttr(), get, group.op);
+  };
+  const auto standsBeside = [&](Operation *user) { return user->getBlock() == group.op->getBlock(); };
+  return llvm::all_of(group.op->getOperands(), liesThere) &&
+         llvm::all_of(group.op->getUsers(), standsBeside) && llvm::all_of(group.sets, isReadBehind) &&
+         isMadeInPlace(cast<nn::KernelOp>(group.op));
+}
+
+/// What of a kernel's operands each of its results gets a new value of: the operand that is read from the
+/// same state; null if there is none.
+static SmallVector<Value> oldValues(nn::KernelOp kernel) {
+  SmallVector<Value> old;
+  for (OpResult result : kernel->getResults()) {
+    old.emplace_back();
+    for (Operation *user : result.getUsers())
+      if (auto set = dyn_cast<train::SetOp>(user))
+        for (Value value : kernel.getInputs())
+          if (auto get = value.getDefiningOp<train::GetOp>(); get && get.getStateAttr() == set.getStateAttr())
+            old.back() = value;
+  }
+  return old;
+}
+
+/// Whether the host's kernel takes no more memory than its operands and results, and makes each new value of
+/// a state over the old one.
+bool HostUpdates::isMadeInPlace(nn::KernelOp kernel) const {
+  const FailureOr<codegen::KernelSummary> summary = host_.summarise(kernel);
+  if (failed(summary) || !summary->scratchBytes.empty())
+    return false;
+  for (auto [result, old] : llvm::enumerate(oldValues(kernel))) {
+    const auto operand = unsigned(llvm::find(kernel.getInputs(), old) - kernel.getInputs().begin());
+    if (old && !llvm::is_contained(summary->mayAlias, std::pair(operand, unsigned(result))))
+      return false;
+  }
+  return true;
 }
 
 void HostUpdates::move(const Group &group) {
   auto kernel = cast<nn::KernelOp>(group.op);
   kernel->setAttr(kOnHostAttr, UnitAttr::get(kernel.getContext()));
-  const SmallVector<Value> read(kernel.getInputs());
+  const SmallVector<Value> old = oldValues(kernel);
   for (OpOperand &operand : kernel->getOpOperands())
     readOnHost(kernel, operand);
   for (OpResult result : kernel->getResults())
-    giveBack(kernel, result, read);
+    giveBack(kernel, result, old[result.getResultNumber()]);
 }
 
 /// What lies on the host is read there. Who else reads it fetches it.
@@ -40,26 +97,29 @@ void HostUpdates::readOnHost(nn::KernelOp kernel, OpOperand &operand) {
   if (isThere && get->hasOneUse())
     return;
   OpBuilder builder(kernel);
-  const FlatSymbolRefAttr state = isThere ? get.getStateAttr() : roomOf(operand.get());
+  const FlatSymbolRefAttr state = isThere ? get.getStateAttr() : roomOf(operand.get(), kernel);
   operand.set(train::GetOp::create(builder, kernel.getLoc(), operand.get().getType(), state.getValue(),
                                    isThere ? get.getOffset() : 0)
                   .getResult());
 }
 
-/// Where a value of the device is copied to, as soon as it is there.
-FlatSymbolRefAttr HostUpdates::roomOf(Value value) {
+/// Where a value of the device is copied to, as soon as it is there; sums of gradients, of which all are
+/// there at once, in the order of their updates.
+FlatSymbolRefAttr HostUpdates::roomOf(Value value, nn::KernelOp reader) {
   train::StateOp &room = copied_[value];
   if (!room) {
     room = rooms_.take(cast<RankedTensorType>(value.getType()));
-    OpBuilder builder(value.getContext());
-    builder.setInsertionPointAfterValue(value);
+    OpBuilder builder(reader);
+    auto get = value.getDefiningOp<train::GetOp>();
+    if (!get || stateOf(get.getStateAttr()).getRole() != train::StateRole::gradient)
+      builder.setInsertionPointAfterValue(value);
     train::SetOp::create(builder, value.getLoc(), room.getSymName(), value);
   }
   return FlatSymbolRefAttr::get(room);
 }
 
 /// Others than states on the host fetch the result from its place there, all at once.
-void HostUpdates::giveBack(nn::KernelOp kernel, OpResult result, ValueRange read) {
+void HostUpdates::giveBack(nn::KernelOp kernel, OpResult result, Value old) {
   SmallVector<Operation *> others;
   FlatSymbolRefAttr place;
   for (Operation *user : result.getUsers())
@@ -68,32 +128,27 @@ void HostUpdates::giveBack(nn::KernelOp kernel, OpResult result, ValueRange read
     else
       others.push_back(user);
   if (!place) {
-    place = placeOf(result, read);
+    place = placeOf(result, old);
     OpBuilder builder(kernel->getContext());
     builder.setInsertionPointAfter(kernel);
     train::SetOp::create(builder, kernel.getLoc(), place, result);
   }
   if (others.empty())
     return;
-  OpBuilder builder(
-      *llvm::min_element(others, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); }));
+  OpBuilder builder(firstOf(others));
   auto get = train::GetOp::create(builder, kernel.getLoc(), result.getType(), place);
   for (Operation *user : others)
     user->replaceUsesOfWith(result, get);
 }
 
 /// A new value of a state takes the room of the old one, of which whoever reads it later needs another copy.
-FlatSymbolRefAttr HostUpdates::placeOf(OpResult result, ValueRange read) {
-  for (Operation *user : result.getUsers())
-    if (auto set = dyn_cast<train::SetOp>(user))
-      for (Value value : read)
-        if (auto get = value.getDefiningOp<train::GetOp>();
-            get && get.getStateAttr() == set.getStateAttr() && copied_.contains(value)) {
-          const auto room = FlatSymbolRefAttr::get(copied_.at(value));
-          copied_.erase(value);
-          return room;
-        }
-  return FlatSymbolRefAttr::get(rooms_.take(cast<RankedTensorType>(result.getType())));
+FlatSymbolRefAttr HostUpdates::placeOf(OpResult result, Value old) {
+  const auto known = copied_.find(old);
+  if (!old || known == copied_.end())
+    return FlatSymbolRefAttr::get(rooms_.take(cast<RankedTensorType>(result.getType())));
+  const auto room = FlatSymbolRefAttr::get(known->second);
+  copied_.erase(known);
+  return room;
 }
 
 } // namespace trainc

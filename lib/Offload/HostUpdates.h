@@ -1,6 +1,7 @@
 // Updates that the host's cores compute.
 #pragma once
 
+#include "lib/Codegen/Target.h"
 #include "lib/Offload/Groups.h"
 #include "lib/Offload/SavedValues.h"
 
@@ -14,7 +15,8 @@ namespace trainc {
 class HostUpdates {
 public:
   /// `rooms` are those of the entry in the host's memory.
-  explicit HostUpdates(SavedRooms &rooms) : rooms_(rooms) {}
+  /// `host` outlives them.
+  HostUpdates(SavedRooms &rooms, const codegen::Target &host) : rooms_(rooms), host_(host) {}
 
   /// Whether the group is a kernel that reads and writes the optimizer's states, for which the host has a
   /// place.
@@ -29,13 +31,15 @@ private:
   bool isOnHost(mlir::FlatSymbolRefAttr state) const {
     return stateOf(state).getSpace() == plan::Space::host;
   }
-  static bool isReadBehind(train::SetOp set);
+  bool hasPlaces(const Group &group) const;
+  bool isMadeInPlace(nn::KernelOp kernel) const;
   void readOnHost(nn::KernelOp kernel, mlir::OpOperand &operand);
-  mlir::FlatSymbolRefAttr roomOf(mlir::Value value);
-  void giveBack(nn::KernelOp kernel, mlir::OpResult result, mlir::ValueRange read);
-  mlir::FlatSymbolRefAttr placeOf(mlir::OpResult result, mlir::ValueRange read);
+  mlir::FlatSymbolRefAttr roomOf(mlir::Value value, nn::KernelOp reader);
+  void giveBack(nn::KernelOp kernel, mlir::OpResult result, mlir::Value old);
+  mlir::FlatSymbolRefAttr placeOf(mlir::OpResult result, mlir::Value old);
 
   SavedRooms &rooms_;
+  const codegen::Target &host_;
   llvm::DenseMap<mlir::Value, train::StateOp> copied_; ///< where each value of the device lies on the host
 };
 

@@ -238,8 +238,8 @@ LogicalResult Offload::offload(train::ProgramOp program) {
   for (auto entry : module.getOps<train::EntryOp>()) {
     rooms.beginEntry();
     std::optional<HostUpdates> updates;
-    if (settings.updatesOnHost)
-      updates.emplace(rooms);
+    if (settings.updatesOnHost && target->host())
+      updates.emplace(rooms, *target->host());
     EntryOffloader(entry, groupBytes, rooms.symbols(), std::move(updates)).run();
   }
   codegen::OpCosts costs(*target, ranks); // of ops as they are now

@@ -141,7 +141,8 @@ def Offload : Pass<"offload", "::mlir::ModuleOp"> {
 def WarnIdleOffload : Pass<"warn-idle-offload", "::mlir::ModuleOp"> {
   let summary = "warns of words of `offload` that put nothing outside the device's memory";
   let description = [{
-    Runs behind `offload`. It warns of each word that somebody gave if no state of that kind lies on disk or in the host's memory:
+    Runs behind `offload`. It warns of each word that somebody gave if no state of that kind lies on disk or in the host's memory, and of
+    `offload_update host` if no op runs on the host:
 
     ```mlir
     train.program @p { ... batch 8  offload "optimizer,gradients" }

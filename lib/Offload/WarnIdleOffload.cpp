@@ -1,6 +1,7 @@
 // Pass `warn-idle-offload`.
 #include "dialects/Train/Offloading.h"
 #include "dialects/Train/ProgramSettings.h"
+#include "lib/Analysis/HostOps.h"
 #include "lib/Offload/Passes.h"
 
 using namespace mlir;
@@ -34,15 +35,31 @@ static StringRef whyIdle(ModuleOp module, StringRef word) {
   return hasState ? "each of its states is too small to go" : whyNone(word);
 }
 
+/// Of states that lie on the host; for others each word has its own warning.
+static bool updatesNothing(ModuleOp module) {
+  const auto isOnHost = [](train::StateOp state) {
+    return state.getRole() == train::StateRole::optimizer && state.getSpace() == plan::Space::host;
+  };
+  const auto find = [](Operation *op) {
+    return runsOnHost(op) ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return llvm::any_of(module.getOps<train::StateOp>(), isOnHost) && !module.walk(find).wasInterrupted();
+}
+
 namespace {
 struct WarnIdleOffload : impl::WarnIdleOffloadBase<WarnIdleOffload> {
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<train::ProgramOp>())
+    for (auto program : getOperation().getOps<train::ProgramOp>()) {
+      if (train::offloadOf(program).updatesOnHost && updatesNothing(getOperation()))
+        program.emitWarning(
+            "offload_update (--offload-update) host does nothing: no update is one kernel that reads and "
+            "writes moments; leave it out");
       if (program.getOffload() && !train::isDerived(program, "offload"))
         for (StringRef word : llvm::split(*program.getOffload(), ','))
           if (const StringRef why = whyIdle(getOperation(), word); word != "none" && !why.empty())
             program.emitWarning("offload (--offload) ")
                 << word << " does nothing: " << why << "; leave it out";
+    }
     markAllAnalysesPreserved();
   }
 };

@@ -64,7 +64,8 @@ std::optional<HostLimit> hostLimitOf(train::ProgramOp program) {
     return std::nullopt;
   const Machine reference = codegen::Target::chosenFor(program)->referenceMachine();
   return HostLimit{.bytes = int64_t(*program.getHostMemory()),
-                   .ranks = std::min<int64_t>(int64_t(program.getRanks()), reference.nodeRanks)};
+                   .ranks = std::min<int64_t>(int64_t(program.getRanks()), reference.nodeRanks),
+                   .updates = train::offloadOf(program).updatesOnHost};
 }
 
 std::optional<MemoryLimit> memoryLimitOf(train::ProgramOp program) {
@@ -184,9 +185,9 @@ std::string hostShortage(const MemoryReport &memory, const HostLimit &host) {
                              formatBytes(uint64_t(host.ranks * bytes)), host.ranks * bytes);
   return llvm::formatv(
       "{0} ({1} bytes) of the host's memory{2}; the host may give {3} ({4} bytes; host_memory): {5}; "
-      "allow more (--host-memory), or offload less (--offload)",
+      "allow more (--host-memory), or offload less (--offload){6}",
       formatBytes(uint64_t(bytes)), bytes, together, formatBytes(uint64_t(host.bytes)), host.bytes,
-      bytesByKind(memory.host));
+      bytesByKind(memory.host), host.updates ? ", or have the GPU update (--offload-update=device)" : "");
 }
 
 /// With ", " behind it.

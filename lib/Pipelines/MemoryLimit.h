@@ -15,6 +15,7 @@ namespace trainc {
 struct HostLimit {
   int64_t bytes; ///< for all of them together
   int64_t ranks; ///< of a node
+  bool updates;  ///< what the host updates, it has gradients and parameters of
 
   int64_t share() const { return bytes / ranks; } ///< bytes of a rank
 };

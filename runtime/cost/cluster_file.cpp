@@ -52,6 +52,8 @@ constexpr Field kFields[] = {
     {"network", "hop_seconds", &Machine::networkHopSeconds, Kind::Seconds, true},
     {"host", "bytes_per_second", &Machine::hostBytesPerSecond, Kind::Rate, true},
     {"host", "compute_bytes_per_second", &Machine::hostComputeBytesPerSecond, Kind::Rate, true},
+    {"host", "arithmetic_per_second", &Machine::hostArithmeticPerSecond, Kind::Rate, true},
+    {"host", "launch_seconds", &Machine::hostLaunchSeconds, Kind::Seconds, true},
     {"disk", "read_bytes_per_second", &Machine::diskReadBytesPerSecond, Kind::Rate, true},
     {"disk", "write_bytes_per_second", &Machine::diskWriteBytesPerSecond, Kind::Rate, true},
     {"disk", "access_seconds", &Machine::diskAccessSeconds, Kind::Seconds, true},

@@ -11,7 +11,8 @@ Machine dividedAmong(Machine machine, double ranks) {
         &Machine::f16FlopsPerSecond, &Machine::f32AttentionFlopsPerSecond, &Machine::attentionFlopsPerSecond,
         &Machine::libraryAttentionFlopsPerSecond, &Machine::libraryAttentionGradFlopsPerSecond,
         &Machine::bytesPerSecond, &Machine::hostBytesPerSecond, &Machine::hostComputeBytesPerSecond,
-        &Machine::diskReadBytesPerSecond, &Machine::diskWriteBytesPerSecond})
+        &Machine::hostArithmeticPerSecond, &Machine::diskReadBytesPerSecond,
+        &Machine::diskWriteBytesPerSecond})
     machine.*rate /= ranks;
   machine.memoryBytes = static_cast<uint64_t>(static_cast<double>(machine.memoryBytes) / ranks);
   return machine;
@@ -94,6 +95,13 @@ static bool isOfDisk(Worker worker) { return worker == Worker::DiskRead || worke
 
 Cost costOf(const Work &work, const Machine &machine) {
   const double byteSeconds = work.bytes / byteRate(work, machine);
+  if (work.worker == Worker::HostCores)
+    return {.flops = work.flops,
+            .bytes = work.bytes,
+            .workSeconds = (work.flops + work.arithmetic) / machine.hostArithmeticPerSecond,
+            .byteSeconds = byteSeconds,
+            .chainSeconds = 0,
+            .launchSeconds = machine.hostLaunchSeconds};
   const bool packs = work.worker == Worker::Products && machine.packsFactors;
   return {.flops = work.flops,
           .bytes = work.bytes,

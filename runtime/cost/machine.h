@@ -64,6 +64,9 @@ struct Machine {
   /// What the cores of a GPU's host read and write of their memory, for one of the node's ranks; infinite
   /// where unknown.
   double hostComputeBytesPerSecond = std::numeric_limits<double>::infinity();
+  /// Instructions on single numbers that they do, likewise.
+  double hostArithmeticPerSecond = std::numeric_limits<double>::infinity();
+  double hostLaunchSeconds = 0;  ///< cost of starting a kernel on them
   uint64_t hostMemoryBytes = 0;  ///< of a node's host; 0 where unknown
   double diskAccessSeconds = 0;  ///< what a transfer to or from the disk takes besides its bytes
   double diskComputeSeconds = 0; ///< what such a transfer takes from computation beside it

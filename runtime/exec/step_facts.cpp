@@ -43,7 +43,7 @@ double launchBytes(const fb::Kernel &kernel) {
 
 void describeKernel(const fb::Kernel &kernel, StepFacts &facts) {
   facts.kind = kindOf(kernel);
-  facts.what = view(kernel.symbol());
+  facts.what = fmt::format("{}{}", view(kernel.symbol()), kernel.on_host() ? " on the host" : "");
   facts.flops = static_cast<double>(kernel.flops());
   facts.bytes = launchBytes(kernel);
   facts.isBoundByRates = !kernel.on_host();

@@ -23,7 +23,8 @@ struct StepFacts {
   double bytes = 0;   ///< read and written, each argument counted once a use, of memory of one kind: once
                       ///< where copies lead from one to another; none for collectives
   double DeviceRates::*flopsRate = &DeviceRates::f32Flops; ///< what bounds the flops
-  bool isBoundByRates = true;  ///< collectives and copies from one kind of memory to another are not
+  bool isBoundByRates =
+      true; ///< not so collectives, copies from one kind of memory to another, kernels of the host
   double predictedSeconds = 0; ///< as the plan says; 0 where unknown
 
   /// The least seconds that a device of these rates takes; nothing where what matters is not known of it.

@@ -112,6 +112,10 @@ std::string describeCopy(const fb::Plan &plan, const fb::Copy &copy) {
              : fmt::format("copy from {} to {}, {}", spaceName(source), spaceName(destination), size);
 }
 
+std::string describeKernel(const fb::Kernel &kernel) {
+  return fmt::format("{}{}", view(kernel.symbol()), kernel.on_host() ? " on the host" : "");
+}
+
 std::string describeProduct(const fb::MatrixProduct &product) {
   return fmt::format("matrix product{} {} x {} x {} {}{}{}",
                      product.batch() > 1 ? fmt::format(" batch {}", product.batch()) : "", product.m(),
@@ -165,7 +169,7 @@ double instructionSeconds(const fb::Plan &plan, const fb::Instruction &instructi
 
 std::string describeInstruction(const fb::Plan &plan, const fb::Instruction &instruction) {
   if (const fb::Launch *launch = instruction.operation_as_Launch())
-    return std::string(view(plan.kernels()->Get(launch->kernel())->symbol()));
+    return describeKernel(*plan.kernels()->Get(launch->kernel()));
   if (const fb::MatrixProduct *product = instruction.operation_as_MatrixProduct())
     return describeProduct(*product);
   if (isLibraryCall(instruction))

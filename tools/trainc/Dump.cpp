@@ -266,8 +266,8 @@ void PlanPrinter::printCode() {
          features.empty() ? "" : " needs ", fmt::join(features, ", "));
   }
   for (const fb::Kernel *kernel : *plan_.kernels())
-    line("kernel {} {} grid={} {}flops={} {}{}{}{}{}", kernel->symbol()->str(),
-         kernelKindName(kernel->kind()), kernel->grid(),
+    line("kernel {} {}{} grid={} {}flops={} {}{}{}{}{}", kernel->symbol()->str(),
+         kernelKindName(kernel->kind()), kernel->on_host() ? " on_host" : "", kernel->grid(),
          kernel->threads() > 1 ? fmt::format("threads={} ", kernel->threads()) : "", kernel->flops(),
          kernel->moved_bytes() ? fmt::format("moves={} ", *kernel->moved_bytes()) : "",
          kernel->chain() > 0 ? fmt::format("chain={} ", kernel->chain()) : "",

@@ -90,6 +90,13 @@ std::string summary(const Executor &executor) {
                      blockMemory(executor.device().blockMemory()));
 }
 
+/// Plans for GPUs may hold code for the host's cores as well.
+static size_t kernelsIn(const fb::Plan &plan, const fb::Object &object) {
+  const bool isOfHost =
+      plan.target()->string_view() == kCudaTarget && !findCudaLevel(object.level()->string_view());
+  return static_cast<size_t>(std::ranges::count(*plan.kernels(), isOfHost, &fb::Kernel::on_host));
+}
+
 std::string details(const Executor &executor) {
   const fb::Plan &plan = executor.plan();
   std::string text = fmt::format("plan {} for {}, {} rank{}, made by {}\n", plan.name()->str(),
@@ -109,7 +116,7 @@ std::string details(const Executor &executor) {
     text += fmt::format("besides, for the blocks of kernels: {} bytes a thread\n", block);
   for (const fb::Object *object : *plan.objects())
     text += fmt::format("machine code: {} ({}), {} kernels\n", object->level()->str(),
-                        formatBytes(object->image()->size()), plan.kernels()->size());
+                        formatBytes(object->image()->size()), kernelsIn(plan, *object));
   if (plan.training())
     text += describeTraining(plan);
   if (plan.generation())

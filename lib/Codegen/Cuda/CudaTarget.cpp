@@ -126,7 +126,7 @@ LogicalResult CudaTarget::settle(train::ProgramOp program) const {
            << choices_.gpu << "; leave library_calls out, choose plain or products, or name another GPU";
   if (program.getCpu())
     return program.emitError(
-        "cpu (--cpu) chooses levels of CPUs, which target cuda has no code for; leave it out, or choose "
+        "cpu (--cpu) chooses levels of CPUs, and target cuda makes code for GPUs; leave it out, or choose "
         "levels of GPUs (--gpu-levels)");
   if (failed(settleGpuLevels(program)))
     return failure();

@@ -20,8 +20,13 @@ Objects objectsOf(const fb::Plan &plan) {
 }
 
 /// Why none of the plan's objects runs here, and what to do.
-Status refuse(const Objects &objects, const std::vector<std::string> &refusals) {
+Status refuse(const Objects &objects, const std::vector<std::string> &refusals, bool isForCpu) {
   const std::string_view here = levelOfThisCpu();
+  if (!isForCpu)
+    return invalidInput(
+        "the plan holds kernels of the host for {}; use another CPU, or compile the model with "
+        "--offload-update=device",
+        fmt::join(refusals, "; "));
   // A level of its own stands for the unit in products of bf16 numbers.
   const bool splitsProducts = std::ranges::all_of(objects, [&](const fb::Object *object) {
     return !object->level()->string_view().ends_with("-amx") &&
@@ -54,7 +59,7 @@ bool isBetter(const fb::Object &one, const fb::Object &other) {
 }
 
 /// The object to run: that of the best level whose features are all present.
-Result<const fb::Object *> chooseObject(const Objects &objects) {
+Result<const fb::Object *> chooseObject(const Objects &objects, bool isForCpu) {
   const fb::Object *best = nullptr;
   std::vector<std::string> refusals;
   for (const fb::Object *object : objects) {
@@ -68,7 +73,7 @@ Result<const fb::Object *> chooseObject(const Objects &objects) {
       best = object;
   }
   if (!best)
-    return refuse(objects, refusals);
+    return refuse(objects, refusals, isForCpu);
   return best;
 }
 
@@ -82,7 +87,7 @@ Result<KernelLibrary> KernelLibrary::load(const fb::Plan &plan) {
   library.functions_.resize(plan.kernels()->size());
   if (std::ranges::none_of(*plan.kernels(), isOfCpu))
     return library;
-  TRAINC_ASSIGN_OR_RETURN(const fb::Object *object, chooseObject(objectsOf(plan)));
+  TRAINC_ASSIGN_OR_RETURN(const fb::Object *object, chooseObject(objectsOf(plan), isForCpu));
   library.level_ = object->level()->str();
   for (const auto *feature : *object->features())
     if (std::ranges::find(kOwnArithmetic, feature->string_view()) != std::end(kOwnArithmetic))

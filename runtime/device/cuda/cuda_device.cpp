@@ -79,11 +79,13 @@ Status CudaDevice::openCopies() {
 
 std::string CudaDevice::description() const {
   const Result<uint64_t> besides = besideArenas();
-  return fmt::format(
-      "cuda {} ({}, {}, driver for CUDA {}{}{}{}; {} MiB beside arenas)", parts_.context.index(),
-      parts_.context.name(), codeText(parts_.kernels.level()), cudaVersionText(driver().version),
-      parts_.products ? ", " + cublasLtText() : "", parts_.attention ? ", " + cudnnText() : "",
-      parts_.peers.areThere() ? ", " + parts_.peers.description() : "", (besides.ok() ? *besides : 0) >> 20);
+  return fmt::format("cuda {} ({}, {}, driver for CUDA {}{}{}{}{}; {} MiB beside arenas)",
+                     parts_.context.index(), parts_.context.name(), codeText(parts_.kernels.level()),
+                     cudaVersionText(driver().version), parts_.products ? ", " + cublasLtText() : "",
+                     parts_.attention ? ", " + cudnnText() : "",
+                     parts_.peers.areThere() ? ", " + parts_.peers.description() : "",
+                     parts_.hostKernels ? ", " + parts_.hostKernels->description() : "",
+                     (besides.ok() ? *besides : 0) >> 20);
 }
 
 /// What kernels, libraries and graphs have taken, and other processes since the start.

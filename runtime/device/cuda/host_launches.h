@@ -22,7 +22,11 @@ public:
   void launch(uint32_t kernel, void *const *args, uint64_t grid) const {
     runner_.launch(kernel, args, grid, TileRunner(pool_, onProgress_));
   }
-  const std::string &level() const { return runner_.kernels().level(); }
+  /// "x86-64-v4 on 8 threads of the host"
+  std::string description() const {
+    return fmt::format("{} on {} thread{} of the host", runner_.kernels().level(), pool_.threads(),
+                       pool_.threads() == 1 ? "" : "s");
+  }
 
 private:
   mutable ThreadPool pool_;

@@ -115,15 +115,13 @@ TEST_F(CudaDeviceTest, KeepsTheOrderOfStreams) {
   }
 }
 
-/// In a graph as well, behind what brings its numbers.
+/// On several threads, and in a graph as well, behind what brings its numbers.
 TEST_F(CudaDeviceTest, RunsKernelsOfTheHost) {
   start(hostKernelsPlan());
   for (int repetition = 0; repetition < 20; ++repetition) {
     std::ranges::fill(weight(), 4.0F);
     run("init");
-    const HostCopy<float> found = weight();
-    ASSERT_EQ(std::ranges::count(found, 0.75F), 256) << "repetition " << repetition;
-    ASSERT_EQ(std::ranges::count(found, 0.5F), 4096 - 256) << "repetition " << repetition;
+    ASSERT_THAT(weight(), Each(2.0F)) << "repetition " << repetition;
   }
 }
 

@@ -9,7 +9,7 @@
 namespace trainc::test {
 
 inline std::unique_ptr<Device> firstGpu() {
-  auto device = CudaDevice::open({});
+  auto device = CudaDevice::open({}, /*nccl=*/nullptr, /*threads=*/4);
   EXPECT_TRUE(device.ok()) << device.status().message();
   return std::move(*device);
 }

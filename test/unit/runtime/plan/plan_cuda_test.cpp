@@ -62,19 +62,19 @@ fb::InstructionT &launchOfHost(PlanBuilder &b) { return *b.plan.entries[0]->inst
 
 const CudaRule kHostRules[] = {
     {"inAPlanForCpus", [](auto &b) { b.plan.target = "cpu"; },
-     "kernel test_double: expected no kernel for the host in a plan for CPUs, found one"},
-    {"threads", [](auto &b) { b.plan.kernels[2]->grid = (uint64_t{1} << 40) + 1; },
-     "expected a grid of 1 to"},
+     "kernel test_add: expected no kernel for the host in a plan for CPUs, found one"},
+    {"grid", [](auto &b) { b.plan.kernels[1]->grid = (uint64_t{1} << 40) + 1; },
+     "kernel test_add: expected a grid of 1 to 1099511627776 tiles, found 1099511627777"},
     {"noCode", [](auto &b) { b.plan.objects.pop_back(); },
-     "kernel test_double: expected machine code for CPUs, found no object"},
+     "kernel test_add: expected machine code for CPUs, found no object"},
     {"noCodeOfTheGpu", [](auto &b) { b.plan.objects.erase(b.plan.objects.begin()); },
-     "kernel test_add: expected machine code for GPUs, found no object"},
+     "kernel test_reciprocal: expected machine code for GPUs, found no object"},
     {"stream", [](auto &b) { launchOfHost(b).stream = fb::Stream::Compute; },
      "expected the stream host_compute for it, found compute"},
-    {"ofTheGpu", [](auto &b) { b.plan.kernels[2]->on_host = false, b.plan.objects.pop_back(); },
-     "kernel test_double, argument 0: expected memory of the device, found host"},
+    {"ofTheGpu", [](auto &b) { b.plan.kernels[1]->on_host = false, b.plan.objects.pop_back(); },
+     "kernel test_add, argument 0: expected memory of the device, found host"},
     {"memoryOfTheGpu", [](auto &b) { launchOfHost(b).operation.AsLaunch()->args[0] = at(1); },
-     "kernel test_double, argument 0: expected memory of the host, found device"},
+     "kernel test_add, argument 0: expected memory of the host, found device"},
     {"beforeItsCopy", [](auto &b) { launchOfHost(b).after.clear(); }, "on the stream copy_out"},
 };
 

@@ -38,28 +38,28 @@ PlanBuilder hostKernelsPlan() {
   const uint32_t w = b.buffer("w", PlanBuilder::kPersistent, F32, many, fb::Role::Parameter),
                  x = b.buffer("x", PlanBuilder::kScratch, F32, many, fb::Role::Activation),
                  y = b.buffer("y", PlanBuilder::kScratch, F32, many, fb::Role::Activation),
-                 kept = b.buffer("kept", b.arena("host", fb::Space::Host), F32, many);
+                 host = b.arena("host", fb::Space::Host), kept = b.buffer("kept", host, F32, many),
+                 sum = b.buffer("sum", host, F32, many);
   b.state("w", w, {many}, fb::Role::Parameter);
   const ParamSpec read{Read, F32, bytes}, write{Write, F32, bytes};
-  const uint32_t add = b.kernel("test_add", 16, {read, read, write}),
-                 inverse = b.kernel("test_reciprocal", 16, {read, write}),
-                 twice = b.kernel("test_double", 1, {{ReadWrite, F32, 1024}});
+  const uint32_t inverse = b.kernel("test_reciprocal", 16, {read, write}),
+                 add = b.kernel("test_add", 16, {read, read, write});
   PlanBuilder::Body &body = b.entry("init").instructions;
   b.launch(body, inverse, {at(w), at(x)});
   b.transfer(body, fb::Stream::CopyOut, at(x), at(kept), bytes);
   b.after(body, {0});
-  b.launch(body, twice, {at(kept)});
+  b.launch(body, add, {at(kept), at(kept), at(sum)});
   b.on(body, fb::Stream::HostCompute);
   b.after(body, {1});
-  b.transfer(body, fb::Stream::CopyIn, at(kept), at(y), bytes);
+  b.transfer(body, fb::Stream::CopyIn, at(sum), at(y), bytes);
   b.after(body, {2});
-  b.launch(body, add, {at(x), at(y), at(w)});
+  b.launch(body, inverse, {at(y), at(w)});
   b.after(body, {3});
   auto code = std::make_unique<fb::ObjectT>(*b.plan.objects[0]);
   b = forCuda(std::move(b));
   b.plan.objects.push_back(std::move(code));
-  b.plan.kernels[twice]->on_host = true;
-  b.plan.kernels[twice]->threads = 1;
+  b.plan.kernels[add]->on_host = true;
+  b.plan.kernels[add]->threads = 1;
   return b;
 }
 

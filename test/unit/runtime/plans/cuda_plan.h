@@ -11,8 +11,8 @@ PlanBuilder forCuda(PlanBuilder builder);
 /// The same plan for GPUs: with the code of a file of PTX, whose blocks are of so many threads.
 PlanBuilder forCuda(PlanBuilder builder, const char *ptx, uint32_t threads);
 
-/// A plan for GPUs with a kernel of the host. init makes x = 1 / w; the host doubles the first 256 of its
-/// numbers, y; and w = x + y.
+/// A plan for GPUs with a kernel of the host. init makes x = 1 / w, the host y = x + x, and the GPU w = 1 /
+/// y.
 PlanBuilder hostKernelsPlan();
 
 /// wideningPlan() for GPUs, where kernels make all sums, each in a workspace of its own of two rounds or
