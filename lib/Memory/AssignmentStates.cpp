@@ -109,7 +109,8 @@ void Assignment::store(train::SetOp set) {
 /// else is written over what it still reads.
 LogicalResult Assignment::checkHostOps(train::EntryOp entry) const {
   const auto liesOnHost = [&](Value value) {
-    return storages_[views_.lookup(value).storage].space == plan::Space::host;
+    const View view = views_.lookup(value); // zeros may have none
+    return !view.isNull() && storages_[view.storage].space == plan::Space::host;
   };
   for (Operation &op : entry.getBody().front()) {
     auto get = dyn_cast<train::GetOp>(op);

@@ -66,7 +66,7 @@ def benchmarks(emulated):
 
 
 # Of the golden plans, those that an emulated kit leaves out: e2e_cuda_models has their like.
-NOT_EMULATED = "gpt-fp32", "gpt-gradients", "llama-fp32", "llama-bf16", "llama-gradients"
+NOT_EMULATED = "gpt-fp32", "gpt-host-updates", "gpt-gradients", "llama-fp32", "llama-bf16", "llama-gradients"
 
 # It shows that a GPU is there, whatever the libraries refuse.
 WITHOUT_LIBRARIES = "mlp-kernels"
@@ -81,6 +81,7 @@ def golden_plans():
         plans[f"{model}-gradients"] = Plan(edited(program(model), *GRADIENT_EDITS), ("--precision=fp32",))
     plans[WITHOUT_LIBRARIES] = Plan(program("mlp"), ("--precision=fp32", KERNELS))
     plans["gpt-plain"] = Plan(program("gpt"), ("--precision=bf16", PLAIN))
+    plans["gpt-host-updates"] = Plan(program("gpt"), ("--precision=fp32", "--offload=optimizer", "--offload-update=host"))
     return plans
 
 

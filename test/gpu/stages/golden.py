@@ -80,6 +80,7 @@ def run(session):
               for model in GOLDEN_MODELS for precision in PRECISIONS}  # fmt: skip
     checks[plans.WITHOUT_LIBRARIES] = ("mlp, fp32, without library calls, ten steps", ten_steps, (plans.WITHOUT_LIBRARIES, "mlp", "fp32"))
     checks["gpt-plain"] = ("gpt, bf16, without epilogues, ten steps", ten_steps, ("gpt-plain", "gpt", "bf16"))
+    checks["gpt-host-updates"] = ("gpt, fp32, updates on the host's cores, ten steps", ten_steps, ("gpt-host-updates", "gpt", "fp32"))
     checks |= {f"{model}-gradients": (f"{model}, fp32, gradients", gradients, (model,)) for model in GOLDEN_MODELS}
     checks |= {f"{model}-autocast": (f"{model}, bf16, {autocast_run.STEPS} steps beside PyTorch's autocast", autocast, (model,))
                for model in autocast_run.MODELS}  # fmt: skip
