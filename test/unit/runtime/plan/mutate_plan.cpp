@@ -2,7 +2,7 @@
 //
 //   mutate_plan PLAN COUNT     tries that many of each kind that plan_mutants.h knows, drawn at random.
 //                              Prints what was accepted, and what of that is harmless. Exits 1 if anything
-//                              accepted does harm.
+//                              accepted does harm, and 2 if nobody can judge that.
 #include "test/unit/runtime/plan/flow_interpreter.h"
 #include "test/unit/runtime/plan/plan_mutants.h"
 #include "test/unit/runtime/plans/plan_builder.h"
@@ -58,6 +58,12 @@ bool tryAll(const fb::PlanT &plan, std::vector<test::Mutant> mutants, uint64_t c
 int mutate(const fb::Plan &plan, uint64_t count) {
   fb::PlanT tables;
   plan.UnPackTo(&tables);
+  if (!test::isSound(tables)) {
+    fmt::print(stderr, "mutate_plan: expected a plan that is sound to whoever judges what is harmless, found "
+                       "one that is not; "
+                       "what is accepted of it may do no harm\n");
+    return 2;
+  }
   const bool order = tryAll(tables, test::mutants(tables), count, false),
              addresses = tryAll(tables, test::addressMutants(tables), count, true);
   return order && addresses ? 0 : 1;
