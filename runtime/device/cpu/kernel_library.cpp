@@ -10,11 +10,11 @@ namespace {
 
 using Objects = std::vector<const fb::Object *>;
 
-/// Those for CPUs.
-Objects objectsOf(const fb::Plan &plan) {
+/// Those for CPUs; a plan for GPUs has others, too.
+Objects objectsOf(const fb::Plan &plan, bool isForCpu) {
   Objects objects;
   for (const fb::Object *object : *plan.objects())
-    if (std::ranges::find(kCpuLevels, object->level()->string_view()) != std::end(kCpuLevels))
+    if (isForCpu || std::ranges::find(kCpuLevels, object->level()->string_view()) != std::end(kCpuLevels))
       objects.push_back(object);
   return objects;
 }
@@ -87,7 +87,7 @@ Result<KernelLibrary> KernelLibrary::load(const fb::Plan &plan) {
   library.functions_.resize(plan.kernels()->size());
   if (std::ranges::none_of(*plan.kernels(), isOfCpu))
     return library;
-  TRAINC_ASSIGN_OR_RETURN(const fb::Object *object, chooseObject(objectsOf(plan), isForCpu));
+  TRAINC_ASSIGN_OR_RETURN(const fb::Object *object, chooseObject(objectsOf(plan, isForCpu), isForCpu));
   library.level_ = object->level()->str();
   for (const auto *feature : *object->features())
     if (std::ranges::find(kOwnArithmetic, feature->string_view()) != std::end(kOwnArithmetic))

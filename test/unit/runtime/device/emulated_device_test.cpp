@@ -12,7 +12,7 @@
 namespace trainc::test {
 namespace {
 
-constexpr uint64_t kSeeds = 8;
+constexpr uint64_t kSeeds = 16;
 
 std::span<std::byte> bytesOf(float &value) { return std::as_writable_bytes(std::span(&value, 1)); }
 
