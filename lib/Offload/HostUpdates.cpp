@@ -29,6 +29,19 @@ static bool isReadBehind(train::SetOp set) {
   return set->isBeforeInBlock(first) && isUnchanged(set.getStateAttr(), set, first);
 }
 
+/// Whether nobody reads the state's old value between the op that makes the new one and the write.
+static bool isWrittenAtOnce(train::SetOp set, Operation *op) {
+  const auto reads = [&](Operation *get) {
+    auto read = dyn_cast_or_null<train::GetOp>(get);
+    return read && read.getStateAttr() == set.getStateAttr();
+  };
+  for (Operation *between = op->getNextNode(); between && between != set; between = between->getNextNode())
+    if (reads(between) ||
+        llvm::any_of(between->getOperands(), [&](Value value) { return reads(value.getDefiningOp()); }))
+      return false;
+  return true;
+}
+
 bool HostUpdates::canMove(const Group &group) const {
   const auto isOfOptimizer = [&](auto access) {
     return isOnHost(access.getStateAttr()) &&
@@ -45,9 +58,12 @@ bool HostUpdates::hasPlaces(const Group &group) const {
     auto get = value.getDefiningOp<train::GetOp>();
     return !get || !isOnHost(get.getStateAttr()) || isUnchanged(get.getStateAttr(), get, group.op);
   };
+  const auto mayBeWritten = [&](train::SetOp set) {
+    return isReadBehind(set) && isWrittenAtOnce(set, group.op);
+  };
   const auto standsBeside = [&](Operation *user) { return user->getBlock() == group.op->getBlock(); };
   return llvm::all_of(group.op->getOperands(), liesThere) &&
-         llvm::all_of(group.op->getUsers(), standsBeside) && llvm::all_of(group.sets, isReadBehind) &&
+         llvm::all_of(group.op->getUsers(), standsBeside) && llvm::all_of(group.sets, mayBeWritten) &&
          isMadeInPlace(cast<nn::KernelOp>(group.op));
 }
 
@@ -69,7 +85,8 @@ static SmallVector<Value> oldValues(nn::KernelOp kernel) {
 /// Whether the host's kernel takes no more memory than its operands and results, and makes each new value of
 /// a state over the old one.
 bool HostUpdates::isMadeInPlace(nn::KernelOp kernel) const {
-  const FailureOr<codegen::KernelSummary> summary = host_.summarise(kernel);
+  const ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
+  const FailureOr<codegen::KernelSummary> summary = host_.summarise(kernel); // not of fp8
   if (failed(summary) || !summary->scratchBytes.empty())
     return false;
   for (auto [result, old] : llvm::enumerate(oldValues(kernel))) {

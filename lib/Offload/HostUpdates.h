@@ -14,8 +14,7 @@ namespace trainc {
 /// for all updates.
 class HostUpdates {
 public:
-  /// `rooms` are those of the entry in the host's memory.
-  /// `host` outlives them.
+  /// `rooms` are those of the entry in the host's memory. Both outlive the updates.
   HostUpdates(SavedRooms &rooms, const codegen::Target &host) : rooms_(rooms), host_(host) {}
 
   /// Whether the group is a kernel that reads and writes the optimizer's states, for which the host has a

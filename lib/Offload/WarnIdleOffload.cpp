@@ -51,9 +51,9 @@ struct WarnIdleOffload : impl::WarnIdleOffloadBase<WarnIdleOffload> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<train::ProgramOp>()) {
       if (train::offloadOf(program).updatesOnHost && updatesNothing(getOperation()))
-        program.emitWarning(
-            "offload_update (--offload-update) host does nothing: no update is one kernel that reads and "
-            "writes moments; leave it out");
+        program.emitWarning("offload_update (--offload-update) host does nothing: no update can run there "
+                            "(docs/offload.md says "
+                            "which stay); leave it out");
       if (program.getOffload() && !train::isDerived(program, "offload"))
         for (StringRef word : llvm::split(*program.getOffload(), ','))
           if (const StringRef why = whyIdle(getOperation(), word); word != "none" && !why.empty())

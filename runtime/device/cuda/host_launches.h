@@ -7,6 +7,10 @@
 #include "runtime/device/program.h"
 
 #include <deque>
+#include <fmt/format.h>
+#include <functional>
+#include <span>
+#include <string>
 #include <vector>
 
 namespace trainc {

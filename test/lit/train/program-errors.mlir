@@ -5,7 +5,7 @@ train.progrm @p { model @m optimizer adamw }
 
 // -----
 
-// expected-error @below {{unknown word 'optimiser' in train.program; it has model, optimizer, schedule, clip, batch, sharding, group, export, ranks, zero_stage, accumulate, eval_batch, steps, memory_limit, reserve_memory, host_memory, fp32_products, library_calls, activation_checkpointing, checkpoint_blocks, checkpoint_stride, checkpoint_keep, checkpoint_rest, target, cpu, gpu, gpu_levels, precision, eval_precision, optimizer_states, offload, offload_to, offload_group, skipped_steps, loss_scale, loss_scale_init, loss_scale_window, loss_scale_hysteresis and loss_scale_min}}
+// expected-error @below {{unknown word 'optimiser' in train.program; it has model, optimizer, schedule, clip, batch, sharding, group, export, ranks, zero_stage, accumulate, eval_batch, steps, memory_limit, reserve_memory, host_memory, fp32_products, library_calls, activation_checkpointing, checkpoint_blocks, checkpoint_stride, checkpoint_keep, checkpoint_rest, target, cpu, gpu, gpu_levels, precision, eval_precision, optimizer_states, offload, offload_to, offload_group, offload_update, skipped_steps, loss_scale, loss_scale_init, loss_scale_window, loss_scale_hysteresis and loss_scale_min}}
 train.program @p { model @m optimiser adamw }
 
 // -----
