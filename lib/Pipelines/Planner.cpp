@@ -271,11 +271,12 @@ LogicalResult Planner::search() {
 
 /// If states are divided among more ranks, there is less to offload, except that more is gathered beside it.
 /// So the best strategy's offload is planned with the other divisions as well, if the states that stay may
-/// fit.
+/// fit. If none stay, each rank fetches more where they are divided less.
 LogicalResult Planner::planOtherDivisions() {
   const std::optional<size_t> best = trials_.best();
   const std::optional<Trial> found = best ? trials_.trialOf(*best) : std::nullopt;
-  if (!found || (found->cell.offload == 0 && found->cell.activations == 0))
+  if (!found || found->cell.offload == std::size(kOffloadKinds) ||
+      (found->cell.offload == 0 && found->cell.activations == 0))
     return success();
   std::vector<Trial> others;
   for (size_t division = 0; division < choices_.divisions.size(); ++division) {
