@@ -113,8 +113,11 @@ void Assignment::assignSet(train::SetOp set) {
   View value = views_.lookup(set.getValue());
   if (isZero(set.getValue()) && entryKind_ == EntryKind::init && isZeroAnyway(set.getState()))
     return;
-  if (storages_.isOffloaded(set.getState()))
-    return isMadeOnHost(set) ? void() : store(set);
+  if (storages_.isOffloaded(set.getState())) {
+    if (!isMadeOnHost(set))
+      store(set);
+    return;
+  }
   if (isZero(set.getValue()))
     before_[set].push_back({View(), state, bytesOf(set.getValue())});
   else if (value != state)

@@ -54,8 +54,9 @@ double workRate(const Work &work, const Machine &machine) {
                                                   : machine.flopsPerSecond;
   };
   switch (work.worker) {
-  case Worker::Arithmetic:
   case Worker::HostCores:
+    return machine.hostArithmeticPerSecond;
+  case Worker::Arithmetic:
   case Worker::HostLink:
   case Worker::DiskRead:
   case Worker::DiskWrite:
@@ -87,29 +88,39 @@ static double byteRate(const Work &work, const Machine &machine) {
   }
 }
 
-static double arithmeticRate(const Machine &machine) {
+static double arithmeticRate(const Work &work, const Machine &machine) {
+  if (work.worker == Worker::HostCores)
+    return machine.hostArithmeticPerSecond;
   return machine.arithmeticPerSecond > 0 ? machine.arithmeticPerSecond : machine.flopsPerSecond;
 }
 
-static bool isOfDisk(Worker worker) { return worker == Worker::DiskRead || worker == Worker::DiskWrite; }
+static double launchSeconds(Worker worker, const Machine &machine) {
+  switch (worker) {
+  case Worker::HostCores:
+    return machine.hostLaunchSeconds;
+  case Worker::DiskRead:
+  case Worker::DiskWrite:
+    return machine.diskAccessSeconds;
+  default:
+    return machine.launchSeconds;
+  }
+}
+
+/// The host's caches hide accesses.
+static double accessSeconds(Worker worker, const Machine &machine) {
+  return worker == Worker::HostCores ? 0 : machine.accessSeconds;
+}
 
 Cost costOf(const Work &work, const Machine &machine) {
   const double byteSeconds = work.bytes / byteRate(work, machine);
-  if (work.worker == Worker::HostCores)
-    return {.flops = work.flops,
-            .bytes = work.bytes,
-            .workSeconds = (work.flops + work.arithmetic) / machine.hostArithmeticPerSecond,
-            .byteSeconds = byteSeconds,
-            .chainSeconds = 0,
-            .launchSeconds = machine.hostLaunchSeconds};
   const bool packs = work.worker == Worker::Products && machine.packsFactors;
   return {.flops = work.flops,
           .bytes = work.bytes,
-          .workSeconds = work.flops / workRate(work, machine) + work.arithmetic / arithmeticRate(machine) +
-                         (packs ? byteSeconds : 0),
+          .workSeconds = work.flops / workRate(work, machine) +
+                         work.arithmetic / arithmeticRate(work, machine) + (packs ? byteSeconds : 0),
           .byteSeconds = byteSeconds,
-          .chainSeconds = work.chain * machine.accessSeconds,
-          .launchSeconds = isOfDisk(work.worker) ? machine.diskAccessSeconds : machine.launchSeconds};
+          .chainSeconds = work.chain * accessSeconds(work.worker, machine),
+          .launchSeconds = launchSeconds(work.worker, machine)};
 }
 
 double launchBytes(const Machine &machine) { return machine.launchSeconds * machine.bytesPerSecond; }

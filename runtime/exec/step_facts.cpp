@@ -4,6 +4,7 @@
 #include "runtime/plan/library_calls.h"
 #include "runtime/plan/streams.h"
 #include "runtime/plan/view.h"
+#include "runtime/simulate/plan_work.h"
 
 #include <algorithm>
 #include <limits>
@@ -43,7 +44,6 @@ double launchBytes(const fb::Kernel &kernel) {
 
 void describeKernel(const fb::Kernel &kernel, StepFacts &facts) {
   facts.kind = kindOf(kernel);
-  facts.what = fmt::format("{}{}", view(kernel.symbol()), kernel.on_host() ? " on the host" : "");
   facts.flops = static_cast<double>(kernel.flops());
   facts.bytes = launchBytes(kernel);
   facts.isBoundByRates = !kernel.on_host();
@@ -125,6 +125,7 @@ StepFacts factsOf(const fb::Plan &plan, const Step &step) {
   facts.predictedSeconds = step.instruction->predicted_seconds();
   if (const auto *launch = std::get_if<LaunchStep>(&step.operation)) {
     describeKernel(*plan.kernels()->Get(launch->kernel), facts);
+    facts.what = describeInstruction(plan, *step.instruction);
   } else if (std::holds_alternative<LibraryStep>(step.operation)) {
     describeCall(*step.instruction, facts);
   } else if (std::holds_alternative<CopyStep>(step.operation)) {

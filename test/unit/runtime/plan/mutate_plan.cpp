@@ -60,8 +60,7 @@ int mutate(const fb::Plan &plan, uint64_t count) {
   plan.UnPackTo(&tables);
   if (!test::isSound(tables)) {
     fmt::print(stderr, "mutate_plan: expected a plan that is sound to whoever judges what is harmless, found "
-                       "one that is not; "
-                       "what is accepted of it may do no harm\n");
+                       "one that is not; what is accepted of it may do no harm\n");
     return 2;
   }
   const bool order = tryAll(tables, test::mutants(tables), count, false),
