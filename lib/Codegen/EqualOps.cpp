@@ -6,14 +6,17 @@
 using namespace mlir;
 using namespace trainc::codegen;
 
+/// Of what lies inside, names and attributes tell enough apart.
 unsigned EqualOps::getHashValue(const Operation *op) {
-  llvm::hash_code hash(0);
-  const_cast<Operation *>(op)->walk([&](Operation *inner) {
-    auto typeOf = [](Value value) { return hash_value(value.getType()); };
-    hash = llvm::hash_combine(hash, OperationEquivalence::computeHash(inner, typeOf,
-                                                                      OperationEquivalence::ignoreHashValue,
-                                                                      OperationEquivalence::IgnoreLocations));
-  });
+  auto typeOf = [](Value value) { return hash_value(value.getType()); };
+  auto none = OperationEquivalence::ignoreHashValue;
+  auto *self = const_cast<Operation *>(op);
+  llvm::hash_code hash =
+      OperationEquivalence::computeHash(self, typeOf, none, OperationEquivalence::IgnoreLocations);
+  for (Region &region : self->getRegions())
+    for (Operation &inner : region.getOps())
+      hash = llvm::hash_combine(
+          hash, OperationEquivalence::computeHash(&inner, none, none, OperationEquivalence::IgnoreLocations));
   return hash;
 }
 

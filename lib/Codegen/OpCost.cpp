@@ -25,16 +25,20 @@ static Work workOf(Operation &op, const KernelSummary &summary, const LaunchSumm
   return work;
 }
 
+static double secondsOf(Operation &op, const KernelSummary &summary, const Machine &machine) {
+  double total = summary.library ? costOf(workOf(op, *summary.library), machine).seconds() : 0;
+  for (const LaunchSummary &launch : summary.launches)
+    total += costOf(workOf(op, summary, launch), machine).seconds();
+  return total;
+}
+
 FailureOr<double> trainc::codegen::secondsOf(Operation &op, const Target &target, const Machine &machine) {
   if (!kernelKind(&op))
     return 0.0;
   FailureOr<KernelSummary> summary = target.summarise(&op);
   if (failed(summary))
     return failure();
-  double total = summary->library ? costOf(workOf(op, *summary->library), machine).seconds() : 0;
-  for (const LaunchSummary &launch : summary->launches)
-    total += costOf(workOf(op, *summary, launch), machine).seconds();
-  return total;
+  return ::secondsOf(op, *summary, machine);
 }
 
 FailureOr<double> OpCosts::seconds(Operation &op) {
@@ -52,8 +56,8 @@ FailureOr<double> OpCosts::seconds(Operation &op) {
     return 0.0;
   if (auto found = known_.find(&op); found != known_.end())
     return found->second;
-  FailureOr<double> made = secondsOf(op, target_, machine_);
-  if (succeeded(made))
-    known_[&op] = *made;
-  return made;
+  FailureOr<KernelSummary> summary = summaries_->of(&op, target_);
+  if (failed(summary))
+    return failure();
+  return known_[&op] = ::secondsOf(op, *summary, machine_);
 }

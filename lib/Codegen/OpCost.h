@@ -1,8 +1,7 @@
 // What ops of the phase `scheduled` will cost, for passes that choose.
 #pragma once
 
-#include "lib/Codegen/EqualOps.h"
-#include "lib/Codegen/Target.h"
+#include "lib/Codegen/Summaries.h"
 
 namespace trainc::codegen {
 
@@ -10,7 +9,9 @@ namespace trainc::codegen {
 /// those that the target says it would run, by costOf(). Ops must not change while they are known here.
 class OpCosts {
 public:
-  OpCosts(const Target &target, int64_t ranks) : target_(target), machine_(target.referenceMachine(ranks)) {}
+  /// `summaries`: of the target, if others know or ask them as well.
+  OpCosts(const Target &target, int64_t ranks, std::shared_ptr<Summaries> summaries)
+      : target_(target), machine_(target.referenceMachine(ranks)), summaries_(std::move(summaries)) {}
 
   /// Seconds of the op's launches or library call; of a loop all iterations. None if the op runs no generated
   /// code. Fails, with an error at the op, where the target cannot execute it.
@@ -21,6 +22,7 @@ public:
 private:
   const Target &target_;
   Machine machine_;
+  std::shared_ptr<Summaries> summaries_;
   llvm::DenseMap<mlir::Operation *, double, EqualOps> known_;
 };
 

@@ -12,4 +12,11 @@ namespace trainc {
 #define GEN_PASS_REGISTRATION
 #include "lib/Codegen/Passes.h.inc"
 
+namespace codegen {
+class Summaries;
+}
+
+/// As the pass summarise-kernels, with summaries of the target that others know or ask as well.
+std::unique_ptr<mlir::Pass> createSummariseKernels(std::shared_ptr<codegen::Summaries> summaries);
+
 } // namespace trainc

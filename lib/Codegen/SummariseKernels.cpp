@@ -6,10 +6,9 @@
 #include "lib/Analysis/HostOps.h"
 #include "lib/Analysis/KernelAttributes.h"
 #include "lib/Analysis/Preconditions.h"
-#include "lib/Codegen/EqualOps.h"
 #include "lib/Codegen/KernelDialects.h"
 #include "lib/Codegen/Passes.h"
-#include "lib/Codegen/Target.h"
+#include "lib/Codegen/Summaries.h"
 #include "lib/Support/StoredElement.h"
 
 #include <map>
@@ -25,6 +24,9 @@ namespace trainc {
 namespace {
 
 struct SummariseKernelsPass : impl::SummariseKernelsPassBase<SummariseKernelsPass> {
+  SummariseKernelsPass() = default;
+  explicit SummariseKernelsPass(std::shared_ptr<codegen::Summaries> summaries)
+      : summaries_(std::move(summaries)) {}
   void runOnOperation() override;
 
 private:
@@ -41,6 +43,7 @@ private:
   FailureOr<FlatSymbolRefAttr> kernelOf(const codegen::RankSum &sum, Location loc,
                                         const codegen::Target &target);
 
+  std::shared_ptr<codegen::Summaries> summaries_ = std::make_shared<codegen::Summaries>();
   ModuleOp sources_;
   /// Of each sum over ranks, by its types and places.
   std::map<std::tuple<const void *, const void *, int64_t>, FlatSymbolRefAttr> sums_;
@@ -201,7 +204,7 @@ void SummariseKernelsPass::runOnOperation() {
     if (!isNew)
       continue;
     const bool isOfHost = runsOnHost(op);
-    FailureOr<codegen::KernelSummary> summary = (isOfHost ? target->host() : target.get())->summarise(op);
+    FailureOr<codegen::KernelSummary> summary = summaries_->of(op, isOfHost ? *target->host() : *target);
     if (failed(summary))
       return signalPassFailure();
     known.push_back(declare(op, std::move(*summary), kind));
@@ -222,6 +225,10 @@ void SummariseKernelsPass::runOnOperation() {
   module.push_back(sources.release());
   if (hostSources)
     module.push_back(hostSources.release());
+}
+
+std::unique_ptr<Pass> createSummariseKernels(std::shared_ptr<codegen::Summaries> summaries) {
+  return std::make_unique<SummariseKernelsPass>(std::move(summaries));
 }
 
 } // namespace trainc

@@ -1,4 +1,4 @@
-#include "lib/Memory/ArenaLayout.h"
+#include "lib/Memory/ArenaPlaces.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -8,40 +8,6 @@
 #include <vector>
 
 namespace trainc {
-
-namespace {
-
-/// A buffer that has its place.
-struct Placed {
-  int64_t begin, end; ///< bytes
-  Interval life, again;
-  unsigned number; ///< among the lifetimes
-
-  bool livesWith(const Lifetime &other) const {
-    const Interval otherLife{other.first, other.last};
-    return life.meets(otherLife) || life.meets(other.again) || again.meets(otherLife) ||
-           again.meets(other.again);
-  }
-  bool operator<(const Placed &other) const {
-    return std::pair(begin, number) < std::pair(other.begin, other.number);
-  }
-};
-
-/// The lowest offset at which so many bytes fit beside those of `placed`, which are in order, that live at
-/// the same time.
-int64_t lowestGap(llvm::ArrayRef<Placed> placed, const Lifetime &lifetime, int64_t bytes) {
-  int64_t offset = 0;
-  for (const Placed &other : placed) {
-    if (!other.livesWith(lifetime))
-      continue;
-    if (other.begin - offset >= bytes)
-      break;
-    offset = std::max(offset, int64_t(llvm::alignTo(other.end, lifetime.alignment)));
-  }
-  return offset;
-}
-
-} // namespace
 
 /// Larger ones first.
 static llvm::SmallVector<unsigned> bySize(llvm::ArrayRef<Lifetime> lifetimes) {
@@ -56,13 +22,13 @@ static llvm::SmallVector<unsigned> bySize(llvm::ArrayRef<Lifetime> lifetimes) {
 ArenaLayout layOutArena(llvm::ArrayRef<Lifetime> lifetimes, int64_t alignment) {
   ArenaLayout layout;
   layout.offsets.resize(lifetimes.size());
-  std::vector<Placed> placed;
+  ArenaPlaces placed;
   for (unsigned index : bySize(lifetimes)) {
     Lifetime own = lifetimes[index];
     own.again = {};
-    const int64_t bytes = llvm::alignTo(own.bytes, alignment), offset = lowestGap(placed, own, bytes);
+    const int64_t bytes = llvm::alignTo(own.bytes, alignment), offset = placed.lowestGap(own, bytes);
     const Placed buffer{offset, offset + bytes, {own.first, own.last}, {}, index};
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), buffer), buffer);
+    placed.insert(buffer);
     layout.offsets[index] = offset;
     layout.bytes = std::max(layout.bytes, offset + bytes);
   }
@@ -110,36 +76,41 @@ public:
          llvm::ArrayRef<PlacedBuffer> others)
       : lifetimes_(lifetimes), offsets_(layout.offsets), alignment_(alignment), bytes_(bytes),
         used_(positionsOf(lifetimes, others)) {
-    for (const PlacedBuffer &other : others)
-      place({other.offset,
-             other.offset + int64_t(llvm::alignTo(other.bytes, alignment)),
-             other.life,
-             {},
-             unsigned(lifetimes.size() + placed_.size())});
+    std::vector<Placed> buffers;
     for (unsigned index = 0; index < lifetimes.size(); ++index) {
       again_.push_back(std::exchange(lifetimes[index].again, {}));
-      place(placedAt(index, offsets_[index]));
+      buffers.push_back(placedAt(index, offsets_[index]));
     }
-    std::sort(placed_.begin(), placed_.end());
+    for (const PlacedBuffer &other : others)
+      buffers.push_back({other.offset,
+                         other.offset + int64_t(llvm::alignTo(other.bytes, alignment)),
+                         other.life,
+                         {},
+                         unsigned(buffers.size())});
+    llvm::sort(buffers); // each is inserted behind the others, which takes the least time
+    for (const Placed &buffer : buffers) {
+      placed_.insert(buffer);
+      use(buffer.life, buffer.end - buffer.begin);
+    }
   }
 
   /// Has a buffer begin as early as has room.
   void beginEarly(unsigned index) {
-    Lifetime longest = lifetimes_[index];
-    while (longest.first > longest.earliest && hasRoomAt(longest.first - 1, index))
-      --longest.first;
-    lengthen(index, longest, lifetimes_[index].first, longest.first,
+    int64_t first = lifetimes_[index].first;
+    while (first > lifetimes_[index].earliest && hasRoomAt(first - 1, index))
+      --first;
+    lengthen(index, lifetimes_[index].first, first,
              [](Lifetime &lifetime, int64_t first) { lifetime.first = first; });
   }
 
   /// Has a buffer in use again for as long as has room.
   void useAgain(unsigned index) {
-    Lifetime longest = lifetimes_[index];
-    longest.again = {again_[index].first, again_[index].first - 1};
-    while (longest.again.last < again_[index].last && hasRoomAt(longest.again.last + 1, index))
-      ++longest.again.last;
-    lengthen(index, longest, longest.again.first - 1, longest.again.last,
-             [&](Lifetime &lifetime, int64_t last) { lifetime.again = {again_[index].first, last}; });
+    const Interval wanted = again_[index];
+    int64_t last = wanted.first - 1;
+    while (last < wanted.last && hasRoomAt(last + 1, index))
+      ++last;
+    lengthen(index, wanted.first - 1, last,
+             [&](Lifetime &lifetime, int64_t last) { lifetime.again = {wanted.first, last}; });
   }
 
 private:
@@ -157,11 +128,6 @@ private:
     return {offset, offset + bytesOf(index), {lifetime.first, lifetime.last}, lifetime.again, index};
   }
 
-  void place(const Placed &buffer) {
-    placed_.push_back(buffer);
-    use(buffer.life, buffer.end - buffer.begin);
-  }
-
   /// Whether all that is in use at a position leaves so many bytes, if not in one piece.
   bool hasRoomAt(int64_t position, unsigned index) const {
     return used_[position] + bytesOf(index) <= bytes_;
@@ -173,52 +139,35 @@ private:
       used_[position] += bytes;
   }
 
-  /// Sets a number of the lifetime to one between `sure` and `wanted`, with which it is `longest`, and gives
-  /// it the lowest place then.
-  void lengthen(unsigned index, const Lifetime &longest, int64_t sure, int64_t wanted,
+  /// Sets a number of the lifetime to one between `sure` and `wanted`, and gives it the lowest place then.
+  void lengthen(unsigned index, int64_t sure, int64_t wanted,
                 llvm::function_ref<void(Lifetime &, int64_t)> set) {
     if (sure == wanted)
       return;
-    std::vector<Placed> beside;
-    for (const Placed &other : placed_)
-      if (other.number != index && other.livesWith(longest))
-        beside.push_back(other);
-    const Lifetime before = lifetimes_[index];
     const int64_t bytes = bytesOf(index);
+    Lifetime &lifetime = lifetimes_[index];
+    const Lifetime before = lifetime;
+    placed_.erase(placedAt(index, offsets_[index]));
     const int64_t found = furthest(sure, wanted, [&](int64_t number) {
       Lifetime tried = before;
       set(tried, number);
-      return lowestGap(beside, tried, bytes) + bytes <= bytes_;
+      return placed_.lowestGap(tried, bytes, bytes_) + bytes <= bytes_;
     });
-    if (found == sure)
-      return;
-    Lifetime &lifetime = lifetimes_[index];
-    set(lifetime, found);
-    use({lifetime.first, before.first - 1}, bytes);
-    use(lifetime.again, bytes);
-    move(index, lowestGap(beside, lifetime, bytes));
-  }
-
-  void move(unsigned index, int64_t offset) {
-    const Placed moved = placedAt(index, offset); // which number and offset order
-    const auto is = std::lower_bound(placed_.begin(), placed_.end(), placedAt(index, offsets_[index])),
-               to = std::lower_bound(placed_.begin(), placed_.end(), moved);
-    if (to <= is) {
-      std::rotate(to, is, is + 1);
-      *to = moved;
-    } else {
-      std::rotate(is, is + 1, to);
-      *std::prev(to) = moved;
+    if (found != sure) {
+      set(lifetime, found);
+      use({lifetime.first, before.first - 1}, bytes);
+      use(lifetime.again, bytes);
+      offsets_[index] = placed_.lowestGap(lifetime, bytes, bytes_);
     }
-    offsets_[index] = offset;
+    placed_.insert(placedAt(index, offsets_[index]));
   }
 
   llvm::MutableArrayRef<Lifetime> lifetimes_;
   llvm::SmallVectorImpl<int64_t> &offsets_;
   std::vector<Interval> again_; ///< as wanted
   int64_t alignment_, bytes_;
-  std::vector<Placed> placed_; ///< in order
-  std::vector<int64_t> used_;  ///< bytes, by position
+  ArenaPlaces placed_;
+  std::vector<int64_t> used_; ///< bytes, by position
 };
 
 } // namespace

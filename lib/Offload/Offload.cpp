@@ -205,6 +205,8 @@ void EntryOffloader::place(const Group &group, Operation *before) {
 namespace {
 
 struct Offload : impl::OffloadBase<Offload> {
+  Offload() = default;
+  explicit Offload(std::shared_ptr<codegen::Summaries> summaries) : summaries_(std::move(summaries)) {}
   void runOnOperation() override {
     for (auto program : getOperation().getOps<train::ProgramOp>())
       if (train::offloadOf(program).any() && failed(offload(program)))
@@ -215,6 +217,8 @@ private:
   LogicalResult offload(train::ProgramOp program);
   LogicalResult saveActivations(const train::OffloadSettings &settings, codegen::OpCosts &costs);
   LogicalResult scheduleCopies(const SymbolTable &symbols, codegen::OpCosts &costs);
+
+  std::shared_ptr<codegen::Summaries> summaries_ = std::make_shared<codegen::Summaries>();
 };
 
 } // namespace
@@ -231,7 +235,7 @@ LogicalResult Offload::offload(train::ProgramOp program) {
                       "bytes of states outside");
   const std::unique_ptr<codegen::Target> target = codegen::Target::chosenFor(module);
   const auto ranks = int64_t(program.getRanks());
-  if (codegen::OpCosts costs(*target, ranks);
+  if (codegen::OpCosts costs(*target, ranks, summaries_);
       settings.activations && failed(saveActivations(settings, costs)))
     return failure();
   SavedRooms rooms(module, settings.space); // beside those of activations
@@ -242,7 +246,7 @@ LogicalResult Offload::offload(train::ProgramOp program) {
       updates.emplace(rooms, *target->host());
     EntryOffloader(entry, groupBytes, rooms.symbols(), std::move(updates)).run();
   }
-  codegen::OpCosts costs(*target, ranks); // of ops as they are now
+  codegen::OpCosts costs(*target, ranks, summaries_); // of ops as they are now
   return scheduleCopies(rooms.symbols(), costs);
 }
 
@@ -274,6 +278,10 @@ LogicalResult Offload::scheduleCopies(const SymbolTable &symbols, codegen::OpCos
     if (microStep)
       copies.keepOutlasting(entries[*microStep]);
   return success();
+}
+
+std::unique_ptr<Pass> createOffload(std::shared_ptr<codegen::Summaries> summaries) {
+  return std::make_unique<Offload>(std::move(summaries));
 }
 
 } // namespace trainc

@@ -127,7 +127,7 @@ FailureOr<CandidatePlan> Candidates::plan(const TriedSettings &tried) const {
   strategy.offloads = train::offloadOf(program).any(); // which may be tried
   const auto addPlan = [&](PassManager &manager) {
     addOffloadPasses(manager, strategy);
-    addMemoryPasses(manager, strategy.padsRows);
+    addMemoryPasses(manager, strategy);
     addStreamPasses(manager, strategy);
   };
   const Machine reference =

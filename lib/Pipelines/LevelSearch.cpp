@@ -62,18 +62,8 @@ FailureOr<size_t> LevelSearch::fastestLevel(Cell cell) {
   return *end == *last ? fastestBetween(cell, 1, neighbour) : fastestBetween(cell, neighbour, *last);
 }
 
-LogicalResult LevelSearch::planFirst(Cell cell) {
-  const FailureOr<size_t> last = lastLevel(cell);
-  return succeeded(last) ? plan(cell, {0, std::min<size_t>(1, *last)}) : failure();
-}
-
 FailureOr<size_t> LevelSearch::planFastest(Cell cell) {
   const FailureOr<size_t> level = fastestLevel(cell);
-  return succeeded(level) ? trials_.plan({cell, *level}) : level;
-}
-
-FailureOr<size_t> LevelSearch::planLast(Cell cell) {
-  const FailureOr<size_t> level = lastLevel(cell);
   return succeeded(level) ? trials_.plan({cell, *level}) : level;
 }
 

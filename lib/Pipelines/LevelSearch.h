@@ -13,15 +13,11 @@ public:
 
   /// The level that computes the most again.
   llvm::FailureOr<size_t> lastLevel(Cell cell);
-  /// Plans the levels that compute nothing again, and what is cheap.
-  llvm::LogicalResult planFirst(Cell cell);
   /// The number of the plan of the least seconds. What is computed again takes time. If the step copies, it
   /// may save more: activations need not be copied, and copies have more computation to lie beside. So there
   /// the search begins at the fastest of the first two levels and the last, and goes on if a neighbour is
   /// faster.
   llvm::FailureOr<size_t> planFastest(Cell cell);
-  /// The number of the plan that computes the most again.
-  llvm::FailureOr<size_t> planLast(Cell cell);
   /// Plans the first level behind the fastest one that fits, if there is one, unless it takes longer than the
   /// best plan.
   llvm::LogicalResult planUntilItFits(Cell cell);

@@ -144,21 +144,21 @@ void addScheduledPasses(PassManager &manager, const Strategy &strategy) {
   manager.addPass(createFusePass());
   if (strategy.manyRanks) {
     manager.addPass(createBucketCollectives());
-    manager.addPass(createScheduleCollectives());
+    manager.addPass(createScheduleCollectives(strategy.summaries));
   }
 }
 
 // Behind all that decides in which order ops compute.
 void addOffloadPasses(PassManager &manager, const Strategy &strategy) {
   if (strategy.offloads)
-    manager.addPass(createOffload());
+    manager.addPass(createOffload(strategy.summaries));
   manager.addPass(createVerifyScheduledPass());
 }
 
-void addMemoryPasses(PassManager &manager, bool padsRows) {
-  if (padsRows)
+void addMemoryPasses(PassManager &manager, const Strategy &strategy) {
+  if (strategy.padsRows)
     manager.addPass(createPadRowsPass());
-  manager.addPass(createSummariseKernelsPass());
+  manager.addPass(createSummariseKernels(strategy.summaries));
   manager.addPass(createPlanMemoryPass());
 }
 

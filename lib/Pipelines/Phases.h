@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dialects/Train/Checkpoints.h"
+#include "lib/Codegen/Summaries.h"
 #include "lib/Pipelines/CompileOptions.h"
 #include "lib/Pipelines/MemoryLimit.h"
 #include "lib/Step/Passes.h"
@@ -20,6 +21,8 @@ struct Strategy {
   std::optional<HostLimit> hostLimit;
   bool hasBudget = false; ///< what is computed again is chosen for the limit
   ChunkLossPassOptions chunkLoss;
+  /// Of the target: all plans that copies of the strategy make know them together.
+  std::shared_ptr<codegen::Summaries> summaries = std::make_shared<codegen::Summaries>();
 };
 
 /// Writes the options' settings into the module's program, before any pass reads it. Fails, with an error at
@@ -48,7 +51,7 @@ void addScheduledPasses(mlir::PassManager &manager, const Strategy &strategy);
 /// The end of the phase `scheduled`: what lies outside the device's memory is copied.
 void addOffloadPasses(mlir::PassManager &manager, const Strategy &strategy);
 /// scheduled -> plan, all but code: what kernels need, then addresses.
-void addMemoryPasses(mlir::PassManager &manager, bool padsRows);
+void addMemoryPasses(mlir::PassManager &manager, const Strategy &strategy);
 /// Which instruction of another stream each one comes after: what predictions wait for.
 void addStreamPasses(mlir::PassManager &manager, const Strategy &strategy);
 /// The rest of the phase `plan`.

@@ -155,7 +155,7 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &options, Snapshot
             manager.addPass(createWarnIdleOffload());
         }
         if (last >= Phase::Plan)
-          addMemoryPasses(manager, strategy.padsRows);
+          addMemoryPasses(manager, strategy);
       })))
     return failure();
   if (last < Phase::Plan)
@@ -217,8 +217,10 @@ FailureOr<std::vector<uint8_t>> finishPlan(ModuleOp module, double secondsSoFar,
 FailureOr<std::vector<uint8_t>> planOfEntries(ModuleOp module, StringRef name) {
   PassManager manager(module.getContext());
   manager.addPass(createVerifyScheduledPass());
-  addMemoryPasses(manager, codegen::Target::chosenFor(module)->rowBorder() > 1);
-  addStreamPasses(manager, Strategy());
+  Strategy strategy;
+  strategy.padsRows = codegen::Target::chosenFor(module)->rowBorder() > 1;
+  addMemoryPasses(manager, strategy);
+  addStreamPasses(manager, strategy);
   addCodePasses(manager);
   if (failed(manager.run(module)))
     return failure();

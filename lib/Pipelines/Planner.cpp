@@ -325,21 +325,32 @@ FailureOr<SmallVector<bool>> Planner::planReuse(Cell cell, ArrayRef<TriedSetting
 }
 
 LogicalResult Planner::planSmallest() {
-  const size_t split = choices_.splits.size() - 1,
-               offload = choices_.mayOffload ? std::size(kOffloadKinds) : 0;
+  std::vector<Trial> together;
+  std::vector<Cell> copying;
   for (size_t division = 0; division < choices_.divisions.size(); ++division) {
     if (choices_.isGroup(division))
       continue; // which take more memory than all ranks
-    Cell cell{division, split, offload};
-    // If little but what an op works with is in memory, the most recomputation may take more than a little.
+    const Cell cell{division, choices_.splits.size() - 1, choices_.mayOffload ? std::size(kOffloadKinds) : 0};
     const FailureOr<size_t> last = levels_.lastLevel(cell);
-    if (failed(last) || failed(trials_.plan({{cell, std::min<size_t>(1, *last)}, {cell, *last}})) ||
-        (choices_.copiesActivationsAnyway && failed(levels_.planFastest(cell))))
+    if (failed(last))
       return failure();
-    cell.activations = std::size(kActivationWords) - 1;
-    if (choices_.mayOffload && (failed(levels_.planFirst(cell)) || failed(levels_.planLast(cell))))
-      return failure();
+    // If little but what an op works with is in memory, the most recomputation may take more than a little.
+    const size_t cheap = std::min<size_t>(1, *last);
+    for (const size_t level : {cheap, *last})
+      together.push_back({cell, level});
+    if (choices_.copiesActivationsAnyway)
+      copying.push_back(cell);
+    Cell outside = cell;
+    outside.activations = std::size(kActivationWords) - 1;
+    for (const size_t level : {size_t(0), cheap, *last})
+      if (choices_.mayOffload)
+        together.push_back({outside, level});
   }
+  if (failed(trials_.plan(together)))
+    return failure();
+  for (const Cell &cell : copying)
+    if (failed(levels_.planFastest(cell)))
+      return failure();
   return success();
 }
 

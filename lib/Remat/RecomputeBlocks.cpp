@@ -119,7 +119,7 @@ void RecomputeBlocks::runOnOperation() {
   int64_t ranks = 1;
   for (auto program : getOperation().getOps<train::ProgramOp>())
     ranks = int64_t(program.getRanks());
-  codegen::OpCosts costs(*target, ranks);
+  codegen::OpCosts costs(*target, ranks, std::make_shared<codegen::Summaries>());
   const UseChoice choice{.blocks = llvm::to_vector_of<StringRef>(blocks), .every = every};
   for (auto entry : getOperation().getOps<train::EntryOp>()) {
     const ForwardSide forward(entry);

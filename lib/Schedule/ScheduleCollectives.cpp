@@ -358,10 +358,13 @@ void ListScheduler::placeWaits() {
 namespace {
 
 struct ScheduleCollectives : impl::ScheduleCollectivesBase<ScheduleCollectives> {
+  ScheduleCollectives() = default;
+  explicit ScheduleCollectives(std::shared_ptr<codegen::Summaries> summaries)
+      : summaries_(std::move(summaries)) {}
   void runOnOperation() override {
     const std::unique_ptr<codegen::Target> target = codegen::Target::chosenFor(getOperation());
     for (auto program : getOperation().getOps<train::ProgramOp>()) {
-      codegen::OpCosts costs(*target, int64_t(program.getRanks()));
+      codegen::OpCosts costs(*target, int64_t(program.getRanks()), summaries_);
       const train::ShardingSettings settings = train::shardingOf(program);
       for (auto entry : getOperation().getOps<train::EntryOp>()) {
         const StateOrder order(entry.getBody().front());
@@ -371,7 +374,15 @@ struct ScheduleCollectives : impl::ScheduleCollectivesBase<ScheduleCollectives> 
       }
     }
   }
+
+private:
+  std::shared_ptr<codegen::Summaries> summaries_ = std::make_shared<codegen::Summaries>();
 };
 
 } // namespace
+
+std::unique_ptr<Pass> createScheduleCollectives(std::shared_ptr<codegen::Summaries> summaries) {
+  return std::make_unique<ScheduleCollectives>(std::move(summaries));
+}
+
 } // namespace trainc

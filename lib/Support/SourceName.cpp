@@ -10,16 +10,27 @@ using namespace mlir;
 
 namespace trainc {
 
+/// The first location in `loc`, itself included, of a type; null if there is none. As walk() goes, which
+/// takes many times as long: all ops of a plan are asked.
+template <typename Found> static Found findLocation(Location loc) {
+  if (auto found = dyn_cast<Found>(loc))
+    return found;
+  SmallVector<Location, 4> parts;
+  if (auto fused = dyn_cast<FusedLoc>(loc))
+    llvm::append_range(parts, fused.getLocations());
+  else if (auto call = dyn_cast<CallSiteLoc>(loc))
+    parts = {call.getCallee(), call.getCaller()};
+  else if (auto named = dyn_cast<NameLoc>(loc))
+    parts = {named.getChildLoc()};
+  for (const Location part : parts)
+    if (auto found = findLocation<Found>(part))
+      return found;
+  return {};
+}
+
 StringRef scopeName(Location loc) {
-  StringRef name;
-  loc->walk([&](Location inner) {
-    auto named = dyn_cast<NameLoc>(inner);
-    if (!named)
-      return WalkResult::advance();
-    name = named.getName().getValue();
-    return WalkResult::interrupt();
-  });
-  return name;
+  const auto named = findLocation<NameLoc>(loc);
+  return named ? named.getName().getValue() : StringRef();
 }
 
 static constexpr StringLiteral kRecomputed = "recomputed";
@@ -35,14 +46,7 @@ bool isRecomputed(Location loc) {
   return what && what == kRecomputed;
 }
 
-FileLineColLoc fileLocation(Location loc) {
-  FileLineColLoc found;
-  loc->walk([&](Location inner) {
-    found = dyn_cast<FileLineColLoc>(inner);
-    return found ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  return found;
-}
+FileLineColLoc fileLocation(Location loc) { return findLocation<FileLineColLoc>(loc); }
 
 static std::string scopedKind(Operation *op, StringRef outerScope) {
   StringRef kind = op->getName().getStringRef(), scope = scopeName(op->getLoc());

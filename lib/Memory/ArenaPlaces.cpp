@@ -1,0 +1,95 @@
+#include "lib/Memory/ArenaPlaces.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+
+namespace trainc {
+
+namespace {
+/// Positions of an interval; of an empty one those that meet no other.
+struct Positions {
+  int32_t first = std::numeric_limits<int32_t>::max(), last = -1;
+
+  explicit Positions(const Interval &interval) {
+    if (interval.isEmpty())
+      return;
+    assert(interval.first >= 0 && interval.last < std::numeric_limits<int32_t>::max());
+    first = int32_t(interval.first);
+    last = int32_t(interval.last);
+  }
+
+  /// As a number, without a branch: no processor would guess which of thousands do.
+  int32_t meets(int32_t otherFirst, int32_t otherLast) const {
+    return int32_t(first <= otherLast) & int32_t(otherFirst <= last);
+  }
+};
+} // namespace
+
+void ArenaPlaces::Intervals::insert(size_t at, const Interval &interval) {
+  const Positions positions(interval);
+  firsts.insert(firsts.begin() + ptrdiff_t(at), positions.first);
+  lasts.insert(lasts.begin() + ptrdiff_t(at), positions.last);
+}
+
+void ArenaPlaces::Intervals::erase(size_t at) {
+  firsts.erase(firsts.begin() + ptrdiff_t(at));
+  lasts.erase(lasts.begin() + ptrdiff_t(at));
+}
+
+/// Of those that begin where it does, by their numbers.
+size_t ArenaPlaces::positionOf(const Placed &buffer) const {
+  auto at = size_t(std::lower_bound(begins_.begin(), begins_.end(), buffer.begin) - begins_.begin());
+  while (at < begins_.size() && begins_[at] == buffer.begin && numbers_[at] < buffer.number)
+    ++at;
+  return at;
+}
+
+void ArenaPlaces::insert(const Placed &buffer) {
+  const size_t at = positionOf(buffer);
+  begins_.insert(begins_.begin() + ptrdiff_t(at), buffer.begin);
+  ends_.insert(ends_.begin() + ptrdiff_t(at), buffer.end);
+  numbers_.insert(numbers_.begin() + ptrdiff_t(at), buffer.number);
+  lives_.insert(at, buffer.life);
+  agains_.insert(at, buffer.again);
+}
+
+void ArenaPlaces::erase(const Placed &buffer) {
+  const size_t at = positionOf(buffer);
+  assert(at < numbers_.size() && numbers_[at] == buffer.number);
+  begins_.erase(begins_.begin() + ptrdiff_t(at));
+  ends_.erase(ends_.begin() + ptrdiff_t(at));
+  numbers_.erase(numbers_.begin() + ptrdiff_t(at));
+  lives_.erase(at);
+  agains_.erase(at);
+}
+
+int64_t ArenaPlaces::lowestGap(const Lifetime &lifetime, int64_t bytes, int64_t most) const {
+  const Positions life({lifetime.first, lifetime.last}), again(lifetime.again);
+  int64_t offset = 0;
+  for (size_t begin = 0; begin < begins_.size() && offset + bytes <= most; begin += kAtOnce) {
+    const int32_t *firsts = &lives_.firsts[begin], *lasts = &lives_.lasts[begin],
+                  *firstsAgain = &agains_.firsts[begin], *lastsAgain = &agains_.lasts[begin];
+    std::array<int32_t, kAtOnce> meets;
+    int32_t any = 0;
+    for (size_t i = 0; i < kAtOnce; ++i)
+      any |= meets[i] = life.meets(firsts[i], lasts[i]) | again.meets(firsts[i], lasts[i]) |
+                        life.meets(firstsAgain[i], lastsAgain[i]) |
+                        again.meets(firstsAgain[i], lastsAgain[i]);
+    if (any == 0)
+      continue;
+    const size_t count = std::min(kAtOnce, begins_.size() - begin);
+    for (size_t i = 0; i < count; ++i) {
+      const bool isBeside = meets[i] != 0;
+      if (isBeside && begins_[begin + i] - offset >= bytes)
+        return offset;
+      const auto end = int64_t(llvm::alignToPowerOf2(ends_[begin + i], lifetime.alignment));
+      offset = isBeside ? std::max(offset, end) : offset;
+    }
+  }
+  return offset;
+}
+
+} // namespace trainc
