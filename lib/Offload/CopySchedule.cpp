@@ -53,14 +53,14 @@ FailureOr<CopySchedule> CopySchedule::of(train::EntryOp entry, const SymbolTable
 }
 
 CopySchedule::CopySchedule(Block &block, OpTimes times, const SymbolTable &symbols, const Machine &machine)
-    : symbols_(symbols), machine_(machine), times_(std::move(times)),
+    : block_(&block), symbols_(symbols), machine_(machine), times_(std::move(times)),
       profile_(block, [&](train::GetOp get) { return isFetch(get); }) {}
 
 void CopySchedule::run(int64_t bytes) {
   keepStored(bytes);
   fetchAhead(bytes);
   llvm::DenseMap<Operation *, int64_t> places; // as fetches stand now
-  for (Operation &op : *profile_.op(0)->getBlock())
+  for (Operation &op : *block_)
     places.try_emplace(&op, places.size());
   const auto say = [&](Operation *op, StringRef name, Operation *from, Operation *to) {
     op->setAttr(name, OpBuilder(op).getI64IntegerAttr(places.at(to) - places.at(from)));
@@ -85,7 +85,7 @@ void CopySchedule::keepOutlasting(const CopySchedule &next) {
 std::vector<double> CopySchedule::begins() const {
   std::vector<double> begins;
   double next = times_.end();
-  for (Operation &op : llvm::reverse(*profile_.op(0)->getBlock())) {
+  for (Operation &op : llvm::reverse(*block_)) {
     next = isFetch(&op) ? next : times_.begin(&op);
     begins.push_back(next);
   }

@@ -45,6 +45,7 @@ private:
   mlir::Operation *anchorAt(size_t number) const;
   size_t lastBegunBy(double time, size_t first, size_t last) const;
 
+  mlir::Block *block_; ///< whose ops copies may move among
   const mlir::SymbolTable &symbols_;
   Machine machine_;
   OpTimes times_;

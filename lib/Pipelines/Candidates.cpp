@@ -117,22 +117,28 @@ OwningOpRef<ModuleOp> Candidates::scheduled(const TriedSettings &tried) const {
   return module;
 }
 
+/// Writes settings into a module's program. The strategy with them: what is offloaded may be tried.
+static Strategy settle(ModuleOp module, const TriedSettings &tried, Strategy strategy) {
+  train::ProgramOp program = *module.getOps<train::ProgramOp>().begin();
+  train::setDerived(program, tried, "a trial");
+  strategy.offloads = train::offloadOf(program).any();
+  return strategy;
+}
+
 FailureOr<CandidatePlan> Candidates::plan(const TriedSettings &tried) const {
   OwningOpRef<ModuleOp> module = scheduled(without(tried, isOfOffload));
   if (!module)
     return failure();
+  const Strategy strategy = settle(*module, tried, strategy_);
   train::ProgramOp program = *module->getOps<train::ProgramOp>().begin();
-  train::setDerived(program, tried, "a trial");
-  Strategy strategy = strategy_;
-  strategy.offloads = train::offloadOf(program).any(); // which may be tried
+  const Machine reference =
+      codegen::Target::chosenFor(*module)->referenceMachine(int64_t(program.getRanks()));
+  const std::optional<HostLimit> hostMay = hostLimitOf(program);
   const auto addPlan = [&](PassManager &manager) {
     addOffloadPasses(manager, strategy);
     addMemoryPasses(manager, strategy);
     addStreamPasses(manager, strategy);
   };
-  const Machine reference =
-      codegen::Target::chosenFor(*module)->referenceMachine(int64_t(program.getRanks()));
-  const std::optional<HostLimit> hostMay = hostLimitOf(program);
   if (failed(run(*module, addPlan)))
     return failure();
   CandidatePlan plan{memoryReport(*module), predictStep(*module, reference), flopsPerStep(*module),
@@ -140,6 +146,26 @@ FailureOr<CandidatePlan> Candidates::plan(const TriedSettings &tried) const {
   if (hostMay)
     plan.hostLeft = hostMay->share() - plan.memory.host.total();
   return plan;
+}
+
+FailureOr<MemoryReport> Candidates::memoryWithoutBatches(const TriedSettings &tried) const {
+  OwningOpRef<ModuleOp> module = scheduled(without(tried, isOfOffload));
+  if (!module)
+    return failure();
+  const Strategy strategy = settle(*module, tried, strategy_);
+  for (auto entry : module->getOps<train::EntryOp>()) {
+    Block &body = entry.getBody().front();
+    if (changing_.contains(entry.getSymName()) || !body.getOps<train::InputOp>().empty())
+      while (!body.empty())
+        body.back().erase();
+  }
+  const auto addPlan = [&](PassManager &manager) {
+    addOffloadPasses(manager, strategy);
+    addMemoryPasses(manager, strategy);
+  };
+  if (failed(run(*module, addPlan)))
+    return failure();
+  return memoryReport(*module);
 }
 
 LogicalResult planEach(MLIRContext *context, size_t count, bool firstAlone,

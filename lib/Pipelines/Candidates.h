@@ -61,6 +61,10 @@ public:
   /// once.
   llvm::FailureOr<CandidatePlan> plan(const TriedSettings &tried = {}) const;
 
+  /// What it would take with nothing in entries that read batches. No micro-batch takes less, whatever is
+  /// computed again, except that addresses may leave less between buffers.
+  llvm::FailureOr<MemoryReport> memoryWithoutBatches(const TriedSettings &tried) const;
+
 private:
   /// Modules by the settings that they were made with. Several threads may look and keep at once. Each gets a
   /// copy.

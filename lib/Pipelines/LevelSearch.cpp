@@ -42,6 +42,14 @@ FailureOr<size_t> LevelSearch::fastestBetween(Cell cell, size_t first, size_t la
   return fastestOf(cell, {first, first + (last - first) / 2, last});
 }
 
+/// Whether a level on from the second of two neighbours may be faster than the best plan, if seconds fall by
+/// no more to each than between these: each computes about as much more again, and less is left to save.
+bool LevelSearch::mayReachBest(Cell cell, size_t level, size_t neighbour) const {
+  const double seconds = trials_.seconds(numberOf(cell, neighbour)),
+               fall = trials_.seconds(numberOf(cell, level)) - seconds;
+  return !trials_.takesLongerThanBest(seconds - fall * double(choices_.levels.size()));
+}
+
 FailureOr<size_t> LevelSearch::fastestLevel(Cell cell) {
   const FailureOr<size_t> last = lastLevel(cell);
   if (failed(last))
@@ -57,7 +65,7 @@ FailureOr<size_t> LevelSearch::fastestLevel(Cell cell) {
     return end;
   const size_t neighbour = *end == *last ? *end - 1 : *end + 1;
   const FailureOr<size_t> faster = fastestOf(cell, {*end, neighbour});
-  if (failed(faster) || *faster == *end)
+  if (failed(faster) || *faster == *end || !mayReachBest(cell, *end, neighbour))
     return faster;
   return *end == *last ? fastestBetween(cell, 1, neighbour) : fastestBetween(cell, neighbour, *last);
 }

@@ -29,6 +29,7 @@ private:
   llvm::FailureOr<size_t> fastestBetween(Cell cell, size_t first, size_t last);
   llvm::FailureOr<size_t> fastestOf(Cell cell, llvm::ArrayRef<size_t> levels);
   llvm::LogicalResult plan(Cell cell, llvm::ArrayRef<size_t> levels);
+  bool mayReachBest(Cell cell, size_t level, size_t neighbour) const;
   bool mayBeFaster(Cell cell, size_t tooLittle, size_t enough) const;
   llvm::FailureOr<bool> narrow(Cell cell, size_t &tooLittle, size_t &enough, bool byHalves);
   size_t numberOf(Cell cell, size_t level) const { return trials_.numberOf({cell, level}); }

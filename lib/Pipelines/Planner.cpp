@@ -52,6 +52,7 @@ private:
   LogicalResult planActivationsOutside(Cell cell);
   LogicalResult openOffload(Cell cell, double least);
   LogicalResult openSplit(Cell cell, double least);
+  FailureOr<int64_t> leastBytes(Cell cell);
   FailureOr<bool> turnsOutToFit(Cell cell, double &least);
   bool isDominated(Cell cell) const;
   LogicalResult visit(Cell cell, double least);
@@ -147,6 +148,14 @@ LogicalResult Planner::planActivationsOutside(Cell cell) {
   return recomputes ? levels_.planUntilItFits(all, cheap) : success();
 }
 
+/// What no recomputation and no split makes less.
+FailureOr<int64_t> Planner::leastBytes(Cell cell) {
+  const FailureOr<size_t> last = levels_.lastLevel(cell);
+  if (failed(last))
+    return failure();
+  return trials_.leastBytes({cell, *last});
+}
+
 /// Offloads so many kinds more that what is left may fit, with the next one that takes a part of the states
 /// that counts. The optimizer's states go if a step without recomputation does not fit; what costs more
 /// time goes if nothing does.
@@ -155,14 +164,20 @@ LogicalResult Planner::openOffload(Cell cell, double least) {
   const int64_t held = heldBytes(cell);
   int64_t left = held, moved = 0;
   size_t next = cell.offload;
-  const auto helps = [&] { return moved > held / kParts && left <= limit_; };
-  for (; next < std::size(kOffloadKinds) && choices_.mayOffload && !helps(); ++next) {
-    const int64_t bytes = memoryOf(cell).*kOffloadKinds[next].bytes;
+  bool helps = false;
+  while (next < std::size(kOffloadKinds) && choices_.mayOffload && !helps) {
+    const int64_t bytes = memoryOf(cell).*kOffloadKinds[next++].bytes;
     moved += bytes;
     left -= bytes;
+    if (moved <= held / kParts || left > limit_)
+      continue;
+    const FailureOr<int64_t> takes = leastBytes({cell.division, cell.split, next});
+    if (failed(takes))
+      return failure();
+    helps = *takes <= limit_;
   }
   const bool isOptimizerAlone = next == 1;
-  if (!helps() || (isOptimizerAlone ? trials_.fits(trials_.firstOf(cell)) : trials_.somethingFits(cell)))
+  if (!helps || (isOptimizerAlone ? trials_.fits(trials_.firstOf(cell)) : trials_.somethingFits(cell)))
     return success();
   return openBehind(cell, least, {cell.division, cell.split, next});
 }

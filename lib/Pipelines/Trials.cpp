@@ -76,6 +76,22 @@ LogicalResult Trials::planWith(Cell cell, ArrayRef<TriedSettings> behind) {
   return make(jobs);
 }
 
+FailureOr<int64_t> Trials::leastBytes(Trial most) {
+  constexpr int64_t kBetween = 8; // of what scratch takes this part may lie between buffers
+  most.cell.split = 0;
+  if (const auto known = leastBytes_.find(most.cell); known != leastBytes_.end())
+    return known->second;
+  FailureOr<const Candidates *> made = step(most.cell);
+  if (failed(made))
+    return failure();
+  TriedSettings behind = choices_.offloaded(most.cell);
+  llvm::append_range(behind, choices_.levels[most.level]);
+  FailureOr<MemoryReport> memory = (*made)->memoryWithoutBatches(behind);
+  if (failed(memory))
+    return failure();
+  return leastBytes_[most.cell] = memory->needed() - memory->activations / kBetween;
+}
+
 std::optional<size_t> Trials::best() const {
   std::optional<size_t> best;
   for (size_t number = 0; number < size(); ++number)

@@ -33,6 +33,10 @@ public:
   /// Plans a cell with each of these settings behind its own. The plans have the last numbers.
   llvm::LogicalResult planWith(Cell cell, llvm::ArrayRef<TriedSettings> behind);
 
+  /// Bytes that the cell takes at least, at any level and with any split, which the level that computes the
+  /// most again says.
+  llvm::FailureOr<int64_t> leastBytes(Trial most);
+
   size_t size() const { return tried_.size(); }
   const PlannedStrategy &operator[](size_t number) const { return tried_[number]; }
   std::vector<PlannedStrategy> take() && { return std::move(tried_); }
@@ -77,6 +81,7 @@ private:
   std::map<Cell, Candidates> steps_; ///< of cells with nothing offloaded
   std::vector<PlannedStrategy> tried_;
   std::map<Trial, size_t> numbers_;
+  std::map<Cell, int64_t> leastBytes_; ///< of cells with the first split
 };
 
 } // namespace trainc

@@ -21,6 +21,8 @@
 // CHECK-NEXT: nn.kernel 1 x 64 (%arg0 = %[[B]]
 // CHECK: train.set @exp_avg.b
 // CHECK: nn.kernel 1 x 16384 (%arg0 = %[[AGAIN]]
+// CHECK-LABEL: train.entry @begin_step {
+// CHECK-NEXT: }
 train.program @main { model @m optimizer adamw(lr 0.1) batch 8 offload "optimizer" }
 train.state optimizer @exp_avg.w : tensor<16x1024xf32>
 train.state optimizer @exp_avg.v : tensor<16x1024xf32>
@@ -52,3 +54,4 @@ train.entry @update {
   }
   train.set @sum, %3 : tensor<16x1024xf32>
 }
+train.entry @begin_step {}
