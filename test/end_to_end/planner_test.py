@@ -205,6 +205,16 @@ class PlannerTest(harness.EndToEndTest):
         seconds = [self.decided(f"--memory-limit={mib}MiB")[0]["predicted_step_seconds"] for mib in (50, 49, 48)]
         self.assertEqual(seconds, sorted(seconds))
 
+    def test_states_whose_update_does_not_fit_do_not_go_alone(self):
+        """What GPT-2's update fetches does not fit beside parameters and gradients. Nothing that could be decided beside `optimizer` changes that."""
+        gpt2 = [harness.ROOT / "examples/gpt/gpt.mlir", "--cpu=native", "--memory-limit=1GiB"]
+        self.trainc("compile", *gpt2, "-o", "gpt2.plan", "--report=gpt2.json")
+        offloads = {each["settings"].get("offload") for each in json.loads(Path("gpt2.json").read_text())["planner"]["strategies"]}
+        self.assertIn("optimizer,gradients", offloads)
+        self.assertFalse(offloads & {"optimizer", "optimizer,activations", "optimizer,hidden_activations"})
+        for alone in ("optimizer", "optimizer,activations"):
+            self.fails([TRAINC, "compile", *gpt2, "-o", "gpt2.plan", f"--offload={alone}"], 2, "--memory-limit=")
+
     def test_what_takes_the_least_memory_is_found(self):
         """That is not the most recomputation, if little but what an op works with is in memory."""
         outside = ["--offload=optimizer,gradients,parameters", "--micro-batch=1", "--accumulate=8"]
