@@ -25,7 +25,7 @@ static Work workOf(Operation &op, const KernelSummary &summary, const LaunchSumm
   return work;
 }
 
-static double secondsOf(Operation &op, const KernelSummary &summary, const Machine &machine) {
+static double priceOf(Operation &op, const KernelSummary &summary, const Machine &machine) {
   double total = summary.library ? costOf(workOf(op, *summary.library), machine).seconds() : 0;
   for (const LaunchSummary &launch : summary.launches)
     total += costOf(workOf(op, summary, launch), machine).seconds();
@@ -38,7 +38,7 @@ FailureOr<double> trainc::codegen::secondsOf(Operation &op, const Target &target
   FailureOr<KernelSummary> summary = target.summarise(&op);
   if (failed(summary))
     return failure();
-  return ::secondsOf(op, *summary, machine);
+  return priceOf(op, *summary, machine);
 }
 
 FailureOr<double> OpCosts::seconds(Operation &op) {
@@ -59,5 +59,5 @@ FailureOr<double> OpCosts::seconds(Operation &op) {
   FailureOr<KernelSummary> summary = summaries_->of(&op, target_);
   if (failed(summary))
     return failure();
-  return known_[&op] = ::secondsOf(op, *summary, machine_);
+  return known_[&op] = priceOf(op, *summary, machine_);
 }

@@ -42,8 +42,9 @@ FailureOr<size_t> LevelSearch::fastestBetween(Cell cell, size_t first, size_t la
   return fastestOf(cell, {first, first + (last - first) / 2, last});
 }
 
-/// Whether a level on from the second of two neighbours may be faster than the best plan, if seconds fall by
-/// no more to each than between these: each computes about as much more again, and less is left to save.
+/// Whether a level on from the second of two neighbours may be faster than the best plan. That is guessed,
+/// with room: as if each level of the program saved as much as the second one. Some save more, and others
+/// lose.
 bool LevelSearch::mayReachBest(Cell cell, size_t level, size_t neighbour) const {
   const double seconds = trials_.seconds(numberOf(cell, neighbour)),
                fall = trials_.seconds(numberOf(cell, level)) - seconds;
@@ -51,6 +52,15 @@ bool LevelSearch::mayReachBest(Cell cell, size_t level, size_t neighbour) const 
 }
 
 FailureOr<size_t> LevelSearch::fastestLevel(Cell cell) {
+  if (const auto known = fastest_.find(cell); known != fastest_.end())
+    return known->second;
+  const FailureOr<size_t> found = findFastest(cell);
+  if (succeeded(found))
+    fastest_[cell] = *found;
+  return found;
+}
+
+FailureOr<size_t> LevelSearch::findFastest(Cell cell) {
   const FailureOr<size_t> last = lastLevel(cell);
   if (failed(last))
     return failure();

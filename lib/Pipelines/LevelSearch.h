@@ -16,7 +16,7 @@ public:
   /// The number of the plan of the least seconds. What is computed again takes time. If the step copies, it
   /// may save more: activations need not be copied, and copies have more computation to lie beside. So there
   /// the search begins at the fastest of the first two levels and the last, and goes on if a neighbour is
-  /// faster.
+  /// faster. If no other level can become faster than the best plan, it ends there, with that neighbour.
   llvm::FailureOr<size_t> planFastest(Cell cell);
   /// Plans the first level behind the fastest one that fits, if there is one, unless it takes longer than the
   /// best plan.
@@ -26,6 +26,7 @@ public:
 
 private:
   llvm::FailureOr<size_t> fastestLevel(Cell cell);
+  llvm::FailureOr<size_t> findFastest(Cell cell);
   llvm::FailureOr<size_t> fastestBetween(Cell cell, size_t first, size_t last);
   llvm::FailureOr<size_t> fastestOf(Cell cell, llvm::ArrayRef<size_t> levels);
   llvm::LogicalResult plan(Cell cell, llvm::ArrayRef<size_t> levels);
@@ -36,6 +37,7 @@ private:
 
   const Choices &choices_;
   Trials &trials_;
+  std::map<Cell, size_t> fastest_; ///< levels that were found
 };
 
 } // namespace trainc

@@ -153,7 +153,7 @@ FailureOr<int64_t> Planner::leastBytes(Cell cell) {
   const FailureOr<size_t> last = levels_.lastLevel(cell);
   if (failed(last))
     return failure();
-  return trials_.leastBytes({cell, *last});
+  return trials_.leastBytes(cell, *last);
 }
 
 /// Offloads so many kinds more that what is left may fit, with the next one that takes a part of the states
@@ -163,23 +163,23 @@ LogicalResult Planner::openOffload(Cell cell, double least) {
   constexpr int64_t kParts = 100;
   const int64_t held = heldBytes(cell);
   int64_t left = held, moved = 0;
-  size_t next = cell.offload;
-  bool helps = false;
-  while (next < std::size(kOffloadKinds) && choices_.mayOffload && !helps) {
+  for (size_t next = cell.offload; next < std::size(kOffloadKinds) && choices_.mayOffload;) {
     const int64_t bytes = memoryOf(cell).*kOffloadKinds[next++].bytes;
     moved += bytes;
     left -= bytes;
     if (moved <= held / kParts || left > limit_)
       continue;
-    const FailureOr<int64_t> takes = leastBytes({cell.division, cell.split, next});
+    const bool isOptimizerAlone = next == 1;
+    if (isOptimizerAlone ? trials_.fits(trials_.firstOf(cell)) : trials_.somethingFits(cell))
+      return success();
+    const Cell behind{cell.division, cell.split, next};
+    const FailureOr<int64_t> takes = leastBytes(behind);
     if (failed(takes))
       return failure();
-    helps = *takes <= limit_;
+    if (*takes <= limit_)
+      return openBehind(cell, least, behind);
   }
-  const bool isOptimizerAlone = next == 1;
-  if (!helps || (isOptimizerAlone ? trials_.fits(trials_.firstOf(cell)) : trials_.somethingFits(cell)))
-    return success();
-  return openBehind(cell, least, {cell.division, cell.split, next});
+  return success();
 }
 
 /// Smaller micro-batches do not help if states alone are too large.
@@ -341,7 +341,7 @@ FailureOr<SmallVector<bool>> Planner::planReuse(Cell cell, ArrayRef<TriedSetting
 
 LogicalResult Planner::planSmallest() {
   std::vector<Trial> together;
-  std::vector<Cell> copying;
+  std::vector<Cell> cells;
   for (size_t division = 0; division < choices_.divisions.size(); ++division) {
     if (choices_.isGroup(division))
       continue; // which take more memory than all ranks
@@ -353,19 +353,20 @@ LogicalResult Planner::planSmallest() {
     const size_t cheap = std::min<size_t>(1, *last);
     for (const size_t level : {cheap, *last})
       together.push_back({cell, level});
-    if (choices_.copiesActivationsAnyway)
-      copying.push_back(cell);
+    cells.push_back(cell);
+    if (!choices_.mayOffload)
+      continue;
     Cell outside = cell;
     outside.activations = std::size(kActivationWords) - 1;
     for (const size_t level : {size_t(0), cheap, *last})
-      if (choices_.mayOffload)
-        together.push_back({outside, level});
+      together.push_back({outside, level});
   }
   if (failed(trials_.plan(together)))
     return failure();
-  for (const Cell &cell : copying)
-    if (failed(levels_.planFastest(cell)))
-      return failure();
+  if (choices_.copiesActivationsAnyway)
+    for (const Cell &cell : cells)
+      if (failed(levels_.planFastest(cell)))
+        return failure();
   return success();
 }
 

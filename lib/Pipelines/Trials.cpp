@@ -76,20 +76,21 @@ LogicalResult Trials::planWith(Cell cell, ArrayRef<TriedSettings> behind) {
   return make(jobs);
 }
 
-FailureOr<int64_t> Trials::leastBytes(Trial most) {
-  constexpr int64_t kBetween = 8; // of what scratch takes this part may lie between buffers
-  most.cell.split = 0;
-  if (const auto known = leastBytes_.find(most.cell); known != leastBytes_.end())
+FailureOr<int64_t> Trials::leastBytes(Cell cell, size_t lastLevel) {
+  constexpr int64_t kGaps = 8;
+  // Sums of gradients of several micro-batches take as much, however many there are.
+  cell.split = std::min<size_t>(cell.split, 1);
+  if (const auto known = leastBytes_.find(cell); known != leastBytes_.end())
     return known->second;
-  FailureOr<const Candidates *> made = step(most.cell);
+  FailureOr<const Candidates *> made = step(cell);
   if (failed(made))
     return failure();
-  TriedSettings behind = choices_.offloaded(most.cell);
-  llvm::append_range(behind, choices_.levels[most.level]);
+  TriedSettings behind = choices_.offloaded(cell);
+  llvm::append_range(behind, choices_.levels[lastLevel]);
   FailureOr<MemoryReport> memory = (*made)->memoryWithoutBatches(behind);
   if (failed(memory))
     return failure();
-  return leastBytes_[most.cell] = memory->needed() - memory->activations / kBetween;
+  return leastBytes_[cell] = memory->needed() - memory->activations / kGaps;
 }
 
 std::optional<size_t> Trials::best() const {

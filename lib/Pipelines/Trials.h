@@ -33,9 +33,10 @@ public:
   /// Plans a cell with each of these settings behind its own. The plans have the last numbers.
   llvm::LogicalResult planWith(Cell cell, llvm::ArrayRef<TriedSettings> behind);
 
-  /// Bytes that the cell takes at least, at any level and with any split, which the level that computes the
-  /// most again says.
-  llvm::FailureOr<int64_t> leastBytes(Trial most);
+  /// About the bytes that a cell takes at least, at any level and with any split on from its own, less an
+  /// eighth of scratch for gaps that other addresses leave: what entries take that read no batch. Of these
+  /// the cell's last level takes the least, which may gather nothing ahead.
+  llvm::FailureOr<int64_t> leastBytes(Cell cell, size_t lastLevel);
 
   size_t size() const { return tried_.size(); }
   const PlannedStrategy &operator[](size_t number) const { return tried_[number]; }
@@ -81,7 +82,7 @@ private:
   std::map<Cell, Candidates> steps_; ///< of cells with nothing offloaded
   std::vector<PlannedStrategy> tried_;
   std::map<Trial, size_t> numbers_;
-  std::map<Cell, int64_t> leastBytes_; ///< of cells with the first split
+  std::map<Cell, int64_t> leastBytes_; ///< of cells with the first split, and with the second for all others
 };
 
 } // namespace trainc
