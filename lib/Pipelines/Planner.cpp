@@ -57,10 +57,13 @@ private:
   bool isDominated(Cell cell) const;
   LogicalResult visit(Cell cell, double least);
   LogicalResult planOtherDivisions();
+  LogicalResult planSmallestOf(ArrayRef<Cell> cells);
+  LogicalResult planOthersThatMayBeSmaller(ArrayRef<Cell> cells);
   FailureOr<SmallVector<bool>> planReuse(Cell cell, ArrayRef<TriedSettings> behind);
 
   int64_t heldBytes(Cell cell) const;                      ///< of states, which no recomputation makes fewer
   int64_t heldBytesWithout(Cell cell, size_t kinds) const; ///< of kOffloadKinds so many
+  size_t mostOffload() const { return choices_.mayOffload ? std::size(kOffloadKinds) : 0; }
   bool holdsTooMuch(Cell cell) const { return heldBytes(cell) > limit_; }
   bool isPlanned(Cell cell) const { return trials_.isPlanned({cell, 0}); }
   const MemoryReport &memoryOf(Cell cell) const { return trials_[trials_.firstOf(cell)].plan.memory; }
@@ -340,34 +343,63 @@ FailureOr<SmallVector<bool>> Planner::planReuse(Cell cell, ArrayRef<TriedSetting
 }
 
 LogicalResult Planner::planSmallest() {
-  std::vector<Trial> together;
   std::vector<Cell> cells;
-  for (size_t division = 0; division < choices_.divisions.size(); ++division) {
-    if (choices_.isGroup(division))
-      continue; // which take more memory than all ranks
-    const Cell cell{division, choices_.splits.size() - 1, choices_.mayOffload ? std::size(kOffloadKinds) : 0};
-    const FailureOr<size_t> last = levels_.lastLevel(cell);
-    if (failed(last))
-      return failure();
-    // If little but what an op works with is in memory, the most recomputation may take more than a little.
-    const size_t cheap = std::min<size_t>(1, *last);
-    for (const size_t level : {cheap, *last})
-      together.push_back({cell, level});
-    cells.push_back(cell);
-    if (!choices_.mayOffload)
-      continue;
-    Cell outside = cell;
-    outside.activations = std::size(kActivationWords) - 1;
-    for (const size_t level : {size_t(0), cheap, *last})
-      together.push_back({outside, level});
-  }
-  if (failed(trials_.plan(together)))
+  for (size_t division = 0; division < choices_.divisions.size(); ++division)
+    if (!choices_.isGroup(division)) // which take more memory than all ranks
+      cells.push_back({division, choices_.splits.size() - 1, mostOffload()});
+  std::reverse(cells.begin(), cells.end()); // what divides the most takes the least
+  if (failed(planSmallestOf(cells.front())) || failed(planOthersThatMayBeSmaller(cells)))
     return failure();
   if (choices_.copiesActivationsAnyway)
     for (const Cell &cell : cells)
       if (failed(levels_.planFastest(cell)))
         return failure();
   return success();
+}
+
+/// If little but what an op works with is in memory, the most recomputation may take more than a little. Of
+/// cells with fewer kinds outside less is planned: these take the least if states are small.
+LogicalResult Planner::planSmallestOf(ArrayRef<Cell> cells) {
+  std::vector<Trial> together;
+  const auto add = [&](Cell cell, std::initializer_list<size_t> levels) {
+    for (const size_t level : levels)
+      together.push_back({cell, level});
+  };
+  for (const Cell &cell : cells) {
+    const FailureOr<size_t> last = levels_.lastLevel(cell);
+    if (failed(last))
+      return failure();
+    const size_t cheap = std::min<size_t>(1, *last);
+    Cell outside = cell;
+    outside.activations = std::size(kActivationWords) - 1;
+    if (cell.offload < mostOffload()) {
+      add(cell, {*last});
+      add(outside, {cheap});
+      continue;
+    }
+    add(cell, {0, cheap, *last});
+    if (choices_.mayOffload)
+      add(outside, {0, cheap, *last});
+  }
+  return trials_.plan(together);
+}
+
+/// The other divisions, and those with fewer kinds outside: where states are small, what offloads them may
+/// take more than they do.
+LogicalResult Planner::planOthersThatMayBeSmaller(ArrayRef<Cell> cells) {
+  const int64_t smallest = trials_.bytes(trials_.smallest());
+  std::vector<Cell> others;
+  for (Cell cell : cells)
+    for (cell.offload = 0; cell.offload <= mostOffload(); ++cell.offload) {
+      if (cell == cells.front() || heldBytesWithout({.division = cell.division}, cell.offload) >= smallest)
+        continue;
+      const FailureOr<int64_t> takes = leastBytes(cell);
+      if (failed(takes))
+        return failure();
+      if (*takes < smallest)
+        others.push_back(cell);
+    }
+  return planSmallestOf(others);
 }
 
 Planning Planner::takePlanning(const std::optional<HostLimit> &host) && {

@@ -205,15 +205,11 @@ class OffloadTest(RunTest):
         for ranks in (1, 2):
             with self.subTest(ranks=ranks):
                 self.plan("off", f"--ranks={ranks}", *GROUPS)
-                whole, run, metrics = f"whole-{ranks}", Path(f"run-{ranks}"), Path(f"killed-{ranks}.jsonl")
+                whole, run = f"whole-{ranks}", Path(f"run-{ranks}")
                 self.train("off", whole, ranks)
                 self.train("off", run, ranks, steps=2)
                 before = contents(run / "step-00000002")
-                killed = subprocess.Popen([harness.TRAINRUN, "off.plan", f"--nproc-per-node={ranks}", "--threads=1", "--data", "tokens.bin", "--steps=1000000",
-                                           f"--checkpoint-dir={run}", "--resume=auto", "--offload-dir=disk", f"--metrics={metrics}"], stderr=subprocess.DEVNULL)
-                while killed.poll() is None and not (metrics.exists() and metrics.read_text().count('"step":') > 3):
-                    time.sleep(0.01)
-                self.assertIsNone(killed.poll())
+                killed = self.start(run, ranks)
                 killed.kill()
                 killed.wait()
                 self.assertEqual(os.listdir("disk"), [])
@@ -221,6 +217,34 @@ class OffloadTest(RunTest):
                 self.assertEqual([path.name for path in run.iterdir()], ["step-00000002"])
                 self.train("off", run, ranks)
                 self.assert_same_folder(f"{whole}/step-00000004", run / "step-00000004")
+
+    def start(self, run, ranks, *options):
+        """A run of off.plan that would go on for long, after a few steps."""
+        metrics = Path(f"{run}.metrics")
+        metrics.unlink(missing_ok=True)
+        started = subprocess.Popen([harness.TRAINRUN, "off.plan", f"--nproc-per-node={ranks}", "--threads=1", "--data", "tokens.bin", "--steps=1000000",
+                                    f"--checkpoint-dir={run}", "--resume=auto", "--offload-dir=disk", f"--metrics={metrics}", *options],
+                                   stderr=subprocess.DEVNULL)
+        while started.poll() is None and not (metrics.exists() and metrics.read_text().count('"step":') > 3):
+            time.sleep(0.01)
+        self.assertIsNone(started.poll())
+        return started
+
+    def test_a_run_that_is_killed_beside_checkpoints_goes_on(self):
+        """A process that is killed cannot take back what it has begun of a checkpoint. The next run does."""
+        Path("disk").mkdir()
+        self.plan("off", "--ranks=2", *GROUPS)
+        for part in range(3):
+            killed = self.start("run", 2, "--checkpoint-every=1")
+            time.sleep(0.013 * part)  # at another place of a step
+            killed.kill()
+            killed.wait()
+            self.assertEqual(os.listdir("disk"), [])
+        steps = max(int(path.name.removeprefix("step-")) for path in Path("run").iterdir() if path.name.startswith("step-")) + 1
+        self.train("off", "run", 2, steps=steps)
+        self.train("off", "whole", 2, steps=steps)
+        self.assert_same_folder(f"whole/step-{steps:08}", f"run/step-{steps:08}")
+        self.assertEqual([path.name for path in Path("run").iterdir() if not path.name.startswith("step-")], [])
 
     def test_with_evaluation_and_generation(self):
         """Parameters are fetched from the disk by each program of a plan."""

@@ -223,6 +223,14 @@ class PlannerTest(harness.EndToEndTest):
         _, table = self.trainc("compile", EXAMPLE, "--compile-to=plan", f"--memory-limit={self.bytes(least)}")
         self.assertEqual(table.count("the fastest that fits\n"), 1)
 
+    def test_limits_that_nothing_fits_into_name_the_same_least(self):
+        """However little there is, as much is tried of what takes the least."""
+        def named(limit):
+            return int(re.search(r"it fits into --memory-limit=(\d+)", self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", f"--memory-limit={limit}"], 2))[1])
+        least = named("1MiB")
+        self.assertEqual(named(least - 1), least)
+        self.trainc("compile", "gpt.mlir", "--compile-to=plan", f"--memory-limit={least}")
+
     def test_what_else_would_help_if_nothing_fits_does(self):
         command = [TRAINC, "compile", EXAMPLE, "-o", "small.plan", "--memory-limit=46MiB"]
         err = self.fails(command, 2, "--offload=optimizer,gradients,parameters, which takes the least memory of what the compiler tries",
