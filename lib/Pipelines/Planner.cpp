@@ -5,6 +5,7 @@
 #include "lib/Pipelines/LevelSearch.h"
 #include "lib/Pipelines/Unsharding.h"
 
+#include <algorithm>
 #include <set>
 
 using namespace mlir;
@@ -385,18 +386,21 @@ LogicalResult Planner::planSmallestOf(ArrayRef<Cell> cells) {
 }
 
 /// The other divisions, and those with fewer kinds outside: where states are small, what offloads them may
-/// take more than they do.
+/// take more than they do. If the host has no room for the smallest so far, all other divisions.
 LogicalResult Planner::planOthersThatMayBeSmaller(ArrayRef<Cell> cells) {
-  const int64_t smallest = trials_.bytes(trials_.smallest());
+  const CandidatePlan &smallest = trials_[trials_.smallest()].plan;
+  if (smallest.hostLeft < 0)
+    return planSmallestOf(cells.drop_front());
+  const int64_t bytes = smallest.bytes();
   std::vector<Cell> others;
   for (Cell cell : cells)
     for (cell.offload = 0; cell.offload <= mostOffload(); ++cell.offload) {
-      if (cell == cells.front() || heldBytesWithout({.division = cell.division}, cell.offload) >= smallest)
+      if (cell == cells.front() || heldBytesWithout({.division = cell.division}, cell.offload) >= bytes)
         continue;
       const FailureOr<int64_t> takes = leastBytes(cell);
       if (failed(takes))
         return failure();
-      if (*takes < smallest)
+      if (*takes < bytes)
         others.push_back(cell);
     }
   return planSmallestOf(others);
