@@ -28,15 +28,23 @@ struct Positions {
 };
 } // namespace
 
+template <typename Number> static void insertAt(std::vector<Number> &numbers, size_t at, Number number) {
+  numbers.insert(numbers.begin() + ptrdiff_t(at), number);
+}
+
+template <typename Number> static void eraseAt(std::vector<Number> &numbers, size_t at) {
+  numbers.erase(numbers.begin() + ptrdiff_t(at));
+}
+
 void ArenaPlaces::Intervals::insert(size_t at, const Interval &interval) {
   const Positions positions(interval);
-  firsts.insert(firsts.begin() + ptrdiff_t(at), positions.first);
-  lasts.insert(lasts.begin() + ptrdiff_t(at), positions.last);
+  insertAt(firsts, at, positions.first);
+  insertAt(lasts, at, positions.last);
 }
 
 void ArenaPlaces::Intervals::erase(size_t at) {
-  firsts.erase(firsts.begin() + ptrdiff_t(at));
-  lasts.erase(lasts.begin() + ptrdiff_t(at));
+  eraseAt(firsts, at);
+  eraseAt(lasts, at);
 }
 
 /// Of those that begin where it does, by their numbers.
@@ -49,9 +57,9 @@ size_t ArenaPlaces::positionOf(const Placed &buffer) const {
 
 void ArenaPlaces::insert(const Placed &buffer) {
   const size_t at = positionOf(buffer);
-  begins_.insert(begins_.begin() + ptrdiff_t(at), buffer.begin);
-  ends_.insert(ends_.begin() + ptrdiff_t(at), buffer.end);
-  numbers_.insert(numbers_.begin() + ptrdiff_t(at), buffer.number);
+  insertAt(begins_, at, buffer.begin);
+  insertAt(ends_, at, buffer.end);
+  insertAt(numbers_, at, buffer.number);
   lives_.insert(at, buffer.life);
   agains_.insert(at, buffer.again);
 }
@@ -59,9 +67,9 @@ void ArenaPlaces::insert(const Placed &buffer) {
 void ArenaPlaces::erase(const Placed &buffer) {
   const size_t at = positionOf(buffer);
   assert(at < numbers_.size() && numbers_[at] == buffer.number);
-  begins_.erase(begins_.begin() + ptrdiff_t(at));
-  ends_.erase(ends_.begin() + ptrdiff_t(at));
-  numbers_.erase(numbers_.begin() + ptrdiff_t(at));
+  eraseAt(begins_, at);
+  eraseAt(ends_, at);
+  eraseAt(numbers_, at);
   lives_.erase(at);
   agains_.erase(at);
 }
