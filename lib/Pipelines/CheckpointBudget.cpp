@@ -29,25 +29,37 @@ static TriedSettings keeping(const std::string &keep, StringRef rest) {
   return {{"checkpoint_keep", keep}, {"checkpoint_rest", rest.str()}};
 }
 
-/// The first `count` uses keep one share, the others another: "4x0,15".
-static std::string sharesOf(int64_t count, int64_t share, int64_t otherShare) {
-  const std::string repeated = count > 1 ? std::to_string(count) + "x" : "";
-  return repeated + std::to_string(share) + "," + std::to_string(otherShare);
+/// What uses keep, one after the other, shares that rise; the last one is that of all others: {4, 0}, {2,
+/// 15}, {1, 100} is "4x0,2x15,100", and {4, 0}, {1, 0} is "0".
+static std::string sharesOf(ArrayRef<std::pair<int64_t, int64_t>> countsAndShares) {
+  const int64_t rest = countsAndShares.back().second;
+  std::string text;
+  for (const auto &[count, share] : countsAndShares)
+    if (count > 0 && share != rest)
+      text += (count > 1 ? std::to_string(count) + "x" : "") + std::to_string(share) + ",";
+  return text + std::to_string(rest);
 }
 
 CheckpointLevels checkpointLevels(ModuleOp step, int64_t parts) {
-  const int64_t uses = usesOf(step);
+  const int64_t uses = usesOf(step), beforeLast = std::max<int64_t>(uses - 1, 0);
   CheckpointLevels levels = {keeping("100", "none"), keeping("100", "selective")};
   int64_t before = 100;
   for (const int64_t share : kShares) {
     int64_t last = 0;
     for (int64_t part = 1; part <= parts; ++part)
-      if (const int64_t count = uses * part / parts; count > last) {
+      if (const int64_t count = beforeLast * part / parts; count > last) {
         levels.push_back(
-            keeping(count < uses ? sharesOf(count, share, before) : std::to_string(share), "selective"));
+            keeping(sharesOf({{count, share}, {beforeLast - count, before}, {1, 100}}), "selective"));
         last = count;
       }
     before = share;
+  }
+  for (const int64_t share : kShares) {
+    // To make a use's values again takes memory, too. So if the last two keep a little, it may be less.
+    if (parts > kCoarseParts && uses > 1 && share > 0)
+      levels.push_back(keeping(sharesOf({{uses - 2, 0}, {2, share}}), "selective"));
+    if (uses > 0)
+      levels.push_back(keeping(sharesOf({{beforeLast, 0}, {1, share}}), "selective"));
   }
   return levels;
 }

@@ -13,7 +13,9 @@ using CheckpointLevels = std::vector<TriedSettings>;
 inline constexpr int64_t kCoarseParts = 4, kFineParts = 16;
 
 /// How much of blocks is kept, from all to nothing, of the first uses first, whose values wait the longest.
-/// The first two keep all inside blocks, and differ in what is computed again outside.
+/// The last use keeps all until nothing else is left: its backward comes at once, and makes again what was
+/// dropped while all others wait. Only at the loss does that save bytes. The first two levels keep all inside
+/// blocks, and differ in what is computed again outside.
 CheckpointLevels checkpointLevels(mlir::ModuleOp step, int64_t parts = kCoarseParts);
 
 /// The settings that a budget chooses among: from keeping all to keeping nothing inside blocks, for each way

@@ -65,12 +65,14 @@ def levels():
     """As options: what is computed again, from nothing to all."""
     yield ["--activation-checkpointing=none"]
     yield ["--activation-checkpointing=selective"]
-    before = 100
+    before, keeps = 100, []
     for share in SHARES:
-        for count in sorted({LAYERS * part // PARTS for part in range(1, PARTS + 1)} - {0}):
-            keep = ",".join(map(str, [share] * count + [before]))
-            yield ["--activation-checkpointing=full", f"--checkpoint-keep={keep}", "--checkpoint-rest=selective"]
+        counts = sorted({(LAYERS - 1) * part // PARTS for part in range(1, PARTS + 1)} - {0})
+        keeps += [[share] * count + [before] * (LAYERS - 1 - count) + [100] for count in counts]
         before = share
+    keeps += [[0] * (LAYERS - 1) + [share] for share in SHARES]
+    for keep in keeps:
+        yield ["--activation-checkpointing=full", f"--checkpoint-keep={','.join(map(str, keep))}", "--checkpoint-rest=selective"]
 
 
 LAST = list(levels())[-1]

@@ -140,7 +140,7 @@ struct BudgetTest : CandidatesTest {
   }
 };
 
-TEST_F(BudgetTest, KeepsLimits) { sweep({}, 5); }
+TEST_F(BudgetTest, KeepsLimits) { sweep({}, 50); }
 
 TEST_F(BudgetTest, KeepsLimitsOnRanksThatDivideParameters) {
   sweep({{"ranks", "2"}, {"zero_stage", "3"}, {"precision", "bf16"}}, 2);
@@ -164,12 +164,12 @@ TEST_F(BudgetTest, TakesALevelBetweenCoarseOnes) {
   ASSERT_TRUE(succeeded(step));
   const CheckpointLevels coarse = checkpointCandidates(step->step()).front(),
                          fine = checkpointCandidates(step->step(), kFineParts).front();
-  EXPECT_EQ(coarse.size(), 18U);
-  EXPECT_EQ(fine.size(), 34U);
-  const TriedSettings &between = fine[18]; // the level before and the next one are coarse
-  EXPECT_EQ(between.front().value, "15,30");
+  EXPECT_EQ(coarse.size(), 22U);
+  EXPECT_EQ(fine.size(), 37U);
+  const TriedSettings &between = fine[17]; // the level before and the next one are coarse
+  EXPECT_EQ(between.front().value, "2x15,5x30,100");
   const CandidatePlan expected = *step->plan(between);
-  for (const TriedSettings &level : ArrayRef(fine).take_front(18))
+  for (const TriedSettings &level : ArrayRef(fine).take_front(17))
     ASSERT_GT(step->plan(level)->bytes(), expected.bytes());
   std::optional<CandidatePlan> found = planWithin(expected.bytes(), {});
   ASSERT_TRUE(found);
