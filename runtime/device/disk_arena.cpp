@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
@@ -101,7 +102,17 @@ DiskArena::~DiskArena() {
     close(file_);
 }
 
+/// The size of the file; 0 if the system does not say it.
+static uint64_t sizeOf(int file) {
+  struct stat status;
+  return fstat(file, &status) == 0 ? uint64_t(status.st_size) : 0;
+}
+
 template <typename Transfer> Status DiskArena::transfer(const char *verb, uint64_t bytes, Transfer transfer) {
+  // A write behind the end of a file that somebody cut would fill the gap with zeros, which later reads take.
+  if (const uint64_t size = sizeOf(file_); size < bytes_)
+    return failed("cannot {} {} bytes of arena '{}' on disk: its file was cut to {} bytes of {}", verb, bytes,
+                  name_, size, bytes_);
   int error = transfer();
   if (error == EINVAL && leftDirect(file_)) // a disk of larger blocks than plans know
     error = transfer();

@@ -218,17 +218,43 @@ class OffloadTest(RunTest):
                 self.train("off", run, ranks)
                 self.assert_same_folder(f"{whole}/step-00000004", run / "step-00000004")
 
-    def start(self, run, ranks, *options):
+    def start(self, run, ranks, *options, stderr=subprocess.DEVNULL):
         """A run of off.plan that would go on for long, after a few steps."""
         metrics = Path(f"{run}.metrics")
         metrics.unlink(missing_ok=True)
         started = subprocess.Popen([harness.TRAINRUN, "off.plan", f"--nproc-per-node={ranks}", "--threads=1", "--data", "tokens.bin", "--steps=1000000",
                                     f"--checkpoint-dir={run}", "--resume=auto", "--offload-dir=disk", f"--metrics={metrics}", *options],
-                                   stderr=subprocess.DEVNULL)
+                                   stderr=stderr, text=True)
         while started.poll() is None and not (metrics.exists() and metrics.read_text().count('"step":') > 3):
             time.sleep(0.01)
         self.assertIsNone(started.poll())
         return started
+
+    def test_a_file_that_is_cut_ends_the_run(self):
+        """Stores behind the new end would fill what was cut with zeros, which fetches would take for moments."""
+        Path("disk").mkdir()
+        for ranks in (1, 2):
+            with self.subTest(ranks=ranks):
+                self.plan("off", f"--ranks={ranks}", *GROUPS)
+                run = Path(f"cut-{ranks}")
+                self.train("off", run, ranks, steps=2)
+                before = contents(run / "step-00000002")
+                started = self.start(run, ranks, stderr=subprocess.PIPE)
+                (file, *_) = files = [path for path in Path("/proc").glob("[0-9]*/fd/*") if self.is_on_disk(path)]
+                self.assertEqual(len(files), ranks)
+                os.truncate(file, 4096)
+                _, error = started.communicate(timeout=60)
+                self.assertEqual(started.returncode, 1, error)
+                self.assertRegex(error, r"error: .*cannot (read|write) \d+ bytes of arena 'disk' on disk: its file was cut to 4096 bytes of \d+")
+                self.assertEqual(contents(run / "step-00000002"), before)
+                self.assertEqual([path.name for path in run.iterdir()], ["step-00000002"])
+
+    def is_on_disk(self, path):
+        """Whether an open file of some process is one without a name in the folder `disk`."""
+        try:
+            return os.readlink(path).startswith(str(Path("disk").resolve() / "#"))
+        except OSError:  # the file was closed, or it is of another user
+            return False
 
     def test_a_run_that_is_killed_beside_checkpoints_goes_on(self):
         """A process that is killed cannot take back what it has begun of a checkpoint. The next run does."""
@@ -309,8 +335,14 @@ class FailingDiskTest(RunTest):
         self.assertEqual(seen, {"cannot read", "cannot write", "train.get", "train.set", "copying '"})
 
     def test_a_fault_at_every_transfer(self):
+        self.check_faults("--offload=optimizer,activations")
+
+    def test_a_fault_at_every_transfer_of_all_states(self):
+        self.check_faults("--offload=optimizer,gradients,parameters", "--accumulate=2")
+
+    def check_faults(self, *options):
         """Of a load, a step and a checkpoint, from the first transfer on until there is no further one."""
-        self.plan("off", "--offload=optimizer,activations", "--offload-group=1MiB")
+        self.plan("off", *options, "--offload-group=1MiB")
         self.train("off", "whole", steps=2)
         self.train("off", "run", steps=1)
         before = contents("run/step-00000001")
@@ -411,12 +443,13 @@ class FailingDiskTest(RunTest):
         self.plan("off", "--ranks=2", "--zero-stage=1", *GROUPS)
         self.train("off", "run", 2, steps=1)
         before = contents("run/step-00000001")
-        codes, errors = self.run_two_ranks(1, "error 30")
-        self.assertEqual(codes, [1, 1], errors)
-        self.assertRegex(errors[1], r"error: .*cannot (read|write) \d+ bytes of arena 'disk' on disk: Input/output error")
-        self.assertIn("rank 1", errors[0])
-        self.assertEqual(contents("run/step-00000001"), before)
-        self.assertEqual(os.listdir("run"), ["step-00000001"])
+        for kind, text in (("error", "Input/output error"), ("full", "No space left on device")):
+            codes, errors = self.run_two_ranks(1, f"{kind} 30")
+            self.assertEqual(codes, [1, 1], errors)
+            self.assertRegex(errors[1], rf"error: .*cannot (read|write) \d+ bytes of arena 'disk' on disk: {text}")
+            self.assertIn("rank 1", errors[0])
+            self.assertEqual(contents("run/step-00000001"), before)
+            self.assertEqual(os.listdir("run"), ["step-00000001"])
 
     def test_a_fault_beside_a_checkpoint_of_two_ranks(self):
         """The rank that fails has a checkpoint under way, which needs the other rank, and that one waits for the next step's collectives."""

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 namespace trainc {
@@ -136,6 +138,27 @@ TEST_F(DiskArenaTest, TheFolderForTemporaryFilesIsChangedByTmpdir) {
   const auto disk = DiskArena::create("moments", uint64_t{1} << 62);
   ASSERT_EQ(disk.status().code(), StatusCode::kFailed);
   EXPECT_THAT(disk.status().message(), testing::EndsWith("; set TMPDIR to another folder"));
+}
+
+/// The file of `disk`, which is the only one without a name.
+std::string unnamedFile() {
+  for (const auto &entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code closed;
+    if (std::filesystem::read_symlink(entry.path(), closed).native().ends_with(" (deleted)"))
+      return entry.path();
+  }
+  return {};
+}
+
+/// What was cut would come back as zeros once something behind it is written.
+TEST_F(DiskArenaTest, AFileThatWasCutIsNeitherReadNorWritten) {
+  const DeviceAddress behind = disk_->address() + kDiskAlignment;
+  ASSERT_TRUE(disk_->write(disk_->address(), bytes()).ok());
+  ASSERT_EQ(truncate(unnamedFile().c_str(), 0), 0);
+  EXPECT_EQ(disk_->write(behind, bytes()).message(),
+            "cannot write 8192 bytes of arena 'disk' on disk: its file was cut to 0 bytes of 12288");
+  EXPECT_EQ(disk_->read(elsewhere(0), disk_->address()).message(),
+            "cannot read 8192 bytes of arena 'disk' on disk: its file was cut to 0 bytes of 12288");
 }
 
 TEST_F(DiskArenaTest, WhatIsNotAlignedArrivesAllTheSame) {
