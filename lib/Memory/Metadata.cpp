@@ -1,6 +1,7 @@
 #include "lib/Memory/Metadata.h"
 
 #include "dialects/Train/LossScaling.h"
+#include "dialects/Train/Offloading.h"
 #include "dialects/Train/ProgramSettings.h"
 #include "dialects/Train/Sharding.h"
 
@@ -80,8 +81,11 @@ static void emitTraining(OpBuilder &builder, train::ProgramOp program) {
   training->setAttr("train.settings", describeSettings(builder, program));
   if (const std::optional<uint64_t> reserved = program.getReserveMemory())
     training->setAttr("train.reserved", builder.getI64IntegerAttr(int64_t(*reserved)));
+  // The next ones are for the report.
+  const bool usesDisk = train::offloadOf(program).space == plan::Space::disk;
+  training->setAttr("train.offload_to", builder.getStringAttr(usesDisk ? "disk" : "host"));
   if (program.getRanks() > 1)
-    training->setAttr("train.sharding", train::describeSharding(program)); // for the report
+    training->setAttr("train.sharding", train::describeSharding(program));
 }
 
 static void emitGeneration(OpBuilder &builder, ModuleOp module, const StorageTable &storages,

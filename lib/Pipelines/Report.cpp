@@ -141,6 +141,8 @@ std::string reportJson(ModuleOp module, std::optional<OnThisMachine> here, const
       {"collectives", collectivesJson(module)},
       {"settings", settings(module)},
   };
+  for (auto training : module.getOps<plan::TrainingOp>())
+    json["offload_to"] = training->getAttrOfType<StringAttr>("train.offload_to").getValue();
   if (flops.recomputed > 0)
     json["recomputed_flops_per_step"] = flops.recomputed;
   for (auto generation : module.getOps<plan::GenerationOp>())

@@ -87,7 +87,8 @@ FailureOr<std::vector<PlannedStrategy>> planStrategies(ModuleOp model, const Com
     if (program.getRanks() > 1 && !isDecided(program, "zero_stage"))
       stages = combine(stages, "zero_stage", {"0", "1", "2", "3"});
     if (!isDecided(program, "offload"))
-      behind = combine(behind, "offload", {"none", "optimizer", "activations"});
+      behind =
+          combine(behind, "offload", {"none", "optimizer", "optimizer,gradients,parameters", "activations"});
     if (!isDecided(program, "activation_checkpointing"))
       behind = combine(behind, "activation_checkpointing", {"none", "selective", "full"});
   }

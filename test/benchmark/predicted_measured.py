@@ -49,8 +49,13 @@ STRATEGIES = [
     ("accumulate 4", ["--accumulate=4"]),
     ("optimizer on disk", ["--offload=optimizer"]),
     ("activations on disk", ["--offload=activations"]),
+    ("hidden activations on disk", ["--offload=hidden_activations"]),
+    ("states on disk", ["--offload=optimizer,gradients,parameters"]),
+    ("moments in bf16", ["--optimizer-states=bf16"]),
     ("2 ranks, stage 1", ["--ranks=2", "--zero-stage=1"]),
+    ("2 ranks, stage 2", ["--ranks=2", "--zero-stage=2"]),
     ("2 ranks, stage 3", ["--ranks=2", "--zero-stage=3"]),
+    ("2 ranks, stage 3, sums in bf16", ["--ranks=2", "--zero-stage=3", "--reduce-type=bf16"]),
 ]
 OF_BLOCKS = ["full", "budget"]
 

@@ -22,7 +22,7 @@ STEPS = 3  # the losses of the later ones depend on all states
 STAGES = range(4)
 PRECISIONS = ["fp32", "bf16", "fp16"]
 CHECKPOINTING = ["none", "selective", "full", "budget"]
-OFFLOAD = ["none", "optimizer", "hidden_activations", "activations", "optimizer,gradients,parameters,activations"]
+OFFLOAD = ["none", "optimizer", "gradients", "parameters", "hidden_activations", "activations", "optimizer,gradients,parameters,activations"]
 
 Combination = namedtuple("Combination", "ranks zero_stage precision activation_checkpointing offload accumulate")
 ALL = [each for each in map(Combination._make, itertools.product((2, 1), STAGES, PRECISIONS, CHECKPOINTING, OFFLOAD, (1, 2)))

@@ -93,6 +93,21 @@ class Document(harness.EndToEndTest):
                 self.assertLessEqual(made["h.*.mlp.c_proj: nn.matmul"], 2 * 3 * 16 * 32 * 4)
                 self.assertFalse([what for what in made if "train." in what], made)
 
+    def test_what_offload_would_save_and_copy(self):
+        """Halves of the states go, and pieces of them are in memory in turn: what is saved is a little less than what the report says."""
+        for options, word, copies in ((["--accumulate=2"], "optimizer", 2), (["--accumulate=2"], "gradients", 4), ([], "parameters", 3)):
+            with self.subTest(word):
+                plain, compiled = self.document(*options)
+                moves = plain["moves"]
+                self.assertEqual((moves["to"], compiled["offload_to"]), ("disk", "disk"))
+                (move,) = [each for each in moves["kinds"] if each["offload"] == word]
+                self.assertEqual(move["bytes"], compiled["memory"][word])
+                self.assertAlmostEqual(move["seconds"], copies * move["bytes"] / 1e9, delta=1e-8)  # of the machine of reference
+                moved, offloaded = self.document(*options, f"--offload={word}", "--offload-group=16KiB")
+                saved = compiled["memory"][word] - offloaded["memory"][word]
+                self.assertTrue(0.8 * move["bytes"] < saved <= move["bytes"], (saved, move))
+                self.assertNotIn(word, [each["offload"] for each in moved["moves"]["kinds"]])
+
     def test_what_lies_outside_is_listed_by_kind(self):
         report, compiled = self.document("--offload=optimizer,activations", "--offload-group=16KiB")
         verdict, disk = report["verdict"], compiled["memory_outside"]["disk"]
@@ -291,6 +306,8 @@ class Page(harness.EndToEndTest):
         self.assertEqual(len(batches), 3)
         shown = page.evaluate("[...document.querySelectorAll('#largest-batches tbody tr')].map(row => row.children[1].textContent.replaceAll('\\u202f', '')).join()")
         self.assertEqual(shown, ",".join(batches))
+        moves = page.evaluate("[...document.querySelectorAll('#moves tbody tr')].map(row => row.children[0].textContent)")
+        self.assertEqual(moves, [f"--offload={each['offload']}" for each in report["moves"]["kinds"]])
         self.assertEqual(page.evaluate("performance.getEntriesByType('resource').length"), 0) # no other file, no network
 
     def test_shows_what_changed(self):

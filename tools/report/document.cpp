@@ -6,6 +6,7 @@
 #include "tools/report/collectives.h"
 #include "tools/report/document_entries.h"
 #include "tools/report/largest_batches.h"
+#include "tools/report/moves.h"
 #include "tools/report/peak.h"
 #include "tools/report/proofs.h"
 #include "tools/report/settings.h"
@@ -114,6 +115,15 @@ json remakesJson(const Analysis &analysis) {
   return remakes;
 }
 
+/// Null if there are none.
+json movesJson(const Analysis &analysis) {
+  json kinds = json::array();
+  for (const Move &each : movesOf(analysis))
+    kinds.push_back(
+        {{"offload", each.offload}, {"bytes", each.bytes}, {"seconds", roundSeconds(each.seconds)}});
+  return kinds.empty() ? json() : json{{"to", placeOfMoves(analysis)}, {"kinds", kinds}};
+}
+
 json collectivesJson(const Analysis &analysis) {
   json collectives = json::array();
   for (const CollectiveSum &each : collectivesOf(analysis))
@@ -198,6 +208,7 @@ json documentOf(const Analysis &analysis, std::string_view file) {
                    {"buffers", buffersJson(analysis)},
                    {"peak", peakJson(analysis)},
                    {"remakes", remakesJson(analysis)},
+                   {"moves", movesJson(analysis)},
                    {"collectives", collectivesJson(analysis)},
                    {"tree", treeJson(analysis)},
                    {"settings", settingsJson(analysis.plan)},

@@ -5,6 +5,7 @@
 #include "runtime/plan/view.h"
 #include "tools/report/collectives.h"
 #include "tools/report/largest_batches.h"
+#include "tools/report/moves.h"
 #include "tools/report/peak.h"
 #include "tools/report/proofs.h"
 #include "tools/report/settings.h"
@@ -103,6 +104,17 @@ void addRemakes(const Analysis &analysis, Lines &lines) {
               shortText(each.what, 70));
 }
 
+void addMoves(const Analysis &analysis, Lines &lines) {
+  const std::vector<Move> moves = movesOf(analysis);
+  if (moves.empty())
+    return;
+  lines.add("\nWhat keeping it on {} would save at most, and copy in a step:",
+            placeOfMoves(analysis) == "disk" ? "disk" : "the host");
+  for (const Move &each : moves)
+    lines.add("  {:>10} for {:>8}  --offload={}", formatBytes(each.bytes), secondsText(each.seconds),
+              each.offload);
+}
+
 void addLargestBatches(const Analysis &analysis, Lines &lines) {
   const std::vector<LargestBatch> batches = largestBatchesOf(analysis);
   if (batches.empty())
@@ -162,6 +174,7 @@ std::string summaryText(const Analysis &analysis, std::string_view file) {
   addPeak(analysis, verdict.memory.arenas, lines);
   addTime(analysis, verdict, lines);
   addRemakes(analysis, lines);
+  addMoves(analysis, lines);
   addLargestBatches(analysis, lines);
   addSettings(plan, lines);
   addProofs(plan, lines);

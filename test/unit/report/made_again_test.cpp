@@ -1,5 +1,6 @@
 // What making values again would save at which price, and the tree's sums: of one plan, worked out by hand.
 #include "test/unit/report/verified_plan.h"
+#include "tools/report/moves.h"
 #include "tools/report/peak.h"
 #include "tools/report/tree.h"
 
@@ -87,6 +88,29 @@ TEST_F(MadeAgain, SavesWhatIsKeptOverThePeakAtThePriceOfItsWriters) {
   EXPECT_THAT(texts, testing::ElementsAre("h.*.mlp: nn.gelu at test.mlir:5: 2 with 192 bytes, 6 s", // a, b
                                           "h.*.ln: nn.layer_norm at test.mlir:4: 1 with 128 bytes, 16 s",
                                           "h.*.mlp: nn.gelu at test.mlir:6: 1 with 64 bytes, 8 s"));
+}
+
+TEST_F(MadeAgain, OffloadCopiesAllBytesAtOneGigabyteASecond) {
+  plan.plan.report = R"({"offload_to": "disk"})";
+  const VerifiedPlan verified(plan);
+  const Analysis analysis = analysisOf(verified.plan());
+  EXPECT_EQ(placeOfMoves(analysis), "disk");
+  std::vector<std::string> texts;
+  for (const Move &each : movesOf(analysis))
+    texts.push_back(fmt::format("{}: {} bytes, {:.0f} ns", each.offload, each.bytes, each.seconds * 1e9));
+  EXPECT_THAT(texts,
+              testing::ElementsAre("activations: 384 bytes, 1536 ns", // two micro-steps store and fetch them
+                                   "parameters: 128 bytes, 640 ns")); // four fetches and one store
+}
+
+TEST_F(MadeAgain, OffloadHasNoPriceWhereNobodySaysHowItCopies) {
+  for (const char *report : {"", "{}", R"({"offload_to": 1})", R"({"offload_to": "tape"})"}) {
+    plan.plan.report = report;
+    const VerifiedPlan verified(plan);
+    const Analysis analysis(verified.plan());
+    EXPECT_THAT(movesOf(analysis), testing::IsEmpty()) << report;
+    EXPECT_EQ(placeOfMoves(analysis), "") << report;
+  }
 }
 
 TEST_F(MadeAgain, TreeSumsWhatIsBelowEachNode) {

@@ -1,0 +1,101 @@
+#include "tools/report/moves.h"
+
+#include "runtime/plan/memory_need.h"
+#include "runtime/simulate/simulation.h"
+#include "tools/report/peak.h"
+#include "tools/report/verdict.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+namespace trainc::report {
+
+namespace {
+
+/// Where the compiler would keep what it offloads, as its report says; empty where it does not.
+std::string offloadTo(const Analysis &analysis) {
+  const nlohmann::json space = analysis.compileReport.value("offload_to", nlohmann::json());
+  return space == "disk" || space == "host" ? space.get<std::string>() : "";
+}
+
+/// Bytes per second that come from outside, and that go there; infinite where unknown.
+struct Rates {
+  double fetch, store;
+
+  bool areKnown() const { return std::isfinite(fetch) && std::isfinite(store); }
+};
+
+Rates ratesOf(const Machine &machine, std::string_view space) {
+  if (space == "disk")
+    return {machine.diskReadBytesPerSecond, machine.diskWriteBytesPerSecond};
+  return {machine.hostBytesPerSecond, machine.hostBytesPerSecond};
+}
+
+/// How often a step copies all bytes of a kind, at most.
+struct Trips {
+  const char *offload;
+  Kind kind;
+  uint64_t fetches, stores;
+};
+
+std::vector<Trips> tripsOf(const Analysis &analysis) {
+  uint64_t microSteps = 1;
+  for (const EntryAnalysis &entry : analysis.entries)
+    microSteps = std::max(microSteps, entry.runs);
+  return {{"optimizer", Kind::Optimizer, 1, 1}, // by the update
+          {"gradients", Kind::Gradient, microSteps, microSteps},
+          {"parameters", Kind::Parameter, 2 * microSteps, 1}, // for the forward, the backward and the update
+          {"activations", Kind::Activation, microSteps, microSteps}};
+}
+
+/// Bytes of a kind that live across entries in the device's memory.
+uint64_t persistentBytes(const Analysis &analysis, Kind kind) {
+  const fb::Plan &plan = analysis.plan;
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < plan.buffers()->size(); ++i) {
+    const fb::Buffer &buffer = *plan.buffers()->Get(i);
+    const fb::Arena &arena = *plan.arenas()->Get(buffer.arena());
+    if (isLimited(plan, arena) && arena.persistent() && analysis.labels.kind(i) == kind)
+      bytes += buffer.bytes();
+  }
+  return bytes;
+}
+
+uint64_t keptActivations(const Analysis &analysis) {
+  uint64_t bytes = 0;
+  for (const Remake &each : remakesOf(analysis))
+    bytes += each.bytes;
+  return bytes;
+}
+
+} // namespace
+
+std::vector<Move> movesOf(const Analysis &analysis) {
+  const std::string space = offloadTo(analysis);
+  const Rates rates = ratesOf(clusterOf(analysis.plan).machine, space);
+  if (space.empty() || !rates.areKnown())
+    return {};
+  const Verdict verdict = verdictOf(analysis);
+  std::vector<Move> moves;
+  for (const Trips &trips : tripsOf(analysis)) {
+    const auto kind = static_cast<size_t>(trips.kind);
+    const auto bytes =
+        trips.kind == Kind::Activation ? keptActivations(analysis) : persistentBytes(analysis, trips.kind);
+    if (bytes == 0 || verdict.host[kind] + verdict.disk[kind] > 0)
+      continue;
+    const double seconds = static_cast<double>(bytes) * (static_cast<double>(trips.fetches) / rates.fetch +
+                                                         static_cast<double>(trips.stores) / rates.store);
+    moves.push_back({trips.offload, bytes, seconds});
+  }
+  std::ranges::sort(moves, [](const Move &a, const Move &b) {
+    return std::tie(b.bytes, a.offload) < std::tie(a.bytes, b.offload);
+  });
+  return moves;
+}
+
+std::string placeOfMoves(const Analysis &analysis) {
+  return movesOf(analysis).empty() ? "" : offloadTo(analysis);
+}
+
+} // namespace trainc::report
