@@ -15,7 +15,7 @@ using namespace mlir;
 namespace trainc {
 
 /// Shares of their bytes that uses of blocks keep, one after the other, in percent.
-static constexpr int64_t kShares[] = {60, 30, 15, 0};
+static constexpr int64_t kLeastShare = 15, kShares[] = {60, 30, kLeastShare, 0};
 
 static int64_t usesOf(ModuleOp step) {
   for (auto program : step.getOps<train::ProgramOp>()) {
@@ -40,6 +40,19 @@ static std::string sharesOf(ArrayRef<std::pair<int64_t, int64_t>> countsAndShare
   return text + std::to_string(rest);
 }
 
+/// The ends of levels, if all uses before keep nothing: what the last one keeps, and the last two. To make a
+/// use's values again takes memory, too. So if two keep a little, that may take the least.
+static CheckpointLevels lastLevels(int64_t uses, bool isFine) {
+  CheckpointLevels levels;
+  for (const int64_t share : kShares) {
+    if (uses > 1 && share > 0 && (isFine || share == kLeastShare))
+      levels.push_back(keeping(sharesOf({{uses - 2, 0}, {2, share}}), "selective"));
+    if (isFine || share == 0 || uses == 1)
+      levels.push_back(keeping(sharesOf({{uses - 1, 0}, {1, share}}), "selective"));
+  }
+  return levels;
+}
+
 CheckpointLevels checkpointLevels(ModuleOp step, int64_t parts) {
   const int64_t uses = usesOf(step), beforeLast = std::max<int64_t>(uses - 1, 0);
   CheckpointLevels levels = {keeping("100", "none"), keeping("100", "selective")};
@@ -54,13 +67,8 @@ CheckpointLevels checkpointLevels(ModuleOp step, int64_t parts) {
       }
     before = share;
   }
-  for (const int64_t share : kShares) {
-    // To make a use's values again takes memory, too. So if the last two keep a little, it may be less.
-    if (parts > kCoarseParts && uses > 1 && share > 0)
-      levels.push_back(keeping(sharesOf({{uses - 2, 0}, {2, share}}), "selective"));
-    if (uses > 0)
-      levels.push_back(keeping(sharesOf({{beforeLast, 0}, {1, share}}), "selective"));
-  }
+  if (uses > 0)
+    llvm::append_range(levels, lastLevels(uses, parts > kCoarseParts));
   return levels;
 }
 

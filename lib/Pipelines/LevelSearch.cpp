@@ -14,6 +14,31 @@ FailureOr<size_t> LevelSearch::lastLevel(Cell cell) {
   return choices_.levels.size() - (gathersNothing ? 2 : 1);
 }
 
+FailureOr<size_t> LevelSearch::planEnd(Cell cell) {
+  constexpr size_t kWithoutShares = 3; // nothing or all of blocks is computed again
+  const FailureOr<size_t> last = lastLevel(cell);
+  if (failed(last))
+    return failure();
+  // What gathers nothing ahead is one more, and has no other before it that does so.
+  const bool isAlone =
+      *last < kWithoutShares || (choices_.mayGatherLate && *last + 1 == choices_.levels.size());
+  const size_t before = isAlone ? *last : *last - 1;
+  if (failed(plan(cell, {before, *last})))
+    return failure();
+  return trials_.bytes(numberOf(cell, before)) < trials_.bytes(numberOf(cell, *last)) ? before : *last;
+}
+
+FailureOr<size_t> LevelSearch::planNearEnd(Cell cell) {
+  constexpr int64_t kParts = 8; // of what recomputation saves: a use of a block, or two
+  const FailureOr<size_t> last = lastLevel(cell);
+  if (failed(last) || failed(plan(cell, {*last})))
+    return failure();
+  const size_t number = numberOf(cell, *last);
+  const int64_t saved = trials_.bytes(trials_.firstOf(cell)) - trials_.bytes(number);
+  const int64_t missing = -trials_.left(number);
+  return missing > 0 && missing <= saved / kParts ? planEnd(cell) : last;
+}
+
 LogicalResult LevelSearch::plan(Cell cell, ArrayRef<size_t> levels) {
   std::vector<Trial> trials;
   for (const size_t level : levels)
@@ -127,7 +152,10 @@ LogicalResult LevelSearch::planUntilItFits(Cell cell, size_t first) {
   // The step from the first level to the next is larger than others.
   if (failed(last) || failed(plan(cell, {first, std::min(std::max<size_t>(first, 1), *last), *last})))
     return failure();
-  size_t tooLittle = first, enough = *last;
+  const FailureOr<size_t> end = planNearEnd(cell);
+  if (failed(end))
+    return failure();
+  size_t tooLittle = first, enough = *end;
   if (trials_.fits(numberOf(cell, tooLittle)) || !trials_.fits(numberOf(cell, enough)))
     return success();
   if (tooLittle == 0 && enough > 1)

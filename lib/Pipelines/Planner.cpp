@@ -225,7 +225,7 @@ FailureOr<bool> Planner::turnsOutToFit(Cell cell, double &least) {
   // Once something fits, the first level says whether this may be faster. It takes the other processor's
   // time.
   const bool bounds = trials_.best() && !choices_.copies(cell);
-  if (failed(trials_.plan({{cell, 0}, {cell, *last}})))
+  if (failed(trials_.plan({{cell, 0}, {cell, *last}})) || failed(levels_.planNearEnd(cell)))
     return failure();
   const auto secondsOf = [&](size_t level) { return trials_.seconds(trials_.numberOf({cell, level})); };
   least = std::max({least, secondsOf(*last) / kMostSlower, bounds ? secondsOf(0) : 0});
@@ -355,7 +355,8 @@ LogicalResult Planner::planSmallest() {
     for (const Cell &cell : cells)
       if (failed(levels_.planFastest(cell)))
         return failure();
-  return success();
+  const std::optional<Trial> smallest = trials_.trialOf(trials_.smallest());
+  return smallest ? LogicalResult(levels_.planEnd(smallest->cell)) : success();
 }
 
 /// If little but what an op works with is in memory, the most recomputation may take more than a little. Of

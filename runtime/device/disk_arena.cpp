@@ -61,6 +61,16 @@ template <typename Visitor> Status forEachPiece(uint64_t offset, uint64_t bytes,
   return {};
 }
 
+/// Fails if somebody cut the file, or it cannot be asked for its size.
+Status checkSize(int file, uint64_t bytes) {
+  struct stat status{};
+  if (fstat(file, &status) != 0)
+    return failed("{}", std::strerror(errno));
+  if (static_cast<uint64_t>(status.st_size) < bytes)
+    return failed("its file was cut to {} bytes of {}", status.st_size, bytes);
+  return {};
+}
+
 } // namespace
 
 std::filesystem::path DiskArena::folderFor(const std::filesystem::path &folder) {
@@ -102,17 +112,10 @@ DiskArena::~DiskArena() {
     close(file_);
 }
 
-/// The size of the file; 0 if the system does not say it.
-static uint64_t sizeOf(int file) {
-  struct stat status;
-  return fstat(file, &status) == 0 ? uint64_t(status.st_size) : 0;
-}
-
 template <typename Transfer> Status DiskArena::transfer(const char *verb, uint64_t bytes, Transfer transfer) {
   // A write behind the end of a file that somebody cut would fill the gap with zeros, which later reads take.
-  if (const uint64_t size = sizeOf(file_); size < bytes_)
-    return failed("cannot {} {} bytes of arena '{}' on disk: its file was cut to {} bytes of {}", verb, bytes,
-                  name_, size, bytes_);
+  if (const Status whole = checkSize(file_, bytes_); !whole.ok())
+    return failed("cannot {} {} bytes of arena '{}' on disk: {}", verb, bytes, name_, whole.message());
   int error = transfer();
   if (error == EINVAL && leftDirect(file_)) // a disk of larger blocks than plans know
     error = transfer();

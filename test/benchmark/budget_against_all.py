@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a budget takes beside the fastest of all ways to keep shares of blocks, for 50 limits, as Markdown.
+"""What a budget takes beside the fastest of other ways to keep shares of blocks, for 50 limits, as Markdown.
 
     test/benchmark/budget_against_all.py > docs/measurements/DATE-budget-against-all.md
 
@@ -22,13 +22,14 @@ SHARES = [0, 15, 30, 60, 100]  # of lib/Pipelines/CheckpointBudget.cpp
 LIMITS = 50
 MIB = 1 << 20
 
-HEAD = """# A budget beside all ways to keep shares of blocks
+HEAD = """# A budget beside other ways to keep shares of blocks
 
 **These are plans and predictions, not measurements.** Made by
 
     test/benchmark/budget_against_all.py
 
-which plans two models with all that their blocks may keep: 0, 15, 30, 60 or 100 % of their bytes. For each of 50 limits, from what the smallest of all takes to what `none` takes, the fastest of
+which plans two models with what their blocks may keep: 0, 15, 30, 60 or 100 % of their bytes. With four blocks these are all ways, with twelve those in which no block keeps more than the
+next one. For each of 50 limits, from what the smallest of all takes to what `none` takes, the fastest of
 all that fit stands beside what `trainc compile --activation-checkpointing=budget` takes. Each plan keeps its limit, and no smaller limit is predicted faster, or the script fails. Rows in which
 nothing changes are left out.
 """
@@ -52,7 +53,7 @@ class Model:
 
 MODELS = [
     Model("examples/gpt/small.mlir, 4 blocks in any order", ROOT / "examples/gpt/small.mlir", 4, ["--micro-batch=8", "--accumulate=1"], True),
-    Model("examples/gpt/gpt.mlir (GPT-2 124M), 12 blocks, of which none keeps more than the next one", ROOT / "examples/gpt/gpt.mlir", 12, ["--micro-batch=4"], False),
+    Model("examples/gpt/gpt.mlir (GPT-2 124M), 12 blocks", ROOT / "examples/gpt/gpt.mlir", 12, ["--micro-batch=4"], False),
 ]
 
 

@@ -376,6 +376,17 @@ class PlannerTest(harness.EndToEndTest):
         both, _ = self.tried_with("--checkpoint-keep=40", "--checkpoint-rest=selective")
         self.assertEqual(both, [{"activation_checkpointing": "full"}])
 
+    def test_checkpointing_alone_fits_into_what_takes_less_than_the_last_level(self):
+        """To make a block's values again takes memory, too: if the last blocks keep a little, that takes the least."""
+        given = ["--micro-batch=8", "--accumulate=1", "--offload=none"]
+        kept = {keep: self.bytes(json.loads(self.trainc("estimate", EXAMPLE, "--json", *given, "--activation-checkpointing=full", f"--checkpoint-keep={keep}",
+                                                        "--checkpoint-rest=selective")[0])["strategies"][0]) for keep in ("2x0,15", "0")}
+        self.assertLess(kept["2x0,15"], kept["0"])
+        for limit in (kept["0"] - 1, kept["2x0,15"]):
+            self.trainc("compile", EXAMPLE, "-o", "gpt.plan", "--cpu=native", *given, f"--memory-limit={limit}", "--report=report.json")
+            memory = json.loads(Path("report.json").read_text())["memory"]
+            self.assertLessEqual(memory["peak"] + memory["unplanned"], limit)
+
     def test_given_settings_are_not_decided(self):
         given = ["--micro-batch=8", "--activation-checkpointing=none", "--offload=none"]
         peak = self.report(*given)["memory"]

@@ -94,19 +94,27 @@ class Document(harness.EndToEndTest):
                 self.assertFalse([what for what in made if "train." in what], made)
 
     def test_what_offload_would_save_and_copy(self):
-        """Halves of the states go, and pieces of them are in memory in turn: what is saved is a little less than what the report says."""
-        for options, word, copies in ((["--accumulate=2"], "optimizer", 2), (["--accumulate=2"], "gradients", 4), ([], "parameters", 3)):
-            with self.subTest(word):
+        """Pieces of what goes are in memory in turn, and small tensors stay. So a little less is saved and copied than what the report says."""
+        for options, word in ((["--accumulate=2"], "optimizer"), (["--accumulate=2"], "gradients"), ([], "parameters"), (SHARDED, "optimizer")):
+            with self.subTest(word, options=options):
                 plain, compiled = self.document(*options)
                 moves = plain["moves"]
                 self.assertEqual((moves["to"], compiled["offload_to"]), ("disk", "disk"))
                 (move,) = [each for each in moves["kinds"] if each["offload"] == word]
                 self.assertEqual(move["bytes"], compiled["memory"][word])
-                self.assertAlmostEqual(move["seconds"], copies * move["bytes"] / 1e9, delta=1e-8)  # of the machine of reference
                 moved, offloaded = self.document(*options, f"--offload={word}", "--offload-group=16KiB")
                 saved = compiled["memory"][word] - offloaded["memory"][word]
-                self.assertTrue(0.8 * move["bytes"] < saved <= move["bytes"], (saved, move))
+                self.assertTrue(0.7 * move["bytes"] < saved <= move["bytes"], (saved, move))
+                copied = sum(entry["runs_per_step"] * self.bytes_on_disk(entry["name"]) for entry in moved["entries"])
+                seconds = copied * moved["plan"]["ranks"] / 1e9  # the ranks of the machine of reference share a disk of so many bytes a second
+                self.assertTrue(0.7 * move["seconds"] < seconds <= move["seconds"], (seconds, move))
                 self.assertNotIn(word, [each["offload"] for each in moved["moves"]["kinds"]])
+
+    def bytes_on_disk(self, entry):
+        """That an entry of model.plan copies from there and to there."""
+        dump, _ = self.trainc("dump", "model.plan")
+        body = re.search(rf"^entry {entry}\b.*?(?=^\S)", dump, re.MULTILINE | re.DOTALL)
+        return sum(map(int, re.findall(r"copy .* bytes=(\d+) on disk", body[0])))
 
     def test_what_lies_outside_is_listed_by_kind(self):
         report, compiled = self.document("--offload=optimizer,activations", "--offload-group=16KiB")

@@ -117,11 +117,12 @@ json remakesJson(const Analysis &analysis) {
 
 /// Null if there are none.
 json movesJson(const Analysis &analysis) {
+  const Moves moves = movesOf(analysis);
   json kinds = json::array();
-  for (const Move &each : movesOf(analysis))
+  for (const Move &each : moves.kinds)
     kinds.push_back(
         {{"offload", each.offload}, {"bytes", each.bytes}, {"seconds", roundSeconds(each.seconds)}});
-  return kinds.empty() ? json() : json{{"to", placeOfMoves(analysis)}, {"kinds", kinds}};
+  return kinds.empty() ? json() : json{{"to", moves.to}, {"kinds", kinds}};
 }
 
 json collectivesJson(const Analysis &analysis) {

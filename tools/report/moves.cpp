@@ -1,6 +1,8 @@
 #include "tools/report/moves.h"
 
 #include "runtime/plan/memory_need.h"
+#include "runtime/plan/view.h"
+#include "runtime/schema/cuda_levels.h"
 #include "runtime/simulate/simulation.h"
 #include "tools/report/peak.h"
 #include "tools/report/verdict.h"
@@ -13,26 +15,29 @@ namespace trainc::report {
 
 namespace {
 
-/// Where the compiler would keep what it offloads, as its report says; empty where it does not.
-std::string offloadTo(const Analysis &analysis) {
+/// Where the compiler would keep what it offloads, if its report says so, and memory has more room then.
+std::string placeOutside(const Analysis &analysis) {
   const nlohmann::json space = analysis.compileReport.value("offload_to", nlohmann::json());
-  return space == "disk" || space == "host" ? space.get<std::string>() : "";
+  const bool hasHost = view(analysis.plan.target()) == kCudaTarget;
+  return space == "disk" || (space == "host" && hasHost) ? space.get<std::string>() : "";
 }
 
-/// Bytes per second that come from outside, and that go there; infinite where unknown.
+/// Bytes per second that come from outside, and that go there; infinite if unknown.
 struct Rates {
   double fetch, store;
 
   bool areKnown() const { return std::isfinite(fetch) && std::isfinite(store); }
 };
 
-Rates ratesOf(const Machine &machine, std::string_view space) {
-  if (space == "disk")
+Rates ratesOf(const fb::Plan &plan, std::string_view place) {
+  const Machine machine = clusterOf(plan).machineOf(plan.ranks());
+  if (place == "disk")
     return {machine.diskReadBytesPerSecond, machine.diskWriteBytesPerSecond};
   return {machine.hostBytesPerSecond, machine.hostBytesPerSecond};
 }
 
-/// How often a step copies all bytes of a kind, at most.
+/// How often a step copies all bytes of a kind. Gradients begin as zeros, and are read for their norm and for
+/// the update.
 struct Trips {
   const char *offload;
   Kind kind;
@@ -44,8 +49,8 @@ std::vector<Trips> tripsOf(const Analysis &analysis) {
   for (const EntryAnalysis &entry : analysis.entries)
     microSteps = std::max(microSteps, entry.runs);
   return {{"optimizer", Kind::Optimizer, 1, 1}, // by the update
-          {"gradients", Kind::Gradient, microSteps, microSteps},
-          {"parameters", Kind::Parameter, 2 * microSteps, 1}, // for the forward, the backward and the update
+          {"gradients", Kind::Gradient, microSteps + 2, microSteps + 1},
+          {"parameters", Kind::Parameter, 2 * microSteps + 1, 1}, // by forwards, backwards and the update
           {"activations", Kind::Activation, microSteps, microSteps}};
 }
 
@@ -71,31 +76,26 @@ uint64_t keptActivations(const Analysis &analysis) {
 
 } // namespace
 
-std::vector<Move> movesOf(const Analysis &analysis) {
-  const std::string space = offloadTo(analysis);
-  const Rates rates = ratesOf(clusterOf(analysis.plan).machine, space);
-  if (space.empty() || !rates.areKnown())
-    return {};
+Moves movesOf(const Analysis &analysis) {
+  Moves moves = {placeOutside(analysis), {}};
+  const Rates rates = ratesOf(analysis.plan, moves.to);
+  if (moves.to.empty() || !rates.areKnown())
+    return moves;
   const Verdict verdict = verdictOf(analysis);
-  std::vector<Move> moves;
   for (const Trips &trips : tripsOf(analysis)) {
     const auto kind = static_cast<size_t>(trips.kind);
-    const auto bytes =
+    const uint64_t bytes =
         trips.kind == Kind::Activation ? keptActivations(analysis) : persistentBytes(analysis, trips.kind);
     if (bytes == 0 || verdict.host[kind] + verdict.disk[kind] > 0)
       continue;
     const double seconds = static_cast<double>(bytes) * (static_cast<double>(trips.fetches) / rates.fetch +
                                                          static_cast<double>(trips.stores) / rates.store);
-    moves.push_back({trips.offload, bytes, seconds});
+    moves.kinds.push_back({trips.offload, bytes, seconds});
   }
-  std::ranges::sort(moves, [](const Move &a, const Move &b) {
+  std::ranges::sort(moves.kinds, [](const Move &a, const Move &b) {
     return std::tie(b.bytes, a.offload) < std::tie(a.bytes, b.offload);
   });
   return moves;
-}
-
-std::string placeOfMoves(const Analysis &analysis) {
-  return movesOf(analysis).empty() ? "" : offloadTo(analysis);
 }
 
 } // namespace trainc::report

@@ -12,16 +12,19 @@ namespace trainc::report {
 /// A kind of bytes that `trainc compile --offload` could keep outside.
 struct Move {
   std::string offload; ///< the option's word: "optimizer"
-  uint64_t bytes = 0;  ///< that lie in the device's memory at the peak's moment: the most that it saves
-  double seconds = 0;  ///< of a step's copies, if computation hides none of them
+  uint64_t bytes = 0;  ///< that the device's memory holds: the most that it saves. Of activations those that
+                       ///< are kept over the peak
+  double seconds = 0;  ///< of a step's copies of these bytes, if computation hides none of them
 };
 
-/// The largest first, at the rates of the machine that the plan is for. Without what is outside already.
-/// Empty if the compiler's report does not say, in our words, where it would go, or the machine has no such
-/// rates.
-std::vector<Move> movesOf(const Analysis &analysis);
+struct Moves {
+  std::string to; ///< "disk" or "host"
+  std::vector<Move> kinds;
+};
 
-/// Where they would go: "disk" or "host"; empty if there are none.
-std::string placeOfMoves(const Analysis &analysis);
+/// What is not outside already, the largest first, at the rates that a rank has of the machine that the plan
+/// is for. No kinds if the compiler's report, which nobody verifies, does not say in our words where they
+/// would go, if the machine has no such rates, or if that place counts as the device's memory.
+Moves movesOf(const Analysis &analysis);
 
 } // namespace trainc::report

@@ -105,12 +105,12 @@ void addRemakes(const Analysis &analysis, Lines &lines) {
 }
 
 void addMoves(const Analysis &analysis, Lines &lines) {
-  const std::vector<Move> moves = movesOf(analysis);
-  if (moves.empty())
+  const Moves moves = movesOf(analysis);
+  if (moves.kinds.empty())
     return;
   lines.add("\nWhat keeping it on {} would save at most, and copy in a step:",
-            placeOfMoves(analysis) == "disk" ? "disk" : "the host");
-  for (const Move &each : moves)
+            moves.to == "disk" ? "disk" : "the host");
+  for (const Move &each : moves.kinds)
     lines.add("  {:>10} for {:>8}  --offload={}", formatBytes(each.bytes), secondsText(each.seconds),
               each.offload);
 }

@@ -6,7 +6,7 @@
 #include "lib/Pipelines/Pipeline.h"
 
 #include "mlir/Parser/Parser.h"
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 using namespace mlir;
 
@@ -122,13 +122,16 @@ struct BudgetTest : CandidatesTest {
     const auto [least, most] = range(settings);
     ASSERT_LT(least, most);
     double before = std::numeric_limits<double>::infinity();
+    int64_t bytesBefore = 0;
     for (int64_t i = 0; i < steps; ++i) {
       const int64_t limit = least + (most - least) * i / (steps - 1);
       std::optional<CandidatePlan> plan = planWithin(limit, settings);
       ASSERT_TRUE(plan) << limit;
       EXPECT_LE(plan->bytes(), limit);
       EXPECT_LE(plan->step.total, before) << limit;
+      EXPECT_GE(plan->bytes(), bytesBefore) << limit;
       before = plan->step.total;
+      bytesBefore = plan->bytes();
     }
     std::string message;
     ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
@@ -151,9 +154,28 @@ TEST_F(BudgetTest, HasCandidatesThatDoNotDependOnTheLimit) {
   ASSERT_TRUE(succeeded(step));
   const std::vector<CheckpointLevels> candidates = checkpointCandidates(step->step());
   ASSERT_EQ(candidates.size(), 1U);
-  EXPECT_EQ(candidates.front().size(), 18U);
-  EXPECT_EQ(candidates.front().front().front().value, "100");
-  EXPECT_EQ(candidates.front().back().front().value, "0");
+  EXPECT_EQ(candidates.front().size(), 16U); // of four uses
+}
+
+/// What each level keeps of so many uses of a block.
+std::vector<std::string> keptOf(ModuleOp model, int64_t uses, int64_t parts) {
+  model->walk([&](nn::RepeatOp blocks) { blocks.setTimes(uses); });
+  FailureOr<Candidates> step = Candidates::make(model, {});
+  std::vector<std::string> kept;
+  for (const TriedSettings &level : checkpointLevels(step->step(), parts))
+    kept.push_back(level.front().value);
+  return kept;
+}
+
+TEST_F(BudgetTest, KeepsLessOfTheFirstUsesFirst) {
+  using testing::ElementsAre;
+  EXPECT_THAT(keptOf(*model, 1, kCoarseParts), ElementsAre("100", "100", "60", "30", "15", "0"));
+  EXPECT_THAT(keptOf(*model, 2, kCoarseParts),
+              ElementsAre("100", "100", "60,100", "30,100", "15,100", "0,100", "15", "0"));
+  EXPECT_THAT(keptOf(*model, 3, kFineParts),
+              ElementsAre("100", "100", "60,100", "2x60,100", "30,60,100", "2x30,100", "15,30,100",
+                          "2x15,100", "0,15,100", "2x0,100", "0,60", "2x0,60", "0,30", "2x0,30", "0,15",
+                          "2x0,15", "0"));
 }
 
 TEST_F(BudgetTest, TakesALevelBetweenCoarseOnes) {
@@ -164,7 +186,7 @@ TEST_F(BudgetTest, TakesALevelBetweenCoarseOnes) {
   ASSERT_TRUE(succeeded(step));
   const CheckpointLevels coarse = checkpointCandidates(step->step()).front(),
                          fine = checkpointCandidates(step->step(), kFineParts).front();
-  EXPECT_EQ(coarse.size(), 22U);
+  EXPECT_EQ(coarse.size(), 20U);
   EXPECT_EQ(fine.size(), 37U);
   const TriedSettings &between = fine[17]; // the level before and the next one are coarse
   EXPECT_EQ(between.front().value, "2x15,5x30,100");
