@@ -70,7 +70,7 @@ def levels():
         counts = sorted({(LAYERS - 1) * part // PARTS for part in range(1, PARTS + 1)} - {0})
         keeps += [[share] * count + [before] * (LAYERS - 1 - count) + [100] for count in counts]
         before = share
-    keeps += [[0] * (LAYERS - 1) + [share] for share in SHARES]
+    keeps += [[0] * (LAYERS - 2) + [15] * 2, [0] * LAYERS]
     for keep in keeps:
         yield ["--activation-checkpointing=full", f"--checkpoint-keep={','.join(map(str, keep))}", "--checkpoint-rest=selective"]
 
