@@ -80,8 +80,10 @@ std::vector<CheckpointLevels> checkpointCandidates(ModuleOp step, int64_t parts)
       settings.push_back({"reshard_after_forward", "false"});
   }
   if (isOpen(step, {"prefetch"})) {
-    candidates.push_back({keeping("0", "selective")});
-    candidates.back().front().push_back({"prefetch", "0"});
+    // What takes the least gathers nothing ahead.
+    candidates.push_back(lastLevels(usesOf(step), /*isFine=*/false));
+    for (TriedSettings &settings : candidates.back())
+      settings.push_back({"prefetch", "0"});
   }
   return candidates;
 }

@@ -14,7 +14,7 @@ FailureOr<size_t> LevelSearch::lastLevel(Cell cell) {
   return choices_.levels.size() - (gathersNothing ? 2 : 1);
 }
 
-FailureOr<size_t> LevelSearch::planEnd(Cell cell) {
+FailureOr<size_t> LevelSearch::planSmallest(Cell cell) {
   constexpr size_t kWithoutShares = 3; // nothing or all of blocks is computed again
   const FailureOr<size_t> last = lastLevel(cell);
   if (failed(last))
@@ -25,18 +25,19 @@ FailureOr<size_t> LevelSearch::planEnd(Cell cell) {
   const size_t before = isAlone ? *last : *last - 1;
   if (failed(plan(cell, {before, *last})))
     return failure();
-  return trials_.bytes(numberOf(cell, before)) < trials_.bytes(numberOf(cell, *last)) ? before : *last;
+  const auto planOf = [&](size_t level) { return trials_[numberOf(cell, level)].plan; };
+  return planOf(before).isSmaller(planOf(*last)) ? before : *last;
 }
 
-FailureOr<size_t> LevelSearch::planNearEnd(Cell cell) {
-  constexpr int64_t kParts = 8; // of what recomputation saves: a use of a block, or two
+FailureOr<size_t> LevelSearch::planSmallestIfClose(Cell cell) {
+  constexpr int64_t kParts = 8; // of what recomputation saves
   const FailureOr<size_t> last = lastLevel(cell);
   if (failed(last) || failed(plan(cell, {*last})))
     return failure();
   const size_t number = numberOf(cell, *last);
   const int64_t saved = trials_.bytes(trials_.firstOf(cell)) - trials_.bytes(number);
   const int64_t missing = -trials_.left(number);
-  return missing > 0 && missing <= saved / kParts ? planEnd(cell) : last;
+  return missing > 0 && missing <= saved / kParts ? planSmallest(cell) : last;
 }
 
 LogicalResult LevelSearch::plan(Cell cell, ArrayRef<size_t> levels) {
@@ -112,7 +113,7 @@ FailureOr<size_t> LevelSearch::planFastest(Cell cell) {
 
 /// Whether a level between the two may be the fastest that fits: from the fastest on, seconds rise.
 bool LevelSearch::mayBeFaster(Cell cell, size_t tooLittle, size_t enough) const {
-  return enough - tooLittle > 1 && !trials_.takesLongerThanBest(trials_.seconds(numberOf(cell, tooLittle)));
+  return enough > tooLittle + 1 && !trials_.takesLongerThanBest(trials_.seconds(numberOf(cell, tooLittle)));
 }
 
 /// Plans one or two levels between one that computes too little again and one that computes enough. Whether
@@ -152,9 +153,11 @@ LogicalResult LevelSearch::planUntilItFits(Cell cell, size_t first) {
   // The step from the first level to the next is larger than others.
   if (failed(last) || failed(plan(cell, {first, std::min(std::max<size_t>(first, 1), *last), *last})))
     return failure();
-  const FailureOr<size_t> end = planNearEnd(cell);
+  const FailureOr<size_t> end = planSmallestIfClose(cell);
   if (failed(end))
     return failure();
+  if (*end <= first) // the fastest level may be the last one
+    return success();
   size_t tooLittle = first, enough = *end;
   if (trials_.fits(numberOf(cell, tooLittle)) || !trials_.fits(numberOf(cell, enough)))
     return success();

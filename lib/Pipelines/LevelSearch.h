@@ -13,11 +13,11 @@ public:
 
   /// The level that computes the most again.
   llvm::FailureOr<size_t> lastLevel(Cell cell);
-  /// Plans the end of the levels. The level that takes the least of those: the last one, or the one before.
-  llvm::FailureOr<size_t> planEnd(Cell cell);
-  /// The same if the last level misses the limit by so little that the one before it may fit; else plans that
-  /// one alone, and returns it.
-  llvm::FailureOr<size_t> planNearEnd(Cell cell);
+  /// Plans the last level and the one before it. The one that takes fewer bytes.
+  llvm::FailureOr<size_t> planSmallest(Cell cell);
+  /// Plans the last level. If that misses the limit by so little that the one before may fit, the same as
+  /// planSmallest(). Else the last level.
+  llvm::FailureOr<size_t> planSmallestIfClose(Cell cell);
   /// The number of the plan of the least seconds. What is computed again takes time. If the step copies, it
   /// may save more: activations need not be copied, and copies have more computation to lie beside. So there
   /// the search begins at the fastest of the first two levels and the last, and goes on if a neighbour is

@@ -147,8 +147,11 @@ LogicalResult Planner::planActivationsOutside(Cell cell) {
   if (trials_.bytes(trials_.numberOf({all, cheap})) <= limit_ &&
       failed(trials_.plan({{hidden, 0}, {hidden, cheap}, {all, 0}})))
     return failure();
+  const FailureOr<size_t> smallest = levels_.planSmallestIfClose(all);
+  if (failed(smallest))
+    return failure();
   const bool recomputes =
-      trials_.fits(trials_.numberOf({all, *last})) && !trials_.fits(trials_.numberOf({all, cheap}));
+      trials_.fits(trials_.numberOf({all, *smallest})) && !trials_.fits(trials_.numberOf({all, cheap}));
   return recomputes ? levels_.planUntilItFits(all, cheap) : success();
 }
 
@@ -225,7 +228,7 @@ FailureOr<bool> Planner::turnsOutToFit(Cell cell, double &least) {
   // Once something fits, the first level says whether this may be faster. It takes the other processor's
   // time.
   const bool bounds = trials_.best() && !choices_.copies(cell);
-  if (failed(trials_.plan({{cell, 0}, {cell, *last}})) || failed(levels_.planNearEnd(cell)))
+  if (failed(trials_.plan({{cell, 0}, {cell, *last}})) || failed(levels_.planSmallestIfClose(cell)))
     return failure();
   const auto secondsOf = [&](size_t level) { return trials_.seconds(trials_.numberOf({cell, level})); };
   least = std::max({least, secondsOf(*last) / kMostSlower, bounds ? secondsOf(0) : 0});
@@ -356,7 +359,7 @@ LogicalResult Planner::planSmallest() {
       if (failed(levels_.planFastest(cell)))
         return failure();
   const std::optional<Trial> smallest = trials_.trialOf(trials_.smallest());
-  return smallest ? LogicalResult(levels_.planEnd(smallest->cell)) : success();
+  return smallest ? LogicalResult(levels_.planSmallest(smallest->cell)) : success();
 }
 
 /// If little but what an op works with is in memory, the most recomputation may take more than a little. Of

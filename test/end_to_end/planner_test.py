@@ -387,6 +387,16 @@ class PlannerTest(harness.EndToEndTest):
             memory = json.loads(Path("report.json").read_text())["memory"]
             self.assertLessEqual(memory["peak"] + memory["unplanned"], limit)
 
+    def test_a_last_level_that_is_the_fastest_and_misses_by_a_byte(self):
+        """If activations are copied, the most recomputation may take the least time. The level before it takes less memory, and is slower."""
+        Path("deep.mlir").write_text(harness.edited(EXAMPLE.read_text(), ("times 4", "times 48")))
+        given = ["--target=cuda", "--gpu-levels=none", "--precision=bf16", "--offload=activations", "--micro-batch=256", "--accumulate=1"]
+        last = ["--activation-checkpointing=full", "--checkpoint-keep=0", "--checkpoint-rest=selective"]
+        (most,) = json.loads(self.trainc("estimate", "deep.mlir", "--json", *given, *last)[0])["strategies"]
+        limit = self.bytes(most) - 1
+        _, err = self.trainc("compile", "deep.mlir", "--compile-to=plan", *given, f"--memory-limit={limit}")
+        self.assertIn("took --activation-checkpointing=full --checkpoint-keep=46x0,15 --checkpoint-rest=selective: ", err)
+
     def test_given_settings_are_not_decided(self):
         given = ["--micro-batch=8", "--activation-checkpointing=none", "--offload=none"]
         peak = self.report(*given)["memory"]
