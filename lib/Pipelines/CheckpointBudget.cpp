@@ -29,14 +29,19 @@ static TriedSettings keeping(const std::string &keep, StringRef rest) {
   return {{"checkpoint_keep", keep}, {"checkpoint_rest", rest.str()}};
 }
 
-/// What uses keep, one after the other, shares that rise; the last one is that of all others: {4, 0}, {2,
-/// 15}, {1, 100} is "4x0,2x15,100", and {4, 0}, {1, 0} is "0".
-static std::string sharesOf(ArrayRef<std::pair<int64_t, int64_t>> countsAndShares) {
-  const int64_t rest = countsAndShares.back().second;
+/// So many uses, one after the other, keep a share.
+using UsesAndShare = std::pair<int64_t, int64_t>;
+
+/// What uses keep, shares that rise; the last one is that of all others: {4, 0}, {2, 15}, {1, 100} is
+/// "4x0,2x15,100", and {4, 0}, {1, 0} is "0".
+static std::string sharesOf(ArrayRef<UsesAndShare> parts) {
+  int64_t rest = 0;
+  for (const auto &[uses, share] : parts)
+    rest = uses > 0 ? share : rest;
   std::string text;
-  for (const auto &[count, share] : countsAndShares)
-    if (count > 0 && share != rest)
-      text += (count > 1 ? std::to_string(count) + "x" : "") + std::to_string(share) + ",";
+  for (const auto &[uses, share] : parts)
+    if (uses > 0 && share != rest)
+      text += (uses > 1 ? std::to_string(uses) + "x" : "") + std::to_string(share) + ",";
   return text + std::to_string(rest);
 }
 
@@ -53,20 +58,26 @@ static CheckpointLevels lastLevels(int64_t uses, bool isFine) {
   return levels;
 }
 
-CheckpointLevels checkpointLevels(ModuleOp step, int64_t parts) {
-  const int64_t uses = usesOf(step), beforeLast = std::max<int64_t>(uses - 1, 0);
+/// Levels in which the first `uses` keep less and less, and the `others` behind them all.
+static CheckpointLevels levelsOf(int64_t uses, int64_t others, int64_t parts) {
   CheckpointLevels levels = {keeping("100", "none"), keeping("100", "selective")};
   int64_t before = 100;
   for (const int64_t share : kShares) {
     int64_t last = 0;
     for (int64_t part = 1; part <= parts; ++part)
-      if (const int64_t count = beforeLast * part / parts; count > last) {
+      if (const int64_t count = uses * part / parts; count > last) {
         levels.push_back(
-            keeping(sharesOf({{count, share}, {beforeLast - count, before}, {1, 100}}), "selective"));
+            keeping(sharesOf({{count, share}, {uses - count, before}, {others, 100}}), "selective"));
         last = count;
       }
     before = share;
   }
+  return levels;
+}
+
+CheckpointLevels checkpointLevels(ModuleOp step, int64_t parts) {
+  const int64_t uses = usesOf(step);
+  CheckpointLevels levels = levelsOf(std::max<int64_t>(uses - 1, 0), 1, parts);
   if (uses > 0)
     llvm::append_range(levels, lastLevels(uses, parts > kCoarseParts));
   return levels;
@@ -85,6 +96,8 @@ std::vector<CheckpointLevels> checkpointCandidates(ModuleOp step, int64_t parts)
     for (TriedSettings &settings : candidates.back())
       settings.push_back({"prefetch", "0"});
   }
+  // If memory is the fullest at the loss, the last use may take the most of all.
+  candidates.push_back(levelsOf(usesOf(step), 0, parts));
   return candidates;
 }
 
@@ -175,9 +188,12 @@ LogicalResult BudgetSearch::plan(ArrayRef<TriedSettings> candidates) {
 }
 
 LogicalResult BudgetSearch::planCoarse() {
-  for (const CheckpointLevels &levels : checkpointCandidates(module_, kCoarseParts))
-    if (failed(plan(levels)))
+  for (const CheckpointLevels &levels : checkpointCandidates(module_, kCoarseParts)) {
+    CheckpointLevels others;
+    llvm::copy_if(levels, std::back_inserter(others), [&](const TriedSettings &each) { return !find(each); });
+    if (failed(plan(others)))
       return failure();
+  }
   return success();
 }
 

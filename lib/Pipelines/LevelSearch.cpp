@@ -15,18 +15,20 @@ FailureOr<size_t> LevelSearch::lastLevel(Cell cell) {
 }
 
 FailureOr<size_t> LevelSearch::planSmallest(Cell cell) {
-  constexpr size_t kWithoutShares = 3; // nothing or all of blocks is computed again
+  constexpr size_t kFirst = 2, kMost = 6; // the levels before the first compute no block again
   const FailureOr<size_t> last = lastLevel(cell);
   if (failed(last))
     return failure();
+  SmallVector<size_t> levels = {*last};
   // What gathers nothing ahead is one more, and has no other before it that does so.
-  const bool isAlone =
-      *last < kWithoutShares || (choices_.mayGatherLate && *last + 1 == choices_.levels.size());
-  const size_t before = isAlone ? *last : *last - 1;
-  if (failed(plan(cell, {before, *last})))
+  if (!choices_.mayGatherLate || *last + 1 < choices_.levels.size())
+    while (levels.size() < kMost && levels.back() > kFirst)
+      levels.push_back(levels.back() - 1);
+  if (failed(plan(cell, levels)))
     return failure();
-  const auto planOf = [&](size_t level) { return trials_[numberOf(cell, level)].plan; };
-  return planOf(before).isSmaller(planOf(*last)) ? before : *last;
+  return *llvm::min_element(levels, [&](size_t a, size_t b) {
+    return trials_[numberOf(cell, a)].plan.isSmaller(trials_[numberOf(cell, b)].plan);
+  });
 }
 
 FailureOr<size_t> LevelSearch::planSmallestIfClose(Cell cell) {

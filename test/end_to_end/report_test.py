@@ -95,7 +95,8 @@ class Document(harness.EndToEndTest):
 
     def test_what_offload_would_save_and_copy(self):
         """Pieces of what goes are in memory in turn, and small tensors stay. So a little less is saved and copied than what the report says."""
-        for options, word in ((["--accumulate=2"], "optimizer"), (["--accumulate=2"], "gradients"), ([], "parameters"), (SHARDED, "optimizer")):
+        for options, word in ((["--accumulate=2"], "optimizer"), (["--accumulate=2"], "gradients"), ([], "parameters"), (SHARDED, "optimizer"),
+                              (["--ranks=2", "--accumulate=2"], "gradients")):
             with self.subTest(word, options=options):
                 plain, compiled = self.document(*options)
                 moves = plain["moves"]
@@ -109,6 +110,12 @@ class Document(harness.EndToEndTest):
                 seconds = copied * moved["plan"]["ranks"] / 1e9  # the ranks of the machine of reference share a disk of so many bytes a second
                 self.assertTrue(0.7 * move["seconds"] < seconds <= move["seconds"], (seconds, move))
                 self.assertNotIn(word, [each["offload"] for each in moved["moves"]["kinds"]])
+
+    def test_how_often_working_copies_are_fetched_is_not_known(self):
+        for options in (["--precision=bf16"], ["--ranks=2"]):
+            moves = {each["offload"]: each["seconds"] for each in self.document(*options)[0]["moves"]["kinds"]}
+            self.assertIsNone(moves["parameters"], options)
+            self.assertGreater(moves["optimizer"], 0, options)
 
     def bytes_on_disk(self, entry):
         """That an entry of model.plan copies from there and to there."""

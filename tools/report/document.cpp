@@ -120,8 +120,9 @@ json movesJson(const Analysis &analysis) {
   const Moves moves = movesOf(analysis);
   json kinds = json::array();
   for (const Move &each : moves.kinds)
-    kinds.push_back(
-        {{"offload", each.offload}, {"bytes", each.bytes}, {"seconds", roundSeconds(each.seconds)}});
+    kinds.push_back({{"offload", each.offload},
+                     {"bytes", each.bytes},
+                     {"seconds", each.seconds ? json(roundSeconds(*each.seconds)) : json()}});
   return kinds.empty() ? json() : json{{"to", moves.to}, {"kinds", kinds}};
 }
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <tuple>
 
 namespace trainc::report {
@@ -45,26 +46,31 @@ struct Trips {
 };
 
 std::vector<Trips> tripsOf(const Analysis &analysis) {
-  uint64_t microSteps = 1;
-  for (const EntryAnalysis &entry : analysis.entries)
-    microSteps = std::max(microSteps, entry.runs);
+  const uint64_t microSteps = analysis.plan.training() ? analysis.plan.training()->accumulate() : 1;
   return {{"optimizer", Kind::Optimizer, 1, 1}, // by the update
           {"gradients", Kind::Gradient, microSteps + 2, microSteps + 1},
           {"parameters", Kind::Parameter, 2 * microSteps + 1, 1}, // by forwards, backwards and the update
           {"activations", Kind::Activation, microSteps, microSteps}};
 }
 
-/// Bytes of a kind that live across entries in the device's memory.
-uint64_t persistentBytes(const Analysis &analysis, Kind kind) {
-  const fb::Plan &plan = analysis.plan;
+/// What lives across entries in the device's memory.
+struct Persistent {
   uint64_t bytes = 0;
+  std::set<fb::DType> types;
+};
+
+Persistent persistentOf(const Analysis &analysis, Kind kind) {
+  const fb::Plan &plan = analysis.plan;
+  Persistent found;
   for (uint32_t i = 0; i < plan.buffers()->size(); ++i) {
     const fb::Buffer &buffer = *plan.buffers()->Get(i);
     const fb::Arena &arena = *plan.arenas()->Get(buffer.arena());
-    if (isLimited(plan, arena) && arena.persistent() && analysis.labels.kind(i) == kind)
-      bytes += buffer.bytes();
+    if (!isLimited(plan, arena) || !arena.persistent() || analysis.labels.kind(i) != kind)
+      continue;
+    found.bytes += buffer.bytes();
+    found.types.insert(buffer.dtype());
   }
-  return bytes;
+  return found;
 }
 
 uint64_t keptActivations(const Analysis &analysis) {
@@ -84,13 +90,15 @@ Moves movesOf(const Analysis &analysis) {
   const Verdict verdict = verdictOf(analysis);
   for (const Trips &trips : tripsOf(analysis)) {
     const auto kind = static_cast<size_t>(trips.kind);
-    const uint64_t bytes =
-        trips.kind == Kind::Activation ? keptActivations(analysis) : persistentBytes(analysis, trips.kind);
+    const Persistent held = persistentOf(analysis, trips.kind);
+    const uint64_t bytes = trips.kind == Kind::Activation ? keptActivations(analysis) : held.bytes;
     if (bytes == 0 || verdict.host[kind] + verdict.disk[kind] > 0)
       continue;
-    const double seconds = static_cast<double>(bytes) * (static_cast<double>(trips.fetches) / rates.fetch +
-                                                         static_cast<double>(trips.stores) / rates.store);
-    moves.kinds.push_back({trips.offload, bytes, seconds});
+    moves.kinds.push_back({trips.offload, bytes});
+    if (trips.kind != Kind::Parameter || (analysis.plan.ranks() == 1 && held.types.size() == 1))
+      moves.kinds.back().seconds =
+          static_cast<double>(bytes) * (static_cast<double>(trips.fetches) / rates.fetch +
+                                        static_cast<double>(trips.stores) / rates.store);
   }
   std::ranges::sort(moves.kinds, [](const Move &a, const Move &b) {
     return std::tie(b.bytes, a.offload) < std::tie(a.bytes, b.offload);

@@ -4,6 +4,7 @@
 #include "tools/report/analysis.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,9 @@ struct Move {
   std::string offload; ///< the option's word: "optimizer"
   uint64_t bytes = 0;  ///< that the device's memory holds: the most that it saves. Of activations those that
                        ///< are kept over the peak
-  double seconds = 0;  ///< of a step's copies of these bytes, if computation hides none of them
+  /// Of a step's copies of these bytes, if computation hides none of them. None for parameters of several
+  /// ranks or with working copies: how often each byte of these is fetched is not known.
+  std::optional<double> seconds = {};
 };
 
 struct Moves {

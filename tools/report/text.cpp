@@ -111,8 +111,8 @@ void addMoves(const Analysis &analysis, Lines &lines) {
   lines.add("\nWhat keeping it on {} would save at most, and copy in a step:",
             moves.to == "disk" ? "disk" : "the host");
   for (const Move &each : moves.kinds)
-    lines.add("  {:>10} for {:>8}  --offload={}", formatBytes(each.bytes), secondsText(each.seconds),
-              each.offload);
+    lines.add("  {:>10} for {:>8}  --offload={}", formatBytes(each.bytes),
+              each.seconds ? secondsText(*each.seconds) : "?", each.offload);
 }
 
 void addLargestBatches(const Analysis &analysis, Lines &lines) {

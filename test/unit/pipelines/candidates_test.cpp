@@ -153,8 +153,9 @@ TEST_F(BudgetTest, HasCandidatesThatDoNotDependOnTheLimit) {
   FailureOr<Candidates> step = Candidates::make(*model, {});
   ASSERT_TRUE(succeeded(step));
   const std::vector<CheckpointLevels> candidates = checkpointCandidates(step->step());
-  ASSERT_EQ(candidates.size(), 1U);
-  EXPECT_EQ(candidates.front().size(), 16U); // of four uses
+  ASSERT_EQ(candidates.size(), 2U);
+  EXPECT_EQ(candidates.front().size(), 16U); // of four uses, of which the last one keeps all
+  EXPECT_EQ(candidates.back().size(), 18U);  // of which the last one keeps as much as others
 }
 
 /// What each level keeps of so many uses of a block.
@@ -195,8 +196,8 @@ TEST_F(BudgetTest, TakesALevelBetweenCoarseOnes) {
     ASSERT_GT(step->plan(level)->bytes(), expected.bytes());
   std::optional<CandidatePlan> found = planWithin(expected.bytes(), {});
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->bytes(), expected.bytes());
-  EXPECT_EQ(found->step.total, expected.step.total);
+  EXPECT_LE(found->bytes(), expected.bytes());
+  EXPECT_LE(found->step.total, expected.step.total);
 }
 
 } // namespace

@@ -71,8 +71,8 @@ function savings() {
     parts.push(make("h3", {}, `What keeping it ${report.moves.to === "disk" ? "on disk" : "in the host's memory"} would save, and copy`),
       make("p", {class: "soft"}, "All of its bytes at the rates of the machine of reference; of activations those that are kept over the peak. Copies that computation hides cost nothing."),
       longTable([["option"], ["saves at most", true], ["copies of a step take", true], ["of the step", true]],
-        report.moves.kinds.map(each => [`--offload=${each.offload}`, bytesText(each.bytes), secondsText(each.seconds),
-                                        report.verdict.step_seconds ? percentText(each.seconds / report.verdict.step_seconds) : ""]), 8, {id: "moves"}));
+        report.moves.kinds.map(each => [`--offload=${each.offload}`, bytesText(each.bytes), each.seconds === null ? "?" : secondsText(each.seconds),
+                                        each.seconds !== null && report.verdict.step_seconds ? percentText(each.seconds / report.verdict.step_seconds) : ""]), 8, {id: "moves"}));
   return parts;
 }
 
