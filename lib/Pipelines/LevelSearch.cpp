@@ -14,15 +14,15 @@ FailureOr<size_t> LevelSearch::lastLevel(Cell cell) {
   return choices_.levels.size() - (gathersNothing ? 2 : 1);
 }
 
-FailureOr<size_t> LevelSearch::planSmallest(Cell cell) {
-  constexpr size_t kFirst = 2, kMost = 6; // the levels before the first compute no block again
+FailureOr<size_t> LevelSearch::planSmallest(Cell cell, size_t count) {
+  constexpr size_t kFirst = 2; // those before compute no block again
   const FailureOr<size_t> last = lastLevel(cell);
   if (failed(last))
     return failure();
   SmallVector<size_t> levels = {*last};
   // What gathers nothing ahead is one more, and has no other before it that does so.
   if (!choices_.mayGatherLate || *last + 1 < choices_.levels.size())
-    while (levels.size() < kMost && levels.back() > kFirst)
+    while (levels.size() < count && levels.back() > kFirst)
       levels.push_back(levels.back() - 1);
   if (failed(plan(cell, levels)))
     return failure();
@@ -39,7 +39,7 @@ FailureOr<size_t> LevelSearch::planSmallestIfClose(Cell cell) {
   const size_t number = numberOf(cell, *last);
   const int64_t saved = trials_.bytes(trials_.firstOf(cell)) - trials_.bytes(number);
   const int64_t missing = -trials_.left(number);
-  return missing > 0 && missing <= saved / kParts ? planSmallest(cell) : last;
+  return missing > 0 && missing <= saved / kParts ? planSmallest(cell, 2) : last;
 }
 
 LogicalResult LevelSearch::plan(Cell cell, ArrayRef<size_t> levels) {

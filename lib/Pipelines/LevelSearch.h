@@ -13,10 +13,10 @@ public:
 
   /// The level that computes the most again.
   llvm::FailureOr<size_t> lastLevel(Cell cell);
-  /// Plans the last levels: to make a block again takes memory, too. The one of the least bytes.
-  llvm::FailureOr<size_t> planSmallest(Cell cell);
-  /// Plans the last level. If that misses the limit by so little that one before may fit, the same as
-  /// planSmallest(). Else the last level.
+  /// Plans so many of the last levels: to make a block again takes memory, too. The one of the least bytes.
+  llvm::FailureOr<size_t> planSmallest(Cell cell, size_t count);
+  /// Plans the last level, and the one before if the last misses the limit by so little that this may fit.
+  /// The one of the least bytes.
   llvm::FailureOr<size_t> planSmallestIfClose(Cell cell);
   /// The number of the plan of the least seconds. What is computed again takes time. If the step copies, it
   /// may save more: activations need not be copied, and copies have more computation to lie beside. So there

@@ -20,6 +20,9 @@ constexpr size_t kDivisionsAtOnce = 2;
 /// is a third of a step, and what it does not gather ahead takes at most as long as what lay beside.
 constexpr double kMostSlower = 3;
 
+/// How many of the last levels may take the least.
+constexpr size_t kLastLevels = 6;
+
 /// Words that say what stays gathered.
 const StringRef kReuseWords[] = {"max_reuse_distance", "reshard_after_forward"};
 
@@ -359,7 +362,7 @@ LogicalResult Planner::planSmallest() {
       if (failed(levels_.planFastest(cell)))
         return failure();
   const std::optional<Trial> smallest = trials_.trialOf(trials_.smallest());
-  return smallest ? LogicalResult(levels_.planSmallest(smallest->cell)) : success();
+  return smallest && !fits() ? LogicalResult(levels_.planSmallest(smallest->cell, kLastLevels)) : success();
 }
 
 /// If little but what an op works with is in memory, the most recomputation may take more than a little. Of
