@@ -1,7 +1,7 @@
 #include "lib/Pipelines/Planner.h"
 
 #include "dialects/Train/ProgramSettings.h"
-#include "lib/Pipelines/CheckpointBudget.h"
+#include "lib/Pipelines/CheckpointLevels.h"
 #include "lib/Pipelines/LevelSearch.h"
 #include "lib/Pipelines/Unsharding.h"
 

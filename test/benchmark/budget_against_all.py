@@ -18,7 +18,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SHARES = [0, 15, 30, 60, 100]  # of lib/Pipelines/CheckpointBudget.cpp
+SHARES = [0, 15, 30, 60, 100]  # of lib/Pipelines/CheckpointLevels.cpp
 LIMITS = 50
 MIB = 1 << 20
 

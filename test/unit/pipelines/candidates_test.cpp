@@ -1,5 +1,5 @@
 // Candidates are planned as the compiler plans them, and a budget takes the fastest that fits.
-#include "lib/Pipelines/CheckpointBudget.h"
+#include "lib/Pipelines/CheckpointLevels.h"
 
 #include "dialects/NN/NN.h"
 #include "lib/Codegen/Target.h"

@@ -1,0 +1,98 @@
+#include "lib/Pipelines/CheckpointLevels.h"
+
+#include "dialects/Train/ProgramSettings.h"
+#include "lib/Pipelines/Unsharding.h"
+#include "lib/Remat/BlockUses.h"
+
+using namespace mlir;
+
+namespace trainc {
+
+/// Shares of their bytes that uses of blocks keep, one after the other, in percent.
+static constexpr int64_t kLeastShare = 15, kShares[] = {60, 30, kLeastShare, 0};
+
+static int64_t usesOf(ModuleOp step) {
+  for (auto program : step.getOps<train::ProgramOp>()) {
+    const train::CheckpointSettings settings = train::checkpointsOf(program);
+    return countUses(step, {.blocks = settings.blocks, .every = settings.every});
+  }
+  return 0;
+}
+
+static TriedSettings keeping(const std::string &keep, StringRef rest) {
+  return {{"checkpoint_keep", keep}, {"checkpoint_rest", rest.str()}};
+}
+
+/// So many uses, one after the other, keep a share.
+using UsesAndShare = std::pair<int64_t, int64_t>;
+
+/// What uses keep, shares that rise; the last one is that of all others: {4, 0}, {2, 15}, {1, 100} is
+/// "4x0,2x15,100", and {4, 0}, {1, 0} is "0".
+static std::string sharesOf(ArrayRef<UsesAndShare> parts) {
+  int64_t rest = 0;
+  for (const auto &[uses, share] : parts)
+    rest = uses > 0 ? share : rest;
+  std::string text;
+  for (const auto &[uses, share] : parts)
+    if (uses > 0 && share != rest)
+      text += (uses > 1 ? std::to_string(uses) + "x" : "") + std::to_string(share) + ",";
+  return text + std::to_string(rest);
+}
+
+/// The ends of levels, if all uses before keep nothing: what the last one keeps, and the last two. To make a
+/// use's values again takes memory, too. So if two keep a little, that may take the least.
+static CheckpointLevels lastLevels(int64_t uses, bool isFine) {
+  CheckpointLevels levels;
+  for (const int64_t share : kShares) {
+    if (uses > 1 && share > 0 && (isFine || share == kLeastShare))
+      levels.push_back(keeping(sharesOf({{uses - 2, 0}, {2, share}}), "selective"));
+    if (isFine || share == 0 || uses == 1)
+      levels.push_back(keeping(sharesOf({{uses - 1, 0}, {1, share}}), "selective"));
+  }
+  return levels;
+}
+
+/// Levels in which the first `uses` keep less and less, and the `others` behind them all.
+static CheckpointLevels levelsOf(int64_t uses, int64_t others, int64_t parts) {
+  CheckpointLevels levels = {keeping("100", "none"), keeping("100", "selective")};
+  int64_t before = 100;
+  for (const int64_t share : kShares) {
+    int64_t last = 0;
+    for (int64_t part = 1; part <= parts; ++part)
+      if (const int64_t count = uses * part / parts; count > last) {
+        levels.push_back(
+            keeping(sharesOf({{count, share}, {uses - count, before}, {others, 100}}), "selective"));
+        last = count;
+      }
+    before = share;
+  }
+  return levels;
+}
+
+CheckpointLevels checkpointLevels(ModuleOp step, int64_t parts) {
+  const int64_t uses = usesOf(step);
+  CheckpointLevels levels = levelsOf(std::max<int64_t>(uses - 1, 0), 1, parts);
+  if (uses > 0)
+    llvm::append_range(levels, lastLevels(uses, parts > kCoarseParts));
+  return levels;
+}
+
+std::vector<CheckpointLevels> checkpointCandidates(ModuleOp step, int64_t parts) {
+  std::vector<CheckpointLevels> candidates = {checkpointLevels(step, parts)};
+  if (isOpen(step, {"max_reuse_distance", "reshard_after_forward"})) {
+    candidates.push_back(candidates.front());
+    for (TriedSettings &settings : candidates.back())
+      settings.push_back({"reshard_after_forward", "false"});
+  }
+  if (isOpen(step, {"prefetch"})) {
+    // What takes the least gathers nothing ahead.
+    candidates.push_back(lastLevels(usesOf(step), /*isFine=*/false));
+    for (TriedSettings &settings : candidates.back())
+      settings.push_back({"prefetch", "0"});
+  }
+  // If memory is the fullest at the loss, the last use may take the most of all.
+  candidates.push_back(levelsOf(usesOf(step), 0, parts));
+  return candidates;
+}
+
+} // namespace trainc
