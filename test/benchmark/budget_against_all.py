@@ -35,7 +35,7 @@ nothing changes are left out.
 """
 
 TAIL = """
-* A budget plans some forty: the first blocks keep one share, the next ones another, and the last one all or as much as these. A finer choice would cost plans. With four blocks one share more of one block is
+* A budget plans some forty of them: the first blocks keep one share, the next ones another, and the last one all or as much as these. A finer choice would cost plans. With four blocks one share more of one block is
   a large step, so what is lost is more than with twelve.
 * What the last block drops comes back first, while all others still wait. So to drop it saves nothing, unless memory is the fullest at the loss.
 """
