@@ -63,7 +63,7 @@ public:
   void choose(Planning &planning);
 
 private:
-  LogicalResult plan(ArrayRef<TriedSettings> candidates); ///< by several threads
+  LogicalResult plan(ArrayRef<TriedSettings> levels); ///< that are not planned, by several threads
   LogicalResult planBetween(const TriedSettings &coarse, ArrayRef<TriedSettings> levels, int64_t least);
   const PlannedStrategy *find(const TriedSettings &settings) const; ///< null if it is not planned
   const PlannedStrategy *smallestOf(const CheckpointLevels &levels) const;
@@ -84,7 +84,10 @@ const PlannedStrategy *BudgetSearch::find(const TriedSettings &settings) const {
   return found == planned_.end() ? nullptr : &*found;
 }
 
-LogicalResult BudgetSearch::plan(ArrayRef<TriedSettings> candidates) {
+LogicalResult BudgetSearch::plan(ArrayRef<TriedSettings> levels) {
+  CheckpointLevels candidates;
+  llvm::copy_if(levels, std::back_inserter(candidates),
+                [&](const TriedSettings &each) { return !find(each); });
   std::vector<std::optional<CandidatePlan>> made(candidates.size());
   const auto planOne = [&](size_t i) -> LogicalResult {
     FailureOr<CandidatePlan> plan = step_.plan(candidates[i]);
@@ -100,12 +103,9 @@ LogicalResult BudgetSearch::plan(ArrayRef<TriedSettings> candidates) {
 }
 
 LogicalResult BudgetSearch::planCoarse() {
-  for (const CheckpointLevels &levels : checkpointCandidates(module_, kCoarseParts)) {
-    CheckpointLevels others;
-    llvm::copy_if(levels, std::back_inserter(others), [&](const TriedSettings &each) { return !find(each); });
-    if (failed(plan(others)))
+  for (const CheckpointLevels &levels : checkpointCandidates(module_, kCoarseParts))
+    if (failed(plan(levels)))
       return failure();
-  }
   return success();
 }
 

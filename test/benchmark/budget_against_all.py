@@ -10,17 +10,16 @@ Takes ten minutes on two cores. Exit codes: 0; 1 if a program failed or a limit 
 import argparse
 import concurrent.futures
 import itertools
-import json
 import os
 import pathlib
 import re
-import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-SHARES = [0, 15, 30, 60, 100]  # of lib/Pipelines/CheckpointLevels.cpp
+import planner_against_all
+from planner_against_all import MIB, ROOT
+
+SHARES = sorted([100, *planner_against_all.SHARES])
 LIMITS = 50
-MIB = 1 << 20
 
 HEAD = """# A budget beside other ways to keep shares of blocks
 
@@ -57,29 +56,20 @@ MODELS = [
 ]
 
 
-def run(*command):
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"{' '.join(map(str, command))} ended with {done.returncode}:\n{done.stderr[-2000:]}")
-    return done
-
-
 def estimate(trainc, model, keep, rest="selective"):
     """Bytes that the plan needs, and its seconds."""
     again = ["--activation-checkpointing=full", f"--checkpoint-keep={keep}", f"--checkpoint-rest={rest}"]
-    done = run(trainc, "estimate", model.path, "--json", "--offload=none", *model.options, *again)
-    (strategy,) = json.loads(done.stdout)["strategies"]
-    return strategy["needed_bytes"], strategy["predicted_step_seconds"]
+    return planner_against_all.estimate(trainc, model.path, ["--offload=none", *model.options, *again])
 
 
 def decide(trainc, model, limit):
     """What the budget keeps, inside blocks and outside."""
     budget = ["--activation-checkpointing=budget", f"--memory-limit={limit}"]
-    done = run(trainc, "compile", model.path, "--compile-to=plan", "--offload=none", *model.options, *budget)
-    keep = re.search(r"^took .*--checkpoint-keep=(\S+?):? ", done.stderr, re.MULTILINE)
-    rest = re.search(r"^took .*--checkpoint-rest=(\S+?):? ", done.stderr, re.MULTILINE)
-    if not keep:
-        sys.exit(f"the budget of {limit} bytes took nothing:\n{done.stderr[-2000:]}")
+    code, _, err = planner_against_all.run(trainc, "compile", model.path, "--compile-to=plan", "--offload=none", *model.options, *budget)
+    keep = re.search(r"^took .*--checkpoint-keep=(\S+?):? ", err, re.MULTILINE)
+    rest = re.search(r"^took .*--checkpoint-rest=(\S+?):? ", err, re.MULTILINE)
+    if code or not keep:
+        sys.exit(f"the budget of {limit} bytes ended with {code}, and took nothing:\n{err[-2000:]}")
     return keep[1], rest[1] if rest else "selective"
 
 
@@ -90,7 +80,7 @@ def short(keep):
 
 
 def compare(trainc, model):
-    """Prints a table. The most that is lost."""
+    """Prints a table."""
     ways = model.ways()
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         found = [(*numbers, way) for numbers, way in zip(pool.map(lambda way: estimate(trainc, model, way), ways), ways)]

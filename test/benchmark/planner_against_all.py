@@ -102,9 +102,9 @@ def run(*command):
     return done.returncode, done.stdout, done.stderr
 
 
-def estimate(trainc, ranks, options):
+def estimate(trainc, model, options):
     """Bytes that the strategy needs, and its seconds."""
-    code, out, err = run(trainc, "estimate", MODEL, "--json", f"--ranks={ranks}", *options)
+    code, out, err = run(trainc, "estimate", model, "--json", *options)
     if code:
         sys.exit(f"trainc estimate {' '.join(options)} ended with {code}:\n{err[-2000:]}")
     (strategy,) = json.loads(out)["strategies"]
@@ -138,8 +138,8 @@ def compare(trainc, ranks):
     """Prints a table for some limits."""
     strategies = list(all_strategies(ranks))
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = list(pool.map(lambda options: estimate(trainc, ranks, options), strategies))
-    least, most = min(needed for needed, _ in found), estimate(trainc, ranks, given([]))[0]
+        found = list(pool.map(lambda options: estimate(trainc, MODEL, [f"--ranks={ranks}", *options]), strategies))
+    least, most = min(needed for needed, _ in found), estimate(trainc, MODEL, [f"--ranks={ranks}", *given([])])[0]
     print(f"\n## On {ranks} rank{'s' if ranks > 1 else ''}: {len(strategies)} strategies\n\n| limit, MiB | strategies that fit | the fastest of all | needs, MiB | step, ms | "
           "the planner takes | of plans tried | needs, MiB | step, ms | slower by |\n|---|---|---|---|---|---|---|---|---|---|")  # fmt: skip
     for share in BETWEEN:
@@ -151,7 +151,7 @@ def compare(trainc, ranks):
         if taken is None:
             print(row + "nothing | | | | |", flush=True)
             continue
-        its_needed, its_seconds = estimate(trainc, ranks, given(taken))
+        its_needed, its_seconds = estimate(trainc, MODEL, [f"--ranks={ranks}", *given(taken)])
         print(row + f"{shown(taken)} | {tried} | {its_needed / MIB:.1f} | {its_seconds * 1e3:.2f} | {its_seconds / seconds - 1:+.2%} |", flush=True)
 
 

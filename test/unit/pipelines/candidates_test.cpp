@@ -156,6 +156,10 @@ TEST_F(BudgetTest, HasCandidatesThatDoNotDependOnTheLimit) {
   ASSERT_EQ(candidates.size(), 2U);
   EXPECT_EQ(candidates.front().size(), 16U); // of four uses, of which the last one keeps all
   EXPECT_EQ(candidates.back().size(), 18U);  // of which the last one keeps as much as others
+  for (const CheckpointLevels &levels : candidates) {
+    EXPECT_EQ(levels.front().front().value, "100");
+    EXPECT_EQ(levels.back().front().value, "0");
+  }
 }
 
 /// What each level keeps of so many uses of a block.
@@ -196,8 +200,8 @@ TEST_F(BudgetTest, TakesALevelBetweenCoarseOnes) {
     ASSERT_GT(step->plan(level)->bytes(), expected.bytes());
   std::optional<CandidatePlan> found = planWithin(expected.bytes(), {});
   ASSERT_TRUE(found);
-  EXPECT_LE(found->bytes(), expected.bytes());
-  EXPECT_LE(found->step.total, expected.step.total);
+  EXPECT_EQ(found->bytes(), expected.bytes());
+  EXPECT_EQ(found->step.total, expected.step.total);
 }
 
 } // namespace
