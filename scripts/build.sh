@@ -1,9 +1,7 @@
 #!/usr/bin/env bash
-# Sets up the machine, configures and builds everything into build/; programs end up in build/bin. TRAINC_CONFIGURE: further
-# options for the first configuration.
+# Sets up the machine, configures and builds everything into build/; programs end up in build/bin. Arguments go to `cmake --build`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 ./scripts/setup.sh
-# shellcheck disable=SC2086 # several options
-[ -f build/build.ninja ] || cmake --preset release ${TRAINC_CONFIGURE:-}
+[ -f build/build.ninja ] || cmake --preset release
 cmake --build --preset release "$@"

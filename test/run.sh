@@ -10,12 +10,9 @@ cd "$(dirname "$0")/.."
 
 stage() { printf '\n== %s (after %d min %02d s)\n' "$1" $((SECONDS / 60)) $((SECONDS % 60)); }
 
-# Builds from nothing take half of the time with several files in one; developers' builds of a few files do not.
-build() { TRAINC_CONFIGURE="-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=16" ./scripts/build.sh "$@"; }
-
 release() {
   stage "build"
-  build
+  ./scripts/build.sh
   cmake --build build --target benchmarks # no test runs them, but they go on compiling
   stage "tests of the release build"
   ctest --test-dir build --output-on-failure -j2 "$@"
@@ -23,7 +20,7 @@ release() {
 
 sanitizers() {
   stage "the compiler that makes plans for the sanitized runtime"
-  build --target trainc
+  ./scripts/build.sh --target trainc
 
   stage "AddressSanitizer and UndefinedBehaviorSanitizer: runtime tests, and the fuzzers for ten seconds each"
   cmake --preset asan >/dev/null
@@ -42,14 +39,14 @@ sanitizers() {
 
 matrix() {
   stage "build"
-  build --target trainc trainrun
+  ./scripts/build.sh --target trainc trainrun
   stage "every combination of settings"
   TRAINC_ALL_COMBINATIONS=1 python3 test/end_to_end/memory_matrix_test.py MemoryMatrixTest.test_every_combination
 }
 
 packages() {
   stage "build"
-  build
+  ./scripts/build.sh
   stage "packages on a clean Debian 12"
   test/packages/clean_root.sh build
 }

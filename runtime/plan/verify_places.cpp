@@ -9,6 +9,7 @@
 // fetches, and an update makes moments, weights and working copies from each other.
 //
 // How much copies move, and when, the other parts of the verifier prove (verify_spaces.cpp, verify_flow.cpp).
+#include "runtime/plan/streams.h"
 #include "runtime/plan/verify.h"
 
 #include <set>
