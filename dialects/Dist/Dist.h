@@ -1,4 +1,4 @@
-// The dist dialect: collectives between ranks, as pairs of start and wait, and tensors in one flat piece.
+// The dist dialect: collectives as start/wait pairs, and flat tensors that concatenate others.
 #pragma once
 
 #include "mlir/IR/Builders.h"
@@ -14,7 +14,7 @@
 #include "dialects/Dist/DistDialect.h.inc"
 
 namespace trainc::dist {
-/// What starts and waits of collectives write to.
+/// Side-effect resource written by the start and the wait of a collective.
 struct Communication : mlir::SideEffects::Resource::Base<Communication> {
   llvm::StringRef getName() final { return "communication"; }
 };

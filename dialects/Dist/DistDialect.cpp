@@ -1,4 +1,4 @@
-// Registration of the dialect; starts and waits come in pairs.
+// Registration and verifiers of the dist dialect.
 #include "dialects/Dist/Dist.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -18,12 +18,12 @@ void DistDialect::initialize() {
 #define GET_OP_CLASSES
 #include "dialects/Dist/DistOps.cpp.inc"
 
-/// Nothing but one dist.wait may use what a collective is still making.
+/// Verifies that the result of a start has one use, a dist.wait.
 static LogicalResult verifyStart(Operation *op) {
   for (Operation *user : op->getUsers())
     if (!isa<WaitOp>(user)) {
       InFlightDiagnostic error =
-          op->emitOpError("is still under way where its value is used; expected a dist.wait between");
+          op->emitOpError("is still in flight where its value is used; expected a dist.wait between");
       error.attachNote(user->getLoc()) << "the use";
       return error;
     }
@@ -33,7 +33,8 @@ static LogicalResult verifyStart(Operation *op) {
   return success();
 }
 
-/// `whole` must be one or more times `part` along dimension 0, of the same elements unless the part is wider.
+/// Verifies that `whole` consists of equal shards of type `part` along dimension 0. The element types are
+/// equal, unless `widens`.
 static LogicalResult verifyParts(Operation *op, Value whole, Value part, bool widens = false) {
   auto of = cast<RankedTensorType>(whole.getType()), type = cast<RankedTensorType>(part.getType());
   const bool fits = of.getRank() > 0 && of.getRank() == type.getRank() &&
@@ -41,12 +42,12 @@ static LogicalResult verifyParts(Operation *op, Value whole, Value part, bool wi
                     of.getDimSize(0) % type.getDimSize(0) == 0 &&
                     of.getShape().drop_front() == type.getShape().drop_front();
   return fits ? success()
-              : op->emitOpError() << type << " is no equal part of " << of << " along dimension 0";
+              : op->emitOpError() << type << " is not an equal shard of " << of << " along dimension 0";
 }
 
 LogicalResult AllReduceStartOp::verify() { return verifyStart(*this); }
 
-/// Sums of bf16 or f16 numbers may stay what they are made in.
+/// A reduce-scatter of bf16 or f16 may give its sums in f32.
 LogicalResult ReduceScatterStartOp::verify() {
   if (failed(verifyStart(*this)))
     return failure();
@@ -70,7 +71,8 @@ LogicalResult WaitOp::verify() {
   return success();
 }
 
-/// Element types must agree, and the elements from `offset` on fit into the flat tensor.
+/// Verifies that `member` has the element type of `flat`, and that its elements fit into `flat` from `offset`
+/// on.
 static LogicalResult verifyMember(Operation *op, Value flat, Type member, int64_t offset) {
   auto type = cast<RankedTensorType>(flat.getType()), part = cast<RankedTensorType>(member);
   if (type.getRank() != 1 || type.getElementType() != part.getElementType())

@@ -12,10 +12,10 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def Dist_Dialect : Dialect {
   let name = "dist";
   let cppNamespace = "::trainc::dist";
-  let summary = "What the ranks of a job do together";
+  let summary = "Collectives between the ranks of a job";
   let description = [{
-    From the phase `spmd` on, an entry is what one rank does, and all ranks run the same one. A collective is a pair, a start and a
-    wait. Only the wait may use the value that the start gives, and computing goes on between the two.
+    From the phase `spmd` on, an entry is the program of one rank, and all ranks run the same program. A collective is a start/wait pair.
+    Only the wait may use the result of the start. Computation between start and wait overlaps with the collective.
 
     ```mlir
     %pending = dist.all_reduce_start %gradient : tensor<768x768xf32>
@@ -23,20 +23,19 @@ def Dist_Dialect : Dialect {
     %sum = dist.wait %pending : tensor<768x768xf32>
     ```
 
-    Starts of the same kind and group that have the same `message` are one after the other and go together: one collective of the plan.
-    A sum of gradients may name `of`, the state of their parameters.
+    Adjacent starts of the same kind and group that have the same `message` become one collective of the plan. A sum of gradients may name
+    the parameter state with `of`.
 
-    If states are divided inside groups of ranks (hybrid sharding), a collective may be `in shard` or `in replica`. The ranks of one
-    group meet `in shard`. The ranks that have the same part meet `in replica`.
+    With hybrid sharding, states are sharded within groups of ranks. A collective `in shard` runs over the ranks of one such group. A
+    collective `in replica` runs over the ranks that hold the same shard.
 
-    Tensors that are sharded together lie one after the other in a flat one (`dist.pack`, `dist.member`), of which a rank may have its
-    part (`dist.part`).
+    Tensors that are sharded together are members of one flat tensor (`dist.pack`, `dist.member`). `dist.part` is the shard of one rank.
   }];
 }
 
 class Dist_Op<string mnemonic, list<Trait> traits = []> : Op<Dist_Dialect, mnemonic, traits>;
 
-// An op without instructions: where a flat tensor and its members are the same bytes.
+// An op without instructions: its results and operands share the bytes of a flat tensor.
 class Dist_PlaceOp<string mnemonic, string kernelClass>
     : Dist_Op<mnemonic, [Pure, DeclareOpInterfaceMethods<ExecutableOpInterface, ["getFlatOffset"]>]> {
   let extraClassDefinition = "::trainc::KernelClass $cppClass::getKernelClass() { return ::trainc::KernelClass::"
@@ -44,12 +43,12 @@ class Dist_PlaceOp<string mnemonic, string kernelClass>
   let hasVerifier = 1;
 }
 
-// A start and its wait do something to what is under way between them: no pass erases one of the two, or makes two equal
-// ones one. SSA alone orders them; collectives meet in the order in which they stand, which is that of all ranks.
+// Starts and waits have side effects on a collective in flight, so that no pass erases one of them or merges two equal ones. // Collectives
+// match across ranks by their order in the entry.
 def Dist_Communication : Resource<"::trainc::dist::Communication">;
 def Dist_Pending : Res<AnyStaticShapeTensor, "", [MemWrite<Dist_Communication>]>;
 
-// Begins a collective; nothing but a dist.wait may use the result.
+// Starts a collective; only a dist.wait may use the result.
 class Dist_StartOp<string mnemonic, string kind, list<Trait> traits = []>
     : Dist_Op<mnemonic, [DeclareOpInterfaceMethods<ExecutableOpInterface>, DeclareOpInterfaceMethods<CollectiveOpInterface>] # traits> {
   let extraClassDefinition = [{
@@ -60,10 +59,10 @@ class Dist_StartOp<string mnemonic, string kind, list<Trait> traits = []>
 }
 
 def Dist_AllReduceStartOp : Dist_StartOp<"all_reduce_start", "all_reduce", [SameOperandsAndResultType]> {
-  let summary = "begins to sum a value over all ranks";
+  let summary = "starts a sum of a value over all ranks";
   let description = [{
-    Sums element by element over a binary tree of the ranks' numbers that is aligned at powers of two: ((0 + 1) + (2 + 3)) + ...
-    Every rank gets the same bits. Numbers of bf16 or f16 are added in f32, and the sum is rounded once.
+    Sums each element over a binary tree of the ranks, aligned at powers of two: ((0 + 1) + (2 + 3)) + ... Every rank gets the same bits.
+    bf16 and f16 numbers are summed in f32, and the sum is rounded once.
   }];
   let arguments = (ins AnyStaticShapeTensor:$value, DefaultValuedAttr<RankGroup, "::trainc::RankGroup::all">:$group,
                        OptionalAttr<FlatSymbolRefAttr>:$of, OptionalAttr<I64Attr>:$message);
@@ -72,10 +71,10 @@ def Dist_AllReduceStartOp : Dist_StartOp<"all_reduce_start", "all_reduce", [Same
 }
 
 def Dist_ReduceScatterStartOp : Dist_StartOp<"reduce_scatter_start", "reduce_scatter"> {
-  let summary = "begins to sum a value over all ranks, of which each keeps its part";
+  let summary = "starts a sum of a value over all ranks, of which each keeps its shard";
   let description = [{
-    The parts are equal runs of dimension 0, in the order of the ranks; sums as in `dist.all_reduce_start`. Of bf16 or f16 numbers the
-    result may be f32. Then ranks send the numbers as they are, and the sums are not rounded: they are to be summed further.
+    Shards are equal ranges of dimension 0, in rank order. Sums are the same as in `dist.all_reduce_start`. The result for bf16 or f16
+    numbers may be f32: ranks then send the low-precision numbers, and the sums stay unrounded for further accumulation.
 
     ```mlir
     %pending = dist.reduce_scatter_start %gradient in shard : tensor<512xbf16> -> tensor<256xf32>
@@ -88,7 +87,7 @@ def Dist_ReduceScatterStartOp : Dist_StartOp<"reduce_scatter_start", "reduce_sca
 }
 
 def Dist_AllGatherStartOp : Dist_StartOp<"all_gather_start", "all_gather"> {
-  let summary = "begins to put all ranks' parts side by side along dimension 0, in the order of the ranks";
+  let summary = "starts to concatenate the shards of all ranks along dimension 0, in rank order";
   let arguments = (ins AnyStaticShapeTensor:$part, DefaultValuedAttr<RankGroup, "::trainc::RankGroup::all">:$group,
                        OptionalAttr<I64Attr>:$message);
   let results = (outs Dist_Pending:$pending);
@@ -96,11 +95,11 @@ def Dist_AllGatherStartOp : Dist_StartOp<"all_gather_start", "all_gather"> {
 }
 
 def Dist_RankSumOp : Dist_Op<"rank_sum", [Pure, DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
-  let summary = "adds what ranks have sent to one of them";
+  let summary = "sum of one value of each rank";
   let description = [{
-    What a kernel is made of that collectives call for sums (`sum` of `#plan.range`): one operand for each rank, in the order of their
-    places. It adds any number of elements, over the tree of `dist.all_reduce_start`, in f32; the sums are rounded once, unless the
-    result is f32. It stands in the module @kernels alone.
+    Source of the summation kernel that collectives call (`sum` of `#plan.range`), with one operand per rank, in rank order. It sums any
+    number of elements in f32 over the tree of `dist.all_reduce_start`. The sums are rounded once, unless the result is f32. The op occurs
+    only in the module @kernels.
 
     ```mlir
     %sum = dist.rank_sum %0, %1, %2 : tensor<1xbf16>, tensor<1xbf16>, tensor<1xbf16> -> tensor<1xf32>
@@ -113,7 +112,7 @@ def Dist_RankSumOp : Dist_Op<"rank_sum", [Pure, DeclareOpInterfaceMethods<Execut
 }
 
 def Dist_WaitOp : Dist_Op<"wait", [SameOperandsAndResultType, DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
-  let summary = "the value of a collective, once it is done";
+  let summary = "the result of a collective, after it has completed";
   let arguments = (ins Arg<AnyStaticShapeTensor, "", [MemWrite<Dist_Communication>]>:$pending);
   let results = (outs AnyStaticShapeTensor:$value);
   let assemblyFormat = "$pending attr-dict `:` type($pending)";
@@ -122,21 +121,21 @@ def Dist_WaitOp : Dist_Op<"wait", [SameOperandsAndResultType, DeclareOpInterface
 }
 
 def Dist_PartOp : Dist_PlaceOp<"part", "Alias"> {
-  let summary = "this rank's part of a value that all ranks have: an equal run of dimension 0";
+  let summary = "this rank's shard of a value that all ranks hold: an equal range of dimension 0";
   let arguments = (ins AnyStaticShapeTensor:$whole);
   let results = (outs AnyStaticShapeTensor:$part);
   let assemblyFormat = "$whole attr-dict `:` type($whole) `->` type($part)";
 }
 
 def Dist_PackOp : Dist_PlaceOp<"pack", "Pack"> {
-  let summary = "a flat tensor of the elements of others, each from its offset on, and zeros between";
+  let summary = "a flat tensor that holds each member at its offset, and zeros between members";
   let arguments = (ins Variadic<AnyStaticShapeTensor>:$members, DenseI64ArrayAttr:$offsets);
   let results = (outs AnyStaticShapeTensor:$flat);
   let assemblyFormat = "$members `at` $offsets attr-dict `:` type($members) `->` type($flat)";
 }
 
 def Dist_MemberOp : Dist_PlaceOp<"member", "Alias"> {
-  let summary = "the tensor whose elements lie in a flat one from `offset` on";
+  let summary = "the member of a flat tensor that begins at element `offset`";
   let arguments = (ins AnyStaticShapeTensor:$flat, I64Attr:$offset);
   let results = (outs AnyStaticShapeTensor:$value);
   let assemblyFormat = "$flat `at` $offset attr-dict `:` type($flat) `->` type($value)";

@@ -35,7 +35,7 @@ RankedTensorType typeOf(HostScalar scalar, MLIRContext *context) {
   return RankedTensorType::get({}, element);
 }
 
-/// The words of an enum, for messages: "init, begin_step, ...".
+/// Returns all words of an enum, for messages: "init, begin_step, ...".
 template <typename Enum> static std::string wordsOf(StringRef (*word)(Enum), uint32_t last) {
   std::string words;
   for (uint32_t value = 0; value <= last; ++value)
@@ -43,7 +43,7 @@ template <typename Enum> static std::string wordsOf(StringRef (*word)(Enum), uin
   return words;
 }
 
-/// `@name` or `@name as word`: the enum's case that is meant; an error if it is none.
+/// Parses `@name` or `@name as word`. Fails if the word is no case of the enum.
 template <typename Enum>
 static FailureOr<Enum> parseNameOf(OpAsmParser &parser, StringAttr &name, StringRef what,
                                    StringRef (*word)(Enum), std::optional<Enum> (*find)(StringRef),
@@ -72,7 +72,7 @@ ParseResult parseEntryName(OpAsmParser &parser, StringAttr &name, EntryKindAttr 
   return success();
 }
 
-/// ` @name`, and ` as word` where the name is another.
+/// Prints ` @name`, and ` as word` if the word differs from the name.
 static void printNameOf(OpAsmPrinter &printer, StringAttr name, StringRef word) {
   printer.printSymbolName(name);
   if (name != word)

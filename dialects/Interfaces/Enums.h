@@ -1,4 +1,4 @@
-// Notions that several dialects share, and how entries and scalars that have a meaning are written.
+// Enums that several dialects share, and the syntax of named entries and scalars.
 #pragma once
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -10,7 +10,8 @@
 
 namespace trainc {
 
-/// The module's entry of that kind, or null. `EntryOp` is the phase's: train.entry or plan.entry.
+/// Returns the module's entry of that kind, or null. `EntryOp` is train.entry or plan.entry, depending on the
+/// phase.
 template <typename EntryOp> EntryOp findEntry(mlir::ModuleOp module, EntryKind kind) {
   for (auto entry : module.getOps<EntryOp>())
     if (entry.getKind() == kind)
@@ -18,21 +19,21 @@ template <typename EntryOp> EntryOp findEntry(mlir::ModuleOp module, EntryKind k
   return {};
 }
 
-/// How many meet in a group, of `ranks` of which `shardRanks` divide states among themselves.
+/// Number of ranks in one group, of `ranks` in the job and `shardRanks` in a shard group.
 int64_t ranksOf(RankGroup group, int64_t ranks, int64_t shardRanks);
 
-/// Who writes the scalar.
+/// Whether the host or the device writes the scalar.
 ScalarDirection directionOf(HostScalar scalar);
-/// Its type, a tensor of one element without dimensions.
+/// Returns the scalar's type, a tensor of rank 0.
 mlir::RankedTensorType typeOf(HostScalar scalar, mlir::MLIRContext *context);
 
-/// An entry's name and kind: `@update`, or `@other as update` where the name says no kind or another one.
+/// Parses an entry's name and kind: `@update`, or `@other as update` if the kind differs from the name.
 mlir::ParseResult parseEntryName(mlir::OpAsmParser &parser, mlir::StringAttr &name, EntryKindAttr &kind);
 void printEntryName(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::StringAttr name,
                     EntryKindAttr kind);
 
-/// A state's name, and what it is to the host, if something: `@w`, `to_device @lr`, or
-/// `from_device @other as loss`.
+/// Parses a state's name, and its host scalar if it has one: `@w`, `to_device @lr`, or `from_device @other as
+/// loss`.
 mlir::ParseResult parseStateName(mlir::OpAsmParser &parser, mlir::StringAttr &name, HostScalarAttr &scalar);
 void printStateName(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::StringAttr name,
                     HostScalarAttr scalar);

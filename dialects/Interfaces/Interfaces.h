@@ -1,4 +1,4 @@
-// What an op knows about itself: the interfaces that passes use, and the small types in their signatures.
+// Op interfaces that passes query, and the types in their signatures.
 #pragma once
 
 #include "dialects/Interfaces/Enums.h"
@@ -10,51 +10,51 @@
 
 namespace trainc {
 
-/// Where an elementwise body is being built: on scalars or on vectors of lanes.
+/// Context in which an elementwise body is built: scalars, or vectors of lanes.
 struct LaneContext {
   mlir::Location loc;
   /// Number of lanes; 0 for scalars.
   int64_t lanes;
-  /// Lane value (i64) of the position along logical dimension `dim` of the op's result.
+  /// Returns a lane value (i64): the position along logical dimension `dim` of the op's result.
   llvm::function_ref<mlir::Value(unsigned dim)> index;
-  /// Lane value (i64) of the row-major position in the op's result.
+  /// Returns a lane value (i64): the row-major position in the op's result.
   llvm::function_ref<mlir::Value()> linearIndex;
-  /// Lane value (i64) of a number that names a stream of random numbers: a parameter, so that one code serves
-  /// all streams.
+  /// Returns a lane value (i64): the number of a random stream. It is a kernel argument, so that one kernel
+  /// serves all streams.
   llvm::function_ref<mlir::Value(int64_t number)> stream;
 
-  /// `element`, or a vector of lanes of it.
+  /// Returns `element`, or a vector of `lanes` elements.
   mlir::Type type(mlir::Type element) const;
-  /// A constant on all lanes; `value` is rounded to the element type.
+  /// Builds a constant on all lanes; `value` is rounded to the element type.
   mlir::Value constant(mlir::OpBuilder &builder, mlir::Type element, double value) const;
   mlir::Value constantInt(mlir::OpBuilder &builder, mlir::Type element, int64_t value) const;
 };
 
-/// How a parameter starts: `kind` is zeros, ones, constant, normal, uniform; `a` and `b` its numbers
-/// (constant: value; normal: standard deviation; uniform: low, high).
+/// Initial values of a parameter. `kind` is zeros, ones, constant, normal or uniform; `a` and `b` are its
+/// numbers (constant: value; normal: standard deviation; uniform: low, high).
 struct Initializer {
   llvm::StringRef kind;
   double a = 0, b = 0;
 };
 
-/// What a layer op declares while a model is instantiated.
+/// Context of a layer op that is being expanded: parameters, random streams and step scalars.
 class LayerScope {
 public:
   virtual ~LayerScope() = default;
-  /// Declares parameter `<scope path>.<name>` and returns its value. A second declaration of one name is an
-  /// error, reported at the layer; null is returned then.
+  /// Declares parameter `<scope path>.<name>` and returns its value. Returns null and reports an error at the
+  /// layer if the name is declared already.
   virtual mlir::Value declareParameter(llvm::StringRef name, mlir::RankedTensorType type,
                                        Initializer init) = 0;
-  /// The value of a parameter declared elsewhere, by full name from the model's root; null and an error if
-  /// unknown.
+  /// Returns a parameter declared elsewhere, by its full name from the model's root. Returns null and reports
+  /// an error if it is unknown.
   virtual mlir::Value useParameter(llvm::StringRef fullName) = 0;
-  /// Identifies a site of randomness: a hash of the scope path and `name`, independent of position in the
-  /// program. A second site of one name is an error, reported at the layer.
+  /// Returns the number of a random stream: a hash of the scope path and `name`, independent of the position
+  /// in the program. Fails with an error at the layer if the name is used already.
   virtual llvm::FailureOr<int64_t> randomStream(llvm::StringRef name) = 0;
-  /// False while evaluating or generating: dropout passes its input through.
+  /// Whether the entry trains. If false, dropout passes its input through.
   virtual bool training() const = 0;
-  /// Scalars (tensor<i64>) that key random numbers: the run's seed, the global step, the micro-batch within
-  /// the step.
+  /// Scalars (tensor<i64>) that key random numbers: the run's seed, the optimizer step, the micro-batch
+  /// within the step.
   virtual mlir::Value seed() = 0;
   virtual mlir::Value step() = 0;
   virtual mlir::Value micro() = 0;
@@ -64,27 +64,27 @@ public:
 class CacheScope {
 public:
   virtual ~CacheScope() = default;
-  /// Position of the first token of this call in its sequence, tensor<i32>.
+  /// Returns the position of the call's first token in its sequence, tensor<i32>.
   virtual mlir::Value position() = 0;
-  /// Number of positions the caches hold.
+  /// Number of positions that a cache holds.
   virtual int64_t capacity() const = 0;
-  /// Writes `rows` [1, T, width] at the current position of the next cache (named in order of calls) and
-  /// returns the whole cache [1, capacity, width].
+  /// Writes `rows` [1, T, width] at the current position of the next cache and returns the whole cache [1,
+  /// capacity, width]. Caches are named in the order of calls.
   virtual mlir::Value append(mlir::OpBuilder &builder, mlir::Value rows) = 0;
 };
 
-/// Values below `limit` are good indices, and `ignore` (if there is one) marks a place without an index.
+/// Valid values of an index: 0 <= index < `limit`, or `ignore`, which marks an element without an index.
 struct IndexLimit {
   int64_t limit;
   std::optional<int64_t> ignore = std::nullopt;
 };
 
-/// What executes an op of the phase `scheduled`.
+/// Executor of an op of the phase `scheduled`.
 enum class KernelClass {
-  Alias,         ///< nothing: the result is bytes of the operand (reshape, a part)
-  Pack,          ///< nothing: the operands are bytes of the result
-  Collective,    ///< begins to communicate; the result is there once a Wait has waited for it
-  Wait,          ///< waits for a collective: the result is the operand's bytes
+  Alias,         ///< none: the result shares bytes of the operand (reshape, dist.part)
+  Pack,          ///< none: the operands share bytes of the result
+  Collective,    ///< start of a collective; its result is valid after the Wait
+  Wait,          ///< end of a collective; the result shares the operand's bytes
   Rows,          ///< loop over rows: elementwise, row and column reductions (nn.kernel)
   StridedCopy,   ///< moves elements: slice, pad, concat, transpose
   Scatter,       ///< adds rows at indices
@@ -92,23 +92,24 @@ enum class KernelClass {
   AttentionGrad, ///< blocked attention backward
   Gemm,          ///< matrix product
   Loop,          ///< counted loop (nn.chunks)
-  RankSum,       ///< adds what ranks send; collectives call it, and entries do not
+  RankSum,       ///< sum of the values that ranks send; called by collectives only
 };
 
-/// Whether generated code executes those ops of entries that are of the class.
+/// Whether the code of the class is generated and called by entries.
 inline bool isGenerated(KernelClass kernelClass) {
   using enum KernelClass;
   return kernelClass != Alias && kernelClass != Pack && kernelClass != Collective && kernelClass != Wait &&
          kernelClass != Loop && kernelClass != RankSum;
 }
 
-/// Where in a flat tensor the elements of another begin.
+/// Offset of a tensor in a flat tensor: elements + rank * elementsPerRank.
 struct FlatOffset {
   int64_t elements = 0, elementsPerRank = 0;
 };
 
-/// A part of a tensor, in elements: those at resultOffset + sum of index[d] * resultStrides[d], for every
-/// index within `shape`. They are an operand's elements, found likewise, or zeros.
+/// A box of a tensor's elements: resultOffset + sum of index[d] * resultStrides[d], for every index within
+/// `shape`. The elements are copied from `operand`, with the source's offset and strides, or are zeros
+/// without an operand. All numbers count elements.
 struct StridedBox {
   std::optional<unsigned> operand;
   llvm::SmallVector<int64_t> shape, sourceStrides, resultStrides;
@@ -122,43 +123,43 @@ struct GemmShape {
   bool transposeA, transposeB, accumulate;
   int64_t lda, ldb, ldc, strideA, strideB, strideC;
 
-  /// Whether the products of all matrices add up in one C.
+  /// Whether the products of all matrices are summed into one C.
   bool sumsBatch() const { return batch > 1 && strideC == 0; }
 };
 
-/// A tensor of fp8, and the scalar of f32 by which its numbers are multiplied to be what they stand for.
+/// An fp8 tensor and its f32 scale; element * scale is the number that is represented.
 struct ScaledValue {
   mlir::Value value, scale;
 };
 
-/// Of a product of fp8 numbers, the operands (f32 scalars) by which A and B are multiplied to be what they
-/// stand for.
+/// Operand numbers of the scales (f32 scalars) of A and B in an fp8 product.
 struct GemmScales {
   unsigned a, b;
 };
 
-/// What an op does that a matrix product can do on the way.
+/// Step that a matrix product can apply to its result or to a factor.
 enum class EpilogueKind {
   Bias,       ///< adds a vector to each row
   Activation, ///< applies a function to each element
-  Convert,    ///< gives the numbers in another floating-point type, as activations are computed in f32
-  ColumnSums, ///< adds up the rows
+  Convert,    ///< converts to another floating-point type
+  ColumnSums, ///< sums over the rows
 };
 
-/// One step of an epilogue; `operand` is the bias, or where the gradient of an activation is taken.
+/// One step of an epilogue. `operand` is the bias, or the input at which the gradient of an activation is
+/// evaluated.
 struct EpilogueStep {
   EpilogueKind kind;
   Activation activation = Activation::none;
   mlir::Value operand = {};
 };
 
-/// True for the gradients of activations: the result is multiplied by a slope.
+/// Whether the activation is a gradient: it multiplies the result by the slope at the auxiliary input.
 inline bool isGradient(Activation activation) {
   return activation == Activation::gelu_gradient || activation == Activation::gelu_tanh_gradient;
 }
 
-/// What a product does beside multiplying: bias, then activation. `auxiliary` is where the gradient of an
-/// activation is taken. With `keepsBefore` what an activation is applied to is a result as well.
+/// Epilogue of a product: bias, then activation. `auxiliary` is the input at which the gradient of an
+/// activation is evaluated. With `keepsBefore` the input of the activation is a second result.
 template <typename Operand> struct ProductSteps {
   std::optional<Operand> bias = std::nullopt, auxiliary = std::nullopt;
   Activation activation = Activation::none;
@@ -168,14 +169,15 @@ template <typename Operand> struct ProductSteps {
   bool isEmpty() const { return !bias && activation == Activation::none && sideSum == SideSum::none; }
 };
 
-/// Of an op, by the numbers of its operands. Its results are the product, what is kept, and side sums.
+/// Epilogue of an op, by operand numbers. The op's results are the product, the kept input of the activation,
+/// and the side sum.
 using GemmEpilogue = ProductSteps<unsigned>;
 
-/// In which type an op computes in a program of bf16 or f16; see PrecisionOpInterface.
+/// Element type in which an op computes if the program computes in bf16 or f16; see PrecisionOpInterface.
 enum class PrecisionClass {
-  Low,  ///< in the low type, with sums in f32: products, attention
-  Keep, ///< in that of what it gets: what moves elements, or costs no digit that counts
-  Full, ///< in f32
+  Low,  ///< the low type, with f32 sums: products, attention
+  Keep, ///< the operands' type: moves elements, or loses no significant digits
+  Full, ///< f32
 };
 
 /// Labels of operand and result dimensions; see IndexingOpInterface.
@@ -183,7 +185,7 @@ struct IndexingRule {
   llvm::SmallVector<llvm::SmallVector<int>> operands, results;
 };
 
-/// Of each operand and result the dimension along which an op goes from position to position, or -1; see
+/// For each operand and result, the dimension along which the sequence runs, or -1; see
 /// IncrementalOpInterface.
 struct SequenceDims {
   llvm::SmallVector<int> operands, results;
@@ -195,17 +197,17 @@ struct SequenceDims {
 
 namespace trainc {
 
-/// Whether the op (or none) is executable, and of this class.
+/// Whether `op` is executable and of this class; false for null.
 bool hasClass(mlir::Operation *op, KernelClass kernelClass);
-/// Whether the op moves no byte, but says that results and operands share theirs.
+/// Whether the op moves no bytes, because its results share the bytes of its operands.
 bool isView(mlir::Operation *op);
-/// Whether the op (or none) is of class Pack.
+/// Whether `op` is of class Pack; false for null.
 bool isPack(mlir::Operation *op);
-/// Whether the op (or none) is of class Wait: the value of the collective that its operand is of.
+/// Whether `op` is of class Wait; false for null.
 bool isWait(mlir::Operation *op);
-/// Whether the op's result is bytes of its operand that lie elsewhere on each rank.
+/// Whether the op's result shares bytes of its operand at an offset that depends on the rank.
 bool isPartOfRank(mlir::Operation *op);
-/// Whether the op (or none) begins to gather.
+/// Whether `op` starts an all-gather; false for null.
 bool isGather(mlir::Operation *op);
 
 } // namespace trainc

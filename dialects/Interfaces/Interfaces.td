@@ -1,4 +1,4 @@
-// What an op knows about itself. Passes ask through these interfaces and never by op name.
+// Op interfaces. Passes query ops through them and never by op name.
 
 #ifndef TRAINC_INTERFACES
 #define TRAINC_INTERFACES
@@ -12,17 +12,15 @@ def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
   }];
   let methods = [
     InterfaceMethod<[{
-      Builds the cotangents of the operands from those of the results.
-      `resultCotangents` has one entry per result, null where it is zero. `operandCotangents` has one entry per
-      operand, null on entry; set those whose `needed` flag is true, leave null what is zero. A cotangent has the type
-      of its value.
+      Builds the cotangents of the operands from the cotangents of the results.
+      `resultCotangents` has one entry per result; null means zero. `operandCotangents` has one entry per operand, null on entry. Set the
+      entries whose `needed` flag is true; null means zero. A cotangent has the type of its value.
     }],
     "void", "buildVjp",
     (ins "::mlir::OpBuilder &":$builder, "::llvm::ArrayRef<::mlir::Value>":$resultCotangents,
          "::llvm::ArrayRef<bool>":$needed, "::llvm::MutableArrayRef<::mlir::Value>":$operandCotangents)>,
     InterfaceMethod<[{
-      Whether no cotangent can be built for operand `operand`: a value that depends on a trained parameter is an error
-      there.
+      Whether no cotangent can be built for operand `operand`. Autodiff fails if the operand depends on a trained parameter.
     }],
     "bool", "isConstantOperand", (ins "unsigned":$operand), [{}], [{ return false; }]>];
 }
@@ -30,14 +28,13 @@ def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
 def ElementwiseOpInterface : OpInterface<"ElementwiseOpInterface"> {
   let cppNamespace = "::trainc";
   let description = [{
-    An op whose every result element depends on the operands' elements at the same position only (operands of the
-    result's shape), and on the position itself. It has one result.
+    An op with one result, each element of which depends only on its position and on the operands' elements at the same position. The
+    operands have the result's shape.
   }];
   let methods = [
     InterfaceMethod<[{
-      Builds the scalar computation in `arith` and `math` on lanes. `operands` holds one lane value per operand: a
-      scalar, or a vector of as many lanes as `lanes` says. Use explicit `math.fma` where a fused product is meant.
-      Returns a lane value of the result's element type.
+      Builds the scalar computation in `arith` and `math` on lanes. `operands` holds one lane value per operand: a scalar, or a vector of
+      `lanes.lanes` elements. A fused multiply-add must be an explicit `math.fma`. Returns a lane value of the result's element type.
     }],
     "::mlir::Value", "buildBody",
     (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$operands, "const ::trainc::LaneContext &":$lanes)>];
@@ -62,8 +59,8 @@ def LayerOpInterface : OpInterface<"LayerOpInterface"> {
   }];
   let methods = [InterfaceMethod<[{ The layer's name below its scope, for parameters and messages. }],
     "::llvm::StringRef", "getName", (ins)>, InterfaceMethod<[{
-      Builds the layer's tensor ops on the concrete `operands` and returns its results; parameters are declared
-      through `scope`. On bad shapes emits an error at the op, naming operands and dimensions, and fails.
+      Builds the layer's tensor ops on the concrete `operands` and returns its results. Parameters are declared through `scope`. On invalid
+      shapes it fails with an error at the op that names operands and dimensions.
     }],
     "::llvm::FailureOr<::llvm::SmallVector<::mlir::Value>>", "expand",
     (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$operands, "::trainc::LayerScope &":$scope)>];
@@ -72,8 +69,8 @@ def LayerOpInterface : OpInterface<"LayerOpInterface"> {
 def IncrementalOpInterface : OpInterface<"IncrementalOpInterface"> {
   let cppNamespace = "::trainc";
   let description = [{
-    An op that mixes positions of a sequence, and so needs another form when generation feeds one token at a time
-    (attention, positions). All other ops treat positions independently.
+    An op that combines positions of a sequence (attention, position embeddings). It needs another form for generation, which feeds one
+    token at a time. All other ops treat positions independently.
   }];
   let methods = [InterfaceMethod<[{
       Builds the op's form for generation and returns one value per result (null where unused). `caches` reads and
@@ -81,21 +78,21 @@ def IncrementalOpInterface : OpInterface<"IncrementalOpInterface"> {
     }],
     "::llvm::SmallVector<::mlir::Value>", "buildIncremental",
     (ins "::mlir::OpBuilder &":$builder, "::trainc::CacheScope &":$caches)>, InterfaceMethod<[{
-      Along which dimensions of operands and results the op goes from position to position. Where no sequence of tokens lies
-      along them, the op needs no other form.
+      Dimensions of operands and results along which the op combines positions. If no token sequence runs along these dimensions, the op
+      needs no other form.
     }], "::trainc::SequenceDims", "getSequenceDims", (ins)>, InterfaceMethod<[{
-      Whether results depend on the elements of operand `operand`, and not on its sizes alone.
+      Whether results depend on the elements of operand `operand`, and not only on its shape.
     }], "bool", "readsElements", (ins "unsigned":$operand), [{}], [{ return true; }]>];
 }
 
 def LossTermOpInterface : OpInterface<"LossTermOpInterface"> {
   let cppNamespace = "::trainc";
   let description = [{
-    An op that yields a loss per target, some of which may be ignored or weighted.
+    An op that yields one loss per target. Targets may be ignored or weighted.
   }];
   let methods = [InterfaceMethod<[{
-      Builds the targets' weights (0 for ignored ones) from labels and constants alone, in the shape and type of result
-      0. The loss is the sum of result 0 over the sum of these weights.
+      Builds the targets' weights (0 for ignored targets) from labels and constants alone, in the shape and type of result 0. The loss is
+      the sum of result 0 divided by the sum of the weights.
     }],
     "::mlir::Value", "buildTargetWeights", (ins "::mlir::OpBuilder &":$builder)>];
 }
@@ -103,10 +100,10 @@ def LossTermOpInterface : OpInterface<"LossTermOpInterface"> {
 def LookupOpInterface : OpInterface<"LookupOpInterface"> {
   let cppNamespace = "::trainc";
   let description = [{
-    An op that uses integers as indices, and so limits what a column of the data may hold.
+    An op that uses integers as indices, and so limits the valid values of a data column.
   }];
   let methods = [InterfaceMethod<[{
-      What operand `operand` may hold; none if it is not an index.
+      Valid values of operand `operand`; none if it is not an index.
     }],
     "::std::optional<::trainc::IndexLimit>", "getIndexLimit", (ins "unsigned":$operand)>];
 }
@@ -114,12 +111,11 @@ def LookupOpInterface : OpInterface<"LookupOpInterface"> {
 def IndexingOpInterface : OpInterface<"IndexingOpInterface"> {
   let cppNamespace = "::trainc";
   let description = [{
-    How an op's dimensions correspond: which may be split (into chunks now, over ranks later) and where partial
-    sums arise.
+    Correspondence of an op's dimensions: which can be partitioned (into chunks), and where partial sums arise.
   }];
   let methods = [InterfaceMethod<[{
-      One label per dimension of each operand and result. Equal labels are the same dimension. A label of operands that
-      no result carries is summed over: splitting it makes the results partial sums. Label -1 cannot be split.
+      One label per dimension of each operand and result. Equal labels are the same dimension. A label that only operands have is summed
+      over: if it is partitioned, the results are partial sums. A dimension with label -1 cannot be partitioned.
     }],
     "::trainc::IndexingRule", "getIndexingRule", (ins)>];
 }
@@ -128,40 +124,40 @@ def CostOpInterface : OpInterface<"CostOpInterface"> {
   let cppNamespace = "::trainc";
   let description = [{ The work of an op that dominates a step (matrix products, attention). }];
   let methods = [InterfaceMethod<[{
-      Floating-point operations, multiply and add counted apart.
+      Floating-point operations; a multiply-add counts as two.
     }], "int64_t", "getFlops", (ins)>];
 }
 
 def PrecisionOpInterface : OpInterface<"PrecisionOpInterface"> {
   let cppNamespace = "::trainc";
   let description = [{
-    In which type an op on f32 tensors may compute if its program computes in bf16 or f16. Ops without this interface need f32: losses,
-    statistics, functions whose slope is steep.
+    The element type in which an op on f32 tensors may compute if the program computes in bf16 or f16. Ops without this interface need f32:
+    losses, statistics, functions with a steep slope.
   }];
-  let methods = [InterfaceMethod<[{ Keeps what it gets unless the op says something else. }],
+  let methods = [InterfaceMethod<[{ The default is the operands' type. }],
     "::trainc::PrecisionClass", "getPrecisionClass", (ins), [{}], [{ return ::trainc::PrecisionClass::Keep; }]>];
 }
 
 def Fp8OpInterface : OpInterface<"Fp8OpInterface"> {
   let cppNamespace = "::trainc";
-  let description = [{ An op that can take operands of fp8, each with a scale (a scalar of f32) that its numbers are multiplied by. }];
+  let description = [{ An op that can take fp8 operands, each with an f32 scalar by which its elements are multiplied. }];
   let methods = [
-    InterfaceMethod<[{ Which operands it takes in fp8; none if their types or sizes do not fit. }],
+    InterfaceMethod<[{ Operands that the op can take in fp8; none if types or sizes do not fit. }],
       "::llvm::SmallVector<unsigned>", "getFp8Operands", (ins)>,
     InterfaceMethod<[{
-        Builds the same op on such operands, in the order of getFp8Operands(), with all that brings them into the layout that it needs.
-        Returns its result, of the same type.
+        Builds the same op on fp8 operands, in the order of getFp8Operands(), and the ops that bring the operands into the required layout.
+        Returns the op's result, of the same type.
       }],
       "::mlir::Value", "buildOfFp8", (ins "::mlir::OpBuilder &":$builder, "::llvm::ArrayRef<::trainc::ScaledValue>":$operands)>];
 }
 
 def WideSumOpInterface : OpInterface<"WideSumOpInterface"> {
   let cppNamespace = "::trainc";
-  let description = [{ An op that adds up bf16 or f16 numbers in f32, and can give the sums as they are. }];
+  let description = [{ An op that sums bf16 or f16 numbers in f32, and can give the sums unrounded. }];
   let methods = [
-    InterfaceMethod<[{ Has it give its sums in f32 instead of rounding them. }], "void", "keepSums", (ins)>,
+    InterfaceMethod<[{ Changes the result to the unrounded f32 sums. }], "void", "keepSums", (ins)>,
     InterfaceMethod<[{
-        Has it round the sums that it gives in f32 to `type` instead. False, and nothing is changed, if it cannot.
+        Rounds the f32 sums to `type`. Returns false and changes nothing if the op cannot.
       }],
       "bool", "roundSums", (ins "::mlir::Type":$type)>];
 }
@@ -169,8 +165,7 @@ def WideSumOpInterface : OpInterface<"WideSumOpInterface"> {
 def RecomputableOpInterface : OpInterface<"RecomputableOpInterface"> {
   let cppNamespace = "::trainc";
   let description = [{
-    An op that takes little longer than reading its operands and writing its results, so that it may be better to compute it
-    again than to keep the results in memory. Equal operands give equal bits.
+    A bandwidth-bound op, so that recomputation can be better than keeping the results in memory. Equal operands give equal bits.
   }];
 }
 
@@ -178,46 +173,46 @@ def ExecutableOpInterface : OpInterface<"ExecutableOpInterface"> {
   let cppNamespace = "::trainc";
   let description = [{ An op of the phase `scheduled` that becomes instructions of the plan. }];
   let methods = [
-    InterfaceMethod<[{ Which generator or library executes it. }],
+    InterfaceMethod<[{ Generator or library that executes the op. }],
       "::trainc::KernelClass", "getKernelClass", (ins)>,
     InterfaceMethod<[{
-        Index of the operand whose buffer result `result` overwrites (the op updates it in place), or -1.
+        Index of the operand that result `result` updates in place, or -1.
       }],
       "int", "getInPlaceOperand", (ins "unsigned":$result), [{}], [{ return -1; }]>,
     InterfaceMethod<[{
-        Of class Alias: where the result begins in operand 0. Of class Pack: where operand `operand` begins in the result.
+        For class Alias, the offset of the result in operand 0. For class Pack, the offset of operand `operand` in the result.
       }],
       "::trainc::FlatOffset", "getFlatOffset", (ins "unsigned":$operand), [{}], [{ return {}; }]>];
 }
 
 def CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
   let cppNamespace = "::trainc";
-  let description = [{ An op of class Collective: it has one operand, and one result that nothing but an op of class Wait uses. }];
-  let methods = [InterfaceMethod<[{ What the ranks do with the operand. }],
-    "::trainc::CollectiveKind", "getCollectiveKind", (ins)>, InterfaceMethod<[{ Which ranks meet. }],
-    "::trainc::RankGroup", "getRankGroup", (ins)>, InterfaceMethod<[{ The number of the message in which it goes together with others; null if alone. }],
-    "::mlir::IntegerAttr", "getMessageAttr", (ins)>, InterfaceMethod<[{ Sets it. }],
+  let description = [{ An op of class Collective: it has one operand, and one result that only an op of class Wait uses. }];
+  let methods = [InterfaceMethod<[{ Kind of the collective. }],
+    "::trainc::CollectiveKind", "getCollectiveKind", (ins)>, InterfaceMethod<[{ Ranks that take part. }],
+    "::trainc::RankGroup", "getRankGroup", (ins)>, InterfaceMethod<[{ Number of the message that the collective shares with others; null if it is sent alone. }],
+    "::mlir::IntegerAttr", "getMessageAttr", (ins)>, InterfaceMethod<[{ Sets the number of the message. }],
     "void", "setMessageAttr", (ins "::mlir::IntegerAttr":$message)>, InterfaceMethod<[{
-      The parameters' state of whose gradients it is the sum; null if none.
+      The parameter state whose gradients are summed; null if it is no sum of gradients.
     }], "::mlir::FlatSymbolRefAttr", "getOfAttr", (ins), [{}], [{ return {}; }]>];
 }
 
 def AccumulatingOpInterface : OpInterface<"AccumulatingOpInterface"> {
   let cppNamespace = "::trainc";
-  let description = [{ An op that can add a result to another tensor, which takes no pass over either of its own. }];
+  let description = [{ An op that can add another tensor to a result without a further pass over memory. }];
   let methods = [
-    InterfaceMethod<[{ Whether result `result` can be added to something. }],
+    InterfaceMethod<[{ Whether a tensor can be added to result `result`. }],
       "bool", "canAccumulate", (ins "unsigned":$result), [{}], [{ return true; }]>,
-    InterfaceMethod<[{ What the result is added to; null if it is nothing. }],
+    InterfaceMethod<[{ The tensor that is added to the result; null if there is none. }],
       "::mlir::Value", "getAddend", (ins "unsigned":$result)>,
-    InterfaceMethod<[{ Has the result added to `addend`, which is known before the op, instead. }],
+    InterfaceMethod<[{ Adds `addend`, which must dominate the op, to the result. }],
       "void", "setAddend", (ins "unsigned":$result, "::mlir::Value":$addend)>];
 }
 
 def StridedCopyOpInterface : OpInterface<"StridedCopyOpInterface"> {
   let cppNamespace = "::trainc";
   let description = [{
-    An op of class StridedCopy: its one result is made of boxes of its operands' elements, and of zeros.
+    An op of class StridedCopy: its one result consists of boxes of its operands' elements, and of zeros.
   }];
   let methods = [InterfaceMethod<[{ Boxes that fill the result, each element once. }],
     "::llvm::SmallVector<::trainc::StridedBox>", "getBoxes", (ins)>];
@@ -228,11 +223,11 @@ def GemmOpInterface : OpInterface<"GemmOpInterface"> {
   let description = [{ An op that is one (batched) matrix product. }];
   let methods = [InterfaceMethod<[{ The product's sizes and layouts; operands 0 and 1 are A and B, result 0 is C. }],
     "::trainc::GemmShape", "getGemmShape", (ins)>, InterfaceMethod<[{
-      The scalars by which the sums are multiplied, as A and B are of fp8; none if they are not.
+      The scales of A and B if they are fp8 tensors; none otherwise.
     }],
-    "::std::optional<::trainc::GemmScales>", "getGemmScales", (ins), [{}], [{ return {}; }]>, InterfaceMethod<[{ What is done to C before it is written. }],
+    "::std::optional<::trainc::GemmScales>", "getGemmScales", (ins), [{}], [{ return {}; }]>, InterfaceMethod<[{ Epilogue that is applied to C before it is written. }],
     "::trainc::GemmEpilogue", "getGemmEpilogue", (ins), [{}], [{ return {}; }]>, InterfaceMethod<[{
-      Builds the same product that also does these steps, with results in the order of GemmEpilogue's. Null if there is no such op.
+      Builds the same product with these epilogue steps and the results that GemmEpilogue lists. Returns null if there is no such op.
     }],
     "::mlir::Operation *", "buildWithEpilogue",
     (ins "::mlir::OpBuilder &":$builder, "const ::trainc::ProductSteps<::mlir::Value> &":$steps), [{}],
@@ -241,9 +236,9 @@ def GemmOpInterface : OpInterface<"GemmOpInterface"> {
 
 def EpilogueOpInterface : OpInterface<"EpilogueOpInterface"> {
   let cppNamespace = "::trainc";
-  let description = [{ An op that a library's matrix product can do on the way: to its result before it writes it, or to a factor. }];
+  let description = [{ An op that a library's matrix product can apply in its epilogue, or to a factor. }];
   let methods = [InterfaceMethod<[{
-      What the op does to operand `operand`; none if a product cannot do it.
+      The epilogue step that the op applies to operand `operand`; none if a product cannot apply it.
     }],
     "::std::optional<::trainc::EpilogueStep>", "getEpilogueStep", (ins "unsigned":$operand)>];
 }

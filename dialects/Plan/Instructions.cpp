@@ -1,4 +1,4 @@
-// Instructions that no library executes: which bytes they touch, and what they ask of a machine.
+// Instructions without library calls: the bytes that they access, and their work.
 #include "dialects/Plan/Plan.h"
 #include "runtime/schema/limits.h"
 
@@ -21,7 +21,7 @@ static Worker workerOf(KernelOp kernel) {
   if (kernel.getOnHost())
     return Worker::HostCores;
   switch (kernel.getKind()) {
-  case KernelKind::gemm: // those for GPUs, of many threads, use no tensor cores
+  case KernelKind::gemm: // GPU kernels of products (many threads) use no tensor cores
     return kernel.getThreads() > 1 ? Worker::Arithmetic : Worker::Products;
   case KernelKind::attention:
     return Worker::Attention;
@@ -44,7 +44,7 @@ Factor plan::factorOf(Type element) {
 
 Work KernelOp::getWork() {
   int64_t bytes = 0;
-  Type first; // a factor of products, the queries of attention
+  Type first; // element type of a product's factor or of the attention queries
   for (auto param : getParams().getAsRange<ParamAttr>()) {
     bytes += param.getBytes() * (param.getAccess() == Access::read_write ? 2 : 1);
     first = first ? first : param.getElement();
@@ -85,7 +85,7 @@ static OperandUse writeOf(OperandAttr operand, int64_t bytes) {
   return {.operand = operand, .bytes = bytes, .reads = false, .writes = true};
 }
 
-/// A disk moves whole blocks, of which the buffer in memory has all.
+/// A disk transfers whole blocks; the buffer in memory is large enough for them.
 SmallVector<OperandUse> CopyOp::getUses(const Surroundings &around) {
   const auto bytesAt = [&](OperandAttr operand) {
     auto arena = around.symbols().lookup<ArenaOp>(around.buffer(operand).getArenaAttr().getAttr());

@@ -1,4 +1,4 @@
-// Library calls: which bytes they touch, what they ask of a machine, and how they are built.
+// Library calls: the bytes that they access, their work, and how they are built.
 #include "dialects/Interfaces/Interfaces.h"
 #include "dialects/Plan/Plan.h"
 #include "runtime/schema/row_padding.h"
@@ -9,10 +9,10 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::plan;
 
-/// Of f32, and of the i32 of attention's masks.
+/// Bytes of an f32 number, and of an i32 element of attention's masks.
 static constexpr int64_t kElementBytes = 4;
 
-/// From the first element to the last of matrices that lie in `rows` rows, with the padding of these.
+/// Bytes from the first to the last element of `count` matrices of `rows` rows, including row padding.
 static int64_t matrixBytes(int64_t rows, int64_t columns, int64_t row, int64_t count, int64_t matrix,
                            int64_t element) {
   return ((count - 1) * matrix + (rows - 1) * row) * element +
@@ -52,7 +52,7 @@ SmallVector<OperandUse> MatrixProductOp::getOperandUses() {
   return uses;
 }
 
-/// Of all operands but the workspace.
+/// Bytes that the call moves, without its workspace.
 static double movedBytes(ArrayRef<OperandUse> uses) {
   double bytes = 0;
   for (const OperandUse &use : uses)
@@ -118,8 +118,8 @@ SmallVector<OperandUse> AttentionOp::getOperandUses() {
   return uses;
 }
 
-/// A causal query sees half of the keys. Backward makes the scores and two gradients from heads of q and k,
-/// and two from those of v.
+/// Counts flops of attention. A causal query attends to about half of the keys. The backward pass has three
+/// products over the head size of q and k and two over that of v.
 Work AttentionOp::getCallWork() {
   const double queries = getQueries(), keys = getKeys();
   const double pairs = getCausal() && keys >= queries

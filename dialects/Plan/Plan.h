@@ -21,21 +21,22 @@
 
 namespace trainc::plan {
 
-/// What an instruction does with one operand: it touches at most `bytes` from there on.
+/// An instruction's access to at most `bytes` bytes from the operand's offset on.
 struct OperandUse {
   OperandAttr operand;
   int64_t bytes;
   bool reads, writes;
-  bool isWorkspace = false; ///< how much of it is used is the library's own matter
-  int64_t iterations = 1;   ///< of the loop around the instruction, from each of which it begins elsewhere
+  bool isWorkspace = false; ///< the library decides how much of it to use
+  int64_t iterations =
+      1; ///< trip count of the enclosing loops; the offset advances by the operand's loop stride
 };
 
 class Surroundings;
 
-/// Of factors of a type, or of none: what their rate depends on.
+/// Numeric format of a product's factors, which determines its rate; null means f32.
 Factor factorOf(mlir::Type element);
 
-/// What moves bytes from space to space, or within one.
+/// Work of a copy of `bytes` within a space or between two spaces.
 Work workOfCopy(Space source, Space destination, double bytes);
 
 } // namespace trainc::plan
@@ -47,14 +48,14 @@ Work workOfCopy(Space source, Space destination, double bytes);
 
 namespace trainc::plan {
 
-/// The module around instructions: what they name, and how many ranks meet.
+/// The module that encloses an instruction: resolves kernels and buffers, and gives the sizes of rank groups.
 class Surroundings {
 public:
   /// A module without plan.training is for one rank.
   explicit Surroundings(mlir::ModuleOp module);
 
   const mlir::SymbolTable &symbols() const { return symbols_; }
-  /// Null if nobody has the name.
+  /// Returns null if the name is unknown.
   KernelOp kernel(llvm::StringRef name) const { return symbols_.lookup<KernelOp>(name); }
   BufferOp buffer(OperandAttr operand) const {
     return symbols_.lookup<BufferOp>(operand.getBuffer().getAttr());

@@ -15,8 +15,8 @@ def Plan_Dialect : Dialect {
   let cppNamespace = "::trainc::plan";
   let summary = "Arenas, buffers, kernels and instructions of a plan file";
   let description = [{
-    The last form of a program, before it is written: every op stands for one table of the plan file's schema
-    (`runtime/schema/plan.fbs`), which documents the meaning and units of each field.
+    The last form of a program before it is written. Each op corresponds to one table of the plan file's schema (`runtime/schema/plan.fbs`),
+    which documents the meaning and units of each field.
   }];
   let useDefaultAttributePrinterParser = 1;
 }
@@ -24,7 +24,7 @@ def Plan_Dialect : Dialect {
 class Plan_Op<string mnemonic, list<Trait> traits = []> : Op<Plan_Dialect, mnemonic, traits>;
 class Plan_Attr<string cppName, string attrMnemonic> : AttrDef<Plan_Dialect, cppName> { let mnemonic = attrMnemonic; }
 def Plan_Param : Plan_Attr<"Param", "param"> {
-  let summary = "a kernel parameter: access, element type, the bytes it may touch, and which parameters may lie at the same";
+  let summary = "a kernel parameter: access, element type, maximum bytes accessed, and the parameters that may alias it";
   let parameters = (ins "Access":$access, "::mlir::Type":$element, "int64_t":$bytes,
                         OptionalArrayRefParameter<"int64_t">:$mayAlias);
   let assemblyFormat = "`<` $access `,` $element `,` $bytes (`may_alias` `[` $mayAlias^ `]`)? `>`";
@@ -40,41 +40,41 @@ def Plan_Operand : Plan_Attr<"Operand", "operand"> {
 def Plan_OperandArray : TypedArrayAttrBase<Plan_Operand, "operands">;
 
 def Plan_Range : Plan_Attr<"Range", "range"> {
-  let summary = "one tensor that a collective moves, of `elements` as a whole";
+  let summary = "one tensor that a collective moves; `elements` counts the whole tensor over all ranks of the group";
   let parameters = (ins "::trainc::plan::OperandAttr":$source, "::trainc::plan::OperandAttr":$destination,
                         "int64_t":$elements, "::mlir::Type":$element, OptionalParameter<"::mlir::Type">:$into,
                         OptionalParameter<"::mlir::FlatSymbolRefAttr">:$sum, OptionalParameter<"::trainc::plan::OperandAttr">:$workspace,
                         DefaultValuedParameter<"int64_t", "0">:$workspaceBytes);
   let description = [{
-    `into` is the element type of the destination of a reduce-scatter whose sums are not rounded: f32 for bf16 or f16. `sum` is
-    the kernel that adds what ranks have sent to each other's workspaces, where whoever moves it does not add it.
+    `into` is the element type of the destination if a reduce-scatter leaves its sums unrounded: f32 for bf16 or f16. `sum` is the kernel
+    that sums the values that ranks have sent to each other's workspaces. It is absent if the communication engine sums.
   }];
   let assemblyFormat = [{
     `<` $source `to` $destination `elements` $elements `of` $element (`into` $into^)?
     (`sum` $sum^ `workspace` $workspace `bytes` $workspaceBytes)? `>`
   }];
   let extraClassDeclaration = [{
-    /// Of the destination.
+    /// Element type of the destination.
     ::mlir::Type getDestinationElement() const { return getInto() ? getInto() : getElement(); }
   }];
 }
 
 def Plan_RangeArray : TypedArrayAttrBase<Plan_Range, "ranges">;
 
-// How an op of the phase `scheduled` is executed: which kernels, on which of its values. Arguments are numbered
-// through the op's operands, then its results, then its scratch buffers.
+// One kernel launch of an op of the phase `scheduled`. Argument numbers count the op's operands, then its results, then its // scratch
+// buffers.
 def Plan_LaunchSpec : Plan_Attr<"LaunchSpec", "launch_spec"> {
   let parameters = (ins "::mlir::FlatSymbolRefAttr":$kernel, ArrayRefParameter<"int64_t">:$args);
   let assemblyFormat = "`<` $kernel `(` $args `)` `>`";
 }
 
-// How an op of the phase `scheduled` is left to a library: by the instruction `call` with these `sizes`, and which of the op's values
-// are its operands, numbered as the arguments of a launch.
+// The library call that executes an op of the phase `scheduled`: the instruction `call`, its `sizes`, and its operands as argument //
+// numbers of Plan_LaunchSpec.
 def Plan_LibraryCallSpec : Plan_Attr<"LibraryCallSpec", "library_call_spec"> {
   let parameters = (ins StringRefParameter<"instruction">:$call, "::mlir::DictionaryAttr":$operands, "::mlir::DictionaryAttr":$sizes);
   let assemblyFormat = "`<` $call $operands $sizes `>`";
   let extraClassDeclaration = [{
-    /// The instruction, whose source op is `source`, with operand(number of an argument) for each operand.
+    /// Builds the instruction with the source op `source`; `operand` maps argument numbers to operands.
     ::mlir::Operation *build(::mlir::OpBuilder &builder, ::mlir::Location loc, ::llvm::StringRef source,
                              ::llvm::function_ref<::trainc::plan::OperandAttr(int64_t)> operand) const;
   }];
@@ -90,7 +90,7 @@ def Plan_ArenaOp : Plan_Op<"arena", [Symbol]> {
 def Plan_BufferOp : Plan_Op<"buffer", [Symbol]> {
   let summary = "a range of an arena";
   let description = [{
-    A buffer says from where a copy fetches what it holds from another space, and to where copies store what it holds.
+    `fetched` is the source of the copy that fills the buffer from another space. `stored` lists the destinations of copies out of it.
 
     ```mlir
     plan.buffer @update.7 in @scratch at 0 bytes 4096 of f32 activation fetched <@grad.w + 0> stored [#plan.operand<@w + 0>]
@@ -107,14 +107,14 @@ def Plan_BufferOp : Plan_Op<"buffer", [Symbol]> {
 def Plan_KernelOp : Plan_Op<"kernel", [Symbol]> {
   let summary = "a generated kernel; its code is a function of the same name in the module @kernels";
   let description = [{
-    A launch runs `grid` blocks. `shared` is the memory of a block's own. `threads` says how many threads of a GPU run a block
-    together; a CPU runs a block on one thread.
+    A launch runs `grid` blocks. `shared` is the size of a block's own memory in bytes. `threads` is the number of GPU threads per block; a
+    CPU runs a block on one thread.
 
-    What a launch costs follows from `flops`, from `moves`, the bytes between memory and processor, and from `chain`, the accesses that
-    wait for one another. Without `moves` each parameter moves once, and twice if it is read and written. `arithmetic` counts
-    instructions on single numbers, besides `flops`.
+    The predicted time of a launch follows from `flops`, from `moves` (bytes between memory and processor), and from `chain` (length of the
+    chain of dependent accesses). Without `moves` each parameter moves once, and twice if it is read and written. `arithmetic` counts scalar
+    instructions besides `flops`.
 
-    In a plan for GPUs a kernel `on_host` is for the host's cores. Its code is in the module @host_kernels.
+    In a plan for GPUs, a kernel `on_host` runs on the host's cores. Its code is in the module @host_kernels.
 
     ```mlir
     plan.kernel @copy copy grid 4 threads 256 flops 0 moves 2048 [#plan.param<read, f32, 65536>, #plan.param<write, f32, 1024>]
@@ -129,16 +129,16 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol]> {
     (`shared` $shared_bytes^)? $params (`arithmetic` $arithmetic^)? attr-dict
   }];
   let extraClassDeclaration = [{
-    /// Of one launch.
+    /// Work of one launch.
     ::trainc::Work getWork();
   }];
 }
 
 def Plan_EntryOp : Plan_Op<"entry", [Symbol, IsolatedFromAbove, NoTerminator, SingleBlock]> {
-  let summary = "something the runtime can run: inputs, then instructions in order";
+  let summary = "a unit that the runtime executes: inputs, then instructions in order";
   let description = [{
-    `flops` are those of the model's products and attention, by which utilisation is measured. What activation checkpointing computes a
-    second time is `recomputed`, and is not among them.
+    `flops` counts the model's matrix products and attention; utilisation is computed from it. `recomputed` counts the recomputation of
+    activation checkpointing, which `flops` does not include.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, EntryKind:$kind, I64Attr:$flops, DefaultValuedAttr<I64Attr, "0">:$recomputed_flops);
   let regions = (region SizedRegion<1>:$body);
@@ -155,8 +155,8 @@ def Plan_InputOp : Plan_Op<"input"> {
 def Plan_InstructionInterface : OpInterface<"InstructionOpInterface"> {
   let cppNamespace = "::trainc::plan";
   let description = [{
-    An instruction: `op` is the source op for messages, e.g. "h.3.attn.c_attn: nn.matmul", with the location's file and line. It begins
-    when those before it on its stream are done and those that it comes `after`, which are numbered through the entry's instructions.
+    An instruction. `op` is the source op for messages, e.g. "h.3.attn.c_attn: nn.matmul", with the location's file and line. It starts
+    after the previous instruction of its stream and after the instructions that `after` lists by their number in the entry.
   }];
   let methods = [
     InterfaceMethod<"", "::mlir::StringRef", "getSourceOp", (ins), "return $_op.getOp();">,
@@ -165,25 +165,25 @@ def Plan_InstructionInterface : OpInterface<"InstructionOpInterface"> {
                     "return $_op.getAfter() ? *$_op.getAfter() : ::llvm::ArrayRef<int64_t>();">,
     InterfaceMethod<"", "void", "comeAfter", (ins "::llvm::ArrayRef<int64_t>":$instructions),
                     "$_op.setAfter(instructions);">,
-    InterfaceMethod<[{ Which bytes it touches. }],
+    InterfaceMethod<[{ Byte ranges that the instruction accesses. }],
       "::llvm::SmallVector<::trainc::plan::OperandUse>", "getUses", (ins "const ::trainc::plan::Surroundings &":$around)>,
-    InterfaceMethod<[{ What it asks of a machine; none of a loop, whose instructions do, and of collectives, which the link bounds. }],
+    InterfaceMethod<[{ Work for the cost model. None for loops, whose instructions have their own, and for collectives, which the link bounds. }],
       "::std::optional<::trainc::Work>", "getWork", (ins "const ::trainc::plan::Surroundings &":$around)>,
-    InterfaceMethod<[{ Kind and sizes, for reports: those of equal instructions are equal. }],
+    InterfaceMethod<[{ Kind and sizes, for reports. Equal instructions have equal descriptions. }],
       "::std::string", "describe", (ins), [{}], [{ return $_op->getName().stripDialect().str(); }]>];
 }
 
 def Plan_LibraryCallInterface : OpInterface<"LibraryCallOpInterface"> {
   let cppNamespace = "::trainc::plan";
-  let description = [{ An instruction that the device leaves to a library. }];
+  let description = [{ An instruction that calls a library of the device. }];
   let methods = [
-    InterfaceMethod<[{ The bytes of each operand that the call has. }],
+    InterfaceMethod<[{ Byte ranges of all operands of the call. }],
       "::llvm::SmallVector<::trainc::plan::OperandUse>", "getOperandUses">,
-    InterfaceMethod<[{ What the call asks of a machine, which follows from its sizes alone. }],
+    InterfaceMethod<[{ Work for the cost model, derived from the sizes of the call. }],
       "::trainc::Work", "getCallWork">];
 }
 
-// `own`: methods of the interface that are not its defaults.
+// `own`: interface methods that the op overrides.
 class Plan_InstructionOp<string mnemonic, dag operands, list<Trait> traits = [], list<string> own = []>
     : Plan_Op<mnemonic, [DeclareOpInterfaceMethods<Plan_InstructionInterface, own>] # traits> {
   let arguments = !con(operands, (ins StrAttr:$op, OptionalAttr<DenseI64ArrayAttr>:$after));
@@ -198,9 +198,9 @@ class Plan_ComputeOp<string mnemonic, dag operands, list<Trait> traits = [], lis
 
 def Plan_LaunchOp : Plan_InstructionOp<"launch", (ins FlatSymbolRefAttr:$kernel, Plan_OperandArray:$args,
                                                       DefaultValuedAttr<Plan_Stream, "Stream::compute">:$stream), [], ["describe"]> {
-  let summary = "runs all tiles of a kernel";
+  let summary = "runs all blocks of a kernel";
   let description = [{
-    A kernel for the host's cores runs on the stream `host_compute`.
+    Kernels of the host's cores run on the stream `host_compute`.
 
     ```mlir
     plan.launch @rows_0123456789abcdef [#plan.operand<@exp_avg.w + 0>, #plan.operand<@saved + 0>] on host_compute "nn.kernel" after [12]
@@ -231,12 +231,12 @@ def Plan_MatrixProductOp : Plan_LibraryCallOp<"matrix_product", (ins Plan_Operan
       DefaultValuedAttr<Activation, "Activation::none">:$activation,
       DefaultValuedAttr<SideSum, "SideSum::none">:$side_sum, OptionalAttr<TypeAttr>:$factors, OptionalAttr<TypeAttr>:$factors_b,
       OptionalAttr<TypeAttr>:$product, UnitAttr:$tf32)> {
-  let summary = "a matrix product that the device leaves to a library";
+  let summary = "a matrix product executed by a library";
   let description = [{
-    result = activation(op(a) op(b) (+ result) (+ bias)), for each matrix of a batch. `row` and `matrix` say how many elements after
-    a row, or a matrix, the next one begins. Sums are in f32, and so are the factors and all other operands, except for those whose types
-    `factors` and `product` say. With `tf32` factors may be rounded to 11 significant bits. The sums of fp8 factors, `and` the type of b if
-    it differs, are multiplied by both scales first.
+    result = activation(op(a) op(b) (+ result) (+ bias)), for each matrix of a batch. `row` and `matrix` are the strides between rows and
+    between matrices, in elements. Sums are f32. `factors` (`and` the type of b if it differs) and `product` give the types of the factors
+    and of the result; all other operands, and types not given, are f32. With `tf32` factors may be rounded to 11 significant bits. Sums of
+    fp8 factors are multiplied by both scales before all other steps.
 
     ```mlir
     plan.matrix_product 1024 x 3072 x 768 a <@x + 0> row 768 b <@w + 0> row 3072 to <@h + 0> row 3072
@@ -260,10 +260,10 @@ def Plan_AttentionOp : Plan_LibraryCallOp<"attention", (ins Plan_AttentionPass:$
       OptionalAttr<Plan_Operand>:$key_gradient, OptionalAttr<Plan_Operand>:$value_gradient,
       I64Attr:$batch, I64Attr:$queries, I64Attr:$keys, I64Attr:$heads, I64Attr:$key_heads, I64Attr:$head_size,
       I64Attr:$value_size, UnitAttr:$causal, F64Attr:$scale, OptionalAttr<TypeAttr>:$values)> {
-  let summary = "attention, or its gradient, that the device leaves to a library";
+  let summary = "attention, or its gradient, executed by a library";
   let description = [{
-    Of tensors whose heads lie side by side; see the schema for their shapes. They are of f32, or of the type that `values` says; the
-    log-sum-exp is of f32.
+    Each row of a tensor holds the heads one after another; the schema gives the shapes. Elements are f32, or of the type `values`. The
+    log-sum-exp is f32.
 
     ```mlir
     plan.attention forward batch 8 queries 128 keys 128 heads 4 by 4 sizes 32 by 32 causal scale 1.767767e-01
@@ -279,7 +279,7 @@ def Plan_AttentionOp : Plan_LibraryCallOp<"attention", (ins Plan_AttentionPass:$
 
 def Plan_CopyOp : Plan_InstructionOp<"copy", (ins Plan_Operand:$source, Plan_Operand:$destination, I64Attr:$bytes,
                                                   DefaultValuedAttr<Plan_Stream, "Stream::compute">:$stream)> {
-  let summary = "copies bytes, within the device or from one space to another";
+  let summary = "copies bytes within the device, or from one space to another";
   let assemblyFormat = "$source `to` $destination `bytes` $bytes (`on` $stream^)? " # trailer # "attr-dict";
 }
 
@@ -296,11 +296,11 @@ def Plan_LoopOp : Plan_ComputeOp<"loop", (ins I64Attr:$count), [NoTerminator, Si
 
 def Plan_CollectiveOp : Plan_InstructionOp<"collective", (ins CollectiveKind:$kind, RankGroup:$group,
       ConfinedAttr<Plan_RangeArray, [ArrayMinCount<1>, ArrayMaxCount<1024>]>:$ranges)> {
-  let summary = "what ranks do together, on the stream `communication`";
+  let summary = "a collective on the stream `communication`";
   let description = [{
-    The ranks meet once for all ranges: the buckets of a unit that is gathered, or small tensors that are summed together.
-    Each range gets the bits that it would get alone. Sums are made in f32; those of bf16 and f16 numbers are rounded once, or
-    not at all where a reduce-scatter puts them into f32.
+    The ranks synchronise once for all ranges: the buckets of one gathered unit, or small tensors that are summed together. Each range gets
+    the same bits as in a collective of its own. Sums are f32. Sums of bf16 and f16 numbers are rounded once, or not at all if a
+    reduce-scatter stores them as f32.
 
     ```mlir
     plan.collective all_gather in shard [
@@ -313,16 +313,16 @@ def Plan_CollectiveOp : Plan_InstructionOp<"collective", (ins CollectiveKind:$ki
 }
 
 def Plan_ScalarOp : Plan_Op<"scalar"> {
-  let summary = "a scalar exchanged with the host around entries";
+  let summary = "a scalar exchanged with the host before or after an entry";
   let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$buffer, TypeAttr:$element, ScalarDirection:$direction);
   let assemblyFormat = "$name $direction $buffer `:` $element attr-dict";
 }
 
 def Plan_StateOp : Plan_Op<"state"> {
-  let summary = "a persistent tensor by its logical name: what checkpoints hold";
+  let summary = "a persistent tensor under its logical name, as checkpoints store it";
   let description = [{
-    Its elements lie in the buffer from `offset` on. If the state is `divided`, they lie in a flat tensor, and the buffer holds the
-    rank's part of that.
+    The state begins at `offset` of the buffer. If the state is `divided`, `offset` refers to a flat tensor of which the buffer holds the
+    rank's shard.
   }];
   let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$buffer, TypeAttrOf<AnyRankedTensor>:$type, Plan_Role:$role,
                        DefaultValuedAttr<I64Attr, "0">:$offset, UnitAttr:$divided);
@@ -330,7 +330,7 @@ def Plan_StateOp : Plan_Op<"state"> {
 }
 
 def Plan_TrainingOp : Plan_Op<"training"> {
-  let summary = "ranks, batch, accumulation and learning-rate schedule; whether skipped steps move it";
+  let summary = "ranks, batch, accumulation and learning-rate schedule, and whether skipped steps advance the schedule";
   let arguments = (ins I64Attr:$ranks, I64Attr:$shard_ranks, I64Attr:$micro_batch, I64Attr:$accumulate, I64Attr:$seq_len, I64Attr:$steps, I64Attr:$eval_batch,
                        ScheduleKind:$schedule, F64Attr:$peak, F64Attr:$minimum, I64Attr:$warmup, I64Attr:$total, UnitAttr:$skipped_advance);
   let assemblyFormat = [{
@@ -346,7 +346,7 @@ def Plan_GenerationOp : Plan_Op<"generation"> {
 }
 
 def Plan_NoGenerationOp : Plan_Op<"no_generation"> {
-  let summary = "what in the model stands against prefill and decode";
+  let summary = "reason why the plan has no prefill and decode";
   let arguments = (ins StrAttr:$reason);
   let assemblyFormat = "$reason attr-dict";
 }

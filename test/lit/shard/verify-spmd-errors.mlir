@@ -21,7 +21,7 @@ train.entry @micro_step {
 
 train.entry @micro_step {
   %g = nn.constant 1 : tensor<2xf32>
-  // expected-error @+1 {{is still under way where its value is used; expected a dist.wait between}}
+  // expected-error @+1 {{is still in flight where its value is used; expected a dist.wait between}}
   %p = dist.all_reduce_start %g : tensor<2xf32>
   // expected-note @+1 {{the use}}
   %s = nn.add %p, %g : tensor<2xf32>, tensor<2xf32>
@@ -39,7 +39,7 @@ train.entry @micro_step {
 
 train.entry @micro_step {
   %g = nn.constant 1 : tensor<8xf32>
-  // expected-error @+1 {{'tensor<3xf32>' is no equal part of 'tensor<8xf32>' along dimension 0}}
+  // expected-error @+1 {{'tensor<3xf32>' is not an equal shard of 'tensor<8xf32>' along dimension 0}}
   %p = dist.part %g : tensor<8xf32> -> tensor<3xf32>
 }
 
@@ -47,7 +47,7 @@ train.entry @micro_step {
 
 train.entry @micro_step {
   %g = nn.constant 1 : tensor<8xf32>
-  // expected-error @+1 {{'tensor<3xf32>' is no equal part of 'tensor<8xf32>' along dimension 0}}
+  // expected-error @+1 {{'tensor<3xf32>' is not an equal shard of 'tensor<8xf32>' along dimension 0}}
   %p = dist.reduce_scatter_start %g : tensor<8xf32> -> tensor<3xf32>
   %w = dist.wait %p : tensor<3xf32>
 }
@@ -74,7 +74,7 @@ train.entry @micro_step {
 
 train.entry @micro_step {
   %g = nn.constant 1 : tensor<8xbf16>
-  // expected-error @+1 {{'tensor<3xf32>' is no equal part of 'tensor<8xbf16>' along dimension 0}}
+  // expected-error @+1 {{'tensor<3xf32>' is not an equal shard of 'tensor<8xbf16>' along dimension 0}}
   %p = dist.reduce_scatter_start %g : tensor<8xbf16> -> tensor<3xf32>
   %w = dist.wait %p : tensor<3xf32>
 }
@@ -83,7 +83,7 @@ train.entry @micro_step {
 
 train.entry @micro_step {
   %g = nn.constant 1 : tensor<8xbf16>
-  // expected-error @+1 {{is no equal part of}}
+  // expected-error @+1 {{is not an equal shard of}}
   %p = dist.all_gather_start %g : tensor<8xbf16> -> tensor<16xf32>
   %w = dist.wait %p : tensor<16xf32>
 }
@@ -92,7 +92,7 @@ train.entry @micro_step {
 
 train.entry @micro_step {
   %g = nn.constant 1 : tensor<8x2xf32>
-  // expected-error @+1 {{'tensor<8x2xf32>' is no equal part of 'tensor<16xf32>' along dimension 0}}
+  // expected-error @+1 {{'tensor<8x2xf32>' is not an equal shard of 'tensor<16xf32>' along dimension 0}}
   %p = dist.all_gather_start %g : tensor<8x2xf32> -> tensor<16xf32>
   %w = dist.wait %p : tensor<16xf32>
 }
