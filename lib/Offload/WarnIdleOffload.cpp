@@ -52,7 +52,7 @@ struct WarnIdleOffload : impl::WarnIdleOffloadBase<WarnIdleOffload> {
     for (auto program : getOperation().getOps<train::ProgramOp>()) {
       if (train::offloadOf(program).updatesOnHost && updatesNothing(getOperation()))
         program.emitWarning("offload_update (--offload-update) host does nothing: no update can run there "
-                            "(docs/offload.md says which stay); leave it out");
+                            "(docs/explanation/offload.md says which stay); leave it out");
       if (program.getOffload() && !train::isDerived(program, "offload"))
         for (StringRef word : llvm::split(*program.getOffload(), ','))
           if (const StringRef why = whyIdle(getOperation(), word); word != "none" && !why.empty())

@@ -35,7 +35,7 @@ struct OnThisMachine {
   double compileSeconds;
 };
 
-/// The report as JSON (docs/report.md); with nothing of this machine, equal models have equal reports.
+/// The report as JSON (docs/reference/compile-report.md); with nothing of this machine, equal models have equal reports.
 /// `planning`: the strategies among which a memory limit chose, if one did.
 std::string reportJson(mlir::ModuleOp module, std::optional<OnThisMachine> here,
                        const Planning *planning = nullptr);

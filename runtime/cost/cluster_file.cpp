@@ -93,7 +93,7 @@ public:
   Result<Cluster> read() {
     if (!json_.is_object() || json_.value("trainc_cluster", Json()) != 1)
       return invalidInput("{}: expected a cluster file, an object with \"trainc_cluster\": 1, found {}; see "
-                          "examples/clusters and docs/simulate.md",
+                          "examples/clusters and docs/reference/cluster-files.md",
                           file_, found(json_.is_object() ? json_.value("trainc_cluster", Json()) : json_));
     TRAINC_RETURN_IF_ERROR(checkMembers("", json_));
     for (const char *section : {"device", "node", "network", "host", "disk"})

@@ -1,4 +1,4 @@
-// Cluster files: what a machine's devices, links and disks can do, as JSON (docs/simulate.md).
+// Cluster files: what a machine's devices, links and disks can do, as JSON (docs/reference/cluster-files.md).
 #pragma once
 
 #include "runtime/base/status.h"

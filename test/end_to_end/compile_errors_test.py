@@ -148,7 +148,7 @@ class CompileErrors(harness.EndToEndTest):
         self.assertNotRegex(advice(100), "--optimizer-states")
 
     def test_what_is_advised_takes_less(self):
-        """Members and statistics of a small model are padded and kept in f32; docs/precision.md has a large one's numbers."""
+        """Members and statistics of a small model are padded and kept in f32; docs/explanation/precision.md has a large one's numbers."""
         full = self.memory()
         sizes = lambda kind, *options: self.memory(*options)[kind] / full[kind]
         self.assertLess(sizes("parameters", "--precision=bf16", "--param-type=bf16"), 0.6)

@@ -156,7 +156,7 @@ class MemoryMatrixTest(harness.EndToEndTest):
             full = kinds.get(low._replace(precision="fp32"))
             if low.precision == "fp32" or low.ranks == 1 or low.offload != "none" or low.activation_checkpointing == "budget" or not full:
                 continue
-            # docs/sharding.md: T and T/2; T/2 and T/2; of what is not whole 3/4 T in place of T/2.
+            # docs/reference/memory-and-communication.md: T and T/2; T/2 and T/2; of what is not whole 3/4 T in place of T/2.
             copies = half["parameters"] / full["parameters"]
             least, most = [(1.5, 1.5), (1, 1), (1, 1), (1, 1.5)][low.zero_stage]
             self.assertTrue(least <= copies <= most, (low, copies))

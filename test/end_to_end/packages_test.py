@@ -39,7 +39,7 @@ class PackagesTest(harness.EndToEndTest):
         trainc, trainrun, mpi = (self.files(package) for package in PACKAGES)
         for program in ["trainc", "trainc-check", "trainc-lsp", "trainc-opt"]:
             self.assertIn(f"/usr/bin/{program}", trainc)
-        for file in ["README.md", "CHANGELOG.md", "copyright", "docs/tutorial.md", "docs/tutorial.mlir", "examples/gpt/gpt.mlir"]:
+        for file in ["README.md", "CHANGELOG.md", "copyright", "docs/tutorials/through-the-compiler.md", "docs/tutorials/circle.mlir", "examples/gpt/gpt.mlir"]:
             self.assertIn(f"/usr/share/doc/trainc/{file}", trainc)
         self.assertEqual(trainrun, ["/usr/bin/trainrun", "/usr/share/doc/trainrun/copyright"])
         self.assertEqual(mpi, ["/usr/lib/trainc/libtrainc_comm_mpi.so", "/usr/share/doc/trainc-comm-mpi/copyright"])
@@ -57,7 +57,7 @@ class PackagesTest(harness.EndToEndTest):
             self.run_program("dpkg-deb", "--extract", str(package), "root")
         pages = "root/usr/share/doc/trainc"
         self.run_program("root/usr/bin/trainc", "compile", f"{pages}/examples/gpt/small.mlir", "-o", "small.plan", "--cpu=native")
-        self.run_program("root/usr/bin/trainc", "tokenize", f"{pages}/README.md", f"{pages}/docs/tutorial.md", "-o", "tokens.bin")
+        self.run_program("root/usr/bin/trainc", "tokenize", f"{pages}/README.md", f"{pages}/docs/explanation/overview.md", "-o", "tokens.bin")
         self.run_program("root/usr/bin/trainrun", "small.plan", "--data", "tokens.bin", "--steps=2")
         if not shutil.which("mpirun"):
             return

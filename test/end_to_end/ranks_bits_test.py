@@ -1,5 +1,5 @@
 """Ranks, stages, units and prefetch change where numbers are and when they travel: the bits of a training stay, and memory and
-communication are what docs/sharding.md says."""
+communication are what docs/reference/memory-and-communication.md says."""
 
 import json
 import os

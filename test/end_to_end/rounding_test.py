@@ -142,7 +142,7 @@ class RoundingTest(harness.EndToEndTest):
                    "holds parameters in bf16, which a program with precision fp32 cannot", "--precision=bf16")
 
     def test_memory_is_that_of_the_formula(self):
-        """docs/precision.md: bytes of parameters and moments halve, and 8 bytes number a chunk of 256 elements."""
+        """docs/explanation/precision.md: bytes of parameters and moments halve, and 8 bytes number a chunk of 256 elements."""
         for ranks, stage in [(1, 0), (2, 1), (2, 3)]:
             on = [f"--ranks={ranks}", f"--zero-stage={stage}", "--micro-batch=4", "--wrap=model", "--param-persistence-threshold=0",
                   "--reproducible=ranks"]

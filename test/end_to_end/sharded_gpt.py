@@ -1,4 +1,4 @@
-"""A small GPT for several ranks, and what dividing it over them must cost by the formulas of docs/sharding.md."""
+"""A small GPT for several ranks, and what dividing it over them must cost by the formulas of docs/reference/memory-and-communication.md."""
 
 import math
 import re

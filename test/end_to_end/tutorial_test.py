@@ -1,4 +1,4 @@
-"""docs/tutorial.md does what it says: its commands run, in order, and what it shows is in their output. README.md's first example runs, too."""
+"""docs/tutorials/through-the-compiler.md does what it says: its commands run, in order, and what it shows is in their output. README.md's first example runs, too."""
 
 import os
 import re
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import harness
 
-PAGE = harness.ROOT / "docs" / "tutorial.md"
+PAGE = harness.ROOT / "docs" / "tutorials" / "through-the-compiler.md"
 VARIES = [  # what other machines and compilers print otherwise
     (r"_[0-9a-f]{16}\b", "_HASH"),
     (r"[\d.]+[kMG]? samples/s", "RATE"),
@@ -68,7 +68,7 @@ class TutorialTest(harness.EndToEndTest):
 
     def test_commands_print_what_is_shown(self):
         outputs = self.run_commands()
-        files = [*sorted(Path("build/tutorial/ir").glob("*.mlir")), Path("build/tutorial/report.json"), Path("docs/tutorial.mlir")]
+        files = [*sorted(Path("build/tutorial/ir").glob("*.mlir")), Path("build/tutorial/report.json"), Path("docs/tutorials/circle.mlir")]
         shown = outputs + [file.read_text() for file in files]
         for language, excerpt in excerpts(PAGE.read_text()):
             with self.subTest(excerpt.splitlines()[0]):

@@ -104,7 +104,7 @@ class PartsTest(harness.EndToEndTest):
         self.assertEqual(number(cmake, r"cudnn_version LESS (\d+)"), cudnn)
         self.assertEqual(number(cmake, r"nccl_version LESS (\d+)"), vendor.LEAST[NCCL])
         self.assertIn("NCCL_VERSION(2, 28, 0)", (paths.ROOT / "runtime/comm/nccl/nccl_library.cpp").read_text())
-        docs = (paths.ROOT / "docs" / "cuda.md").read_text()
+        docs = (paths.ROOT / "docs" / "how-to" / "run-on-gpus.md").read_text()
         for text in ("`libcublasLt.so.13`, 13.0 or newer", "`libcudnn.so.9` for CUDA 13, 9.18 or newer", "`libnvrtc.so.13`"):
             self.assertIn(text, docs)
 

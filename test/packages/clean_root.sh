@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the packages of a build folder, installs them with apt on a clean Debian 12 and runs docs/tutorial.md and README.md's first example
+# Makes the packages of a build folder, installs them with apt on a clean Debian 12 and runs docs/tutorials/through-the-compiler.md and README.md's first example
 # there: test/packages/clean_root.sh BUILD. Needs root (mounts), mmdebstrap and Debian's mirror; takes some minutes.
 set -euo pipefail
 build=$(realpath "$1")
@@ -31,7 +31,7 @@ inside bash -ec 'cd /packages; apt-get update -qq; DEBIAN_FRONTEND=noninteractiv
 inside bash -ec 'ldd /usr/bin/trainrun /usr/lib/trainc/*.so | grep -E "LLVM|MLIR|not found" && exit 1; trainc --version; trainrun --version'
 inside env TRAINC=/usr/bin/trainc TRAINRUN=/usr/bin/trainrun python3 /source/test/end_to_end/tutorial_test.py
 # The packages' own pages and examples.
-inside bash -ec 'cd /tmp; trainc compile /usr/share/doc/trainc/examples/gpt/small.mlir -o small.plan; trainc tokenize /usr/share/doc/trainc/docs/*.md -o t.bin
+inside bash -ec 'cd /tmp; trainc compile /usr/share/doc/trainc/examples/gpt/small.mlir -o small.plan; trainc tokenize /usr/share/doc/trainc/docs/*/*.md -o t.bin
   trainrun small.plan --data t.bin --steps=3
   trainc compile /usr/share/doc/trainc/examples/gpt/small.mlir --ranks=2 -o two.plan
   mpirun --allow-run-as-root --oversubscribe -n 2 trainrun two.plan --data t.bin --steps=3'

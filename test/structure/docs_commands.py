@@ -3,57 +3,36 @@
 
   docs_commands.py --trainc=PROGRAM --trainrun=PROGRAM
 
- * Every relative link in a *.md file of the repository leads to a file, and every source that one names exists. (Records of decisions
-   and of measurements tell of their time.)
+ * Every source that a *.md file of the repository names exists. (Records of decisions and of measurements tell of their time.)
  * Every option that README.md, CONTRIBUTING.md and the pages of docs/ and examples/ mention exists: on a command line of
    trainc or trainrun, in that (sub)command's --help.
  * Every option of both programs is explained in a page of docs/.
- * Every model that docs/language.md shows goes through the compiler, and docs/tutorial.md shows docs/tutorial.mlir as it is.
+ * Every model that a page shows whole goes through the compiler, and docs/tutorials/through-the-compiler.md shows
+   docs/tutorials/circle.mlir as it is.
 
-Prints every offence and exits 1 if there is one.
+docs_pages.py checks links. Prints every offence and exits 1 if there is one.
 """
 import argparse
-import pathlib
 import re
 import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from docs_pages import FENCE, GENERATED, OF_THEIR_TIME, ROOT, line_of, pages
+
 SUBCOMMANDS = ["compile", "estimate", "tokenize", "consolidate", "dump", "report", "sign", "simulate", "calibrate"]
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
-LINK = re.compile(r"\]\(([^)\s]+)\)")
-FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"(?:^|[\s/`])(trainc (?:compile|estimate|tokenize|consolidate|dump|report|sign|simulate|calibrate)|trainrun)(?= )(.*)")
 # Options of other programs that the pages tell to run.
 OTHERS = {"--all-ops", "--build", "--changed", "--check", "--checkpointing", "--compare", "--compile-only", "--component", "--dir", "--disk", "--element", "--faults", "--first-seed", "--install", "--largest-steps", "--limits", "--loss", "--mca", "--no-python", "--only", "--option",
           "--plans", "--prefix", "--preset", "--programs", "--python", "--rate", "--rdzv-id", "--rounds", "--seconds", "--standalone", "--test-dir", "--to-f32", "--trainc", "--write-cases"}
 SOURCE = re.compile(r"`(?:[\w.-]+/)*([\w-]+\.(?:cpp|h|td|fbs))`")
-GENERATED = "docs/reference/"
-OF_THEIR_TIME = ("docs/adr/", "docs/measurements/")
 FOR_USERS = ("README.md", "CONTRIBUTING.md", "docs/", "examples/")
-
-
-def pages():
-    """Path and text of every page outside build folders."""
-    paths = (path.relative_to(ROOT) for path in ROOT.rglob("*.md"))
-    return {path.as_posix(): (ROOT / path).read_text() for path in sorted(paths) if path.parts[0] != "build"}
 
 
 def options_of(command):
     text = subprocess.run(command + ["--help"], check=True, capture_output=True, text=True).stdout
     return set(OPTION.findall(text.split("\nExamples:")[0]))
-
-
-def line_of(text, position):
-    return text.count("\n", 0, position) + 1
-
-
-def broken_links(path, text):
-    for link in LINK.finditer(FENCE.sub(lambda block: "\n" * block[0].count("\n"), text)):
-        target = link[1].split("#")[0]
-        if target and "://" not in target and not ((ROOT / path).parent / target).exists():
-            yield f"{path}:{line_of(text, link.start())}: the link to {link[1]} leads nowhere"
 
 
 def missing_sources(path, text, sources):
@@ -86,9 +65,9 @@ def unexplained_options(texts, known):
 
 
 def failing_models(trainc, path, text):
-    """The models of a page; one with a program goes as far as its step."""
+    """The whole models of a page; one with a program goes as far as its step."""
     for block in FENCE.finditer(text):
-        if block[2] != "mlir":
+        if block[2] != "mlir" or not re.search("^nn.model ", block[3], re.MULTILINE):
             continue
         phase = "step" if "train.program" in block[3] else "model"
         with tempfile.NamedTemporaryFile("w", suffix=".mlir") as file:
@@ -103,7 +82,7 @@ def ops_without_example(examples, reference):
     shown = set(re.findall(r"nn\.\w+", examples))
     for op in re.findall(r"^### `(nn\.\w+)`", reference, re.MULTILINE):
         if op not in shown:
-            yield f"docs/ops.md: {op} has no example"
+            yield f"docs/reference/ops.md: {op} has no example"
 
 
 def table_of_settings(text, known):
@@ -117,9 +96,9 @@ def table_of_settings(text, known):
 
 
 def shown_otherwise(text):
-    model = (ROOT / "docs/tutorial.mlir").read_text()
+    model = (ROOT / "docs/tutorials/circle.mlir").read_text()
     if not any(block[3] == model for block in FENCE.finditer(text)):
-        yield "docs/tutorial.md: does not show docs/tutorial.mlir as it is"
+        yield "docs/tutorials/through-the-compiler.md: does not show docs/tutorials/circle.mlir as it is"
 
 
 def main():
@@ -130,19 +109,17 @@ def main():
     known = {f"trainc {name}": options_of([programs.trainc, name]) for name in SUBCOMMANDS}
     known["trainrun"] = options_of([programs.trainrun])
     texts = pages()
-    found = [line for path, text in texts.items() for line in broken_links(path, text)]
     sources = {path.name for folder in ["dialects", "lib", "runtime", "tools", "test"] for path in (ROOT / folder).rglob("*.*")}
-    found += [line for path, text in texts.items() if not path.startswith(OF_THEIR_TIME) for line in missing_sources(path, text, sources)]
+    found = [line for path, text in texts.items() if not path.startswith(OF_THEIR_TIME) for line in missing_sources(path, text, sources)]
     for path, text in texts.items():
         if path.startswith(FOR_USERS) and not path.startswith(GENERATED):
             found.extend(unknown_options(path, text, known))
+            found.extend(failing_models(programs.trainc, path, text))
     found.extend(unexplained_options(texts, known))
-    for path in ["docs/language.md", "docs/ops.md"]:
-        found.extend(failing_models(programs.trainc, path, texts[path]))
-    found.extend(ops_without_example(texts["docs/ops.md"], texts["docs/reference/nn.md"]))
+    found.extend(ops_without_example(texts["docs/reference/ops.md"], texts["docs/reference/nn.md"]))
     found.extend(table_of_settings(texts["README.md"], known))
-    found.extend(shown_otherwise(texts["docs/tutorial.md"]))
-    print("\n".join(found) or f"links, options and models hold in {len(texts)} pages")
+    found.extend(shown_otherwise(texts["docs/tutorials/through-the-compiler.md"]))
+    print("\n".join(found) or f"options and models hold in {len(texts)} pages")
     return 1 if found else 0
 
 

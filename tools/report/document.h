@@ -8,7 +8,7 @@
 
 namespace trainc::report {
 
-/// docs/plan-report.md lists its keys. `file` is how the user called the plan.
+/// docs/reference/report-json.md lists its keys. `file` is how the user called the plan.
 nlohmann::json documentOf(const Analysis &analysis, std::string_view file);
 
 /// The text of a document: UTF-8, other bytes replaced.

@@ -11,7 +11,7 @@ namespace trainc {
 std::string simulatedText(const fb::Plan &plan, const Cluster &cluster, const Simulation &step,
                           uint32_t rows);
 
-/// All of it, as docs/simulate.md has it.
+/// All of it, as docs/how-to/simulate-a-cluster.md has it.
 std::string simulatedJson(const fb::Plan &plan, const Cluster &cluster, const Simulation &step);
 
 } // namespace trainc

@@ -11,7 +11,7 @@ const Cluster &trainc::codegen::gpuCluster(llvm::StringRef word) {
   return *clusterOfGpu(std::string_view(word));
 }
 
-/// cuDNN's documentation of its deterministic algorithm; cuda.md says what other GPUs do.
+/// cuDNN's documentation of its deterministic algorithm; docs/explanation/gpus.md says what other GPUs do.
 bool trainc::codegen::repeatsAttentionGradients(llvm::StringRef word) {
   const int major = gpuCluster(word).major;
   return major == 9 || major == 10;

@@ -36,6 +36,6 @@ train.program @p { model @m optimizer sgd batch 8 offload "none" }
 
 // -----
 
-// expected-warning @below {{offload_update (--offload-update) host does nothing: no update can run there (docs/offload.md says which stay); leave it out}}
+// expected-warning @below {{offload_update (--offload-update) host does nothing: no update can run there (docs/explanation/offload.md says which stay); leave it out}}
 train.program @p { model @m optimizer adamw(lr 0.1) batch 8 target cuda offload "optimizer" offload_update host }
 train.state optimizer on host @exp_avg.w : tensor<16x1024xf32>

@@ -36,7 +36,7 @@ TEST(Schedule, DecaysToTheMinimumAtTotal) {
   EXPECT_DOUBLE_EQ(rate(fb::ScheduleKind::Cosine, 500, 110), 0.1);
 }
 
-/// As docs/language.md has it: the minimum is the rate of the step after `total` steps.
+/// As docs/reference/program.md has it: the minimum is the rate of the step after `total` steps.
 TEST(Schedule, TheLastStepIsAboveTheMinimum) {
   flatbuffers::FlatBufferBuilder builder;
   builder.Finish(fb::CreateSchedule(builder, fb::ScheduleKind::Linear, /*peak=*/1e-2, /*minimum=*/1e-3));

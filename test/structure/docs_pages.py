@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Checks the pages by themselves: no program, no package, no network.
+
+ * Every relative link and picture in a *.md file of the repository leads to a file, and every #anchor to a heading of it.
+ * Every page of docs/ lies in a folder of its kind and is reached from docs/README.md, or from the README of its folder.
+ * No page that is read from top to bottom is longer than MAX_WORDS.
+
+Prints every offence and exits 1 if there is one.
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
+HEADING = re.compile(r"^#+ +(.*?) *$", re.MULTILINE)
+KINDS = ("tutorials", "how-to", "reference", "explanation")
+GENERATED = tuple(f"docs/reference/{page}.md" for page in ["dist", "nn", "passes", "plan", "train"])
+OF_THEIR_TIME = ("docs/adr/", "docs/measurements/")
+MAX_WORDS = 2300
+
+
+def pages():
+    """Path and text of every page outside build folders."""
+    paths = (path.relative_to(ROOT) for path in ROOT.rglob("*.md"))
+    return {path.as_posix(): (ROOT / path).read_text() for path in sorted(paths) if path.parts[0] != "build"}
+
+
+def without_code(text):
+    """The text with blocks of code emptied, so that lines keep their numbers."""
+    return FENCE.sub(lambda block: "\n" * block[0].count("\n"), text)
+
+
+def line_of(text, position):
+    return text.count("\n", 0, position) + 1
+
+
+def anchors(text):
+    """Anchors of the headings, as GitHub and the site make them."""
+    found, counts = set(), {}
+    for heading in HEADING.finditer(without_code(text)):
+        shown = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading[1])
+        name = re.sub(r"[^\w\- ]", "", shown.lower()).replace(" ", "-")
+        counts[name] = counts.get(name, -1) + 1
+        found.add(f"{name}-{counts[name]}" if counts[name] else name)
+    return found
+
+
+def links(path, text):
+    """Line, target and anchor of every relative link; the target is a path from the root."""
+    for link in LINK.finditer(without_code(text)):
+        target, _, anchor = link[1].partition("#")
+        if "://" not in target and not target.startswith("mailto:"):
+            place = ((ROOT / path).parent / target).resolve() if target else ROOT / path
+            yield line_of(text, link.start()), link[1], place, anchor
+
+
+def broken_links(texts):
+    for path, text in texts.items():
+        for line, shown, target, anchor in links(path, text):
+            if not target.exists():
+                yield f"{path}:{line}: the link to {shown} leads nowhere"
+            elif anchor and target.suffix == ".md" and anchor not in anchors(target.read_text()):
+                yield f"{path}:{line}: the link to {shown} names no heading of that page"
+
+
+def lost_pages(texts):
+    """Pages of docs/ in no folder of their kind, or that no list of pages links to."""
+    listed = {target for path in texts if re.fullmatch(r"docs/(\w+/)?README\.md", path) for _, _, target, _ in links(path, texts[path])}
+    for path in texts:
+        parts = pathlib.PurePath(path).parts
+        if parts[0] != "docs" or parts[-1] == "README.md" or path.startswith(OF_THEIR_TIME):
+            continue
+        if path != "docs/glossary.md" and (len(parts) != 3 or parts[1] not in KINDS):
+            yield f"{path}: expected in one of the folders {', '.join(KINDS)} of docs"
+        if ROOT / path not in listed:
+            yield f"{path}: docs/README.md has no link to this page"
+
+
+def long_pages(texts):
+    for path, text in texts.items():
+        words = len(text.split())
+        if path.startswith("docs/") and not path.startswith(GENERATED + OF_THEIR_TIME) and words > MAX_WORDS:
+            yield f"{path}: {words} words, expected at most {MAX_WORDS}; split the page"
+
+
+def main():
+    texts = pages()
+    found = [*broken_links(texts), *lost_pages(texts), *long_pages(texts)]
+    print("\n".join(found) or f"links hold in {len(texts)} pages")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
