@@ -1,4 +1,4 @@
-// Memory of an arena, straight from the operating system.
+// Arena memory, mapped directly from the operating system.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -14,14 +14,16 @@ namespace trainc {
 /// inaccessible guard regions. No page exists before it is touched.
 class ArenaMapping {
 public:
-  /// `reserveOnly` does not ask the system whether it has the memory; for dry runs, which leave it untouched.
+  /// With `reserveOnly`, address space is reserved without asking the system for memory (MAP_NORESERVE), for
+  /// dry runs that never touch the memory.
   static Result<ArenaMapping> create(std::string_view name, uint64_t bytes, bool reserveOnly);
 
   ArenaMapping(ArenaMapping &&other) noexcept;
   ArenaMapping &operator=(ArenaMapping &&) = delete;
   ~ArenaMapping();
 
-  /// Leaves the mapping where it is until the process ends, for whoever may still access it.
+  /// Gives up ownership: the mapping stays until the process ends, for threads or devices that may still
+  /// access it.
   void abandon() { base_ = nullptr; }
 
   std::byte *data() const { return data_; }
@@ -33,10 +35,10 @@ private:
   void *base_ = nullptr;
   uint64_t reserved_ = 0;
   std::byte *data_ = nullptr;
-  uint64_t bytes_ = 0; ///< that may be touched; the rest of their last page is not counted
+  uint64_t bytes_ = 0; ///< usable bytes; the remainder of the last page is not counted
 };
 
-/// Of all of them together.
+/// Total bytes of all `arenas`.
 uint64_t bytesOf(std::span<const ArenaMapping> arenas);
 
 } // namespace trainc

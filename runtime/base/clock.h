@@ -1,28 +1,28 @@
-// When something ran, how long it took, and how long this process has been running.
+// Clocks: time spans of events, CPU time of a thread, and the age of this process.
 #pragma once
 
 #include <chrono>
 
 namespace trainc {
 
-/// Seconds of a clock that never jumps, since some moment in the past.
+/// Seconds of a monotonic clock; the zero point is arbitrary.
 inline double steadySeconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Seconds that a processor has worked for this thread.
+/// CPU seconds that the calling thread has used.
 double threadSeconds();
 
-/// From when to when something ran, in seconds of steadySeconds().
+/// Begin and end of an event, in seconds of steadySeconds().
 struct TimeSpan {
   double begin = 0, end = 0;
-  double threadSeconds = 0; ///< of these; 0 where nobody measured it
+  double threadSeconds = 0; ///< CPU seconds used within the span; 0 if not measured
 
   double seconds() const { return end - begin; }
 };
 
-/// Seconds since the kernel started this process, loading of libraries included; exact to 10 ms. 0 where the
-/// system does not tell.
+/// Seconds since the kernel started this process, including the loading of libraries; exact to 10 ms. Returns
+/// 0 if the system does not report the start time.
 double secondsSinceProcessStart();
 
 } // namespace trainc

@@ -1,16 +1,17 @@
-// What communication costs.
+// Time that a rank spends on communication.
 #pragma once
 
 namespace trainc {
 
-/// Of one rank.
+/// Communication times of one rank, in seconds.
 struct CommunicationSeconds {
-  /// In wait() and barrier(), for collectives and for ranks that come later.
+  /// Time blocked in wait() and barrier(), including the wait for ranks that arrive later.
   double waited = 0;
-  /// In which a collective was under way: from when all that meet had begun it to its end. Where an engine
-  /// does not learn of the first (mpi/), from when this rank had, with the time in which it waits for others.
+  /// Time in which at least one collective was in flight: from the moment all participants had begun it to
+  /// its end. An engine that cannot observe the other ranks (mpi/) counts from the moment this rank began,
+  /// and so includes the wait for others.
   double underWay = 0;
-  /// Of both: communication that nothing hid.
+  /// Exposed communication: time in which a collective was in flight and this rank was blocked.
   double exposed = 0;
 
   friend CommunicationSeconds operator-(const CommunicationSeconds &a, const CommunicationSeconds &b) {

@@ -14,7 +14,7 @@ struct Feature {
   bool present;
 };
 
-/// The compiler's check also asks whether the operating system saves the wide registers.
+/// __builtin_cpu_supports also checks that the operating system saves the wide registers.
 #define TRAINC_FEATURE(name, builtin) {name, __builtin_cpu_supports(builtin) != 0}
 std::vector<Feature> features() {
   return {
@@ -41,7 +41,7 @@ std::vector<Feature> features() {
 }
 #undef TRAINC_FEATURE
 
-/// Asks the kernel for room to save the matrix unit's tiles, for all threads of this process.
+/// Requests the permission to use AMX tiles for all threads of this process.
 bool grantTiles() {
   constexpr long kRequestPermission = 0x1023; // ARCH_REQ_XCOMP_PERM
   constexpr long kTileData = 18;              // XFEATURE_XTILEDATA

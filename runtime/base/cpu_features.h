@@ -1,4 +1,4 @@
-// Which instruction-set levels this CPU has: what plans run by, and what --cpu=native means.
+// Instruction-set levels of this CPU: they select the kernels of a plan and resolve --cpu=native.
 #pragma once
 
 #include <array>
@@ -8,17 +8,17 @@
 
 namespace trainc {
 
-/// The levels that plans hold code for, the best last.
+/// Levels for which plans hold kernels, in ascending order.
 inline constexpr std::array<std::string_view, 4> kCpuLevels = {"x86-64-v3", "x86-64-v4", "x86-64-v4-bf16",
                                                                "x86-64-v4-amx"};
 
-/// Features of the x86-64 psABI level that `level` begins with ("x86-64-v3" or "x86-64-v4"), and of `extra`,
-/// that this CPU (or its operating system) lacks, spelled as in /proc/cpuinfo. Features that this program
-/// does not know count as lacking. Where `extra` names the matrix unit (amx_tile), the process is granted its
-/// use.
+/// Returns the features that `level` and `extra` require and that this CPU or its operating system lacks,
+/// spelled as in /proc/cpuinfo. `level` begins with a level of the x86-64 psABI ("x86-64-v3" or "x86-64-v4").
+/// Features unknown to this program count as missing. If `extra` contains amx_tile, the function requests the
+/// permission to use AMX for this process.
 std::vector<std::string> missingFeatures(std::string_view level, const std::vector<std::string_view> &extra);
 
-/// "x86-64-v4" or "x86-64-v3", the higher one that this CPU has; empty if it has none.
+/// The highest level of this CPU, "x86-64-v4" or "x86-64-v3"; empty if it supports neither.
 std::string_view levelOfThisCpu();
 
 } // namespace trainc

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The first words of a file; fewer where it has fewer, or is not there.
+/// The whitespace-separated words at the beginning of `file`; empty if the file does not exist.
 std::vector<std::string> wordsOf(const fs::path &file) {
   std::ifstream stream(file);
   std::vector<std::string> words;
@@ -41,7 +41,7 @@ std::optional<double> quotaIn(const fs::path &group) {
   return ratio(wordsOf(group / "cpu.cfs_quota_us"), wordsOf(group / "cpu.cfs_period_us"));
 }
 
-/// Lowers `least` to the quotas of a group below `mount`, and of those around it.
+/// Lowers `least` to the minimum of the quotas of `group` (relative to `mount`) and its ancestors.
 void consider(const fs::path &mount, fs::path group, std::optional<double> &least) {
   for (group = group.relative_path();; group = group.parent_path()) {
     if (const std::optional<double> quota = quotaIn(mount / group))
@@ -55,7 +55,8 @@ void consider(const fs::path &mount, fs::path group, std::optional<double> &leas
 
 std::optional<double> cpuQuota(const fs::path &root) {
   std::optional<double> least;
-  std::ifstream groups(root / "proc/self/cgroup"); // lines as "4:cpu,cpuacct:/a/b", of version 2 "0::/a/b"
+  std::ifstream groups(root /
+                       "proc/self/cgroup"); // lines such as "4:cpu,cpuacct:/a/b"; in version 2 "0::/a/b"
   for (std::string line; std::getline(groups, line);) {
     const size_t first = line.find(':'), second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos)

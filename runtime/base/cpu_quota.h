@@ -1,4 +1,4 @@
-// How much of the machine's CPU time a container gets.
+// CPU quota of the container that this process runs in.
 #pragma once
 
 #include <filesystem>
@@ -6,9 +6,9 @@
 
 namespace trainc {
 
-/// CPUs' worth of time that the control groups of this process allow it, such as 1.5: the least of its group
-/// and those around it, of version 2 (cpu.max) or 1 (cpu.cfs_quota_us); nothing where none limits it. `root`
-/// is where /proc and /sys are, for tests.
+/// CPU time that the control groups grant this process, in CPUs, such as 1.5: the minimum over its group and
+/// all enclosing groups, of cgroup version 2 (cpu.max) or 1 (cpu.cfs_quota_us). Returns nothing if no group
+/// sets a quota. `root` is the directory that contains /proc and /sys; tests set it.
 std::optional<double> cpuQuota(const std::filesystem::path &root = "/");
 
 } // namespace trainc

@@ -1,4 +1,4 @@
-// An open file descriptor with an owner.
+// An owned file descriptor.
 #pragma once
 
 #include <unistd.h>
@@ -6,7 +6,7 @@
 
 namespace trainc {
 
-/// An open descriptor, closed at the end; -1 where there is none.
+/// A file descriptor, closed on destruction; -1 if none is held.
 class Descriptor {
 public:
   Descriptor() = default;

@@ -1,4 +1,4 @@
-// Where something lies in a device's memory.
+// Addresses in device memory.
 #pragma once
 
 #include <compare>
@@ -7,7 +7,8 @@
 
 namespace trainc {
 
-/// An address of one device, opaque to the host: only the device that gave it can reach what is there.
+/// An address in the memory of one device, opaque to the host: only the device that returned it can access
+/// the memory.
 class DeviceAddress {
 public:
   constexpr DeviceAddress() = default;
@@ -15,7 +16,7 @@ public:
   explicit DeviceAddress(const void *pointer) : value_(reinterpret_cast<uintptr_t>(pointer)) {}
 
   constexpr uint64_t value() const { return value_; }
-  /// For devices, and their communicators, whose addresses are the host's.
+  /// Host pointer; valid only for devices (and their communicators) whose memory is host memory.
   template <typename T> T *as() const { return reinterpret_cast<T *>(value_); }
   std::byte *pointer() const { return as<std::byte>(); }
 
@@ -26,7 +27,7 @@ private:
   uint64_t value_ = 0;
 };
 
-/// Bytes in a device's memory.
+/// A range of device memory.
 struct DeviceSpan {
   DeviceAddress address;
   uint64_t bytes = 0;

@@ -10,7 +10,7 @@ namespace trainc {
 
 namespace {
 
-/// In a row; the system follows no more either.
+/// Maximum number of symbolic links that are followed; the same as Linux's.
 constexpr int kMostLinks = 40;
 
 /// 0, or the errno of the first write that failed.
@@ -64,7 +64,7 @@ Status writeFileAtomically(const std::filesystem::path &path,
   }
   const Status status = publishFile(aside, target);
   if (!status.ok())
-    ::unlink(aside.c_str()); // which is not there where it has its name
+    ::unlink(aside.c_str()); // no such file if the rename succeeded
   return status;
 }
 
@@ -82,7 +82,7 @@ Status publishFile(const std::filesystem::path &aside, const std::filesystem::pa
 
 Status syncFolder(const std::filesystem::path &folder) {
   const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0 && errno == EACCES) // it may be written to, and not be read
+  if (fd < 0 && errno == EACCES) // the folder is writable but not readable
     return {};
   if (fd < 0)
     return failed("{}: cannot open: {}", folder.string(), std::strerror(errno));

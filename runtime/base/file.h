@@ -1,4 +1,4 @@
-// Writing files so that a reader sees the old or the new content, never a part.
+// Atomic file replacement: a reader sees either the old or the new content.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -9,22 +9,22 @@
 
 namespace trainc {
 
-/// The file that a new one replaces when it is renamed to what the user called `path`: symbolic links are
-/// followed, so that they stay. Fails (kInvalidInput) where a device, a pipe or a folder is called so:
-/// renaming would remove it.
+/// Returns the path to rename a new file to in order to replace `path`: symbolic links are followed, so that
+/// the links survive. Fails with kInvalidInput if `path` is a device, a pipe or a folder, because renaming
+/// would remove it.
 Result<std::filesystem::path> replaceableFile(const std::filesystem::path &path);
 
-/// Gives a file that is written and synced its name, and syncs the folder, so that it stays after a failure
-/// of power. Errors (kFailed) name path and reason: either the file is `aside` still, or it has its name and
-/// only the sync failed.
+/// Renames the synced file `aside` to `path` and syncs the folder, so that the new name survives a power
+/// failure. Errors (kFailed) name path and reason; after an error either `aside` is unchanged, or the rename
+/// succeeded and only the sync failed.
 Status publishFile(const std::filesystem::path &aside, const std::filesystem::path &path);
 
-/// Writes what a folder lists to its disk. Errors (kFailed) name it.
+/// Syncs the directory entries of `folder` to disk. Errors (kFailed) name the folder.
 Status syncFolder(const std::filesystem::path &folder);
 
-/// Writes the concatenation of `parts` to `path`: beside it under a temporary name, synced to disk, then
-/// published as replaceableFile(path). On an error (kFailed, with the system's reason) nothing is left
-/// behind, and `path` is as before, unless the message says that it was written.
+/// Writes the concatenation of `parts` to a temporary file in the same folder, syncs it, and publishes it as
+/// replaceableFile(path). After an error (kFailed, with the system's reason) the temporary file is removed
+/// and `path` is unchanged, unless the message says that it was written.
 Status writeFileAtomically(const std::filesystem::path &path,
                            std::span<const std::span<const std::byte>> parts);
 

@@ -1,4 +1,4 @@
-// What tells a file of data from others, whatever it is called and wherever it lies.
+// Identity of a data file, independent of its name and location.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,14 @@
 namespace trainc {
 
 struct FileIdentity {
-  uint64_t bytes = 0;  ///< its size
-  uint64_t blocks = 0; ///< XXH3-64 of blocks that are spread over it, from the first to the last
-  std::optional<uint64_t> content = {}; ///< XXH3-64 of all of it, if that is recorded beside it
+  uint64_t bytes = 0;  ///< file size
+  uint64_t blocks = 0; ///< XXH3-64 of sample blocks, evenly spread from the first block to the last
+  std::optional<uint64_t> content =
+      {}; ///< XXH3-64 of the whole content, if a file beside it records the hash
 
   bool operator==(const FileIdentity &) const = default;
 
-  /// Whether they may be of the same file: all that both know is equal.
+  /// Whether both may describe the same file: every hash that both hold is equal.
   bool matches(const FileIdentity &other) const {
     return bytes == other.bytes && blocks == other.blocks &&
            (!content || !other.content || *content == *other.content);

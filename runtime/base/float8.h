@@ -1,4 +1,4 @@
-// The 8-bit floats of products: widened exactly, or the nearest to a number.
+// The 8-bit floats of matrix products: exact widening and rounding to nearest.
 #pragma once
 
 #include <algorithm>
@@ -7,16 +7,16 @@
 
 namespace trainc {
 
-/// One sign bit, then exponent and fraction. The largest finite number has the bits `Largest`; those above
-/// are NaN, except for the infinity of a format that has one.
+/// An 8-bit float: one sign bit, then exponent and fraction. `Largest` holds the bits of the largest finite
+/// number; all bit patterns above it are NaN, except for the infinity of a format that has one.
 template <int FractionBits, uint8_t Largest, bool HasInfinity> struct Float8 {
   static constexpr int kBias = (1 << (6 - FractionBits)) - 1;
   static constexpr uint8_t kNan = 0x7f;
 
   uint8_t bits;
 
-  /// The nearest number, of two the one with an even fraction. What is beyond the largest finite number
-  /// becomes that, with its sign; NaN stays NaN.
+  /// Rounds to nearest, ties to even. Values beyond the largest finite number saturate and keep their sign;
+  /// NaN stays NaN.
   static Float8 nearest(double value) {
     if (std::isnan(value))
       return {kNan};
@@ -24,7 +24,7 @@ template <int FractionBits, uint8_t Largest, bool HasInfinity> struct Float8 {
     const double magnitude = std::min(std::abs(value), static_cast<double>(Float8{Largest}));
     if (magnitude == 0)
       return {sign};
-    // A carry out of the fraction raises the exponent, as it should.
+    // A carry out of the fraction correctly increments the exponent.
     const int exponent = std::max(std::ilogb(magnitude), 1 - kBias);
     const auto fraction = static_cast<int>(std::nearbyint(std::ldexp(magnitude, FractionBits - exponent)));
     return {static_cast<uint8_t>(sign | (((exponent + kBias - 1) << FractionBits) + fraction))};
@@ -41,9 +41,9 @@ template <int FractionBits, uint8_t Largest, bool HasInfinity> struct Float8 {
   explicit operator float() const { return static_cast<float>(static_cast<double>(*this)); }
 };
 
-/// f8E4M3FN: up to 448, without infinity.
+/// f8E4M3FN: maximum 448, no infinity.
 using Float8E4M3 = Float8<3, 0x7e, false>;
-/// f8E5M2: up to 57344, the upper half of a binary16.
+/// f8E5M2: maximum 57344; the upper half of a binary16.
 using Float8E5M2 = Float8<2, 0x7b, true>;
 
 } // namespace trainc

@@ -1,4 +1,4 @@
-// XXH3-64 of bytes, at once or piece by piece.
+// XXH3-64 of bytes, one-shot or streaming.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,11 @@ namespace trainc {
 /// XXH3-64 of `bytes`, seed 0.
 inline uint64_t xxh3(std::span<const std::byte> bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
-/// Bytes that are hashed and then copied or written while they are in the cache; a multiple of every element
-/// size.
+/// Chunk size for loops that hash bytes and then copy or write them while they are still in the cache; a
+/// multiple of every element size.
 inline constexpr size_t kHashChunkBytes = size_t{1} << 18;
 
-/// The same value as xxh3() of all pieces in one.
+/// Streaming form of xxh3(): equal to the hash of the concatenation of all pieces.
 class StreamHash {
 public:
   StreamHash() { XXH3_64bits_reset(state_.get()); }

@@ -17,7 +17,7 @@ static const char *kindOf(mode_t mode) {
 Result<InputFile> InputFile::open(const std::filesystem::path &path) {
   InputFile file;
   file.path_ = path.string();
-  // Without O_NONBLOCK a pipe would be waited for here. Regular files do not know the flag.
+  // O_NONBLOCK keeps open() from waiting for the writer of a pipe. Regular files ignore it.
   file.fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file.fd_ < 0)
     return invalidInput("{}: cannot open: {}", file.path_, std::strerror(errno));

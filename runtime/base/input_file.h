@@ -10,10 +10,10 @@
 
 namespace trainc {
 
-/// A file whose bytes are read where they are asked for. Reading is thread-safe.
+/// A regular file with positioned reads. Thread-safe.
 class InputFile {
 public:
-  /// Fails (kInvalidInput) when `path` cannot be opened or is not a regular file; a pipe is not waited for.
+  /// Fails with kInvalidInput if `path` cannot be opened or is not a regular file. Does not block on a pipe.
   static Result<InputFile> open(const std::filesystem::path &path);
 
   InputFile() = default;
@@ -23,11 +23,11 @@ public:
 
   const std::string &path() const { return path_; }
   int descriptor() const { return fd_; }
-  /// Bytes of the file when it was opened.
+  /// File size in bytes when it was opened.
   uint64_t size() const { return size_; }
 
-  /// Fills `destination` with the bytes from `offset` on. Fails where the file has become too short since it
-  /// was opened (kInvalidInput), or cannot be read (kFailed); path and byte are named.
+  /// Fills `destination` with the bytes from `offset` on. Fails with kInvalidInput if the file has become too
+  /// short since it was opened, and with kFailed if it cannot be read; the message names path and offset.
   Status read(uint64_t offset, std::span<std::byte> destination) const;
 
 private:
@@ -36,11 +36,11 @@ private:
   uint64_t size_ = 0;
 };
 
-/// More than any text has that is read whole: JSON, keys, words of a tokenizer.
+/// Maximum bytes of a text file that is read whole (JSON, keys, vocabularies); larger than any real one.
 inline constexpr uint64_t kMostTextBytes = uint64_t{1} << 30;
 
-/// The whole content of a regular file of at most `most` bytes, so that a wrong file takes nobody's memory.
-/// Errors are those of InputFile.
+/// Returns the content of a regular file of at most `most` bytes; the bound keeps a wrong file from
+/// exhausting memory. Errors are those of InputFile.
 Result<std::string> readWholeFile(const std::filesystem::path &path, uint64_t most = kMostTextBytes);
 
 } // namespace trainc

@@ -12,9 +12,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Reads over a text to find out where and why it is no JSON.
+/// A SAX handler that finds position and cause of the first syntax error.
 struct ErrorFinder : nlohmann::json_sax<Json> {
-  size_t position = 0; ///< of the byte, from 1 on; behind the last one if the text ends too early
+  size_t position = 0; ///< 1-based byte offset of the error; one past the end if the text ends too early
   std::string reason;
 
   bool null() override { return true; }
@@ -42,7 +42,7 @@ struct ErrorFinder : nlohmann::json_sax<Json> {
 } // namespace
 
 Json tryParseJson(std::string_view text, const Json::parser_callback_t &observe) {
-  if (text.find('\0') != std::string_view::npos) // which would end it
+  if (text.find('\0') != std::string_view::npos) // the parser would stop at the NUL
     return Json(Json::value_t::discarded);
   bool tooDeep = false;
   const auto guarded = [&](int depth, Json::parse_event_t event, Json &value) {

@@ -29,7 +29,7 @@ void giveUpWithoutMemoryUnlessCaught() {
         std::rethrow_exception(uncaught);
     } catch (const std::bad_alloc &) {
       giveUp(kNoMemory, "out of memory");
-    } catch (...) { // a mistake of the program's
+    } catch (...) { // another exception: a bug
     }
     std::abort();
   });

@@ -1,22 +1,22 @@
-// What a process says that has no memory left, in place of "Aborted".
+// Out-of-memory handling: a message and exit code 1 instead of "Aborted".
 #pragma once
 
 #include <string_view>
 
 namespace trainc {
 
-/// Says "error: what: reason" and ends the process with code 1. Allocates nothing, as there may be nothing
-/// left. Of several threads one speaks.
+/// Prints "error: what: reason" and ends the process with exit code 1. Does not allocate. If several threads
+/// call it, only one prints.
 [[noreturn]] void giveUp(std::string_view what, std::string_view reason);
 
-/// What to say before "out of memory".
+/// Reason for messages about a failed allocation.
 inline constexpr std::string_view kNoMemory =
     "the system gives no more memory (see ulimit -v and -d, and the container's limit)";
 
-/// From now on, an allocation that fails ends the process with giveUp(), instead of an exception.
+/// Makes every failed allocation end the process with giveUp() instead of throwing an exception.
 void giveUpWithoutMemory();
 
-/// From now on, an allocation that fails ends the process so if nobody catches the exception.
+/// Makes an uncaught std::bad_alloc end the process with giveUp().
 void giveUpWithoutMemoryUnlessCaught();
 
 } // namespace trainc

@@ -1,4 +1,4 @@
-// Who touched bytes last, on each of several streams.
+// Last access to each byte of an arena, for each stream.
 #pragma once
 
 #include "runtime/base/pieces.h"
@@ -7,17 +7,18 @@
 
 namespace trainc {
 
-/// Instructions of an entry that read or write bytes of one arena, by their numbers. They are added in order.
+/// Records, for one arena, which instructions of an entry read or write which bytes. Instructions are added
+/// in ascending order.
 template <size_t kStreams> class LastTouches {
 public:
-  /// By stream: how many instructions there are up to the last one that matters; 0 if none does.
+  /// For each stream, one past the number of the last conflicting instruction; 0 if none conflicts.
   using Counts = std::array<uint32_t, kStreams>;
 
   void add(uint32_t instruction, size_t stream, Span bytes, bool writes) {
     pieces_.update(bytes, [&](Last &last) { (writes ? last.written : last.read)[stream] = instruction + 1; });
   }
 
-  /// Raises each of `counts` to the last one that touched some of these bytes, where that or who asks writes.
+  /// Raises `counts` to the last access of `bytes` that conflicts: one of the two accesses writes.
   void find(Span bytes, bool writes, Counts &counts) const {
     pieces_.forEach(bytes, [&](Span, const Last &last) {
       for (size_t stream = 0; stream < kStreams; ++stream)

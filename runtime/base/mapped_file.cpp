@@ -15,14 +15,14 @@ namespace trainc {
 
 namespace {
 
-/// A mapping as the signal handler sees it, which may allocate nothing and take no lock.
+/// A mapping as seen by the signal handler, which must not allocate or lock.
 struct Watch {
-  std::atomic<uintptr_t> begin{0}, end{0}; ///< no mapping where begin is 0; end is written first
+  std::atomic<uintptr_t> begin{0}, end{0}; ///< begin is 0 if no mapping is registered; end is written first
   std::atomic<bool> taken{false}, lost{false};
 };
 
-/// The last one is that of mappings for which there was none: nobody finds them, so their lost pages end the
-/// process.
+/// The last entry stands for all mappings beyond the table's capacity. The handler never finds these, so
+/// their lost pages end the process.
 std::array<Watch, 4097> watches;
 constexpr size_t kUnwatched = watches.size() - 1;
 
@@ -46,7 +46,8 @@ void unwatch(size_t index) {
   watches[index].taken.store(false);
 }
 
-/// Puts zeros in the place of the mapping from the page of `address` on; whether that is a mapping.
+/// Maps zeros over the rest of the mapping that contains `address`, from its page on. Returns false if no
+/// mapping contains it.
 bool replaceLostPages(uintptr_t address) {
   const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
   for (Watch &each : watches) {
@@ -61,7 +62,7 @@ bool replaceLostPages(uintptr_t address) {
   return false;
 }
 
-/// Calls only what a signal handler may. si_addr is an address where the kernel saw the fault.
+/// Async-signal-safe. si_addr lies in the page that faulted.
 void onBusError(int, siginfo_t *info, void *) {
   const int error = errno;
   if (info->si_code <= 0 || !replaceLostPages(reinterpret_cast<uintptr_t>(info->si_addr))) {

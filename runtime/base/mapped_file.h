@@ -9,11 +9,12 @@
 
 namespace trainc {
 
-/// A read-only, shared mapping of a whole regular file; unmapped on destruction. Pages are read when touched.
-/// An empty file gives an empty span. Map only what is read once and is too large to copy.
+/// A read-only, shared mapping of a whole regular file; unmapped on destruction. Pages are read on first
+/// access. An empty file gives an empty span. Use it only for files that are read once and are too large to
+/// copy.
 class MappedFile {
 public:
-  /// Maps `path`. Fails (kInvalidInput) when it cannot be opened or is not a regular file.
+  /// Maps `path`. Fails with kInvalidInput if `path` cannot be opened or is not a regular file.
   static Result<MappedFile> open(const std::filesystem::path &path);
 
   MappedFile() = default;
@@ -22,23 +23,23 @@ public:
   ~MappedFile();
 
   std::span<const std::byte> bytes() const { return bytes_; }
-  /// Whether bytes that were read are not the file's, but zeros: it has become shorter, or its disk fails.
-  /// Ask when all is read.
+  /// Whether a page that was read held zeros instead of the file's bytes, because the file was truncated or
+  /// its disk failed. Ask after all bytes are read.
   bool isLost() const;
 
 private:
   MappedFile(std::span<const std::byte> bytes, size_t watch) : bytes_(bytes), watch_(watch) {}
 
   std::span<const std::byte> bytes_;
-  size_t watch_ = 0; ///< where the mapping is noted for the signal handler
+  size_t watch_ = 0; ///< index of the mapping in the table of the signal handler
 };
 
-/// Lets a process that touches a lost page of a MappedFile go on, with zeros in the rest of the mapping.
-/// SIGBUS for any other reason ends the process, as without this. Without it, a lost page does too. Call it
-/// once, at the start of main().
+/// Installs a SIGBUS handler: after an access to a lost page of a MappedFile the process continues, and the
+/// rest of the mapping reads as zeros. Any other SIGBUS still ends the process. Call it once, at the start of
+/// main().
 void surviveLostPages();
 
-/// What to say of a file that isLost(): "weights.bin: the file became shorter, ...".
+/// The error for a file that isLost(): "weights.bin: the file became shorter, ...".
 Status lostPages(const std::string &path);
 
 } // namespace trainc

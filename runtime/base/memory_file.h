@@ -8,15 +8,16 @@
 
 namespace trainc {
 
-/// An empty file in memory; sealMemoryFile() can seal it. Fails (kFailed) with the system's reason.
+/// Creates an empty file in memory (memfd) that sealMemoryFile() can seal. Fails with kFailed and the
+/// system's reason.
 Result<Descriptor> createMemoryFile(const char *name);
 
-/// Forbids, from now on and to everybody, what `seals` (F_SEAL_SHRINK, F_SEAL_WRITE, ...) name, and to add
-/// other seals. Fails (kFailed) with the system's reason.
+/// Adds `seals` (F_SEAL_SHRINK, F_SEAL_WRITE, ...) and F_SEAL_SEAL, for every process. Fails with kFailed and
+/// the system's reason.
 Status sealMemoryFile(const Descriptor &file, int seals);
 
-/// Checks a file that another process has sent: a file in memory of `bytes` bytes that nobody can make
-/// shorter or longer. Fails (kFailed), saying what it is instead.
+/// Checks a file received from another process: it must be a memory file of `bytes` bytes whose size is
+/// sealed. Fails with kFailed and a message that says what it is instead.
 Status checkMemoryFile(const Descriptor &file, uint64_t bytes);
 
 } // namespace trainc

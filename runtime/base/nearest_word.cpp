@@ -7,7 +7,7 @@ namespace trainc {
 
 namespace {
 
-/// How many characters must be changed, added or removed to turn one text into the other.
+/// The Levenshtein distance of two texts.
 size_t editDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
@@ -27,7 +27,7 @@ size_t editDistance(std::string_view a, std::string_view b) {
 
 std::string findNearest(std::string_view word, const std::vector<std::string> &known) {
   std::string nearest;
-  size_t best = word.size() / 2 + 1; // from here on the two have little in common
+  size_t best = word.size() / 2 + 1; // texts at this distance or beyond are not similar
   for (const std::string &each : known)
     if (const size_t distance = editDistance(word, each); distance < best) {
       best = distance;

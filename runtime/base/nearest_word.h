@@ -1,4 +1,4 @@
-// What somebody meant who wrote a word that is not known.
+// Suggestions for misspelled words.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace trainc {
 
-/// The known word that differs least from `word`; empty if none has much in common with it.
+/// Returns the word of `known` with the smallest edit distance to `word`; empty if none is similar.
 std::string findNearest(std::string_view word, const std::vector<std::string> &known);
 
 } // namespace trainc

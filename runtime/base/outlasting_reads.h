@@ -1,4 +1,5 @@
-// What copies read that outlast their entry, and which of them an instruction of the next entry waits for.
+// Reads of copies that are still in flight when their entry ends, and the waits that they require in the next
+// entry.
 #pragma once
 
 #include "runtime/base/last_touches.h"
@@ -8,19 +9,19 @@
 
 namespace trainc {
 
-/// Copies of one stream, which end in their order. First come their reads, then the writes of the next entry,
-/// each in order.
+/// Copies of one stream, which complete in order. First their reads are added, then the writes of the next
+/// entry, each in order.
 class OutlastingReads {
 public:
   explicit OutlastingReads(size_t arenas) : reads_(arenas) {}
 
-  /// The copy, an instruction of its entry, reads there.
+  /// Adds a read by `copy`, the instruction number of a copy.
   void addRead(uint32_t copy, size_t arena, Span bytes) {
     reads_[arena].add(copy, 0, bytes, /*writes=*/false);
   }
-  /// The next instruction writes there.
+  /// Adds a write by the next instruction.
   void addWrite(size_t arena, Span bytes) { reads_[arena].find(bytes, /*writes=*/true, needed_); }
-  /// The last copy for which it waits, if no instruction before it has.
+  /// The last copy that this instruction must wait for, unless an earlier instruction already waited for it.
   std::optional<uint32_t> takeWait() {
     if (needed_[0] == ended_)
       return std::nullopt;
@@ -31,7 +32,7 @@ public:
 private:
   std::vector<LastTouches<1>> reads_; ///< by arena
   LastTouches<1>::Counts needed_{};
-  uint32_t ended_ = 0; ///< copies before it are waited for
+  uint32_t ended_ = 0; ///< copies before this one are already waited for
 };
 
 } // namespace trainc

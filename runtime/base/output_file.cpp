@@ -12,7 +12,7 @@ namespace trainc {
 
 namespace {
 
-/// Whether a regular file is empty, or begins as all of the kind do.
+/// Whether a regular file is empty or begins with the prefix of its kind.
 Result<bool> isOfKind(const std::filesystem::path &path, const OutputKind &kind) {
   TRAINC_ASSIGN_OR_RETURN(const InputFile file, InputFile::open(path));
   std::string text(std::min<uint64_t>(file.size(), kind.beginning.size()), '\0');
@@ -20,7 +20,7 @@ Result<bool> isOfKind(const std::filesystem::path &path, const OutputKind &kind)
   return text.empty() || text == kind.beginning;
 }
 
-/// Why a file cannot be opened, and what to do. `error` is the system's reason.
+/// Explains why a file cannot be opened and what to do. `error` is the errno.
 std::string whyNotOpen(const std::filesystem::path &path, int error) {
   std::error_code ignored;
   const std::filesystem::path folder = path.parent_path();

@@ -1,4 +1,4 @@
-// Files of a run's results, which begin anew with each run.
+// Output files of a run; each run overwrites its own.
 #pragma once
 
 #include "runtime/base/descriptor.h"
@@ -9,22 +9,22 @@
 
 namespace trainc {
 
-/// What files of one kind are recognised by.
+/// Properties by which output files of one kind are recognised.
 struct OutputKind {
   std::string_view option;    ///< before the file's name in messages: "--trace="
   std::string_view what;      ///< "a trace"
-  std::string_view beginning; ///< of the text of each that this program has written
+  std::string_view beginning; ///< prefix of every file of this kind that the program has written
 };
 
-/// Fails (kInvalidInput) when a regular file holds something else, which would be lost.
+/// Fails with kInvalidInput if `path` is a regular file with other content, which would be lost.
 Status requireKind(const std::filesystem::path &path, const OutputKind &kind);
 
-/// Opens a file for writing, and makes it where there is none. A pipe that nobody reads is not waited for.
-/// Fails (kInvalidInput) with what was found, behind `option` and the path.
+/// Opens a file for writing, creating it if needed. Does not block on a pipe without a reader. Fails with
+/// kInvalidInput; the message begins with `option` and the path.
 Result<Descriptor> openForWriting(std::string_view option, const std::filesystem::path &path);
 
-/// The same for a file of one kind. What it holds stays until the caller drops it. Fails also when it holds
-/// something else, which would be lost. Devices and pipes hold nothing; a pipe must have a reader.
+/// Opens an output file of one kind without truncating it. Fails like requireKind() if it holds other
+/// content. Devices and pipes count as empty; a pipe must have a reader.
 Result<Descriptor> openOutput(const std::filesystem::path &path, const OutputKind &kind);
 
 } // namespace trainc

@@ -1,4 +1,4 @@
-// Bytes in pieces of one content each.
+// A map from byte ranges of an arena to their content.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +14,11 @@ struct Span {
   int64_t begin, end;
 };
 
-/// What the bytes of an arena hold: a new `Content` first. Neighbours of equal content are one piece.
+/// Content of each byte of an arena; a default `Content` at first. Adjacent ranges of equal content are
+/// merged.
 template <typename Content> class Pieces {
 public:
-  /// Calls `visit(Content &)`, which may change it, for each piece of the span.
+  /// Calls `visit(Content &)` for each piece of the span; `visit` may change the content.
   template <typename Visitor> void update(Span span, Visitor visit) {
     if (span.begin >= span.end)
       return;
@@ -41,15 +42,15 @@ public:
   }
 
 private:
-  using ByBegin = std::map<int64_t, Content>; ///< by their first byte, up to that of the next one
+  using ByBegin = std::map<int64_t, Content>; ///< keyed by first byte; a piece ends where the next one begins
 
-  /// Makes a position the first byte of a piece.
+  /// Splits a piece so that one begins at `position`.
   typename ByBegin::iterator cut(int64_t position) {
     const auto piece = std::prev(pieces_.upper_bound(position));
     return piece->first == position ? piece : pieces_.emplace_hint(std::next(piece), position, piece->second);
   }
 
-  /// Makes neighbours of the same content one, from the piece before `first` to `last`.
+  /// Merges adjacent pieces of equal content, from the piece before `first` to `last`.
   void join(typename ByBegin::iterator first, typename ByBegin::iterator last) {
     for (auto piece = first;;) {
       const auto next = std::next(piece);

@@ -25,7 +25,7 @@ Status printOutput(std::string_view text) {
 void claimStandardStreams() {
   for (int fd = 0; fd <= 2; ++fd)
     if (::fcntl(fd, F_GETFD) < 0)
-      (void)::open("/dev/null", O_RDONLY); // gets the lowest number that is free: this one
+      (void)::open("/dev/null", O_RDONLY); // gets the lowest free number, which is fd
 }
 
 } // namespace trainc

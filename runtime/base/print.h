@@ -1,4 +1,4 @@
-// Text for the standard streams. Nothing here throws: fmt::print to a FILE does, where the stream is full or
+// Output to the standard streams. Nothing here throws; fmt::print to a FILE throws if the stream is full or
 // closed.
 #pragma once
 
@@ -9,21 +9,21 @@
 
 namespace trainc {
 
-/// Writes `text` and flushes; false when it did not all arrive. Where that happens to standard error there is
-/// nobody left to tell, so callers let it pass.
+/// Writes `text` and flushes; returns false if not all of it was written. Callers ignore the result for
+/// standard error, because nothing is left to report to.
 bool put(std::FILE *stream, std::string_view text);
 
-/// The same for a message, which may quote anybody's file: control characters other than ends of lines and
-/// tabs are written as "\x1b".
+/// Writes a message like put(), escaping control characters other than newline and tab as "\x1b": a message
+/// may quote untrusted files.
 bool putMessage(std::FILE *stream, std::string_view text);
 
-/// Writes `text` to standard output and flushes. Fails (kFailed) with the system's reason when it did not all
-/// arrive.
+/// Writes `text` to standard output and flushes. Fails with kFailed and the system's reason if not all of it
+/// was written.
 Status printOutput(std::string_view text);
 
-/// Opens /dev/null on those of descriptors 0 to 2 that the caller of the program closed, lest a file opened
-/// later gets their numbers, and with them our messages. For reading only, so that output that is lost still
-/// counts as lost. Call it first in main().
+/// Opens /dev/null on each of descriptors 0 to 2 that the calling program had closed, so that no file opened
+/// later gets these numbers and receives our messages. Opened read-only, so that lost output is still
+/// detected. Call it first in main().
 void claimStandardStreams();
 
 } // namespace trainc

@@ -1,4 +1,4 @@
-// All that is refused, so that a user hears of it at once.
+// Collects several input errors into one report.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -8,10 +8,10 @@
 
 namespace trainc {
 
-/// Collects refusals (kInvalidInput) of things that are looked at one after the other.
+/// Collects errors (kInvalidInput) of items that are checked one after the other.
 class Refusals {
 public:
-  /// Keeps a refusal, and returns ok for it; returns any other status as it is.
+  /// Stores a kInvalidInput status and returns ok; returns any other status unchanged.
   Status keep(Status status) {
     if (status.code() != StatusCode::kInvalidInput)
       return status;
@@ -19,7 +19,7 @@ public:
     return {};
   }
 
-  /// Ok if nothing was refused; else kInvalidInput with the messages, each on a line of its own.
+  /// Ok if no error was stored; else kInvalidInput with one message per line.
   Status all() const { return messages_.empty() ? Status() : invalidInput("{}", fmt::join(messages_, "\n")); }
 
 private:

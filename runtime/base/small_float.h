@@ -1,4 +1,4 @@
-// The 16-bit floats of files: widened exactly, or the nearest to a number.
+// The 16-bit floats of files: exact widening and rounding to nearest.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace trainc {
 
-/// The bits of the 16-bit float that is nearest to `value`, of two the one with an even fraction. What is
-/// beyond the largest becomes infinite, NaN stays NaN. `MinExponent`: of the smallest normal number.
+/// Bits of the nearest 16-bit float, ties to even. Values beyond the largest finite number become infinity;
+/// NaN stays NaN. `MinExponent` is the exponent of the smallest normal number.
 template <int FractionBits, int MinExponent> uint16_t nearestBits(double value) {
   constexpr int dropped = 52 - FractionBits;
   constexpr uint64_t infinity = 0x7fffU >> FractionBits << FractionBits;
@@ -21,10 +21,10 @@ template <int FractionBits, int MinExponent> uint16_t nearestBits(double value) 
   if (std::isnan(value)) {
     const uint64_t quiet = uint64_t{1} << (FractionBits - 1);
     nearest = infinity | quiet | (magnitude >> dropped & ~infinity & 0x7fffU);
-  } else if (magnitude < powerOfTwo(MinExponent)) { // a multiple of the smallest subnormal number
+  } else if (magnitude < powerOfTwo(MinExponent)) { // a multiple of the smallest subnormal
     const auto scale = std::bit_cast<double>(powerOfTwo(FractionBits - MinExponent));
     nearest = static_cast<uint64_t>(std::nearbyint(std::abs(value) * scale));
-  } else { // a carry out of the fraction raises the exponent, as it should
+  } else { // a carry out of the fraction correctly increments the exponent
     const uint64_t rebased = magnitude - powerOfTwo(MinExponent - 1);
     const uint64_t half = (uint64_t{1} << (dropped - 1)) - 1 + (rebased >> dropped & 1);
     nearest = std::min((rebased + half) >> dropped, infinity);
@@ -32,7 +32,7 @@ template <int FractionBits, int MinExponent> uint16_t nearestBits(double value) 
   return static_cast<uint16_t>(sign | nearest);
 }
 
-/// The same of an f32, without branches, so that loops become vector instructions.
+/// The f32 overload, free of branches so that loops vectorize.
 template <int FractionBits, int MinExponent> uint16_t nearestBits(float value) {
   constexpr int dropped = 23 - FractionBits;
   constexpr uint32_t infinity = 0x7fffU >> FractionBits << FractionBits, wideInfinity = 0x7f800000;
@@ -42,8 +42,7 @@ template <int FractionBits, int MinExponent> uint16_t nearestBits(float value) {
   const uint32_t rebased = magnitude - powerOfTwo(MinExponent - 1);
   const uint32_t half = (uint32_t{1} << (dropped - 1)) - 1 + (rebased >> dropped & 1);
   uint32_t nearest = std::min((rebased + half) >> dropped, infinity);
-  if constexpr (MinExponent >
-                -126) { // below, a sum with a number whose last digit is the smallest one rounds
+  if constexpr (MinExponent > -126) { // subnormal: adding a number whose ULP is the smallest subnormal rounds
     const uint32_t large = powerOfTwo(MinExponent - FractionBits + 23);
     const float sum = std::bit_cast<float>(magnitude) + std::bit_cast<float>(large);
     nearest = magnitude < powerOfTwo(MinExponent) ? std::bit_cast<uint32_t>(sum) - large : nearest;
@@ -72,7 +71,7 @@ struct Float16 {
     const uint32_t magnitude = bits & 0x7fffU;
     if (magnitude < 0x0400) // zero or subnormal: the fraction times 2^-24
       return std::bit_cast<float>(std::bit_cast<uint32_t>(static_cast<float>(magnitude) * 0x1p-24F) | sign);
-    // Move the exponent's bias from 15 to 127; infinity and NaN get f32's largest exponent.
+    // Rebias the exponent from 15 to 127; infinity and NaN get f32's largest exponent.
     const uint32_t bias = magnitude >= 0x7c00 ? (255U - 31U) << 23 : (127U - 15U) << 23;
     return std::bit_cast<float>(((magnitude << 13) + bias) | sign);
   }

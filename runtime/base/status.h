@@ -1,4 +1,5 @@
-// Errors of the runtime: a Status says what was expected, what was found and what to do; nothing throws.
+// Error handling of the runtime: a Status says what was expected, what was found and what to do. Nothing
+// throws.
 #pragma once
 
 #include <cassert>
@@ -9,7 +10,7 @@
 
 namespace trainc {
 
-/// Whose fault an error is; tools map it to their exit code.
+/// Category of an error; tools map it to their exit code.
 enum class StatusCode {
   kOk,
   kInvalidInput, ///< bad usage, file or data: exit code 2
@@ -33,17 +34,17 @@ private:
   std::string message_;
 };
 
-/// A usage, file or data error (exit code 2), formatted with fmt.
+/// Returns a usage, file or data error (exit code 2), formatted with fmt.
 template <typename... Args> Status invalidInput(fmt::format_string<Args...> format, Args &&...args) {
   return {StatusCode::kInvalidInput, fmt::format(format, std::forward<Args>(args)...)};
 }
 
-/// A failure of the run (exit code 1), formatted with fmt.
+/// Returns a failure of the run (exit code 1), formatted with fmt.
 template <typename... Args> Status failed(fmt::format_string<Args...> format, Args &&...args) {
   return {StatusCode::kFailed, fmt::format(format, std::forward<Args>(args)...)};
 }
 
-/// A value, or the Status that says why there is none.
+/// A value, or the Status that explains its absence.
 template <typename T> class [[nodiscard]] Result {
 public:
   Result(T value) : value_(std::move(value)) {}
@@ -63,7 +64,7 @@ private:
 
 } // namespace trainc
 
-/// Returns the status of `expression` from the current function unless it is ok.
+/// Returns from the current function with the status of `expression` if it is an error.
 #define TRAINC_RETURN_IF_ERROR(expression)                                                                   \
   do {                                                                                                       \
     if (auto status_ = (expression); !status_.ok())                                                          \
@@ -80,6 +81,6 @@ private:
   lhs = std::move(*result)
 // NOLINTEND(bugprone-macro-parentheses)
 
-/// Assigns the value of a Result to `lhs`, or returns its status from the current function.
+/// Assigns the value of a Result to `lhs`, or returns from the current function with its status.
 #define TRAINC_ASSIGN_OR_RETURN(lhs, expression)                                                             \
   TRAINC_ASSIGN_OR_RETURN_INNER(TRAINC_CONCAT(result_, __LINE__), lhs, expression)

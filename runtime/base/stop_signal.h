@@ -1,20 +1,20 @@
-// Ending a run by signal, after the step, evaluation batch or token in progress.
+// Graceful stop on a signal, after the current step, evaluation batch or token.
 #pragma once
 
 namespace trainc {
 
-/// Who ends a process that has been asked to stop already.
+/// Effect of a second signal after a stop was requested.
 enum class SecondSignal {
-  kEndsProcess, ///< a second SIGINT or SIGTERM does, at once
-  kLeftToParent ///< its parent, which hands on one signal that it may have got from elsewhere as well
+  kEndsProcess, ///< a second SIGINT or SIGTERM ends the process at once
+  kLeftToParent ///< the parent process decides; it may forward one signal that this process already received
 };
 
-/// From now on SIGINT, SIGTERM and SIGHUP (unless nohup had it ignored) only ask for a stop. A closing
-/// terminal sends SIGHUP twice, so a second one changes nothing. Call it where stopSignal() is asked from
-/// then on: until there, signals do what they always do.
+/// Makes SIGINT, SIGTERM and SIGHUP (unless nohup ignored it) request a stop. A second SIGHUP has no effect,
+/// because a closing terminal sends two. Call it only when stopSignal() is polled from then on; before the
+/// call, signals keep their default action.
 void catchStopSignals(SecondSignal second = SecondSignal::kEndsProcess);
 
-/// The name of the signal that asked for a stop, or null.
+/// Name of the signal that requested a stop, or null.
 const char *stopSignal();
 
 } // namespace trainc

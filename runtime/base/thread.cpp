@@ -10,7 +10,7 @@ namespace {
 
 constexpr rlim_t kUsual = rlim_t{8} << 20, kLeast = rlim_t{1} << 20;
 
-/// Threads have what was the limit when the program was loaded.
+/// Raises the default stack size of new threads, which glibc fixed when the program was loaded.
 void raiseForThreads() {
   pthread_attr_t attributes;
   if (pthread_getattr_default_np(&attributes) != 0)

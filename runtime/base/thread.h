@@ -1,4 +1,4 @@
-// Threads: starting them where a limit may be reached, and the stack that the system lets them have.
+// Thread creation that survives resource limits, and the stack size of threads.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -9,7 +9,8 @@
 
 namespace trainc {
 
-/// A thread that runs `work`; one that is not joinable where the system starts no more.
+/// Starts a thread that runs `work`. Returns a thread that is not joinable if the system cannot start
+/// another.
 template <typename Work> std::thread tryStartThread(Work work) {
   try {
     return std::thread(std::move(work));
@@ -18,8 +19,8 @@ template <typename Work> std::thread tryStartThread(Work work) {
   }
 }
 
-/// Raises the limit of the stack to 8 MiB, of this thread and of those that it starts, if it is lower and may
-/// be raised. Fails (kFailed) where less than 1 MiB is allowed. Call it at the start of main().
+/// Raises the stack limit to 8 MiB, if it is lower and may be raised, for this thread and the threads it
+/// starts. Fails with kFailed if less than 1 MiB is allowed. Call it at the start of main().
 Status ensureStack();
 
 } // namespace trainc

@@ -8,7 +8,7 @@ namespace trainc {
 
 namespace {
 
-/// Three significant digits of a number in [0, 1000) or a little above.
+/// Formats a number in [0, 1000), or slightly above, with three significant digits.
 std::string threeDigits(double value) {
   if (value < 9.995)
     return fmt::format("{:.2f}", value);

@@ -1,4 +1,4 @@
-// Quantities for people.
+// Formatting of quantities for people.
 #pragma once
 
 #include <cmath>
@@ -15,7 +15,7 @@ std::string formatCount(double count);
 /// "0.42s", "12s", "3:05", "2:03:05", "4d 02:03".
 std::string formatDuration(double seconds);
 
-/// `value`, or a NaN without its sign, which means nothing but would be printed.
+/// `value`, with the sign of a NaN removed: the sign has no meaning but would be printed.
 template <typename Float> Float withoutNanSign(Float value) {
   return std::isnan(value) ? std::numeric_limits<Float>::quiet_NaN() : value;
 }

@@ -31,7 +31,7 @@ std::string vendorVersionText(size_t version) {
 
 Status expectVendorVersion(std::string_view library, size_t found, size_t least, std::string_view advice) {
   constexpr size_t kMajor = 10000;
-  if (found / kMajor > least / kMajor) // its entry points may be others under the same names
+  if (found / kMajor > least / kMajor) // a later major version may change entry points under the same names
     return failed("expected {} {}, found {}; {}", library, least / kMajor, vendorVersionText(found), advice);
   if (found >= least)
     return {};

@@ -1,4 +1,4 @@
-// Libraries of a vendor, loaded at run time: a machine without them runs what does not need them.
+// Vendor libraries, loaded at run time, so that a machine without them can run plans that do not need them.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -9,16 +9,15 @@
 
 namespace trainc {
 
-/// A shared library that is loaded when it is needed, and never unloaded: vendors' libraries keep threads and
-/// handlers of their own.
+/// A shared library, loaded on demand and never unloaded: vendor libraries own threads and exit handlers.
 class VendorLibrary {
 public:
-  /// Fails (kFailed), with `advice` on where to get it, when there is no such library.
+  /// Fails with kFailed if the library cannot be loaded; `advice` says where to get it.
   static Result<VendorLibrary> open(std::string file, std::string_view advice);
 
-  /// The address of a symbol; null, and the name is noted, where the library lacks it.
+  /// Address of `symbol`; null if the library lacks it, and the name is then recorded for complete().
   void *find(const char *symbol);
-  /// Fails (kFailed), with `advice`, when find() has missed symbols.
+  /// Fails with kFailed and `advice` if find() has missed symbols.
   Status complete(std::string_view advice) const;
 
 private:
@@ -29,15 +28,15 @@ private:
   std::vector<std::string> missing_;
 };
 
-/// "9.19.0" of 91900, which is how NVIDIA's libraries number their versions.
+/// Converts a version number of NVIDIA's libraries to text: 91900 to "9.19.0".
 std::string vendorVersionText(size_t version);
 
-/// Fails (kFailed), with `advice`, when a library is older than `least`, or of a later major version.
+/// Fails with kFailed and `advice` if `found` is below `least` or belongs to a later major version.
 Status expectVendorVersion(std::string_view library, size_t found, size_t least, std::string_view advice);
 
-/// An entry point of such a library. Called, it returns the project's Status, which `Vendor::status(name,
-/// code)` makes of the vendor's code. `Function` is the type of the vendor's own declaration, so that a wrong
-/// argument does not compile.
+/// An entry point of a vendor library. A call returns the Status that `Vendor::status(name, code)` makes of
+/// the vendor's code. `Function` is the type of the vendor's declaration, so that wrong arguments do not
+/// compile.
 template <typename Vendor, typename Function> class VendorEntry;
 template <typename Vendor, typename Code, typename... Arguments>
 class VendorEntry<Vendor, Code(Arguments...)> {
@@ -48,9 +47,9 @@ public:
     function_ = reinterpret_cast<Code (*)(Arguments...)>(library.find(name_));
   }
   Status operator()(Arguments... arguments) const { return Vendor::status(name_, function_(arguments...)); }
-  /// The same, with the vendor's own code as the answer.
+  /// Calls the function and returns the vendor's own code.
   Code raw(Arguments... arguments) const { return function_(arguments...); }
-  /// The Status of a code that raw() gave; entry points without one have none.
+  /// The Status of a code that raw() returned; always ok for entry points without a code.
   Status status(auto code) const { return Vendor::status(name_, code); }
 
 private:
@@ -61,7 +60,7 @@ private:
 } // namespace trainc
 
 // NOLINTBEGIN(bugprone-macro-parentheses): `name` is a name.
-/// A member of a table of entry points: named as the vendor's header names it, whose macros may add a suffix.
+/// A member of an entry-point table, named as in the vendor's header; the header's macros may add a suffix.
 #define TRAINC_VENDOR_ENTRY(vendor, name)                                                                    \
   ::trainc::VendorEntry<vendor, decltype(::name)> name { TRAINC_VENDOR_NAME(name) }
 #define TRAINC_VENDOR_NAME(name) TRAINC_VENDOR_NAME_INNER(name)
