@@ -1,4 +1,4 @@
-// How long a rank's collectives were under way.
+// Queue of a rank's collectives, and the time they were in flight.
 #pragma once
 
 #include "runtime/comm/communicator.h"
@@ -15,16 +15,16 @@
 
 namespace trainc {
 
-/// Adds up the times in which a collective was under way, of which there is one at a time. For any thread.
+/// Sums the time in which a collective was in flight; at most one is at a time. Thread-safe.
 class TransferClock {
 public:
-  /// A collective is under way from now on; `now` as all times in seconds.
+  /// A collective is in flight from `now` on. All times are in seconds.
   void begin(double now) {
     const std::lock_guard lock(mutex_);
     since_ = now;
   }
 
-  /// It no longer is. Returns the sum up to now.
+  /// The collective has ended. Returns the sum up to `now`.
   double end(double now) {
     const std::lock_guard lock(mutex_);
     total_ = sumAt(now);
@@ -46,36 +46,36 @@ private:
   std::optional<double> since_;
 };
 
-/// A ring in the order of starts, and how long collectives took. One thread starts, waits and asks for
-/// seconds, one other runs. Allocates when made, not when running.
+/// A ring buffer of collectives in start order, with timing. One thread calls start(), wait() and seconds();
+/// one other thread runs the collectives. Allocates only on construction.
 class CollectiveQueue {
 public:
-  /// With room for so many collectives in flight.
+  /// Holds up to `inFlight` collectives.
   explicit CollectiveQueue(uint32_t inFlight);
 
-  /// Puts a collective at the end. There is room for it.
+  /// Appends a collective. The ring must not be full.
   Ticket start(const Collective &collective);
-  /// Waits until the collective has ended; whether it was done.
+  /// Blocks until the collective has ended; returns whether it succeeded.
   bool wait(Ticket ticket);
-  /// For messages: "all-reduce of 8 f32", of one that failed or is in flight.
+  /// Description for messages, such as "all-reduce of 8 f32", of a collective that failed or is in flight.
   std::string describe(Ticket ticket) const;
-  /// Whether a collective has not ended.
+  /// Whether any collective has not ended.
   bool anyInFlight() const {
     return ended_.load(std::memory_order_acquire) != started_.load(std::memory_order_relaxed);
   }
-  /// Lets nextWithin() return early: there is something else to do.
+  /// Makes nextWithin() return early, for other work.
   void wake() { waiting_.release(); }
-  /// Lets nextWithin() return nothing more once it has returned all that was started.
+  /// Makes nextWithin() return null once all started collectives were returned.
   void stop();
   bool stopped() const {
     return stopped_.load(std::memory_order_acquire) && taken_ == started_.load(std::memory_order_acquire);
   }
 
-  /// The next collective to run; nothing where none was started within the time.
+  /// The next collective to run; null if none was started within `time`.
   const Collective *nextWithin(std::chrono::milliseconds time);
-  /// What nextWithin() returned is under way from now on.
+  /// Marks the collective that nextWithin() returned as in flight.
   void noteUnderWay();
-  /// Ends the wait for what nextWithin() returned.
+  /// Ends the collective that nextWithin() returned, and wakes its waiter.
   void finish(bool done);
   CommunicationSeconds seconds() const;
 
@@ -84,20 +84,20 @@ private:
 
   struct Flight {
     Collective collective;
-    double endedAt = 0, underWayAtEnd = 0; ///< the time, and the clock's
+    double endedAt = 0, underWayAtEnd = 0; ///< time of the end, and the value of the clock at that time
   };
   Flight &flight(Ticket ticket) { return ring_[ticket % ring_.size()]; }
   const Flight &flight(Ticket ticket) const { return ring_[ticket % ring_.size()]; }
 
   std::vector<Flight> ring_;
-  std::atomic<Ticket> started_{0};         ///< how many were put into the ring
-  Ticket taken_ = 0;                       ///< how many nextWithin() returned
-  std::atomic<Ticket> ended_{0};           ///< how many have ended
-  std::atomic<Ticket> firstFailed_{kNone}; ///< it and all after it were not done
+  std::atomic<Ticket> started_{0};         ///< number of collectives put into the ring
+  Ticket taken_ = 0;                       ///< number that nextWithin() returned
+  std::atomic<Ticket> ended_{0};           ///< number that have ended
+  std::atomic<Ticket> firstFailed_{kNone}; ///< the first one that failed; all later ones fail too
   std::atomic<bool> stopped_{false};
-  std::counting_semaphore<> waiting_{0}; ///< those in the ring that nobody has taken, wakes, and the stop
+  std::counting_semaphore<> waiting_{0}; ///< untaken collectives, wakes, and the stop
   TransferClock clock_;
-  double underWaySince_ = 0; ///< of what nextWithin() returned last
+  double underWaySince_ = 0; ///< begin of the one that nextWithin() returned last
   double waited_ = 0, exposed_ = 0;
 };
 

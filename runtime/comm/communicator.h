@@ -1,4 +1,5 @@
-// What the executor needs of its peers. Implementations: local/ (ranks of one host), mpi/.
+// Interface of the executor to its peers. Implementations: local/ (ranks of one host), mpi/, tcp/, nccl/
+// (tensors of GPUs).
 #pragma once
 
 #include "runtime/base/clock.h"
@@ -17,80 +18,79 @@
 
 namespace trainc {
 
-/// What ranks do when they meet: the collectives of plans (fb::CollectiveKind), and what moves nothing.
+/// Operations in which ranks meet: the collectives of plans (fb::CollectiveKind), and two barriers.
 enum class MeetingKind : uint8_t {
   kAllReduce,     ///< every rank gets the sum of all sources
-  kReduceScatter, ///< the rank at place p gets the p-th part of the sum of all sources
-  kAllGather,     ///< every rank gets all sources, each a part, in the order of places
-  kBarrier,       ///< moves nothing
-  kFarewell,      ///< a barrier after which the rank starts nothing more
+  kReduceScatter, ///< rank p of the group gets shard p of the sum of all sources
+  kAllGather,     ///< every rank gets all sources, each a shard, in rank order
+  kBarrier,       ///< transfers no data
+  kFarewell,      ///< a barrier after which the rank starts no more collectives
 };
 
-/// A sum that a kernel of the plan's makes, of what ranks have sent each other (fb::Range).
+/// A sum that a kernel of the plan computes from the data the ranks have sent each other (fb::Range).
 struct KernelSum {
-  uint32_t kernel;         ///< in the plan
-  DeviceAddress workspace; ///< for what others send
+  uint32_t kernel;         ///< index in the plan
+  DeviceAddress workspace; ///< receive buffer for the data of the other ranks
   uint64_t workspaceBytes;
 };
 
-/// One tensor that a collective moves. Source and destination lie in allocated memory, at the same place in
-/// it on every rank; what is only a rank's part of the tensor may instead lie at the rank's place of it. They
-/// are apart, but for the source that is the destination (kAllReduce) or this rank's part of it
-/// (kAllGather).
+/// One tensor of a collective. Source and destination lie in allocated memory, at the same offset on every
+/// rank; a shard may instead lie at its offset within the whole tensor. They do not overlap, except that the
+/// source may be the destination (kAllReduce) or this rank's shard of it (kAllGather).
 struct CollectiveRange {
-  DeviceAddress source = {};      ///< the whole tensor, a part for kAllGather
-  DeviceAddress destination = {}; ///< the whole tensor, a part for kReduceScatter
-  /// Of the whole tensor. For kReduceScatter and kAllGather a multiple of the ranks that meet: the p-th of as
-  /// many equal parts belongs to place p.
+  DeviceAddress source = {};      ///< the whole tensor; a shard for kAllGather
+  DeviceAddress destination = {}; ///< the whole tensor; a shard for kReduceScatter
+  /// Elements of the whole tensor. For kReduceScatter and kAllGather a multiple of the number of ranks in the
+  /// group: shard p belongs to rank p of the group.
   uint64_t elements = 0;
-  /// Sums (kAllReduce, kReduceScatter) are of F32, BF16 or F16; others move any type.
+  /// Sums (kAllReduce, kReduceScatter) need F32, BF16 or F16; other kinds move any type.
   fb::DType dtype = fb::DType::F32;
-  /// Of kReduceScatter of BF16 or F16 alone: the destination is of F32, and takes the sums as they are made.
-  /// Ranks send each other `dtype` all the same.
+  /// For kReduceScatter of BF16 or F16 only: the destination is F32 and receives the sums unrounded. Ranks
+  /// still exchange `dtype`.
   bool widens = false;
-  /// Of a sum on a GPU that NCCL does not make.
+  /// The kernel of a sum on a GPU that NCCL does not compute.
   std::optional<KernelSum> sum = std::nullopt;
 
   fb::DType destinationType() const { return widens ? fb::DType::F32 : dtype; }
 };
 
-/// One collective operation, the same on all ranks that meet in it; `group` says which (see grid.h). Each
-/// range gets the bits that it would get alone; no range's destination shares bytes with another range.
+/// One collective operation, equal on all ranks of `group` (see grid.h). Each range gets the bits that it
+/// would get alone; no range's destination overlaps another range.
 struct Collective {
   MeetingKind kind = MeetingKind::kBarrier;
   fb::Group group = fb::Group::All;
-  /// At most kMaximumRanges, none for kBarrier and kFarewell; they stay as they are until the wait is over,
-  /// or where nobody waits, until the communicator's end.
+  /// At most kMaximumRanges; none for barriers. Unchanged until wait() returns or, if nobody waits, until the
+  /// communicator is destroyed.
   std::span<const CollectiveRange> ranges = {};
-  /// Set to when it was under way, once it has been waited for; null, or as it was where the communicator
-  /// tells no seconds(): nobody learns.
+  /// If set, receives the span in which the collective was in flight, once it was waited for. Unchanged if
+  /// the communicator does not measure times (see seconds()).
   TimeSpan *ran = nullptr;
 };
 
 /// "all-reduce", "reduce-scatter", ...
 const char *collectiveName(MeetingKind kind);
 
-/// For messages: "all-reduce of 1024 f32", "all-gather of 8 bf16 over the shard group", "reduce-scatter of
-/// 4096 f32 in 3 ranges", "barrier".
+/// Description for messages: "all-reduce of 1024 f32", "all-gather of 8 bf16 over the shard group",
+/// "reduce-scatter of 4096 f32 in 3 ranges", "barrier".
 std::string describe(const Collective &collective);
 
-/// Which collective: how many were started before.
+/// Identifies a collective: the number of collectives started before it.
 using Ticket = uint64_t;
 
-/// One rank of a group. Collectives run in the order in which they are started, beside the caller; all ranks
-/// that meet start the same ones in the same order, whatever other ranks are at. Sums are over the tree of
-/// tree_sum.h, by places, so an element's bits depend on the ranks' values alone; where shard groups are of
-/// 2^k ranks, the sum over replica groups of f32 sums over shard groups has the bits of the sum over all.
-/// Buffers come from a verified plan: start() checks nothing. Not thread-safe, noteProgress() and
-/// fail() apart: one thread drives a communicator.
+/// One rank of a group. Collectives run asynchronously, in start order; all ranks of a group start the same
+/// ones in the same order, independently of other groups. Sums follow the tree of tree_sum.h over the ranks
+/// of the group, so the bits of an element depend only on the ranks' values. If shard groups have 2^k ranks,
+/// summing f32 shard-group sums over replica groups gives the bits of the sum over all ranks. start()
+/// validates nothing, because buffers come from a verified plan. Not thread-safe except for noteProgress()
+/// and fail(): one thread drives a communicator.
 class Communicator {
 public:
-  /// While one lives, this rank waits for, or works at, what is its own: its disk, a reader of its output.
-  /// However long that takes, peers wait; the engine's thread tells them that the rank lives, so one that is
-  /// stopped or has ended counts as dead all the same. They may nest.
+  /// Scope in which this rank waits for resources of its own: its disk, or a reader of its output. Peers wait
+  /// without a timeout, because the engine's thread keeps reporting progress; a process that is stopped or
+  /// has ended still counts as dead. Scopes may nest.
   class [[nodiscard]] OwnTime {
   public:
-    /// `communicator` may be null: there are no peers.
+    /// `communicator` may be null if there are no peers.
     explicit OwnTime(Communicator *communicator)
         : communicator_(communicator ? &communicator->hosts() : nullptr) {
       if (communicator_)
@@ -112,28 +112,28 @@ public:
   virtual uint32_t rank() const = 0;
   virtual uint32_t ranks() const = 0;
 
-  /// Allocates `bytes` of zeroed memory for an arena of a device, from a multiple of kArenaAlignment on, that
-  /// lives as long as the communicator: memory of the host, unless the communicator is made for a device that
-  /// has its own.
-  /// Every rank allocates the same sizes in the same order; collectives work on such memory only, which peers
-  /// may read in place. Fails (kFailed), naming `name`, when there is no such amount of memory.
+  /// Allocates `bytes` of zeroed memory for an arena, aligned to kArenaAlignment, that lives as long as the
+  /// communicator. The memory belongs to the host, or to the device if the communicator was made for a device
+  /// with memory of its own. Every rank allocates the same sizes in the same order. Collectives work only on
+  /// such memory, which peers may read in place. Fails with kFailed, naming `name`, if there is not enough
+  /// memory.
   virtual Result<DeviceAddress> allocate(std::string_view name, uint64_t bytes) = 0;
-  /// Bytes of all such memory of this rank.
+  /// Total bytes allocated by this rank.
   virtual uint64_t allocatedBytes() const = 0;
 
-  /// Enqueues a collective on the communicator's stream (of hosts, a thread) and returns at once; allocates
-  /// nothing. Sources and destinations belong to the collective until it has been waited for. No more are in
-  /// flight than the communicator was made for.
+  /// Enqueues a collective on the communicator's stream (a thread for host memory) and returns at once; does
+  /// not allocate. Sources and destinations must not be touched until wait() has returned. The number in
+  /// flight must not exceed the communicator's limit.
   virtual Ticket start(const Collective &collective) = 0;
 
-  /// Waits until the collective, and with it all that were started before, is done. Fails (kFailed), naming
-  /// the collective and the rank at fault, when a rank failed or has not arrived within the timeout. A group
-  /// that has failed stays so.
+  /// Waits until the collective and all earlier ones are done. Fails with kFailed, naming the collective and
+  /// the rank at fault, if a rank failed or has not arrived within the timeout. The failure of a group is
+  /// permanent.
   virtual Status wait(Ticket ticket) = 0;
 
-  /// Tells all hosts `own`, as many bytes on each rank and at most kMostTold, and waits for what they tell,
-  /// which comes to `all` in the ranks' order. A channel of its own: an exchange waits for no collective, and
-  /// none for it. All ranks exchange in the same order. Fails as wait() does.
+  /// All-gathers `own` (equal size on each rank, at most kMostTold bytes) among all hosts into `all`, in rank
+  /// order, and blocks until it is complete. Uses a channel of its own: exchanges and collectives do not wait
+  /// for each other. All ranks exchange in the same order. Fails like wait().
   Status exchange(std::span<const std::byte> own, std::span<std::byte> all) {
     std::atomic<bool> &exchanges = hosts().exchanges_;
     exchanges.store(true, std::memory_order_relaxed);
@@ -143,39 +143,39 @@ public:
   }
   static constexpr size_t kMostTold = 256;
 
-  /// Waits until every rank is here, and with it all collectives started before. Fails as wait() does.
+  /// Waits until every rank has arrived and all earlier collectives are done. Fails like wait().
   Status barrier() { return wait(start({.kind = MeetingKind::kBarrier})); }
 
-  /// Tells peers that this rank is at work, however long they wait for it: the timeout counts from here anew.
-  /// Cheap; call it at every instruction.
+  /// Reports to peers that this rank is making progress, which restarts their timeout. Cheap enough to call
+  /// at every instruction.
   virtual void noteProgress() = 0;
 
-  /// For a rank that waits for others by means of its own, such as a device's: call it some times a second
-  /// while that lasts, with `begins` the first time. Tells peers that this rank waits, and waits for nothing
-  /// itself. Fails (kFailed), naming the rank at fault, when a rank has failed, when one neither works nor
-  /// waits for the timeout, or when all wait for too long.
+  /// Reports to peers that this rank waits for others by other means, such as a device's collectives; returns
+  /// at once. Call it several times a second during the wait, the first time with `begins`. Fails with
+  /// kFailed, naming the rank at fault, if a rank has failed, if one neither makes progress nor waits for the
+  /// timeout, or if all wait for too long.
   virtual Status noteWait(bool begins) = 0;
 
-  /// Tells all ranks that this one cannot go on, and why: what they wait for fails.
+  /// Reports to all ranks that this one cannot continue, and why; their waits fail.
   virtual void fail(std::string_view reason) = 0;
-  /// Ok while no rank that this one has heard of has failed; else (kFailed) which one, and why.
+  /// Ok while this rank knows of no failed rank; else kFailed with the failed rank and the reason.
   virtual Status failure() const = 0;
 
-  /// Bytes of tensors that went from rank to rank for this one so far, counted where they are moved: those
-  /// that it sent, or where ranks share memory, those that it read of others'. For N that meet they are, over
-  /// all, N-1 times each tensor, twice that for an all-reduce, as in a ring. A gather or a reduce-scatter
-  /// takes the same of each rank; of an all-reduce a rank has its share, in whole cache lines.
+  /// Bytes of tensors transferred between ranks for this rank so far: bytes sent or, with shared memory,
+  /// bytes read from other ranks. Over all N ranks of a group they sum to N-1 times each tensor, and twice
+  /// that for an all-reduce, as in a ring. Gathers and reduce-scatters count the same on each rank; an
+  /// all-reduce counts a rank's share, in whole cache lines.
   virtual uint64_t bytesSent() const = 0;
 
-  /// So far; nothing where tensors move beside the host, which then does not learn when.
+  /// Communication times so far; nothing if tensors move without the host, which cannot measure them.
   virtual std::optional<CommunicationSeconds> seconds() const = 0;
 
 protected:
-  /// Which communicator tells peers of this rank's own time: of one that leaves hosts to another, that one.
+  /// The communicator that reports this rank's OwnTime to peers; a wrapper returns the wrapped one.
   virtual Communicator &hosts() { return *this; }
 
-  /// For the engine's thread, to call some times a second while it has nothing to run. An exchange waits for
-  /// peers, and is not the rank's own time.
+  /// Reports progress while an OwnTime is open. The engine's thread calls it several times a second while
+  /// idle. Does nothing during an exchange, which waits for peers.
   void noteOwnTime() {
     if (ownTimes_.load(std::memory_order_relaxed) > 0 && !exchanges_.load(std::memory_order_relaxed))
       noteProgress();
@@ -185,26 +185,27 @@ protected:
   virtual Status exchangeWithPeers(std::span<const std::byte> own, std::span<std::byte> all) = 0;
 
 private:
-  std::atomic<uint32_t> ownTimes_{0}; ///< that live
+  std::atomic<uint32_t> ownTimes_{0}; ///< number of open scopes
   std::atomic<bool> exchanges_{false};
 };
 
-/// What of a collective is the same on all ranks, in as many bytes whatever it moves.
+/// Fingerprint of a collective that is equal on all ranks; of fixed size.
 struct Outline {
   MeetingKind kind = MeetingKind::kBarrier;
   fb::Group group = fb::Group::All;
-  fb::DType dtype = fb::DType::U8; ///< of all ranges; u8 where they differ, or there are none
-  bool widens = false;             ///< whether any range does
+  fb::DType dtype = fb::DType::U8; ///< common type of all ranges; u8 if they differ or there are none
+  bool widens = false;             ///< whether any range widens
   uint32_t ranges = 0;
-  uint64_t elements = 0; ///< of all ranges together
-  uint64_t digest = 0;   ///< of all the above and of each range's elements, dtype and widening, in order
+  uint64_t elements = 0; ///< total of all ranges
+  uint64_t digest =
+      0; ///< hash of the fields above and of each range's elements, dtype and widening, in order
 
   bool operator==(const Outline &) const = default;
 };
 
 Outline outlineOf(const Collective &collective);
 
-/// As describe() of the collective.
+/// Like describe() of the collective.
 std::string describe(const Outline &outline);
 
 } // namespace trainc

@@ -1,4 +1,4 @@
-// Which ranks meet in a collective.
+// Rank groups of collectives.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -8,7 +8,8 @@
 
 namespace trainc {
 
-/// Ranks that meet: `count` of them from `first` on, `stride` apart. A place is a rank's number among them.
+/// A group of `count` ranks: `first`, `first + stride`, and so on. A place is a rank's index within the
+/// group.
 struct Members {
   uint32_t first, stride, count;
 
@@ -16,12 +17,12 @@ struct Members {
   uint32_t placeOf(uint32_t rank) const { return (rank - first) / stride; }
 };
 
-/// The ranks, numbered through shard groups of `shardRanks` each: a group is a row, a replica group a column.
+/// All ranks, arranged in rows of `shardRanks`: a shard group is a row, a replica group a column.
 struct Grid {
   uint32_t ranks = 1;
   uint32_t shardRanks = 1; ///< divides `ranks`
 
-  /// Those that `rank` meets in `group`.
+  /// The group of kind `group` that contains `rank`.
   Members members(fb::Group group, uint32_t rank) const {
     switch (group) {
     case fb::Group::All:
@@ -34,10 +35,10 @@ struct Grid {
     return {0, 1, ranks};
   }
 
-  /// All sets of ranks that may meet: all ranks, the rows and the columns.
+  /// Number of distinct groups: all ranks, the rows and the columns.
   uint32_t sets() const { return 1 + ranks / shardRanks + shardRanks; }
 
-  /// The number, below sets(), of the set that `rank` meets in `group`.
+  /// Index, below sets(), of the group of kind `group` that contains `rank`.
   uint32_t setOf(fb::Group group, uint32_t rank) const {
     switch (group) {
     case fb::Group::All:
@@ -51,7 +52,7 @@ struct Grid {
   }
 };
 
-/// Fails (kInvalidInput) without ranks or where shard groups do not divide them.
+/// Fails with kInvalidInput if there are no ranks or their number is not a multiple of shardRanks.
 inline Status checkGrid(Grid grid) {
   if (grid.ranks == 0)
     return invalidInput("a group needs at least one rank");

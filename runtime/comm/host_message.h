@@ -1,4 +1,4 @@
-// What hosts tell each other beside collectives, as it travels.
+// Wire format of host exchanges.
 #pragma once
 
 #include "runtime/comm/communicator.h"
@@ -14,7 +14,7 @@
 
 namespace trainc {
 
-/// What one host tells at once.
+/// Value that one host contributes to an exchange.
 struct HostMessage {
   uint32_t bytes = 0;
   std::array<std::byte, Communicator::kMostTold> value{};
@@ -24,7 +24,8 @@ struct HostMessage {
     bytes = static_cast<uint32_t>(own.size());
     std::ranges::copy(own, value.begin());
   }
-  /// Copies the value; false where it has another size than `destination`, as one of another program may.
+  /// Copies the value; returns false if its size differs from that of `destination`, which happens if a rank
+  /// runs another program.
   bool copyTo(std::span<std::byte> destination) const {
     if (bytes != destination.size())
       return false;
@@ -33,8 +34,8 @@ struct HostMessage {
   }
 };
 
-/// Gathers what `ranks` hosts told, `told(rank)` each, as values of `bytes` one after the other. False, after
-/// `fail(rank, reason)`, when a rank told something of another size.
+/// Concatenates the values `told(rank)` of `ranks` hosts, `bytes` each. If a value has another size, calls
+/// `fail(rank, reason)` and returns false.
 template <typename Told, typename Fail>
 bool gatherTold(uint32_t ranks, size_t bytes, Told told, Fail fail, std::span<std::byte> all) {
   for (uint32_t rank = 0; rank < ranks; ++rank) {

@@ -1,4 +1,4 @@
-// Which bytes of a collective's ranges belong to which rank; the same for all engines.
+// Partition of a collective's ranges into shares of ranks; common to all engines.
 #pragma once
 
 #include "runtime/comm/communicator.h"
@@ -19,26 +19,27 @@ struct Window {
   uint64_t begin, end;
 };
 
-/// Bytes of one of a collective's ranges.
+/// A contiguous piece of one of a collective's ranges.
 struct Stretch {
-  uint32_t range; ///< its index
-  /// Where they begin: in the whole tensor as ranks send it, in what a place has of it as its part (for an
-  /// all-reduce the whole), and in the window of the share: there on a cache line, if the window begins on
-  /// one.
+  uint32_t range; ///< index of the range
+  /// Begin of the piece: within the whole tensor as ranks send it, within the place's shard of it (the whole
+  /// tensor for an all-reduce), and within the window of the share. `inWindow` is aligned to cache lines if
+  /// the window is.
   uint64_t begin, inPart, inWindow;
   uint64_t bytes;
 };
 
-/// Where the sums of a range go from byte `inPart` of what a place has to sum on, which is of `dtype`.
+/// Destination of the sums of a range from byte `inPart` of the source shard on; `inPart` counts bytes of
+/// `dtype`.
 inline std::byte *placeOfSums(const CollectiveRange &range, uint64_t inPart) {
   const uint64_t elements = inPart / elementBytes(range.dtype);
   return (range.destination + elements * elementBytes(range.destinationType())).pointer();
 }
 
-/// What of a collective's ranges one place sums, or gives to all: its part of each range. Where it is
-/// nobody's business who adds what, for an all-reduce, the ranges are dealt in whole cache lines instead, to
-/// all places alike but for the last ones, however small each range is. What a share has of the ranges lies
-/// in it one after the other, each from a cache line on.
+/// The part of a collective's ranges that one place sums or broadcasts: its shard of each range. For an
+/// all-reduce any partition is correct, so the ranges are dealt in whole cache lines: all places but the last
+/// ones get equal shares, however small each range is. Within a share the pieces lie one after the other,
+/// each aligned to a cache line.
 class Share {
 public:
   Share(const Collective &collective, uint32_t places, uint32_t place)
@@ -52,13 +53,13 @@ public:
     }
   }
 
-  /// From the beginning of the share to its end, the same for all places: some may have less.
+  /// Size of the largest share, equal for all places; some shares are smaller.
   uint64_t bytes() const { return bytes_; }
 
-  /// Calls visit(stretch) for what the window has of each range.
+  /// Calls visit(stretch) for the piece of each range that lies in the window.
   template <typename Visitor> void forEach(Window window, Visitor visit) const {
     const uint64_t begin = begin_ + window.begin, end = begin_ + std::min(window.end, bytes_);
-    uint64_t at = 0; // of the range's first byte, counted like these
+    uint64_t at = 0; // offset of the range's first byte, in the same coordinates
     for (uint32_t i = 0; i < ranges_.size() && at < end; ++i) {
       const uint64_t held = partBytes(ranges_[i]);
       const uint64_t from = std::max(begin, at), to = std::min(end, at + held);
@@ -76,8 +77,8 @@ private:
   }
 
   std::span<const CollectiveRange> ranges_;
-  uint64_t parts_, part_; ///< how many each range has, and which is this place's
-  uint64_t begin_ = 0;    ///< of the share, where lines are dealt
+  uint64_t parts_, part_; ///< number of shards of each range, and the index of this place's shard
+  uint64_t begin_ = 0;    ///< begin of the share, if cache lines are dealt
   uint64_t bytes_ = 0;
 };
 

@@ -9,10 +9,10 @@ namespace trainc {
 
 namespace {
 
-/// Elements added at a time: 4 KiB, so that a block of every level stays in the first-level cache.
+/// Elements per block: 4 KiB, so that one block of each tree level stays in the L1 cache.
 constexpr size_t kBlock = 1024;
 
-// Two forms, since what may overlap is not vectorised.
+// Separate functions, because loops over possibly overlapping buffers are not vectorized.
 void addInto(float *__restrict out, const float *__restrict x, size_t elements) {
   for (size_t i = 0; i < elements; ++i)
     out[i] += x[i];
@@ -23,7 +23,7 @@ void addApart(float *__restrict out, const float *__restrict x, const float *__r
     out[i] = x[i] + y[i];
 }
 
-/// out = x + y, where `out` may be either.
+/// out = x + y; `out` may be x or y.
 void add(float *out, const float *x, const float *y, size_t elements) {
   if (out == x)
     addInto(out, y, elements);
@@ -37,7 +37,7 @@ struct Block {
   size_t begin, elements;
 };
 
-/// Numbers in f32: those of `x` as they are, or widened to `out`.
+/// Returns `x` as f32: `x` itself, or widened into `out`.
 const float *widen(const float *x, float * /*out*/, size_t /*elements*/) { return x; }
 template <typename Small>
 const float *widen(const Small *__restrict x, float *__restrict out, size_t elements) {
@@ -46,7 +46,7 @@ const float *widen(const Small *__restrict x, float *__restrict out, size_t elem
   return out;
 }
 
-/// Gives `out` the numbers of `x`, which may be the same memory, rounded to its type.
+/// Rounds `x` to the type of `out`; both may be the same memory.
 void store(float *out, const float *x, size_t elements) {
   if (x != out)
     std::copy_n(x, elements, out);
@@ -56,8 +56,8 @@ template <typename Small> void store(Small *__restrict out, const float *__restr
     out[i] = Small::nearest(x[i]);
 }
 
-/// The sum of a block of the inputs: in `out`, or where it already is if there is one input. `out` and the
-/// scratch blocks are written only when nothing of what they hold is needed any more.
+/// Sums one block of the inputs. Returns `out`, or the input itself if there is only one. Writes to `out` and
+/// the scratch blocks only after their old content is no longer needed.
 template <typename Element>
 const float *sumBlock(std::span<const std::byte *const> inputs, Block block, float *out, float *scratch) {
   if (inputs.size() == 1)
@@ -69,7 +69,7 @@ const float *sumBlock(std::span<const std::byte *const> inputs, Block block, flo
   return out;
 }
 
-/// Where the sum of a block is made: f32 where it is wanted.
+/// Buffer for the f32 sum of a block: `out` itself if it is f32, else scratch.
 float *placeOfSum(float *out, float * /*scratch*/) { return out; }
 template <typename Small> float *placeOfSum(Small * /*out*/, float *scratch) { return scratch; }
 

@@ -1,4 +1,4 @@
-// The order in which values of several ranks are added.
+// Summation order of values of several ranks.
 #pragma once
 
 #include "runtime/schema/plan_generated.h"
@@ -10,20 +10,19 @@
 
 namespace trainc {
 
-/// Adds buffers element by element over a fixed binary tree of their numbers, aligned at powers of two:
-/// ((x0+x1)+(x2+x3))+((x4+x5)+(x6+x7)), where a right half that no number falls into is left out: three are
-/// (x0+x1)+x2. Sums are made in f32, and those that become bf16 and f16 numbers rounded once, to the nearest,
-/// of two equally near to the even one. So the bits of a sum depend on the values alone, not on sizes, on who
-/// adds or on how work is split; and sums of aligned groups of 2^k, added over the same tree, have the bits
-/// of the flat sum in f32.
+/// Sums buffers elementwise over a fixed binary tree of their indices, aligned to powers of two:
+/// ((x0+x1)+(x2+x3))+((x4+x5)+(x6+x7)). Missing right subtrees are left out: three buffers give (x0+x1)+x2.
+/// Sums accumulate in f32; bf16 and f16 results are rounded once, to nearest even. The bits of a sum
+/// therefore depend only on the values, not on sizes, the adding rank or the partition of the work. Summing
+/// aligned groups of 2^k in f32 and then the group sums over the same tree gives the bits of the flat sum.
 class TreeSum {
 public:
-  /// For sums of at most `inputs` >= 1 buffers; the scratch memory is allocated here, none later.
+  /// Allocates scratch memory for sums of at most `inputs` >= 1 buffers; sum() does not allocate.
   explicit TreeSum(uint32_t inputs);
 
-  /// out[i] = the sum of inputs[.][i] for i in [0, elements). The inputs are of `dtype`, F32, BF16 or F16,
-  /// and `out` of `outType`, the same or F32. `out` may be one of the inputs if it is of their type; apart
-  /// from that, buffers do not overlap.
+  /// Computes out[i] = sum of inputs[.][i] for i in [0, elements). `dtype` is F32, BF16 or F16; `outType` is
+  /// the same or F32. `out` may be one of the inputs if the types are equal; otherwise buffers do not
+  /// overlap.
   void sum(fb::DType dtype, std::span<const std::byte *const> inputs, fb::DType outType, std::byte *out,
            size_t elements);
 

@@ -11,10 +11,10 @@ namespace trainc {
 
 namespace {
 
-/// Bytes moved between two notes of progress.
+/// Bytes moved between two calls of noteProgress().
 constexpr uint64_t kPiece = uint64_t{1} << 20;
 
-/// What describe() tells, and where source and destination of a range are.
+/// Description of one range of a posting, with the offsets of its source and destination.
 std::string describe(const Posting &posting, size_t range) {
   std::string text = trainc::describe(posting.outline);
   if (range >= posting.outline.ranges)
@@ -30,12 +30,12 @@ LocalCollectives::LocalCollectives(const SharedMemory &memory, uint32_t rank, do
     : memory_(memory), rank_(rank), rendezvous_(memory, rank, timeoutSeconds), treeSum_(memory.ranks()),
       inputs_(memory.ranks()) {}
 
-/// Waits until every rank's sources are ready, and makes sure that all mean the same: sums and gathers of
-/// what a rank with another plan has there would be wrong, and of what it has not be read past the end.
+/// Waits until every rank's sources are ready, and checks that all ranks started the same collective: reading
+/// the memory of a rank with another plan would give wrong results or run past its end.
 bool LocalCollectives::meet(const Collective &collective) {
   meeting_ = memory_.meeting(collective.group, rank_);
   if (memory_.hasFailed())
-    return false; // peers may be at the last collective still, with the posting for it
+    return false; // peers may still read the posting of the last collective
   post(collective);
   if (!rendezvous_.arrive(meeting_))
     return false;
@@ -48,7 +48,7 @@ bool LocalCollectives::meet(const Collective &collective) {
   return false;
 }
 
-/// At the end nobody reads our memory or our posting any more.
+/// Transfers the data; after the final barrier no peer reads this rank's memory or posting any more.
 bool LocalCollectives::complete(const Collective &collective) {
   return move(collective) && rendezvous_.arrive(meeting_);
 }
@@ -68,7 +68,7 @@ uint64_t LocalCollectives::offset(DeviceAddress address) const {
   return static_cast<uint64_t>(address.pointer() - memory_.memory(rank_));
 }
 
-/// The first range of which this rank's posting says something else than that of the first in the group.
+/// Index of the first range in which this rank's posting differs from that of the group's first rank.
 std::optional<size_t> LocalCollectives::firstDifference(const Collective &collective) const {
   if (posted(place()).outline != posted(0).outline)
     return 0;
@@ -78,7 +78,8 @@ std::optional<size_t> LocalCollectives::firstDifference(const Collective &collec
   return std::nullopt;
 }
 
-/// Whether a range is at the same addresses. Parts may be where the ranks' parts of a whole are.
+/// Whether a range has the same offsets on both ranks. Shards may differ by the offset of the shard in the
+/// whole tensor.
 bool LocalCollectives::sameAsFirst(const Collective &collective, size_t range) const {
   const Posting::Range &mine = posted(place()).ranges[range], &first = posted(0).ranges[range];
   const bool sameSource = mine.source == first.source,
@@ -102,7 +103,7 @@ bool LocalCollectives::sameAsFirst(const Collective &collective, size_t range) c
   return false;
 }
 
-/// Fills this rank's destinations from the sources of all; other ranks may be at it still.
+/// Fills this rank's destinations from the sources of all ranks. Other ranks may still be doing the same.
 bool LocalCollectives::move(const Collective &collective) {
   switch (collective.kind) {
   case MeetingKind::kAllReduce:
@@ -124,7 +125,7 @@ bool LocalCollectives::move(const Collective &collective) {
   return true;
 }
 
-/// Writes what this rank sums of all ranks' sources.
+/// Sums this rank's share over all ranks' sources.
 void LocalCollectives::sumShare(const Collective &collective) {
   share(collective, place()).forEach([&](const Stretch &stretch) {
     sum(stretch, collective.ranges[stretch.range]);
@@ -144,7 +145,7 @@ void LocalCollectives::sum(const Stretch &stretch, const CollectiveRange &range)
   }
 }
 
-/// Copies what is in the memory of the rank at a place, unless it is there already.
+/// Copies from the memory of the rank at `place`, unless source and destination are the same.
 void LocalCollectives::copy(std::byte *to, uint32_t place, const std::byte *from, uint64_t bytes) {
   if (to == from)
     return;
@@ -156,8 +157,7 @@ void LocalCollectives::copy(std::byte *to, uint32_t place, const std::byte *from
   }
 }
 
-/// Copies every other place's sums; each rank begins with its neighbour, so that not all read from one at
-/// once.
+/// Copies the sums of all other places. Each rank begins with its neighbour, to spread the reads.
 void LocalCollectives::gatherSums(const Collective &collective) {
   for (uint32_t step = 1; step < meeting_.members.count; ++step) {
     const uint32_t peer = (place() + step) % meeting_.members.count;

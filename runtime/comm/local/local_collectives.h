@@ -15,20 +15,21 @@
 
 namespace trainc {
 
-/// One rank's side of the collectives: it reads peers' memory and writes its own alone, between barriers.
-/// Allocates when made, not when running.
+/// One rank's side of the collectives. Reads the memory of all ranks, writes only its own, and synchronises
+/// by barriers. Allocates only on construction.
 class LocalCollectives {
 public:
   LocalCollectives(const SharedMemory &memory, uint32_t rank, double timeoutSeconds);
 
-  /// Runs one to its end, and calls onMet() when all ranks have begun it; false when the group has failed.
+  /// Runs a collective to its end; calls onMet() when all ranks have begun it. Returns false if the group has
+  /// failed.
   template <typename OnMet> bool run(const Collective &collective, OnMet onMet) {
     if (!meet(collective))
       return false;
     onMet();
     return complete(collective);
   }
-  /// Read of other ranks' memory so far; for any thread.
+  /// Bytes read from other ranks' memory so far. Thread-safe.
   uint64_t bytesTaken() const { return taken_.load(std::memory_order_relaxed); }
 
 private:

@@ -8,7 +8,7 @@ namespace trainc {
 
 namespace {
 
-/// How often peers hear of a rank that takes its own time; often within any sensible timeout.
+/// Period at which an idle progress thread reports this rank's own time; far below any sensible timeout.
 constexpr std::chrono::milliseconds kIdle{100};
 
 } // namespace
@@ -48,14 +48,15 @@ Result<DeviceAddress> LocalCommunicator::allocate(std::string_view name, uint64_
                   name, rank_, left, memory_->bytesPerRank());
   std::byte *data = memory_->memory(rank_) + end_;
   allocated_ += bytes;
-  end_ += (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment; // pages have room for that
+  end_ += (bytes + kArenaAlignment - 1) / kArenaAlignment *
+          kArenaAlignment; // the page-aligned memory has room for the padding
   return DeviceAddress(data);
 }
 
 Ticket LocalCommunicator::start(const Collective &collective) {
   const Ticket ticket = queue_.start(collective);
   if (ranks() == 1)
-    runNext(std::chrono::milliseconds(0)); // waits for nobody
+    runNext(std::chrono::milliseconds(0)); // does not block
   return ticket;
 }
 
@@ -95,7 +96,8 @@ void LocalCommunicator::runNext(std::chrono::milliseconds patience) {
     queue_.finish(collectives_.run(*next, [this] { queue_.noteUnderWay(); }));
 }
 
-/// Messages take turns between two places: whoever comes to the next barrier has read those of this one.
+/// Values alternate between two buffers: a rank that arrives at the next barrier has read the values of this
+/// one.
 bool LocalHosts::exchange(std::span<const std::byte> own, std::span<std::byte> all) {
   const uint64_t turn = turn_++ % 2;
   memory_.state(rank_).told[turn].set(own);

@@ -15,35 +15,34 @@
 
 namespace trainc {
 
-/// One rank's side, for the thread that drives the communicator: its messages lie beside those of the
-/// collectives, at a barrier of their own.
+/// Host exchanges of one rank, called by the thread that drives the communicator. Uses a barrier separate
+/// from that of the collectives.
 class LocalHosts {
 public:
   /// `timeoutSeconds` as for Rendezvous.
   LocalHosts(const SharedMemory &memory, uint32_t rank, double timeoutSeconds)
       : memory_(memory), rank_(rank), rendezvous_(memory, rank, timeoutSeconds) {}
 
-  /// See Communicator::exchange(); false when a rank has failed.
+  /// See Communicator::exchange(); returns false if a rank has failed.
   bool exchange(std::span<const std::byte> own, std::span<std::byte> all);
-  /// See Communicator::noteWait(); false when a rank has failed.
+  /// See Communicator::noteWait(); returns false if a rank has failed.
   bool noteWait(bool begins) { return rendezvous_.watch(begins); }
 
 private:
   const SharedMemory &memory_;
   uint32_t rank_;
   Rendezvous rendezvous_;
-  uint64_t turn_ = 0; ///< how often they have met
+  uint64_t turn_ = 0; ///< number of exchanges so far
 };
 
-/// Collectives wait in a queue for the rank's progress thread, which runs one after the other. A single rank
-/// has neither: its collectives are done when started.
+/// Communicator of one rank. A progress thread runs the queued collectives one after the other. A single rank
+/// needs no thread: its collectives are done when started.
 class LocalCommunicator final : public Communicator {
 public:
-  /// With room for `inFlight` collectives in flight. Fails (kFailed) where the system starts no more
-  /// threads.
+  /// Allows `inFlight` collectives in flight. Fails with kFailed if the system cannot start another thread.
   static Result<std::unique_ptr<Communicator>>
   create(std::shared_ptr<const SharedMemory> memory, uint32_t rank, uint32_t inFlight, double timeoutSeconds);
-  /// Fails the group if collectives are in flight, as peers would wait for this rank in vain.
+  /// Fails the group if collectives are in flight, because peers would wait for this rank in vain.
   ~LocalCommunicator() override;
 
   uint32_t rank() const override { return rank_; }
@@ -69,7 +68,7 @@ private:
   std::shared_ptr<const SharedMemory> memory_;
   uint32_t rank_;
   uint64_t allocated_ = 0; ///< bytes of the rank's memory
-  uint64_t end_ = 0;       ///< of what is allocated, with what alignment leaves free
+  uint64_t end_ = 0;       ///< offset of the first free byte, alignment padding included
   LocalCollectives collectives_;
   LocalHosts hosts_;
   CollectiveQueue queue_;

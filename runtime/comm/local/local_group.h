@@ -13,50 +13,51 @@ namespace trainc {
 class SharedMemory;
 
 struct LocalOptions {
-  /// How long a rank that is waited for may make no progress before it counts as dead.
+  /// Timeout: seconds without progress after which a rank that others wait for counts as dead.
   double timeoutSeconds = 5;
-  /// Collectives that a rank may have in flight.
+  /// Maximum number of collectives in flight per rank.
   uint32_t inFlight = 64;
-  /// Ranks of a shard group (see grid.h); divides the ranks.
+  /// Ranks per shard group (see grid.h); divides the number of ranks.
   uint32_t shardRanks = 1;
 };
 
-/// A rank that a launcher started by itself, among the others of the host.
+/// Identity of a rank that a launcher started on its own, among the other ranks of the host.
 struct LocalPlace {
   uint32_t rank = 0;
-  std::string job;          ///< the same for all ranks, and for no other job of this user on the host
-  std::string launch = {};  ///< the same for all ranks, empty where unknown; those with another one, which an
-                            ///< older job has left, are turned away
-  uint64_t fingerprint = 0; ///< of what the ranks run, which must be the same
-  double waitSeconds = 60;  ///< how long to wait for the others to come
+  std::string job;          ///< job name: equal on all ranks, unique among this user's jobs on the host
+  std::string launch = {};  ///< launch identifier: equal on all ranks, empty if unknown; ranks with another
+                            ///< one, left over from an older job, are rejected
+  uint64_t fingerprint = 0; ///< fingerprint of the program the ranks run; must be equal on all ranks
+  double waitSeconds = 60;  ///< maximum wait for the other ranks
 };
 
-/// Made once, before ranks are forked or threads started; then each rank takes its communicator.
-/// Communicators may outlive the group.
+/// Ranks of one host. Created once, before ranks are forked or threads started; then each rank takes its
+/// communicator. Communicators may outlive the group.
 class LocalGroup {
 public:
-  /// `bytesPerRank`: what a rank may allocate, each allocation rounded up to kArenaAlignment. Pages that
-  /// nobody touches cost nothing. Fails (kInvalidInput) without ranks or where shard groups do not divide
-  /// them, (kFailed) when there is no such amount of memory.
+  /// `bytesPerRank` bounds the memory a rank may allocate, each allocation rounded up to kArenaAlignment;
+  /// untouched pages cost nothing. Fails with kInvalidInput if there are no ranks or their number is not a
+  /// multiple of shardRanks, and with kFailed if there is not enough memory.
   static Result<LocalGroup> create(uint32_t ranks, uint64_t bytesPerRank, LocalOptions options = {});
 
-  /// The group of processes that have no parent in common: every rank calls it, and they wait for each other.
-  /// The arguments are those of create(), the same on all ranks. Fails on all of them alike: (kFailed) when
-  /// one does not come in time or declines, (kInvalidInput) when two say that they are the same, or one runs
-  /// something else. A rank of another launch fails alone (kInvalidInput).
+  /// Joins a group of processes without a common parent; every rank calls it with the same arguments, and all
+  /// wait for each other. Fails on all ranks alike: with kFailed if a rank does not come in time or declines,
+  /// with kInvalidInput if two ranks have the same number or the fingerprints differ. A rank of another
+  /// launch fails alone (kInvalidInput).
   static Result<LocalGroup> join(const LocalPlace &place, uint32_t ranks, uint64_t bytesPerRank,
                                  LocalOptions options = {});
 
-  /// In place of join(), for a rank that cannot take part: the others' join() fails (kFailed) and says why.
-  /// It needs no fingerprint, and waits for rank 0, or on rank 0 for all others, but no longer than `place`
-  /// says.
+  /// Called instead of join() by a rank that cannot take part: join() of the others fails with kFailed and
+  /// `reason`. Needs no fingerprint. Waits for rank 0, or on rank 0 for all others, for at most
+  /// `place.waitSeconds`.
   static void decline(const LocalPlace &place, uint32_t ranks, std::string_view reason);
 
-  /// The communicator of one rank, once per rank, in the process that is the rank. Fails (kFailed) where the
-  /// system starts no more threads.
+  /// Returns the communicator of `rank`; call it once per rank, in the rank's own process. Fails with kFailed
+  /// if the system cannot start another thread.
   Result<std::unique_ptr<Communicator>> communicator(uint32_t rank) const;
 
-  /// Ends all ranks' waits because of `rank`; for whoever sees it die. The first failure counts.
+  /// Makes the waits of all ranks fail because of `rank`; for a parent that sees the rank die. The first
+  /// failure wins.
   void fail(uint32_t rank, std::string_view reason) const;
 
 private:

@@ -27,7 +27,7 @@ LocalHost::LocalHost(const LocalPlace &place, Grid grid, uint64_t bytesPerRank)
 
 Result<std::shared_ptr<SharedMemory>> LocalHost::run() {
   TRAINC_RETURN_IF_ERROR(gather());
-  // Only now, so that all hear of it.
+  // Checked only after all have come, so that every rank receives the reason.
   TRAINC_RETURN_IF_ERROR(checkAll());
   Result<std::shared_ptr<SharedMemory>> memory = SharedMemory::create(grid_, bytesPerRank_);
   if (!memory.ok())
@@ -42,7 +42,7 @@ void LocalHost::decline(std::string_view reason) {
     (void)refuse(declined_);
 }
 
-/// Waits until all have come.
+/// Waits until all ranks have come.
 Status LocalHost::gather() {
   const std::optional<Descriptor> listener =
       listenLocally(meetingPlace(place_), static_cast<int>(grid_.ranks));
@@ -58,7 +58,7 @@ Status LocalHost::gather() {
   return {};
 }
 
-/// Who says no whole hello is no rank, and gets no answer.
+/// Ignores a visitor that sends less than a complete handshake message: it is not a rank.
 void LocalHost::receive(Visitor visitor) {
   const std::string &said = visitor.packet.bytes;
   if (said.size() < sizeof(Hello))
@@ -81,7 +81,7 @@ Status LocalHost::tooFewHaveCome(uint32_t ofOtherUsers) const {
                 ofOtherUsers > 0 ? fmt::format(", and {} of another user", ofOtherUsers) : "");
 }
 
-/// Another process says that it is rank 0, and knows whether it is of this job.
+/// Asks a process that already listens as rank 0 whether it belongs to this job.
 Status LocalHost::askOther() const {
   const Connection other = connectLocally(meetingPlace(place_));
   if (other.stranger)
@@ -97,7 +97,7 @@ Status LocalHost::nameIsTaken() const {
                 place_.job);
 }
 
-/// Whether a rank that comes to this job's meeting place is of this job, and not left by an older one.
+/// Checks that a rank at this job's socket belongs to this launch, not to an older one.
 Status LocalHost::checkJob(const Hello &hello) const {
   const uint64_t launch = launchOf(place_);
   if (launch != 0 && hello.launch != 0 && hello.launch != launch)
@@ -133,7 +133,7 @@ Status LocalHost::check(const Hello &hello, std::vector<bool> &known) {
   return {};
 }
 
-/// Tells all that have come so far.
+/// Sends the reply to all ranks that have come so far.
 void LocalHost::answer(std::string_view text, int file) const {
   for (const Guest &guest : guests_)
     tell(guest.socket, text, file);

@@ -1,4 +1,4 @@
-// Rank 0 among processes that have no parent in common: it waits for the others.
+// Rank 0's side of joining processes without a common parent.
 #pragma once
 
 #include "runtime/comm/local/local_group.h"
@@ -10,8 +10,8 @@
 
 namespace trainc {
 
-/// Listens on a socket named after the job, until all ranks have come; then all get the memory, or hear why
-/// they cannot run.
+/// Listens on a socket named after the job until all ranks have come; then sends all of them the shared
+/// memory, or the reason why they cannot run.
 class LocalHost {
 public:
   LocalHost(const LocalPlace &place, Grid grid, uint64_t bytesPerRank);
@@ -21,10 +21,10 @@ public:
   void decline(std::string_view reason);
 
 private:
-  /// A rank that has come.
+  /// A rank that has joined.
   struct Guest {
     Hello hello{};
-    std::string reason; ///< why it cannot take part; else empty
+    std::string reason; ///< reason why the rank cannot take part; else empty
     Descriptor socket;
   };
 
@@ -43,9 +43,9 @@ private:
   Grid grid_;
   uint64_t bytesPerRank_;
   double deadline_;
-  Status declined_;           ///< why this rank cannot run, if it cannot
-  std::vector<Guest> guests_; ///< in the order in which they have come
-  uint32_t ofOtherJobs_ = 0;  ///< that have come, and were turned away
+  Status declined_;           ///< error of this rank, if it cannot run
+  std::vector<Guest> guests_; ///< in order of arrival
+  uint32_t ofOtherJobs_ = 0;  ///< number of rejected ranks of other jobs
 };
 
 } // namespace trainc

@@ -13,7 +13,7 @@ namespace {
 
 constexpr auto kBetweenTries = std::chrono::milliseconds(10);
 
-/// Rank 0 may come later; a stranger in its place will not go.
+/// Retries until rank 0 listens. Gives up at once if another user listens there.
 Connection findHost(const LocalPlace &place, double deadline) {
   for (const std::string name = meetingPlace(place);;) {
     Connection connection = connectLocally(name);
@@ -52,7 +52,7 @@ Result<std::shared_ptr<SharedMemory>> greet(const Descriptor &socket, const Loca
                                             uint64_t bytesPerRank, double deadline) {
   const Hello hello{place.rank, grid.ranks, launchOf(place), place.fingerprint, bytesPerRank};
   sendPacket(socket, std::as_bytes(std::span(&hello, 1)));
-  // Rank 0 gives up first, and says why.
+  // Rank 0's deadline is earlier, so that its reason arrives.
   std::optional<Packet> packet = receivePacket(socket, kLongestText + 1, deadline + 1);
   if (!packet)
     return failed("rank {}: rank 0 ended before all ranks had come", place.rank);

@@ -15,7 +15,7 @@ namespace trainc {
 
 namespace {
 
-/// In the abstract namespace: the name begins with a zero.
+/// An address in the abstract namespace: the name begins with a zero byte.
 struct Address {
   sockaddr_un data{.sun_family = AF_UNIX, .sun_path = {}};
   socklen_t length;
@@ -27,9 +27,9 @@ struct Address {
   const sockaddr *get() const { return reinterpret_cast<const sockaddr *>(&data); }
 };
 
-/// How long a process that has come may say nothing.
+/// Timeout for the first packet of a process that has connected.
 constexpr double kSilentSeconds = 5;
-/// How many may be silent at a time; those that have been so for longest go first.
+/// Maximum number of silent connections; the oldest are closed first.
 constexpr size_t kMostSilent = 256;
 
 Descriptor openSocket() {
@@ -48,7 +48,7 @@ bool isReadable(const Descriptor &socket, double deadline) {
   }
 }
 
-/// The user of the process at the other end; of who listens, as it was when that began.
+/// User of the peer process; for a listener, the user at the time of listen().
 std::optional<uid_t> userOf(const Descriptor &connection) {
   ucred peer{};
   socklen_t length = sizeof(peer);
@@ -57,13 +57,13 @@ std::optional<uid_t> userOf(const Descriptor &connection) {
   return peer.uid;
 }
 
-/// Room for one descriptor beside a packet.
+/// Control buffer for one descriptor.
 union ControlData {
   cmsghdr header;
   char bytes[CMSG_SPACE(sizeof(int))];
 };
 
-/// The descriptor that came with a message; none where there is none.
+/// The descriptor attached to a message, if any.
 Descriptor descriptorIn(msghdr &message) {
   const cmsghdr *header = CMSG_FIRSTHDR(&message);
   if (!header || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS ||
@@ -123,7 +123,8 @@ std::optional<Packet> receivePacket(const Descriptor &socket, size_t limit, doub
   message.msg_iov = &part;
   message.msg_iovlen = 1;
   message.msg_control = control.bytes;
-  message.msg_controllen = CMSG_LEN(sizeof(int)); // without the padding, which has room for another one
+  message.msg_controllen =
+      CMSG_LEN(sizeof(int)); // not CMSG_SPACE: its padding would admit a second descriptor
   if (!isReadable(socket, deadline))
     return std::nullopt;
   const ssize_t received = ::recvmsg(socket.get(), &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
@@ -132,7 +133,8 @@ std::optional<Packet> receivePacket(const Descriptor &socket, size_t limit, doub
   packet.bytes.resize(static_cast<size_t>(received));
   packet.descriptor = descriptorIn(message);
   if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0)
-    return std::nullopt; // more than we say; the system has closed descriptors that had no room
+    return std::nullopt; // larger than any valid packet; the kernel has closed the descriptors that did not
+                         // fit
   return packet;
 }
 
@@ -146,7 +148,7 @@ std::optional<Visitor> Reception::next(double deadline) {
       std::optional<Packet> packet = receivePacket(socket, limit_, 0);
       if (packet)
         return Visitor{std::move(socket), std::move(*packet)};
-      break; // it has left without a word, or says what nobody of ours says; its place is gone
+      break; // closed without a packet, or sent an invalid one
     }
     if (!wait(deadline))
       return std::nullopt;
@@ -155,7 +157,7 @@ std::optional<Visitor> Reception::next(double deadline) {
   }
 }
 
-/// Until somebody comes, or one who is here speaks or has been silent for too long; false at the deadline.
+/// Waits until a process connects or sends, or has been silent for too long; returns false at the deadline.
 bool Reception::wait(double deadline) {
   std::vector<pollfd> wanted = {{.fd = listener_.get(), .events = POLLIN, .revents = 0}};
   for (const Silent &each : silent_)

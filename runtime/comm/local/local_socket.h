@@ -13,51 +13,53 @@
 
 namespace trainc {
 
-/// What was received: its bytes, and a descriptor if one came with them.
+/// A received packet: its bytes, and a descriptor if one was attached.
 struct Packet {
   std::string bytes;
   Descriptor descriptor;
 };
 
-/// A process that has come, and the first that it said.
+/// A process that has connected, and its first packet.
 struct Visitor {
   Descriptor socket;
   Packet packet;
 };
 
-/// How an attempt to connect ended.
+/// Result of an attempt to connect.
 struct Connection {
-  Descriptor socket;             ///< none where nobody listens, or somebody of another user
-  std::optional<uid_t> stranger; ///< the other user who listens there
+  Descriptor socket;             ///< empty if nobody listens, or another user does
+  std::optional<uid_t> stranger; ///< the other user, if one listens there
 };
 
-/// Listens on a name that leaves nothing in the file system; none where somebody does so already.
+/// Listens on an abstract socket name, which leaves nothing in the file system; returns nothing if the name
+/// is taken.
 std::optional<Descriptor> listenLocally(const std::string &name, int backlog);
-/// Connects to who listens on the name, if it is a process of this user; never waits.
+/// Connects to the listener on `name` if its process belongs to this user; never blocks.
 Connection connectLocally(const std::string &name);
 
-/// Sends one packet, with a descriptor unless it is -1; false where the other end is gone or takes nothing.
+/// Sends one packet, with a descriptor unless it is -1; returns false if the peer is gone or its buffer is
+/// full.
 bool sendPacket(const Descriptor &socket, std::span<const std::byte> bytes, int descriptor = -1);
-/// Waits until `deadline` (of the steady clock, in seconds) for one packet of at most `limit` bytes and one
-/// descriptor; nothing where none comes, or a larger one.
+/// Receives one packet of at most `limit` bytes and one descriptor. Returns nothing if none arrives until
+/// `deadline` (in steadySeconds()) or it is larger.
 std::optional<Packet> receivePacket(const Descriptor &socket, size_t limit, double deadline);
 
-/// Lets processes of this user in, however many come, and listens to all of them at once: one that says
-/// nothing holds nobody up, and is shown out after a while.
+/// Accepts processes of this user and listens to all of them at once: one that sends nothing delays nobody
+/// and is disconnected after a while.
 class Reception {
 public:
-  /// `limit`: of the bytes of a first packet.
+  /// `limit` bounds the bytes of a first packet.
   Reception(const Descriptor &listener, size_t limit) : listener_(listener), limit_(limit) {}
 
-  /// The next that has said something; nothing when `deadline` has passed.
+  /// The next process that has sent a packet; nothing once `deadline` has passed.
   std::optional<Visitor> next(double deadline);
-  /// Connections of other users so far. All were closed at once.
+  /// Number of connections by other users so far. All were closed at once.
   uint32_t strangers() const { return strangers_; }
 
 private:
   struct Silent {
     Descriptor socket;
-    double until; ///< when it has said nothing by then, it is shown out
+    double until; ///< deadline of the first packet; then the connection is closed
   };
 
   bool wait(double deadline);
@@ -66,7 +68,7 @@ private:
 
   const Descriptor &listener_;
   size_t limit_;
-  std::vector<Silent> silent_; ///< in the order in which they have come
+  std::vector<Silent> silent_; ///< in order of arrival
   uint32_t strangers_ = 0;
 };
 

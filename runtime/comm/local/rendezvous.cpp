@@ -9,10 +9,10 @@ namespace trainc {
 
 namespace {
 
-/// About 10 us: a peer on another core may be about to come; one on this core needs it.
+/// About 10 us: a peer on another core may be about to arrive; a peer on this core needs the CPU.
 constexpr int kSpins = 200;
 
-/// How long a rank sleeps at most before it looks for failures and at the missing ranks.
+/// Maximum sleep before a rank checks for failures and for missing ranks.
 constexpr long kSliceNanoseconds = 20'000'000;
 
 } // namespace
@@ -25,14 +25,15 @@ bool Rendezvous::arrive(const Meeting &meeting) {
   if (memory_.hasFailed())
     return false;
   Barrier &barrier = memory_.barrier(meeting.barrier);
-  const uint32_t generation = barrier.generation.load(std::memory_order_relaxed); // stays until we arrive
+  const uint32_t generation =
+      barrier.generation.load(std::memory_order_relaxed); // unchanged until this rank arrives
   const bool last = barrier.waiting.fetch_add(1, std::memory_order_acq_rel) + 1 == meeting.members.count;
   if (last) {
     barrier.waiting.store(0, std::memory_order_relaxed);
     barrier.generation.store(generation + 1, std::memory_order_release);
     futexWakeAll(barrier.generation);
   }
-  // Only now, so that a rank that is stopped while it opens the barrier is one that has not arrived.
+  // Counted after the barrier is opened: a rank that is stopped while opening it counts as not arrived.
   memory_.state(rank_).arrived[meeting.counter].fetch_add(1, std::memory_order_relaxed);
   if (last)
     return true;
@@ -51,7 +52,7 @@ bool Rendezvous::sleep(const Meeting &meeting, uint32_t generation) {
   for (double before = steadySeconds();;) {
     futexWait(current, generation, kSliceNanoseconds);
     if (current.load(std::memory_order_acquire) != generation)
-      return true; // even where a rank has failed since: this barrier is whole
+      return true; // this barrier is complete, even if a rank has failed since
     memory_.state(rank_).waits.fetch_add(1, std::memory_order_relaxed);
     const double now = steadySeconds();
     if (memory_.hasFailed() || foundFault(meeting, now - before))
@@ -60,7 +61,7 @@ bool Rendezvous::sleep(const Meeting &meeting, uint32_t generation) {
   }
 }
 
-/// What it waits for says nothing of who is missing there.
+/// The kind of wait does not tell which rank is missing, so all others are watched.
 bool Rendezvous::watch(bool begins) {
   const double now = steadySeconds();
   if (begins) {
@@ -87,8 +88,8 @@ bool Rendezvous::isStalled(uint32_t peer, double seconds) {
   return peers_.stalled(peer, alive, seconds);
 }
 
-/// Whether a rank is to blame that it takes so long, and has been failed. One that waits for others itself is
-/// not, as somebody else is then; unless all wait.
+/// Finds and fails the rank at fault for a long wait. A rank that itself waits is not at fault, unless all
+/// wait.
 bool Rendezvous::foundFault(const Meeting &meeting, double seconds) {
   const bool allWait = everyoneWaits(seconds);
   const Members &members = meeting.members;
@@ -97,7 +98,7 @@ bool Rendezvous::foundFault(const Meeting &meeting, double seconds) {
     const uint32_t peer = members.rankAt(place);
     const bool stalled = isStalled(peer, seconds);
     const bool left =
-        memory_.state(peer).left.load(std::memory_order_acquire); // read before what it has arrived at
+        memory_.state(peer).left.load(std::memory_order_acquire); // read before the arrival counters
     if (!(left || stalled || allWait) || !isMissing(peer, meeting))
       continue;
     found = true;
@@ -106,7 +107,7 @@ bool Rendezvous::foundFault(const Meeting &meeting, double seconds) {
   return found;
 }
 
-/// Whether the peer has come to fewer of the meeting's barriers than this rank, which waits at one.
+/// Whether the peer has arrived at fewer of the meeting's barriers than this rank, which waits at one.
 bool Rendezvous::isMissing(uint32_t peer, const Meeting &meeting) const {
   const auto arrived = [&](uint32_t rank) {
     return memory_.state(rank).arrived[meeting.counter].load(std::memory_order_relaxed);
@@ -114,7 +115,7 @@ bool Rendezvous::isMissing(uint32_t peer, const Meeting &meeting) const {
   return arrived(peer) != arrived(rank_);
 }
 
-/// Whether no rank at all has been at work for too long.
+/// Whether no rank has made progress for too long.
 bool Rendezvous::everyoneWaits(double seconds) {
   uint32_t progress = 0;
   for (uint32_t rank = 0; rank < memory_.ranks(); ++rank)

@@ -1,4 +1,4 @@
-// Where the ranks of one host wait for each other.
+// Barriers of the ranks of one host.
 #pragma once
 
 #include "runtime/comm/local/shared_memory.h"
@@ -11,15 +11,15 @@ namespace trainc {
 /// One rank's side of the barriers.
 class Rendezvous {
 public:
-  /// `timeoutSeconds`: how long a rank that is waited for may make no progress.
+  /// `timeoutSeconds` bounds the time without progress of a rank that others wait for.
   Rendezvous(const SharedMemory &memory, uint32_t rank, double timeoutSeconds);
 
-  /// Waits until every rank of the meeting has arrived there as often as this one; what they wrote before is
-  /// seen after. False when a rank has failed, be it for this: one that makes no progress for too long, or
-  /// all that wait for each other for too long, are failed by name.
+  /// Waits until every rank of the meeting has arrived as often as this one; their earlier writes are then
+  /// visible. Returns false if a rank has failed. Fails a rank that makes no progress for too long, or all
+  /// ranks if they wait for each other for too long.
   bool arrive(const Meeting &meeting);
-  /// For a rank that waits for all others elsewhere, to call some times a second, with `begins` the first
-  /// time. False as arrive().
+  /// For a rank that waits for all others by other means: call it several times a second, the first time with
+  /// `begins`. Returns false like arrive().
   bool watch(bool begins);
 
 private:
@@ -32,9 +32,9 @@ private:
   const SharedMemory &memory_;
   uint32_t rank_;
   double timeout_;
-  StallWatch peers_;   ///< each rank by itself
-  StallWatch job_;     ///< all ranks as one
-  double watched_ = 0; ///< when watch() was last called
+  StallWatch peers_;   ///< progress of each rank
+  StallWatch job_;     ///< progress of all ranks together
+  double watched_ = 0; ///< time of the last watch()
 };
 
 } // namespace trainc

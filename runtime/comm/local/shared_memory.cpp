@@ -16,7 +16,7 @@ namespace trainc {
 
 namespace {
 
-/// Published for a rank that has found no record for its reason: this and the rank.
+/// Published value of a failure without a record: this plus the rank.
 constexpr uint32_t kWithoutRecord = decltype(ControlBlock::failures){}.size() + 1;
 
 uint64_t roundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
@@ -27,8 +27,8 @@ Status refuse(Grid grid, uint64_t rankBytes, std::string_view reason) {
                 rankBytes, grid.ranks, reason);
 }
 
-/// Whether the system would give that much to one process: a file in memory, whose pages nobody has touched,
-/// it would give anyway.
+/// Whether the system grants one process that much memory. A memory file alone proves nothing, because its
+/// pages are allocated when touched.
 bool isThere(uint64_t bytes) {
   void *probe = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   return probe != MAP_FAILED && munmap(probe, bytes) == 0;
@@ -76,7 +76,7 @@ Result<std::shared_ptr<SharedMemory>> SharedMemory::viewOf(uint32_t rank) const 
   return view;
 }
 
-/// A view of the control block, and room for `bytes` in all that nobody can access yet.
+/// Maps the control block, and reserves inaccessible address space, `bytes` in total.
 Result<std::shared_ptr<SharedMemory>> SharedMemory::reserve(std::shared_ptr<const Descriptor> file,
                                                             const Layout &layout, uint64_t bytes) {
   void *base = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -96,7 +96,7 @@ bool SharedMemory::map(uint64_t inView, uint64_t inFile, uint64_t bytes, bool wr
   if (mmap(place, bytes, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED | MAP_FIXED, file_->get(),
            static_cast<off_t>(inFile)) == MAP_FAILED)
     return false;
-  madvise(place, bytes, MADV_HUGEPAGE); // a hint: without it ranks only fault more often
+  madvise(place, bytes, MADV_HUGEPAGE); // only a hint: without huge pages there are more page faults
   return true;
 }
 

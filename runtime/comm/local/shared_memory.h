@@ -1,4 +1,4 @@
-// What the ranks of one host share: a control block and each rank's memory.
+// Shared memory of the ranks of one host: a control block and each rank's memory.
 #pragma once
 
 #include "runtime/base/descriptor.h"
@@ -19,74 +19,74 @@
 
 namespace trainc {
 
-/// What a rank says it has started, for the others to compare and to find.
+/// Description of the collective that a rank has started, for the others to compare and to read from.
 struct Posting {
   struct Range {
-    uint64_t source, destination; ///< where they begin, in the rank's memory
+    uint64_t source, destination; ///< offsets in the rank's memory
   };
 
   Outline outline;
   std::array<Range, kMaximumRanges>
-      ranges; ///< as many as the outline says; pages that none needs stay unused
+      ranges; ///< as many as the fingerprint counts; pages that none needs stay untouched
 };
 
-/// Where ranks meet: who they are, at which barrier, and which of RankState::arrived counts how often each
-/// was there.
+/// A group of ranks and its barrier; `counter` is the index in RankState::arrived.
 struct Meeting {
   Members members;
   uint32_t barrier;
   size_t counter;
 };
 
-/// What one rank writes and the others read.
+/// State that one rank writes and the others read.
 struct alignas(64) RankState {
-  /// Barriers at which the rank waits or that it has opened: for collectives, by group, and for hosts.
+  /// Number of barriers this rank has arrived at, by group for collectives, and last for hosts.
   std::array<std::atomic<uint32_t>, size_t(fb::Group::MAX) + 2> arrived{};
-  std::atomic<uint32_t> progress{0}; ///< changes while the rank is at work
+  std::atomic<uint32_t> progress{0}; ///< changes while the rank makes progress
   std::atomic<uint32_t> waits{0};    ///< changes while the rank waits for others
-  std::atomic<bool> left{false};     ///< the rank starts nothing more
+  std::atomic<bool> left{false};     ///< whether the rank starts no more collectives
   Posting posted;                    ///< of the rank's current collective
-  std::array<HostMessage, 2> told;   ///< by turns
+  std::array<HostMessage, 2> told;   ///< double buffer of exchanges
 };
 
-/// Where the ranks of one set meet.
+/// Barrier of one group of ranks.
 struct Barrier {
-  alignas(64) std::atomic<uint32_t> waiting{0};    ///< ranks that have come to the barrier in progress
-  alignas(64) std::atomic<uint32_t> generation{0}; ///< barriers completed; ranks sleep on it
+  alignas(64) std::atomic<uint32_t> waiting{0};    ///< ranks that have arrived at the current barrier
+  alignas(64) std::atomic<uint32_t> generation{0}; ///< barriers completed; ranks sleep on this word
 };
 
-/// Why the group cannot go on. The first one published counts.
+/// Why the group has failed. The first published record wins.
 struct FailureRecord {
   uint32_t rank = 0;
   std::array<char, 252> reason{};
 };
 
 struct alignas(64) ControlBlock {
-  /// The failure that counts: 1 + the index of its record, or more for a rank without one; 0: none.
+  /// The winning failure: 1 + the index of its record, or more if the rank found no record; 0: none.
   std::atomic<uint32_t> published{0};
-  std::atomic<uint32_t> claimed{0}; ///< failure records that somebody fills or has filled
-  // Several, so that one who dies over a record does not silence the others.
+  std::atomic<uint32_t> claimed{0}; ///< number of failure records in use
+  // Several, so that a rank that dies while writing one does not silence the others.
   std::array<FailureRecord, 8> failures;
 };
 
-/// A control block, and memory of each rank, in a file in memory: for threads, for processes that are forked
-/// after its making, and for those that get its descriptor. It has no name, so none of it stays when the last
-/// process ends. Each rank has a view of its own, in which it can write to its own memory alone.
+/// A control block and the memory of each rank in a memory file, for threads, for processes forked later, and
+/// for processes that receive the descriptor. The file has no name, so nothing remains after the last process
+/// ends. In a rank's own view only its own memory is writable.
 class SharedMemory {
 public:
-  /// Makes the file. Fails (kInvalidInput) without ranks or where shard groups do not divide them, (kFailed)
-  /// when there is no such amount of memory.
+  /// Creates the file. Fails with kInvalidInput if there are no ranks or their number is not a multiple of
+  /// shardRanks, and with kFailed if there is not enough memory.
   static Result<std::shared_ptr<SharedMemory>> create(Grid grid, uint64_t bytesPerRank);
-  /// What another process created, from the same arguments. Fails (kFailed) where `file` is not that.
+  /// Maps a file that another process created with the same arguments. Fails with kFailed if `file` is not
+  /// such a file.
   static Result<std::shared_ptr<SharedMemory>> attach(Descriptor file, Grid grid, uint64_t bytesPerRank);
-  /// The same for one rank, which sees all memory(): it can write to its own, and read that of others.
+  /// A view for one rank, which maps the memory of all ranks: its own writable, that of the others read-only.
   Result<std::shared_ptr<SharedMemory>> viewOf(uint32_t rank) const;
 
   SharedMemory(const SharedMemory &) = delete;
   SharedMemory &operator=(const SharedMemory &) = delete;
   ~SharedMemory();
 
-  /// For processes that attach().
+  /// The descriptor to pass to attach().
   int descriptor() const { return file_->get(); }
   const Grid &grid() const { return layout_.grid; }
   uint32_t ranks() const { return layout_.grid.ranks; }
@@ -95,28 +95,27 @@ public:
   RankState &state(uint32_t rank) const {
     return reinterpret_cast<RankState *>(base_ + sizeof(ControlBlock))[rank];
   }
-  /// Where `rank` meets the others of a group for collectives.
+  /// The meeting of `rank` with the other ranks of a group, for collectives.
   Meeting meeting(fb::Group group, uint32_t rank) const {
     return {grid().members(group, rank), grid().setOf(group, rank), static_cast<size_t>(group)};
   }
-  /// Where all ranks' hosts meet.
+  /// The meeting of all hosts.
   Meeting hosts() const { return {{0, 1, ranks()}, grid().sets(), size_t(fb::Group::MAX) + 1}; }
-  /// One for each set of a Grid, and one for hosts.
+  /// One for each group of the grid, and one for hosts.
   uint32_t barriers() const { return grid().sets() + 1; }
   Barrier &barrier(uint32_t index) const { return reinterpret_cast<Barrier *>(&state(ranks()))[index]; }
-  /// Of a rank's view: the first of a rank's bytesPerRank() bytes, on a page of its own, between two
-  /// inaccessible ones.
+  /// In a rank's view: the first of the bytesPerRank() bytes of `rank`, page-aligned, between two
+  /// inaccessible guard regions.
   std::byte *memory(uint32_t rank) const { return base_ + layout_.inView(rank); }
 
-  /// Makes every rank's waits fail, and wakes them. Later failures change nothing. A long reason is cut.
+  /// Makes every rank's waits fail, and wakes them. Later failures are ignored. A long reason is truncated.
   void fail(uint32_t rank, std::string_view reason) const;
   bool hasFailed() const { return control().published.load(std::memory_order_acquire) != 0; }
-  /// failureText() once the group has failed.
+  /// failureText() of the group's failure.
   std::string failure() const;
 
 private:
-  /// Where things lie, in whole pages: in the file one after the other, in a view with a guard before each
-  /// rank.
+  /// Offsets, in whole pages: in the file without gaps, in a view with a guard region before each rank.
   struct Layout {
     Grid grid;
     uint64_t guardBytes, controlBytes, rankBytes;
@@ -140,7 +139,7 @@ private:
   std::shared_ptr<const Descriptor> file_;
   Layout layout_;
   std::byte *base_;
-  uint64_t bytes_; ///< of the view: of the control block alone where it is nobody's
+  uint64_t bytes_; ///< size of the view; the control block only, if the view belongs to no rank
 };
 
 } // namespace trainc

@@ -1,4 +1,4 @@
-// What libtrainc_comm_mpi.so offers to the program that loads it.
+// Entry point of libtrainc_comm_mpi.so.
 #pragma once
 
 #include "runtime/comm/mpi/mpi_group.h"
@@ -7,8 +7,8 @@ namespace trainc {
 
 inline constexpr const char *kMpiLibrary = "libtrainc_comm_mpi.so";
 
-/// Name of the library's one function, which does what openMpi() says. Library and program come from one
-/// build.
+/// Name of the library's only exported function, which implements openMpi(). Library and program come from
+/// the same build.
 inline constexpr const char *kMpiEntry = "traincOpenMpi";
 using MpiEntry = void (*)(const MpiOptions &options, std::unique_ptr<Communicator> &communicator,
                           Status &status);

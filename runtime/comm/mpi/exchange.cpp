@@ -8,8 +8,8 @@ namespace {
 
 constexpr int kPostingTag = 0;
 
-/// A tag above kPostingTag and within what every MPI allows, of what sends and receives must agree about:
-/// what a rank with another plan sends is not received in place of what is meant.
+/// MPI tag of the data, above kPostingTag and within the range that every MPI supports. Derived from the
+/// fingerprint, so that messages of a rank with another plan do not match.
 int dataTag(const Outline &outline) { return 1 + static_cast<int>(outline.digest >> 50); }
 
 } // namespace
@@ -18,7 +18,7 @@ Exchange::Exchange(const MpiJob &job, MpiPeers &peers) : job_(job), peers_(peers
 
 bool Exchange::open(const Collective &collective, Members members) {
   if (peers_.hasFailed())
-    return false; // and requests may be left from before
+    return false; // requests of an earlier collective may remain
   members_ = members;
   mine_ = first_ = outlineOf(collective);
   tag_ = dataTag(mine_);
@@ -73,7 +73,7 @@ bool Exchange::finish(Requests &requests) {
     if (!check(MPI_Testsome(static_cast<int>(requests.pending.size()), requests.pending.data(), &completed,
                             done_.data(), MPI_STATUSES_IGNORE)))
       return false;
-    if (completed == MPI_UNDEFINED) { // none was left
+    if (completed == MPI_UNDEFINED) { // no active request remains
       requests.clear();
       return true;
     }
@@ -89,7 +89,7 @@ bool Exchange::finish(Requests &requests) {
   return false;
 }
 
-/// Whether something to or from the rank is outstanding.
+/// Whether a message to or from the rank is outstanding.
 bool Exchange::isMissing(const Requests &requests, uint32_t rank) const {
   for (size_t i = 0; i < requests.pending.size(); ++i)
     if (requests.pending[i] != MPI_REQUEST_NULL && members_.rankAt(requests.places[i]) == rank)
@@ -97,7 +97,7 @@ bool Exchange::isMissing(const Requests &requests, uint32_t rank) const {
   return false;
 }
 
-/// Whether MPI did what it was asked for; where not, this rank is failed.
+/// Returns whether an MPI call succeeded; if not, fails this rank.
 bool Exchange::check(int code) {
   if (code == MPI_SUCCESS)
     return true;

@@ -1,4 +1,4 @@
-// Messages of one collective.
+// Point-to-point messages of one collective.
 #pragma once
 
 #include "runtime/comm/communicator.h"
@@ -13,32 +13,31 @@
 
 namespace trainc {
 
-/// Sends and receives among the members of a group, in rounds, of which two may be under way. A rank may be
-/// in the one exchange while its peers are in the next. For the thread that calls MPI.
+/// Sends and receives among the members of a group, in rounds; at most two rounds are in flight. A rank may
+/// be one exchange ahead of its peers. Only for the thread that calls MPI.
 class Exchange {
 public:
   Exchange(const MpiJob &job, MpiPeers &peers);
 
-  /// A collective begins; false when a rank has failed. The first of the members tells the others what it has
-  /// started.
+  /// Begins a collective; returns false if a rank has failed. The first member sends the others the
+  /// fingerprint of its collective.
   bool open(const Collective &collective, Members members);
-  /// Waits until this rank knows that it has started the same as the first; where not, it is failed. finish()
-  /// does this too, once there is something to overlap it with.
+  /// Waits for the first member's fingerprint and fails this rank if its collective differs. finish() does
+  /// the same, once other work can overlap the wait.
   bool agreed();
 
-  /// In a round, to each place what it receives, in the same order.
+  /// Within a round, messages to a place are sent in the order in which it receives them.
   void send(uint64_t round, uint32_t place, const std::byte *data, uint64_t bytes);
   void receive(uint64_t round, uint32_t place, std::byte *data, uint64_t bytes);
-  /// A message of no bytes both ways.
+  /// Exchanges empty messages with a place.
   void meet(uint64_t round, uint32_t place);
-  /// Waits until the round's messages have left and come; false when a rank has failed.
+  /// Waits until all messages of the round are sent and received; returns false if a rank has failed.
   bool finish(uint64_t round);
-  /// Handed to send() so far; for any thread.
+  /// Bytes passed to send() so far. Thread-safe.
   uint64_t bytesSent() const { return sent_.load(std::memory_order_relaxed); }
 
 private:
-  /// Messages under way, and the places that they come from or go to. Grows to what the largest collective
-  /// needs.
+  /// Messages in flight, and the places of their peers. Grows to the size of the largest collective.
   struct Requests {
     std::vector<MPI_Request> pending;
     std::vector<uint32_t> places;
@@ -64,8 +63,8 @@ private:
   int tag_ = 0;
   Outline mine_, first_;
   Requests postings_;
-  std::array<Requests, 2> rounds_; ///< by turns
-  std::vector<int> done_;          ///< where MPI says what is done
+  std::array<Requests, 2> rounds_; ///< alternate between rounds
+  std::vector<int> done_;          ///< output of MPI: completed requests
   std::atomic<uint64_t> sent_{0};
 };
 

@@ -16,7 +16,7 @@ Status MpiJob::start() {
   if (started != 0)
     return failed("MPI has been opened in this process already");
   int provided = 0;
-  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided); // without success it ends the process
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided); // ends the process on failure
   if (provided < MPI_THREAD_FUNNELED)
     return failed("this MPI library works in programs of one thread only");
   int rank = 0, ranks = 1;

@@ -1,4 +1,4 @@
-// MPI's life in this process.
+// Lifetime of MPI in this process.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -9,19 +9,19 @@
 
 namespace trainc {
 
-/// MPI between its start and its end. All its functions are called by the thread that started it, which is
-/// the only one that ever calls MPI, so that the least that MPI libraries promise about threads suffices.
+/// MPI between initialisation and finalisation. One thread constructs it and makes all MPI calls, so
+/// MPI_THREAD_FUNNELED suffices.
 class MpiJob {
 public:
-  /// Fails (kFailed) where MPI has been started in this process before.
+  /// Initialises MPI. Fails with kFailed if MPI was already initialised in this process.
   Status start();
-  /// Says farewell to the other ranks; returns when all have. Nothing interrupts MPI's end either, so where
-  /// that takes longer, because a rank has died meanwhile or is stopped, it says so and ends the process.
+  /// Finalises MPI; returns when all ranks have arrived. MPI_Finalize cannot be interrupted: if it takes
+  /// longer than `seconds`, because a rank has died or is stopped, a message is printed and the process ends.
   void end(double seconds);
 
   uint32_t rank() const { return rank_; }
   uint32_t ranks() const { return ranks_; }
-  /// For collectives, and for what ranks tell each other beside them.
+  /// Communicators for collectives, and for messages beside them.
   MPI_Comm data() const { return data_; }
   MPI_Comm control() const { return control_; }
 
@@ -30,7 +30,7 @@ private:
   MPI_Comm data_ = MPI_COMM_NULL, control_ = MPI_COMM_NULL;
 };
 
-/// What MPI says of an error code.
+/// MPI's text for an error code.
 std::string mpiError(int code);
 
 } // namespace trainc

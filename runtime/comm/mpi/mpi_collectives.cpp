@@ -10,18 +10,18 @@ namespace trainc {
 
 namespace {
 
-/// Memory for pieces that arrive, of all peers together, where that leaves each its least.
+/// Staging memory for received pieces of all peers, as long as each piece keeps its minimum size.
 constexpr uint64_t kStagingBytes = uint64_t{32} << 20;
 constexpr uint64_t kLeastPiece = uint64_t{16} << 10, kLargestPiece = uint64_t{4} << 20;
 
-/// Bytes of a message: the same on all ranks. Two from each peer are in the staging memory.
+/// Bytes of a message, equal on all ranks. The staging memory holds two from each peer.
 uint64_t pieceBytes(uint32_t ranks) {
   const uint64_t each = kStagingBytes / (2 * uint64_t{ranks}) / kCacheLine * kCacheLine;
   return std::clamp(each, kLeastPiece, kLargestPiece);
 }
 
-/// Runs begin(round) and end(round) for every round, with the next one begun before one ends; false as soon
-/// as one of the ends is.
+/// Runs begin(round) and end(round) for every round and begins the next round before it ends the current one.
+/// Returns false as soon as an end() does.
 template <typename Begin, typename End> bool overlapped(uint64_t rounds, Begin begin, End end) {
   for (uint64_t round = 0; round <= rounds; ++round) {
     if (round < rounds)
@@ -47,7 +47,7 @@ bool MpiCollectives::run(const Collective &collective) {
 bool MpiCollectives::move(const Collective &collective) {
   switch (collective.kind) {
   case MeetingKind::kAllReduce:
-    // Only then does what was sent from the destinations, where they are the sources, change.
+    // The gather overwrites destinations that may be sources; the scatter has sent these by then.
     return reduceScatter(collective) && allGather(collective);
   case MeetingKind::kReduceScatter:
     return reduceScatter(collective);
@@ -61,7 +61,7 @@ bool MpiCollectives::move(const Collective &collective) {
   return false;
 }
 
-/// Writes what this rank sums of all ranks' sources.
+/// Sums this rank's share over all ranks' sources.
 bool MpiCollectives::reduceScatter(const Collective &collective) {
   const Share mine = share(collective, place());
   const auto begin = [&](uint64_t round) {
@@ -86,7 +86,7 @@ bool MpiCollectives::reduceScatter(const Collective &collective) {
   return overlapped(rounds(mine), begin, end);
 }
 
-/// Adds what came in a round to this rank's own.
+/// Adds the pieces received in a round to this rank's own source.
 void MpiCollectives::sum(const Collective &collective, uint64_t round) {
   share(collective, place()).forEach(window(round), [&](const Stretch &stretch) {
     const CollectiveRange &range = collective.ranges[stretch.range];
@@ -98,7 +98,7 @@ void MpiCollectives::sum(const Collective &collective, uint64_t round) {
   });
 }
 
-/// Copies this rank's parts to where they are in the whole, unless they are there already.
+/// Copies this rank's shards to their offset in the whole tensor, unless they are there already.
 void MpiCollectives::keepOwn(const Collective &collective) {
   share(collective, place()).forEach([&](const Stretch &stretch) {
     const CollectiveRange &range = collective.ranges[stretch.range];
@@ -107,7 +107,7 @@ void MpiCollectives::keepOwn(const Collective &collective) {
   });
 }
 
-/// Sends this rank's share, its sums or its sources, and receives the others'.
+/// Sends this rank's share, sums or sources, and receives the shares of the others.
 bool MpiCollectives::allGather(const Collective &collective) {
   const bool sums = collective.kind == MeetingKind::kAllReduce;
   const Share mine = share(collective, place());

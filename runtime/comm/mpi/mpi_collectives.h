@@ -1,4 +1,4 @@
-// Collectives as messages between each two ranks.
+// Collectives as point-to-point messages.
 #pragma once
 
 #include "runtime/comm/communicator.h"
@@ -13,16 +13,17 @@
 
 namespace trainc {
 
-/// One rank's side of the collectives. A sum is an all-to-all, and a sum over the tree of tree_sum.h where
-/// the parts arrive: what MPI_Reduce adds first is its own choice. Shares go in pieces of one size: many
-/// small ranges together, a large tensor bit by bit. For the thread that calls MPI.
+/// One rank's side of the collectives. A sum is an all-to-all followed by a sum over the tree of tree_sum.h
+/// on the receiving rank, because the summation order of MPI_Reduce is unspecified. Shares are sent in pieces
+/// of one size: many small ranges together, a large tensor in several rounds. Only for the thread that calls
+/// MPI.
 class MpiCollectives {
 public:
   MpiCollectives(const MpiJob &job, Grid grid, MpiPeers &peers);
 
-  /// Runs one to its end; false when a rank has failed.
+  /// Runs a collective to its end; returns false if a rank has failed.
   bool run(const Collective &collective);
-  /// To other ranks so far; for any thread.
+  /// Bytes sent to other ranks so far. Thread-safe.
   uint64_t bytesSent() const { return exchange_.bytesSent(); }
 
 private:
@@ -35,7 +36,7 @@ private:
   Share share(const Collective &collective, uint32_t place) const {
     return {collective, members_.count, place};
   }
-  /// What of each share goes in one round, and how many rounds that makes.
+  /// Part of each share that one round sends, and the number of rounds.
   Window window(uint64_t round) const { return {round * pieceBytes_, (round + 1) * pieceBytes_}; }
   uint64_t rounds(const Share &share) const { return (share.bytes() + pieceBytes_ - 1) / pieceBytes_; }
   std::byte *staging(uint64_t round, uint32_t place);
@@ -47,8 +48,9 @@ private:
   Exchange exchange_;
   TreeSum treeSum_;
   std::vector<const std::byte *> inputs_;
-  std::unique_ptr<std::byte[]> staging_; ///< peers' pieces of the sums that this rank adds: two of each
-  Members members_{};                    ///< of the current collective
+  std::unique_ptr<std::byte[]>
+      staging_;       ///< pieces received from peers for the sums of this rank; two from each
+  Members members_{}; ///< group of the current collective
 };
 
 } // namespace trainc

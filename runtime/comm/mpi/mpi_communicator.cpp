@@ -9,7 +9,7 @@ namespace trainc {
 
 namespace {
 
-/// How long peers may wait for an answer from a rank that computes.
+/// Maximum delay of an answer to peers from a rank that computes.
 constexpr std::chrono::milliseconds kIdle{20};
 
 } // namespace
@@ -24,7 +24,7 @@ Status MpiCommunicator::create(const MpiOptions &options, std::unique_ptr<Commun
   if (!made->thread_.joinable())
     return failed("cannot start the thread that communicates: the system starts no more");
   if (opened.wait_for(std::chrono::duration<double>(options.startSeconds)) != std::future_status::ready) {
-    made->thread_.detach(); // nothing interrupts MPI, and it uses the communicator
+    made->thread_.detach(); // MPI_Init cannot be interrupted, and it uses the communicator
     (void)made.release();
     return failed(
         "MPI has not started within {} s, as it waits for ranks that have not come: they have died, "
@@ -44,7 +44,7 @@ MpiCommunicator::~MpiCommunicator() {
     thread_.join();
   if (peers_ && peers_->hasFailed())
     for (ArenaMapping &arena : arenas_)
-      arena.abandon(); // messages may be under way into and out of this memory
+      arena.abandon(); // messages may still be in flight to and from this memory
 }
 
 Result<DeviceAddress> MpiCommunicator::allocate(std::string_view name, uint64_t bytes) {
@@ -70,7 +70,7 @@ Status MpiCommunicator::exchangeWithPeers(std::span<const std::byte> own, std::s
   return agreed ? Status() : failed("rank {}: the ranks cannot agree: {}", rank(), peers_->failure());
 }
 
-/// The thread that calls MPI looks at the peers.
+/// Hands the wait to the progress thread, which checks the peers.
 Status MpiCommunicator::noteWait(bool begins) {
   if (begins)
     begins_.store(true, std::memory_order_relaxed);
@@ -146,7 +146,8 @@ void MpiCommunicator::waitForHosts(bool theyWait, PollBackoff &backoff) {
   backoff.pause();
 }
 
-/// Ends MPI once all ranks are at it, who may take their own time until then.
+/// Finalises MPI once all ranks have arrived at the shutdown barrier; until then they may take their own
+/// time.
 void MpiCommunicator::close() {
   peers_->noteLeft();
   if (!collectives_->run({.kind = MeetingKind::kFarewell})) {

@@ -1,4 +1,4 @@
-// The communicator of one rank among processes that MPI connects.
+// Communicator of one rank among processes connected by MPI.
 #pragma once
 
 #include "runtime/base/arena.h"
@@ -19,13 +19,13 @@
 
 namespace trainc {
 
-/// Collectives wait in a queue for the progress thread, which starts MPI, runs one after the other, listens
-/// to peers when there is none, and ends MPI.
+/// A progress thread initialises MPI, runs the queued collectives one after the other, serves peers while
+/// idle, and finalises MPI.
 class MpiCommunicator final : public Communicator {
 public:
-  /// As openMpi().
+  /// See openMpi().
   static Status create(const MpiOptions &options, std::unique_ptr<Communicator> &communicator);
-  /// Fails the ranks if collectives are in flight, as peers would wait for this one in vain.
+  /// Fails the ranks if collectives are in flight, because peers would wait for this one in vain.
   ~MpiCommunicator() override;
 
   uint32_t rank() const override { return job_.rank(); }
@@ -54,12 +54,12 @@ private:
 
   MpiOptions options_;
   MpiJob job_;
-  std::optional<MpiPeers> peers_; ///< like the next, once MPI has started
+  std::optional<MpiPeers> peers_; ///< set, like collectives_, once MPI is initialised
   std::optional<MpiCollectives> collectives_;
   CollectiveQueue queue_;
-  std::atomic<uint32_t> waits_{0};  ///< how often noteWait() was called
-  std::atomic<bool> begins_{false}; ///< a wait that the thread has not seen yet
-  uint32_t waitsSeen_ = 0;          ///< by the thread
+  std::atomic<uint32_t> waits_{0};  ///< number of noteWait() calls
+  std::atomic<bool> begins_{false}; ///< a new wait that the progress thread has not seen yet
+  uint32_t waitsSeen_ = 0;          ///< calls that the progress thread has seen
   std::vector<ArenaMapping> arenas_;
   std::thread thread_;
 };

@@ -11,7 +11,7 @@ namespace trainc {
 
 namespace {
 
-/// What is loaded for MPI: beside the running program, or where packages have it.
+/// Path of the MPI library: beside the running program, or in the package's folder.
 std::string libraryFile() {
   std::array<char, 4096> path{};
   const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
@@ -25,8 +25,8 @@ std::string libraryFile() {
 
 Result<std::unique_ptr<Communicator>> openMpi(MpiOptions options) {
   const std::string file = libraryFile();
-  // Global, since some MPI libraries load parts of themselves that look for its symbols. Never unloaded: MPI
-  // cannot be started again.
+  // RTLD_GLOBAL, because some MPI libraries load plugins that look up its symbols. Never unloaded: MPI cannot
+  // be initialised twice.
   void *library = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (library == nullptr)
     return failed("cannot use MPI: {}; it needs {} beside the program or in ../lib/trainc (the package "

@@ -9,30 +9,30 @@
 namespace trainc {
 
 struct MpiOptions {
-  /// How long a rank that is waited for may make no progress before it counts as dead.
+  /// Timeout: seconds without progress after which a rank that others wait for counts as dead.
   double timeoutSeconds = 5;
-  /// Collectives that a rank may have in flight.
+  /// Maximum number of collectives in flight per rank.
   uint32_t inFlight = 64;
-  /// How many ranks MPI must have started; 0: any number.
+  /// Expected number of ranks; 0 accepts any number.
   uint32_t ranks = 0;
-  /// Ranks of a shard group (see grid.h); divides the ranks.
+  /// Ranks per shard group (see grid.h); divides the number of ranks.
   uint32_t shardRanks = 1;
-  /// How long MPI may take to start, which waits for all ranks.
+  /// Timeout of MPI_Init, which waits for all ranks.
   double startSeconds = 60;
 };
 
-/// The communicator of this process among those that mpirun, srun or another launcher of MPI has started,
-/// which says how many there are; once per process. MPI comes with libtrainc_comm_mpi.so, which lies beside
-/// the program and is loaded here, so that a program without ranks needs no MPI.
+/// Returns the communicator of this process among those started by mpirun, srun or another MPI launcher,
+/// which determines the number of ranks. Call it once per process. MPI comes with libtrainc_comm_mpi.so,
+/// which lies beside the program and is loaded here, so a program without ranks needs no MPI.
 ///
-/// To destroy it waits for the other ranks to do so too, as for a barrier. Where a rank has failed, MPI is
-/// left without its farewell: the launcher then ends the job, when the first process has ended. Where one
-/// does during MPI's farewell, this process ends with exit code 1 after timeoutSeconds.
+/// The destructor waits for the other ranks' destructors, as at a barrier. If a rank has failed, the
+/// destructor skips MPI_Finalize; the launcher then ends the job when the first process has ended. If a rank
+/// fails during MPI_Finalize, this process ends with exit code 1 after timeoutSeconds.
 ///
-/// Fails (kInvalidInput) where MPI has started another number of ranks or shard groups do not divide it,
-/// (kFailed) where the library or MPI is missing, the system starts no more threads, or not all ranks come in
-/// time. Nothing interrupts MPI's start, so the thread that is at it stays: end the process then. Where MPI
-/// itself cannot start it ends the process.
+/// Fails with kInvalidInput if MPI started another number of ranks, or one that is not a multiple of
+/// shardRanks; with kFailed if the library or MPI is missing, the system cannot start another thread, or not
+/// all ranks come in time. MPI_Init cannot be interrupted, so its thread keeps running after a timeout: end
+/// the process then. If MPI_Init itself fails, MPI ends the process.
 Result<std::unique_ptr<Communicator>> openMpi(MpiOptions options = {});
 
 } // namespace trainc

@@ -4,7 +4,7 @@ namespace trainc {
 
 namespace {
 
-/// Apart from that of the ranks' signs of life.
+/// A tag distinct from that of the heartbeats.
 constexpr int kHostsTag = 1;
 
 } // namespace
@@ -32,7 +32,7 @@ int MpiHosts::advance() {
                                     completed_.data(), MPI_STATUSES_IGNORE);
       code != MPI_SUCCESS)
     return code;
-  if (count == MPI_UNDEFINED) // none is left
+  if (count == MPI_UNDEFINED) // no active request remains
     end(State::kDone);
   return MPI_SUCCESS;
 }

@@ -14,19 +14,19 @@
 #include <thread>
 #include <unistd.h>
 
-// --- Which processes have ended ---
+// --- Detection of ended processes ---
 
 namespace trainc {
 
 namespace {
 
-/// Where to find a process.
+/// Identifies a process across PID namespaces.
 struct Address {
-  uint64_t space; ///< the same where numbers of processes mean the same; 0: unknown
+  uint64_t space; ///< equal if process ids are comparable; 0: unknown
   int64_t process;
 };
 
-/// "9f2c...\n", anew each time that a host starts; empty where the system does not say.
+/// The boot id of this host; empty if the system does not tell.
 std::string bootOfHost() {
   std::string text(64, '\0');
   const int file = ::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
@@ -37,7 +37,7 @@ std::string bootOfHost() {
   return text;
 }
 
-/// Containers of one host number their processes for themselves.
+/// Hash of boot id and PID namespace: containers of one host have process ids of their own.
 uint64_t numberSpace() {
   struct stat space{};
   const std::string boot = bootOfHost();
@@ -75,14 +75,14 @@ bool ProcessWatch::hasEnded(uint32_t rank) const {
 
 } // namespace trainc
 
-// --- What ranks tell each other ---
+// --- Messages between ranks ---
 
 namespace trainc {
 
 namespace {
 
 constexpr double kLongestBeat = 0.5;
-/// Between two looks at the peers that are waited for.
+/// Interval between two checks of the peers that this rank waits for.
 constexpr double kLookSeconds = 0.02;
 constexpr double kLingerSeconds = 0.5;
 constexpr const char *kDiedReason = "its process has died; see what the launcher says of it";
@@ -136,7 +136,7 @@ void MpiPeers::hear(uint32_t sender) {
   heard_[sender] = {incoming_.progress, incoming_.waits, incoming_.left, incoming_.exchanges};
 }
 
-/// Nothing where the last message to this peer has not left yet, as to one that is stopped.
+/// Skips the message if the previous one to this peer is still in flight, as to a stopped process.
 void MpiPeers::send(Outgoing &out, uint32_t to) {
   int left = 0;
   MPI_Test(&out.request, &left, MPI_STATUS_IGNORE);
@@ -207,7 +207,8 @@ void MpiPeers::noteWaitElsewhere() {
     fail(job_.rank(), elsewhereReason(kCircleTimeouts * timeout_));
 }
 
-/// Notes that this rank waits; nothing where that was so a moment ago.
+/// Reports that this rank waits and returns the time since the last check; nothing if that was less than
+/// kLookSeconds ago.
 std::optional<double> MpiPeers::secondsSinceLook() {
   const double now = steadySeconds(), seconds = now - lastLook_;
   if (seconds < kLookSeconds)
@@ -217,7 +218,7 @@ std::optional<double> MpiPeers::secondsSinceLook() {
   return seconds;
 }
 
-/// Whether the peer has died or hangs, and has been failed for it.
+/// Fails the peer if it has died or hangs; returns whether it did.
 bool MpiPeers::isGone(uint32_t peer, double seconds) {
   if (processes_.hasEnded(peer))
     fail(peer, kDiedReason);
@@ -226,12 +227,12 @@ bool MpiPeers::isGone(uint32_t peer, double seconds) {
   return hasFailed();
 }
 
-/// Whether the peer ends its run, and what it told before does not come to the exchange under way.
+/// Whether the peer has ended its run without taking part in the exchange in flight.
 bool MpiPeers::hasLeft(uint32_t peer) const {
   return heard_[peer].left != 0 && heard_[peer].exchanges < hosts_.begun() && hosts_.isMissing(peer);
 }
 
-/// Whether no rank at all has been at work for too long.
+/// Whether no rank has made progress for too long.
 bool MpiPeers::everyoneWaits(double seconds) {
   uint32_t progress = progress_.load(std::memory_order_relaxed);
   for (const Peer &peer : heard_)

@@ -1,5 +1,4 @@
-// What ranks tell each other beside collectives: that they live, that they have failed, and what their hosts
-// exchange.
+// Messages between ranks beside collectives: heartbeats, failures and host exchanges.
 #pragma once
 
 #include "runtime/comm/mpi/job.h"
@@ -18,10 +17,10 @@
 
 namespace trainc {
 
-/// The first failure that this rank heard of. For any thread.
+/// The first failure that this rank learned of. Thread-safe.
 class FailureNote {
 public:
-  /// Later ones change nothing; whether this was the first.
+  /// Stores the failure unless one is stored; returns whether it was the first.
   bool write(uint32_t rank, std::string_view reason) {
     const std::scoped_lock lock(mutex_);
     if (isWritten())
@@ -33,7 +32,7 @@ public:
   }
 
   bool isWritten() const { return written_.load(std::memory_order_acquire); }
-  /// Once it is written.
+  /// Valid once a failure is stored.
   uint32_t rank() const { return rank_; }
   const std::string &reason() const { return reason_; }
 
@@ -44,65 +43,66 @@ private:
   std::string reason_;
 };
 
-/// The operating system knows at once that a process has died, where messages only stop coming, and before
-/// mpirun has ended the others. (Ranks of comm/local have trainrun watch them, or a launcher that gives them
-/// time.) For the thread that calls MPI.
+/// Detects the death of processes on this host through the operating system: at once, and before mpirun ends
+/// the other ranks, whereas messages merely stop arriving. (Ranks of comm/local are watched by trainrun or by
+/// their launcher.) Only for the thread that calls MPI.
 class ProcessWatch {
 public:
-  /// All ranks make theirs together.
+  /// Collective: all ranks construct theirs together.
   explicit ProcessWatch(const MpiJob &job);
   ProcessWatch(const ProcessWatch &) = delete;
   ProcessWatch &operator=(const ProcessWatch &) = delete;
   ~ProcessWatch();
 
-  /// False, too, where this cannot be known: of another host's rank, or on a kernel that does not tell.
+  /// Whether the rank's process has ended. False also if unknown: for ranks of other hosts, or kernels
+  /// without pidfds.
   bool hasEnded(uint32_t rank) const;
 
 private:
-  std::vector<int> processes_; ///< a descriptor of each, or -1
+  std::vector<int> processes_; ///< a pidfd of each rank, or -1
 };
 
-/// One rank's view of the others. fail(), hasFailed(), failure() and noteProgress() are for any thread, the
-/// rest for the one that calls MPI, which has to call service() some times a second.
+/// One rank's view of the others. fail(), hasFailed(), failure() and noteProgress() are thread-safe; the rest
+/// is for the thread that calls MPI, which must call service() several times a second.
 class MpiPeers {
 public:
-  /// All ranks make theirs together. `timeoutSeconds`: how long a rank that is waited for may make no
-  /// progress.
+  /// Collective: all ranks construct theirs together. `timeoutSeconds` bounds the time without progress of a
+  /// rank that others wait for.
   MpiPeers(const MpiJob &job, double timeoutSeconds);
 
-  /// Ends what all ranks wait for. The first failure that a rank hears of counts for it. A long reason is
-  /// cut.
+  /// Ends the waits of all ranks. On each rank the first failure it learns of wins. A long reason is
+  /// truncated.
   void fail(uint32_t rank, std::string_view reason);
   bool hasFailed() const { return failure_.isWritten(); }
-  /// failureText() once a rank has failed.
+  /// failureText() of the stored failure.
   std::string failure() const { return failureText(failure_.rank(), failure_.reason()); }
   void noteProgress() { progress_.fetch_add(1, std::memory_order_relaxed); }
-  /// What hosts exchange, which service() takes further.
+  /// The host exchange, which service() drives.
   MpiHosts &hosts() { return hosts_; }
 
-  /// Hears what peers tell, and tells them what there is to tell.
+  /// Receives messages of peers and sends those that are due.
   void service();
-  /// A wait for others begins.
+  /// Begins a wait for other ranks.
   void beginWait();
-  /// Tells peers that this rank lives but waits, and looks for one to blame that it takes so long, of those
-  /// that have something outstanding, there or in the hosts' exchange; that one is failed. Call it often, and
-  /// after service(): who has told why it ends is not to be blamed for its end.
+  /// Reports to peers that this rank is alive but waits, and fails the rank at fault for a long wait: one
+  /// with outstanding messages in the collective (`isMissing`) or in the host exchange. Call it often, after
+  /// service(), so that a rank that has reported why it ends is not blamed for ending.
   void noteWait(const std::function<bool(uint32_t rank)> &isMissing);
-  /// The same where this rank waits for all others by other means.
+  /// Like noteWait(), if this rank waits for all others by other means.
   void noteWaitElsewhere();
-  /// Tells peers that this rank exchanges nothing more.
+  /// Reports to peers that this rank starts no more exchanges.
   void noteLeft() { left_ = 1; }
-  /// After a failure: gives all peers a moment to hear of it, before this process ends and the launcher ends
-  /// theirs.
+  /// After a failure: gives peers a moment to receive the reason before this process ends and the launcher
+  /// ends theirs.
   void lingerAfterFailure();
-  /// Before the end of MPI; after it nothing is heard or told.
+  /// Ends all communication; call it before MPI is finalised.
   void close();
 
 private:
   struct Message {
     uint32_t isFailure, rank, progress, waits;
-    uint32_t left, exchanges;     ///< whether the rank exchanges nothing more, and how often it did
-    std::array<char, 240> reason; ///< ends with a zero
+    uint32_t left, exchanges;     ///< whether the rank has ended its exchanges, and their number
+    std::array<char, 240> reason; ///< zero-terminated
   };
   struct Outgoing {
     Message message{};
@@ -125,22 +125,22 @@ private:
   ProcessWatch processes_;
   MpiHosts hosts_;
   FailureNote failure_;
-  std::atomic<bool> ownFailure_{false}; ///< the failure is for this rank to spread
-  bool told_ = false;                   ///< and it does
+  std::atomic<bool> ownFailure_{false}; ///< this rank has to send the failure to its peers
+  bool told_ = false;                   ///< the failure was sent
   std::atomic<uint32_t> progress_{0};
   uint32_t waits_ = 0; ///< changes while this rank waits
   uint32_t left_ = 0;
-  double lastBeat_ = 0, lastLook_ = 0; ///< when peers were told of this rank's life, and looked at
+  double lastBeat_ = 0, lastLook_ = 0; ///< times of the last heartbeat and of the last check of the peers
   uint32_t toldProgress_ = 0, toldWaits_ = 0;
   struct Peer {
-    uint32_t progress = 0, waits = 0, left = 0, exchanges = 0; ///< what it told last
+    uint32_t progress = 0, waits = 0, left = 0, exchanges = 0; ///< last reported values
   };
   std::vector<Peer> heard_; ///< by rank
   Message incoming_{};
   MPI_Request listening_ = MPI_REQUEST_NULL;
   std::vector<Outgoing> beats_, failures_; ///< by rank
-  StallWatch peers_;                       ///< each rank by itself
-  StallWatch everyone_;                    ///< all ranks as one
+  StallWatch peers_;                       ///< progress of each rank
+  StallWatch everyone_;                    ///< progress of all ranks together
 };
 
 } // namespace trainc

@@ -1,4 +1,4 @@
-// How the thread that calls MPI waits.
+// Polling interval of the thread that calls MPI.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace trainc {
 
-/// Sleeps longer the longer nothing happens: the cores are for computation.
+/// Sleeps longer the longer nothing happens, to leave the cores to computation.
 class PollBackoff {
 public:
   void pause() {

@@ -8,7 +8,7 @@ namespace trainc {
 
 namespace {
 
-/// What is not summed moves as bytes.
+/// NCCL type of a sum; types that are not summed move as bytes.
 ncclDataType_t sumType(fb::DType dtype) {
   return dtype == fb::DType::BF16 ? ncclBfloat16 : dtype == fb::DType::F16 ? ncclFloat16 : ncclFloat32;
 }
@@ -17,7 +17,7 @@ void *at(DeviceAddress address) { return address.as<void>(); }
 
 } // namespace
 
-/// What `calls` does is one launch of NCCL's. The group ends even where a call fails.
+/// Issues all calls of `calls` as one NCCL launch. The group is closed even if a call fails.
 template <typename Calls> Status NcclCollectives::inGroup(const NcclPatience &patience, Calls calls) const {
   TRAINC_RETURN_IF_ERROR(nccl().ncclGroupStart());
   const Status status = calls();
@@ -69,8 +69,9 @@ uint64_t NcclCollectives::rounds(const Collective &tensor) const {
   return (share(tensor, place_).bytes() + piece - 1) / piece;
 }
 
-/// Tensors go together, each in rounds of its own size, and the sums of an all-reduce to all at the end. The
-/// stream keeps one round's sums before the next one's messages, which take the place of what was summed.
+/// Tensors advance together, each in rounds of its own size; the sums of an all-reduce are gathered at the
+/// end. Stream order keeps the sums of a round before the messages of the next, which overwrite the summed
+/// data.
 Status NcclCollectives::enqueueSums(std::span<const Collective> tensors, const LocalSum &sum, CUstream stream,
                                     const NcclPatience &patience) const {
   uint64_t most = 0;
@@ -94,7 +95,7 @@ Status NcclCollectives::enqueueSums(std::span<const Collective> tensors, const L
   });
 }
 
-/// Sends each place what of its share this rank has, and receives what others have of this rank's.
+/// Sends each place its share of this rank's data, and receives this rank's share from the others.
 Status NcclCollectives::exchangeShares(const Collective &tensor, uint64_t round, CUstream stream) const {
   const CollectiveRange &range = tensor.ranges[0];
   const Window now = window(*range.sum, round);
@@ -136,7 +137,8 @@ Status NcclCollectives::sumShare(const Collective &tensor, uint64_t round, const
   return status;
 }
 
-/// Shares of an all-reduce are of unequal sizes, which no gather of NCCL's takes.
+/// Uses point-to-point messages, because shares of an all-reduce differ in size and ncclAllGather needs equal
+/// sizes.
 Status NcclCollectives::gatherSums(const Collective &tensor, CUstream stream) const {
   Status status;
   const auto keep = [&](Status next) {

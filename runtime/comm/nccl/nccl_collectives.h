@@ -1,4 +1,4 @@
-// Collectives of plans as calls of NCCL.
+// Collectives of plans as NCCL calls.
 #pragma once
 
 #include "runtime/comm/communicator.h"
@@ -12,33 +12,33 @@
 
 namespace trainc {
 
-/// Elements that one rank adds.
+/// Arguments of a sum that one rank computes.
 struct LocalSumCall {
-  uint32_t kernel = 0;                        ///< of the plan; the rest is what it is called with
-  std::span<const DeviceAddress> inputs = {}; ///< one of each place, in their order, aligned to an element
-  DeviceAddress out; ///< may be one of the inputs; apart from that they do not overlap
-  DeviceAddress end; ///< of `out`
+  uint32_t kernel = 0; ///< index in the plan; the other members are the kernel's arguments
+  std::span<const DeviceAddress> inputs = {}; ///< one per place, in order of places, aligned to an element
+  DeviceAddress out; ///< may be one of the inputs; otherwise the buffers do not overlap
+  DeviceAddress end; ///< end of `out`
 };
 
-/// Enqueues out[i] = the sum of inputs[.][i] over the tree of runtime/comm/tree_sum.h, also while the stream
-/// is captured.
+/// Enqueues out[i] = sum of inputs[.][i] over the tree of runtime/comm/tree_sum.h; also during stream
+/// capture.
 using LocalSum = std::function<Status(const LocalSumCall &call, CUstream stream)>;
 
-/// One rank's side of the collectives of one group. Sums are NCCL's own, or those of the tree, which are an
-/// all-to-all and a sum by a kernel: see docs/adr/0021-the-order-of-sums-on-gpus.md.
+/// One rank's side of the collectives of one group. A sum uses NCCL's own reduction, or the fixed tree: an
+/// all-to-all and a kernel. See docs/adr/0021-the-order-of-sums-on-gpus.md.
 class NcclCollectives {
 public:
   NcclCollectives(const NcclGroup &group, Members members, uint32_t rank)
       : group_(group), members_(members), place_(members.placeOf(rank)) {}
 
-  /// `sum` makes the sums of ranges that have a kernel for them.
+  /// Enqueues a collective; `sum` computes the sums of ranges that have a kernel for it.
   Status enqueue(const Collective &collective, const LocalSum &sum, CUstream stream,
                  const NcclPatience &patience) const;
 
 private:
   template <typename Calls> Status inGroup(const NcclPatience &patience, Calls calls) const;
   Status enqueueRange(const Collective &collective, const CollectiveRange &range, CUstream stream) const;
-  /// Those of tensors that are summed by kernels, each a collective of its own.
+  /// Enqueues collectives of one tensor each that kernels sum.
   Status enqueueSums(std::span<const Collective> tensors, const LocalSum &sum, CUstream stream,
                      const NcclPatience &patience) const;
   Status exchangeShares(const Collective &tensor, uint64_t round, CUstream stream) const;
@@ -47,16 +47,16 @@ private:
   Share share(const Collective &collective, uint32_t place) const {
     return {collective, members_.count, place};
   }
-  /// Of what each other place sends in one round.
+  /// Bytes that each other place sends in one round.
   uint64_t pieceBytes(const KernelSum &sum) const {
     return sum.workspaceBytes / (members_.count - 1) / kCacheLine * kCacheLine;
   }
-  /// What of the shares goes in a round.
+  /// Part of the shares that one round sends.
   Window window(const KernelSum &sum, uint64_t round) const {
     return {round * pieceBytes(sum), (round + 1) * pieceBytes(sum)};
   }
   uint64_t rounds(const Collective &tensor) const;
-  /// Where a peer's piece arrives.
+  /// Receive address of a peer's piece.
   DeviceAddress arrival(const KernelSum &sum, uint32_t peer) const {
     return sum.workspace + (peer < place_ ? peer : peer - 1) * pieceBytes(sum);
   }

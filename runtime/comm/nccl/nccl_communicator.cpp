@@ -15,19 +15,19 @@ namespace {
 
 constexpr std::array<fb::Group, 3> kGroups = {fb::Group::All, fb::Group::Shard, fb::Group::Replica};
 constexpr auto kBetweenPolls = std::chrono::microseconds(200);
-/// How long a rank waits for the reason why NCCL has failed, which another rank may tell.
+/// Maximum wait for another rank to report why NCCL has failed.
 constexpr double kCauseSeconds = 1;
-/// The greater priority: collectives hold up others, too.
+/// High stream priority: collectives delay other ranks, too.
 constexpr int kPriority = -1;
 constexpr const char *kShareVariable = "NCCL_MULTI_RANK_GPU_ENABLE";
 
-/// What ranks tell each other before they let NCCL connect them.
+/// Data that ranks exchange before NCCL connects them.
 struct Greeting {
   int32_t version = 0;
   std::array<char, 16> gpu{};
 };
 
-/// Each rank's value, by rank.
+/// All-gathers a value of each rank, in rank order.
 template <typename Value> Result<std::vector<Value>> tellAll(Communicator &hosts, const Value &own) {
   static_assert(sizeof(Value) <= Communicator::kMostTold);
   std::vector<Value> all(hosts.ranks());
@@ -91,7 +91,7 @@ NcclCommunicator::~NcclCommunicator() {
     abort();
 }
 
-/// Once nothing is under way.
+/// No work may be in flight.
 Status NcclCommunicator::leave() {
   TRAINC_RETURN_IF_ERROR(driver().cuStreamSynchronize(stream_.get()));
   for (NcclGroup &group : groups_)
@@ -101,8 +101,8 @@ Status NcclCommunicator::leave() {
   return {};
 }
 
-/// All groups at once: a graph that runs lets go of one group's work only after it has come through that of
-/// the others. What these calls return does not matter: the run ends.
+/// Aborts all groups together: a running graph releases the work of one group only after it has passed the
+/// collectives of the others. The results are ignored, because the run ends.
 void NcclCommunicator::abort() {
   (void)nccl().ncclGroupStart.raw();
   for (NcclGroup &group : groups_)
@@ -117,7 +117,7 @@ Status NcclCommunicator::connect() {
   return {};
 }
 
-/// What NCCL would find out late, or hang at.
+/// Checks conditions that NCCL would detect late or hang at.
 Status NcclCommunicator::checkRanks() {
   Greeting own{.version = nccl().version};
   CUuuid uuid{};
@@ -135,7 +135,7 @@ Status NcclCommunicator::checkRanks() {
   return {};
 }
 
-/// The first member of each group makes its id; all ranks tell at the same time, so all groups have theirs.
+/// The first member of each group creates its NCCL id; all ids are exchanged at once.
 Status NcclCommunicator::openGroup(fb::Group group) {
   const Members members = grid_.members(group, rank());
   const size_t index = indexOf(group);
@@ -159,7 +159,7 @@ size_t NcclCommunicator::indexOf(fb::Group group) const {
   return static_cast<size_t>(isEveryone ? fb::Group::All : group);
 }
 
-/// NCCL may be at it for a while: the rank is at work.
+/// Reports progress during long NCCL operations.
 NcclPatience NcclCommunicator::patience() const {
   return [this, end = steadySeconds() + options_.startSeconds]() -> Status {
     hosts_->noteProgress();
@@ -204,8 +204,8 @@ Status NcclCommunicator::poll() {
   return found.ok() ? Status() : giveUp(waitsAt_ ? watch_.text(*waitsAt_) : "what ranks do together", found);
 }
 
-/// The others say themselves where they are. It ends nothing: graphs may hold what is under way, and whoever
-/// runs this rank is to say first why it ends.
+/// Composes the error of this rank; the others report their own. Ends no work: graphs may hold it, and the
+/// caller must first report why the rank ends.
 Status NcclCommunicator::giveUp(const std::string &text, const Status &found) {
   const Status cause = causeOf(found);
   failure_ = failed("rank {}: {} cannot be completed: {}", rank(), text, cause.message());
@@ -226,7 +226,7 @@ Status NcclCommunicator::look() {
   return {};
 }
 
-/// What NCCL sees of a rank's end may come before what that rank says of it.
+/// NCCL may see the end of a rank before that rank's own report arrives, so wait for the report for a moment.
 Status NcclCommunicator::causeOf(Status found) const {
   const bool mayBeOthers = std::ranges::any_of(groups_, &NcclGroup::mayHaveLostPeers);
   for (const double end = steadySeconds() + (mayBeOthers ? kCauseSeconds : 0);;) {
@@ -263,7 +263,7 @@ Status NcclCommunicator::begin(const Collective &collective, Flight &flight) {
   return driver().cuEventRecord(flight.done.get(), stream_.get());
 }
 
-/// With it, all before it.
+/// Also completes all earlier collectives.
 Status NcclCommunicator::wait(Ticket ticket) {
   Status status;
   while (!flights_.empty() && flights_.begin()->first <= ticket) {

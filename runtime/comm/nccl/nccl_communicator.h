@@ -1,4 +1,4 @@
-// The communicator of a rank that has a GPU: tensors go through NCCL, hosts through another communicator.
+// Communicator of a rank with a GPU: NCCL moves tensors, another communicator serves the hosts.
 #pragma once
 
 #include "runtime/comm/communicator.h"
@@ -18,45 +18,45 @@
 namespace trainc {
 
 struct NcclOptions {
-  CudaPlace place;         ///< the rank's GPU
-  uint32_t shardRanks = 1; ///< of a shard group (see grid.h); divides the ranks
-  /// How long NCCL may take to connect the ranks, and to leave them.
+  CudaPlace place;         ///< GPU of the rank
+  uint32_t shardRanks = 1; ///< ranks per shard group (see grid.h); divides the number of ranks
+  /// Timeout of connecting and of leaving NCCL's communicators.
   double startSeconds = 60;
 };
 
-/// Ranks find each other, tell each other small values and hear of failures through the communicator that
-/// brought them together; NCCL moves tensors, on streams that the device names or on one of its own. Ranks
-/// whose devices wait in a collective tell each other so. Where one of them has failed, hangs or is silent,
-/// poll() says so, and abort() ends what NCCL has under way. One thread drives it, with the device's context
-/// current.
+/// Combines a host communicator, through which ranks find each other, exchange small values and learn of
+/// failures, with NCCL, which moves tensors on streams of the device or on one of its own. Ranks whose
+/// devices wait in a collective report so. poll() reports a rank that has failed, hangs or is silent; abort()
+/// ends the NCCL work in flight. One thread drives it, with the device's context current.
 class NcclCommunicator final : public Communicator {
 public:
-  /// All ranks together. `hosts` has the same shard groups; it hears why a rank cannot take part. Fails
-  /// (kFailed) without NCCL 2.28, where the ranks' versions differ, or when NCCL does not connect them;
-  /// (kInvalidInput) where ranks share a GPU and NCCL cannot do that.
+  /// Collective: called by all ranks together. `hosts` has the same shard groups and is told why a rank
+  /// cannot take part. Fails with kFailed if NCCL 2.28 is missing, the ranks' versions differ or NCCL cannot
+  /// connect them; with kInvalidInput if ranks share a GPU and NCCL does not support this.
   static Result<std::unique_ptr<NcclCommunicator>> create(std::unique_ptr<Communicator> hosts,
                                                           const NcclOptions &options);
-  /// Leaves the ranks; if collectives are in flight, or have failed, it ends them instead, as abort() does.
+  /// Leaves the group. If collectives are in flight or have failed, ends them like abort().
   ~NcclCommunicator() override;
 
-  /// Whether the environment asks for several ranks on one GPU (NCCL_MULTI_RANK_GPU_ENABLE=1), which takes
-  /// NCCL 2.30 or newer.
+  /// Whether the environment requests several ranks per GPU (NCCL_MULTI_RANK_GPU_ENABLE=1), which needs NCCL
+  /// 2.30 or newer.
   static bool sharingIsAsked();
 
-  /// What adds on the device where ranges have a kernel for it; before such collectives.
+  /// Sets the function that sums on the device, for ranges that have a kernel; call it before such
+  /// collectives.
   void sumBy(LocalSum sum) { localSum_ = std::move(sum); }
 
-  /// Puts a collective that moves tensors on a stream, also while it is captured. `place` says for messages
-  /// which instruction it is.
+  /// Enqueues a collective of tensors on a stream, also during capture. `place` names the instruction in
+  /// messages.
   Status enqueue(const Collective &collective, CUstream stream, std::string_view place = {});
-  /// For a host that waits for what enqueue() has put on streams, or for graphs of it: call it some times a
-  /// second. Fails (kFailed), with the collective that the device is at and its place, when a rank is at
-  /// fault, or NCCL is. Once it has failed it stays so, and what is under way does not end before abort().
+  /// Checks on the host for failures while work of enqueue(), or graphs of it, is in flight; call it several
+  /// times a second. Fails with kFailed, naming the collective and the place at which the device is, if a
+  /// rank or NCCL is at fault. The failure is permanent, and work in flight does not end before abort().
   Status poll();
-  /// Ends what NCCL has under way, for good; what streams have behind it then runs. Destroy graphs of it
-  /// before, also those that run: NCCL waits for graphs that hold its work, without an end.
+  /// Ends all NCCL work in flight, permanently; later work of the streams then runs. Destroy all graphs that
+  /// hold such work first, even running ones: NCCL waits for them without a timeout.
   void abort();
-  /// Notes that a graph runs which moves as many bytes; see bytesSent() and bytesOf().
+  /// Adds the bytes that a launched graph transfers; see bytesSent() and bytesOf().
   void noteLaunch(uint64_t bytes) { sent_ += bytes; }
   uint64_t bytesOf(const Collective &collective) const;
 
@@ -65,10 +65,10 @@ public:
   Result<DeviceAddress> allocate(std::string_view name, uint64_t bytes) override {
     return allocate(name, bytes, FirstBytes::Zero);
   }
-  /// The same, zeroed or not.
+  /// Overload that leaves the memory uninitialised if `first` says so.
   Result<DeviceAddress> allocate(std::string_view name, uint64_t bytes, FirstBytes first);
   uint64_t allocatedBytes() const override { return allocated_; }
-  /// On a stream of its own, at once.
+  /// Runs at once, on a stream of the communicator's own.
   Ticket start(const Collective &collective) override;
   Status wait(Ticket ticket) override;
   void noteProgress() override { hosts_->noteProgress(); }
@@ -85,12 +85,12 @@ protected:
   }
 
 private:
-  /// A collective that start() has begun and nobody has waited for.
+  /// A collective that was started but not waited for.
   struct Flight {
     std::string text;
     Status status;
     CudaEvent done;
-    std::optional<Ticket> hosts; ///< of a barrier
+    std::optional<Ticket> hosts; ///< ticket of a barrier
   };
 
   NcclCommunicator(std::unique_ptr<Communicator> hosts, const NcclOptions &options, CudaContext context,
@@ -113,14 +113,13 @@ private:
   CudaContext context_;
   NcclWatch watch_;
   CudaStream stream_;
-  std::array<NcclGroup, 3>
-      groups_; ///< by fb::Group; where two are of the same ranks, the first stands for both
+  std::array<NcclGroup, 3> groups_; ///< by fb::Group; groups of the same ranks share the first entry
   std::array<std::optional<NcclCollectives>, 3> collectives_;
   std::vector<void *> arenas_;
   LocalSum localSum_;
   std::map<Ticket, Flight> flights_;
   Ticket started_ = 0;
-  std::optional<uint32_t> waitsAt_; ///< the collective at which poll() last saw the device
+  std::optional<uint32_t> waitsAt_; ///< collective at which poll() last saw the device
   Status failure_;
   uint64_t allocated_ = 0, sent_ = 0;
 };

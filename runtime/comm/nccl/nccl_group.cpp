@@ -52,7 +52,7 @@ bool NcclGroup::mayHaveLostPeers() const {
          (state == ncclRemoteError || state == ncclSystemError || state == ncclInternalError);
 }
 
-/// What it returns does not matter: the run ends.
+/// The result is ignored, because the run ends.
 void NcclGroup::abort() {
   if (const ncclComm_t handle = std::exchange(handle_, nullptr))
     (void)nccl().ncclCommAbort.raw(handle);

@@ -1,4 +1,4 @@
-// The ranks of one group, as NCCL connects them.
+// An NCCL communicator of one rank group.
 #pragma once
 
 #include "runtime/comm/nccl/nccl_library.h"
@@ -9,11 +9,11 @@
 
 namespace trainc {
 
-/// Is asked while NCCL is at something that may hang; an error ends it.
+/// Timeout callback, polled during NCCL operations that may hang; an error ends the operation.
 using NcclPatience = std::function<Status()>;
 
-/// A communicator of NCCL's that never blocks the host: what takes long is in progress, and settle() waits
-/// for it, as long as its owner has patience.
+/// A non-blocking NCCL communicator. Long operations stay in progress, and settle() waits for them until the
+/// timeout callback returns an error.
 class NcclGroup {
 public:
   NcclGroup() = default;
@@ -21,19 +21,19 @@ public:
   NcclGroup &operator=(const NcclGroup &) = delete;
   ~NcclGroup();
 
-  /// Together with the other ranks of `id`.
+  /// Connects with the other ranks of `id`.
   Status open(const ncclUniqueId &id, uint32_t ranks, uint32_t rank, const NcclPatience &patience);
-  /// Makes memory known, which the group then moves without copies of its own; all ranks do so in one order.
+  /// Registers memory, so that NCCL moves it without staging copies; all ranks register in the same order.
   Status enrol(void *memory, uint64_t bytes, const NcclPatience &patience);
-  /// Waits until nothing is in progress.
+  /// Waits until no operation is in progress.
   Status settle(const char *call, const NcclPatience &patience) const;
-  /// What has gone wrong since, in this rank or another.
+  /// The asynchronous error of this rank or another, if any.
   Status health() const;
-  /// Whether what has gone wrong may be that other ranks have ended, or the network to them.
+  /// Whether the asynchronous error may come from ended ranks or a lost network connection.
   bool mayHaveLostPeers() const;
-  /// Ends what is under way on the device. Nothing else is done with the group then.
+  /// Ends the device work in flight. The group is unusable afterwards.
   void abort();
-  /// Leaves the other ranks, once nothing is under way.
+  /// Leaves the group; no work may be in flight.
   Status close(const NcclPatience &patience);
 
   ncclComm_t handle() const { return handle_; }

@@ -10,7 +10,8 @@ constexpr const char *kNcclAdvice =
     "install NCCL 2.28 or newer for CUDA 13 (the package libnccl2, or nvidia-nccl-cu13 of PyPI), and add its "
     "folder to LD_LIBRARY_PATH";
 
-/// It is filled by loadNccl(), and errors are told with its help.
+/// Written by loadNccl(); a function-local static, because its errors already need the library's own
+/// messages.
 NcclLibrary &loadedNccl() {
   static NcclLibrary library;
   return library;
@@ -23,7 +24,7 @@ Status loadNcclOnce() {
   library.lastError = reinterpret_cast<decltype(library.lastError)>(file.find("ncclGetLastError"));
   library.ncclGetVersion.bind(file);
   TRAINC_RETURN_IF_ERROR(file.complete(kNcclAdvice));
-  // Before the rest, which an old one may lack.
+  // Checked before the entry points, which an old version may lack.
   TRAINC_RETURN_IF_ERROR(library.ncclGetVersion(&library.version));
   if (library.version < kLeastNccl)
     return failed("expected NCCL {} or newer, found {}; {}", vendorVersionText(kLeastNccl),

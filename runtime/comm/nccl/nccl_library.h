@@ -8,10 +8,10 @@
 
 namespace trainc {
 
-/// What NCCL's codes are to the user: the one place that says so.
+/// Translates NCCL's result codes to Status; the only place that does.
 struct NcclVendor {
-  /// Ok for ncclSuccess, and for ncclInProgress, after which NcclGroup waits; else kFailed with the call and
-  /// what NCCL says of it.
+  /// Ok for ncclSuccess and for ncclInProgress (NcclGroup then waits); else kFailed with the call and NCCL's
+  /// text.
   static Status status(const char *call, ncclResult_t code);
 };
 
@@ -35,23 +35,23 @@ struct NcclVendor {
   X(ncclSend)                                                                                                \
   X(ncclRecv)
 
-/// Its entry points, under the names of its header.
+/// Entry points, named as in NCCL's header.
 struct NcclLibrary {
 #define TRAINC_NCCL_ENTRY(name) TRAINC_VENDOR_ENTRY(NcclVendor, name);
   TRAINC_NCCL_ENTRIES(TRAINC_NCCL_ENTRY)
 #undef TRAINC_NCCL_ENTRY
   decltype(&::ncclGetErrorString) errorString = nullptr;
   decltype(&::ncclGetLastError) lastError = nullptr;
-  int version = 0; ///< as NCCL_VERSION makes it
+  int version = 0; ///< encoded as by NCCL_VERSION
 };
 
-/// Loads it, once in a process. Fails (kFailed) when there is none, or one older than 2.28.
+/// Loads NCCL, once per process. Fails with kFailed if the library is missing or older than 2.28.
 Status loadNccl();
 
-/// What loadNccl() has loaded.
+/// The library that loadNccl() has loaded.
 const NcclLibrary &nccl();
 
-/// From which version on several ranks may share a GPU.
+/// Minimum version that supports several ranks per GPU.
 inline constexpr int kNcclManyRanksOfGpu = NCCL_VERSION(2, 30, 0);
 
 } // namespace trainc

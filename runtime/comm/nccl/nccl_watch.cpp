@@ -22,7 +22,7 @@ std::optional<uint32_t> NcclWatch::current() const {
   return number == kNone ? std::nullopt : std::optional(number);
 }
 
-/// Pinned memory has one address for host and device.
+/// Pinned memory has the same address on host and device.
 Status NcclWatch::write(CUstream stream, uint32_t number) const {
   return driver().cuStreamWriteValue32(stream, reinterpret_cast<CUdeviceptr>(word_.data()), number,
                                        CU_STREAM_WRITE_VALUE_DEFAULT);

@@ -1,4 +1,4 @@
-// Where the device is among its collectives.
+// Tracks which collective the device is executing.
 #pragma once
 
 #include "runtime/device/cuda/cuda_handles.h"
@@ -11,21 +11,21 @@
 
 namespace trainc {
 
-/// A word of the host's memory that the device writes before and after each collective, also those of graphs,
-/// at no cost that a kernel would have. So the host can tell waiting for peers from computing, and say at
-/// which instruction a run hangs.
+/// A word of host memory that the device writes before and after each collective, also within graphs, without
+/// a kernel launch. The host can so tell waiting for peers from computing, and name the instruction at which
+/// a run hangs.
 class NcclWatch {
 public:
-  /// On the context that is current.
+  /// Creates a watch on the current context.
   static Result<NcclWatch> create();
 
-  /// What runs on the stream between these two is the collective that `text` describes.
+  /// Marks the begin of the collective that `text` describes; end() marks its end on the same stream.
   Status begin(CUstream stream, std::string text);
   Status end(CUstream stream) const { return write(stream, kNone); }
 
-  /// The number of the collective that the device is at; nothing while it is at none.
+  /// Number of the collective that the device is executing; nothing if it executes none.
   std::optional<uint32_t> current() const;
-  /// begin()'s text.
+  /// The text passed to begin().
   const std::string &text(uint32_t number) const { return texts_[number - 1]; }
 
 private:
@@ -36,7 +36,7 @@ private:
 
   PinnedMemory word_;
   std::vector<std::string> texts_;
-  std::unordered_map<std::string, uint32_t> numbers_; ///< of texts, from 1 on
+  std::unordered_map<std::string, uint32_t> numbers_; ///< number of each text, from 1 on
 };
 
 } // namespace trainc

@@ -95,8 +95,8 @@ void TcpCommunicator::serve() {
   }
 }
 
-/// Whether all that this rank had to say has left, and where this is rank 0, all others too or one has
-/// failed. After a failure nobody waits for long for one who takes nothing.
+/// Whether this rank has sent everything and, on rank 0, all others have left or one has failed. After a
+/// failure, a peer that does not receive is not waited for much longer.
 bool TcpCommunicator::farewellIsOver(double seconds) {
   bool isOver = true;
   for (uint32_t place = 0; place < links_.size(); ++place) {
@@ -137,7 +137,7 @@ void TcpCommunicator::beat(double now) {
     send({.kind = TcpKind::kBeat, .rank = rank_, .channel = 0}, bytesOfValue(own()));
 }
 
-/// To rank 0, or from it to all others.
+/// Sends to rank 0 or, on rank 0, to all others.
 void TcpCommunicator::send(const TcpHeader &header, std::span<const std::byte> payload,
                            std::optional<uint32_t> except) {
   for (uint32_t place = 0; place < links_.size(); ++place)
@@ -185,7 +185,7 @@ void TcpCommunicator::handle(uint32_t sender, const TcpHeader &header, std::span
   }
 }
 
-/// Once all have told, all hear.
+/// Stores a value; once all ranks have sent theirs, sends all values to every rank.
 void TcpCommunicator::noteTold(uint32_t sender, Channel channel, const HostMessage &message) {
   Turns &turns = turns_[channel];
   turns.coming[sender] = message;
@@ -255,7 +255,7 @@ void TcpCommunicator::tell(Channel channel, const HostMessage &message) {
   wake();
 }
 
-/// Until all have told in this rank's turn; false when a rank has failed.
+/// Waits until all ranks have taken part in this rank's turn; returns false if a rank has failed.
 bool TcpCommunicator::waitForTurn(Channel channel, std::unique_lock<std::mutex> &held) {
   const uint32_t turn = own().turns[channel];
   peers_.begin();
@@ -265,7 +265,7 @@ bool TcpCommunicator::waitForTurn(Channel channel, std::unique_lock<std::mutex> 
       return false;
     changed_.wait_for(held, std::chrono::milliseconds(kSliceMilliseconds));
     if (turns_[channel].done >= turn)
-      break; // who has left since had told
+      break; // a rank that has left since took part
     const double now = steadySeconds();
     look(now - before, [&](const Life &life) { return life.turns[channel] < turn; }, kCircleReason);
     before = now;
@@ -288,8 +288,8 @@ Status TcpCommunicator::noteWait(bool begins) {
   return failure();
 }
 
-/// Whether a rank is to blame that this one waits, and if so, fails it. Rank 0 comes first: without it this
-/// one hears of nobody.
+/// Finds and fails the rank at fault for a long wait. Rank 0 is checked first: without it this rank receives
+/// no news of others.
 void TcpCommunicator::look(double seconds, const std::function<bool(const Life &)> &isMissing,
                            const std::string &circle) {
   ++own().waits;

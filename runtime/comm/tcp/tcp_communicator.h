@@ -1,4 +1,4 @@
-// Hosts of ranks that no MPI connects: what they tell each other goes through rank 0.
+// Host communicator over TCP, for ranks without MPI; all messages pass through rank 0.
 #pragma once
 
 #include "runtime/comm/communicator.h"
@@ -19,23 +19,24 @@
 namespace trainc {
 
 struct TcpOptions {
-  /// How long a rank that is waited for may make no progress before it counts as dead.
+  /// Timeout: seconds without progress after which a rank that others wait for counts as dead.
   double timeoutSeconds = 5;
 };
 
-/// It moves no tensors, and so has no memory to give: another communicator does that, such as NCCL's.
+/// Moves no tensors and allocates no memory: another communicator, such as NcclCommunicator, does that.
 class TcpCommunicator final : public Communicator {
 public:
-  /// Fails as meetOverTcp() does.
+  /// Fails like meetOverTcp().
   static Result<std::unique_ptr<Communicator>> create(const TcpPlace &place, TcpOptions options = {});
-  /// Says farewell. Rank 0 stays until all have, as what they tell goes through it.
+  /// Runs the shutdown barrier. Rank 0 stays until all ranks have left, because their messages pass through
+  /// it.
   ~TcpCommunicator() override;
 
   uint32_t rank() const override { return rank_; }
   uint32_t ranks() const override { return static_cast<uint32_t>(lives_.size()); }
   Result<DeviceAddress> allocate(std::string_view name, uint64_t bytes) override;
   uint64_t allocatedBytes() const override { return 0; }
-  /// Of barriers alone; who waits for one says that this rank has come.
+  /// Supports barriers only; wait() reports the arrival of this rank.
   Ticket start(const Collective &collective) override;
   Status wait(Ticket ticket) override;
   void noteProgress() override { progress_.fetch_add(1, std::memory_order_relaxed); }
@@ -49,18 +50,18 @@ private:
   Status exchangeWithPeers(std::span<const std::byte> own, std::span<std::byte> all) override;
   enum Channel : uint32_t { kHosts, kBarriers, kChannels };
 
-  /// What each rank says of itself, twice a second or more.
+  /// Heartbeat of a rank, sent at least twice a second.
   struct Life {
     uint32_t progress = 0, waits = 0;
-    uint32_t left = 0;                          ///< its run has ended
-    std::array<uint32_t, kChannels> turns = {}; ///< of each channel, in how many it has told
+    uint32_t left = 0;                          ///< whether its run has ended
+    std::array<uint32_t, kChannels> turns = {}; ///< for each channel, the number of turns it took part in
   };
-  /// Rank 0 collects what ranks tell in a turn, and gives it to all.
+  /// State of a channel: rank 0 collects the values of a turn and sends all of them to every rank.
   struct Turns {
-    std::vector<HostMessage> told;   ///< by rank, in the last turn that is done
-    std::vector<HostMessage> coming; ///< in the one in progress, where this is rank 0
-    uint32_t come = 0;               ///< how many
-    uint32_t done = 0;               ///< turns
+    std::vector<HostMessage> told;   ///< by rank, values of the last complete turn
+    std::vector<HostMessage> coming; ///< values of the current turn, on rank 0
+    uint32_t come = 0;               ///< number of values in `coming`
+    uint32_t done = 0;               ///< number of complete turns
   };
 
   TcpCommunicator(uint32_t rank, uint32_t ranks, TcpOptions options);
@@ -86,17 +87,20 @@ private:
   double timeout_;
   Descriptor wake_;
   std::atomic<uint32_t> progress_{0};
-  mutable std::mutex mutex_; ///< of all that follows but the watches, which the waiting thread has
+  mutable std::mutex
+      mutex_; ///< guards all members below except the watches, which belong to the waiting thread
   std::condition_variable changed_;
-  std::vector<std::unique_ptr<TcpLink>> links_; ///< by rank: of rank 0 to all, else to rank 0 at place 0
-  std::vector<Life> lives_;                     ///< by rank
+  std::vector<std::unique_ptr<TcpLink>>
+      links_;               ///< by rank on rank 0; else only the link to rank 0, at index 0
+  std::vector<Life> lives_; ///< by rank
   std::array<Turns, kChannels> turns_;
   std::string failure_;
   bool stops_ = false;
   double lastBeat_ = 0;
-  StallWatch peers_, everyone_; ///< of who waits; at the end of the thread that serves the links
+  StallWatch peers_,
+      everyone_; ///< used by the waiting thread; during shutdown by the thread that serves the links
   double lastLook_ = 0;
-  Ticket started_ = 0, barriers_ = 0; ///< barriers, and those that were waited for
+  Ticket started_ = 0, barriers_ = 0; ///< barriers started, and barriers waited for
   std::thread thread_;
 };
 

@@ -21,13 +21,13 @@ namespace trainc {
 namespace {
 
 constexpr auto kBetweenTries = std::chrono::milliseconds(50);
-/// How long a visitor may take to say who it is.
+/// Timeout for the handshake message of a visitor.
 constexpr double kHelloSeconds = 5;
-constexpr size_t kMostSilent = 256;              ///< visitors that have not said so
-constexpr uint64_t kMagic = 0x74726169'6e630001; ///< of this protocol
+constexpr size_t kMostSilent = 256; ///< maximum number of visitors before their handshake message
+constexpr uint64_t kMagic = 0x74726169'6e630001; ///< identifies this protocol and its version
 
-/// What rank 0 says first, what a rank answers, and what rank 0 says once all have come. Each code is over
-/// the other side's nonce, so that it cannot have been said before.
+/// Handshake: rank 0's challenge, the answer of a rank, and rank 0's reply once all have come. Each code
+/// covers the other side's nonce, so that it cannot be replayed.
 struct Challenge {
   uint64_t magic = kMagic;
   TcpDigest nonce{};
@@ -43,7 +43,7 @@ struct HelloWithCode {
   TcpDigest code{};
 };
 struct Welcome {
-  std::array<char, 256> refusal{}; ///< the exit code, and why the ranks cannot run; empty: they can
+  std::array<char, 256> refusal{}; ///< exit code and reason if the ranks cannot run; empty otherwise
 };
 struct WelcomeWithCode {
   Welcome welcome;
@@ -192,7 +192,7 @@ private:
       silent_.push_back(std::move(visitor));
   }
 
-  /// What a visitor says who knows the secret; one who does not is shown out.
+  /// The handshake message of a visitor that knows the secret; others are disconnected.
   std::optional<Hello> hear(Silent &visitor) const {
     std::array<std::byte, sizeof(HelloWithCode)> piece{};
     const ssize_t got =
@@ -219,7 +219,7 @@ private:
       std::ranges::copy(text.substr(0, answer.welcome.refusal.size() - 1), answer.welcome.refusal.begin());
     }
     answer.code = codeOf(place_, answer.welcome, guest.hello.nonce);
-    (void)sendValue(guest.socket.get(), answer, steadySeconds() + 1); // who is gone is found later
+    (void)sendValue(guest.socket.get(), answer, steadySeconds() + 1); // an absent peer is detected later
   }
 
   Status check(const Hello &hello) const {
@@ -247,13 +247,13 @@ private:
   const TcpPlace &place_;
   double deadline_;
   Descriptor listener_;
-  std::vector<Guest> guests_; ///< in the order in which they have come
+  std::vector<Guest> guests_; ///< in order of arrival
   std::vector<Silent> silent_;
 };
 
 // --- Other ranks ---
 
-/// Rank 0 may come later.
+/// Retries until rank 0 listens.
 Result<Descriptor> findTcpHost(const TcpPlace &place, double deadline) {
   TRAINC_ASSIGN_OR_RETURN(const Addresses addresses, resolve(place));
   for (;;) {
@@ -276,7 +276,7 @@ struct Visit {
   Challenge challenge;
 };
 
-/// Rank 0 challenges nobody while too many of its visitors are silent, and then ends the connection.
+/// Rank 0 closes new connections, without a challenge, while too many visitors are silent: retry.
 Result<Visit> beChallenged(const TcpPlace &place, double deadline) {
   for (;;) {
     Visit visit;
@@ -305,7 +305,7 @@ Result<std::vector<TcpMet>> visitHost(const TcpPlace &place) {
   const Hello hello{
       .rank = place.rank, .ranks = place.ranks, .fingerprint = place.fingerprint, .nonce = drawNonce()};
   WelcomeWithCode answer;
-  // Rank 0 gives up first, and says why.
+  // Rank 0's deadline is earlier, so that its reason arrives.
   if (!sendValue(socket.get(), HelloWithCode{hello, codeOf(place, hello, challenge.nonce)}, deadline) ||
       !receiveValue(socket.get(), answer, deadline + 1) ||
       !isSame(answer.code, codeOf(place, answer.welcome, hello.nonce)))

@@ -12,22 +12,22 @@ namespace trainc {
 
 struct TcpPlace {
   uint32_t rank = 0, ranks = 1;
-  std::string address;      ///< of rank 0's host: a name or a number
-  uint16_t port = 0;        ///< at which rank 0 listens
-  std::string secret;       ///< the same for all ranks, and for nobody else
-  uint64_t fingerprint = 0; ///< of what the ranks run, which must be the same
-  double waitSeconds = 60;  ///< how long to wait for the others to come
+  std::string address;      ///< host of rank 0: name or numeric address
+  uint16_t port = 0;        ///< port on which rank 0 listens
+  std::string secret;       ///< shared secret of the job
+  uint64_t fingerprint = 0; ///< fingerprint of the program the ranks run; must be equal on all ranks
+  double waitSeconds = 60;  ///< maximum wait for the other ranks
 };
 
-/// The other end has shown that it knows the secret.
+/// A connection whose peer has proved that it knows the secret.
 struct TcpMet {
   Descriptor socket;
-  TcpDigest key; ///< of this connection alone
+  TcpDigest key; ///< unique to this connection
 };
 
-/// Rank 0 gets all others, by rank, with nothing at its own place; another rank gets rank 0. All ranks call
-/// it and wait for each other. Fails (kFailed) when one does not come in time, (kInvalidInput) when two say
-/// that they are the same, or one runs something else.
+/// Connects the ranks: rank 0 gets connections to all others, by rank, with an empty entry for itself; every
+/// other rank gets one to rank 0. All ranks call it and wait for each other. Fails with kFailed if a rank
+/// does not come in time, with kInvalidInput if two ranks have the same number or the fingerprints differ.
 Result<std::vector<TcpMet>> meetOverTcp(const TcpPlace &place);
 
 } // namespace trainc

@@ -57,7 +57,7 @@ bool TcpLink::receive(const Visitor &visit) {
     isOpen = got < 0 && mayGoOn();
     break;
   }
-  // What was said before the end counts.
+  // Messages received before the end of the connection still count.
   constexpr size_t kBefore = sizeof(uint32_t) + sizeof(TcpDigest);
   size_t at = 0;
   while (in_.size() - at >= kBefore) {

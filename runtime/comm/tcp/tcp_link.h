@@ -1,4 +1,4 @@
-// Messages between two ranks that have met.
+// Authenticated messages between two connected ranks.
 #pragma once
 
 #include "runtime/base/descriptor.h"
@@ -13,32 +13,32 @@
 namespace trainc {
 
 enum class TcpKind : uint32_t {
-  kTold,    ///< what a rank tells on a channel, to rank 0
-  kAll,     ///< what all ranks told on a channel
-  kBeat,    ///< a TcpLife, to rank 0
-  kTable,   ///< those of all ranks
-  kFailure, ///< a rank has failed: why
+  kTold,    ///< value of a rank on a channel, sent to rank 0
+  kAll,     ///< values of all ranks on a channel
+  kBeat,    ///< a heartbeat (TcpLife), sent to rank 0
+  kTable,   ///< heartbeats of all ranks
+  kFailure, ///< a rank has failed; the payload is the reason
   kLeft,    ///< this rank's run has ended
 };
 
 struct TcpHeader {
   TcpKind kind;
-  uint32_t rank;    ///< that failed
-  uint32_t channel; ///< of kTold and kAll
+  uint32_t rank;    ///< the failed rank
+  uint32_t channel; ///< used by kTold and kAll
 };
 
-/// A socket on which nobody else can say anything: each message has a code under a key of this connection,
-/// its direction and its number. Nothing waits.
+/// A non-blocking socket with authenticated messages: each carries a code over its content, direction and
+/// sequence number under a key of this connection.
 class TcpLink {
 public:
-  /// `isHost`: of rank 0.
+  /// `isHost` is true on rank 0.
   TcpLink(Descriptor socket, const TcpDigest &key, bool isHost, size_t mostPayload);
 
   void queue(const TcpHeader &header, std::span<const std::byte> payload);
-  /// Sends what it can; false where the other end is gone.
+  /// Sends as much as possible; returns false if the peer is gone.
   bool flush();
   using Visitor = std::function<void(const TcpHeader &, std::span<const std::byte>)>;
-  /// Visits what has come; false where the other end is gone, or somebody else has spoken.
+  /// Visits all received messages; returns false if the peer is gone or a code is wrong.
   bool receive(const Visitor &visit);
   bool hasQueued() const { return !out_.empty(); }
   int socket() const { return socket_.get(); }

@@ -31,7 +31,7 @@ std::string trimmed(const std::string &text) {
 TcpDigest drawNonce() {
   TcpDigest nonce{};
   if (RAND_bytes(raw(nonce.data()), static_cast<int>(nonce.size())) != 1)
-    std::abort(); // the system has no random numbers: nothing could be trusted
+    std::abort(); // without random numbers no connection can be trusted
   return nonce;
 }
 

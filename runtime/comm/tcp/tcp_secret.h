@@ -1,4 +1,4 @@
-// What ranks know and strangers do not.
+// Secrets and message authentication codes.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -15,20 +15,19 @@ namespace trainc {
 /// A nonce, a key, or a message authentication code (HMAC-SHA256).
 using TcpDigest = std::array<std::byte, 32>;
 
-/// Drawn anew each time.
+/// Returns a fresh random nonce.
 TcpDigest drawNonce();
 
-/// The code of the parts, one after the other, under a key of any length. Parts but the last have fixed
-/// sizes.
+/// HMAC-SHA256 of the concatenated parts under a key of any length. All parts but the last have fixed sizes.
 TcpDigest authenticate(std::span<const std::byte> key,
                        std::initializer_list<std::span<const std::byte>> parts);
 
-/// Takes as long for any two.
+/// Constant-time comparison.
 bool isSame(const TcpDigest &a, const TcpDigest &b);
 
-/// The words in TRAINC_SECRET, or the content of the file that TRAINC_SECRET_FILE names, without the white
-/// space around it. Fails (kInvalidInput) where neither is set, the file cannot be read, or the secret has
-/// less than 16 characters.
+/// Returns TRAINC_SECRET, or the content of the file named by TRAINC_SECRET_FILE, without surrounding white
+/// space. Fails with kInvalidInput if neither is set, the file cannot be read, or the secret has less than 16
+/// characters.
 Result<std::string> secretFromEnvironment();
 
 template <typename Value> std::span<const std::byte> bytesOfValue(const Value &value) {
