@@ -12,14 +12,15 @@ using Inferred = FailureOr<SmallVector<Type>>;
 
 namespace {
 
-/// The sizes of an attention: batch, queries, keys, and the widths of a head in q and k, and in v.
+/// Sizes of an attention: batch, queries, keys, and head widths of q and k, and of v.
 struct Sizes {
   int64_t batch, queries, keys, headWidth, valueWidth;
 };
 
 } // namespace
 
-/// Reports operand `name` where it is not a float tensor of three dimensions, the last a multiple of `heads`.
+/// Reports an error unless operand `name` is a float tensor of three dimensions, the last a multiple of
+/// `heads`.
 static LogicalResult checkHeads(StringRef name, Value value, int64_t heads, InferError error) {
   RankedTensorType type = tensorType(value);
   if (type.getRank() != 3 || !isa<FloatType>(type.getElementType()))
@@ -60,14 +61,14 @@ static FailureOr<Sizes> checkAttention(Value q, Value k, Value v, Value segments
   return sizes;
 }
 
-/// The scalar that `limit` must be, as RandomOp's and positions' scalars.
+/// Reports an error unless `limit` is a scalar of i32, as in nn.positions.
 static LogicalResult checkLimit(Value limit, InferError error) {
   if (limit && (tensorType(limit).getRank() != 0 || !tensorType(limit).getElementType().isInteger(32)))
     return error() << "operand limit must be a tensor<i32>, found " << limit.getType();
   return success();
 }
 
-/// The log-sum-exp's type.
+/// Returns the type of the log-sum-exp.
 static RankedTensorType lseType(Value q, const Sizes &sizes, int64_t heads) {
   return RankedTensorType::get({sizes.batch, heads, sizes.queries},
                                wideElement(tensorType(q).getElementType()));
@@ -122,7 +123,7 @@ void AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>
 
 PrecisionClass AttentionOp::getPrecisionClass() { return PrecisionClass::Low; }
 
-/// Samples may be split; positions see each other, and heads share keys.
+/// Samples can be partitioned. Positions attend to each other, and query heads share key heads.
 IndexingRule AttentionOp::getIndexingRule() {
   IndexingRule rule{{{0, -1, -1}, {0, -1, -1}, {0, -1, -1}}, {{0, -1, -1}, {0, -1, -1}}};
   if (getSegments())
@@ -141,7 +142,7 @@ SequenceDims AttentionOp::getSequenceDims() {
   return dims;
 }
 
-/// The cache holds the keys and values of all positions so far; `limit` hides those that are yet to come.
+/// The cache holds the keys and values of all positions so far. `limit` masks later positions.
 SmallVector<Value> AttentionOp::buildIncremental(OpBuilder &builder, CacheScope &caches) {
   if (!getCausal()) {
     emitOpError("is not causal, which generation needs");
@@ -154,7 +155,8 @@ SmallVector<Value> AttentionOp::buildIncremental(OpBuilder &builder, CacheScope 
   return {step.getOut(), Value()};
 }
 
-/// Multiplications and additions of `products` score-sized products; a causal query sees half of the keys.
+/// Returns flops of `scoreProducts` products over head width and `valueProducts` over value width. A causal
+/// query attends to about half of the keys.
 static int64_t attentionFlops(Value q, Value k, Value v, int64_t heads, int64_t keyHeads, bool causal,
                               int64_t scoreProducts, int64_t valueProducts) {
   int64_t queries = shapeOf(q)[1], keys = shapeOf(k)[1];
@@ -169,7 +171,7 @@ int64_t AttentionOp::getFlops() {
   return attentionFlops(getQ(), getK(), getV(), getHeads(), keyHeads(), getCausal(), 1, 1);
 }
 
-/// Scores again, dq and dk; dp and dv.
+/// Three products over head width: recomputed scores, dq and dk. Two over value width: dp and dv.
 int64_t AttentionGradOp::getFlops() {
   return attentionFlops(getQ(), getK(), getV(), getHeads(), getKvHeads(), getCausal(), 3, 2);
 }

@@ -1,4 +1,4 @@
-// Elementwise ops of two operands, comparisons and choices.
+// Elementwise ops with two operands, comparisons and select.
 #include "dialects/NN/Builders.h"
 #include "dialects/NN/Elementwise.h"
 
@@ -11,7 +11,7 @@ using namespace trainc::nn;
 using Inferred = FailureOr<SmallVector<Type>>;
 using Cotangents = MutableArrayRef<Value>;
 
-/// `FloatOp` or `IntOp`, by the operands' element type.
+/// Builds `FloatOp` or `IntOp`, depending on the operands' element type.
 template <typename FloatOp, typename IntOp>
 static Value buildArithmetic(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
   if (isa<FloatType>(getElementTypeOrSelf(operands[0])))
@@ -19,7 +19,7 @@ static Value buildArithmetic(OpBuilder &builder, ValueRange operands, const Lane
   return IntOp::create(builder, lanes.loc, operands[0], operands[1]);
 }
 
-/// An op on two constants of one number each: floats round as their type does, integers wrap.
+/// Folds an op on two splat constants. Floats round as their type does; integers wrap.
 template <typename Function>
 static OpFoldResult foldNumbers(ArrayRef<Attribute> operands, Function function) {
   if (!llvm::all_of(operands, llvm::IsaAndPresentPred<SplatElementsAttr>))
@@ -43,7 +43,8 @@ OpFoldResult AddOp::fold(FoldAdaptor adaptor) {
   return foldNumbers(adaptor.getOperands(), [](const auto &x, const auto &y) { return x + y; });
 }
 
-/// The vector that `value` repeats along all dimensions but the last; null if it is something else.
+/// Returns the vector that `value` repeats along all dimensions but the last; null if `value` is something
+/// else.
 static Value repeatedRow(Value value) {
   auto broadcast = value.getDefiningOp<BroadcastOp>();
   if (!broadcast)
@@ -81,7 +82,7 @@ Value MulOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContex
   return buildArithmetic<arith::MulFOp, arith::MulIOp>(builder, operands, lanes);
 }
 
-/// x * 0 stays: NaN and infinity must not vanish.
+/// x * 0 is not folded, because NaN and infinity must propagate.
 OpFoldResult MulOp::fold(FoldAdaptor adaptor) {
   if (isNumber(adaptor.getRhs(), 1))
     return getLhs();
@@ -98,8 +99,8 @@ void MulOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool> neede
     out[1] = build.mul(g[0], getLhs());
 }
 
-/// x / y of integers, with a result for every y: processors trap where there is none, and lanes beyond a
-/// tensor's end hold zeros.
+/// Divides integers with a defined result for every divisor: 0 for y = 0, and -x for y = -1. Processors trap
+/// on x / 0 and INT_MIN / -1, and lanes beyond a tensor's end hold zeros.
 static Value divideIntegers(OpBuilder &builder, Value x, Value y, const LaneContext &lanes) {
   Type element = getElementTypeOrSelf(x);
   auto equals = [&](int64_t number) -> Value {
@@ -110,7 +111,7 @@ static Value divideIntegers(OpBuilder &builder, Value x, Value y, const LaneCont
     return arith::SelectOp::create(builder, lanes.loc, condition, a, b);
   };
   Value zero = lanes.constantInt(builder, element, 0), one = lanes.constantInt(builder, element, 1);
-  Value byZero = equals(0), byMinusOne = equals(-1); // the least integer has no opposite: it is its own
+  Value byZero = equals(0), byMinusOne = equals(-1); // -INT_MIN is INT_MIN
   Value divisor = select(byZero, one, select(byMinusOne, one, y));
   Value quotient = arith::DivSIOp::create(builder, lanes.loc, x, divisor);
   Value opposite = arith::SubIOp::create(builder, lanes.loc, zero, x);
@@ -119,7 +120,7 @@ static Value divideIntegers(OpBuilder &builder, Value x, Value y, const LaneCont
 
 static APFloat quotient(const APFloat &x, const APFloat &y) { return x / y; }
 
-/// As divideIntegers.
+/// Divides as divideIntegers does.
 static APInt quotient(const APInt &x, const APInt &y) { return y.isZero() ? y : x.sdiv(y); }
 
 Value DivOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
@@ -142,8 +143,8 @@ void DivOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool> neede
     out[1] = build.neg(build.mul(quotient, getResult()));
 }
 
-/// The operand that was chosen (`predicate` against the other) gets the cotangent; equal ones get half each,
-/// as in PyTorch.
+/// The chosen operand (`predicate` against the other) gets the cotangent; equal operands get half each, as in
+/// PyTorch.
 static void buildExtremumVjp(TensorBuilder build, Predicate predicate, Value x, Value y, Value g,
                              ArrayRef<bool> needed, Cotangents out) {
   Value zero = build.constantLike(g, 0), half = build.mul(g, 0.5);

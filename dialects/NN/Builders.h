@@ -1,17 +1,17 @@
-// Shorthand for building nn ops, as gradients and decompositions do.
+// Shorthand for building nn ops in gradients and decompositions.
 #pragma once
 
 #include "dialects/NN/NN.h"
 
 namespace trainc::nn {
 
-/// Builds nn ops on static tensors at one location. Binary ops want operands of one type, as the ops do,
-/// except where a plain number stands in for a tensor.
+/// Builds nn ops on static tensors at one location. The operands of a binary op have one type, or one of them
+/// is a plain number.
 class TensorBuilder {
 public:
   TensorBuilder(mlir::OpBuilder &builder, mlir::Location loc) : builder(builder), loc(loc) {}
 
-  /// `Op` with inferred result types; operands and attributes as in Op::create.
+  /// Creates `Op` with inferred result types; operands and attributes as in Op::create.
   template <typename Op, typename... Args> Op create(Args &&...args) {
     return Op::create(builder, loc, std::forward<Args>(args)...);
   }
@@ -33,18 +33,20 @@ public:
   mlir::Value select(mlir::Value condition, mlir::Value x, mlir::Value y);
   mlir::Value convert(mlir::Value x, mlir::Type element);
 
-  /// A constant of the type of `value`.
+  /// Returns a constant of the type of `value`.
   mlir::Value constantLike(mlir::Value value, double number);
-  /// `x` repeated to `type`'s shape (right-aligned, as nn.broadcast); `x` itself where the shapes are equal.
+  /// Repeats `x` to the shape of `type` (right-aligned, as nn.broadcast); returns `x` if the shapes are
+  /// equal.
   mlir::Value broadcastTo(mlir::Value x, mlir::RankedTensorType type) {
     return broadcastTo(x, type.getShape());
   }
   mlir::Value broadcastTo(mlir::Value x, llvm::ArrayRef<int64_t> shape);
-  /// `x`, which lacks the last dimension of `shape`, repeated along it.
+  /// Repeats `x`, which lacks the last dimension of `shape`, along that dimension.
   mlir::Value broadcastLast(mlir::Value x, llvm::ArrayRef<int64_t> shape);
-  /// The adjoint of broadcastTo: sums `x` over the dimensions along which `type` was repeated to x's shape.
+  /// Sums `x` over the dimensions along which `type` was repeated to the shape of `x`: the adjoint of
+  /// broadcastTo.
   mlir::Value sumTo(mlir::Value x, mlir::RankedTensorType type);
-  /// `to`: the result's element type, if it is not that of `x` (see ReduceOp).
+  /// Builds nn.reduce. `to` is the element type of the result, if it differs from that of `x` (see ReduceOp).
   mlir::Value reduce(ReduceKind kind, mlir::Value x, llvm::ArrayRef<int64_t> dims, bool keep = false,
                      mlir::Type to = {});
   mlir::Value sum(mlir::Value x, llvm::ArrayRef<int64_t> dims, bool keep = false) {
@@ -60,8 +62,8 @@ public:
 
   struct Matmul {
     bool transposeLhs = false, transposeRhs = false, reduceBatch = false;
-    mlir::Type to = {};                       ///< of the result, if it is not that of the factors
-    mlir::Value lhsScale = {}, rhsScale = {}; ///< of factors of fp8
+    mlir::Type to = {}; ///< element type of the result, if it differs from the factors' type
+    mlir::Value lhsScale = {}, rhsScale = {}; ///< scales of fp8 factors
   };
   mlir::Value matmul(mlir::Value lhs, mlir::Value rhs, Matmul how);
 
@@ -70,31 +72,32 @@ private:
   mlir::Location loc;
 };
 
-/// The type of a concrete tensor value.
+/// Returns the type of a static tensor.
 inline mlir::RankedTensorType tensorType(mlir::Value value) {
   return llvm::cast<mlir::RankedTensorType>(value.getType());
 }
 inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) { return tensorType(value).getShape(); }
-/// `shape` with the element type of `value`.
+/// Returns `shape` with the element type of `value`.
 inline mlir::RankedTensorType typeLike(mlir::Value value, llvm::ArrayRef<int64_t> shape) {
   return mlir::RankedTensorType::get(shape, tensorType(value).getElementType());
 }
-/// `dim` counted from the front (negative dimensions count from the end).
+/// Returns `dim` counted from the front; negative dimensions count from the end.
 inline int64_t normalizeDim(int64_t dim, int64_t rank) { return dim < 0 ? dim + rank : dim; }
-/// True for the types of fewer bits than f32: bf16 and f16.
+/// Whether the type is bf16 or f16.
 inline bool isLowPrecision(mlir::Type element) { return element.isBF16() || element.isF16(); }
-/// True for the types of one byte, in which products alone compute: f8E4M3FN and f8E5M2.
+/// Whether the type is f8E4M3FN or f8E5M2, which only products compute with.
 inline bool isFp8(mlir::Type element) {
   return llvm::isa<mlir::Float8E4M3FNType, mlir::Float8E5M2Type>(element);
 }
-/// What numbers of the type are computed and summed in: f32 for a low type, else the type itself.
+/// Returns the type in which numbers of type `element` are computed and summed: f32 for bf16 and f16, else
+/// `element`.
 inline mlir::Type wideElement(mlir::Type element) {
   return isLowPrecision(element) ? mlir::Float32Type::get(element.getContext()) : element;
 }
-/// False for a number that an integer type does not hold: a fraction, NaN, or one beyond its range; and for
-/// one that would become infinite in a float type.
+/// Whether the type can represent the number. False for integer types if the number is a fraction, NaN or out
+/// of range; false for float types if it would round to infinity.
 bool isHeldBy(mlir::Type element, double number);
-/// The number of a constant (nn.constant), if `value` is one.
+/// Returns the number of an nn.constant; none if `value` is something else.
 std::optional<double> constantValue(mlir::Value value);
 
 } // namespace trainc::nn

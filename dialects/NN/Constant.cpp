@@ -19,7 +19,7 @@ Inferred ConstantOp::inferTypes(Adaptor adaptor, InferError error) {
   return SmallVector<Type>{type};
 }
 
-/// Folding may make a NaN; people do by mistake only.
+/// Folding can produce NaN; in a model's text NaN is a mistake.
 LogicalResult ConstantOp::verify() {
   if (isa<DeferredType>(getResult().getType()) && getValue().isNaN())
     return emitOpError("expected a number, found NaN");

@@ -1,4 +1,4 @@
-// nn.convert: from one element type to another.
+// nn.convert: conversion between element types.
 #include "dialects/NN/Builders.h"
 #include "dialects/NN/Elementwise.h"
 
@@ -11,7 +11,8 @@ using namespace trainc::nn;
 
 using Inferred = FailureOr<SmallVector<Type>>;
 
-/// The nearest integer towards zero, 0 for NaN: arith has no number for what is out of range.
+/// Rounds towards zero, saturates at the integer range, and maps NaN to 0; arith's conversion is undefined
+/// out of range.
 static Value convertToInteger(OpBuilder &builder, const LaneContext &lanes, Value x, Type to) {
   unsigned width = to.getIntOrFloatBitWidth();
   Type from = getElementTypeOrSelf(x);
@@ -32,7 +33,7 @@ static Value convertToInteger(OpBuilder &builder, const LaneContext &lanes, Valu
   return select(tooLarge, largest, converted);
 }
 
-/// fp8 has no infinity that counts: what is beyond its largest number becomes that. NaN compares as false.
+/// fp8 saturates: numbers beyond its largest one become that number. NaN compares as false and is kept.
 static Value clampTo(OpBuilder &builder, const LaneContext &lanes, Value x, FloatType to) {
   const double largest = largestNumber(to);
   auto bound = [&](arith::CmpFPredicate beyond, double limit) {
@@ -45,7 +46,8 @@ static Value clampTo(OpBuilder &builder, const LaneContext &lanes, Value x, Floa
   return x;
 }
 
-/// Between fp8 and bf16 or f16 by f32, which holds all of them; so targets have casts from and to f32 alone.
+/// Converts between fp8 and bf16 or f16 through f32, which represents all of them. Targets need only casts
+/// from and to f32.
 static Value convertFp8(OpBuilder &builder, const LaneContext &lanes, Value x, FloatType to) {
   const Type f32 = builder.getF32Type();
   if (!getElementTypeOrSelf(x).isF32())
@@ -68,7 +70,7 @@ static Value convertFloat(OpBuilder &builder, const LaneContext &lanes, Value x,
     return arith::ExtFOp::create(builder, lanes.loc, result, x);
   if (from.getWidth() > cast<FloatType>(to).getWidth())
     return arith::TruncFOp::create(builder, lanes.loc, result, x);
-  // bf16 <-> f16 have no common cast; both fit f32.
+  // bf16 and f16 have no direct cast; f32 represents both.
   Value wide = arith::ExtFOp::create(builder, lanes.loc, lanes.type(builder.getF32Type()), x);
   return arith::TruncFOp::create(builder, lanes.loc, result, wide);
 }
@@ -121,7 +123,7 @@ OpFoldResult ConvertOp::fold(FoldAdaptor adaptor) {
   if (getX().getType() == getType())
     return getX();
   auto element = dyn_cast<FloatType>(getTo());
-  // The wider type holds the same numbers. Bounds of integers may be numbers of the wider type alone.
+  // The wider type represents the same numbers. Saturated integer bounds are exact in the wider type only.
   if (auto inner = getX().getDefiningOp<ConvertOp>(); inner && element && inner.isWidening()) {
     if (inner.getX().getType() == getType())
       return inner.getX();

@@ -1,4 +1,4 @@
-// What elementwise ops share: result types, indexing, and numbers of element types.
+// Helpers of elementwise ops: result types, indexing, and numbers of element types.
 #include "dialects/NN/Elementwise.h"
 #include "dialects/NN/Builders.h"
 
@@ -10,7 +10,7 @@ using namespace trainc::nn;
 
 using Inferred = FailureOr<SmallVector<Type>>;
 
-/// Numbers of fp8 are for products alone.
+/// Reports an error if `x` is an fp8 tensor; fp8 is for matrix products only.
 static LogicalResult refuseFp8(Value x, InferError error) {
   if (isFp8(tensorType(x).getElementType()))
     return error() << "does not compute with fp8 numbers, found " << x.getType() << "; use nn.convert";

@@ -1,5 +1,4 @@
-// What elementwise ops share: shorthand for building their scalar computations in arith and math, on scalars
-// or lanes.
+// Shorthand for the scalar computations of elementwise ops in arith and math, on scalars or lanes.
 #pragma once
 
 #include "dialects/NN/NN.h"
@@ -10,7 +9,7 @@
 
 namespace trainc::nn {
 
-/// Builds on values of one floating-point element type.
+/// Builds ops on values of one floating-point element type.
 struct Lanes {
   mlir::OpBuilder &builder;
   const LaneContext &context;
@@ -35,25 +34,26 @@ struct Lanes {
   }
   mlir::Value neg(mlir::Value x) const { return create<mlir::arith::NegFOp>(x); }
   mlir::Value exp(mlir::Value x) const { return create<mlir::math::ExpOp>(x); }
-  /// x / (1 + e^-y): an overflow of e^-y gives the limit, 0; NaN is kept.
+  /// Returns x / (1 + e^-y). If e^-y overflows, the result is the limit, 0. NaN is kept.
   mlir::Value timesSigmoid(mlir::Value x, mlir::Value y) const { return div(x, add(number(1), exp(neg(y)))); }
 };
 
-/// `x`, an integer (i1 counts as 0 and 1, wider ones are signed), as a number of type `to`.
+/// Converts the integer `x` to type `to`; i1 counts as 0 and 1, wider integers are signed.
 mlir::Value convertInt(mlir::OpBuilder &builder, const LaneContext &lanes, mlir::Value x, mlir::Type to);
 
-/// Operands `a` and `b` (named for messages) must have equal shapes; says which dimension differs.
+/// Reports an error that names the first differing dimension unless `a` and `b` have equal shapes. The names
+/// appear in the message.
 llvm::LogicalResult checkSameShape(llvm::StringRef nameA, mlir::Value a, llvm::StringRef nameB, mlir::Value b,
                                    InferError error);
 
-/// The same of their element types.
+/// Reports an error unless `a` and `b` have equal element types.
 llvm::LogicalResult checkSameElement(llvm::StringRef nameA, mlir::Value a, llvm::StringRef nameB,
                                      mlir::Value b, InferError error);
 
-/// The largest finite number of the type.
+/// Returns the largest finite number of the type.
 double largestNumber(mlir::FloatType type);
 
-/// The number that all elements of a constant are, if a double holds it exactly.
+/// Returns the number that all elements of a constant equal; none if a double cannot represent it.
 std::optional<double> splatNumber(mlir::Attribute attribute);
 
 } // namespace trainc::nn

@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace trainc;
 
-/// The files that a checkpoint writes itself.
+/// Names of the files that a checkpoint itself consists of.
 static constexpr StringRef kOwnFiles[] = {"model.safetensors", "optimizer.safetensors", "trainer_state.json"};
 
 ParseResult trainc::parseExport(AsmParser &parser, SMLoc loc, NamedAttrList &exports) {
@@ -28,22 +28,22 @@ void trainc::printExport(AsmPrinter &printer, NamedAttribute file) {
   printer << " " << file.getValue();
 }
 
-/// What file systems take.
+/// Maximum bytes of a file name in common file systems.
 static constexpr size_t kMaxFileName = 255;
 
-/// A name in the checkpoint's folder.
+/// Whether `file` is a valid name in the checkpoint folder.
 static bool isPlainFileName(StringRef file) {
   return isPlainText(file) && file.front() != '.' && !file.contains('/') && file.size() <= kMaxFileName;
 }
 
-/// A message quotes no name that is itself what is wrong with it.
+/// Quotes a file name for a message, unless the name cannot be printed or is too long.
 static std::string quoted(StringRef file) {
   if (!isPlainText(file))
     return file.empty() ? "\"\"" : "other bytes";
   return file.size() > kMaxFileName ? (Twine(file.size()) + " bytes").str() : ("\"" + file + "\"").str();
 }
 
-/// What JSON cannot say of an attribute, alone or inside; empty if nothing.
+/// Returns the part of an attribute that JSON cannot represent; empty if there is none.
 static std::string notJson(Attribute value) {
   std::string found;
   if (auto array = dyn_cast<ArrayAttr>(value)) {

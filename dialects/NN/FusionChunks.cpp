@@ -39,7 +39,7 @@ ParseResult ChunksOp::parse(OpAsmParser &parser, OperationState &state) {
   if (parser.parseInteger(count) || parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseInput) ||
       parser.parseArrow() || parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseResult))
     return failure();
-  // Arguments that stand for slices have the slices' types.
+  // Arguments that represent slices have the slices' types.
   for (auto [argument, dim] : llvm::zip(inputs.arguments, inputDims))
     argument.type = sliceType(argument.type, dim, count);
   Builder &builder = parser.getBuilder();
@@ -75,7 +75,7 @@ Type ChunksOp::sliceType(Type type, int64_t dim, int64_t count) {
   return tensor.clone(shape);
 }
 
-/// Dimensions that are split must exist and be cut evenly.
+/// Reports an error unless all split dimensions exist and are multiples of the count.
 static LogicalResult verifySplits(ChunksOp op, StringRef what, TypeRange types, ArrayRef<int64_t> dims) {
   if (types.size() != dims.size())
     return op.emitOpError("has ") << types.size() << " " << what << "s but " << dims.size()
@@ -124,7 +124,7 @@ LogicalResult ChunksOp::verify() {
                                     "carried input", carriedTypes(inputs, getInputDims()))));
 }
 
-/// The input whose last value a carried result is: both are in the same order.
+/// Carried results and carried inputs have the same order.
 int ChunksOp::getInPlaceOperand(unsigned result) {
   if (!isCarriedResult(result))
     return -1;
@@ -135,7 +135,7 @@ int ChunksOp::getInPlaceOperand(unsigned result) {
   llvm_unreachable("verified: as many carried inputs as results");
 }
 
-/// Whether `sum` is `start` and something added, and no sum between is used for anything else.
+/// Whether `sum` is `start` plus further addends, and no intermediate sum has another use.
 static bool isSumFrom(Value sum, Value start) {
   if (sum == start || !sum.hasOneUse())
     return sum == start;
@@ -146,7 +146,7 @@ static bool isSumFrom(Value sum, Value start) {
   return addend && isSumFrom(addend, start);
 }
 
-/// A carried value to which each iteration adds.
+/// A carried value can accumulate if each iteration adds to it.
 bool ChunksOp::canAccumulate(unsigned result) {
   const int input = getInPlaceOperand(result);
   if (input < 0)

@@ -1,4 +1,4 @@
-// nn.kernel: syntax and verification of its frame; FusionPatterns.cpp has the rules of patterns.
+// nn.kernel: syntax and verification of its frame. FusionPatterns.cpp has the rules of patterns.
 #include "dialects/NN/FusionSyntax.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -10,7 +10,7 @@ using namespace trainc::nn;
 //   %r:2 = nn.kernel 128 x 768 (%a = %x : tensor<128x768xf32>, %b = %y : tensor<768xf32> at <*128, 768>,
 //   %t = %z : tensor<50x768xf32> table) -> (tensor<128x768xf32>, tensor<128xf32>) { ... }
 
-/// `at <...>`, `table`, or nothing for the identity.
+/// Parses `at <...>`, `table`, or nothing for the identity.
 static ParseResult parsePattern(OpAsmParser &parser, int64_t positions,
                                 SmallVectorImpl<Attribute> &patterns) {
   Attribute pattern = RepeatPatternAttr::get(parser.getContext(), RepeatPattern::identity(positions));

@@ -1,5 +1,4 @@
-// Which element of each value a kernel means at a row and column: the attribute, and the rules that patterns
-// of operands and results follow.
+// Patterns of a kernel's values: the attribute, and the rules that patterns of operands and results follow.
 #include "dialects/NN/Builders.h"
 #include "dialects/NN/NN.h"
 
@@ -95,7 +94,7 @@ static RepeatPatternAttr spelled(MLIRContext *context, const RepeatPattern &patt
   return RepeatPatternAttr::get(context, pattern);
 }
 
-/// How a reduction's result repeats over what it reduces.
+/// Returns the pattern of a reduction's result over its operand.
 static RepeatPattern overReduced(ReduceOp reduce) {
   ArrayRef<int64_t> shape = shapeOf(reduce.getX());
   SmallVector<bool> kept(shape.size(), true);
@@ -109,7 +108,7 @@ static RepeatPattern overReduced(ReduceOp reduce) {
 
 namespace {
 
-/// Checks each op against the patterns of its operands and its result.
+/// Verifies each op of a kernel against the patterns of its operands and its result.
 class PatternRules {
 public:
   explicit PatternRules(KernelOp kernel)
@@ -118,7 +117,7 @@ public:
   LogicalResult check();
 
 private:
-  /// `report` begins an error about the value.
+  /// Verifies one value; `report` starts an error about it.
   LogicalResult checkValue(Value value, llvm::function_ref<InFlightDiagnostic()> report);
   LogicalResult checkOp(Operation *op);
   LogicalResult checkElementwise(Operation *op);
@@ -134,7 +133,7 @@ private:
 
   KernelOp kernel;
   int64_t rows, columns;
-  llvm::SmallDenseSet<Value> overRows; ///< reductions over rows
+  llvm::SmallDenseSet<Value> overRows; ///< results of reductions over rows
 };
 
 } // namespace
@@ -204,7 +203,7 @@ LogicalResult PatternRules::checkOp(Operation *op) {
   return checkElementwise(op);
 }
 
-/// Scalars may key an op, such as a seed.
+/// Scalar operands, such as a seed, may have any pattern.
 LogicalResult PatternRules::checkElementwise(Operation *op) {
   for (Value operand : op->getOperands())
     if (countOf(operand) != 1 && kernel.patternOf(operand) != kernel.patternOf(op->getResult(0)))
@@ -212,7 +211,7 @@ LogicalResult PatternRules::checkElementwise(Operation *op) {
   return success();
 }
 
-/// `smaller` repeats over `larger` by `repeats`.
+/// Verifies that the pattern of `smaller` is that of `larger` composed with `repeats`.
 LogicalResult PatternRules::checkSource(Operation *op, Value smaller, Value larger,
                                         const RepeatPattern &repeats) {
   if (kernel.patternOf(larger).compose(repeats) != kernel.patternOf(smaller))
@@ -225,7 +224,7 @@ LogicalResult PatternRules::checkReduce(ReduceOp reduce) {
   if (failed(checkSource(reduce, to, from, overReduced(reduce))))
     return failure();
   const RepeatPattern::Parts source = parts(from), result = parts(to);
-  if (source.rows == result.rows) // over columns, or over nothing
+  if (source.rows == result.rows) // a reduction over columns, or over nothing
     return success();
   if (!source.rows.isIdentity() || !result.rows.isScalar())
     return reduce.emitOpError("reduces only some of the dimensions that make up the rows");

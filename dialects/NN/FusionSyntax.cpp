@@ -1,4 +1,4 @@
-// Syntax and checks that nn.kernel and nn.chunks share.
+// Syntax and checks shared by nn.kernel and nn.chunks.
 #include "dialects/NN/FusionSyntax.h"
 
 using namespace mlir;

@@ -16,7 +16,7 @@ static LogicalResult checkTable(Value table, Value ids, InferError error) {
   return success();
 }
 
-/// The type of one row of the table per id.
+/// Returns the type of one table row per id.
 static RankedTensorType rowsType(Value table, Value ids) {
   SmallVector<int64_t> shape(shapeOf(ids));
   shape.push_back(shapeOf(table)[1]);
@@ -51,7 +51,7 @@ IndexingRule GatherOp::getIndexingRule() {
   return {{{-1, column}, ids}, {result}};
 }
 
-/// Ids may be split, as partial sums, only where the table starts from zeros.
+/// Ids can be partitioned, giving partial sums, only if the table is zero.
 IndexingRule ScatterAddOp::getIndexingRule() {
   auto ids = llvm::to_vector(llvm::seq<int>(0, shapeOf(getIds()).size()));
   int column = ids.size();
@@ -71,7 +71,7 @@ std::optional<IndexLimit> GatherOp::getIndexLimit(unsigned operand) {
 void GatherOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, MutableArrayRef<Value> out) {
   TensorBuilder build(builder, getLoc());
   RankedTensorType table = tensorType(getTable());
-  // A row that is read often would lose what is added late.
+  // Sums are f32: in bf16 or f16, updates of a row that is read often would be rounded away.
   Type sum = wideElement(table.getElementType());
   Value rows = build.create<ScatterAddOp>(build.zero(table.clone(sum)), getIds(), g[0]).getResult();
   out[0] = build.convert(rows, table.getElementType());

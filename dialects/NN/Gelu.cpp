@@ -13,10 +13,10 @@ using namespace trainc::nn;
 using Inferred = FailureOr<SmallVector<Type>>;
 using Cotangents = MutableArrayRef<Value>;
 
-/// a = x (kLinear + kCubic x^2).
+/// Coefficients of a = x (kLinear + kCubic x^2).
 static const double kLinear = 2 * std::sqrt(2 / std::numbers::pi), kCubic = kLinear * 0.044715;
 
-/// The normal distribution's density is this times e^(-x^2/2).
+/// Factor of e^(-x^2/2) in the density of the normal distribution.
 static constexpr double kDensity = std::numbers::inv_sqrtpi / std::numbers::sqrt2;
 
 // --- nn.gelu ---
@@ -50,7 +50,7 @@ Inferred GeluGradOp::inferTypes(Adaptor op, InferError error) {
   return types;
 }
 
-/// Phi(x) + x phi(x), with the normal distribution's Phi and density phi.
+/// Returns Phi(x) + x phi(x), where Phi and phi are the normal distribution and its density.
 static Value exactSlope(const Lanes &build, Value x) {
   Value erf = build.create<math::ErfOp>(build.mul(x, 1 / std::numbers::sqrt2));
   Value distribution = build.mul(build.add(erf, build.number(1)), 0.5);
@@ -58,7 +58,7 @@ static Value exactSlope(const Lanes &build, Value x) {
   return build.add(distribution, build.mul(x, build.mul(bell, kDensity)));
 }
 
-/// s + x a' s (1 - s), with s = sigmoid(a).
+/// Returns s + x a' s (1 - s), where s = sigmoid(a).
 static Value tanhSlope(const Lanes &build, Value x) {
   Value squared = build.mul(x, x);
   Value argument = build.mul(x, build.add(build.mul(squared, kCubic), build.number(kLinear)));
@@ -81,14 +81,14 @@ std::optional<EpilogueStep> GeluGradOp::getEpilogueStep(unsigned operand) {
                       getApproximate() ? Activation::gelu_tanh_gradient : Activation::gelu_gradient, getX()};
 }
 
-/// The slope's slope: phi(x) (2 - x^2).
+/// Returns the second derivative, phi(x) (2 - x^2).
 static Value exactCurvature(TensorBuilder &build, Value x) {
   Value squared = build.square(x);
   Value density = build.mul(build.exp(build.mul(squared, -0.5)), kDensity);
   return build.mul(density, build.sub(2, squared));
 }
 
-/// s (1 - s) (2 a' + x a'' + x a'^2 (1 - 2 s)).
+/// Returns the second derivative, s (1 - s) (2 a' + x a'' + x a'^2 (1 - 2 s)).
 static Value tanhCurvature(TensorBuilder &build, Value x) {
   Value squared = build.square(x);
   Value argument = build.mul(x, build.add(build.mul(squared, kCubic), kLinear));

@@ -1,4 +1,4 @@
-// Layers, which are a parameter or have some: nn.parameter, nn.use, nn.dropout, nn.linear, nn.embedding,
+// Layers that are or have parameters: nn.parameter, nn.use, nn.dropout, nn.linear, nn.embedding,
 // nn.layer_norm and nn.rms_norm.
 #include "dialects/NN/Builders.h"
 #include "dialects/NN/Syntax.h"
@@ -9,22 +9,22 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::nn;
 
-/// What `init` says, or else `kind` with the number `a`.
+/// Returns the initialiser `init`, or `kind` with the number `a` if `init` is absent.
 static Initializer initializer(InitAttr init, StringRef kind, double a = 0) {
   if (!init)
     return {kind, a};
   return {init.getKind(), init.getA().getValueAsDouble(), init.getB().getValueAsDouble()};
 }
 
-/// Checks that a layer's input is a float tensor of at least `rank` dimensions; else an error at the layer.
+/// Reports an error at the layer unless `x` is a float tensor of at least `rank` dimensions.
 static LogicalResult checkFloatInput(Operation *op, Value x, int64_t rank) {
   if (tensorType(x).getRank() >= rank && isa<FloatType>(tensorType(x).getElementType()))
     return success();
   return op->emitOpError("needs a float input of at least ") << rank << " dimensions, found " << x.getType();
 }
 
-/// y plus a bias along the last dimension, `layer.bias`, which starts from zeros; y itself where the layer
-/// has `none`.
+/// Adds the parameter `layer.bias` along the last dimension; it is initialised to zeros. Returns y unchanged
+/// if `none`.
 static FailureOr<SmallVector<Value>> addBias(TensorBuilder &b, Value y, StringRef layer, bool none,
                                              LayerScope &scope) {
   if (none)
@@ -98,7 +98,7 @@ LogicalResult LinearOp::verify() {
   return success();
 }
 
-/// The weight, [in, out] or [out, in]; checked where it is another layer's.
+/// Returns the weight, [in, out] or [out, in]. The shape of a tied weight is checked.
 static Value linearWeight(LinearOp op, RankedTensorType x, LayerScope &scope) {
   int64_t in = x.getShape().back();
   if (!op.getTied()) {
@@ -171,7 +171,8 @@ FailureOr<SmallVector<Value>> EmbeddingOp::expand(OpBuilder &builder, ValueRange
 
 // --- nn.layer_norm and nn.rms_norm ---
 
-/// x times a scale along the last dimension, `name.weight`, which starts from ones; null after an error.
+/// Multiplies x by the parameter `name.weight` along the last dimension; it is initialised to ones. Returns
+/// null after an error.
 static Value scaleRows(TensorBuilder &b, Value x, StringRef name, LayerScope &scope) {
   Value weight = scope.declareParameter(joinPath(name, "weight"), typeLike(x, {shapeOf(x).back()}), {"ones"});
   return weight ? b.mul(x, b.broadcastTo(weight, shapeOf(x))) : Value();

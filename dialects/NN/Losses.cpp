@@ -57,7 +57,7 @@ std::optional<IndexLimit> CrossEntropyOp::getIndexLimit(unsigned operand) {
 
 namespace {
 
-/// The pieces of which forward and gradient are made.
+/// Builds the common terms of the loss and its gradient.
 struct Parts {
   TensorBuilder b;
   CrossEntropyOp op;
@@ -65,7 +65,7 @@ struct Parts {
   double smoothing = op.getSmoothing().convertToDouble();
   double classes = double(shapeOf(logits).back());
 
-  /// x where a target counts, else 0; x is [...].
+  /// Returns x for targets that count, 0 for others; x is [...].
   Value whereCounted(Value x) {
     Value zero = b.constantLike(x, 0), none = b.constantLike(labels, -1);
     Value ignored = b.compare(Predicate::eq, labels, b.constantLike(labels, double(int64_t(op.getIgnore()))));
@@ -74,30 +74,30 @@ struct Parts {
     return b.select(b.compare(Predicate::gt, label, none), b.select(small, x, zero), zero);
   }
 
-  /// Where class equals label, [..., classes] of i1.
+  /// Returns whether class equals label, i1 of shape [..., classes].
   Value isLabel() {
     auto type = RankedTensorType::get(shapeOf(logits), tensorType(labels).getElementType());
     Value index = b.create<IotaOp>(type.getRank() - 1, type);
     return b.compare(Predicate::eq, index, overRow(b, labels, index));
   }
 
-  /// x at the label, [...] from [..., classes]; 0 where no class is the label.
+  /// Returns x at the label, [...] from [..., classes]; 0 if the label is no class.
   Value pick(Value x) { return rowSum(b, b.select(isLabel(), x, b.constantLike(x, 0))); }
 
   Value weightsOverRows() { return b.broadcastTo(weights, shapeOf(logits)); }
 
-  /// The weight of each target's own class, [...].
+  /// Returns the weight of each target's label, [...].
   Value labelWeight() { return pick(weightsOverRows()); }
 
-  /// x [...] times the sum of the weights of all classes.
+  /// Returns x [...] times the sum of all class weights.
   Value timesWeightSum(Value x) {
     return weights ? b.mul(x, b.broadcastTo(b.sum(weights, {0}), shapeOf(x))) : b.mul(x, classes);
   }
 
-  /// x [..., classes] times the weight of each class.
+  /// Returns x [..., classes] times the weight of each class.
   Value timesWeights(Value x) { return weights ? b.mul(x, weightsOverRows()) : x; }
 
-  /// e^(x - lse)
+  /// Returns e^(x - lse).
   Value probabilities(Value lse) { return b.exp(b.sub(logits, overRow(b, lse, logits))); }
 
   Value logSumExp();
@@ -110,7 +110,7 @@ Value Parts::logSumExp() {
   return b.add(largest, b.create<LogOp>(rowSum(b, probabilities(largest))));
 }
 
-/// (1-s) w[label] (lse - x[label]) + s/classes sum_c w[c] (lse - x[c]), where the target counts.
+/// Returns (1-s) w[label] (lse - x[label]) + s/classes sum_c w[c] (lse - x[c]) for targets that count.
 Value Parts::loss(Value lse) {
   Value nll = b.sub(lse, pick(logits));
   if (weights)
@@ -122,8 +122,8 @@ Value Parts::loss(Value lse) {
   return whereCounted(nll);
 }
 
-/// dnll (p (sum of t) - t), with p = e^(x - lse) and the target distribution t[c] = (1-s) w[label] [c =
-/// label] + s/classes w[c], where the target counts.
+/// Returns dnll (p (sum of t) - t) for targets that count, where p = e^(x - lse) and the target distribution
+/// is t[c] = (1-s) w[label] [c = label] + s/classes w[c].
 Value Parts::gradient(Value lse, Value dnll) {
   Value counted = whereCounted(dnll), zero = b.constantLike(logits, 0);
   Value atLabel = weights ? b.mul(counted, labelWeight()) : counted;
@@ -147,12 +147,12 @@ SmallVector<Value> CrossEntropyOp::decompose(OpBuilder &builder) {
   return {parts.loss(lse), lse};
 }
 
-/// The weights stand in the loss's denominator as well, which no cotangent passes through.
+/// The weights also occur in the loss's denominator, which has no gradient.
 bool CrossEntropyOp::isConstantOperand(unsigned operand) {
   return operand > getLabelsMutable().getOperandNumber();
 }
 
-/// From logits, labels and lse; the weights are constants.
+/// The gradient depends on logits, labels and lse; the weights are constants.
 void CrossEntropyOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultCotangents, ArrayRef<bool> needed,
                               MutableArrayRef<Value> operandCotangents) {
   if (!needed[0])
@@ -191,7 +191,7 @@ SmallVector<Value> MseOp::decompose(OpBuilder &builder) {
   return {b.square(b.sub(getX(), getY()))};
 }
 
-/// 2 (x - y), and its negative.
+/// The cotangents are 2 (x - y) and its negative.
 void MseOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultCotangents, ArrayRef<bool> needed,
                      MutableArrayRef<Value> operandCotangents) {
   TensorBuilder b(builder, getLoc());

@@ -9,7 +9,7 @@ using Inferred = FailureOr<SmallVector<Type>>;
 
 namespace {
 
-/// A side's matrix as it takes part in the product: after transposition.
+/// Shape of one side of the product after transposition.
 struct Matrix {
   int64_t rows, columns;
   ArrayRef<int64_t> batch;
@@ -36,7 +36,7 @@ template <typename Adaptor> static LogicalResult checkOperands(Adaptor op, Infer
   return success();
 }
 
-/// The type of a product of such elements, with or without an epilogue.
+/// Returns the type of a product with this element type, with or without an epilogue.
 template <typename Adaptor>
 static FailureOr<RankedTensorType> productType(Adaptor op, Type element, InferError error) {
   Matrix lhs = matrixOf(op.getLhs(), op.getTransposeLhs()), rhs = matrixOf(op.getRhs(), op.getTransposeRhs());
@@ -60,7 +60,7 @@ static FailureOr<RankedTensorType> productType(Adaptor op, Type element, InferEr
   return result;
 }
 
-/// The element type of the result: that of the factors, or f32 where those are shorter; of fp8 what it says.
+/// Returns the result's element type: the factors' type, or `to`. fp8 factors require `to`.
 template <typename Adaptor> static FailureOr<Type> resultElement(Adaptor op, InferError error) {
   Type factors = tensorType(op.getLhs()).getElementType();
   if (nn::isFp8(factors)) {
@@ -75,7 +75,7 @@ template <typename Adaptor> static FailureOr<Type> resultElement(Adaptor op, Inf
                  << "; expected `to f32` with factors of bf16 or f16 alone";
 }
 
-/// Scales stand with factors of fp8, and with no others.
+/// Reports an error unless scales are given exactly for fp8 factors.
 static LogicalResult checkScales(MatmulOp::Adaptor op, InferError error) {
   const auto scalar = RankedTensorType::get({}, Float32Type::get(op.getLhs().getContext()));
   const bool isScaled = hasFp8(op.getLhs());
@@ -88,7 +88,8 @@ static LogicalResult checkScales(MatmulOp::Adaptor op, InferError error) {
   return success();
 }
 
-/// What tensor cores take: the summed dimension in rows of both factors, and rows of whole 16 bytes.
+/// Layout that tensor cores require of fp8: the summed dimension is contiguous in both factors, and rows are
+/// multiples of 16 bytes.
 static LogicalResult checkFp8Layout(MatmulOp::Adaptor op, InferError error) {
   if (!hasFp8(op.getLhs()))
     return success();
@@ -118,8 +119,8 @@ Inferred MatmulOp::inferTypes(Adaptor op, InferError error) {
   return SmallVector<Type>{*result};
 }
 
-/// Labels: the leading dimensions first, then m, k, n. What is summed stays whole where something is added to
-/// the sum.
+/// Labels are the leading dimensions, then m, k, n. The summed dimension cannot be partitioned if the product
+/// accumulates.
 IndexingRule MatmulOp::getIndexingRule() {
   int batch = shapeOf(getLhs()).size() - 2, m = batch, k = batch + 1, n = batch + 2;
   int summed = getAccumulate() ? -1 : k;
@@ -138,7 +139,7 @@ IndexingRule MatmulOp::getIndexingRule() {
   rule.results.push_back(labels(product, m, n, false));
   if (getAccumulate())
     rule.operands.push_back(rule.results.front());
-  rule.operands.resize(getNumOperands()); // scales have no dimension
+  rule.operands.resize(getNumOperands()); // scales are scalars
   return rule;
 }
 
@@ -171,7 +172,7 @@ bool MatmulOp::roundSums(Type type) {
 
 // --- fp8 ---
 
-/// Weights' gradients sum over a batch, whose matrices' rows then lie in one matrix.
+/// Gradients of weights sum over a batch; the rows of its matrices are joined to one matrix.
 SmallVector<unsigned> MatmulOp::getFp8Operands() {
   const GemmShape gemm = getGemmShape();
   const Type low = tensorType(getLhs()).getElementType();
@@ -181,7 +182,7 @@ SmallVector<unsigned> MatmulOp::getFp8Operands() {
   return fits ? SmallVector<unsigned>{0, 1} : SmallVector<unsigned>();
 }
 
-/// The rows of all matrices as one matrix.
+/// Reshapes a batch of matrices to one matrix with all rows.
 static Value joinRows(TensorBuilder &build, Value x) {
   const int64_t columns = shapeOf(x).back();
   return build.reshape(x, {tensorType(x).getNumElements() / columns, columns});
@@ -220,8 +221,8 @@ void MatmulOp::setAddend(unsigned, Value addend) { getAccumulateMutable().assign
 
 // --- Sizes and strides ---
 
-/// One (batched) product: leading dimensions are folded into m (or k) where the layout allows, else they are
-/// a batch.
+/// Returns the sizes of one (batched) product. Leading dimensions are folded into m (or k) where the layout
+/// allows, else they become the batch.
 template <typename Op> static GemmShape gemmShape(Op op) {
   auto lhs = cast<RankedTensorType>(op.getLhs().getType()),
        rhs = cast<RankedTensorType>(op.getRhs().getType());
@@ -240,7 +241,7 @@ template <typename Op> static GemmShape gemmShape(Op op) {
   gemm.ldc = gemm.n;
   bool sharedRhs = rhs.getRank() == 2;
   if (op.getReduceBatch() && transposeA && !transposeB) {
-    gemm.k *= gemm.batch; // [b, t, k]^T [b, t, n]: the rows of all matrices lie one below the other
+    gemm.k *= gemm.batch; // [b, t, k]^T [b, t, n]: the rows of all matrices are contiguous
     gemm.batch = 1;
   } else if (sharedRhs && !transposeA && !op.getReduceBatch()) {
     gemm.m *= gemm.batch;
@@ -255,7 +256,7 @@ template <typename Op> static GemmShape gemmShape(Op op) {
 GemmShape MatmulOp::getGemmShape() { return gemmShape(*this); }
 GemmShape ProductOp::getGemmShape() { return gemmShape(*this); }
 
-/// Behind products of fp8 a kernel goes over the result anyway, to convert it and to find its largest number.
+/// fp8 products have no epilogue: a kernel that converts the result and finds its maximum follows anyway.
 Operation *MatmulOp::buildWithEpilogue(OpBuilder &builder, const ProductSteps<Value> &steps) {
   if (getLhsScale())
     return nullptr;
@@ -267,8 +268,7 @@ Operation *MatmulOp::buildWithEpilogue(OpBuilder &builder, const ProductSteps<Va
 
 // --- nn.product ---
 
-/// What is added, or read beside the product: of the result's type, and where the activation has a use for
-/// it.
+/// Reports an error unless bias, auxiliary and activation match in type and in kind.
 static LogicalResult checkSteps(ProductOp::Adaptor op, RankedTensorType result, InferError error) {
   const Activation activation = op.getActivation();
   const auto row = RankedTensorType::get(result.getShape().take_back(1), result.getElementType());
@@ -288,7 +288,7 @@ static LogicalResult checkSteps(ProductOp::Adaptor op, RankedTensorType result, 
   return success();
 }
 
-/// Those that plans have (runtime/plan/verify_library_calls.cpp).
+/// Reports an error unless plans support the side sum (runtime/plan/verify_library_calls.cpp).
 static LogicalResult checkSideSum(ProductOp::Adaptor op, const GemmShape &gemm, InferError error) {
   const bool isPlain = op.getActivation() == Activation::none && !op.getBias();
   const bool fits =
@@ -325,7 +325,7 @@ Inferred ProductOp::inferTypes(Adaptor op, InferError error) {
 int64_t ProductOp::getFlops() { return productFlops(*this); }
 KernelClass ProductOp::getKernelClass() { return KernelClass::Gemm; }
 
-/// What it adds to lies where its result does.
+/// The accumulated operand is updated in place.
 int ProductOp::getInPlaceOperand(unsigned result) { return result == 0 && getAccumulate() ? 2 : -1; }
 
 GemmEpilogue ProductOp::getGemmEpilogue() {
@@ -341,8 +341,8 @@ GemmEpilogue ProductOp::getGemmEpilogue() {
 
 // --- Gradient ---
 
-/// op(lhs) = g op(rhs)^T, for every matrix of the batch. Where lhs enters transposed, its cotangent is
-/// op(rhs) g^T, unless one of the factors lacks the batch and must stand on the right.
+/// op(lhs) = g op(rhs)^T for every matrix of the batch. If lhs is transposed, its cotangent is op(rhs) g^T,
+/// unless a factor has no batch and must be on the right.
 static Value buildLhsVjp(TensorBuilder &build, MatmulOp op, Value g) {
   bool rhsTransposed = op.getTransposeRhs(), sharedRhs = shapeOf(op.getRhs()).size() == 2;
   if (op.getReduceBatch()) {
@@ -355,7 +355,7 @@ static Value buildLhsVjp(TensorBuilder &build, MatmulOp op, Value g) {
   return op.getTransposeLhs() ? build.transposeLast(plain) : plain;
 }
 
-/// op(rhs) = op(lhs)^T g, summed over the batch where all matrices share rhs; transposed, g^T op(lhs).
+/// op(rhs) = op(lhs)^T g, summed over the batch if all matrices share rhs; transposed, g^T op(lhs).
 static Value buildRhsVjp(TensorBuilder &build, MatmulOp op, Value g) {
   bool lhsTransposed = op.getTransposeLhs();
   if (op.getReduceBatch()) {
@@ -387,7 +387,7 @@ void MatmulOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool> ne
 
 // --- Simplifications ---
 
-/// What `operand` transposes in its last two dimensions alone, or null.
+/// Returns the operand of a transpose that swaps only the last two dimensions, or null.
 static Value transposedLast(Value operand) {
   auto transpose = operand.getDefiningOp<TransposeOp>();
   if (!transpose || isa<DeferredType>(operand.getType()))
@@ -400,7 +400,7 @@ static Value transposedLast(Value operand) {
              : Value();
 }
 
-/// The library transposes on the way, but for factors of fp8.
+/// Folds transposes into the product, except for fp8 factors.
 LogicalResult MatmulOp::canonicalize(MatmulOp op, PatternRewriter &rewriter) {
   if (op.getLhsScale())
     return failure();

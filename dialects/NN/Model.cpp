@@ -10,7 +10,7 @@ using namespace trainc::nn;
 
 thread_local int ModelTextScope::depth = 0;
 
-/// Parses `@name(%a: type, ...)`; region arguments are deferred, the spelled types go into `argument_types`.
+/// Parses `@name(%a: type, ...)`. Region arguments are deferred; their spelled types become `argument_types`.
 static ParseResult parseBorder(OpAsmParser &parser, OperationState &state,
                                SmallVectorImpl<OpAsmParser::Argument> &arguments) {
   StringAttr name;
@@ -125,7 +125,7 @@ void ModelOp::print(OpAsmPrinter &printer) {
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
 
-/// A column's open dimensions are the batch, which comes first, and the sequence length.
+/// Open dimensions of a column are the batch, which comes first, and the sequence length.
 static LogicalResult verifyColumn(ModelOp model, StringRef column, RankedTensorType type) {
   if (type.getRank() == 0 || !type.isDynamicDim(0))
     return model.emitOpError("column '")
@@ -157,7 +157,7 @@ LogicalResult ModelOp::verify() {
   return success();
 }
 
-/// Columns keep their names through printing and parsing.
+/// Names of columns survive printing and parsing.
 void ModelOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {
   for (auto [argument, column] : llvm::zip(region.getArguments(), getColumns().getAsValueRange<StringAttr>()))
     setName(argument, column);
@@ -187,7 +187,7 @@ LogicalResult LossOp::verify() {
 // %y = nn.apply @mlp "mlp" (%x)
 // %h = nn.repeat @layer "h" times 12 (%x)
 
-/// Parses `(%a, %b)`; there are as many results as names on the left.
+/// Parses `(%a, %b)`; the number of results is the number of names on the left.
 static ParseResult parseValues(OpAsmParser &parser, OperationState &state) {
   SmallVector<OpAsmParser::UnresolvedOperand> inputs;
   Type deferred = DeferredType::get(parser.getContext());
@@ -229,7 +229,8 @@ void RepeatOp::print(OpAsmPrinter &printer) {
   printer.printOptionalAttrDict((*this)->getAttrs(), {"block", "scope", "times"});
 }
 
-/// The block a use names, if it exists and fits the counts of values; else an error.
+/// Returns the block that an op uses. Fails with an error unless it exists and its numbers of arguments and
+/// results match.
 static FailureOr<BlockOp> findBlock(Operation *op, FlatSymbolRefAttr name, SymbolTableCollection &symbols) {
   auto block = symbols.lookupNearestSymbolFrom<BlockOp>(op, name);
   if (!block)

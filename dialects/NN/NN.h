@@ -24,7 +24,8 @@
 
 namespace trainc::nn {
 
-/// While one lives, its thread parses the body of a block or a model, where every value is deferred.
+/// Marks its lifetime as parsing of a block's or model's body, in which every value is deferred. The mark is
+/// per thread.
 class ModelTextScope {
 public:
   ModelTextScope() { ++depth; }
@@ -38,17 +39,17 @@ private:
   static thread_local int depth;
 };
 
-/// Elements of a chunk, by whose numbers nn.stochastic_round counts.
+/// Number of elements that share a chunk number in nn.stochastic_round.
 constexpr int64_t kDrawnChunk = 256;
 
 /// Reports a type error at the op being inferred; converts to failure().
 using InferError = llvm::function_ref<mlir::InFlightDiagnostic()>;
 
-/// Sizes that a plan can hold: each between 1 and 2^31 - 1, and no more than 2^44 elements; else an error.
+/// Fails with an error unless each size is between 1 and 2^31 - 1, and their product at most 2^44.
 llvm::LogicalResult checkSizes(llvm::ArrayRef<int64_t> shape, InferError error);
 
-/// The adaptor with absent attributes at their defaults, which the parser fills in only after inferring
-/// types.
+/// Returns the adaptor with defaults for absent attributes. The parser fills in defaults only after type
+/// inference.
 template <typename Op>
 typename Op::Adaptor withDefaults(mlir::MLIRContext *context, typename Op::Adaptor adaptor) {
   typename Op::Adaptor::Properties properties = adaptor.getProperties();
@@ -56,8 +57,8 @@ typename Op::Adaptor withDefaults(mlir::MLIRContext *context, typename Op::Adapt
   return {adaptor.getOperands(), adaptor.getAttributes(), properties};
 }
 
-/// Shared body of every tensor op's inferReturnTypes: deferred operands make deferred results, else
-/// `Op::inferTypes` decides.
+/// Implements inferReturnTypes of tensor ops. If an operand is deferred, the results are deferred; otherwise
+/// calls `Op::inferTypes`.
 template <typename Op>
 llvm::LogicalResult inferOrDefer(mlir::MLIRContext *context, std::optional<mlir::Location> location,
                                  typename Op::Adaptor adaptor, llvm::SmallVectorImpl<mlir::Type> &types) {
@@ -77,15 +78,15 @@ llvm::LogicalResult inferOrDefer(mlir::MLIRContext *context, std::optional<mlir:
   return mlir::success();
 }
 
-/// Result type of an elementwise op of one floating-point operand.
+/// Infers the result type of an elementwise op with one floating-point operand.
 llvm::FailureOr<llvm::SmallVector<mlir::Type>> inferUnary(mlir::Value x, InferError error);
-/// Result type of arithmetic on two operands of one type, which is not i1.
+/// Infers the result type of arithmetic on two operands of one type, which is not i1.
 llvm::FailureOr<llvm::SmallVector<mlir::Type>> inferArithmetic(mlir::Value lhs, mlir::Value rhs,
                                                                InferError error);
-/// Result type of an elementwise op of two operands of one type.
+/// Infers the result type of an elementwise op with two operands of one type.
 llvm::FailureOr<llvm::SmallVector<mlir::Type>> inferBinary(mlir::Value lhs, mlir::Value rhs,
                                                            InferError error);
-/// The indexing rule of an elementwise op: dimension i of every operand is dimension i of the result.
+/// Returns the indexing rule of an elementwise op: dimension i of every operand is dimension i of the result.
 IndexingRule elementwiseIndexing(mlir::Operation *op);
 
 } // namespace trainc::nn

@@ -18,15 +18,15 @@ def NN_Dialect : Dialect {
   let summary = "Tensor math of models on logical shapes";
   let description = [{
     Models are written in this dialect (phase `model`): blocks, layers that declare parameters where they are used, and
-    tensor ops. There, values have the type `!nn.deferred`, which is never spelled: shapes stand at block borders, and
-    all types are inferred once batch and length are bound. From the phase `step` on every value is a static
-    `tensor`, layers are expanded, and only tensor ops remain.
+    tensor ops. Values have the type `!nn.deferred`, which is never spelled. Shapes are given for arguments of blocks and models, and all
+    other types are inferred when batch and length are bound. From the phase `step` on, every value is a static `tensor`, layers are
+    expanded, and only tensor ops remain.
   }];
   let useDefaultTypePrinterParser = 1;
   let hasConstantMaterializer = 1;
   let useDefaultAttributePrinterParser = 1;
   let extraClassDeclaration = [{
-    /// Refuses an op that the dialect does not have, with the nearest name.
+    /// Reports an unknown op of the dialect, with the closest name.
     std::optional<ParseOpHook> getParseOperationHook(::llvm::StringRef opName) const override;
   }];
 }
@@ -41,10 +41,10 @@ def NN_Deferred : NN_Type<"Deferred", "deferred"> {
 
 def NN_Tensor : AnyTypeOf<[AnyRankedTensor, NN_Deferred], "tensor">;
 
-// An op of the dialect. Where an operand type is deferred, so are the results.
+// An op of the dialect. If an operand is deferred, so are the results.
 class NN_Op<string mnemonic, list<Trait> traits = []> : Op<NN_Dialect, mnemonic, traits>;
 
-// A pure op on tensors whose result types follow from operands and attributes. Its class declares
+// A pure op on tensors whose result types are inferred from operands and attributes. Its class declares
 //   static FailureOr<SmallVector<Type>> inferTypes(Adaptor, InferError)
 //   static size_t resultCount(Adaptor)   (1 unless overridden)
 class NN_TensorOp<string mnemonic, list<Trait> traits = []>

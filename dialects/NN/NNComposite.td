@@ -1,4 +1,4 @@
-// Composite ops: each is replaced by primitive ops before fusion, and has a gradient of its own that saves little.
+// Composite ops. Each is replaced by primitive ops before fusion, and has its own gradient, which keeps few activations.
 
 #ifndef TRAINC_NN_COMPOSITE
 #define TRAINC_NN_COMPOSITE
@@ -37,11 +37,11 @@ def NN_SoftmaxOp : NN_CompositeOp<"softmax"> {
 }
 
 def NN_RopeOp : NN_CompositeOp<"rope"> {
-  let summary = "rotary position embedding (Su et al. 2021) of heads that lie side by side in the last dimension";
+  let summary = "rotary position embedding (Su et al. 2021) of the heads in the last dimension";
   let description = [{
     x is [batch, t, heads*d], `positions` i32 [batch, t] or [t]. Each head's halves (x1, x2) become
-    (x1 cos a - x2 sin a, x2 cos a + x1 sin a). Here a = position * theta^(-2i/d). That is the layout of Hugging Face's Llama.
-    `inverse` rotates back (the gradient).
+    (x1 cos a - x2 sin a, x2 cos a + x1 sin a). Here a = position * theta^(-2i/d). This is the layout of Hugging Face's Llama. `inverse`
+    rotates by -a (the gradient).
   }];
   let arguments = (ins NN_Tensor:$x, NN_Tensor:$positions, I64Attr:$heads, F64Attr:$theta, UnitAttr:$inverse);
   let results = (outs NN_Tensor:$result);
@@ -55,15 +55,15 @@ def NN_PositionsOp : NN_TensorOp<"positions", [DeclareOpInterfaceMethods<Decompo
                                                DeclareOpInterfaceMethods<IndexingOpInterface>,
                                                DeclareOpInterfaceMethods<IncrementalOpInterface, ["readsElements"]>]> {
   let summary = "0, 1, 2, ... along the last dimension of the tokens, i32";
-  let description = [{ With `from` (scalar i32; generation) counting starts there. }];
+  let description = [{ With `from` (scalar i32; generation) counting starts at `from`. }];
   let arguments = (ins NN_Tensor:$tokens, Optional<NN_Tensor>:$from);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$tokens (`from` $from^ `` custom<Types>(type($from)))? attr-dict `` custom<Types>(type($tokens))";
 }
 
 def NN_MseOp : NN_CompositeOp<"mse"> {
-  let summary = "(x - y)^2: squared errors, of which nn.loss takes the mean";
-  let description = [{ x and y have one shape: unlike those of elementwise ops, the operands are not broadcast. }];
+  let summary = "(x - y)^2, per element; nn.loss takes the mean";
+  let description = [{ x and y have one shape. Unlike operands of elementwise ops, they are not broadcast. }];
   let arguments = (ins NN_Tensor:$x, NN_Tensor:$y);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$x `,` $y attr-dict `` custom<Types>(type($x), type($y))";

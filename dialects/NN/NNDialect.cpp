@@ -42,7 +42,7 @@ std::optional<Dialect::ParseOpHook> NNDialect::getParseOperationHook(StringRef) 
 
 // --- Initialisers: `normal(0.02)` ---
 
-/// Number of arguments of an initialiser kind, or -1 for an unknown kind.
+/// Returns the number of arguments of an initialiser kind, or -1 if it is unknown.
 static int initArity(StringRef kind) {
   return llvm::StringSwitch<int>(kind)
       .Cases({"zeros", "ones"}, 0)
@@ -123,7 +123,7 @@ void InitAttr::print(AsmPrinter &printer) const {
 
 // --- Types that are spelled only where they are known ---
 
-/// Parses `: type, ...`, or nothing where all types are deferred.
+/// Parses `: type, ...`, or nothing if all types are deferred.
 template <typename... Types> static ParseResult parseTypes(OpAsmParser &parser, Types &...types) {
   if (failed(parser.parseOptionalColon())) {
     ((types = DeferredType::get(parser.getContext())), ...);
@@ -146,7 +146,7 @@ template <typename... Types> static void printTypes(OpAsmPrinter &printer, Opera
   llvm::interleaveComma(list, printer);
 }
 
-/// Parses `%a, %b : type, type`, the types left out where all are deferred.
+/// Parses `%a, %b : type, type`, without types if all are deferred.
 static ParseResult parseTypedValues(OpAsmParser &parser,
                                     SmallVectorImpl<OpAsmParser::UnresolvedOperand> &values,
                                     SmallVectorImpl<Type> &types) {
@@ -166,12 +166,12 @@ static void printTypedValues(OpAsmPrinter &printer, Operation *, OperandRange va
   llvm::interleaveComma(types, printer);
 }
 
-/// What a constant of a model is where its text has no type: a scalar that broadcasts.
+/// Type of a constant without one in a model's text: a scalar that broadcasts.
 static RankedTensorType untypedConstant(MLIRContext *context) {
   return RankedTensorType::get({}, Float32Type::get(context));
 }
 
-/// Parses `: type`, which may be left out in a model.
+/// Parses `: type`, which is optional in a model.
 static ParseResult parseConstantType(OpAsmParser &parser, TypeAttr &type, Type &result) {
   RankedTensorType tensor = untypedConstant(parser.getContext());
   const bool isTyped = succeeded(parser.parseOptionalColon());

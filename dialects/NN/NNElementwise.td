@@ -16,7 +16,7 @@ class NN_ElementwiseOp<string mnemonic, list<Trait> traits = []>
   let extraClassDefinition = inferDefinition # indexingDefinition;
 }
 
-// Computes in bf16 or f16 if it gets such numbers, and has a gradient.
+// Differentiable; computes in the operands' type, which may be bf16 or f16.
 defvar NN_KeepsPrecision = [DeclareOpInterfaceMethods<DifferentiableOpInterface>, PrecisionOpInterface];
 
 class NN_UnaryOp<string mnemonic, string what, list<Trait> traits = [DeclareOpInterfaceMethods<DifferentiableOpInterface>]>
@@ -33,8 +33,7 @@ class NN_UnaryOp<string mnemonic, string what, list<Trait> traits = [DeclareOpIn
   }];
 }
 
-// Operands of unequal shapes are broadcast (right-aligned, as in NumPy) when the model is instantiated; from then on
-// shapes are equal.
+// When the model is instantiated, operands of unequal shapes are broadcast (right-aligned, as in NumPy). Afterwards shapes are // equal.
 class NN_BinaryOp<string mnemonic, string what, list<Trait> traits = [DeclareOpInterfaceMethods<DifferentiableOpInterface>]>
     : NN_ElementwiseOp<mnemonic, traits> {
   let summary = what;
@@ -65,9 +64,9 @@ def NN_ReluOp : NN_UnaryOp<"relu", "max(x, 0)", NN_KeepsPrecision>;
 def NN_SiluOp : NN_UnaryOp<"silu", "x sigmoid(x)">;
 def NN_SquareOp : NN_UnaryOp<"square", "x x">;
 
-def NN_PowerOfTwoOp : NN_UnaryOp<"power_of_two", "the largest power of two that is at most |x|, which is of f32", []> {
+def NN_PowerOfTwoOp : NN_UnaryOp<"power_of_two", "the largest power of two that is at most |x|; x is f32", []> {
   let description = [{
-    Exact: the exponent of x without its digits. It is 0 below the least normal number, and infinite for infinities and NaN.
+    Exact: x with its sign and mantissa cleared. It is 0 for subnormal x, and infinite for infinities and NaN.
   }];
   let extraClassDefinition = inferDefinition # indexingDefinition;
 }
@@ -84,7 +83,7 @@ def NN_GeluOp : NN_UnaryOp<"gelu", "Gaussian error linear unit", [DeclareOpInter
 
 def NN_GeluGradOp : NN_ElementwiseOp<"gelu_grad", [DeclareOpInterfaceMethods<DifferentiableOpInterface>,
                                                      DeclareOpInterfaceMethods<EpilogueOpInterface>]> {
-  let summary = "cotangent of nn.gelu's x from that of its result: dout times the slope of nn.gelu at x";
+  let summary = "gradient of nn.gelu: dout times the slope of nn.gelu at x";
   let arguments = (ins NN_Tensor:$dout, NN_Tensor:$x, UnitAttr:$approximate);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$dout `at` $x (`approximate` $approximate^ `tanh`)? attr-dict `` custom<Types>(type($dout), type($x))";
@@ -93,11 +92,11 @@ def NN_GeluGradOp : NN_ElementwiseOp<"gelu_grad", [DeclareOpInterfaceMethods<Dif
 def NN_AddOp : NN_BinaryOp<"add", "x + y", NN_KeepsPrecision # [DeclareOpInterfaceMethods<EpilogueOpInterface>]> { let hasFolder = 1; }
 def NN_SubOp : NN_BinaryOp<"sub", "x - y", NN_KeepsPrecision> { let hasFolder = 1; }
 def NN_MulOp : NN_BinaryOp<"mul", "x y", NN_KeepsPrecision> { let hasFolder = 1; }
-def NN_DivOp : NN_BinaryOp<"div", "x / y; of integers towards zero, and 0 where y is 0"> { let hasFolder = 1; }
-def NN_MaxOp : NN_BinaryOp<"max", "the larger one; NaN where either is", NN_KeepsPrecision>;
-def NN_MinOp : NN_BinaryOp<"min", "the smaller one; NaN where either is", NN_KeepsPrecision>;
+def NN_DivOp : NN_BinaryOp<"div", "x / y; integers round towards zero, and x / 0 is 0"> { let hasFolder = 1; }
+def NN_MaxOp : NN_BinaryOp<"max", "the larger operand; NaN if either is", NN_KeepsPrecision>;
+def NN_MinOp : NN_BinaryOp<"min", "the smaller operand; NaN if either is", NN_KeepsPrecision>;
 
-def NN_CompareOp : NN_BinaryOp<"compare", "x <predicate> y as i1; false where either is NaN, except ne", [PrecisionOpInterface]> {
+def NN_CompareOp : NN_BinaryOp<"compare", "x <predicate> y as i1; false if either is NaN, except ne", [PrecisionOpInterface]> {
   let arguments = (ins NN_Predicate:$predicate, NN_Tensor:$lhs, NN_Tensor:$rhs);
   let assemblyFormat = "$predicate $lhs `,` $rhs attr-dict `` custom<Types>(type($lhs), type($rhs))";
   let extraClassDefinition = inferDefinition # indexingDefinition;
@@ -115,23 +114,23 @@ def NN_SelectOp : NN_ElementwiseOp<"select", NN_KeepsPrecision> {
 
 def NN_ConvertOp : NN_ElementwiseOp<"convert", [DeclareOpInterfaceMethods<DifferentiableOpInterface>,
                                                 DeclareOpInterfaceMethods<EpilogueOpInterface>]> {
-  let summary = "x as another element type";
+  let summary = "x converted to another element type";
   let description = [{
-    Floats round to nearest even. Those beyond the largest number of `f8E4M3FN` (448) or `f8E5M2` (57344) become that number; fp8 is converted
-    from and to f32, bf16 and f16 alone. A float becomes an integer by dropping its fraction; beyond the integers' range it is the nearest
-    of them, and NaN is 0. Integers that do not fit keep their low bits.
+    Floats round to nearest even. Conversions to `f8E4M3FN` and `f8E5M2` saturate at 448 and 57344; fp8 converts only from and to f32, bf16
+    and f16. Floats convert to integers by truncation; they saturate at the integers' range, and NaN becomes 0. Integers that do not fit
+    keep their low bits.
   }];
   let arguments = (ins NN_Tensor:$x, TypeAttr:$to);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$x `to` $to attr-dict `` custom<Types>(type($x))";
   let hasFolder = 1;
   let extraClassDeclaration = inferDeclaration # countDeclaration # [{
-    /// Whether it gives bf16 or f16 numbers as a type that holds all of them.
+    /// Whether the operand is bf16 or f16 and the result type represents all its numbers.
     bool isWidening();
   }];
 }
 
-// Ops whose text has their type: in a model the result is deferred all the same.
+// Ops whose text gives their type. In a model the result is deferred nevertheless.
 class NN_TypedOp<string mnemonic, list<Trait> traits = []> : NN_ElementwiseOp<mnemonic, traits> {
   let extraClassDeclaration = inferDeclaration # countDeclaration # [{
     static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange actual) {
@@ -141,10 +140,10 @@ class NN_TypedOp<string mnemonic, list<Trait> traits = []> : NN_ElementwiseOp<mn
 }
 
 def NN_ConstantOp : NN_TypedOp<"constant", [ConstantLike]> {
-  let summary = "one number in every element";
+  let summary = "a tensor whose elements all equal one number";
   let description = [{
-    In a model the type may be left out: `%half = nn.constant 0.5` is a scalar f32 that broadcasts, and
-    `%two = nn.constant 2 : tensor<i32>` one that fits whole numbers. `inf` and `-inf` are numbers of floating-point types.
+    In a model the type is optional: `%half = nn.constant 0.5` is an f32 scalar that broadcasts. Integers need a type: `%two = nn.constant 2
+    : tensor<i32>`. Floating-point constants may be `inf` and `-inf`.
   }];
   let arguments = (ins F64Attr:$value, TypeAttrOf<AnyRankedTensor>:$type);
   let results = (outs NN_Tensor:$result);
@@ -161,11 +160,11 @@ def NN_IotaOp : NN_TypedOp<"iota"> {
 }
 
 def NN_RandomOp : NN_ElementwiseOp<"random"> {
-  let summary = "uniform numbers in [0, 1), or standard normal ones";
+  let summary = "uniform random numbers in [0, 1), or standard normal random numbers";
   let description = [{
-    Philox4x32-10 (Salmon et al. 2011), keyed by `seed` and `stream`, at counter (step, offset*elements + position): any
-    sharding, accumulation or recomputation draws the same numbers. `seed`, `step` and `offset` are i64 scalars;
-    offset counts tensors of this shape that precede this one in the step (the micro-batch).
+    Philox4x32-10 (Salmon et al. 2011), keyed by `seed` and `stream`, at counter (step, offset*elements + position). Sharding, accumulation
+    and recomputation do not change the numbers. `seed`, `step` and `offset` are i64 scalars; `offset` is the number of tensors of this
+    shape that precede this one in the optimizer step (the micro-batch).
     In detail: the key's words are (low, high) of `seed xor stream`; the counter's are (low, high) of
     offset*elements + position, then (low, high) of step. Of the four words drawn, the first two are used:
     u_i = (word_i >> 8) * 2^-24. Uniform is u_0; normal is sqrt(-2 ln(u_0 + 2^-24)) * cos(2 pi u_1) (Box-Muller).
@@ -180,19 +179,18 @@ def NN_RandomOp : NN_ElementwiseOp<"random"> {
 }
 
 def NN_StochasticRoundOp : NN_ElementwiseOp<"stochastic_round"> {
-  let summary = "x, of f32, as one of its two neighbours in bf16: the nearer it is, the likelier";
+  let summary = "f32 x, rounded at random to one of its two neighbours in bf16";
   let description = [{
-    A number between two neighbours becomes the upper one with the probability (x - lower) / (upper - lower), so that the mean of many
-    roundings is x. Numbers of bf16 stay, and so do infinities. NaN stays NaN. Beyond the largest number of bf16 is no upper
-    neighbour: there numbers are rounded to the nearest, and become infinite halfway to what the next number would be.
+    A number between two neighbours is rounded up with probability (x - lower) / (upper - lower), so that the mean of many roundings is x.
+    bf16 numbers, infinities and NaN do not change. Beyond the largest bf16 number, x is rounded to nearest even, as by nn.convert, and may
+    become infinite.
 
-    The random numbers are Philox4x32-10's (see nn.random), keyed by `seed`, at counter (step, position): so that they depend on neither
-    threads nor ranks. `seed` and `step` are i64 scalars. The position is 256 * chunk + i mod 256, where `chunks` holds the number of the
-    chunk that each element belongs to, and i is the element's row-major position in x. Equal chunks must have unequal positions, so x
-    begins with a chunk.
+    The random numbers are Philox4x32-10's (see nn.random), keyed by `seed`, at counter (step, position), so that they do not depend on
+    threads or ranks. `seed` and `step` are i64 scalars. The position is 256 * chunk + i mod 256, where `chunks` holds each element's chunk
+    number, and i is the element's row-major position in x. x must begin at a chunk boundary, so that no two elements share a position.
     In detail: the key's words are (low, high) of seed; the counter's are (low, high) of position, then (low, high) of step. The four words
-    that are drawn are eight numbers of 16 bits, the low half of each word first. `draw` says which of them is used, so that several
-    values of an element need one draw. It is added to the bits of x, of which the upper 16 are the result.
+    that are drawn are eight 16-bit numbers, the low half of each word first. `draw` selects one of them, so that up to eight values of an
+    element share one draw. The number is added to the bits of x, and the upper 16 bits are the result.
   }];
   let arguments = (ins NN_Tensor:$x, NN_Tensor:$chunks, NN_Tensor:$seed, NN_Tensor:$step, I64Attr:$draw);
   let results = (outs NN_Tensor:$result);

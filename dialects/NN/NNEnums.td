@@ -1,4 +1,4 @@
-// Words of tensor ops.
+// Enums of tensor ops.
 
 #ifndef TRAINC_NN_ENUMS
 #define TRAINC_NN_ENUMS

@@ -1,4 +1,4 @@
-// What compiled steps consist of beside tensor math: fused kernels, loops over chunks, barriers.
+// Ops of compiled steps: fused kernels, products with epilogues, loops over chunks, barriers.
 
 #ifndef TRAINC_NN_FUSION
 #define TRAINC_NN_FUSION
@@ -6,14 +6,14 @@
 include "dialects/Interfaces/Enums.td"
 include "dialects/NN/NNBase.td"
 
-// Where a value of a kernel stands: `#nn.pattern<16, *64>` has an element for each of 16 rows.
+// Pattern of a kernel's value: `#nn.pattern<16, *64>` has one element for each of 16 rows.
 def NN_RepeatPattern : AttrDef<NN_Dialect, "RepeatPattern"> {
   let mnemonic = "pattern";
-  let summary = "how a value of a kernel repeats over rows and columns";
+  let summary = "repetition of a kernel's value over rows and columns";
   let description = [{
     The row-major positions of a kernel's rows x columns as runs, from the slowest to the fastest. Along a run the value varies, or, with
-    `*`, it repeats. The value's elements are row-major, too, so the pattern says which of them is meant at each row and column. Of 16
-    rows x 64 columns:
+    `*`, it repeats. The value's elements are row-major as well, so that the pattern selects one element for each row and column. Examples
+    with 16 rows x 64 columns:
 
     | pattern | the value has |
     |---|---|
@@ -31,12 +31,11 @@ def NN_RepeatPattern : AttrDef<NN_Dialect, "RepeatPattern"> {
 }
 
 def NN_KernelOp : NN_Op<"kernel", [Pure, IsolatedFromAbove, SingleBlock, DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
-  let summary = "primitive ops that become one generated kernel";
+  let summary = "primitive ops that are fused into one generated kernel";
   let description = [{
-    Block arguments stand for the operands; the region holds primitive ops on whole tensors and ends in nn.yield. The kernel is a loop
-    over `rows` x `columns`. Of each value in it a pattern says which element is meant at a row and column:
-    `at <...>` behind an input, `nn.pattern` on an op. Without one the value has an element for each row and column. The table of an
-    nn.gather has no pattern: ids say which of its rows is meant.
+    Block arguments represent the operands. The region holds primitive ops on whole tensors and ends in nn.yield. The kernel is a loop over
+    `rows` x `columns`. The pattern of a value selects the element for each row and column: `at <...>` after an input, `nn.pattern` on an
+    op. A value without a pattern has an element for each row and column. The table of an nn.gather has no pattern; ids select its rows.
 
     ```mlir
     %r = nn.kernel 16 x 64 (%a = %x : tensor<16x64xf32>, %b = %bias : tensor<64xf32> at <*16, 64>) -> (tensor<16xf32>) {
@@ -47,9 +46,9 @@ def NN_KernelOp : NN_Op<"kernel", [Pure, IsolatedFromAbove, SingleBlock, Declare
     }
     ```
 
-    The patterns of an op's operands and result fit the op, and its columns are all kept or all repeated. A reduction goes over all
-    columns or all rows. One over rows is complete when all rows are done, so it may only be yielded. Other yielded values have
-    an element for each row, or one.
+    The patterns of operands and result must match the op, and columns are all kept or all repeated. A reduction covers all columns or all
+    rows. A reduction over rows completes after the last row, so that it may only be yielded. Other yielded values have an element for each
+    row, or one element.
   }];
   let arguments = (ins Variadic<AnyRankedTensor>:$inputs, I64Attr:$rows, I64Attr:$columns, ArrayAttr:$patterns);
   let results = (outs Variadic<AnyRankedTensor>:$outputs);
@@ -58,17 +57,17 @@ def NN_KernelOp : NN_Op<"kernel", [Pure, IsolatedFromAbove, SingleBlock, Declare
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
-    /// On ops inside: a RepeatPatternAttr.
+    /// Name of the RepeatPatternAttr on ops of the region.
     static constexpr ::llvm::StringLiteral kPatternAttr = "nn.pattern";
-    /// True for ops that can stand in a kernel: elementwise, reduce, broadcast, reshape, gather, on tensors of known sizes.
+    /// Whether a kernel can contain the op: elementwise, reduce, broadcast, reshape or gather, on static tensors.
     static bool canHold(::mlir::Operation *op);
-    /// Whether a value inside is the table of a gather.
+    /// Whether a value of the region is the table of a gather.
     bool isTable(::mlir::Value value);
-    /// Elements that are read of input `input`: of a table those of the rows that gathers pick, and all at most.
+    /// Maximum number of elements that are read from input `input`. Of a table only the gathered rows are read.
     int64_t readElements(unsigned input);
-    /// How a value inside, which is no table, repeats over rows and columns.
+    /// Returns the pattern of a value of the region that is no table.
     RepeatPattern patternOf(::mlir::Value value);
-    /// Sets the pattern of an op inside.
+    /// Sets the pattern of an op of the region.
     static void setPattern(::mlir::Operation *op, const RepeatPattern &pattern);
   }];
 }
@@ -77,13 +76,13 @@ def NN_ProductOp : NN_TensorOp<"product", [DeclareOpInterfaceMethods<CostOpInter
                                            DeclareOpInterfaceMethods<ExecutableOpInterface, ["getInPlaceOperand"]>,
                                            DeclareOpInterfaceMethods<GemmOpInterface, ["getGemmEpilogue"]>,
                                            AttrSizedOperandSegments]> {
-  let summary = "a matrix product with its epilogue, as a library computes it";
+  let summary = "a matrix product with an epilogue, executed by a library";
   let description = [{
-    activation(nn.matmul + bias): `bias` is one row, added to all. With `before`, a second result is what the activation is
-    applied to, which its gradient needs. The gradient of an activation multiplies by its slope `at` another tensor. With `sum`, the last
-    result is the gradient of a bias: the sums of the result's columns, of the rows of op(lhs) (`a`), or of the columns of op(rhs) (`b`).
-    All is computed in f32, and rounded once, to the result's type. The pass `fuse-epilogues` makes it, for targets that leave products
-    to libraries.
+    activation(nn.matmul + bias): `bias` is one row that is added to every row. With `before`, the input of the activation is a second
+    result; the activation's gradient needs it. The gradient of an activation multiplies by the slope `at` another tensor. With `sum`, the
+    last result is the gradient of a bias: the sums of the result's columns (`result`), of the rows of op(lhs) (`a`), or of the columns of
+    op(rhs) (`b`). All steps are computed in f32, and the result is rounded once. The pass `fuse-epilogues` creates this op for targets that
+    execute products by a library.
   }];
   let arguments = (ins NN_Tensor:$lhs, NN_Tensor:$rhs, UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs, UnitAttr:$reduce_batch,
                        OptionalAttr<TypeAttr>:$to, Optional<NN_Tensor>:$accumulate, Optional<NN_Tensor>:$bias,
@@ -106,11 +105,10 @@ def NN_ChunksOp : NN_Op<"chunks", [Pure, IsolatedFromAbove, SingleBlock,
                                    DeclareOpInterfaceMethods<ExecutableOpInterface, ["getInPlaceOperand"]>]> {
   let summary = "a counted loop over slices of tensors";
   let description = [{
-    Runs the region `count` times in order. An input with split dimension d >= 0 is cut into `count` equal slices along d, and
-    iteration i sees the i-th. With d = -1 every iteration sees all of it. With d = -2 it is carried: iteration 0 sees the
-    operand, each later one what the previous one yielded. A result with dimension d >= 0 is the concatenation along d of what the
-    iterations yield. Results with dimension -2 are the last values of the carried inputs, in
-    the same order.
+    Runs the region `count` times in order. An input with split dimension d >= 0 is cut into `count` equal slices along d; iteration i gets
+    slice i. With d = -1 every iteration gets the whole input. With d = -2 the input is carried: iteration 0 gets the operand, and each
+    later iteration gets the value that the previous one yielded. A result with dimension d >= 0 is the concatenation along d of the yielded
+    values. Results with dimension -2 are the final values of the carried inputs, in the same order.
   }];
   let arguments = (ins Variadic<AnyRankedTensor>:$inputs, I64Attr:$count, DenseI64ArrayAttr:$input_dims, DenseI64ArrayAttr:$result_dims);
   let results = (outs Variadic<AnyRankedTensor>:$outputs);
@@ -118,21 +116,21 @@ def NN_ChunksOp : NN_Op<"chunks", [Pure, IsolatedFromAbove, SingleBlock,
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// What input_dims and result_dims hold beside dimensions.
+    /// Special values of input_dims and result_dims.
     static constexpr int64_t kWhole = -1, kCarried = -2;
     bool isCarriedInput(unsigned input) { return getInputDims()[input] == kCarried; }
     bool isCarriedResult(unsigned result) { return getResultDims()[result] == kCarried; }
-    /// What an iteration sees of a tensor that is split along `dim` (all of it where dim is negative).
+    /// Returns the type of one iteration's slice of a tensor that is split along `dim` (the whole tensor if `dim` is negative).
     static ::mlir::Type sliceType(::mlir::Type type, int64_t dim, int64_t count);
   }];
 }
 
 def NN_BarrierOp : NN_Op<"barrier", [Pure, SameOperandsAndResultType, DeclareOpInterfaceMethods<IndexingOpInterface>,
                                        DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
-  let summary = "x, kept in memory, for ops that are computed again from it";
+  let summary = "x, kept in memory as the input of recomputation";
   let description = [{
-    The same bytes. An op that reads them behind a barrier is another one than an equal op that reads `x`: no pass makes one of the two.
-    No kernel reaches over the barrier, so each is computed in its place.
+    The result shares the bytes of `x`. CSE does not merge an op that reads the result with an equal op that reads `x`, and no kernel is
+    fused across the barrier. So recomputed ops run where they are placed.
   }];
   let arguments = (ins AnyRankedTensor:$x);
   let results = (outs AnyRankedTensor:$result);
@@ -144,7 +142,7 @@ def NN_BarrierOp : NN_Op<"barrier", [Pure, SameOperandsAndResultType, DeclareOpI
 }
 
 def NN_YieldOp : NN_Op<"yield", [Pure, Terminator]> {
-  let summary = "the results of a kernel or of an iteration over chunks";
+  let summary = "the results of a kernel or of one iteration of nn.chunks";
   let arguments = (ins Variadic<AnyRankedTensor>:$values);
   let assemblyFormat = "$values attr-dict (`:` type($values)^)?";
 }

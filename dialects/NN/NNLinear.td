@@ -17,16 +17,16 @@ def NN_MatmulOp : NN_TensorOp<"matmul", [DeclareOpInterfaceMethods<Differentiabl
                                          AttrSizedOperandSegments]> {
   let summary = "matrix product over the last two dimensions";
   let description = [{
-    op(lhs) is [..., m, k]. op(rhs) is [..., k, n] with the same leading dimensions, or [k, n] for all of them. op transposes the last
-    two dimensions if told to. With `reduce_batch`, both sides have the same leading dimensions and the products are summed over them:
-    the gradient of a weight, [k, n] from [..., t, k] transposed and [..., t, n]. `accumulate` is added to the product, in place once
-    scheduled.
+    op(lhs) is [..., m, k]. op(rhs) is [..., k, n] with the same leading dimensions, or [k, n] for all of them. With `transposed`, op swaps
+    the last two dimensions. With `reduce_batch`, both sides have the same leading dimensions and the products are summed over them: the
+    gradient of a weight, [k, n] from [..., t, k] transposed and [..., t, n]. `accumulate` is added to the product, in place after
+    scheduling.
 
-    Factors of bf16 or f16 are added up in f32. The sum is rounded once, to the factors' type, or stays f32 with `to f32`.
+    Products of bf16 or f16 factors are summed in f32. The sum is rounded once to the factors' type, or stays f32 with `to f32`.
 
-    Factors of fp8, `f8E4M3FN` or `f8E5M2`, are scaled: they stand for their numbers times `lhs_scale` and `rhs_scale`. The sums are
-    multiplied by both scales, before `accumulate` is added. One factor at most is `f8E5M2`, and the result is `to bf16` or `to f32`.
-    Tensor cores take such factors with the summed dimension in rows: lhs as it is, rhs transposed, k and n multiples of 16.
+    fp8 factors, `f8E4M3FN` or `f8E5M2`, represent their elements times `lhs_scale` and `rhs_scale`. The sums are multiplied by both scales
+    before `accumulate` is added. At most one factor is `f8E5M2`, and the result is `to bf16` or `to f32`. Tensor cores require that the
+    summed dimension is contiguous in both factors: lhs not transposed, rhs transposed, k and n multiples of 16.
 
     ```mlir
     %y = nn.matmul %x, %w transposed to bf16 scaled %sx, %sw : tensor<f32>, tensor<f32> : tensor<8x64xf8E4M3FN>, tensor<32x64xf8E4M3FN>
@@ -43,7 +43,7 @@ def NN_MatmulOp : NN_TensorOp<"matmul", [DeclareOpInterfaceMethods<Differentiabl
     `` custom<Types>(type($lhs), type($rhs))
   }];
   let extraClassDeclaration = inferDeclaration # countDeclaration # [{
-    /// What sizes k and n of a product of fp8 are multiples of.
+    /// Required divisor of the sizes k and n of an fp8 product.
     static constexpr int64_t kFp8Multiple = 16;
   }];
   let hasCanonicalizeMethod = 1;
@@ -62,13 +62,13 @@ def NN_GatherOp : NN_TensorOp<"gather", [DeclareOpInterfaceMethods<Differentiabl
 def NN_ScatterAddOp : NN_TensorOp<"scatter_add", [DeclareOpInterfaceMethods<IndexingOpInterface>,
                                                   DeclareOpInterfaceMethods<AccumulatingOpInterface>,
                                                   DeclareOpInterfaceMethods<ExecutableOpInterface, ["getInPlaceOperand"]>]> {
-  let summary = "table with rows added: result[ids[...], :] += updates[..., :], in the order of ids (on GPUs by pieces, each in that order); ids out of range are skipped";
-  let description = [{ Updates may be of bf16 or f16 with a table of f32. }];
+  let summary = "table with rows added: result[ids[...], :] += updates[..., :], in the order of ids (on GPUs in pieces, each in that order); ids out of range are skipped";
+  let description = [{ Updates may be bf16 or f16 if the table is f32. }];
   let arguments = (ins NN_Tensor:$table, NN_Tensor:$ids, NN_Tensor:$updates);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$updates `into` $table `at` $ids attr-dict `` custom<Types>(type($updates), type($table), type($ids))";
   let extraClassDeclaration = inferDeclaration # countDeclaration # [{
-    /// Elements of the table that are added to, at most: each id may name another row.
+    /// Maximum number of table elements that are modified: each id may select a different row.
     int64_t touchedElements();
   }];
 }
@@ -82,13 +82,13 @@ def NN_AttentionOp : NN_TensorOp<"attention", [DeclareOpInterfaceMethods<Differe
                                                AttrSizedOperandSegments]> {
   let summary = "softmax(scale q k^T + mask) v per head";
   let description = [{
-    q is [batch, t, heads*d], k is [batch, s, kv_heads*d], v is [batch, s, kv_heads*e]. Heads lie side by side in the last
-    dimension. Query head h uses key head h*kv_heads/heads. `causal`: query i sees keys j <= i + s - t. `segments`
-    [batch, t] (with s = t): only keys of the query's own segment. `limit` (scalar i32; generation): query i sees keys
-    j <= limit + i. A query that sees no key yields zeros. Scale is 1/sqrt(d) unless given.
+    q is [batch, t, heads*d], k is [batch, s, kv_heads*d], v is [batch, s, kv_heads*e]. Heads are contiguous in the last dimension. Query
+    head h uses key head h*kv_heads/heads. `causal`: query i attends to keys j <= i + s - t. `segments` [batch, t] (with s = t): a query
+    attends to keys of its own segment only. `limit` (scalar i32; generation): query i attends to keys j <= limit + i. A query without any
+    key yields zeros. Scale is 1/sqrt(d) unless given.
     Results: out [batch, t, heads*e], and the log-sum-exp of the scaled scores, [batch, heads, t], which the backward uses.
-    With q, k and v of bf16 or f16, all between is computed in f32; out is rounded once, and the log-sum-exp is f32. GPUs round the
-    weights of v to that type.
+    If q, k and v are bf16 or f16, intermediates are f32; out is rounded once, and the log-sum-exp is f32. GPUs round the softmax weights to
+    the type of v.
   }];
   let arguments = (ins NN_Tensor:$q, NN_Tensor:$k, NN_Tensor:$v, Optional<NN_Tensor>:$segments, Optional<NN_Tensor>:$limit,
                        I64Attr:$heads, OptionalAttr<I64Attr>:$kv_heads, UnitAttr:$causal, OptionalAttr<F64Attr>:$scale);
@@ -100,16 +100,16 @@ def NN_AttentionOp : NN_TensorOp<"attention", [DeclareOpInterfaceMethods<Differe
   }];
   let extraClassDeclaration = inferDeclaration # [{
     static size_t resultCount(Adaptor) { return 2; }
-    /// Key heads: kv_heads, or heads where it is not given.
+    /// Number of key heads: kv_heads, or heads if it is not given.
     int64_t keyHeads() { return getKvHeads().value_or(getHeads()); }
-    /// The factor of the scores: scale, or 1/sqrt(d).
+    /// Factor of the scores: scale, or 1/sqrt(d) if it is not given.
     double scoreScale();
   }];
 }
 
 def NN_AttentionGradOp : NN_TensorOp<"attention_grad", [DeclareOpInterfaceMethods<CostOpInterface>,
                                                         DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
-  let summary = "cotangents of q, k and v from that of attention's output";
+  let summary = "cotangents of q, k and v from the cotangent of attention's output";
   let arguments = (ins NN_Tensor:$q, NN_Tensor:$k, NN_Tensor:$v, NN_Tensor:$out, NN_Tensor:$lse, NN_Tensor:$dout,
                        Optional<NN_Tensor>:$segments,
                        I64Attr:$heads, I64Attr:$kv_heads, UnitAttr:$causal, F64Attr:$scale);

@@ -6,7 +6,7 @@
 include "dialects/NN/NNBase.td"
 include "mlir/IR/OpAsmInterface.td"
 
-// A region whose arguments are spelled with their types at the border; inside, they are deferred.
+// A region whose arguments have types in its signature. In the body they are deferred.
 class NN_SignatureOp<string mnemonic> : NN_Op<mnemonic, [Symbol, IsolatedFromAbove, NoTerminator, SingleBlock,
     DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
   let hasCustomAssemblyFormat = 1;
@@ -15,7 +15,7 @@ class NN_SignatureOp<string mnemonic> : NN_Op<mnemonic, [Symbol, IsolatedFromAbo
 }
 
 def NN_BlockOp : NN_SignatureOp<"block"> {
-  let summary = "a part of a model, written once and used by nn.apply or nn.repeat";
+  let summary = "a reusable part of a model, used by nn.apply or nn.repeat";
   let description = [{
     ```mlir
     nn.block @mlp(%x: tensor<?x?x768xf32>) {
@@ -25,8 +25,8 @@ def NN_BlockOp : NN_SignatureOp<"block"> {
       nn.return %y
     }
     ```
-    The declared argument types are checked against the values it is applied to; `?` fits any size. Blocks are the units
-    that sharding wraps and that checkpointing names.
+    The declared argument types are checked against the values it is applied to; `?` fits any size. Blocks are the units of sharding and of
+    activation checkpointing.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeArrayAttr:$argument_types);
 }
@@ -34,8 +34,8 @@ def NN_BlockOp : NN_SignatureOp<"block"> {
 def NN_ModelOp : NN_SignatureOp<"model"> {
   let summary = "a model from a batch's columns to outputs and a loss";
   let description = [{
-    Arguments are columns of the data, by name (`%tokens`, `%labels`, `%segments`, any feature); their first dimension is the
-    batch. The second open dimension is the sequence length. `export "config.json" {...}` after the arguments writes a
+    Arguments are columns of the data, by name (`%tokens`, `%labels`, `%segments`, any feature); their first dimension is the batch. A
+    second open dimension is the sequence length. `export "config.json" {...}` after the arguments writes a
     dictionary as a JSON file beside checkpoints.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeArrayAttr:$argument_types, StrArrayAttr:$columns,
@@ -50,13 +50,13 @@ def NN_ReturnOp : NN_Op<"return", [Pure]> {
 }
 
 def NN_OutputOp : NN_Op<"output"> {
-  let summary = "names a value that evaluation and generation give out (`logits`)";
+  let summary = "names a value that evaluation and generation return (`logits`)";
   let arguments = (ins StrAttr:$name, NN_Deferred:$value);
   let assemblyFormat = "$name $value attr-dict";
 }
 
 def NN_LossOp : NN_Op<"loss"> {
-  let summary = "adds the mean of per-target losses over the global batch to what is minimised";
+  let summary = "adds the mean of per-target losses over the global batch to the training objective";
   let description = [{
     The mean is over the targets that are not ignored, across micro-batches and ranks (weighted where the loss op
     weights targets). Several losses are added, each times its `scale`.
@@ -78,9 +78,9 @@ def NN_ApplyOp : NN_BlockUserOp<"apply"> {
 }
 
 def NN_RepeatOp : NN_BlockUserOp<"repeat"> {
-  let summary = "applies a block n times in a row, in scopes `scope.0` to `scope.n-1`: `%h = nn.repeat @layer \"h\" times 12 (%x)`";
+  let summary = "applies a block n times in sequence, in scopes `scope.0` to `scope.n-1`: `%h = nn.repeat @layer \"h\" times 12 (%x)`";
   let description = [{
-    The block's results feed its first arguments the next time; further arguments are the same every time.
+    The block's results are its first arguments in the next iteration. Further arguments are the same in every iteration.
   }];
   let arguments = (ins FlatSymbolRefAttr:$block, StrAttr:$scope, I64Attr:$times, Variadic<NN_Deferred>:$inputs);
 }
@@ -88,7 +88,7 @@ def NN_RepeatOp : NN_BlockUserOp<"repeat"> {
 // An initialiser as `init normal(0.02)`; kinds: zeros, ones, constant(v), normal(std), uniform(low, high).
 def NN_Init : AttrDef<NN_Dialect, "Init"> {
   let mnemonic = "init";
-  let summary = "how a parameter starts";
+  let summary = "initial values of a parameter";
   let parameters = (ins StringRefParameter<"kind">:$kind, "::mlir::FloatAttr":$a, "::mlir::FloatAttr":$b);
   let genVerifyDecl = 1;
   let hasCustomAssemblyFormat = 1;
@@ -115,7 +115,7 @@ def NN_LinearOp : NN_LayerOp<"linear"> {
   let summary = "x W + b along the last dimension, with parameters `name.weight` and `name.bias`";
   let description = [{
     The weight is [in, out] (`layout in_out`, GPT-2's Conv1D) or [out, in] (`layout out_in`, torch.nn.Linear, the default).
-    Weights start from normal(0.02) unless given, biases from zeros.
+    The default initialiser of weights is normal(0.02); biases are initialised to zeros.
     `tied "wte.weight"` uses an existing parameter, [out, in], and declares no weight.
   }];
   let arguments = (ins StrAttr:$name, NN_Deferred:$x, OptionalAttr<I64Attr>:$features, OptionalAttr<StrAttr>:$tied,

@@ -23,10 +23,10 @@ class NN_StridedCopyOp<string mnemonic>
 
 def NN_ReduceOp : NN_ShapeOp<"reduce", [DeclareOpInterfaceMethods<WideSumOpInterface>,
                                         DeclareOpInterfaceMethods<EpilogueOpInterface>]> {
-  let summary = "combines the elements along dimensions, which disappear (or stay with size 1: `keep`)";
+  let summary = "reduces x along dimensions, which are removed (or kept with size 1: `keep`)";
   let description = [{
-    `mean` is a sum times 1/n once canonicalised, and of floating-point numbers only. Negative dimensions count from the end.
-    Elements of bf16 or f16 are combined in f32. The result is rounded once, to their type, or stays f32 with `to f32`.
+    `mean` is canonicalised to a sum times 1/n, and requires floating-point elements. Negative dimensions count from the end. bf16 and f16
+    elements are combined in f32. The result is rounded once to their type, or stays f32 with `to f32`.
   }];
   let arguments = (ins NN_ReduceKind:$kind, NN_Tensor:$x, DenseI64ArrayAttr:$dims, UnitAttr:$keep, OptionalAttr<TypeAttr>:$to);
   let results = (outs NN_Tensor:$result);
@@ -96,7 +96,7 @@ def NN_SplitOp : NN_TensorOp<"split", [DeclareOpInterfaceMethods<DifferentiableO
   let results = (outs Variadic<NN_Tensor>:$parts);
   let assemblyFormat = "$x `into` $count (`dim` $dim^)? attr-dict `` custom<Types>(type($x))";
   let extraClassDeclaration = inferDeclaration # [{
-    /// At most maxParts, so that a slip of the pen does not exhaust memory.
+    /// 0 above maxParts, so that a typing error does not exhaust memory.
     static size_t resultCount(Adaptor adaptor) { return adaptor.getCount() <= maxParts ? adaptor.getCount() : 0; }
     static constexpr uint64_t maxParts = 4096;
   }];

@@ -17,22 +17,22 @@ static FailureOr<SmallVector<Type>> inferRowsAndFactor(Value x, double eps, Infe
   return SmallVector<Type>{type, RankedTensorType::get(type.getShape().drop_back(), type.getElementType())};
 }
 
-/// Every dimension but the last may be split.
+/// All dimensions but the last can be partitioned.
 static IndexingRule rowsAndFactorIndexing(Value x) {
   SmallVector<int> labels = rowLabels(x);
   SmallVector<int> leading(ArrayRef(labels).drop_back());
   return {{labels}, {labels, leading}};
 }
 
-/// x / sqrt(mean(x^2) + eps), and the factor.
+/// Returns x / sqrt(mean(x^2) + eps) and the factor 1 / sqrt(...).
 static SmallVector<Value> divideByRootMeanSquare(TensorBuilder &b, Value x, double eps) {
   Value rstd = b.create<RsqrtOp>(b.add(rowMean(b, b.square(x)), eps));
   return {b.mul(x, overRow(b, rstd, x)), rstd};
 }
 
-/// The gradient from y = result and r = rstd alone. With g the cotangent of y and m(.) the mean of a row:
-/// r (g - m(g) - y m(g y)), where the term m(g) is that of the subtracted mean; and of r itself: -r^2 y dr /
-/// n.
+/// Returns the cotangent of x, computed from y = result 0 and r = rstd alone. With g the cotangent of y and
+/// m(.) the mean of a row it is r (g - m(g) - y m(g y)), where m(g) is due to the subtracted mean. The
+/// cotangent dr of r adds -r^2 y dr / n.
 static Value standardizeGradient(TensorBuilder &b, Value y, Value rstd, ArrayRef<Value> cotangents,
                                  bool centred) {
   Value dx, g = cotangents[0], drstd = cotangents[1];

@@ -1,5 +1,5 @@
-// nn.random and nn.stochastic_round: Philox4x32-10 and Box-Muller on lanes. The ops' descriptions fix every
-// bit of it.
+// nn.random and nn.stochastic_round: Philox4x32-10 and Box-Muller on lanes. The ops' descriptions specify
+// every bit.
 #include "dialects/NN/Builders.h"
 #include "dialects/NN/Elementwise.h"
 
@@ -12,7 +12,7 @@ using namespace trainc::nn;
 
 using Inferred = FailureOr<SmallVector<Type>>;
 
-/// What keys and counts random numbers.
+/// Reports an error unless the values that key random numbers are i64 scalars.
 static LogicalResult checkScalars(ArrayRef<std::pair<StringRef, Value>> scalars, InferError error) {
   for (auto [name, value] : scalars)
     if (tensorType(value).getRank() != 0 || !tensorType(value).getElementType().isInteger(64))
@@ -61,7 +61,7 @@ private:
   Value multiply(Value x, int64_t factor) {
     return arith::MulIOp::create(builder, lanes.loc, x, number(factor));
   }
-  /// The next round's key word, modulo 2^32.
+  /// Returns the next round's key word, modulo 2^32.
   Value advance(Value key, int64_t increment) {
     return low(arith::AddIOp::create(builder, lanes.loc, key, number(increment)));
   }
@@ -72,7 +72,7 @@ private:
 
 } // namespace
 
-/// The top 24 bits of a word as a number in [0, 1).
+/// Converts the top 24 bits of a word to a number in [0, 1).
 static Value toUniform(const Lanes &build, Value word) {
   const LaneContext &lanes = build.context;
   Value shift = lanes.constantInt(build.builder, build.builder.getI64Type(), 8);
@@ -98,7 +98,7 @@ Value RandomOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneCon
   Philox::Words words =
       philox.draw({philox.low(position), philox.high(position), philox.low(step), philox.high(step)},
                   {philox.low(key), philox.high(key)});
-  // 24 bits do not fit a 16-bit float: draw in f32 and round.
+  // 16-bit floats cannot represent 24 bits: draw in f32 and round.
   auto element = cast<FloatType>(type.getElementType());
   Lanes build(builder, lanes, element.getWidth() < 32 ? builder.getF32Type() : Type(element));
   Value uniform = toUniform(build, words[0]);
@@ -108,7 +108,7 @@ Value RandomOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneCon
 
 // --- nn.stochastic_round ---
 
-/// 16-bit numbers in the words of one draw.
+/// Number of 16-bit numbers in one draw of four words.
 static constexpr int64_t kDraws = 8;
 
 Inferred StochasticRoundOp::inferTypes(Adaptor adaptor, InferError error) {
@@ -125,7 +125,7 @@ Inferred StochasticRoundOp::inferTypes(Adaptor adaptor, InferError error) {
   return SmallVector<Type>{RankedTensorType::get(type.getShape(), BFloat16Type::get(type.getContext()))};
 }
 
-/// One of the eight numbers of 16 bits in `words`, as i32.
+/// Returns the 16-bit number `draw` of `words`, as i32.
 static Value drawnBits(const Lanes &build, const Philox::Words &words, int64_t draw) {
   Type i32 = build.builder.getI32Type();
   auto number = [&](int64_t value) { return build.context.constantInt(build.builder, i32, value); };
@@ -134,8 +134,8 @@ static Value drawnBits(const Lanes &build, const Philox::Words &words, int64_t d
                        : build.create<arith::AndIOp>(word, number(0xFFFF));
 }
 
-/// bf16 is the upper half of f32. A random number of 16 bits, added to the lower half, carries into the upper
-/// as often as the lower half says.
+/// bf16 is the upper half of f32. A random 16-bit number is added to the lower half and carries into the
+/// upper half with the probability that the lower half represents.
 static Value roundUpper(const Lanes &build, Value x, Value random) {
   const LaneContext &lanes = build.context;
   auto number = [&](int64_t value) {
@@ -146,7 +146,7 @@ static Value roundUpper(const Lanes &build, Value x, Value random) {
   Value magnitude = build.create<arith::AndIOp>(bits, number(0x7FFFFFFF));
   Value isBeyond = build.create<arith::CmpIOp>(arith::CmpIPredicate::ugt, magnitude, number(0x7F7F0000));
   Value isNaN = build.create<arith::CmpIOp>(arith::CmpIPredicate::ugt, magnitude, number(0x7F800000));
-  Value half = number(0x8000); // to the nearest
+  Value half = number(0x8000); // round to nearest
   Value added = build.create<arith::SelectOp>(isBeyond, half, random);
   Value carried = upper(build.create<arith::AddIOp>(bits, added));
   Value quiet = build.create<arith::OrIOp>(upper(bits), number(0x40));

@@ -67,7 +67,7 @@ OpFoldResult ReduceOp::fold(FoldAdaptor) {
   return getDims().empty() && !getTo() ? OpFoldResult(getX()) : OpFoldResult();
 }
 
-/// A kept dimension becomes a reshape, a mean a sum times 1/n, and dimensions count from the front.
+/// Rewrites `keep` as a reshape, a mean as a sum times 1/n, and negative dimensions as positive ones.
 LogicalResult ReduceOp::canonicalize(ReduceOp op, PatternRewriter &rewriter) {
   if (isa<DeferredType>(op.getType()))
     return failure();
@@ -81,7 +81,7 @@ LogicalResult ReduceOp::canonicalize(ReduceOp op, PatternRewriter &rewriter) {
   double count =
       double(tensorType(op.getX()).getNumElements()) / double(tensorType(op.getResult()).getNumElements());
   Type element = tensorType(op.getResult()).getElementType();
-  Type sum = mean ? wideElement(element) : element; // rounded after the product
+  Type sum = mean ? wideElement(element) : element; // rounded after the multiplication
   Value result = build.reduce(mean ? ReduceKind::sum : op.getKind(), op.getX(), dims, /*keep=*/false, sum);
   if (mean)
     result = build.convert(build.mul(result, 1 / count), element);
@@ -89,7 +89,7 @@ LogicalResult ReduceOp::canonicalize(ReduceOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// Sums may be split, as partial sums; other reductions keep their dimensions whole.
+/// Sums can be partitioned, giving partial sums; dimensions of other reductions cannot.
 IndexingRule ReduceOp::getIndexingRule() {
   Labels operand = labelsOf(getX()), result;
   SmallVector<bool> reduced(operand.size(), false);
@@ -108,7 +108,7 @@ IndexingRule ReduceOp::getIndexingRule() {
   return {{operand}, {result}};
 }
 
-/// `value`, a result of the reduction (or its cotangent), repeated to the shape of what was reduced.
+/// Repeats `value`, a result of the reduction or its cotangent, to the shape of the operand.
 static Value spread(TensorBuilder &build, ReduceOp op, Value value) {
   value = build.convert(value, tensorType(op.getX()).getElementType());
   SmallVector<int64_t> kept(shapeOf(op.getX()));
@@ -117,12 +117,12 @@ static Value spread(TensorBuilder &build, ReduceOp op, Value value) {
   return build.broadcastTo(build.reshape(value, kept), tensorType(op.getX()));
 }
 
-/// Number of elements that make one element of the result.
+/// Returns the number of operand elements per result element.
 static double reducedCount(ReduceOp op) {
   return double(tensorType(op.getX()).getNumElements()) / double(tensorType(op.getResult()).getNumElements());
 }
 
-/// The elements that equal the extremum share the cotangent evenly, as in PyTorch.
+/// Elements that equal the extremum share the cotangent evenly, as in PyTorch.
 static Value buildExtremumVjp(TensorBuilder &build, ReduceOp op, Value g) {
   Value x = op.getX();
   Value chosen = build.compare(Predicate::eq, x, spread(build, op, op.getResult()));
@@ -161,7 +161,7 @@ Inferred BroadcastOp::inferTypes(Adaptor adaptor, InferError error) {
                      << ", from " << from[dim] << " to " << size
                      << "; only dimensions of size 1 are repeated";
   }
-  if (failed(checkSizes(to, error))) // those that are added, too
+  if (failed(checkSizes(to, error))) // also for added dimensions
     return failure();
   return single(adaptor.getX(), to);
 }
@@ -170,7 +170,7 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
   return foldSameType(getX(), adaptor.getX(), getResult());
 }
 
-/// Repeating twice is repeating once.
+/// Merges two broadcasts into one.
 LogicalResult BroadcastOp::canonicalize(BroadcastOp op, PatternRewriter &rewriter) {
   auto inner = op.getX().getDefiningOp<BroadcastOp>();
   if (!inner || isa<DeferredType>(op.getType()))

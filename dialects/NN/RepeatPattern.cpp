@@ -1,4 +1,4 @@
-// Arithmetic on patterns.
+// Composition and splitting of patterns.
 #include "dialects/NN/RepeatPattern.h"
 
 #include <numeric>

@@ -9,7 +9,7 @@ using Inferred = FailureOr<SmallVector<Type>>;
 using Cotangents = MutableArrayRef<Value>;
 using Labels = SmallVector<int>;
 
-/// Fills in the sizes that 0 (x's own) and -1 (what remains) stand for.
+/// Replaces size 0 by the size of x, and size -1 by the remaining size.
 static FailureOr<SmallVector<int64_t>> resolveShape(Value x, ArrayRef<int64_t> wanted, InferError error) {
   ArrayRef<int64_t> from = shapeOf(x);
   SmallVector<int64_t> shape(wanted);
@@ -54,7 +54,7 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
   return foldSameType(getX(), adaptor.getX(), getResult());
 }
 
-/// Only the last shape counts, and its sizes are spelled out.
+/// Merges two reshapes, and replaces sizes 0 and -1.
 LogicalResult ReshapeOp::canonicalize(ReshapeOp op, PatternRewriter &rewriter) {
   if (isa<DeferredType>(op.getType()))
     return failure();
@@ -67,9 +67,9 @@ LogicalResult ReshapeOp::canonicalize(ReshapeOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// Dimensions form groups of equal products, from the front. The first dimensions of a group correspond:
-/// equal slices of one are equal slices of the other, where the number of slices divides both. Dimensions of
-/// size 1 belong to no group.
+/// Dimensions form groups of equal products, from the front. The first dimensions of a group correspond: if
+/// the number of slices divides both, equal slices of one are equal slices of the other. Dimensions of size 1
+/// belong to no group.
 IndexingRule ReshapeOp::getIndexingRule() {
   ArrayRef<int64_t> from = shapeOf(getX()), to = shapeOf(getResult());
   Labels operand(from.size(), -1), result(to.size(), -1);
@@ -115,7 +115,7 @@ OpFoldResult TransposeOp::fold(FoldAdaptor adaptor) {
   return foldMove(adaptor.getX(), getResult());
 }
 
-/// Two permutations are one.
+/// Merges two transposes.
 LogicalResult TransposeOp::canonicalize(TransposeOp op, PatternRewriter &rewriter) {
   auto inner = op.getX().getDefiningOp<TransposeOp>();
   if (!inner || isa<DeferredType>(op.getType()))

@@ -1,4 +1,4 @@
-// Positions of tokens and rotary position embedding.
+// Token positions and rotary position embedding.
 #include "dialects/NN/Rows.h"
 #include "dialects/NN/Syntax.h"
 
@@ -20,7 +20,7 @@ FailureOr<SmallVector<Type>> PositionsOp::inferTypes(Adaptor adaptor, InferError
   return SmallVector<Type>{RankedTensorType::get({tokens.getShape().back()}, i32)};
 }
 
-/// Splitting the sequence would restart the count, and no other dimension is left.
+/// The sequence cannot be partitioned, because each shard would count from 0.
 IndexingRule PositionsOp::getIndexingRule() {
   IndexingRule rule;
   rule.operands.push_back(SmallVector<int>(shapeOf(getTokens()).size(), -1));
@@ -79,8 +79,8 @@ IndexingRule RopeOp::getIndexingRule() {
   return rule;
 }
 
-/// The angles position * theta^(-2i/d), [..., d/2] from positions [...]. In a rotation back they are
-/// negative.
+/// Returns the angles position * theta^(-2i/d), [..., d/2] from positions [...]; negative for the inverse
+/// rotation.
 static Value buildAngles(TensorBuilder &b, RopeOp op, int64_t width) {
   Type element = tensorType(op.getX()).getElementType();
   Value positions = b.convert(op.getPositions(), element);
@@ -94,7 +94,7 @@ static Value buildAngles(TensorBuilder &b, RopeOp op, int64_t width) {
   return b.mul(b.broadcastLast(positions, shape), b.broadcastTo(frequency, shape));
 }
 
-/// [..., d/2] repeated to [batch, t, heads, d/2].
+/// Repeats [..., d/2] to [batch, t, heads, d/2].
 static Value overHeads(TensorBuilder &b, Value table, ArrayRef<int64_t> shape) {
   SmallVector<int64_t> column(shapeOf(table));
   column.insert(column.end() - 1, 1);
@@ -107,7 +107,7 @@ SmallVector<Value> RopeOp::decompose(OpBuilder &builder) {
   int64_t heads = getHeads(), width = shape[2] / heads;
   Value x = b.reshape(getX(), {shape[0], shape[1], heads, width});
   Value x1 = b.slice(x, 3, 0, width / 2), x2 = b.slice(x, 3, width / 2, width / 2);
-  // The tables are small, and equal in all layers: CSE keeps one.
+  // The tables are small and equal in all layers, so that CSE merges them.
   Value angles = buildAngles(b, *this, width);
   Value cos = overHeads(b, b.create<CosOp>(angles), shapeOf(x1));
   Value sin = overHeads(b, b.create<SinOp>(angles), shapeOf(x1));
@@ -116,7 +116,7 @@ SmallVector<Value> RopeOp::decompose(OpBuilder &builder) {
   return {b.reshape(b.concat({y1, y2}, 3), shape)};
 }
 
-/// A rotation is orthogonal, so its gradient is the rotation back.
+/// A rotation is orthogonal, so its gradient is the inverse rotation.
 void RopeOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultCotangents, ArrayRef<bool> needed,
                       MutableArrayRef<Value> operandCotangents) {
   if (needed[0])

@@ -18,7 +18,7 @@ inline mlir::Value overRow(TensorBuilder &b, mlir::Value x, mlir::Value like) {
   return b.broadcastLast(x, shapeOf(like));
 }
 
-/// The labels of an op whose leading dimensions may all be split, and whose last may not.
+/// Returns the labels of an op that can be partitioned along all dimensions but the last.
 inline llvm::SmallVector<int> rowLabels(mlir::Value x) {
   llvm::SmallVector<int> labels;
   for (int i = 0, end = int(shapeOf(x).size()) - 1; i <= end; ++i)

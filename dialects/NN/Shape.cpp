@@ -1,4 +1,4 @@
-// Shapes: which sizes tensors may have, and what ops that reduce, repeat or move elements share.
+// Shapes: valid sizes of tensors, and helpers of ops that reduce, repeat or move elements.
 #include "dialects/NN/Shape.h"
 
 using namespace mlir;
@@ -47,7 +47,7 @@ SmallVector<int> nn::labelsOf(Value value) {
 LogicalResult nn::checkSizes(ArrayRef<int64_t> shape, InferError error) {
   constexpr int64_t kMaxElements = int64_t(1) << 44;
   const int64_t longest =
-      shape.size() == 1 ? kMaxElements : INT32_MAX; // all that ranks gather at once is flat
+      shape.size() == 1 ? kMaxElements : INT32_MAX; // flat tensors of gathered parameters are long
   int64_t elements = 1;
   for (auto [dim, size] : llvm::enumerate(shape)) {
     if (size < 1 || size > longest) {

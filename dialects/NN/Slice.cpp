@@ -1,4 +1,4 @@
-// What cuts and joins along one dimension: nn.slice, nn.pad, nn.concat and nn.split.
+// Ops that cut and join along one dimension: nn.slice, nn.pad, nn.concat and nn.split.
 #include "dialects/NN/Shape.h"
 
 using namespace mlir;
@@ -11,7 +11,7 @@ using Labels = SmallVector<int>;
 
 namespace {
 
-/// The boxes of a result that differs from its operands along one dimension.
+/// Builds the boxes of a result that differs from its operands along one dimension.
 struct Along {
   Value result;
   int64_t dim;
@@ -19,7 +19,7 @@ struct Along {
 
   Along(Value result, int64_t dim) : result(result), dim(normalizeDim(dim, shapeOf(result).size())) {}
 
-  /// `size` elements along the dimension, from `to` on.
+  /// Returns a box of `size` zeros along the dimension, from `to` on.
   StridedBox zeros(int64_t size, int64_t to) const {
     SmallVector<int64_t> shape(shapeOf(result));
     shape[dim] = size;
@@ -27,7 +27,7 @@ struct Along {
             resultStrides, 0,     to * resultStrides[dim]};
   }
 
-  /// The same of operand number `operand`, `source`, from its `from` on.
+  /// Returns a box of `size` elements of `source`, which is operand number `operand`, from `from` to `to`.
   StridedBox copy(unsigned operand, Value source, int64_t size, int64_t from, int64_t to) const {
     StridedBox box = zeros(size, to);
     box.operand = operand;
@@ -39,7 +39,7 @@ struct Along {
 
 } // namespace
 
-/// All dimensions correspond but `dim`.
+/// Returns labels by which all dimensions but `dim` correspond.
 static Labels allBut(Value value, int64_t dim) {
   Labels labels = labelsOf(value);
   labels[normalizeDim(dim, labels.size())] = -1;

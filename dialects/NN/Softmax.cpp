@@ -22,7 +22,7 @@ SmallVector<Value> SoftmaxOp::decompose(OpBuilder &builder) {
   return {b.mul(exp, overRow(b, inverse, x))};
 }
 
-/// y (g - sum(g y)), from the result y and its cotangent g.
+/// The cotangent is y (g - sum(g y)), where y is the result and g its cotangent.
 void SoftmaxOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultCotangents, ArrayRef<bool> needed,
                          MutableArrayRef<Value> operandCotangents) {
   if (!needed[0])

@@ -1,4 +1,4 @@
-// Numbers as people write them, paths of names, and names that nothing bears.
+// Parsing of numbers, joining of names, and suggestions for unknown names.
 #include "dialects/NN/Syntax.h"
 
 #include "mlir/IR/Builders.h"
@@ -14,7 +14,7 @@
 
 using namespace mlir;
 
-/// The longest prefix of `text` that is a number without sign: digits[.digits][e[+-]digits].
+/// Returns the longest prefix of `text` that is an unsigned number: digits[.digits][e[+-]digits].
 static StringRef numberPrefix(const char *text) {
   const char *end = text;
   auto skipDigits = [&] {
@@ -37,13 +37,13 @@ static StringRef numberPrefix(const char *text) {
   return {text, size_t(end - text)};
 }
 
-/// Consumes the exponent of `number` that the lexer does not take for a float: `e5`, or `e`, `-`, `4`.
+/// Consumes an exponent that the lexer has not read as part of a float: `e5`, or `e`, `-`, `4`.
 static ParseResult consumeExponent(AsmParser &parser, StringRef number) {
   SMLoc loc = parser.getCurrentLocation();
   StringRef word;
   int64_t digits;
   (void)parser.parseOptionalKeyword(&word);
-  if (word.end() > number.end()) // more than digits behind the e
+  if (word.end() > number.end()) // more than digits after the e
     return parser.emitError(loc) << "expected an exponent, found '" << word << "'";
   if (word.size() > 1)
     return success();
@@ -51,8 +51,7 @@ static ParseResult consumeExponent(AsmParser &parser, StringRef number) {
   return parser.parseInteger(digits);
 }
 
-/// Refuses a number that is neither 0 nor infinite as it is written in `text`, and is so as `value`, or in
-/// f32.
+/// Reports an error if the value is 0 or infinite, in f64 or in f32, although its text is not.
 static ParseResult checkMagnitude(AsmParser &parser, SMLoc start, StringRef text, double value) {
   bool isZero = text.take_until([](char c) { return c == 'e' || c == 'E'; }).find_first_of("123456789") ==
                 StringRef::npos;
@@ -64,9 +63,10 @@ static ParseResult checkMagnitude(AsmParser &parser, SMLoc start, StringRef text
   return success();
 }
 
-/// A number without sign.
+/// Parses an unsigned number.
 static ParseResult parseMagnitude(AsmParser &parser, double &value) {
-  // The lexer sees `6e-4` as four tokens; so the value is read from the text, and its tokens are skipped.
+  // The lexer splits `6e-4` into four tokens. The value is therefore read from the text, and its tokens are
+  // skipped.
   SMLoc start = parser.getCurrentLocation();
   APInt integer;
   if (succeeded(parser.parseOptionalKeyword("inf"))) {
@@ -76,7 +76,7 @@ static ParseResult parseMagnitude(AsmParser &parser, double &value) {
   StringRef text = numberPrefix(start.getPointer());
   if (!parser.parseOptionalInteger(integer).has_value())
     return failure(parser.parseFloat(value) || checkMagnitude(parser, start, text, value));
-  if (text == "0" && *text.end() == 'x') { // the bits: infinities and NaN
+  if (text == "0" && *text.end() == 'x') { // bits of an infinity or NaN
     value = llvm::bit_cast<double>(integer.zextOrTrunc(64).getZExtValue());
     if (std::isfinite(value))
       return parser.emitError(start, "expected a number in decimal digits, found hexadecimal ones");
@@ -145,7 +145,7 @@ std::string trainc::formatInF32(double value) {
 
 StringRef trainc::nearestName(StringRef name, ArrayRef<StringRef> names) {
   StringRef nearest;
-  unsigned best = name.size() / 2 + 1; // from here on the two have little in common
+  unsigned best = name.size() / 2 + 1; // above this distance the names have little in common
   for (StringRef known : names)
     if (unsigned distance = name.edit_distance_insensitive(known); distance < best) {
       best = distance;

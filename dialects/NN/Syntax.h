@@ -7,36 +7,36 @@
 
 namespace trainc {
 
-/// Parses a number as people write it: `1`, `0.1`, `6e-4`, `-2.5E3`, `-inf`. (MLIR itself insists on `1.0`
-/// and `6.0e-4`.)
+/// Parses a number in any usual notation: `1`, `0.1`, `6e-4`, `-2.5E3`, `-inf`. MLIR's own parser accepts
+/// only `1.0` and `6.0e-4`.
 mlir::ParseResult parseNumber(mlir::AsmParser &parser, double &value);
 
-/// The same as an f64 attribute: the custom directive `Number`.
+/// Parses a number into an f64 attribute: the custom directive `Number`.
 mlir::ParseResult parseNumber(mlir::OpAsmParser &parser, mlir::FloatAttr &value);
 void printNumber(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::FloatAttr value);
 
-/// The shortest text that parses to the same value; for messages, too.
+/// Returns the shortest text that parses to the same value; also for messages.
 std::string formatNumber(double value);
 void printNumber(mlir::AsmPrinter &printer, double value);
 
-/// Settings are f64 in the text, and f32 where steps use them: `value` rounded; infinite beyond f32's range.
+/// Rounds a setting to f32, in which steps use it; infinite beyond f32's range.
 float inF32(double value);
-/// `value` for a message, with what becomes of it where that matters: "1e-60, which is 0 in f32".
+/// Formats `value` for a message, with its f32 value if that matters: "1e-60, which is 0 in f32".
 std::string formatInF32(double value);
 
-/// `"config.json" {...}` into `exports`; a second one of a file is an error at `loc`.
+/// Parses `"config.json" {...}` into `exports`. Fails with an error at `loc` if the file is given twice.
 mlir::ParseResult parseExport(mlir::AsmParser &parser, llvm::SMLoc loc, mlir::NamedAttrList &exports);
 void printExport(mlir::AsmPrinter &printer, mlir::NamedAttribute file);
-/// Every file has a plain name that no other file of a checkpoint has. No exports at all are fine.
+/// Verifies that every file has a plain name that no other file of a checkpoint has. `exports` may be null.
 llvm::LogicalResult verifyExports(mlir::Operation *op, mlir::DictionaryAttr exports);
 
-/// The full name of `name` within `path`; either may be empty, and then adds nothing.
+/// Joins `path` and `name` with a dot; either may be empty.
 std::string joinPath(llvm::StringRef path, llvm::StringRef name);
 
-/// The one of `names` that `name` is probably a slip of the pen for; empty if none is near.
+/// Returns the element of `names` that is closest to `name` in spelling; empty if none is close.
 llvm::StringRef nearestName(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> names);
 
-/// The hook of a dialect for an op that it does not have: an error at the op, with the nearest of its ops.
+/// Parser hook for an op that the dialect does not have: reports an error at the op with the closest op name.
 mlir::ParseResult refuseUnknownOp(mlir::OpAsmParser &parser, mlir::OperationState &state);
 
 } // namespace trainc

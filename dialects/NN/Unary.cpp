@@ -1,5 +1,5 @@
-// Elementwise ops of one operand: their scalar computations, gradients and simplifications. Gradients need
-// results rather than operands where they can choose: results are what the next op keeps anyway.
+// Elementwise ops with one operand: scalar computations, gradients and simplifications. Gradients use results
+// rather than operands where possible, because the next op keeps the results anyway.
 #include "dialects/NN/Builders.h"
 #include "dialects/NN/Elementwise.h"
 
@@ -35,7 +35,7 @@ Value AbsOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContex
   return Lanes(builder, lanes, operands[0]).create<math::AbsFOp>(operands[0]);
 }
 
-/// The gradient at 0 is 0.
+/// The gradient at 0 is 0, as in PyTorch.
 void AbsOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, Cotangents out) {
   TensorBuilder build(builder, getLoc());
   Value zero = build.constantLike(getX(), 0);
@@ -83,13 +83,13 @@ void SqrtOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, Cot
   out[0] = build.div(build.mul(g[0], 0.5), getResult());
 }
 
-/// Square root and division are both correctly rounded, an approximate reciprocal root is not.
+/// sqrt and division are correctly rounded; an approximate reciprocal root is not.
 Value RsqrtOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
   Lanes build(builder, lanes, operands[0]);
   return build.div(build.number(1), build.create<math::SqrtOp>(operands[0]));
 }
 
-/// -1/2 r^3.
+/// The slope is -1/2 r^3.
 void RsqrtOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, Cotangents out) {
   TensorBuilder build(builder, getLoc());
   Value cube = build.mul(build.square(getResult()), getResult());
@@ -153,7 +153,7 @@ void SigmoidOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, 
   out[0] = build.mul(g[0], build.mul(getResult(), build.sub(1, getResult())));
 }
 
-/// Unordered comparison, so that NaN is chosen over 0.
+/// The comparison is unordered, so that NaN propagates.
 Value ReluOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
   Lanes build(builder, lanes, operands[0]);
   Value zero = build.number(0);
@@ -161,7 +161,7 @@ Value ReluOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneConte
   return build.create<arith::SelectOp>(positive, operands[0], zero);
 }
 
-/// The gradient at 0 is 0; where the result is NaN the cotangent passes, as in PyTorch.
+/// The gradient at 0 is 0. If the result is NaN the cotangent passes, as in PyTorch.
 void ReluOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, Cotangents out) {
   TensorBuilder build(builder, getLoc());
   Value zero = build.constantLike(g[0], 0);
@@ -172,7 +172,7 @@ Value SiluOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneConte
   return Lanes(builder, lanes, operands[0]).timesSigmoid(operands[0], operands[0]);
 }
 
-/// With s = sigmoid(x): s (1 + x (1 - s)).
+/// The slope is s (1 + x (1 - s)), where s = sigmoid(x).
 void SiluOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, Cotangents out) {
   TensorBuilder build(builder, getLoc());
   Value s = build.create<SigmoidOp>(getX()).getResult();
