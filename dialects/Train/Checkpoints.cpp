@@ -19,7 +19,7 @@ CheckpointSettings trainc::train::checkpointsOf(ProgramOp program) {
   settings.every = int64_t(program.getCheckpointStride());
   if (const std::optional<StringRef> shares = program.getCheckpointKeep())
     for (StringRef element : llvm::split(*shares, ','))
-      if (const std::optional<KeptShare> share = keptShareOf(element)) // which the verifier has read
+      if (const std::optional<KeptShare> share = keptShareOf(element)) // the verifier has checked the syntax
         settings.keep.append(size_t(share->uses), share->percent);
   return settings;
 }

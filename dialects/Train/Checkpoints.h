@@ -1,18 +1,18 @@
-// What the backward of a program computes again.
+// Activation checkpointing of a program.
 #pragma once
 
 #include "dialects/Train/Train.h"
 
 namespace trainc::train {
 
-/// A program's words `activation_checkpointing` and `checkpoint_...`, with their defaults. A budget that is
-/// not spent yet computes nothing again.
+/// Settings `activation_checkpointing` and `checkpoint_...` of a program, with their defaults. A budget that
+/// has not been resolved yet recomputes nothing.
 struct CheckpointSettings {
-  bool recomputesCheap = false;              ///< the pass `recompute`
-  bool recomputesBlocks = false;             ///< the pass `recompute-blocks`, with the following
-  llvm::SmallVector<llvm::StringRef> blocks; ///< none: the outermost uses of all
+  bool recomputesCheap = false;  ///< whether the pass `recompute` runs
+  bool recomputesBlocks = false; ///< whether the pass `recompute-blocks` runs, with the following settings
+  llvm::SmallVector<llvm::StringRef> blocks; ///< empty: the outermost uses of all blocks
   int64_t every = 1;
-  llvm::SmallVector<int64_t> keep; ///< percent of each use
+  llvm::SmallVector<int64_t> keep; ///< percent of the bytes of each use that is kept
 };
 
 CheckpointSettings checkpointsOf(ProgramOp program);

@@ -1,31 +1,31 @@
-// Limits of a program's sizes. A plan beyond them is refused when it is loaded.
+// Maximum sizes of a program. `trainrun` rejects plans that exceed them.
 #pragma once
 
 #include <cstdint>
 
 namespace trainc::train {
 
-/// Samples of a micro-batch, or of an evaluation batch.
+/// Samples of a micro-batch or of an evaluation batch.
 constexpr int64_t kMaxBatch = int64_t(1) << 20;
 /// Processes that train together.
 constexpr int64_t kMaxRanks = int64_t(1) << 16;
-/// What ranks keep a part of: nothing (0), optimizer states (1), gradients (2) and parameters (3) too.
+/// ZeRO stage: ranks shard nothing (0), optimizer states (1), gradients too (2), parameters too (3).
 constexpr int64_t kMaxZeroStage = 3;
-/// Units of parameters that are gathered ahead.
+/// Parameter units that are gathered ahead.
 constexpr int64_t kMaxPrefetch = 32;
-/// Micro-batches of a step and rank.
+/// Micro-batches per step and rank.
 constexpr int64_t kMaxAccumulate = int64_t(1) << 16;
-/// Bytes of a GPU that a plan leaves to others.
+/// Bytes of GPU memory that a plan reserves for other users.
 constexpr int64_t kMaxReserve = int64_t(1) << 50;
 /// Tokens of a sample.
 constexpr int64_t kMaxLength = INT32_MAX;
 /// Steps of a run.
 constexpr int64_t kMaxSteps = INT32_MAX;
-/// What a loss is multiplied by at first, at least, or all the time.
+/// Loss scale: initial, minimum and fixed.
 constexpr int64_t kMaxLossScale = int64_t(1) << 40;
-/// Steps that the state of a loss scale counts, in f32.
+/// Steps of a loss-scale window; the state counts them in f32.
 constexpr int64_t kMaxLossScaleWindow = int64_t(1) << 24;
-/// Steps that a schedule counts.
+/// Steps of a schedule.
 constexpr int64_t kMaxScheduled = int64_t(1) << 40;
 
 } // namespace trainc::train

@@ -1,4 +1,4 @@
-// Lists in settings, as models and command lines write them. Free of MLIR.
+// Lists in settings, in the syntax of models and command lines. Free of MLIR.
 #pragma once
 
 #include "dialects/Train/ProgramWords.h"
@@ -13,13 +13,13 @@
 
 namespace trainc::train {
 
-/// Whether the setting's value is a list: elements with commas between them.
+/// Whether the setting's value is a comma-separated list.
 constexpr bool isList(const ProgramWord &word) {
   return word.kind == ValueKind::Words || word.kind == ValueKind::Names || word.kind == ValueKind::Shares ||
          word.kind == ValueKind::Wrap;
 }
 
-/// The elements of a list, without the blanks around them.
+/// Returns the elements of a list without surrounding blanks.
 inline std::vector<std::string_view> elementsOf(std::string_view list) {
   std::vector<std::string_view> elements;
   for (size_t begin = 0, end = 0; begin <= list.size(); begin = end + 1) {
@@ -31,7 +31,8 @@ inline std::vector<std::string_view> elementsOf(std::string_view list) {
   return elements;
 }
 
-/// The number from `least` to `most` that the text is, in digits without leading zeros; none for other texts.
+/// Parses a number in digits without leading zeros. Returns none for other texts, and for numbers below
+/// `least` or above `most`.
 inline std::optional<int64_t> wholeNumberIn(std::string_view text, int64_t least, int64_t most = INT64_MAX) {
   int64_t number = 0;
   const bool isPlain = !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos &&
@@ -41,15 +42,15 @@ inline std::optional<int64_t> wholeNumberIn(std::string_view text, int64_t least
   return isRead && number >= least && number <= most ? std::optional(number) : std::nullopt;
 }
 
-/// An element of Shares: "15", or "48x15", which says it of 48 uses.
+/// An element of Shares: "15" is one use, "48x15" is 48 uses with 15 percent each.
 struct KeptShare {
   int64_t uses = 1, percent = 0;
 };
 
-/// Of one number; no model has as many layers.
+/// Maximum uses of one element; no model has as many layers.
 inline constexpr int64_t kMostRepeated = 65536;
 
-/// None if the element is no share.
+/// Parses an element of Shares; none if it is malformed.
 inline std::optional<KeptShare> keptShareOf(std::string_view element) {
   const size_t times = element.find('x');
   const auto uses =
@@ -59,14 +60,14 @@ inline std::optional<KeptShare> keptShareOf(std::string_view element) {
   return uses && percent ? std::optional(KeptShare{*uses, *percent}) : std::nullopt;
 }
 
-/// What errors expect of lists of these kinds.
+/// Descriptions of valid lists, for errors.
 inline constexpr std::string_view
     kExpectedShares = "numbers from 0 to 100 with commas between them, and before a number for several uses "
                       "their count of at most 65536, as in 48x15,30",
     kExpectedWrap = "blocks, model, names of blocks with commas between them or a number of parameters "
                     "above 0";
 
-/// Whether they are words or names, or one number.
+/// Whether the elements are words or names, or one number.
 inline bool areWrap(const std::vector<std::string_view> &elements) {
   const auto isName = [](std::string_view each) {
     return !each.empty() && (std::isalpha(static_cast<unsigned char>(each.front())) || each.front() == '_');
@@ -75,8 +76,8 @@ inline bool areWrap(const std::vector<std::string_view> &elements) {
          (elements.size() == 1 && wholeNumberIn(elements.front(), 1));
 }
 
-/// Takes the blanks around elements out of a list. Returns what is wrong with it, as errors say it behind the
-/// setting's name; empty if nothing is. It does not know which words and names there are.
+/// Removes the blanks around a list's elements. Returns the error, to be printed after the setting's name;
+/// empty if there is none. Does not check whether words and names exist.
 inline std::string tidyList(const ProgramWord &word, std::string &list) {
   const std::vector<std::string_view> elements = elementsOf(list);
   const auto expected = [&](std::string_view what) {
@@ -90,7 +91,7 @@ inline std::string tidyList(const ProgramWord &word, std::string &list) {
   std::string tidy;
   for (const std::string_view element : elements) {
     if (element.empty())
-      return expected("something before and behind each comma");
+      return expected("an element before and after each comma");
     if (!isShares && std::ranges::count(elements, element) > 1)
       return "expected each word once, found '" + std::string(element) + "' twice";
     tidy.append(tidy.empty() ? "" : ",").append(element);

@@ -1,27 +1,26 @@
-// How a program scales its loss, lest gradients vanish in f16.
+// Loss scaling of a program, which keeps gradients in f16 from underflow.
 #pragma once
 
 #include "dialects/Train/Precision.h"
 
 namespace trainc::train {
 
-/// The state that holds a dynamic scale.
+/// Name of the state that holds a dynamic scale.
 constexpr llvm::StringLiteral kLossScaleState = "loss_scale";
 
-/// The settings of a program in fp16. Steps that are not finite halve a dynamic scale, and many finite ones
-/// in a row double it.
+/// Loss-scale settings of an fp16 program. A dynamic scale halves after overflowing steps and doubles after
+/// many finite steps.
 struct LossScaling {
-  double fixed = 0;   ///< the scale of all steps; 0: it is dynamic
-  double initial = 0; ///< the first step's
-  double window = 0;  ///< finite steps in a row that double it
-  double hysteresis =
-      0; ///< steps in a row that are not finite, the last of which halves it, and those behind
+  double fixed = 0;      ///< scale of all steps; 0 if the scale is dynamic
+  double initial = 0;    ///< scale of the first step
+  double window = 0;     ///< consecutive finite steps that double the scale
+  double hysteresis = 0; ///< consecutive overflowing steps, from the last of which on each halves the scale
   double minimum = 0;
 
   bool isDynamic() const { return fixed == 0; }
 };
 
-/// Null in other precisions.
+/// Returns the settings of an fp16 program; none for other precisions.
 inline std::optional<LossScaling> lossScalingOf(ProgramOp program) {
   if (!precisionOf(program).compute.isF16())
     return std::nullopt;

@@ -21,7 +21,7 @@ OffloadSettings trainc::train::offloadOf(ProgramOp program) {
   for (StringRef word : llvm::split(program.getOffload().value_or("none"), ',')) {
     const SmallVector<StateRole> roles = offloadedRoles(word);
     if (llvm::is_contained(roles, StateRole::activation))
-      settings.activations = true; // which become states when they go
+      settings.activations = true; // not a state yet; the pass `offload` declares states for activations
     else
       settings.roles.append(roles);
     settings.hiddenAlone |= word == "hidden_activations";

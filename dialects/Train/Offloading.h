@@ -1,26 +1,27 @@
-// What a program keeps outside the device's memory.
+// Offloading of a program's states and activations.
 #pragma once
 
 #include "dialects/Train/Train.h"
 
 namespace trainc::train {
 
-/// A program's words `offload`, `offload_to`, `offload_group` and `offload_update`, with their defaults.
+/// Settings `offload`, `offload_to`, `offload_group` and `offload_update` of a program, with their defaults.
 struct OffloadSettings {
-  llvm::SmallVector<StateRole> roles; ///< of the states
-  bool activations = false;           ///< what the backward reads of the forward, too
-  bool hiddenAlone = false;           ///< of these what copies hide
+  llvm::SmallVector<StateRole> roles; ///< roles of the offloaded states
+  bool activations = false;           ///< whether activations that the backward reads are offloaded
+  bool hiddenAlone = false;           ///< whether only activations whose copies are hidden are offloaded
   plan::Space space = plan::Space::disk;
-  /// That an update has in memory at a time, beside the next ones. None: the pass `offload` decides.
+  /// Bytes of states that are updated together and are resident at a time, besides the next group. None: the
+  /// pass `offload` decides.
   std::optional<int64_t> groupBytes;
-  bool updatesOnHost = false; ///< what lies there of the optimizer's states
+  bool updatesOnHost = false; ///< whether the host's cores update the offloaded optimizer states
 
   bool any() const { return activations || !roles.empty(); }
 };
 
 OffloadSettings offloadOf(ProgramOp program);
 
-/// Of which states a word of `offload` speaks; none of others.
+/// Returns the roles of the states that a word of `offload` names; none for other words.
 llvm::SmallVector<StateRole> offloadedRoles(llvm::StringRef word);
 
 } // namespace trainc::train

@@ -1,4 +1,4 @@
-// The states of what products read in fp8: a scale for each operand, and the magnitudes that it follows from.
+// States of fp8 operands: a scale for each operand, and the history of magnitudes that determines it.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -7,17 +7,17 @@
 
 namespace trainc::train {
 
-/// Steps whose largest magnitudes decide about a scale.
+/// Number of past steps whose maximum magnitudes determine a scale.
 constexpr int64_t kMagnitudeSteps = 16;
 
-/// A flat state has so many elements of each operand, f32: kernels and libraries want what they read to begin
-/// with 64 bytes. Of scales the first is one; of histories all are.
+/// Elements per operand of a flat state, f32: 64 bytes, the alignment that kernels and libraries need. Scales
+/// use the first element only; histories use all.
 constexpr int64_t kScaleStride = 16;
 static_assert(kMagnitudeSteps == kScaleStride, "histories lie as scales do");
 
-/// Of checkpoints' names, each with the operand's behind it.
+/// Prefixes of the operands' names in checkpoints.
 constexpr llvm::StringLiteral kScaleName = "fp8_scale.", kMagnitudesName = "fp8_amax.";
-/// Of the flat states, each with the set's behind it.
+/// Prefixes of the flat states, one of each per set of operands.
 constexpr llvm::StringLiteral kScalesState = "fp8_scales.", kHistoriesState = "fp8_amaxes.";
 
 } // namespace trainc::train

@@ -13,7 +13,7 @@ bool train::matchesPattern(StringRef pattern, StringRef name) {
     return false;
   if (pieces.size() == 1)
     return name.empty();
-  // Between the first and the last, the leftmost match of each piece leaves the most to the others.
+  // Between the first and the last piece, the leftmost match of a piece leaves the most text for later ones.
   for (StringRef piece : ArrayRef(pieces).drop_front().drop_back()) {
     size_t at = name.find(piece);
     if (at == StringRef::npos)
@@ -42,15 +42,15 @@ ParameterSettings train::settingsOf(ProgramOp program, StringRef name, int64_t r
 }
 
 static constexpr StringRef kReserved[] = {
-    // what generation gives out, and what optimizers make
+    // output of generation, and states of optimizers
     "logits", "bias_correction1", "bias_correction2", "loss_scale", "loss_scale_good_steps",
     "loss_scale_hysteresis",
-    // the module of generated code
+    // module of generated code
     "kernels",
-    // what a safetensors file says of itself
+    // key of a safetensors header
     "__metadata__"};
 
-/// Each with a parameter's, a loss's or a cache's name behind it.
+/// Prefixes of reserved names; the name of a parameter, loss or cache follows.
 static constexpr StringRef kPrefixes[] = {
     "exp_avg.", "exp_avg_sq.", "momentum.", "grad.",      "targets.",  "cache.",      "bucket.",
     "partial.", "working.",    "chunks.",   "fp8_scale.", "fp8_amax.", "fp8_scales.", "fp8_amaxes."};

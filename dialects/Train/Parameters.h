@@ -1,26 +1,26 @@
-// Which settings of a program hold for a parameter, and which names a parameter cannot have.
+// Settings of a single parameter, and reserved names.
 #pragma once
 
 #include "dialects/Train/Train.h"
 
 namespace trainc::train {
 
-/// A parameter's settings after all groups.
+/// Settings of a parameter after all groups have been applied.
 struct ParameterSettings {
   double lrScale = 1;
   double weightDecay = 0;
   bool frozen = false;
 };
 
-/// True if `name` is `pattern`, in which each `*` stands for any text.
+/// Whether `name` matches `pattern`, in which each `*` matches any text.
 bool matchesPattern(llvm::StringRef pattern, llvm::StringRef name);
 
-/// The settings of parameter `name` of `rank` dimensions: those of the groups that match, later ones winning.
-/// Without a group's word, parameters of fewer than two dimensions are not decayed.
+/// Returns the settings of parameter `name` of `rank` dimensions. The last matching group wins. Unless a
+/// group sets it, the weight decay of parameters of fewer than two dimensions is 0.
 ParameterSettings settingsOf(ProgramOp program, llvm::StringRef name, int64_t rank);
 
-/// True for what names a part of the step: a scalar, an entry, or a state that a pass makes, such as
-/// "exp_avg.w" beside parameter "w". Parameters and programs have other names.
+/// Whether the name belongs to a component of the step: a scalar, an entry, or a state that a pass creates,
+/// such as "exp_avg.w" for parameter "w". Parameters and programs cannot have such names.
 bool isReservedName(llvm::StringRef name);
 
 } // namespace trainc::train

@@ -1,4 +1,4 @@
-// The word `precision` of train.program: its syntax, and what it says.
+// The setting `precision` of train.program: its syntax and its meaning.
 #include "dialects/Train/Precision.h"
 
 #include "dialects/Train/Parameters.h"
@@ -12,7 +12,7 @@ using namespace trainc::train;
 
 // --- Syntax ---
 
-/// The text in quotes, as it is parsed again.
+/// Returns the text in quotes, escaped for the parser.
 static std::string quoted(StringRef text) {
   std::string result;
   llvm::raw_string_ostream stream(result);
@@ -22,12 +22,12 @@ static std::string quoted(StringRef text) {
   return result;
 }
 
-/// The type that a precision computes in: `fp32` has f32.
+/// Returns the compute type of a precision, e.g. f32 for `fp32`.
 static StringRef computeTypeOf(StringRef precision) {
   return precision == "fp32" ? "f32" : precision == "fp16" ? "f16" : precision;
 }
 
-/// `compute = bf16`, which the precision says as well.
+/// Parses `compute = bf16`, which must agree with the precision.
 static ParseResult parseCompute(OpAsmParser &parser, StringRef precision) {
   const SMLoc loc = parser.getCurrentLocation();
   StringRef type;
@@ -39,7 +39,7 @@ static ParseResult parseCompute(OpAsmParser &parser, StringRef precision) {
                                << ", found '" << type << "'";
 }
 
-/// `keep "*.norm.*" f32`, several of which become one attribute.
+/// Parses `keep "*.norm.*" f32`; several patterns become one attribute.
 static ParseResult parseKeep(OpAsmParser &parser, NamedAttrList &attributes) {
   const SMLoc loc = parser.getCurrentLocation();
   std::string text;
@@ -64,18 +64,18 @@ static ParseResult parseKeep(OpAsmParser &parser, NamedAttrList &attributes) {
   return success();
 }
 
-/// The words inside, as messages name them.
+/// Words inside the parentheses, for messages.
 static constexpr StringLiteral kInside = "params, compute, reduce, buffers, products or keep";
 
-/// What stands where a word should, none of those inside: often that of the next line, as `)` is missing.
+/// Reports an unknown word. If it begins the next line, the closing `)` is missing.
 static ParseResult reportStranger(OpAsmParser &parser, SMLoc loc, StringRef found) {
   if (found == "}" || llvm::is_contained(lineWords(), found))
     return parser.emitError(loc) << "nothing closes the '(' of precision; expected " << kInside
-                                 << ", or ')' behind the last of them, found '" << found << "'";
+                                 << ", or ')' after the last of them, found '" << found << "'";
   return parser.emitError(loc) << "unknown word '" << found << "'; expected " << kInside;
 }
 
-/// `seen`: the words before, of which only `keep` stands there more than once.
+/// Parses one word inside. `seen` holds the words before it; only `keep` may repeat.
 static ParseResult parseInside(OpAsmParser &parser, StringRef precision, llvm::StringSet<> &seen,
                                NamedAttrList &attributes) {
   const SMLoc loc = parser.getCurrentLocation();
@@ -125,7 +125,7 @@ void trainc::train::printPrecision(llvm::function_ref<OpAsmPrinter &(StringRef)>
 
 // --- Meaning ---
 
-/// The element type `f32`, `bf16` or `f16`; null for other words.
+/// Returns the element type `f32`, `bf16` or `f16`; null for other words.
 static FloatType elementTypeNamed(MLIRContext *context, StringRef name) {
   return llvm::StringSwitch<FloatType>(name)
       .Case("f32", Float32Type::get(context))

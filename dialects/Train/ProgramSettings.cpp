@@ -38,7 +38,7 @@ LogicalResult trainc::train::checkChoice(const ProgramWord &word, StringRef valu
 
 // --- Writing ---
 
-/// An option's text as the program holds it; it was checked when the option was read.
+/// Converts an option's text to the program's attribute. The text was checked when the option was read.
 static Attribute valueOf(Builder builder, const ProgramWord &word, StringRef text) {
   switch (word.kind) {
   case ValueKind::Number:
@@ -66,7 +66,7 @@ static void setSource(ProgramOp program, StringRef word, Attribute source) {
   program.setSourcesAttr(sources.getDictionary(program.getContext()));
 }
 
-/// Whether the word's source is a text, and no line of the model, that begins so.
+/// Whether the setting's source is a text (not a line of the model) that begins with `with`.
 static bool sourceBegins(ProgramOp program, StringRef word, StringRef with) {
   DictionaryAttr sources = program.getSourcesAttr();
   auto source = sources ? sources.getAs<StringAttr>(word) : StringAttr();
@@ -83,7 +83,7 @@ bool trainc::train::isDerived(ProgramOp program, StringRef word) {
   return sourceBegins(program, word, kDerived);
 }
 
-/// Words of `sharding` are checked together by apply().
+/// Words of `sharding` are collected, because apply() checks them together.
 static void setValue(ProgramOp program, const ProgramWord &word, Attribute value, NamedAttrList &sharding) {
   if (word.ofSharding)
     sharding.set(StringRef(word.word), value);
@@ -143,7 +143,7 @@ void trainc::train::setDerived(ProgramOp program, ArrayRef<GivenSetting> chosen,
 
 // --- Reading ---
 
-/// `adamw(lr 6e-4)` of `optimizer<adamw(lr 6e-4)>`.
+/// Returns `adamw(lr 6e-4)` of `optimizer<adamw(lr 6e-4)>`.
 static std::string insideOf(Attribute attribute) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -166,7 +166,7 @@ static std::string textOf(Attribute value) {
   return insideOf(value);
 }
 
-/// "gpt.mlir:12", or the words of another source.
+/// Returns "gpt.mlir:12", or the text of another source.
 static std::string sourceText(Attribute source) {
   if (auto text = dyn_cast<StringAttr>(source))
     return text.str();
@@ -197,7 +197,8 @@ NamedAttribute trainc::train::groupSource(GroupAttr group, LocationAttr line) {
   return {StringAttr::get(group.getContext(), kGroupSource + insideOf(group)), line};
 }
 
-/// Groups as they are written, in order: the program's own may be those of flat states.
+/// Adds groups in source order. Groups are read from the model's lines, because the program's own groups may
+/// be those of flat states.
 static void addGroups(ProgramOp program, std::vector<SettingInForce> &settings) {
   SmallVector<NamedAttribute> lines;
   for (NamedAttribute source :

@@ -1,4 +1,4 @@
-// The word `sharding` of train.program.
+// The setting `sharding` of train.program.
 #include "dialects/Train/Sharding.h"
 
 #include "dialects/Train/Lists.h"
@@ -16,7 +16,7 @@ using namespace trainc::train;
 
 // --- Syntax ---
 
-/// The value, of a list without blanks around its elements. What is wrong with it is left to the verifier.
+/// Returns the value; a list without the blanks around its elements. The verifier reports errors.
 static Attribute tidied(StringRef name, Attribute value) {
   const ProgramWord *word = findProgramWord(name);
   auto text = dyn_cast<StringAttr>(value);
@@ -26,7 +26,7 @@ static Attribute tidied(StringRef name, Attribute value) {
   return tidyList(*word, list).empty() ? StringAttr::get(value.getContext(), list) : value;
 }
 
-/// `(wrap = "layer", prefetch = 2)`
+/// Parses `(wrap = "layer", prefetch = 2)`.
 Attribute ShardingAttr::parse(AsmParser &parser, Type) {
   const SMLoc loc = parser.getCurrentLocation();
   NamedAttrList words;
@@ -72,7 +72,7 @@ using EmitError = llvm::function_ref<InFlightDiagnostic()>;
 static LogicalResult verifyNumber(EmitError error, const ProgramWord &number, Attribute value) {
   auto given = dyn_cast<IntegerAttr>(value);
   if (given && !given.getType().isSignlessInteger(64))
-    given = nullptr; // a bool, or with a type of its own
+    given = nullptr; // a bool, or an integer of another type
   if (given && number.least <= given.getInt() && given.getInt() <= number.most)
     return success();
   InFlightDiagnostic message = error();
@@ -85,7 +85,7 @@ static LogicalResult verifyNumber(EmitError error, const ProgramWord &number, At
   return given ? message << given.getInt() : message << value;
 }
 
-/// A unit policy.
+/// Verifies the value of `wrap`.
 static LogicalResult verifyWrap(EmitError error, const ProgramWord &wrap, Attribute value) {
   auto text = dyn_cast<StringAttr>(value);
   if (!text)
@@ -96,7 +96,7 @@ static LogicalResult verifyWrap(EmitError error, const ProgramWord &wrap, Attrib
   return problem.empty() ? success() : error() << StringRef(wrap.word) << ": " << problem;
 }
 
-/// "micro_step" or "step"
+/// Verifies a quoted choice, such as "micro_step" or "step".
 static LogicalResult verifyQuoted(EmitError error, const ProgramWord &word, Attribute value) {
   SmallVector<std::string> values;
   auto text = dyn_cast<StringAttr>(value);
@@ -128,7 +128,7 @@ static LogicalResult verifyWord(EmitError error, StringRef name, Attribute value
   case ValueKind::Words:
   case ValueKind::Names:
   case ValueKind::Shares:
-    break; // of no word of `sharding`
+    break; // no word of `sharding` has this kind
   case ValueKind::Number:
   case ValueKind::Bytes:
     return verifyNumber(error, *word, value);
@@ -136,7 +136,7 @@ static LogicalResult verifyWord(EmitError error, StringRef name, Attribute value
   llvm_unreachable("unknown kind of value");
 }
 
-/// Whether the word is given, and `text`.
+/// Whether the word is given with the value `text`.
 static bool says(Attribute word, StringRef text) {
   auto given = dyn_cast_or_null<StringAttr>(word);
   return given && given.getValue() == text;
@@ -160,7 +160,7 @@ LogicalResult ShardingAttr::verify(EmitError error, DictionaryAttr words) {
 
 // --- Defaults ---
 
-/// The shapes of a state that holds one parameter, or several.
+/// Returns the shapes of the parameters in a state, which holds one or several.
 static SmallVector<ArrayRef<int64_t>> shapesIn(StateOp state) {
   if (ArrayAttr members = state.getMembersAttr())
     return llvm::map_to_vector(members.getAsRange<MemberAttr>(), [](MemberAttr member) {

@@ -1,47 +1,48 @@
-// How ranks divide and gather parameters.
+// Sharding of a program's states.
 #pragma once
 
 #include "dialects/Train/Train.h"
 
 namespace trainc::train {
 
-/// Elements of a chunk of a flat state: members begin with a chunk, and ranks' parts consist of such, so that
-/// sums over chunks depend neither on the number of ranks nor on which members lie side by side.
+/// Elements of a chunk of a flat state. Members and shards begin at chunk boundaries, so that sums over
+/// chunks depend neither on the number of ranks nor on which members are adjacent.
 constexpr int64_t kFlatChunk = 256;
 
-/// A program's word `sharding`, with its defaults; see #train.sharding for the meaning. Sizes are elements.
+/// Setting `sharding` of a program, with its defaults; see #train.sharding for the meaning. Sizes are
+/// elements.
 struct ShardingSettings {
   llvm::StringRef wrap = "blocks";
-  int64_t shardRanks = 1; ///< ranks that divide states among themselves
+  int64_t shardRanks = 1; ///< number of ranks among which states are sharded
   bool syncEveryMicroStep = false;
-  bool reproducibleOverRanks = false; ///< sums are trees over a step's micro-batches
+  bool reproducibleOverRanks = false; ///< whether sums are trees over a step's micro-batches
   int64_t reduceBucket, gatherBucket;
   int64_t persistBelow;
   bool reshardAfterForward = true;
   int64_t maxReuseDistance = 0;
-  int64_t prefetch = 1; ///< units gathered ahead
+  int64_t prefetch = 1; ///< number of units gathered ahead
   int64_t maxLive = INT64_MAX;
   int64_t gathersInFlight = 2;
 };
 
 ShardingSettings shardingOf(ProgramOp program);
 
-/// All words of `sharding` and their values, defaults too, but for limits that there are not.
+/// Returns all words of `sharding` and their values including defaults, except absent limits.
 mlir::DictionaryAttr wordsOfSharding(ProgramOp program);
 
-/// What the program's ranks do, with its words of `sharding` and their values, defaults too: those that have
-/// an effect.
+/// Returns the words of `sharding` that have an effect, with their values including defaults.
 mlir::DictionaryAttr describeSharding(ProgramOp program);
 
-/// Whether what is trained lies in flat states: on several ranks, and on one that computes the same bits or
-/// rounds at random, by the chunks of such states.
+/// Whether trained parameters are members of flat states: on several ranks, and on one rank if the bits must
+/// not depend on the number of ranks or updates are stochastically rounded by chunk.
 bool hasFlatStates(ProgramOp program);
 
-/// Whether each rank updates a part of every flat state alone.
+/// Whether each rank updates only its shard of every flat state.
 bool dividesUpdates(ProgramOp program);
 
-/// The size that most parameters of the module have among their dimensions, the largest if there are several;
-/// 1 where there are none. It is what DeepSpeed's `auto` formulas take for the model's hidden size.
+/// Returns the most frequent size among the dimensions of the module's parameters, the largest if several are
+/// equally frequent; 1 if there are none. DeepSpeed's `auto` formulas use the model's hidden size in its
+/// place.
 int64_t modelWidth(mlir::ModuleOp module);
 
 } // namespace trainc::train

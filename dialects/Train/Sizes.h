@@ -1,4 +1,4 @@
-// Sizes in bytes, as models and command lines write them. Free of MLIR.
+// Sizes in bytes, in the syntax of models and command lines. Free of MLIR.
 #pragma once
 
 #include <algorithm>
@@ -12,10 +12,10 @@
 
 namespace trainc::train {
 
-/// Powers of 1024, the first one first.
+/// Units in order: unit i is 1024^(i+1) bytes.
 inline constexpr std::string_view kSizeUnits[] = {"KiB", "MiB", "GiB", "TiB"};
 
-/// Which unit the word is, in any case: 0 for KiB. The number of units for other words.
+/// Returns the index of a unit, ignoring case; the number of units if the word is no unit.
 inline size_t unitNumber(std::string_view word) {
   const auto isSame = [&](std::string_view unit) {
     return std::ranges::equal(unit, word, {}, ::toupper, ::toupper);
@@ -23,12 +23,12 @@ inline size_t unitNumber(std::string_view word) {
   return size_t(std::ranges::find_if(kSizeUnits, isSame) - std::begin(kSizeUnits));
 }
 
-/// What errors expect of a size.
+/// Description of a valid size, for errors.
 inline constexpr std::string_view kExpectedBytes =
     "a number of bytes above 0 and below 8388608TiB in plain digits, such as 16GiB";
 
-/// The bytes that a size such as "2.4" "GiB" says, rounded down. Without a unit it is a whole number. None if
-/// it is no number above 0 in plain digits, without leading zeros and of at most 2^63 - 1 bytes.
+/// Returns the bytes of a size such as "2.4" "GiB", rounded down. Without a unit the number must be whole.
+/// Returns none unless it is above 0, at most 2^63 - 1 bytes, and in plain digits without leading zeros.
 inline std::optional<int64_t> bytesOf(std::string_view number, std::string_view unit) {
   const size_t power = unit.empty() ? 0 : unitNumber(unit) + 1;
   if (power > std::size(kSizeUnits))
@@ -42,7 +42,7 @@ inline std::optional<int64_t> bytesOf(std::string_view number, std::string_view 
                        (whole.size() == 1 || whole.front() != '0') && fraction != ".";
   if (!isPlain || units < 0 || units > INT64_MAX / size || (power == 0 && !fraction.empty()))
     return std::nullopt;
-  // From the last digit on, rounding down each time rounds the sum down once.
+  // From the last digit on, repeated rounding down equals rounding the sum down once.
   for (size_t i = fraction.size(); i-- > 1;) {
     if (fraction[i] < '0' || fraction[i] > '9')
       return std::nullopt;
@@ -53,7 +53,7 @@ inline std::optional<int64_t> bytesOf(std::string_view number, std::string_view 
   return units * size + part;
 }
 
-/// The unit that somebody meant who wrote G or GB; empty for units and for other words.
+/// Returns the unit that G or GB stands for, for a hint; empty for valid units and for other words.
 inline std::string_view meantUnit(std::string_view word) {
   if (word.empty() || word.size() > 2 || (word.size() == 2 && ::toupper(word.back()) != 'B'))
     return {};

@@ -5,19 +5,19 @@
 #include "dialects/Plan/Plan.h"
 
 namespace trainc::train {
-/// What train.get reads and train.set writes.
+/// Side-effect resource that train.get reads and train.set writes.
 struct StateResource : mlir::SideEffects::Resource::Base<StateResource> {
   llvm::StringRef getName() final { return "train.state"; }
 };
-/// What train.input reads; no op writes it.
+/// Side-effect resource that train.input reads; no op writes it.
 struct BatchResource : mlir::SideEffects::Resource::Base<BatchResource> {
   llvm::StringRef getName() final { return "train.batch"; }
 };
-/// What train.border writes, so that no pass takes it for dead.
+/// Side-effect resource that train.border writes, so that no pass erases it as dead.
 struct BorderResource : mlir::SideEffects::Resource::Base<BorderResource> {
   llvm::StringRef getName() final { return "train.border"; }
 };
-/// What train.minimize and train.gradient give to the optimizer pass.
+/// Side-effect resource that train.minimize and train.gradient write for the optimizer pass.
 struct GradientResource : mlir::SideEffects::Resource::Base<GradientResource> {
   llvm::StringRef getName() final { return "train.gradient"; }
 };
@@ -33,8 +33,8 @@ struct GradientResource : mlir::SideEffects::Resource::Base<GradientResource> {
 #include "dialects/Train/TrainOps.h.inc"
 
 namespace trainc::train {
-/// The module's state that is exchanged with the host as `scalar`, or null.
+/// Returns the module's state that is exchanged with the host as `scalar`, or null.
 StateOp findScalar(mlir::ModuleOp module, HostScalar scalar);
-/// The module's entry of that kind, which is made behind `after`, and empty, if there is none.
+/// Returns the module's entry of that kind. If there is none, creates an empty entry after `after`.
 EntryOp declareEntry(mlir::ModuleOp module, EntryKind kind, mlir::Operation *after);
 } // namespace trainc::train

@@ -1,4 +1,4 @@
-// Syntax of optimizers, schedules and parameter groups; used by train.program and by the attributes alone.
+// Syntax of optimizers, schedules and parameter groups, in train.program and as separate attributes.
 #include "dialects/NN/Syntax.h"
 #include "dialects/Train/Limits.h"
 #include "dialects/Train/Train.h"
@@ -15,7 +15,7 @@ static FloatAttr f64(AsmParser &parser, double value) { return parser.getBuilder
 // --- Optimizer ---
 
 namespace {
-/// An optimizer's numbers; those of its kind can be set.
+/// Numbers of an optimizer; settings() returns those that its kind has.
 struct OptimizerNumbers {
   double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weightDecay = 0, momentum = 0;
 
@@ -94,7 +94,7 @@ LogicalResult OptimizerAttr::verify(llvm::function_ref<InFlightDiagnostic()> emi
 
 // --- Schedule ---
 
-/// Parses a schedule's whole numbers, which are given as numbers.
+/// Converts a schedule's number to a whole number of steps.
 static ParseResult toSteps(AsmParser &parser, SMLoc loc, StringRef word, double number, int64_t &steps) {
   if (!(number >= 0 && number <= double(kMaxScheduled) && number == std::floor(number)))
     return parser.emitError(loc) << "'" << word << "' must be a whole number of steps up to " << kMaxScheduled

@@ -52,7 +52,7 @@ EntryOp trainc::train::declareEntry(ModuleOp module, EntryKind kind, Operation *
   return entry;
 }
 
-/// A value must be of its state's type.
+/// Verifies that a value has its state's type.
 static LogicalResult verifyStateUse(Operation *op, FlatSymbolRefAttr name, Type type,
                                     SymbolTableCollection &symbols) {
   auto state = symbols.lookupNearestSymbolFrom<StateOp>(op, name);
@@ -73,8 +73,8 @@ LogicalResult StateOp::verify() {
   return success();
 }
 
-/// A get or set must name a state of the value's type or, outside the device's memory, one of which the
-/// elements from `offset` on can be the value.
+/// Verifies that the state exists and has the value's type. For an offloaded state the value may also be the
+/// piece that begins at element `offset`.
 static LogicalResult verifyPieceUse(Operation *op, FlatSymbolRefAttr name, int64_t offset, Type type,
                                     SymbolTableCollection &symbols) {
   auto state = symbols.lookupNearestSymbolFrom<StateOp>(op, name);
@@ -103,7 +103,7 @@ LogicalResult SetOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyPieceUse(*this, getStateAttr(), int64_t(getOffset()), getValue().getType(), symbols);
 }
 
-/// Gradients may be f32 whatever their parameter is.
+/// Gradients may be f32 whatever their parameter's type is.
 LogicalResult GradientOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto type = cast<RankedTensorType>(getValue().getType());
   auto state = symbols.lookupNearestSymbolFrom<StateOp>(*this, getParameterAttr());

@@ -1,4 +1,4 @@
-// Words of the training program and of its states that no other dialect has.
+// Enums of the dialect train alone.
 
 #ifndef TRAINC_TRAIN_ENUMS
 #define TRAINC_TRAIN_ENUMS
@@ -11,7 +11,7 @@ class Train_Enum<string name, string what, list<I32EnumAttrCase> cases> : I32Enu
 
 def Train_OptimizerKind : Train_Enum<"OptimizerKind", "optimizer", [
     I32EnumAttrCase<"adamw", 0>, I32EnumAttrCase<"adam", 1>, I32EnumAttrCase<"sgd", 2>]>;
-def Train_StateRole : Train_Enum<"StateRole", "what a state is for", [
+def Train_StateRole : Train_Enum<"StateRole", "purpose of a state", [
     I32EnumAttrCase<"parameter", 0>, I32EnumAttrCase<"gradient", 1>, I32EnumAttrCase<"optimizer", 2>,
     I32EnumAttrCase<"scalar", 3>, I32EnumAttrCase<"cache", 4>, I32EnumAttrCase<"output", 5>,
     I32EnumAttrCase<"working", 6>, I32EnumAttrCase<"chunks", 7>, I32EnumAttrCase<"activation", 8>]>;

@@ -17,12 +17,12 @@ def Train_Dialect : Dialect {
   let cppNamespace = "::trainc::train";
   let summary = "The training program, and the entries and state of a step";
   let description = [{
-    `train.program` says what to train and how. From the phase `step` on a module holds `train.state` (every tensor that
-    lives across entries) and one `train.entry` for each thing the runtime can run.
+    `train.program` declares what to train and how. From the phase `step` on, a module holds one `train.state` for each tensor that persists
+    across entries, and one `train.entry` for each unit that the runtime executes.
   }];
   let dependentDialects = ["::trainc::nn::NNDialect"];
   let extraClassDeclaration = [{
-    /// Refuses an op that the dialect does not have, with the nearest name.
+    /// Reports an unknown op of the dialect, with the closest name.
     std::optional<ParseOpHook> getParseOperationHook(::llvm::StringRef opName) const override;
   }];
   let useDefaultAttributePrinterParser = 1;
@@ -34,13 +34,13 @@ class Train_Attr<string cppName, string attrMnemonic> : AttrDef<Train_Dialect, c
 def Train_Optimizer : Train_Attr<"Optimizer", "optimizer"> {
   let summary = "an update rule and its numbers, e.g. `adamw(lr 6e-4, weight_decay 0.1)`";
   let description = [{
-    Defaults: lr 1e-3, beta1 0.9, beta2 0.999 (0.95 is usual for language models), eps 1e-8, weight_decay 0 (adamw: decoupled;
-    adam, sgd: added to the gradient), momentum 0.
+    Defaults: lr 1e-3, beta1 0.9, beta2 0.999 (0.95 is usual for language models), eps 1e-8, weight_decay 0, momentum 0. Weight decay is
+    decoupled in adamw, and added to the gradient in adam and sgd.
   }];
   let parameters = (ins "OptimizerKind":$kind, "::mlir::FloatAttr":$lr, "::mlir::FloatAttr":$beta1, "::mlir::FloatAttr":$beta2, "::mlir::FloatAttr":$eps,
                         "::mlir::FloatAttr":$weight_decay, "::mlir::FloatAttr":$momentum);
   let extraClassDeclaration = [{
-    /// Whether the rule has states of the size of each parameter.
+    /// Whether the rule has moments, i.e. states of the parameters' sizes.
     bool hasMoments() const;
   }];
   let genVerifyDecl = 1;
@@ -55,7 +55,7 @@ def Train_Schedule : Train_Attr<"Schedule", "schedule"> {
 }
 
 def Train_Group : Train_Attr<"Group", "group"> {
-  let summary = "settings of the parameters whose names match a pattern (`*` matches any text), later groups winning";
+  let summary = "settings of the parameters whose names match a pattern (`*` matches any text); the last matching group wins";
   let description = [{ Each setting is absent or explicit; `frozen` is true for `frozen` and false for `trained`. }];
   let parameters = (ins StringRefParameter<"pattern">:$pattern, OptionalParameter<"::mlir::FloatAttr">:$lr_scale,
                         OptionalParameter<"::mlir::FloatAttr">:$weight_decay,
@@ -65,7 +65,7 @@ def Train_Group : Train_Attr<"Group", "group"> {
 }
 
 def Train_Member : Train_Attr<"Member", "member"> {
-  let summary = "the place of a parameter in a flat state: its name, the offset of its first element, its type";
+  let summary = "a parameter in a flat state: its name, the offset of its first element, its type";
   let parameters = (ins StringRefParameter<"name">:$name, "int64_t":$offset, "::mlir::RankedTensorType":$type);
   let assemblyFormat = "`<` $name `,` $offset `,` $type `>`";
 }
@@ -77,30 +77,30 @@ def Train_Block : Train_Attr<"Block", "block"> {
 }
 
 def Train_Sharding : Train_Attr<"Sharding", "sharding"> {
-  let summary = "how ranks divide and gather parameters, e.g. `sharding(wrap = \"layer\", prefetch = 2)`";
+  let summary = "sharding of states over ranks, e.g. `sharding(wrap = \"layer\", prefetch = 2)`";
   let description = [{
-    What is left out has a default; H is the model's width, the size that most parameters have among their dimensions.
+    All words are optional. H is the model's width: the most frequent size among the dimensions of its parameters.
 
-    * `wrap`: which parameters are gathered and reduced together, as a unit. By default (`"blocks"`) they are those of each outermost use of a
-      block. `"encoder,decoder"` takes those of each use of the named blocks; a block inside another is then a unit apart. `"1000000"` takes
-      those of blocks with at least so many parameters, and `"model"` those of the whole model. Parameters outside are a unit of their own.
-    * `hybrid_shard` (all ranks): divides states among so many ranks with adjacent numbers, and replicates them across.
-    * `sync`: whether gradients are summed over ranks after every `"micro_step"` (the default from `zero_stage 2` on) or once a `"step"`. The
-      second needs memory for whole gradients.
-    * `reproducible`: `"plan"`, the default, promises the same bits for the same plan. `"ranks"` makes a step's sums a fixed binary tree over
-      its micro-batches. Training then has the same bits on any number of ranks that divides the micro-batches into equal powers of two.
+    * `wrap` (`"blocks"`): parameters that form a unit, which is gathered and reduced together. `"blocks"`: each outermost use of a block is
+      a unit. `"encoder,decoder"`: each use of the named blocks is a unit; a block nested in another is a separate unit. `"1000000"`: each
+      block with at least this number of parameters is a unit. `"model"`: the whole model is one unit. All remaining parameters form one
+      unit.
+    * `hybrid_shard` (all ranks): number of adjacent ranks in a group. States are sharded within a group and replicated across groups.
+    * `sync`: whether gradients are summed over ranks after every `"micro_step"` (the default from `zero_stage 2` on) or once a `"step"`,
+      which needs memory for unsharded gradients.
+    * `reproducible` (`"plan"`): `"plan"` promises the same bits for the same plan. `"ranks"` sums over a fixed binary tree of a step's
+      micro-batches, so that training has the same bits on any number of ranks that gives each rank the same power of two of micro-batches.
       `accumulate` must be a power of two, and gradients are summed over ranks once a step.
-    * `reduce_bucket`, `gather_bucket` (H * H): sums, and gathers, of several units are one collective as long as all have at most so many
-      elements.
+    * `reduce_bucket`, `gather_bucket` (H * H): maximum elements of a collective that reduces, or gathers, several units.
 
     With `zero_stage 3` also:
 
-    * `persist_below` (10 * H): parameters of fewer elements stay whole on every rank.
-    * `reshard_after_forward` (true): gathered parameters are dropped when others are computed with, and gathered again for the backward.
-    * `max_reuse_distance` (0): they stay all the same if the parameters that are computed with between have fewer elements than this.
-    * `prefetch` (1): how many units are gathered ahead of the one that is computed.
-    * `max_live` (no limit): gathers ahead only while at most so many elements are gathered.
-    * `gathers_in_flight` (2): gathers that have begun and are not done, at most.
+    * `persist_below` (10 * H): parameters of fewer elements are not sharded.
+    * `reshard_after_forward` (true): gathered parameters are freed after their use in the forward, and gathered again for the backward.
+    * `max_reuse_distance` (0): gathered parameters are kept nevertheless if the parameters used before their next use have fewer elements.
+    * `prefetch` (1): number of units that are gathered ahead of the current one.
+    * `max_live` (no limit): maximum number of gathered elements up to which units are gathered ahead.
+    * `gathers_in_flight` (2): maximum number of gathers in flight.
   }];
   let parameters = (ins "::mlir::DictionaryAttr":$words);
   let hasCustomAssemblyFormat = 1;
@@ -126,35 +126,37 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
       group "h.11.*" trained lr_scale 0.1
     }
     ```
-    `batch B x T`: samples per micro-batch and rank, and tokens per sample (left out for models without a sequence). `ranks` processes
-    train together, each on samples of its own. `zero_stage` says what each keeps a part of: nothing (0), the optimizer's states (1),
-    gradients too (2), parameters too (3); `sharding(...)` says how. `accumulate` micro-batches of every rank make one step. `eval_batch`:
-    samples per evaluation batch, `batch`'s unless given. Parameters of fewer than two dimensions are not decayed unless a group says so.
+    `batch B x T`: samples per micro-batch and rank, and tokens per sample (absent for models without a sequence). `ranks`: number of
+    processes that train together, each on its own samples. `zero_stage`: what is sharded over ranks: nothing (0), the optimizer's states
+    (1), gradients too (2), parameters too (3); `sharding(...)` has the details. `accumulate`: micro-batches per step and rank.
+    `eval_batch`: samples per evaluation batch (default: as `batch`). Parameters of fewer than two dimensions are not decayed unless a group
+    sets their decay.
 
-    `memory_limit 16GiB` bounds what a process that runs the plan may take; of a GPU it leaves `reserve_memory` to what no plan places, and of a node's host its ranks may take `host_memory`. `fp32_products bf16x3` says how products of f32 numbers are
-    computed. `library_calls products` leaves matrix products to libraries of the device, `attention` attention and its
-    gradient, `all` both, `plain` products without epilogues and attention without its gradient; without it the target decides. With
-    `activation_checkpointing selective` the backward computes again what is cheap to compute, which then need not be kept. With `full`
-    it computes blocks again, those of `checkpoint_blocks "layer"`, of every `checkpoint_stride 2` uses the first, except for the percentage of
-    each that `checkpoint_keep "0,50"` says; outside, `checkpoint_rest selective` computes again what is cheap. `budget` chooses the last
-    two so that the plan fits into `memory_limit`.
-    `cpu "x86-64-v4"` says for which levels of CPUs there is code; of `"native"` the compiler makes the name of a level.
-    `precision bf16` computes with bf16 numbers where that costs no accuracy that counts, and keeps parameters in f32. `precision fp16` does
-    so with f16 numbers, and scales the loss: `loss_scale`, `loss_scale_init`, `loss_scale_window`, `loss_scale_hysteresis` and
-    `loss_scale_min` say how, and `skipped_steps advance` moves the schedule in steps that overflow, too.
-    `precision bf16 (params = f32, compute = bf16, reduce = f32, buffers = f32, keep "*.norm.*" f32)` says as well in which types the run
-    holds parameters, computes, sums gradients over ranks and takes columns of the data, and which parameters are read in f32. Each
-    word may be left out. `eval_precision fp32` says in which precision evaluation computes, and `optimizer_states bf16` how the run
-    holds the optimizer's moments. `offload "optimizer"` keeps these outside the device's memory, on disk or where `offload_to` says, and
-    updates `offload_group` bytes of them at a time; `offload "optimizer,gradients,parameters,activations"` does so with all states,
-    and with what the backward reads of the forward; `hidden_activations` in place of `activations` keeps in memory what copies do not hide.
-    `offload_update host` has the host's cores of a GPU compute the updates of moments that lie in their memory.
-    `target cuda` makes a plan for NVIDIA's GPUs instead of CPUs, and `gpu "h200"` says for which one the compiler weighs and predicts.
-    `gpu_levels "sm_90"` says for which generations there is machine code beside PTX, which runs on all.
+    `memory_limit 16GiB` is the maximum memory of a process that runs the plan. `reserve_memory` is the share of GPU memory for users that
+    no plan places, and `host_memory` the maximum host memory of all ranks of a node. `fp32_products bf16x3` selects the arithmetic of f32
+    matrix products. `library_calls products` executes matrix products by libraries of the device, `attention` attention and its gradient,
+    `all` both, `plain` products without epilogues and attention without its gradient; the default depends on the target.
+    `activation_checkpointing selective` recomputes cheap ops in the backward instead of keeping their results. `full` recomputes blocks:
+    those of `checkpoint_blocks "layer"`, the first of every `checkpoint_stride 2` uses, except for the percentage of each use that
+    `checkpoint_keep "0,50"` keeps. Outside these uses, `checkpoint_rest selective` recomputes cheap ops. `budget` chooses `checkpoint_keep`
+    and `checkpoint_rest` so that the plan fits into `memory_limit`.
+    `cpu "x86-64-v4"` lists the CPU levels that the plan has code for. The compiler replaces `"native"` by the level of its own CPU.
+    `precision bf16` computes in bf16 the ops that lose no accuracy that matters, and keeps parameters in f32. `precision fp16` does so in
+    f16 and scales the loss, with the settings `loss_scale`, `loss_scale_init`, `loss_scale_window`, `loss_scale_hysteresis` and
+    `loss_scale_min`. `skipped_steps advance` advances the schedule in steps that overflow, too.
+    `precision bf16 (params = f32, compute = bf16, reduce = f32, buffers = f32, keep "*.norm.*" f32)` also gives the types of stored
+    parameters, of computation, of gradients sent between ranks and of floating-point data columns, and the parameters that are read in f32.
+    Each word is optional. `eval_precision fp32` is the precision of evaluation, and `optimizer_states bf16` the type of the optimizer's
+    moments. `offload "optimizer"` offloads the moments to disk or to the space `offload_to`, and updates `offload_group` bytes of them at a
+    time. `offload "optimizer,gradients,parameters,activations"` offloads all states, and activations that the backward reads.
+    `hidden_activations` in place of `activations` offloads only those whose copies overlap with computation. `offload_update host` updates
+    offloaded moments on the host's cores.
+    `target cuda` compiles a plan for NVIDIA GPUs instead of CPUs. `gpu "h200"` is the GPU for which the compiler optimizes and predicts.
+    `gpu_levels "sm_90"` lists the GPU generations that the plan has machine code for, besides PTX, which runs on all.
 
-    The options of `trainc compile` are written over these before any pass runs; `trainrun --steps` overrides the steps. `sources`, which
-    the text does not show, says where each setting comes from: its line, its option, or what it is derived from. The model's exports move
-    here when it is instantiated. If something in the model stands against entries `prefill` and `decode`, `no_generation` then says what.
+    Options of `trainc compile` override these settings before any pass runs; `trainrun --steps` overrides the steps. `sources`, which is
+    not printed, records the source of each setting: its line, its option, or the setting that it is derived from. When the model is
+    instantiated, its exports move to the program. If it cannot have entries `prefill` and `decode`, `no_generation` gives the reason.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$model, Train_Optimizer:$optimizer,
                        Train_Schedule:$schedule, OptionalAttr<F64Attr>:$clip, OptionalAttr<I64Attr>:$micro_batch,
@@ -179,18 +181,18 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
 }
 
 def Train_StateOp : Train_Op<"state", [Symbol]> {
-  let summary = "a tensor that lives across entries";
+  let summary = "a tensor that persists across entries";
   let description = [{
-    A `scalar` with a direction is exchanged with the host around entries: which, says its name or `@name as loss` (see Scalar in plan.fbs). `frozen` parameters have no gradient. A flat
-    state holds the elements of its `members` one after the other. If it is `divided`, each rank has a part of them, its type from the phase `spmd` on.
-    `blocks` are the uses of blocks in which a parameter is declared, the outermost first. A state of role `output` is what generation gives out (`logits`).
-    One of role `working` has a parameter's values in the type that the program computes in. No checkpoint holds it; the entry
-    `refresh` makes it. One of role `chunks` has the numbers of the chunks of 256 elements in a flat state, by which random numbers are
-    drawn. The entry `refresh` makes it, too. One of role `activation` has a value of one entry between its `train.set` and its `train.get`
-    there. Nothing is in it when an entry begins.
+    A `scalar` with a direction is exchanged with the host before or after an entry. Its name, or `as loss` in `@name as loss`, identifies
+    it (see Scalar in plan.fbs). `frozen` parameters have no gradient. A flat state holds the elements of its `members` one after another.
+    If it is `divided`, each rank holds one shard, whose type is the state's type from the phase `spmd` on. `blocks` are the uses of blocks
+    that contain the parameter's declaration, the outermost first. A state of role `output` is a result of generation (`logits`). A state of
+    role `working` holds a parameter in the compute type; checkpoints do not store it, and the entry `refresh` computes it. A state of role
+    `chunks` holds the numbers of the 256-element chunks of a flat state, which key random numbers; the entry `refresh` computes it. A state
+    of role `activation` holds a value of one entry from its `train.set` to its `train.get`; its contents are undefined when an entry
+    begins.
 
-    A state `on disk` or `on host` lies outside the device's memory, where the pass `offload` has put it. There it can be read and
-    written in pieces.
+    A state `on disk` or `on host` is offloaded (pass `offload`). An offloaded state can be read and written in pieces.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Train_StateRole:$role, TypeAttrOf<AnyRankedTensor>:$type,
                        UnitAttr:$frozen, OptionalAttr<HostScalar>:$scalar,
@@ -217,8 +219,8 @@ def Train_BorderResource : Resource<"::trainc::train::BorderResource">;
 def Train_GetOp : Train_Op<"get", [HasParent<"EntryOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "the state's value at this point of the entry";
   let description = [{
-    A state outside the device's memory is copied from there. The copy runs beside the ops that stand between this one and the first that
-    uses the result. It may be of a piece of the state: of the elements from `offset` on.
+    An offloaded state is copied to the device. The copy overlaps with the ops between this op and the first use of the result. It may copy
+    a piece of the state, which begins at element `offset`.
 
     ```mlir
     %piece = train.get @exp_avg.wte.weight at 4096 : tensor<4096xf32>
@@ -232,7 +234,7 @@ def Train_GetOp : Train_Op<"get", [HasParent<"EntryOp">, DeclareOpInterfaceMetho
 def Train_SetOp : Train_Op<"set", [HasParent<"EntryOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "gives the state a new value";
   let description = [{
-    What a state outside the device's memory holds, or a piece of it from the element `offset` on, is copied there, beside the ops that
+    The value is copied to an offloaded state, or to a piece of it that begins at element `offset`. The copy overlaps with the ops that
     follow.
   }];
   let arguments = (ins Arg<FlatSymbolRefAttr, "", [MemWrite<Train_StateResource>]>:$state, AnyRankedTensor:$value,
@@ -241,11 +243,11 @@ def Train_SetOp : Train_Op<"set", [HasParent<"EntryOp">, DeclareOpInterfaceMetho
 }
 
 def Train_BorderOp : Train_Op<"border", [HasParent<"EntryOp">, AttrSizedOperandSegments, MemoryEffects<[MemWrite<Train_BorderResource>]>]> {
-  let summary = "what goes into a use of a block, and what comes out of it";
+  let summary = "inputs and outputs of a use of a block";
   let description = [{
-    A mark in the phase `step`, for passes that treat blocks as units: ops of the forward that lead from `inputs` to `outputs` are the
-    block's. It computes nothing and is no reason to keep a value: passes that ask who reads a value ignore it. An output to which
-    `accumulate-in-place` adds is the sum from then on.
+    A marker in the phase `step`, for passes that treat blocks as units: forward ops on paths from `inputs` to `outputs` belong to the
+    block. It computes nothing, and passes do not count it as a reader of a value. If `accumulate-in-place` adds to an output, the sum
+    replaces the output.
 
     ```mlir
     train.border <"h.3", "layer"> from %x to %y : tensor<4x1024x768xf32> to tensor<4x1024x768xf32>
@@ -256,37 +258,37 @@ def Train_BorderOp : Train_Op<"border", [HasParent<"EntryOp">, AttrSizedOperandS
 }
 
 def Train_MinimizeOp : Train_Op<"minimize", [MemoryEffects<[MemWrite<Train_GradientResource>]>]> {
-  let summary = "the scalar whose gradient is wanted; autodiff replaces it by the backward and train.gradient ops";
+  let summary = "the scalar to be differentiated; autodiff replaces it by the backward and train.gradient ops";
   let arguments = (ins AnyRankedTensor:$loss);
   let assemblyFormat = "$loss attr-dict `:` type($loss)";
 }
 
 def Train_GradientOp : Train_Op<"gradient", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "the gradient of a parameter, from this micro-batch; the optimizer pass replaces it";
+  let summary = "the gradient of a parameter over this micro-batch; the optimizer pass replaces it";
   let arguments = (ins Arg<FlatSymbolRefAttr, "", [MemWrite<Train_GradientResource>]>:$parameter, AnyRankedTensor:$value);
   let assemblyFormat = "$parameter `,` $value attr-dict `:` type($value)";
 }
 
 def Train_SumOverRanksOp : Train_Op<"sum_over_ranks", [Pure, SameOperandsAndResultType]> {
-  let summary = "the sum of what every rank computes from its own samples; the shard pass replaces it";
-  let description = [{ `of`: the parameters' state of whose gradients it is the sum, if it is of such. }];
+  let summary = "the sum of a value over all ranks; the shard pass replaces it";
+  let description = [{ `of`: the parameter state, if gradients are summed. }];
   let arguments = (ins AnyRankedTensor:$value, OptionalAttr<FlatSymbolRefAttr>:$of);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$value (`of` $of^)? attr-dict `:` type($value)";
 }
 
 def Train_MaxOverRanksOp : Train_Op<"max_over_ranks", [Pure, SameOperandsAndResultType]> {
-  let summary = "element by element the largest of what ranks compute, each from its own samples; the shard pass replaces it";
+  let summary = "the elementwise maximum of a value over all ranks; the shard pass replaces it";
   let arguments = (ins AnyRankedTensor:$value);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 
 def Train_MagnitudesOp : Train_Op<"magnitudes", [MemoryEffects<[MemWrite<Train_GradientResource>]>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "the largest magnitudes of what this micro-batch rounded to fp8; the optimizer pass replaces it";
+  let summary = "the maximum magnitudes of tensors that this micro-batch rounded to fp8; the optimizer pass replaces it";
   let description = [{
-    One of each scale. Both states are flat: 16 elements of each scale lie one after the other, as the last 16 steps' magnitudes do in
-    `history`. `limit` is the largest number of the type.
+    One magnitude for each scale. Both states are flat and have 16 consecutive elements for each scale; in `history` these are the
+    magnitudes of the last 16 steps. `limit` is the largest number of the fp8 type.
 
     ```mlir
     train.magnitudes %largest of @fp8_scales.values history @fp8_amaxes.values limit 448.0 : tensor<2xf32>
@@ -297,8 +299,8 @@ def Train_MagnitudesOp : Train_Op<"magnitudes", [MemoryEffects<[MemWrite<Train_G
 }
 
 def Train_EntryOp : Train_Op<"entry", [Symbol, IsolatedFromAbove, NoTerminator, SingleBlock]> {
-  let summary = "something the runtime can run: init, refresh, begin_step, micro_step, last_micro_step, update, eval, prefill, decode";
-  let description = [{ Its name says its kind, or `@name as micro_step`. }];
+  let summary = "a unit that the runtime executes: init, refresh, begin_step, micro_step, last_micro_step, update, eval, prefill, decode";
+  let description = [{ Its kind is its name, or `micro_step` in `@name as micro_step`. }];
   let arguments = (ins SymbolNameAttr:$sym_name, EntryKind:$kind);
   let regions = (region SizedRegion<1>:$body);
   let builders = [OpBuilder<(ins "::trainc::EntryKind":$kind), [{
@@ -310,8 +312,8 @@ def Train_EntryOp : Train_Op<"entry", [Symbol, IsolatedFromAbove, NoTerminator, 
 def Train_InputOp : Train_Op<"input", [MemoryEffects<[MemRead<Train_BatchResource>]>]> {
   let summary = "a batch column that the runtime fills before the entry runs";
   let description = [{
-    Integer columns: values must be below `limit` (0: unchecked) or equal `ignore`. Samples whose values are all `ignore`, in each
-    column that `pads`, count in no loss of the entry: they fill up an incomplete batch.
+    Values of integer columns must be below `limit` (0: unchecked) or equal to `ignore`. Samples whose values are all `ignore` in each
+    column that `pads` count in no loss of the entry; they pad an incomplete batch.
   }];
   let arguments = (ins StrAttr:$column, BatchExtent:$extent, DefaultValuedAttr<I64Attr, "0">:$limit,
                        DefaultValuedAttr<I64Attr, "-1">:$ignore, UnitAttr:$pads);

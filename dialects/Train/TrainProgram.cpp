@@ -11,12 +11,12 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::train;
 
-/// Words of train.program beside those of the table that stand on a line of their own.
+/// Words that begin lines of train.program and are not in kProgramWords.
 static constexpr StringRef kOtherWords[] = {"model", "optimizer", "schedule", "clip",
                                             "batch", "sharding",  "group",    "export"};
 
-/// The word of the line on which the setting stands: `batch`, `sharding` and `precision` are lines of
-/// several.
+/// Returns the word that begins the setting's line; `batch`, `sharding` and `precision` are lines of several
+/// settings.
 static StringRef lineOf(const ProgramWord &word) {
   if (word.word == "micro_batch" || word.word == "seq_len")
     return "batch";
@@ -52,17 +52,17 @@ private:
 
   OpAsmParser &parser;
   OperationState &state;
-  llvm::StringMap<SMLoc> seen; ///< where each word stands
+  llvm::StringMap<SMLoc> seen; ///< source location of each word
   SmallVector<Attribute> groups;
   NamedAttrList exports;
-  NamedAttrList sources; ///< where each setting stands
+  NamedAttrList sources; ///< source location of each setting
 };
 
-/// An error about the line of a word.
+/// Starts an error about the line of a word.
 using ErrorAt = llvm::function_ref<InFlightDiagnostic(StringRef word)>;
 } // namespace
 
-/// Checks the text of a setting.
+/// Verifies the text of a setting.
 static LogicalResult checkText(const ProgramWord &word, StringRef value,
                                llvm::function_ref<InFlightDiagnostic()> error) {
   if (!isList(word) || word.kind == ValueKind::Words)
@@ -71,13 +71,13 @@ static LogicalResult checkText(const ProgramWord &word, StringRef value,
   std::string list = value.str();
   if (const std::string problem = isList(word) ? tidyList(word, list) : ""; !problem.empty())
     return error() << StringRef(word.word) << ": " << problem;
-  if (list != value) // which the text and options bring into this form
+  if (list != value) // the parser and options have normalised it
     return error() << StringRef(word.word) << ": expected no blanks around commas, '" << list << "', found '"
                    << value << "'";
   return success();
 }
 
-/// Checks what one line alone does not tell, or no attribute does.
+/// Verifies rules that concern several settings, and those that no attribute verifies.
 static LogicalResult checkNumbers(DictionaryAttr program, ErrorAt errorAt) {
   for (const ProgramWord &word : kProgramWords) {
     const StringRef attribute(word.word);
@@ -128,7 +128,7 @@ ParseResult ProgramParser::parseCount(StringRef attribute) {
   return success();
 }
 
-/// `B`, or `B x T`.
+/// Parses `B`, or `B x T`.
 ParseResult ProgramParser::parseBatch() {
   if (parseCount("micro_batch"))
     return failure();
@@ -178,13 +178,13 @@ ParseResult ProgramParser::parseSetting(const ProgramWord &word) {
     return parsePrecision(parser, state.attributes);
   if (word.kind == ValueKind::Choice)
     return parseChoice(parser, word, state.attributes);
-  if (isList(word)) // quoted, as names have dashes
+  if (isList(word)) // quoted, because names may contain dashes
     return parseWords(parser, word, state.attributes);
   return word.kind == ValueKind::Bytes ? parseAttr<IntegerAttr>(word.word, parseBytes)
                                        : parseCount(word.word);
 }
 
-/// Notes on which line each setting is written.
+/// Records the source line of each setting.
 void ProgramParser::noteSources() {
   for (auto &[word, loc] : seen) {
     const LocationAttr line = parser.getEncodedSourceLoc(loc);
@@ -205,14 +205,14 @@ void ProgramParser::noteSources() {
   state.addAttribute("sources", sources.getDictionary(parser.getContext()));
 }
 
-/// Says what is wrong with the settings where they are written, which the op no longer knows.
+/// Reports errors at the settings' source lines, which the op no longer has.
 ParseResult ProgramParser::checkLines() {
   DictionaryAttr program = state.attributes.getDictionary(parser.getContext());
   if (failed(checkNumbers(program, [&](StringRef word) { return parser.emitError(seen.lookup(word)); })))
     return failure();
   int64_t warmup = program.getAs<ScheduleAttr>("schedule").getWarmup();
   if (auto steps = program.getAs<IntegerAttr>("steps"); steps && warmup > steps.getInt())
-    // `trainrun --steps` may go further.
+    // `trainrun --steps` may run longer.
     emitWarning(parser.getEncodedSourceLoc(seen.lookup("schedule")))
         << "schedule: a run of " << steps.getInt() << " steps ends within the warmup of " << warmup
         << ", before the rate reaches the optimizer's lr";
@@ -251,14 +251,14 @@ ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &state) {
   return ProgramParser(parser, state).parse();
 }
 
-/// Prints the setting's line, unless it is not given or says what holds anyway.
+/// Prints the setting's line, unless it is absent or the default.
 static void printSetting(llvm::function_ref<OpAsmPrinter &(StringRef)> line, ProgramOp program,
                          const ProgramWord &word) {
   if (word.word == "precision")
     return printPrecision(line, program);
   Attribute value = program->getAttr(StringRef(word.word));
   if (auto text = dyn_cast_or_null<StringAttr>(value)) {
-    if (isList(word) || text.getValue().contains('-')) // no keyword of MLIR's
+    if (isList(word) || text.getValue().contains('-')) // contains characters that MLIR keywords cannot have
       line(word.word) << text;
     else
       line(word.word) << text.getValue();

@@ -1,4 +1,4 @@
-// Syntax that the words of train.program share: numbers in brackets, choices and bytes.
+// Syntax shared by the settings of train.program: numbers in parentheses, choices and bytes.
 #include "dialects/Train/TrainSyntax.h"
 
 #include "dialects/NN/Syntax.h"
@@ -88,7 +88,7 @@ ParseResult trainc::train::parseWords(OpAsmParser &parser, const ProgramWord &wo
 }
 
 ParseResult trainc::train::parseBytes(AsmParser &parser, IntegerAttr &attribute) {
-  // All but the first four are only known to be refused with a better message than an unknown word's.
+  // Only the first four are valid. The others are known for a better error than that for an unknown word.
   static constexpr StringRef kUnits[] = {"KiB", "MiB", "GiB", "TiB", "KB", "MB",
                                          "GB",  "TB",  "K",   "M",   "G",  "T"};
   const SMLoc loc = parser.getCurrentLocation();
@@ -98,7 +98,7 @@ ParseResult trainc::train::parseBytes(AsmParser &parser, IntegerAttr &attribute)
   if (isWhole.has_value() ? failed(*isWhole) : failed(parser.parseFloat(real)))
     return failure();
   const SMLoc unitLoc = parser.getCurrentLocation();
-  // A double would round: its digits are read once more.
+  // A double would round, so the digits are read again.
   const StringRef number =
       StringRef(loc.getPointer(), size_t(unitLoc.getPointer() - loc.getPointer())).take_while([](char each) {
         return llvm::isAlnum(each) || StringRef("+-.").contains(each);

@@ -1,59 +1,60 @@
-// The words of train.program.
+// Syntax of train.program's settings.
 #pragma once
 
 #include "dialects/Train/ProgramSettings.h"
 
 namespace trainc::train {
 
-/// The words that lines of train.program begin with.
+/// Returns the words that begin lines of train.program.
 llvm::SmallVector<llvm::StringRef> lineWords();
 
-/// `adamw(lr 6e-4, weight_decay 0.1)`
+/// Parses `adamw(lr 6e-4, weight_decay 0.1)`.
 mlir::ParseResult parseOptimizer(mlir::AsmParser &parser, OptimizerAttr &optimizer);
 void printOptimizer(mlir::AsmPrinter &printer, OptimizerAttr optimizer);
 
-/// `cosine(warmup 700, minimum 6e-5)`
+/// Parses `cosine(warmup 700, minimum 6e-5)`.
 mlir::ParseResult parseSchedule(mlir::AsmParser &parser, ScheduleAttr &schedule);
 void printSchedule(mlir::AsmPrinter &printer, ScheduleAttr schedule);
 
-/// `"*.bias" weight_decay 0.0`
+/// Parses `"*.bias" weight_decay 0.0`.
 mlir::ParseResult parseGroup(mlir::AsmParser &parser, GroupAttr &group);
 void printGroup(mlir::AsmPrinter &printer, GroupAttr group);
 
-/// `(wrap = "layer", prefetch = 2)`
+/// Parses `(wrap = "layer", prefetch = 2)`.
 mlir::ParseResult parseSharding(mlir::AsmParser &parser, ShardingAttr &sharding);
 
-/// The value of a choice, such as `fp32_products bf16x3`, which becomes the attribute of its name.
+/// Parses a choice, such as `fp32_products bf16x3`, into the attribute of that name.
 mlir::ParseResult parseChoice(mlir::OpAsmParser &parser, const ProgramWord &word,
                               mlir::NamedAttrList &attributes);
 
-/// Words with commas between them, such as `cpu "x86-64-v3,x86-64-v4"`.
+/// Parses comma-separated words, such as `cpu "x86-64-v3,x86-64-v4"`.
 mlir::ParseResult parseWords(mlir::OpAsmParser &parser, const ProgramWord &word,
                              mlir::NamedAttrList &attributes);
 
-/// `bf16 (params = f32, keep "*.norm.*" f32)`: the word `precision` and those inside, each an attribute.
+/// Parses `bf16 (params = f32, keep "*.norm.*" f32)` into one attribute for `precision` and one for each word
+/// inside.
 mlir::ParseResult parsePrecision(mlir::OpAsmParser &parser, mlir::NamedAttrList &attributes);
-/// Prints it, unless it says what holds anyway.
+/// Prints the precision, unless it is the default.
 void printPrecision(llvm::function_ref<mlir::OpAsmPrinter &(llvm::StringRef)> line, ProgramOp program);
 
-/// `16GiB`, or a number of bytes.
+/// Parses `16GiB`, or a number of bytes.
 mlir::ParseResult parseBytes(mlir::AsmParser &parser, mlir::IntegerAttr &attribute);
 
-/// A word that may be set to a number, and where the number goes.
+/// A word that may be set to a number, and the destination of the number.
 struct Setting {
   llvm::StringRef word;
   double *value;
   bool isSet = false;
 };
 
-/// "a, b and c" for messages.
+/// Returns "a, b and c" for messages.
 std::string listWords(llvm::ArrayRef<llvm::StringRef> words);
 
-/// Parses `(word number, ...)`, or nothing. Errors name `what`, and the words that it has.
+/// Parses `(word number, ...)`, or nothing. Errors name `what` and the valid words.
 mlir::ParseResult parseSettings(mlir::AsmParser &parser, llvm::StringRef what,
                                 llvm::MutableArrayRef<Setting> settings);
 
-/// Prints `(word number, ...)` of those set; nothing where none is.
+/// Prints `(word number, ...)` for words that are set; nothing if none is.
 void printSettings(mlir::AsmPrinter &printer, llvm::ArrayRef<Setting> settings);
 
 } // namespace trainc::train

@@ -41,7 +41,7 @@ class CompileErrors(harness.EndToEndTest):
             (["--compile-to=spmd", "--wrap=layer,"], "error: --wrap: expected blocks, model, names of blocks", "found 'layer,'\n"),
             (["--compile-to=spmd", "--wrap=layer, layer"], "error: --wrap: expected each word once, found 'layer' twice\n"),
             (["--compile-to=step", "--checkpoint-blocks=layer,layer"], "error: --checkpoint-blocks: expected each word once, found 'layer' twice\n"),
-            (["--compile-to=step", "--keep-f32=a,,b"], "error: --keep-f32: expected something before and behind each comma, found 'a,,b'\n"),
+            (["--compile-to=step", "--keep-f32=a,,b"], "error: --keep-f32: expected an element before and after each comma, found 'a,,b'\n"),
             (["--compile-to=step", "--cpu=x86-64-v3,X86-64-V3"], "error: --cpu: expected each word once, found 'x86-64-v3' twice\n"),
             *((["--compile-to=step", f"--checkpoint-keep={keep}"], f"error: --checkpoint-keep: expected numbers from 0 to 100 with commas between them", f"found '{keep}'\n")
               for keep in ["101", "050", "2x050", "50,", "x50", "-1"]),

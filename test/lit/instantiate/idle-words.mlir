@@ -1,7 +1,7 @@
 // RUN: trainc-opt %s --instantiate -verify-diagnostics -split-input-file -o /dev/null
 
 nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
-// expected-warning @below {{sharding: prefetch (--prefetch) does nothing with zero_stage 2, which divides no parameters}}
+// expected-warning @below {{sharding: prefetch (--prefetch) does nothing with zero_stage 2, which shards no parameters}}
 train.program @p { model @m optimizer sgd batch 2 ranks 2 zero_stage 2 sharding(prefetch = 2, wrap = "model") }
 
 // -----
@@ -19,7 +19,7 @@ train.program @p { model @m optimizer sgd batch 2 ranks 2 zero_stage 3 sharding(
 
 // Stage 0 gathers nothing and divides nothing, stage 1 does both.
 nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
-// expected-warning @below {{sharding: hybrid_shard (--hybrid-shard) does nothing with zero_stage 0, which divides no states}}
+// expected-warning @below {{sharding: hybrid_shard (--hybrid-shard) does nothing with zero_stage 0, which shards no states}}
 // expected-warning @below {{sharding: gather_bucket (--allgather-bucket-size) does nothing with zero_stage 0, which gathers nothing}}
 train.program @p { model @m optimizer sgd batch 2 ranks 4 sharding(hybrid_shard = 2, gather_bucket = 10, reduce_bucket = 10) }
 

@@ -9,7 +9,7 @@
 // OUT-COUNT-1: warning: offload (--offload) gradients does nothing: a step holds no sums of gradients; leave it out
 // OUT-NOT: warning:
 
-// CHECK: hybrid_shard (--hybrid-shard) does nothing with zero_stage 0, which divides no states
+// CHECK: hybrid_shard (--hybrid-shard) does nothing with zero_stage 0, which shards no states
 nn.model @m(%features: tensor<?x16xf32>, %labels: tensor<?x16xf32>) {
   %y = nn.linear "fc" %features to 16
   %l = nn.mse %y, %labels

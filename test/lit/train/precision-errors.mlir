@@ -50,17 +50,17 @@ train.program @p { model @m optimizer sgd precision bf16 (reduce = fp32) }
 
 // -----
 
-// expected-error @below {{nothing closes the '(' of precision; expected params, compute, reduce, buffers, products or keep, or ')' behind the last of them, found 'steps'}}
+// expected-error @below {{nothing closes the '(' of precision; expected params, compute, reduce, buffers, products or keep, or ')' after the last of them, found 'steps'}}
 train.program @p { model @m optimizer sgd precision bf16 (params = f32, steps 3 }
 
 // -----
 
-// expected-error @below {{nothing closes the '(' of precision; expected params, compute, reduce, buffers, products or keep, or ')' behind the last of them, found 'clip'}}
+// expected-error @below {{nothing closes the '(' of precision; expected params, compute, reduce, buffers, products or keep, or ')' after the last of them, found 'clip'}}
 train.program @p { model @m optimizer sgd precision bf16 ( clip 1.0 }
 
 // -----
 
-// expected-error @below {{nothing closes the '(' of precision; expected params, compute, reduce, buffers, products or keep, or ')' behind the last of them, found '}'}}
+// expected-error @below {{nothing closes the '(' of precision; expected params, compute, reduce, buffers, products or keep, or ')' after the last of them, found '}'}}
 train.program @p { model @m optimizer sgd precision bf16 ( }
 
 // -----

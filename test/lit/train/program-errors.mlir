@@ -351,7 +351,7 @@ train.program @p { model @m optimizer sgd activation_checkpointing full checkpoi
 
 // -----
 
-// expected-error @below {{checkpoint_blocks: expected something before and behind each comma, found 'layer,'}}
+// expected-error @below {{checkpoint_blocks: expected an element before and after each comma, found 'layer,'}}
 train.program @p { model @m optimizer sgd activation_checkpointing full checkpoint_blocks "layer," }
 
 // -----

@@ -26,7 +26,7 @@ TEST(Lists, EachWordStandsThereOnce) {
 TEST(Lists, NoPlaceIsEmpty) {
   for (const std::string list : {"", " ", ",", "a,", ",a", "a,,b"})
     EXPECT_EQ(read(ValueKind::Names, list),
-              "expected something before and behind each comma, found '" + list + "'");
+              "expected an element before and after each comma, found '" + list + "'");
 }
 
 TEST(Lists, SharesArePercentages) {
