@@ -1,6 +1,6 @@
-// What the executor needs of a machine: memory, and something that runs the plan's entries. Implementations:
-// cpu/ (thread pool, generated kernels), cuda/ (GPUs of NVIDIA's), emulated/ (asynchronous, for tests) and
-// null/ (dry run).
+// Interface of the executor to a machine: memory, and execution of the plan's entries. Implementations: cpu/
+// (thread pool, generated kernels), cuda/ (NVIDIA GPUs), emulated/ (asynchronous, for tests) and null/ (dry
+// run).
 #pragma once
 
 #include "runtime/base/clock.h"
@@ -22,34 +22,34 @@ namespace trainc {
 
 class Communicator;
 
-/// Is told of each step that a device has run, in their order, and when it ran.
+/// Callback for every step that a device has run, in order, with its time span.
 class StepObserver {
 public:
   virtual ~StepObserver() = default;
-  /// Whether it wants to be told of the steps that come next. Those of which nobody is told run faster.
+  /// Whether the observer wants the steps that come next. Steps without an observer run faster.
   virtual bool isListening() const = 0;
   virtual void onStep(const Step &step, TimeSpan span) = 0;
-  /// `waitedFor` is a collective or a disk's copy that the next step of the compute stream comes after.
+  /// The compute stream waited during `span` for `waitedFor`, a collective or a disk copy.
   virtual void onWait(const Step &waitedFor, TimeSpan span) = 0;
-  /// Of a device that computes in threads of the host: from its first to its last part of the `step`, which
-  /// was the last that onStep() told of.
+  /// For devices that compute in host threads: the span from a thread's first to its last tile of the step
+  /// last passed to onStep().
   virtual void onThread(const Step & /*step*/, unsigned /*thread*/, TimeSpan /*span*/) {}
 };
 
-/// What a device can do at most in a second; 0 where it is not known.
+/// Peak rates of a device, per second; 0 if unknown.
 struct DeviceRates {
-  double copiedBytes = 0;             ///< that a large copy reads and writes: measured
-  double memoryBytes = 0;             ///< by the clock and the width of its memory
-  double f32Flops = 0, tf32Flops = 0; ///< of products of f32 numbers, and of those rounded to TF32
-  double halfFlops = 0;               ///< of products of bf16 or f16 numbers with sums in f32
-  double f8Flops = 0;                 ///< of fp8 numbers, likewise; 0 where a device has no such products
-  std::string flopsSource;            ///< where those come from, for people
+  double copiedBytes = 0;             ///< bytes read and written by a large copy; measured
+  double memoryBytes = 0;             ///< memory bandwidth computed from clock and bus width
+  double f32Flops = 0, tf32Flops = 0; ///< of products of f32 numbers, and of f32 rounded to TF32
+  double halfFlops = 0;               ///< of bf16 or f16 products with f32 accumulation
+  double f8Flops = 0;                 ///< of fp8 products with f32 accumulation; 0 if the device has none
+  std::string flopsSource;            ///< origin of the FLOP rates, for people
 
-  /// The best that is known of memory.
+  /// Best known memory bandwidth.
   double bytesPerSecond() const { return copiedBytes > 0 ? copiedBytes : memoryBytes; }
 };
 
-/// An entry in the form in which a device runs it, such as a graph.
+/// An entry prepared for one device, for example as a graph.
 class Executable {
 public:
   explicit Executable(Program program) : program_(std::move(program)) {}
@@ -60,115 +60,117 @@ private:
   Program program_;
 };
 
-/// Steps [begin, end) of a program: all of a loop or none.
+/// Steps [begin, end) of a program; a loop is included as a whole or not at all.
 struct StepRange {
   uint32_t begin, end;
 };
 
-/// Memory that a device has beside arenas for the blocks of kernels that run at the same time.
+/// Scratch memory beside arenas for the blocks of kernels that run concurrently.
 struct BlockMemory {
   uint64_t blocks = 0;
-  uint64_t bytes = 0; ///< of each
+  uint64_t bytes = 0; ///< size of each block
 
   uint64_t together() const { return blocks * bytes; }
 };
 
-/// Memory of a device that is not the process's. Other processes may have some.
+/// Memory of a device with memory of its own, including what other processes use.
 struct DeviceMemoryUse {
-  uint64_t total = 0;       ///< 0: it is the process's
+  uint64_t total = 0;       ///< 0 if the device uses the memory of the process
   uint64_t freeAtStart = 0; ///< before anything was loaded or allocated
   uint64_t arenas = 0;
-  /// What has been taken besides since the start, by what took it.
+  /// Bytes taken since the start beside arenas, by consumer.
   uint64_t kernels = 0, libraries = 0, others = 0;
 
   uint64_t beforeStart() const { return total - freeAtStart; }
   uint64_t besides() const { return kernels + libraries + others; }
 };
 
-/// One device. What is enqueued runs in the order in which it was, perhaps later, and is done after
-/// synchronise(). Addresses, sizes and kernel indices come from a verified plan: enqueue(), write() and
-/// read() check nothing. Not thread-safe, except for what is said to be for any
-/// thread: one thread drives a device.
+/// One device. Enqueued work runs in order, possibly later, and is done after synchronise(). Addresses, sizes
+/// and kernel indices come from a verified plan: enqueue(), write() and read() validate nothing. Not
+/// thread-safe except where stated: one thread drives a device.
 class Device {
 public:
   virtual ~Device() = default;
 
-  /// For messages, e.g. "cpu (x86-64-v4, 2 threads)".
+  /// Description for messages, e.g. "cpu (x86-64-v4, 2 threads)".
   virtual std::string description() const = 0;
 
-  /// What bits of results depend on beside the plan, since loadKernels(), e.g. "avx512_bf16": instructions
-  /// that sum in an order of their own. Empty where they depend on nothing.
+  /// Properties beside the plan on which the bits of results depend, known after loadKernels(), e.g.
+  /// "avx512_bf16": instructions with a summation order of their own. Empty if there are none.
   virtual std::string arithmetic() const = 0;
 
-  /// Measures what it can do, which takes a moment and memory meanwhile; without the memory it says less.
+  /// Measures the device's rates; takes a moment and some memory. Rates that could not be measured for lack
+  /// of memory stay 0.
   virtual Result<DeviceRates> measureRates() = 0;
 
-  /// Of products of bf16 and f16 numbers, as the vendor's data sheet has it; 0 where none is known.
+  /// FLOP rate of bf16 and f16 products according to the vendor's data sheet; 0 if unknown.
   virtual double halfFlopsOnSheet() const { return 0; }
 
-  /// Allocates `bytes` of zeroed memory in a space, from a multiple of kArenaAlignment on, that lives as long
-  /// as the device and, where there is a communicator, as long as that: then peers can reach device memory.
-  /// Fails (kFailed) when there is no such amount of it, (kInvalidInput) when the device has no such space.
+  /// Allocates `bytes` of zeroed memory in a space, aligned to kArenaAlignment. It lives as long as the
+  /// device and, if there is a communicator, as long as the communicator: peers may then access device
+  /// memory. Fails with kFailed if there is not enough memory, with kInvalidInput if the device has no such
+  /// space.
   virtual Result<DeviceAddress> allocate(std::string_view name, fb::Space space, uint64_t bytes,
                                          Communicator *communicator) = 0;
-  /// The same in device memory, for what entries write before they read it. A device may be asked to leave it
-  /// as it is, so that tools find reads of what nobody wrote.
+  /// Allocates device memory that entries write before they read. A device may be configured to leave the
+  /// memory uninitialised, so that tools find reads of unwritten bytes.
   virtual Result<DeviceAddress> allocateScratch(std::string_view name, uint64_t bytes,
                                                 Communicator *communicator) {
     return allocate(name, fb::Space::Device, bytes, communicator);
   }
-  /// Bytes of all arenas that it has allocated in memory, without what a communicator gave.
+  /// Bytes of all arenas that the device allocated in memory, excluding those of a communicator.
   virtual uint64_t allocatedBytes() const = 0;
-  /// Since loadKernels(); none where blocks have memory of the processor's own.
+  /// Valid after loadKernels(); empty if blocks use the processor's own memory.
   virtual BlockMemory blockMemory() const = 0;
-  /// For any moment; fails where the device has failed.
+  /// May be called at any time; fails if the device has failed.
   virtual Result<DeviceMemoryUse> memoryUse() const { return DeviceMemoryUse(); }
 
-  /// Where arenas on disk are made from now on; empty: in the folder for temporary files.
+  /// Sets the folder of later disk arenas; empty: the folder for temporary files.
   void keepDiskArenasIn(std::filesystem::path folder) { diskFolder_ = std::move(folder); }
 
-  /// Loads the plan's kernels, which entries then name by their indices. Fails (kInvalidInput) when the
-  /// machine lacks features that every object of the plan needs, or when a kernel is missing.
+  /// Loads the plan's kernels, which entries refer to by index. Fails with kInvalidInput if the machine lacks
+  /// features that every object of the plan needs, or if a kernel is missing.
   virtual Status loadKernels(const fb::Plan &plan) = 0;
 
-  /// Makes what runs an entry. `communicator` may be null where there are no collectives; it and `observer`,
-  /// which may be null, must outlive what is returned.
+  /// Prepares an entry for execution. `communicator` may be null if there are no collectives; `observer` may
+  /// be null. Both must outlive the result.
   virtual Result<std::unique_ptr<Executable>> prepare(Program program, Communicator *communicator,
                                                       StepObserver *observer) = 0;
 
-  /// A training step begins, the `number`-th: for profilers of the vendor's.
+  /// Marks the begin of training step `number` for the vendor's profilers.
   virtual void beginTrainingStep(uint64_t) {}
   virtual void endTrainingStep() {}
 
-  /// Runs steps of what prepare() made. Streams begin together, and all steps are done before what is
-  /// enqueued next, except for outlasting copies (runtime/plan/outlasting.h): of those a device may wait
-  /// later, when something needs their memory or what they bring.
+  /// Enqueues steps of a prepared entry. All streams begin together, and all steps are done before work that
+  /// is enqueued later, except for outlasting copies (runtime/plan/outlasting.h): the device waits for these
+  /// only when their memory or their result is needed.
   virtual void enqueue(Executable &executable, StepRange steps) = 0;
-  /// Runs one step in one iteration of its block, and waits for it. Fails as synchronise() does.
+  /// Runs one step in one iteration of its block, and waits for it. Fails like synchronise().
   virtual Status runStep(Executable &executable, uint32_t step, uint64_t iteration) = 0;
 
-  /// Copies from the host. `source` must stay as it is until synchronise().
+  /// Copies from the host. `source` must stay unchanged until synchronise().
   virtual void write(DeviceAddress destination, std::span<const std::byte> source) = 0;
-  /// Copies to the host, where it is after synchronise().
+  /// Copies to the host; the bytes have arrived after synchronise().
   virtual void read(std::span<std::byte> destination, DeviceAddress source) = 0;
 
-  /// Waits until all that was enqueued is done. Fails (kFailed), with the instruction's place and source,
-  /// when a collective could not be completed; nothing after it has run, and nothing more will.
-  /// Outlasting copies may go on.
+  /// Waits until all enqueued work is done. Fails with kFailed, naming the instruction and its source op, if
+  /// a collective could not be completed; no later work has run or will run. Outlasting copies may still be
+  /// in flight.
   virtual Status synchronise() = 0;
-  /// Waits for them, too. Fails as synchronise() does.
+  /// Like synchronise(), and also waits for outlasting copies.
   virtual Status settle() { return synchronise(); }
 
-  /// Copies to the host at once, beside what runs meanwhile, which must not write there. Fails (kFailed) when
-  /// the copy does. For any thread.
+  /// Copies to the host at once, concurrently with running work, which must not write to `source`. Fails with
+  /// kFailed if the copy does. Thread-safe.
   virtual Status readBeside(std::span<std::byte> destination, DeviceAddress source) = 0;
-  /// Copies from the host at once, beside what runs meanwhile, which must not use it. Fails as readBeside()
-  /// does. For any thread.
+  /// Copies from the host at once, concurrently with running work, which must not access `destination`. Fails
+  /// like readBeside(). Thread-safe.
   virtual Status writeBeside(DeviceAddress destination, std::span<const std::byte> source) = 0;
-  /// The bytes themselves, where the host can reach them; else empty.
+  /// The bytes themselves if the host can access them; else empty.
   virtual std::span<std::byte> hostView(DeviceSpan span) = 0;
 
-  /// Sets what operations that take long call now and then, from any thread; nothing may be called.
+  /// Sets a callback that long operations call from time to time, from any thread. The callback must not call
+  /// the device.
   virtual void onProgress(std::function<void()> callback) = 0;
 
 protected:

@@ -17,10 +17,10 @@ namespace trainc {
 
 namespace {
 
-/// Bytes that are not aligned go through so much memory at a time.
+/// Size of the aligned buffer for unaligned transfers.
 constexpr uint64_t kBounceBytes = uint64_t{4} << 20;
 
-/// What no other try in the same folder can change: the folder itself is wrong.
+/// Whether the folder itself is the cause, so that a retry in the same folder cannot succeed.
 bool isOfFolder(int error) {
   constexpr int kOfFolders[] = {ENOENT, ENOTDIR, EACCES,     EPERM,       EROFS,
                                 ELOOP,  EISDIR,  EOPNOTSUPP, ENAMETOOLONG};
@@ -33,14 +33,14 @@ const char *adviceOn(int error, const std::filesystem::path &given) {
   return given.empty() ? "set TMPDIR to another folder" : "name another folder with --offload-dir";
 }
 
-/// `given` is the folder that the caller named, if it named one.
+/// `given` is the folder that the caller passed; may be empty.
 Status cannotMake(std::string_view name, uint64_t bytes, const std::filesystem::path &given, int error) {
   return {isOfFolder(error) ? StatusCode::kInvalidInput : StatusCode::kFailed,
           fmt::format("cannot make arena '{}' of {} bytes in {}: {}; {}", name, bytes,
                       DiskArena::folderFor(given).string(), std::strerror(error), adviceOn(error, given))};
 }
 
-/// Whether the file was read and written past the page cache, and from now on is not.
+/// Turns off direct I/O; returns whether it was on.
 bool leftDirect(int file) {
   const int flags = fcntl(file, F_GETFL);
   return flags >= 0 && (flags & O_DIRECT) != 0 && fcntl(file, F_SETFL, flags & ~O_DIRECT) == 0;
@@ -51,7 +51,7 @@ Result<ArenaMapping> bounceFor(std::string_view name, uint64_t bytes) {
                               /*reserveOnly=*/false);
 }
 
-/// Calls `visit(begin, bytes)` for pieces of [offset, offset + bytes) that end where blocks do.
+/// Calls `visit(begin, bytes)` for pieces of [offset, offset + bytes) that end on block boundaries.
 template <typename Visitor> Status forEachPiece(uint64_t offset, uint64_t bytes, Visitor visit) {
   for (uint64_t begin = offset; begin < offset + bytes;) {
     const uint64_t end = std::min(begin / kDiskAlignment * kDiskAlignment + kBounceBytes, offset + bytes);
@@ -61,7 +61,7 @@ template <typename Visitor> Status forEachPiece(uint64_t offset, uint64_t bytes,
   return {};
 }
 
-/// Fails if somebody cut the file, or it cannot be asked for its size.
+/// Fails if the file was truncated or its size cannot be read.
 Status checkSize(int file, uint64_t bytes) {
   struct stat status{};
   if (fstat(file, &status) != 0)
@@ -76,7 +76,7 @@ Status checkSize(int file, uint64_t bytes) {
 std::filesystem::path DiskArena::folderFor(const std::filesystem::path &folder) {
   if (!folder.empty())
     return folder;
-  const char *temporary = std::getenv("TMPDIR"); // opening it says if it is not there
+  const char *temporary = std::getenv("TMPDIR"); // a missing folder is reported when it is opened
   return temporary && *temporary ? temporary : "/tmp";
 }
 
@@ -88,9 +88,9 @@ Result<DiskArena> DiskArena::create(std::string_view name, uint64_t bytes,
   DiskArena arena(name, file, MAP_FAILED, wholeBlocks(std::max<uint64_t>(bytes, 1)));
   if (const int error = posix_fallocate(file, 0, static_cast<off_t>(arena.bytes_)); error != 0)
     return cannotMake(name, bytes, given, error);
-  // The page cache would keep in memory what went to disk because memory is short. A plan aligns its copies,
-  // and arenas lie on borders (kArenaAlignment), so all that stands against direct I/O is a file system
-  // without it. With such a one, transfers go through the cache.
+  // Direct I/O, because the page cache would hold in memory what was offloaded for lack of memory. The plan
+  // aligns copies, and arenas are aligned to kArenaAlignment, so direct I/O fails only if the file system
+  // does not support it. Transfers then go through the page cache.
   (void)fcntl(file, F_SETFL, O_DIRECT);
   arena.reserved_ =
       mmap(nullptr, arena.bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -113,11 +113,11 @@ DiskArena::~DiskArena() {
 }
 
 template <typename Transfer> Status DiskArena::transfer(const char *verb, uint64_t bytes, Transfer transfer) {
-  // A write behind the end of a file that somebody cut would fill the gap with zeros, which later reads take.
+  // Writing past the end of a truncated file would fill the gap with zeros, which later reads would return.
   if (const Status whole = checkSize(file_, bytes_); !whole.ok())
     return failed("cannot {} {} bytes of arena '{}' on disk: {}", verb, bytes, name_, whole.message());
   int error = transfer();
-  if (error == EINVAL && leftDirect(file_)) // a disk of larger blocks than plans know
+  if (error == EINVAL && leftDirect(file_)) // the disk's blocks are larger than kDiskAlignment
     error = transfer();
   if (error == 0)
     return {};
@@ -151,7 +151,7 @@ Status DiskArena::writeBytes(DeviceAddress destination, std::span<const std::byt
   TRAINC_ASSIGN_OR_RETURN(const ArenaMapping bounce, bounceFor(name_, source.size()));
   const uint64_t offset = destination.value() - address().value();
   return forEachPiece(offset, source.size(), [&](uint64_t begin, uint64_t bytes) -> Status {
-    const std::scoped_lock lock(*unaligned_); // others may write other bytes of these blocks
+    const std::scoped_lock lock(*unaligned_); // the same blocks may hold bytes of other writers
     const uint64_t skipped = begin % kDiskAlignment;
     const std::span<std::byte> blocks(bounce.data(), wholeBlocks(skipped + bytes));
     TRAINC_RETURN_IF_ERROR(read(blocks, address() + (begin - skipped)));

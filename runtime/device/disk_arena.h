@@ -16,17 +16,17 @@
 
 namespace trainc {
 
-/// A file without a name, which is gone with the process however that ends. Its addresses are address space
-/// that nobody can reach, so that they differ from those of memory.
+/// An unnamed temporary file, deleted when the process ends for whatever reason. Its addresses are reserved,
+/// inaccessible address space, so that they differ from all memory addresses.
 class DiskArena {
 public:
-  /// In `folder`, which --offload-dir names; empty: in that for temporary files, which TMPDIR names. Errors
-  /// name the arena, the folder and which of the two to change: kInvalidInput where no files can be made,
-  /// kFailed where the disk has no such room.
+  /// Creates the file in `folder` (--offload-dir) or, if empty, in the folder for temporary files (TMPDIR).
+  /// Errors name the arena, the folder and the setting to change: kInvalidInput if no files can be created
+  /// there, kFailed if the disk lacks space.
   static Result<DiskArena> create(std::string_view name, uint64_t bytes,
                                   const std::filesystem::path &folder = {});
 
-  /// The folder in which create() makes the file of a caller that names `folder`.
+  /// The folder that create() uses for the argument `folder`.
   static std::filesystem::path folderFor(const std::filesystem::path &folder);
 
   DiskArena(DiskArena &&other) noexcept;
@@ -35,14 +35,13 @@ public:
 
   DeviceAddress address() const { return DeviceAddress(reserved_); }
   bool holds(DeviceAddress address) const {
-    return address.value() - this->address().value() < bytes_; // wraps below it
+    return address.value() - this->address().value() < bytes_; // wraps around for addresses below
   }
-  /// Past the page cache where the file system can: offsets, lengths and the host's addresses must be
-  /// multiples of kDiskAlignment. Fail (kFailed), naming the arena, when the disk does. For any thread.
+  /// Direct I/O where the file system supports it: offsets, lengths and host addresses must be multiples of
+  /// kDiskAlignment. Fail with kFailed, naming the arena, on a disk error. Thread-safe.
   Status read(std::span<std::byte> destination, DeviceAddress source);
   Status write(DeviceAddress destination, std::span<const std::byte> source);
-  /// The same for any bytes, through memory of their own in which they are aligned. Writers of neighbouring
-  /// bytes take turns.
+  /// Unaligned variants, which copy through an aligned buffer. Writes to the same blocks are serialised.
   Status readBytes(std::span<std::byte> destination, DeviceAddress source);
   Status writeBytes(DeviceAddress destination, std::span<const std::byte> source);
 

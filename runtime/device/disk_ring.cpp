@@ -10,17 +10,17 @@ namespace trainc {
 
 namespace {
 
-/// Enough to keep a disk busy: what it has queued, and how much it moves for each of them. Of smaller pieces
-/// the kernel's work counts.
+/// Requests in flight and bytes of each, enough to keep a disk busy. With smaller pieces the kernel's
+/// overhead dominates.
 constexpr unsigned kDepth = 8;
 constexpr uint64_t kPiece = uint64_t{4} << 20;
 
-/// What is left of a piece that is under way.
+/// Remainder of a piece in flight.
 struct Piece {
   uint64_t begin = 0, bytes = 0;
 };
 
-/// Whether a request that the kernel has turned down may succeed if it is made again.
+/// Whether a request that the kernel rejected may succeed if repeated.
 bool isTransient(int64_t result) { return result == -EINTR || result == -EAGAIN; }
 
 } // namespace
@@ -50,12 +50,12 @@ struct DiskRing::Transfer {
 
 namespace {
 
-/// What has become of pieces: the first failure, and what of a piece is to be done again.
+/// Result of completed requests: the first failure, and the remainder of a piece to submit again.
 class Outcome {
 public:
   int failure = 0;
 
-  /// Whether something is left of the piece, which may be tried.
+  /// Whether a part of the piece remains to be transferred.
   bool isLeft(Piece &piece, int64_t result) {
     if (result <= 0 && !isTransient(result)) {
       failure = failure ? failure : result == 0 ? -1 : static_cast<int>(-result);
@@ -89,8 +89,8 @@ int DiskRing::write(int file, std::span<const std::byte> source, uint64_t offset
   return run({file, const_cast<std::byte *>(source.data()), source.size(), offset, /*writes=*/true});
 }
 
-/// The kernel takes no more requests. Those that it has taken still use the memory. Later transfers do
-/// without the ring.
+/// Called when the kernel accepts no more requests. Waits for the accepted ones, which still use the memory.
+/// Later transfers work without the ring.
 void DiskRing::abandon(unsigned taken) {
   io_uring_cqe *done = nullptr;
   for (; taken > 0 && io_uring_wait_cqe(ring_.get(), &done) == 0; --taken)
@@ -102,7 +102,7 @@ void DiskRing::abandon(unsigned taken) {
 int DiskRing::run(const Transfer &transfer) {
   const std::scoped_lock lock(*mutex_);
   Outcome outcome;
-  if (!ring_ || transfer.bytes <= kPiece) { // nothing can run beside the only piece
+  if (!ring_ || transfer.bytes <= kPiece) { // a single piece has nothing to overlap with
     Piece piece{0, transfer.bytes};
     while (piece.bytes > 0 && outcome.isLeft(piece, transfer.perform(piece))) {
     }

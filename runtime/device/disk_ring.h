@@ -1,4 +1,4 @@
-// Reads and writes of files, several at a time.
+// File reads and writes with several requests in flight.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,8 @@ struct io_uring;
 
 namespace trainc {
 
-/// Lets the kernel read or write pieces of a range side by side, through io_uring. Where the kernel has none,
-/// or a container forbids it, they are read and written one after the other. For any thread, of which one at
-/// a time transfers.
+/// Transfers pieces of a range concurrently through io_uring; one after the other if the kernel lacks it or a
+/// container forbids it. May be used from any thread, by one at a time.
 class DiskRing {
 public:
   DiskRing();
@@ -21,8 +20,8 @@ public:
   DiskRing &operator=(DiskRing &&) = delete;
   ~DiskRing();
 
-  /// All of the bytes from `offset` in the file on. Returns 0, the errno of the first failure, or -1 where
-  /// the file ends before.
+  /// Transfers all bytes from `offset` on. Returns 0, the errno of the first failure, or -1 if the file ends
+  /// too early.
   int read(int file, std::span<std::byte> destination, uint64_t offset);
   int write(int file, std::span<const std::byte> source, uint64_t offset);
 
@@ -31,7 +30,7 @@ private:
   int run(const Transfer &transfer);
   void abandon(unsigned taken);
 
-  std::unique_ptr<io_uring> ring_; ///< null where there is none
+  std::unique_ptr<io_uring> ring_; ///< null if io_uring is unavailable
   std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();
 };
 

@@ -45,14 +45,14 @@ public:
   }
 
 private:
-  /// Instructions between loops share one block.
+  /// Instructions between two loops share one block.
   void extendPlainBlock(uint32_t begin) {
     if (program_.blocks.empty() || program_.blocks.back().iterations != 1)
       program_.blocks.push_back({begin, begin, 1});
     program_.blocks.back().end = static_cast<uint32_t>(program_.steps.size());
   }
 
-  /// What an instruction comes after, its first step does; and what comes after a loop, comes after its last.
+  /// The first step of an instruction gets its dependencies; dependents of a loop depend on its last step.
   void linkToOthers(const fb::Instruction &instruction) {
     if (!instruction.after())
       return;
@@ -114,10 +114,10 @@ private:
   }
 
   const fb::Plan &plan_;
-  uint64_t place_; ///< of the rank in its shard group
+  uint64_t place_; ///< index of the rank within its shard group
   std::span<const DeviceAddress> buffers_;
   Program &program_;
-  std::vector<uint32_t> first_, last_; ///< by instruction: its first and its last step
+  std::vector<uint32_t> first_, last_; ///< by instruction: its first and last step
 };
 
 bool writesState(const fb::Plan &plan, const fb::Instruction &instruction) {

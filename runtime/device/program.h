@@ -1,4 +1,4 @@
-// An entry of the plan, resolved to a rank's addresses once, so that running it looks nothing up.
+// An entry of the plan with all addresses resolved for one rank, so that running it needs no lookups.
 #pragma once
 
 #include "runtime/base/device_address.h"
@@ -15,7 +15,7 @@
 
 namespace trainc {
 
-/// A place in device memory that moves by `stride` bytes per iteration.
+/// A device address that advances by `stride` bytes per iteration.
 struct Address {
   DeviceAddress base;
   int64_t stride = 0;
@@ -30,13 +30,13 @@ struct LaunchStep {
 };
 struct CopyStep {
   Address source, destination;
-  uint64_t bytes; ///< of whole blocks where one side is on disk
+  uint64_t bytes; ///< whole blocks if one side is on disk
 };
 struct ZeroStep {
   Address destination;
   uint64_t bytes;
 };
-/// Its operands in the order of libraryOperands(); null for those that it does not have.
+/// Operands in the order of libraryOperands(); null for absent ones.
 struct LibraryStep {
   uint32_t argsBegin, argsCount; ///< range of Program::args
 };
@@ -46,32 +46,32 @@ struct CollectiveStep {
   uint32_t rangesBegin, rangesCount; ///< range of Program::ranges
 };
 
-/// One instruction, ready to run.
+/// One instruction with resolved operands.
 struct Step {
   std::variant<LaunchStep, CopyStep, ZeroStep, CollectiveStep, LibraryStep> operation;
   const fb::Instruction *instruction;
-  uint32_t index; ///< of the instruction in its entry, or of the loop that holds it
+  uint32_t index; ///< index of the instruction in its entry, or of the loop that contains it
   fb::Stream stream;
   uint32_t afterBegin, afterCount; ///< range of Program::after
 };
 
-/// Steps [begin, end) run in order, `iterations` times.
+/// Steps [begin, end), run in order `iterations` times.
 struct Block {
   uint32_t begin, end;
   uint64_t iterations;
 };
 
-/// The order of the steps is one in which they may run; another one may be taken that keeps that of each
-/// stream, and what steps come after.
+/// The order of steps is one valid order. Any other order is valid that keeps the order within each stream
+/// and runs each step after its dependencies.
 struct Program {
   const fb::Plan *plan = nullptr;
   const fb::Entry *entry = nullptr;
-  std::string_view name; ///< of the entry
+  std::string_view name; ///< name of the entry
   std::vector<Step> steps;
   std::vector<Block> blocks;
   std::vector<Address> args;           ///< of all launches and library calls
   std::vector<CollectiveRange> ranges; ///< of all collectives
-  std::vector<uint32_t> after;         ///< steps on other streams, each before the step that comes after it
+  std::vector<uint32_t> after;         ///< dependencies: steps on other streams that must run first
 
   std::span<const uint32_t> afterOf(const Step &step) const {
     return std::span(after).subspan(step.afterBegin, step.afterCount);
@@ -81,15 +81,15 @@ struct Program {
   }
 };
 
-/// An error of a step, with the instruction's place and source before it; other statuses as they are.
+/// Prefixes an error with the instruction and its source op; returns any other status unchanged.
 Status located(const Program &program, const Step &step, Status status);
 
-/// A step of a program, both of which outlive it; or none.
+/// A step and its program, not owned; or none.
 struct StepPlace {
   const Program *program = nullptr;
   const Step *step = nullptr;
 
-  /// See located(); of none the status as it is.
+  /// See located(); without a step, returns the status unchanged.
   Status located(Status status) const {
     return step ? trainc::located(*program, *step, std::move(status)) : status;
   }
@@ -99,9 +99,9 @@ struct StepPlace {
 Program resolveProgram(const fb::Plan &plan, const fb::Entry &entry, uint32_t rank,
                        std::span<const DeviceAddress> buffers);
 
-/// Where in `program.steps` a run may pause before it writes a parameter or an optimizer state, which is what
-/// checkpoints hold: the first step that does, or the first of the loop that it is in; steps.size() when none
-/// does.
+/// Index in `program.steps` of the first step that writes a parameter or an optimizer state, or of the begin
+/// of its loop; steps.size() if there is none. A run may pause there while a checkpoint is still being
+/// written.
 uint32_t firstStateWrite(const fb::Plan &plan, const Program &program);
 
 } // namespace trainc

@@ -15,9 +15,9 @@ namespace trainc {
 
 namespace {
 
-/// Bytes that one thread copies at a time: large enough to hide the start of a thread.
+/// Bytes that one thread copies at a time: large enough to amortise the start of a thread.
 constexpr uint64_t kCopyChunk = uint64_t{1} << 18;
-/// Bytes that the copy reads whose rate is measured: several times what caches hold, where they are known.
+/// Bytes of the measured copy: several times the caches' size, if known, within these bounds.
 constexpr uint64_t kLeastMeasured = uint64_t{32} << 20, kMostMeasured = uint64_t{128} << 20;
 constexpr int kMeasuredCopies = 3;
 
@@ -34,8 +34,8 @@ std::string CpuDevice::description() const {
   return fmt::format("cpu ({}, {} threads)", level().empty() ? "no kernels" : level(), pool_.threads());
 }
 
-/// The best of a few copies: others may use the machine at the same time. What products reach follows from no
-/// number that a CPU tells.
+/// Takes the best of a few copies, because other processes may use the machine. FLOP rates stay unknown: a
+/// CPU reports nothing to derive them from.
 Result<DeviceRates> CpuDevice::measureRates() {
   DeviceRates rates;
   const uint64_t bytes = measuredBytes();
@@ -43,7 +43,7 @@ Result<DeviceRates> CpuDevice::measureRates() {
   if (!memory.ok())
     return rates;
   std::byte *const source = memory->data(), *const destination = source + bytes;
-  copy(source, destination, bytes); // pages exist once they are written
+  copy(source, destination, bytes); // touches all pages
   for (int i = 0; i < kMeasuredCopies; ++i) {
     const double begin = steadySeconds();
     copy(destination, source, bytes);
@@ -53,7 +53,7 @@ Result<DeviceRates> CpuDevice::measureRates() {
   return rates;
 }
 
-/// Host and device are one, so pinned memory is memory.
+/// Host and device memory are the same, so pinned memory is ordinary memory.
 Result<DeviceAddress> CpuDevice::allocate(std::string_view name, fb::Space space, uint64_t bytes,
                                           Communicator *communicator) {
   if (space == fb::Space::Disk) {
@@ -156,7 +156,7 @@ void CpuDevice::read(std::span<std::byte> destination, DeviceAddress source) {
 
 Status CpuDevice::readBeside(std::span<std::byte> destination, DeviceAddress source) {
   if (DiskArena *arena = diskArenaOf(source)) {
-    TRAINC_RETURN_IF_ERROR(diskStream_.waitForStores()); // an entry's last copies may bring what is read
+    TRAINC_RETURN_IF_ERROR(diskStream_.waitForStores()); // the last copies may produce these bytes
     return arena->readBytes(destination, source);
   }
   std::memcpy(destination.data(), source.pointer(), destination.size());

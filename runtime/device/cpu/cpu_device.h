@@ -14,17 +14,16 @@ namespace trainc {
 
 class Interpreter;
 
-/// Interprets entries: each step of the compute stream is done when it returns, collectives run beside them
-/// in the communicator's thread. Addresses are the host's. The bits of results do not depend on the number of
-/// threads: tiles are fixed by the plan, and each is computed by one thread.
+/// Interprets entries: a step of the compute stream is done when its call returns; collectives run
+/// concurrently in the communicator's thread. Addresses are host addresses. The bits of results do not depend
+/// on the number of threads, because the plan fixes the tiles and one thread computes each.
 class CpuDevice final : public Device {
 public:
-  /// `threads` 0: availableCpus(). Create it before other threads start.
+  /// `threads` 0 means availableCpus(). Create the device before other threads start.
   explicit CpuDevice(unsigned threads = 0);
 
   unsigned threads() const { return pool_.threads(); }
-  /// The instruction-set level of the kernels in use; empty before loadKernels() and for a plan without
-  /// kernels.
+  /// Instruction-set level of the kernels in use; empty before loadKernels() and for a plan without kernels.
   const std::string &level() const { return runner_.kernels().level(); }
 
   std::string description() const override;
@@ -48,21 +47,21 @@ public:
   std::span<std::byte> hostView(DeviceSpan span) override;
   void onProgress(std::function<void()> callback) override { onProgress_ = std::move(callback); }
 
-  /// Runs tiles [0, grid) of a kernel, each thread with memory of its own for its blocks.
+  /// Runs tiles [0, grid) of a kernel; each thread has scratch memory of its own.
   void launch(uint32_t kernel, void *const *args, uint64_t grid);
-  /// Runs a library call whose operands are `args`.
+  /// Runs a library call on the operands `args`.
   void call(const fb::Instruction &call, void *const *args);
-  /// Copies between ranges of memory that do not overlap.
+  /// Copies between memory ranges that do not overlap.
   void copy(std::byte *destination, const std::byte *source, uint64_t bytes);
-  /// Starts a copy of which one side is on disk, behind those that were started before. `of`, `ran`: see
-  /// DiskStream.
+  /// Starts a copy to or from disk; copies run in start order. `of`, `ran`: see DiskStream::Transfer.
   DiskStream::Number startOnDisk(DeviceAddress destination, DeviceAddress source, uint64_t bytes,
                                  StepPlace of, TimeSpan *ran);
-  /// Waits for it. Fails (kFailed) when it, or one before, did.
+  /// Waits for a disk copy. Fails with kFailed if this copy or an earlier one failed.
   Status waitForDisk(DiskStream::Number number) { return diskStream_.wait(number, onProgress_); }
-  /// The entry whose outlasting copies may still run, if there is one. Who asks sees to them.
+  /// Returns and forgets the entry whose outlasting copies may still be in flight; the caller becomes
+  /// responsible for them.
   Interpreter *takeOutlasting() { return std::exchange(outlasting_, nullptr); }
-  /// The entry has ended, except for its outlasting copies.
+  /// Records that `entry` has ended except for its outlasting copies.
   void leaveOutlasting(Interpreter &entry) { outlasting_ = &entry; }
   void zero(std::byte *destination, uint64_t bytes);
   /// See ThreadPool::watch().
@@ -75,10 +74,10 @@ private:
   KernelRunner runner_;
   std::vector<ArenaMapping> arenas_;
   std::deque<DiskArena> diskArenas_;
-  DiskStream diskStream_; ///< behind what it uses
+  DiskStream diskStream_; ///< declared after the members it uses
   Interpreter *outlasting_ = nullptr;
   std::function<void()> onProgress_;
-  Status status_; ///< of all that was enqueued
+  Status status_; ///< first error of the enqueued work
 };
 
 } // namespace trainc

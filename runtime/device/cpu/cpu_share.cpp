@@ -13,7 +13,7 @@ namespace trainc {
 
 namespace {
 
-/// A set of hwloc's.
+/// Owner of an hwloc bitmap.
 class Bitmap {
 public:
   Bitmap() : set_(hwloc_bitmap_alloc()) {}
@@ -38,7 +38,7 @@ CpuSet cpusIn(hwloc_const_bitmap_t set) {
   return cpus;
 }
 
-/// CPUs that the thread which asks may run on.
+/// Number of CPUs in the calling thread's affinity mask.
 unsigned runnableCpus() {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 0)
@@ -46,7 +46,7 @@ unsigned runnableCpus() {
   return std::max(1U, std::thread::hardware_concurrency());
 }
 
-/// As many threads as `cpus` CPUs and this rank's part of the container's quota keep busy.
+/// Threads for `cpus` CPUs, limited by this rank's share of the container's quota.
 unsigned threadsOn(unsigned cpus, uint32_t ranks) {
   const std::optional<double> quota = cpuQuota();
   const double most = quota ? std::ceil(*quota / ranks) : cpus;
@@ -61,7 +61,7 @@ struct CpuTopology::Data {
 
 CpuTopology::CpuTopology() : data_(std::make_unique<Data>()) {
   if (hwloc_topology_init(&data_->topology) != 0 || hwloc_topology_load(data_->topology) != 0)
-    return; // no share is known then
+    return; // shares stay unknown
   const Bitmap mine;
   if (hwloc_get_cpubind(data_->topology, mine.get(), HWLOC_CPUBIND_PROCESS) != 0)
     return;
@@ -105,7 +105,7 @@ std::vector<CpuSet> CpuTopology::shares(uint32_t count) const {
 
 void CpuTopology::bind(const CpuSet &cpus) const {
   (void)hwloc_set_cpubind(data_->topology, Bitmap(cpus).get(),
-                          HWLOC_CPUBIND_PROCESS); // as it was, where refused
+                          HWLOC_CPUBIND_PROCESS); // unchanged if refused
 }
 
 unsigned availableCpus() { return threadsOn(runnableCpus(), 1); }
@@ -118,7 +118,7 @@ unsigned takeCpuShare(const LocalRank &rank) {
     return threadsOn(runnableCpus(), rank.count);
   const std::vector<CpuSet> shares = topology.shares(rank.count);
   if (rank.index >= shares.size())
-    return 1; // more ranks than CPUs: the system divides them best
+    return 1; // more ranks than CPUs: leave them to the scheduler
   topology.bind(shares[rank.index]);
   return threadsOn(static_cast<unsigned>(shares[rank.index].size()), rank.count);
 }

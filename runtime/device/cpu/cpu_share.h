@@ -1,4 +1,4 @@
-// Which CPUs a process computes on.
+// CPU affinity of a process.
 #pragma once
 
 #include <cstdint>
@@ -8,28 +8,27 @@
 
 namespace trainc {
 
-/// CPUs by the numbers that the system gives them.
+/// CPU numbers of the operating system.
 using CpuSet = std::vector<unsigned>;
 
-/// The CPUs of a machine, and what lies together: those of a core, of a cache, of a memory.
+/// CPUs of a machine and their topology: cores, caches, memory nodes.
 class CpuTopology {
 public:
-  /// Of this machine, as far as this process may use it.
+  /// The topology of this machine, restricted to the CPUs that this process may use.
   CpuTopology();
-  /// Of one that hwloc describes, such as "numa:2 core:4 pu:2", for tests.
+  /// A synthetic topology in hwloc's notation, such as "numa:2 core:4 pu:2", for tests.
   explicit CpuTopology(const std::string &description);
   ~CpuTopology();
   CpuTopology(CpuTopology &&) = delete;
 
-  /// Those that this process may use.
+  /// CPUs that this process may use.
   const CpuSet &own() const { return own_; }
-  /// Whether somebody has given this process less than all that its container may use.
+  /// Whether the affinity mask excludes CPUs that the container allows, so that a launcher has set it.
   bool isNarrowed() const { return narrowed_; }
-  /// As many shares of own(), of about one size, each of CPUs that lie together; none where there are fewer
-  /// CPUs.
+  /// Partitions own() into `count` shares of about equal size, each of neighbouring CPUs; empty if there are
+  /// fewer CPUs than shares.
   std::vector<CpuSet> shares(uint32_t count) const;
-  /// Lets this process, with all its threads, use these CPUs alone. Where the system refuses, nothing
-  /// changes.
+  /// Restricts this process, with all its threads, to `cpus`. Has no effect if the system refuses.
   void bind(const CpuSet &cpus) const;
 
 private:
@@ -39,19 +38,19 @@ private:
   bool narrowed_ = false;
 };
 
-/// CPUs that this process may keep busy: those it may run on, or fewer where a quota says so.
+/// Number of CPUs that this process may keep busy: those of its affinity mask, limited by the container's
+/// quota.
 unsigned availableCpus();
 
-/// A process among those of this host that compute together.
+/// Index of a process among those of this host that compute together.
 struct LocalRank {
   uint32_t index = 0, count = 1;
-  bool forked =
-      true; ///< by one parent, from which all have the same CPUs; else a launcher may have given each its own
+  bool forked = true; ///< whether all have one parent and so the same affinity mask; otherwise a launcher may
+                      ///< have set one for each
 };
 
-/// Takes this rank's share of the host's CPUs, apart from those of the others: binds the process to it, and
-/// returns how many threads it may keep busy. A rank whose launcher has bound it keeps what it has. Call it
-/// before threads start that compute.
+/// Binds the process to this rank's share of the host's CPUs, and returns how many threads to run. A rank
+/// whose launcher has bound it keeps its affinity. Call it before compute threads start.
 unsigned takeCpuShare(const LocalRank &rank);
 
 } // namespace trainc

@@ -28,7 +28,7 @@ DiskStream::Number DiskStream::start(const Transfer &transfer) {
   if (!thread_.joinable())
     thread_ = tryStartThread([this] { work(); });
   std::unique_lock lock(mutex_);
-  if (!thread_.joinable()) { // the system starts no more
+  if (!thread_.joinable()) { // the system cannot start another thread
     ended_ = ++started_;
     note(transfer, status_.ok() ? transfer.run() : status_);
     return started_;
@@ -39,7 +39,7 @@ DiskStream::Number DiskStream::start(const Transfer &transfer) {
   return started_;
 }
 
-/// Peers take a rank for stuck that does not progress.
+/// Reports progress during the wait, because peers take a rank without progress for hung.
 Status DiskStream::wait(Number number, const std::function<void()> &onProgress) {
   constexpr std::chrono::milliseconds often(100);
   std::unique_lock lock(mutex_);
@@ -65,7 +65,7 @@ void DiskStream::waitForEnds(std::unique_lock<std::mutex> &lock) {
   changed_.wait(lock, [this, last = started_] { return ended_ >= last; });
 }
 
-/// `status` is that of the failure before where the transfer was left out.
+/// `status` is the earlier failure if the transfer was skipped.
 void DiskStream::note(const Transfer &ended, const Status &status) {
   if (status.ok())
     return;

@@ -1,4 +1,4 @@
-// Transfers between memory and disk beside what the CPU computes.
+// Asynchronous transfers between memory and disk.
 #pragma once
 
 #include "runtime/base/clock.h"
@@ -14,41 +14,40 @@
 
 namespace trainc {
 
-/// A thread that runs one transfer after the other, in the order in which they were started. One other thread
-/// starts and waits. After a failure no transfer runs any more.
+/// A thread that runs transfers one after the other, in start order. One other thread calls start() and
+/// wait(). After a failure all later transfers are skipped.
 class DiskStream {
 public:
-  /// Numbers transfers from 1 on.
+  /// Sequence number of a transfer, from 1 on.
   using Number = uint64_t;
 
   DiskStream() = default;
   DiskStream(const DiskStream &) = delete;
   DiskStream &operator=(const DiskStream &) = delete;
-  /// Ends what is under way first.
+  /// Completes the transfers in flight first.
   ~DiskStream();
 
-  /// A transfer, and who asked for it.
+  /// A transfer and the step that requested it.
   struct Transfer {
     DiskArena *arena = nullptr;
     DeviceAddress onDisk;
     std::span<std::byte> memory;
     bool toDisk = false;
-    TimeSpan *ran = nullptr; ///< set to when it ran, once it has been waited for; may be null
-    StepPlace of = {};       ///< named if it fails
+    TimeSpan *ran = nullptr; ///< if set, receives the time span of the transfer, once it was waited for
+    StepPlace of = {};       ///< named in the error if the transfer fails
 
     Status run() const;
   };
 
-  /// Waits while kRoom others have not ended.
+  /// Blocks while kRoom transfers are in flight.
   Number start(const Transfer &transfer);
-  /// Returns when that transfer and all before it have ended, and calls `onProgress`, if there is one, now
-  /// and then until they have. Fails (kFailed) as the disk does, with the place of the step whose transfer
-  /// failed.
+  /// Waits until that transfer and all earlier ones have ended; calls `onProgress`, if set, from time to
+  /// time. Fails with kFailed and the step whose transfer failed.
   Status wait(Number number, const std::function<void()> &onProgress = {});
-  /// Returns when all have ended that were started before. Fails as wait() does. For any thread.
+  /// Waits until all transfers started so far have ended. Fails like wait(). Thread-safe.
   Status waitForAll();
-  /// The same, except that it fails only if a transfer to disk did, or was left out after another failure:
-  /// what lies there may be older than it should be.
+  /// Like waitForAll(), but fails only if a transfer to disk failed or was skipped after another failure, so
+  /// that the disk may hold outdated bytes.
   Status waitForStores();
 
 private:
@@ -61,10 +60,10 @@ private:
   std::mutex mutex_;
   std::condition_variable changed_;
   std::array<Transfer, kRoom> ring_; ///< by number
-  Number started_ = 0, ended_ = 0;   ///< the last ones
+  Number started_ = 0, ended_ = 0;   ///< numbers of the last transfers
   bool stops_ = false;
-  Status status_; ///< of the first that failed
-  Status stored_; ///< ok while all to disk were made
+  Status status_; ///< of the first failed transfer
+  Status stored_; ///< ok while all transfers to disk succeeded
   std::thread thread_;
 };
 

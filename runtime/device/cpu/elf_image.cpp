@@ -7,7 +7,7 @@ namespace trainc {
 
 namespace {
 
-/// Of addresses and bytes of an image.
+/// Upper bound of addresses and sizes in an image.
 constexpr uint64_t kMost = uint64_t{1} << 32;
 constexpr uint16_t kMostHeaders = 64;
 
@@ -19,7 +19,7 @@ template <typename... Args> Status refuse(fmt::format_string<Args...> format, Ar
                       fmt::format(format, std::forward<Args>(args)...));
 }
 
-/// The hash by which tables of symbols are ordered.
+/// The hash function of DT_GNU_HASH tables.
 uint32_t hashOf(std::string_view name) {
   uint32_t hash = 5381;
   for (const char c : name)
@@ -85,7 +85,7 @@ Status ElfImage::addHeader(const Elf64_Phdr &header) {
     return {};
   case PT_GNU_STACK:
     return (header.p_flags & PF_X) == 0 ? Status() : refuse("a stack that is executable");
-  case PT_NULL: // nobody reads what these point to
+  case PT_NULL: // ignored: nothing reads what these refer to
   case PT_NOTE:
   case PT_PHDR:
   case PT_GNU_EH_FRAME:
@@ -118,7 +118,7 @@ Status ElfImage::addSegment(const Elf64_Phdr &header) {
   return {};
 }
 
-/// What is written to while the image is loaded is read-only from then on.
+/// Segments that are written on loading must be covered by PT_GNU_RELRO.
 Status ElfImage::checkNothingStaysWritable() const {
   for (const Elf64_Phdr &each : writable_)
     if (!readOnlyAfter_ || each.p_vaddr < readOnlyAfter_->p_vaddr ||
@@ -166,7 +166,7 @@ Status ElfImage::addEntry(const Elf64_Dyn &entry) {
   case DT_RELAENT:
     tables_.relocationSize = value;
     return {};
-  case DT_RELACOUNT: // a hint
+  case DT_RELACOUNT: // only a hint
     return {};
   case DT_FLAGS:
     return (value & ~kHarmless) == 0 ? Status() : refuse("dynamic flags {:#x}", value);
@@ -207,7 +207,7 @@ Status ElfImage::readRelocations() {
   return {};
 }
 
-/// Only addresses of the image itself, in what becomes read-only.
+/// Accepts only relative relocations that target the image, in memory that becomes read-only.
 Status ElfImage::addRelocation(const Elf64_Rela &relocation) {
   if (relocation.r_info != R_X86_64_RELATIVE)
     return refuse("a relocation of type {} by symbol {}", ELF64_R_TYPE(relocation.r_info),
@@ -223,7 +223,7 @@ Status ElfImage::addRelocation(const Elf64_Rela &relocation) {
   return {};
 }
 
-/// The words of a GNU hash table: a header, a Bloom filter (which we need not ask), buckets and chains.
+/// Looks up the GNU hash table: header, Bloom filter (skipped), buckets, chains.
 std::optional<uint64_t> ElfImage::find(std::string_view name) const {
   struct Header {
     uint32_t buckets, firstSymbol, filterWords, filterShift;
@@ -236,7 +236,7 @@ std::optional<uint64_t> ElfImage::find(std::string_view name) const {
   const uint32_t hash = hashOf(name);
   const std::optional<uint32_t> first = readAt<uint32_t>(buckets + hash % header->buckets * sizeof(uint32_t));
   if (!first || *first < header->firstSymbol)
-    return std::nullopt; // the bucket is empty
+    return std::nullopt; // empty bucket
   for (uint64_t index = *first;; ++index) {
     const auto link = readAt<uint32_t>(chains + (index - header->firstSymbol) * sizeof(uint32_t));
     const auto symbol = readAt<Elf64_Sym>(*tables_.symbols + index * sizeof(Elf64_Sym));
@@ -245,7 +245,7 @@ std::optional<uint64_t> ElfImage::find(std::string_view name) const {
     if ((*link | 1) == (hash | 1) && isNamed(*symbol, name))
       return isCode(*symbol) ? std::optional(symbol->st_value) : std::nullopt;
     if ((*link & 1) != 0)
-      return std::nullopt; // the chain ends
+      return std::nullopt; // end of the chain
   }
 }
 
@@ -257,7 +257,7 @@ bool ElfImage::isNamed(const Elf64_Sym &symbol, std::string_view name) const {
   return std::string_view(text, name.size()) == name && text[name.size()] == '\0';
 }
 
-/// A function of the image, and not one that would have to be asked where the function is.
+/// Whether the symbol is a defined function of the image; indirect functions (STT_GNU_IFUNC) are not.
 bool ElfImage::isCode(const Elf64_Sym &symbol) const {
   return ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF &&
          std::ranges::any_of(segments_, [&](const Segment &each) {
@@ -279,7 +279,7 @@ template <typename T> std::optional<T> ElfImage::readAt(uint64_t address) const 
   return offset ? read<T>(*offset) : std::nullopt;
 }
 
-/// Where the bytes at an address lie in the file, all in one segment.
+/// File offset of the bytes at an address, which must lie in one segment.
 std::optional<uint64_t> ElfImage::offsetOf(uint64_t address, uint64_t bytes) const {
   for (const Segment &each : segments_)
     if (address >= each.address && address - each.address <= each.fileBytes &&

@@ -1,4 +1,4 @@
-// What an ELF shared object of kernels says of itself, once all of it has been checked.
+// Parser and validator of the ELF shared objects that hold kernels.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -13,41 +13,41 @@
 
 namespace trainc {
 
-/// A shared object as the compiler makes it: code and constants, which need nothing from outside and leave
-/// nothing that could be written to. Only program headers, dynamic entries and what these point to count;
-/// sections are not read. Addresses count from the image's begin.
+/// A shared object as the compiler emits it: code and constants without external dependencies, and no memory
+/// that stays writable. Only program headers, dynamic entries and the tables they refer to are read; sections
+/// are ignored. Addresses are relative to the image.
 class ElfImage {
 public:
-  /// Pages of the file, and of memory.
+  /// Page size of file and memory.
   static constexpr uint64_t kPage = 4096;
 
   struct Segment {
-    uint64_t address, bytes; ///< where it lies in memory
-    uint64_t offset;         ///< where it lies in the file
-    uint64_t fileBytes;      ///< that come from there; the others are zero
+    uint64_t address, bytes; ///< in memory
+    uint64_t offset;         ///< in the file
+    uint64_t fileBytes;      ///< bytes present in the file; the rest is zero
     bool executable;
   };
-  /// A word of a segment that is not executable: it gets the address of `target` in memory.
+  /// A word of a non-executable segment that receives the run-time address of `target`.
   struct Relocation {
     uint64_t place, target;
   };
 
-  /// Fails (kInvalidInput), naming what was expected and found, where `file` is anything else: another
-  /// machine's code, libraries that it needs, constructors, thread-local storage, memory that is writable or
-  /// both writable and executable, symbols that others have to provide, or anything outside the file. The
-  /// image points into `file`.
+  /// Fails with kInvalidInput, naming what was expected and found, if `file` is anything else: code of
+  /// another machine, or an object with library dependencies, constructors, thread-local storage, writable or
+  /// writable-and-executable memory, undefined symbols, or offsets outside the file. The image refers to
+  /// `file`, which must outlive it.
   static Result<ElfImage> parse(std::span<const std::byte> file);
 
-  /// By address, each on pages of its own; from address 0 to addressSpace().
+  /// Sorted by address, each on pages of its own; from address 0 to addressSpace().
   const std::vector<Segment> &segments() const { return segments_; }
   const std::vector<Relocation> &relocations() const { return relocations_; }
-  /// Whole pages.
+  /// Size in memory, in whole pages.
   uint64_t addressSpace() const;
-  /// The address of a function; nothing where there is no such one.
+  /// Address of a function; nothing if there is none of this name.
   std::optional<uint64_t> find(std::string_view symbol) const;
 
 private:
-  /// What dynamic entries point to.
+  /// Tables that dynamic entries refer to.
   struct Tables {
     std::optional<uint64_t> symbols, strings, hash, relocations;
     uint64_t stringBytes = 0, symbolBytes = sizeof(Elf64_Sym);
@@ -73,7 +73,7 @@ private:
 
   std::span<const std::byte> file_;
   std::vector<Segment> segments_;
-  std::vector<Elf64_Phdr> writable_; ///< while the image is loaded
+  std::vector<Elf64_Phdr> writable_; ///< segments that are writable only while the image is loaded
   std::optional<Elf64_Phdr> dynamic_, readOnlyAfter_;
   Tables tables_;
   std::vector<Relocation> relocations_;

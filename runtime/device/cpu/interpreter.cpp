@@ -9,7 +9,7 @@
 
 namespace trainc {
 
-/// The number of an instruction's first step.
+/// Index of an instruction's first step.
 static uint32_t firstStepOf(const Program &program, uint32_t instruction) {
   const auto step = std::ranges::lower_bound(program.steps, instruction, {}, &Step::index);
   return static_cast<uint32_t>(step - program.steps.begin());
@@ -40,7 +40,7 @@ Status Interpreter::run(StepRange steps) {
   const bool isWhole = steps.end == program().steps.size(), leavesCopies = isWhole && !outlasting_.empty();
   times_.begin();
   before_ = device_.takeOutlasting();
-  if (before_ && before_->program().plan != program().plan) // of whose memory nothing is known
+  if (before_ && before_->program().plan != program().plan) // another plan: its memory is unknown here
     if (const Status ended = endBefore(); !ended.ok())
       return ended;
   waits_ = before_ ? &waitsBehind(*before_) : nullptr;
@@ -52,7 +52,7 @@ Status Interpreter::run(StepRange steps) {
     status = ended;
   if (status.ok())
     status = waitForEnd(leavesCopies);
-  if (!status.ok() && lastCopy_ != kNone) // it uses memory that may go
+  if (!status.ok() && lastCopy_ != kNone) // the copy uses memory that may be freed
     (void)device_.waitForDisk(tickets_[lastCopy_]);
   times_.end(status.ok(),
              leavesCopies ? std::span<const uint32_t>(outlasting_) : std::span<const uint32_t>());
@@ -63,7 +63,7 @@ Status Interpreter::run(StepRange steps) {
   return status;
 }
 
-// --- Copies of the entry before ---
+// --- Copies of the previous entry ---
 
 const std::vector<Interpreter::OutlastingStep> &Interpreter::waitsBehind(const Interpreter &before) {
   const auto [known, isNew] = waitsBehind_.try_emplace(before.program().entry);
@@ -84,7 +84,7 @@ Status Interpreter::waitForBefore(uint32_t index) {
   return {};
 }
 
-/// What is left of the entry before goes on beside the next one, too.
+/// Leaves the remaining copies of the previous entry in flight for the next one, too.
 void Interpreter::passOn() {
   if (Interpreter *before = std::exchange(before_, nullptr))
     device_.leaveOutlasting(*before);
@@ -101,7 +101,7 @@ Status Interpreter::endOutlasting() {
   return {};
 }
 
-// --- Its own steps ---
+// --- Steps of this entry ---
 
 Status Interpreter::issueAll(StepRange steps) {
   for (const Block &block : program().blocks) {
@@ -120,7 +120,7 @@ Status Interpreter::waitForEnd(bool leavesCopies) {
   return {};
 }
 
-/// Whether the step is done beside those behind it.
+/// Whether the step runs asynchronously.
 static bool runsBeside(const Step &step) {
   return step.stream == fb::Stream::Communication || step.stream == fb::Stream::Disk;
 }
@@ -152,7 +152,7 @@ Status Interpreter::issue(uint32_t index, uint64_t iteration) {
   return {};
 }
 
-/// All else has run when the steps behind it do.
+/// Waits for asynchronous dependencies; all others have run, because steps run in order.
 Status Interpreter::waitForOthers(const Step &step) {
   for (const uint32_t other : program().afterOf(step))
     if (runsBeside(program().steps[other]))
@@ -175,7 +175,8 @@ Status Interpreter::waitFor(uint32_t other) {
   return {};
 }
 
-/// Peers may read the sources as soon as it has begun: what writes them has run, as it stands before.
+/// Peers may read the sources once the collective has begun: the steps that write the sources come earlier
+/// and have run.
 void Interpreter::start(uint32_t index, const CollectiveStep &collective) {
   tickets_[index] = communicator_->start({.kind = collective.kind,
                                           .group = collective.group,

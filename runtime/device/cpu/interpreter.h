@@ -11,25 +11,25 @@ namespace trainc {
 
 class CpuDevice;
 
-/// An entry for the CPU. Its steps run in their order: those of the compute stream at once, collectives in
-/// the communicator's thread and a disk's copies in the device's, until a step that comes after them, or the
-/// end. Outlasting copies (runtime/plan/outlasting.h) go on, until a step of the next entry that needs their
-/// memory, or its end.
+/// An entry on the CPU. Steps run in order. Steps of the compute stream run synchronously; collectives run in
+/// the communicator's thread and disk copies in the device's, until a dependent step or the end of the entry.
+/// Outlasting copies (runtime/plan/outlasting.h) continue until a step of the next entry needs their memory,
+/// or until its end.
 class Interpreter final : public Executable {
 public:
   Interpreter(Program program, CpuDevice &device, Communicator *communicator, StepObserver *observer);
   ~Interpreter() override;
 
-  /// Fails (kFailed), with the instruction's place and source, when a collective or a disk's copy cannot be
+  /// Fails with kFailed, naming the instruction and its source op, if a collective or a disk copy cannot be
   /// completed.
   Status run(StepRange steps);
-  /// Runs one step and waits for it. Fails as run() does.
+  /// Runs one step and waits for it. Fails like run().
   Status runAlone(uint32_t index, uint64_t iteration);
-  /// Waits for the outlasting copies of its last run, and tells when they ran. Fails as run() does.
+  /// Waits for the outlasting copies of the last run and reports their times. Fails like run().
   Status endOutlasting();
 
 private:
-  /// Before `step` of an entry begins, `copy` of the one before it has ended: both are numbers of steps.
+  /// `copy`, a step of the previous entry, must have ended before `step` of this entry begins.
   struct OutlastingStep {
     uint32_t step, copy;
   };
@@ -46,7 +46,7 @@ private:
   void start(uint32_t index, const CollectiveStep &collective);
   void start(uint32_t index, const CopyStep &copy, uint64_t iteration);
   void compute(const Step &step, uint64_t iteration);
-  /// Arguments of a launch or a library call in an iteration.
+  /// Arguments of a launch or a library call in one iteration.
   void *const *argsOf(uint32_t begin, uint32_t count, uint64_t iteration);
 
   static constexpr uint32_t kNone = ~uint32_t{0};
@@ -54,19 +54,19 @@ private:
   CpuDevice &device_;
   Communicator *communicator_;
   StepTimes times_;
-  std::vector<void *> args_;      ///< of all steps; those that move are set in each iteration
-  std::vector<uint64_t> tickets_; ///< by step: of the collective, or copy, that it started last
-  uint32_t lastCollective_ = kNone, lastCopy_ = kNone; ///< the steps that started one last
-  Ticket done_ = 0;                                    ///< all collectives before it have been waited for
+  std::vector<void *> args_;      ///< of all steps; arguments with a stride are updated in each iteration
+  std::vector<uint64_t> tickets_; ///< by step: ticket of the last collective or copy that it started
+  uint32_t lastCollective_ = kNone, lastCopy_ = kNone; ///< steps that started the last of each
+  Ticket done_ = 0;                                    ///< all earlier collectives were waited for
 
-  std::vector<uint32_t> outlasting_; ///< steps
-  uint32_t lastWithin_ = kNone;      ///< the last step with a disk's copy that does not outlast the entry
-  uint64_t outlastingEnd_ = 0;       ///< ticket of the last copy that outlasted a run
-  Interpreter *before_ = nullptr;    ///< the entry whose copies may still run
-  const std::vector<OutlastingStep> *waits_ = nullptr; ///< for those
+  std::vector<uint32_t> outlasting_; ///< indices of steps with outlasting copies
+  uint32_t lastWithin_ = kNone;      ///< last step with a disk copy that does not outlast the entry
+  uint64_t outlastingEnd_ = 0;       ///< ticket of the last outlasting copy of the last run
+  Interpreter *before_ = nullptr;    ///< previous entry, whose copies may still be in flight
+  const std::vector<OutlastingStep> *waits_ = nullptr; ///< waits of this entry for copies of that one
   size_t nextWait_ = 0;
   std::unordered_map<const fb::Entry *, std::vector<OutlastingStep>>
-      waitsBehind_; ///< of entries that were before this one
+      waitsBehind_; ///< cached by previous entry
 };
 
 } // namespace trainc

@@ -24,7 +24,7 @@ bool writeAll(const Descriptor &file, std::span<const std::byte> bytes) {
   return true;
 }
 
-/// The object in a file whose bytes nobody can change any more.
+/// Copies the object into a sealed memory file.
 Result<Descriptor> sealed(std::span<const std::byte> object) {
   TRAINC_ASSIGN_OR_RETURN(Descriptor file, createMemoryFile("trainc-kernels"));
   if (!writeAll(file, object))
@@ -42,7 +42,7 @@ bool mapPages(std::byte *place, uint64_t bytes, int protection, const Descriptor
          mmap(place, bytes, protection, flags, file.get(), static_cast<off_t>(offset)) != MAP_FAILED;
 }
 
-/// Maps a segment at its place behind `base`; what is no code can be written to until protect().
+/// Maps a segment at its offset from `base`; data stays writable until protect().
 bool mapSegment(std::byte *base, const ElfImage::Segment &segment, const Descriptor &file) {
   const int protection = segment.executable ? PROT_READ | PROT_EXEC : PROT_READ | PROT_WRITE;
   const uint64_t skew = segment.address % kPage, begin = segment.address - skew;
@@ -52,7 +52,7 @@ bool mapSegment(std::byte *base, const ElfImage::Segment &segment, const Descrip
       !mapPages(base + begin + fromFile, all - fromFile, protection, Descriptor(), 0))
     return false;
   const uint64_t inLastPage = std::min(segment.bytes, fromFile - skew) - segment.fileBytes;
-  if (inLastPage > 0) // what the file holds there belongs to others
+  if (inLastPage > 0) // the file holds other bytes in the rest of the page
     std::memset(base + segment.address + segment.fileBytes, 0, inLastPage);
   return true;
 }
@@ -66,7 +66,7 @@ bool protect(std::byte *base, const ElfImage::Segment &segment) {
 } // namespace
 
 struct KernelImage::Loaded {
-  std::vector<std::byte> object; ///< to which `image` points
+  std::vector<std::byte> object; ///< `image` refers to these bytes
   ElfImage image;
   std::byte *base = nullptr;
 

@@ -1,4 +1,4 @@
-// A shared object of kernels in memory, loaded into the process.
+// A shared object of kernels, loaded into the process.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -13,24 +13,24 @@
 
 namespace trainc {
 
-/// A generated kernel: runs tiles [begin, end) of its grid. `shared` is memory that no other call has at the
-/// same time, 64-byte aligned; kernels without such memory have no fourth argument, which the calling
-/// convention allows.
+/// A generated kernel: runs tiles [begin, end) of its grid. `shared` is scratch memory, aligned to 64 bytes,
+/// that no concurrent call uses. Kernels without scratch memory ignore the fourth argument, which the calling
+/// convention permits.
 using KernelFunction = void (*)(void *const *args, int64_t begin, int64_t end, void *shared);
 
-/// Machine code that can be called for as long as this lives. The CPU must have the features that it needs.
+/// Callable machine code, valid during the lifetime of this object. The CPU must have the features that the
+/// code needs.
 class KernelImage {
 public:
-  /// No code.
+  /// An image without code.
   KernelImage() = default;
 
-  /// Checks an ELF shared object (see ElfImage) and maps it from a file in memory that nobody can change:
-  /// code is executable, all else read-only. No other code of it runs than what is called. Fails
-  /// (kInvalidInput) where the object is something else, (kFailed) with the system's reason, and what may be
-  /// behind it.
+  /// Validates an ELF shared object (see ElfImage) and maps it from a sealed memory file: code executable,
+  /// everything else read-only. No code of the object runs on loading. Fails with kInvalidInput if the object
+  /// is invalid, with kFailed and the system's reason and its likely cause if it cannot be mapped.
   static Result<KernelImage> load(std::span<const std::byte> object);
 
-  /// Null when there is no such function.
+  /// Null if there is no function of this name.
   KernelFunction find(std::string_view symbol) const;
 
 private:

@@ -10,7 +10,7 @@ namespace {
 
 using Objects = std::vector<const fb::Object *>;
 
-/// Those for CPUs; a plan for GPUs has others, too.
+/// The plan's objects for CPUs or, if not `isForCpu`, the host objects of a GPU plan.
 Objects objectsOf(const fb::Plan &plan, bool isForCpu) {
   Objects objects;
   for (const fb::Object *object : *plan.objects())
@@ -19,7 +19,7 @@ Objects objectsOf(const fb::Plan &plan, bool isForCpu) {
   return objects;
 }
 
-/// Why none of the plan's objects runs here, and what to do.
+/// Explains why no object of the plan runs here, and what to do.
 Status refuse(const Objects &objects, const std::vector<std::string> &refusals, bool isForCpu) {
   const std::string_view here = levelOfThisCpu();
   if (!isForCpu)
@@ -27,7 +27,7 @@ Status refuse(const Objects &objects, const std::vector<std::string> &refusals, 
         "the plan holds kernels of the host for {}; use another CPU, or compile the model with "
         "--offload-update=device",
         fmt::join(refusals, "; "));
-  // A level of its own stands for the unit in products of bf16 numbers.
+  // Objects that need AMX without a level ending in "-amx" use it for f32 products split into bf16.
   const bool splitsProducts = std::ranges::all_of(objects, [&](const fb::Object *object) {
     return !object->level()->string_view().ends_with("-amx") &&
            std::ranges::any_of(*object->features(),
@@ -47,10 +47,10 @@ Status refuse(const Objects &objects, const std::vector<std::string> &refusals, 
                       fmt::join(refusals, "; "), here, here);
 }
 
-/// Features of code that has other bits than code of the other levels: of products of bf16 numbers.
+/// Features whose bf16 products give other bits than those of the other levels.
 constexpr std::string_view kOwnArithmetic[] = {"avx512_bf16", "amx_bf16"};
 
-/// Whether the first of two levels is the better one.
+/// Whether the first level is higher.
 bool isBetter(const fb::Object &one, const fb::Object &other) {
   auto place = [](const fb::Object &object) {
     return std::ranges::find(kCpuLevels, object.level()->string_view());
@@ -58,7 +58,7 @@ bool isBetter(const fb::Object &one, const fb::Object &other) {
   return place(one) > place(other);
 }
 
-/// The object to run: that of the best level whose features are all present.
+/// The object of the highest level whose features are all present.
 Result<const fb::Object *> chooseObject(const Objects &objects, bool isForCpu) {
   const fb::Object *best = nullptr;
   std::vector<std::string> refusals;

@@ -8,21 +8,21 @@
 
 namespace trainc {
 
-/// The kernels of a plan, from the object of the highest level that this CPU can run. Of a plan for GPUs
-/// those of the host.
+/// CPU kernels of a plan, from the object of the highest level that this CPU supports. For a GPU plan, its
+/// host kernels.
 class KernelLibrary {
 public:
-  /// `plan` must outlive the library. Fails (kInvalidInput) with the names of the missing CPU features when
-  /// no object can run here, and with the symbol when a kernel is not in the object.
+  /// `plan` must outlive the library. Fails with kInvalidInput, naming the missing CPU features if no object
+  /// runs here, or the symbol if a kernel is missing from the object.
   static Result<KernelLibrary> load(const fb::Plan &plan);
 
-  /// plan.kernels[index].
+  /// Description of the kernel, plan.kernels[index].
   const fb::Kernel &about(uint32_t index) const { return *plan_->kernels()->Get(index); }
-  /// Whether it is one for CPUs.
+  /// Whether the kernel is for CPUs.
   bool holds(uint32_t index) const { return functions_[index] != nullptr; }
-  /// Its function.
+  /// Function of the kernel.
   KernelFunction kernel(uint32_t index) const { return functions_[index]; }
-  /// The level in use, e.g. "x86-64-v4"; empty when the plan has no kernels for CPUs.
+  /// Level in use, e.g. "x86-64-v4"; empty if the plan has no CPU kernels.
   const std::string &level() const { return level_; }
   /// See Device::arithmetic().
   const std::string &arithmetic() const { return arithmetic_; }

@@ -8,7 +8,7 @@ namespace trainc {
 
 namespace {
 
-/// Parts of memory that threads write begin on pages of their own, and at different sets of the caches.
+/// Alignment of each thread's scratch memory: separate pages, spread over the cache sets.
 constexpr uint64_t kBlockBorder = 4096;
 
 } // namespace

@@ -1,4 +1,4 @@
-// A plan's kernels for CPUs, on threads.
+// Execution of a plan's CPU kernels on a thread pool.
 #pragma once
 
 #include "runtime/base/arena.h"
@@ -12,26 +12,26 @@ namespace trainc {
 /// Launches kernels one after the other, each on all threads of a pool.
 class KernelRunner {
 public:
-  /// The pool must outlive it.
+  /// `pool` must outlive the runner.
   explicit KernelRunner(ThreadPool &pool) : pool_(pool) {}
 
-  /// `plan` must outlive the runner. Fails as KernelLibrary::load() does, and (kFailed) where there is no
-  /// memory for blocks.
+  /// `plan` must outlive the runner. Fails like KernelLibrary::load(), and with kFailed if scratch memory
+  /// cannot be allocated.
   Status load(const fb::Plan &plan);
 
-  /// Runs tiles [0, grid) of plan.kernels[kernel], each thread with memory of its own for its blocks. `args`
-  /// are as many addresses as it has parameters.
+  /// Runs tiles [0, grid) of plan.kernels[kernel]; each thread has scratch memory of its own. `args` holds
+  /// one address per parameter.
   void launch(uint32_t kernel, void *const *args, uint64_t grid, const TileRunner &tiles) const;
 
   const KernelLibrary &kernels() const { return kernels_; }
-  /// Bytes that each thread has for the blocks of kernels.
+  /// Scratch bytes per thread.
   uint64_t blockBytes() const { return blockBytes_; }
 
 private:
   ThreadPool &pool_;
   KernelLibrary kernels_;
-  std::optional<ArenaMapping> blockMemory_; ///< a part for each thread
-  uint64_t blockBytes_ = 0;                 ///< of a part
+  std::optional<ArenaMapping> blockMemory_; ///< scratch memory of all threads
+  uint64_t blockBytes_ = 0;                 ///< bytes per thread
 };
 
 } // namespace trainc

@@ -1,4 +1,4 @@
-// Attention by plain code: a query at a time, or backward a key at a time, is one thread's.
+// Attention in plain code: one thread computes a query or, in the gradient, a key.
 #include "runtime/device/cpu/library_call.h"
 #include "runtime/device/cpu/library_math.h"
 #include "runtime/plan/library_calls.h"
@@ -10,7 +10,7 @@ namespace trainc {
 
 namespace {
 
-/// Scores that are made before the sums so far are scaled to the largest of them.
+/// Scores computed before the running sums are rescaled to the largest score.
 constexpr uint64_t kKeys = 64;
 
 float dot(const float *a, const float *b, uint64_t count) {
@@ -27,7 +27,7 @@ void addScaled(float *to, float factor, const float *from, uint64_t count) {
 
 float expOf(float x) { return static_cast<float>(plain::exp(x)); }
 
-/// One query of one head of one sample.
+/// A query of one head of one sample.
 struct Query {
   uint64_t sample, head, index;
 };
@@ -69,12 +69,12 @@ private:
     });
   }
 
-  /// In [batch, heads, queries].
+  /// Index in [batch, heads, queries].
   uint64_t numberOf(const Query &query) const {
     return (query.sample * call_.heads() + query.head) * call_.queries() + query.index;
   }
 
-  /// A head's numbers of a query, in q, out and their gradients.
+  /// The row of a query in one head, in q, out and their gradients.
   float *row(AttentionOperand operand, const Query &query) const {
     const bool ofValues = operand == kOut || operand == kOutGradient;
     const uint64_t size = ofValues ? call_.value_size() : call_.head_size();
@@ -82,7 +82,7 @@ private:
            ((query.sample * call_.queries() + query.index) * call_.heads() + query.head) * size;
   }
 
-  /// A head's numbers of a key, in k, v and their gradients.
+  /// The row of a key in one head, in k, v and their gradients.
   float *keyRow(AttentionOperand operand, uint64_t sample, uint64_t keyHead, uint64_t key) const {
     const bool ofValues = operand == kValue || operand == kValueGradient;
     const uint64_t size = ofValues ? call_.value_size() : call_.head_size();
@@ -141,7 +141,7 @@ private:
       }
   }
 
-  /// A query's weight of a key, and the gradient of its scaled score.
+  /// Attention weight of a query and a key, and the gradient of their scaled score.
   struct Pair {
     float weight, gradient;
   };
@@ -161,7 +161,7 @@ private:
                   keyRow(kKey, query.sample, query.head / group(), key), call_.head_size());
   }
 
-  /// From all queries of all heads that use the key, in their order.
+  /// Sums the contributions of all queries of all heads that use the key, in order.
   void gatherKeyGradients(uint64_t sample, uint64_t keyHead, uint64_t key) const {
     float *ofKey = keyRow(kKeyGradient, sample, keyHead, key),
           *ofValue = keyRow(kValueGradient, sample, keyHead, key);

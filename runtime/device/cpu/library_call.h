@@ -1,4 +1,4 @@
-// Library calls on the CPU: plain code, right and slow.
+// Library calls on the CPU: a plain implementation, correct but slow.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -7,15 +7,15 @@
 
 namespace trainc {
 
-/// Runs a matrix product; `args` are its operands in the order of ProductOperand, null for those that it has
-/// not. Sums are made in f32, in blocks of terms, in an order that follows from the sizes alone.
+/// Runs a matrix product; `args` are the operands in the order of ProductOperand, null for absent ones. Sums
+/// accumulate in f32, in blocks of terms, in an order that depends only on the sizes.
 void runMatrixProduct(const fb::MatrixProduct &call, void *const *args, const TileRunner &tiles);
 
-/// Runs attention or its gradient likewise; `args` as in AttentionOperand.
+/// Runs attention or its gradient; `args` in the order of AttentionOperand, null for absent ones.
 void runAttention(const fb::Attention &call, void *const *args, const TileRunner &tiles);
 
-/// Fails (kInvalidInput) where a call, if the instruction is one, has less workspace than it needs here
-/// (runtime/schema/cpu_workspace.h).
+/// Fails with kInvalidInput if the instruction is a library call whose workspace is smaller than this
+/// implementation needs (runtime/schema/cpu_workspace.h).
 Status checkLibraryWorkspace(const fb::Instruction &instruction);
 
 } // namespace trainc

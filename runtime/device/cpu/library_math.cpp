@@ -8,7 +8,7 @@ namespace trainc::plain {
 
 namespace {
 
-/// ln 2 in two parts: products of the first with whole numbers below 2^11 are exact.
+/// ln 2 as a sum of two; products of the first with integers below 2^11 are exact.
 constexpr double kLogTwoHigh = 0x1.62e42fefa38p-1, kLogTwoLow = 0x1.ef35793c7673p-45;
 constexpr double kSqrtTwoOverPi = 0.79788456080286535588, kCubic = 0.044715;
 

@@ -1,5 +1,5 @@
-// Matrix products by plain code. A tile of the result is one thread's; the terms of its sums are added up in
-// blocks, one after the other.
+// Matrix products in plain code. One thread computes a tile of the result; its sums are accumulated in blocks
+// of terms, one after the other.
 #include "runtime/device/cpu/library_call.h"
 #include "runtime/device/cpu/library_math.h"
 #include "runtime/plan/library_calls.h"
@@ -11,12 +11,12 @@ namespace trainc {
 
 namespace {
 
-/// A tile of the result, and how many terms are added up before they are added to the sum.
+/// Size of a result tile, and terms per block of a sum.
 constexpr uint64_t kRows = 4, kColumns = 64, kTerms = 256;
 
 uint64_t blocksOf(uint64_t count, uint64_t size) { return (count + size - 1) / size; }
 
-/// op(matrix): element (row, column) of the matrix as it takes part.
+/// op(matrix): element (row, column) of the matrix as used in the product.
 struct Factor {
   const float *data;
   uint64_t row;
@@ -25,7 +25,7 @@ struct Factor {
   float operator()(uint64_t i, uint64_t j) const { return data[transposed ? j * row + i : i * row + j]; }
 };
 
-/// The sum of term(0) to term(count - 1).
+/// Sum of term(0) to term(count - 1), in blocks.
 template <typename Term> float blockedSum(uint64_t count, const Term &term) {
   float sum = 0;
   for (uint64_t begin = 0; begin < count; begin += kTerms) {
@@ -53,10 +53,10 @@ public:
 private:
   using Sums = std::array<std::array<float, kColumns>, kRows>;
 
-  /// Columns of op(b): term p's lie one after the other.
+  /// Columns of op(b), contiguous for each term.
   struct Columns {
     const float *data;
-    uint64_t stride; ///< from a term to the next
+    uint64_t stride; ///< distance between terms
   };
 
   float *floats(ProductOperand operand) const { return static_cast<float *>(args_[operand]); }
@@ -67,7 +67,7 @@ private:
     return {floats(kFactorB) + matrix * call_.matrix_b(), call_.row_b(), call_.transpose_b()};
   }
 
-  /// Columns [first, first + width) of one product.
+  /// Computes columns [first, first + width) of one product.
   void multiply(uint64_t matrix, uint64_t first, uint64_t width) const {
     const Columns columns = inOrder(b(matrix), first, width);
     const uint64_t across = blocksOf(width, kColumns), down = blocksOf(call_.m(), kRows);
@@ -80,7 +80,7 @@ private:
     });
   }
 
-  /// Columns of b as they are, or a copy of its rows in the workspace.
+  /// The columns of b in place, or a transposed copy in the workspace.
   Columns inOrder(const Factor &b, uint64_t first, uint64_t width) const {
     if (!b.transposed)
       return {b.data + first, b.row};
@@ -116,7 +116,7 @@ private:
              sums[i].data());
   }
 
-  /// Writes sums to the result's elements from `at` on.
+  /// Applies the epilogue to the sums and stores the result's elements from `at` on.
   void finish(uint64_t at, uint64_t column, uint64_t width, const float *sums) const {
     float *result = floats(kProduct) + at;
     const float *bias = call_.bias() ? floats(kBias) + column : nullptr;
@@ -162,7 +162,7 @@ private:
     }
   }
 
-  /// side[i] = the sum of term(i, 0) to term(i, terms - 1).
+  /// Computes side[i] = sum of term(i, 0) to term(i, terms - 1).
   template <typename Term> void sumAside(uint64_t count, uint64_t terms, const Term &term) const {
     float *side = floats(kSideSums);
     tiles_.run(count, [&](uint64_t begin, uint64_t end) {

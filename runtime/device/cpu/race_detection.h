@@ -1,4 +1,4 @@
-// What ThreadSanitizer is told of kernels, as their machine code is not instrumented.
+// Annotations of kernels for ThreadSanitizer, which cannot instrument their machine code.
 #pragma once
 
 #include "runtime/schema/plan_generated.h"
@@ -12,7 +12,8 @@ void __tsan_write_range(void *address, unsigned long bytes);
 
 namespace trainc {
 
-/// Tells what a launch of `kernel` touches, on the thread that starts it. Does nothing in other builds.
+/// Reports the memory accesses of a launch of `kernel`, on the thread that starts it. Does nothing in builds
+/// without ThreadSanitizer.
 inline void tellRaceDetector([[maybe_unused]] const fb::Kernel &kernel, [[maybe_unused]] void *const *args) {
 #ifdef __SANITIZE_THREAD__
   for (const fb::Param *param : *kernel.params()) {

@@ -29,7 +29,7 @@ void StepTimes::end(bool done, std::span<const uint32_t> outlasting) {
         tell(each, beside_);
     }
   told_.clear();
-  beside_.swap(besideBefore_); // where copies that go on will set when they ran
+  beside_.swap(besideBefore_); // outlasting copies still store their spans there
 }
 
 void StepTimes::tellOutlasting() {

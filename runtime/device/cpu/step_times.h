@@ -1,4 +1,4 @@
-// When steps of an entry ran on the CPU.
+// Time spans of the steps of an entry on the CPU.
 #pragma once
 
 #include "runtime/device/device.h"
@@ -9,29 +9,28 @@ namespace trainc {
 
 class CpuDevice;
 
-/// Keeps times while steps run, and tells an observer of them when all are done: of a step that runs beside
-/// the host nobody knows before when it ran.
+/// Records time spans while steps run and reports them to an observer when all are done: the span of an
+/// asynchronous step is known only afterwards.
 class StepTimes {
 public:
-  /// Of an entry with so many steps. `observer` may be null.
+  /// For an entry with `steps` steps. `observer` may be null.
   StepTimes(CpuDevice &device, StepObserver *observer, size_t steps);
 
-  /// Steps are about to run. Nothing below is kept unless the observer listens now.
+  /// Begins a run. Nothing is recorded unless the observer listens now.
   void begin();
-  /// They are done, and the observer is told, except of `outlasting` ones; or they are not (`done`), and it
-  /// is not.
+  /// Ends a run. If it succeeded (`done`), reports all steps to the observer except the `outlasting` ones.
   void end(bool done, std::span<const uint32_t> outlasting = {});
-  /// Those of the last run are done, too, and the observer is told of them.
+  /// Reports the outlasting steps of the previous run, which have ended.
   void tellOutlasting();
 
-  /// The time; 0 where nobody listens.
+  /// The current time; 0 if nobody listens.
   double now() const;
-  /// The step has run since `begin`, on the device's threads.
+  /// Records that the step ran on the device's threads from `begin` until now.
   void noteStep(const Step &step, double begin);
-  /// Somebody has waited for it since `begin`.
+  /// Records a wait for the step from `begin` until now.
   void noteWait(const Step &waitedFor, double begin);
-  /// The step is about to start, and runs beside the host: where to set when it ran; null where nobody
-  /// listens. `index` is its own in the entry, which runs it once.
+  /// Returns where an asynchronous step, about to start, must store its span; null if nobody listens. `index`
+  /// is the step's index in the entry, which runs it once.
   TimeSpan *beside(const Step &step, uint32_t index);
 
 private:
@@ -39,8 +38,8 @@ private:
   struct Told {
     const Step *step;
     What what;
-    uint32_t number; ///< of the step where it ran beside, or of the thread
-    TimeSpan span;   ///< of what did not run beside
+    uint32_t number; ///< step number if asynchronous, or thread number
+    TimeSpan span;   ///< span of a synchronous step
   };
 
   void tell(const Told &told, const std::vector<TimeSpan> &beside);
@@ -48,10 +47,10 @@ private:
   CpuDevice &device_;
   StepObserver *observer_;
   bool isKept_ = false;
-  std::vector<Told> told_;             ///< in the order of steps
-  std::vector<TimeSpan> beside_;       ///< by step
-  std::vector<Told> outlasting_;       ///< what of the run before was not told
-  std::vector<TimeSpan> besideBefore_; ///< beside_ of that run
+  std::vector<Told> told_;             ///< in step order
+  std::vector<TimeSpan> beside_;       ///< by step: spans of asynchronous steps
+  std::vector<Told> outlasting_;       ///< steps of the previous run that were not reported yet
+  std::vector<TimeSpan> besideBefore_; ///< `beside_` of the previous run
   std::vector<TimeSpan> threads_;
 };
 

@@ -9,10 +9,10 @@ namespace trainc {
 
 namespace {
 
-/// About 100 us: longer than the gaps between the kernels of a step, shorter than those between steps.
+/// About 100 us: longer than the gaps between kernels of a step, shorter than those between steps.
 constexpr int kSpins = 3000;
 
-/// Waits until `word` differs from `old`: spinning first, then asleep.
+/// Waits until `word` differs from `old`: spins first, then sleeps.
 void waitWhile(const std::atomic<uint32_t> &word, uint32_t old) {
   for (int i = 0; i < kSpins; ++i) {
     if (word.load(std::memory_order_acquire) != old)
@@ -66,7 +66,7 @@ void ThreadPool::runParallel(const Job &job) {
     waitWhile(members_, left);
 }
 
-/// Whether there was an open job; it stays as it is until leave().
+/// Joins the open job, if any; the job then stays valid until leave().
 bool ThreadPool::join() {
   uint32_t members = members_.load(std::memory_order_relaxed);
   while ((members & kOpen) != 0)
@@ -89,7 +89,7 @@ void ThreadPool::workerLoop(unsigned thread) {
     if (stop_.load(std::memory_order_relaxed))
       return;
     if (!join())
-      continue; // the others were faster
+      continue; // the other threads took all ranges
     work(job_);
     leave();
   }

@@ -1,4 +1,4 @@
-// The CPU device's threads.
+// Thread pool of the CPU device.
 #pragma once
 
 #include "runtime/base/clock.h"
@@ -11,12 +11,13 @@
 
 namespace trainc {
 
-/// A fixed set of threads that run the parts of one job at a time; the caller works too. Between jobs threads
-/// spin for a short while, then sleep. Nobody waits for a thread that the system does not let run: those that
-/// come while parts are left join in. run() allocates nothing. One thread may call run() at a time.
+/// A fixed set of threads that share the ranges of one job at a time; the caller works too. Between jobs
+/// threads spin briefly, then sleep. A job does not wait for threads that the system has not scheduled: late
+/// threads take ranges while some are left. run() does not allocate. Only one thread may call run() at a
+/// time.
 class ThreadPool {
 public:
-  /// `threads` >= 1, the caller included. There are fewer where the system starts no more.
+  /// `threads` >= 1, including the caller. Fewer are started if the system refuses more.
   explicit ThreadPool(unsigned threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool &) = delete;
@@ -24,17 +25,16 @@ public:
 
   unsigned threads() const { return static_cast<unsigned>(workers_.size()) + 1; }
 
-  /// Which of its pool's threads() the calling one is, while it runs a part of a job; the caller of run() is
-  /// number 0.
+  /// Index of the calling thread, below threads(), while it works on a job; the caller of run() is 0.
   static unsigned thread() { return thread_; }
 
-  /// From now on each thread notes in its own of `spans` when it works, from its first part of a job to its
-  /// last one of all jobs, until the caller empties the span. There are threads() of them, or none: then
-  /// nobody notes anything. For moments between jobs.
+  /// Makes each thread record in its entry of `spans` the time from its first to its last range, over all
+  /// jobs until the caller clears the entry. `spans` has threads() entries, or none to record nothing. Call
+  /// it only between jobs.
   void watch(std::span<TimeSpan> spans) { watched_ = spans; }
 
   /// Calls body(begin, end) for ranges of at most `chunk` indices that cover [0, count), each once, on any
-  /// thread, in any order, and returns when all are done. A single range runs on the caller.
+  /// thread, in any order; returns when all are done. A single range runs on the caller.
   template <typename Body> void run(uint64_t count, uint64_t chunk, const Body &body) {
     if (count <= chunk || workers_.empty()) {
       if (count > 0) {
@@ -49,8 +49,8 @@ public:
     runParallel({call, &body, count, chunk});
   }
 
-  /// Splits [0, count) into a few ranges per thread: even enough when a thread is held up, long enough to be
-  /// cheap.
+  /// Divides [0, count) into a few ranges per thread: enough for balance if a thread is delayed, few enough
+  /// for low overhead.
   template <typename Body> void run(uint64_t count, const Body &body) {
     const uint64_t ranges = uint64_t{threads()} * kRangesPerThread;
     run(count, (count + ranges - 1) / ranges, body);
@@ -65,7 +65,7 @@ private:
     uint64_t count = 0, chunk = 1;
   };
 
-  /// The calling thread works while this lives.
+  /// Marks the calling thread as working during its lifetime.
   class Working {
   public:
     explicit Working(std::span<TimeSpan> watched)
@@ -82,7 +82,7 @@ private:
     double begin_;
   };
 
-  /// Set in members_ while a job can be joined; the other bits count the workers that have.
+  /// Bit of members_ that is set while a job can be joined; the other bits count the workers that joined.
   static constexpr uint32_t kOpen = uint32_t{1} << 31;
 
   void runParallel(const Job &job);
@@ -95,11 +95,11 @@ private:
 
   std::span<TimeSpan> watched_; ///< by thread
 
-  // Apart from each other, so that taking a range does not disturb those who wait for the next job.
+  // On separate cache lines, so that taking a range does not disturb threads that wait for the next job.
   alignas(64) Job job_;
-  alignas(64) std::atomic<uint32_t> generation_{0}; ///< counts jobs; a change starts one
-  alignas(64) std::atomic<uint64_t> next_{0};       ///< first index that nobody has taken
-  alignas(64) std::atomic<uint32_t> members_{0};    ///< workers in the job, and whether it is open (kOpen)
+  alignas(64) std::atomic<uint32_t> generation_{0}; ///< job counter; a change starts a job
+  alignas(64) std::atomic<uint64_t> next_{0};       ///< first index not yet taken
+  alignas(64) std::atomic<uint32_t> members_{0};    ///< workers in the job, and kOpen
   std::atomic<bool> stop_{false};
   std::vector<std::thread> workers_;
 };

@@ -1,4 +1,4 @@
-// Work in tiles on the CPU device's threads.
+// Execution of tiles on the CPU device's threads.
 #pragma once
 
 #include "runtime/device/cpu/thread_pool.h"
@@ -8,8 +8,7 @@
 
 namespace trainc {
 
-/// Runs the tiles of a kernel or of a library call, each by one thread, and says now and then that there is
-/// progress.
+/// Runs the tiles of a kernel or library call, each on one thread, and reports progress from time to time.
 class TileRunner {
 public:
   /// Both must outlive the runner. `onProgress` may be empty.
@@ -29,7 +28,7 @@ public:
   }
 
 private:
-  /// After each of so many pieces of a thread's tiles it tells that there is progress.
+  /// Number of progress reports per range of tiles.
   static constexpr uint64_t kPieces = 16;
 
   ThreadPool &pool_;

@@ -10,7 +10,7 @@ namespace {
 
 using Tensor = CudnnGraphBuilder::Tensor;
 
-/// What both passes build of.
+/// Common parts of both graphs.
 class AttentionParts {
 public:
   AttentionParts(CudnnGraphBuilder &graph, const CudnnAttentionSizes &sizes, cudnnDataType_t values)
@@ -20,7 +20,7 @@ public:
         valueSize_(int64_t(sizes.valueSize)) {}
 
 protected:
-  /// A plan's [batch, positions, heads * size].
+  /// A tensor with the plan's layout [batch, positions, heads * size].
   CudnnTensor heads(int64_t heads, int64_t positions, int64_t size) const {
     return {values_, {batch_, heads, positions, size}, {positions * heads * size, size, heads * size, 1}};
   }
@@ -52,8 +52,8 @@ protected:
     return result;
   }
 
-  /// Scores of keys that a query does not see become `hidden`. With more keys than queries, the last query
-  /// sees the last key.
+  /// Replaces the scores of masked keys by `hidden`. With more keys than queries, the last query sees the
+  /// last key.
   Tensor masked(Tensor x) {
     if (!isCausal_)
       return x;
@@ -102,7 +102,7 @@ public:
   }
 
 private:
-  /// The weights, as products with the values take them.
+  /// The attention weights, in the type of their product with the values.
   Tensor softmax(Tensor x) {
     const Tensor largest = rows();
     graph_.reduce(CUDNN_REDUCE_TENSOR_MAX, x, largest);
@@ -141,7 +141,7 @@ public:
     const Tensor gradients = scaled(weighted);
     gatherFromQueries(gradients, query_, ofKey(), kKeyGradient);
     CudnnTensor turned = ofKey();
-    turned.type = CUDNN_DATA_FLOAT; // as the gradients that it is multiplied with
+    turned.type = CUDNN_DATA_FLOAT; // the type of the gradients that it is multiplied with
     const Tensor key = graph_.between(turned);
     graph_.reshape(key_, key);
     graph_.multiply(gradients, key, graph_.argument(kQueryGradient, ofQuery()));
@@ -154,7 +154,7 @@ private:
     graph_.pointwise(CUDNN_POINTWISE_MUL, outGradient_, graph_.argument(kOut, ofOut()), products);
     const Tensor summed = rows();
     graph_.reduce(CUDNN_REDUCE_TENSOR_ADD, products, summed);
-    // Engines expect the scale of a dropout here, which is 1 without one.
+    // Engines expect the scale of a dropout here; without dropout it is 1.
     const Tensor sums = graph_.argument(kAttentionSums, ofRows());
     graph_.pointwise(CUDNN_POINTWISE_MUL, summed, graph_.number(kAttentionOne, CUDNN_DATA_FLOAT), sums);
     return sums;
@@ -170,7 +170,7 @@ private:
     return weights;
   }
 
-  /// x^T y for each query head; of heads that share a key head the sum.
+  /// x^T y for each query head, summed over the heads that share a key head.
   void gatherFromQueries(Tensor x, Tensor y, const CudnnTensor &gradient, int64_t id) {
     const Tensor left = graph_.between(transposed(ofScores(values_)));
     graph_.reshape(x, left);

@@ -1,4 +1,4 @@
-// Attention as cuDNN's engines know it: which operations follow each other, and of which types.
+// Attention as cuDNN graphs: operations, their order and their types.
 #pragma once
 
 #include "runtime/device/cuda/cudnn_graph.h"
@@ -6,15 +6,14 @@
 
 namespace trainc {
 
-/// Ids of what a graph takes from the host and keeps in the workspace; those of operands are their places
-/// (AttentionOperand).
+/// Ids of tensors that are host scalars or lie in the workspace. Operands use their AttentionOperand as id.
 enum AttentionExtra : int64_t {
   kAttentionScale = 100,
-  kAttentionHidden, ///< a score that has no weight
+  kAttentionHidden, ///< score of a masked position
   kAttentionOne,
   kAttentionQueries,
   kAttentionKeys,
-  kAttentionSums ///< of out times its gradient, over a head's numbers
+  kAttentionSums ///< row sums of out times its gradient, per head
 };
 
 /// `values` is the type of all tensors but the sums and the log-sum-exp.

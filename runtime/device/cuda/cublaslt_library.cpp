@@ -7,7 +7,7 @@ namespace {
 #define TRAINC_CUBLASLT_FILE_INNER(major) "libcublasLt.so." #major
 #define TRAINC_CUBLASLT_FILE(major) TRAINC_CUBLASLT_FILE_INNER(major)
 constexpr const char *kCublasLtFile = TRAINC_CUBLASLT_FILE(CUBLAS_VER_MAJOR);
-/// Of CUDA 13.0, whatever header this was compiled with: all that is called is there.
+/// Minimum version: CUDA 13.0 has all entry points in use, whatever header this was compiled with.
 constexpr size_t kLeastCublasLt = 130000;
 constexpr const char *kCublasLtAdvice =
     "install cuBLAS of the CUDA toolkit 13 (the package libcublas-13-0 or newer, or nvidia-cublas of PyPI), "

@@ -1,4 +1,4 @@
-// Matrix products of the vendor's, libcublasLt.so.13.
+// cuBLASLt, libcublasLt.so.13.
 #pragma once
 
 #include "runtime/base/vendor_library.h"
@@ -7,7 +7,7 @@
 
 namespace trainc {
 
-/// What cuBLASLt's codes are to the user.
+/// Translates cuBLASLt's status codes to Status.
 struct CublasLtVendor {
   /// Ok for CUBLAS_STATUS_SUCCESS; else kFailed with the call and the code's text.
   static Status status(const char *call, cublasStatus_t code);
@@ -30,18 +30,18 @@ struct CublasLtVendor {
   X(cublasLtMatmulAlgoGetHeuristic)                                                                          \
   X(cublasLtMatmul)
 
-/// Its entry points, under the names of its header.
+/// Entry points, named as in cuBLASLt's header.
 struct CublasLtLibrary {
 #define TRAINC_CUBLASLT_ENTRY(name) TRAINC_VENDOR_ENTRY(CublasLtVendor, name);
   TRAINC_CUBLASLT_ENTRIES(TRAINC_CUBLASLT_ENTRY)
 #undef TRAINC_CUBLASLT_ENTRY
 };
 
-/// Loads it, once in a process. Fails (kFailed) when there is none, or one older than
-/// CUDA 13.0's.
+/// Loads cuBLASLt, once per process. Fails with kFailed if the library is missing or older than that of CUDA
+/// 13.0.
 Status loadCublasLt();
 
-/// What loadCublasLt() has loaded.
+/// The library that loadCublasLt() has loaded.
 const CublasLtLibrary &cublasLt();
 
 } // namespace trainc

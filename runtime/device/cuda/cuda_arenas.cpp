@@ -34,7 +34,7 @@ Result<PinnedMemory> allocatePinned(std::string_view name, uint64_t bytes) {
 
 Result<DeviceAddress> CudaArenas::allocate(std::string_view name, uint64_t bytes, FirstBytes first,
                                            const CudaContext &context, CUstream stream) {
-  // The driver promises borders of 256 bytes and keeps those of pages for what is large.
+  // The driver guarantees an alignment of 256 bytes; large allocations happen to be page-aligned.
   const uint64_t asked = bytes + kArenaAlignment;
   TRAINC_ASSIGN_OR_RETURN(DeviceMemory memory, allocateDevice(name, bytes, asked, context));
   const CUdeviceptr address = device_.emplace_back(std::move(memory)).get();

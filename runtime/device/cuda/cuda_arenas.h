@@ -1,4 +1,4 @@
-// Memory of a plan that lies on a GPU, in pinned memory of its host, and on disk.
+// Arenas of a plan: on the GPU, in pinned host memory, and on disk.
 #pragma once
 
 #include "runtime/device/cuda/cuda_context.h"
@@ -11,25 +11,26 @@
 
 namespace trainc {
 
-/// Arenas by their addresses. Device memory that peers reach comes from the communicator, and is not here.
+/// Arenas, found by address. Device memory that peers access is allocated by the communicator and not listed
+/// here.
 class CudaArenas {
 public:
-  /// Device memory, zeroed on `stream`, which is then idle when it returns. Fails (kFailed), with what is
-  /// free, when there is no such amount of it.
+  /// Allocates device memory, zeroed on `stream`; the stream is idle on return. Fails with kFailed and the
+  /// free bytes if there is not enough memory.
   Result<DeviceAddress> allocate(std::string_view name, uint64_t bytes, FirstBytes first,
                                  const CudaContext &context, CUstream stream);
-  /// Zeroed memory of the host, or on disk in a folder (see DiskArena::create). Fails (kFailed) when there is
-  /// no such amount of it.
+  /// Allocates zeroed host memory, or a disk arena in a folder (see DiskArena::create). Fails with kFailed if
+  /// there is not enough memory or disk space.
   Result<DeviceAddress> allocateBeside(std::string_view name, fb::Space space, uint64_t bytes,
                                        const std::filesystem::path &diskFolder);
 
-  /// In memory, the host's as well.
+  /// Bytes in device and host memory.
   uint64_t bytes() const { return deviceBytes_ + hostBytes_; }
   uint64_t deviceBytes() const { return deviceBytes_; }
 
-  /// Whether an address is the host's.
+  /// Whether an address is a host address.
   bool isOnHost(DeviceAddress address) const;
-  /// Null where an address is not on disk. It stays where it is.
+  /// The disk arena that contains the address, or null. The pointer stays valid.
   DiskArena *diskArenaOf(DeviceAddress address);
 
 private:

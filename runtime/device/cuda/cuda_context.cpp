@@ -16,7 +16,8 @@ Result<int> chooseGpu(CudaPlace place) {
   const auto gpus = static_cast<uint32_t>(count);
   if (gpus == 0)
     return CudaVendor::status("cuDeviceGetCount", CUDA_ERROR_NO_DEVICE);
-  // What a launcher lets this rank see, perhaps. Ranks that share it are found when NCCL connects them.
+  // A launcher may have restricted this rank to one GPU. Ranks that share it are detected when NCCL connects
+  // them.
   if (gpus == 1)
     return 0;
   if (place.index >= gpus && !place.mayShare)
@@ -42,7 +43,7 @@ Result<CudaContext> CudaContext::open(CudaPlace place) {
         "another GPU, or run a plan for CPUs",
         index, context.name_, kLeastCudaMajor, context.major_, context.minor_);
   const CUresult code = driver().cuDevicePrimaryCtxRetain.raw(&context.context_, device);
-  if (code == CUDA_ERROR_OUT_OF_MEMORY) // the driver tells no sizes without a context
+  if (code == CUDA_ERROR_OUT_OF_MEMORY) // the driver reports no sizes without a context
     return failed("GPU {} ({}): expected room for the driver's own part, found too little free memory; end "
                   "what else uses the GPU (nvidia-smi), or use another one",
                   index, context.name_);
@@ -84,7 +85,7 @@ Result<CudaMemory> CudaContext::memory() const {
   return CudaMemory{free, total};
 }
 
-/// After a failure the driver does not tell.
+/// Leaves the bytes unchanged after a failure, when the driver reports nothing.
 CudaMemoryTaken::~CudaMemoryTaken() {
   const Result<CudaMemory> after = context_.memory();
   if (before_.ok() && after.ok())

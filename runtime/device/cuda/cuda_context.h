@@ -1,4 +1,4 @@
-// The GPU of a rank, and this process's place on it.
+// The GPU of a rank, and its CUDA context.
 #pragma once
 
 #include "runtime/device/cuda/driver_library.h"
@@ -7,12 +7,12 @@
 
 namespace trainc {
 
-/// Which GPU, of those that CUDA_VISIBLE_DEVICES leaves, in the order of CUDA_DEVICE_ORDER.
+/// Selects a GPU among those that CUDA_VISIBLE_DEVICES leaves, in the order of CUDA_DEVICE_ORDER.
 struct CudaPlace {
-  /// Of the rank among those of its host (LOCAL_RANK). A rank that sees one GPU takes that one.
+  /// Index of the rank on its host (LOCAL_RANK). A rank that sees only one GPU uses that one.
   uint32_t index = 0;
-  uint32_t ranks = 1; ///< on the host
-  /// Ranks may share a GPU: the communicator can do with that. They then take turns.
+  uint32_t ranks = 1; ///< number of ranks on the host
+  /// Whether ranks may share a GPU, which the communicator must support. Ranks then share GPUs round-robin.
   bool mayShare = false;
 };
 
@@ -21,30 +21,30 @@ struct CudaMemory {
   uint64_t free = 0, total = 0;
 };
 
-/// The primary context of one GPU, which the vendor's libraries use as well. It is the current one of the
-/// thread that made it, and of those that call enter().
+/// The primary context of one GPU, which the vendor's libraries use as well. It is current in the thread that
+/// opened it and in threads that call enter().
 class CudaContext {
 public:
-  /// Loads the driver. Fails (kFailed) when there is none, or no GPU; (kInvalidInput) when the GPU is below
-  /// compute capability 8.0, or the rank sees several GPUs and the host has more ranks than that.
+  /// Loads the driver. Fails with kFailed if the driver or a GPU is missing; with kInvalidInput if the GPU is
+  /// below compute capability 8.0, or if the rank sees several GPUs but fewer than the host has ranks.
   static Result<CudaContext> open(CudaPlace place);
 
   CudaContext(CudaContext &&other) noexcept;
   CudaContext &operator=(CudaContext &&) = delete;
   ~CudaContext();
 
-  /// Makes it the calling thread's.
+  /// Makes the context current in the calling thread.
   Status enter() const { return driver().cuCtxSetCurrent(context_); }
 
   int index() const { return device_; }
   const std::string &name() const { return name_; } ///< "NVIDIA H100 80GB HBM3"
-  int major() const { return major_; }              ///< of the compute capability
+  int major() const { return major_; }              ///< major compute capability
   int minor() const { return minor_; }
-  /// Shared memory that a block may have at most.
+  /// Maximum shared memory per block, in bytes.
   uint32_t sharedBytes() const { return sharedBytes_; }
-  /// Fails (kFailed) where the driver does not know it.
+  /// Fails with kFailed if the driver does not know the attribute.
   Result<int> attribute(CUdevice_attribute attribute) const;
-  /// Other processes' memory is not free.
+  /// Current free and total memory; memory of other processes is not free.
   Result<CudaMemory> memory() const;
 
 private:
@@ -58,7 +58,7 @@ private:
   uint32_t sharedBytes_ = 0;
 };
 
-/// While one lives, what is taken of the GPU's memory and kept is added to a number of bytes.
+/// Adds the decrease of the GPU's free memory during its lifetime to `bytes`.
 class [[nodiscard]] CudaMemoryTaken {
 public:
   CudaMemoryTaken(const CudaContext &context, uint64_t &bytes)

@@ -13,9 +13,9 @@ namespace trainc {
 
 namespace {
 
-/// For what the host writes and reads in a step: batches, scalars.
+/// Staging for data that the host writes and reads in a step: batches, scalars.
 constexpr uint64_t kRingBytes = uint64_t{32} << 20;
-/// For what goes to disk and back.
+/// Staging for disk transfers.
 constexpr uint64_t kDiskStageBytes = uint64_t{8} << 20;
 
 std::string cublasLtText() { return "cuBLASLt " + vendorVersionText(cublasLt().cublasLtGetVersion.raw()); }
@@ -56,8 +56,8 @@ CudaDevice::CudaDevice(CudaContext context, CudaPeers peers, CudaStreams streams
              .libraryBytes = 0},
       wait_(peers), atStart_(atStart), threads_(threads) {}
 
-/// What still runs uses what goes now. After a failure there is nothing to wait for; collectives that wait
-/// for peers must end all the same, or memory is not given back.
+/// Waits for running work, which uses what is destroyed here. After a failure nothing is waited for, but
+/// collectives that wait for peers must be aborted, or memory cannot be freed.
 CudaDevice::~CudaDevice() {
   Status status = parts_.context.enter();
   if (status.ok())
@@ -88,7 +88,7 @@ std::string CudaDevice::description() const {
                      (besides.ok() ? *besides : 0) >> 20);
 }
 
-/// What kernels, libraries and graphs have taken, and other processes since the start.
+/// Memory taken by kernels, libraries and graphs, and by other processes since the start.
 Result<uint64_t> CudaDevice::besideArenas() const {
   TRAINC_ASSIGN_OR_RETURN(const CudaMemory now, parts_.context.memory());
   const uint64_t taken = now.free + parts_.arenas.deviceBytes() + peersBytes_;
@@ -106,8 +106,8 @@ Result<DeviceMemoryUse> CudaDevice::memoryUse() const {
   return use;
 }
 
-/// Generated kernels sum in orders that follow from shapes, whatever the GPU; code for another level may
-/// approximate otherwise.
+/// Generated kernels sum in orders that depend only on shapes; code for another level may use other
+/// approximations.
 std::string CudaDevice::arithmetic() const {
   std::string text = fmt::format("{}, {}", parts_.context.name(), parts_.kernels.level());
   if (parts_.products)
@@ -219,8 +219,8 @@ Status CudaDevice::synchronise() {
   return parts_.fault.status();
 }
 
-/// A failure of the device is seen later, and whatever call comes next returns it. All that is known is what
-/// was under way; steps that know their place have named it.
+/// Asynchronous device errors are returned by any later call. Only the entries in flight are known; steps
+/// that know their instruction have named it.
 Status CudaDevice::whileRunning(Status status) const {
   if (status.ok() || underWay_.empty())
     return status;

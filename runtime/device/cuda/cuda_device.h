@@ -1,4 +1,4 @@
-// A GPU of NVIDIA's as a device.
+// An NVIDIA GPU as a device.
 #pragma once
 
 #include "runtime/base/hash.h"
@@ -10,14 +10,14 @@
 
 namespace trainc {
 
-/// Runs entries as CUDA graphs. The thread that opens it drives it.
+/// Runs entries as CUDA graphs. The thread that opens the device drives it.
 class CudaDevice final : public Device {
 public:
-  /// `nccl` is the communicator of ranks on GPUs, which must outlive the device; null for one rank. `threads`
-  /// run kernels of the host. Fails as CudaContext::open() does.
+  /// `nccl` is the communicator of ranks on GPUs and must outlive the device; null for a single rank.
+  /// `threads` run host kernels. Fails like CudaContext::open().
   static Result<std::unique_ptr<CudaDevice>> open(CudaPlace place, NcclCommunicator *nccl = nullptr,
                                                   unsigned threads = 1);
-  /// After all that prepare() has made, whose graphs hold collectives.
+  /// Destroy all prepared entries first, because their graphs may hold collectives.
   ~CudaDevice() override;
 
   std::string description() const override;
@@ -26,11 +26,11 @@ public:
   double halfFlopsOnSheet() const override { return trainc::halfFlopsOnSheet(parts_.context.name()); }
   Result<DeviceAddress> allocate(std::string_view name, fb::Space space, uint64_t bytes,
                                  Communicator *communicator) override;
-  /// Zeroed, too, unless the environment says TRAINC_UNWRITTEN_SCRATCH=1.
+  /// Zeroed, unless the environment sets TRAINC_UNWRITTEN_SCRATCH=1.
   Result<DeviceAddress> allocateScratch(std::string_view name, uint64_t bytes,
                                         Communicator *communicator) override;
   uint64_t allocatedBytes() const override { return parts_.arenas.bytes(); }
-  /// Shared memory is on the chip.
+  /// None: blocks use shared memory on the chip.
   BlockMemory blockMemory() const override { return {}; }
   Result<DeviceMemoryUse> memoryUse() const override;
   Status loadKernels(const fb::Plan &plan) override;
@@ -61,13 +61,13 @@ private:
   CudaWait wait_;
   std::optional<StagingRing> ring_;
   std::unique_ptr<BesideCopies> beside_;
-  CudaMemory atStart_; ///< with the context
-  unsigned threads_;   ///< for kernels of the host
+  CudaMemory atStart_; ///< after the context was created
+  unsigned threads_;   ///< for host kernels
   uint64_t kernelBytes_ = 0;
-  uint64_t peersBytes_ = 0;                ///< of arenas that the communicator gave
-  StreamHash algorithms_;                  ///< of all products that were prepared
-  StreamHash engines_;                     ///< of all attention
-  std::vector<std::string_view> underWay_; ///< entries that were enqueued since the last synchronise()
+  uint64_t peersBytes_ = 0;                ///< arenas that the communicator allocated
+  StreamHash algorithms_;                  ///< hash of the algorithms of all prepared products
+  StreamHash engines_;                     ///< hash of the engines of all prepared attention calls
+  std::vector<std::string_view> underWay_; ///< entries enqueued since the last synchronise()
   std::function<void()> onProgress_;
 };
 

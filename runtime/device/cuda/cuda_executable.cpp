@@ -31,7 +31,7 @@ Status CudaExecutable::enqueue(StepRange steps) {
   if (clock_ && clock_->isListening())
     return enqueueTimed(steps);
   Range *range = find(steps);
-  if (range == nullptr) { // libraries load the kernels that it calls
+  if (range == nullptr) { // the first run makes libraries load kernels
     const CudaMemoryTaken taken(parts_.context, parts_.libraryBytes);
     return issueRange(steps, ranges_.emplace_back(steps, parts_).host, nullptr);
   }
@@ -41,14 +41,14 @@ Status CudaExecutable::enqueue(StepRange steps) {
   return driver().cuGraphLaunch(range->graph.get(), parts_.streams.main());
 }
 
-/// Runs the steps one by one, and waits for them: what stands before, so that the clock begins with the
-/// first.
+/// Runs the steps one by one and waits for them. Earlier work is waited for first, so that the clock begins
+/// with the first step.
 Status CudaExecutable::enqueueTimed(StepRange steps) {
   const CudaWait wait(parts_.peers);
   TRAINC_RETURN_IF_ERROR(wait.forStream(parts_.streams.main()));
   TRAINC_RETURN_IF_ERROR(clock_->start(parts_.streams.main()));
   {
-    std::optional<CudaMemoryTaken> taken; // by libraries, when they load kernels
+    std::optional<CudaMemoryTaken> taken; // memory of libraries, which load kernels now
     if (!std::exchange(wasTimed_, true))
       taken.emplace(parts_.context, parts_.libraryBytes);
     TRAINC_RETURN_IF_ERROR(issueRange(steps, loose_, clock_.get()));
@@ -64,7 +64,7 @@ Status CudaExecutable::issueAlone(uint32_t step, uint64_t iteration) {
   return issueNamed(step, iteration, loose_);
 }
 
-/// A step of a graph has no place among what the host does.
+/// A captured step does not run now, so it gets no NVTX range.
 Status CudaExecutable::issueNamed(uint32_t step, uint64_t iteration, HostWork &host) {
   if (isCapturing_)
     return issuer_.issue(step, iteration, host);
@@ -81,7 +81,7 @@ CudaExecutable::Range *CudaExecutable::find(StepRange steps) {
 
 Result<CudaGraphExec> CudaExecutable::capture(Range &range) {
   const CUstream main = parts_.streams.main();
-  // Other threads may copy meanwhile, as those that write checkpoints do.
+  // Other threads may copy meanwhile, for example checkpoint writers.
   TRAINC_RETURN_IF_ERROR(driver().cuStreamBeginCapture(main, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
   isCapturing_ = true;
   const Status issued = issueRange(range.steps, range.host, nullptr);
@@ -135,7 +135,7 @@ Status CudaExecutable::issueBlock(const Block &block, StepRange range, HostWork 
   return {};
 }
 
-/// What stands before the range has run.
+/// Dependencies before the range have already run.
 Status CudaExecutable::waitForOthers(const Step &step, StepRange range, StepClock *clock) {
   const CUstream stream = parts_.streams.of(step.stream);
   for (const uint32_t other : program().afterOf(step)) {

@@ -10,21 +10,21 @@ namespace trainc {
 
 class StepClock;
 
-/// An entry: a CUDA graph for each range of steps that runs more than once. The graph's edges are the plan's.
-/// When a range runs for the first time, its steps go on the streams without a graph: the driver and the
-/// libraries then load code that they cannot load while a stream is captured, and what runs once needs no
-/// graph. While an observer listens they always do, between events that tell their times.
+/// An entry: one CUDA graph for each range of steps that runs more than once; the graph's edges are the
+/// plan's dependencies. The first run of a range issues its steps on the streams without a graph: the driver
+/// and the libraries then load code, which is forbidden during capture, and a range that runs once needs no
+/// graph. While an observer listens, steps are always issued directly, between timing events.
 class CudaExecutable final : public Executable {
 public:
   CudaExecutable(Program program, CudaParts &parts, StepObserver *observer);
   ~CudaExecutable() override;
 
-  /// Fails (kInvalidInput) when the device cannot run a step.
+  /// Fails with kInvalidInput if the device cannot run a step.
   Status prepare();
 
-  /// Puts a range behind what is on the main stream.
+  /// Enqueues a range after the work of the main stream.
   Status enqueue(StepRange range);
-  /// Puts one step on its stream, when all streams are idle.
+  /// Enqueues one step on its stream; all streams must be idle.
   Status issueAlone(uint32_t step, uint64_t iteration);
 
   const StepIssuer &issuer() const { return issuer_; }
@@ -36,8 +36,8 @@ private:
           host{.disk = {parts.arenas, parts.diskStage, parts.fault}, .launches = HostLaunches(parts.fault)} {}
 
     StepRange steps;
-    HostWork host;       ///< before what runs it
-    CudaGraphExec graph; ///< when it runs for the second time
+    HostWork host;       ///< outlives the graph that uses it
+    CudaGraphExec graph; ///< created on the second run
   };
   static constexpr uint32_t kNoEvent = ~uint32_t{0};
 
@@ -52,12 +52,12 @@ private:
 
   CudaParts &parts_;
   StepIssuer issuer_;
-  std::vector<uint32_t> eventOf_; ///< by step, if a step of another stream comes after it
-  std::deque<Range> ranges_;      ///< that have run; stay where they are
-  HostWork loose_;                ///< of steps that are waited for
+  std::vector<uint32_t> eventOf_; ///< by step: its event, if a step of another stream depends on it
+  std::deque<Range> ranges_;      ///< ranges that have run; a deque keeps addresses stable
+  HostWork loose_;                ///< work of directly issued steps that are waited for
   std::unique_ptr<StepClock> clock_;
   bool wasTimed_ = false;
-  bool isCapturing_ = false; ///< what is issued becomes a graph
+  bool isCapturing_ = false; ///< whether issued work is captured into a graph
 };
 
 } // namespace trainc

@@ -1,4 +1,4 @@
-// What went wrong behind the host's back.
+// Errors that occur asynchronously.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -8,7 +8,7 @@
 
 namespace trainc {
 
-/// The first thing that went wrong on the device's way, whichever thread found it.
+/// The first asynchronous error of the device's work. Thread-safe.
 class CudaFault {
 public:
   void note(Status status) {

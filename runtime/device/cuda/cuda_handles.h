@@ -1,4 +1,4 @@
-// Owners of what the driver gives: streams, events, pinned memory, graphs.
+// RAII owners of driver objects: streams, events, pinned memory, graphs.
 #pragma once
 
 #include "runtime/device/cuda/driver_library.h"
@@ -10,7 +10,7 @@
 
 namespace trainc {
 
-/// Owns one handle, which `Free` gives back.
+/// Owns one handle and releases it with `Free`.
 template <typename Handle, typename Free> class CudaHandle {
 public:
   CudaHandle() = default;
@@ -20,7 +20,7 @@ public:
     std::swap(handle_, other.handle_);
     return *this;
   }
-  /// What it returns does not matter: after a failure of the device all of it is lost anyway.
+  /// The result is ignored: after a device failure all objects are lost anyway.
   ~CudaHandle() {
     if (handle_ != Handle())
       Free()(handle_);
@@ -57,17 +57,17 @@ using CudaGraphExec = CudaHandle<CUgraphExec, FreeCudaGraphExec>;
 using PinnedHandle = CudaHandle<void *, FreePinned>;
 using DeviceMemory = CudaHandle<CUdeviceptr, FreeDeviceMemory>;
 
-/// What memory of a GPU holds at first. Unwritten: whatever was there; tools then find reads of what no
-/// kernel wrote.
+/// Initial content of GPU memory. Unwritten: undefined, so that tools find reads of bytes that no kernel
+/// wrote.
 enum class FirstBytes : uint8_t { Zero, Unwritten };
 
-/// A stream beside the default one. Of two, the one of the lower `priority` goes first where both have work.
+/// Creates a non-blocking stream. The lower `priority` value runs first.
 Result<CudaStream> makeCudaStream(int priority);
 
-/// `isTimed`: cuEventElapsedTime() is asked about it, which makes recording it dearer.
+/// `isTimed` enables cuEventElapsedTime(), which makes recording more expensive.
 Result<CudaEvent> makeCudaEvent(bool isTimed);
 
-/// Memory of the host that the device's copies reach, on a border of pages, zeroed.
+/// Page-locked host memory for device copies, page-aligned and zeroed.
 class PinnedMemory {
 public:
   PinnedMemory() = default;

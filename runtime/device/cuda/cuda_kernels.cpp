@@ -16,13 +16,13 @@ namespace {
 
 using Objects = std::vector<const fb::Object *>;
 
-/// Those that the GPU may run, the best one first: machine code of its generation, of this GPU's features or
-/// fewer; then PTX.
+/// Objects that the GPU can run, best first: machine code of its generation with at most its features; then
+/// PTX.
 Objects candidates(const fb::Plan &plan, const CudaContext &context) {
   Objects objects;
   for (const fb::Object *object : *plan.objects()) {
     const CudaLevel *level = findCudaLevel(view(object->level()));
-    if (!level) // the host's
+    if (!level) // a host object
       continue;
     const bool runs =
         level->isPtx ? std::pair(level->major, level->minor) <= std::pair(context.major(), context.minor())
@@ -37,7 +37,7 @@ Objects candidates(const fb::Plan &plan, const CudaContext &context) {
   return objects;
 }
 
-/// The module of one object; `log` gets what the driver's compiler says.
+/// Loads the module of one object; `log` receives the output of the driver's compiler.
 CUresult tryObject(const fb::Object &object, CUmodule &module, std::array<char, 4096> &log) {
   std::array options{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   std::array<void *, 2> values{log.data(), std::bit_cast<void *>(log.size())};
@@ -60,14 +60,14 @@ std::string levelNames(const fb::Plan &plan) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// A launch hands the driver an address for each parameter of the plan. The driver copies as many as the code
-/// has, and as long ones.
+/// A launch passes one address per parameter of the plan; the driver reads as many as the code declares, with
+/// the declared sizes. Both must agree.
 Status checkParameters(const fb::Kernel &kernel, CUfunction function) {
   const size_t expected = kernel.params()->size();
   for (size_t index = 0;; ++index) {
     size_t offset = 0, bytes = 0;
     const CUresult code = driver().cuFuncGetParamInfo.raw(function, index, &offset, &bytes);
-    if (code == CUDA_ERROR_INVALID_VALUE) { // there are no more
+    if (code == CUDA_ERROR_INVALID_VALUE) { // no more parameters
       if (index == expected)
         return {};
       return invalidInput("kernel {}: expected code with the plan's {} parameters, found {}; compile the "
@@ -82,8 +82,8 @@ Status checkParameters(const fb::Kernel &kernel, CUfunction function) {
   }
 }
 
-/// What the driver says that is loaded, against the plan and the GPU. It does not say of how many threads
-/// blocks have to be where code fixes that (`.reqntid`): a launch with others is refused, with the source op.
+/// Checks the loaded kernel against the plan and the GPU. The driver does not report a fixed block size
+/// (`.reqntid`); a launch with another size fails later, naming the source op.
 Status checkKernel(const fb::Kernel &kernel, CUfunction function, uint32_t dynamicSharedBytes,
                    const CudaContext &context) {
   TRAINC_RETURN_IF_ERROR(checkParameters(kernel, function));
@@ -159,7 +159,7 @@ Result<CudaKernels> CudaKernels::load(const fb::Plan &plan, const CudaContext &c
       TRAINC_RETURN_IF_ERROR(driver().cuFuncSetAttribute(loaded.function,
                                                          CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                                          static_cast<int>(loaded.dynamicSharedBytes)));
-    // Else the first launch would, whose memory counts as the libraries'.
+    // Loaded now; otherwise the first launch would, and its memory would count as the libraries'.
     TRAINC_RETURN_IF_ERROR(driver().cuFuncLoad(loaded.function));
     kernels.kernels_.push_back(loaded);
   }

@@ -1,4 +1,4 @@
-// A plan's kernels on the GPU.
+// GPU kernels of a plan.
 #pragma once
 
 #include "runtime/base/device_address.h"
@@ -12,28 +12,26 @@
 
 namespace trainc {
 
-/// A kernel, and how it is launched.
+/// A kernel and its launch configuration.
 struct CudaKernel {
   CUfunction function = nullptr;
   uint32_t blocks = 1;
   uint32_t threads = 1;
-  /// Shared memory beyond 48 KiB is given at the launch; less is declared in the code.
+  /// Shared memory beyond 48 KiB, passed at launch; smaller amounts are declared in the code.
   uint32_t dynamicSharedBytes = 0;
 };
 
-/// The kernels of a plan for the GPU, from machine code for this GPU where the plan has it, else from PTX,
-/// which the driver compiles.
+/// GPU kernels of a plan: machine code for this GPU if the plan has it, else PTX, which the driver compiles.
 class CudaKernels {
 public:
   CudaKernels() = default;
-  /// Fails (kInvalidInput) when the plan is not for GPUs, has no code that this one runs, or lacks a kernel,
-  /// or when a kernel has other parameters than the plan says, or needs more threads or shared memory than
-  /// there are.
+  /// Fails with kInvalidInput if the plan is not for GPUs, has no code for this one or lacks a kernel, or if
+  /// a kernel has other parameters than the plan says or needs more threads or shared memory than available.
   static Result<CudaKernels> load(const fb::Plan &plan, const CudaContext &context);
 
-  /// Puts plan.kernels[index] on a stream.
+  /// Enqueues plan.kernels[index] on a stream.
   Status launch(uint32_t index, std::span<const DeviceAddress> args, CUstream stream) const;
-  /// Of the object in use, e.g. "sm_90"; empty for a plan without kernels.
+  /// Level of the object in use, e.g. "sm_90"; empty for a plan without kernels.
   const std::string &level() const { return level_; }
 
 private:

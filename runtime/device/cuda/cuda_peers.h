@@ -1,4 +1,4 @@
-// The other ranks, as their GPUs see them.
+// Communication with other ranks, as seen by the device.
 #pragma once
 
 #include "runtime/comm/communicator.h"
@@ -12,7 +12,7 @@ namespace trainc {
 class NcclCommunicator;
 struct LocalSumCall;
 
-/// What the device needs of the communicator of GPUs; without one, it is the only rank.
+/// Wraps the communicator of GPUs; without one this rank is the only one.
 class CudaPeers {
 public:
   explicit CudaPeers(NcclCommunicator *nccl) : nccl_(nccl) {}
@@ -22,14 +22,13 @@ public:
   std::string description() const;
   /// See Communicator::allocate().
   Result<DeviceAddress> allocate(std::string_view name, uint64_t bytes, FirstBytes first) const;
-  /// What adds where ranges of collectives have a kernel for it: see NcclCommunicator::sumBy().
+  /// See NcclCommunicator::sumBy().
   void sumBy(std::function<Status(const LocalSumCall &call, CUstream stream)> sum) const;
-  /// Puts a collective on a stream, also while that is captured. `place` says for messages which instruction
-  /// it is.
+  /// Enqueues a collective on a stream, also during capture. `place` names the instruction in messages.
   Status enqueue(const Collective &collective, CUstream stream, std::string_view place) const;
-  /// Notes that a collective runs that enqueue() has put on a stream, once or in a graph.
+  /// Records that an enqueued collective runs, once or in a graph.
   void noteRun(const Collective &collective) const;
-  /// Fails (kFailed) when a peer has failed, or a collective; nothing more is then to be waited for.
+  /// Fails with kFailed if a peer or a collective has failed; waiting any longer is then useless.
   Status poll() const;
   /// See NcclCommunicator::abort().
   void abort() const;

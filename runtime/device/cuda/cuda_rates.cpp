@@ -9,28 +9,27 @@ namespace trainc {
 
 namespace {
 
-/// Floating-point operations of a multiprocessor in a cycle, multiply and add counted apart: of products of
-/// f32 numbers, of those rounded to TF32, of bf16 and f16 numbers with sums in f32, of fp8 numbers likewise;
-/// without sparsity.
+/// FLOPs of one multiprocessor per cycle, multiply and add counted separately, without sparsity: products of
+/// f32, of TF32, of bf16 and f16 with f32 accumulation, and of fp8 likewise.
 struct CycleFlops {
   int major, minor;
   int f32, tf32, half, f8;
 };
-/// From NVIDIA's architecture papers of A100, GA102, Ada, H100, Blackwell and RTX Blackwell; of B300, Thor
-/// and GB10 from what is published of them at FP4, of which FP16 is a quarter. Of two products of one
-/// capability with different rates (8.9: L40S and GeForce) the higher one stands here.
+/// Sources: NVIDIA's architecture papers of A100, GA102, Ada, H100, Blackwell and RTX Blackwell. For B300,
+/// Thor and GB10: the published FP4 rates, of which FP16 is a quarter. If products of one capability differ
+/// (8.9: L40S and GeForce), the table has the higher rate.
 constexpr CycleFlops kCycleFlops[] = {
     {8, 0, 128, 1024, 2048, 0},      {8, 6, 256, 256, 512, 0},        {8, 9, 256, 512, 1024, 2048},
     {9, 0, 256, 2048, 4096, 8192},   {10, 0, 256, 4096, 8192, 16384}, {10, 3, 256, 4096, 8192, 16384},
     {11, 0, 256, 4096, 8192, 16384}, {12, 0, 256, 256, 512, 1024},    {12, 1, 256, 512, 1024, 2048},
 };
 
-/// Bytes that the copy reads: several times what caches on the GPU hold, and little of what is free.
+/// Bytes of the measured copy: several times the GPU's caches, and a fraction of the free memory.
 constexpr uint64_t kMostCopied = uint64_t{256} << 20;
 constexpr uint64_t kFreePerCopied = 8;
 constexpr int kMeasuredCopies = 5;
 
-/// Data is moved on both edges of the clock.
+/// Memory transfers data on both clock edges.
 Result<double> memoryBytes(const CudaContext &context) {
   TRAINC_ASSIGN_OR_RETURN(const int kilohertz, context.attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE));
   TRAINC_ASSIGN_OR_RETURN(const int bits, context.attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH));
@@ -62,7 +61,7 @@ Status addFlops(DeviceRates &rates, const CudaContext &context) {
   return {};
 }
 
-/// Of `bytes` that are read and as many that are written; the best of a few.
+/// Bandwidth of a copy, counting bytes read and written; the best of a few runs.
 Result<double> copiedBytes(CUdeviceptr memory, uint64_t bytes, CUstream stream) {
   TRAINC_ASSIGN_OR_RETURN(const CudaEvent begin, makeCudaEvent(/*isTimed=*/true));
   TRAINC_ASSIGN_OR_RETURN(const CudaEvent end, makeCudaEvent(/*isTimed=*/true));

@@ -1,4 +1,4 @@
-// What a GPU can do at most, for the rooflines of profiles.
+// Peak rates of a GPU, for the rooflines of profiles.
 #pragma once
 
 #include "runtime/device/cuda/cuda_context.h"
@@ -6,7 +6,7 @@
 
 namespace trainc {
 
-/// Copies within the GPU's memory between events on `stream`, and computes the rest from its clocks and its
+/// Measures a copy within GPU memory by events on `stream`; computes the other rates from clocks and the
 /// number of multiprocessors.
 Result<DeviceRates> measureGpu(const CudaContext &context, CUstream stream);
 

@@ -7,15 +7,15 @@ namespace trainc {
 
 namespace {
 
-/// Collectives before computation, copies before both: they take little of the GPU, and others wait for them.
-/// The host's kernels take nothing of it.
+/// Collectives before computation, copies before both: they use little of the GPU, and other ranks or steps
+/// wait for them. Host kernels use no GPU resources.
 constexpr int kPriority[kPlanStreams] = {0, -1, -2, -2, -2, 0};
 
 using Clock = std::chrono::steady_clock;
-/// How long a wait only asks, so that short ones end at once, and how long it sleeps then.
+/// A wait first spins, so that short ones end at once, then polls with sleeps.
 constexpr auto kSpin = std::chrono::microseconds(200);
 constexpr auto kSleep = std::chrono::microseconds(50);
-/// How often peers are asked.
+/// Interval of polling the peers.
 constexpr auto kPollEvery = std::chrono::milliseconds(20);
 
 } // namespace

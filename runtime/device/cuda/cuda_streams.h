@@ -1,4 +1,4 @@
-// A CUDA stream for each stream of plans, and the events between them.
+// One CUDA stream for each stream of the plan, and events between them.
 #pragma once
 
 #include "runtime/device/cuda/cuda_handles.h"
@@ -14,8 +14,8 @@ namespace trainc {
 
 inline constexpr size_t kPlanStreams = static_cast<size_t>(fb::Stream::MAX) + 1;
 
-/// Streams by fb::Stream. That of computation is the main one: copies of the host and graphs go there, and
-/// the others begin behind it and end before it goes on.
+/// Streams by fb::Stream. The compute stream is the main one: host copies and graphs run on it; fork() and
+/// join() order the others relative to it.
 class CudaStreams {
 public:
   static Result<CudaStreams> create();
@@ -23,12 +23,12 @@ public:
   CUstream of(fb::Stream stream) const { return streams_[static_cast<size_t>(stream)].get(); }
   CUstream main() const { return of(fb::Stream::Compute); }
 
-  /// Lets other streams begin behind what is on the main one.
+  /// Orders later work of other streams after the current work of the main stream.
   Status fork(std::span<const fb::Stream> others) const;
-  /// Lets what comes next on the main one wait for others.
+  /// Orders later work of the main stream after the current work of others.
   Status join(std::span<const fb::Stream> others) const;
 
-  /// Makes events with the numbers below `count`, which may not be made while a stream is captured.
+  /// Creates events up to number `count` - 1; must not be called during capture.
   Status makeEvents(size_t count);
   CUevent event(size_t number) const { return events_[number].get(); }
 
@@ -36,11 +36,11 @@ private:
   CudaStreams() = default;
 
   std::array<CudaStream, kPlanStreams> streams_;
-  std::array<CudaEvent, kPlanStreams> ends_; ///< that of the main stream: where the others begin
+  std::array<CudaEvent, kPlanStreams> ends_; ///< that of the main stream marks where the others begin
   std::vector<CudaEvent> events_;
 };
 
-/// Waits, and finds out meanwhile whether peers are still there.
+/// Waits for streams and events while polling the peers for failures.
 class CudaWait {
 public:
   explicit CudaWait(CudaPeers peers) : peers_(peers) {}

@@ -11,7 +11,7 @@ namespace trainc {
 
 namespace {
 
-/// Of all operands, in bytes.
+/// Alignment of all operands, in bytes.
 constexpr uint64_t kOperandAlignment = 16;
 
 CudnnAttentionSizes sizesOf(const fb::Attention &call) {
@@ -37,7 +37,7 @@ std::string attentionText(const fb::Attention &call) {
                      call.segments() ? ", segments" : "", call.limit() ? ", limit" : "");
 }
 
-/// That cuDNN documents it.
+/// Fails if cuDNN's documentation does not list such an attention.
 Status checkAttention(const fb::Attention &call, std::span<const Address> operands) {
   if (!isCudnnAttention(sizesOf(call)))
     return invalidInput(
@@ -110,8 +110,7 @@ Status CudnnAttention::describe(const CudnnHandle &handle) {
   return {};
 }
 
-/// The first one that the library's heuristics name and that does: it follows from the library, the GPU and
-/// the graph.
+/// Takes the first suitable engine of the library's heuristics, which depends only on library, GPU and graph.
 Status CudnnAttention::chooseEngine(const CudnnHandle &handle, const CudaContext &context) {
   if (sizes_.isBackward && context.major() == 10)
     TRAINC_RETURN_IF_ERROR(tryFixedEngine(handle));
@@ -137,7 +136,7 @@ Status CudnnAttention::tryEngines(const CudnnHandle &handle, cudnnBackendHeurMod
   TRAINC_RETURN_IF_ERROR(heuristic.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph().get()));
   TRAINC_RETURN_IF_ERROR(heuristic.set(CUDNN_ATTR_ENGINEHEUR_MODE, mode));
   if (!heuristic.finalize().ok())
-    return {}; // nothing in this mode
+    return {}; // no engine in this mode
   TRAINC_ASSIGN_OR_RETURN(const int64_t count, heuristic.count(CUDNN_ATTR_ENGINEHEUR_RESULTS));
   TRAINC_ASSIGN_OR_RETURN(
       std::vector<CudnnDescriptor> configurations,
@@ -147,8 +146,8 @@ Status CudnnAttention::tryEngines(const CudnnHandle &handle, cudnnBackendHeurMod
   return {};
 }
 
-/// On GPUs of capability 10, heuristics name engines that repeat no bits. cuDNN has one that does, with a
-/// pass of its own for the queries' gradients (from 9.18 on; its knobs were renamed in 9.23).
+/// On GPUs of capability 10 the heuristics return nondeterministic engines. Engine 5 is deterministic, with a
+/// separate pass for the queries' gradients (since 9.18; its knobs were renamed in 9.23).
 Status CudnnAttention::tryFixedEngine(const CudnnHandle &handle) {
   constexpr int64_t kEngine = 5;
   using Knob = std::pair<cudnnBackendKnobType_t, int64_t>;
@@ -164,7 +163,7 @@ Status CudnnAttention::tryFixedEngine(const CudnnHandle &handle) {
                             CudnnDescriptor::create(CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR));
     if (!choice.set(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, type).ok() ||
         !choice.set(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, value).ok() || !choice.finalize().ok())
-      return {}; // a version without the knob
+      return {}; // this version lacks the knob
     chosen.push_back(choice.get());
     choices.push_back(std::move(choice));
   }
@@ -179,11 +178,11 @@ Status CudnnAttention::tryFixedEngine(const CudnnHandle &handle) {
                 CUDNN_TYPE_BACKEND_DESCRIPTOR)
            .ok() ||
       !configuration.finalize().ok())
-    return {}; // a version without it
+    return {}; // this version lacks the engine
   return tryEngine(handle, std::move(configuration));
 }
 
-/// Takes it if none was taken before.
+/// Takes the engine unless one was taken before.
 Status CudnnAttention::tryEngine(const CudnnHandle &handle, CudnnDescriptor configuration) {
   if (!plan_.empty())
     return {};
@@ -200,7 +199,7 @@ Status CudnnAttention::tryEngine(const CudnnHandle &handle, CudnnDescriptor conf
   TRAINC_RETURN_IF_ERROR(plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, handle.get()));
   TRAINC_RETURN_IF_ERROR(plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration.get()));
   if (!plan.finalize().ok())
-    return {}; // named, yet not for this graph
+    return {}; // listed, but not for this graph
   TRAINC_ASSIGN_OR_RETURN(const int64_t wanted, plan.get<int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE));
   const uint64_t bytes = cudnnSumsBytes(sizes_) + static_cast<uint64_t>(wanted);
   if (bytes > call_->workspace_bytes()) {

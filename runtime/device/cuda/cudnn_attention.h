@@ -1,12 +1,12 @@
-// A plan's attention, or its gradient, as a graph of cuDNN's.
+// Attention of a plan, or its gradient, as a cuDNN graph.
 //
-// cuDNN knows attention by its graph: products, scaling, the causal mask, the softmax, with nothing between
-// them in memory. The tensors are [batch, heads, positions, size], whose strides say how plans have them;
-// keys are transposed, and in the gradient values too. The log-sum-exp is the plan's.
+// cuDNN recognises attention by its graph: products, scaling, causal mask and softmax, whose intermediate
+// tensors are never in memory. Tensors are [batch, heads, positions, size]; strides describe the plan's
+// layout. Keys are transposed; in the gradient values are, too. The log-sum-exp is that of the plan.
 //
-// The gradient's graph has no tensor for sums in f32 of the queries' gradients: with one, cuDNN would add to
-// it with atomics, in no order. It has one for the sums of out times its gradient, at the workspace's
-// beginning.
+// The gradient's graph has no f32 tensor for sums of the queries' gradients: with one, cuDNN would accumulate
+// by atomics, in no fixed order. It has one for the sums of out times its gradient, at the begin of the
+// workspace.
 #pragma once
 
 #include "runtime/device/cuda/cuda_context.h"
@@ -18,22 +18,22 @@
 
 namespace trainc {
 
-/// One call, with the engine that it keeps for the whole run.
+/// One attention call, with the engine it uses for the whole run.
 class CudnnAttention {
 public:
-  /// `operands` are the call's, in the order of AttentionOperand. Fails (kInvalidInput) when cuDNN has no
-  /// such attention on this GPU, or none that does with the workspace.
+  /// `operands` are in the order of AttentionOperand. Fails with kInvalidInput if cuDNN does not support this
+  /// attention on this GPU, or only with a larger workspace.
   static Result<CudnnAttention> create(const CudnnHandle &handle, const CudaContext &context,
                                        const fb::Attention &call, std::span<const Address> operands);
 
-  /// Puts it on the handle's stream, for one iteration of its operands.
+  /// Enqueues one iteration on the handle's stream.
   Status enqueue(const CudnnHandle &handle, std::span<const Address> operands, uint64_t iteration);
 
-  /// What results depend on beside numbers: "engine 5, knobs 24=31 14=2".
+  /// Engine and knobs, on which the bits of results depend: "engine 5, knobs 24=31 14=2".
   const std::string &engine() const { return engine_; }
 
 private:
-  /// Numbers that graphs take from the host.
+  /// Host scalars of the graph.
   struct Constants {
     float scale = 1, hidden = 0, one = 1;
     int32_t queries = 0, keys = 0;
@@ -49,11 +49,11 @@ private:
 
   const fb::Attention *call_;
   CudnnAttentionSizes sizes_;
-  std::unique_ptr<Constants> constants_; ///< where it stays
-  std::vector<CudnnDescriptor> graph_;   ///< and all that it consists of
-  std::vector<CudnnDescriptor> plan_;    ///< the engine's configuration, then the plan; empty until chosen
+  std::unique_ptr<Constants> constants_; ///< allocated separately, so that addresses stay stable
+  std::vector<CudnnDescriptor> graph_;   ///< the graph and all descriptors it consists of
+  std::vector<CudnnDescriptor> plan_;    ///< engine configuration and execution plan; empty until chosen
   std::string engine_;
-  uint64_t leastBytes_ = ~uint64_t{0}; ///< that an engine wanted which was not taken
+  uint64_t leastBytes_ = ~uint64_t{0}; ///< minimum workspace of the engines that were rejected
 };
 
 } // namespace trainc

@@ -1,4 +1,4 @@
-// Graphs of operations in the terms of cuDNN's descriptors.
+// Builder of cuDNN operation graphs.
 #pragma once
 
 #include "runtime/device/cuda/cudnn_library.h"
@@ -11,10 +11,10 @@
 
 namespace trainc {
 
-/// The library's state for one device.
+/// cuDNN's state for one device.
 class CudnnHandle {
 public:
-  /// Loads the library. The device's context is the calling thread's; all that runs does so on the stream.
+  /// Loads the library. The device's context must be current; all work runs on `stream`.
   static Result<CudnnHandle> create(cudaStream_t stream);
 
   CudnnHandle(CudnnHandle &&other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
@@ -29,7 +29,7 @@ private:
   cudnnHandle_t handle_;
 };
 
-/// The type that the library gives to attributes of a C++ type.
+/// The attribute type of a C++ type.
 template <typename T> constexpr cudnnBackendAttributeType_t cudnnTypeOf();
 template <> constexpr cudnnBackendAttributeType_t cudnnTypeOf<cudnnHandle_t>() { return CUDNN_TYPE_HANDLE; }
 template <> constexpr cudnnBackendAttributeType_t cudnnTypeOf<cudnnDataType_t>() {
@@ -53,7 +53,7 @@ template <> constexpr cudnnBackendAttributeType_t cudnnTypeOf<cudnnReduceTensorO
   return CUDNN_TYPE_REDUCTION_OPERATOR_TYPE;
 }
 
-/// One descriptor.
+/// Owner of one backend descriptor.
 class CudnnDescriptor {
 public:
   static Result<CudnnDescriptor> create(cudnnBackendDescriptorType_t type);
@@ -77,14 +77,14 @@ public:
   template <typename T> Status set(cudnnBackendAttributeName_t name, T value) {
     return set(name, std::span<const T>(&value, 1));
   }
-  /// Pointers have no type of their own: descriptors, or addresses.
+  /// Pointer attributes have no type of their own: descriptors, or addresses.
   Status set(cudnnBackendAttributeName_t name, cudnnBackendDescriptor_t value,
              cudnnBackendAttributeType_t type = CUDNN_TYPE_BACKEND_DESCRIPTOR) {
     return set(name, std::span<const cudnnBackendDescriptor_t>(&value, 1), type);
   }
   Status finalize() { return cudnn().cudnnBackendFinalize(descriptor_); }
 
-  /// One number.
+  /// Reads an attribute with one element.
   template <typename T> Result<T> get(cudnnBackendAttributeName_t name) const {
     T value{};
     int64_t count = 0;
@@ -92,7 +92,7 @@ public:
         cudnn().cudnnBackendGetAttribute(descriptor_, name, cudnnTypeOf<T>(), 1, &count, &value));
     return value;
   }
-  /// As many as there are, `most` at most.
+  /// Reads all elements of an attribute, at most `most`.
   template <typename T> Result<std::vector<T>> getAll(cudnnBackendAttributeName_t name, int64_t most) const {
     std::vector<T> values(static_cast<size_t>(most));
     int64_t count = 0;
@@ -101,10 +101,10 @@ public:
     values.resize(static_cast<size_t>(count));
     return values;
   }
-  /// The descriptors of one type that an attribute holds, `most` at most, as copies.
+  /// Copies of the descriptors that an attribute holds, at most `most`.
   Result<std::vector<CudnnDescriptor>> getCopies(cudnnBackendAttributeName_t name,
                                                  cudnnBackendDescriptorType_t type, int64_t most) const;
-  /// How many descriptors an attribute holds.
+  /// Number of descriptors that an attribute holds.
   Result<int64_t> count(cudnnBackendAttributeName_t name) const;
 
 private:
@@ -113,32 +113,32 @@ private:
   cudnnBackendDescriptor_t descriptor_;
 };
 
-/// A tensor of four dimensions, with strides in elements.
+/// A four-dimensional tensor with strides in elements.
 struct CudnnTensor {
   cudnnDataType_t type;
   std::array<int64_t, 4> sizes, strides;
 };
 
-/// Row-major, without gaps.
+/// A row-major tensor without gaps.
 CudnnTensor packedTensor(cudnnDataType_t type, std::array<int64_t, 4> sizes);
 
-/// A graph as it grows. After a failure it does nothing more, and finish() tells the first one.
+/// Builds a graph. After a failure all calls are ignored, and finish() returns the first error.
 class CudnnGraphBuilder {
 public:
   using Tensor = cudnnBackendDescriptor_t;
 
-  /// In memory, of which calls say the place by the id.
+  /// A tensor in memory; calls pass its address by id.
   Tensor argument(int64_t id, const CudnnTensor &tensor) { return make(id, tensor, false, false); }
-  /// A number of the host's, of which calls say the place by the id.
+  /// A host scalar; calls pass its address by id.
   Tensor number(int64_t id, cudnnDataType_t type) {
     return make(id, {type, {1, 1, 1, 1}, {1, 1, 1, 1}}, false, true);
   }
-  /// One that is nowhere in memory.
+  /// A virtual tensor, which is never in memory.
   Tensor between(const CudnnTensor &tensor) { return make(nextId_++, tensor, true, false); }
 
   void multiply(Tensor a, Tensor b, Tensor result);
   void reduce(cudnnReduceTensorOp_t how, Tensor x, Tensor result);
-  /// The same elements in memory with other sizes and strides.
+  /// Reinterprets the same elements with other sizes and strides.
   void reshape(Tensor x, Tensor result);
   void pointwise(cudnnPointwiseMode_t mode, Tensor x, Tensor result) {
     add(mode, {.x = x, .result = result});
@@ -147,7 +147,7 @@ public:
                  cudnnDataType_t compute = CUDNN_DATA_FLOAT) {
     add(mode, {.x = x, .b = b, .result = result, .compute = compute});
   }
-  /// Where along an axis each element of `like` stands.
+  /// The index of each element of `like` along an axis.
   void index(Tensor like, int64_t axis, Tensor result) {
     add(CUDNN_POINTWISE_GEN_INDEX, {.x = like, .result = result, .axis = axis});
   }
@@ -156,7 +156,7 @@ public:
     add(CUDNN_POINTWISE_BINARY_SELECT, {.x = x, .b = b, .condition = condition, .result = result});
   }
 
-  /// The descriptors of the whole, the last of which is the graph.
+  /// All descriptors; the last one is the graph.
   Result<std::vector<CudnnDescriptor>> finish(const CudnnHandle &handle) &&;
 
 private:
@@ -170,13 +170,13 @@ private:
   Tensor make(int64_t id, const CudnnTensor &tensor, bool isVirtual, bool isNumber);
   void add(cudnnPointwiseMode_t mode, const Elementwise &operation);
   void addOperation(cudnnBackendDescriptorType_t type, Attributes attributes);
-  /// Keeps one that `fill` has filled; null after a failure.
+  /// Creates a descriptor, lets `fill` set it, and keeps it; null after a failure.
   template <typename Fill> cudnnBackendDescriptor_t keep(cudnnBackendDescriptorType_t type, Fill fill);
 
   std::vector<CudnnDescriptor> descriptors_;
   std::vector<cudnnBackendDescriptor_t> operations_;
   Status status_;
-  int64_t nextId_ = 1000; ///< behind those of arguments and numbers
+  int64_t nextId_ = 1000; ///< above the ids of arguments and numbers
 };
 
 } // namespace trainc

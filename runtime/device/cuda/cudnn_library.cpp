@@ -9,7 +9,7 @@ namespace {
 #define TRAINC_CUDNN_FILE_INNER(major) "libcudnn.so." #major
 #define TRAINC_CUDNN_FILE(major) TRAINC_CUDNN_FILE_INNER(major)
 constexpr const char *kCudnnFile = TRAINC_CUDNN_FILE(CUDNN_MAJOR);
-/// From it on all engines are there that are asked for by number.
+/// Minimum version with all engines that are requested by number.
 constexpr size_t kLeastCudnn = 91800;
 constexpr const char *kCudnnAdvice =
     "install cuDNN 9.18 or newer for CUDA 13 (the package libcudnn9-cuda-13, or nvidia-cudnn-cu13 of PyPI) "

@@ -1,4 +1,4 @@
-// Graphs of operations of the vendor's, libcudnn.so.9.
+// cuDNN, libcudnn.so.9.
 #pragma once
 
 #include "runtime/base/vendor_library.h"
@@ -7,10 +7,10 @@
 
 namespace trainc {
 
-/// What cuDNN's codes are to the user.
+/// Translates cuDNN's status codes to Status.
 struct CudnnVendor {
-  /// Ok for CUDNN_STATUS_SUCCESS; else kFailed with the call, the code's text, and what the library says of
-  /// it.
+  /// Ok for CUDNN_STATUS_SUCCESS; else kFailed with the call, the code's text, and the library's last error
+  /// message.
   static Status status(const char *call, cudnnStatus_t code);
 };
 
@@ -28,18 +28,17 @@ struct CudnnVendor {
   X(cudnnBackendFinalize)                                                                                    \
   X(cudnnBackendExecute)
 
-/// Its entry points, under the names of its header.
+/// Entry points, named as in cuDNN's header.
 struct CudnnLibrary {
 #define TRAINC_CUDNN_ENTRY(name) TRAINC_VENDOR_ENTRY(CudnnVendor, name);
   TRAINC_CUDNN_ENTRIES(TRAINC_CUDNN_ENTRY)
 #undef TRAINC_CUDNN_ENTRY
 };
 
-/// Loads it, once in a process. Fails (kFailed) when there is none, or one older than
-/// 9.18.
+/// Loads cuDNN, once per process. Fails with kFailed if the library is missing or older than 9.18.
 Status loadCudnn();
 
-/// What loadCudnn() has loaded.
+/// The library that loadCudnn() has loaded.
 const CudnnLibrary &cudnn();
 
 } // namespace trainc

@@ -4,7 +4,8 @@
 
 namespace trainc {
 
-/// On a thread of the driver's, which may call nothing of it. After a fault the numbers are lost anyway.
+/// Runs on a driver thread, which must not call the driver. Skipped after an error, because the results are
+/// lost anyway.
 void DiskTransfers::run(void *transfer) {
   const Transfer &each = *static_cast<const Transfer *>(transfer);
   if (!each.fault.status().ok())

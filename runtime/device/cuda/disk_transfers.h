@@ -1,4 +1,4 @@
-// Copies to and from disk among what runs on a GPU.
+// Disk copies between the work of a GPU stream.
 #pragma once
 
 #include "runtime/device/cuda/cuda_arenas.h"
@@ -9,20 +9,20 @@
 
 namespace trainc {
 
-/// The disk's parts of copies: functions of the host that run between those of a stream. What runs them may
-/// do so more than once, and needs this to live.
+/// The disk side of copies, as host functions in stream order. Streams and graphs may run them repeatedly;
+/// this object must outlive these.
 class DiskTransfers {
 public:
-  /// `stage` is what device memory is copied through, on a border of pages. One copy at a time uses it.
+  /// `stage` is page-aligned memory through which device memory is copied. One copy at a time uses it.
   DiskTransfers(CudaArenas &arenas, const PinnedMemory &stage, CudaFault &fault)
       : arenas_(arenas), stage_(stage), fault_(fault) {}
   DiskTransfers(const DiskTransfers &) = delete;
   DiskTransfers &operator=(const DiskTransfers &) = delete;
 
-  /// Enqueues a copy of which one side is on disk.
+  /// Enqueues a copy to or from disk.
   Status enqueue(const Program &program, const Step &step, const CopyStep &copy, uint64_t iteration,
                  CUstream stream);
-  /// Forgets those that have run for the last time.
+  /// Deletes the transfers; none may run any more.
   void clear() { transfers_.clear(); }
 
 private:
@@ -41,7 +41,7 @@ private:
   CudaArenas &arenas_;
   const PinnedMemory &stage_;
   CudaFault &fault_;
-  std::deque<Transfer> transfers_; ///< stay where they are
+  std::deque<Transfer> transfers_; ///< a deque keeps addresses stable
 };
 
 } // namespace trainc

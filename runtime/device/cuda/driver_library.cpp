@@ -10,7 +10,8 @@ constexpr const char *kDriverAdvice =
     "install the NVIDIA driver for CUDA 13.0 or newer (580 or newer), or run a plan for CPUs, which trainc "
     "compile makes with --target=cpu";
 
-/// It is filled by loadDriver(), and errors are told with its help.
+/// Written by loadDriver(); a function-local static, because its errors already need the library's own
+/// messages.
 DriverLibrary &loadedDriver() {
   static DriverLibrary library;
   return library;
@@ -50,7 +51,7 @@ Status loadDriverOnce() {
 #define TRAINC_DRIVER_BIND(name) library.name.bind(file);
   TRAINC_DRIVER_BASICS(TRAINC_DRIVER_BIND)
   TRAINC_RETURN_IF_ERROR(file.complete(kDriverAdvice));
-  // Before it starts: an old driver may lack entry points of the rest.
+  // Checked before the other entry points, which an old driver may lack.
   TRAINC_RETURN_IF_ERROR(library.cuDriverGetVersion(&library.version));
   if (library.version < kLeastDriver)
     return failed("expected an NVIDIA driver for CUDA {} or newer, found one for CUDA {}; {}",

@@ -7,13 +7,13 @@
 
 namespace trainc {
 
-/// What the driver's codes are to the user: the one place that says so.
+/// Translates the driver's result codes to Status; the only place that does.
 struct CudaVendor {
-  /// Ok for CUDA_SUCCESS; else kFailed with the call, the code's name and text, and what to do.
+  /// Ok for CUDA_SUCCESS; else kFailed with the call, the code's name and text, and advice.
   static Status status(const char *call, CUresult code);
 };
 
-/// What tells whether the driver is new enough for the rest; every driver has it.
+/// Entry points that tell whether the driver is new enough for the rest; every driver has them.
 #define TRAINC_DRIVER_BASICS(X) X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString)
 
 #define TRAINC_DRIVER_ENTRIES(X)                                                                             \
@@ -62,7 +62,7 @@ struct CudaVendor {
   X(cuGraphDestroy)                                                                                          \
   X(cuGraphExecDestroy)
 
-/// The driver's entry points, under the names of its header.
+/// Entry points, named as in the driver's header.
 struct DriverLibrary {
 #define TRAINC_DRIVER_ENTRY(name) TRAINC_VENDOR_ENTRY(CudaVendor, name);
   TRAINC_DRIVER_BASICS(TRAINC_DRIVER_ENTRY)
@@ -71,14 +71,14 @@ struct DriverLibrary {
   int version = 0; ///< 13000: CUDA 13.0
 };
 
-/// Loads the driver and starts it, once in a process. Fails (kFailed) when there is none, when it is older
-/// than CUDA 13.0, and when it does not start, as without a GPU.
+/// Loads and initialises the driver, once per process. Fails with kFailed if the driver is missing, is older
+/// than CUDA 13.0 or does not initialise, for example without a GPU.
 Status loadDriver();
 
-/// What loadDriver() has loaded.
+/// The library that loadDriver() has loaded.
 const DriverLibrary &driver();
 
-/// "13.0".
+/// Text of a CUDA version: "13.0".
 std::string cudaVersionText(int version);
 
 } // namespace trainc

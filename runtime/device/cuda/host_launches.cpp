@@ -2,7 +2,8 @@
 
 namespace trainc {
 
-/// On a thread of the driver's, which may call nothing of it. After a fault the numbers are lost anyway.
+/// Runs on a driver thread, which must not call the driver. Skipped after an error, because the results are
+/// lost anyway.
 void HostLaunches::run(void *launch) {
   const Launch &each = *static_cast<const Launch *>(launch);
   if (each.fault.status().ok())

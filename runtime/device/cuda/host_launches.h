@@ -1,4 +1,4 @@
-// Kernels of the host's cores among what runs on a GPU.
+// Host kernels between the work of a GPU stream.
 #pragma once
 
 #include "runtime/device/cpu/kernel_runner.h"
@@ -15,14 +15,14 @@
 
 namespace trainc {
 
-/// A plan's kernels for the host, and the threads that run them.
+/// The host kernels of a plan, and the threads that run them.
 class HostKernels {
 public:
   explicit HostKernels(unsigned threads) : pool_(threads), runner_(pool_) {}
 
   /// See KernelRunner::load().
   Status load(const fb::Plan &plan) { return runner_.load(plan); }
-  /// One at a time.
+  /// Only one launch at a time.
   void launch(uint32_t kernel, void *const *args, uint64_t grid) const {
     runner_.launch(kernel, args, grid, TileRunner(pool_, onProgress_));
   }
@@ -35,21 +35,21 @@ public:
 private:
   mutable ThreadPool pool_;
   KernelRunner runner_;
-  std::function<void()> onProgress_; ///< none: the GPU's host waits for it as for the GPU
+  std::function<void()> onProgress_; ///< empty: the GPU's host thread reports progress during the wait
 };
 
-/// Launches of one program as functions of the host, which run between those of a stream. What runs them may
-/// do so more than once, and needs this to live.
+/// Launches of one program as host functions in stream order. Streams and graphs may run them repeatedly;
+/// this object must outlive these.
 class HostLaunches {
 public:
   explicit HostLaunches(CudaFault &fault) : fault_(fault) {}
   HostLaunches(const HostLaunches &) = delete;
   HostLaunches &operator=(const HostLaunches &) = delete;
 
-  /// `args`: addresses in the host's memory.
+  /// `args` are host addresses.
   Status enqueue(const HostKernels &kernels, const LaunchStep &launch, std::span<const DeviceAddress> args,
                  CUstream stream);
-  /// Forgets those that have run for the last time.
+  /// Deletes the launches; none may run any more.
   void clear() { launches_.clear(); }
 
 private:
@@ -63,7 +63,7 @@ private:
   static void run(void *launch);
 
   const CudaFault &fault_;
-  std::deque<Launch> launches_; ///< stay where they are
+  std::deque<Launch> launches_; ///< a deque keeps addresses stable
 };
 
 } // namespace trainc

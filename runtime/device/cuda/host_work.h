@@ -1,4 +1,4 @@
-// What the host does among what runs on a GPU.
+// Host functions between the work of a GPU stream.
 #pragma once
 
 #include "runtime/device/cuda/disk_transfers.h"
@@ -6,12 +6,12 @@
 
 namespace trainc {
 
-/// Functions of the host that steps have put on streams. What runs them needs this to live.
+/// Host functions that steps have enqueued. Streams and graphs that run them must not outlive this object.
 struct HostWork {
   DiskTransfers disk;
   HostLaunches launches;
 
-  /// Forgets those that have run for the last time.
+  /// Deletes the functions; none may run any more.
   void clear() {
     disk.clear();
     launches.clear();

@@ -10,9 +10,9 @@ namespace trainc {
 
 namespace {
 
-/// Alignment that cuBLASLt's kernels can make use of, in bytes.
+/// Largest alignment that cuBLASLt's kernels make use of, in bytes.
 constexpr uint64_t kMostAlignment = 256;
-/// Of auxiliary tensors' rows and matrices, in elements.
+/// Required multiple of row and matrix strides of auxiliary tensors, in elements.
 constexpr uint64_t kAuxiliaryBorder = 8;
 
 cudaDataType cudaTypeOf(fb::DType dtype) {
@@ -30,13 +30,13 @@ cudaDataType cudaTypeOf(fb::DType dtype) {
   }
 }
 
-/// How the addresses of an operand are aligned, in all iterations.
+/// Alignment of an operand's addresses over all iterations.
 uint32_t alignmentOf(const Address &address) {
   const uint64_t bits = address.base.value() | static_cast<uint64_t>(address.stride) | kMostAlignment;
   return static_cast<uint32_t>(uint64_t{1} << std::countr_zero(bits));
 }
 
-/// The first or second address of an operand: none of any iteration is aligned less.
+/// The operand's address with the smallest alignment over all iterations: its first or its second.
 DeviceAddress leastAligned(const Address &address) {
   const auto stride = static_cast<uint64_t>(address.stride);
   return address.at(std::countr_zero(stride) < std::countr_zero(address.base.value()) ? 1 : 0);
@@ -160,7 +160,7 @@ Status LtProduct::describe(cublasLtEpilogue_t epilogue) {
   return set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_BATCH_STRIDE, static_cast<int64_t>(call_->matrix_result()));
 }
 
-/// The matrices as stored: the plan's rows are cuBLASLt's columns.
+/// Describes the matrices as stored: the plan's rows are cuBLASLt's columns.
 Status LtProduct::layOut() {
   const auto lay = [&](Layout &layout, fb::DType dtype, uint64_t rows, uint64_t columns, uint64_t row,
                        uint64_t matrix) -> Status {
@@ -183,8 +183,8 @@ Status LtProduct::layOut() {
   return lay(result_, call_->product(), call_->m(), call_->n(), call_->row_result(), call_->matrix_result());
 }
 
-/// The operands that the description holds; it is copied by each call. The library takes the alignment of
-/// these from where they are when it chooses an algorithm: there is no preference that tells it.
+/// Stores operand addresses in the description, which each call copies. When the library chooses an
+/// algorithm, it takes the alignment of these operands from their addresses: no preference exists for them.
 template <typename ChooseAddress>
 Status LtProduct::pointAt(std::span<const Address> operands, ChooseAddress choose) {
   const auto point = [&](cublasLtMatmulDescAttributes_t attribute, ProductOperand operand) {
@@ -200,7 +200,7 @@ Status LtProduct::pointAt(std::span<const Address> operands, ChooseAddress choos
   return call_->auxiliary() ? point(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, kAuxiliary) : Status();
 }
 
-/// The first one that the library's heuristic names: it follows from the library, the GPU, sizes, alignment
+/// Takes the first algorithm of the library's heuristic, which depends only on library, GPU, sizes, alignment
 /// and workspace.
 Status LtProduct::chooseAlgorithm(const LtHandle &handle, std::span<const Address> operands) {
   struct FreePreference {

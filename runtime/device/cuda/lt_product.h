@@ -1,8 +1,8 @@
-// A plan's matrix product as a call of cuBLASLt.
+// Matrix product of a plan as a cuBLASLt call.
 //
-// Plans are row-major, cuBLASLt is column-major: it sees each matrix transposed, and computes
+// Plans are row-major, cuBLASLt is column-major: cuBLASLt sees each matrix transposed, and computes
 //   result^T = op(b)^T op(a)^T
-// so its A is the plan's b, its B the plan's a. What the plan adds to a product is an epilogue of the call:
+// so its A is the plan's b, its B the plan's a. Additions of the plan become an epilogue of the call:
 //
 //   activation, with            side sums of nothing   of the result    of a     of b
 //   None                        DEFAULT                                 BGRADB   BGRADA
@@ -13,15 +13,15 @@
 //   GeluTanh, auxiliary, bias   GELU_AUX_BIAS
 //   GeluTanhGradient            DGELU                  DGELU_BGRAD
 //
-// `adds` is a beta of 1. There is no epilogue for Gelu and GeluGradient, which are the exact ones. An
-// auxiliary tensor has rows that are multiples of 8 elements apart, and so are its matrices. The compiler's
-// target for GPUs emits nothing else.
+// `adds` is a beta of 1. There is no epilogue for Gelu and GeluGradient, which are the exact ones. Row and
+// matrix strides of an auxiliary tensor are multiples of 8 elements. The compiler's GPU target emits nothing
+// else.
 //
-// Factors are f32, bf16 or f16; the other operands of the factors' type, or f32. Sums are made in f32, of f32
-// factors rounded to TF32 where the plan says so.
+// Factors are f32, bf16 or f16; other operands have the factors' type, or f32. Sums accumulate in f32; f32
+// factors are rounded to TF32 if the plan says so.
 //
-// Fp8 factors have scales, which cuBLASLt reads from device memory. The plan's layout of them is cuBLASLt's:
-// A transposed, B as it is. Their sums are never those of fast accumulation, which keeps fewer bits.
+// Fp8 factors have scales, which cuBLASLt reads from device memory. The plan uses cuBLASLt's layout: A
+// transposed, B not. Fast accumulation, which keeps fewer bits, is never used.
 #pragma once
 
 #include "runtime/device/cuda/cublaslt_library.h"
@@ -34,10 +34,10 @@
 
 namespace trainc {
 
-/// The library's state for one device, beside its workspaces.
+/// cuBLASLt's state for one device; does not own workspaces.
 class LtHandle {
 public:
-  /// Loads the library. The device's context is the calling thread's.
+  /// Loads the library. The device's context must be current.
   static Result<LtHandle> create();
 
   LtHandle(LtHandle &&other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
@@ -52,19 +52,19 @@ private:
   cublasLtHandle_t handle_;
 };
 
-/// One product, with the algorithm that it keeps for the whole run.
+/// One product, with the algorithm it uses for the whole run.
 class LtProduct {
 public:
-  /// `operands` are the call's, in the order of ProductOperand. Fails (kInvalidInput) when cuBLASLt has no
-  /// such product, or none that does with the workspace.
+  /// `operands` are in the order of ProductOperand. Fails with kInvalidInput if cuBLASLt does not support the
+  /// product, or only with a larger workspace.
   static Result<LtProduct> create(const LtHandle &handle, const fb::MatrixProduct &call,
                                   std::span<const Address> operands);
 
-  /// Puts it on a stream, for one iteration of its operands.
+  /// Enqueues one iteration on a stream.
   Status enqueue(const LtHandle &handle, std::span<const Address> operands, uint64_t iteration,
                  cudaStream_t stream);
 
-  /// What results depend on beside numbers.
+  /// The algorithm, on which the bits of results depend.
   const cublasLtMatmulAlgo_t &algorithm() const { return algorithm_; }
 
 private:
@@ -87,11 +87,11 @@ private:
 
   const fb::MatrixProduct *call_;
   Description description_;
-  Layout a_, b_, result_; ///< cuBLASLt's A and B
+  Layout a_, b_, result_; ///< layouts of cuBLASLt's A, B and result
   cublasLtMatmulAlgo_t algorithm_{};
 };
 
-/// The epilogue of a verified product; none where cuBLASLt has none.
+/// Epilogue of a verified product; nothing if cuBLASLt has none.
 std::optional<cublasLtEpilogue_t> epilogueOf(const fb::MatrixProduct &call);
 
 } // namespace trainc

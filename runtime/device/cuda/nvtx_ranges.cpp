@@ -2,7 +2,7 @@
 
 #include "runtime/plan/view.h"
 
-// Part of CUDA's toolkit, which some packages leave out. The tool is found when the program runs.
+// Part of the CUDA toolkit, which some packages omit. The profiler's library is found at run time.
 #if __has_include(<nvtx3/nvToolsExt.h>)
 #include <nvtx3/nvToolsExt.h>
 
@@ -10,7 +10,7 @@ namespace trainc {
 
 namespace {
 
-/// Null if no tool listens.
+/// Null if no profiler listens.
 nvtxDomainHandle_t nvtxDomain() {
   static const nvtxDomainHandle_t domain = nvtxDomainCreateA("trainc");
   return domain;

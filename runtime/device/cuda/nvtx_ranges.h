@@ -1,4 +1,4 @@
-// Names of what the host does, for NVIDIA's profilers: ranges of NVTX in the domain "trainc".
+// NVTX ranges of host work in the domain "trainc", for NVIDIA's profilers.
 #pragma once
 
 #include "runtime/device/program.h"
@@ -7,17 +7,16 @@
 
 namespace trainc {
 
-/// A range of the calling thread, within those that it has begun and not ended. Without a profiler that
-/// listens it costs a comparison.
+/// A range of the calling thread; ranges nest. Costs one comparison if no profiler listens.
 class NvtxRange {
 public:
-  /// "step 12".
+  /// Begins the range "step 12".
   static void beginStep(uint64_t number);
   static void endStep();
 
-  /// The name of the entry.
+  /// A range named after the entry.
   explicit NvtxRange(const Program &entry);
-  /// The source op and its place in the model.
+  /// A range named after the source op and its location in the model.
   NvtxRange(const Program &program, const Step &step);
   NvtxRange(const NvtxRange &) = delete;
   NvtxRange &operator=(const NvtxRange &) = delete;

@@ -8,7 +8,8 @@ namespace trainc {
 namespace {
 
 constexpr uint64_t kPieceBorder = 64;
-/// Pieces of a ring are at most a part of it, so that the host fills one while the device empties others.
+/// A piece is at most this fraction of a ring, so that the host fills one piece while the device empties
+/// others.
 constexpr uint64_t kPiecesAtLeast = 4;
 constexpr uint64_t kBesideBytes = uint64_t{4} << 20;
 
@@ -22,12 +23,12 @@ Result<StagingRing> StagingRing::create(CUstream stream, uint64_t bytes,
   return StagingRing(stream, std::move(memory), std::move(wait));
 }
 
-/// Where so many bytes are free in a row.
+/// Offset of `bytes` contiguous free bytes.
 std::optional<uint64_t> StagingRing::room(uint64_t bytes) const {
   if (pieces_.empty())
     return 0;
   const uint64_t begin = pieces_.front().begin, end = pieces_.back().begin + pieces_.back().bytes;
-  if (end <= begin) // it has gone round
+  if (end <= begin) // the ring has wrapped around
     return begin - end >= bytes ? std::optional(end) : std::nullopt;
   if (memory_.size() - end >= bytes)
     return end;

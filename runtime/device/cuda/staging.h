@@ -1,4 +1,4 @@
-// Pinned memory through which the host's bytes go to the device, and come back.
+// Pinned staging buffers for copies between host and device.
 #pragma once
 
 #include "runtime/base/device_address.h"
@@ -13,24 +13,24 @@
 
 namespace trainc {
 
-/// A ring of pieces on one stream. What is written is copied into it at once, so that the host goes on; what
-/// is read comes out of it in finish(). It waits for the stream only where the ring is full.
+/// A ring buffer for copies on one stream. Writes are copied into the ring at once, so that the host can
+/// continue; reads are copied out by finish(). Waits for the stream only if the ring is full.
 class StagingRing {
 public:
-  /// `wait` waits for an event.
+  /// `wait` blocks until an event has completed.
   static Result<StagingRing> create(CUstream stream, uint64_t bytes, std::function<Status(CUevent)> wait);
 
   Status write(CUdeviceptr destination, std::span<const std::byte> source);
-  /// `destination` is filled after finish().
+  /// `destination` is filled by finish().
   Status read(std::span<std::byte> destination, CUdeviceptr source);
-  /// To be called when the stream is idle.
+  /// Copies finished reads to their destinations; the stream must be idle.
   void finish();
 
 private:
   struct Piece {
-    uint64_t begin, bytes; ///< in the ring, up to a border
+    uint64_t begin, bytes; ///< in the ring, rounded up to the alignment
     CudaEvent done;
-    std::span<std::byte> destination; ///< empty for what was written
+    std::span<std::byte> destination; ///< empty for writes
   };
 
   StagingRing(CUstream stream, PinnedMemory memory, std::function<Status(CUevent)> wait)
@@ -42,12 +42,12 @@ private:
   CUstream stream_;
   PinnedMemory memory_;
   std::function<Status(CUevent)> wait_;
-  std::deque<Piece> pieces_;      ///< in flight, in their order
+  std::deque<Piece> pieces_;      ///< in flight, in order
   std::vector<CudaEvent> events_; ///< free ones
 };
 
-/// Copies on a stream of their own, which are done when they return. For any thread, whose context is the
-/// device's.
+/// Blocking copies on a stream of their own. Thread-safe; the device's context must be current in the calling
+/// thread.
 class BesideCopies {
 public:
   static Result<std::unique_ptr<BesideCopies>> create();
@@ -61,7 +61,7 @@ private:
 
   CudaStream stream_;
   PinnedMemory memory_;
-  std::mutex mutex_; ///< one copy at a time
+  std::mutex mutex_; ///< serialises the copies
 };
 
 } // namespace trainc

@@ -4,7 +4,8 @@
 
 namespace trainc {
 
-/// Each range has its own origin: elapsed times are floats, which count microseconds for some seconds only.
+/// Each range has its own origin, because elapsed times are floats: exact to a microsecond for only some
+/// seconds.
 Status StepClock::start(CUstream stream) {
   if (origin_.get() == nullptr) {
     TRAINC_ASSIGN_OR_RETURN(origin_, makeCudaEvent(/*isTimed=*/true));

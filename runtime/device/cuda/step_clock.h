@@ -1,4 +1,4 @@
-// Times of steps that run on a GPU.
+// Time spans of steps on a GPU.
 #pragma once
 
 #include "runtime/device/cuda/cuda_handles.h"
@@ -8,24 +8,24 @@
 
 namespace trainc {
 
-/// Events around steps, and around waits for collectives, for an observer.
+/// Timing events around steps and around waits for collectives, for an observer.
 class StepClock {
 public:
   explicit StepClock(StepObserver &observer) : observer_(observer) {}
 
   bool isListening() const { return observer_.isListening(); }
 
-  /// Before the steps of a range, when nothing runs on `stream`: the place of the host's clock on the GPU's.
+  /// Call it before the steps of a range, while `stream` is idle: relates the GPU's clock to the host's.
   Status start(CUstream stream);
-  /// Before a step's work is put on a stream, and before a wait for a collective is.
+  /// Call it before a step's work is enqueued, and before a wait for a collective is.
   Status begin(const Step &step, CUstream stream) { return mark(step, /*isWait=*/false, stream); }
   Status beginWait(const Step &waitedFor, CUstream stream) {
     return mark(waitedFor, /*isWait=*/true, stream);
   }
-  /// Behind it.
+  /// Call it after the work was enqueued.
   Status end(CUstream stream);
 
-  /// Tells the observer of all, in their order, when they have run.
+  /// Reports all spans to the observer, in order; all steps must have run.
   Status tell();
 
 private:
@@ -40,7 +40,7 @@ private:
   StepObserver &observer_;
   CudaEvent origin_;
   double originSeconds_ = 0; ///< of the host's clock
-  std::vector<Span> spans_;  ///< those beyond used_ are free
+  std::vector<Span> spans_;  ///< spans beyond used_ are free
   size_t used_ = 0;
 };
 

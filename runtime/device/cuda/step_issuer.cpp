@@ -5,7 +5,7 @@
 
 namespace trainc {
 
-/// Collectives need NCCL whatever they are, so the first one says it all.
+/// Only the first collective is checked: all of them need NCCL, whatever they are.
 Status StepIssuer::prepare() {
   Refusals refusals;
   for (const Step &step : program_.steps) {
@@ -39,7 +39,7 @@ Status StepIssuer::prepareProduct(const fb::MatrixProduct &product, std::span<co
   return {};
 }
 
-/// All library calls are on one stream.
+/// All library calls are on one stream, so one handle suffices.
 Status StepIssuer::prepareAttention(const fb::Attention &attention, std::span<const Address> operands) {
   if (!parts_.attention) {
     TRAINC_ASSIGN_OR_RETURN(CudnnHandle handle, CudnnHandle::create(parts_.streams.of(fb::Stream::Compute)));

@@ -1,4 +1,4 @@
-// Single steps of entries, on CUDA streams.
+// Enqueues single steps of entries on CUDA streams.
 #pragma once
 
 #include "runtime/device/cuda/cuda_arenas.h"
@@ -14,37 +14,37 @@
 
 namespace trainc {
 
-/// What a device has that its entries run on.
+/// Resources of a device that its entries share.
 struct CudaParts {
   CudaContext context;
   CudaPeers peers;
   CudaStreams streams;
   CudaArenas arenas;
   CudaKernels kernels;
-  std::unique_ptr<HostKernels> hostKernels; ///< if the plan has some
-  std::optional<LtHandle> products;         ///< once an entry calls it
-  std::optional<CudnnHandle> attention;     ///< likewise
-  PinnedMemory diskStage;                   ///< once there is an arena on disk
+  std::unique_ptr<HostKernels> hostKernels; ///< if the plan has host kernels
+  std::optional<LtHandle> products;         ///< created for the first entry with such calls
+  std::optional<CudnnHandle> attention;     ///< created for the first entry with such calls
+  PinnedMemory diskStage;                   ///< allocated with the first disk arena
   CudaFault fault;
-  uint64_t libraryBytes = 0; ///< of the GPU's memory, that libraries have taken so far
+  uint64_t libraryBytes = 0; ///< GPU memory that libraries have taken so far
 };
 
-/// Puts steps of one program on their streams, one at a time; the order among streams is the caller's.
+/// Enqueues steps of one program on their streams, one at a time; the caller orders the streams.
 class StepIssuer {
 public:
   StepIssuer(const Program &program, CudaParts &parts) : program_(program), parts_(parts) {}
 
-  /// Makes the library calls ready. Fails (kInvalidInput) when the device cannot do some, with a line for
-  /// each, which has the instruction's place.
+  /// Prepares the library calls. Fails with kInvalidInput if the device does not support some of them; the
+  /// message has one line for each, with the instruction.
   Status prepare();
 
-  /// `host` gets what the host does of it. Fails (kFailed), with the instruction's place.
+  /// Enqueues one step; host functions are added to `host`. Fails with kFailed, naming the instruction.
   Status issue(uint32_t step, uint64_t iteration, HostWork &host);
 
-  /// Notes that steps run which were issued, once or in a graph.
+  /// Records that issued steps run, once or in a graph.
   void noteRun(StepRange range) const;
 
-  /// Of its library calls, in their order.
+  /// Library calls of the program, in order.
   const std::vector<LtProduct> &products() const { return products_; }
   const std::vector<CudnnAttention> &attentions() const { return attentions_; }
 
@@ -70,7 +70,7 @@ private:
   CudaParts &parts_;
   std::vector<LtProduct> products_;
   std::vector<CudnnAttention> attentions_;
-  std::vector<uint32_t> callOf_; ///< by step: its place among products, or attentions
+  std::vector<uint32_t> callOf_; ///< by step: index among products or attentions
 };
 
 } // namespace trainc

@@ -6,7 +6,7 @@ namespace trainc {
 
 namespace {
 
-/// An entry, and the same for the CPU, in the memory that its addresses stand for.
+/// An entry, and its counterpart for the CPU device with real addresses.
 class EmulatedExecutable final : public Executable {
 public:
   EmulatedExecutable(Program program, std::unique_ptr<Executable> real)
@@ -38,9 +38,9 @@ Program inRealMemory(Program program, const Untouchable &addresses) {
   return program;
 }
 
-/// Makes numbers of every float type NaN.
+/// Fill byte that makes numbers of every float type NaN.
 constexpr std::byte kNotYetRead{0xff};
-/// Turns that the device takes at most before the host goes on.
+/// Maximum number of steps that run before a host call returns.
 constexpr uint64_t kTurnsAhead = 64;
 
 } // namespace
@@ -91,8 +91,8 @@ Status EmulatedDevice::runStep(Executable &executable, uint32_t step, uint64_t i
   return status_ = cpu_.runStep(realOf(executable), step, iteration);
 }
 
-/// The device may have come that far by itself. It stops before collectives: peers' hosts may be anywhere,
-/// and this one must not wait for them here.
+/// Runs a random number of steps, as a device might on its own. Stops before collectives: a peer's host may
+/// be anywhere, and this host must not wait for it here.
 void EmulatedDevice::runSome() {
   for (uint64_t turns = random_() % 2 * (random_() % kTurnsAhead); turns > 0 && !waiting_.empty(); --turns) {
     if (const auto *steps = std::get_if<Steps>(&waiting_.front()); steps && steps->order.mayWait())
@@ -101,7 +101,7 @@ void EmulatedDevice::runSome() {
   }
 }
 
-/// Takes one turn; false when there is nothing left to do.
+/// Runs one step or copy; returns false if nothing is left.
 bool EmulatedDevice::advance() {
   if (waiting_.empty())
     return false;

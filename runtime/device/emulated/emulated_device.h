@@ -1,5 +1,5 @@
-// A GPU's ways on the CPU: what is enqueued runs late, in any order that the plan allows, in memory that the
-// host cannot touch.
+// Emulates the asynchrony of a GPU on the CPU: enqueued work runs late, in any order that the plan allows, in
+// memory that the host cannot access.
 #pragma once
 
 #include "runtime/device/cpu/cpu_device.h"
@@ -13,12 +13,12 @@
 
 namespace trainc {
 
-/// The bits of results are those of the CPU device: an order that changes them is a fault of the plan. Work
-/// waits until synchronise(), or a part of it until the host's next call, by chance; it runs on the thread
-/// that calls. What read() promises for later is filled with NaN until then.
+/// Results have the bits of the CPU device; an order that changes them is a defect of the plan. Work is
+/// deferred until synchronise() or, at random, partly run at the next call; it runs on the calling thread.
+/// The destination of read() holds NaN until then.
 class EmulatedDevice final : public Device {
 public:
-  /// `threads` as for CpuDevice; `seed` draws the orders.
+  /// `threads` as for CpuDevice; `seed` determines the orders.
   EmulatedDevice(unsigned threads, uint64_t seed) : cpu_(threads), seed_(seed), random_(seed) {}
   EmulatedDevice(const EmulatedDevice &) = delete;
   EmulatedDevice &operator=(const EmulatedDevice &) = delete;
@@ -47,7 +47,7 @@ public:
 
 private:
   struct Steps {
-    Executable *executable; ///< of the CPU
+    Executable *executable; ///< for the CPU device
     Interleaving order;
   };
   struct Write {
@@ -66,8 +66,8 @@ private:
   uint64_t seed_;
   std::mt19937_64 random_;
   Untouchable addresses_;
-  std::deque<std::variant<Steps, Write, Read>> waiting_; ///< in the order in which it was enqueued
-  Status status_;                                        ///< of all that has run
+  std::deque<std::variant<Steps, Write, Read>> waiting_; ///< in enqueue order
+  Status status_;                                        ///< first error of the work that has run
 };
 
 } // namespace trainc

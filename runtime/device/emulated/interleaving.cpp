@@ -32,7 +32,7 @@ std::optional<Turn> Interleaving::next() {
   return queue ? std::optional(take(*queue)) : std::nullopt;
 }
 
-/// What was enqueued before has run.
+/// Work enqueued earlier has run, so only the dependencies matter.
 bool Interleaving::isReady(const Queue &queue) const {
   return queue.unit < queue.units.size() &&
          std::ranges::all_of(

@@ -1,4 +1,4 @@
-// One of the orders in which an entry's steps may run.
+// A random valid order of an entry's steps.
 #pragma once
 
 #include "runtime/device/device.h"
@@ -11,20 +11,19 @@
 
 namespace trainc {
 
-/// A step, and the iteration of its block in which it runs.
+/// A step, and the iteration of its block.
 struct Turn {
   uint32_t step;
   uint64_t iteration;
 };
 
-/// Steps of a program in an order drawn at random: each stream keeps its own, and a step follows those that
-/// it comes after. Half of the orders favour streams over others, so that one runs as early as it may, and
-/// another as late.
+/// Draws a random order of a program's steps that keeps each stream's order and all dependencies. Half of the
+/// orders prioritise streams, so that one runs as early and another as late as possible.
 class Interleaving {
 public:
   Interleaving(const Program &program, StepRange steps, std::mt19937_64 &random);
 
-  /// The next step, which has run before next() is called again; nothing after the last one.
+  /// The next step; nothing after the last one. The step must have run before the next call.
   std::optional<Turn> next();
   /// Whether the next step may be one that waits for peers.
   bool mayWait() const { return isReady(queues_[static_cast<size_t>(fb::Stream::Communication)]); }
@@ -32,14 +31,14 @@ public:
 private:
   static constexpr size_t kStreams = static_cast<size_t>(fb::Stream::MAX) + 1;
 
-  /// What a stream runs as one: a step, or all iterations of a block.
+  /// Unit that a stream runs as a whole: a step, or all iterations of a block.
   struct Unit {
     uint32_t begin, end;
     uint64_t iterations;
   };
   struct Queue {
     std::vector<Unit> units;
-    size_t unit = 0; ///< the one in progress
+    size_t unit = 0; ///< index of the current unit
     uint32_t step = 0;
     uint64_t iteration = 0;
   };
@@ -53,9 +52,9 @@ private:
   uint32_t begin_;
   std::mt19937_64 &random_;
   std::array<Queue, kStreams> queues_;
-  std::vector<bool> done_; ///< by step, from begin_ on: in all iterations
+  std::vector<bool> done_; ///< by step from begin_ on: done in all iterations
   std::array<size_t, kStreams> favour_;
-  bool favours_; ///< whether the first of favour_ that can run does, else any
+  bool favours_; ///< whether the first runnable stream of favour_ runs, else a random one
 };
 
 } // namespace trainc

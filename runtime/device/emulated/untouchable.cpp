@@ -10,7 +10,7 @@ namespace trainc {
 
 namespace {
 
-/// As arenas are, so that the addresses divide as those do.
+/// Alignment of arenas, which the substitute addresses must keep.
 constexpr uint64_t kAlignment = uint64_t{2} << 20;
 
 } // namespace
@@ -21,7 +21,7 @@ Untouchable::~Untouchable() {
 }
 
 Result<DeviceAddress> Untouchable::standFor(DeviceAddress real, std::string_view name, uint64_t bytes) {
-  // More than the bytes, so that no range begins where another one ends.
+  // Larger than the range, so that no range begins where another one ends.
   const uint64_t mapped = bytes + 2 * kAlignment;
   void *mapping = mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED)

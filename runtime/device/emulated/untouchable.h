@@ -1,4 +1,4 @@
-// Addresses that the host cannot use.
+// Addresses that the host cannot dereference.
 #pragma once
 
 #include "runtime/base/device_address.h"
@@ -10,8 +10,7 @@
 
 namespace trainc {
 
-/// Address space in which every access of the host ends the process (SIGSEGV), each range of it standing for
-/// as much memory elsewhere.
+/// Inaccessible address space (any access raises SIGSEGV); each range stands for memory elsewhere.
 class Untouchable {
 public:
   Untouchable() = default;
@@ -19,12 +18,11 @@ public:
   Untouchable &operator=(const Untouchable &) = delete;
   ~Untouchable();
 
-  /// Addresses that stand for the `bytes` at `real`. Fails (kFailed), naming `name`, when there is no such
-  /// amount of address space.
+  /// Returns addresses that stand for `bytes` at `real`. Fails with kFailed, naming `name`, if there is not
+  /// enough address space.
   Result<DeviceAddress> standFor(DeviceAddress real, std::string_view name, uint64_t bytes);
 
-  /// What an address stands for that lies in a range, or at the end of one; of any other, as of no bytes,
-  /// null.
+  /// The real address for an address within a range or at its end; null for any other.
   DeviceAddress real(DeviceAddress address) const;
 
 private:

@@ -1,4 +1,4 @@
-// A device that takes every call and computes nothing: dry runs.
+// A device that accepts every call and computes nothing, for dry runs.
 #pragma once
 
 #include "runtime/base/arena.h"
@@ -8,8 +8,8 @@
 
 namespace trainc {
 
-/// Arenas are address space without memory: reading them gives zeros. Kernels are not loaded, so a plan for
-/// any CPU runs.
+/// Arenas are reserved address space without memory; reads return zeros. Kernels are not loaded, so plans for
+/// any CPU run.
 class NullDevice final : public Device {
 public:
   std::string description() const override { return "null (dry run)"; }
@@ -38,7 +38,7 @@ public:
 
 private:
   std::vector<ArenaMapping> arenas_;
-  std::vector<ArenaMapping> onDisk_; ///< which take no memory
+  std::vector<ArenaMapping> onDisk_; ///< reserved address space only
 };
 
 } // namespace trainc
