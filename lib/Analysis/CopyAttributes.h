@@ -1,21 +1,21 @@
-// Attributes by which passes say how copies between spaces run.
+// Attributes that describe when copies between memory spaces run.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
 
 namespace trainc {
 
-/// On a train.set of a state outside the device's memory, by the pass offload: of how many ops behind it none
-/// is given the value's memory, since the copy is still expected to read that.
+/// Set by the pass offload on a train.set of an offloaded state: number of following ops during which the
+/// value's memory is not reused, because the copy is expected to be reading it.
 inline constexpr llvm::StringLiteral kBesideAttr = "plan.beside";
 
-/// On a train.get of such a state, by the pass offload: how many ops earlier its copy should begin, if memory
-/// has room.
+/// Set by the pass offload on a train.get of an offloaded state: number of ops by which its copy should start
+/// earlier, if memory allows.
 inline constexpr llvm::StringLiteral kAheadAttr = "plan.ahead";
 
-/// On a train.set of such a state, by the pass offload: of how many ops of the micro-step behind this entry
-/// none should be given the value's memory, since the copy is still expected to read that, if memory has
-/// room.
+/// Set by the pass offload on a train.set of an offloaded state: number of ops of the next micro-step during
+/// which the value's memory should not be reused, because the copy is expected to be reading it. Applies only
+/// if memory allows.
 inline constexpr llvm::StringLiteral kOutlastsAttr = "plan.outlasts";
 
 } // namespace trainc

@@ -1,4 +1,4 @@
-// How long entries take, with collectives and transfers beside their instructions.
+// Predicted duration of entries, in which collectives and transfers overlap with computation.
 #pragma once
 
 #include "dialects/Plan/Plan.h"
@@ -9,29 +9,29 @@
 
 namespace trainc {
 
-/// What a training step takes where its streams run beside each other (runtime/cost/entry_runs.h).
+/// Predicted duration of a training step whose streams overlap (runtime/cost/entry_runs.h).
 struct StepSeconds {
   double total = 0;
-  double communication = 0; ///< in which a collective is under way, hidden or not
-  double exposed = 0;       ///< in which one is, and nothing computes
+  double communication = 0; ///< time with a collective in flight, hidden or exposed
+  double exposed = 0;       ///< time with a collective in flight and nothing computing
 };
 
-/// An entry, and how often a step runs it.
+/// An entry, and the number of its runs per step.
 struct EntryInStep {
   plan::EntryOp entry;
   uint64_t runs;
 };
 
-/// `entries` are a step's, in its order, of a module that has a plan.training.
+/// Predicts a step that consists of `entries`, in order. Their module must have a plan.training.
 StepSeconds predictSeconds(llvm::ArrayRef<EntryInStep> entries, const Machine &machine);
 
-/// The ranks of a group, of `ranks` in shard groups of `shardRanks`.
+/// Returns the shape of a group, of `ranks` in the job and `shardRanks` in a shard group.
 RankGroupShape shapeOf(RankGroup group, int64_t ranks, int64_t shardRanks);
 
-/// Bytes that each rank sends for all ranges of a collective.
+/// Returns the bytes that each rank sends for all ranges of a collective.
 int64_t ringBytes(plan::CollectiveOp collective, plan::TrainingOp training);
 
-/// Seconds from when all ranks have begun the collective to its end.
+/// Returns the seconds from the time when all ranks have started the collective to its end.
 double collectiveSeconds(plan::CollectiveOp collective, plan::TrainingOp training, const Machine &machine);
 
 } // namespace trainc

@@ -19,7 +19,7 @@ llvm::DenseSet<Operation *> forwardOps(train::EntryOp entry) {
     for (train::SetOp set : order.writes(loss.getSymName()))
       visit(set);
   for (auto border : block.getOps<train::BorderOp>())
-    forward.insert(border); // nothing in the backward reads by it
+    forward.insert(border); // the backward reads nothing through a marker
   while (!found.empty()) {
     Operation *op = found.pop_back_val();
     for (Value operand : op->getOperands())

@@ -1,4 +1,4 @@
-// Which ops of a training step are its forward.
+// Forward ops of a training step.
 #pragma once
 
 #include "dialects/Train/Train.h"
@@ -7,8 +7,8 @@
 
 namespace trainc {
 
-/// Those that the step's loss is computed from, in an entry with forward and backward, and the marks of
-/// blocks' borders.
+/// Returns the ops that the step's loss depends on, and the markers of block boundaries (train.border). The
+/// entry must have a forward and a backward.
 llvm::DenseSet<mlir::Operation *> forwardOps(train::EntryOp entry);
 
 } // namespace trainc

@@ -5,18 +5,18 @@
 
 namespace trainc {
 
-/// On a scheduled nn.kernel, by the pass offload: it runs on the host, reads states that lie there, and
-/// writes such.
+/// Set by the pass offload on a scheduled nn.kernel: it runs on the host, and reads and writes states in host
+/// memory.
 inline constexpr llvm::StringLiteral kOnHostAttr = "plan.on_host";
 
 inline bool runsOnHost(mlir::Operation *op) { return op->hasAttr(kOnHostAttr); }
 
-/// Whether ops of the host read the state where it lies, so that nothing is copied.
+/// Whether all readers are host ops, which read the state in place without a copy.
 inline bool isReadOnHost(train::GetOp get) {
   return !get->use_empty() && llvm::all_of(get->getUsers(), runsOnHost);
 }
 
-/// Likewise of one that writes it.
+/// Whether a host op writes the state in place.
 inline bool isMadeOnHost(train::SetOp set) {
   mlir::Operation *made = set.getValue().getDefiningOp();
   return made && runsOnHost(made);

@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace trainc {
 
-/// Of loops and collectives nothing.
+/// Returns the cost of one instruction; zero for loops and collectives.
 static Cost costOf(Operation &op, const plan::Surroundings &around, const Machine &machine) {
   auto instruction = dyn_cast<plan::InstructionOpInterface>(op);
   const std::optional<Work> work = instruction ? instruction.getWork(around) : std::nullopt;

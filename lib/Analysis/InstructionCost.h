@@ -1,4 +1,4 @@
-// What one instruction of a plan costs on a machine.
+// Predicted cost of single instructions of a plan.
 #pragma once
 
 #include "dialects/Plan/Plan.h"
@@ -9,13 +9,14 @@
 
 namespace trainc {
 
-/// Of a loop all iterations of what it holds; of a collective nothing.
+/// Returns the predicted seconds of an instruction. A loop includes all its iterations; a collective counts
+/// as 0.
 double instructionSeconds(mlir::Operation &op, const plan::Surroundings &around, const Machine &machine);
 
-/// Equal instructions: launches of one kernel, or calls of one size.
+/// Equal instructions: launches of one kernel, or library calls of equal size.
 struct CostRow {
-  std::string what;   ///< "rows_0123456789abcdef", "matrix_product 16384 x 2304 x 768 bf16"
-  std::string source; ///< the first one's op
+  std::string what;   ///< e.g. "rows_0123456789abcdef" or "matrix_product 16384 x 2304 x 768 bf16"
+  std::string source; ///< source op of the first instruction
   double count = 0;
   Cost each;
 

@@ -1,4 +1,4 @@
-// Which bytes instructions of a plan touch.
+// Byte ranges that instructions of a plan access.
 #pragma once
 
 #include "dialects/Plan/Plan.h"
@@ -6,24 +6,24 @@
 
 namespace trainc {
 
-/// Bytes [begin, end) of an arena that an instruction may touch, over all iterations, at the first place in a
-/// shard group; `rankStep` bytes further at each next one.
+/// Bytes [begin, end) of an arena that an instruction may access, over all iterations, on the first rank of a
+/// shard group. On each further rank the range moves by `rankStep` bytes.
 struct InstructionUse {
   mlir::StringAttr arena;
   int64_t begin, end, rankStep;
   bool reads, writes;
 };
 
-/// What instructions of a module's entries touch.
+/// Byte ranges that the instructions of a module's entries access.
 class InstructionUses {
 public:
   explicit InstructionUses(mlir::ModuleOp module);
 
   const plan::Surroundings &around() const { return around_; }
   llvm::SmallVector<InstructionUse> of(plan::InstructionOpInterface instruction) const;
-  /// From the first byte to the last, on all ranks.
+  /// Returns the range from the first to the last byte over all ranks.
   Span hull(const InstructionUse &use) const;
-  /// Whether two share bytes on some rank, one of them writing.
+  /// Whether the uses overlap on some rank and at least one of them writes.
   bool conflict(const InstructionUse &a, const InstructionUse &b) const;
 
 private:

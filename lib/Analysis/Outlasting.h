@@ -1,5 +1,5 @@
-// Copies to disk that go on when their entry has ended: what runtime/plan/outlasting.h says of plan files, of
-// plans as IR.
+// Disk copies that may still run after their entry has ended: the rules of runtime/plan/outlasting.h, applied
+// to the plan dialect.
 #pragma once
 
 #include "lib/Analysis/InstructionUses.h"
@@ -7,11 +7,11 @@
 
 namespace trainc {
 
-/// The numbers of an entry's copies that may outlast it, ascending.
+/// Returns the instruction numbers of an entry's copies that may outlast it, ascending.
 llvm::SmallVector<uint32_t> outlastingCopies(plan::EntryOp entry, const plan::Surroundings &around);
 
-/// What instructions of `entry` wait for if such copies of `previous` still run. Both are of the module
-/// of `uses`.
+/// Returns the dependencies of `entry`'s instructions on copies of `previous` that may still run. Both
+/// entries are in the module of `uses`.
 std::vector<TaskWait> outlastingWaits(plan::EntryOp previous, plan::EntryOp entry,
                                       const InstructionUses &uses);
 

@@ -19,7 +19,8 @@ LogicalResult requireInEntry(CollectiveOpInterface start) {
   return start->emitOpError("stands in a loop; expected it in the entry, where all ranks come to it once");
 }
 
-/// The read that gave `value`, or what alone it was computed from; null if it is something else.
+/// Returns the read that gave `value`, directly or through one pure op with one operand; null if there is
+/// none.
 static train::GetOp readBehind(Value value) {
   Operation *made = value.getDefiningOp();
   const bool computed = made && made->getNumOperands() == 1 && isMemoryEffectFree(made) && !isView(made);
@@ -49,7 +50,7 @@ bool isBefore(Operation *a, Operation *b) { return a != b && b && (!a || a->isBe
 
 namespace {
 
-/// Walks an entry in order, with the messages in flight.
+/// Walks an entry in order and tracks the messages in flight.
 class Flights {
 public:
   LogicalResult check(Block &entry) {
@@ -111,7 +112,7 @@ private:
     return success();
   }
 
-  /// The first wait of a message is for all of it.
+  /// The first wait of a message completes the whole message.
   LogicalResult wait(Operation &op, CollectiveOpInterface start) {
     if (done_.contains(start))
       return success();
@@ -141,8 +142,8 @@ private:
 
   std::deque<Message> inFlight_; ///< in the order of starts
   llvm::DenseSet<Operation *> done_;
-  llvm::DenseMap<Attribute, CollectiveOpInterface> begun_; ///< the first start of each message
-  Attribute open_;                                         ///< the message that the next start may join
+  llvm::DenseMap<Attribute, CollectiveOpInterface> begun_; ///< first start of each message
+  Attribute open_;                                         ///< message that the next start may join
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-// The proof that collectives of an entry may run beside its computation, in the phase `scheduled`.
+// Proof that collectives of an entry can overlap with its computation, in the phase `scheduled`.
 #pragma once
 
 #include "dialects/Interfaces/Interfaces.h"
@@ -9,37 +9,38 @@
 
 namespace trainc {
 
-/// Proves, or emits an error, that in the entry's block
+/// Proves the following properties of the entry's block, or emits an error.
 ///
-///  * what computes reads what collectives bring behind their waits: a start's value is used by its one wait
-///    alone (dialect `dist`), and a wait stands before what reads its value (SSA);
-///  * nothing is overwritten that a collective still reads: no state is written between a start that reads
-///    it and the wait. Other values are written once;
-///  * all ranks start the same collectives in the same order: they run the same entry, and no collective
-///    stands in a loop or any other region. Those with one `message` have one kind and group, and no op that
-///    computes between them;
-///  * waits come in the order of starts, so that none waits for what an earlier one has shown to be done;
-///  * no message has more ranges than a plan can hold.
+///  * Computation reads the result of a collective only after its wait: the result of a start has one use,
+///  its wait (dialect `dist`), and a wait precedes the readers of its value (SSA).
+///  * Nothing is overwritten while a collective reads it: no state is written between a start that reads it
+///  and the wait. Other values are written once.
+///  * All ranks start the same collectives in the same order: all ranks run the same entry, and no collective
+///  is inside a loop or another region. Collectives of one `message` have one kind and group, and no
+///  computation between them.
+///  * Waits are in the order of starts, so that no wait is redundant.
+///  * No message has more ranges than a plan can hold.
 ///
-/// That reads of states see the writes that they are to see is for the passes that move them (StateOrder.h).
+/// Whether reads of states see the right writes is verified by the passes that move them (StateOrder.h).
 llvm::LogicalResult requireProvenOverlap(mlir::Block &entry);
 
-/// Starts of one kind and group that go together: those with one number as `message`, or one start alone.
+/// Starts of one kind and group that share a `message` number, or a single start.
 using Message = llvm::SmallVector<CollectiveOpInterface, 1>;
 
-/// The op that waits for the collective.
+/// Returns the wait of the collective.
 mlir::Operation *waitOf(CollectiveOpInterface start);
 
-/// Whether the start stands in the entry itself, and not in a loop; an error if not.
+/// Reports an error if the start is inside a loop instead of the entry's block.
 llvm::LogicalResult requireInEntry(CollectiveOpInterface start);
 
-/// The parameters that are gathered to be read, as they are or cast; null where it is something else.
+/// Returns the state of the parameters that are gathered, directly or after a cast; null if something else is
+/// gathered.
 train::StateOp gatheredState(CollectiveOpInterface start);
 
-/// Whether the op (or none) casts a rank's part of parameters for such gathers alone.
+/// Whether `op` casts a rank's shard of parameters and all its users are gathers; false for null.
 bool isCastToGather(mlir::Operation *op);
 
-/// Whether `a`, null for the beginning of the block, stands before another op `b`.
+/// Whether `a` precedes `b` in the block. Null as `a` is the beginning of the block.
 bool isBefore(mlir::Operation *a, mlir::Operation *b);
 
 } // namespace trainc

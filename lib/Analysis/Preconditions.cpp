@@ -12,7 +12,7 @@ bool trainc::isZero(Operation *op) {
   return constant && constant.getValue().isPosZero();
 }
 
-/// Whether every op, also in loops, can be executed.
+/// Reports an error unless every op, also in loops, is executable.
 static LogicalResult requireExecutable(Block &block) {
   LogicalResult result = success();
   for (Operation &op : block) {

@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace trainc {
 
-/// Noted are operands, then results.
+/// The attribute lists operands, then results.
 static int64_t padding(Operation *op, unsigned index) {
   auto noted = op->getAttrOfType<DenseI64ArrayAttr>(kRowPaddingAttr);
   return noted ? noted[index] : 0;

@@ -1,4 +1,4 @@
-// What lies between the rows of tensors in memory. A row is a tensor's last dimension.
+// Padding after the rows of tensors in memory. A row is a tensor's last dimension.
 #pragma once
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -6,15 +6,15 @@
 
 namespace trainc {
 
-/// Elements of padding behind each row of an op's operand, or result, the last one too, as the pass pad-rows
-/// has noted.
+/// Return the elements of padding after each row (including the last) of an op's operand or result, as set by
+/// the pass pad-rows.
 int64_t operandPadding(mlir::Operation *op, unsigned operand);
 int64_t resultPadding(mlir::Operation *op, unsigned result);
 
-/// Notes the padding of `value` on an op of which it is an operand or a result.
+/// Sets the padding of `value` on an op of which it is an operand or a result.
 void setRowPadding(mlir::Operation *op, mlir::Value value, int64_t elements);
 
-/// Bytes of a value in memory, and of a tensor with so much padding behind each row.
+/// Return the bytes of a value in memory, and of a tensor with `padding` elements after each row.
 int64_t paddedBytes(mlir::Value value);
 int64_t paddedBytes(mlir::Type type, int64_t padding);
 

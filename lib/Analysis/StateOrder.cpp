@@ -34,10 +34,10 @@ using OpPair = std::pair<Operation *, Operation *>;
 // --- Effects ---
 
 namespace {
-/// What an op does to a state, or to another resource as a whole.
+/// Effect of an op on one state, or on another resource as a whole.
 struct Effect {
   SideEffects::Resource *resource;
-  Attribute state; ///< null for all of the resource
+  Attribute state; ///< null for the whole resource
   bool writes;
 
   bool meets(const Effect &other) const {
@@ -46,7 +46,7 @@ struct Effect {
 };
 } // namespace
 
-/// Those that SSA does not order.
+/// Returns the effects that SSA does not order.
 static SmallVector<Effect, 1> effectsOf(Operation *op) {
   SmallVector<Effect, 1> found;
   SmallVector<MemoryEffects::EffectInstance> effects;
@@ -68,7 +68,7 @@ bool conflict(Operation *a, Operation *b) {
 }
 
 DenseMap<Operation *, Operation *> nextAccesses(Block &block) {
-  using Access = std::pair<size_t, Operation *>; // the larger the number, the nearer
+  using Access = std::pair<size_t, Operation *>; // higher numbers are nearer
   DenseMap<std::pair<SideEffects::Resource *, Attribute>, Access> nearest;
   DenseMap<Operation *, Operation *> next;
   for (auto [number, op] : llvm::enumerate(llvm::reverse(block)))
@@ -99,13 +99,13 @@ bool liesIn(Value value, StringRef state) {
          llvm::any_of(definition->getOperands(), [&](Value operand) { return liesIn(operand, state); });
 }
 
-/// Whether each kernel that reads the result makes it from the operand, or reads that in its place.
+/// Whether kernels may read the operand in place of the result, converting or repeating it themselves.
 static bool isReadThrough(Operation *op) {
   auto convert = dyn_cast<nn::ConvertOp>(op);
   return isa<nn::BroadcastOp, nn::ReshapeOp>(op) || isView(op) || (convert && convert.isWidening());
 }
 
-/// Ops that use the value a read gave, or an alias of it.
+/// Collects the ops that use the value of a read, or an alias of it.
 static void collectUsers(Operation *read, SmallVectorImpl<Operation *> &users) {
   for (Operation *user : read->getUsers()) {
     users.push_back(user);
@@ -142,7 +142,7 @@ train::SetOp StateOrder::writeBehind(StringRef state, Operation *op) const {
 }
 
 namespace {
-/// The accesses of a state since its last write.
+/// Accesses of a state since its last write.
 struct Accesses {
   Effect of;
   Operation *lastWrite = nullptr;
@@ -150,7 +150,7 @@ struct Accesses {
 };
 } // namespace
 
-/// What comes before `write`: the reads so far, and all that uses what they gave and stands before it.
+/// Orders `write` after the reads so far and after all earlier users of their values.
 static void addUsersBefore(Operation *write, ArrayRef<Operation *> reads, SmallVectorImpl<OpPair> &pairs) {
   for (Operation *read : reads) {
     SmallVector<Operation *> users{read};
@@ -162,8 +162,8 @@ static void addUsersBefore(Operation *write, ArrayRef<Operation *> reads, SmallV
 }
 
 namespace {
-/// The accesses of all states so far. An effect on one state meets those on it and those on all of its
-/// resource, so that the work does not grow with the number of states.
+/// Accesses of all states so far. An effect on one state is compared with those on the same state and on the
+/// whole resource only, so that the time does not grow with the number of states.
 class AccessTable {
 public:
   void add(Operation *op, const Effect &effect, SmallVectorImpl<OpPair> &pairs) {

@@ -1,4 +1,4 @@
-// The order in which the ops of a block read and write states, and what of it must stay.
+// Order in which the ops of a block read and write states.
 #pragma once
 
 #include "dialects/Train/Train.h"
@@ -9,54 +9,55 @@
 
 namespace trainc {
 
-/// Whether two ops must keep their order for what they do beside their values: both access one state (or
-/// another resource), and one of them writes it. What an op does to a value of its own, as a collective does,
-/// SSA orders.
+/// Whether the side effects of two ops must keep their order: both access one state (or another resource),
+/// and one of them writes it. Effects on an op's own values, such as those of collectives, are ordered by
+/// SSA.
 bool conflict(mlir::Operation *a, mlir::Operation *b);
 
-/// Whether both access some of the same elements of a state.
+/// Whether both ops access common elements of a state.
 bool meet(train::SetOp set, train::GetOp get);
 
-/// Writes of states in a block, each with a number of the caller's, which grow.
+/// Numbered writes of states in a block; numbers ascend.
 class NumberedWrites {
 public:
   void add(size_t number, train::SetOp set) { writes_[set.getStateAttr()].push_back({number, set}); }
-  /// Behind the number of the last write below `end` of an element that `get` reads; 0 if there is none.
+  /// Returns the number after that of the last write, below `end`, of an element that `get` reads; 0 if there
+  /// is none.
   size_t behindLast(size_t end, train::GetOp get) const;
 
 private:
   llvm::DenseMap<mlir::Attribute, llvm::SmallVector<std::pair<size_t, train::SetOp>>> writes_;
 };
 
-/// By write of a state in the block: the next op that must stay behind it. Moves that keep all such orders
-/// do not change what it is.
+/// Maps each write of a state to the next op that must stay after it. Moves that keep the order of all such
+/// pairs do not change the map.
 llvm::DenseMap<mlir::Operation *, mlir::Operation *> nextAccesses(mlir::Block &block);
 
-/// The write whose value a read sees; null for what the entry began with.
+/// Returns the write that determines a read's value; null if it is the value at the entry's begin.
 train::SetOp writeSeenBy(train::GetOp get);
 
-/// Whether `value` is bytes of the state, which a write would change.
+/// Whether `value` shares bytes of the state, so that a write of the state would change it.
 bool liesIn(mlir::Value value, llvm::StringRef state);
 
-/// Reads and writes of states in a block, as they stood when this was made.
+/// Reads and writes of states in a block, in their order at construction.
 class StateOrder {
 public:
   explicit StateOrder(mlir::Block &block);
 
-  /// In order; they live as long as this does.
+  /// In program order. The returned arrays live as long as this object.
   llvm::ArrayRef<train::GetOp> reads(llvm::StringRef state) const &;
   llvm::ArrayRef<train::SetOp> writes(llvm::StringRef state) const &;
   llvm::ArrayRef<train::GetOp> reads(llvm::StringRef state) const && = delete;
   llvm::ArrayRef<train::SetOp> writes(llvm::StringRef state) const && = delete;
-  /// The first write of the state behind `op`; null if there is none.
+  /// Returns the first write of the state after `op`; null if there is none.
   train::SetOp writeBehind(llvm::StringRef state, mlir::Operation *op) const;
 
-  /// Pairs of ops whose order side effects fix. All uses of what a state held come before its next write as
-  /// well, since the value lies where the write goes.
+  /// Returns pairs of ops whose order is fixed by side effects. They include all uses of a state's value
+  /// before the state's next write, because the value shares the state's memory.
   llvm::SmallVector<std::pair<mlir::Operation *, mlir::Operation *>> pairs() const;
 
-  /// Whether each read and write stands behind as many writes of its state as it did; an error at the first
-  /// that has moved over one.
+  /// Reports an error at the first read or write that does not follow as many writes of its state as at
+  /// construction.
   llvm::LogicalResult requireKept() const;
 
 private:
@@ -69,8 +70,8 @@ private:
   llvm::StringMap<llvm::SmallVector<train::SetOp>> sets;
 };
 
-/// Reorders the block so that values come before their uses and `fixed` pairs keep their order, each op as
-/// near as possible to its present place. Present order must not be cyclic.
+/// Reorders the block so that values precede their uses and `fixed` pairs keep their order. Each op stays as
+/// close as possible to its present position. The present order of the pairs must not be cyclic.
 void sortBlock(mlir::Block &block, llvm::ArrayRef<std::pair<mlir::Operation *, mlir::Operation *>> fixed);
 
 } // namespace trainc

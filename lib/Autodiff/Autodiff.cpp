@@ -16,18 +16,17 @@ using namespace trainc;
 
 namespace {
 
-/// Values that depend on a trained parameter, in a differentiable way as far as types tell: integers never
-/// do.
+/// Values that depend on a trained parameter and have a differentiable type; integers do not.
 class Activity {
 public:
-  /// Looks at `entry`; states are found in the module around it.
+  /// Analyses `entry`; its states are looked up in the enclosing module.
   explicit Activity(train::EntryOp entry);
 
   bool isActive(Value value) const { return active.contains(value); }
-  /// Reads of trained parameters, in program order, by the parameter's name.
+  /// Reads of trained parameters by the parameter's name, in program order.
   using Reads = llvm::MapVector<StringAttr, SmallVector<train::GetOp>>;
   const Reads &parameterReads() const { return reads; }
-  /// The trained parameters that `value` depends on, in program order.
+  /// Returns the trained parameters that `value` depends on, in program order.
   SmallVector<StringAttr> parametersOf(Value value) const;
 
 private:
@@ -39,13 +38,13 @@ private:
 
 } // namespace
 
-/// True if values of this type have gradients.
+/// Whether values of this type have gradients.
 static bool hasGradient(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor && isa<FloatType>(tensor.getElementType());
 }
 
-/// True for a parameter that has a gradient.
+/// Whether the state is a parameter with a gradient.
 static bool isTrained(train::StateOp state) {
   return state.getRole() == train::StateRole::parameter && !state.getFrozen() && hasGradient(state.getType());
 }
@@ -75,7 +74,7 @@ void Activity::visit(Operation &op, SymbolTableCollection &symbols) {
 SmallVector<StringAttr> Activity::parametersOf(Value value) const {
   llvm::SetVector<Operation *> ops;
   ops.insert(value.getDefiningOp());
-  for (size_t i = 0; i < ops.size(); ++i) // grows meanwhile
+  for (size_t i = 0; i < ops.size(); ++i) // the loop appends to `ops`
     for (Value operand : ops[i]->getOperands())
       if (isActive(operand))
         ops.insert(operand.getDefiningOp());
@@ -94,21 +93,21 @@ namespace {
 /// 2nd ed., ch. 3.2.
 class ReverseMode {
 public:
-  /// `minimize` is in the block of `entry`, after all that the loss depends on.
+  /// `minimize` must be in the block of `entry`, after all ops that the loss depends on.
   ReverseMode(train::EntryOp entry, train::MinimizeOp minimize);
 
-  /// Replaces the minimize op by the backward ops and a train.gradient per parameter. Emits an error at the
-  /// op and fails where the way from a parameter to the loss has an op without gradient.
+  /// Replaces the minimize op by the backward ops and a train.gradient per parameter. Fails with an error at
+  /// the op if an op between a parameter and the loss has no gradient.
   LogicalResult run();
 
 private:
   /// Adds a contribution to the cotangent of `value`.
   void accumulate(Value value, Value contribution);
   LogicalResult differentiate(Operation *op);
-  /// Says that an operand which depends on a parameter is taken for a constant.
+  /// Reports an error if an operand that is treated as a constant depends on a parameter.
   LogicalResult refuseConstant(Operation *op, unsigned operand);
   void emitGradients();
-  /// Warns of trained parameters that the entry does not even read.
+  /// Warns about trained parameters that the entry does not read.
   void warnOfUnread();
 
   train::MinimizeOp minimize;
@@ -160,7 +159,7 @@ LogicalResult ReverseMode::differentiate(Operation *op) {
   for (auto [index, isNeeded] : llvm::enumerate(needed))
     if (isNeeded && differentiable.isConstantOperand(index))
       return refuseConstant(op, index);
-  // An op reports what it cannot differentiate as an error of its own.
+  // An op that cannot build its gradient reports its own error.
   bool reported = false;
   ScopedDiagnosticHandler handler(op->getContext(), [&](Diagnostic &diagnostic) {
     reported |= diagnostic.getSeverity() == DiagnosticSeverity::Error;
@@ -191,7 +190,7 @@ static void warnUntrained(Operation *op, StringRef parameter, size_t alike = 1) 
   warning << " does not lead to the loss and is not trained";
 }
 
-/// A block that is repeated declares a parameter many times in one place, of which one warning is enough.
+/// A repeated block declares a parameter many times at one location; one warning is enough.
 void ReverseMode::warnOfUnread() {
   llvm::MapVector<Attribute, SmallVector<train::StateOp>> unread;
   for (auto state : minimize->getParentOfType<ModuleOp>().getOps<train::StateOp>())

@@ -25,9 +25,9 @@ def Autodiff : Pass<"autodiff", "::mlir::ModuleOp"> {
     train.gradient @w, %g : tensor<f32>
     ```
 
-    The new ops stand in reverse order of the forward ops. Only what leads from trained parameters to the loss is differentiated; frozen
-    parameters and integers are constants. If a value has several uses, their contributions are summed in reverse order of the uses. An
-    op on the way that has no gradient is an error. A parameter that does not lead to the loss is a warning.
+    The new ops are in reverse order of the forward ops. Only ops on paths from trained parameters to the loss are differentiated; frozen
+    parameters and integers are constants. Contributions of several uses of a value are summed in reverse order of the uses. An op on such a
+    path without a gradient is an error. A trained parameter without a path to the loss is a warning.
   }];
   let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::train::TrainDialect"];
 }

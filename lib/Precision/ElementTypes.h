@@ -1,4 +1,4 @@
-// What the passes of mixed precision ask of types, and how they change them.
+// Helpers for element types in the passes of mixed precision.
 #pragma once
 
 #include "dialects/NN/Builders.h"
@@ -9,7 +9,7 @@
 
 namespace trainc {
 
-/// The type that the module's program computes in, or null for f32.
+/// Returns the type that the module's program computes in; null for f32.
 inline mlir::FloatType lowTypeOf(mlir::ModuleOp module) {
   for (auto program : module.getOps<train::ProgramOp>())
     if (train::PrecisionSettings settings = train::precisionOf(program); settings.computesLow())
@@ -17,15 +17,15 @@ inline mlir::FloatType lowTypeOf(mlir::ModuleOp module) {
   return {};
 }
 
-/// The element type of a tensor of floats; null for all else.
+/// Returns the element type of a float tensor; null for other values.
 inline mlir::Type floatElement(mlir::Value value) {
   auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
   return tensor && llvm::isa<mlir::FloatType>(tensor.getElementType()) ? tensor.getElementType()
                                                                        : mlir::Type();
 }
 
-/// Whether the op gives a column of the data as floats, such as a target: one of floats as it is, one of
-/// whole numbers converted.
+/// Whether the op gives a data column as floats, such as a regression target: a float column, or a converted
+/// integer column.
 inline bool isColumn(mlir::Operation &op) {
   auto convert = llvm::dyn_cast<nn::ConvertOp>(op);
   const bool isConverted = convert && !floatElement(convert.getX()) &&
@@ -33,14 +33,14 @@ inline bool isColumn(mlir::Operation &op) {
   return (isConverted || llvm::isa<train::InputOp>(op)) && floatElement(op.getResult(0));
 }
 
-/// The f32 numbers that were rounded to `value`, of a low type; null if it was made otherwise.
+/// Returns the f32 value that was rounded to `value`, of a low type; null if `value` is no such conversion.
 inline mlir::Value roundedFrom(mlir::Value value) {
   auto convert = value.getDefiningOp<nn::ConvertOp>();
   const mlir::Type from = convert ? floatElement(convert.getX()) : mlir::Type();
   return from && from.isF32() && nn::isLowPrecision(convert.getTo()) ? convert.getX() : mlir::Value();
 }
 
-/// Gives the op's results the types that follow from its operands, which were right before one was cast.
+/// Infers the result types of the op again after an operand was cast.
 inline void inferAgain(mlir::Operation *op) {
   llvm::SmallVector<mlir::Type> types;
   [[maybe_unused]] llvm::LogicalResult inferred = llvm::cast<mlir::InferTypeOpInterface>(op).inferReturnTypes(

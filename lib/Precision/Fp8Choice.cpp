@@ -58,7 +58,8 @@ void Fp8Choice::addForward(Fp8OpInterface op) {
   ops_.push_back({op, true});
 }
 
-/// Of a factor of the forward and the gradient of a result.
+/// A backward product is chosen if it multiplies a factor of a chosen forward product by the gradient of its
+/// result.
 void Fp8Choice::addBackward(Fp8OpInterface op) {
   const SmallVector<unsigned> operands = op.getFp8Operands();
   const bool isGradient = llvm::any_of(operands, [&](unsigned operand) {

@@ -1,4 +1,4 @@
-// Which ops of a step take fp8.
+// Choice of the ops of a step that take fp8.
 #pragma once
 
 #include "dialects/Train/Train.h"
@@ -14,14 +14,14 @@ struct ScaledOp {
   bool isForward;
 };
 
-/// Chooses the ops of one entry: products with parameters, and those that give the gradients of these.
+/// Chooses the fp8 ops of one entry: products with parameters, and the products that give their gradients.
 class Fp8Choice {
 public:
   explicit Fp8Choice(train::EntryOp entry);
 
   llvm::ArrayRef<ScaledOp> ops() const { return ops_; }
   bool isForward(mlir::Value value) const { return forward_.contains(value.getDefiningOp()); }
-  /// Whether it is a parameter, or moved of parameters alone.
+  /// Whether the value is a parameter, or only moves elements of parameters.
   bool isOfParameters(mlir::Value value) const { return ofParameters_.contains(value); }
 
 private:
@@ -32,9 +32,11 @@ private:
 
   llvm::DenseSet<mlir::Operation *> forward_;
   llvm::DenseSet<mlir::Value> ofParameters_;
-  /// What the forward goes on to multiply. The last products before the loss stay as they are.
+  /// Values that lead to a later product of the forward. The last products before the loss stay in the low
+  /// type.
   llvm::DenseSet<mlir::Value> leading_;
-  /// Of what chosen products of the forward read the types of their results, which gradients have as well.
+  /// Operands of chosen forward products, with the types of the products' results. The results' gradients
+  /// have these types.
   llvm::DenseMap<mlir::Value, llvm::SmallDenseSet<mlir::Type, 2>> factors_;
   llvm::SmallVector<ScaledOp> ops_;
 };

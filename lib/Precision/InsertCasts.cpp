@@ -1,4 +1,4 @@
-// Pass `insert-casts`: which ops of the forward compute in the low type.
+// Pass `insert-casts`: casts operands of forward ops that compute in the low type.
 #include "lib/Precision/ElementTypes.h"
 #include "lib/Precision/Passes.h"
 
@@ -14,7 +14,7 @@ namespace trainc {
 
 namespace {
 
-/// Casts operands in one entry, op by op.
+/// Casts the operands of one entry, op by op.
 class Caster {
 public:
   Caster(ModuleOp module, const train::PrecisionSettings &settings, Type low)
@@ -36,15 +36,15 @@ private:
   SymbolTable symbols;
   const train::PrecisionSettings &settings;
   Type low, full;
-  /// Numbers of the text: they are what the others need.
+  /// Constants of the text; they take the type of the other operands.
   llvm::DenseSet<Value> constants;
-  /// Columns of the data, such as targets, and what is made of them alone: they keep their digits.
+  /// Data columns, such as targets, and values derived from them alone; they are not rounded.
   llvm::DenseSet<Value> ofColumns;
-  /// Parameters in the low type, and what is moved of them alone. They follow activations.
+  /// Parameters in the low type, and values that only move their elements. They take the type of activations.
   llvm::DenseSet<Value> ofParameters;
-  /// Parameters that the program keeps in f32, and what is moved of them alone.
+  /// Parameters that the program keeps in f32, and values that only move their elements.
   llvm::DenseSet<Value> ofKept;
-  /// Each cast is made once, where its operand is known.
+  /// Casts by operand and type; each is created once, after its operand.
   llvm::DenseMap<std::pair<Value, Type>, Value> casts;
 };
 
@@ -67,7 +67,7 @@ void Caster::visit(Operation &op) {
   } else if (auto minimize = dyn_cast<train::MinimizeOp>(op)) {
     minimize.getLossMutable().assign(as(minimize.getLoss(), full));
   } else if (isColumn(op)) {
-    // An evaluation in another type takes columns as they are, and whole numbers keep their digits.
+    // If the entry evaluates in another type, columns are not rounded. Integers are never rounded.
     if (isa<train::InputOp>(op) && settings.roundsColumns() && settings.buffers == low)
       round(op.getResult(0));
     else
@@ -80,7 +80,7 @@ void Caster::visit(Operation &op) {
 }
 
 void Caster::visitTensorOp(Operation &op) {
-  auto isMadeOf = [&](const llvm::DenseSet<Value> &values) { // and of nothing else, such as indices
+  auto isMadeOf = [&](const llvm::DenseSet<Value> &values) { // all operands but non-floats, such as indices
     return llvm::all_of(op.getOperands(), [&](Value operand) {
       return constants.contains(operand) || values.contains(operand);
     });
@@ -88,7 +88,7 @@ void Caster::visitTensorOp(Operation &op) {
   auto precision = dyn_cast<PrecisionOpInterface>(op);
   const auto needs = precision ? precision.getPrecisionClass() : PrecisionClass::Full;
   const bool keeps = needs == PrecisionClass::Keep;
-  // Columns chosen by a mask, and their logarithms, are data, too.
+  // Masked columns and logarithms of columns are data as well.
   const bool isData =
       needs != PrecisionClass::Low && llvm::all_of(op.getOperands(), [&](Value operand) {
         return !floatElement(operand) || constants.contains(operand) || ofColumns.contains(operand);
@@ -110,8 +110,8 @@ void Caster::visitTensorOp(Operation &op) {
     ofKept.insert(op.result_begin(), op.result_end());
 }
 
-/// Of activations the lowest type decides: sums of both kinds need no more digits than the shorter has. What
-/// meets a parameter that is kept in f32 is f32, products too, and what meets a column of the data.
+/// If activations of both types meet, the low type wins, because the result has no more significant digits.
+/// Ops that read a parameter kept in f32, including products, or a data column, compute in f32.
 Type Caster::elementOf(Operation &op) {
   auto precision = dyn_cast<PrecisionOpInterface>(op);
   const bool readsKept =
@@ -134,7 +134,7 @@ Type Caster::elementOf(Operation &op) {
   return parameters && !activations ? low : full;
 }
 
-/// All that read the value read it in the low type.
+/// Replaces all uses of the value by its cast to the low type.
 Value Caster::round(Value value) {
   Value cast = as(value, low);
   value.replaceAllUsesExcept(cast, cast.getDefiningOp());
@@ -149,11 +149,11 @@ Value Caster::as(Value value, Type element) {
     return convert.getX();
   if (Value made = casts.lookup({value, element}))
     return made;
-  Value made = makeAs(value, element); // which may make further casts
+  Value made = makeAs(value, element); // may create further casts
   return casts[{value, element}] = made;
 }
 
-/// Of what is moved of parameters the parameters are cast, before they are repeated.
+/// Casts a parameter before its elements are moved, so that repeated elements are cast once.
 Value Caster::makeAs(Value value, Type element) {
   Operation *op = value.getDefiningOp();
   OpBuilder builder(op->getContext());
@@ -169,7 +169,7 @@ Value Caster::makeAs(Value value, Type element) {
   return copy->getResult(result);
 }
 
-/// Caches hold what attention reads.
+/// Caches have the type in which attention reads them.
 static void retypeCaches(ModuleOp module, Type low) {
   llvm::StringSet<> caches;
   for (auto state : module.getOps<train::StateOp>()) {
@@ -185,8 +185,8 @@ static void retypeCaches(ModuleOp module, Type low) {
         get.getResult().setType(cast<RankedTensorType>(get.getType()).clone(low));
 }
 
-/// The entry goes on in f32, with the numbers of the columns that the others read: a step's targets may be
-/// weights.
+/// Replaces columns of an f32 entry by their rounded numbers, because the step's targets may be weights that
+/// other entries read rounded.
 static void roundColumns(train::EntryOp entry, Type low) {
   for (auto column : llvm::make_early_inc_range(entry.getBody().getOps<train::InputOp>())) {
     if (!floatElement(column.getResult()))

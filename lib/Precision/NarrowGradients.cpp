@@ -1,4 +1,4 @@
-// Pass `narrow-gradients`: gradients are summed over ranks in the type that the program says.
+// Pass `narrow-gradients`: sums gradients over ranks in the type `reduce` of the program.
 #include "dialects/Dist/Dist.h"
 #include "lib/Precision/ElementTypes.h"
 #include "lib/Precision/Passes.h"
@@ -10,8 +10,8 @@ namespace trainc {
 #define GEN_PASS_DEF_NARROWGRADIENTS
 #include "lib/Precision/Passes.h.inc"
 
-/// The numbers of `value`, each rounded to `type`, by what makes them if nobody else reads them. Members of a
-/// flat tensor are rounded one by one, so that they can be made where the flat one lies.
+/// Returns the numbers of `value` rounded to `type`. If nothing else reads `value`, the op that computes it
+/// rounds. Members of a flat tensor are rounded separately, so that each can be computed in place.
 static Value narrowed(Value value, FloatType type) {
   if (auto sum = value.getDefiningOp<WideSumOpInterface>(); sum && value.hasOneUse() && sum.roundSums(type))
     return value;
@@ -28,7 +28,7 @@ static Value narrowed(Value value, FloatType type) {
   return flat;
 }
 
-/// Rounds what `sum` adds, and widens the sum. One rank has nothing to add.
+/// Rounds the operand of `sum`, and widens the sum. On one rank there is no sum.
 static void narrow(train::SumOverRanksOp sum, FloatType type, bool alone) {
   OpBuilder builder(sum);
   const Type wideElement = nn::tensorType(sum.getValue()).getElementType();

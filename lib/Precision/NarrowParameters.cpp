@@ -1,4 +1,4 @@
-// Pass `narrow-parameters`: parameters that are held in bf16 alone.
+// Pass `narrow-parameters`: stores parameters in bf16 alone.
 #include "lib/Precision/ElementTypes.h"
 #include "lib/Precision/Passes.h"
 
@@ -25,7 +25,7 @@ public:
         state.setType(cast<RankedTensorType>(state.getType()).clone(settings.params));
         narrowed.insert(state.getSymName());
       }
-    SmallVector<train::GetOp> reads; // first all, as ops behind them are erased
+    SmallVector<train::GetOp> reads; // collected first, because narrowRead erases ops
     module.walk([&](train::GetOp get) { reads.push_back(get); });
     for (train::GetOp get : reads)
       if (narrowed.contains(get.getState()))
@@ -43,7 +43,7 @@ private:
            !settings.keepsF32(state.getSymName());
   }
 
-  /// Who rounds the parameter reads it as it is, all others as f32.
+  /// Casts to the low type read the parameter directly; other users read it converted to f32.
   void narrowRead(train::GetOp get) {
     Value value = get.getResult();
     const Type full = floatElement(value);
@@ -70,7 +70,7 @@ private:
       use->set(widened);
   }
 
-  /// What `init` draws.
+  /// Rounds the initial values that `init` writes.
   void narrowWrite(train::SetOp set) {
     OpBuilder builder(set);
     set.getValueMutable().assign(

@@ -4,10 +4,10 @@
 include "mlir/Pass/PassBase.td"
 
 def InsertCasts : Pass<"insert-casts", "::mlir::ModuleOp"> {
-  let summary = "lets the forward compute in bf16 or f16 where ops allow it";
+  let summary = "casts operands so that the forward computes in bf16 or f16 where ops allow it";
   let description = [{
-    In a program with `precision bf16`, casts operands of the forward, each op's as it needs them (PrecisionOpInterface). With
-    `precision fp16` the same is done with f16.
+    In a program with `precision bf16`, casts operands of forward ops to the type that each op needs (PrecisionOpInterface). With `precision
+    fp16` the low type is f16.
 
     ```mlir
     %w = train.get @w : tensor<64x32xf32>
@@ -24,15 +24,15 @@ def InsertCasts : Pass<"insert-casts", "::mlir::ModuleOp"> {
     %y = nn.tanh %full_h : tensor<8x32xf32>
     ```
 
-    * Products and attention compute in bf16, and add up in f32.
-    * What moves elements, and sums, differences and products of elements, keep the type of what they get. If activations of
-      both types meet, bf16 wins. Parameters and constants follow the others. What meets a column of the data is computed in f32.
-    * All else computes in f32: losses, statistics of norms and softmax, reductions, functions such as `nn.exp`.
+    * Products and attention compute in bf16 with f32 sums.
+    * Ops that move elements, and elementwise sums, differences and products, compute in their operands' type. If activations of both types
+      meet, bf16 wins. Parameters and constants take the type of the other operands. Ops with a data column compute in f32.
+    * All other ops compute in f32: losses, statistics of norms and softmax, reductions, functions such as `nn.exp`.
 
-    A parameter is cast once, where it is read, so that all its uses see the same numbers. No cast is made twice. Key-value caches hold bf16.
+    A parameter is cast once, where it is read, so that all its uses get the same numbers. No cast is duplicated. Key-value caches are bf16.
 
-    With `keep "w" f32` the parameter is read as it is, and the product is one of f32 numbers. Whatever reads such a parameter computes in
-    f32. What is moved of it alone counts as the parameter.
+    With `keep "w" f32` the parameter is not cast, and all ops that read it, including products, compute in f32. Values that only move its
+    elements count as the parameter.
 
     ```mlir
     %w = train.get @w : tensor<64x32xf32>
@@ -40,18 +40,18 @@ def InsertCasts : Pass<"insert-casts", "::mlir::ModuleOp"> {
     %y = nn.tanh %h : tensor<8x32xf32>
     ```
 
-    With `buffers = bf16` columns of the data are cast where they are read, as parameters are. The entry `begin_step` then reads the
-    rounded numbers, too, in f32. Else it stays as it is, as `init` does.
+    With `buffers = bf16` data columns are cast where they are read, as parameters are. The entry `begin_step` then reads the rounded
+    numbers, too, as f32. `init`, and `begin_step` without `buffers`, are not changed.
 
-    The entry `eval` computes in the type of `eval_precision`, in which the casts are, or in f32, without any.
+    The entry `eval` is cast to the type of `eval_precision`; for f32 it has no casts.
   }];
   let dependentDialects = ["::trainc::nn::NNDialect"];
 }
 
 def WidenGradients : Pass<"widen-gradients", "::mlir::ModuleOp"> {
-  let summary = "keeps the gradients of parameters in f32, in which they are added up";
+  let summary = "keeps the f32 sums of parameter gradients unrounded";
   let description = [{
-    A parameter that the forward reads in bf16 gets a gradient of bf16, which is cast. The op that adds the gradient up has it in f32.
+    A parameter that the forward reads in bf16 gets a bf16 gradient, which is cast to f32. The op that sums the gradient has it in f32.
 
     ```mlir
     %g = nn.matmul %x transposed, %dy : tensor<8x64xbf16>, tensor<8x32xbf16>
@@ -64,16 +64,16 @@ def WidenGradients : Pass<"widen-gradients", "::mlir::ModuleOp"> {
     train.gradient @w, %g : tensor<64x32xf32>
     ```
 
-    The gradient of a parameter that is held in bf16 becomes f32 in the same way. Sums of several gradients, and moves of their elements, are
-    made of f32 as well. A value that others read too is cast instead.
+    The gradient of a parameter that is stored in bf16 becomes f32 in the same way, and so do sums of several gradients and moves of their
+    elements. A value with further readers is cast instead.
   }];
   let dependentDialects = ["::trainc::nn::NNDialect"];
 }
 
 def RoundSaved : Pass<"round-saved", "::mlir::ModuleOp"> {
-  let summary = "keeps what the backward reads of the forward in bf16";
+  let summary = "keeps activations for the backward in bf16";
   let description = [{
-    Some of the forward is computed in f32. What the backward reads of it has to be kept, and would take twice the memory.
+    Some forward values are f32. If the backward reads them, they have to be kept and would take twice the memory of bf16.
 
     ```mlir
     %y = nn.exp %x : tensor<8x32xf32>             // in the forward
@@ -87,23 +87,23 @@ def RoundSaved : Pass<"round-saved", "::mlir::ModuleOp"> {
     %dx = nn.mul %dy, %wide : tensor<8x32xf32>, tensor<8x32xf32>
     ```
 
-    The forward itself goes on with the exact numbers. Statistics stay f32: they are small, and much depends on them. These are results in
-    f32 of products and attention (the log-sum-exp; products with parameters that are kept in f32), results with fewer elements than the
-    operands of ops that compute in f32, and what is made of such alone.
+    The forward itself reads the exact numbers. Statistics stay f32, because they are small and accuracy depends on them. Statistics are f32
+    results of products and attention (the log-sum-exp; products with parameters kept in f32), results with fewer elements than the operands
+    of ops that compute in f32, and values derived from statistics alone.
   }];
   let dependentDialects = ["::trainc::nn::NNDialect"];
 }
 
 def ScaleOperands : Pass<"scale-operands", "::mlir::ModuleOp"> {
-  let summary = "lets the training step multiply matrices in fp8, with a scale for each matrix";
+  let summary = "computes matrix products of the training step in fp8, with a scale for each matrix";
   let description = [{
-    In a program with `precision bf16 (products = fp8)`, rounds factors of products to fp8. `f8E4M3FN` ends at 448 and `f8E5M2` at 57344, so each
-    factor is divided by a scale first, and the product's sums are multiplied by both scales.
+    In a program with `precision bf16 (products = fp8)`, rounds factors of products to fp8. The largest number of `f8E4M3FN` is 448, that of
+    `f8E5M2` 57344. Each factor is therefore divided by a scale, and the product's sums are multiplied by both scales.
 
     ```mlir
     %y = nn.matmul %x, %w : tensor<32x64xbf16>, tensor<64x32xbf16>
     ```
-    becomes, with the same for `%w`,
+    becomes (with the same ops for `%w`)
     ```mlir
     %scales = train.get @fp8_scales.values : tensor<32xf32>
     %inverses = nn.reciprocal %scales : tensor<32xf32>
@@ -120,25 +120,27 @@ def ScaleOperands : Pass<"scale-operands", "::mlir::ModuleOp"> {
     train.magnitudes %largest of @fp8_scales.values history @fp8_amaxes.values limit 448.0 : tensor<2xf32>
     ```
 
-    * Values and parameters are `f8E4M3FN`, gradients `f8E5M2`. A value that several products read is rounded once. A parameter is rounded
-      once more for the backward, so that what ranks have gathered of it need not stay.
-    * Chosen are products of activations with a parameter, and those that give their gradients. Sizes k and n are multiples of 16, as tensor
-      cores want them. The last products before the loss stay bf16, and so do products of a parameter that `keep` names, which is f32.
-      Attention is none of them. Which ops can take fp8, and in which layout, they say themselves (Fp8OpInterface).
-    * Scales are powers of two, so that they round nothing. They follow from the largest magnitudes of the last 16 steps. `train.magnitudes`
-      says those of this micro-batch, and the pass `optimizer` does the rest.
+    * Activations and parameters are `f8E4M3FN`, gradients `f8E5M2`. A value that several products read is rounded once. A parameter is
+      rounded again for the backward, so that the gathered parameter need not be kept.
+    * The pass applies to products of activations with a parameter, and to the products that give their gradients. Sizes k and n must be
+      multiples of 16, as tensor cores require. The last products before the loss, products of a parameter that `keep` names, and attention
+      are not rounded to fp8. Fp8OpInterface tells which ops can take fp8, and in which layout.
+    * Scales are powers of two, so that scaling is exact. They are derived from the maximum magnitudes of the last 16 steps.
+      `train.magnitudes` reports the magnitudes of this micro-batch, and the pass `optimizer` updates histories and scales.
 
-    Scales and histories are flat states of role `optimizer`. Checkpoints have a scale `fp8_scale.NAME` and 16 numbers `fp8_amax.NAME` of each
-    operand. NAME is the scope of the product that reads it first, and what it is there: `h.0.attn.c_attn.value`, `.parameter` or `.gradient`.
-    `@init` makes histories 0, and scales 1. Those of gradients begin with 1 over the targets of a step, as a power of two. Evaluation and generation compute in bf16.
+    Scales and histories are flat states of role `optimizer`. Checkpoints store a scale `fp8_scale.NAME` and 16 numbers `fp8_amax.NAME` for
+    each operand. NAME is the scope of the operand's first product, and the operand's role there: `h.0.attn.c_attn.value`, `.parameter` or
+    `.gradient`.
+    `@init` sets histories to 0 and scales to 1, except that the scales of gradients start from 1 / (targets per step), rounded down to a
+    power of two. Evaluation and generation compute in bf16.
   }];
   let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::dist::DistDialect", "::trainc::train::TrainDialect"];
 }
 
 def NarrowParameters : Pass<"narrow-parameters", "::mlir::ModuleOp"> {
-  let summary = "holds parameters in bf16 alone, if the program says so";
+  let summary = "stores parameters in bf16 alone, if the program asks for it";
   let description = [{
-    In a program with `precision bf16 (params = bf16)`, parameters are states of bf16. What reads them in bf16 reads them as they are.
+    In a program with `precision bf16 (params = bf16)`, parameters are bf16 states, and their casts to bf16 are removed.
 
     ```mlir
     %w = train.get @w : tensor<64x32xf32>
@@ -152,8 +154,8 @@ def NarrowParameters : Pass<"narrow-parameters", "::mlir::ModuleOp"> {
     %wide = nn.exp %all : tensor<64x32xf32>
     ```
 
-    `@init` draws f32 numbers, and rounds them to the nearest. The update computes in f32 and rounds at random (pass `optimizer`).
-    Gradients stay f32. Parameters that the program keeps in f32 (`keep "*.norm.*" f32`) are held in f32.
+    `@init` draws f32 numbers and rounds them to nearest even. The update computes in f32 and rounds stochastically (pass `optimizer`).
+    Gradients stay f32. Parameters that the program keeps in f32 (`keep "*.norm.*" f32`) are stored in f32.
   }];
   let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::train::TrainDialect"];
 }
@@ -161,8 +163,8 @@ def NarrowParameters : Pass<"narrow-parameters", "::mlir::ModuleOp"> {
 def NarrowGradients : Pass<"narrow-gradients", "::mlir::ModuleOp"> {
   let summary = "sums gradients over ranks in bf16 or f16";
   let description = [{
-    In a program with `precision bf16 (reduce = bf16)`, rounds each gradient once, before its sum over ranks. `precision fp32` may have a
-    `reduce` as well.
+    In a program with `precision bf16 (reduce = bf16)`, rounds each gradient once, before its sum over ranks. `reduce` is valid with
+    `precision fp32` as well.
 
     ```mlir
     %g = dist.pack %w, %b at [0, 2048] : tensor<64x32xf32>, tensor<32xf32> -> tensor<2304xf32>
@@ -177,17 +179,17 @@ def NarrowGradients : Pass<"narrow-gradients", "::mlir::ModuleOp"> {
     %sum = nn.convert %low_sum to f32 : tensor<2304xbf16>
     ```
 
-    A sum of what accumulated in f32 is rounded as a whole. On one rank the same numbers are rounded, and there is no sum. Other sums over ranks,
-    such as that of the loss, stay f32.
+    Gradients accumulated in f32 over micro-batches are rounded once. On one rank the same numbers are rounded, without a sum. Other sums
+    over ranks, such as that of the loss, stay f32.
   }];
   let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::dist::DistDialect", "::trainc::train::TrainDialect"];
 }
 
 def WorkingCopies : Pass<"working-copies", "::mlir::ModuleOp"> {
-  let summary = "keeps a copy of parameters in bf16, which the forward reads";
+  let summary = "keeps a bf16 copy of parameters for the forward";
   let description = [{
-    Parameters are f32, lest small updates be lost. The forward would cast them in each micro-batch, and ranks would send 4 bytes
-    an element. So each parameter gets a second state.
+    Parameters are f32, so that small updates are not lost. The forward would cast them in each micro-batch, and ranks would send 4 bytes
+    per element. Therefore each parameter gets a second state.
 
     ```mlir
     %w = train.get @w : tensor<64x32xf32>
@@ -204,16 +206,18 @@ def WorkingCopies : Pass<"working-copies", "::mlir::ModuleOp"> {
     train.set @working.w, %copy : tensor<64x32xbf16>
     ```
 
-    A new entry `refresh` makes the copies from what was drawn or read. No checkpoint holds them. With several ranks and `zero_stage` 1 or
-    more only the update reads trained parameters themselves. Each rank then keeps the part that it updates. What is gathered is the copy.
+    A new entry `refresh` computes the copies from parameters that were initialised or loaded. Checkpoints do not store copies. On several
+    ranks with `zero_stage` 1 or more, only the update reads trained parameters themselves: each rank keeps the shard that it updates, and
+    the copy is gathered.
   }];
   let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::dist::DistDialect", "::trainc::train::TrainDialect"];
 }
 
 def ScaleLoss : Pass<"scale-loss", "::mlir::ModuleOp"> {
-  let summary = "multiplies the loss that is minimised, lest gradients vanish in f16";
+  let summary = "multiplies the minimised loss by a scale, so that gradients do not underflow in f16";
   let description = [{
-    The smallest number of f16 is 6e-8, and many gradients are smaller. A program with `precision fp16` minimises a multiple of its loss.
+    The smallest positive f16 number is 6e-8, and many gradients are smaller. A program with `precision fp16` minimises a multiple of its
+    loss.
 
     ```mlir
     train.minimize %loss : tensor<f32>
@@ -225,8 +229,8 @@ def ScaleLoss : Pass<"scale-loss", "::mlir::ModuleOp"> {
     train.minimize %scaled : tensor<f32>
     ```
 
-    The loss that is reported stays as it is. `@init` sets the state to `loss_scale_init`; the pass `optimizer` divides gradients by it, and
-    makes it grow and shrink. With a fixed scale (`loss_scale 1024`) the factor is a constant.
+    The reported loss is not scaled. `@init` sets the state to `loss_scale_init`; the pass `optimizer` divides gradients by the scale and
+    adapts it. With a fixed scale (`loss_scale 1024`) the factor is a constant.
   }];
   let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::train::TrainDialect"];
 }

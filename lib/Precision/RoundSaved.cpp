@@ -1,4 +1,4 @@
-// Pass `round-saved`: what the backward reads of the forward is kept in the low type.
+// Pass `round-saved`: keeps activations for the backward in the low type.
 #include "lib/Analysis/ForwardOps.h"
 #include "lib/Precision/ElementTypes.h"
 #include "lib/Precision/Passes.h"
@@ -12,7 +12,7 @@ namespace trainc {
 #define GEN_PASS_DEF_ROUNDSAVED
 #include "lib/Precision/Passes.h.inc"
 
-/// Kernels make it again from the low numbers that it has.
+/// Whether kernels can recompute the value from its low-precision operand.
 static bool isWidened(Value value) {
   auto convert = value.getDefiningOp<nn::ConvertOp>();
   return convert && convert.isWidening();
@@ -20,7 +20,7 @@ static bool isWidened(Value value) {
 
 namespace {
 
-/// One entry with forward and backward.
+/// Rounds the saved values of one entry with forward and backward.
 class SavedValues {
 public:
   SavedValues(train::EntryOp entry, Type low) : entry(entry), forward(forwardOps(entry)), low(low) {}
@@ -30,7 +30,7 @@ public:
       if (!forward.contains(&op) || (isa<train::InputOp>(op) && !isColumn(op)))
         continue;
       for (Value result : op.getResults())
-        if (isColumn(op) || isSmall(result)) // columns are in memory as they are
+        if (isColumn(op) || isSmall(result)) // columns are in memory anyway
           small.insert(result);
         else if (Type element = floatElement(result); element && element.isF32() && !isWidened(result))
           round(result);
@@ -49,9 +49,9 @@ private:
 
 } // namespace
 
-/// What an op gives in f32 of others: of bf16 and f16, or, if it needs f32 itself, of more elements. Products
-/// and moves of elements may give fewer as well, and are no statistics. What keeps f32 without need has met a
-/// column, which may hold larger numbers than f16 does.
+/// Whether an f32 value is a statistic: an f32 result of a product or attention, or a result with fewer
+/// elements than the operands of an op that needs f32. Ops of class Keep that are f32 in an f16 program
+/// depend on a data column, whose numbers may exceed f16's range.
 static bool isStatistic(Value value, int64_t largestOperand, Type low) {
   auto precision = value.getDefiningOp<PrecisionOpInterface>();
   if (precision && precision.getPrecisionClass() == PrecisionClass::Keep)
@@ -61,7 +61,7 @@ static bool isStatistic(Value value, int64_t largestOperand, Type low) {
   return nn::tensorType(value).getNumElements() < largestOperand;
 }
 
-/// Statistics, states, numbers of the text, and what is made of such alone.
+/// Whether the value is a statistic, a state, a constant, or derived from such values alone.
 bool SavedValues::isSmall(Value value) const {
   Operation *op = value.getDefiningOp();
   int64_t largest = 0;
@@ -74,7 +74,7 @@ bool SavedValues::isSmall(Value value) const {
   return madeOfSmall || (element && element.isF32() && isStatistic(value, largest, low));
 }
 
-/// The forward goes on with the exact number; only who reads it later reads a rounded one.
+/// The forward reads the exact value; only the backward reads the rounded one.
 void SavedValues::round(Value value) {
   auto isBackward = [&](OpOperand &use) { return !forward.contains(use.getOwner()); };
   if (llvm::none_of(value.getUses(), isBackward))

@@ -1,4 +1,4 @@
-// Pass `scale-loss`: what is minimised is a multiple of the loss.
+// Pass `scale-loss`: minimises a multiple of the loss.
 #include "dialects/NN/Builders.h"
 #include "dialects/Train/LossScaling.h"
 #include "lib/Precision/Passes.h"

@@ -1,4 +1,4 @@
-// Pass `scale-operands`: the training step multiplies matrices in fp8, with scales that are states.
+// Pass `scale-operands`: computes matrix products of the training step in fp8, with scales that are states.
 #include "dialects/Dist/Dist.h"
 #include "dialects/Train/Precision.h"
 #include "lib/Precision/Fp8Choice.h"
@@ -18,8 +18,8 @@ namespace trainc {
 #define GEN_PASS_DEF_SCALEOPERANDS
 #include "lib/Precision/Passes.h.inc"
 
-/// Losses are means, so gradients are of the size of 1 over a step's targets: with a scale of 1 the first
-/// steps' would be too small for fp8.
+/// A mean loss has gradients of about 1 / targets. With a scale of 1 the gradients of the first steps would
+/// underflow in fp8.
 static double firstGradientScale(train::ProgramOp program) {
   const uint64_t targets = program.getMicroBatch().value_or(1) * program.getSeqLen().value_or(1) *
                            program.getAccumulate() * program.getRanks();
@@ -28,7 +28,7 @@ static double firstGradientScale(train::ProgramOp program) {
 
 namespace {
 
-/// Has the chosen ops of one entry take fp8.
+/// Rewrites the chosen ops of one entry to take fp8.
 class OperandScaler {
 public:
   OperandScaler(train::EntryOp entry, train::ProgramOp program)
@@ -48,13 +48,14 @@ private:
   ScaleSet values, gradients;
   llvm::DenseSet<Value> named;
   llvm::StringSet<> names;
-  /// What has been converted, and what of it once more for the backward.
+  /// converted values, and parameters converted again for the backward
   llvm::DenseMap<Value, ScaledValue> converted, again;
 };
 
 } // namespace
 
-/// By the scope of the op that reads it first, and what it is there: no strategy changes it.
+/// Names operands by the scope of their first reader and their role there, so that names do not depend on the
+/// strategy.
 void OperandScaler::name(const ScaledOp &scaled) {
   const StringRef scope = scopeName(scaled.op->getLoc());
   for (unsigned operand : Fp8OpInterface(scaled.op).getFp8Operands()) {
@@ -72,7 +73,8 @@ void OperandScaler::name(const ScaledOp &scaled) {
   }
 }
 
-/// The op on fp8 operands. The backward makes parameters again out of what is gathered for it.
+/// Builds the op on fp8 operands. The backward converts parameters again, so that gathered ones need not be
+/// kept.
 Value OperandScaler::build(const ScaledOp &scaled) {
   Fp8OpInterface op = scaled.op;
   OpBuilder builder(op);
@@ -94,8 +96,8 @@ void OperandScaler::run(ModuleOp module, train::EntryOp init) {
     if (!set->isEmpty())
       set->declare(module, init, entry);
   auto built = llvm::map_to_vector(choice.ops(), [&](const ScaledOp &scaled) { return build(scaled); });
-  for (auto [scaled, result] :
-       llvm::zip_equal(choice.ops(), built)) { // values are known by their addresses till now
+  for (auto [scaled, result] : llvm::zip_equal(
+           choice.ops(), built)) { // erasing starts here, because values are identified by their addresses
     scaled.op->getResult(0).replaceAllUsesWith(result);
     scaled.op->erase();
   }

@@ -14,7 +14,7 @@ void ScaleSet::add(Value value, std::string operandName) {
   operands.insert({value, {value, std::move(operandName), nn::tensorType(value).getNumElements() / columns}});
 }
 
-/// Among those with as many rows they stay in the order of the program.
+/// Operands with equally many rows keep the program order.
 void ScaleSet::sortByRows() {
   std::map<int64_t, SmallVector<Fp8Operand>> byRows;
   for (auto &[value, operand] : operands.takeVector())
@@ -61,7 +61,7 @@ ScaledValue ScaleSet::convert(OpBuilder &builder, Value value, bool again) {
     return dist::MemberOp::create(builder, loc, scalar, flat, offset);
   };
   nn::TensorBuilder build(builder, loc);
-  if (again) // of a parameter, whose numbers in fp8 need not be kept for the backward
+  if (again) // a parameter, whose fp8 numbers are not kept for the backward
     value = nn::BarrierOp::create(builder, loc, value);
   else
     found->second.rowMaxima =
@@ -72,7 +72,7 @@ ScaledValue ScaleSet::convert(OpBuilder &builder, Value value, bool again) {
   return {build.convert(build.mul(wide, inverse), type), member(scales)};
 }
 
-/// Of operands with as many rows: one number each.
+/// Returns the maximum magnitude of each operand; all operands have equally many rows.
 Value ScaleSet::largestOf(nn::TensorBuilder &build, ArrayRef<Fp8Operand> group) {
   const int64_t stride = int64_t(llvm::alignTo(group.front().rows, train::kScaleStride));
   const int64_t count = int64_t(group.size());

@@ -1,4 +1,4 @@
-// The scales of what is rounded to one type of fp8.
+// Scales of the tensors that are rounded to one fp8 type.
 #pragma once
 
 #include "dialects/NN/Builders.h"
@@ -15,13 +15,13 @@ struct Fp8Operand {
   mlir::Value value;
   std::string name;
   int64_t rows;
-  mlir::Value rowMaxima = {}; ///< the largest magnitude of each row
+  mlir::Value rowMaxima = {}; ///< maximum magnitude of each row
 };
 
-/// The operands of one type, whose scales lie in one state.
+/// Operands of one fp8 type, whose scales are in one state.
 class ScaleSet {
 public:
-  /// `initial`: the scales of the first step.
+  /// `initial` is the scale of the first step.
   ScaleSet(llvm::StringRef name, mlir::FloatType type, double initial)
       : name(name), type(type), initial(initial) {}
 
@@ -29,9 +29,10 @@ public:
   void add(mlir::Value value, std::string operandName);
   /// Declares the states and sets them in `init`; reads the scales at the beginning of `entry`.
   void declare(mlir::ModuleOp module, train::EntryOp init, train::EntryOp entry);
-  /// `value`, which was added, in fp8. With `again` it is made a second time, out of what `value` is then.
+  /// Converts `value`, which must have been added, to fp8. With `again` the conversion is a recomputation
+  /// from `value`.
   ScaledValue convert(mlir::OpBuilder &builder, mlir::Value value, bool again);
-  /// Says at the end of `entry` what the largest magnitudes were.
+  /// Reports the maximum magnitudes (train.magnitudes) at the end of `entry`.
   void report(train::EntryOp entry);
 
 private:
@@ -41,7 +42,7 @@ private:
   llvm::StringRef name;
   mlir::FloatType type;
   double initial;
-  llvm::MapVector<mlir::Value, Fp8Operand> operands; ///< in order of rows
+  llvm::MapVector<mlir::Value, Fp8Operand> operands; ///< in the order of their numbers of rows
   std::string scalesState, historiesState;
   mlir::Value scales, inverses;
 };

@@ -1,4 +1,4 @@
-// Pass `widen-gradients`: nothing rounds a parameter's gradient.
+// Pass `widen-gradients`: keeps gradients of parameters unrounded.
 #include "lib/Precision/ElementTypes.h"
 #include "lib/Precision/Passes.h"
 
@@ -16,8 +16,8 @@ bool keepsPrecision(Operation *op) {
   return precision && precision.getPrecisionClass() == PrecisionClass::Keep && op->getNumResults() == 1;
 }
 
-/// The numbers of `value`, of a low type, before they were rounded: in f32. Ops that nobody else reads give
-/// them themselves.
+/// Returns the f32 numbers that were rounded to `value`, of a low type. If nothing else reads `value`, the op
+/// that computes it gives them directly.
 Value widened(Value value) {
   if (Value exact = roundedFrom(value))
     return exact;
@@ -40,7 +40,8 @@ Value widened(Value value) {
 struct WidenGradients : impl::WidenGradientsBase<WidenGradients> {
   void runOnOperation() override {
     getOperation()->walk([](train::GradientOp gradient) {
-      if (nn::isLowPrecision(floatElement(gradient.getValue()))) { // of a parameter that is held in bf16
+      if (nn::isLowPrecision(
+              floatElement(gradient.getValue()))) { // gradient of a parameter that is stored in bf16
         gradient.getValueMutable().assign(widened(gradient.getValue()));
         return;
       }
@@ -48,7 +49,7 @@ struct WidenGradients : impl::WidenGradientsBase<WidenGradients> {
       if (!convert || !convert.isWidening() || !convert->hasOneUse())
         return;
       Value low = convert.getX();
-      convert.getResult().replaceAllUsesWith(low); // the one use of `low` is now the gradient
+      convert.getResult().replaceAllUsesWith(low); // `low` now has one use, the gradient
       convert.erase();
       gradient.getValueMutable().assign(widened(low));
     });

@@ -1,4 +1,4 @@
-// Pass `working-copies`: parameters in f32, and beside each what the forward reads of it.
+// Pass `working-copies`: stores parameters in f32, with a low-precision copy that the forward reads.
 #include "dialects/Dist/Dist.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Precision/ElementTypes.h"
@@ -15,7 +15,7 @@ namespace trainc {
 
 namespace {
 
-/// Makes the working copies of one module.
+/// Creates the working copies of one module.
 class CopyMaker {
 public:
   CopyMaker(ModuleOp module, train::ProgramOp program, Type low)
@@ -46,13 +46,13 @@ private:
   train::ProgramOp program;
   Type low;
   SymbolTable symbols;
-  /// Of each parameter's state the casts of what is read of it, in the order of the program.
+  /// for each parameter state, the casts of its reads, in program order
   llvm::MapVector<Operation *, SmallVector<nn::ConvertOp>> casts;
   llvm::DenseMap<Operation *, train::StateOp> copies;
   train::EntryOp refreshEntry;
 };
 
-/// The read of a state of which `value` is all, or the bytes of a member; null if it is something else.
+/// Returns the read of a state that gives `value`, whole or as a member; null if there is none.
 train::GetOp readOf(Value value) {
   if (auto member = value.getDefiningOp<dist::MemberOp>())
     value = member.getFlat();
@@ -72,8 +72,8 @@ void CopyMaker::findReads() {
   });
 }
 
-/// What ranks divide of a parameter they divide of the copy. From stage 1 on the update alone reads a trained
-/// parameter itself, so that each rank keeps the part that it updates.
+/// A copy is sharded like its parameter. From stage 1 on only the update reads a trained parameter itself, so
+/// that each rank keeps only the shard that it updates.
 void CopyMaker::declare(train::StateOp state) {
   OpBuilder builder(state);
   builder.setInsertionPointAfter(state);
@@ -89,7 +89,7 @@ void CopyMaker::declare(train::StateOp state) {
   refresh(state);
 }
 
-/// What the copy is when weights have been drawn or read.
+/// Adds the cast to the entry `refresh`, which runs after weights have been initialised or loaded.
 void CopyMaker::refresh(train::StateOp state) {
   OpBuilder builder = OpBuilder::atBlockEnd(&refreshEntry.getBody().front());
   Value value = train::GetOp::create(builder, state.getLoc(), state.getType(), state.getSymName());
@@ -97,7 +97,7 @@ void CopyMaker::refresh(train::StateOp state) {
   train::SetOp::create(builder, state.getLoc(), copies[state].getSymName(), rounded);
 }
 
-/// Reads the copy in place of the parameter.
+/// Replaces a cast of the parameter by a read of the copy.
 void CopyMaker::readCopy(nn::ConvertOp cast) {
   train::GetOp get = readOf(cast.getX());
   train::StateOp copy = copies[symbols.lookup(get.getState())];
@@ -111,7 +111,7 @@ void CopyMaker::readCopy(nn::ConvertOp cast) {
   cast.erase();
 }
 
-/// Behind each update of a parameter. What `init` draws, `refresh` copies.
+/// Updates the copy after each update of its parameter. After `init`, `refresh` creates the copies.
 void CopyMaker::writeCopies(train::EntryOp entry) {
   if (entry.getKind() == EntryKind::init)
     return;

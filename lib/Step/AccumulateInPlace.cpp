@@ -15,14 +15,14 @@ namespace trainc {
 using namespace mlir;
 using namespace trainc;
 
-/// True for values that lie in memory whatever is fused: those of other dialects (states), sums that
-/// accumulate, and block arguments. Others are better added where they are computed.
+/// Whether the value is in memory whatever is fused: states, accumulated sums and block arguments. Other
+/// values are better added in the kernel that computes them.
 static bool isStored(Value value) {
   Operation *op = value.getDefiningOp();
   return !op || !isa<nn::NNDialect>(op->getDialect()) || isa<AccumulatingOpInterface>(op);
 }
 
-/// True if `value` is known before `op` in its block.
+/// Whether `value` is defined before `op` in its block.
 static bool isBefore(Value value, Operation *op) {
   Operation *definition = value.getDefiningOp();
   if (!definition)
@@ -35,7 +35,7 @@ static bool isReadOnce(Value value) {
                         [](OpOperand &use) { return !isa<train::BorderOp>(use.getOwner()); }) == 1;
 }
 
-/// The result that nothing else uses of an op that can add it to something; null for other values.
+/// Returns the result of an op that can accumulate, if it has one use; null for other values.
 static OpResult accumulating(Value sum) {
   auto op = sum.getDefiningOp<AccumulatingOpInterface>();
   auto result = dyn_cast<OpResult>(sum);
@@ -47,7 +47,8 @@ static Value addendOf(OpResult sum) {
   return addend && nn::constantValue(addend) == 0.0 ? Value() : addend;
 }
 
-/// The start of the chain of accumulations that ends in `sum`, which can be added to `other`; else null.
+/// Returns the start of the chain of accumulations that ends in `sum`, if `other` can be its addend; null
+/// otherwise.
 static OpResult findStart(Value sum, Value other) {
   OpResult start = accumulating(sum);
   while (start && addendOf(start))
@@ -55,7 +56,7 @@ static OpResult findStart(Value sum, Value other) {
   return start && isBefore(other, start.getOwner()) ? start : OpResult();
 }
 
-/// Replaces `add`, of `sum` and `other`, by `sum`, if that can start from `other`.
+/// Replaces `add`, of `sum` and `other`, by `sum`, if `sum` can start from `other`.
 static bool accumulate(nn::AddOp add, Value sum, Value other) {
   OpResult start = isStored(other) ? findStart(sum, other) : OpResult();
   if (!start)
@@ -74,7 +75,7 @@ static void accumulateIn(Block &block) {
       accumulate(add, add.getLhs(), add.getRhs()) || accumulate(add, add.getRhs(), add.getLhs());
   }
   for (Operation &op : llvm::make_early_inc_range(block))
-    if (isa<nn::ConstantOp>(op) && op.use_empty()) // zeros that sums started from
+    if (isa<nn::ConstantOp>(op) && op.use_empty()) // initial zeros that have been replaced
       op.erase();
 }
 

@@ -1,4 +1,4 @@
-// Pass `chunk-loss`: what a loss needs for each row is computed some rows at a time.
+// Pass `chunk-loss`: computes a loss on one slice of rows after another.
 #include "dialects/NN/Builders.h"
 #include "dialects/Train/Train.h"
 #include "lib/Analysis/Preconditions.h"
@@ -20,20 +20,20 @@ using namespace trainc;
 
 namespace {
 
-/// Builds an nn.chunks that does a region's work on `count` slices of equal numbers of rows. Inputs that
-/// carry rows are split, the others are whole; results that carry rows are joined, sums over rows are carried
-/// from slice to slice, starting from zero.
+/// Builds an nn.chunks that runs a region on `count` equal slices of rows. Inputs that carry rows are split;
+/// others are passed whole. Results that carry rows are concatenated; sums over rows are carried from slice
+/// to slice, starting from zero.
 class ChunkBuilder {
 public:
   ChunkBuilder(const RowRegion &region, int64_t count) : region(region), count(count) {}
 
-  /// The loop, placed at the end of the region, whose ops are replaced by it and erased; null, and nothing
-  /// changed, if an op does not take the shape of slices.
+  /// Builds the loop at the end of the region, replaces the region's ops by it and erases them. Returns null
+  /// and changes nothing if an op does not accept the slices' shapes.
   nn::ChunksOp build();
 
 private:
   struct Result {
-    Value original; ///< what the loop's result replaces
+    Value original; ///< value that the loop's result replaces
     Value yielded;
     int64_t dim;
   };
@@ -61,14 +61,14 @@ private:
 
 static constexpr int64_t kWhole = nn::ChunksOp::kWhole, kCarried = nn::ChunksOp::kCarried;
 
-/// `type` with `rows` in place of its leading `rank` dimensions.
+/// Replaces the leading `rank` dimensions of `type` by `rows`.
 static RankedTensorType withRows(RankedTensorType type, size_t rank, ArrayRef<int64_t> rows) {
   SmallVector<int64_t> shape(rows);
   llvm::append_range(shape, type.getShape().drop_front(rank));
   return type.clone(shape);
 }
 
-/// Where rows are spread over several dimensions, a slice is one long run of them: [1, ..., 1, rows / count].
+/// If rows form several dimensions, a slice is one contiguous run of rows: [1, ..., 1, rows / count].
 static SmallVector<int64_t> rowShape(int64_t first, size_t rank, int64_t last) {
   SmallVector<int64_t> shape(rank, 1);
   shape.front() = first;
@@ -83,7 +83,7 @@ RankedTensorType ChunkBuilder::sliceType(Value value) const {
                   rowShape(1, region.rowRank(), region.rows() / count));
 }
 
-/// The type of all slices side by side along dimension 0.
+/// Returns the type of all slices concatenated along dimension 0.
 RankedTensorType ChunkBuilder::joinedType(Value value) const {
   return withRows(nn::tensorType(value), region.rowRank(),
                   rowShape(count, region.rowRank(), region.rows() / count));
@@ -109,7 +109,7 @@ void ChunkBuilder::addInput(Value value) {
   mapping.map(value, addArgument(operand, sliceType(value), split ? 0 : kWhole));
 }
 
-/// Copies an op for slices; false if the types that it infers are not those of slices.
+/// Copies an op for slices. Returns false if the inferred types are not those of slices.
 bool ChunkBuilder::copyOp(Operation *op) {
   for (Value operand : op->getOperands())
     if (!region.contains(operand.getDefiningOp()))
@@ -138,7 +138,7 @@ void ChunkBuilder::yieldResult(Value value) {
     results.push_back({value, mapping.lookup(value), 0});
 }
 
-/// A sum that starts from zero; accumulate-in-place may have it start from something else.
+/// Carries a sum that starts from zero; accumulate-in-place may choose another start.
 void ChunkBuilder::yieldSum(Value value) {
   Value zero = nn::ConstantOp::create(outside, value.getLoc(), value.getType(), outside.getF64FloatAttr(0),
                                       TypeAttr::get(value.getType()));
@@ -201,7 +201,7 @@ namespace trainc {
 #include "lib/Step/Passes.h.inc"
 } // namespace trainc
 
-/// The largest number of equal chunks of at least `least` rows.
+/// Returns the maximum number of equal chunks with at least `least` rows.
 static int64_t chunkCount(int64_t rows, int64_t least) {
   for (int64_t size = std::max<int64_t>(least, 1); size <= rows; ++size)
     if (rows % size == 0)
@@ -229,7 +229,7 @@ struct ChunkLoss : trainc::impl::ChunkLossPassBase<ChunkLoss> {
   }
 
 private:
-  /// Cuts one loss of the block, if there is one that is large enough.
+  /// Splits one loss of the block, if one is large enough.
   bool chunkOne(Block &block) {
     for (Operation &op : block) {
       if (!isa<LossTermOpInterface>(op))
@@ -261,7 +261,7 @@ private:
     return true;
   }
 
-  /// What a loop makes slice by slice is the border of no block any more.
+  /// Values that a loop produces slice by slice are no block boundaries any more.
   static void eraseBordersWithin(const RowRegion &region) {
     DenseSet<Operation *> borders;
     for (Operation *op : region.ops())
@@ -272,7 +272,7 @@ private:
       border->erase();
   }
 
-  /// The loop stands for the ops that it replaced in the order of side effects.
+  /// In the order of side effects the loop takes the place of the ops that it replaced.
   static void sortAround(Block &block, nn::ChunksOp chunks, const DenseSet<Operation *> &replaced,
                          SmallVectorImpl<std::pair<Operation *, Operation *>> &fixed) {
     DenseSet<Operation *> present;

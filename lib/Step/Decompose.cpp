@@ -1,4 +1,4 @@
-// Replaces composite ops by primitive ones.
+// Pass `decompose`: replaces composite ops by primitive ones.
 #include "lib/Step/Passes.h"
 
 #include "dialects/Interfaces/Interfaces.h"
@@ -37,7 +37,7 @@ private:
     return composites;
   }
 
-  /// Adds those of the new ops that are composite themselves to `work`.
+  /// Adds new ops that are composite themselves to `work`.
   static void decompose(Operation *op, SmallVectorImpl<Operation *> &work) {
     Operation *before = op->getPrevNode();
     Block *block = op->getBlock();

@@ -1,4 +1,4 @@
-// Passes that end the phase `step`: primitive ops on tensors of known sizes.
+// Passes at the end of the phase `step`, after which only primitive ops on static tensors are left.
 
 #ifndef TRAINC_STEP_PASSES
 #define TRAINC_STEP_PASSES
@@ -8,7 +8,7 @@ include "mlir/Pass/PassBase.td"
 def DecomposePass : Pass<"decompose"> {
   let summary = "replaces composite ops by primitive ones";
   let description = [{
-    Asks every op with DecomposableOpInterface for its primitives, and those again until none is left.
+    Replaces every op with DecomposableOpInterface by its primitive ops, repeatedly until none is left.
 
     Before:
     ```mlir
@@ -26,10 +26,10 @@ def DecomposePass : Pass<"decompose"> {
 }
 
 def ChunkLossPass : Pass<"chunk-loss"> {
-  let summary = "runs the loss over a large vocabulary, and the products around it, on slices of rows";
+  let summary = "computes the loss over a large vocabulary, and its matrix products, on slices of rows";
   let description = [{
-    A loss's scores and their cotangent are often the largest tensors of a step. This pass cuts them into slices of rows: no more than a
-    slice of the scores exists at any time, and nothing is computed twice.
+    The logits of a loss and their cotangent are often the largest tensors of a step. This pass splits them into slices of rows, so that
+    only one slice exists at any time. Nothing is recomputed.
 
     Before:
     ```mlir
@@ -46,22 +46,22 @@ def ChunkLossPass : Pass<"chunk-loss"> {
     }
     ```
 
-    It acts on scores of `min-bytes` or more. The ops that make and use them are the product that makes the scores, the loss, its
-    gradient, and the products that use that. They become one nn.chunks loop over slices of at least `min-rows` rows. Gradients of
-    weights are carried from slice to slice, from zeros on. What may be cut follows from IndexingOpInterface; if an op needs all rows at
-    once, nothing is changed. The pass comes before composite ops are decomposed.
+    The pass applies to logits of at least `min-bytes` bytes. The product that computes the logits, the loss, its gradient, and the products
+    that use the gradient become one nn.chunks loop over slices of at least `min-rows` rows. Gradients of weights are carried from slice to
+    slice, starting from zeros. IndexingOpInterface decides which dimensions can be split; if an op needs all rows at once, nothing is
+    changed. The pass runs before composite ops are decomposed.
   }];
   let options = [
-    Option<"minBytes", "min-bytes", "int64_t", "16777216", "Size of scores from which on they are cut">,
-    Option<"minRows", "min-rows", "int64_t", "256", "Rows of a slice">];
+    Option<"minBytes", "min-bytes", "int64_t", "16777216", "Minimum bytes of logits that are split">,
+    Option<"minRows", "min-rows", "int64_t", "256", "Minimum rows of a slice">];
   let dependentDialects = ["::trainc::nn::NNDialect"];
 }
 
 def AccumulateInPlace : Pass<"accumulate-in-place"> {
-  let summary = "adds products and the like to what is there already, in place of a pass of its own";
+  let summary = "fuses additions into the products (and other ops) that compute an addend";
   let description = [{
-    Removes an nn.add of a value that lies in memory and the result of an op with AccumulatingOpInterface. The op, or the first of a
-    chain of such, starts from the value instead.
+    Removes an nn.add of a value in memory and the result of an op with AccumulatingOpInterface. The op, or the first op of a chain of
+    accumulating ops, starts from the value instead.
 
     Before:
     ```mlir
@@ -75,23 +75,23 @@ def AccumulateInPlace : Pass<"accumulate-in-place"> {
     %p = nn.matmul %x transposed, %dy accumulate %g : tensor<768x768xf32> : tensor<1024x768xf32>, tensor<1024x768xf32>
     ```
 
-    Loops that carry a sum start from it too. Gradients are then added to a state where it lies. This is the one place that decides so:
-    passes before it write sums as nn.add.
+    Loops that carry a sum also start from the value. Gradients are thus accumulated into their state in place. Passes before this one write
+    sums as nn.add and leave the decision to it.
   }];
 }
 
 def EraseBorders : Pass<"erase-borders"> {
-  let summary = "erases the marks of blocks' borders";
+  let summary = "erases the markers of block boundaries";
   let description = [{
-    Erases every train.border, and what only borders read. Begins the phase `spmd`, in which blocks are units no more.
+    Erases every train.border, and values that only these ops read. The pass begins the phase `spmd`, in which blocks are no units any more.
   }];
 }
 
 def VerifyStepPass : Pass<"verify-step"> {
-  let summary = "checks that only primitive ops on tensors of known sizes are left";
+  let summary = "verifies that only primitive ops on static tensors are left";
   let description = [{
-    The post-condition of the phase `step`: models, layers, composite ops, train.minimize and train.gradient are gone, and the
-    sizes of every value are known.
+    The postcondition of the phase `step`: no models, layers, composite ops, train.minimize or train.gradient are left, and every value is a
+    static tensor.
   }];
 }
 

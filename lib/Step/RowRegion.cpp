@@ -36,7 +36,7 @@ bool RowRegion::grow() {
   return llvm::all_of(members, [&](Operation *op) { return label(op); });
 }
 
-/// Adds makers and users of the op's large values to `work`; false if one cannot be cut.
+/// Adds producers and users of the op's large values to `work`. Returns false if one of them cannot be split.
 bool RowRegion::addNeighbours(Operation *op, SmallVectorImpl<Operation *> &work) {
   for (Value operand : op->getOperands())
     if (isLarge(operand)) {
@@ -65,7 +65,7 @@ bool RowRegion::addConnected(Operation *op) {
   return true;
 }
 
-/// Adds the ops that depend on one op of the set and lead to another.
+/// Adds the ops on paths between ops of the set.
 bool RowRegion::closeWays() {
   DenseSet<Operation *> after, before;
   for (Operation &op : *block)
@@ -86,8 +86,8 @@ bool RowRegion::closeWays() {
   return llvm::all_of(between, [&](Operation *op) { return addConnected(op); });
 }
 
-/// The labels of the row dimensions that cutting changes. Those of size 1 stay as they are in slices, which
-/// are long in the last one.
+/// Returns the labels of the row dimensions that change. Dimensions of size 1 are the same in slices, except
+/// the last.
 SmallVector<int> RowRegion::cutLabels(ArrayRef<int> labels) const {
   SmallVector<int> cut;
   for (size_t dim = 0; dim < rowRank(); ++dim)
@@ -96,8 +96,8 @@ SmallVector<int> RowRegion::cutLabels(ArrayRef<int> labels) const {
   return cut;
 }
 
-/// Finds what of an op carries the rows; false if it needs other rows than its own, or the complete sum over
-/// rows.
+/// Determines which values of an op carry the rows. Returns false if the op needs rows outside its slice, or
+/// the complete sum over rows.
 bool RowRegion::label(Operation *op) {
   IndexingRule rule = cast<IndexingOpInterface>(op).getIndexingRule();
   SmallVector<std::pair<Value, ArrayRef<int>>> values;

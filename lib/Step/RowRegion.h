@@ -1,4 +1,4 @@
-// The ops around a loss that can run on slices of rows.
+// Ops around a loss that can run on slices of rows.
 #pragma once
 
 #include "dialects/Interfaces/Interfaces.h"
@@ -10,24 +10,25 @@
 namespace trainc {
 
 /// A convex set of ops of one block, grown from one large value whose leading dimensions (all but the last)
-/// are rows: every op that makes or uses a value as large, and all ops on ways between them. Where grow()
-/// succeeds, the ops can run on slices of rows one after the other: each value either carries the rows as its
-/// leading dimensions or has nothing of them, and what is summed over rows is used outside only.
+/// are rows. It contains every op that produces or uses an equally large value, and all ops on paths between
+/// them. If grow() succeeds, the ops can run on one slice of rows after another: the leading dimensions of
+/// each value are the rows, or the value does not depend on single rows. Sums over rows are used outside the
+/// region only.
 class RowRegion {
 public:
   explicit RowRegion(mlir::Value seed);
 
-  /// False if the ops cannot be cut.
+  /// Returns false if the ops cannot be split into slices.
   bool grow();
 
-  /// In program order.
+  /// Returns the ops in program order.
   llvm::ArrayRef<mlir::Operation *> ops() const { return members; }
-  /// Number of rows, and of the dimensions they are spread over.
+  /// Number of rows, and number of leading dimensions that form them.
   int64_t rows() const { return rowCount; }
   size_t rowRank() const { return seedType.getRank() - 1; }
-  /// True if the value's leading dimensions are the rows.
+  /// Whether the value's leading dimensions are the rows.
   bool carriesRows(mlir::Value value) const { return carrying.contains(value); }
-  /// True for results that are sums over the rows.
+  /// Whether the result is a sum over the rows.
   bool isPartialSum(mlir::Value value) const { return partial.contains(value); }
   bool contains(mlir::Operation *op) const { return set.contains(op); }
 

@@ -1,4 +1,4 @@
-// The post-condition of the phase `step`.
+// Postcondition of the phase `step`.
 #include "lib/Step/Passes.h"
 
 #include "dialects/Train/Train.h"
@@ -11,7 +11,7 @@ namespace trainc {
 using namespace mlir;
 using namespace trainc;
 
-/// Ops that an earlier pass of the phase replaces.
+/// Whether the op should have been replaced by an earlier pass of the phase.
 static bool isOfEarlierPass(Operation *op) {
   return isa<nn::ModelOp, nn::BlockOp, train::MinimizeOp, train::GradientOp, train::MagnitudesOp,
              LayerOpInterface, DecomposableOpInterface>(op);

@@ -1,4 +1,4 @@
-// Copies of ops for other shapes.
+// Adaptation of copied ops to other shapes.
 #pragma once
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -6,7 +6,8 @@
 
 namespace trainc {
 
-/// Changes the attributes of `op` that spell its result's type or shape, `before`, to `after`.
+/// Replaces the type or shape `before` by `after` in attributes of `op` that spell its result's type or
+/// shape.
 void retype(mlir::Operation *op, mlir::RankedTensorType before, mlir::RankedTensorType after);
 
 } // namespace trainc

@@ -10,8 +10,8 @@ using namespace mlir;
 
 namespace trainc {
 
-/// The first location in `loc`, itself included, of a type; null if there is none. As walk() goes, which
-/// takes many times as long: all ops of a plan are asked.
+/// Returns the first location of type `Found` in `loc`, including `loc`; null if there is none. Visits
+/// locations in the order of walk(), but much faster, because it is called for every op of a plan.
 template <typename Found> static Found findLocation(Location loc) {
   if (auto found = dyn_cast<Found>(loc))
     return found;
@@ -53,7 +53,7 @@ static std::string scopedKind(Operation *op, StringRef outerScope) {
   return scope.empty() || scope == outerScope ? kind.str() : (scope + ": " + kind).str();
 }
 
-/// "nn.add and nn.exp at line 2, nn.log at line 3"; each op once, constants left out.
+/// Returns e.g. "nn.add and nn.exp at line 2, nn.log at line 3". Each op appears once; constants are omitted.
 static std::string listMembers(Block &block, StringRef outerScope) {
   std::map<unsigned, std::set<std::string>> byLine;
   for (Operation &member : block.without_terminator())

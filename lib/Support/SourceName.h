@@ -1,4 +1,4 @@
-// Names of ops for messages: where in the user's model an op comes from.
+// Names of ops for messages, which refer to the user's model.
 #pragma once
 
 #include "mlir/IR/Operation.h"
@@ -7,19 +7,20 @@
 
 namespace trainc {
 
-/// The scope path and kind of an op, e.g. "h.3.attn.c_attn: nn.matmul", or the kind alone where no scope is
-/// known. A kernel's ops follow, with their lines: "fc1: nn.kernel (nn.add at line 4, nn.gelu at line 5)".
+/// Returns the scope path and kind of an op, e.g. "h.3.attn.c_attn: nn.matmul", or the kind alone if the
+/// scope is unknown. For a kernel the fused ops and their lines follow: "fc1: nn.kernel (nn.add at line 4,
+/// nn.gelu at line 5)".
 std::string sourceName(mlir::Operation *op);
 
-/// The first name of a location ("h.3.attn.c_attn"), or "".
+/// Returns the first name of a location ("h.3.attn.c_attn"), or "".
 llvm::StringRef scopeName(mlir::Location loc);
 
-/// The location of an op that the backward computes again, from the forward's.
+/// Marks a forward location as that of a recomputed op.
 mlir::Location recomputedLoc(mlir::Location loc);
-/// Whether the op of that location is computed a second time.
+/// Whether the location is that of a recomputed op.
 bool isRecomputed(mlir::Location loc);
 
-/// The first file position inside a location, or null.
+/// Returns the first file position inside a location, or null.
 mlir::FileLineColLoc fileLocation(mlir::Location loc);
 
 } // namespace trainc

@@ -5,13 +5,13 @@
 
 namespace trainc {
 
-/// The element type as stored: i1 takes a byte (i8), all others are their own.
+/// Returns the element type in memory: i8 for i1, otherwise `element`.
 mlir::Type storedElement(mlir::Type element);
 
-/// Bytes of an element in memory.
+/// Returns the bytes of an element in memory.
 int64_t elementBytes(mlir::Type element);
 
-/// Bytes of a tensor in memory; `type` is a ranked tensor's.
+/// Returns the bytes of a tensor in memory; `type` must be a ranked tensor type.
 int64_t tensorBytes(mlir::Type type);
 
 } // namespace trainc

@@ -31,7 +31,7 @@ double PlanTables::predictedSeconds(Operation &op) const {
   auto collective = dyn_cast<plan::CollectiveOp>(op);
   if (!collective)
     return instructionSeconds(op, around_, machine_);
-  // Plans of single entries, for checks, have no settings.
+  // Plans of single entries, which checks use, have no plan.training.
   return training_ ? collectiveSeconds(collective, training_, machine_) : 0;
 }
 

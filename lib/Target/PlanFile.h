@@ -1,4 +1,4 @@
-// From the plan dialect to the plan file's FlatBuffer.
+// Serialisation of the plan dialect to the plan file's FlatBuffer.
 #pragma once
 
 #include "dialects/Plan/Plan.h"
@@ -18,8 +18,8 @@ struct KernelObject {
   std::vector<uint8_t> image;
 };
 
-/// Serialises a module of phase `plan`. `name` is the plan's name, `target` what it runs on, `machine` what
-/// instructions are predicted for, `report` the compile report as JSON.
+/// Serialises a module of phase `plan`. `name` is the plan's name, `target` its kind of device, `machine` the
+/// machine for predictions, `report` the compile report as JSON.
 std::vector<uint8_t> serializePlan(mlir::ModuleOp module, llvm::StringRef name, llvm::StringRef target,
                                    const Machine &machine, std::vector<KernelObject> objects,
                                    llvm::StringRef report);

@@ -10,7 +10,8 @@
 
 namespace trainc {
 
-/// Indices of what tables refer to, and what instructions take on a machine, which must outlive it.
+/// Table indices of symbols and sources, and predicted durations on a machine, which must outlive this
+/// object.
 class PlanTables {
 public:
   PlanTables(mlir::ModuleOp module, const Machine &machine);
@@ -18,10 +19,10 @@ public:
   uint32_t arena(mlir::FlatSymbolRefAttr name) const { return arenas_.lookup(name.getValue()); }
   uint32_t buffer(mlir::FlatSymbolRefAttr name) const { return buffers_.lookup(name.getValue()); }
   uint32_t kernel(mlir::FlatSymbolRefAttr name) const { return kernels_.lookup(name.getValue()); }
-  /// Index of the source (file, line, op name) of an instruction; added if new.
+  /// Returns the index of an instruction's source (file, line, op name); adds it if it is new.
   uint32_t source(mlir::Operation *op, llvm::StringRef name);
   std::vector<std::unique_ptr<fb::SourceT>> takeSources() { return std::move(sources_); }
-  /// What the instruction takes on the machine.
+  /// Returns the predicted seconds of the instruction.
   double predictedSeconds(mlir::Operation &op) const;
 
 private:
@@ -32,12 +33,12 @@ private:
   std::vector<std::unique_ptr<fb::SourceT>> sources_;
 };
 
-/// The schema's element type; the type must be one that a plan can hold.
+/// Returns the schema's element type. Plans must support the type.
 fb::DType dtypeOf(mlir::Type element);
 
 fb::Operand writeOperand(plan::OperandAttr operand, PlanTables &tables);
 
-/// A library call's table, as the instruction's operation.
+/// Writes a library call's table as the instruction's operation.
 void writeLibraryCall(plan::LibraryCallOpInterface call, PlanTables &tables, fb::OperationUnion &operation);
 
 /// Writes an entry with its inputs and instructions.
