@@ -11,7 +11,7 @@ namespace {
 
 uint64_t hashOf(std::string_view text) { return xxh3(std::as_bytes(std::span(text))); }
 
-/// Ends with a zero, and is cut where it is long.
+/// Zero-terminated; long values are truncated.
 using Text = std::array<char, ControlChannel::kValueBytes>;
 
 Text shown(std::string_view value) {
@@ -25,7 +25,7 @@ Status refuse(ControlChannel &control, const NamedValue &value, size_t other) {
   Status status = invalidInput("{}: expected the same on all ranks, found {} on rank 0 and {} on rank {}; "
                                "start all ranks alike",
                                value.name, texts[0].data(), texts[other].data(), other);
-  // No rank leaves, which would end what others wait for, before all know.
+  // Barrier: a rank that left early would fail the others before all have the result.
   (void)control.gather(uint8_t{0});
   return status;
 }

@@ -1,4 +1,4 @@
-// Whether the ranks mean to do the same.
+// Checks that all ranks run with the same settings.
 #pragma once
 
 #include "runtime/exec/control_channel.h"
@@ -8,16 +8,16 @@
 
 namespace trainc {
 
-/// What all ranks must have alike, as text.
+/// A named value, as text, that must be equal on all ranks.
 struct NamedValue {
   std::string name, value;
 };
 
-/// How many can be compared at once.
+/// Maximum number of values per comparison.
 inline constexpr size_t kMostValues = ControlChannel::kValueBytes / sizeof(uint64_t);
 
-/// Compares the values of all ranks, which have the same names. Where one differs it fails (kInvalidInput) on
-/// all of them alike, and names it, and what it is on rank 0 and on the first rank that has another.
+/// Compares the values of all ranks; all ranks pass the same names. If a value differs, fails on all ranks
+/// with kInvalidInput, naming the value, its text on rank 0 and the first rank with another text.
 Status checkSame(ControlChannel &control, std::span<const NamedValue> values);
 
 } // namespace trainc

@@ -22,7 +22,7 @@ CommunicationSeconds CommunicationSpans::seconds() {
   collectives_.insert(collectives_.end(), waits_.begin(), waits_.end());
   before_.waited += waited;
   before_.underWay += underWay;
-  before_.exposed += std::max(0.0, waited + underWay - secondsCovered(collectives_)); // what both cover
+  before_.exposed += std::max(0.0, waited + underWay - secondsCovered(collectives_)); // overlap of both
   collectives_.clear();
   waits_.clear();
   return before_;

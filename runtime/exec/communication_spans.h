@@ -1,4 +1,4 @@
-// What communication costs where a device tells when collectives ran.
+// Communication times of a device that reports when collectives ran.
 #pragma once
 
 #include "runtime/base/communication_seconds.h"
@@ -8,21 +8,22 @@
 
 namespace trainc {
 
-/// Seconds of `spans` together, where they overlap once; sorts them.
+/// Length of the union of `spans` in seconds; sorts them.
 double secondsCovered(std::vector<TimeSpan> &spans);
 
-/// Adds up CommunicationSeconds of spans. A collective counts from when this rank began it, with the time in
-/// which it waits for others.
+/// Computes CommunicationSeconds from spans. A collective counts from the moment this rank began it,
+/// including the wait for others.
 class CommunicationSpans {
 public:
   void addCollective(TimeSpan span) { collectives_.push_back(span); }
   void addWait(TimeSpan span) { waits_.push_back(span); }
 
-  /// So far. For moments at which nothing is under way: later spans do not overlap earlier ones.
+  /// Times so far. Call it only when no collective is in flight, so that later spans do not overlap earlier
+  /// ones.
   CommunicationSeconds seconds();
 
 private:
-  std::vector<TimeSpan> collectives_, waits_; ///< since the last such moment
+  std::vector<TimeSpan> collectives_, waits_; ///< spans since the last call of seconds()
   CommunicationSeconds before_;
 };
 

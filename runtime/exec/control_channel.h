@@ -1,4 +1,4 @@
-// What the hosts of all ranks tell each other beside the plan's collectives.
+// Messages between the hosts of all ranks, beside the plan's collectives.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -14,26 +14,26 @@
 
 namespace trainc {
 
-/// One rank's connection to the others. All ranks call the same members in the same order; nothing is
-/// allocated by them.
+/// One rank's connection to the others. All ranks call the same members in the same order; none of them
+/// allocates.
 class ControlChannel {
 public:
-  /// Bytes that a rank can tell at once.
+  /// Maximum bytes of a value.
   static constexpr size_t kValueBytes = Communicator::kMostTold;
 
-  /// `communicator` may be null: this rank is alone. Else it must outlive the channel.
+  /// `communicator` may be null for a single rank; otherwise it must outlive the channel.
   explicit ControlChannel(Communicator *communicator) : communicator_(communicator), values_(ranks()) {}
 
   uint32_t rank() const { return communicator_ ? communicator_->rank() : 0; }
   uint32_t ranks() const { return communicator_ ? communicator_->ranks() : 1; }
-  /// Whether a gather() has failed; the group stays so.
+  /// Whether a gather() has failed; permanent.
   bool broken() const { return broken_; }
 
-  /// While what it returns lives, this rank waits for what is its own; see Communicator::OwnTime.
+  /// Opens a scope in which this rank waits for resources of its own; see Communicator::OwnTime.
   Communicator::OwnTime ownTime() const { return Communicator::OwnTime(communicator_); }
 
-  /// Every rank's value, in the ranks' order; valid until the next call. Fails as Communicator::exchange()
-  /// does.
+  /// All-gathers a value, in rank order; the result is valid until the next call. Fails like
+  /// Communicator::exchange().
   template <typename T> Result<std::span<const T>> gather(const T &value) {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= kValueBytes);
     const std::span<std::byte> values = std::as_writable_bytes(std::span(values_)).first(ranks() * sizeof(T));
@@ -41,8 +41,9 @@ public:
     return std::span(reinterpret_cast<const T *>(values.data()), ranks());
   }
 
-  /// Whether the ranks go on together. True: some rank wants to stop. Fails on all ranks when one has an
-  /// error: there with `own`, elsewhere naming the rank; stopping counts for more.
+  /// Agrees on whether the ranks continue. Returns true if any rank wants to stop. Fails on all ranks if one
+  /// passes an error: there with `own`, elsewhere with the number of that rank. A stop takes precedence over
+  /// errors.
   Result<bool> anyStops(bool wantsToStop, const Status &own = {});
 
 private:
@@ -52,7 +53,7 @@ private:
   Status exchange(std::span<const std::byte> own, std::span<std::byte> all);
 
   Communicator *communicator_;
-  std::vector<Value> values_; ///< room for those of all ranks
+  std::vector<Value> values_; ///< space for the values of all ranks
   bool broken_ = false;
 };
 

@@ -32,7 +32,7 @@ Status checkGroup(const fb::Plan &plan, const Communicator *communicator) {
 
 } // namespace
 
-/// The plan's device memory; all collectives of an entry may be in flight.
+/// Size of the plan's device memory; all collectives of an entry may be in flight.
 CommunicatorNeeds communicatorNeeds(const fb::Plan &plan) {
   CommunicatorNeeds needs{0, 1};
   for (const fb::Arena *arena : *plan.arenas())
@@ -48,7 +48,7 @@ CommunicatorNeeds communicatorNeeds(const fb::Plan &plan) {
 Result<std::unique_ptr<Executor>> Executor::create(const fb::Plan &plan, Device &device,
                                                    ExecutorOptions options) {
   TRAINC_RETURN_IF_ERROR(checkGroup(plan, options.communicator));
-  // Before the arenas, whose sizes differ where plans do.
+  // Compared before arenas are allocated, whose sizes differ if the plans do.
   ControlChannel control(options.communicator);
   const NamedValue plans{"plan", fmt::format("checksum {:016x}", options.planChecksum)};
   TRAINC_RETURN_IF_ERROR(checkSame(control, std::span(&plans, 1)));
@@ -57,7 +57,7 @@ Result<std::unique_ptr<Executor>> Executor::create(const fb::Plan &plan, Device 
     device.onProgress([communicator = options.communicator] { communicator->noteProgress(); });
   TRAINC_RETURN_IF_ERROR(device.loadKernels(plan));
   TRAINC_RETURN_IF_ERROR(executor->allocateArenas());
-  if (options.measure.any()) { // behind the arenas, which need what memory there is
+  if (options.measure.any()) { // after the arenas, which have priority on memory
     TRAINC_ASSIGN_OR_RETURN(executor->measurement_,
                             Measurement::create(plan, device, executor->rank(), options.measure));
   }
@@ -76,7 +76,7 @@ Status Executor::allocateArenas() {
         isScratch ? device_.allocateScratch(view(arena->name()), arena->bytes(), communicator_)
                   : device_.allocate(view(arena->name()), arena->space(), arena->bytes(), communicator_);
     if (!address.ok()) {
-      // Else the bytes are there, and something else failed.
+      // Otherwise memory sufficed, and something else failed.
       const bool isShort = arena->space() != fb::Space::Disk && allocatedBytes() == given;
       return {address.status().code(),
               address.status().message() + (isShort ? adviceOnMemory() : std::string())};
@@ -89,7 +89,7 @@ Status Executor::allocateArenas() {
   return {};
 }
 
-/// What takes the plan's bytes, and what would make them fewer.
+/// Names the largest consumers of memory in the plan, and the settings that reduce them.
 std::string Executor::adviceOnMemory() const {
   const std::array<uint64_t, 7> roles = bytesByRole();
   const auto of = [&](fb::Role role) { return roles[static_cast<size_t>(role)]; };
@@ -140,7 +140,7 @@ void Executor::bindInterface() {
     scalars_.push_back({view(scalar->name()), buffers_[scalar->buffer()], elementBytes(scalar->dtype())});
 }
 
-/// The elements that the tensor and the rank's part of the flat tensor have in common.
+/// Intersects the tensor with the rank's shard of the flat tensor.
 StateView Executor::bindState(const fb::State &state) const {
   const uint64_t element = elementBytes(state.dtype());
   const uint64_t held = plan_.buffers()->Get(state.buffer())->bytes() / element;
@@ -194,8 +194,8 @@ Status Executor::synchronise() { return ended(device_.synchronise()); }
 
 Status Executor::settle() { return ended(device_.settle()); }
 
-/// Peers hear of a failure at once: they may wait for a collective that will not come, and this rank for them
-/// before it ends.
+/// Reports a failure to peers at once: they may wait for a collective that will not come, while this rank
+/// waits for them before it ends.
 Status Executor::ended(Status status) {
   stagedScalars_.clear();
   if (status.ok())
@@ -222,8 +222,8 @@ Result<std::optional<NonFinite>> Executor::replay(std::string_view name) {
   return found;
 }
 
-/// Some instructions write a part of an operand and leave the rest to the next one. What a failed step left
-/// there must not be taken for what they wrote.
+/// Clears scratch memory before a replay. Some instructions write a part of an operand and leave the rest to
+/// later ones; leftovers of the failed step must not be attributed to them.
 Status Executor::clearScratch() {
   uint64_t largest = 0;
   for (const fb::Buffer *buffer : *plan_.buffers())

@@ -21,8 +21,8 @@
 
 namespace trainc {
 
-/// What a rank holds of a persistent tensor, whose name, dtype, shape and role are in `info`: its elements
-/// from `first` on. All of them, unless `info` is divided; then perhaps none.
+/// The elements of a persistent tensor that a rank holds, from `first` on. `info` has its name, dtype, shape
+/// and role. The rank holds all elements unless the tensor is sharded; then possibly none.
 struct StateView {
   const fb::State *info;
   uint64_t first;
@@ -35,67 +35,66 @@ struct InputView {
   DeviceSpan memory; ///< row-major, exactly the bytes of the shape
 };
 
-/// What a communicator must have for the executor of a rank.
+/// Requirements of a rank's executor on its communicator.
 struct CommunicatorNeeds {
-  uint64_t bytes;    ///< to allocate, on each rank
-  uint32_t inFlight; ///< collectives
+  uint64_t bytes;    ///< memory to allocate on each rank
+  uint32_t inFlight; ///< maximum number of collectives in flight
 };
 CommunicatorNeeds communicatorNeeds(const fb::Plan &plan);
 
 struct ExecutorOptions {
   MeasureOptions measure{};
-  /// This rank among the plan's ranks, with communicatorNeeds(); must outlive the executor. Null for plans
-  /// of one rank, and where nothing is run: the executor then stands for rank 0.
+  /// This rank's communicator, made with communicatorNeeds(); must outlive the executor. Null for plans of
+  /// one rank, and if nothing is run: the executor then represents rank 0.
   Communicator *communicator = nullptr;
-  uint64_t planChecksum = 0; ///< PlanFile::checksum(), which ranks compare
+  uint64_t planChecksum = 0; ///< PlanFile::checksum(), compared between ranks
 };
 
 /// A verified plan bound to a device: arenas allocated, kernels loaded, every instruction resolved to the
-/// rank's addresses. run() allocates nothing. Plan and device must outlive the executor.
+/// rank's addresses. run() does not allocate. Plan and device must outlive the executor.
 class Executor {
 public:
-  /// `plan` must come from PlanFile (verified). Fails when memory or CPU features are missing, when there are
-  /// not as many ranks as the plan is for, or when they run different plans (kInvalidInput). All ranks must
-  /// create their executors together.
+  /// `plan` must come from PlanFile, which verifies it. Fails if memory or CPU features are missing; with
+  /// kInvalidInput if the number of ranks differs from the plan's or ranks run different plans. Collective:
+  /// all ranks create their executors together.
   static Result<std::unique_ptr<Executor>> create(const fb::Plan &plan, Device &device,
                                                   ExecutorOptions options = {});
 
   const fb::Plan &plan() const { return plan_; }
   Device &device() { return device_; }
   const Device &device() const { return device_; }
-  /// The other ranks.
+  /// Connection to the other ranks.
   ControlChannel &control() { return control_; }
   uint32_t rank() const { return control_.rank(); }
-  /// Whether an instruction has failed: the states may be those of a step half done. Peers have been told,
-  /// and nothing that needs all ranks will succeed.
+  /// Whether an instruction has failed: the states may be those of an incomplete step. Peers have been told,
+  /// and every operation that needs all ranks will fail.
   bool broken() const { return broken_ || control_.broken(); }
 
   bool hasEntry(std::string_view entry) const { return findEntry(entry) != nullptr; }
-  /// Runs an entry that the plan has and waits for all of it. Fails as enqueue() and settle() do.
+  /// Runs an entry, which must exist, and waits for it. Fails like enqueue() and settle().
   Status run(std::string_view entry);
-  /// Lets the device run an entry that the plan has, behind what was enqueued before. Fails (kFailed) when
-  /// the plan needs more ranks than this one.
+  /// Enqueues an entry, which must exist, after earlier work. Fails with kFailed if the plan needs more ranks
+  /// than this one.
   Status enqueue(std::string_view entry);
-  /// Waits for all that was enqueued. Fails (kFailed), naming instruction and source op, when a collective
-  /// cannot be completed. Copies to disk may go on beside the next entry (Device::enqueue()).
+  /// Waits for all enqueued work. Fails with kFailed, naming the instruction and its source op, if a
+  /// collective cannot be completed. Disk copies may continue during the next entry (Device::enqueue()).
   Status synchronise();
-  /// Waits for those, too: before nothing more is run. Fails as synchronise() does.
+  /// Like synchronise(), but also waits for disk copies; call it before the run pauses or ends.
   Status settle();
-  /// Sets what enqueue() calls once, before the next instruction that changes a parameter or an optimizer
-  /// state: waiting for a checkpoint writer that reads them.
+  /// Sets a callback that enqueue() calls once, before the next instruction that writes a parameter or an
+  /// optimizer state. It waits for a checkpoint writer that still reads the states.
   void holdStateWrites(std::function<void()> callback) { beforeStateWrite_ = std::move(callback); }
-  /// Runs an entry instruction by instruction and tells the first of all ranks' that wrote a number that is
-  /// not finite; all ranks get the same answer. Fails as run() does.
+  /// Runs an entry instruction by instruction and returns the first one, over all ranks, that wrote a
+  /// non-finite number; all ranks get the same result. Fails like run().
   Result<std::optional<NonFinite>> replay(std::string_view entry);
 
-  /// Copies to the device, behind what was enqueued before. `bytes` must stay as they are until
-  /// synchronise().
+  /// Copies to the device, after earlier work. `bytes` must stay unchanged until synchronise().
   void write(DeviceSpan memory, std::span<const std::byte> bytes) { device_.write(memory.address, bytes); }
-  /// Waits for all that was enqueued, and copies to the host. Fails as synchronise() does.
+  /// Waits for all enqueued work and copies to the host. Fails like synchronise().
   Status read(std::span<std::byte> bytes, DeviceSpan memory);
 
-  /// Sets a scalar for the entries that are enqueued later; false when the plan has none of this name. T must
-  /// be of the scalar's size.
+  /// Sets a scalar for entries enqueued later; returns false if the plan has none of this name. T must have
+  /// the scalar's size.
   template <typename T> bool setScalar(std::string_view name, T value) {
     const std::optional<DeviceAddress> address = scalarAddress(name, sizeof(T));
     if (address) {
@@ -105,15 +104,15 @@ public:
     }
     return address.has_value();
   }
-  /// Reads a scalar; `none` when the plan has none of this name. T must be of the scalar's size. Fails as
-  /// synchronise() does.
+  /// Reads a scalar; returns `none` if the plan has none of this name. T must have the scalar's size. Fails
+  /// like synchronise().
   template <typename T> Result<T> scalar(std::string_view name, T none) {
     T value = none;
     TRAINC_RETURN_IF_ERROR(readScalar(name, value) ? synchronise() : Status());
     return value;
   }
-  /// Copies a scalar to `value`, which must stay until synchronise() and holds it then; false, and nothing is
-  /// copied, when the plan has none of this name. T must be of the scalar's size.
+  /// Copies a scalar to `value`, which must stay alive and is valid after synchronise(). Returns false,
+  /// without a copy, if the plan has none of this name. T must have the scalar's size.
   template <typename T> bool readScalar(std::string_view name, T &value) {
     const std::optional<DeviceAddress> address = scalarAddress(name, sizeof(T));
     if (address)
@@ -121,31 +120,29 @@ public:
     return address.has_value();
   }
 
-  /// All states, in the plan's order.
+  /// All states, in plan order.
   std::span<const StateView> states() const { return states_; }
-  /// The columns of an entry, in the plan's order; empty when there is no such entry.
+  /// Batch columns of an entry, in plan order; empty if there is no such entry.
   std::span<const InputView> inputs(std::string_view entry) const;
-  /// Any buffer of the plan, e.g. Generation.logits.
+  /// The memory of a buffer of the plan, e.g. Generation.logits.
   DeviceSpan buffer(uint32_t index) const;
 
-  /// By how many bytes the device's memory, or with peers the communicator's, has grown for the arenas;
-  /// equals the compile report's peak.
+  /// Bytes by which memory of the device (with peers: of the communicator) has grown for the arenas; equals
+  /// the peak of the compile report.
   uint64_t peakBytes() const { return peakBytes_; }
   /// peakBytes() by fb::Role; see memory_by_role.h.
   std::array<uint64_t, 7> bytesByRole() const;
-  /// Communicator::seconds(), or where it does not know, those of training steps that a profile measures; to
-  /// be called when nothing is under way. Nothing of one rank, or if neither knows.
+  /// Communicator::seconds() or, if unknown there, the times of the training steps that a profile measures.
+  /// Call it only when nothing is in flight. Nothing for a single rank, or if unknown.
   std::optional<CommunicationSeconds> communicationSeconds();
   /// Bytes that this rank has sent in collectives so far; see Communicator::bytesSent().
   uint64_t sentBytes() const { return communicator_ ? communicator_->bytesSent() : 0; }
-  /// While what it returns lives, training step `number` (from 1) runs, for those who
-  /// measure: since `begin`,
-  /// in seconds of steadySeconds().
+  /// Scope of training step `number` (from 1), which began at `begin` (in steadySeconds()), for measurements.
   class TrainingStep;
   TrainingStep trainingStep(uint64_t number, double begin);
-  /// What was measured so far; nothing unless options.measure.profile was set.
+  /// Measurements so far; nothing unless options.measure.profile is set.
   std::optional<Profile> profile() const { return measurement_ ? measurement_->profile() : std::nullopt; }
-  /// Completes the trace that options.measure asked for. Fails (kFailed) when it could not be written.
+  /// Completes the trace of options.measure. Fails with kFailed if it could not be written.
   Status finishTrace() { return measurement_ ? measurement_->finishTrace() : Status(); }
 
 private:
@@ -182,12 +179,12 @@ private:
   ControlChannel control_;
   bool broken_ = false;
   uint64_t peakBytes_ = 0;
-  std::vector<DeviceAddress> buffers_;       ///< by index
-  std::unique_ptr<Measurement> measurement_; ///< null: nothing is measured; before what is told to it
+  std::vector<DeviceAddress> buffers_;       ///< by buffer index
+  std::unique_ptr<Measurement> measurement_; ///< null if nothing is measured; declared before its users
   std::vector<BoundEntry> entries_;
   std::vector<StateView> states_;
   std::vector<Scalar> scalars_;
-  std::deque<ScalarBytes> stagedScalars_; ///< on their way to the device
+  std::deque<ScalarBytes> stagedScalars_; ///< values in flight to the device
   std::function<void()> beforeStateWrite_;
 };
 
@@ -204,7 +201,7 @@ public:
   ~TrainingStep() {
     const TimeSpan step{begin_, steadySeconds()};
     if (measurement_ && measurement_->isLastTraced())
-      (void)device_.settle(); // what fails, fails whoever asks the device next
+      (void)device_.settle(); // any later call of the device returns the error
     if (measurement_)
       measurement_->endTrainingStep(number_, step);
     device_.endTrainingStep();

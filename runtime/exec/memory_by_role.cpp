@@ -10,7 +10,7 @@ namespace {
 
 using Interval = std::pair<uint64_t, uint64_t>; // [begin, end) of an arena
 
-/// Bytes in the union of `intervals`.
+/// Size of the union of `intervals`.
 uint64_t coveredBytes(std::vector<Interval> intervals) {
   std::ranges::sort(intervals);
   uint64_t bytes = 0, end = 0;

@@ -1,4 +1,4 @@
-// What the bytes of a plan's arenas are for.
+// Arena bytes of a plan by role.
 #pragma once
 
 #include "runtime/schema/plan_generated.h"
@@ -8,8 +8,8 @@
 
 namespace trainc {
 
-/// Bytes of all arenas by fb::Role; they sum to the arenas' sizes. Bytes that several buffers share in turn
-/// count for the first of the roles in the order of fb::Role; bytes of no buffer count as workspace.
+/// Bytes of all arenas by fb::Role, whose sum is the size of the arenas. Bytes that several buffers use in
+/// turn count for the first of their roles in the order of fb::Role; bytes of no buffer count as workspace.
 std::array<uint64_t, 7> memoryByRole(const fb::Plan &plan);
 
 } // namespace trainc

@@ -31,7 +31,7 @@ void PredictedRuns::reserve(const Program &program) {
     entryOf_.emplace(step.instruction, &known_.back());
 }
 
-/// Of several runs in a step the last one.
+/// Of several runs of an entry in a step, takes the last one.
 Schedule PredictedRuns::scheduleOfRun(const fb::Entry &entry) const {
   for (const ScheduledRuns &each : step_ | std::views::reverse)
     if (each.entry == &entry)

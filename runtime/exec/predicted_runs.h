@@ -1,4 +1,4 @@
-// When a run of an entry would do what, by the plan's predictions.
+// Predicted schedules of entries.
 #pragma once
 
 #include "runtime/device/program.h"
@@ -11,22 +11,23 @@
 
 namespace trainc {
 
-/// Tells where runs of entries begin, by the steps that an observer is told of.
+/// Finds the begin of each run of an entry among the steps reported to an observer.
 class PredictedRuns {
 public:
   struct Run {
     const fb::Entry *entry;
-    Schedule schedule; ///< by the entry's instructions; of one that training steps run, as in a step behind
-                       ///< another one
+    Schedule schedule; ///< by the entry's instructions; for entries of a training step, as one of several
+                       ///< consecutive steps
   };
 
   explicit PredictedRuns(const fb::Plan &plan);
 
-  /// Whether the plan predicts something.
+  /// Whether the plan has no predictions.
   bool isEmpty() const { return entries_.empty(); }
-  /// The program must outlive it.
+  /// `program` must outlive this object.
   void reserve(const Program &program);
-  /// The run that begins with this step; null where it goes on. All steps of all runs must be told.
+  /// The run that begins with this step; null if the current run continues. All steps of all runs must be
+  /// passed.
   const Run *begins(const Step &step);
 
 private:
@@ -34,11 +35,11 @@ private:
 
   struct Entry {
     Run run;
-    uint64_t steps; ///< of a run, each iteration of loops
+    uint64_t steps; ///< per run, counting each loop iteration
     uint64_t told = 0;
   };
 
-  std::deque<const fb::Entry *> entries_; ///< with predictions
+  std::deque<const fb::Entry *> entries_; ///< entries with predictions
   std::vector<StreamSlowing> slowing_;
   std::vector<ScheduledRuns> step_;
   std::deque<Entry> known_;

@@ -9,7 +9,7 @@ namespace trainc {
 
 namespace {
 
-/// Seconds of `all` in which none of `busy` is, which it changes.
+/// Time within `all` that is covered by none of `busy`; reorders and clips `busy`.
 double idleIn(TimeSpan all, std::vector<TimeSpan> &busy) {
   for (TimeSpan &each : busy)
     each = {std::clamp(each.begin, all.begin, all.end), std::clamp(each.end, all.begin, all.end)};
@@ -58,7 +58,7 @@ void Profiler::endTrainingStep(TimeSpan step) {
   stepSeconds_ += step.seconds();
   idleSeconds_ += idleIn(step, busy_);
   busy_.clear();
-  (void)communication_.seconds(); // adds up the step's
+  (void)communication_.seconds(); // adds the times of this step
 }
 
 ProfileRow Profiler::describe(const Sample &sample) const {
@@ -96,7 +96,7 @@ std::vector<ProfileRow> Profiler::rows() const {
     if (isNew)
       return;
     ProfileRow &sum = known->second;
-    sum.source = std::min(sum.source, row.source); // the same whatever the order of samples
+    sum.source = std::min(sum.source, row.source); // independent of the order of samples
     sum.add(row);
   };
   for (const auto &[instruction, sample] : samples_) {

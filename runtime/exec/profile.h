@@ -1,4 +1,4 @@
-// Where the time of entries goes.
+// Time of each kind of instruction.
 #pragma once
 
 #include "runtime/device/device.h"
@@ -14,47 +14,47 @@
 
 namespace trainc {
 
-/// What all instructions of one name took: a kernel by its symbol, library calls, copies, zeroings,
-/// collectives by kind, waits for those ("wait for all-gather": where communication is exposed).
+/// Total of all instructions of one name: a kernel by its symbol, library calls, copies, zeroings,
+/// collectives by kind, and waits for collectives ("wait for all-gather"), which are exposed communication.
 struct ProfileRow {
   std::string_view entry;
   ProfileKind kind;
   std::string what;     ///< see StepFacts
-  std::string source;   ///< the first op it came from, and its line
-  uint64_t sources = 0; ///< how many instructions share the row
+  std::string source;   ///< first source op and its line
+  uint64_t sources = 0; ///< number of instructions in the row
   uint64_t calls = 0;
   double seconds = 0;
-  double flops = 0;                                  ///< of all calls; 0 where unknown
+  double flops = 0;                                  ///< of all calls; 0 if unknown
   double bytes = 0;                                  ///< of all calls
-  std::optional<double> leastSeconds = std::nullopt; ///< of all calls, by the device's rates
-  double predictedSeconds = 0;                       ///< of all calls, as the plan says; 0 where unknown
+  std::optional<double> leastSeconds = std::nullopt; ///< lower bound for all calls by the device's rates
+  double predictedSeconds = 0;                       ///< of all calls, as predicted in the plan; 0 if unknown
 
   double gigabytesPerSecond() const { return seconds > 0 ? bytes / seconds * 1e-9 : 0; }
   double gigaflopsPerSecond() const { return seconds > 0 ? flops / seconds * 1e-9 : 0; }
-  /// The share of what the device can do at most: 1 is its roofline. Caches may give more.
+  /// Fraction of the roofline: 1 is the device's peak. Caches may give more.
   std::optional<double> rooflineShare() const {
     return leastSeconds && seconds > 0 ? std::optional(*leastSeconds / seconds) : std::nullopt;
   }
-  /// Adds what another row has.
+  /// Adds the measurements of another row.
   void add(const ProfileRow &other);
 };
 
-/// All that was measured of a run.
+/// Measurements of a run.
 struct Profile {
   DeviceRates rates;
-  std::vector<ProfileRow> rows; ///< one per entry and `what` (equal layers share rows), the slowest first
-  uint64_t steps = 0;           ///< of the training
-  double stepSeconds = 0;       ///< of all of them, with what the host does between entries
-  double idleSeconds = 0;       ///< in which no stream worked, and none waited for a collective
+  std::vector<ProfileRow> rows; ///< one per entry and `what` (equal layers share rows), slowest first
+  uint64_t steps = 0;           ///< number of training steps
+  double stepSeconds = 0;       ///< total of all steps, including host time between entries
+  double idleSeconds = 0;       ///< time in which no stream worked or waited for a collective
 };
 
-/// Collects the seconds of every instruction of the plan.
+/// Measures the time of every instruction of the plan.
 class Profiler final : public StepObserver {
 public:
   Profiler(const fb::Plan &plan, DeviceRates rates) : plan_(plan), rates_(std::move(rates)) {}
 
-  /// Makes room for a program's steps, so that nothing is allocated when it runs for the second time. The
-  /// program must outlive the profiler's rows.
+  /// Allocates the rows of a program, so that its second run does not allocate. The program must outlive the
+  /// profiler's rows.
   void reserve(const Program &program);
   bool isListening() const override { return true; }
   void onStep(const Step &step, TimeSpan span) override;
@@ -63,8 +63,8 @@ public:
   void beginTrainingStep() { isInStep_ = true; }
   void endTrainingStep(TimeSpan step);
 
-  /// Of this rank's training steps so far, if the device tells when collectives ran, and nothing is under
-  /// way.
+  /// Communication times of this rank's training steps so far, if the device reports when collectives ran.
+  /// Call it only when nothing is in flight.
   CommunicationSeconds communication() { return communication_.seconds(); }
   Profile profile() const;
 
@@ -81,7 +81,7 @@ private:
   struct Sample {
     const Program *program;
     const Step *step;
-    Clock ran, waited; ///< the step; for it
+    Clock ran, waited; ///< the step itself, and waits for it
   };
   ProfileRow describe(const Sample &sample) const;
   ProfileRow describeWait(const Sample &sample) const;
@@ -91,7 +91,7 @@ private:
   DeviceRates rates_;
   std::unordered_map<const fb::Instruction *, Sample> samples_;
   bool isInStep_ = false;
-  std::vector<TimeSpan> busy_; ///< in the training step under way
+  std::vector<TimeSpan> busy_; ///< in the current training step
   CommunicationSpans communication_;
   uint64_t steps_ = 0;
   double stepSeconds_ = 0, idleSeconds_ = 0;

@@ -15,23 +15,23 @@ namespace trainc {
 
 namespace {
 
-/// Bytes that are copied from the device and looked at together; whole elements.
+/// Chunk size of copies from the device; whole elements.
 constexpr uint64_t kScannedAtOnce = uint64_t{1} << 20;
 
-/// A buffer range that a step has written, in one iteration.
+/// A buffer range that a step has written in one iteration.
 struct Written {
   const fb::Operand *operand;
   DeviceSpan memory;
 };
 
-/// What ranks tell each other of the first value that is not finite.
+/// A rank's finding, exchanged with the others.
 struct Finding {
   static constexpr uint64_t kNothing = ~uint64_t{0};
 
-  uint64_t order = kNothing; ///< steps run before it in the entry, the same on all ranks
+  uint64_t order = kNothing; ///< number of steps run before it in the entry; equal on all ranks
   uint64_t iteration = 0;
-  uint64_t index = 0; ///< of the element
-  uint32_t step = 0;  ///< in Program::steps
+  uint64_t index = 0; ///< index of the element
+  uint32_t step = 0;  ///< index in Program::steps
   uint32_t buffer = 0;
   float value = 0;
 };
@@ -83,8 +83,8 @@ private:
     return status;
   }
 
-  /// Kernels that move elements compute none, and may write some of their argument only. What the host's
-  /// cores write, a step that is not finite has left as it was.
+  /// Skips kernels that only move elements: they compute nothing and may write a part of their argument.
+  /// Skips host kernels, which leave their output unchanged in a non-finite step.
   template <typename Visitor> void forEachWritten(const Step &step, uint64_t iteration, Visitor visit) {
     if (const auto *launch = std::get_if<LaunchStep>(&step.operation)) {
       const fb::Launch &table = *step.instruction->operation_as_Launch();
@@ -110,7 +110,7 @@ private:
     }
   }
 
-  /// All but the workspace and padding, whose bytes mean nothing.
+  /// Skips the workspace and padding, whose content is undefined.
   template <typename Visitor>
   void forEachWritten(const LibraryStep &call, const std::vector<LibraryOperand> &operands,
                       uint64_t iteration, Visitor visit) {
@@ -125,7 +125,7 @@ private:
     }
   }
 
-  /// Takes note of the first value of a range that is not finite; whether there is one.
+  /// Records the first non-finite value of a range; returns whether there is one.
   Result<bool> scan(const Written &written) {
     switch (plan_.buffers()->Get(written.operand->buffer())->dtype()) {
     case fb::DType::F32:
@@ -169,7 +169,7 @@ private:
     return false;
   }
 
-  /// The bytes themselves, or a copy until the next call.
+  /// The bytes in place, or a copy that is valid until the next call.
   Result<std::span<const std::byte>> onHost(DeviceSpan memory) {
     if (const std::span<const std::byte> view = device_.hostView(memory); !view.empty())
       return view;

@@ -1,4 +1,4 @@
-// Finding the instruction that produced the first value that is not finite.
+// Search for the instruction that produced the first non-finite value.
 #pragma once
 
 #include "runtime/device/device.h"
@@ -11,23 +11,23 @@
 
 namespace trainc {
 
-/// The first write of a value that is not finite.
+/// The first write of a non-finite value.
 struct NonFinite {
-  const fb::Source *source; ///< the op that the instruction came from
+  const fb::Source *source; ///< source op of the instruction
   std::string instruction;  ///< e.g. "entry micro_step, instruction 17 (kernel gelu_5f3a), iteration 2"
   std::string buffer;       ///< name of the buffer written
-  uint64_t index;           ///< element within the range written
+  uint64_t index;           ///< element index within the written range
   float value;
-  std::optional<uint32_t> rank; ///< whose write it was, where there are several
+  std::optional<uint32_t> rank; ///< the rank that wrote it, if there are several
 
-  /// One line that names all of the above.
+  /// One line with all of the above.
   std::string message() const;
 };
 
-/// Runs the steps of an entry one by one and scans the f32 ranges that each has written for the first value
-/// that is not finite: of all ranks, of several at the same instruction on the lowest one. A rank alone stops
-/// there; among several it goes on to the end, as the others wait for its part in collectives. Fails as
-/// Device::synchronise() does.
+/// Runs the steps of an entry one by one and scans the f32 ranges that each has written for the first
+/// non-finite value. Returns the first one over all ranks; of several at the same instruction, that of the
+/// lowest rank. A single rank stops there; one of several continues to the end, because the others wait for
+/// it in collectives. Fails like Device::synchronise().
 Result<std::optional<NonFinite>> replayProgram(Executable &executable, Device &device,
                                                ControlChannel &control);
 

@@ -31,7 +31,7 @@ ProfileKind kindOf(const fb::Kernel &kernel) {
 
 bool isHalf(fb::DType type) { return type == fb::DType::BF16 || type == fb::DType::F16; }
 
-/// A copy's parameters are whole tensors, of which it touches a part: as much as the smaller one has.
+/// A copy's parameters are whole tensors, of which it touches a part: the size of the smallest.
 double launchBytes(const fb::Kernel &kernel) {
   double all = 0, least = std::numeric_limits<double>::infinity();
   for (const fb::Param *param : *kernel.params()) {
@@ -47,13 +47,13 @@ void describeKernel(const fb::Kernel &kernel, StepFacts &facts) {
   facts.flops = static_cast<double>(kernel.flops());
   facts.bytes = launchBytes(kernel);
   facts.isBoundByRates = !kernel.on_host();
-  // Products read their factors first; generated ones of f32 numbers round none to TF32.
+  // The factors are a product's first parameters. Generated products of f32 do not round to TF32.
   const auto &params = *kernel.params();
   if (params.size() > 0 && isHalf(params.Get(0)->dtype()))
     facts.flopsRate = &DeviceRates::halfFlops;
 }
 
-/// The workspace is the library's matter.
+/// Excludes the workspace, whose use is internal to the library.
 double libraryBytes(const fb::Instruction &call) {
   double bytes = 0;
   for (const LibraryOperand &each : libraryOperands(call))

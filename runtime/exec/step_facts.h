@@ -1,4 +1,4 @@
-// What an instruction does, for those who measure it.
+// Properties of an instruction for measurements.
 #pragma once
 
 #include "runtime/device/device.h"
@@ -8,7 +8,7 @@
 
 namespace trainc {
 
-/// What rows of a profile can be summed by.
+/// Categories by which rows of a profile are summed.
 enum class ProfileKind { Gemm, Attention, Kernel, Move, Communication };
 
 /// "products", "attention", "kernels", "moves", "communication".
@@ -18,16 +18,16 @@ struct StepFacts {
   ProfileKind kind = ProfileKind::Move;
   std::string what;   ///< "rows_5f3a", "gemm_1024x2304x768_nn_07c1", "matrix product", "copy", "zero",
                       ///< "copy from disk to device", "all-gather"
-  std::string source; ///< the op it came from, and its line
-  double flops = 0;   ///< 0 where unknown
-  double bytes = 0;   ///< read and written, each argument counted once a use, of memory of one kind: once
-                      ///< where copies lead from one to another; none for collectives
-  double DeviceRates::*flopsRate = &DeviceRates::f32Flops; ///< what bounds the flops
+  std::string source; ///< source op and its line
+  double flops = 0;   ///< 0 if unknown
+  double bytes = 0;   ///< bytes read and written: each argument once per use, within one memory space; copies
+                      ///< between spaces count once, collectives not at all
+  double DeviceRates::*flopsRate = &DeviceRates::f32Flops; ///< rate that bounds the FLOPs
   bool isBoundByRates =
       true; ///< not so collectives, copies from one kind of memory to another, kernels of the host
-  double predictedSeconds = 0; ///< as the plan says; 0 where unknown
+  double predictedSeconds = 0; ///< as predicted in the plan; 0 if unknown
 
-  /// The least seconds that a device of these rates takes; nothing where what matters is not known of it.
+  /// Lower bound of the time on a device of these rates; nothing if a needed rate is unknown.
   std::optional<double> leastSeconds(const DeviceRates &rates) const;
 };
 

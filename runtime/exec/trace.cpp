@@ -19,12 +19,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// The first event names the rank: see addRank().
+/// The first event is the name of the rank: see addRank().
 constexpr OutputKind kTraces{"--trace=", "a trace of trainrun's", R"([
 {"args":{"name":"rank )"};
 constexpr size_t kWrittenAtOnce = size_t{1} << 20;
-/// Streams have the tracks behind that of the training's steps: what was measured, what was predicted, and
-/// the threads. Viewers show tracks in the order of their numbers.
+/// Track numbers: training steps first, then for each stream the measured slices, the predicted ones and the
+/// threads. Viewers sort tracks by number.
 constexpr uint32_t kStepTrack = 0, kFirstStreamTrack = 1, kTracksOfStream = 10000;
 constexpr uint32_t kPredicted = 1, kFirstThread = 2;
 
@@ -62,7 +62,7 @@ std::string trackName(uint32_t track) {
                               : fmt::format("{}, thread {}", stream, number - kFirstThread);
 }
 
-/// The members of a slice that do not change, without the braces around them.
+/// The constant members of a slice as JSON text, without the braces.
 std::string members(const Json &slice) {
   const std::string text = slice.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
   return text.substr(1, text.size() - 2);
@@ -139,8 +139,8 @@ void TraceWriter::onStep(const Step &step, TimeSpan span) {
   addSlice(trackOf(step.stream), span, texts_.find(step.instruction)->second.ran);
 }
 
-/// A run that was predicted to last longer than it does pushes the next one on: slices of a track follow each
-/// other.
+/// A run whose prediction exceeds the actual time delays the predicted slices of the next one, because slices
+/// of a track must not overlap.
 void TraceWriter::addPredicted(const PredictedRuns::Run &run, double begin) {
   const auto &instructions = *run.entry->instructions();
   const auto streamOf = [&](uint32_t index) {
@@ -183,7 +183,7 @@ void TraceWriter::endTrainingStep(uint64_t number, TimeSpan span) {
   flush();
 }
 
-/// Microseconds, as the format has them.
+/// Times are in microseconds, as the format requires.
 void TraceWriter::addSlice(uint32_t track, TimeSpan span, std::string_view texts) {
   if (tracks_.insert(track).second)
     addTrack(track);
@@ -206,7 +206,7 @@ void TraceWriter::flush() {
   while (!left.empty() && status_.ok()) {
     const ssize_t written = ::write(file_.get(), left.data(), left.size());
     if (written < 0 && errno == EPIPE)
-      break; // the reader has gone, and nobody misses the rest
+      break; // the reader has closed the pipe
     if (written < 0 && errno != EINTR)
       status_ = failed("--trace={}: cannot write: {}", path_, std::strerror(errno));
     if (written > 0)

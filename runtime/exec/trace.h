@@ -1,4 +1,4 @@
-// When instructions ran, in a file for Perfetto (ui.perfetto.dev) and chrome://tracing.
+// Trace files for Perfetto (ui.perfetto.dev) and chrome://tracing.
 #pragma once
 
 #include "runtime/base/descriptor.h"
@@ -18,28 +18,28 @@
 namespace trainc {
 
 struct TraceOptions {
-  std::string file;   ///< of rank 0; see fileOfRank()
-  uint64_t steps = 0; ///< of the training, after which it listens no more
+  std::string file;   ///< file of rank 0; see fileOfRank()
+  uint64_t steps = 0; ///< number of training steps to record
 };
 
-/// Where a rank writes what each writes: "t.json" of rank 0, "t.rank-1.json" of the next one.
+/// Trace file of a rank: "t.json" on rank 0, "t.rank-1.json" on rank 1.
 std::string fileOfRank(const std::string &file, uint32_t rank);
 
-/// Writes an array of trace events: a process for the rank, a track for its training steps, and those of each
-/// stream that does something. The first of a stream has what was measured: slices with the source op, what
-/// it moves and computes, and what was predicted of it. Beside it lies what was predicted: each run of an
-/// entry as it would go on from where it began. Then comes a track for each of the device's threads.
+/// Writes an array of trace events: one process per rank, one track for its training steps, and tracks for
+/// each active stream. The first track of a stream has the measured slices with source op, bytes, FLOPs and
+/// prediction. The second has the predicted schedule of each run of an entry, from the moment the run began.
+/// Further tracks show the device's threads.
 class TraceWriter final : public StepObserver {
 public:
-  /// Fails (kInvalidInput) when the file cannot be opened, or holds something else than a trace.
+  /// Fails with kInvalidInput if the file cannot be opened, or holds something other than a trace.
   static Result<std::unique_ptr<TraceWriter>> create(const fb::Plan &plan, const TraceOptions &options,
                                                      uint32_t rank, std::string_view device);
 
-  /// The program must outlive it.
+  /// `program` must outlive this object.
   void reserve(const Program &program);
 
   bool isListening() const override { return stepsLeft_ > 0 && status_.ok(); }
-  /// Whether it listens until the next training step's end.
+  /// Whether recording ends with the current training step.
   bool isLastStep() const { return stepsLeft_ == 1; }
   void onStep(const Step &step, TimeSpan span) override;
   void onWait(const Step &waitedFor, TimeSpan span) override;
@@ -47,11 +47,11 @@ public:
   /// `number` counts from 1.
   void endTrainingStep(uint64_t number, TimeSpan span);
 
-  /// Completes the file. Fails (kFailed) when it could not be written, then or before.
+  /// Completes the file. Fails with kFailed if any write failed.
   Status finish();
 
 private:
-  /// What slices of a step say beside their times.
+  /// Constant parts of a step's slices, as JSON text.
   struct Texts {
     std::string ran, waited, onThread;
   };
@@ -72,10 +72,10 @@ private:
   uint64_t stepsLeft_;
   uint32_t rank_;
   PredictedRuns predictedRuns_;
-  std::array<double, kStreams> predictedEnds_{}; ///< of the runs before, by stream
+  std::array<double, kStreams> predictedEnds_{}; ///< end of the predicted runs so far, by stream
   std::unordered_map<const fb::Instruction *, Texts> texts_;
-  std::unordered_set<uint32_t> tracks_; ///< that have a name
-  std::string waiting_;                 ///< for being written
+  std::unordered_set<uint32_t> tracks_; ///< tracks that were named
+  std::string waiting_;                 ///< text to be written
   bool isEmpty_ = true;
   Status status_;
 };

@@ -24,7 +24,7 @@ SafetensorsLayout layOutSafetensors(std::span<const TensorEntry> tensors) {
   }
   layout.header.assign(sizeof(uint64_t), '\0');
   layout.header += json.dump();
-  // Blanks, which JSON does not mind.
+  // Padding with blanks is valid JSON.
   layout.header.resize((layout.header.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
   const uint64_t length = layout.header.size() - sizeof(uint64_t);
   std::memcpy(layout.header.data(), &length, sizeof(length));

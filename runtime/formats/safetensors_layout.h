@@ -1,4 +1,4 @@
-// Where tensors lie in a safetensors file; see safetensors_view.h for the format.
+// Computes the layout of a safetensors file; see safetensors_view.h for the format.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,18 @@
 
 namespace trainc {
 
-/// A file of tensors in the order given, the same whoever writes which part of it. The data begin at a
-/// multiple of 64 bytes. The metadata says "format": "pt", which Hugging Face asks for.
+/// Layout of a file with tensors in the order given, independent of which process writes which part. The data
+/// section is aligned to 64 bytes. The metadata has "format": "pt", which Hugging Face requires.
 struct SafetensorsLayout {
-  std::string header;            ///< all before the tensors
-  std::vector<uint64_t> offsets; ///< of each tensor in the file
-  uint64_t bytes = 0;            ///< of the file
+  std::string header;            ///< all bytes before the tensors
+  std::vector<uint64_t> offsets; ///< file offset of each tensor
+  uint64_t bytes = 0;            ///< file size
 };
 
-/// What the header says of a tensor.
+/// Header entry of a tensor.
 struct TensorEntry {
   std::string name;
-  std::string_view dtype; ///< as the format spells it
+  std::string_view dtype; ///< in the format's spelling
   std::vector<uint64_t> shape;
   uint64_t bytes;
 };

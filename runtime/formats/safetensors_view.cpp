@@ -8,13 +8,13 @@
 #include <cstring>
 #include <fmt/ranges.h>
 
-// --- The header, read and verified ---
+// --- Header: parsing and verification ---
 
 namespace trainc {
 
 namespace {
 
-/// What a header says, verified against the file: tensors in the order of their bytes.
+/// Verified content of a header: tensors sorted by file offset.
 struct SafetensorsHeader {
   std::vector<SafetensorsTensor> tensors;
   std::map<std::string, std::string> metadata;
@@ -45,14 +45,14 @@ constexpr std::array<DTypeInfo, 15> kDTypes = {{{SafetensorsDType::kF64, "F64", 
                                                 {SafetensorsDType::kF8E5M2, "F8_E5M2", 1}}};
 
 constexpr size_t kLengthBytes = 8;
-/// The format's own limit, which keeps a damaged length from becoming a huge parse.
+/// The format's own limit, which also keeps a damaged length from causing a huge parse.
 constexpr uint64_t kMaxHeaderBytes = 100'000'000;
 
 const DTypeInfo &infoOf(SafetensorsDType dtype) {
   return *std::ranges::find(kDTypes, dtype, &DTypeInfo::dtype);
 }
 
-/// Where the JSON and the tensors' bytes lie.
+/// The JSON text, and the offset of the tensors' bytes.
 struct Layout {
   std::string_view json;
   uint64_t dataOffset;
@@ -81,7 +81,7 @@ Result<Layout> locate(const std::string &file, std::span<const std::byte> bytes)
                 bytes.subspan(static_cast<size_t>(dataOffset))};
 }
 
-/// Parses the header's JSON object, in which no name may occur twice.
+/// Parses the header's JSON object; duplicate names are errors.
 Result<Json> parseHeader(const std::string &file, std::string_view text) {
   std::string repeated;
   Json json = tryParseJson(text, findRepeatedName(repeated));
@@ -138,7 +138,7 @@ Result<const DTypeInfo *> readDType(const std::string &where, const Json &entry)
   return info;
 }
 
-/// Bytes of `shape` elements, or nothing when they do not fit in 64 bits.
+/// Size of a tensor in bytes; nothing if it exceeds 64 bits.
 std::optional<uint64_t> byteSize(const std::vector<uint64_t> &shape, size_t elementBytes) {
   uint64_t size = elementBytes;
   for (const uint64_t extent : shape)

@@ -1,4 +1,4 @@
-// A safetensors file, mapped read-only: what it holds and where. Nothing is copied.
+// A safetensors file, mapped read-only without copies.
 //
 // The format: 8 bytes of little-endian header length N, N bytes of JSON (name -> dtype, shape, data_offsets
 // relative to the end of the header; "__metadata__" -> strings), then the tensors' bytes, without holes or
@@ -15,7 +15,7 @@
 
 namespace trainc {
 
-/// The element types of safetensors that have a whole number of bytes.
+/// Element types of safetensors with a whole number of bytes.
 enum class SafetensorsDType {
   kF64,
   kF32,
@@ -36,7 +36,7 @@ enum class SafetensorsDType {
 
 /// Bytes of one element.
 size_t elementBytes(SafetensorsDType dtype);
-/// The name that the file format uses: "F32", "I64", ...
+/// Name in the file format: "F32", "I64", ...
 std::string_view dtypeName(SafetensorsDType dtype);
 
 /// One tensor of a file. `bytes` is row-major and little-endian; it need not be aligned to the element.
@@ -44,14 +44,14 @@ struct SafetensorsTensor {
   std::string name;
   SafetensorsDType dtype;
   std::vector<uint64_t> shape;
-  uint64_t fileOffset; ///< of the first byte, from the start of the file
+  uint64_t fileOffset; ///< offset of the first byte from the start of the file
   std::span<const std::byte> bytes;
 
   /// Number of elements; 1 for a scalar.
   uint64_t elements() const { return bytes.size() / elementBytes(dtype); }
 };
 
-/// "F32 [2, 3]", for messages.
+/// Description for messages: "F32 [2, 3]".
 std::string describe(const SafetensorsTensor &tensor);
 
 /// A verified file: every tensor's bytes lie inside the file, match its dtype and shape, and overlap no
@@ -59,19 +59,19 @@ std::string describe(const SafetensorsTensor &tensor);
 /// (moving keeps them valid).
 class SafetensorsView {
 public:
-  /// Maps and verifies `path`. Errors (kInvalidInput) name the file, the byte offset, and what was expected
-  /// and found.
+  /// Maps and verifies `path`. Errors (kInvalidInput) name the file, the byte offset, and the expected and
+  /// found values.
   static Result<SafetensorsView> open(const std::filesystem::path &path);
-  /// The same for a file that is mapped already; `name` is used in messages.
+  /// Verifies a mapped file; `name` is used in messages.
   static Result<SafetensorsView> own(std::string name, MappedFile file);
-  /// The same on bytes that outlive the view.
+  /// Verifies `bytes`, which must outlive the view.
   static Result<SafetensorsView> parse(std::string name, std::span<const std::byte> bytes);
 
   const std::string &path() const { return path_; }
-  /// Fails (kFailed), naming the file, when bytes that were read are not the file's (MappedFile::isLost()).
-  /// Ask when all is read, before it is believed.
+  /// Fails with kFailed, naming the file, if a page that was read was lost (MappedFile::isLost()). Call it
+  /// after the last read, before the data are used.
   Status check() const { return file_.isLost() ? lostPages(path_) : Status(); }
-  /// All tensors in the order of their bytes in the file.
+  /// All tensors, sorted by file offset.
   const std::vector<SafetensorsTensor> &tensors() const { return tensors_; }
   /// The tensor of that name, or null.
   const SafetensorsTensor *find(std::string_view name) const;

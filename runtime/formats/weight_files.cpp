@@ -16,13 +16,13 @@ namespace fs = std::filesystem;
 
 constexpr const char *kFile = "model.safetensors", *kIndex = "model.safetensors.index.json";
 
-/// An index is somebody else's file: it must not lead out of its folder.
+/// Rejects paths: an index from an untrusted source must not refer to files outside its folder.
 bool isPlainName(std::string_view name) {
   return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos &&
          name.find('\0') == std::string_view::npos;
 }
 
-/// What the weights in a folder are called, the way Hugging Face looks for them; empty where there are none.
+/// Name of the weights in a folder, in Hugging Face's search order; empty if there are none.
 Result<fs::path> nameInFolder(const fs::path &folder) {
   for (const char *name : {kFile, kIndex}) {
     std::error_code error;

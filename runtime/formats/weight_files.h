@@ -1,39 +1,39 @@
-// The safetensors files that hold a model's weights: one, or several with Hugging Face's index beside them.
+// Safetensors files of a model's weights: one, or several with Hugging Face's index.
 #pragma once
 
 #include "runtime/formats/safetensors_view.h"
 
 namespace trainc {
 
-/// Name of the file that holds each tensor, by the tensor's name.
+/// Maps the name of a tensor to the name of its file.
 using WeightIndex = std::map<std::string, std::string, std::less<>>;
 
 /// Reads a `model.safetensors.index.json`: {"weight_map": {tensor: file}, ...}. Errors (kInvalidInput) name
-/// `path` and what is wrong. A file's name must be one beside the index, without a folder.
+/// `path` and the cause. File names must be plain names in the folder of the index.
 Result<WeightIndex> parseWeightIndex(const std::string &path, std::string_view text);
 
-/// Whether a folder has a model.safetensors or an index; an error (kInvalidInput) if nobody may look.
+/// Whether a folder has a model.safetensors or an index; fails with kInvalidInput if the folder cannot be
+/// read.
 Result<bool> holdsWeights(const std::filesystem::path &folder);
 
-/// Weights by name. Moving keeps tensors where they are.
+/// Weights by name. Moving the object keeps pointers to tensors valid.
 class WeightFiles {
 public:
-  /// `path`: a safetensors file, an index (*.json), or a folder with a model.safetensors or a
-  /// model.safetensors.index.json. Errors (kInvalidInput) name the file: one that is missing or damaged, a
-  /// tensor that is not in the file that the index says, or is in two files.
+  /// `path` is a safetensors file, an index (*.json), or a folder with a model.safetensors or a
+  /// model.safetensors.index.json. Errors (kInvalidInput) name the file that is missing or damaged, or the
+  /// tensor that is not in its indexed file or occurs in two files.
   static Result<WeightFiles> open(const std::filesystem::path &path);
-  /// The weights of one open file.
+  /// Wraps one open file.
   explicit WeightFiles(SafetensorsView file);
 
-  /// What was opened, for messages.
+  /// Path that was opened, for messages.
   const std::string &path() const { return path_; }
   std::span<const SafetensorsView> files() const { return files_; }
   /// The tensor of that name, or null.
   const SafetensorsTensor *find(std::string_view name) const;
   /// SafetensorsView::check() of all files.
   Status check() const;
-  /// Tells different weights apart at little cost: a hash of each tensor's name, dtype, shape and first 4
-  /// KiB.
+  /// A cheap hash that distinguishes different weights: each tensor's name, dtype, shape and first 4 KiB.
   uint64_t fingerprint() const;
 
 private:

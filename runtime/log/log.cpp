@@ -24,7 +24,7 @@ size_t terminalWidth(std::FILE *stream) {
   return ::ioctl(::fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-/// The text with `prefix` before each of its lines.
+/// Prefixes each line of a text.
 std::string withPrefix(std::string_view prefix, std::string text) {
   if (prefix.empty())
     return text;
@@ -51,7 +51,7 @@ void Log::line(LogLevel level, std::string_view kind, std::string_view text) {
   if (!enabled(level))
     return;
   const std::string lines = withPrefix(prefix_, fmt::format("{}{}", kind, printable(text, "\n\t")));
-  // Another rank's progress line may be there.
+  // The terminal may show the progress line of another rank.
   const bool clears = !progress_.empty() || (terminal_ && !prefix_.empty());
   put(stream_, fmt::format("{}{}\n{}", clears ? kClearLine : "", lines, progress_));
 }

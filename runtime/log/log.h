@@ -1,4 +1,4 @@
-// Messages and the progress line of a run, on one stream.
+// Messages and progress line of a run.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -14,12 +14,12 @@ enum class LogLevel { kError, kWarning, kInfo, kDebug };
 /// Reads "error", "warning", "info" or "debug".
 Result<LogLevel> parseLogLevel(std::string_view name);
 
-/// Writes whole lines to a stream, flushed at once. On a terminal a progress line stays below them and is
-/// redrawn in place. One thread uses a log.
+/// Writes whole lines to a stream, flushed at once. On a terminal the progress line stays below them and is
+/// redrawn in place. Not thread-safe.
 class Log {
 public:
-  /// `stream` outlives the log; whether it is a terminal is looked up. `prefix` begins every line; who has
-  /// one is beside others on the stream and redraws nothing there.
+  /// `stream` outlives the log; whether it is a terminal is detected. `prefix` begins every line; a log with
+  /// a prefix shares the stream with others and never redraws.
   Log(std::FILE *stream, LogLevel level, std::string prefix = "");
   Log(const Log &) = delete;
   Log &operator=(const Log &) = delete;
@@ -42,9 +42,9 @@ public:
     line(LogLevel::kDebug, "debug: ", fmt::format(format, std::forward<Args>(args)...));
   }
 
-  /// Redraws the progress line (terminals, level info and above); it is cut at the terminal's width.
+  /// Redraws the progress line (terminals, level info and above), truncated to the terminal's width.
   void progress(std::string_view text);
-  /// Leaves the progress line where it is and goes on below it.
+  /// Ends the progress line, so that later output begins below it.
   void endProgress();
 
 private:
@@ -54,7 +54,7 @@ private:
   LogLevel level_;
   std::string prefix_;
   bool terminal_;
-  std::string progress_; ///< on screen now; empty when none is
+  std::string progress_; ///< text on screen; empty if none
 };
 
 } // namespace trainc

@@ -17,7 +17,7 @@ namespace trainc {
 
 namespace {
 
-/// A line under construction on the stack: a step writes it without allocating.
+/// A line under construction on the stack, so that a step does not allocate.
 using Line = fmt::basic_memory_buffer<char, 1024>;
 
 void addKey(Line &line, std::string_view key) {
@@ -54,12 +54,12 @@ std::string_view finish(Line &line) {
   return {line.data(), line.size()};
 }
 
-/// How every line begins.
+/// Prefix of every line.
 constexpr std::string_view kBeginning = "{\"step\": ";
-/// No first line of metrics is as long.
+/// Upper bound of the length of a first line of metrics.
 constexpr uint64_t kLongestLine = 4096;
 
-/// Whether a line is one of those that write() writes, and no other program's that counts steps.
+/// Whether a line was written by write(), rather than by another program that counts steps.
 bool isMetrics(std::string_view line) {
   const nlohmann::json json = tryParseJson(line);
   if (!line.starts_with(kBeginning) || !json.is_object())
@@ -67,8 +67,8 @@ bool isMetrics(std::string_view line) {
   return json.contains("eval_loss") || (json.contains("grad_norm") && json.contains("step_seconds"));
 }
 
-/// Whether a file holds metrics, as its first line tells. An empty file may become one, and so may what a run
-/// wrote that was killed in its first line.
+/// Whether a file holds metrics, judged by its first line. Also true for an empty file, and for a prefix of
+/// the first line that a killed run left.
 bool holdsMetrics(std::string_view text) {
   const size_t end = text.find('\n');
   if (end != std::string_view::npos)
@@ -82,7 +82,8 @@ bool isOfLaterStep(std::string_view line, uint64_t lastStep) {
   return step != json.end() && step->is_number_unsigned() && step->get<uint64_t>() > lastStep;
 }
 
-/// Bytes at the start of `text` before the first line of a step after `lastStep`, or an incomplete last line.
+/// Length of the prefix of `text` up to the first line of a step after `lastStep`, or up to an incomplete
+/// last line.
 size_t keptBytes(std::string_view text, uint64_t lastStep) {
   size_t kept = 0;
   for (size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n', kept)) {
@@ -93,11 +94,10 @@ size_t keptBytes(std::string_view text, uint64_t lastStep) {
   return kept;
 }
 
-/// Cuts the regular file `path`, open as `fd`, to what new lines follow. It is this process's alone from then
-/// on.
+/// Locks the regular file `path`, open as `fd`, and truncates it to the lines that remain.
 Status prepare(int fd, const std::filesystem::path &path, std::optional<uint64_t> resumeStep) {
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0 &&
-      errno == EWOULDBLOCK) // other errors: the file system knows no locks
+      errno == EWOULDBLOCK) // other errors: the file system has no locks
     return invalidInput(
         "--metrics={}: another trainrun writes its metrics there; stop it or give another name",
         path.string());
@@ -107,7 +107,7 @@ Status prepare(int fd, const std::filesystem::path &path, std::optional<uint64_t
     TRAINC_RETURN_IF_ERROR(file.read(0, std::as_writable_bytes(std::span(text))));
     return text;
   };
-  // Of a file of something else, which may be large, no more is read.
+  // Only a prefix is read, because a file of another kind may be large.
   TRAINC_ASSIGN_OR_RETURN(std::string text, begin(kLongestLine));
   if (!holdsMetrics(text))
     return invalidInput("--metrics={}: the file holds something else than metrics, which would be lost; give "

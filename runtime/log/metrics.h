@@ -1,4 +1,4 @@
-// Metrics of a run as JSON lines: one object a step, one an evaluation.
+// Metrics as JSON lines: one object per step and per evaluation.
 #pragma once
 
 #include "runtime/base/communication_seconds.h"
@@ -11,23 +11,22 @@
 
 namespace trainc {
 
-/// One training step. Floats are written with as many digits as reading them back exactly needs; a value that
-/// is not finite is written as null.
+/// One training step. Floats are written with as many digits as an exact round trip needs; non-finite values
+/// are written as null.
 struct StepMetrics {
-  uint64_t step = 0; ///< steps done, this one included
+  uint64_t step = 0; ///< steps done, including this one
   float loss = 0;    ///< mean over the non-ignored targets of the step
   float lr = 0;
-  float gradNorm = 0;  ///< global, before clipping
-  uint64_t tokens = 0; ///< of this step; samples where the model has no sequence
+  float gradNorm = 0;  ///< global norm before clipping
+  uint64_t tokens = 0; ///< tokens of this step; samples if the model has no sequence
   double stepSeconds = 0;
   double tokensPerSecond = 0;
-  uint64_t peakBytes = 0;                   ///< allocated for arenas
-  std::optional<double> mfu = std::nullopt; ///< share of the peak FLOP/s, where that is known
-  /// Where there are several ranks: the bytes that this one sent in collectives, and the seconds of those if
-  /// they are known.
+  uint64_t peakBytes = 0;                   ///< bytes allocated for arenas
+  std::optional<double> mfu = std::nullopt; ///< fraction of the peak FLOP/s, if that is known
+  /// With several ranks: bytes this rank sent in collectives, and the communication times if known.
   std::optional<uint64_t> sentBytes = std::nullopt;
   std::optional<CommunicationSeconds> communication = std::nullopt;
-  /// Where the loss has a scale that changes: that of the step, and steps skipped so far, this one included.
+  /// With a dynamic loss scale: the scale of this step, and steps skipped so far, including this one.
   std::optional<double> lossScale = std::nullopt;
   std::optional<uint64_t> skippedSteps = std::nullopt;
   std::optional<double> startSeconds =
@@ -37,18 +36,18 @@ struct StepMetrics {
 struct EvalMetrics {
   uint64_t step = 0;
   double loss = 0; ///< mean over the non-ignored targets of the evaluation data
-  std::optional<double> perplexity = std::nullopt; ///< where the loss has one
+  std::optional<double> perplexity = std::nullopt; ///< if the loss has one
   uint64_t samples = 0;
   double seconds = 0;
   std::optional<uint64_t> sentBytes = std::nullopt; ///< by this rank, in collectives, where there are several
 };
 
-/// Appends JSON lines to a file, each with one write() as soon as it is known.
+/// Appends JSON lines to a file, each with one write() at once.
 class MetricsWriter {
 public:
-  /// Starts `path` anew or, with `resumeStep`, drops its lines from the first of a later step on (they will
-  /// be written again), and a last one that a killed run left incomplete. Errors (kInvalidInput) name path
-  /// and reason: a file that holds something else than metrics is left alone, and a pipe needs its reader.
+  /// Truncates `path` or, with `resumeStep`, removes the lines of later steps, which will be written again,
+  /// and an incomplete last line of a killed run. Errors (kInvalidInput) name path and reason: a file with
+  /// other content is left unchanged, and a pipe must have a reader.
   static Result<MetricsWriter> open(const std::filesystem::path &path, std::optional<uint64_t> resumeStep);
 
   /// Errors (kFailed) name path and reason.

@@ -1,4 +1,4 @@
-// Names of a plan's entries; what they are is documented beside Entry in plan.fbs.
+// Names of a plan's entries, which are documented beside Entry in plan.fbs.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ inline constexpr std::string_view kInitEntry = "init", kBeginStepEntry = "begin_
 inline constexpr std::array kEntryNames = {kInitEntry,          kBeginStepEntry, kMicroStepEntry,
                                            kLastMicroStepEntry, kUpdateEntry,    kEvalEntry,
                                            kPrefillEntry,       kDecodeEntry,    kRefreshEntry};
-/// Those that a training step runs, of which a plan has some.
+/// Entries that a training step may run; a plan has some of them.
 inline constexpr std::initializer_list<std::string_view> kStepEntries = {kBeginStepEntry, kMicroStepEntry,
                                                                          kLastMicroStepEntry, kUpdateEntry};
 

@@ -1,4 +1,4 @@
-// Text from files and command lines: what names may be made of, and what can be shown.
+// Validation and escaping of text from files and command lines.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,8 @@
 
 namespace trainc {
 
-/// The character at `position`, which moves behind it; nothing, one byte further, where there is no UTF-8.
+/// Decodes the character at `position` and advances past it; at invalid UTF-8 returns nothing and advances by
+/// one byte.
 inline std::optional<uint32_t> nextCharacter(std::string_view text, size_t &position) {
   const auto byte = [&](size_t at) { return static_cast<unsigned char>(text[at]); };
   const unsigned char lead = byte(position);
@@ -25,14 +26,14 @@ inline std::optional<uint32_t> nextCharacter(std::string_view text, size_t &posi
       return std::nullopt;
     character = character << 6 | (byte(begin + i) & 0x3fU);
   }
-  constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000}; // less would fit in fewer bytes
+  constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000}; // smaller values have shorter encodings
   if (character < kSmallest[length] || character > 0x10ffff || (character >= 0xd800 && character < 0xe000))
     return std::nullopt;
   position = begin + length;
   return character;
 }
 
-/// What a terminal may obey instead of showing it: C0, DEL and C1.
+/// Whether a terminal may interpret the character instead of showing it: C0, DEL and C1.
 inline bool isControl(uint32_t character) {
   return character < 0x20 || (character >= 0x7f && character < 0xa0);
 }
@@ -44,7 +45,8 @@ inline bool isUtf8(std::string_view text) {
   return true;
 }
 
-/// UTF-8 without control characters, and something at all: what plans, checkpoints and messages can quote.
+/// Whether a text is non-empty UTF-8 without control characters, so that plans, checkpoints and messages can
+/// quote it.
 inline bool isPlainText(std::string_view text) {
   for (size_t at = 0; at < text.size();)
     if (const std::optional<uint32_t> character = nextCharacter(text, at);
@@ -53,8 +55,7 @@ inline bool isPlainText(std::string_view text) {
   return !text.empty();
 }
 
-/// The text with "\x1b" for each control character other than those in `kept`, and for each byte of what is
-/// no UTF-8.
+/// Escapes control characters other than those in `kept`, and bytes that are not UTF-8, as "\x1b".
 inline std::string printable(std::string_view text, std::string_view kept = "") {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string shown;
