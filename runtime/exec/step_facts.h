@@ -23,8 +23,7 @@ struct StepFacts {
   double bytes = 0;   ///< bytes read and written: each argument once per use, within one memory space; copies
                       ///< between spaces count once, collectives not at all
   double DeviceRates::*flopsRate = &DeviceRates::f32Flops; ///< rate that bounds the FLOPs
-  bool isBoundByRates =
-      true; ///< not so collectives, copies from one kind of memory to another, kernels of the host
+  bool isBoundByRates = true;  ///< not for collectives, copies between memory spaces and host kernels
   double predictedSeconds = 0; ///< as predicted in the plan; 0 if unknown
 
   /// Lower bound of the time on a device of these rates; nothing if a needed rate is unknown.
