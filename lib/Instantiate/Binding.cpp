@@ -24,7 +24,7 @@ RankedTensorType Binding::bind(RankedTensorType column, int64_t batch, int64_t l
   return RankedTensorType::get(shape, column.getElementType());
 }
 
-/// The place of what a file lacks: MLIR knows of a module only which file it is.
+/// Returns line 1 of the module's file, as the location of missing declarations; MLIR gives a module no line.
 static Location beginningOf(ModuleOp module) {
   auto file = dyn_cast<FileLineColLoc>(module.getLoc());
   return file && file.getLine() == 0 ? FileLineColLoc::get(file.getFilename(), 1, 1) : module.getLoc();
@@ -52,7 +52,7 @@ static FailureOr<nn::ModelOp> findModel(ModuleOp module, train::ProgramOp progra
   return error;
 }
 
-/// A size that somebody must have given.
+/// Returns a mandatory size; reports an error if it was not given.
 static FailureOr<int64_t> require(train::ProgramOp program, const char *option, const char *inProgram,
                                   std::optional<uint64_t> value) {
   if (value)
@@ -61,7 +61,7 @@ static FailureOr<int64_t> require(train::ProgramOp program, const char *option, 
                              << "` in train.program";
 }
 
-/// The sequence length, 0 for models without one.
+/// Returns the sequence length; 0 for models without one.
 static FailureOr<int64_t> sequenceLength(Binding &binding) {
   auto hasLength = [](RankedTensorType type) { return type.getNumDynamicDims() > 1; };
   if (llvm::any_of(binding.model.getArgumentTypes().getAsValueRange<TypeAttr>(),
@@ -76,7 +76,7 @@ static FailureOr<int64_t> sequenceLength(Binding &binding) {
   return error;
 }
 
-/// A program shares a namespace with the states and entries that it becomes.
+/// The program shares a namespace with its states and entries.
 static LogicalResult checkName(train::ProgramOp program) {
   if (train::isReservedName(program.getSymName()))
     return program.emitError() << "a program cannot be named @" << program.getSymName()
@@ -84,7 +84,7 @@ static LogicalResult checkName(train::ProgramOp program) {
   return success();
 }
 
-/// Decides what nobody gave, or what has one value here.
+/// Sets defaults of settings that depend on other settings.
 static void completeProgram(Binding &binding) {
   train::ProgramOp program = binding.program;
   Builder builder(program.getContext());
@@ -93,15 +93,15 @@ static void completeProgram(Binding &binding) {
   if (!program.getEvalPrecision())
     train::setDerived(program, "eval_precision",
                       builder.getStringAttr(program.getPrecision().value_or("fp32")), "precision");
-  if (binding.ranks == 1 && program.getZeroStage() > 0) // the same program
+  if (binding.ranks == 1 && program.getZeroStage() > 0) // all stages are the same program on one rank
     train::setDerived(program, "zero_stage", builder.getI64IntegerAttr(0), "one rank has all parts");
   train::ShardingAttr sharding = program.getShardingAttr();
   if (binding.ranks > 1 && program.getZeroStage() == 0 && sharding && sharding.getWords().get("hybrid_shard"))
     train::setDerived(program, "hybrid_shard", builder.getI64IntegerAttr(binding.ranks), "all ranks");
 }
 
-/// A rank's micro-batches are a subtree of the tree over all of a step's. Sums that ranks round would have
-/// other bits with other subtrees.
+/// The micro-batches of a rank are a subtree of the tree over all micro-batches of a step. If ranks rounded
+/// their partial sums, other subtrees would give other bits.
 static LogicalResult checkReproducible(Binding &binding) {
   if (!train::shardingOf(binding.program).reproducibleOverRanks)
     return success();
@@ -152,7 +152,7 @@ FailureOr<Binding> trainc::bindProgram(ModuleOp module) {
 
 // --- Parameter groups ---
 
-/// True if a parameter's name matches the group's pattern.
+/// Whether a parameter's name matches the group's pattern.
 static bool isUsed(train::GroupAttr group, ModuleOp module) {
   return llvm::any_of(module.getOps<train::StateOp>(), [&](train::StateOp state) {
     return state.getRole() == train::StateRole::parameter &&

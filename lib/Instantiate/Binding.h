@@ -1,4 +1,4 @@
-// The sizes that the model leaves open.
+// Sizes that the model's text leaves open.
 #pragma once
 
 #include "dialects/Train/Train.h"
@@ -18,13 +18,13 @@ struct Binding {
   int64_t accumulate = 1; ///< micro-batches per step and rank
   int64_t evalBatch = 0;  ///< samples per evaluation batch
 
-  /// A column's type with its first open dimension `batch`, its second `length`.
+  /// Returns a column's type with `batch` as its first and `length` as its second open dimension.
   static mlir::RankedTensorType bind(mlir::RankedTensorType column, int64_t batch, int64_t length);
 };
 
-/// Finds the one program and its model, and decides the sizes that the program leaves open, which it writes
-/// into it. Errors: no or several programs, no such model, sizes that are missing, not positive, or without
-/// use.
+/// Finds the program and its model, and writes the sizes in force into the program. Fails with an error if
+/// there is not exactly one program, if its model does not exist, or if a size is missing, not positive, or
+/// not used by the model.
 mlir::FailureOr<Binding> bindProgram(mlir::ModuleOp module);
 
 } // namespace trainc

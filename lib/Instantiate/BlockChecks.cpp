@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace trainc;
 
-/// Fails, with an error that begins with `what`, if one of `names` is no block.
+/// Reports an error that begins with `what` if one of `names` is no block.
 static LogicalResult checkBlocks(const Binding &binding, ArrayRef<StringRef> names, StringRef what,
                                  StringRef expected) {
   train::ProgramOp program = binding.program;

@@ -1,15 +1,15 @@
-// Checks of settings that name blocks: they are the model's. Errors are at the program.
+// Checks of settings that name blocks of the model. Errors are reported at the program.
 #pragma once
 
 #include "lib/Instantiate/Binding.h"
 
 namespace trainc {
 
-/// Blocks that units are named after exist, on however many ranks the program runs.
+/// Verifies that blocks named by `wrap` exist, on any number of ranks.
 llvm::LogicalResult checkWrap(const Binding &binding);
 
-/// Blocks that are to be computed again exist, and a budget has a limit to fit into. Warns if nothing can be
-/// computed again.
+/// Verifies that blocks to be recomputed exist, and that a checkpointing budget has a memory limit. Warns if
+/// nothing can be recomputed.
 llvm::LogicalResult checkCheckpoints(const Binding &binding);
 
 } // namespace trainc

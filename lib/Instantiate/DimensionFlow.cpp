@@ -11,7 +11,7 @@ SmallVector<Operation *> trainc::opsLeadingTo(ValueRange values) {
   llvm::SetVector<Operation *> ops;
   for (Value value : values)
     ops.insert(value.getDefiningOp());
-  for (size_t i = 0; i < ops.size(); ++i) // grows meanwhile
+  for (size_t i = 0; i < ops.size(); ++i) // the loop appends to `ops`
     for (Value operand : ops[i]->getOperands())
       ops.insert(operand.getDefiningOp());
   SmallVector<Operation *> ordered = ops.takeVector();
@@ -24,14 +24,13 @@ std::optional<size_t> DimensionFlow::dimOf(Value value) const {
   return found == dims.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// Parts along two dimensions would be pairs of parts. A dimension that they do not divide evenly holds
-/// several in one place.
+/// Fails if a value has parts along two dimensions, or if the number of parts does not divide the dimension.
 LogicalResult DimensionFlow::setDim(Value result, size_t dim) {
   auto [where, isNew] = dims.try_emplace(result, dim);
   return success((isNew || where->second == dim) && nn::shapeOf(result)[dim] % parts == 0);
 }
 
-/// Every result must have the dimension of this label.
+/// Every result must have a dimension with this label.
 LogicalResult DimensionFlow::followLabel(Operation *op, const IndexingRule &rule, int label) {
   if (label == -1)
     return failure();

@@ -1,4 +1,4 @@
-// How the samples of a batch, or the positions of a sequence, go through an entry's ops.
+// Flow of a batch's samples, or of a sequence's positions, through an entry's ops.
 #pragma once
 
 #include "dialects/Train/Train.h"
@@ -7,26 +7,26 @@
 
 namespace trainc {
 
-/// The ops of an entry that values depend on, in program order.
+/// Returns the ops of an entry that `values` depend on, in program order.
 llvm::SmallVector<mlir::Operation *> opsLeadingTo(mlir::ValueRange values);
 
-/// Follows one dimension of inputs, along which `parts` samples or positions lie, from op to op.
+/// Follows one dimension of the inputs, which has `parts` samples or positions, from op to op.
 class DimensionFlow {
 public:
   explicit DimensionFlow(int64_t parts) : parts(parts) {}
 
-  /// The parts lie along dimension `dim` of `input`.
+  /// Declares that the parts are along dimension `dim` of `input`.
   void start(mlir::Value input, size_t dim) { dims[input] = dim; }
-  /// The dimension of a value along which the parts lie; none where it is the same for all.
+  /// Returns the dimension of a value that has the parts; none if the value is the same for all parts.
   std::optional<size_t> dimOf(mlir::Value value) const;
 
-  /// Follows an op that computes every part of its results from the same part of its operands; fails if it
-  /// does not, or if its interfaces do not say so.
+  /// Follows an op that computes every part of its results from the same part of its operands. Fails if the
+  /// op combines parts, or has no interface that excludes it.
   llvm::LogicalResult followApart(mlir::Operation *op);
 
-  /// Whether an op goes from part to part.
+  /// Whether the op runs along the parts.
   bool goesAlong(IncrementalOpInterface op) const;
-  /// Follows such an op; fails unless all its operands have one part for each of its steps.
+  /// Follows an op that runs along the parts. Fails unless each operand has one part per step of the op.
   llvm::LogicalResult followAlong(IncrementalOpInterface op);
 
 private:
@@ -37,8 +37,8 @@ private:
   llvm::DenseMap<mlir::Value, size_t> dims;
 };
 
-/// The first op that computes a sample's share of `values` from other samples of the batch as well; null if
-/// none does. Dimension 0 of every input is the batch.
+/// Returns the first op that combines samples in the computation of `values`; null if none does. Dimension 0
+/// of every input is the batch.
 mlir::Operation *findCombinedSamples(mlir::ValueRange values, int64_t batch);
 
 } // namespace trainc

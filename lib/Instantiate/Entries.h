@@ -1,4 +1,4 @@
-// The entries of a program, one function per family.
+// Builders of a program's entries, one function per family.
 #pragma once
 
 #include "lib/Instantiate/Binding.h"
@@ -6,36 +6,36 @@
 
 namespace trainc {
 
-/// What the entries of one program share.
+/// Common data of one program's entries.
 struct Instantiation {
   Binding binding;
   StateTable states;
   ParameterTable parameters;
 };
 
-/// train.input of every column at the builder's position, with `batch` samples of `length` tokens.
+/// Creates a train.input for every column at the builder's position, with `batch` samples of `length` tokens.
 llvm::SmallVector<mlir::Value> createInputs(mlir::OpBuilder &builder, nn::ModelOp model, BatchExtent extent,
                                             int64_t batch, int64_t length);
 
-/// Forward of a micro-batch; adds its share to the step's loss and asks for its gradient. Returns what the
-/// model gives out.
+/// Builds the forward of a micro-batch, adds its share to the step's loss and requests the gradient. Returns
+/// the model's outputs.
 mlir::FailureOr<Forward> buildMicroStep(Instantiation &shared, train::EntryOp entry);
-/// Marks the parameters that a group freezes. A group that matches no parameter is an error.
+/// Marks the parameters that a group freezes. Reports an error if a group matches no parameter.
 mlir::LogicalResult applyGroups(const Binding &binding);
-/// Draws or fills all parameters.
+/// Builds the initial values of all parameters.
 void buildInit(Instantiation &shared, train::EntryOp entry);
-/// Counts the targets of all micro-batches, and zeroes the loss. `micro` is a micro-batch's forward.
+/// Counts the targets of all micro-batches and zeroes the loss. `micro` is the forward of one micro-batch.
 mlir::LogicalResult buildBeginStep(Instantiation &shared, train::EntryOp entry, const Forward &micro);
-/// Sums of loss and targets over an evaluation batch.
+/// Builds the sums of loss and targets over an evaluation batch.
 mlir::LogicalResult buildEval(Instantiation &shared, train::EntryOp entry);
-/// Prefill and decode, where the model continues token sequences. Where something in the model stands against
-/// it, there are none; a remark and the program say what.
+/// Builds prefill and decode if the model can continue token sequences. Otherwise builds nothing; a remark
+/// and the program give the reason.
 void buildGeneration(Instantiation &shared, const Forward &micro);
 
-/// Removes ops whose results nobody uses.
+/// Erases ops whose results have no users.
 void eraseDeadOps(train::EntryOp entry);
-/// Says of every input which integers it may hold: those that all its uses, in all entries, can look up.
-/// Where they cannot all be ignored, nothing fills up batches.
+/// Sets the valid integers of every input: those that all lookups in all entries accept. If not all lookups
+/// can ignore a value, batches cannot be padded.
 void limitInputs(mlir::ModuleOp module);
 
 } // namespace trainc

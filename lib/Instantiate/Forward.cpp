@@ -27,7 +27,7 @@ private:
   LogicalResult addOutput(nn::OutputOp op, Value value);
   LogicalResult addLoss(nn::LossOp op, Value value);
 
-  /// A block being expanded.
+  /// A block that is being expanded.
   struct Application {
     Operation *use;
     nn::BlockOp block;
@@ -43,8 +43,8 @@ private:
 
 // --- Operands of different shapes, which from the phase `step` on there are none of ---
 
-/// Widens `shape` to the common shape of both (right-aligned, size 1 is repeated), or returns the dimension,
-/// counted from the end, where they contradict each other.
+/// Broadcasts `shape` with `other` (right-aligned, size 1 is repeated). Returns the first mismatching
+/// dimension, counted from the end, if they do not match.
 static std::optional<size_t> widen(SmallVectorImpl<int64_t> &shape, ArrayRef<int64_t> other) {
   if (other.size() > shape.size())
     shape.insert(shape.begin(), other.size() - shape.size(), 1);
@@ -81,7 +81,7 @@ LogicalResult trainc::broadcastOperands(OpBuilder &builder, Operation *op) {
 
 // --- Blocks ---
 
-/// Checks a value against the type at a block's border; `?` fits any size.
+/// Verifies a value against the type of a block's argument; `?` matches any size.
 static LogicalResult checkBorder(Operation *use, nn::BlockOp block, size_t index, Type found) {
   auto declared = cast<RankedTensorType>(cast<TypeAttr>(block.getArgumentTypes()[index]).getValue());
   auto actual = cast<RankedTensorType>(found);
@@ -130,7 +130,7 @@ FailureOr<SmallVector<Value>> Expander::expandBlock(Operation *use, nn::BlockOp 
   return results;
 }
 
-/// Applies a block in each scope in turn; the results of one are the next one's first arguments.
+/// Expands a block once per scope; the results of one expansion are the first arguments of the next.
 LogicalResult Expander::expandUse(Operation *op, FlatSymbolRefAttr name, ArrayRef<std::string> scopes,
                                   IRMapping &values) {
   auto block = SymbolTable::lookupNearestSymbolFrom<nn::BlockOp>(op, name);
@@ -139,7 +139,7 @@ LogicalResult Expander::expandUse(Operation *op, FlatSymbolRefAttr name, ArrayRe
     arguments.push_back(values.lookup(operand));
   SmallVector<Value> results;
   for (const std::string &component : scopes) {
-    // Of nn.apply's results there may be more than arguments; there is no next one.
+    // nn.apply has a single scope, and may have more results than arguments
     if (&component != scopes.begin())
       llvm::copy(results, arguments.begin());
     FailureOr<SmallVector<Value>> made = expandBlock(op, block, component, arguments);
@@ -154,7 +154,7 @@ LogicalResult Expander::expandUse(Operation *op, FlatSymbolRefAttr name, ArrayRe
 
 // --- Layers and tensor ops ---
 
-/// Ops build on each other without asking for other element types than these, nor for other sizes.
+/// Verifies that a type is supported, so that later ops need not check element types and sizes.
 static LogicalResult checkType(Operation *op, Type type) {
   auto tensor = cast<RankedTensorType>(type);
   Type element = tensor.getElementType();
@@ -239,7 +239,7 @@ LogicalResult Expander::expandOp(Operation *op, IRMapping &values) {
 }
 
 FailureOr<Forward> Expander::expandModel(nn::ModelOp model, ValueRange columns, AfterOp afterOp) {
-  // An error inside a block says for which of the block's uses it holds.
+  // Adds to errors inside a block the use of the block for which they hold.
   ScopedDiagnosticHandler notes(model.getContext(), [&](Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
       for (Application &application : llvm::reverse(applications))

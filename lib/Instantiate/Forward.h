@@ -1,4 +1,4 @@
-// The forward pass of a model on concrete inputs.
+// Forward pass of a model on concrete inputs.
 #pragma once
 
 #include "lib/Instantiate/Scopes.h"
@@ -7,7 +7,7 @@
 
 namespace trainc {
 
-/// A loss that the model adds.
+/// A loss of the model.
 struct LossTerm {
   mlir::Location loc;
   std::string name;
@@ -15,23 +15,23 @@ struct LossTerm {
   double scale;
 };
 
-/// What a model gives out.
+/// Losses and outputs of an expanded model.
 struct Forward {
   llvm::SmallVector<LossTerm> losses;
   llvm::StringMap<mlir::Value> outputs;
-  mlir::IRMapping values; ///< of the model's own body
+  mlir::IRMapping values; ///< maps values of the model's own body
 };
 
-/// Called after each op of the model's own body, with the concrete values of all values so far.
+/// Called after each op of the model's own body, with the concrete values so far.
 using AfterOp = llvm::function_ref<void(mlir::Operation *op, mlir::IRMapping &values)>;
 
-/// Expands the model on `columns` at the builder's position. Errors are reported at the model's ops, with
-/// notes that say in which scopes: shapes, parameters, names that are given twice, blocks that contain
-/// themselves.
+/// Expands the model on `columns` at the builder's position. Errors about shapes, parameters, duplicate names
+/// and recursive blocks are reported at the model's ops, with notes that name the scopes.
 mlir::FailureOr<Forward> buildForward(nn::ModelOp model, mlir::OpBuilder &builder, EntryScope &scope,
                                       mlir::ValueRange columns, AfterOp afterOp = {});
 
-/// Gives all operands of an elementwise op one shape; an error at `op` if their shapes do not fit.
+/// Broadcasts all operands of an elementwise op to one shape. Reports an error at `op` if the shapes do not
+/// match.
 mlir::LogicalResult broadcastOperands(mlir::OpBuilder &builder, mlir::Operation *op);
 
 } // namespace trainc

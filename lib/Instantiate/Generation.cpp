@@ -1,5 +1,5 @@
-// The entries of generation, prefill and decode: whether a program gets them, what it says if not, and how
-// they are built.
+// Entries of generation, prefill and decode: whether a program gets them, the reason if it does not, and
+// their construction.
 #include "dialects/NN/Builders.h"
 #include "lib/Instantiate/Entries.h"
 #include "lib/Instantiate/PositionFlow.h"
@@ -14,10 +14,10 @@ using namespace trainc;
 // --- Keys and values of earlier positions ---
 
 namespace {
-/// Caches are states `cache.0`, `cache.1`, ... in order of appends; prefill and decode share them.
+/// Caches are states `cache.0`, `cache.1`, ... in order of appends. Prefill and decode share them.
 class KeyValueCache : public CacheScope {
 public:
-  /// `position` is the place of the first token that the entry is given.
+  /// `position` is the position of the entry's first token.
   KeyValueCache(StateTable &states, Value position, int64_t capacity)
       : states(states), first(position), size(capacity) {}
 
@@ -33,7 +33,7 @@ private:
 };
 } // namespace
 
-/// The cache with its row at `position` replaced by `row` [1, 1, width].
+/// Returns the cache with its row at `position` replaced by `row` [1, 1, width].
 static Value replaceRow(OpBuilder &builder, Value cache, Value row, Value position) {
   nn::TensorBuilder b(builder, row.getLoc());
   auto places = RankedTensorType::get(nn::shapeOf(cache), builder.getI32Type());
@@ -58,7 +58,7 @@ Value KeyValueCache::append(OpBuilder &builder, Value rows) {
 
 // --- Prefill and decode ---
 
-/// Nobody knows another column's values for tokens that are yet to come.
+/// Reports an error if the logits depend on columns other than tokens, whose future values are unknown.
 static LogicalResult refuseOtherColumns(train::EntryOp entry) {
   for (auto input : entry.getBody().getOps<train::InputOp>())
     if (input.getColumn() != "tokens")
@@ -67,8 +67,8 @@ static LogicalResult refuseOtherColumns(train::EntryOp entry) {
   return success();
 }
 
-/// Replaces ops that go along the sequence by their forms for generation. In a sequence of one position every
-/// op is what it is.
+/// Replaces ops that run along the sequence by their forms for generation. Ops along a sequence of length 1
+/// are kept.
 static LogicalResult makeIncremental(train::EntryOp entry, CacheScope &caches, ArrayRef<bool> alongSequence) {
   for (auto [op, isAlong] :
        llvm::zip(llvm::to_vector(entry.getBody().getOps<IncrementalOpInterface>()), alongSequence)) {
@@ -86,14 +86,14 @@ static LogicalResult makeIncremental(train::EntryOp entry, CacheScope &caches, A
   return success();
 }
 
-/// The position of the last token that the entry is given.
+/// Returns the position of the entry's last token.
 static Value readPosition(Instantiation &shared, OpBuilder &builder) {
   train::StateOp state = shared.states.scalar(HostScalar::position);
   return getState(builder, shared.binding.model.getLoc(), state);
 }
 
-/// The forward of `length` tokens (1, or as many as `dims` is for), up to the logits [1, 1, vocabulary] at
-/// `position`; of the rest nothing is left.
+/// Builds the forward of `length` tokens (1, or the length of `dims`) up to the logits [1, 1, vocabulary] at
+/// `position`.
 static FailureOr<Value> buildLogits(Instantiation &shared, OpBuilder &builder, int64_t length,
                                     const PositionDims &dims, Value position) {
   nn::ModelOp model = shared.binding.model;
@@ -111,7 +111,8 @@ static FailureOr<Value> buildLogits(Instantiation &shared, OpBuilder &builder, i
   return nn::shapeOf(logits)[1] == 1 ? logits : selectPosition(builder, logits, position);
 }
 
-/// Where prefill and decode leave their logits, of `type`; declared at the first call.
+/// Returns the state of type `type` to which prefill and decode write their logits; declares it at the first
+/// call.
 static train::StateOp outputState(Instantiation &shared, Location loc, RankedTensorType type) {
   for (auto state : shared.binding.module.getOps<train::StateOp>())
     if (state.getRole() == train::StateRole::output)
@@ -132,18 +133,18 @@ static LogicalResult buildEntry(Instantiation &shared, EntryKind kind, int64_t l
   setState(builder, loc, outputState(shared, loc, type),
            nn::TensorBuilder(builder, loc).reshape(*logits, type.getShape()));
   eraseDeadOps(entry);
-  // A prompt starts at 0, wherever it ends; a further token stands where it is.
+  // A prompt begins at position 0; a further token has its own position.
   builder.setInsertionPointToStart(&entry.getBody().front());
   auto i32 = RankedTensorType::get({}, builder.getI32Type());
   Value first = length == 1 ? readPosition(shared, builder) : nn::TensorBuilder(builder, loc).zero(i32);
   KeyValueCache caches(shared.states, first, shared.binding.seqLen);
   if (failed(makeIncremental(entry, caches, flow.alongSequence)))
     return failure();
-  eraseDeadOps(entry); // segments, too: there is one
+  eraseDeadOps(entry); // also segments, because there is only one
   return refuseOtherColumns(entry);
 }
 
-/// The entries prefill and decode of a model with tokens and logits, whose positions go as `flow` says.
+/// Builds prefill and decode of a model with tokens and logits; `flow` describes its positions.
 static LogicalResult buildGenerationEntries(Instantiation &shared, const PositionFlow &flow) {
   return failure(failed(buildEntry(shared, EntryKind::prefill, shared.binding.seqLen, flow)) ||
                  failed(buildEntry(shared, EntryKind::decode, 1, flow)));
@@ -151,8 +152,8 @@ static LogicalResult buildGenerationEntries(Instantiation &shared, const Positio
 
 // --- Whether the model can generate ---
 
-/// Whether the model continues token sequences: tokens [batch, t], and perhaps other integers, lead to logits
-/// [batch, t, vocabulary].
+/// Whether the model continues token sequences: tokens [batch, t], and possibly other integer columns, lead
+/// to logits [batch, t, vocabulary].
 static bool isLanguageModel(const Forward &micro) {
   Value logits = micro.outputs.lookup("logits");
   if (!logits || nn::tensorType(logits).getRank() != 3)
@@ -169,14 +170,14 @@ static bool isLanguageModel(const Forward &micro) {
 }
 
 namespace {
-/// The first error of an attempt.
+/// First error of an attempt to build the entries.
 struct Refusal {
   Location loc;
   std::string text;
 };
 } // namespace
 
-/// A prompt has any length.
+/// The length must be open, because prompts have any length.
 static LogicalResult checkOpenLength(nn::ModelOp model) {
   for (auto [column, type] : llvm::zip(model.getColumns().getAsValueRange<StringAttr>(),
                                        model.getArgumentTypes().getAsValueRange<TypeAttr>()))
@@ -187,7 +188,7 @@ static LogicalResult checkOpenLength(nn::ModelOp model) {
   return success();
 }
 
-/// Builds the entries; or, where that fails, leaves the module as it was and says why.
+/// Builds the entries. On failure, restores the module and returns the reason.
 static std::optional<Refusal> tryEntries(Instantiation &shared) {
   std::optional<Refusal> refusal;
   ScopedDiagnosticHandler keepFirst(shared.binding.module.getContext(), [&](Diagnostic &diagnostic) {

@@ -10,21 +10,21 @@
 using namespace mlir;
 using namespace trainc;
 
-// Each of these says why a setting does nothing, as the warning ends. Nothing said: it does something, or is
-// none of those that the function knows.
+// Each of the following functions returns the end of the warning, i.e. why a setting has no effect. An empty
+// text means that the setting has an effect, or that the function does not handle it.
 
-/// Words in the file may be there for more ranks.
+/// Settings in the file may be meant for more ranks, so only options are reported.
 static std::string whyIdleOnOneRank(train::ProgramOp program, const train::ProgramWord &each) {
   if (program.getRanks() > 1 || !train::isFromOption(program, each.word))
     return "";
-  // What lies in flat states does so by units, on however many ranks.
+  // Flat states are organised by units on any number of ranks.
   const bool idle = each.word == "zero_stage" ? program.getZeroStage() > 0
                     : each.word == "wrap"     ? !train::hasFlatStates(program)
                                               : each.ofSharding && each.word != "reproducible";
   return idle ? "on one rank; give --ranks=N as well, or leave it out" : "";
 }
 
-/// One rank may take the words of many.
+/// On one rank, settings for many ranks are allowed.
 static std::string whyIdleInStage(train::ProgramOp program, const train::ProgramWord &each) {
   const auto stage = int64_t(program.getZeroStage());
   if (program.getRanks() == 1 || stage >= each.fromStage)
@@ -40,7 +40,7 @@ static std::string whyIdleInScaling(train::ProgramOp program, const train::Progr
   return program.getLossScale() > 0 && each.word != "loss_scale" ? "with a fixed loss_scale" : "";
 }
 
-/// A memory limit that decides on `none` has tried the words with `full`.
+/// A memory limit that chose `none` has also tried these settings with `full`.
 static std::string whyIdleInCheckpoints(train::ProgramOp program, const train::ProgramWord &each) {
   const StringRef mode = program.getActivationCheckpointing().value_or("none");
   const bool isChosen =
@@ -53,7 +53,7 @@ static std::string whyIdleInCheckpoints(train::ProgramOp program, const train::P
                                 : "; give --activation-checkpointing=full as well, or leave the word out");
 }
 
-/// A memory limit may yet decide what is kept outside.
+/// A memory limit may still choose what is offloaded.
 static std::string whyIdleInOffload(train::ProgramOp program, const train::ProgramWord &each) {
   const bool mayBeChosen = program.getMemoryLimit() && !program.getOffload();
   if (!each.ofOffload || mayBeChosen)

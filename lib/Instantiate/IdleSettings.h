@@ -1,11 +1,12 @@
-// Settings that somebody gave and that do nothing in a program.
+// Warnings about given settings that have no effect in a program.
 #pragma once
 
 #include "dialects/Train/Train.h"
 
 namespace trainc {
 
-/// Warns of each. The program has its stage as it was given: on one rank Binding.cpp takes that back.
+/// Warns about each setting without effect. Must run while zero_stage is as given; on one rank, Binding.cpp
+/// resets it.
 void warnOfIdleSettings(train::ProgramOp program);
 
 } // namespace trainc

@@ -1,12 +1,12 @@
-// Which integers a column may hold.
+// Valid integers of data columns.
 #include "lib/Instantiate/Entries.h"
 
 using namespace mlir;
 using namespace trainc;
 
 namespace {
-/// What all lookups of a column have in common: the smallest limit, and a value to ignore only if all ignore
-/// it.
+/// Common limit of all lookups of a column: the minimum of their limits, and the ignored value if all have
+/// the same.
 struct ColumnLimit {
   std::optional<IndexLimit> common;
 
@@ -22,7 +22,7 @@ struct ColumnLimit {
 };
 } // namespace
 
-/// Whether an op's results hold elements of its operands, unchanged.
+/// Whether the op's results hold unchanged elements of its operands.
 static bool onlyMovesElements(Operation *op) {
   return hasClass(op, KernelClass::Alias) || hasClass(op, KernelClass::StridedCopy);
 }
@@ -52,7 +52,7 @@ void trainc::limitInputs(ModuleOp module) {
     if (!column.common)
       return;
     input.setLimit(column.common->limit);
-    // 0 is below every limit anyway: no further value is allowed.
+    // 0 is below every limit, so that `ignore` 0 allows no further value.
     input.setIgnore(column.common->ignore.value_or(0));
   });
 }

@@ -20,7 +20,7 @@ static LogicalResult checkName(Operation *op, StringRef attribute, Attribute val
     return success(
         llvm::all_of(list, [&](Attribute element) { return succeeded(checkName(op, attribute, element)); }));
   auto text = dyn_cast<StringAttr>(value);
-  // Layers and scopes without a name add nothing to the path.
+  // Layers and scopes may have no name, which adds nothing to the path.
   bool mayBeEmpty = attribute == "name" || attribute == "scope";
   if (!text || isPlainText(text.getValue()) || (text.empty() && mayBeEmpty))
     return success();
@@ -28,7 +28,7 @@ static LogicalResult checkName(Operation *op, StringRef attribute, Attribute val
                               << (text.empty() ? "nothing" : "other bytes");
 }
 
-/// An attribute that the op does not know is a setting that its author believes in.
+/// Reports attributes that the op does not have, because MLIR accepts them silently.
 static LogicalResult checkOp(Operation *op) {
   for (NamedAttribute unknown : op->getDiscardableAttrs())
     return op->emitOpError("has no setting '") << unknown.getName().getValue() << "'; remove it";
@@ -54,14 +54,14 @@ LogicalResult trainc::checkModelText(ModuleOp module) {
 
 // --- Entries of a program ---
 
-/// The scalars of every training program, in the order of the plan's schema.
+/// Declares the scalars of every training program, in the order of the plan's schema.
 static void declareScalars(StateTable &states) {
   using enum HostScalar;
   for (HostScalar scalar : {lr, seed, step, micro, loss, targets})
     states.scalar(scalar);
 }
 
-/// Moves models and blocks into a module of their own, so that parameters may have their names.
+/// Moves models and blocks into a separate module, so that parameters can have their names.
 static OwningOpRef<ModuleOp> isolateModels(ModuleOp module) {
   OwningOpRef<ModuleOp> text = ModuleOp::create(module.getLoc());
   for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
@@ -70,7 +70,7 @@ static OwningOpRef<ModuleOp> isolateModels(ModuleOp module) {
   return text;
 }
 
-/// The model's exports stay with the program, beside the program's own.
+/// Adds the model's exports to the program's exports.
 static LogicalResult moveExports(Binding &binding) {
   DictionaryAttr exports = binding.model.getExportsAttr();
   if (!exports)
@@ -103,7 +103,7 @@ LogicalResult trainc::instantiate(ModuleOp module) {
   train::EntryOp beginStep = shared.states.createEntry(EntryKind::begin_step);
   train::EntryOp microStep = shared.states.createEntry(EntryKind::micro_step);
   train::EntryOp eval = shared.states.createEntry(EntryKind::eval);
-  // The first expansion declares the parameters, and reports what is wrong with the model.
+  // The first expansion declares the parameters and reports errors of the model.
   FailureOr<Forward> micro = buildMicroStep(shared, microStep);
   if (failed(micro) || failed(applyGroups(shared.binding)) || failed(checkKept(shared.binding)))
     return failure();

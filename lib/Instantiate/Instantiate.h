@@ -1,12 +1,12 @@
-// Turns a model and its program into entries on static tensors; the pass `instantiate` is a shell around it.
+// Conversion of a model and its program to entries on static tensors; used by the pass `instantiate`.
 #pragma once
 
 #include "lib/Instantiate/Binding.h"
 
 namespace trainc {
 
-/// Refuses what is no part of the language: other ops at the top, settings that an op does not have, and
-/// names that no plan could hold.
+/// Reports an error for anything that the language does not allow: other ops at the top level, settings that
+/// an op does not have, and names that no plan can store.
 mlir::LogicalResult checkModelText(mlir::ModuleOp module);
 
 /// Replaces the module's models and blocks by states and entries. Errors are reported at the user's ops.

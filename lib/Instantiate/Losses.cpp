@@ -15,13 +15,13 @@ Value trainc::buildLossSum(OpBuilder &builder, const LossTerm &term) {
   return buildSum(builder, term.loc, term.value);
 }
 
-/// The value whose bytes `op`'s result has, if it has those of another; else null.
+/// Returns the value whose bytes the op's result shares; null if there is none.
 static Value aliased(Operation *op) { return hasClass(op, KernelClass::Alias) ? op->getOperand(0) : Value(); }
 
-/// The op that yields a loss per target; null where the loss is anything else.
+/// Returns the op that yields a loss per target; null for other losses.
 static LossTermOpInterface lossOp(const LossTerm &term) {
   Value value = term.value;
-  // A reshape on the way changes nothing.
+  // Reshapes do not change a loss.
   while (Value source = aliased(value.getDefiningOp()))
     value = source;
   auto op = value.getDefiningOp<LossTermOpInterface>();
@@ -34,7 +34,7 @@ std::optional<Value> trainc::buildTargetWeights(OpBuilder &builder, const LossTe
   return std::nullopt;
 }
 
-/// The one value all of whose elements `op` takes its own from; null if it computes or adds any.
+/// Returns the operand of an op that only moves elements of one operand; null for other ops.
 static Value movedFrom(Operation *op) {
   if (Value source = aliased(op))
     return source;

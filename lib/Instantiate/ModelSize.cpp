@@ -11,14 +11,14 @@ namespace {
 
 class OpCounter {
 public:
-  /// Looks for the first op of the body with which the model, of which `before` come before the body, is too
-  /// large.
+  /// Reports the first op of the body with which the model exceeds the maximum, given the number of ops
+  /// before the body.
   LogicalResult check(Block &body, uint64_t before);
 
 private:
-  /// A use of a block.
+  /// Number of times that an op uses a block.
   struct Use {
-    nn::BlockOp block; ///< null for other ops
+    nn::BlockOp block; ///< null if the op uses none
     uint64_t times = 1;
   };
 
@@ -28,8 +28,8 @@ private:
   LogicalResult refuse(Operation &op, uint64_t before);
 
   SymbolTableCollection symbols;
-  DenseMap<Operation *, uint64_t> counts; ///< of blocks; 0 while one is being counted
-  DenseSet<Operation *> entered;          ///< blocks that are too large themselves, and were looked into
+  DenseMap<Operation *, uint64_t> counts; ///< ops per block; 0 while a block is being counted
+  DenseSet<Operation *> entered; ///< blocks that exceed the maximum themselves and have been searched
   size_t depth = 0;
 };
 
@@ -68,7 +68,7 @@ LogicalResult OpCounter::check(Block &body, uint64_t before) {
     if (after > kMaxModelOps) {
       Use use = useOf(op);
       const bool tooLargeItself = use.block && count(use.block) > kMaxModelOps;
-      // A block that contains itself is reported by the expansion.
+      // The expansion reports recursive blocks.
       if (tooLargeItself && !entered.insert(use.block).second)
         return success();
       return tooLargeItself ? check(use.block.getBody().front(), 0) : refuse(op, before);

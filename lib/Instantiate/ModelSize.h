@@ -1,18 +1,18 @@
-// How large a model is once its blocks are expanded.
+// Size of a model after its blocks are expanded.
 #pragma once
 
 #include "dialects/NN/NN.h"
 
 namespace trainc {
 
-/// Ops of an expanded model. A plan of so many small layers takes some minutes to compile.
+/// Maximum ops of an expanded model. A plan with this many small layers takes some minutes to compile.
 constexpr uint64_t kMaxModelOps = 100000;
-/// Blocks within blocks; each level takes some of the stack.
+/// Maximum depth of nested blocks, which limits recursion of the expansion.
 constexpr size_t kMaxNesting = 100;
 
-/// Counts the ops of the expanded model, each block once; an error at the use of a block, or at the op, that
-/// makes them too many. Blocks that contain themselves or lie too deep are for the expansion to report, which
-/// meets them in the same order.
+/// Counts the ops of the expanded model, visiting each block once. Reports an error at the use of a block, or
+/// at the op, that exceeds the maximum. Recursive and too deeply nested blocks are left to the expansion,
+/// which visits blocks in the same order and reports them.
 llvm::LogicalResult checkModelSize(nn::ModelOp model);
 
 } // namespace trainc

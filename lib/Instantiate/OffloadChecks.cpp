@@ -5,7 +5,8 @@
 using namespace mlir;
 using namespace trainc;
 
-/// The host updates what lies in its memory. A memory limit may yet decide what does.
+/// Verifies that the host can update the offloaded states. A memory limit may still choose which states these
+/// are.
 static LogicalResult checkUpdate(train::ProgramOp program) {
   if (program.getOffloadUpdate() != "host")
     return success();

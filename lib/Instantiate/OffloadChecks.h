@@ -1,11 +1,11 @@
-// What the words about offload need of each other.
+// Checks of the offload settings against each other.
 #pragma once
 
 #include "dialects/Train/Train.h"
 
 namespace trainc {
 
-/// The words of `offload` are each given once, and `none` alone; else an error at the program.
+/// Reports an error at the program if a word of `offload` is repeated, or `none` is combined with others.
 mlir::LogicalResult checkOffload(train::ProgramOp program);
 
 } // namespace trainc

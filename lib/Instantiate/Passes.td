@@ -4,7 +4,7 @@
 include "mlir/Pass/PassBase.td"
 
 def InstantiatePass : Pass<"instantiate", "::mlir::ModuleOp"> {
-  let summary = "turns the model and its train.program into entries on static tensors";
+  let summary = "converts the model and its train.program to entries on static tensors";
   let description = [{
     Binds batch and sequence length, expands blocks and layers, and infers all types. Operands of elementwise ops are broadcast to one
     shape. Each parameter and scalar gets a `train.state`.
@@ -35,7 +35,7 @@ def InstantiatePass : Pass<"instantiate", "::mlir::ModuleOp"> {
     ```
 
     The entries are `init`, `begin_step`, `micro_step` and `eval`. A model with a column `tokens` and an output "logits" gets `prefill`
-    and `decode` too. `train.program` stays, with the sizes in force and the model's exports; models and blocks are gone.
+    and `decode` too. `train.program` is kept, with the sizes in force and the model's exports; models and blocks are erased.
   }];
   let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::train::TrainDialect"];
 }

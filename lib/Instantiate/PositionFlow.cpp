@@ -8,16 +8,16 @@ using namespace mlir;
 using namespace trainc;
 
 namespace {
-/// A model's logits for some samples, without dropout.
+/// An expansion of a model up to its logits, without dropout.
 struct Probe {
   OwningOpRef<train::EntryOp> entry;
   Value logits;
-  IRMapping values; ///< of the model's own body
+  IRMapping values; ///< maps values of the model's own body
 
   static FailureOr<Probe> create(Instantiation &shared, int64_t batch, int64_t length);
 };
 
-/// Errors at an op of a model that cannot generate.
+/// Errors for a model that cannot generate.
 struct Refusals {
   const char *combines, *differs;
 };
@@ -46,7 +46,7 @@ FailureOr<Probe> Probe::create(Instantiation &shared, int64_t batch, int64_t len
   return probe;
 }
 
-/// The dimensions of a value that are of another size than the same value's in another probe.
+/// Returns the dimensions whose sizes differ between two probes.
 static SmallVector<size_t, 1> openDims(Value value, Value other) {
   SmallVector<size_t, 1> dims;
   for (auto [dim, sizes] : llvm::enumerate(llvm::zip(nn::shapeOf(value), nn::shapeOf(other))))
@@ -55,8 +55,8 @@ static SmallVector<size_t, 1> openDims(Value value, Value other) {
   return dims;
 }
 
-/// Whether each open dimension of an operand is one of the results', and none of a result's a pair: else what
-/// is computed depends on the size, though it may be of numbers that are the same everywhere.
+/// Whether each open dimension of an operand is one dimension of the results, and no result dimension is a
+/// product of open ones. Otherwise the computation depends on the size.
 static bool keepsOpenDims(Operation *op, Operation *other) {
   IndexingRule rule;
   if (auto indexing = dyn_cast<IndexingOpInterface>(op))
@@ -77,7 +77,7 @@ static bool keepsOpenDims(Operation *op, Operation *other) {
   });
 }
 
-/// Whether the parts lie along the dimension that is open, for any number of them.
+/// Whether the parts are along the open dimension, for any number of parts.
 static bool liesAlongOpenDim(const DimensionFlow &flow, Operation *op, Operation *other) {
   return llvm::all_of_zip(op->getResults(), other->getResults(), [&](Value result, Value otherResult) {
     const std::optional<size_t> dim = flow.dimOf(result);
@@ -85,7 +85,8 @@ static bool liesAlongOpenDim(const DimensionFlow &flow, Operation *op, Operation
   });
 }
 
-/// Two expansions of one model have the same ops, unless shapes were broadcast in different ways.
+/// Whether two ops of two expansions are the same op of the model. Expansions differ only in how shapes are
+/// broadcast.
 static bool isSameOp(Operation *op, Operation *other) {
   auto haveSameRank = [](Value a, Value b) { return nn::shapeOf(a).size() == nn::shapeOf(b).size(); };
   return op->getName() == other->getName() && op->getNumOperands() == other->getNumOperands() &&
@@ -93,8 +94,8 @@ static bool isSameOp(Operation *op, Operation *other) {
          llvm::all_of_zip(op->getResults(), other->getResults(), haveSameRank);
 }
 
-/// Follows the ops that lead to the logits, beside those of the other probe. Ops that go from part to part
-/// may do so if it is asked which of them do.
+/// Follows the ops that the logits depend on, in two probes. Ops may run along the parts only if `goAlong` is
+/// given; it then receives which ones do.
 static LogicalResult followParts(Probe &probe, Probe &other, DimensionFlow &flow, const Refusals &refusals,
                                  SmallVectorImpl<bool> *goAlong) {
   for (auto [op, otherOp] : llvm::zip(opsLeadingTo(probe.logits), opsLeadingTo(other.logits))) {
@@ -113,7 +114,8 @@ static LogicalResult followParts(Probe &probe, Probe &other, DimensionFlow &flow
 }
 
 LogicalResult trainc::checkSampleFlow(Instantiation &shared) {
-  // A batch of one combines nothing. Else, as 1 stands for any size in a broadcast, two batches tell more.
+  // A batch of one sample combines nothing. Probes have two and three samples, because size 1 broadcasts to
+  // any size.
   if (shared.binding.microBatch == 1)
     return success();
   const int64_t length = shared.binding.seqLen;
@@ -126,7 +128,7 @@ LogicalResult trainc::checkSampleFlow(Instantiation &shared) {
   return followParts(*two, *three, samples, kSamples, nullptr);
 }
 
-/// Where the sequence lies in the model's columns.
+/// Returns the flow that starts at the sequence dimensions of the model's columns.
 static DimensionFlow startAtColumns(const Probe &probe, nn::ModelOp model, int64_t length) {
   DimensionFlow positions(length);
   for (auto [argument, type] :
@@ -144,7 +146,7 @@ FailureOr<PositionFlow> trainc::checkPositionFlow(Instantiation &shared) {
   PositionFlow flow;
   if (length == 1)
     return flow;
-  // For the same reason two positions, rather than one.
+  // The second length is not 1 if possible, because size 1 broadcasts.
   FailureOr<Probe> probe = Probe::create(shared, 1, length),
                    other = Probe::create(shared, 1, length == 2 ? 1 : 2);
   if (failed(probe) || failed(other))

@@ -1,4 +1,4 @@
-// Whether positions of a sequence see each other only where generation knows how to go on.
+// Checks that positions of a sequence are combined only by ops that generation supports.
 #pragma once
 
 #include "lib/Instantiate/DimensionFlow.h"
@@ -6,24 +6,25 @@
 
 namespace trainc {
 
-/// Values of the model's own body, each with the dimensions that follow the length of the sequence.
+/// Values of the model's own body, each with its dimensions that depend on the sequence length.
 using PositionDims = llvm::DenseMap<mlir::Value, llvm::SmallVector<size_t, 1>>;
 
-/// How positions go through a model.
+/// Flow of positions through a model.
 struct PositionFlow {
   PositionDims dims;
-  /// Whether each IncrementalOpInterface that leads to the logits, in program order, goes along the sequence,
-  /// so that generation needs another form of it.
+  /// For each IncrementalOpInterface that the logits depend on, in program order: whether it runs along the
+  /// sequence, so that generation needs another form of it.
   llvm::SmallVector<bool> alongSequence;
 };
 
-/// Emits an error at the first op that computes a sample's logits from other samples as well, which decode
-/// does not see.
+/// Reports an error at the first op that combines samples in the computation of the logits; decode processes
+/// one sample.
 llvm::LogicalResult checkSampleFlow(Instantiation &shared);
 
-/// Expands a model with tokens and logits for two lengths: what differs between the two follows the length.
-/// Emits an error at the first op that combines positions and is no IncrementalOpInterface (decode, which
-/// sees one position at a time, would compute something else), or that does not fit every length.
+/// Expands a model with tokens and logits for two lengths and compares the shapes to find dimensions that
+/// depend on the length. Reports an error at the first op that does not fit every length, or that combines
+/// positions and is no IncrementalOpInterface: decode, which processes one position at a time, would compute
+/// something else.
 mlir::FailureOr<PositionFlow> checkPositionFlow(Instantiation &shared);
 
 } // namespace trainc

@@ -37,7 +37,7 @@ Value trainc::selectPosition(OpBuilder &builder, Value x, Value position) {
   return b.reshape(b.create<nn::GatherOp>(rows, b.reshape(position, {1})), selected);
 }
 
-/// The values of the model's body that ops before and after `last` share, in program order.
+/// Returns the values, defined up to `last`, that later ops of the body use, in program order.
 static SmallVector<Value> valuesUsedAfter(Operation *last) {
   SmallVector<Value> values(last->getBlock()->getArguments());
   for (Operation &op : llvm::make_range(last->getBlock()->begin(), std::next(last->getIterator())))

@@ -1,19 +1,19 @@
-// Generation needs the logits of one position only.
+// Selection of the one position whose logits generation needs.
 #pragma once
 
 #include "lib/Instantiate/PositionFlow.h"
 
 namespace trainc {
 
-/// The last op of the model's body that lets positions of a sequence see each other (or a use of a block that
-/// holds such an op); all ops after it treat positions independently. Null if there is none.
+/// Returns the last op of the model's body that combines positions, or the last use of a block with such an
+/// op. All later ops treat positions independently. Returns null if there is none.
 mlir::Operation *findLastMixingOp(nn::ModelOp model);
 
-/// From x [1, length, ...] the row at `position` (tensor<i32>), [1, 1, ...].
+/// Returns the row at `position` (tensor<i32>) of x [1, length, ...], as [1, 1, ...].
 mlir::Value selectPosition(mlir::OpBuilder &builder, mlir::Value x, mlir::Value position);
 
-/// Replaces every value that ops after `last` use, where it has a row for each position, by its row at
-/// `position`; none of them where one has its positions elsewhere than in [1, length, ...].
+/// Replaces every value with one row per position that ops after `last` use by its row at `position`.
+/// Replaces none if some value does not have its positions as [1, length, ...].
 void selectAfter(mlir::Operation *last, mlir::IRMapping &values, mlir::OpBuilder &builder,
                  const PositionDims &dims, int64_t length, mlir::Value position);
 

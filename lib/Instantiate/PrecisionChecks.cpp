@@ -10,7 +10,7 @@
 using namespace mlir;
 using namespace trainc;
 
-/// Says which words have nothing to do, as no entry that they are about computes in a low type.
+/// Warns about words without effect, because no entry that they concern computes in a low type.
 static void warnOfIdleTypes(train::ProgramOp program, const train::PrecisionSettings &settings) {
   if (!settings.computesLow() && !settings.buffers.isF32())
     program.emitWarning(
@@ -21,7 +21,8 @@ static void warnOfIdleTypes(train::ProgramOp program, const train::PrecisionSett
         "keep (--keep-f32) does nothing with precision fp32, which reads all parameters in f32");
 }
 
-/// Low products are made as one, whatever the word says, and only some CPUs may run a plan with it.
+/// Low-precision products do not depend on fp32_products, but the setting would restrict the CPUs of the
+/// plan.
 static void warnOfIdleProducts(train::ProgramOp program, const train::PrecisionSettings &settings) {
   const StringRef products = program.getFp32Products().value_or("fma");
   const bool mayHaveF32 = !settings.computesLow() || settings.eval.isF32() || !settings.keep.empty();
@@ -33,14 +34,14 @@ static void warnOfIdleProducts(train::ProgramOp program, const train::PrecisionS
                                    : "; leave it out");
 }
 
-/// SGD without momentum has no states.
+/// Warns if the optimizer has no moments.
 static void warnOfIdleStates(train::ProgramOp program, const train::PrecisionSettings &settings) {
   if (!program.getOptimizer().hasMoments() && settings.optimizerStates.isBF16())
     program.emitWarning("optimizer_states (--optimizer-states) bf16 does nothing for sgd without momentum, "
                         "which has no states; leave it out");
 }
 
-/// Words that only a program has which computes in bf16.
+/// Reports words that require a program that computes in bf16.
 static LogicalResult checkLowWords(train::ProgramOp program) {
   const StringRef precision = program.getPrecision().value_or("fp32");
   if (program.getParams() == "bf16" && precision != "bf16")
@@ -75,7 +76,7 @@ LogicalResult trainc::checkPrecision(train::ProgramOp program) {
   return success();
 }
 
-/// "; did you mean 'a'?", or some of the parameters.
+/// Returns "; did you mean 'a'?", or a list of some parameters.
 static std::string suggestion(StringRef pattern, ArrayRef<StringRef> parameters) {
   constexpr size_t kShown = 5;
   if (StringRef nearest = nearestName(pattern, parameters); !nearest.empty())

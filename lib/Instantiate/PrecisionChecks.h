@@ -1,17 +1,16 @@
-// What the words of `precision` need of a program and its model.
+// Checks of the words of `precision` against the program and its model.
 #pragma once
 
 #include "lib/Instantiate/Binding.h"
 
 namespace trainc {
 
-/// Columns of the data are f32, or of the type that the program computes in, and bf16 holds parameters, and
-/// fp8 multiplies, with precision bf16 alone; anything else is an error at the program. Words that do nothing
-/// are warned of.
+/// Reports an error at the program unless data columns are f32 or of the compute type, and bf16 parameters
+/// and fp8 products are used with precision bf16 only. Warns about words without effect.
 mlir::LogicalResult checkPrecision(train::ProgramOp program);
 
-/// Each pattern of `keep` matches a parameter of the model, whose states are declared; else an error at the
-/// program names the nearest parameter, or some.
+/// Reports an error at the program unless each pattern of `keep` matches a parameter. The parameters' states
+/// must have been declared. The error suggests similar or existing names.
 mlir::LogicalResult checkKept(const Binding &binding);
 
 } // namespace trainc

@@ -84,7 +84,7 @@ void EntryScope::reportUnknown(StringRef name) {
   InFlightDiagnostic error = current->emitError("no parameter '")
                              << name
                              << "' is declared before this; expected a full name from the model's root";
-  // In order of declaration, so that of equally near names always the same one is meant.
+  // The order of declaration makes the choice among equally close names deterministic.
   SmallVector<StringRef> names;
   for (auto &[known, parameter] : parameters)
     if (declared.contains(known))

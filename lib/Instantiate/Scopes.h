@@ -1,4 +1,4 @@
-// Parameters and random streams, by scope path.
+// Parameters and random streams by scope path.
 #pragma once
 
 #include "lib/Instantiate/StateTable.h"
@@ -7,30 +7,30 @@
 
 namespace trainc {
 
-/// The stream of random numbers of a site, from its name alone.
+/// Returns the random stream of a site, which depends on its name only.
 int64_t randomStreamOf(llvm::StringRef name);
 
-/// A parameter of the model, as its layer declared it.
+/// A parameter of the model, as declared by its layer.
 struct Parameter {
   train::StateOp state;
   Initializer init;
 };
 
-/// All parameters, in order of declaration. Every entry expands the model anew and finds its parameters here.
+/// All parameters in order of declaration. Every entry expands the model again and finds its parameters here.
 using ParameterTable = llvm::MapVector<mlir::StringAttr, Parameter>;
 
-/// The scopes of one entry while the model is expanded into it. Ops built meanwhile get locations that name
-/// the scope.
+/// Scopes of one entry while the model is expanded into it. Ops built meanwhile get locations that name the
+/// scope.
 class EntryScope : public LayerScope, public mlir::OpBuilder::Listener {
 public:
-  /// Builds with `builder`, which reports its ops here from now on.
+  /// Registers this object as listener of `builder`.
   EntryScope(mlir::OpBuilder &builder, StateTable &states, ParameterTable &parameters, bool training);
   ~EntryScope() override;
 
-  /// The full name of `name` in the current scope.
+  /// Returns the full name of `name` in the current scope.
   std::string fullName(llvm::StringRef name) const;
 
-  /// Enters a use of a block in a scope (a component such as "h.3", or "") while it lives.
+  /// RAII object that enters a use of a block in a scope (a component such as "h.3", or "").
   class Enter {
   public:
     Enter(EntryScope &scope, llvm::StringRef component, llvm::StringRef block);
@@ -43,9 +43,9 @@ public:
     EntryScope &scope;
     size_t outerLength;
   };
-  /// The use of a block that was entered last.
+  /// Returns the innermost use of a block.
   train::BlockAttr block() const { return mlir::cast<train::BlockAttr>(blocks.back()); }
-  /// Says for which op of the model ops are built next, for locations and messages.
+  /// Sets the model op for which ops are built next, for locations and messages.
   void startOp(mlir::Operation *op);
 
   mlir::Value declareParameter(llvm::StringRef name, mlir::RankedTensorType type, Initializer init) override;
@@ -69,11 +69,12 @@ private:
   ParameterTable &parameters;
   bool isTraining;
   std::string path;
-  llvm::SmallVector<mlir::Attribute> blocks; ///< train.block of those entered, the outermost first
+  llvm::SmallVector<mlir::Attribute>
+      blocks; ///< train.block attributes of the entered blocks, the outermost first
   mlir::Operation *current = nullptr;
-  /// Where each parameter is declared in this expansion, and each random stream.
+  /// Locations at which parameters and random streams are declared in this expansion.
   llvm::DenseMap<mlir::StringAttr, mlir::Location> declared, streams;
-  /// States already read in this entry.
+  /// Values of states that this entry has read.
   llvm::DenseMap<mlir::Operation *, mlir::Value> values;
 };
 

@@ -1,4 +1,4 @@
-// The module's states and entries, by name.
+// States and entries of a module by name.
 #pragma once
 
 #include "dialects/Train/Train.h"
@@ -8,21 +8,21 @@
 
 namespace trainc {
 
-/// Declares states and entries; all share one namespace with the program.
+/// Declares states and entries; they share one namespace with the program.
 class StateTable {
 public:
   explicit StateTable(mlir::ModuleOp module);
 
-  /// Declares a state before all entries. A name that is taken is an error at `loc`; null is returned then.
+  /// Declares a state before all entries. Reports an error at `loc` and returns null if the name is taken.
   train::StateOp declare(mlir::Location loc, llvm::StringRef name, train::StateRole role,
                          mlir::RankedTensorType type);
-  /// What is exchanged with the host; declared at the first call.
+  /// Returns the state of a host scalar; declares it at the first call.
   train::StateOp scalar(HostScalar scalar);
-  /// The state of this name, or null.
+  /// Returns the state of this name, or null.
   train::StateOp lookup(llvm::StringRef name) const;
-  /// Erases the states and entries that came after `before`, an earlier copy of this table.
+  /// Erases states and entries that are not in `before`, an earlier copy of this table.
   void revertTo(const StateTable &before);
-  /// A new entry at the module's end, with an empty body.
+  /// Creates an entry with an empty body at the module's end.
   train::EntryOp createEntry(EntryKind kind);
 
 private:

@@ -1,4 +1,4 @@
-// The entries of training and evaluation: init, begin_step, micro_step and eval.
+// Entries of training and evaluation: init, begin_step, micro_step and eval.
 #include "dialects/NN/Builders.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Instantiate/DimensionFlow.h"
@@ -11,7 +11,7 @@ using namespace trainc;
 
 // --- init: the parameters' first values ---
 
-/// Random numbers of the parameter's own stream: they depend on the seed and the name only.
+/// Returns random numbers of the parameter's own stream, which depend only on the seed and the name.
 static Value buildRandom(OpBuilder &builder, StateTable &states, train::StateOp state, bool normal) {
   auto type = cast<RankedTensorType>(state.getType());
   nn::TensorBuilder b(builder, state.getLoc());
@@ -42,8 +42,8 @@ void trainc::buildInit(Instantiation &shared, train::EntryOp entry) {
 
 // --- begin_step: what the step's losses are divided by, from the labels of all its micro-batches ---
 
-/// Element by element the sum over micro-batches of `x`, in which they lie one after the other, over a binary
-/// tree. The leading 1 is nothing that ranks could divide among themselves.
+/// Sums `x`, the concatenation of `count` micro-batches, over micro-batches in a binary tree. The result has
+/// a leading dimension of 1, which cannot be sharded.
 static Value sumMicroBatches(nn::TensorBuilder &b, Value x, int64_t count) {
   const int64_t elements = nn::tensorType(x).getNumElements() / count;
   for (; count > 1; count /= 2) {
@@ -53,8 +53,8 @@ static Value sumMicroBatches(nn::TensorBuilder &b, Value x, int64_t count) {
   return b.reshape(x, {1, elements});
 }
 
-/// The sum of the targets' weights over micro-batches and ranks. To be the same on any number of ranks, it is
-/// the elements' sum of what micro-batches add up to.
+/// Returns the sum of the targets' weights over micro-batches and ranks. With `reproducible ranks`,
+/// micro-batches are summed first and elements second, so that the bits do not depend on the number of ranks.
 static Value sumTargets(OpBuilder &builder, Location loc, const Binding &binding, Value weights) {
   const bool overTree = train::shardingOf(binding.program).reproducibleOverRanks;
   nn::TensorBuilder b(builder, loc);
@@ -68,7 +68,7 @@ static Value sumTargets(OpBuilder &builder, Location loc, const Binding &binding
 LogicalResult trainc::buildBeginStep(Instantiation &shared, train::EntryOp entry, const Forward &micro) {
   Binding &binding = shared.binding;
   OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
-  // The model is expanded on the whole step's samples; of that, only what the targets' weights need survives.
+  // The model is expanded on all samples of the step; ops that the targets' weights do not need are erased.
   auto inputs = createInputs(builder, binding.model, BatchExtent::step,
                              binding.accumulate * binding.microBatch, binding.seqLen);
   FailureOr<Forward> step;
@@ -105,7 +105,7 @@ SmallVector<Value> trainc::createInputs(OpBuilder &builder, nn::ModelOp model, B
   return inputs;
 }
 
-/// The sum of all losses' means, each times its scale.
+/// Returns the sum of all losses' means, each times its scale.
 static Value buildTotalLoss(OpBuilder &builder, Instantiation &shared, ArrayRef<LossTerm> losses) {
   Value total;
   for (auto [index, term] : llvm::enumerate(losses)) {
@@ -143,7 +143,7 @@ FailureOr<Forward> trainc::buildMicroStep(Instantiation &shared, train::EntryOp 
 
 // --- eval: sums over an evaluation batch ---
 
-/// The targets of a batch: summed weights, or the number of elements.
+/// Returns the targets of a batch: the sum of weights, or the number of elements.
 static Value buildTargets(OpBuilder &builder, const LossTerm &term) {
   if (std::optional<Value> weights = buildTargetWeights(builder, term))
     return buildSum(builder, term.loc, *weights);
@@ -151,8 +151,8 @@ static Value buildTargets(OpBuilder &builder, const LossTerm &term) {
   return nn::TensorBuilder(builder, term.loc).constant(double(countElements(term)), f32);
 }
 
-/// Says with which columns the host fills up an incomplete batch, if every loss ignores such samples and they
-/// reach no other.
+/// Marks the columns with which the host can pad an incomplete batch, if every loss ignores padded samples
+/// and these do not affect other samples.
 static void markPadding(ArrayRef<LossTerm> losses, int64_t batch) {
   auto columns = llvm::map_to_vector(losses, ignoringColumn);
   if (llvm::is_contained(columns, train::InputOp()))
@@ -179,8 +179,8 @@ LogicalResult trainc::buildEval(Instantiation &shared, train::EntryOp entry) {
   if (failed(forward))
     return failure();
   markPadding(forward->losses, binding.evalBatch);
-  // The host divides summed losses by summed targets, those of the first loss; so further losses' means count
-  // as often as the first has targets.
+  // The host divides the summed losses by the targets of the first loss. The means of further losses are
+  // therefore multiplied by that number.
   Value total, targets;
   for (const LossTerm &term : forward->losses) {
     nn::TensorBuilder b(builder, term.loc);

@@ -14,7 +14,7 @@ static int64_t chunksOf(train::MemberAttr member) {
   return int64_t(llvm::divideCeil(member.getType().getNumElements(), train::kFlatChunk));
 }
 
-/// The number of each trained parameter's first chunk, by name.
+/// Returns the number of each trained parameter's first chunk, by name.
 static std::map<StringRef, int64_t> firstChunks(ModuleOp module) {
   std::map<StringRef, int64_t> numbers;
   for (auto state : module.getOps<train::StateOp>())
@@ -27,11 +27,11 @@ static std::map<StringRef, int64_t> firstChunks(ModuleOp module) {
   return numbers;
 }
 
-/// Numbers in a row of 64 bytes, with which kernels want what they read to begin.
+/// Numbers per row of 64 bytes, the alignment that kernels need.
 static constexpr int64_t kInRow = 64 / sizeof(int64_t);
 
-/// The numbers of the chunks of a flat state, i64: those of each member count up. They are made as rows of
-/// equal numbers, of which each rank takes its part where it begins.
+/// Builds the chunk numbers of a flat state, i64, consecutive for each member. Each number is repeated in a
+/// row of 64 bytes, so that a rank's shard begins at a row.
 static Value buildNumbers(nn::TensorBuilder &build, train::StateOp flat, RankedTensorType type) {
   const std::map<StringRef, int64_t> first = firstChunks(flat->getParentOfType<ModuleOp>());
   auto rows = [&](int64_t count) { return RankedTensorType::get({count, kInRow}, type.getElementType()); };
@@ -42,7 +42,7 @@ static Value buildNumbers(nn::TensorBuilder &build, train::StateOp flat, RankedT
     parts.push_back(build.add(within, double(first.at(member.getName()))));
     count += chunksOf(member);
   }
-  if (const int64_t rest = type.getNumElements() - count) // zeros, which nothing rounds
+  if (const int64_t rest = type.getNumElements() - count) // zeros for padding, which is not rounded
     parts.push_back(build.zero(rows(rest)));
   return build.reshape(build.slice(build.concat(parts, 0), 1, 0, 1), type.getShape());
 }

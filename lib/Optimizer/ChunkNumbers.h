@@ -1,13 +1,14 @@
-// Numbers of the chunks of 256 elements in which random numbers are drawn for flat states.
+// Numbers of the 256-element chunks of flat states, which key random numbers.
 #pragma once
 
 #include "lib/Optimizer/StepBuilder.h"
 
 namespace trainc {
 
-/// The state of role `chunks` with the number of each chunk of the parameters' flat state `flat`, i64; it is
-/// declared on first use, and made by the entry `refresh`. Chunks are numbered through all trained parameters
-/// in the order of their names. So a number depends neither on how parameters are put together nor on ranks.
+/// Returns the state of role `chunks` with the number of each chunk (i64) of the flat parameter state `flat`.
+/// It is declared on first use and computed by the entry `refresh`. Numbers run through all trained
+/// parameters in the order of their names, so that they depend neither on the layout of flat states nor on
+/// ranks.
 train::StateOp declareChunks(StepSymbols &symbols, train::StateOp flat);
 
 } // namespace trainc

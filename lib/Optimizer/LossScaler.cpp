@@ -1,5 +1,4 @@
-// The state machine of PyTorch's GradScaler, with the hysteresis and the minimum of DeepSpeed's
-// DynamicLossScaler.
+// State machine of PyTorch's GradScaler, with the hysteresis and minimum of DeepSpeed's DynamicLossScaler.
 #include "lib/Optimizer/LossScaler.h"
 
 #include <limits>
@@ -40,7 +39,7 @@ void LossScaler::advance() {
   auto number = [&](double value) { return build_.constant(value, build_.scalarType()); };
   Value good = build_.add(readCounter(kGoodSteps, 0), 1);
   Value left = readCounter(kHysteresis, scaling_->hysteresis);
-  // As GradScaler's, the scale stays where twice of it is infinite.
+  // As in GradScaler, the scale does not double if the result would be infinite.
   Value twice = build_.mul(scale_, 2);
   Value grown = choose(le, twice, std::numeric_limits<float>::max(), twice, scale_);
   Value afterGood = choose(ge, good, scaling_->window, grown, scale_);

@@ -1,4 +1,4 @@
-// What a scaled loss means for gradients, and how a dynamic scale grows and shrinks.
+// Unscaling of gradients, and adaptation of a dynamic loss scale.
 #pragma once
 
 #include "dialects/Train/LossScaling.h"
@@ -6,23 +6,24 @@
 
 namespace trainc {
 
-/// The scale of one program's loss, in the entry that updates. Does nothing where the loss is not scaled.
+/// Loss scale of one program in the entry that updates. Does nothing if the loss is not scaled.
 class LossScaler {
 public:
-  /// Reads a dynamic scale.
+  /// Reads the scale if it is dynamic.
   LossScaler(StepBuilder &build, std::optional<train::LossScaling> scaling);
 
-  /// What gradients are multiplied by to be those of the loss itself, a scalar; null for 1.
+  /// Returns the scalar factor that unscales gradients; null for 1.
   mlir::Value inverse() const { return inverse_; }
-  /// Builds the next step's scale, which follows from build.finite, and what the host learns of this one's.
+  /// Builds the next step's scale, which depends on build.finite, and the scalars that report this step's
+  /// scale to the host.
   void advance();
 
 private:
-  /// `then` in a finite step, else `otherwise`.
+  /// Returns `then` in a finite step, else `otherwise`.
   mlir::Value ifFinite(mlir::Value then, mlir::Value otherwise);
   mlir::Value choose(nn::Predicate predicate, mlir::Value x, double y, mlir::Value then,
                      mlir::Value otherwise);
-  /// A counter of the scale's, which begins with `initial`.
+  /// Reads a counter of the scale, whose first value is `initial`.
   mlir::Value readCounter(llvm::StringRef name, double initial);
 
   StepBuilder &build_;

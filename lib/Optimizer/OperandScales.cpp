@@ -1,4 +1,4 @@
-// Delayed scaling, as Transformer Engine's recipe of that name has it, with powers of two.
+// Delayed scaling as in Transformer Engine's DelayedScaling recipe, with powers of two.
 #include "lib/Optimizer/OperandScales.h"
 
 #include "dialects/Train/OperandScales.h"
@@ -18,7 +18,7 @@ SmallVector<Magnitudes> trainc::takeMagnitudes(train::EntryOp entry) {
 
 static std::string accumulatorOf(const Magnitudes &magnitudes) { return "grad." + magnitudes.history; }
 
-/// Magnitudes are 0 at least, with which a step begins.
+/// Magnitudes are non-negative, so that a step starts from 0.
 SmallVector<Magnitudes> trainc::accumulateMagnitudes(train::EntryOp entry, StepSymbols &symbols) {
   SmallVector<Magnitudes> accumulated = takeMagnitudes(entry);
   for (Magnitudes &each : accumulated) {
@@ -48,15 +48,15 @@ Value trainc::largestOf(StepBuilder &build, const Magnitudes &magnitudes) {
   return build.reduce(nn::ReduceKind::max, magnitudes.largest, {0});
 }
 
-/// The history as rows, each without its oldest number and with this step's at the end.
+/// Returns the history as rows, without each row's oldest number and with this step's number appended.
 static Value later(StepBuilder &build, Value history, const Magnitudes &magnitudes, int64_t count) {
   Value rows = build.reshape(history, {count, train::kMagnitudeSteps});
   Value kept = build.slice(rows, 1, 1, train::kMagnitudeSteps - 1);
   return build.concat({kept, build.reshape(magnitudes.largest, {count, 1})}, 1);
 }
 
-/// The powers of two by which the numbers are multiplied so that none is above the limit: as large as they
-/// can be. Bounds keep the product of two inverses a number of f32.
+/// Returns the largest powers of two by which the numbers can be multiplied without exceeding the limit. They
+/// are bounded so that the product of two inverses is a finite f32 number.
 static Value factorsOf(StepBuilder &build, Value peaks, double limit) {
   constexpr double kMost = 0x1p60;
   Value room = build.div(build.constantLike(peaks, limit), peaks);
@@ -65,7 +65,7 @@ static Value factorsOf(StepBuilder &build, Value peaks, double limit) {
   return build.create<nn::MaxOp>(bounded, build.constantLike(bounded, 1 / kMost)).getResult();
 }
 
-/// Where all magnitudes are 0, a scale stays what it is.
+/// A scale does not change if all its magnitudes are 0.
 void trainc::advanceScales(StepBuilder &build, const Magnitudes &magnitudes) {
   const int64_t count = nn::shapeOf(magnitudes.largest).front();
   Value history = build.read(magnitudes.history), old = build.read(magnitudes.scales);

@@ -1,27 +1,29 @@
-// How the scales of what products read in fp8 follow from the largest magnitudes of the last steps.
+// Update of fp8 operand scales from the maximum magnitudes of past steps.
 #pragma once
 
 #include "lib/Optimizer/StepBuilder.h"
 
 namespace trainc {
 
-/// What a train.magnitudes op says.
+/// Contents of a train.magnitudes op.
 struct Magnitudes {
   std::string scales, history;
-  double limit; ///< the largest number of the type
+  double limit; ///< largest number of the fp8 type
   mlir::Value largest;
 };
 
-/// Erases the train.magnitudes ops of `entry`, and returns what they say.
+/// Erases the train.magnitudes ops of `entry` and returns their contents.
 llvm::SmallVector<Magnitudes> takeMagnitudes(train::EntryOp entry);
 
-/// Has `entry` keep the largest magnitudes of a step's micro-batches in states, and returns these magnitudes.
+/// Accumulates the maximum magnitudes of a step's micro-batches in states, and returns the accumulated
+/// magnitudes.
 llvm::SmallVector<Magnitudes> accumulateMagnitudes(train::EntryOp entry, StepSymbols &symbols);
 
-/// The same as another entry reads them.
+/// Reads the accumulated magnitudes in another entry.
 llvm::SmallVector<Magnitudes> readMagnitudes(StepBuilder &build, llvm::ArrayRef<Magnitudes> accumulated);
 
-/// The largest of them all, a scalar: it is finite if nothing that was rounded to fp8 was infinite or NaN.
+/// Returns the maximum of all magnitudes, a scalar. It is finite if no number that was rounded to fp8 was
+/// infinite or NaN.
 mlir::Value largestOf(StepBuilder &build, const Magnitudes &magnitudes);
 
 /// Builds the histories with this step's magnitudes, and the scales of the next step.

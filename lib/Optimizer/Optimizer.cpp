@@ -1,4 +1,4 @@
-// Pass `optimizer`: the update that follows from a step's gradients.
+// Pass `optimizer`: the parameter update.
 #include "dialects/Train/Precision.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Optimizer/LossScaler.h"
@@ -23,13 +23,13 @@ static Value sumOfSquares(StepBuilder &build, Value gradient) {
   return dims.empty() ? squares : build.sum(squares, dims);
 }
 
-/// The sums of squares of the chunks of a flat gradient.
+/// Returns the sum of squares of each chunk of a flat gradient.
 static Value sumChunks(StepBuilder &build, Value gradient) {
   const int64_t rows = nn::shapeOf(gradient).front() / train::kFlatChunk;
   return build.sum(build.square(build.reshape(gradient, {rows, train::kFlatChunk})), {1});
 }
 
-/// Adds those of each member.
+/// Appends each member's sums of chunks.
 static void splitChunks(StepBuilder &build, ArrayAttr members, Value chunks, Gradients &sums) {
   for (auto member : members.getAsRange<train::MemberAttr>()) {
     const int64_t size = llvm::divideCeil(member.getType().getNumElements(), train::kFlatChunk);
@@ -37,12 +37,12 @@ static void splitChunks(StepBuilder &build, ArrayAttr members, Value chunks, Gra
   }
 }
 
-/// The square root of the sum of all squares: tensor<f32>. There is one gradient or more. Flat ones are
-/// summed by chunks (see kFlatChunk), and these in the order of the members' names: the same bits however
-/// parameters are put together and divided over ranks.
+/// Returns the square root of the sum of all squares, tensor<f32>. There must be at least one gradient. Flat
+/// gradients are summed by chunk (kFlatChunk), and chunks in the order of the members' names, so that the
+/// bits depend neither on the layout of flat states nor on sharding.
 static Value buildGlobalNorm(StepBuilder &build, const Gradients &gradients) {
   Value total;
-  Gradients flat; // all before what reads them, so that ranks can gather them at once
+  Gradients flat; // all sums precede their readers, so that ranks gather them at once
   for (auto [name, gradient] : gradients) {
     if (build.state(name).getMembersAttr()) {
       flat.emplace_back(name, sumChunks(build, gradient));
@@ -62,7 +62,7 @@ static Value buildGlobalNorm(StepBuilder &build, const Gradients &gradients) {
   return build.create<nn::SqrtOp>(total).getResult();
 }
 
-/// The gradients times `factor`, if there is one.
+/// Returns the gradients times `factor`; unchanged if it is null.
 static Gradients scaled(StepBuilder &build, const Gradients &gradients, Value factor) {
   if (!factor)
     return gradients;
@@ -70,7 +70,8 @@ static Gradients scaled(StepBuilder &build, const Gradients &gradients, Value fa
       gradients, [&](const auto &each) { return std::pair(each.first, build.scale(each.second, factor)); });
 }
 
-/// The same, computed on its own: so no product waits in memory for the norm, beside its gradient.
+/// As scaled(), but recomputed after a barrier, so that no scaled gradient is kept in memory until the norm
+/// is known.
 static Gradients scaledAgain(StepBuilder &build, Gradients gradients, Value factor) {
   if (factor)
     for (auto &[name, gradient] : gradients)
@@ -78,14 +79,14 @@ static Gradients scaledAgain(StepBuilder &build, Gradients gradients, Value fact
   return scaled(build, gradients, factor);
 }
 
-/// min(1, clip/(norm + 1e-6)), as torch.nn.utils.clip_grad_norm_.
+/// Returns min(1, clip/(norm + 1e-6)), as torch.nn.utils.clip_grad_norm_.
 static Value buildClipFactor(StepBuilder &build, Value norm, double clip) {
   Value quotient = build.div(build.constantLike(norm, clip), build.add(norm, 1e-6));
   return build.create<nn::MinOp>(quotient, build.constantLike(norm, 1)).getResult();
 }
 
-/// 1 where all `scalars` are finite, else 0: tensor<f32>. NaN compares as false, and infinity is above the
-/// largest number.
+/// Returns 1 if all `scalars` are finite, else 0: tensor<f32>. NaN compares as false, and infinity exceeds
+/// the largest number.
 static Value buildFiniteFlag(StepBuilder &build, ArrayRef<Value> scalars) {
   Value flag;
   for (Value scalar : scalars) {
@@ -102,24 +103,24 @@ static Value buildFiniteFlag(StepBuilder &build, ArrayRef<Value> scalars) {
 
 namespace {
 
-/// What micro-batches give for the update.
+/// Gradients and magnitudes of a step.
 struct StepSums {
   Gradients gradients;
   SmallVector<Magnitudes> magnitudes;
 };
 
-/// Replaces the train.gradient and train.magnitudes ops of entry @micro_step by what `program` says.
+/// Replaces the train.gradient and train.magnitudes ops of entry @micro_step by the program's update.
 class StepUpdate {
 public:
   StepUpdate(ModuleOp module, train::ProgramOp program) : module(module), program(program), symbols(module) {}
 
-  /// Emits an error and fails where the module has no gradients to use.
+  /// Reports an error if the module has no gradients.
   LogicalResult run();
 
 private:
-  /// What the train.gradient ops say; erases them.
+  /// Erases the train.gradient ops and returns their contents.
   static Gradients takeGradients(train::EntryOp entry);
-  /// Adds the gradients to states, in place of the train.gradient ops; the sums.
+  /// Replaces the train.gradient ops by additions to states, and returns the sums.
   Gradients accumulateGradients(train::EntryOp entry);
   StepSums accumulate(train::EntryOp entry) {
     return {accumulateGradients(entry), accumulateMagnitudes(entry, symbols)};
@@ -131,7 +132,7 @@ private:
   bool sumsBehindLastBackward();
   bool hasFlatParameters();
   void sumOverRanks(StepBuilder &build, Gradients &gradients);
-  /// The sums that the states hold, read in `entry`.
+  /// Reads the accumulated sums in `entry`.
   StepSums readAccumulated(train::EntryOp entry, const StepSums &sums);
 
   ModuleOp module;
@@ -173,8 +174,8 @@ bool StepUpdate::hasFlatParameters() {
   });
 }
 
-/// Each rank's sums over its micro-batches are summed over ranks as soon as the last micro-batch has added
-/// its own. The counters of `tree-accumulate` need one entry for all micro-batches.
+/// Whether gradients are summed over ranks as soon as the last micro-batch has been accumulated. Not with
+/// `tree-accumulate`, whose counters need one entry for all micro-batches.
 bool StepUpdate::sumsBehindLastBackward() {
   return program.getRanks() > 1 && !syncsEveryMicroStep() &&
          !train::shardingOf(program).reproducibleOverRanks;
@@ -189,8 +190,8 @@ Gradients StepUpdate::takeGradients(train::EntryOp entry) {
   return gradients;
 }
 
-/// The sum is read at the start and written as soon as the gradient is known: the op that makes the gradient
-/// can then accumulate in place, and the gradient's own memory is free again.
+/// The sum is read at the start and written as soon as the gradient is known, so that the op that computes
+/// the gradient can accumulate in place, and the gradient needs no memory.
 Gradients StepUpdate::accumulateGradients(train::EntryOp entry) {
   Block &body = entry.getBody().front();
   const bool syncs = syncsEveryMicroStep();
@@ -208,7 +209,7 @@ Gradients StepUpdate::accumulateGradients(train::EntryOp entry) {
   return sums;
 }
 
-/// The name of the state that sums a parameter's gradients over a step's micro-batches.
+/// Returns the name of the state that accumulates a parameter's gradients over a step's micro-batches.
 std::string StepUpdate::declareAccumulator(StringRef parameter, RankedTensorType type) {
   std::string name = accumulatorOf(parameter);
   if (!symbols.state(name)) {
@@ -227,7 +228,7 @@ StepSums StepUpdate::readAccumulated(train::EntryOp entry, const StepSums &sums)
   return {std::move(gradients), readMagnitudes(build, sums.magnitudes)};
 }
 
-/// What an entry has read by now; before the update it writes no parameter.
+/// Returns the values of states that an entry has read. Before the update the entry writes no parameter.
 static llvm::StringMap<Value> valuesReadIn(train::EntryOp entry) {
   llvm::StringMap<Value> values;
   for (auto read : entry.getBody().getOps<train::GetOp>())
@@ -235,8 +236,8 @@ static llvm::StringMap<Value> valuesReadIn(train::EntryOp entry) {
   return values;
 }
 
-/// Each rank has summed over its own samples. Gradients of which each keeps a part were summed as they came.
-/// What one rank has by itself is rounded as a sum over several would be (pass narrow-gradients).
+/// Sums gradients over ranks, unless sharded gradients have been summed after every micro-batch. On one rank,
+/// gradients are rounded as a sum over several ranks would be (pass narrow-gradients).
 void StepUpdate::sumOverRanks(StepBuilder &build, Gradients &gradients) {
   const bool sums = program.getRanks() > 1 || !train::precisionOf(program).reduce.isF32();
   if (sums && (program.getAccumulate() == 1 || !syncsEveryMicroStep()))

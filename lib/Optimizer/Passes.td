@@ -4,9 +4,9 @@
 include "mlir/Pass/PassBase.td"
 
 def Optimizer : Pass<"optimizer", "::mlir::ModuleOp"> {
-  let summary = "Replaces train.gradient by the optimizer's update";
+  let summary = "replaces train.gradient by the optimizer's update";
   let description = [{
-    `train.program` says how parameters are updated. Every entry's `train.gradient` goes, and the update takes its place.
+    Replaces every `train.gradient` by the update rule of `train.program`.
 
     ```mlir
     train.gradient @w, %g : tensor<4x3xf32>
@@ -17,7 +17,7 @@ def Optimizer : Pass<"optimizer", "::mlir::ModuleOp"> {
     %total = nn.reduce sum %squares over [0, 1] : tensor<4x3xf32>
     %norm = nn.sqrt %total : tensor<f32>
     train.set @grad_norm, %norm : tensor<f32>
-    ...                                        // %finite: norm and loss are
+    ...                                        // %finite: whether norm and loss are finite
     %w = train.get @w : tensor<4x3xf32>
     %lr = train.get @lr : tensor<f32>
     %rate = nn.broadcast %lr to [4, 3] : tensor<f32>
@@ -27,26 +27,24 @@ def Optimizer : Pass<"optimizer", "::mlir::ModuleOp"> {
     train.set @w, %kept : tensor<4x3xf32>
     ```
 
-    Without accumulation the update stands at the end of `@micro_step`. With it, gradients are added to states `grad.<parameter>`, which
-    `@begin_step` zeroes, and a new entry `@update` uses them. Several ranks that sum gradients once a step (`sync = "step"`) get no
-    `@update`, unless the program says `reproducible = "ranks"`. They get `@last_micro_step`, a copy of `@micro_step` that takes the
-    step's last micro-batch. It sums over ranks what has been added up, and updates. So sums travel while the rest of its backward is
-    computed.
+    Without accumulation, the update is at the end of `@micro_step`. With accumulation, gradients are added to states `grad.<parameter>`,
+    which `@begin_step` zeroes, and a new entry `@update` reads them. If several ranks sum gradients once a step (`sync = "step"`), there is
+    no `@update`, unless the program has `reproducible = "ranks"`. Instead, `@last_micro_step`, a copy of `@micro_step`, runs the step's
+    last micro-batch, sums the accumulated gradients over ranks, and updates. Thus sums over ranks overlap with the rest of its backward.
 
     The update computes the global norm of all gradients before clipping (state `grad_norm`). It scales gradients by min(1, clip/(norm +
-    1e-6)), as PyTorch does. It writes every state only if norm and loss are finite (state `finite`), so a bad step changes nothing.
+    1e-6)), as PyTorch does. It writes states only if norm and loss are finite (state `finite`), so that a non-finite step changes nothing.
 
-    In a program with `precision fp16` gradients are those of a multiple of the loss (pass `scale-loss`). They are summed as they are, and
-    divided by the scale for the norm and the update. With a dynamic scale the state `loss_scale` halves where a step is not finite, for
-    the last of `loss_scale_hysteresis` such steps in a row and each behind it. It doubles after `loss_scale_window` finite steps in a
-    row. It does not shrink below `loss_scale_min`, nor become infinite. The states `loss_scale_good_steps` and `loss_scale_hysteresis`
-    count. The host learns the step's scale (`step_loss_scale`), and whether the step is skipped while the scale may still shrink
-    (`overflow`).
+    In a program with `precision fp16`, gradients are those of the scaled loss (pass `scale-loss`). They are summed scaled, and divided by
+    the scale for the norm and the update. A dynamic scale (state `loss_scale`) halves in each non-finite step from the
+    `loss_scale_hysteresis`-th consecutive one on, but not below `loss_scale_min`. It doubles after `loss_scale_window` consecutive finite
+    steps, unless it would become infinite. The states `loss_scale_good_steps` and `loss_scale_hysteresis` are the counters. The host gets
+    the step's scale (`step_loss_scale`), and whether the step is skipped while the scale can still shrink (`overflow`).
 
-    With `precision bf16 (products = fp8)` the `train.magnitudes` of the pass `scale-operands` become the scales of the next step. Micro-batches
-    and ranks (`train.max_over_ranks`) agree on the largest. A magnitude that is not finite makes the step one that is not. Each history of
-    16 steps loses its oldest number and gets this step's. A scale becomes the smallest power of two with which the largest of them is at
-    most the type's largest number. It stays where all are 0.
+    With `precision bf16 (products = fp8)` the `train.magnitudes` of the pass `scale-operands` become the scales of the next step. The
+    maximum is taken over micro-batches and ranks (`train.max_over_ranks`). A non-finite magnitude makes the step non-finite. Each history
+    of 16 steps drops its oldest number and appends this step's. The new scale is the smallest power of two with which the maximum of the
+    history is at most the type's largest number. It does not change if the whole history is 0.
 
     ```mlir
     train.magnitudes %largest of @fp8_scales.values history @fp8_amaxes.values limit 448.0 : tensor<2xf32>
@@ -64,9 +62,9 @@ def Optimizer : Pass<"optimizer", "::mlir::ModuleOp"> {
     train.set @fp8_scales.values, %kept : tensor<32xf32>
     ```
 
-    With `optimizer_states bf16` the moments are states of bf16, and with `precision bf16 (params = bf16)` parameters are. They are
-    read as f32. The update computes in f32, and goes on with what it has computed. What it writes is rounded at random
-    (`nn.stochastic_round`), so that small changes add up:
+    With `optimizer_states bf16` the moments are bf16 states, and with `precision bf16 (params = bf16)` so are parameters. They are read as
+    f32, and the update computes in f32. Values are rounded stochastically (`nn.stochastic_round`) only when they are written, so that small
+    changes accumulate:
 
     ```mlir
     %seed = train.get @seed : tensor<i64>
@@ -80,9 +78,9 @@ def Optimizer : Pass<"optimizer", "::mlir::ModuleOp"> {
     train.set @exp_avg.bucket.0, %kept : tensor<512xbf16>
     ```
 
-    All parameters are flat then (pass `flatten`), on one rank too. A state `chunks.<bucket>` numbers the chunks of a flat one: through
-    all trained parameters, in the order of their names. So an element has the same random numbers wherever it lies. `@refresh` makes
-    these states, and no checkpoint holds them.
+    All parameters are then members of flat states (pass `flatten`), also on one rank. A state `chunks.<bucket>` numbers the chunks of a
+    flat state, consecutively through all trained parameters in the order of their names. So an element's random numbers do not depend on
+    the layout. `@refresh` computes these states, and checkpoints do not store them.
 
     The optimizer's own states are `exp_avg.<parameter>`, `exp_avg_sq.<parameter>`, `momentum.<parameter>`, `bias_correction1` and
     `bias_correction2`; `@init` zeroes them. A bias correction is 1 - beta^t, advanced as c beta + (1 - beta), which does not cancel.
@@ -91,11 +89,11 @@ def Optimizer : Pass<"optimizer", "::mlir::ModuleOp"> {
 }
 
 def TreeAccumulate : Pass<"tree-accumulate", "::mlir::ModuleOp"> {
-  let summary = "sums micro-batches over a binary tree, so that the bits do not depend on the number of ranks";
+  let summary = "sums micro-batches over a binary tree, so that bits do not depend on the number of ranks";
   let description = [{
     Changes programs with `sharding(reproducible = "ranks")`, which accumulate 2^k micro-batches. Ranks are summed over a binary tree of
-    their numbers. The pass makes each rank's micro-batches a subtree of it: ((0 + 1) + (2 + 3)) + ...
-    All together are then one tree over the step's micro-batches, and how many of them a rank has makes no difference.
+    their numbers. The pass sums each rank's micro-batches over a subtree: ((0 + 1) + (2 + 3)) + ... Together these form one tree over the
+    step's micro-batches, which does not depend on the number of micro-batches per rank.
 
     ```mlir
     %old = train.get @grad.w : tensor<4xf32>
@@ -115,12 +113,12 @@ def TreeAccumulate : Pass<"tree-accumulate", "::mlir::ModuleOp"> {
     train.set @grad.w, %next1 : tensor<4xf32>
     ```
 
-    What `@begin_step` zeroes and `@micro_step` adds to (gradients, the loss) becomes a binary counter. States `partial.0.NAME`,
-    `partial.1.NAME`, ..., and NAME itself as the highest, each hold the sum of a run of 1, 2, 4, ... micro-batches. A micro-batch
-    completes a run of two, four, ... if its number ends in as many ones; it is then added level by level.
+    Each state that `@begin_step` zeroes and `@micro_step` adds to (gradients, the loss) becomes a binary counter. States `partial.0.NAME`,
+    `partial.1.NAME`, ..., and NAME itself as the highest, hold sums of runs of 1, 2, 4, ... micro-batches. A micro-batch completes a run of
+    2^l if its number ends in l binary ones; its value is then added level by level.
 
-    One entry serves all micro-batches. So every level's next value is computed and then selected, which also hides what no run
-    completes. After the last micro-batch NAME holds the sum of all.
+    One entry runs all micro-batches. Therefore every level's next value is computed, and a select discards those of incomplete runs. After
+    the last micro-batch NAME holds the sum of all.
   }];
   let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::train::TrainDialect"];
 }

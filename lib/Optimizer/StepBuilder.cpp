@@ -33,7 +33,7 @@ train::StateOp StepSymbols::declareScalar(HostScalar scalar) {
 
 train::EntryOp StepSymbols::declareEntry(EntryKind kind, Operation *after) {
   train::EntryOp entry = train::declareEntry(module, kind, after);
-  table.insert(entry); // which does nothing where it is known
+  table.insert(entry); // no effect if the entry is known
   return entry;
 }
 
@@ -61,7 +61,7 @@ static std::string optimizerStateName(StringRef kind, StringRef parameter) {
   return parameter.empty() ? kind.str() : (kind + "." + parameter).str();
 }
 
-/// The members with names `KIND.NAME`, of that element type.
+/// Returns the members renamed to `KIND.NAME`, with that element type.
 static ArrayAttr renamed(ArrayAttr members, StringRef kind, Type element) {
   auto rename = [&](train::MemberAttr member) -> Attribute {
     return train::MemberAttr::get(members.getContext(), (kind + "." + member.getName()).str(),
@@ -123,7 +123,7 @@ Value StepBuilder::chunksOf(StringRef parameter) {
   return known;
 }
 
-/// The flag is compared where it is used, so that only numbers pass between kernels.
+/// The flag is compared in each kernel that uses it, so that kernels exchange numbers only, no i1.
 void StepBuilder::replace(StringRef state, Value old, Value updated) {
   Value flag = broadcastTo(finite, nn::shapeOf(old));
   Value condition = compare(nn::Predicate::gt, flag, constantLike(flag, 0));

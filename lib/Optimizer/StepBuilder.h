@@ -1,5 +1,4 @@
-// Builds ops that read and write states in the entries of a step, and declares the states and entries that
-// are missing.
+// Builder of ops that read and write states; declares missing states and entries.
 #pragma once
 
 #include "dialects/NN/Builders.h"
@@ -13,21 +12,21 @@
 
 namespace trainc {
 
-/// Finds states and entries by name, and declares those that are missing. Symbols are made through it alone
-/// while it lives.
+/// Finds states and entries by name, and declares missing ones. During its lifetime, symbols must be created
+/// through it alone.
 class StepSymbols {
 public:
   explicit StepSymbols(mlir::ModuleOp module);
 
-  /// The state of this name, or null.
+  /// Returns the state of this name, or null.
   train::StateOp state(llvm::StringRef name) const { return table.lookup<train::StateOp>(name); }
-  /// The state `name`, which is declared behind all others if there is none.
+  /// Returns the state `name`; declares it after all other states if it does not exist.
   train::StateOp declareState(llvm::StringRef name, train::StateRole role, mlir::RankedTensorType type);
-  /// The state that is exchanged with the host as `scalar`, which is declared if there is none.
+  /// Returns the state of a host scalar; declares it if it does not exist.
   train::StateOp declareScalar(HostScalar scalar);
-  /// The entry of that kind, which is made after `after` if there is none.
+  /// Returns the entry of that kind; creates it after `after` if it does not exist.
   train::EntryOp declareEntry(EntryKind kind, mlir::Operation *after);
-  /// A copy of `entry` behind it, of a kind of which there is none.
+  /// Creates a copy of `entry` after it, of a kind that does not exist yet.
   train::EntryOp cloneEntry(train::EntryOp entry, EntryKind kind);
 
 private:
@@ -36,71 +35,73 @@ private:
   mlir::Operation *lastState = nullptr;
 };
 
-/// Inserts at a point of an entry; declares the states it needs.
+/// Inserts ops at one point of an entry, and declares the states that they need.
 class StepBuilder : public nn::TensorBuilder {
 public:
   StepBuilder(mlir::OpBuilder &builder, mlir::Location loc, StepSymbols &symbols)
       : TensorBuilder(builder, loc), builder(builder), loc(loc), symbols(symbols) {}
 
-  /// The state's value here; the state exists.
+  /// Returns the state of this name, which must exist.
   train::StateOp state(llvm::StringRef name) const { return symbols.state(name); }
   mlir::Value read(llvm::StringRef state);
   void write(llvm::StringRef state, mlir::Value value);
-  /// The optimizer's state `KIND.PARAMETER` of that type, or `KIND` if it is no parameter's; `initial` before
-  /// the first step. It is declared on first use, and flat where the parameter is. A parameter's is held as
-  /// `moments` says, and read in f32.
+  /// Reads the optimizer state `KIND.PARAMETER`, or `KIND` without a parameter, as f32. It is declared on
+  /// first use with the initial value `initial`. The state of a parameter is flat if the parameter is, and
+  /// stored in the type `moments`.
   mlir::Value readOptimizerState(llvm::StringRef kind, mlir::RankedTensorType type,
                                  llvm::StringRef parameter = {}, double initial = 0);
-  /// replaceParameter() for such a state.
+  /// Writes an optimizer state, as replaceParameter().
   void replaceOptimizerState(llvm::StringRef kind, mlir::Value old, mlir::Value updated,
                              llvm::StringRef parameter = {});
-  /// Writes the parameters' state `updated` if the step is finite, else `old`, the value that the state has.
-  /// If the state is of bf16, `old` is wide() of it, and `updated` is rounded at random.
+  /// Writes `updated` to the state if the step is finite, else `old`, the state's present value. If the state
+  /// is bf16, `old` is wide() of its value, and `updated` is stochastically rounded.
   void replaceParameter(llvm::StringRef state, mlir::Value old, mlir::Value updated);
-  /// A value of f32 or bf16 as f32.
+  /// Converts an f32 or bf16 value to f32.
   mlir::Value wide(mlir::Value value) { return convert(value, builder.getF32Type()); }
-  /// What the host writes; declared on first use.
+  /// Reads a scalar that the host writes; declared on first use.
   mlir::Value readScalar(HostScalar scalar);
-  /// Writes what the host reads, f32; declared on first use.
+  /// Writes an f32 scalar that the host reads; declared on first use.
   void writeReport(HostScalar scalar, mlir::Value value);
-  /// The sum of what every rank computes as `value`: the gradient of the parameters' state `of`, if not null.
+  /// Returns the sum of `value` over all ranks. `of` is the parameter state if `value` is its gradient.
   mlir::Value sumOverRanks(mlir::Value value, llvm::StringRef of = {});
-  /// Element by element the largest of what every rank computes as `value`.
+  /// Returns the elementwise maximum of `value` over all ranks.
   mlir::Value maxOverRanks(mlir::Value value);
-  /// The learning rate of this step times `scale`, a scalar.
+  /// Returns the learning rate of this step times `scale`, a scalar.
   mlir::Value learningRate(double scale);
   mlir::RankedTensorType scalarType() { return mlir::RankedTensorType::get({}, builder.getF32Type()); }
-  /// `scalar` repeated to the type of `like`, times `like`.
+  /// Returns `like` times `scalar`, which is broadcast.
   mlir::Value scale(mlir::Value like, mlir::Value scalar) {
     return mul(like, broadcastTo(scalar, nn::tensorType(like)));
   }
 
-  /// 1 if the step is finite, else 0: tensor<f32>. Set before states are replaced.
+  /// 1 if the step is finite, else 0: tensor<f32>. Must be set before states are replaced.
   mlir::Value finite;
-  /// In which type a parameter's optimizer states are held; null for f32.
+  /// Storage type of a parameter's optimizer states; null for f32.
   mlir::FloatType moments;
 
 private:
   void replace(llvm::StringRef state, mlir::Value old, mlir::Value updated);
-  /// `x`, which is for the bf16 state of that kind, as flat as the parameters' state `parameter`.
+  /// Rounds `x` stochastically for the bf16 state of that kind, whose layout is that of the parameter state
+  /// `parameter`.
   mlir::Value roundAtRandom(mlir::Value x, llvm::StringRef kind, llvm::StringRef parameter);
-  /// The number of each element's chunk.
+  /// Returns the chunk number of each element.
   mlir::Value chunksOf(llvm::StringRef parameter);
-  /// replace() with what a bf16 state holds, where `old` is wide() of such.
+  /// As replace(), for a bf16 state whose value `old` was read through wide().
   void replaceHeld(llvm::StringRef state, llvm::StringRef kind, mlir::Value old, mlir::Value updated,
                    llvm::StringRef parameter);
   mlir::OpBuilder &builder;
   mlir::Location loc;
   StepSymbols &symbols;
   std::map<double, mlir::Value> rates;
-  /// What all roundings share is read once: passes cannot tell that no state which is written between changes
-  /// it.
+  /// Values shared by all roundings. They are read once, because passes cannot prove that writes in between
+  /// do not change them.
   mlir::Value seed, step;
   llvm::StringMap<mlir::Value> chunks;
-  llvm::StringMap<uint64_t> draws; ///< which random number of an element is that of a kind of state
+  llvm::StringMap<uint64_t>
+      draws; ///< for each kind of state, the number of its random number within an element's draw
 };
 
-/// Ends `entry` with giving all elements of a state one value.
+/// Fills a state with one value at the end of `entry`.
 void fillState(train::EntryOp entry, train::StateOp state, double value);
 inline void zeroState(train::EntryOp entry, train::StateOp state) { fillState(entry, state, 0); }
 

@@ -16,15 +16,15 @@ namespace trainc {
 
 namespace {
 
-/// The addition of a micro-batch's value to a state.
+/// Addition of a micro-batch's value to a state.
 struct Sum {
   train::GetOp old;
   nn::AddOp add;
   train::SetOp set;
 };
 
-/// Makes sums over 2^levels micro-batches binary counters: a state for each level l below `levels` holds the
-/// sum of 2^l micro-batches, until that of the 2^l behind them is added to it.
+/// Replaces sums over 2^levels micro-batches by binary counters. For each level l below `levels`, a state
+/// holds the sum of 2^l micro-batches until the sum of the next 2^l is added to it.
 class TreeAccumulation {
 public:
   TreeAccumulation(ModuleOp module, train::EntryOp beginStep, train::EntryOp microStep, unsigned levels)
@@ -39,7 +39,8 @@ public:
   }
 
 private:
-  /// For each level above 0 whether this micro-batch completes a run of 2^level of them: tensor<i1>.
+  /// Builds, for each level above 0, whether this micro-batch completes a run of 2^level micro-batches:
+  /// tensor<i1>.
   void buildCompletions() {
     if (levels == 0)
       return;
@@ -53,7 +54,7 @@ private:
     }
   }
 
-  /// What begins a step as zero, except maxima: those have the same bits in any order.
+  /// Returns the states that @begin_step zeroes, except maxima, which have the same bits in any order.
   SmallVector<train::StateOp> statesOfSums() {
     llvm::StringSet<> maxima;
     for (auto set : microStep.getBody().getOps<train::SetOp>())
@@ -92,7 +93,8 @@ private:
     return microStep.emitOpError("does not write @") << state.getSymName() << ", which @begin_step zeroes";
   }
 
-  /// The states that hold the levels: `state` the highest, others, which are zero as a step begins, the rest.
+  /// Returns the states of all levels. `state` is the highest; the others are new states that @begin_step
+  /// zeroes.
   SmallVector<std::string> holders(train::StateOp state) {
     SmallVector<std::string> names;
     for (unsigned level = 0; level + 1 < levels; ++level) {
@@ -104,8 +106,8 @@ private:
     return names;
   }
 
-  /// Adds one more value: level by level, as long as it completes runs of micro-batches. Where it no longer
-  /// does, it waits; levels below have passed on what they held, those above keep it.
+  /// Adds one value, level by level, as long as it completes a run of micro-batches. The sum is stored at the
+  /// first level whose run is incomplete; higher levels do not change.
   void buildCounter(StepBuilder &build, ArrayRef<std::string> holders, Value carry) {
     if (levels == 0)
       return build.write(holders.front(), carry);
@@ -120,7 +122,7 @@ private:
     }
   }
 
-  /// `then` if this micro-batch completes a run of 2^level, else `otherwise`.
+  /// Returns `then` if this micro-batch completes a run of 2^level, else `otherwise`.
   Value where(StepBuilder &build, unsigned level, Value then, Value otherwise) {
     if (level == 0)
       return then;

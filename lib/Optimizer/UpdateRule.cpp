@@ -1,23 +1,23 @@
-// The arithmetic of AdamW, Adam and SGD, in the order of PyTorch's single-tensor implementations.
+// Arithmetic of AdamW, Adam and SGD, in the order of PyTorch's single-tensor implementations.
 #include "lib/Optimizer/UpdateRule.h"
 
 using namespace mlir;
 using namespace trainc;
 
-/// The gradient plus decay times the value: decay as a penalty in the loss.
+/// Returns gradient + decay * value, i.e. decay as a penalty in the loss.
 static Value addDecay(StepBuilder &build, const TrainedParameter &parameter) {
   double decay = parameter.settings.weightDecay;
   return decay == 0 ? parameter.gradient : build.add(parameter.gradient, build.mul(parameter.value, decay));
 }
 
-/// An average: old * beta + sample * (1 - beta).
+/// Returns the moving average old * beta + sample * (1 - beta).
 static Value average(StepBuilder &build, Value old, Value sample, double beta) {
   return build.add(build.mul(old, beta), build.mul(sample, 1 - beta));
 }
 
 namespace {
 
-/// Adam (Kingma and Ba 2015); with `decoupled` decay AdamW (Loshchilov and Hutter 2019).
+/// Adam (Kingma and Ba 2015); with `decoupled` decay, AdamW (Loshchilov and Hutter 2019).
 class AdamRule : public UpdateRule {
 public:
   explicit AdamRule(train::OptimizerAttr optimizer, bool decoupled)
@@ -44,7 +44,7 @@ public:
   }
 
 private:
-  /// Moves an average of the optimizer's own towards `sample`, and returns its new value.
+  /// Updates one of the optimizer's moving averages with `sample`, and returns its new value.
   static Value advance(StepBuilder &build, StringRef kind, RankedTensorType type, Value sample, double beta,
                        StringRef parameter = {}) {
     Value old = build.readOptimizerState(kind, type, parameter);
@@ -53,13 +53,13 @@ private:
     return updated;
   }
 
-  /// 1 - beta^t is an average of ones.
+  /// Computes 1 - beta^t as a moving average of ones.
   static Value advance(StepBuilder &build, StringRef kind, double beta) {
     RankedTensorType scalar = nn::tensorType(build.finite);
     return advance(build, kind, scalar, build.constant(1, scalar), beta);
   }
 
-  /// The value times 1 - rate * decay.
+  /// Returns the value times 1 - rate * decay.
   Value decayed(StepBuilder &build, const TrainedParameter &parameter, Value rate) const {
     double decay = parameter.settings.weightDecay;
     if (!decoupled || decay == 0)
@@ -72,7 +72,7 @@ private:
   Value inverse1, inverseRoot2;
 };
 
-/// Stochastic gradient descent; with momentum the buffer is momentum * buffer + gradient.
+/// Stochastic gradient descent. With momentum, the buffer is momentum * buffer + gradient.
 class SgdRule : public UpdateRule {
 public:
   explicit SgdRule(train::OptimizerAttr optimizer) : momentum(optimizer.getMomentum().getValueAsDouble()) {}
