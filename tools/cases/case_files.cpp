@@ -1,5 +1,5 @@
-// Cases in safetensors files. "NAME.bound" has the bound of case NAME; "NAME.argument.0" the bytes of its
-// first argument; "NAME.expected.0" and "NAME.slack.0" the numbers of its first result.
+// Test cases in safetensors files: "NAME.bound" is the bound of case NAME, "NAME.argument.0" the bytes of its
+// first argument, "NAME.expected.0" and "NAME.slack.0" the numbers of its first result.
 #include "runtime/base/file.h"
 #include "runtime/formats/safetensors_layout.h"
 #include "runtime/formats/safetensors_view.h"
@@ -22,7 +22,7 @@ std::string slackName(std::string_view function, size_t index) {
   return fmt::format("{}.slack.{}", function, index);
 }
 
-/// Tensors on their way into a file.
+/// Tensors to be written to a file.
 class Tensors {
 public:
   void add(std::string name, std::span<const std::byte> bytes) { add(std::move(name), "U8", 1, bytes); }

@@ -1,4 +1,5 @@
-// Cases of kernels: a plan whose entry `eval` computes functions, their arguments, and what must come out.
+// Test cases of kernels: a plan whose entry `eval` computes functions, their arguments, and the expected
+// results.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -12,32 +13,32 @@
 
 namespace trainc::cases {
 
-/// What a result must be. A number may be off by its slack, which is what rounding may do to it, and besides
-/// by the case's bound, relative to the number or, of numbers below 1, to 1.
+/// Expected result. Each number may deviate by its slack (the possible effect of rounding) plus the case's
+/// bound, which is relative to the number or, for magnitudes below 1, absolute.
 struct ExpectedResult {
   std::vector<double> numbers, slack;
 };
 
-/// A function of the plan: its arguments are the states stateName(name, kArgument, 0), ..., its results those
-/// of kResult.
+/// A function of the plan. Its arguments are the states stateName(name, kArgument, 0), ...; its results are
+/// the states of kResult.
 struct Case {
   std::string name;
   double bound = 0;
-  std::vector<std::vector<std::byte>> arguments; ///< as they lie in memory
+  std::vector<std::vector<std::byte>> arguments; ///< as raw bytes
   std::vector<ExpectedResult> results;
 };
 
 enum class Part { kArgument, kResult };
 std::string stateName(std::string_view function, Part part, size_t index);
 
-/// The largest error of a result over its slack, to be compared with a bound; infinite where a number is
-/// missing, or finite and should not be.
+/// Maximum error of a result beyond its slack, to be compared with a bound. Infinity if a number is missing,
+/// or is finite where a non-finite one is expected.
 double errorOf(std::span<const double> actual, const ExpectedResult &expected);
 
 /// Writes FOLDER/NAME.plan and FOLDER/NAME.safetensors.
 Status write(const std::filesystem::path &folder, const std::string &name, std::span<const uint8_t> payload,
              std::span<const Case> cases);
-/// The cases beside a plan: in the file of its name that ends in .safetensors.
+/// Reads the cases of a plan from the .safetensors file of the same name.
 Result<std::vector<Case>> read(const std::filesystem::path &plan);
 
 } // namespace trainc::cases

@@ -1,4 +1,4 @@
-// In place of gpu.cpp where CUDA's headers are missing.
+// Replaces gpu.cpp if CUDA's headers are missing.
 #include "tools/cases/run.h"
 
 namespace trainc::cases {

@@ -62,12 +62,12 @@ std::vector<double> numbersOf(fb::DType dtype, std::span<const std::byte> bytes)
   return numbers;
 }
 
-/// A plan's states by name.
+/// States of a plan, by name.
 class Run {
 public:
   explicit Run(Executor &executor) : executor_(executor) {}
 
-  /// Of results the bits are those of NaN, so that what no kernel writes is found.
+  /// Writes the arguments, and fills results with NaN, so that results that no kernel writes are detected.
   Status prepare(std::span<const Case> cases) {
     uint64_t most = 0;
     for (const StateView &state : executor_.states())
@@ -112,7 +112,7 @@ private:
   }
 
   Executor &executor_;
-  std::vector<std::byte> poison_; ///< on its way to the device
+  std::vector<std::byte> poison_; ///< in flight to the device
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-// Runs cases on a device.
+// Execution of test cases on a device.
 #pragma once
 
 #include "runtime/device/device.h"
@@ -8,12 +8,12 @@
 
 namespace trainc::cases {
 
-/// Runs the plan once and gives the error of each case. Fails where the device does, and (kInvalidInput)
-/// where the plan does not hold what the cases need.
+/// Runs the plan once and returns the error of each case. Fails if the device does, and with kInvalidInput if
+/// the plan lacks states of a case.
 Result<std::vector<double>> run(const fb::Plan &plan, Device &device, std::span<const Case> cases);
 
-/// The first GPU, as trainrun opens it. Fails where there is none, or no driver, or where this program was
-/// built without CUDA's headers.
+/// Opens the first GPU like trainrun. Fails if there is no GPU or no driver, or if this program was built
+/// without CUDA's headers.
 Result<std::unique_ptr<Device>> openGpu();
 
 } // namespace trainc::cases

@@ -1,4 +1,4 @@
-// Answers to --help and --version.
+// Output of --help and --version.
 #pragma once
 
 #include "runtime/base/print.h"

@@ -11,8 +11,8 @@ namespace trainc {
 
 namespace {
 
-/// The name of an option without its dashes and value. Pages and word processors turn `--` into the other
-/// dashes.
+/// Name of an option without dashes and value. Also strips typographic dashes, which web pages and word
+/// processors substitute for `--`.
 std::string_view plainName(std::string_view argument) {
   for (bool again = true; again;) {
     again = false;
@@ -25,7 +25,8 @@ std::string_view plainName(std::string_view argument) {
   return argument.substr(0, argument.find('='));
 }
 
-/// Whether an argument is written like an option; a number may be negative, and a single dash is a file.
+/// Whether an argument has the form of an option. A negative number is not one, and neither is a single dash,
+/// which stands for a file.
 bool looksLikeOption(std::string_view argument) {
   const std::string_view name = plainName(argument);
   const bool hasDash = name.data() != argument.data();
@@ -33,7 +34,7 @@ bool looksLikeOption(std::string_view argument) {
          name.front() != '.';
 }
 
-/// The option that an argument names; null if there is none.
+/// The option that an argument names, or null.
 const CLI::Option *findOption(const CLI::App &app, std::string_view argument) {
   return app.get_option_no_throw(std::string(argument.substr(0, argument.find('='))));
 }
@@ -56,7 +57,7 @@ std::string describeUnknown(const CLI::App &app, std::string_view argument, cons
                      nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest));
 }
 
-/// The value behind an option that takes one, `option` being what was written.
+/// Checks the argument after `option`, which takes a value.
 std::optional<std::string> checkValue(const CLI::App &app, std::string_view option, std::string_view value) {
   const bool isOption = value.size() > 2 && value.starts_with("--");
   if (isOption || (value.starts_with("-") && findOption(app, value)))
@@ -74,20 +75,20 @@ std::optional<std::string> findEmpty(std::span<const char *const> arguments, siz
   return std::nullopt;
 }
 
-/// Whether an option takes a value behind '=' alone, as --resume does.
+/// Whether an option takes its value only after '=', like --resume.
 bool takesOptionalValue(const CLI::Option &option) {
   return option.get_items_expected_max() == 0 && !option.get_lnames().empty() &&
          option.check_fname(option.get_lnames().front());
 }
 
-/// Whether a second value is one too many.
+/// Whether a second value is an error.
 bool takesOneValue(const CLI::Option &option) {
   return takesOptionalValue(option) ||
          (option.get_items_expected_max() == 1 && option.get_items_expected_min() == 1 &&
           option.get_multi_option_policy() == CLI::MultiOptionPolicy::Throw);
 }
 
-/// The value behind the '=' of an option that takes none.
+/// Rejects '=' with a value after an option that takes none.
 std::optional<std::string> checkFlag(const CLI::Option &option, std::string_view argument) {
   const size_t equals = argument.find('=');
   if (equals == std::string_view::npos || option.get_items_expected_max() > 0 || takesOptionalValue(option))
@@ -98,7 +99,7 @@ std::optional<std::string> checkFlag(const CLI::Option &option, std::string_view
   return fmt::format("{} takes no value, or true or false; found '{}'", argument.substr(0, equals), value);
 }
 
-/// Whether an option's value is the next argument, rather than behind a '=' or none.
+/// Whether an option's value is the next argument.
 bool takesNext(const CLI::Option &option, std::string_view argument) {
   return option.get_items_expected_min() > 0 && argument.find('=') == std::string_view::npos;
 }

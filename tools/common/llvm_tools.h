@@ -1,4 +1,4 @@
-// What tools on LLVM's option parser and stream share.
+// Helpers of tools that use LLVM's option parser and output stream.
 #pragma once
 
 #include "llvm/Support/CommandLine.h"
@@ -11,28 +11,27 @@
 
 namespace trainc {
 
-/// Leaves out of --help what is registered so far: hundreds of options of LLVM's libraries, for every machine
-/// that they know. --help-hidden lists them.
+/// Hides all options registered so far, hundreds of LLVM's libraries, from --help; --help-hidden lists them.
 inline void hideLibraryOptions() {
   for (auto &[name, option] : llvm::cl::getRegisteredOptions())
     if (name != "help" && name != "version")
       option->setHiddenFlag(llvm::cl::Hidden);
 }
 
-/// Writes out what llvm::outs() holds back; why it did not all arrive.
+/// Flushes llvm::outs(); returns the error if not all output was written.
 inline std::optional<std::string> flushOutput() {
   llvm::raw_fd_ostream &out = llvm::outs();
   out.flush();
   const std::error_code error = out.error();
   if (!error)
     return std::nullopt;
-  out.clear_error(); // an error that nobody clears ends the program
+  out.clear_error(); // LLVM ends the process at exit for an uncleared error
   return "cannot write to standard output: " + error.message();
 }
 
-/// Messages that nobody can read change no exit code. Without this, LLVM ends the process with 1 for them.
+/// Lets lost output on standard error leave the exit code unchanged; by default LLVM ends the process with 1.
 inline void allowLostMessages() {
-  llvm::errs(); // made before the handler is registered, so that it is still there when that runs
+  llvm::errs(); // constructed before the handler is registered, and so destroyed after it runs
   std::atexit([] { llvm::errs().clear_error(); });
 }
 

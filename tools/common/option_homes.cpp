@@ -9,7 +9,7 @@ namespace trainc {
 
 namespace {
 
-/// All that the other program has; a test compares them with --help.
+/// All options of trainc compile; a test compares them with --help.
 constexpr auto kOfCompile = std::to_array<std::string_view>({
     "accumulate",
     "activation-checkpointing",
@@ -110,7 +110,7 @@ struct Pair {
   std::string_view name, meaning;
 };
 
-/// What only a line of train.program says.
+/// Settings that only a line of train.program has.
 constexpr Pair kLines[] = {
     {"beta1", "optimizer adamw(beta1 0.9)"},
     {"beta2", "optimizer adamw(beta2 0.95)"},
@@ -127,7 +127,7 @@ constexpr Pair kLines[] = {
     {"weight-decay", "optimizer adamw(weight_decay 0.1)"},
 };
 
-/// Names that other programs have for the same.
+/// Names of the same settings in other programs.
 constexpr Pair kSynonyms[] = {
     {"batch", "micro-batch"},
     {"batch-size", "micro-batch"},
@@ -149,7 +149,7 @@ std::optional<std::string_view> find(std::span<const Pair> pairs, std::string_vi
   return found == pairs.end() ? std::nullopt : std::optional(found->meaning);
 }
 
-/// The name in this project, with `-` for `_`.
+/// Normalises an option's name: `-` for `_`.
 std::string ownName(std::string_view option) {
   std::string name(option);
   std::ranges::replace(name, '_', '-');

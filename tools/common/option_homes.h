@@ -1,4 +1,4 @@
-// Options that people give to the wrong program.
+// Options that users pass to the wrong program.
 #pragma once
 
 #include <optional>
@@ -7,12 +7,10 @@
 
 namespace trainc {
 
-/// What `trainrun` says to an option (without dashes) that `trainc compile` or the model's train.program
-/// decides.
+/// trainrun's answer to an option (without dashes) that belongs to `trainc compile` or to train.program.
 std::optional<std::string> homeOutsideTrainrun(std::string_view option);
 
-/// What `trainc compile` says to an option (without dashes) that trainrun or the model's train.program
-/// decides.
+/// trainc compile's answer to an option (without dashes) that belongs to trainrun or to train.program.
 std::optional<std::string> homeOutsideCompile(std::string_view option);
 
 } // namespace trainc

@@ -1,5 +1,5 @@
-// Checks of option values, for every command line. CLI11's own take 010 for eight, and what is too large for
-// the largest number; theirs of ranges let NaN pass.
+// Validators of option values, for every command line. CLI11's own accept 010 as eight and saturate numbers
+// that are too large; its range checks accept NaN.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,7 +13,7 @@
 
 namespace trainc {
 
-/// The number that all of `text` is, in decimal and in the range of T.
+/// Parses all of `text` as a decimal number in the range of T.
 template <typename T> std::optional<T> parseNumber(std::string_view text) {
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -22,10 +22,11 @@ template <typename T> std::optional<T> parseNumber(std::string_view text) {
   return value;
 }
 
-/// "; write 1000" for "1e3"; nothing for what is no whole number from `least` to `most` in other words.
+/// The suggestion "; write 1000" for "1e3"; empty if `text` is not a whole number from `least` to `most` in
+/// another notation.
 inline std::string inPlainDigits(std::string_view text, double least, double most) {
   const std::optional<double> value = parseNumber<double>(text);
-  constexpr double kExact = 1e15; // the next doubles are not all whole numbers, some way further on
+  constexpr double kExact = 1e15; // beyond this bound doubles are no longer exact integers
   if (!value || *value < least || *value > std::min(most, kExact) || *value != std::floor(*value))
     return {};
   return fmt::format("; write {:.0f}", *value);
@@ -35,7 +36,7 @@ inline std::string inPlainDigits(std::string_view text, double least, double mos
 template <typename T> CLI::Validator wholeNumber(T least, T most = std::numeric_limits<T>::max()) {
   const auto check = [=](const std::string &text) {
     const std::optional<T> value = parseNumber<T>(text);
-    // CLI11 reads the text again, and takes a leading zero for octal.
+    // CLI11 parses the text again, and takes a leading zero for octal.
     const bool octal = text.size() > 1 && text.front() == '0';
     return value && !octal && *value >= least && *value <= most
                ? ""

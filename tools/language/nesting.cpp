@@ -14,10 +14,10 @@ namespace trainc {
 namespace {
 
 constexpr int kMaxDepth = 500;
-/// Each sign of an affine expression is a level; maps of any use are far shorter.
+/// Each operator of an affine expression is one level; realistic maps are far shorter.
 constexpr size_t kMaxAffineBytes = 1000;
 
-/// Counts brackets of all kinds. What is not balanced is the parser's to report.
+/// Counts brackets of all kinds. Unbalanced brackets are left to the parser.
 class Depth {
 public:
   int total() const { return std::accumulate(counts_.begin(), counts_.end(), 0); }
@@ -33,7 +33,7 @@ public:
 private:
   static constexpr StringRef kBrackets = "()[]{}<>";
 
-  std::array<int, 4> counts_{}; ///< of each kind
+  std::array<int, 4> counts_{}; ///< for each kind of bracket
 };
 
 class Scanner {
@@ -53,12 +53,12 @@ private:
   llvm::MemoryBufferRef buffer_;
   StringRef text_;
   size_t at_ = 0, line_ = 1, lineStart_ = 0;
-  StringRef last_; ///< the word before, with nothing but space since
+  StringRef last_; ///< the preceding word, separated only by space
   Depth depth_;
-  llvm::StringMap<int> aliases_; ///< how deep what each stands for is nested
-  int *defined_ = nullptr;       ///< of the alias that was defined last
-  size_t affineStart_ = 0;       ///< of the affine map or set that this is in
-  int aroundAffine_ = -1;        ///< the depth there; -1 outside
+  llvm::StringMap<int> aliases_; ///< nesting depth of each alias
+  int *defined_ = nullptr;       ///< entry of the alias defined last
+  size_t affineStart_ = 0;       ///< begin of the current affine map or set
+  int aroundAffine_ = -1;        ///< depth at its begin; -1 outside of one
 };
 
 } // namespace
@@ -102,7 +102,8 @@ std::optional<std::string> Scanner::seeWord() {
   return alias == aliases_.end() ? std::nullopt : checkDepth(depth_.total() + alias->second);
 }
 
-/// What the word before this sign begins: `#name = ...`, `!name = ...` an alias, `affine_map<` a map.
+/// Handles the construct that the preceding word begins: `#name = ...` or `!name = ...` an alias,
+/// `affine_map<` a map.
 void Scanner::endWord(char sign) {
   if (sign == '=' && (last_.starts_with("#") || last_.starts_with("!"))) {
     defined_ = &aliases_[last_];

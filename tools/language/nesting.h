@@ -1,4 +1,4 @@
-// Text of MLIR, looked at before it is parsed.
+// Check of MLIR text before it is parsed.
 #pragma once
 
 #include "llvm/Support/MemoryBufferRef.h"
@@ -8,8 +8,8 @@
 
 namespace trainc {
 
-/// What is nested deeper than the parser and others, which recurse, have stack for, with its position:
-/// brackets, also by way of aliases, and affine expressions.
+/// Finds nesting too deep for the recursive parser's stack: brackets, also through aliases, and affine
+/// expressions. Returns a message with its position.
 std::optional<std::string> findDeepNesting(llvm::MemoryBufferRef buffer);
 
 } // namespace trainc

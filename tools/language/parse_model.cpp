@@ -12,14 +12,14 @@ namespace trainc {
 
 namespace {
 
-/// Says what the parser reports in terms of the model language.
+/// Replaces messages of the parser by messages in terms of the model language.
 class Translator {
 public:
   Translator(llvm::SourceMgr &sources, MLIRContext &context)
       : sources_(sources), context_(context), id_(sources.getMainFileID()),
         text_(sources.getMemoryBuffer(id_)->getBuffer()) {}
 
-  /// A message of the parser.
+  /// Translates a message of the parser.
   void translate(Diagnostic &diagnostic) const {
     const auto place = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>();
     const SyntaxError error =
@@ -50,7 +50,7 @@ private:
   StringRef text_;
 };
 
-/// A message of the verifier. Its notes name values by where they are defined.
+/// Translates a message of the verifier. Its notes name values by the place of their definition.
 void translateVerifier(Diagnostic &diagnostic) {
   const std::optional<std::string> text = explainVerifierError(diagnostic.str());
   if (!text)
@@ -62,13 +62,13 @@ void translateVerifier(Diagnostic &diagnostic) {
   diagnostic = std::move(own);
 }
 
-/// Runs `work` with its errors changed by `translate` before they are printed.
+/// Runs `work` with a diagnostic handler that applies `translate` to errors before they are printed.
 template <typename Work, typename Translate>
 auto runTranslated(MLIRContext &context, Translate translate, Work work) {
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
       translate(diagnostic);
-    return failure(); // printed by the handler before this one
+    return failure(); // passes the diagnostic to the previous handler, which prints it
   });
   return work();
 }
@@ -77,7 +77,7 @@ auto runTranslated(MLIRContext &context, Translate translate, Work work) {
 
 OwningOpRef<ModuleOp> parseModel(llvm::SourceMgr &sources, MLIRContext &context) {
   for (StringRef dialect : {"nn", "train"})
-    context.getOrLoadDialect(dialect); // for messages that name ops before the first of them
+    context.getOrLoadDialect(dialect); // messages may name ops before the first op of their dialect is parsed
   const Translator translator(sources, context);
   OwningOpRef<ModuleOp> module = runTranslated(
       context, [&](Diagnostic &diagnostic) { translator.translate(diagnostic); },

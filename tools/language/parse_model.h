@@ -1,4 +1,4 @@
-// A model's text, parsed with messages for authors of models.
+// Parser of a model's text with messages for model authors.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
@@ -7,9 +7,9 @@
 
 namespace trainc {
 
-/// Parses and verifies the main buffer of `sources`. Null after an error, which was reported. MLIR's parser
-/// speaks of its own notions (SSA names, attributes, dialects); each of its messages becomes one that says
-/// what was expected and found in terms of the model language, and what to do.
+/// Parses and verifies the main buffer of `sources`. Returns null after an error, which was reported. MLIR's
+/// messages use MLIR's notions (SSA names, attributes, dialects); each is replaced by one in terms of the
+/// model language that says what was expected and found, and what to do.
 mlir::OwningOpRef<mlir::ModuleOp> parseModel(llvm::SourceMgr &sources, mlir::MLIRContext &context);
 
 } // namespace trainc

@@ -13,7 +13,7 @@ namespace {
 
 constexpr StringRef kLine = "a line such as `%y = nn.gelu %x`";
 
-/// What a message of MLIR's parser holds, what the model language calls what it expects, and advice.
+/// Part of a message of MLIR's parser, the model language's name for what it expects, and advice.
 struct Phrase {
   StringRef mlir, expected, advice = "";
 };
@@ -41,11 +41,11 @@ constexpr Phrase kPhrases[] = {
     {"unregistered dialect", kLine},
 };
 
-/// What messages about types hold.
+/// Parts of messages about types.
 constexpr StringRef kTypePhrases[] = {"function type",  "tensor type",     "dimension",    "expected type",
                                       "tensor element", "type identifier", "symbol alias", "expected '>'"};
 
-/// Characters that mean nothing here, and what was meant.
+/// Characters without a meaning in the language, and their likely intent.
 struct Stranger {
   StringRef characters, advice;
 };
@@ -76,7 +76,7 @@ std::string explainStranger(const TextPosition &position) {
 
 bool isWord(StringRef token) { return !token.empty() && (llvm::isAlpha(token[0]) || token[0] == '_'); }
 
-/// What may have been meant by a word where a value or a name should be.
+/// Advice on a word in place of a value or a name.
 std::string adviceOnWord(const Phrase &phrase, const TextPosition &position) {
   const StringRef word = position.token();
   if (!isWord(word) || position.isBehindLine())
@@ -102,7 +102,7 @@ std::string explainUnknownValue(const TextPosition &position) {
       .str();
 }
 
-/// A word where an op should begin.
+/// Explains a word in place of an op.
 std::string explainWord(const TextPosition &position, MLIRContext &context) {
   const StringRef word = position.token();
   if (!position.isFirstOfLine() && !position.before().ends_with("="))
@@ -111,7 +111,7 @@ std::string explainWord(const TextPosition &position, MLIRContext &context) {
     return ("expected " + kLine + ", found '" + word + "'; values begin with %: did you mean '%" + word +
             "'?")
         .str();
-  std::vector<StringRef> names; // with their dialects, and without
+  std::vector<StringRef> names; // with and without their dialects
   for (RegisteredOperationName op : context.getRegisteredOperations())
     if (StringRef dialect = op.getDialectNamespace(); dialect == "nn" || dialect == "train")
       names.push_back(op.getStringRef());
@@ -125,7 +125,7 @@ std::string explainWord(const TextPosition &position, MLIRContext &context) {
   return ("'" + word + "' is no op; did you mean '" + op + "'?").str();
 }
 
-/// A line that goes on when it could end, or something that begins none.
+/// Explains a token that cannot continue or begin a line.
 std::string explainLine(const TextPosition &position) {
   const StringRef token = position.token();
   if (token == "}" && position.isOutsideBraces())
@@ -138,7 +138,7 @@ std::string explainLine(const TextPosition &position) {
                    : "a word is missing or unknown here, such as `to` in `nn.linear \"up\" %x to 256`");
 }
 
-/// `.5`, which the lexer takes for the beginning of `...`; it complains behind the point.
+/// Explains `.5`, which the lexer takes for the beginning of `...`; its error is after the point.
 std::string explainPoint(const TextPosition &position) {
   const StringRef digits = position.rest().take_while(llvm::isDigit);
   if (digits.empty())
@@ -146,7 +146,8 @@ std::string explainPoint(const TextPosition &position) {
   return ("expected a number that begins with a digit, found '." + digits + "'; write 0." + digits).str();
 }
 
-/// `1e3` where a whole number is, of which the lexer reads the 1; or an exponent with a minus that is none.
+/// Explains `1e3` in place of a whole number, of which the lexer reads the 1; or an exponent with a
+/// typographic minus.
 std::optional<std::string> explainExponent(const TextPosition &position) {
   const StringRef digits = position.attachedNumber(), word = position.token();
   if (digits.empty() || word.empty() || llvm::toLower(word[0]) != 'e')
@@ -162,7 +163,7 @@ std::optional<std::string> explainExponent(const TextPosition &position) {
       .str();
 }
 
-/// `batch 8, 64`, `batch 8 * 64`, `batch 8x64`.
+/// Explains `batch 8, 64`, `batch 8 * 64`, `batch 8x64`.
 std::optional<std::string> explainBatch(const TextPosition &position) {
   StringRef first = position.before();
   if (!first.consume_front("batch ") || !llvm::all_of(first.trim(), llvm::isDigit))
@@ -188,7 +189,7 @@ std::string explainType(const TextPosition &position) {
   return expectedFound("a type, such as tensor<?x784xf32> or tensor<?xi32>", position);
 }
 
-/// `operation defines 2 results but was provided 1 to bind`
+/// Explains `operation defines 2 results but was provided 1 to bind`.
 std::string explainResults(StringRef message, const TextPosition &position) {
   const StringRef results = message.split("defines ").second.split(' ').first;
   const StringRef names = message.split("provided ").second.split(' ').first;
@@ -198,7 +199,7 @@ std::string explainResults(StringRef message, const TextPosition &position) {
       .str();
 }
 
-/// Of messages of the parser alone, and of the parts of it that ops use.
+/// Explains messages of the parser itself and of parser helpers that ops use.
 std::string explainPhrase(StringRef message, const TextPosition &position, bool isOfOp) {
   if (llvm::any_of(kTypePhrases, [&](StringRef phrase) { return message.contains(phrase); }))
     return explainType(position);
@@ -243,7 +244,8 @@ std::string explainAt(StringRef message, const TextPosition &position, MLIRConte
   return explainPhrase(message, position, isOfOp);
 }
 
-/// `'nn.linear' op attribute 'features' failed to satisfy constraint: 64-bit signless integer attribute`
+/// Explains `'nn.linear' op attribute 'features' failed to satisfy constraint: 64-bit signless integer
+/// attribute`.
 std::string explainConstraint(StringRef message) {
   const auto [op, setting] = message.split(" op attribute ");
   const StringRef kind = message.contains("integer")  ? "a whole number"

@@ -13,7 +13,7 @@ namespace {
 
 bool isWordCharacter(char c) { return llvm::isAlnum(c) || c == '_' || c == '$' || c == '.'; }
 
-/// Behind a quote at the beginning of `text`, the length up to the one that ends it, or to the line's end.
+/// Length of the text after an opening quote up to the closing quote, or to the end of the line.
 size_t quotedLength(StringRef text) {
   size_t at = 1;
   while (at < text.size() && text[at] != '"' && text[at] != '\n')
@@ -21,7 +21,7 @@ size_t quotedLength(StringRef text) {
   return std::min(text.size(), at < text.size() && text[at] == '"' ? at + 1 : at);
 }
 
-/// The length of what a parser passes over at the beginning of `text`: a blank, a line's end or a comment.
+/// Length of the blank, line end or comment at the beginning of `text`.
 size_t skippedLength(StringRef text) {
   if (text.starts_with("//"))
     return std::min(text.size(), text.find('\n'));
@@ -41,7 +41,7 @@ StringRef tokenAt(StringRef rest) {
   return rest.take_front(end);
 }
 
-/// Calls visit(offset, character) for what is neither in quotes nor in a comment, until it returns false.
+/// Calls visit(offset, character) for each character outside quotes and comments, until it returns false.
 template <typename Visitor> void forEachSign(StringRef text, Visitor visit) {
   for (size_t at = 0; at < text.size();) {
     const StringRef rest = text.substr(at);
@@ -52,7 +52,7 @@ template <typename Visitor> void forEachSign(StringRef text, Visitor visit) {
   }
 }
 
-/// Whether what stands nowhere but at the top begins here.
+/// Whether a top-level construct begins at `at`.
 bool beginsTopLevel(StringRef text, size_t at) {
   const bool isFirst = text.take_front(at).rtrim(" \t").ends_with("\n");
   return isFirst && llvm::any_of(llvm::ArrayRef<StringRef>{"nn.block ", "nn.model ", "train.program "},

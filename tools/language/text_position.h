@@ -1,4 +1,4 @@
-// What stands around a place in a model's text.
+// Context of a position in a model's text.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -9,46 +9,45 @@
 
 namespace trainc {
 
-/// A place at which a parser did not understand a model's text: the token there or, behind a token, the next
-/// one.
+/// A position at which a parser failed: the token there or, if it is at the end of a token, the next token.
 class TextPosition {
 public:
-  /// `offset` may be the text's end.
+  /// `offset` may be the end of the text.
   TextPosition(llvm::StringRef text, size_t offset);
 
-  /// The word, name, number, text in quotes or single character there; empty at the end.
+  /// The word, name, number, quoted text or single character; empty at the end.
   llvm::StringRef token() const { return token_; }
-  /// The same for messages: `'nn.gelu'`, `'−' (U+2212)`, `the end of the line`, `the end of the file`.
+  /// Description of the token for messages: `'nn.gelu'`, `'−' (U+2212)`, `the end of the line`, `the end of
+  /// the file`.
   std::string describe() const;
   /// The text from the token on.
   llvm::StringRef rest() const { return text_.substr(at_); }
-  /// Where the token is.
+  /// Offset of the token.
   size_t offset() const { return at_; }
-  /// Whether the place is behind the last token of a line, and the token on a later one.
+  /// Whether the position is after the last token of a line, and the token on a later line.
   bool isBehindLine() const { return isBehindLine_; }
   bool isAtEnd() const { return token_.empty(); }
   bool isFirstOfLine() const { return before().empty(); }
-  /// What the token's line holds before it, without blanks at both ends.
+  /// Text of the token's line before the token, trimmed.
   llvm::StringRef before() const { return lineBefore().trim(); }
-  /// The digits right before the token, without a blank between.
+  /// Digits immediately before the token.
   llvm::StringRef attachedNumber() const;
-  /// What the token's line holds behind it, without a comment and blanks at both ends.
+  /// Text of the token's line after the token, trimmed and without a comment.
   llvm::StringRef behind() const;
 
-  /// The names of all values (%x) that are written in the same block or model before; without the %, each
-  /// once.
+  /// Names of all values (%x) that occur earlier in the same block or model; without the %, each once.
   std::vector<llvm::StringRef> valuesBefore() const;
 
-  /// A `{` that is not closed where it should be.
+  /// An unclosed `{`.
   struct Unclosed {
-    size_t line;           ///< of the `{`
-    llvm::StringRef text;  ///< of that line
-    size_t expectedBefore; ///< the offset of what cannot stand within, or the text's end
+    size_t line;           ///< line of the `{`
+    llvm::StringRef text;  ///< text of that line
+    size_t expectedBefore; ///< offset of the construct that cannot occur within, or the end of the text
   };
-  /// The innermost `{` before the token that nothing closes before the next block, model or program, or
-  /// before the text's end if the token is there.
+  /// The innermost `{` before the token that is not closed before the next block, model or program, or before
+  /// the end of the text if the token is there.
   std::optional<Unclosed> findUnclosed() const;
-  /// Whether more is closed than opened before the token.
+  /// Whether more braces are closed than opened before the token.
   bool isOutsideBraces() const;
 
 private:

@@ -1,4 +1,4 @@
-// All that a report says of a plan is drawn from this: when its instructions run, and what lies where.
+// Analysis of a plan, from which all reports are drawn: schedule and occupancy.
 #pragma once
 
 #include "runtime/simulate/plan_schedule.h"
@@ -13,12 +13,12 @@ namespace trainc::report {
 
 struct EntryAnalysis {
   const fb::Entry *entry;
-  uint64_t runs;     ///< in a training step
-  Schedule schedule; ///< of the step's last run, if a step runs it
+  uint64_t runs;     ///< number of runs in a training step
+  Schedule schedule; ///< of the last run in a step, if a step runs the entry
   std::vector<Moment> moments;
   Occupancy occupancy;
 
-  /// At which values take most of the device's memory; null in an entry that has none there.
+  /// Peak of the device's memory in the entry; null if the entry has no values there.
   const ArenaPeak *peak(const fb::Plan &plan) const;
 };
 
@@ -27,16 +27,15 @@ struct Analysis {
 
   const fb::Plan &plan;
   Labels labels;
-  std::vector<ScheduledRuns> step;    ///< a training step
-  std::vector<EntryAnalysis> entries; ///< as the plan has them
-  /// The entry in which values take most of the device's memory, and the moment; null where no entry has
-  /// any.
+  std::vector<ScheduledRuns> step;    ///< runs of a training step
+  std::vector<EntryAnalysis> entries; ///< in plan order
+  /// Entry and moment with the peak of the device's memory; null if no entry has values there.
   const EntryAnalysis *peakEntry = nullptr;
   uint32_t peakMoment = 0;
-  nlohmann::json compileReport; ///< that the plan holds; an empty object where it holds none of ours
+  nlohmann::json compileReport; ///< report stored in the plan; an empty object if missing or unknown
 };
 
-/// "product", "attention", "rows", ...: what an instruction is, in a word.
+/// Category of an instruction in one word: "product", "attention", "rows", ...
 std::string classOf(const fb::Plan &plan, const fb::Instruction &instruction);
 
 } // namespace trainc::report

@@ -1,4 +1,4 @@
-// What the ranks of a plan send each other in a training step.
+// Communication of a plan's ranks in a training step.
 #pragma once
 
 #include "tools/report/analysis.h"
@@ -11,10 +11,11 @@ namespace trainc::report {
 
 /// Collectives of one kind.
 struct CollectiveSum {
-  std::string kind;       ///< "all-gather"
-  uint64_t count = 0;     ///< in a step
-  uint64_t sentBytes = 0; ///< by each rank in a step, in a ring: (N-1)/N of the whole, twice of an all-reduce
-  double seconds = 0;     ///< predicted, in a step
+  std::string kind;   ///< "all-gather"
+  uint64_t count = 0; ///< per step
+  /// Sent by each rank per step, in a ring: (N-1)/N of the whole, twice that for an all-reduce.
+  uint64_t sentBytes = 0;
+  double seconds = 0; ///< predicted, per step
 };
 
 std::vector<CollectiveSum> collectivesOf(const Analysis &analysis);

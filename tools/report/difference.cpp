@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-/// What a plan says under each heading, in the order in which it is shown.
+/// Rows of a plan under one heading, in display order.
 using Rows = std::vector<std::pair<std::string, json>>;
 
 Rows factRows(const Analysis &analysis) {
@@ -26,7 +26,7 @@ Rows factRows(const Analysis &analysis) {
           {"ranks that divide states", fmt::format("{}", plan.shard_ranks())}};
 }
 
-/// Of what a program says several times, such as its groups, all are one value.
+/// Settings that a program has several times, such as groups, are joined into one value.
 Rows settingRows(const Analysis &analysis) {
   Rows rows;
   for (const KnownSetting &each : knownSettingsOf(analysis.plan))

@@ -1,4 +1,4 @@
-// What changed from one plan to another.
+// Differences between two plans.
 #pragma once
 
 #include "tools/report/analysis.h"
@@ -9,9 +9,8 @@
 namespace trainc::report {
 
 /// {"difference": true, "from": plan, "to": plan, "sentences": [..., ...], "groups": [{"title", "unit",
-/// "rows":
-/// [{"what", "from", "to"}]}]}. Rows are what differs; one side is null where a plan lacks it. Units are
-/// "bytes", "seconds", "count" and "text".
+/// "rows": [{"what", "from", "to"}]}]}. Rows contain only differences; a side is null if its plan lacks the
+/// row. Units are "bytes", "seconds", "count" and "text".
 nlohmann::json differenceOf(const Analysis &from, std::string_view fromFile, const Analysis &to,
                             std::string_view toFile);
 

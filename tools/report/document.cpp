@@ -188,8 +188,8 @@ json largestBatchesJson(const Analysis &analysis) {
   return rows;
 }
 
-/// Among which strategies a memory limit chose, if the compiler's report says so in our words: nobody
-/// verifies the report.
+/// Strategies that a memory limit chose among, if the compile report, which is not verified, has them in a
+/// known form.
 json plannerJson(const Analysis &analysis) {
   const json planner = analysis.compileReport.value("planner", json());
   const json strategies = planner.is_object() ? planner.value("strategies", json()) : json();

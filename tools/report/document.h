@@ -1,4 +1,4 @@
-// The report as JSON: what `trainc report --json` prints, and what the page is drawn from.
+// The report as JSON: output of `trainc report --json`, and input of the page.
 #pragma once
 
 #include "tools/report/analysis.h"
@@ -8,10 +8,10 @@
 
 namespace trainc::report {
 
-/// docs/reference/report-json.md lists its keys. `file` is how the user called the plan.
+/// docs/reference/report-json.md lists its keys. `file` is the plan's path as the user gave it.
 nlohmann::json documentOf(const Analysis &analysis, std::string_view file);
 
-/// The text of a document: UTF-8, other bytes replaced.
+/// A document as text: UTF-8, invalid bytes replaced.
 std::string jsonText(const nlohmann::json &document);
 
 } // namespace trainc::report

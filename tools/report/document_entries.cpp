@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Texts that many refer to, each once.
+/// A table of distinct texts, referred to by index.
 class Texts {
 public:
   size_t operator()(const std::string &text) {
@@ -136,7 +136,7 @@ private:
   const Analysis &analysis_;
   const fb::Plan &plan_;
   Texts files_, instructions_;
-  json classes_ = json::array(); ///< of instructions_
+  json classes_ = json::array(); ///< by index in instructions_
 };
 
 } // namespace

@@ -1,14 +1,14 @@
-// Entries in the report's document: moments and values, a list for each of their numbers.
+// Entries in the report's JSON: moments and values, in columnar form.
 #pragma once
 
 #include "tools/report/analysis.h"
 
 namespace trainc::report {
 
-/// Adds "entries", and "sources", "files" and "instructions", which their numbers count in.
+/// Adds "entries", and the tables "sources", "files" and "instructions" that they index.
 void addEntries(const Analysis &analysis, nlohmann::json &document);
 
-/// To nanoseconds, so that few digits say it.
+/// Rounds to nanoseconds, for short output.
 double roundSeconds(double seconds);
 
 } // namespace trainc::report

@@ -9,8 +9,8 @@ namespace trainc::report {
 
 namespace {
 
-/// Goes backward through an entry, with the buffers in which the loss needs something by then. A buffer of a
-/// scratch arena holds one value, so that buffers say enough.
+/// Walks backward through an entry and tracks the buffers that the loss depends on at that point. Buffers
+/// suffice, because a buffer of a scratch arena holds one value.
 class ForwardSearch {
 public:
   ForwardSearch(const fb::Plan &plan, const std::vector<Moment> &moments)
@@ -23,7 +23,7 @@ public:
   std::vector<bool> run() && {
     for (size_t end = moments_.size(); end > 0;) {
       const size_t begin = loopBegin(end - 1);
-      // What an iteration needs, the one before may have written: until nothing more is needed.
+      // An iteration may depend on the previous one: repeat until nothing is added.
       while (visit(begin, end) && moments_[begin].inLoop)
         ;
       end = begin;
@@ -36,7 +36,7 @@ private:
     return moment - (moments_[moment].inLoop ? moments_[moment].inner : 0);
   }
 
-  /// Returns whether something is needed that was not.
+  /// Returns whether a buffer was added.
   bool visit(size_t begin, size_t end) {
     const size_t before = needed_.size();
     for (size_t moment = end; moment-- > begin;)

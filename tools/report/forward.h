@@ -1,4 +1,4 @@
-// Which instructions of an entry are the forward: what the loss is computed from.
+// Determines which instructions belong to the forward pass, from which the loss is computed.
 #pragma once
 
 #include "tools/report/moments.h"
@@ -7,8 +7,8 @@
 
 namespace trainc::report {
 
-/// For each moment of a verified entry whether the loss of a step that trainrun reads depends on what it
-/// writes. In an entry that computes none, such as eval, no moment does.
+/// For each moment of a verified entry, whether the loss of a training step depends on its result. False for
+/// all moments of an entry without a loss, such as eval.
 std::vector<bool> forwardOf(const fb::Plan &plan, const std::vector<Moment> &moments);
 
 } // namespace trainc::report

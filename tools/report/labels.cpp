@@ -14,7 +14,7 @@ const char *kindName(Kind kind) {
   return names[static_cast<size_t>(kind)];
 }
 
-/// Where the scope ends: before ": ", as scopes have no spaces.
+/// End of the scope, at ": "; scopes contain no spaces.
 static size_t scopeEnd(std::string_view op) {
   const size_t end = op.find(": ");
   return end == std::string_view::npos || op.substr(0, end).find_first_of(" (") != std::string_view::npos
@@ -40,7 +40,7 @@ std::string blockOf(std::string_view scope) {
   return std::string(scope);
 }
 
-/// "c_attn.weight" of "attn.c_attn.weight"; empty where there is no further part.
+/// Removes the first component: "c_attn.weight" for "attn.c_attn.weight"; empty if there is only one.
 static std::string_view withoutFirst(std::string_view name) {
   const size_t dot = name.find('.');
   return dot == std::string_view::npos ? std::string_view() : name.substr(dot + 1);

@@ -1,4 +1,4 @@
-// What bytes of a plan are for, and which block of the model they belong to.
+// Purpose of bytes of a plan, and the block of the model they belong to.
 #pragma once
 
 #include "runtime/schema/plan_generated.h"
@@ -11,27 +11,26 @@
 
 namespace trainc::report {
 
-/// What bytes are for: the roles of plans, and two that follow from what collectives do.
+/// Purpose of bytes: the roles of plans, and two kinds that follow from the use by collectives.
 enum class Kind : uint8_t { Parameter, Gradient, Optimizer, Activation, Workspace, Input, Cache, Gathered };
 inline constexpr size_t kKinds = 8;
 
 /// "parameters", "gathered parameters", ...
 const char *kindName(Kind kind);
 
-/// The scope that the text of a source op begins with: "h.3.attn" of "h.3.attn: nn.matmul"; empty where there
-/// is none.
+/// Scope at the beginning of a source op's text: "h.3.attn" in "h.3.attn: nn.matmul"; empty if there is none.
 std::string_view scopeOf(std::string_view op);
 
 /// The text without its scope, "nn.matmul".
 std::string_view opOf(std::string_view op);
 
-/// The block of a scope, "h.3" of "h.3.attn": up to its first number, or all of it where it has none.
+/// Block of a scope, "h.3" for "h.3.attn": up to its first number, or all of it if there is none.
 std::string blockOf(std::string_view scope);
 
-/// A part of a buffer's bytes that belongs to one state.
+/// Bytes of a buffer that belong to one state.
 struct StateShare {
   const fb::State *state;
-  uint64_t bytes; ///< in the buffer, on average over the ranks that divide the state
+  uint64_t bytes; ///< in the buffer, averaged over the ranks that shard the state
 };
 
 /// Names and kinds of a verified plan's buffers.
@@ -39,16 +38,16 @@ class Labels {
 public:
   explicit Labels(const fb::Plan &plan);
 
-  /// Activations that an all-gather writes are gathered parameters, those that other collectives sum are
-  /// gradients; all else is as the plan says.
+  /// Activations written by an all-gather are gathered parameters, those summed by other collectives are
+  /// gradients; other kinds follow the plan's roles.
   Kind kind(uint32_t buffer) const { return kinds_[buffer]; }
 
-  /// The scope of the parameter that a name is about: "h.3.attn.c_attn" of "exp_avg.h.3.attn.c_attn.weight";
-  /// empty where it is about none.
+  /// Scope of the parameter in a name: "h.3.attn.c_attn" for "exp_avg.h.3.attn.c_attn.weight"; empty if the
+  /// name contains no parameter.
   std::string parameterScope(std::string_view name) const;
 
-  /// Bytes of a persistent buffer by the scopes of what lies there; their sum is the buffer's size. What
-  /// belongs to no parameter is under the empty scope.
+  /// Bytes of a persistent buffer by scope; their sum is the buffer's size. Bytes without a parameter have
+  /// the empty scope.
   std::map<std::string, uint64_t> scopesOf(uint32_t buffer) const;
 
 private:

@@ -20,7 +20,7 @@ std::string settingText(const json &strategy, const char *word) {
   return value.is_string() ? value.get<std::string>() : std::string();
 }
 
-/// A number of at least 1; 0 where it is none.
+/// A number of at least 1; 0 if the text is none.
 uint64_t countOf(const json &strategy, const char *word) {
   const std::string text = settingText(strategy, word);
   const char *end = text.data() + text.size();
@@ -29,7 +29,7 @@ uint64_t countOf(const json &strategy, const char *word) {
   return error == std::errc() && rest == end ? count : 0;
 }
 
-/// None where it is not in our words.
+/// Nothing if the JSON is not in a known form.
 std::optional<LargestBatch> batchOf(const json &strategy) {
   if (!strategy.is_object())
     return std::nullopt;

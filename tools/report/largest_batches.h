@@ -1,4 +1,4 @@
-// How many samples a memory limit allows at once, by what the backward computes again.
+// Largest micro-batch under a memory limit, for each level of recomputation.
 #pragma once
 
 #include "tools/report/analysis.h"
@@ -10,20 +10,20 @@
 
 namespace trainc::report {
 
-/// The largest micro-batch of one activation checkpointing.
+/// The largest micro-batch with one activation checkpointing level.
 struct LargestBatch {
   std::string checkpointing;            ///< "none", "selective" or "full"
-  uint64_t samples = 0;                 ///< of a micro-batch; 0 where not one fits
-  double sampleSeconds = 0;             ///< of a step, for each of its samples, predicted; 0 without samples
-  std::optional<double> times = {};     ///< the samples of `none`; none where not one of those fits
-  std::optional<double> extraTime = {}; ///< share of the time that a sample takes with `none`
+  uint64_t samples = 0;                 ///< per micro-batch; 0 if not even one fits
+  double sampleSeconds = 0;             ///< predicted step time per sample; 0 without samples
+  std::optional<double> times = {};     ///< ratio to the samples with `none`; nothing if none fit there
+  std::optional<double> extraTime = {}; ///< relative increase of the time per sample over `none`
 };
 
-/// What `trainc compile --largest-batch` found, of each activation checkpointing, if the compiler's report
-/// says so in our words: nobody verifies the report. Empty otherwise, and where nothing fits.
+/// Results of `trainc compile --largest-batch` for each checkpointing level, if the compile report, which is
+/// not verified, has them in a known form. Empty otherwise, and if nothing fits.
 std::vector<LargestBatch> largestBatchesOf(const Analysis &analysis);
 
-/// The limit that they fit into, in bytes; 0 where there are none.
+/// The memory limit of these results in bytes; 0 if there are none.
 uint64_t largestBatchesLimit(const Analysis &analysis);
 
 } // namespace trainc::report

@@ -8,7 +8,7 @@ namespace trainc::report {
 
 namespace {
 
-/// The body's moments, each with its share of the loop's time.
+/// Adds the body's moments, each with its share of the loop's time.
 void addLoop(const fb::Loop &loop, Moment moment, std::vector<Moment> &moments) {
   const TaskSpan span{moment.begin, moment.end};
   double sum = 0;

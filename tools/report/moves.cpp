@@ -16,14 +16,14 @@ namespace trainc::report {
 
 namespace {
 
-/// Where the compiler would keep what it offloads, if its report says so, and memory has more room then.
+/// Target space of offloading according to the compile report, if it adds memory; empty otherwise.
 std::string placeOutside(const Analysis &analysis) {
   const nlohmann::json space = analysis.compileReport.value("offload_to", nlohmann::json());
   const bool hasHost = view(analysis.plan.target()) == kCudaTarget;
   return space == "disk" || (space == "host" && hasHost) ? space.get<std::string>() : "";
 }
 
-/// Bytes per second that come from outside, and that go there; infinite if unknown.
+/// Bytes per second of fetches and stores; infinity if unknown.
 struct Rates {
   double fetch, store;
 
@@ -37,7 +37,7 @@ Rates ratesOf(const fb::Plan &plan, std::string_view place) {
   return {machine.hostBytesPerSecond, machine.hostBytesPerSecond};
 }
 
-/// How often a step copies all bytes of a kind. Gradients begin as zeros, and are read for their norm and for
+/// Number of copies of a kind's bytes per step. Gradients begin as zeros, and are read for their norm and for
 /// the update.
 struct Trips {
   const char *offload;
@@ -49,11 +49,11 @@ std::vector<Trips> tripsOf(const Analysis &analysis) {
   const uint64_t microSteps = analysis.plan.training() ? analysis.plan.training()->accumulate() : 1;
   return {{"optimizer", Kind::Optimizer, 1, 1}, // by the update
           {"gradients", Kind::Gradient, microSteps + 2, microSteps + 1},
-          {"parameters", Kind::Parameter, 2 * microSteps + 1, 1}, // by forwards, backwards and the update
+          {"parameters", Kind::Parameter, 2 * microSteps + 1, 1}, // by forward, backward and update
           {"activations", Kind::Activation, microSteps, microSteps}};
 }
 
-/// What lives across entries in the device's memory.
+/// Persistent bytes in the device's memory.
 struct Persistent {
   uint64_t bytes = 0;
   std::set<fb::DType> types;

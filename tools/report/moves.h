@@ -1,4 +1,4 @@
-// What keeping states and activations outside the device's memory would save at which price.
+// Memory that offloading states and activations would save, and its cost.
 #pragma once
 
 #include "tools/report/analysis.h"
@@ -10,13 +10,13 @@
 
 namespace trainc::report {
 
-/// A kind of bytes that `trainc compile --offload` could keep outside.
+/// A kind of bytes that `trainc compile --offload` could offload.
 struct Move {
-  std::string offload; ///< the option's word: "optimizer"
-  uint64_t bytes = 0;  ///< that the device's memory holds: the most that it saves. Of activations those that
-                       ///< are kept over the peak
-  /// Of a step's copies of these bytes, if computation hides none of them. None for parameters of several
-  /// ranks or with working copies: how often each byte of these is fetched is not known.
+  std::string offload; ///< value of the option: "optimizer"
+  /// Bytes on the device, an upper bound of the saving; for activations those held over the peak.
+  uint64_t bytes = 0;
+  /// Copy time of these bytes per step, if no computation overlaps it. Nothing for parameters of several
+  /// ranks or with working copies: the number of fetches of each byte is then unknown.
   std::optional<double> seconds = {};
 };
 
@@ -25,9 +25,9 @@ struct Moves {
   std::vector<Move> kinds;
 };
 
-/// What is not outside already, the largest first, at the rates that a rank has of the machine that the plan
-/// is for. No kinds if the compiler's report, which nobody verifies, does not say in our words where they
-/// would go, if the machine has no such rates, or if that place counts as the device's memory.
+/// Kinds that are not offloaded yet, largest first, with the rates of a rank on the plan's machine. Empty if
+/// the compile report, which is not verified, does not name the target space in a known form, if the machine
+/// has no such rates, or if that space counts as device memory.
 Moves movesOf(const Analysis &analysis);
 
 } // namespace trainc::report

@@ -10,13 +10,13 @@ namespace trainc::report {
 
 namespace {
 
-/// One access to bytes [begin, end) of an arena, and until which moment it needs them.
+/// An access to bytes [begin, end) of an arena, and the moment until which it needs them.
 struct Touch {
   int64_t begin, end;
   uint32_t buffer, moment, until;
 };
 
-/// The bytes of one arena while an entry runs.
+/// Content of one arena while an entry runs.
 class ArenaBytes {
 public:
   ArenaBytes(const std::vector<Moment> &moments, std::vector<Held> &values)
@@ -31,7 +31,7 @@ public:
   }
 
   void write(const Touch &touch) {
-    int64_t free = touch.begin; // what lies before has a value
+    int64_t free = touch.begin; // bytes before this position have a value
     for (auto piece = firstBehind(touch.begin); piece != pieces_.end() && piece->first < touch.end;) {
       if (isContinued(piece->second, touch)) {
         use(piece->second, touch);
@@ -56,15 +56,15 @@ private:
   struct Piece {
     int64_t end;
     uint32_t buffer;
-    uint32_t begin;      ///< written first
-    uint32_t touched;    ///< the latest access
-    uint32_t last;       ///< the access that ends last
-    uint32_t until;      ///< the moment in which nobody needs the bytes any more
+    uint32_t begin;      ///< first write
+    uint32_t touched;    ///< latest access
+    uint32_t last;       ///< access that ends last
+    uint32_t until;      ///< moment from which the bytes are free
     bool isRead = false; ///< since it was written
   };
-  using Pieces = std::map<int64_t, Piece>; ///< by their first byte
+  using Pieces = std::map<int64_t, Piece>; ///< keyed by first byte
 
-  /// The first piece that ends behind a position.
+  /// The first piece that ends after a position.
   Pieces::iterator firstBehind(int64_t position) {
     auto piece = pieces_.upper_bound(position);
     if (piece != pieces_.begin() && std::prev(piece)->second.end > position)
@@ -79,7 +79,8 @@ private:
       piece.last = touch.moment;
   }
 
-  /// Whether a write goes on with a value: it adds to what it reads, or to what is not read yet.
+  /// Whether a write continues a value: it updates bytes that it reads, or adds to bytes that were not read
+  /// yet.
   static bool isContinued(const Piece &piece, const Touch &touch) {
     return piece.buffer == touch.buffer && (!piece.isRead || piece.touched == touch.moment);
   }
@@ -90,7 +91,7 @@ private:
           begin, Piece{end, touch.buffer, touch.moment, touch.moment, touch.moment, touch.until});
   }
 
-  /// Ends what a piece holds in the touched bytes; returns the piece behind.
+  /// Ends the value of a piece in the accessed bytes; returns the next piece.
   Pieces::iterator cut(Pieces::iterator at, const Touch &touch) {
     const auto [begin, piece] = *at;
     const auto next = pieces_.erase(at);
@@ -117,7 +118,7 @@ private:
   Pieces pieces_;
 };
 
-/// An entry's accesses to one arena, in the order in which they happen.
+/// An entry's accesses to one arena, in execution order.
 class ArenaWalk {
 public:
   ArenaWalk(const fb::Plan &plan, const std::vector<Moment> &moments, uint32_t arena)
@@ -158,15 +159,15 @@ private:
     });
   }
 
-  /// How many bytes from an operand's beginning on it takes; 0 where another run of the same operand has
-  /// said so. What lies between rows of a library's operand is its buffer's.
+  /// Extent of an operand from its first byte; 0 if another run of the same operand already covered it. Gaps
+  /// between rows of a library operand belong to its buffer.
   static uint64_t hullOf(const verify::Use &use) {
     if (use.numbers.rowBytes == 0)
       return use.range.bytes;
     return use.range.shift == 0 ? use.numbers.padded().hull() : 0;
   }
 
-  /// The moments of the loop that a moment is in.
+  /// The range of moments of the loop that contains a moment.
   std::pair<uint32_t, uint32_t> loopAround(uint32_t index) const {
     if (!moments_[index].inLoop)
       return {index, index + 1};
@@ -176,7 +177,7 @@ private:
     return {begin, end};
   }
 
-  /// Whether a loop's body reads a buffer before it writes it: then each iteration finds what was before.
+  /// Whether a loop's body reads a buffer before writing it: then each iteration reads the previous content.
   bool isReadFirst(uint32_t buffer, uint32_t begin, uint32_t end) const {
     for (uint32_t index = begin; index < end; ++index) {
       bool reads = false, writes = false;

@@ -5,7 +5,7 @@
 
 namespace trainc::report {
 
-/// JSON in which no "</script>" and no "<!--" can be: "<" only stands in its texts.
+/// JSON that cannot contain "</script>" or "<!--": "<" occurs only within its texts, and is escaped.
 static std::string scriptText(const nlohmann::json &document) {
   std::string text;
   for (const char character : jsonText(document))
@@ -16,7 +16,7 @@ static std::string scriptText(const nlohmann::json &document) {
   return text;
 }
 
-/// The template's text with what it names in "{{...}}".
+/// Fills the placeholders "{{...}}" of the template.
 std::string pageOf(const nlohmann::json &document) {
   const std::string_view frame = pagePart("page.html");
   std::string page;

@@ -1,4 +1,4 @@
-// The report as one page of HTML that needs nothing else: no network, no other file.
+// The report as a self-contained HTML page, without network or other files.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,10 +8,10 @@
 namespace trainc::report {
 
 /// The page of a document (document.h) or of a difference (difference.h). Texts of the plan cannot end the
-/// script that holds them, and reach the page as text, never as HTML.
+/// script element, and appear on the page as text, never as HTML.
 std::string pageOf(const nlohmann::json &document);
 
-/// The text that every page begins with.
+/// Prefix of every page.
 std::string_view pageBeginning();
 
 } // namespace trainc::report

@@ -39,7 +39,7 @@ private:
       sums_[{place, block, kind}] += bytes;
   }
 
-  /// Returns the bytes of an arena's buffers.
+  /// Returns the size of the arena's buffers.
   uint64_t addPersistent(uint32_t arena) {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < plan_.buffers()->size(); ++i)
@@ -51,7 +51,7 @@ private:
     return bytes;
   }
 
-  /// Returns the bytes of an arena that values hold at the peak's moment.
+  /// Returns the bytes of an arena that values occupy at the peak.
   uint64_t addValues(uint32_t arena) {
     uint64_t bytes = 0;
     if (!analysis_.peakEntry)
@@ -70,7 +70,7 @@ private:
 
   const Analysis &analysis_;
   const fb::Plan &plan_;
-  std::map<std::string, size_t> blocks_; ///< in the order in which they are met
+  std::map<std::string, size_t> blocks_; ///< in order of first occurrence
   std::map<Key, uint64_t> sums_;
 };
 
@@ -95,16 +95,17 @@ std::vector<Remake> remakesOf(const Analysis &analysis) {
   if (!analysis.peakEntry)
     return {};
   const std::vector<bool> isForward = forwardOf(analysis.plan, analysis.peakEntry->moments);
-  std::set<std::pair<uint32_t, uint32_t>> counted; ///< moments and buffers: a value may be in pieces
-  std::set<uint32_t> timed;                        ///< moments whose seconds are in a sum
+  /// Pairs of moment and buffer, because a value may be in pieces.
+  std::set<std::pair<uint32_t, uint32_t>> counted;
+  std::set<uint32_t> timed; ///< moments whose time is already counted
   const EntryAnalysis &entry = *analysis.peakEntry;
   for (const Held &each : entry.occupancy.values) {
-    // What the moment itself writes or reads last is not kept over it.
+    // Values that the peak's moment itself writes or reads last are not kept over the peak.
     const bool isKept = each.begin < analysis.peakMoment && analysis.peakMoment + 1 < each.end;
     if (!isKept || analysis.labels.kind(each.buffer) != Kind::Activation)
       continue;
     const Moment &writer = entry.moments[each.begin];
-    // What comes from other ranks, from disk or from the host was not made here.
+    // Values received from other ranks, disk or host were not computed here.
     if (!isForward[each.begin] || writer.instruction->stream() != fb::Stream::Compute)
       continue;
     const fb::Source &source = *analysis.plan.sources()->Get(writer.instruction->source());

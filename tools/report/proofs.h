@@ -1,4 +1,4 @@
-// What the verifier has proven of a plan that it let pass, with how often.
+// Properties that the verifier has proven for a plan, with counts.
 #pragma once
 
 #include "runtime/schema/plan_generated.h"
@@ -9,7 +9,7 @@
 
 namespace trainc::report {
 
-/// A statement that holds, and of how many things it does.
+/// A proven statement, and the number of things it holds for.
 struct Proof {
   uint64_t count;
   std::string of;        ///< "instructions"

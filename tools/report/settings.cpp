@@ -9,13 +9,13 @@
 
 namespace trainc::report {
 
-/// Null of what is no such word: a part of the program, or a word of another version.
+/// Null if the word is unknown: a part of the program, or a word of another version.
 static const train::ProgramWord *findWord(std::string_view word) {
   const auto *found = std::ranges::find(train::kProgramWords, word, &train::ProgramWord::word);
   return found == std::end(train::kProgramWords) ? nullptr : found;
 }
 
-/// Of "16MiB", and of "16777216".
+/// Bytes of "16MiB" or "16777216".
 static std::optional<uint64_t> sizeOf(std::string_view text) {
   const size_t unit = std::min(text.find_first_not_of("0123456789."), text.size());
   const std::optional<int64_t> bytes = train::bytesOf(text.substr(0, unit), text.substr(unit));

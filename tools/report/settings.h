@@ -1,4 +1,4 @@
-// What a plan was compiled with, and what the values mean.
+// Settings that a plan was compiled with.
 #pragma once
 
 #include "runtime/plan/settings.h"
@@ -9,14 +9,14 @@
 namespace trainc::report {
 
 struct KnownSetting : Setting {
-  std::optional<uint64_t> bytes; ///< of a size; none where there is no such number, as in "none"
-  bool isDefault = false;        ///< nobody gave the value, and it was not decided for this plan
+  std::optional<uint64_t> bytes; ///< value of a size; nothing if it is not a number, such as "none"
+  bool isDefault = false;        ///< neither given by the user nor chosen for this plan
 
-  /// The value as people read it: "80.0 MiB" of 83886080 bytes.
+  /// The value for people: "80.0 MiB" for 83886080 bytes.
   std::string shown() const;
 };
 
-/// As settingsOf(plan) has them.
+/// In the order of settingsOf(plan).
 std::vector<KnownSetting> knownSettingsOf(const fb::Plan &plan);
 
 } // namespace trainc::report

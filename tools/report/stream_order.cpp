@@ -10,7 +10,7 @@ namespace trainc::report {
 
 namespace {
 
-/// By stream: how many of an entry's instructions, up to the last one on that stream, are done.
+/// For each stream, the number of the entry's instructions up to the last one on that stream that is done.
 using DoneCounts = std::array<uint32_t, kStreams>;
 
 class OrderWalk {
@@ -47,7 +47,8 @@ private:
     done_.push_back(done);
   }
 
-  /// Notes what is done when an instruction on the compute stream begins, and was not before.
+  /// Records the instructions that are newly known to be done when an instruction on the compute stream
+  /// begins.
   void join(uint32_t index, const DoneCounts &done) {
     for (size_t each = 0; each < kStreams; ++each) {
       if (each == static_cast<size_t>(fb::Stream::Compute))
@@ -60,9 +61,9 @@ private:
 
   const fb::Entry &entry_;
   StreamOrder order_;
-  std::vector<DoneCounts> done_;                         ///< by instruction: when it is done
+  std::vector<DoneCounts> done_;                         ///< by instruction: the state when it is done
   std::array<std::vector<uint32_t>, kStreams> onStream_; ///< instructions so far
-  std::array<size_t, kStreams> joined_{}; ///< how many of them the compute stream knows as done
+  std::array<size_t, kStreams> joined_{}; ///< number of them known as done on the compute stream
 };
 
 } // namespace

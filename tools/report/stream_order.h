@@ -1,4 +1,4 @@
-// What an entry's order says of instructions on different streams.
+// Ordering between instructions of an entry on different streams.
 #pragma once
 
 #include "runtime/schema/plan_generated.h"
@@ -8,13 +8,14 @@
 
 namespace trainc::report {
 
-/// Of a verified entry.
+/// Stream order of a verified entry.
 struct StreamOrder {
-  /// For each instruction on another stream than that of computation: the first one on that stream which
-  /// begins when it is done, or the number of instructions. Of the others it is that number.
+  /// For each instruction not on the compute stream: the first instruction on the compute stream that is
+  /// ordered after it, or the number of instructions if there is none. Instructions on the compute stream
+  /// have that number.
   std::vector<uint32_t> joined;
-  uint64_t pairs = 0; ///< of instructions that may run at the same time
-  uint64_t waits = 0; ///< of an instruction for one on another stream
+  uint64_t pairs = 0; ///< number of pairs of instructions that may run concurrently
+  uint64_t waits = 0; ///< number of dependencies between streams
 };
 
 StreamOrder orderOf(const fb::Entry &entry);

@@ -36,14 +36,14 @@ private:
 
 double percentOf(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
 
-/// "########": a share of 32 marks, at least one of what is there.
+/// A bar of up to 32 marks, "########"; at least one for a nonzero part.
 std::string barText(uint64_t part, uint64_t whole) {
   const auto marks =
       static_cast<size_t>(percentOf(static_cast<double>(part), static_cast<double>(whole)) * 0.32);
   return std::string(part > 0 ? std::max<size_t>(marks, 1) : 0, '#');
 }
 
-/// As much of a text as fits into so many characters.
+/// Truncates a text to `most` characters.
 std::string shortText(std::string_view text, size_t most) {
   return text.size() <= most ? std::string(text) : std::string(text.substr(0, most - 3)) + "...";
 }
@@ -142,7 +142,7 @@ void addProofs(const fb::Plan &plan, Lines &lines) {
     lines.add("  {:>8} {} {}", each.count, each.of, each.statement);
 }
 
-/// A number of a difference as people read it; texts as they are. Numbers among texts are bytes.
+/// A value of a difference for people; texts are unchanged. Numbers among texts are bytes.
 std::string valueText(const nlohmann::json &value, const std::string &unit) {
   if (value.is_null())
     return "none";
@@ -154,7 +154,7 @@ std::string valueText(const nlohmann::json &value, const std::string &unit) {
                                            : fmt::format("{}", value.get<int64_t>());
 }
 
-/// " (+12.5 %)" of two numbers, the first of which is not 0.
+/// Relative change, " (+12.5 %)", of two numbers; the first must not be 0.
 std::string growthText(const nlohmann::json &a, const nlohmann::json &b) {
   if (!a.is_number() || !b.is_number() || a.get<double>() == 0)
     return "";

@@ -1,4 +1,4 @@
-// The report, and a difference, for a terminal.
+// The report, and a difference, as terminal text.
 #pragma once
 
 #include "tools/report/analysis.h"
@@ -9,10 +9,10 @@
 
 namespace trainc::report {
 
-/// A summary of about a screen. `file` is how the user called the plan.
+/// A summary of about one screen. `file` is the plan's path as the user gave it.
 std::string summaryText(const Analysis &analysis, std::string_view file);
 
-/// What changed, group by group (difference.h).
+/// The differences, group by group (difference.h).
 std::string differenceText(const nlohmann::json &difference);
 
 } // namespace trainc::report

@@ -18,7 +18,7 @@ public:
   }
 
   std::vector<TreeNode> build() {
-    addInstructions(); // first, so that names stand in the order of a step
+    addInstructions(); // first, so that names appear in step order
     addParameters();
     addPersistent();
     addValues();
@@ -28,7 +28,7 @@ public:
   }
 
 private:
-  /// The node of a scope, made with those above it where it is missing.
+  /// The node of a scope; creates it and its ancestors if missing.
   TreeNode &at(std::string_view scope) { return nodes_[find(scope)]; }
 
   uint32_t find(std::string_view scope) {

@@ -92,7 +92,7 @@ static std::string fitText(const Verdict &verdict, uint32_t ranks) {
                      formatBytes(static_cast<uint64_t>(*headroom)));
 }
 
-/// "optimizer states 6.38 MiB, activations 18.1 MiB".
+/// Description of bytes by kind: "optimizer states 6.38 MiB, activations 18.1 MiB".
 static std::string kindsText(const Outside &outside) {
   std::string text;
   for (size_t kind = 0; kind < kKinds; ++kind)

@@ -1,4 +1,4 @@
-// The one line that says whether a plan fits, how long its step takes, and what communication costs.
+// One-line summary: whether a plan fits, its step time, and its communication.
 #pragma once
 
 #include "runtime/plan/memory_need.h"
@@ -11,19 +11,19 @@
 
 namespace trainc::report {
 
-/// What arenas of a space hold that no memory limit is about, in bytes by kind. All of what is not a state's
-/// counts as activations in a scratch arena, as workspace in another one.
+/// Bytes by kind in arenas of a space without a memory limit. Bytes of no state count as activations in a
+/// scratch arena, and as workspace in other arenas.
 using Outside = std::array<uint64_t, kKinds>;
 
 struct Verdict {
   MemoryNeed memory;
-  Outside host{}, disk{};            ///< which sum to memory.host and memory.disk
-  std::optional<uint64_t> limit;     ///< that the plan was compiled with, in bytes
-  std::optional<double> stepSeconds; ///< predicted; none where some instruction has no prediction
-  double communicationSeconds = 0, exposedSeconds = 0; ///< of a step
-  uint64_t flops = 0;                                  ///< of a step: of products and attention
+  Outside host{}, disk{};            ///< their sums are memory.host and memory.disk
+  std::optional<uint64_t> limit;     ///< memory limit of the compilation, in bytes
+  std::optional<double> stepSeconds; ///< predicted; nothing if some instruction has no prediction
+  double communicationSeconds = 0, exposedSeconds = 0; ///< per step
+  uint64_t flops = 0;                                  ///< per step, of products and attention
 
-  /// What the limit leaves; negative where it is exceeded.
+  /// Bytes left under the limit; negative if the limit is exceeded.
   std::optional<int64_t> headroom() const;
 };
 
@@ -32,7 +32,7 @@ Verdict verdictOf(const Analysis &analysis);
 /// "4.26 GiB on each rank (its arenas 4.19 GiB, besides them at most 76.6 MiB)".
 std::string needText(const MemoryNeed &need, uint32_t ranks);
 
-/// "Fits: needs 4.26 GiB (...) of 6.00 GiB allowed, ..." as one sentence for people.
+/// A sentence for people: "Fits: needs 4.26 GiB (...) of 6.00 GiB allowed, ...".
 std::string sentence(const Verdict &verdict, uint32_t ranks);
 
 /// "58.2 s", "3.10 ms", "20.0 us".

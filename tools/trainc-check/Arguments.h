@@ -1,4 +1,4 @@
-// Values for the arguments of a checked function.
+// Arguments of checked functions.
 #pragma once
 
 #include "lib/Reference/Tensor.h"
@@ -8,13 +8,13 @@
 
 namespace trainc::check {
 
-/// One tensor per argument, the same in every run, as the attributes check.range, check.integers and
-/// check.values say (see README.md). Bad or missing attributes are reported at the function.
+/// Draws one tensor per argument, equal in every run, by the attributes check.range, check.integers and
+/// check.values (see README.md). Bad or missing attributes are reported at the function.
 mlir::FailureOr<reference::Tensors> drawArguments(mlir::func::FuncOp function);
 
-/// Floats in [low, high), the same for the same `number`.
+/// Draws floats in [low, high); deterministic in `number`.
 reference::Tensor drawReals(mlir::RankedTensorType type, double low, double high, unsigned number);
-/// Integers from `low` to below `end`, likewise.
+/// Draws integers in [low, end); deterministic in `number`.
 reference::Tensor drawIntegers(mlir::RankedTensorType type, int64_t low, int64_t end, unsigned number);
 
 } // namespace trainc::check

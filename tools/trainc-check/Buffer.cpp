@@ -31,7 +31,7 @@ Buffer::Buffer(int64_t bytes) : size_(bytes) {
 
 namespace {
 
-/// A number of a type of which C++ 20 knows nothing: bf16, f16 or fp8.
+/// A number of a type that C++20 lacks: bf16, f16 or fp8.
 template <typename Bits, const llvm::fltSemantics &(*semantics)()> struct ShortFloat {
   Bits bits;
 

@@ -1,4 +1,4 @@
-// The bytes that compiled kernels work on.
+// Memory that compiled kernels work on.
 #pragma once
 
 #include "lib/Reference/Tensor.h"
@@ -8,11 +8,11 @@
 
 namespace trainc::check {
 
-/// A tensor's bytes as kernels see them, aligned to 64: i1 as bytes 0 and 1, other elements as they are
-/// typed. Whoever touches what follows the last 64 bytes ends the program: no page is there.
+/// A tensor in the kernels' memory format, aligned to 64 bytes: i1 as bytes 0 and 1, other elements in their
+/// type. An access after the last block of 64 bytes hits an unmapped page and ends the program.
 class Buffer {
 public:
-  /// Filled with 0xFF: NaN to whoever reads what nobody wrote.
+  /// Filled with 0xFF, so that floats that nothing has written read as NaN.
   explicit Buffer(int64_t bytes);
   explicit Buffer(const reference::Tensor &tensor);
 

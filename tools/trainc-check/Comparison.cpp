@@ -56,7 +56,7 @@ double check::tensorError(const Tensors &actual, const Tensors &expected, double
 }
 
 double check::allowedError(const Tensors &actual, const Tensors &expected, const Tensors &errors) {
-  constexpr double kFloat64 = 1e-12; // of float64's own rounding
+  constexpr double kFloat64 = 1e-12; // rounding errors of float64 itself
   double error = 0;
   for (auto [a, e, most] : llvm::zip_equal(actual, expected, errors))
     for (int64_t i = 0; i < e.elements(); ++i) {

@@ -1,4 +1,4 @@
-// How far two tensors lie apart.
+// Errors between tensors.
 #pragma once
 
 #include "lib/Reference/Tensor.h"
@@ -7,22 +7,22 @@ namespace trainc::check {
 
 // Equal infinities and two NaNs differ by 0, a NaN and a number by infinity.
 
-/// The distance of numbers of a short float type near `number`; 0 for other types.
+/// One ULP of a bf16, f16 or fp8 type at `number`; 0 for other types.
 double unitInTheLastPlace(mlir::Type element, double number);
 
-/// The largest |actual - expected| / max(|expected|, floor) of any element. Numbers of bf16 and f16 differ by
-/// one unit in the last place less: both were rounded, each by at most half a unit.
+/// Maximum |actual - expected| / max(|expected|, floor) over all elements. The error of bf16 and f16 numbers
+/// is reduced by one ULP: both were rounded, each by at most half an ULP.
 double elementError(const reference::Tensor &actual, const reference::Tensor &expected, double floor);
 
-/// max |actual - expected| / max(max |expected|, floor), the maxima over all elements; infinities do not
-/// count for the scale.
+/// max |actual - expected| / max(max |expected|, floor), with maxima over all elements; infinities are
+/// excluded from the scale.
 double tensorError(const reference::Tensor &actual, const reference::Tensor &expected, double floor);
 
-/// The largest tensorError of corresponding tensors.
+/// Maximum tensorError of corresponding tensors.
 double tensorError(const reference::Tensors &actual, const reference::Tensors &expected, double floor);
 
-/// The largest |actual - expected| of any element as a part of what is allowed there: `errors`, and half a
-/// unit in the last place by which `expected` was rounded.
+/// Maximum ratio, over all elements, of |actual - expected| to the allowed error: `errors` plus half an ULP
+/// by which `expected` was rounded.
 double allowedError(const reference::Tensors &actual, const reference::Tensors &expected,
                     const reference::Tensors &errors);
 

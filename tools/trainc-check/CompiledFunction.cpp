@@ -82,7 +82,8 @@ size_t CompiledFunction::launches() const {
   return count;
 }
 
-/// Runs the launches of one op on copies of its operands, tiles in falling order: they must not depend on it.
+/// Runs the launches of one op on copies of its operands, with tiles in descending order: results must not
+/// depend on the order.
 static Tensors runKernels(Operation &op, const CompiledKernels &kernels, const KernelImage &code,
                           Frame &frame) {
   using Source = codegen::KernelParam::Source;

@@ -1,4 +1,4 @@
-// A function compiled as the compiler would, op by op.
+// A function compiled like a model, op by op.
 #pragma once
 
 #include "lib/Codegen/Target.h"
@@ -21,18 +21,18 @@ struct CompiledKernels {
   llvm::SmallVector<std::string> symbols;
 };
 
-/// Decomposed, fused and with machine code for its kernels. Views and loops are left to the reference,
-/// rounded to the element type.
+/// A function, decomposed and fused, with machine code for its kernels. The reference executes views and
+/// loops, rounded to the element type.
 class CompiledFunction {
 public:
   /// Compiles a copy of `function`; errors are reported at its ops.
   static mlir::FailureOr<CompiledFunction> compile(mlir::func::FuncOp function);
 
-  /// Levels ("x86-64-v3", ...) that run on this CPU.
+  /// Levels ("x86-64-v3", ...) that this CPU supports.
   std::vector<std::string> levels() const;
   /// Number of launches of generated kernels.
   size_t launches() const;
-  /// Runs on float arguments that are rounded to their types.
+  /// Runs the function; float arguments are first rounded to their types.
   mlir::FailureOr<reference::Tensors> run(const reference::Tensors &arguments,
                                           const std::string &level) const;
 

@@ -13,7 +13,7 @@ using namespace mlir;
 using namespace trainc;
 using reference::Tensors;
 
-/// Replaces composite ops until none is left; false if there was none.
+/// Replaces composite ops until none is left; returns false if there was none.
 static bool decomposeAll(func::FuncOp function) {
   auto next = [&]() -> DecomposableOpInterface {
     for (Operation &op : function.getBody().front())

@@ -1,4 +1,4 @@
-// Functions as parts of a program's entry, which passes and plans know.
+// Embeds functions in an entry of a program, the form that passes and plans need.
 #pragma once
 
 #include "dialects/Train/Train.h"
@@ -8,16 +8,16 @@
 
 namespace trainc::check {
 
-/// An empty module with a program that has these words behind "batch 1", such as "target cuda".
+/// An empty module with a program that has `words` after "batch 1", such as "target cuda".
 mlir::OwningOpRef<mlir::ModuleOp> programModule(mlir::MLIRContext *context, llvm::StringRef words);
 
-/// A module with one entry, `micro_step` or `eval`. Arguments of the functions in it are parameters, and
-/// results states of the optimizer, of the names that tools/cases knows.
+/// A module with one entry, `micro_step` or `eval`. The functions' arguments become parameters, and their
+/// results optimizer states, with the names that tools/cases uses.
 class EntryModule {
 public:
   EntryModule(mlir::MLIRContext *context, llvm::StringRef words, EntryKind kind);
 
-  /// Appends what a function does.
+  /// Appends the body of a function.
   void add(mlir::func::FuncOp function);
   mlir::ModuleOp module() { return module_.get(); }
   mlir::Block &block() { return entry_.getBody().front(); }

@@ -19,7 +19,7 @@ using reference::Tensor;
 
 static constexpr StringLiteral kWords = "target cuda";
 
-/// The function as the GPU runs it, in a module; nothing where it is of views and constants alone.
+/// The function in a module, scheduled for the GPU; nothing if it consists of views and constants only.
 static FailureOr<OwningOpRef<ModuleOp>> scheduled(func::FuncOp function) {
   OwningOpRef<ModuleOp> module = programModule(function.getContext(), kWords);
   module->push_back(function.clone());

@@ -14,7 +14,7 @@ using namespace trainc;
 using reference::Tensor;
 using reference::Tensors;
 
-/// True for tensors of floats.
+/// Whether the value is a tensor of floats.
 static bool isReal(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type && isa<FloatType>(type.getElementType());
@@ -32,7 +32,7 @@ public:
     sum = sum ? nn::AddOp::create(builder_, value.getLoc(), sum, cotangent).getResult() : cotangent;
   }
 
-  /// Adds the cotangents of the op's operands. Ops without the interface are constants.
+  /// Adds the cotangents of the op's operands. Ops without the interface count as constants.
   void visit(Operation &op) {
     auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
     if (!differentiable)
@@ -63,9 +63,9 @@ private:
 
 } // namespace
 
-/// Reverse-mode derivative of a function, by its ops' DifferentiableOpInterface: takes the arguments of
-/// `function` and then one cotangent per float result, and returns one cotangent per float argument (zeros
-/// where nothing depends on it).
+/// Builds the reverse-mode derivative of a function by its ops' DifferentiableOpInterface. It takes the
+/// arguments of `function` and one cotangent per float result, and returns one cotangent per float argument
+/// (zeros for arguments without influence).
 static OwningOpRef<func::FuncOp> buildVjp(func::FuncOp function, ArrayRef<unsigned> wanted) {
   OwningOpRef<func::FuncOp> vjp = function.clone();
   Block &block = vjp->getBody().front();
@@ -93,7 +93,7 @@ static OwningOpRef<func::FuncOp> buildVjp(func::FuncOp function, ArrayRef<unsign
 
 namespace {
 
-/// The scalar sum over float results of <weights, result>, whose gradient is compared.
+/// The scalar <weights, results>, summed over float results; its gradient is compared.
 FailureOr<double> weightedSum(func::FuncOp function, const Tensors &arguments, const Tensors &weights) {
   FailureOr<Tensors> results = reference::runBlock(function.getBody().front(), arguments);
   if (failed(results))

@@ -20,7 +20,7 @@ using namespace trainc::check;
 using reference::Tensor;
 using reference::Tensors;
 
-/// The ops of a kernel in its place.
+/// Replaces a kernel by its ops.
 static void inlineKernel(nn::KernelOp kernel) {
   OpBuilder builder(kernel);
   Block &body = kernel.getBody().front();
@@ -33,7 +33,7 @@ static void inlineKernel(nn::KernelOp kernel) {
   kernel.erase();
 }
 
-/// A module with the function in single primitive ops.
+/// A module with the function, decomposed into primitive ops.
 static FailureOr<OwningOpRef<ModuleOp>> primitive(func::FuncOp function) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
   module->push_back(function.clone());
@@ -45,7 +45,7 @@ static FailureOr<OwningOpRef<ModuleOp>> primitive(func::FuncOp function) {
   return module;
 }
 
-/// Of the type of a result one unit in the last place, of a number that is one further from 0 as well.
+/// One ULP of each result in its element type; the larger one at a boundary between exponents.
 static Tensors unitsInTheLastPlace(const Tensors &results) {
   Tensors units;
   for (const Tensor &result : results) {
@@ -78,7 +78,7 @@ static LogicalResult compute(func::FuncOp function, KernelReference &reference) 
   return success();
 }
 
-/// Numbers whose logarithms and roots are numbers.
+/// Draws arguments from [0.25, 1], so that logarithms and roots are finite.
 static void makePositive(func::FuncOp function) {
   const Attribute range = OpBuilder(function).getF64ArrayAttr({0.25, 1});
   for (BlockArgument argument : function.getArguments())

@@ -1,4 +1,4 @@
-// What a function's kernels must compute, and by how much they may miss it.
+// Reference results of a function's kernels, and the allowed errors.
 #pragma once
 
 #include "Modes.h"
@@ -14,12 +14,12 @@ struct KernelReference {
   double bound = 0;
 };
 
-/// Draws arguments and runs the reference. Slack of a number is one unit in the last place where its type is
-/// bf16 or f16, and if bound.allowsRounding what roundings on the way to it may do. Then composite ops are
-/// decomposed, as for kernels.
+/// Draws arguments and runs the reference. The slack of a number is one ULP if its type is bf16 or f16 plus,
+/// if bound.allowsRounding, the possible effect of intermediate roundings. Then decomposes composite ops, as
+/// for kernels.
 mlir::FailureOr<KernelReference> referenceOf(mlir::func::FuncOp function, const KernelBound &bound);
 
-/// Results as cases have them.
+/// Elements in the form of test cases.
 std::vector<double> numbersOf(const reference::Tensor &tensor);
 std::vector<cases::ExpectedResult> expectedResults(const KernelReference &reference);
 

@@ -14,7 +14,7 @@ using reference::Tensors;
 /// Whether two results agree in every number; NaNs are equal.
 static bool areSame(const Tensors &a, const Tensors &b) { return check::tensorError(a, b, 1) == 0; }
 
-/// Whether a level has products of bf16 numbers with bits of their own.
+/// Whether products of bf16 numbers have other bits on this level.
 static bool hasOwnProducts(StringRef name) {
   return llvm::any_of(codegen::allLevels(Fp32Products::Fma),
                       [&](const codegen::Level &level) { return level.name == name && level.base; });

@@ -1,4 +1,4 @@
-// Of a model: each op of its scheduled entries that runs kernels or calls a library, as a function.
+// Extracts each op of a model's scheduled entries that runs kernels or calls a library as a function.
 #include "Modes.h"
 
 #include "dialects/Interfaces/Interfaces.h"
@@ -13,7 +13,7 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::check;
 
-/// The smallest table that an index of the op is for; two where it has none.
+/// Size of the smallest table that the op indexes; 2 if there is none.
 static int64_t indexLimit(Operation *root) {
   std::optional<int64_t> least;
   root->walk([&](LookupOpInterface lookup) {
@@ -24,8 +24,8 @@ static int64_t indexLimit(Operation *root) {
   return least.value_or(2);
 }
 
-/// The op, behind those whose results it needs as they are: what the backward of attention reads of the
-/// forward is no number at random.
+/// The op, after the producers of operands that must be consistent: the backward of attention reads results
+/// of the forward, which cannot be random.
 static SmallVector<Operation *> withProducers(ExecutableOpInterface op) {
   SmallVector<Operation *> ops;
   if (op.getKernelClass() == KernelClass::AttentionGrad)
@@ -38,7 +38,7 @@ static SmallVector<Operation *> withProducers(ExecutableOpInterface op) {
   return ops;
 }
 
-/// Integers are indices, which have to be good ones.
+/// Draws integer arguments as valid indices.
 static void drawIndices(func::FuncOp function, int64_t limit) {
   Builder builder(function.getContext());
   for (BlockArgument argument : function.getArguments()) {
@@ -71,7 +71,7 @@ static func::FuncOp functionOf(ExecutableOpInterface op, StringRef name) {
 }
 
 FailureOr<OwningOpRef<ModuleOp>> check::kernelsOf(ModuleOp model, KernelTarget target, StringRef precision) {
-  model.getContext()->loadDialect<func::FuncDialect>(); // models have no functions
+  model.getContext()->loadDialect<func::FuncDialect>(); // models contain no functions
   OwningOpRef<ModuleOp> module = model.clone(), result = ModuleOp::create(model.getLoc());
   CompileOptions options;
   options.settings = {{"target", target == KernelTarget::Cuda ? "cuda" : "cpu"},

@@ -12,7 +12,7 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::check;
 
-/// The function again, of an entry that has it alone.
+/// The function, rebuilt from an entry that contains only it.
 static func::FuncOp narrowedFunction(Block &entry, func::FuncOp original) {
   OpBuilder builder(original.getContext());
   auto function = func::FuncOp::create(builder, original.getLoc(), original.getName(),
@@ -20,7 +20,7 @@ static func::FuncOp narrowedFunction(Block &entry, func::FuncOp original) {
   Block &body = *function.addEntryBlock();
   builder.setInsertionPointToEnd(&body);
   IRMapping values;
-  // Passes leave out what nobody reads: names tell which argument a state was.
+  // Passes remove unused arguments, so the names of states identify the remaining ones.
   SmallVector<Value> results(original.getNumResults());
   const auto indexOf = [&](StringRef state) {
     unsigned index = 0;

@@ -1,4 +1,4 @@
-// A program of many ranks against the same training on one.
+// Compares a program of many ranks with the same training on one.
 #include "Arguments.h"
 #include "Comparison.h"
 #include "Modes.h"
@@ -79,7 +79,7 @@ private:
     }
   }
 
-  /// A rank's samples of the whole step: its micro-batches, one after the other.
+  /// Writes a rank's samples of the whole step: its micro-batches, one after the other.
   void fillStep(int64_t step) {
     for (auto [index, rank] : llvm::enumerate(ranks))
       for (train::InputOp input : inputs(EntryKind::begin_step)) {
@@ -102,7 +102,7 @@ private:
     return entry ? llvm::to_vector(entry.getBody().getOps<train::InputOp>()) : SmallVector<train::InputOp>();
   }
 
-  /// Values of a column that depend on its name and on the place of the micro-batch alone.
+  /// Values of a column that depend only on its name and on the index of the micro-batch.
   static Tensor draw(train::InputOp input, Type type, int64_t step, int64_t place) {
     auto tensor = cast<RankedTensorType>(type);
     const unsigned number = unsigned(llvm::xxh3_64bits(input.getColumn())) + unsigned(step * 1000 + place);
@@ -119,7 +119,7 @@ private:
 
 } // namespace
 
-/// The program for `ranks` ranks with `accumulate` micro-batches each; null after an error.
+/// Compiles the program for `ranks` ranks with `accumulate` micro-batches each; null after an error.
 static OwningOpRef<ModuleOp> compile(ModuleOp model, int64_t ranks, int64_t accumulate,
                                      std::vector<train::GivenSetting> further = {}) {
   OwningOpRef<ModuleOp> module = model.clone();
@@ -136,12 +136,12 @@ static std::optional<Training> interpret(ModuleOp module) {
   return succeeded(training.run()) ? std::optional(std::move(training)) : std::nullopt;
 }
 
-/// NaNs too.
+/// Bitwise comparison, NaNs included.
 static bool sameBits(ArrayRef<double> a, ArrayRef<double> b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
 }
 
-/// What a step leaves behind, by the names that models and checkpoints have for it.
+/// States after a step, by their names in models and checkpoints.
 class LogicalStates {
 public:
   LogicalStates(ModuleOp module, ArrayRef<EntryMemory> ranks, size_t shardRanks)
@@ -152,7 +152,7 @@ public:
   }
 
   const NamedTensors &tensors() const { return named; }
-  /// States that ranks hold alike, whole or the same part, but with other bits.
+  /// States that ranks hold redundantly (whole, or the same shard) with different bits.
   ArrayRef<std::string> differing() const { return different; }
 
 private:
@@ -170,7 +170,7 @@ private:
     }
   }
 
-  /// A flat state, or the ranks' parts of one.
+  /// Adds the members of a flat state, whole or assembled from the ranks' shards.
   void addMembers(train::StateOp state) {
     std::vector<double> flat;
     for (const EntryMemory &rank : ranks.take_front(state.getDivided() ? shardRanks : 1))
@@ -182,7 +182,8 @@ private:
     }
   }
 
-  /// Gradients are sums of a rank's own samples, or parts of all ranks'.
+  /// Whether ranks must hold equal values. Gradients are excluded: they are sums over a rank's own samples,
+  /// or shards.
   static bool isShared(train::StateOp state) {
     return state.getRole() == train::StateRole::parameter || state.getRole() == train::StateRole::optimizer ||
            (state.getScalar() && directionOf(*state.getScalar()) == ScalarDirection::from_device);

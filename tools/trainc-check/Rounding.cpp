@@ -1,4 +1,4 @@
-// Changes each rounded number of a function, and looks what that does to its results.
+// Perturbs each rounded number of a function, and measures the effect on its results.
 #include "Rounding.h"
 
 #include "Comparison.h"
@@ -33,7 +33,7 @@ bool check::hasShortNumbers(func::FuncOp function) {
       .wasInterrupted();
 }
 
-/// The function with f32 in the place of short types: the interpreter does not round f32.
+/// The function with f32 instead of bf16 and f16: the interpreter does not round f32.
 static OwningOpRef<func::FuncOp> widened(func::FuncOp function) {
   OwningOpRef<func::FuncOp> copy = function.clone();
   AttrTypeReplacer replacer;
@@ -50,7 +50,7 @@ static OwningOpRef<func::FuncOp> widened(func::FuncOp function) {
 
 namespace {
 
-/// Runs of a function that rounds nothing.
+/// Runs a function without rounding.
 class ExactRuns {
 public:
   ExactRuns(func::FuncOp exact, const Tensors &arguments) : block(exact.getBody().front()), frame(nullptr) {
@@ -72,7 +72,7 @@ public:
     return success();
   }
 
-  /// Adds what half a unit in the last place of a number of `element` does in each place of `value`.
+  /// Adds the effect of half an ULP of `element` in each element of `value`.
   LogicalResult addChanges(Value value, Type element) {
     const Tensor original = std::as_const(frame)[value];
     for (int64_t i = 0; i < original.elements(); ++i) {

@@ -1,4 +1,4 @@
-// What rounding to bf16 and f16 may do to results.
+// Effect of rounding to bf16 and f16 on results.
 #pragma once
 
 #include "lib/Reference/Tensor.h"
@@ -8,23 +8,24 @@
 
 namespace trainc::check {
 
-/// True for tensors of bf16 or f16.
+/// Whether the value is a tensor of bf16 or f16.
 bool isShort(mlir::Value value);
 
-/// Whether the function takes, makes or gives numbers of bf16 or f16.
+/// Whether the function has arguments, intermediates or results of bf16 or f16.
 bool hasShortNumbers(mlir::func::FuncOp function);
 
-/// For each element of each result the most that it may be off because each op rounds each of its numbers of
-/// bf16 and f16 once, by half a unit in the last place: what each of these changes moves it by alone, in
-/// float64, added up as if all had the worst sign. That is the bound of first order.
+/// First-order bound of the error of each result element, if each op rounds each of its bf16 and f16 numbers
+/// once, by half an ULP. Each perturbation is applied alone, in float64, and their effects are summed with
+/// the worst signs.
 mlir::FailureOr<reference::Tensors> roundingErrors(mlir::func::FuncOp function,
                                                    const reference::Tensors &arguments);
 
-/// About the same for functions with many numbers, estimated: three times the most by which a number moves,
-/// or the numbers of its tensor on average, in a few runs that change each rounded number by a unit in the
-/// last place, up or down at random. A kernel rounds to the other side if its f32 number is on the other side
-/// of the middle. What is only moved or converted from arguments is exact, and what the function gives is
-/// changed behind that. Of attention, weights and output are changed as well: target cuda rounds the weights.
+/// Estimates the same bound for functions with many numbers. Runs a few times with each rounded number
+/// randomly perturbed by one ULP; the bound is three times the maximum change of an element, or of the mean
+/// of its tensor. A kernel rounds to the other neighbour if its f32 number is on the other side of the
+/// midpoint. Numbers that are only moved or converted from arguments are exact; the function's results are
+/// perturbed afterwards. In attention, weights and output are perturbed too, because target cuda rounds the
+/// weights.
 mlir::FailureOr<reference::Tensors> sampledRoundingErrors(mlir::func::FuncOp function,
                                                           const reference::Tensors &arguments);
 

@@ -1,4 +1,4 @@
-// Changes all rounded numbers of a function at once, and looks what that does to its results.
+// Perturbs all rounded numbers of a function at once, and measures the effect on its results.
 #include "Comparison.h"
 #include "Rounding.h"
 
@@ -27,8 +27,8 @@ static bool movesNumbers(Operation &op) {
   return isa<nn::ConvertOp, nn::BroadcastOp, nn::ReshapeOp, StridedCopyOpInterface>(op);
 }
 
-/// Values that every kernel has in the same bits: arguments, constants, and what is moved and converted of
-/// them.
+/// Values that have the same bits in every kernel: arguments, constants, and values that are only moved or
+/// converted from them.
 static llvm::DenseSet<Value> exactValues(Block &block) {
   llvm::DenseSet<Value> exact(block.args_begin(), block.args_end());
   for (Operation &op : block.without_terminator())
@@ -39,7 +39,7 @@ static llvm::DenseSet<Value> exactValues(Block &block) {
   return exact;
 }
 
-/// A type of bf16 or f16 that the function has.
+/// A type, bf16 or f16, that occurs in the function.
 static Type shortElement(Block &block) {
   for (Operation &op : block)
     for (Value value : op.getOperands())
@@ -62,7 +62,7 @@ public:
       : block(function.getBody().front()), arguments(arguments), narrow(shortElement(block)),
         exact(exactValues(block)) {}
 
-  /// The results; of run 0 nothing is changed.
+  /// Returns the results; run 0 is unperturbed.
   FailureOr<Tensors> run(unsigned number) {
     generator.seed(number);
     Frame frame(nullptr), given(nullptr);
@@ -104,7 +104,8 @@ private:
     tensor.roundShortNumbers();
   }
 
-  /// Sums of rounded weights: each summand is off by half a unit of its own, and may be larger than the sum.
+  /// Perturbs sums of rounded weights: each summand is off by half an ULP of its own, and may be larger than
+  /// the sum.
   void changeByLargest(Tensor &tensor) {
     double largest = 0;
     for (double number : tensor.reals)
@@ -125,7 +126,7 @@ private:
 
 } // namespace
 
-/// Changes may have cancelled out in all runs: no number gets less than the mean.
+/// Perturbations may have cancelled in all runs, so no element gets less than the mean.
 static void makeSafe(Tensor &error) {
   double sum = 0;
   for (double number : error.reals)

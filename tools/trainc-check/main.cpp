@@ -1,4 +1,4 @@
-// trainc-check: checks every function of a file against independent knowledge; see README.md.
+// trainc-check: checks every function of a file against an independent reference; see README.md.
 #include "GpuKernels.h"
 
 #include "dialects/Train/ProgramSettings.h"
@@ -60,7 +60,7 @@ struct Mode {
   std::function<check::Check(func::FuncOp)> run;
 };
 
-/// What --kernels was told. The linker that kernels go through resets LLVM's options, so they are read once.
+/// Options of --kernels, read once: the linker that kernels use resets LLVM's options.
 struct KernelOptions {
   bool run = withKernels;
   double bound = kernelBound;
@@ -68,7 +68,7 @@ struct KernelOptions {
   std::string precision = ::precision, levels = gpuLevels, folder = caseFolder;
 };
 
-/// The modes asked for, beside --kernels.
+/// Requested modes other than --kernels.
 SmallVector<Mode> chosenModes() {
   SmallVector<Mode> modes;
   if (withExpected)
@@ -96,7 +96,7 @@ ExitCode tell(const Status &status) {
   return ExitCode(status.exitCode());
 }
 
-/// Runs one mode on all functions; a function that cannot be checked has been reported.
+/// Runs one mode on all functions. Functions that cannot be checked were already reported.
 ExitCode runMode(ModuleOp module, const Mode &mode, StringRef file) {
   unsigned applied = 0;
   ExitCode code = kDone;
@@ -131,7 +131,7 @@ ExitCode runOnGpu(const check::PlannedCases &planned) {
   return code;
 }
 
-/// The name of a file of cases: that of the functions' file, and the precision.
+/// Name of a file of test cases: that of the functions' file, and the precision.
 std::string caseName(StringRef file, StringRef precision) {
   return (llvm::sys::path::stem(file) + "-" + precision).str();
 }
@@ -151,7 +151,7 @@ ExitCode runGpuKernels(ModuleOp module, const KernelOptions &options, const chec
   return written.ok() ? kDone : tell(written);
 }
 
-/// Of a model the kernels of its entries, of another file its functions.
+/// Checks the kernels of a model's entries or, for another file, of its functions.
 ExitCode runKernels(ModuleOp file, const KernelOptions &options, StringRef name) {
   const bool isModel = !file.getOps<train::ProgramOp>().empty(), isNarrow = options.precision != "fp32";
   check::KernelBound bound{options.bound, isModel || isNarrow || options.target == check::KernelTarget::Cuda};
@@ -171,7 +171,7 @@ ExitCode runKernels(ModuleOp file, const KernelOptions &options, StringRef name)
       module, {"kernels", [&](func::FuncOp function) { return check::checkKernels(function, bound); }}, name);
 }
 
-/// Whether --gpu-levels has words that programs know.
+/// Whether --gpu-levels contains only words that programs accept.
 bool areGpuLevels(StringRef words) {
   const SmallVector<StringRef> known = train::choicesOf(*train::findProgramWord("gpu_levels"));
   SmallVector<StringRef> given;
@@ -179,7 +179,7 @@ bool areGpuLevels(StringRef words) {
   return llvm::all_of(given, [&](StringRef word) { return llvm::is_contained(known, word); });
 }
 
-/// Says what of the options contradicts, if something does.
+/// Reports contradictory options, if there are any.
 bool contradict(const KernelOptions &options) {
   const bool isGpu = options.target == check::KernelTarget::Cuda,
              isForGpus = !options.folder.empty() || !options.levels.empty();

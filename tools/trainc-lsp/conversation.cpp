@@ -12,18 +12,18 @@ namespace trainc {
 
 namespace {
 
-/// `value` as a `Params` of the protocol, or nothing.
+/// Parses `value` as a `Params` of the protocol; nothing on failure.
 template <typename Params> std::optional<Params> read(const json::Value &value) {
   Params params;
   json::Path::Root root;
   return lsp::fromJSON(value, params, root) ? std::optional(std::move(params)) : std::nullopt;
 }
 
-/// The object of a message with a method; nothing for answers, and for what is no JSON.
+/// The JSON object of a message with a method; nothing for responses and invalid JSON.
 std::optional<json::Object> parseMessage(llvm::StringRef message) {
   llvm::Expected<json::Value> value = json::parse(message);
   if (!value) {
-    llvm::consumeError(value.takeError()); // the server tells the editor
+    llvm::consumeError(value.takeError()); // the server reports the error to the editor
     return std::nullopt;
   }
   json::Object *object = value->getAsObject();
@@ -53,7 +53,7 @@ void Conversation::follow(llvm::StringRef method, const json::Value &params) {
     const auto text = changed ? texts_.find(changed->textDocument.uri.file()) : texts_.end();
     if (text != texts_.end() &&
         failed(lsp::TextDocumentContentChangeEvent::applyTo(changed->contentChanges, text->second)))
-      texts_.erase(text); // the server, which cannot follow either, is left to say so
+      texts_.erase(text); // an edit that cannot be applied; the server reports it
   }
 }
 

@@ -1,4 +1,4 @@
-// What an editor and a language server say to each other about models.
+// Messages between an editor and a language server about models.
 #pragma once
 
 #include "mlir/IR/DialectRegistry.h"
@@ -10,16 +10,16 @@
 
 namespace trainc {
 
-/// The texts that an editor has open, and the server's reproaches in the words of `trainc compile`. Its two
-/// functions may run at the same time.
+/// Tracks the texts that an editor has open, and replaces the server's diagnostics by those of `trainc
+/// compile`. The two functions may be called concurrently.
 class Conversation {
 public:
   explicit Conversation(const mlir::DialectRegistry &registry) : registry_(registry) {}
 
-  /// Follows an editor's message, and returns it as it is.
+  /// Records an editor's message, and returns it unchanged.
   std::string fromEditor(std::string message);
 
-  /// A server's message, with other diagnostics if it publishes those of a model's text.
+  /// Returns a server's message; diagnostics of a model's text are replaced.
   std::string fromServer(std::string message);
 
 private:

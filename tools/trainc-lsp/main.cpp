@@ -1,6 +1,6 @@
-// trainc-lsp: a language server for model files and the compiler's IR: errors as you type, hover,
-// definitions. MLIR's server runs in a process of its own. What it and the editor say passes through this
-// one, which puts errors in models into the words of `trainc compile`.
+// trainc-lsp: a language server for model files and the compiler's IR: diagnostics, hover, definitions.
+// MLIR's server runs in a child process. This process forwards the messages between the server and the
+// editor, and replaces diagnostics of models by those of `trainc compile`.
 #include "lib/Pipelines/Pipeline.h"
 #include "tools/common/llvm_tools.h"
 #include "tools/trainc-lsp/conversation.h"
@@ -18,7 +18,7 @@
 
 namespace {
 
-/// The parser recurses, and one text among many must not end the server: room for some 100,000 levels.
+/// The parser is recursive, and one text must not crash the server: stack for about 100,000 levels.
 constexpr std::optional<unsigned> kStackBytes = 1U << 30;
 
 void runWithStack(llvm::function_ref<void()> work) {
@@ -37,25 +37,25 @@ int serve(int argc, char **argv, mlir::DialectRegistry &registry) {
   return failed;
 }
 
-/// Ends the process after both directions of a conversation: when the server has ended and all that it said
-/// has arrived.
+/// Ends the process once the server has ended and all its messages were forwarded.
 [[noreturn]] void mediate(pid_t server, std::FILE *toServer, std::FILE *fromServer,
                           const mlir::DialectRegistry &registry) {
-  std::signal(SIGPIPE, SIG_IGN); // a server that ended reads no more
+  std::signal(SIGPIPE, SIG_IGN); // the server may have ended
   trainc::Conversation conversation(registry);
-  llvm::thread listener(kStackBytes, [&] { // messages may be as deep as texts
+  llvm::thread listener(kStackBytes, [&] { // JSON may be nested as deeply as the texts
     trainc::relay(stdin, toServer, [&](std::string message) { return conversation.fromEditor(message); });
     std::fclose(toServer);
   });
-  listener.detach(); // an editor may stay silent for ever
+  listener.detach(); // an editor may stay silent forever
   runWithStack([&] {
     trainc::relay(fromServer, stdout, [&](std::string message) { return conversation.fromServer(message); });
   });
-  std::fclose(fromServer); // a server that speaks on to an editor that is gone must not wait for it
+  std::fclose(fromServer); // a server must not block on an editor that is gone
   int status = 0;
   if (waitpid(server, &status, 0) != server)
     std::_Exit(fail("trainc-lsp: waitpid"));
-  std::_Exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1); // what listens to the editor may still do so
+  // the thread that listens to the editor may still run
+  std::_Exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
 
 } // namespace
@@ -74,7 +74,7 @@ int main(int argc, char **argv) {
     dup2(toServer[0], STDIN_FILENO);
     dup2(fromServer[1], STDOUT_FILENO);
     for (int end : {toServer[0], toServer[1], fromServer[0], fromServer[1]})
-      if (end > STDERR_FILENO) // else it is one of the two, whose place was free
+      if (end > STDERR_FILENO) // otherwise the descriptor is one of the two, which was free
         close(end);
     return serve(argc, argv, registry);
   }

@@ -15,7 +15,8 @@ namespace trainc {
 
 namespace {
 
-/// In a user's file models, blocks and programs stand at the top. Later phases print them inside a module.
+/// Whether models, blocks and programs are at the top level, as in a user's file. Later phases print them
+/// inside a module.
 bool isModelFile(StringRef text) {
   constexpr StringRef kBorderOfModules = "// -----";
   bool found = false;
@@ -43,7 +44,7 @@ protocol::DiagnosticSeverity severityOf(DiagnosticSeverity severity) {
   llvm_unreachable("a severity");
 }
 
-/// The word in the text that a location is about; the text's first place if the location has none.
+/// The word at a location; the begin of the text if the location has none.
 protocol::Range rangeOf(Location location, llvm::SourceMgr &sources) {
   const auto place = location->findInstanceOf<FileLineColLoc>();
   const llvm::SMLoc found =
@@ -84,7 +85,7 @@ std::optional<std::vector<protocol::Diagnostic>> checkModel(StringRef text, cons
   ScopedDiagnosticHandler collect(
       &context, [&](Diagnostic &diagnostic) { found.push_back(publishable(diagnostic, uri, sources)); });
   if (OwningOpRef<ModuleOp> module = parseModel(sources, context)) {
-    // A file without a program may be unfinished, or a part of something else.
+    // A file without a program may be incomplete, or a part of another.
     const bool hasProgram = !module->getOps<train::ProgramOp>().empty();
     (void)(hasProgram ? instantiate(*module) : checkModelText(*module));
   }

@@ -1,4 +1,4 @@
-// What `trainc compile` says of a model's text, as a language server says it.
+// Diagnostics of `trainc compile` for a model's text, in the language server's form.
 #pragma once
 
 #include "mlir/IR/DialectRegistry.h"
@@ -9,9 +9,9 @@
 
 namespace trainc {
 
-/// The errors, warnings and remarks of the document `uri` with that `text`. Nothing if the text is no model
-/// or program of a user's: what later phases make, functions, several modules in one file, or what is nested
-/// too deep to be parsed here.
+/// Errors, warnings and remarks of the document `uri` with that `text`. Nothing if the text is not a user's
+/// model or program: IR of later phases, functions, several modules in one file, or nesting too deep to
+/// parse.
 std::optional<std::vector<llvm::lsp::Diagnostic>>
 checkModel(llvm::StringRef text, const llvm::lsp::URIForFile &uri, const mlir::DialectRegistry &registry);
 

@@ -8,7 +8,7 @@ namespace trainc {
 
 namespace {
 
-/// A line with its end, or nothing at the end of `file`.
+/// A line including its end; nothing at the end of `file`.
 std::optional<std::string> readLine(std::FILE *file) {
   std::string line;
   for (int byte; (byte = std::getc(file)) != EOF;) {
@@ -19,7 +19,7 @@ std::optional<std::string> readLine(std::FILE *file) {
   return line.empty() ? std::nullopt : std::optional(line);
 }
 
-/// The N of "Content-Length: N". What is too large to be a text ends nobody's memory.
+/// The N of "Content-Length: N". Nothing if N exceeds any text, so that a wrong header cannot exhaust memory.
 std::optional<size_t> contentLength(const std::string &line) {
   constexpr std::string_view kField = "Content-Length: ";
   constexpr size_t kMaximum = size_t{1} << 30;
@@ -48,7 +48,7 @@ void relay(std::FILE *from, std::FILE *to, const std::function<std::string(std::
       length = found;
       continue;
     } else if (length) {
-      continue; // another field of the message's header, such as its type
+      continue; // another header field, such as the content type
     }
     if (std::fwrite(out.data(), 1, out.size(), to) != out.size() || std::fflush(to) != 0)
       return;

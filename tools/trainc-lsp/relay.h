@@ -1,4 +1,4 @@
-// Messages of the language server protocol on their way between an editor and a server.
+// Forwarding of language server messages between an editor and a server.
 #pragma once
 
 #include <cstdio>
@@ -7,9 +7,9 @@
 
 namespace trainc {
 
-/// Passes on what comes from `from` until it ends. Each message, which is `Content-Length: N`, an empty line
-/// and N bytes, becomes what `change` makes of its N bytes. Other lines pass as they are. Returns early if
-/// nobody reads `to` any more.
+/// Forwards messages from `from` to `to` until `from` ends. A message is `Content-Length: N`, an empty line
+/// and N bytes of content, which `change` replaces. Other lines are forwarded unchanged. Returns early if the
+/// reader of `to` has closed it.
 void relay(std::FILE *from, std::FILE *to, const std::function<std::string(std::string)> &change);
 
 } // namespace trainc

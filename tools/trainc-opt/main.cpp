@@ -1,5 +1,5 @@
-// trainc-opt: reads a module, runs the passes named on the command line, prints the module. For tests and for
-// looking.
+// trainc-opt: reads a module, runs the passes named on the command line, and prints the module. For tests and
+// inspection.
 #include "lib/Pipelines/Pipeline.h"
 #include "tools/common/llvm_tools.h"
 #include "tools/language/nesting.h"
@@ -16,8 +16,8 @@ int fail(const std::string &message) {
   return 1;
 }
 
-/// What MLIR would not survive to report. A file that cannot be read is its to report, a pipe is read once,
-/// and bytecode has no brackets.
+/// Finds nesting that MLIR's parser would overflow on. Skips unreadable files, which MLIR reports; pipes,
+/// which can be read only once; and bytecode, which has no brackets.
 std::optional<std::string> findDeepNestingIn(const std::string &path) {
   if (!llvm::sys::fs::is_regular_file(path))
     return std::nullopt;
