@@ -21,7 +21,7 @@
 
 namespace trainc {
 
-/// Two transformer blocks, large enough that products and kernels reach what they do in models.
+/// Two transformer blocks, large enough for products and kernels to reach the rates of real models.
 static constexpr const char *kModel = R"(
 nn.block @layer(%x: tensor<?x?x768xf32>) {
   %n1 = nn.layer_norm "ln_1" %x
@@ -50,7 +50,7 @@ train.program @calibrate { model @calibration  optimizer adamw(lr 1e-4)  clip 1.
 
 static constexpr uint32_t kSteps = 3;
 
-/// The model's plan for a level of CPUs; empty after an error that was printed.
+/// Compiles the model for a CPU level; empty after an error, which was printed.
 static std::vector<uint8_t> compileFor(const char *precision, const std::string &cpu) {
   mlir::DialectRegistry registry;
   registerDialects(registry);
@@ -68,7 +68,7 @@ static std::vector<uint8_t> compileFor(const char *precision, const std::string 
   return succeeded(plan) ? std::move(*plan) : std::vector<uint8_t>();
 }
 
-/// What `measure(plan)` says of the model's plan.
+/// Result of `measure(plan)` for the model's plan.
 template <typename Measure>
 static auto measureModel(const char *precision, const std::string &cpu, Measure measure)
     -> decltype(measure(std::declval<const fb::Plan &>())) {
@@ -83,13 +83,13 @@ static Result<KernelTimes> kernelTimes(const fb::Plan &plan) { return measureKer
 
 namespace {
 
-/// All that was measured.
+/// All measurements.
 struct Calibration {
-  std::string cpu; ///< "AMD EPYC 9R14, 2 threads", and whose kernels it runs, if not its own
+  std::string cpu; ///< "AMD EPYC 9R14, 2 threads", and the level of the kernels, if not the CPU's own
   KernelRates kernels;
   LinkRates link;
   DiskRates disk;
-  double transferSeconds; ///< what a transfer takes from computation
+  double transferSeconds; ///< slowdown of computation per transfer
 };
 
 } // namespace
@@ -97,7 +97,8 @@ struct Calibration {
 static std::string jsonOf(const Calibration &found) {
   using Json = nlohmann::ordered_json;
   const auto measured = [](double value, const char *what) {
-    const double digits = std::pow(10, 3 - std::floor(std::log10(value))); // four are more than repeat
+    // four digits; further ones are not reproducible
+    const double digits = std::pow(10, 3 - std::floor(std::log10(value)));
     return Json{{"value", std::round(value * digits) / digits}, {"source", what}};
   };
   const char *kCopied = "as examples/clusters/cpu.json has it; not measured";
@@ -143,7 +144,7 @@ static std::string jsonOf(const Calibration &found) {
   return json.dump(2) + "\n";
 }
 
-/// As those of jsonOf() begin, and those of examples/clusters.
+/// Prefix of the output of jsonOf(), and of the files in examples/clusters.
 static constexpr OutputKind kClusterFiles{"-o ", "a cluster file", "{\n  \"trainc_cluster\": "};
 
 static Status runCalibration(const CalibrateCommand &command) {
@@ -157,7 +158,7 @@ static Status runCalibration(const CalibrateCommand &command) {
   found.cpu = describeThisCpu();
   if (command.cpu != "native")
     found.cpu += fmt::format(", kernels for {}", command.cpu);
-  say("the disk"); // first, as it may lack room
+  say("the disk"); // first, because the disk may lack space
   TRAINC_ASSIGN_OR_RETURN(found.disk, measureDisk());
   say(fmt::format("{:.3g} GB/s read, {:.3g} GB/s written, {:.3g} us an access", found.disk.readBytes * 1e-9,
                   found.disk.writeBytes * 1e-9, found.disk.accessSeconds * 1e6));

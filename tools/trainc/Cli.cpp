@@ -29,8 +29,8 @@ const Choices<Phase> kPhases = {{"model", Phase::Model},
 const Choices<SafetensorsDType> kFloatDTypes = {
     {"fp32", SafetensorsDType::kF32}, {"bf16", SafetensorsDType::kBF16}, {"fp16", SafetensorsDType::kF16}};
 
-/// Turns a word into the number that CLI11 makes an Enum of. (Its own transformer takes numbers as well, and
-/// shows them in messages.)
+/// Converts a word to the number that CLI11 converts to Enum. (CLI11's own transformer also accepts numbers,
+/// and shows them in messages.)
 template <typename Enum> CLI::Validator oneOf(const Choices<Enum> &choices) {
   std::vector<std::string> words;
   for (const auto &[word, value] : choices)
@@ -230,7 +230,7 @@ void requireOutput(const CompileCommand &command) {
         "--report and --compile-to=PHASE contradict each other: a report is of a plan, none is made");
 }
 
-/// The subcommand that the first argument names; null if it names none.
+/// The subcommand named by the first argument, or null.
 const CLI::App *findCommand(const CLI::App &app, std::span<const char *const> arguments) {
   const auto found = app.get_subcommands(
       [&](const CLI::App *each) { return !arguments.empty() && each->get_name() == arguments.front(); });
@@ -244,7 +244,7 @@ int reportUsage(const CLI::App *command, std::string_view message) {
   return 2;
 }
 
-/// Prints the help or the version that was asked for; returns the exit code.
+/// Prints the requested help or version; returns the exit code.
 int answer(const CLI::App &app, const CLI::ParseError &question) {
   const Status status = printAnswer(app, question);
   if (!status.ok())
@@ -252,7 +252,7 @@ int answer(const CLI::App &app, const CLI::ParseError &question) {
   return status.exitCode();
 }
 
-/// What is wrong with the arguments, as far as CLI11 would not see or say it as well.
+/// The first error in the arguments that CLI11 would miss or describe worse.
 std::optional<std::string> findProblem(const CLI::App &app, std::span<const char *const> arguments) {
   if (const CLI::App *command = findCommand(app, arguments)) {
     const bool hasSettings = command->get_name() == "compile" || command->get_name() == "estimate";

@@ -13,14 +13,14 @@ namespace trainc {
 /// `trainc compile MODEL.mlir -o PLAN`.
 struct CompileCommand {
   std::string model, output, report;
-  std::string dumpDir; ///< for numbered snapshots of the module after every pass; none if empty
+  std::string dumpDir; ///< folder for numbered snapshots of the module after every pass; empty: none
   CompileOptions options;
 };
 
 /// `trainc estimate MODEL.mlir`.
 struct EstimateCommand {
   std::string model;
-  int64_t memory = 0; ///< bytes that a rank may take; 0: as many as it needs
+  int64_t memory = 0; ///< bytes that a rank may use; 0: unlimited
   bool json = false;
   CompileOptions options;
 };
@@ -40,15 +40,15 @@ struct ConsolidateCommand {
 /// `trainc dump PLAN`.
 struct DumpCommand {
   std::string plan;
-  bool settings = false; ///< what it was compiled with instead
-  bool code = false;     ///< the text of its kernels instead
+  bool settings = false; ///< print the settings of the compilation instead
+  bool code = false;     ///< print the text of the kernels instead
 };
 
 /// `trainc report PLAN [OTHER] -o PAGE.html`.
 struct ReportCommand {
   std::string plan;
-  std::string other;  ///< what changed from the plan to this one instead, unless empty
-  std::string output; ///< a page to write; text is printed if empty
+  std::string other;  ///< if set, show the differences from the plan to this one instead
+  std::string output; ///< page to write; empty: print text
   bool json = false;  ///< print JSON instead of text
 };
 
@@ -60,20 +60,20 @@ struct SignCommand {
 /// `trainc simulate PLAN --cluster=FILE.json`.
 struct SimulateCommand {
   std::string plan, cluster;
-  bool json = false;  ///< instead of text
-  uint32_t rows = 12; ///< of the costliest instructions
+  bool json = false;  ///< print JSON instead of text
+  uint32_t rows = 12; ///< number of costliest instructions to show
 };
 
 /// `trainc calibrate -o FILE.json`.
 struct CalibrateCommand {
   std::string output;
-  std::string cpu = "native"; ///< whose code is measured, as the setting `cpu` has it
+  std::string cpu = "native"; ///< level whose code is measured, like the setting `cpu`
 };
 
 using Command = std::variant<CompileCommand, EstimateCommand, TokenizeCommand, ConsolidateCommand,
                              DumpCommand, ReportCommand, SignCommand, SimulateCommand, CalibrateCommand>;
 
-/// The command asked for, or the exit code after help, version or a usage error was printed.
+/// The requested command, or the exit code after help, version or a usage error was printed.
 std::variant<Command, int> parseCommandLine(int argc, char **argv);
 
 } // namespace trainc

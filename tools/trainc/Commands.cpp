@@ -1,4 +1,4 @@
-// The subcommands that are thin shells over runtime/: `trainc tokenize`, `consolidate` and `sign`.
+// Subcommands that are thin shells over runtime/: `trainc tokenize`, `consolidate` and `sign`.
 #include "tools/trainc/Commands.h"
 
 #include "runtime/base/print.h"
@@ -14,7 +14,7 @@
 
 namespace trainc {
 
-/// The output and its sidecar against the texts and the tokenizer's files.
+/// Checks the output and its sidecar against the texts and the tokenizer's files.
 static Status checkPaths(const TokenizeCommand &command) {
   std::vector<NamedPath> inputs;
   TRAINC_ASSIGN_OR_RETURN(const std::vector<std::filesystem::path> texts, expandPatterns(command.texts));

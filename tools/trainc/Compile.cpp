@@ -35,10 +35,10 @@ static Status checkPaths(const CompileCommand &command) {
   return checkOutputs(outputs, {{"the model '" + command.model + "'", command.model}});
 }
 
-/// Of those that fit, and of those that do not, so many have a line; the report has all.
+/// Maximum number of lines for strategies that fit, and for those that do not; the report lists all.
 constexpr size_t kLines = 10;
 
-/// Which strategies a memory limit had to choose among, and what it chose.
+/// Strategies that a memory limit chose among, and the chosen one.
 static std::string describe(const Planning &planning) {
   std::vector<PlannedStrategy> shown;
   size_t lines[] = {0, 0};

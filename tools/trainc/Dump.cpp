@@ -101,7 +101,7 @@ std::string PlanPrinter::launch(const fb::Launch &launch) const {
   return text + ")";
 }
 
-/// " summed by rank_sum_5f3a in update.3.scratch bytes=128", where a kernel makes the sums.
+/// " summed by rank_sum_5f3a in update.3.scratch bytes=128", if a kernel computes the sums; else empty.
 std::string PlanPrinter::rankSum(const fb::Range &range) const {
   if (!range.sum_kernel())
     return "";
@@ -121,7 +121,7 @@ std::string PlanPrinter::collective(const fb::Collective &collective) const {
                      fmt::join(ranges, ", "));
 }
 
-/// "batch 2, 4 x 16 x 256, b transposed, adds, gelu_tanh": m x n x k; of fp8 factors their types.
+/// "batch 2, 4 x 16 x 256, b transposed, adds, gelu_tanh": m x n x k; for fp8 factors also their types.
 std::string sizesText(const fb::MatrixProduct &call) {
   std::string text = call.batch() == 1 ? "" : fmt::format("batch {}, ", call.batch());
   text += fmt::format("{} x {} x {}", call.m(), call.n(), call.k());
@@ -190,7 +190,7 @@ std::string PlanPrinter::operation(const fb::Instruction &instruction) const {
   return fmt::format("loop i < {}", instruction.operation_as_Loop()->count());
 }
 
-/// ", predicted 2.13 us", or nothing where nothing is predicted.
+/// ", predicted 2.13 us"; empty without a prediction.
 std::string predictedText(double seconds) {
   const double microseconds = seconds * 1e6;
   if (microseconds <= 0)
@@ -199,8 +199,8 @@ std::string predictedText(double seconds) {
                               : fmt::format(", predicted {:.0f} us", microseconds);
 }
 
-/// "12: copy a -> b bytes=64 on copy_in after 3, 7  // source, predicted 2.1 us"; the compute stream is not
-/// named.
+/// "12: copy a -> b bytes=64 on copy_in after 3, 7  // source, predicted 2.1 us"; the compute stream is
+/// omitted.
 void PlanPrinter::printInstruction(uint32_t index, const fb::Instruction &instruction) {
   const fb::Loop *loop = instruction.operation_as_Loop();
   const std::string stream = instruction.stream() == fb::Stream::Compute
@@ -348,7 +348,7 @@ static std::string dumpPlan(const fb::Plan &plan) { return PlanPrinter(plan).pri
 
 } // namespace trainc
 
-// --- The settings, from the report that the plan holds ---
+// --- Settings, from the report in the plan ---
 
 namespace trainc {
 
@@ -363,8 +363,8 @@ size_t widest(const std::vector<Setting> &settings, std::string Setting::*column
 
 } // namespace
 
-/// A line for each setting: its word, its value, and where that comes from. Fails where the report does not
-/// say.
+/// One line per setting: its word, its value, and the origin of the value. Fails if the report does not list
+/// settings.
 static Result<std::string> dumpSettings(const fb::Plan &plan) {
   const std::vector<Setting> lines = settingsOf(plan);
   if (lines.empty())
@@ -378,13 +378,13 @@ static Result<std::string> dumpSettings(const fb::Plan &plan) {
   return text;
 }
 
-/// The code of all kernels, which is text in plans for GPUs alone.
+/// Code of all kernels; only GPU plans hold text (PTX).
 static Result<std::string> dumpCode(const fb::Plan &plan) {
   for (const fb::Object *object : *plan.objects()) {
     const CudaLevel *level = findCudaLevel(object->level()->string_view());
     if (level && level->isPtx)
       return std::string(reinterpret_cast<const char *>(object->image()->data()),
-                         object->image()->size() - 1); // without the zero behind the text
+                         object->image()->size() - 1); // without the zero byte at the end
   }
   return invalidInput("expected a plan for target {}, whose code is text (PTX), found one for target {}; its "
                       "machine code has no text, so leave out --code",

@@ -13,8 +13,8 @@
 
 namespace trainc {
 
-/// The first of those that take the least time and fit into so many bytes (0: as many as they need), and into
-/// the host; null if none does.
+/// The fastest strategy that fits into `memory` bytes (0: unlimited) and into the host, the first if several
+/// are equal; null if none fits.
 static const PlannedStrategy *findFastest(const std::vector<PlannedStrategy> &strategies, int64_t memory) {
   const int64_t limit = memory > 0 ? memory : std::numeric_limits<int64_t>::max();
   const PlannedStrategy *fastest = nullptr;
@@ -31,7 +31,7 @@ static std::string asJson(const std::vector<PlannedStrategy> &strategies, const 
   return llvm::formatv("{0:2}\n", llvm::json::Value(std::move(json)));
 }
 
-/// Bytes that a rank may take; 0: as many as it needs.
+/// Bytes that a rank may use; 0: unlimited.
 static int64_t boundOf(const EstimateCommand &command, mlir::ModuleOp model) {
   if (command.memory > 0)
     return command.memory;

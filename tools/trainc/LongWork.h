@@ -1,4 +1,4 @@
-// Work of minutes: progress on a terminal, and an end by signal.
+// Work that takes minutes: progress on a terminal, and cancellation by a signal.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -8,9 +8,9 @@
 
 namespace trainc {
 
-/// Runs `work`, which calls `progress` now and then with the bytes done and in total, and ends with an error
-/// soon after it returned false: then a signal asked for it, and the error is given that reason. `done`
-/// ("tokenized") is what happens to the bytes; it is shown where standard error is a terminal.
+/// Runs `work`. It must call `progress` from time to time with the bytes done and in total, and end with an
+/// error soon after a call returns false; that happens after a signal, and the returned error then names the
+/// signal. `done` ("tokenized") is the verb shown with the bytes if standard error is a terminal.
 Status runLongWork(const char *done,
                    const std::function<Status(std::function<bool(uint64_t, uint64_t)> progress)> &work);
 

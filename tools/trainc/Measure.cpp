@@ -21,10 +21,11 @@ namespace {
 // --- Kernels ---
 
 constexpr double kLargeBytes = 1 << 20, kSmallBytes = 1 << 14;
-/// Instructions for each byte: kernels with fewer wait for memory on any machine, and those with more do not.
+/// Scalar instructions per byte: kernels below the first bound are memory-bound on any machine, those above
+/// the second compute-bound.
 constexpr double kLittleArithmetic = 1, kMuchArithmetic = 4;
 
-/// What a row has more than it had before.
+/// Difference of a row to an earlier profile.
 struct Measured {
   ProfileKind kind;
   double calls = 0, seconds = 0;
@@ -40,7 +41,7 @@ void add(const Profile &profile, double sign, MeasuredRows &rows) {
   }
 }
 
-/// As predictions have it: a profile counts each argument once, whatever a product packs.
+/// Work as in predictions: a profile counts each argument once, even if a product packs it.
 std::map<std::string, Work> workByKernel(const fb::Plan &plan) {
   std::map<std::string, Work> found;
   for (const fb::Kernel *kernel : *plan.kernels())
@@ -85,13 +86,13 @@ KernelTimes timesOf(const MeasuredRows &rows, const std::map<std::string, Work> 
   return times;
 }
 
-// --- The exchange between ranks ---
+// --- Communication between ranks ---
 
 constexpr uint32_t kRanks = 2;
 constexpr uint64_t kExchangedElements = 8 << 20, kShortElements = 64;
 constexpr int kLongRuns = 4, kShortRuns = 200;
 
-/// Seconds of one all-reduce of so many elements, the least of some.
+/// Time of one all-reduce of `range`, the minimum of several runs.
 Result<double> exchange(Communicator &communicator, const CollectiveRange &range, int runs) {
   const Collective collective{MeetingKind::kAllReduce, fb::Group::All, std::span(&range, 1)};
   double least = 1e9;
@@ -114,7 +115,7 @@ Result<LinkRates> exchangeAsRank(const LocalGroup &group, uint32_t rank) {
   TRAINC_ASSIGN_OR_RETURN(const double whole,
                           exchange(*communicator, {source, sum, kExchangedElements}, kLongRuns));
   TRAINC_RETURN_IF_ERROR(communicator->barrier());
-  const auto sent = double(bytes); // of an all-reduce of two ranks: half of it twice
+  const auto sent = double(bytes); // an all-reduce of two ranks sends half of the bytes twice
   return LinkRates{.bytes = sent / std::max(whole - brief, 1e-9), .meetSeconds = brief};
 }
 
@@ -143,7 +144,7 @@ Result<KernelTimes> measureKernels(const fb::Plan &plan, uint32_t steps) {
 }
 
 KernelRates ratesOf(const KernelTimes &full, const KernelTimes &half) {
-  // What is left of the seconds behind those of something else, which noise must not make nothing of.
+  // Rate after subtracting the time of `others`; noise must not make the difference vanish.
   const auto perSecond = [](double amount, double seconds, double others) {
     constexpr double kLeast = 0.1;
     return amount / std::max(seconds - others, kLeast * seconds);

@@ -1,4 +1,4 @@
-// What this machine reaches: kernels of plans, the exchange between ranks, the disk. Free of MLIR.
+// Measured rates of this machine: kernels of plans, communication between ranks, the disk. Free of MLIR.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -10,55 +10,55 @@
 
 namespace trainc {
 
-/// What kernels of one kind do in a while.
+/// Totals over kernels of one kind.
 struct KernelTotals {
   double seconds = 0, flops = 0, bytes = 0;
-  double arithmetic = 0; ///< instructions on single numbers
+  double arithmetic = 0; ///< scalar instructions
 };
 
-/// Kernels of one plan on all threads, by a profile.
+/// Measured times of a plan's kernels on all threads, from a profile.
 struct KernelTimes {
   KernelTotals products, attention;
-  /// Of the others those that move a MiB and more: they wait for memory, or for arithmetic.
+  /// Other kernels that move at least 1 MiB: bound by memory, or by arithmetic.
   KernelTotals memory, arithmetic;
-  double launchSeconds = 0; ///< the median of kernels that move little
+  double launchSeconds = 0; ///< median time of kernels that move little
 };
 
-/// Runs a training step's entries, on what is in memory. Fails as Executor::run() does.
+/// Runs a training step's entries on the current contents of memory. Fails like Executor::run().
 Status runEntriesOfStep(Executor &executor);
 
-/// Runs a verified plan of one rank on this CPU: its training step once to warm up, then `steps` times.
+/// Measures a verified plan of one rank on this CPU: one training step to warm up, then `steps` steps.
 Result<KernelTimes> measureKernels(const fb::Plan &plan, uint32_t steps);
 
-/// What this machine does in a second, by costOf().
+/// Rates of this machine per second, in the units of costOf().
 struct KernelRates {
   double bytes = 0, arithmetic = 0;
-  double fullProducts = 0, fullAttention = 0; ///< flops, of f32
-  double halfProducts = 0, halfAttention = 0; ///< flops, of short numbers
+  double fullProducts = 0, fullAttention = 0; ///< f32 FLOPs
+  double halfProducts = 0, halfAttention = 0; ///< FLOPs with bf16 or f16
   double launchSeconds = 0;
 };
 
-/// From two plans of one model: with f32, and with short numbers.
+/// Derives rates from two plans of one model: with f32, and with short floats.
 KernelRates ratesOf(const KernelTimes &full, const KernelTimes &half);
 
-/// What two ranks of this host exchange.
+/// Rates of communication between two ranks of this host.
 struct LinkRates {
-  double bytes = 0;       ///< a second, each way
-  double meetSeconds = 0; ///< of a collective of a few bytes
+  double bytes = 0;       ///< per second, each way
+  double meetSeconds = 0; ///< latency of a collective of a few bytes
 };
 Result<LinkRates> measureLink();
 
-/// The disk of the folder for temporary files (TMPDIR), past the page cache where it can.
+/// Rates of the disk of the folder for temporary files (TMPDIR), with direct I/O if supported.
 struct DiskRates {
-  double readBytes = 0, writeBytes = 0; ///< a second
-  double accessSeconds = 0;             ///< of a transfer of a few bytes
+  double readBytes = 0, writeBytes = 0; ///< per second
+  double accessSeconds = 0;             ///< latency of a transfer of a few bytes
 };
 Result<DiskRates> measureDisk();
 
-/// Seconds that each transfer to or from that disk takes from steps of a verified plan of one rank beside it.
+/// Time by which each disk transfer slows down a concurrent step of a verified plan of one rank.
 Result<double> measureComputeOfTransfers(const fb::Plan &plan);
 
-/// "AMD EPYC 9R14, 2 threads".
+/// Description of this CPU: "AMD EPYC 9R14, 2 threads".
 std::string describeThisCpu();
 
 } // namespace trainc

@@ -1,4 +1,4 @@
-// What the disk moves in a second, and how much that slows computation down.
+// Measures the rates of the disk, and how much transfers slow down computation.
 #include "runtime/base/arena.h"
 #include "runtime/base/clock.h"
 #include "runtime/device/cpu/cpu_device.h"
@@ -17,10 +17,9 @@ namespace {
 
 constexpr uint64_t kDiskBytes = 256 << 20, kDiskPiece = 8 << 20, kDiskPieces = kDiskBytes / kDiskPiece,
                    kDiskAccesses = 64;
-/// Few bytes, so that there are many transfers: each wakes a thread twice, which has to stop one that
-/// computes.
+/// Short transfers, so that there are many: each wakes a thread twice, which preempts a computing one.
 constexpr uint64_t kShortTransfer = 64 << 10;
-/// Steps of a tenth of a second or so, alone and beside transfers, in turns: a machine's speed changes.
+/// Steps of about 0.1 s each, alternately alone and beside transfers, because a machine's speed varies.
 constexpr uint32_t kTurns = 2, kStepsATurn = 4;
 
 /// An arena on disk, and memory for a piece of it.
@@ -31,12 +30,12 @@ public:
     TRAINC_ASSIGN_OR_RETURN(ArenaMapping memory,
                             ArenaMapping::create("calibration", kDiskPiece, /*reserveOnly=*/false));
     Pieces pieces(std::move(arena), std::move(memory));
-    for (uint64_t piece = 0; piece < kDiskPieces; ++piece) // a file's first write takes longer
+    for (uint64_t piece = 0; piece < kDiskPieces; ++piece) // the first write of a file is slower
       TRAINC_RETURN_IF_ERROR(pieces.write(piece, kDiskPiece));
     return pieces;
   }
 
-  /// The first bytes of one; numbers begin again behind the last.
+  /// Transfers the first bytes of a piece; piece numbers wrap around.
   Status write(uint64_t piece, uint64_t bytes) { return arena_.write(addressOf(piece), memory(bytes)); }
   Status read(uint64_t piece, uint64_t bytes) { return arena_.read(memory(bytes), addressOf(piece)); }
 
@@ -52,7 +51,7 @@ private:
   ArenaMapping memory_;
 };
 
-/// Seconds of each of `count` pieces, moved by `move(piece)`.
+/// Mean time of `count` calls of `move(piece)`.
 template <typename Move> Result<double> secondsEach(uint64_t count, Move move) {
   const double start = steadySeconds();
   for (uint64_t piece = 0; piece < count; ++piece)
@@ -60,7 +59,7 @@ template <typename Move> Result<double> secondsEach(uint64_t count, Move move) {
   return (steadySeconds() - start) / double(count);
 }
 
-/// The disk reads and writes while it lives.
+/// Keeps the disk reading and writing during its lifetime.
 class BusyDisk {
 public:
   explicit BusyDisk(Pieces &pieces) : thread_([this, &pieces] { work(pieces); }) {}
@@ -68,7 +67,7 @@ public:
   BusyDisk &operator=(const BusyDisk &) = delete;
   ~BusyDisk() { (void)stop(); }
 
-  /// How many transfers there were. Fails if one did.
+  /// Stops and returns the number of transfers. Fails if one failed.
   Result<uint64_t> stop() {
     stopped_ = true;
     if (thread_.joinable())

@@ -41,7 +41,7 @@ Result<std::string> readAll(std::FILE *file, const std::string &name) {
 
 } // namespace
 
-/// Whether a file holds something else than text, and what.
+/// Fails if a file is not text; the message says what it is.
 static Status checkIsText(llvm::MemoryBufferRef buffer) {
   const std::string name = buffer.getBufferIdentifier().str();
   const std::string_view text = buffer.getBuffer();
@@ -87,7 +87,7 @@ Result<std::unique_ptr<llvm::MemoryBuffer>> readModel(const std::string &path) {
   return buffer;
 }
 
-/// LLVM ends the process if the system gives no more memory; it shall say so.
+/// Makes LLVM's out-of-memory handlers print a message before the process ends.
 static void explainLimits() {
   llvm::install_bad_alloc_error_handler([](void *, const char *reason, bool) { giveUp(kNoMemory, reason); });
   llvm::install_fatal_error_handler([](void *, const char *reason, bool) {
@@ -113,7 +113,7 @@ static llvm::SourceMgr withText(std::unique_ptr<llvm::MemoryBuffer> text) {
 ParsedModel::ParsedModel(std::unique_ptr<llvm::MemoryBuffer> text)
     : context_(allDialects()), sources_(withText(std::move(text))), diagnostics_(sources_, &context_) {
   context_.printOpOnDiagnostic(
-      false); // users wrote text, not the generic form, which may be thousands of lines
+      false); // the generic form, which users did not write, may have thousands of lines
   module_ = parseModel(sources_, context_);
 }
 

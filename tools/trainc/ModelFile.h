@@ -1,4 +1,4 @@
-// The text of a model, and what it says.
+// Reading and parsing of a model file.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -15,16 +15,16 @@
 
 namespace trainc {
 
-/// The file's text; "-" is standard input. Fails where it is no regular file, or larger than any model.
+/// Content of a file; "-" is standard input. Fails if it is not a regular file, or larger than any model.
 Result<std::unique_ptr<llvm::MemoryBuffer>> readModel(const std::string &path);
 
-/// A model's text in a context of its own. While it lives, diagnostics go to standard error, with lines of
-/// the text.
+/// A parsed model in an MLIR context of its own. During its lifetime diagnostics go to standard error, with
+/// the source line.
 class ParsedModel {
 public:
   explicit ParsedModel(std::unique_ptr<llvm::MemoryBuffer> text);
 
-  /// Phase `model`; null where the text has errors, which are emitted.
+  /// The module in phase `model`; null if the text has errors, which were emitted.
   mlir::ModuleOp module() { return module_ ? *module_ : mlir::ModuleOp(); }
 
 private:

@@ -1,4 +1,4 @@
-// `trainc compile`, `estimate` and `calibrate` in a build without LLVM.
+// Stubs of `trainc compile`, `estimate` and `calibrate` for a build without LLVM.
 #include "tools/trainc/Commands.h"
 
 namespace trainc {

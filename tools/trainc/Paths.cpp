@@ -23,7 +23,7 @@ const char *kindOf(fs::file_type type) {
   }
 }
 
-/// Whether both are one file, whatever links lead to it; files that do not exist yet are compared by path.
+/// Whether both paths refer to one file, through any links; files that do not exist yet are compared by path.
 bool isSame(const fs::path &a, const fs::path &b) {
   std::error_code error;
   if (fs::equivalent(a, b, error))

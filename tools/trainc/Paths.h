@@ -1,4 +1,4 @@
-// What trainc checks of the files it is given, before any work.
+// Checks of input and output paths, before any work.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -9,18 +9,17 @@
 
 namespace trainc {
 
-/// Refuses a folder, a device or a pipe, which cannot be read to an end or as a whole. What is missing is
-/// left to whoever opens it.
+/// Fails if the path is a folder, a device or a pipe. A missing file is left to the later open().
 Status requireRegularFile(const std::filesystem::path &path);
 
-/// A file of the command line: how messages call it ("-o x.plan"), and where it is.
+/// A file of the command line: its name in messages ("-o x.plan"), and its path.
 struct NamedPath {
   std::string what;
   std::filesystem::path path;
 };
 
-/// Refuses outputs that would replace an input or one another, whose folder is missing, or that are no
-/// regular files.
+/// Fails if an output would replace an input or another output, if its folder is missing, or if it is not a
+/// regular file.
 Status checkOutputs(const std::vector<NamedPath> &outputs, const std::vector<NamedPath> &inputs);
 
 } // namespace trainc

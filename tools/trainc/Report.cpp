@@ -1,4 +1,4 @@
-// `trainc report`: where a plan's memory and time go, as text, JSON or a page; of two plans what differs.
+// `trainc report`: memory and time of a plan, as text, JSON or a page; for two plans their differences.
 #include "runtime/base/file.h"
 #include "runtime/base/output_file.h"
 #include "runtime/base/print.h"
@@ -15,7 +15,7 @@ namespace trainc {
 
 namespace {
 
-/// A page in a file of another name would open as text.
+/// A page needs the extension of HTML; otherwise it would open as text.
 Status requirePageName(const ReportCommand &command) {
   if (command.output.ends_with(".html") || command.output.ends_with(".htm"))
     return {};
@@ -40,7 +40,7 @@ Status checkPaths(const ReportCommand &command) {
   return requireKind(command.output, {"-o ", "a page of trainc report", report::pageBeginning()});
 }
 
-/// Writes the page, or prints what was asked for: `text` makes that of the document for terminals.
+/// Writes the page, or prints the requested format: `text` converts the document for terminals.
 template <typename Text>
 Status show(const ReportCommand &command, const nlohmann::json &document, Text text) {
   if (!command.output.empty()) {

@@ -14,7 +14,7 @@ using train::ValueKind;
 
 namespace {
 
-/// A size of at least so many bytes.
+/// Accepts a size of at least `least` bytes.
 CLI::Validator bytesFrom(int64_t least) {
   return {[least](std::string &text) {
             const size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
@@ -34,12 +34,12 @@ CLI::Validator bytesFrom(int64_t least) {
           "SIZE"};
 }
 
-/// The words of Choice or Words.
+/// Possible values of a setting of kind Choice or Words.
 std::vector<std::string> valuesOf(const ProgramWord &word) {
   return CLI::detail::split(std::string(word.values), '|');
 }
 
-/// Some of the words, with commas between them, in any case.
+/// Accepts a comma-separated subset of the words, in any case.
 CLI::Validator someOfWords(const ProgramWord &list) {
   return {[&list, known = oneOfWords(valuesOf(list))](std::string &text) {
             const auto elements = train::elementsOf(text);
@@ -65,7 +65,7 @@ CLI::Validator validatorOf(const ProgramWord &word) {
   case ValueKind::Words:
     return someOfWords(word);
   case ValueKind::Wrap:
-  case ValueKind::Names: // of blocks and parameters, which the compiler knows
+  case ValueKind::Names: // names of blocks and parameters, which the compiler checks
   case ValueKind::Shares:
     return {[&word](std::string &text) { return train::tidyList(word, text); }, "LIST"};
   }

@@ -9,16 +9,16 @@
 
 namespace trainc {
 
-/// One of these words, in any case.
+/// Accepts one of `words`, in any case.
 CLI::Validator oneOfWords(std::vector<std::string> words);
 
-/// A number of bytes above 0, such as 16GiB, which becomes a plain number.
+/// Accepts a positive number of bytes, such as 16GiB, and converts it to a plain number.
 CLI::Validator someBytes();
 
-/// Adds the option of the setting `word`, which has one. The default is what `value` holds.
+/// Adds the option of the setting `word`, which must have one. The default is the content of `value`.
 CLI::Option *addSetting(CLI::App &command, std::string_view word, std::string &value, std::string help);
 
-/// Adds an option for each setting that has one; `given` receives what the command line says.
+/// Adds an option for each setting that has one; `given` receives the settings on the command line.
 void addSettings(CLI::App &compile, std::vector<train::GivenSetting> &given);
 
 } // namespace trainc

@@ -1,4 +1,4 @@
-// `trainc simulate`: a plan's training step on a cluster, from the plan file alone.
+// `trainc simulate`: predicts a plan's training step on a cluster, from the plan file alone.
 #include "runtime/base/print.h"
 #include "runtime/plan/file.h"
 #include "runtime/schema/plain_text.h"

@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kSourceShown = 60;
 
-/// "12.3 ms": four digits, in the unit that suits them.
+/// "12.3 ms": four digits and a suitable unit.
 std::string timeText(double seconds) {
   if (seconds == 0)
     return "0";

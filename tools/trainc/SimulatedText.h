@@ -1,4 +1,4 @@
-// What a simulation says, for people and for programs.
+// Output of a simulation, for people and for programs.
 #pragma once
 
 #include "runtime/simulate/simulation.h"
@@ -7,11 +7,11 @@
 
 namespace trainc {
 
-/// The step, its memory, its streams, its entries and the `rows` costliest instructions.
+/// The step, its memory, streams and entries, and the `rows` costliest instructions.
 std::string simulatedText(const fb::Plan &plan, const Cluster &cluster, const Simulation &step,
                           uint32_t rows);
 
-/// All of it, as docs/how-to/simulate-a-cluster.md has it.
+/// All results; docs/how-to/simulate-a-cluster.md lists the keys.
 std::string simulatedJson(const fb::Plan &plan, const Cluster &cluster, const Simulation &step);
 
 } // namespace trainc

@@ -14,7 +14,7 @@ namespace {
 
 using Line = std::vector<std::string>;
 
-/// What is decided in any of them, in the order of the program's words.
+/// Settings that any strategy decides, in the order of the program's words.
 Line decidedWords(const std::vector<PlannedStrategy> &strategies) {
   Line words;
   for (const train::ProgramWord &word : train::kProgramWords)
@@ -30,7 +30,7 @@ std::string valueOf(const PlannedStrategy &strategy, const std::string &word) {
   for (const train::GivenSetting &setting : strategy.decided)
     if (setting.word == word)
       return setting.value;
-  return "-"; // as the program has it
+  return "-"; // as in the program
 }
 
 std::string bytesText(int64_t bytes) { return bytes == 0 ? "0" : formatBytes(uint64_t(bytes)); }
@@ -41,7 +41,7 @@ struct Column {
   std::function<int64_t(const CandidatePlan &)> bytes;
 };
 
-/// What lies in a space other than the device's memory, together and by kind.
+/// Adds columns of bytes in a space other than device memory: the total, and by kind.
 void addOutside(std::string_view name, BytesByKind MemoryReport::*space, std::vector<Column> &columns) {
   columns.push_back(
       {std::string(name), [=](const CandidatePlan &plan) { return (plan.memory.*space).total(); }});
@@ -50,10 +50,10 @@ void addOutside(std::string_view name, BytesByKind MemoryReport::*space, std::ve
                        [=](const CandidatePlan &plan) { return plan.memory.*space.*kind.bytes; }});
 }
 
-/// Those of the device's memory, and of what lies elsewhere those that some strategy has bytes in.
+/// Columns for device memory, and those of other spaces that are nonzero in some strategy.
 std::vector<Column> columnsOf(const std::vector<PlannedStrategy> &strategies) {
   std::vector<Column> columns, outside;
-  for (const MemoryKind &kind : llvm::drop_end(kMemoryKinds)) // workspace
+  for (const MemoryKind &kind : llvm::drop_end(kMemoryKinds)) // without workspace
     columns.push_back({kind.key.str(), [=](const CandidatePlan &plan) { return plan.memory.*kind.bytes; }});
   columns.push_back({"peak", [](const CandidatePlan &plan) { return plan.memory.limited(); }});
   columns.push_back({"besides", [](const CandidatePlan &plan) { return plan.memory.unplanned; }});
@@ -76,8 +76,7 @@ Line lineOf(const PlannedStrategy &strategy, const Line &words, const std::vecto
   return line;
 }
 
-/// The names of columns in two lines: "activation_" over "checkpointing". Of one word the first line has
-/// none.
+/// Column names in two lines: "activation_" over "checkpointing". The first line of a single word is empty.
 std::vector<Line> headOf(const Line &names) {
   std::vector<Line> head(2);
   for (const std::string &name : names) {
@@ -89,7 +88,7 @@ std::vector<Line> headOf(const Line &names) {
   return head;
 }
 
-/// Columns that end below each other, except the last one, which begins so.
+/// Right-aligns all columns but the last, which is left-aligned.
 std::string aligned(const std::vector<Line> &lines) {
   std::vector<size_t> widths(lines.front().size());
   for (const Line &line : lines)

@@ -1,4 +1,4 @@
-// Strategies below each other, for people.
+// Table of strategies, for people.
 #pragma once
 
 #include "lib/Pipelines/Strategies.h"
@@ -8,8 +8,8 @@
 
 namespace trainc {
 
-/// A line each: settings, bytes of a rank by kind, bytes sent and seconds of a step, and why it is or is not
-/// `taken` (null: none is). `limit`: bytes that a rank may take; 0: as many as it needs.
+/// One line per strategy: settings, bytes per rank by kind, bytes sent and time per step, and why it was or
+/// was not `taken` (null: none was). `limit` is the bytes a rank may use; 0: unlimited.
 std::string strategyTable(const std::vector<PlannedStrategy> &strategies, const PlannedStrategy *taken,
                           int64_t limit);
 

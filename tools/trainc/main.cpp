@@ -32,7 +32,8 @@ int main(int argc, char **argv) {
   trainc::claimStandardStreams();
   trainc::giveUpWithoutMemory();
   trainc::surviveLostPages();
-  std::signal(SIGXFSZ, SIG_IGN); // a write beyond the limit fails instead, and what it began is removed
+  // a write beyond the file size limit then fails, and the partial output is removed
+  std::signal(SIGXFSZ, SIG_IGN);
   if (const trainc::Status status = trainc::ensureStack(); !status.ok())
     return trainc::finish(status);
   auto parsed = trainc::parseCommandLine(argc, argv);

@@ -1,4 +1,4 @@
-// The memory of kernels' blocks, which depends on the threads of the machine.
+// Scratch memory of kernels' blocks, which depends on the number of threads.
 #pragma once
 
 #include "runtime/device/device.h"
@@ -8,7 +8,7 @@
 
 namespace trainc {
 
-/// A warning if the plan was compiled with a memory limit in which there is no room for so many blocks.
+/// A warning if the plan's memory limit has no space for that many blocks.
 std::optional<std::string> beyondMemoryLimit(const fb::Plan &plan, BlockMemory blocks);
 
 } // namespace trainc

@@ -6,7 +6,7 @@ namespace trainc {
 
 namespace {
 
-/// `option` was given, but is of no use without `needed`.
+/// `option` was given, but has no effect without `needed`.
 struct Needs {
   bool given;
   const char *option;
@@ -16,7 +16,7 @@ struct Needs {
 
 Status checkNeeds(const Options &o) {
   const bool hasData = !o.data.empty();
-  // Beside --generate alone, data only names the tokenizer.
+  // With --generate and without steps, data only names the tokenizer.
   const char *training = hasData ? "training: add --steps" : "training (--data)";
   const bool measures = o.trains() || !o.evalData.empty();
   const Needs needs[] = {
@@ -51,7 +51,7 @@ Status checkNeeds(const Options &o) {
   return {};
 }
 
-/// Two results in one file would destroy each other. A device takes any number.
+/// Two outputs in one file would destroy each other. A device accepts any number.
 Status checkOutputs(const Options &o) {
   const std::pair<std::string, const char *> outputs[] = {
       {o.metrics, "--metrics"}, {o.profileFile(), "--profile"}, {o.trace, "--trace"}};
@@ -73,7 +73,7 @@ Status checkOutputs(const Options &o) {
   return {};
 }
 
-/// A dry run computes nothing, so it can keep no promise about weights or results.
+/// A dry run computes nothing, so options about weights or results have no meaning.
 Status checkDryRun(const Options &o) {
   const std::pair<bool, const char *> impossible[] = {
       {o.generate.has_value(), "--generate"}, {!o.init.empty(), "--init"},
@@ -87,7 +87,7 @@ Status checkDryRun(const Options &o) {
   return {};
 }
 
-/// Something to do, and weights to do it with.
+/// Checks that there is something to do, and weights for it.
 Status checkPurpose(const Options &o) {
   if (o.data.empty() && o.evalData.empty() && !o.generate)
     return invalidInput(

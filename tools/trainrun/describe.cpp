@@ -22,7 +22,7 @@ std::string bytesByRole(const Executor &executor) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// What no arena holds.
+/// Memory beside arenas.
 std::string blockMemory(BlockMemory blocks) {
   if (blocks.together() == 0)
     return {};
@@ -90,7 +90,7 @@ std::string summary(const Executor &executor) {
                      blockMemory(executor.device().blockMemory()));
 }
 
-/// Plans for GPUs may hold code for the host's cores as well.
+/// GPU plans may also hold code for the host's cores.
 static size_t kernelsIn(const fb::Plan &plan, const fb::Object &object) {
   const bool isOfHost =
       plan.target()->string_view() == kCudaTarget && !findCudaLevel(object.level()->string_view());
@@ -112,7 +112,7 @@ std::string details(const Executor &executor) {
   uint64_t block = 0;
   for (const fb::Kernel *kernel : *plan.kernels())
     block = std::max<uint64_t>(block, kernel->shared_bytes());
-  if (plan.target()->string_view() == "cpu") // a GPU has them on the chip
+  if (plan.target()->string_view() == "cpu") // on a GPU blocks use memory on the chip
     text += fmt::format("besides, for the blocks of kernels: {} bytes a thread\n", block);
   for (const fb::Object *object : *plan.objects())
     text += fmt::format("machine code: {} ({}), {} kernels\n", object->level()->str(),

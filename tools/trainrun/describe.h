@@ -1,11 +1,11 @@
-// What a plan is, for people.
+// Description of a plan, for people.
 #pragma once
 
 #include "runtime/exec/executor.h"
 
 namespace trainc {
 
-/// Elements of all parameters.
+/// Number of elements of all parameters.
 uint64_t parameterCount(const fb::Plan &plan);
 
 /// One line: "gpt2: 124M parameters, 2.61 GiB planned (parameter 475 MiB, ...), and 1.84 MiB for the blocks

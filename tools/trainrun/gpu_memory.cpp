@@ -12,7 +12,7 @@ namespace trainc {
 
 namespace {
 
-/// What a plan reserves, the driver's context included; of one that does not say, the compiler's default.
+/// The plan's reserve, including the driver's context; the compiler's default if the plan does not say.
 uint64_t reserveOf(const fb::Plan &plan) {
   const std::string text = settingOf(plan, "reserve_memory");
   uint64_t bytes = 0;
@@ -21,7 +21,7 @@ uint64_t reserveOf(const fb::Plan &plan) {
              : gpuReserve(plan.ranks() > 1);
 }
 
-/// The context is there before anything else: the rest is to come.
+/// The context already exists; the rest of the reserve is still needed.
 uint64_t withoutContext(uint64_t reserve) { return reserve - std::min(reserve, kGpuContextBytes); }
 
 } // namespace

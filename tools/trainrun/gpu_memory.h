@@ -1,4 +1,4 @@
-// The memory of a GPU: whether a plan fits, and what a run has taken.
+// GPU memory: whether a plan fits, and what a run has used.
 #pragma once
 
 #include "runtime/device/device.h"
@@ -8,13 +8,13 @@
 
 namespace trainc {
 
-/// Before a plan is bound to the device. Fails (kFailed) when its arenas are larger than what is free; a
-/// warning when they are not, and what the plan reserves besides (reserve_memory) is. Nothing of devices
-/// whose memory is the process's.
+/// Call it before a plan is bound to the device. Fails with kFailed if the arenas exceed the free memory.
+/// Returns a warning if the arenas fit, but not together with the plan's reserve (reserve_memory). Nothing
+/// for devices that use process memory.
 Result<std::optional<std::string>> checkGpuMemory(const fb::Plan &plan, const Device &device);
 
-/// After a run, one line: "GPU memory: 61.2 GiB in arenas; besides 495 MiB before the run (...), ...", and
-/// whether that is more than the plan reserves. Nothing of other devices, and of one that has failed.
+/// A line after a run: "GPU memory: 61.2 GiB in arenas; besides 495 MiB before the run (...), ...", and
+/// whether the use exceeds the plan's reserve. Nothing for other devices, and for a device that has failed.
 std::optional<std::string> describeGpuMemory(const fb::Plan &plan, const Device &device);
 
 } // namespace trainc

@@ -26,7 +26,7 @@ Status connectGpus(const PlanFile &file, const Options &, Rank &rank) {
   return {};
 }
 
-/// Whether ranks may share it was seen when NCCL connected them.
+/// Whether ranks may share the GPU was checked when NCCL connected them.
 Result<std::unique_ptr<Device>> openGpu(const Rank &rank, unsigned threads) {
   TRAINC_ASSIGN_OR_RETURN(std::unique_ptr<Device> device,
                           CudaDevice::open(placeOf(rank, rank.nccl != nullptr), rank.nccl, threads));

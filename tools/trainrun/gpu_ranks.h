@@ -1,4 +1,4 @@
-// Ranks on GPUs, which exchange tensors through NCCL.
+// Ranks on GPUs, which communicate through NCCL.
 #pragma once
 
 #include "runtime/device/device.h"
@@ -10,15 +10,15 @@
 
 namespace trainc {
 
-/// Whether the plan's tensors are in the memory of GPUs.
+/// Whether the plan's tensors are in GPU memory.
 inline bool isForGpus(const fb::Plan &plan) { return view(plan.target()) == kCudaTarget; }
 
-/// Lets NCCL connect the ranks of a plan for GPUs, which the rank's communicator has brought together;
-/// nothing for other plans. All ranks together. Fails as NcclCommunicator::create() does, and (kInvalidInput)
-/// where this program was built without CUDA's headers.
+/// Connects the ranks of a GPU plan by NCCL, on top of the rank's communicator; does nothing for other plans.
+/// Collective: all ranks call it. Fails like NcclCommunicator::create(), and with kInvalidInput if this
+/// program was built without CUDA's headers.
 Status connectGpus(const PlanFile &file, const Options &options, Rank &rank);
 
-/// The rank's GPU. Fails as CudaDevice::open() does, and (kInvalidInput) without CUDA's headers.
+/// Opens the rank's GPU. Fails like CudaDevice::open(), and with kInvalidInput without CUDA's headers.
 Result<std::unique_ptr<Device>> openGpu(const Rank &rank, unsigned threads);
 
 } // namespace trainc

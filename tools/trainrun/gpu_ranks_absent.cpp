@@ -1,4 +1,4 @@
-// In place of gpu_ranks.cpp where CUDA's headers are missing.
+// Replaces gpu_ranks.cpp if CUDA's headers are missing.
 #include "tools/trainrun/gpu_ranks.h"
 
 namespace trainc {

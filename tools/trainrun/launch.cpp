@@ -17,10 +17,10 @@ namespace trainc {
 
 namespace {
 
-/// How long a rank that cannot take part waits for those that it tells so.
+/// Timeout of a rank that cannot take part, for reporting it to the others.
 constexpr double kDeclineSeconds = 10;
 
-/// GPUs have memory of their own.
+/// GPU plans use device memory instead.
 uint64_t sharedBytes(const fb::Plan &plan) { return isForGpus(plan) ? 0 : communicatorNeeds(plan).bytes; }
 
 LocalOptions localOptions(const fb::Plan &plan, const Options &options) {
@@ -33,13 +33,13 @@ Result<int> runAlone(const PlanFile &file, const Options &options) {
   return runRank(file, options, Rank(), FirstError());
 }
 
-/// Gives the rank its communicator, and where it has a GPU, the one of those.
+/// Creates the rank's communicator and, for a rank with a GPU, the NCCL communicator.
 Status meetInGroup(const PlanFile &file, const Options &options, const LocalGroup &group, Rank &rank) {
   TRAINC_ASSIGN_OR_RETURN(rank.communicator, group.communicator(rank.index));
   return connectGpus(file, options, rank);
 }
 
-/// In the process that is the rank.
+/// Runs in the process of the rank.
 int runInGroup(const PlanFile &file, const Options &options, const LocalGroup &group,
                const FirstError &firstError, Rank rank) {
   if (const Status status = meetInGroup(file, options, group, rank); !status.ok()) {
@@ -86,7 +86,7 @@ Result<int> runJoined(const PlanFile &file, const Options &options, const Launch
                     {.index = place.rank, .localIndex = place.localRank, .localRanks = place.localRanks});
 }
 
-/// MPI knows which rank this is; a launcher's variables only tell which ones share the host.
+/// MPI determines the rank; a launcher's variables only tell which ranks share the host.
 Result<int> runOverMpi(const PlanFile &file, const Options &options,
                        const std::optional<LaunchedRank> &place) {
   const fb::Plan &plan = file.plan();
@@ -102,9 +102,9 @@ Result<int> runOverMpi(const PlanFile &file, const Options &options,
   return runRank(file, options, rank, FirstError());
 }
 
-/// Where torchrun listens itself, at the next port.
+/// If torchrun itself listens on the port, the next one.
 uint16_t tcpPort(const LaunchedRank &place) {
-  const auto port = static_cast<uint32_t>(std::strtoul(place.port.c_str(), nullptr, 10)); // was checked
+  const auto port = static_cast<uint32_t>(std::strtoul(place.port.c_str(), nullptr, 10)); // was validated
   return static_cast<uint16_t>(place.portIsTaken ? (port == UINT16_MAX ? port - 1 : port + 1) : port);
 }
 
@@ -123,7 +123,7 @@ Result<int> runOverTcp(const PlanFile &file, const Options &options, const Launc
   return runRank(file, options, rank, FirstError());
 }
 
-/// What this process is to run, and how.
+/// The plan and the role of this process.
 struct Part {
   PlanFile file;
   std::optional<LaunchedRank> place;
@@ -132,7 +132,7 @@ struct Part {
 
 const char *variable(const char *name) { return std::getenv(name); }
 
-/// Where nothing says how the ranks are started, it may be for one variable.
+/// If nothing says how the ranks are started, a single missing variable may be the cause.
 Result<LaunchMode> chooseMode(const PlanFile &file, Options options,
                               const std::optional<LaunchedRank> &place) {
   const uint32_t ranks = file.plan().ranks();
@@ -164,7 +164,7 @@ Result<Part> preparePart(const Options &options) {
   return Part{std::move(file), std::move(place), mode};
 }
 
-/// Before the ranks meet: where they do not, this may be why.
+/// Printed before the ranks meet, because it may explain why they do not.
 void sayWhoseVariablesCount(const LaunchedRank &place, const Options &options) {
   const Rank rank{.index = place.rank, .localIndex = place.localRank, .localRanks = place.localRanks};
   if (place.rank == 0 && !place.passedOver.empty())
@@ -198,7 +198,7 @@ Result<int> runPart(const Part &part, const Options &options) {
   return 0;
 }
 
-/// Where the other ranks can be told that this one does not come.
+/// Identity under which this rank can tell the others that it does not come.
 std::optional<LaunchedRank> placeToSaySo(const Options &options) {
   const Result<std::optional<LaunchedRank>> read = rankFromEnvironment(variable);
   if (read.ok() && *read)

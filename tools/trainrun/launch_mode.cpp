@@ -39,7 +39,7 @@ Status checkPlace(uint32_t planRanks, const Options &options, const LaunchedRank
                       place.passedOver.empty() ? "" : " (" + place.passedOver + ")");
 }
 
-/// How ranks that a launcher started meet.
+/// How ranks that a launcher started find each other.
 Result<LaunchMode> meet(const Options &options, const LaunchedRank &place) {
   const bool oneHost = place.localRanks == place.ranks;
   const bool chooses = options.comm == "auto" || options.comm == "nccl";

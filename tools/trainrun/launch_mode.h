@@ -1,4 +1,4 @@
-// How the ranks of a plan come to run.
+// How the ranks of a plan are started.
 #pragma once
 
 #include "tools/trainrun/launched_rank.h"
@@ -6,26 +6,25 @@
 
 namespace trainc {
 
-/// What this process does about the plan's ranks.
+/// Role of this process among the plan's ranks.
 enum class LaunchMode : uint8_t {
-  kAlone, ///< it is the only rank
-  kFork,  ///< it starts the ranks as processes of this host, and looks after them
-  kJoin,  ///< it is one of the ranks of this host that a launcher started
-  kMpi,   ///< it is a rank, and MPI knows which
-  kTcp,   ///< it is one of the ranks of several hosts that a launcher without MPI started
+  kAlone, ///< the only rank
+  kFork,  ///< parent: starts the ranks as processes of this host, and supervises them
+  kJoin,  ///< one of the ranks of this host that a launcher started
+  kMpi,   ///< a rank of an MPI job
+  kTcp,   ///< one of the ranks of several hosts that a launcher without MPI started
 };
 
-/// Fails (kInvalidInput) where --device does not go with the processors that a plan is for: the message says
-/// what to do.
+/// Fails with kInvalidInput, and advice, if --device does not match the plan's processors.
 Status checkDevice(bool isForGpus, const Options &options);
 
-/// Fails (kInvalidInput) where --comm does not go with the processors that a plan of several ranks is for
-/// (`isForGpus`): the message says what to do.
+/// Fails with kInvalidInput, and advice, if --comm does not match the processors of a plan with several
+/// ranks.
 Status checkComm(bool isForGpus, const Options &options);
 
-/// Chooses by --nproc-per-node, --comm and the launcher's variables (`place`). Fails (kInvalidInput) where
-/// these and the number of the plan's ranks contradict each other, or where nothing says how the ranks are
-/// started; the message says what to do.
+/// Chooses by --nproc-per-node, --comm and the launcher's variables (`place`). Fails with kInvalidInput, and
+/// advice, if these and the number of the plan's ranks contradict each other, or if nothing says how the
+/// ranks are started.
 Result<LaunchMode> chooseLaunch(uint32_t planRanks, const Options &options,
                                 const std::optional<LaunchedRank> &place);
 

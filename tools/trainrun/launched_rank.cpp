@@ -11,7 +11,7 @@ namespace trainc {
 
 namespace {
 
-/// The variables of one launcher; null where it has none for it.
+/// Variable names of one launcher; null if it has no such variable.
 struct Variables {
   Launcher launcher;
   const char *rank, *ranks, *localRank, *localRanks, *job;
@@ -25,7 +25,7 @@ constexpr std::array<Variables, 4> kKnown = {{
     {Launcher::kSrun, "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", nullptr, "SLURM_JOB_ID"},
 }};
 
-/// The number in a variable; `missing` where it is not set.
+/// The number in a variable; `missing` if it is not set.
 Result<uint32_t> number(const Environment &environment, const char *name, uint32_t missing) {
   const char *text = name ? environment(name) : nullptr;
   if (!text)
@@ -36,20 +36,20 @@ Result<uint32_t> number(const Environment &environment, const char *name, uint32
                       name, text);
 }
 
-/// Jobs that meet at several addresses of a host may have one port.
+/// Jobs at several addresses of a host may use the same port.
 std::string torchrunJob(const Environment &environment, const std::string &port) {
   const char *address = environment("MASTER_ADDR");
   return port.empty() || !address ? port : fmt::format("{}:{}", address, port);
 }
 
-/// One job runs several steps, in turn or at once.
+/// A job may run several steps, one after the other or concurrently.
 std::string slurmStep(const Environment &environment, const std::string &job) {
   const char *step = environment("SLURM_STEP_ID");
   return job.empty() || !step ? job : fmt::format("{}.{}", job, step);
 }
 
-/// "TORCHELASTIC_RUN_ID=a SLURM_JOB_ID=7": what there is of such variables. Slurm's step is none: ranks may
-/// be started in several.
+/// "TORCHELASTIC_RUN_ID=a SLURM_JOB_ID=7": the variables that are set. Excludes Slurm's step, because the
+/// ranks may be started in several steps.
 std::string launchOf(const Environment &environment) {
   std::vector<std::string> known;
   for (const char *name : {"TORCHELASTIC_RUN_ID", "SLURM_JOB_ID"})
@@ -58,7 +58,7 @@ std::string launchOf(const Environment &environment) {
   return fmt::format("{}", fmt::join(known, " "));
 }
 
-/// Slurm says nothing of the ranks of one host, unless there is only one.
+/// Slurm does not tell the number of ranks per host, unless there is only one host.
 Status completeSlurm(const Environment &environment, LaunchedRank &place) {
   const char *stepTasks = "SLURM_STEP_NUM_TASKS";
   place.started = environment(stepTasks) != nullptr;
@@ -83,7 +83,7 @@ Status checkPlace(const Variables &names, const LaunchedRank &place) {
   return {};
 }
 
-/// By what the ranks of a job find each other.
+/// Reads the names by which the ranks of a job find each other.
 void readJob(const Environment &environment, const Variables &names, LaunchedRank &place) {
   if (const char *job = names.job ? environment(names.job) : nullptr)
     place.job = job;
@@ -108,7 +108,8 @@ Result<std::optional<LaunchedRank>> read(const Environment &environment, const V
   TRAINC_ASSIGN_OR_RETURN(place.rank, number(environment, names.rank, 0));
   TRAINC_ASSIGN_OR_RETURN(place.ranks, number(environment, names.ranks, 1));
   TRAINC_ASSIGN_OR_RETURN(place.localRank, number(environment, names.localRank, place.rank));
-  // Who does not say so has all ranks on one host; else they do not find each other, and say that.
+  // If unknown, all ranks are assumed on one host; otherwise they do not find each other, and the error says
+  // so.
   TRAINC_ASSIGN_OR_RETURN(place.localRanks, number(environment, names.localRanks, place.ranks));
   readJob(environment, names, place);
   if (names.launcher == Launcher::kSrun)
@@ -123,8 +124,8 @@ std::string describe(const Environment &environment, const Variables &names) {
                      environment(names.ranks), launcherName(names.launcher));
 }
 
-/// What launchers say that come after the one in `followed`, where it is something else: usual where one
-/// starts the other, as srun torchrun, and else a left-over.
+/// Describes variables of launchers after the one in `followed` that contradict it: usual if one launcher
+/// starts the other, such as srun torchrun; otherwise left over.
 std::string describePassedOver(const Environment &environment, const Variables &followed,
                                const LaunchedRank &place) {
   for (const Variables &names : kKnown) {

@@ -20,9 +20,9 @@ void allowManyFiles() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/// From then on all standard streams are open; a file that grows beyond a limit and a pipe whose reader is
-/// gone give errors instead of signals, and so does a mapped file that becomes shorter while it is read; and
-/// as many files can be open as the system allows, for data in many.
+/// Opens all standard streams; makes writes to a closed pipe or beyond the file size limit fail instead of
+/// raising signals; survives truncation of mapped files; and raises the limit of open files, for data in many
+/// files.
 void prepareProcess() {
   claimStandardStreams();
   giveUpWithoutMemoryUnlessCaught();

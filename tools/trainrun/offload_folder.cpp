@@ -25,7 +25,7 @@ bool liesInMemory(const std::string &folder) {
 
 } // namespace
 
-/// Checkpoints lie on a disk that has room for states, and folders for temporary files often in memory.
+/// The disk of checkpoints has space for states, whereas folders for temporary files are often in memory.
 std::filesystem::path offloadFolder(const Options &options) {
   if (!options.offloadDir.empty())
     return options.offloadDir;

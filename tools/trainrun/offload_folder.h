@@ -1,4 +1,4 @@
-// Where a rank keeps what its plan has on disk, and what to say of that.
+// Folder of a rank's disk arenas, and messages about it.
 #pragma once
 
 #include "runtime/schema/plan_generated.h"
@@ -10,14 +10,14 @@
 
 namespace trainc {
 
-/// The folder that --offload-dir names; without it that of checkpoints, or the one above it that is there;
-/// empty without both: that for temporary files.
+/// --offload-dir; without it the folder of checkpoints, or its nearest existing parent; empty without both:
+/// the folder for temporary files.
 std::filesystem::path offloadFolder(const Options &options);
 
-/// One line: "on disk: 949 MiB, in /mnt/nvme"; nothing of a plan that keeps nothing there.
+/// A line "on disk: 949 MiB, in /mnt/nvme"; nothing if the plan has no disk arenas.
 std::optional<std::string> describeOffload(const fb::Plan &plan, const Options &options);
 
-/// A warning if the folder lies in memory, so that nothing is saved, or if --offload-dir is of no use.
+/// A warning if the folder is in memory, so that nothing is saved, or if --offload-dir has no effect.
 std::optional<std::string> offloadWarning(const fb::Plan &plan, const Options &options);
 
 } // namespace trainc

@@ -231,14 +231,14 @@ void addOutput(CLI::App &app, Options &o) {
                 "The first rank of each machine says as much as rank 0");
 }
 
-/// What the parser's own message leaves open.
+/// Advice that the parser's own message lacks.
 std::string_view hint(const CLI::ParseError &error, const Options &options) {
   switch (static_cast<CLI::ExitCodes>(error.get_exit_code())) {
-  case CLI::ExitCodes::ExtrasError: // an optional value, which a blank cannot introduce
+  case CLI::ExitCodes::ExtrasError: // an optional value, which must follow '='
     if (!options.profile.empty())
       return "; --profile takes its value after '=', as in --profile=FILE.json";
     return options.resume.empty() ? "" : "; --resume takes its value after '=', as in --resume=DIR";
-  case CLI::ExitCodes::RequiredError: // swallowed by a list
+  case CLI::ExitCodes::RequiredError: // consumed by a list
     return options.data.empty() && options.evalData.empty()
                ? ""
                : "; --data and --eval-data take all that follows them: put the plan first";
@@ -262,7 +262,7 @@ Result<std::optional<Options>> parseOptions(int argc, const char *const *argv) {
     return invalidInput("{}\nRun trainrun --help for the options", *bad);
   try {
     app.parse(argc, argv);
-  } catch (const CLI::ParseError &error) { // the library reports by exception; none leaves this function
+  } catch (const CLI::ParseError &error) { // CLI11 reports by exception; none leaves this function
     if (error.get_exit_code() == 0) {
       TRAINC_RETURN_IF_ERROR(printAnswer(app, error));
       return std::optional<Options>();
@@ -271,7 +271,8 @@ Result<std::optional<Options>> parseOptions(int argc, const char *const *argv) {
                         hint(error, options));
   }
   if (Status contradiction = checkContradictions(options); !contradiction.ok()) {
-    TRAINC_RETURN_IF_ERROR(requirePlanFile(options.plan)); // without a plan there is nothing to advise on
+    // checked first: without a plan there is no advice to give
+    TRAINC_RETURN_IF_ERROR(requirePlanFile(options.plan));
     return contradiction;
   }
   for (const char *option : {"--comm", "--comm-timeout", "--log-level-replica", "--log-on-each-node"})

@@ -13,17 +13,17 @@ namespace trainc {
 namespace {
 
 constexpr size_t kProfileRows = 40;
-/// Characters of the list of ops that a kernel was made of.
+/// Maximum length of the list of a kernel's ops in the table.
 constexpr size_t kOpsShown = 50;
-/// Of a profile's file: members are in the order of their names.
+/// Prefix of a profile's JSON file; members are sorted by name.
 constexpr std::string_view kBeginning = "{\n \"idle_seconds\": ";
 
-/// Billions a second: with more digits where a tiny model or a busy machine leaves little before the point.
+/// Billions per second; more digits for small rates, as of a tiny model or a busy machine.
 std::string rateText(double rate) { return fmt::format("{:.{}f}", rate, rate > 0 && rate < 1 ? 3 : 1); }
 
 double shareOf(double part, double whole) { return whole > 0 ? part / whole * 100 : 0; }
 
-/// A source without all the ops that a kernel was made of, between the first parenthesis and the last one.
+/// A source op with the list of a kernel's ops, between the first and the last parenthesis, truncated.
 std::string shortSource(std::string_view source) {
   const size_t open = source.find('('), close = source.rfind(')');
   if (open == std::string_view::npos || close == std::string_view::npos || close - open <= kOpsShown)
@@ -32,7 +32,7 @@ std::string shortSource(std::string_view source) {
   return fmt::format("{} ...{}", shown.substr(0, shown.rfind(' ')), source.substr(close));
 }
 
-/// What all lines of the table begin with.
+/// Leading columns of every table row.
 std::string columns(const ProfileRow &row, double total, bool hasCalls) {
   const std::optional<double> roof = row.rooflineShare();
   return fmt::format("{:>9.4f} {:>5.1f}% {:>9} {:>8} {:>8} {:>8} {:>6}  ", row.seconds,
@@ -43,7 +43,7 @@ std::string columns(const ProfileRow &row, double total, bool hasCalls) {
                      rateText(row.gigabytesPerSecond()), roof ? fmt::format("{:.0f}%", *roof * 100) : "");
 }
 
-/// A line per kind of instruction: the step's roofline at a glance.
+/// One line per category: the step's roofline at a glance.
 std::string profileKinds(const std::vector<ProfileRow> &rows, double total) {
   constexpr std::pair<ProfileKind, const char *> kKinds[] = {
       {ProfileKind::Gemm, "matrix products"},
@@ -54,7 +54,7 @@ std::string profileKinds(const std::vector<ProfileRow> &rows, double total) {
   std::string text;
   for (const auto &[kind, name] : kKinds) {
     if (kind == ProfileKind::Communication && std::ranges::find(rows, kind, &ProfileRow::kind) == rows.end())
-      continue; // one rank
+      continue; // single rank
     ProfileRow sum{.entry = {}, .kind = kind, .what = {}, .source = {}, .leastSeconds = 0};
     for (const ProfileRow &row : rows)
       if (row.kind == kind && row.entry != kInitEntry)
@@ -64,7 +64,7 @@ std::string profileKinds(const std::vector<ProfileRow> &rows, double total) {
   return text;
 }
 
-/// What "roof" compares with.
+/// Rates that the column "roof" compares with.
 std::string describeRates(const DeviceRates &rates) {
   std::vector<std::string> memory;
   if (rates.copiedBytes > 0)

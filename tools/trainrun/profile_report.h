@@ -5,14 +5,14 @@
 
 namespace trainc {
 
-/// A table, the slowest rows first; sums by what rows compute; what they are compared with; idle time.
+/// A table, slowest rows first; sums by category; the rates for comparison; idle time.
 std::string profileTable(const Profile &profile);
 
-/// That a profile can be written to the file, which is made where there is none. Fails (kInvalidInput) when
-/// it cannot be opened, or holds something else than a profile.
+/// Checks that a profile can be written to the file, which is created if missing. Fails with kInvalidInput if
+/// the file cannot be opened, or holds something other than a profile.
 Status checkProfileFile(const std::string &path);
 
-/// All rows as JSON. Errors (kFailed, kInvalidInput) name path and reason.
+/// Writes all rows as JSON. Errors (kFailed, kInvalidInput) name path and reason.
 Status writeProfile(const Profile &profile, const std::string &path);
 
 } // namespace trainc

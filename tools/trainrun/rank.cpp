@@ -29,7 +29,7 @@ namespace trainc {
 
 namespace {
 
-/// The device that the user chose, and the threads that it may use.
+/// The requested device, and its number of threads.
 struct ChosenDevice {
   std::unique_ptr<Device> device;
   unsigned threads = 1;
@@ -40,11 +40,11 @@ struct ChosenDevice {
     const unsigned share =
         takeCpuShare({.index = rank.localIndex, .count = rank.localRanks, .forked = rank.supervised});
     const unsigned threads = options.threads.value_or(share);
-    if (isForGpus(plan)) { // --device agrees
+    if (isForGpus(plan)) { // --device was checked
       TRAINC_ASSIGN_OR_RETURN(std::unique_ptr<Device> gpu, openGpu(rank, threads));
       return ChosenDevice{std::move(gpu), threads};
     }
-    if (options.device == "emulated") // ranks differ in their orders
+    if (options.device == "emulated") // ranks use different orders
       return of<EmulatedDevice>(threads, options.deviceSeed.value_or(0) + uint64_t{rank.index} * kSeedsApart);
     return of<CpuDevice>(threads);
   }
@@ -59,10 +59,10 @@ private:
   }
 };
 
-/// How long a rank of GPUs that has failed, and said so, may take to give back what it has.
+/// Maximum time for a failed rank on a GPU to release its resources after it has reported the failure.
 constexpr double kSecondsToEnd = 2;
 
-/// Generated text goes to standard output.
+/// Prints generated text to standard output.
 class TextPrinter : public RunObserver {
 public:
   Status onText(std::string_view text) override { return printOutput(text); }
@@ -107,7 +107,7 @@ Status checkRoom(const fb::Plan &plan, const Options &options, const Rank &rank,
   return {};
 }
 
-/// Chooses the folder of what lies on disk, and says what is wrong with it: once on each host.
+/// Chooses the folder of disk arenas, and warns about it once per host.
 void settleOffload(const fb::Plan &plan, const Options &options, const Rank &rank, Device &device, Log &log) {
   device.keepDiskArenasIn(offloadFolder(options));
   if (rank.localIndex > 0 || options.device == "null")
@@ -118,13 +118,13 @@ void settleOffload(const fb::Plan &plan, const Options &options, const Rank &ran
   }
 }
 
-/// The file that the rank's profile goes to; empty: none.
+/// File of the rank's profile; empty: none.
 std::string profileFile(const Options &options, const Rank &rank) {
   const std::string file = options.profileFile();
   return file.empty() ? file : fileOfRank(file, rank.index);
 }
 
-/// What was measured is told even of a run that failed. Returns whether its files hold all of it.
+/// Reports measurements, also of a failed run. Returns whether their files are complete.
 bool reportMeasurements(Executor &executor, const Options &options, const Rank &rank, Log &log) {
   Status profiled;
   if (const std::optional<Profile> profile = executor.profile()) {
@@ -141,8 +141,8 @@ bool reportMeasurements(Executor &executor, const Options &options, const Rank &
   return profiled.ok() && traced.ok();
 }
 
-/// Fails on all ranks, behind the training, if a rank's files lack something: none ends before the others
-/// know, as launchers end all ranks with the first that fails.
+/// Fails on all ranks, after the training, if a rank's files are incomplete. No rank ends before the others
+/// know, because launchers end all ranks with the first that fails.
 Status requireWritten(bool isWritten, ControlChannel &control) {
   const Status own = isWritten ? Status()
                                : failed("the run is done, and not all that was asked for could be written; "
@@ -154,7 +154,7 @@ StopRequests stopBySignal(const Rank &rank) {
   return {.listen = [&rank] { catchStopSignals(rank.secondSignal()); }, .reason = stopSignal};
 }
 
-/// What a run holds. It outlives the report of a failure: to give it back may take long, or for ever.
+/// Resources of a run. They outlive the report of a failure, because releasing them may take long or hang.
 struct Holdings {
   Holdings(const Options &options, Log &log) : console(log), metrics(options.metrics, log) {}
 
@@ -199,7 +199,7 @@ Status run(const PlanFile &file, const Options &options, const Rank &rank, Log &
   return status.ok() ? requireWritten(isWritten, run.executor().control()) : status;
 }
 
-/// What no Status can say: that there is no memory for it. Nothing else throws.
+/// Catches allocation failures, for which no Status can be allocated. Nothing else throws.
 Status runToTheEnd(const PlanFile &file, const Options &options, const Rank &rank, Log &log,
                    Holdings &holdings) {
   try {
@@ -209,7 +209,7 @@ Status runToTheEnd(const PlanFile &file, const Options &options, const Rank &ran
   }
 }
 
-/// Ends the process with that exit code if it has not ended within `seconds`.
+/// Ends the process with the exit code if it has not ended within `seconds`.
 void endWithin(double seconds, int code) {
   (void)std::fflush(nullptr);
   std::thread watch = tryStartThread([=] {
@@ -252,7 +252,7 @@ int runRank(const PlanFile &file, const Options &options, const Rank &rank, cons
     rank.communicator->fail(status.message());
   if (firstError.claim(status.message()))
     log.error("{}", status.message());
-  if (rank.nccl) // collectives that wait for peers hold their GPU
+  if (rank.nccl) // collectives that wait for peers occupy the GPU
     endWithin(kSecondsToEnd, status.exitCode());
   return status.exitCode();
 }

@@ -1,4 +1,4 @@
-// One rank: who it is, and what it does from its log to its exit code.
+// One rank: its identity, and its work from its log to its exit code.
 #pragma once
 
 #include "runtime/base/stop_signal.h"
@@ -19,34 +19,34 @@ class NcclCommunicator;
 /// One rank of a run: the only one, or one of several that run the same plan.
 struct Rank {
   uint32_t index = 0;
-  uint32_t localIndex = 0; ///< among those of this host
-  uint32_t localRanks = 1; ///< that share this host's CPUs
-  /// Null where there is only one rank, and in dry runs.
+  uint32_t localIndex = 0; ///< index among the ranks of this host
+  uint32_t localRanks = 1; ///< number of ranks that share this host's CPUs
+  /// Null for a single rank, and in dry runs.
   std::unique_ptr<Communicator> communicator = nullptr;
-  NcclCommunicator *nccl = nullptr; ///< the communicator, where it is one of GPUs
-  bool supervised = false;          ///< its parent hands it signals
-  double secondsBefore = 0;         ///< that its parent ran before it started it
+  NcclCommunicator *nccl = nullptr; ///< the communicator, if it is an NcclCommunicator
+  bool supervised = false;          ///< whether its parent forwards signals
+  double secondsBefore = 0;         ///< time that its parent ran before starting it
 
-  /// Whether this is the rank that writes what is written once: generated text, metrics.
+  /// Whether this rank writes outputs that are written once: generated text, metrics.
   bool writes() const { return index == 0; }
   SecondSignal secondSignal() const {
     return supervised ? SecondSignal::kLeftToParent : SecondSignal::kEndsProcess;
   }
-  /// What begins each line that it logs: "[rank 2] ", nothing for rank 0.
+  /// Prefix of each log line: "[rank 2] ", empty for rank 0.
   std::string logPrefix() const { return index == 0 ? "" : fmt::format("[rank {}] ", index); }
 };
 
-/// At which level a rank logs.
+/// Log level of a rank.
 LogLevel logLevelOf(const Rank &rank, const Options &options);
 
-/// Which error the ranks of a run said first, in memory that they share: all find the same wrong with a
-/// command line or a file, and one of them tells.
+/// The first error message among the ranks of a run, in shared memory: all ranks find the same error in a
+/// command line or a file, and one of them prints it.
 class FirstError {
 public:
-  /// Make it before the ranks are forked.
+  /// Construct it before the ranks are forked.
   FirstError();
 
-  /// Whether nobody has said this yet; where there is no memory to share, always.
+  /// Whether nobody has printed this message yet; always true if there is no shared memory.
   bool claim(std::string_view message) const;
 
 private:
@@ -56,8 +56,8 @@ private:
   std::unique_ptr<std::atomic<uint64_t>, Unmap> word_;
 };
 
-/// Does what `options` ask for with the plan in `file`, together with the other ranks, and returns the exit
-/// code. Messages go to standard error; generated text and dry runs to standard output, from rank 0. An error
+/// Runs the plan in `file` as `options` request, together with the other ranks, and returns the exit code.
+/// Messages go to standard error; generated text and dry runs go to standard output, from rank 0. An error
 /// ends the other ranks' waits.
 int runRank(const PlanFile &file, const Options &options, const Rank &rank, const FirstError &firstError);
 

@@ -15,14 +15,14 @@ namespace trainc {
 
 namespace {
 
-/// How long to sleep at most; what children do wakes sooner.
+/// Maximum sleep; events of children wake earlier.
 constexpr long kSliceNanoseconds = 50'000'000;
 constexpr double kSliceSeconds = 0.05;
 
 /// "signal 9 (Killed)".
 std::string describeSignal(int signal) { return fmt::format("signal {} ({})", signal, ::strsignal(signal)); }
 
-/// Whether nohup had it ignored; waiting for it would hear it all the same.
+/// Whether nohup had SIGHUP ignored; sigtimedwait would receive it all the same.
 bool isIgnoredHangup(int signal) {
   struct sigaction action{};
   return signal == SIGHUP && sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
@@ -40,7 +40,7 @@ Result<int> Supervisor::run() {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGCHLD})
     if (!isIgnoredHangup(signal))
       sigaddset(&signals_, signal);
-  // They are waited for; one that comes before the children do is theirs, too.
+  // The signals are received by sigtimedwait. One that arrives before the children start is forwarded, too.
   sigprocmask(SIG_BLOCK, &signals_, &before_);
   Status status = start();
   if (!status.ok())
@@ -69,7 +69,7 @@ Status Supervisor::start() {
 
 void Supervisor::runRank(uint32_t rank, pid_t parent) const {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) // it died before it was asked to tell
+  if (::getppid() != parent) // the parent died before the death signal was set
     ::_exit(1);
   sigprocmask(SIG_SETMASK, &before_, nullptr);
   const int code = parts_.run(rank);
@@ -85,7 +85,7 @@ void Supervisor::watch() {
       onSignal(signal);
     collect();
     const double now = steadySeconds();
-    // A job that is stopped and continued as a whole has not lost that time.
+    // Bounded, because time in which the whole job was stopped does not count.
     killLate(std::min(now - before, 2 * kSliceSeconds));
     before = now;
   }
@@ -112,12 +112,12 @@ void Supervisor::ended(uint32_t rank, int status) {
   children_[rank].pid = -1;
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
     return;
-  if (WIFEXITED(status)) { // it said why
+  if (WIFEXITED(status)) { // the rank has reported the reason
     failed(rank, WEXITSTATUS(status), fmt::format("it ended with exit code {}", WEXITSTATUS(status)));
     return;
   }
   const std::string reason = fmt::format("was killed by {}", describeSignal(WTERMSIG(status)));
-  // Not of those that are killed here for what another did.
+  // Not for ranks that are killed here because another failed.
   if (!failedFor_ && !signalledFor_)
     parts_.report(fmt::format("rank {} {}{}; the job ends", rank, reason,
                               WTERMSIG(status) == SIGKILL ? ", by somebody or for want of memory" : ""));
@@ -126,7 +126,7 @@ void Supervisor::ended(uint32_t rank, int status) {
 
 void Supervisor::failed(uint32_t rank, int code, std::string_view reason) {
   parts_.fail(rank, reason);
-  // What one rank finds wrong with its input (2) ends the others (1), which may be faster.
+  // An input error (2) of one rank makes the others fail (1), possibly earlier; report the input error.
   if (exitCode_ == 0 || (exitCode_ == 1 && code == 2))
     exitCode_ = code;
   if (!failedFor_)
@@ -157,14 +157,14 @@ void Supervisor::killLate(double seconds) {
     kill(SIGKILL);
 }
 
-/// To all ranks that are left.
+/// Signals all remaining ranks.
 void Supervisor::kill(int signal) const {
   for (const Child &child : children_)
     if (child.pid > 0)
       ::kill(child.pid, signal);
 }
 
-/// Kills one rank for what it does.
+/// Kills one rank for its own misbehaviour.
 void Supervisor::kill(uint32_t rank, std::string_view message) {
   if (!failedFor_)
     parts_.report(fmt::format("rank {} {}; the job ends", rank, message));

@@ -13,29 +13,30 @@
 
 namespace trainc {
 
-/// What to run, and whom to tell.
+/// Callbacks of a supervisor.
 struct SupervisorParts {
   uint32_t ranks;
-  /// In the child that is the rank; returns its exit code.
+  /// Called in the child process of the rank; returns its exit code.
   std::function<int(uint32_t rank)> run;
-  /// In this process: the rank cannot go on, so the others' waits must end. May be called for several ranks.
+  /// Called in this process when the rank cannot continue, so that the others' waits must end. May be called
+  /// for several ranks.
   std::function<void(uint32_t rank, std::string_view reason)> fail;
-  /// In this process, for the user: how a rank ended that could not say so itself.
+  /// Called in this process with a message for the user: how a rank ended that could not report it.
   std::function<void(std::string_view message)> report;
 };
 
-/// How patient a supervisor is, in seconds.
+/// Timeouts of a supervisor, in seconds.
 struct SupervisorTimes {
-  /// A rank that is stopped longer than that counts as dead; a terminal stops and continues all at once.
+  /// A rank that is stopped for longer counts as dead; a terminal stops and continues all ranks together.
   double stopped = 0.5;
-  double others = 4; ///< what all ranks have to end by themselves, once one has failed
-  /// Signals within that time are one: some send them to a process, and to its group as well.
+  double others = 4; ///< time for all ranks to end by themselves after one has failed
+  /// Signals within this time count as one: some senders signal a process and also its group.
   double sameSignal = 0.3;
 };
 
-/// Runs ranks to their end. SIGTERM, SIGINT and SIGHUP go to the ranks, which stop when they all can; a
-/// second one ends them at once. When a rank is killed, stays stopped or ends with an error, the others are
-/// told, and killed where they do not end. When this process dies, so do the ranks.
+/// Runs ranks to their end. Forwards SIGTERM, SIGINT and SIGHUP to the ranks, which stop once all can; a
+/// second signal ends them at once. If a rank is killed, stays stopped or ends with an error, the others are
+/// told, and killed if they do not end. The ranks die with this process.
 class Supervisor {
 public:
   explicit Supervisor(SupervisorParts parts, SupervisorTimes times = {})
@@ -43,16 +44,16 @@ public:
   Supervisor(const Supervisor &) = delete;
   Supervisor &operator=(const Supervisor &) = delete;
 
-  /// Forks the ranks, so no thread may have been started before, and returns when none is left: 0, or the
-  /// exit code of the first that failed (128 and its number for a signal). Fails (kFailed) where the system
-  /// starts no more processes.
+  /// Forks the ranks, so no thread may run yet, and returns when all have ended: 0, or the exit code of the
+  /// first that failed (128 plus the number of a signal). Fails with kFailed if the system cannot start
+  /// another process.
   Result<int> run();
 
 private:
   struct Child {
     pid_t pid = -1; ///< -1: has ended
     bool stopped = false;
-    double stoppedFor = 0; ///< seconds in which this process ran
+    double stoppedFor = 0; ///< seconds; counts only time in which this process ran
   };
 
   Status start();
@@ -73,7 +74,7 @@ private:
   sigset_t signals_{}, before_{};
   std::vector<Child> children_;
   int exitCode_ = 0;
-  std::optional<double> failedFor_, signalledFor_; ///< seconds since; empty: has not happened
+  std::optional<double> failedFor_, signalledFor_; ///< seconds since the event; empty: has not happened
 };
 
 } // namespace trainc
