@@ -5,7 +5,7 @@
 using namespace mlir;
 using namespace trainc;
 
-/// Of an op that is built for the price alone, and may stand before what it reads.
+/// The op is built for its cost only; it may precede its operands.
 double EpilogueCosts::product(GemmOpInterface product, const ProductSteps<Value> &steps) const {
   Operation *priced = product;
   if (!steps.isEmpty()) {

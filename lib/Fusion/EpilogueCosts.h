@@ -1,4 +1,4 @@
-// What steps around a product cost: in the product, or in kernels.
+// Cost of ops around a matrix product: as epilogue steps, or in kernels.
 #pragma once
 
 #include "dialects/Interfaces/Interfaces.h"
@@ -6,24 +6,24 @@
 
 namespace trainc {
 
-/// One step that was weighed. The product does it if that takes no longer.
+/// A considered epilogue step. It is applied in the product if that takes no longer than in kernels.
 struct EpilogueChoice {
   llvm::StringRef step;
-  double inProduct, inKernels; ///< seconds that it adds there
+  double inProduct, inKernels; ///< additional seconds in the product, and in kernels
 
   bool isForProduct() const { return inProduct <= inKernels; }
 };
 
-/// Prices on the machine for which the target chooses.
+/// Predicts times on the machine for which the target optimizes.
 class EpilogueCosts {
 public:
   explicit EpilogueCosts(const codegen::Target &target)
       : target_(target), machine_(target.referenceMachine()) {}
 
-  /// Seconds of the product, left to a library, with these steps; infinite if there is no such op.
+  /// Seconds of the library call for the product with these steps; infinite if there is no such call.
   double product(GemmOpInterface product, const ProductSteps<mlir::Value> &steps) const;
 
-  /// Seconds of kernels that move so many bytes in so many launches.
+  /// Seconds of `launches` kernel launches that move `bytes` bytes in total.
   double kernels(int64_t bytes, int64_t launches) const;
 
 private:

@@ -8,7 +8,7 @@
 using namespace mlir;
 using namespace trainc;
 
-/// What a user does with a value; nothing where a product cannot do it.
+/// Returns the epilogue step that a user applies to a value; none if a product cannot apply it.
 static std::optional<EpilogueStep> stepOf(OpOperand &use) {
   auto op = dyn_cast<EpilogueOpInterface>(use.getOwner());
   return op ? op.getEpilogueStep(use.getOperandNumber()) : std::nullopt;
@@ -18,7 +18,7 @@ static bool isKind(const std::optional<EpilogueStep> &step, EpilogueKind kind) {
   return step && step->kind == kind;
 }
 
-/// The op that has the value converted to `element`, if nobody else uses the value.
+/// Returns the conversion of the value to `element`, if the value has no other user; else null.
 static Operation *onlyConversion(Value value, Type element) {
   if (!value.hasOneUse() || !isKind(stepOf(*value.use_begin()), EpilogueKind::Convert))
     return nullptr;
@@ -26,7 +26,8 @@ static Operation *onlyConversion(Value value, Type element) {
   return getElementTypeOrSelf(convert->getResult(0)) == element ? convert : nullptr;
 }
 
-/// `value` in the type `type`: as it is, or what was widened to it. Null if it is neither.
+/// Returns `value` in the type `type`: directly, or the operand from which it was widened; null if it is
+/// neither.
 static Value narrowed(Value value, Type type) {
   if (value.getType() == type)
     return value;
@@ -36,13 +37,13 @@ static Value narrowed(Value value, Type type) {
   return isConverted && def->getOperand(0).getType() == type ? def->getOperand(0) : Value();
 }
 
-/// Whether `user`, or the op around it, comes after `op` in its block.
+/// Whether `user`, or the op that encloses it, comes after `op` in its block.
 static bool isAfter(Operation *user, Operation *op) {
   Operation *around = op->getBlock()->findAncestorOpInBlock(*user);
   return around && op->isBeforeInBlock(around);
 }
 
-/// Whether all that `op` reads is known before `place`, an op of the same block.
+/// Whether all operands of `op` are defined before `place`, an op of the same block.
 static bool isKnownBefore(Operation *op, Operation *place) {
   return llvm::all_of(op->getOperands(), [&](Value operand) {
     Operation *def = operand.getDefiningOp();
@@ -50,9 +51,9 @@ static bool isKnownBefore(Operation *op, Operation *place) {
   });
 }
 
-/// An activation of a value: in its own type, or computed in f32 between two conversions.
+/// An activation of a value, in the value's type, or in f32 between two conversions.
 struct EpilogueMatch::Activated {
-  Operation *widening; ///< null in the value's own type
+  Operation *widening; ///< null if the activation is in the value's type
   OpOperand &use;
   EpilogueStep step;
 };
@@ -73,13 +74,13 @@ bool EpilogueMatch::find() {
   return !steps.isEmpty();
 }
 
-/// Whether the product does `with`, a step more than `steps`, as fast as kernels do that step.
+/// Whether adding a step, i.e. the product with steps `with`, is as fast as kernels for that step.
 bool EpilogueMatch::isWorthwhile(StringRef step, const ProductSteps<Value> &with, double inKernels) {
   choices.push_back({step, costs.product(product, with) - costs.product(product, steps), inKernels});
   return choices.back().isForProduct();
 }
 
-/// If nobody else needs the product without it.
+/// Applies only if the product without bias has no other user.
 void EpilogueMatch::addBias() {
   if (!result.hasOneUse())
     return;
@@ -92,13 +93,13 @@ void EpilogueMatch::addBias() {
   result = place->getResult(0);
 }
 
-/// Whether the activation may write or read a tensor that lies as the result does.
+/// Whether the activation may write or read a tensor with the result's layout.
 bool EpilogueMatch::fitsAuxiliary() const {
   return gemm.ldc % library.auxiliaryRow == 0 && gemm.strideC % library.auxiliaryRow == 0;
 }
 
 void EpilogueMatch::addActivation() {
-  // cuBLASLt documents no activations of results that are wider than the factors.
+  // cuBLASLt does not document activations of results that are wider than the factors.
   Type element = getElementTypeOrSelf(result);
   if (element != getElementTypeOrSelf(product->getOperand(0)))
     return;
@@ -118,8 +119,8 @@ void EpilogueMatch::addActivation() {
       return;
 }
 
-/// What kernels take for an activation of `before` that gives `after`: a pass of its own, unless kernels
-/// alone read it, which then compute it on the way.
+/// Returns the seconds that kernels take for an activation of `before` that gives `after`: a separate pass
+/// over memory, or 0 if only kernels read the result, because they compute it on the fly.
 static double inKernels(Value before, Value after, Value auxiliary, const EpilogueCosts &costs) {
   if (llvm::all_of(after.getUsers(), ReadAnalysis::isPrimitive))
     return 0;
@@ -168,8 +169,8 @@ bool EpilogueMatch::addActivation(const Activated &activated) {
 
 // --- Gradients of biases ---
 
-/// The sum of the value's columns, if no kernel makes or reads the value anyway, which adds up what it has at
-/// hand.
+/// Returns the sum of the value's columns. Returns null if a kernel produces or reads the value, because that
+/// kernel can sum it on the fly.
 Operation *EpilogueMatch::sumOf(Value value) const {
   Operation *sum = nullptr, *def = value.getDefiningOp();
   if (def && ReadAnalysis::isPrimitive(def) && !llvm::is_contained(ops, def))
@@ -184,7 +185,7 @@ Operation *EpilogueMatch::sumOf(Value value) const {
   return fits ? sum : nullptr;
 }
 
-/// A kernel reads what it sums, and another one combines the sums of its tiles.
+/// In kernels, the sum takes one launch to read the tensor and one to combine partial sums.
 bool EpilogueMatch::addSum(SideSum kind, Operation *op) {
   ProductSteps<Value> with = steps;
   with.sideSum = kind;
@@ -202,14 +203,14 @@ void EpilogueMatch::addSumOfResult() {
     addSum(SideSum::result, op);
 }
 
-/// Whether the rows of a factor as it is stored are the terms that the product sums.
+/// Whether the rows of a factor, as stored, are the terms of the product's sum.
 bool EpilogueMatch::isSummedOverRows(unsigned factor) const {
   auto type = cast<RankedTensorType>(product->getOperand(factor).getType());
   const bool rowsAreTerms = factor == 0 ? gemm.transposeA : !gemm.transposeB;
   return rowsAreTerms && gemm.batch == 1 && type.getNumElements() == gemm.k * type.getShape().back();
 }
 
-/// The product stands where its operands are known and nobody has used the sum yet.
+/// The product must be placed where its operands are defined and before the first user of the sum.
 void EpilogueMatch::addSumOfFactor(unsigned factor) {
   Operation *op = isSummedOverRows(factor) ? sumOf(product->getOperand(factor)) : nullptr;
   if (!op)

@@ -1,29 +1,28 @@
-// What a library's matrix product can do of the ops around it.
+// Matching of the ops around a library's matrix product that can become its epilogue.
 #pragma once
 
 #include "lib/Fusion/EpilogueCosts.h"
 
 namespace trainc {
 
-/// The ops that become steps of one product, and what the values are then: those that a library can do, and
-/// that take no longer so than in kernels. A bias always becomes a step, as the product has each number at
-/// hand.
+/// Finds the ops around one product that become epilogue steps: those that the library supports and that take
+/// no longer in the product than in kernels. A bias always becomes a step.
 class EpilogueMatch {
 public:
-  /// Of a product that is left to a library.
+  /// `product` must be executed by a library.
   EpilogueMatch(GemmOpInterface product, const codegen::LibraryCalls &library, const EpilogueCosts &costs);
 
-  /// True if there is at least one step.
+  /// Returns whether there is at least one step.
   bool find();
 
   ProductSteps<mlir::Value> steps;
-  mlir::Operation *place; ///< before which the new op stands, so that it knows its operands
-  mlir::Value result;     ///< what its result 0 is
-  mlir::Value before;     ///< with steps.keepsBefore: what result 1 is
-  mlir::Value sum;        ///< what the side sums are; null if there are none
-  /// The product and all steps in order, of which those go that nobody else uses.
+  mlir::Operation *place; ///< op before which the new op is inserted, so that its operands are defined
+  mlir::Value result;     ///< value that result 0 replaces
+  mlir::Value before;     ///< value that result 1 replaces, if steps.keepsBefore
+  mlir::Value sum;        ///< value that the side sum replaces; null if there is none
+  /// The product and the ops of all steps, in order. Those without other users can be erased.
   llvm::SmallVector<mlir::Operation *> ops;
-  /// What was weighed, in that order.
+  /// Considered steps, in order.
   llvm::SmallVector<EpilogueChoice> choices;
 
 private:

@@ -1,4 +1,4 @@
-// Groups primitive ops into kernels.
+// Pass `fuse`: groups primitive ops into kernels.
 #include "lib/Fusion/Passes.h"
 
 #include "dialects/NN/NN.h"
@@ -43,7 +43,7 @@ struct Fuse : trainc::impl::FusePassBase<Fuse> {
   }
 
 private:
-  /// An entry or function: its block and those of its loops.
+  /// Fuses the block of an entry or function, and the blocks of its loops.
   void fuseUnit(Operation *unit, const FusionLimits &limits) {
     Block &block = unit->getRegion(0).front();
     int64_t before = trafficOf(block);
@@ -89,7 +89,7 @@ private:
 
   Machine machine;
 
-  /// Erases ops that kernels have replaced, and drops the order of those.
+  /// Erases ops that kernels have replaced, and removes them from `fixed`.
   static void eraseDead(Block &block, SmallVectorImpl<std::pair<Operation *, Operation *>> &fixed) {
     DenseSet<Operation *> dead;
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))

@@ -1,4 +1,4 @@
-// Biases and activations become part of the products that they follow, with their gradients.
+// Pass `fuse-epilogues`: merges biases, activations and their gradients into products.
 #include "dialects/NN/NN.h"
 #include "lib/Fusion/EpilogueMatch.h"
 #include "lib/Fusion/Passes.h"

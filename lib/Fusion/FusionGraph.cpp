@@ -18,7 +18,7 @@ FusionGraph::FusionGraph(Block &block, const ReadAnalysis &reads, FusionLimits l
 
 // --- Construction ---
 
-/// Ops that take long and need much memory, between which it matters what is kept.
+/// Whether the op is long and needs much memory, so that values kept across it matter.
 static bool isLibraryCall(Operation *op) {
   auto executable = dyn_cast<ExecutableOpInterface>(op);
   if (!executable)
@@ -141,7 +141,7 @@ bool FusionGraph::tryMerge(unsigned producerOrSibling, unsigned consumer) {
   return true;
 }
 
-/// The merged group takes a place between what both depend on and what depends on both.
+/// The merged group is placed after the groups that both depend on and before those that depend on both.
 void FusionGraph::merge(unsigned first, unsigned second, const Space &space, const Between &between) {
   Group &into = groups[second], &from = groups[first];
   SmallVector<unsigned> members;
@@ -170,17 +170,18 @@ bool FusionGraph::mergeProducers() {
     for (auto [read, made] : llvm::zip_equal(consumer.space->reads, consumer.makers))
       if (made)
         producers.push_back({-tensorBytes(read.value.getType()), *made});
-    llvm::sort(producers); // the most bytes first
+    llvm::sort(producers); // largest first
     for (auto [bytes, made] : producers)
       changed |= tryMerge(made, id);
   }
   return changed;
 }
 
-/// Merges the group of `late` with those of nodes before it, each tried once.
+/// Merges the group of `late` with those of earlier nodes; each group is tried once.
 bool FusionGraph::mergeWithEarlier(ArrayRef<unsigned> early, unsigned late) {
   bool changed = false;
-  llvm::SmallDenseSet<std::pair<unsigned, unsigned>> refused; // groups, and what isWorthwhile() asks of nodes
+  llvm::SmallDenseSet<std::pair<unsigned, unsigned>>
+      refused; // rejected pairs of group and library calls, on which isWorthwhile() depends
   for (unsigned id : early) {
     const std::pair<unsigned, unsigned> asked = {nodes[id].group, libraryCalls[id]};
     if (refused.contains(asked))

@@ -1,4 +1,4 @@
-// The groups that become kernels, and which of them may be merged.
+// Groups of ops that become kernels, and the merging of groups.
 #pragma once
 
 #include "lib/Fusion/GroupOrder.h"
@@ -18,53 +18,55 @@ struct FusionLimits {
   int64_t buffers = 24; ///< tensors read and written
   int64_t ops = 200;    ///< computed ops
   int64_t longestRow;   ///< TargetLimits::longestRow
-  /// Of the machine for which the target chooses: launchBytes(), and ops from which on a free value is kept.
+  /// Rates of the machine for which the target optimizes: launchBytes(), and the maximum number of ops of a
+  /// free value that is recomputed instead of kept.
   int64_t launchBytes;
   unsigned freeOps;
 
-  /// Of a machine, by its rates.
+  /// Returns the limits for a machine.
   static FusionLimits of(const Machine &machine, int64_t longestRow);
 };
 
-/// The ops of a block as a graph of groups. Views and free values are no nodes: edges look through them.
-/// Groups of computed ops grow by merging; every other op stays alone. The graph stays acyclic.
+/// The ops of a block as a graph of groups. Views and free values are no nodes; edges pass through them.
+/// Groups of computed ops grow by merging; every other op is a group of its own. The graph stays acyclic.
 class FusionGraph {
 public:
   FusionGraph(mlir::Block &block, const ReadAnalysis &reads, FusionLimits limits);
 
-  /// Merges producers into consumers, then groups that read the same value: that is a launch less.
+  /// Merges producers into consumers, then groups that read the same value, which saves launches.
   void fuse();
 
-  /// Groups of computed ops, each in program order.
+  /// Returns the groups of computed ops, each in program order.
   llvm::SmallVector<llvm::SmallVector<mlir::Operation *>> kernels() const;
-  /// The space of the group of `op`: rows x columns.
+  /// Returns the iteration space of the op's group: rows x columns.
   std::pair<int64_t, int64_t> rowsAndColumns(mlir::Operation *op) const;
-  /// True if an op outside its group uses the result of `op`.
+  /// Whether an op outside its group uses the result of `op`.
   bool isOutput(mlir::Operation *op) const { return leavesGroup(node(op)); }
-  /// Groups that fuse() came by in looking for ways between others.
+  /// Number of groups that fuse() has visited in searches for paths.
   uint64_t searched() const { return searchedGroups; }
-  /// Where a kernel of `members` belongs: the last of them, or the first user of a result if that comes
-  /// before.
+  /// Returns the op before which a kernel of `members` is inserted: the last member, or the first user of a
+  /// result if that is earlier.
   mlir::Operation *place(llvm::ArrayRef<mlir::Operation *> members) const;
 
 private:
   struct Node {
     mlir::Operation *op;
     const OpSpace *space;                  ///< null for ops that are not computed
-    llvm::SmallVector<unsigned, 4> users;  ///< of the result
-    llvm::SmallVector<unsigned, 4> after;  ///< users, and what must come later for the sake of states
-    llvm::SmallVector<unsigned, 4> before; ///< the other way round
+    llvm::SmallVector<unsigned, 4> users;  ///< users of the result
+    llvm::SmallVector<unsigned, 4> after;  ///< users, and ops that must be later because of states
+    llvm::SmallVector<unsigned, 4> before; ///< inverse of `after`
     unsigned group;
-    /// The node that makes each of the space's reads, if one does.
+    /// For each read of the space, the node that produces it, if any.
     llvm::SmallVector<std::optional<unsigned>, 4> makers = {};
   };
   struct Group {
-    llvm::SmallVector<unsigned, 4> members; ///< nodes in program order; empty once merged into another
-    Space space;                            ///< of all members together
-    Waypoints::View view;                   ///< likewise
-    unsigned seen = 0;                      ///< the last search that came by
+    llvm::SmallVector<unsigned, 4>
+        members;          ///< nodes in program order; empty after merging into another group
+    Space space;          ///< of all members together
+    Waypoints::View view; ///< of all members together
+    unsigned seen = 0;    ///< last search that visited the group
   };
-  /// Groups that depend on the first of two, or that the second depends on; not both.
+  /// Groups between two nodes: either those that depend on the first, or those that the second depends on.
   struct Between {
     llvm::SmallVector<unsigned> groups;
     bool afterFirst;
@@ -94,10 +96,10 @@ private:
   std::vector<Node> nodes;
   std::vector<Group> groups;
   Waypoints waypoints;
-  GroupOrder order;      ///< respects all edges
-  unsigned searches = 0; ///< by now, twice
+  GroupOrder order;      ///< consistent with all edges
+  unsigned searches = 0; ///< number of searches so far, times two
   uint64_t searchedGroups = 0;
-  llvm::SmallVector<unsigned> libraryCalls; ///< before each node
+  llvm::SmallVector<unsigned> libraryCalls; ///< number of library calls before each node
   llvm::DenseMap<mlir::Operation *, unsigned> index;
 };
 

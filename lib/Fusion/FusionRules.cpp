@@ -1,4 +1,4 @@
-// Which groups may be merged, as far as the two of them decide it.
+// Rules for merging two groups.
 #include "lib/Fusion/FusionGraph.h"
 #include "lib/Fusion/Traffic.h"
 
@@ -8,8 +8,8 @@
 using namespace mlir;
 using namespace trainc;
 
-/// A free value that is made again takes arithmetic for each of its elements; one that is kept is written and
-/// read. Most of its ops are one instruction, some a division or a function.
+/// Recomputing a free value takes arithmetic for each element; keeping it takes a write and a read. Most of
+/// its ops are one instruction, some a division or a function.
 static unsigned freeOpsOf(const Machine &machine) {
   constexpr double kMovedBytes = 2 * sizeof(float), kFlopsOfOp = 2.5;
   return unsigned(kMovedBytes / machine.bytesPerSecond * machine.flopsPerSecond / kFlopsOfOp);
@@ -21,7 +21,8 @@ FusionLimits FusionLimits::of(const Machine &machine, int64_t longestRow) {
           .freeOps = freeOpsOf(machine)};
 }
 
-/// The space of two groups together: equal counts, or one works on the rows (one element each) of the other.
+/// Returns the space of two groups together. They need equal counts, or one works on the other's rows, with
+/// one element each.
 std::optional<Space> FusionGraph::joinSpaces(const Group &producer, const Group &consumer) const {
   bool producerIsFull = producer.space.count >= consumer.space.count;
   Space space = producerIsFull ? producer.space : consumer.space;
@@ -32,7 +33,7 @@ std::optional<Space> FusionGraph::joinSpaces(const Group &producer, const Group 
   }
   if (other.alongColumns || space.count % other.count != 0)
     return std::nullopt;
-  // Scalars join only a group that is one short row anyhow, or becomes one because it is summed up.
+  // A scalar group joins only a group that is one short row, or can become one because it is reduced.
   bool oneRow = space.columns == ColumnChoices{space.count};
   if (other.count == 1 && !oneRow && !(producerIsFull && space.count <= limits.longestRow))
     return std::nullopt;
@@ -41,7 +42,7 @@ std::optional<Space> FusionGraph::joinSpaces(const Group &producer, const Group 
   return space;
 }
 
-/// Within the joined space, `consumer` may use what `producer` makes in the same iteration.
+/// Whether `consumer` may use the producer's result in the same iteration of the joined space.
 bool FusionGraph::readFits(const Node &consumer, const Read &read, const Node &producer,
                            const Space &space) const {
   bool oneShortRow = space.columns == ColumnChoices{space.count} && space.count <= limits.longestRow;
@@ -55,8 +56,7 @@ bool FusionGraph::readFits(const Node &consumer, const Read &read, const Node &p
          read.pattern.isPerRow(space.count / space.columns.front(), space.columns.front());
 }
 
-/// Whether all that passes between the groups may do so within one kernel; `space` receives what that
-/// demands.
+/// Whether all values between the groups can stay within one kernel. Restricts `space` accordingly.
 bool FusionGraph::edgesFit(const Group &producer, const Group &consumer, Space &space) const {
   unsigned from = nodes[producer.members.front()].group;
   for (unsigned member : consumer.members)
@@ -107,7 +107,7 @@ int64_t FusionGraph::outputBytes(const Group &group) const {
   return bytes;
 }
 
-/// True if all that `first` makes is used by itself and `second`.
+/// Whether only `first` itself and `second` use the results of `first`.
 bool FusionGraph::feedsOnly(const Group &first, const Group &second) const {
   unsigned a = nodes[first.members.front()].group, b = nodes[second.members.front()].group;
   return llvm::all_of(first.members, [&](unsigned member) {
@@ -116,11 +116,11 @@ bool FusionGraph::feedsOnly(const Group &first, const Group &second) const {
   });
 }
 
-/// Merging ops between which other kernels run makes some values live longer: what the later group makes, if
-/// it runs early (such as parts of a gradient that depend on the forward only), or what the earlier group
-/// reads, if it runs late. Memory has no price in seconds, so bytes that are held are weighed against the
-/// time that the merged kernel saves: they may be as many as move in a launch, and a quarter of what need not
-/// pass between the two. And a scalar that others wait for should not wait for more than it needs.
+/// Merging ops with other kernels in between extends lifetimes: of the later group's results if it runs early
+/// (such as terms of a gradient that depend on the forward only), or of the earlier group's operands if it
+/// runs late. Memory has no cost in seconds, so the additional bytes are limited to the bytes that move in
+/// the time of one launch, plus a quarter of the bytes that need not pass between the two groups. In
+/// addition, a scalar group, on which others depend, is not delayed by more than its own inputs.
 bool FusionGraph::isWorthwhile(unsigned early, unsigned late) const {
   const Group &first = groups[nodes[early].group], &second = groups[nodes[late].group];
   if (first.space.count == 1)

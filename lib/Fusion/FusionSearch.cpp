@@ -1,12 +1,12 @@
-// Looks for a way from one group to another through third ones, which forbids that the two merge.
+// Search for a path from one group to another through third ones, which would make their merge a cycle.
 #include "lib/Fusion/FusionGraph.h"
 
 using namespace mlir;
 using namespace trainc;
 
-/// Looks from both sides, on the one that has cost less so far, until one has nothing left to look at: what
-/// it came by. Ways lead forward in `order`, so only what lies between the two matters. Nothing if there is a
-/// way.
+/// Searches from both ends, each time on the cheaper side so far, until one side is exhausted, and returns
+/// the groups visited on that side. Paths lead forward in `order`, so that only groups between the two
+/// matter. Returns none if there is a path.
 std::optional<FusionGraph::Between> FusionGraph::findBetween(unsigned first, unsigned second) {
   if (groups[first].view.leadsTo(groups[second].view))
     return std::nullopt;

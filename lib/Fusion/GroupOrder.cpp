@@ -27,7 +27,7 @@ uint64_t GroupOrder::gapBehind(unsigned anchor) const {
   return next == head() ? kGap : places[next].label - places[anchor].label;
 }
 
-/// Makes all gaps wide again.
+/// Restores wide gaps between all labels.
 void GroupOrder::relabel() {
   uint64_t label = 0;
   for (unsigned group = places[head()].next; group != head(); group = places[group].next)

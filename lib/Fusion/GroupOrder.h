@@ -1,4 +1,4 @@
-// The order of the groups that become kernels.
+// Order of the groups that become kernels.
 #pragma once
 
 #include "llvm/ADT/SmallVector.h"
@@ -8,22 +8,22 @@
 
 namespace trainc {
 
-/// The numbers below a size in an order that moves change: which of two comes first is told at once, and a
-/// move takes no longer for what lies between.
+/// A total order of the numbers below `size` that supports moves. Comparisons take constant time, and the
+/// time of a move does not depend on the distance.
 class GroupOrder {
 public:
-  /// In the order of the numbers.
+  /// Resets to the order of the numbers.
   void reset(unsigned size);
 
   bool isBefore(unsigned a, unsigned b) const { return places[a].label < places[b].label; }
 
   void remove(unsigned group);
 
-  /// Moves groups right behind another one; among themselves they stay in order.
+  /// Moves groups right after `anchor`; their relative order is kept.
   void moveBehind(unsigned anchor, llvm::SmallVector<unsigned> moved);
 
 private:
-  /// A member of a ring, with labels that rise from its head.
+  /// A member of a ring whose labels ascend from its head.
   struct Place {
     unsigned previous, next;
     uint64_t label;

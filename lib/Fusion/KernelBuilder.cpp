@@ -5,7 +5,7 @@
 using namespace mlir;
 using namespace trainc;
 
-/// `op` with other operands, without results of other types.
+/// Clones `op` with other operands; the result types are kept.
 static Operation *copyWith(Operation *op, ArrayRef<Value> operands, OpBuilder &builder) {
   IRMapping mapping;
   Operation *copy = builder.clone(*op, mapping);
@@ -27,7 +27,7 @@ Value KernelBuilder::addArgument(Value value, Attribute pattern) {
   return body->addArgument(value.getType(), value.getLoc());
 }
 
-/// The block argument for an outer value.
+/// Returns the block argument for a value from outside the kernel.
 Value KernelBuilder::input(Value value, const nn::RepeatPattern &pattern) {
   if (Value known = find(inputs, value, pattern))
     return known;
@@ -36,7 +36,7 @@ Value KernelBuilder::input(Value value, const nn::RepeatPattern &pattern) {
   return argument;
 }
 
-/// The block argument for a table, which has no pattern.
+/// Returns the block argument for a table, which has no pattern.
 Value KernelBuilder::table(Value value) {
   Value &argument = tables[value];
   if (!argument)
@@ -44,7 +44,7 @@ Value KernelBuilder::table(Value value) {
   return argument;
 }
 
-/// Makes a view or free value inside the kernel, walking the operands as ReadAnalysis does.
+/// Builds a view or free value inside the kernel, walking operands as ReadAnalysis does.
 Value KernelBuilder::copyView(Value value, const nn::RepeatPattern &pattern, const OpSpace &space,
                               OpBuilder &builder) {
   if (Value known = find(views, value, pattern))
@@ -66,7 +66,7 @@ Value KernelBuilder::copyView(Value value, const nn::RepeatPattern &pattern, con
   return copy->getResult(0);
 }
 
-/// `pattern` is over all rows x columns of the kernel.
+/// `pattern` covers all rows x columns of the kernel.
 Value KernelBuilder::valueInside(Value value, const nn::RepeatPattern &pattern, const OpSpace &space,
                                  OpBuilder &builder) {
   if (Value member = made.lookup(value))
@@ -78,7 +78,7 @@ Value KernelBuilder::valueInside(Value value, const nn::RepeatPattern &pattern, 
   return copyView(value, pattern, space, builder);
 }
 
-/// How the result repeats over the op's own positions.
+/// Returns the pattern of the result over the op's own positions.
 static nn::RepeatPattern resultPattern(Operation *op, const OpSpace &space) {
   const int64_t count = countOf(op->getResult(0));
   if (space.completion != Completion::AllRows)

@@ -1,4 +1,4 @@
-// Builds one nn.kernel from a group of ops.
+// Builder of one nn.kernel from a group of ops.
 #pragma once
 
 #include "dialects/NN/NN.h"
@@ -6,14 +6,14 @@
 
 namespace trainc {
 
-/// Copies the ops of a group, and the views and free values they use, into a kernel, with the pattern of
+/// Copies the ops of a group, and the views and free values that they use, into a kernel, with the pattern of
 /// each.
 class KernelBuilder {
 public:
   KernelBuilder(const ReadAnalysis &analysis, const FusionGraph &graph) : analysis(analysis), graph(graph) {}
 
-  /// Builds the kernel of `members` (in program order) where the graph places it. Its results stand for those
-  /// members' results that others use, in order; the members are left as they are.
+  /// Builds the kernel of `members` (in program order) at the place chosen by the graph. Its results replace,
+  /// in order, the members' results that other groups use. The members are not changed.
   nn::KernelOp build(llvm::ArrayRef<mlir::Operation *> members);
 
 private:
@@ -26,7 +26,7 @@ private:
   mlir::Value copyView(mlir::Value value, const nn::RepeatPattern &pattern, const OpSpace &space,
                        mlir::OpBuilder &builder);
 
-  /// A value as it is seen inside the kernel; one that is repeated in two ways is there twice.
+  /// A value inside the kernel. A value that is repeated in two ways occurs twice.
   struct Inside {
     nn::RepeatPattern pattern;
     mlir::Value value;

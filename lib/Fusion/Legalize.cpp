@@ -13,14 +13,14 @@ static Value reshape(ImplicitLocOpBuilder &b, Value x, RankedTensorType type) {
   return nn::ReshapeOp::create(b, type, x, type.getShape());
 }
 
-/// A reduction that drops `dims`, which are in rising order, and rounds nothing.
+/// Builds a reduction over `dims` (ascending) with an unrounded result.
 static Value reduceOver(ImplicitLocOpBuilder &b, nn::ReduceKind kind, Value x, ArrayRef<int64_t> dims) {
   Type element = nn::tensorType(x).getElementType();
   Type wide = nn::wideElement(element);
   return nn::TensorBuilder(b, b.getLoc()).reduce(kind, x, dims, /*keep=*/false, wide);
 }
 
-/// x with the dimensions in `last` moved to the end.
+/// Moves the dimensions `last` of x to the end.
 static Value moveLast(ImplicitLocOpBuilder &b, Value x, ArrayRef<int64_t> last) {
   RankedTensorType type = nn::tensorType(x);
   SmallVector<int64_t> permutation, shape;
@@ -34,11 +34,11 @@ static Value moveLast(ImplicitLocOpBuilder &b, Value x, ArrayRef<int64_t> last) 
                                  b.getDenseI64ArrayAttr(permutation));
 }
 
-/// The reduction of x over `dims` (in rising order) in legal steps; the result has the remaining dimensions
-/// in some shape.
+/// Reduces x over `dims` (ascending) in supported steps. The result has the remaining dimensions in some
+/// shape.
 static Value reduceInSteps(ImplicitLocOpBuilder &b, nn::ReduceKind kind, Value x, ArrayRef<int64_t> dims) {
   ArrayRef<int64_t> shape = nn::tensorType(x).getShape();
-  SmallVector<bool> flags; // of the dimensions above 1: reduced?
+  SmallVector<bool> flags; // for each dimension above 1: whether it is reduced
   SmallVector<int64_t> trailing, rest;
   bool inTail = true;
   for (int64_t dim = shape.size() - 1; dim >= 0; --dim) {
@@ -55,13 +55,13 @@ static Value reduceInSteps(ImplicitLocOpBuilder &b, nn::ReduceKind kind, Value x
     changes += flags[i] != flags[i - 1];
   if (changes <= 1) // all, leading or trailing dimensions
     return reduceOver(b, kind, x, dims);
-  if (!flags.front()) { // the last dimension stays
+  if (!flags.front()) { // the last dimension is kept
     Value moved = moveLast(b, x, dims);
     SmallVector<int64_t> last = llvm::to_vector(llvm::seq<int64_t>(shape.size() - dims.size(), shape.size()));
     return reduceOver(b, kind, moved, last);
   }
   return reduceInSteps(b, kind, reduceOver(b, kind, x, trailing),
-                       rest); // dims before the tail keep their numbers
+                       rest); // dimensions before the tail keep their numbers
 }
 
 static void legalizeReduce(nn::ReduceOp reduce) {
@@ -102,7 +102,7 @@ static void legalizeBroadcast(nn::BroadcastOp broadcast) {
   broadcast.erase();
 }
 
-/// Rows of a converted table are converted rows, so that nobody has to convert all of the table.
+/// Converts gathered rows instead of the whole table.
 static void legalizeGather(nn::GatherOp gather) {
   auto convert = gather.getTable().getDefiningOp<nn::ConvertOp>();
   if (!convert || !convert.isWidening())
@@ -114,7 +114,7 @@ static void legalizeGather(nn::GatherOp gather) {
   gather.erase();
 }
 
-/// One constant for each use that is not by a primitive op, right before it.
+/// Creates one constant right before each use by an op that is not primitive.
 static void separateZero(Operation *zero) {
   OpBuilder builder(zero->getContext());
   for (OpOperand &use : llvm::make_early_inc_range(zero->getUses())) {
@@ -126,7 +126,7 @@ static void separateZero(Operation *zero) {
 }
 
 void trainc::legalizePrimitives(Block &block) {
-  SmallVector<Operation *> zeros; // separated later: their clones must not be visited
+  SmallVector<Operation *> zeros; // separated later, because their clones must not be visited
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (!ReadAnalysis::isPrimitive(&op))
       continue;

@@ -1,4 +1,4 @@
-// Brings primitive ops into the forms that kernels know.
+// Rewriting of primitive ops into forms that kernels support.
 #pragma once
 
 #include "mlir/IR/Block.h"
@@ -6,13 +6,12 @@
 namespace trainc {
 
 /// Rewrites the ops of `block` so that
-///  * each nn.reduce goes over the leading, the trailing or all dimensions (not counting those of size 1):
-///  others are split in
-///    two, or their operand is transposed;
+///  * each nn.reduce reduces the leading, the trailing or all dimensions (not counting those of size 1);
+///  other reductions are split in two, or their operand is transposed;
 ///  * reductions and broadcasts that keep the number of elements are reshapes;
-///  * no table is converted from a short type as a whole: its rows are, behind the nn.gather;
-///  * each use of nn.constant 0 by an op that is no primitive has a constant of its own (that op may update
-///  it in place).
+///  * rows of low-precision tables are converted after the nn.gather, instead of the whole table before it;
+///  * each use of nn.constant 0 by an op that is not primitive has its own constant, because the op may
+///  update it in place.
 void legalizePrimitives(mlir::Block &block);
 
 } // namespace trainc

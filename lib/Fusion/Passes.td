@@ -6,10 +6,10 @@
 include "mlir/Pass/PassBase.td"
 
 def FusePass : Pass<"fuse"> {
-  let summary = "groups primitive ops into kernels";
+  let summary = "fuses primitive ops into kernels";
   let description = [{
-    Groups the primitives of every train.entry, nn.chunks body and function into nn.kernel ops. A kernel has one iteration space, so
-    values inside it stay in registers or cache.
+    Fuses the primitive ops of every train.entry, nn.chunks body and function into nn.kernel ops. A kernel has one iteration space, so that
+    its values stay in registers or cache.
 
     Before:
     ```mlir
@@ -25,27 +25,28 @@ def FusePass : Pass<"fuse"> {
     }
     ```
 
-    Two rates of the target's machine (`--gpu`) decide what is open. A value that is made of constants, positions and random numbers is
-    made again where arithmetic is faster than memory, and kept if its tree has more ops. Ops with others between them become one kernel
-    if what is then held longer is less than moves in a launch, or than a quarter of what passes between them.
+    Rates of the target's machine (`--gpu`) decide two questions. A value computed from constants, positions and random numbers is
+    recomputed in each kernel if it has so few ops that this is faster than memory; otherwise it is kept. Ops with other ops in between
+    become one kernel if the bytes that then live longer are fewer than those that move in the time of one launch, plus a quarter of the
+    bytes that pass between the ops.
 
-    Producers are merged into consumers first, then groups that read the same values with each other. Constants, iotas, random
-    numbers, broadcasts, reshapes and conversions of bf16 or f16 to f32 never cross a border: each kernel makes its own, so that it reads
-    the short numbers. If products and attention need such a value, a kernel of its own makes it. The ops end in an order that respects
-    values and states, close to the original one.
+    Producers are merged into consumers first, then groups that read the same values. Constants, iotas, random numbers, broadcasts, reshapes
+    and conversions of bf16 or f16 to f32 are never passed between kernels: each kernel recomputes its own, and so reads the low-precision
+    numbers. If products or attention need such a value, a separate kernel computes it. The final order respects values and states, and is
+    close to the original one.
   }];
   let options = [
-    Option<"maxBuffers", "max-buffers", "int64_t", "24", "Tensors a kernel may read and write">,
-    Option<"maxOps", "max-ops", "int64_t", "200", "Primitive ops a kernel may hold">,
+    Option<"maxBuffers", "max-buffers", "int64_t", "24", "Maximum tensors that a kernel reads and writes">,
+    Option<"maxOps", "max-ops", "int64_t", "200", "Maximum primitive ops of a kernel">,
     Option<"printTraffic", "print-traffic", "bool", "false",
            "Remark on each function or entry: kernels, and bytes moved before and after">];
   let dependentDialects = ["::trainc::nn::NNDialect"];
 }
 
 def FuseEpilogues : Pass<"fuse-epilogues"> {
-  let summary = "makes biases, activations and their gradients part of products";
+  let summary = "merges biases, activations and their gradients into products";
   let description = [{
-    A library can add a bias and apply an activation before it writes a matrix product. So they become one op, `nn.product`.
+    A library can add a bias and apply an activation before it writes a matrix product. The ops become one op, `nn.product`.
 
     Before:
     ```mlir
@@ -61,8 +62,8 @@ def FuseEpilogues : Pass<"fuse-epilogues"> {
     %s = nn.square %h : tensor<8x32xf32>
     ```
 
-    A bias is one vector that is added to all rows. It is fused if nobody else uses the product. An activation is fused whoever uses what it
-    is applied to: that is then a second result. Products of bf16 compute the activation in f32, between two conversions, which vanish.
+    A bias is a vector that is added to all rows. It is fused if the product has no other user. An activation is fused even if its input has
+    other users; the input is then a second result. bf16 products compute the activation in f32, so that the conversions around it vanish.
 
     Before, in the backward:
     ```mlir
@@ -75,29 +76,29 @@ def FuseEpilogues : Pass<"fuse-epilogues"> {
     %dh, %db = nn.product %dg, %w transposed activation gelu_tanh_gradient at %h : tensor<8x32xf32> sum result : tensor<8x16xf32>, tensor<32x16xf32>
     ```
 
-    The gradient of a bias is a sum of columns: of the result of such a product, or of a factor of the product that is the weight's gradient
-    (`sum a`, `sum b`). The product gives the sum if that takes no longer than a pass over the tensor. A kernel that makes or reads the
-    tensor anyway needs no pass of its own. The sum is of the product's type, so that no gradient is rounded. What is added to it stays a kernel's.
+    The gradient of a bias is a sum of columns: of the result of such a product, or of a factor of the product that computes the weight's
+    gradient (`sum a`, `sum b`). The product computes the sum if that takes no longer than a separate pass over the tensor. If a kernel
+    produces or reads the tensor anyway, the kernel computes the sum. The sum has the product's type, so that no gradient is rounded.
 
-    What costs the least is what the cost model says of the target's machine (`--gpu`): a pass that kernels save, against the arithmetic
-    of an activation and what the product loses of its rate by adding up columns. So another machine may choose otherwise. An activation
-    that kernels alone read is theirs.
+    The choice follows the predicted times on the target's machine (`--gpu`): a saved pass over memory, against the arithmetic of an
+    activation and the lower rate of a product that sums columns. So it may differ between machines. An activation that only kernels read is
+    computed in these kernels.
 
-    Ops say themselves what a product can do for them (EpilogueOpInterface), and targets what their library has (LibraryCalls). A product
-    that sums over a batch stays as it is, as no library call does that. The pass comes before `fuse`, for targets that leave products to
-    libraries, unless `library_calls plain` says that products are to be plain.
+    EpilogueOpInterface tells which steps a product can apply, and LibraryCalls which steps the target's library supports. A product that
+    sums over a batch is not changed, because no library call supports it. The pass runs before `fuse`, for targets that execute products by
+    libraries, unless `library_calls plain` is set.
   }];
   let options = [
     Option<"printChoices", "print-choices", "bool", "false",
-           "Remark on each product what its steps take in it, and in kernels">];
+           "Remark for each product: seconds of its steps in the product and in kernels">];
   let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::plan::PlanDialect"];
 }
 
 def VerifyScheduledPass : Pass<"verify-scheduled"> {
-  let summary = "checks that only executable ops are left, and proves that collectives may run beside them";
+  let summary = "verifies that only executable ops are left, and proves that collectives can overlap with them";
   let description = [{
-    The post-condition of the phase `scheduled`. A train.entry holds reads and writes of states, inputs, and ops that implement
-    ExecutableOpInterface. A zero fill is the only constant.
+    The postcondition of the phase `scheduled`. A train.entry consists of reads and writes of states, inputs, and ops that implement
+    ExecutableOpInterface. Zero is the only constant.
 
     ```mlir
     %w = train.get @w : tensor<4xf32>
@@ -106,15 +107,15 @@ def VerifyScheduledPass : Pass<"verify-scheduled"> {
     %g = dist.wait %p : tensor<8xf32>
     ```
 
-    Of collectives the pass proves:
+    The pass proves of collectives:
 
-    * Nothing writes what a collective reads until its wait.
-    * Waits come in the order of starts.
-    * Starts of a message are together, of one kind and group.
-    * All stand in the entry itself, where all ranks come to them in one order.
+    * Nothing is written that a collective reads before its wait.
+    * Waits are in the order of starts.
+    * Starts of a message are adjacent, and of one kind and group.
+    * All collectives are in the entry's own block, so that all ranks run them in one order.
 
-    The ops themselves check that each start has a wait, and that it stands before what reads its value. `plan-memory` proves all of it
-    anew, and `trainrun` proves it of the plan's bytes.
+    The verifiers of the ops check that each start has a wait, and SSA orders the wait before readers of its value. `plan-memory` repeats
+    the proof, and `trainrun` proves it for the plan file.
   }];
 }
 

@@ -33,8 +33,8 @@ bool trainc::restrictColumns(ColumnChoices &choices, ArrayRef<int64_t> others) {
   return true;
 }
 
-/// The rows that a tensor's dimensions suggest: products of trailing ones, that of all included. Rows of one
-/// element are left out.
+/// Returns candidates for the number of columns: products of trailing dimensions, including that of all. Rows
+/// of one element are excluded.
 static ColumnChoices trailingProducts(ArrayRef<int64_t> shape) {
   ColumnChoices products;
   int64_t product = 1;
@@ -47,7 +47,7 @@ static ColumnChoices trailingProducts(ArrayRef<int64_t> shape) {
 ReadAnalysis::ReadAnalysis(Block &block, unsigned freeOps) : block(block), mostFreeOps(freeOps) {
   for (Operation &op : block)
     findFree(&op);
-  // Consumers first: they decide which views and free values must be computed.
+  // Consumers are visited first, because they decide which views and free values must be computed.
   for (Operation &op : llvm::reverse(block)) {
     bool primitive = isPrimitive(&op);
     if (promoted.contains(&op) || (primitive && !isView(&op) && !isFree(&op)))
@@ -67,33 +67,33 @@ void ReadAnalysis::findFree(Operation *op) {
     if (operand.getDefiningOp() && found != freeCosts.end())
       cost += found->second;
     else if (isView(op) || count == 1 || countOf(operand) != 1)
-      return; // scalars from elsewhere only key random numbers
+      return; // other scalars only key random numbers
   }
   if (cost <= mostFreeOps)
     freeCosts[op] = cost;
 }
 
-/// A library op, or one that reads or writes states.
+/// Handles a library op, or an op that accesses states.
 void ReadAnalysis::analyzeOther(Operation *op) {
   for (Value operand : op->getOperands())
     promote(operand);
 }
 
-/// Has `value` computed, where it is not a plain value (or an alias of one, or zeros).
+/// Marks `value` as computed if it is a view or free value; aliases of plain values and zeros are not marked.
 void ReadAnalysis::promote(Value value) {
   Operation *def = stripReshapes(value).getDefiningOp();
   if (def && def->getBlock() == &block && (isView(def) || isFree(def)) && !isZero(def))
     promoted.insert(def);
 }
 
-/// Free values are made again unless they are small tables with work behind them.
+/// A free value is recomputed, unless it is a small table that is computed from other values.
 bool ReadAnalysis::isRepeatable(Operation *op, const nn::RepeatPattern &pattern) const {
   bool source = llvm::none_of(op->getOperands(), [](Value v) { return countOf(v) > 1; });
   return isFree(op) && (source || pattern.isIdentity());
 }
 
-/// Adds what `value`, repeated by `pattern` over the op's positions, is made from; false if its dimensions do
-/// not fit the space.
+/// Adds the reads of `value`, which is repeated by `pattern` over the op's positions. Returns false if its
+/// dimensions do not fit the space.
 bool ReadAnalysis::collect(Value value, const nn::RepeatPattern &pattern, OpSpace &space) {
   Operation *def = value.getDefiningOp();
   if (def && def->getBlock() == &block && isView(def)) {
@@ -115,8 +115,8 @@ bool ReadAnalysis::collect(Value value, const nn::RepeatPattern &pattern, OpSpac
   return true;
 }
 
-/// `repeated`, an nn.broadcast of `source`, is itself repeated by `outer`. Columns must not reach beyond the
-/// fastest run, and, if `repeated` varies along them, must be dimensions of it.
+/// `repeated`, an nn.broadcast of `source`, is itself repeated by `outer`. Columns must not exceed the
+/// fastest run, and must be dimensions of `repeated` if it varies along them.
 bool ReadAnalysis::collectRepeated(Value source, Value repeated, const nn::RepeatPattern &outer,
                                    const nn::RepeatPattern &pattern, OpSpace &space) {
   bool varies = !outer.getRuns().empty() && outer.getRuns().back().kept;
@@ -131,8 +131,8 @@ bool ReadAnalysis::collectRepeated(Value source, Value repeated, const nn::Repea
   return collect(source, pattern, space);
 }
 
-/// Adds what `operand` reads, or, where that fits no iteration space together with the other operands, the
-/// operand itself, computed beforehand.
+/// Adds the reads of `operand`. If they do not fit an iteration space with the other operands, adds the
+/// operand itself, which is then computed beforehand.
 void ReadAnalysis::addOperand(OpSpace &space, Value operand, const nn::RepeatPattern &pattern) {
   OpSpace extended = space;
   if (collect(operand, pattern, extended)) {
@@ -143,14 +143,14 @@ void ReadAnalysis::addOperand(OpSpace &space, Value operand, const nn::RepeatPat
   space.reads.push_back({stripReshapes(operand), pattern});
 }
 
-/// The reduced dimensions of size above 1 are the trailing, the leading or all ones (see Legalize.h).
+/// The reduced dimensions of size above 1 are the trailing, the leading or all dimensions (see Legalize.h).
 static void describeReduce(nn::ReduceOp reduce, OpSpace &space) {
   int64_t reduced = countOf(reduce.getX()) / countOf(reduce.getResult());
   space.count = countOf(reduce.getX());
   ArrayRef<int64_t> shape = shapeOf(reduce.getX());
   if (reduced == space.count) {
     space.completion = Completion::Total;
-    space.columns = {space.count}; // one row, for whose elements there is an order
+    space.columns = {space.count}; // one row, whose elements have a fixed order
     return;
   }
   int64_t last = shape.size();

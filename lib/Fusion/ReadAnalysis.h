@@ -1,5 +1,5 @@
-// What each op of a block computes from which values, looking through broadcasts, reshapes, widening
-// conversions and values that cost nothing to make again.
+// For each op of a block, the values that it reads through broadcasts, reshapes, widening conversions and
+// values that are free to recompute.
 #pragma once
 
 #include "dialects/NN/RepeatPattern.h"
@@ -12,7 +12,7 @@
 
 namespace trainc {
 
-/// Of a ranked tensor.
+/// Return shape and number of elements of a ranked tensor.
 inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
   return llvm::cast<mlir::RankedTensorType>(value.getType()).getShape();
 }
@@ -20,62 +20,63 @@ inline int64_t countOf(mlir::Value value) {
   return llvm::cast<mlir::RankedTensorType>(value.getType()).getNumElements();
 }
 
-/// Numbers of columns that an iteration space may have, in rising order; none listed: any.
+/// Valid numbers of columns of an iteration space, ascending; empty: any.
 using ColumnChoices = llvm::SmallVector<int64_t, 4>;
 
-/// Keeps those of `choices` that `others` allow as well; false, and no change, if there are none.
+/// Removes the choices that are not in `others`. Returns false and changes nothing if none would be left.
 bool restrictColumns(ColumnChoices &choices, llvm::ArrayRef<int64_t> others);
 
 /// One value that an op's result depends on.
 struct Read {
   mlir::Value value;
-  /// How it is repeated over the op's positions.
+  /// Repetition over the op's positions.
   nn::RepeatPattern pattern;
-  /// True for the table of a gather, which has no pattern.
+  /// Whether the value is the table of a gather, which has no pattern.
   bool table = false;
 };
 
 enum class Completion {
-  Immediate, ///< each result element is known within its row
-  AllRows,   ///< a reduction over rows: known after the last row
-  Total,     ///< a reduction over everything: as AllRows unless there is one short row
+  Immediate, ///< each result element is complete after its row
+  AllRows,   ///< reduction over rows: complete after the last row
+  Total,     ///< reduction over all elements: like AllRows, unless there is one short row
 };
 
-/// The loop nests that an op, or ops together, may have.
+/// Possible loop nests of one or several ops.
 struct Space {
-  /// Positions that are visited.
+  /// Number of positions that are visited.
   int64_t count = 1;
-  /// Trailing positions that make up a row.
+  /// Valid numbers of trailing positions that form a row.
   ColumnChoices columns;
-  /// True if an op goes along columns: it cannot work on values of one element per row.
+  /// Whether an op runs along columns, so that it cannot be applied to one element per row.
   bool alongColumns = false;
 };
 
-/// An op's loop nests and what it reads.
+/// Possible loop nests of an op, and the values that it reads.
 struct OpSpace : Space {
   Completion completion = Completion::Immediate;
   llvm::SmallVector<Read, 3> reads;
 };
 
-/// Classifies the ops of one block. Three kinds of op can stand in kernels:
-///  * views (nn.broadcast, nn.reshape, and nn.convert to a type that holds all of a short type's numbers) and
-///    free values (made from numbers and positions alone, or random ones): each kernel makes its own;
-///  * computed ops (the rest): made once, in one kernel.
-/// A view or free value that a library op reads, or that fits no consumer's space, is computed as well.
+/// Classifies the ops of one block. Kernels consist of three kinds of ops:
+///  * views (nn.broadcast, nn.reshape, and nn.convert to a wider type) and free values (computed from
+///  constants and positions alone, or random numbers): each kernel recomputes its own;
+///  * computed ops (all others): computed once, in one kernel.
+/// A view or free value is computed as well if a library op reads it, or if it does not fit a consumer's
+/// space.
 class ReadAnalysis {
 public:
-  /// `freeOps`: ops in the tree of a free value at most; larger ones are kept in memory.
+  /// `freeOps` is the maximum number of ops of a free value; larger ones are kept in memory.
   ReadAnalysis(mlir::Block &block, unsigned freeOps);
 
-  /// True for ops that can stand in a kernel: elementwise, reduce, broadcast, reshape, gather.
+  /// Whether a kernel can contain the op: elementwise, reduce, broadcast, reshape or gather.
   static bool isPrimitive(mlir::Operation *op);
   static bool isView(mlir::Operation *op);
-  /// The value whose bytes `value` is: looks through reshapes.
+  /// Returns the value under reshapes, which has the same bytes.
   static mlir::Value stripReshapes(mlir::Value value);
 
-  /// Ops made from scalars alone that are cheap to repeat.
+  /// Whether the op is computed from scalars alone and cheap to recompute.
   bool isFree(mlir::Operation *op) const { return freeCosts.contains(op); }
-  /// Primitive ops that are made in exactly one kernel.
+  /// Whether the op is computed in exactly one kernel.
   bool isComputed(mlir::Operation *op) const { return spaces.contains(op); }
   const OpSpace &space(mlir::Operation *op) const { return spaces.find(op)->second; }
 

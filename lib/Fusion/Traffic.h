@@ -1,4 +1,4 @@
-// Bytes that ops move between kernels: what fusion saves.
+// Bytes that ops move from and to memory, which fusion reduces.
 #pragma once
 
 #include "mlir/IR/Block.h"
@@ -8,12 +8,11 @@
 
 namespace trainc {
 
-/// Bytes that an op reads and writes: its operands and results, once each. Of a gather's table only the rows
-/// that are picked count. Views and accesses of states move nothing, a loop over chunks what its body moves,
-/// times its count.
+/// Returns the bytes of an op's operands and results, once each. Only the gathered rows of a table count.
+/// Views and accesses of states move nothing; a loop over chunks moves its body's bytes times its count.
 int64_t trafficOf(mlir::Operation *op);
 
-/// Sum of trafficOf over a block.
+/// Returns the sum of trafficOf over a block.
 int64_t trafficOf(mlir::Block &block);
 
 } // namespace trainc

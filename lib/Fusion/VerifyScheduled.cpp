@@ -1,4 +1,4 @@
-// The post-condition of the phase `scheduled`.
+// Postcondition of the phase `scheduled`.
 #include "lib/Fusion/Passes.h"
 
 #include "dialects/Train/Train.h"

@@ -1,4 +1,4 @@
-// Ops that many ways through a block pass by.
+// Ops that most paths through a block pass, which shorten searches for paths.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
@@ -9,23 +9,24 @@
 
 namespace trainc {
 
-/// Those nodes of a graph on the longest way through it that stay alone, whatever is merged. In a step this
-/// way leads through all layers and back, so that most pairs of nodes with a way between them have one
-/// through these: they need not be searched for.
+/// Nodes on a graph's longest path that are never merged. In a step the longest path runs through all layers
+/// and back, so that most connected pairs of nodes are connected through a waypoint. No search is needed for
+/// such pairs.
 class Waypoints {
 public:
-  /// What a node, or several together, see of the waypoints, which are numbered along the way.
+  /// Position of a node, or of several together, relative to the waypoints, which are numbered along the
+  /// path.
   struct View {
-    unsigned firstAhead = ~0U; ///< the first that can be reached
-    unsigned endBehind = 0;    ///< one more than the last that leads here
+    unsigned firstAhead = ~0U; ///< first waypoint that can be reached from here
+    unsigned endBehind = 0;    ///< one more than the last waypoint from which this can be reached
     View operator|(const View &other) const {
       return {std::min(firstAhead, other.firstAhead), std::max(endBehind, other.endBehind)};
     }
-    /// True if a way leads from here to `other` through a waypoint.
+    /// Whether a path leads from here to `other` through a waypoint.
     bool leadsTo(const View &other) const { return firstAhead < other.endBehind; }
   };
 
-  /// Looks at a graph of `count` nodes, of which each stands before its successors.
+  /// Finds the waypoints of a graph of `count` nodes in topological order.
   void find(unsigned count, llvm::function_ref<llvm::ArrayRef<unsigned>(unsigned)> successors,
             llvm::function_ref<bool(unsigned)> staysAlone);
 

@@ -59,7 +59,7 @@ CopySchedule::CopySchedule(Block &block, OpTimes times, const SymbolTable &symbo
 void CopySchedule::run(int64_t bytes) {
   keepStored(bytes);
   fetchAhead(bytes);
-  llvm::DenseMap<Operation *, int64_t> places; // as fetches stand now
+  llvm::DenseMap<Operation *, int64_t> places; // present positions of fetches
   for (Operation &op : *block_)
     places.try_emplace(&op, places.size());
   const auto say = [&](Operation *op, StringRef name, Operation *from, Operation *to) {
@@ -81,7 +81,7 @@ void CopySchedule::keepOutlasting(const CopySchedule &next) {
       set->setAttr(kOutlastsAttr, OpBuilder(set).getI64IntegerAttr(begun - begins.begin()));
 }
 
-/// Of ops as they stand now: when the next one begins that does not move.
+/// Returns, for each op in its present position, when the next op that does not move begins.
 std::vector<double> CopySchedule::begins() const {
   std::vector<double> begins;
   double next = times_.end();
@@ -95,9 +95,9 @@ std::vector<double> CopySchedule::begins() const {
 
 // --- Stores ---
 
-/// Stored activations keep their memory until their copies end, as far as there is room. Stored states need
-/// none: what uses their memory next is a fetch, which the disk runs behind the store. What states of the
-/// device hold has memory of its own.
+/// Stored activations keep their memory until their copies end, as far as memory allows. Stored states need
+/// not: a fetch is the next to use their memory, and the disk runs it after the store. Device-resident states
+/// have memory of their own.
 void CopySchedule::keepStored(int64_t bytes) {
   double end = 0; // of all copies so far
   for (size_t number = 0; number < profile_.size(); ++number) {
@@ -113,7 +113,7 @@ void CopySchedule::keepStored(int64_t bytes) {
     while (last + 1 < profile_.size() && times_.begin(profile_.op(last + 1)) < end &&
            profile_.bytesAt(last + 1) + own <= bytes)
       profile_.add(++last, own);
-    while (isFetch(profile_.op(last))) // it may move, even in front of the store
+    while (isFetch(profile_.op(last))) // fetches may move, even before the store
       --last;
     kept_.push_back({cast<train::SetOp>(op), profile_.op(last)});
   }
@@ -121,8 +121,8 @@ void CopySchedule::keepStored(int64_t bytes) {
 
 // --- Fetches ---
 
-/// When each fetch must begin at the latest, from the last one backwards: what comes behind a fetch on a disk
-/// must have its time as well, stores included. Copies from a host's memory have a stream of their own.
+/// Returns the latest begin of each fetch, computed from the last one backwards. On a disk the copies after a
+/// fetch, stores included, need their time as well. Copies from host memory have their own stream.
 llvm::DenseMap<Operation *, double> CopySchedule::latestBegins() const {
   llvm::DenseMap<Operation *, double> latest;
   double begin = std::numeric_limits<double>::infinity();
@@ -138,24 +138,24 @@ llvm::DenseMap<Operation *, double> CopySchedule::latestBegins() const {
   return latest;
 }
 
-/// Copies on a disk, one after the other, as far as an entry has gone.
+/// The sequence of a disk's copies, up to some op of the entry.
 class CopySchedule::DiskQueue {
 public:
   explicit DiskQueue(const CopySchedule &copies) : copies_(copies) {}
 
-  /// When a copy could begin that stands in front of that op, which is the next one, or behind it.
+  /// Returns when a copy before or after op `number`, the next one, could begin.
   double begin(size_t number) const {
     return std::max(end_, copies_.times_.begin(copies_.profile_.op(number)));
   }
   double end() const { return end_; } ///< of all copies so far
-  /// Goes on behind that op, which is the next one.
+  /// Advances past op `number`, the next one.
   void pass(size_t number) {
     Operation *op = copies_.profile_.op(number);
     if (copies_.isStore(op) && isOnDisk(op))
       end_ = begin(number) + copies_.seconds(op);
     next_ = number + 1;
   }
-  /// Goes on to the fetch, which stands in front of op `number`, and behind it.
+  /// Advances to the fetch before op `number`, and past the fetch.
   void passTo(size_t number, Operation *fetch) {
     while (next_ < number)
       pass(next_);
@@ -171,14 +171,14 @@ private:
   size_t next_ = 0;
 };
 
-/// The first op from there on that stays where it is.
+/// Returns the first op from `number` on that does not move.
 Operation *CopySchedule::anchorAt(size_t number) const {
   while (isFetch(profile_.op(number)))
     ++number;
   return profile_.op(number);
 }
 
-/// The last op from `first` to `last` that begins by then; the first one if none does.
+/// Returns the last op from `first` to `last` that begins by `time`; `first` if there is none.
 size_t CopySchedule::lastBegunBy(double time, size_t first, size_t last) const {
   const auto behindFirst = llvm::seq(first + 1, last + 1);
   return *llvm::partition_point(behindFirst, [&](size_t number) {
@@ -186,8 +186,8 @@ size_t CopySchedule::lastBegunBy(double time, size_t first, size_t last) const {
   }) - 1;
 }
 
-/// The last op from `first` to `last` in front of which the fetch would end before its reader begins, behind
-/// all stores before it; the first one if it would at none.
+/// Returns the last op from `first` to `last` before which the fetch, after all earlier stores, would end
+/// before its reader begins; `first` if there is none.
 size_t CopySchedule::lastInTime(Operation *fetch, DiskQueue disk, size_t first, size_t last) const {
   const double begin = times_.begin(readersOf(copiedBy(fetch)).front().op()) - seconds(fetch);
   size_t place = first;
@@ -200,22 +200,23 @@ size_t CopySchedule::lastInTime(Operation *fetch, DiskQueue disk, size_t first, 
   return place;
 }
 
-/// In front of which op, from `previous` to its own, the fetch begins soon enough, if it can.
+/// Returns the op, from `previous` to the fetch's own position, before which the fetch begins soon enough, if
+/// possible.
 size_t CopySchedule::soonEnough(Operation *fetch, double latest, const DiskQueue &disk, size_t previous,
                                 size_t number) const {
   const size_t last = lastBegunBy(latest, previous, number);
   return stateOf(fetch).getSpace() == plan::Space::disk ? lastInTime(fetch, disk, previous, last) : last;
 }
 
-/// Moves each fetch forward until it begins soon enough, or until memory or a store to the same elements
-/// stands in its way.
+/// Moves each fetch earlier until it begins soon enough, or until the memory limit or a store to the same
+/// elements prevents it.
 void CopySchedule::fetchAhead(int64_t bytes) {
   const llvm::DenseMap<Operation *, double> latest = latestBegins();
   NumberedWrites writes;
   for (size_t number = 0; number < profile_.size(); ++number)
     if (auto set = dyn_cast<train::SetOp>(profile_.op(number)))
       writes.add(number, set);
-  DiskQueue disk(*this); // if all begin soon enough, up to the one before
+  DiskQueue disk(*this); // advanced to the previous fetch, if all fetches begin soon enough
   size_t previous = 0, previousWanted = 0;
   for (size_t number = 0; number < profile_.size(); ++number) {
     Operation *fetch = profile_.op(number);

@@ -1,4 +1,4 @@
-// When copies of an entry run, and what memory they take meanwhile.
+// Schedule of an entry's copies, and the memory that they occupy meanwhile.
 #pragma once
 
 #include "dialects/Train/Train.h"
@@ -7,24 +7,24 @@
 
 namespace trainc {
 
-/// The fetches and stores of an entry, of which each stands where it has to: so that nobody waits for them,
-/// as far as memory has room.
+/// Schedules the fetches and stores of an entry, starting from an order that is correct but exposes copies.
+/// As far as memory allows, nothing waits for a copy.
 class CopySchedule {
 public:
-  /// `symbols` are the module's. Fails, with an error at the op, if the target cannot execute one.
+  /// `symbols` are the module's. Fails with an error at an op that the target cannot execute.
   static llvm::FailureOr<CopySchedule> of(train::EntryOp entry, const mlir::SymbolTable &symbols,
                                           codegen::OpCosts &costs);
 
-  /// Bytes of values at most, as the entry stands.
+  /// Peak bytes of values before scheduling.
   int64_t peak() const { return profile_.peak(); }
 
-  /// Lets values take up to `bytes` at a time. Stored activations keep their memory (kBesideAttr) until the
-  /// copy is expected to end. Fetches move forward, in their order, to the last moment at which they, and all
-  /// copies behind, would still end in time. For what that lacks of memory, kAheadAttr says how much earlier
-  /// that would be.
+  /// Schedules copies so that values take at most `bytes` bytes. Stored activations keep their memory
+  /// (kBesideAttr) until the copy is expected to end. Fetches are moved earlier, in order, to the latest
+  /// positions at which they and all following copies are expected to end in time. Where memory is lacking,
+  /// kAheadAttr tells how much earlier a fetch should be.
   void run(int64_t bytes);
-  /// Says of stores that end behind the entry beside how many ops of the next one that is, which is behind
-  /// `next` (kOutlastsAttr). Both have run.
+  /// Records for stores that end after this entry during how many ops of `next`, the following entry, they
+  /// still run (kOutlastsAttr). Both entries must have been scheduled.
   void keepOutlasting(const CopySchedule &next);
 
 private:
@@ -45,15 +45,17 @@ private:
   mlir::Operation *anchorAt(size_t number) const;
   size_t lastBegunBy(double time, size_t first, size_t last) const;
 
-  mlir::Block *block_; ///< whose ops copies may move among
+  mlir::Block *block_; ///< block in which copies may move
   const mlir::SymbolTable &symbols_;
   Machine machine_;
   OpTimes times_;
   MemoryProfile profile_;
-  llvm::SmallVector<std::pair<train::SetOp, mlir::Operation *>> kept_; ///< and the last op beside it
+  llvm::SmallVector<std::pair<train::SetOp, mlir::Operation *>>
+      kept_; ///< stores, each with the last op that overlaps with it
   llvm::SmallVector<std::pair<mlir::Operation *, mlir::Operation *>>
-      early_; ///< fetches, and in front of what they should stand
-  llvm::SmallVector<std::pair<train::SetOp, double>> late_; ///< stores behind all fetches, and when they end
+      early_; ///< fetches, each with the op before which it should be placed
+  llvm::SmallVector<std::pair<train::SetOp, double>>
+      late_; ///< stores after all fetches, each with the time when it ends
 };
 
 } // namespace trainc

@@ -15,12 +15,12 @@ using namespace mlir;
 
 namespace trainc {
 
-/// Where arguments of kernels begin, in bytes.
+/// Alignment of kernel arguments in bytes.
 static constexpr int64_t kArgumentBorder = 64;
 
-/// A multiple of the pieces' granule, such that pieces of states begin where blocks of a disk do, and all
-/// others on a border for kernels. Pieces have at most the group's bytes where that is possible. None if one
-/// piece holds all.
+/// Returns the number of positions per piece. It is a multiple of the pieces' granule such that pieces of
+/// states begin at disk blocks, and all other tensors are aligned for kernels. Pieces have at most
+/// `groupBytes` where possible. Returns none if one piece has everything.
 static std::optional<int64_t> positionsOfPieces(const Group &group, int64_t groupBytes, nn::KernelOp kernel,
                                                 const KernelPieces &pieces) {
   int64_t granule = pieces.granule(), fetched = 0, stored = 0;
@@ -49,7 +49,7 @@ static std::optional<int64_t> positionsOfPieces(const Group &group, int64_t grou
 
 namespace {
 
-/// Puts pieces of a group's kernel in its place.
+/// Replaces a group's kernel by pieces of it.
 class GroupCutter {
 public:
   GroupCutter(const Group &group, nn::KernelOp kernel, const KernelPieces &pieces)
@@ -58,7 +58,7 @@ public:
 
   SmallVector<Group> run(int64_t positions) {
     SmallVector<Group> made;
-    for (Value input : kernel_.getInputs()) // in front of all pieces: they are views of one tensor
+    for (Value input : kernel_.getInputs()) // before all pieces, because they are views of one tensor
       flat_.push_back(flatten(input));
     for (int64_t begin = 0; begin < pieces_.positions(); begin += positions)
       members_.push_back(membersFrom(begin, std::min(positions, pieces_.positions() - begin)));
@@ -86,7 +86,7 @@ private:
     return isView ? nn::TensorBuilder(builder_, kernel_.getLoc()).reshape(input, {elements}) : input;
   }
 
-  /// The operands of a piece; null where it fetches one.
+  /// Returns the operands of a piece; null for those that the piece fetches.
   SmallVector<Value> membersFrom(int64_t begin, int64_t positions) {
     SmallVector<Value> members;
     for (auto [inner, input, flat] :
@@ -106,7 +106,7 @@ private:
     return members;
   }
 
-  /// Adds the piece's own fetches, where members are null. Returns all operands.
+  /// Creates the piece's own fetches where `members` is null. Returns all operands.
   SmallVector<Value> fetch(int64_t begin, int64_t positions, ArrayRef<Value> members, Group &made) {
     SmallVector<Value> operands(members);
     for (auto [inner, input, operand] :
@@ -141,11 +141,11 @@ private:
     return made;
   }
 
-  /// Who does not store the result's pieces sees all of it.
+  /// Users that do not store the pieces get the whole result.
   void replace(OpResult result) {
     for (train::SetOp set : group_.sets)
       if (set.getValue() == result && pieces_.isCut(innerOf(result))) {
-        set->dropAllReferences(); // the pieces' own stand in its place
+        set->dropAllReferences(); // replaced by stores of the pieces
         stored_.push_back(set);
       }
     ArrayRef<Value> parts = parts_[result.getResultNumber()];
@@ -176,9 +176,9 @@ private:
   OpBuilder builder_;
   SmallVector<Value> flat_;                   ///< by operand
   SmallVector<SmallVector<Value>> members_;   ///< by piece: its operands
-  SmallVector<SmallVector<Value>> parts_;     ///< by result: of each piece
-  SmallVector<SmallVector<int64_t>> offsets_; ///< by result: of each piece, in elements
-  SmallVector<train::SetOp> stored_;          ///< those of the whole, which go
+  SmallVector<SmallVector<Value>> parts_;     ///< by result: value of each piece
+  SmallVector<SmallVector<int64_t>> offsets_; ///< by result: offset of each piece, in elements
+  SmallVector<train::SetOp> stored_;          ///< stores of the whole result, to be erased
 };
 
 } // namespace

@@ -14,12 +14,13 @@ static bool isUnchanged(FlatSymbolRefAttr state, Operation *from, Operation *to)
   return true;
 }
 
-/// The first of some ops of a block; there is one.
+/// Returns the first of several ops of a block.
 static Operation *firstOf(ArrayRef<Operation *> ops) {
   return *llvm::min_element(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
 }
 
-/// Whether who else reads the value stands behind the write, and the first of them finds it in the state.
+/// Whether all other readers of the value follow the write, and the first of them finds the value in the
+/// state.
 static bool isReadBehind(train::SetOp set) {
   SmallVector<Operation *> others(
       llvm::make_filter_range(set.getValue().getUsers(), [&](Operation *user) { return user != set; }));
@@ -29,7 +30,7 @@ static bool isReadBehind(train::SetOp set) {
   return set->isBeforeInBlock(first) && isUnchanged(set.getStateAttr(), set, first);
 }
 
-/// Whether nobody reads the state's old value between the op that makes the new one and the write.
+/// Whether nothing reads the state's old value between the op that computes the new one and the write.
 static bool isWrittenAtOnce(train::SetOp set, Operation *op) {
   const auto reads = [&](Operation *get) {
     auto read = dyn_cast_or_null<train::GetOp>(get);
@@ -51,8 +52,8 @@ bool HostUpdates::canMove(const Group &group) const {
          llvm::any_of(group.sets, isOfOptimizer) && hasPlaces(group);
 }
 
-/// Whether what the op reads of the host's states still lies there, what it makes can lie there, and whoever
-/// reads that finds it there.
+/// Whether the host states that the op reads are unchanged, its results can be stored in host states, and
+/// their readers find them there.
 bool HostUpdates::hasPlaces(const Group &group) const {
   const auto liesThere = [&](Value value) {
     auto get = value.getDefiningOp<train::GetOp>();
@@ -67,8 +68,8 @@ bool HostUpdates::hasPlaces(const Group &group) const {
          isMadeInPlace(cast<nn::KernelOp>(group.op));
 }
 
-/// What of a kernel's operands each of its results gets a new value of: the operand that is read from the
-/// same state; null if there is none.
+/// For each result of a kernel, returns the operand that is read from the state to which the result is
+/// written; null if there is none.
 static SmallVector<Value> oldValues(nn::KernelOp kernel) {
   SmallVector<Value> old;
   for (OpResult result : kernel->getResults()) {
@@ -82,11 +83,10 @@ static SmallVector<Value> oldValues(nn::KernelOp kernel) {
   return old;
 }
 
-/// Whether the host's kernel takes no more memory than its operands and results, and makes each new value of
-/// a state over the old one.
+/// Whether the host's kernel needs no scratch memory and can update each state in place.
 bool HostUpdates::isMadeInPlace(nn::KernelOp kernel) const {
   const ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
-  const FailureOr<codegen::KernelSummary> summary = host_.summarise(kernel); // not of fp8
+  const FailureOr<codegen::KernelSummary> summary = host_.summarise(kernel); // fails for fp8
   if (failed(summary) || !summary->scratchBytes.empty())
     return false;
   for (auto [result, old] : llvm::enumerate(oldValues(kernel))) {
@@ -107,7 +107,7 @@ void HostUpdates::move(const Group &group) {
     giveBack(kernel, result, old[result.getResultNumber()]);
 }
 
-/// What lies on the host is read there. Who else reads it fetches it.
+/// Reads host states in place. Other readers fetch them.
 void HostUpdates::readOnHost(nn::KernelOp kernel, OpOperand &operand) {
   auto get = operand.get().getDefiningOp<train::GetOp>();
   const bool isThere = get && isOnHost(get.getStateAttr());
@@ -120,8 +120,8 @@ void HostUpdates::readOnHost(nn::KernelOp kernel, OpOperand &operand) {
                   .getResult());
 }
 
-/// Where a value of the device is copied to, as soon as it is there; sums of gradients, of which all are
-/// there at once, in the order of their updates.
+/// Returns the host slot to which a device value is copied as soon as it is known. Gradient sums, which are
+/// all known at once, are copied in the order of their updates.
 FlatSymbolRefAttr HostUpdates::roomOf(Value value, nn::KernelOp reader) {
   train::StateOp &room = copied_[value];
   if (!room) {
@@ -135,7 +135,7 @@ FlatSymbolRefAttr HostUpdates::roomOf(Value value, nn::KernelOp reader) {
   return FlatSymbolRefAttr::get(room);
 }
 
-/// Others than states on the host fetch the result from its place there, all at once.
+/// Readers other than host states fetch the result from its slot, all at once.
 void HostUpdates::giveBack(nn::KernelOp kernel, OpResult result, Value old) {
   SmallVector<Operation *> others;
   FlatSymbolRefAttr place;
@@ -158,7 +158,8 @@ void HostUpdates::giveBack(nn::KernelOp kernel, OpResult result, Value old) {
     user->replaceUsesOfWith(result, get);
 }
 
-/// A new value of a state takes the room of the old one, of which whoever reads it later needs another copy.
+/// A state's new value overwrites the old value's slot, so that later readers of the old value need another
+/// copy.
 FlatSymbolRefAttr HostUpdates::placeOf(OpResult result, Value old) {
   const auto known = copied_.find(old);
   if (!old || known == copied_.end())

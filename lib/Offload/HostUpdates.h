@@ -1,4 +1,4 @@
-// Updates that the host's cores compute.
+// Updates on the host's cores.
 #pragma once
 
 #include "lib/Codegen/Target.h"
@@ -9,18 +9,18 @@
 
 namespace trainc {
 
-/// Moves updates of an entry to the host, where the optimizer's states lie: gradients and parameters go
-/// there, and new parameters come back. Other values of the device, such as the learning rate, go there once
-/// for all updates.
+/// Moves an entry's updates to the host, where the optimizer states are. Gradients and parameters are copied
+/// to the host, and new parameters back. Other device values, such as the learning rate, are copied once for
+/// all updates.
 class HostUpdates {
 public:
-  /// `rooms` are those of the entry in the host's memory. Both outlive the updates.
+  /// `rooms` are the entry's spill slots in host memory. Both arguments must outlive this object.
   HostUpdates(SavedRooms &rooms, const codegen::Target &host) : rooms_(rooms), host_(host) {}
 
-  /// Whether the group is a kernel that reads and writes the optimizer's states, for which the host has a
-  /// place.
+  /// Whether the group is a kernel that reads and writes optimizer states, and the host can hold all its
+  /// operands and results.
   bool canMove(const Group &group) const;
-  /// Groups come in the order of their ops.
+  /// Groups must be passed in the order of their ops.
   void move(const Group &group);
 
 private:
@@ -39,7 +39,7 @@ private:
 
   SavedRooms &rooms_;
   const codegen::Target &host_;
-  llvm::DenseMap<mlir::Value, train::StateOp> copied_; ///< where each value of the device lies on the host
+  llvm::DenseMap<mlir::Value, train::StateOp> copied_; ///< host copy of each device value
 };
 
 } // namespace trainc

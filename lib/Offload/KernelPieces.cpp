@@ -23,7 +23,7 @@ std::optional<KernelPieces> KernelPieces::of(nn::KernelOp kernel) {
 }
 
 bool KernelPieces::find() {
-  if (kernel_.getRows() > 1) // rows stay whole
+  if (kernel_.getRows() > 1) // rows are not split
     granule_ = int64_t(kernel_.getColumns());
   Block &body = kernel_.getBody().front();
   for (BlockArgument argument : body.getArguments())
@@ -34,7 +34,7 @@ bool KernelPieces::find() {
   });
 }
 
-/// A piece has some of the slowest run's steps and, of a tensor that is cut, of dimension 0.
+/// A piece has some steps of the slowest run; for a split tensor these are ranges of dimension 0.
 bool KernelPieces::addValue(Value inner) {
   const nn::RepeatPattern pattern = patternOf(inner);
   if (pattern.getRuns().empty())
@@ -50,7 +50,7 @@ bool KernelPieces::addValue(Value inner) {
   return true;
 }
 
-/// Whether the op's elements follow from those of its operands at the same place along dimension 0.
+/// Whether the op's elements depend on its operands' elements at the same index of dimension 0 only.
 bool KernelPieces::computesPieces(Operation &op) const {
   const bool isCut = isCutBy(patternOf(op.getResult(0)));
   auto indexing = dyn_cast<IndexingOpInterface>(op);
@@ -66,7 +66,7 @@ bool KernelPieces::computesPieces(Operation &op) const {
       return false;
     readsCut |= isCutToo;
   }
-  // Without a piece to read from, elements are all alike or drawn by where they stand.
+  // Without a split operand, elements are all equal or depend on their position.
   const bool repeats = !isa<ElementwiseOpInterface>(op) || op.hasTrait<OpTrait::ConstantLike>();
   return !isCut || (label != -1 && (readsCut || repeats));
 }

@@ -1,4 +1,4 @@
-// A kernel as several, each of which computes a piece of its results.
+// Splitting of a kernel into several, each of which computes a piece of its results.
 #pragma once
 
 #include "dialects/NN/NN.h"
@@ -7,25 +7,26 @@
 
 namespace trainc {
 
-/// How a kernel can be cut along its slowest positions (row-major over rows x columns), so that each piece
-/// computes the elements that it has in common with the whole, from the same numbers.
+/// Splits a kernel along its slowest positions (row-major over rows x columns). Each piece computes its
+/// elements from the same numbers as the whole kernel.
 class KernelPieces {
 public:
-  /// None if elements depend on others of another piece, or on where they stand.
+  /// Returns none if elements depend on elements of another piece, or on their position.
   static std::optional<KernelPieces> of(nn::KernelOp kernel);
 
-  /// Positions in which pieces must be counted: those of each cut tensor's pieces are then whole rows.
+  /// Divisor of a piece's number of positions, so that pieces of split tensors consist of whole rows.
   int64_t granule() const { return granule_; }
   int64_t positions() const { return positions_; }
 
-  // Of an argument of the kernel's body, or of what that yields:
-  /// Whether a piece has a piece of it; else all of it.
+  // For an argument of the kernel's body, or a yielded value:
+  /// Whether a piece has a piece of the value; otherwise it has all of it.
   bool isCut(mlir::Value inner) const;
-  /// Elements of a cut one in so many positions.
+  /// Number of elements of a split value in `positions` positions.
   int64_t elementsIn(mlir::Value inner, int64_t positions) const;
   mlir::RankedTensorType pieceType(mlir::Value inner, int64_t positions) const;
 
-  /// The piece of so many positions. `operands` are the kernel's, pieces where they are cut.
+  /// Builds the kernel of one piece of `positions` positions. `operands` are the kernel's operands, split
+  /// ones as pieces.
   nn::KernelOp build(mlir::OpBuilder &builder, int64_t positions, mlir::ValueRange operands) const;
 
 private:

@@ -15,7 +15,7 @@ MemoryProfile::MemoryProfile(Block &block, llvm::function_ref<bool(train::GetOp)
     numbers_[&op] = ops_.size();
     ops_.push_back(&op);
   }
-  bytes_.assign(ops_.size() + 1, 0); // first what changes, then what there is
+  bytes_.assign(ops_.size() + 1, 0); // first differences, then sums
   for (Operation *op : ops_)
     for (OpResult result : op->getResults())
       if (hasBytes(result, isFetched)) {
@@ -56,7 +56,7 @@ size_t MemoryProfile::lastRead(Value value) const {
     for (OpResult result : user->getResults())
       if (isView(user) || inPlaceOperand(result) == value)
         last = std::max(last, lastRead(result));
-      else if (isa<CollectiveOpInterface>(user)) // it reads until it is waited for
+      else if (isa<CollectiveOpInterface>(user)) // a collective reads its operand until its wait
         for (Operation *wait : result.getUsers())
           last = std::max(last, numberOf(wait));
   }

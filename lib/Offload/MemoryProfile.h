@@ -1,25 +1,24 @@
-// How much of the device's memory values of an entry take while each of its ops runs, before addresses are
-// known.
+// Estimated device memory of an entry's values during each of its ops, before addresses are known.
 #pragma once
 
 #include "dialects/Train/Train.h"
 
 namespace trainc {
 
-/// An estimate: what lib/Memory finds has alignment, gaps between buffers, and workspaces as well. States in
-/// the device's memory are not counted, nor what is made in their place.
+/// An estimate; the plan of lib/Memory also has alignment, gaps between buffers, and workspaces.
+/// Device-resident states, and values computed in their place, are not counted.
 class MemoryProfile {
 public:
-  /// `isFetched` says of which reads of states the values lie in scratch.
+  /// `isFetched` tells which reads of states put the value into scratch memory.
   MemoryProfile(mlir::Block &block, llvm::function_ref<bool(train::GetOp)> isFetched);
 
-  // Ops of the block, by their numbers:
+  // Ops of the block, by number:
   size_t size() const { return ops_.size(); }
   mlir::Operation *op(size_t number) const { return ops_[number]; }
   size_t numberOf(mlir::Operation *op) const { return numbers_.lookup(op); }
   int64_t bytesAt(size_t number) const { return bytes_[number]; }
   void add(size_t number, int64_t bytes) { bytes_[number] += bytes; }
-  /// Where one reads the value's bytes for the last time.
+  /// Returns the number of the last op that reads the value's bytes.
   size_t lastRead(mlir::Value value) const;
 
   int64_t peak() const { return bytes_.empty() ? 0 : *llvm::max_element(bytes_); }

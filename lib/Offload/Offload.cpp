@@ -30,14 +30,14 @@ namespace trainc {
 
 namespace {
 
-/// States of fewer bytes stay in memory: a disk moves blocks, and takes as long for a few as for one.
+/// Minimum bytes of offloaded states. A disk transfers blocks, and takes as long for a few blocks as for one.
 constexpr int64_t kLeastBytes = 2 * int64_t(kDiskAlignment);
 
-/// What remains of memory for gaps between buffers, which an estimate does not know.
+/// Share of memory (1/8) that remains for gaps between buffers, which the estimate does not include.
 constexpr int64_t kGapShare = 8;
 
-/// Bytes of a group, if nobody says so: many enough that a copy takes longer than to begin one, and that an
-/// update has few instructions, whatever it fetches; and few beside all that is fetched.
+/// Default bytes of a group: large enough that transfer time exceeds latency and an update has few
+/// instructions, and small compared to all fetched bytes.
 int64_t usualGroupBytes(ModuleOp module) {
   constexpr int64_t kLeast = int64_t{16} << 20, kGroups = 1024, kUnit = int64_t{1} << 20;
   int64_t fetched = 0;
@@ -50,7 +50,7 @@ int64_t usualGroupBytes(ModuleOp module) {
 /// Fetches and stores of one entry.
 class EntryOffloader {
 public:
-  /// `updates`, if given, go to the host.
+  /// If `updates` is given, updates run on the host.
   EntryOffloader(train::EntryOp entry, int64_t groupBytes, const SymbolTable &symbols,
                  std::optional<HostUpdates> updates)
       : block_(entry.getBody().front()), groupBytes_(groupBytes), symbols_(symbols),
@@ -69,7 +69,7 @@ public:
     }
     for (Operation &op : block_)
       places_[&op] = places_.size();
-    Operation *fetching = nullptr; // the op of the last group that is fetched
+    Operation *fetching = nullptr; // op of the last group that is fetched
     for (const Group &group : groups) {
       place(group, fetching ? fetching : group.op);
       fetching = group.gets.empty() ? fetching : group.op;
@@ -94,7 +94,7 @@ private:
   int64_t groupBytes_;
   const SymbolTable &symbols_;
   std::optional<HostUpdates> updates_;
-  /// Where ops stand before any is placed. To ask the block would number all its ops again after each move.
+  /// Initial positions of ops. Asking the block would renumber all its ops after each move.
   llvm::DenseMap<Operation *, size_t> places_;
 };
 
@@ -102,15 +102,15 @@ private:
 
 // --- Reads ---
 
-/// Gives those that read a state a fetch of their own, with the views on the way, so that memory is free
-/// between them: all but those next to each other, and those behind a write of the state.
+/// Gives the readers of a state separate fetches, with the views in between, so that memory is free between
+/// them. Adjacent readers share a fetch, and so do readers after a write of the state.
 void EntryOffloader::fetchWhereRead() {
   const StateOrder order(block_);
   llvm::MapVector<train::GetOp, SmallVector<Reader>> reads;
   for (auto get : block_.getOps<train::GetOp>())
     if (isOffloaded(get.getState()) && !isActivation(get.getState()))
       reads[get] = readersOf(get.getResult());
-  llvm::DenseMap<Operation *, size_t> places; // among all ops that read such states
+  llvm::DenseMap<Operation *, size_t> places; // positions among all ops that read such states
   for (auto &[get, readers] : reads)
     for (const Reader &reader : readers)
       places[reader.op()] = 0;
@@ -124,10 +124,10 @@ void EntryOffloader::fetchWhereRead() {
 
 void EntryOffloader::split(train::GetOp get, ArrayRef<Reader> readers, train::SetOp write,
                            const llvm::DenseMap<Operation *, size_t> &places) {
-  llvm::SetVector<Operation *> old; // each behind what it reads
+  llvm::SetVector<Operation *> old; // in program order
   old.insert(get);
   const Reader *previous = nullptr;
-  IRMapping again; // of the fetch before
+  IRMapping again; // maps to values of the previous fetch
   for (const Reader &reader : readers) {
     const bool isOverwritten = write && write->isBeforeInBlock(reader.op());
     if (isOverwritten && !previous)
@@ -145,13 +145,14 @@ void EntryOffloader::split(train::GetOp get, ArrayRef<Reader> readers, train::Se
     op->erase();
 }
 
-/// Whether the group is of states that live across entries, and not of values of this one.
+/// Whether the group's states persist across entries.
 bool EntryOffloader::updates(const Group &group) const {
   const auto isOfEntry = [&](auto access) { return isActivation(access.getState()); };
   return llvm::none_of(group.gets, isOfEntry) && llvm::none_of(group.sets, isOfEntry);
 }
 
-/// In the order of their ops. What no op computes, such as zeros, is written where it stands.
+/// Returns the groups in the order of their ops. Values that no op computes, such as zeros, are written where
+/// they are.
 SmallVector<Group> EntryOffloader::findGroups() {
   llvm::MapVector<Operation *, Group> found;
   const auto groupOf = [&](Operation *op) -> Group & {
@@ -177,12 +178,12 @@ SmallVector<Group> EntryOffloader::findGroups() {
 
 // --- Places ---
 
-/// Fetches in front of `before`, and behind what writes the same elements; stores as soon as their values are
-/// made.
+/// Places fetches before `before`, but after writes of the same elements, and stores right after their
+/// values.
 void EntryOffloader::place(const Group &group, Operation *before) {
   for (train::GetOp get : group.gets) {
     if (places_.lookup(get) < places_.lookup(before))
-      continue; // what it reads is written before it is used
+      continue; // writes of its elements precede its use
     Operation *place = get->getPrevNode();
     while (place && place != before->getPrevNode()) {
       auto set = dyn_cast<train::SetOp>(place);
@@ -238,7 +239,7 @@ LogicalResult Offload::offload(train::ProgramOp program) {
   if (codegen::OpCosts costs(*target, ranks, summaries_);
       settings.activations && failed(saveActivations(settings, costs)))
     return failure();
-  SavedRooms rooms(module, settings.space); // beside those of activations
+  SavedRooms rooms(module, settings.space); // separate from the slots of activations
   for (auto entry : module.getOps<train::EntryOp>()) {
     rooms.beginEntry();
     std::optional<HostUpdates> updates;
@@ -246,7 +247,7 @@ LogicalResult Offload::offload(train::ProgramOp program) {
       updates.emplace(rooms, *target->host());
     EntryOffloader(entry, groupBytes, rooms.symbols(), std::move(updates)).run();
   }
-  codegen::OpCosts costs(*target, ranks, summaries_); // of ops as they are now
+  codegen::OpCosts costs(*target, ranks, summaries_); // costs of the present ops
   return scheduleCopies(rooms.symbols(), costs);
 }
 
@@ -258,10 +259,10 @@ LogicalResult Offload::saveActivations(const train::OffloadSettings &settings, c
   return success();
 }
 
-/// One entry may take what another one does.
+/// The memory limit of all entries is the maximum of their peaks.
 LogicalResult Offload::scheduleCopies(const SymbolTable &symbols, codegen::OpCosts &costs) {
   std::vector<CopySchedule> entries;
-  std::optional<size_t> microStep; // which follows each entry of a step, or is not far behind it
+  std::optional<size_t> microStep; // the micro_step follows each entry of a step, directly or soon
   int64_t most = 0;
   for (auto entry : getOperation().getOps<train::EntryOp>()) {
     FailureOr<CopySchedule> copies = CopySchedule::of(entry, symbols, costs);

@@ -1,4 +1,4 @@
-// When ops of an entry run, as the cost model has it.
+// Predicted times at which an entry's ops run.
 #pragma once
 
 #include "dialects/Plan/Plan.h"
@@ -6,23 +6,23 @@
 
 namespace trainc {
 
-/// Seconds from the entry's start to each of its ops, one after the other and without any wait. Those of the
-/// host take none of the device's time.
+/// Seconds from the entry's start to each of its ops, in sequence without waiting. Host ops take no device
+/// time.
 class OpTimes {
 public:
-  /// Fails, with an error at the op, if the target cannot execute one.
+  /// Fails with an error at an op that the target cannot execute.
   static llvm::FailureOr<OpTimes> of(mlir::Block &block, codegen::OpCosts &costs);
 
   double begin(mlir::Operation *op) const { return begins_.lookup(op); }
   double end(mlir::Operation *op) const { return ends_.lookup(op); }
-  double end() const { return end_; } ///< of all
+  double end() const { return end_; } ///< end of the last op
 
 private:
   llvm::DenseMap<mlir::Operation *, double> begins_, ends_;
   double end_ = 0;
 };
 
-/// Seconds of a copy.
+/// Returns the predicted seconds of a copy.
 inline double copySeconds(plan::Space source, plan::Space destination, int64_t bytes,
                           const Machine &machine) {
   return costOf(plan::workOfCopy(source, destination, double(bytes)), machine).seconds();

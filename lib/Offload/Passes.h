@@ -1,4 +1,4 @@
-// Passes that keep tensors outside the device's memory.
+// Passes that offload states and activations.
 #pragma once
 
 #include "mlir/Pass/Pass.h"
@@ -15,7 +15,7 @@ namespace codegen {
 class Summaries;
 }
 
-/// As the pass offload, with summaries of the target that others know or ask as well.
+/// Creates the pass offload with summaries that are shared with other passes and plans.
 std::unique_ptr<mlir::Pass> createOffload(std::shared_ptr<codegen::Summaries> summaries);
 
 } // namespace trainc

@@ -1,4 +1,4 @@
-// Who reads a value, directly or through views of it.
+// Readers of a value, directly or through views.
 #pragma once
 
 #include "dialects/Interfaces/Interfaces.h"
@@ -7,24 +7,24 @@
 
 namespace trainc {
 
-/// A use of a value, or of a view of it, and the views on the way from there.
+/// A use of a value, or of a view of it, and the views in between.
 struct Reader {
   mlir::OpOperand *use;
   llvm::SmallVector<mlir::Operation *, 2> views;
 
   mlir::Operation *op() const { return use->getOwner(); }
-  /// Whether the op makes a result in the place of what it reads.
+  /// Whether the op computes a result in the place of this operand.
   bool updatesInPlace() const;
 
-  /// Has the use read what `mapped` has in the value's place, through views of that. They are made by the
-  /// builder where `mapped` has none yet.
+  /// Redirects the use to the value that `mapped` has for the original value, through views of it. Views
+  /// without a mapping are created by the builder.
   void readInstead(mlir::IRMapping &mapped, mlir::OpBuilder &builder) const;
 };
 
-/// The operand in whose bytes the result is made; null if that is none.
+/// Returns the operand whose bytes the result overwrites; null if there is none.
 mlir::Value inPlaceOperand(mlir::OpResult result);
 
-/// In the order of the block.
+/// Returns all readers in program order.
 llvm::SmallVector<Reader> readersOf(mlir::Value value);
 
 } // namespace trainc

@@ -36,7 +36,7 @@ train::StateOp SavedRooms::take(RankedTensorType type) {
   return room;
 }
 
-/// Whether the op makes values in memory of their own.
+/// Whether the op's results have memory of their own.
 static bool makesValues(Operation *op) {
   auto executable = dyn_cast<ExecutableOpInterface>(op);
   return executable && (isGenerated(executable.getKernelClass()) || hasClass(op, KernelClass::Loop)) &&
@@ -45,17 +45,17 @@ static bool makesValues(Operation *op) {
 
 namespace {
 
-/// A value, the last op of the forward that makes or reads it, and who reads it later.
+/// A value, its last producer or reader in the forward, and its later readers.
 struct Saved {
   Value value;
   Operation *last;
   SmallVector<Reader> late;
-  double needed = 0; ///< when the first of them begins
+  double needed = 0; ///< time when the first later reader begins
 };
 
 } // namespace
 
-/// Who reads the value, in the forward and later.
+/// Returns the readers of a value in the forward and later.
 static Saved findReaders(Value value, const llvm::DenseSet<Operation *> &forward) {
   const SmallVector<Reader> readers = readersOf(value);
   auto early = llvm::find_if(llvm::reverse(readers),
@@ -67,15 +67,14 @@ static Saved findReaders(Value value, const llvm::DenseSet<Operation *> &forward
   return saved;
 }
 
-/// Stores the value behind the op that makes it, and has its late readers read what is fetched before the
-/// first of them.
+/// Stores the value after the op that computes it, and fetches it before the first of its late readers.
 static void save(const Saved &saved, train::StateOp room) {
   const Location loc = saved.value.getLoc();
   OpBuilder builder(saved.late.front().op());
   auto get = train::GetOp::create(builder, loc, saved.value.getType(), room.getSymName(), 0);
   IRMapping again;
   again.map(saved.value, get.getResult());
-  llvm::SetVector<Operation *> views; // each behind what it reads
+  llvm::SetVector<Operation *> views; // in program order
   for (const Reader &reader : saved.late) {
     views.insert_range(reader.views);
     builder.setInsertionPoint(reader.op());
@@ -90,18 +89,19 @@ static void save(const Saved &saved, train::StateOp room) {
 
 namespace {
 
-/// When values are copied, one after the other in each direction: which copies hide.
+/// Times of copies, which run one after another in each direction, to find out which of them are hidden.
 class CopyTimes {
 public:
   CopyTimes(plan::Space space, const Machine &machine) : space_(space), machine_(machine) {}
 
-  /// Whether a value that is ready at `ready` and read at `needed` can be stored and fetched between.
+  /// Whether a value can be stored and fetched between `ready` and `needed`.
   bool fit(int64_t bytes, double ready, double needed) const {
     return needed - ready >= storeSeconds(bytes) + fetchSeconds(bytes);
   }
 
-  /// Whether they can so beside those that were added before, which are ready before, and take no more than
-  /// kLongest times what they take alone: so long the value has memory all the same. Then adds the value.
+  /// Whether the copies also fit between those of values added before (which are ready earlier), and each
+  /// ends within kLongest times its duration, because the value occupies memory meanwhile. If so, adds the
+  /// value.
   bool addHidden(int64_t bytes, double ready, double needed) {
     const double stored = std::max(ready, stored_) + storeSeconds(bytes);
     const double fetched = std::min(needed, fetched_) - fetchSeconds(bytes);
@@ -126,14 +126,14 @@ private:
 
   plan::Space space_;
   const Machine &machine_;
-  double stored_ = 0;                                        ///< when the last store ends
-  double fetched_ = std::numeric_limits<double>::infinity(); ///< when the first fetch begins
+  double stored_ = 0;                                        ///< end of the last store
+  double fetched_ = std::numeric_limits<double>::infinity(); ///< begin of the first fetch
 };
 
 } // namespace
 
-/// Values of at least so many bytes that the forward makes and later ops read, by when the forward is done
-/// with them. Not those that later ops add to.
+/// Returns the forward values of at least `leastBytes` that later ops read, by the time of their last use in
+/// the forward. Values to which later ops add are excluded.
 static std::multimap<double, Saved> findSaved(train::EntryOp entry, int64_t leastBytes,
                                               const OpTimes &times) {
   const llvm::DenseSet<Operation *> forward = forwardOps(entry);

@@ -1,4 +1,4 @@
-// What the forward makes and the backward reads, as states outside the device's memory.
+// Activations that the forward stores and the backward fetches, as offloaded states.
 #pragma once
 
 #include "dialects/Train/Train.h"
@@ -6,31 +6,31 @@
 
 namespace trainc {
 
-/// Room for values of entries, which run one after the other and share it.
+/// Spill slots for values of entries, which run one after another and share the slots.
 class SavedRooms {
 public:
   SavedRooms(mlir::ModuleOp module, plan::Space space);
 
   plan::Space space() const { return space_; }
-  /// Of the module, with all rooms.
+  /// Symbols of the module, including all slots.
   const mlir::SymbolTable &symbols() const { return symbols_; }
-  /// The entry that comes next uses all rooms anew.
+  /// Makes all slots available for the next entry.
   void beginEntry() { used_.clear(); }
-  /// A state of the type that no other value of the entry has.
+  /// Returns a slot of the type that no other value of the entry uses.
   train::StateOp take(mlir::RankedTensorType type);
 
 private:
   mlir::SymbolTable symbols_;
   plan::Space space_;
-  train::StateOp last_; ///< behind which the next room stands
+  train::StateOp last_; ///< state after which the next slot is declared
   llvm::DenseMap<mlir::Type, llvm::SmallVector<train::StateOp>> rooms_;
   llvm::DenseMap<mlir::Type, size_t> used_;
 };
 
-/// Stores values of at least `leastBytes` behind the op of the forward that makes them, and fetches them
-/// before the first op of the backward that reads them, if the cost model gives both copies as much time as
-/// they take. With `hiddenAlone` they must have it beside all other copies of values, and end soon. Fails,
-/// with an error at the op, if the target cannot execute one.
+/// Stores values of at least `leastBytes` bytes after the forward op that computes them, and fetches them
+/// before the first backward op that reads them, if there is predicted time for both copies in between. With
+/// `hiddenAlone`, the copies must also fit between all other copies of values, and end soon. Fails with an
+/// error at an op that the target cannot execute.
 llvm::LogicalResult saveValues(train::EntryOp entry, int64_t leastBytes, bool hiddenAlone, SavedRooms &rooms,
                                codegen::OpCosts &costs);
 

@@ -11,7 +11,7 @@ namespace trainc {
 #define GEN_PASS_DEF_WARNIDLEOFFLOAD
 #include "lib/Offload/Passes.h.inc"
 
-/// Why nothing that the word of `offload` names lies outside, if the module has no such state.
+/// Returns the reason why the module has no offloaded state of the kind that the word names.
 static StringRef whyNone(StringRef word) {
   return llvm::StringSwitch<StringRef>(word)
       .Case("optimizer", "the optimizer has no states")
@@ -22,7 +22,7 @@ static StringRef whyNone(StringRef word) {
       .Default("there is none");
 }
 
-/// Empty if something does.
+/// Returns an empty text if the word has an effect.
 static StringRef whyIdle(ModuleOp module, StringRef word) {
   const SmallVector<train::StateRole> roles = train::offloadedRoles(word);
   bool hasState = false;
@@ -35,7 +35,8 @@ static StringRef whyIdle(ModuleOp module, StringRef word) {
   return hasState ? "each of its states is too small to go" : whyNone(word);
 }
 
-/// Of states that lie on the host; for others each word has its own warning.
+/// Whether offload_update host has no effect although optimizer states are on the host. Other states have
+/// their own warnings.
 static bool updatesNothing(ModuleOp module) {
   const auto isOnHost = [](train::StateOp state) {
     return state.getRole() == train::StateRole::optimizer && state.getSpace() == plan::Space::host;

@@ -11,15 +11,15 @@ std::optional<size_t> BlockUses::useOf(Operation *op) const {
   return found == useOf_.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// Whether the use's scope is that of `outer`, or lies within it.
+/// Whether the scope of `inner` is that of `outer` or nested in it.
 static bool liesIn(train::BorderOp inner, train::BorderOp outer) {
   StringRef path = inner.getBlock().getScope();
   const StringRef scope = outer.getBlock().getScope();
   return scope.empty() || (path.consume_front(scope) && (path.empty() || path.front() == '.'));
 }
 
-/// The border behind which the use's ops stand, null for the beginning of the entry: blocks are expanded one
-/// after the other, and a block's border stands behind those of the blocks within.
+/// Returns the marker after which the use's ops begin; null for the beginning of the entry. Blocks are
+/// expanded one after another, and a block's marker follows the markers of nested blocks.
 static train::BorderOp startOf(ArrayRef<train::BorderOp> before, train::BorderOp border) {
   auto outside =
       llvm::find_if(llvm::reverse(before), [&](train::BorderOp other) { return !liesIn(other, border); });
@@ -30,8 +30,8 @@ static void sortByPlace(std::vector<Operation *> &ops) {
   llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
 }
 
-/// Ops of the forward that lead from the border's inputs to its outputs and stand behind `start`, or widen
-/// what enters: casts stand beside what they cast.
+/// Returns the use's forward ops: those on paths from the marker's inputs to its outputs that follow `start`,
+/// and casts of the inputs, which may be placed before `start`.
 static BlockUse slice(train::BorderOp start, train::BorderOp border, const ForwardSide &forward) {
   const llvm::DenseSet<Value> inputs(border.getInputs().begin(), border.getInputs().end());
   llvm::DenseSet<Operation *> seen;
@@ -44,17 +44,17 @@ static BlockUse slice(train::BorderOp start, train::BorderOp border, const Forwa
       use.ops.push_back(op);
   };
   llvm::for_each(border.getOutputs(), visit);
-  for (size_t i = 0; i < use.ops.size(); ++i) // grows meanwhile
+  for (size_t i = 0; i < use.ops.size(); ++i) // the loop appends to `use.ops`
     llvm::for_each(use.ops[i]->getOperands(), visit);
   sortByPlace(use.ops);
   return use;
 }
 
-/// In the order of the forward.
+/// Returns the uses in the order of the forward.
 static std::vector<BlockUse> findUses(Block &block, const ForwardSide &forward, ArrayRef<StringRef> blocks) {
   const auto borders = llvm::to_vector(block.getOps<train::BorderOp>());
   std::vector<BlockUse> uses;
-  train::BorderOp start; // of the use that was found last
+  train::BorderOp start; // marker after which the previous use began
   bool within = false;
   for (size_t i = borders.size(); i-- > 0;) {
     train::BorderOp border = borders[i];
@@ -78,7 +78,7 @@ void BlockUses::findLeaving(Block &block, const ForwardSide &forward) {
           leaving_.insert(operand);
 }
 
-/// Roundings of what does not leave a use are of the use as well.
+/// Adds roundings of values that do not leave their use.
 void BlockUses::addRoundings(Block &block, const ForwardSide &forward) {
   for (Operation &op : block) {
     if (!forward.isAside(&op) || !isa<nn::ConvertOp>(op))

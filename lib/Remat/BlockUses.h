@@ -1,4 +1,4 @@
-// The uses of blocks whose forward the backward computes again.
+// Uses of blocks that the backward recomputes.
 #pragma once
 
 #include "lib/Remat/ForwardSide.h"
@@ -9,25 +9,25 @@ namespace trainc {
 
 /// One use of a block.
 struct BlockUse {
-  std::vector<mlir::Operation *> ops; ///< of the forward, between what enters and what leaves, in order
+  std::vector<mlir::Operation *> ops; ///< forward ops between the use's inputs and outputs, in order
 };
 
-/// Which uses of blocks are computed again.
+/// Selection of the block uses that are recomputed.
 struct UseChoice {
-  llvm::SmallVector<llvm::StringRef> blocks; ///< uses of these; none: the outermost of all
-  int64_t every = 1;                         ///< of those, in the order of the forward, the first of so many
+  llvm::SmallVector<llvm::StringRef> blocks; ///< names of the blocks; empty: the outermost uses of all blocks
+  int64_t every = 1; ///< only the first of every `every` uses, in the order of the forward
 };
 
-/// The uses in one entry. None lies within another, and no op is of two.
+/// Selected uses of one entry. They are not nested and do not share ops.
 class BlockUses {
 public:
   BlockUses(train::EntryOp entry, const ForwardSide &forward, const UseChoice &choice);
 
-  /// In the order of the forward.
+  /// Returns the uses in the order of the forward.
   llvm::ArrayRef<BlockUse> uses() const { return uses_; }
-  /// The number of the use that `op` belongs to; none if it is of no use.
+  /// Returns the number of the use that contains `op`; none if no use does.
   std::optional<size_t> useOf(mlir::Operation *op) const;
-  /// Whether ops of the forward outside the value's use read it: it leaves the block, and is not made again.
+  /// Whether forward ops outside the use read the value. Such a value is not recomputed.
   bool leaves(mlir::Value value) const { return leaving_.contains(value); }
 
 private:
@@ -39,7 +39,7 @@ private:
   llvm::DenseSet<mlir::Value> leaving_;
 };
 
-/// The most uses that an entry of the module has.
+/// Returns the maximum number of selected uses over the module's entries.
 int64_t countUses(mlir::ModuleOp module, const UseChoice &choice);
 
 } // namespace trainc

@@ -23,7 +23,7 @@ ForwardSide::ForwardSide(train::EntryOp entry) : ops_(forwardOps(entry)) {
   findAtHand(block);
 }
 
-/// Those that serve nothing else.
+/// Returns the ops that compute only operands of train.magnitudes.
 static llvm::DenseSet<Operation *> opsOfMagnitudes(Block &block) {
   llvm::DenseSet<Operation *> ops;
   for (Operation &op : llvm::reverse(block))

@@ -1,4 +1,4 @@
-// What an entry computes before its backward, as passes see it that compute some of it again.
+// Forward of an entry, for passes that recompute parts of it.
 #pragma once
 
 #include "dialects/Train/Train.h"
@@ -7,18 +7,18 @@
 
 namespace trainc {
 
-/// The forward of an entry. The loss is computed from it. What stands beside and serves the backward alone
-/// belongs to it as well: the roundings of the pass `round-saved`, so that the exact numbers need not be
-/// kept, and the magnitudes of `scale-operands`.
+/// The forward ops of an entry: those that the loss depends on, and two kinds that only the backward reads:
+/// roundings of the pass `round-saved` (so that the exact numbers need not be kept) and magnitudes of
+/// `scale-operands`.
 class ForwardSide {
 public:
   explicit ForwardSide(train::EntryOp entry);
 
   bool contains(mlir::Operation *op) const { return ops_.contains(op); }
-  /// Of those ops, whether the loss is not computed from `op`.
+  /// Whether `op` is a forward op that the loss does not depend on.
   bool isAside(mlir::Operation *op) const { return aside_.contains(op); }
-  /// Whether the value is in memory in any case, or made from such values and numbers alone, as masks are:
-  /// kernels make these where they read them.
+  /// Whether the value need not be kept: it is in memory anyway, or computed from such values and constants
+  /// alone, as masks are, so that kernels compute it where they read it.
   bool isAtHand(mlir::Value value) const { return atHand_.contains(value); }
 
 private:
@@ -29,10 +29,10 @@ private:
   llvm::DenseSet<mlir::Value> atHand_;
 };
 
-/// Whether the result is operand 0 as it lies in memory, or widened by who reads it, and may be made anew.
+/// Whether the op is a view or a widening conversion, which its readers can apply themselves.
 bool isRecomputableView(mlir::Operation *op);
 
-/// The value that views and wider numbers are made of.
+/// Returns the value under views and widening conversions.
 mlir::Value stripViews(mlir::Value value);
 
 } // namespace trainc

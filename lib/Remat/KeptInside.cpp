@@ -6,14 +6,15 @@ using namespace mlir;
 
 namespace trainc {
 
-/// Whether the backward reads a result of `op`, as it is or through views.
+/// Whether the backward reads a result of `op`, directly or through views.
 static bool isReadByBackward(Operation *op, const ForwardSide &forward) {
   return llvm::any_of(op->getUsers(), [&](Operation *user) {
     return !forward.contains(user) || (isRecomputableView(user) && isReadByBackward(user, forward));
   });
 }
 
-/// Seconds of what no kernel of its own computes, where its result lies in memory: to write and read it.
+/// Returns the seconds of an op without a kernel of its own: time to write and read its result, if that is in
+/// memory.
 static double fusedSeconds(Operation *op, int64_t bytes, const codegen::OpCosts &costs) {
   const bool isStored = llvm::any_of(op->getUsers(), [](Operation *user) {
     return isa<ExecutableOpInterface>(user) || !isa<RecomputableOpInterface>(user);
@@ -45,7 +46,7 @@ FailureOr<KeptInside> KeptInside::price(const BlockUse &use, const BlockUses &us
   return inside;
 }
 
-/// Seconds of recomputation where `kept` stays.
+/// Returns the seconds of recomputation if the values `kept` are kept.
 double KeptInside::secondsWith(const llvm::BitVector &kept) const {
   llvm::BitVector needed(nodes_.size());
   double seconds = 0;
@@ -59,7 +60,8 @@ double KeptInside::secondsWith(const llvm::BitVector &kept) const {
   return seconds;
 }
 
-/// Of those that take at most `bytes`, what saves the most seconds per byte beside `kept`; none if none does.
+/// Returns the node of at most `bytes` that saves the most seconds per byte in addition to `kept`; none if no
+/// node saves time.
 std::optional<size_t> KeptInside::best(const llvm::BitVector &kept, int64_t bytes) const {
   std::optional<size_t> best;
   double most = 0;

@@ -1,4 +1,4 @@
-// Which values inside a block's use stay, where some of it is computed again and some is kept.
+// Choice of the values inside a block use that are kept instead of recomputed.
 #pragma once
 
 #include "lib/Codegen/OpCost.h"
@@ -6,24 +6,24 @@
 
 namespace trainc {
 
-/// Chooses among the values of one use those that save the most seconds of recomputation per byte.
+/// Chooses the values of one use that save the most seconds of recomputation per byte.
 class KeptInside {
 public:
-  /// Prices the use's ops. Fails, with an error at an op, where the target cannot execute it.
+  /// Predicts the cost of the use's ops. Fails with an error at an op that the target cannot execute.
   static llvm::FailureOr<KeptInside> price(const BlockUse &use, const BlockUses &uses,
                                            const ForwardSide &forward, codegen::OpCosts &costs);
 
-  /// Values that take at most `percent` of the bytes that the backward reads of the use.
+  /// Returns values to keep, at most `percent` of the bytes that the backward reads of the use.
   llvm::SmallVector<mlir::Value> choose(int64_t percent) const;
 
 private:
-  /// An op of the use, in the order of the forward.
+  /// An op of the use; nodes are in the order of the forward.
   struct Node {
     mlir::Operation *op;
-    llvm::SmallVector<size_t> operands; ///< those of the use that are to be made again for it
-    double seconds = 0;                 ///< to compute it again
-    int64_t bytes = 0;                  ///< to keep it; 0 where it lies in memory in any case
-    bool isRead = false;                ///< by the backward
+    llvm::SmallVector<size_t> operands; ///< nodes of the use that must be recomputed first
+    double seconds = 0;                 ///< recomputation time
+    int64_t bytes = 0;                  ///< size of the results if kept; 0 if they are in memory anyway
+    bool isRead = false;                ///< whether the backward reads a result
   };
 
   double secondsWith(const llvm::BitVector &kept) const;

@@ -1,4 +1,4 @@
-// Passes that trade memory for computing again.
+// Passes of activation checkpointing: recomputation saves memory.
 #pragma once
 
 #include "mlir/Pass/Pass.h"

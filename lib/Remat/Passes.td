@@ -4,10 +4,10 @@
 include "mlir/Pass/PassBase.td"
 
 def Recompute : Pass<"recompute", "::mlir::ModuleOp"> {
-  let summary = "computes again in the backward what is cheap, instead of keeping it from the forward";
+  let summary = "recomputes cheap values in the backward, instead of keeping them from the forward";
   let description = [{
-    Selective activation checkpointing. The results of matrix products and attention are kept. Those of elementwise ops and of ops that
-    move elements (RecomputableOpInterface) may be computed again.
+    Selective activation checkpointing. The results of matrix products and attention are kept. Results of elementwise ops, and of ops that
+    move elements (RecomputableOpInterface), may be recomputed.
 
     ```mlir
     %h = nn.matmul %x, %w : tensor<8x4xf32>, tensor<4x16xf32>
@@ -29,22 +29,19 @@ def Recompute : Pass<"recompute", "::mlir::ModuleOp"> {
     ...
     ```
 
-    The forward is what the loss is computed from. All else comes behind it and is called the backward here. The pass goes through the
-    values that the backward reads, in the order of the forward. It computes a value again right before its first use there, on two
-    conditions:
+    The forward consists of the ops that the loss depends on. All other ops follow and are called the backward here. The pass visits the
+    values that the backward reads, in the order of the forward. It recomputes a value right before its first use in the backward if:
 
-    * At most 16 such ops lead to it. They begin at kept values that the backward reads anyway, or at states, inputs and numbers. They
-      may also begin at values of at most an eighth of its size, such as the mean of each row. Those are then kept as well.
-    * The kept values among these take at most four times as many bytes as the value itself.
+    * At most 16 recomputable ops lead to it, from kept values that the backward reads anyway, or from states, inputs and constants. They
+      may also start from values of at most an eighth of its size, such as the mean of each row; these are then kept as well.
+    * The kept values that these ops read have at most four times as many bytes as the value itself.
 
-    So no value takes the place of a larger one, and memory between forward and backward can only fall. What is kept is read behind an
-    `nn.barrier`: nothing merges what is computed again with the forward's op, or computes it earlier. Each value is computed again on
-    its own, even if two have ops in common, since both are short-lived then. Equal ops on equal operands give equal bits; random
-    numbers depend on their place alone.
+    So kept memory between forward and backward can only shrink. Kept values are read through an `nn.barrier`, so that no pass merges a
+    recomputed op with the forward's op, or moves it earlier. Each value is recomputed separately, even if two share ops, so that both are
+    short-lived. Equal ops on equal operands give equal bits; random numbers depend on their position only.
 
-    In low precision the forward and the backward read rounded numbers, half the bytes of what they are rounded from. They alone are
-    kept: where the pass `round-saved` has rounded a value for the backward, that counts as the forward's. What is computed again begins
-    at them, is widened, and is rounded as in the forward:
+    In low precision, only the rounded values are kept, which have half the bytes. A value that the pass `round-saved` has rounded for the
+    backward counts as a forward value. Recomputation starts from rounded values, widens them, and rounds its result as the forward does:
 
     ```mlir
     %kept = nn.barrier %h : tensor<8x16xbf16>
@@ -57,10 +54,10 @@ def Recompute : Pass<"recompute", "::mlir::ModuleOp"> {
 }
 
 def RecomputeBlocks : Pass<"recompute-blocks", "::mlir::ModuleOp"> {
-  let summary = "computes uses of blocks again in the backward, instead of keeping their values from the forward";
+  let summary = "recomputes uses of blocks in the backward, instead of keeping their values from the forward";
   let description = [{
-    Activation checkpointing by blocks. Of a use of a block what enters it is kept. The backward computes the block's forward once more,
-    right before it reads it: products, attention and dropout included.
+    Activation checkpointing by blocks. The inputs of a use of a block are kept. The backward recomputes the block's forward right before it
+    reads its values, including products, attention and dropout.
 
     ```mlir
     %h = nn.matmul %x, %w : tensor<8x4xf32>, tensor<4x16xf32>
@@ -85,29 +82,29 @@ def RecomputeBlocks : Pass<"recompute-blocks", "::mlir::ModuleOp"> {
     %slope = nn.exp %h.again : tensor<8x16xf32>
     ```
 
-    The ops of a use are those of the forward that lead from what enters to what leaves (train.border), and the roundings of their values.
-    Each is computed again at most once, before the first op of the backward that needs it. What the backward does not need is not
-    computed again, such as `%y`. What other ops of the forward read leaves the use, and is kept if the backward reads it.
+    The ops of a use are the forward ops on paths from its inputs to its outputs (train.border), and the roundings of their values. Each is
+    recomputed at most once, before the first backward op that needs it. Values that the backward does not need, such as `%y`, are not
+    recomputed. Values that forward ops outside the use read are outputs of the use, and are kept if the backward reads them.
 
-    `blocks` says which blocks' uses are meant; without it those are the outermost uses of all blocks. Of these, in the order of the
-    forward, the first of each `every` is computed again. `keep` is a list of percentages, one for each of them, the last for all behind.
-    Of 0 percent nothing inside stays, of 100 all. In between, values inside stay that take at most that share of the bytes which
-    the backward reads of the use: one after the other, the value that saves the most seconds of recomputation per byte, as the target's
-    machine would take them. So products and attention stay before what is cheap.
+    `blocks` names the blocks whose uses are recomputed; by default these are the outermost uses of all blocks. In the order of the forward,
+    the first of every `every` uses is recomputed. `keep` is a list of percentages, one for each of these uses; the last applies to all
+    further uses. With 0 nothing inside is kept, with 100 everything. In between, values are kept up to that share of the bytes which the
+    backward reads of the use, starting with the value that saves the most predicted seconds of recomputation per byte. Thus products and
+    attention are kept before cheap values.
 
-    Random numbers depend on their place alone, and equal ops on equal operands give equal bits. So bits do not change.
+    Random numbers depend on their position only, and equal ops on equal operands give equal bits. So recomputation does not change bits.
   }];
   let options = [ListOption<"blocks", "blocks", "std::string", "Names of blocks">,
-                 Option<"every", "every", "int64_t", "1", "Of so many uses the first is computed again">,
-                 ListOption<"keep", "keep", "int64_t", "Percent of its bytes that each use keeps">];
+                 Option<"every", "every", "int64_t", "1", "Recompute the first of every N uses">,
+                 ListOption<"keep", "keep", "int64_t", "Percentage of its bytes that each use keeps">];
   let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::plan::PlanDialect"];
 }
 
 def WarnIdleCheckpoints : Pass<"warn-idle-checkpoints", "::mlir::ModuleOp"> {
-  let summary = "warns of numbers in `checkpoint_keep`, and of blocks in `checkpoint_blocks`, that are of no use of a block";
+  let summary = "warns about numbers in `checkpoint_keep` and blocks in `checkpoint_blocks` without a use";
   let description = [{
-    Runs before `recompute-blocks`. It warns of each of `checkpoint_blocks` that the model has no use of. The last number of `checkpoint_keep` is
-    that of all uses that follow. The pass warns if the numbers before it are more than the uses that are computed again:
+    Runs before `recompute-blocks`. Warns about each of `checkpoint_blocks` that the model does not use. The last number of
+    `checkpoint_keep` applies to all further uses. The pass warns if there are more numbers before it than recomputed uses:
 
     ```mlir
     train.program @p { ...  activation_checkpointing full  checkpoint_keep "100,50,0" }
@@ -118,7 +115,7 @@ def WarnIdleCheckpoints : Pass<"warn-idle-checkpoints", "::mlir::ModuleOp"> {
     }
     ```
 
-    The module stays as it is. What a budget or a memory limit decides is not warned of.
+    The module is not changed. Settings that a budget or a memory limit chose are not warned about.
   }];
 }
 

@@ -1,4 +1,4 @@
-// Pass `recompute`: the backward computes again what is cheap.
+// Pass `recompute`: recomputes cheap values in the backward.
 #include "dialects/Train/Train.h"
 #include "lib/Remat/ForwardSide.h"
 #include "lib/Remat/Passes.h"
@@ -15,22 +15,22 @@ using namespace trainc;
 
 namespace {
 
-/// How a value is computed again.
+/// Recomputation of one value.
 struct Recipe {
   Value value;
-  SmallVector<Operation *> ops; ///< each behind what it reads; the last makes the value
-  llvm::SetVector<Value> kept;  ///< what they read of the forward's values
+  SmallVector<Operation *> ops; ///< in program order; the last op computes the value
+  llvm::SetVector<Value> kept;  ///< forward values that the ops read
 };
 
-/// The choice for one entry; see the pass recompute.
+/// Choice of kept values for one entry; see the pass `recompute`.
 class KeptValues {
 public:
   explicit KeptValues(train::EntryOp entry);
 
-  /// In the order of the forward.
+  /// Returns the recipes in the order of the forward.
   ArrayRef<Recipe> recipes() const { return recipes_; }
 
-  /// Whether the loss is computed from what `op` makes.
+  /// Whether `op` is a forward op.
   bool isForward(Operation *op) const { return forward_.contains(op); }
 
 private:
@@ -38,17 +38,17 @@ private:
   std::optional<Recipe> findRecipe(Value value) const;
 
   ForwardSide forward_;
-  llvm::DenseSet<Value> kept_; ///< others that the backward reads and that are not computed again
+  llvm::DenseSet<Value> kept_; ///< other values that the backward reads, which are not recomputed
   SmallVector<Recipe> recipes_;
 };
 
 } // namespace
 
-/// Ops of a recipe at most.
+/// Maximum number of ops of a recipe.
 static constexpr size_t kMostOps = 16;
-/// Bytes that a recipe reads at most, in those of the value that it makes.
+/// Maximum bytes that a recipe reads, as a multiple of the value's bytes.
 static constexpr int64_t kMostReads = 4;
-/// How much smaller than a value another one must be to be kept for its sake.
+/// Minimum ratio between a value's size and that of another value that is kept in order to recompute it.
 static constexpr int64_t kSmallShare = 8;
 
 static int64_t bytesOf(Value value) { return tensorBytes(value.getType()); }
@@ -76,12 +76,12 @@ void KeptValues::findKept(Block &block) {
   }
 }
 
-/// How `value` is made from what is kept; nothing where it cannot be, or where that would cost too much.
+/// Returns the recipe that computes `value` from kept values; none if there is no recipe within the limits.
 std::optional<Recipe> KeptValues::findRecipe(Value value) const {
   Recipe recipe{value, {}, {}};
   llvm::SetVector<Operation *> ops;
   ops.insert(value.getDefiningOp());
-  for (size_t i = 0; i < ops.size(); ++i) { // grows meanwhile
+  for (size_t i = 0; i < ops.size(); ++i) { // the loop appends to `ops`
     if (!isRecomputable(ops[i]) || ops.size() > kMostOps)
       return std::nullopt;
     for (Value operand : ops[i]->getOperands()) {
@@ -112,7 +112,7 @@ namespace trainc {
 
 namespace {
 
-/// Where the backward reads `value`, or views that the forward made of it.
+/// Collects the uses of `value`, and of forward views of it, in the backward.
 void collectBackwardReads(Value value, const KeptValues &choice, SmallVectorImpl<OpOperand *> &reads) {
   for (OpOperand &use : value.getUses())
     if (!choice.isForward(use.getOwner()))
@@ -121,7 +121,7 @@ void collectBackwardReads(Value value, const KeptValues &choice, SmallVectorImpl
       collectBackwardReads(use.getOwner()->getResult(0), choice, reads);
 }
 
-/// What stands for `value`, which is what a recipe makes or a view of it.
+/// Returns the recomputed value or view that replaces `value`.
 Value again(Value value, IRMapping &mapping, OpBuilder &builder) {
   if (Value made = mapping.lookupOrNull(value))
     return made;
@@ -130,7 +130,7 @@ Value again(Value value, IRMapping &mapping, OpBuilder &builder) {
   return builder.clone(*view, mapping)->getResult(0);
 }
 
-/// Makes the recipe's value again before its first use in the backward.
+/// Inserts the recomputation before the first use of the value in the backward.
 void recompute(const Recipe &recipe, const KeptValues &choice) {
   SmallVector<OpOperand *> reads;
   collectBackwardReads(recipe.value, choice, reads);

@@ -1,4 +1,4 @@
-// Pass `recompute-blocks`: the backward of a block begins with the block's forward.
+// Pass `recompute-blocks`: recomputes a block's forward at the beginning of its backward.
 #include "lib/Remat/KeptInside.h"
 #include "lib/Remat/Passes.h"
 #include "lib/Support/SourceName.h"
@@ -15,20 +15,20 @@ namespace trainc {
 
 namespace {
 
-/// Computes again what the backward of one entry reads of uses of blocks, right before it does.
+/// Recomputes the values of block uses right before the backward of one entry reads them.
 class Recomputation {
 public:
   Recomputation(const ForwardSide &forward, const BlockUses &uses, llvm::DenseSet<Value> kept)
       : forward_(forward), uses_(uses), kept_(std::move(kept)) {}
 
   void run(Block &block) {
-    for (Operation &op : block) // what is made again comes before its reader
+    for (Operation &op : block) // recomputed ops are inserted before their reader
       if (!forward_.contains(&op))
         readAgain(op);
   }
 
 private:
-  /// Whether the value is not there when the backward begins.
+  /// Whether the value is not kept for the backward.
   bool isDropped(Value value) const {
     return uses_.useOf(value.getDefiningOp()) && !uses_.leaves(value) && !kept_.contains(value);
   }
@@ -41,7 +41,7 @@ private:
       }
   }
 
-  /// What `value` needs of its use and was not computed again yet, before `reader`.
+  /// Inserts, before `reader`, the ops of the use that `value` needs and that were not recomputed before.
   void makeAgain(Value value, Operation *reader) {
     if (again_.contains(value))
       return;
@@ -62,7 +62,7 @@ private:
 
   void clone(Operation *op, OpBuilder &builder) {
     for (Value operand : op->getOperands()) {
-      // States stay under their names, by which ranks gather them.
+      // States are not read through a barrier, because ranks gather them by name.
       const bool isKept = !forward_.isAtHand(operand) || isa<train::InputOp>(operand.getDefiningOp());
       if (isKept && !again_.contains(operand))
         readKept(operand, builder);
@@ -70,7 +70,8 @@ private:
     builder.clone(*op, again_)->setLoc(recomputedLoc(op->getLoc()));
   }
 
-  /// Nothing merges what is computed again from a kept value with the forward's op, or computes it earlier.
+  /// Reads a kept value through a barrier, so that no pass merges the recomputed op with the forward's, or
+  /// moves it earlier.
   void readKept(Value value, OpBuilder &builder) {
     again_.map(value, nn::BarrierOp::create(builder, value.getLoc(), value).getResult());
   }
@@ -93,7 +94,7 @@ private:
 
 } // namespace
 
-/// The last number of `keep` is that of all uses behind.
+/// The last number of `keep` applies to all further uses.
 FailureOr<llvm::DenseSet<Value>> RecomputeBlocks::findKept(const BlockUses &uses, const ForwardSide &forward,
                                                            codegen::OpCosts &costs) const {
   llvm::DenseSet<Value> kept;

@@ -26,7 +26,7 @@ struct WarnIdleCheckpoints : impl::WarnIdleCheckpointsBase<WarnIdleCheckpoints> 
   }
 
 private:
-  /// The last number is for all uses that follow, of which there may be none.
+  /// The last number applies to all further uses, of which there may be none.
   void warnOfNumbers(train::ProgramOp program, const train::CheckpointSettings &settings) {
     const int64_t said = int64_t(settings.keep.size()) - 1,
                   uses = countUses(getOperation(), {.blocks = settings.blocks, .every = settings.every});

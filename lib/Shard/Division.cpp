@@ -5,25 +5,25 @@ using namespace trainc;
 
 static int leading(ArrayRef<int> labels) { return labels.empty() ? -1 : labels.front(); }
 
-/// The op's rule, empty where it has none.
+/// Returns the op's indexing rule; empty if it has none.
 static IndexingRule ruleOf(Operation &op) {
   auto indexing = dyn_cast<IndexingOpInterface>(op);
   return indexing ? indexing.getIndexingRule() : IndexingRule();
 }
 
-/// Whether `label` stands at dimension 0 alone.
+/// Whether `label` occurs at dimension 0 only.
 static bool isLeadingOnly(int label, ArrayRef<SmallVector<int>> labels) {
   return llvm::all_of(
       labels, [&](ArrayRef<int> of) { return of.empty() || !llvm::is_contained(of.drop_front(), label); });
 }
 
-/// Whether ranks can have equal parts of dimension 0.
+/// Whether dimension 0 can be split into equal shards.
 static bool isEven(Value value, int64_t ranks) {
   auto type = cast<RankedTensorType>(value.getType());
   return type.getRank() > 0 && type.getDimSize(0) % ranks == 0;
 }
 
-/// Whether `label` leads an operand or result that `ranks` do not divide.
+/// Whether `label` is dimension 0 of an operand or result that cannot be split into equal shards.
 static bool isUneven(int label, ValueRange values, ArrayRef<SmallVector<int>> labels, int64_t ranks) {
   return llvm::any_of(llvm::zip(values, labels), [&](auto pair) {
     auto [value, of] = pair;
@@ -52,8 +52,8 @@ SmallVector<Value> Division::operandsWith(Operation &op, int label) {
   return operands;
 }
 
-/// Whether parts along `label` of the operands that have it are all that a part of the result, or of a sum,
-/// is computed from.
+/// Whether a shard of the result, or of a sum, can be computed from shards along `label` of the operands that
+/// have it.
 bool Division::canDivide(Operation &op, int label) const {
   IndexingRule rule = ruleOf(op);
   return label != -1 && op.getNumResults() == 1 && isLeadingOnly(label, rule.operands) &&
@@ -76,7 +76,7 @@ bool Division::readsLocal(Operation &op) const {
          llvm::any_of(op.getOperands(), [&](Value operand) { return local.contains(operand); });
 }
 
-/// Whether this found another state that differs between ranks.
+/// Finds states that differ between ranks; returns whether there is a new one.
 bool Division::findLocal() {
   bool found = false;
   for (auto entry : module.getOps<train::EntryOp>())
@@ -90,7 +90,7 @@ bool Division::findLocal() {
   return found;
 }
 
-/// Whether this found another state that shrinks, whose readers are to be followed as well.
+/// Finds states that are sharded; returns whether there is a new one, whose readers must be visited.
 bool Division::findDivided() {
   bool found = false;
   for (auto entry : module.getOps<train::EntryOp>())
@@ -129,8 +129,8 @@ bool Division::isWrittenToWholeGradient(Operation &op) const {
   });
 }
 
-/// Whether the op's result is added to such a gradient, or what follows from each of its elements alone: sums
-/// of another type are widened before.
+/// Whether the op's result is added to an unsharded gradient, directly or after elementwise ops such as a
+/// conversion.
 bool Division::isAddedToWholeGradient(Operation &op) const {
   return llvm::any_of(op.getUsers(), [&](Operation *user) {
     const bool follows = isa<ElementwiseOpInterface>(user) && user->getNumOperands() == 1;
@@ -138,7 +138,7 @@ bool Division::isAddedToWholeGradient(Operation &op) const {
   });
 }
 
-/// Which parameters are divided was decided before.
+/// Parameters were chosen before; only optimizer and gradient states can still be sharded.
 bool Division::mayShrink(StringRef state) const {
   const train::StateRole role = roles.at(state);
   return (role == train::StateRole::optimizer && zeroStage >= 1) ||

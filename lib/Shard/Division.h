@@ -1,4 +1,4 @@
-// Which values and states of a step ranks can divide among themselves.
+// Choice of the values and states of a step that are sharded over ranks.
 #pragma once
 
 #include "dialects/Train/Train.h"
@@ -9,22 +9,23 @@
 
 namespace trainc {
 
-/// Follows every sum over ranks that dimension 0 divides by their number, op by op (IndexingOpInterface):
-/// values that correspond to it along dimension 0 are divided, and so are states of optimizer and gradients
-/// to which such values are written. What depends on a rank's own samples, up to the sums, is not; nor is a
-/// sum that is added to a gradient which every rank keeps whole, before that gradient is read again.
+/// Follows every sum over ranks whose dimension 0 is a multiple of the number of ranks, op by op
+/// (IndexingOpInterface). Values that correspond to the sum along dimension 0 are sharded, and so are
+/// optimizer and gradient states to which such values are written. Two kinds of values are not sharded: those
+/// that depend on a rank's own samples, up to the sums; and a sum that is added to an unsharded gradient,
+/// until that gradient is read again.
 class Division {
 public:
   Division(mlir::ModuleOp module, int64_t ranks, int64_t zeroStage);
 
   bool isDivided(mlir::Value value) const { return divided.contains(value); }
-  /// Whether the state holds a part.
+  /// Whether the state is sharded.
   bool isDivided(llvm::StringRef state) const { return shrunk.contains(state); }
 
-  /// The label of dimension 0 along which a part of the op's one result is computed from parts of the
-  /// operands that have it; -1 if there is none.
+  /// Returns the label of dimension 0 such that a shard of the op's one result is computed from the operands'
+  /// shards along this label; -1 if there is none.
   int partLabel(mlir::Operation &op) const;
-  /// The op's operands whose dimension 0 has `label`.
+  /// Returns the op's operands whose dimension 0 has `label`.
   static llvm::SmallVector<mlir::Value> operandsWith(mlir::Operation &op, int label);
 
 private:
@@ -33,7 +34,7 @@ private:
   bool readsLocal(mlir::Operation &op) const;
   bool divides(mlir::Operation &op) const;
   bool mayShrink(llvm::StringRef state) const;
-  /// Whether a gradient is written that every rank keeps whole.
+  /// Whether the op writes a gradient that is not sharded.
   bool writesWholeGradient(train::SetOp set) const;
   bool isWrittenToWholeGradient(mlir::Operation &op) const;
   bool isAddedToWholeGradient(mlir::Operation &op) const;
@@ -47,7 +48,7 @@ private:
   llvm::StringSet<> localStates;
   llvm::DenseSet<mlir::Value> divided;
   llvm::StringSet<> shrunk;
-  llvm::StringSet<> common; ///< gradients that every rank has whole, of which parts do for what follows
+  llvm::StringSet<> common; ///< unsharded gradients whose readers need shards only
 };
 
 } // namespace trainc

@@ -21,14 +21,14 @@ namespace trainc {
 
 namespace {
 
-/// Which bucket a parameter is a member of, and where it lies there.
+/// Bucket of a parameter, and the parameter's offset in it.
 struct Membership {
   train::StateOp bucket;
   int64_t offset;
 };
 
-/// What the members of a flat state have in common: their unit, how they are updated, whether every rank
-/// keeps them whole, and whether they are read in f32 where others are read in a lower type.
+/// Common properties of a flat state's members: their unit, their update settings, whether they are
+/// unsharded, and whether they are read in f32 while other parameters are read in a lower type.
 struct BucketKey {
   StringRef unit;
   Type element;
@@ -37,7 +37,7 @@ struct BucketKey {
   bool operator==(const BucketKey &) const = default;
 };
 
-/// Parameters in one flat state.
+/// Parameters of one flat state.
 struct Bucket {
   BucketKey key;
   SmallVector<train::StateOp> members;
@@ -73,7 +73,7 @@ public:
   }
 
 private:
-  /// Parameters that ranks update or divide.
+  /// Returns the parameters that ranks update or shard.
   SmallVector<train::StateOp> parameters() {
     SmallVector<train::StateOp> found;
     for (auto state : module.getOps<train::StateOp>())
@@ -112,7 +112,7 @@ private:
     return buckets;
   }
 
-  /// The bucket's state; a group of the program carries its members' settings.
+  /// Declares the bucket's state; a group of the program carries its members' settings.
   void declare(Bucket &bucket) {
     OpBuilder builder(bucket.members.front());
     int64_t elements = 0;
@@ -143,7 +143,7 @@ private:
     program.setGroupsAttr(builder.getArrayAttr(groups));
   }
 
-  /// The uses of blocks that make up the bucket's unit.
+  /// Returns the uses of blocks that enclose the bucket's unit.
   static ArrayAttr blocksOfUnit(Bucket &bucket) {
     ArrayAttr blocks = bucket.members.front().getBlocksAttr();
     for (size_t depth = 0; blocks && depth < blocks.size(); ++depth)
@@ -152,7 +152,7 @@ private:
     return {};
   }
 
-  /// Until one of them is written, all members are read together with the first.
+  /// Reads a bucket once for all its members, until one of them is written.
   void replaceReads(train::EntryOp entry) {
     llvm::DenseMap<Operation *, Value> read;
     entry.walk([&](Operation *op) {
@@ -178,7 +178,7 @@ private:
     });
   }
 
-  /// One write of a bucket, behind the last of its members', in place of them.
+  /// Replaces the writes of a bucket's members by one write of the bucket, after the last of them.
   template <typename Write> LogicalResult replaceWrites(train::EntryOp entry) {
     llvm::MapVector<Operation *, SmallVector<Write>> writes;
     entry.walk([&](Write write) {
@@ -210,7 +210,7 @@ private:
     return success();
   }
 
-  /// Members must be written together, lest one write of all means something else.
+  /// Verifies that members are written together; otherwise one write of the bucket would change the order.
   template <typename Write>
   LogicalResult checkWrites(train::EntryOp entry, const StateOrder &order, train::StateOp bucket,
                             ArrayRef<Write> writes) {
@@ -232,7 +232,7 @@ private:
     return success();
   }
 
-  /// Where all are known, so that what is done with them need not wait.
+  /// Returns the last definition of the values, the earliest place at which all are known.
   static Operation *lastDefinition(ArrayRef<Value> values) {
     auto definitions = llvm::map_range(values, [](Value value) { return value.getDefiningOp(); });
     return *llvm::max_element(definitions, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });

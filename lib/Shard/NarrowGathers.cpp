@@ -1,4 +1,4 @@
-// Pass `narrow-gathers`: parts of parameters are cast, and then gathered.
+// Pass `narrow-gathers`: casts shards of parameters before they are gathered.
 #include "lib/Shard/Passes.h"
 
 #include "dialects/Dist/Dist.h"
@@ -12,7 +12,7 @@ namespace trainc {
 #define GEN_PASS_DEF_NARROWGATHERS
 #include "lib/Shard/Passes.h.inc"
 
-/// Whether casts are all that reads `value` or members of it; adds them to `casts`.
+/// Whether all users of `value` and of its members are casts; adds these to `casts`.
 static bool collectCasts(Value value, SmallVectorImpl<nn::ConvertOp> &casts) {
   return llvm::all_of(value.getUsers(), [&](Operation *user) {
     if (auto member = dyn_cast<dist::MemberOp>(user))
@@ -24,7 +24,7 @@ static bool collectCasts(Value value, SmallVectorImpl<nn::ConvertOp> &casts) {
   });
 }
 
-/// The one type of all the casts, if its numbers are shorter than those that are cast; else null.
+/// Returns the common type of the casts if it has fewer bits than their operands; null otherwise.
 static Type narrowTypeOf(ArrayRef<nn::ConvertOp> casts) {
   if (casts.empty())
     return {};
@@ -35,7 +35,7 @@ static Type narrowTypeOf(ArrayRef<nn::ConvertOp> casts) {
   return to && from && to.getWidth() < from.getWidth() && llvm::all_of(casts, isAlike) ? to : Type();
 }
 
-/// Casts what was read as a whole, of which members are then read.
+/// Casts the whole bucket after its read, and reads members from the result.
 static void castWhole(train::GetOp get, ArrayRef<nn::ConvertOp> casts, Type to) {
   OpBuilder builder(get);
   builder.setInsertionPointAfter(get);

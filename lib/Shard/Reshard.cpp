@@ -17,14 +17,14 @@ namespace trainc {
 
 namespace {
 
-/// A read of gathered parameters: the op, the unit they belong to, and their number.
+/// A read of gathered parameters: the op, the unit of the parameters, and the gathered value.
 struct Read {
   Operation *op;
   Attribute unit;
   Value parameters;
 };
 
-/// Gathers again, in one entry, what others come between two reads of.
+/// Gathers parameters of one entry again for reads that are separated by reads of other units.
 class Resharder {
 public:
   Resharder(train::EntryOp entry, int64_t maxReuseDistance)
@@ -44,7 +44,7 @@ public:
   }
 
 private:
-  /// What reads the gathered tensor or a member of it, in order.
+  /// Returns the ops that read the gathered tensor or its members, in order.
   static SmallVector<Operation *> readsOf(Operation *wait) {
     SmallVector<Operation *> found;
     for (Operation *user : wait->getUsers()) {
@@ -57,7 +57,8 @@ private:
     return found;
   }
 
-  /// Whether parameters of other units are read between the two, and more than may be.
+  /// Whether parameters of other units are read in between, with more elements than the maximum reuse
+  /// distance.
   bool isParted(Operation *before, Operation *after, Attribute unit) const {
     const auto *read = llvm::partition_point(
         reads, [&](const Read &r) { return r.op == before || r.op->isBeforeInBlock(before); });
@@ -72,11 +73,12 @@ private:
   void split(CollectiveOpInterface start, train::StateOp state) {
     Operation *wait = waitOf(start);
     const Attribute unit = state.getBlocksAttr();
-    // Behind it the state is another one, which is not to be gathered for those that read what it was.
+    // After a write the state has another value, so that later readers of the old value cannot gather it
+    // again.
     train::SetOp write = order.writeBehind(state.getSymName(), start);
     SmallVector<Operation *> own = readsOf(wait);
     Operation *previous = nullptr;
-    IRMapping again; // of the current run; empty in the first
+    IRMapping again; // mapping for the current run of reads; empty for the first run
     for (Operation *op : own) {
       const bool isOverwritten = write && write->isBeforeInBlock(op);
       if (previous && !isOverwritten && isParted(previous, op, unit))
@@ -88,7 +90,7 @@ private:
     }
   }
 
-  /// The gather and its members once more, before `op`.
+  /// Clones the gather and its members before `op`.
   static IRMapping gatherAgain(Operation *start, Operation *wait, Operation *op) {
     OpBuilder builder(op);
     IRMapping mapping;

@@ -1,4 +1,4 @@
-// Pass `shard`: sums over ranks become collectives, and each rank computes and keeps its part of the update.
+// Pass `shard`: sums over ranks become collectives, and each rank computes and keeps its shard of the update.
 #include "dialects/Dist/Dist.h"
 #include "dialects/NN/Builders.h"
 #include "dialects/Train/Sharding.h"
@@ -15,8 +15,8 @@ using namespace trainc;
 
 // --- Collectives, each a start and a wait ---
 
-/// The sum of `value` over the ranks: starts as soon as the value is known, waits at `builder`'s place. `of`:
-/// the parameters' state whose gradient it is, or null.
+/// Creates the sum of `value` over ranks. It starts right after the value is defined and waits at the
+/// builder's position. `of` is the parameter state if `value` is its gradient, else null.
 static Value createAllReduce(OpBuilder &builder, Location loc, Value value, RankGroup group,
                              FlatSymbolRefAttr of) {
   OpBuilder early(builder);
@@ -25,7 +25,7 @@ static Value createAllReduce(OpBuilder &builder, Location loc, Value value, Rank
   return dist::WaitOp::create(builder, loc, pending);
 }
 
-/// The parts of the ranks of a group side by side, of type `whole`; likewise.
+/// Creates the concatenation of the group's shards, of type `whole`, in the same way.
 static Value createAllGather(OpBuilder &builder, Location loc, Type whole, Value part,
                              RankGroup group = RankGroup::shard) {
   OpBuilder early(builder);
@@ -34,7 +34,7 @@ static Value createAllGather(OpBuilder &builder, Location loc, Type whole, Value
   return dist::WaitOp::create(builder, loc, pending);
 }
 
-/// The largest of what the ranks have, element by element: collectives can but add.
+/// Creates the elementwise maximum over ranks by gathering all values, because collectives can only sum.
 static Value createMaximum(OpBuilder &builder, train::MaxOverRanksOp maximum, int64_t ranks) {
   nn::TensorBuilder build(builder, maximum.getLoc());
   Value part = build.reshape(maximum.getValue(), {nn::tensorType(maximum.getValue()).getNumElements()});
@@ -49,12 +49,13 @@ static Value createMaximum(OpBuilder &builder, train::MaxOverRanksOp maximum, in
 
 namespace {
 
-/// Of what can be divided a rank computes its part alone: states shrink to it, parameters are gathered when
-/// written, or, where they are divided too, when read. Ops for which parts do not suffice, sums over
-/// dimension 0 too, work on the whole value, so that all stages and numbers of ranks compute the same bits.
+/// Shards the update. A rank computes only its shard of values that can be sharded. States shrink to shards.
+/// Parameters are gathered after they are written or, if they are sharded too, when they are read. Ops that
+/// need more than shards, including sums over dimension 0, run on whole values, so that all stages and
+/// numbers of ranks give the same bits.
 class UpdateSharding {
 public:
-  /// `ranks` divide states among themselves; other groups of as many may have the same.
+  /// States are sharded over `ranks`. With `hasReplicas`, other groups of as many ranks hold the same shards.
   UpdateSharding(ModuleOp module, int64_t ranks, bool hasReplicas, int64_t zeroStage)
       : module(module), ranks(ranks), hasReplicas(hasReplicas), division(module, ranks, zeroStage) {}
 
@@ -65,7 +66,7 @@ private:
   void gatherRead(Block &block);
   bool isGathered(Operation &op) const;
   void gather(Operation &op);
-  /// This rank's part of `whole`.
+  /// Returns this rank's shard of `whole`.
   Value partOf(Value whole);
   IRMapping partsOf(ArrayRef<Value> wholes);
   Value makePart(Value whole, OpBuilder &builder);
@@ -78,7 +79,7 @@ private:
   bool hasReplicas;
   Division division;
   DenseMap<Value, Value> parts;
-  llvm::SetVector<Operation *> dead; ///< users before what they use
+  llvm::SetVector<Operation *> dead; ///< users precede the ops that they use
 };
 
 } // namespace
@@ -96,7 +97,7 @@ void UpdateSharding::run() {
       rewriteWrite(set);
   for (auto entry : module.getOps<train::EntryOp>())
     gatherRead(entry.getBody().front());
-  for (Operation *op : dead) // at the end, as values are known by their addresses
+  for (Operation *op : dead) // erased last, because values are identified by their addresses
     op->erase();
   for (auto state : module.getOps<train::StateOp>())
     if (division.isDivided(state.getSymName())) {
@@ -115,7 +116,7 @@ void UpdateSharding::rewriteWrite(train::SetOp set) {
   }
 }
 
-/// Gathers parts where the whole is still read, and adds the ops to `dead` that nobody reads any more.
+/// Gathers values that are still read whole, and adds ops without users to `dead`.
 void UpdateSharding::gatherRead(Block &block) {
   for (Operation &op : llvm::reverse(block)) {
     const bool read = llvm::any_of(op.getUsers(), [&](Operation *user) { return !dead.contains(user); });
@@ -171,9 +172,10 @@ Value UpdateSharding::makePart(Value whole, OpBuilder &builder) {
   return dist::PartOp::create(builder, loc, type, whole);
 }
 
-/// Groups that are subtrees of the tree over which all ranks sum divide a sum first; what others have summed
-/// would have other bits, so all ranks make the sum whole. What groups sum of bf16 or f16 numbers stays f32
-/// until the groups' sums are added: a sum is rounded once, as that over all ranks is.
+/// If groups are subtrees of the tree over which all ranks sum, each group sums first and the groups' sums
+/// are added. Other groups would give other bits, so that the sum is all-reduced over all ranks. Group sums
+/// of bf16 or f16 numbers stay f32 until they are added, so that the total is rounded once, like a sum over
+/// all ranks.
 Value UpdateSharding::makeSum(train::SumOverRanksOp sum, RankedTensorType part, OpBuilder &builder) {
   const Location loc = sum.getLoc();
   if (hasReplicas && !llvm::isPowerOf2_64(ranks)) {
@@ -193,7 +195,7 @@ Value UpdateSharding::makeSum(train::SumOverRanksOp sum, RankedTensorType part, 
   return nn::TensorBuilder(builder, loc).convert(sums, element);
 }
 
-/// The op on parts; null where its elements depend on where they stand.
+/// Returns the op on shards; null if its elements depend on their position.
 Value UpdateSharding::clonePart(Operation &op, OpBuilder &builder) {
   const int label = division.partLabel(op);
   if (label == -1)

@@ -1,4 +1,4 @@
-// The post-condition of the phase `spmd`.
+// Postcondition of the phase `spmd`.
 #include "lib/Shard/Passes.h"
 
 #include "dialects/Dist/Dist.h"

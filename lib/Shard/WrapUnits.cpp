@@ -8,7 +8,7 @@ using namespace trainc;
 
 using Blocks = SmallVector<train::BlockAttr>;
 
-/// The uses of blocks in which the parameter is declared, the outermost first.
+/// Returns the block uses that enclose the parameter's declaration, the outermost first.
 static Blocks blocksOf(train::StateOp parameter) {
   ArrayAttr blocks = parameter.getBlocksAttr();
   return blocks ? llvm::to_vector(blocks.getAsRange<train::BlockAttr>()) : Blocks();
@@ -19,7 +19,7 @@ static StringRef outermost(train::StateOp parameter) {
   return blocks.empty() ? "" : blocks.front().getScope();
 }
 
-/// The innermost use of one of the blocks.
+/// Returns the scope of the innermost use of one of the blocks.
 static StringRef innermostOf(ArrayRef<StringRef> names, train::StateOp parameter) {
   Blocks blocks = blocksOf(parameter);
   for (train::BlockAttr block : llvm::reverse(blocks))
@@ -28,7 +28,7 @@ static StringRef innermostOf(ArrayRef<StringRef> names, train::StateOp parameter
   return "";
 }
 
-/// Elements of parameters within each use of a block.
+/// Returns the number of parameter elements within each use of a block.
 static llvm::StringMap<int64_t> countElements(ArrayRef<train::StateOp> parameters) {
   llvm::StringMap<int64_t> elements;
   for (train::StateOp parameter : parameters)
@@ -37,14 +37,14 @@ static llvm::StringMap<int64_t> countElements(ArrayRef<train::StateOp> parameter
   return elements;
 }
 
-/// Those that no rank updates or divides, too.
+/// Returns all parameters, including those that no rank updates or shards.
 static SmallVector<train::StateOp> everyParameter(train::ProgramOp program) {
   auto states = program->getParentOfType<ModuleOp>().getOps<train::StateOp>();
   auto isParameter = [](train::StateOp state) { return state.getRole() == train::StateRole::parameter; };
   return llvm::to_vector(llvm::make_filter_range(states, isParameter));
 }
 
-/// "@layer, @mlp", or "there is none".
+/// Returns "@layer, @mlp", or "there is none".
 static std::string namesOfBlocks(ArrayRef<train::StateOp> parameters) {
   llvm::SetVector<StringRef> names;
   for (train::StateOp parameter : parameters)

@@ -1,4 +1,4 @@
-// Which parameters are gathered and reduced together.
+// Units of parameters that are gathered and reduced together.
 #pragma once
 
 #include "dialects/Train/Train.h"
@@ -7,15 +7,16 @@
 
 namespace trainc {
 
-/// The units of a module's parameters, by the policy of #train.sharding's `wrap`.
+/// Units of a module's parameters, by the policy `wrap` of #train.sharding.
 class WrapUnits {
 public:
-  /// The units of `parameters`, which may be a part of the module's. Fails, with an error at the program, if
-  /// none of the module's parameters lies in a block of the policy's name.
+  /// Finds the units of `parameters`, which may be a subset of the module's parameters. Fails with an error
+  /// at the program if no parameter of the module is in a block that the policy names.
   static mlir::FailureOr<WrapUnits> find(train::ProgramOp program, llvm::StringRef policy,
                                          llvm::ArrayRef<train::StateOp> parameters);
 
-  /// The scope of the block's use that is the parameter's unit; "" for the unit of what is outside.
+  /// Returns the scope of the block use that is the parameter's unit; "" for the unit of parameters outside
+  /// such blocks.
   llvm::StringRef unitOf(train::StateOp parameter) const { return units.lookup(parameter.getSymName()); }
 
 private:
