@@ -6,7 +6,7 @@
 using namespace mlir;
 using namespace trainc::codegen;
 
-/// Of what lies inside, names and attributes tell enough apart.
+/// Names and attributes of nested ops suffice for the hash.
 unsigned EqualOps::getHashValue(const Operation *op) {
   auto typeOf = [](Value value) { return hash_value(value.getType()); };
   auto none = OperationEquivalence::ignoreHashValue;
@@ -24,7 +24,7 @@ bool EqualOps::isEqual(const Operation *a, const Operation *b) {
   auto isSpecial = [](const Operation *op) { return op == getEmptyKey() || op == getTombstoneKey(); };
   if (a == b || isSpecial(a) || isSpecial(b))
     return a == b;
-  // Where one op takes a value twice, so must the other.
+  // If one op uses a value twice, so must the other.
   DenseMap<Value, Value> inB, inA;
   auto pair = [&](Value left, Value right) {
     return left.getType() == right.getType() && inB.try_emplace(left, right).first->second == right &&

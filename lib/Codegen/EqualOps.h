@@ -1,4 +1,4 @@
-// Ops that are computed by the same kernels.
+// Equality of ops that are computed by the same kernels.
 #pragma once
 
 #include "mlir/IR/Operation.h"
@@ -6,7 +6,7 @@
 
 namespace trainc::codegen {
 
-/// Keys of a DenseMap: ops are equal that differ in their locations and in what makes their operands.
+/// DenseMap info: ops are equal if they differ only in locations and in the definitions of their operands.
 struct EqualOps : llvm::DenseMapInfo<mlir::Operation *> {
   static unsigned getHashValue(const mlir::Operation *op);
   static bool isEqual(const mlir::Operation *a, const mlir::Operation *b);

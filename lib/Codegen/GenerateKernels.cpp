@@ -1,4 +1,4 @@
-// The pass generate-kernels: code for the kernels that summarise-kernels declared.
+// Pass `generate-kernels`: code for the kernels that summarise-kernels declared.
 #include "lib/Analysis/KernelAttributes.h"
 #include "lib/Codegen/KernelDialects.h"
 #include "lib/Codegen/Passes.h"
@@ -27,12 +27,12 @@ private:
   void renameSums(plan::CollectiveOp collective);
 
   DenseMap<StringAttr, plan::KernelOp> declared_;
-  /// The names that code gives to declared kernels.
+  /// final names of declared kernels
   DenseMap<StringAttr, FlatSymbolRefAttr> names_;
   llvm::StringMap<plan::KernelOp> named_;
 };
 
-/// Parameters of equal kernels, which may do what either was found to.
+/// Joins the parameters of equal kernels: aliases that either allows.
 ArrayAttr joinParams(ArrayAttr a, ArrayAttr b) {
   SmallVector<Attribute> params;
   for (auto [one, other] :
@@ -47,7 +47,7 @@ ArrayAttr joinParams(ArrayAttr a, ArrayAttr b) {
 
 } // namespace
 
-/// Kernels whose code is equal become one.
+/// Generates one kernel source; kernels with equal code become one.
 LogicalResult GenerateKernelsPass::generate(const codegen::Target &target, func::FuncOp source,
                                             codegen::KernelModule &kernels) {
   auto made = target.generate(&source.front().front(), kernels);
@@ -69,7 +69,7 @@ LogicalResult GenerateKernelsPass::generate(const codegen::Target &target, func:
   return success();
 }
 
-/// Of all sources in a module of kernels, in their place.
+/// Replaces all sources in a module of kernels by code.
 LogicalResult GenerateKernelsPass::generate(ModuleOp kernels) {
   const std::unique_ptr<codegen::Target> target = codegen::Target::of(kernels);
   SmallVector<func::FuncOp> sources(kernels.getOps<func::FuncOp>());

@@ -1,4 +1,4 @@
-// From an op that runs generated code to what its kernel class says it is.
+// Dispatch of an op with generated code to its kernel class.
 #pragma once
 
 #include "dialects/Dist/Dist.h"
@@ -6,8 +6,8 @@
 
 namespace trainc::codegen {
 
-/// Calls `visit` with `op` (isGenerated(), or dist.rank_sum) as the op or interface of its kernel class; all
-/// calls return `Result`.
+/// Calls `visit` with `op` cast to the op or interface of its kernel class. `op` must be isGenerated() or a
+/// dist.rank_sum. All calls return `Result`.
 template <typename Result, typename Visitor> Result visitKernelClass(mlir::Operation *op, Visitor visit) {
   switch (mlir::cast<ExecutableOpInterface>(op).getKernelClass()) {
   case KernelClass::Rows:

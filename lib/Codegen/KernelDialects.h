@@ -1,4 +1,4 @@
-// The dialects that kernels are made of.
+// Dialects of generated kernels.
 #pragma once
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,4 +1,4 @@
-// A module of kernels, whose functions are found by name without a look at all of them.
+// A module of kernels with an index of its functions by name.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -18,9 +18,9 @@ public:
   mlir::MLIRContext *getContext() { return module.getContext(); }
   mlir::Block *getBody() { return module.getBody(); }
 
-  /// The function of that name, or null.
+  /// Returns the function of that name, or null.
   mlir::func::FuncOp lookup(llvm::StringRef name) const { return functions.lookup(name); }
-  /// A function of the module that has the name it keeps.
+  /// Adds a function of the module to the index under its final name.
   void add(mlir::func::FuncOp function) { functions[function.getSymName()] = function; }
 
 private:

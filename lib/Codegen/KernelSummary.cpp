@@ -69,7 +69,7 @@ std::optional<plan::KernelKind> trainc::codegen::kernelKind(Operation *op) {
   llvm_unreachable("unknown kernel class");
 }
 
-/// Which parameters of a launch may lie at the bytes of its parameter `written`.
+/// Returns the numbers of the launch's parameters that may alias its parameter `written`.
 static SmallVector<int64_t> mayAlias(const KernelSummary &summary, const LaunchSummary &launch,
                                      const KernelParam &written) {
   using Source = KernelParam::Source;

@@ -12,14 +12,14 @@ using namespace trainc::codegen;
 
 namespace {
 
-/// Puts a library call together.
+/// Builds the summary of a library call.
 class CallBuilder {
 public:
   CallBuilder(Operation *op, StringRef instruction) : op_(op), builder_(op->getContext()) {
     summary_.library = LibraryCall{instruction, {}, {}};
   }
 
-  /// Operands are told by their numbers: ops are equal, and share a summary, whatever values these are.
+  /// Operands are identified by number, so that equal ops can share a summary.
   void operand(StringRef name, OpOperand &operand) {
     add(name, operandParam(op_, operand.getOperandNumber()));
   }
@@ -64,7 +64,7 @@ private:
 
 bool isF32(Value value) { return getElementTypeOrSelf(value).isF32(); }
 
-/// What attention and its gradient have in common.
+/// Adds the common operands and sizes of attention and its gradient.
 template <typename Op> void describeAttention(CallBuilder &call, Op op, double scale) {
   const AttentionShape shape(op);
   call.operand("query", op.getQMutable());
@@ -97,7 +97,7 @@ bool trainc::codegen::canBeLibraryProduct(GemmOpInterface op, bool takesShort) {
 bool trainc::codegen::isLibraryAttention(nn::AttentionOp op) { return isF32(op.getQ()); }
 bool trainc::codegen::isLibraryAttention(nn::AttentionGradOp op) { return isF32(op.getQ()); }
 
-/// With rows as far apart as they lie.
+/// Returns the product's shape with row and matrix strides in memory, including padding.
 static GemmShape shapeInMemory(GemmOpInterface op) {
   GemmShape gemm = op.getGemmShape();
   auto spread = [](int64_t &row, int64_t &matrix, int64_t padding) {
@@ -110,7 +110,8 @@ static GemmShape shapeInMemory(GemmOpInterface op) {
   return gemm;
 }
 
-/// Factors may have padding, and results that are made anew and read beside no other tensor.
+/// Factors may have padding, and so may results that do not accumulate and have no second tensor of the same
+/// layout.
 bool trainc::codegen::libraryProductTakesPadding(GemmOpInterface op, Value value) {
   const GemmEpilogue epilogue = op.getGemmEpilogue();
   const bool isPlain = !op.getGemmShape().accumulate && !epilogue.auxiliary && !epilogue.keepsBefore;

@@ -1,4 +1,4 @@
-// Scheduled ops as library calls, for targets that leave them to libraries.
+// Summaries of scheduled ops that a library executes.
 #pragma once
 
 #include "dialects/NN/NN.h"
@@ -6,18 +6,18 @@
 
 namespace trainc::codegen {
 
-/// Whether plans can hold a call that does what `op` does: sums over a batch are none, and elements are f32
-/// or, if the library takes them, bf16 and f16, with results as the factors or of f32, or scaled fp8.
+/// Whether plans have a library call for `op`. Sums over a batch have none. Elements are f32 or, with
+/// `takesShort`, bf16 and f16 (results have the factors' type or f32) and scaled fp8.
 bool canBeLibraryProduct(GemmOpInterface op, bool takesShort = false);
-/// The same of attention of f32.
+/// Whether plans have a library call for the attention; elements must be f32.
 bool isLibraryAttention(nn::AttentionOp op);
 bool isLibraryAttention(nn::AttentionGradOp op);
 
-/// Whether such a product takes padding behind the rows of `value`, which is among its operands or results.
+/// Whether the library product supports padding after the rows of `value`, an operand or result.
 bool libraryProductTakesPadding(GemmOpInterface op, mlir::Value value);
 
-/// The summaries of such ops, with so many bytes of workspace.
-/// `tf32`: factors of f32 may be rounded.
+/// Return the summaries of such ops with a workspace of `workspaceBytes`. With `tf32`, f32 factors may be
+/// rounded.
 KernelSummary libraryProduct(GemmOpInterface op, int64_t workspaceBytes, bool tf32 = false);
 KernelSummary libraryAttention(nn::AttentionOp op, int64_t workspaceBytes);
 KernelSummary libraryAttention(nn::AttentionGradOp op, int64_t workspaceBytes);

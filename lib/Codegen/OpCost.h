@@ -1,20 +1,20 @@
-// What ops of the phase `scheduled` will cost, for passes that choose.
+// Predicted cost of ops of the phase `scheduled`, for passes that choose.
 #pragma once
 
 #include "lib/Codegen/Summaries.h"
 
 namespace trainc::codegen {
 
-/// Prices ops on what a rank has of the target's reference machine, as their instructions will be priced:
-/// those that the target says it would run, by costOf(). Ops must not change while they are known here.
+/// Predicts seconds of ops on one rank's share of the target's reference machine, by the same costOf() as for
+/// instructions. Results are cached, so that ops must not change during this object's lifetime.
 class OpCosts {
 public:
-  /// `summaries`: of the target, if others know or ask them as well.
+  /// `summaries` of the target may be shared with other users.
   OpCosts(const Target &target, int64_t ranks, std::shared_ptr<Summaries> summaries)
       : target_(target), machine_(target.referenceMachine(ranks)), summaries_(std::move(summaries)) {}
 
-  /// Seconds of the op's launches or library call; of a loop all iterations. None if the op runs no generated
-  /// code. Fails, with an error at the op, where the target cannot execute it.
+  /// Returns the seconds of the op's launches or library call; a loop includes all iterations. Returns none
+  /// if the op has no generated code. Fails with an error at an op that the target cannot execute.
   llvm::FailureOr<double> seconds(mlir::Operation &op);
 
   const Machine &machine() const { return machine_; }
@@ -26,7 +26,7 @@ private:
   llvm::DenseMap<mlir::Operation *, double, EqualOps> known_;
 };
 
-/// As OpCosts, of an op that may change or go afterwards.
+/// As OpCosts::seconds(), without a cache, for an op that may change or be erased afterwards.
 llvm::FailureOr<double> secondsOf(mlir::Operation &op, const Target &target, const Machine &machine);
 
 } // namespace trainc::codegen

@@ -1,4 +1,4 @@
-// The pass pad-rows: padding behind the rows of tensors, so that all of them begin on borders.
+// Pass `pad-rows`: pads the rows of tensors so that all rows are aligned.
 #include "dialects/Interfaces/Interfaces.h"
 #include "lib/Analysis/Preconditions.h"
 #include "lib/Analysis/RowPadding.h"
@@ -17,7 +17,7 @@ namespace trainc {
 
 namespace {
 
-/// Shorter rows would grow by more than a thirty-second.
+/// Minimum row length in alignments; shorter rows would grow by more than 1/32.
 constexpr int64_t kLeastBorders = 32;
 
 struct PadRowsPass : impl::PadRowsPassBase<PadRowsPass> {
@@ -27,9 +27,9 @@ private:
   void pad(Value value, const codegen::Target &target);
 };
 
-/// Elements that bring rows to whole borders; 0 where none are missing, or none are wanted.
+/// Returns the elements that pad rows to the alignment; 0 if none are needed or rows are short.
 int64_t missingElements(RankedTensorType type, int64_t border) {
-  if (type.getRank() < 2) // nothing comes behind the row
+  if (type.getRank() < 2) // a single row needs no padding
     return 0;
   const int64_t element = elementBytes(type.getElementType()), row = type.getShape().back() * element;
   return row < kLeastBorders * border ? 0 : int64_t(llvm::alignTo(row, border) - row) / element;
@@ -37,7 +37,7 @@ int64_t missingElements(RankedTensorType type, int64_t border) {
 
 } // namespace
 
-/// Whoever makes the tensor and whoever reads it must take the padding.
+/// Producer and all readers must support the padding.
 void PadRowsPass::pad(Value value, const codegen::Target &target) {
   const int64_t missing = missingElements(cast<RankedTensorType>(value.getType()), target.rowBorder());
   SmallVector<Operation *> ops(value.getUsers());

@@ -1,4 +1,4 @@
-// The pass that generates kernels.
+// Passes that summarise and generate kernels.
 #pragma once
 
 #include "dialects/Plan/Plan.h"
@@ -16,7 +16,7 @@ namespace codegen {
 class Summaries;
 }
 
-/// As the pass summarise-kernels, with summaries of the target that others know or ask as well.
+/// Creates the pass summarise-kernels with summaries that are shared with other passes and plans.
 std::unique_ptr<mlir::Pass> createSummariseKernels(std::shared_ptr<codegen::Summaries> summaries);
 
 } // namespace trainc

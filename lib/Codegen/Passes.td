@@ -4,13 +4,12 @@
 include "mlir/Pass/PassBase.td"
 
 def PadRowsPass : Pass<"pad-rows", "::mlir::ModuleOp"> {
-  let summary = "puts padding behind the rows of tensors, so that all of them begin on borders";
+  let summary = "pads the rows of tensors so that all rows are aligned";
   let description = [{
-    GPUs move 16 bytes at a time, and multiply matrices fastest, if every row begins on a border of 16 bytes. Rows of 50,257 numbers of bf16
-    do not. A tensor whose rows are 512 bytes or more, and end between borders, gets padding behind each of them: if the ops that make
-    and read it are row kernels, to which its rows are rows, and products that a library computes. Others keep their rows together.
-    `plan.row_padding` says of each operand of an op, and then of each result, how many elements lie behind a row. Types do not change.
-    Memory planning counts the padding. Targets without such borders are left alone.
+    GPUs access 16 bytes at a time, and multiply matrices fastest, if every row is aligned to 16 bytes. Rows of 50,257 bf16 numbers are not.
+    A tensor whose rows have at least 512 bytes and are not multiples of the alignment gets padding after each row, if its producer and
+    readers are library products and row kernels with the same rows. `plan.row_padding` lists the elements after a row for each operand of
+    an op, then for each result. Types do not change. Memory planning counts the padding. Targets without such an alignment are not changed.
 
     Before:
     ```mlir
@@ -24,18 +23,17 @@ def PadRowsPass : Pass<"pad-rows", "::mlir::ModuleOp"> {
 }
 
 def SummariseKernelsPass : Pass<"summarise-kernels", "::mlir::ModuleOp"> {
-  let summary = "notes on each scheduled op how it is launched, without making code";
+  let summary = "annotates each scheduled op with its launches, without generating code";
   let description = [{
-    Declares kernels by `plan.kernel`: their grid, their flops, and what of their arguments they read and write. An op gets three
-    attributes:
+    Declares kernels by `plan.kernel`: grid, flops, and accesses to their arguments. An op gets three attributes:
 
-    * `plan.launches`: its kernels in order. Their arguments are numbered through operands, results and scratch buffers. If the target
-      leaves the op to a library of the device (`library_calls` of `train.program`), it is `plan.library_call` instead.
+    * `plan.launches`: its kernels in order. Argument numbers count operands, then results, then scratch buffers. If the target executes the
+      op by a library of the device (`library_calls` of `train.program`), the attribute is `plan.library_call` instead.
     * `plan.scratch`: the type of each scratch buffer.
     * `plan.may_alias`: the operands that a result may overwrite.
 
-    A start of a collective whose sums the target makes by a kernel gets `plan.rank_sum`, that kernel, and in `plan.scratch` the bytes
-    into which other ranks send.
+    The start of a collective whose sums a kernel computes gets `plan.rank_sum`, that kernel, and in `plan.scratch` the workspace that
+    receives other ranks' values.
 
     Before:
     ```mlir
@@ -53,9 +51,9 @@ def SummariseKernelsPass : Pass<"summarise-kernels", "::mlir::ModuleOp"> {
     }
     ```
 
-    Memory planning needs no more. Aliases and loops need no kernel. Of ops that are equal, one goes into the nested module @kernels, as
-    a function from which `generate-kernels` makes code. Ops that are marked `plan.on_host` are launched as on CPUs, and go into a module
-    @host_kernels. `fp32_products` of `train.program` says how products are computed.
+    This suffices for memory planning. Aliases and loops need no kernel. One op of each set of equal ops is copied to a function in the
+    nested module @kernels, from which `generate-kernels` makes code. Ops marked `plan.on_host` are launched as on CPUs, and are copied to
+    the module @host_kernels. `fp32_products` of `train.program` selects the arithmetic of products.
   }];
   let dependentDialects = [
     "::trainc::dist::DistDialect", "::trainc::plan::PlanDialect", "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::func::FuncDialect",
@@ -66,8 +64,8 @@ def SummariseKernelsPass : Pass<"summarise-kernels", "::mlir::ModuleOp"> {
 def GenerateKernelsPass : Pass<"generate-kernels", "::mlir::ModuleOp"> {
   let summary = "generates the code of the kernels that summarise-kernels declared";
   let description = [{
-    The functions of the module @kernels become code for its target, which names kernels: equal ones exist once. So do those of
-    @host_kernels, if there is one.
+    Replaces the functions of the module @kernels by code for its target. Kernels are named by their content, so that equal kernels exist
+    once. The module @host_kernels, if there is one, is handled in the same way.
 
     Before:
     ```mlir

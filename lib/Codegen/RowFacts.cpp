@@ -1,4 +1,4 @@
-// Reads the patterns of a kernel's values, and finds passes.
+// Patterns of a kernel's values, and its passes.
 #include "lib/Codegen/RowFacts.h"
 
 using namespace mlir;

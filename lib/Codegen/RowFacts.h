@@ -1,4 +1,4 @@
-// What a row kernel computes, and when, whatever the target: facts that follow from its ops and patterns.
+// Target-independent facts about a row kernel, derived from its ops and patterns.
 #pragma once
 
 #include "dialects/NN/NN.h"
@@ -7,55 +7,56 @@
 
 namespace trainc::codegen {
 
-/// A value's row for row r of the kernel is the sum over its terms of ((r / divisor) % size) * stride, where
-/// a term's stride is the product of the sizes of the terms after it.
+/// One term of a row mapping. Row r of the kernel corresponds to row sum of ((r / divisor) % size) * stride
+/// of a value, where a term's stride is the product of the sizes of the terms after it.
 struct RowTerm {
   int64_t divisor, size;
 };
 
-/// The facts of one nn.kernel. A row is walked in one or several passes over its columns: what needs a
-/// reduction along columns is computed in a later pass than what is reduced.
+/// Facts about one nn.kernel. A row is processed in one or several passes over its columns: values that need
+/// a reduction along columns are computed in a later pass than the reduction's operand.
 class RowFacts {
 public:
   explicit RowFacts(nn::KernelOp kernel);
 
-  mutable nn::KernelOp kernel; ///< (handles of ops are not const)
+  mutable nn::KernelOp kernel; ///< mutable, because handles of ops are not const
   int64_t rows, columns;
 
   nn::YieldOp yield() const;
   /// Number of passes over the columns of a row.
   int64_t passes() const { return passCount; }
 
-  /// A value seen through reshapes, broadcasts and reductions of single elements.
+  /// Returns the value under reshapes, broadcasts and reductions of single elements.
   mlir::Value strip(mlir::Value value) const;
 
   bool isTable(mlir::Value value) const { return kernel.isTable(value); }
-  /// How a value, which is no table, repeats over rows and columns.
+  /// Returns the pattern of a value that is no table.
   const nn::RepeatPattern &pattern(mlir::Value value) const { return of(value).pattern; }
-  /// Whether a value varies along columns. Tables do not.
+  /// Whether a value varies along columns; false for tables.
   bool isAlongColumns(mlir::Value value) const;
-  /// Whether a value has elements of its own for every row, or there is one row.
+  /// Whether a value has separate elements for every row, or there is one row.
   bool hasEveryRow(mlir::Value value) const { return of(value).everyRow; }
-  /// Whether all of several rows have one and the same element.
+  /// Whether a value has one element for all of several rows.
   bool isScalar(mlir::Value value) const;
-  /// Which row of a value belongs to a row of the kernel; no terms: the first.
+  /// Returns the mapping from the kernel's rows to the value's; without terms it is the first row.
   llvm::ArrayRef<RowTerm> rowTerms(mlir::Value value) const { return of(value).terms; }
 
-  /// True for reductions over several rows: complete when all rows are done, and only yielded.
+  /// Whether the value is a reduction over several rows, which is complete after the last row and only
+  /// yielded.
   bool isReducedOverRows(mlir::Value value) const;
-  /// The pass after which (for reductions along columns) or in which (for values along columns) a value is
-  /// known, from 0.
+  /// Returns the number of the pass, from 0, after which (reductions along columns) or in which (values along
+  /// columns) a value is known.
   int64_t depth(mlir::Value value) const { return of(value).depth; }
 
-  /// Reductions along columns whose operand is known in `pass`.
+  /// Returns the reductions along columns whose operand is known in `pass`.
   llvm::SmallVector<nn::ReduceOp> rowReductions(int64_t pass) const;
-  /// Yielded values along columns that are known in `pass`.
+  /// Returns the yielded values along columns that are known in `pass`.
   llvm::SmallVector<mlir::Value> results(int64_t pass) const;
-  /// What `pass` computes for reductions, along columns or over rows.
+  /// Returns the values that `pass` computes for reductions, along columns or over rows.
   llvm::SmallVector<mlir::Value> reduced(int64_t pass) const;
 
-  /// Visits once each value along columns that `roots` are made of, operands in order; `enter` says whether
-  /// the walk goes on to what a value is made of.
+  /// Visits each value along columns that `roots` depend on once, operands in order. `enter` decides whether
+  /// to visit a value's operands.
   void visit(llvm::ArrayRef<mlir::Value> roots, llvm::function_ref<bool(mlir::Value)> enter) const;
 
 private:

@@ -5,7 +5,7 @@
 using namespace mlir;
 using namespace trainc::codegen;
 
-/// Operands that are one value stay one.
+/// Equal operands share one argument.
 Operation *Summaries::copyOf(Operation *op) {
   IRMapping operands;
   for (Value operand : op->getOperands())
@@ -25,7 +25,7 @@ llvm::FailureOr<KernelSummary> Summaries::of(Operation *op, const Target &target
   llvm::FailureOr<KernelSummary> made = target.summarise(op);
   if (succeeded(made)) {
     const std::lock_guard lock(mutex_);
-    if (known_.find(op) == known_.end()) // another thread may have been as fast
+    if (known_.find(op) == known_.end()) // another thread may have added it meanwhile
       known_.try_emplace(copyOf(op), *made);
   }
   return made;

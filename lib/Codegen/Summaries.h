@@ -1,4 +1,4 @@
-// How a target runs ops, of those that are equal once.
+// Cache of kernel summaries, in which equal ops share a summary.
 #pragma once
 
 #include "lib/Codegen/EqualOps.h"
@@ -10,18 +10,18 @@
 
 namespace trainc::codegen {
 
-/// Knows the summaries of one target, and of its host, for all modules of a context that are compiled for it:
-/// plans that are tried differ in few kernels. Several threads may ask.
+/// Caches the summaries of one target and of its host for all modules of a context: candidate plans differ in
+/// few kernels. Thread-safe.
 class Summaries {
 public:
-  /// Target::summarise() of an op. `target` is the same in all calls, or its host for ops that run there.
+  /// Returns Target::summarise() of an op. `target` must be the same in all calls, or its host for host ops.
   llvm::FailureOr<KernelSummary> of(mlir::Operation *op, const Target &target);
 
 private:
   mlir::Operation *copyOf(mlir::Operation *op);
 
-  std::mutex mutex_; ///< of what follows
-  mlir::Block keys_; ///< copies of ops, with an argument for each of their operands
+  std::mutex mutex_; ///< guards the following members
+  mlir::Block keys_; ///< copies of ops, with an argument for each operand
   llvm::DenseMap<mlir::Operation *, KernelSummary, EqualOps> known_;
 };
 

@@ -1,5 +1,5 @@
-// The pass summarise-kernels: how each scheduled op is launched, from summaries of kernels that have no code
-// yet.
+// Pass `summarise-kernels`: annotates each scheduled op with its launches, from summaries of kernels without
+// code.
 #include "dialects/Dist/Dist.h"
 #include "dialects/Interfaces/Interfaces.h"
 #include "dialects/Train/Sharding.h"
@@ -30,10 +30,10 @@ struct SummariseKernelsPass : impl::SummariseKernelsPassBase<SummariseKernelsPas
   void runOnOperation() override;
 
 private:
-  /// How equal ops are launched.
+  /// Launches shared by equal ops.
   struct Known {
     codegen::KernelSummary summary;
-    SmallVector<Attribute> kernels; ///< a symbol for each launch
+    SmallVector<Attribute> kernels; ///< one symbol for each launch
   };
 
   Known declare(Operation *op, codegen::KernelSummary summary, plan::KernelKind kind);
@@ -45,14 +45,14 @@ private:
 
   std::shared_ptr<codegen::Summaries> summaries_ = std::make_shared<codegen::Summaries>();
   ModuleOp sources_;
-  /// Of each sum over ranks, by its types and places.
+  /// kernels of sums over ranks, by element types and number of ranks
   std::map<std::tuple<const void *, const void *, int64_t>, FlatSymbolRefAttr> sums_;
-  size_t kernels_ = 0, ops_ = 0; ///< by now
+  size_t kernels_ = 0, ops_ = 0; ///< counters for names
 };
 
 } // namespace
 
-/// Numbers tell kernels apart until their code names them. No name of a state has such a mark.
+/// Numbers distinguish kernels until their code names them. Names of states do not contain '#'.
 SummariseKernelsPass::Known SummariseKernelsPass::declare(Operation *op, codegen::KernelSummary summary,
                                                           plan::KernelKind kind) {
   Known known;
@@ -67,7 +67,7 @@ SummariseKernelsPass::Known SummariseKernelsPass::declare(Operation *op, codegen
   return known;
 }
 
-/// A function of one op, from which generate-kernels makes code.
+/// Adds a function with the op, from which generate-kernels makes code.
 void SummariseKernelsPass::addSource(Operation *op, ArrayAttr kernels, ModuleOp sources, size_t number) {
   OpBuilder builder = OpBuilder::atBlockEnd(sources.getBody());
   const std::string name = "source." + std::to_string(number);
@@ -80,7 +80,7 @@ void SummariseKernelsPass::addSource(Operation *op, ArrayAttr kernels, ModuleOp 
   func::ReturnOp::create(builder, op->getLoc(), copy->getResults());
 }
 
-/// A scratch buffer as a tensor: all launches agree on its elements.
+/// Returns a scratch buffer's type; all launches use the same element type.
 static RankedTensorType scratchType(const codegen::KernelSummary &summary, unsigned index) {
   SmallVector<codegen::KernelParam> params;
   for (const codegen::LaunchSummary &launch : summary.launches)
@@ -119,7 +119,7 @@ void SummariseKernelsPass::annotate(Operation *op, const Known &known) {
     op->setAttr(kMayAliasAttr, builder.getArrayAttr(aliases));
 }
 
-/// A kernel that adds any number of elements; its source takes one of each rank.
+/// Returns a kernel that sums any number of elements; its source takes one element of each rank.
 FailureOr<FlatSymbolRefAttr> SummariseKernelsPass::kernelOf(const codegen::RankSum &sum, Location loc,
                                                             const codegen::Target &target) {
   FlatSymbolRefAttr &kernel =
@@ -142,15 +142,15 @@ FailureOr<FlatSymbolRefAttr> SummariseKernelsPass::kernelOf(const codegen::RankS
   return kernel = cast<FlatSymbolRefAttr>(known.kernels.front());
 }
 
-/// What other ranks send of a rank's share arrives in a workspace; where that is smaller, they send in
-/// rounds. Shares begin on cache lines.
+/// Bytes of the workspace that receives other ranks' values of a rank's share. If it is smaller than the
+/// share, ranks send in rounds. Shares are aligned to cache lines.
 static int64_t workspaceBytes(CollectiveOpInterface start, int64_t places) {
   static constexpr int64_t kLine = 64, kMost = int64_t(64) << 20;
   const int64_t share = llvm::divideCeil(tensorBytes(start->getOperand(0).getType()), places);
   return std::max(std::min((places - 1) * int64_t(llvm::alignTo(share, kLine)), kMost), (places - 1) * kLine);
 }
 
-/// `places`: of the ranks that meet.
+/// `places` is the number of ranks in the group.
 LogicalResult SummariseKernelsPass::summariseSum(CollectiveOpInterface start, int64_t places,
                                                  const codegen::Target &target) {
   const codegen::RankSum sum{.element = getElementTypeOrSelf(start->getOperand(0)),
@@ -194,10 +194,10 @@ void SummariseKernelsPass::runOnOperation() {
   }
   kernels_ = ops_ = 0;
   sums_.clear();
-  // Layers repeat: most ops equal an earlier one. They are compared before any is annotated.
+  // Layers repeat, so that most ops equal an earlier one. Ops are compared before any is annotated.
   DenseMap<Operation *, size_t, codegen::EqualOps> numbers;
   std::vector<Known> known;
-  SmallVector<size_t> chosen; // of `known`, for each op
+  SmallVector<size_t> chosen; // index into `known` for each op
   for (auto [op, kind] : ops) {
     auto [entry, isNew] = numbers.try_emplace(op, known.size());
     chosen.push_back(entry->second);

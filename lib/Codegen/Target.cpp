@@ -9,10 +9,10 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
 
-/// On a module of kernels.
+/// Attribute of a module of kernels.
 static constexpr StringLiteral kTargetAttr = "plan.target";
 
-/// What a module of kernels says of its program.
+/// Returns a word of the program that is recorded on the module of kernels.
 static std::string wordOf(ModuleOp kernels, StringRef attribute, StringRef otherwise) {
   auto word = kernels->getAttrOfType<StringAttr>(attribute);
   return word ? word.str() : otherwise.str();
@@ -37,8 +37,8 @@ static LibraryCalls libraryCallsOf(train::ProgramOp program) {
           .attentionGradients = gradients};
 }
 
-/// cuDNN's gradients of attention repeat their bits on some GPUs alone, so plans have them where they are
-/// asked for, or where the program names such a GPU. Without a name a plan runs on all of them.
+/// cuDNN's gradients of attention are deterministic on some GPUs only. Plans use them if they are requested,
+/// or if the program names such a GPU. A plan without a named GPU runs on all of them.
 static LibraryCalls cudaLibraryCallsOf(train::ProgramOp program) {
   LibraryCalls calls = libraryCallsOf(program);
   if (!program.getLibraryCalls()) {

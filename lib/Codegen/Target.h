@@ -1,4 +1,4 @@
-// The seam between what a plan computes and the kind of processor that computes it.
+// Interface between passes and the kinds of processors that execute plans.
 #pragma once
 
 #include "lib/Codegen/Fp32Products.h"
@@ -19,130 +19,129 @@ class ProgramOp;
 
 namespace trainc::codegen {
 
-/// Machine code for one instruction-set level; fields as in the plan's Object.
+/// Machine code for one instruction-set level; the fields are those of the plan's Object.
 struct Object {
   std::string level;
   std::vector<std::string> features;
   std::string image;
 };
 
-/// What a kind of processor allows or wants, beside its code.
+/// Limits and preferences of a target.
 struct TargetLimits {
-  int64_t bufferAlignment; ///< bytes: every buffer of an arena starts on a multiple
-  /// Elements of a single row that one block walks over. Longer ones are cut into pieces that run in
-  /// parallel, so no op of a kernel may use what is known when the row is done.
+  int64_t bufferAlignment; ///< bytes; every buffer of an arena begins at a multiple
+  /// Elements of a single row that one block processes. Longer rows are cut into pieces that run in parallel,
+  /// so that no op of a kernel may use a value that is known only after the whole row.
   int64_t longestRow;
-  int64_t blockBytes; ///< what the rows may take that a kernel keeps in a block's own memory
+  int64_t blockBytes; ///< maximum bytes of rows in a block's own memory
 };
 
 /// A sum over ranks.
 struct RankSum {
-  mlir::Type element; ///< of what is sent
-  mlir::Type into;    ///< of the sums
-  int64_t places;     ///< ranks that meet
+  mlir::Type element; ///< element type that ranks send
+  mlir::Type into;    ///< element type of the sums
+  int64_t places;     ///< number of ranks in the group
 };
 
-/// Which ops a target leaves to libraries of the device, instead of making code.
+/// Ops that a target executes by libraries of the device instead of generated code.
 struct LibraryCalls {
   bool products = false, attention = false, attentionGradients = false;
-  /// What products can do beside adding biases and applying the tanh form of GELU.
+  /// Whether products support exact GELU, besides biases and the tanh form.
   bool exactGelu = true;
-  /// What activations are applied to, or read beside, has rows of multiples of so many elements.
+  /// Required divisor of the row length, in elements, of an activation's input or auxiliary tensor.
   int64_t auxiliaryRow = 1;
 };
 
-/// A kind of processor that plans are made for. Ops are those of the phase `scheduled` that run generated
+/// A kind of processor that plans are compiled for. Its ops are those of the phase `scheduled` with generated
 /// code (isGenerated()), and dist.rank_sum.
 class Target {
 public:
   virtual ~Target() = default;
 
-  /// The target that a module of kernels is for, or will be.
+  /// Returns the target of a module of kernels.
   static std::unique_ptr<Target> of(mlir::ModuleOp kernels);
 
-  /// The target that the program of the module around `op` asks for; without a program the default.
+  /// Returns the target that the program of the module around `op` selects; without a program the default.
   static std::unique_ptr<Target> chosenFor(mlir::Operation *op);
 
-  /// Writes into the program what its words mean on this machine, such as the name of a level for
-  /// `cpu "native"`. Fails with an error at the program if the words contradict each other or the machine.
+  /// Resolves words of the program that depend on this machine, such as `cpu "native"` to the name of a
+  /// level. Fails with an error at the program if words contradict each other or the machine.
   virtual llvm::LogicalResult settle(train::ProgramOp program) const = 0;
 
-  /// As `--target` and the attribute `plan.target` name it.
+  /// Name in `--target` and in the attribute `plan.target`.
   virtual llvm::StringRef name() const = 0;
 
   virtual TargetLimits limits() const = 0;
 
-  /// For which machines passes choose what costs the least. They do not depend on the machine that compiles,
-  /// so that equal programs give equal plans.
+  /// Machines for which passes optimize. They do not depend on the machine that compiles, so that equal
+  /// programs give equal plans.
   virtual const Cluster &referenceCluster() const = 0;
 
-  /// One device of them. Kernels are chosen for it, so that they are the same at any number of ranks.
+  /// One device of the reference cluster, for choosing kernels, which must not depend on the number of ranks.
   Machine referenceMachine() const { return referenceCluster().machine; }
 
-  /// What one of `ranks` has of them: for the time of a step.
+  /// Share of the reference cluster of one of `ranks`, for predicting a step's time.
   Machine referenceMachine(int64_t ranks) const { return referenceCluster().machineOf(uint32_t(ranks)); }
 
-  /// What one of `ranks` has of the machine that compiles, for predictions; of a target that it has no device
-  /// of, of the reference.
+  /// Share of the compiling machine of one of `ranks`, for predictions. If it has no device of the target,
+  /// the reference cluster's.
   virtual Machine thisMachine(int64_t ranks) const = 0;
 
-  /// An empty module for kernels, of which of() knows the target again, with the dialects loaded that
+  /// Creates an empty module for kernels, which of() maps back to the target. Loads the dialects that
   /// generate() and compile() need.
   mlir::OwningOpRef<mlir::ModuleOp> createModule(mlir::MLIRContext &context) const;
 
-  /// Which ops summarise() leaves to libraries: products may have epilogues then (GemmOpInterface).
+  /// Ops that summarise() executes by a library; products may then have epilogues (GemmOpInterface).
   virtual LibraryCalls libraryCalls() const = 0;
 
-  /// What one flop of large products with factors of a type asks of a machine, whoever multiplies them.
+  /// Work per flop of large products with factors of a type, executed by a kernel or a library.
   virtual Work productWork(mlir::Type factor) const = 0;
 
-  /// Whether a kernel of the plan's adds what ranks send (dist.rank_sum), and not whoever moves it.
+  /// Whether a kernel of the plan (dist.rank_sum), and not the communication engine, sums the values that
+  /// ranks send.
   virtual bool addsByKernel(const RankSum &sum) const = 0;
 
-  /// How the target would run `op`: launches, or a library call, with the workspace that it needs. Makes no
-  /// code. Emits an error at the op where it cannot be executed.
+  /// Returns the launches or the library call that would execute `op`, and their workspace, without
+  /// generating code. Reports an error at the op if the target cannot execute it.
   virtual llvm::FailureOr<KernelSummary> summarise(mlir::Operation *op) const = 0;
 
-  /// Makes the code of summarise()'s launches, of an op that is no library call, in the module `kernels`,
-  /// where equal kernels exist once, and returns their symbols. Emits an error at the op where it cannot be
-  /// executed.
+  /// Generates the code of summarise()'s launches in the module `kernels`, where equal kernels exist once,
+  /// and returns their symbols. `op` must not be a library call. Reports an error at the op if the target
+  /// cannot execute it.
   virtual llvm::FailureOr<llvm::SmallVector<std::string>> generate(mlir::Operation *op,
                                                                    KernelModule &kernels) const = 0;
 
-  /// Machine code of all kernels, for each instruction-set level that suits them. `kernels` is lowered on the
-  /// way.
+  /// Returns the machine code of all kernels for each applicable instruction-set level. Lowers `kernels`.
   virtual llvm::FailureOr<std::vector<Object>> compile(mlir::ModuleOp kernels) const = 0;
 
-  /// The target of kernels for the host's cores, of which ops say that they run there (HostOps.h); null if
-  /// the device is the host. Their code is in a module of its own.
+  /// Target of kernels for ops that run on the host's cores (HostOps.h), whose code is in a separate module;
+  /// null if the device is the host.
   virtual const Target *host() const { return nullptr; }
 
-  /// Bytes: rows that begin on such borders are moved and multiplied faster; 1 where it does not matter.
+  /// Alignment in bytes at which rows are moved and multiplied faster; 1 if alignment does not matter.
   virtual int64_t rowBorder() const { return 1; }
 
-  /// Whether `op` takes padding behind the rows of `value`, which is among its operands or results
-  /// (RowPadding.h).
+  /// Whether `op` supports padding after the rows of `value`, an operand or result (RowPadding.h).
   virtual bool takesPadding(mlir::Operation * /*op*/, mlir::Value /*value*/) const { return false; }
 
 private:
-  /// Loads the dialects of createModule(), and notes on the module what else of() must know.
+  /// Loads the dialects for createModule(), and records on the module what of() needs.
   virtual void prepare(mlir::ModuleOp kernels) const = 0;
 };
 
-/// x86-64 CPUs; `levels`: as the word `cpu` of train.program says them.
+/// Creates the target of x86-64 CPUs; `levels` has the syntax of the word `cpu` of train.program.
 std::unique_ptr<Target> createCpuTarget(Fp32Products products = Fp32Products::Fma,
                                         LibraryCalls libraryCalls = {}, llvm::StringRef levels = "all");
 
-/// What plans for GPUs differ in.
+/// Settings of plans for GPUs.
 struct CudaChoices {
   Fp32Products products = Fp32Products::Fma;
   LibraryCalls libraryCalls;
-  std::string gpu;                    ///< as the word of train.program says it; for estimates
-  std::string levels = "all";         ///< of machine code, as the word `gpu_levels` says them
-  bool reproducibleOverRanks = false; ///< sums over ranks are the tree's
+  std::string gpu;                    ///< as the word `gpu` of train.program; for predictions
+  std::string levels = "all";         ///< levels of machine code, as the word `gpu_levels`
+  bool reproducibleOverRanks = false; ///< whether sums over ranks follow the binary tree
 };
 
-/// NVIDIA's GPUs from compute capability 8.0 on.
+/// Creates the target of NVIDIA GPUs from compute capability 8.0 on.
 std::unique_ptr<Target> createCudaTarget(CudaChoices choices);
 
 } // namespace trainc::codegen

@@ -82,7 +82,9 @@ def Shard : Pass<"shard", "::mlir::ModuleOp"> {
     ```mlir
     %largest = train.max_over_ranks %m : tensor<2xf32>
     ```
-    becomes, on 4 ranks, ```mlir %pending = dist.all_gather_start %m in all : tensor<2xf32> -> tensor<8xf32>
+    becomes, on 4 ranks,
+    ```mlir
+    %pending = dist.all_gather_start %m in all : tensor<2xf32> -> tensor<8xf32>
     %all = dist.wait %pending : tensor<8xf32>
     %rows = nn.reshape %all to [4, 2] : tensor<8xf32>
     %largest = nn.reduce max %rows over [0] : tensor<4x2xf32>

@@ -42,7 +42,7 @@ HeadRows AttentionShape::outRows(Emitter &emit, Value base, Value b, Value head)
 
 // --- Masks ---
 
-/// What attention and its gradient have in common.
+/// Sets the masks that attention and its gradient share.
 template <typename Op> static void takeMasks(Visibility &visibility, Op op, KernelFunction &function) {
   const AttentionShape shape(op);
   visibility.causal = op.getCausal();

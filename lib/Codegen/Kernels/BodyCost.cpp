@@ -1,4 +1,4 @@
-// Weighs an elementwise op by building its body aside.
+// Cost of an elementwise op, determined by building its body in a temporary function.
 #include "dialects/NN/Builders.h"
 #include "lib/Codegen/Kernels/Emitter.h"
 #include "lib/Codegen/Kernels/RowsPlan.h"
@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
 
-/// Instructions that round to bf16 or f16 and widen again.
+/// Instructions for rounding to bf16 or f16 and widening again.
 static constexpr int64_t kRounding = 9;
 
 static int64_t weightOf(Operation &op) {

@@ -1,4 +1,4 @@
-// What LLVM is told of the operands of a GPU's kernel that nothing writes while it runs.
+// LLVM attributes for operands of GPU kernels that nothing writes while the kernel runs.
 #pragma once
 
 #include "lib/Codegen/KernelSummary.h"
@@ -7,13 +7,13 @@
 
 namespace trainc::codegen {
 
-/// Says of all parameters that a kernel only reads that nothing writes there: plans are refused whose
-/// launches have arguments in common, apart from those of KernelSummary::mayAlias. Loads of them may move
-/// over stores, and through the cache that is not kept coherent. Parameters that are written get no such
-/// promise: a block's threads may read there what others of them wrote.
+/// Promises that nothing writes the parameters that a kernel only reads: plans whose launches have
+/// overlapping arguments, apart from KernelSummary::mayAlias, are rejected. Loads of such parameters may move
+/// across stores, and use the non-coherent cache. Written parameters get no promise, because a thread may
+/// read values that other threads of its block wrote.
 void promiseConstant(mlir::func::FuncOp kernel, llvm::ArrayRef<KernelParam> params);
 
-/// Takes the promise back for the parameter `index`, where a result may lie.
+/// Removes the promise for parameter `index`, which a result may alias.
 void mayChange(mlir::func::FuncOp kernel, unsigned index);
 
 } // namespace trainc::codegen

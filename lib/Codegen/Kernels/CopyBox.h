@@ -1,5 +1,5 @@
-// A box of elements that move together, as loops see it: contiguous pieces of rows where there are any, else
-// squares of a transposition.
+// Loop structure for copying a box of elements: contiguous rows if there are any, otherwise squares of a
+// transposition.
 #pragma once
 
 #include "dialects/Interfaces/Interfaces.h"
@@ -9,23 +9,23 @@
 
 namespace trainc::codegen {
 
-/// A dimension of a box with its strides in source and result; the source's is 0 where there are zeros.
+/// A dimension of a box with its strides in source and result. The source stride of zeros is 0.
 struct CopyDim {
   int64_t size, sourceStride, resultStride;
 };
 
-/// Bytes that are read and written for a box, or written where there are zeros.
+/// Returns the bytes that a box reads and writes; zeros are only written.
 int64_t movedBytes(StridedCopyOpInterface op, const StridedBox &box);
 
-/// The dimensions of a box of which there are more than one; neighbours that are contiguous on both sides are
-/// one.
+/// Returns the dimensions of a box that are above 1. Adjacent dimensions that are contiguous on both sides
+/// are merged.
 llvm::SmallVector<CopyDim> dimsOf(const StridedBox &box);
 
 /// Whether there are squares with contiguous rows in the source and contiguous columns in the result.
 bool isTransposed(llvm::ArrayRef<CopyDim> dims);
 
-/// Row r of the source is at sum of digit(r, d) * sourceStrides[d], where the digits of r are those of a
-/// number with the bases `rowShape`; rows of the destination likewise. A row is `length` contiguous elements.
+/// A box as rows of `length` contiguous elements. Row r of the source begins at sum of digit(r, d) *
+/// sourceStrides[d], where the digits of r have the bases `rowShape`; rows of the destination likewise.
 struct CopyRows {
   llvm::SmallVector<int64_t> rowShape, sourceStrides, destinationStrides;
   int64_t length, sourceOffset, destinationOffset;
@@ -33,17 +33,17 @@ struct CopyRows {
   int64_t rows() const { return mlir::ShapedType::getNumElements(rowShape); }
 };
 
-/// Rows are the last dimension where it is contiguous on both sides, else single elements.
+/// Returns the box as rows: the last dimension if it is contiguous on both sides, otherwise single elements.
 CopyRows rowsOf(const StridedBox &box, llvm::ArrayRef<CopyDim> dims);
 
-/// Squares whose rows are contiguous in the source and whose columns are in the result, of every place along
-/// the other dimensions.
+/// A box as squares whose rows are contiguous in the source and whose columns are contiguous in the result,
+/// for every index of the other dimensions.
 struct CopySquares {
   CopyDim inner, outer{1, 1, 1};
   llvm::SmallVector<int64_t> shape, sourceStrides, resultStrides;
   int64_t sourceOffset, resultOffset;
 
-  /// Squares of this side, along each dimension and in all.
+  /// Number of squares with this side along each dimension, and in total.
   int64_t down(int64_t side) const { return llvm::divideCeil(outer.size, side); }
   int64_t across(int64_t side) const { return llvm::divideCeil(inner.size, side); }
   int64_t grid(int64_t side) const {
@@ -51,10 +51,10 @@ struct CopySquares {
   }
 };
 
-/// Of a box that isTransposed().
+/// Returns the squares of a box that isTransposed().
 CopySquares squaresOf(const StridedBox &box, llvm::ArrayRef<CopyDim> dims);
 
-/// Digit-wise offset of row `row`.
+/// Returns the offset of row `row`, computed from its digits.
 mlir::Value offsetOf(Emitter &emit, mlir::Value row, llvm::ArrayRef<int64_t> shape,
                      llvm::ArrayRef<int64_t> strides, int64_t offset);
 

@@ -29,7 +29,7 @@ Type trainc::codegen::memoryElement(Type element) {
   return nn::isLowPrecision(element) ? IntegerType::get(element.getContext(), 16) : storedElement(element);
 }
 
-/// What addresses of elements are counted in.
+/// Returns the element type for address computations.
 static Type addressedElement(Type element) {
   return nn::isFp8(element) ? memoryElement(element) : storedElement(element);
 }
@@ -133,7 +133,7 @@ Mask Emitter::lanesBelow(Value count, int64_t lanes) {
   return less(iota, splat(bound, lanes));
 }
 
-/// In log2(n) rounds, each of which swaps the off-diagonal halves of ever smaller squares.
+/// Takes log2(n) rounds, each of which swaps the off-diagonal halves of ever smaller squares.
 SmallVector<Value> Emitter::transposed(SmallVector<Value> rows) {
   const int64_t n = rows.size();
   for (int64_t half = n / 2; half > 0; half /= 2) {
@@ -162,7 +162,7 @@ Value Emitter::pointer(Value base, Type element, Value index) {
   return LLVM::GEPOp::create(builder, loc, pointerType(), addressedElement(element), base, ValueRange{index});
 }
 
-/// Bytes; masked accesses have some lanes alone.
+/// Returns the alignment in bytes.
 unsigned Emitter::alignmentOf(Type memory, int64_t lanes) const {
   const unsigned element = std::max(1u, memory.getIntOrFloatBitWidth() / 8);
   return alignsVectors && lanes > 0 ? std::min(element * unsigned(lanes), unsigned(kAccessBytes)) : element;
@@ -203,7 +203,7 @@ void Emitter::store(Value value, const Address &to, Mask mask) {
 
 // --- bf16 and f16 ---
 
-/// Whether rounding to `element` would change no bit of `value`.
+/// Whether rounding to `element` would not change `value`.
 static bool isNumberOf(Type element, Value value) {
   Operation *op = value.getDefiningOp();
   if (auto wide = dyn_cast_or_null<arith::ExtFOp>(op))
@@ -231,7 +231,7 @@ Value Emitter::rounded(Value value, Type element) {
   return arith::ExtFOp::create(builder, loc, held, value);
 }
 
-/// What was only moved is moved bit by bit: conversions would change NaNs.
+/// Values that were only moved are stored bit by bit, because conversions would change NaNs.
 Value Emitter::shortBits(Value value, Type element) {
   Type bits = laneType(builder.getI16Type(), lanesOf(value));
   if (auto wide = value.getDefiningOp<arith::ExtFOp>(); wide && isNumberOf(element, value)) {

@@ -1,4 +1,4 @@
-// Replaces the math ops that no CPU instruction computes.
+// Replaces math ops without a CPU instruction by polynomials.
 #include "lib/Codegen/Kernels/MathLowering.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -25,7 +25,7 @@ LogicalResult trainc::codegen::expandMath(Operation *root) {
     if (!isa<math::MathDialect>(op->getDialect()))
       return WalkResult::advance();
     if (isa<math::FmaOp, math::SqrtOp, math::AbsFOp, math::AbsIOp, math::CopySignOp>(op))
-      return WalkResult::advance(); // instructions
+      return WalkResult::advance(); // computed by instructions
     bool function =
         isa<math::ExpOp, math::LogOp, math::TanhOp, math::ErfOp, math::SinOp, math::CosOp, math::RsqrtOp>(op);
     Type element = getElementTypeOrSelf(op->getResult(0));

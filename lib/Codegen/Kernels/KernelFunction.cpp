@@ -15,7 +15,7 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
 
-/// Of a CPU's kernels, the argument that points to a block's memory, where the launch has some.
+/// Number of the argument of CPU kernels that points to a block's memory, if the launch has any.
 static constexpr unsigned kBlockMemory = 3;
 
 KernelFunction::KernelFunction(KernelModule &kernels, const LaunchSummary &launch)
@@ -51,7 +51,7 @@ void KernelFunction::takeArgumentsOfTiles() {
   }
 }
 
-/// Pointers themselves are arguments, and blocks find their number and memory by themselves.
+/// Pointers are passed directly as arguments; blocks read their number and memory from the hardware.
 void KernelFunction::takeArgumentsOfThreads() {
   emitter.alignsVectors = true;
   createFunction(SmallVector<Type>(launch.params.size(), emitter.pointerType()));
@@ -61,8 +61,8 @@ void KernelFunction::takeArgumentsOfThreads() {
     blockMemory = addressOfBlockMemory();
 }
 
-/// A variable that each block has its own of. Kernels with as much memory share it; what a variable may not
-/// have is given at the launch.
+/// Returns the block's own memory. Kernels with equal sizes share a variable. Sizes above the static limit
+/// are allocated at the launch.
 Value KernelFunction::addressOfBlockMemory() {
   const bool isStatic = launch.sharedBytes <= kCudaStaticSharedBytes;
   const std::string name =
@@ -152,7 +152,7 @@ std::string KernelFunction::nameByContent(func::FuncOp made, StringRef prefix,
   made.print(stream, OpPrintingFlags().useLocalScope());
   for (const KernelParam &param : launched) {
     stream << " " << param.bytes;
-    if (nn::isLowPrecision(param.element) || nn::isFp8(param.element)) // which code may hold as bits
+    if (nn::isLowPrecision(param.element) || nn::isFp8(param.element)) // code may hold these as plain bits
       stream << " " << param.element;
   }
   if (launch.sharedBytes > 0)
@@ -170,7 +170,7 @@ std::string KernelFunction::nameByContent(func::FuncOp made, StringRef prefix,
   return symbol;
 }
 
-/// A GPU's code must say where launches begin.
+/// Marks the function as a kernel that can be launched on a GPU.
 void KernelFunction::noteEntry(func::FuncOp entry) {
   if (!isOfThreads())
     return;

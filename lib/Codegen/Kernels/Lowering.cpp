@@ -1,4 +1,4 @@
-// Kernel module -> LLVM dialect, in one conversion.
+// Lowering of a kernel module to the LLVM dialect in one conversion.
 #include "lib/Codegen/Kernels/Lowering.h"
 #include "lib/Codegen/Kernels/MathLowering.h"
 

@@ -1,4 +1,4 @@
-// The way of the kernel module from vector, arith, math and scf to the LLVM dialect and LLVM IR.
+// Lowering of the kernel module from vector, arith, math and scf to the LLVM dialect and LLVM IR.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
@@ -8,10 +8,10 @@
 
 namespace trainc::codegen {
 
-/// Lowers all functions to the LLVM dialect; errors name the op that has no lowering.
+/// Lowers all functions to the LLVM dialect. Errors name the op that has no lowering.
 llvm::LogicalResult lowerToLLVMDialect(mlir::ModuleOp kernels);
 
-/// Bitcode of a module in the LLVM dialect; modules of other threads are made from it.
+/// Returns the bitcode of a module in the LLVM dialect, from which other threads create modules.
 llvm::Expected<std::string> translateToBitcode(mlir::ModuleOp kernels);
 
 } // namespace trainc::codegen

@@ -6,11 +6,11 @@ namespace trainc::codegen::coefficients {
 inline constexpr double kLog2e = 1.4426950408889634, kSqrtHalf = 0.70710678118654752,
                         kTwoOverPi = 0.63661977236758134;
 
-/// ln 2 and what its rounding to f32 and f64 leaves.
+/// ln 2, and its rounding error in f32 and f64.
 inline constexpr double kLn2 = 0.69314718055994531, kLn2Low32 = -1.9046542999577e-9,
                         kLn2Low64 = 2.3190468138462996e-17;
 
-/// pi/2 in three parts.
+/// pi/2 as a sum of three numbers.
 inline constexpr double kHalfPi[] = {1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33};
 
 /// (e^r - 1 - r) / r^2 for |r| <= ln(2)/2.

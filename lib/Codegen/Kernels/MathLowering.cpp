@@ -73,12 +73,13 @@ Value MathBuilder::polynomial(Value x, ArrayRef<double> coefficients) {
 
 // --- Functions ---
 
-/// Adding 1.5 * 2^mantissa leaves the rounded integer in the low bits: no conversion that NaN could upset.
+/// Adding 1.5 * 2^mantissa leaves the rounded integer in the low bits, without a conversion that NaN would
+/// disturb.
 static double roundingShift(bool wide) { return wide ? 0x1.8p52 : 0x1.8p23; }
 
-/// x = n ln 2 + r; e^x = 2^n e^r, with 2^n in two factors so that the result may be subnormal. Results that
-/// round to zero are made by a factor of zero: CPUs take a hundred cycles for a product that underflows, and
-/// attention asks for e^-inf wherever it hides something.
+/// x = n ln 2 + r; e^x = 2^n e^r, with 2^n as two factors so that the result may be subnormal. Results that
+/// round to zero are computed by a factor of zero, because CPUs take about 100 cycles for an underflowing
+/// product, and masked attention computes many e^-inf.
 Value MathBuilder::exp(Value x) {
   const double lowest = wide ? -746 : -104;
   Value vanishes = below(x, lowest);

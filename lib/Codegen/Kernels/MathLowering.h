@@ -1,7 +1,7 @@
-// Transcendental functions as polynomials on lanes, the same bits on every instruction set.
+// Transcendental functions as polynomials on lanes, with the same bits on every instruction set.
 //
-// Largest error, in units in the last place of the result, checked by test/unit/codegen/math_test.cpp over
-// dense samples of the whole range:
+// Maximum error in ULP of the result, verified by test/unit/codegen/math_test.cpp over dense samples of the
+// whole range:
 //
 //   function  f32   f64   arguments
 //   exp       1.1   1.0   all; overflow gives infinity, underflow is gradual
@@ -11,9 +11,9 @@
 //   sin, cos  1.6   1.6   |x| <= 1e5; beyond, the error grows with |x| / 1e5
 //   rsqrt     1.5   1.5   all: a correctly rounded root and a correctly rounded quotient
 //
-// NaN gives NaN. The methods are textbook ones: Cody and Waite's argument reduction (1980), atanh's series
-// for log, erfc as e^(-x^2) times a polynomial in (x-2)/(x+2). Coefficients are Chebyshev fits made in 50
-// digits.
+// NaN gives NaN. The methods are textbook ones: argument reduction of Cody and Waite (1980), the series of
+// atanh for log, erfc as e^(-x^2) times a polynomial in (x-2)/(x+2). Coefficients are Chebyshev fits computed
+// with 50 digits.
 #pragma once
 
 #include "lib/Codegen/Kernels/Emitter.h"
@@ -48,10 +48,10 @@ private:
   mlir::Value abs(mlir::Value a);
   mlir::Value copySign(mlir::Value magnitude, mlir::Value sign);
   mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b);
-  /// False where x is NaN.
+  /// Both are false if x is NaN.
   mlir::Value below(mlir::Value x, double bound);
   mlir::Value above(mlir::Value x, double bound);
-  /// x limited to [low, high]; NaN stays.
+  /// Limits x to [low, high]; NaN is kept.
   mlir::Value clamp(mlir::Value x, double low, double high);
   mlir::Value bits(mlir::Value x);
   mlir::Value fromBits(mlir::Value x);
@@ -59,15 +59,15 @@ private:
   mlir::Value subInt(mlir::Value a, mlir::Value b);
   mlir::Value shiftLeft(mlir::Value a, int64_t by);
   mlir::Value shiftRight(mlir::Value a, int64_t by);
-  /// 2^n for integers n of normal results.
+  /// Returns 2^n for integers n with a normal result.
   mlir::Value powerOfTwo(mlir::Value n);
-  /// c[0] + c[1] x + ..., by Horner's rule.
+  /// Returns c[0] + c[1] x + ..., by Horner's rule.
   mlir::Value polynomial(mlir::Value x, llvm::ArrayRef<double> coefficients);
 
   mlir::OpBuilder &builder;
   mlir::Location loc;
   mlir::Type type, intType;
-  bool wide; ///< f64
+  bool wide; ///< whether the type is f64
 };
 
 } // namespace trainc::codegen

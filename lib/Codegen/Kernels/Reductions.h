@@ -6,13 +6,13 @@
 
 namespace trainc::codegen {
 
-/// What a reduction adds up in, before its result is rounded.
+/// Returns the type in which a reduction sums before its result is rounded.
 mlir::Type sumElement(nn::ReduceOp op);
 mlir::Value identityOf(Emitter &emit, nn::ReduceKind kind, mlir::Type type);
 mlir::Value combine(Emitter &emit, nn::ReduceKind kind, mlir::Value a, mlir::Value b);
 /// Combines the lanes by halves: lane i with lane i + n/2, and so on.
 mlir::Value combineLanes(Emitter &emit, nn::ReduceKind kind, mlir::Value vector);
-/// A sum into a mean, where that is the kind.
+/// Divides a sum by the number of elements if the reduction is a mean.
 mlir::Value scaleMean(Emitter &emit, nn::ReduceOp reduce, mlir::Value value);
 
 } // namespace trainc::codegen

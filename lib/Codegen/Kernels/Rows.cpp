@@ -1,4 +1,4 @@
-// The launches of a row kernel.
+// Launches of a row kernel.
 #include "lib/Codegen/Kernels/Rows.h"
 #include "dialects/NN/Builders.h"
 #include "lib/Codegen/Kernels/ConstantOperands.h"
@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
 
-/// Of tables only the rows that are picked.
+/// Returns the bytes of tables that gathers do not read.
 static int64_t unreadBytes(nn::KernelOp kernel) {
   int64_t bytes = 0;
   for (auto [index, input] : llvm::enumerate(kernel.getInputs()))
@@ -18,7 +18,7 @@ static int64_t unreadBytes(nn::KernelOp kernel) {
   return bytes;
 }
 
-/// Instructions on all elements, once each: what is made again for another result is not counted.
+/// Returns instructions over all elements, without recomputation for further results.
 static int64_t arithmeticOf(const RowsPlan &plan) {
   int64_t instructions = 0;
   for (Operation &op : plan.facts.kernel.getBody().front().without_terminator())
@@ -27,7 +27,7 @@ static int64_t arithmeticOf(const RowsPlan &plan) {
   return instructions;
 }
 
-/// The launch that walks over the rows. Results that a later launch completes are none of its arguments.
+/// Returns the launch that processes the rows. Results that a later launch completes are no arguments.
 static LaunchSummary summariseWalk(const RowsPlan &plan, const KernelSummary &kernels) {
   nn::KernelOp kernel = plan.facts.kernel;
   LaunchSummary launch{.name = "rows",

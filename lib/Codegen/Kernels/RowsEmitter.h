@@ -1,4 +1,4 @@
-// Builds the code of a row kernel from its plan.
+// Code generation of a row kernel from its plan.
 #pragma once
 
 #include "lib/Codegen/Kernels/KernelFunction.h"
@@ -7,29 +7,29 @@
 
 namespace trainc::codegen {
 
-/// The code of one row: what is known per row, and the lanes of the current column step.
+/// Values of one row that have been computed: per row, and in the current column step.
 struct RowState {
   mlir::Value row;                                     ///< i64
-  llvm::DenseMap<mlir::Value, mlir::Value> scalars;    ///< of values that do not vary along columns
-  llvm::DenseMap<mlir::Value, mlir::Value> mappedRows; ///< which row of a value this is
-  llvm::DenseMap<mlir::Value, mlir::Value> found;      ///< of gathers: the id is in range
-  llvm::DenseMap<mlir::Value, mlir::Value> lanes;      ///< in the current column step
+  llvm::DenseMap<mlir::Value, mlir::Value> scalars;    ///< values that do not vary along columns
+  llvm::DenseMap<mlir::Value, mlir::Value> mappedRows; ///< row of a value that corresponds to this row
+  llvm::DenseMap<mlir::Value, mlir::Value> found;      ///< for gathers: whether the id is in range
+  llvm::DenseMap<mlir::Value, mlir::Value> lanes;      ///< vectors in the current column step
 };
 
-/// A reduction along a row while vectors of its elements pass by one thread. Where its tree has more lanes
-/// than a vector, they are in memory.
+/// A reduction along a row by one thread, over vectors of its elements. If its tree has more lanes than a
+/// vector, the lanes are in memory.
 class LaneSum {
 public:
   LaneSum(KernelFunction &function, nn::ReduceOp op, int64_t treeLanes, int64_t vectorLanes);
 
   void start();
-  /// Adds elements from `column` on.
+  /// Adds elements from column `column` on.
   void add(mlir::Value elements, mlir::Value column, Mask mask);
-  /// The lanes together.
+  /// Returns the sum of all lanes.
   mlir::Value total();
 
   mutable nn::ReduceOp op;
-  /// The lanes, which loops carry; null where they are in memory.
+  /// Lanes that loops carry; null if they are in memory.
   mlir::Value carried;
 
 private:
@@ -48,7 +48,7 @@ public:
   std::string run();
 
 private:
-  /// A column step: columns [column, column + lanes), of which `mask` are real.
+  /// A column step: columns [column, column + lanes), of which those in `mask` exist.
   struct Step {
     int64_t pass;
     mlir::Value column;
@@ -67,7 +67,7 @@ private:
   void startSums(int64_t pass, llvm::ArrayRef<RowState> rows);
   llvm::SmallVector<mlir::Value> piece(int64_t pass, llvm::MutableArrayRef<RowState> rows, mlir::Value begin,
                                        mlir::Value end);
-  /// What loops over columns carry whose steps have so many lanes.
+  /// Returns the values that loops over columns with steps of `lanes` lanes carry.
   llvm::SmallVector<mlir::Value *> held(int64_t lanes);
   void step(const Step &step, llvm::MutableArrayRef<RowState> rows);
 
@@ -96,7 +96,7 @@ private:
   mlir::Value body(mlir::Operation *op, mlir::ValueRange operands, int64_t laneCount, mlir::Value linearBase,
                    mlir::Value column);
 
-  /// A place along a row, of rows that begin on multiples of `border` elements; see load() and store().
+  /// A position along a row. Rows begin at multiples of `border` elements; see load() and store().
   struct Place {
     Address address;
     int64_t border;
@@ -109,12 +109,12 @@ private:
   Place inResult(unsigned result, mlir::Type element, RowState &row, mlir::Value column);
   mlir::Value columnCount(); ///< of the current row, i64
   mlir::Value firstColumn(); ///< of this thread
-  mlir::Value rowThread();   ///< this thread's number among those of its row, in all blocks
-  mlir::Value rowOfBlock();  ///< this thread's, among those at once
+  mlir::Value rowThread();   ///< number of this thread among those of its row, in all blocks
+  mlir::Value rowOfBlock();  ///< number of this thread's row among those processed at once
   void onceARow(llvm::function_ref<void()> body);
   mlir::Value isZero(mlir::Value number);
   int64_t columnStep() const { return plan.lanes * plan.rowThreads(); }
-  /// Whether vectors leave elements of a row over.
+  /// Whether a row has elements after its last whole vector.
   bool hasTail() const { return (plan.flat ? plan.facts.columns : plan.columns) % plan.lanes != 0; }
   bool isTileScalar(mlir::Value value) const;
 
@@ -122,12 +122,12 @@ private:
   KernelFunction function;
   Emitter &emit;
   llvm::SmallVector<mlir::Value> inputs, outputs, scratch, blockRows;
-  RowState shared; ///< values that do not vary at all
-  /// Of the reductions along columns of the current pass, for each row of the block.
+  RowState shared; ///< values that are the same in all rows and columns
+  /// Reductions along columns of the current pass, for each row of the row block.
   llvm::SmallVector<LaneSum> sums;
   std::optional<ThreadReduction> threadSums;
-  /// Where this thread holds a sum of its columns over rows: of its vector, and of its element of those that
-  /// vectors leave.
+  /// This thread's sums of its columns over rows: one of its vector, and one of its element after the last
+  /// whole vector.
   struct ColumnSum {
     const TileReduction *reduction;
     mlir::Value vector, rest;
@@ -137,22 +137,22 @@ private:
   mlir::Value currentColumnTile; ///< null if there is one
 };
 
-/// Reductions of a row that `end` (i64, at most `most`) ends by all threads of a block, in the order of
-/// ThreadTree. `piece`: what this thread makes of the elements from one number to another, for each of `ops`.
+/// Reduces a row of `end` (i64, at most `most`) elements by all threads of a block, in the order of
+/// ThreadTree. `piece` returns this thread's results of the elements in a range, for each of `ops`.
 llvm::SmallVector<mlir::Value>
 reducePieces(ThreadReduction &threads, KernelFunction &function, llvm::ArrayRef<nn::ReduceOp> ops,
              int64_t most, mlir::Value end,
              llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::Value)> piece);
 
-/// The reduction of a row of `count` elements in memory, by one thread, and by all of a block: the same bits
-/// as those of a kernel that makes the elements.
+/// Reduce a row of `count` elements in memory, by one thread or by all threads of a block. The bits equal
+/// those of a kernel that computes the elements.
 mlir::Value reduceRow(Emitter &emit, nn::ReduceOp op, mlir::Value row, int64_t count);
 mlir::Value reduceRow(ThreadReduction &threads, KernelFunction &function, nn::ReduceOp op, mlir::Value row,
                       int64_t count);
 
-/// The launch (or two) that combine the tiles' partial results: one for all reductions of one width.
+/// Adds the launch (or two) that combines the tiles' partial results, one for all reductions of one width.
 void summariseFinish(const RowsPlan &plan, KernelSummary &kernels);
-/// The code of such a launch; returns its symbol.
+/// Generates the code of such a launch and returns its symbol.
 std::string emitFinish(const RowsPlan &plan, const LaunchSummary &launch, KernelModule &kernels);
 
 } // namespace trainc::codegen

@@ -1,5 +1,5 @@
-// The launches that combine what a row kernel's tiles leave of reductions: partial results in the order of
-// tiles, elements of rows in that of their tree.
+// Launches that combine the partial reductions of a row kernel's tiles: partial results in the order of
+// tiles, elements of rows in the order of their tree.
 #include "dialects/NN/Builders.h"
 #include "lib/Codegen/Kernels/RowsEmitter.h"
 
@@ -9,11 +9,11 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
 
-/// Of one thread.
+/// Tile size with one thread.
 static constexpr int64_t kColumnsPerTile = 4096, kLanes = 64;
-/// Of several: a warp's threads have a column each, and each warp of the block has tiles of its own, so that
-/// few columns keep many threads busy. Each reduction has blocks of its own. If there is one column, all
-/// threads share it.
+/// Block size with several threads. Each thread of a warp has one column, and each warp of the block has its
+/// own tiles, so that few columns use many threads. Each reduction has its own blocks. A single column is
+/// shared by all threads.
 static constexpr int64_t kThreads = 512, kWarps = kThreads / kWarp;
 
 namespace {
@@ -51,7 +51,7 @@ private:
     if (width == 1)
       return oneColumn();
     Value sums = function.blockArray(emit.builder.getI64Type(), kThreads);
-    const int64_t tiles = llvm::divideCeil(width, kWarp); // of a reduction
+    const int64_t tiles = llvm::divideCeil(width, kWarp); // per reduction
     Value which = emit.divide(tile, tiles), lane = emit.remainder(function.thread(), kWarp);
     Value column = emit.add(emit.mul(emit.remainder(tile, tiles), kWarp), lane);
     Value isReal = emit.less(column, emit.i64(width)),
@@ -59,7 +59,7 @@ private:
     for (auto [index, reduction] : llvm::enumerate(reductions)) {
       Value isThis = arith::CmpIOp::create(emit.builder, emit.loc, arith::CmpIPredicate::eq, which,
                                            emit.i64(int64_t(index)));
-      emit.when(isThis, [&] { // all of the block, or none
+      emit.when(isThis, [&] { // uniform for all threads of the block
         emit.when(isReal, [&] { storeOwn(reduction, column, sums); });
         function.barrier();
         emit.when(isFirst, [&] { emit.when(isReal, [&] { storeTotal(reduction, column, lane, sums); }); });
@@ -67,7 +67,7 @@ private:
     }
   }
 
-  /// Warp w adds up the tiles w, w + warps, ...
+  /// Warp w sums the tiles w, w + warps, ...
   void storeOwn(const TileReduction &reduction, Value column, Value sums) {
     const Type partial = sumElement(reduction.op);
     const nn::ReduceKind kind = nn::ReduceOp(reduction.op).getKind();
@@ -80,7 +80,7 @@ private:
     emit.store(own, {sums, partial, function.thread()});
   }
 
-  /// Warps are added up in order.
+  /// Warps are summed in order.
   void storeTotal(const TileReduction &reduction, Value column, Value lane, Value sums) {
     nn::ReduceOp op = reduction.op;
     const Type partial = sumElement(op);
@@ -102,7 +102,7 @@ private:
     }
   }
 
-  /// The end of reducePieces(), where each piece has been a tile.
+  /// Ends reducePieces() for pieces that have been tiles.
   Value sumOfPieces(ThreadReduction &threads, const TileReduction &reduction) {
     nn::ReduceOp op = reduction.op;
     const Type partial = sumElement(op);

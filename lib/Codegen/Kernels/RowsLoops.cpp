@@ -1,4 +1,4 @@
-// The loops of a row kernel: tiles, rows, passes over columns.
+// Loops of a row kernel: tiles, rows, passes over columns.
 #include "dialects/NN/Builders.h"
 #include "lib/Codegen/Kernels/RowsEmitter.h"
 
@@ -66,7 +66,7 @@ void RowsEmitter::tile(Value index) {
   storeScalars(index);
 }
 
-/// What each of `places` holds.
+/// Returns the current values of `places`.
 static SmallVector<Value> valuesOf(ArrayRef<Value *> places) {
   return llvm::map_to_vector(places, [](Value *place) { return *place; });
 }
@@ -75,7 +75,7 @@ static void setValues(ArrayRef<Value *> places, ValueRange values) {
     *place = value;
 }
 
-/// `count` rows at a time.
+/// Processes the rows of a tile, `count` at a time.
 void RowsEmitter::rowsOfTile(Value first, Value end, int64_t count) {
   SmallVector<Value *> held;
   for (ColumnSum &sum : columnSums) {
@@ -90,7 +90,7 @@ void RowsEmitter::rowsOfTile(Value first, Value end, int64_t count) {
   }));
 }
 
-/// This thread's step among all steps of all rows.
+/// Processes this thread's step among all steps of all rows.
 void RowsEmitter::linearStep(Value tile) {
   const int64_t steps = llvm::divideCeil(plan.columns, plan.lanes);
   Value step = emit.add(emit.mul(tile, plan.threads), function.thread());
@@ -108,7 +108,7 @@ void RowsEmitter::linearStep(Value tile) {
   });
 }
 
-/// The columns of one step, of which a row's last one has less than the others.
+/// Processes the columns of one step; the last step of a row may have fewer.
 void RowsEmitter::stepWithTail(Value column, RowState &row) {
   if (!hasTail())
     return step({0, column, plan.lanes, Mask()}, row);
@@ -157,7 +157,7 @@ Value RowsEmitter::rowThread() {
 
 Value RowsEmitter::rowOfBlock() { return emit.divide(function.thread(), plan.rowThreads()); }
 
-/// Has one thread of each row run `body`, when all have come.
+/// Synchronises, and then runs `body` on one thread of each row.
 void RowsEmitter::onceARow(llvm::function_ref<void()> body) {
   if (plan.rowsAtOnce == 1)
     return function.once(body);
@@ -217,7 +217,7 @@ SmallVector<Value *> RowsEmitter::held(int64_t lanes) {
   return held;
 }
 
-/// Columns from `begin` to `end`, at most a piece of the sums along them; returns these.
+/// Processes columns from `begin` to `end`, at most one piece of the sums along them, and returns these sums.
 SmallVector<Value> RowsEmitter::piece(int64_t pass, MutableArrayRef<RowState> rows, Value begin, Value end) {
   for (LaneSum &sum : sums)
     sum.start();
@@ -242,7 +242,7 @@ SmallVector<Value> RowsEmitter::piece(int64_t pass, MutableArrayRef<RowState> ro
   return llvm::map_to_vector(sums, [](LaneSum &sum) { return sum.total(); });
 }
 
-/// Everything is computed before anything is stored, so that results may take the place of inputs.
+/// Computes everything before storing anything, so that results may overwrite inputs.
 void RowsEmitter::step(const Step &at, MutableArrayRef<RowState> rows) {
   SmallVector<Value> stored = plan.stored(at.pass);
   LaneSum *sum = sums.begin();

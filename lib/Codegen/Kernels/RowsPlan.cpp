@@ -1,4 +1,4 @@
-// Decides tiles, lanes and what later passes read back.
+// Choice of tiles and lanes, and of values that later passes read back.
 #include "lib/Codegen/Kernels/RowsPlan.h"
 #include "dialects/NN/Builders.h"
 
@@ -14,22 +14,24 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
 
-/// Elements of a tile of rows that one thread walks over.
+/// Elements of a tile of rows that one thread processes.
 static constexpr int64_t kTileElements = 32768;
-/// Instructions from which reading back is cheaper than computing again.
+/// Minimum instructions at which reading back is cheaper than recomputation.
 static constexpr int64_t kStashWeight = 6, kResultStashWeight = 2;
-/// Instructions from which a body that asks for 64-bit positions is taken to compute with them.
+/// Minimum instructions at which a body that uses 64-bit positions is assumed to compute with them.
 static constexpr int64_t kWideBody = 8;
-/// Instructions of a body with a polynomial: its temporaries would not fit AVX2's registers in 64 lanes.
+/// Minimum instructions of a body with a polynomial, whose temporaries do not fit AVX2's registers in 64
+/// lanes.
 static constexpr int64_t kFunctionBody = 12;
-/// Instructions from which a single body fills the registers (and the time to compile it) with few lanes.
+/// Minimum instructions at which a single body fills the registers (and takes long to compile) with few
+/// lanes.
 static constexpr int64_t kHeavyBody = 64;
-/// Of several threads that reduce nothing: lanes of each, which are 16 bytes of f32 numbers, and of bf16 and
-/// f16. Threads that share all steps, or several rows.
+/// Several threads without reductions: lanes per thread (16 bytes of f32, or of bf16 and f16), and threads
+/// per block that share all steps or several rows.
 static constexpr int64_t kLanesOfThread = 4, kShortLanesOfThread = 8, kLinearThreads = 256,
                          kNarrowThreads = 256;
-/// Of several threads that sum columns: of a block that has a part of these, so that few have none, and rows
-/// of a tile at least, so that its partial sums are few beside what it reads.
+/// Several threads with column sums: maximum threads per block, so that few are idle, and minimum rows per
+/// tile, so that partial sums are small compared to the operands.
 static constexpr int64_t kColumnThreads = 128, kLeastRows = 4;
 
 RowsPlan::RowsPlan(nn::KernelOp kernel, const RowsTuning &tuning) : facts(kernel), tuning(tuning) {
@@ -85,7 +87,7 @@ SmallVector<Value> RowsPlan::roots(int64_t pass) const {
 
 // --- Choices ---
 
-/// In which order columns are summed follows from the numbers of rows and columns.
+/// The order in which columns are summed depends only on the numbers of rows and columns.
 void RowsPlan::chooseTiles() {
   sumsColumns = llvm::any_of(facts.kernel.getBody().getOps<nn::ReduceOp>(), [&](nn::ReduceOp reduce) {
     return isTileReduction(reduce) && facts.isAlongColumns(reduce);
@@ -104,7 +106,7 @@ void RowsPlan::chooseTiles() {
     rowBlock = 4;
 }
 
-/// Of blocks that have all columns of a row.
+/// Returns the threads of all blocks that share the columns of a row.
 int64_t RowsPlan::threadsOfColumns() const {
   if (tuning.threads == 1)
     return 1;
@@ -113,7 +115,7 @@ int64_t RowsPlan::threadsOfColumns() const {
                                 : std::max<int64_t>(llvm::bit_ceil<uint64_t>(steps), kWarp);
 }
 
-/// Whether columns have nothing to do with each other.
+/// Whether columns are independent of each other.
 bool RowsPlan::sharesColumns() const {
   return sumsColumns && facts.passes() == 1 && facts.rowReductions(0).empty() &&
          llvm::all_of(facts.yield().getValues(), [&](Value value) { return facts.isAlongColumns(value); });
@@ -157,7 +159,7 @@ void RowsPlan::chooseLanes() {
   lanes = std::min<int64_t>(lanes, llvm::bit_ceil<uint64_t>(columns));
 }
 
-/// Of the narrowest type that is loaded or stored along columns, 16 bytes at a time.
+/// Returns the lanes that fill 16 bytes of the narrowest type loaded or stored along columns.
 int64_t RowsPlan::linearLanes() const {
   if (hasHeavyBody())
     return kLanesOfThread;
@@ -177,8 +179,8 @@ bool RowsPlan::hasPadding() const {
   return noted && llvm::any_of(noted.asArrayRef(), [](int64_t elements) { return elements > 0; });
 }
 
-/// In which order a row is reduced follows from its length alone (ThreadTree), whatever ops share its kernel.
-/// Where nothing is, lanes divide rows without padding: neighbouring threads then move neighbours.
+/// The order in which a row is reduced depends only on its length (ThreadTree), not on the ops that share its
+/// kernel. Without reductions, lanes divide unpadded rows, so that adjacent threads access adjacent elements.
 void RowsPlan::chooseThreads() {
   lanes = linear ? linearLanes() : ThreadTree(facts.columns).lanes;
   while (linear && (!hasPadding() || columns < lanes) && columns % lanes != 0)
@@ -201,9 +203,9 @@ void RowsPlan::chooseThreads() {
   blockBytes = threadSums * threadSumBytes(rowThreads());
 }
 
-/// Threads of a warp may share several rows, and warps of a block have rows of their own, if rows divide
-/// evenly. Sums of columns are one row after the other. A row's sum has the same bits whatever its neighbours
-/// are, as threads that have nothing of it add nothing.
+/// Threads of a warp may share several rows, and warps of a block have separate rows, if rows divide evenly.
+/// Column sums process one row after another. A row's sum does not depend on its neighbours, because threads
+/// without elements add nothing.
 void RowsPlan::chooseRowsAtOnce() {
   const bool mayShare = threads <= kWarp && !sumsColumns;
   while (mayShare && rows % (2 * rowsAtOnce) == 0 && 2 * rowsAtOnce * threads <= kNarrowThreads)
@@ -223,10 +225,10 @@ int64_t RowsPlan::weight(Value value) {
   int64_t sum = costOfBody(op).weight;
   for (Value operand : op->getOperands())
     sum += isa<nn::GatherOp>(op) ? 1 : weight(operand);
-  return weights[value] = std::min(sum, kStashWeight); // beyond, how much it is does not matter
+  return weights[value] = std::min(sum, kStashWeight); // larger weights need not be distinguished
 }
 
-/// From the last pass to the first, since a stashed value may itself need others of earlier passes.
+/// Visits passes from the last to the first, because a stashed value may need others of earlier passes.
 void RowsPlan::chooseStashes() {
   llvm::DenseMap<Value, unsigned> results;
   for (auto [index, value] : llvm::enumerate(facts.yield().getValues()))
@@ -253,7 +255,7 @@ void RowsPlan::chooseStashes() {
     });
 }
 
-/// Passes are visited from the last, so `pass` is the last one to read the value.
+/// Passes are visited from the last, so that `pass` is the last to read the value.
 int64_t RowsPlan::borrowedResult(Value value, int64_t pass) const {
   for (auto [index, yielded] : llvm::enumerate(facts.yield().getValues())) {
     bool holds = facts.pattern(yielded).isIdentity() && facts.isAlongColumns(yielded) &&

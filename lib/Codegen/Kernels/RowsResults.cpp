@@ -1,4 +1,4 @@
-// What a row kernel stores: results, values that later passes read back, partial results of tiles.
+// Stores of a row kernel: results, values that later passes read back, partial results of tiles.
 #include "dialects/NN/Builders.h"
 #include "lib/Codegen/Kernels/RowsEmitter.h"
 
@@ -8,7 +8,7 @@ using namespace trainc::codegen;
 
 void RowsEmitter::storeStep(const Step &at, RowState &row, Value value) {
   Value computed = lanes(value, row, at);
-  Value index = emit.add(emit.mul(row.row, plan.columns), at.column); // where there is no padding
+  Value index = emit.add(emit.mul(row.row, plan.columns), at.column); // without padding
   auto place = [&](unsigned result, Type element) {
     return plan.resultRow(result) == plan.columns ? Place{{outputs[result], element, index}, plan.columns}
                                                   : inResult(result, element, row, at.column);
@@ -38,8 +38,8 @@ RowsEmitter::Place RowsEmitter::inResult(unsigned result, Type element, RowState
   return {{outputs[result], element, emit.add(emit.mul(row.row, distance), column)}, distance};
 }
 
-/// Zeros, so that the same run leaves the same bytes, and a search for NaN finds none there. `isShared`: all
-/// threads come here.
+/// Stores zeros, so that repeated runs give the same bytes and a search for NaN finds none. With `isShared`,
+/// all threads execute this.
 void RowsEmitter::storePadding(RowState &row, bool isShared) {
   for (auto [result, yielded] : llvm::enumerate(plan.facts.yield().getValues())) {
     if (plan.resultRow(result) == plan.columns)
@@ -122,7 +122,7 @@ void RowsEmitter::clearPartials(const TileReduction &reduction) {
           {0, whole, lanes, emit.lanesBelow(emit.i64(plan.columns % lanes), lanes)});
 }
 
-/// Those that threads hold.
+/// Stores the column sums that threads keep in registers.
 void RowsEmitter::storeColumnSums() {
   const int64_t whole = plan.columns / plan.lanes * plan.lanes;
   auto storePart = [&](const TileReduction &reduction, Value part, Value column, int64_t lanes, int64_t end) {

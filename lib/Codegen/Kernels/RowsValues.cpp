@@ -1,4 +1,4 @@
-// The values of a row kernel: loads, bodies, gathers.
+// Values of a row kernel: loads, bodies, gathers.
 #include "dialects/NN/Builders.h"
 #include "lib/Codegen/Kernels/RowsEmitter.h"
 
@@ -12,7 +12,7 @@ using namespace trainc::codegen;
 
 static Type elementOf(Value value) { return getElementTypeOrSelf(value); }
 
-/// Scalars, and in flat kernels what would be one element per row.
+/// Whether a value is a scalar or, in flat kernels, has one element for the row.
 bool RowsEmitter::isTileScalar(Value value) const {
   return !plan.facts.isAlongColumns(value) && (plan.flat || plan.facts.isScalar(value));
 }
@@ -39,7 +39,7 @@ Value RowsEmitter::mappedRow(Value value, RowState &row) {
   return row.mappedRows[value] = sum;
 }
 
-/// The table's row for this row's id, 0 where the id is out of range; row.found tells.
+/// Returns the table's row for this row's id; 0 if the id is out of range, as row.found tells.
 Value RowsEmitter::gatherRow(nn::GatherOp gather, RowState &row) {
   Value result = gather.getResult();
   if (Value known = row.found.contains(result) ? row.mappedRows.lookup(result) : Value())
@@ -124,12 +124,12 @@ void RowsEmitter::tileScalars() {
 
 // --- Places along rows ---
 
-/// Lanes of the pieces in which a step moves: GPUs move vectors that lie on borders of their size.
+/// Returns the lanes of one access of a step: GPUs access vectors aligned to their size.
 int64_t RowsEmitter::pieceOf(const Place &place, const Step &step) const {
   return plan.threads == 1 ? step.lanes : std::gcd(place.border, step.lanes);
 }
 
-/// What is short is joined as bits.
+/// Shorter accesses are joined as bits.
 Value RowsEmitter::load(const Place &from, const Step &step) {
   const int64_t piece = pieceOf(from, step);
   const auto &[base, element, index] = from.address;
@@ -198,7 +198,7 @@ Value RowsEmitter::computeLanes(Value value, RowState &row, const Step &step) {
   if (auto gather = dyn_cast<nn::GatherOp>(op)) {
     unsigned table = cast<BlockArgument>(gather.getTable()).getArgNumber();
     Value index = emit.add(emit.mul(gatherRow(gather, row), plan.facts.columns), step.column);
-    if (plan.flat) // the table's row is in pieces, as the kernel's is
+    if (plan.flat) // the table's row is split into pieces like the kernel's
       index = emit.add(index, emit.mul(row.row, plan.columns));
     Value loaded = load({{inputs[table], elementOf(value), index}, plan.columns}, step);
     Value zero = emit.constant(loaded.getType(), 0);
@@ -210,16 +210,16 @@ Value RowsEmitter::computeLanes(Value value, RowState &row, const Step &step) {
   return body(op, operands, step.lanes, emit.mul(mappedRow(value, row), plan.columns), step.column);
 }
 
-/// Positions: `linearBase` is that of the row's first element (of the element, for scalars), `column` null
-/// for scalars.
+/// Builds an op's body. `linearBase` is the position of the row's first element (for scalars, of the
+/// element); `column` is null for scalars.
 Value RowsEmitter::body(Operation *op, ValueRange operands, int64_t laneCount, Value linearBase,
                         Value column) {
   ArrayRef<int64_t> shape = cast<RankedTensorType>(op->getResult(0).getType()).getShape();
   auto withLanes = [&](Value first) {
     return laneCount == 0 ? first : emit.add(emit.splat(first, laneCount), emit.lanesIota(laneCount));
   };
-  // Positions within a row fit 32 bits: widened last, so that a body that narrows them again computes in 32
-  // bits.
+  // Positions within a row fit 32 bits. They are widened last, so that a body that truncates them computes in
+  // 32 bits.
   auto columnLanes = [&]() -> Value {
     if (laneCount == 0 || plan.columns > std::numeric_limits<int32_t>::max())
       return withLanes(column);

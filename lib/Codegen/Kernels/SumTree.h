@@ -1,4 +1,4 @@
-// In which order the elements of a reduction are combined.
+// Order in which the elements of a reduction are combined.
 #pragma once
 
 #include "lib/Codegen/Kernels/Emitter.h"
@@ -8,9 +8,10 @@
 
 namespace trainc::codegen {
 
-/// The order of a reduction along a row, or of everything, by one thread follows from the number of elements
-/// and their type alone, whatever ops share its kernel. A row is cut into pieces; of a piece, element i
-/// belongs to lane i % `lanes`, and lanes add up in order, then by halves; then come the pieces, in order.
+/// Order of a reduction along a row, or over everything, by one thread. It depends only on the number of
+/// elements and their type, not on the ops that share the kernel. A row is cut into pieces. Element i of a
+/// piece belongs to lane i % `lanes`. Each lane is summed in order, then lanes by halves, then pieces in
+/// order.
 struct SumTree {
   static constexpr int64_t kPiece = 16384;
 
@@ -20,13 +21,13 @@ struct SumTree {
   int64_t lanes;
 };
 
-/// The order of such a reduction by the threads of a block follows from the number of elements alone. Thread
-/// t has the vectors t, t + threads, ... of `lanes` elements, and one of the elements that vectors leave at
-/// the row's end: they add up in order, lanes by halves, then threads by halves. Threads that have nothing
-/// add nothing, so that any number of threads gives the same bits, if each has one vector or there are as
-/// many as a block has at most. A row longer than kWhole is cut into pieces of SumTree::kPiece, so that
-/// several blocks can share it. Piece p is thread p's, and so is piece p + threads; threads are added up once
-/// more.
+/// Order of such a reduction by the threads of a block. It depends only on the number of elements. Thread t
+/// has the vectors t, t + threads, ... of `lanes` elements, and one of the elements after the row's last
+/// whole vector. These are summed in order, then lanes by halves, then threads by halves. Threads without
+/// elements add nothing, so that any number of threads gives the same bits if each has one vector or the
+/// block has its maximum of threads. A row longer than kWhole is cut into pieces of SumTree::kPiece, so that
+/// several blocks can share it. Piece p belongs to thread p, and so does piece p + threads; threads are then
+/// summed once more.
 struct ThreadTree {
   static constexpr int64_t kLanes = 8, kWhole = 65536;
 

@@ -12,7 +12,7 @@ using namespace trainc::codegen;
 
 // --- In a warp ---
 
-/// Shuffles move 32 bits; `number`: of the thread, or the bits that differ.
+/// Shuffles 32-bit values. `number` is the other thread's number, or the bits in which it differs.
 static Value shuffled(Emitter &emit, Value value, Value number, NVVM::ShflKind kind) {
   OpBuilder &builder = emit.builder;
   Type type = value.getType(), i32 = builder.getI32Type();
@@ -47,7 +47,7 @@ Value trainc::codegen::fromLane(Emitter &emit, Value value, Value lane) {
   return shuffled(emit, value, lane, NVVM::ShflKind::idx);
 }
 
-/// Operands are only swapped between threads, so that all get the same bits.
+/// Only operands are swapped between threads, so that all get the same bits.
 Value trainc::codegen::reduceOverLanes(Emitter &emit, nn::ReduceKind kind, Value value, int64_t lanes) {
   for (int64_t distance = lanes / 2; distance > 0; distance /= 2)
     value = combine(emit, kind, value, fromNeighbour(emit, value, distance));
