@@ -46,7 +46,7 @@ template <typename T> T load(const std::byte *address) {
   return value;
 }
 
-/// Stands for values of u64 beyond i64; no column allows it.
+/// Represents values of u64 beyond i64; no column allows it.
 constexpr int64_t kTooLarge = std::numeric_limits<int64_t>::max();
 
 template <typename T> int64_t widen(T value) {

@@ -15,7 +15,7 @@ namespace trainc {
 
 namespace {
 
-/// Read and converted at a time, on the stack: a row of 8192 uint16 tokens.
+/// Bytes read and converted at a time, on the stack: a row of 8192 uint16 tokens.
 constexpr size_t kChunkBytes = size_t{1} << 14;
 
 std::string describe(const ColumnSpec &spec) {
@@ -23,10 +23,10 @@ std::string describe(const ColumnSpec &spec) {
                      fmt::join(spec.shape, ", "));
 }
 
-/// Of the blocks by which a file is told from others.
+/// Block size of file identities.
 constexpr size_t kBlockBytes = size_t{1} << 12;
 
-/// What to do with a column of another shape than the plan's.
+/// Advice for a column whose shape differs from the plan's.
 std::string adviceOnShape(std::span<const uint64_t> found, const ColumnSpec &spec) {
   if (found.empty())
     return "convert the file";
@@ -48,7 +48,7 @@ std::string adviceOnShape(std::span<const uint64_t> found, const ColumnSpec &spe
   return "convert the file, or change the model's text";
 }
 
-/// Which column may be the one that is missing.
+/// Suggests which column of the file may be the missing one.
 std::string adviceOnName(const std::string &name, const SafetensorsView &tensors) {
   std::vector<std::string> names;
   for (const SafetensorsTensor &tensor : tensors.tensors())
@@ -59,13 +59,14 @@ std::string adviceOnName(const std::string &name, const SafetensorsView &tensors
              : fmt::format("; if '{}' is meant, rename it in one of the two, file or model", nearest);
 }
 
-/// Whether a token stream has a column: tokens or labels, sequences of the same length for both.
+/// Whether a token stream provides the column: tokens or labels, with sequences of equal length.
 bool isSequence(const ColumnSpec &spec, const std::vector<ColumnSpec> &columns) {
   return (spec.name == "tokens" || spec.name == "labels") && spec.shape.size() == 1 && spec.elements() > 0 &&
          spec.elements() == columns.front().elements();
 }
 
-/// Elements of a sample in a token stream, or what the file, which begins with `head`, is instead.
+/// Sequence length of a token stream, or an error that says what the file, which begins with `head`, is
+/// instead.
 Result<uint64_t> sequenceLength(const std::string &file, std::span<const std::byte> head,
                                 const std::vector<ColumnSpec> &columns) {
   const auto other =
@@ -195,7 +196,7 @@ Status DataFile::readRows(size_t column, uint64_t row, uint64_t count, std::byte
   return {};
 }
 
-/// Elements `first` on, from wherever the file is: a mapping would end the process when the file is cut.
+/// Reads with pread: a mapping would end the process if the file is truncated.
 Status DataFile::readElements(const Rows &rows, uint64_t first, uint64_t count,
                               std::byte *destination) const {
   std::array<std::byte, kChunkBytes> chunk;
@@ -231,7 +232,7 @@ std::string DataFile::describeElement(size_t column, uint64_t row, uint64_t elem
   return fmt::format("{} is {}", place, floatText(rows.dtype, value.data()));
 }
 
-/// What may be the matter with an integer beyond a column's limit.
+/// Possible cause of an integer beyond a column's limit.
 std::string DataFile::suspect(const Rows &rows, std::string_view value) const {
   if (isStream_)
     return fmt::format("; was the file made with another tokenizer, or with another --data-dtype than {}?",

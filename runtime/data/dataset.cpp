@@ -10,7 +10,7 @@ namespace trainc {
 
 namespace {
 
-/// What is read to tell data from other data: that much of a file, less of each of many.
+/// Number of blocks hashed to identify data: a fixed number for one file, fewer per file for many files.
 constexpr uint64_t kBlocksOfAFile = 64, kFewestBlocksOfAFile = 4, kMostBlocks = 4096;
 
 } // namespace
@@ -62,7 +62,7 @@ Status Dataset::fill(size_t column, std::span<const uint64_t> samples,
   for (size_t i = 0, run; i < samples.size(); i += run, row += run * rowBytes) {
     assert(samples[i] < this->samples());
     const size_t file = fileOf(samples[i]);
-    run = 1; // samples that follow each other in the file are read at once
+    run = 1; // consecutive samples of the file are read together
     while (i + run < samples.size() && samples[i + run] == samples[i] + run &&
            samples[i + run] < firstSample_[file + 1])
       ++run;

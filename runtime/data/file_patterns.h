@@ -1,4 +1,4 @@
-// File names on the command line.
+// Glob patterns of the command line.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -8,9 +8,9 @@
 
 namespace trainc {
 
-/// The files that `patterns` name, in their order: a pattern that is an existing path stands for itself, any
-/// other may hold *, ? and [...] and stands for its matches in byte order. Fails (kInvalidInput) where
-/// nothing matches.
+/// Files that match `patterns`, in order: an existing path stands for itself, any other pattern may contain
+/// *, ? and [...] and expands to its matches in byte order. Fails with kInvalidInput if a pattern matches
+/// nothing.
 Result<std::vector<std::filesystem::path>> expandPatterns(const std::vector<std::string> &patterns);
 
 } // namespace trainc

@@ -8,11 +8,11 @@ namespace trainc {
 
 namespace {
 
-/// Fewer bytes may look like text by chance.
+/// Minimum length; shorter byte strings may look like text by chance.
 constexpr size_t kFewestOfText = 32;
-/// Of what is text in another encoding than UTF-8: more, as one cannot be sure of each byte.
+/// Minimum length of text in other encodings than UTF-8, whose single bytes are less certain.
 constexpr size_t kFewestOfOtherText = 64;
-/// Of the last character, which may be cut.
+/// Maximum bytes of the last character, which may be truncated.
 constexpr size_t kMostBytesOfCharacter = 4;
 
 constexpr std::string_view kFromNumpy =
@@ -27,7 +27,7 @@ constexpr std::string_view kExtractText = "write the text alone to a file, and m
 constexpr std::string_view kRename = "give it a name that ends in .safetensors";
 constexpr std::string_view kUnpack = "unpack it first";
 
-/// Its first bytes alone may be those of a token.
+/// Extensions of pickles, whose first bytes alone could be those of a token.
 constexpr std::string_view kPickles[] = {".pt", ".pth", ".pkl", ".pickle"};
 
 struct Magic {
@@ -76,7 +76,7 @@ constexpr ForeignKind kUtf16Text = {
     "save it as UTF-8, and make tokens of that: trainc tokenize --tokenizer=bytes TEXT -o tokens.bin",
     kFromNumpy, true};
 
-/// Whether bytes are UTF-8 without control characters other than those of texts.
+/// Whether bytes are UTF-8 without control characters other than white space.
 bool isText(std::string_view bytes) {
   if (bytes.size() < kFewestOfText)
     return false;
@@ -92,19 +92,19 @@ bool isText(std::string_view bytes) {
   return true;
 }
 
-/// Whether a byte by itself is a character of a text's, in ASCII and all that goes beyond it.
+/// Whether a byte is a printable ASCII character or white space.
 bool isAsciiText(char byte) {
   return (byte >= ' ' && byte <= '~') || std::string_view("\n\r\t\f").find(byte) != std::string_view::npos;
 }
 
-/// Whether nearly all bytes are ASCII text: Latin-1 and its kin, or UTF-8 with a few bytes that are none.
-/// Every second byte of tokens that BPE makes of a text is small, as is that of bytes as tokens.
+/// Whether nearly all bytes are ASCII text: Latin-1 and similar encodings, or UTF-8 with a few invalid bytes.
+/// Tokens do not pass: every second byte of BPE tokens of a text is small, as is that of bytes as tokens.
 bool isNearlyText(std::string_view bytes) {
   return bytes.size() >= kFewestOfOtherText &&
          static_cast<size_t>(std::ranges::count_if(bytes, isAsciiText)) >= bytes.size() - bytes.size() / 8;
 }
 
-/// Whether bytes are UTF-16 of mostly ASCII behind its byte-order mark.
+/// Whether bytes are UTF-16 of mostly ASCII text after a byte-order mark.
 bool isUtf16(std::string_view bytes) {
   const bool bigEndian = bytes.starts_with("\xfe\xff");
   if (bytes.size() < kFewestOfOtherText || (!bigEndian && !bytes.starts_with("\xff\xfe")))

@@ -1,4 +1,4 @@
-// Files that are no training data yet: what they are, and how to make data of them.
+// Recognition of files that must first be converted to training data, with advice.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,16 @@
 
 namespace trainc {
 
-/// A kind of file that people take for training data.
+/// A file format that users mistake for training data.
 struct ForeignKind {
-  std::string_view name;       ///< as in "found a NumPy array"
-  std::string_view forTokens;  ///< how to make a token file of it
-  std::string_view forColumns; ///< how to make a safetensors file of it
-  bool isText = false;         ///< its bytes may serve as tokens of one byte, if the user says so
+  std::string_view name;       ///< for messages, as in "found a NumPy array"
+  std::string_view forTokens;  ///< how to convert it to a token file
+  std::string_view forColumns; ///< how to convert it to a safetensors file
+  bool isText = false;         ///< whether its bytes may serve as one-byte tokens, if the user says so
 };
 
-/// The kind of a file of which `head` is the beginning; nothing where it may hold raw tokens. `extension`
-/// (".csv") tells kinds of text apart.
+/// Format of a file that begins with `head`; nothing if the file may contain raw tokens. `extension` (".csv")
+/// distinguishes kinds of text.
 std::optional<ForeignKind> findForeignKind(std::string_view extension, std::span<const std::byte> head);
 
 } // namespace trainc

@@ -12,7 +12,7 @@ namespace trainc {
 
 namespace {
 
-/// Even, so that the halves end as wide as they began.
+/// Even, so that both halves end with their initial widths.
 constexpr uint32_t kRounds = 8;
 
 } // namespace
@@ -31,7 +31,7 @@ uint64_t SampleOrder::operator()(uint64_t position) const {
   if (!shuffle_)
     return sample;
   // Cycle walking: the network permutes a power of two below 2 * samples (or 4); following the cycle until it
-  // is back among the samples gives a permutation of these.
+  // returns to the samples gives a permutation of these.
   do
     sample = permute(sample, epoch);
   while (sample >= samples_);
@@ -64,7 +64,7 @@ Loader::Loader(const Dataset &dataset, SampleOrder order, LoaderOptions options)
     for (const ColumnSpec &spec : dataset.columns())
       slot.columns.emplace_back(slot.samples.size() * spec.bytes());
   }
-  thread_ = tryStartThread([this] { work(); }); // without one, next() fills the batches
+  thread_ = tryStartThread([this] { work(); }); // without a thread, next() fills the batches
 }
 
 Loader::~Loader() {

@@ -1,4 +1,4 @@
-// Which sample comes when, and the next step's batch, filled while the current one is computed.
+// Order of samples, and prefetch of the next step's batch.
 #pragma once
 
 #include "runtime/data/dataset.h"
@@ -12,13 +12,14 @@
 
 namespace trainc {
 
-/// An order of samples that goes on for ever: a function of seed and position alone, so that neither the
-/// number of ranks, nor accumulation, nor a restart changes it. Random access in O(1) time and memory.
+/// An infinite order of samples: a function of seed and position only, so that it does not depend on the
+/// number of ranks, accumulation or restarts. Random access takes O(1) time and memory.
 class SampleOrder {
 public:
-  /// Each epoch visits all of `samples` (at least 1, below 2^62) once, in its own pseudo-random permutation.
+  /// Each epoch visits all of `samples` (at least 1, below 2^62) once, in a pseudo-random permutation of its
+  /// own.
   static SampleOrder shuffled(uint64_t samples, uint64_t seed) { return {samples, seed, true}; }
-  /// Each epoch visits them in order (evaluation).
+  /// Each epoch visits the samples in order (evaluation).
   static SampleOrder sequential(uint64_t samples) { return {samples, 0, false}; }
 
   /// The sample at `position` (global step * samples per step + position within the step).
@@ -43,11 +44,11 @@ struct LoaderOptions {
   uint64_t rank = 0;
   uint64_t ranks = 1;
   uint64_t firstStep = 0;
-  /// Where in the order the first step begins; by default where the steps before it, equally large, ended.
+  /// Position of the first step in the order; by default after `firstStep` steps of the same size.
   std::optional<uint64_t> firstPosition = std::nullopt;
 };
 
-/// All micro-batches of one step for one rank. Valid until the Loader's next call of next().
+/// All micro-batches of one step for one rank. Valid until the next call of Loader::next().
 class StepBatch {
 public:
   /// Rows of the whole step ([accumulate * microBatch, ...], Extent Step) of a column of the data set.
@@ -59,7 +60,7 @@ public:
     return all.subspan(micro * bytes, bytes);
   }
 
-  /// The samples whose rows these are, by their numbers in the data set.
+  /// Data set indices of the samples in the rows.
   std::span<const uint64_t> samples() const { return samples_; }
 
 private:
@@ -73,10 +74,10 @@ private:
   uint64_t accumulate_;
 };
 
-/// Runs a thread that stays one step ahead (without one where the system starts no more). Two steps' batches
-/// are allocated at the start and none later. A step takes ranks * accumulate * microBatch samples of the
-/// order; its micro-batch m on rank r takes those from position (r * accumulate + m) * microBatch on, so that
-/// the samples of a step do not depend on how they are divided.
+/// Fills batches on a thread that stays one step ahead (on the caller's thread if the system cannot start
+/// another). Two batches are allocated at the start and none later. A step takes ranks * accumulate *
+/// microBatch samples of the order; its micro-batch m on rank r takes those from position (r * accumulate +
+/// m) * microBatch on, so that the samples of a step do not depend on how they are divided among ranks.
 class Loader {
 public:
   /// `dataset` must outlive the loader.
@@ -85,21 +86,21 @@ public:
   Loader(const Loader &) = delete;
   Loader &operator=(const Loader &) = delete;
 
-  /// Waits for the batch of `step`, which must be the previous call's (to replay it) or the one after it;
-  /// options.firstStep at first. Fails (kInvalidInput) where the data holds a value that a column does not
-  /// allow.
+  /// Waits for the batch of `step`, which must be the step of the previous call (to replay it) or the one
+  /// after it; options.firstStep at first. Fails with kInvalidInput if the data contains a value that a
+  /// column does not allow.
   Result<StepBatch> next(uint64_t step);
 
 private:
   struct Slot {
     std::vector<std::vector<std::byte>> columns;
-    std::vector<uint64_t> samples; ///< whose rows the columns hold
+    std::vector<uint64_t> samples; ///< samples of the rows in the columns
     Status status;
   };
 
   Slot &slot(uint64_t step) { return slots_[step % slots_.size()]; }
   void work();
-  /// Fills the batch of step `filled_`, without the lock meanwhile.
+  /// Fills the batch of step `filled_`, releasing the lock meanwhile.
   void fillNext(std::unique_lock<std::mutex> &lock);
   Status fill(uint64_t step, Slot &slot) const;
 
@@ -110,8 +111,8 @@ private:
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  uint64_t filled_;   ///< steps below it are filled
-  uint64_t released_; ///< steps below it may be overwritten: the caller is done with them
+  uint64_t filled_;   ///< steps before this one are filled
+  uint64_t released_; ///< steps before this one may be overwritten: the caller is done with them
   bool stop_ = false;
   std::thread thread_;
 };

@@ -6,7 +6,7 @@
 
 namespace trainc {
 
-/// The 128 random bits at `counter` in the stream of `key`, as in Salmon et al., "Parallel random numbers: as
+/// 128 random bits at `counter` in the stream of `key`, as in Salmon et al., "Parallel random numbers: as
 /// easy as 1, 2, 3" (SC 2011), with 10 rounds.
 constexpr std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {

@@ -169,7 +169,7 @@ Status checkDType(const std::filesystem::path &path, const TokenSidecar &sidecar
                       tokenDTypeName(*options.dtype));
 }
 
-/// A file that was cut, or replaced without its sidecar, is noticed by its size.
+/// Detects by its size a file that was truncated, or replaced without its sidecar.
 Status checkSize(const std::filesystem::path &path, const TokenSidecar &sidecar, uint64_t bytes) {
   const uint64_t width = elementBytes(sidecar.dtype);
   if (bytes % width == 0 && bytes / width == sidecar.tokens)

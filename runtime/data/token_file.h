@@ -1,4 +1,4 @@
-// Files of one long stream of tokens: how they are read and written, and the JSON beside them.
+// Token files: reading, writing, and the JSON sidecar.
 #pragma once
 
 #include "runtime/base/hash.h"
@@ -10,53 +10,53 @@
 
 namespace trainc {
 
-/// Which tokenizer made something.
+/// Identifies a tokenizer.
 struct TokenizerRecord {
   std::string name;  ///< "bytes", or the absolute path given to --tokenizer
-  uint64_t xxh3 = 0; ///< Tokenizer::fingerprint(), to notice a tokenizer that changed
+  uint64_t xxh3 = 0; ///< Tokenizer::fingerprint(), to detect changes
 
   bool operator==(const TokenizerRecord &) const = default;
 };
 
-/// The content of `tokens.bin.json`.
+/// Content of `tokens.bin.json`.
 struct TokenSidecar {
   TokenizerRecord tokenizer;
   uint64_t vocabulary = 0; ///< number of ids of the tokenizer
   SafetensorsDType dtype = SafetensorsDType::kU16;
-  uint64_t tokens = 0;                  ///< in the token file
+  uint64_t tokens = 0;                  ///< number of tokens in the file
   std::optional<uint64_t> content = {}; ///< XXH3-64 of the token file; earlier versions recorded none
 };
 
 /// `tokens.bin` -> `tokens.bin.json`.
 std::filesystem::path sidecarPath(const std::filesystem::path &tokenFile);
 
-/// The sidecar of a token file; nothing where there is none. Errors (kInvalidInput) name the file and the
+/// Reads the sidecar of a token file; nothing if there is none. Errors (kInvalidInput) name the file and the
 /// field.
 Result<std::optional<TokenSidecar>> readTokenSidecar(const std::filesystem::path &tokenFile);
 
 /// Writes the sidecar of a token file, atomically.
 Status writeTokenSidecar(const std::filesystem::path &tokenFile, const TokenSidecar &sidecar);
 
-/// How to read raw token files.
+/// Options for reading raw token files.
 struct TokenFileOptions {
   std::optional<SafetensorsDType> dtype; ///< kU8, kU16 or kU32 (--data-dtype); must not contradict the file
-  uint64_t vocabulary = 0;               ///< the model's; above 65536 raw tokens are uint32, else uint16
+  uint64_t vocabulary = 0;               ///< of the model; above 65536 raw tokens are uint32, else uint16
 };
 
-/// A file's first bytes up to here decide how to read it.
+/// Size of a file's prefix that determines its format.
 inline constexpr size_t kTokenHeaderBytes = 1024;
 
-/// Where a file holds a stream of little-endian tokens.
+/// Location of a stream of little-endian tokens in a file.
 struct TokenStream {
   SafetensorsDType dtype; ///< kU8, kU16 or kU32
-  uint64_t fileOffset;    ///< of the first token, in bytes
+  uint64_t fileOffset;    ///< byte offset of the first token
   uint64_t count;
-  std::optional<uint64_t> content = {}; ///< XXH3-64 of the file, if that is recorded beside it
+  std::optional<uint64_t> content = {}; ///< XXH3-64 of the file, if the sidecar records one
 };
 
-/// Reads "uint8", "uint16" or "uint32".
+/// Parses "uint8", "uint16" or "uint32".
 Result<SafetensorsDType> parseTokenDType(std::string_view name);
-/// The inverse of parseTokenDType.
+/// Inverse of parseTokenDType.
 std::string_view tokenDTypeName(SafetensorsDType dtype);
 
 /// Interprets the token file `path`, which begins with `head` (kTokenHeaderBytes of it, or all) and has
@@ -71,22 +71,23 @@ std::string_view tokenDTypeName(SafetensorsDType dtype);
 Result<TokenStream> readTokenStream(const std::filesystem::path &path, std::span<const std::byte> head,
                                     uint64_t fileBytes, const TokenFileOptions &options);
 
-/// Writes aside under a temporary name and renames at the end, so that the file is complete or absent.
+/// Writes a token file under a temporary name and renames it at the end, so that the file is complete or
+/// absent.
 class TokenWriter {
 public:
-  /// `dtype`: kU16 or kU32. Fails where the file cannot be created (kFailed) or must not
-  /// be replaced (kInvalidInput, see replaceableFile).
+  /// `dtype` is kU16 or kU32. Fails with kFailed if the file cannot be created, with kInvalidInput if it must
+  /// not be replaced (see replaceableFile).
   static Result<TokenWriter> open(std::filesystem::path path, SafetensorsDType dtype);
   TokenWriter(TokenWriter &&) = default;
   TokenWriter &operator=(TokenWriter &&) = delete;
-  /// Removes what was written unless it was published.
+  /// Removes the temporary file unless it was published.
   ~TokenWriter();
 
-  /// Appends ids, which must fit the dtype. Fails (kFailed) with the system's reason.
+  /// Appends ids, which must fit the dtype. Fails with kFailed and the system's reason.
   Status write(std::span<const uint32_t> ids);
-  /// Brings what was written to the disk. Fails as write().
+  /// Syncs the file to disk. Fails like write().
   Status sync();
-  /// Gives the file its name. Fails as write().
+  /// Renames the file to its final name. Fails like write().
   Status publish();
   /// XXH3-64 of the bytes written.
   uint64_t checksum() const { return hash_.digest(); }

@@ -20,7 +20,7 @@ Result<std::string_view> TextPieces::next() {
   given_ = 0;
   while (given_ == 0 && offset_ < text_.size()) {
     const size_t held = buffer_.size();
-    // Twice as much each time, so that a text without a place to cut is not searched again and again.
+    // Doubles each time, so that a text without a cut is not searched again and again.
     const size_t more = std::min<uint64_t>(std::max(kPiece, held), text_.size() - offset_);
     buffer_.resize(held + more);
     TRAINC_RETURN_IF_ERROR(text_.read(offset_, std::as_writable_bytes(std::span(buffer_)).subspan(held)));
@@ -36,7 +36,7 @@ namespace {
 
 constexpr uint64_t kIdsOfUint16 = 65536;
 
-/// All texts, which are there and not empty.
+/// All texts, checked to exist and not to be empty.
 struct Texts {
   std::vector<std::filesystem::path> paths;
   uint64_t bytes = 0;
@@ -54,7 +54,7 @@ Result<Texts> findTexts(const std::vector<std::string> &patterns) {
   return texts;
 }
 
-/// The id that goes after each text; nothing where none was asked for.
+/// The id that goes after each text; nothing if none was requested.
 Result<std::optional<uint32_t>> findEndToken(const TokenizeOptions &options, const Tokenizer &tokenizer) {
   if (options.endToken.empty())
     return std::optional<uint32_t>();
@@ -65,7 +65,7 @@ Result<std::optional<uint32_t>> findEndToken(const TokenizeOptions &options, con
   return id;
 }
 
-/// What the sidecar calls the tokenizer: still found from another working directory.
+/// Tokenizer name for the sidecar: an absolute path, valid from other working directories.
 std::string lastingName(const std::string &tokenizer) {
   return tokenizer == "bytes" ? tokenizer : std::filesystem::absolute(tokenizer).lexically_normal().string();
 }
@@ -89,7 +89,7 @@ public:
   }
 
 private:
-  /// `continues`: the piece before was cut off.
+  /// `continues`: the previous piece was cut off before this one.
   Status encodePiece(std::string_view piece, bool continues) {
     return tokenizer_.encode(piece, continues,
                              [&](std::span<const uint32_t> ids, size_t bytesDone) -> Status {
@@ -104,7 +104,7 @@ private:
   const TokenizeOptions &options_;
   Tokenizer &tokenizer_;
   TokenWriter &writer_;
-  uint64_t total_, done_ = 0; ///< bytes of all texts, and of what is written
+  uint64_t total_, done_ = 0; ///< bytes of all texts, and bytes encoded
 };
 
 } // namespace
@@ -127,7 +127,7 @@ Status tokenize(const TokenizeOptions &options) {
       TRAINC_RETURN_IF_ERROR(writer.write(std::span(&*endToken, 1)));
   }
   TRAINC_RETURN_IF_ERROR(writer.sync());
-  // The sidecar first: where there is no room for it, no token file appears.
+  // The sidecar is written first: if the disk has no space for it, no token file appears.
   TRAINC_RETURN_IF_ERROR(
       writeTokenSidecar(options.output, {{lastingName(options.tokenizer), tokenizer->fingerprint()},
                                          tokenizer->vocabulary(),

@@ -1,4 +1,4 @@
-// Texts to a token file: `trainc tokenize`.
+// Conversion of texts to a token file: `trainc tokenize`.
 #pragma once
 
 #include "runtime/base/input_file.h"
@@ -9,10 +9,10 @@
 
 namespace trainc {
 
-/// Reads a text in pieces that encode to the ids of the whole, so that long texts need no memory.
+/// Reads a text in pieces that encode to the same ids as the whole, so that long texts need little memory.
 class TextPieces {
 public:
-  /// The pieces of `text` for `tokenizer`, which must outlive this.
+  /// `tokenizer` must outlive this object.
   TextPieces(InputFile text, const Tokenizer &tokenizer) : text_(std::move(text)), tokenizer_(tokenizer) {}
 
   /// The next piece, valid until the next call; empty at the end. Errors are those of InputFile::read.
@@ -21,28 +21,28 @@ public:
 private:
   InputFile text_;
   const Tokenizer &tokenizer_;
-  uint64_t offset_ = 0; ///< of what comes after `buffer_`
+  uint64_t offset_ = 0; ///< file offset of the end of `buffer_`
   std::string buffer_;
-  size_t given_ = 0; ///< bytes at the start of `buffer_` that next() has returned
+  size_t given_ = 0; ///< size of the prefix of `buffer_` that next() has returned
 };
 
 struct TokenizeOptions {
   std::string tokenizer;          ///< "bytes", or a path; see openTokenizer
   std::vector<std::string> texts; ///< files or patterns, in order
   std::string output;             ///< e.g. "tokens.bin"
-  std::string endToken;           ///< where not empty: its id goes after each text, e.g. "<|endoftext|>"
-  /// Where set, called now and then with the bytes encoded so far and in total; false ends the work.
+  std::string endToken;           ///< if set, the token whose id goes after each text, e.g. "<|endoftext|>"
+  /// If set, called from time to time with the bytes encoded so far and in total; returns false to cancel.
   std::function<bool(uint64_t done, uint64_t total)> progress;
 };
 
-/// Writes the tokens of all texts to options.output, raw and little-endian, uint16 where the tokenizer's
-/// vocabulary allows, else uint32, and the sidecar beside it. The output appears when it is
-/// complete; nothing is left behind otherwise. Fails with kInvalidInput where an input is missing or wrong,
-/// kFailed where the output cannot be written, or `progress` ended the work.
+/// Writes the tokens of all texts to options.output, raw and little-endian, uint16 if the tokenizer's
+/// vocabulary allows, else uint32, and the sidecar beside it. The output is complete or absent. Fails with
+/// kInvalidInput if an input is missing or invalid, with kFailed if the output cannot be written or
+/// `progress` canceled.
 Status tokenize(const TokenizeOptions &options);
 
-/// The tokenizer that the file `where` (for messages) records. Fails (kInvalidInput) where its files are
-/// missing or have changed since.
+/// Opens the tokenizer that the file `where` (for messages) records. Fails with kInvalidInput if the
+/// tokenizer's files are missing or have changed since.
 Result<std::unique_ptr<Tokenizer>> openRecordedTokenizer(const TokenizerRecord &record,
                                                          const std::string &where);
 

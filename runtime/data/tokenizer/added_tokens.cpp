@@ -19,7 +19,7 @@ size_t skipSpaces(std::string_view text, size_t position) {
   return position;
 }
 
-/// The last character of `text`, or nothing, as well if that is no UTF-8.
+/// The last character of `text`; nothing if there is none, or if it is not valid UTF-8.
 std::optional<uint32_t> characterBefore(std::string_view text) {
   if (text.empty())
     return std::nullopt;
@@ -28,7 +28,7 @@ std::optional<uint32_t> characterBefore(std::string_view text) {
   return position == text.size() ? character : std::nullopt;
 }
 
-/// Where the spaces that end at `end` begin, not before `from`.
+/// Begin of the run of spaces that ends at `end`, not before `from`.
 size_t spacesBefore(std::string_view text, size_t from, size_t end) {
   while (end > from) {
     const std::string_view before = text.substr(from, end - from);
@@ -40,7 +40,7 @@ size_t spacesBefore(std::string_view text, size_t from, size_t end) {
   return end;
 }
 
-/// Letters, marks, digits and connectors.
+/// Whether the character is a letter, mark, digit or connector.
 bool isWordCharacter(uint32_t character) {
   static const Result<Regex> kWord =
       Regex::compile("", R"([\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}])", "\\w");

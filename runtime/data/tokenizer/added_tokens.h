@@ -1,4 +1,4 @@
-// Tokens that are found in a text before it is cut into words, such as <|endoftext|>.
+// Tokens that are matched in a text before it is split into words, such as <|endoftext|>.
 #pragma once
 
 #include "runtime/data/tokenizer/bpe_definition.h"
@@ -9,7 +9,7 @@
 
 namespace trainc {
 
-/// Finds the tokens of one set in a text: the leftmost first, of several at one place the longest.
+/// Finds the tokens of a set in a text: leftmost match first, longest of several at one position.
 class AddedTokens {
 public:
   /// Contents must not be empty.
@@ -28,7 +28,7 @@ public:
 private:
   const AddedToken *longestAt(std::string_view text, size_t position) const;
 
-  std::array<std::vector<AddedToken>, 256> byFirstByte_; ///< each sorted, the longest first
+  std::array<std::vector<AddedToken>, 256> byFirstByte_; ///< each sorted, longest first
   std::array<bool, 256> mayBegin_{};
   bool empty_ = true;
 };

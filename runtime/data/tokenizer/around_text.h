@@ -1,4 +1,4 @@
-// Tokens that a tokenizer puts around every text, such as <s> before it.
+// Tokens that a tokenizer adds before and after every text, such as <s>.
 #pragma once
 
 #include <cstdint>

@@ -12,10 +12,10 @@ namespace trainc {
 
 namespace {
 
-/// Keeps every id a valid i32, and sums of them in 32 bits.
+/// Keeps every id a valid i32, and sums of ids in 32 bits.
 constexpr uint32_t kMaxId = (1U << 30) - 1;
 constexpr size_t kNone = static_cast<size_t>(-1);
-/// Longer words are encoded in parts, if there are places that no merge crosses.
+/// Longer words are encoded in parts, if there are positions that no merge crosses.
 constexpr size_t kLongWord = 30;
 
 } // namespace
@@ -134,7 +134,7 @@ std::optional<uint32_t> BpeModel::find(std::string_view token) const {
   return found == vocabulary_.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// The token that a word is, whatever the merges.
+/// The token for a whole word, if merges are ignored for words in the vocabulary.
 std::optional<uint32_t> BpeModel::findWhole(std::string_view word) const {
   if (!ignoreMerges_)
     return std::nullopt;
@@ -167,7 +167,7 @@ bool BpeModel::endsPart(std::string_view word, size_t position) const {
   if (units_ == Units::kBytes || anyByteFalls_)
     return true;
   return idOfCharacter(before.substr(lastCharacter(before))) !=
-         kNoId; // unknown characters may be put late, or fused
+         kNoId; // unknown characters may be emitted late, or fused
 }
 
 void BpeModel::encode(std::string_view word, std::vector<uint32_t> &ids) {
@@ -223,8 +223,8 @@ void BpeModel::addSymbol(uint32_t id) {
   symbols_.push_back({id, true, position > 0 ? position - 1 : kNone, kNone});
 }
 
-/// Fills symbols_ with the tokens of the units of `part`. An unknown character waits until a known one comes,
-/// even behind the bytes of others, as with Hugging Face.
+/// Fills symbols_ with the tokens of the units of `part`. As in Hugging Face, an unknown character is emitted
+/// only before the next known one, even after the bytes of others.
 void BpeModel::addSymbols(std::string_view part) {
   symbols_.clear();
   if (units_ == Units::kBytes) {
@@ -257,7 +257,7 @@ void BpeModel::addSymbols(std::string_view part) {
     addSymbol(unknown_);
 }
 
-/// Notes the merge of the symbol at `position` with the one after it, if there is one.
+/// Adds the merge of the symbol at `position` with the next one, if there is one.
 void BpeModel::consider(size_t position) {
   if (position == kNone || symbols_[position].next == kNone)
     return;

@@ -19,7 +19,7 @@ std::vector<AddedToken> select(const std::vector<AddedToken> &tokens, bool norma
 }
 
 /// Calls onText for each stretch of `text` between added tokens and onToken for each token, in order, until
-/// one returns false, which is then the result. onText gets where in `text` it is.
+/// one returns false, which is then the result. onText receives the offset in `text`.
 template <typename OnText, typename OnToken>
 bool splitByTokens(const AddedTokens &tokens, std::string_view text, const OnText &onText,
                    const OnToken &onToken) {
@@ -57,8 +57,8 @@ Status verifyAdded(const BpeDefinition &definition, const BpeModel &model) {
   return {};
 }
 
-/// The added tokens, those that are looked for in normalized text in normal form. One that is nothing then is
-/// never found.
+/// The added tokens; those matched in normalized text are normalized. Tokens whose normal form is empty are
+/// never matched.
 Result<std::vector<AddedToken>> normalizeAdded(const BpeDefinition &definition,
                                                const Normalizer &normalizer) {
   std::vector<AddedToken> tokens;
@@ -74,7 +74,7 @@ Result<std::vector<AddedToken>> normalizeAdded(const BpeDefinition &definition,
 
 } // namespace
 
-/// One call of encode(): false from a method means that it ended early, with `status` set.
+/// State of one call of encode(). A method returns false if encoding ended early, with `status` set.
 class BpeTokenizer::Encoding {
 public:
   Encoding(BpeTokenizer &tokenizer, const Emit &emit) : tokenizer_(tokenizer), emit_(emit) {}
@@ -95,8 +95,7 @@ public:
   }
 
 private:
-  /// `stretch` has no added tokens that are matched in the text as it stands. Its bytes that are not UTF-8
-  /// are words of their own.
+  /// Encodes a stretch without added tokens of first_. Bytes that are not UTF-8 are words of their own.
   bool encodeStretch(std::string_view stretch, StretchPlace place) {
     while (!stretch.empty()) {
       const size_t valid = utf8Prefix(stretch);
@@ -154,7 +153,7 @@ private:
   const Emit &emit_;
   Status status_;
   std::vector<uint32_t> ids_;
-  size_t done_ = 0; ///< bytes of the text before what is being encoded
+  size_t done_ = 0; ///< bytes of the text before the current stretch
 };
 
 class BpeTokenizer::Decoder : public TokenDecoder {
@@ -201,7 +200,7 @@ BpeTokenizer::BpeTokenizer(BpeDefinition definition, Normalizer normalizer, std:
     add(token.id, {token.content, true});
     added_.emplace(token.content, token.id);
   }
-  for (const AddedToken &token : added) // as the decoder undoes what the normalizer does
+  for (const AddedToken &token : added) // the decoder undoes the normalizer
     add(token.id, {token.content, true});
 }
 

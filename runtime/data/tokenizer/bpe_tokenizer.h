@@ -9,11 +9,11 @@
 
 namespace trainc {
 
-/// Added tokens, then the normalizer, then the pre-tokenizer, then byte-pair encoding of each word.
+/// Pipeline: added tokens, normalizer, pre-tokenizer, byte-pair encoding of each word.
 class BpeTokenizer : public Tokenizer {
 public:
-  /// `fingerprint`: of the files that `definition` was read from. Errors as of BpeModel::create, and added
-  /// tokens that are empty or whose id contradicts the vocabulary.
+  /// `fingerprint` is that of the files that `definition` was read from. Fails like BpeModel::create, and if
+  /// an added token is empty or its id contradicts the vocabulary.
   static Result<std::unique_ptr<Tokenizer>> create(BpeDefinition definition, uint64_t fingerprint);
 
   using Tokenizer::encode;
@@ -29,15 +29,15 @@ private:
   class Encoding;
   class Decoder;
 
-  /// `added`: with the normal form of those that are matched in normalized text.
+  /// `added` includes the normal form of tokens that are matched in normalized text.
   BpeTokenizer(BpeDefinition definition, Normalizer normalizer, std::vector<AddedToken> added, BpeModel model,
                uint64_t fingerprint);
 
   BpeModel model_;
   Normalizer normalizer_;
   PreTokenizer preTokenizer_;
-  AddedTokens first_;         ///< matched in the text as it stands
-  AddedTokens second_;        ///< those with `normalized`, matched in what lies between the first
+  AddedTokens first_;         ///< matched in the unmodified text
+  AddedTokens second_;        ///< those with `normalized`, matched between matches of first_
   StringMap<uint32_t> added_; ///< by content
   CutPlaces cutPlaces_;
   AroundText around_;
@@ -49,7 +49,7 @@ private:
     std::string text;
     bool added;
   };
-  std::unordered_map<uint32_t, Piece> pieces_; ///< what each id decodes from
+  std::unordered_map<uint32_t, Piece> pieces_; ///< decoded text of each id
 };
 
 } // namespace trainc

@@ -1,4 +1,4 @@
-// GPT-2's printable stand-ins for bytes, in which byte-level vocabularies are written.
+// GPT-2's byte alphabet: printable characters that represent bytes in byte-level vocabularies.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace trainc {
 
-/// `bytes`, each written as the character that stands for it: itself for the printable ones of Latin-1 (! to
-/// ~, ¡ to ¬, ® to ÿ), U+0100 and up, in order, for the 68 others (a space is U+0120).
+/// `bytes` in the byte alphabet: printable characters of Latin-1 (! to ~, ¡ to ¬, ® to ÿ) represent
+/// themselves; U+0100 and up, in order, represent the other 68 bytes (a space is U+0120).
 std::string inByteAlphabet(std::string_view bytes);
 
-/// The bytes that `token`, a vocabulary entry, stands for; nothing when it has a character that stands for no
-/// byte.
+/// The bytes that `token`, a vocabulary entry, represents; nothing if a character is not in the byte
+/// alphabet.
 std::optional<std::string> bytesOfToken(std::string_view token);
 
 } // namespace trainc

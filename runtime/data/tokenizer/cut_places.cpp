@@ -11,8 +11,8 @@ namespace {
 
 bool isAsciiSpace(uint32_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-/// Whether the token, with the spaces that it strips, may have a space after a letter, or depends on what is
-/// before its space.
+/// Whether the token, with the spaces that it strips, may contain a space after a letter, or depends on the
+/// text before its space.
 bool reachesAcross(const AddedToken &token) {
   bool letter = false;
   bool first = true;
@@ -26,7 +26,7 @@ bool reachesAcross(const AddedToken &token) {
   return letter && token.stripRight;
 }
 
-/// What a space of the text is for the pre-tokenizer, if all steps change characters on their own.
+/// The character that a space becomes before the pre-tokenizer, if all steps change characters independently.
 std::optional<uint32_t> normalizedSpace(const std::vector<NormalizerStep> &steps) {
   uint32_t space = ' ';
   for (const NormalizerStep &step : steps)
@@ -61,7 +61,7 @@ CutPlaces findCutPlaces(const Normalizer &normalizer, const PreTokenizer &preTok
       space = kMetaCharacter;
       onlySpaces = true;
     } else if (std::holds_alternative<PrefixSpace>(step)) {
-      onlySpaces = true; // nothing goes before a space
+      onlySpaces = true; // nothing is inserted before a space
     } else {
       return CutPlaces::kNowhere;
     }

@@ -23,7 +23,7 @@ std::string replaced(std::string_view text, std::string_view pattern, std::strin
   }
 }
 
-/// Takes up to `most` of `content` from the start of `text`; true if more may follow in text to come.
+/// Strips up to `most` of `content` from the start of `text`; returns true if more may follow in later text.
 bool stripStart(std::string &text, std::string_view content, uint64_t &most) {
   for (; most > 0 && text.starts_with(content); --most)
     text.erase(0, content.size());

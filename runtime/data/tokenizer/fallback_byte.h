@@ -1,4 +1,4 @@
-// Tokens that stand for a byte where a vocabulary lacks a character: <0x00> to <0xFF>.
+// Tokens that represent single bytes of characters without a token: <0x00> to <0xFF>.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace trainc {
 
 inline std::string fallbackToken(uint8_t byte) { return fmt::format("<0x{:02X}>", byte); }
 
-/// The byte that `token` stands for, its digits in either case; nothing for another token.
+/// The byte that `token` represents, with hexadecimal digits in either case; nothing for another token.
 inline std::optional<uint8_t> fallbackByte(std::string_view token) {
   if (token.size() != 6 || !token.starts_with("<0x") || !token.ends_with('>'))
     return std::nullopt;

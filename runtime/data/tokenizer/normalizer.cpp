@@ -27,7 +27,7 @@ Status appendForm(const UnicodeForm &form, std::string_view text, std::string &o
   return {};
 }
 
-/// ASCII is in every form, and combines with nothing but what comes after it.
+/// ASCII is unchanged in every form, and combines only with later characters.
 Status normalize(const UnicodeForm &form, std::string &text) {
   if (std::ranges::all_of(text, isAsciiByte))
     return {};
@@ -57,7 +57,7 @@ Status normalize(const Lowercase &, std::string &text) {
   out.reserve(text.size());
   for (size_t position = 0; position < text.size();) {
     const auto character = static_cast<utf8proc_int32_t>(nextCharacter(text, position).value_or(0xFFFD));
-    if (character == 0x130) // the only letter whose lower case is two characters
+    if (character == 0x130) // the only letter whose lower case has two characters
       out += "i\u0307";
     else
       appendUtf8(static_cast<uint32_t>(utf8proc_tolower(character)), out);

@@ -1,4 +1,4 @@
-// What is done to a text before it is cut into words.
+// Normalization of a text before it is split into words.
 #pragma once
 
 #include "runtime/data/tokenizer/regex.h"
@@ -10,7 +10,7 @@
 
 namespace trainc {
 
-/// The forms of Unicode (NFC, NFD, NFKC, NFKD).
+/// Unicode normalization forms (NFC, NFD, NFKC, NFKD).
 struct UnicodeForm {
   bool compose;
   bool compatible;
@@ -20,11 +20,11 @@ struct StripAccents {}; ///< removes marks
 struct Prepend {
   std::string text;
 };
-/// Each match becomes `content`.
+/// Replaces each match by `content`.
 struct Replace {
   Regex pattern;
   std::string content;
-  bool isSpaceToMeta; ///< " " becomes U+2581
+  bool isSpaceToMeta; ///< replaces " " by U+2581
 };
 using NormalizerStep = std::variant<UnicodeForm, Lowercase, StripAccents, Prepend, Replace>;
 
@@ -32,8 +32,8 @@ class Normalizer {
 public:
   explicit Normalizer(std::vector<NormalizerStep> steps) : steps_(std::move(steps)) {}
 
-  /// The normal form of `text` (UTF-8). `continues`: the text goes on after one that was normalized before,
-  /// so nothing is prepended.
+  /// The normal form of `text` (UTF-8). With `continues`, the text continues an earlier one, so nothing is
+  /// prepended.
   Result<std::string> apply(std::string_view text, bool continues) const;
 
   const std::vector<NormalizerStep> &steps() const { return steps_; }

@@ -12,7 +12,7 @@ namespace trainc {
 
 namespace {
 
-/// Letters and numbers that Unicode 15 and 16 brought, for a PCRE2 that knows Unicode 14.
+/// Letters and numbers added by Unicode 15 and 16, for a PCRE2 with Unicode 14.
 constexpr std::string_view kNewLetters =
     R"(\x{1C89}-\x{1C8A}\x{A7CB}-\x{A7CD}\x{A7DA}-\x{A7DC}\x{105C0}-\x{105F3}\x{10D4A}-\x{10D65}\x{10D6F}-\x{10D85})"
     R"(\x{10EC2}-\x{10EC4}\x{1123F}-\x{11240}\x{11380}-\x{11389}\x{1138B}\x{1138E}\x{11390}-\x{113B5}\x{113B7}\x{113D1})"
@@ -34,7 +34,7 @@ bool isDigit(char c) { return c >= '0' && c <= '9'; }
 bool isHexDigit(char c) { return isDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 bool isLetterOrDigit(char c) { return isDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-/// Walks over a pattern once and writes the other one.
+/// Converts a pattern in one pass.
 class Translation {
 public:
   Translation(const std::string &where, std::string_view pattern, bool newCharacters)
@@ -62,14 +62,15 @@ private:
         printable(pattern_), printable(construct), at_);
   }
 
-  /// What \w stands for: outside of classes also the numbers of Latin-1 that are no digits, an oddity of
-  /// Oniguruma's.
+  /// Characters of \w. Outside of classes it includes numbers of Latin-1 that are not digits, a peculiarity
+  /// of Oniguruma.
   std::string wordCharacters(bool inClass) const {
     return charactersOf("L") + R"(\p{Alphabetic}\p{M}\p{Pc})" + charactersOf("Nd") +
            (inClass ? "" : R"(\xB2\xB3\xB9\xBC-\xBE)");
   }
 
-  /// The characters of a category or script, to stand in a class. ASCII goes first: it is looked up faster.
+  /// The characters of a category or script, for use in a class. ASCII comes first, because it is looked up
+  /// faster.
   std::string charactersOf(std::string_view name) const {
     const bool category = std::ranges::find(kCategories, name) != kCategories.end();
     std::string characters = (category ? "\\p{" : "\\p{sc:") + std::string(name) + "}";
@@ -132,7 +133,7 @@ private:
     return {};
   }
 
-  /// (?<name>, which goes on as any other group; nothing can refer to it.
+  /// Whether (?<name> follows. It is treated like any other group; nothing can refer to it.
   bool isNamed() const { return follows("(?<") && isLetterOrDigit(peek(3)) && !isDigit(peek(3)); }
 
   Status comment() {
@@ -141,7 +142,7 @@ private:
     return {};
   }
 
-  /// (?i) at the start of the pattern, (?i:...) anywhere; m is PCRE2's s.
+  /// Converts (?i) at the start of the pattern, and (?i:...) anywhere; Oniguruma's m is PCRE2's s.
   Status options() {
     size_t end = at_ + 2;
     std::string flags;
@@ -158,7 +159,7 @@ private:
     return {};
   }
 
-  /// Copies a quantifier of `size` bytes and the ? or + after it, which make it lazy or possessive.
+  /// Copies a quantifier of `size` bytes and a following ? or +, which make it lazy or possessive.
   Status quantifier(size_t size) {
     copy(size);
     if (peek() == '?' || peek() == '+')
@@ -166,7 +167,7 @@ private:
     return {};
   }
 
-  /// {n}, {n,}, {,m}, {n,m}; anything else in braces stands for itself.
+  /// Converts {n}, {n,}, {,m}, {n,m}; anything else in braces is literal.
   Status braces() {
     size_t end = at_ + 1;
     const size_t first = end;
@@ -193,7 +194,7 @@ private:
     out_ += interval;
     if (after == '?')
       copy(1);
-    if (after == '+') { // Oniguruma repeats the repetition, where PCRE2 would make it possessive
+    if (after == '+') { // Oniguruma repeats the repetition; PCRE2 would make it possessive
       out_.insert(atom_, "(?:");
       out_ += ")";
     }
@@ -218,7 +219,7 @@ private:
       else
         copy(1);
     }
-    return {}; // PCRE2 says that the end is missing
+    return {}; // PCRE2 reports the missing end
   }
 
   Status escape(bool inClass) {
@@ -287,7 +288,7 @@ private:
                                : "(?:" + at + before + "|" + notAt + notBefore + ")");
   }
 
-  /// \p{Name}, \P{Name} and \p{^Name}: a general category, or a script.
+  /// Converts \p{Name}, \P{Name} and \p{^Name}: a general category, or a script.
   Status property(bool inClass) {
     const size_t end = pattern_.find('}', at_);
     if (peek(2) != '{' || end == std::string_view::npos)
@@ -307,10 +308,11 @@ private:
       return replace(count, "[^" + charactersOf(name) + "]");
     const bool category = std::ranges::find(kCategories, name) != kCategories.end();
     return replace(count,
-                   (category ? "\\P{" : "\\P{sc:") + std::string(name) + "}"); // new characters stay in it
+                   // the negated class still contains the new characters
+                   (category ? "\\P{" : "\\P{sc:") + std::string(name) + "}");
   }
 
-  /// \xHH below 80, \x{H...} and \uHHHH.
+  /// Converts \xHH below 80, \x{H...} and \uHHHH.
   Status codePoint() {
     const bool braced = peek(1) == 'x' && peek(2) == '{';
     size_t end = at_ + (braced ? 3 : 2);
@@ -331,8 +333,8 @@ private:
   bool newCharacters_;
   size_t at_ = 0; ///< in `pattern_`
   std::string out_;
-  size_t atom_ = 0;            ///< where in `out_` what a quantifier repeats begins
-  std::vector<size_t> groups_; ///< where in `out_` the open groups begin
+  size_t atom_ = 0;            ///< offset in `out_` of the operand of a quantifier
+  std::vector<size_t> groups_; ///< offsets in `out_` of the open groups
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-// The syntax of regular expressions that tokenizer.json has.
+// Conversion of Oniguruma's regular expressions, which tokenizer.json contains.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -8,14 +8,14 @@
 
 namespace trainc {
 
-/// `pattern`, written for Oniguruma as Hugging Face's tokenizers uses it, in PCRE2's syntax (with the options
-/// UTF, UCP and MULTILINE): \s, \w, \d, \h and \b get Oniguruma's meaning. `newCharacters`: letters, numbers
-/// and Han of Unicode 15 and 16 are known, which PCRE2 may not know and which take time. Errors
-/// (kInvalidInput, with `where` before) name a construct that is not supported: classes within classes,
-/// [:names:], back references and calls, (?x), and options amid a pattern.
+/// Converts `pattern`, in the Oniguruma syntax of Hugging Face's tokenizers, to PCRE2's syntax (with the
+/// options UTF, UCP and MULTILINE): \s, \w, \d, \h and \b get Oniguruma's meaning. With `newCharacters` the
+/// result includes letters, numbers and Han characters of Unicode 15 and 16, which PCRE2 may not know and
+/// which cost time. Errors (kInvalidInput, prefixed with `where`) name an unsupported construct: nested
+/// classes, [:names:], back references and calls, (?x), and options within a pattern.
 Result<std::string> pcre2Pattern(const std::string &where, std::string_view pattern, bool newCharacters);
 
-/// Whether UTF-8 may have such characters.
+/// Whether UTF-8 text may contain such new characters.
 bool mayHoldNewCharacters(std::string_view text);
 
 } // namespace trainc

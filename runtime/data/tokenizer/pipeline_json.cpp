@@ -14,7 +14,7 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kGpt2 =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
-/// Patterns that end a word between a letter and a space, whatever comes before and after.
+/// Patterns that cut between a letter and a space, whatever comes before and after.
 constexpr std::array<std::string_view, 3> kWordPatterns = {
     kGpt2,
     // Llama 3, and GPT-4's cl100k
@@ -31,7 +31,7 @@ constexpr std::string_view kDecoders =
     "Replace by String, ByteFallback, Metaspace, Strip, Fuse, or a Sequence of these, "
     "with ByteFallback behind Replace and nothing but Strip behind it and behind Fuse";
 
-/// A pattern {"Regex": ...} or {"String": ...}.
+/// Reads a pattern {"Regex": ...} or {"String": ...}.
 Result<Regex> readPattern(const std::string &file, const std::string &piece, const Json &step) {
   const Json &pattern = field(step, "pattern");
   const std::string where = file + ": " + piece;
@@ -85,7 +85,7 @@ public:
       return addSplit(step);
     if (type == "Metaspace")
       return addMetaspace(step);
-    // The same as Rust's classes, which are not always those of PCRE2's names.
+    // Rust's character classes, which may differ from PCRE2's of the same name.
     if (type == "Whitespace")
       return addPattern(
           R"([\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]+|[^\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}\p{wspace}]+)",
@@ -243,8 +243,8 @@ private:
 
   BpeDefinition &definition_;
   std::vector<DecoderStep> &steps_;
-  bool fused_ = false;  ///< after Fuse: one text
-  bool fallen_ = false; ///< after ByteFallback: bytes in a row are one text
+  bool fused_ = false;  ///< after Fuse: the tokens are one text
+  bool fallen_ = false; ///< after ByteFallback: consecutive bytes are one text
 };
 
 } // namespace

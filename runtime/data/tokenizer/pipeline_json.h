@@ -1,4 +1,4 @@
-// What a tokenizer.json does before and after its model.
+// Reading of the steps of tokenizer.json before and after the model.
 #pragma once
 
 #include "runtime/data/tokenizer/bpe_definition.h"
@@ -16,7 +16,7 @@ Status readNormalizer(const nlohmann::json &json, BpeDefinition &definition);
 /// Split, Metaspace, Whitespace, WhitespaceSplit, Punctuation, Digits, CharDelimiterSplit, BertPreTokenizer,
 /// and a Sequence of these.
 Status readPreTokenizer(const nlohmann::json &json, BpeDefinition &definition);
-/// What ByteLevel does before a vocabulary of bytes.
+/// Adds the steps of ByteLevel before a vocabulary of bytes.
 Status addByteLevel(bool prefixSpace, bool ownPattern, BpeDefinition &definition);
 
 /// Reads the decoder into definition.decoder, after the pre-tokenizer. Supported for a vocabulary of bytes:

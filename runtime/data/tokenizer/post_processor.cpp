@@ -15,7 +15,7 @@ constexpr std::string_view kTemplate =
     "'single' with one Sequence A and SpecialTokens, whose 'ids' are in 'special_tokens'";
 constexpr std::string_view kPair = "'cls' and 'sep', each a token and its id";
 
-/// The ids of a special token of a template; false if there are none.
+/// Appends the ids of a special token of a template; returns false if there are none.
 bool addSpecialToken(const Json &step, const Json &special, std::vector<uint32_t> &ids) {
   const std::string name = textOf(special, "id");
   const Json &known = field(field(field(step, "special_tokens"), name.c_str()), "ids");
@@ -61,7 +61,7 @@ std::optional<AroundText> readPair(const Json &step) {
   return AroundText{{*before}, {*after}};
 }
 
-/// A later step's tokens go around those of the steps before it.
+/// A later step's tokens enclose those of earlier steps.
 void wrap(AroundText &around, const AroundText &outer) {
   around.before.insert(around.before.begin(), outer.before.begin(), outer.before.end());
   around.after.insert(around.after.end(), outer.after.begin(), outer.after.end());

@@ -1,4 +1,4 @@
-// What a tokenizer.json puts around a text.
+// Reading of the tokens that tokenizer.json adds around a text.
 #pragma once
 
 #include "runtime/data/tokenizer/bpe_definition.h"
@@ -7,9 +7,9 @@
 
 namespace trainc {
 
-/// Reads the post-processor into definition.around, as far as it concerns a text alone. Supported:
-/// TemplateProcessing (Llama), BertProcessing, RobertaProcessing, ByteLevel (which adds nothing), and a
-/// Sequence of these. Errors (kInvalidInput) name the piece.
+/// Reads the post-processor into definition.around, for single texts only. Supported: TemplateProcessing
+/// (Llama), BertProcessing, RobertaProcessing, ByteLevel (which adds nothing), and a Sequence of these.
+/// Errors (kInvalidInput) name the piece.
 Status readPostProcessor(const nlohmann::json &json, BpeDefinition &definition);
 
 } // namespace trainc

@@ -7,7 +7,7 @@ namespace trainc {
 
 namespace {
 
-/// Joins matches and what lies between them as a behaviour wants it, and hands on the pieces.
+/// Joins matches and the text between them according to a behaviour, and passes on the pieces.
 template <typename OnPiece> class Joiner {
 public:
   Joiner(SplitBehavior behavior, const OnPiece &onPiece) : behavior_(behavior), onPiece_(onPiece) {}
@@ -49,7 +49,7 @@ private:
   SplitBehavior behavior_;
   const OnPiece &onPiece_;
   bool held_ = false, lastIsMatch_ = false;
-  size_t begin_ = 0, end_ = 0; ///< of the piece that is held, to which more may be joined
+  size_t begin_ = 0, end_ = 0; ///< the piece held back, to which more may be joined
 };
 
 std::string withMetaspaces(const Metaspace &step, std::string_view text) {

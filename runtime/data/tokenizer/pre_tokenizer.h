@@ -1,4 +1,4 @@
-// Cuts a text into words.
+// Splitting of a text into words.
 #pragma once
 
 #include "runtime/data/tokenizer/regex.h"
@@ -11,40 +11,40 @@
 
 namespace trainc {
 
-/// What becomes of what a pattern matched.
+/// Treatment of the text that a pattern matched.
 enum class SplitBehavior { kRemoved, kIsolated, kMergedWithPrevious, kMergedWithNext, kContiguous };
 
-/// What the cuts of a Split can depend on, so that a long text can be read in pieces.
+/// Context on which the cuts of a Split may depend; it decides whether a long text can be read in pieces.
 enum class SplitReach {
-  kCharacter, ///< they lie beside certain characters, whatever is around
-  kWord,      ///< a cut lies between each letter and a space, tab or newline after it
-  kMeta,      ///< as kCharacter, and a cut lies before each U+2581 that is not behind another
+  kCharacter, ///< certain neighbouring characters, whatever surrounds them
+  kWord,      ///< a word: there is a cut between each letter and a following space, tab or newline
+  kMeta,      ///< like kCharacter, and there is a cut before each U+2581 that does not follow another
   kWhole,     ///< unknown: the whole text
 };
 
 struct Split {
   Regex pattern;
   SplitBehavior behavior = SplitBehavior::kIsolated;
-  bool invert = false; ///< what lies between the matches counts as matched
+  bool invert = false; ///< the text between matches counts as matched
   SplitReach reach = SplitReach::kWhole;
 };
-/// A space goes before each piece that does not begin with one.
+/// Inserts a space before each piece that does not begin with one.
 struct PrefixSpace {};
-/// Bytes become their stand-ins (byte_alphabet.h).
+/// Converts bytes to the byte alphabet (byte_alphabet.h).
 struct ToByteAlphabet {};
-/// Spaces become `replacement`, which also goes before pieces that do not begin with it.
+/// Replaces spaces by `replacement`, and inserts it before pieces that do not begin with it.
 struct Metaspace {
-  enum class Before { kNever, kFirst, kAlways }; ///< kFirst: before the first piece of the text
+  enum class Before { kNever, kFirst, kAlways }; ///< kFirst: only before the first piece of the text
   std::string replacement;
   Before before;
 };
 using PreTokenizerStep = std::variant<Split, PrefixSpace, ToByteAlphabet, Metaspace>;
 
-/// Where a stretch of text stands.
+/// Position of a stretch of text.
 enum class StretchPlace {
-  kFirst,     ///< at the start of the text
+  kFirst,     ///< at the begin of the text
   kAfter,     ///< after an added token
-  kContinues, ///< after text that is part of the same stretch: nothing is put before it
+  kContinues, ///< continues the same stretch: nothing is inserted before it
 };
 
 class PreTokenizer {
@@ -52,8 +52,8 @@ public:
   explicit PreTokenizer(std::vector<PreTokenizerStep> steps) : steps_(std::move(steps)) {}
 
   using OnWord = std::function<bool(std::string_view word)>;
-  /// Calls `onWord` with each word of `text` (UTF-8), in order. False if `onWord` returned false or a pattern
-  /// took too long, which sets `status`.
+  /// Calls `onWord` with each word of `text` (UTF-8), in order. Returns false if `onWord` did, or if a
+  /// pattern took too long; the latter sets `status`.
   bool forEachWord(std::string_view text, StretchPlace place, Status &status, const OnWord &onWord) const;
 
   const std::vector<PreTokenizerStep> &steps() const { return steps_; }

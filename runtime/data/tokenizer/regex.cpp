@@ -10,7 +10,7 @@ namespace trainc {
 
 namespace {
 
-/// Steps and memory of one search; usual patterns take some steps a character.
+/// Limits of steps and memory of one search; usual patterns take a few steps per character.
 constexpr uint32_t kMaxSteps = 10'000'000;
 constexpr uint32_t kMaxHeapKib = 64 * 1024;
 constexpr size_t kMinStack = size_t{32} << 10, kMaxStack = size_t{8} << 20;
@@ -85,7 +85,7 @@ Regex::Found Regex::find(std::string_view text, size_t from, Match &match, Statu
                     limits_.get());
   };
   int found = compiledToCode_ ? search(pcre2_jit_match) : search(pcre2_match);
-  if (found == PCRE2_ERROR_JIT_STACKLIMIT) // the interpreter has a heap
+  if (found == PCRE2_ERROR_JIT_STACKLIMIT) // the interpreter uses the heap instead
     found = search(pcre2_match);
   if (found > 0) {
     const PCRE2_SIZE *offsets = pcre2_get_ovector_pointer(data_.get());

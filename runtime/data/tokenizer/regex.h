@@ -1,4 +1,4 @@
-// Regular expressions of tokenizers, by PCRE2.
+// Regular expressions of tokenizers, using PCRE2.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -14,15 +14,15 @@ struct pcre2_real_jit_stack_8;
 
 namespace trainc {
 
-/// A compiled pattern. Not thread-safe: it holds the state of its search.
+/// A compiled pattern. Not thread-safe: it holds search state.
 class Regex {
 public:
-  /// Compiles a pattern in PCRE2's syntax. `where` and `shown`, the pattern as its file has it, are for
-  /// messages. Errors (kInvalidInput) say where in the pattern PCRE2 found what.
+  /// Compiles a pattern in PCRE2's syntax. `where` and `shown` (the pattern as in its file) are for messages.
+  /// Errors (kInvalidInput) say what PCRE2 found, and where in the pattern.
   static Result<Regex> compile(const std::string &where, const std::string &pattern, std::string shown);
-  /// The same for a pattern in Oniguruma's syntax, which tokenizer.json has; see oniguruma.h.
+  /// Compiles a pattern in Oniguruma's syntax, which tokenizer.json uses; see oniguruma.h.
   static Result<Regex> compileOniguruma(const std::string &where, const std::string &pattern);
-  /// Finds `text` as it stands.
+  /// A pattern that matches `text` literally.
   static Result<Regex> literal(const std::string &where, std::string_view text);
 
   struct Match {
@@ -30,16 +30,16 @@ public:
     size_t end;
   };
   enum class Found { kMatch, kNothing, kError };
-  /// Finds the first match in `text` (UTF-8) at or after `from`, and sets `match`. On kError `status`
-  /// (kInvalidInput) tells that the pattern takes too long.
+  /// Finds the first match in `text` (UTF-8) at or after `from`, and sets `match`. On kError, `status`
+  /// (kInvalidInput) says that the pattern takes too long.
   Found find(std::string_view text, size_t from, Match &match, Status &status) const;
 
-  /// Whether `text` has a match.
+  /// Whether `text` contains a match.
   bool matches(std::string_view text) const;
 
-  /// Calls `onPart(begin, end, isMatch)` for each match and for what lies between, in order, as Hugging
-  /// Face's iteration over Oniguruma's matches does: an empty match counts unless it ends where the one
-  /// before did. False if `onPart` returned false or the search failed, which sets `status`.
+  /// Calls `onPart(begin, end, isMatch)` for each match and for the text between, in order, like Hugging
+  /// Face's iteration over Oniguruma's matches: an empty match counts unless it begins where the previous one
+  /// ended. Returns false if `onPart` did, or if the search failed; the latter sets `status`.
   template <typename OnPart>
   bool forEachPart(std::string_view text, Status &status, const OnPart &onPart) const;
 
@@ -56,7 +56,8 @@ private:
   Handle<pcre2_real_match_context_8> limits_;
   std::string where_;
   std::string shown_;
-  std::unique_ptr<Regex> forNewCharacters_; ///< for texts with these (oniguruma.h); null if it is the same
+  /// Variant for texts with new characters (oniguruma.h); null if identical.
+  std::unique_ptr<Regex> forNewCharacters_;
 };
 
 template <typename OnPart>

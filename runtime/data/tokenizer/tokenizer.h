@@ -1,4 +1,4 @@
-// Text to token ids and back.
+// Interface of tokenizers: text to token ids and back.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -16,34 +16,35 @@
 
 namespace trainc {
 
-/// A tokenizer. Texts are bytes: UTF-8 as a rule, but any bytes are encoded, and decode(encode(text)) is
-/// `text` again unless the tokenizer changes texts (by a normalizer, a prefix, spaces that are stripped) or
-/// knows not all characters. Encoding is not thread-safe.
+/// A tokenizer. Texts are usually UTF-8, but any bytes can be encoded. decode(encode(text)) equals `text`
+/// unless the tokenizer changes texts (by a normalizer, a prefix, stripped spaces) or lacks characters.
+/// Encoding is not thread-safe.
 class Tokenizer {
 public:
   virtual ~Tokenizer() = default;
 
-  /// Takes ids as they come, and how many bytes of the text they and all before them cover at least. An error
-  /// from it ends the encoding.
+  /// Receives ids incrementally, and a lower bound of the bytes of text that the ids so far cover. An error
+  /// ends the encoding.
   using Emit = std::function<Status(std::span<const uint32_t> ids, size_t bytesDone)>;
 
-  /// Encodes `text` piece by piece. Added tokens (<|endoftext|>) in the text become their ids; none is put
-  /// before or after it: that is for those who know where a text begins and ends (aroundText()). `continues`:
-  /// `text` was cut off where lastCut() said. Errors are those of `emit`, and kInvalidInput for a pattern of
-  /// the tokenizer that takes too long on this text.
+  /// Encodes `text` incrementally. Added tokens (<|endoftext|>) in the text become their ids; none is added
+  /// before or after the text, because only the caller knows where a text begins and ends (aroundText()).
+  /// `continues`: `text` was cut off at lastCut(). Fails like `emit`, and with kInvalidInput if a pattern of
+  /// the tokenizer takes too long on this text.
   virtual Status encode(std::string_view text, bool continues, const Emit &emit) = 0;
-  /// The last position found at which `text` can be cut, whatever follows it, so that both parts encode to
-  /// the ids of the whole; 0 where there is none.
+  /// The last known position at which `text` can be cut, whatever follows, so that both parts encode to the
+  /// ids of the whole; 0 if there is none.
   virtual size_t lastCut(std::string_view text) const = 0;
-  /// What belongs before every text and after it; nothing for most tokenizers.
+  /// Tokens to add before and after every text; empty for most tokenizers.
   virtual const AroundText &aroundText() const = 0;
-  /// One more than the largest id.
+  /// Maximum id plus one.
   virtual uint64_t vocabulary() const = 0;
-  /// Decodes a text from its start. Added tokens give their content. The tokenizer must outlive it.
+  /// Creates a decoder for a text from its begin. Added tokens decode to their content. The tokenizer must
+  /// outlive the decoder.
   virtual std::unique_ptr<TokenDecoder> decoder() const = 0;
-  /// The id of a token given by its content, such as "<|endoftext|>".
+  /// The id of a token, given by its content, such as "<|endoftext|>".
   virtual std::optional<uint32_t> findToken(std::string_view content) const = 0;
-  /// XXH3-64 of the tokenizer's files, to notice a change.
+  /// XXH3-64 of the tokenizer's files, to detect changes.
   virtual uint64_t fingerprint() const = 0;
 
   /// All ids of `text`.

@@ -25,7 +25,7 @@ Status verifyModel(const std::string &file, const Json &model) {
   return {};
 }
 
-/// Entries are "left right" or ["left", "right"].
+/// Reads merges; entries are "left right" or ["left", "right"].
 Status readMerges(const std::string &file, const Json &merges, BpeDefinition &definition) {
   if (!merges.is_array())
     return invalidInput("{}: expected an array 'model.merges'", file);

@@ -1,4 +1,4 @@
-// The files vocab.json and merges.txt of GPT-2, and the parts that tokenizer.json shares with them.
+// GPT-2's files vocab.json and merges.txt, and readers shared with tokenizer.json.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -9,12 +9,12 @@
 namespace trainc {
 
 /// Reads GPT-2's tokenizer from the contents of its two files; the names are for messages. The token
-/// <|endoftext|>, where the vocabulary has it, is an added token. Errors (kInvalidInput) name the file and
-/// the line or entry.
+/// <|endoftext|>, if the vocabulary has it, is an added token. Errors (kInvalidInput) name the file and the
+/// line or entry.
 Result<BpeDefinition> readVocabMerges(const std::string &vocabFile, std::string_view vocab,
                                       const std::string &mergesFile, std::string_view merges);
 
-/// Reads an object token -> id into definition.vocabulary.
+/// Reads a JSON object token -> id into definition.vocabulary.
 Status readVocabulary(const std::string &file, const nlohmann::json &vocabulary, BpeDefinition &definition);
 
 /// An id from 0 to 2^30 - 1; nothing for anything else.

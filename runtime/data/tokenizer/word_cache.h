@@ -1,4 +1,4 @@
-// Words that were encoded before.
+// Cache of encoded words.
 #pragma once
 
 #include <algorithm>
@@ -12,11 +12,10 @@
 
 namespace trainc {
 
-/// A table of fixed size from short words to few ids, a cache line each; a new word takes the place of an old
-/// one.
+/// A fixed-size table from short words to a few ids, one cache line per entry; new words replace old ones.
 class WordCache {
 public:
-  /// The ids of `word`; empty if it is not there.
+  /// The ids of `word`; empty if not cached.
   std::span<const uint32_t> find(std::string_view word) const {
     if (word.size() > kMaxBytes || entries_.empty())
       return {};
@@ -33,7 +32,7 @@ public:
       return;
     entries_.resize(kSlots);
     Entry *set = &entries_[setOf(word)];
-    std::move_backward(set, set + kWays - 1, set + kWays); // the oldest goes
+    std::move_backward(set, set + kWays - 1, set + kWays); // drops the oldest
     Entry &entry = *set;
     entry.bytes = static_cast<uint8_t>(word.size());
     entry.count = static_cast<uint8_t>(ids.size());
@@ -54,7 +53,7 @@ private:
     return XXH3_64bits(word.data(), word.size()) % (kSlots / kWays) * kWays;
   }
 
-  std::vector<Entry> entries_; ///< none before the first insert()
+  std::vector<Entry> entries_; ///< empty before the first insert()
 };
 
 } // namespace trainc
