@@ -17,7 +17,7 @@ ByteRange shareToWrite(const StateTensor &tensor, uint64_t index, const WriterPl
     return {tensor.firstByte, tensor.firstByte + tensor.bytes.size()};
   }
   const uint64_t bytes = tensor.bytes.size(), blocks = blockCount(bytes, kChecksumBlockBytes);
-  // Turned from tensor to tensor, as most have one block only.
+  // Rotated from tensor to tensor, because most tensors have a single block.
   const uint64_t turn = (place.rank + place.ranks - index % place.ranks) % place.ranks;
   const auto border = [&](uint64_t part) {
     const uint64_t block = (part * blocks + place.ranks - 1) / place.ranks;
@@ -30,12 +30,12 @@ namespace {
 
 std::span<const std::byte> bytesOf(const std::string &text) { return std::as_bytes(std::span(text)); }
 
-/// Where a rank leaves its checksums.
+/// File with a rank's checksums.
 std::filesystem::path partPath(const std::filesystem::path &folder, uint32_t rank) {
   return folder / fmt::format("part-{}", rank);
 }
 
-/// Writes to the file, piece by piece while it is in the cache, and returns the checksum.
+/// Writes bytes to the file in pieces that are hashed while in the cache; returns the checksum.
 Result<uint64_t> writeHashed(DurableFile &file, uint64_t offset, const TensorMemory &memory, ByteRange bytes,
                              std::vector<std::byte> &staging) {
   StreamHash hash;
@@ -49,7 +49,7 @@ Result<uint64_t> writeHashed(DurableFile &file, uint64_t offset, const TensorMem
   return hash.digest();
 }
 
-/// Bytes [begin, end) of the block in a tensor of that many bytes.
+/// Byte range of a block of a tensor of `bytes` bytes.
 ByteRange blockRange(uint64_t block, uint64_t bytes) {
   return {block * kChecksumBlockBytes, std::min((block + 1) * kChecksumBlockBytes, bytes)};
 }
@@ -59,7 +59,7 @@ Result<FileChecksums> writeText(const std::filesystem::path &path, const std::st
   return FileChecksums{.bytes = text.size(), .header = xxh3(bytesOf(text))};
 }
 
-/// The first of the ranges, in their order, that lie in the block.
+/// Removes and returns the leading ranges that lie in the block.
 std::span<const RangeChecksum> takeRanges(std::span<const RangeChecksum> &ranges, uint64_t file,
                                           uint64_t tensor, ByteRange block) {
   const auto end = std::ranges::find_if_not(ranges, [&](const RangeChecksum &each) {
@@ -70,7 +70,7 @@ std::span<const RangeChecksum> takeRanges(std::span<const RangeChecksum> &ranges
   return taken;
 }
 
-/// Whether the ranges, in their order, are all bytes of the block, each once.
+/// Whether the sorted ranges cover the block exactly once.
 bool areWhole(std::span<const RangeChecksum> ranges, ByteRange block) {
   uint64_t at = block.begin;
   for (const RangeChecksum &each : ranges) {
@@ -81,8 +81,8 @@ bool areWhole(std::span<const RangeChecksum> ranges, ByteRange block) {
   return at == block.end;
 }
 
-/// The checksum of a block that several ranks have written, once what each wrote is found there. The
-/// tensor begins at `offset`.
+/// Checksum of a block that several ranks have written; first verifies each rank's range by reading it back.
+/// The tensor begins at `offset`.
 Result<uint64_t> readBack(const DurableFile &file, uint64_t offset, std::span<const RangeChecksum> ranges) {
   const uint64_t begin = ranges.front().begin;
   std::vector<std::byte> block(ranges.back().end - begin);
@@ -94,7 +94,7 @@ Result<uint64_t> readBack(const DurableFile &file, uint64_t offset, std::span<co
   return xxh3(block);
 }
 
-/// The checksums that a rank has left; the file is then removed.
+/// Reads and removes the checksums that a rank has left.
 Result<std::vector<RangeChecksum>> takePart(const std::filesystem::path &path) {
   TRAINC_ASSIGN_OR_RETURN(const std::string text, readWholeFile(path));
   if (text.size() % sizeof(RangeChecksum) != 0)
@@ -145,7 +145,8 @@ Result<std::vector<RangeChecksum>> CheckpointFiles::write(const std::filesystem:
   return checksums;
 }
 
-/// Writes this rank's share of a file, and adds the checksums of blocks, or of what it wrote of them.
+/// Writes this rank's share of a file, and appends the checksums of whole blocks or of its ranges within
+/// them.
 Status CheckpointFiles::writeFile(DurableFile &file, uint64_t index,
                                   std::vector<RangeChecksum> &checksums) const {
   const File &about = files_[index];
@@ -180,7 +181,7 @@ Status CheckpointFiles::complete(const std::filesystem::path &folder, TrainerSta
   return writeText(folder / kTrainerStateFile, state.toJson()).status();
 }
 
-/// Adds what the other ranks have left.
+/// Appends the checksums of the other ranks.
 Status CheckpointFiles::collect(const std::filesystem::path &folder,
                                 std::vector<RangeChecksum> &checksums) const {
   for (uint32_t rank = 1; rank < place_.ranks; ++rank) {
@@ -203,7 +204,7 @@ bool CheckpointFiles::isOfBlock(const RangeChecksum &range) const {
          range.end <= blockRange(range.begin / kChecksumBlockBytes, whole).end;
 }
 
-/// Takes the file's ranges, which are the first.
+/// Consumes the file's ranges, which come first.
 Result<FileChecksums> CheckpointFiles::checksumsOf(const std::filesystem::path &folder, uint64_t index,
                                                    Ranges &written) const {
   const File &about = files_[index];
@@ -226,7 +227,7 @@ Result<FileChecksums> CheckpointFiles::checksumsOf(const std::filesystem::path &
       checksums.push_back(checksum);
     }
   }
-  TRAINC_RETURN_IF_ERROR(file.close()); // the header
+  TRAINC_RETURN_IF_ERROR(file.close()); // syncs the header
   return result;
 }
 

@@ -1,4 +1,4 @@
-// Which part of a checkpoint each rank writes.
+// Files of a checkpoint, and each rank's share of them.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -13,7 +13,7 @@
 
 namespace trainc {
 
-/// One rank among those that write a checkpoint. Ranks of one shard group hold parts of the divided tensors,
+/// A rank among those that write a checkpoint. Ranks of one shard group hold shards of the sharded tensors,
 /// and every group holds the same.
 struct WriterPlace {
   uint32_t rank = 0, ranks = 1, shardRanks = 1;
@@ -24,36 +24,36 @@ struct ByteRange {
   uint64_t begin = 0, end = 0;
 };
 
-/// The bytes that a rank writes of the index-th tensor of a file: of a divided one what it holds, where it is
-/// in the first shard group; of others its share of the blocks that have a checksum. Over all ranks each byte
-/// is written once.
+/// Bytes that a rank writes of the index-th tensor of a file. For a sharded tensor: its shard, if the rank is
+/// in the first shard group. For others: its share of the checksum blocks. Over all ranks each byte is
+/// written once.
 ByteRange shareToWrite(const StateTensor &tensor, uint64_t index, const WriterPlace &place);
 
 inline constexpr const char *kModelFile = "model.safetensors";
 inline constexpr const char *kOptimizerFile = "optimizer.safetensors";
 inline constexpr const char *kTrainerStateFile = "trainer_state.json";
 
-/// What checkpoints of a run hold, apart from the position.
+/// Contents of a run's checkpoints, except for the position.
 struct CheckpointContents {
   std::vector<StateTensor> parameters;                      ///< to model.safetensors
   std::vector<StateTensor> optimizer;                       ///< to optimizer.safetensors
   std::vector<std::pair<std::string, std::string>> exports; ///< file name and text, e.g. config.json
 };
 
-/// The checksum of bytes that a rank has written: of all of a block of a tensor, or of its share of one.
+/// Checksum of bytes that a rank has written: a whole block of a tensor, or the rank's share of a block.
 struct RangeChecksum {
-  uint64_t file, tensor; ///< numbers
-  uint64_t begin, end;   ///< in the tensor
+  uint64_t file, tensor; ///< indices
+  uint64_t begin, end;   ///< within the tensor
   uint64_t checksum;
 };
 
-/// The same contents, written again and again. In turn: rank 0 calls create(); all ranks call write(), at the
-/// same time or not; rank 0 calls complete(). The files' bytes are the same whichever ranks there are. Errors
-/// (kFailed) name path and reason.
+/// Writes checkpoints with fixed contents repeatedly. The order is: rank 0 calls create(); all ranks call
+/// write(), concurrently or not; rank 0 calls complete(). The bytes of the files do not depend on the number
+/// of ranks. Errors (kFailed) name path and reason.
 class CheckpointFiles {
 public:
   CheckpointFiles(CheckpointContents contents, WriterPlace place);
-  CheckpointFiles(CheckpointFiles &&) = default; // the tensors' lists stay where they are
+  CheckpointFiles(CheckpointFiles &&) = default; // a move keeps the lists of tensors in place
   CheckpointFiles(const CheckpointFiles &) = delete;
   CheckpointFiles &operator=(CheckpointFiles &&) = delete;
   CheckpointFiles &operator=(const CheckpointFiles &) = delete;
@@ -61,15 +61,15 @@ public:
 
   const WriterPlace &place() const { return place_; }
 
-  /// Makes the safetensors files in `folder` at full size.
+  /// Creates the safetensors files in `folder` at full size.
   Status create(const std::filesystem::path &folder) const;
-  /// Writes this rank's share; on disk when it returns. Calls `onRead` as soon as the tensors may change
-  /// again. Returns the checksums of what it wrote; other ranks than 0 leave them in the folder.
+  /// Writes this rank's share; it is on disk on return. Calls `onRead` once the tensors may change again.
+  /// Returns the checksums of the written bytes; ranks other than 0 also leave them in the folder.
   Result<std::vector<RangeChecksum>> write(const std::filesystem::path &folder,
                                            const std::function<void()> &onRead) const;
-  /// Adds the rest, and the trainer state with the checksums: `own`, those of the other ranks, and of blocks
-  /// that several ranks have written. These are read back. Fails where they are not what was written, and
-  /// where some bytes were written by no rank, or by two.
+  /// Writes the remaining files, and the trainer state with all checksums: `own`, those of the other ranks,
+  /// and those of blocks that several ranks have written, which are read back. Fails if these differ from the
+  /// written bytes, or if bytes were written by no rank or by two.
   Status complete(const std::filesystem::path &folder, TrainerState state,
                   std::vector<RangeChecksum> own) const;
 
@@ -79,7 +79,7 @@ private:
     std::span<const StateTensor> tensors;
     SafetensorsLayout layout;
   };
-  /// In their order.
+  /// In file, tensor and offset order.
   using Ranges = std::span<const RangeChecksum>;
 
   Status writeFile(DurableFile &file, uint64_t index, std::vector<RangeChecksum> &checksums) const;

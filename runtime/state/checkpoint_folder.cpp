@@ -22,10 +22,10 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kPrefix = "step-";
-/// Unfinished and discarded checkpoints: hidden, and never taken for a checkpoint.
+/// Prefix of incomplete and discarded checkpoints: hidden, and never taken for a checkpoint.
 constexpr std::string_view kAsidePrefix = ".tmp-";
 
-/// Calls `visit` with the name of each entry of a folder, if it is one.
+/// Calls `visit` with the name of each entry of a folder; does nothing if it is not one.
 template <typename Visit> void forEachName(const fs::path &folder, Visit visit) {
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
@@ -54,7 +54,7 @@ Result<fs::path> latestIn(const fs::path &folder, const std::string &asked) {
                                       : ", which does not exist");
 }
 
-/// Makes a folder, and those that it lies in, unless they exist.
+/// Creates a folder and its parents unless they exist.
 Status createFolder(const fs::path &path) {
   std::error_code error;
   fs::create_directories(path, error);
@@ -148,7 +148,7 @@ Result<CheckpointFolder> CheckpointFolder::open(const fs::path &path) {
         "--checkpoint-dir={}: another trainrun writes checkpoints there; stop it or use another folder",
         path.string());
   const fs::path probe = path / fmt::format("{}probe", kAsidePrefix);
-  ::rmdir(probe.c_str()); // of a run that was killed just here
+  ::rmdir(probe.c_str()); // left by a run that was killed at this point
   if (::mkdir(probe.c_str(), 0777) != 0)
     return invalidInput("--checkpoint-dir={}: cannot write there: {}", path.string(), std::strerror(errno));
   ::rmdir(probe.c_str());
@@ -197,7 +197,7 @@ Status CheckpointFolder::commit(uint64_t step) const {
     TRAINC_RETURN_IF_ERROR(checkIsCheckpoint(final));
   if (::rename(aside.c_str(), final.c_str()) == 0)
     return syncFolder(path_);
-  // A checkpoint of this step exists: swap the two, then drop the old one, so that there is one at every
+  // A checkpoint of this step exists: exchange the two, then remove the old one, so that one exists at every
   // moment.
   if (::renameat2(AT_FDCWD, aside.c_str(), AT_FDCWD, final.c_str(), RENAME_EXCHANGE) != 0)
     return failed("{}: cannot rename to {}: {}", aside.string(), final.string(), std::strerror(errno));
@@ -207,7 +207,7 @@ Status CheckpointFolder::commit(uint64_t step) const {
 }
 
 void CheckpointFolder::abandon(uint64_t step) const {
-  std::error_code ignored; // what cannot be removed now is removed by the next run's open()
+  std::error_code ignored; // leftovers are removed by the next run's open()
   fs::remove_all(asidePath(step), ignored);
 }
 
@@ -216,7 +216,7 @@ void CheckpointFolder::keepLast(uint64_t step, uint64_t count) const {
   std::erase_if(older,
                 [&](uint64_t other) { return other >= step || !checkIsCheckpoint(pathOf(other)).ok(); });
   for (size_t i = 0; i + count <= older.size(); ++i) {
-    // Renamed first: a checkpoint is never seen half removed.
+    // Renamed first: a checkpoint is never visible half removed.
     if (::rename(pathOf(older[i]).c_str(), asidePath(older[i]).c_str()) == 0)
       abandon(older[i]);
   }

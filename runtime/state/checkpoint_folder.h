@@ -14,29 +14,27 @@ namespace trainc {
 /// "step-00000020" for 20.
 std::string checkpointName(uint64_t step);
 
-/// 20 for "step-00000020"; nothing for other names.
+/// Inverse of checkpointName(); nothing for other names.
 std::optional<uint64_t> stepOfName(const std::string &name);
 
-/// Steps of the checkpoints in `folder`, ascending, by their names; empty when there is no such folder.
+/// Steps of the checkpoints in `folder` by name, ascending; empty if there is no such folder.
 std::vector<uint64_t> listCheckpoints(const std::filesystem::path &folder);
 
-/// For a warning: what `folder` holds under names much like those of checkpoints ("step-5"), which nobody
-/// reads or removes; empty where there is nothing.
+/// Text for a warning: entries of `folder` with names similar to those of checkpoints ("step-5"), which are
+/// neither read nor removed; empty if there are none.
 std::string describeLookalikes(const std::filesystem::path &folder);
 
-/// Fails (kInvalidInput) where something else has a checkpoint's name: who would pass it over could take an
-/// older checkpoint for the latest.
+/// Fails with kInvalidInput if `path` has a checkpoint's name but is something else: skipping it could select
+/// an older checkpoint as the latest.
 Status checkIsCheckpoint(const std::filesystem::path &path);
 
-/// The checkpoint that `resume` names: "latest" (in `folder`), a checkpoint, or a folder of checkpoints (its
-/// latest). `folder` is empty when the user gave none. Errors (kInvalidInput) say what was looked for and
-/// what is there.
+/// Resolves `resume`: "latest" (in `folder`), a checkpoint, or a folder of checkpoints (its latest). `folder`
+/// is empty if the user gave none. Errors (kInvalidInput) say what was searched and what exists.
 Result<std::filesystem::path> resolveCheckpoint(const std::string &resume,
                                                 const std::filesystem::path &folder);
 
-/// Calls `open(path)` with the checkpoint that `find()` names, and once more whenever that fails and `find()`
-/// has come to name another one: a run that keeps few checkpoints removes the latest when it has written the
-/// next.
+/// Calls `open(path)` for the checkpoint that `find()` names, and retries as long as it fails and `find()`
+/// names another one: a run that keeps few checkpoints removes the latest after it has written the next.
 template <typename Find, typename Open>
 auto openFound(Find find, Open open) -> decltype(open(std::filesystem::path())) {
   for (;;) {
@@ -50,20 +48,20 @@ auto openFound(Find find, Open open) -> decltype(open(std::filesystem::path())) 
   }
 }
 
-/// A checkpoint folder opened for writing by one run at a time.
+/// A checkpoint folder, opened for writing by one run at a time.
 class CheckpointFolder {
 public:
-  /// Creates `path` where needed, checks that it can be written, and locks it against other runs. Errors
+  /// Creates `path` if needed, checks that it is writable, and locks it against other runs. Errors
   /// (kInvalidInput) name the folder and the reason.
   static Result<CheckpointFolder> open(const std::filesystem::path &path);
 
-  /// The folder that rank 0 of this run has opened, for another rank; locks nothing.
+  /// The folder that rank 0 of this run has opened, for another rank; takes no lock.
   static CheckpointFolder ofOtherRank(const std::filesystem::path &path) { return {path, -1}; }
 
-  /// Begins a run that goes on from the checkpoint `resumed`; empty: from the beginning. Removes what runs
-  /// that were killed left behind. Refuses (kInvalidInput), and touches nothing, where checkpoints of another
-  /// run, or of another end of this one, would stand beside the new ones: `resumed` must be the latest in the
-  /// folder, or the folder must hold none; and where something else has the name of a checkpoint.
+  /// Begins a run that continues from the checkpoint `resumed`; empty: a new run. Removes leftovers of killed
+  /// runs. Fails with kInvalidInput, without changes, if checkpoints of another run or of another branch of
+  /// this one would be mixed with the new ones: `resumed` must be the latest in the folder, or the folder
+  /// must have none; and if something else has a checkpoint's name.
   Status beginRun(const std::filesystem::path &resumed) const;
 
   CheckpointFolder(CheckpointFolder &&other) noexcept;
@@ -74,17 +72,17 @@ public:
 
   const std::filesystem::path &path() const { return path_; }
   std::filesystem::path pathOf(uint64_t step) const { return path_ / checkpointName(step); }
-  /// Where the checkpoint of `step` is written before it gets its name.
+  /// Temporary path of the checkpoint of `step`.
   std::filesystem::path asidePath(uint64_t step) const;
 
-  /// Makes an empty folder in which to write the checkpoint of `step`.
+  /// Creates an empty temporary folder for the checkpoint of `step`.
   Result<std::filesystem::path> begin(uint64_t step) const;
-  /// Gives the folder that begin() made its name, atomically and durably; replaces a checkpoint of the same
-  /// step, but nothing else.
+  /// Renames the folder of begin() to its final name, atomically and durably; may replace only a checkpoint
+  /// of the same step.
   Status commit(uint64_t step) const;
-  /// Removes the folder that begin() made.
+  /// Removes the folder of begin().
   void abandon(uint64_t step) const;
-  /// Removes checkpoints of steps before `step` until, with it, `count` are left.
+  /// Removes the oldest checkpoints before `step` until `count` are left, including that of `step`.
   void keepLast(uint64_t step, uint64_t count) const;
 
 private:

@@ -14,11 +14,11 @@ namespace {
 
 constexpr const char *kAdvice = "the checkpoint is damaged; use an older one";
 
-/// The size and the header are as recorded.
+/// Verifies size and header.
 Status verifyFrame(const std::string &path, std::span<const std::byte> bytes, const FileChecksums &recorded) {
   if (bytes.size() != recorded.bytes)
     return invalidInput("{}: expected {} bytes, found {}; {}", path, recorded.bytes, bytes.size(), kAdvice);
-  // The tensors are verified one by one; everything before the first of them is the header.
+  // The tensors are verified one by one; all bytes before the first one are the header.
   uint64_t length = 0;
   std::memcpy(&length, bytes.data(), std::min(bytes.size(), sizeof(length)));
   const uint64_t end = length < bytes.size() ? std::min(bytes.size(), sizeof(length) + length) : bytes.size();

@@ -1,4 +1,4 @@
-// Reading checkpoints back, every byte verified that is used.
+// Reading of checkpoints; every byte used is verified.
 #pragma once
 
 #include "runtime/formats/safetensors_view.h"
@@ -9,7 +9,7 @@
 
 namespace trainc {
 
-/// A checkpoint folder whose trainer state was read and verified.
+/// A checkpoint folder with a verified trainer state.
 class Checkpoint {
 public:
   /// Errors (kInvalidInput) name the file and what is damaged or missing.
@@ -18,14 +18,14 @@ public:
   const std::filesystem::path &path() const { return path_; }
   const TrainerState &state() const { return state_; }
 
-  /// model.safetensors, its size and header verified. Who reads tensors of it compares them with the
-  /// checksums in state().
+  /// Opens model.safetensors and verifies its size and header. The caller verifies tensors by the checksums
+  /// in state().
   Result<SafetensorsView> openParameters() const;
-  /// Fills what is held of `parameters` from model.safetensors on `threads` threads. Errors (kInvalidInput):
-  /// names, shapes or dtypes differ (all are listed), or a checksum does (file, tensor and byte offset are
-  /// named).
+  /// Loads the held parts of `parameters` from model.safetensors, using `threads` threads. Fails with
+  /// kInvalidInput if names, shapes or dtypes differ (all are listed), or if a checksum does (the message
+  /// names file, tensor and byte offset).
   Status loadParameters(std::span<const StateTensor> parameters, unsigned threads) const;
-  /// The same for the optimizer's states, from optimizer.safetensors.
+  /// Loads optimizer states from optimizer.safetensors, like loadParameters().
   Status loadOptimizer(std::span<const StateTensor> states, unsigned threads) const;
 
 private:

@@ -8,7 +8,7 @@ namespace trainc {
 
 namespace {
 
-/// How far a rank is, for the others.
+/// Progress of a rank, exchanged with the others.
 enum Progress : uint8_t { kBusy, kDone, kFailed };
 
 } // namespace
@@ -55,7 +55,7 @@ Status CheckpointWriter::prepare() const {
   return files_.create(aside);
 }
 
-/// However it ends, waitUntilRead() does.
+/// Calls onRead on every path, so that waitUntilRead() always returns.
 Status CheckpointWriter::writeShare() {
   bool wasRead = false;
   const auto onRead = [&] {
@@ -87,7 +87,7 @@ void CheckpointWriter::launch(Status (CheckpointWriter::*task)()) {
   task_.reset();
   try {
     result_ = std::async(std::launch::async, task, this);
-  } catch (const std::system_error &) { // the system starts no more threads: the run waits
+  } catch (const std::system_error &) { // the system cannot start another thread: write synchronously
     std::promise<Status> result;
     result_ = result.get_future();
     result.set_value((this->*task)());
@@ -100,12 +100,13 @@ const Status &CheckpointWriter::endTask() {
   return *task_;
 }
 
-/// This rank's error where another has one; names both, so that each of several ranks is heard.
+/// Error of this rank caused by another one; names both, so that the messages of several ranks are
+/// consistent.
 Status CheckpointWriter::blame(uint32_t rank, const char *task) const {
   return failed("rank {}: rank {} could not {}; its own message says why", files_.place().rank, rank, task);
 }
 
-/// Ok where rank 0 is; else its error, or that it has one.
+/// Ok if rank 0 succeeded; else its error, or the fact that it has one.
 Status CheckpointWriter::agreeOn(const Status &prepared) const {
   if (alone())
     return prepared;
@@ -115,7 +116,7 @@ Status CheckpointWriter::agreeOn(const Status &prepared) const {
   return all->front() == kDone ? Status() : blame(0, "prepare the checkpoint");
 }
 
-/// Tells the other ranks how far this one is, and goes on when all have done what they do in this stage.
+/// Exchanges progress with the other ranks, and enters the next stage when all have ended this one.
 void CheckpointWriter::meet() {
   const bool completing = stage_ == Stage::kCompleting;
   const Progress own = !task_ ? kBusy : task_->ok() ? kDone : kFailed;
@@ -124,7 +125,7 @@ void CheckpointWriter::meet() {
     return settleWithoutPeers(all.status());
   if (const auto odd = std::ranges::find(*all, kFailed); odd != all->end()) {
     endWork();
-    (void)peers_.gather(own); // now nobody writes any more, and rank 0 may remove the files
+    (void)peers_.gather(own); // afterwards nobody writes any more, and rank 0 may remove the files
     return settle(own == kFailed ? *task_
                                  : blame(static_cast<uint32_t>(odd - all->begin()),
                                          completing ? "complete the checkpoint" : "write its share"));
@@ -138,17 +139,16 @@ void CheckpointWriter::meet() {
     launch(&CheckpointWriter::completeShares);
 }
 
-/// Nobody can be asked any more, for that reason. Once rank 0 has given it its name, the checkpoint is there
-/// whatever becomes of the others. Before, whoever has seen the failure first may have removed the files
-/// under this rank's hands.
+/// Settles after losing contact with the other ranks. Once rank 0 has renamed the checkpoint, it exists
+/// whatever happens to the others. Before, another rank may already have removed the files that this rank
+/// writes.
 void CheckpointWriter::settleWithoutPeers(const Status &reason) {
   if (completes() && stage_ == Stage::kCompleting)
     return settle(endTask());
   if (task_ && task_->ok() && !completes())
     return settleUnknown(reason);
   settle(task_ && !task_->ok() ? *task_ : reason);
-  // Without this rank's share there is no checkpoint. Each rank that still wrote removes what others have
-  // left.
+  // Without this rank's share there is no checkpoint. Each rank that was still writing removes the leftovers.
   folder_.abandon(state_.step);
 }
 
@@ -161,7 +161,7 @@ void CheckpointWriter::settle(const Status &outcome) {
   outcome_ = explain(outcome);
 }
 
-/// What is known of the folder now: somebody may have removed more than this run has written.
+/// Describes the state of the folder: others may have removed more than this run has written.
 Status CheckpointWriter::explain(const Status &reason) const {
   if (!replaces_ && checkIsCheckpoint(folder_.pathOf(state_.step)).ok())
     return failed("the checkpoint of step {} was written, but may be gone after a failure of power: {}",
@@ -176,7 +176,7 @@ Status CheckpointWriter::explain(const Status &reason) const {
                 reason.message());
 }
 
-/// Of a rank that has done its part: rank 0 may have heard so.
+/// For a rank that has finished its share: rank 0 may know that and have completed the checkpoint.
 void CheckpointWriter::settleUnknown(const Status &reason) {
   endWork();
   outcome_ = failed("rank 0 alone knows whether the checkpoint of step {} was written: {}", state_.step,

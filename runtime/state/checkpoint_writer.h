@@ -1,4 +1,4 @@
-// Writes checkpoints from the running plan's memory while training goes on.
+// Writes checkpoints from the running plan's memory while training continues.
 #pragma once
 
 #include "runtime/state/checkpoint_files.h"
@@ -10,49 +10,49 @@
 
 namespace trainc {
 
-/// How the ranks that write one checkpoint agree. The functions are called by the thread that trains.
+/// Communication between the ranks that write one checkpoint, called on the training thread.
 struct CheckpointPeers {
-  /// Every rank's number, in the ranks' order; all ranks call it at the same points of their runs. Fails when
-  /// a rank has. Empty where there is one rank.
+  /// All-gathers a number, in rank order; all ranks call it at the same points. Fails if a rank has failed.
+  /// Empty for a single rank.
   std::function<Result<std::vector<uint8_t>>(uint8_t own)> gather;
 };
 
-/// One writer thread (none where the system starts no more: then start() writes) that reads the tensors in
-/// place: between start() and waitUntilRead() nobody may write to them. The rest, above all waiting for the
-/// disk, goes on after that. All ranks of a run have a writer and call the same members in the same order;
-/// each writes its share, and rank 0 completes the checkpoint when all have.
+/// A writer thread that reads the tensors in place: between start() and waitUntilRead() nothing may write to
+/// them. The rest of the work, mostly waiting for the disk, continues afterwards. If the system cannot start
+/// a thread, start() writes synchronously. All ranks of a run have a writer and call the same members in the
+/// same order; each writes its share, and rank 0 completes the checkpoint when all have.
 class CheckpointWriter {
 public:
-  /// `keepLast`: how many checkpoints to keep; 0 keeps all. `folder` is open on rank 0, and known to the
-  /// others.
+  /// `keepLast` is the number of checkpoints to keep; 0 keeps all. `folder` is opened by rank 0 and only
+  /// named on the others.
   CheckpointWriter(CheckpointFolder folder, CheckpointContents contents, uint64_t keepLast = 0,
                    WriterPlace place = {}, CheckpointPeers peers = {})
       : folder_(std::move(folder)), files_(std::move(contents), place), keepLast_(keepLast),
         peers_(std::move(peers)) {}
 
   const CheckpointFolder &folder() const { return folder_; }
-  /// Begins to write the checkpoint of `state.step`; the one before must have been waited for.
+  /// Starts writing the checkpoint of `state.step`; the previous one must have been waited for.
   void start(const TrainerState &state);
-  /// Whether start() was called without a wait() since.
+  /// Whether a checkpoint was started and not yet waited for.
   bool pending() const { return stage_ != Stage::kNone; }
-  /// Where there are several ranks: has rank 0 complete the checkpoint once all have written, finds out
-  /// whether one could not, and returns at once, or in that case once all have ended their work. Call it from
-  /// time to time.
+  /// With several ranks: lets rank 0 complete the checkpoint once all have written, and detects failures of
+  /// other ranks. Returns at once, or after a failure once all ranks have ended their work. Call it from time
+  /// to time.
   void advance();
-  /// Whether advance() or start() has found out how it ends, which wait() then tells at once.
+  /// Whether the outcome is known, so that wait() returns at once.
   bool settled() const { return stage_ == Stage::kSettled; }
-  /// Waits until the tensors may change again; returns at once when nothing is pending.
+  /// Waits until the tensors may change again; returns at once if nothing is pending.
   void waitUntilRead() const;
-  /// Waits for all ranks' writers. Ok: the checkpoint is complete, or none was pending. Else (kFailed) it is
-  /// absent; the rank that could not write says why, the others which one that was. Or the ranks have lost
-  /// each other, and rank 0 may have completed it: then the others say that they do not know.
+  /// Waits for the writers of all ranks. Ok: the checkpoint is complete, or none was pending. kFailed: it is
+  /// absent; the rank that failed gives the reason, the others name the rank. If the ranks have lost contact,
+  /// rank 0 may have completed it; the other ranks' error then says that the outcome is unknown.
   Status wait();
 
 private:
   enum class Stage : uint8_t {
     kNone,
-    kWriting,    ///< this rank's share, and perhaps others theirs
-    kCompleting, ///< all shares are written; rank 0 does the rest
+    kWriting,    ///< shares are being written
+    kCompleting, ///< all shares are written; rank 0 completes the checkpoint
     kSettled     ///< outcome_ is known
   };
 
@@ -78,14 +78,15 @@ private:
   uint64_t keepLast_;
   CheckpointPeers peers_;
   Stage stage_ = Stage::kNone;
-  TrainerState state_;             ///< of the checkpoint
-  bool replaces_ = false;          ///< there is one of its step already
-  std::vector<RangeChecksum> own_; ///< of this rank's share
-  std::optional<Status> task_;     ///< how what this rank does in this stage went; empty while it is at it
+  TrainerState state_;             ///< of the current checkpoint
+  bool replaces_ = false;          ///< whether a checkpoint of its step already exists
+  std::vector<RangeChecksum> own_; ///< checksums of this rank's share
+  std::optional<Status> task_;     ///< result of this rank's work in this stage; empty while in progress
   Status outcome_;
   std::promise<void> readPromise_;
   std::future<void> read_;
-  std::future<Status> result_; ///< last: its destructor waits for the thread, which uses the members above
+  /// Declared last: its destructor waits for the thread, which uses the members above.
+  std::future<Status> result_;
 };
 
 } // namespace trainc

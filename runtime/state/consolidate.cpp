@@ -12,10 +12,10 @@ namespace trainc {
 
 namespace {
 
-/// A rounded piece of F16 or BF16 is at most twice as long, one of other dtypes no longer.
+/// Maximum growth of a piece by conversion: from F16 or BF16 to F32.
 constexpr size_t kMostGrowth = 2;
 
-/// One tensor of the source, and the file it is in.
+/// A tensor of the source, and its file.
 struct Weight {
   const SafetensorsTensor *tensor;
   const SafetensorsView *file;
@@ -30,7 +30,7 @@ std::vector<Weight> sortedWeights(const WeightFiles &weights) {
   return sorted;
 }
 
-/// The dtype in the output. Floats of 8 bits mean something together with scales in other tensors only.
+/// Dtype in the output. Fails for 8-bit floats, which need scales in other tensors.
 Result<SafetensorsDType> outputDType(const Weight &weight, SafetensorsDType wanted) {
   const SafetensorsDType dtype = weight.tensor->dtype;
   if (isRoundable(dtype))
@@ -49,8 +49,8 @@ public:
                 uint64_t total)
       : source_(source), options_(options), file_(file), total_(total) {}
 
-  /// Writes a tensor from byte `offset` of the file on. A number that is too large may come from damage: that
-  /// is known when all of the tensor is read.
+  /// Writes a tensor at byte `offset` of the file. An overflow may be caused by damage, which is known only
+  /// after the whole tensor was read.
   Status write(const Weight &weight, SafetensorsDType to, uint64_t offset) {
     const std::span<const std::byte> bytes = weight.tensor->bytes;
     BlockVerifier verifier(source_.recorded, weight.tensor->name);
@@ -72,7 +72,7 @@ public:
   }
 
 private:
-  /// Writes the piece that begins with byte `begin` of a tensor that goes to byte `offset`.
+  /// Writes the piece from byte `begin` of a tensor whose output is at byte `offset`.
   Status writePiece(const Weight &weight, std::span<const std::byte> piece, uint64_t begin,
                     SafetensorsDType to, uint64_t offset) {
     const uint64_t element = begin / elementBytes(weight.tensor->dtype);
@@ -81,7 +81,7 @@ private:
     return report(piece.size());
   }
 
-  /// The piece, which begins with that element of its tensor, as it is to be written.
+  /// Converts a piece, which begins with element `element` of its tensor.
   Result<std::span<const std::byte>> round(const Weight &weight, std::span<const std::byte> piece,
                                            uint64_t element, SafetensorsDType to) {
     const SafetensorsDType from = weight.tensor->dtype;
@@ -109,7 +109,7 @@ private:
   const ConsolidateOptions &options_;
   ReplacingFile &file_;
   std::vector<std::byte> rounded_ = std::vector<std::byte>(kMostGrowth * kHashChunkBytes);
-  uint64_t total_, done_ = 0; ///< bytes of all weights, and of those that are written
+  uint64_t total_, done_ = 0; ///< bytes of all weights, and bytes written
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-// A model's weights in one file: `trainc consolidate`.
+// Writes a model's weights to one file: `trainc consolidate`.
 #pragma once
 
 #include "runtime/state/weight_source.h"
@@ -8,18 +8,17 @@
 namespace trainc {
 
 struct ConsolidateOptions {
-  SafetensorsDType dtype = SafetensorsDType::kF32; ///< of the floats: F32, BF16 or F16
-  std::filesystem::path output;                    ///< none of the source's inputs
-  /// Where set, called now and then with the bytes of weights done so far and in total; false ends the work.
+  SafetensorsDType dtype = SafetensorsDType::kF32; ///< type of floats in the output: F32, BF16 or F16
+  std::filesystem::path output;                    ///< must not be an input of the source
+  /// If set, called from time to time with the bytes done so far and in total; returns false to cancel.
   std::function<bool(uint64_t done, uint64_t total)> progress = {};
 };
 
-/// Writes all weights to options.output, in the order of their names, in a form that Hugging Face loads.
-/// Floats become the nearest of the dtype, of two the even one; integers and booleans stay as they are. The
-/// source is read once, in pieces: its size does not matter. The output appears when it is complete and its
-/// source was as recorded; nothing is left behind otherwise. Fails with kInvalidInput where a tensor is
-/// damaged, too large for the dtype, or of a dtype that is no plain number; kFailed where the output cannot
-/// be written, or `progress` ended the work.
+/// Writes all weights to options.output, sorted by name, in a form that Hugging Face loads. Floats are
+/// rounded to the nearest value of the dtype, ties to even; integers and booleans are unchanged. The source
+/// is read once, in pieces, so its size does not matter. The output is complete and verified, or absent.
+/// Fails with kInvalidInput if a tensor is damaged, exceeds the range of the dtype, or has an unsupported
+/// dtype; with kFailed if the output cannot be written or `progress` canceled.
 Status consolidate(const WeightSource &source, const ConsolidateOptions &options);
 
 } // namespace trainc

@@ -36,7 +36,7 @@ Result<DurableFile> DurableFile::create(const std::filesystem::path &path, uint6
   const auto size = static_cast<off_t>(bytes);
   if (bytes == 0 || ::fallocate(fd, 0, 0, size) == 0)
     return file;
-  // Some file systems cannot reserve; there a full disk shows when the bytes are written.
+  // Some file systems cannot reserve space; on these a full disk is detected by the writes.
   if ((errno != EOPNOTSUPP && errno != ENOSYS) || ::ftruncate(fd, size) != 0)
     return systemError(path, "write");
   return file;

@@ -1,4 +1,4 @@
-// Files on disk when they are closed: one that several processes fill, and one that appears when it is
+// Files that are on disk once closed: one that several processes fill, and one that replaces another when
 // complete.
 #pragma once
 
@@ -11,12 +11,12 @@
 
 namespace trainc {
 
-/// A file under construction. An error names the path and the system's reason (kFailed).
+/// A file under construction. Errors (kFailed) name the path and the system's reason.
 class DurableFile {
 public:
-  /// Creates or truncates `path` at its final size, for which the disk must have room.
+  /// Creates or truncates `path` at its final size; the disk must have enough space.
   static Result<DurableFile> create(const std::filesystem::path &path, uint64_t bytes);
-  /// Opens what another process has created.
+  /// Opens a file that another process has created.
   static Result<DurableFile> open(const std::filesystem::path &path);
 
   DurableFile(DurableFile &&other) noexcept;
@@ -28,9 +28,9 @@ public:
   const std::filesystem::path &path() const { return path_; }
   /// Writes all of `bytes` from `offset` on.
   Status write(uint64_t offset, std::span<const std::byte> bytes);
-  /// Fills all of `bytes` with what was written from `offset` on.
+  /// Fills `bytes` with the file's content from `offset` on.
   Status read(uint64_t offset, std::span<std::byte> bytes) const;
-  /// Syncs what this process wrote to disk and closes; nothing may be written after it.
+  /// Syncs this process's writes to disk and closes the file.
   Status close();
 
 private:
@@ -40,15 +40,15 @@ private:
   int fd_;
 };
 
-/// Writes a whole file; on disk when it returns.
+/// Writes a whole file and syncs it to disk.
 Status writeDurableFile(const std::filesystem::path &path, std::span<const std::byte> bytes);
 
-/// A file written beside its place, of a size that is known, and renamed in the end. Where publish() has not
-/// succeeded, `path` is as before and nothing is left behind. Errors name path and reason.
+/// A file of known size, written under a temporary name and renamed at the end. Unless publish() succeeds,
+/// `path` is unchanged and the temporary file is removed. Errors name path and reason.
 class ReplacingFile {
 public:
-  /// The disk must have room for `bytes` (kFailed), and `path` must not be a device, a pipe or a folder
-  /// (kInvalidInput).
+  /// Fails with kFailed if the disk lacks space for `bytes`, with kInvalidInput if `path` is a device, a pipe
+  /// or a folder.
   static Result<ReplacingFile> create(const std::filesystem::path &path, uint64_t bytes);
 
   ReplacingFile(ReplacingFile &&other) noexcept;
@@ -58,7 +58,7 @@ public:
   ~ReplacingFile();
 
   Status write(uint64_t offset, std::span<const std::byte> bytes) { return file_.write(offset, bytes); }
-  /// Syncs the file to disk and gives it its name; nothing may be written after it.
+  /// Syncs the file to disk and renames it; ends writing.
   Status publish();
 
 private:
@@ -66,7 +66,7 @@ private:
       : target_(std::move(target)), aside_(std::move(aside)), file_(std::move(file)) {}
 
   std::filesystem::path target_;
-  std::filesystem::path aside_; ///< empty once it is renamed, or moved from
+  std::filesystem::path aside_; ///< empty after the rename, or if moved from
   DurableFile file_;
 };
 

@@ -1,4 +1,4 @@
-// What a checkpoint's files must contain, and the check that they do.
+// Checksums of a checkpoint's files, and their verification.
 #pragma once
 
 #include "runtime/base/hash.h"
@@ -13,33 +13,33 @@
 
 namespace trainc {
 
-/// Bytes of a tensor that have a checksum of their own: what ranks write apart, and read apart, is checked
-/// apart.
+/// Bytes per checksum block of a tensor, so that ranks can write, read and verify their parts independently.
 inline constexpr uint64_t kChecksumBlockBytes = uint64_t{1} << 20;
 
-/// Of one file, for verification when it is read. Checksums are XXH3-64, seed 0.
+/// Checksums of one file, verified when it is read: XXH3-64, seed 0.
 struct FileChecksums {
-  uint64_t bytes = 0;  ///< size of the file
-  uint64_t header = 0; ///< of all but tensors: a safetensors file's length and JSON; else of the whole file
-  /// A tensor's checksums are those of each so many of its bytes, the last of what is left.
+  uint64_t bytes = 0; ///< size of the file
+  /// Of all bytes except tensors: a safetensors file's length and JSON; otherwise of the whole file.
+  uint64_t header = 0;
+  /// Bytes of a tensor per checksum; the last block may be shorter.
   uint64_t blockBytes = kChecksumBlockBytes;
   std::map<std::string, std::vector<uint64_t>> tensors = {};
 
-  /// Instead of `blockBytes`: a tensor has one checksum.
+  /// Value of `blockBytes` if each tensor has a single checksum.
   static constexpr uint64_t kWholeTensors = std::numeric_limits<uint64_t>::max();
 
   bool operator==(const FileChecksums &) const = default;
 };
 
-/// How many blocks that many bytes are.
+/// Number of blocks in `bytes`.
 inline uint64_t blockCount(uint64_t bytes, uint64_t blockBytes) {
   return bytes / blockBytes + (bytes % blockBytes != 0);
 }
 
-/// Takes a tensor's bytes piece by piece. Without checksums every tensor is good.
+/// Verifies a tensor's bytes piece by piece. Without recorded checksums every tensor passes.
 class BlockVerifier {
 public:
-  /// Of the tensor `name`; `recorded` must outlive the verifier.
+  /// For the tensor `name`; `recorded` must outlive the verifier.
   BlockVerifier(const FileChecksums &recorded, const std::string &name) : left_(recorded.blockBytes) {
     const auto found = recorded.tensors.find(name);
     expected_ = found == recorded.tensors.end() ? nullptr : &found->second;
@@ -59,7 +59,7 @@ public:
     }
   }
 
-  /// Whether what came has the checksums, all of them; no bytes are good. Call it once, after the last piece.
+  /// Whether all bytes passed so far match all checksums. Call it once, after the last piece.
   bool finish() {
     if (hash_)
       endBlock();
@@ -75,8 +75,8 @@ private:
   }
 
   const std::vector<uint64_t> *expected_;
-  uint64_t blockBytes_, left_;       ///< bytes of a block, and those that the block at hand still lacks
-  std::unique_ptr<StreamHash> hash_; ///< of the block at hand, once it has begun
+  uint64_t blockBytes_, left_;       ///< block size, and bytes missing from the current block
+  std::unique_ptr<StreamHash> hash_; ///< of the current block, once it has begun
   size_t blocks_ = 0;
   bool good_ = true;
 };

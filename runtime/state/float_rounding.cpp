@@ -12,7 +12,7 @@ namespace {
 template <typename To> To nearest(double value) { return To::nearest(value); }
 template <> float nearest(double value) { return static_cast<float>(value); }
 
-/// By way of double, which holds all numbers of every source: they are rounded once.
+/// Through double, which represents all source values exactly, so there is a single rounding.
 template <typename From, typename To>
 std::optional<RoundingOverflow> roundAll(std::span<const std::byte> source, std::byte *destination) {
   for (size_t i = 0; i < source.size() / sizeof(From); ++i) {

@@ -1,4 +1,4 @@
-// Weights in another float dtype.
+// Rounding of weights to another float dtype.
 #pragma once
 
 #include "runtime/formats/safetensors_view.h"
@@ -7,7 +7,7 @@
 
 namespace trainc {
 
-/// A finite element that the other dtype has no finite number for.
+/// A finite element that overflows in the other dtype.
 struct RoundingOverflow {
   size_t element;
   double value;
@@ -19,9 +19,8 @@ bool isRoundable(SafetensorsDType dtype);
 /// The largest finite number of `dtype`: F32, BF16 or F16.
 double largestFinite(SafetensorsDType dtype);
 
-/// Writes the numbers of `dtype` `to` (F32, BF16 or F16) that are nearest to the elements of `source`, of two
-/// the even one, to `destination`. Infinities and NaN stay. Ends at the first element that overflows, and
-/// returns it.
+/// Rounds the elements of `source` to dtype `to` (F32, BF16 or F16), ties to even, into `destination`.
+/// Infinities and NaN are kept. Stops at the first element that overflows, and returns it.
 std::optional<RoundingOverflow> roundElements(SafetensorsDType from, std::span<const std::byte> source,
                                               SafetensorsDType to, std::byte *destination);
 

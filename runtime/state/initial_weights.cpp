@@ -11,7 +11,7 @@ namespace trainc {
 
 namespace {
 
-/// What Hugging Face's *ForCausalLM classes put before the names of the base model.
+/// Prefixes that Hugging Face's *ForCausalLM classes add to the names of the base model.
 constexpr std::array<std::string_view, 2> kPrefixes = {"transformer.", "model."};
 
 /// Non-trained buffers of Hugging Face's GPT-2 and Llama, by the ends of their names.
@@ -60,7 +60,7 @@ Status checkPatterns(const std::vector<std::string> &patterns, std::span<const S
   return {};
 }
 
-/// Where nothing is left over, the model has a part that the weights lack, such as a new head.
+/// Advice if no tensor is left over: the model has a part that the weights lack, such as a new head.
 std::string adviceOnMissing(const TensorMatch &match) {
   if (match.missing.empty() || !match.unexpected.empty())
     return "";

@@ -1,4 +1,4 @@
-// Initial weights from safetensors files (--init), found by name.
+// Initial weights from safetensors files (--init), matched by name.
 #pragma once
 
 #include "runtime/formats/weight_files.h"

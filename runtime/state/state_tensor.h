@@ -1,4 +1,4 @@
-// A persistent tensor of a running plan, as checkpoints see it, and its bytes, wherever they are.
+// A persistent tensor of a running plan, for checkpoints, and access to its bytes.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -13,11 +13,11 @@
 
 namespace trainc {
 
-/// Not owned bytes: of the host, or of a device, which are read and written in pieces. For any thread, as far
-/// as pieces are apart.
+/// Non-owned bytes in host memory, or in device memory that is accessed in pieces. Thread-safe for disjoint
+/// pieces.
 class TensorMemory {
 public:
-  /// Copies the bytes from an offset on to the host, or from it.
+  /// Copies bytes from an offset on to the host, or from the host.
   using Read = std::function<Status(std::span<std::byte> destination, uint64_t offset)>;
   using Write = std::function<Status(uint64_t offset, std::span<const std::byte> source)>;
 
@@ -27,10 +27,10 @@ public:
       : bytes_(bytes), read_(std::move(read)), write_(std::move(write)) {}
 
   uint64_t size() const { return bytes_; }
-  /// The bytes themselves; empty where they are a device's.
+  /// The bytes in place; empty if they are in device memory.
   std::span<std::byte> host() const { return host_; }
 
-  /// The bytes [offset, offset + count): themselves, or a copy in `staging`. Fails as a device's copy does.
+  /// The bytes [offset, offset + count): in place, or copied to `staging`. Fails if a device copy fails.
   Result<std::span<const std::byte>> read(uint64_t offset, uint64_t count,
                                           std::vector<std::byte> &staging) const {
     if (!read_)
@@ -40,8 +40,8 @@ public:
     return std::span<const std::byte>(staging);
   }
 
-  /// Lets `fill(destination)` write the bytes [offset, offset + count), or a copy of them in `staging`. Fails
-  /// as read() does.
+  /// Lets `fill(destination)` write the bytes [offset, offset + count), in place or through `staging`. Fails
+  /// like read().
   template <typename Fill>
   Status write(uint64_t offset, uint64_t count, std::vector<std::byte> &staging, Fill fill) const {
     if (!write_) {
@@ -60,23 +60,24 @@ private:
   Write write_;
 };
 
-/// A tensor of which this process holds all or a part: row-major, little-endian.
+/// A tensor of which this process holds all elements or a shard: row-major, little-endian.
 struct StateTensor {
-  std::string name; ///< logical: the Hugging Face name of a parameter, "exp_avg.NAME" of an optimizer state
+  /// Logical name: the Hugging Face name of a parameter, "exp_avg.NAME" of an optimizer state.
+  std::string name;
   fb::DType dtype;
   std::vector<uint64_t> shape;
-  TensorMemory bytes;     ///< whole elements, not owned; all of the tensor's unless it is divided
-  uint64_t firstByte = 0; ///< of the tensor, with which `bytes` begin
-  bool divided = false;   ///< each rank of a shard group holds a part
+  TensorMemory bytes;     ///< whole elements, not owned; the whole tensor unless it is sharded
+  uint64_t firstByte = 0; ///< offset of `bytes` within the tensor
+  bool divided = false;   ///< whether each rank of a shard group holds a shard
 };
 
 /// Bytes of the whole tensor.
 uint64_t tensorBytes(const StateTensor &tensor);
 
-/// The file of whole tensors, whatever part of them this process holds.
+/// Layout of a file of whole tensors, even if this process holds only shards.
 SafetensorsLayout layOutSafetensors(std::span<const StateTensor> tensors);
 
-/// "F32 [2, 3]", for messages.
+/// Description for messages: "F32 [2, 3]".
 std::string describe(const StateTensor &tensor);
 
 } // namespace trainc

@@ -13,7 +13,7 @@
 #include <mutex>
 #include <numeric>
 
-// --- Pairs ---
+// --- Matching ---
 
 namespace trainc {
 
@@ -35,7 +35,7 @@ std::string listed(std::string_view title, const std::vector<std::string> &entri
 } // namespace
 
 Status addChecksums(const FileChecksums &recorded, std::span<TensorTransfer> transfers) {
-  if (recorded.bytes == 0) // weights that no run has saved
+  if (recorded.bytes == 0) // weights without a checkpoint
     return {};
   for (TensorTransfer &transfer : transfers) {
     const auto found = recorded.tensors.find(transfer.source->name);
@@ -93,10 +93,10 @@ template <typename From> void toFloats(std::byte *destination, std::span<const s
   }
 }
 
-/// Whether the elements have the same name, and hence the same bytes, on both sides.
+/// Whether the element types have the same name, and hence the same bytes, on both sides.
 bool sameType(SafetensorsDType from, fb::DType to) { return dtypeName(from) == fb::EnumNameDType(to); }
 
-/// Returns the first number that does not fit, if any.
+/// Returns the first overflow, if any.
 std::optional<RoundingOverflow> convertChunk(SafetensorsDType from, fb::DType to, std::byte *destination,
                                              std::span<const std::byte> source) {
   if (to == fb::DType::BF16)
@@ -110,7 +110,7 @@ std::optional<RoundingOverflow> convertChunk(SafetensorsDType from, fb::DType to
   return std::nullopt;
 }
 
-/// One transfer at work.
+/// A transfer in progress.
 class Transfer {
 public:
   explicit Transfer(const TensorTransfer &job)
@@ -119,8 +119,7 @@ public:
         begin_(job.destination->firstByte / converted_ * element_),
         end_(begin_ + job.destination->bytes.size() / converted_ * element_) {}
 
-  /// False when a checksum differs. A number that does not fit may come from damage: that is known at the
-  /// end.
+  /// Returns false if a checksum differs. An overflow may be caused by damage, so it is reported at the end.
   Result<bool> run() {
     TRAINC_ASSIGN_OR_RETURN(const bool good, copyAll());
     if (good && overflow_)
@@ -151,7 +150,7 @@ private:
     return good;
   }
 
-  /// Copies what is wanted of the source's bytes [begin, end), and returns the checksum of them all.
+  /// Copies the wanted part of the source's bytes [begin, end), and returns the checksum of all of them.
   Result<uint64_t> checkBlock(uint64_t begin, uint64_t end) {
     StreamHash hash;
     for (uint64_t offset = begin; offset < end; offset += kHashChunkBytes) {
@@ -162,7 +161,7 @@ private:
     return hash.digest();
   }
 
-  /// Copies the source's bytes [begin, end), if any, to where the destination has them.
+  /// Copies the source's bytes [begin, end), if any, to the destination.
   Status copy(uint64_t begin, uint64_t end) {
     for (uint64_t next = begin; next < end; next += kHashChunkBytes) {
       const uint64_t bytes = std::min<uint64_t>(kHashChunkBytes, end - next);
@@ -187,10 +186,10 @@ private:
 
   const TensorTransfer &job_;
   const SafetensorsTensor &source_;
-  uint64_t element_, converted_; ///< bytes of an element there and here
-  uint64_t begin_, end_;         ///< the source's bytes that the destination holds
+  uint64_t element_, converted_; ///< element sizes of source and destination
+  uint64_t begin_, end_;         ///< source bytes that the destination holds
   std::vector<std::byte> staging_;
-  std::optional<RoundingOverflow> overflow_; ///< of the whole tensor's elements, the first one
+  std::optional<RoundingOverflow> overflow_; ///< first one over the whole tensor
 };
 
 } // namespace
@@ -209,7 +208,7 @@ Result<std::optional<size_t>> transferTensors(std::span<const TensorTransfer> tr
   std::atomic<size_t> next = 0;
   size_t damaged = transfers.size();
   Status status;
-  std::mutex mutex; // of the two above
+  std::mutex mutex; // guards the two variables above
   const auto work = [&] {
     for (size_t i = next++; i < order.size(); i = next++) {
       const Result<bool> good = Transfer(transfers[order[i]]).run();
@@ -220,7 +219,7 @@ Result<std::optional<size_t>> transferTensors(std::span<const TensorTransfer> tr
         damaged = std::min(damaged, order[i]);
       else if (status.ok()) {
         status = good.status();
-        next = order.size(); // what a device lost once is lost
+        next = order.size(); // a device failure is permanent
       }
     }
   };

@@ -9,7 +9,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// 2: checksums of blocks of tensors. 1: of whole tensors and whole files.
+/// 2: checksums of blocks of tensors. 1: checksums of whole tensors and whole files.
 constexpr uint64_t kFormat = 2;
 constexpr const char *kChecksumKey = "xxh3";
 constexpr const char *kHeaderKey = "header_xxh3";
@@ -20,7 +20,7 @@ std::string hex(uint64_t checksum) { return fmt::format("{:016x}", checksum); }
 
 uint64_t parseHex(const Json &value) { return std::stoull(value.get<std::string>(), nullptr, 16); }
 
-/// The library would round 1.5 and turn -1 into a large number.
+/// The library would round 1.5, and convert -1 to a large number.
 uint64_t count(const Json &json, const char *key) {
   const Json &value = json.at(key);
   if (!value.is_number_unsigned())
@@ -29,7 +29,7 @@ uint64_t count(const Json &json, const char *key) {
   return value.get<uint64_t>();
 }
 
-/// Of the JSON without its own checksum; nlohmann keeps keys sorted, so the text is canonical.
+/// Checksum of the JSON without its own checksum; nlohmann sorts keys, so the text is canonical.
 std::string checksumOf(const Json &json) {
   const std::string text = json.dump();
   return hex(xxh3(std::as_bytes(std::span(text))));
@@ -48,8 +48,8 @@ Json fileToJson(const FileChecksums &file) {
   return json;
 }
 
-/// Format 1: each tensor has one checksum, and so has the file, of which only that of a file without tensors
-/// is of use: it is all header.
+/// Format 1: one checksum for each tensor and one for the file. The latter is used only for files without
+/// tensors, which consist of header bytes.
 FileChecksums firstFormatFromJson(const Json &json) {
   FileChecksums file{.bytes = count(json, "bytes"),
                      .header = parseHex(json.at(json.contains(kHeaderKey) ? kHeaderKey : "xxh3")),

@@ -1,4 +1,4 @@
-// trainer_state.json: where a checkpoint stands and what its files must contain.
+// trainer_state.json: position of a checkpoint, and checksums of its files.
 #pragma once
 
 #include "runtime/base/file_identity.h"
@@ -9,26 +9,26 @@
 
 namespace trainc {
 
-/// The position of a run, and the checksums of its checkpoint's files. Holds nothing that differs between two
-/// runs that must be equal (no times, no thread counts), so that equal runs write equal bytes.
+/// Position of a run, and checksums of its checkpoint's files. Contains nothing that differs between two
+/// equal runs (no times, no thread counts), so that equal runs write equal bytes.
 struct TrainerState {
   std::string plan;          ///< Plan.name
   uint64_t step = 0;         ///< steps done
-  uint64_t skippedSteps = 0; ///< of them, those whose gradients overflowed; earlier versions recorded none
+  uint64_t skippedSteps = 0; ///< steps with overflowing gradients among them; earlier versions recorded none
   uint64_t seed = 0;
-  bool shuffle = true;            ///< whether samples come in an order that the seed decides
-  uint64_t samples = 0;           ///< samples taken from the data so far: the data position
-  uint64_t tokens = 0;            ///< tokens trained on so far
-  uint64_t dataSamples = 0;       ///< samples the training data held
-  std::vector<FileIdentity> data; ///< its files, in their order; earlier versions recorded none
-  std::map<std::string, std::string> environment; ///< what went in besides plan and data
-  std::map<std::string, FileChecksums> files;     ///< by name inside the checkpoint
+  bool shuffle = true;                            ///< whether the seed determines the order of samples
+  uint64_t samples = 0;                           ///< samples taken from the data so far: the data position
+  uint64_t tokens = 0;                            ///< tokens trained on so far
+  uint64_t dataSamples = 0;                       ///< number of samples of the training data
+  std::vector<FileIdentity> data;                 ///< its files, in order; earlier versions recorded none
+  std::map<std::string, std::string> environment; ///< other inputs than plan and data
+  std::map<std::string, FileChecksums> files;     ///< by name within the checkpoint
 
   bool operator==(const TrainerState &) const = default;
 
-  /// The JSON text, ending in its own checksum.
+  /// The JSON text, with its own checksum at the end.
   std::string toJson() const;
-  /// Reads what toJson() wrote. Errors (kInvalidInput) name `path` and say what is damaged or missing.
+  /// Parses the output of toJson(). Errors (kInvalidInput) name `path` and what is damaged or missing.
   static Result<TrainerState> fromJson(const std::string &path, std::string_view text);
 };
 

@@ -15,8 +15,8 @@ bool has(const fs::path &folder, const char *name) {
   return fs::exists(folder / name, error);
 }
 
-/// The checkpoint that is meant by `path`, if one is. A folder of checkpoints may hold weights as
-/// well, such as consolidated ones: the checkpoints are meant.
+/// The checkpoint that `path` refers to, if any. A folder of checkpoints may also contain weights, such as
+/// consolidated ones; the checkpoints take precedence.
 std::optional<fs::path> checkpointAt(const fs::path &path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) {
@@ -24,7 +24,7 @@ std::optional<fs::path> checkpointAt(const fs::path &path) {
     return path.filename() == kModelFile && has(folder, kTrainerStateFile) ? std::optional(folder)
                                                                            : std::nullopt;
   }
-  // Optimizer states are in no model of others: what has some is a checkpoint, be it incomplete.
+  // Only checkpoints have optimizer states, so a folder with some is one, even if incomplete.
   if (has(path, kTrainerStateFile) || has(path, kOptimizerFile))
     return path;
   const std::vector<uint64_t> steps = listCheckpoints(path);

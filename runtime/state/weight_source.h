@@ -1,5 +1,4 @@
-// Weights to consolidate or begin with: a checkpoint's, checked against what it records, or those of any
-// Hugging Face model.
+// Sources of weights: a checkpoint, verified by its checksums, or a Hugging Face model.
 #pragma once
 
 #include "runtime/formats/weight_files.h"
@@ -7,20 +6,20 @@
 
 namespace trainc {
 
-/// Weights, open.
+/// Open weight files.
 struct WeightSource {
-  std::filesystem::path path;                ///< what was opened, for messages
-  WeightFiles weights;                       ///< headers verified
-  FileChecksums recorded = {};               ///< of a checkpoint's tensors, which are not verified yet
-  std::vector<std::filesystem::path> inputs; ///< files that belong to it, not to be replaced
+  std::filesystem::path path;  ///< path for messages
+  WeightFiles weights;         ///< headers verified
+  FileChecksums recorded = {}; ///< checksums of a checkpoint's tensors, which are not verified yet
+  std::vector<std::filesystem::path> inputs; ///< files of the source, which must not be overwritten
 };
 
-/// The weights of the checkpoint in the folder `path`, the size and the header verified. Errors
+/// Opens the weights of the checkpoint in the folder `path`, and verifies size and header. Errors
 /// (kInvalidInput) name the file, and what is missing or damaged.
 Result<WeightSource> openCheckpointWeights(const std::filesystem::path &path);
 
-/// `path`: a checkpoint's folder or its model.safetensors, a folder of checkpoints (then its latest), or what
-/// WeightFiles::open takes. Errors (kInvalidInput) name the file, and what is missing or damaged.
+/// `path` is a checkpoint's folder or its model.safetensors, a folder of checkpoints (whose latest is used),
+/// or an argument of WeightFiles::open. Errors (kInvalidInput) name the file, and what is missing or damaged.
 Result<WeightSource> openWeightSource(const std::filesystem::path &path);
 
 } // namespace trainc
