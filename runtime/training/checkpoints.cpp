@@ -79,8 +79,8 @@ Status Checkpoints::advance() {
   return writer_.settled() ? end() : Status();
 }
 
-/// Whoever watches a run of one rank can empty its disk before the next checkpoint; of many ranks, the one
-/// that cannot write would be found too late.
+/// With a single rank a failed checkpoint is a warning: the user can free disk space before the next one.
+/// With many ranks, the one that cannot write would be noticed too late.
 Status Checkpoints::end() {
   const Status status = finish();
   if (status.ok() || executor_.plan().ranks() > 1)

@@ -1,4 +1,4 @@
-// The checkpoints of a run: where they go, and when one is written.
+// Checkpoints of a run: where they are written, and when.
 #pragma once
 
 #include "runtime/state/checkpoint_writer.h"
@@ -10,28 +10,28 @@
 
 namespace trainc {
 
-/// Writes checkpoints of an executor's states beside the steps, one at a time, and tells of each that is
-/// complete. All ranks of a run have them, and call the same members in the same order.
+/// Writes checkpoints of an executor's states concurrently with the steps, one at a time, and reports each
+/// complete one. All ranks of a run have an instance, and call the same members in the same order.
 class Checkpoints {
 public:
-  /// Opens --checkpoint-dir, which rank 0 locks; null where none was given.
+  /// Opens --checkpoint-dir, which rank 0 locks; null if none was given.
   static Result<std::unique_ptr<Checkpoints>> open(Executor &executor, const RunOptions &options,
                                                    const StartingPoint &start, const Observers &observers);
-  /// All must outlive it. `step` is that of the checkpoint that the run goes on from, or 0.
+  /// All references must outlive this object. `step` is that of the checkpoint that the run continues, or 0.
   Checkpoints(Executor &executor, CheckpointWriter writer, uint64_t step, const Observers &observers);
   ~Checkpoints() { executor_.holdStateWrites({}); }
   Checkpoints(const Checkpoints &) = delete;
   Checkpoints &operator=(const Checkpoints &) = delete;
 
-  /// Begins to write one, unless this run has begun or loaded that of this step already. Fails as advance()
-  /// does.
+  /// Starts a checkpoint, unless this run has already started or loaded that of this step. Fails like
+  /// advance().
   Status save(const TrainerState &position);
-  /// Lets the ranks agree on how far they are with the one being written. Fails where it could not be written
-  /// and the run is one of several ranks, which ends all of them; of one rank, that is a warning.
+  /// Synchronises the ranks' progress on the checkpoint being written. If it could not be written, fails with
+  /// several ranks, which ends all of them, and warns with a single rank.
   Status advance();
-  /// Waits for the one being written, if any. Fails where it could not be written.
+  /// Waits for the checkpoint being written, if any. Fails if it could not be written.
   Status finish();
-  /// Waits until the one being written has read the states.
+  /// Waits until the checkpoint being written has read the states.
   void waitUntilRead() const;
 
 private:
@@ -39,7 +39,7 @@ private:
 
   Executor &executor_;
   CheckpointWriter writer_;
-  uint64_t step_; ///< of the latest
+  uint64_t step_; ///< of the latest checkpoint
   const Observers &observers_;
 };
 

@@ -11,8 +11,8 @@ namespace trainc {
 
 namespace {
 
-/// Where there are any, every loss is a cross-entropy, and an incomplete batch can be filled up with samples
-/// that count in none.
+/// Number of inputs that pad. If there are any, every loss is a cross-entropy, and an incomplete batch can be
+/// filled up with samples that count in no loss.
 size_t paddingColumns(std::span<const InputView> inputs) {
   return std::ranges::count_if(inputs, [](const InputView &input) { return input.info->pads(); });
 }
@@ -46,7 +46,7 @@ Result<Evaluator> Evaluator::create(Executor &executor, const Dataset &dataset) 
   return evaluator;
 }
 
-/// Sooner than in the first evaluation, before which there may be hours of training.
+/// Checked now rather than in the first evaluation, which may come after hours of training.
 Status Evaluator::checkValues() {
   const ControlChannel &control = executor_.control();
   const std::span<const InputView> inputs = executor_.inputs(kEvalEntry);
@@ -80,8 +80,7 @@ Status Evaluator::feed(uint64_t batch) {
   return {};
 }
 
-/// A rank for which no batch is left runs the last one once more, for the collectives that the entry may
-/// hold.
+/// A rank without a batch left repeats the last one, because the entry may contain collectives.
 Result<bool> Evaluator::runRound(uint64_t first, bool wantsToStop, double &loss, double &targets) {
   struct Sums {
     float loss, targets;
@@ -104,7 +103,7 @@ Result<bool> Evaluator::runRound(uint64_t first, bool wantsToStop, double &loss,
   return false;
 }
 
-/// After a loss that is no number, for whatever time that takes: all data is read again.
+/// Explains a non-finite loss; takes long, because all data is read again.
 Status Evaluator::refuseLoss(double loss) {
   const std::string what =
       fmt::format("evaluation: the loss is {}, the mean over {} samples", loss, samples_);

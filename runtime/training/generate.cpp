@@ -55,7 +55,7 @@ double Sampler::uniform() {
 
 namespace {
 
-/// The entry has one input: i32 tokens of that many bytes.
+/// Whether the entry has a single input: `tokens` i32 tokens.
 bool takesTokens(const Executor &executor, std::string_view entry, uint64_t tokens) {
   const std::span<const InputView> inputs = executor.inputs(entry);
   return inputs.size() == 1 && inputs[0].info->dtype() == fb::DType::I32 &&
@@ -144,7 +144,7 @@ namespace {
 
 constexpr uint64_t kDefaultMaxTokens = 200;
 
-/// What the usual tokenizers call the end of a text.
+/// Names of the end-of-text token in common tokenizers.
 constexpr std::array<std::string_view, 5> kEndTokens = {"<|endoftext|>", "</s>", "<|end_of_text|>",
                                                         "<|eot_id|>", "<|im_end|>"};
 
@@ -176,7 +176,7 @@ Status TextGeneration::run(const RunOptions &options, uint64_t seed, const Obser
   const auto print = [&](std::string_view text) { return observers.tell(&RunObserver::onText, text); };
   TextStream text(tokenizer_->decoder());
   for (const uint32_t token : std::span(prompt_).subspan(tokenizer_->aroundText().before.size()))
-    text.next(token); // the prompt is printed as it was given
+    text.next(token); // the prompt is printed as given
   text.finish();
   bool started = false;
   Status printed;

@@ -1,4 +1,4 @@
-// Text: a sampler of tokens, the plan's entries around it, and a tokenizer around those.
+// Text generation: sampling of tokens, the plan's entries, and a tokenizer.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -20,17 +20,17 @@ struct SamplerOptions {
   uint64_t seed = 0;
 };
 
-/// Draws tokens from softmax(logits / temperature). The n-th draw depends on the logits, the seed and n alone
-/// (Philox); of equal logits the lower token is the more likely one.
+/// Draws tokens from softmax(logits / temperature). The n-th draw depends only on the logits, the seed and n
+/// (Philox); among equal logits the lower token ranks higher.
 class Sampler {
 public:
   explicit Sampler(SamplerOptions options) : options_(options) {}
 
-  /// Fails (kFailed) when the logits hold NaN or +infinity.
+  /// Fails with kFailed if the logits contain NaN or +infinity.
   Result<uint32_t> sample(std::span<const float> logits);
 
 private:
-  /// The candidates, the most likely first where there is a top k.
+  /// The candidate tokens, sorted by likelihood if topK is set.
   void selectCandidates(std::span<const float> logits);
   /// Uniform in [0, 1), 53 bits.
   double uniform();
@@ -41,52 +41,53 @@ private:
   std::vector<double> weights_;
 };
 
-/// Continues token sequences with the weights that the executor holds.
+/// Continues token sequences with the weights in the executor.
 class Generator {
 public:
-  /// Fails (kInvalidInput) when the plan does not generate.
+  /// Fails with kInvalidInput if the plan cannot generate.
   static Result<Generator> create(Executor &executor);
 
-  /// Tokens that the model sees at most.
+  /// Context length: maximum number of tokens that the model sees.
   uint64_t context() const { return context_; }
   uint64_t vocabulary() const { return logits_.size(); }
 
-  /// Ok, or kInvalidInput: `prompt` has no token, more than context(), or one beyond vocabulary().
+  /// Fails with kInvalidInput if `prompt` is empty, longer than context(), or contains a token beyond
+  /// vocabulary().
   Status check(std::span<const uint32_t> prompt) const;
 
   /// Continues `prompt` (1 to context() tokens below vocabulary()) by at most `maxTokens` tokens and calls
-  /// `onToken` with each; false from it ends the generation, on all ranks. When the context is full the older
-  /// half of the sequence is dropped and the rest read anew. All ranks must give the same prompt and
-  /// samplers. Fails (kFailed) on logits that are not finite, and as Executor::run() does.
+  /// `onToken` with each; generation ends on all ranks once it returns false. When the context is full, the
+  /// older half of the sequence is dropped and the rest is processed again by prefill. All ranks must pass
+  /// the same prompt and sampler. Fails with kFailed on non-finite logits, and like Executor::run().
   Status run(std::vector<uint32_t> prompt, uint64_t maxTokens, Sampler &sampler,
              const std::function<bool(uint32_t)> &onToken);
 
 private:
   Generator(Executor &executor, uint64_t context, uint64_t vocabulary);
-  /// Computes the logits after `tokens`, all of them anew.
+  /// Computes the logits after `tokens`, filling the cache.
   Status prefill(std::span<const uint32_t> tokens);
-  /// Computes the logits after `token`, the index-th of the sequence (from 0), all before it being in the
+  /// Computes the logits after `token` at position `index` (from 0); all earlier positions must be in the
   /// cache.
   Status decode(uint32_t token, uint64_t index);
   Status run(std::string_view entry, std::span<const int32_t> tokens, uint64_t position);
 
   Executor &executor_;
   uint64_t context_;
-  std::vector<int32_t> tokens_; ///< staging of prefill's input
+  std::vector<int32_t> tokens_; ///< staging buffer of prefill's input
   std::vector<float> logits_;
 };
 
-/// What --generate asks for. Opened before a training, so that what is wrong with it shows before and not
-/// after hours.
+/// Text generation for --generate. Opened before training, so that errors in the options appear at the start
+/// and not after hours.
 class TextGeneration {
 public:
-  /// Fails (kInvalidInput) where the plan cannot generate, and on a tokenizer or a prompt that does not fit.
-  /// `position`: where the run stands, with what checkpoints record.
+  /// Fails with kInvalidInput if the plan cannot generate, or if the tokenizer or the prompt does not fit.
+  /// `position` is the current position, with the tokenizer that checkpoints record.
   static Result<TextGeneration> open(Executor &executor, const RunOptions &options,
                                      const TrainerState &position);
 
-  /// Continues the prompt with the weights that the executor holds, and tells `observers` of the text, the
-  /// prompt included. Fails (kFailed) when a stop ends it.
+  /// Continues the prompt with the weights in the executor, and passes the text, including the prompt, to
+  /// `observers`. Fails with kFailed if a stop ends it.
   Status run(const RunOptions &options, uint64_t seed, const Observers &observers, const StopRequests &stop);
 
 private:

@@ -5,7 +5,7 @@
 
 namespace trainc {
 
-/// What is left of the way from the minimum to the peak, at `progress` from 0 to 1 behind the warmup.
+/// Remaining fraction between minimum and peak at `progress`, from 0 to 1 after the warmup.
 static double remaining(fb::ScheduleKind kind, double progress) {
   switch (kind) {
   case fb::ScheduleKind::Constant:
@@ -15,7 +15,7 @@ static double remaining(fb::ScheduleKind kind, double progress) {
   case fb::ScheduleKind::Cosine:
     return (1 + std::cos(std::numbers::pi * progress)) / 2;
   }
-  return 1; // the verifier has refused such a plan
+  return 1; // excluded by the verifier
 }
 
 double learningRate(const fb::Schedule &schedule, uint64_t step, uint64_t steps) {

@@ -1,4 +1,4 @@
-// The learning rate over steps.
+// Learning rate schedules.
 #pragma once
 
 #include "runtime/schema/plan_generated.h"
@@ -7,8 +7,8 @@
 
 namespace trainc {
 
-/// The rate of the 0-based `step` in a run of `steps`. With w = warmup and T = total (or `steps` where total
-/// is 0):
+/// Learning rate of the 0-based `step` in a run of `steps`. With w = warmup and T = total (or `steps` if
+/// total is 0):
 ///   step < w:           peak (step + 1) / w
 ///   constant:           peak
 ///   step >= T:          minimum

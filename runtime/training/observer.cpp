@@ -7,7 +7,7 @@ namespace trainc {
 
 namespace {
 
-/// "evaluation loss 0.1572, perplexity 1.17 (1000 samples, 0.01s)", with that many digits.
+/// "evaluation loss 0.1572, perplexity 1.17 (1000 samples, 0.01s)", with `digits` digits.
 std::string describe(const EvalMetrics &metrics, int digits) {
   const std::string perplexity =
       metrics.perplexity ? fmt::format(", perplexity {:.{}g}", *metrics.perplexity, digits) : "";
@@ -28,7 +28,7 @@ void ConsoleObserver::onStep(const StepMetrics &metrics) {
   progress_->update(metrics, steadySeconds() - startedAt_);
 }
 
-/// One that is all that was asked for has more digits.
+/// A single evaluation, without training, is printed with more digits.
 void ConsoleObserver::onEvaluation(const EvalMetrics &metrics) {
   if (progress_)
     log_.info("step {}: {}", metrics.step, describe(metrics, 4));
@@ -61,7 +61,7 @@ template <typename Metrics> void MetricsObserver::write(const Metrics &metrics) 
     log_.warning("{}; no more metrics are written", status.message());
     writer_.reset();
     std::error_code unknown;
-    isComplete_ = std::filesystem::is_fifo(path_, unknown); // whose reader may go
+    isComplete_ = std::filesystem::is_fifo(path_, unknown); // the reader of a pipe may close it
   }
 }
 

@@ -1,4 +1,4 @@
-// What a run tells those who watch it, and two who do: a person at a console, and a file of metrics.
+// Interface to observers of a run, and two observers: console and metrics file.
 #pragma once
 
 #include "runtime/comm/communicator.h"
@@ -13,56 +13,56 @@
 
 namespace trainc {
 
-/// What a run is about to do.
+/// Announcement of a run.
 struct RunBegin {
-  bool trains = false;        ///< false: it evaluates once
-  bool resumed = false;       ///< it goes on from a checkpoint
-  uint64_t step = 0;          ///< done before
-  uint64_t lastStep = 0;      ///< of the training
-  std::string_view unit = ""; ///< of StepMetrics::tokens: "tok" or "samples"
+  bool trains = false;        ///< false: evaluates once
+  bool resumed = false;       ///< continues from a checkpoint
+  uint64_t step = 0;          ///< steps done before
+  uint64_t lastStep = 0;      ///< last step of the training
+  std::string_view unit = ""; ///< unit of StepMetrics::tokens: "tok" or "samples"
 };
 
-/// Watches the run of one rank. The run calls it on its own thread, between the plan's entries; what a call
-/// takes counts as this rank's own time.
+/// Observes the run of one rank. Called on the run's own thread, between the plan's entries; the time of a
+/// call counts as this rank's own time.
 class RunObserver {
 public:
   virtual ~RunObserver() = default;
 
-  /// The run has its weights and its data, and is about to train or to evaluate. An error ends it.
+  /// The run has loaded weights and data, and is about to train or evaluate. An error ends the run.
   virtual Status onBegin(const RunBegin &) { return {}; }
-  /// A step is done, or had a loss or gradient that is not finite.
+  /// A step is done, or had a non-finite loss or gradient.
   virtual void onStep(const StepMetrics &) {}
   virtual void onEvaluation(const EvalMetrics &) {}
   /// The checkpoint in this folder is complete.
   virtual void onCheckpoint(const std::filesystem::path &) {}
-  /// What onBegin() announced has ended, well or not.
+  /// The run announced by onBegin() has ended, successfully or not.
   virtual void onEnd() {}
-  /// A piece of the text that is being generated. An error ends the run.
+  /// A piece of generated text. An error ends the run.
   virtual Status onText(std::string_view) { return {}; }
 
-  /// What a person may want to know beside that.
+  /// Additional information for people.
   virtual void onNote(std::string_view) {}
-  /// Something is wrong, and the run goes on.
+  /// A problem that does not end the run.
   virtual void onWarning(std::string_view) {}
-  /// The run has failed. Nothing follows.
+  /// The run has failed. No further call follows.
   virtual void onFailure(const Status &) {}
 };
 
-/// All who watch a run, in the order in which they are told.
+/// All observers of a run, called in order.
 class Observers {
 public:
-  /// The observers and `communicator`, which may be null, must outlive it.
+  /// The observers and `communicator`, which may be null, must outlive this object.
   explicit Observers(std::vector<RunObserver *> observers, Communicator *communicator = nullptr)
       : observers_(std::move(observers)), communicator_(communicator) {}
 
-  /// Calls that member of each: `tell(&RunObserver::onStep, metrics)`.
+  /// Calls a member of each observer: `tell(&RunObserver::onStep, metrics)`.
   template <typename... Parameters, typename... Arguments>
   void tell(void (RunObserver::*what)(Parameters...), const Arguments &...arguments) const {
     const Communicator::OwnTime time(communicator_);
     for (RunObserver *each : observers_)
       (each->*what)(arguments...);
   }
-  /// The same for members that may fail, up to the first that does.
+  /// Overload for members that may fail; stops at the first error.
   template <typename... Parameters, typename... Arguments>
   Status tell(Status (RunObserver::*what)(Parameters...), const Arguments &...arguments) const {
     const Communicator::OwnTime time(communicator_);
@@ -76,8 +76,8 @@ private:
   Communicator *communicator_;
 };
 
-/// Shows progress, evaluations, checkpoints, notes and warnings on a log. What ends a run is for whoever
-/// started it to say.
+/// Shows progress, evaluations, checkpoints, notes and warnings on a log. The caller of the run reports its
+/// final error.
 class ConsoleObserver : public RunObserver {
 public:
   explicit ConsoleObserver(Log &log) : log_(log) {}
@@ -93,14 +93,14 @@ public:
 private:
   Log &log_;
   std::optional<Progress> progress_; ///< of a training
-  double startedAt_ = 0;             ///< seconds of the steady clock
+  double startedAt_ = 0;             ///< in steadySeconds()
 };
 
 /// Writes steps and evaluations to a metrics file.
 class MetricsObserver : public RunObserver {
 public:
-  /// `log` is for the warning of a file that cannot be written any more, say on a full disk: that does not
-  /// end the run; see isComplete().
+  /// `log` receives a warning if the file cannot be written any more, for example on a full disk; that does
+  /// not end the run. See isComplete().
   MetricsObserver(std::filesystem::path path, Log &log) : path_(std::move(path)), log_(log) {}
 
   /// Opens the file; see MetricsWriter::open().
@@ -108,7 +108,7 @@ public:
   void onStep(const StepMetrics &metrics) override { write(metrics); }
   void onEvaluation(const EvalMetrics &metrics) override { write(metrics); }
 
-  /// Whether the file has all that this was told.
+  /// Whether everything was written to the file.
   bool isComplete() const { return isComplete_; }
 
 private:

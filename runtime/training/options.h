@@ -1,4 +1,4 @@
-// What a user decides of a run; everything else is the plan's.
+// Options of a run.
 #pragma once
 
 #include <cstdint>
@@ -9,26 +9,26 @@
 
 namespace trainc {
 
-/// RunOptions::profile without a file.
+/// Value of RunOptions::profile for a table without a file.
 inline constexpr const char *kProfileTable = "table";
 
-/// What a run is asked for, in the words of trainrun's command line. An optional value that was not given is
-/// empty, a text or list likewise.
+/// Options of a run, named like trainrun's command-line options. An optional value, text or list is empty if
+/// not given.
 struct RunOptions {
-  std::string plan; ///< the plan's file, for messages
+  std::string plan; ///< path of the plan file, for messages
 
   std::vector<std::string> data, evalData;
   std::string dataDType, tokenizer;
 
   std::optional<uint64_t> steps, seed;
   std::string init, onNonFinite = "stop";
-  std::vector<std::string> initMissing; ///< patterns of parameters that --init need not have
+  std::vector<std::string> initMissing; ///< patterns of parameters that --init may lack
   bool noShuffle = false;
   std::optional<uint64_t> evalEvery;
 
   std::string checkpointDir, resume;
   std::optional<uint64_t> checkpointEvery, keepLast;
-  bool allowChanges = false; ///< a resumed run may go on with other data, another seed or order
+  bool allowChanges = false; ///< a resumed run may continue with other data, another seed or order
 
   std::optional<std::string> generate;
   std::optional<uint64_t> maxTokens, topK;
@@ -36,27 +36,26 @@ struct RunOptions {
 
   std::string metrics;
   std::optional<double> peakFlops;
-  std::string profile; ///< "table", or also a file of JSON; empty: none
-  std::string trace;   ///< file
+  std::string profile; ///< "table", or the path of a JSON file; empty: none
+  std::string trace;   ///< path of the trace file
   std::optional<uint64_t> traceSteps;
 
-  /// The file that the profile goes to; empty: none.
+  /// The profile's file; empty: none.
   std::string profileFile() const { return profile == kProfileTable ? "" : profile; }
 
-  /// Whether to run training steps: there is data, and it is not only there for --generate.
+  /// Whether to train: there is data, and it is not given only for --generate.
   bool trains() const { return !data.empty() && (steps || !generate); }
 };
 
-/// How a run is asked to stop, after the step, evaluation batch or token in progress. Either function may be
-/// empty.
+/// Requests to stop a run after the current step, evaluation batch or token. Either function may be empty.
 struct StopRequests {
-  /// Called when the run is about to ask for the first time.
+  /// Called before the first poll.
   std::function<void()> listen = {};
-  /// Who asked for a stop, such as a signal's name, or null.
+  /// Returns the origin of a stop request, such as a signal's name, or null.
   std::function<const char *()> reason = {};
 
   bool requested() const { return reason && reason() != nullptr; }
-  /// Who did, once some rank's run has stopped.
+  /// Origin of the stop after some rank's run has stopped.
   const char *by() const { return requested() ? reason() : "a signal to another rank"; }
 };
 

@@ -12,7 +12,7 @@ namespace trainc {
 
 namespace {
 
-/// Enough to see how steps differ, and a file that viewers take.
+/// Enough to compare steps, in a file that viewers can load.
 constexpr uint64_t kTracedSteps = 10;
 
 MeasureOptions measureOptions(const RunOptions &options) {
@@ -21,7 +21,7 @@ MeasureOptions measureOptions(const RunOptions &options) {
           .trace = {.file = options.trace, .steps = options.traceSteps.value_or(kTracedSteps)}};
 }
 
-/// What the MFU is a share of; 0 where nobody says. Data sheets have it for numbers of 16 bits.
+/// Peak FLOP/s for the MFU; 0 if unknown. Data sheets have it for 16-bit floats.
 double peakFlops(const RunOptions &options, const Executor &executor) {
   const std::string precision = settingOf(executor.plan(), "precision");
   const bool isHalf = precision == "bf16" || precision == "fp16";
@@ -38,7 +38,7 @@ Result<uint64_t> totalSteps(const fb::Plan &plan, const RunOptions &options) {
   return steps;
 }
 
-/// Evaluation data and what runs it; members refer to each other, so it stays where it is.
+/// Evaluation data and evaluator; the members refer to each other, so the object must not move.
 struct Evaluation {
   std::optional<Dataset> dataset;
   std::optional<Evaluator> evaluator;
@@ -154,8 +154,7 @@ Status TrainingRun::train() {
   return {};
 }
 
-/// Has checkpoints from now on record the data, which must be that of the checkpoint that the run goes on
-/// from.
+/// Records the data for later checkpoints; it must be that of the checkpoint that the run continues.
 Status TrainingRun::recordData(const Dataset &dataset, std::vector<FileIdentity> files) {
   TrainerState &position = start_.position;
   const Status same = start_.resumed() ? checkDataOfCheckpoint(dataset, files, position) : Status();
@@ -164,7 +163,7 @@ Status TrainingRun::recordData(const Dataset &dataset, std::vector<FileIdentity>
   if (!same.ok())
     warn("the checkpoint was trained on other data: the order of the samples from now on is that of the new "
          "data");
-  else if (start_.resumed()) // what only one of them knows, both do now
+  else if (start_.resumed()) // known to only one of them, now to both
     for (size_t i = 0; i < position.data.size(); ++i)
       if (!files[i].content)
         files[i].content = position.data[i].content;

@@ -1,4 +1,4 @@
-// A training run: one rank's, from the plan file to the generated text.
+// A training run of one rank, from the plan file to the generated text.
 #pragma once
 
 #include "runtime/data/dataset.h"
@@ -12,31 +12,31 @@
 
 namespace trainc {
 
-/// Where and for whom a run runs. What it points to must outlive the run.
+/// Environment of a run. All referenced objects must outlive the run.
 struct RunContext {
   std::vector<RunObserver *> observers = {};
-  /// This rank's connection to the others, with communicatorNeeds(); null for plans of one rank. When one
-  /// rank fails, whoever runs it tells the others by Communicator::fail().
+  /// This rank's communicator, made with communicatorNeeds(); null for plans of one rank. If the run of a
+  /// rank fails, its caller must report that to the others by Communicator::fail().
   Communicator *communicator = nullptr;
-  unsigned threads = 1; ///< that read and convert weights
+  unsigned threads = 1; ///< number of threads that read and convert weights
   StopRequests stop = {};
-  std::function<double()> secondsSinceStart = {}; ///< of the process; empty: not reported
+  std::function<double()> secondsSinceStart = {}; ///< since the start of the process; empty: not reported
 };
 
-/// What one rank does of a run. All ranks of a plan make one and run it together.
+/// One rank's part of a run. All ranks of a plan create one and run it together.
 class TrainingRun {
 public:
-  /// Binds the plan to the device. Errors (those of Executor::create()) name the plan's file.
+  /// Binds the plan to the device. Fails like Executor::create(); errors name the plan's file.
   static Result<std::unique_ptr<TrainingRun>> create(const PlanFile &file, Device &device, RunOptions options,
                                                      RunContext context);
 
-  /// Does what the options ask for: gets the weights, trains or evaluates, then generates. Once. A stop ends
-  /// a training well, after a checkpoint; without --checkpoint-dir, and in an evaluation or a generation, it
-  /// is a failure.
+  /// Runs as the options request: loads weights, trains or evaluates, then generates. Call it once. A stop
+  /// ends a training successfully, after a checkpoint; without --checkpoint-dir, and in an evaluation or a
+  /// generation, it is a failure.
   Status run();
 
   Executor &executor() { return *executor_; }
-  /// Where the training stands.
+  /// Current position of the training.
   const TrainerState &position() const { return start_.position; }
 
 private:
@@ -45,10 +45,10 @@ private:
         observers_(context_.observers, context_.communicator) {}
 
   Status work();
-  /// From the starting point to --steps, or until a stop.
+  /// Trains from the starting point to --steps, or until a stop.
   Status train();
   Status evaluate();
-  /// Fills in what checkpoints record, and tells what will be trained on.
+  /// Records the data in the position, and announces it.
   Status recordData(const Dataset &dataset, std::vector<FileIdentity> files);
   Status announce(const Dataset &dataset, uint64_t steps);
   Status begin(const RunBegin &begin) const;
@@ -59,8 +59,8 @@ private:
   RunOptions options_;
   RunContext context_;
   Observers observers_;
-  StartingPoint start_;  ///< after a training, where it ended
-  bool stopped_ = false; ///< a stop on some rank ended the training
+  StartingPoint start_;  ///< after a training, its end
+  bool stopped_ = false; ///< whether a stop on some rank ended the training
 };
 
 } // namespace trainc

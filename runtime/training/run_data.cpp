@@ -33,7 +33,7 @@ Status checkDataOfCheckpoint(const Dataset &data, std::span<const FileIdentity> 
   if (data.samples() != position.dataSamples)
     return refuse(fmt::format("expected {} samples, found {}", position.dataSamples, data.samples()));
   if (position.data.empty())
-    return {}; // of a version that recorded no more
+    return {}; // written by a version that recorded no more
   if (files.size() != position.data.size())
     return refuse(fmt::format("expected {} files, found {}", position.data.size(), files.size()));
   for (size_t i = 0; i < files.size(); ++i)

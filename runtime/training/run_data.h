@@ -1,4 +1,4 @@
-// The data files of a run.
+// Data files of a run.
 #pragma once
 
 #include "runtime/data/dataset.h"
@@ -9,21 +9,22 @@
 
 namespace trainc {
 
-/// Whose columns the data must have: those of the entries of a training step, or those of `eval`.
+/// Selects the entries whose columns the data must have: those of a training step, or `eval`.
 enum class DataUse { kTraining, kEvaluation };
 
-/// Opens the files that the options name for that use. Errors (kInvalidInput) name the file.
+/// Opens the files that the options name for this use. Errors (kInvalidInput) name the file.
 Result<Dataset> openData(const Executor &executor, const RunOptions &options, DataUse use);
 
-/// What data of these files, given by `option`, is compared by among ranks.
+/// Value by which ranks compare their data; `option` is the option that named the files.
 NamedValue identityOf(const char *option, const Dataset &data, std::span<const FileIdentity> files);
 
-/// A resumed run goes on with the data that it began with, wherever that lies now. Fails (kInvalidInput),
-/// saying what differs and how to go on all the same, where these are other files than `position` records.
+/// Checks that a resumed run continues with its original data, wherever the files are now. Fails with
+/// kInvalidInput if the files differ from those that `position` records; the message says what differs and
+/// how to continue anyway.
 Status checkDataOfCheckpoint(const Dataset &data, std::span<const FileIdentity> files,
                              const TrainerState &position);
 
-/// What to say to somebody who wants a resumed run to go on otherwise than it began.
+/// Advice for resuming a run with changes.
 inline constexpr const char *kHowToAllow = "or add --allow-changes to go on otherwise on purpose";
 
 } // namespace trainc

@@ -22,7 +22,7 @@ namespace trainc {
 
 namespace {
 
-/// Each folder once.
+/// Warns once per folder.
 void warnOfLookalikes(const RunOptions &options, const Observers &observers) {
   std::vector<std::string> folders = {options.checkpointDir};
   if (std::error_code error; options.resume != "auto" && options.resume != "latest" &&
@@ -33,7 +33,7 @@ void warnOfLookalikes(const RunOptions &options, const Observers &observers) {
       observers.tell(&RunObserver::onWarning, found);
 }
 
-/// The checkpoint to go on from; empty for a new run.
+/// The checkpoint to continue from; empty for a new run.
 Result<std::filesystem::path> findCheckpoint(const RunOptions &options) {
   if (options.resume.empty())
     return std::filesystem::path();
@@ -42,7 +42,7 @@ Result<std::filesystem::path> findCheckpoint(const RunOptions &options) {
   return resolveCheckpoint(options.resume == "auto" ? "latest" : options.resume, options.checkpointDir);
 }
 
-/// A resumed run goes on in the order in which it began, unless it is to change on purpose.
+/// A resumed run must continue in its original order, unless changes are allowed.
 Status checkOrder(const RunOptions &options, const Checkpoint &checkpoint) {
   if (options.allowChanges)
     return {};
@@ -58,12 +58,12 @@ Status checkOrder(const RunOptions &options, const Checkpoint &checkpoint) {
       *options.seed, checkpoint.path().string(), checkpoint.state().seed, kHowToAllow);
 }
 
-/// In the environment of a position. The target is that of plans for GPUs alone.
+/// Keys in the environment of a position. The target is recorded only for GPU plans.
 constexpr const char *kPrecision = "precision", *kArithmetic = "arithmetic", *kTarget = "target";
 
 using Environment = std::map<std::string, std::string>;
 
-/// The text under `key`; empty where there is none.
+/// The text under `key`; empty if there is none.
 std::string recordedText(const Environment &environment, const char *key) {
   const auto found = environment.find(key);
   return found == environment.end() ? "" : found->second;
@@ -77,7 +77,8 @@ void recordText(const char *key, const std::string &text, Environment &environme
 
 bool trainsInBf16(const Environment &environment) { return recordedText(environment, kPrecision) == "bf16"; }
 
-/// Notes what bits depend on from here on. In other precisions a plan trains alike on all CPUs that run it.
+/// Records the properties that bits depend on. In other precisions a plan trains identically on all CPUs that
+/// run it.
 void recordArithmetic(const Executor &executor, Environment &environment) {
   const std::string_view target = view(executor.plan().target());
   recordText(kPrecision, settingOf(executor.plan(), kPrecision), environment);
@@ -86,7 +87,7 @@ void recordArithmetic(const Executor &executor, Environment &environment) {
              environment);
 }
 
-/// "with " the parts of a list, with commas between them, that another list lacks.
+/// "with " and the comma-separated items of `list` that `other` lacks.
 std::string withPartsLackedBy(std::string_view other, std::string_view list) {
   std::vector<std::string_view> lacked;
   const auto partsOf = [](std::string_view text) { return std::views::split(text, std::string_view(", ")); };
@@ -96,8 +97,7 @@ std::string withPartsLackedBy(std::string_view other, std::string_view list) {
   return lacked.empty() ? "without that" : printable(fmt::format("with {}", fmt::join(lacked, ", ")));
 }
 
-/// Of runs that go on on another GPU, with other libraries or other calls of them, or from a CPU on a GPU or
-/// the other way.
+/// Describes a change of GPU, libraries or their calls, or between CPU and GPU.
 std::string otherMachineText(const Environment &before, const Environment &now) {
   std::string from = recordedText(before, kTarget).empty() ? "on a CPU" : "on a GPU";
   std::string to = recordedText(now, kTarget).empty() ? "on a CPU" : "on a GPU";
@@ -114,7 +114,7 @@ std::string otherMachineText(const Environment &before, const Environment &now) 
                  : "");
 }
 
-/// On other machines the same plan may go on with other bits.
+/// On another machine the same plan may continue with other bits.
 void warnOfOtherArithmetic(const Executor &executor, const Checkpoint &checkpoint,
                            const Observers &observers) {
   const Environment &recorded = checkpoint.state().environment;
@@ -161,8 +161,8 @@ Result<StartingPoint> resume(Executor &executor, const std::filesystem::path &pa
   return start;
 }
 
-/// The weights that --init names. Those in a checkpoint's folder must be what it records. A folder of
-/// checkpoints, without weights of its own, stands for its latest.
+/// Weights of --init. Those in a checkpoint's folder are verified by its checksums. A folder of checkpoints
+/// without weights of its own stands for its latest checkpoint.
 Result<WeightSource> openInitialWeights(const std::filesystem::path &init) {
   if (std::error_code error; std::filesystem::exists(init / kTrainerStateFile, error))
     return openCheckpointWeights(init);
@@ -175,13 +175,13 @@ Result<WeightSource> openInitialWeights(const std::filesystem::path &init) {
   return WeightSource{init, std::move(weights), {}, {}};
 }
 
-/// The plan's initialisers, or what a checkpoint or --init has in place of them.
+/// Loads the plan's initialisers, and replaces them by a checkpoint or --init.
 Result<StartingPoint> loadWeights(Executor &executor, unsigned threads, const RunOptions &options,
                                   const Observers &observers) {
   if (executor.rank() == 0)
     warnOfLookalikes(options, observers);
   TRAINC_ASSIGN_OR_RETURN(const std::filesystem::path checkpoint, findCheckpoint(options));
-  // Always: it also fills tables and optimizer states that neither file replaces.
+  // Always run, because it also fills tables and optimizer states that neither file replaces.
   if (executor.hasEntry(kInitEntry)) {
     executor.setScalar("seed", options.seed.value_or(0));
     TRAINC_RETURN_IF_ERROR(executor.run(kInitEntry));

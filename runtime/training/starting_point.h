@@ -1,4 +1,4 @@
-// Where a run begins: the plan's initialisers, --init, or --resume, the same on all ranks.
+// Start of a run: the plan's initialisers, --init, or --resume; equal on all ranks.
 #pragma once
 
 #include "runtime/exec/agreement.h"
@@ -11,21 +11,21 @@
 
 namespace trainc {
 
-/// Where training begins.
+/// Start of a training.
 struct StartingPoint {
-  TrainerState position;            ///< step 0 of a new run, or that of the checkpoint
-  std::filesystem::path checkpoint; ///< that --resume found; empty for a new run
-  std::string weights;              ///< tells whether other ranks have begun with the same
+  TrainerState position;            ///< step 0 for a new run, or that of the checkpoint
+  std::filesystem::path checkpoint; ///< found by --resume; empty for a new run
+  std::string weights;              ///< fingerprint, to compare ranks
 
   bool resumed() const { return !checkpoint.empty(); }
 };
 
-/// Fills all states of `executor`.
+/// Initialises or loads all states of `executor`.
 Result<StartingPoint> prepareWeights(Executor &executor, unsigned threads, const RunOptions &options,
                                      const Observers &observers);
 
-/// Compares on all ranks what decides which collectives they start, on which samples, weights and draws; see
-/// checkSame(). All ranks call it once they have their weights.
+/// Compares on all ranks the settings that determine their collectives, samples, weights and random draws;
+/// see checkSame(). All ranks call it once they have their weights.
 Status checkSameRun(ControlChannel &control, const RunOptions &options, const StartingPoint &start);
 
 } // namespace trainc

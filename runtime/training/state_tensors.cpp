@@ -7,14 +7,14 @@ namespace trainc {
 
 namespace {
 
-/// An error of a device's copy, with the state's name before it; other statuses as they are.
+/// Prefixes an error of a device copy with the state's name; returns any other status unchanged.
 Status located(const fb::State &state, Status status) {
   if (status.ok())
     return status;
   return Status(status.code(), fmt::format("copying '{}': {}", view(state.name()), status.message()));
 }
 
-/// The bytes themselves where the host reaches them, else in pieces that the device copies.
+/// The bytes in place if the host can access them, else through device copies in pieces.
 TensorMemory memoryOf(Device &device, const StateView &state) {
   const DeviceSpan memory = state.memory;
   if (const std::span<std::byte> view = device.hostView(memory); view.size() == memory.bytes)

@@ -6,8 +6,8 @@
 
 namespace trainc {
 
-/// The states of `role` (Parameter or Optimizer), in the plan's order, as far as this rank holds them in the
-/// executor's memory.
+/// The states of `role` (Parameter or Optimizer), in plan order, restricted to the elements that this rank
+/// holds in the executor's memory.
 std::vector<StateTensor> stateTensors(Executor &executor, fb::Role role);
 
 } // namespace trainc

@@ -65,7 +65,7 @@ struct StepRunner::DeviceScalars {
                       .gradNorm = withoutNanSign(gradNorm),
                       .targets = targets,
                       .finite = finite != 0,
-                      // The loss is not scaled: where it is not finite itself, no scale helps.
+                      // The loss is not scaled: if it is non-finite itself, no scale helps.
                       .overflow = overflow != 0 && std::isfinite(loss)};
     if (!std::isnan(lossScale))
       result.lossScale = lossScale;
@@ -117,7 +117,7 @@ Result<StepResult> StepRunner::run(const StepScalars &scalars, const StepBatch &
   DeviceScalars told;
   if (enqueued.ok())
     told.enqueueReads(executor_);
-  TRAINC_RETURN_IF_ERROR(finish(scalars, enqueued)); // the step's only wait
+  TRAINC_RETURN_IF_ERROR(finish(scalars, enqueued)); // the only wait of the step
   StepResult result = told.result();
   if (const std::optional<CommunicationSeconds> seconds = executor_.communicationSeconds())
     result.communication = *seconds - secondsBefore.value_or(CommunicationSeconds{});

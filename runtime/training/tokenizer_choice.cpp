@@ -52,8 +52,8 @@ void recordTokenizer(const TokenizerRecord &tokenizer, TrainerState &position) {
   position.environment[kXxh3] = fmt::format("{:016x}", tokenizer.xxh3);
 }
 
-/// A model that knows the ids of one kind of tokenizer makes nonsense of the other's. Other files of the same
-/// kind may hold the same ids.
+/// A model trained with one kind of tokenizer produces nonsense with the other. Different files of the same
+/// kind may hold the same ids, so these are accepted.
 static Status checkKind(const std::string &given, const TokenizerRecord &recorded, const char *by) {
   if ((given == kBytes) == (recorded.name == kBytes))
     return {};

@@ -1,4 +1,4 @@
-// Which tokenizer belongs to a run.
+// Chooses the tokenizer of a run.
 #pragma once
 
 #include "runtime/data/tokenize.h"
@@ -7,17 +7,18 @@
 
 namespace trainc {
 
-/// The tokenizer that made the --data files, from the JSON beside them; nothing where none has one. Fails
-/// (kInvalidInput) where two files were made by different ones.
+/// The tokenizer that made the --data files, from their JSON sidecars; nothing if there are none. Fails with
+/// kInvalidInput if two files were made by different tokenizers.
 Result<std::optional<TokenizerRecord>> tokenizerOfData(const RunOptions &options);
 
-/// The tokenizer that a checkpoint's `position` names, if any.
+/// The tokenizer recorded in a checkpoint's `position`, if any.
 std::optional<TokenizerRecord> recordedTokenizer(const TrainerState &position);
-/// Has checkpoints from now on name the tokenizer.
+/// Records the tokenizer in the position for later checkpoints.
 void recordTokenizer(const TokenizerRecord &tokenizer, TrainerState &position);
 
-/// Opens what --tokenizer names, else what made the data, else what `position` (of a checkpoint) records.
-/// Fails (kInvalidInput) if one of bytes and files is named, and the other made the data or the checkpoint.
+/// Opens the tokenizer of --tokenizer, else that of the data, else that recorded in `position` (of a
+/// checkpoint). Fails with kInvalidInput if --tokenizer is bytes and the data or checkpoint used files, or
+/// vice versa.
 Result<std::unique_ptr<Tokenizer>> chooseTokenizer(const RunOptions &options, const TrainerState &position);
 
 } // namespace trainc

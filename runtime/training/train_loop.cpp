@@ -30,7 +30,7 @@ Status TrainLoop::run() {
   return status.ok() ? saved : status;
 }
 
-/// The last step's copies may go on still.
+/// Waits for the last step's disk copies, which may still be in flight.
 Status TrainLoop::settle() {
   const Status settled = parts_.executor.settle();
   return settled.ok()
@@ -66,7 +66,7 @@ Status TrainLoop::runSteps() {
                                              .firstPosition = position_.samples});
   const Status status = runSteps(*loader);
   const auto time = ownTime();
-  loader.reset(); // waits for what it reads ahead
+  loader.reset(); // waits for its prefetch
   return status;
 }
 
@@ -81,7 +81,7 @@ Status TrainLoop::runSteps(Loader &loader) {
       TRAINC_RETURN_IF_ERROR(parts_.checkpoints->advance());
     const bool last = position_.step == options_.steps;
     const auto due = [&](uint64_t every) { return every && position_.step % every == 0; };
-    // Before the evaluation, which takes its time and may fail.
+    // Before the evaluation, which takes time and may fail.
     if (parts_.checkpoints && (last || due(options_.checkpointEvery)))
       TRAINC_RETURN_IF_ERROR(parts_.checkpoints->save(position_));
     if (parts_.evaluator && (last || due(options_.evalEvery)))
@@ -134,7 +134,7 @@ void TrainLoop::skip(const StepResult &result) {
                     position_.step + 1, result.lossScale.value_or(0)));
 }
 
-/// Numbers in f16 end at 65504, so that they overflow where others do not.
+/// f16 overflows above 65504, where other types do not.
 static std::string adviceOnNonFinite(const fb::Plan &plan) {
   std::string advice = "Lower the learning rate or look at the data of this step";
   if (settingOf(plan, "precision") == "fp16")
@@ -169,7 +169,7 @@ Status TrainLoop::checkFinite(const StepScalars &scalars, const StepResult &resu
                              : data + ". Repair that sample, or leave it out");
 }
 
-/// Where this step's data holds what is no number: the same on all ranks, of which only one knows the place.
+/// Location of a non-finite value in this step's data: equal on all ranks, found by one of them.
 Result<std::string> TrainLoop::describeBadData(const StepBatch &batch) const {
   std::optional<std::string> own;
   for (size_t column = 0; column < parts_.dataset.columns().size() && !own; ++column)
