@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// What values a number may have.
+/// Allowed range of a number.
 enum class Kind { Rate, Share, Seconds };
 
 /// A number of the file.
@@ -60,7 +60,7 @@ constexpr Field kFields[] = {
     {"disk", "compute_seconds", &Machine::diskComputeSeconds, Kind::Seconds, true},
 };
 
-/// Members besides kFields; of the file itself the section is "".
+/// Members other than kFields; the section of the file itself is "".
 constexpr std::pair<const char *, const char *> kOthers[] = {{"", "trainc_cluster"},
                                                              {"", "name"},
                                                              {"", "source"},
@@ -80,7 +80,7 @@ constexpr std::pair<const char *, const char *> kOthers[] = {{"", "trainc_cluste
 
 constexpr uint32_t kMostNodeRanks = 1U << 20;
 
-/// "12", "\"x\"", or how it begins.
+/// A value as text, "12" or "\"x\"", truncated.
 std::string found(const Json &value) {
   std::string text = value.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
   return text.size() > 40 ? text.substr(0, 40) + "..." : text;
@@ -110,7 +110,7 @@ public:
   }
 
 private:
-  /// "device.name", or "name" of the file itself.
+  /// "device.name", or "name" for the file itself.
   static std::string path(std::string_view section, std::string_view name) {
     return section.empty() ? std::string(name) : fmt::format("{}.{}", section, name);
   }
@@ -135,7 +135,7 @@ private:
     return value == within->end() ? nullptr : &*value;
   }
 
-  /// Every member must be known: a misspelt one would be left out in silence.
+  /// Rejects unknown members: a misspelt one would be silently ignored.
   Status checkMembers(std::string_view section, const Json &object) const {
     std::vector<std::string> known;
     for (const Field &field : kFields)
@@ -172,7 +172,7 @@ private:
     return {};
   }
 
-  /// A number, or {"value": a number, "share": what of it is reached, "source": a text}.
+  /// Reads a number, or {"value": a number, "share": the fraction of it that is reached, "source": a text}.
   Status readNumber(std::string_view section, const char *name, Kind kind, double &number) const {
     const Json *value = get(section, name);
     const std::string field = path(section, name);

@@ -1,4 +1,4 @@
-// Cluster files: what a machine's devices, links and disks can do, as JSON (docs/reference/cluster-files.md).
+// Cluster files: rates of a machine's devices, links and disks, as JSON (docs/reference/cluster-files.md).
 #pragma once
 
 #include "runtime/base/status.h"
@@ -12,36 +12,36 @@
 
 namespace trainc {
 
-/// Devices of one kind, and what is between them.
+/// Devices of one kind, and their connections.
 struct Cluster {
   std::string name;
-  std::string gpu;               ///< the word of `--gpu` that it stands for; empty for CPUs and other GPUs
+  std::string gpu;               ///< value of `--gpu` for this device; empty for CPUs and other GPUs
   int major = 0, minor = 0;      ///< compute capability of GPUs
-  bool ranksShareDevice = false; ///< all ranks run on one device, as on a host's cores
+  bool ranksShareDevice = false; ///< whether all ranks run on one device, such as a host's cores
   Machine machine;
 
-  /// What one of `ranks` has of it.
+  /// A rank's share of the machine with `ranks` ranks.
   Machine machineOf(uint32_t ranks) const {
     return ranksShareDevice ? dividedAmong(machine, ranks) : machine;
   }
 };
 
-/// `file` is for messages, which name the field, what was expected and what was found (kInvalidInput).
+/// `file` is for messages. Errors (kInvalidInput) name the field, and what was expected and found.
 Result<Cluster> parseCluster(const std::string &file, std::string_view text);
 
-/// Reads a file. If there is none of this name and it is that of one of examples/clusters, with or without
-/// ".json", returns what is built in.
+/// Reads a cluster file. If it does not exist and the name is that of a file in examples/clusters, with or
+/// without ".json", returns the built-in copy.
 Result<Cluster> openCluster(const std::string &name);
 
-/// Those of examples/clusters, as they were when this was built, in the order of `names`.
+/// The clusters of examples/clusters, as embedded by the build, in the order of builtInClusterNames().
 const std::vector<Cluster> &builtInClusters();
-/// "8xh100", ...
+/// Names of the built-in clusters: "8xh100", ...
 const std::vector<std::string> &builtInClusterNames();
-/// One of them, which exists.
+/// A built-in cluster by name, which must exist.
 const Cluster &builtInCluster(std::string_view name);
-/// Which GPU a plan is for that names none.
+/// GPU of a plan that names none.
 inline constexpr std::string_view kDefaultGpu = "h100-sxm";
-/// By the word of `--gpu`; null where none has it.
+/// The built-in cluster for a value of `--gpu`; null if there is none.
 const Cluster *clusterOfGpu(std::string_view gpu);
 
 } // namespace trainc

@@ -1,4 +1,4 @@
-// The files of examples/clusters, built in: the compiler predicts for them without a file at hand.
+// Embedded copies of examples/clusters, so that the compiler can predict without a file.
 #include "runtime/base/input_file.h"
 #include "runtime/cost/cluster_file.h"
 
@@ -24,7 +24,7 @@ std::vector<Cluster> parseTexts() {
   std::vector<Cluster> clusters;
   for (const Text &text : kTexts) {
     Result<Cluster> cluster = parseCluster(fmt::format("examples/clusters/{}.json", text.name), text.json);
-    if (!cluster.ok()) { // a test reads them all
+    if (!cluster.ok()) { // a test reads all of them
       std::fprintf(stderr, "error: %s\n", cluster.status().message().c_str());
       std::abort();
     }

@@ -5,13 +5,13 @@
 
 namespace trainc {
 
-/// The rank behind `rank` in its ring.
+/// The next rank after `rank` in its ring.
 static uint32_t nextOf(uint32_t rank, const RankGroupShape &group) {
   const uint32_t block = group.members * group.stride, place = rank / group.stride % group.members;
   return rank / block * block + (place + 1) % group.members * group.stride + rank % group.stride;
 }
 
-/// Nodes behind these are as those before.
+/// Further nodes repeat the pattern of these ranks.
 static constexpr uint32_t kRanksLookedAt = 4096;
 
 Ring ringOf(const RankGroupShape &group, uint32_t nodeRanks) {
@@ -34,8 +34,8 @@ int64_t ringBytes(bool isAllReduce, int64_t bytes, int64_t members) {
   return (isAllReduce ? 2 : 1) * bytes * (members - 1) / members;
 }
 
-/// From the first number's start to the last rank; an all-reduce goes there and back, through the ring or
-/// through a tree of nodes.
+/// Latency from the first send to the last rank; an all-reduce goes there and back, through the ring or a
+/// tree of nodes.
 static double hopSeconds(const Ring &ring, bool isAllReduce, const Machine &machine) {
   const auto takes = [&](uint32_t inNodes, uint32_t between) {
     return inNodes * machine.linkHopSeconds + between * machine.networkHopSeconds;

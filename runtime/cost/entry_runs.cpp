@@ -7,14 +7,14 @@ namespace trainc {
 
 namespace {
 
-/// What an entry has left when it ends.
+/// Tasks left over when an entry ends.
 struct Left {
   struct Part {
     uint32_t task;
     double seconds;
   };
   size_t entry = 0;
-  std::vector<Part> parts; ///< in their order
+  std::vector<Part> parts; ///< in order
 };
 
 class Step {
@@ -23,7 +23,8 @@ public:
        const std::vector<StreamSlowing> &slowing)
       : entries_(entries), waits_(waits), slowing_(slowing) {}
 
-  /// The first step meets nothing. If the last entry leaves something, the next step shows what others do.
+  /// The first step begins without left-over tasks. If the last entry leaves some, the second step is
+  /// representative.
   std::vector<EntryRuns> run() {
     std::vector<EntryRuns> runs = runOnce();
     return left_.parts.empty() ? runs : runOnce();
@@ -63,7 +64,7 @@ private:
 
   bool leavesSome(size_t entry) const { return std::ranges::any_of(entries_[entry].tasks, &Task::outlasts); }
 
-  /// What is left comes first on its stream.
+  /// The entry's tasks, after the left-over ones on their stream.
   std::vector<Task> tasksBehind(size_t entry) const {
     const std::vector<Task> &own = entries_[entry].tasks;
     if (left_.parts.empty())
@@ -84,7 +85,7 @@ private:
     return tasks;
   }
 
-  /// What has ended nobody waits for.
+  /// Adds the wait, unless the task has already ended.
   void waitFor(const TaskWait &wait, std::vector<Task> &tasks) const {
     const auto behind = std::ranges::upper_bound(left_.parts, wait.before, {}, &Left::Part::task);
     if (behind != left_.parts.begin())
@@ -92,7 +93,7 @@ private:
           static_cast<uint32_t>(behind - left_.parts.begin() - 1));
   }
 
-  /// What the entry's tasks do behind its end is left.
+  /// Records the entry's tasks after its end as left over.
   void leave(size_t entry, std::span<const TaskSpan> tasks, double end) {
     left_ = {entry, {}};
     for (uint32_t i = 0; i < tasks.size(); ++i)
@@ -100,7 +101,7 @@ private:
         left_.parts.push_back({i, tasks[i].end - std::max(tasks[i].begin, end)});
   }
 
-  /// What was left, and has not ended, is left still.
+  /// Keeps the left-over tasks that have not ended.
   void passOn(std::span<const TaskSpan> tasks, double end) {
     std::vector<Left::Part> parts;
     for (size_t i = 0; i < tasks.size(); ++i)

@@ -1,4 +1,4 @@
-// The entries of a training step, one after the other, where tasks of one may go on beside the next.
+// Entries of a training step in sequence, where tasks of one may overlap with the next.
 #pragma once
 
 #include "runtime/cost/events.h"
@@ -9,30 +9,33 @@
 
 namespace trainc {
 
-/// An entry that a step runs so many times, one after the other.
+/// An entry that a step runs `runs` times in sequence.
 struct EntryTasks {
-  std::vector<Task> tasks; ///< those that outlast the entry are the last ones of their stream, and all of one
+  /// Tasks that outlast the entry are the last ones of their stream, all on one stream.
+  std::vector<Task> tasks;
   uint64_t runs = 1;
 };
 
-/// Before `task` of an entry begins, `before` of the one before it has ended, and so have all in front of
-/// that on its stream.
+/// `task` of an entry begins only after `before`, a task of the previous entry, and all earlier tasks on its
+/// stream have ended.
 struct TaskWait {
   uint32_t task, before;
 };
 
-/// What `entry` waits for if tasks of `previous`, both numbered as entries of the step, still run; ascending.
+/// Waits of `entry` for tasks of `previous` that are still in flight, both indices of entries of the step;
+/// ascending.
 using WaitsBehind = std::function<std::vector<TaskWait>(size_t previous, size_t entry)>;
 
 /// Runs of an entry that take equal times.
 struct EntryRuns {
   size_t entry;
   uint64_t runs;
-  Schedule schedule; ///< of one of them. What outlasts it has times as if nothing came behind
+  Schedule schedule; ///< of one run; tasks that outlast it are timed as if nothing followed
 };
 
-/// Runs a step between others like it. What entries before have left runs in front of an entry's own tasks on
-/// its stream. An entry that leaves something itself ends when that has ended, too.
+/// Simulates a step among other such steps. Tasks left over from the previous entry run before an entry's own
+/// tasks on their stream. An entry with outlasting tasks of its own also waits for the end of the left-over
+/// ones.
 std::vector<EntryRuns> runStep(const std::vector<EntryTasks> &entries, const WaitsBehind &waits,
                                const std::vector<StreamSlowing> &slowing);
 

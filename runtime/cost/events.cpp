@@ -12,13 +12,13 @@ namespace {
 
 constexpr uint32_t kCompute = Task::kComputeStream;
 
-/// What computation keeps of its rate, whatever runs beside it.
+/// Minimum fraction of its rate that computation keeps.
 constexpr double kLeastRate = 0.1;
 
-/// Times that differ by less are the same: sums of the same seconds in another order.
+/// Times that differ by less are equal, up to the order of summation.
 constexpr double kSame = 1e-12;
 
-/// The streams while time passes, from one end of a task to the next.
+/// State of the simulation, which advances from one end of a task to the next.
 class Run {
 public:
   Run(const std::vector<Task> &tasks, const std::vector<StreamSlowing> &slowing)
@@ -42,7 +42,7 @@ public:
 private:
   struct Running {
     uint32_t task;
-    double left; ///< seconds where nothing slows it down
+    double left; ///< remaining seconds without contention
   };
   struct Stream {
     std::deque<uint32_t> waiting;
@@ -65,7 +65,7 @@ private:
     return std::ranges::all_of(tasks_[task].after, [&](uint32_t other) { return isDone_[other]; });
   }
 
-  /// Begins what can.
+  /// Begins all tasks that can begin.
   void begin() {
     for (uint32_t number = 0; number < streams_.size(); ++number) {
       Stream &stream = streams_[number];
@@ -80,7 +80,7 @@ private:
     }
   }
 
-  /// Lets time pass until the next task ends. Returns whether one ran.
+  /// Advances to the next end of a task. Returns whether a task ran.
   bool pass() {
     double step = std::numeric_limits<double>::infinity();
     for (uint32_t number = 0; number < streams_.size(); ++number)
@@ -121,7 +121,7 @@ private:
     addWait(ComputeWait::kEnd);
   }
 
-  /// The compute stream goes on, with `task`, after it may have had nothing to do.
+  /// Records idle time of the compute stream before `task`, if any.
   void addWait(uint32_t task) {
     if (now_ > computeEnd_)
       result_.waits.push_back({{computeEnd_, now_}, task, lastEnded_});
@@ -133,7 +133,7 @@ private:
   std::vector<bool> isDone_;
   double now_ = 0, computeEnd_ = 0;
   uint32_t lastEnded_ = 0;
-  size_t needed_ = 0; ///< tasks that have not ended, of those that outlast no others
+  size_t needed_ = 0; ///< unfinished tasks, except for outlasting ones
   Schedule result_;
 };
 

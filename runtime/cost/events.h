@@ -1,4 +1,4 @@
-// What runs when: tasks on streams, each after others, as a plan orders its instructions.
+// Discrete-event simulation of tasks on streams with dependencies, like a plan's instructions.
 #pragma once
 
 #include <cstdint>
@@ -6,18 +6,18 @@
 
 namespace trainc {
 
-/// What runs on one stream without a break.
+/// A unit of work on one stream.
 struct Task {
   uint32_t stream = kComputeStream;
-  double seconds = 0;          ///< where nothing slows it down
-  std::vector<uint32_t> after; ///< earlier tasks, on any stream, that end before it begins
-  bool outlasts = false;       ///< may go on when all others have ended
+  double seconds = 0;          ///< without contention
+  std::vector<uint32_t> after; ///< earlier tasks, on any stream, that must end first
+  bool outlasts = false;       ///< whether it may continue after all other tasks have ended
 
-  /// The stream whose work may slow others down, and whose idle time is exposed: as fb::Stream::Compute.
+  /// The stream that others may slow down, and whose idle time is exposed: fb::Stream::Compute.
   static constexpr uint32_t kComputeStream = 0;
 };
 
-/// From when to when, in seconds from the beginning.
+/// Begin and end, in seconds from the start of the schedule.
 struct TaskSpan {
   double begin = 0, end = 0;
 
@@ -25,40 +25,40 @@ struct TaskSpan {
   bool operator==(const TaskSpan &) const = default;
 };
 
-/// A time in which the compute stream has nothing to do, before `task`, or at the end.
+/// Idle time of the compute stream, before `task` or at the end.
 struct ComputeWait {
   static constexpr uint32_t kEnd = UINT32_MAX, kBefore = UINT32_MAX - 1;
 
   TaskSpan span;
-  uint32_t task = kEnd;   ///< what begins then, or kEnd
-  uint32_t waitedFor = 0; ///< what ends then, or kBefore: something of the entry before (entry_runs.h)
+  uint32_t task = kEnd; ///< task that begins afterwards, or kEnd
+  /// Task whose end ends the wait, or kBefore: a task of the previous entry (entry_runs.h).
+  uint32_t waitedFor = 0;
 };
 
-/// What one stream does.
+/// Utilisation of a stream.
 struct StreamSeconds {
-  double busy = 0;    ///< a task runs
-  double exposed = 0; ///< a task runs, and none on the compute stream
+  double busy = 0;    ///< time in which a task runs
+  double exposed = 0; ///< time in which a task runs and the compute stream is idle
 };
 
-/// When tasks run that begin as soon as they can.
+/// Schedule of tasks that begin as soon as possible.
 struct Schedule {
-  double seconds = 0;             ///< until the last one has ended, except for those that outlast the others
-  std::vector<TaskSpan> tasks;    ///< as numbered
-  std::vector<ComputeWait> waits; ///< in the order of time, each longer than nothing
-  std::vector<StreamSeconds> streams; ///< as numbered; within `seconds`
+  double seconds = 0;                 ///< end of the last task, except for outlasting ones
+  std::vector<TaskSpan> tasks;        ///< by task
+  std::vector<ComputeWait> waits;     ///< in order of time, of positive length
+  std::vector<StreamSeconds> streams; ///< by stream; within `seconds`
 };
 
-/// How a stream and the compute stream slow each other down while both run a task.
+/// Contention between a stream and the compute stream while both run a task.
 struct StreamSlowing {
-  double share = 1; ///< what the stream keeps of its rate: above 0 and at most 1
-  /// Seconds that each of its tasks takes from the compute stream if that runs beside all of it; a tenth of
-  /// its rate the compute stream keeps.
+  double share = 1; ///< fraction of its rate that the stream keeps; in (0, 1]
+  /// Seconds that each task of the stream takes from the compute stream if both overlap completely; the
+  /// compute stream keeps at least a tenth of its rate.
   double taken = 0;
 };
 
-/// Runs tasks: each begins when those before it on its stream and those that it comes `after` have ended. As
-/// many of `slowing` as streams; that of the compute stream counts for nothing. The same tasks give the same
-/// times.
+/// Schedules tasks: each begins when the previous tasks of its stream and those in `after` have ended.
+/// `slowing` has one element per stream; that of the compute stream is ignored. Deterministic.
 Schedule runTasks(const std::vector<Task> &tasks, const std::vector<StreamSlowing> &slowing);
 
 } // namespace trainc

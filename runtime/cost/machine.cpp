@@ -106,7 +106,7 @@ static double launchSeconds(Worker worker, const Machine &machine) {
   }
 }
 
-/// The host's caches hide accesses.
+/// Caches of host cores hide the latency.
 static double accessSeconds(Worker worker, const Machine &machine) {
   return worker == Worker::HostCores ? 0 : machine.accessSeconds;
 }

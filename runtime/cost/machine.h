@@ -1,4 +1,4 @@
-// What a machine can do at most, and how long work takes on it.
+// Rates of a machine, and the time of work on it.
 #pragma once
 
 #include "runtime/cost/work.h"
@@ -10,91 +10,90 @@
 
 namespace trainc {
 
-/// What a rank has of a machine, and how it reaches others: rates that kernels reach. Files in
-/// examples/clusters have them (cluster_file.h).
+/// A rank's share of a machine and its connections, with the rates that kernels reach. Files in
+/// examples/clusters contain them (cluster_file.h).
 struct Machine {
   std::string name;
-  /// Of short products, as the data sheet has it: what an MFU is a share of.
+  /// Data-sheet peak of bf16 and f16 products, the base of MFU.
   double peakFlopsPerSecond = 0;
-  /// Of products of f32 numbers.
+  /// FLOP/s of f32 products.
   double flopsPerSecond = 0;
-  /// Instructions on single numbers; 0: as of products of f32 numbers.
+  /// Scalar instructions per second; 0: like f32 products.
   double arithmeticPerSecond = 0;
-  /// Products copy their factors before they multiply them, so that bytes add to their work.
+  /// Whether products pack their factors first, which adds memory traffic to their time.
   bool packsFactors = false;
-  /// Of matrix products with factors that are rounded to TF32, of bf16, and of fp8; 0 where there are none of
-  /// those.
+  /// FLOP/s of matrix products with factors of TF32, bf16 and fp8; 0 if unsupported.
   double tf32FlopsPerSecond = 0, bf16FlopsPerSecond = 0, fp8FlopsPerSecond = 0;
-  /// Of f16; 0: as of bf16. CPUs widen these factors to f32.
+  /// FLOP/s of f16 products; 0: like bf16. CPUs widen f16 factors to f32.
   double f16FlopsPerSecond = 0;
-  /// What short products keep of that where rows begin on no border of 16 bytes.
+  /// Fraction of these rates if rows are not aligned to 16 bytes.
   double unalignedShare = 1;
-  /// What products keep of their rate that add up columns beside.
+  /// Fraction of the rate of products that also sum columns.
   double sideSumShare = 1;
-  /// Of attention with f32 numbers; 0: as of products.
+  /// FLOP/s of f32 attention; 0: like products.
   double f32AttentionFlopsPerSecond = 0;
-  /// Of attention with bf16 or f16 numbers: by kernels of the plan and, forward and backward, by libraries.
+  /// FLOP/s of bf16 or f16 attention: by kernels of the plan, and by libraries forward and backward.
   double attentionFlopsPerSecond = 0, libraryAttentionFlopsPerSecond = 0,
          libraryAttentionGradFlopsPerSecond = 0;
   double bytesPerSecond = 0;
-  /// What one thread can ask for: kernels of few threads do not reach the memory's rate.
+  /// Memory bandwidth of one thread: kernels with few threads do not reach the full bandwidth.
   double threadBytesPerSecond = std::numeric_limits<double>::infinity();
-  /// From when an access to memory is asked for to when what waits for it goes on; 0 where caches hide it.
+  /// Latency of a memory access that others depend on; 0 if caches hide it.
   double accessSeconds = 0;
-  /// Cost of starting an instruction on all threads.
+  /// Kernel launch overhead.
   double launchSeconds = 0;
-  uint64_t memoryBytes = 0; ///< of the device; 0 where unknown
+  uint64_t memoryBytes = 0; ///< of the device; 0 if unknown
 
-  /// Between ranks of a node, each way.
+  /// Bandwidth between ranks of a node, each way.
   double linkBytesPerSecond = 0;
-  /// What is left of that while the rank computes, whose cores and memory move the bytes too.
+  /// Fraction of that bandwidth during computation, which shares cores and memory with the transfer.
   double linkShareBesideCompute = 1;
-  /// What a collective takes besides its bytes: ranks meet, and learn that all are done.
+  /// Fixed cost of a collective: ranks meet, and learn that all are done.
   double meetSeconds = 0;
-  /// From one rank of a ring to the next, in a node and through the network.
+  /// Latency from one rank of a ring to the next, within a node and over the network.
   double linkHopSeconds = 0, networkHopSeconds = 0;
-  /// Of a node to all others, each way, for all of its ranks together; infinite where unknown.
+  /// Network bandwidth of a node, each way, shared by all its ranks; infinity if unknown.
   double networkBytesPerSecond = std::numeric_limits<double>::infinity();
-  uint32_t nodeRanks = UINT32_MAX; ///< ranks of a node: the first ones are on the first node
+  uint32_t nodeRanks = UINT32_MAX; ///< ranks per node; assigned consecutively
 
-  /// Of copies between the device and the host, each way, and of the disk; infinite where unknown.
+  /// Bandwidth of copies between device and host, each way, and of the disk; infinity if unknown.
   double hostBytesPerSecond = std::numeric_limits<double>::infinity(),
          diskReadBytesPerSecond = std::numeric_limits<double>::infinity(),
          diskWriteBytesPerSecond = std::numeric_limits<double>::infinity();
-  /// What the cores of a GPU's host read and write of their memory, for one of the node's ranks; infinite
-  /// where unknown.
+  /// Memory bandwidth of a GPU host's cores, per rank of the node; infinity if unknown.
   double hostComputeBytesPerSecond = std::numeric_limits<double>::infinity();
-  /// Instructions on single numbers that they do, likewise.
+  /// Scalar instructions per second of these cores, per rank; infinity if unknown.
   double hostArithmeticPerSecond = std::numeric_limits<double>::infinity();
-  double hostLaunchSeconds = 0;  ///< cost of starting a kernel on them
-  uint64_t hostMemoryBytes = 0;  ///< of a node's host; 0 where unknown
-  double diskAccessSeconds = 0;  ///< what a transfer to or from the disk takes besides its bytes
-  double diskComputeSeconds = 0; ///< what such a transfer takes from computation beside it
-  /// An entry's last copies to disk go on beside the next one, as trainrun has it on CPUs.
+  double hostLaunchSeconds = 0;  ///< launch overhead of a kernel on these cores
+  uint64_t hostMemoryBytes = 0;  ///< of a node's host; 0 if unknown
+  double diskAccessSeconds = 0;  ///< latency of a disk transfer
+  double diskComputeSeconds = 0; ///< time that a disk transfer takes from concurrent computation
+  /// Whether the last disk copies of an entry overlap with the next one, as in trainrun on CPUs.
   bool copiesOutlastEntries = false;
 };
 
-/// The same machine where each of `ranks` has an equal part of what the device does in a second.
+/// The machine with the device's rates divided equally among `ranks` ranks.
 Machine dividedAmong(Machine machine, double ranks);
 
-/// Work and bytes, and how long they take by the roofline: the largest of work over peak, bytes over
-/// bandwidth and accesses one after the other, behind the launch.
+/// Work, bytes, and their time by the roofline model: launch overhead plus the maximum of work over peak,
+/// bytes over bandwidth, and dependent accesses over latency.
 struct Cost {
   double flops = 0, bytes = 0;
   double workSeconds = 0, byteSeconds = 0, chainSeconds = 0, launchSeconds = 0;
 
   double seconds() const;
-  /// "launch", "bytes", "chain" or "work": what takes the most of it.
+  /// The dominant term: "launch", "bytes", "chain" or "work".
   std::string_view boundBy() const;
 };
 
-/// Flops per second that work reaches, besides its arithmetic.
+/// FLOP/s that the work reaches, without its arithmetic.
 double workRate(const Work &work, const Machine &machine);
 
-/// The one price of everything but collectives: what passes choose by, and what plans are predicted to take.
+/// The cost model of everything except collectives, used by passes for decisions and by plans for
+/// predictions.
 Cost costOf(const Work &work, const Machine &machine);
 
-/// Bytes that take as long to move as an instruction takes to start.
+/// Bytes whose transfer takes as long as the launch overhead.
 double launchBytes(const Machine &machine);
 
 } // namespace trainc

@@ -1,47 +1,46 @@
-// What instructions ask of a machine, in numbers that follow from the plan alone.
+// Work of instructions, independent of the machine.
 #pragma once
 
 #include <limits>
 
 namespace trainc {
 
-/// What makes or moves the numbers of an instruction. Each reaches a rate of its own (machine.h).
+/// Unit that executes an instruction or transfer. Each has a rate of its own (machine.h).
 enum class Worker {
-  Arithmetic,           ///< instructions on single numbers
+  Arithmetic,           ///< scalar instructions
   Products,             ///< matrix products
   Attention,            ///< attention and its gradient by kernels of the plan
   LibraryAttention,     ///< attention by a library
   LibraryAttentionGrad, ///< its gradient by a library
-  HostCores,            ///< kernels that the cores of a GPU's host run
+  HostCores,            ///< kernels on the cores of a GPU's host
   HostLink,             ///< copies between the device and the host
   DiskRead,             ///< copies from disk
   DiskWrite             ///< copies to disk
 };
 
-/// What the factors of products, or attention's queries, are made of, as far as rates differ.
+/// Type of a product's factors or of attention's queries, as far as rates differ.
 enum class Factor {
-  Full, ///< f32, or of no matter
+  Full, ///< f32, or irrelevant
   Tf32, ///< f32 that may be rounded to TF32
   Bf16,
   F16,
   Byte ///< fp8
 };
 
-/// What an instruction does. costOf() says how long that takes on a machine.
+/// Work of an instruction; costOf() converts it to time on a machine.
 struct Work {
   Worker worker = Worker::Arithmetic;
   Factor factor = Factor::Full;
-  bool isAligned = true;   ///< rows begin on borders of 16 bytes
-  bool sumsBeside = false; ///< a product adds up the columns of its result or of a factor as well
-  double flops = 0;        ///< multiply and add counted apart
-  double arithmetic = 0;   ///< instructions on single numbers, besides those
+  bool isAligned = true;   ///< rows are aligned to 16 bytes
+  bool sumsBeside = false; ///< a product also sums the columns of its result or of a factor
+  double flops = 0;        ///< multiply and add counted separately
+  double arithmetic = 0;   ///< scalar instructions besides flops
   double bytes = 0;        ///< between memory and processor, or over the link
-  double threads = std::numeric_limits<double>::infinity(); ///< that ask for the bytes
-  double chain = 0; ///< accesses to memory at most that wait for one another, before the last one is done
+  double threads = std::numeric_limits<double>::infinity(); ///< number of threads that access memory
+  double chain = 0; ///< maximum length of a chain of dependent memory accesses
 };
 
-/// What an activation or its gradient takes for each number: a division and an exponential, and the
-/// polynomial around them.
+/// FLOPs per element of an activation or its gradient: a division, an exponential, and a polynomial.
 inline constexpr double kActivationFlops = 20;
 
 } // namespace trainc

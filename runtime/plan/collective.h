@@ -1,4 +1,4 @@
-// How much of its tensor a rank's collective reads and writes.
+// Sizes of a collective's sources and destinations on a rank.
 #pragma once
 
 #include "runtime/plan/dtype.h"
@@ -9,7 +9,7 @@
 
 namespace trainc {
 
-/// The ranks of one group.
+/// Number of ranks in a group.
 inline uint32_t groupRanks(const fb::Plan &plan, fb::Group group) {
   switch (group) {
   case fb::Group::All:
@@ -22,19 +22,19 @@ inline uint32_t groupRanks(const fb::Plan &plan, fb::Group group) {
   return plan.ranks();
 }
 
-/// The type of a range's destination.
+/// Element type of a range's destination.
 inline fb::DType destinationType(const fb::Range &range) {
   return range.widens() ? fb::DType::F32 : range.dtype();
 }
 
-/// Bytes of a verified range's source: the whole tensor, or an AllGather's part.
+/// Bytes of a verified range's source: the whole tensor, or a shard for AllGather.
 inline uint64_t sourceBytes(const fb::Plan &plan, const fb::Collective &collective, const fb::Range &range) {
   const uint64_t bytes = range.elements() * elementBytes(range.dtype());
   return collective.kind() == fb::CollectiveKind::AllGather ? bytes / groupRanks(plan, collective.group())
                                                             : bytes;
 }
 
-/// Bytes of a verified range's destination: the whole tensor, or a ReduceScatter's part.
+/// Bytes of a verified range's destination: the whole tensor, or a shard for ReduceScatter.
 inline uint64_t destinationBytes(const fb::Plan &plan, const fb::Collective &collective,
                                  const fb::Range &range) {
   const uint64_t bytes = range.elements() * elementBytes(destinationType(range));
@@ -47,7 +47,7 @@ inline bool isSummed(fb::DType dtype) {
   return dtype == fb::DType::F32 || dtype == fb::DType::BF16 || dtype == fb::DType::F16;
 }
 
-/// Bytes at least that a sum by a kernel has for what each other rank sends (Range.workspace).
+/// Minimum bytes of the receive buffer of a sum by a kernel, per other rank (Range.workspace).
 inline constexpr uint64_t kLeastPiece = 64;
 
 /// "all-reduce", "reduce-scatter", "all-gather".

@@ -2,7 +2,7 @@
 
 namespace trainc {
 
-/// The name of `value` in a table that has one for each value of its enum, or "unknown".
+/// Name of `value` in a table with one name per value of its enum, or "unknown".
 template <typename Enum, size_t count>
 static const char *nameOf(const char *const (&names)[count], Enum value) {
   static_assert(count == static_cast<size_t>(Enum::MAX) + 1, "each value has a name");

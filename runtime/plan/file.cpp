@@ -13,8 +13,8 @@ namespace trainc {
 
 namespace {
 
-/// A table takes its own offset and that of who refers to it, so that a payload has no more tables than its
-/// bytes allow. One with more refers to some of them again and again, to be verified again and again.
+/// Minimum size of a table: its own offset and one reference to it. A payload with more tables than its size
+/// allows refers to some of them repeatedly, and would be verified repeatedly.
 constexpr size_t kSmallestTable = 2 * sizeof(flatbuffers::uoffset_t);
 
 uint64_t codeChecksum(const fb::Plan &plan) {
@@ -43,7 +43,7 @@ Status checkMagic(std::span<const std::byte> file, std::string_view name) {
   return {};
 }
 
-/// Magic, version and size; what fails here needs no look at the payload.
+/// Checks magic, version and size, without reading the payload.
 Result<PlanFileHeader> checkHeader(std::span<const std::byte> file, std::string_view name) {
   TRAINC_RETURN_IF_ERROR(checkMagic(file, name));
   if (file.size() < sizeof(PlanFileHeader))
@@ -126,7 +126,7 @@ Result<const fb::Plan *> readPlan(std::span<const std::byte> file, std::string_v
 }
 
 Result<PlanFile> PlanFile::open(const std::filesystem::path &path, const PlanCheck &accept) {
-  if (!accept) // else nothing of the content is looked at before
+  if (!accept) // with `accept`, nothing may read the content before
     TRAINC_RETURN_IF_ERROR(requirePlanFile(path));
   TRAINC_ASSIGN_OR_RETURN(std::string content, readWholeFile(path, kMostPlanFileBytes));
   if (accept)

@@ -1,11 +1,11 @@
-// Loops, byte by byte. An operand touches a byte in iterations that follow each other: in all of them if it
-// stays where it is, else while it passes over the byte. Where no operand comes or goes, all iterations do
-// the same to the byte. The second of those begins with what the first has left, and the others begin as the
-// second did. So two are as good as all.
+// Byte-exact analysis of loops. An operand accesses a byte in consecutive iterations: in all of them if it
+// has no loop stride, else while it passes over the byte. While no operand comes or goes, all iterations do
+// the same to the byte. The second of these begins with the content that the first has left, and all later
+// ones begin like the second, so two iterations represent all.
 //
-// Bytes with the same history form a piece. Where all operands that advance do so by the same stride, the
-// histories repeat after as many bytes, except near the ends of what they touch. So the work does not grow
-// with the number of iterations.
+// Bytes with the same history form a piece. If all operands with a loop stride have the same one, histories
+// repeat with that period, except near the ends of the accessed spans. The work therefore does not grow with
+// the number of iterations.
 #include "runtime/plan/flow.h"
 #include "runtime/plan/library_calls.h"
 
@@ -15,7 +15,7 @@ namespace trainc::verify {
 
 namespace {
 
-/// Pieces of one loop that are followed at most.
+/// Maximum number of pieces analysed per loop.
 constexpr int64_t kMaximumPieces = int64_t{1} << 16;
 
 int64_t floorDivide(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
@@ -26,25 +26,25 @@ struct Iterations {
   int64_t begin, end;
 };
 
-/// What an access touches: `bytes` from `begin` on, `stride` further in each iteration.
+/// Bytes of an access: `bytes` from `begin` on, shifted by `stride` in each iteration.
 struct Track {
   const Access *access;
   int64_t begin, bytes, stride, iterations;
 
-  /// From the first byte to the last.
+  /// Smallest span over all iterations.
   Span hull() const {
     const int64_t travel = (iterations - 1) * stride;
     return {begin + std::min<int64_t>(travel, 0), begin + std::max<int64_t>(travel, 0) + bytes};
   }
 
-  /// The bytes that are touched neither in the first two iterations nor in the last two, nor next to such a
-  /// byte. May be empty.
+  /// The span without the bytes accessed in the first or last two iterations, and without their neighbours.
+  /// May be empty.
   Span middle() const {
     const int64_t margin = bytes + 2 * std::abs(stride);
     return {hull().begin + margin, hull().end - margin};
   }
 
-  /// In which iterations a byte is touched.
+  /// Iterations in which a byte is accessed.
   Iterations at(int64_t byte) const {
     const int64_t ahead = byte - begin;
     if (stride == 0)
@@ -74,7 +74,7 @@ public:
 private:
   using Tracks = std::vector<const Track *>;
 
-  /// Where sections end: in each, the bytes have had one content, and no operand's first or last iterations
+  /// Ends of sections: within a section, bytes had one content, and no operand's first or last iterations
   /// begin or end.
   std::vector<int64_t> findBorders(Span window) const {
     std::vector<int64_t> borders;
@@ -106,13 +106,14 @@ private:
                      [&](Span, const Content &content) { before = content; });
     if (std::ranges::any_of(touching, [](const Track *track) { return track->access->writes; }))
       return follow(section, touching, before);
-    for (const Track *reader : touching) // each by itself: what one of them leaves is the same for the others
+    // each on its own: the content that one of them leaves is the same for the others
+    for (const Track *reader : touching)
       if (const auto fault = follow(section, {reader}, before))
         return fault;
     return std::nullopt;
   }
 
-  /// After how many bytes histories repeat; 0 where they do not.
+  /// Period in bytes of the histories; 0 if there is none.
   static int64_t findPeriod(Span section, const Tracks &tracks) {
     int64_t period = 0;
     for (const Track *track : tracks) {
@@ -127,7 +128,7 @@ private:
     return std::abs(period);
   }
 
-  /// `before` is what all bytes of the section hold when the loop begins.
+  /// `before` is the content of all bytes of the section when the loop begins.
   std::optional<Fault> follow(Span section, const Tracks &tracks, const Content &before) {
     const int64_t bytes = section.end - section.begin, period = findPeriod(section, tracks);
     const int64_t length = period == 0 ? bytes : std::min(bytes, period);
@@ -144,7 +145,7 @@ private:
     return Fault{tracks.front()->access, Fault::Scattered};
   }
 
-  /// Where the iterations that touch a byte change.
+  /// Finds the offsets at which the set of accessing iterations changes.
   bool findCuts(Span span, const Tracks &tracks) {
     cuts_ = {span.begin, span.end};
     for (const Track *track : tracks) {
@@ -163,7 +164,7 @@ private:
     return true;
   }
 
-  /// What becomes of a byte.
+  /// Computes the history of a byte.
   std::optional<Fault> history(int64_t byte, const Tracks &tracks, Content &content) {
     std::vector<Iterations> touched;
     std::vector<int64_t> changes;
@@ -182,8 +183,8 @@ private:
     return std::nullopt;
   }
 
-  /// Stores what pieces between the cuts hold, and what the same pieces hold every `length` bytes. Pieces
-  /// that hold what they held before stay as they are: other readers may have marked them.
+  /// Stores the content of the pieces between the cuts, repeated every `length` bytes. Pieces with unchanged
+  /// content are skipped: other readers may have marked them.
   bool store(Span section, int64_t length, const std::vector<Content> &contents, const Content &before) {
     const auto set = [&](Span span, const Content &content) {
       if (content != before)
@@ -211,13 +212,14 @@ private:
 
 } // namespace
 
-/// The rows of an operand that a library call writes, if some of the bytes that it covers are padding.
+/// Layout of the rows that a library call writes, if some of the bytes it covers are padding.
 PaddedRows paddedRowsOf(const Use &use) {
   const StridedBytes &rows = use.numbers;
   return rows.padded().rowBytes > rows.rowBytes ? PaddedRows{rows.rowBytes, rows.rowStride} : PaddedRows();
 }
 
-/// Whether a library call reads numbers where `written` has padding. Kernels cover it and leave it alone.
+/// Whether a library call reads as numbers what `written` holds as padding. Kernels cover padding but do not
+/// use it.
 bool readsPadding(const Use &use, const PaddedRows &written) {
   const StridedBytes &rows = use.numbers;
   return written.distance != 0 &&
@@ -243,7 +245,7 @@ std::optional<Fault> apply(const Access &access, Content &content) {
     return Fault{&access, Fault::Unread};
   content = Value{.buffer = buffer, .exact = exact, .rows = paddedRowsOf(access.use)};
   if (access.use.isWorkspace)
-    content.reset(); // nobody can read it as a number
+    content.reset(); // no later read as a number is valid
   return std::nullopt;
 }
 

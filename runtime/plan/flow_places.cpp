@@ -1,6 +1,6 @@
-// Which places stand for all. What happens to the bytes of an entry depends on the order in which its
+// Selection of representative places. The effect of an entry on bytes depends on the order in which its
 // operands begin and end. All these addresses are linear in the place, so two of them change their order
-// once, where they meet.
+// once, at their intersection.
 #include "runtime/plan/flow.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::vector<uint32_t> differingPlaces(std::vector<Line> lines, uint32_t places) 
   std::ranges::sort(lines);
   lines.erase(std::ranges::unique(lines).begin(), lines.end());
   if (std::ranges::count_if(lines, [](const Line &line) { return line.stride != 0; }) > places)
-    return allPlaces(places); // to look for meetings would take longer than to walk
+    return allPlaces(places); // computing intersections would take longer than walking all places
   std::set<uint32_t> found = {0};
   const auto add = [&](int64_t place) {
     if (place < places)
@@ -34,10 +34,10 @@ std::vector<uint32_t> differingPlaces(std::vector<Line> lines, uint32_t places) 
   for (const Line &line : lines)
     for (const Line &other : lines) {
       const int64_t distance = other.begin - line.begin, faster = line.stride - other.stride;
-      if (faster <= 0 || distance < 0) // not the faster one of a pair, or ahead already
+      if (faster <= 0 || distance < 0) // not the faster one of a pair, or already ahead
         continue;
       if (distance % faster == 0)
-        add(distance / faster); // where they meet
+        add(distance / faster); // the intersection
       add(distance / faster + 1);
     }
   return {found.begin(), found.end()};

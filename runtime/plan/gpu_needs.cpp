@@ -12,7 +12,7 @@ namespace trainc {
 
 namespace {
 
-/// How to compile the model so that kernels compute the gradient of attention: without what left it to cuDNN.
+/// Advice on compiling the model so that kernels compute the gradient of attention instead of cuDNN.
 std::string adviceOnGradient(const fb::Plan &plan) {
   const std::string calls = settingOf(plan, "library_calls");
   const bool isAsked = calls == "attention" || calls == "all";

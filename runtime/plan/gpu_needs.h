@@ -1,4 +1,4 @@
-// Which GPUs can run a plan that is for GPUs.
+// GPU capabilities that a plan needs.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -12,8 +12,8 @@ namespace trainc {
 /// "compute capability 8.9 or higher (products of fp8)".
 std::string neededGpu(const fb::Plan &plan);
 
-/// Fails (kInvalidInput) where a GPU of that compute capability cannot run the plan: a line for each reason,
-/// with what to do. `gpu` is its name for messages.
+/// Fails with kInvalidInput if a GPU of that compute capability cannot run the plan; the message has one line
+/// per reason, with advice. `gpu` is the GPU's name.
 Status checkGpuCapability(const fb::Plan &plan, int major, int minor, std::string_view gpu);
 
 } // namespace trainc

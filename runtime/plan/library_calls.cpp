@@ -11,7 +11,7 @@ namespace {
 
 using Instructions = flatbuffers::Vector<flatbuffers::Offset<fb::Instruction>>;
 
-/// Matrices of `rows` x `columns` as they lie in memory.
+/// Matrices of `rows` x `columns` with the given strides.
 StridedBytes matrices(uint64_t rows, uint64_t columns, uint64_t row, uint64_t count, uint64_t matrix,
                       uint64_t element) {
   return {.rowBytes = columns * element,
@@ -98,7 +98,7 @@ bool anyOf(const fb::Plan &plan, Predicate predicate) {
       *plan.entries(), [&](const fb::Entry *entry) { return anyOf(*entry->instructions(), predicate); });
 }
 
-/// Pairs of a query and a key that it may see.
+/// Number of pairs of a query and a visible key.
 double visiblePairs(const fb::Attention &call) {
   const auto queries = double(call.queries()), keys = double(call.keys());
   return call.causal() && keys >= queries ? queries * (keys - queries) + queries * (queries + 1) / 2

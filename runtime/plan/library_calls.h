@@ -1,4 +1,4 @@
-// The operands of library calls: which bytes each one covers.
+// Operands of library calls, and the bytes that each covers.
 #pragma once
 
 #include "runtime/schema/plan_generated.h"
@@ -8,7 +8,7 @@
 
 namespace trainc {
 
-/// Places of a matrix product's operands in libraryOperands().
+/// Indices of a matrix product's operands in libraryOperands().
 enum ProductOperand : uint32_t {
   kFactorA,
   kFactorB,
@@ -22,7 +22,7 @@ enum ProductOperand : uint32_t {
   kProductOperands
 };
 
-/// Places of attention's operands in libraryOperands().
+/// Indices of attention's operands in libraryOperands().
 enum AttentionOperand : uint32_t {
   kQuery,
   kKey,
@@ -39,52 +39,51 @@ enum AttentionOperand : uint32_t {
   kAttentionOperands
 };
 
-/// Bytes at equal distances: `rows` runs of `rowBytes`, `rowStride` apart, and that `matrices` times,
+/// A strided set of bytes: `rows` runs of `rowBytes`, `rowStride` apart, repeated `matrices` times,
 /// `matrixStride` apart.
 struct StridedBytes {
   uint64_t rowBytes;
   uint64_t rows = 1, rowStride = 0;
   uint64_t matrices = 1, matrixStride = 0;
 
-  /// From the first byte to the last.
+  /// Size from the first byte to the last.
   uint64_t hull() const { return (matrices - 1) * matrixStride + (rows - 1) * rowStride + rowBytes; }
-  /// Rows with their padding (row_padding.h).
+  /// The rows including their padding (row_padding.h).
   StridedBytes padded() const;
-  /// The runs that are left where those that touch are one.
+  /// The same bytes with adjacent runs merged.
   StridedBytes joined() const;
 };
 
-/// An operand of a library call. `operand` is null where the call has none; `anyType`: whatever its buffer
-/// is of.
+/// An operand of a library call. `operand` is null if absent; `anyType` accepts any element type.
 struct LibraryOperand {
   const char *name;
   const fb::Operand *operand;
   bool reads, writes;
   fb::DType dtype;
   bool anyType;
-  StridedBytes bytes; ///< of its numbers: without padding
+  StridedBytes bytes; ///< without padding
 };
 
 /// Whether the instruction is a library call.
 bool isLibraryCall(const fb::Instruction &instruction);
 
-/// All operands that such a call may have, in the order of ProductOperand or AttentionOperand; none of other
-/// instructions. Bytes are right where the call's sizes are checked.
+/// All possible operands of a library call, in the order of ProductOperand or AttentionOperand; empty for
+/// other instructions. Their bytes are valid only after the call's sizes were checked.
 std::vector<LibraryOperand> libraryOperands(const fb::Instruction &instruction);
 
-/// The type of a matrix product's b; that of its a is `factors`.
+/// Element type of a matrix product's b; that of a is `factors`.
 fb::DType factorsOfB(const fb::MatrixProduct &product);
 
-/// Whether the plan multiplies numbers of one byte, which GPUs do from compute capability 8.9 on.
+/// Whether the plan multiplies fp8 numbers, which needs GPUs of compute capability 8.9 or higher.
 bool multipliesF8(const fb::Plan &plan);
 
-/// Whether the plan leaves gradients of attention to a library.
+/// Whether a library computes gradients of attention in the plan.
 bool hasLibraryGradient(const fb::Plan &plan);
 
 /// "matrix product", "attention", "gradient of attention".
 const char *libraryCallName(const fb::Instruction &instruction);
 
-/// Multiplications and additions of a checked call.
+/// FLOPs of a checked call; multiply and add counted separately.
 double libraryFlops(const fb::Instruction &instruction);
 
 /// "gelu", "gelu_tanh", ...

@@ -10,8 +10,8 @@ namespace trainc::verify {
 
 namespace {
 
-/// The hull of a range relative to its buffer, over that many iterations and ranks of a shard group; false
-/// when the arithmetic overflows.
+/// Hull of a range relative to its buffer, over the given iterations and ranks of a shard group; false on
+/// overflow.
 bool hull(const Range &range, uint64_t iterations, uint64_t ranks, Span &result) {
   constexpr uint64_t limit = std::numeric_limits<int64_t>::max();
   const fb::Operand &operand = *range.operand;
@@ -28,7 +28,7 @@ bool hull(const Range &range, uint64_t iterations, uint64_t ranks, Span &result)
          add(result.end, static_cast<int64_t>(range.bytes), result.end);
 }
 
-/// The hull of a checked range in its arena.
+/// Hull of a checked range in its arena.
 Span arenaHull(const fb::Plan &plan, const Range &range, uint64_t iterations, uint64_t ranks) {
   Span span{};
   hull(range, iterations, ranks, span);

@@ -1,4 +1,4 @@
-// The bytes that an instruction touches through an operand. Internal to runtime/plan.
+// Bytes that an instruction accesses through an operand. Internal to runtime/plan.
 #pragma once
 
 #include "runtime/base/pieces.h"
@@ -9,8 +9,8 @@
 
 namespace trainc::verify {
 
-/// What an operand touches: `bytes` from `shift` bytes behind its offset on, in every one of `iterations`
-/// iterations, on every rank.
+/// Bytes accessed by an operand: `bytes` from its offset plus `shift` on, in each of `iterations` iterations,
+/// on every rank.
 struct Range {
   const fb::Operand *operand;
   uint64_t bytes;
@@ -18,15 +18,15 @@ struct Range {
   uint64_t shift = 0;
 };
 
-/// Checks the buffer, that every iteration stays within it on every rank, that the first one starts on a
-/// multiple of `alignment`, and each on an element.
+/// Checks the buffer, that every iteration stays within it on every rank, that the first one is aligned to
+/// `alignment`, and each to an element.
 Status checkRange(const fb::Plan &plan, const Range &range, uint64_t alignment, const char *what);
 
-/// What a checked range touches in its arena, from the first byte to the last, over all iterations and ranks.
+/// Smallest span in the arena that contains a checked range over all iterations and ranks.
 Span hull(const fb::Plan &plan, const Range &range);
 
-/// Whether two checked ranges share bytes in one iteration on one rank. Ranges that advance differently are
-/// compared as the hulls of all iterations, those that move differently by the rank as the hulls over all
+/// Whether two checked ranges overlap in one iteration on one rank. Ranges with different loop strides are
+/// compared by their hulls over all iterations, those with different rank strides by their hulls over all
 /// ranks.
 bool overlap(const fb::Plan &plan, const Range &a, const Range &b);
 

@@ -9,7 +9,7 @@ namespace trainc {
 
 namespace {
 
-/// Whether the instruction copies from scratch memory of the device.
+/// Whether the instruction copies from non-persistent device memory.
 bool readsScratch(const fb::Plan &plan, const fb::Instruction &instruction) {
   const fb::Copy *copy = instruction.operation_as_Copy();
   if (!copy)

@@ -1,8 +1,9 @@
-// Copies to disk that go on when their entry has ended.
+// Outlasting copies: copies to disk that continue after their entry has ended.
 //
-// An entry's last copies to disk read scratch memory. What writes that later in the entry waits for them. The
-// next entry may begin meanwhile. What it does on the disk's stream is behind them. Of all else only an
-// instruction that writes their memory waits, and those follow from the operands.
+// An entry's last copies to disk read scratch memory. Later writes to this memory in the same entry wait for
+// them, but the next entry may begin while they are in flight. Its instructions on the disk stream run after
+// them. Of its other instructions only those that write the memory wait; these waits are derived from the
+// operands.
 #pragma once
 
 #include "runtime/schema/plan_generated.h"
@@ -12,19 +13,19 @@
 
 namespace trainc {
 
-/// The instructions of a verified entry that copy to disk from memory of the device that no entry keeps,
-/// behind all else on the disk's stream; ascending.
+/// Instructions of a verified entry that copy to disk from non-persistent device memory, after all other
+/// instructions of the disk stream; ascending.
 std::vector<uint32_t> outlastingCopies(const fb::Plan &plan, const fb::Entry &entry);
 
-/// Before `instruction` of an entry begins, `copy` of the entry before it has ended. Both are numbers of
-/// instructions.
+/// `instruction` of an entry begins only after `copy` of the previous entry has ended. Both are instruction
+/// indices.
 struct OutlastingWait {
   uint32_t instruction, copy;
   bool operator==(const OutlastingWait &) const = default;
 };
 
-/// What `entry` waits for on all streams but the disk's, if outlasting copies of `previous` still run: both
-/// ascending. A copy has ended when a later one has.
+/// Waits of `entry` on all streams but the disk's for outlasting copies of `previous`; both members ascend.
+/// The end of a copy implies the end of all earlier ones.
 std::vector<OutlastingWait> outlastingWaits(const fb::Plan &plan, const fb::Entry &previous,
                                             const fb::Entry &entry);
 

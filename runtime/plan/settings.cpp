@@ -9,7 +9,7 @@ namespace trainc {
 
 namespace {
 
-/// The text under `key`; empty where there is none.
+/// The text under `key`; empty if there is none.
 std::string textAt(const nlohmann::json &json, const char *key) {
   const auto found = json.is_object() ? json.find(key) : json.end();
   return found != json.end() && found->is_string() ? found->get<std::string>() : "";

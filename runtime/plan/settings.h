@@ -1,4 +1,4 @@
-// What a plan was compiled with.
+// Settings that a plan was compiled with.
 #pragma once
 
 #include "runtime/schema/plan_generated.h"
@@ -9,16 +9,16 @@
 
 namespace trainc {
 
-/// A setting, its value, and where that comes from, e.g. "precision", "bf16", "--precision".
+/// A setting, its value, and the value's origin, e.g. "precision", "bf16", "--precision".
 struct Setting {
   std::string setting, value, source;
 };
 
-/// The settings in the compile report that the plan holds, with empty texts where it lacks some. Nobody
-/// verifies the report: none where it is missing or none of ours.
+/// Settings in the plan's compile report; missing texts are empty. The report is not verified: returns
+/// nothing if it is missing or unknown.
 std::vector<Setting> settingsOf(const fb::Plan &plan);
 
-/// The value of a setting, e.g. "bf16" for "precision"; empty where the report does not say.
+/// Value of a setting, e.g. "bf16" for "precision"; empty if the report lacks it.
 std::string settingOf(const fb::Plan &plan, std::string_view setting);
 
 } // namespace trainc

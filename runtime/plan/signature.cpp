@@ -37,14 +37,14 @@ const unsigned char *bytesOf(std::span<const std::byte> content) {
   return reinterpret_cast<const unsigned char *>(content.data());
 }
 
-/// What lies between two lines of a PEM file.
+/// One block of a PEM file.
 struct Block {
   std::string name; ///< "PUBLIC KEY"
   std::unique_ptr<unsigned char, FreeBytes> data;
   long size = 0;
 };
 
-/// Nothing at the end, or where the file is damaged.
+/// Nothing at the end, or if the file is damaged.
 std::optional<Block> nextBlock(const Bio &bio) {
   char *name = nullptr, *header = nullptr;
   unsigned char *data = nullptr;
@@ -58,7 +58,7 @@ std::optional<Block> nextBlock(const Bio &bio) {
   return block;
 }
 
-/// A view of the text.
+/// A read-only BIO on the text, which must outlive it.
 Bio bioOf(const std::string &text) {
   return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }

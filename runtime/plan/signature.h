@@ -13,22 +13,23 @@ struct evp_pkey_st; // OpenSSL's EVP_PKEY
 
 namespace trainc {
 
-/// Where the signature of a plan is: "gpt.plan.sig" of "gpt.plan".
+/// Path of a plan's signature: "gpt.plan.sig" for "gpt.plan".
 std::filesystem::path signaturePath(const std::filesystem::path &plan);
 
-/// Writes the signature of the plan's file, as its bytes are, with the private key in `key` (PEM, as of
-/// `openssl genpkey -algorithm ed25519`). Fails (kInvalidInput) where the file is no plan or the key of
-/// another kind.
+/// Signs the bytes of the plan file with the private key in `key` (PEM, as made by `openssl genpkey
+/// -algorithm ed25519`), and writes the signature file. Fails with kInvalidInput if the file is not a plan,
+/// or the key of another kind.
 Status signPlan(const std::filesystem::path &plan, const std::filesystem::path &key);
 
-/// Public keys whose owners are trusted.
+/// Trusted public keys.
 class TrustedKeys {
 public:
-  /// Reads a file of one or more public keys in PEM (as of `openssl pkey -pubout`). Fails (kInvalidInput)
-  /// where there is none, or one of another kind than Ed25519.
+  /// Reads a file of one or more public keys in PEM (as made by `openssl pkey -pubout`). Fails with
+  /// kInvalidInput if there are none, or if one is not Ed25519.
   static Result<TrustedKeys> open(const std::filesystem::path &path);
 
-  /// Fails (kInvalidInput) unless the signature beside `plan` is of `content`, by one of the keys.
+  /// Fails with kInvalidInput unless the signature beside `plan` is a signature of `content` by one of the
+  /// keys.
   Status check(const std::filesystem::path &plan, std::span<const std::byte> content) const;
 
 private:

@@ -1,4 +1,4 @@
-// Which bytes an instruction reads and writes.
+// Bytes that an instruction reads and writes.
 #pragma once
 
 #include "runtime/plan/collective.h"
@@ -11,16 +11,17 @@
 
 namespace trainc::verify {
 
-/// One operand of a checked instruction.
+/// A use of an operand by a checked instruction.
 struct Use {
   Range range;
   bool reads, writes;
-  uint32_t index; ///< of a launch's argument, a collective's range, or in libraryOperands(); 0 otherwise
-  bool isWorkspace = false; ///< of a collective or a copy: what it holds does not matter before, nor after
-  StridedBytes numbers = {.rowBytes = 0}; ///< of a library call's operand: all of it, without padding
+  /// Index of a launch's argument, a collective's range, or in libraryOperands(); 0 otherwise.
+  uint32_t index;
+  bool isWorkspace = false; ///< whether the content is undefined before and after, in a collective or a copy
+  StridedBytes numbers = {.rowBytes = 0}; ///< of a library call's operand: all rows, without padding
 };
 
-/// Calls `visit(use)` for each run of the bytes `all` that an operand of a library call has.
+/// Calls `visit(use)` for each run of the bytes `all` of a library call's operand.
 template <typename Visitor>
 void forEachRun(const LibraryOperand &each, const StridedBytes &all, uint32_t index, uint64_t iterations,
                 Visitor visit) {
@@ -39,7 +40,7 @@ inline fb::Space spaceOf(const fb::Plan &plan, const fb::Operand &operand) {
   return plan.arenas()->Get(plan.buffers()->Get(operand.buffer())->arena())->space();
 }
 
-/// Bytes in memory that a checked copy moves behind its own, as a disk moves whole blocks.
+/// Bytes in memory that a checked disk copy transfers after its own, to complete the last block.
 inline uint64_t restOfBlock(const fb::Instruction &copy) {
   const uint64_t bytes = copy.operation_as_Copy()->bytes();
   return copy.stream() == fb::Stream::Disk ? wholeBlocks(bytes) - bytes : 0;
@@ -89,7 +90,7 @@ void forEachUse(const fb::Plan &plan, const fb::Instruction &instruction, uint64
   }
 }
 
-/// Calls `visit(inner, use)` for every operand of an instruction, or of each in a loop's body.
+/// Calls `visit(inner, use)` for every operand of an instruction, or of each instruction in a loop's body.
 template <typename Visitor>
 void forEachUseInside(const fb::Plan &plan, const fb::Instruction &instruction, Visitor visit) {
   const auto each = [&](const fb::Instruction &inner, uint64_t iterations) {
@@ -102,7 +103,7 @@ void forEachUseInside(const fb::Plan &plan, const fb::Instruction &instruction, 
     each(instruction, 1);
 }
 
-/// " of range 2", where a collective has several.
+/// " of range 2" if the collective has several ranges; else empty.
 inline std::string rangeText(const fb::Collective &collective, uint32_t index) {
   return collective.ranges()->size() > 1 ? fmt::format(" of range {}", index) : "";
 }

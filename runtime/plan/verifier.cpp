@@ -44,7 +44,7 @@ bool isAligned(const void *data) { return reinterpret_cast<uintptr_t>(data) % 8 
 
 uint64_t elements(const flatbuffers::Vector<uint64_t> &shape) {
   constexpr uint64_t limit = uint64_t{1} << 48;
-  if (shape.size() > 0 && !isAligned(shape.data())) // an empty vector, of a scalar, need not be
+  if (shape.size() > 0 && !isAligned(shape.data())) // an empty vector, of a scalar, need not be aligned
     return 0;
   uint64_t product = 1;
   for (const uint64_t dimension : shape) {
@@ -98,7 +98,7 @@ Status verifyPlan(const fb::Plan &plan) {
   TRAINC_RETURN_IF_ERROR(verify::entries(plan));
   TRAINC_RETURN_IF_ERROR(verify::spaces(plan));
   TRAINC_RETURN_IF_ERROR(verify::places(plan));
-  TRAINC_RETURN_IF_ERROR(verify::order(plan)); // before flow(), which takes the instructions in their order
+  TRAINC_RETURN_IF_ERROR(verify::order(plan)); // before flow(), which relies on the entry's order
   return verify::flow(plan);
 }
 

@@ -1,4 +1,4 @@
-// The second step of loading a plan: its meaning, after FlatBuffers has verified its structure.
+// Semantic verification of a plan, after FlatBuffers has verified its structure.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -7,24 +7,23 @@
 
 namespace trainc {
 
-/// Launch operands start on this border, in a loop those of the first iteration. Later ones start on any
-/// element: a slice of rows is as long as the model's sizes make it, so kernels must not count on more.
+/// Alignment of launch operands, in a loop of the first iteration only. Later iterations are aligned to an
+/// element: the length of a slice of rows depends on the model's sizes, so kernels must not assume more.
 inline constexpr uint64_t kLaunchAlignment = 64;
-/// Arenas are at most this much larger than their buffers need.
+/// Maximum excess of an arena over the end of its buffers.
 inline constexpr uint64_t kArenaSlack = uint64_t{2} << 20;
-/// A buffer named by the interface (input, scalar, logits) is less than this much larger than its
+/// Upper bound (exclusive) of the excess of a buffer used by the interface (input, scalar, logits) over its
 /// tensor.
 inline constexpr uint64_t kBufferSlack = 64;
-/// What fills up to a border before a state in a flat tensor is less than this much, and what fills up the
-/// ranks' parts after the last one less than this much a rank.
+/// Upper bound (exclusive) of the padding before a state in a flat tensor, and per rank of the padding after
+/// the last one.
 inline constexpr uint64_t kPartSlack = 4096;
-/// What fills up the flat tensor of one rank, which is a number of chunks, is less than this much.
+/// Upper bound (exclusive) of the padding of one rank's flat tensor, which consists of chunks.
 inline constexpr uint64_t kChunkSlack = 1024;
 
-/// Verifies `plan`, which must have passed the FlatBuffers verifier. What passes can be executed without
-/// touching a byte outside the arenas, provided that each kernel keeps within its parameters' bytes. Errors
-/// (kInvalidInput) name the table, or the instruction (entry and index) with its source op, and say what was
-/// expected and found.
+/// Verifies `plan`, which must have passed the FlatBuffers verifier. A verified plan accesses no byte outside
+/// the arenas, provided that each kernel stays within its parameters' bytes. Errors (kInvalidInput) name the
+/// table, or the instruction (entry and index) with its source op, and say what was expected and found.
 Status verifyPlan(const fb::Plan &plan);
 
 } // namespace trainc

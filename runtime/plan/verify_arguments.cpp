@@ -1,5 +1,5 @@
-// The arguments of one launch against each other: a kernel's blocks run in any order, so what one of them
-// writes no other one may touch. A library's do likewise.
+// Disjointness of the arguments of a launch: a kernel's blocks run in any order, so no block may access bytes
+// that another one writes. The same holds for library calls.
 #include "runtime/plan/operand.h"
 #include "runtime/plan/uses.h"
 #include "runtime/plan/verify.h"

@@ -14,7 +14,7 @@ namespace trainc::verify {
 
 namespace {
 
-/// What a kernel may ask for at most.
+/// Upper bounds for a kernel.
 struct KernelLimits {
   uint64_t grid;
   uint32_t threads, sharedBytes;
@@ -26,7 +26,7 @@ struct KernelLimits {
   }
 };
 
-/// What a parameter may share its bytes with.
+/// Checks the parameters that a parameter may alias.
 Status aliases(const fb::Kernel &kernel, uint32_t index) {
   const auto &params = *kernel.params();
   const fb::Param &param = *params.Get(index);
@@ -47,10 +47,11 @@ Status aliases(const fb::Kernel &kernel, uint32_t index) {
   return {};
 }
 
-/// Numbers of one type for each place, then the sum of that type or of f32, then where sums end.
+/// Checks the parameters of a RankSum kernel: inputs of one type for each place, then the sum of that type or
+/// of f32, then the end of the sums.
 bool addsWhatRanksSend(const fb::Kernel &kernel) {
   const auto &params = *kernel.params();
-  if (params.size() < 4) // no rank is alone
+  if (params.size() < 4) // at least two ranks
     return false;
   const uint32_t places = params.size() - 2;
   const fb::DType dtype = params.Get(0)->dtype(), sum = params.Get(places)->dtype();
@@ -96,7 +97,7 @@ Status kernel(const fb::Kernel &kernel, bool isForGpu) {
   return {};
 }
 
-/// Kernels of the host have code for CPUs in plans for GPUs, too.
+/// GPU plans also have CPU levels, for host kernels.
 std::vector<std::string_view> levelsFor(const fb::Plan &plan) {
   std::vector<std::string_view> levels;
   if (isForCuda(plan))
@@ -114,7 +115,7 @@ Status object(const fb::Object &object, const std::vector<std::string_view> &lev
     TRAINC_RETURN_IF_ERROR(name(view(feature), "a CPU feature"));
   if (object.image()->size() == 0)
     return invalidInput("object {}: expected machine code, found nothing", level);
-  // The driver reads to the end of the text.
+  // The driver reads PTX up to its zero byte.
   if (const CudaLevel *ptx = findCudaLevel(level); ptx && ptx->isPtx && *object.image()->rbegin() != 0)
     return invalidInput("object {}: expected PTX with a zero byte at its end, found none", level);
   return {};

@@ -1,4 +1,4 @@
-// Collectives by themselves: kind, group, and each range's element type and operands.
+// Checks of collectives on their own: kind, group, and each range's element type and operands.
 #include "runtime/plan/collective.h"
 #include "runtime/plan/dtype.h"
 #include "runtime/plan/operand.h"
@@ -11,7 +11,7 @@ namespace trainc::verify {
 
 namespace {
 
-/// Whether a rank's place among those that meet is its place in its shard group, by which operands move.
+/// Whether a rank's place in the group equals its place in its shard group, by which operands are shifted.
 bool meetsByPlace(const fb::Plan &plan, fb::Group group) {
   return group == fb::Group::Shard || (group == fb::Group::All && plan.shard_ranks() == plan.ranks());
 }
@@ -31,7 +31,7 @@ Status kind(const fb::Plan &plan, const fb::Collective &collective) {
   return {};
 }
 
-/// One range of a collective of known kind and group.
+/// Checks one range of a collective of known kind and group.
 class RangeVerifier {
 public:
   RangeVerifier(const fb::Plan &plan, const fb::Collective &collective, uint32_t index)
@@ -52,7 +52,7 @@ public:
                             : "");
   }
 
-  /// That this checked range and another one may be moved in any order.
+  /// Checks that this range and another one, both checked, can be transferred in any order.
   Status checkApart(const RangeVerifier &other) const {
     if (!overlap(plan_, destination(), other.source()) &&
         !overlap(plan_, destination(), other.destination()) &&
@@ -82,7 +82,7 @@ private:
     return {};
   }
 
-  /// Of a range whose sums are the communicator's.
+  /// Checks a range whose sums the communicator computes.
   Status otherSum() const {
     if (range_.widens() && isForCuda(plan_))
       return invalidInput("{}: expected a sum_kernel where a range widens and the target is cuda, found none",
@@ -150,8 +150,8 @@ private:
     return {};
   }
 
-  /// A whole tensor lies at the same place on all ranks, and a part too, or where the rank's part of a whole
-  /// is.
+  /// Checks an operand: a whole tensor has the same offset on all ranks; a shard does too, or lies at its
+  /// offset within a whole tensor.
   Status operand(const Range &held, fb::DType dtype, const char *side) const {
     const std::string what =
         fmt::format("{} {}{}", collectiveName(collective_.kind()), side, rangeText(collective_, index_));
@@ -173,7 +173,7 @@ private:
     return {};
   }
 
-  /// Whether this range's workspace, if it has one, shares no byte with what another range has.
+  /// Whether this range's workspace, if any, is disjoint from another range.
   bool workspaceApart(const RangeVerifier &other) const {
     return !range_.workspace() ||
            !(overlap(plan_, workspace(), other.source()) ||
@@ -187,12 +187,12 @@ private:
     return {range_.destination(), destinationBytes(plan_, collective_, range_), 1};
   }
 
-  /// Where an operand begins on the rank with the first place.
+  /// Offset of an operand at place 0.
   uint64_t address(const fb::Operand &operand) const {
     return plan_.buffers()->Get(operand.buffer())->offset() + operand.offset();
   }
 
-  /// Source and destination may share bytes where each rank reads exactly what it would write itself.
+  /// Source and destination may overlap if each rank reads exactly the bytes that it would write itself.
   bool inPlace() const {
     if (plan_.buffers()->Get(range_.source()->buffer())->arena() !=
             plan_.buffers()->Get(range_.destination()->buffer())->arena() ||

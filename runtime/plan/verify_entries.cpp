@@ -15,7 +15,7 @@ bool isInteger(fb::DType dtype) {
   return dtype == I32 || dtype == I64 || dtype == U8 || dtype == U32 || dtype == U64;
 }
 
-/// The samples that an entry's column must lead with; 0 when the plan has no such number.
+/// Expected leading dimension of a column in samples; 0 if the plan does not define it.
 uint64_t leadingDimension(const fb::Plan &plan, std::string_view entry, fb::BatchExtent extent) {
   if (entry == kPrefillEntry || entry == kDecodeEntry)
     return 1;
@@ -37,7 +37,7 @@ Status input(const fb::Plan &plan, std::string_view entry, const fb::Input &inpu
   if (buffer.role() != fb::Role::Input || plan.arenas()->Get(buffer.arena())->space() != fb::Space::Device)
     return invalidInput("{}: expected a buffer of the device with the role input, found {} in {}", what,
                         roleName(buffer.role()), spaceName(plan.arenas()->Get(buffer.arena())->space()));
-  // The host fills it while copies of the entry before may still read scratch memory.
+  // Must be persistent: the host fills it while copies of the previous entry may still read scratch memory.
   TRAINC_RETURN_IF_ERROR(persistent(plan, input.buffer(), what));
   const uint64_t samples = leadingDimension(plan, entry, input.extent());
   if (input.shape()->size() == 0 || input.shape()->Get(0) != samples)
@@ -52,7 +52,7 @@ Status input(const fb::Plan &plan, std::string_view entry, const fb::Input &inpu
   return {};
 }
 
-/// That the host can fill both columns of an entry: buffers of persistent arenas share no byte.
+/// Checks that two columns of an entry have different buffers: buffers of persistent arenas are disjoint.
 Status apart(const fb::Entry &entry, const fb::Input &a, const fb::Input &b) {
   if (a.buffer() != b.buffer())
     return {};
@@ -75,7 +75,7 @@ Status inputs(const fb::Plan &plan, const fb::Entry &entry) {
   return {};
 }
 
-/// Something updates once a step: micro_step alone, or what comes instead of its last run or behind it.
+/// Checks that a step has exactly one update: in micro_step, in last_micro_step or in update.
 Status endOfStep(uint64_t accumulate, const std::set<std::string_view> &found) {
   const bool last = found.contains(kLastMicroStepEntry), update = found.contains(kUpdateEntry);
   if (accumulate > 1 && !last && !update)

@@ -1,4 +1,4 @@
-// Matrix products of fp8 factors: what tensor cores and cuBLASLt ask of them beside what is asked of all.
+// Additional requirements of tensor cores and cuBLASLt on matrix products of fp8 factors.
 #include "runtime/plan/dtype.h"
 #include "runtime/plan/library_calls.h"
 #include "runtime/plan/verify.h"
@@ -11,8 +11,7 @@ namespace {
 
 constexpr const char *kName = "matrix product";
 
-/// Of k and n, and of the distances of rows and matrices, in elements; of the distances of iterations, in
-/// bytes.
+/// Alignment of k and n, and of row and matrix strides, in elements; of loop strides, in bytes.
 constexpr uint64_t kF8Border = 16;
 
 Status types(const fb::MatrixProduct &call) {
@@ -55,7 +54,7 @@ Status layout(const fb::MatrixProduct &call) {
   return {};
 }
 
-/// What cuBLASLt has of epilogues differs between GPUs, and the kernel behind such a product reads its result
+/// Rejects epilogues: their support in cuBLASLt differs between GPUs, and the next kernel reads the result
 /// anyway.
 Status steps(const fb::MatrixProduct &call) {
   if (!call.bias() && call.activation() == fb::Activation::None && call.side_sum() == fb::SideSum::None)

@@ -1,21 +1,21 @@
-// Values on their way through memory, entry by entry:
+// Proof of data flow through memory, entry by entry:
 //
-//  * What an instruction reads is what was written for it: every byte read through a buffer was last written,
-//    in the same entry, through that buffer. Bytes of the persistent arena may instead be as the entry found
-//    them, except for batch columns: those of the entry's inputs are as the host left them, and nothing fills
-//    others. The scratch arena holds nothing at an entry's start. So no two values that are needed at once
-//    share bytes.
-//  * No padding is read as a number: what a library call reads of rows that one wrote with padding behind
-//    them are rows as far apart, or a multiple of that, and no longer.
+//  * Every read is preceded by a matching write: every byte read through a buffer was last written, in the
+//    same entry, through that buffer. Bytes of the persistent arena may instead be read as the entry found
+//    them, except for batch columns: the entry's own inputs hold the host's data, and other columns hold
+//    none. The scratch arena is empty when an entry begins. So no two values that are live at once share
+//    bytes.
+//  * No padding is read as a number: if a library call reads rows that another one wrote with padding, its
+//    row distance is equal or a multiple, and its rows are not longer.
 //
-//  * Nothing is written in vain: a copy, a zeroing or a collective does not destroy what was written through
-//    the same buffer and not read since, nor is what it writes destroyed unread. So none is longer than the
-//    value that it moves.
+//  * No write is redundant: a copy, a zeroing or a collective does not overwrite a value that was written
+//    through the same buffer and not read since, nor is its own result overwritten unread. So no transfer is
+//    longer than its value.
 //
-// Whether this holds is a matter of each byte, so arenas are followed apart. Loops are followed in all their
+// These are properties of each byte, so arenas are analysed separately. Loops are analysed over all
 // iterations (flow_loop.cpp). Addresses depend on the rank's place in its shard group. Bytes that no operand
-// comes over which moves with the place are the same at all places. The others are followed at every place at
-// which operands begin and end in another order than at the place before (flow_places.cpp).
+// with a rank stride accesses are the same at all places. Other bytes are analysed at every place at which
+// the order of operands' begins and ends changes (flow_places.cpp).
 #include "runtime/plan/flow.h"
 #include "runtime/plan/verify.h"
 #include "runtime/plan/view.h"
@@ -26,7 +26,7 @@ namespace trainc::verify {
 
 namespace {
 
-/// An entry as far as one arena is concerned.
+/// The accesses of an entry to one arena.
 class ArenaFlow {
 public:
   ArenaFlow(const fb::Plan &plan, const fb::Entry &entry, uint32_t arena)
@@ -75,7 +75,7 @@ private:
       });
   }
 
-  /// What the host has left in batch columns.
+  /// Marks the batch columns that the host has filled.
   void fill(Written &written) const {
     if (!entry_.inputs())
       return;
@@ -88,7 +88,7 @@ private:
     }
   }
 
-  /// Bytes that operands come over which move with the place.
+  /// Spans that operands with a rank stride access, at any place.
   std::vector<Span> movingZones() const {
     std::vector<Span> hulls;
     for (const FlowStep &step : steps_)
@@ -105,7 +105,7 @@ private:
     return zones;
   }
 
-  /// The accesses that come over some of the bytes, at whatever place.
+  /// Accesses that overlap `zone` at some place.
   std::vector<FlowStep> stepsIn(Span zone) const {
     std::vector<FlowStep> steps;
     for (const FlowStep &step : steps_) {
@@ -137,12 +137,12 @@ private:
           addEnds(static_cast<int64_t>(column.offset()), static_cast<int64_t>(column.bytes()), 0);
     const bool allMoveAlike =
         std::ranges::all_of(lines, [&](const Line &line) { return line.stride == lines.front().stride; });
-    return anyAdvances && !allMoveAlike // then each iteration has ends of its own
+    return anyAdvances && !allMoveAlike // otherwise each iteration has ends of its own
                ? allPlaces(plan_.shard_ranks())
                : differingPlaces(std::move(lines), plan_.shard_ranks());
   }
 
-  /// Follows the bytes of `window` on the rank with a place in its shard group.
+  /// Analyses the bytes of `window` on the rank at `place` of its shard group.
   Status walk(const std::vector<FlowStep> &steps, uint32_t place, Span window) const {
     Written written;
     fill(written);

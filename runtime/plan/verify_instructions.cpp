@@ -17,7 +17,7 @@ namespace trainc::verify {
 namespace {
 
 constexpr uint64_t kMaximumLoop = uint64_t{1} << 20;
-/// Bytes that a thread of a GPU reads or writes at a time, at most, in kernels of trainc's.
+/// Maximum bytes per access of a GPU thread in trainc's kernels.
 constexpr uint64_t kGpuAccessBytes = 16;
 
 /// Verifies the instructions of one loop body, or of an entry.
@@ -28,7 +28,7 @@ public:
       : plan_(plan), iterations_(loop.count()), inLoop_(true) {}
 
   Status check(const fb::Instruction &instruction);
-  /// Whether an operand so far moves from one iteration to the next.
+  /// Whether any operand so far has a loop stride.
   bool advances() const { return advances_; }
 
 private:
@@ -73,8 +73,8 @@ Status BodyVerifier::streamIs(fb::Stream expected, fb::Stream found) const {
   return invalidInput("expected the stream {} for it, found {}", streamName(expected), streamName(found));
 }
 
-/// A kernel for GPUs reads and writes up to 16 bytes at a time, as many as divide its tensor, on borders of
-/// as many: where its argument begins on one in the first iteration, it is to do so in all.
+/// GPU kernels access up to 16 bytes at a time, as many as divide the tensor's size, aligned to that number:
+/// an argument aligned in the first iteration must be aligned in all.
 Status BodyVerifier::keepsAccessBorders(const fb::Operand &arg, uint64_t bytes, const char *what) const {
   const uint64_t border = std::gcd(bytes, kGpuAccessBytes);
   if (!isForCuda(plan_) || arg.loop_stride() % static_cast<int64_t>(border) == 0)
@@ -127,7 +127,7 @@ Status BodyVerifier::libraryCall(const fb::Instruction &call) {
   return operandsApart(plan_, call, iterations_);
 }
 
-/// The stream of copies between two spaces; none where there is no such copy.
+/// Stream of copies between two spaces; nothing if there are no such copies.
 std::optional<fb::Stream> copyStream(fb::Space from, fb::Space to) {
   if (from == fb::Space::Device && to == fb::Space::Device)
     return fb::Stream::Compute;
@@ -138,7 +138,7 @@ std::optional<fb::Stream> copyStream(fb::Space from, fb::Space to) {
   return to == fb::Space::Device ? fb::Stream::CopyIn : fb::Stream::CopyOut;
 }
 
-/// What direct I/O asks: see Copy in plan.fbs.
+/// Checks the alignment that direct I/O requires: see Copy in plan.fbs.
 Status BodyVerifier::ofBlocks(const Range &source, const Range &destination) {
   const bool toDisk = spaceOf(plan_, *destination.operand) == fb::Space::Disk;
   const Range &onDisk = toDisk ? destination : source;
@@ -147,7 +147,7 @@ Status BodyVerifier::ofBlocks(const Range &source, const Range &destination) {
                  held = plan_.buffers()->Get(onDisk.operand->buffer())->bytes();
   for (const Range &each : {onDisk, inMemory}) {
     const fb::Buffer &buffer = *plan_.buffers()->Get(each.operand->buffer());
-    const uint64_t offset = buffer.offset() + each.operand->offset(); // in its arena, whatever space that is
+    const uint64_t offset = buffer.offset() + each.operand->offset(); // offset in its arena, in either space
     if ((each.bytes % kDiskAlignment != 0 && end != held) || offset % kDiskAlignment != 0 ||
         each.operand->rank_stride() % kDiskAlignment != 0)
       return invalidInput("copy: expected offsets and lengths in multiples of {} where one side is on disk, "
@@ -228,7 +228,7 @@ Status BodyVerifier::operation(const fb::Instruction &instruction) {
   return invalidInput("unknown operation {}", static_cast<int>(instruction.operation_type()));
 }
 
-/// What messages, profiles and traces say of an instruction.
+/// Checks the fields that messages, profiles and traces show.
 Status checkTold(const fb::Plan &plan, const fb::Instruction &instruction) {
   if (instruction.source() >= plan.sources()->size())
     return invalidInput("expected a source below {}, found {}", plan.sources()->size(), instruction.source());

@@ -22,7 +22,7 @@ struct KnownScalar {
   std::string_view name;
   fb::DType dtype;
   fb::Direction direction;
-  bool training; ///< every plan that trains has it
+  bool training; ///< whether every plan that trains has it
 };
 constexpr KnownScalar kScalars[] = {
     {"lr", F32, ToDevice, true},

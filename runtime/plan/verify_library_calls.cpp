@@ -1,4 +1,4 @@
-// Library calls by themselves: sizes, element types, and which operands there are. Where operands lie is
+// Checks of library calls on their own: sizes, element types, and the presence of operands. Offsets are
 // checked as for launches (verify_instructions.cpp).
 #include "runtime/plan/dtype.h"
 #include "runtime/plan/library_calls.h"
@@ -11,13 +11,13 @@ namespace trainc::verify {
 
 namespace {
 
-/// Runs of bytes of one operand at most, which are compared with those of all others.
+/// Maximum runs of bytes of one operand, which are compared with those of all others.
 constexpr uint64_t kMaximumRuns = 4096;
 
-/// Matrices of one product at most: libraries count them in 32 bits.
+/// Maximum matrices of one product: libraries count them in 32 bits.
 constexpr uint64_t kMaximumBatch = (uint64_t{1} << 31) - 1;
 
-/// The product of numbers above 0; 0 if one is 0, or the product above kMaximumElements.
+/// Product of positive numbers; 0 if one is 0, or if the product exceeds kMaximumElements.
 uint64_t boundedProduct(std::initializer_list<uint64_t> numbers) {
   uint64_t product = 1;
   for (const uint64_t number : numbers) {
@@ -35,7 +35,7 @@ Status allF32(const char *call, fb::DType values, fb::DType others, fb::DType su
                       static_cast<int>(values), static_cast<int>(others), static_cast<int>(sum));
 }
 
-/// Of products on GPUs: factors may be short, and the result as short as they are.
+/// Checks the types of GPU products: factors may be short floats, and the result as short as they are.
 Status cudaTypes(const char *call, const fb::MatrixProduct &product) {
   using enum fb::DType;
   const fb::DType factors = product.factors();
@@ -53,7 +53,7 @@ Status cudaTypes(const char *call, const fb::MatrixProduct &product) {
   return {};
 }
 
-/// That a call has an operand where it needs one, and none where it has no use for it.
+/// Checks that an operand is present if needed, and absent if not allowed.
 Status presence(const char *call, const LibraryOperand &operand, bool isNeeded, bool mayBe) {
   if (operand.operand ? mayBe || isNeeded : !isNeeded)
     return {};
@@ -61,7 +61,7 @@ Status presence(const char *call, const LibraryOperand &operand, bool isNeeded, 
                       operand.operand ? "none" : "one", operand.operand ? "one" : "none");
 }
 
-/// The matrices of one operand, in elements of so many bytes.
+/// Matrices of one operand; `element` is the element size in bytes.
 struct Matrices {
   const char *name;
   uint64_t rows, columns, row, matrix, element;
@@ -142,7 +142,7 @@ private:
             matrix, elementBytes(call_.factors())};
   }
 
-  /// That rows are apart, and matrices, except for one that all products share.
+  /// Checks that rows do not overlap, and matrices neither, unless all products share one.
   Status matrices(const Matrices &each, bool mayShare) const {
     const uint64_t rows = boundedProduct({each.rows, each.row});
     if (each.row < each.columns || rows == 0)
@@ -207,7 +207,7 @@ public:
 private:
   bool isBackward() const { return call_.pass() == fb::AttentionPass::Backward; }
 
-  /// On GPUs values may be short.
+  /// On GPUs, values may be short floats.
   Status types() const {
     using enum fb::DType;
     if (!isForCuda_)

@@ -26,7 +26,7 @@ Status arenas(const fb::Plan &plan) {
     if (arena->bytes() > kMaximumArena)
       return invalidInput("arena '{}': expected at most {} bytes, found {}", text, kMaximumArena,
                           arena->bytes());
-    together += arena->bytes(); // far below 2^64, as it is checked each time
+    together += arena->bytes(); // no overflow: the sum is checked in each iteration
     if (together > kMaximumArena)
       return invalidInput(
           "arenas: expected at most {} bytes together, found more in '{}' and those before it", kMaximumArena,
@@ -58,7 +58,8 @@ Status buffer(const fb::Plan &plan, uint32_t index) {
   return {};
 }
 
-/// Arenas hold what the buffers need and no more, so that a damaged size is found before it is allocated.
+/// Checks that arenas are as large as the buffers need and no larger, so that a damaged size is found before
+/// it is allocated.
 Status slack(const fb::Plan &plan) {
   std::vector<uint64_t> ends(plan.arenas()->size(), 0);
   for (const fb::Buffer *buffer : *plan.buffers())
@@ -72,7 +73,7 @@ Status slack(const fb::Plan &plan) {
   return {};
 }
 
-/// What lives across entries has its bytes to itself; elsewhere lifetimes decide (see verify_flow.cpp).
+/// Checks that persistent buffers are disjoint; elsewhere lifetimes decide (see verify_flow.cpp).
 Status apart(const fb::Plan &plan) {
   std::vector<const fb::Buffer *> buffers;
   for (const fb::Buffer *buffer : *plan.buffers())

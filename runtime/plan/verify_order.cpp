@@ -1,17 +1,17 @@
-// The proof that streams may run at the same time.
+// Proof that streams may run concurrently.
 //
-// An instruction begins when those before it on its stream and those that it comes after are done; by that,
-// some of an entry's instructions are done before it begins, the others may run at the same time. Proven of
-// each entry:
+// An instruction begins when the previous ones on its stream and those in its `after` are done. By that, some
+// of an entry's instructions are done before it begins; the others may run concurrently. Proven for each
+// entry:
 //
-//  * Two instructions that touch the same bytes of an arena, one of them writing, do not run at the same
-//    time, on any rank. So each way in which the streams may run leaves the same bytes as the entry's own
-//    order, in which verify_flow.cpp follows the values. A collective reads peers' memory as well, and is
-//    done when it is done on all ranks: the same rule keeps on every rank what others read there.
-//  * All ranks run the same collectives in the same order: they run one program, whose instructions do not
-//    depend on the rank except for operands' addresses, and collectives are on one stream.
-//  * What an instruction comes after is earlier, on another stream, and implied by nothing else that it
-//    comes after: no wait is redundant.
+//  * Two instructions that access the same bytes of an arena, at least one of them writing, never run
+//    concurrently, on any rank. So every valid execution gives the same bytes as the entry's own order, in
+//    which verify_flow.cpp analyses the values. A collective also reads peers' memory, and is done when it is
+//    done on all ranks: the same rule protects, on every rank, the bytes that others read there.
+//  * All ranks run the same collectives in the same order: they run one program, whose instructions depend on
+//    the rank only in operands' addresses, and collectives are on one stream.
+//  * Each dependency in `after` is earlier, on another stream, and not implied by the others: no wait is
+//    redundant.
 #include "runtime/base/last_touches.h"
 #include "runtime/plan/streams.h"
 #include "runtime/plan/uses.h"
@@ -26,7 +26,7 @@ namespace trainc::verify {
 
 namespace {
 
-/// By stream: how many of an entry's instructions, up to the last one on that stream, are done.
+/// For each stream, the number of the entry's instructions up to the last one on that stream that is done.
 using Done = LastTouches<kStreams>::Counts;
 
 void join(Done &done, const Done &other) {
@@ -65,7 +65,7 @@ private:
     return {};
   }
 
-  /// Those from `first` on and before `end`.
+  /// Instructions in [first, end).
   static std::span<const uint32_t> between(uint32_t first, uint32_t end,
                                            const std::vector<uint32_t> &instructions) {
     const auto from = std::ranges::lower_bound(instructions, first);
@@ -76,8 +76,8 @@ private:
     return touches_[plan_.buffers()->Get(use.range.operand->buffer())->arena()];
   }
 
-  /// By stream: the instructions up to the last one that may share bytes with this one. Hulls say so at once,
-  /// whatever number of instructions there is; `apart` looks closer.
+  /// For each stream, the instructions up to the last one that may overlap this one. Compares hulls,
+  /// independent of the number of instructions; `apart` compares exactly.
   Done touchedBefore(const fb::Instruction &instruction) {
     Done touched{};
     forEachUseInside(plan_, instruction, [&](const fb::Instruction &, const Use &use) {
@@ -104,7 +104,7 @@ private:
     return {};
   }
 
-  /// What is done when the instruction begins, even if it did not come after `except`.
+  /// Instructions that are done when this one begins, without the dependency on `except`.
   Done doneBefore(const fb::Instruction &instruction, const uint32_t *except) const {
     Done done{};
     if (const auto &before = onStream_[size_t(instruction.stream())]; !before.empty())
@@ -116,7 +116,7 @@ private:
     return done;
   }
 
-  /// That the instruction and an earlier one may run at the same time.
+  /// Checks that the instruction and an earlier one may run concurrently.
   Status apart(const fb::Instruction &instruction, uint32_t other) const {
     Status status;
     forEachUseInside(plan_, instruction, [&](const fb::Instruction &inner, const Use &use) {
@@ -136,7 +136,7 @@ private:
   const fb::Plan &plan_;
   const fb::Entry &entry_;
   std::array<std::vector<uint32_t>, kStreams> onStream_; ///< instructions so far
-  std::vector<Done> done_;                               ///< by instruction: when it is done
+  std::vector<Done> done_;                               ///< by instruction: the state when it is done
   std::vector<LastTouches<kStreams>> touches_;           ///< by arena
 };
 

@@ -1,14 +1,14 @@
-// Which state is whose. A buffer says of values that copies bring or take where these lie in a space farther
-// from the device (see Buffer in plan.fbs). Proven:
+// Proof that copies transfer the right states. A buffer names the locations, in spaces farther from the
+// device, of values that are fetched to it or stored from it (see Buffer in plan.fbs). Proven:
 //
-//  * A copy from one space to another leads from or to the begin of a buffer, and to or from a place that the
-//    buffer says. So none moves another state, or another part of it, of equal size.
-//  * At least one copy leads from or to each place that a buffer says. So none is left out.
+//  * A copy between spaces is from or to the begin of a buffer, and to or from a location that the buffer
+//    names. So no copy transfers another state, or another part of it, of equal size.
+//  * Each location that a buffer names has at least one copy. So none is missing.
 //
-// What instructions compute from what cannot say this: a forward pass stores nothing of the weights that it
-// fetches, and an update makes moments, weights and working copies from each other.
+// Data flow alone cannot prove this: a forward pass stores nothing of the weights that it fetches, and an
+// update computes moments, weights and working copies from each other.
 //
-// How much copies move, and when, the other parts of the verifier prove (verify_spaces.cpp, verify_flow.cpp).
+// Sizes and order of copies are proven by other parts of the verifier (verify_spaces.cpp, verify_flow.cpp).
 #include "runtime/plan/streams.h"
 #include "runtime/plan/verify.h"
 
@@ -21,10 +21,10 @@ namespace {
 
 enum class Way : bool { Fetched, Stored };
 
-/// A buffer in the nearer space, and a place in the farther one.
+/// A buffer in the nearer space, and a location in the farther one.
 struct Link {
   uint32_t near, far;
-  uint64_t offset, rankStride; ///< in the farther one
+  uint64_t offset, rankStride; ///< in the farther space
   Way way;
 
   Link(uint32_t near, const fb::Operand &far, Way way)
@@ -66,7 +66,7 @@ private:
                        isFetched ? "from" : "to", nameOf(link.far), offsetText(link.offset, link.rankStride));
   }
 
-  /// What a buffer says.
+  /// Collects the locations that a buffer names.
   Status collect(uint32_t buffer) {
     const fb::Buffer &table = *plan_.buffers()->Get(buffer);
     if (table.fetched())

@@ -1,16 +1,16 @@
-// States outside the device's memory. Proven of each entry:
+// Checks of offloaded states. Proven for each entry:
 //
-//  * It fetches each byte of a state as often as any other, and stores each as often as any other, at the
-//    same place on every rank. So a piece that is not fetched, or is stored in the place of another one, is
-//    found; not so two that change places.
-//  * If it moves what training keeps (parameters, gradients, moments), what it makes in scratch memory is
-//    read: of each instruction something, and of what is written again, what was written last. So a store
-//    that is left out, or comes too early, is found.
+//  * All bytes of a state are fetched equally often, and all are stored equally often, at the same offsets on
+//    every rank. This detects a piece that is not fetched, or stored over another one, but not two exchanged
+//    pieces.
+//  * If the entry transfers training states (parameters, gradients, moments), its results in scratch memory
+//    are read: at least one result of each instruction and, if a buffer is written repeatedly, the last
+//    write. This detects a store that is missing or too early.
 //
-// And `init` and `refresh` together store each parameter.
+// In addition, `init` and `refresh` together store each parameter.
 //
-// Values on their way cannot tell (verify_flow.cpp): what lies in such a state from before is as good there
-// as what a copy should have brought.
+// Data flow (verify_flow.cpp) cannot detect these faults: the old content of a state is as valid there as the
+// content that a copy should have transferred.
 #include "runtime/plan/uses.h"
 #include "runtime/plan/verify.h"
 #include "runtime/schema/entry_names.h"
@@ -29,14 +29,14 @@ bool isState(const fb::Plan &plan, const fb::Buffer &buffer) {
   return arena.persistent() && arena.space() != fb::Space::Device;
 }
 
-/// How often copies move the bytes of a state.
+/// How often copies transfer each byte of a state.
 class Moves {
 public:
   void add(uint64_t begin, uint64_t bytes) {
     ++changes_[begin];
     --changes_[begin + bytes];
   }
-  /// Where, inside of so many bytes, some are moved more or less often than those before them.
+  /// Offset, within `bytes`, at which the number of transfers changes.
   std::optional<uint64_t> border(uint64_t bytes) const {
     for (const auto &[offset, change] : changes_)
       if (change != 0 && offset != 0 && offset != bytes)
@@ -45,7 +45,7 @@ public:
   }
 
 private:
-  std::map<uint64_t, int64_t> changes_; ///< by offset: how much more often than before it
+  std::map<uint64_t, int64_t> changes_; ///< by offset: change of the number of transfers
 };
 
 /// The copies of one entry.
@@ -53,7 +53,7 @@ class StateCopies {
 public:
   StateCopies(const fb::Plan &plan, const fb::Entry &entry) : plan_(plan), entry_(entry) {}
 
-  /// Whether any are of what training keeps.
+  /// Whether any copy transfers a training state.
   bool areOfTraining() const {
     const auto isKept = [&](const auto &move) {
       const fb::Role role = plan_.buffers()->Get(move.first)->role();
@@ -107,7 +107,7 @@ private:
   std::map<uint32_t, Moves> fetches_, stores_; ///< by buffer
 };
 
-/// Who reads what an entry makes in scratch memory.
+/// Reads of an entry's results in scratch memory.
 class ScratchReads {
 public:
   ScratchReads(const fb::Plan &plan, const fb::Entry &entry)
@@ -129,7 +129,7 @@ public:
 private:
   struct Written {
     std::vector<uint32_t> by; ///< instructions
-    bool isRead = false;      ///< since the last of them
+    bool isRead = false;      ///< since the last write
   };
 
   void add(uint32_t index) {
@@ -151,7 +151,7 @@ private:
     for (const Use &use : uses)
       if (use.writes)
         noteWrite(index, use.range.operand->buffer());
-    if (loop) // the next iteration reads what this one writes
+    if (loop) // the next iteration may read it
       noteReads(uses);
   }
 
@@ -179,12 +179,13 @@ private:
   const fb::Plan &plan_;
   const fb::Entry &entry_;
   std::map<uint32_t, Written> written_; ///< by buffer
-  std::vector<bool> isOfUse_;           ///< by instruction: whether something is read of what it writes
+  std::vector<bool> isOfUse_;           ///< by instruction: whether any of its results is read
 };
 
 } // namespace
 
-/// What nobody stores there begins with the bytes of a new file. Working copies are made by `refresh`.
+/// Checks that offloaded parameters are initialised: without a store they begin as the zeros of a new file.
+/// `refresh` computes working copies.
 static Status beginWithValues(const fb::Plan &plan, const std::vector<StateCopies> &makers) {
   for (uint32_t i = 0; i < plan.buffers()->size() && !makers.empty(); ++i)
     if (const fb::Buffer &buffer = *plan.buffers()->Get(i);

@@ -1,4 +1,4 @@
-// States: what checkpoints hold, and where it lies in flat tensors.
+// Checks of states: the contents of checkpoints, and their offsets in flat tensors.
 #include "runtime/plan/dtype.h"
 #include "runtime/plan/verifier.h"
 #include "runtime/plan/verify.h"
@@ -14,11 +14,11 @@ namespace {
 
 std::string nameOf(const fb::State &state) { return fmt::format("state '{}'", view(state.name())); }
 
-/// Elements of the flat tensor that the state is a part of.
+/// Elements of the flat tensor that contains the state.
 uint64_t flatElements(const fb::Plan &plan, const fb::State &state) {
   const uint64_t held = plan.buffers()->Get(state.buffer())->bytes() / elementBytes(state.dtype());
   return state.divided() ? held * plan.shard_ranks()
-                         : held; // an arena's bytes times the most ranks: no overflow
+                         : held; // arena bytes times the maximum number of ranks: no overflow
 }
 
 Status liesInBuffer(const fb::Plan &plan, const fb::State &state) {
@@ -60,8 +60,8 @@ Status state(const fb::Plan &plan, const fb::State &state) {
   return {};
 }
 
-/// The states of one flat tensor follow each other, so that a damaged shape or offset is found: little fills
-/// up to a border before each, and at the end what makes the ranks' parts equal.
+/// Checks that the states of one flat tensor follow each other, so that a damaged shape or offset is found:
+/// with little alignment padding before each, and padding at the end that makes the ranks' shards equal.
 Status neighbours(const fb::Plan &plan, std::vector<const fb::State *> &states) {
   std::ranges::sort(states, {}, [](const fb::State *each) { return each->offset(); });
   const fb::State &first = *states.front();

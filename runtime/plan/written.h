@@ -1,4 +1,4 @@
-// Who wrote the bytes of an arena last. Internal to runtime/plan.
+// The last write of each byte of an arena. Internal to runtime/plan.
 #pragma once
 
 #include "runtime/base/pieces.h"
@@ -7,25 +7,26 @@
 
 namespace trainc::verify {
 
-/// How a library call wrote rows with padding behind them, in bytes. None elsewhere.
+/// Layout of rows with padding that a library call has written, in bytes. Zero for other writes.
 struct PaddedRows {
   uint64_t bytes = 0, distance = 0;
   bool operator==(const PaddedRows &) const = default;
 };
 
-/// What the bytes of a piece hold.
+/// Content of a piece.
 struct Value {
-  uint32_t buffer; ///< through which they were written
-  bool exact;      ///< every byte was: by a copy, a zeroing or a collective; what computes may leave some out
-  bool read = false; ///< since then
+  uint32_t buffer; ///< buffer of the write
+  bool exact; ///< whether every byte was written: by a copy, a zeroing or a collective; computations may skip
+              ///< some
+  bool read = false; ///< whether it was read since
   PaddedRows rows = {};
   bool operator==(const Value &) const = default;
 };
 
-/// None where nobody has written.
+/// Nothing if never written.
 using Content = std::optional<Value>;
 
-/// What the bytes of an arena hold.
+/// Content of an arena.
 using Written = Pieces<Content>;
 
 } // namespace trainc::verify

@@ -9,9 +9,9 @@ namespace trainc {
 
 namespace {
 
-/// Where bytes move that not every plan moves.
+/// A transfer path that only some plans use.
 struct Way {
-  double Machine::*rate; ///< infinite if the file has none
+  double Machine::*rate; ///< infinity if the file has none
   const char *field, *use;
 };
 
@@ -37,7 +37,7 @@ const Way *wayOf(const Work &work) {
   }
 }
 
-/// Null if the instruction moves bytes on none of the ways.
+/// Null if the instruction uses no such path.
 const Way *wayOf(const fb::Plan &plan, const fb::Instruction &instruction, const Machine &machine) {
   if (const fb::Collective *collective = instruction.operation_as_Collective())
     return ringOf(exchangeOf(plan, *collective).group, machine.nodeRanks).leavingNode > 0 ? &kNetwork

@@ -1,4 +1,4 @@
-// Rates that cluster files may leave out, for plans that need none of them.
+// Checks for rates that cluster files may omit if a plan does not need them.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -7,8 +7,8 @@
 
 namespace trainc {
 
-/// Fails (kInvalidInput), naming the field of cluster files, if a training step of a verified plan moves
-/// bytes to or from a disk, a host or another node, and the cluster has no rate of that.
+/// Fails with kInvalidInput, naming the field of cluster files, if a training step of a verified plan moves
+/// bytes to or from a disk, a host or another node and the cluster has no rate for it.
 Status requireRates(const fb::Plan &plan, const Cluster &cluster);
 
 } // namespace trainc

@@ -1,4 +1,4 @@
-// A plan's entries as tasks on streams, and how often a training step runs them.
+// Schedules of a plan's entries: instructions as tasks on streams, and runs per training step.
 #pragma once
 
 #include "runtime/cost/entry_runs.h"
@@ -11,17 +11,17 @@
 
 namespace trainc {
 
-/// What an instruction takes where nothing else runs, in seconds; of a loop all iterations.
+/// Time of an instruction without contention, in seconds; for a loop, of all iterations.
 using InstructionSeconds = std::function<double(const fb::Instruction &)>;
 
-/// What the file says: predicted_seconds.
+/// The predicted_seconds of the plan file.
 double predictedSeconds(const fb::Instruction &instruction);
 
-/// For each stream of plans, as runTasks() wants it: what collectives keep of their rate beside computation,
-/// and what transfers to and from the disk take from it.
+/// Contention for each stream of the plan, as input of runTasks(): the share of their rate that collectives
+/// keep during computation, and the time that disk transfers take from computation.
 std::vector<StreamSlowing> streamSlowing(const Machine &machine);
 
-/// Runs a verified entry until all has ended. The tasks are numbered as its instructions are.
+/// Simulates a verified entry until all instructions have ended. Tasks have the indices of instructions.
 Schedule scheduleOf(const fb::Entry &entry, const InstructionSeconds &seconds,
                     const std::vector<StreamSlowing> &slowing);
 
@@ -29,15 +29,15 @@ Schedule scheduleOf(const fb::Entry &entry, const InstructionSeconds &seconds,
 struct ScheduledRuns {
   const fb::Entry *entry;
   uint64_t runs;
-  Schedule schedule; ///< of one; see EntryRuns
+  Schedule schedule; ///< of one run; see EntryRuns
 };
 
-/// Runs a training step of a verified plan, between others like it. `copiesOutlast`: see
+/// Simulates a training step of a verified plan among other such steps. `copiesOutlast`: see
 /// Machine::copiesOutlastEntries.
 std::vector<ScheduledRuns> scheduleStep(const fb::Plan &plan, const InstructionSeconds &seconds,
                                         const std::vector<StreamSlowing> &slowing, bool copiesOutlast);
 
-/// How often a training step of the plan runs an entry of its own; 0 for entries of other uses.
+/// Number of runs of an entry per training step; 0 if a step does not run it.
 uint64_t runsPerStep(const fb::Plan &plan, const fb::Entry &entry);
 
 } // namespace trainc

@@ -22,7 +22,7 @@ Worker workerOf(const fb::Kernel &kernel) {
   if (kernel.on_host())
     return Worker::HostCores;
   switch (kernel.kind()) {
-  case fb::KernelKind::Gemm: // those for GPUs, of many threads, use no tensor cores
+  case fb::KernelKind::Gemm: // GPU kernels, with several threads, use no tensor cores
     return kernel.threads() > 1 ? Worker::Arithmetic : Worker::Products;
   case fb::KernelKind::Attention:
     return Worker::Attention;
@@ -56,7 +56,7 @@ namespace {
 
 // --- Library calls ---
 
-/// Of all operands but the workspace.
+/// Bytes of all operands except the workspace.
 double movedBytes(const fb::Instruction &call) {
   double bytes = 0;
   for (const LibraryOperand &each : libraryOperands(call))
@@ -86,7 +86,7 @@ Work workOfAttention(const fb::Instruction &call, const fb::Attention &attention
           .bytes = movedBytes(call)};
 }
 
-// --- Bytes that move as they are ---
+// --- Transfers ---
 
 fb::Space spaceOf(const fb::Plan &plan, const fb::Operand &operand) {
   return plan.arenas()->Get(plan.buffers()->Get(operand.buffer())->arena())->space();

@@ -1,5 +1,5 @@
-// What a plan's instructions ask of a machine, from the file alone. The compiler says the same of its own
-// (dialects/Plan), which a test compares.
+// Work of a plan's instructions, derived from the file only. The compiler computes the same for its own
+// instructions (dialects/Plan); a test compares both.
 #pragma once
 
 #include "runtime/cost/collective_seconds.h"
@@ -10,14 +10,14 @@
 
 namespace trainc {
 
-/// Of a launch of a verified plan's kernel.
+/// Work of a launch of a verified plan's kernel.
 Work workOfLaunch(const fb::Kernel &kernel);
 
-/// Of a verified plan's instruction; nothing of loops, whose instructions do, and of collectives, which the
-/// link bounds.
+/// Work of a verified plan's instruction; nothing for loops, which consist of instructions, and for
+/// collectives, which are link-bound.
 std::optional<Work> workOf(const fb::Plan &plan, const fb::Instruction &instruction);
 
-/// What a verified collective exchanges.
+/// Data exchange of a verified collective.
 struct Exchange {
   RankGroupShape group;
   bool isAllReduce = false;
@@ -25,7 +25,7 @@ struct Exchange {
 };
 Exchange exchangeOf(const fb::Plan &plan, const fb::Collective &collective);
 
-/// What a verified instruction takes where nothing else runs; of a loop all iterations.
+/// Time of a verified instruction without contention; for a loop, of all iterations.
 double instructionSeconds(const fb::Plan &plan, const fb::Instruction &instruction, const Machine &machine);
 
 /// Kind and sizes, for reports: "rows_0123456789abcdef", "matrix product 16384 x 2304 x 768 bf16",

@@ -17,7 +17,7 @@ namespace {
 
 bool isForCuda(const fb::Plan &plan) { return view(plan.target()) == kCudaTarget; }
 
-/// Adds up equal instructions.
+/// Groups equal instructions.
 class Rows {
 public:
   Rows(const fb::Plan &plan, const Machine &machine) : plan_(plan), machine_(machine) {}
@@ -88,7 +88,7 @@ double stepTokens(const fb::Plan &plan) {
          double(std::max<uint64_t>(training->seq_len(), 1));
 }
 
-/// Of what is a product or attention, whoever makes it.
+/// FLOPs of products and attention, by library or by kernel.
 double productFlops(const fb::Plan &plan, const fb::Instruction &instruction) {
   if (isLibraryCall(instruction))
     return libraryFlops(instruction);

@@ -1,4 +1,4 @@
-// A training step of a plan on a cluster.
+// Simulation of a plan's training step on a cluster.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -16,42 +16,42 @@ namespace trainc {
 /// An entry that a step runs.
 struct SimulatedEntry {
   std::string_view name;
-  uint64_t runs = 0; ///< in a step
+  uint64_t runs = 0; ///< per step
   Schedule schedule; ///< of one run
 };
 
-/// Equal instructions of a step.
+/// A group of equal instructions of a step.
 struct SimulatedRow {
   std::string what;   ///< see describeInstruction()
-  std::string source; ///< the first one's op, and its line
-  double count = 0;   ///< in a step, loops counted
+  std::string source; ///< first source op and its line
+  double count = 0;   ///< per step, including loop iterations
   bool isCollective = false;
-  Cost each; ///< of collectives the bytes that are sent, and all seconds as theirs
+  Cost each; ///< for collectives: bytes sent, and their total time
 
   double seconds() const { return count * each.seconds(); }
 };
 
-/// What every rank does in a step: all do the same at the same time.
+/// Simulation of one rank's step; all ranks do the same at the same time.
 struct Simulation {
-  Machine machine; ///< what a rank has
+  Machine machine; ///< the rank's share of the cluster
   double seconds = 0;
-  double flops = 0;     ///< that a rank's step is for, as entries say
-  double madeFlops = 0; ///< that it makes in products and attention: more where they are made again
-  double tokens = 0;    ///< of all ranks; samples where they have no length
-  std::vector<StreamSeconds> streams; ///< as fb::Stream numbers them
+  double flops = 0;     ///< FLOPs of a rank's step according to the entries, without recomputation
+  double madeFlops = 0; ///< FLOPs executed in products and attention, including recomputation
+  double tokens = 0;    ///< over all ranks; samples if the model has no sequence length
+  std::vector<StreamSeconds> streams; ///< by fb::Stream
   std::vector<SimulatedEntry> entries;
-  std::vector<SimulatedRow> rows; ///< the costliest first
-  MemoryNeed memory;              ///< of a rank
+  std::vector<SimulatedRow> rows; ///< costliest first
+  MemoryNeed memory;              ///< per rank
 
-  /// Share of the peak.
+  /// Fraction of the peak FLOP/s.
   double mfu() const { return flops / seconds / machine.peakFlopsPerSecond; }
 };
 
-/// The built-in cluster that the plan's own predictions are for: its GPU's, or that of CPUs.
+/// The built-in cluster that the plan's predictions assume: that of its GPU, or of CPUs.
 const Cluster &clusterOf(const fb::Plan &plan);
 
-/// Fails (kInvalidInput) where the cluster has no device that runs the plan, or no rate that it needs, or the
-/// plan no training step.
+/// Fails with kInvalidInput if the cluster has no device for the plan or lacks a needed rate, or if the plan
+/// has no training step.
 Result<Simulation> simulate(const fb::Plan &plan, const Cluster &cluster);
 
 } // namespace trainc
