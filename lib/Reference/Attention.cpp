@@ -1,4 +1,4 @@
-// Attention and its gradient, with the whole matrix of probabilities.
+// Attention and its gradient, with the complete matrix of probabilities.
 #include "dialects/NN/NN.h"
 #include "lib/Reference/Registry.h"
 
@@ -11,7 +11,7 @@ using namespace trainc::reference;
 
 namespace {
 
-/// The operands of one attention, and where their heads lie.
+/// Operands of one attention, and the layout of their heads.
 struct Problem {
   const Tensor &q, &k, &v;
   const Tensor *segments, *limit;
@@ -48,8 +48,8 @@ struct Problem {
   }
 };
 
-/// What one query of one head gives to each key, and the log-sum-exp of its scores (-inf where it sees no
-/// key).
+/// Probabilities of all keys for one query of one head, and the log-sum-exp of its scores (-inf without
+/// visible keys).
 struct Row {
   std::vector<double> probabilities;
   double lse;

@@ -16,7 +16,7 @@ namespace {
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-/// Larger (sign 1) or smaller (sign -1) one; NaN where either is.
+/// Returns the larger (sign 1) or smaller (sign -1) number; NaN if either is.
 template <typename T> T extreme(T a, T b, int sign) {
   if (a != a || b != b)
     return std::numeric_limits<T>::quiet_NaN();
@@ -25,14 +25,14 @@ template <typename T> T extreme(T a, T b, int sign) {
 
 double quotient(double a, double b) { return a / b; }
 
-/// Towards zero; 0 where b is 0. The least integer by -1 is itself.
+/// Divides towards zero; 0 if b is 0. INT64_MIN / -1 is INT64_MIN.
 int64_t quotient(int64_t a, int64_t b) {
   if (b == 0)
     return 0;
   return b == -1 ? int64_t(0 - uint64_t(a)) : a / b;
 }
 
-/// The nearest integer of `width` bits towards zero; 0 for NaN.
+/// Truncates to an integer of `width` bits, saturating; 0 for NaN.
 int64_t toInteger(double x, unsigned width) {
   const double beyond = std::ldexp(1.0, int(width) - 1);
   if (std::isnan(x))
@@ -42,14 +42,14 @@ int64_t toInteger(double x, unsigned width) {
   return x < -beyond ? llvm::minIntN(width) : int64_t(x);
 }
 
-/// Of f32: 0 where x has no normal number's exponent.
+/// As f32: 0 if x is subnormal.
 double powerOfTwo(double x) {
   if (!std::isfinite(x))
     return std::numeric_limits<double>::infinity();
   return std::abs(x) < double(std::numeric_limits<float>::min()) ? 0 : std::ldexp(1.0, std::ilogb(x));
 }
 
-/// Applies a function of one number to floats or integers.
+/// Applies a function to each float or integer.
 template <typename F> Tensor mapUnary(Operation *op, const Tensor &x, F function) {
   Tensor result(op->getResult(0));
   for (int64_t i = 0; i < x.elements(); ++i)

@@ -1,4 +1,4 @@
-// GELU and its slope, in both forms, as their definitions say them.
+// GELU and its slope in both forms, by definition.
 #pragma once
 
 #include <cmath>

@@ -79,7 +79,7 @@ FailureOr<Tensors> kernel(nn::KernelOp op, Frame &frame) {
   return runBlock(op.getBody().front(), std::move(inputs), frame.memory());
 }
 
-/// Moves chunk number `chunk` along `dim` between a whole tensor and its slice.
+/// Copies chunk number `chunk` along `dim` between a whole tensor and its slice.
 void moveChunk(Tensor &whole, Tensor &part, int64_t dim, int64_t chunk, bool intoWhole) {
   SmallVector<int64_t> strides = stridesOf(whole.shape());
   int64_t offset = chunk * part.dim(dim) * strides[dim];
@@ -96,7 +96,7 @@ void moveChunk(Tensor &whole, Tensor &part, int64_t dim, int64_t chunk, bool int
 
 constexpr int64_t kCarried = nn::ChunksOp::kCarried;
 
-/// Carries what an iteration yielded into the next one's inputs, which are in the same order.
+/// Copies yielded values to the carried inputs of the next iteration, which have the same order.
 void carry(nn::ChunksOp op, const Tensors &yielded, Tensors &inputs) {
   auto carriedInput = llvm::find(op.getInputDims(), kCarried);
   for (auto [result, dim] : llvm::enumerate(op.getResultDims())) {

@@ -1,7 +1,7 @@
-// The reference interpreter: runs tensor ops one by one in float64, as slowly and plainly as their
-// definitions read.
+// Reference interpreter: runs tensor ops one by one in float64, as a direct transcription of their
+// definitions.
 //
-// It shares no code with what it checks: the compiler's generated kernels, decompositions and gradients.
+// It shares no code with the compiler's kernels, decompositions and gradients, which it verifies.
 #pragma once
 
 #include "dialects/Train/Train.h"
@@ -20,21 +20,22 @@ namespace trainc::reference {
 
 struct EntryMemory;
 
-/// The values known while a block runs.
+/// Values that have been computed while a block runs.
 class Frame {
 public:
   explicit Frame(EntryMemory *memory) : memory_(memory) {}
 
-  /// The value of an operand of the op being run.
+  /// Returns the value of an operand of the op being run.
   const Tensor &operator[](mlir::Value value) const { return values_.find(value)->second; }
   void define(mlir::Value value, Tensor tensor) { values_.insert_or_assign(value, std::move(tensor)); }
-  /// State and inputs of an entry; null outside entries.
+  /// Returns state and inputs of an entry; null outside entries.
   EntryMemory *memory() { return memory_; }
 
-  /// Sets what `rounded` gives, to see what it does to results if numbers on the way to them are rounded.
+  /// Sets the function that `rounded` applies, to find out how rounding of intermediate numbers affects
+  /// results.
   void setRounding(std::function<double(double)> rounding) { rounding_ = std::move(rounding); }
-  /// A number on the way to a result, in an op that goes on to subtract it from numbers near it: itself,
-  /// unless somebody set something else.
+  /// Returns an intermediate number that an op subtracts from close numbers; unchanged unless setRounding()
+  /// was called.
   double rounded(double number) const { return rounding_ ? rounding_(number) : number; }
 
 private:
@@ -43,29 +44,28 @@ private:
   llvm::DenseMap<mlir::Value, Tensor> values_;
 };
 
-/// Runs one op and returns its results; the frame is only read. Errors as for runBlock.
+/// Runs one op and returns its results; the frame is not changed. Errors are as for runBlock.
 mlir::FailureOr<Tensors> runOp(mlir::Operation &op, Frame &frame);
 
 /// Runs one op and defines its results in `frame`.
 llvm::LogicalResult runAndDefine(mlir::Operation &op, Frame &frame);
 
 /// Runs the ops of `block` on `arguments` (one per block argument) and returns the operands of its
-/// terminator, or nothing where it has none. Ops without a function in the registry and failing ops are
-/// reported at the op.
+/// terminator, or nothing without a terminator. Unregistered and failing ops are reported at the op.
 mlir::FailureOr<Tensors> runBlock(mlir::Block &block, Tensors arguments, EntryMemory *memory = nullptr);
 
 using NamedTensors = std::map<std::string, Tensor, std::less<>>;
 
-/// What lives across entries, and what the runtime would put in before one.
+/// Values that persist across entries, and inputs that the runtime would fill before an entry.
 struct EntryMemory {
   /// train.state by name. All states of a module exist from the start, as zeros.
   NamedTensors states;
   /// Batch columns of extent `micro` and `step`.
   NamedTensors microColumns, stepColumns;
-  /// What train.gradient gave, summed per parameter.
+  /// Gradients of train.gradient, summed per parameter.
   NamedTensors gradients;
 
-  /// Zeros for every train.state of `module`.
+  /// Creates zeros for every train.state of `module`.
   explicit EntryMemory(mlir::ModuleOp module);
 };
 

@@ -9,7 +9,7 @@ using namespace trainc::reference;
 
 namespace {
 
-/// One matrix of a batch, perhaps read transposed.
+/// One matrix of a batch, possibly read transposed.
 struct Matrix {
   const double *data;
   int64_t rows, columns; ///< of the matrix as read
@@ -20,7 +20,7 @@ struct Matrix {
   }
 };
 
-/// Matrix number `batch` of the last two dimensions; a tensor of rank 2 holds one matrix for all.
+/// Returns matrix number `batch` of the last two dimensions; a tensor of rank 2 has one matrix for all.
 Matrix matrixOf(const Tensor &tensor, int64_t batch, bool transposed) {
   int64_t rows = tensor.dim(-2), columns = tensor.dim(-1);
   const double *data = tensor.reals.data() + (tensor.rank() == 2 ? 0 : batch * rows * columns);
@@ -36,7 +36,7 @@ void addProduct(const Matrix &lhs, const Matrix &rhs, double *result) {
         result[row * rhs.columns + column] += lhs(row, k) * rhs(k, column);
 }
 
-/// Of nn.matmul, or of nn.product without its epilogue; the sums times `scale`.
+/// Multiplies for nn.matmul, or for nn.product without its epilogue; sums are multiplied by `scale`.
 template <typename Op> Tensor multiply(Op op, Frame &frame, double scale = 1) {
   const Tensor &lhs = frame[op.getLhs()], &rhs = frame[op.getRhs()];
   Tensor result(op->getResult(0));
@@ -56,7 +56,7 @@ Tensor matmul(nn::MatmulOp op, Frame &frame) {
                   isScaled ? frame[op.getLhsScale()].reals[0] * frame[op.getRhsScale()].reals[0] : 1);
 }
 
-/// `at`: the auxiliary tensor's element, for gradients.
+/// `at` is the element of the auxiliary tensor, for gradients.
 double activate(Activation activation, double x, double at) {
   switch (activation) {
   case Activation::none:
@@ -73,13 +73,13 @@ double activate(Activation activation, double x, double at) {
   llvm_unreachable("an activation of products");
 }
 
-/// Sums of the columns of a tensor, whose rows are those of all its matrices.
+/// Sums the columns of a tensor over the rows of all its matrices.
 void sumColumns(const Tensor &tensor, Tensor &sums) {
   for (int64_t i = 0; i < tensor.elements(); ++i)
     sums.reals[i % sums.elements()] += tensor.reals[i];
 }
 
-/// Of a factor as it is stored, the sums over the dimension that the product sums over.
+/// Sums a factor, as stored, over the dimension that the product sums over.
 void sumFactor(const Tensor &factor, bool overRows, Tensor &sums) {
   if (overRows)
     return sumColumns(factor, sums);

@@ -18,7 +18,7 @@ double logSumExp(const double *x, int64_t count) {
   return largest + std::log(sum);
 }
 
-/// (1-s) w[label] (-log p[label]) + s/classes sum over classes of w[c] (-log p[c]), as
+/// Returns (1-s) w[label] (-log p[label]) + s/classes sum over classes of w[c] (-log p[c]), as
 /// torch.nn.functional.cross_entropy.
 double smoothedLoss(ArrayRef<double> logits, double lse, int64_t label, const Tensor *weights,
                     double smoothing) {

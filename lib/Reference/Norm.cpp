@@ -11,11 +11,11 @@ using namespace trainc::reference;
 
 namespace {
 
-/// The rows of a tensor along its last dimension.
+/// Number of rows along the last dimension.
 int64_t rowsOf(const Tensor &x) { return x.elements() / x.dim(-1); }
 
-/// (x - shift) * rstd, with rstd = 1/sqrt(mean((x - shift)^2) + eps) and shift the mean, or 0 where not
-/// centred.
+/// Returns (x - shift) * rstd, where rstd = 1/sqrt(mean((x - shift)^2) + eps) and shift is the mean if
+/// `centred`, else 0.
 Tensors normalise(const Tensor &x, Value result, Value rstd, double eps, bool centred) {
   Tensor normalised(result), factors(rstd);
   int64_t width = x.dim(-1);

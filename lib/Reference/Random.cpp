@@ -35,7 +35,7 @@ namespace {
 uint32_t low(uint64_t word) { return uint32_t(word); }
 uint32_t high(uint64_t word) { return uint32_t(word >> 32); }
 
-/// The upper 24 bits as a number in [0, 1).
+/// Converts the upper 24 bits to a number in [0, 1).
 double unit(uint32_t word) { return double(word >> 8) * 0x1p-24; }
 
 /// Box-Muller, the cosine branch; 2^-24 keeps the logarithm's argument in (0, 1].
@@ -56,18 +56,18 @@ Tensor drawRandom(nn::RandomOp op, Frame &frame) {
   return result;
 }
 
-/// The number of bf16 that follows `x`, which is one, away from zero.
+/// Returns the bf16 number after `x`, away from zero; `x` must be a bf16 number.
 float nextShort(float x) { return std::bit_cast<float>(std::bit_cast<uint32_t>(x) + 0x10000); }
 
-/// Towards zero.
+/// Rounds towards zero to bf16.
 float cutShort(float x) { return std::bit_cast<float>(std::bit_cast<uint32_t>(x) & 0xFFFF0000); }
 
-/// `random`: a whole number below 2^16.
+/// `random` is an integer below 2^16.
 double roundAtRandom(float x, uint32_t random) {
   if (std::isnan(x) || cutShort(x) == x)
     return x;
   const float near = cutShort(x), far = nextShort(near);
-  if (std::isinf(far)) // halfway to what would follow if exponents went on
+  if (std::isinf(far)) // rounds to infinity from halfway to the next number that exponents would allow
     return std::abs(double(x) - double(near)) >= 0x1p119 ? far : near;
   const double share = (double(x) - double(near)) / (double(far) - double(near));
   return double(random) + share * 0x1p16 >= 0x1p16 ? far : near;

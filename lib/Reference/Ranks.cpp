@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::reference;
 
-/// The sum of all: a binary tree over the ranks, aligned at powers of two.
+/// Sums all ranks over a binary tree that is aligned at powers of two.
 static Tensor sumOf(ArrayRef<const Tensor *> ranks) {
   if (ranks.size() == 1)
     return *ranks.front();
@@ -20,7 +20,7 @@ static Tensor sumOf(ArrayRef<const Tensor *> ranks) {
   return left;
 }
 
-/// The elements of `flat` from `offset` on, as a tensor.
+/// Returns the elements of `flat` from `offset` on as a tensor.
 static Tensor elementsAt(const Tensor &flat, int64_t offset, Value result) {
   Tensor tensor(result);
   for (int64_t i = 0; i < tensor.elements(); ++i)
@@ -28,12 +28,12 @@ static Tensor elementsAt(const Tensor &flat, int64_t offset, Value result) {
   return tensor;
 }
 
-/// Rank `rank`'s equal part of `whole`.
+/// Returns the shard of rank `rank`.
 static Tensor partOf(const Tensor &whole, Value result, size_t rank) {
   return elementsAt(whole, int64_t(rank) * Tensor(result).elements(), result);
 }
 
-/// Puts the tensor's elements into `flat` from `offset` on.
+/// Copies the tensor's elements into `flat` from `offset` on.
 static void put(const Tensor &tensor, Tensor &flat, int64_t offset) {
   for (int64_t i = 0; i < tensor.elements(); ++i)
     flat.copyElement(offset + i, tensor, i);
@@ -41,7 +41,7 @@ static void put(const Tensor &tensor, Tensor &flat, int64_t offset) {
 
 using Ranks = ArrayRef<Frame *>;
 
-/// The ranks that meet, group by group.
+/// Returns the frames of the ranks in each group.
 static SmallVector<SmallVector<Frame *>> groupsOf(CollectiveOpInterface op, MutableArrayRef<Frame> frames,
                                                   size_t shardRanks) {
   const RankGroup kind = op.getRankGroup();
@@ -53,13 +53,13 @@ static SmallVector<SmallVector<Frame *>> groupsOf(CollectiveOpInterface op, Muta
   return groups;
 }
 
-/// What each rank has as `value`.
+/// Returns each rank's tensor for `value`.
 static SmallVector<const Tensor *> valuesOf(Value value, Ranks frames) {
   return llvm::map_to_vector(frames, [&](const Frame *frame) { return &(*frame)[value]; });
 }
 
-/// The sum of what each rank has as `value`, which must be floats, in the element type of `result`; rounded
-/// once if that is bf16 or f16.
+/// Returns the sum of `value`, which must be floats, over ranks in the element type of `result`, rounded once
+/// if that is bf16 or f16.
 static FailureOr<Tensor> sumOverRanks(Operation *op, Value value, Value result, Ranks frames) {
   SmallVector<const Tensor *> values = valuesOf(value, frames);
   if (!values.front()->isFloat())
@@ -105,7 +105,7 @@ static LogicalResult runInGroups(Start op, MutableArrayRef<Frame> frames, size_t
   return success();
 }
 
-/// What depends on the other ranks, or on this one's number; nothing for other ops.
+/// Runs ops that depend on other ranks or on the rank's number; returns none for other ops.
 static std::optional<LogicalResult> runAcrossRanks(Operation &op, MutableArrayRef<Frame> frames,
                                                    size_t shardRanks) {
   return TypeSwitch<Operation *, std::optional<LogicalResult>>(&op)

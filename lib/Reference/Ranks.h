@@ -1,4 +1,4 @@
-// Running one rank's entries on many simulated ranks.
+// Execution of one rank's entries on simulated ranks.
 #pragma once
 
 #include "lib/Reference/Interpreter.h"
@@ -6,8 +6,8 @@
 namespace trainc::reference {
 
 /// Runs the entry of that kind of `module`, in phase `spmd`, on all ranks in lockstep: op by op, and a
-/// collective when every rank has come to it. ranks[i] is rank i's memory; `shardRanks` adjacent ones divide
-/// states among themselves. Errors as for runEntry; a collective inside a loop is one.
+/// collective when every rank has reached it. ranks[i] is the memory of rank i. States are sharded over
+/// `shardRanks` adjacent ranks. Errors are as for runEntry, plus collectives inside loops.
 llvm::LogicalResult runEntryOnRanks(mlir::ModuleOp module, EntryKind kind,
                                     llvm::MutableArrayRef<EntryMemory> ranks, size_t shardRanks);
 

@@ -1,4 +1,4 @@
-// Which function computes which op.
+// Registry of the functions that compute ops.
 #pragma once
 
 #include "lib/Reference/Interpreter.h"
@@ -10,7 +10,7 @@
 
 namespace trainc::reference {
 
-/// Op names and their functions. A function reads its operands from the frame and returns the op's results.
+/// Functions by op name. A function reads its operands from the frame and returns the op's results.
 class Registry {
 public:
   using Function = std::function<mlir::FailureOr<Tensors>(mlir::Operation *, Frame &)>;
@@ -26,17 +26,17 @@ public:
     };
   }
 
-  /// The function of an op, or null.
+  /// Returns the function of an op, or null.
   const Function *find(mlir::Operation *op) const;
 
 private:
   llvm::StringMap<Function> functions_;
 };
 
-/// All functions, built on first use.
+/// Returns all functions, registered on first use.
 const Registry &registry();
 
-// One per family of ops, each in the file of its name.
+// One function per family of ops, each in the file of its name.
 void registerElementwise(Registry &registry);
 void registerShape(Registry &registry);
 void registerLinear(Registry &registry);

@@ -1,4 +1,4 @@
-// Positions of tokens and rotary position embedding.
+// Token positions and rotary position embedding.
 #include "dialects/NN/NN.h"
 #include "lib/Reference/Registry.h"
 
@@ -27,7 +27,7 @@ Tensor rope(nn::RopeOp op, Frame &frame) {
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t head = 0; head < heads; ++head) {
       int64_t at = (row * heads + head) * d;
-      // Positions [t] serve every sequence of the batch.
+      // Positions [t] apply to every sequence of the batch.
       double position = double(positions.integers[row % positions.elements()]);
       rotateHead(&x.reals[at], &result.reals[at], d, position, op.getTheta().convertToDouble(),
                  op.getInverse());

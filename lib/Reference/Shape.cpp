@@ -22,7 +22,7 @@ template <typename T> T combine(nn::ReduceKind kind, T a, T b) {
   return kind == nn::ReduceKind::max ? std::max(a, b) : std::min(a, b);
 }
 
-/// Combines the elements of each group; `group[i]` says to which result element i belongs.
+/// Reduces the elements of each group; `group[i]` is the number of the result that element i belongs to.
 template <typename T>
 void reduceGroups(nn::ReduceKind kind, const std::vector<T> &x, ArrayRef<int64_t> group,
                   std::vector<T> &result) {
@@ -86,7 +86,7 @@ Tensor transpose(nn::TransposeOp op, Frame &frame) {
   return result;
 }
 
-/// Copies all of `from` into `into`, `offset` later along `dim`; elements that fall outside are left out.
+/// Copies `from` into `into`, shifted by `offset` along `dim`; elements outside are dropped.
 void copyShifted(const Tensor &from, Tensor &into, int64_t dim, int64_t offset) {
   SmallVector<int64_t> strides = stridesOf(into.shape());
   forEachIndex(from.shape(), [&](int64_t i, ArrayRef<int64_t> index) {

@@ -50,7 +50,7 @@ static double toDouble(APFloat value) {
 }
 
 double trainc::reference::roundTo(FloatType type, double number) {
-  if (isFp8(type)) { // NaN passes, as it compares as false
+  if (isFp8(type)) { // NaN compares as false and is kept
     const double largest = toDouble(APFloat::getLargest(type.getFloatSemantics()));
     number = number > largest ? largest : number < -largest ? -largest : number;
   }

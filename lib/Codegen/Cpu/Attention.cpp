@@ -1,5 +1,5 @@
-// Attention, forward: softmax(scale q k^T) v without the matrix of scores (Milakov and Gimelshein 2018; Dao
-// et al. 2022).
+// Attention, forward: softmax(scale q k^T) v without a matrix of scores (Milakov and Gimelshein 2018; Dao et
+// al. 2022).
 #include "dialects/NN/Builders.h"
 #include "lib/Codegen/Cpu/AttentionTiles.h"
 #include "lib/Codegen/Cpu/Generators.h"
@@ -14,7 +14,7 @@ using namespace trainc::codegen;
 
 namespace {
 
-/// One tile: a block of queries of one head of one sequence.
+/// Generates one tile: a block of queries of one head of one sequence.
 class ForwardEmitter {
 public:
   ForwardEmitter(nn::AttentionOp op, KernelFunction &function)
@@ -66,8 +66,8 @@ private:
     finish(b, head, first, valid);
   }
 
-  /// Scores of a block -> e^(score - largest so far), with the sum, the largest, and what earlier sums shrink
-  /// by.
+  /// Replaces the scores of a block by e^(score - maximum so far), and updates the sum, the maximum, and the
+  /// factor of earlier sums.
   void softmax(int64_t count, Value lane) {
     const int64_t lanes = tiles.lanes();
     Type vector = Emitter::laneType(element, lanes);
@@ -80,7 +80,7 @@ private:
       return SmallVector<Value>{arith::SelectOp::create(emit.builder, emit.loc, more, score, carried[0])};
     })[0];
     emit.store(after, {largest, element, lane});
-    // Where no key was seen yet the largest score is -infinity: 0 keeps the differences from being NaN.
+    // If no key was visible yet, the maximum is -infinity; subtracting 0 instead avoids NaN.
     Value unseen = arith::CmpFOp::create(emit.builder, emit.loc, arith::CmpFPredicate::OEQ, after, none);
     Value shift = arith::SelectOp::create(emit.builder, emit.loc, unseen, emit.constant(vector, 0), after);
     Value shrink = math::ExpOp::create(emit.builder, emit.loc, emit.sub(before, shift));

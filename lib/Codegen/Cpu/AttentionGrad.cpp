@@ -1,6 +1,6 @@
-// The gradient of attention. With P = softmax(S), S = scale q k^T, O = P v, and D = rowsum(dO O) = rowsum(P
-// dP): dv = P^T dO, dP = dO v^T, dS = P (dP - D), dq = scale dS k, dk = scale dS^T q. P is computed again
-// from the log-sum-exp.
+// Gradient of attention. With P = softmax(S), S = scale q k^T, O = P v, and D = rowsum(dO O) = rowsum(P dP):
+// dv = P^T dO, dP = dO v^T, dS = P (dP - D), dq = scale dS k, dk = scale dS^T q. P is recomputed from the
+// log-sum-exp.
 #include "dialects/NN/Builders.h"
 #include "lib/Codegen/Cpu/AttentionTiles.h"
 #include "lib/Codegen/Cpu/Generators.h"
@@ -18,13 +18,13 @@ using namespace trainc::codegen;
 
 namespace {
 
-/// Rows of `out` that one tile of the first launch sums.
+/// Rows of `out`, and rows per tile of the first launch.
 int64_t summedRows(const AttentionShape &shape) { return shape.batch * shape.queries * shape.heads; }
 int64_t summedRowsPerTile(const AttentionShape &shape) {
   return std::clamp<int64_t>(32768 / shape.valueWidth, 1, summedRows(shape));
 }
 
-/// What the launches share: sizes and arguments.
+/// Sizes and arguments that the launches share.
 class GradEmitter {
 public:
   GradEmitter(nn::AttentionGradOp op, KernelFunction &function)
@@ -32,22 +32,23 @@ public:
         element(nn::wideElement(getElementTypeOrSelf(op.getQ()))), shape(op),
         scale(op.getScale().convertToDouble()) {}
 
-  /// rowsum(dO O) of every query into scratch 0, [batch, heads, queries].
+  /// Writes rowsum(dO O) of every query to scratch 0, [batch, heads, queries].
   void rowSums();
   void queryGradient();
   void keyGradients();
 
 private:
   void declareInputs();
-  /// tile(batch element, head, first position) for every tile of the side that has `positions` and `heads`.
+  /// Calls tile(batch element, head, first position) for every tile of the side with `positions` and `heads`.
   void eachTile(int64_t positions, int64_t heads, void (GradEmitter::*tile)(Value, Value, Value));
   void queryTile(Value b, Value head, Value first);
   void keyTile(Value b, Value keyHead, Value first);
-  /// S -> P and dP -> dS, in their buffers, for the `count` rows from position `row` on. `statistics` is
-  /// where the lse and D of this head's queries start.
+  /// Computes P from S and dS from dP, in their buffers, for the `count` rows from position `row` on.
+  /// `statistics` is the offset of this head's queries in lse and D.
   void scoreGradients(bool lanesAreQueries, Value statistics, Value first, Value valid, Value row,
                       int64_t count);
-  /// The log-sum-exp of a query that sees no key is -infinity; with 0 in its place all its P are 0, not NaN.
+  /// The log-sum-exp of a query without visible keys is -infinity. Replacing it by 0 makes all its P 0
+  /// instead of NaN.
   Value finite(Value logSumExp) {
     Value none = emit.constant(logSumExp.getType(), -std::numeric_limits<double>::infinity());
     Value empty = arith::CmpFOp::create(emit.builder, emit.loc, arith::CmpFPredicate::OEQ, logSumExp, none);
@@ -69,7 +70,7 @@ private:
   Value q, k, v, dout, lse, sums;                         // arguments
   Value dq, dk, dv;                                       // results
   Value packedA, packedB, gradA, gradB, scores, dP, ones; // in the block's memory
-  Value heldA, heldB;                                     // likewise, of the other side
+  Value heldA, heldB;                                     // in the block's memory, of the other side
 };
 
 } // namespace
@@ -194,7 +195,7 @@ void GradEmitter::keyGradients() {
   eachTile(shape.keys, shape.keyHeads, &GradEmitter::keyTile);
 }
 
-/// The query heads that share the key head add up in order.
+/// Query heads that share the key head are added in order.
 void GradEmitter::keyTile(Value b, Value keyHead, Value first) {
   Value valid = emit.min(emit.i64(tiles->width()), emit.sub(emit.i64(shape.keys), first));
   visibility.segmentBase = emit.mul(b, shape.queries);
@@ -203,7 +204,7 @@ void GradEmitter::keyTile(Value b, Value keyHead, Value first) {
   tiles->fill(gradA, shape.depth, 0);
   tiles->fill(gradB, shape.valueWidth, 0);
   Value begin = emit.i64(0);
-  if (visibility.causal) { // queries before first - shift see none of these keys
+  if (visibility.causal) { // queries before first - shift do not attend to these keys
     Value earliest = emit.max(emit.sub(first, emit.i64(visibility.shift)), emit.i64(0));
     begin = emit.mul(emit.divide(earliest, AttentionTiles::kBlock), AttentionTiles::kBlock);
   }
@@ -231,7 +232,7 @@ void GradEmitter::keyTile(Value b, Value keyHead, Value first) {
 
 // --- The launches ---
 
-/// Those of dq, or of dk and dv: one tile for each block of `positions` of one head.
+/// Returns the launch of dq, or of dk and dv: one tile for each block of `positions` of one head.
 static LaunchSummary gradientLaunch(nn::AttentionGradOp op, const KernelSummary &kernels, StringRef name,
                                     int64_t positions, int64_t heads, ArrayRef<unsigned> results,
                                     int64_t flops) {
@@ -272,7 +273,7 @@ KernelSummary trainc::codegen::summariseAttentionGrad(nn::AttentionGradOp op) {
        .params = {operandParam(op, op.getOutMutable().getOperandNumber()),
                   operandParam(op, op.getDoutMutable().getOperandNumber()),
                   scratchParam(kernels, 0, plan::Access::write, getElementTypeOrSelf(op.getLse()))}});
-  // Three of the seven products are in the second launch, four in the third; the op counts five.
+  // Of the seven products three are in the second launch and four in the third; the op counts five.
   const int64_t flops = op.getFlops();
   kernels.launches.push_back(
       gradientLaunch(op, kernels, "attention_grad_q", shape.queries, shape.heads, {0}, flops / 5 * 2));

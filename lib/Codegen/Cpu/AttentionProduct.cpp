@@ -1,4 +1,4 @@
-// The product that attention is made of, once for every instruction-set level.
+// The product of attention, with a variant for each instruction-set level.
 #include "lib/Codegen/Cpu/AttentionTiles.h"
 #include "lib/Codegen/Cpu/Levels.h"
 
@@ -9,7 +9,7 @@ using namespace trainc::codegen;
 
 namespace {
 
-/// Builds the body for one level. A few rows of a few lanes are summed in registers at a time; each element
+/// Builds the body for one level. A few rows of a few lanes are summed in registers at a time. Each element
 /// is one chain of fused multiply-adds over the terms.
 class ProductEmitter {
 public:
@@ -28,7 +28,7 @@ public:
   }
 
 private:
-  /// The greatest divisor of `width` that is a multiple of `lanes` and at most `most`.
+  /// Returns the greatest divisor of `width` that is a multiple of `lanes` and at most `most`.
   static int64_t divisor(int64_t width, int64_t most, int64_t lanes) {
     int64_t columns = std::min(most, width) / lanes * lanes;
     while (width % columns != 0)
@@ -45,7 +45,7 @@ private:
     return {base, element, emit.add(emit.mul(row, width), column)};
   }
 
-  /// What is there already times its factor, or zero.
+  /// Returns the present value times its factor, or zero.
   Value start(Value row, Value column) {
     Value none = emit.constant(Emitter::laneType(element, lanes), 0);
     Value before =

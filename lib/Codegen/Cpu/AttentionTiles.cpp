@@ -9,7 +9,8 @@
 using namespace mlir;
 using namespace trainc::codegen;
 
-/// Positions of a tile, and elements of one packed matrix (a tile holds up to four, and must stay in cache).
+/// Positions of a tile, and maximum elements of one packed matrix. A tile has up to four such matrices, which
+/// must stay in cache.
 static constexpr int64_t kWidth = 32, kPackedElements = 8192, kLanes = 16;
 
 int64_t trainc::codegen::attentionTileWidth(int64_t positions, int64_t widest) {
@@ -51,7 +52,7 @@ HeadRows AttentionTiles::held(const HeadRows &rows, Value first, int64_t count, 
   emit.loop(emit.i64(0), emit.i64(count), 1, [&](Value row) {
     Value from = rows.from(emit, emit.add(first, row)).offset, to = emit.mul(row, rows.width);
     int64_t done = 0;
-    for (int64_t lanes = kLanes; lanes > 0; lanes /= 2) { // fewer for what is left
+    for (int64_t lanes = kLanes; lanes > 0; lanes /= 2) { // fewer lanes for the remaining elements
       const int64_t end = rows.width / lanes * lanes;
       if (end == done)
         continue;
@@ -176,7 +177,8 @@ Value AttentionTiles::visible(const Visibility &visibility, bool lanesAreQueries
     seen = seen ? Value(arith::AndIOp::create(emit.builder, emit.loc, seen, condition)) : condition;
   };
   if (visibility.causal || visibility.limit) {
-    // Lane l stands for position first + lane + l; key <= query + bound, compared relative to `first + lane`.
+    // Lane l is position first + lane + l. The condition key <= query + bound is compared relative to `first
+    // + lane`.
     Value bound = visibility.limit ? visibility.limit : emit.i64(visibility.shift);
     if (visibility.limit && visibility.causal)
       bound = emit.min(bound, emit.i64(visibility.shift));
@@ -218,7 +220,7 @@ void AttentionTiles::hide(Value scores, const Visibility &visibility, bool lanes
     return hideAll();
   if (!visibility.causal)
     return;
-  // Only blocks on the diagonal hide anything: those whose last key is beyond the first query.
+  // Only blocks on the diagonal are masked: those whose last key is after the first query's last visible key.
   Value query = lanesAreQueries ? first : row;
   Value lastKey = lanesAreQueries ? emit.add(row, count - 1) : emit.add(first, tileWidth - 1);
   emit.when(emit.less(emit.add(query, visibility.shift), lastKey), hideAll);

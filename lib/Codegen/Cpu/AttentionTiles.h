@@ -1,53 +1,55 @@
-// The pieces that attention and its gradient are made of.
+// Building blocks of attention and its gradient.
 //
-// A tile owns `width` positions (queries or keys), which are the lanes of all its vectors: matrices that
-// belong to them are packed transposed in the block's memory, [depth, width]. The other side's rows stay
-// where they are; their elements are broadcast. So nothing but a tile's own rows is ever transposed, and sums
-// over the other side run in the order of its rows. All that a tile holds is f32 where tensors are of bf16 or
-// f16, and so are blocks of the other side's rows, in a buffer of their own.
+// A tile owns `width` positions (queries or keys), which are the lanes of its vectors. Matrices of these
+// positions are packed transposed in the block's memory, [depth, width]. Rows of the other side are not
+// moved; their elements are broadcast. So only a tile's own rows are transposed, and sums over the other side
+// are in the order of its rows. If tensors are bf16 or f16, everything in a tile is f32, including blocks of
+// the other side's rows in a separate buffer.
 #pragma once
 
 #include "lib/Codegen/Kernels/AttentionShape.h"
 
 namespace trainc::codegen {
 
-/// Positions of a tile of one side, where the widest rows have `widest` elements: fewer where there are few
-/// positions or heads are wide.
+/// Returns the number of positions per tile of one side, whose widest rows have `widest` elements. It is
+/// reduced for few positions and for wide heads.
 int64_t attentionTileWidth(int64_t positions, int64_t widest);
 
-/// The function of `kernels` that multiplies by a packed matrix [terms, width], made at its first use (out,
-/// from, packed, factor: pointers; rows, terms, row stride, term stride, adds: i64): out[r, :] = (adds ?
-/// out[r, :] * factor[:] : 0) + sum over t of from[r * row stride + t * term stride] packed[t, :].
+/// Returns the function of `kernels` that multiplies by a packed matrix [terms, width]; it is created at its
+/// first use. Arguments: out, from, packed, factor (pointers); rows, terms, row stride, term stride, adds
+/// (i64). It computes out[r, :] = (adds ? out[r, :] * factor[:] : 0) + sum over t of from[r * row stride + t
+/// * term stride] packed[t, :].
 mlir::func::FuncOp tileProduct(KernelModule &kernels, mlir::Type element, int64_t width);
 
 class AttentionTiles {
 public:
-  /// Rows of the other side in one block.
+  /// Number of rows of the other side in one block.
   static constexpr int64_t kBlock = 32, kSquare = 8;
 
-  /// `element`: of the tensors.
+  /// `element` is that of the tensors.
   AttentionTiles(KernelFunction &function, mlir::Type element, int64_t positions, int64_t widest);
 
-  /// Positions of a tile.
+  /// Number of positions per tile.
   int64_t width() const { return tileWidth; }
-  /// Lanes of one vector.
+  /// Number of lanes of a vector.
   int64_t lanes() const { return vectorLanes; }
 
-  /// A matrix [rows, width] in the block's memory.
+  /// Allocates a matrix [rows, width] in the block's memory.
   mlir::Value buffer(int64_t rows);
-  /// Bytes of such matrices of `width` positions.
+  /// Returns the bytes of such matrices with `width` positions.
   static int64_t bufferBytes(mlir::Type tensorElement, int64_t width, llvm::ArrayRef<int64_t> rows);
-  /// Memory for a block of the other side's rows of `width` elements; null where it is read in its place.
+  /// Allocates memory for a block of the other side's rows of `width` elements. Returns null if the rows can
+  /// be read in place.
   mlir::Value rowBuffer(mlir::Type tensorElement, int64_t width);
   static int64_t rowBufferBytes(mlir::Type tensorElement, int64_t width);
-  /// The same rows, of which those from `first` on, `count` of them, are now in `buffer` if there is one.
+  /// Copies `count` rows from `first` on to `buffer`, if there is one, and returns `rows` based on the copy.
   HeadRows held(const HeadRows &rows, mlir::Value first, int64_t count, mlir::Value buffer);
 
   Address at(mlir::Value buffer, mlir::Value row, mlir::Value lane);
 
   /// buffer[c, i] = scale * rows[i, c] for the `valid` rows; further lanes repeat the last row.
   void pack(mlir::Value buffer, const HeadRows &rows, mlir::Value valid, double scale);
-  /// rows[i, c] = buffer[c, i] * factor(lane of i), for the `valid` rows. `factor` gives kSquare lanes, from
+  /// rows[i, c] = buffer[c, i] * factor(lane of i) for the `valid` rows. `factor` returns kSquare lanes from
   /// lane i on.
   void unpack(mlir::Value buffer, const HeadRows &rows, mlir::Value valid,
               llvm::function_ref<mlir::Value(mlir::Value lane)> factor);
@@ -58,23 +60,23 @@ public:
   void accumulate(mlir::Value out, const HeadRows &rows, int64_t count, mlir::Value weights,
                   mlir::Value factor);
 
-  /// body(lane) for every vector of the tile.
+  /// Calls body(lane) for every vector of the tile.
   void eachVector(llvm::function_ref<void(mlir::Value lane)> body);
   void fill(mlir::Value buffer, int64_t rows, double value);
-  /// Loads `lanes()` numbers of an array of which only `valid` belong to the tile.
+  /// Loads `lanes()` elements of an array, of which only `valid` belong to the tile.
   mlir::Value loadValid(mlir::Value base, mlir::Type type, mlir::Value first, mlir::Value lane,
                         mlir::Value valid);
 
-  /// scores[i, l] = -infinity for the rows row + i, i < count, that lane l (position first + l) does not see.
-  /// `lanesAreQueries`: the lanes are queries, the rows are keys.
+  /// Sets scores[i, l] = -infinity for the rows row + i, i < count, that are masked for lane l (position
+  /// first + l). With `lanesAreQueries` lanes are queries and rows are keys.
   void hide(mlir::Value scores, const Visibility &visibility, bool lanesAreQueries, mlir::Value first,
             mlir::Value valid, mlir::Value row, int64_t count);
 
-  /// One past the last key that any of the queries [first, first + valid) sees.
+  /// Returns one past the last key that any of the queries [first, first + valid) attends to.
   mlir::Value lastKey(const Visibility &visibility, int64_t keys, mlir::Value first, mlir::Value valid);
 
-  /// body(first row, count) for blocks of kBlock rows of [begin, min(end, rows)) and for the shorter last
-  /// one; begin is a multiple of kBlock.
+  /// Calls body(first row, count) for blocks of kBlock rows of [begin, min(end, rows)) and for the shorter
+  /// last block; begin must be a multiple of kBlock.
   void blocks(mlir::Value begin, mlir::Value end, int64_t rows,
               llvm::function_ref<void(mlir::Value, int64_t)> body);
 
@@ -82,7 +84,7 @@ public:
   mlir::Type element; ///< of all numbers in the block's memory
 
 private:
-  /// Which lanes from `lane` on see `row`; null where all do.
+  /// Returns the mask of the lanes from `lane` on that `row` is visible to; null if it is visible to all.
   mlir::Value visible(const Visibility &visibility, bool lanesAreQueries, mlir::Value first, mlir::Value lane,
                       mlir::Value valid, mlir::Value row);
   void squares(int64_t columns, llvm::function_ref<void(mlir::Value column, Mask mask)> body);

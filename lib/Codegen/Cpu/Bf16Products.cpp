@@ -1,4 +1,4 @@
-// Products of bf16 numbers: the packing and the micro-kernel of each level.
+// Products of bf16 numbers: packing and micro-kernel of each level.
 #include "lib/Codegen/Cpu/FmaProducts.h"
 #include "lib/Codegen/Cpu/TilePacking.h"
 #include "lib/Codegen/Cpu/TileProducts.h"
@@ -10,8 +10,7 @@ using namespace trainc::codegen;
 
 namespace {
 
-/// Packs pairs of terms that follow each other for the matrix unit: a tile for each step of a panel of 16
-/// lanes.
+/// Packs pairs of consecutive terms for the matrix unit: one tile for each step of a panel of 16 lanes.
 class PairPacking : public TilePacking {
 public:
   PairPacking(Emitter &emit, func::FuncOp function, Side side, LaneOrder order, const ProductSizes &sizes)
@@ -44,7 +43,7 @@ private:
   const ProductSizes &sizes;
 };
 
-/// Makes the functions of a scheme with a variant for each level.
+/// Creates the functions of a scheme, with a variant for each level.
 class Variants {
 public:
   Variants(KernelModule &kernels, const ProductSizes &sizes)
@@ -74,7 +73,7 @@ public:
                 });
   }
 
-  /// Null where no level has a unit.
+  /// Returns null if no level has a matrix unit.
   func::FuncOp forUnit(StringRef name, void (MatrixUnit::*what)()) {
     if (llvm::none_of(among, isOnUnit))
       return {};
@@ -108,8 +107,8 @@ private:
 
 } // namespace
 
-/// A call of the micro-kernel computes two rows of the matrix unit's tiles, as wide as there are. On other
-/// levels it goes from panel to panel.
+/// A call of the micro-kernel computes two rows of matrix tiles of any number of columns. Other levels
+/// process panel by panel.
 ProductSizes trainc::codegen::bf16Sizes() {
   ProductSizes sizes = fma::sizes(sizeof(float));
   sizes.callRows = 2 * kUnitRows;

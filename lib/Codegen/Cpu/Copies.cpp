@@ -1,4 +1,4 @@
-// Kernels that move elements, one for each box: contiguous pieces of rows where there are any, else squares
+// Kernels that move elements, one for each box: contiguous pieces of rows if there are any, otherwise squares
 // of a transposition.
 #include "lib/Codegen/Cpu/Generators.h"
 #include "lib/Codegen/Kernels/CopyBox.h"
@@ -10,12 +10,12 @@ using namespace trainc;
 using namespace trainc::codegen;
 
 static constexpr int64_t kTileElements = 32768, kVectorBytes = 128;
-/// Side of a tile's square of a transposition.
+/// Side of the square that a tile transposes.
 static constexpr int64_t kSide = 64;
 
 namespace {
 
-/// Tiles of a long row, or rows of a tile.
+/// Pieces of a long row, or rows of a tile.
 int64_t pieces(const CopyRows &rows) { return llvm::divideCeil(rows.length, kTileElements); }
 int64_t rowsPerTileOf(const CopyRows &rows) {
   return std::clamp<int64_t>(kTileElements / rows.length, 1, rows.rows());
@@ -25,7 +25,7 @@ int64_t gridOf(const CopyRows &rows) {
                           : int64_t(llvm::divideCeil(rows.rows(), rowsPerTileOf(rows)));
 }
 
-/// body(column, lanes, mask) for vectors over [begin, end).
+/// Calls body(column, lanes, mask) for vectors over [begin, end).
 void vectors(Emitter &emit, Type element, Value begin, Value end, int64_t length,
              llvm::function_ref<void(Value, int64_t, Mask)> body) {
   int64_t lanes = std::min<int64_t>(kVectorBytes / elementBytes(element), llvm::bit_ceil<uint64_t>(length));
@@ -36,7 +36,7 @@ void vectors(Emitter &emit, Type element, Value begin, Value end, int64_t length
     body(whole, lanes, emit.lanesBelow(emit.sub(end, whole), lanes));
 }
 
-/// Copies rows, or fills them with zeros where `source` is null.
+/// Copies rows, or fills them with zeros if `source` is null.
 class RowCopier {
 public:
   RowCopier(KernelFunction &function, CopyRows copy, Value source, Value destination, Type element)
@@ -78,7 +78,7 @@ private:
   Type element;
 };
 
-/// Moves squares, each by one tile.
+/// Transposes squares, one per tile.
 class SquareCopier {
 public:
   SquareCopier(KernelFunction &function, CopySquares copy, Value source, Value result, Type element)
@@ -111,7 +111,7 @@ private:
   struct Squares {
     Value from, to;
   };
-  /// Positions along one side; up to `whole` they come in groups of kRegisters.
+  /// Positions along one side; up to `whole` they form groups of kRegisters.
   struct Range {
     Value begin, whole, end;
   };

@@ -1,11 +1,11 @@
-// What generators of CPU code keep to.
+// Limits of CPU code.
 #pragma once
 
 #include "lib/Codegen/Target.h"
 
 namespace trainc::codegen {
 
-/// A cache line is 64 bytes, and so is the widest vector. A block's rows stay in the second-level cache.
+/// Buffers are aligned to a cache line, which is also the widest vector. A block's rows stay in the L2 cache.
 inline constexpr TargetLimits kCpuLimits{.bufferAlignment = 64, .longestRow = 65536, .blockBytes = 256 << 10};
 
 } // namespace trainc::codegen

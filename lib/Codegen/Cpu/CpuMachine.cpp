@@ -7,11 +7,11 @@
 
 using namespace trainc;
 
-/// Cores of the machine that examples/clusters/cpu.json describes, and rates of products there.
+/// Number of cores of the machine in examples/clusters/cpu.json.
 static constexpr double kReferenceCores = 2;
 
-/// What products reach elsewhere, as a share of products in f32 with AVX-512 (docs/measurements): with AVX2,
-/// and of bf16 numbers on the matrix unit, estimated from parts of f32 products on it
+/// Rates of other products, as a share of the rate of f32 products with AVX-512 (docs/measurements): f32 with
+/// AVX2; bf16 on the matrix unit, estimated from the bf16 pieces of f32 products
 /// (docs/adr/0018-bf16-products.md).
 static constexpr double kAvx2Share = 75. / 105, kMatrixUnitShare = 600. / 105;
 
@@ -21,7 +21,7 @@ Machine trainc::codegen::thisCpu(int64_t ranks) {
   const Machine &reference = referenceCpu().machine;
   const double cores = double(std::max(1U, std::thread::hardware_concurrency())) / double(ranks);
   Machine machine = dividedAmong(reference, kReferenceCores / cores);
-  // More cores have the same disk.
+  // All cores share the same disk.
   machine.diskReadBytesPerSecond = reference.diskReadBytesPerSecond / double(ranks);
   machine.diskWriteBytesPerSecond = reference.diskWriteBytesPerSecond / double(ranks);
   const auto features = llvm::sys::getHostCPUFeatures();

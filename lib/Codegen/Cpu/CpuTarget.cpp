@@ -1,4 +1,4 @@
-// Which generator makes the kernels of an op.
+// The target of x86-64 CPUs: dispatch of ops to generators.
 #include "dialects/NN/Builders.h"
 #include "dialects/Train/Precision.h"
 #include "dialects/Train/Train.h"
@@ -78,7 +78,7 @@ private:
 
 } // namespace
 
-/// The words choose no level that the program's products have code for.
+/// Reports that the words select no level that the program's products have code for.
 LogicalResult CpuTarget::reportNoLevel(train::ProgramOp program) const {
   const Level &least = allLevels(products_).front();
   auto error = program.emitError("cpu ") << levels_ << ": ";
@@ -92,7 +92,7 @@ LogicalResult CpuTarget::reportNoLevel(train::ProgramOp program) const {
                << "); name the levels of the CPU that the plan is for";
 }
 
-/// A program in another precision whose model converts nothing to bf16 has none.
+/// Whether the program may have products of bf16 numbers: it computes in bf16, or its model converts to bf16.
 static bool mayHaveBf16Products(train::ProgramOp program) {
   const train::PrecisionSettings precision = train::precisionOf(program);
   if (precision.compute.isBF16() || precision.eval.isBF16())
@@ -140,7 +140,7 @@ LogicalResult CpuTarget::settle(train::ProgramOp program) const {
   return success();
 }
 
-/// On a CPU, library calls are plain code (runtime/device/cpu).
+/// On a CPU, library calls are simple reference code (runtime/device/cpu).
 FailureOr<KernelSummary> CpuTarget::summarise(GemmOpInterface op) const {
   const GemmShape gemm = op.getGemmShape();
   if (libraryCalls_.products && canBeLibraryProduct(op))

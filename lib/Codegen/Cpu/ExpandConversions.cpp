@@ -1,4 +1,5 @@
-// Replaces conversions to and from bf16 and f16 that no instruction computes, or not alike on all levels.
+// Replaces conversions from and to bf16 and f16 that no instruction computes, or whose results differ between
+// levels.
 #include "lib/Codegen/Cpu/ExpandConversions.h"
 
 #include "dialects/NN/Builders.h"
@@ -14,7 +15,7 @@ static Type elementOf(Value value) { return getElementTypeOrSelf(value); }
 
 namespace {
 
-/// Builds in front of an op, on vectors or scalars like its result.
+/// Builds ops before an op, on vectors or scalars like its result.
 class ConversionBuilder {
 public:
   explicit ConversionBuilder(Operation *op)
@@ -23,7 +24,7 @@ public:
 
   Type type32() { return type(builder.getF32Type()); }
 
-  /// f32 -> the op's type.
+  /// Converts f32 to the op's type.
   Value narrow(Value x) {
     return getElementTypeOrSelf(result).isBF16() ? roundToBf16(x)
                                                  : Value(arith::TruncFOp::create(builder, loc, result, x));
@@ -40,9 +41,9 @@ public:
     return arith::BitcastOp::create(builder, loc, type32(), upper);
   }
 
-  /// f64 -> f32 so that rounding the result to fewer bits is as good as rounding `x` itself: what is no
-  /// number of f32 becomes the neighbour whose last bit is 1, which is halfway between no two shorter
-  /// numbers.
+  /// Rounds f64 to f32 such that further rounding to fewer bits gives the same result as rounding `x`
+  /// directly: inexact numbers become the neighbour whose last bit is 1, which is never halfway between two
+  /// shorter numbers.
   Value roundToOdd(Value x) {
     Value nearest = arith::TruncFOp::create(builder, loc, type32(), x);
     Value back = arith::ExtFOp::create(builder, loc, x.getType(), nearest);
@@ -57,8 +58,8 @@ public:
     return arith::BitcastOp::create(builder, loc, type32(), arith::OrIOp::create(builder, loc, cut, last));
   }
 
-  /// An integer -> f32, in the same way. f64 holds 53 bits: of more the last of those that stay says whether
-  /// there was something behind it.
+  /// Rounds an integer to f32 in the same way. f64 holds 53 bits; of longer integers the last retained bit
+  /// records whether any dropped bit was set.
   Value integerToOdd(Value x) {
     const unsigned width = elementOf(x).getIntOrFloatBitWidth();
     if (width <= 24)
@@ -72,7 +73,7 @@ public:
   Location loc;
 
 private:
-  /// Rounds integers that f64 might not hold to multiples of 2^count: to the odd one of two neighbours.
+  /// Rounds integers that f64 may not represent to multiples of 2^count, to the odd one of two neighbours.
   Value withoutLastBits(Value x, unsigned count) {
     auto number = [&](int64_t value) { return Emitter(builder).constant(x.getType(), value); };
     auto compare = [&](arith::CmpIPredicate predicate, Value a, int64_t b) {
@@ -84,15 +85,15 @@ private:
         arith::ExtUIOp::create(builder, loc, x.getType(), compare(arith::CmpIPredicate::ne, last, 0));
     Value odd = arith::OrIOp::create(builder, loc, upper,
                                      arith::ShLIOp::create(builder, loc, isInexact, number(count)));
-    constexpr int64_t kHeld = int64_t(1) << 53; // as are all integers of a smaller magnitude
+    constexpr int64_t kHeld = int64_t(1) << 53; // integers of smaller magnitude are exact
     Value moved = arith::AddIOp::create(builder, loc, x, number(kHeld));
     return arith::SelectOp::create(builder, loc, compare(arith::CmpIPredicate::ult, moved, 2 * kHeld), x,
                                    odd);
   }
 
-  /// To nearest even, by integers: the instruction would take subnormal numbers for zero. Half a unit in the
-  /// last place, less one where that is even, carries into the upper half where it should. NaN becomes quiet
-  /// and keeps its upper bits.
+  /// Rounds to nearest even by integer arithmetic, because the instruction flushes subnormal numbers to zero.
+  /// Half a ULP, less one if the upper half is even, is added and carries into the upper half. NaN becomes
+  /// quiet and keeps its upper bits.
   Value roundToBf16(Value x) {
     Value bits = arith::BitcastOp::create(builder, loc, i32(), x);
     Value upper = shift<arith::ShRUIOp>(bits, 16);
@@ -117,7 +118,7 @@ private:
   VectorType vector;
 };
 
-/// What takes the place of `op`; null if it stays. All goes by way of f32.
+/// Returns the replacement of `op`; null if it is kept. All conversions go through f32.
 Value expanded(Operation &op) {
   if (auto wide = dyn_cast<arith::ExtFOp>(op); wide && elementOf(wide.getIn()).isBF16())
     return ConversionBuilder(&op).widenBf16(wide.getIn());
@@ -126,7 +127,7 @@ Value expanded(Operation &op) {
   ConversionBuilder build(&op);
   if (auto integer = dyn_cast<arith::SIToFPOp>(op))
     return build.narrow(build.integerToOdd(integer.getIn()));
-  if (auto integer = dyn_cast<arith::UIToFPOp>(op)) // of one bit
+  if (auto integer = dyn_cast<arith::UIToFPOp>(op)) // i1
     return build.narrow(arith::UIToFPOp::create(build.builder, build.loc, build.type32(), integer.getIn()));
   auto narrow = dyn_cast<arith::TruncFOp>(op);
   if (narrow && elementOf(narrow.getIn()).isF64())
@@ -139,7 +140,7 @@ Value expanded(Operation &op) {
 void trainc::codegen::expandConversions(Operation *root) {
   root->walk([](Operation *op) {
     Value value = expanded(*op);
-    auto bits = dyn_cast<arith::BitcastOp>(op); // of what has just become bits, and is wanted as such
+    auto bits = dyn_cast<arith::BitcastOp>(op); // bits of an expanded conversion, used as integer again
     auto inner = bits ? bits.getIn().getDefiningOp<arith::BitcastOp>() : arith::BitcastOp();
     if (inner && inner.getIn().getType() == bits.getType())
       value = inner.getIn();

@@ -1,12 +1,12 @@
-// Conversions of short floats.
+// Conversions of bf16 and f16.
 #pragma once
 
 #include "mlir/IR/Operation.h"
 
 namespace trainc::codegen {
 
-/// Replaces conversions to and from bf16 by arithmetic on integers, which is the same on all levels, and
-/// those between f16 and anything but f32 by two.
+/// Replaces conversions from and to bf16 by integer arithmetic, which gives the same bits on all levels, and
+/// conversions between f16 and types other than f32 by two conversions.
 void expandConversions(mlir::Operation *root);
 
 } // namespace trainc::codegen

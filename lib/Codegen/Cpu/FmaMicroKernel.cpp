@@ -1,4 +1,4 @@
-// The micro-kernel of matrix products, once for every instruction-set level.
+// Micro-kernel of matrix products, with a variant for each instruction-set level.
 #include "dialects/NN/Builders.h"
 #include "lib/Codegen/Cpu/FmaProducts.h"
 #include "lib/Codegen/Cpu/Levels.h"
@@ -14,8 +14,8 @@ using namespace trainc::codegen::fma;
 
 namespace {
 
-/// Builds the body for one level: panel by panel, and in them register tiles of rows x columns one after the
-/// other.
+/// Builds the body for one level: panel by panel, and within panels one register tile of rows x columns after
+/// another.
 class MicroKernel {
 public:
   MicroKernel(const Emitter &emit, func::FuncOp function, const Factors &factors, const Level &level,
@@ -40,7 +40,7 @@ public:
   }
 
 private:
-  /// The panels that begin at a row and a column of what the call computes.
+  /// Multiplies the panels that begin at a row and a column of the call's block.
   void panelsAt(Value row, Value column) {
     MicroKernel kernel(*this);
     kernel.a = emit.pointer(a, element, emit.mul(row, laneStride));
@@ -51,7 +51,7 @@ private:
     kernel.panels();
   }
 
-  /// A panel of A times one of B.
+  /// Multiplies a panel of A by one of B.
   void panels() {
     prefetchC();
     // Tiles past the valid columns are not packed.
@@ -65,7 +65,7 @@ private:
 
   static constexpr int64_t kUnroll = 4;
 
-  /// The rows of C come from far away, and are wanted when the products are done.
+  /// Prefetches the rows of C, which are needed after the products.
   void prefetchC() {
     for (int64_t row = 0; row < kPanelRows; ++row)
       for (int64_t column = 0; column < kPanelColumns; column += kLineBytes / elementBytes(element)) {
@@ -93,7 +93,7 @@ private:
     return sums;
   }
 
-  /// Of pairs, both products are added; numbers below 2^-126 count as zero there.
+  /// For pairs, both products are added; numbers below 2^-126 are flushed to zero.
   Value multiplyAdd(Value left, Value right, Value sum) {
     if (!factors.pairs)
       return math::FmaOp::create(emit.builder, emit.loc, left, right, sum);

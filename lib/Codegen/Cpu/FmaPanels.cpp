@@ -1,4 +1,4 @@
-// Packing: rows of op(A) and columns of op(B) into panels.
+// Packing of rows of op(A) and columns of op(B) into panels.
 #include "dialects/NN/Builders.h"
 #include "lib/Codegen/Cpu/FmaProducts.h"
 #include "lib/Codegen/Cpu/Levels.h"
@@ -44,7 +44,8 @@ private:
 
 } // namespace
 
-/// Row by row of the matrix, as it lies in memory, or by two. If the depth is odd, the last pair has a zero.
+/// Copies the matrix row by row, or for pairs by two rows. If the depth is odd, the last pair is completed by
+/// zero.
 void Packing::copyLanes() {
   Value whole = emit.mul(emit.divide(valid, width), width);
   emit.loop(emit.i64(0), emit.divide(depth, factors.wordTerms()), 1,
@@ -54,7 +55,8 @@ void Packing::copyLanes() {
               [&] { copyRow(whole, emit.divide(depth, 2), Last::HalfPair); });
 }
 
-/// The rows that follow are too far away for the CPU's own prefetching. Panels before lane `whole` are full.
+/// Prefetches following rows, which are too far away for hardware prefetching. Panels before lane `whole` are
+/// full.
 void Packing::copyRow(Value whole, Value word, Last last) {
   constexpr int64_t kWordsAhead = 8;
   const int64_t vector = std::gcd(width, int64_t{16});
@@ -82,7 +84,7 @@ void Packing::copyRow(Value whole, Value word, Last last) {
   });
 }
 
-/// Words of lanes that lie side by side in `row` and, of pairs, in `next`, if any.
+/// Returns the words of adjacent lanes in `row` and, for pairs, in `next`, if there is one.
 Value Packing::rowLanes(Value row, Value next, Value lane, int64_t lanes, Mask mask) {
   const Address at{row, factors.element, lane};
   if (!factors.pairs)
@@ -99,8 +101,8 @@ Value Packing::rowLanes(Value row, Value next, Value lane, int64_t lanes, Mask m
   return arith::BitcastOp::create(emit.builder, emit.loc, Emitter::laneType(factors.word(), lanes), words);
 }
 
-/// `lane` is counted from the panel's first, whose source is `source`; lanes past `last` repeat it. The mask
-/// is of terms.
+/// Transposes a square of lanes by terms. `lane` is relative to the panel's first lane, whose data begin at
+/// `source`; lanes past `last` repeat it. The mask applies to terms.
 void Packing::transposeSquare(Value panel, Value source, Value last, Value lane, Value word, Mask mask) {
   Value term = emit.mul(word, factors.wordTerms());
   SmallVector<Value> rows;
@@ -114,7 +116,7 @@ void Packing::transposeSquare(Value panel, Value source, Value last, Value lane,
     emit.store(words, {panel, factors.word(), emit.add(emit.mul(emit.add(word, int64_t(i)), width), lane)});
 }
 
-/// The words that begin with the element `index` of the source.
+/// Returns the words that begin at element `index` of the source.
 Value Packing::squareRow(Value source, Value index, Mask mask) {
   if (!factors.pairs)
     return rowLanes(source, Value(), index, kSquare, mask);
@@ -122,7 +124,7 @@ Value Packing::squareRow(Value source, Value index, Mask mask) {
   return vector::BitCastOp::create(emit.builder, emit.loc, Emitter::laneType(factors.word(), kSquare), terms);
 }
 
-/// A panel has room for a whole square where the depth ends inside one.
+/// A panel has room for a whole square even if the depth ends inside it.
 void Packing::transposeLanes() {
   const int64_t squareTerms = kSquare * factors.wordTerms();
   Value squares = emit.divide(depth, squareTerms), whole = emit.mul(squares, kSquare),

@@ -1,7 +1,7 @@
-// Panels and micro-kernel of products by fused multiply-adds. A panel of A is [term][lane]; one of B is
-// [register tile][term][lane], so that what a tile of registers reads of it stays in the first-level cache.
-// bf16 and f16 numbers become f32 in panels; or, on levels that multiply pairs of bf16 numbers, a panel has
-// pairs of terms in place of terms.
+// Panels and micro-kernel of products by fused multiply-adds. The layout of a panel of A is [term][lane]; of
+// B it is [register tile][term][lane], so that the part that a register tile reads stays in the L1 cache.
+// bf16 and f16 numbers are widened to f32 in panels. On levels with instructions for pairs of bf16 numbers,
+// panels have pairs of terms instead.
 #pragma once
 
 #include "lib/Codegen/Cpu/Gemm.h"
@@ -11,30 +11,32 @@ namespace trainc::codegen::fma {
 
 inline constexpr int64_t kPanelRows = 8, kPanelColumns = 48, kDepthBlock = 256;
 
-inline constexpr int64_t kLineBytes = 64; ///< of the cache
+inline constexpr int64_t kLineBytes = 64; ///< bytes of a cache line
 
-/// The factors of products, in memory and in panels.
+/// Factors of products, in memory and in panels.
 struct Factors {
   mlir::Type element; ///< in memory
-  bool pairs = false; ///< whether panels have pairs of terms: of bf16 numbers
+  bool pairs = false; ///< whether panels have pairs of terms, of bf16 numbers
 
-  /// What a panel has of a lane and a term; for pairs, 32 bits.
+  /// Returns a panel's type per lane and term; i32 for pairs.
   mlir::Type word() const;
-  /// How many terms that are.
+  /// Number of terms per word.
   int64_t wordTerms() const { return pairs ? 2 : 1; }
 };
 
-/// `packedBytes`: ProductSizes::packedBytes. A call of the micro-kernel computes one panel of each side.
+/// Returns the sizes for panels of `packedBytes` per element. A call of the micro-kernel computes one panel
+/// of each side.
 ProductSizes sizes(int64_t packedBytes);
 
-/// The name of a function that packs.
+/// Returns the name of a packing function.
 std::string packName(mlir::Type element, Side side, LaneOrder order);
 
-/// Fills a function ProductScheme::packA or packB. `width`: lanes of a register tile; for A, kPanelRows.
+/// Fills a function ProductScheme::packA or packB. `width` is the lanes of a register tile; for A,
+/// kPanelRows.
 void pack(Emitter &emit, mlir::func::FuncOp function, const Factors &factors, LaneOrder order, int64_t width,
           const ProductSizes &sizes);
 
-/// Fills a function ProductScheme::multiply on a level, whose registers it must all use, and no more.
+/// Fills a function ProductScheme::multiply for a level; it must fit the level's registers exactly.
 void multiply(Emitter &emit, mlir::func::FuncOp function, const Factors &factors, const Level &level,
               const ProductSizes &sizes);
 

@@ -13,7 +13,7 @@ using namespace trainc::codegen;
 
 namespace {
 
-/// Products too small to fill the matrix unit's tiles are left to multiply-adds.
+/// Products too small to fill the matrix unit's tiles use multiply-adds.
 bool fitsMatrixUnit(Fp32Products products, const Product &product) {
   constexpr int64_t kSmallest = 32;
   const GemmShape &gemm = product.shape;
@@ -94,7 +94,7 @@ KernelSummary trainc::codegen::summariseGemm(GemmOpInterface op, Fp32Products pr
        .sharedBytes = blockArrayBytes(byte, memory.bytesA) + blockArrayBytes(byte, memory.bytesB) +
                       blockArrayBytes(real, memory.sums)});
   LaunchSummary &launch = kernels.launches.back();
-  // Each tile packs rows of A and columns of B for itself.
+  // Each tile packs its own rows of A and columns of B.
   if (grid.tiles() > 1)
     launch.movedBytes = paramBytes(launch) + (grid.tilesAcross - 1) * launch.params[0].bytes +
                         (grid.tilesDown - 1) * launch.params[1].bytes +

@@ -31,7 +31,7 @@ void TileGrid::divide(int64_t down, int64_t across) {
   columns = llvm::alignTo(llvm::divideCeil(gemm.n, across), sizes.panelColumns);
 }
 
-/// Of the panels that hold `lanes` lanes, `width` each.
+/// Returns the bytes of the panels for `lanes` lanes, `width` each.
 static int64_t panelBytes(const ProductSizes &sizes, int64_t lanes, int64_t width) {
   return lanes / width * sizes.panelStride(width);
 }
@@ -48,8 +48,8 @@ TileMemory::TileMemory(const Product &product, const ProductSizes &sizes, const 
 
 namespace {
 
-/// One row of a panel's after the other, between C and the sums: a function (c, sums: pointers; row stride of
-/// c, of the sums, rows, columns: i64).
+/// Returns a function (c, sums: pointers; row stride of c, of the sums, rows, columns: i64) that applies
+/// `body` to each row of C and its sums.
 func::FuncOp rowsFunction(KernelModule &kernels, StringRef name, Type low,
                           llvm::function_ref<void(Emitter &, Address low, Address sum, Mask)> body) {
   return internalFunction(kernels, typedName(name, low), argumentTypes(kernels.getContext(), 2, 4),
@@ -100,7 +100,7 @@ void GemmTile::compute(Value index) {
   });
 }
 
-/// `adds`: 1 if the first block of terms adds to C already.
+/// `adds` is 1 if the first block of terms adds to C.
 void GemmTile::tile(Value matrix, Value row, Value column, Value adds) {
   Value rows = emit.min(emit.i64(grid.rows), emit.sub(emit.i64(gemm.m), row));
   Value columns = emit.min(emit.i64(grid.columns), emit.sub(emit.i64(gemm.n), column));
@@ -127,7 +127,7 @@ GemmTile::Block GemmTile::block(Value matrix, Value first, Value depth, Value ad
   return block;
 }
 
-/// A panel of A stays in the first-level cache while those of B pass by.
+/// A panel of A stays in the L1 cache while it is multiplied by all panels of B.
 void GemmTile::multiplyPanels(Value baseC, Value rows, Value columns, const Block &block) {
   emit.loop(emit.i64(0), rows, scheme.callRows, [&](Value i) {
     if (product.roundsResult())
@@ -139,7 +139,7 @@ void GemmTile::multiplyPanels(Value baseC, Value rows, Value columns, const Bloc
   });
 }
 
-/// Sums in the block's memory; they are in the first-level cache still when they are rounded.
+/// Sums are in the block's memory, and still in the L1 cache when they are rounded.
 void GemmTile::multiplyRounded(Value i, Value baseC, Value rows, Value columns, const Block &block) {
   Type real = emit.builder.getF32Type();
   Value to = emit.pointer(at.c, product.result, emit.add(baseC, emit.mul(i, gemm.ldc)));
@@ -162,8 +162,8 @@ void GemmTile::multiply(Value i, Value j, Value to, int64_t stride, Value rows, 
         block.depth, emit.i64(stride), emit.sub(rows, i), emit.sub(columns, j), block.adds});
 }
 
-/// Pointer to the element of lane `lane` and term `term`; `lanesAreRows`: of the matrix as it lies in
-/// memory.
+/// Returns the pointer to the element of lane `lane` and term `term`. `lanesAreRows` refers to the matrix as
+/// stored.
 Value GemmTile::pointerTo(Value base, Value offset, Value lane, Value term, int64_t stride,
                           bool lanesAreRows) {
   Value row = lanesAreRows ? lane : term, column = lanesAreRows ? term : lane;

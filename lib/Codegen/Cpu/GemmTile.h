@@ -1,4 +1,4 @@
-// The tiles of a matrix product: how many there are, and the code that computes one.
+// Tiles of a matrix product: their number, and the code that computes one tile.
 #pragma once
 
 #include "lib/Codegen/Cpu/Gemm.h"
@@ -14,17 +14,17 @@ struct Product {
   GemmShape shape;
   mlir::Type factor, result;
 
-  /// Whether sums are kept in f32 until the result is rounded.
+  /// Whether sums are kept in f32 and rounded to the result's type at the end.
   bool roundsResult() const;
 };
 
-/// A tile of C, which one thread computes, and how many cover C: some of them where there are few.
+/// A tile of C, which one thread computes, and the number of tiles that cover C.
 struct TileGrid {
   TileGrid(const GemmShape &gemm, const ProductSizes &sizes);
 
   int64_t rows, columns, tilesDown, tilesAcross;
 
-  /// Tiles of one matrix.
+  /// Number of tiles per matrix.
   int64_t tiles() const { return tilesDown * tilesAcross; }
 
 private:
@@ -34,28 +34,28 @@ private:
   const ProductSizes &sizes;
 };
 
-/// What a tile needs of a block's own memory.
+/// A tile's memory of a block's own.
 struct TileMemory {
   TileMemory(const Product &product, const ProductSizes &sizes, const TileGrid &grid);
 
   int64_t bytesA, bytesB; ///< of panels
-  /// f32 sums for elements of C that are rounded in the end, in rows as long as a tile's: of one call of the
-  /// micro-kernel where one block of terms is all, else of the tile.
+  /// f32 sums of elements of C that are rounded at the end, in rows of a tile's length: sums of one call of
+  /// the micro-kernel if there is a single block of terms, otherwise of the whole tile.
   int64_t sumRows, sums;
 };
 
-/// Between rows of C, of type `low`, and their sums: functions (c, sums: pointers; row stride of c, of the
-/// sums, rows, columns: i64). The sums have room for kSumLanes columns more.
+/// Convert between rows of C, of type `low`, and their sums: functions (c, sums: pointers; row stride of c,
+/// of the sums, rows, columns: i64). The sums have room for kSumLanes more columns.
 mlir::func::FuncOp roundRows(KernelModule &kernels, mlir::Type low);
 mlir::func::FuncOp widenRows(KernelModule &kernels, mlir::Type low);
 inline constexpr int64_t kSumLanes = 16;
 
-/// Builds the code for tiles.
+/// Generates the code of tiles.
 class GemmTile {
 public:
   struct Pointers {
     mlir::Value a, b, c, panelsA = {}, panelsB = {};
-    mlir::Value sums = {}; ///< null where the result is not rounded
+    mlir::Value sums = {}; ///< null if the result is not rounded
   };
 
   GemmTile(KernelModule &kernels, Emitter &emit, const Product &product, const TileGrid &grid,
@@ -63,15 +63,15 @@ public:
       : kernels(kernels), emit(emit), product(product), gemm(product.shape), grid(grid), memory(memory),
         scheme(scheme), at(pointers) {}
 
-  /// Tile `index` of all matrices'.
+  /// Computes tile `index` of the tiles of all matrices.
   void compute(mlir::Value index);
 
 private:
   /// One block of terms of one matrix.
   struct Block {
     mlir::Value depth;
-    mlir::Value adds;                    ///< 1 if it adds to earlier sums
-    mlir::Value opens = {}, closes = {}; ///< whether it is the first or last, of sums that are rounded
+    mlir::Value adds;                    ///< 1 if the block adds to earlier sums
+    mlir::Value opens = {}, closes = {}; ///< whether the block is the first or last of rounded sums
   };
 
   void tile(mlir::Value matrix, mlir::Value row, mlir::Value column, mlir::Value adds);

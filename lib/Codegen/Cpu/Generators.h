@@ -1,5 +1,5 @@
-// The kernel classes: of each, what is known of its kernels without code (a summary), and the code, as the
-// symbols of the summary's launches.
+// Kernel classes on the CPU: for each, a summary of its kernels without code, and their code, as symbols of
+// the summary's launches.
 #pragma once
 
 #include "dialects/NN/NN.h"
@@ -10,16 +10,16 @@
 
 namespace trainc::codegen {
 
-/// A launch for each box of elements that move together, or of zeros.
+/// One launch for each box of elements, or of zeros.
 KernelSummary summariseCopy(StridedCopyOpInterface op);
 Symbols generateCopy(StridedCopyOpInterface op, KernelModule &kernels);
 
-/// nn.scatter_add: each tile owns a strip of the table's columns and walks over all ids, so that equal ids
-/// add up in order.
+/// nn.scatter_add: each tile owns a strip of the table's columns and processes all ids, so that updates of
+/// equal ids are added in order.
 KernelSummary summariseScatter(nn::ScatterAddOp op);
 Symbols generateScatter(nn::ScatterAddOp op, KernelModule &kernels);
 
-/// A matrix product: each tile is a block of C.
+/// Matrix product: each tile is a block of C.
 KernelSummary summariseGemm(GemmOpInterface op, Fp32Products products);
 Symbols generateGemm(GemmOpInterface op, KernelModule &kernels);
 

@@ -30,7 +30,7 @@ const std::vector<Level> &trainc::codegen::allLevels(Fp32Products products) {
   return products == Fp32Products::Bf16x3 ? matrixUnit : all;
 }
 
-/// The highest that this machine has, as `trainrun` would find; null if it has none.
+/// Returns the highest level of this machine, as `trainrun` would choose; null if it has none.
 static const Level *nativeLevel(Fp32Products products) {
   const Level *best = nullptr;
   for (const Level &level : allLevels(products))
@@ -62,7 +62,8 @@ std::vector<Level> trainc::codegen::withBases(Fp32Products products, ArrayRef<Le
 
 // --- What a module of kernels says ---
 
-/// On the module: what of the program its code depends on, and whether there are products of bf16 numbers.
+/// Attributes of a module of kernels: settings that its code depends on, and whether it has products of bf16
+/// numbers.
 static constexpr StringLiteral kSplitProducts = "plan.split_products", kLevels = "plan.cpu",
                                kBf16Products = "plan.bf16_products";
 

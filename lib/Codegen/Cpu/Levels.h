@@ -1,4 +1,4 @@
-// The instruction-set levels that plans hold code for, and what a module of kernels says of its program.
+// Instruction-set levels that plans have code for, and attributes of a module of kernels.
 #pragma once
 
 #include "lib/Codegen/Fp32Products.h"
@@ -12,63 +12,63 @@
 
 namespace trainc::codegen {
 
-/// How products of bf16 numbers are computed.
+/// Computation of products of bf16 numbers.
 enum class Bf16Products {
-  Widened,   ///< as f32, by fused multiply-adds
+  Widened,   ///< widened to f32, by fused multiply-adds
   Pairs,     ///< by instructions that multiply and add pairs (AVX512-BF16)
-  MatrixUnit ///< tile by tile (AMX)
+  MatrixUnit ///< by matrix tiles (AMX)
 };
 
 struct Level {
   const char *name;
   const char *llvmCpu;
-  std::vector<std::string> features; ///< beyond SSE4.2, as /proc/cpuinfo names them
-  const char *llvmFeatures;          ///< beyond llvmCpu's, as LLVM names them
-  int64_t lanes;                     ///< f32 numbers of a vector register
-  /// The largest block of f32 sums that matrix products keep in registers, beside a row of B and one number
-  /// of A; divisors of the panels' sizes (FmaProducts.h). The wider it is, the fewer loads a multiply-add has
-  /// beside it, which counts where another hardware thread of the core takes turns.
+  std::vector<std::string> features; ///< required beyond SSE4.2, with the names of /proc/cpuinfo
+  const char *llvmFeatures;          ///< required beyond those of llvmCpu, with LLVM's names
+  int64_t lanes;                     ///< f32 numbers per vector register
+  /// The largest block of f32 sums that matrix products keep in registers, besides a row of B and one number
+  /// of A; divisors of the panels' sizes (FmaProducts.h). Wider blocks need fewer loads per multiply-add,
+  /// which matters if two hardware threads share the core.
   int64_t registerRows, registerColumns;
   Bf16Products bf16Products;
-  /// The level whose code this one has, but for products of bf16 numbers, which it has instructions for; null
-  /// where that is itself.
+  /// Name of the level that has the same code except for products of bf16 numbers; null if this level has
+  /// none.
   const char *base = nullptr;
 };
 
-/// Those that kernels with such products can have code for: all that can run it, the lowest first.
+/// Returns the levels that kernels with such products can have code for, the lowest first.
 const std::vector<Level> &allLevels(Fp32Products products);
 
-/// Those of them that `words` choose (`cpu` of train.program).
+/// Returns the levels that `words` select (`cpu` of train.program).
 std::vector<Level> chooseLevels(Fp32Products products, llvm::StringRef words);
 
-/// `levels`, each with a base as its base.
+/// Returns `levels` with each level that has a base replaced by its base.
 std::vector<Level> withBases(Fp32Products products, llvm::ArrayRef<Level> levels);
 
-/// Notes on a module of kernels what of its program their code depends on.
+/// Records on a module of kernels the settings that its code depends on.
 void noteProgram(mlir::ModuleOp kernels, Fp32Products products, llvm::StringRef words);
 
-/// How the kernels of a module compute products of f32 numbers.
+/// Returns the arithmetic of f32 products in a module of kernels.
 Fp32Products fp32Products(mlir::ModuleOp kernels);
 
-/// Those that a module of kernels has code for. Levels with a base are among them where kernels have products
-/// of bf16 numbers; else their base is.
+/// Returns the levels that a module of kernels has code for. If kernels have products of bf16 numbers, levels
+/// with a base are separate; otherwise they are replaced by their base.
 std::vector<Level> levels(mlir::ModuleOp kernels);
 
-/// Notes that a module's kernels have such products.
+/// Records that kernels of the module have products of bf16 numbers.
 void addBf16Products(mlir::ModuleOp kernels);
 
-/// Those, with bases.
+/// Returns the module's levels, replaced by their bases.
 std::vector<Level> baseLevels(mlir::ModuleOp kernels);
 
-/// A function whose code differs between levels: declared as `name`, and defined once for each level of
-/// `among` as variantName(name, level). A level whose variant there is none of takes its base's. Made at its
-/// first use; `body` fills a function without results. Whatever its code depends on beside the level is part
-/// of its name.
+/// Returns a function whose code differs between levels: declared as `name`, and defined once for each level
+/// of `among` as variantName(name, level). A level without a variant uses that of its base. The function is
+/// created at its first use. `body` fills a function without results. Everything else that its code depends
+/// on must be part of its name.
 mlir::func::FuncOp
 functionWithVariants(KernelModule &kernels, llvm::StringRef name, mlir::TypeRange inputs,
                      llvm::ArrayRef<Level> among,
                      llvm::function_ref<void(mlir::OpBuilder &, mlir::func::FuncOp, const Level &)> body);
-/// Among base levels.
+/// As above, among base levels.
 mlir::func::FuncOp
 functionWithVariants(KernelModule &kernels, llvm::StringRef name, mlir::TypeRange inputs,
                      llvm::function_ref<void(mlir::OpBuilder &, mlir::func::FuncOp, const Level &)> body);

@@ -1,5 +1,5 @@
-// lld's ELF driver. It wants names of files: those of a file in memory and of a pipe, so that nothing is left
-// behind, however the program ends.
+// Linking by lld's ELF driver. The driver needs file names: it gets those of a memory file and of a pipe, so
+// that no file is left behind if the program is killed.
 #include "lib/Codegen/Cpu/Link.h"
 
 #include "runtime/base/memory_file.h"
@@ -25,7 +25,7 @@ static llvm::Error linkError(const llvm::Twine &what) {
   return llvm::createStringError("linking kernels: " + what);
 }
 
-/// Another name of an open file.
+/// Returns a name by which an open file can be opened again.
 static std::string nameOf(const Descriptor &file) {
   return ("/proc/self/fd/" + llvm::Twine(file.get())).str();
 }
@@ -43,7 +43,7 @@ static llvm::Expected<Descriptor> fileInMemory(llvm::StringRef bytes) {
   return std::move(*file);
 }
 
-/// All that comes out of a pipe until nobody can write to it any more; nothing after an error.
+/// Reads a pipe until all writers have closed it; none after an error.
 static std::optional<std::string> readToEnd(const Descriptor &pipe) {
   std::string bytes;
   char piece[1 << 16];
@@ -55,7 +55,7 @@ static std::optional<std::string> readToEnd(const Descriptor &pipe) {
   return bytes;
 }
 
-/// Runs the linker from some names to another; its messages if it fails.
+/// Runs the linker on named inputs; returns its messages if it fails.
 static llvm::Error runLinker(llvm::ArrayRef<std::string> inputs, const std::string &output) {
   std::string messages;
   llvm::raw_string_ostream errors(messages);
@@ -85,7 +85,7 @@ llvm::Expected<std::string> trainc::codegen::linkSharedObject(llvm::ArrayRef<llv
     return linkError(llvm::Twine("cannot make a pipe: ") + std::strerror(errno) +
                      "; allow more open files (ulimit -n)");
   Descriptor readEnd(ends[0]), writeEnd(ends[1]);
-  // A pipe holds less than an image, so somebody reads while the linker writes.
+  // A pipe's buffer is smaller than an image, so that a thread reads while the linker writes.
   std::optional<std::string> image;
   llvm::thread reader([&] { image = readToEnd(readEnd); });
   llvm::Error error = runLinker(names, nameOf(writeEnd));

@@ -1,4 +1,4 @@
-// In-process linking of kernels into a shared object.
+// In-process linking of kernels to a shared object.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
@@ -9,8 +9,8 @@
 
 namespace trainc::codegen {
 
-/// Links relocatable ELF objects into a shared object that needs nothing else; fails with the linker's
-/// message where they refer to anything outside. One call at a time: the linker has global state.
+/// Links relocatable ELF objects to a self-contained shared object. Fails with the linker's message if they
+/// refer to other symbols. Calls are serialised, because the linker has global state.
 llvm::Expected<std::string> linkSharedObject(llvm::ArrayRef<llvm::StringRef> objects);
 
 } // namespace trainc::codegen

@@ -13,8 +13,8 @@ Value MatrixUnit::number(int64_t tile) {
   return arith::ConstantOp::create(emit.builder, emit.loc, emit.builder.getI8IntegerAttr(int8_t(tile)));
 }
 
-/// The configuration, as the instruction reads it: palette 1, then bytes a row from byte 16 on (16 bits each)
-/// and rows from byte 48 on, of every tile.
+/// The configuration in memory is: palette 1; for every tile, bytes per row from byte 16 on (16 bits each)
+/// and rows from byte 48 on.
 void MatrixUnit::configure() {
   constexpr int64_t kTiles = 8;
   SmallVector<int8_t> bytes(64, 0);

@@ -1,4 +1,4 @@
-// LLVM dialect -> machine code for every instruction-set level.
+// Compilation of the LLVM dialect to machine code for every instruction-set level.
 #include "lib/Codegen/Cpu/Objects.h"
 
 #include "lib/Codegen/Cpu/ExpandConversions.h"
@@ -50,8 +50,8 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const Level &
                                   std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
-/// Of every function with variants keeps that of `level`, or else of its base, under the name by which it is
-/// called.
+/// Selects the variant of `level`, or of its base, for every function with variants, and gives it the
+/// function's name.
 void chooseVariants(llvm::Module &module, const Level &level, const std::vector<Level> &all) {
   llvm::SmallVector<llvm::Function *> declarations;
   for (llvm::Function &function : module)
@@ -73,12 +73,12 @@ void chooseVariants(llvm::Module &module, const Level &level, const std::vector<
   }
 }
 
-/// What of the kernels a relocatable object holds. A level and its base have most code in common, which is
-/// compiled once, for the base.
+/// Set of kernels in a relocatable object. A level and its base have most code in common, which is compiled
+/// once, for the base.
 enum class Part { All, Common, Own };
 
-/// The kernels whose code differs between a level of `all` and its base, by name: they call a function that
-/// has a variant for that level.
+/// Returns the names of kernels whose code differs between a level of `all` and its base, because they call a
+/// function with a variant for that level.
 llvm::StringSet<> ownKernels(llvm::Module &module, const std::vector<Level> &all) {
   llvm::SmallVector<llvm::Function *> found;
   for (llvm::Function &function : module)
@@ -95,7 +95,7 @@ llvm::StringSet<> ownKernels(llvm::Module &module, const std::vector<Level> &all
   return names;
 }
 
-/// Drops the kernels that are not in `part`, and what only they use.
+/// Erases the kernels that are not in `part`, and functions that only they use.
 void keepPart(llvm::Module &module, Part part, const llvm::StringSet<> &own) {
   if (part == Part::All)
     return;
@@ -117,20 +117,20 @@ void keepPart(llvm::Module &module, Part part, const llvm::StringSet<> &own) {
       variable.eraseFromParent();
 }
 
-/// A relocatable object to make.
+/// A relocatable object to be compiled.
 struct Job {
   const Level *level;
   Part part;
   std::string object = {}, error = {};
 };
 
-/// The objects to make for `all`, and for each of these which of them it is linked of.
+/// The objects to be compiled for the levels `all` and, for each level, which of them are linked.
 struct Jobs {
   std::vector<Job> jobs;
   std::vector<llvm::SmallVector<size_t>> ofLevel;
 
   explicit Jobs(const std::vector<Level> &all) {
-    llvm::StringMap<size_t> common; // by the base
+    llvm::StringMap<size_t> common; // by base
     for (const Level &level : all) {
       const bool isBase = llvm::any_of(all, [&](const Level &other) { return isBaseOf(level, other); });
       if (isBase)
@@ -154,8 +154,8 @@ private:
   }
 };
 
-/// The relocatable object of a module given as bitcode; a context of its own lets several compile in
-/// parallel.
+/// Compiles the relocatable object of a module given as bitcode. Each call has its own LLVM context, so that
+/// calls can run in parallel.
 llvm::Expected<std::string> compilePart(llvm::StringRef bitcode, const Level &level, Part part,
                                         const std::vector<Level> &all) {
   llvm::LLVMContext context;
@@ -175,7 +175,8 @@ llvm::Expected<std::string> compilePart(llvm::StringRef bitcode, const Level &le
   for (llvm::Function &function : **module) {
     function.addFnAttr("target-cpu", level.llvmCpu);
     function.addFnAttr("target-features", level.llvmFeatures);
-    function.addFnAttr("prefer-vector-width", "512"); // LLVM would halve the registers of AVX-512 code
+    function.addFnAttr("prefer-vector-width",
+                       "512"); // LLVM would otherwise use half of AVX-512's register width
     function.addFnAttr(llvm::Attribute::NoUnwind);
   }
   llvm::SmallString<0> object;

@@ -1,4 +1,4 @@
-// Rows added at indices.
+// nn.scatter_add: adds rows at indices.
 #include "dialects/NN/Builders.h"
 #include "lib/Codegen/Cpu/Generators.h"
 #include "lib/Codegen/Kernels/KernelFunction.h"
@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
 
-/// Columns of the table that a tile owns.
+/// Number of table columns that a tile owns.
 static constexpr int64_t kStrip = 64;
 
 static int64_t tableRows(nn::ScatterAddOp op) {
@@ -19,10 +19,11 @@ static int64_t lanesOf(nn::ScatterAddOp op) {
   return std::min<int64_t>(kStrip, llvm::bit_ceil<uint64_t>(widthOf(op)));
 }
 static Type elementOf(nn::ScatterAddOp op) { return getElementTypeOrSelf(op.getTable()); }
-/// A table of bf16 or f16 is added up in a scratch buffer, and rounded once.
+/// A bf16 or f16 table is summed in an f32 scratch buffer, and rounded once.
 static bool addsAside(nn::ScatterAddOp op) { return nn::wideElement(elementOf(op)) != elementOf(op); }
 
-/// Ids and updates once, and rows that are added to twice; what is added up aside is copied there and back.
+/// Returns the bytes moved: ids and updates once, modified rows twice, and copies from and to the scratch
+/// buffer if there is one.
 static int64_t scatteredBytes(nn::ScatterAddOp op) {
   const int64_t table = elementBytes(elementOf(op)), sum = elementBytes(nn::wideElement(elementOf(op)));
   return tensorBytes(op.getIds().getType()) + tensorBytes(op.getUpdates().getType()) +

@@ -1,4 +1,4 @@
-// Rewrites masked loads and stores of i16 in LLVM's own IR, as only some levels need it.
+// Rewrites masked loads and stores of i16 in LLVM IR, because only some levels need it.
 #include "lib/Codegen/Cpu/ShortMasks.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -12,7 +12,7 @@ using namespace llvm;
 
 namespace {
 
-/// One masked access. Its mask has the lanes below some count, which may be none or all.
+/// One masked access. Its mask selects the lanes below some count, possibly none or all.
 class ShortAccess {
 public:
   ShortAccess(CallInst &access, bool isLoad)
@@ -21,7 +21,7 @@ public:
         type(cast<FixedVectorType>(isLoad ? access.getType() : access.getArgOperand(0)->getType())),
         lanes(type->getNumElements()) {}
 
-  /// `aside` is memory for one number, for accesses without a number that is in no pair.
+  /// `aside` is dummy memory for the single element if all elements have a pair.
   void expand(Value *aside) {
     Value *bits = build.CreateBitCast(mask, build.getIntNTy(lanes));
     Value *count =

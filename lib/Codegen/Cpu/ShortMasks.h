@@ -1,4 +1,4 @@
-// Masked vectors of 16-bit numbers, for CPUs whose masks are of 32 bits and more.
+// Masked vectors of 16-bit elements, for CPUs with masks of 32-bit and larger elements only.
 #pragma once
 
 namespace llvm {
@@ -7,9 +7,9 @@ class Module;
 
 namespace trainc::codegen {
 
-/// Replaces masked loads and stores of vectors of i16, an even number of them, by some of pairs and one of
-/// the last number that is in no pair. Masks are of the lanes below some count, as all that `Emitter` makes
-/// are. No other memory is touched. (LLVM would take the lanes one by one, each behind a branch.)
+/// Replaces masked loads and stores of vectors with an even number of i16 by accesses of pairs, and of the
+/// last element if it has no pair. Masks must select the lanes below some count, as those of `Emitter` do. No
+/// other memory is accessed. (LLVM would access lanes one by one, each in a branch.)
 void expandShortMasks(llvm::Module &module);
 
 } // namespace trainc::codegen

@@ -1,7 +1,7 @@
 // f32 products on the matrix unit, as products of bf16 pieces: high, middle and low.
 //
-// A panel is [step of 32 terms][piece][half of the panel's 32 lanes]: one tile of the matrix unit. A word of
-// a tile pairs the bf16 pieces of terms i and i + 16 of its step.
+// The layout of a panel is [step of 32 terms][piece][half of the panel's 32 lanes], each a tile of the matrix
+// unit. A word of a tile pairs the bf16 pieces of terms i and i + 16 of its step.
 #include "lib/Codegen/Cpu/TilePacking.h"
 #include "lib/Codegen/Cpu/TileProducts.h"
 
@@ -53,7 +53,7 @@ Value SplitPacking::words(Value lane, Value term, int64_t i, Inside inside) {
                                      : loadLanes(lane, term, i, inside);
 }
 
-/// Rounding to the nearest leaves remainders of half as many bits, so that three pieces hold all 24. A NaN
+/// Rounding to nearest leaves remainders with half as many bits, so that three pieces represent all 24. NaN
 /// survives in the last piece, which is not rounded.
 void SplitPacking::storePieces(Value first, Value second, Value tile, int64_t row) {
   Value half = integer(0x8000), high = integer(int32_t(0xffff0000)), shift = integer(16);
@@ -82,7 +82,8 @@ static func::FuncOp packPieces(KernelModule &kernels, Side side, LaneOrder order
                           });
 }
 
-/// The six products of pieces above 2^-24 of the whole, in an order in which each changes one side only.
+/// The six products of pieces above 2^-24 of the whole, in an order in which consecutive products differ on
+/// one side only.
 static TileProducts pieceProducts() {
   return {.pieces = {{0, 2}, {0, 1}, {1, 1}, {1, 0}, {2, 0}, {0, 0}},
           .pieceBytes = kPieceBytes,

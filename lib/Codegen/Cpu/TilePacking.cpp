@@ -5,7 +5,7 @@ using namespace trainc::codegen;
 
 VectorType TilePacking::integers() const { return VectorType::get({kUnitRows}, emit.builder.getI32Type()); }
 
-/// Walks along the rows of the matrix, as it lies in memory.
+/// Follows the rows of the matrix as stored.
 void TilePacking::run() {
   auto lanes = [&](llvm::function_ref<void(Value)> body) { emit.loop(emit.i64(0), valid, kUnitRows, body); };
   auto terms = [&](llvm::function_ref<void(Value)> body) { emit.loop(emit.i64(0), depth, kStepTerms, body); };
@@ -31,7 +31,7 @@ SmallVector<Value> TilePacking::square(Value lane, Value term, Inside inside) {
   return asInMemory ? vectors : emit.transposed(vectors);
 }
 
-/// The block that follows in the outer loop: its rows are too far away for the CPU's own prefetching.
+/// Prefetches the next block of the outer loop, whose rows are too far away for hardware prefetching.
 void TilePacking::prefetchLater(Value row, Value column) {
   emit.prefetch(emit.pointer(from, element, emit.add(emit.mul(row, stride), column)));
 }

@@ -1,5 +1,5 @@
-// Packing into tiles of the matrix unit. A tile is 16 lanes by 32 terms of bf16, of which two are a word: of
-// A it is [lane][word], of B [word][lane].
+// Packing into tiles of the matrix unit. A tile has 16 lanes by 32 bf16 terms, two of which form a word. Its
+// layout is [lane][word] for A and [word][lane] for B.
 #pragma once
 
 #include "lib/Codegen/Cpu/Gemm.h"
@@ -7,11 +7,10 @@
 
 namespace trainc::codegen {
 
-/// Fills a function ProductScheme::packA or packB. How numbers become words is up to the classes that derive
-/// from this.
+/// Fills a function ProductScheme::packA or packB. Derived classes define how numbers become words.
 class TilePacking {
 public:
-  /// `element`: what the matrix is read as.
+  /// `element` is the type in which the matrix is read.
   TilePacking(Emitter &emit, mlir::func::FuncOp function, mlir::Type element, Side side, LaneOrder order)
       : emit(emit), side(side), order(order), to(function.getArgument(0)), element(element),
         from(function.getArgument(1)), stride(function.getArgument(2)), valid(function.getArgument(3)),
@@ -21,22 +20,23 @@ public:
   void run();
 
 protected:
-  /// Whether all lanes and terms of a block are there.
+  /// Whether all lanes and terms of a block exist.
   enum class Inside { Whole, Edge };
 
-  /// Bytes from the first tile to those of a block, which begins at a lane and a term.
+  /// Returns the byte offset of the block that begins at a lane and a term.
   virtual mlir::Value offset(mlir::Value lane, mlir::Value term) = 0;
   /// Packs 16 lanes and kStepTerms terms.
   virtual void packBlock(mlir::Value tile, mlir::Value lane, mlir::Value term, Inside inside) = 0;
-  /// Vector `i` of a square: 16 words of lane `lane` + i from `term` on if terms lie side by side, else word
-  /// i from `term` on of 16 lanes.
+  /// Returns vector `i` of a square: if terms are contiguous, 16 words of lane `lane` + i from `term` on;
+  /// otherwise word i from `term` on of 16 lanes.
   virtual mlir::Value words(mlir::Value lane, mlir::Value term, int64_t i, Inside inside) = 0;
 
-  /// 16 lanes by 16 words as the rows of a tile.
+  /// Returns 16 lanes by 16 words as the rows of a tile.
   llvm::SmallVector<mlir::Value> square(mlir::Value lane, mlir::Value term, Inside inside);
-  /// `count` terms of lane `lane` + i from `term` on; zero from the depth on. Lanes past the last repeat it.
+  /// Loads `count` terms of lane `lane` + i from `term` on; terms beyond the depth are zero. Lanes past the
+  /// last repeat it.
   mlir::Value loadTerms(mlir::Value lane, int64_t i, mlir::Value term, int64_t count, Inside inside);
-  /// 16 lanes of term `term` + i; zero from the depth on.
+  /// Loads 16 lanes of term `term` + i; zero beyond the depth.
   mlir::Value loadLanes(mlir::Value lane, mlir::Value term, int64_t i, Inside inside);
 
   mlir::VectorType integers() const;

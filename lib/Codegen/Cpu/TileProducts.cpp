@@ -5,15 +5,15 @@ using namespace trainc::codegen;
 
 namespace {
 
-/// Rows, and columns, of C that are computed at a time.
+/// Rows and columns of C that are computed at a time.
 constexpr int64_t kSide = 2 * kUnitRows;
 
-/// Tiles of C: one or two down and across.
+/// Number of tiles of C: one or two down and across.
 struct Shape {
   int down, across;
 };
 
-/// Two by two tiles of sums (0 to 3), two of A and two of B.
+/// Uses two by two tiles of sums (0 to 3), two tiles of A and two of B.
 class TileKernel {
 public:
   TileKernel(Emitter &emit, func::FuncOp function, const TileProducts &products, const ProductSizes &sizes)
@@ -35,7 +35,7 @@ public:
   }
 
 private:
-  /// The unit knows no masks: what is not a whole block is computed beside C.
+  /// The unit has no masks, so that incomplete blocks are computed in a buffer and copied.
   void block() {
     Value isEdge = emit.less(emit.min(validRows, validColumns), emit.i64(kSide));
     Value addsToEdge = andOp(isEdge, emit.less(emit.i64(0), adds));
@@ -47,7 +47,7 @@ private:
     emit.when(isEdge, [&] { copyValid(edge, emit.i64(kSide), c, stride); });
   }
 
-  /// Whether `valid` lanes are in `tiles` of the two tiles.
+  /// Whether `valid` lanes need exactly `tiles` of the two tiles.
   Value has(int tiles, Value valid) {
     return tiles == 2 ? emit.less(emit.i64(kUnitRows), valid) : emit.less(valid, emit.i64(kUnitRows + 1));
   }
@@ -60,7 +60,7 @@ private:
 
   Value bytes(Value base, Value count) { return emit.pointer(base, emit.builder.getI8Type(), count); }
 
-  /// to +=, or =, the product; `rowBytes` from row to row.
+  /// Stores the product to `to`, or adds it; rows are `rowBytes` apart.
   void sum(Shape shape, Value to, Value rowBytes) {
     auto forSums = [&](llvm::function_ref<void(int64_t, Value)> body) {
       for (int row = 0; row < shape.down; ++row)
@@ -79,7 +79,7 @@ private:
     forSums([&](int64_t tile, Value at) { unit.store(tile, at, rowBytes); });
   }
 
-  /// A register takes the next piece right after its last use, while the other half multiplies.
+  /// A register is loaded with the next piece right after its last use, while the other half multiplies.
   void addStep(Shape shape, Value fromA, Value fromB) {
     auto loadA = [&](int piece, int half) { load(half < shape.down, kTilesA, fromA, piece, half); };
     auto loadB = [&](int piece, int half) { load(half < shape.across, kTilesB, fromB, piece, half); };
@@ -134,7 +134,7 @@ private:
   const ProductSizes &sizes;
   Type element;
   Value a, b, c, depth, stride, validRows, validColumns, adds;
-  Value edge; // a block of sums
+  Value edge; // buffer for an incomplete block of sums
 };
 
 } // namespace

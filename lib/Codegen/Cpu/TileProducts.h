@@ -1,4 +1,4 @@
-// The micro-kernel that multiplies tiles of the matrix unit, which TilePacking has packed.
+// Micro-kernel that multiplies tiles of the matrix unit, packed by TilePacking.
 #pragma once
 
 #include "lib/Codegen/Cpu/Gemm.h"
@@ -9,15 +9,15 @@
 
 namespace trainc::codegen {
 
-/// Which tiles are multiplied, and where they lie in panels.
+/// Tiles that are multiplied, and their layout in panels.
 struct TileProducts {
-  /// Pieces of A and of B whose products are added up, one after the other.
+  /// Pieces of A and of B whose products are summed, in order.
   std::vector<std::pair<int, int>> pieces;
   /// Bytes to the next piece, the next 16 lanes and the next kStepTerms terms.
   int64_t pieceBytes, halfBytes, stepBytes;
 };
 
-/// Fills a function ProductScheme::multiply. A call computes 32 rows at most.
+/// Fills a function ProductScheme::multiply. A call computes at most 32 rows.
 void multiplyTiles(Emitter &emit, mlir::func::FuncOp function, const TileProducts &products,
                    const ProductSizes &sizes);
 

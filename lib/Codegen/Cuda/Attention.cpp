@@ -1,5 +1,5 @@
-// Attention, forward: softmax(scale q k^T) v without the matrix of scores (Milakov and Gimelshein 2018; Dao
-// et al. 2022).
+// Attention, forward: softmax(scale q k^T) v without a matrix of scores (Milakov and Gimelshein 2018; Dao et
+// al. 2022).
 #include "lib/Codegen/Cuda/AttentionBlocks.h"
 #include "lib/Codegen/Cuda/Generators.h"
 #include "lib/Codegen/Kernels/Reductions.h"
@@ -27,7 +27,7 @@ static BlockNeeds needsOf(nn::AttentionOp op) {
 
 namespace {
 
-/// A block of queries of one head of one sequence.
+/// Generates a block of queries of one head of one sequence.
 class ForwardEmitter {
 public:
   ForwardEmitter(nn::AttentionOp op, KernelFunction &function, const BlockSizes &sizes)
@@ -44,13 +44,13 @@ public:
   }
 
 private:
-  /// Of a thread's two rows.
+  /// State of a thread's two rows.
   struct Rows {
-    SmallVector<Value, 2> largest, total; ///< total: of this thread's columns alone
+    SmallVector<Value, 2> largest, total; ///< `total` covers this thread's columns only
     Parts sums;
   };
 
-  /// As values that a loop carries.
+  /// Returns the state as values that a loop carries.
   static Parts carried(const Rows &rows) {
     Parts values(rows.largest.begin(), rows.largest.end());
     llvm::append_range(values, rows.total);
@@ -92,7 +92,8 @@ private:
     finish(b, head, first, rowsOf(end));
   }
 
-  /// Scores of a block -> e^(score - largest so far); earlier sums shrink with the largest before.
+  /// Replaces the scores of a block by e^(score - maximum so far), and rescales earlier sums to the new
+  /// maximum.
   Rows softmax(Rows rows, Parts &scores) {
     for (int64_t half = 0; half < 2; ++half) {
       auto eachScore = [&](llvm::function_ref<void(Value &)> body) {

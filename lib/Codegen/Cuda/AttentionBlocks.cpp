@@ -1,4 +1,4 @@
-// Sizes, rows, masks and results of the blocks of attention.
+// Sizes, rows, masks and results of attention blocks.
 #include "lib/Codegen/Cuda/AttentionBlocks.h"
 
 #include "dialects/NN/Builders.h"
@@ -18,10 +18,10 @@ using namespace trainc;
 using namespace trainc::codegen;
 using namespace trainc::codegen::cuda;
 
-/// What a block may have of its own: the first suits several blocks on a multiprocessor at a time, the
-/// second, for wide heads, what GPUs of compute capability 8.6 have, the least of all.
+/// Limits of a block's own memory. The first allows several blocks per multiprocessor; the second, for wide
+/// heads, is that of compute capability 8.6, the smallest of supported GPUs.
 static constexpr int64_t kBlockBytes[] = {kCudaStaticSharedBytes, 99 << 10};
-/// How many of a thread's 255 registers may hold sums and scores.
+/// Maximum number of a thread's 255 registers for sums and scores.
 static constexpr int64_t kMostHeld = 160;
 
 // --- Sizes ---
@@ -35,7 +35,7 @@ int64_t BlockNeeds::bytes(const BlockSizes &sizes) const {
   return bytes;
 }
 
-/// Rows of the other side that products need at least.
+/// Minimum rows of the other side that products need.
 static int64_t leastOthers(Type element) {
   return nn::isLowPrecision(element) ? 2 * kStripColumns : kStripColumns;
 }
@@ -67,8 +67,8 @@ std::optional<BlockSizes> BlockNeeds::sizes() const {
   return std::nullopt;
 }
 
-/// Multiply-adds of threads read ahead, and ptxas would spill a few numbers to fit a fifth block in. Products
-/// of tensor cores leave it nothing to spill, and it chooses better.
+/// Multiply-adds of threads read ahead, and ptxas would spill registers to fit a fifth block. Tensor-core
+/// products have nothing to spill, so that ptxas chooses well without a limit.
 int64_t BlockNeeds::leastBlocks() const { return nn::isLowPrecision(element) ? 0 : 2; }
 
 FailureOr<BlockSizes> trainc::codegen::cuda::blockSizes(Operation *op, const BlockNeeds &needs) {
@@ -100,7 +100,7 @@ void AttentionBlocks::hold(const HeldRows &to, const HeadRows &rows, Value first
   auto move = [&](Value index) {
     Value row = emit.divide(index, across), column = emit.mul(emit.remainder(index, across), lanes);
     Value position = emit.add(first, row);
-    // What is beyond is read from the last place within.
+    // Positions beyond the end are read from the last valid position.
     Value within = emit.less(position, emit.i64(positions));
     if (to.width != rows.width)
       within = arith::AndIOp::create(emit.builder, emit.loc, within, emit.less(column, emit.i64(rows.width)));
@@ -121,7 +121,7 @@ void AttentionBlocks::hold(const HeldRows &to, const HeadRows &rows, Value first
 Parts AttentionBlocks::eachBlock(Value begin, Value end, ValueRange carried,
                                  llvm::function_ref<void(Value)> fetch, Emitter::LoopBody compute) {
   return emit.loop(begin, end, sizes.others, carried, [&](Value first, ValueRange before) {
-    function.barrier(); // nobody reads the rows before any more
+    function.barrier(); // all threads have read the previous rows
     fetch(first);
     function.barrier();
     return compute(first, before);
@@ -173,7 +173,7 @@ Value AttentionBlocks::finite(Value number) {
   return arith::SelectOp::create(emit.builder, emit.loc, empty, emit.constant(element, 0), number);
 }
 
-/// A number of columns, as i32.
+/// Returns a number of columns as i32.
 Value AttentionBlocks::smallNumber(Value number) {
   Value clamped = emit.max(emit.min(number, emit.i64(sizes.others)), emit.i64(0));
   return arith::TruncIOp::create(emit.builder, emit.loc, emit.builder.getI32Type(), clamped);
@@ -185,7 +185,7 @@ void AttentionBlocks::hide(Parts &scores, const Visibility &visibility, bool own
   Value column = emit.add(otherFirst, products.column());
   Value hidden = emit.constant(element, -std::numeric_limits<double>::infinity());
   for (int64_t half = 0; half < 2; ++half) {
-    // Of the columns, those in [begin, end) are seen; null: no bound.
+    // Columns in [begin, end) are visible; null means no bound.
     Value begin, end, row = emit.add(ownFirst, products.row(half));
     if (positions % sizes.others != 0)
       end = emit.i64(positions);
@@ -234,7 +234,7 @@ void AttentionBlocks::hideBySegments(Parts &scores, const Visibility &visibility
 
 void AttentionBlocks::store(ValueRange parts, ArrayRef<Value> factors, const HeadRows &rows, Value first,
                             int64_t positions) {
-  const int64_t lanes = rows.width % 2 == 0 ? 2 : 1; // of an access
+  const int64_t lanes = rows.width % 2 == 0 ? 2 : 1; // per access
   auto storeAt = [&](const HeadRows &row, int64_t strip, int64_t side, Value value) {
     Value column = emit.add(products.column(), strip * kStripColumns + side);
     auto all = [&] { emit.store(value, {row.base, row.element, emit.add(row.offset, column)}); };

@@ -1,7 +1,7 @@
-// The pieces that attention and its gradient are made of on a GPU.
+// Building blocks of attention and its gradient on a GPU.
 //
-// A block owns positions (queries or keys) of one head, kWarpRows for each of its warps, and walks over the
-// positions of the other side in blocks. The rows of both lie in the block's memory; scores and sums are in
+// A block owns positions (queries or keys) of one head, kWarpRows for each of its warps, and processes the
+// positions of the other side in blocks. Rows of both sides are in the block's memory; scores and sums are in
 // registers (WarpProducts.h).
 #pragma once
 
@@ -12,73 +12,74 @@
 
 namespace trainc::codegen::cuda {
 
-/// How large the blocks of a launch are.
+/// Sizes of a launch's blocks.
 struct BlockSizes {
   int64_t warps;
-  int64_t others; ///< rows of the other side that are held at a time
+  int64_t others; ///< number of rows of the other side that are in memory at a time
 
   int64_t owned() const { return warps * kWarpRows; }
 };
 
-/// What a launch holds of both sides.
+/// Resources that a launch needs for both sides.
 struct BlockNeeds {
   mlir::Type element;
-  int64_t positions;                    ///< that blocks divide
-  llvm::SmallVector<int64_t, 2> own;    ///< widths of the owned rows that are held
-  llvm::SmallVector<int64_t, 2> others; ///< widths of the other side's
-  llvm::SmallVector<int64_t, 2> sums;   ///< widths of what is summed for owned rows
-  int64_t scores;                       ///< matrices of a score for each pair of rows
+  int64_t positions;                    ///< number of positions that are distributed over blocks
+  llvm::SmallVector<int64_t, 2> own;    ///< widths of the owned rows in memory
+  llvm::SmallVector<int64_t, 2> others; ///< widths of the other side's rows in memory
+  llvm::SmallVector<int64_t, 2> sums;   ///< widths of the sums for owned rows
+  int64_t scores;                       ///< number of matrices with a score for each pair of rows
 
   int64_t bytes(const BlockSizes &sizes) const;
-  /// Whether sums and scores suit a thread's registers.
+  /// Whether sums and scores fit into a thread's registers.
   bool holdsAll(const BlockSizes &sizes) const;
-  /// The largest blocks whose memory and, if there are any, registers suffice; none: rows are too wide.
+  /// Returns the largest block sizes that fit into memory and, if possible, registers; none if rows are too
+  /// wide.
   std::optional<BlockSizes> sizes() const;
-  /// LaunchSummary::leastBlocks.
+  /// Value of LaunchSummary::leastBlocks.
   int64_t leastBlocks() const;
 };
 
-/// sizes(), or an error at the op that says how wide rows may be.
+/// Returns sizes(), or an error at the op that gives the maximum width.
 llvm::FailureOr<BlockSizes> blockSizes(mlir::Operation *op, const BlockNeeds &needs);
 
 class AttentionBlocks {
 public:
   AttentionBlocks(KernelFunction &function, const BlockNeeds &needs, const BlockSizes &sizes);
 
-  /// Puts the rows from `first` on, of `positions`, into the block's memory, and zeros in place of those that
-  /// there are not.
+  /// Copies the rows from `first` on, of `positions`, to the block's memory; missing rows are zero.
   void hold(const HeldRows &to, const HeadRows &rows, mlir::Value first, int64_t positions);
 
-  /// compute(first, carried) for blocks of the other side in [begin, end), a multiple of a block's rows at
-  /// the beginning. `fetch(first)` puts them into the block's memory before.
+  /// Calls compute(first, carried) for blocks of the other side in [begin, end); begin must be a multiple of
+  /// a block's rows. `fetch(first)` copies a block's rows to memory before.
   Parts eachBlock(mlir::Value begin, mlir::Value end, mlir::ValueRange carried,
                   llvm::function_ref<void(mlir::Value)> fetch, Emitter::LoopBody compute);
 
-  /// -infinity in place of the scores of pairs that do not see each other, or that there are not: those of
-  /// owned positions from `own` on, and of others from `other` on.
+  /// Sets scores to -infinity for pairs that are masked or do not exist. Owned positions begin at `own`, the
+  /// others at `other`.
   void hide(Parts &scores, const Visibility &visibility, bool ownAreQueries, mlir::Value own,
             mlir::Value other, const AttentionShape &shape);
 
-  /// The first owned position of the launch's block `index`, if each head has `perHead`, from the last or the
-  /// first on. Masks that are causal give late queries and early keys the most work, which begins first, so
-  /// that no launch ends with one long block.
+  /// Returns the first owned position of the launch's block `index`, if each head has `perHead` blocks,
+  /// counted from the last or the first. With a causal mask, late queries and early keys have the most work;
+  /// they are started first, so that no launch ends with one long block.
   mlir::Value firstPosition(mlir::Value index, int64_t perHead, bool fromLast);
 
-  /// One past the last key that a block of queries from `first` on sees.
+  /// Returns one past the last key that a block of queries from `first` on attends to.
   mlir::Value lastKey(const Visibility &visibility, mlir::Value first, int64_t keys);
 
-  /// rows[first + i, :] = factors[half] * parts, for the owned rows i that are below `positions`.
+  /// rows[first + i, :] = factors[half] * parts, for the owned rows i below `positions`.
   void store(mlir::ValueRange parts, llvm::ArrayRef<mlir::Value> factors, const HeadRows &rows,
              mlir::Value first, int64_t positions);
 
-  /// The largest score of a row that sees nothing is -infinity; with 0 in its place differences are no NaN.
+  /// Replaces -infinity by 0. The maximum score of a row without visible keys is -infinity, whose differences
+  /// would be NaN.
   mlir::Value finite(mlir::Value number);
 
-  /// A number of an array for each half of this thread's owned rows: that of position first + row, which is
-  /// the last of `positions` where there is no such row.
+  /// Loads an element of an array for each half of this thread's owned rows: that of position first + row, or
+  /// of the last of `positions` if there is no such row.
   llvm::SmallVector<mlir::Value, 2> ofRows(mlir::Value base, mlir::Type type, mlir::Value start,
                                            mlir::Value first, int64_t positions);
-  /// Likewise for each of this thread's columns: two for each strip.
+  /// Loads an element for each of this thread's columns: two for each strip.
   Parts ofColumns(mlir::Value base, mlir::Type type, mlir::Value start, mlir::Value first, int64_t positions);
 
   const BlockSizes sizes;

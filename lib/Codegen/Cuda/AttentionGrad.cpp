@@ -1,6 +1,6 @@
-// The gradient of attention. With P = softmax(S), S = scale q k^T, O = P v, and D = rowsum(dO O) = rowsum(P
-// dP): dv = P^T dO, dP = dO v^T, dS = P (dP - D), dq = scale dS k, dk = scale dS^T q. P is computed again
-// from the log-sum-exp. One launch makes D, further ones the gradients.
+// Gradient of attention. With P = softmax(S), S = scale q k^T, O = P v, and D = rowsum(dO O) = rowsum(P dP):
+// dv = P^T dO, dP = dO v^T, dS = P (dP - D), dq = scale dS k, dk = scale dS^T q. P is recomputed from the
+// log-sum-exp. One launch computes D, further ones the gradients.
 #include "lib/Codegen/Cuda/AttentionBlocks.h"
 #include "lib/Codegen/Cuda/Generators.h"
 #include "lib/Codegen/Kernels/Threads.h"
@@ -17,21 +17,21 @@ using namespace trainc;
 using namespace trainc::codegen;
 using namespace trainc::codegen::cuda;
 
-/// Of the first launch, whose warps sum a row each.
+/// Size of the first launch's blocks, whose warps sum one row each.
 static constexpr int64_t kSumThreads = 128, kSumWarps = kSumThreads / kWarp;
 
-/// A launch that makes some of the gradients.
+/// A launch that computes some of the gradients.
 struct GradientLaunch {
   const char *name;
   SmallVector<unsigned, 2> results;
   BlockNeeds needs;
-  int64_t fifths; ///< of the op's work: it counts five products, and what is computed again is none
+  int64_t fifths; ///< of the op's flops; the op counts five products, without recomputation
 
   bool makes(unsigned result) const { return llvm::is_contained(results, result); }
 };
 
-/// dq by blocks of queries; dk and dv by blocks of keys, together if a thread's registers hold the sums of
-/// both.
+/// Returns the launches: dq by blocks of queries; dk and dv by blocks of keys, together if the sums of both
+/// fit into a thread's registers.
 static SmallVector<GradientLaunch, 3> gradientLaunches(nn::AttentionGradOp op) {
   const AttentionShape shape(op);
   const SmallVector<int64_t, 2> both{shape.depth, shape.valueWidth};
@@ -54,7 +54,7 @@ static SmallVector<GradientLaunch, 3> gradientLaunches(nn::AttentionGradOp op) {
 
 namespace {
 
-/// rowsum(dO O) of every query into scratch 0, [batch, heads, queries].
+/// Writes rowsum(dO O) of every query to scratch 0, [batch, heads, queries].
 class RowSumEmitter {
 public:
   RowSumEmitter(nn::AttentionGradOp op, KernelFunction &function)
@@ -108,7 +108,7 @@ private:
   Type element;
 };
 
-/// A block of one side: queries, for dq, or keys, for dk and dv.
+/// Generates a block of one side: queries for dq, or keys for dk and dv.
 class GradEmitter {
 public:
   GradEmitter(nn::AttentionGradOp op, KernelFunction &function, const GradientLaunch &launch)
@@ -126,7 +126,7 @@ public:
   }
 
 private:
-  /// block(sequence, head, first position) of a side that has `positions` and `heads`.
+  /// Calls block(sequence, head, first position) for every block of the side with `positions` and `heads`.
   void eachBlock(int64_t positions, int64_t heads, void (GradEmitter::*block)(Value, Value, Value)) {
     const int64_t perHead = llvm::divideCeil(positions, blocks.sizes.owned());
     function.tiles([&](Value index) {
@@ -142,12 +142,12 @@ private:
   Parts addQueries(Value key, Value query, Value start, ValueRange ofKeys, ValueRange ofValues);
 
   using OfScore = llvm::function_ref<Value(size_t)>;
-  /// P of a block, whose scores have these numbers of their rows or columns.
+  /// Returns P of a block from its scores; `logSumExp` gives the value for each score.
   Parts weights(bool ownAreQueries, Value own, Value other, OfScore logSumExp);
-  /// dS of a block.
+  /// Returns dS of a block.
   Parts scoreGradients(const Parts &p, OfScore rowSum);
 
-  /// Where the numbers of a head's queries begin.
+  /// Returns the offset of a head's queries in the per-query arrays.
   Value statistics(Value b, Value head) {
     return emit.mul(emit.add(emit.mul(b, shape.heads), head), shape.queries);
   }
@@ -209,13 +209,13 @@ void GradEmitter::queryBlock(Value b, Value head, Value first) {
                first, shape.queries);
 }
 
-/// The query heads that share the key head add up in order.
+/// Query heads that share the key head are added in order.
 void GradEmitter::keyBlock(Value b, Value keyHead, Value first) {
   blocks.hold(blocks.own[0], shape.keyRows(emit, k, b, keyHead), first, shape.keys);
   if (launch.makes(1))
     blocks.hold(blocks.own[1], shape.valueRows(emit, v, b, keyHead), first, shape.keys);
   Value begin = emit.i64(0);
-  if (visibility.causal) { // queries before first - shift see none of these keys
+  if (visibility.causal) { // queries before first - shift do not attend to these keys
     Value earliest = emit.max(emit.sub(first, emit.i64(visibility.shift)), emit.i64(0));
     begin = emit.mul(emit.divide(earliest, blocks.sizes.others), blocks.sizes.others);
   }
@@ -248,7 +248,7 @@ void GradEmitter::keyBlock(Value b, Value keyHead, Value first) {
                  shape.valueRows(emit, function.result(2), b, keyHead), first, shape.keys);
 }
 
-/// What a block of queries adds to dk, if it is made, and then to dv.
+/// Adds the contributions of a block of queries to dk, if it is computed, and then to dv.
 Parts GradEmitter::addQueries(Value key, Value query, Value start, ValueRange ofKeys, ValueRange ofValues) {
   Parts logSumExps = blocks.ofColumns(lse, blocks.element, start, query, shape.queries);
   for (Value &each : logSumExps)

@@ -1,5 +1,4 @@
-// Kernels that move elements, one for each box: a vector for each thread, or squares through a block's
-// memory.
+// Kernels that move elements, one for each box: a vector per thread, or squares through a block's memory.
 #include "lib/Codegen/Cuda/Generators.h"
 #include "lib/Codegen/Cuda/Squares.h"
 #include "lib/Codegen/Kernels/CopyBox.h"
@@ -15,15 +14,15 @@ using namespace trainc;
 using namespace trainc::codegen;
 
 static constexpr int64_t kCopyThreads = 256;
-/// Of the square of a block if elements are short and move as vectors.
+/// Side of a block's square if elements are short and move as vectors.
 static constexpr int64_t kLongSide = 2 * cuda::kSquareSide;
 
 static Type elementOf(StridedCopyOpInterface op) {
   return memoryElement(getElementTypeOrSelf(op->getResult(0)));
 }
 
-/// Elements that a thread moves at once: all pieces of rows, and whole tensors, are multiples of them, so
-/// that they lie on borders of their size.
+/// Returns the number of elements that a thread moves at once. It divides all pieces of rows and the sizes of
+/// tensors, so that accesses are aligned.
 static int64_t lanesOf(StridedCopyOpInterface op, const StridedBox &box, const CopyRows &rows) {
   int64_t common = std::gcd(rows.length, std::gcd(rows.sourceOffset, rows.destinationOffset));
   for (auto [from, to] : llvm::zip_equal(rows.sourceStrides, rows.destinationStrides))
@@ -36,9 +35,9 @@ static int64_t lanesOf(StridedCopyOpInterface op, const StridedBox &box, const C
 
 namespace {
 
-/// How the squares of a block are moved.
+/// Access widths for the squares of a block.
 struct SquareTuning {
-  int64_t sourceLanes, resultLanes; ///< elements that a thread reads, and writes, at once
+  int64_t sourceLanes, resultLanes; ///< elements that a thread reads and writes at once
   int64_t side;
 
   int64_t row() const { return cuda::squareRow(side); } ///< of the square in the block's memory
@@ -46,8 +45,8 @@ struct SquareTuning {
 
 } // namespace
 
-/// Vectors divide the sides of a box, and all that lies before one: they are in it, and on borders, or not at
-/// all.
+/// Vector widths divide the sides of a box and all offsets and strides, so that a vector is aligned, and
+/// completely inside or outside the box.
 static SquareTuning tuningOf(StridedCopyOpInterface op, const StridedBox &box, const CopySquares &squares) {
   const int64_t element = elementBytes(elementOf(op)), most = kAccessBytes / element;
   auto divisor = [&](int64_t side, int64_t stride, int64_t offset, ArrayRef<int64_t> strides, Value tensor) {
@@ -86,7 +85,7 @@ static LaunchSummary summariseBox(StridedCopyOpInterface op, const StridedBox &b
   return launch;
 }
 
-/// A vector of a row for each thread, or of zeros.
+/// Each thread copies a vector of a row, or fills it with zeros.
 static void copyRows(KernelFunction &function, const CopyRows &copy, int64_t lanes, Value source,
                      Value destination, Type element) {
   Emitter &emit = function.emit();
@@ -108,8 +107,7 @@ static void copyRows(KernelFunction &function, const CopyRows &copy, int64_t lan
 
 namespace {
 
-/// Squares through a block's memory. Neighbouring threads read neighbours along `outer`, and write neighbours
-/// along `inner`.
+/// Transposes squares through a block's memory. Adjacent threads read along `outer` and write along `inner`.
 class SquareEmitter {
 public:
   SquareEmitter(KernelFunction &function, const CopySquares &copy, const SquareTuning &tuning, Type element)
@@ -157,7 +155,7 @@ private:
     });
   }
 
-  /// body(where a vector of this thread begins, in which row of the square)
+  /// Calls body(begin, row) for each of this thread's vectors in the square.
   void eachVector(int64_t lanes, llvm::function_ref<void(Value, Value)> body) {
     const int64_t vectors = tuning.side / lanes;
     Value place = emit.mul(emit.remainder(function.thread(), vectors), lanes),

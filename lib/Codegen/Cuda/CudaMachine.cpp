@@ -1,4 +1,4 @@
-// What GPUs can do, by the files of examples/clusters.
+// Rates of GPUs, from the files of examples/clusters.
 #include "lib/Codegen/Cuda/CudaMachine.h"
 
 #include "runtime/cost/cluster_file.h"
@@ -6,12 +6,13 @@
 
 using namespace trainc;
 
-/// The verifier of programs knows the same words.
+/// The verifier of programs has checked the word.
 const Cluster &trainc::codegen::gpuCluster(llvm::StringRef word) {
   return *clusterOfGpu(std::string_view(word));
 }
 
-/// cuDNN's documentation of its deterministic algorithm; docs/explanation/gpus.md says what other GPUs do.
+/// Source: cuDNN's documentation of its deterministic algorithm. docs/explanation/gpus.md describes other
+/// GPUs.
 bool trainc::codegen::repeatsAttentionGradients(llvm::StringRef word) {
   const int major = gpuCluster(word).major;
   return major == 9 || major == 10;

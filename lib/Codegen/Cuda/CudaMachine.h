@@ -1,4 +1,4 @@
-// What GPUs can do, for estimates.
+// Rates of GPUs, for predictions.
 #pragma once
 
 #include "runtime/cost/cluster_file.h"
@@ -7,16 +7,16 @@
 
 namespace trainc::codegen {
 
-/// By its word in train.program (`gpu`), in nodes of eight (examples/clusters).
+/// Returns the cluster of nodes with eight GPUs (examples/clusters) for the word `gpu` of train.program.
 const Cluster &gpuCluster(llvm::StringRef word);
 
-/// Whether cuDNN has a gradient of attention there that repeats its bits: on compute capability 9 and 10.
+/// Whether cuDNN has a deterministic gradient of attention on the GPU: compute capability 9 and 10.
 bool repeatsAttentionGradients(llvm::StringRef word);
 
-/// Whether its tensor cores multiply fp8 numbers: from compute capability 8.9 on.
+/// Whether the GPU's tensor cores multiply fp8 numbers: compute capability 8.9 and later.
 bool multipliesFp8(llvm::StringRef word);
 
-/// On a module of kernels: the word, unless it is the default.
+/// Attribute of a module of kernels with the word `gpu`, unless it is the default.
 inline constexpr llvm::StringLiteral kGpuAttr = "plan.gpu";
 
 } // namespace trainc::codegen

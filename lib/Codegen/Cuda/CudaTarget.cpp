@@ -1,4 +1,4 @@
-// NVIDIA's GPUs: which generator makes the kernels of an op, and what cuBLASLt and cuDNN do.
+// The target of NVIDIA GPUs: dispatch of ops to generators, and to cuBLASLt and cuDNN.
 #include "dialects/NN/Builders.h"
 #include "dialects/Train/Precision.h"
 #include "dialects/Train/ProgramSettings.h"
@@ -24,21 +24,21 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
 
-/// NVIDIA's libraries ask for workspaces on borders of 256 bytes.
-/// What a kernel may take of a block's memory lets several blocks run on a multiprocessor at a time.
+/// NVIDIA's libraries need workspaces aligned to 256 bytes. The limit of a block's memory allows several
+/// blocks per multiprocessor.
 static constexpr TargetLimits kGpuLimits{.bufferAlignment = 256, .longestRow = 65536, .blockBytes = 32 << 10};
 static_assert(kGpuLimits.longestRow <= ThreadTree::kWhole, "rows that fusion makes are reduced at once");
 static_assert(kAccessBytes <= int64_t(kMostRowPadding + 1), "what pads rows belongs to them");
-/// Sums of columns have as many threads as ask an H100's memory for all that it gives (CudaMachine.cpp).
+/// Column sums use as many threads as saturate an H100's memory bandwidth (CudaMachine.cpp).
 static constexpr RowsTuning kRowsTuning{
     .blockBytes = kGpuLimits.blockBytes, .partialThreads = 65536, .threads = 512};
 
-/// What cuBLASLt asks for to split long sums of products among blocks (cuBLAS 13.0,
+/// Workspace that cuBLASLt needs to split long sums of products among blocks (cuBLAS 13.0,
 /// cublasLtMatmulPreference).
 static constexpr int64_t kProductWorkspace = 32 << 20;
 
-/// What an op of cuDNN's may take at most: a gradient that repeats its bits takes two bytes for each pair of
-/// a query and a key, where a generated kernel takes none. Long sequences would fill a GPU with them.
+/// Maximum workspace of a cuDNN op. A deterministic gradient needs two bytes for each pair of query and key,
+/// which would fill a GPU's memory for long sequences; a generated kernel needs none.
 static constexpr uint64_t kMostAttentionWorkspace = uint64_t{4} << 30;
 
 namespace {
@@ -141,7 +141,7 @@ LogicalResult CudaTarget::settle(train::ProgramOp program) const {
   return checkCollectives(program);
 }
 
-/// Those that cuBLASLt is not to make use no tensor cores.
+/// Products that cuBLASLt does not execute do not use tensor cores.
 Work CudaTarget::productWork(Type factor) const {
   return {.worker = choices_.libraryCalls.products ? Worker::Products : Worker::Arithmetic,
           .factor = factor.isF32() && choices_.products == Fp32Products::Tf32 ? Factor::Tf32
@@ -149,7 +149,7 @@ Work CudaTarget::productWork(Type factor) const {
           .flops = 1};
 }
 
-/// NCCL adds two numbers as the tree does, and rounds sums to the type of what is summed.
+/// NCCL sums two values in the order of the tree, and rounds sums to the operands' type.
 bool CudaTarget::addsByKernel(const RankSum &sum) const {
   return sum.into != sum.element || (choices_.reproducibleOverRanks && sum.places > 2);
 }
@@ -188,7 +188,7 @@ FailureOr<KernelSummary> CudaTarget::summarise(GemmOpInterface op) const {
   return cuda::summariseGemm(op);
 }
 
-/// What attention and its gradient have in common.
+/// Returns the cuDNN sizes of attention or its gradient.
 template <typename Op> static CudnnAttentionSizes cudnnSizesOf(Op op) {
   const AttentionShape shape(op);
   return {.batch = uint64_t(shape.batch),

@@ -1,4 +1,4 @@
-// Conversions to and from fp8 as instructions of GPUs.
+// Conversions from and to fp8 by GPU instructions.
 #include "lib/Codegen/Cuda/Fp8Conversions.h"
 
 #include "dialects/NN/Builders.h"
@@ -22,7 +22,7 @@ static bool convertsFp8(Operation *op) {
 
 namespace {
 
-/// Builds in front of a conversion of a scalar, or of a vector.
+/// Builds ops before a conversion of a scalar or a vector.
 class Fp8Builder {
 public:
   explicit Fp8Builder(Operation *op)
@@ -40,18 +40,18 @@ private:
   VectorType pairOf(Type element) const { return VectorType::get({kPair}, element); }
   Type i16() { return builder.getI16Type(); }
   Type lanes(Type element) { return Emitter::laneType(element, vector ? count() : 0); }
-  /// Two bytes in each element.
+  /// Returns the vector type with two bytes per element.
   Type words() { return VectorType::get({count() / kPair}, i16()); }
 
   Value element(Value values, int64_t index) {
     return vector ? vector::ExtractOp::create(builder, loc, values, index).getResult() : values;
   }
-  /// A single number as what the conversion gives.
+  /// Wraps a single number in the conversion's result type.
   Value single(Value value) {
     return vector ? vector::BroadcastOp::create(builder, loc, lanes(value.getType()), value).getResult()
                   : value;
   }
-  /// The same bits; bytes are moved in pairs, as registers have no parts of a byte.
+  /// Bitcasts; bytes are moved in pairs, because registers have no 8-bit parts.
   Value bitsAs(Type type, Value value) { return LLVM::BitcastOp::create(builder, loc, type, value); }
 
   /// The instruction puts its first operand into the upper byte, which is the second element.
@@ -77,7 +77,7 @@ private:
     return arith::BitcastOp::create(builder, loc, op->getResult(0).getType(), bytes);
   }
 
-  /// By way of f16, which holds every number of fp8.
+  /// Converts through f16, which represents every fp8 number.
   Value widenedPair(Value word, Type narrow) {
     return NVVM::ConvertF8x2ToF16x2Op::create(builder, loc, pairOf(builder.getF16Type()),
                                               bitsAs(pairOf(builder.getI8Type()), word), /*relu=*/false,

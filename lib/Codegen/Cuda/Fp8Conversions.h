@@ -1,16 +1,15 @@
-// Conversions to and from fp8 as instructions of GPUs.
+// Conversions from and to fp8 by GPU instructions.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
 
 namespace trainc::codegen {
 
-/// Whether code converts numbers to or from fp8, which GPUs have instructions for from compute capability 8.9
-/// on.
+/// Whether the code converts from or to fp8; the instructions need compute capability 8.9.
 bool convertsFp8(mlir::ModuleOp kernels);
 
-/// Replaces such conversions (arith.truncf of f32, arith.extf to f32) by NVVM's, which take two numbers at a
-/// time. What is beyond the largest number becomes that.
+/// Replaces fp8 conversions (arith.truncf of f32, arith.extf to f32) by NVVM's, which convert two numbers at
+/// a time and saturate at the largest fp8 number.
 void expandFp8Conversions(mlir::ModuleOp kernels);
 
 } // namespace trainc::codegen

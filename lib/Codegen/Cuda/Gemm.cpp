@@ -1,5 +1,5 @@
-// Matrix products that no library does. Each block makes a square of the result from squares of the factors
-// that it holds in its memory, each thread some rows of one column.
+// Matrix products without a library call. Each block computes a square of the result from squares of the
+// factors in its memory; each thread computes some rows of one column.
 #include "dialects/NN/Builders.h"
 #include "lib/Codegen/Cuda/Generators.h"
 #include "lib/Codegen/Cuda/Squares.h"
@@ -16,7 +16,7 @@ static constexpr int64_t kProductThreads = 256, kRowsApart = kProductThreads / k
 
 namespace {
 
-/// A factor or the result of one matrix of the batch.
+/// A factor, or the result, of one matrix of the batch.
 struct Matrix {
   Value base;
   Type element;
@@ -46,7 +46,7 @@ public:
   }
 
 private:
-  static constexpr int64_t kSums = kSide / kRowsApart; ///< of a thread
+  static constexpr int64_t kSums = kSide / kRowsApart; ///< per thread
 
   Matrix factorA(Value batch) {
     return {function.operand(0), getElementTypeOrSelf(op->getOperand(0)), emit.mul(batch, gemm.strideA),
@@ -66,7 +66,7 @@ private:
         emit.add(matrix.offset, emit.add(emit.mul(i, matrix.rowStride), emit.mul(j, matrix.columnStride)))};
   }
 
-  /// Of this thread, for the matrix `batch` of the result.
+  /// Returns this thread's sums for matrix `batch` of the result.
   SmallVector<Value> sums(Value batch) {
     SmallVector<Value> zeros(kSums, emit.constant(sumElement, 0));
     if (!gemm.sumsBatch())
@@ -97,8 +97,8 @@ private:
     });
   }
 
-  /// Puts a square of a matrix of rows x columns into the block's memory, and zeros for what is beyond it.
-  /// Neighbouring threads read what is contiguous.
+  /// Copies a square of a matrix of rows x columns to the block's memory; elements beyond the matrix are
+  /// zero. Adjacent threads read contiguous elements.
   void hold(Value square, const Matrix &matrix, Value firstRow, int64_t rows, Value firstColumn,
             int64_t columns) {
     for (int64_t index = 0; index < kSums; ++index) {

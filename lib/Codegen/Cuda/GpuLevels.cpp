@@ -25,7 +25,7 @@ std::vector<StringRef> trainc::codegen::chooseGpuLevels(StringRef words) {
   return levels;
 }
 
-/// Levels without fp8 products have no code in a plan of such products.
+/// Reports levels without fp8 products if the plan needs such products.
 static LogicalResult expectF8Products(train::ProgramOp program, StringRef words) {
   if (program.getProducts() != "fp8" || llvm::is_contained(split(words), kAllGpuLevels))
     return success();

@@ -1,4 +1,4 @@
-// For which GPUs a plan has machine code.
+// GPU generations that a plan has machine code for.
 #pragma once
 
 #include "dialects/Train/Train.h"
@@ -7,17 +7,17 @@
 
 namespace trainc::codegen {
 
-/// What a program chooses that says nothing: every level, if there is an assembler.
+/// Default: every level, if there is an assembler.
 inline constexpr llvm::StringLiteral kAllGpuLevels = "all";
 
-/// On a module of kernels: the word `gpu_levels` of its program, unless it is the default.
+/// Attribute of a module of kernels with the word `gpu_levels`, unless it is the default.
 inline constexpr llvm::StringLiteral kGpuLevelsAttr = "plan.gpu_levels";
 
-/// The levels of machine code that `words` choose (`gpu_levels` of train.program), the lowest first. PTX is
-/// none of them: every plan has it.
+/// Returns the levels of machine code that `words` select (`gpu_levels` of train.program), the lowest first.
+/// PTX is not a level; every plan has it.
 std::vector<llvm::StringRef> chooseGpuLevels(llvm::StringRef words);
 
-/// Writes the program's levels in their order, each once. Fails with an error at the program if its words
+/// Normalises the program's levels: in order, each once. Fails with an error at the program if its words
 /// contradict each other, or name levels and there is no assembler.
 llvm::LogicalResult settleGpuLevels(train::ProgramOp program);
 

@@ -1,4 +1,4 @@
-// LLVM dialect -> PTX.
+// Compilation of the LLVM dialect to PTX.
 #include "lib/Codegen/Cuda/Ptx.h"
 
 #include "lib/Codegen/Cuda/Fp8Conversions.h"
@@ -23,7 +23,7 @@ using namespace trainc::codegen;
 
 namespace {
 
-/// The least capable GPU that code is for, and a version of PTX that knows all that is used of it.
+/// The lowest supported GPU, and a PTX version with all features that its code uses.
 struct LeastGpu {
   const char *processor, *features, *level;
 };
@@ -55,8 +55,8 @@ static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const 
                                   std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
-/// Addresses of global and shared memory are found behind generic pointers, loops are unrolled, and code that
-/// kernels share becomes part of them. No pass reorders sums.
+/// Infers global and shared address spaces behind generic pointers, unrolls loops, and inlines functions that
+/// kernels share. No pass reorders sums.
 static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
@@ -71,8 +71,8 @@ static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
 }
 
-/// The number of threads bounds the registers of each, and so does the number of blocks. Loops count on the
-/// threads, so the driver refuses any other number.
+/// The number of threads bounds the registers per thread, and so does the number of blocks. Loops depend on
+/// the number of threads, so that the driver rejects any other number.
 static void markEntries(ModuleOp kernels) {
   Builder builder(kernels.getContext());
   for (auto function : kernels.getOps<LLVM::LLVMFuncOp>()) {
@@ -127,7 +127,7 @@ llvm::FailureOr<std::string> trainc::codegen::compileToPtx(ModuleOp kernels) {
   return std::move(*ptx);
 }
 
-/// Those of `levels` on whose GPUs the code runs.
+/// Returns those of `levels` whose GPUs can run the code.
 static std::vector<llvm::StringRef> levelsFrom(const LeastGpu &gpu, llvm::ArrayRef<llvm::StringRef> levels) {
   auto numberOf = [](llvm::StringRef name) {
     unsigned number = 0;

@@ -1,16 +1,16 @@
-// Machine code of kernels for NVIDIA's GPUs.
+// Machine code of kernels for NVIDIA GPUs.
 #pragma once
 
 #include "lib/Codegen/Target.h"
 
 namespace trainc::codegen {
 
-/// PTX for the least capable GPU that plans are for, or that converts fp8 numbers where kernels do. The
-/// kernels are lowered on the way. Emits an error at the module where code cannot be made.
+/// Compiles to PTX for the lowest supported compute capability, or for the lowest with fp8 conversions if
+/// kernels need them. Lowers the kernels. Reports an error at the module on failure.
 llvm::FailureOr<std::string> compileToPtx(mlir::ModuleOp kernels);
 
-/// PTX, and, if there is a `ptxas`, what it makes of that for each of `levels`, so that no driver need
-/// compile it.
+/// Compiles to PTX and, if there is a `ptxas`, to machine code for each of `levels`, so that no driver need
+/// compile PTX.
 llvm::FailureOr<std::vector<Object>> compileForGpus(mlir::ModuleOp kernels,
                                                     llvm::ArrayRef<llvm::StringRef> levels);
 

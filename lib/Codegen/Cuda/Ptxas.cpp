@@ -28,7 +28,7 @@ static std::string findPtxas() {
 
 namespace {
 
-/// A file that is gone when this is, or when a signal ends the program.
+/// A temporary file that is removed by the destructor, or when a signal ends the program.
 class TemporaryFile {
 public:
   explicit TemporaryFile(llvm::StringRef suffix)
@@ -58,9 +58,9 @@ public:
     stream.close();
     if (stream.has_error())
       error_ = stream.error();
-    stream.clear_error(); // which else ends the program
+    stream.clear_error(); // an unhandled stream error would end the program
   }
-  /// Why there is no such file, or not all of it; empty if there is.
+  /// Returns the reason why the file does not exist or is incomplete; empty on success.
   std::string error() const {
     return error_ ? "expected room for " + path_.str().str() +
                         ", a temporary file ($TMPDIR chooses its folder), found: " + error_.message()
@@ -72,15 +72,15 @@ private:
   std::error_code error_;
 };
 
-/// What one run of the assembler gave.
+/// Result of one run of the assembler.
 struct Assembly {
   std::string image, error;
-  bool isUnknown = false; ///< older than the architecture
+  bool isUnknown = false; ///< the assembler is older than the architecture
 };
 
 } // namespace
 
-/// Machine code is an ELF file.
+/// Magic number of ELF files, which hold machine code.
 static constexpr llvm::StringLiteral kElfMagic = "\x7f"
                                                  "ELF";
 
@@ -92,7 +92,7 @@ static Assembly runPtxas(llvm::StringRef program, llvm::StringRef source, llvm::
   const std::string which = ("-arch=" + level).str();
   const llvm::StringRef arguments[] = {program, which, "-O3", source, "-o", image.path()};
   const std::optional<llvm::StringRef> redirects[] = {llvm::StringRef(), log.path(), log.path()};
-  std::string signal; // that ended it, or why it could not start
+  std::string signal; // that ended ptxas, or the reason why it could not start
   const int code = llvm::sys::ExecuteAndWait(program, arguments, std::nullopt, redirects, 0, 0, &signal);
   const std::string printed = log.content();
   const std::string failed = (program + " for " + level + " failed").str();

@@ -1,4 +1,4 @@
-// The sum of what ranks have sent to one of them, for any number of elements.
+// Kernel that sums the values sent by ranks, for any number of elements.
 #include "lib/Codegen/Cuda/Generators.h"
 #include "lib/Codegen/Kernels/ConstantOperands.h"
 #include "lib/Codegen/Kernels/KernelFunction.h"
@@ -11,10 +11,10 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
 
-/// Enough to fill a GPU, whatever the number of elements: it is not known before the call.
+/// Enough blocks to fill a GPU; the number of elements is not known before the call.
 static constexpr int64_t kBlocks = 512, kRankSumThreads = 256;
 
-/// The end of the sums is an argument that is only compared: a buffer of no bytes.
+/// The end of the sums is passed as a buffer of no bytes, whose address is only compared.
 KernelSummary trainc::codegen::cuda::summariseRankSum(dist::RankSumOp op) {
   KernelSummary kernels;
   kernels.scratchBytes = {0};
@@ -27,7 +27,7 @@ KernelSummary trainc::codegen::cuda::summariseRankSum(dist::RankSumOp op) {
   return kernels;
 }
 
-/// Over the tree of runtime/comm/tree_sum.h.
+/// Sums over the tree of runtime/comm/tree_sum.h.
 static Value treeSum(Emitter &emit, ArrayRef<Value> values) {
   if (values.size() == 1)
     return values.front();
@@ -36,8 +36,8 @@ static Value treeSum(Emitter &emit, ArrayRef<Value> values) {
   return emit.add(left, treeSum(emit, values.drop_front(half)));
 }
 
-/// Places may begin at any element, so that a thread adds one at a time. All of it is read before it is
-/// written: the sums may lie where a place's values do.
+/// Values may begin at any element, so that a thread adds one element at a time. All values of an element are
+/// read before the sum is written, which may overwrite one of them.
 Symbols trainc::codegen::cuda::generateRankSum(dist::RankSumOp op, KernelModule &kernels) {
   const KernelSummary summary = summariseRankSum(op);
   KernelFunction function(kernels, summary.launches.front());

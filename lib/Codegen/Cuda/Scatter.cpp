@@ -1,9 +1,10 @@
-// Rows added at indices, in two launches, so that no sum is a long chain and none needs atomics.
+// nn.scatter_add in two launches, without long chains of additions and without atomics.
 //
-// Ids are cut into pieces. The first launch adds up the updates of equal ids of a piece, and writes for each
-// place of an id its *head*: the row of the table and whether a sum was made, at the first place of equal
-// ids, and -1 at all others. The second deals rows out to warps; each walks over all heads and adds what
-// they name to its rows. So a row has one addition for each piece at most, in the order of pieces.
+// Ids are cut into pieces. The first launch sums the updates of equal ids within a piece. For each position
+// of an id it writes a *head*: the table row and whether a sum was stored, at the first of equal ids; -1 at
+// all others. The second launch distributes rows over warps. Each warp reads all heads and adds the
+// corresponding updates or sums to its rows. So a row has at most one addition per piece, in the order of
+// pieces.
 #include "lib/Codegen/Cuda/Generators.h"
 #include "lib/Codegen/Cuda/ScatterEmitter.h"
 
@@ -14,12 +15,12 @@ using namespace trainc;
 using namespace trainc::codegen;
 using namespace trainc::codegen::cuda::scatter;
 
-/// Heads that a thread reads at a time.
+/// Number of heads that a thread reads at a time.
 static constexpr int64_t kHeads = 4;
 
 namespace {
 
-/// The second launch: a warp for each owner and each strip.
+/// Second launch: a warp for each owner and each strip.
 class OwnerEmitter : ScatterEmitter {
 public:
   using ScatterEmitter::ScatterEmitter;
@@ -50,7 +51,7 @@ private:
     return emit.load({heads, headType, emit.add(begin, emit.mul(lane, kHeads))}, kHeads);
   }
 
-  /// Each thread looks at kHeads places; then all add what those name that the owner has.
+  /// Each thread reads kHeads heads; then all threads add the updates or sums of heads in the owner's rows.
   void look(Value owner, Value begin, Value found) {
     owner = resized(owner, headType.getIntOrFloatBitWidth());
     SmallVector<Value> each, isOwned;
@@ -105,17 +106,17 @@ private:
 
 namespace {
 
-/// What the launches move, and the longest chains of accesses to memory in them.
+/// Bytes that the launches move, and their longest chains of dependent memory accesses.
 struct ScatterCost {
   int64_t piecesMove, ownersMove, piecesChain, ownersChain;
 };
 
 } // namespace
 
-/// An update is read in one of the launches, and counted in the first. Sums are of two updates at least, so
-/// there are half as many as ids at most. Of neighbouring ids of a warp, no more are taken to be equal than
-/// it asks for at a time. A warp looks at all heads, asking for the next while it adds; additions to one row
-/// wait for one another, of which each piece has one, and a warp has its share of all heads besides.
+/// Estimates: an update is read in one of the launches, and counted in the first. A sum has at least two
+/// updates, so that there are at most half as many sums as ids. A warp does not find more equal adjacent ids
+/// than it loads at a time. A warp reads all heads, loading the next while it adds. Additions to one row
+/// depend on each other, one per piece, in addition to the warp's share of all heads.
 static ScatterCost scatterCost(nn::ScatterAddOp op, const Shares &shares) {
   const int64_t table = elementBytes(getElementTypeOrSelf(op.getTable())),
                 sum = elementBytes(nn::wideElement(getElementTypeOrSelf(op.getTable())));

@@ -1,5 +1,5 @@
-// What the two launches of nn.scatter_add have in common: how rows and columns are shared out, and what
-// threads of a warp say to each other.
+// Common code of the two launches of nn.scatter_add: distribution of rows and columns, and communication
+// between threads of a warp.
 #pragma once
 
 #include "dialects/NN/Builders.h"
@@ -15,13 +15,14 @@
 namespace trainc::codegen::cuda::scatter {
 
 inline constexpr int64_t kThreads = 128, kWarps = kThreads / kWarp;
-/// Ids of a piece: about as many as a batch has pieces, as each is a chain of additions.
+/// Number of ids per piece: about the number of pieces of a typical batch, because both pieces and ids of a
+/// piece are chains of additions.
 inline constexpr int64_t kPiece = 512;
-/// Warps that are enough to fill a GPU; with more, each would look through all heads for few rows.
+/// Number of warps that fill a GPU. With more, each would read all heads for few rows.
 inline constexpr int64_t kEnoughWarps = 4096;
 
-/// How rows and columns are shared out: a thread has `lanes` columns of a strip, and a warp a strip of every
-/// row whose number is its owner's, modulo `owners`.
+/// Distribution of rows and columns. A thread has `lanes` columns of a strip. A warp has a strip of every row
+/// whose number equals its owner's number modulo `owners`.
 struct Shares {
   int64_t tableRows, width, ids, lanes, strips, owners;
 
@@ -34,22 +35,22 @@ struct Shares {
         owners(std::clamp<int64_t>(kEnoughWarps / strips, 1, tableRows)) {}
 
   int64_t places() const { return llvm::alignTo(ids, kPiece); }
-  /// 2 row + 1 if a sum was made.
+  /// Type of heads, which are 2 row + 1 if a sum was stored.
   mlir::Type head(mlir::MLIRContext *context) const {
     return mlir::IntegerType::get(context, tableRows < 1 << 30 ? 32 : 64);
   }
 };
 
-/// A table of bf16 or f16 is added up in a scratch buffer, and rounded once.
+/// Whether a bf16 or f16 table is summed in an f32 scratch buffer, and rounded once.
 inline bool addsAside(nn::ScatterAddOp op) {
   mlir::Type element = mlir::getElementTypeOrSelf(op.getTable());
   return nn::wideElement(element) != element;
 }
 
-/// Indices of scratch buffers.
+/// Numbers of scratch buffers.
 enum Scratch : unsigned { kHeadsOfPlaces, kSumsOfPieces, kWideTable };
 
-/// What both launches have.
+/// Common parts of both launches.
 class ScatterEmitter {
 public:
   ScatterEmitter(nn::ScatterAddOp op, KernelModule &kernels, const LaunchSummary &launch)
@@ -60,7 +61,7 @@ public:
         heads(function.scratch(kHeadsOfPlaces)), sumsOfPieces(function.scratch(kSumsOfPieces)) {}
 
 protected:
-  /// The code of each of `number` times `strips` warps.
+  /// Generates the kernel in which each of `number` times `strips` warps runs `body`.
   std::string ofWarps(int64_t number, llvm::function_ref<void(mlir::Value)> body) {
     function.tiles([&](mlir::Value tile) {
       mlir::Value warp = emit.add(emit.mul(tile, kWarps), emit.divide(function.thread(), kWarp));
@@ -81,7 +82,7 @@ protected:
     return emit.load(inRow(updates, mlir::getElementTypeOrSelf(op.getUpdates()), place), shares.lanes);
   }
 
-  /// A bit for each thread of the warp, i32.
+  /// Returns one bit for each thread of the warp, i32.
   mlir::Value ballot(mlir::Value condition) {
     return mlir::NVVM::VoteSyncOp::create(emit.builder, emit.loc, i32, emit.constant(i32, -1), condition,
                                           mlir::NVVM::VoteSyncKind::ballot);
@@ -89,7 +90,7 @@ protected:
   mlir::Value countOf(mlir::Value bits) {
     return resized(mlir::LLVM::CtPopOp::create(emit.builder, emit.loc, bits), 64);
   }
-  /// The number of the lowest bit that is set, i64, of bits that are not all 0.
+  /// Returns the number of the lowest set bit, i64; `bits` must not be 0.
   mlir::Value lowest(mlir::Value bits) {
     return resized(
         mlir::LLVM::CountTrailingZerosOp::create(emit.builder, emit.loc, i32, bits, /*is_zero_poison=*/true),
@@ -115,7 +116,7 @@ protected:
   mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b) {
     return mlir::arith::SelectOp::create(emit.builder, emit.loc, condition, a, b);
   }
-  /// An integer with a sign, of so many bits.
+  /// Converts a signed integer to `bits` bits.
   mlir::Value resized(mlir::Value number, unsigned bits) {
     const unsigned has = number.getType().getIntOrFloatBitWidth();
     mlir::Type type = emit.builder.getIntegerType(bits);
@@ -134,7 +135,7 @@ protected:
   mlir::Value lane, strip, column, hasColumn; ///< of this thread
 };
 
-/// The code of the first launch.
+/// Generates the first launch.
 std::string generatePieces(nn::ScatterAddOp op, KernelModule &kernels, const LaunchSummary &launch);
 
 } // namespace trainc::codegen::cuda::scatter

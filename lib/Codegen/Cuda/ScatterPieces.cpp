@@ -1,4 +1,4 @@
-// The first launch of nn.scatter_add: sums of the updates of equal ids of a piece.
+// First launch of nn.scatter_add: sums the updates of equal ids within a piece.
 #include "lib/Codegen/Cuda/ScatterEmitter.h"
 
 using namespace mlir;
@@ -6,12 +6,12 @@ using namespace trainc;
 using namespace trainc::codegen;
 using namespace trainc::codegen::cuda::scatter;
 
-/// Updates that a warp asks for before it adds them.
+/// Number of updates that a warp loads before it adds them.
 static constexpr int64_t kAhead = 4;
 
 namespace {
 
-/// A warp for each place of an id and each strip.
+/// A warp for each position of an id and each strip.
 class PieceEmitter : ScatterEmitter {
 public:
   using ScatterEmitter::ScatterEmitter;
@@ -22,7 +22,7 @@ public:
   }
 
 private:
-  /// The row that an id names, of the ids' type; -1 for ids out of range, and behind the last one.
+  /// Returns the row of an id, in the ids' type; -1 for ids out of range and past the end.
   Value rowAt(Value place) {
     Type type = getElementTypeOrSelf(op.getIds());
     Value id = emit.load({ids, type, emit.min(place, emit.i64(shares.ids - 1))});
@@ -34,8 +34,8 @@ private:
     return select(isRow, id, emit.constant(type, -1));
   }
 
-  /// A bit, i32, for each place of the piece that this thread looks at, lane, lane + 32, ...: whether its id
-  /// names `row`. One register holds them all.
+  /// Returns a bit, i32, for each of this thread's positions of the piece (lane, lane + 32, ...): whether its
+  /// id selects `row`. One register holds all bits.
   Value sameOfThread(Value begin, Value row) {
     static_assert(kPiece / kWarp < 32);
     Value bits = emit.constant(i32, 0);
@@ -48,7 +48,7 @@ private:
     return bits;
   }
 
-  /// The lowest `count` bits, of fewer than 32; i32.
+  /// Returns a mask of the lowest `count` bits, i32; `count` is below 32.
   Value bitsBelow(Value count) {
     Value bit = arith::ShLIOp::create(emit.builder, emit.loc, emit.constant(i32, 1), resized(count, 32));
     return emit.sub(bit, emit.constant(i32, 1));
@@ -60,7 +60,8 @@ private:
   void ofPlace(Value place) {
     Value row = rowAt(place), begin = emit.mul(emit.divide(place, kPiece), kPiece);
     Value same = sameOfThread(begin, row);
-    // Of the places lane, lane + 32, ... of a piece, so many lie before this one, and before the next one.
+    // Number of this thread's positions (lane, lane + 32, ...) of the piece before this position, and up to
+    // it.
     Value ahead = emit.add(emit.sub(emit.sub(place, begin), lane), kWarp - 1);
     Value before = bitsBelow(emit.divide(ahead, kWarp)),
           upTo = bitsBelow(emit.divide(emit.add(ahead, 1), kWarp));
@@ -76,8 +77,8 @@ private:
               [&] { addUp(place, row, emit.add(begin, kPiece)); });
   }
 
-  /// The updates of `place` and of the places up to `end` that have the same id, in order. Threads without
-  /// columns repeat the last ones.
+  /// Sums the updates of `place` and of later positions up to `end` with the same id, in order. Threads
+  /// without columns repeat the last ones.
   void addUp(Value place, Value row, Value end) {
     column = emit.min(column, emit.i64(shares.width - shares.lanes));
     Value begin = emit.mul(emit.divide(place, kWarp), kWarp);

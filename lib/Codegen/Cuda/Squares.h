@@ -5,10 +5,10 @@
 
 namespace trainc::codegen::cuda {
 
-/// Elements of a side: as many as a warp has threads.
+/// Elements of a side: the number of threads in a warp.
 inline constexpr int64_t kSquareSide = 32;
 
-/// Elements from row to row: apart from multiples of the memory's banks.
+/// Elements between rows, odd to avoid bank conflicts.
 constexpr int64_t squareRow(int64_t side) { return side + 1; }
 
 } // namespace trainc::codegen::cuda

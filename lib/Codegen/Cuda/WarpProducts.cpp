@@ -1,4 +1,4 @@
-// Products of rows in a block's memory. Tensor cores get their factors by ldmatrix.
+// Products of rows in a block's memory. Tensor cores load their factors by ldmatrix.
 #include "lib/Codegen/Cuda/WarpProducts.h"
 
 #include "dialects/NN/Builders.h"
@@ -14,7 +14,7 @@ using namespace trainc;
 using namespace trainc::codegen;
 using namespace trainc::codegen::cuda;
 
-/// Terms that one instruction of a tensor core sums.
+/// Number of terms that one tensor-core instruction sums.
 static constexpr int64_t kTerms = 16;
 
 static int64_t paddedWidth(Type element, int64_t width) {
@@ -86,13 +86,13 @@ Value WarpProducts::packed(Value first, Value second) {
   return LLVM::BitcastOp::create(builder, emit.loc, builder.getI32Type(), narrow);
 }
 
-/// sums += left right, of a strip.
+/// sums += left right, for one strip.
 void WarpProducts::multiply(ArrayRef<Value> left, ArrayRef<Value> right, MutableArrayRef<Value> sums) {
   OpBuilder &builder = emit.builder;
   const bool isBf16 = element.isBF16();
   auto factors = [&](ArrayRef<Value> registers) {
     SmallVector<Value> values(registers);
-    if (!isBf16) // of which the instruction takes registers as they are
+    if (!isBf16) // the bf16 instruction takes the i32 registers as they are
       for (Value &value : values)
         value = LLVM::BitcastOp::create(builder, emit.loc, Emitter::laneType(element, 2), value);
     return values;
@@ -108,8 +108,8 @@ void WarpProducts::multiply(ArrayRef<Value> left, ArrayRef<Value> right, Mutable
 }
 
 Parts WarpProducts::scoresOfTensorCores(const HeldRows &own, const HeldRows &other) {
-  // The squares of `own` are its upper rows, its lower ones, and both of the next eight terms; those of
-  // `other` eight rows, their next terms, and the same of the next eight rows.
+  // The squares of `own` are its upper rows, its lower rows, and both for the next eight terms. Those of
+  // `other` are eight rows, their next terms, and the same for the next eight rows.
   Value ownRow = emit.add(warpRow, emit.remainder(lane, 16)), ownTerm = emit.mul(emit.divide(lane, 16), 8);
   Value otherRow = emit.add(emit.mul(emit.divide(lane, 16), 8), emit.remainder(lane, 8)),
         otherTerm = emit.mul(emit.remainder(emit.divide(lane, 8), 2), 8);
@@ -128,7 +128,7 @@ Parts WarpProducts::scoresOfTensorCores(const HeldRows &own, const HeldRows &oth
                    });
 }
 
-/// The sums of one product are laid out as the left factor of the next.
+/// The layout of one product's sums is that of the next product's left factor.
 Parts WarpProducts::accumulateOnTensorCores(ValueRange before, ValueRange weights, const HeldRows &other) {
   Parts sums(before);
   Value row = emit.remainder(lane, 16), column = emit.mul(emit.divide(lane, 16), 8);
@@ -177,7 +177,7 @@ Parts WarpProducts::scoresOfThreads(const HeldRows &own, const HeldRows &other) 
                    });
 }
 
-/// Weights come from the thread of the group that has them.
+/// Each weight is read from the thread of the group that has it.
 Parts WarpProducts::accumulateOnThreads(ValueRange before, ValueRange weights, const HeldRows &other) {
   OpBuilder &builder = emit.builder;
   Parts sums(before);
