@@ -9,7 +9,7 @@
 
 namespace trainc {
 
-/// Larger ones first.
+/// Returns the numbers of lifetimes, larger ones first.
 static llvm::SmallVector<unsigned> bySize(llvm::ArrayRef<Lifetime> lifetimes) {
   llvm::SmallVector<unsigned> order(lifetimes.size());
   std::iota(order.begin(), order.end(), 0);
@@ -35,8 +35,8 @@ ArenaLayout layOutArena(llvm::ArrayRef<Lifetime> lifetimes, int64_t alignment) {
   return layout;
 }
 
-/// Of the numbers from `sure` to `wanted` one close to `wanted` that is `good`, or `sure`, which is, if a
-/// sixteenth of the way is not. What is good is so all the way from there on.
+/// Returns a number close to `wanted`, between `sure` and `wanted`, that is `good`. `sure` must be good, and
+/// so must be all numbers before a good one. Returns `sure` if not even a sixteenth of the way is good.
 static int64_t furthest(int64_t sure, int64_t wanted, llvm::function_ref<bool(int64_t)> good) {
   if (good(wanted))
     return wanted;
@@ -51,8 +51,8 @@ static int64_t furthest(int64_t sure, int64_t wanted, llvm::function_ref<bool(in
   return sure;
 }
 
-/// The numbers of those that wish something, those first that wish the most. Of more than a thousand the rest
-/// is left as it is: each takes time as all buffers of the arena do.
+/// Returns the numbers of lifetimes with a positive wish, the largest wish first. At most 1024 are returned,
+/// because each takes time proportional to the number of buffers.
 static llvm::SmallVector<unsigned> byWish(llvm::ArrayRef<Lifetime> lifetimes,
                                           llvm::function_ref<int64_t(const Lifetime &)> wish) {
   constexpr size_t kMost = 1024;
@@ -69,7 +69,7 @@ static llvm::SmallVector<unsigned> byWish(llvm::ArrayRef<Lifetime> lifetimes,
 
 namespace {
 
-/// Buffers of an arena, of which each has its place all the time.
+/// Placed buffers of an arena; each is placed at any time.
 class Spread {
 public:
   Spread(llvm::MutableArrayRef<Lifetime> lifetimes, ArenaLayout &layout, int64_t alignment, int64_t bytes,
@@ -87,14 +87,14 @@ public:
                          other.life,
                          {},
                          unsigned(buffers.size())});
-    llvm::sort(buffers); // each is inserted behind the others, which takes the least time
+    llvm::sort(buffers); // insertion in order is fastest
     for (const Placed &buffer : buffers) {
       placed_.insert(buffer);
       use(buffer.life, buffer.end - buffer.begin);
     }
   }
 
-  /// Has a buffer begin as early as has room.
+  /// Extends a buffer's lifetime to begin as early as memory allows.
   void beginEarly(unsigned index) {
     int64_t first = lifetimes_[index].first;
     while (first > lifetimes_[index].earliest && hasRoomAt(first - 1, index))
@@ -103,7 +103,7 @@ public:
              [](Lifetime &lifetime, int64_t first) { lifetime.first = first; });
   }
 
-  /// Has a buffer in use again for as long as has room.
+  /// Extends a buffer's second interval of use as far as memory allows.
   void useAgain(unsigned index) {
     const Interval wanted = again_[index];
     int64_t last = wanted.first - 1;
@@ -128,7 +128,7 @@ private:
     return {offset, offset + bytesOf(index), {lifetime.first, lifetime.last}, lifetime.again, index};
   }
 
-  /// Whether all that is in use at a position leaves so many bytes, if not in one piece.
+  /// Whether enough bytes are free at a position, though not necessarily contiguous.
   bool hasRoomAt(int64_t position, unsigned index) const {
     return used_[position] + bytesOf(index) <= bytes_;
   }
@@ -139,7 +139,8 @@ private:
       used_[position] += bytes;
   }
 
-  /// Sets a number of the lifetime to one between `sure` and `wanted`, and gives it the lowest place then.
+  /// Sets a field of the lifetime to a value between `sure` and `wanted`, and places the buffer at the lowest
+  /// offset.
   void lengthen(unsigned index, int64_t sure, int64_t wanted,
                 llvm::function_ref<void(Lifetime &, int64_t)> set) {
     if (sure == wanted)
@@ -167,7 +168,7 @@ private:
   std::vector<Interval> again_; ///< as wanted
   int64_t alignment_, bytes_;
   ArenaPlaces placed_;
-  std::vector<int64_t> used_; ///< bytes, by position
+  std::vector<int64_t> used_; ///< by position
 };
 
 } // namespace

@@ -8,7 +8,7 @@
 
 namespace trainc {
 
-/// From position `first` to `last`, both included; none if `last` is less.
+/// Positions from `first` to `last`, both included; empty if `last` is less.
 struct Interval {
   int64_t first = 0, last = -1;
 
@@ -20,32 +20,32 @@ struct Interval {
 struct Lifetime {
   int64_t first, last;
   int64_t bytes;
-  int64_t alignment = 1;    ///< of where it begins, in bytes, a power of two
-  int64_t earliest = first; ///< where it should begin, not behind `first`
-  Interval again = {};      ///< when it should be in use as well
+  int64_t alignment = 1;    ///< of the buffer's offset in bytes, a power of two
+  int64_t earliest = first; ///< position at which the lifetime should begin if memory allows; at most `first`
+  Interval again = {};      ///< positions at which the buffer should also be in use if memory allows
 };
 
-/// Byte offsets, one per lifetime, and the arena's size.
+/// Byte offsets, one per lifetime, and the arena's size in bytes.
 struct ArenaLayout {
   llvm::SmallVector<int64_t> offsets;
   int64_t bytes = 0;
 };
 
-/// Places lifetimes so that those that overlap in time do not overlap in space: larger buffers first, each in
-/// the lowest gap that fits ("greedy by size", Pisarchyk and Lee 2020). Each starts on a multiple of
-/// `alignment` bytes, and of its own. `earliest` and `again` do not matter. The result depends on the
+/// Places lifetimes so that buffers in use at the same time do not overlap: larger buffers first, each in the
+/// lowest gap that fits ("greedy by size", Pisarchyk and Lee 2020). Each offset is a multiple of `alignment`
+/// bytes and of the buffer's own alignment. `earliest` and `again` are ignored. The result depends on the
 /// arguments only.
 ArenaLayout layOutArena(llvm::ArrayRef<Lifetime> lifetimes, int64_t alignment);
 
-/// A buffer that has its place.
+/// A buffer at a fixed offset.
 struct PlacedBuffer {
   Interval life;
   int64_t offset, bytes;
 };
 
-/// Has those begin earlier that should, and then those in use again, as far as there is room among so many
-/// bytes and beside `others`: sets their `first` and `again`, and moves them. `layout` is that of
-/// layOutArena(), with at most these bytes.
+/// Extends lifetimes towards `earliest`, and then by `again`, as far as `bytes` bytes and the buffers
+/// `others` allow: updates their `first` and `again`, and moves them. `layout` must be the result of
+/// layOutArena() with at most `bytes` bytes.
 void spreadInArena(llvm::MutableArrayRef<Lifetime> lifetimes, ArenaLayout &layout, int64_t alignment,
                    int64_t bytes, llvm::ArrayRef<PlacedBuffer> others = {});
 

@@ -9,7 +9,7 @@
 namespace trainc {
 
 namespace {
-/// Positions of an interval; of an empty one those that meet no other.
+/// An interval's positions in 32 bits; an empty interval overlaps with no other.
 struct Positions {
   int32_t first = std::numeric_limits<int32_t>::max(), last = -1;
 
@@ -21,7 +21,7 @@ struct Positions {
     last = int32_t(interval.last);
   }
 
-  /// As a number, without a branch: no processor would guess which of thousands do.
+  /// Returns 0 or 1 without a branch, because branches would be unpredictable.
   int32_t meets(int32_t otherFirst, int32_t otherLast) const {
     return int32_t(first <= otherLast) & int32_t(otherFirst <= last);
   }
@@ -47,7 +47,7 @@ void ArenaPlaces::Intervals::erase(size_t at) {
   eraseAt(lasts, at);
 }
 
-/// Of those that begin where it does, by their numbers.
+/// Buffers with equal begins are ordered by number.
 size_t ArenaPlaces::positionOf(const Placed &buffer) const {
   auto at = size_t(std::lower_bound(begins_.begin(), begins_.end(), buffer.begin) - begins_.begin());
   while (at < begins_.size() && begins_[at] == buffer.begin && numbers_[at] < buffer.number)

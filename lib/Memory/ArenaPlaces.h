@@ -1,4 +1,4 @@
-// Buffers that have their places in an arena, and gaps between them.
+// Placed buffers of an arena, and the gaps between them.
 #pragma once
 
 #include "lib/Memory/ArenaLayout.h"
@@ -9,36 +9,36 @@
 
 namespace trainc {
 
-/// A buffer at its place.
+/// A placed buffer.
 struct Placed {
-  int64_t begin, end; ///< bytes
+  int64_t begin, end; ///< byte range
   Interval life, again;
-  unsigned number; ///< tells it from others of the arena
+  unsigned number; ///< unique in the arena
 
   bool operator<(const Placed &other) const {
     return std::pair(begin, number) < std::pair(other.begin, other.number);
   }
 };
 
-/// The buffers of an arena that have places, in their order. There are thousands, and all are asked for each
-/// one that gets its place. So what they are asked for stands side by side, for the processor to compare
-/// several at once.
+/// The placed buffers of an arena, ordered by offset. An arena has thousands, and every placement examines
+/// all of them. Their fields are therefore in separate arrays, so that the compiler can vectorise
+/// comparisons.
 class ArenaPlaces {
 public:
-  /// A buffer whose positions are numbers of 32 bits.
+  /// Adds a buffer. Its positions must fit 32 bits.
   void insert(const Placed &buffer);
-  /// One that was inserted.
+  /// Removes a buffer that was inserted.
   void erase(const Placed &buffer);
 
-  /// The lowest offset at which so many bytes fit beside those that live at the same time. If it is not among
-  /// the first `most` bytes, some offset with which they end behind those.
+  /// Returns the lowest offset at which `bytes` bytes fit beside all buffers in use at the same time. If
+  /// there is none with an end of at most `most`, returns some offset with a greater end.
   int64_t lowestGap(const Lifetime &lifetime, int64_t bytes,
                     int64_t most = std::numeric_limits<int64_t>::max()) const;
 
 private:
-  static constexpr size_t kAtOnce = 16; ///< are compared
+  static constexpr size_t kAtOnce = 16; ///< compared at a time
 
-  /// From when until when they live. Behind the last one stand some that never do.
+  /// Begin and end positions of lifetimes, padded at the end with empty ones.
   struct Intervals {
     std::vector<int32_t> firsts = std::vector<int32_t>(kAtOnce, std::numeric_limits<int32_t>::max());
     std::vector<int32_t> lasts = std::vector<int32_t>(kAtOnce, -1);

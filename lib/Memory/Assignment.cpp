@@ -86,8 +86,8 @@ void Assignment::assignOp(Operation &op) {
   assignExecutable(executable);
 }
 
-/// A value read from a state stays in the state's buffer, unless the state is overwritten while the value is
-/// still needed.
+/// A value that is read from a state shares the state's buffer, unless the state is overwritten while the
+/// value is still needed.
 void Assignment::assignGet(train::GetOp get) {
   if (storages_.isOffloaded(get.getState()))
     return isReadOnHost(get) ? bind(get.getResult(), pieceOf(get)) : fetch(get);
@@ -100,8 +100,8 @@ void Assignment::assignGet(train::GetOp get) {
   after_[get].push_back({state, copy, bytesOf(get.getResult())});
 }
 
-/// Arenas are zero when allocated, and init runs first. That it stores each parameter that lies outside of
-/// memory is proven of the plan, zeros included.
+/// Arenas are zero when allocated, and init runs first. For offloaded parameters, plan verification requires
+/// a store of zeros as well.
 bool Assignment::isZeroAnyway(StringRef state) {
   return order_.writes(state).size() == 1 &&
          !(storages_.isOffloaded(state) &&
@@ -124,7 +124,7 @@ void Assignment::assignSet(train::SetOp set) {
     before_[set].push_back({value, state, bytesOf(set.getValue())});
 }
 
-/// Zeros exist where an op reads them: one buffer for all readers.
+/// Materialises zeros in one buffer for all readers.
 void Assignment::makeZero(Operation *reader, Value zeros) {
   if (views_.count(zeros))
     return;
@@ -179,7 +179,7 @@ void Assignment::assignResult(ExecutableOpInterface op, OpResult result) {
   for (auto [operandIndex, resultIndex] : mayAliasPairs(op)) {
     Value operand = op->getOperand(operandIndex);
     if (isStored(result) && !isFetched(operand))
-      continue; // a copy goes out from a storage of its own
+      continue; // a copy to another space needs a storage of its own
     if (resultIndex == result.getResultNumber() && bytesOf(operand) == bytesOf(result) &&
         mayOverwrite(result, operand) && !storages_[views_.lookup(operand).storage].persistent)
       return bind(result, views_.lookup(operand));
@@ -189,7 +189,7 @@ void Assignment::assignResult(ExecutableOpInterface op, OpResult result) {
 
 bool Assignment::isFree(View view, OpResult made) {
   Operation *op = made.getOwner();
-  // In an arena's order of time: what is dead before the op, is so for all that follow.
+  // Positions ascend, so that values dead before this op are dead for all later ops.
   SmallVector<Value, 2> &occupants = occupants_[view.storage];
   llvm::erase_if(occupants, [&](Value other) { return timeline_.lastUse(other) < timeline_.begin(op); });
   for (Value other : occupants)
@@ -200,7 +200,7 @@ bool Assignment::isFree(View view, OpResult made) {
                       [&](OpOperand &operand) { return mayBeMadeOver(made, operand, view); });
 }
 
-/// Of a tensor whose own readers are done, the views of it count that others read.
+/// If all own readers of a tensor are done, its views with other readers count.
 bool Assignment::isReadLater(View view, OpResult made, Value other) {
   Operation *op = made.getOwner();
   if (!covers(view, made, other) || timeline_.lastUse(other, op) <= timeline_.end(op))
@@ -246,7 +246,7 @@ void Assignment::measureLifetimes(Block &block) {
       touch(views_.lookup(operand), first, last);
     for (Value result : op.getResults())
       touch(views_.lookup(result), first, last);
-    if (isWait(&op)) { // until here the collective reads its operand, and uses its workspace
+    if (isWait(&op)) { // until its wait, a collective reads its operand and uses its workspace
       Operation *start = op.getOperand(0).getDefiningOp();
       touch(views_.lookup(start->getOperand(0)), first, last);
       for (int storage : scratch(start))

@@ -1,4 +1,4 @@
-// Decides where each value of an entry lives, before addresses are known.
+// Assignment of an entry's values to storages, before addresses are known.
 #pragma once
 
 #include "lib/Analysis/KernelAttributes.h"
@@ -10,29 +10,28 @@
 
 namespace trainc {
 
-/// Bytes that must be moved because a value could not be made in place, or to or from another space; zeros
-/// where `from` is null.
+/// A copy of bytes, because a value could not be computed in place, or to or from another space; zeros if
+/// `from` is null.
 struct Move {
   View from, to;
   int64_t bytes;
   plan::Stream stream = plan::Stream::compute;
 };
 
-/// The views of an entry's values. Values are made where they are wanted (in a state's buffer, in a loop's
-/// result, over a dead operand) wherever no other value there is still needed; copies do the rest.
+/// Assigns a view to each value of an entry. A value is computed where it is wanted (in a state's buffer, in
+/// a loop's result, over a dead operand) if no other value there is still needed. Otherwise it is copied.
 class Assignment {
 public:
   Assignment(train::EntryOp entry, StorageTable &storages);
 
   View view(mlir::Value value) const { return views_.lookup(value); }
-  /// Storages of an op's scratch buffers, in order.
+  /// Returns the storages of an op's scratch buffers, in order.
   llvm::ArrayRef<int> scratch(mlir::Operation *op) const;
   llvm::ArrayRef<Move> movesBefore(mlir::Operation *op) const;
   llvm::ArrayRef<Move> movesAfter(mlir::Operation *op) const;
-  /// Reads of states outside the device's memory, in order, and the storages to which they are copied.
+  /// Reads of offloaded states, in order, and the storages to which they are copied.
   llvm::ArrayRef<std::pair<train::GetOp, int>> fetches() const { return fetches_; }
-  /// Fails, with an error at the op, if one of the host reads or makes something elsewhere than in states
-  /// there.
+  /// Reports an error at a host op whose operands or results are not in host states.
   llvm::LogicalResult checkHostOps(train::EntryOp entry) const;
   const Timeline &timeline() const { return timeline_; }
   /// This entry's scratch storages: a range of indices into the table.
@@ -74,29 +73,30 @@ private:
   void measureLifetimes(mlir::Block &block);
 
   View newScratch(mlir::Value value);
-  /// Where the result of an op of class Alias lies, whose operand is `whole`.
+  /// Returns the view of the result of an op of class Alias, whose operand has the view `whole`.
   static View viewInside(View whole, ExecutableOpInterface alias);
   static int64_t bytesOf(mlir::Value value) { return paddedBytes(value); }
   void bind(mlir::Value value, View view);
-  /// Whether what lies at `view` is not read after `made`'s op, which may itself compute over what it reads.
+  /// Whether the bytes of `made` at `view` are not read after the op of `made`. The op itself may read them
+  /// if it can compute in place.
   bool isFree(View view, mlir::OpResult made);
-  /// Whether bytes of `other` at `view`, where `made` would lie, are read after `made`'s op.
+  /// Whether `other` overlaps with `made` at `view` and is read after the op of `made`.
   bool isReadLater(View view, mlir::OpResult made, mlir::Value other);
   bool covers(View view, mlir::Value viewed, mlir::Value other) {
     return overlap(view, bytesOf(viewed), views_.lookup(other), bytesOf(other));
   }
-  /// Where `value` is wanted by its consumer, if it may be made there at once; else null.
+  /// Returns the view at which the consumer of `value` wants it, if it can be computed there; else null.
   View wantedView(mlir::OpResult value) { return wantedView(value, value, View()); }
   View wantedView(mlir::Value value, mlir::OpResult made, View within);
   View wantedByUser(mlir::OpOperand &use, mlir::OpResult made, View within);
   View packedView(mlir::OpOperand &member, mlir::OpResult made, View within);
   bool canMakeInState(mlir::OpResult made, llvm::StringRef state, View target, train::SetOp stores = {});
   bool mayBeMadeOver(mlir::OpResult made, mlir::OpOperand &operand, View target);
-  /// Whether all ops that read `value`, or a view of it, begin before `position`, except `pack`.
+  /// Whether all readers of `value`, directly or through views, begin before `position`, except `pack`.
   bool isReadBefore(mlir::Value value, mlir::Operation *pack, int64_t position) const;
-  /// True if nothing except the collective, from its start on, uses its operand's bytes.
+  /// Whether nothing but the collective uses the operand's bytes from the collective's start on.
   bool isOnlyReader(ExecutableOpInterface start);
-  /// True if the op of `made` may make it over the bytes of an operand: nothing reads them afterwards.
+  /// Whether the op of `made` may overwrite the bytes of an operand, because nothing reads them afterwards.
   bool mayOverwrite(mlir::OpResult made, mlir::Value operand);
   void touch(View view, int64_t first, int64_t last);
 
@@ -107,19 +107,19 @@ private:
   EntryKind entryKind_;
   int firstScratch_, lastScratch_;
   llvm::DenseMap<mlir::Value, View> views_;
-  /// Where a loop wants the values its body yields.
+  /// Views at which a loop wants the values that its body yields.
   llvm::DenseMap<mlir::Value, View> yieldViews_;
-  /// Carried block arguments: their bytes may be overwritten by the body.
+  /// Carried block arguments, whose bytes the body may overwrite.
   llvm::DenseSet<mlir::Value> carried_;
-  /// The values that lie in each storage so far; in a loop's body, of those that it may overwrite, the
-  /// body's own.
+  /// Values in each storage so far. In a loop's body, storages that it may overwrite list the body's own
+  /// values only.
   llvm::DenseMap<int, llvm::SmallVector<mlir::Value, 2>> occupants_;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int, 1>> scratch_;
   MoveMap before_, after_;
   llvm::SmallVector<std::pair<train::GetOp, int>> fetches_;
 };
 
-/// Pairs (operand, result) that an op's kernels may compute in place, from its `plan.may_alias`.
+/// Returns the pairs (operand, result) that an op's kernels can compute in place, from its `plan.may_alias`.
 llvm::SmallVector<std::pair<int64_t, int64_t>> mayAliasPairs(mlir::Operation *op);
 
 } // namespace trainc

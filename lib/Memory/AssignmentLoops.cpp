@@ -1,11 +1,11 @@
-// Where the values of counted loops live.
+// Assignment of the values of counted loops.
 #include "lib/Memory/Assignment.h"
 
 using namespace mlir;
 
 namespace trainc {
 
-/// What an iteration gives for a result of its loop.
+/// Returns the value that an iteration yields for a result of its loop.
 static Value yielded(OpResult result) {
   return result.getOwner()->getRegion(0).front().getTerminator()->getOperand(result.getResultNumber());
 }
@@ -22,12 +22,12 @@ void Assignment::assignLoop(nn::ChunksOp loop) {
   occupants_ = outside;
 }
 
-/// How far an iteration's slice lies behind that of the one before. A single one has none before.
+/// Returns the distance in bytes between the slices of consecutive iterations; 0 for a single iteration.
 static int64_t stepOf(nn::ChunksOp loop, Value slice) {
   return loop.getCount() > 1 ? tensorBytes(slice.getType()) : 0;
 }
 
-/// What every iteration reads, or of which it reads its slice, stays where it is.
+/// Inputs that every iteration reads, whole or as slices, are not copied.
 void Assignment::assignLoopInput(nn::ChunksOp loop, unsigned index) {
   Value input = loop.getInputs()[index];
   BlockArgument argument = loop.getBody().getArgument(index);
@@ -40,8 +40,8 @@ void Assignment::assignLoopInput(nn::ChunksOp loop, unsigned index) {
   views_[argument] = view;
 }
 
-/// A carried value is updated in one buffer: where its first value lies or, if that is still needed, where
-/// the last one is wanted.
+/// A carried value is updated in one buffer: that of its first value or, if that value is still needed, the
+/// buffer in which the last value is wanted.
 void Assignment::assignCarried(nn::ChunksOp loop, OpResult result) {
   const unsigned index = loop.getInPlaceOperand(result.getResultNumber());
   Value input = loop.getInputs()[index];
@@ -67,7 +67,7 @@ void Assignment::assignSplitResult(OpResult result) {
   yieldViews_[yielded(result)] = view;
 }
 
-/// In the body, buffers of results hold what the body puts there, and what it carries.
+/// In the body, buffers of results hold the body's own values and carried values.
 void Assignment::enterBody(nn::ChunksOp loop) {
   for (OpResult result : loop->getResults())
     llvm::erase_if(occupants_[views_.lookup(result).storage],
@@ -77,7 +77,8 @@ void Assignment::enterBody(nn::ChunksOp loop) {
       occupants_[views_.lookup(argument).storage].push_back(argument);
 }
 
-/// Copies yielded values that could not be made in place, all at once: some may lie where others go.
+/// Copies yielded values that could not be computed in place. All copies are parallel, because a source may
+/// be another copy's destination.
 void Assignment::assignYield(Operation *yield) {
   auto loop = cast<nn::ChunksOp>(yield->getParentOp());
   SmallVector<std::pair<Move, Value>> moves;
@@ -92,8 +93,8 @@ void Assignment::assignYield(Operation *yield) {
   moveAtOnce(yield, moves);
 }
 
-/// A move waits for those that read where it goes. Where all wait for each other, what one of them reads is
-/// put aside.
+/// A move is ordered after moves that read its destination. To break a cycle, one source is copied to scratch
+/// first.
 void Assignment::moveAtOnce(Operation *op, SmallVectorImpl<std::pair<Move, Value>> &moves) {
   auto readerOf = [&](std::pair<Move, Value> &writer) {
     return llvm::find_if(moves, [&](auto &other) {

@@ -1,4 +1,4 @@
-// Making values where they are wanted: in a state, in a flat tensor, in what is gathered.
+// Computing values where they are wanted: in a state, in a flat tensor, in the destination of a gather.
 #include "lib/Analysis/HostOps.h"
 #include "lib/Memory/Assignment.h"
 #include "lib/Support/StoredElement.h"
@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace trainc {
 
-/// `outer`, moved by what `inner` lies within it.
+/// Returns `outer` moved by the offset of `inner`.
 static View moved(View outer, View inner) {
   if (outer.isNull())
     return {};
@@ -16,7 +16,7 @@ static View moved(View outer, View inner) {
   return outer;
 }
 
-/// Where a value begins within the one that holds it, as a view without storage.
+/// Returns the offset of a value in the value that contains it, as a view without storage.
 static View placeOf(FlatOffset offset, Value held) {
   const int64_t bytes = elementBytes(cast<RankedTensorType>(held.getType()).getElementType());
   return {.offset = offset.elements * bytes, .rankStep = offset.elementsPerRank * bytes};
@@ -26,7 +26,7 @@ View Assignment::viewInside(View whole, ExecutableOpInterface alias) {
   return moved(whole, placeOf(alias.getFlatOffset(0), alias->getResult(0)));
 }
 
-/// `value` holds what is `made`, from `within` on.
+/// `value` contains `made` at offset `within`.
 View Assignment::wantedView(Value value, OpResult made, View within) {
   if (View inLoopResult = yieldViews_.lookup(value);
       !inLoopResult.isNull() && isFree(moved(inLoopResult, within), made))
@@ -64,7 +64,7 @@ View Assignment::wantedByUser(OpOperand &use, OpResult made, View within) {
   return {};
 }
 
-/// The place of a member in its flat tensor, whose place is decided with the first of them.
+/// Returns a member's view in its flat tensor. The first member decides the view of the flat tensor.
 View Assignment::packedView(OpOperand &member, OpResult made, View within) {
   auto pack = cast<ExecutableOpInterface>(member.getOwner());
   Value flat = pack->getResult(0);
@@ -87,8 +87,8 @@ void Assignment::assignAlias(ExecutableOpInterface op) {
   after_[op].push_back({inside, copy, bytesOf(value)});
 }
 
-/// Whether a rank's part of what a collective has brought is all that is needed of it, and for long: a copy
-/// of the part gives the whole's memory back.
+/// Whether only a rank's shard of a collective's result is needed, and for long. A copy of the shard frees
+/// the whole result.
 bool Assignment::outlivesWhole(ExecutableOpInterface part) const {
   Value whole = part->getOperand(0);
   return isPartOfRank(part) && isWait(whole.getDefiningOp()) && whole.hasOneUse() &&
@@ -96,9 +96,10 @@ bool Assignment::outlivesWhole(ExecutableOpInterface part) const {
          timeline_.lastUse(part->getResult(0)) > timeline_.begin(part) + 1;
 }
 
-/// A value may be made in the state's buffer if the state's earlier values are not needed from its definition
-/// on (the defining op itself may read one that it can compute in place), and nothing else is stored there as
-/// long as it is needed. `stores`, if given, is the write that it, or what holds it, is made for.
+/// A value may be computed in the state's buffer if the state's earlier values are not needed from its
+/// definition on (the defining op may read one that it can compute in place), and nothing else is stored
+/// there while it is needed. `stores` is the write for which the value, or the value that contains it, is
+/// computed; null if there is none.
 bool Assignment::canMakeInState(OpResult made, StringRef state, View target, train::SetOp stores) {
   const int64_t end = timeline_.end(made.getOwner());
   train::SetOp next = order_.writeBehind(state, made.getOwner());
@@ -118,7 +119,7 @@ bool Assignment::canMakeInState(OpResult made, StringRef state, View target, tra
          std::max(last, timeline_.lastUse(stores ? Value(stores.getValue()) : made)) < timeline_.begin(next);
 }
 
-/// Whether what makes `made` at `target` may read `operand` meanwhile.
+/// Whether the op that computes `made` at `target` may read `operand` meanwhile.
 bool Assignment::mayBeMadeOver(OpResult made, OpOperand &operand, View target) {
   if (!covers(target, made, operand.get()))
     return true;
@@ -134,10 +135,10 @@ bool Assignment::mayBeMadeOver(OpResult made, OpOperand &operand, View target) {
 
 // --- Collectives ---
 
-/// Members that were not made in the flat tensor are copied to it, and what lies between is cleared.
+/// Copies members that were not computed in the flat tensor to it, and clears the gaps.
 void Assignment::assignPack(ExecutableOpInterface pack) {
   Value flat = pack->getResult(0);
-  if (!views_.count(flat)) { // no member is made by an op that could do so here
+  if (!views_.count(flat)) { // no member is computed by an op that could do so in place
     const View wanted = wantedView(cast<OpResult>(flat));
     bind(flat, wanted.isNull() ? newScratch(flat) : wanted);
   }
@@ -160,7 +161,7 @@ void Assignment::assignPack(ExecutableOpInterface pack) {
   clear(bytesOf(flat));
 }
 
-/// A sum over ranks may be made over what it sums.
+/// A sum over ranks may overwrite its operand.
 void Assignment::assignCollective(ExecutableOpInterface start) {
   makeZeros(start);
   assignScratch(start);

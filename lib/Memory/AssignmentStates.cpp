@@ -1,4 +1,4 @@
-// Copies between scratch and states outside the device's memory.
+// Copies between scratch and offloaded states.
 #include "lib/Analysis/CopyAttributes.h"
 #include "lib/Analysis/HostOps.h"
 #include "lib/Memory/Assignment.h"
@@ -7,14 +7,14 @@ using namespace mlir;
 
 namespace trainc {
 
-/// The stream of copies from or to such a space.
+/// Returns the stream of copies from or to a space.
 static plan::Stream streamOf(plan::Space space, bool fetches) {
   if (space == plan::Space::disk)
     return plan::Stream::disk;
   return fetches ? plan::Stream::copy_in : plan::Stream::copy_out;
 }
 
-/// Where the piece of a state begins that `op` reads or writes.
+/// Returns the view of the piece of a state that `op` reads or writes.
 template <typename Op> static View pieceIn(Op op, Value piece, const StorageTable &storages) {
   const Type element = cast<RankedTensorType>(piece.getType()).getElementType();
   return {.storage = storages.stateStorage(op.getState()),
@@ -24,7 +24,7 @@ template <typename Op> static View pieceIn(Op op, Value piece, const StorageTabl
 View Assignment::pieceOf(train::GetOp get) { return pieceIn(get, get.getResult(), storages_); }
 View Assignment::pieceOf(train::SetOp set) { return pieceIn(set, set.getValue(), storages_); }
 
-/// Whether it comes from outside the device's memory, or goes there.
+/// Whether the value is fetched from an offloaded state, or stored to one.
 bool Assignment::isFetched(Value value) const {
   auto get = value.getDefiningOp<train::GetOp>();
   return get && storages_.isOffloaded(get.getState()) && !isReadOnHost(get);
@@ -37,13 +37,13 @@ bool Assignment::isStored(Value value) const {
   });
 }
 
-/// A disk moves whole blocks: the value's storage has room for the last one.
+/// A disk transfers whole blocks, so that the value's storage must have room for the last block.
 void Assignment::alignTransfer(View value, View state) {
   if (storages_[state.storage].space == plan::Space::disk)
     storages_.alignForDisk(value.storage);
 }
 
-/// A state of the device that takes all of what the host has made gets it at once.
+/// If a device state is set to a value fetched from the host, the value is fetched directly into the state.
 View Assignment::fetchedInState(train::GetOp get, View from) {
   auto result = cast<OpResult>(get.getResult());
   auto set = result.hasOneUse() ? dyn_cast<train::SetOp>(*result.getUsers().begin()) : train::SetOp();
@@ -51,12 +51,12 @@ View Assignment::fetchedInState(train::GetOp get, View from) {
     return {};
   const View state{storages_.stateStorage(set.getState())};
   const View known = storages_[state.storage].fetched;
-  const bool isPlace = known.isNull() || known == from; // a buffer says one
+  const bool isPlace = known.isNull() || known == from; // a buffer has one source
   return isPlace && isFree(state, result) && canMakeInState(result, set.getState(), state, set) ? state
                                                                                                 : View();
 }
 
-/// From here on, beside what follows.
+/// The copy starts here and overlaps with the following ops.
 void Assignment::fetch(train::GetOp get) {
   Value value = get.getResult();
   const View state = pieceOf(get);
@@ -76,8 +76,8 @@ void Assignment::fetch(train::GetOp get) {
   after_[get].push_back({state, copy, bytesOf(value), stream});
 }
 
-/// The value's place if it begins a storage, for a disk one of scratch, which has room for whole blocks; else
-/// that of a copy of it.
+/// Returns the value's view if it begins a storage; for a disk this must be scratch, which has room for whole
+/// blocks. Otherwise copies the value and returns the copy's view.
 View Assignment::ownStorage(Operation *op, Value value, plan::Space destination) {
   const View view = views_.lookup(value);
   const bool isAnyStorage = destination == plan::Space::host;
@@ -88,7 +88,7 @@ View Assignment::ownStorage(Operation *op, Value value, plan::Space destination)
   return copy;
 }
 
-/// Who uses the memory anew waits for the copy (see order-streams).
+/// Ops that reuse the memory are ordered after the copy (see order-streams).
 void Assignment::store(train::SetOp set) {
   Value value = set.getValue();
   if (isZero(value))
@@ -105,8 +105,8 @@ void Assignment::store(train::SetOp set) {
 
 // --- Ops of the host ---
 
-/// Its values lie in states of the host's memory, where no copy brings them but from the device, and nothing
-/// else is written over what it still reads.
+/// Values of host ops must be in host states, where only copies from the device write them, and nothing may
+/// be overwritten that a host op still reads.
 LogicalResult Assignment::checkHostOps(train::EntryOp entry) const {
   const auto liesOnHost = [&](Value value) {
     const View view = views_.lookup(value); // zeros may have none

@@ -9,7 +9,7 @@ namespace trainc {
 
 namespace {
 
-/// The pass order-streams says later what comes after what.
+/// Dependencies are added by the pass order-streams.
 const DenseI64ArrayAttr kUnordered = {};
 
 class EntryEmitter {
@@ -41,7 +41,7 @@ private:
   ArrayRef<FlatSymbolRefAttr> buffers_;
   plan::RangeAttr range(CollectiveOpInterface start);
 
-  /// Starts of the message that is being put together.
+  /// Starts of the current message.
   SmallVector<Operation *, 1> message_;
 };
 
@@ -105,7 +105,7 @@ plan::RangeAttr EntryEmitter::range(CollectiveOpInterface start) {
                               workspace, workspaceBytes);
 }
 
-/// Whether the next collective goes together with this one.
+/// Whether the next collective belongs to the same message.
 static bool isFollowed(CollectiveOpInterface start) {
   Operation *next = start->getNextNode();
   while (next && !isCollective(next))
@@ -114,8 +114,7 @@ static bool isFollowed(CollectiveOpInterface start) {
          cast<CollectiveOpInterface>(next).getMessageAttr() == start.getMessageAttr();
 }
 
-/// A message begins where its last start stands. What waits for it follows from the bytes (see
-/// order-streams).
+/// A message is emitted at its last start. Dependencies are derived from bytes (see order-streams).
 void EntryEmitter::emitCollective(CollectiveOpInterface start) {
   message_.push_back(start);
   if (isFollowed(start))
@@ -138,7 +137,7 @@ LogicalResult EntryEmitter::emitComputation(Operation &op) {
   return success();
 }
 
-/// What arguments of launches and library calls are numbers of.
+/// Returns the views that argument numbers of launches and library calls refer to.
 SmallVector<View> EntryEmitter::valuesOf(Operation &op) {
   SmallVector<View> values;
   for (Value value : op.getOperands())
@@ -176,8 +175,8 @@ LogicalResult EntryEmitter::emitLoop(Operation &op) {
   return emitBlock(chunks.getBody().front());
 }
 
-/// Floating-point operations of a block's products and attention, loop iterations counted: of those that are
-/// computed again, or of the others.
+/// Returns the flops of a block's products and attention, including loop iterations: of recomputed ops, or of
+/// all others.
 static int64_t flopsOf(Block &block, bool again) {
   int64_t flops = 0;
   for (Operation &op : block) {

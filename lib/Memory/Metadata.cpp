@@ -15,7 +15,7 @@ using namespace mlir;
 
 namespace trainc {
 
-/// A state by its name; a flat one by those of its members.
+/// Adds a state under its name, or a flat state under its members' names.
 static void emitState(OpBuilder &builder, train::StateOp state, StringRef buffer, plan::Role role,
                       SmallVectorImpl<plan::StateOp> &emitted) {
   auto emit = [&](StringRef name, RankedTensorType type, int64_t offset) {
@@ -28,7 +28,7 @@ static void emitState(OpBuilder &builder, train::StateOp state, StringRef buffer
     emit(member.getName(), member.getType(), member.getOffset());
 }
 
-/// Checkpoints hold states in this order, which must not depend on how they are put together.
+/// Checkpoints store states in this order, which must not depend on the layout of flat states.
 static void sortByName(SmallVectorImpl<plan::StateOp> &states) {
   if (states.empty())
     return;
@@ -55,7 +55,7 @@ static void emitStates(OpBuilder &builder, ModuleOp module, const StorageTable &
   sortByName(emitted);
 }
 
-/// The settings in force, for the report.
+/// Returns the settings in force, for the report.
 static ArrayAttr describeSettings(Builder &builder, train::ProgramOp program) {
   SmallVector<Attribute> settings;
   for (const train::SettingInForce &each : train::settingsInForce(program))
@@ -63,7 +63,7 @@ static ArrayAttr describeSettings(Builder &builder, train::ProgramOp program) {
   return builder.getArrayAttr(settings);
 }
 
-/// Without a dynamic scale no step is skipped.
+/// Steps are skipped with a dynamic scale only.
 static bool skippedAdvance(train::ProgramOp program) {
   const std::optional<train::LossScaling> scaling = train::lossScalingOf(program);
   return scaling && scaling->isDynamic() && program.getSkippedSteps() == "advance";
@@ -81,7 +81,7 @@ static void emitTraining(OpBuilder &builder, train::ProgramOp program) {
   training->setAttr("train.settings", describeSettings(builder, program));
   if (const std::optional<uint64_t> reserved = program.getReserveMemory())
     training->setAttr("train.reserved", builder.getI64IntegerAttr(int64_t(*reserved)));
-  // The next ones are for the report.
+  // The following attributes are for the report.
   const bool usesDisk = train::offloadOf(program).space == plan::Space::disk;
   training->setAttr("train.offload_to", builder.getStringAttr(usesDisk ? "disk" : "host"));
   if (program.getRanks() > 1)
@@ -104,13 +104,13 @@ static void emitGeneration(OpBuilder &builder, ModuleOp module, const StorageTab
                                vocabulary, buffers[storages.stateStorage(logits.getSymName())].getValue());
 }
 
-/// The shortest decimal form that gives `value` back when it is read as a Float.
+/// Returns the shortest decimal form that parses to `value` as a Float.
 template <typename Float> static std::string shortest(Float value) {
   std::array<char, 32> digits;
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
   std::string text(digits.data(), end);
   if (text.find_first_of(".e") == std::string::npos)
-    text += ".0"; // what reads it must not take it for an integer
+    text += ".0"; // otherwise it would parse as an integer
   return text;
 }
 
@@ -119,7 +119,7 @@ static std::string shortest(FloatAttr number) {
   return number.getType().isF64() ? shortest(value) : shortest(static_cast<float>(value));
 }
 
-/// Writes an attribute, one of those that verifyExports lets pass, as a JSON value; unit is null.
+/// Writes an attribute that verifyExports accepts as a JSON value; unit is null.
 static void writeJson(llvm::json::OStream &json, Attribute attr) {
   if (auto boolean = dyn_cast<BoolAttr>(attr))
     return json.value(boolean.getValue());
@@ -146,7 +146,7 @@ static void writeJson(llvm::json::OStream &json, Attribute attr) {
   json.value(nullptr);
 }
 
-/// Whether checkpoints hold no number of a parameter in f32.
+/// Whether checkpoints have no f32 parameters.
 static bool holdsParametersInBf16(ModuleOp module) {
   return llvm::all_of(module.getOps<train::StateOp>(), [](train::StateOp state) {
     const Type element = cast<RankedTensorType>(state.getType()).getElementType();
@@ -154,8 +154,8 @@ static bool holdsParametersInBf16(ModuleOp module) {
   });
 }
 
-/// A Hugging Face `config.json` says in which type the weights beside it are. The model's text cannot know
-/// that a program holds in bf16 what it calls float32.
+/// A Hugging Face `config.json` states the type of the weights. A model's text says float32, even if the
+/// program stores parameters in bf16.
 static DictionaryAttr withTypeBf16(DictionaryAttr config) {
   NamedAttrList entries(config);
   for (StringRef key : {"dtype", "torch_dtype"}) // since transformers 5, and before
@@ -189,7 +189,7 @@ LogicalResult emitMetadata(OpBuilder &builder, ModuleOp module, const StorageTab
     emitExports(builder, module, program);
     if (std::optional<StringRef> reason = program.getNoGeneration())
       plan::NoGenerationOp::create(builder, program.getLoc(), *reason);
-    module.setName(program.getModel()); // the plan's name
+    module.setName(program.getModel()); // name of the plan
   }
   emitGeneration(builder, module, storages, buffers);
   return success();

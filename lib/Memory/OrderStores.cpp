@@ -1,4 +1,4 @@
-// The pass order-stores: which of an entry's last stores goes first.
+// Pass `order-stores`: order of an entry's last stores.
 #include "dialects/Plan/Plan.h"
 #include "lib/Analysis/InstructionCost.h"
 #include "lib/Analysis/Outlasting.h"
@@ -22,7 +22,7 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// An entry's instructions, and when each that computes begins if none waits.
+/// An entry's instructions, and when each computing instruction begins if there is no waiting.
 class Clock {
 public:
   Clock(plan::EntryOp entry, const plan::Surroundings &around, const Machine &machine)
@@ -39,7 +39,8 @@ public:
   plan::InstructionOpInterface operator[](size_t number) const { return instructions_[number]; }
   double begin(size_t number) const { return begins_[number]; }
   double end() const { return end_; }
-  /// The first instruction from there on that computes and begins at that time or later; size() if none does.
+  /// Returns the first computing instruction from `number` on that begins at `time` or later; size() if there
+  /// is none.
   size_t firstComputing(double time, size_t number) const {
     number =
         size_t(std::lower_bound(begins_.begin() + int64_t(std::min(number, size())), begins_.end(), time) -
@@ -56,7 +57,7 @@ private:
   double end_ = 0;
 };
 
-/// Which instruction writes bytes first, of those that are added, the last one first.
+/// First writers of bytes. Instructions must be added from the last to the first.
 class FirstWriters {
 public:
   static constexpr size_t kNone = std::numeric_limits<size_t>::max();
@@ -68,7 +69,7 @@ public:
       if (use.writes)
         arenas_[use.arena].update(uses_.hull(use), [&](size_t &first) { first = number + 1; });
   }
-  /// Of what the instruction reads; kNone if nobody writes there.
+  /// Returns the first writer of bytes that the instruction reads; kNone if there is none.
   size_t of(plan::InstructionOpInterface instruction) const {
     size_t found = kNone;
     for (const InstructionUse &use : uses_.of(instruction))
@@ -81,15 +82,15 @@ public:
 
 private:
   const InstructionUses &uses_;
-  llvm::DenseMap<Attribute, Pieces<size_t>> arenas_; ///< by byte: the instruction's number + 1
+  llvm::DenseMap<Attribute, Pieces<size_t>> arenas_; ///< for each byte, the instruction's number + 1
 };
 
 /// A copy to disk that outlasts its entry.
 struct Store {
   plan::InstructionOpInterface copy;
   size_t number;        ///< among the entry's instructions
-  double seconds, made; ///< what it takes, and when what it stores is there
-  double needed;        ///< when the next entry wants the memory
+  double seconds, made; ///< duration, and time at which the stored value is known
+  double needed;        ///< time at which the next entry reuses the memory
 };
 
 struct OrderStores : impl::OrderStoresBase<OrderStores> {
@@ -117,7 +118,7 @@ static bool writeTheSame(ArrayRef<uint32_t> numbers, const Clock &clock, const I
   return found;
 }
 
-/// Those that nothing behind them in the entry stops from going out later.
+/// Returns stores that can be deferred to the end of the entry.
 SmallVector<Store> OrderStores::storesOf(plan::EntryOp entry, const Clock &clock, const Clock &next,
                                          const FirstWriters &behind) {
   const SmallVector<uint32_t> copies = outlastingCopies(entry, uses_->around());
@@ -142,7 +143,7 @@ SmallVector<Store> OrderStores::storesOf(plan::EntryOp entry, const Clock &clock
   return stores;
 }
 
-/// Of those that are made when the disk is free, the one goes that is needed first.
+/// Whenever the disk is free, starts the store that is needed first among those whose value is known.
 static void schedule(ArrayRef<Store> stores, const Clock &clock, Block &block) {
   const auto isNeededLater = [](const Store &a, const Store &b) {
     return std::pair(a.needed, a.number) > std::pair(b.needed, b.number);

@@ -1,4 +1,4 @@
-// The pass order-streams: what each instruction comes after.
+// Pass `order-streams`: dependencies of each instruction on other streams.
 #include "dialects/Plan/Plan.h"
 #include "lib/Analysis/InstructionUses.h"
 #include "lib/Memory/Passes.h"
@@ -20,7 +20,7 @@ namespace {
 constexpr size_t kStreams = plan::getMaxEnumValForStream() + 1;
 using Touches = LastTouches<kStreams>;
 
-/// Walks an entry; knows of each instruction what is done when it is.
+/// Walks an entry and tracks, for each instruction, which others are done when it is done.
 class StreamOrder {
 public:
   explicit StreamOrder(const InstructionUses &uses) : uses_(uses) {}
@@ -35,11 +35,11 @@ public:
   }
 
 private:
-  /// By stream: how many instructions, up to the last one on it, are done.
+  /// For each stream, the number of instructions that are done.
   using Done = std::array<int64_t, kStreams>;
 
-  /// The last instruction of each other stream that the newest one must come after, except those that another
-  /// of them, or its own stream, implies.
+  /// Returns the last instruction of each other stream that the newest instruction must follow, except those
+  /// implied by another of them or by its own stream.
   SmallVector<int64_t> comesAfter(plan::Stream own) const {
     const Done before = doneBefore(own);
     const Touches::Counts touched = touchedBefore();
@@ -64,13 +64,13 @@ private:
     return needed;
   }
 
-  /// Those before `end`.
+  /// Returns the instructions before `end`.
   static ArrayRef<int64_t> upTo(int64_t end, ArrayRef<int64_t> instructions) {
     return instructions.take_front(llvm::lower_bound(instructions, end) - instructions.begin());
   }
 
-  /// By stream: the instructions up to the last one that may share bytes with the newest one. Hulls say so at
-  /// once, whatever number of instructions there is; `conflicts` looks closer.
+  /// Returns, for each stream, the instructions up to the last one that may share bytes with the newest.
+  /// Comparing hulls takes time independent of the number of instructions; `conflicts` checks exactly.
   Touches::Counts touchedBefore() const {
     Touches::Counts counts{};
     for (const InstructionUse &use : known_.back())

@@ -1,4 +1,4 @@
-// The memory phase: from scheduled ops on values to instructions on addresses.
+// Passes of the memory phase: from scheduled ops on values to instructions on addresses.
 #pragma once
 
 #include "dialects/Plan/Plan.h"

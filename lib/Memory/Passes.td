@@ -26,27 +26,26 @@ def PlanMemoryPass : Pass<"plan-memory", "::mlir::ModuleOp"> {
     }
     ```
 
-    * A value that is read from a state, or written to it in place, is the state's own buffer.
-    * If an op may overwrite a dead operand, its result is the operand's buffer.
-    * Any other value is a range of the scratch arena. Values that are alive together do not overlap.
-    * A state outside of the device's memory is copied to scratch, and back. The buffer in scratch says which state, or part of it, it is
-      `fetched` from, and where it is `stored`.
+    * A value that is read from a state, or written to it in place, shares the state's buffer.
+    * If an op may overwrite a dead operand, its result gets the operand's buffer.
+    * Any other value is a range of the scratch arena. Values that are live at the same time do not overlap.
+    * An offloaded state is copied to scratch, and back. `fetched` and `stored` of the scratch buffer name the state, or the piece of it,
+      that is the source or destination of the copy.
 
-    A read of a state outside may say that it should begin some ops earlier (`train.get @s {plan.ahead = 3}`). It does, as far as that takes
-    no larger arena.
+    A read of an offloaded state may request to begin some ops earlier (`train.get @s {plan.ahead = 3}`). It does so unless that would need
+    a larger arena.
 
-    A copy is made if a value could not be made in place. A rank's part of a sum is copied if only the part outlives the sum. Kernels
-    must have been summarised (`summarise-kernels`); their code is not needed. The pass first proves anew what `verify-scheduled`
-    proves.
+    If a value cannot be computed in place, it is copied. A rank's shard of a sum is copied if only the shard outlives the sum. Kernels must
+    have been summarised (`summarise-kernels`); their code is not needed. The pass first repeats the proof of `verify-scheduled`.
   }];
   let dependentDialects = ["::trainc::plan::PlanDialect"];
 }
 
 def OrderStores : Pass<"order-stores", "::mlir::ModuleOp"> {
-  let summary = "lets those stores go first whose memory the next entry needs first";
+  let summary = "orders stores by when the next entry needs their memory";
   let description = [{
-    An entry's last stores to disk may go on beside the micro-step that comes next. An instruction there waits if it writes memory that a store
-    still reads, and a disk does one copy after the other. So a store goes late if its memory is needed late.
+    An entry's last stores to disk may overlap with the next micro-step. An instruction of that micro-step waits if it writes memory that a
+    store still reads, and a disk runs one copy after another. Therefore stores whose memory is needed late are placed last.
 
     Before:
     ```mlir
@@ -71,17 +70,17 @@ def OrderStores : Pass<"order-stores", "::mlir::ModuleOp"> {
     }
     ```
 
-    Times are those of the machine of reference: whenever the disk is free, of the stores whose values are made the one begins whose memory is needed first
-    ("earliest deadline first", Liu and Layland 1973). A store stays where it is if something behind it in its entry writes its memory, and all do if two
-    go to the same place. The pass is for targets whose device lets copies outlast entries, that is for CPUs.
+    Times are predicted for the reference machine. Whenever the disk is free, the store begins whose memory is needed first among those
+    whose values are known ("earliest deadline first", Liu and Layland 1973). A store is not moved if a later instruction of its entry
+    writes its memory; no store is moved if two have the same destination. The pass is for targets on which copies can outlast entries, i.e.
+    CPUs.
   }];
 }
 
 def OrderStreamsPass : Pass<"order-streams", "::mlir::ModuleOp"> {
-  let summary = "says of each instruction what it comes after on other streams";
+  let summary = "adds each instruction's dependencies on other streams";
   let description = [{
-    Streams run at the same time, each in the order of its instructions. This pass says what each instruction comes after on other
-    streams.
+    Streams run concurrently, each in the order of its instructions. This pass adds each instruction's dependencies on other streams.
 
     Before:
     ```mlir
@@ -102,12 +101,11 @@ def OrderStreamsPass : Pass<"order-streams", "::mlir::ModuleOp"> {
     }
     ```
 
-    If two instructions on different streams touch the same bytes and one of them writes, they keep the order in which they stand: the
-    later one comes after the earlier one. So a collective begins as soon as its operands are there and nobody reads what it overwrites.
-    What reads its results waits for it, and so does what uses their memory anew.
+    If two instructions on different streams access the same bytes and one of them writes, the later one is ordered after the earlier one.
+    So a collective begins as soon as its operands are known and nothing reads the bytes that it overwrites. Readers of its results depend
+    on it, and so do instructions that reuse their memory.
 
-    What other instructions imply is not said again. Of each stream the last one is enough, and none is named that is done when another
-    one is.
+    Implied dependencies are omitted: for each stream only the last instruction is listed, and none that another dependency implies.
   }];
 }
 

@@ -1,4 +1,4 @@
-// The pass plan-memory: assignment of values to storages, placement of storages, emission of instructions.
+// Pass `plan-memory`: assigns values to storages, places storages, and emits instructions.
 #include "lib/Analysis/Preconditions.h"
 #include "lib/Codegen/Target.h"
 #include "lib/Memory/ArenaLayout.h"
@@ -42,8 +42,8 @@ private:
 
 } // namespace
 
-/// All storages but scratch of the device lie one after the other, in arenas by space. Values outside the
-/// device's memory are there together between forward and backward, so that no two could share their room.
+/// Places all storages except device scratch consecutively, in arenas by space. Storages of other spaces are
+/// all in use between forward and backward, so that they cannot share bytes.
 void PlanMemoryPass::placeStates(StorageTable &storages, SmallVectorImpl<int64_t> &offsets) {
   offsets.resize(storages.size());
   for (size_t index = 0; index < storages.size(); ++index) {
@@ -58,7 +58,7 @@ void PlanMemoryPass::placeStates(StorageTable &storages, SmallVectorImpl<int64_t
 }
 
 namespace {
-/// The storages of an entry's scratch, and how long they live.
+/// Scratch storages of an entry, and their lifetimes.
 struct EntryScratch {
   const Assignment *assignment;
   SmallVector<int> storages;
@@ -77,7 +77,7 @@ struct EntryScratch {
     }
   }
 
-  /// Behind all positions of the entry.
+  /// Returns one past all positions of the entry.
   int64_t end() const {
     int64_t end = 0;
     for (const Lifetime &lifetime : lifetimes)
@@ -85,15 +85,15 @@ struct EntryScratch {
     return end;
   }
 
-  /// Storages whose copies outlast the entry should live in the first ops of `next` as well, whose positions
-  /// begin at `begin`.
+  /// Storages whose copies outlast the entry should stay in use during the first ops of `next`, whose
+  /// positions begin at `begin`.
   void liveIn(const EntryScratch &next, int64_t begin, StorageTable &all) {
     for (auto [storage, lifetime] : llvm::zip(storages, lifetimes))
       if (const int64_t ops = all[storage].outlasts; ops > 0)
         lifetime.again = {begin, begin + next.assignment->timeline().endOfFirst(ops)};
   }
 
-  /// Where they lie, at positions from `begin` on.
+  /// Returns the placed buffers at positions from `begin` on.
   SmallVector<PlacedBuffer> placed(int64_t begin) const {
     SmallVector<PlacedBuffer> buffers;
     for (auto [lifetime, offset] : llvm::zip(lifetimes, layout.offsets))
@@ -101,7 +101,7 @@ struct EntryScratch {
     return buffers;
   }
 
-  /// Lets copies to scratch begin where their storages now begin to live.
+  /// Moves fetches to the begin of their storages' lifetimes.
   void moveFetches() const {
     llvm::DenseMap<int, int64_t> firsts;
     for (auto [storage, lifetime] : llvm::zip(storages, lifetimes))
@@ -114,8 +114,7 @@ struct EntryScratch {
 };
 } // namespace
 
-/// Within so many bytes, of which storages may take more than they need: for copies that begin early, and
-/// those that go on beside the next entry.
+/// Extends lifetimes within `bytes`, for copies that start early and copies that overlap with the next entry.
 static void spread(EntryScratch &entry, const EntryScratch &next, StorageTable &storages, int64_t alignment,
                    int64_t bytes) {
   const bool followsItself = &entry == &next;
@@ -126,7 +125,7 @@ static void spread(EntryScratch &entry, const EntryScratch &next, StorageTable &
   entry.moveFetches();
 }
 
-/// Each entry has the scratch arena to itself.
+/// Entries do not run at the same time, so that each uses the whole scratch arena.
 void PlanMemoryPass::placeScratch(StorageTable &storages,
                                   ArrayRef<std::pair<train::EntryOp, Assignment>> entries,
                                   SmallVectorImpl<int64_t> &offsets) {
@@ -137,7 +136,7 @@ void PlanMemoryPass::placeScratch(StorageTable &storages,
     each.layout = layOutArena(each.lifetimes, bufferAlignment_);
     bytes = std::max(bytes, each.layout.bytes);
   }
-  // Each entry of a step comes before a micro-step, if not directly.
+  // Each entry of a step precedes a micro-step, directly or indirectly.
   const auto isMicroStep = [](const auto &each) {
     train::EntryOp entry = each.first;
     return entry.getKind() == EntryKind::micro_step;
@@ -160,7 +159,7 @@ static std::string arenaName(plan::Space space, bool persistent) {
   return plan::stringifySpace(space).str() + (persistent ? "" : "_scratch");
 }
 
-/// Those outside the device's memory exist if something lies there.
+/// Creates arenas of other spaces only if they are not empty.
 void PlanMemoryPass::createArenas(OpBuilder &builder) {
   const Location loc = getOperation().getLoc();
   for (const bool persistent : {true, false})
@@ -171,8 +170,7 @@ void PlanMemoryPass::createArenas(OpBuilder &builder) {
     }
 }
 
-/// Buffers are named for people to read: after a state where they hold one, with a mark behind it where
-/// another symbol of the plan has that name.
+/// Names buffers after the state that they hold, with a suffix if another symbol of the plan has that name.
 SmallVector<FlatSymbolRefAttr> PlanMemoryPass::createBuffers(OpBuilder &builder, StorageTable &storages,
                                                              ArrayRef<int64_t> offsets) {
   llvm::StringSet<> taken;

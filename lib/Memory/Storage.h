@@ -1,4 +1,4 @@
-// Where values live: storages, and views into them.
+// Storages of values, and views into them.
 #pragma once
 
 #include "dialects/Plan/Plan.h"
@@ -11,7 +11,7 @@
 
 namespace trainc {
 
-/// A place in a storage: a byte offset, advanced by `step` bytes per iteration of the enclosing loop, and by
+/// A byte offset in a storage. It advances by `step` bytes per iteration of the enclosing loop, and by
 /// `rankStep` bytes per rank.
 struct View {
   int storage = -1;
@@ -29,19 +29,20 @@ struct Storage {
   int64_t bytes = 0;
   mlir::Type element;
   plan::Role role;
-  /// Persistent storages live across entries. Of the others those in the device's memory live from position
-  /// `first` to `last` of their entry, and those elsewhere as long as an entry runs.
+  /// Persistent storages live across entries. Other storages in device memory live from position `first` to
+  /// `last` of their entry, those in other spaces during the whole entry.
   bool persistent = false;
   int64_t first = INT64_MAX, last = -1;
-  int64_t earliest = INT64_MAX; ///< where it should begin to live, if it may before `first`
-  int64_t outlasts = 0; ///< how many ops of the next entry should run before it is given to another one
+  int64_t earliest =
+      INT64_MAX;        ///< position at which the lifetime should begin if memory allows; at most `first`
+  int64_t outlasts = 0; ///< number of the next entry's ops during which the bytes should not be reused
   plan::Space space = plan::Space::device;
-  int64_t alignment = 1; ///< of where it begins, in bytes, where that is more than of all in its arena
-  View fetched = {};     ///< of what another space holds: what its first value is a copy of; else null
-  std::vector<View> stored = {}; ///< where, in another space, values of it are copied to
+  int64_t alignment = 1;         ///< of the storage's offset in bytes, if it exceeds its arena's
+  View fetched = {};             ///< source in another space from which the first value is copied; else null
+  std::vector<View> stored = {}; ///< destinations in another space to which values are copied
 };
 
-/// Whether `aBytes` from `a` on may share some with `bBytes` from `b` on.
+/// Whether `aBytes` bytes at `a` may overlap with `bBytes` bytes at `b`.
 bool overlap(View a, int64_t aBytes, View b, int64_t bBytes);
 
 /// All storages of a module: one per state, one per distinct batch input, and each entry's scratch.
@@ -51,13 +52,13 @@ public:
 
   int add(Storage storage);
   int stateStorage(llvm::StringRef state) const { return states_.lookup(state); }
-  /// Whether the state lies outside the device's memory.
+  /// Whether the state is offloaded.
   bool isOffloaded(llvm::StringRef state) const {
     return storages_[stateStorage(state)].space != plan::Space::device;
   }
-  /// Has the storage begin and end on borders between which a disk reads and writes.
+  /// Aligns the storage's begin and end to disk blocks.
   void alignForDisk(int index);
-  /// The storage of a batch column; entries that take the same column in the same shape share it.
+  /// Returns the storage of a batch column. Entries that read the same column in the same shape share it.
   int inputStorage(train::InputOp input);
 
   Storage &operator[](int index) { return storages_[index]; }

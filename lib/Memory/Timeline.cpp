@@ -23,7 +23,8 @@ Timeline::Timeline(train::EntryOp entry) {
   for (auto set : entry.getBody().getOps<train::SetOp>())
     if (auto beside = set->getAttrOfType<IntegerAttr>(kBesideAttr)) {
       Operation *last = set;
-      for (int64_t ops = beside.getInt(); ops > 0 && last->getNextNode(); --ops) // texts may say any number
+      for (int64_t ops = beside.getInt(); ops > 0 && last->getNextNode();
+           --ops) // the attribute may be any number in a text
         last = last->getNextNode();
       positions_[set].second = end(last);
     }
@@ -44,7 +45,7 @@ int64_t Timeline::earliest(train::GetOp get) const {
   if (!ahead || found == gets_.end())
     return begin(get);
   const size_t own = found->second, first = writes_.behindLast(own, get);
-  const auto wanted = int64_t(own) - ahead.getInt(); // texts may say any number
+  const auto wanted = int64_t(own) - ahead.getInt(); // the attribute may be any number in a text
   return begin(ops_[size_t(std::clamp(wanted, int64_t(first), int64_t(own)))]);
 }
 
@@ -62,7 +63,7 @@ bool Timeline::isStoredBeside(Operation *op, Value value) const {
 }
 
 int64_t Timeline::lastUse(Value value, Operation *reader) const {
-  if (reader && isCollective(reader)) // the only reader that makes a difference
+  if (reader && isCollective(reader)) // other readers make no difference
     return findLastUse(value, reader);
   if (auto known = lastUses_.find(value); known != lastUses_.end())
     return known->second;

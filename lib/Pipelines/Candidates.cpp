@@ -11,7 +11,7 @@ using namespace mlir;
 
 namespace trainc {
 
-/// Runs passes whose results are looked at and thrown away; the plan that is taken is verified.
+/// Runs passes without the verifier; the chosen plan is verified when it is compiled.
 static LogicalResult run(ModuleOp module, llvm::function_ref<void(PassManager &)> addPasses) {
   PassManager manager(module.getContext());
   manager.enableVerifier(false);
@@ -57,7 +57,7 @@ void Candidates::moveOthers(ModuleOp from, ModuleOp to) const {
 }
 
 OwningOpRef<ModuleOp> Candidates::Kept::find(const std::string &settings) {
-  ModuleOp known; // which stays, as none is taken out
+  ModuleOp known; // cached modules are never erased
   {
     const std::lock_guard lock(mutex_);
     auto found = modules_.find(settings);
@@ -73,9 +73,9 @@ OwningOpRef<ModuleOp> Candidates::Kept::keep(const std::string &settings, Owning
   return copy;
 }
 
-/// From the phase `spmd` on entries have nothing to do with each other until something goes outside or
-/// addresses are assigned. Those that activation checkpointing does not change are scheduled once, or by each
-/// thread that finds none.
+/// From the phase `spmd` on, entries are independent until tensors are offloaded or addresses are assigned.
+/// Entries that activation checkpointing does not change are scheduled once, or once by each thread that does
+/// not find them in the cache.
 LogicalResult Candidates::schedule(ModuleOp module, const TriedSettings &tried) const {
   auto addPasses = [&](PassManager &manager) { addScheduledPasses(manager, strategy_); };
   const std::string shared = asOptions(without(tried, isOfCheckpoints));
@@ -94,8 +94,8 @@ LogicalResult Candidates::schedule(ModuleOp module, const TriedSettings &tried) 
   return success();
 }
 
-/// The program with these settings in the phase `scheduled`, before something goes outside; null if it cannot
-/// be made. One that is kept is made once, or by each thread that finds none.
+/// Returns the program with these settings in the phase `scheduled`, before offloading; null on failure. A
+/// cached program is made once, or once by each thread that does not find it.
 OwningOpRef<ModuleOp> Candidates::scheduled(const TriedSettings &tried) const {
   const std::string settings = asOptions(tried);
   if (OwningOpRef<ModuleOp> known = scheduled_ ? scheduled_->find(settings) : nullptr)
@@ -117,7 +117,8 @@ OwningOpRef<ModuleOp> Candidates::scheduled(const TriedSettings &tried) const {
   return module;
 }
 
-/// Writes settings into a module's program. The strategy with them: what is offloaded may be tried.
+/// Writes settings into a module's program, and returns the strategy with them, because offloading may be
+/// among them.
 static Strategy settle(ModuleOp module, const TriedSettings &tried, Strategy strategy) {
   train::ProgramOp program = *module.getOps<train::ProgramOp>().begin();
   train::setDerived(program, tried, "a trial");
@@ -170,7 +171,7 @@ FailureOr<MemoryReport> Candidates::memoryWithoutBatches(const TriedSettings &tr
 
 LogicalResult planEach(MLIRContext *context, size_t count, bool firstAlone,
                        llvm::function_ref<LogicalResult(size_t)> plan) {
-  context->loadAllAvailableDialects(); // which no two threads may do
+  context->loadAllAvailableDialects(); // threads must not load dialects at the same time
   const size_t alone = firstAlone && count > 0 ? 1 : 0;
   if (alone > 0 && failed(plan(0)))
     return failure();

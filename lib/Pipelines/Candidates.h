@@ -1,4 +1,4 @@
-// Plans without code: what a program takes with some settings, for those who choose among settings.
+// Plans without code, for choosing among settings.
 #pragma once
 
 #include "lib/Pipelines/Phases.h"
@@ -13,65 +13,62 @@
 
 namespace trainc {
 
-/// What a plan takes, had it code.
+/// Memory and predicted time of a plan that has not been lowered to code.
 struct CandidatePlan {
-  MemoryReport memory; ///< exact: addresses are assigned
+  MemoryReport memory; ///< exact, because addresses are assigned
   StepSeconds step;    ///< of a training step
   StepFlops flops;     ///< of a rank in a training step
   int64_t sentBytes;   ///< by each rank in a training step
-  /// Bytes that are left of a rank's share of what its node's host may give (host_memory); negative: missing.
+  /// Headroom in bytes of a rank's share of its node's host memory (host_memory); negative if it is exceeded.
   int64_t hostLeft = std::numeric_limits<int64_t>::max();
 
-  /// What a memory limit bounds.
+  /// Bytes that count against the memory limit.
   int64_t bytes() const { return memory.needed(); }
-  /// Of the limit, or of the host if less is left there; negative: it does not fit.
+  /// Headroom in bytes: the smaller of device and host. Negative if the plan does not fit.
   int64_t left(int64_t limit) const { return std::min(limit - bytes(), hostLeft); }
   bool fits(int64_t limit) const { return left(limit) >= 0; }
-  /// Whether less is missing of the host, or as much, and it takes fewer bytes.
+  /// Whether this plan exceeds the host's memory by less than `than`, or by as much and takes fewer bytes.
   bool isSmaller(const CandidatePlan &than) const {
     return std::pair(-std::min<int64_t>(hostLeft, 0), bytes()) <
            std::pair(-std::min<int64_t>(than.hostLeft, 0), than.bytes());
   }
 };
 
-/// Settings that are tried together, by their words. They must be of those that passes read from the phase
-/// `step` on, where activation checkpointing decides: activation_checkpointing itself and its words
-/// (checkpoint_keep and checkpoint_rest do something with `full` and `budget` alone), how gathered parameters
-/// stay and are gathered ahead (reshard_after_forward, max_reuse_distance, prefetch), and what is offloaded.
+/// Settings of one candidate, by their words. Only settings that passes read from activation checkpointing on
+/// are allowed: activation_checkpointing and its words (checkpoint_keep and checkpoint_rest have an effect
+/// with `full` and `budget` only), gathering of parameters (reshard_after_forward, max_reuse_distance,
+/// prefetch), and offloading.
 using TriedSettings = std::vector<train::GivenSetting>;
 
-/// A program with its settings in the phase `step`, before activation checkpointing decides. All candidates
-/// are planned from here that differ behind it alone.
+/// A program with its settings in the phase `step`, before activation checkpointing. All candidates that
+/// differ in later settings only are planned from it.
 class Candidates {
 public:
-  /// Brings a copy of `model` (phase `model`) there, with the settings of `options` over those of its
-  /// program; the memory limit is not looked at. Fails, with an error as diagnostic, where the compiler
-  /// would.
+  /// Clones `model` (phase `model`), applies `options` and runs the passes up to activation checkpointing.
+  /// The memory limit is ignored. Fails with the errors of a compilation.
   static llvm::FailureOr<Candidates> make(mlir::ModuleOp model, const CompileOptions &options);
 
-  /// Takes a module that addStepPasses() brought there.
+  /// Takes a module to which the passes of addStepPasses() have been applied.
   Candidates(mlir::OwningOpRef<mlir::ModuleOp> step, Strategy strategy);
 
   mlir::ModuleOp step() const { return step_.get(); }
 
-  /// Programs are kept before something goes outside, for those who plan some of them more than once.
+  /// Caches programs before offloading, for callers that plan some of them several times.
   void keepScheduled() { scheduled_ = std::make_unique<Kept>(); }
 
-  /// Plans it with some settings more, which the phase `step` does not depend on. Several threads may plan at
-  /// once.
+  /// Plans the program with additional settings that do not affect the phase `step`. Thread-safe.
   llvm::FailureOr<CandidatePlan> plan(const TriedSettings &tried = {}) const;
 
-  /// What it would take with nothing in entries that read batches. No micro-batch takes less, whatever is
-  /// computed again, except that addresses may leave less between buffers.
+  /// Memory of the plan if entries that read batches had no ops. It is a lower bound for any micro-batch and
+  /// recomputation, except for gaps between buffers.
   llvm::FailureOr<MemoryReport> memoryWithoutBatches(const TriedSettings &tried) const;
 
 private:
-  /// Modules by the settings that they were made with. Several threads may look and keep at once. Each gets a
-  /// copy.
+  /// Cache of modules by their settings. Thread-safe. Callers get copies.
   class Kept {
   public:
     mlir::OwningOpRef<mlir::ModuleOp> find(const std::string &settings); ///< null if there is none
-    /// Keeps it unless another thread did.
+    /// Adds the module unless another thread has done so.
     mlir::OwningOpRef<mlir::ModuleOp> keep(const std::string &settings,
                                            mlir::OwningOpRef<mlir::ModuleOp> module);
 
@@ -86,12 +83,12 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> step_;
   Strategy strategy_;
   llvm::StringSet<> changing_;                     ///< entries that activation checkpointing changes
-  std::unique_ptr<Kept> otherEntries_, scheduled_; ///< the latter may be null
+  std::unique_ptr<Kept> otherEntries_, scheduled_; ///< scheduled_ may be null
 };
 
-/// Calls `plan` with each number below `count`, by several threads, which may make and plan candidates. With
-/// `firstAlone` the others follow the first one: what is wrong with a model is wrong with all, and said once.
-/// Fails if one of them does; errors come in the order of numbers.
+/// Calls `plan` with each number below `count` on several threads, which may create and plan candidates. With
+/// `firstAlone` the first call completes before the others start, so that errors of the model are reported
+/// once. Fails if a call does; errors are reported in the order of numbers.
 llvm::LogicalResult planEach(mlir::MLIRContext *context, size_t count, bool firstAlone,
                              llvm::function_ref<llvm::LogicalResult(size_t)> plan);
 

@@ -13,7 +13,8 @@ using namespace mlir;
 
 namespace trainc {
 
-/// The option with which all that takes bytes of `memory` goes outside; none if it does, or is not to.
+/// Returns the option that offloads all kinds with bytes in `memory`; empty if they are offloaded already, or
+/// offloading was given.
 static std::string offloadOfAll(train::ProgramOp program, const BytesByKind &memory) {
   const StringRef given = program.getOffload().value_or("");
   const train::OffloadSettings offload = train::offloadOf(program);
@@ -59,11 +60,12 @@ public:
 
   LogicalResult planCoarse();
   LogicalResult planFine();
-  /// Chooses among those that are planned.
+  /// Chooses among planned candidates.
   void choose(Planning &planning);
 
 private:
-  LogicalResult plan(ArrayRef<TriedSettings> levels); ///< that are not planned, by several threads
+  LogicalResult
+  plan(ArrayRef<TriedSettings> levels); ///< plans those that have not been planned, on several threads
   LogicalResult planBetween(const TriedSettings &coarse, ArrayRef<TriedSettings> levels, int64_t least);
   const PlannedStrategy *find(const TriedSettings &settings) const; ///< null if it is not planned
   const PlannedStrategy *smallestOf(const CheckpointLevels &levels) const;
@@ -109,7 +111,7 @@ LogicalResult BudgetSearch::planCoarse() {
   return success();
 }
 
-/// The coarse level of the least bytes.
+/// Returns the coarse level with the fewest bytes.
 const PlannedStrategy *BudgetSearch::smallestOf(const CheckpointLevels &levels) const {
   const PlannedStrategy *smallest = nullptr;
   for (const TriedSettings &level : levels)
@@ -119,18 +121,18 @@ const PlannedStrategy *BudgetSearch::smallestOf(const CheckpointLevels &levels) 
   return smallest;
 }
 
-/// Behind each coarse level that does not fit, if the next one does, finer levels compute less again than
-/// that. Those beside the smallest coarse level may be smaller than it.
+/// After each coarse level that does not fit, if the next one does, plans finer levels with less
+/// recomputation than that one. Finer levels next to the smallest coarse level may be smaller than it.
 ///
-/// A smaller limit never takes a faster plan: each finer one that it may take is planned for the larger limit
-/// as well, or that takes the coarse one before it, which is as fast. Nor does a larger limit take a smaller
-/// plan: finer ones that are smaller than the next coarse one count beside the smallest alone, and there at
-/// each limit that the coarse one before them exceeds.
+/// A smaller limit never gets a faster plan: each finer level that it may choose is also planned for the
+/// larger limit, or the larger limit chooses the coarse level before it, which is as fast. Nor does a larger
+/// limit get a smaller plan: finer levels that are smaller than the next coarse one count only next to the
+/// smallest, and there at each limit that the preceding coarse level exceeds.
 LogicalResult BudgetSearch::planFine() {
   for (const CheckpointLevels &levels : checkpointCandidates(module_, kFineParts)) {
     const std::string smallest = asOptions(smallestOf(levels)->decided);
     const auto isSmallest = [&](const TriedSettings &level) { return asOptions(level) == smallest; };
-    std::optional<TriedSettings> before; // of the coarse ones
+    std::optional<TriedSettings> before; // among the coarse levels
     CheckpointLevels between;
     for (const TriedSettings &level : levels) {
       if (!find(level)) {
@@ -148,7 +150,8 @@ LogicalResult BudgetSearch::planFine() {
   return success();
 }
 
-/// Plans levels behind a coarse one. None may be faster than that, nor take fewer bytes than `least`.
+/// Plans levels after a coarse one. Levels that are faster than it, or take fewer bytes than `least`, are
+/// dropped.
 LogicalResult BudgetSearch::planBetween(const TriedSettings &coarse, ArrayRef<TriedSettings> levels,
                                         int64_t least) {
   const size_t first = planned_.size();

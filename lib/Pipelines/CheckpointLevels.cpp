@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace trainc {
 
-/// Shares of their bytes that uses of blocks keep, one after the other, in percent.
+/// Percentages of bytes that uses of blocks keep, in order.
 static constexpr int64_t kLeastShare = 15, kShares[] = {60, 30, kLeastShare, 0};
 
 static int64_t usesOf(ModuleOp step) {
@@ -23,11 +23,11 @@ static TriedSettings keeping(const std::string &keep, StringRef rest) {
   return {{"checkpoint_keep", keep}, {"checkpoint_rest", rest.str()}};
 }
 
-/// So many uses, one after the other, keep a share.
+/// Number of consecutive uses that keep a share.
 using UsesAndShare = std::pair<int64_t, int64_t>;
 
-/// What uses keep, shares that rise; the last one is that of all others: {4, 0}, {2, 15}, {1, 100} is
-/// "4x0,2x15,100", and {4, 0}, {1, 0} is "0".
+/// Returns the list of shares, which ascend; the last one is that of all further uses: {4, 0}, {2, 15}, {1,
+/// 100} is "4x0,2x15,100", and {4, 0}, {1, 0} is "0".
 static std::string sharesOf(ArrayRef<UsesAndShare> parts) {
   int64_t rest = 0;
   for (const auto &[uses, share] : parts)
@@ -39,8 +39,8 @@ static std::string sharesOf(ArrayRef<UsesAndShare> parts) {
   return text + std::to_string(rest);
 }
 
-/// The ends of levels, if all uses before keep nothing: what the last one keeps, and the last two. To make a
-/// use's values again takes memory, too. So if two keep a little, that may take the least.
+/// Returns the last levels, in which all earlier uses keep nothing and the last one or two uses keep some
+/// share. Recomputing a use takes memory, so that two uses keeping a little may take the least.
 static CheckpointLevels lastLevels(int64_t uses, bool isFine) {
   CheckpointLevels levels;
   for (const int64_t share : kShares) {
@@ -52,7 +52,7 @@ static CheckpointLevels lastLevels(int64_t uses, bool isFine) {
   return levels;
 }
 
-/// Levels in which the first `uses` keep less and less, and the `others` behind them all.
+/// Returns levels in which the first `uses` keep ever less, followed by all `others`.
 static CheckpointLevels levelsOf(int64_t uses, int64_t others, int64_t parts) {
   CheckpointLevels levels = {keeping("100", "none"), keeping("100", "selective")};
   int64_t before = 100;
@@ -85,12 +85,12 @@ std::vector<CheckpointLevels> checkpointCandidates(ModuleOp step, int64_t parts)
       settings.push_back({"reshard_after_forward", "false"});
   }
   if (isOpen(step, {"prefetch"})) {
-    // What takes the least gathers nothing ahead.
+    // The smallest plan gathers nothing ahead.
     candidates.push_back(lastLevels(usesOf(step), /*isFine=*/false));
     for (TriedSettings &settings : candidates.back())
       settings.push_back({"prefetch", "0"});
   }
-  // If memory is the fullest at the loss, the last use may take the most of all.
+  // If the peak is at the loss, the last use may have the largest share of it.
   candidates.push_back(levelsOf(usesOf(step), 0, parts));
   return candidates;
 }

@@ -60,9 +60,9 @@ void Choices::addLevels(const std::vector<TriedSettings> &blocks) {
   levels = blocks;
   if (mayRecompute) {
     levels = combine(std::vector<TriedSettings>(1), "activation_checkpointing", {"none", "selective"});
-    size_t first = levels.size(); // those before compute no block again
+    size_t first = levels.size(); // earlier levels recompute no block
     if (!mayChooseKept)
-      first = std::max(first, blocks.size() - 1); // the others differ from the last in nothing else
+      first = std::max(first, blocks.size() - 1); // the others do not differ from the last otherwise
     for (const TriedSettings &chosen : llvm::drop_begin(blocks, first)) {
       levels.push_back({{"activation_checkpointing", "full"}});
       llvm::copy_if(chosen, std::back_inserter(levels.back()),

@@ -11,14 +11,14 @@ namespace trainc {
 
 namespace {
 
-/// From a gather to the last use of what it fills, as positions in an entry.
+/// Positions in an entry from a gather to the last use of its destination.
 struct GatheredSpan {
   int64_t first, last, bytes;
 };
 
 using GatheredSpans = llvm::MapVector<StringRef, GatheredSpan>; // by buffer
 
-/// What an entry gathers of parameters, instruction by instruction.
+/// Tracks gathers of parameters, instruction by instruction.
 class Gathers {
 public:
   explicit Gathers(const plan::Surroundings &around) : around_(around) {}
@@ -34,7 +34,7 @@ public:
         found->second.last = position;
   }
 
-  /// Of what was gathered into scratch.
+  /// Returns the spans of gathers into scratch.
   const GatheredSpans &spans() const { return spans_; }
 
 private:
@@ -54,7 +54,7 @@ private:
     }
   }
 
-  /// What is made of a rank's part of parameters alone holds parameters, too, in another type.
+  /// Values computed from a rank's shard of parameters alone are parameters in another type.
   void noteCasts(ArrayRef<plan::OperandUse> uses) {
     const auto isRead = [](const plan::OperandUse &use) { return !use.writes; };
     const auto readsParameters = [&](const plan::OperandUse &use) {
@@ -75,12 +75,12 @@ private:
 } // namespace
 
 static int64_t mostAtOnce(const GatheredSpans &spans) {
-  SmallVector<std::pair<int64_t, int64_t>> changes; // where, and of how many bytes
+  SmallVector<std::pair<int64_t, int64_t>> changes; // position, and change of bytes
   for (auto &[buffer, span] : spans) {
     changes.push_back({span.first, span.bytes});
     changes.push_back({span.last + 1, -span.bytes});
   }
-  llvm::sort(changes); // what ends before what begins at the same place
+  llvm::sort(changes); // at equal positions, ends sort before begins
   int64_t most = 0, bytes = 0;
   for (auto [position, change] : changes)
     most = std::max(most, bytes += change);

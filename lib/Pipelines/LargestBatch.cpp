@@ -21,7 +21,7 @@ public:
       : model_(model), options_(options), limit_(limit),
         accumulate_(std::to_string(program.getAccumulate())) {}
 
-  /// With these settings; none if not one sample fits.
+  /// Returns the largest micro-batch with these settings; none if not one sample fits.
   FailureOr<std::optional<PlannedStrategy>> largest(const TriedSettings &level);
 
 private:
@@ -30,8 +30,8 @@ private:
   ModuleOp model_;
   const CompileOptions &options_;
   int64_t limit_;
-  std::string accumulate_;              ///< micro-batches of a step
-  std::map<int64_t, Candidates> steps_; ///< by micro-batch: before activation checkpointing decides
+  std::string accumulate_;              ///< micro-batches per step
+  std::map<int64_t, Candidates> steps_; ///< by micro-batch, before activation checkpointing
 };
 
 } // namespace
@@ -55,22 +55,22 @@ FailureOr<PlannedStrategy> BatchSearch::plan(int64_t batch, const TriedSettings 
 
 namespace {
 
-/// Bytes that a plan of so many samples leaves of the device and of its host; negative: missing.
+/// Headroom in bytes of device and host for a plan of `samples` samples; negative if exceeded.
 struct Room {
   double samples, device, host;
 };
 
 } // namespace
 
-/// How many samples leave nothing of one of both, on the line through two plans; infinite if samples take
-/// nothing of it.
+/// Returns the number of samples that use up one of both memories, by linear extrapolation from two plans;
+/// infinite if samples take none of it.
 static double samplesThatFill(double Room::*memory, const Room &a, const Room &b) {
   const double perSample = (a.*memory - b.*memory) / (b.samples - a.samples);
   return perSample > 0 ? b.samples + b.*memory / perSample : std::numeric_limits<double>::infinity();
 }
 
-/// Bytes grow with samples almost evenly. So the guess lies on the line through the last two plans, of the
-/// memory that is full first.
+/// Bytes are almost linear in samples. The guess extrapolates from the last two plans, for the memory that is
+/// exhausted first.
 static double guessLargest(const std::optional<Room> &before, const Room &now) {
   const double twice = 2 * now.samples;
   if (!before)
@@ -80,7 +80,7 @@ static double guessLargest(const std::optional<Room> &before, const Room &now) {
   return std::isfinite(full) ? full : twice;
 }
 
-/// Each guess lies between a batch that fits and one that does not; as guesses are close, a few do.
+/// Each guess is between a batch that fits and one that does not; guesses are close, so that few are needed.
 FailureOr<std::optional<PlannedStrategy>> BatchSearch::largest(const TriedSettings &level) {
   std::optional<PlannedStrategy> best;
   int64_t fitting = 0, tooMany = train::kMaxBatch + 1, batch = 1;
@@ -108,7 +108,7 @@ static std::vector<TriedSettings> batchLevels() {
           {{"activation_checkpointing", "full"}, {"checkpoint_keep", "0"}, {"checkpoint_rest", "selective"}}};
 }
 
-/// What somebody gave of how much is kept, stays.
+/// Removes settings that were given.
 static TriedSettings withoutGiven(const TriedSettings &level, train::ProgramOp program) {
   TriedSettings left;
   llvm::copy_if(level, std::back_inserter(left), [&](const train::GivenSetting &each) {
@@ -146,7 +146,7 @@ TriedSettings sharedWithLargest(const TriedSettings &decided) {
   return shared;
 }
 
-/// Whether it was planned at this level.
+/// Whether the strategy was planned at this level.
 static bool isAt(const PlannedStrategy &strategy, const TriedSettings &level) {
   return strategy.decided.front().value == level.front().value;
 }

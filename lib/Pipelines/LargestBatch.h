@@ -1,29 +1,29 @@
-// `--largest-batch`: how many samples a memory limit allows at once, by what the backward computes again.
+// `--largest-batch`: the maximum micro-batch within a memory limit, for several kinds of activation
+// checkpointing.
 #pragma once
 
 #include "lib/Pipelines/Strategies.h"
 
 namespace trainc {
 
-/// Of each activation checkpointing (none, selective, and full with what is cheap outside of blocks computed
-/// again, too) the largest micro-batch whose plan, with what a rank needs besides, has at most `limit` bytes,
-/// and needs no more of the host than that may give. All other settings are those of the program of `model`
-/// (phase `model`), which has the settings of `options`, so that a step has as many micro-batches as there.
-/// What has no micro-batch that fits is left out. Each is planned to the last address, and so is the one with
-/// a sample more, up to as many samples as a micro-batch may have (train::kMaxBatch). Fails, with an error at
-/// the program, if it has no micro-batch, and if the compiler would.
+/// Finds the largest micro-batch for each kind of activation checkpointing: none, selective, and full with
+/// recomputation of cheap ops outside blocks. Its plan, with what a rank needs besides, must take at most
+/// `limit` bytes and fit into the host. All other settings are those of the program of `model` (phase
+/// `model`) with `options`, so that the number of micro-batches per step does not change. Kinds without a
+/// micro-batch that fits are omitted. Both the largest micro-batch and the next larger one are planned
+/// completely, up to train::kMaxBatch samples. Fails with an error at the program if it has no micro-batch,
+/// and with the errors of a compilation.
 llvm::FailureOr<std::vector<PlannedStrategy>>
 findLargestBatches(mlir::ModuleOp model, const CompileOptions &options, int64_t limit);
 
-/// Of what is decided for the plan: what holds for its largest micro-batches as well, such as what is
-/// offloaded.
+/// Returns those of the decided settings that also hold for the largest micro-batches, such as offloading.
 TriedSettings sharedWithLargest(const TriedSettings &decided);
 
-/// For people, a line each: with which activation checkpointing not one sample fits, and where the search
-/// ended as a micro-batch may not have more samples.
+/// Returns a line for each activation checkpointing with which not one sample fits, or whose search ended at
+/// the maximum number of samples.
 std::string remarksOnLargestBatches(llvm::ArrayRef<PlannedStrategy> largest);
 
-/// The limit, and these strategies.
+/// Returns the limit and these strategies.
 llvm::json::Object largestBatchesJson(int64_t limit, llvm::ArrayRef<PlannedStrategy> largest);
 
 } // namespace trainc

@@ -15,12 +15,12 @@ FailureOr<size_t> LevelSearch::lastLevel(Cell cell) {
 }
 
 FailureOr<size_t> LevelSearch::planSmallest(Cell cell, size_t count) {
-  constexpr size_t kFirst = 2; // those before compute no block again
+  constexpr size_t kFirst = 2; // earlier levels recompute no block
   const FailureOr<size_t> last = lastLevel(cell);
   if (failed(last))
     return failure();
   SmallVector<size_t> levels = {*last};
-  // What gathers nothing ahead is one more, and has no other before it that does so.
+  // The level that gathers nothing ahead is an additional last one, and has no such neighbour.
   if (!choices_.mayGatherLate || *last + 1 < choices_.levels.size())
     while (levels.size() < count && levels.back() > kFirst)
       levels.push_back(levels.back() - 1);
@@ -32,7 +32,7 @@ FailureOr<size_t> LevelSearch::planSmallest(Cell cell, size_t count) {
 }
 
 FailureOr<size_t> LevelSearch::planSmallestIfClose(Cell cell) {
-  constexpr int64_t kParts = 8; // of what recomputation saves
+  constexpr int64_t kParts = 8; // of the bytes that recomputation saves
   const FailureOr<size_t> last = lastLevel(cell);
   if (failed(last) || failed(plan(cell, {*last})))
     return failure();
@@ -49,7 +49,7 @@ LogicalResult LevelSearch::plan(Cell cell, ArrayRef<size_t> levels) {
   return trials_.plan(trials);
 }
 
-/// Plans the levels. The one of the least seconds, the first of those that are as fast.
+/// Plans the levels and returns the fastest, the first of equally fast ones.
 FailureOr<size_t> LevelSearch::fastestOf(Cell cell, ArrayRef<size_t> levels) {
   if (failed(plan(cell, levels)))
     return failure();
@@ -58,7 +58,7 @@ FailureOr<size_t> LevelSearch::fastestOf(Cell cell, ArrayRef<size_t> levels) {
   });
 }
 
-/// By thirds: seconds fall, and then rise.
+/// Searches by thirds: seconds fall and then rise.
 FailureOr<size_t> LevelSearch::fastestBetween(Cell cell, size_t first, size_t last) {
   while (last - first > 2) {
     const size_t third = (last - first) / 3, before = first + third, after = last - third;
@@ -70,9 +70,8 @@ FailureOr<size_t> LevelSearch::fastestBetween(Cell cell, size_t first, size_t la
   return fastestOf(cell, {first, first + (last - first) / 2, last});
 }
 
-/// Whether a level on from the second of two neighbours may be faster than the best plan. That is guessed,
-/// with room: as if each level of the program saved as much as the second one. Some save more, and others
-/// lose.
+/// Whether a level from the second of two neighbours on may be faster than the best plan. This is estimated
+/// generously, as if each level of the program saved as much as the second; some save more, others lose.
 bool LevelSearch::mayReachBest(Cell cell, size_t level, size_t neighbour) const {
   const double seconds = trials_.seconds(numberOf(cell, neighbour)),
                fall = trials_.seconds(numberOf(cell, level)) - seconds;
@@ -95,7 +94,7 @@ FailureOr<size_t> LevelSearch::findFastest(Cell cell) {
   if (!choices_.copies(cell))
     return fastestOf(cell, {0});
   const size_t second = std::min<size_t>(1, *last);
-  // With the second level its neighbour, which is asked for next if that is the fastest.
+  // Also plans the second level's neighbour, which is requested next if the second level is the fastest.
   if (failed(plan(cell, {0, *last, second, std::min<size_t>(2, *last)})))
     return failure();
   const FailureOr<size_t> end = fastestOf(cell, {0, second, *last});
@@ -113,14 +112,14 @@ FailureOr<size_t> LevelSearch::planFastest(Cell cell) {
   return succeeded(level) ? trials_.plan({cell, *level}) : level;
 }
 
-/// Whether a level between the two may be the fastest that fits: from the fastest on, seconds rise.
+/// Whether a level between the two may be the fastest that fits: seconds rise from the fastest level on.
 bool LevelSearch::mayBeFaster(Cell cell, size_t tooLittle, size_t enough) const {
   return enough > tooLittle + 1 && !trials_.takesLongerThanBest(trials_.seconds(numberOf(cell, tooLittle)));
 }
 
-/// Plans one or two levels between one that computes too little again and one that computes enough. Whether
-/// there is a use to go on. Bytes fall almost evenly, so the guess lies on the line between the two, and the
-/// level before it is planned beside it.
+/// Plans one or two levels between one that does not fit and one that does. Returns whether to continue.
+/// Bytes are almost linear in levels, so that the guess interpolates between the two, and the level before
+/// the guess is planned as well.
 FailureOr<bool> LevelSearch::narrow(Cell cell, size_t &tooLittle, size_t &enough, bool byHalves) {
   const auto missing = double(-trials_.left(numberOf(cell, tooLittle)));
   const auto left = double(trials_.left(numberOf(cell, enough)));
@@ -169,7 +168,7 @@ LogicalResult LevelSearch::planUntilItFits(Cell cell, size_t first) {
   for (bool byHalves = false; succeeded(goesOn) && *goesOn;) {
     const size_t before = enough - tooLittle;
     goesOn = narrow(cell, tooLittle, enough, byHalves);
-    byHalves = 3 * (enough - tooLittle) > 2 * before; // the line is no good
+    byHalves = 3 * (enough - tooLittle) > 2 * before; // interpolation converges too slowly
   }
   return goesOn;
 }

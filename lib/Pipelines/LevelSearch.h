@@ -1,32 +1,32 @@
-// How much a cell computes again: the fastest level, and the first one that fits.
+// Search for the checkpointing level of a strategy: the fastest one, and the first that fits.
 #pragma once
 
 #include "lib/Pipelines/Trials.h"
 
 namespace trainc {
 
-/// Searches the levels of one cell at a time. Each method fails where the compiler would, with an error as
-/// diagnostic.
+/// Searches the levels of one strategy at a time. Methods fail with the errors of a compilation.
 class LevelSearch {
 public:
   LevelSearch(const Choices &choices, Trials &trials) : choices_(choices), trials_(trials) {}
 
-  /// The level that computes the most again.
+  /// Returns the level with the most recomputation.
   llvm::FailureOr<size_t> lastLevel(Cell cell);
-  /// Plans so many of the last levels: to make a block again takes memory, too. The one of the least bytes.
+  /// Plans the last `count` levels and returns the one with the fewest bytes. It need not be the last,
+  /// because recomputing a block takes memory.
   llvm::FailureOr<size_t> planSmallest(Cell cell, size_t count);
-  /// Plans the last level, and the one before if the last misses the limit by so little that this may fit.
-  /// The one of the least bytes.
+  /// Plans the last level, and also the one before if the last exceeds the limit by so little that it may
+  /// fit. Returns the one with the fewest bytes.
   llvm::FailureOr<size_t> planSmallestIfClose(Cell cell);
-  /// The number of the plan of the least seconds. What is computed again takes time. If the step copies, it
-  /// may save more: activations need not be copied, and copies have more computation to lie beside. So there
-  /// the search begins at the fastest of the first two levels and the last, and goes on if a neighbour is
-  /// faster. If no other level can become faster than the best plan, it ends there, with that neighbour.
+  /// Returns the number of the fastest plan. Recomputation takes time, but if the step copies offloaded
+  /// activations, it may save more: fewer activations are copied, and copies overlap with more computation.
+  /// In that case the search begins at the fastest of the first two levels and the last, and continues while
+  /// a neighbour is faster. It stops early if no other level can become faster than the best plan.
   llvm::FailureOr<size_t> planFastest(Cell cell);
-  /// Plans the first level behind the fastest one that fits, if there is one, unless it takes longer than the
+  /// Plans the first level after the fastest one that fits, if there is one, unless it is slower than the
   /// best plan.
   llvm::LogicalResult planUntilItFits(Cell cell);
-  /// The same behind another level.
+  /// As above, after level `first`.
   llvm::LogicalResult planUntilItFits(Cell cell, size_t first);
 
 private:

@@ -13,8 +13,7 @@ using namespace mlir;
 
 namespace trainc {
 
-/// Products of fp32 numbers alone can be computed in another way, and columns of the data come in f32 or in
-/// what the step computes with.
+/// Other arithmetic exists for fp32 products only, and data columns are f32 or the compute type.
 static bool mayComputeInBf16(train::ProgramOp program) {
   return !program.getPrecision() && program.getFp32Products().value_or("fma") == "fma" &&
          program.getBuffers() != "f16";
@@ -41,8 +40,8 @@ bool maySplitBatch(train::ProgramOp program) {
          !train::isFromOption(program, "accumulate") && !train::shardingOf(program).reproducibleOverRanks;
 }
 
-/// Of the modes, in the order in which they keep less. Who decided for the limit's sake has tried them, and
-/// what goes outside is not kept.
+/// Returns checkpointing modes that keep less than the present one, in order. A planner for the limit has
+/// tried them already, and offloaded activations are not kept anyway.
 static std::string moreCheckpointing(train::ProgramOp program) {
   if (train::isDerived(program, "activation_checkpointing") || train::offloadOf(program).activations)
     return "";
@@ -51,7 +50,7 @@ static std::string moreCheckpointing(train::ProgramOp program) {
   return mode == "none" ? "--activation-checkpointing=selective or " + full : mode == "selective" ? full : "";
 }
 
-/// Who decided about offload has looked at activations, too.
+/// A planner that decided about offloading has considered activations.
 static std::string moreOffload(train::ProgramOp program) {
   const train::OffloadSettings offload = train::offloadOf(program);
   if (isDecided(program, "offload") || offload.activations)
@@ -99,7 +98,7 @@ std::string bytesByKind(const BytesByKind &memory) {
   return text;
 }
 
-/// Less of what grows with the batch.
+/// Returns advice that reduces memory proportional to the batch.
 static std::string fewerActivations(plan::TrainingOp training, const MemoryReport &memory,
                                     const MemoryLimit &given, int64_t limit) {
   int64_t batch = training.getMicroBatch(), accumulate = training.getAccumulate();
@@ -110,7 +109,7 @@ static std::string fewerActivations(plan::TrainingOp training, const MemoryRepor
     return training.getSeqLen() > 0
                ? "the micro-batch is one sample already; a shorter --seq-len keeps fewer activations"
                : "the micro-batch is one sample already; make the model smaller";
-  // Gradients stay where a step has parts; else they take the place of activations.
+  // With accumulation gradients persist; otherwise they reuse memory of activations.
   int64_t states = memory.parameters + memory.gradients + memory.optimizer;
   if (accumulate == 1 && states + memory.parameters > limit)
     return "a smaller --micro-batch keeps fewer activations (with --accumulate gradients would stay as well)";
@@ -120,7 +119,7 @@ static std::string fewerActivations(plan::TrainingOp training, const MemoryRepor
       batch / parts, accumulate * parts);
 }
 
-/// How ranks divide states further.
+/// Returns advice for more sharding of states.
 static std::string furtherDivision(plan::TrainingOp training, int64_t zeroStage) {
   if (training.getRanks() == 1)
     return "--ranks=N --zero-stage=3 divides states over processes";
@@ -129,7 +128,7 @@ static std::string furtherDivision(plan::TrainingOp training, int64_t zeroStage)
   return "more --ranks divide states further";
 }
 
-/// What makes states smaller, each with "; " behind it.
+/// Returns advice that shrinks states, each followed by "; ".
 static std::string smallerStates(plan::TrainingOp training, const MemoryLimit &given) {
   std::string text = furtherDivision(training, given.zeroStage) + "; ";
   if (given.mayHoldParametersInBf16)
@@ -140,8 +139,8 @@ static std::string smallerStates(plan::TrainingOp training, const MemoryLimit &g
   return text;
 }
 
-/// What keeps less for the backward, whatever the batch, each with "; " behind it. Beside parameters in f32
-/// lie copies in bf16.
+/// Returns advice that keeps less for the backward independent of the batch, each followed by "; ". f32
+/// parameters have bf16 copies.
 static std::string smallerActivations(const MemoryReport &memory, const MemoryLimit &given) {
   std::string text;
   if (given.mayComputeInBf16 && memory.activations > memory.parameters)
@@ -155,7 +154,7 @@ static std::string smallerActivations(const MemoryReport &memory, const MemoryLi
   return text;
 }
 
-/// What makes the plan smaller, so that it fits into the limit; empty if no plan does.
+/// Returns advice that shrinks the plan to the limit; empty if no plan can fit.
 static std::string advice(plan::TrainingOp training, const MemoryReport &memory, const MemoryLimit &given) {
   const int64_t limit = given.bytes - memory.unplanned;
   if (limit <= 0)
@@ -170,7 +169,7 @@ static std::string advice(plan::TrainingOp training, const MemoryReport &memory,
          fewerActivations(training, memory, given, limit);
 }
 
-/// With "; " behind it.
+/// Returns advice about host memory, followed by "; ".
 static std::string moreOfTheHost(const MemoryLimit &given) {
   if (given.hostThatFits == 0)
     return "";
@@ -190,7 +189,7 @@ std::string hostShortage(const MemoryReport &memory, const HostLimit &host) {
       bytesByKind(memory.host), host.updates ? ", or have the GPU update (--offload-update=device)" : "");
 }
 
-/// With ", " behind it.
+/// Returns the settings that were chosen for the limit, followed by ", ".
 static std::string whatWasDecided(const MemoryLimit &limit, bool isHostShort) {
   if (limit.decided.empty())
     return "";

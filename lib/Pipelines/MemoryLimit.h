@@ -1,4 +1,4 @@
-// `--memory-limit` and `--host-memory`: a plan that needs more is refused, with advice.
+// `--memory-limit` and `--host-memory`: errors with advice for plans that exceed them.
 #pragma once
 
 #include "dialects/Train/ProgramWords.h"
@@ -11,52 +11,54 @@
 
 namespace trainc {
 
-/// What the host of a node may give its ranks for what is offloaded (host_memory).
+/// Host memory of a node that its ranks may use for offloading (host_memory).
 struct HostLimit {
-  int64_t bytes; ///< for all of them together
-  int64_t ranks; ///< of a node
-  bool updates;  ///< what the host updates, it has gradients and parameters of
+  int64_t bytes; ///< for all ranks of the node together
+  int64_t ranks; ///< per node
+  bool updates;  ///< whether host updates need gradients and parameters on the host as well
 
-  int64_t share() const { return bytes / ranks; } ///< bytes of a rank
+  int64_t share() const { return bytes / ranks; } ///< per rank
 };
 
-/// None if the program's host is its device, or nobody knows what it has.
+/// Returns none if the program's device is the host, or the host's memory is unknown.
 std::optional<HostLimit> hostLimitOf(train::ProgramOp program);
 
-/// A limit, and what the program says that matters for advice. What somebody gave is not advised against.
+/// A limit, and the settings of the program that matter for advice. Settings that were given are not advised
+/// against.
 struct MemoryLimit {
   int64_t bytes;
-  /// Bytes of a node's host with which something would fit that the compiler has tried; 0: nothing would.
+  /// Bytes of a node's host memory with which a planned strategy would fit; 0 if none would.
   int64_t hostThatFits = 0;
   int64_t zeroStage;
-  std::string moreCheckpointing; ///< as options: what keeps less than now; empty: nothing does
-  std::string moreOffload;       ///< as an option: activations go outside, too; empty: not to be advised
-  bool mayUseSmallerGroups;      ///< states go outside in groups, whose size nobody gave
-  bool maySplitBatch;            ///< the compiler has cut the batch as small as it can be
-  std::string decided;           ///< as options: what was decided for the limit's sake
-  /// Whether nobody decided against bf16 for what the step computes, parameters, and the optimizer's moments.
+  std::string
+      moreCheckpointing;    ///< as options: checkpointing that keeps less than now; empty if there is none
+  std::string moreOffload;  ///< as an option: offloading of activations; empty if not advisable
+  bool mayUseSmallerGroups; ///< whether the size of offload groups is open
+  bool maySplitBatch;       ///< false if the compiler has already split the batch as far as possible
+  std::string decided;      ///< as options: settings that were chosen for the limit
+  /// Whether bf16 is open for the step's computation, parameters, and the optimizer's moments.
   bool mayComputeInBf16, mayHoldParametersInBf16, mayHoldMomentsInBf16;
 };
 
-/// Whether a limit may cut the micro-batches of the program's text: nobody gave others as options, and they
-/// do not say in which order gradients are summed, as with `reproducible ranks`.
+/// Whether a limit may split the micro-batches of the program's text: they were not given as options, and do
+/// not determine the order of gradient sums, as with `reproducible ranks`.
 bool maySplitBatch(train::ProgramOp program);
 
-/// The limit that a program has, with its options, before passes complete it.
+/// Returns the limit of a program with its options, before passes complete it.
 std::optional<MemoryLimit> memoryLimitOf(train::ProgramOp program);
 
-/// "--zero-stage=3 --micro-batch=1"
+/// Returns e.g. "--zero-stage=3 --micro-batch=1".
 std::string asOptions(llvm::ArrayRef<train::GivenSetting> settings);
 
-/// "activations 1.90 GiB (79%), parameters 475 MiB (19%), ...", the largest first.
+/// Returns e.g. "activations 1.90 GiB (79%), parameters 475 MiB (19%), ...", the largest first.
 std::string bytesByKind(const BytesByKind &memory);
 
-/// What a plan that the host has no room for needs of it and may have, and what would help.
+/// Returns the host memory that a plan needs and may use, and advice.
 std::string hostShortage(const MemoryReport &memory, const HostLimit &host);
 
-/// Emits an error at the module's train.program if its plan (phase `plan`) and what it needs besides
-/// (MemoryReport::unplanned) take more bytes than the limit, if there is one, or what it offloads takes more
-/// than the host may give. It says what takes the bytes, and what would help.
+/// Reports an error at the module's train.program if its plan (phase `plan`) and MemoryReport::unplanned
+/// exceed the limit, if there is one, or if offloaded tensors exceed the host's memory. The error lists the
+/// bytes by kind, and advice.
 llvm::LogicalResult checkMemory(mlir::ModuleOp module, const std::optional<MemoryLimit> &limit,
                                 const std::optional<HostLimit> &host);
 

@@ -16,11 +16,11 @@ namespace trainc {
 
 // --- What no plan places ---
 
-/// Program and libraries, a plan and its kernels, the threads' stacks, buffers for files.
+/// Program and libraries, a plan and its kernels, stacks of threads, file buffers.
 constexpr int64_t kProcessBytes = int64_t{32} << 20;
 
-/// The loader's batches, of this step and the next, with every column once that a step's entries read; and
-/// the numbers of their samples.
+/// Returns the loader's bytes: batches of this step and the next, with every column that a step's entries
+/// read once, and the numbers of their samples.
 static int64_t loaderBytes(ModuleOp module, plan::TrainingOp training) {
   const int64_t samples = int64_t(training.getMicroBatch()) * int64_t(training.getAccumulate());
   llvm::SetVector<std::pair<StringRef, Type>> rows;
@@ -36,7 +36,7 @@ static int64_t loaderBytes(ModuleOp module, plan::TrainingOp training) {
   return bytes;
 }
 
-/// An evaluation batch on its way to the device, and the numbers of its samples.
+/// Returns the bytes of an evaluation batch on its way to the device, and of the numbers of its samples.
 static int64_t evaluationBytes(ModuleOp module, plan::TrainingOp training) {
   int64_t bytes = int64_t(training.getEvalBatch()) * int64_t(sizeof(uint64_t));
   if (auto entry = findEntry<plan::EntryOp>(module, EntryKind::eval))
@@ -45,7 +45,7 @@ static int64_t evaluationBytes(ModuleOp module, plan::TrainingOp training) {
   return bytes;
 }
 
-/// A prompt; logits, and of each the token and its weight while one is drawn.
+/// Returns the bytes of a prompt, of logits, and of a token and weight per logit during sampling.
 static int64_t generationBytes(ModuleOp module) {
   int64_t bytes = 0;
   for (auto generation : module.getOps<plan::GenerationOp>())
@@ -54,16 +54,16 @@ static int64_t generationBytes(ModuleOp module) {
   return bytes;
 }
 
-/// A device gives each thread the memory of a block, as much as the largest kernel takes. A plan does not
-/// know how many threads a machine has: trainrun warns of more that a limit has no room for.
+/// A device allocates the memory of a block for each thread, by the largest kernel. The plan does not know
+/// the number of threads; trainrun warns about more threads than a limit allows.
 static int64_t blockBytes(ModuleOp module) {
   int64_t largest = 0;
   module.walk([&](plan::KernelOp kernel) { largest = std::max(largest, int64_t(kernel.getSharedBytes())); });
   return int64_t(kCountedThreads) * largest;
 }
 
-/// What the runtime knows of the plan's instructions and states, besides the plan itself: 0.6 KiB each were
-/// measured for 33000 instructions and 18000 states, with a checkpoint.
+/// Returns the runtime's bytes for a plan's instructions and states besides the plan itself. 0.6 KiB each
+/// were measured for 33000 instructions and 18000 states, with a checkpoint.
 static int64_t planBytes(ModuleOp module) {
   constexpr int64_t kEach = 1024;
   int64_t count = 0;
@@ -72,7 +72,7 @@ static int64_t planBytes(ModuleOp module) {
   return kEach * count;
 }
 
-/// What the program reserves of the device's memory, where that is not the process's.
+/// Returns the device memory that the program reserves, if it is not the process's memory.
 static std::optional<int64_t> reservedBytes(ModuleOp module) {
   for (auto training : module.getOps<plan::TrainingOp>())
     if (auto reserved = training->getAttrOfType<IntegerAttr>("train.reserved"))

@@ -23,8 +23,8 @@ using namespace mlir;
 
 namespace trainc {
 
-/// Each slice of a loss adds to the gradient of the vocabulary's matrix: 8 bytes for each of its elements,
-/// and 6 multiplications and additions for each of its elements and row. The bytes may take a tenth of that.
+/// Returns the minimum rows of a loss's slices. Each slice adds to the gradient of the vocabulary matrix: 8
+/// bytes per element, and 6 multiply-adds per element and row. The bytes may take a tenth of that time.
 static int64_t rowsOfSlices(Type factor, const codegen::Target &target) {
   constexpr double kBytes = 8, kFlopsOfRow = 6, kShare = 0.1;
   const Machine machine = target.referenceMachine();
@@ -40,7 +40,7 @@ LogicalResult applySettings(ModuleOp module, const CompileOptions &options) {
   return success();
 }
 
-/// Modules without a program are refused by the first pass.
+/// Modules without a program are rejected by the first pass.
 Strategy strategyOf(ModuleOp module, const CompileOptions &options) {
   Strategy strategy;
   const std::unique_ptr<codegen::Target> target = codegen::Target::chosenFor(module);
@@ -74,7 +74,7 @@ void orderUses(ModuleOp module) {
 
 void addStepPasses(PassManager &manager, const Strategy &strategy) {
   manager.addPass(createInstantiatePass());
-  // Casts before the backward, which follows from them.
+  // Casts precede the backward, which is derived from them.
   if (strategy.lowPrecision || strategy.lowEvaluation)
     manager.addPass(createInsertCasts());
   if (strategy.lowPrecision) {
@@ -86,7 +86,7 @@ void addStepPasses(PassManager &manager, const Strategy &strategy) {
     manager.addPass(createWidenGradients());
     manager.addPass(createRoundSaved());
   }
-  // All three products of a layer exist.
+  // All three products of a layer exist now.
   if (strategy.multipliesFp8)
     manager.addPass(createScaleOperands());
   if (strategy.flatStates)
@@ -98,18 +98,18 @@ void addStepPasses(PassManager &manager, const Strategy &strategy) {
     manager.addPass(createWorkingCopies());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
-  // Before composite ops fall apart: a loss and its gradient are cut along with the products around them.
+  // Before decomposition, because a loss and its gradient are split together with the products around them.
   manager.addPass(createChunkLossPass(strategy.chunkLoss));
   manager.addPass(createDecomposePass());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   manager.addPass(createAccumulateInPlace());
-  // Behind those who add gradients up, in f32.
+  // After all passes that accumulate gradients, which do so in f32.
   if (strategy.narrowGradients)
     manager.addPass(createNarrowGradients());
 }
 
-// Behind the last CSE, and before parameters are gathered for those who read them.
+// After the last CSE, and before parameters are gathered for their readers.
 void addRecomputePasses(PassManager &manager, const train::CheckpointSettings &checkpoints) {
   if (checkpoints.recomputesBlocks) {
     RecomputeBlocksOptions options;
@@ -148,7 +148,7 @@ void addScheduledPasses(PassManager &manager, const Strategy &strategy) {
   }
 }
 
-// Behind all that decides in which order ops compute.
+// After all passes that decide the order of computation.
 void addOffloadPasses(PassManager &manager, const Strategy &strategy) {
   if (strategy.offloads)
     manager.addPass(createOffload(strategy.summaries));

@@ -1,4 +1,4 @@
-// The passes of each phase, in order, for whoever compiles and whoever only plans.
+// Passes of each phase, in order, for compilation and planning.
 #pragma once
 
 #include "dialects/Train/Checkpoints.h"
@@ -11,48 +11,48 @@
 
 namespace trainc {
 
-/// What a program says about which passes run.
+/// Properties of a program that determine which passes run.
 struct Strategy {
   bool manyRanks = false, flatStates = false, reproducibleOverRanks = false, fusesEpilogues = false,
        padsRows = false, lowPrecision = false, lowEvaluation = false, narrowGradients = false,
        multipliesFp8 = false, offloads = false,
-       copiesOutlast = false; ///< entries, on the target's device
+       copiesOutlast = false; ///< whether copies outlast entries on the target's device
   std::optional<MemoryLimit> memoryLimit;
   std::optional<HostLimit> hostLimit;
-  bool hasBudget = false; ///< what is computed again is chosen for the limit
+  bool hasBudget = false; ///< whether recomputation is chosen for the limit
   ChunkLossPassOptions chunkLoss;
-  /// Of the target: all plans that copies of the strategy make know them together.
+  /// Summaries of the target, shared by all plans made from copies of the strategy.
   std::shared_ptr<codegen::Summaries> summaries = std::make_shared<codegen::Summaries>();
 };
 
-/// Writes the options' settings into the module's program, before any pass reads it. Fails, with an error at
-/// the program, where they contradict each other or the target.
+/// Writes the options' settings into the module's program, before any pass reads it. Fails with an error at
+/// the program if settings contradict each other or the target.
 llvm::LogicalResult applySettings(mlir::ModuleOp module, const CompileOptions &options);
 
-/// What the program of a module of phase `model` says, with its settings.
+/// Returns the strategy of the program, with its settings, of a module of phase `model`.
 Strategy strategyOf(mlir::ModuleOp module, const CompileOptions &options);
 
-/// Gives values their uses in the order that copies of a module have, whoever made it: the
-/// compiler makes the plan that a candidate promised. Those who hold ops of the module lose them.
+/// Orders the uses of values as in a copy of the module, so that the compiler makes exactly the plan of a
+/// candidate. Pointers to ops of the module become invalid.
 void orderUses(mlir::ModuleOp module);
 
-/// model -> step, up to where activation checkpointing decides: whole tensors, forward, backward and update,
-/// in primitive ops.
+/// model -> step, up to activation checkpointing: whole tensors, forward, backward and update, in primitive
+/// ops.
 void addStepPasses(mlir::PassManager &manager, const Strategy &strategy);
-/// The rest of the phase `step`: what is computed again, and the phase's proof.
+/// The rest of the phase `step`: recomputation and verification.
 void addRecomputePasses(mlir::PassManager &manager, const train::CheckpointSettings &checkpoints);
-/// step -> spmd: what each rank does, parameters gathered once. One rank alone does the step as it is; blocks
-/// are no units any more.
+/// step -> spmd: the program of each rank, with parameters gathered once. One rank runs the step unchanged.
+/// Blocks are no units any more.
 void addShardPasses(mlir::PassManager &manager, const Strategy &strategy);
 /// The rest of the phase `spmd`.
 void addSpmdPasses(mlir::PassManager &manager, const Strategy &strategy);
-/// spmd -> scheduled: fused ops and those that stay alone, in final order.
+/// spmd -> scheduled: fused and single ops, in final order.
 void addScheduledPasses(mlir::PassManager &manager, const Strategy &strategy);
-/// The end of the phase `scheduled`: what lies outside the device's memory is copied.
+/// The end of the phase `scheduled`: copies of offloaded tensors.
 void addOffloadPasses(mlir::PassManager &manager, const Strategy &strategy);
-/// scheduled -> plan, all but code: what kernels need, then addresses.
+/// scheduled -> plan without code: kernel summaries, then addresses.
 void addMemoryPasses(mlir::PassManager &manager, const Strategy &strategy);
-/// Which instruction of another stream each one comes after: what predictions wait for.
+/// Dependencies between streams, which predictions need.
 void addStreamPasses(mlir::PassManager &manager, const Strategy &strategy);
 /// The rest of the phase `plan`.
 void addCodePasses(mlir::PassManager &manager);

@@ -43,7 +43,7 @@ namespace trainc {
 
 void registerDialects(DialectRegistry &registry) {
   registry.insert<nn::NNDialect, train::TrainDialect, dist::DistDialect, plan::PlanDialect>();
-  // What kernels are made of, in the phase `plan`.
+  // Dialects of kernels, in the phase `plan`.
   registry.insert<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect,
                   NVVM::NVVMDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
 }
@@ -66,7 +66,7 @@ void registerPasses() {
 
 // --- Phases ---
 
-/// What a module's program says of activation checkpointing, after a budget is spent.
+/// Returns the activation checkpointing of a module's program, after a budget has been resolved.
 static train::CheckpointSettings checkpointsOf(ModuleOp module) {
   for (auto program : module.getOps<train::ProgramOp>())
     return train::checkpointsOf(program);
@@ -80,7 +80,7 @@ static LogicalResult refuseWithoutLimit(ModuleOp module) {
   return success();
 }
 
-/// Decides what a memory limit leaves open, where the module has a program with one.
+/// Decides the settings that a memory limit leaves open, if the module has a program with a limit.
 static FailureOr<Planning> decide(ModuleOp module, const CompileOptions &options) {
   const std::optional<MemoryLimit> limit = strategyOf(module, options).memoryLimit;
   if (!limit && options.findsLargestBatch && failed(refuseWithoutLimit(module)))
@@ -161,7 +161,7 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &options, Snapshot
   if (last < Phase::Plan)
     return success();
   if (!options.compileTo && failed(checkMemory(module, strategy.memoryLimit, strategy.hostLimit)))
-    return failure(); // without having made code
+    return failure(); // before code is generated
   return run([&](PassManager &manager) {
     addStreamPasses(manager, strategy);
     addCodePasses(manager);
@@ -170,7 +170,7 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &options, Snapshot
 
 // --- The plan file ---
 
-/// Machine code of a plan's kernels, and of those for the host's cores.
+/// Returns the machine code of a plan's kernels, and of those for the host's cores.
 static FailureOr<std::vector<KernelObject>> objectsOf(ModuleOp module) {
   std::vector<KernelObject> result;
   for (auto kernels : module.getOps<ModuleOp>()) {
@@ -184,7 +184,8 @@ static FailureOr<std::vector<KernelObject>> objectsOf(ModuleOp module) {
   return result;
 }
 
-/// The plan of a module, with the code of its kernels. `report` makes the report in it, after the code.
+/// Returns the plan of a module with the code of its kernels. `report` creates the report after code
+/// generation.
 static FailureOr<std::vector<uint8_t>>
 planWithCode(ModuleOp module, StringRef name,
              llvm::function_ref<std::string(const codegen::Target &)> report) {
@@ -201,7 +202,7 @@ planWithCode(ModuleOp module, StringRef name,
 FailureOr<std::vector<uint8_t>> finishPlan(ModuleOp module, double secondsSoFar, std::string &report,
                                            const Planning *planning) {
   auto start = std::chrono::steady_clock::now();
-  // Made by passes, the kernels have no place of their own to name in errors.
+  // Kernels are created by passes and have no source location for errors.
   plan::TrainingOp training = *module.getOps<plan::TrainingOp>().begin();
   for (auto kernels : module.getOps<ModuleOp>())
     kernels->setLoc(training.getLoc());

@@ -13,17 +13,17 @@ using namespace trainc;
 
 namespace {
 
-/// How many divisions of the states are planned at once.
+/// Number of shardings of the states that are planned at a time.
 constexpr size_t kDivisionsAtOnce = 2;
 
-/// How many times the seconds of other levels the last one takes at most. It computes a forward again, which
-/// is a third of a step, and what it does not gather ahead takes at most as long as what lay beside.
+/// Maximum ratio between the last level's seconds and those of other levels. It recomputes the forward, which
+/// is a third of a step, and gathers that it does not prefetch are exposed.
 constexpr double kMostSlower = 3;
 
-/// How many of the last levels may take the least.
+/// Number of last levels among which the smallest may be.
 constexpr size_t kLastLevels = 6;
 
-/// Words that say what stays gathered.
+/// Words that control how long gathered parameters are kept.
 const StringRef kReuseWords[] = {"max_reuse_distance", "reshard_after_forward"};
 
 class Planner {
@@ -32,20 +32,20 @@ public:
       : limit_(limit), choices_(*model.getOps<train::ProgramOp>().begin()),
         trials_(model, options, choices_, limit), levels_(choices_, trials_), model_(model) {}
 
-  /// Fails where the step cannot be made.
+  /// Fails if the step cannot be created.
   LogicalResult findLevels();
   bool hasChoice() const { return choices_.any() || isOpen(model_, kReuseWords); }
 
-  /// These fail where a plan cannot be made. fits() says afterwards whether something does.
+  /// The following methods fail if a plan cannot be made. Afterwards fits() tells whether a strategy fits.
   LogicalResult search();
-  /// Of the best strategy: what is gathered for the forward stays for the backward, as far as it fits.
+  /// Keeps gathered parameters of the best strategy from forward to backward, as far as they fit.
   LogicalResult keepGathered();
-  /// Plans what may take the least bytes: of the smallest micro-batches, with all offloaded, and activations
-  /// computed again or offloaded.
+  /// Plans the candidates for the fewest bytes: the smallest micro-batches, with everything offloaded, and
+  /// activations recomputed or offloaded.
   LogicalResult planSmallest();
 
   bool fits() const { return trials_.best().has_value(); }
-  /// What fits and was kept, or else the smallest, first.
+  /// Puts the chosen strategy that fits, or else the smallest, first.
   Planning takePlanning(const std::optional<HostLimit> &host) &&;
 
 private:
@@ -65,8 +65,8 @@ private:
   LogicalResult planOthersThatMayBeSmaller(ArrayRef<Cell> cells);
   FailureOr<SmallVector<bool>> planReuse(Cell cell, ArrayRef<TriedSettings> behind);
 
-  int64_t heldBytes(Cell cell) const;                      ///< of states, which no recomputation makes fewer
-  int64_t heldBytesWithout(Cell cell, size_t kinds) const; ///< of kOffloadKinds so many
+  int64_t heldBytes(Cell cell) const;                      ///< of states, which recomputation does not reduce
+  int64_t heldBytesWithout(Cell cell, size_t kinds) const; ///< with `kinds` of kOffloadKinds offloaded
   size_t mostOffload() const { return choices_.mayOffload ? std::size(kOffloadKinds) : 0; }
   bool holdsTooMuch(Cell cell) const { return heldBytes(cell) > limit_; }
   bool isPlanned(Cell cell) const { return trials_.isPlanned({cell, 0}); }
@@ -77,7 +77,7 @@ private:
   Trials trials_;
   LevelSearch levels_;
   ModuleOp model_;
-  std::multimap<double, Cell> open_; ///< by the seconds that they take at least
+  std::multimap<double, Cell> open_; ///< by lower bound of their seconds
   std::set<Cell> opened_;
   std::optional<size_t> taken_;
 };
@@ -86,7 +86,7 @@ private:
 
 // --- The search ---
 
-/// Nothing is computed again, then what is cheap, and then more and more of blocks.
+/// Collects levels: no recomputation, then of cheap ops, then of ever more blocks.
 LogicalResult Planner::findLevels() {
   std::vector<TriedSettings> blocks(1);
   if (choices_.mayRecompute) {
@@ -99,18 +99,18 @@ LogicalResult Planner::findLevels() {
   return success();
 }
 
-/// Plans what takes the least time of the cell.
+/// Plans the fastest level of the cell.
 LogicalResult Planner::open(Cell cell) {
   if (!opened_.insert(cell).second)
-    return success(); // by another way
+    return success(); // reached on another path
   FailureOr<size_t> fastest = levels_.planFastest(cell);
   if (succeeded(fastest))
     open_.emplace(trials_.seconds(*fastest), cell);
   return fastest;
 }
 
-/// Opens a cell that takes less memory than `from`, and at least as many seconds, which are at least `least`.
-/// If nothing of `from` fits, nothing is planned yet.
+/// Expands `from` by a cell that takes less memory and at least as many seconds, of which `least` is a lower
+/// bound. If nothing of `from` fits, the cell is queued without planning it.
 LogicalResult Planner::openBehind(Cell from, double least, Cell cell) {
   if (trials_.somethingFits(from))
     return open(cell);
@@ -131,9 +131,9 @@ int64_t Planner::heldBytesWithout(Cell cell, size_t kinds) const {
   return held;
 }
 
-/// Plans the cell with activations outside as well, if a step without recomputation does not fit. What is
-/// computed again is not copied, so little is, as far as that fits. Those whose copies hide take more memory
-/// than all, so all are planned first.
+/// If a step without recomputation does not fit, plans the cell with offloaded activations as well.
+/// Recomputed values are not copied, so that little is recomputed, as far as that fits. Offloading only
+/// hidden copies takes more memory than offloading all, so that all are planned first.
 LogicalResult Planner::planActivationsOutside(Cell cell) {
   if (!choices_.mayOffload || choices_.isGroup(cell.division) || holdsTooMuch(cell) ||
       trials_.fits(trials_.firstOf(cell)))
@@ -158,7 +158,7 @@ LogicalResult Planner::planActivationsOutside(Cell cell) {
   return recomputes ? levels_.planUntilItFits(all, cheap) : success();
 }
 
-/// What no recomputation and no split makes less.
+/// Returns the bytes that neither recomputation nor smaller micro-batches reduce.
 FailureOr<int64_t> Planner::leastBytes(Cell cell) {
   const FailureOr<size_t> last = levels_.lastLevel(cell);
   if (failed(last))
@@ -166,9 +166,9 @@ FailureOr<int64_t> Planner::leastBytes(Cell cell) {
   return trials_.leastBytes(cell, *last);
 }
 
-/// Offloads so many kinds more that what is left may fit, with the next one that takes a part of the states
-/// that counts. The optimizer's states go if a step without recomputation does not fit; what costs more
-/// time goes if nothing does.
+/// Offloads as many more kinds as are needed for the rest to fit, including the next one that is a relevant
+/// share of the states. Optimizer states are offloaded if a step without recomputation does not fit; slower
+/// kinds if nothing does.
 LogicalResult Planner::openOffload(Cell cell, double least) {
   constexpr int64_t kParts = 100;
   const int64_t held = heldBytes(cell);
@@ -199,7 +199,7 @@ LogicalResult Planner::openSplit(Cell cell, double least) {
   return openBehind(cell, least, {cell.division, cell.split + 1, cell.offload});
 }
 
-/// Groups of fewer ranks do not help if those of more hold too much.
+/// Smaller groups do not help if states exceed the limit in larger groups.
 bool Planner::mayBeOpened(size_t division, ArrayRef<Trial> beside) const {
   if (!choices_.isGroup(division))
     return true;
@@ -222,14 +222,14 @@ LogicalResult Planner::openDivisions() {
   return success();
 }
 
-/// Of a cell of which nothing is planned: whether something fits. Then its turn comes again by its seconds.
-/// `least` becomes what its levels take at least.
+/// For a cell without plans: returns whether it fits. If so, it is queued again by its seconds. `least`
+/// becomes the lower bound of its levels' seconds.
 FailureOr<bool> Planner::turnsOutToFit(Cell cell, double &least) {
   const FailureOr<size_t> last = levels_.lastLevel(cell);
   if (failed(last))
     return failure();
-  // Once something fits, the first level says whether this may be faster. It takes the other processor's
-  // time.
+  // Once a strategy fits, the first level gives a bound for whether this cell may be faster. It is planned on
+  // the other processor at the same time.
   const bool bounds = trials_.best() && !choices_.copies(cell);
   if (failed(trials_.plan({{cell, 0}, {cell, *last}})) || failed(levels_.planSmallestIfClose(cell)))
     return failure();
@@ -246,8 +246,8 @@ FailureOr<bool> Planner::turnsOutToFit(Cell cell, double &least) {
   return true;
 }
 
-/// Whether another way to divide states takes fewer seconds and bytes. What saves bytes here saves them
-/// there.
+/// Whether another sharding takes fewer seconds and bytes. Settings that save bytes with one sharding save
+/// them with the other.
 bool Planner::isDominated(Cell cell) const {
   const auto [same, level] = trials_.trialOf(trials_.firstOf(cell)).value();
   for (size_t division = 0; division < choices_.divisions.size(); ++division) {
@@ -267,14 +267,15 @@ LogicalResult Planner::visit(Cell cell, double least) {
       return fits;
   }
   if (isDominated(cell))
-    return openSplit(cell, least); // more micro-batches cost more where parameters are gathered for each
-  // What is computed again does not go outside. So the last level may take more memory than earlier ones.
+    return openSplit(cell, least); // more micro-batches cost more if parameters are gathered for each
+  // Recomputed values are not offloaded, so that the last level may take more memory than earlier ones.
   const bool mayFit = !isNew || choices_.copiesActivationsAnyway;
-  // Activations that go outside may take less time than those that are computed again.
+  // Offloading activations may be faster than recomputing them.
   if (failed(planActivationsOutside(cell)) ||
       (mayFit && !holdsTooMuch(cell) && failed(levels_.planUntilItFits(cell))))
     return failure();
-  // What a group of ranks has no room for, all ranks together have sooner than a group that moves more.
+  // If a strategy does not fit with groups of ranks, sharding over all ranks is better than groups with more
+  // transfers.
   if (choices_.isGroup(cell.division) && !trials_.somethingFits(cell))
     return success();
   return failure(failed(openOffload(cell, least)) || failed(openSplit(cell, least)));
@@ -294,9 +295,9 @@ LogicalResult Planner::search() {
   return planOtherDivisions();
 }
 
-/// If states are divided among more ranks, there is less to offload, except that more is gathered beside it.
-/// So the best strategy's offload is planned with the other divisions as well, if the states that stay may
-/// fit. If none stay, each rank fetches more where they are divided less.
+/// If states are sharded over more ranks, there is less to offload, though more is gathered. Therefore the
+/// best strategy's offloading is planned with the other shardings as well, if the resident states may fit. If
+/// none are resident, fewer shards only mean more fetches per rank.
 LogicalResult Planner::planOtherDivisions() {
   const std::optional<size_t> best = trials_.best();
   const std::optional<Trial> found = best ? trials_.trialOf(*best) : std::nullopt;
@@ -334,8 +335,8 @@ LogicalResult Planner::keepGathered() {
   return keepWhatFits((*made)->step(), fit);
 }
 
-/// Plans a cell with settings that send less and less. Takes those that fit and are not slower than what was
-/// taken before. Which ones fit.
+/// Plans a cell with settings that send ever less. Takes those that fit and are not slower than the previous
+/// choice. Returns which ones fit.
 FailureOr<SmallVector<bool>> Planner::planReuse(Cell cell, ArrayRef<TriedSettings> behind) {
   const size_t first = trials_.size();
   if (failed(trials_.planWith(cell, behind)))
@@ -352,9 +353,9 @@ FailureOr<SmallVector<bool>> Planner::planReuse(Cell cell, ArrayRef<TriedSetting
 LogicalResult Planner::planSmallest() {
   std::vector<Cell> cells;
   for (size_t division = 0; division < choices_.divisions.size(); ++division)
-    if (!choices_.isGroup(division)) // which take more memory than all ranks
+    if (!choices_.isGroup(division)) // groups take more memory than all ranks
       cells.push_back({division, choices_.splits.size() - 1, mostOffload()});
-  std::reverse(cells.begin(), cells.end()); // what divides the most takes the least
+  std::reverse(cells.begin(), cells.end()); // the most sharded takes the least memory
   if (failed(planSmallestOf(cells.front())) || failed(planOthersThatMayBeSmaller(cells)))
     return failure();
   if (choices_.copiesActivationsAnyway)
@@ -365,8 +366,9 @@ LogicalResult Planner::planSmallest() {
   return smallest && !fits() ? LogicalResult(levels_.planSmallest(smallest->cell, kLastLevels)) : success();
 }
 
-/// If little but what an op works with is in memory, the most recomputation may take more than a little. Of
-/// cells with fewer kinds outside less is planned: these take the least if states are small.
+/// If little but an op's operands is in memory, the most recomputation may take more memory than a little.
+/// With fewer kinds offloaded fewer levels are planned, because these cells are the smallest only if states
+/// are small.
 LogicalResult Planner::planSmallestOf(ArrayRef<Cell> cells) {
   std::vector<Trial> together;
   const auto add = [&](Cell cell, std::initializer_list<size_t> levels) {
@@ -392,8 +394,9 @@ LogicalResult Planner::planSmallestOf(ArrayRef<Cell> cells) {
   return trials_.plan(together);
 }
 
-/// The other divisions, and those with fewer kinds outside: where states are small, what offloads them may
-/// take more than they do. If the host has no room for the smallest so far, all other divisions.
+/// Plans the other shardings, and those with fewer kinds offloaded: if states are small, the buffers for
+/// offloading them may be larger. If the smallest plan so far does not fit into the host, plans all other
+/// shardings.
 LogicalResult Planner::planOthersThatMayBeSmaller(ArrayRef<Cell> cells) {
   const CandidatePlan &smallest = trials_[trials_.smallest()].plan;
   if (smallest.hostLeft < 0)
@@ -439,7 +442,7 @@ FailureOr<Planning> decideWhatFits(ModuleOp model, const CompileOptions &options
       (planner.fits() && failed(planner.keepGathered())))
     return failure();
   Planning planning = std::move(planner).takePlanning(hostLimitOf(program));
-  // If it does not fit, the limit's own error says what it takes, and what would help.
+  // If it does not fit, checkMemory() reports the error with advice.
   train::setDerived(program, planning.tried.front().decided, "memory_limit");
   return planning;
 }

@@ -5,20 +5,18 @@
 
 namespace trainc {
 
-/// Decides what the program of `model` (phase `model`) leaves open, such that its plan, and what a rank needs
-/// besides, have at most `limit` bytes, and a step takes the least time predicted for the target's machine of
-/// reference: ZeRO stage and groups, offload, activation checkpointing, how gathered parameters stay and are
-/// gathered ahead, and into how many micro-batches a step is cut, whose samples stay the same. What an option
-/// or the text gives stays, except that the text's micro-batch may be cut. With `activation_checkpointing
-/// budget` nothing is open. `model` has the settings of `options`.
-/// Equal input gives equal decisions. Writes them into the program; decides nothing if nothing is open.
-/// If nothing fits, it decides for the strategy of the least bytes that the host has room for, and the
-/// limit's own error (checkMemoryLimit) says what that takes.
+/// Decides the open settings of the program of `model` (phase `model`) such that its plan, and what a rank
+/// needs besides, have at most `limit` bytes, and the predicted step on the target's reference machine is
+/// fastest. Open settings are ZeRO stage and groups, offloading, activation checkpointing, keeping and
+/// prefetching of gathered parameters, and the number of micro-batches per step, whose samples do not change.
+/// Settings given by options or text are kept, except that the text's micro-batch may be split. With
+/// `activation_checkpointing budget` nothing is open. `model` has the settings of `options`. Equal input
+/// gives equal decisions. The decisions are written into the program. If nothing fits, decides for the
+/// strategy with the fewest bytes that fits into the host, and checkMemory() reports the error.
 ///
-/// The search is best first. It takes for granted that no strategy gains time from smaller micro-batches, nor
-/// from offload, nor from computing anything again, except that the latter may if the step copies what is
-/// offloaded. So it ends once it has found one that takes no longer than each of those left would take at
-/// least.
+/// The search is best-first. It assumes that smaller micro-batches, offloading and recomputation never save
+/// time, except that recomputation may if the step copies offloaded tensors. So it ends when it has found a
+/// strategy that is no slower than the lower bounds of all remaining ones.
 llvm::FailureOr<Planning> decideWhatFits(mlir::ModuleOp model, const CompileOptions &options, int64_t limit);
 
 } // namespace trainc

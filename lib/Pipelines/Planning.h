@@ -1,4 +1,4 @@
-// What was planned to decide for a memory limit, and what was decided.
+// Result of planning for a memory limit: planned strategies and the decision.
 #pragma once
 
 #include "lib/Pipelines/Strategies.h"
@@ -7,20 +7,21 @@ namespace trainc {
 
 struct Planning {
   int64_t limit = 0; ///< bytes
-  /// What was planned: the strategy that was decided on first, then what fits as well, the fastest first, and
-  /// then the others, those first that lack the least of the limit or the host. Empty if nothing was open.
+  /// Planned strategies: the chosen one, then others that fit, the fastest first, then the rest, the smallest
+  /// excess over the limit or the host first. Empty if nothing was open.
   std::vector<PlannedStrategy> tried;
-  bool fits = false;                           ///< else the first one is the smallest
-  std::vector<PlannedStrategy> largestBatches; ///< of findLargestBatches(), if they were asked for
-  int64_t hostThatFits = 0; ///< if nothing fits: bytes of a node's host with which something would; or 0
+  bool fits = false;                           ///< if false, the first strategy is the smallest
+  std::vector<PlannedStrategy> largestBatches; ///< of findLargestBatches(), if requested
+  int64_t hostThatFits =
+      0; ///< if nothing fits: bytes of a node's host memory with which something would; 0 if nothing would
 
-  /// Sets and sorts what was tried for a limit. `decided` is a number in `tried`.
+  /// Sets and sorts the strategies planned for a limit. `decided` is the number of the chosen one in `tried`.
   void set(int64_t limit, std::vector<PlannedStrategy> tried, size_t decided);
-  /// Null if nothing fits, or nothing was open.
+  /// Returns null if nothing fits, or nothing was open.
   const PlannedStrategy *taken() const { return fits ? &tried.front() : nullptr; }
 };
 
-/// The limit, the strategies, and the number of the one that was taken: one was.
+/// Returns the limit, the strategies, and the number of the chosen one; there must be one.
 llvm::json::Object planningJson(const Planning &planning);
 
 } // namespace trainc

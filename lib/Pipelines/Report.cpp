@@ -15,7 +15,7 @@ using namespace mlir;
 
 namespace trainc {
 
-/// Number of trained and frozen parameters.
+/// Returns the number of trained and frozen parameters.
 static int64_t parameterCount(ModuleOp module) {
   int64_t count = 0;
   for (auto state : module.getOps<plan::StateOp>())
@@ -34,7 +34,7 @@ StepFlops flopsPerStep(ModuleOp module) {
   return flops;
 }
 
-/// Number and bytes of a training step's collectives, by kind.
+/// Returns the number and bytes of a training step's collectives by kind.
 static llvm::MapVector<StringRef, std::pair<int64_t, int64_t>> collectives(ModuleOp module) {
   llvm::MapVector<StringRef, std::pair<int64_t, int64_t>> kinds;
   for (auto training : module.getOps<plan::TrainingOp>())
@@ -74,7 +74,8 @@ StepSeconds predictStep(ModuleOp module, const Machine &machine) {
   return predictSeconds(entries, machine);
 }
 
-/// What a training step's instructions take, equal ones together, the costliest first.
+/// Returns the predicted costs of a training step's instructions, equal ones combined, the most expensive
+/// first.
 static llvm::json::Array costs(ModuleOp module, const Machine &machine) {
   std::vector<CostRow> rows;
   for (auto entry : module.getOps<plan::EntryOp>())
@@ -95,7 +96,7 @@ static llvm::json::Array costs(ModuleOp module, const Machine &machine) {
   return json;
 }
 
-/// The words that say how ranks divide and gather; empty on one rank.
+/// Returns the words of sharding in force; empty on one rank.
 static llvm::json::Object sharding(ModuleOp module) {
   llvm::json::Object json;
   for (auto training : module.getOps<plan::TrainingOp>())
@@ -112,14 +113,14 @@ static llvm::json::Object sharding(ModuleOp module) {
   return json;
 }
 
-/// Every setting of the program, its value and where that comes from.
+/// Returns every setting of the program with its value and its source.
 static llvm::json::Array settings(ModuleOp module) {
   llvm::json::Array json;
   for (auto training : module.getOps<plan::TrainingOp>())
     for (auto setting : training->getAttrOfType<ArrayAttr>("train.settings").getAsRange<ArrayAttr>()) {
       auto text = [&](unsigned index) {
         return llvm::json::fixUTF8(
-            cast<StringAttr>(setting[index]).getValue()); // names of files may be anything
+            cast<StringAttr>(setting[index]).getValue()); // file names may be any bytes
       };
       json.push_back(llvm::json::Object{{"setting", text(0)}, {"value", text(1)}, {"source", text(2)}});
     }

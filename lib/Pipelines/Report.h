@@ -16,27 +16,26 @@ namespace trainc {
 
 struct Planning;
 
-/// Floating-point operations of a rank in a training step: the model's, and those that activation
-/// checkpointing computes a second time.
+/// Floating-point operations of a rank in a training step: the model's, and those of recomputation.
 struct StepFlops {
   int64_t model = 0, recomputed = 0;
 };
 StepFlops flopsPerStep(mlir::ModuleOp module);
 
-/// Bytes that each rank sends in a training step.
+/// Returns the bytes that each rank sends in a training step.
 int64_t sentBytesPerStep(mlir::ModuleOp module);
 
-/// What a training step takes where `machine` runs the ranks.
+/// Returns the predicted seconds of a training step on `machine`.
 StepSeconds predictStep(mlir::ModuleOp module, const Machine &machine);
 
-/// What of a report depends on the machine that compiles.
+/// Parts of a report that depend on the compiling machine.
 struct OnThisMachine {
-  Machine machine; ///< what a rank has of it, for predictions
+  Machine machine; ///< a rank's share of it, for predictions
   double compileSeconds;
 };
 
-/// The report as JSON (docs/reference/compile-report.md); with nothing of this machine, equal models have equal reports.
-/// `planning`: the strategies among which a memory limit chose, if one did.
+/// Returns the report as JSON (docs/reference/compile-report.md). Without `here`, equal models have equal
+/// reports. `planning` has the strategies among which a memory limit chose; null if there is no limit.
 std::string reportJson(mlir::ModuleOp module, std::optional<OnThisMachine> here,
                        const Planning *planning = nullptr);
 

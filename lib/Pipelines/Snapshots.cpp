@@ -18,7 +18,7 @@ static std::error_code writeText(StringRef path, Operation *op) {
   file << *op << "\n";
   file.close();
   error = file.error();
-  file.clear_error(); // an error that nobody clears ends the program
+  file.clear_error(); // an uncleared stream error would end the program
   return error;
 }
 

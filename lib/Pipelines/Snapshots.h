@@ -9,7 +9,7 @@
 
 namespace trainc {
 
-/// Writes DIR/NN-<name>.mlir. The first that cannot be written is an error at the module, and the last.
+/// Writes DIR/NN-<name>.mlir. The first failure is an error at the module and ends writing.
 class Snapshots {
 public:
   explicit Snapshots(std::string dir) : dir_(std::move(dir)) {}
@@ -17,7 +17,7 @@ public:
   /// Writes the next snapshot; the first one creates the folder.
   void write(llvm::StringRef name, mlir::Operation *module);
   bool failed() const { return failed_; }
-  /// Writes one after every pass; lives no longer than this.
+  /// Returns instrumentation that writes a snapshot after every pass; this object must outlive it.
   std::unique_ptr<mlir::PassInstrumentation> instrumentation();
 
 private:

@@ -1,4 +1,4 @@
-// Which entries a training step runs, and how often.
+// Entries of a training step, and how often a step runs them.
 #pragma once
 
 #include "dialects/Plan/Plan.h"
@@ -7,11 +7,11 @@
 
 namespace trainc {
 
-/// Those that a training step runs, of which a plan has some, in its order.
+/// Entries of a training step in order; a plan has some of them.
 inline constexpr std::array kStepEntries = {EntryKind::begin_step, EntryKind::micro_step,
                                             EntryKind::last_micro_step, EntryKind::update};
 
-/// How often a training step runs an entry of that kind, in a module of phase `plan`.
+/// Returns how often a training step runs an entry of that kind, in a module of phase `plan`.
 int64_t runsPerStep(mlir::ModuleOp module, EntryKind entry);
 
 } // namespace trainc

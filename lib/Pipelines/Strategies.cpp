@@ -34,7 +34,7 @@ std::vector<TriedSettings> combine(const std::vector<TriedSettings> &ways, Strin
 }
 
 namespace {
-/// Lets errors through alone.
+/// Suppresses all diagnostics but errors.
 struct WithoutWarnings : ScopedDiagnosticHandler {
   explicit WithoutWarnings(MLIRContext *context)
       : ScopedDiagnosticHandler(context, [](Diagnostic &message) {
@@ -62,7 +62,7 @@ FailureOr<std::vector<Candidates>> makeSteps(ModuleOp model, const CompileOption
     return failure();
   std::vector<Candidates> steps;
   for (std::optional<Candidates> &step : made) {
-    step->keepScheduled(); // all offloads follow
+    step->keepScheduled(); // several offload settings are planned from each
     steps.push_back(std::move(*step));
   }
   return steps;
@@ -73,7 +73,7 @@ LogicalResult settle(ModuleOp model, const CompileOptions &options) {
   return applySettings(model, options);
 }
 
-/// Modules without a program are refused by the first pass.
+/// Modules without a program are rejected by the first pass.
 FailureOr<std::vector<PlannedStrategy>> planStrategies(ModuleOp model, const CompileOptions &options) {
   std::vector<TriedSettings> stages(1), behind(1);
   for (auto program : model.getOps<train::ProgramOp>()) {

@@ -6,10 +6,10 @@ using namespace mlir;
 
 namespace trainc {
 
-/// Whose step the cell has: what is offloaded is decided behind it.
+/// Returns the cell whose step is used: offloading is decided later.
 static Cell inMemory(Cell cell) { return {cell.division, cell.split}; }
 
-/// Brings the steps of the jobs' cells to where activation checkpointing decides.
+/// Creates the steps of the jobs' cells up to activation checkpointing.
 LogicalResult Trials::makeCellSteps(ArrayRef<Job> jobs) {
   std::set<Cell> missing;
   for (const Job &job : jobs)
@@ -78,7 +78,7 @@ LogicalResult Trials::planWith(Cell cell, ArrayRef<TriedSettings> behind) {
 
 FailureOr<int64_t> Trials::leastBytes(Cell cell, size_t lastLevel) {
   constexpr int64_t kGaps = 8;
-  // Sums of gradients of several micro-batches take as much, however many there are.
+  // Accumulated gradients take the same memory for any number of micro-batches.
   cell.split = std::min<size_t>(cell.split, 1);
   if (const auto known = leastBytes_.find(cell); known != leastBytes_.end())
     return known->second;

@@ -1,4 +1,4 @@
-// Plans that a planner tries among choices, each made once.
+// Plans of the search space, each made once.
 #pragma once
 
 #include "lib/Pipelines/Choices.h"
@@ -8,34 +8,33 @@
 
 namespace trainc {
 
-/// A cell, and how much of it is computed again: a number of Choices::levels.
+/// A complete strategy: a Cell, and its checkpointing level as a number of Choices::levels.
 struct Trial {
   Cell cell;
   size_t level;
   auto operator<=>(const Trial &) const = default;
 };
 
-/// Plans are numbered in the order in which they are asked for. Those that are asked for together are made by
-/// several threads, and are the same with one. Each method that plans fails where the compiler would, with an
-/// error as diagnostic.
+/// Plans are numbered in the order of requests. Plans requested together are made on several threads, with
+/// the same result as on one. Methods that plan fail with the errors of a compilation.
 class Trials {
 public:
   Trials(mlir::ModuleOp model, const CompileOptions &options, const Choices &choices, int64_t limit)
       : model_(model), options_(options), choices_(choices), limit_(limit) {}
 
-  /// The cell's step, before activation checkpointing and offload decide.
+  /// Returns the cell's step, before activation checkpointing and offloading.
   llvm::FailureOr<const Candidates *> step(Cell cell);
 
-  /// Plans those that are not planned.
+  /// Plans those that have not been planned.
   llvm::LogicalResult plan(llvm::ArrayRef<Trial> trials);
-  /// The number of a trial's plan.
+  /// Returns the number of a trial's plan, planning it if necessary.
   llvm::FailureOr<size_t> plan(Trial trial);
-  /// Plans a cell with each of these settings behind its own. The plans have the last numbers.
+  /// Plans a cell with each of these additional settings. The plans get the last numbers.
   llvm::LogicalResult planWith(Cell cell, llvm::ArrayRef<TriedSettings> behind);
 
-  /// About the bytes that a cell takes at least, at any level and with any split on from its own, less an
-  /// eighth of scratch for gaps that other addresses leave: what entries take that read no batch. Of these
-  /// the cell's last level takes the least, which may gather nothing ahead.
+  /// Returns an approximate lower bound of a cell's bytes, at any level and with any smaller micro-batch: the
+  /// bytes of entries that read no batch, less an eighth of scratch for gaps that other addresses may avoid.
+  /// The bound uses the cell's last level, which may gather nothing ahead.
   llvm::FailureOr<int64_t> leastBytes(Cell cell, size_t lastLevel);
 
   size_t size() const { return tried_.size(); }
@@ -44,27 +43,30 @@ public:
 
   bool fits(size_t number) const { return tried_[number].plan.fits(limit_); }
   int64_t bytes(size_t number) const { return tried_[number].plan.bytes(); }
-  int64_t left(size_t number) const { return tried_[number].plan.left(limit_); } ///< negative: missing
+  int64_t left(size_t number) const {
+    return tried_[number].plan.left(limit_);
+  } ///< headroom in bytes; negative if exceeded
   double seconds(size_t number) const { return tried_[number].plan.step.total; }
 
-  int64_t limit() const { return limit_; } ///< bytes
-  /// The fastest that fits, the first of those that are as fast.
+  int64_t limit() const { return limit_; } ///< in bytes
+  /// Returns the fastest plan that fits, the first of equally fast ones.
   std::optional<size_t> best() const;
-  /// Whether so many seconds are no fewer than those of the best.
+  /// Whether the best plan is at least as fast as `seconds`.
   bool takesLongerThanBest(double seconds) const;
   /// Whether `a` takes no more seconds and bytes than `b`, and less of one of them.
   bool isBetter(size_t a, size_t b) const;
-  /// The one of the least bytes, of those that the host has room for, if there are any. Something is planned.
+  /// Returns the plan with the fewest bytes among those that fit into the host, if there are any, else among
+  /// all. At least one plan must exist.
   size_t smallest() const;
-  /// The least of the host's bytes, of a rank, with which one would fit; 0: none would.
+  /// Returns the minimum host bytes per rank with which a plan would fit; 0 if none would.
   int64_t hostThatFits() const;
-  /// Which trial a plan was made for; none if planWith() made it.
+  /// Returns the trial of a plan; none if planWith() made it.
   std::optional<Trial> trialOf(size_t number) const;
-  size_t numberOf(Trial trial) const { return numbers_.at(trial); } ///< of one that is planned
+  size_t numberOf(Trial trial) const { return numbers_.at(trial); } ///< of a planned trial
   bool isPlanned(Trial trial) const { return numbers_.count(trial) > 0; }
-  /// Of the cell's levels that were planned, whether one fits.
+  /// Whether one of the cell's planned levels fits.
   bool somethingFits(Cell cell) const;
-  /// Of the cell's levels that were planned, the one that computes the least again.
+  /// Returns the cell's planned level with the least recomputation.
   size_t firstOf(Cell cell) const { return numbers_.lower_bound({cell, 0})->second; }
 
 private:
@@ -82,7 +84,8 @@ private:
   std::map<Cell, Candidates> steps_; ///< of cells with nothing offloaded
   std::vector<PlannedStrategy> tried_;
   std::map<Trial, size_t> numbers_;
-  std::map<Cell, int64_t> leastBytes_; ///< of cells with the first split, and with the second for all others
+  std::map<Cell, int64_t>
+      leastBytes_; ///< of cells with the first choice of micro-batches, and with the second for all others
 };
 
 } // namespace trainc

@@ -14,7 +14,7 @@ bool isOpen(ModuleOp module, ArrayRef<StringRef> words) {
   });
 }
 
-/// Elements of all parameters that ranks may divide.
+/// Returns the number of elements of all parameters that can be sharded.
 static int64_t flatElements(ModuleOp step) {
   int64_t elements = 0;
   for (auto state : step.getOps<train::StateOp>())
@@ -26,7 +26,7 @@ static int64_t flatElements(ModuleOp step) {
 
 LogicalResult keepWhatFits(ModuleOp step,
                            llvm::function_ref<FailureOr<SmallVector<bool>>(ArrayRef<int64_t>)> fit) {
-  // Between a unit's forward and its backward each other unit is read twice at most.
+  // Between a unit's forward and its backward, each other unit is read at most twice.
   const int64_t all = 2 * flatElements(step) + 1;
   const FailureOr<SmallVector<bool>> few = fit({all / 8, all / 4});
   if (failed(few) || !few->back())

@@ -37,11 +37,12 @@ public:
   }
 
 private:
-  /// Kind, group, whether parameters are gathered to be read, and behind how many collectives that bring what
-  /// the start reads: so no message waits for one that waits for it.
+  /// Kind, group, whether parameters are gathered for reading, and the number of collectives that the start
+  /// depends on in sequence, so that messages cannot depend on each other.
   using Key = std::tuple<CollectiveKind, RankGroup, bool, size_t>;
 
-  /// In the order in which they can be started or, where parameters are gathered, are needed.
+  /// Gathers of parameters are in the order of their first reads, others in the order in which they can
+  /// start.
   std::map<Key, Message> startsByKind() {
     std::map<Key, Message> byKind;
     for (auto start : block.getOps<CollectiveOpInterface>()) {
@@ -73,7 +74,7 @@ private:
     return first && second && first.getBlocksAttr() == second.getBlocksAttr();
   }
 
-  /// Whether `start` can and should go with `message`.
+  /// Whether `start` can and should join `message`.
   bool fits(const Message &message, CollectiveOpInterface start) const {
     const int64_t bucket = isGather(start) ? settings.gatherBucket : settings.reduceBucket;
     int64_t elements = elementsOf(start);

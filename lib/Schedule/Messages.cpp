@@ -26,7 +26,7 @@ SmallVector<Message> messagesOf(Block &block) {
   return messages;
 }
 
-/// The first user of `value`, or of what users that only pass it on make of it.
+/// Returns the first user of `value`, looking through users that only pass it on.
 static Operation *firstUser(Value value, bool (*passesOn)(Operation *)) {
   Operation *first = nullptr;
   for (Operation *user : value.getUsers())
@@ -63,8 +63,7 @@ train::StateOp movedState(CollectiveOpInterface start) {
   return {};
 }
 
-/// Whether the op has no time of its own: it names a place, a collective makes its value, or it is done where
-/// one begins.
+/// Whether the op takes no time on the compute stream: it is a view, a collective, or a cast for a gather.
 static bool moves(Operation *op) {
   return isView(op) || isa<CollectiveOpInterface>(op) || isCastToGather(op);
 }
@@ -105,19 +104,19 @@ Operation *need(Value value) { return firstUser(value, moves); }
 
 namespace {
 
-/// An op that computes or null, and the writes of its results, or of what a collective brings.
+/// An op (or null), and the writes of its results, or of a collective's result.
 struct Store {
   Operation *op = nullptr;
   SmallVector<train::SetOp> writes;
 };
 
-/// Whether collectives bring the value, but for parameters that are gathered to be read.
+/// Whether collectives give the value, except gathers of parameters for reading.
 bool isBrought(Value value) {
   return llvm::any_of(startsBehind(value),
                       [](Operation *start) { return !gatheredState(cast<CollectiveOpInterface>(start)); });
 }
 
-/// The writes of a value that nothing else uses.
+/// Returns the writes of the values; fails if they have other users.
 FailureOr<SmallVector<train::SetOp>> onlyWrites(ValueRange values) {
   SmallVector<train::SetOp> writes;
   for (Value value : values)
@@ -148,8 +147,8 @@ bool accesses(Operation *op, ArrayRef<train::SetOp> writes) {
          llvm::any_of(writes, [&](train::SetOp write) { return write != op && conflict(op, write); });
 }
 
-/// Behind the op and all its writes. To ask the block for their order would number its ops again after each
-/// move.
+/// Returns the position after the op and all its writes. Asking the block for their order would renumber its
+/// ops after each move.
 Block::iterator behind(const Store &store) {
   Operation *first = store.op ? store.op : train::SetOp(store.writes.front());
   auto next = std::next(first->getIterator());
@@ -158,7 +157,7 @@ Block::iterator behind(const Store &store) {
   return next;
 }
 
-/// Puts the store in front of `place`.
+/// Moves the store before `place`.
 void move(const Store &store, Block &block, Block::iterator place) {
   if (store.op)
     store.op->moveBefore(&block, place);

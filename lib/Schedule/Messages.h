@@ -1,4 +1,4 @@
-// Collectives of an entry as messages: those that go together.
+// Messages: collectives of an entry that are sent together.
 #pragma once
 
 #include "lib/Analysis/Overlap.h"
@@ -7,46 +7,46 @@
 
 namespace trainc {
 
-/// The block's messages, in the order of their first starts.
+/// Returns the block's messages in the order of their first starts.
 llvm::SmallVector<Message> messagesOf(mlir::Block &block);
 
-/// The first op of the block that reads `value` or a value that has its bytes; null if none does.
+/// Returns the first op of the block that reads `value` or an alias of it; null if there is none.
 mlir::Operation *firstRead(mlir::Value value);
 
-/// The last such op; null if none does.
+/// Returns the last such op; null if there is none.
 mlir::Operation *lastRead(mlir::Value value);
 
-/// Of the tensor that ranks have or make together.
+/// Returns the number of elements of the whole tensor over all ranks.
 int64_t elementsOf(CollectiveOpInterface start);
 
-/// The parameters that are gathered, updated (gathered to be written), or whose gradients are summed; null
-/// where it is something else.
+/// Returns the state of the parameters that are gathered (for reading, or after an update), or whose
+/// gradients are summed; null if the collective moves something else.
 train::StateOp movedState(CollectiveOpInterface start);
 
-/// The computing op behind which `value` can be read, were there no time between collectives' starts and
-/// ends; null at the beginning.
+/// Returns the last computing op that `value` depends on, if collectives took no time; null if it is known at
+/// the beginning.
 mlir::Operation *known(mlir::Value value);
 
-/// The first computing op that cannot come before `value`: its reader, or that of what collectives make of
-/// it.
+/// Returns the first computing op that reads `value`, directly or through collectives.
 mlir::Operation *need(mlir::Value value);
 
-/// Whether the op computes: it has a place of its own in time.
+/// Whether the op computes, i.e. takes time on the compute stream.
 bool computes(mlir::Operation *op);
 
-/// The collectives that `value` comes from with no computing op between, those first that begin last.
+/// Returns the collectives that `value` depends on without a computing op in between, last ones first.
 llvm::SetVector<mlir::Operation *> startsBehind(mlir::Value value);
 
-/// Of two ops of a block, or none.
+/// Return the earlier or later of two ops of a block, each of which may be null.
 mlir::Operation *earlier(mlir::Operation *a, mlir::Operation *b);
 mlir::Operation *later(mlir::Operation *a, mlir::Operation *b);
 
-/// Moves to the end of the block, or to before the next access of the states, the writes of what collectives
-/// bring, and ops like the sums of gradients over micro-batches whose results are only written: so nothing
-/// is needed before another collective can begin.
+/// Moves writes of collectives' results, and ops whose results are only written (such as sums of gradients
+/// over micro-batches), to the end of the block or before the next access of the states. Thus they do not
+/// delay other collectives.
 void sinkStores(mlir::Block &block);
 
-/// Moves such ops and their writes up to where all that they read is there: it takes memory until then.
+/// Moves such ops and their writes to right after their operands are known, because the operands occupy
+/// memory until then.
 void raiseStores(mlir::Block &block);
 
 } // namespace trainc

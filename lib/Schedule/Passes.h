@@ -1,4 +1,4 @@
-// Passes that place collectives in time.
+// Passes that schedule collectives.
 #pragma once
 
 #include "mlir/Pass/Pass.h"
@@ -15,7 +15,7 @@ namespace codegen {
 class Summaries;
 }
 
-/// As the pass schedule-collectives, with summaries of the target that others know or ask as well.
+/// Creates the pass schedule-collectives with summaries that are shared with other passes and plans.
 std::unique_ptr<mlir::Pass> createScheduleCollectives(std::shared_ptr<codegen::Summaries> summaries);
 
 } // namespace trainc

@@ -4,9 +4,9 @@
 include "mlir/Pass/PassBase.td"
 
 def BucketCollectives : Pass<"bucket-collectives", "::mlir::ModuleOp"> {
-  let summary = "lets collectives that follow each other go together";
+  let summary = "combines adjacent collectives into messages";
   let description = [{
-    Puts collectives that can go together into one message. `schedule-collectives` later moves the starts of a message to one place.
+    Combines collectives into messages. `schedule-collectives` later makes the starts of a message adjacent.
 
     ```mlir
     %0 = dist.all_gather_start %matrices : tensor<4xf32> -> tensor<8xf32>
@@ -26,22 +26,22 @@ def BucketCollectives : Pass<"bucket-collectives", "::mlir::ModuleOp"> {
 
     Collectives of one kind and group become one message in two cases:
 
-    * They move tensors of one unit of parameters, one after the other: its gathers, the sums of its gradients.
-    * All together have at most `gather_bucket` or `reduce_bucket` elements (`sharding` of the train.program). Each message costs a
-      meeting of the ranks, however small it is.
+    * They are consecutive and move tensors of one unit of parameters: its gathers, or the sums of its gradients.
+    * They have at most `gather_bucket` or `reduce_bucket` elements in total (`sharding` of the train.program). Each message costs a
+      synchronisation of the ranks, however small it is.
 
-    Gathers of parameters are taken in the order in which these are read, others in the order in which their operands are known. What
-    one of them makes is not needed before the others can start. Some ops only store what collectives bring: writes of gathered states,
-    and additions to the states of gradients. They are put off until the states are read, or to the end.
+    Gathers of parameters are combined in the order in which the parameters are read, other collectives in the order in which their operands
+    are known. The result of one must not be needed before the others can start. Ops that only store results of collectives (writes of
+    gathered states, and additions to gradient states) are deferred until the states are read, or to the end.
   }];
   let dependentDialects = ["::trainc::dist::DistDialect", "::trainc::train::TrainDialect"];
 }
 
 def ScheduleCollectives : Pass<"schedule-collectives", "::mlir::ModuleOp"> {
-  let summary = "decides when collectives begin and are waited for, so that they run beside the computation";
+  let summary = "schedules starts and waits of collectives so that they overlap with computation";
   let description = [{
-    A list scheduler for two streams. Computing ops stay in their order. Messages (see `bucket-collectives`) run beside them, one after
-    the other, in the order of their starts.
+    A list scheduler for two streams. Computing ops keep their order. Messages (see `bucket-collectives`) run concurrently, one after
+    another, in the order of their starts.
 
     ```mlir
     %0 = dist.all_gather_start %part0 : tensor<4xf32> -> tensor<8xf32>
@@ -61,21 +61,22 @@ def ScheduleCollectives : Pass<"schedule-collectives", "::mlir::ModuleOp"> {
     %z = nn.kernel (%y, %w1) ...
     ```
 
-    Times come from the cost model for a machine of reference, so that all machines decide the same. The scheduler goes through the ops.
-    Before each it starts the messages that can begin until the op ends, the most urgent first:
+    Times are predicted for a reference machine, so that decisions do not depend on the compiling machine. The scheduler visits the ops in
+    order. Before each it starts the messages that can begin before the op ends, the most urgent first:
 
-    * A sum over ranks starts when its operand is known. It is urgent once two others are known, and is then waited for. So at most two
-      are in flight, and what is summed is freed while the backward goes on. With `prefetch = 0` memory is short: there one is in flight.
-    * A gather of parameters starts when the unit is computed that comes `prefetch` units before. It starts later if `gathers_in_flight`
-      others are under way, or if more than `max_live` elements would be gathered (`sharding` of the train.program).
-      What casts the rank's part for it moves with it.
-    * What the op reads starts whatever the limits.
+    * A sum over ranks starts when its operand is known. When two later sums are known, it becomes urgent and its wait is placed. So at most
+      two are in flight, and their operands are freed during the backward. With `prefetch = 0`, where memory is scarce, at most one is in
+      flight.
+    * A gather of parameters starts when the unit that is `prefetch` units earlier is computed. It starts later if `gathers_in_flight`
+      others are in flight, or if more than `max_live` elements would be gathered (`sharding` of the train.program). The cast of the rank's
+      shard moves with it.
+    * Messages that the op reads start regardless of limits.
 
-    Waits stand where values are read, or where a message is waited for that started later. What only stores a sum, such as its addition
-    to the gradients of other micro-batches, follows the wait for it.
+    A wait is placed before the first reader of its value, or before the wait of a later message. Ops that only store a sum, such as its
+    addition to the gradients of other micro-batches, follow its wait.
   }];
   let dependentDialects = ["::trainc::dist::DistDialect", "::trainc::plan::PlanDialect", "::trainc::train::TrainDialect",
-                           "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"]; // kernels are priced by their bodies
+                           "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"]; // for predicting costs of kernels
 }
 
 #endif

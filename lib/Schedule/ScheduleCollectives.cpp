@@ -1,5 +1,5 @@
-// Pass `schedule-collectives`: a list scheduler over the cost model says when collectives begin and are
-// waited for.
+// Pass `schedule-collectives`: a list scheduler over the cost model that places starts and waits of
+// collectives.
 #include "dialects/Dist/Dist.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Analysis/CostModel.h"
@@ -22,31 +22,31 @@ namespace trainc {
 
 namespace {
 
-/// A list scheduler for two streams: ops compute in the order in which they stand, and messages run beside
-/// them, one at a time. Before each op it starts those that can begin until the op ends, the most urgent
-/// first, within the limits of `settings`; see the pass schedule-collectives.
+/// A list scheduler for two streams. Ops compute in their present order, and messages run concurrently, one
+/// at a time. Before each op it starts the messages that can begin before the op ends, the most urgent first,
+/// within the limits of `settings`; see the pass schedule-collectives.
 class ListScheduler {
 public:
-  /// `ranks` is how many train together.
+  /// `ranks` is the number of ranks in the job.
   ListScheduler(Block &block, const train::ShardingSettings &settings, int64_t ranks, codegen::OpCosts &costs)
       : block(block), settings(settings), ranks(ranks), costs(costs) {}
 
-  /// Fails, with an error at an op, where the target cannot execute it.
+  /// Fails with an error at an op that the target cannot execute.
   LogicalResult run();
 
 private:
-  /// A message and what the scheduler knows of it.
+  /// Scheduling data of a message.
   struct Item {
     Message message;
-    size_t rank = 0; ///< among all, the most urgent first
+    size_t rank = 0; ///< urgency among all, 0 for the most urgent
     double seconds = 0;
-    Operation *known = nullptr;    ///< it can start behind this op, or at the beginning
-    Operation *need = nullptr;     ///< the first op that cannot come before its end, or null
-    Operation *deadline = nullptr; ///< the op by which it should have ended, or null
-    Operation *end = nullptr;      ///< the last op that reads what is gathered, or null
+    Operation *known = nullptr; ///< last op before which it cannot start; null: it can start at the beginning
+    Operation *need = nullptr;  ///< first op that depends on it; null if there is none
+    Operation *deadline = nullptr; ///< op by which it should have ended; null if there is none
+    Operation *end = nullptr;      ///< last op that reads gathered values; null if there is none
     int64_t elements = 0;
     bool gathersParameters = false;
-    llvm::SmallSetVector<Item *, 2> after; ///< what it reads comes from these
+    llvm::SmallSetVector<Item *, 2> after; ///< messages on whose results it depends
     double done = 0;
     bool started = false;
   };
@@ -76,21 +76,21 @@ private:
   const train::ShardingSettings &settings;
   int64_t ranks;
   codegen::OpCosts &costs;
-  /// Sums over ranks at most: one that runs, and one that waits for its turn. What is summed is freed when
-  /// the sum has ended. Where nothing is gathered ahead memory is short, and none waits.
+  /// Maximum number of sums over ranks in flight: one that runs and one that is queued. The operand of a sum
+  /// is freed when the sum has ended. Without prefetching memory is scarce, and none is queued.
   size_t sumsInFlight = 2;
   std::deque<Item> items;      ///< by deadline
   std::vector<Item *> gathers; ///< of parameters, by need
-  std::vector<Item *> others;  ///< those that are no such gathers, by what makes them known
+  std::vector<Item *> others;  ///< all other messages, by the op that makes them known
   llvm::DenseMap<Operation *, SmallVector<Item *, 1>> neededBy;
-  /// What an op's turn has come to: so many gathers are needed before it, or by then; so many others are
-  /// known. They grow from op to op.
+  /// Counts up to the current op: gathers needed before it, gathers due, and other messages whose operands
+  /// are known.
   size_t gathersBefore = 0, gathersDue = 0, othersKnown = 0, gathersSeen = 0;
-  std::set<Item *, IsMoreUrgent> candidates; ///< those that may start as far as their turn is concerned
-  std::vector<Item *> live;                  ///< gathers that have started and are still read
-  double now = 0, linkFree = 0;              ///< seconds of the two streams
-  /// Where ops stand: even numbers, and for what moves in front of one the number before. To ask the block
-  /// would number all its ops again after each move.
+  std::set<Item *, IsMoreUrgent> candidates; ///< messages whose turn has come
+  std::vector<Item *> live;                  ///< started gathers that are still read
+  double now = 0, linkFree = 0; ///< current time in seconds of the compute stream and of the link
+  /// Positions of ops: even numbers, and the odd number before for ops that move before an op. Asking the
+  /// block would renumber its ops after each move.
   llvm::DenseMap<Operation *, uint64_t> places;
 };
 
@@ -102,12 +102,12 @@ void ListScheduler::number() {
     places[&op] = 2 * places.size() + 2;
 }
 
-/// As isBefore().
+/// Like isBefore(), by `places`.
 bool ListScheduler::stands(Operation *a, Operation *b) const {
   return a != b && b && (!a || places.lookup(a) < places.lookup(b));
 }
 
-/// Puts `moved` in front of `op`, or at the end for null.
+/// Moves `moved` before `op`; to the end if `op` is null.
 void ListScheduler::moveTo(Operation *op, Operation *moved) {
   op ? moved->moveBefore(op) : moved->moveBefore(&block, block.end());
   const uint64_t place = op ? places.lookup(op) : UINT64_MAX;
@@ -182,7 +182,7 @@ void ListScheduler::collect() {
   });
 }
 
-/// A sum is urgent once as many others are known as may be in flight.
+/// A sum becomes urgent when as many later sums are known as may be in flight.
 void ListScheduler::setSumDeadlines() {
   SmallVector<Item *> sums;
   for (Item &item : items)
@@ -196,7 +196,7 @@ void ListScheduler::setSumDeadlines() {
     sums[i]->deadline = earlier(sums[i]->deadline, sums[i + sumsInFlight]->known);
 }
 
-/// Collectives of what others make.
+/// Links messages that depend on the results of other messages.
 void ListScheduler::linkChains() {
   llvm::DenseMap<Operation *, Item *> itemOfStart;
   for (Item &item : items)
@@ -226,7 +226,7 @@ void ListScheduler::findCandidates(Operation *op) {
   llvm::erase_if(live, [&](const Item *item) { return stands(item->end, op); });
 }
 
-/// Those that can begin until the op's end.
+/// Starts messages that can begin before the op's end.
 void ListScheduler::startUntil(double end, Operation *op) {
   findCandidates(op);
   for (auto next = candidates.begin(); next != candidates.end() && std::max(linkFree, now) <= end;) {
@@ -237,14 +237,14 @@ void ListScheduler::startUntil(double end, Operation *op) {
   }
 }
 
-/// Whether all that the message reads is there, and there is room for what it makes.
+/// Whether all operands of the message are known, and limits allow its result.
 bool ListScheduler::maySoonStart(const Item &item, Operation *op) const {
   const bool chained =
       llvm::any_of(item.after, [&](const Item *before) { return !before->started || before->done > now; });
   return !chained && stands(item.known, op) && (!item.gathersParameters || fitsLimits(item, op));
 }
 
-/// Gathers in flight have been needed by no op before this one.
+/// Gathers in flight are those that no earlier op has needed.
 bool ListScheduler::fitsLimits(const Item &item, Operation *op) const {
   const auto inFlight = std::count_if(gathers.begin() + gathersBefore, gathers.begin() + gathersSeen,
                                       [](const Item *gather) { return gather->started; });
@@ -254,7 +254,7 @@ bool ListScheduler::fitsLimits(const Item &item, Operation *op) const {
   return inFlight < settings.gathersInFlight && elements <= settings.maxLive;
 }
 
-/// What the op reads must have been started, whatever the limits.
+/// Starts the messages that the op reads, regardless of limits.
 void ListScheduler::startNeeded(Operation *op) {
   for (Item *item : neededBy.lookup(op)) {
     start(*item, op);
@@ -262,8 +262,8 @@ void ListScheduler::startNeeded(Operation *op) {
   }
 }
 
-/// Puts what `value` is made of by name or cast from, without time of its own, in front of `op`, or at the
-/// end for null, where it does not stand there already.
+/// Moves the ops without duration that `value` depends on (reads, views, casts) before `op`, or to the end if
+/// `op` is null, unless they precede it already.
 void ListScheduler::bringForward(Value value, Operation *op) {
   Operation *definition = value.getDefiningOp();
   const bool follows =
@@ -275,8 +275,8 @@ void ListScheduler::bringForward(Value value, Operation *op) {
   moveTo(op, definition);
 }
 
-/// Puts the message's starts, and what they need just before, in front of `op`, or at the end for null; those
-/// that it comes after first.
+/// Moves the message's starts and the ops that they need before `op`, or to the end if `op` is null; messages
+/// that it depends on come first.
 void ListScheduler::start(Item &item, Operation *op) {
   if (item.started)
     return;
@@ -286,7 +286,7 @@ void ListScheduler::start(Item &item, Operation *op) {
     const Value operand = start->getOperand(0);
     bringForward(operand, op);
     if (Operation *pack = operand.getDefiningOp(); pack && isPack(pack))
-      moveTo(op, pack); // it takes memory from there on
+      moveTo(op, pack); // the packed tensor occupies memory from here on
   }
   for (CollectiveOpInterface start : item.message)
     moveTo(op, start);
@@ -299,8 +299,7 @@ void ListScheduler::start(Item &item, Operation *op) {
 
 // --- Waits ---
 
-/// Moves what names places in the op's value to behind it, where it stands before, or is all that a rank
-/// needs of it.
+/// Moves views of the op's value after the op if they precede it, or if they are the rank's shard.
 void ListScheduler::movePlacements(Operation *op) {
   for (Operation *user : op->getResult(0).getUsers())
     if (isPartOfRank(user) || (isView(user) && stands(user, op))) {
@@ -310,22 +309,24 @@ void ListScheduler::movePlacements(Operation *op) {
     }
 }
 
-/// Where at most `inFlight` of the collectives that begin later, the last first, have begun; null for the
-/// end.
+/// Returns the latest op at which at most `inFlight` of the collectives in `later`, ordered from the last to
+/// the first, have started; null for the end.
 static Operation *beforeMoreThan(size_t inFlight, ArrayRef<Operation *> later) {
   return later.size() < inFlight ? nullptr : later[later.size() - inFlight];
 }
 
-/// In the order of starts, as a later one would wait for what is known to be done; and no later than where
-/// too many sums would be in flight.
+/// Places waits in the order of starts, because an earlier message has completed anyway when a later one has,
+/// and before too many sums are in flight.
 void ListScheduler::placeWaits() {
   SmallVector<Operation *> laterSums;
-  Operation *next = nullptr; // the first wait of the next message
+  Operation *next = nullptr; // first wait of the next message
   number();
   const auto firstOf = [&](Operation *a, Operation *b) { return !a || (b && stands(b, a)) ? b : a; };
   const SmallVector<Message> messages = messagesOf(block);
-  llvm::DenseMap<Operation *, Operation *> firstStart; // of the message of each start: they stay together
-  llvm::DenseMap<Operation *, Operation *> reads;      // of what each start brings, before anything moves
+  llvm::DenseMap<Operation *, Operation *>
+      firstStart; // first start of each start's message; starts of a message are adjacent
+  llvm::DenseMap<Operation *, Operation *>
+      reads; // first read of each start's result, determined before anything moves
   for (const Message &message : messages)
     for (CollectiveOpInterface start : message) {
       firstStart[start] = message.front();

@@ -273,7 +273,7 @@ KernelSummary trainc::codegen::summariseAttentionGrad(nn::AttentionGradOp op) {
        .params = {operandParam(op, op.getOutMutable().getOperandNumber()),
                   operandParam(op, op.getDoutMutable().getOperandNumber()),
                   scratchParam(kernels, 0, plan::Access::write, getElementTypeOrSelf(op.getLse()))}});
-  // Of the seven products three are in the second launch and four in the third; the op counts five.
+  // Three of the seven products are in the second launch, four in the third; the op counts five.
   const int64_t flops = op.getFlops();
   kernels.launches.push_back(
       gradientLaunch(op, kernels, "attention_grad_q", shape.queries, shape.heads, {0}, flops / 5 * 2));

@@ -92,7 +92,7 @@ void WarpProducts::multiply(ArrayRef<Value> left, ArrayRef<Value> right, Mutable
   const bool isBf16 = element.isBF16();
   auto factors = [&](ArrayRef<Value> registers) {
     SmallVector<Value> values(registers);
-    if (!isBf16) // the bf16 instruction takes the i32 registers as they are
+    if (!isBf16) // only the bf16 instruction takes the i32 registers as they are
       for (Value &value : values)
         value = LLVM::BitcastOp::create(builder, emit.loc, Emitter::laneType(element, 2), value);
     return values;
