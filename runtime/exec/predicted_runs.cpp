@@ -31,7 +31,7 @@ void PredictedRuns::reserve(const Program &program) {
     entryOf_.emplace(step.instruction, &known_.back());
 }
 
-/// Of several runs of an entry in a step, takes the last one.
+/// Takes the last of several runs of an entry in a step.
 Schedule PredictedRuns::scheduleOfRun(const fb::Entry &entry) const {
   for (const ScheduledRuns &each : step_ | std::views::reverse)
     if (each.entry == &entry)

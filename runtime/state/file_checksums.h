@@ -19,7 +19,7 @@ inline constexpr uint64_t kChecksumBlockBytes = uint64_t{1} << 20;
 /// Checksums of one file, verified when it is read: XXH3-64, seed 0.
 struct FileChecksums {
   uint64_t bytes = 0; ///< size of the file
-  /// Of all bytes except tensors: a safetensors file's length and JSON; otherwise of the whole file.
+  /// Hash of all bytes except tensors: a safetensors file's length and JSON; otherwise of the whole file.
   uint64_t header = 0;
   /// Bytes of a tensor per checksum; the last block may be shorter.
   uint64_t blockBytes = kChecksumBlockBytes;

@@ -10,13 +10,14 @@ namespace trainc::emulator {
 namespace {
 
 constexpr uint64_t kBorder = 512;
-/// So much more addresses than bytes: those released rest for that long, and find who still uses them.
+/// Ratio of address space to memory: released addresses stay unused for long, so that accesses to them are
+/// detected.
 constexpr uint64_t kAddressesPerByte = 4;
 constexpr size_t kMostReleased = 4096;
 
 uint64_t roundUp(uint64_t value) { return (value + kBorder - 1) / kBorder * kBorder; }
 
-/// What an allocation takes of the addresses: a border lies behind it that belongs to none.
+/// Address space of an allocation, including a gap that belongs to no allocation.
 uint64_t extentOf(uint64_t size) { return roundUp(size) + kBorder; }
 
 } // namespace
@@ -31,7 +32,7 @@ DeviceMemory::DeviceMemory(uint64_t limit) : limit_(limit) {
   reserved_ = roundUp(limit) * kAddressesPerByte + 2 * kBorder;
   void *const addresses =
       mmap(nullptr, reserved_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (addresses == MAP_FAILED) { // then nothing can be allocated
+  if (addresses == MAP_FAILED) { // all allocations will fail
     reserved_ = 0;
     return;
   }
@@ -129,7 +130,7 @@ std::shared_ptr<DeviceAllocation> DeviceMemory::findLocked(uint64_t address) con
   return address - allocation->address < allocation->size ? allocation : nullptr;
 }
 
-/// The first place behind the last one given, then from the beginning on; 0: none.
+/// First free address after the last allocation, else from the beginning on; 0 if there is none.
 uint64_t DeviceMemory::placeFor(uint64_t extent) const {
   if (reserved_ == 0)
     return 0;

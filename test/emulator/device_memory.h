@@ -1,4 +1,5 @@
-// Memory of an emulated GPU: addresses that the host cannot touch, and for each byte whether it was written.
+// Memory of an emulated GPU: addresses that the host cannot access, and a flag for each byte that was
+// written.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +12,7 @@
 
 namespace trainc::emulator {
 
-/// Bytes from a device address on, and which of them were written. Whoever holds one may use it even after
-/// its release.
+/// Bytes at a device address, with written flags. Holders of a reference may use it even after its release.
 struct DeviceAllocation {
   DeviceAllocation(uint64_t address, uint64_t size, bool isWritten = false);
 
@@ -22,11 +22,11 @@ struct DeviceAllocation {
 
   uint64_t address = 0, size = 0;
   std::unique_ptr<std::byte[]> bytes;
-  std::unique_ptr<uint8_t[]> written; ///< of each byte: 0 or 1
+  std::unique_ptr<uint8_t[]> written; ///< for each byte: 0 or 1
 };
 
-/// Memory of an emulated GPU. Addresses are untouchable for the host (PROT_NONE); the bytes lie elsewhere.
-/// Released addresses are used again as late as possible. For any thread.
+/// Memory of an emulated GPU. Its addresses are inaccessible to the host (PROT_NONE); the bytes are stored
+/// elsewhere. Released addresses are reused as late as possible. Thread-safe.
 class DeviceMemory {
 public:
   explicit DeviceMemory(uint64_t limit);
@@ -34,23 +34,23 @@ public:
   DeviceMemory(const DeviceMemory &) = delete;
   DeviceMemory &operator=(const DeviceMemory &) = delete;
 
-  /// On a border of 512. 0: none left.
+  /// Aligned to 512. Returns 0 if memory is exhausted.
   uint64_t allocate(uint64_t bytes);
-  /// False: not the beginning of a live allocation.
+  /// Returns false unless the address is the begin of a live allocation.
   bool release(uint64_t address);
 
   /// Null unless [address, address+count) lies in one live allocation.
   std::byte *bytes(uint64_t address, uint64_t count);
   void noteWritten(uint64_t address, uint64_t count);
-  /// Every byte was.
+  /// Whether all of these bytes were written.
   bool isWritten(uint64_t address, uint64_t count) const;
 
   uint64_t limit() const { return limit_; }
   uint64_t freeBytes() const;
 
-  /// The live allocation that an address lies in; null: none.
+  /// The live allocation that contains an address, or null.
   std::shared_ptr<DeviceAllocation> find(uint64_t address) const;
-  /// Where an address lies, for messages: "4 bytes past the end of 512 bytes at 0x7f0000000000".
+  /// Description of an address for messages: "4 bytes past the end of 512 bytes at 0x7f0000000000".
   std::string describe(uint64_t address) const;
 
 private:
@@ -63,11 +63,11 @@ private:
   bool isFree(uint64_t begin, uint64_t extent) const;
 
   uint64_t limit_;
-  uint64_t base_ = 0, reserved_ = 0; ///< addresses of all allocations, past and future
+  uint64_t base_ = 0, reserved_ = 0; ///< address space of all allocations, past and future
   mutable std::mutex mutex_;
   uint64_t used_ = 0, next_ = 0;
   std::map<uint64_t, std::shared_ptr<DeviceAllocation>> live_; ///< by address
-  std::vector<Released> released_;                             ///< the latest last; bounded
+  std::vector<Released> released_;                             ///< latest last; bounded
 };
 
 } // namespace trainc::emulator

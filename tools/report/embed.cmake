@@ -1,4 +1,5 @@
-# Writes the files PARTS, with commas between them, of the folder FOLDER as texts into the source OUTPUT, for page_parts.h. Run by cmake -P.
+# Writes the comma-separated files PARTS of the folder FOLDER as texts into the source file OUTPUT, for page_parts.h.
+# Run by cmake -P.
 set(text "#include \"tools/report/page_parts.h\"\n\nnamespace trainc::report {\n\nstd::string_view pagePart(std::string_view name) {\n")
 string(REPLACE "," ";" PARTS "${PARTS}")
 foreach(part ${PARTS})

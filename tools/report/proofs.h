@@ -16,7 +16,7 @@ struct Proof {
   std::string statement; ///< "stay within their buffers ..."
 };
 
-/// Of a verified plan.
+/// Proofs of a verified plan.
 std::vector<Proof> proofsOf(const fb::Plan &plan);
 
 } // namespace trainc::report

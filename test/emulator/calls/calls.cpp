@@ -26,7 +26,7 @@ std::string_view variable(const char *name) {
   std::_Exit(2);
 }
 
-/// `prefix` and a capital letter.
+/// Whether `entry` is `prefix` followed by a capital letter.
 bool beginsWith(std::string_view entry, std::string_view prefix) {
   return entry.starts_with(prefix) && entry.size() > prefix.size() && entry[prefix.size()] >= 'A' &&
          entry[prefix.size()] <= 'Z';
@@ -56,7 +56,7 @@ void Calls::readFault(std::string_view text) {
   const std::string_view error = text.substr(equals + 1);
   if (std::ranges::none_of(kPrefixes, [&](std::string_view prefix) { return beginsWith(entry, prefix); }))
     refuseFault(text, fmt::format("no library has an entry point '{}'", entry));
-  if (!beginsWith(entry, table_.prefix)) // another library's
+  if (!beginsWith(entry, table_.prefix)) // belongs to another library
     return;
   if (std::ranges::find(table_.entries, entry) == table_.entries.end())
     refuseFault(text, fmt::format("no entry point '{}' is emulated", entry));
@@ -87,7 +87,7 @@ void Calls::trace(std::string_view entry, std::string_view result) {
   const std::lock_guard lock(mutex_);
   if (traceFile_.empty())
     return;
-  // One write to the end of the file a line: other libraries and processes write there too.
+  // One write() per line at the end of the file, because other libraries and processes write there too.
   const std::string line = fmt::format("{} {}\n", entry, result);
   const int file = open(traceFile_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file < 0 || write(file, line.data(), line.size()) != static_cast<ssize_t>(line.size())) {

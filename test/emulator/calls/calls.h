@@ -1,4 +1,4 @@
-// Calls of an emulated library's entry points: counted, traced, and made to fail on request.
+// Calls of an emulated library: counted, traced, and failing on request.
 #pragma once
 
 #include <functional>
@@ -11,24 +11,23 @@
 
 namespace trainc::emulator {
 
-/// A library, as TRAINC_EMULATOR_FAULT speaks of it.
+/// A library's description for TRAINC_EMULATOR_FAULT.
 struct CallTable {
-  std::string_view prefix; ///< of its entry points' names, before a capital letter
+  std::string_view prefix; ///< of entry-point names, followed by a capital letter
   std::span<const std::string_view> entries;
-  std::function<std::optional<int>(std::string_view)> codeOf; ///< of an error's name
+  std::function<std::optional<int>(std::string_view)> codeOf; ///< error code by name
 };
 
-/// The calls of one library. What is wrong in the environment ends the process with a message. For any
-/// thread.
+/// Calls of one library. Invalid environment variables end the process with a message. Thread-safe.
 class Calls {
 public:
   explicit Calls(CallTable table) : table_(std::move(table)) {}
 
-  /// Reads the environment, and counts anew.
+  /// Reads the environment, and resets the counts.
   void reset();
-  /// Counts a call; the error that it is to return, if any.
+  /// Counts a call; returns the error that it must return, if any.
   std::optional<int> count(std::string_view entry);
-  /// Writes a line to the trace, if there is one.
+  /// Appends a line to the trace file, if there is one.
   void trace(std::string_view entry, std::string_view result);
 
 private:
@@ -36,7 +35,7 @@ private:
 
   CallTable table_;
   std::mutex mutex_;
-  std::map<std::string, std::map<uint64_t, int>, std::less<>> faults_; ///< by entry and call
+  std::map<std::string, std::map<uint64_t, int>, std::less<>> faults_; ///< by entry and call number
   std::map<std::string, uint64_t, std::less<>> counts_;
   std::string traceFile_;
 };

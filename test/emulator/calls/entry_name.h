@@ -1,4 +1,4 @@
-// Names of entry points that are checked when the library is compiled.
+// Names of entry points, checked at compile time.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace trainc::emulator {
 
-/// One of `Names`, an array; any other name does not compile.
+/// A name from the array `Names`; any other name does not compile.
 template <const auto &Names> struct NameIn {
   consteval NameIn(const char *text) : name(text) {
     if (std::ranges::find(Names, name) == std::ranges::end(Names))

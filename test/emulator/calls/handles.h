@@ -1,4 +1,4 @@
-// Handles that nobody can mistake: no address, never given twice, and of one kind.
+// Unforgeable handles: not valid addresses, never reused, and of one kind.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace trainc::emulator {
 
-/// The objects of one kind that live, by the handles that the driver's callers have.
+/// Live objects of one kind, by the handles given to callers.
 template <typename Handle, typename Object> class HandleTable {
 public:
-  /// `kind` tells the handles of tables apart; `noun` is for messages.
+  /// `kind` distinguishes the handles of different tables; `noun` is for messages.
   HandleTable(uint8_t kind, std::string_view noun) : first_(kBase | uint64_t{kind} << 40), noun_(noun) {}
 
   Handle add(std::shared_ptr<Object> object) {
@@ -20,7 +20,7 @@ public:
     live_.emplace(number, std::move(object));
     return reinterpret_cast<Handle>(number);
   }
-  /// Null: none lives.
+  /// Null if no live object has the handle.
   std::shared_ptr<Object> find(Handle handle) const {
     const auto found = live_.find(reinterpret_cast<uint64_t>(handle));
     return found == live_.end() ? nullptr : found->second;
@@ -32,7 +32,7 @@ public:
 
   bool empty() const { return live_.empty(); }
   std::string_view noun() const { return noun_; }
-  /// Why find() finds nothing, for messages.
+  /// Why find() returns null, for messages.
   std::string whyNot(Handle handle) const {
     const auto number = reinterpret_cast<uint64_t>(handle);
     const std::string noun(noun_);
@@ -44,7 +44,7 @@ public:
   }
 
 private:
-  /// No address of a user's memory begins so: a handle that is dereferenced ends the process.
+  /// High bits that no user-space address has: dereferencing a handle ends the process.
   static constexpr uint64_t kBase = uint64_t{0xe0} << 56;
 
   uint64_t first_, given_ = 0;

@@ -1,4 +1,4 @@
-// What entry points of emulated libraries that have one lock and no context of their own do first.
+// Common prologue of entry points of libraries with a single lock and no context.
 #pragma once
 
 #include "test/emulator/calls/calls.h"
@@ -13,10 +13,10 @@
 
 namespace trainc::emulator {
 
-/// One call of an entry point, with the library's lock. `State` is the library's, with `get()`, `mutex`,
-/// `calls` and the `nameOf()` of a `Status`, of which 0 is the good one and `kWrongHandle` what wrong handles
-/// get. What is refused is said on stderr, and noted in the state if that has a `lastError`. What is declined
-/// is only noted: the caller asked whether it is there.
+/// One call of an entry point, holding the library's lock. `State` is the library's state, with `get()`,
+/// `mutex`, `calls`, and `nameOf()` of a `Status` whose value 0 means success; invalid handles give
+/// `kWrongHandle`. Refused calls are reported on stderr, and stored in the state if it has a `lastError`.
+/// Declined requests are only stored: the caller asked whether they are supported.
 template <typename State, typename Status, Status kWrongHandle> class LibraryCall {
 public:
   explicit LibraryCall(std::string_view name) : library(State::get()), held(library.mutex), name_(name) {}
@@ -61,8 +61,8 @@ template <typename LibraryCall, typename Body> auto runEntry(std::string_view na
   return status;
 }
 
-/// Counts anew where a library is created while it has no handle: before the call is counted, as the
-/// environment may have a fault for it.
+/// Resets the counts if the library has no handle, before the call is counted: the environment may define a
+/// fault for it.
 template <typename State> void resetUnused(State &library) {
   const std::lock_guard held(library.mutex);
   if (library.handles.empty())

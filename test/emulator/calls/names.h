@@ -1,4 +1,4 @@
-// What emulated libraries say of themselves: names of their codes, their versions.
+// Names of status codes, and versions, of emulated libraries.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,8 @@ std::optional<int> statusIn(std::span<const NamedStatus<Status>> all, std::strin
   return std::nullopt;
 }
 
-/// The environment's `variable`, else that of the header. What is no number ends the process with a message.
+/// Version in the environment's `variable`, else that of the header. An invalid number ends the process with
+/// a message.
 size_t versionIn(const char *variable, size_t ofHeader);
 
 } // namespace trainc::emulator

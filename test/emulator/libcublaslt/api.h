@@ -1,4 +1,4 @@
-// cublasLt.h for the library that defines what it declares: its names alone are visible outside.
+// Includes cublasLt.h with default visibility: only its names are exported by the library.
 #pragma once
 
 #pragma GCC visibility push(default)

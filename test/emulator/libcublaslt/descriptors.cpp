@@ -22,7 +22,7 @@ EpilogueParts partsOf(cublasLtEpilogue_t epilogue) {
 
 namespace {
 
-/// Copies an attribute's value, which has the size of the member.
+/// Copies an attribute's value, whose size must be that of the member.
 template <typename Member>
 cublasStatus_t assign(const Call &call, Member &member, const void *value, size_t bytes) {
   if (!value || bytes != sizeof member)
@@ -112,7 +112,7 @@ cublasStatus_t set(const Call &call, Preference &preference, cublasLtMatmulPrefe
     return assign(call, preference.alignments[2], value, bytes);
   case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES:
     return assign(call, preference.alignments[3], value, bytes);
-  case CUBLASLT_MATMUL_PREF_SEARCH_MODE: // there is one algorithm, which sums in one order
+  case CUBLASLT_MATMUL_PREF_SEARCH_MODE: // ignored: there is one algorithm, with one summation order
   case CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK:
     return assign(call, ignored, value, bytes);
   default:

@@ -1,4 +1,4 @@
-// What handles of the emulated cuBLASLt stand for.
+// Objects behind the handles of the emulated cuBLASLt.
 #pragma once
 
 #include "test/emulator/libcublaslt/element.h"
@@ -27,10 +27,10 @@ struct Operation {
   cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
   uint64_t bias = 0; ///< address
   int64_t biasBatchStride = 0;
-  int32_t biasType = -1; ///< as D
+  int32_t biasType = -1; ///< -1: type of D
   uint64_t aux = 0;      ///< address
   int64_t auxLd = 0, auxBatchStride = 0;
-  int32_t auxType = -1;            ///< as D
+  int32_t auxType = -1;            ///< -1: type of D
   uint64_t scaleA = 0, scaleB = 0; ///< addresses of one f32 each; null: 1
   int8_t fastAccumulation = 0;
 };
@@ -38,15 +38,15 @@ struct Operation {
 /// cublasLtMatmulPreference_t
 struct Preference {
   uint64_t workspaceBytes = 0;
-  std::array<uint32_t, 4> alignments{256, 256, 256, 256}; ///< that A, B, C and D have at least
+  std::array<uint32_t, 4> alignments{256, 256, 256, 256}; ///< minimum alignments of A, B, C and D
 };
 
-/// What an epilogue does, taken apart.
+/// Actions of an epilogue.
 struct EpilogueParts {
   bool addsBias, relu, gelu, reluGradient, geluGradient;
-  bool sumsRows;     ///< of the result, into `bias`
-  bool sumsA, sumsB; ///< factors, into `bias`
-  bool hasAux;       ///< of the forward pass, written; of gradients, read
+  bool sumsRows;     ///< sums the result, into `bias`
+  bool sumsA, sumsB; ///< sums a factor, into `bias`
+  bool hasAux;       ///< written by the forward pass, read by gradients
   bool usesBias() const { return addsBias || sumsRows || sumsA || sumsB; }
 };
 

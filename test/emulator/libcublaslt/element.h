@@ -1,4 +1,4 @@
-// The types of matrices' elements.
+// Element types of matrices.
 #pragma once
 
 #include "runtime/base/float8.h"
@@ -12,10 +12,10 @@
 
 namespace trainc::emulator {
 
-/// Whether it is a type of factors alone, of one byte.
+/// Whether the type is an fp8 type, which only factors have.
 inline bool isFp8(cudaDataType type) { return type == CUDA_R_8F_E4M3 || type == CUDA_R_8F_E5M2; }
 
-/// Bytes of an element; 0: a type that is not emulated.
+/// Bytes of an element; 0 if the type is not emulated.
 inline size_t bytesOf(cudaDataType type) {
   return type == CUDA_R_32F ? 4 : type == CUDA_R_16BF || type == CUDA_R_16F ? 2 : isFp8(type) ? 1 : 0;
 }
@@ -34,7 +34,7 @@ inline float load(cudaDataType type, const std::byte *from) {
                                   : loadAs<Float16>(from);
 }
 
-/// The nearest number of the type, which is none of one byte.
+/// Rounds to the nearest value of the type, which must not be fp8.
 inline void store(cudaDataType type, std::byte *to, float value) {
   const uint16_t bits = type == CUDA_R_16BF ? BFloat16::nearest(value).bits : Float16::nearest(value).bits;
   if (type == CUDA_R_32F)
@@ -43,7 +43,7 @@ inline void store(cudaDataType type, std::byte *to, float value) {
     std::memcpy(to, &bits, sizeof bits);
 }
 
-/// The nearest number with ten bits of fraction, of two the larger in magnitude (PTX: cvt.rna.tf32.f32).
+/// Rounds to a fraction of ten bits, ties away from zero (PTX: cvt.rna.tf32.f32).
 inline float nearestTf32(float value) {
   const auto bits = std::bit_cast<uint32_t>(value);
   if ((bits & 0x7f800000U) == 0x7f800000U)

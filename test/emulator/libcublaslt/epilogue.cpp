@@ -9,10 +9,10 @@ namespace {
 
 constexpr float kRoot = 0.7978845608028654F; ///< of 2 / pi
 constexpr float kCubic = 0.044715F;
-/// Bits of a mask in an element of its layout.
+/// Bits of a mask per element of its layout.
 constexpr size_t kWordBits = 16;
 
-/// Elements that a bias, or sums in its place, has.
+/// Elements of a bias, or of the sums in its place.
 uint64_t biasElements(const Problem &problem, const EpilogueParts &parts) {
   return parts.sumsB ? problem.columns() : problem.rows();
 }
@@ -21,7 +21,7 @@ Layout auxLayout(const Problem &problem, bool isMask) {
   const int64_t unit = isMask ? kWordBits : 1;
   Layout layout = problem.d;
   if (isMask) {
-    layout.type = CUDA_R_16F; // of as many bytes as a word
+    layout.type = CUDA_R_16F; // as many bytes as a word
     layout.rows = (layout.rows + kWordBits - 1) / kWordBits;
   }
   layout.ld = problem.operation.auxLd / unit;

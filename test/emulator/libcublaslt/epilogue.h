@@ -1,4 +1,4 @@
-// What is done with the sums of a product before they are stored.
+// Operations on the sums of a product before they are stored.
 #pragma once
 
 #include "test/emulator/libcublaslt/matrix.h"
@@ -8,16 +8,16 @@
 
 namespace trainc::emulator {
 
-/// The memory of an epilogue's vector and auxiliary matrix, and one batch after the other.
+/// Applies an epilogue, one batch after the other, with its vector and auxiliary matrix in memory.
 class Epilogue {
 public:
   explicit Epilogue(const Problem &problem);
 
   std::optional<std::string> whyNot() const;
   void begin(size_t batch);
-  /// What is stored of a scaled sum.
+  /// The value to store for a scaled sum.
   float apply(size_t row, size_t column, float value);
-  /// Stores what is summed: of a factor, line by line, or of the results.
+  /// Stores the side sums: of a factor, line by line, or of the results.
   void end(const Matrix &opA, const Matrix &opB, size_t depth);
   void noteWritten() const;
 
@@ -28,7 +28,7 @@ private:
   EpilogueParts parts_;
   std::optional<Matrices> bias_, aux_;
   bool isMask_;
-  Matrix biasNow_{}, auxNow_{}; ///< of the batch
+  Matrix biasNow_{}, auxNow_{}; ///< of the current batch
   std::vector<float> sums_;     ///< of results, by row
 };
 

@@ -21,7 +21,8 @@ std::optional<int> statusNamed(std::string_view name) { return statusIn<cublasSt
 std::string_view Library::nameOf(cublasStatus_t status) { return nameIn<cublasStatus_t>(kStatuses, status); }
 
 Library &Library::get() {
-  static Library &library = *new Library; // the device's thread may use it until the process ends
+  // never destroyed: the device's thread may use it until the process ends
+  static Library &library = *new Library;
   return library;
 }
 

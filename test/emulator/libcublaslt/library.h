@@ -1,4 +1,4 @@
-// The state of the emulated cuBLASLt, and what its entry points do first.
+// State of the emulated cuBLASLt, and the common prologue of its entry points.
 #pragma once
 
 #include "test/emulator/calls/calls.h"
@@ -11,7 +11,7 @@
 
 namespace trainc::emulator {
 
-/// The vendor's entry points that the library has.
+/// Entry points that the library has.
 inline constexpr std::string_view kEntryPoints[] = {
     "cublasLtCreate",
     "cublasLtDestroy",
@@ -31,9 +31,9 @@ inline constexpr std::string_view kEntryPoints[] = {
 };
 using EntryName = NameIn<kEntryPoints>;
 
-/// cublasLtHandle_t has nothing of its own.
+/// cublasLtHandle_t
 struct Handle {
-  bool hasKernels = false; ///< on the device: they are loaded with the first product
+  bool hasKernels = false; ///< whether kernels are on the device; the first product loads them
 };
 
 struct Library {
@@ -60,7 +60,7 @@ template <typename Body> cublasStatus_t entry(EntryName name, Body body) {
 
 } // namespace trainc::emulator
 
-/// Returns the error of `expression` from the current function, if it is one.
+/// Returns from the current function with the error of `expression`, if it is one.
 #define TRAINC_CUBLAS(expression)                                                                            \
   do {                                                                                                       \
     if (const cublasStatus_t status_ = (expression); status_ != CUBLAS_STATUS_SUCCESS)                       \

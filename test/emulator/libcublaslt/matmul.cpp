@@ -16,17 +16,17 @@ namespace {
 
 constexpr uint64_t kWorkspaceBytes = 32 << 10;
 constexpr uint64_t kWorkspaceAlignment = 16;
-constexpr uint64_t kKernelBytes = 1 << 20; ///< of the device, from the first product on
-/// As much as a load of 16 bytes needs.
+constexpr uint64_t kKernelBytes = 1 << 20; ///< device memory taken by the first product
+/// Alignment needed by 16-byte loads.
 constexpr uint32_t kMostAlignment = 16;
 constexpr uint64_t kMagic = 0x656d756c61746564;
 
-/// What a cublasLtMatmulAlgo_t of the emulator holds.
+/// Content of a cublasLtMatmulAlgo_t of the emulator.
 struct Algorithm {
   uint64_t magic = kMagic;
-  uint64_t problem = 0;                 ///< that it was found for
-  std::array<uint32_t, 4> alignments{}; ///< of A, B, C and D, as the preference says
-  uint32_t biasAlignment = 1;           ///< as the operation's pointer was
+  uint64_t problem = 0;                 ///< the problem it was found for
+  std::array<uint32_t, 4> alignments{}; ///< of A, B, C and D, from the preference
+  uint32_t biasAlignment = 1;           ///< of the operation's pointer
 };
 static_assert(sizeof(Algorithm) <= sizeof(cublasLtMatmulAlgo_t));
 
@@ -49,7 +49,7 @@ struct Extent {
   bool overlaps(const Extent &other) const { return begin < other.end && other.begin < end; }
 };
 
-/// The lines of a batch of matrices, from the first on: others may lie between them.
+/// The lines of a batch of matrices, which may be interleaved with others.
 std::vector<Extent> linesOf(uint64_t address, const Layout &layout) {
   const bool isByColumns = layout.order == CUBLASLT_ORDER_COL;
   const uint64_t lines = isByColumns ? layout.columns : layout.rows;
@@ -68,7 +68,7 @@ bool overlap(const std::vector<Extent> &some, const std::vector<Extent> &others)
   if (!Extent{some.front().begin, some.back().end}.overlaps({others.front().begin, others.back().end}))
     return false;
   return std::ranges::any_of(some, [&](const Extent &each) {
-    // The last one that begins before the end of this one ends latest.
+    // The last one that begins before the end of this one also ends last.
     const auto behind = std::ranges::lower_bound(others, each.end, {}, &Extent::begin);
     return behind != others.begin() && std::prev(behind)->overlaps(each);
   });
@@ -78,12 +78,12 @@ bool isSame(const Layout &one, const Layout &other) {
   return one.order == other.order && one.ld == other.ld && one.batchStride == other.batchStride;
 }
 
-/// Of a pointer that may not be known yet.
+/// Alignment of a pointer; 1 if it is not known yet.
 uint32_t alignmentOf(uint64_t address) {
   return address == 0 ? 1 : static_cast<uint32_t>(1 << std::countr_zero(address | kMostAlignment));
 }
 
-/// What an algorithm promised to need of the pointers, and no more.
+/// Checks the alignments that the algorithm assumes, and no others.
 cublasStatus_t needPointers(const Call &call, const Problem &problem, const Addresses &addresses,
                             const Algorithm &algorithm) {
   const std::pair<const char *, uint64_t> matrices[] = {

@@ -1,4 +1,4 @@
-// Matrices in device memory, as the device's thread sees them.
+// Matrices in device memory, as accessed by the device's thread.
 #pragma once
 
 #include "test/emulator/libcublaslt/descriptors.h"
@@ -22,16 +22,16 @@ struct Matrix {
   Matrix transposed() const { return {type, bytes, columnStride, rowStride}; }
 };
 
-/// All of a batch.
+/// All matrices of a batch.
 class Matrices {
 public:
-  /// Finds the memory; `name` is for messages.
+  /// Looks up the memory; `name` is for messages.
   Matrices(std::string name, uint64_t address, const Layout &layout);
 
-  /// Why it cannot be read, or written.
+  /// Why the matrices cannot be read or written; nothing if they can.
   std::optional<std::string> whyUnreadable() const;
   std::optional<std::string> whyUnwritable() const;
-  /// Notes that all elements were written.
+  /// Marks all elements as written.
   void noteWritten() const;
 
   Matrix batch(size_t index) const;
@@ -47,10 +47,10 @@ private:
   std::string name_;
   uint64_t address_;
   Layout layout_;
-  std::byte *bytes_; ///< null: not in one live allocation
+  std::byte *bytes_; ///< null if not within one live allocation
 };
 
-/// A vector, as a matrix of one column.
+/// Layout of a vector as a matrix of one column.
 Layout vectorLayout(cudaDataType type, uint64_t elements, int32_t batches, int64_t batchStride);
 
 } // namespace trainc::emulator

@@ -52,7 +52,7 @@ std::optional<Refusal> checkShapes(const Problem &problem) {
   return std::nullopt;
 }
 
-/// Of the table of types in cuBLAS' documentation, the rows of the compute types that are emulated.
+/// Checks the rows of the type table in cuBLAS's documentation for the emulated compute types.
 std::optional<Refusal> checkTypes(const Problem &problem) {
   const Operation &operation = problem.operation;
   const cudaDataType factor = problem.a.type, result = problem.d.type;
@@ -64,7 +64,7 @@ std::optional<Refusal> checkTypes(const Problem &problem) {
   if (problem.c.type != result || isFp8(result))
     return unsupported("C and D must be of one type, and none of a byte");
   if (problem.isOfFp8())
-    return std::nullopt; // checkFp8
+    return std::nullopt; // checked by checkFp8()
   if (problem.b.type != factor)
     return unsupported("A and B must be of one type");
   if (operation.scaleA != 0 || operation.scaleB != 0)
@@ -76,7 +76,7 @@ std::optional<Refusal> checkTypes(const Problem &problem) {
   return std::nullopt;
 }
 
-/// What cuBLAS' documentation asks for in the section on fp8 kernels, for GPUs that are not the newest.
+/// Checks the requirements of fp8 kernels in cuBLAS's documentation, for GPUs that are not the newest.
 std::optional<Refusal> checkFp8(const Problem &problem, int capability) {
   constexpr uint64_t kBorder = 16;
   const Operation &operation = problem.operation;
@@ -103,7 +103,7 @@ std::optional<Refusal> checkFp8(const Problem &problem, int capability) {
   return std::nullopt;
 }
 
-/// Nobody knows which ones a library has on a GPU that was never tried.
+/// Supports a library without epilogues, because the epilogues on untested GPUs are unknown.
 bool hasEpilogues() {
   const char *said = std::getenv("TRAINC_EMULATOR_EPILOGUES");
   return !said || std::string_view(said) != "none";

@@ -1,4 +1,4 @@
-// One product with all that describes it, and what cuBLASLt does not do.
+// A matrix product with its full description, and the restrictions of cuBLASLt.
 #pragma once
 
 #include "test/emulator/libcublaslt/descriptors.h"
@@ -14,7 +14,7 @@ struct Problem {
 
   uint64_t rows() const { return d.rows; }
   uint64_t columns() const { return d.columns; }
-  /// Products in a sum.
+  /// Number of products per sum.
   bool isOfFp8() const { return isFp8(a.type) || isFp8(b.type); }
   uint64_t depth() const { return operation.transposeA == CUBLAS_OP_N ? a.columns : a.rows; }
 };
@@ -24,11 +24,11 @@ struct Refusal {
   std::string text;
 };
 
-/// What is wrong with a problem, or not supported on a GPU of this capability, such as 90 for 9.0; pointers
-/// of operands are not looked at.
+/// Error or missing support of a problem on a GPU of this capability, such as 90 for 9.0; does not check
+/// operand pointers.
 std::optional<Refusal> check(const Problem &problem, int capability);
 
-/// Tells problems apart, for the algorithm that belongs to one.
+/// Hash that identifies the problem of an algorithm.
 uint64_t identityOf(const Problem &problem);
 
 } // namespace trainc::emulator

@@ -9,7 +9,7 @@ namespace trainc::emulator {
 
 namespace {
 
-/// Fills the panels of a matrix whose rows are the lines.
+/// Packs a matrix, whose rows are the lines, into panels.
 template <typename T> void pack(const Matrix &matrix, size_t lines, Panels &panels, bool isTf32) {
   const auto put = [&](size_t line, size_t step) {
     const float value = loadAs<T>(matrix.at(line, step));
@@ -44,7 +44,7 @@ struct Scales {
   float alpha, beta;
 };
 
-/// One product of a batch.
+/// Computes one product of a batch.
 void multiplyBatch(const Problem &problem, const Matrix &opA, const Matrix &opB, const Matrix &c,
                    const Matrix &d, Scales scales, Epilogue &epilogue) {
   const size_t rows = problem.rows(), columns = problem.columns(), depth = problem.depth();
@@ -70,7 +70,7 @@ void multiplyBatch(const Problem &problem, const Matrix &opA, const Matrix &opB,
 
 namespace {
 
-/// A scale in device memory, as a matrix of one element; 1 if there is none.
+/// Reads a scale from device memory; 1 if there is none.
 std::optional<std::string> readScale(const char *name, uint64_t address, float &scale) {
   scale = 1;
   if (address == 0)

@@ -1,4 +1,4 @@
-// What the device does when a product's turn comes.
+// Execution of a product on the device.
 #pragma once
 
 #include "test/emulator/libcublaslt/problem.h"
@@ -13,8 +13,8 @@ struct Addresses {
   uint64_t a, b, c, d;
 };
 
-/// D = epilogue(alpha op(A) op(B) + beta C), in f32, each sum in the order of the depth. Fails where memory
-/// is not live, or where what it reads was never written.
+/// D = epilogue(alpha op(A) op(B) + beta C), in f32, each sum in depth order. Fails if memory is not live, or
+/// if a byte that it reads was never written.
 std::optional<std::string> multiply(const Problem &problem, const Addresses &addresses, float alpha,
                                     float beta);
 

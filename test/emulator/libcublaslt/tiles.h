@@ -1,4 +1,4 @@
-// The inner loops of a product.
+// Inner loops of a product.
 #pragma once
 
 #include <cstddef>
@@ -6,12 +6,12 @@
 
 namespace trainc::emulator {
 
-/// A tile of a product, of which sums are kept in registers.
+/// A tile of a product, whose sums are kept in registers.
 constexpr size_t kTileRows = 16, kTileColumns = 6;
 using Tile = float[kTileColumns][kTileRows];
 
-/// A factor's numbers in the order in which tiles read them: panels of `width` lines, padded with zeros, each
-/// with one number of every line after the other.
+/// A factor's elements in the order in which tiles read them: panels of `width` lines, zero-padded,
+/// interleaved by line.
 class Panels {
 public:
   Panels(size_t width, size_t lines, size_t depth)
@@ -28,7 +28,7 @@ private:
   std::vector<float> numbers_;
 };
 
-/// Each sum is of `depth` products in their order, with one rounding each (FMA).
+/// Each sum has `depth` products in order, with one rounding each (FMA).
 void multiplyTile(const float *rows, const float *columns, size_t depth, Tile &sums);
 
 } // namespace trainc::emulator

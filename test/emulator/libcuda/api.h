@@ -1,4 +1,4 @@
-// cuda.h for the library that defines what it declares: its names alone are visible outside.
+// Includes cuda.h with default visibility: only its names are exported by the library.
 #pragma once
 
 #pragma GCC visibility push(default)

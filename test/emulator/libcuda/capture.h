@@ -1,11 +1,11 @@
-// Streams that are captured: what becomes an edge of the graph, and what a capture does not allow.
+// Stream capture: edges of the captured graph, and calls that a capture forbids.
 #pragma once
 
 #include "test/emulator/libcuda/entry.h"
 
 namespace trainc::emulator {
 
-/// cuStreamWaitEvent, when the stream or the event's record is of a capture. A stream that waits for a
+/// cuStreamWaitEvent if the stream or the event's record belongs to a capture. A stream that waits for a
 /// captured event joins the capture.
 CUresult waitInCapture(const Call &call, const std::shared_ptr<Stream> &stream, const Event &event);
 

@@ -20,7 +20,7 @@ void begin(const Call &call, const std::shared_ptr<Stream> &stream, CUstreamCapt
   stream->tail.clear();
 }
 
-/// Its streams run again.
+/// Ends a capture: its streams execute again.
 void end(const Call &call, Capture &capture) {
   capture.ended = true;
   for (const std::weak_ptr<Stream> &each : capture.streams)
@@ -31,12 +31,12 @@ void end(const Call &call, Capture &capture) {
   std::erase_if(call.driver.captures, [&](const auto &each) { return each.get() == &capture; });
 }
 
-/// Whether the nodes `tail` come after all others.
+/// Whether all nodes precede the nodes `tail`.
 bool comesLast(const std::vector<GraphNode> &nodes, const std::vector<size_t> &tail) {
   std::vector<bool> isBefore(nodes.size());
   for (const size_t node : tail)
     isBefore[node] = true;
-  for (size_t node = nodes.size(); node-- > 0;) // nodes come after those that they depend on
+  for (size_t node = nodes.size(); node-- > 0;) // nodes come after their dependencies
     if (isBefore[node])
       for (const size_t before : nodes[node].after)
         isBefore[before] = true;
@@ -61,7 +61,7 @@ CUresult waitInCapture(const Call &call, const std::shared_ptr<Stream> &stream, 
   if (capture->invalidated)
     return call.refuse(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "the capture of the event has failed before");
   if (!stream->capture) {
-    // The empty node makes a stream that must be joined of one that does nothing else.
+    // The empty node ensures that a stream without other work still has to be joined.
     stream->capture = capture;
     stream->tail = event.tail;
     capture->streams.push_back(stream);
@@ -110,7 +110,7 @@ CUresult CUDAAPI cuStreamEndCapture(CUstream handle, CUgraph *graph) {
     if (capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && capture->thread != std::this_thread::get_id())
       return call.refuse(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, "the capture began on another thread");
     const bool isJoined = comesLast(capture->graph->nodes, stream->tail);
-    std::shared_ptr<Graph> captured = std::move(capture->graph); // events of the capture do not keep it
+    std::shared_ptr<Graph> captured = std::move(capture->graph); // events of the capture do not keep it alive
     end(call, *capture);
     if (capture->invalidated)
       return call.refuse(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "the capture has failed before");

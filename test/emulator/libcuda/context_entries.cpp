@@ -5,7 +5,7 @@ namespace trainc::emulator {
 
 namespace {
 
-/// What is pending is dropped; all that is in the context goes with it.
+/// Drops pending work and destroys everything in the context.
 void destroy(Call &call, const ContextRef &context) {
   Driver &driver = call.driver;
   context->state->destroyed = true;

@@ -1,4 +1,4 @@
-// Copies, and filling memory.
+// Copies and memsets.
 #include "test/emulator/libcuda/entry.h"
 
 #include <cstring>
@@ -7,13 +7,13 @@ namespace trainc::emulator {
 
 namespace {
 
-/// Memory of a device, as it is when its turn comes.
+/// A range of device memory, resolved when the work executes.
 struct Place {
   Device *device;
   CUdeviceptr address;
   size_t bytes;
 
-  /// Null: it was freed meanwhile.
+  /// Null if the memory was freed meanwhile.
   std::shared_ptr<DeviceAllocation> find() const {
     std::shared_ptr<DeviceAllocation> found = device->memory.find(address);
     return found && found->contains(address, bytes) ? found : nullptr;
@@ -30,10 +30,10 @@ struct Place {
   }
 };
 
-/// Memory of the host.
+/// A range of host memory.
 struct HostPlace {
   std::byte *address;
-  std::shared_ptr<PinnedMemory> pinned; ///< none: pageable
+  std::shared_ptr<PinnedMemory> pinned; ///< null: pageable
 
   bool wasFreed() const { return pinned && pinned->freed; }
 };
@@ -49,7 +49,7 @@ CUresult needPlace(const Call &call, CUdeviceptr address, size_t bytes, Place &p
   return CUDA_SUCCESS;
 }
 
-/// Pageable memory cannot be used late, as a graph must.
+/// Pageable memory must not be used later, as a graph would.
 CUresult needHost(const Call &call, Stream &stream, const void *address, size_t bytes, HostPlace &place) {
   const auto number = reinterpret_cast<CUdeviceptr>(address);
   if (!address || call.driver.deviceOf(number, 1))
@@ -90,7 +90,7 @@ std::optional<Failure> readFrom(const Place &from, std::byte *destination) {
   return std::nullopt;
 }
 
-/// What was never written stays so.
+/// Bytes that were never written stay unwritten.
 std::optional<Failure> copyBetween(const Place &to, const Place &from) {
   const std::shared_ptr<DeviceAllocation> target = to.find(), source = from.find();
   if (!target || !source)
@@ -100,7 +100,7 @@ std::optional<Failure> copyBetween(const Place &to, const Place &from) {
   return std::nullopt;
 }
 
-/// What the driver may do or not before it stages pageable memory.
+/// Waits or not, at random: before the driver stages pageable memory, both are allowed.
 CUresult waitPerhaps(Call &call, const Stream &stream) {
   return call.context->device->scheduler.draw() % 2 == 0 ? call.waitFor(stream.last) : CUDA_SUCCESS;
 }
@@ -158,7 +158,7 @@ CUresult CUDAAPI cuMemcpyDtoHAsync(void *destination, CUdeviceptr source, size_t
     if (to.pinned)
       work.late = {to.address, bytes};
     TRAINC_CU(call.append(*stream, std::move(work)));
-    return to.pinned ? CUDA_SUCCESS : call.waitFor(stream->last); // as the driver does for pageable memory
+    return to.pinned ? CUDA_SUCCESS : call.waitFor(stream->last); // the driver waits for pageable memory
   });
 }
 

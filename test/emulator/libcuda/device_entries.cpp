@@ -8,7 +8,7 @@ namespace trainc::emulator {
 
 namespace {
 
-/// Those that somebody asked for; a test that needs more adds them. As of an H100 where a number is needed.
+/// Attributes in use; a test that needs another one adds it. Numbers are those of an H100.
 std::optional<int> attributeOf(const Device &device, const Settings &settings, CUdevice_attribute attribute) {
   switch (attribute) {
   case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
@@ -70,7 +70,7 @@ std::optional<int> attributeOf(const Device &device, const Settings &settings, C
   }
 }
 
-/// The device of an index, into `device`.
+/// Finds the device of an index.
 CUresult needDevice(const Call &call, CUdevice index, Device *&device) {
   TRAINC_CU(call.needInit());
   device = call.driver.device(index);
@@ -95,7 +95,7 @@ CUresult CUDAAPI cuInit(unsigned int flags) {
   {
     Driver &driver = Driver::get();
     std::unique_lock held(driver.lock.mutex);
-    driver.configure(held); // before the call is counted: the environment may have a fault for it
+    driver.configure(held); // before the call is counted: the environment may define a fault for it
   }
   return entry("cuInit", [&](Call &call) {
     if (flags != 0)

@@ -10,8 +10,7 @@ namespace trainc::emulator {
 
 namespace {
 
-/// Lets what runs come to its end before the process takes its statics down; not for long: it may wait for a
-/// peer.
+/// Waits for running work before statics are destroyed; with a timeout, because it may wait for a peer.
 struct EndOfProcess {
   explicit EndOfProcess(DriverLock &driverLock) : lock(driverLock) {}
   ~EndOfProcess() {
@@ -44,8 +43,8 @@ void Driver::configure(std::unique_lock<std::mutex> &held) {
   std::vector<std::unique_ptr<Device>> made;
   for (const uint32_t index : settings.devices)
     made.push_back(std::make_unique<Device>(lock, index, settings));
-  devices_.swap(made); // at once: another thread never sees none
-  held.unlock();       // the threads of the old ones need it to end
+  devices_.swap(made); // at once, so that no other thread sees an empty list
+  held.unlock();       // the threads of the old devices need the lock to end
   made.clear();
   held.lock();
 }

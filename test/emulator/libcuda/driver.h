@@ -13,10 +13,10 @@
 
 namespace trainc::emulator {
 
-/// Shared memory of a block, as of an H100: without being asked for, and at most.
+/// Shared memory of a block, as on an H100: default and maximum.
 constexpr uint32_t kSharedBytes = 48 << 10, kMostSharedBytes = 227 << 10;
 constexpr uint32_t kMostThreads = 1024;
-/// Device memory that a context takes, beside what is allocated in it.
+/// Device memory of a context itself.
 constexpr uint64_t kContextBytes = uint64_t{1} << 20;
 
 struct Device {
@@ -24,22 +24,22 @@ struct Device {
       : index(index), memory(settings.memory),
         scheduler(lock, "device " + std::to_string(index), settings.seed * 64 + index) {}
 
-  uint32_t index; ///< among all, seen or not
+  uint32_t index; ///< among all devices, visible or not
   DeviceMemory memory;
   Scheduler scheduler;
-  CUcontext context = nullptr; ///< the primary one, while it is retained
+  CUcontext context = nullptr; ///< the primary context while it is retained
 };
 
 /// Members are guarded by the lock.
 class Driver {
 public:
-  /// It lives as long as the process: threads may be inside.
+  /// Never destroyed: threads may be inside.
   static Driver &get();
 
   DriverLock lock;
   Calls calls;
   Settings settings;
-  pid_t process = 0; ///< that called cuInit; 0: none did
+  pid_t process = 0; ///< process that called cuInit; 0 if none did
 
   HandleTable<CUcontext, Context> contexts{1, "context"};
   HandleTable<CUstream, Stream> streams{2, "stream"};
@@ -49,17 +49,17 @@ public:
   HandleTable<CUmodule, Module> modules{6, "module"};
   HandleTable<CUfunction, Function> functions{7, "function"};
   std::map<uint64_t, std::shared_ptr<PinnedMemory>> pinned; ///< by address
-  std::vector<std::shared_ptr<Capture>> captures;           ///< under way
-  uint64_t lanes = 0;                                       ///< streams and their likes so far
+  std::vector<std::shared_ptr<Capture>> captures;           ///< in progress
+  uint64_t lanes = 0;                                       ///< number of lanes (streams and similar) so far
 
-  /// Reads the environment and makes the devices anew, unless a context lives. `held`: the lock.
+  /// Reads the environment and creates the devices anew, unless a context is live. `held` is the lock.
   void configure(std::unique_lock<std::mutex> &held);
   size_t deviceCount() const { return devices_.size(); }
-  /// Null: no such device.
+  /// Null if there is no such device.
   Device *device(CUdevice index);
-  /// The device whose live memory all the bytes are in; null: none.
+  /// The device whose live memory contains all the bytes, or null.
   Device *deviceOf(CUdeviceptr address, size_t count);
-  /// The pinned memory in which some of the bytes are; null: none.
+  /// The pinned memory that contains some of the bytes, or null.
   std::shared_ptr<PinnedMemory> pinnedAt(const void *address, size_t count) const;
 
 private:

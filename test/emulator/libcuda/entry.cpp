@@ -9,7 +9,7 @@ thread_local CUcontext currentContext = nullptr;
 
 namespace {
 
-/// After these, hardware does nothing more in the context.
+/// Whether the context is unusable after this error, as on hardware.
 bool isSticky(CUresult error) {
   switch (error) {
   case CUDA_ERROR_ECC_UNCORRECTABLE:

@@ -1,4 +1,4 @@
-// What all entry points do first: count, trace, take the lock, and look for what forbids the call.
+// Common prologue of entry points: count, trace, lock, and check preconditions.
 #pragma once
 
 #include "test/emulator/libcuda/driver.h"
@@ -13,33 +13,33 @@ namespace trainc::emulator {
 /// The context that the thread has made current.
 extern thread_local CUcontext currentContext;
 
-/// One call of an entry point, under the driver's lock. What is refused is said on stderr.
+/// One call of an entry point, under the driver's lock. Refused calls are reported on stderr.
 class Call {
 public:
   explicit Call(std::string_view name) : driver(Driver::get()), held(driver.lock.mutex), name_(name) {}
 
   Driver &driver;
   std::unique_lock<std::mutex> held;
-  ContextRef context; ///< the current one, once it was needed
+  ContextRef context; ///< the current context, once needed
 
-  /// Before all else: an error on request, and what forbids any call.
+  /// Returns an injected error, or an error that forbids any call.
   CUresult begin();
-  /// cuInit was called, by this process.
+  /// Checks that this process has called cuInit.
   CUresult needInit() const;
-  /// A context is current, and well.
+  /// Checks that a usable context is current.
   CUresult needContext();
-  /// The same for an object of the current context.
+  /// Looks up an object of the current context.
   template <typename Handle, typename Object>
   CUresult need(const HandleTable<Handle, Object> &table, Handle handle, std::shared_ptr<Object> &object);
-  /// No capture is under way that the call may disturb; such a one is lost.
+  /// Checks that the call disturbs no capture in progress; a disturbed capture is invalidated.
   CUresult needNoCapture() const;
 
-  /// Puts work on a stream, or makes it a node of the stream's capture.
+  /// Enqueues work on a stream, or adds it to the stream's capture.
   CUresult append(Stream &stream, Work work) const;
-  /// Waits for an operation, if there is one; fails if its context has failed by then.
+  /// Waits for an operation, if any; fails if its context has failed by then.
   CUresult waitFor(const OperationRef &operation);
 
-  /// `error`, with a line that says what was wrong.
+  /// Returns `error` after a line that explains it.
   template <typename... Args>
   CUresult refuse(CUresult error, fmt::format_string<Args...> format, Args &&...args) const {
     fmt::print(stderr, "emulated GPU: {}: {}: {}\n", name_, nameOf(error),
@@ -76,7 +76,7 @@ template <typename Body> CUresult entry(EntryName name, Body body) {
 
 } // namespace trainc::emulator
 
-/// Returns the error of `expression` from the current function, if it is one.
+/// Returns from the current function with the error of `expression`, if it is one.
 #define TRAINC_CU(expression)                                                                                \
   do {                                                                                                       \
     if (const CUresult result_ = (expression); result_ != CUDA_SUCCESS)                                      \

@@ -1,4 +1,4 @@
-// The vendor's entry points that the library has, by the names that cuda.h gives them.
+// Entry points that the library has, named as in cuda.h.
 #pragma once
 
 #include "test/emulator/calls/entry_name.h"

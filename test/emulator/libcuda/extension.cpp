@@ -6,7 +6,7 @@ namespace trainc::emulator {
 
 namespace {
 
-/// A call of another library's, which counts its own: of a stream as entry points take it.
+/// A call by another library, which does its own counting; checks the stream like an entry point.
 CUresult enqueue(CUstream handle, std::string what, std::function<bool()> isReady, EmulatorWork work) {
   const std::string name = what;
   Call call(name);

@@ -1,4 +1,4 @@
-// What the emulated libcuda.so.1 exports beside the vendor's entry points, for the other emulated libraries.
+// Exports of the emulated libcuda.so.1 beside the vendor's entry points, for the other emulated libraries.
 #pragma once
 
 #include <cuda.h>
@@ -10,33 +10,32 @@
 
 #pragma GCC visibility push(default)
 
-/// What the device does when its turn comes; a text is a failure of the device, after which nothing more
-/// runs. It runs on the emulated device's thread and calls no entry point.
+/// Work that the device executes; a text is a device failure, after which nothing more executes. Runs on the
+/// emulated device's thread and must not call entry points.
 using EmulatorWork = std::function<std::optional<std::string>()>;
 
-/// Puts work on a stream (as a node, while the stream is captured: then it runs in each launch of the graph).
-/// `what` names it in messages. Fails as an entry point that takes a stream does.
+/// Enqueues work on a stream; during capture it becomes a node that runs in each launch of the graph. `what`
+/// names it in messages. Fails like an entry point that takes a stream.
 extern "C++" CUresult emulatorEnqueue(CUstream stream, std::string what, EmulatorWork work);
 
-/// The same for work that others have a part in, such as a collective. When its turn comes, the device asks
-/// `isReady` again and again, going on with other streams meanwhile, and runs `work` once it says yes; the
-/// same again in the next launch of a graph. The first question says that this rank has arrived. It must not
-/// block.
+/// Enqueues work that involves others, such as a collective. When its turn comes, the device polls `isReady`,
+/// executing other streams meanwhile, and runs `work` once it returns true; likewise in each launch of a
+/// graph. The first poll means that this rank has arrived. `isReady` must not block.
 extern "C++" CUresult emulatorEnqueueWhen(CUstream stream, std::string what, std::function<bool()> isReady,
                                           EmulatorWork work);
 
-/// Takes bytes of the calling thread's GPU until its context ends, as libraries do that load kernels.
+/// Takes memory of the calling thread's GPU until its context ends, like a library that loads kernels.
 extern "C++" void emulatorTakeMemory(size_t count);
 
-/// Ten times the compute capability of the GPU whose context is the calling thread's, such as 89 for 8.9; 0:
-/// it has none.
+/// Ten times the compute capability of the GPU of the calling thread's context, such as 89 for 8.9; 0 without
+/// a context.
 extern "C++" int emulatorCapability();
 
-/// The bytes behind device memory of this process; null unless all of them lie in one live allocation.
+/// Host address of device memory; null unless all bytes lie in one live allocation.
 extern "C++" std::byte *emulatorBytes(CUdeviceptr address, size_t count);
-/// Notes that bytes of a live allocation were written.
+/// Marks bytes of a live allocation as written.
 extern "C++" void emulatorNoteWritten(CUdeviceptr address, size_t count);
-/// Whether each of the bytes was.
+/// Whether all of the bytes were written.
 extern "C++" bool emulatorIsWritten(CUdeviceptr address, size_t count);
 
 #pragma GCC visibility pop

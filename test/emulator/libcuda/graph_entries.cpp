@@ -5,10 +5,10 @@ namespace trainc::emulator {
 
 namespace {
 
-/// Of the device, for an executable graph.
+/// Device memory of an executable graph.
 constexpr uint64_t kGraphBytes = 16 << 10;
 
-/// Host memory that is written late, unless something before may use it.
+/// Spoils host memory that the graph writes, unless earlier work may still use it.
 void spoilAtLaunch(const Driver &driver, const GraphExec &exec) {
   const auto usesHost = [](const GraphNode &node) { return node.work->usesHost; };
   if (driver.lock.hostWork > 0 || std::ranges::any_of(exec.nodes, usesHost))
@@ -17,16 +17,15 @@ void spoilAtLaunch(const Driver &driver, const GraphExec &exec) {
     spoilLate(*node.work);
 }
 
-/// What ends a launch. It holds the graph: one that is destroyed while it runs is freed as a whole, at its
-/// end.
+/// Final operation of a launch. It owns the graph: one that is destroyed during a launch is freed at the end
+/// of the launch.
 std::shared_ptr<const Work> endOf(std::shared_ptr<const GraphExec> exec) {
   return std::make_shared<const Work>(
       Work{.what = "the end of a graph",
            .run = [exec = std::move(exec)](uint64_t) { return std::optional<Failure>(); }});
 }
 
-/// All nodes come after the stream's earlier work and the latest launch; what follows comes after all of
-/// them.
+/// All nodes depend on the stream's earlier work and on the previous launch; later work depends on all nodes.
 OperationRef launch(const Call &call, const std::shared_ptr<GraphExec> &launched, const Stream &stream) {
   const GraphExec &exec = *launched;
   Scheduler &scheduler = call.context->device->scheduler;
@@ -61,7 +60,7 @@ CUresult CUDAAPI cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph handle, 
   return entry("cuGraphInstantiateWithFlags", [&](Call &call) {
     std::shared_ptr<Graph> graph;
     TRAINC_CU(call.need(call.driver.graphs, handle, graph));
-    // Priorities choose among what may run, which is random here.
+    // Priorities choose among runnable nodes, which is random here.
     if (!exec || (flags & ~uint64_t{CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY}) != 0)
       return call.refuse(CUDA_ERROR_INVALID_VALUE,
                          "place {}; flags {:#x}, of which only priorities are emulated", fmt::ptr(exec),
@@ -112,7 +111,7 @@ CUresult CUDAAPI cuGraphDestroy(CUgraph handle) {
   });
 }
 
-/// A launch that is under way goes on.
+/// A launch in flight continues.
 CUresult CUDAAPI cuGraphExecDestroy(CUgraphExec handle) {
   return entry("cuGraphExecDestroy", [&](Call &call) {
     std::shared_ptr<GraphExec> exec;

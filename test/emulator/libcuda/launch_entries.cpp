@@ -1,4 +1,4 @@
-// Kernels, and functions of the host, on streams.
+// Launches of kernels and host functions.
 #include "test/emulator/libcuda/entry.h"
 #include "test/emulator/ptx/launch.h"
 
@@ -8,7 +8,8 @@ namespace trainc::emulator {
 
 namespace {
 
-/// What hardware calls a fault that the emulator found. What hardware does not find is as a failed launch.
+/// CUDA error of a fault found by the emulator. Faults that hardware does not detect are reported as failed
+/// launches.
 CUresult resultOf(std::string_view fault) {
   const auto says = [&](std::string_view words) { return fault.find(words) != std::string_view::npos; };
   return says(" of global memory: ")          ? CUDA_ERROR_ILLEGAL_ADDRESS
@@ -16,7 +17,7 @@ CUresult resultOf(std::string_view fault) {
                                               : CUDA_ERROR_LAUNCH_FAILED;
 }
 
-/// What a launch keeps of its call.
+/// Arguments of a launch, copied from the call.
 struct KernelLaunch {
   std::shared_ptr<Module> module;
   const PtxFunction *function;

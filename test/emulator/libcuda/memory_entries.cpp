@@ -1,4 +1,4 @@
-// Device memory, and pinned memory of the host.
+// Device memory and pinned host memory.
 #include "test/emulator/libcuda/entry.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace trainc::emulator {
 
 namespace {
 
-/// Less than what the device has: the context and its modules lie there too.
+/// Free device memory, without that of the context and its modules.
 uint64_t freeBytes(const Context &context) {
   const uint64_t free = context.device->memory.freeBytes();
   return free - std::min(free, context.ownBytes);
@@ -51,7 +51,7 @@ CUresult CUDAAPI cuMemAlloc(CUdeviceptr *address, size_t bytes) {
   });
 }
 
-/// What is pending and uses the memory fails, though hardware may wait for it: nothing promises that.
+/// Pending work that uses the memory fails, although hardware may wait for it: nothing guarantees that.
 CUresult CUDAAPI cuMemFree(CUdeviceptr address) {
   return entry("cuMemFree", [&](Call &call) {
     TRAINC_CU(call.needContext());
@@ -97,7 +97,7 @@ CUresult CUDAAPI cuMemFreeHost(void *address) {
     if (found == call.driver.pinned.end())
       return call.refuse(CUDA_ERROR_INVALID_VALUE, "{} is no pinned memory of cuMemHostAlloc",
                          fmt::ptr(address));
-    // Of what is pending it keeps the memory, which then finds that it was freed.
+    // Pending work keeps the memory alive, and then detects that it was freed.
     found->second->freed = true;
     call.driver.pinned.erase(found);
     return CUDA_SUCCESS;

@@ -8,13 +8,13 @@ namespace trainc::emulator {
 
 namespace {
 
-/// What a module takes of the device is a multiple of this.
+/// Granularity of a module's device memory.
 constexpr uint64_t kModuleBytes = uint64_t{64} << 10;
 
-/// The options that are emulated: where a log of errors goes. Others are ignored, as of no effect here.
+/// Emulated options: the buffer of the error log. Others are ignored.
 struct JitOptions {
   char *log = nullptr;
-  void **logBytes = nullptr; ///< in: of `log`; out: those that were written
+  void **logBytes = nullptr; ///< in: size of `log`; out: bytes written
 };
 
 JitOptions readOptions(unsigned count, const CUjit_option *options, void **values) {
@@ -37,13 +37,13 @@ void writeLog(const JitOptions &options, const std::string &text) {
   *options.logBytes = reinterpret_cast<void *>(written);
 }
 
-/// Images of machine code begin so: ELF (a cubin), or what holds several.
+/// Whether an image is machine code: ELF (a cubin), or a fat binary.
 bool isBinary(const char *image) {
   constexpr unsigned char kFat[4] = {0x50, 0xed, 0x55, 0xba};
   return std::memcmp(image, "\177ELF", 4) == 0 || std::memcmp(image, kFat, 4) == 0;
 }
 
-/// Of `.target sm_90a`: 90; 0: there is none.
+/// 90 for `.target sm_90a`; 0 if there is none.
 int targetOf(std::string_view ptx) {
   constexpr std::string_view kTarget = ".target sm_";
   int target = 0;
@@ -92,7 +92,7 @@ CUresult CUDAAPI cuModuleLoadDataEx(CUmodule *module, const void *image, unsigne
       return call.refuse(CUDA_ERROR_INVALID_VALUE, "module {}, image {}, options {}", fmt::ptr(module), image,
                          fmt::ptr(options));
     const auto *text = static_cast<const char *>(image);
-    if (isBinary(text)) // not said on stderr: whoever has PTX too goes on with that
+    if (isBinary(text)) // not reported on stderr: the caller may continue with PTX
       return CUDA_ERROR_NO_BINARY_FOR_GPU;
     const JitOptions jit = readOptions(optionCount, options, values);
     const Settings &settings = call.driver.settings;
@@ -165,7 +165,8 @@ CUresult CUDAAPI cuFuncGetParamInfo(CUfunction handle, size_t index, size_t *off
     TRAINC_CU(call.need(call.driver.functions, handle, function));
     if (!offset)
       return call.refuse(CUDA_ERROR_INVALID_VALUE, "the place for the offset is null");
-    if (index >= function->ptx->parameters.size()) // not said on stderr: so they are counted
+    // not reported on stderr: callers count parameters this way
+    if (index >= function->ptx->parameters.size())
       return CUDA_ERROR_INVALID_VALUE;
     const PtxParameter &parameter = function->ptx->parameters[index];
     *offset = parameter.offset;
@@ -189,7 +190,7 @@ CUresult CUDAAPI cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attr
     std::shared_ptr<Function> function;
     TRAINC_CU(call.need(call.driver.functions, handle, function));
     if (attribute == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT)
-      return CUDA_SUCCESS; // a hint
+      return CUDA_SUCCESS; // only a hint
     if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
       return call.refuse(CUDA_ERROR_INVALID_VALUE, "attribute {} is not emulated",
                          static_cast<int>(attribute));

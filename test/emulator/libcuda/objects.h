@@ -1,4 +1,4 @@
-// What the handles of the emulated driver stand for.
+// Objects behind the handles of the emulated driver.
 #pragma once
 
 #include "test/emulator/device_memory.h"
@@ -17,7 +17,7 @@ namespace trainc::emulator {
 struct Device;
 struct Stream;
 
-/// Of cuMemHostAlloc. Pending work keeps it.
+/// Memory of cuMemHostAlloc. Pending work keeps it alive.
 struct PinnedMemory {
   PinnedMemory(void *address, uint64_t bytes) : address(address), bytes(bytes) {}
   PinnedMemory(const PinnedMemory &) = delete;
@@ -35,11 +35,11 @@ struct Context {
   unsigned references = 0;
   std::shared_ptr<ContextState> state = std::make_shared<ContextState>();
   std::map<CUdeviceptr, uint64_t> allocations; ///< bytes by address
-  uint64_t ownBytes = 0;                       ///< of the device: the context itself, code, graphs
+  uint64_t ownBytes = 0;                       ///< device memory of the context itself, code and graphs
 };
 using ContextRef = std::shared_ptr<Context>;
 
-/// Something to do, and the nodes that it comes after.
+/// Work, and the indices of its dependencies.
 struct GraphNode {
   std::shared_ptr<const Work> work;
   std::vector<size_t> after;
@@ -54,7 +54,7 @@ struct Graph {
 struct GraphExec {
   ContextRef context;
   std::vector<GraphNode> nodes;
-  OperationRef last; ///< of the latest launch, which the next one comes after
+  OperationRef last; ///< of the previous launch, which the next one depends on
 };
 
 /// Streams whose calls become nodes of a graph.
@@ -70,30 +70,30 @@ struct Capture {
 struct Stream {
   ContextRef context;
   uint64_t lane = 0;
-  OperationRef last;                ///< what was enqueued last
-  std::shared_ptr<Capture> capture; ///< none: it runs
-  std::vector<size_t> tail;         ///< nodes that the next one of the capture comes after
+  OperationRef last;                ///< last enqueued operation
+  std::shared_ptr<Capture> capture; ///< null: not captured
+  std::vector<size_t> tail;         ///< nodes that the next node of the capture depends on
 };
 
 /// One record of an event.
 struct EventRecord {
   OperationRef operation;
-  std::shared_ptr<const std::chrono::steady_clock::time_point> time; ///< once the operation is done
+  std::shared_ptr<const std::chrono::steady_clock::time_point> time; ///< set once the operation is done
 };
 
 struct Event {
   ContextRef context;
   bool hasTime = true;
-  std::optional<EventRecord> record; ///< the latest outside captures; none: never
-  std::shared_ptr<Capture> capture;  ///< if the latest record was in one
-  std::vector<size_t> tail;          ///< nodes of that
+  std::optional<EventRecord> record; ///< latest record outside captures; empty: none
+  std::shared_ptr<Capture> capture;  ///< if the latest record was in a capture
+  std::vector<size_t> tail;          ///< nodes of that record
 };
 
 struct Module {
   Module(ContextRef context, PtxModule ptx, uint64_t bytes)
       : context(std::move(context)), ptx(std::move(ptx)), bytes(bytes) {}
 
-  /// As the driver does by default (CUDA_MODULE_LOADING=LAZY), only when the first of its kernels is wanted.
+  /// Loads code when the first kernel is requested, like the driver's default (CUDA_MODULE_LOADING=LAZY).
   void loadCode() {
     if (!hasCode)
       context->ownBytes += bytes;
@@ -102,9 +102,9 @@ struct Module {
 
   ContextRef context;
   PtxModule ptx;
-  uint64_t bytes;                                           ///< of the device, for its code
+  uint64_t bytes;                                           ///< device memory of its code
   bool hasCode = false;                                     ///< on the device
-  std::map<std::string, CUfunction, std::less<>> functions; ///< those that were asked for
+  std::map<std::string, CUfunction, std::less<>> functions; ///< requested functions
   std::atomic<bool> unloaded = false;
 };
 
@@ -112,7 +112,7 @@ struct Function {
   ContextRef context;
   std::shared_ptr<Module> module;
   const PtxFunction *ptx = nullptr;
-  uint32_t dynamicLimit = 0; ///< bytes of dynamic shared memory of a launch, at most
+  uint32_t dynamicLimit = 0; ///< maximum dynamic shared memory of a launch
 };
 
 } // namespace trainc::emulator

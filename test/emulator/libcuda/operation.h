@@ -1,4 +1,4 @@
-// What the emulated device does, and the order that streams, events and graphs demand of it.
+// Work of the emulated device, and its ordering by streams, events and graphs.
 #pragma once
 
 #include "test/emulator/libcuda/api.h"
@@ -16,40 +16,39 @@ namespace trainc::emulator {
 
 class Scheduler;
 
-/// Why a device can do no more.
+/// Why a device can do no more work.
 struct Failure {
   CUresult result;
   std::string text;
 };
 
-/// One thing to do. A node of a graph is done once in each launch.
+/// A unit of work. A node of a graph executes once per launch.
 struct Work {
-  std::string what = {}; ///< for messages of failures; empty: they say it themselves
-  /// None: nothing to do, but to come after others. Runs without the driver's lock; the seed is for orders of
-  /// its own.
+  std::string what = {}; ///< description for failures; empty if the failure's text is complete
+  /// Empty: only orders other work. Runs without the driver's lock; `seed` is for random orders of its own.
   std::function<std::optional<Failure>(uint64_t seed)> run = {};
-  /// Asked until it says yes, before run(), without the driver's lock; none: always ready.
+  /// Polled, without the driver's lock, until it returns true; empty: always ready.
   std::function<bool()> isReady = {};
-  /// Host memory that is worth nothing from the call on until the work is done.
+  /// Host memory whose content is undefined from the call until the work is done.
   std::span<std::byte> late = {};
-  /// Whether it uses host memory otherwise: what is late must not be spoilt before.
+  /// Whether the work otherwise uses host memory, which must not be spoiled before it is done.
   bool usesHost = false;
 };
 
-/// What a context has of the device that all threads see.
+/// State of a context on the device, shared by all threads.
 struct ContextState {
-  CUresult error = CUDA_SUCCESS; ///< stays, as after a fault of hardware
+  CUresult error = CUDA_SUCCESS; ///< permanent, like a hardware fault
   bool destroyed = false;
   uint64_t pending = 0; ///< operations that are not done
 };
 
-/// Work that was given to a device. All members are guarded by the driver's lock.
+/// Work submitted to a device. All members are guarded by the driver's lock.
 struct Operation {
   std::shared_ptr<const Work> work;
   Scheduler *scheduler = nullptr;
   std::shared_ptr<ContextState> context;
-  uint64_t lane = 0;     ///< of what runs one after the other, such as a stream
-  uint32_t waitsFor = 0; ///< operations that are not done
+  uint64_t lane = 0;     ///< operations of a lane, such as a stream, execute in sequence
+  uint32_t waitsFor = 0; ///< number of unfinished dependencies
   std::vector<std::shared_ptr<Operation>> dependents;
   bool done = false;
 };

@@ -14,9 +14,9 @@ struct ResultText {
   const char *name, *text;
 };
 
-/// Null: no such result.
+/// Null if there is no such result.
 const ResultText *textOf(CUresult result);
-/// For messages, also of a number that is no result.
+/// For messages; also accepts invalid numbers.
 std::string_view nameOf(CUresult result);
 std::optional<int> resultNamed(std::string_view name);
 

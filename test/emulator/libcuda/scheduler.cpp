@@ -12,13 +12,13 @@ thread_local bool onDeviceThread = false;
 
 namespace {
 
-/// Turns that the device takes at most before the host goes on.
+/// Maximum operations that the device executes before the host continues.
 constexpr uint64_t kTurnsAhead = 64;
-/// Work that nobody waits for begins after so many microseconds at the latest: peers may wait for it.
+/// Maximum delay, in microseconds, of work that nobody waits for: peers may wait for it.
 constexpr uint64_t kMostLate = 2000;
-/// How long the device rests before it asks again whether work that waits for peers can go on.
+/// Interval of polling work that waits for peers.
 constexpr std::chrono::microseconds kAskAgain{50};
-/// Makes numbers of every float type NaN.
+/// Fill byte that makes numbers of every float type NaN.
 constexpr int kNotYetRead = 0xff;
 
 bool isDropped(const Operation &operation) {
@@ -39,7 +39,7 @@ void spoilLate(const Work &work) {
 
 Scheduler::Scheduler(DriverLock &lock, std::string name, uint64_t seed)
     : lock_(lock), name_(std::move(name)), random_(seed) {
-  std::thread([this] { loop(); }).detach(); // the destructor waits for its end, the process's end does not
+  std::thread([this] { loop(); }).detach(); // joined by the destructor, but not at process exit
 }
 
 Scheduler::~Scheduler() {
@@ -69,7 +69,7 @@ OperationRef Scheduler::add(std::shared_ptr<const Work> work, std::shared_ptr<Co
 }
 
 void Scheduler::makeReady(const OperationRef &operation) {
-  if (!isDropped(*operation)) // all that uses the memory before has done so
+  if (!isDropped(*operation)) // all earlier users of the memory are done
     spoilLate(*operation->work);
   ready_.push_back(operation);
 }
@@ -104,7 +104,7 @@ void Scheduler::loop() {
       lock_.changed.wait_until(held, later_);
     } else if (const OperationRef operation = choose()) {
       run(operation, held);
-    } else { // all that is ready waits for peers
+    } else { // all ready operations wait for peers
       asked_.clear();
       lock_.changed.wait_for(held, kAskAgain);
     }
@@ -122,7 +122,7 @@ bool Scheduler::mayRun() {
   return true;
 }
 
-/// An operation that can be tried; null when none of this round is left.
+/// An operation to try; null if none is left in this round.
 OperationRef Scheduler::choose() {
   std::vector<size_t> candidates;
   for (size_t i = 0; i < ready_.size(); ++i)
@@ -133,8 +133,8 @@ OperationRef Scheduler::choose() {
   return ready_[indexOfChoice(candidates)];
 }
 
-/// For a while the device favours the oldest, the newest or one stream, so that one runs as early as it may
-/// and another as late.
+/// For a while the device prefers the oldest, the newest or one stream, so that one executes as early and
+/// another as late as possible.
 size_t Scheduler::indexOfChoice(const std::vector<size_t> &candidates) {
   if (tasteTurns_-- == 0) {
     tasteTurns_ = random_() % kTurnsAhead;
@@ -193,7 +193,7 @@ void Scheduler::complete(const OperationRef &operation) {
   operation->done = true;
   --operation->context->pending;
   lock_.hostWork -= operation->work->usesHost;
-  operation->work.reset(); // with what it holds
+  operation->work.reset(); // releases its resources
   for (const OperationRef &dependent : operation->dependents)
     if (--dependent->waitsFor == 0)
       dependent->scheduler->makeReady(dependent);

@@ -1,4 +1,4 @@
-// The emulated device's thread, which does what is ready in an order drawn at random, and often late.
+// Thread of the emulated device: executes ready operations in random order, and often late.
 #pragma once
 
 #include "test/emulator/libcuda/operation.h"
@@ -11,21 +11,22 @@
 
 namespace trainc::emulator {
 
-/// Set on a device's thread while it works: no entry point may be called there.
+/// Set on a device's thread while it executes work: entry points must not be called there.
 extern thread_local bool onDeviceThread;
 
-/// What all devices of the process share.
+/// State shared by all devices of the process.
 struct DriverLock {
   std::mutex mutex;
-  std::condition_variable changed; ///< an operation is done, or ready, or awaited
+  std::condition_variable changed; ///< an operation is done, ready, or awaited
   unsigned waiting = 0;            ///< host threads that wait for operations
-  uint64_t hostWork = 0;           ///< operations that are not done and use host memory
-  unsigned running = 0;            ///< devices that work just now
-  bool ending = false;             ///< the process is
+  uint64_t hostWork = 0;           ///< unfinished operations that use host memory
+  unsigned running = 0;            ///< devices that are executing
+  bool ending = false;             ///< whether the process is ending
 };
 
-/// Runs operations one after the other, each once those before it are done. The host is ahead by chance: a
-/// device takes a few turns after a call of the host, or none until somebody waits or time has passed.
+/// Executes operations one after the other, each after its dependencies. Progress relative to the host is
+/// random: after a host call the device executes a few operations, or none until somebody waits or time has
+/// passed.
 class Scheduler {
 public:
   Scheduler(DriverLock &lock, std::string name, uint64_t seed);
@@ -33,19 +34,19 @@ public:
   Scheduler &operator=(const Scheduler &) = delete;
   ~Scheduler();
 
-  // With the driver's lock held:
+  // Called with the driver's lock held:
 
-  /// Gives work to the device, which comes after others, of any device.
+  /// Submits work that depends on operations of any device.
   OperationRef add(std::shared_ptr<const Work> work, std::shared_ptr<ContextState> context, uint64_t lane,
                    std::span<const OperationRef> after);
-  /// The host has called: draws how far the device comes.
+  /// Called on each host call: draws how far the device advances.
   void hostCalled();
-  /// The host polls: the device must come on.
+  /// Called when the host polls: the device must advance.
   void hostPolls();
-  /// Returns once the work that runs now is done; none begins before resume().
+  /// Returns once the executing work is done; none begins before resume().
   void pause(std::unique_lock<std::mutex> &held);
   void resume();
-  /// A random number for what the driver may do or not.
+  /// A random number for behaviour that the driver leaves open.
   uint64_t draw() { return random_(); }
 
 private:
@@ -62,17 +63,17 @@ private:
   DriverLock &lock_;
   std::string name_;
   std::mt19937_64 random_;
-  std::vector<OperationRef> ready_;      ///< in the order in which they became so
-  std::vector<const Operation *> asked_; ///< of ready_: said that they are not, in this round
-  uint64_t turns_ = 0;                   ///< that the device takes by itself
-  Clock::time_point later_;              ///< when it takes more
+  std::vector<OperationRef> ready_;      ///< in the order in which they became ready
+  std::vector<const Operation *> asked_; ///< those of ready_ that declined in this round
+  uint64_t turns_ = 0;                   ///< operations the device may execute on its own
+  Clock::time_point later_;              ///< when it may execute more
   unsigned pauses_ = 0;
   bool running_ = false, stopping_ = false, stopped_ = false;
   enum class Taste { kAny, kOldest, kNewest, kLane } taste_ = Taste::kAny;
   uint64_t tasteTurns_ = 0, favour_ = 0;
 };
 
-/// Fills what the work will write to the host late with what nobody can mistake for it.
+/// Fills the host memory that the work will write with recognisable garbage.
 void spoilLate(const Work &work);
 
 /// Waits, with the lock held, until `isDone`; devices run meanwhile.

@@ -35,8 +35,7 @@ uint64_t numberIn(const char *name, uint64_t otherwise, uint64_t most) {
   return *number;
 }
 
-/// The fastest first, as the driver counts them unless told otherwise; on the bus they lie the other way
-/// round.
+/// Device order: fastest first, the driver's default; the bus order is the reverse.
 std::vector<uint32_t> ordered(uint64_t count) {
   std::vector<uint32_t> devices(count);
   std::iota(devices.begin(), devices.end(), 0);
@@ -45,7 +44,7 @@ std::vector<uint32_t> ordered(uint64_t count) {
   return devices;
 }
 
-/// As the driver does: devices up to the first name that is none; twice the same are none at all.
+/// Like the driver: devices up to the first invalid name; a duplicate hides all devices.
 std::vector<uint32_t> visible(const std::vector<uint32_t> &devices) {
   const char *text = std::getenv("CUDA_VISIBLE_DEVICES");
   if (!text)

@@ -6,7 +6,7 @@ namespace trainc::emulator {
 
 namespace {
 
-/// For what asks how far the work has come: neither of a stream that is captured, nor beside a capture.
+/// For queries of progress: forbidden for a captured stream, and during another capture.
 CUresult needRunningStream(Call &call, CUstream handle, std::shared_ptr<Stream> &stream) {
   TRAINC_CU(call.need(call.driver.streams, handle, stream));
   if (!stream->capture)
@@ -15,7 +15,7 @@ CUresult needRunningStream(Call &call, CUstream handle, std::shared_ptr<Stream> 
   return call.refuse(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "the stream is captured");
 }
 
-/// The same of an event.
+/// Likewise for an event.
 CUresult needRunningEvent(Call &call, CUevent handle, std::shared_ptr<Event> &event) {
   TRAINC_CU(call.need(call.driver.events, handle, event));
   if (!event->capture)
@@ -50,7 +50,7 @@ CUresult CUDAAPI cuStreamCreateWithPriority(CUstream *stream, unsigned int flags
   });
 }
 
-/// What is pending is done all the same.
+/// Pending work continues.
 CUresult CUDAAPI cuStreamDestroy(CUstream handle) {
   return entry("cuStreamDestroy", [&](Call &call) {
     std::shared_ptr<Stream> stream;
@@ -84,7 +84,7 @@ CUresult CUDAAPI cuStreamWaitEvent(CUstream handle, CUevent eventHandle, unsigne
   return entry("cuStreamWaitEvent", [&](Call &call) {
     std::shared_ptr<Stream> stream;
     TRAINC_CU(call.need(call.driver.streams, handle, stream));
-    // Of any context: that is how devices wait for each other.
+    // The event may belong to any context, so that devices can synchronise.
     const std::shared_ptr<Event> event = call.driver.events.find(eventHandle);
     if (!event)
       return call.refuse(CUDA_ERROR_INVALID_HANDLE, "{}", call.driver.events.whyNot(eventHandle));

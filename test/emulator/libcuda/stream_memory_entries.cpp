@@ -1,4 +1,4 @@
-// Words of memory that a stream writes by itself.
+// Stream memory operations.
 #include "test/emulator/libcuda/entry.h"
 
 #include <atomic>
@@ -7,7 +7,7 @@ using namespace trainc::emulator;
 
 extern "C" {
 
-/// To pinned memory alone: the host sees the word at once.
+/// Only to pinned memory, so that the host sees the word at once.
 CUresult CUDAAPI cuStreamWriteValue32(CUstream handle, CUdeviceptr address, cuuint32_t value,
                                       unsigned int flags) {
   return entry("cuStreamWriteValue32", [&](Call &call) {

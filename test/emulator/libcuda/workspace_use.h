@@ -1,4 +1,4 @@
-// Workspaces of the other emulated libraries' calls.
+// Use of workspaces by the other emulated libraries.
 #pragma once
 
 #include "test/emulator/libcuda/extension.h"
@@ -9,8 +9,8 @@
 
 namespace trainc::emulator {
 
-/// What a call keeps in its workspace between its first kernel and its last one. Whoever else writes there
-/// meanwhile, such as a call on another stream, spoils it.
+/// Marks a workspace between a call's first kernel and its last one, and detects if other work, such as a
+/// call on another stream, overwrites it.
 class WorkspaceUse {
 public:
   WorkspaceUse(uint64_t address, uint64_t bytes) : address_(address), bytes_(bytes) {}

@@ -1,4 +1,4 @@
-// Which attributes descriptors have.
+// Attributes of descriptors.
 #pragma once
 
 #include "test/emulator/libcudnn/descriptor.h"
@@ -11,20 +11,20 @@ struct AttributeRule {
   cudnnBackendAttributeType_t type;
   int64_t least, most;
   bool isNeeded = true;
-  /// Made by the library, and read by users alone.
+  /// Set by the library; users may only read it.
   bool isMade = false;
 };
 
-/// Null: the descriptor has none such, or the emulator does not know it.
+/// Null if the descriptor has no such attribute, or it is not emulated.
 const AttributeRule *ruleOf(cudnnBackendDescriptorType_t owner, cudnnBackendAttributeName_t name);
 
 /// Whether descriptors of the type are emulated.
 bool isEmulated(cudnnBackendDescriptorType_t type);
 
-/// An attribute that is needed and not set.
+/// A required attribute that is not set, or null.
 const AttributeRule *missingOf(const Descriptor &descriptor);
 
-/// Bytes of an element; 0: a type that is not emulated.
+/// Bytes of an element; 0 if the type is not emulated.
 size_t bytesOf(cudnnBackendAttributeType_t type);
 
 } // namespace trainc::emulator

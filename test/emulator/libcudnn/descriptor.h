@@ -1,4 +1,4 @@
-// What cudnnBackendDescriptor_t stands for: attributes under their names, and what finalizing makes of them.
+// Objects behind cudnnBackendDescriptor_t: named attributes, and data derived by finalization.
 #pragma once
 
 #include "test/emulator/libcudnn/api.h"
@@ -22,7 +22,7 @@ struct Descriptor;
 struct OperationGraph;
 struct Engine;
 
-/// An attribute's elements; of descriptors the objects that they stand for.
+/// Elements of an attribute; for descriptors, the objects.
 struct AttributeValue {
   cudnnBackendAttributeType_t type;
   int64_t count = 0;
@@ -36,11 +36,11 @@ struct Descriptor {
   cudnnBackendDescriptorType_t type;
   bool isFinal = false;
   std::map<cudnnBackendAttributeName_t, AttributeValue> attributes;
-  std::shared_ptr<const OperationGraph> graph; ///< of operation graphs and of what is made of them
+  std::shared_ptr<const OperationGraph> graph; ///< of operation graphs and objects made from them
   std::shared_ptr<const Engine> engine;        ///< of engines, configurations and execution plans
 
   bool has(cudnnBackendAttributeName_t name) const { return attributes.contains(name); }
-  /// Elements of an attribute that is there.
+  /// Elements of an attribute, which must be set.
   template <typename T> std::vector<T> all(cudnnBackendAttributeName_t name) const {
     const AttributeValue &value = attributes.at(name);
     std::vector<T> elements(static_cast<size_t>(value.count));
@@ -54,7 +54,7 @@ struct Descriptor {
     std::memcpy(&element, attributes.at(name).bytes.data(), sizeof element);
     return element;
   }
-  /// Null: not set.
+  /// Null if not set.
   std::shared_ptr<const Descriptor> other(cudnnBackendAttributeName_t name) const {
     return has(name) ? attributes.at(name).descriptors.front() : nullptr;
   }

@@ -1,4 +1,4 @@
-// Entry points that make, change, read and destroy descriptors.
+// Entry points that create, change, read and destroy descriptors.
 #include "test/emulator/libcudnn/attributes.h"
 #include "test/emulator/libcudnn/finalization.h"
 #include "test/emulator/libcudnn/library.h"
@@ -9,7 +9,7 @@ namespace trainc::emulator {
 
 namespace {
 
-/// Of what type the descriptors of an attribute are; none where several are.
+/// Type of the descriptors in an attribute; nothing if several are allowed.
 std::optional<cudnnBackendDescriptorType_t> typeWithin(cudnnBackendAttributeName_t name) {
   switch (name) {
   case CUDNN_ATTR_OPERATIONGRAPH_OPS:
@@ -34,7 +34,7 @@ std::optional<cudnnBackendDescriptorType_t> typeWithin(cudnnBackendAttributeName
   }
 }
 
-/// The rule of an attribute of the type that a caller says.
+/// Finds the rule of an attribute with the caller's type.
 cudnnStatus_t needRule(const CudnnCall &call, const Descriptor &descriptor, cudnnBackendAttributeName_t name,
                        cudnnBackendAttributeType_t type, const AttributeRule *&rule) {
   rule = ruleOf(descriptor.type, name);
@@ -87,7 +87,7 @@ cudnnStatus_t setAttribute(const CudnnCall &call, Descriptor &descriptor, const 
   return CUDNN_STATUS_SUCCESS;
 }
 
-/// Into descriptors that the caller has made, as cuDNN wants them.
+/// Copies into descriptors that the caller has created, as cuDNN requires.
 cudnnStatus_t copyDescriptors(const CudnnCall &call, const AttributeValue &value, int64_t count,
                               void *elements) {
   auto *handles = static_cast<cudnnBackendDescriptor_t *>(elements);

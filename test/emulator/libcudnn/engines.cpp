@@ -8,10 +8,10 @@ namespace {
 
 constexpr int64_t kForwardBytes = 16 << 10;
 constexpr int64_t kTooMuch = int64_t{1} << 40;
-/// The one that repeats a gradient's bits on GPUs of capability 10.
+/// The engine with deterministic gradients on GPUs of capability 10.
 constexpr int64_t kTwoPassEngine = 5;
 constexpr Knob kTwoPassKnobs[] = {{CUDNN_KNOB_TYPE_KERNEL_CFG, 31}, {CUDNN_KNOB_TYPE_STAGES, 2}};
-/// From 9.23 on.
+/// Version from which on the knobs have other names.
 constexpr int kRenamed = 92300;
 constexpr Knob kRenamedKnobs[] = {{CUDNN_KNOB_TYPE_TILE_M, 3},     {CUDNN_KNOB_TYPE_TILE_N, 2},
                                   {CUDNN_KNOB_TYPE_KERNEL_CFG, 2}, {CUDNN_KNOB_TYPE_STREAM_K, 0},
@@ -24,7 +24,7 @@ bool areTwoPass(const std::vector<Knob> &knobs, size_t version) {
 
 int64_t inBlocks(int64_t count) { return (count + 63) / 64 * 64; }
 
-/// The scores' gradients in 16 bits, and those of heads that share keys.
+/// Workspace for the scores' gradients in 16 bits, and for gradients of heads that share keys.
 int64_t gradientBytes(const OperationGraph &graph) {
   return graph.heads * inBlocks(graph.queries) * inBlocks(graph.keys) * 2 + graph.unsummed * 4;
 }

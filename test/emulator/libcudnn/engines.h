@@ -1,4 +1,4 @@
-// Engines, what the heuristics name, and the memory that they want.
+// Engines, heuristics, and workspace sizes.
 #pragma once
 
 #include "test/emulator/libcudnn/graph.h"
@@ -13,21 +13,21 @@ struct Engine {
   int64_t index = 0;
   std::vector<Knob> knobs = {};
   bool repeatsBits = true;
-  bool runs = true; ///< else the heuristics name it, and no plan can be made of it
+  bool runs = true; ///< false: listed by the heuristics, but fails to build
   int64_t workspace = 0;
 };
 
-/// What the heuristics name for a graph, the best first. Not all of it can run, repeats its bits, or does
-/// with little memory.
+/// Engines that the heuristics return for a graph, best first. Some fail to build, are nondeterministic, or
+/// need much memory.
 std::vector<Engine> enginesFor(const OperationGraph &graph, cudnnBackendHeurMode_t mode, int major);
 
-/// Where engines run.
+/// Context in which engines run.
 struct Surroundings {
   int major = 0;      ///< of the GPU's compute capability
   size_t version = 0; ///< of the library
 };
 
-/// An engine that a user names; none with the index.
+/// The engine that a user requests; nothing if the index is invalid.
 std::optional<Engine> engineOf(const OperationGraph &graph, int64_t index, const std::vector<Knob> &knobs,
                                const Surroundings &around);
 

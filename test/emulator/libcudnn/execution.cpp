@@ -1,4 +1,4 @@
-// The entry point that runs a plan.
+// The entry point that executes a plan.
 #include "test/emulator/libcuda/workspace_use.h"
 #include "test/emulator/libcudnn/engines.h"
 #include "test/emulator/libcudnn/interpreter.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kWorkspaceBorder = 16;
 
-/// Bytes of device memory that a tensor lies in.
+/// Device memory of a tensor.
 struct Extent {
   int64_t id;
   uint64_t begin, end;
@@ -32,7 +32,7 @@ cudnnStatus_t needFinal(const CudnnCall &call, cudnnBackendDescriptor_t handle,
                                        "a descriptor of type {} is not finalized", static_cast<int>(type));
 }
 
-/// One pointer for each tensor that is not virtual, and no more.
+/// Requires exactly one pointer for each non-virtual tensor.
 cudnnStatus_t readArguments(const CudnnCall &call, const OperationGraph &graph, const Descriptor &pack,
                             Arguments &arguments) {
   const auto ids = pack.all<int64_t>(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);

@@ -76,7 +76,7 @@ cudnnStatus_t finalizeHeuristic(const CudnnCall &call, Descriptor &descriptor) {
   return CUDNN_STATUS_SUCCESS;
 }
 
-/// Knobs come with the configuration.
+/// Knobs are set by the configuration.
 cudnnStatus_t finalizeEngine(const CudnnCall &call, Descriptor &descriptor) {
   descriptor.graph = descriptor.other(CUDNN_ATTR_ENGINE_OPERATION_GRAPH)->graph;
   const auto index = descriptor.one<int64_t>(CUDNN_ATTR_ENGINE_GLOBAL_INDEX);
@@ -144,7 +144,7 @@ cudnnStatus_t finalize(const CudnnCall &call, Descriptor &descriptor) {
     return finalizePlan(call, descriptor);
   case CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR:
     return finalizePack(call, descriptor);
-  default: // nothing but its attributes, which are checked where it is used
+  default: // attributes are checked by the objects that use it
     return CUDNN_STATUS_SUCCESS;
   }
 }

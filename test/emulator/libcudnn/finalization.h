@@ -1,11 +1,11 @@
-// What finalizing makes of a descriptor.
+// Finalization of descriptors.
 #pragma once
 
 #include "test/emulator/libcudnn/library.h"
 
 namespace trainc::emulator {
 
-/// Checks a descriptor that has all attributes that it needs, and adds what follows from them.
+/// Checks a descriptor with all required attributes, and computes derived data.
 cudnnStatus_t finalize(const CudnnCall &call, Descriptor &descriptor);
 
 } // namespace trainc::emulator

@@ -17,7 +17,7 @@ bool isShort(const Tensor &tensor) {
   return tensor.type == CUDNN_DATA_HALF || tensor.type == CUDNN_DATA_BFLOAT16;
 }
 
-/// What a pointwise mode takes beside x.
+/// Further operands of a pointwise mode.
 struct PointwiseForm {
   cudnnPointwiseMode_t mode;
   bool hasB, hasCondition;
@@ -185,7 +185,7 @@ private:
     return std::nullopt;
   }
 
-  /// Virtual tensors are made before they are used, and used; numbers are never made.
+  /// Virtual tensors must be written before use, and used; host scalars are never written.
   std::optional<Refusal> checkUse() const {
     std::set<int64_t> made, used;
     for (const Node &node : graph.nodes) {
@@ -205,8 +205,8 @@ private:
   }
 };
 
-/// Whether attention's engines know the graph: two products with a softmax between them, or a gradient's
-/// five.
+/// Whether attention engines support the graph: two products with a softmax between them, or the five
+/// products of a gradient.
 std::optional<Refusal> recognise(OperationGraph &graph, int major) {
   std::vector<const Node *> products;
   for (const Node &node : graph.nodes)

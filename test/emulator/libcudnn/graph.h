@@ -1,4 +1,4 @@
-// An operation graph: what it computes, and whether it is one that attention's engines know.
+// An operation graph, and whether attention engines support it.
 #pragma once
 
 #include "test/emulator/libcudnn/tensor.h"
@@ -10,13 +10,12 @@ namespace trainc::emulator {
 
 enum class NodeKind { Product, Reduction, Reshape, Pointwise };
 
-/// One operation. Tensors are told by their ids.
+/// One operation; tensors are referred to by id.
 struct Node {
   NodeKind kind;
   int64_t x = 0, result = 0;
   std::optional<int64_t> b = std::nullopt,
-                         condition =
-                             std::nullopt; ///< a product's second factor; a pointwise operation's others
+                         condition = std::nullopt; ///< further operands
   cudnnPointwiseMode_t mode{};
   cudnnReduceTensorOp_t reduction{};
   cudnnDataType_t compute{};
@@ -27,17 +26,17 @@ struct OperationGraph {
   std::map<int64_t, Tensor> tensors;
   std::vector<Node> nodes;
   bool isBackward = false;
-  /// Sums in f32 of the queries' gradients are in memory, so that blocks add to them in any order.
+  /// Whether f32 sums of the queries' gradients are in memory, so that blocks add to them in any order.
   bool addsInAnyOrder = false;
-  /// Batches times heads, queries, keys.
+  /// Heads is batch size times number of heads.
   int64_t heads = 0, queries = 0, keys = 0;
-  /// Of heads that share keys: their gradients' elements before they are summed.
+  /// Elements of per-head gradients, before summing over heads that share keys.
   int64_t unsummed = 0;
 
   const Tensor &tensor(int64_t id) const { return tensors.at(id); }
 };
 
-/// The graph of finished operations, on a GPU of a capability; or what is wrong with it, or not supported.
+/// The graph of finalized operations on a GPU of capability `major`; or an error or missing support.
 std::variant<OperationGraph, Refusal>
 graphOf(const std::vector<std::shared_ptr<const Descriptor>> &operations, int major);
 

@@ -32,7 +32,7 @@ public:
   }
 
 private:
-  /// What nodes have not made lies in memory, or is a number.
+  /// Loads a tensor that no node has computed: from memory, or a host scalar.
   std::optional<std::string> load(int64_t id) {
     if (values_.contains(id))
       return std::nullopt;
@@ -79,7 +79,7 @@ private:
     return sums;
   }
 
-  /// Consecutive elements along each dimension become one.
+  /// Reduces consecutive elements along each dimension.
   Elements reduce(const Node &node, const Tensor &result) const {
     const Tensor &x = graph_.tensor(node.x);
     const Elements &values = values_.at(node.x);
@@ -109,7 +109,7 @@ private:
     return turned;
   }
 
-  /// A tensor's elements, spread over those of another.
+  /// A tensor broadcast to the sizes of another.
   struct Spread {
     const Tensor *tensor;
     const Elements *elements;
@@ -148,12 +148,12 @@ private:
       return std::log(x);
     case CUDNN_POINTWISE_BINARY_SELECT:
       return condition ? x : b;
-    default: // IDENTITY, the last of those that graphs are checked for
+    default: // IDENTITY; other modes were rejected
       return x;
     }
   }
 
-  /// Of a place in another tensor's dimensions, over which this one is spread.
+  /// Index in this tensor of a position in another one, to which this one is broadcast.
   static size_t index(const Tensor &tensor, const Dimensions &at) {
     int64_t number = 0;
     for (size_t i = 0; i < 4; ++i)

@@ -1,18 +1,18 @@
-// What the device does when a graph's turn comes.
+// Execution of a graph on the device.
 #pragma once
 
 #include "test/emulator/libcudnn/graph.h"
 
 namespace trainc::emulator {
 
-/// Places of a graph's tensors in device memory, and its numbers, by their ids.
+/// Device addresses of a graph's tensors, and host scalars, by id.
 struct Arguments {
   std::map<int64_t, uint64_t> addresses;
   std::map<int64_t, float> numbers;
 };
 
-/// Runs all nodes in their order: each element in f32, rounded to its tensor's type, sums in the order of
-/// what is summed. Fails where memory is not live, or where what it reads was never written.
+/// Executes all nodes in order: elements in f32, rounded to the tensor's type, sums in index order. Fails if
+/// memory is not live, or if a byte that it reads was never written.
 std::optional<std::string> interpret(const OperationGraph &graph, const Arguments &arguments);
 
 } // namespace trainc::emulator

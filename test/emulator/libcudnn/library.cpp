@@ -42,7 +42,8 @@ std::string_view CudnnState::nameOf(cudnnStatus_t status) {
 }
 
 CudnnState &CudnnState::get() {
-  static CudnnState &library = *new CudnnState; // the device's thread may use it until the process ends
+  // never destroyed: the device's thread may use it until the process ends
+  static CudnnState &library = *new CudnnState;
   return library;
 }
 

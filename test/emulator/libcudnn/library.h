@@ -1,4 +1,4 @@
-// The state of the emulated cuDNN, and what its entry points do first.
+// State of the emulated cuDNN, and the common prologue of its entry points.
 #pragma once
 
 #include "test/emulator/calls/calls.h"
@@ -12,7 +12,7 @@
 
 namespace trainc::emulator {
 
-/// The vendor's entry points that the library has.
+/// Entry points that the library has.
 inline constexpr std::string_view kCudnnEntryPoints[] = {
     "cudnnGetVersion",
     "cudnnGetErrorString",
@@ -56,7 +56,7 @@ public:
   cudnnStatus_t refuse(const Refusal &refusal) const { return refuse(refusal.status, "{}", refusal.text); }
 };
 
-/// What the library says it is.
+/// Version that the library reports.
 size_t emulatedVersion();
 
 template <typename Body> cudnnStatus_t cudnnEntry(CudnnEntryName name, Body body) {
@@ -65,7 +65,7 @@ template <typename Body> cudnnStatus_t cudnnEntry(CudnnEntryName name, Body body
 
 } // namespace trainc::emulator
 
-/// Returns the error of `expression` from the current function, if it is one.
+/// Returns from the current function with the error of `expression`, if it is one.
 #define TRAINC_CUDNN(expression)                                                                             \
   do {                                                                                                       \
     if (const cudnnStatus_t status_ = (expression); status_ != CUDNN_STATUS_SUCCESS)                         \

@@ -1,4 +1,4 @@
-// Tensors of graphs, and their elements.
+// Tensors of graphs, and access to their elements.
 #pragma once
 
 #include "test/emulator/libcudnn/descriptor.h"
@@ -19,7 +19,7 @@ struct Tensor {
   bool isVirtual = false, isByValue = false;
 
   int64_t count() const { return sizes[0] * sizes[1] * sizes[2] * sizes[3]; }
-  /// Elements from the first in memory to the last.
+  /// Number of elements from the first to the last in memory.
   int64_t hull() const;
   int64_t offset(const Dimensions &at) const {
     return at[0] * strides[0] + at[1] * strides[1] + at[2] * strides[2] + at[3] * strides[3];
@@ -28,22 +28,22 @@ struct Tensor {
   bool operator==(const Tensor &) const = default;
 };
 
-/// What a finished descriptor says.
+/// The tensor of a finalized descriptor.
 Tensor tensorOf(const Descriptor &descriptor);
 
-/// What is wrong with it by itself.
+/// Error of the tensor on its own, if any.
 std::optional<Refusal> check(const Tensor &tensor);
 
-/// Bytes of an element; 0: a type that is not emulated.
+/// Bytes of an element; 0 if the type is not emulated.
 size_t bytesOf(cudnnDataType_t type);
 
-/// The nearest number of a type.
+/// Rounds to the nearest value of the type.
 float roundedTo(cudnnDataType_t type, float value);
 
-/// Elements in the order of the dimensions.
+/// Elements in row-major order of the dimensions.
 using Elements = std::vector<float>;
 
-/// Calls `visit(at, number)` for all places in that order.
+/// Calls `visit(at, number)` for all positions in that order.
 template <typename Visit> void forEachPlace(const Dimensions &sizes, Visit visit) {
   int64_t number = 0;
   for (int64_t a = 0; a < sizes[0]; ++a)
@@ -53,12 +53,12 @@ template <typename Visit> void forEachPlace(const Dimensions &sizes, Visit visit
           visit(Dimensions{a, b, c, d}, number++);
 }
 
-/// A tensor in device memory: read, or why not.
+/// Reads a tensor from device memory; returns an error text on failure.
 std::optional<std::string> readFrom(uint64_t address, const Tensor &tensor, Elements &elements);
-/// Rounded, and noted as written.
+/// Rounds and writes a tensor, and marks it as written.
 std::optional<std::string> writeTo(uint64_t address, const Tensor &tensor, const Elements &elements);
 
-/// One number of the host's.
+/// Reads a host scalar.
 float readNumber(const void *from, cudnnDataType_t type);
 
 } // namespace trainc::emulator

@@ -12,7 +12,7 @@ namespace trainc::emulator {
 
 namespace {
 
-/// How often a program asks, at most, before a call is no longer in progress.
+/// Maximum number of polls until a call is no longer in progress.
 constexpr uint32_t kMostPolls = 3;
 constexpr std::chrono::milliseconds kBetweenLooks{1};
 
@@ -37,7 +37,7 @@ bool overlap(CUdeviceptr a, uint64_t aBytes, CUdeviceptr b, uint64_t bBytes) {
 
 } // namespace
 
-/// The device asks isReady() again and again; a graph does so anew in each launch.
+/// Execution of a group's operations. The device polls isReady(); a graph does so in each launch.
 class Comm::Run {
 public:
   Run(std::shared_ptr<Comm> comm, std::vector<Operation> operations, bool isCaptured)
@@ -57,7 +57,7 @@ public:
     const Run *none = nullptr;
     if (!progress_) {
       if (!comm_->running_.compare_exchange_strong(none, this))
-        return false; // another stream's is under way
+        return false; // an operation of another stream is in flight
       progress_.emplace(comm_->exchange_->run(operations_));
     }
     if (!progress_->advance())
@@ -78,7 +78,7 @@ private:
 
   std::shared_ptr<Comm> comm_;
   std::vector<Operation> operations_;
-  bool isCaptured_; ///< graphs hold it, and launches of them until they end
+  bool isCaptured_; ///< graphs own the run, and launches until they end
   std::optional<Progress> progress_;
   std::optional<std::string> failure_;
 };

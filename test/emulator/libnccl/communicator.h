@@ -22,12 +22,12 @@ struct CommSettings {
   std::string id;
   uint32_t ranks = 1, rank = 0;
   bool blocking = true;
-  std::array<unsigned char, 16> gpu{}; ///< the UUID of the rank's device
-  bool manyOnOneGpu = false;           ///< ranks may share one
+  std::array<unsigned char, 16> gpu{}; ///< UUID of the rank's device
+  bool manyOnOneGpu = false;           ///< whether ranks may share a device
 };
 
-/// Where not blocking, calls are in progress until ncclCommGetAsyncError() has been asked several times: what
-/// they enqueue is enqueued then, so that a program that does not ask is found out.
+/// A communicator. In non-blocking mode calls stay in progress until ncclCommGetAsyncError() was called
+/// several times, and only then enqueue their work, so that programs that do not poll are detected.
 class Comm : public std::enable_shared_from_this<Comm> {
 public:
   explicit Comm(CommSettings settings);
@@ -35,21 +35,21 @@ public:
   uint32_t ranks() const { return settings_.ranks; }
   uint32_t rank() const { return settings_.rank; }
 
-  /// Comes to the other ranks; blocking: waits for them.
+  /// Joins the other ranks; in blocking mode, waits for them.
   ncclResult_t open();
-  /// What ncclCommGetAsyncError() gives.
+  /// Result of ncclCommGetAsyncError().
   ncclResult_t poll();
-  /// Refuses a call while another one is in progress.
+  /// Fails if another call is in progress.
   ncclResult_t checkReady(const char *entry);
-  /// Operations of a group, for one stream.
+  /// Enqueues the operations of a group on one stream.
   ncclResult_t enqueue(std::vector<Operation> operations, CUstream stream);
   ncclResult_t checkOperation(const Operation &operation) const;
   ncclResult_t finalize();
-  /// Work under way ends, and others hear of it.
+  /// Ends work in flight, and notifies the other ranks.
   void abort();
-  /// Blocks until no graph holds work of the communicator: one that was captured, or runs.
+  /// Blocks until no graph holds work of the communicator: captured, or running.
   void awaitGraphs() const;
-  /// Work that comes later is misuse.
+  /// Any later use is an error.
   void destroy();
 
   void *enrol(CUdeviceptr address, uint64_t bytes);
@@ -57,7 +57,7 @@ public:
   bool isEnrolled(CUdeviceptr address, uint64_t bytes) const;
 
 private:
-  /// A group's turn on the device.
+  /// Execution of a group on the device.
   class Run;
 
   ncclResult_t inProgress(std::function<ncclResult_t()> then);
@@ -70,11 +70,11 @@ private:
   std::shared_ptr<Meeting> meeting_;
   std::unique_ptr<RankExchange> exchange_;
   std::atomic<bool> aborted_{false}, destroyed_{false};
-  std::atomic<const Run *> running_{nullptr}; ///< one at a time
+  std::atomic<const Run *> running_{nullptr}; ///< at most one at a time
   std::atomic<uint32_t> captured_{0};         ///< runs that graphs hold
   bool isOpen_ = false, isFinalizing_ = false;
   ncclResult_t state_ = ncclSuccess;
-  uint32_t polls_ = 0; ///< that a call in progress takes
+  uint32_t polls_ = 0; ///< remaining polls of the call in progress
   std::vector<std::function<ncclResult_t()>> pending_;
   std::map<const void *, std::pair<CUdeviceptr, uint64_t>> enrolled_; ///< by handle
   uint64_t handles_ = 0;

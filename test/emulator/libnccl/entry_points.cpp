@@ -1,4 +1,4 @@
-// What libnccl.so.2 exports. A definition that differs from nccl.h's declaration does not compile.
+// Exports of libnccl.so.2. A definition that differs from nccl.h's declaration does not compile.
 #include "test/emulator/calls/calls.h"
 #include "test/emulator/libcuda/extension.h"
 #include "test/emulator/libnccl/group.h"
@@ -44,7 +44,7 @@ Calls &calls() {
   return instance;
 }
 
-/// Counts the call, which fails where the environment asks for it, and writes it to the trace.
+/// Counts the call, injects a requested error, and writes the trace.
 template <typename Body> ncclResult_t call(std::string_view entry, Body body) {
   const std::optional<int> fault = calls().count(entry);
   const ncclResult_t result = fault ? static_cast<ncclResult_t>(*fault) : body();
@@ -54,7 +54,7 @@ template <typename Body> ncclResult_t call(std::string_view entry, Body body) {
   return result;
 }
 
-/// The same for a communicator's calls.
+/// Likewise for a call on a communicator.
 template <typename Body> ncclResult_t call(const char *entry, ncclComm_t handle, Body body) {
   return call(entry, [&] {
     const std::shared_ptr<Comm> comm = findComm(handle, entry);

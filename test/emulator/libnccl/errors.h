@@ -1,4 +1,4 @@
-// What the emulated NCCL says of its errors.
+// Error texts of the emulated NCCL.
 #pragma once
 
 #include "test/emulator/libnccl/api.h"
@@ -14,9 +14,9 @@ const char *textOf(ncclResult_t result);
 std::string_view nameOf(ncclResult_t result);
 std::optional<int> resultNamed(std::string_view name);
 
-/// Keeps the text for ncclGetLastError() and says it on standard error.
+/// Stores the text for ncclGetLastError() and prints it to standard error.
 void noteError(const std::string &text);
-/// For any thread; stays until its next call on this one.
+/// Thread-safe; the text is valid until the thread's next call.
 const char *lastError();
 
 template <typename... Args>

@@ -14,9 +14,9 @@ namespace trainc::emulator {
 
 namespace {
 
-/// Elements of a sum that begin their way around the ring at one rank.
+/// Elements of a sum whose ring order begins at the same rank.
 constexpr uint64_t kChunk = 1024;
-/// How often the device looks in vain before a rank is there, at most.
+/// Maximum number of failed polls until a rank is there.
 constexpr uint64_t kMostPauses = 4;
 
 uint64_t numberAfter(std::string_view text, std::string_view key) {
@@ -103,7 +103,7 @@ Progress RankExchange::collective(Operation operation) {
       co_await kPause;
   }
   emulatorNoteWritten(operation.destination, destinationElements(operation, meeting_->ranks()) * bytes);
-  // Nobody posts anew before all have compared.
+  // All ranks must compare before any of them posts again.
   for (uint32_t barrier = meeting_->arrive(); !meeting_->isOpen(barrier);)
     co_await kPause;
   co_return std::nullopt;
@@ -121,7 +121,7 @@ std::optional<std::string> RankExchange::mismatch(const Operation &operation) co
   return std::nullopt;
 }
 
-/// Puts what this rank has of the stripe where the others see it.
+/// Publishes this rank's part of the stripe.
 void RankExchange::giveStripe(const Operation &operation, uint64_t begin, uint64_t elements) const {
   const size_t bytes = bytesOf(operation.type);
   std::memcpy(meeting_->own().piece.data(), emulatorBytes(operation.source + begin * bytes, elements * bytes),
@@ -143,7 +143,7 @@ std::optional<std::string> RankExchange::takeStripe(const Operation &operation, 
     return std::nullopt;
   }
   const bool scatters = operation.kind == OperationKind::kReduceScatter;
-  const uint64_t part = meeting_->rank() * operation.count; // what this rank gets of a scatter
+  const uint64_t part = meeting_->rank() * operation.count; // this rank's shard of a scatter
   const uint64_t from = scatters ? std::max(begin, part) : begin;
   const uint64_t end = scatters ? std::min(begin + elements, part + operation.count) : begin + elements;
   for (uint64_t at = from; at < end;) {
@@ -159,7 +159,7 @@ std::optional<std::string> RankExchange::takeStripe(const Operation &operation, 
   return std::nullopt;
 }
 
-/// Messages of one pair of ranks follow each other; all pairs are under way at once.
+/// Messages between a pair of ranks are ordered; all pairs proceed concurrently.
 Progress RankExchange::pairwise(std::vector<Operation> operations) {
   std::vector<Message> messages;
   for (const Operation &operation : operations)
@@ -185,7 +185,7 @@ Progress RankExchange::pairwise(std::vector<Operation> operations) {
   co_return std::nullopt;
 }
 
-/// Whether the other side was ready for it.
+/// Returns whether the other side was ready.
 bool RankExchange::movePiece(Message &message, std::optional<std::string> &failure) const {
   const Operation &operation = message.operation;
   const bool sends = operation.kind == OperationKind::kSend;

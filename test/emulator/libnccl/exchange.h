@@ -1,4 +1,4 @@
-// What ranks of the emulated NCCL do together when their devices have come to it.
+// Operations that the ranks of the emulated NCCL execute together.
 #pragma once
 
 #include "test/emulator/libnccl/meeting.h"
@@ -12,28 +12,27 @@
 
 namespace trainc::emulator {
 
-/// What is to go wrong, as TRAINC_EMULATOR_NCCL says: "hang:rank=1:collective=20" or
-/// "die:rank=1:collective=20".
+/// Fault injected by TRAINC_EMULATOR_NCCL: "hang:rank=1:collective=20" or "die:rank=1:collective=20".
 struct RankFault {
   enum class Kind { kNone, kHang, kDie };
   Kind kind = Kind::kNone;
   uint32_t rank = 0;
-  uint64_t collective = 0; ///< counted from 1 for each communicator: groups count once
+  uint64_t collective = 0; ///< counted from 1 per communicator; a group counts once
 
   static RankFault fromEnvironment();
 };
 
-/// One rank's side of a communicator's operations. For the device's thread.
+/// One rank's side of a communicator's operations. Only for the device's thread.
 class RankExchange {
 public:
   RankExchange(std::shared_ptr<Meeting> meeting, uint64_t seed)
       : meeting_(std::move(meeting)), random_(seed * 1000003 + meeting_->rank()) {}
 
-  /// All operations of a group: collectives in their order, then sends and receives at the same time.
+  /// Runs all operations of a group: collectives in order, then sends and receives concurrently.
   Progress run(std::vector<Operation> operations);
 
 private:
-  /// A send or receive under way, in pieces.
+  /// A send or receive in progress, transferred in pieces.
   struct Message {
     Operation operation;
     uint64_t done = 0; ///< bytes
@@ -56,7 +55,7 @@ private:
   uint64_t begun_ = 0;
 };
 
-/// Why the device cannot run the operation with its memory as it is now; nothing where it can.
+/// Why the current memory does not permit the operation; nothing if it does.
 std::optional<std::string> memoryFault(const Operation &operation, uint32_t ranks);
 
 } // namespace trainc::emulator

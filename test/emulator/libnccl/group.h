@@ -1,4 +1,4 @@
-// Operations between ncclGroupStart() and ncclGroupEnd(), of the thread that calls.
+// Operations of the calling thread between ncclGroupStart() and ncclGroupEnd().
 #pragma once
 
 #include "test/emulator/libnccl/communicator.h"
@@ -6,13 +6,13 @@
 namespace trainc::emulator {
 
 void beginGroup();
-/// Enqueues what the outermost group holds, and waits for what abort() leaves to it. The first error of a
-/// call within it is its result.
+/// Enqueues the operations of the outermost group, and waits for graphs of aborted communicators. Returns the
+/// first error of a call within the group.
 ncclResult_t endGroup();
-/// Enqueues an operation now, or at the end of the group that is open.
+/// Enqueues an operation, or defers it to the end of the open group.
 ncclResult_t submit(const std::shared_ptr<Comm> &comm, const Operation &operation, CUstream stream);
-/// Ends a communicator's work at once. The wait for its graphs is the end of the group's that is open: all
-/// that are aborted there have then been told to end.
+/// Aborts a communicator's work at once. The wait for its graphs is deferred to the end of an open group, so
+/// that all communicators aborted there are told first.
 ncclResult_t abort(const std::shared_ptr<Comm> &comm);
 
 } // namespace trainc::emulator

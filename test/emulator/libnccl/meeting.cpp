@@ -33,7 +33,7 @@ Meeting::~Meeting() {
 
 void Meeting::come() const {
   if (shared_->come.fetch_add(1, std::memory_order_acq_rel) + 1 == ranks_)
-    shm_unlink(name_.c_str()); // nobody else looks for it
+    shm_unlink(name_.c_str()); // all ranks have opened it
 }
 
 uint32_t Meeting::arrive() const {

@@ -1,4 +1,4 @@
-// Where the ranks of one emulated communicator meet: memory of the host, named after the unique id.
+// Shared memory of the ranks of one emulated communicator, named after the unique id.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -16,7 +16,7 @@ namespace trainc::emulator {
 inline constexpr uint32_t kMostRanks = 16;
 inline constexpr size_t kPieceBytes = size_t{256} << 10, kMailBytes = size_t{64} << 10;
 
-/// What a rank does next, for the others to compare.
+/// A rank's next operation, for the others to compare.
 struct Posting {
   OperationKind kind;
   ncclDataType_t type;
@@ -25,15 +25,15 @@ struct Posting {
   bool operator==(const Posting &) const = default;
 };
 
-/// What one rank writes and all read. Zeros are how it begins.
+/// State that one rank writes and all read; initially zero.
 struct RankBox {
   std::atomic<uint32_t> taken;
-  std::array<unsigned char, 16> gpu; ///< the UUID of its device
+  std::array<unsigned char, 16> gpu; ///< UUID of its device
   Posting posting;
   std::array<std::byte, kPieceBytes> piece;
 };
 
-/// What one rank sends another, piece by piece.
+/// Transfer of a message between two ranks, piece by piece.
 struct Mailbox {
   std::atomic<uint32_t> full;
   uint64_t count; ///< of the whole message
@@ -44,8 +44,8 @@ struct Mailbox {
 
 class Meeting {
 public:
-  /// The first rank to come makes the memory. Fails where the ranks do not agree how many they are, or two
-  /// have one number.
+  /// The first rank creates the memory. Fails if the ranks disagree on their number, or two have the same
+  /// rank.
   static Result<std::shared_ptr<Meeting>> open(const std::string &name, uint32_t ranks, uint32_t rank);
   Meeting(const Meeting &) = delete;
   Meeting &operator=(const Meeting &) = delete;
@@ -53,19 +53,19 @@ public:
 
   uint32_t rank() const { return rank_; }
   uint32_t ranks() const { return ranks_; }
-  /// Says that this rank's box is filled in.
+  /// Announces that this rank's box is filled in.
   void come() const;
   bool everyoneHasCome() const { return shared_->come.load(std::memory_order_acquire) == ranks_; }
   RankBox &box(uint32_t rank) const { return shared_->boxes[rank]; }
   RankBox &own() const { return box(rank_); }
   Mailbox &mail(uint32_t from, uint32_t to) const { return shared_->mail[from][to]; }
 
-  /// Comes to a barrier, which isOpen() once all ranks have; no waiting.
+  /// Arrives at a barrier without waiting; isOpen() returns true once all ranks have arrived.
   uint32_t arrive() const;
   bool isOpen(uint32_t barrier) const {
     return shared_->generation.load(std::memory_order_acquire) != barrier;
   }
-  /// Tells the others that this rank takes part in nothing more.
+  /// Announces that this rank takes part in nothing more.
   void noteAborted() const { shared_->aborted.store(1, std::memory_order_release); }
   bool someoneAborted() const { return shared_->aborted.load(std::memory_order_acquire) != 0; }
 

@@ -1,4 +1,4 @@
-// What the emulated NCCL has given out: communicators and memory.
+// Objects of the emulated NCCL: communicators and memory.
 #pragma once
 
 #include "test/emulator/libnccl/communicator.h"
@@ -9,7 +9,7 @@
 
 namespace trainc::emulator {
 
-/// The communicator of a handle; null, after saying why, where none lives.
+/// The communicator of a handle; null, after an error message, if it is not live.
 std::shared_ptr<Comm> findComm(ncclComm_t handle, const char *entry);
 ncclComm_t addComm(std::shared_ptr<Comm> comm);
 void removeComm(ncclComm_t handle);
@@ -17,7 +17,7 @@ void removeComm(ncclComm_t handle);
 ncclResult_t allocate(void **pointer, size_t bytes);
 ncclResult_t release(void *pointer);
 
-/// The UUID of the device whose context is current; nothing where none is.
+/// UUID of the device of the current context; nothing without a context.
 std::optional<std::array<unsigned char, 16>> currentGpu();
 
 } // namespace trainc::emulator

@@ -1,4 +1,4 @@
-// One call of a program to the emulated NCCL, between the entry points and what runs it.
+// An operation that a program requests from the emulated NCCL.
 #pragma once
 
 #include "test/emulator/libnccl/api.h"
@@ -11,7 +11,7 @@ namespace trainc::emulator {
 
 enum class OperationKind : uint32_t { kAllGather, kReduceScatter, kAllReduce, kSend, kReceive };
 
-/// `count` as the entry point takes it: of the part that a rank gives or gets, of the whole for kAllReduce.
+/// `count` as in the entry point: of a rank's shard, but of the whole for kAllReduce.
 struct Operation {
   OperationKind kind;
   ncclDataType_t type;
@@ -31,7 +31,7 @@ inline bool isPairwise(OperationKind kind) {
   return kind == OperationKind::kSend || kind == OperationKind::kReceive;
 }
 
-/// Of all ranks together, where a rank's source or destination is a part.
+/// Elements of the whole source, over all ranks if a rank has a shard.
 inline uint64_t sourceElements(const Operation &operation, uint32_t ranks) {
   return operation.kind == OperationKind::kReduceScatter ? operation.count * ranks : operation.count;
 }

@@ -1,4 +1,4 @@
-// Work that goes on in small steps, as its device has other streams to serve.
+// Work in small steps, so that the device can serve other streams meanwhile.
 #pragma once
 
 #include <coroutine>
@@ -9,8 +9,8 @@
 
 namespace trainc::emulator {
 
-/// What a rank does for a group of operations: a coroutine that pauses where it waits for others. It ends
-/// with a text where the device fails.
+/// A rank's execution of a group of operations: a coroutine that suspends while it waits for others. Its
+/// result is an error text if the device fails.
 class Progress {
 public:
   struct promise_type {
@@ -32,7 +32,7 @@ public:
       handle_.destroy();
   }
 
-  /// Goes on to the next pause; whether it has ended.
+  /// Resumes until the next suspension; returns whether it has ended.
   bool advance() {
     handle_.resume();
     return handle_.done();

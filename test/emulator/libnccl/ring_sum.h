@@ -1,4 +1,4 @@
-// The order in which the emulated NCCL adds.
+// Summation order of the emulated NCCL.
 #pragma once
 
 #include "test/emulator/libnccl/api.h"
@@ -8,9 +8,9 @@
 
 namespace trainc::emulator {
 
-/// out[i] = the sum of sources[.][i] as a ring makes it: for `chunk` c of the tensor, from rank c+1 on around
-/// to rank c, one after the other, and rounded to the type after each. That is not the tree of
-/// runtime/comm/tree_sum.h from three ranks on. `type` is f32, bf16 or f16; false for others.
+/// out[i] = sum of sources[.][i] in ring order: for `chunk` c of the tensor from rank c+1 around to rank c,
+/// rounded to the type after each addition. From three ranks on this differs from the tree of
+/// runtime/comm/tree_sum.h. Supports f32, bf16 and f16; returns false for other types.
 bool ringSum(ncclDataType_t type, std::span<const std::byte *const> sources, uint64_t chunk, std::byte *out,
              size_t elements);
 

@@ -1,4 +1,4 @@
-// The tool's side of NVTX.
+// NVTX injection library: the tool's side.
 #include <cstdio>
 #include <cstdlib>
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ void writeLine(const std::string &line) {
   std::fclose(file);
 }
 
-/// The handle is the name, which lives on.
+/// The handle is the name, which is never freed.
 const char *nameOf(nvtxDomainHandle_t domain) { return reinterpret_cast<const char *>(domain); }
 
 nvtxDomainHandle_t NVTX_API createDomain(const char *name) {

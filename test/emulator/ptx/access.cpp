@@ -9,7 +9,7 @@ namespace trainc::emulator {
 
 namespace {
 
-constexpr uint8_t kUnwritten = 0, kWritten = 1, kOnItsWay = 2; // of a byte
+constexpr uint8_t kUnwritten = 0, kWritten = 1, kOnItsWay = 2; // states of a byte
 
 bool reads(Access access) { return access != Access::kWrite && access != Access::kStrongWrite; }
 bool writes(Access access) { return access != Access::kRead && access != Access::kStrongRead; }
@@ -24,7 +24,7 @@ template <typename T> bool isAllWritten(const uint8_t *written) {
   return bytes == static_cast<T>(0x0101010101010101U);
 }
 
-/// All bytes have been written and none is on its way.
+/// Whether all bytes were written and none is being written asynchronously.
 bool areWritten(const uint8_t *written, unsigned bytes) {
   switch (bytes) {
   case 1:
@@ -41,7 +41,7 @@ bool areWritten(const uint8_t *written, unsigned bytes) {
   }
 }
 
-/// An access whose checks are under way.
+/// An access while it is checked.
 struct Checked {
   Warp &warp;
   unsigned lane;
@@ -136,7 +136,7 @@ Place checkedParameter(const Checked &checked) {
     return checked.fail(fmt::format(" of parameters, of which there are {} bytes", size));
   if (writes(checked.access))
     return checked.fail(" of parameters, which a kernel only reads");
-  // Only reads follow.
+  // Parameters are only read.
   return {const_cast<std::byte *>(request.parameters.data()) + checked.address, nullptr, true};
 }
 

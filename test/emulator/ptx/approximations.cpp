@@ -1,4 +1,5 @@
-// What GPUs approximate: here the correctly rounded value of a double's result, which no GPU gives exactly.
+// Approximate instructions of GPUs: here the correctly rounded result of a double computation, which no GPU
+// guarantees.
 #include "test/emulator/ptx/float_values.h"
 
 namespace trainc::emulator {

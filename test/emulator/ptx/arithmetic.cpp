@@ -1,4 +1,4 @@
-// add.u32 and add.f32 are two instructions: the type tells which.
+// add.u32 and add.f32 are different instructions, distinguished by type.
 #include "test/emulator/ptx/arithmetic.h"
 
 #include "test/emulator/ptx/carry.h"
@@ -19,7 +19,7 @@ template <Decoder Integer, Decoder Float> void byType(Decoding &decoding) {
   (isFloat ? Float : Integer)(decoding);
 }
 
-/// Whole numbers may leave a carry.
+/// Integer operations may produce a carry.
 template <Decoder Integer, Decoder Float> void byTypeAndCarry(Decoding &decoding) {
   if (std::ranges::find(decoding.statement().modifiers, "cc") != decoding.statement().modifiers.end())
     decodeWithCarry(decoding, /*takesCarry=*/false);

@@ -1,4 +1,4 @@
-// The names that instructions of whole numbers and of floats share.
+// Opcodes shared by integer and float instructions.
 #pragma once
 
 namespace trainc::emulator {

@@ -1,4 +1,4 @@
-// Statements become instructions; names.cpp says what their names stand for.
+// Converts statements to instructions; names.cpp resolves names.
 #include "test/emulator/ptx/assembler.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ Result<std::shared_ptr<const PtxProgram>> Assembler::assemble(const FunctionText
     instance.addresses.emplace(parameter, kParameterWindow + offset);
   }
   TRAINC_RETURN_IF_ERROR(place(instance));
-  Statement end; // a kernel's end is an exit, with or without `ret`
+  Statement end; // a kernel ends with an exit, with or without `ret`
   end.text = "}";
   end.line = entry.statements.empty() ? entry.line : entry.statements.back().line;
   const auto exit = static_cast<uint32_t>(program_->code.size());
@@ -89,7 +89,7 @@ Status Assembler::decode(Instance &instance, const Statement &statement) {
   return {};
 }
 
-/// The callee's code, with the caller's parameters; `ret` is a branch behind it.
+/// Inlines the callee's code with the caller's parameters; `ret` becomes a branch to its end.
 Status Assembler::call(Instance &caller, const Statement &statement) {
   std::vector<Operand> results, arguments;
   std::string name;
@@ -151,7 +151,7 @@ void Assembler::append(Instruction instruction, const Statement &statement) {
   program_->code.push_back(std::move(instruction));
 }
 
-/// A place behind `end`, which it moves.
+/// Allocates an aligned address at `end`, which it advances.
 uint64_t Assembler::placeIn(uint32_t &end, const Variable &variable) {
   const uint32_t begin = alignedTo(end, variable.alignment);
   end = begin + variable.bytes;

@@ -1,4 +1,4 @@
-// Makes a kernel's program of its text: calls are put in place, names become registers and addresses.
+// Converts a kernel's text to a program: inlines calls, and resolves names to registers and addresses.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -12,8 +12,8 @@
 
 namespace trainc::emulator {
 
-/// Builds one program. Each call has registers and local memory of its own: as there is no recursion, there
-/// are only so many.
+/// Builds one program. Each call has registers and local memory of its own; without recursion their number is
+/// bounded.
 class Assembler : public Resolver {
 public:
   Assembler(const ModuleText &module, const std::vector<PtxProgram::ModuleVariable> &variables);
@@ -30,14 +30,15 @@ public:
   const std::vector<std::string> *branchTargets(const std::string &name) const override;
 
 private:
-  /// A function at the place of a call.
+  /// A function inlined at a call.
   struct Instance {
     explicit Instance(const FunctionText *function) : function(function) {}
     const FunctionText *function;
     std::unordered_map<uint32_t, Slot> registers;
     std::unordered_map<uint32_t, uint64_t> addresses;
-    std::vector<uint32_t> places;                                        ///< in the code, of each statement
-    std::vector<std::pair<uint32_t, std::vector<std::string>>> branches; ///< labels are not known yet
+    std::vector<uint32_t> places; ///< index in the code of each statement
+    /// Branches whose labels are not resolved yet.
+    std::vector<std::pair<uint32_t, std::vector<std::string>>> branches;
     std::vector<uint32_t> returns;
   };
 
@@ -54,14 +55,14 @@ private:
 
   const ModuleText &module_;
   std::shared_ptr<PtxProgram> program_;
-  std::vector<const FunctionText *> callers_; ///< of the place that is being assembled, with the entry
+  std::vector<const FunctionText *> callers_; ///< call stack of the code being assembled, from the entry on
   Instance *instance_ = nullptr;
   std::map<std::pair<uint64_t, unsigned>, Slot> constants_;
   std::map<std::tuple<unsigned, unsigned, unsigned>, Slot> specials_;
   std::map<unsigned, Slot> sinks_;
   std::optional<Slot> carry_;
-  std::map<const Variable *, uint64_t> shared_; ///< addresses; a function has one for all calls
-  std::vector<size_t> dynamicShared_;           ///< constants that begin where static memory ends
+  std::map<const Variable *, uint64_t> shared_; ///< addresses; all calls of a function share them
+  std::vector<size_t> dynamicShared_;           ///< constants that refer to the end of static memory
   uint32_t dynamicAlignment_ = 1;
 };
 

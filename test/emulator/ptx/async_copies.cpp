@@ -1,4 +1,4 @@
-// cp.async: bytes of global memory arrive in shared memory when they are waited for, as late as they may.
+// cp.async: bytes of global memory arrive in shared memory as late as allowed, when they are waited for.
 #include "test/emulator/ptx/access.h"
 #include "test/emulator/ptx/decoding.h"
 #include "test/emulator/ptx/lanes.h"
@@ -9,7 +9,7 @@ namespace trainc::emulator {
 
 namespace {
 
-/// reads: destination, source, and perhaps how many bytes are read; the rest is zero.
+/// reads: destination, source, and optionally the number of bytes read; the rest is zero.
 void begin(const Instruction &instruction, Warp &warp) {
   for (uint32_t lanes = warp.active; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
@@ -19,7 +19,7 @@ void begin(const Instruction &instruction, Warp &warp) {
         instruction.reads.size() > 2 ? warp.lane(instruction.reads[2], lane) : instruction.bytes;
     if (count > instruction.bytes)
       return warp.fail(lane, fmt::format("reads {} bytes to write {}", count, instruction.bytes));
-    // A copy of fewer bytes is aligned as a whole one, and checked byte by byte.
+    // A shorter copy must be aligned like a whole one, and is checked bytewise.
     if (from % instruction.bytes != 0)
       return warp.fail(
           lane, fmt::format("reads {} bytes at {:#x}, which is no multiple of it", instruction.bytes, from));
@@ -54,8 +54,8 @@ void commit(const Instruction &, Warp &warp) {
       warp.asyncCopies(lane).emplace_back();
 }
 
-/// Finishes the oldest groups, so that `detail` of those committed are left; all of them and the open one if
-/// it is the largest number.
+/// Completes the oldest groups, so that `detail` committed groups are left; all, including the open one, if
+/// it is the maximum.
 void wait(const Instruction &instruction, Warp &warp) {
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     if ((warp.active >> lane & 1) == 0)

@@ -1,4 +1,4 @@
-// atom and red: one lane after the other, in their order.
+// atom and red: lanes execute in order.
 #include "test/emulator/ptx/access.h"
 #include "test/emulator/ptx/decoding.h"
 #include "test/emulator/ptx/lanes.h"
@@ -17,7 +17,7 @@ struct Exchange {
 struct CompareAndSwap {
   template <typename T> static T of(T old, T expected, T by) { return old == expected ? by : old; }
 };
-/// Counts up to a bound, and then begins anew.
+/// Increments up to a bound, then wraps to zero.
 struct Increment {
   template <typename T> static T of(T old, T bound) { return old >= bound ? 0 : old + 1; }
 };
@@ -25,7 +25,7 @@ struct Decrement {
   template <typename T> static T of(T old, T bound) { return old == 0 || old > bound ? bound : old - 1; }
 };
 
-/// reads: address, operand, and of a compare-and-swap a second one. writes: the old value, of atom.
+/// reads: address, operand, and a second one for compare-and-swap. writes: the old value, for atom.
 template <typename F, typename T> void update(const Instruction &instruction, Warp &warp) {
   alignas(64) std::array<T, kLanes> old;
   const T *const by = warp.at<T>(instruction.reads[1]);
@@ -48,7 +48,7 @@ template <typename F, typename T> void update(const Instruction &instruction, Wa
     forLanes<T>(warp, instruction.writes[0], [&](unsigned lane) { return old[lane]; });
 }
 
-/// The sum depends on the order of threads, which no launch promises.
+/// The sum would depend on the order of threads, which is undefined.
 void refuseFloats(const Instruction &, Warp &warp) {
   warp.fail(static_cast<unsigned>(std::countr_zero(warp.active)),
             "atomics on floats are forbidden: their result depends on the order of threads");

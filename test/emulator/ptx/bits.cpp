@@ -1,4 +1,4 @@
-// Logic, shifts and fields of bits.
+// Logic, shifts and bit fields.
 #include "test/emulator/ptx/decoding.h"
 #include "test/emulator/ptx/lanes.h"
 #include "test/emulator/ptx/operations.h"
@@ -57,7 +57,7 @@ template <typename F> void decodeNot(Decoding &decoding) {
                                                    : unary<F, uint64_t>;
 }
 
-/// Shifts by the width or more leave zeros, or signs.
+/// Shifts by the width or more give zero, or the sign.
 template <typename T, bool IsLeft> void shift(const Instruction &instruction, Warp &warp) {
   constexpr uint32_t width = sizeof(T) * 8;
   const T *const a = warp.at<T>(instruction.reads[0]);
@@ -86,7 +86,7 @@ template <bool IsLeft> void decodeShift(Decoding &decoding) {
                                                      : shift<uint64_t, IsLeft>;
 }
 
-/// 32 bits out of 64: `detail` 1 wraps the amount, 0 clamps it to 32.
+/// Extracts 32 bits of 64: `detail` 1 wraps the amount, 0 clamps it to 32.
 template <bool IsLeft> void funnelShift(const Instruction &instruction, Warp &warp) {
   const uint32_t *const low = warp.at<uint32_t>(instruction.reads[0]);
   const uint32_t *const high = warp.at<uint32_t>(instruction.reads[1]);
@@ -118,7 +118,7 @@ template <typename T> T maskOfLow(uint32_t count) {
   return count >= sizeof(T) * 8 ? static_cast<T>(~T{0}) : static_cast<T>((T{1} << count) - 1);
 }
 
-/// A field of bits, extended by zeros or by its highest bit.
+/// Extracts a bit field, extended by zeros or by its highest bit.
 template <typename T, bool IsSigned> void extractField(const Instruction &instruction, Warp &warp) {
   constexpr uint32_t width = sizeof(T) * 8;
   const T *const a = warp.at<T>(instruction.reads[0]);
@@ -193,7 +193,8 @@ template <typename F> void decodeCount(Decoding &decoding) {
   decoding.instruction.execute = type.bits == 32 ? countBits<F, uint32_t> : countBits<F, uint64_t>;
 }
 
-/// The highest bit that differs from the sign; none: all ones. `detail`: as a shift that would bring it up.
+/// Position of the highest bit that differs from the sign; all ones if none does. With `detail`, the shift
+/// amount that would bring it to the top.
 template <typename T, bool IsSigned> void findLeading(const Instruction &instruction, Warp &warp) {
   const T *const a = warp.at<T>(instruction.reads[0]);
   const bool isShift = instruction.detail != 0;
@@ -236,7 +237,7 @@ void decodeReverse(Decoding &decoding) {
   decoding.instruction.execute = type.bits == 32 ? unary<Reversed, uint32_t> : unary<Reversed, uint64_t>;
 }
 
-/// Each bit of the result is the one of the table that the three bits are the index of.
+/// Each bit of the result is the bit of the table at the index formed by the three input bits.
 void lookUp(const Instruction &instruction, Warp &warp) {
   const uint32_t *const a = warp.at<uint32_t>(instruction.reads[0]), *const b = warp.at<uint32_t>(
                                                                          instruction.reads[1]);

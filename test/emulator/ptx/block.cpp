@@ -8,7 +8,7 @@ namespace trainc::emulator {
 
 namespace {
 
-constexpr uint64_t kMostInstructions = 64; ///< that a warp executes before another one has its turn
+constexpr uint64_t kMostInstructions = 64; ///< maximum instructions of a warp before another one runs
 
 } // namespace
 
@@ -64,7 +64,7 @@ void Block::arrive(Warp &warp, uint32_t barrier, uint32_t threads, uint32_t lane
   state.expected = expected;
   if (!waits)
     state.arrivals.push_back(launch_.order.arrive(warp.index()));
-  // Lanes that do not exist come along with the first one.
+  // Nonexistent lanes count together with the first one.
   const uint32_t first = warp.existing() & (~warp.existing() + 1);
   const uint32_t counted = (lanes & first) != 0 ? lanes | ~warp.existing() : lanes;
   state.arrived += static_cast<uint32_t>(std::popcount(counted));
@@ -100,7 +100,7 @@ void Block::release(uint32_t barrier) {
     warp->release(barrier);
 }
 
-/// All have exited, or some wait for what cannot come any more.
+/// Ends the block if all warps have exited; fails if some wait for something that cannot happen.
 void Block::failStuck() {
   if (std::ranges::all_of(warps_, [](const auto &warp) { return warp->hasExited(); }))
     return;

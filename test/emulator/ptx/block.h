@@ -1,4 +1,4 @@
-// Threads that share memory and barriers.
+// A block: threads that share memory and barriers.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -13,7 +13,7 @@
 
 namespace trainc::emulator {
 
-/// What all blocks of a launch have in common.
+/// State shared by all blocks of a launch.
 struct LaunchState {
   const PtxLaunch &request;
   const PtxProgram &program;
@@ -22,7 +22,7 @@ struct LaunchState {
   Random random;
 };
 
-/// One block after the other in the same memory.
+/// Runs blocks one after the other in the same memory.
 class Block {
 public:
   explicit Block(LaunchState &launch);
@@ -35,12 +35,12 @@ public:
   unsigned warps() const { return static_cast<unsigned>(warps_.size()); }
   std::array<uint32_t, 3> coordinates() const { return coordinatesOf(index_); }
   std::array<uint32_t, 3> threadCoordinates(uint32_t thread) const;
-  /// Lanes have come to a barrier; `threads` is how many it waits for, 0: all.
+  /// Lanes arrive at a barrier, which expects `threads` threads; 0: all.
   void arrive(Warp &warp, uint32_t barrier, uint32_t threads, uint32_t lanes, bool waits);
   void fail(const Warp &warp, unsigned lane, uint32_t instruction, const std::string &what);
   /// "thread (3,0,0)".
   std::string nameOf(uint32_t thread) const;
-  /// "a write by thread (3,0,0)", of this block or another.
+  /// Description such as "a write by thread (3,0,0)", of this block or another.
   std::string nameOfAccess(uint64_t stamp, const char *kind) const;
 
   Place shared(uint64_t address, uint64_t bytes);
@@ -52,7 +52,7 @@ public:
 private:
   struct Barrier {
     uint32_t arrived = 0, expected = 0;
-    std::vector<BarrierOrder::Arrival> arrivals; ///< of those that do not wait
+    std::vector<BarrierOrder::Arrival> arrivals; ///< of warps that do not wait
   };
 
   std::array<uint32_t, 3> coordinatesOf(uint32_t index) const;

@@ -1,4 +1,5 @@
-// Sums of several words: add, sub and mad that leave a carry (.cc), and addc, subc and madc that take one.
+// Multi-word arithmetic: add, sub and mad that produce a carry (.cc), and addc, subc and madc that consume
+// one.
 #include "test/emulator/ptx/carry.h"
 
 #include "test/emulator/ptx/decoding.h"
@@ -9,7 +10,7 @@ namespace trainc::emulator {
 namespace {
 
 enum class CarriedProduct : uint8_t { kNone, kLow, kHigh, kSignedHigh };
-// `detail`: the product, and what follows.
+// `detail`: the product, and these flags.
 constexpr uint64_t kProduct = 3, kSubtracts = 4, kTakesCarry = 8, kLeavesCarry = 16;
 
 template <typename T> T productOf(CarriedProduct product, T a, T b) {
@@ -23,8 +24,7 @@ template <typename T> T productOf(CarriedProduct product, T a, T b) {
   return static_cast<T>(product == CarriedProduct::kLow ? whole : whole >> width);
 }
 
-/// reads: a, b, of a product c, and the carry if it is taken. writes: the result, and the carry if it is
-/// left.
+/// reads: a, b, c for a product, and the carry if consumed. writes: the result, and the carry if produced.
 template <typename T> void addWithCarry(const Instruction &instruction, Warp &warp) {
   using Wide = unsigned __int128;
   const auto product = static_cast<CarriedProduct>(instruction.detail & kProduct);

@@ -1,11 +1,11 @@
-// Sums of several words, for the decoders of their parts.
+// Decoders of multi-word arithmetic.
 #pragma once
 
 namespace trainc::emulator {
 
 class Decoding;
 
-/// add, sub and mad with .cc, which leave a carry, and addc, subc and madc.
+/// Decodes add, sub and mad with .cc, which produce a carry, and addc, subc and madc.
 void decodeWithCarry(Decoding &decoding, bool takesCarry);
 
 } // namespace trainc::emulator

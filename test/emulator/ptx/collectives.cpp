@@ -1,4 +1,4 @@
-// What the lanes of a warp do together: shfl, vote, match, redux and bar.warp.
+// Warp-level instructions: shfl, vote, match, redux and bar.warp.
 #include "test/emulator/ptx/decoding.h"
 #include "test/emulator/ptx/lanes.h"
 #include "test/emulator/ptx/operations.h"
@@ -12,7 +12,7 @@ namespace {
 
 enum class Shuffle : uint8_t { kUp, kDown, kButterfly, kIndexed };
 
-/// The lane that a lane reads from; itself where that is out of its segment.
+/// The lane that a lane reads from; itself if out of its segment.
 struct Partner {
   unsigned lane;
   bool isInSegment;
@@ -118,7 +118,7 @@ void decodeVote(Decoding &decoding) {
   decoding.instruction.execute = vote;
 }
 
-/// The lanes that have the same value; with `detail` all of them, or none.
+/// The lanes with the same value; with `detail`, all lanes or none.
 template <typename T> void match(const Instruction &instruction, Warp &warp) {
   std::array<T, kLanes> values;
   std::memcpy(values.data(), warp.at<T>(instruction.reads[0]), sizeof values);
@@ -185,7 +185,7 @@ void decodeActiveMask(Decoding &decoding) {
   decoding.instruction.execute = activeMask;
 }
 
-/// The first of the members is elected.
+/// Elects the first member.
 void elect(const Instruction &instruction, Warp &warp) {
   const auto leader = static_cast<uint32_t>(std::countr_zero(warp.active));
   forLanes<uint32_t>(warp, instruction.writes[0], [&](unsigned) { return leader; });

@@ -1,4 +1,4 @@
-// Comparisons, and choices by them.
+// Comparisons and selections.
 #include "test/emulator/ptx/float_values.h"
 
 #include <utility>
@@ -7,10 +7,10 @@ namespace trainc::emulator {
 
 namespace {
 
-/// What two values can be to each other; a comparison is a set of them.
+/// Outcomes of a comparison of two values; a comparison operator is a set of them.
 enum Outcome : unsigned { kLess = 1, kEqual = 2, kGreater = 4, kUnordered = 8 };
 
-/// The set of a comparison's name; 0: there is none. Those of whole numbers have no unordered ones.
+/// The set of a comparison operator; 0 if unknown. Integers have no unordered operators.
 unsigned takeComparison(Decoding &decoding) {
   static constexpr std::pair<std::string_view, unsigned> comparisons[] = {
       {"eq", kEqual},
@@ -39,7 +39,7 @@ unsigned takeComparison(Decoding &decoding) {
   return 0;
 }
 
-// `detail` of comparing instructions, above the outcomes.
+// Flags in `detail` of comparison instructions, above the outcomes.
 constexpr unsigned kAnd = 16, kOr = 32, kXor = 64, kNegates = 128, kFlushes = 256;
 
 /// The lanes for which one of the outcomes holds.
@@ -70,7 +70,7 @@ template <typename T, typename Number> uint32_t compareRegisters(const Instructi
   return compare(instruction.detail, side(at[0]), side(at[1]));
 }
 
-/// A predicate combined with another one, if there is one.
+/// The predicate combined with another one, if there is one.
 uint32_t combined(const Instruction &instruction, Warp &warp, uint32_t mask) {
   if (instruction.reads.size() < 3)
     return mask;
@@ -91,7 +91,7 @@ template <Compare Compared> void setPredicates(const Instruction &instruction, W
     setPredicate(warp, instruction.writes[1], second);
 }
 
-/// All ones, or 1.0, where it holds.
+/// Writes all ones, or 1.0, for lanes where the comparison holds.
 template <Compare Compared> void setValues(const Instruction &instruction, Warp &warp) {
   const uint32_t mask = combined(instruction, warp, Compared(instruction, warp));
   const auto holds = static_cast<uint32_t>(instruction.detail >> 32);
@@ -99,7 +99,7 @@ template <Compare Compared> void setValues(const Instruction &instruction, Warp 
                      [&](unsigned lane) { return (mask >> lane & 1) != 0 ? holds : 0; });
 }
 
-/// A predicate for each half.
+/// Writes one predicate per half.
 template <typename Value> void setPackedPredicates(const Instruction &instruction, Warp &warp) {
   const uint32_t *const at[] = {warp.at<uint32_t>(instruction.reads[0]),
                                 warp.at<uint32_t>(instruction.reads[1])};
@@ -137,7 +137,7 @@ template <Compare Compared> struct Values {
   static constexpr Handler run = setValues<Compared>;
 };
 
-/// The comparison, and what its result is combined with.
+/// Decodes the comparison, and the operation that combines its result.
 uint64_t takeComparisonModifiers(Decoding &decoding) {
   uint64_t detail = takeComparison(decoding);
   detail |= decoding.take("and") ? kAnd : decoding.take("or") ? kOr : decoding.take("xor") ? kXor : 0;
@@ -197,7 +197,7 @@ void decodeSelect(Decoding &decoding) {
                                                    : select<uint64_t>;
 }
 
-/// The first where the third is not below zero.
+/// Selects the first operand where the third is nonnegative.
 template <typename T, typename By> void selectBySign(const Instruction &instruction, Warp &warp) {
   const T *const a = warp.at<T>(instruction.reads[0]), *const b = warp.at<T>(instruction.reads[1]);
   const By *const by = warp.at<By>(instruction.reads[2]);

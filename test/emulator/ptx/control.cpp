@@ -11,12 +11,12 @@ namespace {
 
 void nothing(const Instruction &, Warp &) {}
 
-/// bar.warp.sync: the only thing that orders accesses of lanes of a warp.
+/// bar.warp.sync: the only instruction that orders accesses between lanes of a warp.
 void synchroniseLanes(const Instruction &, Warp &warp) {
   warp.block().launch().order.meetLanes(warp.index(), warp.active | ~warp.existing());
 }
 
-/// A label or a table's name.
+/// The name of a label or a table.
 const std::string &nameOf(Decoding &decoding, size_t index) {
   const Operand &operand = decoding.operand(index);
   if (operand.kind != Operand::Kind::kName || decoding.resolver().isRegister(operand))
@@ -45,7 +45,7 @@ void decodeBranchIndexed(Decoding &decoding) {
     decoding.fail("no .branchtargets are called '{}'", name);
 }
 
-/// Where `ret` leads to, the assembler says.
+/// The assembler sets the target of `ret`.
 void decodeReturn(Decoding &decoding) {
   decoding.take("uni");
   decoding.expectOperands(0, 0);
@@ -79,8 +79,8 @@ void decodeBarrier(Decoding &decoding) {
   decoding.instruction.flow = arrives ? Flow::kBarrierArrive : Flow::kBarrier;
 }
 
-/// Accesses take effect one after the other: there is nothing to wait for. Whether other threads may rely on
-/// it, the records of races tell by barriers alone.
+/// Accesses take effect in sequence, so a fence waits for nothing. Whether other threads may rely on it is
+/// decided by race detection, which considers only barriers.
 void decodeFence(Decoding &decoding) {
   decoding.takeOneOf({"sc", "acq_rel", "acquire", "release", "proxy"});
   decoding.takeOneOf({"gl", "cta", "cluster", "gpu", "sys", "async", "alias"});
@@ -88,7 +88,7 @@ void decodeFence(Decoding &decoding) {
   decoding.expectOperands(0, 0);
 }
 
-/// Waits and hints, which change no result: each with its modifiers.
+/// Decodes waits and hints, which change no result, with their modifiers.
 void decodeHint(Decoding &decoding) {
   for (const std::string &modifier : decoding.statement().modifiers)
     decoding.take(modifier);

@@ -1,4 +1,4 @@
-// cvt: from every type of numbers to every other one.
+// cvt: conversion between all numeric types.
 #include "test/emulator/ptx/float_values.h"
 #include "test/emulator/ptx/fp8_conversion.h"
 
@@ -9,10 +9,10 @@ namespace trainc::emulator {
 
 namespace {
 
-// `detail`: FloatModifiers, and what follows.
+// `detail`: FloatModifiers, and this flag.
 constexpr uint64_t kRoundsToWhole = uint64_t{1} << 16;
 
-// The numbers in registers. A register may be wider than its type: then its low bits count.
+// Numbers in registers. A register may be wider than its type; only its low bits count then.
 template <typename T> struct Whole {
   using Bits = std::make_unsigned_t<T>;
   static constexpr bool isFloat = false;
@@ -42,19 +42,19 @@ template <typename Value, FloatFormat Format> struct Float16Bits {
 };
 using HalfBits = Float16Bits<HalfFloat, kFloat16>;
 using BrainBits = Float16Bits<BrainFloat, kBFloat16>;
-/// f32 with ten bits of fraction.
+/// f32 with a fraction of ten bits.
 struct TensorBits : Float32 {
   static constexpr FloatFormat format = kTensorFloat32;
 };
 
 double flushedDouble(double value) { return std::abs(value) < 0x1p-126 ? std::copysign(0.0, value) : value; }
 
-/// Of what is no number: 0, or of 64 bits the highest one alone.
+/// Result for NaN: 0, or only the highest bit for 64 bits.
 template <typename To, bool Is64> To wholeOf(double value, Rounding rounding) {
   if (std::isnan(value))
     return Is64 ? static_cast<To>(std::make_unsigned_t<To>{1} << (sizeof(To) * 8 - 1)) : To{0};
   const double whole = roundedToWhole(value, rounding);
-  // One past the largest is a power of two, which a double holds.
+  // One past the maximum is a power of two, which a double represents.
   const double past = std::ldexp(1.0, static_cast<int>(sizeof(To) * 8) - std::is_signed_v<To>);
   const double least = std::is_signed_v<To> ? -past : 0;
   if (whole >= past)
@@ -110,7 +110,7 @@ uint64_t converted(uint64_t bits, const FloatModifiers &modifiers, bool toWhole)
   }
 }
 
-/// Writes a result; a wider register gets its sign or zeros.
+/// Writes a result, sign- or zero-extended to a wider register.
 template <typename To> void writeLane(Warp &warp, const Slot &slot, unsigned lane, uint64_t bits) {
   if constexpr (!To::isFloat)
     bits = static_cast<uint64_t>(static_cast<int64_t>(To::read(static_cast<typename To::Bits>(bits))));
@@ -126,7 +126,7 @@ template <typename From, typename To> void convert(const Instruction &instructio
                     converted<From, To>(warp.lane(instruction.reads[0], lane), modifiers, toWhole));
 }
 
-/// The same without modifiers between registers of just these types: what kernels are full of.
+/// The common case without modifiers, between registers of exactly these types.
 template <typename From, typename To> void convertPlain(const Instruction &instruction, Warp &warp) {
   const auto *const a = warp.at<typename From::Bits>(instruction.reads[0]);
   constexpr FloatModifiers modifiers;

@@ -14,11 +14,11 @@ struct SpecialName {
   Special special;
 };
 
-/// %tid and the like have a dimension behind a dot.
+/// %tid and similar registers have a dimension after a dot.
 constexpr SpecialName kDimensions[] = {
     {"%tid", {Special::Kind::kThread}},         {"%ntid", {Special::Kind::kBlockSize}},
     {"%ctaid", {Special::Kind::kBlock}},        {"%nctaid", {Special::Kind::kGrid}},
-    {"%clusterid", {Special::Kind::kBlock}}, // each block is a cluster of its own
+    {"%clusterid", {Special::Kind::kBlock}}, // each block is its own cluster
     {"%nclusterid", {Special::Kind::kGrid}},    {"%cluster_ctaid", {Special::Kind::kZero}},
     {"%cluster_nctaid", {Special::Kind::kOne}},
 };

@@ -1,4 +1,4 @@
-// One statement on its way to an instruction.
+// Decoding of one statement to an instruction.
 #pragma once
 
 #include "test/emulator/ptx/program.h"
@@ -12,31 +12,31 @@
 
 namespace trainc::emulator {
 
-/// Knows what names stand for at the place that is being decoded.
+/// Resolves names in the current scope.
 class Resolver {
 public:
   virtual ~Resolver() = default;
   /// The register of a variable.
   virtual Slot registerOf(const Operand &operand) = 0;
   virtual Slot constant(uint64_t bits, unsigned width) = 0;
-  /// The address of memory in its own space, or of parameters a generic one; none: no such name.
+  /// The address of memory in its own space, or a generic one for parameters; nothing for an unknown name.
   virtual std::optional<Slot> addressOf(const Operand &operand, unsigned width) = 0;
   virtual Slot special(const Special &special) = 0;
-  /// Where results go that nobody wants.
+  /// A register for unused results.
   virtual Slot sink(unsigned width) = 0;
-  /// The predicate that sums of several words carry over.
+  /// The predicate that holds the carry of multi-word arithmetic.
   virtual Slot carry() = 0;
   virtual bool isRegister(const Operand &operand) const = 0;
   virtual const std::vector<std::string> *branchTargets(const std::string &name) const = 0;
 };
 
-/// What decoders of instructions see. The first fault stays; what comes after it means nothing.
+/// Interface for decoders of instructions. Keeps the first error; results after an error are meaningless.
 class Decoding {
 public:
   Decoding(const Statement &statement, Resolver &resolver);
 
   Instruction instruction;
-  std::vector<std::string> labels; ///< of a branch
+  std::vector<std::string> labels; ///< targets of a branch
 
   const Statement &statement() const { return statement_; }
   const std::string &error() const { return error_; }
@@ -47,16 +47,16 @@ public:
 
   // Modifiers: each must be taken.
   bool take(std::string_view modifier);
-  /// The first of these that is there; "": none.
+  /// Takes the first of these that is present; "": none.
   std::string_view takeOneOf(std::initializer_list<std::string_view> modifiers);
   void takeBeginningWith(std::string_view prefix);
-  /// The first type that is left.
+  /// Takes the first remaining type.
   Type takeType();
   std::optional<Type> maybeType();
-  /// Fails unless every modifier was taken.
+  /// Fails unless all modifiers were taken.
   void finish();
 
-  // Operands: appended to what the instruction reads or writes.
+  // Operands: appended to the instruction's reads or writes.
   size_t operands() const { return statement_.operands.size(); }
   void expectOperands(size_t least, size_t most);
   const Operand &operand(size_t index);
@@ -68,13 +68,13 @@ public:
   void write(size_t index, Type type) { writeOperand(operand(index), type); }
   void writeOperand(const Operand &operand, Type type);
   void writeWide(const Operand &operand, Type type);
-  /// d or d|p: the second one too.
+  /// Decodes d or d|p, including the second register.
   void writePair(size_t index, Type type);
-  /// A predicate, perhaps negated.
+  /// A predicate, possibly negated.
   bool readPredicate(size_t index);
   /// [base + displacement]
   void readAddress(size_t index);
-  /// A number in the text.
+  /// A literal number.
   uint64_t number(size_t index);
   Resolver &resolver() { return resolver_; }
 
@@ -84,11 +84,11 @@ private:
 
   const Statement &statement_;
   Resolver &resolver_;
-  std::vector<std::string_view> modifiers_; ///< those left
+  std::vector<std::string_view> modifiers_; ///< not taken yet
   std::string error_;
 };
 
-/// Fills in what an opcode needs.
+/// Decodes the rest of an instruction with this opcode.
 using Decoder = void (*)(Decoding &);
 using Decoders = std::unordered_map<std::string_view, Decoder>;
 

@@ -1,4 +1,4 @@
-// What chooses a float or changes its sign, and rounds nothing: min, max, abs, neg, copysign, testp.
+// Float instructions without rounding: min, max, abs, neg, copysign, testp.
 #include "test/emulator/ptx/arithmetic.h"
 #include "test/emulator/ptx/float_values.h"
 
@@ -6,7 +6,7 @@ namespace trainc::emulator {
 
 namespace {
 
-/// Of +0 and -0 the smaller one is -0. Of a number and none it is the number, unless `keepsNaN`.
+/// -0 is smaller than +0. Of a number and NaN the result is the number, unless `keepsNaN`.
 template <typename T> T smaller(T a, T b, bool keepsNaN) {
   if (std::isnan(a) || std::isnan(b)) {
     if (keepsNaN || (std::isnan(a) && std::isnan(b)))
@@ -42,7 +42,7 @@ template <typename F> void chosenDoubles(const Instruction &instruction, Warp &w
                    [&](unsigned lane) { return F::of(a[lane], b[lane], false); });
 }
 
-/// One or two chosenHalves in a register.
+/// Applies the selection to one or two halves of a register.
 template <typename F, typename Value, typename Register>
 void chosenHalves(const Instruction &instruction, Warp &warp) {
   const Register *const a = warp.at<Register>(instruction.reads[0]), *const b = warp.at<Register>(
@@ -80,7 +80,7 @@ template <typename F> void decodeChoice(Decoding &decoding) {
                  : chosenHalves<F, BrainFloat, uint16_t>;
 }
 
-/// `detail`: the bits of signs, changed by F.
+/// `detail`: the sign bits, changed by F.
 struct Clear {
   template <typename T> static T of(T value, T signs) { return static_cast<T>(value & ~signs); }
 };
@@ -131,7 +131,7 @@ void decodeCopySign(Decoding &decoding) {
   decoding.instruction.execute = type.bits == 32 ? copySign<float> : copySign<double>;
 }
 
-/// `detail`: a set of the classes that <cmath> knows, as bits.
+/// `detail`: a bit set of the classes of <cmath>.
 template <typename T> void testClass(const Instruction &instruction, Warp &warp) {
   const T *const a = warp.at<T>(instruction.reads[0]);
   const uint64_t classes = instruction.detail;

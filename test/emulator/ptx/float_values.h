@@ -1,4 +1,4 @@
-// The floats of registers, and how a result becomes one: what decoders of floats choose among.
+// Float types of registers, and rounding of results to them, as parameters of decoders.
 #pragma once
 
 #include "test/emulator/ptx/decoding.h"
@@ -7,7 +7,7 @@
 
 namespace trainc::emulator {
 
-/// A type of registers: the numbers in one as `Number`, and the register of numbers again.
+/// A float type of registers: conversion of a register to `Number`, and back.
 struct Single {
   using Register = float;
   using Number = float;
@@ -25,7 +25,7 @@ template <typename Format> struct Half {
 using HalfFloat = Half<Float16>;
 using BrainFloat = Half<BFloat16>;
 
-/// What a modifier does to an instruction's numbers.
+/// Modifiers of a float instruction.
 struct FloatModifiers {
   Rounding rounding = Rounding::kNearest;
   bool flushes = false, saturates = false, rectifies = false, keepsNaN = false;
@@ -40,7 +40,7 @@ struct FloatModifiers {
   constexpr FloatModifiers() = default;
 };
 
-/// Takes the modifiers of rounding, .ftz, .sat and .relu.
+/// Takes the rounding mode, .ftz, .sat and .relu.
 inline FloatModifiers takeFloatModifiers(Decoding &decoding) {
   FloatModifiers modifiers;
   const std::string_view rounding = decoding.takeOneOf({"rn", "rz", "rm", "rp"});

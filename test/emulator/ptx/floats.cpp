@@ -1,5 +1,5 @@
-// Arithmetic of floats. An operation rounds once: f32 and f64 as the host does, the others from a result that
-// has more digits and is rounded to odd.
+// Float arithmetic. An operation rounds once: f32 and f64 on the host, other types from a wider result that
+// was rounded to odd.
 #include "test/emulator/ptx/arithmetic.h"
 #include "test/emulator/ptx/float_values.h"
 
@@ -9,7 +9,7 @@ namespace trainc::emulator {
 
 namespace {
 
-// `of` is what the host rounds, for f32 and f64; `odd` what is rounded afterwards.
+// `of` is rounded by the host, for f32 and f64; `odd` is rounded afterwards.
 struct Sum {
   template <typename T> static T of(T a, T b, T) { return a + b; }
   static double odd(double a, double b, double) { return oddSum(a, b); }
@@ -20,7 +20,8 @@ struct Difference {
 };
 struct Product {
   template <typename T> static T of(T a, T b, T) { return a * b; }
-  static double odd(double a, double b, double) { return a * b; } // exact, as factors have 24 bits at most
+  // exact, because factors have at most 24 bits
+  static double odd(double a, double b, double) { return a * b; }
 };
 struct ProductSum {
   template <typename T> static T of(T a, T b, T c) { return std::fma(a, b, c); }
@@ -39,7 +40,7 @@ struct SquareRoot {
   static double odd(double a, double, double) { return oddSquareRoot(a); }
 };
 
-/// Pointers to up to three operands; those that an operation lacks are its first one.
+/// Pointers to up to three operands; missing ones repeat the first.
 template <typename T> std::array<const T *, 3> operandsAt(const Instruction &instruction, Warp &warp) {
   std::array<const T *, 3> at;
   for (size_t index = 0; index < 3; ++index)
@@ -57,7 +58,7 @@ template <typename F, bool Flushes> void roundedSingles(const Instruction &instr
   });
 }
 
-/// With whatever modifiers.
+/// With arbitrary modifiers.
 template <typename F> void modifiedSingles(const Instruction &instruction, Warp &warp) {
   const auto [a, b, c] = operandsAt<float>(instruction, warp);
   const FloatModifiers modifiers(instruction.detail);
@@ -139,13 +140,13 @@ template <typename F> void decodeFloat(Decoding &decoding, size_t sources, bool 
   decoding.instruction.execute = roundedHandler<F>(type, modifiers);
 }
 
-/// The exact ones of what there are approximations of as well: they are the correctly rounded result too.
+/// Exact and approximate forms give the same, correctly rounded result.
 template <typename F, size_t Sources> void decodeExactOrNot(Decoding &decoding) {
   decoding.takeOneOf({"approx", "full"});
   decodeFloat<F>(decoding, Sources, /*mayBeHalf=*/false);
 }
 
-/// rcp.approx.ftz.f64: the upper half of a double alone, for those who refine it.
+/// rcp.approx.ftz.f64: only the upper half of a double, as a seed for refinement.
 void reciprocalSeed(const Instruction &instruction, Warp &warp) {
   const double *const a = warp.at<double>(instruction.reads[0]);
   forLanes<uint64_t>(warp, instruction.writes[0], [&](unsigned lane) {

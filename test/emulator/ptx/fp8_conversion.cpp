@@ -1,4 +1,4 @@
-// cvt from and to pairs of fp8 numbers, which lie in a register of 16 bits.
+// cvt from and to pairs of fp8 numbers in a 16-bit register.
 #include "test/emulator/ptx/fp8_conversion.h"
 
 #include "runtime/base/float8.h"
@@ -8,7 +8,7 @@ namespace trainc::emulator {
 
 namespace {
 
-/// The number that an instruction makes of one: with .relu none is below zero.
+/// Rounds a number; with .relu, negative numbers become zero.
 template <typename Format, bool Rectifies> uint32_t narrowed8(float value) {
   return Format::nearest(Rectifies && value < 0 ? 0.0F : value).bits;
 }
@@ -33,7 +33,7 @@ template <typename Format, bool Rectifies> void fromHalves(const Instruction &in
   });
 }
 
-/// A half holds every number of fp8.
+/// f16 represents every fp8 number.
 template <typename Format, bool Rectifies> void toHalves(const Instruction &instruction, Warp &warp) {
   const uint16_t *const pairs = warp.at<uint16_t>(instruction.reads[0]);
   forLanes<uint32_t>(warp, instruction.writes[0], [&](unsigned lane) {

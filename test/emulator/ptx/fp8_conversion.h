@@ -5,10 +5,10 @@
 
 namespace trainc::emulator {
 
-/// .e4m3x2 or .e5m2x2
+/// Whether the type is .e4m3x2 or .e5m2x2.
 bool isFp8Pair(Type type);
 
-/// Decodes the operands of a cvt one of whose types is such a pair; its modifiers are taken.
+/// Decodes the operands of a cvt with such a type; its modifiers were taken.
 void decodeFp8Conversion(Decoding &decoding, Type to, Type from, bool isFinite, bool rectifies);
 
 } // namespace trainc::emulator

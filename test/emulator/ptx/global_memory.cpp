@@ -7,7 +7,7 @@ namespace trainc::emulator {
 
 namespace {
 
-constexpr size_t kMostSparePages = 4096; // of each granule
+constexpr size_t kMostSparePages = 4096; // per granule size
 
 } // namespace
 

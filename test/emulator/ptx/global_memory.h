@@ -1,4 +1,4 @@
-// Memory that all blocks of a launch see, and who accessed it.
+// Memory that all blocks of a launch share, and its access records.
 #pragma once
 
 #include "test/emulator/device_memory.h"
@@ -13,7 +13,7 @@
 
 namespace trainc::emulator {
 
-/// Bytes, and which of them were written: 0 never, 1 written, 2 an asynchronous copy is on its way.
+/// Bytes and their state: 0 unwritten, 1 written, 2 asynchronous copy in flight.
 struct Place {
   std::byte *bytes = nullptr;
   uint8_t *written = nullptr;
@@ -28,9 +28,9 @@ public:
   GlobalMemory(const GlobalMemory &) = delete;
   GlobalMemory &operator=(const GlobalMemory &) = delete;
 
-  /// No bytes: they do not lie in one allocation.
+  /// Empty unless the bytes lie in one allocation.
   Place find(uint64_t address, uint64_t bytes);
-  /// Of bytes from an address on that is aligned to their number, 32 at most.
+  /// Stamps of up to 32 bytes at an address that is aligned to their number.
   Stamps stamps(uint64_t address, unsigned bytes);
   std::string describe(uint64_t address) const;
 
@@ -42,8 +42,7 @@ private:
     bool isReadOnly = false;
   };
 
-  /// Pages of earlier launches of this thread, by their granules: their stamps are older than any launch to
-  /// come.
+  /// Pages of this thread's earlier launches, by granule size: their stamps are older than any later launch.
   using SparePages = std::array<std::vector<std::unique_ptr<StampPage>>, StampPage::kMostGranuleShift + 1>;
   static SparePages &sparePages();
   Known lookUp(uint64_t address) const;

@@ -1,4 +1,4 @@
-// Arithmetic of whole numbers.
+// Integer arithmetic.
 #include "test/emulator/ptx/decoding.h"
 #include "test/emulator/ptx/lanes.h"
 #include "test/emulator/ptx/operations.h"
@@ -57,7 +57,7 @@ struct Absolute {
 struct Negative {
   template <typename T> static T of(T a) { return Subtract::of(T{0}, a); }
 };
-/// Division by zero gives all ones, as GPUs do; the smallest number by -1 gives itself.
+/// Division by zero gives all ones, as on GPUs; the minimum divided by -1 gives itself.
 struct Quotient {
   template <typename T> static T of(T a, T b) {
     if (b == 0)
@@ -158,7 +158,7 @@ template <bool Adds> void decodeWide(Decoding &decoding) {
 
 } // namespace
 
-// add, sub, mul, min, max, abs and neg are those of floats as well: arithmetic.cpp looks at the type.
+// add, sub, mul, min, max, abs and neg are also float opcodes: arithmetic.cpp selects by type.
 void decodeIntegerAdd(Decoding &decoding) {
   const bool isSaturated = decoding.take("sat");
   decodeBinary<Add>(decoding);

@@ -1,4 +1,4 @@
-// Loops over the lanes of a warp, which the host's compiler makes vector instructions of.
+// Loops over the lanes of a warp that the host's compiler vectorizes.
 #pragma once
 
 #include "test/emulator/ptx/warp.h"
@@ -9,8 +9,8 @@
 
 namespace trainc::emulator {
 
-/// Calls `value(lane)` for every lane, and keeps the results of those that are active. It must be harmless
-/// for the others, whatever their registers hold.
+/// Calls `value(lane)` for every lane, and stores the results of active lanes. `value` must be harmless for
+/// inactive lanes, whatever their registers contain.
 template <typename T, typename Value> inline void forLanes(Warp &warp, const Slot &to, Value value) {
   alignas(64) std::array<T, kLanes> results;
   for (unsigned lane = 0; lane < kLanes; ++lane)
@@ -24,7 +24,7 @@ template <typename T, typename Value> inline void forLanes(Warp &warp, const Slo
     out[lane] = (warp.active >> lane & 1) != 0 ? results[lane] : out[lane];
 }
 
-/// A bit for each lane whose byte is 1; the others are 0.
+/// A mask of the lanes whose byte is 1; other bytes are 0.
 inline uint32_t maskOf(const std::array<uint8_t, kLanes> &flags) {
   uint32_t mask = 0;
   for (unsigned part = 0; part < 4; ++part) {
@@ -43,7 +43,7 @@ template <typename Holds> inline uint32_t lanesWhere(Holds holds) {
   return maskOf(flags);
 }
 
-/// Keeps the bits of a predicate for the active lanes.
+/// Stores the bits of a predicate for the active lanes.
 inline void setPredicate(Warp &warp, const Slot &to, uint32_t mask) {
   uint32_t &out = *warp.at<uint32_t>(to);
   out = (out & ~warp.active) | (mask & warp.active);

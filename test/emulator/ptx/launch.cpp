@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint64_t kMostSharedBytes = uint64_t{227} * 1024;
 
-/// Time of barriers, which goes on from one launch of a host's thread to the next: see GlobalMemory's pages.
+/// Barrier time, continued across launches of a host thread: see GlobalMemory's pages.
 uint64_t &latestTime() {
   thread_local uint64_t time = 0;
   return time;

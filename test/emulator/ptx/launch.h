@@ -19,8 +19,8 @@ struct PtxLaunch {
   std::span<const std::byte> parameters;
 };
 
-/// Runs all blocks, in an order drawn from seed. Fails with what a compute-sanitizer would say (kernel,
-/// block, thread, PTX line, address). The same launch, memory and seed give the same result.
+/// Runs all blocks, in an order determined by `seed`. Fails with an error as of compute-sanitizer (kernel,
+/// block, thread, PTX line, address). Deterministic in launch, memory and seed.
 Status run(const PtxLaunch &, DeviceMemory &, uint64_t seed);
 
 } // namespace trainc::emulator

@@ -25,7 +25,7 @@ void Lexer::skipBlank() {
       const size_t end = rest.find("*/");
       length = end == std::string_view::npos ? rest.size() : end + 2;
     } else if (std::isspace(static_cast<unsigned char>(rest[0])) || rest[0] == '\0') {
-      length = 1; // texts come with their terminator
+      length = 1; // texts include their terminator
     } else {
       return;
     }

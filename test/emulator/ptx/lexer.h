@@ -1,4 +1,4 @@
-// The words and signs of a PTX text.
+// Tokens of a PTX text.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ struct Token {
   bool is(std::string_view what) const { return text == what && kind != Kind::kString; }
 };
 
-/// Reads one token after the other; comments are none.
+/// Reads one token after the other; skips comments.
 class Lexer {
 public:
   explicit Lexer(std::string_view text) : text_(text) {}
 
   Token next();
-  size_t position() const { return position_; } ///< behind the last token
+  size_t position() const { return position_; } ///< after the last token
 
 private:
   void skipBlank();

@@ -10,9 +10,9 @@ namespace trainc::emulator {
 
 namespace {
 
-constexpr unsigned kMostBytes = 32; ///< of a lane's access
+constexpr unsigned kMostBytes = 32; ///< maximum bytes of a lane's access
 
-/// Elements of a type in memory, into registers that may be wider: with zeros, or signs.
+/// Loads elements into registers that may be wider: zero- or sign-extended.
 template <typename Element, typename Register> void load(const Instruction &instruction, Warp &warp) {
   alignas(64) std::array<std::array<Register, kLanes>, kMostBytes / sizeof(Element)> values;
   const size_t count = instruction.writes.size();
@@ -34,7 +34,7 @@ template <typename Element, typename Register> void load(const Instruction &inst
     forLanes<Register>(warp, instruction.writes[index], [&](unsigned lane) { return values[index][lane]; });
 }
 
-/// The low bits of registers; reads[0] is the address.
+/// Stores the low bits of registers; reads[0] is the address.
 template <typename Element, typename Register> void store(const Instruction &instruction, Warp &warp) {
   const size_t count = instruction.reads.size() - 1;
   const Access access = instruction.isStrong ? Access::kStrongWrite : Access::kWrite;
@@ -77,7 +77,7 @@ template <typename Register> Handler storeFrom(Type type) {
   }
 }
 
-/// Hints to caches change nothing here.
+/// Cache hints have no effect.
 void takeMemoryModifiers(Decoding &decoding) {
   decoding.instruction.isStrong =
       !decoding.takeOneOf({"relaxed", "acquire", "release", "volatile", "mmio"}).empty();
@@ -99,7 +99,7 @@ Space takeMemorySpace(Decoding &decoding) {
                                                        : Space::kGeneric; // parameters have generic addresses
 }
 
-/// The registers that an operand names: one, or those in braces.
+/// The registers of an operand: one, or several in braces.
 std::vector<Operand> elementsOf(Decoding &decoding, size_t index) {
   const std::string_view vector = decoding.takeOneOf({"v2", "v4", "v8"});
   const Operand &operand = decoding.operand(index);

@@ -1,7 +1,7 @@
-// Products of small matrices by a warp, and the loads and stores of their fragments.
+// Warp-level matrix products, and loads and stores of their fragments.
 //
-// An element of D is the sum of C and all products, in the order of k, in double, in which the products are
-// exact; it is rounded once. Tensor cores sum in another order with fewer digits: results differ in the last
+// An element of D is the sum of C and all products, in the order of k, in double, where products are exact;
+// it is rounded once. Tensor cores sum in another order with fewer digits, so results differ in the last
 // bits.
 #include "test/emulator/ptx/access.h"
 #include "test/emulator/ptx/decoding.h"
@@ -16,11 +16,11 @@ namespace {
 
 constexpr unsigned kRows = 16, kColumns = 8, kMostDepth = 16;
 
-/// One register of a lane holds one element of tf32, or two neighbours along k of 16 bits.
+/// A register of a lane holds one tf32 element, or two 16-bit elements adjacent along k.
 struct WordElements {
   static constexpr unsigned inRegister = 1;
   static double read(uint32_t bits, unsigned) {
-    return std::bit_cast<float>(bits & 0xffffe000U); // tensor cores see no lower bits
+    return std::bit_cast<float>(bits & 0xffffe000U); // tensor cores ignore lower bits
   }
 };
 template <typename Value> struct HalfElements {
@@ -30,7 +30,7 @@ template <typename Value> struct HalfElements {
   }
 };
 
-/// Sums in f32, a register each, or in f16, two in a register.
+/// Accumulators: f32, one per register, or f16, two per register.
 struct SingleSums {
   static constexpr unsigned inRegister = 1;
   static double read(uint32_t bits, unsigned) { return std::bit_cast<float>(bits); }
@@ -135,15 +135,15 @@ void decodeMultiply(Decoding &decoding) {
                                               : multiplyingHandler<HalfElements<HalfFloat>, 16>(isHalfSum);
 }
 
-constexpr unsigned kRowBytes = 16; ///< eight elements of 16 bits
+constexpr unsigned kRowBytes = 16; ///< eight 16-bit elements
 
-/// The row of a matrix of eight rows that a lane gives the address of.
+/// The row of an 8-row matrix whose address a lane provides.
 Place rowAt(const Instruction &instruction, Warp &warp, unsigned matrix, unsigned row, Access access) {
   const unsigned lane = matrix * 8 + row;
   return accessed(warp, lane, instruction.space, addressOf(instruction, warp, lane), kRowBytes, access);
 }
 
-/// Where a lane's element lies in a matrix: the lane has two neighbours in a row, or in a column.
+/// Position of a lane's element in a matrix: the lane has two adjacent elements of a row, or of a column.
 std::pair<unsigned, unsigned> placeOf(unsigned lane, unsigned index, bool isTransposed) {
   const unsigned along = lane % 4 * 2 + index, across = lane / 4;
   return isTransposed ? std::pair{along, across} : std::pair{across, along};

@@ -12,10 +12,10 @@ namespace {
 constexpr uint64_t kVariableBorder = 512; ///< as a driver's allocations
 constexpr uint32_t kMostThreads = 1024;
 
-/// `.global` and `.const` variables with their first values, at addresses of their own.
+/// Allocates `.global` and `.const` variables with their initial values.
 Result<std::vector<PtxProgram::ModuleVariable>> placeVariables(const ModuleText &module) {
   std::vector<PtxProgram::ModuleVariable> placed;
-  std::vector<std::pair<uint32_t, size_t>> places; // of variables of the module in `placed`
+  std::vector<std::pair<uint32_t, size_t>> places; // module variables by index in `placed`
   uint64_t next = kModuleWindow;
   for (uint32_t index = 0; index < module.variables.size(); ++index) {
     const Variable &variable = module.variables[index];

@@ -1,4 +1,4 @@
-// A PTX text, read once into the form that is executed.
+// A PTX text in executable form.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -14,7 +14,7 @@ namespace trainc::emulator {
 
 struct PtxProgram;
 
-/// Where an argument lies in the parameters of a launch.
+/// Offset and size of an argument in a launch's parameters.
 struct PtxParameter {
   uint32_t offset, bytes;
 };
@@ -24,19 +24,19 @@ struct PtxFunction {
   std::string name;
   std::vector<PtxParameter> parameters;
   uint32_t parameterBytes = 0;
-  uint32_t sharedBytes = 0; ///< static ones; dynamic ones begin behind them
-  uint32_t localBytes = 0;  ///< of a thread
-  uint32_t maxThreads = 0;  ///< of a block, as `.maxntid` or `.reqntid` says; else 1024
-  /// The size of all blocks, as `.reqntid` says; else 0.
+  uint32_t sharedBytes = 0; ///< static; dynamic memory begins after it
+  uint32_t localBytes = 0;  ///< per thread
+  uint32_t maxThreads = 0;  ///< per block, from `.maxntid` or `.reqntid`; else 1024
+  /// Block size from `.reqntid`; else 0.
   std::array<uint32_t, 3> requiredBlock{};
-  uint32_t registers = 0; ///< of a thread, as declared: virtual ones
+  uint32_t registers = 0; ///< per thread, as declared (virtual registers)
   std::shared_ptr<const PtxProgram> program;
 };
 
-/// What a driver makes of a PTX text. Its `.global` variables live as long as it.
+/// A loaded PTX module. It owns its `.global` variables.
 class PtxModule {
 public:
-  /// Fails (kInvalidInput) with the line of what is no PTX, or of an instruction that the emulator lacks.
+  /// Fails with kInvalidInput and the line of invalid PTX, or of an instruction that the emulator lacks.
   static Result<PtxModule> parse(std::string_view text);
 
   const PtxFunction *find(std::string_view name) const;

@@ -1,4 +1,4 @@
-// mov, packing and unpacking, permutation of bytes, and addresses from one space in another.
+// mov, packing and unpacking, byte permutation, and address space conversion.
 #include "test/emulator/ptx/decoding.h"
 #include "test/emulator/ptx/lanes.h"
 
@@ -33,7 +33,7 @@ template <typename Part, typename Whole> void pack(const Instruction &instructio
 }
 
 template <typename Part, typename Whole> void unpack(const Instruction &instruction, Warp &warp) {
-  // What is written may be what is read.
+  // Source and destination may be the same register.
   std::array<Whole, kLanes> from;
   std::memcpy(from.data(), warp.at<Whole>(instruction.reads[0]), sizeof from);
   for (size_t part = 0; part < instruction.writes.size(); ++part)
@@ -89,7 +89,7 @@ enum class Permutation : uint8_t {
   kReplicate16
 };
 
-/// The nibbles that choose bytes, for a mode.
+/// Nibbles that select the bytes for a permutation mode.
 uint32_t selectors(Permutation mode, uint32_t control) {
   const uint32_t n = control & 3;
   switch (mode) {
@@ -157,7 +157,7 @@ void addToAddress(const Instruction &instruction, Warp &warp) {
   forLanes<uint64_t>(warp, instruction.writes[0], [&](unsigned lane) { return a[lane] + added; });
 }
 
-/// Where a space lies among generic addresses; of global memory they are the same.
+/// Generic address window of a space; 0 for global memory.
 std::optional<uint64_t> takeWindow(Decoding &decoding) {
   if (decoding.take("global") || decoding.take("const") || decoding.take("param"))
     return 0;
@@ -181,7 +181,7 @@ void decodeConvertAddress(Decoding &decoding) {
   decoding.instruction.execute = addToAddress;
 }
 
-/// `detail` is the window; 0: global memory, which is what is in no window.
+/// `detail` is the window; 0: global memory, outside of all windows.
 void isInSpace(const Instruction &instruction, Warp &warp) {
   const uint64_t *const a = warp.at<uint64_t>(instruction.reads[0]);
   const uint64_t window = instruction.detail;

@@ -1,4 +1,4 @@
-// What names stand for: registers, constants, addresses.
+// Resolution of names to registers, constants and addresses.
 #include "test/emulator/ptx/assembler.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@ namespace trainc::emulator {
 
 namespace {
 
-constexpr uint32_t kSlotAlignment = 64; ///< of a register's lanes: what vector instructions like
+constexpr uint32_t kSlotAlignment = 64; ///< of a register's lanes, for vector instructions
 
 } // namespace
 
@@ -77,7 +77,7 @@ const std::vector<std::string> *Assembler::branchTargets(const std::string &name
   return found == instance_->function->branchTargets.end() ? nullptr : &found->second;
 }
 
-/// Of memory that a function declares: generic for parameters, else in its own space.
+/// Address of memory declared by a function: generic for parameters, else in its own space.
 uint64_t Assembler::addressOfLocal(uint32_t variable) {
   const Variable &declared = instance_->function->variables[variable];
   if (declared.space == Space::kShared) {

@@ -1,4 +1,4 @@
-// Operations on two whole numbers that instructions of several kinds have: of a lane, of memory, of a warp.
+// Integer operations shared by lane, memory and warp instructions.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace trainc::emulator {
 
-/// Arithmetic that wraps is that of unsigned numbers, wide enough that none is promoted to a signed one.
+/// The unsigned type for wrapping arithmetic, wide enough to avoid promotion to a signed type.
 template <typename T> using Wrapping = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
 
 struct Add {

@@ -1,4 +1,4 @@
-// The body of a function: declarations, labels, instructions.
+// Parses a function body: declarations, labels, instructions.
 #include "test/emulator/ptx/parser.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ void Parser::parseBody() {
     fail("function '{}' has no end", function_->name);
 }
 
-/// A label, or an instruction with its guard.
+/// Parses a label, or an instruction with its guard.
 void Parser::parseInstruction() {
   Statement statement;
   statement.line = token_.line;
@@ -126,7 +126,7 @@ Operand Parser::parseName() {
   return operand;
 }
 
-/// On one line.
+/// The text between two positions on one line.
 std::string Parser::textFrom(size_t begin, size_t end) const {
   std::string text;
   for (const char c : text_.substr(begin, end - begin)) {

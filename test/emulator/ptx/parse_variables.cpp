@@ -1,4 +1,4 @@
-// Declarations of registers, parameters and memory.
+// Parses declarations of registers, parameters and memory.
 #include "test/emulator/ptx/parser.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace trainc::emulator {
 namespace {
 
 constexpr uint64_t kMostVariableBytes = uint64_t{1} << 30; ///< of a variable
-constexpr uint32_t kMostRegisters = 1U << 20;              ///< of one declaration: more is a typing error
+constexpr uint32_t kMostRegisters = 1U << 20; ///< of one declaration; more is taken for a typing error
 
 } // namespace
 
@@ -25,14 +25,14 @@ std::optional<Space> Parser::takeSpace() {
   return found->second;
 }
 
-/// From behind the space to the name: what several names may have in common.
+/// Parses the part between space and name, which several names may share.
 Variable Parser::parseTypeOfVariable(Space space, bool isExtern) {
   Variable variable;
   variable.space = space;
   variable.isExtern = isExtern;
   uint32_t elements = 1;
   std::optional<uint32_t> alignment;
-  bool isPointer = false; // then .align is that of what it points to
+  bool isPointer = false; // .align then refers to the pointee
   while (going() && token_.text.starts_with('.')) {
     const std::string_view word = token_.text.substr(1);
     if (const std::optional<Type> type = typeOf(word)) {
@@ -49,7 +49,7 @@ Variable Parser::parseTypeOfVariable(Space space, bool isExtern) {
       advance();
     } else if (word == "global" || word == "shared" || word == "const" || word == "local" ||
                word == "noalias") {
-      advance(); // where a pointer points to
+      advance(); // space of the pointee
     } else {
       fail("expected a type or an alignment, found '{}'", token_.text);
     }
@@ -63,7 +63,7 @@ Variable Parser::parseTypeOfVariable(Space space, bool isExtern) {
   return variable;
 }
 
-/// A name, its extents and its first value.
+/// Parses a name, its extents and its initial value.
 Variable Parser::parseVariable(Variable variable) {
   variable.line = token_.line;
   variable.name = takeWord("a variable's name");
@@ -97,7 +97,7 @@ void Parser::parseInitialElement(Variable &variable) {
   const auto offset = static_cast<uint32_t>(variable.initial.size());
   const unsigned bytes = variable.type.bytes();
   uint64_t bits = 0;
-  if (token_.kind == Token::Kind::kWord) { // an address, which is not known yet
+  if (token_.kind == Token::Kind::kWord) { // an address, which is resolved later
     const bool isGeneric = take("generic");
     if (isGeneric)
       expect("(");
@@ -121,7 +121,7 @@ void Parser::parseInitialElement(Variable &variable) {
     fail("'{}' has {} bytes, and more are given for it", variable.name, variable.bytes);
 }
 
-/// One declaration up to its semicolon: names, or ranges of registers such as %r<13>.
+/// Parses a declaration up to its semicolon: names, or ranges of registers such as %r<13>.
 std::vector<Variable> Parser::parseVariables(Space space, bool isExtern) {
   std::vector<Variable> variables;
   const Variable common = parseTypeOfVariable(space, isExtern);

@@ -1,4 +1,4 @@
-// Modules, functions and tokens; parse_variables.cpp and parse_statements.cpp read the rest.
+// Parses modules and functions; parse_variables.cpp and parse_statements.cpp parse the rest.
 #include "test/emulator/ptx/parser.h"
 
 #include <array>
@@ -12,7 +12,7 @@ Result<ModuleText> parseText(std::string_view text) { return Parser(text).parseM
 
 const FunctionText *ModuleText::find(std::string_view name) const {
   const FunctionText *found = nullptr;
-  for (const auto &function : functions) // a declaration may come before
+  for (const auto &function : functions) // a declaration may come first
     if (function->name == name && (!found || function->hasBody))
       found = function.get();
   return found;
@@ -118,7 +118,7 @@ void Parser::parseTopLevel() {
   skipDirective();
 }
 
-/// Directives for other tools than an emulator: they change nothing that is computed.
+/// Skips directives that do not change results.
 void Parser::skipDirective() {
   if (take(".version") || take(".address_size")) {
     advance();

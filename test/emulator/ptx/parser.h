@@ -1,4 +1,4 @@
-// Reads PTX by recursive descent: what the other parser files share.
+// Recursive descent parser for PTX, shared by the other parser files.
 #pragma once
 
 #include "test/emulator/ptx/lexer.h"
@@ -9,7 +9,7 @@
 
 namespace trainc::emulator {
 
-/// The first fault stays; after it nothing that is read means anything.
+/// Keeps the first error; results after an error are meaningless.
 class Parser {
 public:
   explicit Parser(std::string_view text) : text_(text), lexer_(text) { advance(); }
@@ -64,11 +64,11 @@ private:
   std::string_view text_;
   Lexer lexer_;
   Token token_;
-  size_t end_ = 0; ///< of the token before
+  size_t end_ = 0; ///< end of the previous token
   Status status_;
   ModuleText module_;
   FunctionText *function_ = nullptr;
-  /// Names in open braces, the innermost last.
+  /// Names in open braces, innermost last.
   std::vector<std::unordered_map<std::string, uint32_t>> scopes_;
 };
 

@@ -7,7 +7,7 @@ namespace trainc::emulator {
 
 namespace {
 
-/// The stamp of an access that joins those of another stamp.
+/// Merges the stamp of an access with an earlier stamp.
 uint64_t joined(uint64_t old, uint32_t thread, uint64_t stale, const BarrierOrder &order) {
   const uint64_t fresh = order.now() << Stamp::kTimeShift | thread;
   if (old < stale)
@@ -22,10 +22,10 @@ uint64_t joined(uint64_t old, uint32_t thread, uint64_t stale, const BarrierOrde
   return fresh | blocks | Stamp::kSeveralLanes;
 }
 
-/// The first stamp that is not void and in no order with the thread; 0: none.
+/// The first valid stamp that is not ordered before the thread's access; 0 if there is none.
 uint64_t conflict(const uint64_t *stamps, unsigned count, uint32_t thread, uint64_t stale,
                   const BarrierOrder &order, uint64_t harmless = 0) {
-  uint64_t last = 0; // neighbours mostly have the same
+  uint64_t last = 0; // neighbours usually have the same stamp
   for (unsigned index = 0; index < count; ++index) {
     const uint64_t stamp = stamps[index];
     if (stamp < stale || stamp == last)
@@ -93,7 +93,7 @@ uint32_t BarrierOrder::blockAt(uint64_t time) const {
   return after == blocks_.begin() ? 0 : std::prev(after)->second;
 }
 
-/// Makes granules of so many bytes.
+/// Splits granules to `bytes` bytes.
 void StampPage::split(unsigned bytes) {
   const auto shift = static_cast<unsigned>(std::countr_zero(bytes));
   for (std::vector<uint64_t> *stamps : {&writers_, &readers_}) {

@@ -1,4 +1,4 @@
-// Who accessed each byte last, and whether an access comes after it by a barrier.
+// Race detection: the last access to each byte, and whether a barrier orders a later access after it.
 #pragma once
 
 #include "test/emulator/ptx/program.h"
@@ -10,11 +10,11 @@
 
 namespace trainc::emulator {
 
-/// An access: its time, its thread, and how many others had one that is in no order with it. 0: none.
-/// Time passes with every barrier of any block; blocks run one after the other.
+/// An access: its time, its thread, and whether several unordered threads had one. 0: none. Time advances
+/// with every barrier of any block; blocks run one after the other.
 struct Stamp {
   static constexpr uint64_t kThreadMask = 1023;
-  static constexpr uint64_t kSeveralLanes = 1U << 10; ///< of one warp
+  static constexpr uint64_t kSeveralLanes = 1U << 10; ///< several lanes of one warp
   static constexpr uint64_t kSeveralWarps = 1U << 11;
   static constexpr uint64_t kSeveralBlocks = 1U << 12;
   static constexpr uint64_t kAtomic = 1U << 13;
@@ -24,30 +24,30 @@ struct Stamp {
   static uint32_t threadOf(uint64_t stamp) { return static_cast<uint32_t>(stamp & kThreadMask); }
 };
 
-/// The barriers of a launch. Order is kept between pairs of warps and, inside a warp, of lanes; it is not
-/// handed on by a third warp that meets two others at barriers of their own.
+/// Barriers of a launch. Order is tracked between pairs of warps and, within a warp, of lanes; it is not
+/// transitive through a third warp.
 class BarrierOrder {
 public:
   explicit BarrierOrder(uint64_t start) : launchStart_(start + 1), now_(start + 1) {}
 
   void beginBlock(uint32_t block, unsigned warps);
-  /// A warp has come to a barrier that it does not wait at.
+  /// Arrival of a warp at a barrier without waiting.
   struct Arrival {
     unsigned warp;
-    uint64_t time; ///< what it did earlier comes before
+    uint64_t time; ///< earlier accesses of the warp are ordered before
   };
   Arrival arrive(unsigned warp) { return {warp, ++now_}; }
-  /// These warps waited for each other, and for those that only arrived.
+  /// Records that these warps waited for each other, and for those that only arrived.
   void meet(const std::vector<unsigned> &warps, const std::vector<Arrival> &arrivals);
-  /// Lanes of a warp met.
+  /// Records that lanes of a warp synchronised.
   void meetLanes(unsigned warp, uint32_t lanes);
 
   uint64_t now() const { return now_; }
-  uint64_t launchStart() const { return launchStart_ << Stamp::kTimeShift; } ///< older stamps are void
+  uint64_t launchStart() const { return launchStart_ << Stamp::kTimeShift; } ///< older stamps are invalid
   uint64_t blockStart() const { return blockStart_ << Stamp::kTimeShift; }
-  /// Whether what a stamp stands for comes before what `thread` does now.
+  /// Whether the stamped access is ordered before the current access of `thread`.
   bool isBefore(uint64_t stamp, uint32_t thread) const;
-  /// Which block a time belongs to.
+  /// The block that ran at a time.
   uint32_t blockAt(uint64_t time) const;
 
 private:
@@ -55,11 +55,12 @@ private:
 
   uint64_t launchStart_, blockStart_ = 0, now_;
   unsigned warps_ = 0;
-  uint64_t allMet_ = 0; ///< when all warps met last
-  /// What [a] did earlier comes before what [b] does.
+  uint64_t allMet_ = 0; ///< last barrier of all warps
+  /// Accesses of [a] before this time are ordered before those of [b].
   std::array<std::array<uint64_t, kMostWarps>, kMostWarps> warpsMet_ = {};
-  std::array<std::vector<uint64_t>, kMostWarps> lanesMet_; ///< 32 x 32 of a warp; empty: only whole warps met
-  std::vector<std::pair<uint64_t, uint32_t>> blocks_;      ///< when each began
+  /// 32 x 32 for each warp; empty if only whole warps synchronised.
+  std::array<std::vector<uint64_t>, kMostWarps> lanesMet_;
+  std::vector<std::pair<uint64_t, uint32_t>> blocks_; ///< begin time of each block
 };
 
 inline bool BarrierOrder::isBefore(uint64_t stamp, uint32_t thread) const {
@@ -79,14 +80,14 @@ inline bool BarrierOrder::isBefore(uint64_t stamp, uint32_t thread) const {
          time < met[other % kLanes * kLanes + thread % kLanes];
 }
 
-/// The stamps of some bytes, one for each granule.
+/// Stamps of some bytes, one per granule.
 struct Stamps {
   uint64_t *writers = nullptr, *readers = nullptr;
   unsigned count = 0;
 };
 
-/// The stamps of neighbouring bytes. A granule is as large as the smallest access was: what a stamp says is
-/// true of each byte of it.
+/// Stamps of consecutive bytes. A granule is as large as the smallest access so far; its stamp holds for each
+/// of its bytes.
 class StampPage {
 public:
   static constexpr uint64_t kBytes = 4096;
@@ -96,7 +97,7 @@ public:
       : granuleShift_(granuleShift), writers_(kBytes >> granuleShift), readers_(kBytes >> granuleShift) {}
 
   unsigned granuleShift() const { return granuleShift_; }
-  /// Of an access of a power of two bytes, aligned to them.
+  /// Stamps of an access whose size is a power of two, aligned to it.
   Stamps at(uint64_t offset, unsigned bytes) {
     if (bytes < 1U << granuleShift_)
       split(bytes);
@@ -110,11 +111,11 @@ private:
   std::vector<uint64_t> writers_, readers_;
 };
 
-/// Note an access by a thread. Stamps below `stale` count for nothing. Return the stamp of
-/// an access that it races with; 0: none.
+/// Record an access by a thread, and return the stamp of an access that it races with; 0 if none. Stamps
+/// below `stale` are ignored.
 uint64_t noteRead(Stamps stamps, uint32_t thread, uint64_t stale, const BarrierOrder &order);
 uint64_t noteWrite(Stamps stamps, uint32_t thread, uint64_t stale, const BarrierOrder &order);
-/// `writes` is false for loads that are strong: they race with plain writes alone.
+/// `writes` is false for strong loads, which race only with plain writes.
 uint64_t noteAtomic(Stamps stamps, uint32_t thread, bool writes, uint64_t stale, const BarrierOrder &order);
 
 } // namespace trainc::emulator

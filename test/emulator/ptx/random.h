@@ -1,4 +1,4 @@
-// Random numbers for the order of blocks and warps: the same on every machine.
+// Random numbers for the order of blocks and warps, identical on every machine.
 #pragma once
 
 #include <cstdint>

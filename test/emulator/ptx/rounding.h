@@ -1,4 +1,4 @@
-// Rounding as PTX's floats do: once, from an exact result.
+// Rounding as in PTX: once, from an exact result.
 #pragma once
 
 #include "runtime/base/small_float.h"
@@ -12,18 +12,18 @@ namespace trainc::emulator {
 
 enum class Rounding : uint8_t { kNearest, kZero, kDown, kUp, kNearestAway };
 
-/// The form of a float: bits of the fraction, exponent of the smallest normal number, and of the largest one.
+/// A float format: fraction bits, and the exponents of the smallest normal and the largest number.
 struct FloatFormat {
   int fractionBits, least, most;
 };
 constexpr FloatFormat kFloat16 = {10, -14, 15}, kBFloat16 = {7, -126, 127}, kFloat32 = {23, -126, 127};
 constexpr FloatFormat kTensorFloat32 = {10, -126, 127};
 
-constexpr uint32_t kNaN32 = 0x7fffffff; ///< what results are that are no number
+constexpr uint32_t kNaN32 = 0x7fffffff; ///< canonical NaN of results
 constexpr uint16_t kNaN16 = 0x7fff;
 
-/// The last bit of `sum` made odd where it is not the exact value, which differs by `error`: then rounding it
-/// to two bits less or fewer gives what rounding the exact value would.
+/// Rounds to odd: sets the last bit of `sum` unless `error`, its difference to the exact value, is 0.
+/// Rounding the result to at least two bits less then equals rounding the exact value.
 inline double roundedToOdd(double sum, double error) {
   auto bits = std::bit_cast<uint64_t>(sum);
   if (error != 0 && (bits & 1) == 0 && std::isfinite(sum))
@@ -40,7 +40,7 @@ inline double oddSum(double a, double b) {
 
 inline double oddQuotient(double a, double b) {
   const double quotient = a / b;
-  const double error = std::fma(-quotient, b, a); // has the sign of the rest times b
+  const double error = std::fma(-quotient, b, a); // has the sign of the remainder times b
   return roundedToOdd(quotient, std::isfinite(quotient) && quotient != 0 ? (b > 0 ? error : -error) : 0);
 }
 
@@ -49,7 +49,7 @@ inline double oddSquareRoot(double a) {
   return roundedToOdd(root, std::isfinite(root) ? std::fma(-root, root, a) : 0);
 }
 
-/// A whole number as a float would be with so many bits.
+/// Rounds to an integral value.
 inline double roundedToWhole(double value, Rounding rounding) {
   switch (rounding) {
   case Rounding::kNearest:
@@ -66,7 +66,7 @@ inline double roundedToWhole(double value, Rounding rounding) {
   return value;
 }
 
-/// The number of a format that is nearest by a rule.
+/// Rounds to a value of the format.
 inline double narrowed(double value, FloatFormat format, Rounding rounding) {
   if (value == 0 || !std::isfinite(value))
     return value;
@@ -80,7 +80,7 @@ inline double narrowed(double value, FloatFormat format, Rounding rounding) {
   return std::copysign(becomesInfinite ? std::numeric_limits<double>::infinity() : largest, value);
 }
 
-/// A whole number that a double holds with at most `digits` binary digits.
+/// Rounds an integer to a double with at most `digits` binary digits.
 inline double wholeNumber(uint64_t magnitude, bool isNegative, int digits, Rounding rounding) {
   const int dropped = std::max(0, 64 - std::countl_zero(magnitude) - digits);
   if (dropped > 0) {
@@ -99,20 +99,20 @@ inline double wholeNumber(uint64_t magnitude, bool isNegative, int digits, Round
   return isNegative ? -value : value;
 }
 
-/// Bits of a half: of a number that is none the one that PTX gives.
+/// Bits of a 16-bit float; PTX's canonical value for NaN.
 template <typename Half> uint16_t halfBits(double value) {
   return std::isnan(value) ? kNaN16 : Half::nearest(value).bits;
 }
 
 inline float canonical(float value) { return std::isnan(value) ? std::bit_cast<float>(kNaN32) : value; }
 
-/// Subnormal numbers become zero, with their sign.
+/// Flushes subnormal numbers to zero, keeping the sign.
 inline float flushed(float value) {
   const auto bits = std::bit_cast<uint32_t>(value);
   return (bits & 0x7f800000U) == 0 ? std::bit_cast<float>(bits & 0x80000000U) : value;
 }
 
-/// To [0, 1]; what is no number becomes 0.
+/// Clamps to [0, 1]; NaN becomes 0.
 template <typename T> T saturated(T value) { return value > 0 ? (value < 1 ? value : T{1}) : T{0}; }
 
 } // namespace trainc::emulator

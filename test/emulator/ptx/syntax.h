@@ -1,4 +1,4 @@
-// What a PTX text says, before any of it is executed: functions of statements on named variables.
+// Syntax tree of a PTX text: functions with statements on named variables.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -19,7 +19,7 @@ namespace trainc::emulator {
 
 enum class Space : uint8_t { kRegister, kParameter, kLocal, kShared, kGlobal, kConstant, kGeneric };
 
-/// A register, or memory with a name.
+/// A register, or a named memory location.
 struct Variable {
   std::string name;
   Space space = Space::kRegister;
@@ -30,7 +30,7 @@ struct Variable {
   uint32_t line = 0;
 };
 
-/// A number as it is written.
+/// A literal number.
 struct Literal {
   enum class Form : uint8_t { kInteger, kFloat32, kFloat64 };
   Form form = Form::kInteger;
@@ -50,9 +50,9 @@ struct Operand {
   Kind kind = Kind::kName;
   std::string name;
   std::optional<uint32_t>
-      variable; ///< of the function; none: a symbol of the module, a label, a special register
+      variable; ///< of the function; empty: a symbol of the module, a label, a special register
   Literal literal;
-  bool isNegated = false;   ///< of a predicate: !p
+  bool isNegated = false;   ///< a negated predicate: !p
   int64_t displacement = 0; ///< bytes
   std::vector<Operand> elements;
 };
@@ -70,18 +70,18 @@ struct FunctionText {
   std::string name;
   bool isEntry = false, hasBody = false;
   uint32_t line = 0;
-  uint32_t maxThreads = 0;                 ///< 0: not said
-  std::array<uint32_t, 3> requiredBlock{}; ///< 0: not said
+  uint32_t maxThreads = 0;                 ///< 0: unspecified
+  std::array<uint32_t, 3> requiredBlock{}; ///< 0: unspecified
   std::vector<Variable> variables;
   std::vector<uint32_t> parameters, results; ///< variables
   std::vector<Statement> statements;
-  std::map<std::string, uint32_t, std::less<>> labels; ///< the statement that follows
+  std::map<std::string, uint32_t, std::less<>> labels; ///< index of the next statement
   std::map<std::string, std::vector<std::string>, std::less<>> branchTargets;
 };
 
 struct ModuleText {
   std::vector<Variable> variables;
-  /// What an initial value holds that is an address: (variable, byte, name).
+  /// An address in an initial value: (variable, byte, name).
   struct AddressInside {
     uint32_t variable, offset;
     std::string name;
@@ -92,7 +92,7 @@ struct ModuleText {
   const FunctionText *find(std::string_view name) const;
 };
 
-/// Fails (kInvalidInput) with the line of what is no PTX.
+/// Fails with kInvalidInput and the line of invalid PTX.
 Result<ModuleText> parseText(std::string_view text);
 
 } // namespace trainc::emulator

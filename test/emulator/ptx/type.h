@@ -1,4 +1,4 @@
-// The types of PTX operands.
+// Types of PTX operands.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace trainc::emulator {
 
-/// Such as `.u32`, `.f16x2` or `.pred`.
+/// A type such as `.u32`, `.f16x2` or `.pred`.
 struct Type {
   enum class Kind : uint8_t {
     kBits,
@@ -24,7 +24,7 @@ struct Type {
 
   Kind kind = Kind::kBits;
   uint8_t bits = 0;  ///< of an element
-  uint8_t count = 1; ///< of elements: 2 where packed
+  uint8_t count = 1; ///< number of elements: 2 if packed
 
   bool operator==(const Type &) const = default;
   bool isFloat() const { return kind >= Kind::kFloat && kind <= Kind::kTensorFloat; }
@@ -35,7 +35,7 @@ struct Type {
   std::string name() const;
 };
 
-/// What a modifier without its dot names, such as "u32"; none: no type.
+/// The type named by a modifier without its dot, such as "u32"; nothing if it is not a type.
 std::optional<Type> typeOf(std::string_view modifier);
 
 } // namespace trainc::emulator

@@ -1,4 +1,4 @@
-// What a warp does with an instruction; warp_groups.cpp has what becomes of its lanes.
+// Execution of an instruction by a warp; warp_groups.cpp handles divergence.
 #include "test/emulator/ptx/warp.h"
 
 #include "test/emulator/ptx/block.h"

@@ -1,4 +1,4 @@
-// 32 threads that execute together while they are at the same place.
+// A warp: 32 threads that execute together while their program counters agree.
 #pragma once
 
 #include "test/emulator/ptx/program.h"
@@ -17,28 +17,28 @@ namespace trainc::emulator {
 
 class Block;
 
-/// A cp.async that is on its way.
+/// A cp.async in flight.
 struct AsyncCopy {
   uint32_t destination; ///< in shared memory
   uint64_t source;
-  uint32_t bytes, sourceBytes; ///< what is not read is zero
+  uint32_t bytes, sourceBytes; ///< bytes beyond the source are zero
   uint32_t instruction;        ///< index in the code
 };
 
-/// Each lane has its own place in the code (independent thread scheduling). Lanes at the same place form a
-/// group; of the groups that can run, the one furthest back does, so that they meet again.
+/// Each lane has its own program counter (independent thread scheduling). Lanes at the same instruction form
+/// a group; of the runnable groups the one furthest behind runs, so that groups reconverge.
 class Warp {
 public:
   Warp(Block &block, unsigned index);
 
-  /// Begins the kernel anew, for the block's present index.
+  /// Restarts the kernel for the block's current index.
   void begin();
-  /// Executes so many instructions, or until no lane can go on or one failed.
+  /// Executes up to `instructions` instructions, or until no lane can continue or one failed.
   void run(uint64_t instructions);
   bool canRun() const { return lanes_ != 0; }
   bool hasExited() const { return alive_ == 0; }
 
-  // For handlers: they see the lanes that execute in `active`.
+  // For handlers: `active` is the mask of the executing lanes.
   template <typename T> T *at(const Slot &slot) { return reinterpret_cast<T *>(file_ + slot.offset); }
   /// Any integer register of a lane, as 64 bits.
   uint64_t lane(const Slot &slot, unsigned lane);
@@ -47,12 +47,12 @@ public:
   Block &block() { return block_; }
   unsigned index() const { return index_; }
   uint32_t threadOf(unsigned lane) const { return index_ * kLanes + lane; }
-  /// Local memory of a lane, and which bytes of it were written.
+  /// Local memory of a lane, and its written flags.
   std::byte *frame(unsigned lane) { return frames_.data() + size_t{frameBytes_} * lane; }
   uint8_t *frameWritten(unsigned lane) { return framesWritten_.data() + size_t{frameBytes_} * lane; }
   std::deque<std::vector<AsyncCopy>> &asyncCopies(unsigned lane) { return asyncCopies_[lane]; }
   uint32_t position() const { return pc_; }
-  /// Puts what an asynchronous copy did wrong on the instruction that began it.
+  /// Attributes errors of an asynchronous copy to the instruction that began it.
   void blame(uint32_t instruction) { blamed_ = instruction; }
   void blameNone() { blamed_.reset(); }
 
@@ -62,16 +62,17 @@ public:
   struct Waiting {
     uint32_t pc, lanes, barrier;
   };
-  /// The lanes that exist and have not exited.
+  /// Lanes that exist and have not exited.
   uint32_t alive() const { return alive_; }
   uint32_t existing() const { return existing_; }
   /// Groups that wait at a barrier.
   std::vector<Waiting> waitingAt(uint32_t barrier) const;
-  /// Lets them go on behind it.
+  /// Lets them continue after the barrier.
   void release(uint32_t barrier);
-  /// Why the warp cannot go on: an instruction that waits for other lanes; none: only barriers.
+  /// Explains why the warp cannot continue: an instruction waits for other lanes. Returns false if only
+  /// barriers are waited for.
   bool explainWait();
-  /// Where a lane is, for messages.
+  /// Location of a lane, for messages.
   std::string whereabouts(unsigned lane) const;
 
 private:
@@ -99,8 +100,8 @@ private:
   Block &block_;
   const PtxProgram &program_;
   unsigned index_;
-  std::vector<std::byte> memory_; ///< of registers
-  std::byte *file_ = nullptr;     ///< in it, aligned
+  std::vector<std::byte> memory_; ///< storage of the register file
+  std::byte *file_ = nullptr;     ///< aligned address within it
   std::vector<uint32_t> initialised_;
   uint32_t frameBytes_;
   std::vector<std::byte> frames_;
@@ -108,9 +109,9 @@ private:
   std::array<std::deque<std::vector<AsyncCopy>>, kLanes> asyncCopies_; ///< the last group is open
 
   uint32_t existing_ = 0, alive_ = 0;
-  uint32_t pc_ = 0, lanes_ = 0; ///< the group that runs
-  uint32_t nextMeeting_ = 0;    ///< the next place ahead where another group is
-  std::vector<Group> groups_;   ///< the others
+  uint32_t pc_ = 0, lanes_ = 0; ///< the running group
+  uint32_t nextMeeting_ = 0;    ///< the next instruction ahead where another group is
+  std::vector<Group> groups_;   ///< the other groups
   std::optional<uint32_t> blamed_;
   bool failed_ = false;
 };

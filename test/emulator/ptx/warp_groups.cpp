@@ -1,4 +1,4 @@
-// Lanes of a warp part at branches, wait, and meet again.
+// Divergence and reconvergence of a warp's lanes.
 #include "test/emulator/ptx/block.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ unsigned firstOf(uint32_t lanes) { return static_cast<unsigned>(std::countr_zero
 
 } // namespace
 
-/// An instruction after which not all lanes go on behind it.
+/// Executes an instruction after which some lanes do not fall through.
 void Warp::step(const Instruction &instruction, uint32_t lanes) {
   const uint32_t others = lanes_ & ~lanes;
   const uint32_t here = pc_;
@@ -62,7 +62,7 @@ void Warp::branchIndexed(const Instruction &instruction, uint32_t lanes) {
   }
 }
 
-/// Executes the instruction for lanes that name each other; where some are missing, all wait for them.
+/// Executes the instruction for lanes that name each other in a mask; if some are missing, all wait for them.
 void Warp::collect(const Instruction &instruction, uint32_t lanes) {
   const uint32_t here = pc_;
   uint32_t waiting = 0;
@@ -114,14 +114,14 @@ void Warp::put(uint32_t pc, uint32_t lanes, State state, uint32_t barrier) {
   if (state != State::kBarrier)
     for (Group &group : groups_)
       if (group.pc == pc && group.state != State::kBarrier) {
-        group.lanes |= lanes; // those who wait there look again who is there
+        group.lanes |= lanes; // waiting lanes check again which lanes are there
         group.state = State::kRunning;
         return;
       }
   groups_.push_back({pc, lanes, state, barrier});
 }
 
-/// Picks the group to run.
+/// Chooses the group to run.
 void Warp::settle() {
   put(pc_, lanes_);
   lanes_ = 0;
