@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the packages of a build folder, installs them with apt on a clean Debian 12 and runs docs/tutorials/through-the-compiler.md and README.md's first example
+# Makes the packages of a build folder, installs them with apt on a clean Debian 12 and runs the tutorials
 # there: test/packages/clean_root.sh BUILD. Needs root (mounts), mmdebstrap and Debian's mirror; takes some minutes.
 set -euo pipefail
 build=$(realpath "$1")
@@ -22,7 +22,7 @@ mmdebstrap --mode=root --variant=apt --include=ca-certificates,python3 bookworm 
 mkdir "$root/packages"
 cp "$work"/packages/*.deb "$root/packages/"
 mkdir -p "$root/source/test/end_to_end"
-cp -r "$source"/{README.md,docs,examples,scripts} "$root/source/"
+cp -r "$source"/{LICENSE,README.md,docs,examples,scripts} "$root/source/"
 cp "$source"/test/end_to_end/{harness,plan_cache,tutorial_test}.py "$root/source/test/end_to_end/"
 
 inside() { unshare --mount --pid --fork --kill-child --mount-proc="$root/proc" chroot "$root" /usr/bin/env -i PATH=/usr/bin:/bin:/usr/sbin:/sbin HOME=/root LC_ALL=C.UTF-8 "$@"; }
