@@ -86,13 +86,13 @@ def ops_without_example(examples, reference):
 
 
 def table_of_settings(text, known):
-    """README's table of what each program decides names options of that program alone."""
+    """The table of what each program decides names options of that program alone."""
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("| ") else []
         for command, cell in zip(["trainc compile", "trainrun"], cells[1:3]):
             for option in OPTION.findall(cell):
                 if option not in known[command]:
-                    yield f"README.md: {command} has no option {option}, which a table says"
+                    yield f"docs/reference/options.md: {command} has no option {option}, which a table says"
 
 
 def shown_otherwise(text):
@@ -117,7 +117,7 @@ def main():
             found.extend(failing_models(programs.trainc, path, text))
     found.extend(unexplained_options(texts, known))
     found.extend(ops_without_example(texts["docs/reference/ops.md"], texts["docs/reference/nn.md"]))
-    found.extend(table_of_settings(texts["README.md"], known))
+    found.extend(table_of_settings(texts["docs/reference/options.md"], known))
     found.extend(shown_otherwise(texts["docs/tutorials/through-the-compiler.md"]))
     print("\n".join(found) or f"options and models hold in {len(texts)} pages")
     return 1 if found else 0

@@ -2,7 +2,7 @@
 """Checks the pages by themselves: no program, no package, no network.
 
  * Every relative link and picture in a *.md file of the repository leads to a file, and every #anchor to a heading of it.
- * Every page of docs/ lies in a folder of its kind and is reached from docs/README.md, or from the README of its folder.
+ * Every page of docs/ is in a folder of its kind, and docs/README.md or the README of the folder links to it.
  * No page but the generated ones has more than MAX_WORDS words outside blocks of code.
 
 Prints every offence and exits 1 if there is one.
@@ -15,10 +15,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^#+ +(.*?) *$", re.MULTILINE)
-KINDS = ("tutorials", "how-to", "reference", "explanation")
+KINDS = ("tutorials", "how-to", "reference", "explanation", "adr", "measurements")
 GENERATED = tuple(f"docs/reference/{page}.md" for page in ["dist", "nn", "passes", "plan", "train"])
 OF_THEIR_TIME = ("docs/adr/", "docs/measurements/")
-MAX_WORDS = 1500
+MAX_WORDS = 1600
 
 
 def pages():
@@ -66,16 +66,16 @@ def broken_links(texts):
 
 
 def lost_pages(texts):
-    """Pages of docs/ in no folder of their kind, or that no list of pages links to."""
+    """Pages of docs/ in no folder of a kind, or that no list of pages links to."""
     listed = {target for path in texts if re.fullmatch(r"docs/(\w+/)?README\.md", path) for _, _, target, _ in links(path, texts[path])}
     for path in texts:
         parts = pathlib.PurePath(path).parts
-        if parts[0] != "docs" or parts[-1] == "README.md" or path.startswith(OF_THEIR_TIME):
+        if parts[0] != "docs" or parts[-1] == "README.md":
             continue
         if path != "docs/glossary.md" and (len(parts) != 3 or parts[1] not in KINDS):
             yield f"{path}: expected in one of the folders {', '.join(KINDS)} of docs"
         if ROOT / path not in listed:
-            yield f"{path}: docs/README.md has no link to this page"
+            yield f"{path}: expected a link to this page in docs/README.md, or in the README of its folder"
 
 
 def long_pages(texts):
