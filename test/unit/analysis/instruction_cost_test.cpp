@@ -1,4 +1,4 @@
-// What instructions of a plan cost on a machine of round numbers.
+// Cost of a plan's instructions on a machine with round numbers.
 #include "lib/Analysis/InstructionCost.h"
 
 #include "mlir/Parser/Parser.h"
@@ -112,7 +112,7 @@ TEST_F(InstructionCostTest, ProductsAndAttentionRunAtTheRateOfTheirType) {
   EXPECT_DOUBLE_EQ(ofKernel("attention_1"), 400);
   EXPECT_DOUBLE_EQ(ofKernel("attention_2"), 1200);
   EXPECT_DOUBLE_EQ(ofKernel("gemm_1"), 300);
-  EXPECT_DOUBLE_EQ(ofKernel("gemm_2"), 1200); // for GPUs, outside tensor cores
+  EXPECT_DOUBLE_EQ(ofKernel("gemm_2"), 1200); // GPU kernels, without tensor cores
 }
 
 TEST_F(InstructionCostTest, LibrariesAttendForwardAndBackwardAtOtherRates) {

@@ -1,4 +1,4 @@
-// What requireProvenOverlap() refuses that takes too many ops to write down, or that ops refuse before.
+// Rejections by requireProvenOverlap() that are too long for a lit test, or that ops reject earlier.
 #include "lib/Analysis/Overlap.h"
 
 #include "dialects/Dist/Dist.h"
@@ -23,7 +23,7 @@ std::string entry(size_t starts, const std::string &message, bool waits = true) 
   return text + "}\n";
 }
 
-/// What is said of the entry; nothing if it is proven.
+/// Message about the entry; empty if it is proven.
 std::string refusal(const std::string &text) {
   mlir::MLIRContext context;
   context.loadDialect<nn::NNDialect, train::TrainDialect, dist::DistDialect>();

@@ -1,4 +1,4 @@
-// What the order of states allows, and moves over a write of the same state.
+// Ordering of states: allowed moves across a write of the same state.
 #include "lib/Analysis/StateOrder.h"
 
 #include "dialects/Dist/Dist.h"

@@ -23,7 +23,7 @@ struct AttentionCase {
   const char *element = "f32";
 };
 
-/// Of the log-sum-exp.
+/// Element type of the log-sum-exp.
 inline std::string lseElement(const AttentionCase &c) {
   return std::string_view(c.element).ends_with("f16") ? "f32" : c.element;
 }
@@ -94,8 +94,7 @@ inline const std::vector<AttentionCase> kLimitedAttentionCases = {
 
 inline std::string nameOfCase(const ::testing::TestParamInfo<AttentionCase> &info) { return info.param.name; }
 
-/// Random inputs of the gradient, but for `out` and `lse`, which are what the forward's reference gives of
-/// them.
+/// Random inputs of the gradient, except for `out` and `lse`, which are results of the forward's reference.
 inline reference::Tensors gradientInputs(const AttentionCase &c, const ParsedOp &forward,
                                          const ParsedOp &gradient) {
   reference::Tensors inputs = gradient.randomInputs(3), primal(inputs.begin(), inputs.begin() + 3);

@@ -8,7 +8,7 @@
 using namespace trainc::codegen;
 using namespace trainc::codegen::testing;
 
-/// `kind` of the columns of squares, and, if `ofRows`, the sum of each row beside it.
+/// `kind` over the columns of squares and, if `ofRows`, also the sum of each row.
 static std::string columnSums(int64_t rows, int64_t columns, llvm::StringRef type = "f32",
                               llvm::StringRef kind = "sum", bool ofRows = false) {
   const std::string x = llvm::formatv("tensor<{0}x{1}x{2}>", rows, columns, type),
@@ -33,8 +33,7 @@ TEST(ColumnSums, MatchTheReference) {
     }
 }
 
-/// Where rows are summed as well, a block has all of their columns; those of the last are more than threads
-/// hold.
+/// If rows are summed as well, a block has all columns; the last size exceeds the number of threads.
 TEST(ColumnSums, BesideSumsOfRows) {
   for (int64_t columns : {5, 131, 1030, 4101}) {
     SCOPED_TRACE(columns);

@@ -11,13 +11,13 @@ using namespace trainc::codegen::testing;
 
 namespace {
 
-/// A type of 16 bits, of which `fraction` are behind the point.
+/// A 16-bit float type with `fraction` fraction bits.
 struct Format {
   const char *name;
   int fraction, bias;
 
   uint16_t infinity() const { return uint16_t(0x7fff >> fraction << fraction); }
-  /// Of bits without a sign. For those of infinity, the number that would come behind the largest.
+  /// Value of bits without a sign. For the bits of infinity, the number that would follow the largest.
   double magnitude(uint16_t bits) const {
     const int exponent = bits >> fraction, least = exponent == 0;
     const int digits = (bits & ((1 << fraction) - 1)) + (least ? 0 : 1 << fraction);
@@ -46,7 +46,7 @@ public:
           executions.emplace_back(level, op.prepare(op.randomInputs(), level));
   }
 
-  /// What it makes of `input`.
+  /// Converts `input` and passes the results to `check`.
   template <typename To, typename From>
   void run(const std::vector<From> &input, llvm::function_ref<void(const std::vector<To> &)> check) {
     ASSERT_FALSE(executions.empty());
@@ -102,7 +102,7 @@ uint16_t quietNaN(const Format &format, float number) {
   return uint16_t(bits >> 16 & 0x8000) | format.infinity() | uint16_t(1 << (format.fraction - 1)) | kept;
 }
 
-/// All numbers of the type, the middle behind each, and its neighbours in `Wide`, of rising magnitude.
+/// All numbers of the type, the midpoint after each, and its neighbours in `Wide`, in ascending magnitude.
 template <typename Wide> std::vector<Wide> decisions(const Format &format) {
   constexpr Wide infinity = std::numeric_limits<Wide>::infinity();
   std::vector<Wide> numbers;
@@ -130,8 +130,7 @@ template <typename Wide> void expectRounded(const Format &format, const char *fr
   });
 }
 
-/// The bits of the nearest number, by integers alone: of all bits behind the digits that the type has, the
-/// first is a half.
+/// Bits of the nearest number, computed with integers only: the first dropped bit is a half.
 uint16_t nearest(const Format &format, int64_t number) {
   const uint64_t magnitude = number < 0 ? 0 - uint64_t(number) : uint64_t(number);
   const uint16_t sign = number < 0 ? 0x8000 : 0;
@@ -146,8 +145,8 @@ uint16_t nearest(const Format &format, int64_t number) {
   return sign | uint16_t(std::min<uint64_t>(bits, format.infinity()));
 }
 
-/// Integers of all magnitudes that lie in the middle of two numbers of the type, the even one below or above
-/// it, and those beside it by each power of two: also by what f32 and f64 have no digit for.
+/// Integers of all magnitudes at the midpoint of two numbers of the type, with the even one below or above,
+/// and neighbours at distances of each power of two, including distances that f32 and f64 cannot represent.
 template <typename Integer> std::vector<Integer> integerDecisions(const Format &format) {
   using Limits = std::numeric_limits<Integer>;
   std::vector<Integer> numbers = {0, 1, -1, Limits::max(), Limits::max() - 1, Limits::min(), -Limits::max()};
@@ -225,7 +224,7 @@ void expectAllFloatsRounded(const Format &format) {
 
 TEST(Conversions, F32ToBf16) { expectRounded<float>(kBf16, "f32"); }
 TEST(Conversions, F32ToF16) { expectRounded<float>(kF16, "f32"); }
-/// Rounding to f32 on the way would take numbers beside the middle for the middle.
+/// Detects double rounding: intermediate f32 would round values near a midpoint to the midpoint.
 TEST(Conversions, F64ToBf16) { expectRounded<double>(kBf16, "f64"); }
 TEST(Conversions, F64ToF16) { expectRounded<double>(kF16, "f64"); }
 

@@ -23,8 +23,8 @@ const std::vector<AttentionCase> kShortCases = {
 const std::vector<AttentionCase> kLimitedShortCases = {
     {"bf16_decode", 2, 1, 96, 4, 2, 32, 32, false, false, true, "bf16"}};
 
-/// Of the largest number of a result, about 1. Those of bf16 and f16 are rounded themselves, and weights of
-/// the second products are.
+/// Tolerance relative to the largest result, about 1. Results of bf16 and f16 are rounded, and so are the
+/// weights of the second products.
 double toleranceOf(const AttentionCase &c) {
   const std::string element = c.element;
   return element == "bf16" ? 2e-2 : element == "f16" ? 3e-3 : 2e-5;

@@ -32,7 +32,7 @@ void expectNumber(double found, double expected, int64_t index) {
     EXPECT_EQ(found, expected) << index;
 }
 
-/// Every number of bf16 and f16, infinities and NaNs among them; what is beyond the largest becomes that.
+/// Converts every number of bf16 and f16, including infinities and NaNs; values beyond the largest saturate.
 template <typename Format, typename Short>
 void expectNarrowed(const std::string &from, const std::string &to) {
   const CudaOp op(conversion("256x256", from, to));
@@ -51,7 +51,7 @@ TEST(CudaFp8, ShortNumbersBecomeTheNearest) {
   expectNarrowed<Float8E5M2, Float16>("f16", "f8E5M2");
 }
 
-/// Of f32 the middle between neighbours and what lies next to it.
+/// Converts midpoints of f32 neighbours, and the values next to them.
 template <typename Format> void expectMiddlesNarrowed(const std::string &to) {
   const CudaOp op(conversion("127x6", "f32", to));
   ASSERT_TRUE(op);

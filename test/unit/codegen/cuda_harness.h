@@ -9,17 +9,17 @@ namespace trainc::codegen::testing {
 
 class CudaOp : public ParsedOp {
 public:
-  /// Parses and compiles; failures are reported to GoogleTest and leave the object empty. `pads`: wherever
-  /// the op takes it, rows have padding that brings them to borders, and which nobody writes before.
+  /// Parses and compiles; failures are reported to GoogleTest and leave the object empty. With `pads`, rows
+  /// of supported operands have alignment padding, which is never initialised.
   explicit CudaOp(const std::string &text, bool pads = false);
 
   explicit operator bool() const { return !ptx.empty(); }
   const KernelSummary &kernels() const { return summary; }
   llvm::StringRef text() const { return ptx; }
 
-  /// Runs all launches in order, each with its blocks and warps in an order drawn from `seed`. What the
-  /// emulator finds wrong (races, accesses out of bounds or on wrong borders, results that nobody wrote)
-  /// fails the test. `shared` pairs (operand, result) get one buffer.
+  /// Runs all launches in order, each with its blocks and warps in an order determined by `seed`. Faults
+  /// found by the emulator (races, accesses out of bounds or misaligned, unwritten results) fail the test.
+  /// `shared` pairs (operand, result) use one buffer.
   reference::Tensors run(const reference::Tensors &inputs, uint64_t seed = 1,
                          CompiledOp::Pairs shared = {}) const;
 

@@ -7,7 +7,7 @@ using namespace trainc::codegen::testing;
 
 namespace {
 
-/// A unit in the last place: sums in f32 and exact ones may lie on two sides of a border of rounding.
+/// One ULP: f32 sums and exact sums may be on two sides of a rounding boundary.
 constexpr double kBf16 = 8e-3, kF16 = 1e-3;
 
 TEST(CudaProducts, OddSizesOfBf16) {

@@ -1,4 +1,4 @@
-// The kernel that adds what ranks have sent, on the emulated GPU: the bits of runtime/comm/tree_sum.h.
+// The kernel that sums the data of ranks, on the emulated GPU: the bits of runtime/comm/tree_sum.h.
 #include "runtime/comm/tree_sum.h"
 #include "test/unit/codegen/cuda_harness.h"
 #include "test/unit/codegen/low_numbers.h"
@@ -51,7 +51,7 @@ std::vector<std::byte> valuesOf(const Sum &sum, size_t elements, unsigned seed) 
 
 class RankSum : public ::testing::TestWithParam<std::tuple<Sum, size_t>> {
 protected:
-  /// Sums into memory of its own, or over what the place `over` has.
+  /// Sums into separate memory, or over the data of place `over`.
   void check(const CudaOp &op, size_t elements, std::optional<size_t> over = std::nullopt) {
     const auto &[sum, places] = GetParam();
     DeviceMemory memory(uint64_t(1) << 30);
@@ -60,7 +60,7 @@ protected:
     std::vector<uint64_t> arguments;
     for (size_t place = 0; place < places; ++place) {
       values.push_back(valuesOf(sum, elements, unsigned(place) + 1));
-      // Not on a border of anything but elements.
+      // Aligned only to elements.
       const uint64_t begin = memory.allocate((elements + 1) * sum.bytes) + sum.bytes;
       std::memcpy(memory.bytes(begin, elements * sum.bytes), values.back().data(), elements * sum.bytes);
       memory.noteWritten(begin, elements * sum.bytes);

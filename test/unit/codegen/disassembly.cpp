@@ -6,7 +6,7 @@
 
 namespace trainc::codegen::testing {
 
-/// Bytes that are no instruction, such as those between functions, are passed over one by one.
+/// Skips bytes that are not instructions, such as padding between functions.
 static void disassemble(LLVMDisasmContextRef disassembler, llvm::StringRef section, uint64_t address,
                         std::vector<std::string> &found) {
   std::string bytes = section.str();

@@ -8,7 +8,7 @@
 
 namespace trainc::codegen::testing {
 
-/// Those of an ELF object for x86-64, one a line, as LLVM writes them. The object must be sound.
+/// Instructions of an x86-64 ELF object, one per line, in LLVM's syntax. The object must be valid.
 std::vector<std::string> instructions(llvm::StringRef object);
 
 } // namespace trainc::codegen::testing

@@ -37,7 +37,7 @@ std::vector<double> reals(bool isDouble, std::mt19937_64 &random) {
   return numbers;
 }
 
-/// Of every width, among them 0 and -1, which divisions ask about.
+/// Integers of every width, including 0 and -1, which are special for divisions.
 int64_t integer(std::mt19937_64 &random) {
   const uint64_t bits = random();
   return int64_t(bits) >> (bits % 64);

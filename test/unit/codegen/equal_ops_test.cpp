@@ -1,4 +1,4 @@
-// Which ops are computed by the same kernels.
+// Ops that share kernels.
 #include "lib/Codegen/EqualOps.h"
 
 #include "dialects/NN/NN.h"

@@ -1,4 +1,4 @@
-// Which machine code the words of --gpu-levels choose.
+// Machine code selected by the values of --gpu-levels.
 #include "dialects/Train/ProgramSettings.h"
 #include "lib/Codegen/Cuda/GpuLevels.h"
 #include "runtime/schema/cuda_levels.h"
@@ -19,7 +19,7 @@ TEST(GpuLevels, AreInOrderAndOnce) {
   EXPECT_THAT(chooseGpuLevels("none"), IsEmpty());
 }
 
-/// What plans may hold, and what users may name.
+/// Levels in plans equal the values that users may name.
 TEST(GpuLevels, AreThoseOfTheWord) {
   std::vector<llvm::StringRef> words = {"all", "none"};
   for (const CudaLevel &level : kCudaLevels)

@@ -17,7 +17,7 @@ namespace trainc::codegen::testing {
 
 using check::Buffer;
 
-/// What runs code for the matrix unit: the CPU, or functions of this process (matrix_unit_emulation.h).
+/// Executes AMX code: the CPU, or functions of this process (matrix_unit_emulation.h).
 enum class Unit { Real, Emulated };
 
 /// The CPU's if it has one.
@@ -111,7 +111,7 @@ private:
   KernelSummary summary;
   llvm::SmallVector<std::string> symbols; ///< of the launches
   std::map<std::string, KernelImage> images;
-  std::map<std::string, std::string> objects; ///< what the images are made of
+  std::map<std::string, std::string> objects; ///< objects from which the images were loaded
 };
 
 /// |difference| <= tolerance * max(1, |expected|) for all elements.

@@ -83,7 +83,7 @@ std::vector<float> runOn(const CompiledOp &op, const Case &c, const Kind &kind, 
                        : readLow(execution.resultBytes(0), results(c), kind.low);
 }
 
-/// Exact sums, and those of their terms' magnitudes.
+/// Exact sums, and sums of the magnitudes of their terms.
 struct Expected {
   std::vector<double> sums, magnitudes;
 
@@ -170,7 +170,7 @@ TEST_P(LowProductsTest, IsASumInF32RoundedOnce) {
   }
 }
 
-/// f32 sums whose result is exact: what is left is one rounding, ties to even, of all numbers.
+/// f32 sums whose result is exact: the only error is one rounding to nearest even, for all numbers.
 TEST(LowProducts, ResultsAreRoundedToTheNearest) {
   const Case c{"", 8, 32, 2};
   for (Low low : {Low::Bf16, Low::F16}) {

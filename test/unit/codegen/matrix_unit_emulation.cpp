@@ -24,7 +24,7 @@ struct Tile {
   int64_t rows = 0, rowBytes = 0; ///< as configured; 0 before that
   unsigned char bytes[kMostRows][kMostRowBytes] = {};
 
-  /// A row that is written has zeros behind its bytes, and so do the rows behind the last.
+  /// A written row is zero-filled after its bytes, and so are the rows after the last one.
   void clear() { std::memset(bytes, 0, sizeof(bytes)); }
 
   template <typename Number> Number at(int64_t row, int64_t index) const {
@@ -119,7 +119,7 @@ struct Terms {
   }
 }
 
-/// The function for an intrinsic of LLVM's; null for those that are not the unit's.
+/// The function for an LLVM intrinsic; null for intrinsics other than AMX.
 const void *emulated(StringRef intrinsic) {
   static const llvm::StringMap<const void *> functions = {
       {"llvm.x86.ldtilecfg", reinterpret_cast<const void *>(&configure)},

@@ -1,4 +1,4 @@
-// Products of bf16 numbers on the matrix unit: what the machine code consists of, and the order of sums.
+// Products of bf16 numbers on the matrix unit: instructions of the machine code, and the order of sums.
 #include "test/unit/codegen/disassembly.h"
 #include "test/unit/codegen/low_numbers.h"
 
@@ -37,8 +37,9 @@ std::vector<float> productOf(const CompiledOp &op, const std::string &level, con
 
 } // namespace
 
-/// One, two and four tiles of sums: each has one load or zero before its steps and one store behind them, and
-/// in a step a multiplication. In a step each tile of A and B is loaded once. More would be spills.
+/// One, two and four accumulator tiles: each has one load or zero before the loop and one store after it, and
+/// one multiplication per step. Each tile of A and B is loaded once per step. More loads or stores would be
+/// spills.
 TEST(MatrixUnit, TilesStayInRegisters) {
   const CompiledOp op(product(64, 64, 64), Fp32Products::Fma, Unit::Real);
   ASSERT_TRUE(op);
@@ -66,7 +67,7 @@ TEST(MatrixUnit, AddsEvenAndOddTermsApart) {
   EXPECT_THAT(productOf(op, "x86-64-v4", a, b, 1), ElementsAre(1));
 }
 
-/// Where f32 products take the unit, those of bf16 numbers have the bits of the unit's own level.
+/// If f32 products use the matrix unit, bf16 products have the bits of the unit's own level.
 TEST(MatrixUnit, HasTheSameBitsBesideSplitProducts) {
   if (!CompiledOp::levelRunsHere(kUnitLevel))
     GTEST_SKIP() << "this CPU has no AVX-512";
@@ -87,7 +88,7 @@ TEST(MatrixUnit, IsEmulatedBitForBit) {
   const std::vector<float> b = randomNumbers(77 * 83, Low::Bf16, 2);
   for (int64_t i = 0; i < 45 * 77; ++i)
     a[i] = roundedTo(std::ldexp(a[i], int(i % 45) * 6 - 133), Low::Bf16);
-  // Some sums are of infinities, hence NaN, whose bits nobody promises.
+  // Some sums contain infinities and give NaN, whose bits are unspecified.
   const std::vector<float> units = productOf(real, kUnitLevel, a, b, 45 * 83),
                            emulations = productOf(emulated, kUnitLevel, a, b, 45 * 83);
   for (size_t i = 0; i < units.size(); ++i)

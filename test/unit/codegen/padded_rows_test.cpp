@@ -1,4 +1,4 @@
-// Row kernels of GPUs whose rows have padding behind them.
+// Row kernels of GPUs on padded rows.
 #include "lib/Analysis/RowPadding.h"
 #include "test/unit/codegen/cuda_harness.h"
 
@@ -49,7 +49,7 @@ TEST(Rows, PaddedRows) {
     }
 }
 
-/// All steps of all rows, a thread each: those at a row's end go through its elements.
+/// All steps of all rows, one thread each: those at a row's end loop over its elements.
 TEST(Rows, PaddedRowsWithoutReductions) {
   for (const std::string type : {"bf16", "f32"})
     for (int64_t columns : {9, 66, 515}) {

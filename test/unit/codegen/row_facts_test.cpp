@@ -1,4 +1,4 @@
-// What is known of a row kernel from its ops and patterns.
+// Properties of a row kernel derived from its ops and patterns.
 #include "lib/Codegen/RowFacts.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

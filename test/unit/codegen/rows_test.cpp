@@ -324,7 +324,7 @@ TEST(Rows, RandomStreamsShareCode) {
   EXPECT_NE(first.launched()[0], second.launched()[0]);
 }
 
-/// In place too, where what later passes read back takes more bits than the result has.
+/// Also in place, where the intermediate values that later passes read are wider than the result.
 TEST(Rows, SoftmaxOfShortNumbers) {
   expectTargetsMatchReference(R"(func.func @f(%s: tensor<5x1003xbf16>) -> tensor<5x1003xbf16> {
     %x = nn.convert %s to f32 : tensor<5x1003xbf16>
@@ -340,8 +340,8 @@ TEST(Rows, SoftmaxOfShortNumbers) {
                               4e-3);
 }
 
-/// The last, incomplete vector of a row: in place, where a number too many would change the next row, and up
-/// to the last byte in front of memory that nobody may touch.
+/// The last, incomplete vector of a row: in place, where writing too many elements would change the next row,
+/// and up to the last byte before inaccessible memory.
 TEST(Rows, TailsOfShortNumbers) {
   for (const std::string type : {"bf16", "f16"})
     for (int columns : {1, 2, 3, 6, 9, 15, 17, 30, 33, 47, 63}) {

@@ -19,7 +19,7 @@ const std::string kLevel = "x86-64-v4";
 
 bool runsHere() { return CompiledOp::levelRunsHere(kLevel); }
 
-/// The largest error of `actual` beside the sum of the terms' magnitudes.
+/// Maximum error of `actual` relative to the sum of the terms' magnitudes.
 double relativeError(const CompiledOp &op, const Tensors &inputs, const Tensor &actual) {
   Tensors magnitudes = inputs;
   for (Tensor &tensor : magnitudes)

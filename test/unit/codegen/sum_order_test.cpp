@@ -9,7 +9,7 @@ using namespace trainc::codegen::testing;
 
 using Words = std::vector<std::pair<const char *, std::string>>;
 
-/// `text`, with what stands for each word in its place.
+/// `text` with each word replaced by its meaning.
 static std::string expanded(std::string text, const Words &words) {
   for (const auto &[word, meaning] : words)
     for (size_t at; (at = text.find(word)) != std::string::npos;)
@@ -17,8 +17,8 @@ static std::string expanded(std::string text, const Words &words) {
   return text;
 }
 
-/// Lanes are fewer beside functions, 64-bit numbers and long bodies, and a row is walked as a whole where its
-/// elements need the sum: the order of the sum is the same.
+/// Lanes are fewer next to functions, 64-bit numbers and long bodies, and a row is processed as a whole if
+/// its elements need the sum: the order of the sum is the same.
 template <typename Op> static void expectOrderOfLength() {
   const char *neighbours[] = {
       "%o = nn.neg %x : FULL", "%o = nn.exp %x : FULL",

@@ -140,7 +140,7 @@ template <typename Format> void expectFp8(const std::string &type) {
       evaluate<uint16_t>("cvt.rn.f16x2." + type + " %r1, %h0; cvt.rn.satfinite." + type + ".f16x2 %h9, %r1;",
                          all16()),
       pairBack);
-  // Every half by way of f32: numbers between those of fp8, and beyond.
+  // Every f16 converted through f32: values between those of fp8, and beyond the maximum.
   expectEach(evaluate<uint16_t>("cvt.f32.f16 %r1, %h0; neg.f32 %r2, %r1; cvt.rn.satfinite." + type +
                                     ".f32 %h9, %r1, %r2;",
                                 all16()),

@@ -10,7 +10,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// %x1 is the address of a thread's own word behind %a0.
+/// %x1 is the address of a thread's own word after %a0.
 const char *const kOwnWord = "mad.wide.u32 %x1, %i, 4, %a0;\n";
 /// %x2 is that of its own word in `words`, %x3 that of its neighbour's.
 const char *const kOwnShared =
@@ -88,7 +88,7 @@ TEST(PtxFault, RaceInSharedMemory) {
   const std::string write = std::string(kOwnShared) + "st.shared.b32 [%x2], %tid0;\n",
                     read = "ld.shared.b32 %r0, [%x3];\n";
   EXPECT_EQ(faultOf(write + "bar.sync 0;\n" + read), "");
-  // Whichever comes first, the race is found: here a read after a write, or of what nobody wrote.
+  // The race is found in any order: as a read after a write, or as a read of unwritten bytes.
   EXPECT_NE(faultOf(write + read), "");
   // A write after a read.
   EXPECT_EQ(faultOf(write + "bar.sync 0;\n" + read + "bar.sync 0; st.shared.b32 [%x2], 1;"), "");
@@ -111,7 +111,7 @@ TEST(PtxFault, RaceInAWarp) {
                               "%x3;\nld.shared.b32 %r0, [%x3];\n";
   EXPECT_THAT(faultOf(write + "and.b32 %r2, %tid0, 30; shl.b32 %r2, 3, %r2; bar.warp.sync %r2;\n" + further),
               HasSubstr("a race with a write by thread"));
-  // That of a warp does not order others.
+  // A barrier of one warp does not order other warps.
   const std::string other = "xor.b32 %r1, %tid0, 32;\nmov.u64 %x3, words;\nmad.wide.u32 %x3, %r1, 4, "
                             "%x3;\nst.shared.b32 [%x3], 1;\n";
   EXPECT_THAT(faultOf(write + "bar.warp.sync -1;\n" + other), HasSubstr("a race with a write by thread"));

@@ -209,7 +209,7 @@ template <typename Half> uint16_t nearest(long double exact) {
         static_cast<uint16_t>((low + high) / 2);
   if (magnitude >= valueOf(infinity))
     return sign | infinity;
-  // Beyond the largest number the next one would be as far as those before.
+  // Beyond the largest number, continue with the last step size.
   const long double above =
       high == infinity ? 2 * valueOf(low) - valueOf(static_cast<uint16_t>(low - 1)) : valueOf(high);
   const long double fromLow = magnitude - valueOf(low), fromHigh = above - magnitude;

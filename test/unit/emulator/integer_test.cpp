@@ -1,4 +1,4 @@
-// Whole numbers and bits, against what the host computes.
+// Integers and bits, compared with the host.
 #include "test/unit/emulator/kernel_runner.h"
 
 #include <bit>

@@ -18,7 +18,7 @@ class KernelRunner {
 public:
   explicit KernelRunner(const std::string &text);
 
-  /// What the module is wrong by; "": nothing.
+  /// Parse error of the module; "" if there is none.
   const std::string &parseError() const { return parseError_; }
 
   template <typename T> uint64_t upload(const std::vector<T> &values) {
@@ -27,7 +27,7 @@ public:
     memory_.noteWritten(address, values.size() * sizeof(T));
     return address;
   }
-  /// Memory that nobody has written.
+  /// Unwritten memory.
   uint64_t allocate(uint64_t bytes) { return memory_.allocate(bytes); }
   template <typename T> std::vector<T> download(uint64_t address, size_t count) {
     std::vector<T> values(count);

@@ -1,4 +1,4 @@
-// Texts: what LLVM writes is read, what is wrong is said with its line.
+// PTX texts: LLVM's output is accepted, errors are reported with their line.
 #include "test/unit/emulator/kernel_runner.h"
 
 #include <fstream>

@@ -1,4 +1,4 @@
-// Lanes that part and meet, and what they do together.
+// Lanes that diverge and reconverge, and warp-level instructions.
 #include "test/unit/emulator/kernel_runner.h"
 
 #include <bit>
@@ -38,7 +38,7 @@ TEST(PtxWarp, Shuffles) {
   EXPECT_EQ(warp("shfl.sync.down.b32 %r9, %r0, 3, 31, -1;"),
             expected([](uint32_t lane) { return lane > 28 ? lane : lane + 3; }));
   EXPECT_EQ(warp("shfl.sync.idx.b32 %r9, %r0, 3, 31, -1;"), expected([](uint32_t) { return 3; }));
-  // Segments of eight: 0x1807 is what CUDA gives for a width of eight.
+  // Segments of eight: CUDA passes 0x1807 for a width of eight.
   EXPECT_EQ(warp("shfl.sync.down.b32 %r9, %r0, 2, 0x1807, -1;"),
             expected([](uint32_t lane) { return lane % 8 > 5 ? lane : lane + 2; }));
   EXPECT_EQ(warp("shfl.sync.idx.b32 %r9, %r0, 2, 0x181f, -1;"),

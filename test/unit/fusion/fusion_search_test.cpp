@@ -14,8 +14,8 @@ namespace {
 
 constexpr const char *kType = " : tensor<32x32xf32>", *kTypes = " : tensor<32x32xf32>, tensor<32x32xf32>";
 
-/// Layers, then ops on what each of them made: %s could be computed in its layer already, where nothing of
-/// what follows matters, and %z could not, as %y depends on all layers.
+/// Layers, then ops on the result of each: %s could be computed in its layer, because nothing later affects
+/// it; %z could not, because %y depends on all layers.
 std::string layers(int count) {
   std::string text = "func.func @f(%w: tensor<32x32xf32>, %x0: tensor<32x32xf32>) {\n";
   auto line = [&](const Twine &op, const char *type) { text += (op + type + "\n").str(); };

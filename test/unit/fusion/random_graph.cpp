@@ -41,7 +41,7 @@ Value RandomGraph::sameShape(Value value) {
   return equal[pick(int(equal.size()))];
 }
 
-/// A new value, or null where the choice does not fit what there is. Numbers stay small.
+/// A new value, or null if the choice does not fit the existing values. Numbers stay small.
 Value RandomGraph::make() {
   Value x = any();
   switch (pick(12)) {

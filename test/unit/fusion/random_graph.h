@@ -1,4 +1,4 @@
-// Random functions of primitive ops, for tests of passes that must not change what is computed.
+// Random functions of primitive ops, for tests of passes that must preserve results.
 #pragma once
 
 #include "dialects/NN/Builders.h"

@@ -1,4 +1,4 @@
-// Fusion does not change what random functions compute, and what it makes is executable.
+// Fusion preserves the results of random functions, and its output is executable.
 #include "lib/Fusion/Passes.h"
 #include "lib/Reference/Interpreter.h"
 #include "test/unit/fusion/random_graph.h"
@@ -29,7 +29,7 @@ reference::Tensors run(ModuleOp module) {
   return succeeded(results) ? *results : reference::Tensors();
 }
 
-/// Ops left outside kernels that nothing executes.
+/// Number of ops that no kernel contains and nothing executes.
 int unexecutable(ModuleOp module) {
   int count = 0;
   for (Operation &op : module.lookupSymbol<func::FuncOp>("f").getBody().front().without_terminator()) {

@@ -13,7 +13,7 @@
 namespace trainc {
 namespace {
 
-/// What is reported of texts, each as `line: message`.
+/// Collects diagnostics of texts, each as `line: message`.
 class Parser {
 public:
   Parser() {
@@ -54,7 +54,7 @@ train.program @p {
 }
 )";
 
-/// What is said when `from` is replaced.
+/// Diagnostics after replacing `from`.
 std::string said(llvm::StringRef from, llvm::StringRef to) {
   const auto [before, behind] = kModel.split(from);
   EXPECT_NE(before.size(), kModel.size()) << from.str() << " is not in the model";
@@ -182,7 +182,7 @@ std::vector<std::pair<size_t, size_t>> tokensOf(const std::string &text) {
 
 class Example : public testing::TestWithParam<const char *> {};
 
-/// Each token left out, doubled, and replaced by what has no place there.
+/// Each token omitted, duplicated, and replaced by a misplaced one.
 TEST_P(Example, NoMistakeLetsMlirSpeak) {
   const auto file = llvm::MemoryBuffer::getFile(std::string(TRAINC_EXAMPLES "/") + GetParam());
   ASSERT_TRUE(file);

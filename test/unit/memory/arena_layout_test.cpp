@@ -28,7 +28,7 @@ void expectSound(llvm::ArrayRef<Lifetime> lifetimes, const ArenaLayout &layout) 
   }
 }
 
-/// Fails unless each buffer lies at the start of the arena or right behind one that is alive with it.
+/// Fails unless each buffer is at the begin of the arena or directly after one that is live at the same time.
 void expectNoHoles(llvm::ArrayRef<Lifetime> lifetimes, const ArenaLayout &layout) {
   for (size_t a = 0; a < lifetimes.size(); ++a) {
     bool supported = layout.offsets[a] == 0;
@@ -95,7 +95,7 @@ ArenaLayout spread(llvm::MutableArrayRef<Lifetime> lifetimes, int64_t bytes,
 }
 
 TEST(SpreadInArena, BeginsAsEarlyAsHasRoom) {
-  // Of 16 positions the first eight have no room, and the next four have some for one of the two.
+  // The first eight of 16 positions have no space, and the next four have space for one of the two.
   llvm::SmallVector<Lifetime> lifetimes = {
       {0, 7, 256}, {8, 11, 192}, {15, 15, 64, 1, /*earliest=*/0}, {15, 15, 64, 1, /*earliest=*/0}};
   spread(lifetimes, 256);
@@ -120,8 +120,7 @@ TEST(SpreadInArena, IsUsedAgainAwayFromWhatIsThereThen) {
 }
 
 TEST(SpreadInArena, IsUsedAgainBesideOthers) {
-  // Of the next entry the first 64 bytes are in use from its second position on, the others from its fourth
-  // one on.
+  // In the next entry the first 64 bytes are in use from its second position on, the others from its fourth.
   const PlacedBuffer others[] = {{{11, 15}, 0, 4}, {{13, 15}, 64, 64}};
   llvm::SmallVector<Lifetime> lifetimes = {{8, 9, 64, 1, 8, {10, 12}}};
   EXPECT_EQ(spread(lifetimes, 128, others).offsets[0], 64);

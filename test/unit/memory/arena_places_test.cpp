@@ -1,4 +1,4 @@
-// Gaps between buffers, against those that are found by asking one buffer after the other.
+// Gaps between buffers, compared with a search that tests one buffer after the other.
 #include "lib/Memory/ArenaPlaces.h"
 
 #include "llvm/Support/MathExtras.h"

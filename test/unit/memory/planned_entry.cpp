@@ -19,8 +19,8 @@ static constexpr int64_t kBytes = 4; // of an f32
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-/// A kernel of the op's number on its operands, but for those that results overwrite, and its results. Row
-/// kernels may be made over any operand of a result's size.
+/// Annotates the op with a kernel named by its number: parameters are its operands, except for those that
+/// results overwrite, and its results. Row kernels may overwrite any operand of a result's size.
 static void annotate(Operation *op, StringRef kernel) {
   Builder builder(op->getContext());
   auto executable = cast<ExecutableOpInterface>(op);
@@ -109,8 +109,8 @@ void PlannedEntry::runBlock(Block &block, int64_t iteration) {
   }
 }
 
-/// The op on the numbers at its operands' addresses. Those that its results are written over are lost, if no
-/// kernel may do that.
+/// Runs the op on the numbers at its operands' addresses. Operands that its results overwrite are destroyed
+/// unless the kernel allows it.
 void PlannedEntry::launch(plan::LaunchOp launch, int64_t iteration) {
   Operation *op = ops_.lookup(launch.getKernel());
   auto spec = cast<plan::LaunchSpecAttr>(op->getAttrOfType<ArrayAttr>(kLaunchesAttr)[0]);

@@ -1,4 +1,4 @@
-// What a planned entry computes, on bytes: the oracle of plan-memory, without generated code.
+// Bytewise execution of a planned entry: the oracle of plan-memory, without generated code.
 #pragma once
 
 #include "dialects/Plan/Plan.h"
@@ -12,9 +12,9 @@
 
 namespace trainc::test {
 
-/// A module of the phase `scheduled`, all of whose tensors are of f32, and the plan that plan-memory makes of
-/// it. An instruction runs the interpreter's op on what lies at its operands' addresses; a byte that it
-/// writes while it may still read it, as another operand or a later tile would, reads as not a number.
+/// A module of phase `scheduled`, all of whose tensors are f32, and the plan that plan-memory makes of it. An
+/// instruction runs the interpreter's op on the numbers at its operands' addresses. A byte that the
+/// instruction writes while another operand or a later tile may still read it reads as NaN.
 class PlannedEntry {
 public:
   /// `module` is left as it is.
@@ -22,7 +22,7 @@ public:
 
   /// The plan, null if plan-memory failed.
   mlir::ModuleOp plan() { return plan_.get(); }
-  /// Runs the entry on `states`, which hold the states before and then those after.
+  /// Runs the entry; `states` holds the states before, and the states after on return.
   void run(EntryKind entry, reference::NamedTensors &states);
 
 private:

@@ -1,4 +1,4 @@
-// What plan-memory makes computes what it was made of.
+// The result of plan-memory computes the same as its input.
 #include "test/unit/memory/planned_entry.h"
 #include "test/unit/memory/random_entry.h"
 

@@ -58,7 +58,8 @@ void RandomEntry::writeOps(Scope &scope, int ops, bool inLoop) {
   }
 }
 
-/// Of up to three inputs, which may be the same, and one or two results, which stay small.
+/// Writes a kernel with up to three inputs, possibly equal, and one or two results, whose magnitudes stay
+/// small.
 void RandomEntry::writeKernel(Values &values, const char *type, int elements) {
   const int inputs = 1 + pick(3), results = 1 + pick(2);
   const std::string made = name(), tag = std::to_string(names), pair = std::string(type) + ", " + type;

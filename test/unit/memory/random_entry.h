@@ -14,7 +14,7 @@ class RandomEntry {
 public:
   explicit RandomEntry(unsigned seed) : generator(seed) {}
 
-  /// Of `ops` ops beside reads and writes, in the entry and in each loop.
+  /// Writes an entry with `ops` ops in addition to reads and writes, and as many in each loop.
   std::string write(int ops);
 
 private:

@@ -37,7 +37,7 @@ TEST(RepeatPattern, ComposesAcrossReshapes) {
 }
 
 TEST(RepeatPattern, DoesNotComposeWhereRunsOverlap) {
-  // Kept runs of 2 and 3, filled from runs of 3 and 2: no common border.
+  // Kept runs of 2 and 3, filled from runs of 3 and 2: no common boundary.
   RepeatPattern outer = RepeatPattern::broadcast({2, 1, 3}, {2, 7, 3});
   EXPECT_FALSE(outer.compose(RepeatPattern::broadcast({3, 1}, {3, 2})).has_value());
   EXPECT_TRUE(outer.compose(RepeatPattern::broadcast({2, 1}, {2, 3})).has_value());

@@ -21,7 +21,7 @@ struct CandidatesTest : testing::Test {
     model = parseSourceFile<ModuleOp>(TRAINC_EXAMPLES_DIR "/gpt/small.mlir", &context);
   }
 
-  /// What the compiler's own plan takes.
+  /// The result of the compiler's own plan.
   CandidatePlan compile(const CompileOptions &options) {
     std::optional<CandidatePlan> plan = tryCompile(options);
     EXPECT_TRUE(plan);
@@ -162,7 +162,7 @@ TEST_F(BudgetTest, HasCandidatesThatDoNotDependOnTheLimit) {
   }
 }
 
-/// What each level keeps of so many uses of a block.
+/// Ops that each checkpointing level keeps for `uses` uses of a block.
 std::vector<std::string> keptOf(ModuleOp model, int64_t uses, int64_t parts) {
   model->walk([&](nn::RepeatOp blocks) { blocks.setTimes(uses); });
   FailureOr<Candidates> step = Candidates::make(model, {});

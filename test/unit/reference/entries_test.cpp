@@ -1,4 +1,4 @@
-// The interpreter runs entries by what they are, whatever their names.
+// The interpreter selects entries by kind, whatever their names.
 #include "dialects/Dist/Dist.h"
 #include "lib/Reference/Ranks.h"
 

@@ -1,4 +1,4 @@
-// Numbers on the way to a result can be changed, to see what their rounding does.
+// Intermediate numbers can be perturbed, to measure the effect of their rounding.
 #include "lib/Reference/Interpreter.h"
 
 #include "dialects/NN/NN.h"
@@ -42,7 +42,7 @@ TEST(Rounding, OfTheLogSumExpChangesASmallLossByMuch) {
   EXPECT_NEAR(lossWith([](double number) { return number * (1 + 1e-6); }), loss + 8e-6, 1e-8);
 }
 
-/// Of numbers beside a middle of two: float64 would take the last two for it.
+/// Numbers near a midpoint: float64 would round the last two to it.
 TEST(Rounding, OfIntegersIsOnce) {
   mlir::MLIRContext context;
   auto bf16 = mlir::BFloat16Type::get(&context);

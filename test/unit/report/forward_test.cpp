@@ -1,4 +1,4 @@
-// What the loss is computed from: in an entry worked out by hand.
+// Instructions that the loss depends on, in an entry worked out by hand.
 #include "test/unit/report/verified_plan.h"
 #include "tools/report/analysis.h"
 #include "tools/report/forward.h"

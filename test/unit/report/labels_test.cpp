@@ -1,4 +1,4 @@
-// Names of blocks and parameters, and whose bytes those of a flat buffer are.
+// Names of blocks and parameters, and the owners of bytes of a flat buffer.
 #include "test/unit/report/verified_plan.h"
 #include "tools/report/labels.h"
 #include "tools/report/peak.h"

@@ -1,4 +1,4 @@
-// What making values again would save at which price, and the tree's sums: of one plan, worked out by hand.
+// Savings and costs of recomputation, and sums of the tree, for a plan worked out by hand.
 #include "test/unit/report/verified_plan.h"
 #include "tools/report/moves.h"
 #include "tools/report/peak.h"
@@ -123,7 +123,7 @@ TEST_F(MadeAgain, TreeSumsWhatIsBelowEachNode) {
                                 node.peakBytes, node.flops, node.bytes, node.seconds));
   EXPECT_THAT(texts,
               testing::ElementsAre(
-                  // Besides those below: the copy of hole, and the reads at the end.
+                  // Also the copy of hole, and the reads at the end.
                   "test in test: 32 parameters, 128 held, 576 at the peak, 2000 flops, 3592 moved, 2046 s",
                   "h in test: 32 parameters, 128 held, 512 at the peak, 0 flops, 2176 moved, 446 s",
                   "0 in h: 32 parameters, 128 held, 256 at the peak, 0 flops, 1280 moved, 418 s",

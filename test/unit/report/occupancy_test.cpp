@@ -1,5 +1,5 @@
-// What lies at each byte when: of hand-made plans value by value, and of all plans that tests have against
-// what single bytes need.
+// Occupancy of bytes: value by value for hand-made plans, and compared with a bytewise analysis for all plans
+// of tests.
 #include "runtime/plan/uses.h"
 #include "test/unit/report/verified_plan.h"
 #include "tools/report/analysis.h"
@@ -134,8 +134,8 @@ void PrintTo(const NamedPlan &plan, std::ostream *out) { *out << plan.name; }
 
 class OccupancyOfPlans : public testing::TestWithParam<NamedPlan> {};
 
-/// Which bytes of an arena are needed at each moment: after a write to a byte, as long as it is read through
-/// the same buffer before it is written anew. One iteration of each loop.
+/// Bytes of an arena that are live at each moment: from a write of a byte to its last read through the same
+/// buffer before the next write. One iteration of each loop.
 std::vector<std::set<uint64_t>> neededBytes(const fb::Plan &plan, const std::vector<report::Moment> &moments,
                                             uint32_t arena) {
   struct Content {

@@ -1,4 +1,4 @@
-// When computation knows what is done, and what may run at the same time.
+// Ordering between streams: instructions known to be done, and concurrent instructions.
 #include "test/unit/report/verified_plan.h"
 #include "tools/report/proofs.h"
 #include "tools/report/stream_order.h"

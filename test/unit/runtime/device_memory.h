@@ -1,4 +1,4 @@
-// What tests see of a device's memory.
+// Access of tests to a device's memory.
 #pragma once
 
 #include "runtime/device/device.h"
@@ -9,8 +9,7 @@
 
 namespace trainc::test {
 
-/// A copy of device memory on the host, behind all that was enqueued. What a test changes in it, the device
-/// has when the copy's life ends.
+/// A host copy of device memory, made after all enqueued work. Changes are written back on destruction.
 template <typename T> class HostCopy : public std::vector<T> {
 public:
   HostCopy(Device &device, DeviceSpan memory)

@@ -1,4 +1,4 @@
-// Which files this process reads and writes past the page cache.
+// Files that this process accesses by direct I/O.
 #pragma once
 
 #include <cstdlib>

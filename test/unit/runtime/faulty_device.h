@@ -8,9 +8,9 @@ namespace trainc::test {
 /// Another device, and the fault that a test seeds. Its memory is out of the host's reach.
 class FaultyDevice final : public Device {
 public:
-  /// How often read() may be called before what it copies is lost.
+  /// Number of successful read() calls before data are lost.
   uint64_t goodReads = ~uint64_t{0};
-  /// Whether copies beside what runs are lost.
+  /// Whether asynchronous copies are lost.
   bool losesCopiesBeside = false;
 
   std::string description() const override { return device_->description(); }

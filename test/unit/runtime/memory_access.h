@@ -1,4 +1,4 @@
-// What the system lets this process do with its memory.
+// Access rights of this process to its memory.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Faults seeded into schedules of whole models: each must be found by what verifies the op (dialect `dist`,
-// SSA), by requireProvenOverlap() or, for what moves over a write of its state, by StateOrder.
+// Faults injected into schedules of whole models: each must be found by the op's verifier (dialect `dist`,
+// SSA), by requireProvenOverlap() or, for moves across a write of its state, by StateOrder.
 #include "lib/Analysis/Overlap.h"
 #include "lib/Analysis/StateOrder.h"
 #include "lib/Pipelines/Pipeline.h"
@@ -36,7 +36,7 @@ CompileOptions hybrid(CompileOptions options) {
   return options;
 }
 
-/// One entry and what may be done to it, one fault at a time.
+/// One entry, and the faults that can be injected into it, one at a time.
 class Mutator {
 public:
   explicit Mutator(train::EntryOp entry)
@@ -94,7 +94,7 @@ public:
       }
   }
 
-  /// A state is written, with what it holds, while a collective reads it.
+  /// Writes a state's own value to it while a collective reads it.
   void writeWhatIsRead() {
     for (const Message &message : messages_)
       for (CollectiveOpInterface start : message)

@@ -1,5 +1,5 @@
-// What a module says arrives in the plan file. Compiled plans are compared as a whole elsewhere; here is what
-// no compiled one has yet.
+// Translation of a module to the plan file. Compiled plans are compared as a whole elsewhere; these cases do
+// not occur in compiled plans yet.
 #include "lib/Target/PlanFile.h"
 
 #include "runtime/schema/plan_generated.h"

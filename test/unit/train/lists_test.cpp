@@ -5,7 +5,7 @@
 
 using namespace trainc::train;
 
-/// The list as a program holds it, or what is wrong with it.
+/// The normalised list, or its error.
 static std::string read(ValueKind kind, std::string list) {
   const std::string problem = tidyList({.kind = kind}, list);
   return problem.empty() ? list : problem;

@@ -1,4 +1,4 @@
-// Which parameters a group's pattern names.
+// Parameters that a group's pattern matches.
 #include "dialects/Train/Parameters.h"
 
 #include <gtest/gtest.h>

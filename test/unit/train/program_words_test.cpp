@@ -1,4 +1,4 @@
-// What `trainc compile --help` says of settings.
+// Texts of `trainc compile --help` about settings.
 #include "dialects/Train/ProgramWords.h"
 
 #include <gtest/gtest.h>

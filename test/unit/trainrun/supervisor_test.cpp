@@ -54,7 +54,7 @@ void waitUntilTaken(int signal, pid_t supervisor) {
     ::usleep(1000);
 }
 
-/// Meets the others until one is missing; what that says is on standard error. 0 once it was met `times`.
+/// Runs barriers with the others until one fails, and prints the error. Returns 0 after `times` barriers.
 int meet(Communicator &communicator, int times) {
   for (int i = 0; i < times; ++i)
     if (const Status status = communicator.barrier(); !status.ok()) {
@@ -64,7 +64,7 @@ int meet(Communicator &communicator, int times) {
   return 0;
 }
 
-/// The same, once in a rank: it leaves the others behind.
+/// Likewise, once per rank: then leaves the others behind.
 int meet(const LocalGroup &group, uint32_t rank, int times) {
   const auto communicator = group.communicator(rank);
   return meet(**communicator, times);
@@ -156,7 +156,7 @@ TEST_F(SupervisorTest, TheFirstFailureIsTheExitCode) {
 TEST_F(SupervisorTest, WrongInputOfOneIsTheExitCodeWhoeverEndsFirst) {
   const int code = run([&](uint32_t rank) {
     if (rank != 1)
-      return 1; // for what rank 1 told them
+      return 1; // because of the failure that rank 1 reported
     waitUntilAlone();
     return 2;
   });

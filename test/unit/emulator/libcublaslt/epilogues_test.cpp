@@ -16,7 +16,7 @@ double geluGradient(double x) {
 
 class EmulatedEpilogues : public testing::TestWithParam<cudaDataType> {
 protected:
-  /// Runs a product; `expected` says what D is, of the sum there.
+  /// Runs a product; `expected` returns the element of D for the sum at a position.
   using Expected =
       std::function<double(const ProductRun &, size_t batch, size_t row, size_t column, double sum)>;
   void expectEpilogue(cublasLtEpilogue_t epilogue, const Expected &expected) {
@@ -65,7 +65,7 @@ protected:
   }
 
   std::optional<EmulatedGpu> gpu;
-  std::optional<ProductRun> run, before; ///< `before` keeps what the product read
+  std::optional<ProductRun> run, before; ///< `before` keeps the inputs of the product
 };
 
 INSTANTIATE_TEST_SUITE_P(Types, EmulatedEpilogues, testing::Values(CUDA_R_32F, CUDA_R_16BF, CUDA_R_16F));

@@ -1,4 +1,4 @@
-// What the emulated cuBLASLt does not do, and how it says so.
+// Restrictions of the emulated cuBLASLt, and their messages.
 #include "test/unit/emulator/libcublaslt/test_product.h"
 
 #include <fmt/format.h>
@@ -53,7 +53,7 @@ TEST_F(EmulatedRefusals, TooLittleWorkspace) {
   expectMatmulRefusal("1000 bytes of workspace");
 }
 
-/// What may differ from a product of fp8 that there is.
+/// Deviations from a supported fp8 product.
 struct Fp8Case {
   const char *name;
   std::function<void(TestProduct &)> change;

@@ -19,7 +19,7 @@ struct TestMatrix {
   cudaDataType type = CUDA_R_32F;
   cublasLtOrder_t order = CUBLASLT_ORDER_COL;
   size_t rows = 0, columns = 0, batches = 1;
-  size_t gap = 0; ///< elements between two lines that nobody writes
+  size_t gap = 0; ///< unwritten elements between two lines
   std::vector<float> values = {};
   CUdeviceptr address = 0;
 
@@ -43,10 +43,10 @@ struct TestMatrix {
   cublasLtMatrixLayout_t layout() const;
 };
 
-/// What a number becomes when it is stored.
+/// The value after storing it in the type.
 float rounded(cudaDataType type, float value);
 
-/// A product with what may differ; the rest follows.
+/// A product with variable properties; the rest is derived.
 struct TestProduct {
   size_t rows = 37, columns = 29, depth = 41, batches = 1;
   cudaDataType factorType = CUDA_R_32F, resultType = CUDA_R_32F;

@@ -1,4 +1,4 @@
-// What a captured stream allows, and what ends its capture.
+// Calls that a captured stream permits, and the end of its capture.
 #include "test/unit/emulator/libcuda/emulated_gpu.h"
 
 #include <thread>

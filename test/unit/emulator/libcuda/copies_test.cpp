@@ -1,4 +1,4 @@
-// Copies: what is late with pinned memory, what is not with pageable memory, and what was never written.
+// Copies: late with pinned memory, not with pageable memory; and copies of unwritten bytes.
 #include "test/unit/emulator/libcuda/emulated_gpu.h"
 
 #include <numeric>
@@ -75,7 +75,7 @@ TEST(EmulatedCopies, SpoilPinnedMemoryUntilTheyAreDone) {
   EXPECT_FALSE(seen.contains(5));
 }
 
-/// What comes before the copy may still read the memory.
+/// Work before the copy may still read the memory.
 TEST(EmulatedCopies, SpoilNothingThatIsStillRead) {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     const EmulatedGpu gpu(seed);

@@ -14,7 +14,7 @@
 #define EXPECT_CU(call) EXPECT_EQ(call, CUDA_SUCCESS)
 #define ASSERT_CU(call) ASSERT_EQ(call, CUDA_SUCCESS)
 
-/// What a test does that forgets to wait, which ThreadSanitizer finds too.
+/// Skips a test that deliberately omits a wait, which ThreadSanitizer would report.
 #ifdef __SANITIZE_THREAD__
 #define TRAINC_RACES_ON_PURPOSE() GTEST_SKIP() << "a race on purpose"
 #else
@@ -26,7 +26,7 @@ namespace trainc::emulator {
 /// Orders that a test tries.
 constexpr uint64_t kSeeds = 40;
 
-/// What is there now, which the device may be changing.
+/// The current value, which the device may be changing.
 inline int peek(const volatile int *address) { return *address; }
 
 /// Device 0, current on this thread, until it goes; with it go its variables of the environment.
@@ -71,7 +71,7 @@ public:
     EXPECT_CU(cuEventCreate(&made, flags));
     return made;
   }
-  /// What the stream has done so far is in memory; a number from there.
+  /// Waits for the stream, and reads a number from memory.
   template <typename T> T read(CUdeviceptr address, CUstream stream) const {
     T value{};
     EXPECT_CU(cuMemcpyDtoHAsync(&value, address, sizeof value, stream)); // pageable: it waits
@@ -80,7 +80,7 @@ public:
   template <typename T> void write(CUdeviceptr address, T value, CUstream stream) const {
     EXPECT_CU(cuMemcpyHtoDAsync(address, &value, sizeof value, stream));
   }
-  /// `to` comes after what `from` has.
+  /// Orders later work of `to` after the current work of `from`.
   void order(CUstream from, CUstream to) const {
     CUevent done = event(CU_EVENT_DISABLE_TIMING);
     EXPECT_CU(cuEventRecord(done, from));
@@ -94,7 +94,7 @@ private:
   Variables variables_;
 };
 
-/// Holds streams up, so that what is enqueued meanwhile becomes ready at a time.
+/// Blocks streams, so that the work enqueued meanwhile becomes ready at once.
 class Gate {
 public:
   void hold(CUstream stream) {

@@ -1,4 +1,4 @@
-// What TRAINC_EMULATOR_* variables say of the devices, and which calls fail.
+// TRAINC_EMULATOR_* variables: properties of the devices, and injected faults.
 #include "test/unit/emulator/libcuda/emulated_gpu.h"
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Graphs do what was captured, in every order that their edges allow, once in each launch.
+// Graphs execute the captured work in every order that their edges allow, once per launch.
 #include "test/unit/emulator/libcuda/emulated_gpu.h"
 
 #include <algorithm>

@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// What a call says on stderr.
+/// Output of a call on stderr.
 template <typename Function> std::string said(Function function, CUresult expected) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(function(), expected);

@@ -1,4 +1,4 @@
-// What the emulated cuDNN does not do, and how it says so.
+// Restrictions of the emulated cuDNN, and their messages.
 #include "test/unit/emulator/libcuda/emulated_gpu.h"
 
 #include <array>
@@ -30,7 +30,7 @@ protected:
     return cudnnBackendSetAttribute(object, name, type, static_cast<int64_t>(values.size()), values.data());
   }
 
-  /// Of [1, 2, rows, columns], row by row.
+  /// A tensor of sizes [1, 2, rows, columns], row-major.
   Object tensor(int64_t rows, int64_t columns, cudnnDataType_t type, bool isVirtual = false) {
     const Object made = create(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
     EXPECT_CUDNN(set<int64_t>(made, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, {++tensors_}));

@@ -1,4 +1,4 @@
-// The emulated NCCL: what it moves, and what it refuses.
+// The emulated NCCL: transfers and rejections.
 #include "test/emulator/libcuda/extension.h"
 #include "test/unit/runtime/comm/nccl/child.h"
 
@@ -32,7 +32,7 @@ public:
     config.blocking = blocking ? 1 : 0;
     return ncclCommInitRankConfig(&comm, ranks, id, rank, &config);
   }
-  /// Of floats, registered.
+  /// Registered memory of floats.
   float *allocate(size_t elements) const {
     void *memory = nullptr, *handle = nullptr;
     EXPECT_EQ(ncclMemAlloc(&memory, elements * sizeof(float)), ncclSuccess);
@@ -85,7 +85,7 @@ TEST(EmulatedNccl, SumsGoAroundTheRing) {
   onRanks(3, {}, [](Gpu &gpu, int rank) {
     constexpr size_t kElements = 3072; // three chunks
     float *memory = gpu.allocate(kElements);
-    // 1 is lost beside 2^24 unless the large ones meet first.
+    // 1 is lost next to 2^24 unless the large ones are added first.
     const float values[] = {1, 16777216, -16777216};
     Gpu::fill(memory, std::vector<float>(kElements, values[rank]));
     ASSERT_EQ(ncclAllReduce(memory, memory, kElements, ncclFloat32, ncclSum, gpu.comm, gpu.stream),

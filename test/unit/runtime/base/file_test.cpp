@@ -7,7 +7,7 @@
 namespace trainc {
 namespace {
 
-/// Files of another user's are out of reach even for root, while it acts for nobody.
+/// Acts as user nobody during its lifetime, so that files of another user are inaccessible even to root.
 class AsNobody {
 public:
   AsNobody() : before_(::geteuid()) { (void)!::seteuid(before_ == 0 ? 65534 : before_); }

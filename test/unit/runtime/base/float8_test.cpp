@@ -7,8 +7,7 @@
 namespace trainc {
 namespace {
 
-/// What the numbers of a format are by its definition: powers of two from the smallest number on, each binade
-/// in equal steps.
+/// Numbers of a format by definition: powers of two from the smallest number on, each binade in equal steps.
 template <typename Float> struct Traits;
 template <> struct Traits<Float8E4M3> {
   static constexpr double kSmallest = 0x1p-9, kLargest = 448;
@@ -56,7 +55,7 @@ TYPED_TEST(Fp8, NumbersBecomeThemselves) {
     this->expect(this->number(bits), bits);
 }
 
-/// Between all neighbours: at the middle and, by one bit of a double, beside it.
+/// Midpoints of all neighbours, and the doubles one bit away from them.
 TYPED_TEST(Fp8, OthersBecomeTheNearest) {
   for (unsigned bits = 0; bits < Traits<TypeParam>::kLast; ++bits) {
     const double middle = (this->number(bits) + this->number(bits + 1)) / 2;

@@ -6,7 +6,7 @@
 namespace trainc {
 namespace {
 
-/// `kInfinity`: the bits. The largest finite number has those before.
+/// `kInfinity` are the bits of infinity; the largest finite number has the preceding bits.
 template <typename Float> struct Traits;
 template <> struct Traits<Float16> {
   static constexpr uint16_t kInfinity = 0x7c00;
@@ -38,7 +38,7 @@ TYPED_TEST(SmallFloat, NumbersBecomeThemselves) {
     this->expect(this->number(bits), bits);
 }
 
-/// Between all neighbours, subnormal ones among them: at the middle and, by one bit of a double, beside it.
+/// Midpoints of all neighbours, including subnormal ones, and the doubles one bit away from them.
 TYPED_TEST(SmallFloat, OthersBecomeTheNearest) {
   for (unsigned bits = 0; bits + 1 < this->kInfinity; ++bits) {
     const double middle = (this->number(bits) + this->number(bits + 1)) / 2;
@@ -62,8 +62,8 @@ TYPED_TEST(SmallFloat, TheSmallestBecomeZero) {
   this->expect(std::numeric_limits<double>::min(), 0);
 }
 
-/// Of an f32 the nearest is the same, however it is computed: all exponents, and fractions around those that
-/// decide.
+/// Rounding an f32 directly gives the same as rounding its value as a double: all exponents, and fractions
+/// around the decisive ones.
 TYPED_TEST(SmallFloat, TheNearestOfAnF32IsThatOfItsValue) {
   for (uint64_t bits = 0; bits <= 0xffffffffU; bits += 0x7ff)
     for (const uint64_t near : {bits, bits / 0x1000 * 0x1000, bits | 0xfff}) {

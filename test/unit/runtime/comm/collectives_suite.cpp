@@ -1,4 +1,4 @@
-// What every engine must do, with the same bits.
+// Tests that every engine must pass, with the same bits.
 #include "runtime/comm/tree_sum.h"
 #include "test/unit/runtime/comm/engine.h"
 #include "test/unit/runtime/comm/support.h"
@@ -93,7 +93,7 @@ TEST_P(CollectivesTest, PartsMayLieWithinAWhole) {
   });
 }
 
-// In more pieces than are under way at a time, where an engine moves pieces; the sums are exact.
+// More pieces than can be in flight at a time, for engines that divide transfers; the sums are exact.
 TEST_P(CollectivesTest, LargeTensors) {
   const uint64_t elements = (n <= 4 ? 6000000 : 600000) / n * n; // as many as two cores sum in a moment
   const uint64_t numbers = n * (n + 1) / 2;
@@ -160,7 +160,7 @@ TEST_P(CollectivesTest, HostsHearEachOtherWhileCollectivesWait) {
   });
 }
 
-// Each collective works on what the one before has left; they are waited for in another order.
+// Each collective uses the result of the previous one; they are waited for in another order.
 TEST_P(CollectivesTest, SeveralInFlightRunInOrder) {
   onRanks(uint64_t{1} << 20, [this](Rank &rank) {
     const Floats values = rank.allocateValues(uint64_t{n} * 1000), part = rank.allocate(1000),
@@ -190,7 +190,7 @@ TEST_P(CollectivesTest, RunsAgainAndAgain) {
   });
 }
 
-// A rank goes on when its own wait ends, whatever the others still read.
+// A rank continues when its own wait ends, even if others still read.
 TEST_P(CollectivesTest, AfterTheWaitABufferIsTheCallersAgain) {
   onRanks(uint64_t{2} << 20, [this](Rank &rank) {
     const Floats buffer = rank.allocate(uint64_t{n} * 20000), part = rank.allocate(20000);
@@ -242,7 +242,7 @@ TEST_P(CollectivesTest, BytesAreThoseOfARing) {
   });
 }
 
-// What a plan's bytes are counted by: a rank's own, where no rank has more of a tensor than the others.
+// Byte counts of plans: per rank, if no rank has more of a tensor than the others.
 TEST_P(CollectivesTest, EvenPartsTakeTheSameOfEachRank) {
   onRanks(uint64_t{1} << 20, [this](Rank &rank) {
     const Floats buffer = rank.allocate(uint64_t{n} * 1600), part = rank.allocate(1600);

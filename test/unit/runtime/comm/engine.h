@@ -1,4 +1,4 @@
-// What a test of collectives needs of an engine: ranks that run it.
+// Interface of collective tests to an engine: ranks that run it.
 #pragma once
 
 #include "runtime/comm/communicator.h"
@@ -21,7 +21,7 @@ struct Job {
   Grid grid;
 };
 
-/// Those that this program runs tests on.
+/// Jobs of ranks on which this program runs tests.
 std::vector<Job> jobs();
 
 /// For test names and messages: "threads_4_by_2".
@@ -51,8 +51,9 @@ public:
   /// The same for several ranges, or types other than F32.
   void run(Collective collective, std::span<const CollectiveRange> ranges);
   void run(const Collective &collective);
-  /// Expects that run(), of this and of all others so far, has moved what a ring would: between the ranks
-  /// that meet, N-1 times all bytes, twice that for an all-reduce. All ranks call it at the same points.
+  /// Expects that run(), of this rank and all others so far, has transferred the bytes of a ring: over the
+  /// ranks of a group N-1 times all bytes, twice that for an all-reduce. All ranks call it at the same
+  /// points.
   void expectBytesOfARing();
 
 private:
@@ -63,11 +64,11 @@ private:
   std::array<CollectiveRange, 64> ranges_; ///< by slot
   std::array<Ticket, 64> tickets_;         ///< by slot
   uint64_t sentBefore_ = communicator_.bytesSent();
-  uint64_t ringBytes_ = 0; ///< of what run() ran, over all ranks
+  uint64_t ringBytes_ = 0; ///< bytes of all run() calls, over all ranks
 };
 
-/// Runs `body` on every rank, or on the one that this process is. What it expects in vain on any of them
-/// fails the test. A rank may allocate `bytes`.
+/// Runs `body` on every rank, or on the one that this process is. A failed expectation on any rank fails the
+/// test. A rank may allocate `bytes`.
 void onRanks(const Job &job, uint64_t bytes, const std::function<void(Rank &)> &body);
 
 } // namespace trainc::test

@@ -97,7 +97,7 @@ TEST(CommFailure, ARankThatTakesItsOwnTimeIsWaitedFor) {
   EXPECT_THAT(ranks.wait(0, 0).message(), HasSubstr("rank 1 failed: it did not arrive within 1 s"));
 }
 
-// Neither rank gets what it waits for, in whose own time ever.
+// Neither rank ever receives the message, and the wait does not count as own time.
 TEST(CommFailure, AnExchangeIsNobodysOwnTime) {
   Ranks ranks(2, 4096, {.timeoutSeconds = 1});
   Status exchanged;

@@ -17,8 +17,8 @@ protected:
   uint32_t n = GetParam().grid.ranks, k = GetParam().grid.shardRanks;
 };
 
-// What hybrid sharding does to a gradient, against what flat sharding does. All jobs have shard groups of a
-// power of two, or one group.
+// Compares a gradient's sum under hybrid sharding with that under flat sharding. All jobs have shard groups
+// of a power of two, or one group.
 TEST_P(GroupsTest, SumsOverShardsThenReplicasAreTheFlatSum) {
   test::onRanks(GetParam(), uint64_t{1} << 20, [this](Rank &rank) {
     const uint64_t size = 3001;
@@ -50,7 +50,7 @@ TEST_P(GroupsTest, BytesAreThoseOfARing) {
   });
 }
 
-// The first shard group runs what the others, and all together, do not.
+// The first shard group runs collectives that the others do not run.
 TEST_P(GroupsTest, AreIndependent) {
   test::onRanks(GetParam(), 4096, [this](Rank &rank) {
     const Floats buffer = rank.allocate(8);

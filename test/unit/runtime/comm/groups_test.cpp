@@ -1,4 +1,4 @@
-// Which ranks meet, and what ends their waits in a group of one host.
+// Groups of ranks, and the end of their waits, on one host.
 #include "runtime/comm/grid.h"
 #include "test/unit/runtime/comm/support.h"
 

@@ -33,7 +33,7 @@ LocalPlace placeOf(uint32_t rank) {
           .waitSeconds = 20};
 }
 
-/// Has all places join at once; what each gets.
+/// Lets all places join concurrently; returns each result.
 std::vector<Status> joinAll(const std::vector<LocalPlace> &places, uint32_t ranks,
                             const std::function<Status(uint32_t, Communicator &)> &body) {
   std::vector<Status> statuses(places.size());
@@ -142,7 +142,7 @@ TEST(LocalJoin, AJobNeedsANameOfItsOwn) {
               AllOf(HasSubstr("1 of 2 ranks have come"), HasSubstr("another job of this user")));
 }
 
-/// Connects to the meeting place of a test, once somebody listens there.
+/// Connects to the socket of a test, once a process listens there.
 Descriptor visitWithoutAWord() {
   for (;;)
     if (Connection connection = connectLocally(meetingPlace(placeOf(0))); connection.socket)

@@ -1,4 +1,4 @@
-// What one thread that drives all ranks of a host sees.
+// Local collectives as seen by one thread that drives all ranks of a host.
 #include "runtime/base/clock.h"
 #include "test/unit/runtime/asleep.h"
 #include "test/unit/runtime/comm/support.h"
@@ -13,8 +13,7 @@ namespace {
 using test::Ranks;
 using Buffers = std::vector<std::span<float>>;
 
-/// Some time passes, however little: what was measured before and after must differ where it counts that
-/// time.
+/// Waits for the clock to advance, so that measurements before and after differ.
 void awaitTick() {
   for (const double now = steadySeconds(); steadySeconds() == now;)
     std::this_thread::yield();

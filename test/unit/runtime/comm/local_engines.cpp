@@ -32,7 +32,7 @@ void asThreads(const LocalGroup &group, Grid grid, const Body &body) {
     thread.join();
 }
 
-/// What a child expected in vain it says itself.
+/// A child prints its failed expectations itself.
 void asProcesses(const LocalGroup &group, Grid grid, const Body &body) {
   std::vector<pid_t> children;
   for (uint32_t number = 0; number < grid.ranks; ++number) {

@@ -32,7 +32,7 @@ TEST(LocalGroup, MemoryIsZeroedAlignedAndApart) {
     EXPECT_EQ(second, first + kArenaAlignment);
     EXPECT_TRUE(
         std::all_of(first, first + 2 * kArenaAlignment, [](std::byte b) { return b == std::byte{0}; }));
-    std::fill_n(first, 2 * kArenaAlignment, std::byte{0xff}); // what another rank would find
+    std::fill_n(first, 2 * kArenaAlignment, std::byte{0xff}); // another rank would see these bytes
   }
 }
 

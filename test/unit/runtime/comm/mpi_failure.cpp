@@ -1,5 +1,5 @@
-// A rank of a job in which rank 1 does what the argument says, before MPI starts ("late-...") or later; the
-// others say what their wait tells them.
+// A rank of a job in which rank 1 fails as the argument says, before MPI starts ("late-...") or later; the
+// others print the errors of their waits.
 #include "runtime/base/clock.h"
 #include "runtime/comm/mpi/mpi_group.h"
 
@@ -69,7 +69,7 @@ int run(std::string_view how) {
     return 1;
   }
   if (how.ends_with("kill"))
-    (void)std::signal(SIGTERM, SIG_IGN); // of the launcher, which ends those that are left
+    (void)std::signal(SIGTERM, SIG_IGN); // sent by the launcher to the remaining processes
   Communicator &communicator = **opened;
   const DeviceAddress values = *communicator.allocate("values", kElements * sizeof(float));
   whole = inPlace(values, kElements);

@@ -1,4 +1,4 @@
-// Ranks as processes. A child ends by _exit and tells by its code; what went wrong it says on standard error.
+// Ranks as processes. A child ends by _exit with a code, and prints its failures on standard error.
 #include "test/unit/runtime/comm/support.h"
 
 #include <csignal>

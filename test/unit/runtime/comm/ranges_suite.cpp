@@ -80,7 +80,7 @@ TEST_P(RangesTest, ReduceScatterThenAllGatherIsAllReduce) {
   });
 }
 
-// As in a unit of which some parameters are gathered from a state and others from what a rank has updated.
+// As in a unit with some parameters gathered from a state and others from updated values.
 TEST_P(RangesTest, PartsMayLieWithinWholesOrApart) {
   onRanks(uint64_t{1} << 20, [this](Rank &rank) {
     const uint64_t size = 1001;
@@ -119,7 +119,7 @@ TEST_P(RangesTest, GathersMoveSeveralTypes) {
   });
 }
 
-// An engine that moves pieces begins some of them within a range and others at the border of two.
+// An engine that divides transfers begins some pieces within a range and others at a boundary.
 TEST_P(RangesTest, LargeAndSmallOnes) {
   const uint64_t large = n <= 4 ? 2500000 : 250000; // as many as two cores sum in a moment
   const Sizes sizes = {3, large, 1, large + 77, 40, 5};

@@ -1,4 +1,4 @@
-// Who may touch what of the memory that ranks share.
+// Access rights to the memory that ranks share.
 #include "runtime/comm/local/shared_memory.h"
 
 #include "test/unit/runtime/memory_access.h"
@@ -50,7 +50,7 @@ TEST(SharedMemory, NobodyChangesItsSize) {
   EXPECT_NE(::fcntl((*memory)->descriptor(), F_ADD_SEALS, F_SEAL_WRITE), 0);
 }
 
-/// A file in memory like the one that create() makes, except for what the arguments say.
+/// A memory file like that of create(), with size and seals from the arguments.
 Descriptor madeUp(uint64_t bytes, int seals) {
   Descriptor file(::memfd_create("other", MFD_ALLOW_SEALING));
   EXPECT_EQ(::ftruncate(file.get(), static_cast<off_t>(bytes)), 0);

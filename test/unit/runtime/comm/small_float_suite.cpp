@@ -23,7 +23,7 @@ template <typename Small> std::span<Small> allocateValues(Rank &rank, uint64_t e
   return values;
 }
 
-/// Expects what `ranks` sum, from the `begin`-th number on.
+/// Expects the sum over `ranks`, from the `begin`-th number on.
 template <typename Small> void expectSums(std::span<const Small> found, uint32_t ranks, uint64_t begin = 0) {
   for (uint64_t i = 0; i < found.size(); ++i)
     ASSERT_PRED2(test::sameNumber<Small>, found[i], test::smallTreeSum<Small>(ranks, begin + i))
@@ -100,7 +100,7 @@ TEST_P(SmallFloatsTest, ReduceScatterIntoF32) {
   });
 }
 
-// What hybrid sharding does to gradients: to be rounded once, as those of flat sharding. Ranges widen or not.
+// Sums of gradients under hybrid sharding: rounded once, like those of flat sharding. Ranges may widen.
 template <typename Small> void checkSumsOverGroups(Rank &rank, uint32_t n, uint32_t k) {
   const uint64_t size = 3001, begin = rank.number() % k * size;
   const auto source = allocateValues<Small>(rank, size * k), part = allocate<Small>(rank, size);
@@ -124,7 +124,7 @@ TEST_P(SmallFloatsTest, SumsOverShardsInF32ThenReplicasAreTheFlatSum) {
   });
 }
 
-// As gradients go with the loss, or those of one type with those of another.
+// Ranges of several types in one collective, such as gradients and the loss.
 TEST_P(SmallFloatsTest, GoTogetherWithOthers) {
   onRanks([this](Rank &rank) {
     const auto brain = allocateValues<BFloat16>(rank, 3001);

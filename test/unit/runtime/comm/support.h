@@ -1,4 +1,4 @@
-// Groups of ranks, and what their sums must be.
+// Groups of ranks, and the expected sums.
 #pragma once
 
 #include "runtime/base/small_float.h"
@@ -19,7 +19,7 @@
 
 namespace trainc::test {
 
-/// A timeout that no busy machine reaches: what ends a wait otherwise says something else.
+/// A timeout that no busy machine reaches; a wait that ends earlier ends for another reason.
 inline constexpr double kNever = 60;
 
 using Floats = std::span<float>;
@@ -32,8 +32,8 @@ inline constexpr fb::Group kShard = fb::Group::Shard, kReplica = fb::Group::Repl
 /// order of adding.
 float value(uint32_t rank, uint64_t i);
 
-/// What valueOf(rank) gives, summed over ranks [first, first + width), those that exist; `width` is a power
-/// of two. The tree of tree_sum.h, written down once more in another way.
+/// Sum of valueOf(rank) over the existing ranks in [first, first + width); `width` is a power of two. An
+/// independent implementation of the tree of tree_sum.h.
 template <typename ValueOf>
 std::optional<float> subtree(uint32_t ranks, uint32_t first, uint32_t width, ValueOf valueOf) {
   if (first >= ranks)
@@ -83,7 +83,7 @@ template <typename Small> float wideTreeSum(uint32_t first, uint32_t ranks, uint
       .value_or(0);
 }
 
-/// That of all, rounded once.
+/// The sum over all ranks, rounded once.
 template <typename Small> Small smallTreeSum(uint32_t ranks, uint64_t i) {
   return Small::nearest(double{wideTreeSum<Small>(0, ranks, i)});
 }
@@ -122,7 +122,7 @@ inline CollectiveRange rangeOf(std::span<const BFloat16> source, std::span<BFloa
           std::max(source.size(), destination.size()), fb::DType::BF16};
 }
 
-/// Of a reduce-scatter whose sums stay f32.
+/// Range of a reduce-scatter whose sums stay f32.
 template <typename Small>
 CollectiveRange wideningRange(std::span<const Small> source, std::span<float> destination) {
   return {DeviceAddress(source.data()), DeviceAddress(destination.data()), source.size(),
@@ -161,7 +161,7 @@ public:
   /// In place, for all kinds but kReduceScatter.
   void start(uint32_t rank, uint32_t slot, MeetingKind kind, std::span<float> buffer);
   void startAll(uint32_t slot, MeetingKind kind, const std::vector<std::span<float>> &buffers);
-  /// For what was last started there.
+  /// Waits for the collective last started in the slot.
   Status wait(uint32_t rank, uint32_t slot) { return ranks_[rank]->wait(tickets_[rank][slot]); }
   /// Expects success.
   void waitAll(uint32_t slot);

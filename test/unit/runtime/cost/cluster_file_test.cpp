@@ -1,4 +1,4 @@
-// Cluster files: those of examples/clusters, and what is said of bad ones.
+// Cluster files: those of examples/clusters, and messages about invalid ones.
 #include "runtime/cost/cluster_file.h"
 
 #include "runtime/base/json_text.h"
@@ -151,7 +151,7 @@ TEST(ClusterFile, ThoseOfExamplesAreBuiltInAndNameTheirSources) {
   }
 }
 
-/// Whatever a byte is, a file is read or refused by name, and what is read has rates.
+/// A file with any byte changed is read, with valid rates, or rejected with a message.
 TEST(ClusterFile, DamagedFilesAreReadOrRefused) {
   std::ifstream stream(std::string(TRAINC_CLUSTERS) + "8xh200.json");
   const std::string whole((std::istreambuf_iterator<char>(stream)), {});

@@ -78,7 +78,7 @@ TEST(EntryRuns, TheFirstRunMeetsNothingIfTheLastEntryWaitsForAll) {
   EXPECT_EQ(runs[2].schedule.seconds, 3);
 }
 
-/// Only the first of many micro-steps meets what the update has left.
+/// Only the first of many micro-steps overlaps with the copies that the update left.
 TEST(EntryRuns, TheFirstOfManyRunsMeetsTheUpdates) {
   const EntryTasks microStep{.tasks = {{kComputes, 1, {}}, {kComputes, 2, {}}}, .runs = 4};
   const auto runs = step({microStep, storing(1, 2)}, [](size_t previous, size_t entry) {
@@ -93,7 +93,8 @@ TEST(EntryRuns, TheFirstOfManyRunsMeetsTheUpdates) {
   EXPECT_EQ(runs[2].schedule.seconds, 1);
 }
 
-/// A second of what is left takes five micro-steps of 0.2 seconds, and the update meets nothing of it.
+/// One second of left-over copies spans five micro-steps of 0.2 seconds, and the update overlaps with none of
+/// them.
 TEST(EntryRuns, WhatIsLeftMayLastForSeveralRuns) {
   const EntryTasks microStep{.tasks = {{kComputes, 0.25, {}}}, .runs = 8},
       update{.tasks = {{kStores, 1, {}}, {kComputes, 1, {0}}, {kStores, 1, {1}, /*outlasts=*/true}}};
@@ -113,7 +114,7 @@ TEST(EntryRuns, RunsThatLeaveSomethingAreAlikeFromTheSecondOn) {
   EXPECT_EQ(runs[0].schedule.seconds, 2);
 }
 
-/// It goes on beside a short entry, and beside the one behind that.
+/// The copy overlaps with a short entry, and with the one after it.
 TEST(EntryRuns, AnEntryThatStoresNothingPassesItOn) {
   const EntryTasks begin{.tasks = {{kComputes, 1, {}}}};
   EntryTasks entry = storing(5, 4);

@@ -47,7 +47,7 @@ TEST(Events, ComputationGoesOnBesideWhatTakesMore) {
 }
 
 TEST(Events, ATaskComesAfterOthers) {
-  // A gather, what reads it beside what does not, and the sum of what that makes.
+  // A gather, a dependent task beside an independent one, and the sum of its results.
   const Schedule schedule = run({{kLink, 3, {}}, {kCompute, 1, {}}, {kCompute, 4, {0}}, {kLink, 2, {2}}});
   EXPECT_THAT(schedule.tasks, ElementsAre(TaskSpan{0, 3}, TaskSpan{0, 1}, TaskSpan{3, 7}, TaskSpan{7, 9}));
   ASSERT_EQ(schedule.waits.size(), 2u);

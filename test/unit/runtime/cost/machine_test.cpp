@@ -1,4 +1,4 @@
-// What an instruction's work takes on a machine.
+// Time of an instruction's work on a machine.
 #include "runtime/cost/machine.h"
 
 #include <gtest/gtest.h>

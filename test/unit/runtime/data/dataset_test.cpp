@@ -104,7 +104,7 @@ TEST(Dataset, CutsTokenFilesIntoWindows) {
   EXPECT_THAT(read<int32_t>(*dataset, 1, {2, 1}, 2), testing::ElementsAre(21, 22, 23, 24, 5, 6, 7, 8));
 }
 
-/// Longer than what is read at a time, and rows in any order.
+/// Rows longer than the read buffer, in any order.
 TEST(Dataset, ReadsLongRowsAndRuns) {
   const Folder folder;
   constexpr size_t kLength = 20000;
@@ -169,7 +169,7 @@ TEST(Dataset, PadsMissingRows) {
 TEST(Dataset, ReadsColumnsOfSafetensors) {
   const Folder folder;
   const std::string path = folder.write(
-      "d.safetensors", safetensors({{"odd", "U8", "[1]", "x"}, // makes what follows unaligned
+      "d.safetensors", safetensors({{"odd", "U8", "[1]", "x"}, // makes the following tensor unaligned
                                     {"features", "F32", "[2,3]", bytesOf<float>({1, 2, 3, 4, 5, 6})},
                                     {"labels", "I64", "[2]", bytesOf<int64_t>({9, -100})},
                                     {"half", "BF16", "[2,1]", bytesOf<uint16_t>({0x3fc0, 0xc000})}}));

@@ -1,4 +1,4 @@
-// What the tests of runtime/data share: files made on the spot.
+// Files made on the fly for the tests of runtime/data.
 #pragma once
 
 #include "runtime/base/status.h"

@@ -76,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(Tokenizers, TokenizeLongTexts,
                          testing::Values("/tokenizer.json", "/characters.json"),
                          [](const auto &info) { return info.param.substr(1, info.param.find('.') - 1); });
 
-/// What interrupts a text of several pieces while it is encoded, and what is said of it.
+/// Interrupts the encoding of a text of several pieces, and checks the message.
 void interrupt(const std::function<bool(const std::string &text)> &progress,
                const std::function<std::string(const std::string &text)> &message) {
   const Folder folder;

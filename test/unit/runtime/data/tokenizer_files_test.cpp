@@ -103,7 +103,7 @@ TEST_F(TokenizerFiles, WhatPutsTokensAroundATextIsRefusedByName) {
 TEST_F(TokenizerFiles, EveryTextOfAFileGetsThem) {
   ASSERT_OK(
       open("/post_processor", {{"type", "RobertaProcessing"}, {"cls", {"ab", 256}}, {"sep", {"abc", 257}}}));
-  for (const char *end : {"", "abc", "ab"}) { // what ends a text already is not put there again
+  for (const char *end : {"", "abc", "ab"}) { // a decoder must not repeat the end of a text
     const TokenizeOptions options{.tokenizer = path_,
                                   .texts = {folder_.write("1.txt", "x"), folder_.write("2.txt", "y")},
                                   .output = folder_ / "t.bin",
@@ -217,7 +217,7 @@ TEST_F(TokenizerFiles, VocabulariesOfCharacters) {
   }
 }
 
-/// What a pattern takes too long on is an error of encoding.
+/// A pattern that takes too long is an error of encoding.
 TEST_F(TokenizerFiles, PatternsThatTakeTooLong) {
   auto tokenizer =
       open("/pre_tokenizer",

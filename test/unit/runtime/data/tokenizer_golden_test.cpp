@@ -89,7 +89,7 @@ TEST_P(TokenizerGolden, StreamsWholeCharacters) {
   }
 }
 
-/// A text cut where lastCut() says, knowing only what comes before some place, gives the ids of the whole.
+/// A text cut at lastCut(), which sees only a prefix, gives the ids of the whole.
 TEST_P(TokenizerGolden, CutsWhereTheIdsStayTheSame) {
   std::set<std::pair<std::string, size_t>> found;
   for (size_t i = 0; i < texts(); ++i)
@@ -147,7 +147,7 @@ TEST_P(LongLines, AreEncoded) {
 INSTANTIATE_TEST_SUITE_P(Variants, LongLines, testing::Values("whole", "qwen2", "llama2", "metaspace_first"),
                          [](const auto &info) { return info.param; });
 
-/// What patterns mean to Oniguruma, and what becomes of matches.
+/// Oniguruma's meaning of patterns, and the treatment of matches.
 TEST(SplitGoldens, EqualHuggingFace) {
   const Json json = Json::parse(readFile(kTokenizerGoldens + "/splits.json"));
   const std::map<std::string, SplitBehavior> behaviors = {

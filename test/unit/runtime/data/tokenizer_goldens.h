@@ -1,4 +1,4 @@
-// Where the tokenizers are, and the numbers that make_goldens.py wrote.
+// Paths of the tokenizers, and of the numbers written by make_goldens.py.
 #pragma once
 
 #include "runtime/data/tokenizer/tokenizer.h"

@@ -14,7 +14,7 @@ struct AttentionCase {
 
 /// Attention and its gradient by their definitions.
 struct AttentionNumbers {
-  /// `round` is what a type makes of the numbers.
+  /// `round` rounds a number to the element type.
   template <typename Round> AttentionNumbers(const AttentionCase &c, Round round) : c(c) {
     q = randomNumbers(c.batch * c.queries * c.heads * c.headSize, 1);
     k = randomNumbers(c.batch * c.keys * c.keyHeads * c.headSize, 2);

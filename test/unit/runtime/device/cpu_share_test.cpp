@@ -13,7 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 
-/// A machine of whose files a test makes those that say what a container may use.
+/// A synthetic machine: the test writes the files with a container's limits.
 class Quota : public testing::Test {
 protected:
   void file(const std::string &path, const std::string &text) {
@@ -89,7 +89,7 @@ TEST(CpuShares, AreApartAndOfAboutOneSize) {
 
 TEST(CpuShares, AreNotOfFewerCpusThanRanks) { EXPECT_TRUE(CpuTopology("core:2 pu:1").shares(3).empty()); }
 
-/// In a process of its own, since what it binds stays so.
+/// Runs `body` in a child process, because CPU binding is permanent.
 int inFork(int (*body)()) {
   const pid_t child = fork();
   if (child == 0)

@@ -12,7 +12,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// What a plan gives to a case.
+/// Workspace that a plan allocates for a case.
 uint64_t workspaceOf(const AttentionCase &c, bool isBackward) {
   return cudnnAttentionWorkspace({.isBackward = isBackward,
                                   .batch = c.batch,
@@ -26,7 +26,7 @@ uint64_t workspaceOf(const AttentionCase &c, bool isBackward) {
 
 double unitOf(fb::DType dtype) { return dtype == fb::DType::BF16 ? 0x1p-8 : 0x1p-11; }
 
-/// Of sums of numbers that were rounded, and are rounded again.
+/// Error bound of sums of rounded numbers, which are rounded again.
 double boundOf(fb::DType dtype, const Reals &expected) {
   double largest = 1;
   for (const double each : expected)
@@ -34,7 +34,7 @@ double boundOf(fb::DType dtype, const Reals &expected) {
   return 3 * unitOf(dtype) * largest;
 }
 
-/// Of a log-sum-exp, in f32: cuDNN computes it with the GPU's ex2 and lg2, which approximate.
+/// Error bound of an f32 log-sum-exp: cuDNN uses the GPU's approximate ex2 and lg2.
 double logSumBound(const Device &device) { return isEmulated(device) ? 2e-6 : 1e-4; }
 
 class CudaAttention : public testing::Test {
@@ -103,7 +103,7 @@ TEST_F(CudaAttention, AndItsGradientOfF16) {
     check(each, fb::DType::F16);
 }
 
-/// What a forward pass is answered with.
+/// The status of a forward pass.
 class Tried : public CudaAttention {
 protected:
   Status tried(const AttentionCase &c, const std::function<void(fb::AttentionT &)> &change = {},
@@ -153,7 +153,7 @@ TEST_F(Tried, OperandsOffTheBorder) {
               HasSubstr("expected operands at multiples of 16 bytes, as cuDNN needs, found one at 0x"));
 }
 
-/// Engines are chosen once, and a checkpoint that goes on elsewhere is noticed.
+/// Engines are chosen once, and resuming a checkpoint with others is detected.
 TEST_F(Tried, ArithmeticNamesLibraryAndEngines) {
   EXPECT_THAT(device->arithmetic(), testing::Not(HasSubstr("cuDNN")));
   ASSERT_TRUE(tried(kSmall).ok());

@@ -105,7 +105,7 @@ TEST_F(CudaDeviceTest, EnqueuesSeveralStepsAtOnce) {
     EXPECT_EQ(losses[i], static_cast<float>(i));
 }
 
-/// Copies to the host, to disk and back beside kernels, behind nothing but the plan's edges.
+/// Copies to the host, to disk and back concurrently with kernels, ordered only by the plan's edges.
 TEST_F(CudaDeviceTest, KeepsTheOrderOfStreams) {
   start(forCuda(spacesPlan()));
   for (int repetition = 0; repetition < 20; ++repetition) {
@@ -115,7 +115,7 @@ TEST_F(CudaDeviceTest, KeepsTheOrderOfStreams) {
   }
 }
 
-/// On several threads, and in a graph as well, behind what brings its numbers.
+/// On several threads, and in a graph, after the copy of its inputs.
 TEST_F(CudaDeviceTest, RunsKernelsOfTheHost) {
   start(hostKernelsPlan());
   for (int repetition = 0; repetition < 20; ++repetition) {
@@ -196,7 +196,7 @@ TEST_F(CudaDeviceTest, ReadsOfScratchThatNobodyWroteAreFound) {
       *(*plan)->entries(), [](const fb::Entry *each) { return each->name()->string_view() == "micro_step"; });
   auto executable = device->prepare(resolveProgram(**plan, **entry, 0, buffers), nullptr, nullptr);
   ASSERT_TRUE(executable.ok()) << executable.status().message();
-  device->enqueue(**executable, {1, 2}); // the product, without what gathers its rows
+  device->enqueue(**executable, {1, 2}); // the product, without the gather of its rows
   EXPECT_THAT(device->synchronise().message(), HasSubstr("CUDA_ERROR_LAUNCH_FAILED"));
 }
 
@@ -204,7 +204,7 @@ TEST_F(CudaDeviceTest, WritesTakeTheSourceAtOnce) {
   const DeviceAddress address = *device->allocate("test", fb::Space::Device, 4, nullptr);
   float value = 3;
   device->write(address, std::as_bytes(std::span(&value, 1)));
-  value = 4; // more than what is promised
+  value = 4; // more than specified
   device->read(std::as_writable_bytes(std::span(&value, 1)), address);
   ASSERT_TRUE(device->synchronise().ok());
   EXPECT_EQ(value, 3);
@@ -282,7 +282,7 @@ TEST_F(CudaDeviceTest, NamesAMissingKernel) {
             "the plan's code for compute_80 lacks kernel absent_kernel; compile the model again");
 }
 
-/// A launch would have the driver read addresses that nobody gave it.
+/// With other parameters, the driver would read undefined addresses.
 TEST_F(CudaDeviceTest, NamesAKernelOfOtherParameters) {
   constexpr size_t kAdd = 0, kReciprocal = 1, kGather = 3;
   PlanBuilder fewer = forCuda(fullPlan()), more = forCuda(fullPlan());

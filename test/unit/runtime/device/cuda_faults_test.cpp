@@ -1,5 +1,5 @@
-// What a user hears when there is no GPU, no driver, an old one, or no memory. Each case is a process of its
-// own, as the emulated driver reads the environment when it starts.
+// Messages if there is no GPU, no driver, an old driver, or no memory. Each case is a child process, because
+// the emulated driver reads the environment when it starts.
 #include "runtime/device/cuda/cuda_device.h"
 #include "runtime/schema/cudnn_attention.h"
 #include "test/unit/runtime/device/attention_numbers.h"

@@ -14,8 +14,8 @@ using testing::HasSubstr;
 /// More than the emulated library asks for.
 constexpr uint64_t kEnough = uint64_t{1} << 20;
 
-/// Of one number. A GPU's library may apply activations with the approximate tanh, which is off by up to
-/// 2^-11.
+/// Error bound of one number. A GPU library may use the approximate tanh for activations, which is off by up
+/// to 2^-11.
 double unitOf(const Device &device, fb::Activation activation, fb::DType type) {
   const double unit = type == fb::DType::F32 ? 1e-6 : type == fb::DType::BF16 ? 8e-3 : 1e-3;
   return activation == fb::Activation::None || isEmulated(device) ? unit : std::max(unit, 0x1p-11);
@@ -235,7 +235,8 @@ std::unique_ptr<fb::Operand> moving(OneCall &call, const Numbers &values, uint64
   return some(at(operand->buffer(), 0, static_cast<int64_t>(values.size() / iterations * sizeof(float))));
 }
 
-/// Iterations are less aligned than the first one, of all operands: what the library is told holds for all.
+/// Later iterations have a smaller alignment than the first one, for all operands: the alignment passed to
+/// the library must hold for all.
 TEST_F(CudaProducts, RunInLoopsOfSmallSteps) {
   constexpr uint64_t kTimes = 3, kM = 1, kN = 5, kK = 3;
   for (const bool hasBias : {true, false}) {
@@ -266,7 +267,7 @@ TEST_F(CudaProducts, RunInLoopsOfSmallSteps) {
   }
 }
 
-/// Of factors that f32 has and TF32 has not.
+/// A product of factors that are exact in f32 but not in TF32.
 float productOfOne(Device &device, bool tf32, uint32_t size = 8) {
   OneCall call(device);
   const size_t count = size_t{size} * size;
@@ -290,7 +291,7 @@ TEST_F(CudaProducts, RoundFactorsToTf32WhereThePlanSaysSo) {
   EXPECT_EQ(productOfOne(*device, /*tf32=*/true, 256), 256.0F);
 }
 
-/// Says what a call of zeros is answered with.
+/// The status of a call on zeros.
 Status tried(Device &device, fb::MatrixProductT product) {
   OneCall call(device);
   const uint64_t result = product.m * product.row_result;
@@ -356,7 +357,7 @@ TEST_F(CudaProducts, RefusesTooSmallAWorkspace) {
                     HasSubstr("can do with a workspace of 0 bytes, found 8 x 16 x 8 of f32")));
 }
 
-/// Algorithms are chosen once, and a checkpoint that goes on elsewhere is noticed.
+/// Algorithms are chosen once, and resuming a checkpoint with others is detected.
 TEST_F(CudaProducts, ArithmeticNamesLibraryAndAlgorithms) {
   EXPECT_THAT(device->arithmetic(), testing::Not(HasSubstr("cuBLASLt")));
   productOfOne(*device, false);

@@ -126,7 +126,7 @@ TEST(CudaRanksAlone, AHangInAGraphIsLeftInTime) {
   Variables variables = kGpus;
   variables["TRAINC_EMULATOR_NCCL"] = "hang:rank=1:collective=12";
   inChild(variables, [] {
-    alarm(60); // where NCCL waits for graphs, it waits for ever
+    alarm(60); // ends the process if NCCL waits for graphs forever
     PlanBytes bytes(forCuda(ranksPlan(4, 2)).payload());
     const auto plan = bytes.read();
     ASSERT_TRUE(plan.ok()) << plan.status().message();

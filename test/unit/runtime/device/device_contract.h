@@ -1,5 +1,5 @@
-// What every device that computes must do. Who includes it names devices with INSTANTIATE_TEST_SUITE_P. What
-// entries compute is in executor_test.cpp.
+// Tests that every computing device must pass, instantiated by the includer with INSTANTIATE_TEST_SUITE_P.
+// Results of entries are tested in executor_test.cpp.
 #pragma once
 
 #include "runtime/device/device.h"
@@ -107,8 +107,8 @@ TEST_P(DeviceTest, CopiesToDiskAndBack) {
   EXPECT_THAT(download(to, values.size()), testing::Each(0.0f)) << "what nobody has written";
 }
 
-/// A store may go on when its entry has ended. Who writes its memory, or reads what it brings, waits for it;
-/// an entry between that does neither does not.
+/// A store may outlast its entry. An entry that writes its source or reads its destination waits for it; an
+/// entry in between that does neither does not.
 TEST_P(DeviceTest, StoresOutlastTheirEntry) {
   const uint64_t count = uint64_t{4} << 20, bytes = count * sizeof(float), block = kDiskAlignment;
   const std::vector<float> values(count, 3);

@@ -1,5 +1,5 @@
-// What every device that computes must do, for the CPU with several numbers of threads and for the emulated
-// device; and what is the CPU's own.
+// Tests of the device contract, for the CPU with several numbers of threads and for the emulated device; and
+// tests of the CPU device.
 #include "runtime/base/cpu_features.h"
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/device/cpu/kernel_library.h"
@@ -116,7 +116,7 @@ TEST(CpuDevice, NamesMissingFeatures) {
   const Status status = device.loadKernels(**bytes.read());
   EXPECT_EQ(status.exitCode(), 2);
   EXPECT_THAT(status.message(), AllOf(HasSubstr("x86-64-v3 (missing: "), HasSubstr("sve2)")));
-  // The level is there; what products on a matrix unit need beyond it is not.
+  // The level is supported, but not the additional features of products on a matrix unit.
   EXPECT_THAT(status.message(), HasSubstr("compile the model with --fp32-products=fma"));
 }
 
@@ -220,7 +220,7 @@ TEST(CpuDevice, PicksTheHighestLevelThatTheCpuHas) {
 
 TEST(NullDevice, TakesAPlanOfAnySizeAndComputesNothing) {
   NullDevice device;
-  // 256 GiB: more than machines of tests have; of 1 TiB, ThreadSanitizer's addresses have room by chance.
+  // 256 GiB: more than test machines have; 1 TiB may or may not fit into ThreadSanitizer's address space.
   const auto arena = device.allocate("persistent", fb::Space::Device, uint64_t{1} << 38, nullptr);
   ASSERT_TRUE(arena.ok()) << arena.status().message();
   float value = 3;

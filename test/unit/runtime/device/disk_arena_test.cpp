@@ -20,10 +20,10 @@ constexpr uint64_t kBytes = 2 * kDiskAlignment;
 class DiskArenaTest : public testing::Test {
 protected:
   DiskArenaTest() { std::ranges::fill(bytes(), std::byte{7}); }
-  /// Memory on a border, and as much behind it.
+  /// Aligned memory; elsewhere() gives unaligned memory after it.
   std::span<std::byte> bytes() { return {memory_->data(), kBytes}; }
   std::span<std::byte> elsewhere(uint64_t beside) { return {memory_->data() + kBytes + beside, kBytes}; }
-  /// Writes `source` behind the first block, and reads it back to a place `beside` the border.
+  /// Writes `source` after the first block, and reads it back with the misalignment `beside`.
   void expectThereAndBack(std::span<const std::byte> source, uint64_t beside) {
     const DeviceAddress place = disk_->address() + kDiskAlignment;
     const Status written = disk_->write(place, source), read = disk_->read(elsewhere(beside), place);
@@ -44,7 +44,7 @@ TEST_F(DiskArenaTest, WhatIsAlignedGoesPastTheCache) {
   EXPECT_EQ(test::directFiles(), others_ + 1);
 }
 
-/// What DISK_FAULTS does to ten pieces that are written and ten that are read, in this order.
+/// Faults injected by DISK_FAULTS into ten written and ten read pieces, in order.
 struct InjectedFault {
   bool fails = false, ofRead = false;
   std::string_view message;
@@ -61,7 +61,7 @@ InjectedFault injectedFault() {
 
 /// Also run with a disk that fails: see test/end_to_end/disk_faults.c.
 TEST_F(DiskArenaTest, ManyPiecesArriveWhereTheyBelong) {
-  constexpr uint64_t large = (uint64_t{37} << 20) + kDiskAlignment; // more than are under way at a time
+  constexpr uint64_t large = (uint64_t{37} << 20) + kDiskAlignment; // more pieces than can be in flight
   auto memory = ArenaMapping::create("large", 2 * large, /*reserveOnly=*/false);
   auto disk = DiskArena::create("large", large);
   ASSERT_TRUE(memory.ok() && disk.ok());
@@ -122,7 +122,7 @@ TEST_F(DiskArenaTest, AFolderThatIsNotThereIsNamed) {
                                  "directory; name another folder with --offload-dir"));
 }
 
-/// Of two reasons to fail: a folder that is none, and a disk without so much room.
+/// Two reasons to fail: an invalid folder, and a disk without enough space.
 TEST_F(DiskArenaTest, NoFolderHelpsIfNoFileMayBeOpened) {
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
@@ -150,7 +150,7 @@ std::string unnamedFile() {
   return {};
 }
 
-/// What was cut would come back as zeros once something behind it is written.
+/// After a truncation, later writes would make the lost bytes read as zeros.
 TEST_F(DiskArenaTest, AFileThatWasCutIsNeitherReadNorWritten) {
   const DeviceAddress behind = disk_->address() + kDiskAlignment;
   ASSERT_TRUE(disk_->write(disk_->address(), bytes()).ok());

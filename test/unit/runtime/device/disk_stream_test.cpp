@@ -1,4 +1,4 @@
-// Transfers beside what the CPU computes.
+// Disk transfers concurrent with computation.
 #include "runtime/base/arena.h"
 #include "runtime/device/cpu/disk_stream.h"
 #include "runtime/schema/limits.h"
@@ -32,7 +32,7 @@ protected:
   DiskStream stream_;
 };
 
-/// The memory of a store is that of the fetch behind it: more transfers than the stream holds at a time.
+/// A store and the next fetch use the same memory; more transfers than the stream holds at a time.
 TEST_F(DiskStreamTest, KeepsTheOrder) {
   DiskStream::Number last = 0;
   for (int i = 1; i <= 200; ++i) {

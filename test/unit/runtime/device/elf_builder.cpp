@@ -9,7 +9,7 @@ namespace trainc::test {
 
 namespace {
 
-// Where things lie, in the file and in memory alike: a page for each segment.
+// Offsets, equal in file and memory: one page per segment.
 constexpr uint64_t kPage = 4096, kSymbols = 0x400, kStrings = 0x600, kHash = 0x700, kRelocations = 0x800,
                    kCode = kPage, kData = 2 * kPage, kDynamic = kData + 0x100, kEnd = 3 * kPage;
 constexpr std::string_view kNames("\0first\0second\0", 14);

@@ -1,4 +1,4 @@
-// Which images of kernels are loaded, and what is refused before any of it is.
+// Validation of kernel images before anything of them is loaded.
 #include "runtime/device/cpu/kernel_image.h"
 #include "test/unit/runtime/device/elf_builder.h"
 #include "test/unit/runtime/memory_access.h"
@@ -82,7 +82,7 @@ TEST(ElfImage, OnlyAllowedDynamicEntriesAreLoaded) {
     }
 }
 
-/// A way to spoil an image, and what the refusal says.
+/// A way to damage an image, and the expected message.
 struct Fault {
   const char *reason;
   void (*seed)(ElfBuilder &);
@@ -176,7 +176,7 @@ TEST(ElfImage, OnlyFunctionsInItsCodeAreFound) {
   EXPECT_EQ(KernelImage::load(builder.bytes())->find(ElfBuilder::kFirst), nullptr);
 }
 
-/// Loads it, and looks for what may be in it; calls nothing.
+/// Loads it and looks up symbols; calls nothing.
 bool loads(std::span<const std::byte> file) {
   const auto image = KernelImage::load(file);
   if (!image.ok())

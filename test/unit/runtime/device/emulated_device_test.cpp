@@ -1,4 +1,4 @@
-// What the emulated device finds, and that it finds nothing where there is nothing.
+// Faults that the emulated device finds, and absence of false positives.
 #include "runtime/device/emulated/emulated_device.h"
 
 #include "test/unit/runtime/device_memory.h"
@@ -91,7 +91,7 @@ TEST(Interleaving, LoopsRunInOrder) {
   const fb::Plan &plan = **bytes.read();
   const std::vector<DeviceAddress> buffers(plan.buffers()->size());
   const Program program = resolveProgram(plan, entryOf(plan, "update"), 0, buffers);
-  std::vector<uint32_t> expected(16, 0); // the loop's only step, and what comes behind it
+  std::vector<uint32_t> expected(16, 0); // the loop's only step, and the steps after it
   expected.insert(expected.end(), {1, 2, 3});
   EXPECT_EQ(order(program, 5), expected);
 }
@@ -106,7 +106,7 @@ void spoilScratch(Executor &executor) {
     }
 }
 
-/// What ranks have in their memory after micro_step and update; `deviceOf(rank)` makes their devices.
+/// Memory of ranks after micro_step and update; `deviceOf(rank)` creates their devices.
 template <typename MakeDevice>
 std::vector<std::vector<std::byte>> runRanks(const fb::Plan &plan, MakeDevice deviceOf) {
   std::vector<std::vector<std::byte>> memory(plan.ranks());
@@ -155,7 +155,7 @@ protected:
 
 TEST_F(EmulatedRanks, HaveTheBitsOfTheCpu) { EXPECT_EQ(findings(**bytes_.read()), 0U); }
 
-/// Calls `visit(plan, what)` with each edge of an entry left out in turn; returns how many there are.
+/// Calls `visit(plan, what)` with each edge of an entry removed in turn; returns the number of edges.
 template <typename Visitor>
 uint64_t forEachMissingEdge(PlanBuilder &builder, std::string_view name, Visitor visit) {
   uint64_t edges = 0;

@@ -1,4 +1,4 @@
-// What attention of libraries computes, against its definition in f64.
+// Attention by libraries, compared with its definition in f64.
 #include "runtime/schema/cpu_workspace.h"
 #include "test/unit/runtime/device/attention_numbers.h"
 

@@ -1,4 +1,4 @@
-// What matrix products of libraries compute, against plain sums in f64.
+// Matrix products by libraries, compared with plain sums in f64.
 #include "runtime/device/cpu/library_math.h"
 #include "runtime/schema/cpu_workspace.h"
 #include "test/unit/runtime/device/product_numbers.h"

@@ -60,7 +60,7 @@ public:
   PlanBuilder::Body &body() { return body_; }
   PlanBuilder builder;
 
-  /// Runs the entry so many times, one behind the other.
+  /// Runs the entry `times` times in sequence.
   Status run(int times = 1) {
     builder.entry("init").instructions = std::move(body_);
     const PlanBytes bytes(builder.payload());

@@ -1,4 +1,4 @@
-// Matrix products, and what they should be by plain sums in f64.
+// Matrix products, and their expected results from plain sums in f64.
 #pragma once
 
 #include "test/unit/runtime/device/one_call.h"
@@ -29,7 +29,7 @@ inline bool isTanh(fb::Activation activation) {
   return activation == fb::Activation::GeluTanh || activation == fb::Activation::GeluTanhGradient;
 }
 
-/// A case's tensors, and what they should become.
+/// A case's tensors, and the expected results.
 struct ProductNumbers {
   explicit ProductNumbers(const ProductCase &c) : c(c) {
     const uint64_t aRows = c.transposeA ? c.k : c.m, aColumns = c.transposeA ? c.m : c.k,

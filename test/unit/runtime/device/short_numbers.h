@@ -45,7 +45,7 @@ inline std::unique_ptr<fb::Operand> holdAs(OneCall &call, fb::DType dtype, const
   return call.hold(halves);
 }
 
-/// What a buffer of `count` elements holds.
+/// Content of a buffer of `count` elements.
 inline Numbers readAs(const OneCall &call, fb::DType dtype, uint32_t buffer, size_t count) {
   if (dtype == fb::DType::F32)
     return call.read(buffer);

@@ -56,7 +56,7 @@ TEST_P(ThreadPoolTest, WakesFromSleep) {
   EXPECT_GE(sum, GetParam() == 1 ? 3 : 24);
 }
 
-/// Of all jobs until the caller forgets them. Who comes too late for a job has not worked.
+/// Spans cover all jobs until the caller clears them. A thread that comes too late for a job has not worked.
 TEST_P(ThreadPoolTest, TellsWhenEachThreadWorked) {
   ThreadPool pool(GetParam());
   std::vector<TimeSpan> spans(pool.threads());

@@ -8,7 +8,7 @@
 namespace trainc::test {
 namespace {
 
-/// What each of three ranks that compare these values is told.
+/// The status on each of three ranks that compare these values.
 template <typename ValuesOf> std::array<Status, 3> compare(ValuesOf valuesOf) {
   std::array<Status, 3> told;
   PlanBytes bytes(ranksPlan(3, 3).payload());

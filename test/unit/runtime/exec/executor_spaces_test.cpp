@@ -12,11 +12,12 @@
 namespace trainc::test {
 namespace {
 
-/// Ranks take their device memory from one piece, so an arena's border there depends on the arena before.
+/// All arenas of a rank share one allocation, so an arena's alignment there depends on the arena before.
 TEST(ExecutorSpaces, CopiesToDiskAreAlignedOnEveryRank) {
   PlanBuilder builder = spacesPlan();
   builder.plan.ranks = 2;
-  builder.scalar("loss", fb::DType::F32, fb::Direction::FromDevice); // the first arena ends on no border
+  // makes the size of the first arena unaligned
+  builder.scalar("loss", fb::DType::F32, fb::Direction::FromDevice);
   PlanBytes bytes(builder.payload());
   const auto plan = bytes.read();
   ASSERT_TRUE(plan.ok()) << plan.status().message();

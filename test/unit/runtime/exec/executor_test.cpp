@@ -18,7 +18,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// libraryPlan() leaves no room for cuBLASLt's workspaces, and calls attention.
+/// libraryPlan() has no space for cuBLASLt's workspaces, and calls attention.
 constexpr const char *kPlanOfCpus = "its library calls are a CPU's; cuda_products_test.cpp has a GPU's";
 
 class ExecutorTest : public testing::Test {
@@ -160,7 +160,7 @@ TEST_F(ExecutorTest, ReplayLooksAtLibraryCalls) {
   {
     HostCopy<float> x(*device, stateOf(*executor, "x").memory), w(*device, stateOf(*executor, "w").memory);
     x[1] = 3e38F;
-    w[32 + 5] = 2; // what x[1] is multiplied by in column 5
+    w[32 + 5] = 2; // multiplies x[1] in column 5
   }
   const auto found = replay("init");
   ASSERT_TRUE(found.has_value());

@@ -63,7 +63,7 @@ TEST_F(MeasurementTest, IdleIsWhenNoStreamWorks) {
   EXPECT_DOUBLE_EQ(profile.idleSeconds, 10 - 3 - 1 + 1);
 }
 
-/// Of two collectives that overlap, and of a wait that begins before both.
+/// Two overlapping collectives, and a wait that begins before both.
 TEST_F(MeasurementTest, CommunicationIsExposedWhereItIsWaitedFor) {
   CommunicationSpans spans;
   spans.addCollective({12, 16});
@@ -85,7 +85,8 @@ TEST_F(MeasurementTest, ARooflineIsTheSlowerOfTwoRates) {
   const StepFacts facts = factsOf(*plan, product());
   ASSERT_GT(facts.flops, 0);
   ASSERT_GT(facts.bytes, 0);
-  // Half a second of flops, a quarter of bytes; what the clock says counts where nothing was measured.
+  // Half a second of FLOPs, a quarter of bytes; the rate computed from the clock is used if none was
+  // measured.
   DeviceRates rates;
   rates.memoryBytes = 4 * facts.bytes;
   rates.f32Flops = 2 * facts.flops;
@@ -150,7 +151,7 @@ TEST_F(MeasurementTest, CopiesByKernelsCountWhatTheyMove) {
               })));
 }
 
-/// What links between memories can do is not among a device's rates.
+/// A device's rates do not include those of links between memories.
 TEST_F(MeasurementTest, CopiesBetweenMemoriesHaveNoRoofline) {
   use(spacesPlan(), "init");
   DeviceRates rates;

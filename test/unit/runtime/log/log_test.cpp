@@ -10,7 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// What a log writes, to a file or to a pseudo-terminal.
+/// Output of a log to a file or a pseudo-terminal.
 class Captured {
 public:
   explicit Captured(bool terminal) {
@@ -32,8 +32,8 @@ public:
   }
 
   std::FILE *stream() { return stream_; }
-  /// What was written since the last call. A terminal may hand over one write in pieces, so a mark
-  /// is written behind it and read up to.
+  /// Output since the last call. A terminal may deliver one write in pieces, so a mark is written after it,
+  /// and everything up to the mark is read.
   std::string read() {
     const char mark = '\0';
     std::fputc(mark, stream_);

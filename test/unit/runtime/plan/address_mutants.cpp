@@ -115,7 +115,7 @@ private:
         [=](fb::PlanT &plan) { *operandsOf(plan, position.in(plan))[index].operand = by; });
   }
 
-  /// Lays an argument over another one, and denies the kernel what it does in place.
+  /// Makes an argument overlap another one, and revokes the kernel's permission to alias.
   void shareArguments(const Position &position) {
     const fb::LaunchT &launch = *position.in(plan_).operation.AsLaunch();
     const auto &params = plan_.kernels[launch.kernel]->params;
@@ -194,7 +194,7 @@ private:
               fb::Operand(uint64_t(last), -stride, old.rank_stride(), old.buffer()));
   }
 
-  /// Writes over what the rank with a single place is about to read, through a buffer of its own.
+  /// Overwrites, through a separate buffer, bytes that the rank at a single place is about to read.
   void overwritePlaces(const Position &position, const Operand &operand) {
     const fb::BufferT &held = *plan_.buffers[operand.operand->buffer()];
     if (plan_.arenas[held.arena]->persistent)

@@ -12,7 +12,7 @@ namespace trainc::test {
 
 namespace {
 
-/// Bytes by which sizes and places are off: an element, a border of memory, a block of a disk.
+/// Errors of sizes and offsets in bytes: an element, the memory alignment, a disk block.
 constexpr int64_t kOff[] = {4, 64, int64_t(kDiskAlignment)};
 
 class CopyMaker {
@@ -91,8 +91,8 @@ private:
         moveTo(old.offset(), stride);
   }
 
-  /// Has a copy lead to or from another buffer of the same size: from the side outside of the device's memory
-  /// all of another state, or a piece at the same place of it.
+  /// Redirects one side of a copy to another buffer of the same size: on the farther side to another state,
+  /// or to a piece at the same offset of it.
   void replace(size_t entry, size_t i, const char *name, Side side) {
     const fb::Operand &old = *(copyAt(entry, i)->*side);
     const fb::BufferT &replaced = *plan_.buffers[old.buffer()];
@@ -146,8 +146,7 @@ private:
     return others;
   }
 
-  /// Lets a copy change places with what touches the same bytes. What instructions come after stays with
-  /// their places.
+  /// Exchanges a copy with an instruction that accesses the same bytes. Dependencies stay with the positions.
   void reorder(const EntryModel &model, size_t entry) {
     const size_t count = plan_.entries[entry]->instructions.size();
     for (size_t i = 0; i < count; ++i)

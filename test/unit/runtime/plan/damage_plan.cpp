@@ -1,7 +1,7 @@
-// Changes single bytes of a compiled plan outside kernel code, recomputes the checksum, and runs on the CPU
-// what the verifier accepts; the arenas lie between guard pages, and the asan preset watches the rest.
+// Changes single bytes of a compiled plan (not of kernel code), recomputes the checksum, and runs plans that
+// the verifier accepts on the CPU; arenas are surrounded by guard pages, and the asan preset checks the rest.
 //
-//   damage_plan PLAN CHANGES     prints what became of them; each byte that is tried goes to stderr first
+//   damage_plan PLAN CHANGES     prints the outcomes; each byte is printed to stderr before it is tried
 #include "runtime/base/mapped_file.h"
 #include "runtime/device/cpu/cpu_device.h"
 #include "test/unit/runtime/plans/plan_builder.h"
@@ -15,7 +15,7 @@ using namespace trainc;
 
 namespace {
 
-/// Positions of the payload outside machine code.
+/// Offsets in the payload that are not machine code.
 std::vector<size_t> positionsOutsideCode(std::span<const std::byte> payload, const fb::Plan &plan) {
   std::vector<bool> isCode(payload.size());
   for (const fb::Object *object : *plan.objects()) {

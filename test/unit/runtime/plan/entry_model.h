@@ -1,4 +1,4 @@
-// What the instructions of an entry do to bytes, as far as faults depend on it.
+// Effects of an entry's instructions on bytes, as needed for fault injection.
 #pragma once
 
 #include "runtime/schema/plan_generated.h"
@@ -29,7 +29,7 @@ struct Moment {
 };
 using Timeline = std::vector<Moment>;
 
-/// Whether to write `b` would destroy what is needed of `a`, if they began at the same place.
+/// Whether writing `b` would destroy bytes of `a` that are still needed, if both began at the same offset.
 bool destroys(const Timeline &b, const Timeline &a);
 
 /// The instructions of one entry.
@@ -43,10 +43,9 @@ public:
   bool meet(size_t i, size_t j) const;
   /// Whether scratch is read that nothing but this range of the `collective` has written to the buffer.
   bool isMissed(size_t collective, const fb::RangeT &range) const;
-  /// Whether as many bytes as `more` behind those that are zeroed are of the same scratch buffer, and nothing
-  /// touches them there.
+  /// Whether the `more` bytes after the zeroed ones belong to the same scratch buffer and are never accessed.
   bool isPadded(const fb::ZeroT &zero, uint64_t more) const;
-  /// Whether each of two ranges of a collective has room where the other one goes.
+  /// Whether each of two ranges of a collective has space for the destination of the other.
   bool fitElsewhere(const fb::CollectiveT &collective, const fb::RangeT &a, const fb::RangeT &b) const;
   /// The uses of scratch buffers by index.
   std::map<uint32_t, Timeline> timelines() const;

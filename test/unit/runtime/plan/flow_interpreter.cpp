@@ -26,7 +26,7 @@ struct TimedUse {
   }
 };
 
-/// What a byte holds.
+/// Content of a byte.
 struct Held {
   uint32_t buffer;
   bool exact, read;
@@ -50,7 +50,7 @@ public:
 
   /// Whether all launches' arguments are apart or may be the same.
   bool apart() const { return apart_; }
-  /// What the host has written before.
+  /// Columns that the host has written before.
   const std::vector<TimedUse> &columns() const { return columns_; }
   const std::vector<TimedUse> &uses() const { return uses_; }
 
@@ -150,7 +150,7 @@ private:
   std::vector<TimedUse> columns_, uses_;
 };
 
-/// The bytes of one arena; those between which no use begins or ends are one cell.
+/// The bytes of one arena, grouped into intervals in which no use begins or ends.
 class Cells {
 public:
   Cells(const Trace &trace, uint32_t arena, bool persistent) : arena_(arena), persistent_(persistent) {
@@ -214,7 +214,7 @@ bool isMovedWhole(const Trace &trace, const fb::BufferT &buffer, uint32_t arena)
   for (const TimedUse &use : uses)
     borders.insert({use.begin, use.end});
   borders.erase(buffer.offset + buffer.bytes);
-  std::set<std::pair<ptrdiff_t, ptrdiff_t>> counts; ///< reads and writes of the byte behind a border
+  std::set<std::pair<ptrdiff_t, ptrdiff_t>> counts; ///< reads and writes of the byte after a boundary
   for (const uint64_t border : borders) {
     const TimedUse byte{arena, 0, border, border + 1, false, false};
     const auto count = [&](bool writes) {
@@ -233,7 +233,7 @@ Transfer transferOf(uint32_t buffer, const fb::Operand &place, bool isStore) {
   return {buffer, place.buffer(), place.offset(), place.rank_stride(), isStore};
 }
 
-/// Those that buffers say.
+/// Transfers named by buffers.
 std::set<Transfer> saidTransfers(const fb::PlanT &plan) {
   std::set<Transfer> said;
   for (uint32_t i = 0; i < plan.buffers.size(); ++i) {
@@ -245,7 +245,7 @@ std::set<Transfer> saidTransfers(const fb::PlanT &plan) {
   return said;
 }
 
-/// Those that there are; nothing if one is not at the begin of its buffer.
+/// Actual transfers; nothing if one is not at the begin of its buffer.
 std::optional<std::set<Transfer>> transfers(const fb::PlanT &plan) {
   const auto spaceOf = [&](const fb::Operand &side) {
     return plan.arenas[plan.buffers[side.buffer()]->arena]->space;

@@ -1,8 +1,8 @@
-// Seeds faults into a compiled plan, one at a time, and counts those that the verifier refuses.
+// Injects faults into a compiled plan, one at a time, and counts those that the verifier rejects.
 //
-//   mutate_plan PLAN COUNT     tries that many of each kind that plan_mutants.h knows, drawn at random.
-//                              Prints what was accepted, and what of that is harmless. Exits 1 if anything
-//                              accepted does harm, and 2 if nobody can judge that.
+//   mutate_plan PLAN COUNT     tries COUNT random faults of each kind of plan_mutants.h. Prints the accepted
+//                              ones, and which of them are harmless. Exits 1 if an accepted fault is harmful,
+//                              and 2 if that cannot be decided.
 #include "test/unit/runtime/plan/flow_interpreter.h"
 #include "test/unit/runtime/plan/plan_mutants.h"
 #include "test/unit/runtime/plans/plan_builder.h"

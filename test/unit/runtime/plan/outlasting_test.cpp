@@ -1,4 +1,4 @@
-// Copies to disk that outlast their entry, and what waits for them.
+// Copies to disk that outlast their entry, and waits for them.
 #include "runtime/base/pieces.h"
 #include "runtime/plan/outlasting.h"
 #include "test/unit/runtime/plans/plan_builder.h"
@@ -76,7 +76,7 @@ TEST_F(Outlasting, WhatWritesTheirMemoryWaits) {
     store(first_, block);
   builder_.copy(second_, at(scratch_, 1 * kBlock), at(scratch_, 8 * kBlock), kBlock); // reads
   fetch(second_, 3);                                                                  // on the disk's stream
-  zero(second_, 4, 4);                                                                // behind them
+  zero(second_, 4, 4);                                                                // after the copies
   zero(second_, 2);
   zero(second_, 0, 3); // done by then
   zero(builder_.loop(second_, 2), 3);
@@ -91,7 +91,7 @@ TEST_F(Outlasting, ALoopWritesWhereItsIterationsGo) {
   EXPECT_THAT(waits(), testing::ElementsAre(OutlastingWait{1, 0})) << "hulls are compared";
 }
 
-/// Of random entries: what needs a wait has one, and none is there that nothing needs.
+/// Random entries: waits exist exactly where bytes need them.
 TEST_F(Outlasting, WaitsAreThoseThatBytesNeed) {
   std::mt19937 random(1);
   const auto below = [&](uint64_t end) { return random() % end; };

@@ -245,7 +245,7 @@ TEST(CollectivePlan, AFlatTensorHoldsLittleBesideItsStates) {
 
 TEST(CollectivePlan, PartsBelongToTheShardGroup) {
   PlanBuilder builder = ranksPlan(4, 2);
-  gatherBoth(builder).group = fb::Group::Replica; // whose places are not those of the parts
+  gatherBoth(builder).group = fb::Group::Replica; // its places are not those of the shards
   EXPECT_THAT(messageOf(builder),
               HasSubstr("all-gather source of range 0: expected a rank stride of 0, found 384"));
 }

@@ -1,4 +1,4 @@
-// Plans for GPUs: what the verifier asks of them beside what it asks of all.
+// Plans for GPUs: additional rules of the verifier.
 #include "runtime/schema/cuda_levels.h"
 #include "test/unit/runtime/plan/verifier_support.h"
 #include "test/unit/runtime/plans/cuda_plan.h"

@@ -1,4 +1,4 @@
-// Plans that multiply fp8 numbers: what the verifier asks of them.
+// Plans with fp8 products: rules of the verifier.
 #include "test/unit/runtime/plan/verifier_support.h"
 
 #include <functional>

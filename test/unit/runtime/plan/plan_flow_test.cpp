@@ -1,5 +1,5 @@
-// What instructions read against what was written before, in loops and on all ranks: each rule refuses a plan
-// that breaks it, and of random entries those that an interpreter of single bytes refuses.
+// Reads against earlier writes, in loops and on all ranks: each rule rejects a plan that violates it; for
+// random entries the verifier agrees with a bytewise interpreter.
 #include "test/unit/runtime/plan/flow_interpreter.h"
 #include "test/unit/runtime/plan/verifier_support.h"
 
@@ -13,7 +13,7 @@ using testing::HasSubstr;
 constexpr uint32_t kArena = PlanBuilder::kScratch;
 constexpr uint64_t kSlice = 64;
 
-/// A plan of one entry, of which the test says what its loop does.
+/// A plan of one entry whose loop body the test defines.
 class LoopFlow : public testing::Test {
 protected:
   /// A scratch buffer of so many slices.
@@ -113,7 +113,7 @@ TEST_F(LoopFlow, FollowsWhatOneIterationLeavesForTheNext) {
   std::swap(loop[0]->operation, loop[1]->operation);
   EXPECT_EQ(messageOf(plan), "accepted");
   operation<fb::LoopT>(plan, 0, 1).count = 6;
-  loop[1]->operation.AsLaunch()->args[0] = at(input, 2 * kSlice, kSlice); // what no iteration has written yet
+  loop[1]->operation.AsLaunch()->args[0] = at(input, 2 * kSlice, kSlice); // not written by any iteration yet
   EXPECT_THAT(messageOf(plan), HasSubstr("instruction 1.1"));
 }
 
@@ -151,7 +151,7 @@ TEST_F(LoopFlow, RefusesMoreScatteredPiecesThanItFollows) {
                         "bytes in too many pieces to follow"));
 }
 
-/// A plan of many ranks, of which each reads its part of what the entry has written.
+/// A plan of many ranks, each of which reads its shard of the entry's result.
 class PlaceFlow : public LoopFlow {
 protected:
   void divide(uint32_t ranks) { plan.plan.ranks = plan.plan.shard_ranks = ranks; }

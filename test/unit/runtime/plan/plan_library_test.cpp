@@ -151,7 +151,7 @@ TEST(LibraryCalls, AnErrorNamesTheInstruction) {
 
 constexpr const char *kPadding = "expected rows of 'hidden' as a library call has written them, found others";
 
-/// Less than 16 bytes behind a row are its padding, and no numbers.
+/// Gaps of less than 16 bytes after a row are padding, not numbers.
 TEST(LibraryCalls, HavePaddingBehindRows) {
   PlanBuilder builder = libraryPlan();
   product(builder, kUp).n = 29; // of 32, all of which the next product reads
@@ -194,7 +194,7 @@ TEST(LibraryCalls, ReadRowsWithoutPadding) {
   EXPECT_THAT(messageOf(builder), HasSubstr(kPadding));
 }
 
-/// What lies between the rows of a result may hold something else.
+/// Larger gaps between the rows of a result may hold other data.
 TEST(LibraryCalls, LeaveWhatLiesBetweenRows) {
   PlanBuilder builder = libraryPlan();
   product(builder, kRight).result = some(at(7, 0)); // over the left half: nothing writes the right one

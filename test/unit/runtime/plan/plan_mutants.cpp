@@ -41,7 +41,7 @@ private:
         {kind, fmt::format("entry {}: {} {}", plan_.entries[entry]->name, kind, what), std::move(apply)});
   }
 
-  /// Faults in what an instruction comes after, and where it runs.
+  /// Faults in an instruction's dependencies and stream.
   void changeOrder(size_t entry, size_t i) {
     const std::vector<uint32_t> &after = instruction(entry, i).after;
     for (size_t e = 0; e < after.size(); ++e) {
@@ -123,7 +123,7 @@ private:
         change("another kernel", [=](fb::RangeT &range) { range.sum_kernel = kernel; });
   }
 
-  /// What instructions come after stays with their places.
+  /// Dependencies stay with the positions.
   void swap(const EntryModel &model, size_t entry, size_t i, size_t j) {
     if (model.feeds(i, j))
       add("swap", entry, fmt::format("{} and {}", i, j), [=](fb::PlanT &plan) {

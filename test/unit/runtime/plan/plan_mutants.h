@@ -16,27 +16,25 @@ struct Mutant {
   std::function<void(fb::PlanT &)> apply; ///< to a copy of the plan
 };
 
-/// All faults of these kinds in `plan`, which must be valid and must be refused with each:
-///   drop      what an instruction comes after on another stream, or a range that alone writes what is read
-///   early     an instruction comes after the one before the right one
-///   stream    an instruction runs on another stream
-///   swap      two instructions of which one reads what the other alone has written to scratch; or the
-///             destinations of two ranges of which one has no room there
-///   overlap   two buffers whose values are needed at the same time
-///   lengthen  a copy, a zeroing (farther than into padding) or a range of a collective
-///   widen     the sums of a range are wider, or no wider, than what is summed
-///   sum       a sum by a kernel has another one, or none, or too little workspace
+/// All faults of these kinds in `plan`, which must be valid. The verifier must reject each:
+///   drop      a dependency on another stream, or a range that is the only writer of bytes that are read
+///   early     a dependency on the instruction before the right one
+///   stream    an instruction on another stream
+///   swap      two instructions, one of which reads scratch bytes written only by the other; or the
+///             destinations of two ranges, one of which has no space there
+///   overlap   two buffers whose values are live at the same time
+///   lengthen  a copy, a zeroing (beyond padding) or a range of a collective
+///   widen     whether the sums of a range are wider than the summed type
+///   sum       another kernel for a sum, none, or too little workspace
 std::vector<Mutant> mutants(const fb::PlanT &plan);
 
-/// All faults of these kinds in where operands lie. Some are harmless: what is read was written for it all
-/// the same, and nothing is lost (isSound() of flow_interpreter.h). The others must be refused:
-///   argument  an argument of a launch lies over another one, or next to its begin; or a kernel says no
-///             longer that it may
-///   body      an instruction of a loop's body is left out, two are swapped, or two of its buffers lie over
-///             each other
-///   stride    an operand of a loop advances by another stride
-///   place     an operand moves otherwise with the place in the shard group; or what one rank reads there is
-///             overwritten
+/// All faults of these kinds in operands' addresses. Some are harmless: every read still finds its write, and
+/// nothing is lost (isSound() of flow_interpreter.h). The others must be rejected:
+///   argument  an argument of a launch overlaps another one, or is shifted; or a kernel's permission to alias
+///             is revoked
+///   body      an instruction of a loop's body is removed, two are swapped, or two of its buffers overlap
+///   stride    another loop stride of an operand
+///   place     another rank stride of an operand; or bytes that one rank reads are overwritten
 ///   library   those of libraryMutants()
 ///   copy, state, buffer, says, reorder  those of copyMutants()
 std::vector<Mutant> addressMutants(const fb::PlanT &plan);

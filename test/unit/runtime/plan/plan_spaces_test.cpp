@@ -1,4 +1,4 @@
-// States outside the device's memory are moved whole, and no other one in their place.
+// Offloaded states are transferred completely, and not exchanged.
 #include "test/unit/runtime/plan/verifier_support.h"
 
 #include <gmock/gmock.h>
@@ -8,7 +8,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Of spacesPlan(): the copies of 'stored' on disk.
+/// Indices in spacesPlan() of the copies of 'stored' on disk.
 constexpr size_t kStore = 2, kFetch = 5;
 
 /// One more buffer on disk like 'stored'.
@@ -104,7 +104,7 @@ TEST(PlacesVerifier, RefusesPlacesThatAreNotFarther) {
   EXPECT_THAT(messageOf(builder), HasSubstr("buffer 'z': expected a place in a buffer below"));
 }
 
-/// Instruction 3 overwrites x behind its copies, and nobody reads that.
+/// Instruction 3 overwrites x after its copies, and the result is never read.
 TEST(SpacesVerifier, RefusesWhatNobodyReadsBesideStatesOfTraining) {
   PlanBuilder builder = spacesPlan();
   builder.plan.buffers[operation<fb::CopyT>(builder, 0, kStore).destination->buffer()]->role =

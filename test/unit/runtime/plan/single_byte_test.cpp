@@ -1,5 +1,5 @@
-// A plan with any single byte outside kernel code changed, its checksum recomputed, is refused or runs
-// safely: the arenas lie between guard pages, and the asan preset watches the rest.
+// A plan with any single byte (not of kernel code) changed and its checksum recomputed is rejected or runs
+// safely: arenas are surrounded by guard pages, and the asan preset checks the rest.
 #include "runtime/device/cpu/cpu_device.h"
 #include "test/unit/runtime/plans/plan_builder.h"
 #include "test/unit/runtime/run_plan.h"

@@ -1,4 +1,4 @@
-// What the verifier says of hand-made plans.
+// Verification of hand-made plans.
 #pragma once
 
 #include "test/unit/runtime/plans/plan_builder.h"
@@ -14,7 +14,7 @@ inline std::string messageOf(const PlanBuilder &builder) {
   return result.ok() ? "accepted" : result.status().message();
 }
 
-/// The operation of an instruction outside loops, which must be a T.
+/// The operation of an instruction that is not in a loop; must be a T.
 template <typename T> T &operation(PlanBuilder &builder, size_t entry, size_t instruction) {
   return *static_cast<T *>(builder.plan.entries[entry]->instructions[instruction]->operation.value);
 }

@@ -23,7 +23,7 @@ std::vector<uint64_t> rowBegins(uint64_t rows, uint64_t row, uint64_t count, uin
   return begins;
 }
 
-/// Bytes of a row's run: with what pads it.
+/// Bytes of a row, including padding.
 uint64_t rowBytes(uint64_t columns, uint64_t row) {
   return (row > columns && (row - columns) * sizeof(float) < 16 ? row : columns) * sizeof(float);
 }

@@ -1,4 +1,4 @@
-// Which bytes library calls touch, worked out apart from runtime/plan: what the verifier is compared with.
+// Bytes that library calls access, computed independently of runtime/plan to test the verifier.
 #pragma once
 
 #include "runtime/schema/plan_generated.h"

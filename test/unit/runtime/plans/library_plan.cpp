@@ -110,7 +110,7 @@ private:
     b_.attention(body, std::move(call));
   }
 
-  /// Gradients where y's is one of attention, and those of w and of biases.
+  /// Gradients where y's is one of attention, and gradients of w and of biases.
   void backward(PlanBuilder::Body &body) {
     fb::AttentionT call = sizes(fb::AttentionPass::Backward);
     call.query = some(at(query_));

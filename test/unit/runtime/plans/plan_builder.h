@@ -48,8 +48,7 @@ public:
 
   /// Appends an arena. Returns its index.
   uint32_t arena(const std::string &name, fb::Space space, bool persistent = false);
-  /// Appends a buffer at the next border of its arena, of 64 bytes or on disk of 4096, and grows the arena.
-  /// Returns its index.
+  /// Appends a buffer, aligned to 64 bytes or on disk to 4096, and grows its arena. Returns its index.
   uint32_t buffer(const std::string &name, uint32_t arena, fb::DType dtype, uint64_t elements,
                   fb::Role role = fb::Role::Workspace);
   /// A buffer of one element in the persistent arena, exchanged with the host.
@@ -76,7 +75,7 @@ public:
   void attention(Body &body, fb::AttentionT attention, uint32_t source = 0);
   /// Says on which stream the last instruction of an entry runs.
   static void on(Body &body, fb::Stream stream) { body.back()->stream = stream; }
-  /// Says what the last instruction of an entry comes after.
+  /// Sets the dependencies of the last instruction of an entry.
   static void after(Body &body, After instructions) { body.back()->after = std::move(instructions); }
   /// Returns the loop's body.
   Body &loop(Body &body, uint64_t count, uint32_t source = 0);
@@ -101,7 +100,7 @@ inline std::unique_ptr<fb::Operand> some(fb::Operand operand) {
 fb::MatrixProductT denseProduct(uint64_t m, uint64_t n, uint64_t k, bool transposeA = false,
                                 bool transposeB = false);
 
-/// The bytes of a plan file in memory, on a 64-byte border.
+/// The bytes of a plan file in memory, aligned to 64 bytes.
 class PlanBytes {
 public:
   explicit PlanBytes(const std::vector<uint8_t> &payload);
@@ -129,12 +128,13 @@ PlanBuilder fullPlan();
 /// 2, 3, 4, 6.
 inline constexpr uint64_t kWhole = 192;
 
-/// A plan of `ranks` ranks in shard groups of `shardRanks` (at least 2), with collectives that run beside
-/// kernels. Each rank has its parts of w0 and w1 (states "a" [100] and "b" [80] in w0, "w1" [192]) and of the
-/// sums h0 and h1. micro_step, with W0 and W1 gathered:
+/// A plan of `ranks` ranks in shard groups of `shardRanks` (at least 2), with collectives concurrent with
+/// kernels. Each rank has its shards of w0 and w1 (states "a" [100] and "b" [80] in w0, "w1" [192]) and of
+/// the sums h0 and h1. micro_step, with W0 and W1 gathered:
 ///
-///   X = 2 W0, Y = X + W1, G1 = 2 Y, G0 = X + Y, h0 = part of G0's sum, h1 = part of G1's sum over all ranks,
-///   norm = the sum of all elements of all ranks' Y, w1 = part of norm W1
+///   X = 2 W0, Y = X + W1, G1 = 2 Y, G0 = X + Y, h0 = shard of G0's sum, h1 = shard of G1's sum over all
+///   ranks,
+///   norm = the sum of all elements of all ranks' Y, w1 = shard of norm W1
 ///
 /// and update, in one collective: u, whole on each rank, is gathered in place from all ranks' w1, and d, two
 /// integers of each rank, from their c.

@@ -56,7 +56,7 @@ RanksKernels addRanksKernels(PlanBuilder &b) {
 
 void addRanksStates(PlanBuilder &b, const RanksBuffers &x) {
   b.state("a", x.w0, {10, 10}, Role::Parameter).divided = true;
-  fb::StateT &second = b.state("b", x.w0, {80}, Role::Parameter); // on the next 64-byte border
+  fb::StateT &second = b.state("b", x.w0, {80}, Role::Parameter); // at the next multiple of 64 bytes
   second.divided = true;
   second.offset = 112;
   b.state("w1", x.w1, {kWhole}, Role::Parameter).divided = true;

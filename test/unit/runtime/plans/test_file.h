@@ -1,4 +1,4 @@
-// Where the files of tests lie.
+// Paths of test files.
 #pragma once
 
 #include <cstdlib>
@@ -6,7 +6,7 @@
 
 namespace trainc::test {
 
-/// Where the build has it; or in the folder TRAINC_TEST_FILES, for tests that run on another machine.
+/// Path in the build folder; or in the folder TRAINC_TEST_FILES, for tests on another machine.
 inline std::filesystem::path testFile(const std::filesystem::path &built) {
   const char *folder = std::getenv("TRAINC_TEST_FILES");
   return folder ? folder / built.filename() : built;

@@ -40,8 +40,7 @@ TEST(CheckpointFolder, WhatOnlyLooksLikeACheckpointIsNamed) {
   EXPECT_EQ(*resolveCheckpoint("latest", folder.path()), folder / "step-00000020");
 }
 
-/// Of a file, an empty folder, and one that holds something: what a user keeps there under the name of a
-/// checkpoint.
+/// Creates a file, an empty folder or a nonempty folder with the name of a checkpoint.
 void keepUnderStep(const fs::path &folder, uint64_t step, int kind) {
   const fs::path path = folder / checkpointName(step);
   if (kind == 0)

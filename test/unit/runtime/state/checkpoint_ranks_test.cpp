@@ -20,8 +20,7 @@ using testing::HasSubstr;
 
 constexpr uint64_t kFloatsPerBlock = kChecksumBlockBytes / sizeof(float);
 
-/// What one process holds of a model: flat tensors of which each of `shardRanks` ranks keeps a part, and
-/// tensors that all ranks keep.
+/// A process's part of a model: flat tensors that `shardRanks` ranks shard, and replicated tensors.
 class Model {
 public:
   Model(uint32_t rank, uint32_t shardRanks) : place_(rank % shardRanks), shardRanks_(shardRanks) {
@@ -52,7 +51,7 @@ private:
   static uint64_t count(const std::vector<uint64_t> &shape) {
     return std::accumulate(shape.begin(), shape.end(), uint64_t{1}, std::multiplies());
   }
-  /// What the held part of a tensor whose elements are start, start + 1, ... has.
+  /// Values of the held part of a tensor whose elements are start, start + 1, ...
   static std::vector<float> valuesOf(const StateTensor &tensor, float start) {
     std::vector<float> values(tensor.bytes.size() / sizeof(float));
     std::iota(values.data(), values.data() + values.size(),
@@ -103,7 +102,7 @@ public:
   Ranks(uint32_t ranks, uint32_t shardRanks)
       : ranks_(ranks), shardRanks_(shardRanks), told_(ranks), met_(ranks), barrier_(ranks) {}
 
-  /// Runs `body(rank, writer, model)` on every rank; what each returns.
+  /// Runs `body(rank, writer, model)` on every rank; returns each result.
   std::vector<std::string> run(const std::filesystem::path &folder,
                                const std::function<Status(uint32_t, CheckpointWriter &, Model &)> &body) {
     auto opened = CheckpointFolder::open(folder);
@@ -129,8 +128,8 @@ public:
     strayed_ = rank;
     elsewhere_ = folder;
   }
-  /// Nobody meets more often than that, as after a rank has died; `onlyFirst`: of the last time rank 0 alone
-  /// learns what the others told.
+  /// Makes all later meetings fail, as after the death of a rank. `onlyFirst`: in the last successful one
+  /// only rank 0 receives the others' progress.
   void failAfter(uint32_t meetings, bool onlyFirst = false) {
     meetings_ = meetings;
     onlyFirst_ = onlyFirst;
@@ -190,7 +189,7 @@ Status writeTwo(uint32_t, CheckpointWriter &writer, Model &model) {
   return writer.wait();
 }
 
-/// What a folder holds, by path.
+/// Content of a folder, by path.
 std::map<std::string, std::string> contents(const std::filesystem::path &folder) {
   std::map<std::string, std::string> files;
   for (const auto &entry : std::filesystem::recursive_directory_iterator(folder))
@@ -253,7 +252,7 @@ TEST_F(CheckpointRanks, AByteThatARankDoesNotReadIsNotItsBusiness) {
 // A part of 'h.0.weight' ends in the midst of its third block.
 class CheckpointBorders : public testing::Test {
 protected:
-  /// What rank 0 says when two ranks have written and `damage` was done.
+  /// Message of rank 0 after two ranks have written and `damage` was done.
   std::string messageAfter(const std::function<void()> &damage) {
     std::vector<CheckpointFiles> files;
     std::vector<RangeChecksum> own;
@@ -273,7 +272,7 @@ protected:
     return files[0].complete(root_.path(), {}, own).message();
   }
 
-  /// Of a float in 'h.0.weight'.
+  /// File offset of a float in 'h.0.weight'.
   size_t offsetOf(uint64_t element) const {
     return SafetensorsView::open(root_ / kModelFile)->find("h.0.weight")->fileOffset +
            element * sizeof(float);
@@ -300,7 +299,7 @@ TEST_F(CheckpointBorders, AWriteThatWasLostIsFound) {
 }
 
 TEST_F(CheckpointBorders, BytesThatNobodyHasWrittenAreFound) {
-  const std::string message = messageAfter([&] { // the first range of rank 1 begins at the border
+  const std::string message = messageAfter([&] { // the first range of rank 1 begins at the boundary
     writeFile(root_ / "part-1", readFile(root_ / "part-1").substr(sizeof(RangeChecksum)));
   });
   EXPECT_THAT(message,
@@ -352,7 +351,8 @@ TEST_F(CheckpointRanks, AFullDiskLeavesNoCheckpointAndTheNextOneIsWritten) {
   EXPECT_THAT(listCheckpoints(root_.path()), testing::ElementsAre(20));
 }
 
-/// By all at once, while some still write: what they do must have ended when rank 0 removes the files.
+/// All ranks detect the failure, while some still write: their work must have ended when rank 0 removes the
+/// files.
 TEST_F(CheckpointRanks, AFailureIsFoundOnTheWay) {
   for (int attempt = 0; attempt < 20; ++attempt) {
     Ranks ranks(4, 4);

@@ -1,4 +1,4 @@
-// What the tests of runtime/state share.
+// Helpers of the tests of runtime/state.
 #pragma once
 
 #include "runtime/state/durable_file.h"

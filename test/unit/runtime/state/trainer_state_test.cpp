@@ -58,7 +58,7 @@ TEST(TrainerState, EveryChangedByteIsFoundOrHarmless) {
   EXPECT_GT(refused, text.size());
 }
 
-/// A text that has its own checksum, as of somebody who means it.
+/// A text with its own valid checksum, as if written deliberately.
 std::string sealed(nlohmann::json json) {
   json.erase("xxh3");
   const std::string text = json.dump();

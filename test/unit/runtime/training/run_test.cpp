@@ -54,7 +54,7 @@ protected:
     EXPECT_TRUE(writePlanFile(options_.plan, toyForTestDevice().payload()).ok());
   }
 
-  /// What an embedder writes; `watcher_` is what it has then learnt.
+  /// An embedding program; `watcher_` records what it is told.
   Status train() { return train(*testDevice()); }
   Status train(Device &device) {
     auto file = PlanFile::open(options_.plan);
@@ -96,7 +96,7 @@ TEST_F(TrainingRunTest, TellsOfStepsEvaluationsAndCheckpoints) {
   EXPECT_THAT(watcher_.failures, IsEmpty());
 }
 
-/// Whichever of its copies is lost, nobody is told a number that is none.
+/// Whichever copy is lost, no invalid number is reported.
 TEST_F(TrainingRunTest, ADeviceThatFailsEndsTheRun) {
   options_.steps = 3;
   options_.evalData = options_.data;

@@ -11,10 +11,10 @@ using fb::CollectiveKind;
 using fb::DType;
 using Body = PlanBuilder::Body;
 
-/// Elements on a border of 64 bytes.
+/// Elements per 64 bytes.
 constexpr uint64_t kBorder = 16;
 
-/// Appends a collective that comes after what stands before it.
+/// Appends a collective that depends on all earlier instructions.
 void collective(PlanBuilder &b, Body &body, const CollectiveSpec &spec, uint32_t source) {
   b.collective(body, spec, source);
   if (body.size() > 1)
@@ -63,7 +63,7 @@ void countTargets(PlanBuilder &b, uint64_t accumulate) {
            {at(labels, 0, static_cast<int64_t>(kToyMicroTokens * 4)), at(targets)});
 }
 
-/// Targets, gradients and losses are those of all ranks.
+/// Sums targets, gradients and losses over all ranks.
 void sumOverRanks(PlanBuilder &b, uint32_t source) {
   collective(b, entry(b, "begin_step").instructions,
              {CollectiveKind::AllReduce, {inPlace(find(b, "targets"), 1)}, fb::Group::All}, source);

@@ -30,7 +30,7 @@ protected:
     return std::move(*dataset);
   }
 
-  /// What one rank's run of the loop came to.
+  /// Outcome of one rank's training loop.
   struct Outcome {
     Status status;
     TrainerState position;

@@ -1,4 +1,4 @@
-// A process of its own for a test of what reads the environment once.
+// Child processes for tests of variables that are read only once.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@ namespace trainc::test {
 
 using Variables = std::map<std::string, std::string>;
 
-/// Runs `body` in a process of its own with these environment variables; what it expects in vain fails the
+/// Runs `body` in a child process with these environment variables; a failed expectation there fails the
 /// test.
 void inChild(const Variables &variables, const std::function<void()> &body);
 

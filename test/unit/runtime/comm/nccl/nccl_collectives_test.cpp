@@ -1,4 +1,4 @@
-// What NCCL's collectives move and sum, on emulated GPUs.
+// Transfers and sums of NCCL collectives, on emulated GPUs.
 #include "runtime/base/small_float.h"
 #include "runtime/comm/tree_sum.h"
 #include "test/unit/runtime/comm/nccl/nccl_ranks.h"
@@ -135,7 +135,7 @@ TEST_P(NcclCollectivesTest, OwnOrderIsTheTreesForTwoRanksAlone) {
     });
 }
 
-/// Of a sum by a kernel: for all that others send, and for pieces of it.
+/// Workspaces of a sum by a kernel: for all data of the others, and for pieces of it.
 const uint64_t kWorkspaces[] = {uint64_t{1} << 20, 4096};
 
 TEST_P(NcclCollectivesTest, SumsOverTheTreeHaveItsBits) {

@@ -1,4 +1,4 @@
-// What ranks say when one of them dies, hangs or cannot take part, and how soon.
+// Errors when a rank dies, hangs or cannot take part, and their delay.
 #include "runtime/base/clock.h"
 #include "test/unit/runtime/comm/nccl/nccl_ranks.h"
 
@@ -38,7 +38,7 @@ Loop reduceUntilItFails(NcclCommunicator &communicator) {
     if (!loop.status.ok())
       break;
   }
-  communicator.abort(); // then nothing is under way any more
+  communicator.abort(); // ends all work in flight
   EXPECT_TRUE(driver().cuStreamSynchronize(stream->get()).ok());
   return loop;
 }
@@ -118,7 +118,7 @@ TEST(NcclFailure, AnErrorOfTheRanksOwnIsToldAtOnce) {
           });
 }
 
-/// What create() says on the ranks.
+/// Expects an error of create() on all ranks.
 void expectRefusal(const test::Variables &variables, const std::string &text, uint32_t devices = 2) {
   test::Variables all = variables;
   all["TRAINC_EMULATOR_DEVICES"] = std::to_string(devices);

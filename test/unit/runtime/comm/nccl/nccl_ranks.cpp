@@ -99,7 +99,7 @@ Status run(NcclCommunicator &communicator, Collective collective, const Collecti
   return communicator.wait(communicator.start(collective));
 }
 
-/// A kernel's number says what it adds, and whether the sums stay f32.
+/// The kernel's number encodes the type it sums, and whether the sums stay f32.
 CollectiveRange summedByKernel(NcclCommunicator &communicator, CollectiveRange range,
                                uint64_t workspaceBytes) {
   const Result<DeviceAddress> workspace = communicator.allocate("workspace", workspaceBytes);

@@ -18,9 +18,9 @@ struct NcclJob {
   double timeoutSeconds = kNever;
 };
 
-/// Of a rank's process or thread: nothing is there of what others have done to the group.
+/// Body of a rank's process or thread; does not see the effects of others on the group.
 using NcclBody = std::function<void(NcclCommunicator &)>;
-/// What create() gives on a rank.
+/// Receives the result of create() on a rank.
 using NcclMade = std::function<void(uint32_t rank, Result<std::unique_ptr<NcclCommunicator>>)>;
 
 /// Each rank as a thread.
@@ -55,7 +55,7 @@ private:
 /// Puts a collective of one range on a stream of its own and waits.
 Status run(NcclCommunicator &communicator, Collective collective, const CollectiveRange &range);
 
-/// As `range`, to be summed by treeSumOnDevice() with so many bytes for what others send.
+/// `range` with treeSumOnDevice() as its sum, and `workspaceBytes` for the data of the others.
 CollectiveRange summedByKernel(NcclCommunicator &communicator, CollectiveRange range,
                                uint64_t workspaceBytes);
 /// A sum over the tree, by the host on the emulated device's thread.

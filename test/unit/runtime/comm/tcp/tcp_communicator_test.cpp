@@ -1,4 +1,4 @@
-// What hosts tell each other over TCP, and what they say when one of them fails.
+// Host exchanges over TCP, and errors when a rank fails.
 #include "test/unit/runtime/comm/tcp/tcp_ranks.h"
 
 #include "runtime/base/clock.h"
@@ -115,7 +115,7 @@ TEST(TcpCommunicator, OwnTimeIsWaitedFor) {
   });
 }
 
-// Neither rank gets what it waits for, in whose own time ever.
+// Neither rank ever receives the message, and the wait does not count as own time.
 TEST(TcpCommunicator, AnExchangeIsNobodysOwnTime) {
   onTcpRanks(2, 1, [](Communicator &communicator) {
     if (communicator.rank() == 0) {

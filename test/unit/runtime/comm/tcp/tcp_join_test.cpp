@@ -17,7 +17,7 @@ using testing::HasSubstr;
 
 using Made = Result<std::unique_ptr<Communicator>>;
 
-/// What create() says on each rank.
+/// Expects an error of create() on each rank.
 void expectRefusals(uint32_t ranks, const std::function<void(TcpPlace &)> &change,
                     const std::vector<std::string> &texts, int code) {
   onTcpRanks(ranks, 5, change, [&](uint32_t rank, const Made &made) {
@@ -66,7 +66,7 @@ TEST(TcpJoin, WithoutRankZeroARankSaysWhereItLooked) {
   EXPECT_THAT(TcpCommunicator::create(place).status().message(), HasSubstr("nobody listens at 127.0.0.1:"));
 }
 
-/// A connection to a port of this host, as soon as somebody listens.
+/// Connects to a port of this host as soon as a process listens there.
 Descriptor connectTo(uint16_t port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -78,7 +78,7 @@ Descriptor connectTo(uint16_t port) {
   return socket;
 }
 
-/// More than rank 0 waits for at once: it closes the connections of others until those have had their time.
+/// More silent visitors than rank 0 accepts at once: it closes new connections until their time is over.
 TEST(TcpJoin, ARankComesAgainWhereManyAreSilent) {
   const uint16_t port = test::freePort();
   std::thread visitors([&] {

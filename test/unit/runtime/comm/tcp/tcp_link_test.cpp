@@ -1,4 +1,4 @@
-// Messages over a socket that somebody else may write to.
+// Messages over a socket to which an attacker may write.
 #include "runtime/comm/tcp/tcp_link.h"
 
 #include <array>
@@ -28,7 +28,7 @@ std::vector<std::byte> taken(int socket) {
   return bytes;
 }
 
-/// What a rank's message is on the wire.
+/// A rank's message on the wire.
 std::vector<std::byte> frame(std::string_view text, const TcpDigest &key, int before = 0) {
   const Ends ends;
   TcpLink link(Descriptor(ends.first), key, /*isHost=*/false, kMost);
@@ -43,7 +43,7 @@ std::vector<std::byte> frame(std::string_view text, const TcpDigest &key, int be
   return taken(ends.second);
 }
 
-/// What rank 0 hears of bytes; nothing where it hangs up.
+/// The message that rank 0 receives; nothing if it closes the connection.
 std::optional<std::string> heard(const std::vector<std::byte> &bytes, const TcpDigest &key) {
   const Ends ends;
   const Descriptor other(ends.second);

@@ -13,7 +13,7 @@ uint16_t freePort();
 
 TcpPlace tcpPlace(uint32_t rank, uint32_t ranks, uint16_t port);
 
-/// Each rank as a thread, at the place that change() makes of its own; `made` gets what create() gives.
+/// Runs each rank as a thread, with its place modified by `change`; `made` receives the result of create().
 void onTcpRanks(uint32_t ranks, double timeoutSeconds, const std::function<void(TcpPlace &)> &change,
                 const std::function<void(uint32_t rank, Result<std::unique_ptr<Communicator>>)> &made);
 /// The same, where all meet.
