@@ -63,7 +63,7 @@ def estimate(trainc, model, keep, rest="selective"):
 
 
 def decide(trainc, model, limit):
-    """What the budget keeps, inside blocks and outside."""
+    """Ops that the budget keeps, inside blocks and outside."""
     budget = ["--activation-checkpointing=budget", f"--memory-limit={limit}"]
     code, _, err = planner_against_all.run(trainc, "compile", model.path, "--compile-to=plan", "--offload=none", *model.options, *budget)
     keep = re.search(r"^took .*--checkpoint-keep=(\S+?):? ", err, re.MULTILINE)

@@ -59,7 +59,7 @@ def main():
             if not found or limited_bytes(found) > limit:
                 sys.exit(f"limit {limit}: {message or limited_bytes(found)}")
             row(f"{limit / 2**20:.1f}", found, base)
-            # By the rates of the machine that compiles; plans are chosen by those of the target's reference.
+            # Predicted for the compiling machine; plans are chosen by the rates of the target's reference.
             slower += found["predicted_step_seconds"] > before * (1 + 1e-9)
             before = found["predicted_step_seconds"]
         print(f"\n{arguments.limits} limits, each kept; {slower} with a longer predicted step than that of a smaller limit.")

@@ -29,8 +29,8 @@ import tempfile
 import compare
 from compare import MEBI, ROOT, ProgramFailed, number, progress
 
-TRACED_STEPS = 3  # behind the first one, which touches memory for the first time
-OF_FULL, OF_BUDGET = 0.03, 0.08  # of none's step, full's beside its share of FLOPs
+TRACED_STEPS = 3  # after the first one, which touches memory for the first time
+OF_FULL, OF_BUDGET = 0.03, 0.08  # maximum cost as a share of none's step; for full, in addition to its share of FLOPs
 PLAIN = ["none", "selective", "full"]
 COMPARED = ["selective", "full", "budget", "offload"]  # each with none
 
@@ -64,8 +64,8 @@ def is_write(transfer):
 
 
 def step_on_disk(step, transfers, compute):
-    """Of one step: bytes each way, how long the disk works for it in all, and from the first write on; how long the step computes from there on; how long a processor
-    works for transfers before that; and how long the plan waits for the disk. `transfers` are the step's own."""
+    """Figures of one step: bytes each way; busy time of the disk in all, and from the first write on; compute time from there on; CPU time for
+    earlier transfers; and the wait for the disk. `transfers` are the step's own."""
     begin, end = min(each["ts"] for each in transfers if is_write(each)), max(each["ts"] + each["dur"] for each in transfers)
     inside = [each for each in compute if step["ts"] <= each["ts"] < step["ts"] + step["dur"]]
     working = [each for each in inside if each["cat"] != "wait"]
@@ -81,7 +81,7 @@ def step_on_disk(step, transfers, compute):
 
 
 def steps_on_disk(events):
-    """Of each step but the first. A step's copies come one after the other, behind those of the step before, and as many in each."""
+    """Figures of each step but the first. A step's copies run in sequence, after those of the step before, and equally many in each."""
     tracks = {each["args"]["name"]: each["tid"] for each in events if each["name"] == "thread_name"}
     slices = [each for each in events if each["ph"] == "X"]
     steps = [each for each in slices if each["cat"] == "step"]
@@ -106,7 +106,8 @@ def trace_disk(arguments, folder, data):
 
 
 def run_round(arguments, folder, data, label):
-    """The runs of a round, by plan; none runs first, last and between any two others. And what each other plan's step costs over none's beside it."""
+    """Runs of a round, by plan; none runs first, last and between any two others. And the cost of each other plan's step over the adjacent runs of
+    none."""
 
     def run(name):
         progress(f"{label}: {name}")
@@ -139,7 +140,7 @@ def again(report):
 
 
 def verdicts(result):
-    """Of each target: what is found, and what is allowed at most, as shares of none's step."""
+    """For each target, the measured value and its upper bound, as shares of none's step."""
     cost = {name: statistics.median(each) for name, each in result["costs"].items()}
     disk = result["disk"]
     exposed = max(0.0, disk["update_disk_seconds"] - disk["update_compute_seconds"])

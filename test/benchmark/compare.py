@@ -30,7 +30,7 @@ ROOT = HERE.parent.parent
 POLL_SECONDS = 0.004, 0.02  # until the first step is done, and later, when polling would take time from it
 TOKENS_IN_FILE = 1 << 20
 TOOLS = "trainc", "trainrun", "machine_peak"
-# Of a profile's last rows: seconds, GFLOP/s, GB/s and what they sum; what is predicted stands between.
+# Last rows of a profile: seconds, GFLOP/s, GB/s and the category; predictions are in between.
 PROFILE_SUM = re.compile(r"^ *([\d.]+) +[\d.]+%(?: +[\d.]+e[-+]\d+)? +([\d.]+) +([\d.]+) +(?:\d+%)?  all (.+) but init's$", re.MULTILINE)
 
 
@@ -48,7 +48,7 @@ class Case:
     warmup: int
     steps: int
     targets: dict  # row of the table -> greatest allowed value
-    bf16_targets: dict  # those that differ in bf16
+    bf16_targets: dict  # targets that differ in bf16
 
 
 CASES = {
@@ -157,7 +157,7 @@ def run_trainrun(arguments, case, plan, data, folder, *options):
 
 
 def run_profile(arguments, case, plan, data):
-    """Seconds, operations and bytes of all steps, by what computes them."""
+    """Seconds, operations and bytes of all steps, by category."""
     _, stderr, _ = run(trainrun_command(arguments, case, plan, data, "--profile"))
     sums = {}
     for seconds, gflops, gigabytes, name in PROFILE_SUM.findall(stderr):
@@ -328,7 +328,7 @@ def machine():
 
 
 def add_usual_arguments(parser):
-    """What the scripts that time trainc have in common; find_tools() checks --bin."""
+    """Options shared by the scripts that time trainc; find_tools() checks --bin."""
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/bin", help="folder of trainc and trainrun")
     parser.add_argument("--fp32-products", choices=["fma", "bf16x3"], default="bf16x3" if has_amx() else "fma",
                         help="how trainc computes products (default: bf16x3 where the CPU has AMX, which it needs);"
@@ -337,7 +337,7 @@ def add_usual_arguments(parser):
 
 
 def write_figures(arguments, result):
-    """What a script has measured, if --json asks for it."""
+    """Writes the measurements if --json asks for it."""
     if arguments.json:
         arguments.json.write_text(json.dumps({"machine": machine(), "result": result}, indent=1) + "\n")
 

@@ -39,9 +39,9 @@ CASES = {
     "gpt2": Case("examples/gpt/gpt.mlir", ("--micro-batch=4", "--seq-len=256", "--accumulate=1"), 50257, 1, steps=4, rounds=2),
     "gpt2-2": Case("examples/gpt/gpt.mlir", ("--micro-batch=2", "--seq-len=256", "--accumulate=1", *ZERO3), 50257, 2, steps=4, rounds=2),
 }  # fmt: skip
-WARMUP = 2  # steps before those that count
+WARMUP = 2  # steps before the measured ones
 COMPARED_STEPS, LOSS_BOUND = 20, 1e-4  # the first steps' losses, relative; sums of other orders grow apart later
-# New of old, with --check. A neighbour on the host can double a median; the fastest steps are those without one.
+# Maximum ratios of new to old, with --check. Another virtual machine on the host can double a median; the fastest steps are undisturbed.
 AT_MOST = {"fastest_step_seconds": 1.03, "compile_seconds": 1.1, "peak_bytes": 1.01}
 
 

@@ -31,7 +31,7 @@ RANKS = 2
 COMPILED_RANKS = 2, 64, 4096
 POLL_SECONDS = 0.02
 PEER_SECONDS = 1800  # after which ranks of FSDP2 hang
-LEARNING_RATE = 6e-4  # that of pytorch_peer.py, from the first step on: a warmup would hide what updates do
+LEARNING_RATE = 6e-4  # that of pytorch_peer.py, from the first step on: a warmup would hide the effect of updates
 TOOLS = "trainc", "trainrun"
 
 
@@ -49,7 +49,7 @@ class Case:
 FULL = Case("GPT-2 124M, fp32, ZeRO-3, 2 ranks of 1 core, batch 2 x 256 a rank", "gpt2", 2, warmup=2, steps=6, after=1, rounds=2)
 QUICK = Case("small GPT, fp32, ZeRO-3, 2 ranks of 1 core, batch 4 x 128 a rank", "small", 4, warmup=2, steps=10, after=20, rounds=1)
 
-# Of all rounds together: what is least (at_least) or greatest (at_most) allowed.
+# Bounds over all rounds: lower (AT_LEAST) and upper (AT_MOST).
 AT_LEAST = {"of_one_rank": 0.90, "of_fsdp": 1.9}
 AT_MOST = {"pss_of_fsdp": 0.5, "exposed_difference": 0.15, "compile_seconds_64": 8.0, "compile_growth": 1.1}
 # Relative differences over the steps of a run. Sums of other orders and products of other roundings grow apart with each update.
@@ -108,7 +108,7 @@ def kibibytes(path, key):
 
 
 def memory(root, ranks):
-    """Of the process and its descendants: shares of what is resident now, and the sum of the greatest residences, both for each rank."""
+    """Memory of the process and its descendants: proportional resident size now, and the sum of the peak resident sizes, both per rank."""
     folders = [pathlib.Path(f"/proc/{process}") for process in process_tree(root)]
     pss = sum(kibibytes(folder / "smaps_rollup", "Pss") for folder in folders)
     peak = sum(kibibytes(folder / "status", "VmHWM") for folder in folders)
@@ -116,7 +116,7 @@ def memory(root, ranks):
 
 
 def processor_seconds(root):
-    """What the process and its descendants have used until now."""
+    """CPU seconds that the process and its descendants have used so far."""
     fields = [pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split() for process in process_tree(root)]
     return sum(int(field[11]) + int(field[12]) for field in fields) / os.sysconf("SC_CLK_TCK")
 
@@ -172,7 +172,7 @@ def run_trainrun(arguments, case, folder, ranks, threads):
 
 
 def run_profile(arguments, case, folder, ranks, threads):
-    """Seconds of rank 0, by what it does."""
+    """Seconds of rank 0, by category."""
     command = trainrun_command(arguments, case, folder, ranks, threads, case.warmup + case.steps)
     _, stderr, _ = compare.run([*command, "--profile"])
     return {name: float(seconds) for seconds, _, _, name in compare.PROFILE_SUM.findall(stderr)}
@@ -291,7 +291,7 @@ def disagreements(found):
 
 
 def ratios(result):
-    """None for what needs a program that was left out."""
+    """Figures; None if they need a program that was left out."""
     ours, fsdp, compilation = result["ranks"], result.get("fsdp"), result["compile"]
     return {
         "of_one_rank": ours["tokens_per_second"] / result["one"]["tokens_per_second"],
@@ -305,7 +305,7 @@ def ratios(result):
 
 
 def missed_targets(found):
-    """Also those that were not measured."""
+    """Missed targets, including those that were not measured."""
     missed = [key for key, least in AT_LEAST.items() if found[key] is None or not found[key] >= least]
     return missed + [key for key, most in AT_MOST.items() if found[key] is None or not found[key] <= most]
 

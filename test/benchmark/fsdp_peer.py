@@ -98,7 +98,7 @@ def make_batches(config, path, batch, rank, ranks):
 
 
 def train_step(model, optimizer, tokens, labels):
-    """Rank's loss; the norm, which is a sum over ranks only when somebody asks for it."""
+    """The rank's loss and the gradient norm, which is summed over ranks on demand."""
     loss = model(tokens, labels)
     loss.backward()
     norm = nn.utils.clip_grad_norm_(model.parameters(), pytorch_peer.MAX_NORM)
@@ -108,7 +108,7 @@ def train_step(model, optimizer, tokens, labels):
 
 
 def memory():
-    """Bytes of this process: its share of what is resident now, and the greatest residence until now."""
+    """Memory of this process: proportional resident size now, and its peak resident size."""
     lines = pathlib.Path("/proc/self/smaps_rollup").read_text().splitlines()
     pss = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
     return {"pss_bytes": pss, "peak_rss_bytes": pytorch_peer.peak_rss_bytes()}

@@ -25,5 +25,5 @@ def gpt_text(layers, width, heads, vocabulary, learning_rate=None):
 
 
 def parameter_count(layers, width, vocabulary, context=1024):
-    """Of weights, biases and norms; the products of the vocabulary share the embedding."""
+    """Number of weights, biases and norms; the output projection shares the embedding."""
     return layers * (12 * width**2 + 13 * width) + (vocabulary + context) * width + 2 * width

@@ -48,7 +48,7 @@ void run(benchmark::State &state, const std::string &text, const char *level, bo
     state.SetBytesProcessed(bytesMoved(op) * state.iterations());
 }
 
-/// What the machine does at best: one core copies 64 MiB.
+/// Upper bound of the machine: one core copies 64 MiB.
 void copy(benchmark::State &state) {
   const int64_t bytes = 64 << 20;
   Buffer from(bytes), to(bytes);

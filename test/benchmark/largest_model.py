@@ -33,7 +33,7 @@ EVERYTHING_OUTSIDE = ["--offload=optimizer,gradients,parameters", "--activation-
 
 
 def largest(fits, most):
-    """The greatest number of layers up to `most` that fits, and what `fits` says of it; a model with fewer layers takes less."""
+    """The maximum number of layers up to `most` that fits, and the result of `fits` for it; memory grows with the layers."""
     least, found = 0, None
     while least < most:
         layers = (least + most + 1) // 2

@@ -1,6 +1,5 @@
-// What this machine can do at most, the roofline of compare.py: FLOP/s of fused multiply-adds that stay in
-// registers, likewise of products of bf16 numbers, and bytes that copies of large buffers read and write per
-// second.
+// Peak rates of this machine, the roofline of compare.py: FLOP/s of fused multiply-adds in registers,
+// likewise for bf16 products, and bytes per second that copies of large buffers read and write.
 //
 //   machine_peak THREADS     prints one JSON object
 #include "runtime/base/clock.h"
@@ -85,7 +84,7 @@ const Kernel *multiplyAddKernel() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? &avx2 : nullptr;
 }
 
-/// What products of bf16 numbers are computed with: multiply-adds if there is no instruction for them.
+/// The kernel for bf16 products: f32 multiply-adds if there is no instruction for them.
 const Kernel *bf16Kernel() {
   static constexpr Kernel pairs{"AVX512-BF16", addPairs512, 32};
   return __builtin_cpu_supports("avx512bf16") ? &pairs : multiplyAddKernel();

@@ -54,7 +54,7 @@ def simulated(args, plan):
 
 
 def row(args, folder, model):
-    """The model's line, and what was decided."""
+    """The model's row, and the chosen settings."""
     title, file, layers, width, tokens, length, published = model
     plan, report = folder / "model.plan", folder / "report.json"
     limit = int(json.loads(CLUSTER.read_text())["device"]["memory_bytes"]["value"])

@@ -25,7 +25,7 @@ from torch.optim.adamw import adamw
 from torch.utils.checkpoint import checkpoint
 
 PIECE = 4 << 20  # elements that are updated at once: 16 MiB of each moment
-BLOCK = 4096  # bytes: what direct I/O wants as borders
+BLOCK = 4096  # alignment of direct I/O in bytes
 EPSILON = 1e-8
 
 

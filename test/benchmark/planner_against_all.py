@@ -24,7 +24,7 @@ MIB = 1 << 20
 SHARES, PARTS = [60, 30, 15, 0], 4  # of lib/Pipelines/CheckpointLevels.cpp
 STATES = ["", "optimizer", "optimizer,gradients", "optimizer,gradients,parameters"]
 ACTIVATIONS = ["", "hidden_activations", "activations"]
-BETWEEN = [0, 0.1, 0.25, 0.5, 0.75, 0.95]  # limits, from what the smallest takes to what the program takes as it is
+BETWEEN = [0, 0.1, 0.25, 0.5, 0.75, 0.95]  # limits, as fractions between the minimum and the program's own memory
 
 HEAD = """# The planner beside all strategies
 
@@ -62,7 +62,7 @@ def divisions(ranks):
 
 
 def levels():
-    """As options: what is computed again, from nothing to all."""
+    """Options for recomputation, from nothing to everything."""
     yield ["--activation-checkpointing=none"]
     yield ["--activation-checkpointing=selective"]
     before, keeps = 100, []
@@ -84,7 +84,7 @@ def offloads():
 
 
 def gathering(division, level):
-    """If ranks divide parameters, these may stay from the forward to the backward, or nothing is gathered ahead by what computes everything again."""
+    """With sharded parameters: whether they stay gathered from forward to backward, or whether recomputation prefetches nothing."""
     if "--zero-stage=3" not in division:
         return [[]]
     return [[], ["--reshard-after-forward=false"]] + ([["--prefetch=0"]] if level == LAST else [])
@@ -112,7 +112,7 @@ def estimate(trainc, model, options):
 
 
 def decide(trainc, ranks, limit):
-    """What the planner takes, as options, and how many plans it tried; None if it finds nothing that fits."""
+    """The planner's choice as options, and the number of plans it tried; None if nothing fits."""
     code, _, err = run(trainc, "compile", MODEL, "--compile-to=plan", f"--ranks={ranks}", f"--memory-limit={limit}")
     taken = re.search(r"^took (.*?): ", err, re.MULTILINE)
     if code:
@@ -128,7 +128,7 @@ def shown(options):
 
 
 def given(options):
-    """What nobody gave stays as it is, and is not open any more."""
+    """Fixes settings that were not given to their defaults."""
     named = {option.split("=")[0] for option in options}
     defaults = ["--zero-stage=0", "--offload=none", "--activation-checkpointing=none"]
     return options + [each for each in defaults if each.split("=")[0] not in named]

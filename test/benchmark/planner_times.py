@@ -28,7 +28,7 @@ CASES = [
 
 
 def decide(args, model, limit, options):
-    """Seconds, plans that were tried, and what was taken."""
+    """Seconds, number of plans tried, and the chosen strategy."""
     begun = time.monotonic()
     done = subprocess.run([args.trainc, "compile", ROOT / model, f"--memory-limit={limit}", "--compile-to=plan", *options], capture_output=True, text=True)
     seconds = time.monotonic() - begun

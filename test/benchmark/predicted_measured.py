@@ -40,7 +40,7 @@ EXAMPLES = [
 # And which of the machine's rates their products run at; fp16 is widened to f32.
 PRECISIONS = {"fp32": "f32_flops_per_second", "bf16": "bf16_flops_per_second", "fp16": "f32_flops_per_second"}
 BUDGET = "--activation-checkpointing=budget"
-# Title and options; those of checkpointing blocks are for models that have some.
+# Title and options; those of checkpointing apply only to models with blocks.
 STRATEGIES = [
     ("one rank", []),
     ("selective", ["--activation-checkpointing=selective"]),
@@ -84,7 +84,7 @@ def write_tokens(path, vocabulary):
 
 
 def measured_seconds(args, plan, data, step, folder):
-    """The median of the steps that suit `args.seconds`; `step` is what was predicted."""
+    """Median time of as many steps as fit into `args.seconds`; `step` is the prediction."""
     metrics = folder / "metrics.jsonl"
     metrics.unlink(missing_ok=True)
     steps = min(max(LEAST_STEPS, round(args.seconds / step["step_seconds"])), MOST_STEPS)
@@ -95,14 +95,14 @@ def measured_seconds(args, plan, data, step, folder):
 
 
 def compile_plan(args, model, folder, options):
-    """The plan's file, and what its report says of memory."""
+    """The plan's file, and the memory in its report."""
     plan, report = folder / "model.plan", folder / "report.json"
     run(args.bin / "trainc", "compile", ROOT / model, "-o", plan, f"--cpu={args.cpu}", f"--report={report}", *options)
     return plan, json.loads(report.read_text())["memory"]
 
 
 def half_way(args, model, folder, options):
-    """The limit in the middle between what a plan takes without checkpointing and with full."""
+    """The limit halfway between the memory without checkpointing and with full."""
     others = [each for each in options if each != BUDGET]
     memories = [compile_plan(args, model, folder, [*others, f"--activation-checkpointing={each}"])[1] for each in ("none", "full")]
     return f"--memory-limit={sum(memory['peak'] + memory['unplanned'] for memory in memories) // 2}"

@@ -1,15 +1,15 @@
 // Matrix products of GPT-2 124M at 1024 tokens (the vocabulary's in chunks of 256 rows) on one core:
-// generated kernels and libraries in one run. What came out: docs/adr/0001-cpu-blas.md.
+// generated kernels and libraries in one run. Results: docs/adr/0001-cpu-blas.md.
 //
 //   build/bin/products [--element=f32|bf16|f16] [--to-f32] [LIBRARY]... [--benchmark_...]
 //
-// --element: of the factors, f32 by default. Products of bf16 and f16 numbers are rounded to these, but with
-// --to-f32 (docs/adr/0018-bf16-products.md).
-// LIBRARY: path of a shared library with cblas_sgemm (OpenBLAS, BLIS, MKL) or dnnl_sgemm (oneDNN), whose
-// products of f32 numbers are measured beside ours. It is loaded at run time, so that OPENBLAS_CORETYPE and
-// the like act, and so that none resolves another's symbols. Rates are of CPU time. Where the machine is not
-// idle, --benchmark_repetitions=5
-// --benchmark_enable_random_interleaving=true spreads what disturbs over all.
+// --element is the type of the factors, f32 by default. Products of bf16 and f16 numbers are rounded to that
+// type unless --to-f32 is given (docs/adr/0018-bf16-products.md).
+// LIBRARY is the path of a shared library with cblas_sgemm (OpenBLAS, BLIS, MKL) or dnnl_sgemm (oneDNN),
+// whose f32 products are measured as well. It is loaded at run time, so that OPENBLAS_CORETYPE and similar
+// variables work, and so that no library resolves another's symbols. Rates are per CPU time. On a busy
+// machine, --benchmark_repetitions=5 --benchmark_enable_random_interleaving=true spreads disturbances over
+// all rows.
 #include "runtime/base/cpu_features.h"
 #include "test/unit/codegen/low_numbers.h"
 

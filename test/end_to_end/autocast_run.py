@@ -10,7 +10,7 @@ import small_gpt
 MODELS = "gpt", "llama"
 STEPS, BATCH, LENGTH, VOCABULARY = 200, 4, small_gpt.LENGTH, 256
 WINDOW = 20  # steps
-RATE = 1e-3  # at the examples' 3e-3, what bf16 rounds shows in single steps of Llama's: up to 2 % for PyTorch, too
+RATE = 1e-3  # at the examples' 3e-3, rounding to bf16 is visible in single steps of Llama: up to 2 %, for PyTorch too
 
 
 def text(name, rate=RATE):

@@ -1,4 +1,4 @@
-"""Scripts of test/benchmark, with stand-ins for PyTorch's side or without it: what they compile, and what they print."""
+"""Scripts of test/benchmark, with stand-ins for PyTorch's side or without it: compiled plans and printed output."""
 
 import itertools
 import json
@@ -20,7 +20,7 @@ PEER = f"""#!{sys.executable}
 print('{{"start_seconds": 3, "first_step_seconds": 9, "step_seconds": 0.05, "tokens_per_second": 20480, '
       '"gflop_per_second": 100, "peak_rss_bytes": 700000000, "losses": [5.5, 5.0]}}')
 """
-# Takes 6 MiB a layer beside Python's own.
+# Takes 6 MiB per layer in addition to Python's own memory.
 OFFLOAD_PEER = f"""#!{sys.executable}
 import json, resource, sys, time
 layers, held = int(sys.argv[sys.argv.index("--layers") + 1]), []

@@ -45,7 +45,7 @@ class CheckpointErrors(GoldenRunTest):
         self.fails(self.train("--steps", "1", "--checkpoint-dir", "run"), 2, "run: ", "Permission denied")
 
     def test_full_disk(self):
-        """A file system with room for one checkpoint and a half; checkpoints_test.py has the same without one."""
+        """A file system with space for one and a half checkpoints; checkpoints_test.py has the case with none."""
         os.mkdir("disk")
         room = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-e", "-c"]
         if subprocess.run([*room, "mount -t tmpfs -o size=4k none disk"], stderr=subprocess.DEVNULL).returncode:

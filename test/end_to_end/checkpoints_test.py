@@ -1,4 +1,4 @@
-"""Checkpoints of trainrun, and how runs go on from them, with the plan of toy_run.py."""
+"""Checkpoints of trainrun, and resumed runs, with the plan of toy_run.py."""
 
 import array
 import json

@@ -1,4 +1,4 @@
-"""What the compiler says of its command line and of the machine around it. Exit code 2 for bad usage, 1 where it could not write."""
+"""Errors of the compiler's command line and environment. Exit code 2 for bad usage, 1 if an output could not be written."""
 
 import json
 import os
@@ -97,17 +97,17 @@ class CompileErrors(harness.EndToEndTest):
         self.fails([TRAINC, "compile", "none.mlir", "-o", "x.plan"], 2, "cannot open input file 'none.mlir'")
 
     def memory(self, *options):
-        """What the golden GPT takes, by the report."""
+        """Memory of the golden GPT according to the report."""
         self.compile(program("gpt"), "--report=report.json", *options, to="gpt.plan")
         return json.loads(Path("report.json").read_text())["memory"]
 
     def test_memory_limit(self):
         Path("gpt.mlir").write_text(program("gpt"))
-        process = self.memory()["unplanned"] >> 10  # KiB of what no plan places
+        process = self.memory()["unplanned"] >> 10  # KiB of memory that no plan places
 
         def advice(kib, *options, cpu="native"):
-            """What is said if the plan may take that much."""
-            # What is not given the compiler decides, such that the plan fits.
+            """The message if the plan may use that much."""
+            # The compiler chooses settings that are not given, so that the plan fits.
             given = ["--offload=none", *options] if "--micro-batch=1" in options else ["--offload=none", "--micro-batch=3", *options]
             if not any(option.startswith("--activation-checkpointing") for option in options):
                 given.append("--activation-checkpointing=none")
@@ -135,7 +135,7 @@ class CompileErrors(harness.EndToEndTest):
         text = advice(100)
         self.assertIn("alone take 341 KiB, whatever the batch; " + ranks + "--precision=bf16 " + parameters + moments + "else freeze parameters", text)
 
-        # What is given, or would contradict it, is not advised.
+        # Advice never names settings that are given, or that contradict given ones.
         for options, named in [(["--precision=fp32"], [moments]), (["--precision=fp16"], [moments]), (["--optimizer-states=bf16"], ["--precision=bf16 " + parameters, activations]),
                                (["--param-type=f32"], [moments, activations]), (["--precision=bf16"], [parameters, moments]),
                                (["--precision=bf16", "--param-type=bf16"], [moments]), (["--precision=bf16", "--param-type=bf16", "--optimizer-states=bf16"], [])]:
@@ -200,7 +200,7 @@ class CompileErrors(harness.EndToEndTest):
         self.assertIn("File too large", done.stderr)
 
     def test_no_temporary_files(self):
-        """None are left behind, however the compiler ends, as it makes none."""
+        """No temporary files are left, however the compiler ends, because it creates none."""
         Path("mlp.mlir").write_text(program("mlp"))
         self.trainc("compile", "mlp.mlir", "-o", "x.plan", env={**os.environ, "TMPDIR": "none"})
         self.assertEqual(sorted(os.listdir()), ["mlp.mlir", "x.plan"])

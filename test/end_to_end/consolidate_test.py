@@ -1,4 +1,4 @@
-"""`trainc consolidate`: rounding to the bit, what it takes, what it refuses, and that no model is too large for it."""
+"""`trainc consolidate`: exact rounding, accepted and rejected inputs, and constant memory for any model size."""
 
 import array
 import json
@@ -20,7 +20,7 @@ DTYPES = {"fp32": "F32", "bf16": "BF16", "fp16": "F16"}
 
 
 def bits_of(value):
-    """Of an f32."""
+    """Bits of an f32."""
     return struct.unpack("<I", struct.pack("<f", value))[0]
 
 
@@ -42,7 +42,7 @@ ROUND = {"bf16": to_bf16, "fp16": to_fp16}
 
 
 def write_zeros(path, tensors, elements):
-    """F64 tensors of zeros, which take no room on the disk."""
+    """F64 tensors of zeros, which take no disk space."""
     offsets = [index * elements * 8 for index in range(tensors + 1)]
     header = json.dumps({f"w{index}": {"dtype": "F64", "shape": [elements], "data_offsets": offsets[index:index + 2]}
                          for index in range(tensors)}).encode()
@@ -136,7 +136,7 @@ class OtherWeights(harness.EndToEndTest):
     def test_numbers_of_every_kind(self):
         numbers = random.Random(5)
         any_bits = [numbers.getrandbits(32) for _ in range(50000)]
-        # The exponents of f16 and those below it, where ties are frequent among few bits of fraction.
+        # Exponents of f16 and below, where ties are frequent because few fraction bits are set.
         small = [numbers.getrandbits(1) << 31 | numbers.randrange(90, 142) << 23 | numbers.getrandbits(13) << 10 for _ in range(50000)]
         kept = [0, 1 << 31, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC12345, 0x7F800001, 1, 0x33000000, 0x33000001]
         for name, bits in [("bf16", [each for each in any_bits if each & 0x7FFFFFFF < 0x7F7F8000] + kept), ("fp16", small + kept)]:

@@ -1,5 +1,5 @@
-"""What trainrun says on emulated GPUs if something is missing, too old or short, or fails: which call of which instruction it was, and what to do.
-Ranks that die or hang are in nccl_test.py."""
+"""trainrun's messages on emulated GPUs if something is missing, too old or short, or fails: the failed call, its instruction, and advice. Ranks
+that die or hang are in nccl_test.py."""
 
 import os
 import re
@@ -63,7 +63,7 @@ class CudaFaultsTest(harness.EndToEndTest):
     def test_kernels(self):
         self.use_toy()
         self.says(environment(fault="cuLaunchKernel:1=CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"), TOY + "cuLaunchKernel: CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES")
-        # What fails on the GPU is told later, by whatever is called next.
+        # Asynchronous device errors are reported by any later call.
         self.says(environment(fault="cuGraphLaunch:9=CUDA_ERROR_ILLEGAL_ADDRESS"), "while entry ", "CUDA_ERROR_ILLEGAL_ADDRESS", "compute-sanitizer")
 
     def test_libraries(self):

@@ -118,7 +118,7 @@ class CudaModelsTest(harness.EndToEndTest):
         self.check("gpt", "--micro-batch=1", "--hybrid-shard=2", "--zero-stage=2", ranks=4)
 
     def test_gradients_are_epilogues(self):
-        # In bf16 the gradient of a weight is in f32, and so are the sums beside it: of GELU's gradient as well.
+        # In bf16 the gradient of a weight is in f32, and so are the side sums, including those of GELU's gradient.
         expected = {"fp32": {"b transposed, gelu_tanh_gradient, sums of result (": 2, "a transposed, sums of b (": 2},
                     "bf16": {"b transposed, gelu_tanh_gradient (": 2, "a transposed, sums of b (": 4}}
         for precision, products in expected.items():
@@ -240,7 +240,7 @@ class CudaModelsTest(harness.EndToEndTest):
                 flops = rates["half_flops" if row["kind"] in ("products", "attention") else "f32_flops"]
                 self.assertAlmostEqual(row["least_seconds"], max(row["bytes"] / rates["copied_bytes"], row["flops"] / flops))
                 self.assertEqual(row["flops"] > 0, row["what"] in ("matrix product", "attention", "gradient of attention"))
-        # What runs at the same time on two streams is busy once.
+        # Overlapping work on two streams counts once as busy.
         self.assertLess(0, profile["idle_seconds"])
         self.assertLess(profile["idle_seconds"], profile["step_seconds"])
         names = {event["tid"]: event["args"]["name"] for event in json.loads(Path("t.json").read_text()) if event["name"] == "thread_name"}
@@ -282,7 +282,7 @@ class CudaModelsTest(harness.EndToEndTest):
         _, err = self.run_program(harness.TRAINRUN, "cuda.plan", "--data", GOLDEN / "mlp" / "data.safetensors", "--steps=2",
                                   env=emulated_gpus.environment(memory=128 << 20))
         self.assertIn("for arenas and 188 MiB more for libraries and graphs", err)
-        self.assertRegex(err, r" 1\.00 MiB libraries, [\d.]+ KiB graphs and others")  # what the emulated library takes with its first product
+        self.assertRegex(err, r" 1\.00 MiB libraries, [\d.]+ KiB graphs and others")  # memory that the emulated library takes with its first product
 
     def report(self, *options):
         self.trainc("compile", "products.mlir", "-o", "cuda.plan", *emulated_gpus.FOR_HERE["cuda"], "--report=report.json", *options)

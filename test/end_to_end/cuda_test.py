@@ -25,7 +25,7 @@ class CudaTest(harness.EndToEndTest):
         return [TRAINRUN, plan, "--data", "tokens.bin", "--data-dtype=uint16", "--seed=3", *map(str, args)]
 
     def train(self, plan, run, *args, steps=STEPS, **variables):
-        """What the run says, and the losses and norms of its metrics; the last checkpoint is in the run's folder."""
+        """The run's output, and the losses and norms of its metrics; the last checkpoint is in the run's folder."""
         _, err = self.run_program(*self.command(plan, "--steps", steps, "--checkpoint-dir", run, "--metrics", f"{run}.jsonl", *args),
                                   env=emulated_gpus.environment(**variables))
         return err, self.numbers(run)
@@ -106,7 +106,7 @@ class CudaTest(harness.EndToEndTest):
         self.assertEqual(losses, self.train("cuda.plan", "as-graphs")[1])
 
     def test_a_profile_needs_no_memory(self):
-        """What is unknown is left out: the copy that is measured, and the rates of a GPU that nobody knows."""
+        """Unknown figures are omitted: the measured copy, and the rates of an unknown GPU."""
         self.train("cuda.plan", "poor", "--profile=p.json", memory=256 << 20, fault="cuMemAlloc:3=CUDA_ERROR_OUT_OF_MEMORY", capability="9.9")
         profile = json.loads(Path("p.json").read_text())
         self.assertEqual((profile["rates"]["copied_bytes"], profile["rates"]["f32_flops"]), (0, 0))
@@ -114,13 +114,13 @@ class CudaTest(harness.EndToEndTest):
         self.assertAlmostEqual(row["least_seconds"], row["bytes"] / profile["rates"]["memory_bytes"])
 
     def test_memory(self):
-        """What a GPU's memory is for: said at the end, and before the run if it may not be enough."""
+        """GPU memory by use: printed at the end, and before the run if memory may be insufficient."""
         context, arenas = 1 << 20, 4356
         summary = r"GPU memory: 4\.25 KiB in arenas; besides 1\.00 MiB before the run \(the driver's context, other processes\), "
         err, _ = self.train("cuda.plan", "ample", steps=3)
         self.assertRegex(err, summary + r"[\d.]+ KiB kernels, 0 B libraries, [\d.]+ KiB graphs and others\n")
         self.assertNotIn("warning", err)
-        rest = 128 << 20  # what plans reserve unless they say otherwise, without the context
+        rest = 128 << 20  # default reserve of plans, without the context
         err, _ = self.train("cuda.plan", "exact", steps=3, memory=context + arenas + rest)
         self.assertNotIn("warning", err)
         free = arenas + rest - 1
@@ -145,7 +145,7 @@ class CudaTest(harness.EndToEndTest):
         self.assertEqual(of_steps[1:], [of_steps[-1]] * 11)  # in the first step entries run without graphs for once
 
     def test_ranges_of_nvtx(self):
-        """Steps hold entries, and those hold instructions where they run one by one: an entry's first run, and with a profile."""
+        """Steps contain entries; these contain instructions that run one by one: in an entry's first run, and with a profile."""
         tool = Path(emulated_gpus.LIBRARIES, "libtraincnvtx.so")
         if not tool.exists():
             self.skipTest("CUDA's headers have no nvtx3")

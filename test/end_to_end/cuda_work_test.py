@@ -1,4 +1,4 @@
-"""What follows training does on emulated GPUs, one or two, what it does on CPUs: evaluation, text, checkpoints that move, the op that made a NaN."""
+"""Work after training on emulated GPUs, one or two, gives the same as on CPUs: evaluation, text, moved checkpoints, the op that made a NaN."""
 
 import math
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Data that a run cannot take, one by one: where it lies and what to do. Exit code 2 before the run, 1 where a step fails."""
+"""Invalid data, one by one: the message has location and advice. Exit code 2 before the run, 1 if a step fails."""
 
 import math
 import os
@@ -22,7 +22,7 @@ class DataErrors(GoldenRunTest):
                 self.fails(self.train("--steps", "1", data=data), 2, str(data), *expected)
 
     def test_what_is_no_data_yet(self):
-        """Each says what it is and what to do; none is trained on as tokens."""
+        """Each file is recognised with advice; none is trained on as tokens."""
         text = ("In the beginning was the word. \u00c6\n" * 40).encode()
         tokenize, numpy, torch = "trainc tokenize --tokenizer=bytes TEXT -o tokens.bin", "safetensors.numpy.save_file", "safetensors.torch.save_file"
         for name, content, kind, for_tokens, for_columns in [

@@ -7,7 +7,7 @@ import harness
 
 LIBRARIES = str(Path(os.environ.get("BUILD_FOLDER", harness.ROOT / "build"), "test", "emulator", "lib"))
 
-# Of each target what makes a plan for what runs it here, which compiles faster: this CPU alone, or emulated GPUs, which take PTX.
+# Options by target for plans that run here and compile faster: this CPU only, or PTX for emulated GPUs.
 FOR_HERE = {"cpu": ["--target=cpu", "--cpu=native"], "cuda": ["--target=cuda", "--gpu-levels=none"]}
 
 
@@ -20,5 +20,5 @@ def broken(environment, library):
 
 
 def environment(**settings):
-    """The settings are those of the READMEs in test/emulator: seed=3 is TRAINC_EMULATOR_SEED=3. Reads of scratch that no kernel wrote fail."""
+    """The settings are those of the READMEs in test/emulator: seed=3 is TRAINC_EMULATOR_SEED=3. Reads of unwritten scratch fail."""
     return dict(os.environ, LD_LIBRARY_PATH=LIBRARIES, TRAINC_UNWRITTEN_SCRATCH="1", **{f"TRAINC_EMULATOR_{name.upper()}": str(value) for name, value in settings.items()})

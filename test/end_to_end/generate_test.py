@@ -85,7 +85,7 @@ class GenerateTest(harness.EndToEndTest):
         self.check_decode_agrees_with_prefill()
 
     def test_positions_of_features(self):
-        """Which are the same at every position of a text."""
+        """Features that are equal at every position of a text."""
         self.train_program(FEATURE_POSITIONS, 3)
         self.check_decode_agrees_with_prefill()
 

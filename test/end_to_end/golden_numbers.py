@@ -1,4 +1,4 @@
-"""What of the golden numbers (test/golden/README.md) is compared, and within what."""
+"""Compared golden numbers (test/golden/README.md), and tolerances."""
 
 KEY_BIAS = slice(32, 64)  # of GPT-2's attn.c_attn.bias: a true gradient of zero
 

@@ -29,7 +29,7 @@ MAKE_TOY_PLAN = os.environ.get("MAKE_TOY_PLAN", str(BIN / "make_toy_plan"))
 DAMAGE_PLAN = os.environ.get("DAMAGE_PLAN", str(BIN / "damage_plan"))
 MUTATE_PLAN = os.environ.get("MUTATE_PLAN", str(BIN / "mutate_plan"))
 
-# Where trainrun() computes: on the CPU, or on the emulated device with a seed.
+# Device of trainrun(): the CPU, or the emulated device with a seed.
 SEED = os.environ.get("TRAINC_TEST_SEED")
 DEVICE = ["--device=emulated", "--device-seed", SEED] if SEED else []
 
@@ -83,7 +83,7 @@ PORT = str(20000 + os.getpid() % 40000)
 
 
 def rank_variables(rank, ranks):
-    """What torchrun tells one of the ranks of this host."""
+    """The environment that torchrun sets for one of the ranks of this host."""
     return dict(RANK=str(rank), WORLD_SIZE=str(ranks), LOCAL_RANK=str(rank), LOCAL_WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1", MASTER_PORT=PORT)
 
 

@@ -57,7 +57,7 @@ class KeptPrecisionTest(harness.EndToEndTest):
     # --- keep ---
 
     def test_all_kept_is_fp32(self):
-        """If every op reads a parameter, or what is made of one and the data alone, all compute in f32: bit for bit."""
+        """If every op depends on parameters, or values derived from one, and the data only, all compute in f32, bit for bit."""
         data = harness.GOLDEN / "mlp" / "data.safetensors"
         runs = {}
         for name, options in {"fp32": [], "kept": [LOW, "--keep-f32=*"], "bf16": [LOW], "kept16": ["--precision=fp16", "--keep-f32=*"]}.items():
@@ -131,7 +131,7 @@ class KeptPrecisionTest(harness.EndToEndTest):
     # --- buffers ---
 
     def test_columns_are_rounded_on_entry(self):
-        """Products and losses read what they would of data that were rounded before."""
+        """Products and losses read the same numbers as if the data had been rounded before."""
         numbers = random.Random(3)
         exact = {name: [numbers.gauss(0, 1) for _ in range(64 * width)] for name, width in {"features": 20, "labels": 10}.items()}
         for file, change in {"exact": float, "rounded": rounded}.items():
@@ -183,7 +183,7 @@ class KeptPrecisionTest(harness.EndToEndTest):
         self.assertEqual(self.evaluated("model.plan", "low", data), self.evaluated("other.plan", "low", data))
 
     def test_parameters_are_cast_before_they_are_gathered(self):
-        """Half the bytes of an evaluation in fp32 go over the wire, however they are gathered; those that are kept take all of theirs."""
+        """An evaluation in bf16 sends half the bytes of one in fp32, however parameters are gathered; parameters kept in f32 send all of theirs."""
         data = small_gpt.write_tokens("tokens.bin", 16)  # a batch for each rank
         self.compile(sharded_gpt.text(False), to="one.plan")
         self.train("one.plan", "run", data=data)

@@ -1,4 +1,4 @@
-"""Ranks that a launcher started and that die, stop, have no disk or get a signal: how the others end, and what they say."""
+"""Ranks of a launcher that die, stop, have no disk or receive a signal: how the others end, and their messages."""
 
 import os
 import random
@@ -25,7 +25,7 @@ class LauncherFailuresTest(LaunchersTest):
         self.wait_until(lambda: len(metrics.read_bytes()) >= some, "the run does not go on")
 
     def assert_say_where(self, fail_and_hear, victim, reason):
-        """Those heard of after a rank has failed: where in a step, one at least, as few fail between steps. What they say."""
+        """The messages after a rank has failed in the middle of a step. Repeats, because few failures hit between steps."""
         for _ in range(5):
             Path("running.jsonl").unlink(missing_ok=True)
             err = fail_and_hear()

@@ -12,7 +12,7 @@ from ranks_test import RanksTest
 from toy_run import write_tokens
 
 MPIRUN = shutil.which("mpirun")
-# As root, with more ranks than cores, without a network and with what containers allow.
+# Settings for runs as root, with more ranks than cores, without a network, and within the limits of containers.
 MPI_SURROUNDINGS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
                     "OMPI_MCA_hwloc_base_binding_policy": "none", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader",
                     "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_oob_tcp_if_include": "lo"}
@@ -84,7 +84,7 @@ class Launchers(LaunchersTest):
             self.assertIn("the plan is for 3 ranks, but srun started 2", err)
 
     def test_the_first_rank_of_each_host_speaks(self):
-        """Of two hosts, which are one here: ranks 0 and 1, and ranks 2 and 3."""
+        """Ranks of two hosts, both of which are this one: ranks 0 and 1, and ranks 2 and 3."""
         plan = self.plan(4)
         for options, speaks in [([], [0]), (["--log-on-each-node"], [0, 2])]:
             processes = [self.start_rank(rank, 4, plan, "--steps", 3, *options, local_rank=rank % 2) for rank in range(4)]

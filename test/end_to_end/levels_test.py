@@ -30,7 +30,7 @@ class LevelsTest(harness.EndToEndTest):
         self.assertEqual(self.levels(every), ["x86-64-v3", "x86-64-v4"])
         (level,) = self.levels(native)
         self.assertEqual(self.setting(native), (level, "--cpu"))
-        # What runs here of all is what `native` chose.
+        # The level chosen from all is the one of `native`.
         for plan in (every, native):
             self.assertIn(f"({level}, ", self.trainrun(plan, "--data", "tokens.bin", "--steps", "1", "--profile")[1])
         self.assertEqual(self.train(every, "a"), self.train(native, "b"))
@@ -60,7 +60,7 @@ class LevelsTest(harness.EndToEndTest):
 
     @unittest.skipIf("avx512_bf16" not in Path("/proc/cpuinfo").read_text(), "the CPU has no instruction for products of bf16 numbers")
     def test_a_resumed_run_says_if_its_bits_are_others(self):
-        """Of products of bf16 numbers, which one level has an instruction for."""
+        """Products of bf16 numbers, for which one level has an instruction."""
         small_gpt.write_tokens("tokens.bin", 40)
         for level in ("x86-64-v4", "x86-64-v4-bf16"):
             self.compile(small_gpt.text(), "--precision=bf16", to=f"{level}.plan", cpu=level)

@@ -65,7 +65,7 @@ class Client:
 
 class Editors(unittest.TestCase):
     def test_an_editor_that_listens_no_more(self):
-        """The server ends, instead of waiting for somebody to read its answers."""
+        """The server ends instead of waiting for a reader of its responses."""
         client = Client()
         client.request("initialize", {"processId": None, "rootUri": None, "capabilities": {}})
         client.process.stdout.close()
@@ -118,7 +118,7 @@ class LanguageServer(unittest.TestCase):
         self.assertIn("the inner dimensions differ", found[0]["message"])
 
     def test_whole_models(self):
-        """What `trainc compile` says, at the places that it names."""
+        """The diagnostics of `trainc compile`, at the same positions."""
         found_by_later_passes = {"trained class weights"}
         for name, (edit, place, *expected) in BAD_MODELS.items():
             if name in found_by_later_passes:
@@ -142,7 +142,7 @@ class LanguageServer(unittest.TestCase):
             self.assertIn("did you mean 'nn.gelu'?", found["message"])
 
     def test_edits(self):
-        """Editors send what has changed, not the whole text."""
+        """Editors send incremental changes, not the whole text."""
         uri = "file:///small.mlir"
         self.assertEqual(self.client.open(uri, self.text), [])
         start = self.lines[self.gelu].index("gelu")
@@ -155,7 +155,7 @@ class LanguageServer(unittest.TestCase):
                 self.assertIn(words, each["message"])
 
     def test_what_is_no_message(self):
-        """The server passes over it and goes on."""
+        """The server ignores the message and continues."""
         for noise in [b"Content-Length: 0\r\n\r\n", b"Content-Length: 3\r\n\r\n{ x", b"Content-Length: 99999999999999\r\n\r\n", b"nonsense\r\n\r\n"]:
             with self.subTest(noise):
                 self.client.process.stdin.write(noise)
@@ -174,7 +174,7 @@ class LanguageServer(unittest.TestCase):
         self.assertIn('"nn.gelu"', self.client.at("hover", uri, line, 8)["contents"]["value"])
 
     def test_what_is_no_whole_model(self):
-        """Neither a file without a program nor what later phases make is reproached for it."""
+        """Neither an incomplete file without a program nor IR of later phases gets diagnostics."""
         model, program = harness.program("gpt").split("train.program", 1)
         self.assertEqual(self.client.open("file:///part.mlir", model), [])
         [found] = self.client.open("file:///part.mlir", model + 'train.state scalar @s : tensor<f32>\n')

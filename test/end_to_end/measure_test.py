@@ -58,7 +58,7 @@ class MeasureTest(harness.EndToEndTest):
         self.assertTrue(all(event["ts"] < trace_file.end(steps[-1]) for slices in tracks.values() for event in slices))
 
     def test_traces_of_ranks(self):
-        """A collective is a slice of its own, from when both ranks have come to it; nobody who waits for it goes on before."""
+        """A collective is a slice from the moment both ranks have begun it; no waiting rank continues before its end."""
         self.run_program(MAKE_TOY_PLAN, "ranks.plan", 2, 2)
         self.train("--nproc-per-node=2", "--trace=t.json", "--profile=p.json", plan="ranks.plan")
         for rank in range(2):
@@ -99,7 +99,7 @@ class MeasureTest(harness.EndToEndTest):
         self.fails([*command, "--trace=t.json", "--trace-steps=0"], 2, "--trace-steps")
 
     def test_files_that_cannot_be_written(self):
-        """The run goes on to its last checkpoint, and fails at its end, on all ranks."""
+        """The run continues to its last checkpoint, and fails at its end, on all ranks."""
         self.run_program(MAKE_TOY_PLAN, "ranks.plan", 2, 2)
         for name in ("full.json", "t.rank-1.json"):
             Path(name).symlink_to("/dev/full")

@@ -36,7 +36,8 @@ def two_ranks(stage, precision, checkpointing="none", offload="none", accumulate
 
 
 def meetings(combination):
-    """Each two of its settings, and in fp32, whose losses are compared, each of them with what must be alike for that."""
+    """Pairs of settings that must be covered; in fp32, whose losses are compared, together with the settings that must be equal for the
+    comparison."""
     settings = list(enumerate(combination))
     found = set(itertools.combinations(settings, 2))
     if combination.precision == "fp32":
@@ -65,13 +66,13 @@ class MemoryMatrixTest(harness.EndToEndTest):
         self.limits, self.mutex = {}, threading.Lock()
 
     def options(self, combination):
-        """Of a step of the same samples on each rank, however it is cut."""
+        """Options for a step on the same samples per rank, however it is divided."""
         given = [f"--{word.replace('_', '-')}={value}" for word, value in combination._asdict().items()]
         return [*given, f"--micro-batch={SAMPLES // combination.accumulate}", "--offload-group=16KiB"]
 
     def limit(self, combination):
-        """Of a budget: halfway between what a plan takes that computes nothing again, and one that computes all blocks again. Where gradients
-        fill the peak the latter may take more, as the runtime knows more instructions."""
+        """The limit of a budget: halfway between a plan without recomputation and one that recomputes all blocks. If gradients dominate the peak,
+        the latter may need more, because it has more instructions."""
         key = combination._replace(activation_checkpointing="none")
         with self.mutex:
             if key not in self.limits:
@@ -83,7 +84,7 @@ class MemoryMatrixTest(harness.EndToEndTest):
             return self.limits[key]
 
     def held_outside(self, plan):
-        """What the plan's own arenas hold outside the device's memory: bytes by space and kind."""
+        """Contents of the plan's own arenas outside of device memory: bytes by space and kind."""
         dump, _ = self.trainc("dump", plan)
         kinds = {"parameter": "parameters", "gradient": "gradients", "optimizer": "optimizer"}
         arenas = {name: (space, int(size), bool(persistent)) for name, space, size, persistent in
@@ -100,8 +101,7 @@ class MemoryMatrixTest(harness.EndToEndTest):
         return held
 
     def check(self, combination, *further):
-        """Compiles and trains some steps; the report's bytes by kind, of which the sum is what each rank allocates, and what the
-        steps measured."""
+        """Compiles and trains some steps; returns the report's bytes by kind, whose sum is allocated on each rank, and the steps' metrics."""
         name = f"{next(self.numbers)}"
         budget = [f"--memory-limit={self.limit(combination)}"] if combination.activation_checkpointing == "budget" else []
         self.compile(self.text, f"--report={name}.json", *self.options(combination), *budget, *further,
@@ -121,7 +121,7 @@ class MemoryMatrixTest(harness.EndToEndTest):
         return kinds, [(float(line["loss"]).hex(), float(line["grad_norm"]).hex()) for line in lines]
 
     def check_all(self, combinations, *further):
-        """What check() gives of each combination, some at a time."""
+        """Results of check() for each combination, several at a time."""
         with concurrent.futures.ThreadPoolExecutor(min(4, os.cpu_count())) as pool:
             return dict(zip(combinations, pool.map(lambda each: self.check(each, *further), combinations)))
 
@@ -133,7 +133,7 @@ class MemoryMatrixTest(harness.EndToEndTest):
         self.check_bytes({combination: kinds for combination, (kinds, _) in found.items()})
 
     def check_losses(self, found):
-        """Those of fp32 are the same bits wherever ranks have the same micro-batches, and nearly the same if they cut them in another way."""
+        """fp32 losses have the same bits if ranks have the same micro-batches, and nearly the same if these are divided differently."""
         alike = defaultdict(dict)
         for combination, losses in found.items():
             self.assertTrue(all(math.isfinite(float.fromhex(number)) for step in losses for number in step), combination)
@@ -151,12 +151,12 @@ class MemoryMatrixTest(harness.EndToEndTest):
                 self.assertTrue(math.isclose(*numbers, rel_tol=CUT_TOLERANCE), (ranks, numbers))
 
     def check_bytes(self, kinds):
-        """What 16 bits save where they are the only difference."""
+        """Memory saved by 16-bit types if nothing else differs."""
         for low, half in kinds.items():
             full = kinds.get(low._replace(precision="fp32"))
             if low.precision == "fp32" or low.ranks == 1 or low.offload != "none" or low.activation_checkpointing == "budget" or not full:
                 continue
-            # docs/reference/memory-and-communication.md: T and T/2; T/2 and T/2; of what is not whole 3/4 T in place of T/2.
+            # docs/reference/memory-and-communication.md: T and T/2; T/2 and T/2; for partly sharded tensors 3/4 T instead of T/2.
             copies = half["parameters"] / full["parameters"]
             least, most = [(1.5, 1.5), (1, 1), (1, 1), (1, 1.5)][low.zero_stage]
             self.assertTrue(least <= copies <= most, (low, copies))

@@ -1,4 +1,4 @@
-"""Memory is known at compile time: the report's peak, what the dry run shows, what is allocated, what the process uses."""
+"""Memory is known at compile time: the report's peak, the dry run, the allocated bytes, the process's use."""
 
 import json
 import os
@@ -41,7 +41,7 @@ class MemoryTest(harness.EndToEndTest):
         self.check_allocated(harness.program("mlp"), harness.GOLDEN / "mlp" / "data.safetensors")
 
     def test_gathered_parameters(self):
-        """Of the golden GPT, whose two layers have matrices of 12 x 32 x 32 elements each; vectors stay whole."""
+        """Gathered bytes of the golden GPT, whose two layers have matrices of 12 x 32 x 32 elements each; vectors are not sharded."""
         def gathered(*options):
             self.peak_of(text, "--ranks=2", *options)
             return self.gathered
@@ -78,7 +78,7 @@ class MemoryTest(harness.EndToEndTest):
 
     @unittest.skipIf(os.environ.get("TRAINC_SANITIZE"), "sanitizers need memory of their own")
     def test_resident_set_of_large_batches(self):
-        """Samples of 1 MiB: two steps' batches and an evaluation's are most of what the process takes."""
+        """Samples of 1 MiB: two steps' batches and an evaluation's are most of the process's memory."""
         width, batch, accumulate, evaluated = 1 << 18, 4, 4, 8
         text = f"""
 nn.model @m(%x: tensor<?x{width}xf32>, %y: tensor<?xf32>) {{
@@ -107,14 +107,14 @@ train.program @p {{ model @m optimizer sgd batch {batch} accumulate {accumulate}
         peak = self.peak_of(harness.program("gpt"))
         self.compile(harness.program("gpt"), f"--memory-limit={peak + self.unplanned}")
         compile = [harness.TRAINC, "compile", "model.mlir", "-o", "none.plan"]
-        given = ["--micro-batch=3", "--activation-checkpointing=none", "--offload=none"]  # without them trainc decides what would fit
+        given = ["--micro-batch=3", "--activation-checkpointing=none", "--offload=none"]  # otherwise trainc chooses settings that fit
         self.fails([*compile, *given, f"--memory-limit={peak + self.unplanned - 1}"], 2, f"and {self.unplanned / (1 << 20):.1f} MiB for the process",
                    f"({peak + self.unplanned - 1} bytes); it fits into --memory-limit={peak + self.unplanned}; or: ", "--micro-batch")
         self.fails([*compile, *given, f"--memory-limit={self.unplanned}"], 2, re.compile(rf"\({self.unplanned} bytes\); it fits into --memory-limit=\d+\n"))
         self.assertFalse(Path("none.plan").exists())
 
     def test_limit_on_more_threads_than_it_counts(self):
-        """Threads have memory for their blocks: a limit counts 32, and trainrun says what more of them need."""
+        """Threads have scratch memory for their blocks: a limit counts 32 threads, and trainrun reports the need of more."""
         peak = self.peak_of(harness.program("gpt"))
         dump, _ = self.run_program(harness.TRAINC, "dump", "model.plan")
         block = -(-max(int(bytes) for bytes in re.findall(r" shared=(\d+) ", dump)) // 4096) * 4096
@@ -131,7 +131,7 @@ train.program @p {{ model @m optimizer sgd batch {batch} accumulate {accumulate}
         self.assertNotIn("warning", self.trainrun(*run, "--threads=40")[1])
 
     def test_limit_of_the_program(self):
-        """The command line wins over what train.program says."""
+        """The command line takes precedence over train.program."""
         model = re.sub(r"(train\.program @\w+ \{)", r"\1 memory_limit 1MiB ", harness.program("gpt"))
         Path("limited.mlir").write_text(model)
         compile = [harness.TRAINC, "compile", "limited.mlir", "-o", "none.plan"]

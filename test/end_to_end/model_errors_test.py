@@ -1,4 +1,4 @@
-"""Bad models, one by one: what the compiler says of each, and where. Exit code 2."""
+"""Invalid models, one by one: the compiler's message and its position. Exit code 2."""
 
 import os
 import re
@@ -9,7 +9,7 @@ import harness
 from harness import TRAINC, TRAINC_OPT, edited, program
 
 
-# An edit of the golden GPT, and what its diagnostic must say, the position in the file first.
+# An edit of the golden GPT, and the expected diagnostic, beginning with the position in the file.
 BAD_MODELS = {
     "unknown op": (("nn.gelu %h", "nn.gleu %h"), "gpt.mlir:11:8: error: ", "'nn.gleu' is unknown; did you mean 'nn.gelu'?"),
     "unknown block": (("nn.repeat @layer", "nn.repeat @lyaer"), "gpt.mlir:22:8: error: ", "no nn.block named @lyaer"),
@@ -78,7 +78,7 @@ class ModelErrors(harness.EndToEndTest):
         self.assertEqual((done.returncode, "nn.model @gpt(" in done.stdout), (0, True))
 
     def test_what_is_no_text_of_a_model(self):
-        """Neither read for ever nor waited for; nor parsed with more levels than the stack has room for."""
+        """Special files are rejected without blocking, and nesting beyond the stack is not parsed."""
         os.mkfifo("pipe")
         os.mkdir("folder")
         for path, kind in [("/dev/zero", "a device"), ("pipe", "a pipe"), ("folder", "a folder")]:

@@ -1,5 +1,4 @@
-"""Ranks of trainrun on GPUs that exchange tensors through NCCL, both of which test/emulator stands for: who brings them together, and what
-they say when one of them dies or hangs."""
+"""Ranks of trainrun on emulated GPUs that communicate through the emulated NCCL: how they meet, and their errors if one of them dies or hangs."""
 
 import json
 import socket
@@ -41,7 +40,7 @@ class NcclTest(harness.EndToEndTest):
         return [TRAINRUN, plan, "--data", "tokens.bin", "--data-dtype=uint16", "--seed=3", f"--steps={steps}", *map(str, args)]
 
     def ended(self, processes):
-        """What each process says, and its code."""
+        """Output and exit code of each process."""
         outcomes = []
         for process in processes:
             err = process.communicate(timeout=120)[1].decode()
@@ -129,7 +128,7 @@ class NcclTest(harness.EndToEndTest):
             self.assertIn(f"(emulated GPU {gpu}, ", err)
 
     def end(self, plan, ranks, fault, *args):
-        """What a job says of which a rank is at fault, and how long it took."""
+        """Output of a job in which a rank is at fault, and its duration."""
         begin = time.monotonic()
         process = self.start(self.command(plan, f"--nproc-per-node={ranks}", *args, steps=2000), self.emulator(ranks, TRAINC_EMULATOR_NCCL=fault))
         (err, code), = self.ended([process])
@@ -159,7 +158,7 @@ class NcclTest(harness.EndToEndTest):
         self.assertLess(time.monotonic() - begin, MOST_SECONDS + 5)
 
     def test_ranks_that_nobody_watches_end_by_themselves(self):
-        """Whether NCCL gives back what it holds or not; each says why before it asks."""
+        """Whether NCCL releases its resources or hangs: each rank reports the reason first."""
         hang = dict(TRAINC_EMULATOR_NCCL="hang:rank=1:collective=20", **SECRET)
         for surroundings in ({}, dict(TRAINC_EMULATOR_NCCL_ABORT="hang"), dict(ranks_of_host=1)):
             with self.subTest(**surroundings):

@@ -58,7 +58,7 @@ class RunTest(harness.EndToEndTest):
         return json.loads(Path(f"{name}.json").read_text())["memory"]
 
     def train(self, name, folder, ranks=1, steps=4, **kwargs):
-        """What each step measured, without times."""
+        """Metrics of each step, without times."""
         self.trainrun(f"{name}.plan", f"--nproc-per-node={ranks}", "--threads=1", "--data", "tokens.bin", f"--steps={steps}",
                       "--checkpoint-dir", folder, "--resume=auto", "--metrics", f"{folder}.jsonl", **kwargs)
         return harness.metrics(f"{folder}.jsonl")
@@ -66,7 +66,7 @@ class RunTest(harness.EndToEndTest):
 
 class OffloadTest(RunTest):
     def check(self, ranks, *options, states="optimizer", share=1 / 2):
-        """Equal losses and checkpoints; planned bytes are allocated, and fewer by a share of what lies on disk."""
+        """Losses and checkpoints are equal; planned bytes are allocated, and are reduced by a share of the bytes on disk."""
         options = (f"--ranks={ranks}", *options)
         plain, off = self.plan("plain", *options), self.plan("off", *options, f"--offload={states}", SMALL)
         folders = [f"{name}-{'-'.join((*options, states))}" for name in ("plain", "off")]
@@ -96,7 +96,7 @@ class OffloadTest(RunTest):
             self.check(ranks, *options, states="optimizer,gradients,parameters", share=share)
 
     def test_activations(self):
-        """What the backward reads late leaves memory, alone and with all states."""
+        """Activations that the backward reads late are offloaded, alone and with all states."""
         for ranks, states, *options in ((1, "activations"), (1, "optimizer,gradients,parameters,activations", "--accumulate=2", "--precision=bf16"),
                                         (2, "activations,optimizer", "--zero-stage=3", "--activation-checkpointing=full")):
             with self.subTest(ranks=ranks, states=states, options=options):
@@ -110,7 +110,7 @@ class OffloadTest(RunTest):
                 self.assertRegex(dump, r"copy micro_step\S* -> saved\S* bytes=\d+ on disk")
 
     def test_what_is_measured(self):
-        """Each stream's predictions lie beside what was measured, and each instruction knows its own."""
+        """Predictions of each stream are beside the measurements, and each instruction has its own."""
         self.plan("off", "--ranks=2", "--zero-stage=1", *GROUPS)
         self.trainrun("off.plan", "--nproc-per-node=2", "--threads=1", "--data", "tokens.bin", "--steps=2", "--profile=profile.json", "--trace=trace.json")
         self.assertIn("wait for the disk", Path("profile.json").read_text())
@@ -125,7 +125,7 @@ class OffloadTest(RunTest):
         self.assertEqual({event["args"]["kernel"] for event in tracks["disk"]}, {"copy from disk to device", "copy from device to disk"})
 
     def test_stores_go_on_beside_the_next_step(self):
-        """The last ones begin as a step ends. Those of the trace's last step are in it, too."""
+        """The last copies begin when a step ends. Those of the trace's last step are included."""
         write_wide_data("data.safetensors")
         self.text = WIDE
         self.plan("off", "--offload=optimizer")
@@ -219,7 +219,7 @@ class OffloadTest(RunTest):
                 self.assert_same_folder(f"{whole}/step-00000004", run / "step-00000004")
 
     def start(self, run, ranks, *options, stderr=subprocess.DEVNULL):
-        """A run of off.plan that would go on for long, after a few steps."""
+        """A run of off.plan without an end, after a few steps."""
         metrics = Path(f"{run}.metrics")
         metrics.unlink(missing_ok=True)
         started = subprocess.Popen([harness.TRAINRUN, "off.plan", f"--nproc-per-node={ranks}", "--threads=1", "--data", "tokens.bin", "--steps=1000000",
@@ -232,7 +232,7 @@ class OffloadTest(RunTest):
         return started
 
     def test_a_file_that_is_cut_ends_the_run(self):
-        """Stores behind the new end would fill what was cut with zeros, which fetches would take for moments."""
+        """Stores after the new end would fill the truncated part with zeros, which fetches would take for moments."""
         Path("disk").mkdir()
         for ranks in (1, 2):
             with self.subTest(ranks=ranks):
@@ -251,7 +251,7 @@ class OffloadTest(RunTest):
                 self.assertEqual([path.name for path in run.iterdir()], ["step-00000002"])
 
     def open_files(self, process):
-        """Of a process and its children, as paths."""
+        """Open files of a process and its children, as paths."""
         children = [int(child) for task in Path(f"/proc/{process}/task").iterdir() for child in (task / "children").read_text().split()]
         return [path for each in (process, *children) for path in Path(f"/proc/{each}/fd").iterdir()]
 
@@ -263,7 +263,7 @@ class OffloadTest(RunTest):
             return False
 
     def test_a_run_that_is_killed_beside_checkpoints_goes_on(self):
-        """A process that is killed cannot take back what it has begun of a checkpoint. The next run does."""
+        """A killed process leaves an incomplete checkpoint, which the next run removes."""
         Path("disk").mkdir()
         self.plan("off", "--ranks=2", *GROUPS)
         for part in range(3):
@@ -304,7 +304,7 @@ class OffloadTest(RunTest):
 
 @unittest.skipIf(os.environ.get("TRAINC_SANITIZE"), "sanitizers want to be loaded before other libraries")
 class FailingDiskTest(RunTest):
-    """Of a run of two steps, whose transfers are some hundreds."""
+    """Faults in a run of two steps, which has some hundreds of transfers."""
 
     def setUp(self):
         super().setUp()
@@ -347,7 +347,7 @@ class FailingDiskTest(RunTest):
         self.check_faults("--offload=optimizer,gradients,parameters", "--accumulate=2")
 
     def check_faults(self, *options):
-        """Of a load, a step and a checkpoint, from the first transfer on until there is no further one."""
+        """Fails each transfer of a load, a step and a checkpoint in turn, until there is no further one."""
         self.plan("off", *options, "--offload-group=1MiB")
         self.train("off", "whole", steps=2)
         self.train("off", "run", steps=1)
@@ -376,7 +376,7 @@ class FailingDiskTest(RunTest):
             self.assertEqual(run(f"{kind} {other}").returncode, 0, (kind, other))
 
     def test_a_failed_fetch_behind_the_last_step_loses_no_checkpoint(self):
-        """An evaluation fetches parameters beside the checkpoint of the step before it."""
+        """An evaluation fetches parameters while the checkpoint of the previous step is written."""
         self.plan("off", "--offload=optimizer,parameters", SMALL)
         command = [harness.TRAINRUN, "off.plan", "--threads=1", "--data", "tokens.bin", "--steps=1", "--eval-data", "tokens.bin"]
 
@@ -395,7 +395,8 @@ class FailingDiskTest(RunTest):
         self.assertGreater(failed, 2)
 
     def test_a_slow_store_holds_up_what_needs_its_memory(self):
-        """Whichever transfer of three steps is late, the bits are the same. The second and the third step begin beside stores of those before."""
+        """Whichever transfer of three steps is delayed, the bits are the same. The second and the third step begin concurrently with stores of the
+        previous one."""
         self.plan("off", "--offload=optimizer", "--offload-group=1MiB")
         run = [harness.TRAINRUN, "off.plan", "--threads=1", "--data", "tokens.bin", "--steps=3"]
 
@@ -409,7 +410,7 @@ class FailingDiskTest(RunTest):
             self.assertEqual(weights(f"slow-{number}", f"slow {number}"), whole, number)
 
     def test_the_last_store_of_a_run_counts(self):
-        """Nobody reads what it brings, as there is no checkpoint. The run fails all the same."""
+        """Nothing reads the stored bytes, because there is no checkpoint. The run fails all the same."""
         self.plan("off", "--offload=optimizer", "--offload-group=1MiB")
         run = [harness.TRAINRUN, "off.plan", "--threads=1", "--data", "tokens.bin", "--steps=1"]
         for number in itertools.count(1):
@@ -458,7 +459,7 @@ class FailingDiskTest(RunTest):
             self.assertEqual(os.listdir("run"), ["step-00000001"])
 
     def test_a_fault_beside_a_checkpoint_of_two_ranks(self):
-        """The rank that fails has a checkpoint under way, which needs the other rank, and that one waits for the next step's collectives."""
+        """The failing rank has a checkpoint in flight, which needs the other rank, while that rank waits for the next step's collectives."""
         self.plan("off", "--ranks=2", "--zero-stage=2", "--offload=optimizer", "--offload-group=1MiB")
         self.train("off", "run", 2, steps=1)
         before = contents("run/step-00000001")

@@ -19,7 +19,7 @@ class PackagesTest(harness.EndToEndTest):
     def setUpClass(cls):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
-        # Packed fast, as nobody gets these; the files in them are the same.
+        # Fast compression, because these packages are not distributed; the files in them are the same.
         subprocess.run(["cpack", "--config", f"{BUILD}/CPackConfig.cmake", "-D", "CPACK_DEBIAN_COMPRESSION_TYPE=gzip", "-B", folder.name], check=True,
                        stdout=subprocess.DEVNULL)
         cls.packages = {path.name.partition("_")[0]: path for path in Path(folder.name).glob("*.deb")}

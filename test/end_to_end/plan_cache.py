@@ -15,7 +15,7 @@ OTHER_FILES = ("--dump-ir", "--compile-to")
 
 
 def _folder(trainc):
-    """That of this build of trainc; those of earlier builds go."""
+    """The cache of this build of trainc; removes those of earlier builds."""
     root = Path(os.environ["TRAINC_PLAN_CACHE"])
     stat = os.stat(trainc)
     folder = root / f"{stat.st_mtime_ns:x}-{stat.st_size:x}"
@@ -27,7 +27,8 @@ def _folder(trainc):
 
 
 def compiled(trainc, source, plan, options, compile_plan):
-    """Calls compile_plan(), which writes `plan` and, with --report=FILE among the options, that; or copies what an equal call wrote."""
+    """Calls compile_plan(), which writes `plan` and, with --report=FILE among the options, the report; or copies the files of an equal earlier
+    call."""
     if not os.environ.get("TRAINC_PLAN_CACHE") or any(option.startswith(OTHER_FILES) for option in options):
         compile_plan()
         return

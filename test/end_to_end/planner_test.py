@@ -1,4 +1,4 @@
-"""`trainc estimate`, and what `trainc compile --memory-limit` decides: what is planned without code is what plans take."""
+"""`trainc estimate`, and decisions of `trainc compile --memory-limit`: estimates without code equal compiled plans."""
 
 import json
 import os
@@ -53,7 +53,7 @@ class PlannerTest(harness.EndToEndTest):
             report = self.report("--activation-checkpointing=none", *self.asked(strategy))
             self.assertEqual({kind: report["memory"][kind] for kind in strategy["memory"]}, strategy["memory"])
             self.assertEqual(report["memory_outside"], strategy["memory_outside"])
-            # Of one micro-batch no gradients wait for others.
+            # With a single micro-batch, gradients are consumed at once.
             self.assertEqual({kind for kind, held in strategy["memory_outside"].get("disk", {}).items() if held},
                              {*strategy["settings"]["offload"].split(",")} - {"none", "gradients"})
         for offloaded in strategies[1:]:
@@ -152,7 +152,7 @@ class PlannerTest(harness.EndToEndTest):
         return json.loads(Path("report.json").read_text())
 
     def check_sweep(self, *options):
-        """Each limit is less than what the last plan needs. The smaller it is, the slower the fastest plan that fits."""
+        """Each limit is below the previous plan's memory. The smaller the limit, the slower the fastest plan that fits."""
         limit, fastest, decided = 1 << 40, 0, []
         while report := self.limited(limit, *options):
             planner, memory = report["planner"], report["memory"]
@@ -189,13 +189,13 @@ class PlannerTest(harness.EndToEndTest):
             self.assertLess(abs(a - b), 2e-6 * a)
 
     def decided(self, *options):
-        """What a limit decides for examples/gpt/small.mlir: the strategy that is taken, and how many were tried."""
+        """The decision for examples/gpt/small.mlir under a limit: the chosen strategy, and the number of plans tried."""
         self.trainc("compile", EXAMPLE, "-o", "small.plan", "--report=small.json", *options)
         planner = json.loads(Path("small.json").read_text())["planner"]
         return planner["strategies"][planner["taken"]], len(planner["strategies"])
 
     def test_what_is_computed_again_is_not_copied(self):
-        """Copies of activations take longer than computing them again. No checkpointing that somebody gives is faster than what is decided."""
+        """Copying activations takes longer than recomputing them. No given checkpointing is faster than the planner's choice."""
         estimate = json.loads(self.trainc("estimate", EXAMPLE, "--json", "--offload=activations")[0])
         given = {each["settings"]["activation_checkpointing"]: each["predicted_step_seconds"] for each in estimate["strategies"]}
         self.assertLess(given["full"], given["none"])
@@ -208,7 +208,7 @@ class PlannerTest(harness.EndToEndTest):
         self.assertEqual(seconds, sorted(seconds))
 
     def test_states_whose_update_does_not_fit_do_not_go_alone(self):
-        """What GPT-2's update fetches does not fit beside parameters and gradients. Nothing that could be decided beside `optimizer` changes that."""
+        """The weights fetched by GPT-2's update do not fit beside parameters and gradients; no setting other than `optimizer` helps."""
         gpt2 = [harness.ROOT / "examples/gpt/gpt.mlir", "--cpu=native", "--memory-limit=1GiB"]
         self.trainc("compile", *gpt2, "-o", "gpt2.plan", "--report=gpt2.json")
         offloads = {each["settings"].get("offload") for each in json.loads(Path("gpt2.json").read_text())["planner"]["strategies"]}
@@ -218,7 +218,7 @@ class PlannerTest(harness.EndToEndTest):
             self.fails([TRAINC, "compile", *gpt2, "-o", "gpt2.plan", f"--offload={alone}"], 2, "--memory-limit=")
 
     def test_what_takes_the_least_memory_is_found(self):
-        """That is not the most recomputation, if little but what an op works with is in memory."""
+        """The minimum is not at maximum recomputation, if little more than an op's operands is in memory."""
         outside = ["--offload=optimizer,gradients,parameters", "--micro-batch=1", "--accumulate=8"]
         least = min(json.loads(self.trainc("estimate", EXAMPLE, "--json", *outside)[0])["strategies"], key=self.bytes)
         self.assertEqual(least["settings"]["activation_checkpointing"], "selective")
@@ -226,7 +226,7 @@ class PlannerTest(harness.EndToEndTest):
         self.assertEqual(table.count("the fastest that fits\n"), 1)
 
     def test_limits_that_nothing_fits_into_name_the_same_least(self):
-        """However little there is, as much is tried of what takes the least."""
+        """However small the limit is, the strategies with the lowest memory are tried equally."""
         def named(limit):
             return int(re.search(r"it fits into --memory-limit=(\d+)", self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", f"--memory-limit={limit}"], 2))[1])
         least = named("1MiB")
@@ -337,7 +337,7 @@ class PlannerTest(harness.EndToEndTest):
         self.assertEqual(err.count(" more than the 1048576 samples that --micro-batch allows may fit\n"), 3)
 
     def test_a_host_bounds_the_largest_batch(self):
-        """Of the GPU there is as much as any batch needs, so looking at that alone finds no end."""
+        """GPU memory suffices for any batch, so a search that considers only the GPU does not terminate."""
         gpu = ["--target=cuda", "--gpu-levels=none", "--offload=activations", "--memory-limit=4000000TiB"]
         (kept,) = self.estimate(*gpu, "--activation-checkpointing=none")["strategies"]
         gpu += [f"--host-memory={5 * kept['memory']['host']}"]
@@ -358,7 +358,7 @@ class PlannerTest(harness.EndToEndTest):
         self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", "--largest-batch", "--memory-limit=1MiB"], 2, "the plan needs")
 
     def tried_with(self, *given):
-        """The settings with which a limit that `selective` exceeds tries `full`, and what is in force then."""
+        """Settings under which a limit that `selective` exceeds leads to `full`, and the resulting settings."""
         options = ["--offload=none", f"--micro-batch={small_gpt.BATCH}"]
         (selective,) = self.estimate(*options, "--activation-checkpointing=selective")["strategies"]
         report = self.report(f"--memory-limit={self.bytes(selective) - 1}", *options, *given)

@@ -1,4 +1,4 @@
-"""Products on the matrix unit, of fp32 and of bf16 numbers, train as multiply-adds do, or are refused by the name of what is missing."""
+"""Products on the matrix unit, of fp32 and of bf16 numbers, train like multiply-adds, or are rejected naming the missing feature."""
 
 import pathlib
 

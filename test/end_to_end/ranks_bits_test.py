@@ -1,5 +1,5 @@
-"""Ranks, stages, units and prefetch change where numbers are and when they travel: the bits of a training stay, and memory and
-communication are what docs/reference/memory-and-communication.md says."""
+"""Ranks, stages, units and prefetch do not change the bits of a training; memory and communication follow
+docs/reference/memory-and-communication.md."""
 
 import json
 import os
@@ -53,14 +53,14 @@ class ShardedTest(harness.EndToEndTest):
         return [f"--nproc-per-node={ranks}"] if ranks > 1 else []
 
     def train(self, name, steps, *args, run=None):
-        """Metrics of a run; ranks take and send what was planned. The run's checkpoints are in its folder."""
+        """Metrics of a run; ranks allocate and send the planned bytes. The run's checkpoints are in its folder."""
         run, report = run or name, self.report(name)
         self.trainrun(f"{name}.plan", *self.processes(name), "--data", "tokens.bin", "--steps", steps, "--metrics", f"{run}.jsonl",
                       "--checkpoint-dir", run, *args)
         lines = metrics(f"{run}.jsonl")
         ranks, kinds = self.plans[name].get("ranks", 1), report["collectives"]
         sent = sum(kind["bytes"] for kind in kinds.values())
-        # What rank 0 adds of an all-reduce is at most a cache line off its N-th, which it gets from and gives to all.
+        # Rank 0's share of an all-reduce differs from 1/N by at most a cache line; it receives it from and sends it to all ranks.
         off = 64 * max(0, ranks - 2) * kinds.get("all_reduce", {"count": 0})["count"]
         for line in lines:
             self.assertEqual(line["peak_bytes"], report["memory"]["peak"], name)
@@ -80,7 +80,7 @@ class ShardedTest(harness.EndToEndTest):
                 self.assert_same_folder(f"{first}/step-{steps:08}", f"{name}/step-{steps:08}")
 
     def assert_costs(self, name):
-        """Bytes held and sent are those of the formulas."""
+        """Bytes held and sent follow the formulas."""
         options = dict(self.plans[name])
         ranks, stage, wrap = options["ranks"], options["zero_stage"], options.get("wrap", "blocks")
         group, reproducible = options.get("hybrid_shard", ranks), options.get("reproducible") == "ranks"
@@ -95,7 +95,7 @@ class ShardedTest(harness.EndToEndTest):
             expected = sharded_gpt.memory(flat, shapes, group, stage, reproducible=options.get("reproducible"), **steps)
             self.assertEqual({kind: report["memory"][kind] for kind in expected}, expected)
             if wrap == "mlp" or "max_reuse_distance" in options:
-                return  # what is around the MLPs is gathered for each layer anew, and some units stay
+                return  # parameters outside of the MLPs are gathered again for each layer, and some units stay gathered
             reshards = options.get("reshard_after_forward") != "false"
             targets = options["micro_batch"] * small_gpt.LENGTH if reproducible else 1
             gradient = 4 if options.get("reduce_type", "f32") == "f32" else 2
@@ -153,7 +153,7 @@ class Bits(ShardedTest):
             self.assert_costs(name)
 
     def test_6_ranks_in_groups_of_3(self):
-        """Which are no subtrees of the tree over which 6 ranks are summed."""
+        """Groups that are no subtrees of the summation tree of 6 ranks."""
         six = {"ranks": 6, "micro_batch": 1}
         self.assert_same_bits(flat={**six, "zero_stage": 2}, groups={**six, "zero_stage": 3, "hybrid_shard": 3})
         for name in self.plans:
@@ -208,10 +208,10 @@ class AnyRanks(ShardedTest):
 
 
 class Curves(ShardedTest):
-    """Twelve samples a step on any number of ranks: what differs is the order in which they are summed."""
+    """Twelve samples per step on any number of ranks; only the order of summation differs."""
 
     generates = True
-    # Of losses over 50 steps; measured are 1.5e-7 where micro-batches are equal, 5.3e-7 on three ranks with others.
+    # Maximum relative difference of losses over 50 steps; measured 1.5e-7 with equal micro-batches, 5.3e-7 on three ranks with unequal ones.
     BOUND = 2e-6
 
     def losses(self, *args, **kwargs):

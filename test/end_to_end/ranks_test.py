@@ -19,7 +19,7 @@ FOREVER = "100000000"
 
 
 def processes_left():
-    """Of this test's programs."""
+    """Process ids of this test's programs."""
     found = subprocess.run(["pgrep", "-f", f"{TRAINRUN} .*{os.getcwd()}"], capture_output=True, text=True)
     return found.stdout.split()
 
@@ -53,7 +53,7 @@ class RanksTest(harness.EndToEndTest):
         return name
 
     def command(self, plan, *args):
-        """Of ranks that trainrun starts itself."""
+        """Command of a run whose ranks trainrun starts itself."""
         ranks = plan.split("-")[1]
         return [TRAINRUN, plan, "--nproc-per-node", ranks, "--data", self.tokens, *DEVICE, *map(str, args)]
 
@@ -67,7 +67,7 @@ class RanksTest(harness.EndToEndTest):
             time.sleep(0.01)
 
     def wait_for_looks(self, process, pid, times):
-        """Until a process that waits has so often woken up to look for what it waits for."""
+        """Waits until a waiting process has woken up that many times to poll."""
         def wakes():
             self.assertIsNone(process.poll())
             return {task: int(re.search(r"^voluntary_ctxt_switches:\t(\d+)$", task.read_text(), re.MULTILINE)[1])
@@ -81,12 +81,12 @@ class RanksTest(harness.EndToEndTest):
         self.wait_until(lambda: path.exists() and path.stat().st_size > 0, "the run does not begin")
 
     def assert_leave_no_memory(self, pids):
-        """Of ranks at work: what they share has no name, so it ends with them, however they end."""
+        """Checks that shared memory of running ranks has no name, so that it ends with them, however they end."""
         for pid in pids:
             self.assertEqual(named_memory(pid), [])
 
     def start(self, plan, *args, **kwargs):
-        """A run that does not end, at work on all ranks; the process and those of its ranks."""
+        """Starts an endless run and waits until all ranks work; returns the process and those of its ranks."""
         command = self.command(plan, "--steps", FOREVER, "--metrics", "running.jsonl", *args)
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **kwargs)
         self.addCleanup(lambda: (process.kill(), process.communicate()))
@@ -96,7 +96,7 @@ class RanksTest(harness.EndToEndTest):
         return process, ranks
 
     def start_without_reader(self, *args):
-        """A run whose metrics go into a pipe that is full, so that rank 0 waits after the first step; the end of it that nobody reads."""
+        """A run whose metrics go into a full pipe, so that rank 0 blocks after the first step; returns the unread end."""
         os.mkfifo("pipe")
         reader, writer = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK), os.open("pipe", os.O_WRONLY | os.O_NONBLOCK)
         with contextlib.suppress(BlockingIOError):
@@ -132,14 +132,14 @@ class RanksTest(harness.EndToEndTest):
         return sorted(path.name for path in Path("ck").iterdir())
 
     def fill_disk(self, process, rank):
-        """Lets a process that is a rank write no more, once `process` has written a checkpoint; those there are."""
+        """Prevents a rank's process from writing further files once `process` has written a checkpoint; returns the existing ones."""
         self.wait_until(lambda: process.poll() is not None or any(name.startswith("step") for name in self.checkpoints()), "no checkpoint")
         self.assertIsNone(process.poll())
         resource.prlimit(rank, resource.RLIMIT_FSIZE, (100, 100))
         return {name for name in self.checkpoints() if name.startswith("step")}
 
     def assert_checkpoint_not_written(self, err, victim, task, done):
-        """All of 3 ranks say so and why, and what was `done` before is there."""
+        """All of 3 ranks report the failure and its reason, and the earlier checkpoints `done` exist."""
         for rank in range(3):
             begin = "error: " if rank == 0 else rf"\[rank {rank}\] error: "
             reason = r"ck/\S+: cannot write: File too large" if rank == victim else rf"rank {rank}: rank {victim} could not {task}"
@@ -195,7 +195,7 @@ class Failures(RanksTest):
         for each in [process.pid, *ranks]:
             os.kill(each, signal.SIGSTOP)
         self.wait_until(lambda: all(state(each) == "T" for each in [process.pid, *ranks]), "they do not stop")
-        time.sleep(2)  # what the test is about: longer than one that is stopped alone is waited for
+        time.sleep(2)  # the point of the test: longer than the timeout of a rank that alone is stopped
         steps = len(harness.metrics("running.jsonl"))
         for each in [process.pid, *ranks]:
             os.kill(each, signal.SIGCONT)

@@ -1,4 +1,4 @@
-"""--activation-checkpointing: what the backward computes again has the bits of the forward, and memory falls."""
+"""--activation-checkpointing: recomputation has the bits of the forward, and memory decreases."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from harness import TRAINC, edited, program
 MODES = {
     "selective": ["--activation-checkpointing=selective"],
     "full": ["--activation-checkpointing=full"],
-    # The first block keeps some of what is inside, the others less; outside, what is cheap is computed again as well.
+    # The first block keeps some ops inside, the others fewer; outside, cheap ops are recomputed as well.
     "some": ["--activation-checkpointing=full", "--checkpoint-keep=50,20", "--checkpoint-rest=selective"],
 }
 
@@ -39,7 +39,7 @@ class RecomputeTest(harness.EndToEndTest):
                 self.assert_same_folder("none/step-00000003", f"{mode}/step-00000003")
                 self.assertLess(fewer["activations"], most)
                 self.assertLess(fewer["peak"], kept["peak"])
-                # What the runtime knows of each instruction is among the unplanned bytes, and there are other instructions.
+                # The runtime's data per instruction is part of the unplanned bytes, and the instructions differ.
                 others = [kind for kind in kept if kind not in ("peak", "workspace", "unplanned", "gathered")]
                 self.assertEqual({kind: fewer[kind] for kind in others}, {kind: kept[kind] for kind in others})
                 self.assertAlmostEqual(fewer["unplanned"], kept["unplanned"], delta=0.005 * kept["unplanned"])
@@ -48,7 +48,7 @@ class RecomputeTest(harness.EndToEndTest):
         self.check(small_gpt.text(), small_gpt.write_tokens("tokens.bin", 40), least=0.15)
 
     def test_budget(self):
-        """A limit between what full and none take is kept, with the same bits."""
+        """A limit between the memory of full and none is respected, with the same bits."""
         text, data = small_gpt.text(), small_gpt.write_tokens("tokens.bin", 40)
         none, expected = self.train(text, "none", data=data)
         full, _ = self.train(text, "full", *MODES["full"], data=data)
@@ -78,7 +78,7 @@ class RecomputeTest(harness.EndToEndTest):
         self.check(program("llama"), data, "--micro-batch=2", "--accumulate=2", least=0.1)
 
     def check_rounded(self, text, *options):
-        """Only rounded numbers are kept, also for what is computed again."""
+        """Only rounded numbers are kept, also for recomputation."""
         self.check(text, small_gpt.write_tokens("tokens.bin", 40), *options, least=0.05)
 
     def test_gpt_in_bf16(self):
@@ -91,7 +91,7 @@ class RecomputeTest(harness.EndToEndTest):
         self.check_rounded(program("llama"), "--precision=bf16", "--micro-batch=2", "--accumulate=2")
 
     def test_llama_in_fp16(self):
-        """With two samples the update, which unscales gradients, takes more than what is kept."""
+        """With two samples the update, which unscales gradients, needs more memory than the kept activations."""
         self.check_rounded(program("llama"), "--precision=fp16", "--micro-batch=4", "--accumulate=2")
 
     def test_2_ranks(self):

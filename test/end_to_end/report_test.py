@@ -15,7 +15,7 @@ from harness import MAKE_TOY_PLAN, TRAINC
 
 SHARDED = ["--ranks=2", "--zero-stage=3", "--memory-limit=1GiB"]
 
-# Boxes of all texts that a page shows, those of its canvases too, as [text, left, top, right, bottom].
+# Boxes of all texts on a page, including those of canvases, as [text, left, top, right, bottom].
 RECORD_CANVAS_TEXTS = """
 const drawn = new Map(), draw = CanvasRenderingContext2D.prototype.fillText, resize = Object.getOwnPropertyDescriptor(HTMLCanvasElement.prototype, "height");
 Object.defineProperty(HTMLCanvasElement.prototype, "height", {...resize, set(value) { drawn.delete(this); resize.set.call(this, value); }});
@@ -86,7 +86,8 @@ class Document(harness.EndToEndTest):
                     self.assertEqual(held, compiled["memory"][role], kind)
 
     def test_only_what_could_be_made_again_has_a_price(self):
-        """Neither what was fetched from disk, nor gradients, which products at the same lines make: of c_proj's two weights they take 32 KiB."""
+        """Neither values fetched from disk nor gradients count, although products at the same lines compute these: for c_proj's two weights they
+        take 32 KiB."""
         for options in ([], ["--accumulate=2", "--offload=optimizer,gradients", "--offload-group=16KiB"]):
             with self.subTest(options):
                 made = {each["what"]: each["bytes"] for each in self.document(*options)[0]["remakes"]}
@@ -94,7 +95,7 @@ class Document(harness.EndToEndTest):
                 self.assertFalse([what for what in made if "train." in what], made)
 
     def test_what_offload_would_save_and_copy(self):
-        """Pieces of what goes are in memory in turn, and small tensors stay. So a little less is saved and copied than what the report says."""
+        """Pieces of offloaded states are in memory in turn, and small tensors stay. So slightly less is saved and copied than reported."""
         for options, word in ((["--accumulate=2"], "optimizer"), (["--accumulate=2"], "gradients"), ([], "parameters"), (SHARDED, "optimizer"),
                               (["--ranks=2", "--accumulate=2"], "gradients")):
             with self.subTest(word, options=options):
@@ -118,7 +119,7 @@ class Document(harness.EndToEndTest):
             self.assertGreater(moves["optimizer"], 0, options)
 
     def bytes_on_disk(self, entry):
-        """That an entry of model.plan copies from there and to there."""
+        """Copies between spaces in an entry of model.plan."""
         dump, _ = self.trainc("dump", "model.plan")
         body = re.search(rf"^entry {entry}\b.*?(?=^\S)", dump, re.MULTILINE | re.DOTALL)
         return sum(map(int, re.findall(r"copy .* bytes=(\d+) on disk", body[0])))
@@ -195,7 +196,7 @@ class Document(harness.EndToEndTest):
         self.assertLess(report["arenas"][1]["bytes"] - reach, 64)
 
     def test_seconds_are_those_of_the_compiler(self):
-        """Of a plan for a GPU the compiler predicts the plan's own machine, too."""
+        """For a GPU plan the compiler also predicts the plan's own machine."""
         self.trainc("compile", harness.GOLDEN / "gpt" / "gpt.mlir", "-o", "gpu.plan", "--target=cuda", "--gpu-levels=none", "--ranks=2", "--zero-stage=3", "--report=gpu.json")
         verdict, compiled = json.loads(self.trainc("report", "gpu.plan", "--json")[0])["verdict"], json.loads(Path("gpu.json").read_text())
         self.assertAlmostEqual(verdict["step_seconds"], compiled["predicted_step_seconds"], delta=2e-8)
@@ -228,7 +229,7 @@ class Text(harness.EndToEndTest):
         self.assertEqual([group["rows"] for group in json.loads(out)["groups"]], [[]] * 7)
 
     def test_settings_that_were_decided_and_sizes(self):
-        """What the memory limit decided is shown, with that; sizes have one spelling, whoever wrote them."""
+        """Decisions under the memory limit are shown with it; sizes have one spelling, whatever their origin."""
         ranks = ["--ranks=2", "--zero-stage=3"]
         self.compile(harness.program("gpt"), *ranks, to="plain.plan")
         limited = [*ranks, "--memory-limit=80MiB", "--activation-checkpointing=none", "--offload=optimizer"]
@@ -282,7 +283,7 @@ class Text(harness.EndToEndTest):
 
 
 class Page(harness.EndToEndTest):
-    """The page in a browser: what it shows is what its document says."""
+    """The page in a browser shows the content of its document."""
 
     def setUp(self):
         super().setUp()
@@ -332,7 +333,7 @@ class Page(harness.EndToEndTest):
         self.assertEqual(self.show("changed.html").evaluate("[...document.querySelectorAll('#group1 tbody tr td')].map(cell => cell.textContent)"), ["memory_limit", "64.0 MiB", "1.00 GiB"])
 
     def test_marks_all_exposed_communication(self):
-        """What drawMoment() marks sums to what the verdict says."""
+        """The bytes marked by drawMoment() sum to those of the verdict."""
         for options in (SHARDED, ["--ranks=2", "--zero-stage=2", "--accumulate=2"]):
             with self.subTest(options):
                 report = self.report(*options)
@@ -369,7 +370,7 @@ class Page(harness.EndToEndTest):
         self.assertIn(f"instructions {name_of(entry, first)} to {name_of(entry, last)}", tip[1])
 
     def test_what_was_chosen_among_is_judged_as_in_the_terminal(self):
-        """Of a GPU, whose limit does not count the host's memory that plans have beside."""
+        """A GPU plan, whose limit excludes host memory."""
         gpu = [harness.GOLDEN / "gpt" / "gpt.mlir", "--target=cuda"]
         given = [*gpu, "--offload=optimizer", "--activation-checkpointing=none"]
         (strategy,) = json.loads(self.trainc("estimate", *given, "--json")[0])["strategies"]

@@ -41,7 +41,7 @@ class ResumeTest(harness.EndToEndTest):
         return process.returncode != 0
 
     def losses(self, folder):
-        """Step -> what was measured, without times; a resumed run repeats no step."""
+        """Step -> metrics, without times; a resumed run repeats no step."""
         lines = harness.metrics(f"{folder}.jsonl")
         keys = [(line["step"], "eval_loss" in line) for line in lines]
         self.assertEqual(len(keys), len(set(keys)))
@@ -50,7 +50,7 @@ class ResumeTest(harness.EndToEndTest):
 
     def test_kill_after_step_20(self):
         self.run_program(*self.arguments("whole", "--seed", "7"))
-        # It would go on for ever, so that it cannot end before it is killed; the schedule ends at 40 in any case.
+        # Endless, so that it cannot end before it is killed; the schedule ends at 40 in any case.
         endless = self.arguments("half", "--seed", "7", "--checkpoint-every", "20", "--steps", "1000000")
         self.assertTrue(self.kill_when(Path("half/step-00000020").exists, *endless))
         for later in set(Path("half").glob("step-*")) - {Path("half/step-00000020")}:

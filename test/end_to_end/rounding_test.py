@@ -1,4 +1,4 @@
-"""What updates round at random: optimizer states and parameters in bf16, with the same bits anywhere."""
+"""Stochastic rounding in updates: optimizer states and parameters in bf16, with the same bits anywhere."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,7 @@ class RoundingTest(harness.EndToEndTest):
         return harness.metrics(f"{run}.jsonl")
 
     def dtypes(self, checkpoint):
-        """Of parameters, of moments, of the optimizer's other states."""
+        """Parameters, moments, and the optimizer's other states."""
         states = read_safetensors(f"{checkpoint}/optimizer.safetensors")
         moments = {name for name in states if name.startswith(("exp_avg", "momentum."))}
         return ({tensor.dtype for tensor in read_safetensors(f"{checkpoint}/model.safetensors").values()},

@@ -1,4 +1,4 @@
-"""What `trainrun` says of plans and options. Exit code 2 for bad usage and input, 1 for a run that failed."""
+"""trainrun's messages about plans and options. Exit code 2 for bad usage and input, 1 for a failed run."""
 
 import os
 import re

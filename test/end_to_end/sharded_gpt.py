@@ -1,4 +1,4 @@
-"""A small GPT for several ranks, and what dividing it over them must cost by the formulas of docs/reference/memory-and-communication.md."""
+"""A small GPT for several ranks, and the cost of sharding it by the formulas of docs/reference/memory-and-communication.md."""
 
 import math
 import re
@@ -82,8 +82,8 @@ def memory(flat, shapes, group, stage, accumulate=1, sync="step", reproducible="
 
 
 def wire(flat, ranks, group, stage, accumulate=1, sync="step", reshard=True, wrap="blocks", targets=1, gradient=FLOAT):
-    """Bytes that a rank sends in a step, by kind of collective. `targets` numbers are summed to count them. `gradient`: bytes of an
-    element of what is summed."""
+    """Bytes that a rank sends in a step, by kind of collective. `targets` numbers are summed to count them. `gradient`: bytes of an element of the
+    summed gradients."""
     trained = sum(bucket.bytes(group) for bucket in flat if not bucket.frozen)
     summed = trained * gradient // FLOAT
     sums = accumulate if sync == "micro_step" else 1

@@ -22,7 +22,7 @@ class SimulateTest(harness.EndToEndTest):
         return json.loads(self.trainc("simulate", "model.plan", f"--cluster={cluster}", "--json", *options)[0])
 
     def assert_same_costs(self, report, step):
-        """The file says of each instruction what the compiler does; collectives are the simulator's alone."""
+        """The file predicts the same as the compiler for each instruction; collectives are predicted by the simulator only."""
         def costs(rows):
             return sorted((row["count"], float(f"{row['seconds']:.9g}"), row["flops"], row["bytes"], row["bound_by"]) for row in rows)
         self.assertEqual(costs(row for row in step["costs"] if row["bound_by"] != "link"), costs(report["costs"]))

@@ -1,5 +1,5 @@
-"""trainrun where its surroundings are odd: streams that are closed or full, pipes whose reader quits, files that are none or
-change, low limits. The plan is that of toy_run.py."""
+"""trainrun in an unusual environment: closed or full streams, pipes whose reader quits, special or changing files, low limits. The plan is that of
+toy_run.py."""
 
 import math
 import os
@@ -43,7 +43,7 @@ class Streams(TrainrunTest):
                     self.assertIn(f"error: cannot write to standard output: {reason}", err)
 
     def test_readers_that_quit(self):
-        """A run goes on without the reader of its messages, metrics or trace; a text has no use without its reader."""
+        """A run continues without a reader of its messages, metrics or trace; text generation ends without a reader."""
         os.mkfifo("fifo")
         train = "$T toy.plan --data tokens.bin --steps 20000 --checkpoint-dir ck --metrics fifo"
         # The shell itself reads the pipe before trainrun opens it, and until one line has come.
@@ -146,7 +146,7 @@ class Files(TrainrunTest):
         self.assertIn("30000 samples in 300 files", err)
 
     def test_files_of_another_size(self):
-        """A wrong file is not read whole before the program says so. Files with holes take no room on the disk."""
+        """A wrong file is rejected without reading it whole. Sparse files take no disk space."""
         for name in ["large", "tokenizer.json"]:
             Path(name).touch()
             os.truncate(name, 1 << 40)

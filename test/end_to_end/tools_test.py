@@ -1,4 +1,4 @@
-"""What compiled plans hold: `trainc dump`, dry runs and profiles; plans with damaged bytes."""
+"""Contents of compiled plans: `trainc dump`, dry runs and profiles; plans with damaged bytes."""
 
 import json
 import random

@@ -1,5 +1,5 @@
-"""What tests of trainrun share: a plan made by hand (test/unit/runtime/training/toy_plan.cpp), a bigram model over 16 tokens, 8 samples
-of 8 tokens a step, and its data."""
+"""Helpers of trainrun's tests: a hand-made plan (test/unit/runtime/training/toy_plan.cpp), a bigram model over 16 tokens with 8 samples of 8
+tokens per step, and its data."""
 
 import array
 import re
@@ -53,7 +53,7 @@ class TrainrunTest(harness.EndToEndTest):
         self.fail(f"no file {pattern}")
 
     def wait_until_signals_are_caught(self, process):
-        """That is when the process asks whether to stop; before, a signal ends it at once."""
+        """Waits until the process polls for a stop; before, a signal ends it at once."""
         deadline = time.monotonic() + 300
         while time.monotonic() < deadline:
             caught = int(re.search(r"^SigCgt:\t(\w+)$", Path(f"/proc/{process.pid}/status").read_text(), re.MULTILINE)[1], 16)

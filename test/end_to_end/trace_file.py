@@ -1,4 +1,4 @@
-"""Reading the traces of trainrun, and what holds of each."""
+"""Reading of trainrun's traces, and their invariants."""
 
 import json
 from pathlib import Path
@@ -48,7 +48,7 @@ def check_track(test, name, slices):
 
 
 def check_nesting(test, tracks):
-    """What was measured lies in a step, except for copies to disk, which may go on behind it; what a thread did, in the instruction of that name."""
+    """Measured slices lie within a step, except for disk copies, which may outlast it; slices of a thread lie within the instruction of that name."""
     for name, slices in tracks.items():
         for event in slices:
             if name.startswith("compute, thread"):

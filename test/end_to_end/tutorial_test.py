@@ -1,4 +1,5 @@
-"""Pages that teach do what they say: their commands run, in order, and what they show is in the outputs. README.md shows a part of one."""
+"""docs/tutorials/through-the-compiler.md is correct: its commands run, in order, and the shown output is part of theirs. README.md's first example
+runs, too."""
 
 import os
 import re

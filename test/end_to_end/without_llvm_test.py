@@ -1,4 +1,4 @@
-"""What trainc does without LLVM, in builds with it and without: `tokenize`, `dump`, and `consolidate`, which has more tests of its own."""
+"""trainc without LLVM, in builds with it and without: `tokenize`, `dump`, and `consolidate`, which has more tests of its own."""
 
 import array
 import json
@@ -76,7 +76,7 @@ class Tokenize(harness.EndToEndTest):
 
 
 class FromTextToWeights(harness.EndToEndTest):
-    """A user who got a plan from somebody else's compiler."""
+    """A user with a plan from another user's compiler."""
 
     def test_all_that_a_user_of_a_plan_needs(self):
         subprocess.run([MAKE_TOY_PLAN, "toy.plan"], check=True)

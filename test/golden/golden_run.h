@@ -12,7 +12,7 @@ namespace trainc::golden {
 
 /// How far a model is compiled before it is run.
 enum class Stage {
-  Gradients, ///< instantiated and differentiated: gradients are what train.gradient gives
+  Gradients, ///< instantiated and differentiated: gradients are the operands of train.gradient
   Step,      ///< with the optimizer: the phase `step`
   Chunked, ///< the loss in chunks of few rows (which the pipeline leaves to large vocabularies), decomposed,
            ///< fused
@@ -59,8 +59,8 @@ private:
 /// max |actual - expected| / max |expected|.
 double relativeError(llvm::ArrayRef<double> actual, llvm::ArrayRef<double> expected);
 
-/// GPT-2's key bias shifts all scores of a query alike: its true gradient is zero, and what is computed there
-/// is rounding.
+/// Whether the parameter contains GPT-2's key bias, which shifts all scores of a query equally: its true
+/// gradient is zero, and the computed one is rounding error.
 bool hasKeyBias(llvm::StringRef parameter);
 /// The key third of such a bias, and the other two thirds.
 std::vector<double> keyBias(llvm::ArrayRef<double> bias);

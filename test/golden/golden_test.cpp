@@ -87,7 +87,7 @@ TEST_P(Golden, InitialWeightsSurviveFusion) {
 
 TEST_P(Golden, TenStepsWithAccumulation) {
   bool isMlp = std::string(GetParam()) == "mlp";
-  // Of 8 or 3 samples, with unequally many ignored targets.
+  // Micro-batches of 8 or 3 samples, with different numbers of ignored targets.
   GoldenRun run(GetParam(), Stage::Step,
                 {{"micro_batch", isMlp ? "2" : "1"}, {"accumulate", isMlp ? "4" : "3"}});
   ASSERT_TRUE(run.hasEntry(EntryKind::update));

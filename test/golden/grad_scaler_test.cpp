@@ -33,7 +33,7 @@ train.entry @micro_step {{
 }
 )";
 
-/// What grad_scaler.txt holds of one run.
+/// One run in grad_scaler.txt.
 struct Trace {
   int64_t initial = 0, window = 0, hysteresis = 0, minimum = 0, steps = 0;
   std::set<int64_t> overflows;

@@ -28,7 +28,7 @@ from make_goldens import BETAS, EPSILON, MAX_NORM, WEIGHT_DECAY  # noqa: E402
 
 
 def initial_model(name, data):
-    """What trainrun draws, in Hugging Face's model: a step that learns nothing writes it to a checkpoint."""
+    """Weights drawn by trainrun, in Hugging Face's model: a step with learning rate 0 writes them to a checkpoint."""
     autocast_run.train(autocast_run.text(name, rate=0.0), "fp32", data, steps=1, folder=f"{name}.rest")
     return load_checkpoint(pathlib.Path(f"{name}.rest/step-00000001"))
 

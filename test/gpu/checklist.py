@@ -63,7 +63,7 @@ def finish(results, folder):
 
 
 def find_device(session):
-    """How trainrun describes it, without what changes from run to run. There is nothing to check where there is none."""
+    """trainrun's description of the GPU, without parts that change from run to run. Without a GPU there is nothing to check."""
     session.begin(seconds=120)
     try:
         return device_line(session).split(";")[0] + ")"
@@ -72,7 +72,7 @@ def find_device(session):
 
 
 def stages_to_run(arguments, results):
-    """(name, stage) of each, while there is time for it. Those that ran are known from then on."""
+    """(name, stage) of each, while there is time for it. Completed ones are recorded."""
     ends = BEGAN + 60 * arguments.minutes if arguments.minutes else math.inf
     for name in arguments.names:
         stage = stages(arguments.emulated)[name]
@@ -94,7 +94,7 @@ def run_stages(session, arguments, results, folder):
         results["stages"][name] = {"title": stage.title, "lines": [line.as_json() for line in session.lines], "tables": session.tables}
         if not arguments.emulated:
             results["stages"][name]["seconds"] = time.monotonic() - began
-        report.write(results, list(stages(arguments.emulated)), folder)  # what is known stays, whatever ends this program
+        report.write(results, list(stages(arguments.emulated)), folder)  # results so far are kept, however this program ends
 
 
 def main():

@@ -1,4 +1,4 @@
-"""The checklist for GPUs on emulated libraries: it passes, it fails where something is wrong, and it says what is missing."""
+"""The checklist for GPUs on emulated libraries: it passes, it fails if something is wrong, and it names what is missing."""
 
 import json
 import os
@@ -22,7 +22,7 @@ class ChecklistTest(harness.EndToEndTest):
         cls.kit = emulated_kit()
 
     def checklist(self, *arguments, code=0, **environment):
-        """(what it prints, its results)."""
+        """(output, results)."""
         out, _ = self.run_program(GPU / "run.sh", "--emulated", f"--kit={self.kit}", "--out=results", *arguments, code=code, timeout=300,
                                   env=os.environ | environment)
         return out, report.read(next(Path("results").glob("*.json")))

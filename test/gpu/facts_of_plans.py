@@ -1,4 +1,4 @@
-"""What the kit knows of a plan, of what trainc dump prints."""
+"""Facts of a plan in the kit, from the output of trainc dump."""
 
 import re
 
@@ -16,7 +16,7 @@ def kernels(dump):
 
 
 def calls(dump):
-    """What each kind of library call is -> [entry, instruction, op in the source] of each."""
+    """Description of each kind of library call -> [entry, instruction, op in the source] of each call."""
     entry, found = "", {}
     for line in dump.splitlines():
         if match := ENTRY.match(line):

@@ -10,7 +10,7 @@ def which_gpu():
 
 
 def used_bytes():
-    """Of all processes; None where nvidia-smi does not tell."""
+    """Used by all processes; None if nvidia-smi does not tell."""
     try:
         done = subprocess.run(["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits", which_gpu()],
                               capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""The folder that travels: programs with their libraries, compressed plans, what is known of them."""
+"""The folder that is copied to the GPU machine: programs with their libraries, compressed plans, facts about them."""
 
 import json
 import lzma
@@ -11,7 +11,7 @@ MANIFEST = "kit.json"
 
 
 class KitError(Exception):
-    """The kit, or the machine, cannot do at all what was asked for."""
+    """The kit or the machine cannot run the request at all."""
 
 
 class Kit:
@@ -28,11 +28,11 @@ class Kit:
             kinds = ("an emulated kit", "one for GPUs") if emulated else ("a kit for GPUs", "an emulated one")
             raise KitError(f"{self.folder}: expected {kinds[0]}, found {kinds[1]}; run both prepare.sh and run.sh with --emulated, or neither")
         self.vendor = {} if emulated else vendor.find(python)
-        # For the kit's programs alone: its libraries are not those that PyTorch or the system's programs expect.
+        # Only for the kit's programs: its libraries differ from those that PyTorch or the system's programs expect.
         self.environment = {"TRAINC_TEST_FILES": str(self.folder / "files"), "LD_LIBRARY_PATH": ":".join(self.library_path())}
 
     def library_path(self):
-        """The chosen libraries come before what is inherited; an emulated kit decides for itself."""
+        """The chosen libraries precede inherited ones; an emulated kit ignores the latter."""
         own = [self.folder / "lib"]
         if self.manifest["emulated"]:
             return [str(each) for each in (self.folder / "emulator", *own)]
@@ -62,7 +62,7 @@ class Kit:
         return self.manifest["plans"][name]["peak_bytes"]
 
     def calls(self, name):
-        """The library calls of a plan: what each kind is -> [entry, instruction, op in the source] of each."""
+        """The library calls of a plan: description of each kind -> [entry, instruction, op in the source] of each call."""
         return self.manifest["plans"][name]["calls"]
 
     def symbols(self, name):

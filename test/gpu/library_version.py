@@ -9,13 +9,13 @@ from pathlib import Path
 
 
 def by_result(function):
-    """Of an entry point that returns the number."""
+    """Version from an entry point that returns the number."""
     function.restype = ctypes.c_size_t
     return function()
 
 
 def by_numbers(function, count):
-    """Of an entry point that writes `count` numbers."""
+    """Version from an entry point that writes `count` numbers."""
     numbers = [ctypes.c_int() for _ in range(count)]
     if function(*map(ctypes.byref, numbers)) != 0:
         raise OSError(f"{function.__name__} failed")

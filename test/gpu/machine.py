@@ -1,4 +1,4 @@
-"""Facts of the GPU, and what its data sheet says that it can do."""
+"""Facts of the GPU, and its peak rates from the data sheet."""
 
 import threading
 
@@ -34,8 +34,7 @@ def peak_flops(session):
 
 
 class MemoryWatch:
-    """The most memory in use on the GPU while a program runs, over what was in use before. Asking takes the driver's time: the
-    program must not be timed."""
+    """Peak memory in use on the GPU while a program runs, minus that before. Polling takes the driver's time, so the program must not be timed."""
 
     def __init__(self):
         self.bytes, self.ended = None, threading.Event()

@@ -1,4 +1,4 @@
-"""Where things lie, and what the end-to-end tests and the benchmarks share with this folder."""
+"""Paths, and modules shared with the end-to-end tests and the benchmarks."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The plans of a kit: what each is compiled from, and with which options."""
+"""The plans of a kit: models and options."""
 
 from dataclasses import dataclass
 
@@ -22,7 +22,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Gpt2:
-    """A case of the benchmark: a plan of ours, and what PyTorch does beside it."""
+    """A case of the benchmark: a plan of trainc, and PyTorch's counterpart."""
 
     config: str  # of pytorch_gpt2.py
     batch: int
@@ -32,7 +32,7 @@ class Gpt2:
     vocabulary: int = 50257
 
 
-# What is compiled in case that a GPU's libraries refuse products with epilogues, or all.
+# Variants for libraries that reject products with epilogues, or all library calls.
 PLAIN, KERNELS = "--library-calls=plain", "--library-calls=none"
 AUTOCAST, PURE = ("--precision=autocast",), ("--precision=bf16",)
 GPT2 = {
@@ -44,7 +44,7 @@ GPT2 = {
     "gpt2-xl": Gpt2("gpt2-xl", 8, ("--activation-checkpointing=selective",),
                     ((*AUTOCAST, "--checkpointing=full"), (*AUTOCAST, "--checkpointing=none"))),
 }  # fmt: skip
-# Of an emulated kit: the way of the benchmark, with a model that an emulator can run.
+# For an emulated kit: the benchmark with a model that an emulator can run.
 TINY = {"tiny": Gpt2("tiny", 3, (), (AUTOCAST,), length=16, vocabulary=96)}
 
 XL_EDITS = (
@@ -65,7 +65,7 @@ def benchmarks(emulated):
     return TINY if emulated else GPT2
 
 
-# Of the golden plans, those that an emulated kit leaves out: e2e_cuda_models has their like.
+# Golden plans that an emulated kit leaves out: e2e_cuda_models has similar ones.
 NOT_EMULATED = "gpt-fp32", "gpt-host-updates", "gpt-gradients", "llama-fp32", "llama-bf16", "llama-gradients"
 
 # It shows that a GPU is there, whatever the libraries refuse.
@@ -104,7 +104,7 @@ def benchmark_plans(emulated):
 
 
 def kit_plans(emulated):
-    """Name -> Plan. An emulator takes long for what a GPU does in no time."""
+    """Name -> Plan. Leaves out plans that take an emulator long."""
     plans = golden_plans() | rank_plans() | benchmark_plans(emulated)
     if not emulated:
         return plans | autocast_plans() | {"dropout": Plan(small_gpt.text(), ("--precision=bf16",))}

@@ -25,19 +25,18 @@ import plans
 
 MOST_BYTES = 60 << 20  # of the kit and of the tracked files together, of the 64 MiB that may travel
 PROGRAMS = "trainrun", "runtime_cuda_test", "runtime_executor_test", "runtime_training_test", "run-cases"
-# What the tests read, of the sources and of the build.
+# Files that the tests read, from the sources and from the build.
 FILES = "test/unit/runtime/plans/test_kernels.ptx", "test/unit/runtime/training/toy_kernels.ptx"
 BUILT_FILES = "test/unit/runtime/test_kernels.so", "test/unit/runtime/training/toy_kernels.so"
-# Of the C library and the compiler's: every system has them, and a process must not have two.
+# Libraries of the C runtime and the compiler: every system has them, and a process must not have two.
 SYSTEM = re.compile(r"^(linux-vdso|ld-linux|lib(c|m|dl|rt|pthread|gcc_s|stdc\+\+))[-.]")
 EMULATED_LIBRARIES = "libcuda.so.1", "libcublasLt.so.13", "libcudnn.so.9", "libnccl.so.2"
-# Tests of ops on emulated GPUs: their lines say which files are checked, in which precision, and within which bounds. Those of whole
-# models stay here: their numbers take 150 MiB.
+# Tests of ops on emulated GPUs: their RUN lines name files, precisions and bounds. Those of whole models are left out: their numbers take 150 MiB.
 CASE_TESTS = paths.ROOT / "test" / "lit" / "check" / "gpu"
 CASE_LINE = re.compile(r"^// RUN: (%gpu_check_ops .*)$", re.MULTILINE)
 # Libraries of a GPU sum in orders of their own, and its exp and tanh approximate.
 BOUND_FACTOR = 8
-# Of an emulated kit, which shows the way alone: the test by itself runs all.
+# A single case for an emulated kit, as an example: the test itself runs all.
 EMULATED_CASES = "lookup.mlir"
 
 
@@ -53,7 +52,7 @@ def run(*command, folder=None):
 
 
 def libraries(program):
-    """What the loader takes for a program, but for the system's own."""
+    """Shared libraries of a program, without the system's own."""
     lines = run("ldd", program).splitlines()
     if missing := [line.split()[0] for line in lines if "not found" in line]:
         raise PrepareError(f"{program} needs {', '.join(missing)}, which the loader does not find")
@@ -110,7 +109,7 @@ def case_commands(path, check):
 
 
 def write_cases(build, emulated, target, jobs):
-    """The tests go on side by side, and the lines of each in their order."""
+    """The tests run concurrently, the lines of each in order."""
     check = f"{build.resolve() / 'bin' / 'trainc-check'} --kernels --target=cuda --write-cases"
 
     def write(path):

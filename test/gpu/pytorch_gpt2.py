@@ -44,7 +44,7 @@ class Checkpointed(nn.Module):
 
 
 def build(config, arguments):
-    """(what is trained, its compiled form)."""
+    """(trained model, its compiled form)."""
     torch.manual_seed(1)
     model = pytorch_peer.Gpt(config).to(arguments.device)
     if arguments.precision == "bf16":
@@ -55,7 +55,7 @@ def build(config, arguments):
 
 
 def seconds_of_attention(backend, shape):
-    """Of a forward and a backward pass; infinite where the backend cannot do it."""
+    """Time of a forward and a backward pass; infinity if the backend does not support it."""
     q, k, v = (torch.randn(shape, device="cuda", dtype=torch.bfloat16, requires_grad=True) for _ in range(3))
     try:
         with sdpa_kernel(backend):
@@ -77,13 +77,13 @@ def choose_attention(config, arguments):
         return arguments.attention
     shape = config.batch, config.heads, config.seq_len, config.width // config.heads
     fastest = min(BACKENDS, key=lambda name: seconds_of_attention(BACKENDS[name], shape))
-    torch.cuda.empty_cache()  # what the trials took is not the run's
+    torch.cuda.empty_cache()  # releases the memory of the trials
     torch.cuda.reset_peak_memory_stats()
     return fastest
 
 
 def attention_by(name, arguments):
-    """Where there is a choice: on a GPU."""
+    """Selects a backend on a GPU, which offers a choice."""
     return sdpa_kernel(BACKENDS[name]) if arguments.device == "cuda" else contextlib.nullcontext()
 
 
@@ -120,7 +120,7 @@ def measure(config, arguments):
             losses.append(train_step(model, compiled, optimizer, batch, arguments))
         synchronise(arguments)
     seconds = (time.perf_counter() - began) / arguments.steps
-    # What the allocator once took it keeps, so that one look behind the timed steps shows the most.
+    # The allocator keeps memory once taken, so its size after the timed steps is the maximum.
     used = gpu_memory.used_bytes()
     found = {"attention": attention, "used_bytes": None if used is None or before is None else used - before,
              "step_seconds": seconds, "tokens_per_second": config.batch * config.seq_len / seconds,

@@ -1,4 +1,4 @@
-"""What a stage of the checklist works with: it runs programs within its time, and records lines of the table."""
+"""Session of a checklist stage: runs programs within its time, and records lines of the table."""
 
 import contextlib
 import math
@@ -31,7 +31,7 @@ class TimedOut(Failed):
 
 
 class Skipped(Exception):
-    """What a check needs is not there: the text says what."""
+    """A requirement of a check is missing; the text names it."""
 
 
 class Line:
@@ -41,7 +41,7 @@ class Line:
         self.name, self.verdict, self.detail, self.figures = name, "PASS", "", {}
 
     def judge(self, passes, detail):
-        """A figure against its target; the next lines go on."""
+        """A figure compared with its target; later lines continue."""
         self.detail = detail
         if not passes:
             self.verdict = "FAIL"
@@ -54,14 +54,14 @@ class Session:
     def __init__(self, kit, emulated, python, work):
         self.kit, self.emulated, self.python, self.work = kit, emulated, python, Path(work)
         self.lines, self.tables, self.deadline = [], [], 0.0
-        self.peers = {}  # what PyTorch reached, by case and options: once in a call of the checklist
+        self.peers = {}  # PyTorch's results, by case and options; measured once per call of the checklist
 
     def begin(self, seconds):
         self.lines, self.tables, self.deadline = [], [], time.monotonic() + seconds
 
     @contextlib.contextmanager
     def line(self, name):
-        """A row: PASS, unless what happens inside says otherwise."""
+        """A row: PASS, unless the body says otherwise."""
         line = Line(name)
         try:
             yield line
@@ -107,7 +107,7 @@ class Session:
         return self.run(*under, self.kit.program(name), *arguments, environment=self.kit.environment | (environment or {}), seconds=seconds)
 
     def trainrun(self, plan, *arguments, environment=None, seconds=math.inf):
-        """Of a plan that needs more memory than the GPU has, nothing can be checked."""
+        """Skips a plan that needs more memory than the GPU has."""
         try:
             return self.run_program("trainrun", self.kit.plan(plan), *arguments, environment=environment, seconds=seconds)
         except Failed as reason:

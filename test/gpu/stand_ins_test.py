@@ -1,4 +1,4 @@
-"""What the checklist does on a real GPU alone: here with stand-ins for PyTorch, nvidia-smi and compute-sanitizer."""
+"""Parts of the checklist that need a real GPU: here with stand-ins for PyTorch, nvidia-smi and compute-sanitizer."""
 
 import contextlib
 import io
@@ -23,7 +23,7 @@ PEER = {"step_seconds": 2.0, "tokens_per_second": 1e-3, "flops_per_token": 1e9, 
 STAND_INS = {
     "python": f"#!{sys.executable}\nopen('peers', 'a').write('x')\nprint('{json.dumps(PEER)}')\n",
     "nvidia-smi": "#!/bin/sh\ncase $1 in *memory.used*) echo 1 >>asked; wc -l <asked;; *) echo 'NVIDIA H100 80GB HBM3, 580.1, 81559 MiB, 1980 MHz, 2619 MHz, 700 W';; esac\n",
-    # Runs what stands behind its own eight arguments. Without what initcheck needs it ends without a summary.
+    # Runs the command after its own eight arguments. Without the variable that initcheck needs, it ends without a summary.
     "compute-sanitizer": '#!/bin/sh\nlog=$8; test $2 != initcheck || test "$TRAINC_UNWRITTEN_SCRATCH" = 1 || exit; shift 8; "$@" && echo "========= ERROR SUMMARY: 0 errors" >$log\n',
 }  # fmt: skip
 AUTOCAST = "PyTorch precision autocast"

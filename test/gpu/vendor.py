@@ -38,7 +38,7 @@ def ldconfig_folders():
 
 
 def python_folders(python):
-    """Where the packages that PyTorch depends on hold NVIDIA's libraries."""
+    """Folders of NVIDIA's libraries in the packages that PyTorch depends on."""
     code = "import nvidia; print(*nvidia.__path__, sep='\\n')"
     done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False)
     return [lib for path in done.stdout.split() for lib in sorted(Path(path).glob("*/lib"))]
@@ -61,7 +61,7 @@ def choose(name, folders, tell=version_of):
 
 
 def find(python):
-    """Name -> Library, of LD_LIBRARY_PATH, the system, or else Python's packages; without those that are nowhere."""
+    """Name -> Library, from LD_LIBRARY_PATH, the system, or else Python's packages; without missing ones."""
     system, packages = ldconfig_folders(), python_folders(python)
     found = {}
     for name in LEAST:

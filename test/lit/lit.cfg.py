@@ -27,7 +27,7 @@ if ptxas:
 # Kernels for GPUs run on emulated libraries of the vendor's.
 if config.trainc_cuda == "ON":
     config.available_features.add("cuda")
-# Of models as PTX alone, which the emulator takes; of ops also as machine code of one generation, so that NVIDIA's own assembler sees all of them.
+# Models use PTX only, which the emulator takes; ops also use machine code of one generation, so that NVIDIA's assembler sees all of them.
 gpu_check = f"env LD_LIBRARY_PATH={config.trainc_emulators} trainc-check --kernels --target=cuda --gpu-levels="
 config.substitutions.append(("%gpu_check_model", gpu_check + "none"))
 config.substitutions.append(("%gpu_check_ops", gpu_check + ("sm_90" if ptxas else "none")))

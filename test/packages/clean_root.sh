@@ -16,7 +16,7 @@ ls "$work/packages"
 
 sources=(/etc/apt/sources.list /etc/apt/sources.list.d/debian.sources)
 for file in "${sources[@]}"; do [ ! -f "$file" ] || cat "$file"; done >"$work/debian.sources"
-# What the tests of the pages need, and no library: those come with the packages.
+# Packages that the tests of the pages need, without libraries: those come with the packages.
 mmdebstrap --mode=root --variant=apt --include=ca-certificates,python3 bookworm "$root" "$work/debian.sources"
 
 mkdir "$root/packages"

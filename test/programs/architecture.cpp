@@ -14,7 +14,7 @@ using llvm::Twine;
 
 namespace {
 
-/// What the interpreter can compute in seconds: multiplications of a forward, in small models and in those
+/// Work that the interpreter can do in seconds: multiplications of a forward, in small models and in those
 /// whose tensors fill several tiles; and elements of a tensor.
 constexpr int64_t kSmallWork = 50'000, kLargeWork = 2'000'000, kMostElements = 40'000;
 
@@ -99,7 +99,7 @@ private:
     return name;
   }
 
-  /// Of an op with two results the first.
+  /// Writes an op with two results; returns the first.
   std::string firstOf(const Twine &text) {
     std::string name = "%v" + std::to_string(values_++);
     text_ += ("  " + name + ", " + name + "s = " + text + "\n").str();

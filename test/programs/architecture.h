@@ -1,4 +1,4 @@
-// Models with the shape of those that people train, of random parts and sizes.
+// Random models with the architecture of common ones.
 #pragma once
 
 #include <string>

@@ -76,7 +76,7 @@ static StepInputs inputsOf(const Step &step, unsigned seed) {
 
 namespace {
 
-/// Collects what does not agree.
+/// Collects differences.
 class Comparison {
 public:
   /// `computed` is off where it is not a number, too.
@@ -275,8 +275,8 @@ static SmallVector<Operation *> opsOf(ModuleOp module) {
   return ops;
 }
 
-/// The text without op number `index`, whose results are taken to be value number `choice` of those before
-/// it; empty where there is no such op, or no such value.
+/// The text without op number `index`, whose results are replaced by value number `choice` of those before
+/// it; empty if there is no such op or value.
 static std::string without(MLIRContext &context, const std::string &text, size_t index, size_t choice) {
   OwningOpRef<ModuleOp> module = parse(context, text);
   SmallVector<Operation *> ops = opsOf(*module);

@@ -1,4 +1,4 @@
-// Whether a program's plans compute what the reference interpreter does.
+// Comparison of a program's plans with the reference interpreter.
 #pragma once
 
 #include "test/programs/fault.h"
@@ -12,7 +12,7 @@ namespace trainc::programs {
 
 struct Verdict {
   enum Kind {
-    kEqual,    ///< what was computed lies within the tolerances
+    kEqual,    ///< results are within the tolerances
     kIllegal,  ///< the program cannot be trained, or its numbers are not finite
     kUnstable, ///< the same as kEqual, for the numbers that do not hang on rounding; some do
     kRefused,  ///< legal, and yet the compiler or the runtime does not take it

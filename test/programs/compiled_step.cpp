@@ -29,7 +29,7 @@ public:
 
   Status run() {
     TRAINC_ASSIGN_OR_RETURN(executor_, Executor::create(plan_, *device_, {.communicator = communicator_}));
-    if (executor_->hasEntry(kInitEntry)) { // for the states beside parameters
+    if (executor_->hasEntry(kInitEntry)) { // initialises states other than parameters
       executor_->setScalar("seed", int64_t{0});
       TRAINC_RETURN_IF_ERROR(executor_->run(kInitEntry));
     }
@@ -66,7 +66,7 @@ public:
   std::vector<std::vector<float>> logits;
 
 private:
-  /// Before the step, so that what generation leaves in memory is there in the step.
+  /// Generates before the step, so that memory left by generation would affect the step.
   Status generate() {
     if (step_.tokens.empty() || !executor_->hasEntry(kPrefillEntry))
       return {};
@@ -190,7 +190,7 @@ Status runOnRanks(const fb::Plan &plan, const StepInputs &step, const RankDevice
 
 } // namespace
 
-/// The words that a plan lies in, on the border that it needs.
+/// A copy of a plan, aligned to words.
 static std::vector<uint64_t> alignedCopy(const std::vector<uint8_t> &payload) {
   std::vector<uint64_t> aligned((payload.size() + 7) / 8);
   std::memcpy(aligned.data(), payload.data(), payload.size());

@@ -15,7 +15,7 @@ using namespace trainc::programs;
 
 // --- Places ---
 
-/// What initial parameters are computed with is not compared.
+/// Computations of initial parameters are not compared.
 static bool isCompared(Operation *op) {
   if (auto entry = op->getParentOfType<train::EntryOp>())
     return entry.getKind() != EntryKind::init;
@@ -159,7 +159,7 @@ static void swapInstructions(ModuleOp module, Breakages &breakages) {
       breakages.push_back([op, next] { op->moveAfter(next); });
 }
 
-/// Two ranges of collectives, each of which gets what is the other's.
+/// Swaps two ranges of collectives with each other.
 static void swapCollectives(ModuleOp module, Breakages &breakages) {
   struct Place {
     plan::CollectiveOp op;

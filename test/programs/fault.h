@@ -14,11 +14,11 @@ using Breakages = std::vector<std::function<void()>>;
 
 struct FaultKind {
   const char *name;
-  const char *pass; ///< behind which a module is broken
+  const char *pass; ///< the module is broken after this pass
   void (*find)(mlir::ModuleOp module, Breakages &breakages);
 };
 
-/// What compilers get wrong.
+/// Typical faults of compilers.
 std::span<const FaultKind> faultKinds();
 
 /// A fault of some kind in the modules that are compiled.

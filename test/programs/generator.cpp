@@ -18,9 +18,8 @@ constexpr int kAttempts = 200, kPatientAttempts = 10000;
 
 // --- Ops of the dialect ---
 
-/// Ops that models compute with: those with a gradient, with a value for each element, or with a
-/// decomposition. Random numbers come from layers, which name their streams, and from updates, which say
-/// which draw they take.
+/// Whether models compute with the op: ops with a gradient, elementwise ops, or composite ops. Random numbers
+/// come from layers, which name their streams, and from updates, which name their draw.
 static bool isTensorOp(RegisteredOperationName name) {
   auto has = [&](StringRef attribute) {
     return llvm::is_contained(name.getAttributeNames(),
@@ -63,7 +62,7 @@ static OwningOpRef<ModuleOp> emptyModel(MLIRContext &context,
   return module;
 }
 
-/// Sizes below, at and beyond a vector's lanes, and those of several tiles and panels.
+/// Sizes below, at and above a vector's lanes, and those of several tiles and panels.
 constexpr std::initializer_list<int64_t> kSizes = {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 33};
 constexpr std::initializer_list<int64_t> kLargeSizes = {1, 4, 15, 16, 48, 64, 65, 100, 129, 260};
 /// From so many elements on, sizes are large.
@@ -148,7 +147,7 @@ Value Generator::drawOperand(ArrayRef<Value> before) {
   return likely.empty() ? anyValue() : likely[pick(likely.size())];
 }
 
-/// What the op's traits allow; of optional operands at most one.
+/// Number of operands that the op's traits allow; at most one optional operand.
 size_t Generator::drawOperandCount(RegisteredOperationName name) {
   if (name.hasTrait<OpTrait::ZeroOperands>())
     return 0;
@@ -168,7 +167,7 @@ size_t Generator::drawOperandCount(RegisteredOperationName name) {
   return 1 + pick(3);
 }
 
-/// Of a reshape or a broadcast of the first operand.
+/// The shape of a reshape or a broadcast of the first operand.
 Attribute Generator::drawShape(ValueRange operands) {
   SmallVector<int64_t> shape(trial_.typeOf(operands.front()).getShape());
   if (chance(2)) { // repeated
@@ -192,7 +191,7 @@ Attribute Generator::drawShape(ValueRange operands) {
   return builder_.getDenseI64ArrayAttr(shape);
 }
 
-/// An attribute by its name, which says what it means in every op of the dialect; null leaves it out.
+/// A random attribute by name, which has the same meaning in every op of the dialect; null leaves it out.
 Attribute Generator::drawAttribute(StringRef name, ValueRange operands) {
   const auto rank = operands.empty() ? 2 : int64_t(trial_.typeOf(operands.front()).getRank());
   auto number = [&](std::initializer_list<double> choices) {
@@ -384,7 +383,7 @@ std::string Generator::build(int ops) {
     return attempts > 0;
   };
   make(*RegisteredOperationName::lookup(nn::CompareOp::getOperationName(), &context_),
-       kAttempts); // for those that select
+       kAttempts); // more attempts for selecting ops
   make(names[seed_ % names.size()], kPatientAttempts);
   for (int made = 0; made < ops;) {
     if (chance(8))

@@ -1,4 +1,4 @@
-// Random legal models, made from what the ops of the dialect say about themselves.
+// Random valid models, generated from the op definitions of the dialect.
 #pragma once
 
 #include "test/programs/trial.h"

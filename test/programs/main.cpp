@@ -1,4 +1,4 @@
-// Random programs: what their plans compute, on one rank and on several, against the reference interpreter.
+// Random programs: their plans on one rank and on several, compared with the reference interpreter.
 #include "dialects/Train/ProgramSettings.h"
 #include "lib/Pipelines/Pipeline.h"
 #include "test/programs/architecture.h"
@@ -48,7 +48,7 @@ struct Options {
   std::vector<std::string> paths = files;
 };
 
-/// What was run, for the record.
+/// Statistics of a run.
 struct Counts {
   unsigned programs = 0, illegal = 0, unstable = 0, wrong = 0;
   std::map<std::string, unsigned> ops; ///< programs that hold each op
@@ -68,7 +68,7 @@ void report(mlir::MLIRContext &context, unsigned seed, const std::string &text, 
   std::fflush(stdout);
 }
 
-/// A random model, of few tensors if they are large, or one like those that people train.
+/// A random model, with few tensors if they are large, or one like common models.
 std::string drawModel(mlir::MLIRContext &context, unsigned seed) {
   if (seed / 3 % 2 == 1)
     return drawArchitecture(seed);
@@ -133,7 +133,7 @@ bool coversAll(const Counts &counts) {
 
 // --- Seeded faults ---
 
-/// What became of the faults of a kind.
+/// Outcomes of the faults of one kind.
 struct Findings {
   unsigned made = 0, refused = 0, wrong = 0;
 };

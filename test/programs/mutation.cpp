@@ -15,7 +15,7 @@ using namespace trainc;
 
 namespace {
 
-/// Changes one module, and takes back what makes it illegal.
+/// Mutates one module, and reverts changes that make it invalid.
 class Mutation {
 public:
   Mutation(ModuleOp module, unsigned seed) : module_(module), random_(seed) {

@@ -21,12 +21,11 @@ using reference::Tensor;
 
 namespace {
 
-/// The largest of what several runs with changed numbers change is what rounding may change, with this margin
-/// for sums, in which every term is rounded.
+/// Margin over the maximum change in several perturbed runs, for sums, in which every term is rounded.
 constexpr double kMargin = 3;
 constexpr int kChangedRuns = 4;
 
-/// The program for one rank: forward, and what train.gradient is given.
+/// The program for one rank: forward, and the operands of train.gradient.
 class Interpreted {
 public:
   Interpreted(ModuleOp model, unsigned seed, double lossScale)
@@ -58,7 +57,7 @@ public:
     for (auto state : module_->getOps<train::StateOp>())
       if (state.getRole() == train::StateRole::parameter) {
         Tensor &tensor = memory.states.find(state.getSymName())->second;
-        // Biases and gains beside 0 and 1, so that each of them matters.
+        // Perturbs constant biases and gains, so that each element matters.
         const bool isConstant = llvm::all_equal(tensor.reals);
         for (double &number : tensor.reals)
           number = double(float(number + (isConstant ? around(random_) : 0)));
@@ -116,11 +115,11 @@ public:
   /// The largest number that any op has given in any run.
   double largest() const { return largest_; }
 
-  /// Of the last evaluation, if the model has logits that only tokens lead to.
+  /// Logits of the last evaluation, if only tokens lead to them.
   const std::optional<Tensor> &lastLogits() const { return lastLogits_; }
 
 private:
-  /// Multiplies what is minimised: gradients are scaled.
+  /// Multiplies the minimised loss, and so scales gradients.
   void scaleLoss() {
     module_->walk([&](train::MinimizeOp minimize) {
       OpBuilder builder(minimize);
@@ -130,7 +129,7 @@ private:
     });
   }
 
-  /// Whether the module's one cross-entropy is of what the model calls its logits.
+  /// Whether the module's only cross-entropy uses the model's logits.
   bool hasLogits() {
     SmallVector<nn::CrossEntropyOp> losses;
     Value logits;
@@ -164,7 +163,7 @@ private:
   std::optional<Tensor> lastLogits_;
 };
 
-/// What one way of running a step gives.
+/// Result of one way of running a step.
 struct Outcome {
   reference::NamedTensors gradients;
   double loss = 0, evalLoss = 0, evalTargets = 0;
@@ -177,7 +176,7 @@ static double scalar(const EntryMemory &memory, StringRef name) {
   return memory.states.find(name)->second.real(0);
 }
 
-/// States that hold what losses are divided by.
+/// Whether the state is a divisor of losses.
 static bool isTargets(StringRef state) { return state == "targets" || state.starts_with("targets."); }
 
 /// The step of all ranks: losses are divided by the targets of all, gradients and losses add up.
@@ -225,7 +224,7 @@ static double largestOf(ArrayRef<double> numbers) {
   return largest;
 }
 
-/// Widens the tolerance to what a change makes of the numbers.
+/// Widens the tolerance by the effect of a perturbation.
 static void addChanged(Expected &expected, ArrayRef<double> changed, const Rounding &rounding) {
   double moved = 0;
   for (auto [a, b] : llvm::zip(expected.numbers, changed))

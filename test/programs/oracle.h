@@ -1,4 +1,4 @@
-// What a step of a program gives, from the reference interpreter.
+// Expected results of a program's step, from the reference interpreter.
 #pragma once
 
 #include "lib/Reference/Interpreter.h"
@@ -17,14 +17,14 @@ namespace trainc::programs {
 struct Expected {
   std::vector<double> numbers;
   double tolerance = 0;
-  /// Rounding decides what the numbers are: nothing can be expected.
+  /// Rounding decides the results, so nothing can be expected.
   bool isUnstable = false;
 };
 
 /// A rank's samples, by column.
 using Samples = reference::NamedTensors;
 
-/// What a language model says of the first sample's tokens.
+/// A language model's logits for the first sample's tokens.
 struct Continuation {
   std::vector<int64_t> tokens;
   std::vector<Expected> logits; ///< at each position
@@ -41,11 +41,11 @@ struct Step {
   bool mayOverflow = false; ///< some number is larger than all that surely stay finite
 };
 
-/// What rounding does to numbers. A step is run in a way in which every op's results are changed by some part
-/// of themselves, a few times what one rounding changes.
+/// Sensitivity to rounding. A step is run with every op's results perturbed by a relative change, a few times
+/// larger than one rounding.
 struct Rounding {
   Change change;
-  double least;              ///< of a tensor's largest number: what may differ if changes do nothing
+  double least;              ///< minimum tolerance, relative to a tensor's largest number
   double unstable;           ///< likewise: if changes move a tensor by more, a choice hangs on rounding
   double largest = HUGE_VAL; ///< of larger numbers some may become infinite
   double lossScale = 1;      ///< which gradients are multiplied by on their way
@@ -65,10 +65,9 @@ struct Rounding {
   }
 };
 
-/// Interprets the program in `module` (phase `model`, which is left as it is): instantiated and
-/// differentiated for one rank, then run on each rank's samples, so that nothing of what is checked is used,
-/// but for gradients of ops and the expansion of layers. Fails where the program is illegal, or where its
-/// numbers are not finite.
+/// Interprets the program in `module` (phase `model`, unchanged): instantiated and differentiated for one
+/// rank, then run on each rank's samples. It uses nothing that is tested, except for gradients of ops and the
+/// expansion of layers. Fails if the program is invalid, or its numbers are non-finite.
 mlir::FailureOr<Step> expectStep(mlir::ModuleOp module, size_t ranks, unsigned seed,
                                  const Rounding &rounding);
 

@@ -16,7 +16,8 @@ using namespace trainc::programs;
 namespace {
 /// Numbers that are compared are no larger.
 constexpr double kLargest = 1e3;
-/// What a change of every op's results by kChange may do to a number, relative to its tensor's largest.
+/// Maximum change of a number, relative to its tensor's largest, if every op's results are perturbed by
+/// kChange.
 constexpr Change kChange{1e-6};
 constexpr double kMostMoved = 1e-3;
 } // namespace
@@ -95,7 +96,7 @@ bool Trial::comparable(Value value) const {
   return largest <= kLargest && moved <= kMostMoved * largest;
 }
 
-/// Runs the ops behind `before`, or all.
+/// Runs the ops after `before`, or all.
 bool Trial::runSince(Operation *before) {
   for (Operation &op :
        llvm::make_range(before ? std::next(before->getIterator()) : block_->begin(), block_->end())) {
@@ -113,7 +114,7 @@ bool Trial::runSince(Operation *before) {
   return true;
 }
 
-/// What a model's op is on the operands' static types; as when a model is instantiated.
+/// Infers the op's result types from the operands' static types, as when a model is instantiated.
 LogicalResult Trial::inferTypes(Operation *op) const {
   OpBuilder builder(op);
   auto typed = cast<InferTypeOpInterface>(op);

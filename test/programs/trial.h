@@ -20,8 +20,8 @@ struct Change {
   double apply(double number, std::mt19937 &random) const;
 };
 
-/// What a model's values are for one batch: their types, and their numbers in the reference interpreter,
-/// exact and with every op's results changed a little.
+/// A model's values for one batch: their types, and their numbers in the reference interpreter, exact and
+/// with every op's results slightly perturbed.
 class Trial {
 public:
   /// No result has more than `mostElements`.
@@ -29,11 +29,11 @@ public:
 
   /// A value of the model that no op computes. Integers lie in [0, 3).
   void defineLeaf(mlir::Value value, mlir::RankedTensorType type);
-  /// Whether an op of the model is legal on what its operands are, and gives finite numbers of moderate size
-  /// that rounding changes little. If so, its results are defined.
+  /// Whether an op of the model is valid on its operands, and gives finite numbers of moderate size that are
+  /// insensitive to rounding. If so, its results are defined.
   bool accept(mlir::Operation *op);
 
-  /// `value` is what `same` is.
+  /// Gives `value` the type and numbers of `same`.
   void defineAs(mlir::Value value, mlir::Value same) { concrete_.map(value, concrete_.lookup(same)); }
 
   mlir::RankedTensorType typeOf(mlir::Value value) const;

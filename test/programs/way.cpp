@@ -89,7 +89,7 @@ private:
       way_.set("checkpoint_stride", "2");
   }
 
-  /// Of the largest scales gradients of random programs overflow.
+  /// With the largest scales, gradients of random programs overflow.
   void drawPrecision(unsigned choice) {
     if (choice == 0) {
       drawBf16();
@@ -145,7 +145,7 @@ private:
       way_.set("wrap", oneOf({"model", "1", "100", "1000"}));
   }
 
-  /// What only ranks do that divide parameters.
+  /// Settings for ranks that shard parameters.
   void drawGathers() {
     way_.set("persist_below", oneOf({"0", "0", "20", "300"}));
     if (chance(3))

@@ -18,7 +18,7 @@ struct Way {
   bool makesFp8 = false;             ///< also a plan for GPUs whose products are of fp8, which is not run
   unsigned lossScale = 1;            ///< of the step, in fp16
   unsigned threads = 1;              ///< of a rank; only the first of the runs has more than one
-  std::string text;                  ///< what `trainc compile` and `trainrun` call it
+  std::string text;                  ///< settings as options of `trainc compile` and `trainrun`
 
   /// Gives `trainc compile` an option, by its word in train.program.
   void set(std::string_view word, std::string value);

@@ -16,7 +16,7 @@ DIALECTS = ["dialects"]
 MAY_INCLUDE = {
     "runtime/schema": [],
     "runtime/base": ["runtime/schema/plain_text.h"],
-    # What instructions cost and what runs when: the compiler asks the same code.
+    # Cost and schedule of instructions: used by the compiler as well.
     "runtime/cost": BASE,
     "runtime/plan": BASE,
     "runtime/simulate": BASE + ["runtime/plan", "runtime/cost"],
@@ -24,7 +24,7 @@ MAY_INCLUDE = {
     "runtime/device/cuda": BASE + ["runtime/plan", "runtime/device/*.h", "runtime/comm/*.h", "runtime/comm/nccl",
                             "runtime/device/cpu/kernel_runner.h"],
     "runtime/comm": BASE + ["runtime/plan"],
-    # Of the device it needs what the driver has, not what runs plans.
+    # It needs the driver's wrappers of the device, but not its execution of plans.
     "runtime/comm/nccl": BASE + ["runtime/plan", "runtime/comm/*.h", "runtime/device/cuda/driver_library.h",
                                  "runtime/device/cuda/cuda_context.h", "runtime/device/cuda/cuda_handles.h"],
     "runtime/formats": BASE,
@@ -45,7 +45,7 @@ MAY_INCLUDE = {
     "lib/Codegen": COMPILER_BASE + DIALECTS + ["runtime/schema/cpu_workspace.h", "runtime/schema/cuda_levels.h", "runtime/schema/cudnn_attention.h", "runtime/schema/gpu_memory.h", "runtime/schema/gpu_peaks.h", "runtime/schema/row_padding.h", "runtime/base/cpu_features.h", "runtime/base/memory_file.h"],
     "lib/Instantiate": COMPILER_BASE + DIALECTS + ["runtime/schema/plain_text.h"],
     "lib/Target": COMPILER_BASE + DIALECTS + ["runtime/schema"],
-    # What passes ask of the target that a plan is for.
+    # Properties of the plan's target that passes query.
     "lib/Fusion": COMPILER_BASE + DIALECTS + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h"],
     "lib/Remat": COMPILER_BASE + DIALECTS + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h"],
     "lib/Memory": COMPILER_BASE + DIALECTS + ["lib/Codegen/Target.h", "runtime/base/last_touches.h", "runtime/schema/limits.h"],
@@ -61,7 +61,7 @@ MAY_INCLUDE = {
     "tools": ["tools/common", "tools/language", "tools/report", "lib", "runtime/base", "runtime/cost", "runtime/schema", "runtime/plan", "runtime/simulate", "runtime/data", "runtime/formats", "runtime/state"] + DIALECTS,
     # It calibrates with kernels of plans.
     "tools/trainc": ["tools/common", "tools/language", "tools/report", "lib", "runtime"] + DIALECTS,
-    # Emulated vendor libraries are test code that knows of the runtime what its errors are.
+    # Emulated vendor libraries are test code; they use only the runtime's error types.
     "test/emulator": ["runtime/base"],
     "test/emulator/ptx": ["test/emulator/device_memory.h", "runtime/base"],
     "test/emulator/libcuda": ["test/emulator/calls", "test/emulator/device_memory.h", "test/emulator/ptx/*.h", "runtime/base"],

@@ -63,7 +63,7 @@ def with_added_tokens(description: dict) -> dict:
 
 
 def train_characters() -> dict:
-    """As sentencepiece's BPE with byte fallback: spaces are U+2581, and no token has one behind another character."""
+    """Like sentencepiece's BPE with byte fallback: spaces are U+2581, which no token has after another character."""
     tokenizer = Tokenizer(models.BPE(unk_token="<unk>", byte_fallback=True, fuse_unk=True))
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     special = ["<unk>", "<s>", "</s>"] + [f"<0x{byte:02X}>" for byte in range(256)]
@@ -131,7 +131,7 @@ def metaspace(scheme: str, pieces: bool = True) -> dict:
     return {"normalizer": None, "pre_tokenizer": {**piece, "split": pieces}, "decoder": {**piece, "split": pieces, "decoders": None}}
 
 
-# By the file that they change; those of the first half of the first get all texts.
+# By the file that they change; the first half of those of the first file get all texts.
 VARIANTS = {
     "tokenizer.json": {
         "gpt2": {},
@@ -184,7 +184,7 @@ VARIANTS = {
 ALL_TEXTS = ("gpt2", "llama3", "qwen2", "llama2")
 SOME = 140
 
-# Patterns as Oniguruma understands them, and texts that show what they mean.
+# Patterns in Oniguruma's syntax, and texts that show their meaning.
 PATTERNS = [
     r"\s", r"\S+", r"\w+", r"\W+", r"\d+", r"\D+", r"\h+", r"\H+", r"[\s\d]+", r"[^\w]+", r"[\h\-]+", r"\bi", r"\B\w", r"^.", r".$", r"^$", r"\A.", r".\z", r".\Z",
     r"(?m:.+)", r".+", r"(?i)s+", r"a(?i:B)c", r"(?i-m:x)", r"x{2}", r"x{2,}", r"x{,2}y", r"x{1,2}?", r"x{1,2}+", r"(?:xy){1,2}+x", r"x{", r"{x}", r"x{a}", r"x*?y", r"x++x", r"x*+", r"(?>x+)y",
@@ -297,7 +297,7 @@ def main() -> None:
         for name, patch in patches.items():
             tokenizer = Tokenizer.from_str(json.dumps(merge_patch(bases[base], patch)))
             variants.append(encoded(name, base, patch, tokenizer, texts))
-    plain = Tokenizer.from_str(json.dumps(trained))  # what vocab.json and merges.txt describe
+    plain = Tokenizer.from_str(json.dumps(trained))  # the model of vocab.json and merges.txt
     variants.append(encoded("vocab_merges", "vocab.json", None, plain, texts))
 
     for base, description in bases.items():

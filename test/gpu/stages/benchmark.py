@@ -1,4 +1,4 @@
-"""GPT-2 beside PyTorch, one after the other on the same GPU: tokens/s, memory, and the share of the peak."""
+"""GPT-2 compared with PyTorch, one after the other on the same GPU: tokens/s, memory, and the fraction of the peak."""
 
 import json
 import math
@@ -27,7 +27,7 @@ def seconds(case):
 
 
 def peer(session, case, options, data):
-    """What pytorch_gpt2.py measured: in this call of the checklist once."""
+    """Results of pytorch_gpt2.py, measured once per call of the checklist."""
     key = case.config, case.batch, options
     if key not in session.peers:
         session.peers[key] = run_peer(session, case, options, data)
@@ -64,7 +64,7 @@ def train(session, name, data, metrics):
 
 
 def used_bytes(session, name, data):
-    """Of a run that is not timed."""
+    """Memory of a run that is not timed."""
     if session.emulated:
         return None
     with machine.MemoryWatch() as watch:

@@ -1,4 +1,4 @@
-"""Which library calls of the plans the device's libraries have: each plan is made ready, and none of its steps runs."""
+"""Support of the plans' library calls by the device's libraries: each plan is prepared, and none of its steps runs."""
 
 import re
 
@@ -6,13 +6,13 @@ import plans
 from session import Failed
 from stages.memory import data_for
 
-# As trainrun names what it refuses.
+# trainrun's message about a rejected call.
 REFUSED = re.compile(r"^(?:error: .*?: )?entry (\S+), instruction (\S+) \((.*?)( at .*?)?\): (.*)$", re.MULTILINE)
 HEADER = "plan", "call", "calls", "refused", "first refusal"
 
 
 def refusals(session, name):
-    """(entry, instruction, op in the source) -> what trainrun says, of each call that was refused."""
+    """(entry, instruction, op in the source) -> trainrun's message for each rejected call."""
     try:
         session.trainrun(name, "--data", data_for(session, name), "--steps=0")
     except Failed as reason:
@@ -24,7 +24,7 @@ def refusals(session, name):
 
 
 def rows(name, calls, refused):
-    """A row for each kind of call; what was refused and is no call of the plan has one as well."""
+    """A row for each kind of call, and one for rejections that match no call of the plan."""
     left, found = dict(refused), []
     for kind, places in calls.items():
         answers = [left.pop(tuple(place)) for place in places if tuple(place) in left]

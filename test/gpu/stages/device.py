@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from session import Failed
 
-# What they ask for, or how it is answered, is the emulated libraries' own.
+# Tests whose request or expected error is specific to the emulated libraries.
 NEEDS_EMULATOR = ("CudaFaults.*:Tried.TooSmallAWorkspace:CudaProducts.RefusesTooSmallAWorkspace:"
                   "CudaDeviceTest.PrefersMachineCodeAndFallsBackToPtx")
 # A kernel that fails leaves its process without a GPU: each such test has one of its own.
@@ -37,7 +37,7 @@ def tests_of(session, program, environment):
 
 
 def run_tests(session, program, filters, environment):
-    """How many ran; fails with the names of those that failed."""
+    """Number of tests run; fails with the names of those that failed."""
     try:
         out, _ = session.run_program(program, f"--gtest_filter={filters}", environment=environment)
     except Failed as reason:

@@ -1,4 +1,4 @@
-"""What this machine is; also whether trainrun finds its GPU at all."""
+"""Facts about this machine, and whether trainrun finds its GPU."""
 
 import json
 
@@ -14,7 +14,7 @@ print(json.dumps({"torch": torch.__version__, "NCCL": ".".join(map(str, torch.cu
 
 
 def device_line(session):
-    """How trainrun describes the device; fails with what trainrun says where it finds none."""
+    """trainrun's description of the device; fails with trainrun's message if it finds none."""
     _, err = session.trainrun(plans.WITHOUT_LIBRARIES, "--data", machine.golden_data("mlp"), "--steps=1")
     found = DEVICE_LINE.search(err)
     if not found:

@@ -12,7 +12,7 @@ from harness import GOLDEN, read_safetensors, relative_error
 from plans import GOLDEN_MODELS, PRECISIONS
 from session import Failed
 
-# Of ten steps in bf16 against float64: factors and results are rounded to 8 bits, and at a rate of 1e-2 norms part soon; on CPUs, too.
+# Bounds for ten steps in bf16 against float64: factors and results are rounded to 8 bits, and at a rate of 1e-2 norms soon diverge, on CPUs too.
 LOW_LOSS_BOUND, LOW_NORM_BOUND = 1e-2, 6e-2
 # As test/end_to_end/precision_test.py has them.
 WINDOW_BOUND, STEP_BOUND = 1e-3, 5e-3
@@ -25,7 +25,7 @@ def train(session, plan, run, model, *arguments):
 
 
 def worst(errors):
-    """Of name -> (error, bound): the one that comes nearest to its bound. Fails where some lie beyond."""
+    """The error closest to its bound, from name -> (error, bound). Fails if some exceed their bounds."""
     beyond = [f"{name}: {error:.2g} of {bound:.2g}" for name, (error, bound) in errors.items() if not error < bound]
     if beyond:
         raise Failed("; ".join(beyond))

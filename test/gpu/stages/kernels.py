@@ -1,4 +1,4 @@
-"""Where the time of a step goes, beside what the machine can do (trainrun --profile=FILE.json)."""
+"""Time of a step by kernel, compared with the machine's peak rates (trainrun --profile=FILE.json)."""
 
 import json
 import statistics
@@ -11,7 +11,7 @@ from stages import benchmark
 STEPS, WARMUP = 6, 3
 LEAST_COPY_SHARE = 0.85
 MOST_IDLE = 0.01
-# A kernel that moves less ends before the memory is busy, or reads what a cache holds.
+# A smaller kernel ends before memory is saturated, or reads from a cache.
 LEAST_BYTES = 64 << 20
 TABLE_ROWS, MOST_LETTERS = 40, 90
 TABLE = "kind", "kernel", "op", "calls", "share", "TFLOP/s", "GB/s", "of the roofline"
@@ -23,7 +23,7 @@ def profile(session, name, data):
 
 
 def of_steps(found):
-    """The rows of training, without those that draw the weights."""
+    """Rows of training, without those that draw the weights."""
     return [row for row in found["rows"] if row["entry"] not in ("init", "refresh") and row["seconds"] > 0]
 
 
@@ -53,8 +53,8 @@ def copy_shares(found):
 
 
 def least_idle_share(found, step_seconds):
-    """Of a step in graphs: what is left of it beside the time in which streams worked, as the profile measured it without graphs. Events
-    make small kernels look longer, so that the true share is higher."""
+    """Idle share of a step in graphs: the step without the busy time that the profile measured without graphs. Events make small kernels look
+    longer, so the true share is higher."""
     busy = (found["step_seconds"] - found["idle_seconds"]) / found["steps"]
     return max(0.0, 1 - busy / step_seconds)
 

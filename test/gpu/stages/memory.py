@@ -1,4 +1,4 @@
-"""Bytes of arenas: what the compiler planned is what the dry run shows and what a run allocates."""
+"""Bytes of arenas: planned by the compiler, shown by the dry run, and allocated by a run."""
 
 import re
 

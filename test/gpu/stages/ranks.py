@@ -38,7 +38,7 @@ def run(session):
 
 
 def first_of(session):
-    """What the first line left; none where it was skipped."""
+    """The checkpoint of the first line; None if it was skipped."""
     folder = session.work / "two-ranks-1" / f"step-{STEPS:08}"
     if not folder.exists():
         raise Skipped("the first run left no checkpoint")

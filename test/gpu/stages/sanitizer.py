@@ -11,7 +11,7 @@ TOOLS = "memcheck", "racecheck", "initcheck", "synccheck"
 PLANS = "gpt-bf16", "llama-fp32"
 STEPS = 3
 SUMMARY = re.compile(r"^=+ ((?:ERROR|RACECHECK) SUMMARY: .*)$", re.MULTILINE)
-# Reports begin with the margin and one blank; what belongs to them stands further in.
+# Reports begin after the margin and one blank; their details are indented further.
 REPORT = re.compile(r"^=+ (?=\S)", re.MULTILINE)
 NOTES = re.compile(r"COMPUTE-SANITIZER|(ERROR|RACECHECK|LEAK) SUMMARY|Target application")
 FOUND = 97  # exit code of the tool's
@@ -27,9 +27,9 @@ def find_tool():
 
 
 def log_of(session, tool, plan):
-    """All that the tool wrote. It reports what it finds and lets the program go on."""
+    """Complete output of the tool, which reports findings and lets the program continue."""
     log = session.work / f"{tool}-{plan}.txt"
-    # Zeros of the runtime would hide reads of what no kernel wrote.
+    # The runtime's zeroing would hide reads of unwritten bytes.
     environment = {"TRAINC_UNWRITTEN_SCRATCH": "1"} if tool == "initcheck" else {}
     try:
         session.run_program("trainrun", session.kit.plan(plan), "--data", machine.golden_data(plan.partition("-")[0]), f"--steps={STEPS}", environment=environment,
@@ -41,14 +41,14 @@ def log_of(session, tool, plan):
 
 
 def reports_of(text):
-    """What the tool found, one text each."""
+    """Findings of the tool, one text each."""
     starts = [match.start() for match in REPORT.finditer(text)]
     parts = [text[begin:end] for begin, end in zip(starts, [*starts[1:], len(text)])]
     return [part for part in parts if not NOTES.search(part)]
 
 
 def divided(reports, symbols):
-    """(those that name a kernel of the plan, the others: of kernels of vendors' libraries, or of none)."""
+    """(findings in a kernel of the plan, other findings: in kernels of vendors' libraries, or in none)."""
     own = re.compile(r"\b(?:" + "|".join(map(re.escape, symbols)) + r")\b")
     return [each for each in reports if own.search(each)], [each for each in reports if not own.search(each)]
 
@@ -77,7 +77,7 @@ def run(session):
 
 
 def check(session, tool, plan):
-    """Vendors' kernels are not ours to judge, except for accesses: those may be wrong because of what they were given."""
+    """Findings in vendors' kernels are not ours, except for accesses: these may be caused by wrong arguments."""
     others, detail = None, ""
     with session.line(f"{tool} on {plan}: kernels of the plan") as line:
         text = log_of(session, tool, plan)

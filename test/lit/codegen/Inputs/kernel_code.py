@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 
-# Large operands are those from which on 16 bytes for each thread of a block of 256 are there.
+# Minimum size of a large operand: 16 bytes for each thread of a block of 256.
 LARGE, WIDE = 4096, 16
 LEVELS = ("sm_80", "sm_90", "sm_100")
 BYTES = {"f64": 8, "i64": 8, "f32": 4, "i32": 4, "bf16": 2, "f16": 2, "u8": 1}
@@ -38,7 +38,7 @@ def class_of(kernel):
 
 
 def kernels(plan_file, ptx_file):
-    """Of each kernel of a plan, by name, its grid, its operands in the order of parameters, and its code."""
+    """For each kernel of a plan, by name: its grid, its operands in parameter order, and its code."""
     plan, ptx = open(plan_file).read(), open(ptx_file).read()
     entries = dict(re.findall(r"\.visible \.entry (\w+)\((.*?)\n\}", ptx, re.S))
     assert entries, f"expected kernels in {ptx_file}, found none"
@@ -67,7 +67,7 @@ def accesses_of(body):
 
 
 def least_bytes(kernel, way, operand, operands, rows):
-    """Of the accesses of an operand: 16, or what its exemption says."""
+    """Expected access size for an operand: 16, or its exemption."""
     if operand.bytes // BYTES[operand.type] in rows:
         return BYTES[operand.type]  # a number for each row, or each tile
     most = max(each.bytes for each in operands)
@@ -109,7 +109,7 @@ def constants(plan_file, ptx_file):
 
 
 def assembled(ptxas, ptx_file, level):
-    """Of each kernel, what `ptxas -v` says: bytes of its stack, of numbers spilled and loaded again, and registers."""
+    """Output of `ptxas -v` for each kernel: stack bytes, spill stores and loads, and registers."""
     done = subprocess.run([ptxas, "-v", f"-arch={level}", ptx_file, "-o", ptx_file + ".cubin"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     found = re.findall(r"Compiling entry function '(\w+)'.*?(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads.*?"
