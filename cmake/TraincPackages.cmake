@@ -1,5 +1,5 @@
-# What `cmake --install` copies, and the Debian packages that `cpack` makes of it: trainc (the compiler and what comes with it), trainrun
-# (the runtime, without LLVM), trainc-comm-mpi (what trainrun loads for ranks under MPI).
+# Files of `cmake --install`, and the Debian packages that `cpack` makes of them: trainc (the compiler and its tools), trainrun
+# (the runtime, without LLVM), trainc-comm-mpi (the library that trainrun loads for ranks under MPI).
 include(GNUInstallDirs)
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON) # tests are no reason to wait
 

@@ -13,7 +13,7 @@ if(TRAINC_SANITIZE)
     $<$<CXX_COMPILER_ID:Clang>:-fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/cmake/unsanitized.txt>)
   target_link_options(trainc_flags INTERFACE -fsanitize=${TRAINC_SANITIZE})
 endif()
-set(TRAINC_COVERAGE "") # what fuzzers find their way by: of libraries, not of the runtime's tests
+set(TRAINC_COVERAGE "") # coverage instrumentation for fuzzers: of libraries, not of the runtime's tests
 if(TRAINC_FUZZ)
   set(TRAINC_COVERAGE -fsanitize=fuzzer-no-link)
 endif()
@@ -28,8 +28,8 @@ endfunction()
 
 add_custom_target(runtime_tests COMMENT "All unit tests of the runtime")
 
-# What the runtime's tests include, compiled once; the compiler's tests share its own precompiled header. Matchers compile in a third
-# of the time without optimisation; what they test is optimised.
+# Headers of the runtime's tests, compiled once; the compiler's tests share its own precompiled header. Matchers compile in a third
+# of the time without optimisation; the tested code is optimised.
 file(WRITE ${PROJECT_BINARY_DIR}/test_pch.cpp "")
 add_library(trainc_test_pch OBJECT EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/test_pch.cpp)
 target_link_libraries(trainc_test_pch PRIVATE trainc_flags fmt::fmt nlohmann_json::nlohmann_json GTest::gmock)

@@ -11,7 +11,7 @@
 using namespace mlir;
 using namespace trainc;
 
-// --- What is kept, and what is made again from it ---
+// --- Kept values, and their recomputation ---
 
 namespace {
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What a budget takes beside the fastest of other ways to keep shares of blocks, for 50 limits, as Markdown.
+"""Compares a budget with the fastest of other ways to keep shares of blocks, for 50 limits, as Markdown.
 
     test/benchmark/budget_against_all.py > docs/measurements/DATE-budget-against-all.md
 
-Nothing is run. `trainc estimate` plans each way as given settings, and `trainc compile --activation-checkpointing=budget` decides for limits that lie evenly between
-the least of all and what `none` takes. Each plan must be within its limit, and no smaller limit may be predicted faster. Needs build/bin/trainc; standard library only.
+Nothing is run. `trainc estimate` plans each way as given settings, and `trainc compile --activation-checkpointing=budget` decides for limits evenly spaced between
+the minimum over all and the memory of `none`. Each plan must be within its limit, and no smaller limit may be predicted faster. Needs build/bin/trainc; standard library only.
 Takes ten minutes on two cores. Exit codes: 0; 1 if a program failed or a limit was not kept.
 """
 import argparse

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What activation checkpointing and offload cost on this machine: measured beside predicted, in one run.
+"""Measures and predicts the cost of activation checkpointing and offload on this machine, in one run.
 
   checkpointing_times.py --dir /mnt/nvme --json figures.json --check       GPT-2 124M, 2 x 1024 tokens a step
   checkpointing_times.py --dir /mnt/nvme --plans offload,full              two of them alone
@@ -9,10 +9,9 @@ Plans with selective and full checkpointing, with a budget of half of none's act
 none, and its cost is its step over the mean of theirs: a machine that changes its speed within minutes changes all three. Of each run counts the median of its
 steps, and of the rounds the median of their costs.
 
-A trace says how long the disk works for a step, and how long the plan computes meanwhile. What is fetched before the first write, as far as buffers have room, is
-hidden by the backward. No write can begin before, so of what the disk does from the first write on, the step's own compute can hide only as much as comes behind
-it. The rest is what offload may cost. Writes go on beside the next step's forward, so it may cost less. What a processor does for transfers in place of
-computing is measured, and not allowed for.
+A trace shows how long the disk works for a step, and how long the plan computes meanwhile. Fetches before the first write overlap with the backward, as far as
+buffers have space. No write can begin earlier, so only the compute after the first write can overlap with the disk's work from then on. The rest is the allowed
+cost of offload. Writes overlap with the next step's forward, so the cost may be lower. CPU time spent on transfers is measured, and not part of the allowance.
 
 Prints Markdown. Needs build/bin/{trainc,trainrun}; standard library only.
 Exit codes: 0; 1 where a program failed or, with --check, a target was missed; 2 bad usage.

@@ -55,7 +55,7 @@ template <int kLanes> [[gnu::always_inline]] inline float multiplyAdd() {
   return _mm512_reduce_add_ps(total);
 }
 
-/// The least seconds that `work(thread)` takes on all threads at once.
+/// Minimum time of `work(thread)` on all threads at once, over several runs.
 template <typename Work> double bestSeconds(ThreadPool &pool, const Work &work) {
   double best = 1e9;
   for (int i = 0; i < kRepetitions; ++i) {

@@ -50,7 +50,7 @@ class DiskAdamW:
                 size = -(-4 * (last - first) // BLOCK) * BLOCK
                 self.pieces.append((parameter, first, last, end, size))
                 end += 2 * size
-        self.slots = [mmap.mmap(-1, 2 * 4 * PIECE) for _ in range(2)]  # on borders of pages, as direct I/O wants
+        self.slots = [mmap.mmap(-1, 2 * 4 * PIECE) for _ in range(2)]  # page-aligned, as direct I/O requires
         descriptor, path = tempfile.mkstemp(dir=folder)
         os.posix_fallocate(descriptor, 0, end)  # reads as zeros
         self.file = os.open(path, os.O_RDWR | os.O_DIRECT)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the planner takes beside the fastest of all strategies that fit, as Markdown.
+"""Compares the planner's choice with the fastest of all strategies that fit, as Markdown.
 
     test/benchmark/planner_against_all.py > docs/measurements/DATE-planner-against-all.md
 

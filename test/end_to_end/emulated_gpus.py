@@ -1,4 +1,4 @@
-"""Surroundings in which trainrun finds the libraries of test/emulator in the place of NVIDIA's."""
+"""Environments in which trainrun finds the libraries of test/emulator instead of NVIDIA's."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the end-to-end tests share: running the programs, reading and writing safetensors, comparing numbers.
+"""Helpers of the end-to-end tests: running the programs, reading and writing safetensors, comparing numbers.
 
 The programs are those of build/bin unless the environment variables TRAINC, TRAINC_CHECK, TRAINC_OPT, TRAINRUN, MAKE_TOY_PLAN, DAMAGE_PLAN and MUTATE_PLAN say otherwise.
 """
@@ -69,7 +69,7 @@ def write_safetensors(path, tensors):
 
 
 def relative_error(actual, expected):
-    """max|actual - expected| / max|expected|; infinite where anything is not finite."""
+    """max|actual - expected| / max|expected|; infinity if any number is non-finite."""
     if len(actual) != len(expected):
         raise AssertionError(f"{len(actual)} numbers where {len(expected)} were expected")
     if not all(map(math.isfinite, actual)):

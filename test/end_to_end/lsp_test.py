@@ -133,7 +133,7 @@ class LanguageServer(unittest.TestCase):
                         self.assertIn(words, "\n".join([found["message"], *notes]))
 
     def test_texts_that_look_like_other_ones(self):
-        """Banners in comments, which look like borders of modules, and models that are indented."""
+        """Banners in comments, which look like separators of modules, and models that are indented."""
         text = self.with_gelu_line("  %g = nn.gleu %h")
         banner = text.replace("nn.model", "// ------ the model ------\nnn.model", 1)
         indented = "\n".join("  " + line for line in text.split("\n"))

@@ -177,7 +177,7 @@ class RoundingTest(harness.EndToEndTest):
         self.check_trains_as_fp32("1e-2", 0.01)
 
     def test_small_steps_add_up(self):
-        """They are below half a unit in the last place of most weights: rounded to the nearest, the loss would be 1.5 % above fp32's."""
+        """Steps below half an ULP of most weights: rounded to nearest, the loss would be 1.5 % above fp32's."""
         self.check_trains_as_fp32("1e-4", 0.003)
 
 

@@ -1,4 +1,4 @@
-// Attention and its gradient as texts: block borders, tails, every mask, shared key heads.
+// Attention and its gradient as texts: block boundaries, tails, every mask, shared key heads.
 #pragma once
 
 #include "test/unit/codegen/kernel_harness.h"

@@ -132,7 +132,7 @@ TEST(Scatter, TablesOfShortNumbers) {
       R"(func.func @f(%t: tensor<7x33xbf16>, %i: tensor<50xi64>, %u: tensor<50x33xbf16>) -> tensor<7x33xbf16> {
     %0 = nn.scatter_add %u into %t at %i : tensor<50x33xbf16>, tensor<7x33xbf16>, tensor<50xi64>
     return %0 : tensor<7x33xbf16> })",
-      8e-3, 9); // a unit in the last place
+      8e-3, 9); // one ULP
 }
 
 TEST(Copies, ShortNumbersOnOddBorders) {

@@ -1,4 +1,4 @@
-// Matrix products that no library does, on the emulated GPU: borders of squares, batches, transposed factors.
+// Matrix products by generated kernels, on the emulated GPU: edges of tiles, batches, transposed factors.
 #include "test/unit/codegen/cuda_harness.h"
 
 #include <gtest/gtest.h>

@@ -24,7 +24,7 @@ enum class Low { Bf16, F16 };
 
 inline const char *name(Low low) { return low == Low::Bf16 ? "bf16" : "f16"; }
 
-/// Half a unit in the last place of numbers as large as `magnitude`.
+/// Half an ULP of numbers as large as `magnitude`.
 inline double halfUnit(double magnitude, Low low) {
   const int bits = low == Low::Bf16 ? 8 : 11, least = low == Low::Bf16 ? -126 : -14;
   int exponent = least + 1;

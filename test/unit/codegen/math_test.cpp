@@ -18,7 +18,7 @@ constexpr int kSamples = 1 << 19;
 struct Function {
   const char *op;
   long double (*exact)(long double);
-  double bound32, bound64; // units in the last place
+  double bound32, bound64; // in ULPs
   double largest;          // arguments lie in [-largest, largest]
 };
 

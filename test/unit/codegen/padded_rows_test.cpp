@@ -8,7 +8,7 @@
 using namespace trainc;
 using namespace trainc::codegen::testing;
 
-/// Losses and gradients of rows that end between borders.
+/// Losses and gradients of rows whose length is unaligned.
 static std::string crossEntropy(const std::string &type, int64_t rows, int64_t columns) {
   return llvm::formatv(
              R"(func.func @f(%s: tensor<{1}x{2}x{0}>, %l: tensor<{1}xi32>, %b: tensor<{2}xf32>) -> (tensor<{1}xf32>, tensor<{1}x{2}x{0}>) {{
@@ -78,7 +78,7 @@ TEST(Rows, PaddingDoesNotChangeBits) {
   }
 }
 
-/// Sums over rows, of columns that lie at other borders in scratch memory than in operands.
+/// Sums over rows, of columns whose alignment in scratch memory differs from that in operands.
 TEST(Rows, ColumnSumsOfPaddedRows) {
   for (int64_t columns : {9, 130, 131}) {
     const std::string x = llvm::formatv("tensor<700x{0}xbf16>", columns),

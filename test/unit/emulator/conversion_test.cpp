@@ -1,4 +1,4 @@
-// cvt: every number of 16 bits, and the borders of the others.
+// cvt: every number of 16 bits, and boundary cases of other types.
 #include "test/unit/emulator/kernel_runner.h"
 
 #include "runtime/base/float8.h"

@@ -8,7 +8,7 @@
 namespace trainc::emulator {
 namespace {
 
-/// All pairs of numbers at the borders, and some others.
+/// All pairs of boundary values, and some others.
 template <typename T> struct Pairs {
   std::vector<T> a, b;
   Pairs() {

@@ -127,7 +127,7 @@ private:
     return found;
   }
 
-  /// Puts either in front of where the other's first op stands.
+  /// Moves each before the position of the other's first op.
   void swap(const std::vector<Operation *> &a, const std::vector<Operation *> &b) {
     std::vector<Operation *> order;
     for (Operation *op : order_) {

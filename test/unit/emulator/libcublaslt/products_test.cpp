@@ -6,7 +6,7 @@
 namespace trainc::emulator {
 namespace {
 
-/// Half a unit in the last place, of 1.
+/// Half an ULP of 1.
 double roundingOf(cudaDataType type) {
   return type == CUDA_R_32F ? 0x1p-24 : type == CUDA_R_16BF ? 0x1p-8 : 0x1p-11;
 }

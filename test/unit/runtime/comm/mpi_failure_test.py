@@ -37,7 +37,7 @@ MOST_SECONDS = 60  # as fast as a busy machine is, and no hang
 
 
 def run(how):
-    """What the job said, its exit code, and all names in the folder of shared memory while it ran."""
+    """Output of the job, its exit code, and all names in the folder of shared memory while it ran."""
     with tempfile.TemporaryFile("w+") as output:
         job = subprocess.Popen([MPIRUN, "-n", "3", *RANK, how], stdout=output, stderr=subprocess.STDOUT)
         names = set()
@@ -54,7 +54,7 @@ def run(how):
 
 
 def segments(names, said):
-    """Those of the job."""
+    """Names of the job's segments."""
     job = re.search(r"^job (\d+)$", said, re.MULTILINE)
     return {name for name in names if job and f".{int(job[1]):x}." in name}
 

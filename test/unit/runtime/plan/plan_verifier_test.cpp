@@ -246,7 +246,7 @@ TEST(Verifier, RefusesArgumentsThatMeetInALaterIteration) {
   EXPECT_THAT(messageOf(builder), HasSubstr("kernel moves, arguments 0 and 1: expected bytes apart"));
 }
 
-/// Direct I/O wants borders in memory as well as on disk.
+/// Direct I/O requires alignment in memory as well as on disk.
 TEST(Verifier, RefusesCopiesToDiskFromAnyBorder) {
   PlanBuilder builder = spacesPlan();
   EXPECT_EQ(messageOf(builder), "accepted");

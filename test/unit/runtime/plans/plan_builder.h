@@ -124,8 +124,8 @@ private:
 /// prefill and decode over a weight "w" of 16 x 256, with columns "tokens" (4 integers below 16).
 PlanBuilder fullPlan();
 
-/// Elements of the whole tensors of ranksPlan(), and ranks that divide them into parts on 64-byte borders: 1,
-/// 2, 3, 4, 6.
+/// Elements of the whole tensors of ranksPlan(); their shards are aligned to 64 bytes with 1, 2, 3, 4 or 6
+/// ranks.
 inline constexpr uint64_t kWhole = 192;
 
 /// A plan of `ranks` ranks in shard groups of `shardRanks` (at least 2), with collectives concurrent with

@@ -24,7 +24,7 @@ constexpr uint64_t kFloatsPerBlock = kChecksumBlockBytes / sizeof(float);
 class Model {
 public:
   Model(uint32_t rank, uint32_t shardRanks) : place_(rank % shardRanks), shardRanks_(shardRanks) {
-    // Borders of parts lie within tensors and blocks; some tensors are all on one rank.
+    // Shards begin within tensors and blocks; some tensors are on a single rank.
     addFlat({{"h.0.weight", {3 * kFloatsPerBlock + 5}}, {"h.0.bias", {7}}, {"wte", {2, kFloatsPerBlock}}});
     addWhole("ln.weight", {10});
     addWhole("table", {5, kFloatsPerBlock / 2 + 3});
