@@ -67,7 +67,7 @@ LogicalResult PartOp::verify() { return verifyParts(*this, getWhole(), getPart()
 
 LogicalResult WaitOp::verify() {
   if (!getPending().getDefiningOp<CollectiveOpInterface>())
-    return emitOpError("waits for a value that no collective makes");
+    return emitOpError("waits for a value that is not the result of a collective's start");
   return success();
 }
 

@@ -88,11 +88,12 @@ LogicalResult trainc::verifyExports(Operation *op, DictionaryAttr exports) {
     if (llvm::is_contained(kOwnFiles, file))
       return op->emitOpError("export: checkpoints write \"") << file << "\" themselves; choose another name";
     if (std::string found = notJson(entry.getValue()); !found.empty())
-      return op->emitOpError("export \"") << file
-                                          << "\": expected what JSON can say (booleans, integers of 64 bits, "
-                                             "finite numbers, strings in UTF-8, "
-                                             "[...], {...} and unit), found "
-                                          << found;
+      return op->emitOpError("export \"")
+             << file
+             << "\": expected values that JSON can represent (booleans, integers of 64 bits, "
+                "finite numbers, strings in UTF-8, "
+                "[...], {...} and unit), found "
+             << found;
   }
   return success();
 }

@@ -147,7 +147,7 @@ LogicalResult PatternRules::check() {
   for (Operation &op : kernel.getBody().front().without_terminator()) {
     if (!KernelOp::canHold(&op))
       return op.emitOpError(
-          "cannot stand in a kernel: expected elementwise, reduce, broadcast, reshape or gather ops");
+          "cannot be part of a kernel: expected elementwise, reduce, broadcast, reshape or gather ops");
     Attribute pattern = op.getAttr(KernelOp::kPatternAttr);
     if (pattern && !isa<RepeatPatternAttr>(pattern))
       return op.emitOpError("nn.pattern: expected #nn.pattern<...>, found ") << pattern;
@@ -236,7 +236,7 @@ LogicalResult PatternRules::checkReduce(ReduceOp reduce) {
 
 LogicalResult PatternRules::checkGather(GatherOp gather) {
   if (!kernel.isTable(gather.getTable()))
-    return gather.emitOpError("reads no table; expected an input of the kernel behind which `table` stands");
+    return gather.emitOpError("reads no table; expected an input of the kernel that is followed by `table`");
   if (kernel.isTable(gather.getIds()))
     return gather.emitOpError("reads a table for ids");
   const int64_t width = countOf(gather.getResult()) / countOf(gather.getIds());

@@ -372,7 +372,7 @@ static Value buildRhsVjp(TensorBuilder &build, MatmulOp op, Value g) {
 void MatmulOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool> needed,
                         MutableArrayRef<Value> out) {
   if (getLhsScale()) {
-    emitOpError("of fp8 has no gradient; the pass scale-operands makes such products behind autodiff");
+    emitOpError("of fp8 has no gradient; the pass scale-operands creates such products after autodiff");
     return;
   }
   TensorBuilder build(builder, getLoc());

@@ -149,8 +149,8 @@ LogicalResult ShardingAttr::verify(EmitError error, DictionaryAttr words) {
   if (words.get("reshard_after_forward") == BoolAttr::get(words.getContext(), false) &&
       words.get("max_reuse_distance"))
     return error()
-           << "reshard_after_forward = false (--reshard-after-forward) keeps all that was gathered, "
-              "max_reuse_distance (--max-reuse-distance) what is needed again soon; leave one of them "
+           << "reshard_after_forward = false (--reshard-after-forward) keeps all gathered parameters, "
+              "max_reuse_distance (--max-reuse-distance) those that are reused soon; leave one of them "
               "out";
   if (says(words.get("sync"), "micro_step") && says(words.get("reproducible"), "ranks"))
     return error() << "reproducible = \"ranks\" (--reproducible) sums gradients over ranks once a step, but "

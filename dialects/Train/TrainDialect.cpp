@@ -66,10 +66,9 @@ static LogicalResult verifyStateUse(Operation *op, FlatSymbolRefAttr name, Type 
 LogicalResult StateOp::verify() {
   if (getRole() == StateRole::parameter && !getMembers() && isReservedName(getSymName()))
     return emitOpError("a parameter cannot be named '")
-           << getSymName() << "', which names a part of the step; rename it";
+           << getSymName() << "', which is a reserved name; rename it";
   if (getRole() == StateRole::activation && getSpace() == plan::Space::device)
-    return emitOpError(
-        "has the role 'activation', of values outside the device's memory; expected 'on disk' or 'on host'");
+    return emitOpError("has the role 'activation', of offloaded values; expected 'on disk' or 'on host'");
   return success();
 }
 

@@ -16,7 +16,7 @@ Operation *waitOf(CollectiveOpInterface start) { return *start->getResult(0).get
 LogicalResult requireInEntry(CollectiveOpInterface start) {
   if (isa<train::EntryOp>(start->getParentOp()))
     return success();
-  return start->emitOpError("stands in a loop; expected it in the entry, where all ranks come to it once");
+  return start->emitOpError("is in a loop; expected it in the entry, where all ranks reach it once");
 }
 
 /// Returns the read that gave `value`, directly or through one pure op with one operand; null if there is
@@ -87,8 +87,8 @@ private:
     if (message)
       if (auto [first, isNew] = begun_.try_emplace(message, start); !isNew) {
         InFlightDiagnostic error = start->emitOpError(
-            "is apart from the others of its message; expected starts of a message one after "
-            "the other (run --schedule-collectives before)");
+            "is not adjacent to the others of its message; expected adjacent starts of a message "
+            "(run --schedule-collectives before)");
         error.attachNote(first->second.getLoc()) << "the first of them";
         return error;
       }
@@ -101,7 +101,7 @@ private:
     if (start.getCollectiveKind() != first.getCollectiveKind() ||
         start.getRankGroup() != first.getRankGroup()) {
       InFlightDiagnostic error =
-          start->emitOpError("goes with a collective of another kind or group of ranks");
+          start->emitOpError("shares a message with a collective of another kind or group of ranks");
       error.attachNote(first.getLoc()) << "the first of its message";
       return error;
     }
@@ -119,7 +119,7 @@ private:
     Message &first = inFlight_.front();
     if (!llvm::is_contained(first, start)) {
       InFlightDiagnostic error = op.emitOpError(
-          "waits before an earlier collective is waited for; expected waits in the order of starts");
+          "waits before the wait of an earlier collective; expected waits in the order of starts");
       error.attachNote(first.front().getLoc()) << "the earlier collective";
       return error;
     }
@@ -133,7 +133,7 @@ private:
       for (CollectiveOpInterface start : message)
         if (liesIn(start->getOperand(0), set.getState())) {
           InFlightDiagnostic error = set.emitOpError(
-              "overwrites what a collective reads until its wait; expected the write behind that");
+              "overwrites what a collective reads until its wait; expected the write after the wait");
           error.attachNote(start.getLoc()) << "the collective";
           return error;
         }

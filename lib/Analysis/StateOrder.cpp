@@ -221,8 +221,8 @@ LogicalResult StateOrder::requireKept() const {
   const Numbers now = number(block);
   for (auto [op, writes] : numbers)
     if (now.lookup(op) != writes)
-      return op->emitOpError("stands behind ") << now.lookup(op) << " writes of its state; expected "
-                                               << writes << " as before (a fault of trainc)";
+      return op->emitOpError("follows ") << now.lookup(op) << " writes of its state; expected " << writes
+                                         << " as before (a fault of trainc)";
   return success();
 }
 

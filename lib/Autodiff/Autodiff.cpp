@@ -155,7 +155,7 @@ LogicalResult ReverseMode::differentiate(Operation *op) {
     return success();
   auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
   if (!differentiable)
-    return op->emitOpError("has no gradient, but lies on the way from a trained parameter to the loss");
+    return op->emitOpError("has no gradient, but is on the path from a trained parameter to the loss");
   for (auto [index, isNeeded] : llvm::enumerate(needed))
     if (isNeeded && differentiable.isConstantOperand(index))
       return refuseConstant(op, index);
@@ -186,7 +186,7 @@ LogicalResult ReverseMode::refuseConstant(Operation *op, unsigned operand) {
 static void warnUntrained(Operation *op, StringRef parameter, size_t alike = 1) {
   InFlightDiagnostic warning = op->emitWarning("parameter @") << parameter;
   if (alike > 1)
-    warning << " (and " << alike - 1 << " more from this place)";
+    warning << " (and " << alike - 1 << " more from this location)";
   warning << " does not lead to the loss and is not trained";
 }
 

@@ -55,7 +55,7 @@ private:
     unit->walk([&](nn::KernelOp) { ++kernels; });
     unit->emitRemark() << kernels << " kernels; bytes moved: " << before << " before fusion, "
                        << trafficOf(block) << " after; on " << machine.name << " values of " << limits.freeOps
-                       << " ops are made again, and a launch is worth holding " << limits.launchBytes
+                       << " ops are recomputed, and a launch is worth keeping " << limits.launchBytes
                        << " bytes";
   }
 

@@ -44,7 +44,8 @@ private:
     for (const EpilogueChoice &each : choices)
       product->emitRemark(each.isForProduct() ? "takes its " : "leaves to kernels its ")
           << each.step << ": "
-          << llvm::formatv("{0:F1} us here, {1:F1} us there", 1e6 * each.inProduct, 1e6 * each.inKernels)
+          << llvm::formatv("{0:F1} us in the product, {1:F1} us in kernels", 1e6 * each.inProduct,
+                           1e6 * each.inKernels)
                  .str();
   }
 

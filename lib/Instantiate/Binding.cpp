@@ -80,7 +80,7 @@ static FailureOr<int64_t> sequenceLength(Binding &binding) {
 static LogicalResult checkName(train::ProgramOp program) {
   if (train::isReservedName(program.getSymName()))
     return program.emitError() << "a program cannot be named @" << program.getSymName()
-                               << ", which names a part of the step; rename it";
+                               << ", which is a reserved name; rename it";
   return success();
 }
 
@@ -94,7 +94,7 @@ static void completeProgram(Binding &binding) {
     train::setDerived(program, "eval_precision",
                       builder.getStringAttr(program.getPrecision().value_or("fp32")), "precision");
   if (binding.ranks == 1 && program.getZeroStage() > 0) // all stages are the same program on one rank
-    train::setDerived(program, "zero_stage", builder.getI64IntegerAttr(0), "one rank has all parts");
+    train::setDerived(program, "zero_stage", builder.getI64IntegerAttr(0), "one rank is not sharded");
   train::ShardingAttr sharding = program.getShardingAttr();
   if (binding.ranks > 1 && program.getZeroStage() == 0 && sharding && sharding.getWords().get("hybrid_shard"))
     train::setDerived(program, "hybrid_shard", builder.getI64IntegerAttr(binding.ranks), "all ranks");
@@ -106,16 +106,17 @@ static LogicalResult checkReproducible(Binding &binding) {
   if (!train::shardingOf(binding.program).reproducibleOverRanks)
     return success();
   if (!train::precisionOf(binding.program).reduce.isF32())
-    return binding.program.emitError()
-           << "reproducible = \"ranks\" promises the same bits on any number of ranks, which each round what "
-              "they sum with reduce = "
-           << *binding.program.getReduce()
-           << " (--reduce-type): expected reduce = f32; leave one of the two out";
+    return binding.program.emitError() << "reproducible = \"ranks\" promises the same bits on any number of "
+                                          "ranks, but each rank rounds what "
+                                          "it sums with reduce = "
+                                       << *binding.program.getReduce()
+                                       << " (--reduce-type): expected reduce = f32; leave one of the two out";
   if (llvm::isPowerOf2_64(binding.accumulate))
     return success();
   return binding.program.emitError()
-         << "reproducible = \"ranks\" sums micro-batches over a binary tree, of which each rank takes equal "
-            "parts: --accumulate must be a power of two, found "
+         << "reproducible = \"ranks\" sums micro-batches over a binary tree, of which each rank takes an "
+            "equal "
+            "subtree: --accumulate must be a power of two, found "
          << binding.accumulate << "; choose another, and --micro-batch or --ranks for as many samples a step";
 }
 

@@ -46,7 +46,7 @@ LogicalResult trainc::checkCheckpoints(const Binding &binding) {
   binding.model->walk([&](Operation *op) { hasUse |= isa<nn::ApplyOp, nn::RepeatOp>(op); });
   if (settings.recomputesBlocks && !hasUse)
     program.emitWarning(
-        "activation_checkpointing full computes blocks again, and the model has no use of one: it keeps all");
+        "activation_checkpointing full recomputes blocks, but the model uses none: it keeps everything");
   return checkBlocks(binding, settings.blocks, "checkpoint_blocks (--checkpoint-blocks)",
                      "outermost alone, or names of blocks");
 }

@@ -184,7 +184,7 @@ LogicalResult Expander::expandLayer(LayerOpInterface layer, IRMapping &values) {
 LogicalResult Expander::expandTensorOp(Operation *op, IRMapping &values) {
   auto typed = dyn_cast<InferTypeOpInterface>(op);
   if (!typed)
-    return op->emitOpError("cannot stand in a model; expected tensor ops, layers, nn.apply or nn.repeat");
+    return op->emitOpError("is not allowed in a model; expected tensor ops, layers, nn.apply or nn.repeat");
   Operation *concrete = builder.clone(*op, values);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(concrete);

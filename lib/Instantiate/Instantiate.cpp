@@ -45,7 +45,8 @@ static LogicalResult checkOp(Operation *op) {
 LogicalResult trainc::checkModelText(ModuleOp module) {
   for (Operation &op : *module.getBody()) {
     if (!isa<nn::BlockOp, nn::ModelOp, train::ProgramOp>(op))
-      return op.emitOpError("cannot stand in a model's file; expected nn.block, nn.model and train.program");
+      return op.emitOpError(
+          "is not allowed in a model's file; expected nn.block, nn.model and train.program");
     if (op.walk([](Operation *inner) { return WalkResult(checkOp(inner)); }).wasInterrupted())
       return failure();
   }

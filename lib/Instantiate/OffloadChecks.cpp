@@ -27,7 +27,7 @@ LogicalResult trainc::checkOffload(train::ProgramOp program) {
   if (words.size() > 1 && llvm::is_contained(words, "none"))
     return program.emitError("offload (--offload): expected words, or none alone, found ") << text;
   if (llvm::is_contained(words, "activations") && llvm::is_contained(words, "hidden_activations"))
-    return program.emitError("offload (--offload): expected activations (all that can go), or "
-                             "hidden_activations (as far as copies hide), found both");
+    return program.emitError("offload (--offload): expected activations (all that can be offloaded), or "
+                             "hidden_activations (those whose copies are hidden), found both");
   return checkUpdate(program);
 }

@@ -25,10 +25,10 @@ struct Refusals {
 constexpr Refusals kPositions = {
     "positions of a sequence are combined here; in a model that generates text only causal "
     "nn.attention and nn.positions along the sequence may do that",
-    "for another length of the sequence something else is computed here"};
+    "for another sequence length, this computation differs"};
 constexpr Refusals kSamples = {
-    "samples of a batch are combined here, and a text that is generated has no others beside it",
-    "for another number of samples something else is computed here"};
+    "samples of a batch are combined here, but text is generated for a single sample",
+    "for another number of samples, this computation differs"};
 } // namespace
 
 FailureOr<Probe> Probe::create(Instantiation &shared, int64_t batch, int64_t length) {

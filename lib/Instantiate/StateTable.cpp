@@ -17,8 +17,7 @@ train::StateOp StateTable::declare(Location loc, StringRef name, train::StateRol
     return {};
   }
   if (role == train::StateRole::parameter && train::isReservedName(name)) {
-    emitError(loc) << "a parameter cannot be named '" << name
-                   << "', which names a part of the step; rename it";
+    emitError(loc) << "a parameter cannot be named '" << name << "', which is a reserved name; rename it";
     return {};
   }
   Operation *&taken = byName[name];

@@ -160,7 +160,7 @@ static void markPadding(ArrayRef<LossTerm> losses, int64_t batch) {
   auto values = llvm::map_to_vector(losses, [](const LossTerm &term) { return term.value; });
   if (Operation *op = batch == 1 ? nullptr : findCombinedSamples(values, batch)) {
     emitRemark(op->getLoc()) << "evaluation leaves out the samples of an incomplete last batch: samples of a "
-                                "batch are combined here, so that what fills it up would change their losses";
+                                "batch are combined here, so that padding would change their losses";
     return;
   }
   for (train::InputOp column : columns)

@@ -116,7 +116,7 @@ LogicalResult Assignment::checkHostOps(train::EntryOp entry) const {
     auto get = dyn_cast<train::GetOp>(op);
     train::SetOp next = get && isReadOnHost(get) ? order_.writeBehind(get.getState(), get) : train::SetOp();
     if (next && timeline_.begin(next) < timeline_.lastUse(get.getResult()))
-      return get.emitOpError("is read on the host behind a write of ")
+      return get.emitOpError("is read on the host after a write of ")
              << get.getState() << "; compile with --offload-update=device";
     auto set = dyn_cast<train::SetOp>(op);
     const bool isElsewhere =
@@ -126,7 +126,7 @@ LogicalResult Assignment::checkHostOps(train::EntryOp entry) const {
                                              !llvm::all_of(op.getResults(), liesOnHost));
     if (isElsewhere || isApart)
       return op.emitOpError(
-          "runs on the host, and what it reads or computes has no place in the host's memory; compile with "
+          "runs on the host, but its operands or results are not in host memory; compile with "
           "--offload-update=device");
   }
   return success();

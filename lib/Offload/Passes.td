@@ -146,7 +146,7 @@ def WarnIdleOffload : Pass<"warn-idle-offload", "::mlir::ModuleOp"> {
 
     ```mlir
     train.program @p { ... batch 8  offload "optimizer,gradients" }
-                                 // warning: offload (--offload) gradients does nothing: a step holds no sums of gradients; leave it out
+                                 // warning: offload (--offload) gradients does nothing: a step accumulates no gradients; leave it out
     train.state optimizer on disk @exp_avg.w : tensor<4x1024xf32>
     train.entry @micro_step { ... }
     ```

@@ -15,10 +15,9 @@ namespace trainc {
 static StringRef whyNone(StringRef word) {
   return llvm::StringSwitch<StringRef>(word)
       .Case("optimizer", "the optimizer has no states")
-      .Case("gradients", "a step holds no sums of gradients")
-      .Case("activations", "each value is too small to go, or waits too short a time for its copies")
-      .Case("hidden_activations",
-            "each value is too small to go, or has copies that do not hide beside computation")
+      .Case("gradients", "a step accumulates no gradients")
+      .Case("activations", "each value is too small, or needed too soon for its copies")
+      .Case("hidden_activations", "each value is too small, or its copies do not overlap with computation")
       .Default("there is none");
 }
 
@@ -32,7 +31,7 @@ static StringRef whyIdle(ModuleOp module, StringRef word) {
         return "";
       hasState = true;
     }
-  return hasState ? "each of its states is too small to go" : whyNone(word);
+  return hasState ? "each of its states is too small" : whyNone(word);
 }
 
 /// Whether offload_update host has no effect although optimizer states are on the host. Other states have

@@ -88,7 +88,8 @@ private:
       auto old = add ? add.getLhs().getDefiningOp<train::GetOp>() : train::GetOp();
       if (old && old.getState() == state.getSymName() && old->hasOneUse() && add->hasOneUse())
         return Sum{old, add, set};
-      return set.emitOpError("writes what @begin_step zeroes; expected the sum of the state and a value");
+      return set.emitOpError(
+          "writes a state that @begin_step zeroes; expected the sum of the state and a value");
     }
     return microStep.emitOpError("does not write @") << state.getSymName() << ", which @begin_step zeroes";
   }

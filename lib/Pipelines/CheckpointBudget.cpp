@@ -42,11 +42,12 @@ LogicalResult checkBudget(ModuleOp module, const Planning &planning) {
   const std::string offload = limit > least.memory.unplanned ? offloadOfAll(program, least.memory) : "";
   return program.emitError() << "activation_checkpointing budget: no plan fits into the memory limit of "
                              << formatBytes(uint64_t(limit)) << " (" << limit
-                             << " bytes); the smallest limit that one fits into is " << least.bytes()
-                             << " bytes (" << formatBytes(uint64_t(least.bytes())) << ", of which "
+                             << " bytes); the minimum limit is " << least.bytes() << " bytes ("
+                             << formatBytes(uint64_t(least.bytes())) << ", of which "
                              << formatBytes(uint64_t(least.memory.unplanned))
-                             << " lie outside the plan): " << bytesByKind(least.memory) << "; allow so much"
-                             << (offload.empty() ? "" : ", keep more outside of memory (" + offload + ")")
+                             << " are not part of the plan): " << bytesByKind(least.memory)
+                             << "; allow that much"
+                             << (offload.empty() ? "" : ", offload more (" + offload + ")")
                              << ", or make the micro-batch or the model smaller";
 }
 

@@ -115,17 +115,17 @@ static std::string fewerActivations(plan::TrainingOp training, const MemoryRepor
     return "a smaller --micro-batch keeps fewer activations (with --accumulate gradients would stay as well)";
   int64_t parts = batch % 2 == 0 ? 2 : batch;
   return llvm::formatv(
-      "the same step in smaller parts keeps fewer activations: --micro-batch={0} --accumulate={1}",
+      "the same step in smaller micro-batches keeps fewer activations: --micro-batch={0} --accumulate={1}",
       batch / parts, accumulate * parts);
 }
 
 /// Returns advice for more sharding of states.
 static std::string furtherDivision(plan::TrainingOp training, int64_t zeroStage) {
   if (training.getRanks() == 1)
-    return "--ranks=N --zero-stage=3 divides states over processes";
+    return "--ranks=N --zero-stage=3 shards states over processes";
   if (zeroStage < 3)
-    return "--zero-stage=3 divides all states over the ranks";
-  return "more --ranks divide states further";
+    return "--zero-stage=3 shards all states over the ranks";
+  return "more --ranks shard states further";
 }
 
 /// Returns advice that shrinks states, each followed by "; ".
@@ -148,7 +148,7 @@ static std::string smallerActivations(const MemoryReport &memory, const MemoryLi
   if (!given.moreCheckpointing.empty())
     text += given.moreCheckpointing + " keeps fewer activations; ";
   if (!given.moreOffload.empty() && given.hostThatFits == 0)
-    text += given.moreOffload + " keeps activations outside of memory; ";
+    text += given.moreOffload + " offloads activations; ";
   if (given.mayUseSmallerGroups)
     text += "a smaller --offload-group has less of the states in memory at a time; ";
   return text;
@@ -173,7 +173,7 @@ static std::string advice(plan::TrainingOp training, const MemoryReport &memory,
 static std::string moreOfTheHost(const MemoryLimit &given) {
   if (given.hostThatFits == 0)
     return "";
-  return llvm::formatv("what fits needs more of the host's memory: --host-memory={0}; ", given.hostThatFits);
+  return llvm::formatv("a plan that fits needs more host memory: --host-memory={0}; ", given.hostThatFits);
 }
 
 std::string hostShortage(const MemoryReport &memory, const HostLimit &host) {
@@ -193,9 +193,8 @@ std::string hostShortage(const MemoryReport &memory, const HostLimit &host) {
 static std::string whatWasDecided(const MemoryLimit &limit, bool isHostShort) {
   if (limit.decided.empty())
     return "";
-  return llvm::formatv("with {0}, which takes the least memory of what the compiler tries{1}, ",
-                       limit.decided,
-                       limit.hostThatFits > 0 && !isHostShort ? " and the host has room for" : "");
+  return llvm::formatv("with {0}, which takes the least memory of all planned strategies{1}, ", limit.decided,
+                       limit.hostThatFits > 0 && !isHostShort ? " and fits into the host's memory" : "");
 }
 
 static std::string shortage(plan::TrainingOp training, const MemoryReport &memory, const MemoryLimit &limit) {

@@ -79,8 +79,8 @@ FailureOr<std::vector<PlannedStrategy>> planStrategies(ModuleOp model, const Com
   for (auto program : model.getOps<train::ProgramOp>()) {
     if (train::hasBudget(program))
       return program.emitError(
-          "activation_checkpointing budget leaves nothing to compare: a memory limit decides what is "
-          "computed again; give --activation-checkpointing=none, selective or full to estimate one of them, "
+          "activation_checkpointing budget leaves nothing to compare: a memory limit decides what to "
+          "recompute; give --activation-checkpointing=none, selective or full to estimate one of them, "
           "or leave "
           "activation_checkpointing out to compare all three; with budget, trainc compile "
           "--memory-limit=SIZE --report=FILE.json says what the plan takes");

@@ -32,8 +32,8 @@ private:
                   uses = countUses(getOperation(), {.blocks = settings.blocks, .every = settings.every});
     if (said > uses)
       program.emitWarning("checkpoint_keep (--checkpoint-keep) has numbers for ")
-          << said << " uses of blocks, and one for all that follow; the model has " << uses
-          << " that are computed again; leave the last numbers out";
+          << said << " uses of blocks, and one for all further uses; the model has " << uses
+          << " that are recomputed; leave the last numbers out";
   }
 
   void warnOfBlocks(train::ProgramOp program, const train::CheckpointSettings &settings) {

@@ -52,8 +52,8 @@ public:
 
   LogicalResult run() {
     if (program.getRanks() % settings.shardRanks != 0)
-      return program.emitError() << "hybrid_shard: " << program.getRanks() << " ranks are no groups of "
-                                 << settings.shardRanks << "; expected a number that divides the ranks'";
+      return program.emitError() << "hybrid_shard: " << program.getRanks() << " ranks cannot form groups of "
+                                 << settings.shardRanks << "; expected a divisor of the number of ranks";
     for (auto entry : module.getOps<train::EntryOp>())
       entry.walk([&](train::GradientOp op) { trained.insert(op.getParameter()); });
     FailureOr<SmallVector<Bucket>> made = buckets();
@@ -227,7 +227,7 @@ private:
     for (train::GetOp get : order.reads(bucket.getSymName()))
       if (std::is_same_v<Write, train::SetOp> && first->isBeforeInBlock(get))
         return get.emitOpError(
-            "reads a parameter behind the first write to those that several ranks hold in one "
+            "reads a parameter after the first write to those that several ranks hold in one "
             "state with it; expected all reads before");
     return success();
   }

@@ -78,7 +78,7 @@ FailureOr<WrapUnits> WrapUnits::find(train::ProgramOp program, StringRef policy,
   const SmallVector<train::StateOp> all = everyParameter(program);
   for (StringRef name : names)
     if (llvm::all_of(all, [&](train::StateOp p) { return innermostOf(name, p).empty(); }))
-      return program.emitError() << "wrap: no parameter lies in a block @" << name
+      return program.emitError() << "wrap: no parameter is in a block @" << name
                                  << "; expected blocks or model alone, a number of parameters, or names of "
                                     "blocks with parameters: "
                                  << namesOfBlocks(all);

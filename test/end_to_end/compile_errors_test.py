@@ -36,7 +36,7 @@ class CompileErrors(harness.EndToEndTest):
             (["-o", "x.plan", "--seq-len=17"], "17 tokens", "16 positions", "gpt.mlir:20"),
             (["-o", "x.plan", "--micro-batch=0"], "--micro-batch", "from 1 to", "'0'"),
             (["-o", "x.plan", "--eval-batch=0"], "--eval-batch", "from 1 to", "'0'"),
-            (["--compile-to=spmd", "--ranks=6", "--zero-stage=1", "--hybrid-shard=4"], "gpt.mlir:", "hybrid_shard: 6 ranks are no groups of 4"),
+            (["--compile-to=spmd", "--ranks=6", "--zero-stage=1", "--hybrid-shard=4"], "gpt.mlir:", "hybrid_shard: 6 ranks cannot form groups of 4"),
             (["--compile-to=spmd", "--ranks=2", "--wrap=layers"], "gpt.mlir:", "wrap (--wrap): there is no block @layers", "did you mean 'layer'?"),
             (["--compile-to=spmd", "--wrap=layer,"], "error: --wrap: expected blocks, model, names of blocks", "found 'layer,'\n"),
             (["--compile-to=spmd", "--wrap=layer, layer"], "error: --wrap: expected each word once, found 'layer' twice\n"),
@@ -115,7 +115,7 @@ class CompileErrors(harness.EndToEndTest):
                              "gpt.mlir:30:1: error: the plan needs", f"the memory limit allows {(process + kib) / 1024:.1f} MiB ({(process + kib) << 10} bytes); it fits into --memory-limit=")
             return next(line for line in err.split("\n") if "error: " in line).partition(" for itself (")[2].replace("; or: ", "; ")
 
-        ranks = "--ranks=N --zero-stage=3 divides states over processes; "
+        ranks = "--ranks=N --zero-stage=3 shards states over processes; "
         parameters, moments = "--param-type=bf16 holds parameters in bf16 alone; ", "--optimizer-states=bf16 holds moments in half the bytes; "
         activations = "--precision=bf16 keeps most activations in half the bytes; "
         full = "--activation-checkpointing=full keeps fewer activations; "
@@ -123,7 +123,7 @@ class CompileErrors(harness.EndToEndTest):
         one, parts = "the micro-batch is one sample already; a shorter --seq-len keeps fewer", "--micro-batch=1 --accumulate=3"
         text = advice(500)
         self.assertRegex(text, r"^activations [0-9.]+ KiB \(\d+%\), optimizer states 227.*, parameters 114")
-        self.assertIn("; " + ranks + "--precision=bf16 " + parameters + moments + activations + recompute + "the same step in smaller parts", text)
+        self.assertIn("; " + ranks + "--precision=bf16 " + parameters + moments + activations + recompute + "the same step in smaller micro-batches", text)
         self.assertIn(parts, text)
         text = advice(400)
         self.assertIn("a smaller --micro-batch keeps fewer", text)

@@ -146,7 +146,7 @@ class PlannerTest(harness.EndToEndTest):
         command = [TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", "--cpu=native", "--report=report.json", f"--memory-limit={limit}", *options]
         run = subprocess.run(command, capture_output=True, text=True)
         if run.returncode:
-            self.assertIn("which takes the least memory of what the compiler tries, the plan needs", run.stderr)
+            self.assertIn("which takes the least memory of all planned strategies, the plan needs", run.stderr)
             return None
         self.assertEqual(run.stderr.count("the fastest that fits\n"), 1)
         return json.loads(Path("report.json").read_text())
@@ -235,7 +235,7 @@ class PlannerTest(harness.EndToEndTest):
 
     def test_what_else_would_help_if_nothing_fits_does(self):
         command = [TRAINC, "compile", EXAMPLE, "-o", "small.plan", "--memory-limit=46MiB"]
-        err = self.fails(command, 2, "--offload=optimizer,gradients,parameters, which takes the least memory of what the compiler tries",
+        err = self.fails(command, 2, "--offload=optimizer,gradients,parameters, which takes the least memory of all planned strategies",
                          "a smaller --offload-group has less of the states in memory")
         table, _, error = err.partition(f"{EXAMPLE}:")
         self.assertTrue(all(line.endswith(" too much") for line in table.splitlines()[2:-1]), table)
@@ -429,7 +429,7 @@ class PlannerTest(harness.EndToEndTest):
         limit = f"--memory-limit={self.bytes(inside) - 1}"
         err = self.refused(*given, limit, "--host-memory=1")
         self.assertIn("error: the plan needs", err)
-        enough = re.search(r"what fits needs more of the host's memory: (--host-memory=\d+); ", err)[1]
+        enough = re.search(r"a plan that fits needs more host memory: (--host-memory=\d+); ", err)[1]
         planner = self.report(*self.GPU, *given, limit, enough)["planner"]
         self.assertEqual(enough, f"--host-memory={2 * planner['strategies'][planner['taken']]['memory']['host']}")
         self.assertNotIn("what fits", self.refused(*given, "--memory-limit=1MiB", "--host-memory=1"))

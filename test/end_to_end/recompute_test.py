@@ -65,13 +65,13 @@ class RecomputeTest(harness.EndToEndTest):
         limit = json.loads(Path("none.json").read_text())["memory"]["unplanned"] + (64 << 10)
         budget = [TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", "--activation-checkpointing=budget"]
         err = self.fails([*budget, f"--memory-limit={limit}"], 2, "no plan fits into the memory limit")
-        smallest, offload = re.search(r"the smallest limit that one fits into is (\d+) bytes .*, keep more outside of memory \((--offload=\S+)\)", err).groups()
+        smallest, offload = re.search(r"the minimum limit is (\d+) bytes .*, offload more \((--offload=\S+)\)", err).groups()
         self.assertEqual(offload, "--offload=optimizer,parameters,activations")
         self.run_program(*budget, f"--memory-limit={smallest}")
         self.run_program(*budget, f"--memory-limit={int(smallest) - 1}", offload)
         for more in ([offload], ["--offload=none"]):
-            self.assertNotIn("--offload", self.fails([*budget, f"--memory-limit={limit}", *more], 2, "the smallest limit that one fits into is"))
-        self.assertNotIn("--offload", self.fails([*budget, "--memory-limit=1MiB"], 2, "the smallest limit that one fits into is"))
+            self.assertNotIn("--offload", self.fails([*budget, f"--memory-limit={limit}", *more], 2, "the minimum limit is"))
+        self.assertNotIn("--offload", self.fails([*budget, "--memory-limit=1MiB"], 2, "the minimum limit is"))
 
     def test_llama(self):
         data = small_gpt.write_tokens("tokens.bin", 40)

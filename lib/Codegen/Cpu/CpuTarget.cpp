@@ -52,7 +52,7 @@ private:
   KernelSummary summarise(nn::AttentionOp op) const;
   KernelSummary summarise(nn::AttentionGradOp op) const;
   static FailureOr<KernelSummary> summarise(dist::RankSumOp op) {
-    return op.emitOpError("is for GPUs: on CPUs whoever moves numbers adds them");
+    return op.emitOpError("is for GPUs: on CPUs the communication engine sums");
   }
 
   static Symbols generate(nn::KernelOp op, KernelModule &kernels) { return generateRows(op, kRows, kernels); }
@@ -123,8 +123,8 @@ LogicalResult CpuTarget::settle(train::ProgramOp program) const {
                              "for; leave it out, or choose target cuda");
   if (program.getReserveMemory())
     return program.emitError(
-        "reserve_memory (--reserve-memory) is for GPUs; of target cpu the compiler knows what "
-        "a process takes beside the plan (memory.unplanned of the report); leave it out");
+        "reserve_memory (--reserve-memory) is for GPUs; with target cpu the compiler knows the "
+        "process's memory besides the plan (memory.unplanned of the report); leave it out");
   if (program.getHostMemory())
     return program.emitError(
         "host_memory (--host-memory) is for GPUs; with target cpu the host is the device, "

@@ -219,9 +219,9 @@ FailureOr<KernelSummary> CudaTarget::summarise(nn::AttentionGradOp op) const {
   const uint64_t workspace = cudnnAttentionWorkspace(sizes);
   if (workspace <= kMostAttentionWorkspace)
     return libraryAttention(op, int64_t(workspace));
-  op.emitWarning("expected of cuDNN's gradient of attention at most ")
+  op.emitWarning("cuDNN's gradient of attention may use at most ")
       << kMostAttentionWorkspace << " bytes of workspace, found " << workspace
-      << "; a kernel of the plan computes it instead: for cuDNN's, make the micro-batch or the sequences "
+      << "; a kernel of the plan computes it instead: to use cuDNN's, make the micro-batch or the sequences "
          "smaller; to choose the kernel, compile with --library-calls=products";
   return cuda::summariseAttentionGrad(op);
 }

@@ -5,7 +5,7 @@ train.entry @micro_step {
   %ids = train.input "ids" micro : tensor<3xi32>
   %u = train.input "u" micro : tensor<3x2xf32>
   %w = train.get @w : tensor<4x2xf32>
-  // expected-error @+1 {{'nn.scatter_add' op has no gradient, but lies on the way from a trained parameter to the loss}}
+  // expected-error @+1 {{'nn.scatter_add' op has no gradient, but is on the path from a trained parameter to the loss}}
   %s = nn.scatter_add %u into %w at %ids : tensor<3x2xf32>, tensor<4x2xf32>, tensor<3xi32>
   %l = nn.reduce sum %s over [0, 1] : tensor<4x2xf32>
   train.minimize %l : tensor<f32>

@@ -46,7 +46,7 @@ train.entry @others as micro_step {
 // -----
 
 // Gradients are cuDNN's where they are asked for, until the workspace is too large: 32768 by 32768 by 2 heads.
-// WARNING: warning: expected of cuDNN's gradient of attention at most 4294967296 bytes of workspace, found 4296278016; a kernel of the plan computes it instead
+// WARNING: warning: cuDNN's gradient of attention may use at most 4294967296 bytes of workspace, found 4296278016; a kernel of the plan computes it instead
 // WARNING-NOT: expected of cuDNN's
 train.program @p { model @m  optimizer sgd  batch 1  target cuda  library_calls attention }
 

@@ -5,8 +5,8 @@
 train.program @p { model @m  optimizer sgd  batch 1  target cuda gpu "h100-sxm" }
 
 // Both read the gradient. An H100 multiplies so fast that a tenth of its product takes less than the pass; an A100 does not.
-// H100: fuse-epilogues-machines.mlir:[[# @LINE + 10]]:{{.*}}remark: {{.*}}takes its sum of columns: 11.0 us here, 15.1 us there
-// A100: [[# @LINE + 9]]:{{.*}}remark: {{.*}}leaves to kernels its sum of columns: 30.6 us here, 22.3 us there
+// H100: fuse-epilogues-machines.mlir:[[# @LINE + 10]]:{{.*}}remark: {{.*}}takes its sum of columns: 11.0 us in the product, 15.1 us in kernels
+// A100: [[# @LINE + 9]]:{{.*}}remark: {{.*}}leaves to kernels its sum of columns: 30.6 us in the product, 22.3 us in kernels
 
 // CHECK-LABEL: func.func @sum
 // H100: nn.product %arg0 transposed, %arg1 sum b

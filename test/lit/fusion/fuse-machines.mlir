@@ -5,8 +5,8 @@
 // RUN: sed 's/target cpu/target cuda gpu "a100"/' %s | trainc-opt --fuse=print-traffic 2>&1 >/dev/null | FileCheck %s --check-prefix=WHY-A100
 
 // How much arithmetic a machine does while it moves a byte, and how many bytes it moves while a kernel starts, decide what is fused.
-// WHY: on CPU values of 16 ops are made again, and a launch is worth holding 120000 bytes
-// WHY-A100: on A100 SXM 80GB values of 27 ops are made again, and a launch is worth holding 3670200 bytes
+// WHY: on CPU values of 16 ops are recomputed, and a launch is worth keeping 120000 bytes
+// WHY-A100: on A100 SXM 80GB values of 27 ops are recomputed, and a launch is worth keeping 3670200 bytes
 train.program @p { model @m  optimizer sgd  batch 1  target cpu }
 
 // A table of 23 ops is read in two kernels. GPUs make it again in the second one; a CPU reads it.

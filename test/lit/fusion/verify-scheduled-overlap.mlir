@@ -7,7 +7,7 @@ train.entry @update {
   // expected-note @below {{the collective}}
   %p = dist.all_gather_start %w : tensor<4xf32> -> tensor<8xf32>
   %zero = nn.constant 0.0 : tensor<4xf32>
-  // expected-error @below {{overwrites what a collective reads until its wait; expected the write behind that}}
+  // expected-error @below {{overwrites what a collective reads until its wait; expected the write after the wait}}
   train.set @w, %zero : tensor<4xf32>
   %g = dist.wait %p : tensor<8xf32>
 }
@@ -50,7 +50,7 @@ train.entry @update {
   // expected-note @below {{the earlier collective}}
   %first = dist.all_reduce_start %w : tensor<4xf32>
   %second = dist.all_reduce_start %w : tensor<4xf32>
-  // expected-error @below {{waits before an earlier collective is waited for; expected waits in the order of starts}}
+  // expected-error @below {{waits before the wait of an earlier collective; expected waits in the order of starts}}
   %b = dist.wait %second : tensor<4xf32>
   %a = dist.wait %first : tensor<4xf32>
 }
@@ -63,7 +63,7 @@ train.entry @update {
   // expected-note @below {{the first of them}}
   %first = dist.all_reduce_start %w message 0 : tensor<4xf32>
   %a = dist.wait %first : tensor<4xf32>
-  // expected-error @below {{is apart from the others of its message}}
+  // expected-error @below {{is not adjacent to the others of its message}}
   %second = dist.all_reduce_start %w message 0 : tensor<4xf32>
   %b = dist.wait %second : tensor<4xf32>
 }
@@ -75,7 +75,7 @@ train.entry @update {
   %w = train.get @w : tensor<4xf32>
   // expected-note @below {{the first of its message}}
   %first = dist.all_reduce_start %w message 0 : tensor<4xf32>
-  // expected-error @below {{goes with a collective of another kind or group of ranks}}
+  // expected-error @below {{shares a message with a collective of another kind or group of ranks}}
   %second = dist.all_gather_start %w message 0 : tensor<4xf32> -> tensor<8xf32>
   %a = dist.wait %first : tensor<4xf32>
   %b = dist.wait %second : tensor<8xf32>
@@ -88,7 +88,7 @@ train.entry @update {
   %w = train.get @w : tensor<4xf32>
   // expected-note @below {{the first of its message}}
   %first = dist.all_reduce_start %w in shard message 0 : tensor<4xf32>
-  // expected-error @below {{goes with a collective of another kind or group of ranks}}
+  // expected-error @below {{shares a message with a collective of another kind or group of ranks}}
   %second = dist.all_reduce_start %w in replica message 0 : tensor<4xf32>
   %a = dist.wait %first : tensor<4xf32>
   %b = dist.wait %second : tensor<4xf32>
@@ -100,7 +100,7 @@ train.state parameter @w : tensor<4xf32>
 train.entry @update {
   %w = train.get @w : tensor<4xf32>
   %r = nn.chunks 2 (%a = %w : tensor<4xf32> split 0) -> (tensor<4xf32> split 0) {
-    // expected-error @below {{stands in a loop; expected it in the entry, where all ranks come to it once}}
+    // expected-error @below {{is in a loop; expected it in the entry, where all ranks reach it once}}
     %p = dist.all_reduce_start %a : tensor<2xf32>
     %s = dist.wait %p : tensor<2xf32>
     nn.yield %s : tensor<2xf32>

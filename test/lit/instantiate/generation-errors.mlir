@@ -94,7 +94,7 @@ train.program @fixed_length { model @m optimizer sgd(lr 0.1) schedule constant b
 nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
   %x = nn.embedding "wte" %tokens of 10 by 8
   %wpe = nn.parameter "wpe" tensor<2x8xf32>
-  // expected-remark @+1 {{which take one sample of any length: for another length of the sequence something else is computed here}}
+  // expected-remark @+1 {{which take one sample of any length: for another sequence length, this computation differs}}
   %y = nn.add %x, %wpe
   %logits = nn.linear "head" %y to 10
   nn.output "logits" %logits
@@ -196,7 +196,7 @@ train.program @p { model @m optimizer sgd(lr 0.1) batch 2 x 16 }
 nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
   %x = nn.embedding "wte" %tokens of 10 by 8
   // expected-remark @+2 {{evaluation leaves out the samples of an incomplete last batch}}
-  // expected-remark @+1 {{the plan gets no prefill and decode, which take one sample of any length: samples of a batch are combined here, and a text that is generated has no others beside it}}
+  // expected-remark @+1 {{the plan gets no prefill and decode, which take one sample of any length: samples of a batch are combined here, but text is generated for a single sample}}
   %mean = nn.reduce mean %x over [0] keep
   %y = nn.sub %x, %mean
   %logits = nn.linear "head" %y to 10

@@ -77,7 +77,7 @@ train.program @p { model @m optimizer sgd batch 2 }
 // -----
 
 nn.model @m(%x: tensor<?x4xf32>) {
-  // expected-error @below {{a parameter cannot be named 'loss', which names a part of the step; rename it}}
+  // expected-error @below {{a parameter cannot be named 'loss', which is a reserved name; rename it}}
   %w = nn.parameter "loss" tensor<4xf32>
   %y = nn.mul %x, %w
   nn.loss "loss" %y

@@ -3,7 +3,7 @@
 // Names that the step has for itself.
 
 nn.model @m(%x: tensor<?x4xf32>) {
-  // expected-error @below {{a parameter cannot be named 'exp_avg.w', which names a part of the step; rename it}}
+  // expected-error @below {{a parameter cannot be named 'exp_avg.w', which is a reserved name; rename it}}
   %w = nn.parameter "exp_avg.w" tensor<4xf32>
   %y = nn.mul %x, %w
   nn.loss "loss" %y
@@ -13,7 +13,7 @@ train.program @p { model @m optimizer sgd batch 2 }
 // -----
 
 nn.model @m(%x: tensor<?x4xf32>) {
-  // expected-error @below {{a parameter cannot be named 'exp_avg_sq.w', which names a part of the step; rename it}}
+  // expected-error @below {{a parameter cannot be named 'exp_avg_sq.w', which is a reserved name; rename it}}
   %w = nn.parameter "exp_avg_sq.w" tensor<4xf32>
   %y = nn.mul %x, %w
   nn.loss "loss" %y
@@ -23,7 +23,7 @@ train.program @p { model @m optimizer sgd batch 2 }
 // -----
 
 nn.model @m(%x: tensor<?x4xf32>) {
-  // expected-error @below {{a parameter cannot be named 'momentum.w', which names a part of the step; rename it}}
+  // expected-error @below {{a parameter cannot be named 'momentum.w', which is a reserved name; rename it}}
   %w = nn.parameter "momentum.w" tensor<4xf32>
   %y = nn.mul %x, %w
   nn.loss "loss" %y
@@ -33,7 +33,7 @@ train.program @p { model @m optimizer sgd batch 2 }
 // -----
 
 nn.model @m(%x: tensor<?x4xf32>) {
-  // expected-error @below {{a parameter cannot be named 'grad.w', which names a part of the step; rename it}}
+  // expected-error @below {{a parameter cannot be named 'grad.w', which is a reserved name; rename it}}
   %w = nn.parameter "grad.w" tensor<4xf32>
   %y = nn.mul %x, %w
   nn.loss "loss" %y
@@ -43,7 +43,7 @@ train.program @p { model @m optimizer sgd batch 2 }
 // -----
 
 nn.model @m(%x: tensor<?x4xf32>) {
-  // expected-error @below {{a parameter cannot be named 'cache.0', which names a part of the step; rename it}}
+  // expected-error @below {{a parameter cannot be named 'cache.0', which is a reserved name; rename it}}
   %w = nn.parameter "cache.0" tensor<4xf32>
   %y = nn.mul %x, %w
   nn.loss "loss" %y
@@ -53,7 +53,7 @@ train.program @p { model @m optimizer sgd batch 2 }
 // -----
 
 nn.model @m(%x: tensor<?x4xf32>) {
-  // expected-error @below {{a parameter cannot be named 'targets.z', which names a part of the step; rename it}}
+  // expected-error @below {{a parameter cannot be named 'targets.z', which is a reserved name; rename it}}
   %w = nn.parameter "targets.z" tensor<4xf32>
   %y = nn.mul %x, %w
   nn.loss "loss" %y
@@ -63,7 +63,7 @@ train.program @p { model @m optimizer sgd batch 2 }
 // -----
 
 nn.model @m(%x: tensor<?x4xf32>) {
-  // expected-error @below {{a parameter cannot be named 'bias_correction1', which names a part of the step; rename it}}
+  // expected-error @below {{a parameter cannot be named 'bias_correction1', which is a reserved name; rename it}}
   %w = nn.parameter "bias_correction1" tensor<4xf32>
   %y = nn.mul %x, %w
   nn.loss "loss" %y
@@ -73,7 +73,7 @@ train.program @p { model @m optimizer sgd batch 2 }
 // -----
 
 nn.model @m(%x: tensor<?x4xf32>) {
-  // expected-error @below {{a parameter cannot be named 'bias_correction2', which names a part of the step; rename it}}
+  // expected-error @below {{a parameter cannot be named 'bias_correction2', which is a reserved name; rename it}}
   %w = nn.parameter "bias_correction2" tensor<4xf32>
   %y = nn.mul %x, %w
   nn.loss "loss" %y
@@ -83,7 +83,7 @@ train.program @p { model @m optimizer sgd batch 2 }
 // -----
 
 nn.model @m(%x: tensor<?x4xf32>) {
-  // expected-error @below {{a parameter cannot be named 'eval', which names a part of the step; rename it}}
+  // expected-error @below {{a parameter cannot be named 'eval', which is a reserved name; rename it}}
   %w = nn.parameter "eval" tensor<4xf32>
   %y = nn.mul %x, %w
   nn.loss "loss" %y
@@ -93,7 +93,7 @@ train.program @p { model @m optimizer sgd batch 2 }
 // -----
 
 nn.model @m(%x: tensor<?x4xf32>) {
-  // expected-error @below {{a parameter cannot be named 'kernels', which names a part of the step; rename it}}
+  // expected-error @below {{a parameter cannot be named 'kernels', which is a reserved name; rename it}}
   %w = nn.parameter "kernels" tensor<4xf32>
   %y = nn.mul %x, %w
   nn.loss "loss" %y
@@ -105,7 +105,7 @@ train.program @p { model @m optimizer sgd batch 2 }
 nn.model @m(%x: tensor<?x4xf32>) {
   nn.loss "loss" %x
 }
-// expected-error @below {{a program cannot be named @loss, which names a part of the step; rename it}}
+// expected-error @below {{a program cannot be named @loss, which is a reserved name; rename it}}
 train.program @loss { model @m optimizer sgd batch 2 }
 
 // -----
@@ -113,7 +113,7 @@ train.program @loss { model @m optimizer sgd batch 2 }
 nn.model @m(%x: tensor<?x4xf32>) {
   nn.loss "loss" %x
 }
-// expected-error @below {{a program cannot be named @seed, which names a part of the step; rename it}}
+// expected-error @below {{a program cannot be named @seed, which is a reserved name; rename it}}
 train.program @seed { model @m optimizer sgd batch 2 }
 
 // -----
@@ -121,7 +121,7 @@ train.program @seed { model @m optimizer sgd batch 2 }
 nn.model @m(%x: tensor<?x4xf32>) {
   nn.loss "loss" %x
 }
-// expected-error @below {{a program cannot be named @lr, which names a part of the step; rename it}}
+// expected-error @below {{a program cannot be named @lr, which is a reserved name; rename it}}
 train.program @lr { model @m optimizer sgd batch 2 }
 
 // -----
@@ -129,7 +129,7 @@ train.program @lr { model @m optimizer sgd batch 2 }
 nn.model @m(%x: tensor<?x4xf32>) {
   nn.loss "loss" %x
 }
-// expected-error @below {{a program cannot be named @micro, which names a part of the step; rename it}}
+// expected-error @below {{a program cannot be named @micro, which is a reserved name; rename it}}
 train.program @micro { model @m optimizer sgd batch 2 }
 
 // -----
@@ -137,7 +137,7 @@ train.program @micro { model @m optimizer sgd batch 2 }
 nn.model @m(%x: tensor<?x4xf32>) {
   nn.loss "loss" %x
 }
-// expected-error @below {{a program cannot be named @exp_avg.w, which names a part of the step; rename it}}
+// expected-error @below {{a program cannot be named @exp_avg.w, which is a reserved name; rename it}}
 train.program @"exp_avg.w" { model @m optimizer sgd batch 2 }
 
 // -----
@@ -154,7 +154,7 @@ train.program @p { model @m optimizer sgd batch 2 }
 // -----
 
 nn.model @m(%x: tensor<?x4xf32>) {
-  // expected-error @below {{a parameter cannot be named '__metadata__', which names a part of the step; rename it}}
+  // expected-error @below {{a parameter cannot be named '__metadata__', which is a reserved name; rename it}}
   %w = nn.parameter "__metadata__" tensor<4xf32>
   %y = nn.mul %x, %w
   nn.loss "loss" %y
@@ -164,7 +164,7 @@ train.program @p { model @m optimizer sgd batch 2 }
 // -----
 
 nn.model @m(%x: tensor<?x4xf32>) {
-  // expected-error @below {{a parameter cannot be named 'bucket.0', which names a part of the step; rename it}}
+  // expected-error @below {{a parameter cannot be named 'bucket.0', which is a reserved name; rename it}}
   %w = nn.parameter "bucket.0" tensor<4xf32>
   %y = nn.mul %x, %w
   nn.loss "loss" %y
@@ -174,7 +174,7 @@ train.program @p { model @m optimizer sgd batch 2 }
 // -----
 
 nn.model @m(%x: tensor<?x4xf32>) {
-  // expected-error @below {{a parameter cannot be named 'partial.0.w', which names a part of the step; rename it}}
+  // expected-error @below {{a parameter cannot be named 'partial.0.w', which is a reserved name; rename it}}
   %w = nn.parameter "partial.0.w" tensor<4xf32>
   %y = nn.mul %x, %w
   nn.loss "loss" %y

@@ -29,7 +29,7 @@ train.program @p attributes {foo} { model @m optimizer sgd batch 2 }
 
 // -----
 
-// expected-error @below {{'func.func' op cannot stand in a model's file; expected nn.block, nn.model and train.program}}
+// expected-error @below {{'func.func' op is not allowed in a model's file; expected nn.block, nn.model and train.program}}
 func.func private @f()
 nn.model @m(%x: tensor<?x4xf32>) {
   %y = nn.neg %x

@@ -109,7 +109,7 @@ func.func @f(%v: tensor<8xf32>) {
 
 func.func @f(%x: tensor<4x8xf32>) {
   %0 = nn.kernel 4 x 8 (%a = %x : tensor<4x8xf32>) -> (tensor<4x16xf32>) {
-    // expected-error @+1 {{cannot stand in a kernel: expected elementwise, reduce, broadcast, reshape or gather ops}}
+    // expected-error @+1 {{cannot be part of a kernel: expected elementwise, reduce, broadcast, reshape or gather ops}}
     %e = nn.concat dim 1 %a, %a : tensor<4x8xf32>, tensor<4x8xf32>
     nn.yield %e : tensor<4x16xf32>
   }
@@ -224,7 +224,7 @@ func.func @f(%x: tensor<4x6xf32>) {
 
 func.func @f(%t: tensor<4x8xf32>, %i: tensor<4xi32>) {
   %0 = nn.kernel 4 x 8 (%a = %t : tensor<4x8xf32>, %b = %i : tensor<4xi32> at <4, *8>) -> (tensor<4x8xf32>) {
-    // expected-error @+1 {{'nn.gather' op reads no table; expected an input of the kernel behind which `table` stands}}
+    // expected-error @+1 {{'nn.gather' op reads no table; expected an input of the kernel that is followed by `table`}}
     %g = nn.gather %a at %b : tensor<4x8xf32>, tensor<4xi32>
     nn.yield %g : tensor<4x8xf32>
   }

@@ -1,25 +1,25 @@
 // RUN: trainc-opt %s --warn-idle-offload -verify-diagnostics -split-input-file -o /dev/null
 
-// expected-warning @below {{offload (--offload) gradients does nothing: a step holds no sums of gradients; leave it out}}
+// expected-warning @below {{offload (--offload) gradients does nothing: a step accumulates no gradients; leave it out}}
 train.program @p { model @m optimizer adamw(lr 0.1) batch 8 offload "optimizer,gradients" }
 train.state optimizer on disk @exp_avg.w : tensor<16x1024xf32>
 train.state optimizer @exp_avg.b : tensor<64xf32>
 
 // -----
 
-// expected-warning @below {{offload (--offload) optimizer does nothing: each of its states is too small to go; leave it out}}
+// expected-warning @below {{offload (--offload) optimizer does nothing: each of its states is too small; leave it out}}
 train.program @p { model @m optimizer adamw(lr 0.1) batch 8 offload "optimizer" }
 train.state optimizer @exp_avg.b : tensor<64xf32>
 
 // -----
 
 // expected-warning @below {{offload (--offload) optimizer does nothing: the optimizer has no states; leave it out}}
-// expected-warning @below {{offload (--offload) hidden_activations does nothing: each value is too small to go, or has copies that do not hide beside computation; leave it out}}
+// expected-warning @below {{offload (--offload) hidden_activations does nothing: each value is too small, or its copies do not overlap with computation; leave it out}}
 train.program @p { model @m optimizer sgd batch 8 offload "optimizer,hidden_activations" }
 
 // -----
 
-// expected-warning @below {{offload (--offload) activations does nothing: each value is too small to go, or waits too short a time for its copies; leave it out}}
+// expected-warning @below {{offload (--offload) activations does nothing: each value is too small, or needed too soon for its copies; leave it out}}
 train.program @p { model @m optimizer sgd batch 8 offload "activations,parameters" }
 train.state parameter on host @w : tensor<16x1024xf32>
 

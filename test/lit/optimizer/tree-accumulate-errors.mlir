@@ -30,6 +30,6 @@ train.entry @begin_step {
 }
 train.entry @micro_step {
   %g = nn.constant 1 : tensor<2xf32>
-  // expected-error @+1 {{writes what @begin_step zeroes; expected the sum of the state and a value}}
+  // expected-error @+1 {{writes a state that @begin_step zeroes; expected the sum of the state and a value}}
   train.set @grad.w, %g : tensor<2xf32>
 }

@@ -33,7 +33,7 @@
 // COUNT: train.set @loss
 // COUNT-COUNT-1: nn.barrier
 // COUNT-NOT: nn.barrier
-// LONG: warning: checkpoint_keep (--checkpoint-keep) has numbers for 4 uses of blocks, and one for all that follow; the model has 3 that are computed again; leave the last numbers out
+// LONG: warning: checkpoint_keep (--checkpoint-keep) has numbers for 4 uses of blocks, and one for all further uses; the model has 3 that are recomputed; leave the last numbers out
 // What is cheap between the products is computed again.
 // REST: checkpoint_rest selective
 // REST-LABEL: train.entry @micro_step
@@ -55,8 +55,8 @@
 // TOOK-NEXT: 100 none {{.*}} the fastest that fits
 // TOOK: took --checkpoint-keep=100 --checkpoint-rest=none: {{.*}} of 1.00 GiB
 // SMALL: MiB too much
-// SMALL: error: activation_checkpointing budget: no plan fits into the memory limit of 33.0 MiB (34603008 bytes); the smallest limit that one fits into is {{[0-9]+}} bytes ({{[0-9.]+}} MiB, of which {{[0-9.]+}} MiB lie outside the plan): {{.*}}; allow so much, or make the micro-batch or the model smaller
-// NONE: warning: activation_checkpointing full computes blocks again, and the model has no use of one: it keeps all
+// SMALL: error: activation_checkpointing budget: no plan fits into the memory limit of 33.0 MiB (34603008 bytes); the minimum limit is {{[0-9]+}} bytes ({{[0-9.]+}} MiB, of which {{[0-9.]+}} MiB are not part of the plan): {{.*}}; allow that much, or make the micro-batch or the model smaller
+// NONE: warning: activation_checkpointing full recomputes blocks, but the model uses none: it keeps everything
 nn.block @inner(%x: tensor<?x16xf32>) {
   %g = nn.gelu %x
   %s = nn.square %g

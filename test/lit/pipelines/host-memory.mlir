@@ -19,5 +19,5 @@ nn.model @m(%x: tensor<?x64xf32>) {
   nn.loss "loss" %y
 }
 // RANKS: [[FILE]]:[[@LINE+2]]:1: error: the plan needs 36.0 KiB (36864 bytes) of the host's memory for each of the 2 ranks of a node, together 72.0 KiB (73728 bytes); the host may give 72.0 KiB (73727 bytes; host_memory): optimizer states 36.0 KiB (100%); allow more (--host-memory), or offload less (--offload)
-// SHORT: [[FILE]]:[[@LINE+1]]:1: error: {{(with --[^,]*, which takes the least memory of what the compiler tries, )?}}the plan needs 32.0 KiB (32768 bytes) of the host's memory; the host may give 32.0 KiB (32767 bytes; host_memory): optimizer states 32.0 KiB (100%); allow more (--host-memory), or offload less (--offload)
+// SHORT: [[FILE]]:[[@LINE+1]]:1: error: {{(with --[^,]*, which takes the least memory of all planned strategies, )?}}the plan needs 32.0 KiB (32768 bytes) of the host's memory; the host may give 32.0 KiB (32767 bytes; host_memory): optimizer states 32.0 KiB (100%); allow more (--host-memory), or offload less (--offload)
 train.program @p { model @m  optimizer adamw(lr 1e-3)  clip 1.0  batch 2  offload "optimizer" }

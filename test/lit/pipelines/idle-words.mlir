@@ -6,7 +6,7 @@
 // A word that does nothing in a stage changes no byte of the plan. At stage 0 even groups are allowed that the ranks cannot be divided into.
 
 // A step of one micro-batch on one rank has no sums of gradients. The strategies that a limit tries say nothing of it.
-// OUT-COUNT-1: warning: offload (--offload) gradients does nothing: a step holds no sums of gradients; leave it out
+// OUT-COUNT-1: warning: offload (--offload) gradients does nothing: a step accumulates no gradients; leave it out
 // OUT-NOT: warning:
 
 // CHECK: hybrid_shard (--hybrid-shard) does nothing with zero_stage 0, which shards no states

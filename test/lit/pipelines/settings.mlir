@@ -81,7 +81,7 @@ train.program @p {
 // CHECK-NEXT: loss_scale_hysteresis     1                                   default
 // CHECK-NEXT: loss_scale_min            1                                   default
 
-// ALONE: zero_stage {{ *}}0 {{ *}}derived: one rank has all parts
+// ALONE: zero_stage {{ *}}0 {{ *}}derived: one rank is not sharded
 // ALONE: prefetch {{ *}}2 {{ *}}[[FILE]]:19
 // ALONE: memory_limit {{ *}}none {{ *}}default
 

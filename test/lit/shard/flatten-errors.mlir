@@ -35,14 +35,14 @@ train.entry @micro_step {
   train.gradient @a, %a : tensor<2xf32>
   train.gradient @b, %a : tensor<2xf32>
   train.set @a, %a : tensor<2xf32>
-  // expected-error @+1 {{reads a parameter behind the first write to those that several ranks hold in one state with it}}
+  // expected-error @+1 {{reads a parameter after the first write to those that several ranks hold in one state with it}}
   %again = train.get @a : tensor<2xf32>
   train.set @b, %again : tensor<2xf32>
 }
 
 // -----
 
-// expected-error @+1 {{wrap: no parameter lies in a block @layers; expected blocks or model alone, a number of parameters, or names of blocks with parameters: @layer}}
+// expected-error @+1 {{wrap: no parameter is in a block @layers; expected blocks or model alone, a number of parameters, or names of blocks with parameters: @layer}}
 train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 2 sharding(wrap = "layer, layers") }
 train.state parameter @a : tensor<2xf32> {blocks = [#train.block<"h.0", "layer">]}
 train.entry @micro_step {
@@ -52,7 +52,7 @@ train.entry @micro_step {
 
 // -----
 
-// expected-error @+1 {{hybrid_shard: 6 ranks are no groups of 4; expected a number that divides the ranks'}}
+// expected-error @+1 {{hybrid_shard: 6 ranks cannot form groups of 4; expected a divisor of the number of ranks}}
 train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 6 zero_stage 3 sharding(hybrid_shard = 4) }
 train.state parameter @a : tensor<2xf32>
 train.entry @micro_step {

@@ -31,7 +31,7 @@ train.entry @micro_step {
 
 train.entry @micro_step {
   %g = nn.constant 1 : tensor<2xf32>
-  // expected-error @+1 {{waits for a value that no collective makes}}
+  // expected-error @+1 {{waits for a value that is not the result of a collective's start}}
   %s = dist.wait %g : tensor<2xf32>
 }
 

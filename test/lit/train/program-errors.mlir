@@ -461,7 +461,7 @@ train.program @p { model @m  optimizer sgd  sharding(sync = "micro_step", reprod
 
 // -----
 
-// expected-error @below {{reshard_after_forward = false (--reshard-after-forward) keeps all that was gathered, max_reuse_distance (--max-reuse-distance) what is needed again soon; leave one of them out}}
+// expected-error @below {{reshard_after_forward = false (--reshard-after-forward) keeps all gathered parameters, max_reuse_distance (--max-reuse-distance) those that are reused soon; leave one of them out}}
 train.program @p { model @m  optimizer sgd  sharding(reshard_after_forward = false, max_reuse_distance = 100) }
 
 // -----

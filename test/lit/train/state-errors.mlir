@@ -24,7 +24,7 @@ train.entry @init {
 
 // -----
 
-// expected-error @below {{a parameter cannot be named 'exp_avg.w', which names a part of the step; rename it}}
+// expected-error @below {{a parameter cannot be named 'exp_avg.w', which is a reserved name; rename it}}
 train.state parameter @exp_avg.w : tensor<4xf32>
 
 // -----
@@ -41,5 +41,5 @@ train.entry @eval {
 
 // -----
 
-// expected-error @below {{has the role 'activation', of values outside the device's memory; expected 'on disk' or 'on host'}}
+// expected-error @below {{has the role 'activation', of offloaded values; expected 'on disk' or 'on host'}}
 train.state activation @saved : tensor<4xf32>

@@ -76,14 +76,14 @@ TEST_F(StateOrderTest, AReadBehindAWriteSeesAnotherValue) {
   const StateOrder order(block());
   ops_[0]->moveAfter(ops_[2]);
   EXPECT_TRUE(llvm::failed(order.requireKept()));
-  EXPECT_NE(said_.find("stands behind 1 writes of its state; expected 0"), std::string::npos) << said_;
+  EXPECT_NE(said_.find("follows 1 writes of its state; expected 0"), std::string::npos) << said_;
 }
 
 TEST_F(StateOrderTest, AWriteBehindAReadIsFoundAtTheRead) {
   const StateOrder order(block());
   ops_[2]->moveAfter(ops_[4]);
   EXPECT_TRUE(llvm::failed(order.requireKept()));
-  EXPECT_NE(said_.find("stands behind 0 writes of its state; expected 1"), std::string::npos) << said_;
+  EXPECT_NE(said_.find("follows 0 writes of its state; expected 1"), std::string::npos) << said_;
 }
 
 TEST_F(StateOrderTest, OpsMeetInOneStateThatOneOfThemWrites) {
