@@ -21,10 +21,6 @@ nn.model @first(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
 }
 
 train.program @train {
-  model @first
-  optimizer adamw(lr 5e-3, beta2 0.95)
-  schedule cosine(warmup 20, total 600)
-  clip 1.0
-  batch 8 x 64
-  steps 600
+  model @first  batch 8 x 64  steps 600
+  optimizer adamw(lr 5e-3, beta2 0.95)  schedule cosine(warmup 20, total 600)  clip 1.0
 }
