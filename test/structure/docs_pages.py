@@ -3,6 +3,7 @@
 
  * Every relative link and picture in a *.md file of the repository leads to a file, and every #anchor to a heading of it.
  * Every page of docs/ is in a folder of its kind, and docs/README.md or the README of the folder links to it.
+ * Every row of a table has as many cells as its header. (A | in a cell is written \\|, in code too.)
  * No page but the generated ones has more than MAX_WORDS words outside blocks of code.
 
 Prints every offence and exits 1 if there is one.
@@ -78,6 +79,19 @@ def lost_pages(texts):
             yield f"{path}: expected a link to this page in docs/README.md, or in the README of its folder"
 
 
+def ragged_tables(texts):
+    for path, text in texts.items():
+        cells = None
+        for number, row in enumerate(without_code(text).splitlines(), 1):
+            if not row.startswith("|"):
+                cells = None
+                continue
+            found = len(re.findall(r"(?<!\\)\|", row)) - 1
+            cells = cells or found
+            if found != cells:
+                yield f"{path}:{number}: a row of {found} cells in a table of {cells}"
+
+
 def long_pages(texts):
     for path, text in texts.items():
         words = len(without_code(re.sub(r"^ {4,}.*$", "", text, flags=re.MULTILINE)).split())
@@ -87,7 +101,7 @@ def long_pages(texts):
 
 def main():
     texts = pages()
-    found = [*broken_links(texts), *lost_pages(texts), *long_pages(texts)]
+    found = [*broken_links(texts), *lost_pages(texts), *ragged_tables(texts), *long_pages(texts)]
     print("\n".join(found) or f"links hold in {len(texts)} pages")
     return 1 if found else 0
 
