@@ -2,6 +2,7 @@
 """Checks the pages by themselves: no program, no package, no network.
 
  * Every relative link and picture in a *.md file of the repository leads to a file, and every #anchor to a heading of it.
+ * Every page of docs/ that a comment, a message or a script names exists.
  * Every page of docs/ is in a folder of its kind, and docs/README.md or the README of the folder links to it.
  * Every row of a table has as many cells as its header. (A | in a cell is written \\|, in code too.)
  * No page but the generated ones has more than MAX_WORDS words outside blocks of code.
@@ -20,6 +21,8 @@ KINDS = ("tutorials", "how-to", "reference", "explanation", "adr", "measurements
 GENERATED = tuple(f"docs/reference/{page}.md" for page in ["dist", "nn", "passes", "plan", "train"])
 OF_THEIR_TIME = ("docs/adr/", "docs/measurements/")
 MAX_WORDS = 1600
+SOURCES = ("dialects", "examples", "lib", "runtime", "scripts", "test", "tools")
+NAMED = re.compile(r"(?<![\w/.-])docs/[\w/-]+\.(?:md|mlir|svg)")
 
 
 def pages():
@@ -66,6 +69,17 @@ def broken_links(texts):
                 yield f"{path}:{line}: the link to {shown} names no heading of that page"
 
 
+def missing_pages():
+    files = (path for folder in SOURCES for path in sorted((ROOT / folder).rglob("*")))
+    for path in files:
+        if path.suffix not in (".cpp", ".fbs", ".h", ".json", ".mlir", ".py", ".sh", ".td", ".txt", ".js"):
+            continue
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+            for page in NAMED.findall(line):
+                if not (ROOT / page).exists() and "DATE" not in page:
+                    yield f"{path.relative_to(ROOT)}:{number}: there is no page {page}"
+
+
 def lost_pages(texts):
     """Pages of docs/ in no folder of a kind, or that no list of pages links to."""
     listed = {target for path in texts if re.fullmatch(r"docs/(\w+/)?README\.md", path) for _, _, target, _ in links(path, texts[path])}
@@ -101,7 +115,7 @@ def long_pages(texts):
 
 def main():
     texts = pages()
-    found = [*broken_links(texts), *lost_pages(texts), *ragged_tables(texts), *long_pages(texts)]
+    found = [*broken_links(texts), *missing_pages(), *lost_pages(texts), *ragged_tables(texts), *long_pages(texts)]
     print("\n".join(found) or f"links hold in {len(texts)} pages")
     return 1 if found else 0
 
