@@ -111,14 +111,16 @@ uint16_t tcpPort(const LaunchedRank &place) {
 Result<int> runOverTcp(const PlanFile &file, const Options &options, const LaunchedRank &place) {
   Rank rank{.index = place.rank, .localIndex = place.localRank, .localRanks = place.localRanks};
   TRAINC_ASSIGN_OR_RETURN(std::string secret, secretFromEnvironment());
-  TRAINC_ASSIGN_OR_RETURN(rank.communicator,
-                          TcpCommunicator::create({.rank = place.rank,
-                                                   .ranks = place.ranks,
-                                                   .address = place.address,
-                                                   .port = tcpPort(place),
-                                                   .secret = std::move(secret),
-                                                   .fingerprint = file.checksum()},
-                                                  {.timeoutSeconds = options.commTimeout}));
+  Log log(stderr, logLevelOf(rank, options), rank.logPrefix());
+  TRAINC_ASSIGN_OR_RETURN(
+      rank.communicator, TcpCommunicator::create({.rank = place.rank,
+                                                  .ranks = place.ranks,
+                                                  .address = place.address,
+                                                  .port = tcpPort(place),
+                                                  .secret = std::move(secret),
+                                                  .fingerprint = file.checksum(),
+                                                  .warn = [&](const auto &text) { log.warning("{}", text); }},
+                                                 {.timeoutSeconds = options.commTimeout}));
   TRAINC_RETURN_IF_ERROR(connectGpus(file, options, rank));
   return runRank(file, options, rank, FirstError());
 }

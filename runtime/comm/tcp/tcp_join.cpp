@@ -7,12 +7,14 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <fcntl.h>
 #include <memory>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <optional>
 #include <poll.h>
+#include <set>
 #include <sys/socket.h>
 #include <thread>
 
@@ -21,9 +23,14 @@ namespace trainc {
 namespace {
 
 constexpr auto kBetweenTries = std::chrono::milliseconds(50);
-/// Timeout for the handshake message of a visitor.
+/// Timeout of one connection until the other end has authenticated itself.
 constexpr double kHelloSeconds = 5;
 constexpr size_t kMostSilent = 256; ///< maximum number of visitors before their handshake message
+constexpr size_t kMostWarnings = 8; ///< maximum number of hosts that rank 0 warns about
+/// Attempts of a rank whose connection rank 0 closes, and timeout of each further one: rank 0 closes the
+/// connection of a slow visitor in favour of others.
+constexpr int kMostVisits = 4;
+constexpr double kAgainSeconds = 1;
 constexpr uint64_t kMagic = 0x74726169'6e630001; ///< identifies this protocol and its version
 
 /// Handshake: rank 0's challenge, the answer of a rank, and rank 0's reply once all have come. Each code
@@ -117,6 +124,13 @@ template <typename Value> bool receiveValue(int socket, Value &value, double dea
   return true;
 }
 
+/// "10.0.0.7", the number of a host.
+std::string hostOf(const sockaddr *address, socklen_t bytes) {
+  std::array<char, NI_MAXHOST> text{};
+  const int code = getnameinfo(address, bytes, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST);
+  return code == 0 ? text.data() : "an unknown address";
+}
+
 // --- Rank 0 ---
 
 class TcpHost {
@@ -147,6 +161,7 @@ private:
   };
   struct Silent {
     Descriptor socket;
+    std::string address; ///< of its host
     TcpDigest challenge{};
     double until;
     std::vector<std::byte> said = {};
@@ -157,6 +172,7 @@ private:
     listener_ = openSocket(*addresses);
     const int yes = 1;
     setsockopt(listener_.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+    ::fcntl(listener_.get(), F_SETFL, O_NONBLOCK); // who has gone again before accept() is not waited for
     if (!listener_ || ::bind(listener_.get(), addresses->ai_addr, addresses->ai_addrlen) != 0 ||
         ::listen(listener_.get(), static_cast<int>(kMostSilent)) != 0)
       return failed("rank 0 cannot listen at {}:{}: {}; MASTER_ADDR has to be an address of this host, and "
@@ -170,8 +186,9 @@ private:
       if (steadySeconds() >= deadline_)
         return tooFew();
       waitForVisitors();
+      acceptVisitors();
       for (size_t i = silent_.size(); i-- > 0;)
-        if (const std::optional<Hello> hello = hear(silent_[i]))
+        if (const std::optional<Hello> hello = hear(silent_[i])) // asks all, and waits for none
           guests_.push_back({*hello, std::move(silent_[i].socket), silent_[i].challenge});
       std::erase_if(silent_, [](const Silent &each) { return !each.socket || steadySeconds() > each.until; });
     }
@@ -182,22 +199,48 @@ private:
     std::vector<pollfd> all = {{.fd = listener_.get(), .events = POLLIN, .revents = 0}};
     for (const Silent &each : silent_)
       all.push_back({.fd = each.socket.get(), .events = POLLIN, .revents = 0});
-    if (::poll(all.data(), all.size(), 100) <= 0 || (all[0].revents & POLLIN) == 0)
+    (void)::poll(all.data(), all.size(), 100);
+  }
+
+  /// Challenges all who have come. Where too many are silent the one that has been so for the longest time
+  /// has to go: a rank answers at once.
+  void acceptVisitors() {
+    for (size_t come = 0; come < kMostSilent; ++come) {
+      sockaddr_storage from{};
+      socklen_t bytes = sizeof(from);
+      auto *address = reinterpret_cast<sockaddr *>(&from);
+      Silent visitor{
+          .socket = Descriptor(::accept4(listener_.get(), address, &bytes, SOCK_CLOEXEC | SOCK_NONBLOCK)),
+          .address = hostOf(address, bytes),
+          .challenge = drawNonce(),
+          .until = steadySeconds() + kHelloSeconds};
+      if (!visitor.socket)
+        return;
+      if (silent_.size() == kMostSilent)
+        silent_.erase(silent_.begin());
+      // A new connection has room for it: nothing is waited for.
+      if (sendValue(visitor.socket.get(), Challenge{.nonce = visitor.challenge}, steadySeconds()))
+        silent_.push_back(std::move(visitor));
+    }
+  }
+
+  /// Says once of each host that somebody there does not know the secret: it may be a rank that was started
+  /// with another one, and all would wait for it without a word.
+  void warnOf(const std::string &address) {
+    if (!place_.warn || warned_.size() >= kMostWarnings || !warned_.insert(address).second)
       return;
-    Silent visitor{.socket = Descriptor(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)),
-                   .challenge = drawNonce(),
-                   .until = steadySeconds() + kHelloSeconds};
-    if (visitor.socket && silent_.size() < kMostSilent &&
-        sendValue(visitor.socket.get(), Challenge{.nonce = visitor.challenge}, steadySeconds() + 0.1))
-      silent_.push_back(std::move(visitor));
+    place_.warn(
+        fmt::format("somebody at {} does not know the job's secret, and was turned away; if that is one "
+                    "of the ranks, start it with the same TRAINC_SECRET or TRAINC_SECRET_FILE",
+                    address));
   }
 
   /// The handshake message of a visitor that knows the secret; others are disconnected.
-  std::optional<Hello> hear(Silent &visitor) const {
+  std::optional<Hello> hear(Silent &visitor) {
     std::array<std::byte, sizeof(HelloWithCode)> piece{};
     const ssize_t got =
         ::recv(visitor.socket.get(), piece.data(), piece.size() - visitor.said.size(), MSG_DONTWAIT);
-    if (got == 0)
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
       visitor.socket = {};
     if (got <= 0)
       return std::nullopt;
@@ -209,6 +252,7 @@ private:
     if (said.hello.magic == kMagic && isSame(said.code, codeOf(place_, said.hello, visitor.challenge)))
       return said.hello;
     visitor.socket = {};
+    warnOf(visitor.address);
     return std::nullopt;
   }
 
@@ -247,8 +291,9 @@ private:
   const TcpPlace &place_;
   double deadline_;
   Descriptor listener_;
-  std::vector<Guest> guests_; ///< in order of arrival
-  std::vector<Silent> silent_;
+  std::vector<Guest> guests_;  ///< in order of arrival
+  std::vector<Silent> silent_; ///< in order of arrival
+  std::set<std::string> warned_;
 };
 
 // --- Other ranks ---
@@ -276,12 +321,14 @@ struct Visit {
   Challenge challenge;
 };
 
-/// Rank 0 closes new connections, without a challenge, while too many visitors are silent: retry.
+/// Rank 0 challenges a visitor at once. If another program listens there, or rank 0 has no connection left:
+/// retry.
 Result<Visit> beChallenged(const TcpPlace &place, double deadline) {
   for (;;) {
     Visit visit;
     TRAINC_ASSIGN_OR_RETURN(visit.socket, findTcpHost(place, deadline));
-    if (receiveValue(visit.socket.get(), visit.challenge, deadline))
+    if (receiveValue(visit.socket.get(), visit.challenge,
+                     std::min(deadline, steadySeconds() + kHelloSeconds)))
       return visit;
     if (steadySeconds() >= deadline)
       return failed(
@@ -292,29 +339,54 @@ Result<Visit> beChallenged(const TcpPlace &place, double deadline) {
   }
 }
 
+/// Result of one visit. `said` is rank 0's answer; empty if rank 0 closed the connection.
+struct Answer {
+  Visit visit;
+  Hello hello;
+  std::optional<WelcomeWithCode> said;
+};
+
+/// Introduces the rank once. Rank 0's deadline is earlier, so that its reason arrives.
+Result<Answer> introduce(const TcpPlace &place, double untilChallenged, double deadline) {
+  TRAINC_ASSIGN_OR_RETURN(Visit visit, beChallenged(place, untilChallenged));
+  Answer answer{.visit = std::move(visit),
+                .hello = {.rank = place.rank,
+                          .ranks = place.ranks,
+                          .fingerprint = place.fingerprint,
+                          .nonce = drawNonce()},
+                .said = {}};
+  const Challenge &challenge = answer.visit.challenge;
+  const int socket = answer.visit.socket.get();
+  WelcomeWithCode said;
+  if (challenge.magic == kMagic &&
+      sendValue(socket, HelloWithCode{answer.hello, codeOf(place, answer.hello, challenge.nonce)},
+                deadline) &&
+      receiveValue(socket, said, deadline + 1))
+    answer.said = said;
+  return answer;
+}
+
 Result<std::vector<TcpMet>> visitHost(const TcpPlace &place) {
   const double deadline = steadySeconds() + place.waitSeconds;
-  TRAINC_ASSIGN_OR_RETURN(Visit visit, beChallenged(place, deadline));
-  auto &[socket, challenge] = visit;
-  const auto stranger = [&] {
+  Result<Answer> answer = introduce(place, deadline, deadline);
+  for (int visits = 1; visits < kMostVisits && answer.ok() && !answer->said; ++visits) {
+    std::this_thread::sleep_for(kBetweenTries);
+    if (Result<Answer> again =
+            introduce(place, std::min(deadline, steadySeconds() + kAgainSeconds), deadline);
+        again.ok()) // else rank 0 has gone, and what is said below holds
+      answer = std::move(again);
+  }
+  if (!answer.ok())
+    return answer.status();
+  if (!answer->said || !isSame(answer->said->code, codeOf(place, answer->said->welcome, answer->hello.nonce)))
     return failed("rank {}: who listens at {}:{} is not rank 0 of this job, or knows another secret",
                   place.rank, place.address, place.port);
-  };
-  if (challenge.magic != kMagic)
-    return stranger();
-  const Hello hello{
-      .rank = place.rank, .ranks = place.ranks, .fingerprint = place.fingerprint, .nonce = drawNonce()};
-  WelcomeWithCode answer;
-  // Rank 0's deadline is earlier, so that its reason arrives.
-  if (!sendValue(socket.get(), HelloWithCode{hello, codeOf(place, hello, challenge.nonce)}, deadline) ||
-      !receiveValue(socket.get(), answer, deadline + 1) ||
-      !isSame(answer.code, codeOf(place, answer.welcome, hello.nonce)))
-    return stranger();
-  if (const char code = answer.welcome.refusal[0]; code != '\0')
-    return Status(code == '2' ? StatusCode::kInvalidInput : StatusCode::kFailed,
-                  answer.welcome.refusal.data() + 1);
+  const std::array<char, 256> &refusal = answer->said->welcome.refusal;
+  if (refusal[0] != '\0')
+    return Status(refusal[0] == '2' ? StatusCode::kInvalidInput : StatusCode::kFailed, refusal.data() + 1);
   std::vector<TcpMet> met;
-  met.push_back({std::move(socket), keyOf(place, challenge.nonce, hello.nonce)});
+  met.push_back(
+      {std::move(answer->visit.socket), keyOf(place, answer->visit.challenge.nonce, answer->hello.nonce)});
   return met;
 }
 

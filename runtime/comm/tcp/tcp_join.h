@@ -5,6 +5,7 @@
 #include "runtime/comm/tcp/tcp_secret.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ struct TcpPlace {
   std::string secret;       ///< shared secret of the job
   uint64_t fingerprint = 0; ///< fingerprint of the program the ranks run; must be equal on all ranks
   double waitSeconds = 60;  ///< maximum wait for the other ranks
+  /// Called by rank 0 while it waits, with a warning for the user; may be empty.
+  std::function<void(const std::string &warning)> warn = {};
 };
 
 /// A connection whose peer has proved that it knows the secret.

@@ -1,8 +1,8 @@
 #include "runtime/comm/tcp/tcp_secret.h"
 
+#include "runtime/base/input_file.h"
+
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
@@ -14,6 +14,7 @@ namespace trainc {
 namespace {
 
 constexpr size_t kLeastSecret = 16;
+constexpr uint64_t kMostSecretFile = uint64_t{64} << 10; ///< bytes; a larger file is another one
 constexpr const char *kSecretAdvice =
     "set TRAINC_SECRET to the same text of at least 16 characters for all ranks, or TRAINC_SECRET_FILE to a "
     "file that holds it, e.g. of 'openssl rand -hex 32'";
@@ -59,10 +60,10 @@ Result<std::string> secretFromEnvironment() {
         "ranks of several hosts that no MPI connects need a secret, or anyone could join them: {}",
         kSecretAdvice);
   if (!text) {
-    std::ifstream file(name);
-    if (!file)
-      return invalidInput("TRAINC_SECRET_FILE: cannot read {}; {}", name, kSecretAdvice);
-    secret.assign(std::istreambuf_iterator<char>(file), {});
+    Result<std::string> content = readWholeFile(name, kMostSecretFile);
+    if (!content.ok())
+      return invalidInput("TRAINC_SECRET_FILE: {}; {}", content.status().message(), kSecretAdvice);
+    secret = std::move(*content);
   }
   secret = trimmed(secret);
   if (secret.size() < kLeastSecret)

@@ -26,8 +26,8 @@ TcpDigest authenticate(std::span<const std::byte> key,
 bool isSame(const TcpDigest &a, const TcpDigest &b);
 
 /// Returns TRAINC_SECRET, or the content of the file named by TRAINC_SECRET_FILE, without surrounding white
-/// space. Fails with kInvalidInput if neither is set, the file cannot be read, or the secret has less than 16
-/// characters.
+/// space. Fails with kInvalidInput if neither is set, the file cannot be read, is not regular or has more
+/// than 64 KiB, or the secret has less than 16 characters.
 Result<std::string> secretFromEnvironment();
 
 template <typename Value> std::span<const std::byte> bytesOfValue(const Value &value) {
