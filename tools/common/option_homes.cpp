@@ -1,9 +1,10 @@
 #include "tools/common/option_homes.h"
 
+#include "tools/common/foreign_options.h"
+
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
-#include <span>
 
 namespace trainc {
 
@@ -106,12 +107,12 @@ constexpr auto kOfTrainrun = std::to_array<std::string_view>({
     "trust",
 });
 
-struct Pair {
-  std::string_view name, meaning;
+struct Line {
+  std::string_view name, line;
 };
 
 /// Settings that only a line of train.program has.
-constexpr Pair kLines[] = {
+constexpr Line kLines[] = {
     {"beta1", "optimizer adamw(beta1 0.9)"},
     {"beta2", "optimizer adamw(beta2 0.95)"},
     {"clip", "clip 1.0"},
@@ -127,60 +128,66 @@ constexpr Pair kLines[] = {
     {"weight-decay", "optimizer adamw(weight_decay 0.1)"},
 };
 
-/// Names of the same settings in other programs.
-constexpr Pair kSynonyms[] = {
-    {"batch", "micro-batch"},
-    {"batch-size", "micro-batch"},
-    {"context-length", "seq-len"},
-    {"grad-clip", "clip"},
-    {"gradient-accumulation-steps", "accumulate"},
-    {"learning-rate", "lr"},
-    {"max-grad-norm", "clip"},
-    {"memory", "memory-limit"},
-    {"max-steps", "steps"},
-    {"min-lr", "minimum"},
-    {"per-device-train-batch-size", "micro-batch"},
-    {"seq-length", "seq-len"},
-    {"wd", "weight-decay"},
-};
-
-std::optional<std::string_view> find(std::span<const Pair> pairs, std::string_view name) {
-  const auto found = std::ranges::find(pairs, name, &Pair::name);
-  return found == pairs.end() ? std::nullopt : std::optional(found->meaning);
+bool isOneOf(std::span<const std::string_view> options, std::string_view name) {
+  return std::ranges::find(options, name) != options.end();
 }
 
-/// Normalises an option's name: `-` for `_`.
-std::string ownName(std::string_view option) {
+/// A program of the two, and how it speaks of what the other one and the model's text decide.
+struct Speaker {
+  Home home;
+  std::span<const std::string_view> own, others;
+  std::string_view ofOther, ofProgram; ///< formats of the option or line
+};
+
+constexpr Speaker kTrainrunSpeaks = {
+    Home::kTrainrun, kOfTrainrun, kOfCompile,
+    "the plan has decided it. Give {} to trainc compile, and run the new plan",
+    "the plan has decided it. Write it in the model's train.program, as in `{}`, and compile again"};
+constexpr Speaker kCompileSpeaks = {Home::kCompile, kOfCompile, kOfTrainrun,
+                                    "trainrun decides it. Give {} to trainrun, with the plan",
+                                    "it has no option. Write it in the model's train.program, as in `{}`"};
+
+std::string answerTo(const ForeignOption &option, const Speaker &speaker) {
+  switch (option.home) {
+  case Home::kProgram:
+    return fmt::format(fmt::runtime(speaker.ofProgram), option.advice);
+  case Home::kNobody:
+    return fmt::format("there is no such thing here yet; {}", option.advice);
+  case Home::kNeedless:
+    return fmt::format("it is not needed here: {}", option.advice);
+  case Home::kCompile:
+  case Home::kTrainrun:
+    break;
+  }
+  return option.home == speaker.home ? fmt::format("it is called {} here", option.advice)
+                                     : fmt::format(fmt::runtime(speaker.ofOther), option.advice);
+}
+
+std::optional<std::string> homeOf(std::string_view option, const Speaker &speaker) {
   std::string name(option);
   std::ranges::replace(name, '_', '-');
-  return std::string(find(kSynonyms, name).value_or(name));
+  if (const auto *line = std::ranges::find(kLines, name, &Line::name); line != std::end(kLines))
+    return fmt::format(fmt::runtime(speaker.ofProgram), line->line);
+  const std::string written = "--" + name;
+  if (isOneOf(speaker.others, name))
+    return fmt::format(fmt::runtime(speaker.ofOther), written);
+  if (isOneOf(speaker.own, name))
+    return fmt::format("it is called {} here", written);
+  const ForeignOption *foreign = findForeignOption(name);
+  return foreign ? std::optional(answerTo(*foreign, speaker)) : std::nullopt;
 }
 
 } // namespace
 
+std::span<const std::string_view> optionsOfCompile() { return kOfCompile; }
+std::span<const std::string_view> optionsOfTrainrun() { return kOfTrainrun; }
+
 std::optional<std::string> homeOutsideTrainrun(std::string_view option) {
-  const std::string name = ownName(option);
-  if (const auto line = find(kLines, name))
-    return fmt::format(
-        "the plan has decided it. Write it in the model's train.program, as in `{}`, and compile "
-        "again",
-        *line);
-  if (std::ranges::find(kOfCompile, name) != kOfCompile.end())
-    return fmt::format("the plan has decided it. Give --{} to trainc compile, and run the new plan", name);
-  if (name != option && std::ranges::find(kOfTrainrun, name) != kOfTrainrun.end())
-    return fmt::format("it is called --{} here", name);
-  return std::nullopt;
+  return homeOf(option, kTrainrunSpeaks);
 }
 
 std::optional<std::string> homeOutsideCompile(std::string_view option) {
-  const std::string name = ownName(option);
-  if (const auto line = find(kLines, name))
-    return fmt::format("it has no option. Write it in the model's train.program, as in `{}`", *line);
-  if (std::ranges::find(kOfTrainrun, name) != kOfTrainrun.end())
-    return fmt::format("trainrun decides it. Give --{} to trainrun, with the plan", name);
-  if (name != option && std::ranges::find(kOfCompile, name) != kOfCompile.end())
-    return fmt::format("it is called --{} here", name);
-  return std::nullopt;
+  return homeOf(option, kCompileSpeaks);
 }
 
 } // namespace trainc

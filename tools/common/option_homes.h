@@ -1,16 +1,24 @@
-// Options that users pass to the wrong program.
+// Options that users pass to the wrong program, or know from another one.
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace trainc {
 
-/// trainrun's answer to an option (without dashes) that belongs to `trainc compile` or to train.program.
+/// All options of `trainc compile` and of `trainrun`, without dashes and without those of both. A test
+/// compares them with --help.
+std::span<const std::string_view> optionsOfCompile();
+std::span<const std::string_view> optionsOfTrainrun();
+
+/// trainrun's answer to an option (without dashes) that belongs to `trainc compile`, to train.program or to
+/// another training program; nothing for unknown options.
 std::optional<std::string> homeOutsideTrainrun(std::string_view option);
 
-/// trainc compile's answer to an option (without dashes) that belongs to trainrun or to train.program.
+/// trainc compile's answer to an option (without dashes) that belongs to trainrun, to train.program or to
+/// another training program; nothing for unknown options.
 std::optional<std::string> homeOutsideCompile(std::string_view option);
 
 } // namespace trainc
