@@ -3,44 +3,9 @@
 #pragma once
 
 #include "dialects/Train/Limits.h"
-
-#include <string>
-#include <string_view>
+#include "dialects/Train/ProgramWord.h"
 
 namespace trainc::train {
-
-/// Kind of a setting's value.
-enum class ValueKind {
-  Number, ///< a whole number from `least` to `most`
-  Bytes,  ///< a number of bytes above 0, such as 16GiB
-  Choice, ///< one of `values`
-  Words,  ///< a comma-separated subset of `values`
-  Names,  ///< comma-separated names of blocks or parameters
-  Shares, ///< comma-separated percentages, each with an optional count: 48x15,30
-  Truth,  ///< true or false
-  Wrap    ///< units of parameters; see #train.sharding
-};
-
-/// One setting. `batch B x T` in train.program sets `micro_batch` and `seq_len`.
-struct ProgramWord {
-  std::string_view word = {};
-  std::string_view option = {}; ///< of `trainc compile`; empty if there is none
-  ValueKind kind = ValueKind::Number;
-  bool ofSharding = false; ///< whether it is a word of `sharding(...)`
-  std::string_view values =
-      {}; ///< placeholder of the option's value in the help; for a choice, its words separated by |
-  int64_t least = 0, most = INT64_MAX;
-  std::string_view otherwise = {}; ///< default value; empty if there is none
-  std::string_view derived = {};   ///< source of the default if it is not a constant
-  std::string_view help = {};
-  /// For words of sharding: the minimum zero_stage with an effect, and a phrase about the stages below it.
-  int64_t fromStage = 0;
-  std::string_view idle = {};
-  bool ofFp16 = false;        ///< whether it has an effect in fp16 only
-  bool ofPrecision = false;   ///< whether it is a word of `precision bf16 (...)`
-  bool ofCheckpoints = false; ///< whether it has an effect with activation_checkpointing full and budget only
-  bool ofOffload = false;     ///< whether it has an effect with offload only
-};
 
 inline constexpr ProgramWord kProgramWords[] = {
     {.word = "micro_batch",
@@ -58,6 +23,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .help = "Tokens per sample"},
     {.word = "ranks",
      .option = "--ranks",
+     .theme = Theme::Ranks,
      .values = "N",
      .least = 1,
      .most = kMaxRanks,
@@ -65,6 +31,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .help = "Processes that train together, each on its own samples"},
     {.word = "zero_stage",
      .option = "--zero-stage",
+     .theme = Theme::Ranks,
      .values = "N",
      .least = 0,
      .most = kMaxZeroStage,
@@ -73,6 +40,7 @@ inline constexpr ProgramWord kProgramWords[] = {
              "too (3); all stages are the same program on one rank"},
     {.word = "wrap",
      .option = "--wrap",
+     .theme = Theme::Ranks,
      .kind = ValueKind::Wrap,
      .ofSharding = true,
      .values = "blocks|NAME,...|N|model",
@@ -81,6 +49,7 @@ inline constexpr ProgramWord kProgramWords[] = {
              "blocks NAME, blocks with at least N parameters, or the whole model (model); default: blocks"},
     {.word = "reshard_after_forward",
      .option = "--reshard-after-forward",
+     .theme = Theme::Ranks,
      .kind = ValueKind::Truth,
      .ofSharding = true,
      .values = "true|false",
@@ -91,6 +60,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .idle = "shards no parameters"},
     {.word = "max_reuse_distance",
      .option = "--max-reuse-distance",
+     .theme = Theme::Ranks,
      .ofSharding = true,
      .values = "N",
      .otherwise = "0",
@@ -100,6 +70,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .idle = "shards no parameters"},
     {.word = "prefetch",
      .option = "--prefetch",
+     .theme = Theme::Ranks,
      .ofSharding = true,
      .values = "N",
      .most = kMaxPrefetch,
@@ -109,6 +80,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .idle = "shards no parameters"},
     {.word = "max_live",
      .option = "--max-live-parameters",
+     .theme = Theme::Ranks,
      .ofSharding = true,
      .values = "N",
      .otherwise = "no limit",
@@ -118,6 +90,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .idle = "shards no parameters"},
     {.word = "gathers_in_flight",
      .option = "--limit-all-gathers",
+     .theme = Theme::Ranks,
      .ofSharding = true,
      .values = "N",
      .least = 1,
@@ -128,6 +101,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .idle = "shards no parameters"},
     {.word = "persist_below",
      .option = "--param-persistence-threshold",
+     .theme = Theme::Ranks,
      .ofSharding = true,
      .values = "N",
      .derived = "10 times the model's width",
@@ -137,12 +111,14 @@ inline constexpr ProgramWord kProgramWords[] = {
      .idle = "shards no parameters"},
     {.word = "reduce_bucket",
      .option = "--reduce-bucket-size",
+     .theme = Theme::Ranks,
      .ofSharding = true,
      .values = "N",
      .derived = "the square of the model's width",
      .help = "Gradients of several units are reduced in one collective up to N elements; default: H * H"},
     {.word = "gather_bucket",
      .option = "--allgather-bucket-size",
+     .theme = Theme::Ranks,
      .ofSharding = true,
      .values = "N",
      .derived = "the square of the model's width",
@@ -151,6 +127,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .idle = "gathers nothing"},
     {.word = "hybrid_shard",
      .option = "--hybrid-shard",
+     .theme = Theme::Ranks,
      .ofSharding = true,
      .values = "N",
      .least = 2,
@@ -162,6 +139,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .idle = "shards no states"},
     {.word = "sync",
      .option = "--sync-gradients",
+     .theme = Theme::Ranks,
      .kind = ValueKind::Choice,
      .ofSharding = true,
      .values = "micro_step|step",
@@ -170,6 +148,7 @@ inline constexpr ProgramWord kProgramWords[] = {
              "once a step, which needs memory for unsharded gradients"},
     {.word = "reproducible",
      .option = "--reproducible",
+     .theme = Theme::Ranks,
      .kind = ValueKind::Choice,
      .ofSharding = true,
      .values = "plan|ranks",
@@ -193,6 +172,7 @@ inline constexpr ProgramWord kProgramWords[] = {
     {.word = "steps", .values = "N", .least = 1, .most = kMaxSteps, .otherwise = "none"},
     {.word = "memory_limit",
      .option = "--memory-limit",
+     .theme = Theme::Memory,
      .kind = ValueKind::Bytes,
      .values = "SIZE",
      .least = 1,
@@ -202,6 +182,7 @@ inline constexpr ProgramWord kProgramWords[] = {
              "takes the fastest plan that fits"},
     {.word = "reserve_memory",
      .option = "--reserve-memory",
+     .theme = Theme::Memory,
      .kind = ValueKind::Bytes,
      .values = "SIZE",
      .least = 1,
@@ -211,6 +192,7 @@ inline constexpr ProgramWord kProgramWords[] = {
              "driver's context, libraries and graphs; default: 640MiB, on several ranks 1152MiB"},
     {.word = "host_memory",
      .option = "--host-memory",
+     .theme = Theme::Memory,
      .kind = ValueKind::Bytes,
      .values = "SIZE",
      .least = 1,
@@ -219,6 +201,7 @@ inline constexpr ProgramWord kProgramWords[] = {
              "offloading; default: the memory of the reference machine (--gpu)"},
     {.word = "fp32_products",
      .option = "--fp32-products",
+     .theme = Theme::Precision,
      .kind = ValueKind::Choice,
      .values = "fma|bf16x3|tf32",
      .otherwise = "fma",
@@ -226,6 +209,7 @@ inline constexpr ProgramWord kProgramWords[] = {
              "with AMX; or tf32, factors rounded to 11 bits, on tensor cores of GPUs"},
     {.word = "library_calls",
      .option = "--library-calls",
+     .theme = Theme::Target,
      .kind = ValueKind::Choice,
      .values = "none|plain|products|attention|all",
      .otherwise = "of the target",
@@ -236,6 +220,7 @@ inline constexpr ProgramWord kProgramWords[] = {
          "products to kernels. The default of CPUs is none; on CPUs library calls are slow and for tests"},
     {.word = "activation_checkpointing",
      .option = "--activation-checkpointing",
+     .theme = Theme::Memory,
      .kind = ValueKind::Choice,
      .values = "none|selective|full|budget",
      .otherwise = "none",
@@ -244,6 +229,7 @@ inline constexpr ProgramWord kProgramWords[] = {
              "least time so that the plan fits into --memory-limit (budget)"},
     {.word = "checkpoint_blocks",
      .option = "--checkpoint-blocks",
+     .theme = Theme::Memory,
      .kind = ValueKind::Names,
      .values = "NAME,...",
      .otherwise = "outermost",
@@ -252,6 +238,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .ofCheckpoints = true},
     {.word = "checkpoint_stride",
      .option = "--checkpoint-stride",
+     .theme = Theme::Memory,
      .values = "K",
      .least = 1,
      .most = kMaxLength,
@@ -260,6 +247,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .ofCheckpoints = true},
     {.word = "checkpoint_keep",
      .option = "--checkpoint-keep",
+     .theme = Theme::Memory,
      .kind = ValueKind::Shares,
      .values = "[COUNTx]PERCENT,...",
      .otherwise = "0",
@@ -269,6 +257,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .ofCheckpoints = true},
     {.word = "checkpoint_rest",
      .option = "--checkpoint-rest",
+     .theme = Theme::Memory,
      .kind = ValueKind::Choice,
      .values = "none|selective",
      .otherwise = "none",
@@ -277,12 +266,14 @@ inline constexpr ProgramWord kProgramWords[] = {
      .ofCheckpoints = true},
     {.word = "target",
      .option = "--target",
+     .theme = Theme::Target,
      .kind = ValueKind::Choice,
      .values = "cpu|cuda",
      .otherwise = "cpu",
      .help = "Processors that the plan runs on: x86-64 CPUs, or NVIDIA GPUs from compute capability 8.0 on"},
     {.word = "cpu",
      .option = "--cpu",
+     .theme = Theme::Target,
      .kind = ValueKind::Words,
      .values = "all|native|x86-64-v3|x86-64-v4|x86-64-v4-bf16|x86-64-v4-amx",
      .otherwise = "all",
@@ -290,6 +281,7 @@ inline constexpr ProgramWord kProgramWords[] = {
              "levels, separated by commas; fewer levels compile faster"},
     {.word = "gpu",
      .option = "--gpu",
+     .theme = Theme::Target,
      .kind = ValueKind::Choice,
      .values = "h100-sxm|h100-pcie|h200|a100|a100-40gb",
      .otherwise = "none",
@@ -298,6 +290,7 @@ inline constexpr ProgramWord kProgramWords[] = {
              "named GPU of compute capability 9. Default: the rates of h100-sxm, and a plan for every GPU"},
     {.word = "gpu_levels",
      .option = "--gpu-levels",
+     .theme = Theme::Target,
      .kind = ValueKind::Words,
      .values = "all|none|sm_80|sm_90|sm_100",
      .otherwise = "all",
@@ -305,6 +298,7 @@ inline constexpr ProgramWord kProgramWords[] = {
              "all others compile its PTX when a run starts; fewer levels compile faster"},
     {.word = "precision",
      .option = "--precision",
+     .theme = Theme::Precision,
      .kind = ValueKind::Choice,
      .values = "fp32|bf16|fp16",
      .otherwise = "fp32",
@@ -313,6 +307,7 @@ inline constexpr ProgramWord kProgramWords[] = {
              "fp16 scales the loss; default: fp32"},
     {.word = "params",
      .option = "--param-type",
+     .theme = Theme::Precision,
      .kind = ValueKind::Choice,
      .values = "f32|bf16",
      .otherwise = "f32",
@@ -321,6 +316,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .ofPrecision = true},
     {.word = "reduce",
      .option = "--reduce-type",
+     .theme = Theme::Precision,
      .kind = ValueKind::Choice,
      .values = "f32|bf16|f16",
      .otherwise = "f32",
@@ -328,6 +324,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .ofPrecision = true},
     {.word = "buffers",
      .option = "--buffer-type",
+     .theme = Theme::Precision,
      .kind = ValueKind::Choice,
      .values = "f32|bf16|f16",
      .otherwise = "f32",
@@ -335,6 +332,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .ofPrecision = true},
     {.word = "keep",
      .option = "--keep-f32",
+     .theme = Theme::Precision,
      .kind = ValueKind::Names,
      .values = "PATTERN,...",
      .otherwise = "none",
@@ -343,6 +341,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .ofPrecision = true},
     {.word = "products",
      .option = "--product-type",
+     .theme = Theme::Precision,
      .kind = ValueKind::Choice,
      .values = "bf16|fp8",
      .otherwise = "that of --precision",
@@ -351,12 +350,14 @@ inline constexpr ProgramWord kProgramWords[] = {
      .ofPrecision = true},
     {.word = "eval_precision",
      .option = "--eval-precision",
+     .theme = Theme::Precision,
      .kind = ValueKind::Choice,
      .values = "fp32|bf16|fp16",
      .derived = "precision",
      .help = "Type in which evaluation computes; default: as --precision"},
     {.word = "optimizer_states",
      .option = "--optimizer-states",
+     .theme = Theme::Memory,
      .kind = ValueKind::Choice,
      .values = "f32|bf16",
      .otherwise = "f32",
@@ -365,6 +366,7 @@ inline constexpr ProgramWord kProgramWords[] = {
          "default: f32"},
     {.word = "offload",
      .option = "--offload",
+     .theme = Theme::Memory,
      .kind = ValueKind::Words,
      .values = "none|optimizer|gradients|parameters|activations|hidden_activations",
      .otherwise = "none",
@@ -375,6 +377,7 @@ inline constexpr ProgramWord kProgramWords[] = {
          "do not change"},
     {.word = "offload_to",
      .option = "--offload-to",
+     .theme = Theme::Memory,
      .kind = ValueKind::Choice,
      .values = "disk|host",
      .otherwise = "of the target",
@@ -382,6 +385,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .ofOffload = true},
     {.word = "offload_group",
      .option = "--offload-group",
+     .theme = Theme::Memory,
      .kind = ValueKind::Bytes,
      .values = "SIZE",
      .least = 4096,
@@ -392,6 +396,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .ofOffload = true},
     {.word = "offload_update",
      .option = "--offload-update",
+     .theme = Theme::Memory,
      .kind = ValueKind::Choice,
      .values = "device|host",
      .otherwise = "device",
@@ -402,6 +407,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .ofOffload = true},
     {.word = "skipped_steps",
      .option = "--skipped-steps",
+     .theme = Theme::Precision,
      .kind = ValueKind::Choice,
      .values = "hold|advance",
      .otherwise = "hold",
@@ -410,6 +416,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .ofFp16 = true},
     {.word = "loss_scale",
      .option = "--loss-scale",
+     .theme = Theme::Precision,
      .values = "N",
      .most = kMaxLossScale,
      .otherwise = "0",
@@ -418,6 +425,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .ofFp16 = true},
     {.word = "loss_scale_init",
      .option = "--loss-scale-init",
+     .theme = Theme::Precision,
      .values = "N",
      .least = 1,
      .most = kMaxLossScale,
@@ -426,6 +434,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .ofFp16 = true},
     {.word = "loss_scale_window",
      .option = "--loss-scale-window",
+     .theme = Theme::Precision,
      .values = "N",
      .least = 1,
      .most = kMaxLossScaleWindow,
@@ -435,6 +444,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .ofFp16 = true},
     {.word = "loss_scale_hysteresis",
      .option = "--loss-scale-hysteresis",
+     .theme = Theme::Precision,
      .values = "N",
      .least = 1,
      .most = kMaxLossScaleWindow,
@@ -444,17 +454,13 @@ inline constexpr ProgramWord kProgramWords[] = {
      .ofFp16 = true},
     {.word = "loss_scale_min",
      .option = "--loss-scale-min",
+     .theme = Theme::Precision,
      .values = "N",
      .least = 1,
      .most = kMaxLossScale,
      .otherwise = "1",
      .help = "With --precision=fp16: minimum of the scale; default: 1",
      .ofFp16 = true},
-};
-
-/// A setting that was given: its word, and its value in the syntax of options.
-struct GivenSetting {
-  std::string word, value;
 };
 
 } // namespace trainc::train

@@ -27,10 +27,14 @@ inline size_t unitNumber(std::string_view word) {
 inline constexpr std::string_view kExpectedBytes =
     "a number of bytes above 0 and below 8388608TiB in plain digits, such as 16GiB";
 
-/// Returns the bytes of a size such as "2.4" "GiB", rounded down. Without a unit the number must be whole.
-/// Returns none unless it is above 0, at most 2^63 - 1 bytes, and in plain digits without leading zeros.
+/// Whether the word is the unit of single bytes.
+inline bool isByteUnit(std::string_view word) { return word == "B" || word == "b"; }
+
+/// Returns the bytes of a size such as "2.4" "GiB", rounded down. Without a unit, or with B, the number must
+/// be whole. Returns none unless it is above 0, at most 2^63 - 1 bytes, and in plain digits without leading
+/// zeros.
 inline std::optional<int64_t> bytesOf(std::string_view number, std::string_view unit) {
-  const size_t power = unit.empty() ? 0 : unitNumber(unit) + 1;
+  const size_t power = unit.empty() || isByteUnit(unit) ? 0 : unitNumber(unit) + 1;
   if (power > std::size(kSizeUnits))
     return std::nullopt;
   const int64_t size = int64_t{1} << (10 * power);
@@ -51,6 +55,23 @@ inline std::optional<int64_t> bytesOf(std::string_view number, std::string_view 
   if (units * size > INT64_MAX - part || units * size + part == 0)
     return std::nullopt;
   return units * size + part;
+}
+
+/// Minimum size of memory that may be written without a unit: a user who writes 16 means 16GiB.
+inline constexpr int64_t kPlainBytes = int64_t{1} << 20;
+
+/// Returns a size of memory as models and command lines take it.
+inline std::string writtenBytes(int64_t bytes) {
+  return std::to_string(bytes) + (bytes < kPlainBytes ? "B" : "");
+}
+
+/// Returns an error for a size of memory of `bytes` bytes that lacks a unit; empty for valid sizes.
+inline std::string findMissingUnit(std::string_view number, std::string_view unit, int64_t bytes) {
+  if (!unit.empty() || bytes >= kPlainBytes)
+    return {};
+  const std::string digits(number);
+  return "expected a unit, found '" + digits + "', which would be " + digits + " bytes; write " + digits +
+         (bytes < 1024 ? "GiB" : "MiB") + ", or " + digits + "B for as few bytes";
 }
 
 /// Returns the unit that G or GB stands for, for a hint; empty for valid units and for other words.

@@ -1,6 +1,7 @@
 // Syntax and verification of train.program.
 #include "dialects/NN/Syntax.h"
 #include "dialects/Train/Lists.h"
+#include "dialects/Train/Sizes.h"
 #include "dialects/Train/TrainSyntax.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -180,8 +181,7 @@ ParseResult ProgramParser::parseSetting(const ProgramWord &word) {
     return parseChoice(parser, word, state.attributes);
   if (isList(word)) // quoted, because names may contain dashes
     return parseWords(parser, word, state.attributes);
-  return word.kind == ValueKind::Bytes ? parseAttr<IntegerAttr>(word.word, parseBytes)
-                                       : parseCount(word.word);
+  return word.kind == ValueKind::Bytes ? parseBytes(parser, word, state.attributes) : parseCount(word.word);
 }
 
 /// Records the source line of each setting.
@@ -265,7 +265,7 @@ static void printSetting(llvm::function_ref<OpAsmPrinter &(StringRef)> line, Pro
   }
   if (auto number = dyn_cast_or_null<IntegerAttr>(value);
       number && std::to_string(number.getInt()) != word.otherwise)
-    line(word.word) << number.getInt();
+    line(word.word) << (word.isMemory() ? writtenBytes(number.getInt()) : std::to_string(number.getInt()));
 }
 
 void ProgramOp::print(OpAsmPrinter &printer) {

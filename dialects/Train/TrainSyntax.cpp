@@ -87,10 +87,11 @@ ParseResult trainc::train::parseWords(OpAsmParser &parser, const ProgramWord &wo
   return success();
 }
 
-ParseResult trainc::train::parseBytes(AsmParser &parser, IntegerAttr &attribute) {
-  // Only the first four are valid. The others are known for a better error than that for an unknown word.
-  static constexpr StringRef kUnits[] = {"KiB", "MiB", "GiB", "TiB", "KB", "MB",
-                                         "GB",  "TB",  "K",   "M",   "G",  "T"};
+ParseResult trainc::train::parseBytes(OpAsmParser &parser, const ProgramWord &word,
+                                      NamedAttrList &attributes) {
+  // Only the first five are valid. The others are known for a better error than that for an unknown word.
+  static constexpr StringRef kUnits[] = {"B",  "KiB", "MiB", "GiB", "TiB", "KB", "MB",
+                                         "GB", "TB",  "K",   "M",   "G",   "T"};
   const SMLoc loc = parser.getCurrentLocation();
   int64_t whole = 0;
   double real = 0;
@@ -111,6 +112,9 @@ ParseResult trainc::train::parseBytes(AsmParser &parser, IntegerAttr &attribute)
   const std::optional<int64_t> bytes = bytesOf(number, unit);
   if (!bytes)
     return parser.emitError(loc) << "expected " << StringRef(kExpectedBytes) << ", found " << number << unit;
-  attribute = parser.getBuilder().getI64IntegerAttr(*bytes);
+  if (const std::string problem = word.isMemory() ? findMissingUnit(number, unit, *bytes) : "";
+      !problem.empty())
+    return parser.emitError(loc) << problem;
+  attributes.set(StringRef(word.word), parser.getBuilder().getI64IntegerAttr(*bytes));
   return success();
 }

@@ -37,8 +37,9 @@ mlir::ParseResult parsePrecision(mlir::OpAsmParser &parser, mlir::NamedAttrList 
 /// Prints the precision, unless it is the default.
 void printPrecision(llvm::function_ref<mlir::OpAsmPrinter &(llvm::StringRef)> line, ProgramOp program);
 
-/// Parses `16GiB`, or a number of bytes.
-mlir::ParseResult parseBytes(mlir::AsmParser &parser, mlir::IntegerAttr &attribute);
+/// Parses a size, such as `16GiB`, and sets the attribute named by the word.
+mlir::ParseResult parseBytes(mlir::OpAsmParser &parser, const ProgramWord &word,
+                             mlir::NamedAttrList &attributes);
 
 /// A word that may be set to a number, and the destination of the number.
 struct Setting {

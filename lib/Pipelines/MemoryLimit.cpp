@@ -3,11 +3,14 @@
 #include "dialects/Train/Offloading.h"
 #include "dialects/Train/ProgramSettings.h"
 #include "dialects/Train/Sharding.h"
+#include "dialects/Train/Sizes.h"
 #include "lib/Codegen/Target.h"
 #include "lib/Pipelines/Strategies.h"
 #include "runtime/base/units.h"
+#include "runtime/schema/limits.h"
 
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -173,7 +176,8 @@ static std::string advice(plan::TrainingOp training, const MemoryReport &memory,
 static std::string moreOfTheHost(const MemoryLimit &given) {
   if (given.hostThatFits == 0)
     return "";
-  return llvm::formatv("a plan that fits needs more host memory: --host-memory={0}; ", given.hostThatFits);
+  return llvm::formatv("a plan that fits needs more host memory: --host-memory={0}; ",
+                       train::writtenBytes(given.hostThatFits));
 }
 
 std::string hostShortage(const MemoryReport &memory, const HostLimit &host) {
@@ -210,13 +214,28 @@ static std::string shortage(plan::TrainingOp training, const MemoryReport &memor
       others.empty() ? "" : "; or: ", others);
 }
 
+/// Fails if the arenas are larger than those of any plan, which trainrun would refuse.
+static LogicalResult checkArenas(ModuleOp module, plan::TrainingOp training) {
+  int64_t together = 0;
+  for (auto arena : module.getOps<plan::ArenaOp>())
+    if (llvm::AddOverflow(together, int64_t(arena.getBytes()), together) ||
+        together > int64_t(kMaximumArenaBytes))
+      return training->emitError() << "the plan's arena '" << arena.getSymName() << "' has "
+                                   << arena.getBytes() << " bytes; expected at most " << kMaximumArenaBytes
+                                   << " (" << formatBytes(kMaximumArenaBytes)
+                                   << ") in all arenas together; make the batch or the model smaller";
+  return success();
+}
+
 LogicalResult checkMemory(ModuleOp module, const std::optional<MemoryLimit> &limit,
                           const std::optional<HostLimit> &host) {
+  plan::TrainingOp training = *module.getOps<plan::TrainingOp>().begin();
+  if (failed(checkArenas(module, training)))
+    return failure();
   const MemoryReport memory = memoryReport(module);
   const bool isHostShort = host && memory.host.total() > host->share();
   if (!isHostShort && (!limit || memory.needed() <= limit->bytes))
     return success();
-  plan::TrainingOp training = *module.getOps<plan::TrainingOp>().begin();
   return training->emitError() << (limit ? whatWasDecided(*limit, isHostShort) : "") << "the plan needs "
                                << (isHostShort ? hostShortage(memory, *host)
                                                : shortage(training, memory, *limit));

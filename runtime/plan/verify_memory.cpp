@@ -11,7 +11,7 @@ namespace trainc::verify {
 
 namespace {
 
-constexpr uint64_t kMaximumArena = uint64_t{1} << 46, kBufferAlignment = 64;
+constexpr uint64_t kBufferAlignment = 64;
 
 Status arenas(const fb::Plan &plan) {
   std::set<std::string_view> seen;
@@ -23,14 +23,14 @@ Status arenas(const fb::Plan &plan) {
       return invalidInput("arena '{}': expected it once, found it twice", text);
     if (arena->space() > fb::Space::MAX)
       return invalidInput("arena '{}': unknown space {}", text, static_cast<int>(arena->space()));
-    if (arena->bytes() > kMaximumArena)
-      return invalidInput("arena '{}': expected at most {} bytes, found {}", text, kMaximumArena,
+    if (arena->bytes() > kMaximumArenaBytes)
+      return invalidInput("arena '{}': expected at most {} bytes, found {}", text, kMaximumArenaBytes,
                           arena->bytes());
     together += arena->bytes(); // no overflow: the sum is checked in each iteration
-    if (together > kMaximumArena)
+    if (together > kMaximumArenaBytes)
       return invalidInput(
-          "arenas: expected at most {} bytes together, found more in '{}' and those before it", kMaximumArena,
-          text);
+          "arenas: expected at most {} bytes together, found more in '{}' and those before it",
+          kMaximumArenaBytes, text);
   }
   return {};
 }

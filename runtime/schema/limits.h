@@ -6,6 +6,8 @@
 namespace trainc {
 
 inline constexpr uint32_t kMaximumRanks = 1 << 16;
+/// Bytes of all arenas of a plan together.
+inline constexpr uint64_t kMaximumArenaBytes = uint64_t{1} << 46;
 /// Maximum ranges of one collective.
 inline constexpr uint32_t kMaximumRanges = 1024;
 /// Alignment of offsets (on both sides) and lengths of disk copies, as direct I/O requires. A copy that ends

@@ -2,6 +2,7 @@
 
 #include "dialects/Train/Lists.h"
 #include "dialects/Train/Sizes.h"
+#include "tools/common/answer.h"
 #include "tools/common/validators.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ using train::ValueKind;
 
 namespace {
 
-/// Accepts a size of at least `least` bytes.
+/// Accepts a size of at least `least` bytes; with 1, a size of memory.
 CLI::Validator bytesFrom(int64_t least) {
   return {[least](std::string &text) {
             const size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
@@ -26,6 +27,9 @@ CLI::Validator bytesFrom(int64_t least) {
             const std::optional<int64_t> bytes = train::bytesOf(number, unit);
             if (!bytes)
               return fmt::format("expected {}, found '{}'", train::kExpectedBytes, text);
+            if (std::string problem = least == 1 ? train::findMissingUnit(number, unit, *bytes) : "";
+                !problem.empty())
+              return problem;
             if (*bytes < least)
               return fmt::format("expected at least {} bytes, found '{}'", least, text);
             text = std::to_string(*bytes);
@@ -72,6 +76,41 @@ CLI::Validator validatorOf(const ProgramWord &word) {
   return CLI::Validator();
 }
 
+/// The options of settings that most command lines need, in the order of --help.
+constexpr std::string_view kCommonOptions[] = {"--micro-batch", "--seq-len",    "--accumulate",
+                                               "--precision",   "--target",     "--memory-limit",
+                                               "--ranks",       "--zero-stage", "--activation-checkpointing"};
+
+const char *headingOf(train::Theme theme) {
+  switch (theme) {
+  case train::Theme::Step:
+    return "Step";
+  case train::Theme::Memory:
+    return "Memory";
+  case train::Theme::Ranks:
+    return "Ranks";
+  case train::Theme::Precision:
+    return "Precision";
+  case train::Theme::Target:
+    return "Target";
+  }
+  return "";
+}
+
+/// Settings that have an option, in the order of --help.
+std::vector<const ProgramWord *> wordsInOrder() {
+  std::vector<const ProgramWord *> words;
+  for (const std::string_view option : kCommonOptions)
+    words.push_back(std::ranges::find(train::kProgramWords, option, &ProgramWord::option));
+  for (const train::Theme theme : {train::Theme::Step, train::Theme::Memory, train::Theme::Ranks,
+                                   train::Theme::Precision, train::Theme::Target})
+    for (const ProgramWord &word : train::kProgramWords)
+      if (word.theme == theme && !word.option.empty() &&
+          std::ranges::find(kCommonOptions, word.option) == std::end(kCommonOptions))
+        words.push_back(&word);
+  return words;
+}
+
 } // namespace
 
 CLI::Validator someBytes() { return bytesFrom(1); }
@@ -96,15 +135,17 @@ CLI::Option *addSetting(CLI::App &command, std::string_view word, std::string &v
 }
 
 void addSettings(CLI::App &compile, std::vector<train::GivenSetting> &given) {
-  for (const ProgramWord &word : train::kProgramWords) {
-    if (word.option.empty())
-      continue;
+  for (const ProgramWord *each : wordsInOrder()) {
+    const ProgramWord &word = *each;
     auto take = [&given, &word](const std::string &value) {
       given.push_back({std::string(word.word), value});
     };
     CLI::Option *option =
         compile.add_option_function<std::string>(std::string(word.option), take, std::string(word.help));
-    option->transform(validatorOf(word))->type_name(std::string(word.values));
+    const bool isCommon = std::ranges::find(kCommonOptions, word.option) != std::end(kCommonOptions);
+    option->transform(validatorOf(word))
+        ->type_name(std::string(word.values))
+        ->group(isCommon ? kMostUsed : headingOf(word.theme));
     const bool hasWords = word.kind == ValueKind::Choice || word.kind == ValueKind::Words;
     if (hasWords && !word.otherwise.empty() && !word.ofSharding)
       option->default_str(std::string(word.otherwise));

@@ -18,7 +18,8 @@ CLI::Validator someBytes();
 /// Adds the option of the setting `word`, which must have one. The default is the content of `value`.
 CLI::Option *addSetting(CLI::App &command, std::string_view word, std::string &value, std::string help);
 
-/// Adds an option for each setting that has one; `given` receives the settings on the command line.
+/// Adds an option for each setting that has one, the most used first, in groups by theme; `given` receives
+/// the settings on the command line.
 void addSettings(CLI::App &compile, std::vector<train::GivenSetting> &given);
 
 } // namespace trainc

@@ -1,10 +1,10 @@
-// RUN: not trainc compile %s -o %t.plan --target=cuda --gpu-levels=none --host-memory=32767 2>&1 | FileCheck %s -DFILE=%s --check-prefix=SHORT
-// RUN: not trainc compile %s -o %t.plan --target=cuda --gpu-levels=none --host-memory=32767 --memory-limit=1GiB 2>&1 | FileCheck %s -DFILE=%s --check-prefix=SHORT
-// RUN: not trainc compile %s -o %t.plan --target=cuda --gpu-levels=none --host-memory=73727 --ranks=2 2>&1 | FileCheck %s -DFILE=%s --check-prefix=RANKS
-// RUN: not trainc compile %s -o %t.plan --target=cuda --gpu-levels=none --host-memory=32768 --offload-update=host 2>&1 | FileCheck %s --check-prefix=UPDATES
-// RUN: trainc compile %s -o %t.plan --target=cuda --gpu-levels=none --host-memory=32768 --report=%t.json
+// RUN: not trainc compile %s -o %t.plan --target=cuda --gpu-levels=none --host-memory=32767B 2>&1 | FileCheck %s -DFILE=%s --check-prefix=SHORT
+// RUN: not trainc compile %s -o %t.plan --target=cuda --gpu-levels=none --host-memory=32767B --memory-limit=1GiB 2>&1 | FileCheck %s -DFILE=%s --check-prefix=SHORT
+// RUN: not trainc compile %s -o %t.plan --target=cuda --gpu-levels=none --host-memory=73727B --ranks=2 2>&1 | FileCheck %s -DFILE=%s --check-prefix=RANKS
+// RUN: not trainc compile %s -o %t.plan --target=cuda --gpu-levels=none --host-memory=32768B --offload-update=host 2>&1 | FileCheck %s --check-prefix=UPDATES
+// RUN: trainc compile %s -o %t.plan --target=cuda --gpu-levels=none --host-memory=32768B --report=%t.json
 // RUN: FileCheck %s --input-file=%t.json --check-prefix=ENOUGH
-// RUN: trainc estimate %s --target=cuda --host-memory=32767 --activation-checkpointing=none | FileCheck %s --check-prefix=TABLE
+// RUN: trainc estimate %s --target=cuda --host-memory=32767B --activation-checkpointing=none | FileCheck %s --check-prefix=TABLE
 
 // What a host may give bounds what is offloaded, with a memory limit and without.
 
@@ -12,7 +12,7 @@
 
 // UPDATES: or offload less (--offload), or have the GPU update (--offload-update=device)
 
-// TABLE: 1 B of the host too much
+// TABLE: 1 B too much on host
 
 nn.model @m(%x: tensor<?x64xf32>) {
   %y = nn.linear "fc" %x to 64
