@@ -24,7 +24,8 @@ static LogicalResult checkName(Operation *op, StringRef attribute, Attribute val
   bool mayBeEmpty = attribute == "name" || attribute == "scope";
   if (!text || isPlainText(text.getValue()) || (text.empty() && mayBeEmpty))
     return success();
-  return op->emitOpError("'") << attribute << "' must be UTF-8 text without control characters, found "
+  return op->emitOpError("'") << attribute
+                              << "' must be UTF-8 text without control or invisible characters, found "
                               << (text.empty() ? "nothing" : "other bytes");
 }
 

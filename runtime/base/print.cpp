@@ -13,7 +13,9 @@ bool put(std::FILE *stream, std::string_view text) {
   return std::fflush(stream) == 0 && written;
 }
 
-bool putMessage(std::FILE *stream, std::string_view text) { return put(stream, printable(text, "\n\t")); }
+static constexpr std::string_view kOfLines = "\n\t";
+
+bool putMessage(std::FILE *stream, std::string_view text) { return put(stream, printable(text, kOfLines)); }
 
 Status printOutput(std::string_view text) {
   errno = 0;
@@ -21,6 +23,8 @@ Status printOutput(std::string_view text) {
     return {};
   return failed("cannot write to standard output: {}", std::strerror(errno));
 }
+
+Status printText(std::string_view text) { return printOutput(printable(text, kOfLines)); }
 
 void claimStandardStreams() {
   for (int fd = 0; fd <= 2; ++fd)

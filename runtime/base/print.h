@@ -13,13 +13,16 @@ namespace trainc {
 /// standard error, because nothing is left to report to.
 bool put(std::FILE *stream, std::string_view text);
 
-/// Writes a message like put(), escaping control characters other than newline and tab as "\x1b": a message
-/// may quote untrusted files.
+/// Writes a message like put(), escaping what printable() escapes except newline and tab: a message may quote
+/// untrusted files.
 bool putMessage(std::FILE *stream, std::string_view text);
 
-/// Writes `text` to standard output and flushes. Fails with kFailed and the system's reason if not all of it
-/// was written.
+/// Writes `text` unchanged to standard output and flushes. Fails with kFailed and the system's reason if not
+/// all of it was written.
 Status printOutput(std::string_view text);
+
+/// Writes text that may quote untrusted files like printOutput(), escaped as messages are.
+Status printText(std::string_view text);
 
 /// Opens /dev/null on each of descriptors 0 to 2 that the calling program had closed, so that no file opened
 /// later gets these numbers and receives our messages. Opened read-only, so that lost output is still

@@ -4,6 +4,7 @@
 #include "runtime/base/input_file.h"
 #include "runtime/base/json_text.h"
 #include "runtime/data/foreign_file.h"
+#include "runtime/schema/plain_text.h"
 
 #include <array>
 #include <cerrno>
@@ -104,7 +105,7 @@ Status writeTokenSidecar(const std::filesystem::path &tokenFile, const TokenSide
                {"tokenizer_xxh3", fmt::format("{:016x}", sidecar.tokenizer.xxh3)}};
   if (sidecar.content)
     json[kContent] = fmt::format("{:016x}", *sidecar.content);
-  const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  const std::string text = printableJson(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
   const std::array parts = {std::as_bytes(std::span(text))};
   return writeFileAtomically(sidecarPath(tokenFile), parts);
 }

@@ -4,6 +4,7 @@
 #include "runtime/base/output_file.h"
 #include "runtime/exec/step_facts.h"
 #include "runtime/plan/view.h"
+#include "runtime/schema/plain_text.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -64,7 +65,8 @@ std::string trackName(uint32_t track) {
 
 /// The constant members of a slice as JSON text, without the braces.
 std::string members(const Json &slice) {
-  const std::string text = slice.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+  const std::string text =
+      printableJson(slice.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace));
   return text.substr(1, text.size() - 2);
 }
 

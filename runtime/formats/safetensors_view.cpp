@@ -150,8 +150,8 @@ std::optional<uint64_t> byteSize(const std::vector<uint64_t> &shape, size_t elem
 Result<SafetensorsTensor> readTensor(const std::string &file, const std::string &name, const Json &entry,
                                      const Layout &layout) {
   if (!isPlainText(name))
-    return invalidInput("{}: expected names of tensors without control characters, found '{}'", file,
-                        printable(name));
+    return invalidInput("{}: expected names of tensors without control or invisible characters, found '{}'",
+                        file, printable(name));
   const std::string where = fmt::format("{}: tensor '{}'", file, name);
   if (!entry.is_object())
     return invalidInput("{}: expected an object with dtype, shape and data_offsets, found {}", where,

@@ -33,8 +33,9 @@ namespace verify {
 
 Status name(std::string_view name, std::string_view what) {
   if (!isPlainText(name))
-    return invalidInput("the name of {}: expected UTF-8 text without control characters, found {}", what,
-                        name.empty() ? "nothing" : "other bytes");
+    return invalidInput(
+        "the name of {}: expected UTF-8 text without control or invisible characters, found {}", what,
+        name.empty() ? "nothing" : "other bytes");
   return {};
 }
 

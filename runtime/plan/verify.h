@@ -50,7 +50,8 @@ Status located(const fb::Plan &plan, const fb::Entry &entry, std::string_view in
 /// "3.1": instruction 1 of the loop that is instruction 3.
 inline std::string loopIndex(uint32_t loop, uint32_t index) { return fmt::format("{}.{}", loop, index); }
 
-/// Fails if a name is empty, not UTF-8 or contains control characters: messages and files quote it.
+/// Fails if a name is empty, not UTF-8 or contains control or invisible characters: messages and files quote
+/// it.
 Status name(std::string_view name, std::string_view what);
 
 /// Checks that plan.buffers[index] exists and holds a tensor of `elements` and `dtype`.

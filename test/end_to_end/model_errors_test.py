@@ -86,6 +86,7 @@ class ModelErrors(harness.EndToEndTest):
             self.fails([TRAINC, "dump", path], 2, f"{path}: expected a file, found {kind}")
         for content, expected in [(b"nn.model\n\0", "x.mlir:2: expected a model's text in UTF-8, found the byte 0x00"),
                                   ("nn.model \u009bm".encode(), "x.mlir:1: expected a model's text, found the control character U+009B"),
+                                  ("nn.model // \u202em".encode(), "x.mlir:1: expected a model's text, found the control character U+202E"),
                                   (b"nn.model \x93m", "x.mlir:1: expected a model's text in UTF-8, found the byte 0x93")]:
             Path("x.mlir").write_bytes(content)
             self.fails([TRAINC, "compile", "x.mlir", "-o", "x.plan"], 2, expected)

@@ -3,6 +3,7 @@
 #include "runtime/plan/dtype.h"
 #include "runtime/plan/streams.h"
 #include "runtime/plan/view.h"
+#include "runtime/schema/plain_text.h"
 #include "tools/report/collectives.h"
 #include "tools/report/document_entries.h"
 #include "tools/report/largest_batches.h"
@@ -225,7 +226,7 @@ json documentOf(const Analysis &analysis, std::string_view file) {
 }
 
 std::string jsonText(const json &document) {
-  return document.dump(-1, ' ', false, json::error_handler_t::replace);
+  return printableJson(document.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 } // namespace trainc::report

@@ -8,7 +8,6 @@
 #include "runtime/plan/streams.h"
 #include "runtime/plan/view.h"
 #include "runtime/schema/cuda_levels.h"
-#include "runtime/schema/plain_text.h"
 #include "tools/trainc/Commands.h"
 #include "tools/trainc/Paths.h"
 
@@ -404,7 +403,7 @@ int runDump(const DumpCommand &command) {
                                               : dumpPlan(file->plan());
   if (!text.ok())
     return finish(invalidInput("{}: {}", command.plan, text.status().message()));
-  return finish(printOutput(printable(*text, "\n\t")));
+  return finish(printText(*text));
 }
 
 } // namespace trainc

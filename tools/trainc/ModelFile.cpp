@@ -56,7 +56,8 @@ static Status checkIsText(llvm::MemoryBufferRef buffer) {
     const size_t begin = at;
     const std::optional<uint32_t> character = nextCharacter(text, at);
     const bool isSpace = std::string_view("\n\r\t").find(text[begin]) != std::string_view::npos;
-    if (character && (!isControl(*character) || isSpace))
+    const bool isHidden = character && (isControl(*character) || changesDirection(*character));
+    if (character && (!isHidden || isSpace))
       continue;
     const auto line = std::ranges::count(text.substr(0, begin), '\n') + 1;
     if (character && *character >= 0x80)
@@ -110,8 +111,33 @@ static llvm::SourceMgr withText(std::unique_ptr<llvm::MemoryBuffer> text) {
   return sources;
 }
 
+void EscapedErrors::write_impl(const char *begin, size_t size) {
+  written_ += size;
+  line_.append(begin, size);
+  if (line_.find('\n') != std::string::npos)
+    writeAll();
+}
+
+void EscapedErrors::writeAll() {
+  llvm::errs() << printable(line_, "\n\t");
+  line_.clear();
+}
+
+llvm::raw_ostream &EscapedErrors::changeColor(Colors color, bool bold, bool background) {
+  writeAll();
+  llvm::errs().changeColor(color, bold, background);
+  return *this;
+}
+
+llvm::raw_ostream &EscapedErrors::resetColor() {
+  writeAll();
+  llvm::errs().resetColor();
+  return *this;
+}
+
 ParsedModel::ParsedModel(std::unique_ptr<llvm::MemoryBuffer> text)
-    : context_(allDialects()), sources_(withText(std::move(text))), diagnostics_(sources_, &context_) {
+    : context_(allDialects()), sources_(withText(std::move(text))),
+      diagnostics_(sources_, &context_, errors_) {
   context_.printOpOnDiagnostic(
       false); // the generic form, which users did not write, may have thousands of lines
   module_ = parseModel(sources_, context_);

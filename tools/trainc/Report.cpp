@@ -3,7 +3,6 @@
 #include "runtime/base/output_file.h"
 #include "runtime/base/print.h"
 #include "runtime/plan/file.h"
-#include "runtime/schema/plain_text.h"
 #include "tools/report/difference.h"
 #include "tools/report/document.h"
 #include "tools/report/page.h"
@@ -47,7 +46,7 @@ Status show(const ReportCommand &command, const nlohmann::json &document, Text t
     const std::string page = report::pageOf(document);
     return writeFileAtomically(command.output, std::array{std::as_bytes(std::span(page))});
   }
-  return printOutput(command.json ? report::jsonText(document) + "\n" : printable(text(), "\n"));
+  return command.json ? printOutput(report::jsonText(document) + "\n") : printText(text());
 }
 
 Status makeReport(const ReportCommand &command) {

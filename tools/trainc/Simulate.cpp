@@ -15,9 +15,8 @@ static Status runSimulation(const SimulateCommand &command) {
   const Result<Simulation> step = simulate(file.plan(), cluster);
   if (!step.ok())
     return invalidInput("{}: {}", command.plan, step.status().message());
-  return printOutput(printable(command.json ? simulatedJson(file.plan(), cluster, *step)
-                                            : simulatedText(file.plan(), cluster, *step, command.rows),
-                               "\n"));
+  return command.json ? printOutput(printableJson(simulatedJson(file.plan(), cluster, *step)))
+                      : printText(simulatedText(file.plan(), cluster, *step, command.rows));
 }
 
 int runSimulate(const SimulateCommand &command) { return finish(runSimulation(command)); }

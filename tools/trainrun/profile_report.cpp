@@ -4,6 +4,7 @@
 #include "runtime/base/json_text.h"
 #include "runtime/base/output_file.h"
 #include "runtime/schema/entry_names.h"
+#include "runtime/schema/plain_text.h"
 
 #include <algorithm>
 #include <fmt/ranges.h>
@@ -150,7 +151,8 @@ Status writeProfile(const Profile &profile, const std::string &path) {
                                {"idle_seconds", profile.idleSeconds},
                                {"rows", rows}};
   const std::string text =
-      json.dump(1, ' ', /*ensure_ascii=*/false, nlohmann::json::error_handler_t::replace) + "\n";
+      printableJson(json.dump(1, ' ', /*ensure_ascii=*/false, nlohmann::json::error_handler_t::replace)) +
+      "\n";
   const std::span<const std::byte> part = std::as_bytes(std::span(text));
   const Status status = writeFileAtomically(path, std::span(&part, 1));
   return status.ok() ? status

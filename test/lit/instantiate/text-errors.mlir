@@ -75,7 +75,7 @@ train.program @p { model @m optimizer sgd batch 2 }
 // -----
 
 nn.model @m(%x: tensor<?x4xf32>) {
-  // expected-error @below {{'nn.parameter' op 'name' must be UTF-8 text without control characters, found other bytes}}
+  // expected-error @below {{'nn.parameter' op 'name' must be UTF-8 text without control or invisible characters, found other bytes}}
   %y = nn.parameter "a\FF" tensor<4xf32>
   nn.loss "loss" %y
 }
@@ -84,7 +84,7 @@ train.program @p { model @m optimizer sgd batch 2 }
 // -----
 
 nn.model @m(%x: tensor<?x4xf32>) {
-  // expected-error @below {{'nn.linear' op 'name' must be UTF-8 text without control characters, found other bytes}}
+  // expected-error @below {{'nn.linear' op 'name' must be UTF-8 text without control or invisible characters, found other bytes}}
   %y = nn.linear "a\n" %x to 4
   nn.loss "loss" %y
 }
@@ -94,7 +94,7 @@ train.program @p { model @m optimizer sgd batch 2 }
 
 // The terminal's second set of control characters, here U+009B.
 nn.model @m(%x: tensor<?x4xf32>) {
-  // expected-error @below {{'nn.linear' op 'name' must be UTF-8 text without control characters, found other bytes}}
+  // expected-error @below {{'nn.linear' op 'name' must be UTF-8 text without control or invisible characters, found other bytes}}
   %y = nn.linear "a\C2\9B" %x to 4
   nn.loss "loss" %y
 }
@@ -103,7 +103,7 @@ train.program @p { model @m optimizer sgd batch 2 }
 // -----
 
 nn.model @m(%x: tensor<?x4xf32>) {
-  // expected-error @unknown {{'nn.neg' op 'loc' must be UTF-8 text without control characters, found other bytes}}
+  // expected-error @unknown {{'nn.neg' op 'loc' must be UTF-8 text without control or invisible characters, found other bytes}}
   %y = nn.neg %x loc("a\FF")
   nn.loss "loss" %y
 }
@@ -115,7 +115,7 @@ nn.block @b(%x: tensor<?x4xf32>) {
   nn.return %x
 }
 nn.model @m(%x: tensor<?x4xf32>) {
-  // expected-error @below {{'nn.apply' op 'scope' must be UTF-8 text without control characters, found other bytes}}
+  // expected-error @below {{'nn.apply' op 'scope' must be UTF-8 text without control or invisible characters, found other bytes}}
   %y = nn.apply @b "\01" (%x)
   nn.loss "loss" %y
 }
@@ -123,7 +123,7 @@ train.program @p { model @m optimizer sgd batch 2 }
 
 // -----
 
-// expected-error @below {{'nn.model' op 'sym_name' must be UTF-8 text without control characters, found other bytes}}
+// expected-error @below {{'nn.model' op 'sym_name' must be UTF-8 text without control or invisible characters, found other bytes}}
 nn.model @"m\FF"(%x: tensor<?x4xf32>) {
   nn.loss "loss" %x
 }
@@ -131,7 +131,7 @@ train.program @p { model @"m\FF" optimizer sgd batch 2 }
 
 // -----
 
-// expected-error @below {{'nn.model' op 'sym_name' must be UTF-8 text without control characters, found nothing}}
+// expected-error @below {{'nn.model' op 'sym_name' must be UTF-8 text without control or invisible characters, found nothing}}
 nn.model @""(%x: tensor<?x4xf32>) {
   nn.loss "loss" %x
 }

@@ -43,8 +43,33 @@ TEST(PlainText, WhatIsNoUtf8IsNotRead) {
 
 TEST(PlainText, ControlCharactersOfBothSetsAreNone) {
   for (uint32_t c = 0; c < 0x100; ++c)
-    EXPECT_EQ(isPlainText("a" + utf8(c)), !(c < 0x20 || (c >= 0x7f && c <= 0x9f))) << c;
+    EXPECT_EQ(isPlainText("a" + utf8(c)), !(c < 0x20 || (c >= 0x7f && c <= 0x9f) || c == 0xad)) << c;
   EXPECT_FALSE(isPlainText(""));
+}
+
+/// Unicode's explicit directional formatting characters, from the standard's table.
+TEST(PlainText, CharactersThatChangeDirectionAreInvisible) {
+  size_t count = 0;
+  for (uint32_t c = 0; c <= 0x10ffff; ++c)
+    if (changesDirection(c)) {
+      ++count;
+      EXPECT_TRUE(isInvisible(c)) << c;
+      EXPECT_FALSE(isPlainText("a" + utf8(c))) << c;
+    }
+  EXPECT_EQ(count, 12); // ALM, LRM, RLM, LRE, RLE, PDF, LRO, RLO, LRI, RLI, FSI, PDI
+  EXPECT_TRUE(isPlainText("größe 模型 שם اسم नाम 🙂"));
+}
+
+TEST(PlainText, InvisibleCharactersAreSpelledOut) {
+  EXPECT_EQ(printable("a\u202eb\u200bc\ufeff"), "a\\u202eb\\u200bc\\ufeff");
+  EXPECT_EQ(printable("a\u00adb"), "a\\xadb");
+  EXPECT_EQ(printable("a\U000e0041b"), "a\\U000e0041b");
+}
+
+TEST(PlainText, JsonKeepsItsMeaning) {
+  EXPECT_EQ(printableJson("{\n \"größe 模型\": \"a\\u001bb\"\n}"), "{\n \"größe 模型\": \"a\\u001bb\"\n}");
+  EXPECT_EQ(printableJson("\"\x7f\xc2\x9b\u202e\""), R"("\u007f\u009b\u202e")");
+  EXPECT_EQ(printableJson("\"\U000e0041\""), R"("\udb40\udc41")") << "a pair in UTF-16";
 }
 
 TEST(PlainText, WhatATerminalWouldObeyIsSpelledOut) {

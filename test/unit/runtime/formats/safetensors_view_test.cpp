@@ -61,12 +61,13 @@ TEST(SafetensorsView, NamesThatATerminalWouldObeyAreSpelledOut) {
     return parse(safetensors(
         fmt::format(R"({{"{}":{{"dtype":"{}","shape":[1],"data_offsets":[0,4]}}}})", name, dtype), "abcd"));
   };
-  EXPECT_INVALID(named("a\\u001b[2J\\nerror", "F32"),
-                 "f: expected names of tensors without control characters, found 'a\\x1b[2J\\x0aerror'");
+  EXPECT_INVALID(
+      named("a\\u001b[2J\\nerror", "F32"),
+      "f: expected names of tensors without control or invisible characters, found 'a\\x1b[2J\\x0aerror'");
   EXPECT_INVALID(named("a\xc2\x9b"
                        "b",
                        "F32"),
-                 "f: expected names of tensors without control characters, found 'a\\x9bb'");
+                 "f: expected names of tensors without control or invisible characters, found 'a\\x9bb'");
   EXPECT_INVALID(named("a", "F\\n"),
                  "f: tensor 'a': unknown dtype 'F\\x0a'; known are F64, F32, F16, BF16, I64 to "
                  "I8, U64 to U8, BOOL, F8_E4M3, F8_E5M2");
