@@ -42,6 +42,13 @@ public:
     line(LogLevel::kDebug, "debug: ", fmt::format(format, std::forward<Args>(args)...));
   }
 
+  /// Writes a result that the user asked for, at any level. Logs with a prefix, which belong to other ranks
+  /// than 0, write it at level info and above.
+  template <typename... Args> void answer(fmt::format_string<Args...> format, Args &&...args) {
+    line(prefix_.empty() ? LogLevel::kError : LogLevel::kInfo, "",
+         fmt::format(format, std::forward<Args>(args)...));
+  }
+
   /// Redraws the progress line (terminals, level info and above), truncated to the terminal's width.
   void progress(std::string_view text);
   /// Ends the progress line, so that later output begins below it.

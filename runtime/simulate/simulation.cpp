@@ -1,5 +1,6 @@
 #include "runtime/simulate/simulation.h"
 
+#include "runtime/plan/counts.h"
 #include "runtime/plan/library_calls.h"
 #include "runtime/plan/settings.h"
 #include "runtime/plan/view.h"
@@ -80,14 +81,6 @@ Status requireSuited(const fb::Plan &plan, const Cluster &cluster) {
   return requireRates(plan, cluster);
 }
 
-double stepTokens(const fb::Plan &plan) {
-  const fb::Training *training = plan.training();
-  if (!training)
-    return 0;
-  return double(plan.ranks()) * double(training->micro_batch()) * double(training->accumulate()) *
-         double(std::max<uint64_t>(training->seq_len(), 1));
-}
-
 /// FLOPs of products and attention, by library or by kernel.
 double productFlops(const fb::Plan &plan, const fb::Instruction &instruction) {
   if (isLibraryCall(instruction))
@@ -125,7 +118,7 @@ Result<Simulation> simulate(const fb::Plan &plan, const Cluster &cluster) {
   TRAINC_RETURN_IF_ERROR(requireSuited(plan, cluster));
   Simulation result;
   result.machine = cluster.machineOf(plan.ranks());
-  result.tokens = stepTokens(plan);
+  result.tokens = plan.training() ? double(workPerStep(plan)) : 0;
   result.memory = memoryNeedOf(plan);
   const Machine &machine = result.machine;
   const std::vector<StreamSlowing> slowing = streamSlowing(machine);

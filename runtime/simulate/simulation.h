@@ -37,7 +37,7 @@ struct Simulation {
   double seconds = 0;
   double flops = 0;     ///< FLOPs of a rank's step according to the entries, without recomputation
   double madeFlops = 0; ///< FLOPs executed in products and attention, including recomputation
-  double tokens = 0;    ///< over all ranks; samples if the model has no sequence length
+  double tokens = 0;    ///< over all ranks; samples if the model has no sequence length (workUnit())
   std::vector<StreamSeconds> streams; ///< by fb::Stream
   std::vector<SimulatedEntry> entries;
   std::vector<SimulatedRow> rows; ///< costliest first

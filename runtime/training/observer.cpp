@@ -28,12 +28,12 @@ void ConsoleObserver::onStep(const StepMetrics &metrics) {
   progress_->update(metrics, steadySeconds() - startedAt_);
 }
 
-/// A single evaluation, without training, is printed with more digits.
+/// A single evaluation, without training, is printed with more digits, and at any level.
 void ConsoleObserver::onEvaluation(const EvalMetrics &metrics) {
   if (progress_)
     log_.info("step {}: {}", metrics.step, describe(metrics, 4));
   else
-    log_.info("{}", describe(metrics, 6));
+    log_.answer("{}", describe(metrics, 6));
 }
 
 void ConsoleObserver::onCheckpoint(const std::filesystem::path &folder) {

@@ -1,6 +1,7 @@
 #include "runtime/training/run.h"
 
 #include "runtime/base/clock.h"
+#include "runtime/plan/counts.h"
 #include "runtime/plan/settings.h"
 #include "runtime/schema/plain_text.h"
 #include "runtime/training/generate.h"

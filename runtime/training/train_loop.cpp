@@ -1,6 +1,7 @@
 #include "runtime/training/train_loop.h"
 
 #include "runtime/base/clock.h"
+#include "runtime/plan/counts.h"
 #include "runtime/plan/settings.h"
 #include "runtime/plan/view.h"
 #include "runtime/training/learning_rate.h"
@@ -9,10 +10,6 @@
 #include <algorithm>
 
 namespace trainc {
-
-uint64_t samplesPerStep(const fb::Plan &plan) {
-  return plan.training()->micro_batch() * plan.training()->accumulate() * plan.ranks();
-}
 
 TrainLoop::TrainLoop(TrainParts parts, TrainOptions options, TrainerState start)
     : parts_(std::move(parts)), options_(options), position_(std::move(start)),

@@ -10,9 +10,6 @@
 
 namespace trainc {
 
-/// Samples of all ranks and micro-batches.
-uint64_t samplesPerStep(const fb::Plan &plan);
-
 /// Options of the training loop.
 struct TrainOptions {
   uint64_t steps = 0;           ///< total number of steps, including those before a resumption

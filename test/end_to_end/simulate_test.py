@@ -51,6 +51,13 @@ class SimulateTest(harness.EndToEndTest):
         self.assertGreater(slow["exposed_communication_seconds"], fast["exposed_communication_seconds"])
         self.assertAlmostEqual(slow["streams"]["compute"]["busy_seconds"], fast["streams"]["compute"]["busy_seconds"])
 
+    def test_models_without_a_length_are_counted_in_samples(self):
+        self.trainc("compile", harness.GOLDEN / "mlp/mlp.mlir", "-o", "model.plan", "--cpu=native")
+        out, _ = self.trainc("simulate", "model.plan", "--cluster=cpu")
+        self.assertRegex(out, r"\nstep +[\d.]+ [mu]s, [\d.]+[kM]? samples/s\n")
+        step = self.simulated("cpu")
+        self.assertEqual((step["tokens"], step["unit"]), (8, "samples"))
+
     def test_prints_a_step(self):
         self.compiled("--cpu=native", "--ranks=2", "--zero-stage=3")
         out, _ = self.trainc("simulate", "model.plan", "--cluster=cpu", "--rows=3")

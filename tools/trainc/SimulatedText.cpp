@@ -2,6 +2,7 @@
 
 #include "runtime/base/json_text.h"
 #include "runtime/base/units.h"
+#include "runtime/plan/counts.h"
 #include "runtime/plan/streams.h"
 #include "runtime/plan/view.h"
 #include "tools/report/verdict.h"
@@ -40,8 +41,8 @@ std::string headline(const fb::Plan &plan, const Cluster &cluster, const Simulat
   const double mfu = step.mfu() * 100, made = step.madeFlops / step.flops;
   std::string text = fmt::format("{} on {} rank{}, {}\n", view(plan.name()), plan.ranks(),
                                  plan.ranks() == 1 ? "" : "s", cluster.name);
-  text += fmt::format("step           {}, {} tokens/s\n", timeText(step.seconds),
-                      formatCount(step.tokens / step.seconds));
+  text += fmt::format("step           {}, {} {}/s\n", timeText(step.seconds),
+                      formatCount(step.tokens / step.seconds), workUnit(plan));
   text += fmt::format("MFU            {:.1f} %: {:.4g} of {:.4g} TFLOP/s a rank", mfu,
                       step.flops / step.seconds * 1e-12, step.machine.peakFlopsPerSecond * 1e-12);
   if (made > 1.001)
@@ -106,6 +107,7 @@ std::string simulatedJson(const fb::Plan &plan, const Cluster &cluster, const Si
             {"ranks", plan.ranks()},
             {"step_seconds", step.seconds},
             {"tokens", step.tokens},
+            {"unit", workUnit(plan)},
             {"flops", step.flops},
             {"made_flops", step.madeFlops},
             {"mfu", step.mfu()},

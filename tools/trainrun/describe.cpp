@@ -1,10 +1,10 @@
 #include "tools/trainrun/describe.h"
 
 #include "runtime/base/units.h"
+#include "runtime/plan/counts.h"
 #include "runtime/plan/dtype.h"
 #include "runtime/plan/gpu_needs.h"
 #include "runtime/schema/cuda_levels.h"
-#include "runtime/training/train_loop.h"
 
 #include <algorithm>
 #include <fmt/ranges.h>
@@ -69,19 +69,6 @@ std::string describeTraining(const fb::Plan &plan) {
 }
 
 } // namespace
-
-uint64_t parameterCount(const fb::Plan &plan) {
-  uint64_t count = 0;
-  for (const fb::State *state : *plan.states()) {
-    if (state->role() != fb::Role::Parameter)
-      continue;
-    uint64_t elements = 1;
-    for (const uint64_t extent : *state->shape())
-      elements *= extent;
-    count += elements;
-  }
-  return count;
-}
 
 std::string summary(const Executor &executor) {
   return fmt::format("{}: {} parameters, {} planned ({}){}", executor.plan().name()->str(),

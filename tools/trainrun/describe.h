@@ -5,9 +5,6 @@
 
 namespace trainc {
 
-/// Number of elements of all parameters.
-uint64_t parameterCount(const fb::Plan &plan);
-
 /// One line: "gpt2: 124M parameters, 2.61 GiB planned (parameter 475 MiB, ...), and 1.84 MiB for the blocks
 /// of kernels on 2 threads".
 std::string summary(const Executor &executor);

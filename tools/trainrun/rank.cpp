@@ -8,7 +8,6 @@
 #include "runtime/device/cpu/cpu_share.h"
 #include "runtime/device/emulated/emulated_device.h"
 #include "runtime/device/null/null_device.h"
-#include "runtime/schema/plain_text.h"
 #include "runtime/training/run.h"
 #include "runtime/training/run_data.h"
 #include "tools/trainrun/block_memory.h"
@@ -73,13 +72,13 @@ Status describeData(const Executor &executor, DataUse use, const Options &option
   if ((training ? options.data : options.evalData).empty())
     return {};
   TRAINC_ASSIGN_OR_RETURN(const Dataset dataset, openData(executor, options, use));
-  return printOutput(fmt::format("{} data: {} samples in {} file{}\n", training ? "training" : "evaluation",
-                                 dataset.samples(), dataset.files().size(),
-                                 dataset.files().size() == 1 ? "" : "s"));
+  return printText(fmt::format("{} data: {} samples in {} file{}\n", training ? "training" : "evaluation",
+                               dataset.samples(), dataset.files().size(),
+                               dataset.files().size() == 1 ? "" : "s"));
 }
 
 Status dryRun(const Executor &executor, const Options &options) {
-  TRAINC_RETURN_IF_ERROR(printOutput(printable(details(executor), "\n")));
+  TRAINC_RETURN_IF_ERROR(printText(details(executor)));
   TRAINC_RETURN_IF_ERROR(describeData(executor, DataUse::kTraining, options));
   return describeData(executor, DataUse::kEvaluation, options);
 }
@@ -128,9 +127,12 @@ std::string profileFile(const Options &options, const Rank &rank) {
 bool reportMeasurements(Executor &executor, const Options &options, const Rank &rank, Log &log) {
   Status profiled;
   if (const std::optional<Profile> profile = executor.profile()) {
-    log.info("{}", profileTable(*profile));
-    if (const std::string file = profileFile(options, rank); !file.empty())
+    if (const std::string file = profileFile(options, rank); file.empty()) {
+      log.answer("{}", profileTable(*profile)); // nothing else tells it
+    } else {
+      log.info("{}", profileTable(*profile));
       profiled = writeProfile(*profile, file);
+    }
   }
   const Status traced = executor.finishTrace();
   for (const Status &each : {profiled, traced})
