@@ -115,7 +115,7 @@ std::string verdictOn(const PlannedStrategy &strategy, const PlannedStrategy *ta
   if (limit > 0 && strategy.plan.bytes() > limit)
     return formatBytes(uint64_t(strategy.plan.bytes() - limit)) + " too much";
   if (strategy.plan.hostLeft < 0)
-    return formatBytes(uint64_t(-strategy.plan.hostLeft)) + " of the host too much";
+    return formatBytes(uint64_t(-strategy.plan.hostLeft)) + " too much on host";
   if (&strategy == taken)
     return limit > 0 ? "the fastest that fits" : "the fastest";
   if (!taken || taken->plan.step.total == 0)

@@ -109,7 +109,7 @@ private:
 
 } // namespace
 
-Status tokenize(const TokenizeOptions &options) {
+Result<TokenizedTexts> tokenize(const TokenizeOptions &options) {
   TRAINC_ASSIGN_OR_RETURN(const std::unique_ptr<Tokenizer> tokenizer, openTokenizer(options.tokenizer));
   TRAINC_ASSIGN_OR_RETURN(const std::optional<uint32_t> endToken, findEndToken(options, *tokenizer));
   TRAINC_ASSIGN_OR_RETURN(const Texts texts, findTexts(options.texts));
@@ -134,7 +134,12 @@ Status tokenize(const TokenizeOptions &options) {
                                          dtype,
                                          writer.count(),
                                          writer.checksum()}));
-  return writer.publish();
+  TRAINC_RETURN_IF_ERROR(writer.publish());
+  return TokenizedTexts{.files = texts.paths.size(),
+                        .bytes = texts.bytes,
+                        .tokens = writer.count(),
+                        .dtype = dtype,
+                        .vocabulary = tokenizer->vocabulary()};
 }
 
 Result<std::unique_ptr<Tokenizer>> openRecordedTokenizer(const TokenizerRecord &record,

@@ -35,11 +35,19 @@ struct TokenizeOptions {
   std::function<bool(uint64_t done, uint64_t total)> progress;
 };
 
+/// Counts of a token file and of its texts.
+struct TokenizedTexts {
+  uint64_t files = 0, bytes = 0; ///< of the texts
+  uint64_t tokens = 0;
+  SafetensorsDType dtype = SafetensorsDType::kU16; ///< of the token file
+  uint64_t vocabulary = 0;                         ///< number of ids of the tokenizer
+};
+
 /// Writes the tokens of all texts to options.output, raw and little-endian, uint16 if the tokenizer's
 /// vocabulary allows, else uint32, and the sidecar beside it. The output is complete or absent. Fails with
 /// kInvalidInput if an input is missing or invalid, with kFailed if the output cannot be written or
 /// `progress` canceled.
-Status tokenize(const TokenizeOptions &options);
+Result<TokenizedTexts> tokenize(const TokenizeOptions &options);
 
 /// Opens the tokenizer that the file `where` (for messages) records. Fails with kInvalidInput if the
 /// tokenizer's files are missing or have changed since.

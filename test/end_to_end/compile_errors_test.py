@@ -31,7 +31,10 @@ class CompileErrors(harness.EndToEndTest):
         Path("gpt.mlir").write_text(program("gpt"))
         compile = [TRAINC, "compile", "gpt.mlir"]
         for arguments, *expected in [
-            ([], "-o PLAN", "--compile-to=PHASE"),
+            (["--memory-limit=16"], "error: --memory-limit: expected a unit, found '16', which would be 16 bytes; write 16GiB, or 16B for as few bytes\n"),
+            (["--memory-limit=16384"], "error: --memory-limit: expected a unit, found '16384', which would be 16384 bytes; write 16384MiB, or 16384B for as few bytes\n"),
+            (["--memory-limit=1048575"], "found '1048575', which would be 1048575 bytes"),
+            (["--host-memory=512"], "error: --host-memory: expected a unit, found '512'"),
             (["-o", "x.plan", "--compile-to=step"], "-o PLAN and --compile-to=PHASE contradict each other"),
             (["-o", "x.plan", "--seq-len=17"], "17 tokens", "16 positions", "gpt.mlir:20"),
             (["-o", "x.plan", "--micro-batch=0"], "--micro-batch", "from 1 to", "'0'"),
@@ -94,7 +97,44 @@ class CompileErrors(harness.EndToEndTest):
             with self.subTest(arguments=arguments):
                 self.fails([*compile, *arguments], 2, *expected)
         self.assertEqual(Path("gpt.mlir").read_text(), program("gpt"))
+        self.fails([TRAINC, "compile", "-"], 2, "standard input has no name that the plan could have: name the plan to write with -o PLAN")
+        self.fails([TRAINC, "estimate", "gpt.mlir", "--memory=80"], 2, "error: --memory: expected a unit, found '80'", "write 80GiB")
+        Path("gpt.mlir").write_text(edited(program("gpt"), ("  optimizer ", "  memory_limit 16  optimizer ")))
+        self.fails(compile, 2, "gpt.mlir:", "expected a unit, found '16', which would be 16 bytes; write 16GiB, or 16B for as few bytes")
         self.fails([TRAINC, "compile", "none.mlir", "-o", "x.plan"], 2, "cannot open input file 'none.mlir'")
+
+    def test_a_plan_beside_its_model(self):
+        """Word for word as the first page says it; what was made goes to standard error in three lines."""
+        Path("folder").mkdir()
+        Path("folder/my mlp.mlir").write_text(program("mlp"))
+        out, err = self.trainc("compile", "folder/my mlp.mlir", "--cpu=native", "--report=report.json")
+        report = json.loads(Path("report.json").read_text())
+        self.assertEqual(out, "")
+        written, memory, next = err.splitlines()
+        self.assertRegex(written, rf"^wrote folder/my mlp.plan: mlp with ({report['parameters']}|[\d.]+k) parameters, 1 rank$")
+        self.assertRegex(memory, r"^peak memory [\d.]+ [KM]iB \(its arenas .*\); predicted step [\d.]+ [mu]?s \(8 samples\)$")
+        self.assertEqual(next, "next: trainrun 'folder/my mlp.plan' --data data.safetensors   # columns: features, labels")
+        self.assertTrue(Path("folder/my mlp.plan").exists())
+        self.assertEqual(self.trainc("compile", "folder/my mlp.mlir", "--cpu=native", "--quiet"), ("", ""))
+        self.assertEqual(self.trainc("compile", "folder/my mlp.mlir", "--cpu=native", "-q", "--memory-limit=1GiB"), ("", ""))
+
+    def test_the_next_command_runs(self):
+        Path("gpt.mlir").write_text(program("gpt"))
+        _, err = self.trainc("compile", "gpt.mlir", "--cpu=native", "--ranks=2")
+        self.assertIn(" on each rank (", err)
+        command, _, comment = re.search("^next: (.*)$", err, re.MULTILINE)[1].partition("   # ")
+        self.assertEqual(command, "trainrun gpt.plan --nproc-per-node=2 --data tokens.bin")
+        Path("TEXT").write_bytes(bytes(1 + i % 90 for i in range(2000)))
+        self.assertEqual(comment, "trainc tokenize TEXT -o tokens.bin")
+        self.trainc(*comment.split()[1:])
+        _, err = self.run_program(harness.TRAINRUN, *command.split()[1:], "--steps=2")
+        self.assertIn("step 2/2", err)
+
+    def test_a_file_that_is_no_plan_stays(self):
+        Path("gpt.mlir").write_text(program("gpt"))
+        Path("gpt.plan").write_text("my plan for tomorrow")
+        self.fails([TRAINC, "compile", "gpt.mlir"], 2, "-o gpt.plan: the file holds something else than a plan, which would be lost; give another name, or delete it")
+        self.assertEqual(Path("gpt.plan").read_text(), "my plan for tomorrow")
 
     def memory(self, *options):
         """Memory of the golden GPT according to the report."""

@@ -34,6 +34,16 @@ class PlannerTest(harness.EndToEndTest):
     def bytes(self, strategy):
         return strategy["needed_bytes"]
 
+    def assert_table(self, table, strategies):
+        """The table has the strategies by time, marks the one that is taken, and fits a terminal."""
+        self.assertLessEqual(max(map(len, table.splitlines())), 100, table)
+        by_time = sorted(strategies, key=lambda each: each["predicted_step_seconds"])
+        lines = table.splitlines()[2:]
+        for line, each in zip(lines, by_time):
+            self.assertTrue(line.endswith("  " + each["verdict"]), f"{line}\n{each}\n{table}")
+            self.assertEqual(line.startswith("*"), each["verdict"].startswith("the fastest"), table)
+            self.assertIn(f"  {each['predicted_step_seconds']:.4g}  ", line)
+
     # --- estimate ---
 
     def test_estimates_are_what_plans_take(self):
@@ -94,20 +104,19 @@ class PlannerTest(harness.EndToEndTest):
         self.assertIn("\ntrainc compile --memory-limit also tries ", table)
         self.assertEqual(table.count(" too much"), len(strategies) - len(fitting))
         judged = self.estimate(*TWO, f"--memory={limit}")["strategies"]
-        self.assertTrue(all(line.endswith("  " + each["verdict"]) for line, each in zip(table.splitlines()[2:], judged)), table)
+        self.assert_table(table, judged)
         self.assertEqual([each["verdict"].endswith(" too much") for each in judged], [self.bytes(each) > limit for each in strategies])
 
     def test_what_a_host_has_no_room_for_is_too_much(self):
         for memory in ([], ["--memory=1TiB"]):
-            gpu = ["--target=cuda", "--host-memory=1", *memory]
+            gpu = ["--target=cuda", "--host-memory=1B", *memory]
             found = self.estimate(*gpu)
             judged = found["strategies"]
             for strategy in judged:
-                self.assertEqual(strategy["verdict"].endswith(" of the host too much"), strategy["memory"]["host"] > 0, strategy)
+                self.assertEqual(strategy["verdict"].endswith(" too much on host"), strategy["memory"]["host"] > 0, strategy)
             self.assertEqual({strategy["memory"]["host"] > 0 for strategy in judged}, {False, True})
             self.assertEqual(judged[found["fastest"]]["memory"]["host"], 0)
-            table = self.trainc("estimate", "gpt.mlir", *gpu)[0].splitlines()
-            self.assertTrue(all(line.endswith("  " + each["verdict"]) for line, each in zip(table[2:], judged)), table)
+            self.assert_table(self.trainc("estimate", "gpt.mlir", *gpu)[0], judged)
 
     def test_a_memory_limit_is_what_estimates_compare_with(self):
         options = ["--offload=none", "--accumulate=1"]
@@ -281,7 +290,7 @@ class PlannerTest(harness.EndToEndTest):
         self.assertLess(2 * less["memory"]["host"], both)
         self.assertGreater(less["predicted_step_seconds"], outside["predicted_step_seconds"])
         table, _ = self.trainc("estimate", "gpt.mlir", *gpu, limit, f"--host-memory={both - 1}")
-        self.assertIn(" of the host too much", table)
+        self.assertIn(" too much on host", table)
         self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", "--host-memory=1GiB"], 2, "host_memory (--host-memory) is for GPUs")
 
     # --- --largest-batch ---
@@ -427,12 +436,12 @@ class PlannerTest(harness.EndToEndTest):
         given = ["--activation-checkpointing=none"]
         inside = next(each for each in self.estimate(*self.GPU, *given)["strategies"] if each["settings"]["offload"] == "none")
         limit = f"--memory-limit={self.bytes(inside) - 1}"
-        err = self.refused(*given, limit, "--host-memory=1")
+        err = self.refused(*given, limit, "--host-memory=1B")
         self.assertIn("error: the plan needs", err)
         enough = re.search(r"a plan that fits needs more host memory: (--host-memory=\d+); ", err)[1]
         planner = self.report(*self.GPU, *given, limit, enough)["planner"]
         self.assertEqual(enough, f"--host-memory={2 * planner['strategies'][planner['taken']]['memory']['host']}")
-        self.assertNotIn("what fits", self.refused(*given, "--memory-limit=1MiB", "--host-memory=1"))
+        self.assertNotIn("what fits", self.refused(*given, "--memory-limit=1MiB", "--host-memory=1B"))
 
 
 if __name__ == "__main__":

@@ -69,13 +69,17 @@ class RunErrors(GoldenRunTest):
             ("--lr=1e-3", "--lr: the plan has decided it. Write it in the model's train.program, as in `optimizer adamw(lr 1e-3)`, and compile again"),
             ("--batch-size", "--batch-size: the plan has decided it. Give --micro-batch to trainc compile, and run the new plan"),
             ("--max_steps", "--max_steps: it is called --steps here"),
+            ("--bf16", "--bf16: the plan has decided it. Give --precision=bf16 to trainc compile, and run the new plan"),
+            ("--output_dir", "--output_dir: it is called --checkpoint-dir=DIR here"),
+            ("--num_train_epochs", "--num_train_epochs: there is no such thing here yet; trainrun --steps=N"),
+            ("--deepspeed", "--deepspeed: there is no such thing here yet; recipes of DeepSpeed are not read"),
         ]:
             with self.subTest(option=option):
                 self.fails(self.train("--steps", "1", option, "3"), 2, "error: " + expected, "\nRun trainrun --help for the options\n")
 
     def test_options_of_the_other_program(self):
         """Each program knows all options of the other, and none has the name of another one."""
-        options = lambda *help: set(re.findall(r"^ +(?:-\w,)?--([a-z0-9-]+)", self.run_program(*help, "--help")[0], re.MULTILINE)) - {"help", "version"}
+        options = lambda *help: set(re.findall(r"^ +(?:-\w,)?--([a-z0-9-]+)", self.run_program(*help, "--help")[0], re.MULTILINE)) - {"help", "version", "quiet"}  # both have these
         of_compile, of_trainrun = options(TRAINC, "compile"), options(TRAINRUN)
         self.assertLess({"micro-batch", "wrap", "output"}, of_compile)
         self.assertLess({"steps", "resume", "comm"}, of_trainrun)
@@ -86,6 +90,7 @@ class RunErrors(GoldenRunTest):
             self.fails([TRAINC, "compile", "x.mlir", "--" + option], 2, f"error: --{option}: trainrun decides it. Give --{option} to trainrun")
 
     def test_contradictory_options(self):
+        self.fails(self.train("--steps=1", "-q", "--log-level=debug"), 2, "--quiet and --log-level contradict each other; leave one out")
         self.fails(self.train("--init", "a", "--resume=b"), 2, "--init and --resume contradict each other")
         self.fails([TRAINRUN, "gpt.plan", "--steps", "3"], 2, "--steps needs --data")
         self.fails(self.train("--metrics", "./tokens.bin"), 2, "--metrics=./tokens.bin: the file holds something else than metrics, which would be lost")

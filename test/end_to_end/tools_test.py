@@ -33,7 +33,7 @@ class Plans(harness.EndToEndTest):
         }
         train.program @p { model @m optimizer sgd batch 1048576 }""")
         self.fails([TRAINC, "compile", "large.mlir", "-o", "other.plan"], 2,
-                   "other.plan: not written, as trainrun would refuse it: arena 'persistent': expected at most 70368744177664 bytes")
+                   re.compile(r"large.mlir:7:\d+: error: the plan's arena 'persistent' has 7036881\d+ bytes; expected at most 70368744177664 \(64.0 TiB\) in all arenas together"))
         self.assertFalse(Path("other.plan").exists())
 
     def test_dump(self):
@@ -70,7 +70,11 @@ class Plans(harness.EndToEndTest):
     def test_tokens_train(self):
         """From text to generated text, by nothing but the programs."""
         Path("a.txt").write_bytes(bytes(1 + i % 90 for i in range(2000)))
-        self.trainc("tokenize", "--tokenizer=bytes", "a.txt", "-o", "tokens.bin")
+        out, err = self.trainc("tokenize", "--tokenizer=bytes", "a.txt", "-o", "tokens.bin")
+        self.assertEqual(out, "")
+        self.assertEqual(err, "wrote tokens.bin: 2000 tokens (uint16) of 1 file, 1.000 tokens per byte\n"
+                              "tokenizer: bytes, 256 tokens, recorded in tokens.bin.json\n")
+        self.assertEqual(self.trainc("tokenize", "-q", "a.txt", "-o", "tokens.bin"), ("", ""))
         out, _ = self.trainrun("model.plan", "--data", "tokens.bin", "--steps", "60", "--generate=ABC", "--temperature", "0",
                                "--max-tokens", "4")
         self.assertEqual(out, "ABCDEFG\n")
@@ -79,11 +83,37 @@ class Plans(harness.EndToEndTest):
         Path("tokens.bin").write_bytes(bytes(2 * 16 * 6))
         _, err = self.trainrun("model.plan", "--data", "tokens.bin", "--steps", "2", "--profile")
         self.assertRegex(err, r" micro_step: gemm_\w+ \(.*: nn.matmul at model.mlir:\d+")
+        for level in ("--quiet", "--log-level=error"):  # it is what was asked for
+            _, quiet = self.trainrun("model.plan", "--data", "tokens.bin", "--steps", "2", "--profile", level)
+            self.assertRegex(quiet, r"^ +seconds +share +predicted .*what\n")
+            self.assertIn("matrix products", quiet)
+        _, quiet = self.trainrun("model.plan", "--data", "tokens.bin", "--steps", "2", "--profile=profile.json", "--quiet")
+        self.assertEqual(quiet, "")
+        self.assertTrue(json.loads(Path("profile.json").read_text())["rows"])
         for name, computes in [("matrix products", True), ("attention", True), ("other kernels", False)]:
             share, flops, bandwidth = re.search(rf"([\d.]+)%(?: +[\d.]+e[-+]\d+)? +([\d.]+) +([\d.]+) +(?:\d+%)?  all {name} but init's$", err, re.MULTILINE).groups()
             self.assertGreater(float(share), 0, name)
             self.assertGreater(float(bandwidth), 0, name)
             self.assertEqual(float(flops) > 0, computes, name)
+
+    def test_no_output_shows_a_terminal_what_it_would_obey(self):
+        """Names of files, of clusters and of ops: in no table, dump, JSON or message stands U+009B, U+202E or U+200B as it is."""
+        name = "a\u009b2J\u202eb\u200b"
+        Path(name + ".plan").write_bytes(self.good)
+        Path(name + ".json").write_text(json.dumps({"trainc_cluster": 1, "name": name}))
+        cluster = json.loads((harness.ROOT / "examples/clusters/cpu.json").read_text())
+        Path("cluster.json").write_text(json.dumps({**cluster, "name": name}))
+        Path("bad.mlir").write_text(f"nn.model @m(%x: tensor<?x4xf32>) {{\n  %y = nn.linear \"{name[-2:]}\" %x to 4 frob\n}}")
+        plan = name + ".plan"
+        for code, *command in [(0, TRAINC, "report", plan), (0, TRAINC, "report", plan, "--json"), (0, TRAINC, "report", plan, plan, "--json"), (0, TRAINC, "dump", plan),
+                               (0, TRAINC, "simulate", plan, "--cluster=cluster.json"), (0, TRAINC, "simulate", plan, "--cluster=cluster.json", "--json"),
+                               (2, TRAINC, "simulate", plan, f"--cluster={name}.json"), (2, TRAINC, "report", name + ".none"), (2, TRAINC, "compile", "bad.mlir"),
+                               (2, TRAINRUN, plan, "--data", name, "--steps=1"), (0, TRAINRUN, plan, "--device=null"), (2, TRAINC, "help", name)]:
+            with self.subTest(command=command[1:]):
+                out, err = self.run_program(*command, code=code)
+                self.assertNotRegex(out + err, "[\u0080-\u009f\u200b\u202e]")
+                if command[1] == "report" and "--json" in command:
+                    self.assertIn(name, json.dumps(json.loads(out), ensure_ascii=False))
 
     def test_damaged_bytes_are_refused(self):
         numbers = random.Random(7)

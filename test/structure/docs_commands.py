@@ -7,6 +7,7 @@
  * Every option that README.md, CONTRIBUTING.md and the pages of docs/ and examples/ mention exists: on a command line of
    trainc or trainrun, in that (sub)command's --help.
  * Every option of both programs is explained in a page of docs/.
+ * Every option and page that `trainc help TOPIC` names exists, each topic begins with a command, and its lines fit a terminal.
  * Every model that a page shows whole goes through the compiler, and docs/tutorials/through-the-compiler.md shows
    docs/tutorials/circle.mlir as it is.
 
@@ -64,6 +65,25 @@ def unexplained_options(texts, known):
             yield f"{command} {option} is explained in no page of docs/"
 
 
+def wrong_topics(trainc, known, texts):
+    help = lambda *topic: subprocess.run([trainc, "help", *topic], check=True, capture_output=True, text=True).stdout
+    topics = re.findall(r"^  (\w+) ", help().split("Topics besides the subcommands:")[1], re.MULTILINE)
+    if len(topics) < 5:
+        yield f"trainc help: expected a list of topics, found {topics}"
+    for topic in topics:
+        text = help(topic)
+        where = f"trainc help {topic}"
+        if not re.match(r"  (trainc|trainrun) ", text):
+            yield f"{where}: begins with no command"
+        if max(map(len, text.splitlines())) > 100:
+            yield f"{where}: a line has more than 100 characters"
+        yield from unknown_options(where, text, known)
+        named = re.findall(r"docs/[\w/-]+\.md", text)
+        yield from (f"{where}: there is no page {page}" for page in named if page not in texts)
+        if not named:
+            yield f"{where}: names no page that says more"
+
+
 def failing_models(trainc, path, text):
     """The whole models of a page; one with a program goes as far as its step."""
     for block in FENCE.finditer(text):
@@ -116,6 +136,7 @@ def main():
             found.extend(unknown_options(path, text, known))
             found.extend(failing_models(programs.trainc, path, text))
     found.extend(unexplained_options(texts, known))
+    found.extend(wrong_topics(programs.trainc, known, texts))
     found.extend(ops_without_example(texts["docs/reference/ops.md"], texts["docs/reference/nn.md"]))
     found.extend(table_of_settings(texts["docs/reference/options.md"], known))
     found.extend(shown_otherwise(texts["docs/tutorials/through-the-compiler.md"]))

@@ -8,8 +8,10 @@
 #include "tools/common/option_homes.h"
 #include "tools/common/validators.h"
 #include "tools/trainc/SettingsCli.h"
+#include "tools/trainc/Topics.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fmt/ranges.h>
 #include <span>
 #include <utility>
@@ -45,31 +47,48 @@ template <typename Enum> CLI::Validator oneOf(const Choices<Enum> &choices) {
           "WORD"};
 }
 
+CLI::Option *addQuiet(CLI::App &command, bool &quiet) {
+  return command.add_flag("-q,--quiet", quiet, "Print warnings and errors alone, not what was made");
+}
+
+/// The heading of --help over options of what compile prints and writes beside the plan.
+constexpr const char *kOutput = "Output";
+
 void addCompile(CLI::App &app, CompileCommand &command) {
   CLI::App *compile =
       app.add_subcommand("compile", "Compile a model and its training program to a plan file");
   compile->footer("Examples:\n"
+                  "  trainc compile gpt.mlir                            # writes gpt.plan\n"
                   "  trainc compile examples/gpt/small.mlir -o small.plan\n"
                   "  trainc compile gpt.mlir -o gpt.plan --micro-batch=4 --seq-len=256 --report=gpt.json\n"
                   "  trainc compile gpt.mlir --compile-to=step          # print the step's IR\n"
                   "Options win over the model's train.program.");
   CompileOptions &options = command.options;
   compile->add_option("model", command.model, "Model text (.mlir)")->required()->type_name("MODEL.mlir");
-  compile->add_option("-o,--output", command.output, "Plan file to write")->type_name("PLAN");
+  compile
+      ->add_option("-o,--output", command.output, "Plan file to write; default: MODEL.plan, beside the model")
+      ->type_name("PLAN")
+      ->group(kMostUsed);
   addSettings(*compile, options.settings);
   compile
       ->add_option("--compile-to", options.compileTo,
                    "Stop after this phase and print the IR: model, step, spmd, scheduled, plan")
       ->transform(oneOf(kPhases))
-      ->type_name("PHASE");
+      ->type_name("PHASE")
+      ->group(kOutput);
   compile->add_option("--dump-ir", command.dumpDir, "Write numbered snapshots of the IR after every pass")
-      ->type_name("DIR");
-  compile->add_flag(
-      "--largest-batch", options.findsLargestBatch,
-      "Also find the largest micro-batch that fits into the memory limit, with each activation\n"
-      "checkpointing; trainc report shows it");
+      ->type_name("DIR")
+      ->group(kOutput);
+  compile
+      ->add_flag("--largest-batch", options.findsLargestBatch,
+                 "Also find the largest micro-batch that fits into the memory limit, with each activation\n"
+                 "checkpointing; trainc report shows it")
+      ->group(kOutput);
   compile->add_option("--report", command.report, "Write sizes, work and memory as JSON")
-      ->type_name("FILE.json");
+      ->type_name("FILE.json")
+      ->group(kOutput);
+  addQuiet(*compile, command.quiet)->group(kOutput);
+  putHelpLast(*compile);
 }
 
 void addEstimate(CLI::App &app, EstimateCommand &command) {
@@ -86,9 +105,12 @@ void addEstimate(CLI::App &app, EstimateCommand &command) {
                    "Bytes that a rank may take, e.g. 80GiB: says what fits, and the fastest that does;\n"
                    "default: the memory limit")
       ->transform(someBytes())
-      ->type_name("SIZE");
-  estimate->add_flag("--json", command.json, "Print JSON instead of a table");
+      ->type_name("SIZE")
+      ->group(kMostUsed);
+  estimate->add_flag("--json", command.json, "Print JSON, which has all columns, instead of a table")
+      ->group(kMostUsed);
   addSettings(*estimate, command.options.settings);
+  putHelpLast(*estimate);
 }
 
 void addTokenize(CLI::App &app, TokenizeCommand &command) {
@@ -105,6 +127,7 @@ void addTokenize(CLI::App &app, TokenizeCommand &command) {
                        "Special token to write after each text, e.g. '<|endoftext|>'");
   tokenize->add_option("texts", command.texts, "Text files or patterns")->required()->type_name("TEXT...");
   tokenize->add_option("-o,--output", command.output, "Token file to write")->required()->type_name("FILE");
+  addQuiet(*tokenize, command.quiet);
 }
 
 void addConsolidate(CLI::App &app, ConsolidateCommand &command) {
@@ -210,16 +233,20 @@ void addCalibrate(CLI::App &app, CalibrateCommand &command) {
   addSetting(*calibrate, "cpu", command.cpu, "Which code of this CPU's is measured");
 }
 
-void requireOutput(const CompileCommand &command) {
-  const bool printsNothing = command.output.empty() && !command.options.compileTo;
-  if (printsNothing && requirePlanFile(command.model).ok())
+/// Decides where the plan goes if the command line does not say it, and checks what it says.
+void settleOutput(CompileCommand &command) {
+  const bool isOpen = command.output.empty() && !command.options.compileTo;
+  if (isOpen && requirePlanFile(command.model).ok())
     throw CLI::ValidationError(
         "compile",
         fmt::format("{0} is a plan, compiled already; `trainrun {0}` runs it, `trainc dump {0}` prints it",
                     command.model));
-  if (printsNothing)
-    throw CLI::ValidationError(
-        "compile", "name the plan to write with -o PLAN, or a phase to print with --compile-to=PHASE");
+  if (isOpen && command.model == "-")
+    throw CLI::ValidationError("compile",
+                               "standard input has no name that the plan could have: name the plan to write "
+                               "with -o PLAN, or a phase to print with --compile-to=PHASE");
+  if (isOpen)
+    command.output = std::filesystem::path(command.model).replace_extension(".plan").string();
   if (!command.output.empty() && command.options.compileTo)
     throw CLI::ValidationError(
         "compile",
@@ -235,6 +262,15 @@ const CLI::App *findCommand(const CLI::App &app, std::span<const char *const> ar
   const auto found = app.get_subcommands(
       [&](const CLI::App *each) { return !arguments.empty() && each->get_name() == arguments.front(); });
   return found.empty() ? nullptr : found.front();
+}
+
+void addHelp(CLI::App &app, std::string &topic) {
+  std::string topics = "Topics besides the subcommands:\n";
+  for (const Topic &each : helpTopics())
+    topics += fmt::format("  {:<12} {}\n", each.name, each.summary);
+  CLI::App *help = app.add_subcommand("help", "Explain a subcommand or a topic, such as memory");
+  help->footer(topics);
+  help->add_option("topic", topic, "A subcommand or a topic")->type_name("TOPIC");
 }
 
 /// Prints a usage error of the program or of a subcommand; returns the exit code.
@@ -270,6 +306,34 @@ std::optional<std::string> findProblem(const CLI::App &app, std::span<const char
   return findBadArgument(app, arguments);
 }
 
+/// Prints what `trainc help TOPIC` asks for; returns the exit code.
+int explain(const CLI::App &app, const std::string &topic) {
+  const auto print = [](std::string_view text) {
+    const Status status = printOutput(text);
+    if (!status.ok())
+      putMessage(stderr, fmt::format("error: {}\n", status.message()));
+    return status.exitCode();
+  };
+  if (topic.empty())
+    return print(app.help() + "\n" + app.get_subcommand("help")->get_footer());
+  const char *const name = topic.c_str();
+  if (const CLI::App *command = findCommand(app, std::span(&name, 1)))
+    return print(command->help());
+  std::vector<std::string> known;
+  for (const Topic &each : helpTopics()) {
+    if (each.name == topic)
+      return print(each.text);
+    known.emplace_back(each.name);
+  }
+  for (const CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
+    known.push_back(command->get_name());
+  const std::string nearest = findNearest(topic, known);
+  return reportUsage(app.get_subcommand("help"),
+                     fmt::format("there is no topic '{}'{}; there are {}", topic,
+                                 nearest.empty() ? "" : fmt::format(", did you mean {}?", nearest),
+                                 fmt::join(known, ", ")));
+}
+
 } // namespace
 
 std::variant<Command, int> parseCommandLine(int argc, char **argv) {
@@ -285,6 +349,7 @@ std::variant<Command, int> parseCommandLine(int argc, char **argv) {
   SimulateCommand simulate;
   CalibrateCommand calibrate;
   SignCommand sign;
+  std::string topic;
   addCompile(app, compile);
   addEstimate(app, estimate);
   addTokenize(app, tokenize);
@@ -294,13 +359,16 @@ std::variant<Command, int> parseCommandLine(int argc, char **argv) {
   addDump(app, dump);
   addSimulate(app, simulate);
   addCalibrate(app, calibrate);
+  addHelp(app, topic);
   const std::span<const char *const> arguments(argv + 1, argc > 0 ? argc - 1 : 0);
   if (const std::optional<std::string> problem = findProblem(app, arguments))
     return reportUsage(findCommand(app, arguments), *problem);
   try {
     app.parse(argc, argv);
+    if (app.got_subcommand("help"))
+      return explain(app, topic);
     if (app.got_subcommand("compile")) {
-      requireOutput(compile);
+      settleOutput(compile);
       return Command(compile);
     }
     if (app.got_subcommand("estimate"))

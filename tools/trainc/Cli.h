@@ -12,8 +12,10 @@ namespace trainc {
 
 /// `trainc compile MODEL.mlir -o PLAN`.
 struct CompileCommand {
-  std::string model, output, report;
+  std::string model, report;
+  std::string output;  ///< plan to write: MODEL.plan unless -o names another; empty with compileTo
   std::string dumpDir; ///< folder for numbered snapshots of the module after every pass; empty: none
+  bool quiet = false;  ///< print warnings and errors only
   CompileOptions options;
 };
 
@@ -29,6 +31,7 @@ struct EstimateCommand {
 struct TokenizeCommand {
   std::string tokenizer = "bytes", output, endToken;
   std::vector<std::string> texts;
+  bool quiet = false; ///< whether only warnings and errors are printed
 };
 
 /// `trainc consolidate CHECKPOINT -o FILE.safetensors --dtype=fp32|bf16|fp16`.

@@ -9,6 +9,7 @@
 #include "runtime/state/consolidate.h"
 #include "tools/trainc/LongWork.h"
 #include "tools/trainc/Paths.h"
+#include "tools/trainc/Summary.h"
 
 #include <fmt/format.h>
 
@@ -42,10 +43,15 @@ int runTokenize(const TokenizeCommand &command) {
   options.texts = command.texts;
   options.output = command.output;
   options.endToken = command.endToken;
-  return finish(runLongWork("tokenized", [&](const auto &progress) {
+  TokenizedTexts made;
+  const Status status = runLongWork("tokenized", [&](const auto &progress) -> Status {
     options.progress = progress;
-    return tokenize(options);
-  }));
+    TRAINC_ASSIGN_OR_RETURN(made, tokenize(options));
+    return {};
+  });
+  if (status.ok() && !command.quiet)
+    putMessage(stderr, tokenizedText(options, made));
+  return finish(status);
 }
 
 static Status consolidate(const ConsolidateCommand &command) {

@@ -5,14 +5,17 @@
 #include "lib/Pipelines/Planner.h"
 #include "lib/Pipelines/Snapshots.h"
 #include "runtime/base/file.h"
+#include "runtime/base/output_file.h"
 #include "runtime/base/print.h"
 #include "runtime/base/units.h"
 #include "runtime/plan/file.h"
+#include "runtime/schema/plain_text.h"
 #include "tools/common/llvm_tools.h"
 #include "tools/trainc/Commands.h"
 #include "tools/trainc/ModelFile.h"
 #include "tools/trainc/Paths.h"
 #include "tools/trainc/StrategyTable.h"
+#include "tools/trainc/Summary.h"
 
 #include <array>
 #include <chrono>
@@ -32,7 +35,8 @@ static Status checkPaths(const CompileCommand &command) {
     outputs.push_back({"-o " + command.output, command.output});
   if (!command.report.empty())
     outputs.push_back({"--report=" + command.report, command.report});
-  return checkOutputs(outputs, {{"the model '" + command.model + "'", command.model}});
+  TRAINC_RETURN_IF_ERROR(checkOutputs(outputs, {{"the model '" + command.model + "'", command.model}}));
+  return requireKind(command.output, {"-o ", "a plan", kPlanMagic});
 }
 
 /// Maximum number of lines for strategies that fit, and for those that do not; the report lists all.
@@ -73,6 +77,11 @@ static Status print(mlir::ModuleOp module) {
   return error ? failed("{}", *error) : Status();
 }
 
+static Status writeReport(const std::string &path, const std::string &report) {
+  const std::string text = printableJson(report);
+  return writeFileAtomically(path, std::array{std::as_bytes(std::span(text))});
+}
+
 int runCompile(const CompileCommand &command) {
   Clock::time_point start = Clock::now();
   if (Status status = checkPaths(command); !status.ok())
@@ -89,9 +98,9 @@ int runCompile(const CompileCommand &command) {
   Planning planning;
   const auto tell = [&](const Planning &decided) {
     planning = decided;
-    if (!planning.tried.empty())
+    if (!planning.tried.empty() && !command.quiet)
       putMessage(stderr, describe(planning));
-    if (command.options.findsLargestBatch)
+    if (command.options.findsLargestBatch && !command.quiet)
       putMessage(stderr, describeLargestBatches(planning));
   };
   if (failed(runPhases(module, command.options, command.dumpDir.empty() ? nullptr : &snapshots, tell)))
@@ -102,13 +111,17 @@ int runCompile(const CompileCommand &command) {
   auto plan = finishPlan(module, secondsSince(start), report, &planning);
   if (failed(plan))
     return finish(failed("{}: not written", command.output));
-  if (const auto read = readPayload(std::as_bytes(std::span(*plan))); !read.ok())
+  const auto read = readPayload(std::as_bytes(std::span(*plan)));
+  if (!read.ok())
     return finish(invalidInput("{}: not written, as trainrun would refuse it: {}", command.output,
                                read.status().message()));
   if (Status status = writePlanFile(command.output, *plan); !status.ok())
     return finish(status);
   if (!command.report.empty())
-    return finish(writeFileAtomically(command.report, std::array{std::as_bytes(std::span(report))}));
+    if (Status status = writeReport(command.report, report); !status.ok())
+      return finish(status);
+  if (!command.quiet)
+    putMessage(stderr, compiledText(**read, command.output, report));
   return 0;
 }
 

@@ -2,13 +2,17 @@
 #include "lib/Pipelines/Phases.h"
 #include "lib/Pipelines/Strategies.h"
 #include "runtime/base/print.h"
+#include "runtime/schema/plain_text.h"
 #include "tools/trainc/Commands.h"
 #include "tools/trainc/ModelFile.h"
 #include "tools/trainc/StrategyTable.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
+#include <algorithm>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 namespace trainc {
@@ -29,6 +33,23 @@ static std::string asJson(const std::vector<PlannedStrategy> &strategies, const 
   llvm::json::Object json{{"strategies", strategiesJson(strategies, fastest, memory)}};
   json["fastest"] = fastest ? llvm::json::Value(fastest - strategies.data()) : nullptr;
   return llvm::formatv("{0:2}\n", llvm::json::Value(std::move(json)));
+}
+
+/// Returns the table with the fastest strategy first. Equally fast ones keep their order.
+static std::string tableByTime(const std::vector<PlannedStrategy> &strategies, const PlannedStrategy *fastest,
+                               int64_t memory) {
+  std::vector<size_t> order(strategies.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::sort(order, {},
+                    [&](size_t index) { return std::pair(strategies[index].plan.step.total, index); });
+  std::vector<PlannedStrategy> sorted;
+  for (const size_t index : order)
+    sorted.push_back(strategies[index]);
+  const PlannedStrategy *taken = nullptr;
+  for (const auto &[strategy, index] : llvm::zip_equal(sorted, order))
+    if (fastest == &strategies[index])
+      taken = &strategy;
+  return strategyTable(sorted, taken, memory);
 }
 
 /// Bytes that a rank may use; 0: unlimited.
@@ -54,12 +75,12 @@ int runEstimate(const EstimateCommand &command) {
   const int64_t memory = boundOf(command, model.module());
   const PlannedStrategy *fastest = findFastest(*strategies, memory);
   if (command.json)
-    return finish(printOutput(asJson(*strategies, fastest, memory)));
+    return finish(printOutput(printableJson(asJson(*strategies, fastest, memory))));
   const std::string others = memory > 0
                                  ? "trainc compile --memory-limit also tries smaller micro-batches, and more "
                                    "of checkpointing and offload\n"
                                  : "";
-  return finish(printOutput(strategyTable(*strategies, fastest, memory) + others));
+  return finish(printText(tableByTime(*strategies, fastest, memory) + others));
 }
 
 } // namespace trainc

@@ -35,18 +35,26 @@ std::string valueOf(const PlannedStrategy &strategy, const std::string &word) {
 
 std::string bytesText(int64_t bytes) { return bytes == 0 ? "0" : formatBytes(uint64_t(bytes)); }
 
-/// A column of bytes.
+/// A column of bytes. If the table is too wide, columns of the minimum weight are dropped first.
 struct Column {
   std::string name;
+  int weight;
   std::function<int64_t(const CandidatePlan &)> bytes;
 };
+
+/// Weight of columns that are never dropped.
+constexpr int kStays = 10;
+
+int weightOf(std::string_view kind) {
+  return kind == "activations" ? 7 : kind == "optimizer" ? 6 : kind == "parameters" ? 5 : 4;
+}
 
 /// Adds columns of bytes in a space other than device memory: the total, and by kind.
 void addOutside(std::string_view name, BytesByKind MemoryReport::*space, std::vector<Column> &columns) {
   columns.push_back(
-      {std::string(name), [=](const CandidatePlan &plan) { return (plan.memory.*space).total(); }});
+      {std::string(name), 8, [=](const CandidatePlan &plan) { return (plan.memory.*space).total(); }});
   for (const MemoryKind &kind : llvm::drop_end(kMemoryKinds))
-    columns.push_back({fmt::format("{} {}", name, std::string_view(kind.key)),
+    columns.push_back({fmt::format("{} {}", name, std::string_view(kind.key)), 1,
                        [=](const CandidatePlan &plan) { return plan.memory.*space.*kind.bytes; }});
 }
 
@@ -54,20 +62,22 @@ void addOutside(std::string_view name, BytesByKind MemoryReport::*space, std::ve
 std::vector<Column> columnsOf(const std::vector<PlannedStrategy> &strategies) {
   std::vector<Column> columns, outside;
   for (const MemoryKind &kind : llvm::drop_end(kMemoryKinds)) // without workspace
-    columns.push_back({kind.key.str(), [=](const CandidatePlan &plan) { return plan.memory.*kind.bytes; }});
-  columns.push_back({"peak", [](const CandidatePlan &plan) { return plan.memory.limited(); }});
-  columns.push_back({"besides", [](const CandidatePlan &plan) { return plan.memory.unplanned; }});
+    columns.push_back({kind.key.str(), weightOf(kind.key),
+                       [=](const CandidatePlan &plan) { return plan.memory.*kind.bytes; }});
+  columns.push_back({"besides", 3, [](const CandidatePlan &plan) { return plan.memory.unplanned; }});
+  columns.push_back({"memory", kStays, [](const CandidatePlan &plan) { return plan.bytes(); }});
   addOutside("host", &MemoryReport::host, outside);
   addOutside("disk", &MemoryReport::disk, outside);
+  outside.push_back({"sent", 2, [](const CandidatePlan &plan) { return plan.sentBytes; }});
   llvm::copy_if(outside, std::back_inserter(columns), [&](const Column &column) {
     return llvm::any_of(strategies, [&](const auto &each) { return column.bytes(each.plan) > 0; });
   });
-  columns.push_back({"sent", [](const CandidatePlan &plan) { return plan.sentBytes; }});
   return columns;
 }
 
-Line lineOf(const PlannedStrategy &strategy, const Line &words, const std::vector<Column> &columns) {
-  Line line;
+Line lineOf(const PlannedStrategy &strategy, bool isTaken, const Line &words,
+            const std::vector<Column> &columns) {
+  Line line = {isTaken ? "*" : ""};
   for (const std::string &word : words)
     line.push_back(valueOf(strategy, word));
   for (const Column &column : columns)
@@ -105,27 +115,48 @@ std::string aligned(const std::vector<Line> &lines) {
   return text;
 }
 
-} // namespace
-
-std::string strategyTable(const std::vector<PlannedStrategy> &strategies, const PlannedStrategy *taken,
-                          int64_t limit) {
+/// The lines of the table with these columns.
+std::vector<Line> linesOf(const std::vector<PlannedStrategy> &strategies, const PlannedStrategy *taken,
+                          int64_t limit, const std::vector<Column> &columns) {
   const Line words = decidedWords(strategies);
-  const std::vector<Column> columns = columnsOf(strategies);
-  Line names = words;
+  Line names = {""};
+  llvm::append_range(names, words);
   for (const Column &column : columns)
     names.push_back(column.name);
   names.push_back("seconds");
-  Line verdicts = {"", "verdict"};
-  for (const PlannedStrategy &strategy : strategies)
-    verdicts.push_back(verdictOn(strategy, taken, limit));
   std::vector<Line> lines = headOf(names);
-  for (const PlannedStrategy &strategy : strategies)
-    lines.push_back(lineOf(strategy, words, columns));
+  Line verdicts = {"", "verdict"};
+  for (const PlannedStrategy &strategy : strategies) {
+    lines.push_back(lineOf(strategy, &strategy == taken, words, columns));
+    verdicts.push_back(verdictOn(strategy, taken, limit));
+  }
   if (llvm::any_of(llvm::drop_begin(verdicts, 2),
                    [](const std::string &verdict) { return !verdict.empty(); }))
     for (auto [line, verdict] : llvm::zip_equal(lines, verdicts))
       line.push_back(verdict);
-  return aligned(lines);
+  return lines;
+}
+
+size_t widthOf(std::string_view text) {
+  size_t width = 0;
+  for (; !text.empty(); text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1))
+    width = std::max(width, std::min(text.find('\n'), text.size()));
+  return width;
+}
+
+} // namespace
+
+std::string strategyTable(const std::vector<PlannedStrategy> &strategies, const PlannedStrategy *taken,
+                          int64_t limit) {
+  constexpr size_t kMaxWidth = 100; // of a terminal
+  std::vector<Column> columns = columnsOf(strategies);
+  for (;;) {
+    std::string text = aligned(linesOf(strategies, taken, limit, columns));
+    const auto lightest = std::ranges::min_element(columns, {}, &Column::weight);
+    if (widthOf(text) <= kMaxWidth || lightest->weight == kStays)
+      return text;
+    columns.erase(lightest);
+  }
 }
 
 } // namespace trainc

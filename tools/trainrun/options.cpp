@@ -7,6 +7,8 @@
 #include "tools/common/validators.h"
 #include "tools/trainrun/contradictions.h"
 
+#include <algorithm>
+
 namespace trainc {
 
 namespace {
@@ -31,19 +33,30 @@ constexpr const char *kExamples = R"(Examples:
 
 Exit codes: 0 done, 1 the run failed, 2 bad usage or input.)";
 
-/// Adds options under a heading of --help.
+/// Options that most command lines need.
+constexpr std::string_view kCommonOptions[] = {"data",    "steps",          "eval-data",        "eval-every",
+                                               "init",    "checkpoint-dir", "checkpoint-every", "resume",
+                                               "metrics", "generate"};
+
+/// Adds options under a heading of --help, those used most under a heading of their own.
 class Group {
 public:
   Group(CLI::App &app, std::string name) : app_(app), name_(std::move(name)) {}
 
   template <typename T> CLI::Option *add(const char *name, T &value, const char *description) {
-    return app_.add_option(name, value, description)->group(name_);
+    return withGroup(app_.add_option(name, value, description));
   }
   template <typename T> CLI::Option *addFlag(const char *name, T &value, const char *description) {
-    return app_.add_flag(name, value, description)->group(name_);
+    return withGroup(app_.add_flag(name, value, description));
   }
 
 private:
+  CLI::Option *withGroup(CLI::Option *option) {
+    const bool isCommon =
+        std::ranges::find(kCommonOptions, option->get_lnames().front()) != std::end(kCommonOptions);
+    return option->group(isCommon ? kMostUsed : name_);
+  }
+
   CLI::App &app_;
   std::string name_;
 };
@@ -218,6 +231,7 @@ void addOutput(CLI::App &app, Options &o) {
       ->type_name("N")
       ->check(wholeNumber<uint64_t>(1));
   const std::vector<std::string> levels = {"error", "warning", "info", "debug"};
+  group.addFlag("-q,--quiet", o.quiet, "Print warnings and errors alone: --log-level=warning");
   group.add("--log-level", o.logLevel, "What goes to standard error, of several ranks from rank 0")
       ->type_name("NAME")
       ->check(CLI::IsMember(levels))
@@ -253,10 +267,11 @@ Result<std::optional<Options>> parseOptions(int argc, const char *const *argv) {
   Options options;
   CLI::App app(kDescription, "trainrun");
   app.footer(kExamples);
-  app.set_version_flag("--version", "trainrun " TRAINC_VERSION);
   app.add_option("PLAN", options.plan, "Plan file")->required()->type_name("");
   for (const auto add : {addData, addTraining, addCheckpoints, addGeneration, addMachine, addOutput})
     add(app, options);
+  app.set_version_flag("--version", "trainrun " TRAINC_VERSION)->group("Help");
+  putHelpLast(app);
   const std::span<const char *const> arguments(argv + 1, argc > 0 ? argc - 1 : 0);
   if (const std::optional<std::string> bad = findBadArgument(app, arguments, homeOutsideTrainrun))
     return invalidInput("{}\nRun trainrun --help for the options", *bad);
@@ -270,6 +285,10 @@ Result<std::optional<Options>> parseOptions(int argc, const char *const *argv) {
     return invalidInput("{}{}\nRun trainrun --help for the options", describeParseError(app, error),
                         hint(error, options));
   }
+  if (options.quiet && app.count("--log-level") > 0)
+    return invalidInput("--quiet and --log-level contradict each other; leave one out");
+  if (options.quiet)
+    options.logLevel = "warning";
   if (Status contradiction = checkContradictions(options); !contradiction.ok()) {
     // checked first: without a plan there is no advice to give
     TRAINC_RETURN_IF_ERROR(requirePlanFile(options.plan));

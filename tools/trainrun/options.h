@@ -17,6 +17,7 @@ struct Options : RunOptions {
 
   std::string logLevel = "info", logLevelReplica = "warning";
   bool logOnEachNode = false;
+  bool quiet = false;               ///< `logLevel` is "warning" by --quiet
   std::vector<std::string> ofRanks; ///< given options that only matter with several ranks
 };
 

@@ -82,7 +82,8 @@ void interrupt(const std::function<bool(const std::string &text)> &progress,
   const Folder folder;
   const std::string text = folder.write("a.txt", std::string(size_t{9} << 20, 'a'));
   const Status status =
-      tokenize({"bytes", {text}, folder / "t.bin", "", [&](uint64_t, uint64_t) { return progress(text); }});
+      tokenize({"bytes", {text}, folder / "t.bin", "", [&](uint64_t, uint64_t) { return progress(text); }})
+          .status();
   EXPECT_EQ(status.message(), message(folder.path()));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1); // a.txt
 }
@@ -133,7 +134,7 @@ TEST(Tokenize, NamesWhatIsWrong) {
   EXPECT_INVALID(tokenize({"what", {text}, output, "", nullptr}),
                  "--tokenizer=what: no such file or folder; expected 'bytes', a tokenizer.json, a vocab.json "
                  "or merges.txt, or their folder");
-  const Status unwritable = tokenize({"bytes", {text}, folder / "no/t.bin", "", nullptr});
+  const Status unwritable = tokenize({"bytes", {text}, folder / "no/t.bin", "", nullptr}).status();
   EXPECT_EQ(unwritable.exitCode(), 1);
   EXPECT_EQ(unwritable.message(), folder / "no/t.bin" + ": cannot write: No such file or directory");
   EXPECT_FALSE(std::filesystem::exists(output));
@@ -146,7 +147,7 @@ TEST(Tokenize, FullDiskLeavesNothing) {
   const std::string output = folder / "t.bin";
   // The writer's temporary file becomes a link to a device that is always full.
   std::filesystem::create_symlink("/dev/full", fmt::format("{}.{}.tmp", output, ::getpid()));
-  const Status status = tokenize({"bytes", {folder.write("a.txt", "a")}, output, "", nullptr});
+  const Status status = tokenize({"bytes", {folder.write("a.txt", "a")}, output, "", nullptr}).status();
   EXPECT_EQ(status.exitCode(), 1);
   EXPECT_EQ(status.message(), output + ": cannot write: No space left on device");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1); // a.txt
@@ -163,11 +164,15 @@ TEST(Tokenize, AFullDiskEndsTheWork) {
     for (int i = 0; i < 400000; ++i)
       text += fmt::format("{}<|endoftext|>\n", i);
     int pieces = 0;
-    const Status status =
-        tokenize({tokenizer, {folder.write("a.txt", text)}, output, "", [&](uint64_t, uint64_t) {
-                    ++pieces;
-                    return true;
-                  }});
+    const Status status = tokenize({tokenizer,
+                                    {folder.write("a.txt", text)},
+                                    output,
+                                    "",
+                                    [&](uint64_t, uint64_t) {
+                                      ++pieces;
+                                      return true;
+                                    }})
+                              .status();
     EXPECT_EQ(status.message(), output + ": cannot write: No space left on device");
     EXPECT_EQ(pieces, 0) << tokenizer;
     EXPECT_FALSE(std::filesystem::exists(output));
@@ -180,7 +185,7 @@ TEST(Tokenize, NoRoomForTheSidecarLeavesTheOldTokens) {
   const Folder folder;
   const std::string output = folder.write("t.bin", "old");
   std::filesystem::create_symlink("/dev/full", fmt::format("{}.json.{}.tmp", output, ::getpid()));
-  const Status status = tokenize({"bytes", {folder.write("a.txt", "new")}, output, "", nullptr});
+  const Status status = tokenize({"bytes", {folder.write("a.txt", "new")}, output, "", nullptr}).status();
   EXPECT_EQ(status.message(), output + ".json: cannot write: No space left on device");
   EXPECT_EQ(readFile(output), "old");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 2); // t.bin, a.txt

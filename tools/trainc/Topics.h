@@ -1,0 +1,18 @@
+// `trainc help TOPIC`: short texts about themes that go across subcommands.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace trainc {
+
+struct Topic {
+  std::string_view name;
+  std::string_view summary; ///< one line of the list of topics
+  std::string_view text;    ///< an example first, then what it does, then the pages that say more
+};
+
+/// All topics, in the order of the list.
+std::span<const Topic> helpTopics();
+
+} // namespace trainc
