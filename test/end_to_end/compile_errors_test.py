@@ -101,6 +101,7 @@ class CompileErrors(harness.EndToEndTest):
         self.fails([TRAINC, "estimate", "gpt.mlir", "--memory=80"], 2, "error: --memory: expected a unit, found '80'", "write 80GiB")
         Path("gpt.mlir").write_text(edited(program("gpt"), ("  optimizer ", "  memory_limit 16  optimizer ")))
         self.fails(compile, 2, "gpt.mlir:", "expected a unit, found '16', which would be 16 bytes; write 16GiB, or 16B for as few bytes")
+        self.fails([TRAINC, "compile", "none/x.mlir"], 2, "cannot open input file 'none/x.mlir'")
         self.fails([TRAINC, "compile", "none.mlir", "-o", "x.plan"], 2, "cannot open input file 'none.mlir'")
 
     def test_a_plan_beside_its_model(self):

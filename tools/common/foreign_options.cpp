@@ -33,7 +33,6 @@ constexpr ForeignOption kForeignOptions[] = {
      "recipes of Accelerate are not read; --precision=bf16, --zero-stage=N and --accumulate=A of trainc "
      "compile say the same"},
     {"context-length", Home::kCompile, "--seq-len"},
-    {"cpu", Home::kCompile, "--target=cpu"},
     {"data-seed", Home::kTrainrun, "--seed=N"},
     {"dataloader-*", Home::kNeedless, "data files are read as they lie, ahead of the step"},
     {"ddp-backend", Home::kTrainrun, "--comm=NAME"},

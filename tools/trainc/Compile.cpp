@@ -84,11 +84,11 @@ static Status writeReport(const std::string &path, const std::string &report) {
 
 int runCompile(const CompileCommand &command) {
   Clock::time_point start = Clock::now();
-  if (Status status = checkPaths(command); !status.ok())
-    return finish(status);
-  auto file = readModel(command.model);
+  auto file = readModel(command.model); // first, as the plan's name may be the model's
   if (!file.ok())
     return finish(file.status());
+  if (Status status = checkPaths(command); !status.ok())
+    return finish(status);
 
   ParsedModel model(std::move(*file));
   mlir::ModuleOp module = model.module();

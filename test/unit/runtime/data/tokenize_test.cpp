@@ -16,15 +16,21 @@ TEST(Tokenize, WritesTokensAndSidecar) {
   folder.write("2.txt", "\xff");
   const std::string output = folder / "t.bin";
   std::vector<uint64_t> progress;
-  ASSERT_OK(tokenize({.tokenizer = "bytes",
-                      .texts = {first, folder / "2*"},
-                      .output = output,
-                      .endToken = "\n",
-                      .progress = [&](uint64_t done, uint64_t total) {
-                        progress.push_back(done);
-                        EXPECT_EQ(total, 3U);
-                        return true;
-                      }}));
+  const auto made = tokenize({.tokenizer = "bytes",
+                              .texts = {first, folder / "2*"},
+                              .output = output,
+                              .endToken = "\n",
+                              .progress = [&](uint64_t done, uint64_t total) {
+                                progress.push_back(done);
+                                EXPECT_EQ(total, 3U);
+                                return true;
+                              }});
+  ASSERT_OK(made);
+  EXPECT_EQ(made->files, 2U);
+  EXPECT_EQ(made->bytes, 3U);
+  EXPECT_EQ(made->tokens, 5U);
+  EXPECT_EQ(made->vocabulary, 256U);
+  EXPECT_EQ(made->dtype, SafetensorsDType::kU16);
   EXPECT_EQ(readFile(output), bytesOf<uint16_t>({'a', 'b', '\n', 0xff, '\n'}));
   EXPECT_THAT(progress, testing::ElementsAre(2, 3));
   const auto sidecar = readTokenSidecar(output);

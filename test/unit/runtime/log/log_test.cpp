@@ -59,6 +59,17 @@ StepMetrics exampleStep(uint64_t step) {
           .tokensPerSecond = 20000};
 }
 
+TEST(Log, AnswersAreWrittenAtAnyLevel) {
+  Captured captured(/*terminal=*/false);
+  Log(captured.stream(), LogLevel::kError).answer("a {}", "profile");
+  EXPECT_EQ(captured.read(), "a profile\n");
+  Log other(captured.stream(), LogLevel::kWarning, "[rank 2] ");
+  other.answer("another");
+  EXPECT_EQ(captured.read(), "") << "of several ranks one answers";
+  Log(captured.stream(), LogLevel::kInfo, "[rank 2] ").answer("its own");
+  EXPECT_EQ(captured.read(), "[rank 2] its own\n");
+}
+
 TEST(Log, LevelsFilterAndPrefix) {
   Captured captured(false);
   Log log(captured.stream(), LogLevel::kWarning);
