@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <fmt/ranges.h>
-#include <ranges>
-#include <set>
 #include <vector>
 
 namespace trainc {
@@ -12,23 +10,38 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// A SAX handler that finds position and cause of the first syntax error.
-struct ErrorFinder : nlohmann::json_sax<Json> {
-  size_t position = 0; ///< 1-based byte offset of the error; one past the end if the text ends too early
+/// Builds a value from the events of the library's parser. The library's own parser with a callback looks at
+/// all members of an object after each of them, which takes a time that grows with the square of their
+/// number.
+class JsonBuilder : public nlohmann::json_sax<Json> {
+public:
+  Json value = Json(Json::value_t::discarded);
+  std::string repeated; ///< first name that an object has twice, with the names around it
+  bool tooDeep = false;
+  size_t position = 0; ///< of the byte that is wrong, from 1 on; one past the last if the text ends too early
   std::string reason;
 
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(number_integer_t) override { return true; }
-  bool number_unsigned(number_unsigned_t) override { return true; }
-  bool number_float(number_float_t, const string_t &) override { return true; }
-  bool string(string_t &) override { return true; }
-  bool binary(binary_t &) override { return true; }
-  bool start_object(size_t) override { return true; }
-  bool key(string_t &) override { return true; }
-  bool end_object() override { return true; }
-  bool start_array(size_t) override { return true; }
-  bool end_array() override { return true; }
+  bool null() override { return add(nullptr); }
+  bool boolean(bool found) override { return add(found); }
+  bool number_integer(number_integer_t found) override { return add(found); }
+  bool number_unsigned(number_unsigned_t found) override { return add(found); }
+  bool number_float(number_float_t found, const string_t &) override { return add(found); }
+  bool string(string_t &found) override { return add(std::move(found)); }
+  bool binary(binary_t &found) override { return add(std::move(found)); }
+  bool start_object(size_t) override { return open(Json::value_t::object); }
+  bool end_object() override { return close(); }
+  bool start_array(size_t) override { return open(Json::value_t::array); }
+  bool end_array() override { return close(); }
+
+  bool key(string_t &name) override {
+    Level &level = levels_.back();
+    const auto [member, isNew] = level.container->get_ref<Json::object_t &>().try_emplace(name);
+    level.member = member;
+    if (!isNew && repeated.empty())
+      repeated = path();
+    return true;
+  }
+
   bool parse_error(size_t at, const std::string &, const nlohmann::detail::exception &error) override {
     position = at;
     const std::string_view text =
@@ -37,56 +50,86 @@ struct ErrorFinder : nlohmann::json_sax<Json> {
     reason = text.substr(colon == std::string_view::npos ? 0 : colon + 2);
     return false;
   }
+
+private:
+  /// An open array or object. It stays where it is until it is closed: no member is added beside it before.
+  struct Level {
+    Json *container;
+    Json::object_t::iterator member = {}; ///< latest one of an object
+  };
+
+  bool add(Json found) {
+    place(std::move(found));
+    return true;
+  }
+
+  bool open(Json::value_t type) {
+    tooDeep = levels_.size() >= kMaxJsonDepth;
+    if (!tooDeep)
+      levels_.push_back({&place(type)});
+    return !tooDeep;
+  }
+
+  bool close() {
+    levels_.pop_back();
+    return true;
+  }
+
+  /// Puts a value where the text has it.
+  Json &place(Json found) {
+    if (levels_.empty())
+      return value = std::move(found);
+    Level &level = levels_.back();
+    if (level.container->is_array())
+      return level.container->emplace_back(std::move(found));
+    return level.member->second = std::move(found);
+  }
+
+  /// Names of the members that are open, the latest one last.
+  std::string path() const {
+    std::vector<std::string_view> names;
+    for (const Level &level : levels_)
+      if (level.container->is_object())
+        names.push_back(level.member->first);
+    return fmt::format("{}", fmt::join(names, "."));
+  }
+
+  std::vector<Level> levels_;
 };
+
+/// Returns whether `text` is JSON that is not nested too deep.
+bool buildJson(std::string_view text, JsonBuilder &builder) {
+  if (const size_t zero = text.find('\0'); zero != std::string_view::npos) { // the parser would end there
+    builder.position = zero + 1;
+    builder.reason = "expected text, found a byte of 0";
+    return false;
+  }
+  return Json::sax_parse(text.begin(), text.end(), &builder);
+}
 
 } // namespace
 
-Json tryParseJson(std::string_view text, const Json::parser_callback_t &observe) {
-  if (text.find('\0') != std::string_view::npos) // the parser would stop at the NUL
+Json tryParseJson(std::string_view text, std::string *repeated) {
+  JsonBuilder builder;
+  if (!buildJson(text, builder))
     return Json(Json::value_t::discarded);
-  bool tooDeep = false;
-  const auto guarded = [&](int depth, Json::parse_event_t event, Json &value) {
-    tooDeep = tooDeep || depth >= kMaxJsonDepth;
-    return !tooDeep && (!observe || observe(depth, event, value));
-  };
-  Json json = Json::parse(text.begin(), text.end(), guarded, /*allow_exceptions=*/false);
-  return tooDeep ? Json(Json::value_t::discarded) : json;
+  if (repeated)
+    *repeated = std::move(builder.repeated);
+  return std::move(builder.value);
 }
 
-Result<Json> parseJson(const std::string &file, std::string_view text,
-                       const Json::parser_callback_t &observe) {
-  Json json = tryParseJson(text, observe);
-  if (!json.is_discarded())
-    return json;
-  ErrorFinder finder;
-  if (Json::sax_parse(text.begin(), text.end(), &finder)) {
-    finder.position = text.find('\0') + 1;
-    finder.reason = "expected text, found a byte of 0";
-    if (finder.position == 0)
-      return invalidInput("{}: nested deeper than {} levels", file, kMaxJsonDepth);
+Result<Json> parseJson(const std::string &file, std::string_view text, std::string *repeated) {
+  JsonBuilder builder;
+  if (buildJson(text, builder)) {
+    if (repeated)
+      *repeated = std::move(builder.repeated);
+    return std::move(builder.value);
   }
-  const std::string_view before = text.substr(0, std::max<size_t>(finder.position, 1) - 1);
+  if (builder.tooDeep)
+    return invalidInput("{}: nested deeper than {} levels", file, kMaxJsonDepth);
+  const std::string_view before = text.substr(0, std::max<size_t>(builder.position, 1) - 1);
   return invalidInput("{}:{}:{}: not JSON: {}", file, std::ranges::count(before, '\n') + 1,
-                      before.size() - (before.rfind('\n') + 1) + 1, finder.reason); // npos + 1 is 0
-}
-
-Json::parser_callback_t findRepeatedName(std::string &repeated) {
-  struct Object {
-    std::set<std::string> names;
-    std::string latest;
-  };
-  return [&repeated, objects = std::vector<Object>()](int, Json::parse_event_t event, Json &value) mutable {
-    if (event == Json::parse_event_t::object_start)
-      objects.emplace_back();
-    else if (event == Json::parse_event_t::object_end)
-      objects.pop_back();
-    if (event != Json::parse_event_t::key)
-      return true;
-    objects.back().latest = value.get<std::string>();
-    if (!objects.back().names.insert(objects.back().latest).second && repeated.empty())
-      repeated = fmt::format("{}", fmt::join(objects | std::views::transform(&Object::latest), "."));
-    return true;
-  };
+                      before.size() - (before.rfind('\n') + 1) + 1, builder.reason); // npos + 1 is 0
 }
 
 } // namespace trainc

@@ -1,5 +1,5 @@
-// JSON parsing of untrusted files: no exceptions, and a nesting limit that keeps recursive walks from
-// overflowing the stack.
+// JSON from files of others: without exceptions, in a time that grows with the text's length, and not nested
+// so deep that walking over it overflows the stack.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -9,22 +9,17 @@
 
 namespace trainc {
 
-/// Maximum nesting depth of arrays and objects, and so of the recursion that walks over a value.
-inline constexpr int kMaxJsonDepth = 64;
+/// Maximum number of arrays and objects within each other; a walk over a value recurses as often.
+inline constexpr size_t kMaxJsonDepth = 64;
 
-/// Parses `text`. The result is discarded (see is_discarded) if `text` is not JSON or is nested deeper than
-/// kMaxJsonDepth. `observe`, if given, is called for every key and value, as by nlohmann::json::parse.
-nlohmann::json tryParseJson(std::string_view text,
-                            const nlohmann::json::parser_callback_t &observe = nullptr);
+/// Parses `text`. The result is discarded (see is_discarded) if the text is not JSON, or is nested deeper.
+/// Where an object has a name twice, the later value counts. `repeated`, if given, is then set to the first
+/// such name, with the names of the objects around it, as "device.name"; else it is empty.
+nlohmann::json tryParseJson(std::string_view text, std::string *repeated = nullptr);
 
-/// Parses `text` like tryParseJson(); `file` is the name for messages. Fails with kInvalidInput and a message
-/// with line, column in bytes, and cause.
+/// Does the same; `file` is for messages. An error (kInvalidInput) names the line, the column in bytes, and
+/// what is wrong there.
 Result<nlohmann::json> parseJson(const std::string &file, std::string_view text,
-                                 const nlohmann::json::parser_callback_t &observe = nullptr);
-
-/// Returns an observer for one text that sets `repeated` (empty before) to the first key that an object holds
-/// twice, qualified by the enclosing keys, as "device.name". The parsed value itself keeps only the last
-/// value of such a key.
-nlohmann::json::parser_callback_t findRepeatedName(std::string &repeated);
+                                 std::string *repeated = nullptr);
 
 } // namespace trainc

@@ -270,7 +270,7 @@ private:
 
 Result<Cluster> parseCluster(const std::string &file, std::string_view text) {
   std::string repeated;
-  TRAINC_ASSIGN_OR_RETURN(const Json json, parseJson(file, text, findRepeatedName(repeated)));
+  TRAINC_ASSIGN_OR_RETURN(const Json json, parseJson(file, text, &repeated));
   if (!repeated.empty())
     return invalidInput("{}: {}: expected each field once, found it twice; leave one out", file,
                         printable(repeated));

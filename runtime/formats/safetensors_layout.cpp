@@ -1,6 +1,8 @@
 #include "runtime/formats/safetensors_layout.h"
 
 #include <cstring>
+#include <fmt/ranges.h>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 namespace trainc {
@@ -12,18 +14,18 @@ constexpr size_t kAlignment = 64;
 } // namespace
 
 SafetensorsLayout layOutSafetensors(std::span<const TensorEntry> tensors) {
-  nlohmann::ordered_json json;
-  json["__metadata__"]["format"] = "pt";
   SafetensorsLayout layout;
+  layout.header.assign(sizeof(uint64_t), '\0');
+  auto text = std::back_inserter(layout.header);
+  fmt::format_to(text, R"({{"__metadata__":{{"format":"pt"}})");
   for (const TensorEntry &tensor : tensors) {
     layout.offsets.push_back(layout.bytes);
     layout.bytes += tensor.bytes;
-    json[tensor.name] = {{"dtype", tensor.dtype},
-                         {"shape", tensor.shape},
-                         {"data_offsets", {layout.offsets.back(), layout.bytes}}};
+    fmt::format_to(text, R"(,{}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",
+                   nlohmann::json(tensor.name).dump(), tensor.dtype, fmt::join(tensor.shape, ","),
+                   layout.offsets.back(), layout.bytes);
   }
-  layout.header.assign(sizeof(uint64_t), '\0');
-  layout.header += json.dump();
+  layout.header += '}';
   // Padding with blanks is valid JSON.
   layout.header.resize((layout.header.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
   const uint64_t length = layout.header.size() - sizeof(uint64_t);

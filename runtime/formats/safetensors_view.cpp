@@ -84,7 +84,7 @@ Result<Layout> locate(const std::string &file, std::span<const std::byte> bytes)
 /// Parses the header's JSON object; duplicate names are errors.
 Result<Json> parseHeader(const std::string &file, std::string_view text) {
   std::string repeated;
-  Json json = tryParseJson(text, findRepeatedName(repeated));
+  Json json = tryParseJson(text, &repeated);
   if (!json.is_object())
     return invalidInput(
         "{}: byte {}: the {} bytes of header are not a JSON object; the file is damaged or not "

@@ -49,7 +49,11 @@ Result<bool> holdsWeights(const fs::path &folder) {
 }
 
 Result<WeightIndex> parseWeightIndex(const std::string &path, std::string_view text) {
-  TRAINC_ASSIGN_OR_RETURN(const nlohmann::json json, parseJson(path, text));
+  std::string repeated;
+  TRAINC_ASSIGN_OR_RETURN(const nlohmann::json json, parseJson(path, text, &repeated));
+  if (!repeated.empty())
+    return invalidInput("{}: expected each name once, found '{}' twice; the file is damaged", path,
+                        printable(repeated));
   const auto map = json.is_object() ? json.find("weight_map") : json.end();
   if (map == json.end() || !map->is_object() || map->empty())
     return invalidInput("{}: expected an object with a \"weight_map\" from the names of tensors to files",
@@ -70,7 +74,11 @@ Result<WeightIndex> parseWeightIndex(const std::string &path, std::string_view t
   return index;
 }
 
-WeightFiles::WeightFiles(SafetensorsView file) : path_(file.path()) { files_.push_back(std::move(file)); }
+WeightFiles::WeightFiles(SafetensorsView file) : path_(file.path()) {
+  files_.push_back(std::move(file));
+  for (const SafetensorsTensor &tensor : files_.front().tensors())
+    tensors_.emplace(tensor.name, &tensor);
+}
 
 Result<WeightFiles> WeightFiles::open(const fs::path &path) {
   std::error_code error;
@@ -96,17 +104,19 @@ Result<WeightFiles> WeightFiles::openIndex(const fs::path &path) {
     views.push_back(std::move(view));
   }
   WeightFiles files(path.string(), std::move(views));
-  TRAINC_RETURN_IF_ERROR(files.verifyIndex(index));
+  TRAINC_RETURN_IF_ERROR(files.addTensors(index));
   return files;
 }
 
-Status WeightFiles::verifyIndex(const WeightIndex &index) const {
+Status WeightFiles::addTensors(const WeightIndex &index) {
   std::map<std::string_view, const SafetensorsView *> holders;
   for (const SafetensorsView &file : files_)
-    for (const SafetensorsTensor &tensor : file.tensors())
+    for (const SafetensorsTensor &tensor : file.tensors()) {
       if (const auto [known, isNew] = holders.emplace(tensor.name, &file); !isNew)
         return invalidInput("{}: tensor '{}' is in two files, {} and {}", path_, tensor.name,
                             known->second->path(), file.path());
+      tensors_.emplace(tensor.name, &tensor);
+    }
   for (const auto &[tensor, name] : index) {
     const auto holder = holders.find(tensor);
     if (holder == holders.end() || fs::path(holder->second->path()).filename() != name)
@@ -135,10 +145,8 @@ uint64_t WeightFiles::fingerprint() const {
 }
 
 const SafetensorsTensor *WeightFiles::find(std::string_view name) const {
-  for (const SafetensorsView &file : files_)
-    if (const SafetensorsTensor *tensor = file.find(name))
-      return tensor;
-  return nullptr;
+  const auto found = tensors_.find(name);
+  return found == tensors_.end() ? nullptr : found->second;
 }
 
 } // namespace trainc

@@ -40,10 +40,12 @@ private:
   WeightFiles(std::string path, std::vector<SafetensorsView> files)
       : path_(std::move(path)), files_(std::move(files)) {}
   static Result<WeightFiles> openIndex(const std::filesystem::path &path);
-  Status verifyIndex(const WeightIndex &index) const;
+  /// Fills `tensors_`, which the index must agree with.
+  Status addTensors(const WeightIndex &index);
 
   std::string path_;
   std::vector<SafetensorsView> files_;
+  std::map<std::string_view, const SafetensorsTensor *> tensors_; ///< by name, of all files
 };
 
 } // namespace trainc

@@ -1,5 +1,6 @@
 #include "runtime/base/json_text.h"
 
+#include <ctime>
 #include <gmock/gmock.h>
 
 namespace trainc {
@@ -28,26 +29,46 @@ TEST(JsonText, ErrorsSayWhereAndWhy) {
   EXPECT_THAT(error(""), testing::StartsWith("f:1:1: not JSON: "));
 }
 
-TEST(JsonText, ObserversHearOfKeys) {
-  std::vector<std::string> keys;
-  const auto observe = [&](int, nlohmann::json::parse_event_t event, nlohmann::json &value) {
-    if (event == nlohmann::json::parse_event_t::key)
-      keys.push_back(value.get<std::string>());
-    return true;
-  };
-  EXPECT_EQ(tryParseJson(R"({"a": 1, "b": {"c": 2}})", observe)["b"]["c"], 2);
-  EXPECT_THAT(keys, testing::ElementsAre("a", "b", "c"));
+TEST(JsonText, BuildsEveryKindOfValue) {
+  const auto json =
+      tryParseJson(R"({"a": [1, -2, 2.5, "x\u00e9", true, null, [], {}], "b": {"c": {"d": [[3]]}}})");
+  EXPECT_EQ(json.dump(), R"({"a":[1,-2,2.5,"xé",true,null,[],{}],"b":{"c":{"d":[[3]]}}})");
+  EXPECT_TRUE(json["a"][0].is_number_unsigned());
+  EXPECT_EQ(tryParseJson("7"), 7);
+}
+
+TEST(JsonText, OfTwoValuesOfANameTheLaterCounts) {
+  EXPECT_EQ(tryParseJson(R"({"a": {"b": 1}, "a": [2]})").dump(), R"({"a":[2]})");
 }
 
 TEST(JsonText, FindsTheFirstNameThatAnObjectHasTwice) {
   const auto found = [](std::string_view text) {
     std::string repeated;
-    tryParseJson(text, findRepeatedName(repeated));
+    tryParseJson(text, &repeated);
     return repeated;
   };
   EXPECT_EQ(found(R"({"a": 1, "b": {"a": 2}, "c": [{"a": 3}, {"a": 4}]})"), "");
   EXPECT_EQ(found(R"({"a": 1, "b": {}, "a": 2, "b": 3})"), "a");
   EXPECT_EQ(found(R"({"a": {"b": {}, "c": [{"d": {"e": 1}, "d": 2}]}})"), "a.c.d");
+  EXPECT_EQ(found(R"({"a": {"b": 1, "c": 2, "b": 3}, "d": {"e": 1, "e": 2}})"), "a.b");
+}
+
+/// Seconds of CPU for an object with that many objects in it.
+double secondsOfMembers(size_t members) {
+  std::string text = "{";
+  for (size_t i = 0; i < members; ++i)
+    text += fmt::format(R"({}"layers.{}.weight": {{"shape": [], "data_offsets": [0, 0]}})", i ? ", " : "", i);
+  text += "}";
+  std::string repeated;
+  const std::clock_t begin = std::clock();
+  EXPECT_EQ(tryParseJson(text, &repeated).size(), members);
+  EXPECT_EQ(repeated, "");
+  return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+}
+
+TEST(JsonText, TakesATimeThatGrowsWithTheText) {
+  const double few = secondsOfMembers(5'000), many = secondsOfMembers(40'000);
+  EXPECT_LT(many, 24 * few + 0.05); // 8 times as many members; a square would be 64
 }
 
 } // namespace

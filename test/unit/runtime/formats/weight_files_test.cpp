@@ -66,6 +66,11 @@ TEST_F(WeightFilesTest, OtherWeightsHaveOtherFingerprints) {
   EXPECT_EQ(fingerprint(3), first);
 }
 
+TEST_F(WeightFilesTest, ANameTwiceInTheIndexIsAnError) {
+  writeIndex(R"({"weight_map": {"a": "one.safetensors", "b": "two.safetensors", "a": "two.safetensors"}})");
+  EXPECT_THAT(refusal(), HasSubstr("expected each name once, found 'weight_map.a' twice"));
+}
+
 TEST_F(WeightFilesTest, LeftoversOfAllFilesAreListed) {
   const auto files = WeightFiles::open(folder / kIndex);
   ASSERT_TRUE(files.ok()) << files.status().message();
