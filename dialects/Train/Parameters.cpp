@@ -1,27 +1,12 @@
 #include "dialects/Train/Parameters.h"
 
+#include "runtime/schema/name_pattern.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace trainc;
 using namespace trainc::train;
-
-bool train::matchesPattern(StringRef pattern, StringRef name) {
-  SmallVector<StringRef> pieces;
-  pattern.split(pieces, '*');
-  if (!name.consume_front(pieces.front()))
-    return false;
-  if (pieces.size() == 1)
-    return name.empty();
-  // Between the first and the last piece, the leftmost match of a piece leaves the most text for later ones.
-  for (StringRef piece : ArrayRef(pieces).drop_front().drop_back()) {
-    size_t at = name.find(piece);
-    if (at == StringRef::npos)
-      return false;
-    name = name.drop_front(at + piece.size());
-  }
-  return name.ends_with(pieces.back());
-}
 
 ParameterSettings train::settingsOf(ProgramOp program, StringRef name, int64_t rank) {
   ParameterSettings settings;

@@ -12,9 +12,6 @@ struct ParameterSettings {
   bool frozen = false;
 };
 
-/// Whether `name` matches `pattern`, in which each `*` matches any text.
-bool matchesPattern(llvm::StringRef pattern, llvm::StringRef name);
-
 /// Returns the settings of parameter `name` of `rank` dimensions. The last matching group wins. Unless a
 /// group sets it, the weight decay of parameters of fewer than two dimensions is 0.
 ParameterSettings settingsOf(ProgramOp program, llvm::StringRef name, int64_t rank);

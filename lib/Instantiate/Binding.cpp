@@ -9,6 +9,7 @@
 #include "lib/Instantiate/IdleSettings.h"
 #include "lib/Instantiate/OffloadChecks.h"
 #include "lib/Instantiate/PrecisionChecks.h"
+#include "runtime/schema/name_pattern.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -157,7 +158,7 @@ FailureOr<Binding> trainc::bindProgram(ModuleOp module) {
 static bool isUsed(train::GroupAttr group, ModuleOp module) {
   return llvm::any_of(module.getOps<train::StateOp>(), [&](train::StateOp state) {
     return state.getRole() == train::StateRole::parameter &&
-           train::matchesPattern(group.getPattern(), state.getSymName());
+           matchesPattern(group.getPattern(), state.getSymName());
   });
 }
 

@@ -2,8 +2,8 @@
 
 #include "dialects/NN/Syntax.h"
 #include "dialects/Train/LossScaling.h"
-#include "dialects/Train/Parameters.h"
 #include "dialects/Train/Precision.h"
+#include "runtime/schema/name_pattern.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -94,7 +94,7 @@ LogicalResult trainc::checkKept(const Binding &binding) {
     if (state.getRole() == train::StateRole::parameter)
       parameters.push_back(state.getSymName());
   for (StringRef pattern : train::precisionOf(program).keep) {
-    if (llvm::none_of(parameters, [&](StringRef name) { return train::matchesPattern(pattern, name); }))
+    if (llvm::none_of(parameters, [&](StringRef name) { return matchesPattern(pattern, name); }))
       return program.emitError() << "keep (--keep-f32) \"" << pattern << "\" matches no parameter of model @"
                                  << program.getModel() << "; `*` stands for any text"
                                  << suggestion(pattern, parameters);

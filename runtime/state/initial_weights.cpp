@@ -1,11 +1,11 @@
 #include "runtime/state/initial_weights.h"
 
+#include "runtime/schema/name_pattern.h"
 #include "runtime/state/tensor_transfer.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <fnmatch.h>
 
 namespace trainc {
 
@@ -44,7 +44,7 @@ bool isIgnored(const SafetensorsTensor &tensor, const std::set<const Safetensors
 }
 
 bool matches(const std::string &pattern, const std::string &name) {
-  return ::fnmatch(pattern.c_str(), name.c_str(), FNM_NOESCAPE) == 0;
+  return matchesPattern(pattern, name);
 }
 
 bool matchesAny(const std::vector<std::string> &patterns, const std::string &name) {

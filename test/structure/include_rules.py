@@ -39,11 +39,11 @@ MAY_INCLUDE = {
     "dialects/Plan": ["dialects/Interfaces", "runtime/cost/work.h", "runtime/schema/limits.h", "runtime/schema/row_padding.h"],
     "dialects/NN": ["dialects/Interfaces", "dialects/Plan", "runtime/schema/plain_text.h"],
     "dialects/Dist": ["dialects/Interfaces", "dialects/Plan"],
-    "dialects/Train": ["dialects/Interfaces", "dialects/Plan", "dialects/NN"],
+    "dialects/Train": ["dialects/Interfaces", "dialects/Plan", "dialects/NN", "runtime/schema/name_pattern.h"],
     "lib/Support": [],
     "lib/Analysis": ["lib/Support", "runtime/cost"] + DIALECTS + ["runtime/base/outlasting_reads.h", "runtime/base/pieces.h", "runtime/schema/limits.h"],
     "lib/Codegen": COMPILER_BASE + DIALECTS + ["runtime/schema/cpu_workspace.h", "runtime/schema/cuda_levels.h", "runtime/schema/cudnn_attention.h", "runtime/schema/gpu_memory.h", "runtime/schema/gpu_peaks.h", "runtime/schema/row_padding.h", "runtime/base/cpu_features.h", "runtime/base/memory_file.h"],
-    "lib/Instantiate": COMPILER_BASE + DIALECTS + ["runtime/schema/plain_text.h"],
+    "lib/Instantiate": COMPILER_BASE + DIALECTS + ["runtime/schema/name_pattern.h", "runtime/schema/plain_text.h"],
     "lib/Target": COMPILER_BASE + DIALECTS + ["runtime/schema"],
     # Properties of the plan's target that passes query.
     "lib/Fusion": COMPILER_BASE + DIALECTS + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h"],

@@ -1,9 +1,9 @@
-// Parameters that a group's pattern matches.
-#include "dialects/Train/Parameters.h"
+#include "runtime/schema/name_pattern.h"
 
 #include <gtest/gtest.h>
 
-using trainc::train::matchesPattern;
+namespace trainc {
+namespace {
 
 TEST(MatchesPattern, WithoutStarNeedsTheWholeName) {
   EXPECT_TRUE(matchesPattern("wte.weight", "wte.weight"));
@@ -32,3 +32,15 @@ TEST(MatchesPattern, LastPieceMatchesAtTheEnd) {
   EXPECT_TRUE(matchesPattern("*.1.*.weight", "h.1.ln.1.weight.weight"));
   EXPECT_TRUE(matchesPattern("**", "x"));
 }
+
+TEST(MatchesPattern, NoOtherCharacterHasAMeaning) {
+  EXPECT_TRUE(matchesPattern("v[0].weight", "v[0].weight"));
+  EXPECT_TRUE(matchesPattern("v[0].*", "v[0].weight"));
+  EXPECT_FALSE(matchesPattern("v[0].weight", "v0.weight"));
+  EXPECT_FALSE(matchesPattern("v?0?.weight", "v[0].weight"));
+  EXPECT_FALSE(matchesPattern("v\\*", "v*"));
+  EXPECT_TRUE(matchesPattern("*[!a]", "x[!a]"));
+}
+
+} // namespace
+} // namespace trainc
