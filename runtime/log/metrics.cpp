@@ -83,13 +83,16 @@ bool isOfLaterStep(std::string_view line, uint64_t lastStep) {
 }
 
 /// Length of the prefix of `text` up to the first line of a step after `lastStep`, or up to an incomplete
-/// last line.
+/// last line. A line that only lacks its newline is complete.
 size_t keptBytes(std::string_view text, uint64_t lastStep) {
   size_t kept = 0;
-  for (size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n', kept)) {
-    if (isOfLaterStep(text.substr(kept, end - kept), lastStep))
+  while (kept < text.size()) {
+    const size_t end = std::min(text.find('\n', kept), text.size());
+    const std::string_view line = text.substr(kept, end - kept);
+    const bool isCut = end == text.size() && !tryParseJson(line).is_object();
+    if (isCut || isOfLaterStep(line, lastStep))
       return kept;
-    kept = end + 1;
+    kept = std::min(end + 1, text.size());
   }
   return kept;
 }
@@ -120,6 +123,8 @@ Status prepare(int fd, const std::filesystem::path &path, std::optional<uint64_t
   if (::ftruncate(fd, kept) != 0 || ::lseek(fd, kept, SEEK_SET) != kept)
     return invalidInput("--metrics={}: cannot drop the lines of later steps: {}", path.string(),
                         std::strerror(errno));
+  if (kept > 0 && text[static_cast<size_t>(kept) - 1] != '\n' && ::write(fd, "\n", 1) != 1)
+    return invalidInput("--metrics={}: cannot write: {}", path.string(), std::strerror(errno));
   return {};
 }
 

@@ -46,8 +46,9 @@ struct EvalMetrics {
 class MetricsWriter {
 public:
   /// Truncates `path` or, with `resumeStep`, removes the lines of later steps, which will be written again,
-  /// and an incomplete last line of a killed run. Errors (kInvalidInput) name path and reason: a file with
-  /// other content is left unchanged, and a pipe must have a reader.
+  /// and an incomplete last line of a killed run. A last line that only lacks its newline is kept. Errors
+  /// (kInvalidInput) name path and reason: a file with other content is left unchanged, and a pipe must have
+  /// a reader.
   static Result<MetricsWriter> open(const std::filesystem::path &path, std::optional<uint64_t> resumeStep);
 
   /// Errors (kFailed) name path and reason.

@@ -143,6 +143,24 @@ TEST_F(MetricsTest, ResumeDropsLaterAndIncompleteLines) {
   EXPECT_TRUE(json::parse(read[3]).contains("loss"));
 }
 
+TEST_F(MetricsTest, ResumeKeepsALastLineThatOnlyLacksItsEnd) {
+  const std::string first = R"({"step": 1, "eval_loss": 1})";
+  const auto resumed = [&](const std::string &text, uint64_t step) {
+    std::ofstream(path_) << text;
+    EXPECT_TRUE(MetricsWriter::open(path_, step)->write(EvalMetrics{.step = 9}).ok());
+    std::vector<std::string> read = lines();
+    EXPECT_THAT(read.back(), HasSubstr("\"step\": 9,"));
+    read.pop_back();
+    return read;
+  };
+  EXPECT_THAT(resumed(first, 1), testing::ElementsAre(first));
+  EXPECT_THAT(resumed(first + "\n" + R"({"step": 2, "loss": 3})", 2),
+              testing::ElementsAre(first, R"({"step": 2, "loss": 3})"));
+  EXPECT_THAT(resumed(first + "\n" + R"({"step": 2, "loss": 3})", 1), testing::ElementsAre(first));
+  EXPECT_THAT(resumed(first + "\n" + R"({"step": 2, "loss": 3)", 2), testing::ElementsAre(first));
+  EXPECT_THAT(resumed(first + "\n{\"step\"", 2), testing::ElementsAre(first));
+}
+
 TEST_F(MetricsTest, WithoutResumptionTheFileIsBegunAnew) {
   std::ofstream(path_) << R"({"step": 1, "eval_loss": 1})"
                           "\n";
