@@ -2,6 +2,7 @@
 
 #include "runtime/base/hash.h"
 #include "runtime/base/json_text.h"
+#include "runtime/plan/dtype.h"
 
 namespace trainc {
 
@@ -15,6 +16,7 @@ constexpr const char *kChecksumKey = "xxh3";
 constexpr const char *kHeaderKey = "header_xxh3";
 constexpr const char *kBlockKey = "block_bytes";
 constexpr const char *kBlocksKey = "blocks_xxh3";
+constexpr const char *kCourseKey = "learning_rate";
 
 std::string hex(uint64_t checksum) { return fmt::format("{:016x}", checksum); }
 
@@ -95,6 +97,27 @@ std::vector<FileIdentity> dataFromJson(const Json &json) {
   return data;
 }
 
+Json courseToJson(const LearningRateCourse &course) {
+  return {{"schedule", scheduleName(course.kind)},
+          {"peak", course.peak},
+          {"minimum", course.minimum},
+          {"warmup", course.warmup},
+          {"steps", course.steps}};
+}
+
+/// Nothing for a schedule that only later versions know.
+std::optional<LearningRateCourse> courseFromJson(const Json &json) {
+  const auto name = json.at("schedule").get<std::string>();
+  for (const fb::ScheduleKind kind : fb::EnumValuesScheduleKind())
+    if (scheduleName(kind) == name)
+      return LearningRateCourse{.kind = kind,
+                                .peak = json.at("peak").get<double>(),
+                                .minimum = json.at("minimum").get<double>(),
+                                .warmup = count(json, "warmup"),
+                                .steps = count(json, "steps")};
+  return std::nullopt;
+}
+
 TrainerState stateFromJson(const Json &json) {
   TrainerState state;
   state.plan = json.at("plan").get<std::string>();
@@ -108,6 +131,8 @@ TrainerState stateFromJson(const Json &json) {
   state.tokens = count(json, "tokens");
   state.dataSamples = count(json, "data_samples");
   state.data = dataFromJson(json.value("data", Json::array()));
+  if (json.contains(kCourseKey))
+    state.learningRate = courseFromJson(json.at(kCourseKey));
   state.environment = json.at("environment").get<std::map<std::string, std::string>>();
   for (const auto &[name, file] : json.at("files").items())
     state.files[name] = count(json, "format") == 1 ? firstFormatFromJson(file) : fileFromJson(file);
@@ -129,6 +154,8 @@ std::string TrainerState::toJson() const {
                {"environment", environment}};
   if (skippedSteps > 0)
     json["skipped_steps"] = skippedSteps;
+  if (learningRate)
+    json[kCourseKey] = courseToJson(*learningRate);
   if (!data.empty())
     json["data"] = dataToJson(data);
   for (const auto &[name, file] : files)

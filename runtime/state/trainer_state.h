@@ -3,11 +3,24 @@
 
 #include "runtime/base/file_identity.h"
 #include "runtime/base/status.h"
+#include "runtime/schema/plan_generated.h"
 #include "runtime/state/file_checksums.h"
 
+#include <optional>
 #include <string_view>
 
 namespace trainc {
+
+/// The course of the learning rate over the steps of a run; see learningRate().
+struct LearningRateCourse {
+  fb::ScheduleKind kind = fb::ScheduleKind::Constant;
+  double peak = 0, minimum = 0;
+  uint64_t warmup = 0;
+  uint64_t steps =
+      0; ///< length: the schedule's total, or the run's steps; 0 if the rate does not depend on it
+
+  bool operator==(const LearningRateCourse &) const = default;
+};
 
 /// Position of a run, and checksums of its checkpoint's files. Contains nothing that differs between two
 /// equal runs (no times, no thread counts), so that equal runs write equal bytes.
@@ -21,6 +34,7 @@ struct TrainerState {
   uint64_t tokens = 0;                            ///< tokens trained on so far
   uint64_t dataSamples = 0;                       ///< number of samples of the training data
   std::vector<FileIdentity> data;                 ///< its files, in order; earlier versions recorded none
+  std::optional<LearningRateCourse> learningRate; ///< earlier versions recorded none
   std::map<std::string, std::string> environment; ///< other inputs than plan and data
   std::map<std::string, FileChecksums> files;     ///< by name within the checkpoint
 

@@ -1,6 +1,9 @@
 #include "runtime/training/learning_rate.h"
 
+#include "runtime/plan/dtype.h"
+
 #include <cmath>
+#include <fmt/format.h>
 #include <numbers>
 
 namespace trainc {
@@ -18,17 +21,48 @@ static double remaining(fb::ScheduleKind kind, double progress) {
   return 1; // excluded by the verifier
 }
 
-double learningRate(const fb::Schedule &schedule, uint64_t step, uint64_t steps) {
-  const uint64_t warmup = schedule.warmup();
-  if (step < warmup)
-    return schedule.peak() * static_cast<double>(step + 1) / static_cast<double>(warmup);
-  if (schedule.kind() == fb::ScheduleKind::Constant)
-    return schedule.peak();
-  const uint64_t total = schedule.total() ? schedule.total() : steps;
-  if (step >= total)
-    return schedule.minimum();
-  const double progress = static_cast<double>(step - warmup) / static_cast<double>(total - warmup);
-  return schedule.minimum() + (schedule.peak() - schedule.minimum()) * remaining(schedule.kind(), progress);
+LearningRateCourse courseOf(const fb::Schedule &schedule, uint64_t steps) {
+  const uint64_t length = schedule.total() ? schedule.total() : steps;
+  return {.kind = schedule.kind(),
+          .peak = schedule.peak(),
+          .minimum = schedule.minimum(),
+          .warmup = schedule.warmup(),
+          .steps = schedule.kind() == fb::ScheduleKind::Constant ? 0 : length};
+}
+
+double learningRate(const LearningRateCourse &course, uint64_t step) {
+  if (step < course.warmup)
+    return course.peak * static_cast<double>(step + 1) / static_cast<double>(course.warmup);
+  if (course.kind == fb::ScheduleKind::Constant)
+    return course.peak;
+  if (step >= course.steps)
+    return course.minimum;
+  const double progress =
+      static_cast<double>(step - course.warmup) / static_cast<double>(course.steps - course.warmup);
+  return course.minimum + (course.peak - course.minimum) * remaining(course.kind, progress);
+}
+
+/// The settings, as a model's text spells them.
+static std::string describe(const LearningRateCourse &course) {
+  const std::string length =
+      course.kind == fb::ScheduleKind::Constant ? "" : fmt::format(", total {}", course.steps);
+  return fmt::format("{}(warmup {}, minimum {:g}{}) of lr {:g}", scheduleName(course.kind), course.warmup,
+                     course.minimum, length, course.peak);
+}
+
+std::string describeChange(const LearningRateCourse &before, const LearningRateCourse &now, uint64_t step) {
+  LearningRateCourse longer = before;
+  longer.steps = now.steps;
+  const bool isOnlyLonger = longer == now;
+  const std::string what =
+      isOnlyLonger ? fmt::format("the length of the {} schedule has changed from {} to {} steps",
+                                 scheduleName(now.kind), before.steps, now.steps)
+                   : fmt::format("the schedule has changed from {} to {}", describe(before), describe(now));
+  const std::string advice =
+      isOnlyLonger ? "the same --steps each time, or a total in the model's schedule, keeps one curve"
+                   : "a plan with the schedule of before keeps one curve";
+  return fmt::format("{}: the last step's learning rate was {:g}, the next one's is {:g}; {}", what,
+                     learningRate(before, step - 1), learningRate(now, step), advice);
 }
 
 } // namespace trainc

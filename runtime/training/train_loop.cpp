@@ -8,6 +8,7 @@
 #include "runtime/training/step_runner.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace trainc {
 
@@ -50,6 +51,7 @@ Status TrainLoop::runSteps() {
                      position_.step, options_.steps, position_.step));
     return parts_.evaluator ? evaluate() : Status();
   }
+  beginCourse();
   const fb::Training &training = *parts_.executor.plan().training();
   const uint64_t samples = parts_.dataset.samples();
   std::optional<Loader> loader(std::in_place, parts_.dataset,
@@ -108,10 +110,8 @@ Status TrainLoop::runStep(Loader &loader) {
   if (stopped_)
     return {};
   const auto measured = parts_.executor.trainingStep(position_.step + 1, begin);
-  const fb::Schedule &schedule = *parts_.executor.plan().training()->schedule();
-  const uint64_t moves = position_.step - (schedule.skipped_advance() ? 0 : position_.skippedSteps);
   const StepScalars scalars{position_.seed, position_.step,
-                            static_cast<float>(learningRate(schedule, moves, options_.steps))};
+                            static_cast<float>(learningRate(*position_.learningRate, scheduleStep()))};
   TRAINC_ASSIGN_OR_RETURN(const StepResult result, runner_.run(scalars, *batch));
   if (result.overflow)
     skip(result);
@@ -121,6 +121,18 @@ Status TrainLoop::runStep(Loader &loader) {
   position_.samples += samplesPerStep_;
   position_.tokens += samplesPerStep_ * tokensPerSample_;
   return {};
+}
+
+uint64_t TrainLoop::scheduleStep() const {
+  const bool skippedAdvance = parts_.executor.plan().training()->schedule()->skipped_advance();
+  return position_.step - (skippedAdvance ? 0 : position_.skippedSteps);
+}
+
+void TrainLoop::beginCourse() {
+  const LearningRateCourse course = courseOf(*parts_.executor.plan().training()->schedule(), options_.steps);
+  const std::optional<LearningRateCourse> before = std::exchange(position_.learningRate, course);
+  if (before && *before != course && scheduleStep() > 0)
+    warn(describeChange(*before, course, scheduleStep()));
 }
 
 void TrainLoop::skip(const StepResult &result) {

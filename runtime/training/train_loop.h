@@ -58,6 +58,10 @@ private:
   Status runStep(Loader &loader);
   Result<StepBatch> nextBatch(Loader &loader) const;
   Result<std::string> describeBadData(const StepBatch &batch) const;
+  /// Number of the next step in the learning rate's schedule.
+  uint64_t scheduleStep() const;
+  /// Has checkpoints record the course of the learning rate; warns if it was another before.
+  void beginCourse();
   /// Counts a step whose update was not applied because its gradients overflow.
   void skip(const StepResult &result);
   Status checkFinite(const StepScalars &scalars, const StepResult &result, const StepBatch &batch);
