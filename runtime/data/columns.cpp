@@ -1,5 +1,6 @@
 #include "runtime/data/columns.h"
 
+#include "runtime/base/non_finite.h"
 #include "runtime/base/small_float.h"
 #include "runtime/plan/dtype.h"
 
@@ -123,13 +124,6 @@ template <typename T> void fillWith(int64_t value, size_t count, std::byte *dest
     std::memcpy(destination + i * sizeof(T), &narrow, sizeof(T));
 }
 
-template <typename T> std::optional<size_t> findNonFiniteAs(std::span<const std::byte> row) {
-  for (size_t at = 0; at < row.size(); at += sizeof(T))
-    if (!std::isfinite(static_cast<double>(load<T>(row.data() + at))))
-      return at / sizeof(T);
-  return std::nullopt;
-}
-
 int64_t largest(fb::DType dtype) {
   switch (dtype) {
   case fb::DType::U8:
@@ -231,13 +225,13 @@ std::string floatText(SafetensorsDType from, const std::byte *source) {
 std::optional<size_t> findNonFinite(fb::DType dtype, std::span<const std::byte> row) {
   switch (dtype) {
   case fb::DType::F32:
-    return findNonFiniteAs<float>(row);
+    return firstNonFinite<float>(row);
   case fb::DType::F64:
-    return findNonFiniteAs<double>(row);
+    return firstNonFinite<double>(row);
   case fb::DType::F16:
-    return findNonFiniteAs<Float16>(row);
+    return firstNonFinite<Float16>(row);
   case fb::DType::BF16:
-    return findNonFiniteAs<BFloat16>(row);
+    return firstNonFinite<BFloat16>(row);
   default:
     return std::nullopt;
   }

@@ -1,13 +1,11 @@
 #include "runtime/exec/replay.h"
 
-#include "runtime/base/float8.h"
-#include "runtime/base/small_float.h"
+#include "runtime/base/non_finite.h"
 #include "runtime/base/units.h"
 #include "runtime/plan/uses.h"
 #include "runtime/plan/view.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <fmt/format.h>
 
@@ -157,16 +155,14 @@ private:
   }
 
   template <typename Number> bool scan(std::span<const std::byte> bytes, uint64_t firstElement) {
-    for (uint64_t i = 0; i < bytes.size() / sizeof(Number); ++i) {
-      Number number;
-      std::memcpy(&number, bytes.data() + i * sizeof(Number), sizeof(Number));
-      finding_.value = static_cast<float>(number);
-      if (std::isfinite(finding_.value))
-        continue;
-      finding_.index = firstElement + i;
-      return true;
-    }
-    return false;
+    const std::optional<size_t> found = firstNonFinite<Number>(bytes);
+    if (!found)
+      return false;
+    Number number;
+    std::memcpy(&number, bytes.data() + *found * sizeof(Number), sizeof(Number));
+    finding_.value = static_cast<float>(number);
+    finding_.index = firstElement + *found;
+    return true;
   }
 
   /// The bytes in place, or a copy that is valid until the next call.

@@ -124,18 +124,18 @@ Result<std::vector<uint64_t>> readIntegers(const std::string &where, const Json 
   return values;
 }
 
-Result<const DTypeInfo *> readDType(const std::string &where, const Json &entry) {
+Result<SafetensorsDType> readDType(const std::string &where, const Json &entry) {
   const auto dtype = entry.find("dtype");
   if (dtype == entry.end() || !dtype->is_string())
     return invalidInput("{}: expected a string 'dtype'", where);
   const auto &name = dtype->get_ref<const std::string &>();
-  const auto *info = std::ranges::find(kDTypes, name, &DTypeInfo::name);
-  if (info == kDTypes.end())
+  const std::optional<SafetensorsDType> found = dtypeNamed(name);
+  if (!found)
     return invalidInput(
         "{}: unknown dtype '{}'; known are F64, F32, F16, BF16, I64 to I8, U64 to U8, BOOL, F8_E4M3, "
         "F8_E5M2",
         where, printable(name));
-  return info;
+  return *found;
 }
 
 /// Size of a tensor in bytes; nothing if it exceeds 64 bits.
@@ -156,7 +156,7 @@ Result<SafetensorsTensor> readTensor(const std::string &file, const std::string 
   if (!entry.is_object())
     return invalidInput("{}: expected an object with dtype, shape and data_offsets, found {}", where,
                         entry.type_name());
-  TRAINC_ASSIGN_OR_RETURN(const DTypeInfo *info, readDType(where, entry));
+  TRAINC_ASSIGN_OR_RETURN(const SafetensorsDType dtype, readDType(where, entry));
   TRAINC_ASSIGN_OR_RETURN(std::vector<uint64_t> shape, readIntegers(where, entry, "shape"));
   TRAINC_ASSIGN_OR_RETURN(std::vector<uint64_t> offsets, readIntegers(where, entry, "data_offsets"));
   if (offsets.size() != 2 || offsets[0] > offsets[1])
@@ -168,9 +168,9 @@ Result<SafetensorsTensor> readTensor(const std::string &file, const std::string 
         "truncated or damaged",
         where, fileOffset, offsets[0], offsets[1], layout.data.size());
   SafetensorsTensor tensor{
-      name, info->dtype, std::move(shape), fileOffset,
+      name, dtype, std::move(shape), fileOffset,
       layout.data.subspan(static_cast<size_t>(offsets[0]), static_cast<size_t>(offsets[1] - offsets[0]))};
-  if (const auto expected = byteSize(tensor.shape, info->bytes); expected != tensor.bytes.size())
+  if (const auto expected = byteSize(tensor.shape, elementBytes(dtype)); expected != tensor.bytes.size())
     return invalidInput("{}: byte {}: {} needs {} bytes, data_offsets give {}", where, fileOffset,
                         describe(tensor), expected ? std::to_string(*expected) : "more than 2^64",
                         tensor.bytes.size());
@@ -198,6 +198,11 @@ Status verifyCoverage(const std::string &file, const std::vector<SafetensorsTens
 } // namespace
 
 size_t elementBytes(SafetensorsDType dtype) { return infoOf(dtype).bytes; }
+
+std::optional<SafetensorsDType> dtypeNamed(std::string_view name) {
+  const auto *info = std::ranges::find(kDTypes, name, &DTypeInfo::name);
+  return info == kDTypes.end() ? std::nullopt : std::optional(info->dtype);
+}
 
 std::string_view dtypeName(SafetensorsDType dtype) { return infoOf(dtype).name; }
 

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,8 @@ enum class SafetensorsDType {
 
 /// Bytes of one element.
 size_t elementBytes(SafetensorsDType dtype);
+/// Returns the element type of that name, or nothing.
+std::optional<SafetensorsDType> dtypeNamed(std::string_view name);
 /// Name in the file format: "F32", "I64", ...
 std::string_view dtypeName(SafetensorsDType dtype);
 

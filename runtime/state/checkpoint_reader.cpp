@@ -4,7 +4,6 @@
 #include "runtime/base/input_file.h"
 #include "runtime/state/checkpoint_files.h"
 #include "runtime/state/checkpoint_folder.h"
-#include "runtime/state/tensor_transfer.h"
 
 #include <cstring>
 
@@ -45,7 +44,7 @@ Result<Checkpoint> Checkpoint::open(const std::filesystem::path &path) {
 }
 
 Status Checkpoint::loadParameters(std::span<const StateTensor> parameters, unsigned threads) const {
-  return load(kModelFile, parameters, threads);
+  return load(kModelFile, parameters, threads, Numbers::kFinite);
 }
 
 Status Checkpoint::loadOptimizer(std::span<const StateTensor> states, unsigned threads) const {
@@ -54,7 +53,7 @@ Status Checkpoint::loadOptimizer(std::span<const StateTensor> states, unsigned t
         "{}: cannot open: no such file, so no run can go on from this checkpoint; use an older one, or begin "
         "a new run with its weights alone: --init={}",
         (path_ / kOptimizerFile).string(), path_.string());
-  return load(kOptimizerFile, states, threads);
+  return load(kOptimizerFile, states, threads, Numbers::kAny);
 }
 
 Result<SafetensorsView> Checkpoint::openParameters() const { return openFile(kModelFile); }
@@ -72,7 +71,9 @@ Result<SafetensorsView> Checkpoint::openFile(const char *name) const {
   return SafetensorsView::own(path, std::move(mapping));
 }
 
-Status Checkpoint::load(const char *name, std::span<const StateTensor> tensors, unsigned threads) const {
+/// Optimizer states may hold infinities, such as the square of a large gradient, with which a run goes on.
+Status Checkpoint::load(const char *name, std::span<const StateTensor> tensors, unsigned threads,
+                        Numbers numbers) const {
   TRAINC_ASSIGN_OR_RETURN(const SafetensorsView file, openFile(name));
   const auto lookup = [&](const std::string &tensor) { return file.find(tensor); };
   const auto ignoreNone = [](const SafetensorsTensor &, const auto &) { return false; };
@@ -85,14 +86,13 @@ Status Checkpoint::load(const char *name, std::span<const StateTensor> tensors, 
           ? fmt::format(" A new run can begin with its weights alone: --init={}", path_.string())
           : "")));
   TRAINC_RETURN_IF_ERROR(addChecksums(state_.files.at(name), match.transfers));
-  TRAINC_ASSIGN_OR_RETURN(const auto damaged, transferTensors(match.transfers, threads));
+  TRAINC_ASSIGN_OR_RETURN(const auto fault, transferTensors(match.transfers, threads, numbers));
   TRAINC_RETURN_IF_ERROR(file.check());
-  if (damaged) {
-    const SafetensorsTensor &tensor = *match.transfers[*damaged].source;
-    return invalidInput("{}: byte {}: tensor '{}' does not have the checksum recorded in {}; {}", file.path(),
-                        tensor.fileOffset, tensor.name, kTrainerStateFile, kAdvice);
-  }
-  return {};
+  if (!fault)
+    return {};
+  return invalidInput("{}: {}; {}", file.path(), fault->message(),
+                      fault->element ? "the run had diverged when it wrote this; use an older checkpoint"
+                                     : kAdvice);
 }
 
 } // namespace trainc

@@ -3,6 +3,7 @@
 
 #include "runtime/formats/safetensors_view.h"
 #include "runtime/state/state_tensor.h"
+#include "runtime/state/tensor_transfer.h"
 #include "runtime/state/trainer_state.h"
 
 #include <filesystem>
@@ -22,15 +23,16 @@ public:
   /// in state().
   Result<SafetensorsView> openParameters() const;
   /// Loads the held parts of `parameters` from model.safetensors, using `threads` threads. Fails with
-  /// kInvalidInput if names, shapes or dtypes differ (all are listed), or if a checksum does (the message
-  /// names file, tensor and byte offset).
+  /// kInvalidInput if names, shapes or dtypes differ (all are listed), if a checksum does (the message
+  /// names file, tensor and byte offset), or if a number is NaN or infinite.
   Status loadParameters(std::span<const StateTensor> parameters, unsigned threads) const;
   /// Loads optimizer states from optimizer.safetensors, like loadParameters().
   Status loadOptimizer(std::span<const StateTensor> states, unsigned threads) const;
 
 private:
   Result<SafetensorsView> openFile(const char *name) const;
-  Status load(const char *file, std::span<const StateTensor> tensors, unsigned threads) const;
+  Status load(const char *file, std::span<const StateTensor> tensors, unsigned threads,
+              Numbers numbers) const;
 
   std::filesystem::path path_;
   TrainerState state_;

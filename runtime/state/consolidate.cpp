@@ -71,11 +71,21 @@ public:
         weight.file->path(), weight.tensor->fileOffset, weight.tensor->name, kTrainerStateFile);
   }
 
+  /// Tells of NaN and infinities among all that was written.
+  void warnOfNonFinite() const {
+    if (nonFiniteTensors_ == 0 || !options_.warn)
+      return;
+    const std::string others =
+        nonFiniteTensors_ == 1 ? "" : fmt::format(", and {} more tensors hold such", nonFiniteTensors_ - 1);
+    options_.warn(firstNonFinite_ + others + "; they stay as they are");
+  }
+
 private:
   /// Writes the piece from byte `begin` of a tensor whose output is at byte `offset`.
   Status writePiece(const Weight &weight, std::span<const std::byte> piece, uint64_t begin,
                     SafetensorsDType to, uint64_t offset) {
     const uint64_t element = begin / elementBytes(weight.tensor->dtype);
+    noteNonFinite(weight, piece, element);
     TRAINC_ASSIGN_OR_RETURN(const std::span<const std::byte> rounded, round(weight, piece, element, to));
     TRAINC_RETURN_IF_ERROR(file_.write(offset + element * elementBytes(to), rounded));
     return report(piece.size());
@@ -97,6 +107,18 @@ private:
         largestFinite(to));
   }
 
+  void noteNonFinite(const Weight &weight, std::span<const std::byte> piece, uint64_t element) {
+    if (latestNonFinite_ == weight.tensor)
+      return;
+    const std::optional<BadElement> found = findNonFinite(weight.tensor->dtype, piece);
+    if (!found)
+      return;
+    latestNonFinite_ = weight.tensor;
+    if (nonFiniteTensors_++ == 0)
+      firstNonFinite_ = fmt::format("{}: tensor '{}', element {} is {}", weight.file->path(),
+                                    weight.tensor->name, element + found->element, found->value);
+  }
+
   Status report(uint64_t bytes) {
     done_ += bytes;
     if (!options_.progress || options_.progress(done_, total_))
@@ -110,6 +132,9 @@ private:
   ReplacingFile &file_;
   std::vector<std::byte> rounded_ = std::vector<std::byte>(kMostGrowth * kHashChunkBytes);
   uint64_t total_, done_ = 0; ///< bytes of all weights, and bytes written
+  const SafetensorsTensor *latestNonFinite_ = nullptr;
+  uint64_t nonFiniteTensors_ = 0;
+  std::string firstNonFinite_; ///< first NaN or infinity
 };
 
 } // namespace
@@ -133,7 +158,9 @@ Status consolidate(const WeightSource &source, const ConsolidateOptions &options
   for (size_t i = 0; i < weights.size(); ++i)
     TRAINC_RETURN_IF_ERROR(consolidation.write(weights[i], dtypes[i], layout.offsets[i]));
   TRAINC_RETURN_IF_ERROR(source.weights.check());
-  return file.publish();
+  TRAINC_RETURN_IF_ERROR(file.publish());
+  consolidation.warnOfNonFinite();
+  return {};
 }
 
 } // namespace trainc

@@ -10,6 +10,9 @@ namespace trainc {
 struct ConsolidateOptions {
   SafetensorsDType dtype = SafetensorsDType::kF32; ///< type of floats in the output: F32, BF16 or F16
   std::filesystem::path output;                    ///< must not be an input of the source
+  /// If set, called with a sentence about NaN and infinities among the weights, which are written as they
+  /// are.
+  std::function<void(const std::string &text)> warn = {};
   /// If set, called from time to time with the bytes done so far and in total; returns false to cancel.
   std::function<bool(uint64_t done, uint64_t total)> progress = {};
 };

@@ -7,9 +7,9 @@
 
 namespace trainc {
 
-/// A finite element that overflows in the other dtype.
-struct RoundingOverflow {
-  size_t element;
+/// An element that cannot be taken: NaN, infinity, or a finite number beyond those of the other dtype.
+struct BadElement {
+  uint64_t element;
   double value;
 };
 
@@ -21,7 +21,10 @@ double largestFinite(SafetensorsDType dtype);
 
 /// Rounds the elements of `source` to dtype `to` (F32, BF16 or F16), ties to even, into `destination`.
 /// Infinities and NaN are kept. Stops at the first element that overflows, and returns it.
-std::optional<RoundingOverflow> roundElements(SafetensorsDType from, std::span<const std::byte> source,
-                                              SafetensorsDType to, std::byte *destination);
+std::optional<BadElement> roundElements(SafetensorsDType from, std::span<const std::byte> source,
+                                        SafetensorsDType to, std::byte *destination);
+
+/// Returns the first NaN or infinity among elements of a dtype of floats; nothing for other dtypes.
+std::optional<BadElement> findNonFinite(SafetensorsDType dtype, std::span<const std::byte> elements);
 
 } // namespace trainc

@@ -5,110 +5,226 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <ranges>
+#include <set>
 
 namespace trainc {
 
 namespace {
 
-/// Prefixes that Hugging Face's *ForCausalLM classes add to the names of the base model.
+/// Prefixes that Hugging Face's *ForCausalLM classes put before the names of the base model.
 constexpr std::array<std::string_view, 2> kPrefixes = {"transformer.", "model."};
 
-/// Non-trained buffers of Hugging Face's GPT-2 and Llama, by the ends of their names.
-constexpr std::array<std::string_view, 3> kBuffers = {".attn.bias", ".attn.masked_bias",
-                                                      ".rotary_emb.inv_freq"};
+// --- Patterns ---
 
-const SafetensorsTensor *findWithPrefixes(const WeightFiles &weights, const std::string &name) {
-  if (const SafetensorsTensor *exact = weights.find(name))
-    return exact;
-  for (const std::string_view prefix : kPrefixes) {
-    if (const SafetensorsTensor *longer = weights.find(std::string(prefix) + name))
-      return longer;
-    if (name.starts_with(prefix))
-      if (const SafetensorsTensor *shorter = weights.find(name.substr(prefix.size())))
-        return shorter;
-  }
-  return nullptr;
+bool matchesAny(const std::vector<std::string> &patterns, const std::string &name) {
+  return std::ranges::any_of(patterns,
+                             [&](const std::string &pattern) { return matchesPattern(pattern, name); });
 }
+
+/// Returns the first pattern that matches none of the names.
+template <typename Names>
+std::optional<std::string> idlePattern(const std::vector<std::string> &patterns, const Names &names) {
+  for (const std::string &pattern : patterns)
+    if (std::ranges::none_of(names, [&](const std::string &name) { return matchesPattern(pattern, name); }))
+      return pattern;
+  return std::nullopt;
+}
+
+/// All tensors, in the order of the files.
+std::vector<const SafetensorsTensor *> tensorsOf(const WeightFiles &weights) {
+  std::vector<const SafetensorsTensor *> tensors;
+  for (const SafetensorsView &file : weights.files())
+    for (const SafetensorsTensor &tensor : file.tensors())
+      tensors.push_back(&tensor);
+  return tensors;
+}
+
+Status checkPatterns(const InitialWeightsOptions &options, const WeightFiles &weights,
+                     std::span<const StateTensor> parameters) {
+  if (const auto idle = idlePattern(options.missing, parameters | std::views::transform(&StateTensor::name)))
+    return invalidInput(
+        "--init-missing={}: no parameter of the plan has such a name; `*` stands for any text", *idle);
+  const auto names = [](const SafetensorsTensor *tensor) -> const std::string & { return tensor->name; };
+  if (const auto idle = idlePattern(options.ignored, tensorsOf(weights) | std::views::transform(names)))
+    return invalidInput("--init-ignore={}: no tensor of {} has such a name; `*` stands for any text", *idle,
+                        weights.path());
+  return {};
+}
+
+// --- Pairs ---
+
+/// Tensors of the files by the names of their parameters.
+using Pairs = std::map<std::string, const SafetensorsTensor *>;
+
+using Tensors = std::set<const SafetensorsTensor *>;
+
+/// Names that have one prefix more than `name`, or one less.
+std::vector<std::string> otherNames(const std::string &name) {
+  std::vector<std::string> names;
+  for (const std::string_view prefix : kPrefixes) {
+    names.push_back(std::string(prefix) + name);
+    if (name.starts_with(prefix))
+      names.push_back(name.substr(prefix.size()));
+  }
+  return names;
+}
+
+/// Pairs a parameter with the one tensor outside `taken` whose name differs from its own by a prefix, if
+/// there is one. `owners` are the parameters of such tensors so far.
+Result<const SafetensorsTensor *> findByPrefix(const WeightFiles &weights, const std::string &name,
+                                               const Tensors &taken,
+                                               std::map<const SafetensorsTensor *, std::string> &owners) {
+  const SafetensorsTensor *found = nullptr;
+  for (const std::string &other : otherNames(name)) {
+    const SafetensorsTensor *tensor = weights.find(other);
+    if (!tensor || taken.contains(tensor))
+      continue;
+    if (found)
+      return invalidInput("--init={}: tensors '{}' and '{}' could both be parameter '{}'; leave one out with "
+                          "--init-ignore",
+                          weights.path(), found->name, tensor->name, name);
+    found = tensor;
+  }
+  if (!found)
+    return found;
+  if (const auto [owner, isNew] = owners.emplace(found, name); !isNew)
+    return invalidInput(
+        "--init={}: tensor '{}' could be parameter '{}' or '{}'; rename it, or leave it out with "
+        "--init-ignore",
+        weights.path(), found->name, owner->second, name);
+  return found;
+}
+
+/// Equal names come first: a tensor that one parameter takes by its name, another cannot take by a prefix.
+Result<Pairs> pairByName(const WeightFiles &weights, std::span<const StateTensor> parameters,
+                         const Tensors &ignored) {
+  Pairs pairs;
+  Tensors taken = ignored;
+  for (const StateTensor &parameter : parameters)
+    if (const SafetensorsTensor *tensor = weights.find(parameter.name); tensor && !ignored.contains(tensor)) {
+      pairs.emplace(parameter.name, tensor);
+      taken.insert(tensor);
+    }
+  std::map<const SafetensorsTensor *, std::string> owners;
+  for (const StateTensor &parameter : parameters) {
+    if (pairs.contains(parameter.name))
+      continue;
+    TRAINC_ASSIGN_OR_RETURN(const SafetensorsTensor *tensor,
+                            findByPrefix(weights, parameter.name, taken, owners));
+    if (tensor)
+      pairs.emplace(parameter.name, tensor);
+  }
+  return pairs;
+}
+
+// --- Leftovers ---
 
 bool sameContent(const SafetensorsTensor &a, const SafetensorsTensor &b) {
   return a.dtype == b.dtype && a.shape == b.shape && std::ranges::equal(a.bytes, b.bytes);
 }
 
-bool isIgnored(const SafetensorsTensor &tensor, const std::set<const SafetensorsTensor *> &used) {
-  if (std::ranges::any_of(kBuffers, [&](std::string_view end) { return tensor.name.ends_with(end); }))
-    return true;
+/// Whether a name is `end`, or has it after a dot.
+bool endsWithName(std::string_view name, std::string_view end) {
+  return name.ends_with(end) && (name.size() == end.size() || name[name.size() - end.size() - 1] == '.');
+}
+
+/// Whether a tensor is one that Hugging Face's GPT-2 and Llama store, but do not train. A parameter that only
+/// has such a name has another shape.
+bool isBuffer(const SafetensorsTensor &tensor, const Tensors &used) {
+  const auto &shape = tensor.shape;
+  if (endsWithName(tensor.name, "attn.bias"))
+    return shape.size() == 4 && shape[0] == 1 && shape[1] == 1 && shape[2] == shape[3];
+  if (endsWithName(tensor.name, "attn.masked_bias"))
+    return shape.empty();
+  if (endsWithName(tensor.name, "rotary_emb.inv_freq"))
+    return shape.size() == 1;
   return tensor.name == "lm_head.weight" && std::ranges::any_of(used, [&](const SafetensorsTensor *other) {
            return sameContent(tensor, *other);
          });
 }
 
-bool matches(const std::string &pattern, const std::string &name) {
-  return matchesPattern(pattern, name);
+/// The pattern for all names that begin like the first of a list of "name: type".
+std::string patternFor(const std::vector<std::string> &listed) {
+  const std::string name = listed.front().substr(0, listed.front().find(':'));
+  return name.substr(0, name.rfind('.') + 1) + "*";
 }
 
-bool matchesAny(const std::vector<std::string> &patterns, const std::string &name) {
-  return std::ranges::any_of(patterns, [&](const std::string &pattern) { return matches(pattern, name); });
-}
-
-Status checkPatterns(const std::vector<std::string> &patterns, std::span<const StateTensor> parameters) {
-  for (const std::string &pattern : patterns)
-    if (std::ranges::none_of(parameters,
-                             [&](const StateTensor &each) { return matches(pattern, each.name); }))
-      return invalidInput(
-          "--init-missing={}: no parameter of the plan has such a name; `*` stands for any text", pattern);
-  return {};
-}
-
-/// Advice if no tensor is left over: the model has a part that the weights lack, such as a new head.
-std::string adviceOnMissing(const TensorMatch &match) {
-  if (match.missing.empty() || !match.unexpected.empty())
+/// Advice if only a part of the model or of the file, such as a head, has no partner.
+std::string adviceOn(const TensorMatch &match) {
+  if (match.transfers.empty())
     return "";
-  const std::string &first = match.missing.front();
-  const std::string name = first.substr(0, first.find(':'));
-  return fmt::format("; --init-missing='{}*' draws such parameters anew",
-                     name.substr(0, name.rfind('.') + 1));
+  std::string advice;
+  if (!match.missing.empty())
+    advice += fmt::format("; --init-missing='{}' draws such parameters anew", patternFor(match.missing));
+  if (!match.unexpected.empty())
+    advice += fmt::format("; --init-ignore='{}' leaves such tensors out", patternFor(match.unexpected));
+  return advice;
+}
+
+Status refuse(const WeightFiles &weights, const TransferFault &fault) {
+  const std::string what = fmt::format("--init={}: {}", weights.path(), fault.message());
+  if (!fault.element)
+    return invalidInput("{}; the checkpoint is damaged, use another one", what);
+  const double value = fault.element->value;
+  if (std::isfinite(value))
+    return invalidInput("{}; {}", what,
+                        std::abs(value) <= largestFinite(SafetensorsDType::kF32)
+                            ? "use --param-type=f32 when compiling"
+                            : "no run could have trained it: is the file damaged?");
+  return invalidInput(
+      "{}; the file is damaged, or of a run that diverged: use another one, or draw this parameter "
+      "anew with --init-ignore='{}' --init-missing='{}'",
+      what, fault.transfer->source->name, fault.transfer->destination->name);
 }
 
 } // namespace
 
-Result<std::vector<std::string>> loadInitialWeights(const WeightFiles &weights,
-                                                    std::span<const StateTensor> parameters, unsigned threads,
-                                                    const FileChecksums &recorded,
-                                                    const std::vector<std::string> &mayMiss) {
-  TRAINC_RETURN_IF_ERROR(checkPatterns(mayMiss, parameters));
-  const auto lookup = [&](const std::string &name) { return findWithPrefixes(weights, name); };
+Result<UnpairedWeights> loadInitialWeights(const WeightFiles &weights,
+                                           std::span<const StateTensor> parameters, unsigned threads,
+                                           const FileChecksums &recorded,
+                                           const InitialWeightsOptions &options) {
+  TRAINC_RETURN_IF_ERROR(checkPatterns(options, weights, parameters));
+  UnpairedWeights unpaired;
+  Tensors passedOver;
+  for (const SafetensorsTensor *tensor : tensorsOf(weights))
+    if (matchesAny(options.ignored, tensor->name)) {
+      passedOver.insert(tensor);
+      unpaired.ignored.push_back(tensor->name);
+    }
+  TRAINC_ASSIGN_OR_RETURN(const Pairs pairs, pairByName(weights, parameters, passedOver));
+  const auto lookup = [&](const std::string &name) {
+    const auto found = pairs.find(name);
+    return found == pairs.end() ? nullptr : found->second;
+  };
   std::vector<StateTensor> wanted;
-  std::vector<std::string> kept;
-  std::set<const SafetensorsTensor *> passedOver;
   for (const StateTensor &parameter : parameters) {
     const SafetensorsTensor *found = lookup(parameter.name);
-    if ((found && found->shape == parameter.shape) || !matchesAny(mayMiss, parameter.name)) {
+    if ((found && found->shape == parameter.shape) || !matchesAny(options.missing, parameter.name)) {
       wanted.push_back(parameter);
       continue;
     }
-    kept.push_back(parameter.name);
+    unpaired.drawn.push_back(parameter.name);
     passedOver.insert(found);
   }
-  const auto ignore = [&](const SafetensorsTensor &tensor, const std::set<const SafetensorsTensor *> &used) {
-    return passedOver.contains(&tensor) || isIgnored(tensor, used);
+  const auto ignore = [&](const SafetensorsTensor &tensor, const Tensors &used) {
+    const bool isNeedless = !passedOver.contains(&tensor) && isBuffer(tensor, used);
+    if (isNeedless)
+      unpaired.buffers.push_back(tensor.name);
+    return isNeedless || passedOver.contains(&tensor);
   };
   TensorMatch match = matchTensors(weights.files(), wanted, lookup, ignore, Conversion::kRound);
   TRAINC_RETURN_IF_ERROR(match.status(
-      fmt::format("--init={}: the weights do not fit this plan{}", weights.path(), adviceOnMissing(match))));
+      fmt::format("--init={}: the weights do not fit this plan{}", weights.path(), adviceOn(match))));
   TRAINC_RETURN_IF_ERROR(addChecksums(recorded, match.transfers));
-  const auto damaged = transferTensors(match.transfers, threads);
+  TRAINC_ASSIGN_OR_RETURN(const auto fault, transferTensors(match.transfers, threads, Numbers::kFinite));
   TRAINC_RETURN_IF_ERROR(weights.check());
-  if (damaged.status().code() == StatusCode::kInvalidInput)
-    return invalidInput("--init={}: {}", weights.path(), damaged.status().message());
-  TRAINC_RETURN_IF_ERROR(damaged.status());
-  if (*damaged) {
-    const SafetensorsTensor &tensor = *match.transfers[**damaged].source;
-    return invalidInput("--init={}: byte {}: tensor '{}' does not have the checksum that the checkpoint "
-                        "records; it is damaged, use another one",
-                        weights.path(), tensor.fileOffset, tensor.name);
-  }
-  return kept;
+  if (fault)
+    return refuse(weights, *fault);
+  return unpaired;
 }
 
 } // namespace trainc

@@ -10,18 +10,36 @@
 
 namespace trainc {
 
-/// Fills what is held of `parameters` from `weights` on `threads` threads; F16, BF16 and F64 become F32,
-/// and what a plan holds in BF16 is rounded to the nearest (a finite number that would become infinite is an
-/// error). Names may carry or lack the prefixes that Hugging Face's classes add ("transformer.", "model.").
-/// Buffers that Hugging Face stores without need are ignored: attention masks ("h.0.attn.bias",
-/// "h.0.attn.masked_bias"), rotary frequencies, and an "lm_head.weight" whose bytes are those of a tensor
-/// that is used (a tied embedding). Parameters with a name of `mayMiss`, patterns in which `*` stands
-/// for any text, keep their values if the files lack them or have them in another shape; returned are their
-/// names. Errors (kInvalidInput) list all names that are missing, left over, or of another shape, or name a
-/// tensor whose bytes do not have the checksums that a checkpoint has `recorded` of its file.
-Result<std::vector<std::string>> loadInitialWeights(const WeightFiles &weights,
-                                                    std::span<const StateTensor> parameters, unsigned threads,
-                                                    const FileChecksums &recorded = {},
-                                                    const std::vector<std::string> &mayMiss = {});
+/// Patterns of names (see matchesPattern) that need no partner.
+struct InitialWeightsOptions {
+  /// --init-missing: parameters that the files may lack or have in another shape.
+  std::vector<std::string> missing;
+  /// --init-ignore: tensors of the files that are left out.
+  std::vector<std::string> ignored;
+};
+
+/// Names without a partner that need none.
+struct UnpairedWeights {
+  std::vector<std::string> drawn;   ///< parameters that keep their values, as --init-missing lets them
+  std::vector<std::string> ignored; ///< tensors that --init-ignore leaves out
+  std::vector<std::string> buffers; ///< tensors that Hugging Face stores without need
+};
+
+/// Loads the held parts of `parameters` from `weights`, using `threads` threads. F16, BF16 and F64 become F32. If
+/// the plan holds parameters in BF16, numbers are rounded to the nearest one.
+///
+/// Each tensor goes to one parameter at most, that of its name or, if there is none, one whose name has a
+/// prefix more or less that Hugging Face's classes add ("transformer.", "model."). Buffers that Hugging Face
+/// stores without need have no parameter: attention masks ("h.0.attn.bias", "h.0.attn.masked_bias"), rotary
+/// frequencies, and an "lm_head.weight" whose bytes are those of a tensor that is used (a tied embedding).
+///
+/// Errors (kInvalidInput) list all names that are missing, left over, or of another shape; or they name two
+/// tensors or parameters between which names do not decide, a pattern that matches nothing, a number that is
+/// NaN, infinite or too large for the parameter, or a tensor whose bytes differ from the checksums that a
+/// checkpoint has `recorded`.
+Result<UnpairedWeights> loadInitialWeights(const WeightFiles &weights,
+                                           std::span<const StateTensor> parameters, unsigned threads,
+                                           const FileChecksums &recorded = {},
+                                           const InitialWeightsOptions &options = {});
 
 } // namespace trainc

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstring>
 #include <mutex>
 #include <numeric>
@@ -96,41 +97,40 @@ template <typename From> void toFloats(std::byte *destination, std::span<const s
 /// Whether the element types have the same name, and hence the same bytes, on both sides.
 bool sameType(SafetensorsDType from, fb::DType to) { return dtypeName(from) == fb::EnumNameDType(to); }
 
-/// Returns the first overflow, if any.
-std::optional<RoundingOverflow> convertChunk(SafetensorsDType from, fb::DType to, std::byte *destination,
-                                             std::span<const std::byte> source) {
+/// Returns the first number that does not fit, if any.
+std::optional<BadElement> convertChunk(SafetensorsDType from, fb::DType to, std::byte *destination,
+                                       std::span<const std::byte> source) {
   if (to == fb::DType::BF16)
     return roundElements(from, source, SafetensorsDType::kBF16, destination);
+  if (from == SafetensorsDType::kF64)
+    return roundElements(from, source, SafetensorsDType::kF32, destination);
   if (from == SafetensorsDType::kBF16)
     toFloats<BFloat16>(destination, source);
-  else if (from == SafetensorsDType::kF16)
-    toFloats<Float16>(destination, source);
   else
-    toFloats<double>(destination, source);
+    toFloats<Float16>(destination, source);
   return std::nullopt;
 }
 
 /// A transfer in progress.
 class Transfer {
 public:
-  explicit Transfer(const TensorTransfer &job)
-      : job_(job), source_(*job.source), element_(elementBytes(source_.dtype)),
+  Transfer(const TensorTransfer &job, Numbers numbers)
+      : job_(job), numbers_(numbers), source_(*job.source), element_(elementBytes(source_.dtype)),
         converted_(elementBytes(job.destination->dtype)),
         begin_(job.destination->firstByte / converted_ * element_),
         end_(begin_ + job.destination->bytes.size() / converted_ * element_) {}
 
-  /// Returns false if a checksum differs. An overflow may be caused by damage, so it is reported at the end.
-  Result<bool> run() {
+  /// Returns the fault of the source, if any. A number that cannot be taken may come from damage: that is
+  /// known at the end.
+  Result<std::optional<TransferFault>> run() {
     TRAINC_ASSIGN_OR_RETURN(const bool good, copyAll());
-    if (good && overflow_)
-      return invalidInput(
-          "tensor '{}', element {}: {:.9g} does not fit BF16, whose numbers reach {:.9g}; use "
-          "--param-type=f32 when compiling",
-          source_.name, overflow_->element, overflow_->value, largestFinite(SafetensorsDType::kBF16));
-    return good;
+    if (good && !bad_)
+      return std::optional<TransferFault>();
+    return std::optional(TransferFault{&job_, good ? bad_ : std::nullopt});
   }
 
 private:
+  /// Returns whether all checksums are as recorded.
   Result<bool> copyAll() {
     if (!job_.checksums) {
       TRAINC_RETURN_IF_ERROR(copy(begin_, end_));
@@ -175,21 +175,29 @@ private:
   /// Converts the source's bytes [begin, begin + bytes).
   void convert(uint64_t begin, uint64_t bytes, std::byte *destination) {
     const std::span<const std::byte> source = source_.bytes.subspan(begin, bytes);
-    if (sameType(source_.dtype, job_.destination->dtype)) {
+    std::optional<BadElement> found;
+    if (sameType(source_.dtype, job_.destination->dtype))
       std::memcpy(destination, source.data(), source.size());
+    else
+      found = convertChunk(source_.dtype, job_.destination->dtype, destination, source);
+    if (bad_)
       return;
-    }
-    const auto found = convertChunk(source_.dtype, job_.destination->dtype, destination, source);
-    if (found && !overflow_)
-      overflow_ = {begin / element_ + found->element, found->value};
+    // The first bad element counts, whichever kind it is.
+    if (numbers_ == Numbers::kFinite)
+      if (const auto earlier =
+              findNonFinite(source_.dtype, found ? source.first(found->element * element_) : source))
+        found = earlier;
+    if (found)
+      bad_ = {begin / element_ + found->element, found->value};
   }
 
   const TensorTransfer &job_;
+  Numbers numbers_;
   const SafetensorsTensor &source_;
   uint64_t element_, converted_; ///< element sizes of source and destination
   uint64_t begin_, end_;         ///< source bytes that the destination holds
   std::vector<std::byte> staging_;
-  std::optional<RoundingOverflow> overflow_; ///< first one over the whole tensor
+  std::optional<BadElement> bad_; ///< first one of the whole tensor's elements
 };
 
 } // namespace
@@ -200,26 +208,41 @@ bool convertible(SafetensorsDType from, fb::DType to, Conversion conversion) {
   return sameType(from, to) || (isRoundable(from) && (widens || rounds));
 }
 
-Result<std::optional<size_t>> transferTensors(std::span<const TensorTransfer> transfers, unsigned threads) {
+std::string TransferFault::message() const {
+  const std::string &name = transfer->source->name;
+  if (!element)
+    return fmt::format("byte {}: tensor '{}' does not have the checksum recorded in {}",
+                       transfer->source->fileOffset, name, kTrainerStateFile);
+  const std::string where = fmt::format("tensor '{}', element {}", name, element->element);
+  if (!std::isfinite(element->value))
+    return fmt::format("{}: expected a finite number, found {}", where, element->value);
+  const SafetensorsDType to =
+      transfer->destination->dtype == fb::DType::BF16 ? SafetensorsDType::kBF16 : SafetensorsDType::kF32;
+  return fmt::format("{}: {:.9g} does not fit {}, whose numbers reach {:.9g}", where, element->value,
+                     dtypeName(to), largestFinite(to));
+}
+
+Result<std::optional<TransferFault>> transferTensors(std::span<const TensorTransfer> transfers,
+                                                     unsigned threads, Numbers numbers) {
   std::vector<size_t> order(transfers.size());
   std::iota(order.begin(), order.end(), size_t{0});
   // Largest first, so that no thread is left with a large one at the end.
   std::ranges::sort(order, std::greater(), [&](size_t i) { return transfers[i].destination->bytes.size(); });
   std::atomic<size_t> next = 0;
-  size_t damaged = transfers.size();
+  std::optional<TransferFault> first;
   Status status;
   std::mutex mutex; // guards the two variables above
   const auto work = [&] {
     for (size_t i = next++; i < order.size(); i = next++) {
-      const Result<bool> good = Transfer(transfers[order[i]]).run();
-      if (good.ok() && *good)
+      const auto fault = Transfer(transfers[order[i]], numbers).run();
+      if (fault.ok() && !*fault)
         continue;
       const std::scoped_lock lock(mutex);
-      if (good.ok())
-        damaged = std::min(damaged, order[i]);
-      else if (status.ok()) {
-        status = good.status();
+      if (!fault.ok()) {
+        status = fault.status();
         next = order.size(); // a device failure is permanent
+      } else if (!first || (*fault)->transfer < first->transfer) {
+        first = *fault;
       }
     }
   };
@@ -233,7 +256,7 @@ Result<std::optional<size_t>> transferTensors(std::span<const TensorTransfer> tr
         helper.join();
   }
   TRAINC_RETURN_IF_ERROR(status);
-  return damaged < transfers.size() ? std::optional<size_t>(damaged) : std::nullopt;
+  return first;
 }
 
 } // namespace trainc

@@ -3,6 +3,7 @@
 
 #include "runtime/formats/safetensors_view.h"
 #include "runtime/state/file_checksums.h"
+#include "runtime/state/float_rounding.h"
 #include "runtime/state/state_tensor.h"
 
 #include <functional>
@@ -29,11 +30,29 @@ struct TensorTransfer {
   uint64_t blockBytes = FileChecksums::kWholeTensors;
 };
 
-/// Runs all transfers on `threads` threads, or on fewer if the system cannot start more. Returns the index of
-/// the first transfer with a wrong checksum, if any (its destination is written all the same). Fails if a
-/// destination cannot be written, and with kInvalidInput, naming the tensor, if a finite number overflows in
-/// BF16.
-Result<std::optional<size_t>> transferTensors(std::span<const TensorTransfer> transfers, unsigned threads);
+/// Numbers that a transfer takes.
+enum class Numbers {
+  kAny,
+  kFinite, ///< NaN and infinity are faults
+};
+
+/// A tensor that cannot be taken: its bytes are not those of a recorded checksum, or hold a number that the
+/// destination cannot have.
+struct TransferFault {
+  const TensorTransfer *transfer;
+  std::optional<BadElement> element; ///< nothing: a checksum differs
+
+  /// The tensor and what is wrong with it, without advice, such as "tensor 'w', element 3: expected a finite
+  /// number, found nan".
+  std::string message() const;
+};
+
+/// Runs all transfers on `threads` threads, or on fewer if the system starts no more. Returns the fault of
+/// the first transfer that has one; destinations are then written all the same. A finite number that the
+/// destination's dtype has no finite number for is always a fault. Fails when a destination cannot be
+/// written.
+Result<std::optional<TransferFault>> transferTensors(std::span<const TensorTransfer> transfers,
+                                                     unsigned threads, Numbers numbers);
 
 /// Returns the file's tensor for a plan's tensor name, or null.
 using TensorLookup = std::function<const SafetensorsTensor *(const std::string &name)>;

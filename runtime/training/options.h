@@ -23,6 +23,7 @@ struct RunOptions {
   std::optional<uint64_t> steps, seed;
   std::string init, onNonFinite = "stop";
   std::vector<std::string> initMissing; ///< patterns of parameters that --init may lack
+  std::vector<std::string> initIgnore;  ///< patterns of tensors of --init that are left out
   bool noShuffle = false;
   std::optional<uint64_t> evalEvery;
 

@@ -13,6 +13,7 @@
 #include "runtime/training/run_data.h"
 #include "runtime/training/state_tensors.h"
 
+#include <algorithm>
 #include <fmt/ranges.h>
 #include <map>
 #include <ranges>
@@ -175,6 +176,17 @@ Result<WeightSource> openInitialWeights(const std::filesystem::path &init) {
   return WeightSource{init, std::move(weights), {}, {}};
 }
 
+/// Tells of the names in one line, which ends early if they are many.
+void noteNames(std::string_view what, std::vector<std::string> names, const Observers &observers) {
+  constexpr size_t kShown = 20;
+  if (names.empty())
+    return;
+  const size_t more = names.size() - std::min(names.size(), kShown);
+  names.resize(names.size() - more);
+  observers.tell(&RunObserver::onNote, fmt::format("{}: {}{}", what, fmt::join(names, ", "),
+                                                   more ? fmt::format(" and {} more", more) : ""));
+}
+
 /// Loads the plan's initialisers, and replaces them by a checkpoint or --init.
 Result<StartingPoint> loadWeights(Executor &executor, unsigned threads, const RunOptions &options,
                                   const Observers &observers) {
@@ -196,12 +208,14 @@ Result<StartingPoint> loadWeights(Executor &executor, unsigned threads, const Ru
   if (!options.init.empty()) {
     TRAINC_ASSIGN_OR_RETURN(const WeightSource source, openInitialWeights(options.init));
     const WeightFiles &weights = source.weights;
-    TRAINC_ASSIGN_OR_RETURN(const std::vector<std::string> drawn,
-                            loadInitialWeights(weights, stateTensors(executor, fb::Role::Parameter), threads,
-                                               source.recorded, options.initMissing));
+    TRAINC_ASSIGN_OR_RETURN(
+        const UnpairedWeights unpaired,
+        loadInitialWeights(weights, stateTensors(executor, fb::Role::Parameter), threads, source.recorded,
+                           {.missing = options.initMissing, .ignored = options.initIgnore}));
     observers.tell(&RunObserver::onNote, fmt::format("initial weights from {}", weights.path()));
-    if (!drawn.empty())
-      observers.tell(&RunObserver::onNote, fmt::format("drawn anew: {}", fmt::join(drawn, ", ")));
+    noteNames("drawn anew", unpaired.drawn, observers);
+    noteNames("left out of the file", unpaired.ignored, observers);
+    noteNames("not needed from the file", unpaired.buffers, observers);
     start.weights = fmt::format("--init (checksum {:016x})", weights.fingerprint());
   }
   start.position.shuffle = !options.noShuffle;
@@ -243,6 +257,7 @@ Status checkSameRun(ControlChannel &control, const RunOptions &options, const St
       {"order of the samples", start.position.shuffle ? "shuffled" : "as in the data (--no-shuffle)"},
       {"--on-nonfinite", options.onNonFinite},
       {"--init-missing", fmt::format("{}", fmt::join(options.initMissing, ","))},
+      {"--init-ignore", fmt::format("{}", fmt::join(options.initIgnore, ","))},
       given("--eval-every", options.evalEvery),
       {"--checkpoint-dir", given(!options.checkpointDir.empty())},
       given("--checkpoint-every", options.checkpointEvery),

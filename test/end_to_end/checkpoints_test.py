@@ -106,7 +106,7 @@ class Checkpoints(TrainrunTest):
         path.write_bytes(good[:-1] + bytes([good[-1] ^ 1]))
         resume = ["--data", "tokens.bin", "--steps", "20", "--resume", "--checkpoint-dir", "ck"]
         self.run_fails(2, ["model.safetensors", "tensor 'wte.weight' does not have the checksum"], *resume)
-        self.run_fails(2, ["byte", "tensor 'wte.weight' does not have the checksum that the checkpoint records"], "--data",
+        self.run_fails(2, ["byte", "tensor 'wte.weight' does not have the checksum recorded in trainer_state.json; the checkpoint is damaged"], "--data",
                        "tokens.bin", "--steps", "1", "--init", "ck/step-00000010")
         init = ["--data", "tokens.bin", "--steps", "1", "--init", "ck/step-00000010"]
         path.write_bytes(good.replace(b'"F32"', b'"I32"', 1))

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import harness
-from golden_runs import GoldenRunTest
-from harness import GOLDEN, TRAINRUN, edited, program, read_safetensors, write_safetensors
+from golden_runs import GoldenRunTest, overflowing_weights
+from harness import GOLDEN, TRAINRUN, Tensor, edited, program, read_safetensors, write_safetensors
 
 
 class DataErrors(GoldenRunTest):
@@ -145,14 +145,26 @@ class DataErrors(GoldenRunTest):
         self.fails(self.train("--steps", "1", plan="log.plan", data=GOLDEN / "mlp" / "data.safetensors"), 1,
                    re.compile(r"a: nn.kernel \(.*at line 2, .*nn\.log.* at line 3.*\) at .*wrote nan to element"))
 
-    def test_nan_weight_is_traced_to_its_op(self):
-        weights = read_safetensors(GOLDEN / "gpt" / "inputs.safetensors")
-        weights["h.1.mlp.c_proj.bias"].values[3] = math.nan
-        write_safetensors("nan.safetensors", weights)
-        self.fails(self.train("--init", "nan.safetensors", "--steps", "3"), 1, "step 1: the loss is nan", "h.1.mlp.c_proj",
-                   "gpt.mlir:12", "wrote nan to element", "Lower the learning rate or look at the data")
-        self.fails([TRAINRUN, "gpt.plan", "--init", "nan.safetensors", "--eval-data", "tokens.bin"], 1, "evaluation: the loss is nan, the mean over 62 samples; "
+    def test_huge_weights_are_traced_to_their_op(self):
+        write_safetensors("huge.safetensors", overflowing_weights())
+        self.fails(self.train("--init", "huge.safetensors", "--steps", "3"), 1, "step 1: the loss is nan", "h.1.mlp.c_proj",
+                   "gpt.mlir:12", "wrote inf to element", "Lower the learning rate or look at the data")
+        self.fails([TRAINRUN, "gpt.plan", "--init", "huge.safetensors", "--eval-data", "tokens.bin"], 1, "evaluation: the loss is nan, the mean over 62 samples; "
                    "the data holds numbers only, so look at the weights")
+
+    def test_a_weight_that_is_not_finite_is_named(self):
+        weights = read_safetensors(GOLDEN / "gpt" / "inputs.safetensors")
+        for value, text in [(math.nan, "nan"), (-math.nan, "nan"), (-math.inf, "-inf")]:
+            weights["h.1.mlp.c_proj.bias"].values[3] = value
+            write_safetensors("bad.safetensors", weights)
+            for purpose in [["--data", "tokens.bin", "--steps", "3"], ["--eval-data", "tokens.bin"]]:
+                err = self.fails([TRAINRUN, "gpt.plan", "--init=bad.safetensors", *purpose], 2, f"--init=bad.safetensors: tensor 'h.1.mlp.c_proj.bias', element 3: "
+                                 f"expected a finite number, found {text};", "--init-ignore='h.1.mlp.c_proj.bias' --init-missing='h.1.mlp.c_proj.bias'")
+                self.assertNotIn("learning rate", err)
+        name = "--init-ignore=h.1.mlp.c_proj.bias", "--init-missing=h.1.mlp.c_proj.bias"
+        _, err = self.run_program(*self.train("--init=bad.safetensors", *name, "--steps", "1"))
+        self.assertIn("left out of the file: h.1.mlp.c_proj.bias\n", err)
+
 
 
 if __name__ == "__main__":

@@ -10,6 +10,15 @@ import harness
 from harness import GOLDEN, TRAINC, TRAINRUN
 
 
+def overflowing_weights():
+    """Finite weights of the golden GPT with which the second block's last product exceeds every f32."""
+    weights = harness.read_safetensors(GOLDEN / "gpt" / "inputs.safetensors")
+    for name, value in [("h.1.mlp.c_fc.bias", 10.0), ("h.1.mlp.c_proj.weight", 3e38)]:
+        tensor = weights[name]
+        weights[name] = harness.Tensor(tensor.dtype, tensor.shape, [value] * len(tensor.values))
+    return weights
+
+
 class GoldenRunTest(harness.EndToEndTest):
     """With the golden GPT, which takes 3 x 16 tokens a step below 96, unless a test asks for the MLP."""
 

@@ -64,6 +64,7 @@ static Status consolidate(const ConsolidateCommand &command) {
     inputs.push_back({fmt::format("the input '{}'", input.string()), input});
   TRAINC_RETURN_IF_ERROR(checkOutputs({{"-o " + command.output, command.output}}, inputs));
   ConsolidateOptions options{.dtype = command.dtype, .output = command.output};
+  options.warn = [](const std::string &text) { putMessage(stderr, fmt::format("warning: {}\n", text)); };
   return runLongWork("consolidated", [&](const auto &progress) {
     options.progress = progress;
     return consolidate(source, options);

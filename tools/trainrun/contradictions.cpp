@@ -23,6 +23,7 @@ Status checkNeeds(const Options &o) {
       {o.steps.has_value(), "--steps", hasData, "--data"},
       {o.onNonFinite != "stop", "--on-nonfinite", o.trains(), training},
       {!o.initMissing.empty(), "--init-missing", !o.init.empty(), "--init"},
+      {!o.initIgnore.empty(), "--init-ignore", !o.init.empty(), "--init"},
       {o.noShuffle, "--no-shuffle", o.trains(), training},
       {o.evalEvery.has_value(), "--eval-every", !o.evalData.empty(), "--eval-data"},
       {o.evalEvery.has_value(), "--eval-every", o.trains(), training},

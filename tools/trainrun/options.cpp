@@ -105,6 +105,14 @@ void addTraining(CLI::App &app, Options &o) {
       ->type_name("PATTERN")
       ->delimiter(',')
       ->allow_extra_args(false);
+  group
+      .add("--init-ignore", o.initIgnore,
+           "With --init: tensors of FILE with such names (* for any text; commas between several) are left "
+           "out, "
+           "such as a head that this model lacks")
+      ->type_name("PATTERN")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   group.add("--eval-every", o.evalEvery, "Evaluate every N steps; default: only after the last one")
       ->type_name("N")
       ->check(wholeNumber<uint64_t>(1));

@@ -4,6 +4,7 @@
 #include "test/unit/runtime/no_threads.h"
 #include "test/unit/runtime/state/support.h"
 
+#include <cmath>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -80,6 +81,25 @@ TEST_F(CheckpointTest, RoundTrip) {
   EXPECT_EQ(optimizer[0].bytes, optimizer_[0].bytes);
   EXPECT_EQ(optimizer[1].bytes, optimizer_[1].bytes);
   EXPECT_EQ(readFile(root_ / "step-00000020/config.json"), "{}\n");
+}
+
+TEST_F(CheckpointTest, ParametersAreFinite) {
+  const float value = std::nanf("");
+  std::memcpy(parameters_[1].bytes.data() + sizeof(float), &value, sizeof(value));
+  ASSERT_TRUE(write(20).ok());
+  const Status status = load(root_ / "step-00000020", parameters_, optimizer_);
+  EXPECT_EQ(status.exitCode(), 2);
+  EXPECT_THAT(status.message(),
+              HasSubstr("model.safetensors: tensor 'a.bias', element 1: expected a finite number, "
+                        "found nan; the run had diverged when it wrote this; use an older checkpoint"));
+}
+
+TEST_F(CheckpointTest, OptimizerStatesMayBeInfinite) {
+  const float value = HUGE_VALF;
+  std::memcpy(optimizer_[0].bytes.data(), &value, sizeof(value));
+  ASSERT_TRUE(write(20).ok());
+  const Status status = load(root_ / "step-00000020", parameters_, optimizer_);
+  EXPECT_TRUE(status.ok()) << status.message();
 }
 
 TEST_F(CheckpointTest, TensorsMayChangeOnceTheyAreRead) {

@@ -48,7 +48,10 @@ protected:
   Status run(SafetensorsDType dtype, const FileChecksums &recorded = {}) {
     TRAINC_ASSIGN_OR_RETURN(WeightSource source, openWeightSource(input));
     source.recorded = recorded;
-    return consolidate(source, {.dtype = dtype, .output = output, .progress = progress});
+    return consolidate(source, {.dtype = dtype,
+                                .output = output,
+                                .warn = [this](const std::string &text) { warnings.push_back(text); },
+                                .progress = progress});
   }
   /// The file that comes of the source.
   SafetensorsView result(SafetensorsDType dtype) {
@@ -72,6 +75,7 @@ protected:
   TempFolder root;
   std::filesystem::path input = root / "in.safetensors", output = root / "out.safetensors";
   std::function<bool(uint64_t, uint64_t)> progress;
+  std::vector<std::string> warnings;
 };
 
 TEST_F(ConsolidateTest, EveryFloatBecomesTheDtype) {
@@ -135,6 +139,28 @@ TEST_F(ConsolidateTest, InfinityAndNanStay) {
   save({tensorOf<float>("a", fb::DType::F32, {kInfinity, -kInfinity, std::nanf("")})});
   EXPECT_THAT(words(*result(SafetensorsDType::kF16).find("a")), ElementsAre(0x7c00, 0xfc00, 0x7e00));
   EXPECT_THAT(words(*result(SafetensorsDType::kBF16).find("a")), ElementsAre(0x7f80, 0xff80, 0x7fc0));
+}
+
+TEST_F(ConsolidateTest, NanAndInfinityAreTold) {
+  std::vector<float> values(700'000, 1);
+  save({tensorOf("a", fb::DType::F32, values)});
+  result(SafetensorsDType::kF32);
+  EXPECT_THAT(warnings, testing::IsEmpty());
+  values[600'000] = -kInfinity;
+  values[650'000] = kInfinity;
+  save({tensorOf("a", fb::DType::F32, values)});
+  for (const auto dtype : {SafetensorsDType::kF32, SafetensorsDType::kBF16}) {
+    warnings.clear();
+    result(dtype);
+    EXPECT_THAT(warnings, ElementsAre(HasSubstr(
+                              "in.safetensors: tensor 'a', element 600000 is -inf; they stay as they are")));
+  }
+  warnings.clear();
+  save({tensorOf<float>("b", fb::DType::F32, {std::nanf("")}), tensorOf("a", fb::DType::F32, values),
+        tensorOf<float>("c", fb::DType::F32, {0})});
+  result(SafetensorsDType::kF16);
+  EXPECT_THAT(warnings,
+              ElementsAre(HasSubstr("tensor 'a', element 600000 is -inf, and 1 more tensors hold such;")));
 }
 
 TEST_F(ConsolidateTest, DamageIsFoundInBlocksOfAnySize) {

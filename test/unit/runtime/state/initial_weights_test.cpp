@@ -14,11 +14,17 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 /// Loads `file`'s tensors into `plan`'s.
-Status loadFrom(const std::vector<OwnedTensor> &file, const std::vector<OwnedTensor> &plan) {
+Result<UnpairedWeights> load(const std::vector<OwnedTensor> &file, const std::vector<OwnedTensor> &plan,
+                             const InitialWeightsOptions &options = {}) {
   TempFolder folder;
   EXPECT_TRUE(saveTensors(folder / "w.safetensors", file).ok());
   TRAINC_ASSIGN_OR_RETURN(const WeightFiles weights, WeightFiles::open(folder / "w.safetensors"));
-  return loadInitialWeights(weights, views(plan), 2).status();
+  return loadInitialWeights(weights, views(plan), 2, {}, options);
+}
+
+Status loadFrom(const std::vector<OwnedTensor> &file, const std::vector<OwnedTensor> &plan,
+                const InitialWeightsOptions &options = {}) {
+  return load(file, plan, options).status();
 }
 
 TEST(InitialWeights, PrefixesMayDiffer) {
@@ -33,16 +39,77 @@ TEST(InitialWeights, PrefixesMayDiffer) {
   }
 }
 
+TEST(InitialWeights, ATensorGoesToOneParameter) {
+  const std::vector<OwnedTensor> plan = {f32("w", {1}, {0}), f32("model.w", {1}, {0})};
+  EXPECT_THAT(loadFrom({f32("w", {1}, {1})}, plan).message(),
+              HasSubstr("only in the plan (1):\n    model.w: F32 [1]"));
+  EXPECT_THAT(loadFrom({f32("model.w", {1}, {1})}, plan).message(),
+              HasSubstr("only in the plan (1):\n    w: F32 [1]"));
+  const auto loaded = load({f32("model.w", {1}, {1})}, plan, {.missing = {"w*"}});
+  ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+  EXPECT_THAT(loaded->drawn, ElementsAre("w"));
+  EXPECT_THAT(plan[0].floats(), ElementsAre(0));
+  EXPECT_THAT(plan[1].floats(), ElementsAre(1));
+}
+
+TEST(InitialWeights, NamesThatDoNotDecideAreAnError) {
+  const std::vector<OwnedTensor> both = {f32("transformer.w", {1}, {0}), f32("model.w", {1}, {0})};
+  const Status twoParameters = loadFrom({f32("w", {1}, {1})}, both);
+  EXPECT_EQ(twoParameters.exitCode(), 2);
+  EXPECT_THAT(twoParameters.message(),
+              HasSubstr("tensor 'w' could be parameter 'transformer.w' or 'model.w'"));
+  EXPECT_EQ(loadFrom({f32("w", {1}, {1})}, both, {.missing = {"model.*"}}).exitCode(), 2);
+  const std::vector<OwnedTensor> one = {f32("w", {1}, {0})};
+  const Status twoTensors = loadFrom(both, one);
+  EXPECT_EQ(twoTensors.exitCode(), 2);
+  EXPECT_THAT(
+      twoTensors.message(),
+      HasSubstr("tensors 'transformer.w' and 'model.w' could both be parameter 'w'; leave one out with "
+                "--init-ignore"));
+  EXPECT_TRUE(loadFrom(both, one, {.ignored = {"model.*"}}).ok());
+}
+
+TEST(InitialWeights, TensorsAreLeftOutByPattern) {
+  const std::vector<OwnedTensor> file = {f32("a", {1}, {1}), f32("head.weight", {2}, {5, 5}),
+                                         f32("head.bias", {1}, {5})};
+  const std::vector<OwnedTensor> plan = {f32("a", {1}, {0}), f32("head.weight", {2}, {0, 0})};
+  EXPECT_THAT(loadFrom(file, plan).message(),
+              HasSubstr("; --init-ignore='head.*' leaves such tensors out\n"));
+  const auto loaded = load(file, plan, {.missing = {"head.*"}, .ignored = {"head.*"}});
+  ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+  EXPECT_THAT(loaded->ignored, ElementsAre("head.weight", "head.bias"));
+  EXPECT_THAT(loaded->drawn, ElementsAre("head.weight"));
+  EXPECT_THAT(plan[1].floats(), ElementsAre(0, 0));
+  EXPECT_THAT(loadFrom(file, plan, {.ignored = {"head.*"}}).message(),
+              HasSubstr("only in the plan (1):\n    head.weight"));
+  const Status idle = loadFrom(file, plan, {.ignored = {"a", "h[e]ad*"}});
+  EXPECT_EQ(idle.exitCode(), 2);
+  EXPECT_THAT(idle.message(),
+              AllOf(HasSubstr("--init-ignore=h[e]ad*: no tensor of "), HasSubstr("`*` stands for any text")));
+}
+
 TEST(InitialWeights, HuggingFaceBuffersAreIgnored) {
   const std::vector<OwnedTensor> plan = {f32("wte.weight", {2, 1}, {0, 0}),
                                          f32("h.0.attn.c_attn.bias", {1}, {0})};
   const std::vector<OwnedTensor> file = {
       f32("transformer.wte.weight", {2, 1}, {3, 4}), f32("transformer.h.0.attn.c_attn.bias", {1}, {5}),
-      f32("transformer.h.0.attn.bias", {1, 1}, {1}), f32("transformer.h.0.attn.masked_bias", {}, {-1e4}),
-      f32("lm_head.weight", {2, 1}, {3, 4})};
-  const Status status = loadFrom(file, plan);
-  ASSERT_TRUE(status.ok()) << status.message();
+      f32("transformer.h.0.attn.bias", {1, 1, 1, 1}, {1}),
+      f32("transformer.h.0.attn.masked_bias", {}, {-1e4}), f32("lm_head.weight", {2, 1}, {3, 4})};
+  const auto loaded = load(file, plan);
+  ASSERT_TRUE(loaded.ok()) << loaded.status().message();
   EXPECT_THAT(plan[1].floats(), ElementsAre(5));
+  EXPECT_THAT(loaded->buffers,
+              ElementsAre("transformer.h.0.attn.bias", "transformer.h.0.attn.masked_bias", "lm_head.weight"));
+}
+
+TEST(InitialWeights, AParameterThatIsOnlyNamedLikeABufferIsNotIgnored) {
+  for (const char *name : {"encoder.attn.bias", "h.0.attn.masked_bias"})
+    EXPECT_THAT(loadFrom({f32("a", {1}, {1}), f32(name, {2}, {1, 1})}, {f32("a", {1}, {0})}).message(),
+                HasSubstr(std::string("only in the file (1):\n    ") + name));
+  EXPECT_THAT(
+      loadFrom({f32("a", {1}, {1}), f32("xattn.bias", {1, 1, 2, 2}, {1, 1, 1, 1})}, {f32("a", {1}, {0})})
+          .message(),
+      HasSubstr("only in the file (1):\n    xattn.bias"));
 }
 
 TEST(InitialWeights, AnUntiedHeadIsNotIgnored) {
@@ -64,24 +131,19 @@ TEST(InitialWeights, MismatchesAreListed) {
 
 TEST(InitialWeights, FloatsBecomeF32) {
   const std::vector<OwnedTensor> plan = {f32("d", {2}, {0, 0}), f32("b", {3}, {0, 0, 0}),
-                                         f32("h", {8}, std::vector<float>(8))};
+                                         f32("h", {6}, std::vector<float>(6))};
   const std::vector<OwnedTensor> file = {
       {"d", fb::DType::F64, {2}, std::vector<double>{0.1, -2}},
-      {"b", fb::DType::BF16, {3}, std::vector<uint16_t>{0x3F80, 0xC040, 0x7F80}},
-      // 1, -2, largest 65504, smallest normal 2^-14, smallest subnormal 2^-24, -0, infinity, NaN
-      {"h",
-       fb::DType::F16,
-       {8},
-       std::vector<uint16_t>{0x3C00, 0xC000, 0x7BFF, 0x0400, 0x0001, 0x8000, 0x7C00, 0x7E01}}};
+      {"b", fb::DType::BF16, {3}, std::vector<uint16_t>{0x3F80, 0xC040, 0x7F7F}},
+      // 1, -2, largest 65504, smallest normal 2^-14, smallest subnormal 2^-24, -0
+      {"h", fb::DType::F16, {6}, std::vector<uint16_t>{0x3C00, 0xC000, 0x7BFF, 0x0400, 0x0001, 0x8000}}};
   const Status status = loadFrom(file, plan);
   ASSERT_TRUE(status.ok()) << status.message();
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
   EXPECT_THAT(plan[0].floats(), ElementsAre(0.1F, -2.0F));
-  EXPECT_THAT(plan[1].floats(), ElementsAre(1.0F, -3.0F, kInfinity));
+  EXPECT_THAT(plan[1].floats(), ElementsAre(1.0F, -3.0F, 0x1.fep127F));
   const std::vector<float> half = plan[2].floats();
-  EXPECT_THAT(std::span(half).first(7), ElementsAre(1, -2, 65504, 0x1p-14F, 0x1p-24F, -0.0F, kInfinity));
+  EXPECT_THAT(half, ElementsAre(1, -2, 65504, 0x1p-14F, 0x1p-24F, -0.0F));
   EXPECT_TRUE(std::signbit(half[5]));
-  EXPECT_TRUE(std::isnan(half[7]));
 }
 
 TEST(InitialWeights, FloatsBecomeTheNearestBf16) {
@@ -89,19 +151,18 @@ TEST(InitialWeights, FloatsBecomeTheNearestBf16) {
     return OwnedTensor(name, fb::DType::BF16, {count}, std::vector<uint16_t>(count));
   };
   const std::vector<OwnedTensor> plan = {bf16("s", 4), bf16("d", 2), bf16("h", 2), bf16("b", 2)};
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const std::vector<OwnedTensor> file = {
       // halfway to the number below and above, of which one is even
-      f32("s", {4}, {1 + 0x1p-8F, 1 + 0x1.8p-7F, -kInfinity, 0x1p-133F}),
+      f32("s", {4}, {1 + 0x1p-8F, 1 + 0x1.8p-7F, -3e38F, 0x1p-133F}),
       {"d", fb::DType::F64, {2}, std::vector<double>{1 + 0x1p-8 + 0x1p-40, -2}},
-      {"h", fb::DType::F16, {2}, std::vector<uint16_t>{0x3C00, 0x7C00}},
-      {"b", fb::DType::BF16, {2}, std::vector<uint16_t>{0x7F81, 0x0001}}}; // NaN keeps its bits
+      {"h", fb::DType::F16, {2}, std::vector<uint16_t>{0x3C00, 0x7BFF}},
+      {"b", fb::DType::BF16, {2}, std::vector<uint16_t>{0x7F7F, 0x0001}}};
   const Status status = loadFrom(file, plan);
   ASSERT_TRUE(status.ok()) << status.message();
-  EXPECT_THAT(plan[0].shorts(), ElementsAre(0x3F80, 0x3F82, 0xFF80, 0x0001));
+  EXPECT_THAT(plan[0].shorts(), ElementsAre(0x3F80, 0x3F82, 0xFF62, 0x0001));
   EXPECT_THAT(plan[1].shorts(), ElementsAre(0x3F81, 0xC000));
-  EXPECT_THAT(plan[2].shorts(), ElementsAre(0x3F80, 0x7F80));
-  EXPECT_THAT(plan[3].shorts(), ElementsAre(0x7F81, 0x0001));
+  EXPECT_THAT(plan[2].shorts(), ElementsAre(0x3F80, 0x4780));
+  EXPECT_THAT(plan[3].shorts(), ElementsAre(0x7F7F, 0x0001));
 }
 
 TEST(InitialWeights, WhatDoesNotFitBf16IsAnError) {
@@ -113,6 +174,57 @@ TEST(InitialWeights, WhatDoesNotFitBf16IsAnError) {
   EXPECT_THAT(status.message(),
               AllOf(HasSubstr("--init="), HasSubstr("tensor 'w', element 300000: 3.39999995e+38"),
                     HasSubstr("does not fit BF16"), HasSubstr("--param-type=f32")));
+}
+
+TEST(InitialWeights, WhatDoesNotFitF32IsAnError) {
+  for (const fb::DType dtype : {fb::DType::F32, fb::DType::BF16}) {
+    const Status status =
+        loadFrom({{"w", fb::DType::F64, {2}, std::vector<double>{1, -1e300}}},
+                 {{"w", dtype, {2}, std::vector<uint16_t>(dtype == fb::DType::F32 ? 4 : 2)}});
+    EXPECT_EQ(status.exitCode(), 2);
+    EXPECT_THAT(status.message(), AllOf(HasSubstr("tensor 'w', element 1: -1e+300 does not fit "),
+                                        testing::Not(HasSubstr("--param-type"))));
+  }
+}
+
+TEST(InitialWeights, NanAndInfinityAreErrors) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const auto refusal = [](const OwnedTensor &tensor, fb::DType dtype) {
+    const uint64_t count = tensor.tensor.shape[0];
+    const Status status =
+        loadFrom({f32("first", {1}, {1}), tensor},
+                 {f32("first", {1}, {0}),
+                  {"w", dtype, {count}, std::vector<uint16_t>(count * (dtype == fb::DType::F32 ? 2 : 1))}});
+    EXPECT_EQ(status.exitCode(), 2);
+    EXPECT_THAT(status.message(),
+                AllOf(HasSubstr("--init="), HasSubstr("--init-ignore='model.w' --init-missing='w'")));
+    return status.message();
+  };
+  std::vector<float> many(300001, 1);
+  many[300000] = -std::nanf("");
+  for (const fb::DType dtype : {fb::DType::F32, fb::DType::BF16}) {
+    EXPECT_THAT(refusal({"model.w", fb::DType::F64, {2}, std::vector<double>{1, -kInfinity}}, dtype),
+                HasSubstr("tensor 'model.w', element 1: expected a finite number, found -inf;"));
+    EXPECT_THAT(
+        refusal({"model.w", fb::DType::F16, {3}, std::vector<uint16_t>{0x7BFF, 0x7C01, 0x7C00}}, dtype),
+        HasSubstr("element 1: expected a finite number, found nan;"));
+    EXPECT_THAT(refusal({"model.w", fb::DType::BF16, {3}, std::vector<uint16_t>{0x7F7F, 0xFF80, 0}}, dtype),
+                HasSubstr("element 1: expected a finite number, found -inf;"));
+    EXPECT_THAT(refusal(f32("model.w", {300001}, many), dtype),
+                HasSubstr("element 300000: expected a finite number, found nan;"));
+  }
+  EXPECT_TRUE(loadFrom({f32("a", {1}, {1}), f32("mask", {1}, {-HUGE_VALF})}, {f32("a", {1}, {0})},
+                       {.ignored = {"mask"}})
+                  .ok());
+}
+
+TEST(InitialWeights, TheFirstWrongTensorIsNamed) {
+  const float nan = std::nanf("");
+  for (int i = 0; i < 20; ++i)
+    EXPECT_THAT(loadFrom({f32("a", {1}, {nan}), f32("b", {3}, {1, 1, nan}), f32("c", {2}, {1, nan})},
+                         {f32("b", {3}, {0, 0, 0}), f32("a", {1}, {0}), f32("c", {2}, {0, 0})})
+                    .message(),
+                HasSubstr("tensor 'b', element 2"));
 }
 
 TEST(InitialWeights, LargeTensorsOfSeveralChunks) {
