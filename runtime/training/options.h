@@ -24,6 +24,7 @@ struct RunOptions {
   std::string init, onNonFinite = "stop";
   std::vector<std::string> initMissing; ///< patterns of parameters that --init may lack
   std::vector<std::string> initIgnore;  ///< patterns of tensors of --init that are left out
+  bool noConfigCheck = false;           ///< takes weights of a config.json that differs from the plan's
   bool noShuffle = false;
   std::optional<uint64_t> evalEvery;
 

@@ -9,6 +9,7 @@
 #include "runtime/state/checkpoint_reader.h"
 #include "runtime/state/checkpoint_writer.h"
 #include "runtime/state/initial_weights.h"
+#include "runtime/state/model_config.h"
 #include "runtime/state/weight_source.h"
 #include "runtime/training/run_data.h"
 #include "runtime/training/state_tensors.h"
@@ -139,10 +140,21 @@ void warnOfOtherArithmetic(const Executor &executor, const Checkpoint &checkpoin
                   checkpoint.path().string(), with(before), with(now)));
 }
 
+/// The same weights in another model, such as one with other heads, would be taken without a word.
+Status checkConfig(const Executor &executor, const std::filesystem::path &folder, const RunOptions &options) {
+  if (options.noConfigCheck || !executor.plan().exports())
+    return {};
+  for (const fb::Export *file : *executor.plan().exports())
+    if (view(file->file()) == kConfigFile)
+      return compareConfigs(view(file->text()), folder);
+  return {};
+}
+
 Result<StartingPoint> resume(Executor &executor, const std::filesystem::path &path, unsigned threads,
                              const RunOptions &options, const Observers &observers) {
   TRAINC_ASSIGN_OR_RETURN(const Checkpoint checkpoint, Checkpoint::open(path));
   TRAINC_RETURN_IF_ERROR(checkOrder(options, checkpoint));
+  TRAINC_RETURN_IF_ERROR(checkConfig(executor, path, options));
   TRAINC_RETURN_IF_ERROR(checkpoint.loadParameters(stateTensors(executor, fb::Role::Parameter), threads));
   if (options.trains()) {
     TRAINC_RETURN_IF_ERROR(checkpoint.loadOptimizer(stateTensors(executor, fb::Role::Optimizer), threads));
@@ -208,6 +220,8 @@ Result<StartingPoint> loadWeights(Executor &executor, unsigned threads, const Ru
   if (!options.init.empty()) {
     TRAINC_ASSIGN_OR_RETURN(const WeightSource source, openInitialWeights(options.init));
     const WeightFiles &weights = source.weights;
+    TRAINC_RETURN_IF_ERROR(
+        checkConfig(executor, std::filesystem::path(weights.path()).parent_path(), options));
     TRAINC_ASSIGN_OR_RETURN(
         const UnpairedWeights unpaired,
         loadInitialWeights(weights, stateTensors(executor, fb::Role::Parameter), threads, source.recorded,

@@ -1,5 +1,6 @@
 """Checkpoints and weights that cannot be read or written. Exit code 2 for bad input, 1 for a run that failed."""
 
+import json
 import math
 import os
 import re
@@ -34,6 +35,61 @@ class CheckpointErrors(GoldenRunTest):
         drawn, found = read_safetensors("none/step-00000001/model.safetensors"), weights
         self.assertLess(harness.relative_error(drawn["fc1.weight"].values, found["fc1.weight"].values), 0.1, "a step from the weights of the file")
         self.assertGreater(harness.relative_error(drawn["fc3.weight"].values, found["fc3.weight"].values), 0.1)
+
+    def test_a_new_head_in_place_of_another(self):
+        weights = read_safetensors(GOLDEN / "mlp" / "inputs.safetensors")
+        other = {name.replace("fc3", "lm_head"): tensor for name, tensor in weights.items()}
+        write_safetensors("base.safetensors", other)
+        train = lambda *arguments: self.train("--steps", "1", "--init=base.safetensors", *arguments, plan="mlp.plan", data=GOLDEN / "mlp" / "data.safetensors")
+        self.fails(train(), 2, "--init-missing='fc3.*' draws such parameters anew; --init-ignore='lm_head.*' leaves such tensors out\n",
+                   "only in the plan (2):", "only in the file (2):")
+        self.fails(train("--init-missing=fc3.*"), 2, "; --init-ignore='lm_head.*' leaves such tensors out\n")
+        self.fails(train("--init-missing=fc3.*", "--init-ignore=lm_head"), 2,
+                   "--init-ignore=lm_head: no tensor of base.safetensors has such a name; `*` stands for any text")
+        self.fails(train("--init-missing=fc?.*"), 2, "--init-missing=fc?.*: no parameter of the plan has such a name")
+        _, err = self.run_program(*train("--init-missing=fc3.*", "--init-ignore=lm_head.*"))
+        self.assertRegex(err, "drawn anew: fc3.(bias|weight), fc3.(bias|weight)\n")
+        self.assertRegex(err, "left out of the file: lm_head.(bias|weight), lm_head.(bias|weight)\n")
+        self.fails(self.train("--init-ignore=a"), 2, "--init-ignore needs --init")
+
+    def test_weights_of_a_model_that_computes_otherwise(self):
+        text = edited(program("mlp"), ("nn.model @mlp(%features: tensor<?x20xf32>, %labels: tensor<?xi32>) {", """nn.model @mlp(%features: tensor<?x20xf32>, %labels: tensor<?xi32>)
+            export "config.json" { model_type = "llama", num_attention_heads = 4, rope_theta = 10000.0, torch_dtype = "float32" } {"""))
+        self.compile(text)
+        os.mkdir("base")
+        shutil.copy(GOLDEN / "mlp" / "inputs.safetensors", "base/model.safetensors")
+        config = Path("base/config.json")
+        train = lambda *arguments: self.train(*arguments, plan="model.plan", data=GOLDEN / "mlp" / "data.safetensors")
+        same = {"model_type": "llama", "num_attention_heads": 4, "dtype": "bfloat16", "rope_parameters": {"rope_theta": 10000, "rope_type": "default"}}
+        config.write_text(json.dumps(same))
+        self.run_program(*train("--init=base", "--steps", "1", "--checkpoint-dir", "run"))
+        config.write_text(json.dumps(same | {"num_attention_heads": 8, "rope_parameters": {"rope_theta": 5e5, "rope_type": "default"}}))
+        for init in ["base", "base/model.safetensors"]:
+            self.fails(train(f"--init={init}", "--steps", "1"), 2, "error: base/config.json: ", "num_attention_heads: 8 in this file, 4 in the plan\n",
+                       "rope_theta: 500000.0 in this file, 10000.0 in the plan\n", "--no-config-check")
+        self.run_program(*train("--init=base", "--steps", "1", "--no-config-check"))
+        self.compile(edited(text, ("num_attention_heads = 4", "num_attention_heads = 2")))
+        self.fails(train("--resume=run", "--steps", "2"), 2, "run/step-00000001/config.json: ", "num_attention_heads: 4 in this file, 2 in the plan\n")
+        self.run_program(*train("--resume=run", "--steps", "2", "--no-config-check"))
+        self.fails(train("--no-config-check", "--steps", "1"), 2, "--no-config-check needs --init or --resume")
+
+    def test_the_length_of_a_schedule_changes(self):
+        text = program("mlp")
+        text = text[:text.index("train.program")] + "train.program @p { model @mlp optimizer sgd(lr 0.5) schedule SCHEDULE batch 8 }"
+        data = GOLDEN / "mlp" / "data.safetensors"
+        for schedule, warns in [("linear(warmup 2)", True), ("cosine(warmup 2, minimum 0.01)", True), ("linear(total 10)", False), ("constant(warmup 2)", False)]:
+            with self.subTest(schedule=schedule):
+                shutil.rmtree("run", ignore_errors=True)
+                self.compile(text.replace("SCHEDULE", schedule))
+                train = lambda steps, *arguments: self.run_program(*self.train("--steps", str(steps), "--checkpoint-dir", "run", "--metrics=m.jsonl", *arguments, plan="model.plan", data=data))[1]
+                train(4)
+                self.assertNotIn("warning", train(4, "--resume"))
+                err = train(8, "--resume")
+                self.assertEqual("has changed from 4 to 8 steps: the last step's learning rate was " in err, warns, err)
+                rates = [line["lr"] for line in harness.metrics("m.jsonl")]
+                if warns:
+                    self.assertIn(f"was {rates[3]:g}, the next one's is {rates[4]:g}; the same --steps each time, or a total in the model's schedule", err)
+                self.assertNotIn("warning", train(8, "--resume"))
 
     def test_unwritable_checkpoint_folder(self):
         Path("file").write_text("")

@@ -24,6 +24,7 @@ Status checkNeeds(const Options &o) {
       {o.onNonFinite != "stop", "--on-nonfinite", o.trains(), training},
       {!o.initMissing.empty(), "--init-missing", !o.init.empty(), "--init"},
       {!o.initIgnore.empty(), "--init-ignore", !o.init.empty(), "--init"},
+      {o.noConfigCheck, "--no-config-check", !o.init.empty() || !o.resume.empty(), "--init or --resume"},
       {o.noShuffle, "--no-shuffle", o.trains(), training},
       {o.evalEvery.has_value(), "--eval-every", !o.evalData.empty(), "--eval-data"},
       {o.evalEvery.has_value(), "--eval-every", o.trains(), training},

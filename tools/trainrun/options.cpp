@@ -113,6 +113,10 @@ void addTraining(CLI::App &app, Options &o) {
       ->type_name("PATTERN")
       ->delimiter(',')
       ->allow_extra_args(false);
+  group.addFlag(
+      "--no-config-check", o.noConfigCheck,
+      "With --init or --resume: take weights even if the config.json beside them describes a model that "
+      "computes otherwise than the plan");
   group.add("--eval-every", o.evalEvery, "Evaluate every N steps; default: only after the last one")
       ->type_name("N")
       ->check(wholeNumber<uint64_t>(1));

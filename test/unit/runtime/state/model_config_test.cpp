@@ -1,0 +1,103 @@
+#include "runtime/state/model_config.h"
+
+#include "test/unit/runtime/state/support.h"
+
+#include <gmock/gmock.h>
+
+namespace trainc {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+/// The message about a plan's config and one beside weights; empty if they agree.
+std::string difference(std::string_view own, std::string_view beside) {
+  const TempFolder folder;
+  writeFile(folder / kConfigFile, beside);
+  const Status status = compareConfigs(own, folder.path());
+  if (!status.ok()) {
+    EXPECT_EQ(status.exitCode(), 2);
+    EXPECT_THAT(status.message(),
+                AllOf(HasSubstr((folder / kConfigFile).string()), HasSubstr("--no-config-check")));
+  }
+  return status.message();
+}
+
+constexpr std::string_view kLlama = R"({"model_type": "llama", "architectures": ["LlamaForCausalLM"],
+  "hidden_size": 64, "num_attention_heads": 4, "num_key_value_heads": 2, "rms_norm_eps": 1e-5, "rope_theta": 10000.0,
+  "hidden_act": "silu", "torch_dtype": "float32", "tie_word_embeddings": false, "max_position_embeddings": 64})";
+
+TEST(ModelConfig, EqualMathIsEqual) {
+  EXPECT_EQ(difference(kLlama, kLlama), "");
+  // As transformers 5 writes it, in another type, with other tokens and dropout; f32's 1e-5; a default for
+  // theta.
+  EXPECT_EQ(difference(kLlama, R"({"model_type": "llama", "architectures": ["LlamaForSequenceClassification"],
+      "hidden_size": 64, "num_attention_heads": 4, "num_key_value_heads": 2, "rms_norm_eps": 9.999999747378752e-06,
+      "rope_parameters": {"rope_theta": 10000.0, "rope_type": "default"}, "head_dim": 16, "attention_dropout": 0.1,
+      "dtype": "bfloat16", "transformers_version": "5.24.0", "eos_token_id": 7, "id2label": {"0": "x"}, "hidden_act": "swish",
+      "rope_scaling": null, "layer_types": ["full_attention", "full_attention"], "sliding_window": null})"),
+            "");
+  EXPECT_EQ(
+      difference(
+          R"({"model_type": "gpt2", "n_head": 12, "activation_function": "gelu_pytorch_tanh"})",
+          R"({"model_type": "gpt2", "n_head": 12, "layer_norm_epsilon": 1e-05, "n_inner": null, "resid_pdrop": 0.1})"),
+      "");
+}
+
+TEST(ModelConfig, OtherMathIsListed) {
+  const std::string found =
+      difference(kLlama, R"({"model_type": "llama", "hidden_size": 64, "num_attention_heads": 8,
+      "num_key_value_heads": 2, "rms_norm_eps": 1e-6, "rope_theta": 500000.0, "hidden_act": "gelu"})");
+  for (const char *line : {"\n    num_attention_heads: 8 in this file, 4 in the plan",
+                           "\n    rms_norm_eps: 1e-06 in this file, 1e-05 in the plan",
+                           "\n    rope_theta: 500000.0 in this file, 10000.0 in the plan",
+                           "\n    hidden_act: \"gelu\" in this file, \"silu\" in the plan",
+                           "\n    head_dim: 8 in this file, 16 in the plan"})
+    EXPECT_THAT(found, HasSubstr(line));
+  EXPECT_THAT(found, Not(HasSubstr("num_key_value_heads")));
+}
+
+TEST(ModelConfig, AMissingKeyHasItsDefault) {
+  const std::string found =
+      difference(kLlama, R"({"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4,
+      "rope_parameters": {"rope_theta": 10000, "rope_type": "llama3", "factor": 8.0}})");
+  EXPECT_THAT(
+      found,
+      AllOf(
+          HasSubstr("rms_norm_eps: 1e-06 (by default) in this file, 1e-05 in the plan"),
+          HasSubstr("num_key_value_heads: 4 in this file, 2 in the plan"),
+          HasSubstr(
+              R"(rope_scaling: {"factor":8.0,"rope_type":"llama3"} in this file, null (by default) in the plan)")));
+  EXPECT_THAT(
+      difference(R"({"model_type": "gpt2", "scale_attn_by_inverse_layer_idx": true})",
+                 R"({"model_type": "gpt2"})"),
+      HasSubstr("scale_attn_by_inverse_layer_idx: false (by default) in this file, true in the plan"));
+  EXPECT_THAT(
+      difference(R"({"model_type": "mistral", "sliding_window": null})", R"({"model_type": "mistral"})"),
+      HasSubstr("sliding_window: 4096 (by default) in this file, null (by default) in the plan"));
+}
+
+TEST(ModelConfig, KeysThatOneFileLacksAndNobodyKnowsAreNotCompared) {
+  EXPECT_EQ(difference(R"({"model_type": "toy", "depth": 3})", R"({"model_type": "toy", "width": 4})"), "");
+  EXPECT_THAT(difference(R"({"model_type": "toy", "depth": 3})", R"({"model_type": "toy", "depth": 4})"),
+              HasSubstr("depth: 4 in this file, 3 in the plan"));
+}
+
+TEST(ModelConfig, WithoutAFileThereIsNothingToCompare) {
+  const TempFolder folder;
+  EXPECT_TRUE(compareConfigs(kLlama, folder.path()).ok());
+}
+
+TEST(ModelConfig, AFileThatIsNoObjectIsAnError) {
+  const TempFolder folder;
+  for (const char *text : {"{", "[1]", "7", ""}) {
+    writeFile(folder / kConfigFile, text);
+    const Status status = compareConfigs(kLlama, folder.path());
+    EXPECT_EQ(status.exitCode(), 2) << text;
+    EXPECT_THAT(status.message(), HasSubstr(kConfigFile));
+  }
+}
+
+} // namespace
+} // namespace trainc
