@@ -229,7 +229,9 @@ std::string DataFile::describeElement(size_t column, uint64_t row, uint64_t elem
   if (const Status status = file_.read(rows.fileOffset + at * width, std::span(value).first(width));
       !status.ok())
     return place;
-  return fmt::format("{} is {}", place, floatText(rows.dtype, value.data()));
+  return fmt::format("{} is {}", place,
+                     isInteger(rows.spec.dtype) ? integerText(rows.dtype, value.data())
+                                                : floatText(rows.dtype, value.data()));
 }
 
 /// Possible cause of an integer beyond a column's limit.

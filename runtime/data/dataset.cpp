@@ -4,6 +4,7 @@
 #include "runtime/plan/dtype.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace trainc {
@@ -83,9 +84,67 @@ std::optional<std::string> Dataset::findNonFinite(size_t column, std::span<const
       trainc::findNonFinite(spec.dtype, rows.first(samples.size() * spec.bytes()));
   if (!found)
     return std::nullopt;
-  const uint64_t sample = samples[*found / spec.elements()];
+  return describeElement(column, samples[*found / spec.elements()], *found % spec.elements());
+}
+
+std::string Dataset::describeElement(size_t column, uint64_t sample, uint64_t element) const {
   const size_t file = fileOf(sample);
-  return files_[file].describeElement(column, sample - firstSample_[file], *found % spec.elements());
+  return files_[file].describeElement(column, sample - firstSample_[file], element);
+}
+
+namespace {
+
+/// Whether a column holds classes of the model's output. Tokens are its input.
+bool holdsClasses(const ColumnSpec &spec) {
+  return spec.dtype == fb::DType::I32 && spec.limit > 0 && spec.name != "tokens";
+}
+
+/// Whether a column has one float for each class of `classes`, or one for each of its elements and classes.
+bool isMaskOf(const ColumnSpec &classes, const ColumnSpec &spec) {
+  return spec.dtype == fb::DType::F32 &&
+         (spec.elements() == classes.limit || spec.elements() == classes.elements() * classes.limit);
+}
+
+template <typename T> T elementAt(std::span<const std::byte> rows, uint64_t element) {
+  T value;
+  std::memcpy(&value, rows.data() + element * sizeof(T), sizeof(T));
+  return value;
+}
+
+/// Returns the first element of `classes` whose class `mask` has at -infinity, counted over all samples.
+std::optional<uint64_t> findMasked(const ColumnSpec &classes, std::span<const std::byte> classRows,
+                                   const ColumnSpec &mask, std::span<const std::byte> maskRows,
+                                   uint64_t samples) {
+  for (uint64_t i = 0; i < samples * classes.elements(); ++i) {
+    const auto label = elementAt<int32_t>(classRows, i);
+    if (label < 0 || static_cast<uint64_t>(label) >= classes.limit || label == classes.ignore)
+      continue;
+    const uint64_t row = mask.elements() == classes.limit ? i / classes.elements() : i;
+    if (elementAt<float>(maskRows, row * classes.limit + static_cast<uint64_t>(label)) == -HUGE_VALF)
+      return i;
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+std::optional<std::string>
+Dataset::findMaskedClass(std::span<const uint64_t> samples,
+                         const std::function<std::span<const std::byte>(size_t column)> &rows) const {
+  for (size_t column = 0; column < columns_.size(); ++column)
+    for (size_t other = 0; other < columns_.size(); ++other) {
+      const ColumnSpec &classes = columns_[column], &mask = columns_[other];
+      if (!holdsClasses(classes) || !isMaskOf(classes, mask) || rows(column).empty() || rows(other).empty())
+        continue;
+      const auto found = findMasked(classes, rows(column), mask, rows(other), samples.size());
+      if (found)
+        return fmt::format(
+            "{}, a class that the column '{}' has at -inf in this sample: the loss of such a target "
+            "is infinite",
+            describeElement(column, samples[*found / classes.elements()], *found % classes.elements()),
+            mask.name);
+    }
+  return std::nullopt;
 }
 
 } // namespace trainc

@@ -3,6 +3,8 @@
 
 #include "runtime/data/data_file.h"
 
+#include <functional>
+
 namespace trainc {
 
 /// Samples 0 to samples()-1 of all files, concatenated in order. Files stay open; nothing is read until
@@ -34,7 +36,17 @@ public:
   std::optional<std::string> findNonFinite(size_t column, std::span<const uint64_t> samples,
                                            std::span<const std::byte> rows) const;
 
+  /// Returns the first class of a column of classes, such as labels, that a column of floats has at -infinity
+  /// in the same sample, as a mask of classes does: where it lies, and what the mask is. `rows(column)` are
+  /// what fill() wrote for `samples`. A mask has one element for each class, or one for each element and
+  /// class.
+  std::optional<std::string>
+  findMaskedClass(std::span<const uint64_t> samples,
+                  const std::function<std::span<const std::byte>(size_t column)> &rows) const;
+
 private:
+  /// Says where an element of a sample lies, and what it is.
+  std::string describeElement(size_t column, uint64_t sample, uint64_t element) const;
   /// Index of the file that contains a sample.
   size_t fileOf(uint64_t sample) const;
 

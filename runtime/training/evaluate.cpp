@@ -2,6 +2,7 @@
 
 #include "runtime/base/units.h"
 #include "runtime/schema/entry_names.h"
+#include "runtime/training/state_tensors.h"
 
 #include <algorithm>
 #include <cmath>
@@ -107,15 +108,27 @@ Result<bool> Evaluator::runRound(uint64_t first, bool wantsToStop, double &loss,
 Status Evaluator::refuseLoss(double loss) {
   const std::string what =
       fmt::format("evaluation: the loss is {}, the mean over {} samples", loss, samples_);
+  TRAINC_ASSIGN_OR_RETURN(const auto weights, findNonFiniteParameter(executor_));
+  if (weights)
+    return failed("{}: {}", what, *weights);
   const std::span<const InputView> inputs = executor_.inputs(kEvalEntry);
-  for (uint64_t batch = 0; batch < batches(); ++batch)
+  std::vector<std::span<const std::byte>> rows(dataset_.columns().size());
+  // A target in a masked class comes first: that the mask has infinities is not to blame.
+  std::optional<std::string> target, value;
+  for (uint64_t batch = 0; batch < batches() && !target; ++batch) {
+    const std::span<const uint64_t> samples = batchSamples(batch);
     for (size_t i = 0; i < inputs.size(); ++i) {
       const size_t column = *dataset_.findColumn(columnSpec(*inputs[i].info));
-      const std::span<const uint64_t> samples = batchSamples(batch);
       TRAINC_RETURN_IF_ERROR(dataset_.fill(column, samples, staging_[i]));
-      if (const auto bad = dataset_.findNonFinite(column, samples, staging_[i]))
-        return failed("{}. {}. Repair that sample, or leave it out", what, *bad);
+      rows[column] = staging_[i];
     }
+    target = dataset_.findMaskedClass(samples, [&](size_t column) { return rows[column]; });
+    for (size_t column = 0; column < rows.size() && !value; ++column)
+      if (!rows[column].empty())
+        value = dataset_.findNonFinite(column, samples, rows[column]);
+  }
+  if (target || value)
+    return failed("{}. {}. Repair that sample, or leave it out", what, target ? *target : *value);
   return failed("{}; the data holds numbers only, so look at the weights", what);
 }
 

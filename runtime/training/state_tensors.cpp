@@ -2,6 +2,9 @@
 
 #include "runtime/plan/dtype.h"
 #include "runtime/plan/view.h"
+#include "runtime/state/float_rounding.h"
+
+#include <algorithm>
 
 namespace trainc {
 
@@ -41,6 +44,23 @@ std::vector<StateTensor> stateTensors(Executor &executor, fb::Role role) {
                          .firstByte = state.first * elementBytes(state.info->dtype()),
                          .divided = state.info->divided()});
   return tensors;
+}
+
+Result<std::optional<std::string>> findNonFiniteParameter(Executor &executor) {
+  constexpr uint64_t kPieceBytes = uint64_t{1} << 20;
+  std::vector<std::byte> staging;
+  for (const StateTensor &tensor : stateTensors(executor, fb::Role::Parameter)) {
+    const std::optional<SafetensorsDType> dtype = dtypeNamed(fb::EnumNameDType(tensor.dtype));
+    for (uint64_t begin = 0; dtype && begin < tensor.bytes.size(); begin += kPieceBytes) {
+      TRAINC_ASSIGN_OR_RETURN(
+          const std::span<const std::byte> piece,
+          tensor.bytes.read(begin, std::min(kPieceBytes, tensor.bytes.size() - begin), staging));
+      if (const std::optional<BadElement> found = findNonFinite(*dtype, piece))
+        return std::optional(fmt::format("parameter '{}' holds {} in element {}", tensor.name, found->value,
+                                         (tensor.firstByte + begin) / elementBytes(*dtype) + found->element));
+    }
+  }
+  return std::optional<std::string>();
 }
 
 } // namespace trainc

@@ -5,6 +5,7 @@
 #include "runtime/plan/settings.h"
 #include "runtime/plan/view.h"
 #include "runtime/training/learning_rate.h"
+#include "runtime/training/state_tensors.h"
 #include "runtime/training/step_runner.h"
 
 #include <algorithm>
@@ -143,6 +144,11 @@ void TrainLoop::skip(const StepResult &result) {
                     position_.step + 1, result.lossScale.value_or(0)));
 }
 
+/// Ends of messages about steps that are not finite.
+static constexpr const char *kSkip = "; --on-nonfinite=skip goes on without such steps";
+static constexpr const char *kRepair =
+    ". Repair that sample, or leave it out; --on-nonfinite=skip goes on without such steps";
+
 /// f16 overflows above 65504, where other types do not.
 static std::string adviceOnNonFinite(const fb::Plan &plan) {
   std::string advice = "Lower the learning rate or look at the data of this step";
@@ -168,28 +174,59 @@ Status TrainLoop::checkFinite(const StepScalars &scalars, const StepResult &resu
       warn(saved.message());
     parts_.checkpoints->waitUntilRead(); // the replay may write to the states
   }
+  TRAINC_ASSIGN_OR_RETURN(const std::string weights, describeBadWeights());
+  if (!weights.empty())
+    return failed("{}. {}", what, weights);
+  TRAINC_ASSIGN_OR_RETURN(const std::string target, describeMaskedTarget(batch));
+  if (!target.empty())
+    return failed("{}. {}{}", what, target, kRepair);
   TRAINC_ASSIGN_OR_RETURN(const std::optional<NonFinite> culprit, runner_.replay(scalars, batch));
   TRAINC_ASSIGN_OR_RETURN(const std::string data, describeBadData(batch));
   const std::string replayed =
       culprit ? culprit->message()
               : "every value is finite; suspect the memory or the processor of this machine";
-  return failed("{}. Replayed: {}\n{}; --on-nonfinite=skip goes on without such steps", what, replayed,
-                data.empty() ? adviceOnNonFinite(parts_.executor.plan())
-                             : data + ". Repair that sample, or leave it out");
+  return failed("{}. Replayed: {}\n{}{}", what, replayed,
+                data.empty() ? adviceOnNonFinite(parts_.executor.plan()) : data,
+                data.empty() ? kSkip : kRepair);
 }
 
-/// Location of a non-finite value in this step's data: equal on all ranks, found by one of them.
-Result<std::string> TrainLoop::describeBadData(const StepBatch &batch) const {
-  std::optional<std::string> own;
-  for (size_t column = 0; column < parts_.dataset.columns().size() && !own; ++column)
-    own = parts_.dataset.findNonFinite(column, batch.samples(), batch.step(column));
+Result<std::string> TrainLoop::agreeOnText(const std::optional<std::string> &own, std::string_view owner,
+                                           std::string_view held) {
   TRAINC_ASSIGN_OR_RETURN(const std::span<const uint32_t> found,
                           parts_.executor.control().gather(uint32_t{own.has_value()}));
   if (own)
     return *own;
   const auto first = std::ranges::find(found, 1U);
   return first == found.end() ? ""
-                              : fmt::format("The data of rank {} holds such a value", first - found.begin());
+                              : fmt::format("{} of rank {} holds {}", owner, first - found.begin(), held);
+}
+
+/// A run begins with finite weights unless an initialiser makes others: those of files are checked. Later,
+/// the update of the step before is to blame, whose gradients were finite.
+Result<std::string> TrainLoop::describeBadWeights() {
+  TRAINC_ASSIGN_OR_RETURN(const std::optional<std::string> own, findNonFiniteParameter(parts_.executor));
+  TRAINC_ASSIGN_OR_RETURN(const std::string found, agreeOnText(own, "a parameter", "such a value"));
+  if (found.empty())
+    return found;
+  if (position_.step == 0)
+    return fmt::format("The step began so: {}; look at its initialiser in the model", found);
+  return fmt::format(
+      "The step began so: {}, from the update of step {}. Lower the learning rate, and begin with "
+      "weights from before that step",
+      found, position_.step);
+}
+
+Result<std::string> TrainLoop::describeMaskedTarget(const StepBatch &batch) {
+  return agreeOnText(
+      parts_.dataset.findMaskedClass(batch.samples(), [&](size_t column) { return batch.step(column); }),
+      "The data", "a target in a masked class");
+}
+
+Result<std::string> TrainLoop::describeBadData(const StepBatch &batch) {
+  std::optional<std::string> own;
+  for (size_t column = 0; column < parts_.dataset.columns().size() && !own; ++column)
+    own = parts_.dataset.findNonFinite(column, batch.samples(), batch.step(column));
+  return agreeOnText(own, "The data", "such a value");
 }
 
 void TrainLoop::report(const StepScalars &scalars, const StepResult &result, double seconds) {

@@ -57,7 +57,13 @@ private:
   /// Runs the next step, unless a stop is requested.
   Status runStep(Loader &loader);
   Result<StepBatch> nextBatch(Loader &loader) const;
-  Result<std::string> describeBadData(const StepBatch &batch) const;
+  /// Says why a step may not be finite; empty if no rank finds that reason. All ranks call these together.
+  Result<std::string> describeBadWeights();
+  Result<std::string> describeMaskedTarget(const StepBatch &batch);
+  Result<std::string> describeBadData(const StepBatch &batch);
+  /// Returns the text of this rank, or else which rank's `owner` holds what is `held`.
+  Result<std::string> agreeOnText(const std::optional<std::string> &own, std::string_view owner,
+                                  std::string_view held);
   /// Number of the next step in the learning rate's schedule.
   uint64_t scheduleStep() const;
   /// Has checkpoints record the course of the learning rate; warns if it was another before.

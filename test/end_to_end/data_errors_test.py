@@ -165,6 +165,34 @@ class DataErrors(GoldenRunTest):
         _, err = self.run_program(*self.train("--init=bad.safetensors", *name, "--steps", "1"))
         self.assertIn("left out of the file: h.1.mlp.c_proj.bias\n", err)
 
+    def test_a_target_in_a_masked_class_is_named(self):
+        self.compile("""nn.model @m(%features: tensor<?x20xf32>, %mask: tensor<?x4xf32>, %labels: tensor<?xi32>) {
+            %logits = nn.linear "a" %features to 4
+            %z = nn.add %logits, %mask
+            %nll, %lse = nn.cross_entropy %z, %labels
+            nn.loss "loss" %nll
+        }
+        train.program @p { model @m optimizer sgd batch 8 }""", to="masked.plan")
+        columns = {"features": Tensor("F32", [16, 20], [0.25] * 320), "mask": Tensor("F32", [16, 4], [0.0, -math.inf, 0.0, 0.0] * 16),
+                   "labels": Tensor("I32", [16], [0, 2, 3, 0] * 4)}
+        write_safetensors("good.safetensors", columns)
+        self.run_program(TRAINRUN, "masked.plan", "--data", "good.safetensors", "--steps", "2")
+        columns["labels"].values[13] = 1
+        write_safetensors("bad.safetensors", columns)
+        for purpose in [["--data", "bad.safetensors", "--steps", "2"], ["--data", "good.safetensors", "--steps", "1", "--eval-data", "bad.safetensors"]]:
+            err = self.fails([TRAINRUN, "masked.plan", *purpose], 1, "bad.safetensors: byte ", "sample 13, column 'labels', element 0 is 1, a class that the column "
+                             "'mask' has at -inf in this sample: the loss of such a target is infinite. Repair that sample, or leave it out")
+            self.assertNotIn("wrote", err)
+
+    def test_an_update_that_overflows_names_its_parameter(self):
+        self.compile("""nn.model @m(%features: tensor<?x20xf32>) {
+            %p = nn.linear "a" %features to 4 no_bias
+            nn.loss "loss" %p
+        }
+        train.program @p { model @m optimizer sgd(lr 1e38) batch 8 }""", to="far.plan")
+        write_safetensors("far.safetensors", {"features": Tensor("F32", [16, 20], [1e3] * 320)})
+        self.fails([TRAINRUN, "far.plan", "--data", "far.safetensors", "--steps", "9"], 1, "step 2: the loss is", "The step began so: parameter 'a.weight' holds -inf in element 0, "
+                   "from the update of step 1. Lower the learning rate")
 
 
 if __name__ == "__main__":

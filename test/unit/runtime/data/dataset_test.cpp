@@ -2,6 +2,9 @@
 
 #include "test/unit/runtime/data/support.h"
 
+#include <cmath>
+#include <fmt/ranges.h>
+
 namespace trainc {
 namespace {
 
@@ -181,6 +184,48 @@ TEST(Dataset, ReadsColumnsOfSafetensors) {
   EXPECT_THAT(read<float>(*dataset, 0, {1, 0}, 2), testing::ElementsAre(4, 5, 6, 1, 2, 3));
   EXPECT_THAT(read<int32_t>(*dataset, 1, {0, 1}, 2), testing::ElementsAre(9, -100));
   EXPECT_THAT(read<double>(*dataset, 2, {0, 1}, 2), testing::ElementsAre(1.5, -2.0));
+}
+
+/// The message about samples 1 and 0 of two, whose labels are 2 and, in the second sample, 0 and `label`.
+std::optional<std::string> maskedClass(const std::vector<float> &mask, const std::vector<uint64_t> &shape,
+                                       int64_t label) {
+  const Folder folder;
+  const std::string path =
+      folder.write("d.safetensors",
+                   safetensors({{"mask", "F32", fmt::format("[2,{}]", fmt::join(shape, ",")), bytesOf(mask)},
+                                {"labels", "I64", "[2,2]", bytesOf<int64_t>({2, 2, 0, label})}}));
+  const auto dataset =
+      Dataset::open({path}, {{"mask", fb::DType::F32, shape}, {"labels", fb::DType::I32, {2}, 3, -100}});
+  EXPECT_TRUE(dataset.ok()) << dataset.status().message();
+  const std::vector<uint64_t> samples = {1, 0};
+  std::vector<std::vector<std::byte>> rows;
+  for (size_t column = 0; column < 2; ++column) {
+    rows.emplace_back(2 * dataset->columns()[column].bytes());
+    EXPECT_TRUE(dataset->fill(column, samples, rows.back()).ok());
+  }
+  return dataset->findMaskedClass(samples,
+                                  [&](size_t column) { return std::span<const std::byte>(rows[column]); });
+}
+
+TEST(Dataset, NamesATargetInAMaskedClass) {
+  const float no = -HUGE_VALF;
+  // One mask a sample.
+  const std::vector<float> each = {no, no, 0, 0, no, 0};
+  EXPECT_EQ(maskedClass(each, {3}, 2), std::nullopt);
+  EXPECT_EQ(maskedClass(each, {3}, -100), std::nullopt);
+  const auto found = maskedClass(each, {3}, 1);
+  ASSERT_TRUE(found);
+  EXPECT_THAT(*found,
+              testing::AllOf(testing::HasSubstr("sample 1, column 'labels', element 1 is 1, a class that the "
+                                                "column 'mask' has at -inf in this sample"),
+                             testing::HasSubstr("d.safetensors: byte ")));
+  // One mask a target.
+  const std::vector<float> all = {0, 0, 0, 0, 0, 0, 0, no, no, no, 0, 0};
+  EXPECT_EQ(maskedClass(all, {2, 3}, 2), std::nullopt);
+  EXPECT_THAT(maskedClass({0, 0, 0, 0, 0, 0, 0, no, no, no, 0, no}, {2, 3}, 2).value_or(""),
+              testing::HasSubstr("sample 1, column 'labels', element 1 is 2"));
+  EXPECT_THAT(maskedClass({0, 0, 0, 0, 0, no, 0, no, no, no, 0, 0}, {2, 3}, 2).value_or(""),
+              testing::HasSubstr("sample 0, column 'labels', element 1 is 2"));
 }
 
 TEST(Dataset, MakesMissingLabelsFromTokens) {
