@@ -157,8 +157,9 @@ IntegerBounds integerBounds(const ColumnSpec &spec) {
   bounds.lower = 0;
   if (spec.limit - 1 < static_cast<uint64_t>(bounds.upper))
     bounds.upper = static_cast<int64_t>(spec.limit - 1);
-  bounds.ignores =
-      spec.name != "tokens" && spec.ignore >= smallest(spec.dtype) && spec.ignore <= largest(spec.dtype);
+  const bool isFurtherValue = spec.ignore < bounds.lower || spec.ignore > bounds.upper;
+  bounds.ignores = isFurtherValue && spec.name != "tokens" && spec.ignore >= smallest(spec.dtype) &&
+                   spec.ignore <= largest(spec.dtype);
   return bounds;
 }
 

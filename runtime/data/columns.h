@@ -32,7 +32,7 @@ ColumnSpec columnSpec(const fb::Input &input);
 /// The columns of all `inputs`, without duplicates.
 std::vector<ColumnSpec> distinctColumns(const std::vector<const fb::Input *> &inputs);
 
-/// Allowed integers of a column: [lower, upper], and `ignore` if `ignores`.
+/// Allowed integers of a column: [lower, upper], and, if `ignores`, `ignore`, which is outside that range.
 struct IntegerBounds {
   int64_t lower = 0;
   int64_t upper = 0;

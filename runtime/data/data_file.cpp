@@ -97,8 +97,7 @@ Result<DataFile> DataFile::open(const std::filesystem::path &path, const std::ve
     TRAINC_RETURN_IF_ERROR(data.bindTensors(columns, tensors));
     return data;
   }
-  std::array<std::byte, kTokenHeaderBytes> buffer{};
-  const std::span<std::byte> head = std::span(buffer).first(std::min(buffer.size(), data.file_.size()));
+  std::vector<std::byte> head(std::min<uint64_t>(kForeignHeadBytes, data.file_.size()));
   TRAINC_RETURN_IF_ERROR(data.file_.read(0, head));
   TRAINC_ASSIGN_OR_RETURN(const uint64_t length, sequenceLength(data.path_, head, columns));
   TRAINC_ASSIGN_OR_RETURN(const TokenStream stream, readTokenStream(path, head, data.file_.size(), options));
@@ -131,10 +130,19 @@ Status DataFile::bindStream(const std::vector<ColumnSpec> &columns, const TokenS
   samples_ = (stream.count - 1) / length;
   content_ = stream.content;
   isStream_ = true;
-  for (const ColumnSpec &spec : columns) {
+  for (ColumnSpec spec : columns) {
+    if (stream.vocabulary && spec.limit > 0 && *stream.vocabulary > spec.limit)
+      warning_ = fmt::format(
+          "{}: its tokenizer has {} ids, as {} says, the model takes those below {}; the run ends at "
+          "the first token beyond: make the model's vocabulary as large",
+          path_, *stream.vocabulary, sidecarPath(path_).string(), spec.limit);
     const uint64_t shift = spec.name == "labels" ? elementBytes(stream.dtype) : 0;
-    TRAINC_RETURN_IF_ERROR(addRows(
-        {spec, stream.dtype, stream.fileOffset + shift, length, length, integerBounds(spec), nullptr}));
+    const bool isOfSidecar = stream.vocabulary && (spec.limit == 0 || *stream.vocabulary < spec.limit);
+    if (isOfSidecar)
+      spec.limit = *stream.vocabulary;
+    const IntegerBounds bounds = integerBounds(spec);
+    TRAINC_RETURN_IF_ERROR(addRows({std::move(spec), stream.dtype, stream.fileOffset + shift, length, length,
+                                    bounds, nullptr, isOfSidecar}));
   }
   return {};
 }
@@ -236,6 +244,8 @@ std::string DataFile::describeElement(size_t column, uint64_t row, uint64_t elem
 
 /// Possible cause of an integer beyond a column's limit.
 std::string DataFile::suspect(const Rows &rows, std::string_view value) const {
+  if (rows.isLimitOfSidecar)
+    return "; the two do not belong together: tokenize again, or delete the JSON file";
   if (isStream_)
     return fmt::format("; was the file made with another tokenizer, or with another --data-dtype than {}?",
                        dtypeName(rows.dtype));
@@ -247,7 +257,11 @@ std::string DataFile::suspect(const Rows &rows, std::string_view value) const {
   if (isClass && value == fmt::to_string(rows.spec.limit))
     return fmt::format("; classes count from 0 to {}: if those of the file begin at 1, subtract 1",
                        rows.spec.limit - 1);
-  return isClass ? "; has the model all classes of the data?" : "; was the file made with another tokenizer?";
+  if (isClass)
+    return "; has the model all classes of the data?";
+  if (rows.spec.name == "tokens" || rows.spec.name == "labels")
+    return "; was the file made with another tokenizer?";
+  return fmt::format("; the model takes values from 0 to {} in this column", rows.spec.limit - 1);
 }
 
 Status DataFile::badValue(const Rows &rows, uint64_t element, const std::byte *source) const {
@@ -255,9 +269,14 @@ Status DataFile::badValue(const Rows &rows, uint64_t element, const std::byte *s
   const std::string where = fmt::format("{}: {}", describePlace(rows, element), value);
   if (rows.spec.limit == 0)
     return invalidInput("{} does not fit the plan's {}", where, fb::EnumNameDType(rows.spec.dtype));
-  const std::string problem = value.starts_with('-')
-                                  ? "is negative"
-                                  : fmt::format("is not below the model's limit {}", rows.spec.limit);
+  const std::string problem =
+      value.starts_with('-')
+          ? "is negative"
+          : fmt::format("is not below {} {}",
+                        rows.isLimitOfSidecar
+                            ? fmt::format("the vocabulary that {} says,", sidecarPath(path_).string())
+                            : "the model's limit",
+                        rows.spec.limit);
   return invalidInput("{} {}{}{}", where, problem,
                       rows.bounds.ignores ? fmt::format(" (and not the ignored {})", rows.bounds.ignore) : "",
                       suspect(rows, value));

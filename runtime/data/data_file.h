@@ -21,6 +21,8 @@ public:
 
   const std::string &path() const { return path_; }
   uint64_t samples() const { return samples_; }
+  /// Doubt about the file that does not keep it from being read; empty if there is none.
+  const std::string &warning() const { return warning_; }
   /// Hashes `blocks` (2 or more) blocks of 4 KiB, which overlap in a small file.
   Result<FileIdentity> identity(uint64_t blocks) const;
 
@@ -42,6 +44,7 @@ private:
     uint64_t count;      ///< elements of a row in the file; the rest is spec.ignore
     IntegerBounds bounds;
     ConvertElements convert;
+    bool isLimitOfSidecar = false; ///< spec.limit is the vocabulary that the JSON beside the file says
   };
 
   Status bindStream(const std::vector<ColumnSpec> &columns, const TokenStream &stream, uint64_t length);
@@ -57,6 +60,7 @@ private:
   std::string path_;
   InputFile file_;
   uint64_t samples_ = 0;
+  std::string warning_;
   bool isStream_ = false;           ///< whether the file is a token stream, not safetensors columns
   std::optional<uint64_t> content_; ///< content hash, if a file beside it records one
   std::vector<Rows> columns_;

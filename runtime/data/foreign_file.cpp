@@ -1,19 +1,25 @@
 #include "runtime/data/foreign_file.h"
 
+#include "runtime/base/json_text.h"
 #include "runtime/schema/plain_text.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <vector>
 
 namespace trainc {
 
 namespace {
 
-/// Minimum length; shorter byte strings may look like text by chance.
-constexpr size_t kFewestOfText = 32;
-/// Minimum length of text in other encodings than UTF-8, whose single bytes are less certain.
-constexpr size_t kFewestOfOtherText = 64;
-/// Maximum bytes of the last character, which may be truncated.
-constexpr size_t kMostBytesOfCharacter = 4;
+/// Minimum bytes of a text: fewer may look like text by chance.
+constexpr size_t kMinTextBytes = 32;
+/// Minimum bytes of a text in another encoding than UTF-8, of which no byte is certain.
+constexpr size_t kMinOtherTextBytes = 64;
+/// Maximum bytes of a character, of which the last one of a head may be cut.
+constexpr size_t kMaxCharacterBytes = 4;
+/// Minimum lines that are alike in a file whose name says nothing.
+constexpr size_t kMinLinesOfJson = 2, kMinLinesOfTable = 8;
 
 constexpr std::string_view kFromNumpy =
     "in Python: safetensors.numpy.save_file({'NAME': array, ...}, 'data.safetensors')";
@@ -22,66 +28,109 @@ constexpr std::string_view kFromTorch =
 constexpr std::string_view kTokensFromNumpy =
     "write its tokens in Python: array.astype('uint16').tofile('tokens.bin') (uint32 for a vocabulary above "
     "65536)";
+constexpr std::string_view kTokensFromTorch =
+    "write its tokens in Python: tensor.numpy().astype('uint16').tofile('tokens.bin') "
+    "(uint32 for a vocabulary above 65536)";
 constexpr std::string_view kExtractText = "write the text alone to a file, and make tokens of that: trainc "
                                           "tokenize --tokenizer=bytes TEXT -o tokens.bin";
+constexpr std::string_view kExtract = "write the text alone to a file in UTF-8";
+constexpr std::string_view kExtractJson = "write the text alone to a file (as jq -r .text DATA.jsonl > "
+                                          "data.txt does), or add --any-text to tokenize the "
+                                          "lines as they are";
+constexpr std::string_view kExtractTable =
+    "write the column with the text alone to a file, or add --any-text to tokenize the lines as they are";
 constexpr std::string_view kRename = "give it a name that ends in .safetensors";
 constexpr std::string_view kUnpack = "unpack it first";
+constexpr std::string_view kNameData = "name the file of the data";
+constexpr std::string_view kNameText = "name the file of the text";
+constexpr std::string_view kPlanFirst = "name the plan first, then the data: trainrun PLAN --data FILE";
+constexpr std::string_view kTokenize =
+    "make tokens of it: trainc tokenize --tokenizer=bytes TEXT -o tokens.bin";
 
 /// Extensions of pickles, whose first bytes alone could be those of a token.
 constexpr std::string_view kPickles[] = {".pt", ".pth", ".pkl", ".pickle"};
 
+constexpr ForeignKind packed(std::string_view name) { return {name, kUnpack, kUnpack, kUnpack}; }
+constexpr ForeignKind document(std::string_view name) { return {name, kExtractText, kFromNumpy, kExtract}; }
+constexpr ForeignKind noData(std::string_view name) { return {name, kNameData, kNameData, kNameText}; }
+
+constexpr ForeignKind kHdf5 = {"an HDF5 file", kTokensFromNumpy, kFromNumpy, kExtract};
+constexpr ForeignKind kPickle = {"a file of Python's pickle, as PyTorch writes it", kTokensFromTorch,
+                                 kFromTorch, kExtract};
+constexpr ForeignKind kSafetensors = {"a safetensors file", kRename, kRename, kExtract};
+constexpr ForeignKind kMegatronIndex = {"an index of Megatron", "name the .bin file beside it",
+                                        "name a .safetensors file", kNameText};
+
+constexpr ForeignKind kLlmcTokenFile = {"a file of tokens as llm.c writes it", "", "",
+                                        "train on it as it is: trainrun PLAN --data FILE"};
+
 struct Magic {
   std::string_view bytes;
   ForeignKind kind;
+  size_t offset = 0;
 };
-
-constexpr ForeignKind kHdf5 = {"an HDF5 file", kTokensFromNumpy, kFromNumpy};
-constexpr ForeignKind kPickle = {
-    "a file of Python's pickle, as PyTorch writes it",
-    "write its tokens in Python: tensor.numpy().astype('uint16').tofile('tokens.bin') "
-    "(uint32 for a vocabulary above 65536)",
-    kFromTorch};
 
 constexpr Magic kMagics[] = {
     {{"PK\x03\x04", 4},
-     {"a zip file, as torch.save and numpy.savez write it", kPickle.forTokens, kFromTorch}},
-    {"\x93NUMPY", {"a NumPy array", kTokensFromNumpy, kFromNumpy}},
+     {"a zip file, as torch.save and numpy.savez write it", kTokensFromTorch, kFromTorch, kUnpack}},
+    {"\x93NUMPY", {"a NumPy array", kTokensFromNumpy, kFromNumpy, kExtract}},
     {"\x89HDF", kHdf5},
-    {"PAR1", {"a Parquet file", kExtractText, kFromNumpy}},
-    {"ARROW1", {"an Arrow file", kExtractText, kFromNumpy}},
-    {"\x1f\x8b\x08", {"a gzip file", kUnpack, kUnpack}},
-    {"\x28\xb5\x2f\xfd", {"a Zstandard file", kUnpack, kUnpack}},
-    {"TRNCPLAN",
-     {"a plan", "name the plan first, then the data: trainrun PLAN --data FILE",
-      "name the plan first, then the data: trainrun PLAN --data FILE"}},
+    {"PAR1", document("a Parquet file")},
+    {"ARROW1", document("an Arrow file")},
+    {"FEA1", document("a Feather file")},
+    {"Obj\x01", document("an Avro file")},
+    {"SQLite format 3", document("an SQLite database")},
+    {"%PDF-", document("a PDF document")},
+    {"{\\rtf", document("an RTF document")},
+    {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", document("a document of an office program")},
+    {"\x1f\x8b\x08", packed("a gzip file")},
+    {"\x28\xb5\x2f\xfd", packed("a Zstandard file")},
+    {{"\xfd"
+      "7zXZ\0",
+      6},
+     packed("an xz file")},
+    {"BZh91AY&SY", packed("a bzip2 file")},
+    {"\x04\x22\x4d\x18", packed("an LZ4 file")},
+    {"7z\xbc\xaf\x27\x1c", packed("a 7z file")},
+    {"Rar!\x1a\x07", packed("a RAR file")},
+    {"ustar", packed("a tar file"), 257},
+    {"\x7f"
+     "ELF",
+     noData("a program or library")},
+    {"\x89PNG\r\n", noData("a picture")},
+    {"\xff\xd8\xff\xe0", noData("a picture")},
+    {"\xff\xd8\xff\xe1", noData("a picture")},
+    {"GGUF", noData("a GGUF file of weights")},
+    {{"MMIDIDX\0\0", 9}, kMegatronIndex},
+    {{"TNTIDX\0\0", 8}, kMegatronIndex},
+    {"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20", kPickle},
+    {"TRNCPLAN", {"a plan", kPlanFirst, kPlanFirst, kNameText}},
 };
-
-constexpr std::string_view kTokenize =
-    "make tokens of it: trainc tokenize --tokenizer=bytes TEXT -o tokens.bin";
 
 struct TextKind {
   std::string_view extension;
   ForeignKind kind;
 };
 
-constexpr TextKind kTextKinds[] = {
-    {".csv", {"text (CSV)", kExtractText, kFromNumpy, true}},
-    {".tsv", {"text (TSV)", kExtractText, kFromNumpy, true}},
-    {".json", {"text (JSON)", kExtractText, kFromNumpy, true}},
-    {".jsonl", {"text (lines of JSON)", kExtractText, kFromNumpy, true}},
-};
-constexpr ForeignKind kText = {"text", kTokenize, kFromNumpy, true};
+constexpr ForeignKind kCsv = {"text (CSV)", kExtractText, kFromNumpy, kExtractTable, true};
+constexpr ForeignKind kTsv = {"text (TSV)", kExtractText, kFromNumpy, kExtractTable, true};
+constexpr ForeignKind kJsonLines = {"text (lines of JSON)", kExtractText, kFromNumpy, kExtractJson, true};
+constexpr ForeignKind kJson = {"text (JSON)", kExtractText, kFromNumpy, "", true};
+constexpr ForeignKind kText = {"text", kTokenize, kFromNumpy, "", true};
 constexpr ForeignKind kUtf16Text = {
     "text in UTF-16",
     "save it as UTF-8, and make tokens of that: trainc tokenize --tokenizer=bytes TEXT -o tokens.bin",
-    kFromNumpy, true};
+    kFromNumpy, "save it as UTF-8: iconv -f UTF-16 -t UTF-8 FILE > text.txt", true};
+constexpr ForeignKind kZeros = {
+    "a binary file, such as tokens, or text in UTF-16 without a byte-order mark (many of its bytes are 0)",
+    kNameData, kNameData, "train on tokens as they are (trainrun PLAN --data FILE), and save text as UTF-8"};
 
 /// Whether bytes are UTF-8 without control characters other than white space.
 bool isText(std::string_view bytes) {
-  if (bytes.size() < kFewestOfText)
+  if (bytes.size() < kMinTextBytes)
     return false;
   for (size_t at = 0; at < bytes.size();) {
-    const bool maybeCut = bytes.size() - at < kMostBytesOfCharacter;
+    const bool maybeCut = bytes.size() - at < kMaxCharacterBytes;
     const char first = bytes[at];
     const std::optional<uint32_t> character = nextCharacter(bytes, at);
     if (!character)
@@ -97,17 +146,24 @@ bool isAsciiText(char byte) {
   return (byte >= ' ' && byte <= '~') || std::string_view("\n\r\t\f").find(byte) != std::string_view::npos;
 }
 
-/// Whether nearly all bytes are ASCII text: Latin-1 and similar encodings, or UTF-8 with a few invalid bytes.
-/// Tokens do not pass: every second byte of BPE tokens of a text is small, as is that of bytes as tokens.
+/// Whether nearly all bytes are ASCII text: Latin-1 and its kin, or UTF-8 with a few wrong bytes. In tokens
+/// of 16 bits, every second byte is small.
+bool isMostlyAscii(std::string_view bytes) {
+  return static_cast<size_t>(std::ranges::count_if(bytes, isAsciiText)) >= bytes.size() - bytes.size() / 8;
+}
+
 bool isNearlyText(std::string_view bytes) {
-  return bytes.size() >= kFewestOfOtherText &&
-         static_cast<size_t>(std::ranges::count_if(bytes, isAsciiText)) >= bytes.size() - bytes.size() / 8;
+  return bytes.size() >= kMinOtherTextBytes && isMostlyAscii(bytes);
+}
+
+bool hasUtf16Mark(std::string_view bytes) {
+  return bytes.starts_with("\xfe\xff") || bytes.starts_with("\xff\xfe");
 }
 
 /// Whether bytes are UTF-16 of mostly ASCII text after a byte-order mark.
 bool isUtf16(std::string_view bytes) {
   const bool bigEndian = bytes.starts_with("\xfe\xff");
-  if (bytes.size() < kFewestOfOtherText || (!bigEndian && !bytes.starts_with("\xff\xfe")))
+  if (bytes.size() < kMinOtherTextBytes || !hasUtf16Mark(bytes))
     return false;
   size_t characters = 0;
   for (size_t at = 2; at + 1 < bytes.size(); at += 2)
@@ -121,23 +177,193 @@ bool isSafetensors(std::string_view bytes) {
          bytes.substr(8, 2) == "{\"";
 }
 
-} // namespace
+uint32_t wordAt(std::string_view bytes, size_t index) {
+  uint32_t word = 0;
+  std::memcpy(&word, bytes.data() + index * sizeof(word), sizeof(word));
+  return word;
+}
 
-std::optional<ForeignKind> findForeignKind(std::string_view extension, std::span<const std::byte> head) {
-  const std::string_view bytes(reinterpret_cast<const char *>(head.data()), head.size());
+/// A stream of Arrow messages, as Hugging Face's datasets are stored, begins with a mark, the size of the
+/// first message, and the root offset of a flatbuffer.
+bool isArrowStream(std::string_view bytes) {
+  return bytes.size() >= 12 && wordAt(bytes, 0) == 0xffffffff && wordAt(bytes, 1) % 8 == 0 &&
+         wordAt(bytes, 1) < (1U << 24) && wordAt(bytes, 2) == 16;
+}
+
+/// A pickle of protocol 4 or 5 begins with a frame, whose size takes 8 bytes.
+bool isFramedPickle(std::string_view bytes) {
+  return bytes.size() > 11 && (bytes.starts_with("\x80\x04\x95") || bytes.starts_with("\x80\x05\x95")) &&
+         bytes.substr(7, 4) == std::string_view("\0\0\0\0", 4);
+}
+
+/// Magic numbers of llm.c's files of tokens.
+constexpr uint32_t kLlmcTokens = 20240520, kLlmcTokensOfLlama3 = 20240801;
+
+/// llm.c's files begin with 256 numbers of 32 bits: a date as magic number, a version, some sizes, zeros.
+std::optional<ForeignKind> findLlmcKind(std::string_view bytes) {
+  constexpr size_t kNumbers = 256, kMaxSizes = 32;
+  if (bytes.size() < kNumbers * sizeof(uint32_t))
+    return std::nullopt;
+  const uint32_t magic = wordAt(bytes, 0);
+  const uint32_t month = magic / 100 % 100, day = magic % 100;
+  if (magic / 10000 < 2024 || magic / 10000 > 2030 || month < 1 || month > 12 || day < 1 || day > 31)
+    return std::nullopt;
+  for (size_t i = kMaxSizes; i < kNumbers; ++i)
+    if (wordAt(bytes, i) != 0)
+      return std::nullopt;
+  switch (magic) {
+  case kLlmcTokens:
+  case kLlmcTokensOfLlama3:
+    return std::nullopt;
+  case 20240522:
+    return noData("llm.c's file of an evaluation, questions with several answers");
+  case 20240328:
+    return noData("llm.c's file of a tokenizer");
+  case 20240326:
+  case 20240803:
+    return noData("llm.c's file of a model's weights");
+  case 20240327:
+  case 20240527:
+    return noData("llm.c's file of a training state");
+  default:
+    return noData("a file with a header like llm.c's that is none of tokens");
+  }
+}
+
+std::optional<ForeignKind> findBinaryKind(std::string_view extension, std::string_view bytes) {
   for (const Magic &magic : kMagics)
-    if (bytes.starts_with(magic.bytes))
+    if (bytes.size() > magic.offset && bytes.substr(magic.offset).starts_with(magic.bytes))
       return magic.kind;
-  if (bytes.starts_with('\x80') && std::ranges::find(kPickles, extension) != std::end(kPickles))
+  if (isFramedPickle(bytes) ||
+      (bytes.starts_with('\x80') && std::ranges::find(kPickles, extension) != std::end(kPickles)))
     return kPickle;
   if (isSafetensors(bytes))
-    return ForeignKind{"a safetensors file", kRename, kRename};
+    return kSafetensors;
+  if (isArrowStream(bytes))
+    return document("an Arrow file");
+  return findLlmcKind(bytes);
+}
+
+/// The lines of `bytes` that are not empty. The last one may be cut unless a newline ends it.
+std::vector<std::string_view> linesOf(std::string_view bytes, bool withLast) {
+  std::vector<std::string_view> lines;
+  while (!bytes.empty()) {
+    const size_t end = bytes.find('\n');
+    if (end == std::string_view::npos && !withLast)
+      break;
+    std::string_view line = bytes.substr(0, end);
+    bytes.remove_prefix(std::min(line.size() + 1, bytes.size()));
+    if (line.ends_with('\r'))
+      line.remove_suffix(1);
+    if (!line.empty())
+      lines.push_back(line);
+  }
+  return lines;
+}
+
+/// Whether each line is a JSON object; one line is enough if the name says so.
+bool isLinesOfJson(std::string_view bytes, bool isNamed) {
+  size_t objects = 0;
+  for (const std::string_view line : linesOf(bytes, /*withLast=*/true)) {
+    const bool isObject = line.front() == '{' && tryParseJson(line).is_object();
+    const bool isCut = line.end() == bytes.end();
+    if (!isObject && !(isCut && line.front() == '{' && (isNamed || objects > 0)))
+      return false;
+    ++objects;
+  }
+  return objects >= (isNamed ? 1 : kMinLinesOfJson);
+}
+
+/// Fields of a line of a table; nothing if the line is no such line for sure: a delimiter is at its start, or
+/// a space follows one, as in prose and code.
+std::optional<size_t> countFields(std::string_view line, char delimiter) {
+  bool isQuoted = false;
+  size_t fields = 1;
+  for (size_t at = 0; at < line.size(); ++at) {
+    if (line[at] == '"')
+      isQuoted = !isQuoted;
+    if (isQuoted || line[at] != delimiter)
+      continue;
+    if (at == 0 || (at + 1 < line.size() && line[at + 1] == ' '))
+      return std::nullopt;
+    ++fields;
+  }
+  return isQuoted ? std::nullopt : std::optional(fields);
+}
+
+/// Whether many lines have the same number of fields.
+bool isTable(std::string_view bytes, char delimiter, size_t minFields) {
+  const std::vector<std::string_view> lines = linesOf(bytes, /*withLast=*/false);
+  if (lines.size() < kMinLinesOfTable)
+    return false;
+  const std::optional<size_t> fields = countFields(lines.front(), delimiter);
+  return fields && *fields >= minFields && std::ranges::all_of(lines, [&](std::string_view line) {
+           return countFields(line, delimiter) == fields;
+         });
+}
+
+/// The kind of a text, by its name and its lines.
+ForeignKind textKind(std::string_view extension, std::string_view bytes) {
+  if (extension == ".csv")
+    return kCsv;
+  if (extension == ".tsv")
+    return kTsv;
+  if (isLinesOfJson(bytes, extension == ".jsonl" || extension == ".ndjson"))
+    return kJsonLines;
+  if (extension == ".json")
+    return kJson;
+  if (isTable(bytes, ',', 3) || isTable(bytes, ';', 3))
+    return kCsv;
+  return isTable(bytes, '\t', 2) ? kTsv : kText;
+}
+
+std::string_view textOf(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
+}
+
+} // namespace
+
+bool hasLlmcTokenHeader(std::span<const std::byte> head) {
+  if (head.size() < sizeof(uint32_t))
+    return false;
+  const uint32_t magic = wordAt(textOf(head), 0);
+  return magic == kLlmcTokens || magic == kLlmcTokensOfLlama3;
+}
+
+std::optional<ForeignKind> findForeignKind(std::string_view extension, std::span<const std::byte> head) {
+  const std::string_view bytes = textOf(head);
+  if (const std::optional<ForeignKind> kind = findBinaryKind(extension, bytes))
+    return kind;
   if (isUtf16(bytes))
     return kUtf16Text;
   if (!isText(bytes) && !isNearlyText(bytes))
     return std::nullopt;
-  const auto found = std::ranges::find(kTextKinds, extension, &TextKind::extension);
-  return found == std::end(kTextKinds) ? kText : found->kind;
+  return textKind(extension, bytes);
+}
+
+std::optional<ForeignKind> findNonText(std::string_view extension, std::span<const std::byte> head,
+                                       bool anyText) {
+  const std::string_view bytes = textOf(head);
+  if (const std::optional<ForeignKind> kind = findBinaryKind(extension, bytes))
+    return kind;
+  if (hasLlmcTokenHeader(head))
+    return kLlmcTokenFile;
+  if (hasUtf16Mark(bytes))
+    return kUtf16Text;
+  if (static_cast<size_t>(std::ranges::count(bytes, '\0')) > bytes.size() / 16)
+    return kZeros;
+  const ForeignKind kind = textKind(extension, bytes);
+  return anyText || kind.forText.empty() ? std::nullopt : std::optional(kind);
+}
+
+std::string describeNonUtf8(std::span<const std::byte> bytes) {
+  if (isMostlyAscii(textOf(bytes)))
+    return "it looks like text in Latin-1, Windows-1252 or another old encoding: save it as UTF-8 (as iconv "
+           "-f "
+           "WINDOWS-1252 -t UTF-8 FILE > text.txt does)";
+  return "it looks like a binary file, or text in another encoding: save text as UTF-8; bytes that are to be "
+         "tokens "
+         "need no tokenizer (trainrun PLAN --data FILE --data-dtype=uint8)";
 }
 
 } // namespace trainc

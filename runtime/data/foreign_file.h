@@ -1,23 +1,40 @@
-// Recognition of files that must first be converted to training data, with advice.
+// Files of other formats that people take for tokens or for texts: what they are, and how to make data of
+// them.
 #pragma once
 
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace trainc {
 
-/// A file format that users mistake for training data.
+/// A kind of file that is given where tokens, columns or a text are expected.
 struct ForeignKind {
-  std::string_view name;       ///< for messages, as in "found a NumPy array"
-  std::string_view forTokens;  ///< how to convert it to a token file
-  std::string_view forColumns; ///< how to convert it to a safetensors file
-  bool isText = false;         ///< whether its bytes may serve as one-byte tokens, if the user says so
+  std::string_view name;       ///< as in "found a NumPy array"
+  std::string_view forTokens;  ///< how to make a token file of it
+  std::string_view forColumns; ///< how to make a safetensors file of it
+  std::string_view forText;    ///< how to make a text of it; empty if it is one
+  bool isText = false;         ///< its bytes may serve as tokens of one byte, if the user says so
 };
 
-/// Format of a file that begins with `head`; nothing if the file may contain raw tokens. `extension` (".csv")
-/// distinguishes kinds of text.
+/// Bytes at the start of a file that tell its kind.
+inline constexpr size_t kForeignHeadBytes = size_t{64} << 10;
+
+/// Whether a file that begins with `head` has llm.c's header of tokens.
+bool hasLlmcTokenHeader(std::span<const std::byte> head);
+
+/// The kind of a file of which `head` (kForeignHeadBytes, or all) is the beginning; nothing if it may hold
+/// raw tokens. `extension` (".csv") tells kinds of text apart.
 std::optional<ForeignKind> findForeignKind(std::string_view extension, std::span<const std::byte> head);
+
+/// The kind of a file that is no text in UTF-8; nothing if it may be one, as far as `head` shows. Lines of
+/// JSON and tables are texts only if `anyText`.
+std::optional<ForeignKind> findNonText(std::string_view extension, std::span<const std::byte> head,
+                                       bool anyText);
+
+/// Returns, for messages, the likely kind of a file that is not UTF-8 around `bytes`, and advice.
+std::string describeNonUtf8(std::span<const std::byte> bytes);
 
 } // namespace trainc

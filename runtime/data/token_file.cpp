@@ -6,10 +6,12 @@
 #include "runtime/data/foreign_file.h"
 #include "runtime/schema/plain_text.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <set>
 #include <unistd.h>
 
 namespace trainc {
@@ -19,6 +21,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char *kContent = "xxh3"; ///< of the token file
+constexpr const char *kEndToken = "end_token";
 
 std::optional<uint64_t> readUnsigned(const Json &json, const char *key) {
   const auto field = json.find(key);
@@ -74,6 +77,9 @@ Result<std::optional<TokenSidecar>> readTokenSidecar(const std::filesystem::path
   const auto dtype = readString(json, "dtype");
   const auto tokens = readUnsigned(json, "tokens");
   const auto xxh3 = readHex(json, "tokenizer_xxh3");
+  const auto endToken = readString(json, kEndToken);
+  if (!endToken && json.contains(kEndToken))
+    return invalidInput("{}: expected the field {} to be a string", path.string(), kEndToken);
   if (!tokenizer || !vocabulary || !dtype || !tokens || !xxh3)
     return invalidInput(
         "{}: expected the fields tokenizer (string), vocabulary and tokens (integers), dtype (string) "
@@ -94,7 +100,13 @@ Result<std::optional<TokenSidecar>> readTokenSidecar(const std::filesystem::path
   const Result<SafetensorsDType> parsed = parseTokenDType(*dtype);
   if (!parsed.ok())
     return invalidInput("{}: {}", path.string(), parsed.status().message());
-  return std::optional(TokenSidecar{{*tokenizer, *xxh3}, *vocabulary, *parsed, *tokens, *content});
+  if (*vocabulary - 1 > UINT64_MAX >> (64 - 8 * elementBytes(*parsed)))
+    return invalidInput(
+        "{}: {} cannot hold a vocabulary of {}; delete the JSON file or write it again with `trainc "
+        "tokenize`",
+        path.string(), *dtype, *vocabulary);
+  return std::optional(
+      TokenSidecar{{*tokenizer, *xxh3, endToken.value_or("")}, *vocabulary, *parsed, *tokens, *content});
 }
 
 Status writeTokenSidecar(const std::filesystem::path &tokenFile, const TokenSidecar &sidecar) {
@@ -103,6 +115,8 @@ Status writeTokenSidecar(const std::filesystem::path &tokenFile, const TokenSide
                {"dtype", tokenDTypeName(sidecar.dtype)},
                {"tokens", sidecar.tokens},
                {"tokenizer_xxh3", fmt::format("{:016x}", sidecar.tokenizer.xxh3)}};
+  if (!sidecar.tokenizer.endToken.empty())
+    json[kEndToken] = sidecar.tokenizer.endToken;
   if (sidecar.content)
     json[kContent] = fmt::format("{:016x}", *sidecar.content);
   const std::string text = printableJson(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
@@ -112,8 +126,9 @@ Status writeTokenSidecar(const std::filesystem::path &tokenFile, const TokenSide
 
 namespace {
 
-constexpr int32_t kMagic = 20240520;
 constexpr uint64_t kVocabularyOfUint16 = 65536;
+/// Bytes of llm.c's header.
+constexpr size_t kLlmcHeaderBytes = 1024;
 
 struct DTypeName {
   std::string_view name;
@@ -131,9 +146,9 @@ int32_t headerField(std::span<const std::byte> head, size_t index) {
 
 Result<TokenStream> readWithHeader(const std::string &file, std::span<const std::byte> head,
                                    uint64_t fileBytes, const TokenFileOptions &options) {
-  if (fileBytes < kTokenHeaderBytes)
+  if (fileBytes < kLlmcHeaderBytes)
     return invalidInput("{}: byte {}: the header of llm.c's format takes {} bytes; the file is truncated",
-                        file, fileBytes, kTokenHeaderBytes);
+                        file, fileBytes, kLlmcHeaderBytes);
   const int32_t version = headerField(head, 1);
   if (version != 1 && version != 7)
     return invalidInput("{}: byte 4: expected version 1 (uint16) or 7 (uint32) of llm.c's format, found {}",
@@ -144,20 +159,180 @@ Result<TokenStream> readWithHeader(const std::string &file, std::span<const std:
                         tokenDTypeName(dtype), tokenDTypeName(*options.dtype));
   const int32_t count = headerField(head, 2);
   const uint64_t expected = static_cast<uint64_t>(std::max(count, 0)) * elementBytes(dtype);
-  if (count < 0 || expected != fileBytes - kTokenHeaderBytes)
+  if (count < 0 || expected != fileBytes - kLlmcHeaderBytes)
     return invalidInput(
         "{}: byte 8: the header says {} tokens of {} bytes after the first {} bytes, found {} bytes; "
         "the file is truncated or damaged",
-        file, count, elementBytes(dtype), kTokenHeaderBytes, fileBytes - kTokenHeaderBytes);
-  return TokenStream{dtype, kTokenHeaderBytes, static_cast<uint64_t>(count)};
+        file, count, elementBytes(dtype), kLlmcHeaderBytes, fileBytes - kLlmcHeaderBytes);
+  return TokenStream{dtype, kLlmcHeaderBytes, static_cast<uint64_t>(count)};
 }
 
-SafetensorsDType rawDType(const std::optional<TokenSidecar> &sidecar, const TokenFileOptions &options) {
+/// The width of raw tokens, and who says so, for messages.
+struct Width {
+  SafetensorsDType dtype;
+  std::string by;
+  bool isCertain; ///< the user says so
+};
+
+/// The width that Megatron's index beside `path` says; nothing if there is none.
+Result<std::optional<Width>> findMegatronWidth(const std::filesystem::path &path) {
+  // A magic number of 9 bytes, a version of 8 bytes, and the code of a NumPy type.
+  constexpr std::string_view kMagic("MMIDIDX\0\0", 9);
+  constexpr size_t kCodeOffset = 17;
+  constexpr uint8_t kUint8 = 1, kInt32 = 4, kUint16 = 8;
+  std::filesystem::path index = path;
+  index.replace_extension(".idx");
+  std::error_code error;
+  if (path.extension() != ".bin" || !std::filesystem::is_regular_file(index, error))
+    return std::optional<Width>();
+  TRAINC_ASSIGN_OR_RETURN(const InputFile file, InputFile::open(index));
+  std::array<char, kCodeOffset + 1> head{};
+  if (file.size() < head.size())
+    return std::optional<Width>();
+  TRAINC_RETURN_IF_ERROR(file.read(0, std::as_writable_bytes(std::span(head))));
+  if (!std::string_view(head.data(), head.size()).starts_with(kMagic))
+    return std::optional<Width>();
+  switch (const auto code = static_cast<uint8_t>(head[kCodeOffset])) {
+  case kUint8:
+    return std::optional(Width{SafetensorsDType::kU8, index.string(), false});
+  case kUint16:
+    return std::optional(Width{SafetensorsDType::kU16, index.string(), false});
+  case kInt32:
+    return std::optional(Width{SafetensorsDType::kU32, index.string(), false});
+  default:
+    return invalidInput(
+        "{}: byte {}: expected tokens of uint8 (1), int32 (4) or uint16 (8) in this index of Megatron, "
+        "found the type {}; write the tokens of {} as one of these",
+        index.string(), kCodeOffset, code, path.string());
+  }
+}
+
+Result<Width> findWidth(const std::filesystem::path &path, const std::optional<TokenSidecar> &sidecar,
+                        const TokenFileOptions &options) {
   if (sidecar)
-    return sidecar->dtype;
+    return Width{sidecar->dtype, sidecarPath(path).string(), options.dtype.has_value()};
+  TRAINC_ASSIGN_OR_RETURN(const std::optional<Width> megatron, findMegatronWidth(path));
+  if (megatron && options.dtype && *options.dtype != megatron->dtype)
+    return invalidInput("{}: {} says {}, --data-dtype says {}; leave --data-dtype out", path.string(),
+                        megatron->by, tokenDTypeName(megatron->dtype), tokenDTypeName(*options.dtype));
   if (options.dtype)
-    return *options.dtype;
-  return options.vocabulary > kVocabularyOfUint16 ? SafetensorsDType::kU32 : SafetensorsDType::kU16;
+    return Width{*options.dtype, "--data-dtype", true};
+  if (megatron)
+    return *megatron;
+  const bool isWide = options.vocabulary > kVocabularyOfUint16;
+  return Width{isWide ? SafetensorsDType::kU32 : SafetensorsDType::kU16,
+               options.vocabulary == 0 ? "the default"
+                                       : fmt::format("the model's vocabulary of {}", options.vocabulary),
+               false};
+}
+
+/// Evidence of what width tokens have, from the first of them.
+class WidthEvidence {
+public:
+  explicit WidthEvidence(std::span<const std::byte> head)
+      : halves_(head.size() / sizeof(uint64_t) * kHalves) {
+    std::memcpy(halves_.data(), head.data(), halves_.size() * sizeof(uint16_t));
+  }
+
+  /// The type that the tokens surely have instead of `dtype`, or nothing. `vocabulary` is the number of ids;
+  /// 0 if unknown.
+  std::optional<std::string_view> contradiction(SafetensorsDType dtype, uint64_t vocabulary) const {
+    if (halves_.size() / kHalves < kMinGroups)
+      return std::nullopt;
+    if (dtype == SafetensorsDType::kU32)
+      return has64Bits()             ? std::optional(kInt64)
+             : has16Bits(vocabulary) ? std::optional(kUint16)
+                                     : std::nullopt;
+    if (dtype != SafetensorsDType::kU16)
+      return std::nullopt;
+    return has64Bits()            ? std::optional(kInt64)
+           : has32Bits()          ? std::optional(kUint32)
+           : has8Bits(vocabulary) ? std::optional(kUint8)
+                                  : std::nullopt;
+  }
+
+  static constexpr std::string_view kUint8 = "uint8", kUint16 = "uint16", kUint32 = "uint32",
+                                    kInt64 = "int64";
+
+private:
+  /// Halves are numbers of 16 bits, groups numbers of 64 bits.
+  static constexpr size_t kHalves = 4, kMinGroups = 32;
+  /// Upper halves of ids of 32 bits: no vocabulary has a million ids.
+  static constexpr uint16_t kMaxUpperHalf = 15;
+  /// Different lower halves of ids of 32 bits: fewer may be tokens of 16 bits that alternate with others.
+  static constexpr size_t kMinLowerHalves = 16;
+
+  /// The number of different values among every `stride`-th half.
+  size_t differentLowerHalves(size_t stride) const {
+    std::set<uint16_t> lower;
+    for (size_t i = 0; i < halves_.size(); i += stride)
+      lower.insert(halves_[i]);
+    return lower.size();
+  }
+
+  /// Upper halves are small, lower ones differ.
+  bool has32Bits() const {
+    bool isZero = true;
+    for (size_t i = 1; i < halves_.size(); i += 2) {
+      if (halves_[i] > kMaxUpperHalf)
+        return false;
+      isZero = isZero && halves_[i] == 0;
+    }
+    return differentLowerHalves(2) >= (isZero ? kMinLowerHalves : kMinLowerHalves * kMaxUpperHalf);
+  }
+
+  bool has64Bits() const {
+    for (size_t i = 0; i < halves_.size(); i += kHalves)
+      if (halves_[i + 1] > kMaxUpperHalf || halves_[i + 2] != 0 || halves_[i + 3] != 0)
+        return false;
+    return differentLowerHalves(kHalves) >= kMinLowerHalves;
+  }
+
+  /// Most ids of 32 bits are beyond the vocabulary, which holds all of 16 bits.
+  bool has16Bits(uint64_t vocabulary) const {
+    if (vocabulary == 0)
+      return false;
+    size_t beyond = 0;
+    for (size_t i = 0; i < halves_.size(); i += 2) {
+      if (std::max(halves_[i], halves_[i + 1]) >= vocabulary)
+        return false;
+      beyond += (uint64_t{halves_[i + 1]} << 16 | halves_[i]) >= vocabulary;
+    }
+    return beyond > halves_.size() / 4;
+  }
+
+  /// Most ids of 16 bits are beyond the vocabulary, which holds all bytes.
+  bool has8Bits(uint64_t vocabulary) const {
+    if (vocabulary > 256)
+      return false;
+    size_t beyond = 0;
+    for (const uint16_t half : halves_) {
+      if (std::max<uint64_t>(half & 0xff, half >> 8) >= vocabulary)
+        return false;
+      beyond += half >= vocabulary;
+    }
+    return beyond > halves_.size() / 2;
+  }
+
+  std::vector<uint16_t> halves_;
+};
+
+Status checkWidth(const std::string &file, const Width &width, std::span<const std::byte> head,
+                  uint64_t vocabulary) {
+  const std::optional<std::string_view> found =
+      width.isCertain ? std::nullopt : WidthEvidence(head).contradiction(width.dtype, vocabulary);
+  if (!found)
+    return {};
+  const std::string_view name = tokenDTypeName(width.dtype);
+  if (*found == WidthEvidence::kInt64)
+    return invalidInput(
+        "{}: expected {} tokens, as {} says, but the file looks like int64; write it anew in Python: "
+        "numpy.fromfile('FILE', 'int64').astype('uint32').tofile('tokens.bin')",
+        file, name, width.by);
+  return invalidInput(
+      "{}: expected {} tokens, as {} says, but the file looks like {}; give --data-dtype={}, or "
+      "--data-dtype={} if it is right",
+      file, name, width.by, *found, *found, name);
 }
 
 Status checkDType(const std::filesystem::path &path, const TokenSidecar &sidecar,
@@ -200,7 +375,7 @@ std::string_view tokenDTypeName(SafetensorsDType dtype) {
 Result<TokenStream> readTokenStream(const std::filesystem::path &path, std::span<const std::byte> head,
                                     uint64_t fileBytes, const TokenFileOptions &options) {
   const std::string file = path.string();
-  if (head.size() >= sizeof(int32_t) && headerField(head, 0) == kMagic)
+  if (hasLlmcTokenHeader(head))
     return readWithHeader(file, head, fileBytes, options);
   TRAINC_ASSIGN_OR_RETURN(const std::optional<TokenSidecar> sidecar, readTokenSidecar(path));
   if (sidecar) {
@@ -211,14 +386,21 @@ Result<TokenStream> readTokenStream(const std::filesystem::path &path, std::span
   if (foreign && !sidecar && !(foreign->isText && options.dtype == SafetensorsDType::kU8))
     return invalidInput("{}: expected a file of tokens or a .safetensors file, found {}; {}", file,
                         foreign->name, foreign->forTokens);
-  const SafetensorsDType dtype = rawDType(sidecar, options);
+  TRAINC_ASSIGN_OR_RETURN(const Width chosen, findWidth(path, sidecar, options));
+  const SafetensorsDType dtype = chosen.dtype;
+  TRAINC_RETURN_IF_ERROR(checkWidth(file, chosen, head, sidecar ? sidecar->vocabulary : options.vocabulary));
   const size_t width = elementBytes(dtype);
   if (fileBytes % width != 0)
     return invalidInput(
         "{}: byte {}: a file of {} bytes is no whole number of {} tokens ({} bytes each); set "
         "--data-dtype or repair the file",
         file, fileBytes - fileBytes % width, fileBytes, tokenDTypeName(dtype), width);
-  return TokenStream{dtype, 0, fileBytes / width, sidecar ? sidecar->content : std::nullopt};
+  TokenStream stream{dtype, 0, fileBytes / width};
+  if (sidecar) {
+    stream.content = sidecar->content;
+    stream.vocabulary = sidecar->vocabulary;
+  }
+  return stream;
 }
 
 Result<TokenWriter> TokenWriter::open(std::filesystem::path path, SafetensorsDType dtype) {

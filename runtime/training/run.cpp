@@ -128,6 +128,8 @@ Status TrainingRun::train() {
                                 .lastStep = steps,
                                 .unit = plan.training()->seq_len() ? "tok" : "samples"}));
   TRAINC_RETURN_IF_ERROR(announce(dataset, steps));
+  if (evaluation.dataset)
+    warnOfFiles(*evaluation.dataset);
   TrainLoop loop({.executor = *executor_,
                   .dataset = dataset,
                   .observers = observers_,
@@ -173,6 +175,12 @@ Status TrainingRun::recordData(const Dataset &dataset, std::vector<FileIdentity>
   return {};
 }
 
+void TrainingRun::warnOfFiles(const Dataset &dataset) const {
+  for (const DataFile &file : dataset.files())
+    if (!file.warning().empty())
+      return warn(file.warning());
+}
+
 Status TrainingRun::announce(const Dataset &dataset, uint64_t steps) {
   TrainerState &position = start_.position;
   std::string left;
@@ -183,6 +191,13 @@ Status TrainingRun::announce(const Dataset &dataset, uint64_t steps) {
   }
   note(fmt::format("data: {} samples in {} file{}{}", dataset.samples(), dataset.files().size(),
                    dataset.files().size() == 1 ? "" : "s", left));
+  if (const uint64_t perStep = samplesPerStep(executor_->plan());
+      position.step < steps && dataset.samples() < perStep)
+    warn(fmt::format(
+        "a step takes {} samples, the data has {}: samples repeat within each step; give more data, or "
+        "compile for a smaller batch",
+        perStep, dataset.samples()));
+  warnOfFiles(dataset);
   TRAINC_ASSIGN_OR_RETURN(const std::optional<TokenizerRecord> tokenizer, tokenizerOfData(options_));
   if (!tokenizer)
     return {};
@@ -204,6 +219,7 @@ Status TrainingRun::evaluate() {
   TRAINC_RETURN_IF_ERROR(checkSame(executor_->control(), std::span(&data, 1)));
   const uint64_t step = start_.position.step;
   TRAINC_RETURN_IF_ERROR(begin({.resumed = start_.resumed(), .step = step}));
+  warnOfFiles(*evaluation.dataset);
   const double start = steadySeconds();
   Result<std::optional<EvalResult>> found =
       evaluation.evaluator->run([this] { return context_.stop.requested(); });

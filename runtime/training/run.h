@@ -51,6 +51,8 @@ private:
   /// Records the data in the position, and announces it.
   Status recordData(const Dataset &dataset, std::vector<FileIdentity> files);
   Status announce(const Dataset &dataset, uint64_t steps);
+  /// Warns of the first file that may be wrong.
+  void warnOfFiles(const Dataset &dataset) const;
   Status begin(const RunBegin &begin) const;
   void note(const std::string &text) const { observers_.tell(&RunObserver::onNote, text); }
   void warn(const std::string &text) const { observers_.tell(&RunObserver::onWarning, text); }

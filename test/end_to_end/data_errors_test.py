@@ -1,5 +1,6 @@
 """Invalid data, one by one: the message has location and advice. Exit code 2 before the run, 1 if a step fails."""
 
+import json
 import math
 import os
 import re
@@ -89,6 +90,44 @@ class DataErrors(GoldenRunTest):
             options = [] if width == 2 else ["--data-dtype=uint32"]
             self.fails(self.train("--steps", "40", "--no-shuffle", *options, data="bad.bin"), 2, f"bad.bin: byte {777 * width}: ",
                        "96 is not below the model's limit 96")
+
+    def test_positions_are_not_blamed_on_a_tokenizer(self):
+        self.compile("""nn.model @m(%tokens: tensor<?x?xi32>, %pos: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
+            %x = nn.embedding "e" %tokens of 16 by 8
+            %p = nn.embedding "p" %pos of 5 by 8
+            %y = nn.add %x, %p
+            %l = nn.linear "o" %y to 16
+            %n, %s = nn.cross_entropy %l, %labels
+            nn.loss "loss" %n
+        }
+        train.program @p { model @m optimizer sgd(lr 0.1) batch 4 x 6 }""", to="pos.plan")
+        write_safetensors("pos.safetensors", {"tokens": harness.Tensor("I32", [4, 6], [0] * 24), "pos": harness.Tensor("I32", [4, 6], [0, 1, 2, 3, 4, 5] * 4)})
+        err = self.fails(self.train("--steps", "1", plan="pos.plan", data="pos.safetensors"), 2,
+                         "column 'pos', element 5: 5 is not below the model's limit 5; the model takes values from 0 to 4 in this column\n")
+        self.assertNotIn("ignored", err)
+
+    def test_what_the_json_beside_tokens_says_is_checked(self):
+        def write_json(**fields):
+            text = {"tokenizer": "bytes", "vocabulary": 96, "dtype": "uint16", "tokens": 1000, "tokenizer_xxh3": "0", **fields}
+            Path("j.bin.json").write_text(json.dumps(text))
+
+        self.tokens("j.bin", [1, 95] * 500)
+        write_json(vocabulary=95)
+        self.fails(self.train("--steps", "1", data="j.bin"), 2, "95 is not below the vocabulary that j.bin.json says, 95; the two do not belong together")
+        write_json(vocabulary=97)
+        _, err = self.run_program(*self.train("--steps", "1", data="j.bin"))
+        self.assertIn("warning: j.bin: its tokenizer has 97 ids, as j.bin.json says, the model takes those below 96", err)
+        write_json(tokens=999)
+        self.fails(self.train("--steps", "1", data="j.bin"), 2, "j.bin: expected 999 tokens of 2 bytes, as j.bin.json says")
+        write_json(dtype="uint32", tokens=500)
+        self.fails(self.train("--steps", "1", data="j.bin"), 2, "j.bin: expected uint32 tokens, as j.bin.json says, but the file looks like uint16")
+        write_json(end_token=5)
+        self.fails(self.train("--steps", "1", data="j.bin"), 2, "j.bin.json: expected the field end_token to be a string")
+
+    def test_fewer_samples_than_a_step_takes(self):
+        self.tokens("few.bin", [1] * 33)
+        _, err = self.run_program(*self.train("--steps", "1", data="few.bin"))
+        self.assertIn("warning: a step takes 3 samples, the data has 2: samples repeat within each step", err)
 
     def test_tokenizer_of_another_kind(self):
         self.compile(edited(program("gpt"), ("of 96 by", "of 256 by")), to="bytes.plan")

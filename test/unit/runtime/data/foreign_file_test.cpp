@@ -56,5 +56,34 @@ TEST(ForeignFile, TextNeedNotBeUtf8) {
   }
 }
 
+TEST(ForeignFile, FilesOfLlmc) {
+  const auto file = [](uint32_t magic, uint32_t last = 0) {
+    std::vector<uint32_t> header(300);
+    header[0] = magic;
+    header[1] = 1;
+    header[299] = 7;
+    header[200] = last;
+    return bytesOf(header);
+  };
+  EXPECT_EQ(kindOf(file(20240522)), "llm.c's file of an evaluation, questions with several answers");
+  EXPECT_EQ(kindOf(file(20240328)), "llm.c's file of a tokenizer");
+  EXPECT_EQ(kindOf(file(20240326)), "llm.c's file of a model's weights");
+  EXPECT_EQ(kindOf(file(20250101)), "a file with a header like llm.c's that is none of tokens");
+  EXPECT_EQ(kindOf(file(20250101, 3)), "tokens");
+  EXPECT_EQ(kindOf(file(20250001)), "tokens") << "no date";
+  EXPECT_EQ(kindOf(file(20240801)), "tokens");
+}
+
+TEST(ForeignFile, BinaryFormats) {
+  const std::string rest(300, '\xa7');
+  EXPECT_EQ(kindOf(std::string("MMIDIDX\0\0", 9) + rest), "an index of Megatron");
+  EXPECT_EQ(kindOf("%PDF-1.7" + rest), "a PDF document");
+  EXPECT_EQ(kindOf("BZh91AY&SY" + rest), "a bzip2 file");
+  EXPECT_EQ(kindOf(std::string("\xff\xff\xff\xff\xa8\3\0\0\x10\0\0\0", 12) + rest), "an Arrow file");
+  EXPECT_EQ(kindOf(std::string("\x80\4\x95\x20\1\0\0\0\0\0\0", 11) + rest),
+            "a file of Python's pickle, as PyTorch writes it");
+  EXPECT_EQ(kindOf(rest.substr(0, 257) + "ustar" + rest), "a tar file");
+}
+
 } // namespace
 } // namespace trainc

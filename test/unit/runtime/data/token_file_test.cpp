@@ -8,9 +8,9 @@ namespace {
 
 using namespace test;
 
-std::string llmcFile(int32_t version, int32_t count, const std::string &tokens) {
+std::string llmcFile(int32_t version, int32_t count, const std::string &tokens, int32_t magic = 20240520) {
   std::vector<int32_t> header(256);
-  header[0] = 20240520;
+  header[0] = magic;
   header[1] = version;
   header[2] = count;
   return bytesOf(header) + tokens;
@@ -76,6 +76,76 @@ TEST(TokenFile, ReadsBothVersionsOfLlmc) {
   ASSERT_OK(wide);
   EXPECT_EQ(wide->dtype, SafetensorsDType::kU32);
   EXPECT_EQ(wide->count, 2U);
+  const auto llama3 = read(llmcFile(7, 2, bytesOf<uint32_t>({5, 100000}), 20240801), {std::nullopt, 65536});
+  ASSERT_OK(llama3);
+  EXPECT_EQ(llama3->dtype, SafetensorsDType::kU32);
+  EXPECT_EQ(llama3->fileOffset, 1024U);
+  EXPECT_THAT(read(llmcFile(1, 2, "1234", 20240522)).status().message(),
+              testing::HasSubstr("found llm.c's file of an evaluation, questions with several answers; "));
+}
+
+/// Ids that spread over a vocabulary.
+template <typename Id> std::string idsBelow(uint64_t vocabulary) {
+  std::vector<Id> ids(4000);
+  for (uint64_t i = 0; i < ids.size(); ++i)
+    ids[i] = static_cast<Id>(i * i * 40503 % vocabulary);
+  return bytesOf(ids);
+}
+
+TEST(TokenFile, NoticesAnotherWidth) {
+  const auto looksLike = [](const std::string &content, uint64_t vocabulary) {
+    const auto stream = read(content, {std::nullopt, vocabulary});
+    const std::string message = stream.ok() ? "" : stream.status().message();
+    const size_t at = message.find("the file looks like ");
+    return at == std::string::npos ? message : message.substr(at + 20, message.find(';', at) - at - 20);
+  };
+  EXPECT_EQ(looksLike(idsBelow<uint32_t>(50257), 50257), "uint32");
+  EXPECT_EQ(looksLike(idsBelow<uint32_t>(128256), 65536), "uint32");
+  EXPECT_EQ(looksLike(idsBelow<uint32_t>(200), 256), "uint32");
+  EXPECT_EQ(looksLike(idsBelow<uint64_t>(50257), 50257), "int64");
+  EXPECT_EQ(looksLike(idsBelow<uint64_t>(50257), 128256), "int64");
+  EXPECT_EQ(looksLike(idsBelow<uint16_t>(50257), 128256), "uint16");
+  EXPECT_EQ(looksLike(idsBelow<uint8_t>(200), 200), "uint8");
+  for (const uint64_t vocabulary : {2, 16, 200, 256, 1000, 50257, 65536})
+    EXPECT_EQ(looksLike(idsBelow<uint16_t>(vocabulary), vocabulary), "") << vocabulary;
+  for (const uint64_t vocabulary : {65537, 128256, 200000})
+    EXPECT_EQ(looksLike(idsBelow<uint32_t>(vocabulary), vocabulary), "") << vocabulary;
+  EXPECT_EQ(looksLike(std::string(8000, '\0'), 256), "") << "all the same";
+  EXPECT_INVALID(
+      read(idsBelow<uint32_t>(50257), {std::nullopt, 50257}),
+      "nowhere/f: expected uint16 tokens, as the model's vocabulary of 50257 says, but the file looks "
+      "like uint32; give --data-dtype=uint32, or --data-dtype=uint16 if it is right");
+  ASSERT_OK(read(idsBelow<uint32_t>(50257), {SafetensorsDType::kU16, 50257}));
+}
+
+TEST(TokenFile, TheWidthOfASidecarMustBeThatOfTheFile) {
+  const Folder folder;
+  const std::string content = idsBelow<uint32_t>(200);
+  const std::string path = folder.write("t.bin", content);
+  ASSERT_OK(writeTokenSidecar(path, {{"bytes", 0}, 256, SafetensorsDType::kU16, content.size() / 2}));
+  EXPECT_THAT(readTokenStream(path, asBytes(content), content.size(), {}).status().message(),
+              testing::HasSubstr("expected uint16 tokens, as " + path +
+                                 ".json says, but the file looks like uint32"));
+}
+
+TEST(TokenFile, MegatronsIndexSaysTheWidth) {
+  const Folder folder;
+  const std::string content = idsBelow<uint32_t>(50257);
+  const std::string path = folder.write("t.bin", content);
+  const auto index = [&](char code) {
+    folder.write("t.idx", std::string("MMIDIDX\0\0\1\0\0\0\0\0\0\0", 17) + code);
+  };
+  index(4);
+  const auto stream = readTokenStream(path, asBytes(content), content.size(), {std::nullopt, 50257});
+  ASSERT_OK(stream);
+  EXPECT_EQ(stream->dtype, SafetensorsDType::kU32);
+  EXPECT_INVALID(readTokenStream(path, asBytes(content), content.size(), {SafetensorsDType::kU16, 50257}),
+                 path + ": " + (folder / "t.idx") +
+                     " says uint32, --data-dtype says uint16; leave --data-dtype out");
+  index(5);
+  EXPECT_THAT(
+      readTokenStream(path, asBytes(content), content.size(), {std::nullopt, 50257}).status().message(),
+      testing::HasSubstr("found the type 5"));
 }
 
 TEST(TokenFile, RefusesDamage) {
@@ -163,6 +233,11 @@ TEST(TokenSidecar, RefusesDamage) {
   EXPECT_INVALID(
       read(R"({"tokenizer":"bytes","vocabulary":0,"dtype":"uint16","tokens":1,"tokenizer_xxh3":"0"})"),
       path + ": expected a vocabulary above 0, found 0; delete it or write it again with `trainc tokenize`");
+  EXPECT_INVALID(
+      read(R"({"tokenizer":"bytes","vocabulary":65537,"dtype":"uint16","tokens":1,"tokenizer_xxh3":"0"})"),
+      path +
+          ": uint16 cannot hold a vocabulary of 65537; delete the JSON file or write it again with `trainc "
+          "tokenize`");
 }
 
 TEST(FilePatterns, ExpandInByteOrder) {
