@@ -2,7 +2,9 @@
 
 #include "runtime/base/input_file.h"
 #include "runtime/data/file_patterns.h"
+#include "runtime/data/foreign_file.h"
 #include "runtime/data/token_file.h"
+#include "runtime/data/tokenizer/unicode.h"
 #include "runtime/schema/plain_text.h"
 
 #include <algorithm>
@@ -15,8 +17,9 @@ constexpr size_t kPiece = size_t{4} << 20;
 
 } // namespace
 
-Result<std::string_view> TextPieces::next() {
+Result<TextPiece> TextPieces::next() {
   buffer_.erase(0, given_);
+  utf8_ -= given_;
   given_ = 0;
   while (given_ == 0 && offset_ < text_.size()) {
     const size_t held = buffer_.size();
@@ -25,11 +28,27 @@ Result<std::string_view> TextPieces::next() {
     buffer_.resize(held + more);
     TRAINC_RETURN_IF_ERROR(text_.read(offset_, std::as_writable_bytes(std::span(buffer_)).subspan(held)));
     offset_ += more;
-    given_ = tokenizer_.lastCut(buffer_);
+    TRAINC_RETURN_IF_ERROR(checkUtf8());
+    given_ = tokenizer_.lastCut(std::string_view(buffer_).substr(0, utf8_));
   }
   if (offset_ == text_.size())
     given_ = buffer_.size();
-  return std::string_view(buffer_).substr(0, given_);
+  const uint64_t begin = offset_ - buffer_.size();
+  return TextPiece{std::string_view(buffer_).substr(0, given_), begin > 0, text_.path(), begin};
+}
+
+Status TextPieces::checkUtf8() {
+  utf8_ += utf8Prefix(std::string_view(buffer_).substr(utf8_));
+  const std::string_view rest = std::string_view(buffer_).substr(utf8_);
+  if (rest.empty() || (offset_ < text_.size() && rest.size() == unfinishedBytes(rest)))
+    return {};
+  constexpr size_t kShown = 1024; // bytes before and after
+  const size_t begin = utf8_ - std::min(utf8_, kShown);
+  return invalidInput("{}: byte {}: expected text in UTF-8, found the byte {:#04x}; {}", text_.path(),
+                      offset_ - rest.size(), static_cast<unsigned char>(rest.front()),
+                      describeNonUtf8(std::as_bytes(std::span(buffer_))
+                                          .subspan(begin)
+                                          .first(std::min(buffer_.size() - begin, 2 * kShown))));
 }
 
 namespace {
@@ -42,13 +61,25 @@ struct Texts {
   uint64_t bytes = 0;
 };
 
-Result<Texts> findTexts(const std::vector<std::string> &patterns) {
+/// Fails if a file is no text, as far as its beginning tells.
+Status checkKind(const InputFile &text, bool anyText) {
+  std::vector<std::byte> head(std::min<uint64_t>(kForeignHeadBytes, text.size()));
+  TRAINC_RETURN_IF_ERROR(text.read(0, head));
+  const std::filesystem::path path = text.path();
+  if (const std::optional<ForeignKind> found = findNonText(path.extension().string(), head, anyText))
+    return invalidInput("{}: expected plain text in UTF-8, found {}; {}", text.path(), found->name,
+                        found->forText);
+  return {};
+}
+
+Result<Texts> findTexts(const TokenizeOptions &options) {
   Texts texts;
-  TRAINC_ASSIGN_OR_RETURN(texts.paths, expandPatterns(patterns));
+  TRAINC_ASSIGN_OR_RETURN(texts.paths, expandPatterns(options.texts));
   for (const std::filesystem::path &path : texts.paths) {
     TRAINC_ASSIGN_OR_RETURN(const InputFile text, InputFile::open(path));
     if (text.size() == 0)
       return invalidInput("{}: the text is empty", path.string());
+    TRAINC_RETURN_IF_ERROR(checkKind(text, options.anyText));
     texts.bytes += text.size();
   }
   return texts;
@@ -79,26 +110,24 @@ public:
   Status encode(const std::filesystem::path &path) {
     TRAINC_ASSIGN_OR_RETURN(InputFile text, InputFile::open(path));
     TextPieces pieces(std::move(text), tokenizer_);
-    for (bool continues = false;; continues = true) {
-      TRAINC_ASSIGN_OR_RETURN(const std::string_view piece, pieces.next());
-      if (piece.empty())
+    while (true) {
+      TRAINC_ASSIGN_OR_RETURN(const TextPiece piece, pieces.next());
+      if (piece.text.empty())
         return {};
-      TRAINC_RETURN_IF_ERROR(encodePiece(piece, continues));
-      done_ += piece.size();
+      TRAINC_RETURN_IF_ERROR(encodePiece(piece));
+      done_ += piece.text.size();
     }
   }
 
 private:
-  /// `continues`: the previous piece was cut off before this one.
-  Status encodePiece(std::string_view piece, bool continues) {
-    return tokenizer_.encode(piece, continues,
-                             [&](std::span<const uint32_t> ids, size_t bytesDone) -> Status {
-                               TRAINC_RETURN_IF_ERROR(writer_.write(ids));
-                               if (options_.progress && !options_.progress(done_ + bytesDone, total_))
-                                 return failed("{}: not written: stopped after {} of {} bytes of text",
-                                               options_.output, done_ + bytesDone, total_);
-                               return {};
-                             });
+  Status encodePiece(const TextPiece &piece) {
+    return tokenizer_.encode(piece, [&](std::span<const uint32_t> ids, size_t bytesDone) -> Status {
+      TRAINC_RETURN_IF_ERROR(writer_.write(ids));
+      if (options_.progress && !options_.progress(done_ + bytesDone, total_))
+        return failed("{}: not written: stopped after {} of {} bytes of text", options_.output,
+                      done_ + bytesDone, total_);
+      return {};
+    });
   }
 
   const TokenizeOptions &options_;
@@ -112,7 +141,7 @@ private:
 Result<TokenizedTexts> tokenize(const TokenizeOptions &options) {
   TRAINC_ASSIGN_OR_RETURN(const std::unique_ptr<Tokenizer> tokenizer, openTokenizer(options.tokenizer));
   TRAINC_ASSIGN_OR_RETURN(const std::optional<uint32_t> endToken, findEndToken(options, *tokenizer));
-  TRAINC_ASSIGN_OR_RETURN(const Texts texts, findTexts(options.texts));
+  TRAINC_ASSIGN_OR_RETURN(const Texts texts, findTexts(options));
 
   const auto dtype =
       tokenizer->vocabulary() <= kIdsOfUint16 ? SafetensorsDType::kU16 : SafetensorsDType::kU32;
@@ -128,12 +157,12 @@ Result<TokenizedTexts> tokenize(const TokenizeOptions &options) {
   }
   TRAINC_RETURN_IF_ERROR(writer.sync());
   // The sidecar is written first: if the disk has no space for it, no token file appears.
-  TRAINC_RETURN_IF_ERROR(
-      writeTokenSidecar(options.output, {{lastingName(options.tokenizer), tokenizer->fingerprint()},
-                                         tokenizer->vocabulary(),
-                                         dtype,
-                                         writer.count(),
-                                         writer.checksum()}));
+  TRAINC_RETURN_IF_ERROR(writeTokenSidecar(
+      options.output, {{lastingName(options.tokenizer), tokenizer->fingerprint(), options.endToken},
+                       tokenizer->vocabulary(),
+                       dtype,
+                       writer.count(),
+                       writer.checksum()}));
   TRAINC_RETURN_IF_ERROR(writer.publish());
   return TokenizedTexts{.files = texts.paths.size(),
                         .bytes = texts.bytes,

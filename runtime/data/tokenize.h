@@ -9,21 +9,27 @@
 
 namespace trainc {
 
-/// Reads a text in pieces that encode to the same ids as the whole, so that long texts need little memory.
+/// Reads a text in pieces that encode to the ids of the whole, so that long texts need no memory. The text
+/// must be UTF-8.
 class TextPieces {
 public:
   /// `tokenizer` must outlive this object.
   TextPieces(InputFile text, const Tokenizer &tokenizer) : text_(std::move(text)), tokenizer_(tokenizer) {}
 
-  /// The next piece, valid until the next call; empty at the end. Errors are those of InputFile::read.
-  Result<std::string_view> next();
+  /// The next piece, valid until the next call; its text is empty at the end. Errors are those of
+  /// InputFile::read, and kInvalidInput if the text is not UTF-8, which names the byte.
+  Result<TextPiece> next();
 
 private:
+  /// Sets utf8_, and fails if what follows is no character.
+  Status checkUtf8();
+
   InputFile text_;
   const Tokenizer &tokenizer_;
   uint64_t offset_ = 0; ///< file offset of the end of `buffer_`
   std::string buffer_;
   size_t given_ = 0; ///< size of the prefix of `buffer_` that next() has returned
+  size_t utf8_ = 0;  ///< size of the prefix of `buffer_` that is whole characters
 };
 
 struct TokenizeOptions {
@@ -31,6 +37,7 @@ struct TokenizeOptions {
   std::vector<std::string> texts; ///< files or patterns, in order
   std::string output;             ///< e.g. "tokens.bin"
   std::string endToken;           ///< if set, the token whose id goes after each text, e.g. "<|endoftext|>"
+  bool anyText = false;           ///< lines of JSON and tables are texts like others
   /// If set, called from time to time with the bytes encoded so far and in total; returns false to cancel.
   std::function<bool(uint64_t done, uint64_t total)> progress;
 };

@@ -35,12 +35,13 @@ bool isExact(const BpeDefinition &definition) {
     return split && split->behavior != SplitBehavior::kRemoved;
   };
   return definition.units == Units::kBytes && definition.normalizer.empty() && definition.added.empty() &&
+         !definition.unknown && !definition.byteFallback &&
          std::ranges::all_of(definition.preTokenizer, keeps);
 }
 
 std::vector<uint32_t> idsOf(Tokenizer &tokenizer, std::string_view text, bool continues) {
   std::vector<uint32_t> all;
-  const Status status = tokenizer.encode(text, continues, [&](std::span<const uint32_t> ids, size_t) {
+  const Status status = tokenizer.encode({text, continues}, [&](std::span<const uint32_t> ids, size_t) {
     all.insert(all.end(), ids.begin(), ids.end());
     return Status();
   });

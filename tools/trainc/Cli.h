@@ -30,6 +30,7 @@ struct EstimateCommand {
 /// `trainc tokenize --tokenizer=bytes|FILE TEXT... -o tokens.bin`.
 struct TokenizeCommand {
   std::string tokenizer = "bytes", output, endToken;
+  bool anyText = false;
   std::vector<std::string> texts;
   bool quiet = false; ///< whether only warnings and errors are printed
 };

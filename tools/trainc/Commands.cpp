@@ -43,6 +43,7 @@ int runTokenize(const TokenizeCommand &command) {
   options.texts = command.texts;
   options.output = command.output;
   options.endToken = command.endToken;
+  options.anyText = command.anyText;
   TokenizedTexts made;
   const Status status = runLongWork("tokenized", [&](const auto &progress) -> Status {
     options.progress = progress;

@@ -4,6 +4,8 @@
 #include "runtime/schema/plain_text.h"
 
 #include <algorithm>
+#include <span>
+#include <tuple>
 
 namespace trainc {
 
@@ -58,28 +60,44 @@ bool standsAlone(std::string_view text, size_t begin, size_t end) {
 
 } // namespace
 
-AddedTokens::AddedTokens(std::vector<AddedToken> tokens) : empty_(tokens.empty()) {
-  std::ranges::sort(tokens, std::greater<>(), [](const AddedToken &token) { return token.content.size(); });
-  for (AddedToken &token : tokens) {
-    const auto first = static_cast<uint8_t>(token.content[0]);
-    mayBegin_[first] = true;
-    byFirstByte_[first].push_back(std::move(token));
+AddedTokens::AddedTokens(std::vector<AddedToken> tokens) : tokens_(std::move(tokens)) {
+  std::ranges::sort(tokens_, [](const AddedToken &a, const AddedToken &b) {
+    return std::tie(a.content, a.id) < std::tie(b.content, b.id);
+  });
+  for (size_t i = 0; i < tokens_.size(); ++i) {
+    Range &range = byFirstByte_[static_cast<uint8_t>(tokens_[i].content[0])];
+    if (range.begin == range.end)
+      range.begin = i;
+    range.end = i + 1;
   }
 }
 
+/// The longest token at `position`, the one with the lowest id of equal ones. Byte by byte, fewer tokens
+/// begin as the text does; they lie side by side, the shortest first.
 const AddedToken *AddedTokens::longestAt(std::string_view text, size_t position) const {
-  for (const AddedToken &token : byFirstByte_[static_cast<uint8_t>(text[position])])
-    if (text.substr(position).starts_with(token.content))
-      return &token;
-  return nullptr;
+  auto [begin, end] = byFirstByte_[static_cast<uint8_t>(text[position])];
+  const AddedToken *longest = nullptr;
+  for (size_t length = 1; begin < end; ++length) {
+    for (; begin < end && tokens_[begin].content.size() == length; ++begin)
+      if (!longest || longest->content.size() < length)
+        longest = &tokens_[begin];
+    if (position + length == text.size())
+      break;
+    const auto byteOf = [length](const AddedToken &token) {
+      return static_cast<uint8_t>(token.content[length]);
+    };
+    const auto same = std::ranges::equal_range(std::span(tokens_).subspan(begin, end - begin),
+                                               static_cast<uint8_t>(text[position + length]), {}, byteOf);
+    begin = static_cast<size_t>(same.data() - tokens_.data());
+    end = begin + same.size();
+  }
+  return longest;
 }
 
 std::optional<AddedTokens::Match> AddedTokens::find(std::string_view text, size_t from) const {
-  if (empty_)
+  if (empty())
     return std::nullopt;
   for (size_t position = from; position < text.size(); ++position) {
-    if (!mayBegin_[static_cast<uint8_t>(text[position])])
-      continue;
     const AddedToken *token = longestAt(text, position);
     if (!token)
       continue;

@@ -15,7 +15,7 @@ public:
   /// Contents must not be empty.
   explicit AddedTokens(std::vector<AddedToken> tokens);
 
-  bool empty() const { return empty_; }
+  bool empty() const { return tokens_.empty(); }
 
   struct Match {
     size_t begin;
@@ -28,9 +28,12 @@ public:
 private:
   const AddedToken *longestAt(std::string_view text, size_t position) const;
 
-  std::array<std::vector<AddedToken>, 256> byFirstByte_; ///< each sorted, longest first
-  std::array<bool, 256> mayBegin_{};
-  bool empty_ = true;
+  struct Range {
+    size_t begin = 0, end = 0;
+  };
+
+  std::vector<AddedToken> tokens_;       ///< sorted by content
+  std::array<Range, 256> byFirstByte_{}; ///< in tokens_
 };
 
 } // namespace trainc

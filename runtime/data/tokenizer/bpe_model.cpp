@@ -25,8 +25,9 @@ Result<BpeModel> BpeModel::create(const BpeDefinition &definition) {
   model.units_ = definition.units;
   model.ignoreMerges_ = definition.ignoreMerges;
   TRAINC_RETURN_IF_ERROR(model.addVocabulary(definition));
-  TRAINC_RETURN_IF_ERROR(definition.units == Units::kCharacters ? model.addFallback(definition)
-                                                                : model.addBytes(definition));
+  model.addBytes();
+  model.addFallback(definition);
+  TRAINC_RETURN_IF_ERROR(model.addUnknown(definition));
   TRAINC_RETURN_IF_ERROR(model.addMerges(definition));
   model.findStarts(definition);
   return model;
@@ -49,36 +50,33 @@ Status BpeModel::addVocabulary(const BpeDefinition &definition) {
   return {};
 }
 
-Status BpeModel::addBytes(const BpeDefinition &definition) {
+void BpeModel::addBytes() {
   for (size_t byte = 0; byte < byteIds_.size(); ++byte) {
     const char value = static_cast<char>(byte);
-    const std::string token = inByteAlphabet(std::string_view(&value, 1));
-    const auto id = find(token);
-    if (!id)
-      return invalidInput(
-          "{}: vocabulary: no token '{}' for the byte {:#04x}; expected a byte-level vocabulary, which "
-          "has a token for each of the 256 bytes",
-          definition.file, token, byte);
-    byteIds_[byte] = *id;
+    const std::string_view text(&value, 1);
+    const bool isUnit = units_ != Units::kCharacters || byte < 0x80;
+    byteIds_[byte] =
+        isUnit ? find(units_ == Units::kCharacters ? std::string(text) : inByteAlphabet(text)).value_or(kNoId)
+               : kNoId;
   }
-  return {};
 }
 
-Status BpeModel::addFallback(const BpeDefinition &definition) {
-  for (size_t byte = 0; byte < 256; ++byte) {
-    const char value = static_cast<char>(byte);
-    byteIds_[byte] = byte < 0x80 ? find(std::string_view(&value, 1)).value_or(kNoId) : kNoId;
+void BpeModel::addFallback(const BpeDefinition &definition) {
+  for (size_t byte = 0; byte < fallbackIds_.size(); ++byte)
     fallbackIds_[byte] =
         definition.byteFallback ? find(fallbackToken(static_cast<uint8_t>(byte))).value_or(kNoId) : kNoId;
-  }
   anyByteFalls_ = std::ranges::find(fallbackIds_, kNoId) == fallbackIds_.end();
+}
+
+Status BpeModel::addUnknown(const BpeDefinition &definition) {
   fuseUnknown_ = definition.fuseUnknown;
-  if (definition.unknown) {
+  if (definition.unknown)
     unknown_ = find(*definition.unknown).value_or(kNoId);
-    if (unknown_ == kNoId)
-      return invalidInput("{}: model.unk_token: '{}' is not in the vocabulary", definition.file,
-                          *definition.unknown);
-  }
+  if (units_ != Units::kCharacters)
+    return {};
+  if (definition.unknown && unknown_ == kNoId)
+    return invalidInput("{}: model.unk_token: '{}' is not in the vocabulary", definition.file,
+                        *definition.unknown);
   if (unknown_ == kNoId && !anyByteFalls_)
     return invalidInput(
         "{}: model: a character that the vocabulary lacks would be lost; expected an 'unk_token', "
@@ -164,43 +162,50 @@ bool BpeModel::endsPart(std::string_view word, size_t position) const {
   if (meta ? before.ends_with(kMeta)
            : byte >= startsTokens_.size() || !startsTokens_[byte] || before.back() == word[position])
     return false;
-  if (units_ == Units::kBytes || anyByteFalls_)
+  if (anyByteFalls_ || unknown_ == kNoId)
     return true;
-  return idOfCharacter(before.substr(lastCharacter(before))) !=
-         kNoId; // unknown characters may be emitted late, or fused
+  // Unknown units may be put late, or fused.
+  return units_ == Units::kBytes ? byteIds_[static_cast<uint8_t>(before.back())] != kNoId
+                                 : idOfCharacter(before.substr(lastCharacter(before))) != kNoId;
 }
 
-void BpeModel::encode(std::string_view word, std::vector<uint32_t> &ids) {
+bool BpeModel::lacks(char byte) const {
+  const auto falls = [&](char part) { return fallbackIds_[static_cast<uint8_t>(part)] != kNoId; };
+  return units_ != Units::kCharacters && byteIds_[static_cast<uint8_t>(byte)] == kNoId && unknown_ == kNoId &&
+         !std::ranges::all_of(inByteAlphabet(std::string_view(&byte, 1)), falls);
+}
+
+bool BpeModel::encode(std::string_view word, std::vector<uint32_t> &ids) {
   if (const std::span<const uint32_t> known = cache_.find(word); !known.empty()) {
     for (const uint32_t id : known)
       ids.push_back(id);
-    return;
+    return true;
   }
   const size_t first = ids.size();
   if (const auto whole = findWhole(word))
     ids.push_back(*whole);
   else if (word.size() > kLongWord)
     return encodeParts(word, ids);
-  else
-    merge(word, ids);
+  else if (!merge(word, ids))
+    return false;
   cache_.insert(word, std::span(ids).subspan(first));
+  return true;
 }
 
-void BpeModel::encodeParts(std::string_view word, std::vector<uint32_t> &ids) {
+bool BpeModel::encodeParts(std::string_view word, std::vector<uint32_t> &ids) {
   size_t begin = 0;
   for (size_t position = 1; position <= word.size(); ++position) {
     if (position < word.size() && !endsPart(word, position))
       continue;
     const std::string_view part = word.substr(begin, position - begin);
-    if (ignoreMerges_ || part.size() > kLongWord)
-      merge(part, ids);
-    else
-      encode(part, ids);
+    if (!(ignoreMerges_ || part.size() > kLongWord ? merge(part, ids) : encode(part, ids)))
+      return false;
     begin = position;
   }
+  return true;
 }
 
-void BpeModel::encodeInvalid(std::string_view bytes, std::vector<uint32_t> &ids) {
+bool BpeModel::encodeInvalid(std::string_view bytes, std::vector<uint32_t> &ids) {
   if (units_ == Units::kBytes)
     return encode(bytes, ids);
   if (units_ == Units::kStandIns)
@@ -214,6 +219,7 @@ void BpeModel::encodeInvalid(std::string_view bytes, std::vector<uint32_t> &ids)
       ids.push_back(unknown_);
     lastIsUnknown = id == kNoId;
   }
+  return true;
 }
 
 void BpeModel::addSymbol(uint32_t id) {
@@ -223,38 +229,47 @@ void BpeModel::addSymbol(uint32_t id) {
   symbols_.push_back({id, true, position > 0 ? position - 1 : kNone, kNone});
 }
 
-/// Fills symbols_ with the tokens of the units of `part`. As in Hugging Face, an unknown character is emitted
-/// only before the next known one, even after the bytes of others.
-void BpeModel::addSymbols(std::string_view part) {
+/// Adds the tokens of the bytes of a character that has none itself; false if one of them lacks.
+bool BpeModel::addFallbackSymbols(std::string_view character) {
+  const auto falls = [&](char byte) { return fallbackIds_[static_cast<uint8_t>(byte)] != kNoId; };
+  if (!std::ranges::all_of(character, falls))
+    return false;
+  for (const char byte : character)
+    addSymbol(fallbackIds_[static_cast<uint8_t>(byte)]);
+  return true;
+}
+
+/// Fills symbols_ with the tokens of the units of `part`. An unknown unit waits until a known one comes, even
+/// after the bytes of others, as with Hugging Face. False if a unit has no token.
+bool BpeModel::addSymbols(std::string_view part) {
   symbols_.clear();
-  if (units_ == Units::kBytes) {
-    for (const char byte : part)
-      addSymbol(byteIds_[static_cast<uint8_t>(byte)]);
-    return;
-  }
   bool unknownWaits = false;
   for (size_t position = 0; position < part.size();) {
     const size_t begin = position;
-    nextCharacter(part, position);
-    const std::string_view character = part.substr(begin, position - begin);
-    if (const uint32_t id = idOfCharacter(character); id != kNoId) {
+    if (units_ == Units::kBytes)
+      ++position;
+    else
+      nextCharacter(part, position);
+    const std::string_view unit = part.substr(begin, position - begin);
+    const uint32_t id =
+        units_ == Units::kBytes ? byteIds_[static_cast<uint8_t>(unit.front())] : idOfCharacter(unit);
+    if (id != kNoId) {
       if (std::exchange(unknownWaits, false))
         addSymbol(unknown_);
       addSymbol(id);
       continue;
     }
-    const auto falls = [&](char byte) { return fallbackIds_[static_cast<uint8_t>(byte)] != kNoId; };
-    if (units_ == Units::kCharacters && std::ranges::all_of(character, falls)) {
-      for (const char byte : character)
-        addSymbol(fallbackIds_[static_cast<uint8_t>(byte)]);
+    if (addFallbackSymbols(units_ == Units::kBytes ? inByteAlphabet(unit) : std::string(unit)))
       continue;
-    }
+    if (unknown_ == kNoId)
+      return false;
     if (unknownWaits && !fuseUnknown_)
       addSymbol(unknown_);
-    unknownWaits = unknown_ != kNoId;
+    unknownWaits = true;
   }
   if (unknownWaits)
     addSymbol(unknown_);
+  return true;
 }
 
 /// Adds the merge of the symbol at `position` with the next one, if there is one.
@@ -267,8 +282,9 @@ void BpeModel::consider(size_t position) {
   }
 }
 
-void BpeModel::merge(std::string_view part, std::vector<uint32_t> &ids) {
-  addSymbols(part);
+bool BpeModel::merge(std::string_view part, std::vector<uint32_t> &ids) {
+  if (!addSymbols(part))
+    return false;
   for (size_t i = 0; i < symbols_.size(); ++i)
     consider(i);
   while (!candidates_.empty()) {
@@ -293,6 +309,7 @@ void BpeModel::merge(std::string_view part, std::vector<uint32_t> &ids) {
   for (const Symbol &symbol : symbols_)
     if (symbol.alive)
       ids.push_back(symbol.id);
+  return true;
 }
 
 } // namespace trainc

@@ -28,14 +28,18 @@ using StringMap = std::unordered_map<std::string, Value, StringHash, std::equal_
 /// thread-safe, because words are cached.
 class BpeModel {
 public:
-  /// Errors (kInvalidInput) name the file and the entry: a byte without a token, a duplicate id, a merge of
-  /// tokens that are not in the vocabulary, characters that would be lost.
+  /// Errors (kInvalidInput) name the file and the entry: an id given twice, a merge of tokens that are not in
+  /// the vocabulary, characters that would be lost.
   static Result<BpeModel> create(const BpeDefinition &definition);
 
-  /// Appends the ids of `word`: arbitrary bytes if the units are bytes, else UTF-8.
-  void encode(std::string_view word, std::vector<uint32_t> &ids);
-  /// Appends the ids of bytes that are not UTF-8.
-  void encodeInvalid(std::string_view bytes, std::vector<uint32_t> &ids);
+  /// Appends the ids of `word`: any bytes if the units are bytes, else UTF-8. False if the word has a byte
+  /// that the model lacks(); Hugging Face drops such bytes silently.
+  [[nodiscard]] bool encode(std::string_view word, std::vector<uint32_t> &ids);
+  /// Appends the ids of bytes that are not UTF-8. False as encode().
+  [[nodiscard]] bool encodeInvalid(std::string_view bytes, std::vector<uint32_t> &ids);
+
+  /// Whether a vocabulary of bytes has neither a token for `byte` nor one for what is unknown.
+  bool lacks(char byte) const;
 
   /// The id of a token in the vocabulary's spelling, or nothing.
   std::optional<uint32_t> find(std::string_view token) const;
@@ -67,8 +71,9 @@ private:
   };
 
   Status addVocabulary(const BpeDefinition &definition);
-  Status addBytes(const BpeDefinition &definition);
-  Status addFallback(const BpeDefinition &definition);
+  void addBytes();
+  void addFallback(const BpeDefinition &definition);
+  Status addUnknown(const BpeDefinition &definition);
   Status addMerges(const BpeDefinition &definition);
   /// Computes the results of startsTokens().
   void findStarts(const BpeDefinition &definition);
@@ -76,10 +81,11 @@ private:
   std::optional<uint32_t> findWhole(std::string_view word) const;
   uint32_t idOfCharacter(std::string_view character) const;
   bool endsPart(std::string_view word, size_t position) const;
-  void encodeParts(std::string_view word, std::vector<uint32_t> &ids);
-  void merge(std::string_view part, std::vector<uint32_t> &ids);
+  bool encodeParts(std::string_view word, std::vector<uint32_t> &ids);
+  bool merge(std::string_view part, std::vector<uint32_t> &ids);
   void addSymbol(uint32_t id);
-  void addSymbols(std::string_view part);
+  bool addFallbackSymbols(std::string_view character);
+  bool addSymbols(std::string_view part);
   void consider(size_t position);
 
   StringMap<uint32_t> vocabulary_;

@@ -1,6 +1,7 @@
 #include "runtime/data/tokenizer/bpe_tokenizer.h"
 
 #include "runtime/data/tokenizer/unicode.h"
+#include "runtime/schema/plain_text.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -34,26 +35,73 @@ bool splitByTokens(const AddedTokens &tokens, std::string_view text, const OnTex
   return from == text.size() || onText(from, text.substr(from));
 }
 
-Status verifyAdded(const BpeDefinition &definition, const BpeModel &model) {
-  std::unordered_set<uint32_t> taken;
+/// The added tokens with the ids that Hugging Face gives them: those of the vocabulary, else the next ones
+/// after its size, in their order. The file's own ids do not count. The later of two with one content counts,
+/// and an empty one is never found.
+Result<std::vector<AddedToken>> numberAdded(const BpeDefinition &definition, const BpeModel &model) {
+  std::unordered_map<uint32_t, std::string_view> tokens;
   for (const auto &[token, id] : model.vocabulary())
-    taken.insert(id);
+    tokens.emplace(id, token);
+  std::vector<AddedToken> numbered;
+  StringMap<size_t> places;
+  auto next = static_cast<uint32_t>(model.vocabulary().size());
   for (const AddedToken &token : definition.added) {
     if (token.content.empty())
-      return invalidInput("{}: added_tokens: the token with id {} is empty", definition.file, token.id);
-    const auto known = model.find(token.content);
-    if (known && *known != token.id)
-      return invalidInput("{}: added_tokens: '{}' has id {}, but {} in the vocabulary", definition.file,
-                          token.content, token.id, *known);
-    if (!known && !taken.insert(token.id).second)
-      return invalidInput("{}: added_tokens: '{}' has id {}, which another token has already",
-                          definition.file, token.content, token.id);
+      continue;
+    const auto [place, isNew] = places.emplace(token.content, numbered.size());
+    const uint32_t id = isNew ? model.find(token.content).value_or(next) : numbered[place->second].id;
+    if (!isNew) {
+      numbered[place->second] = token;
+      numbered[place->second].id = id;
+      continue;
+    }
+    numbered.push_back(token);
+    numbered.back().id = id;
+    if (model.find(token.content))
+      continue;
+    ++next;
+    if (const auto [other, isFree] = tokens.emplace(id, token.content); !isFree)
+      return invalidInput(
+          "{}: added_tokens: '{}' gets the id {}, the next after a vocabulary of {} tokens, as Hugging "
+          "Face numbers it, but '{}' has it; give the vocabulary ids without holes",
+          definition.file, token.content, id, model.vocabulary().size(), other->second);
   }
-  for (const std::vector<uint32_t> *ids : {&definition.around.before, &definition.around.after})
-    for (const uint32_t id : *ids)
-      if (!taken.contains(id))
+  return numbered;
+}
+
+/// Fails if no token has an id that goes around texts.
+Status verifyAround(const BpeDefinition &definition, const BpeModel &model) {
+  std::unordered_set<uint32_t> ids;
+  for (const auto &[token, id] : model.vocabulary())
+    ids.insert(id);
+  for (const AddedToken &token : definition.added)
+    ids.insert(token.id);
+  for (const std::vector<uint32_t> *around : {&definition.around.before, &definition.around.after})
+    for (const uint32_t id : *around)
+      if (!ids.contains(id))
         return invalidInput("{}: post_processor: puts the id {} around texts, which no token has",
                             definition.file, id);
+  return {};
+}
+
+/// Fails if the decoder makes a long text of a token, as replacements of replacements can.
+Status verifyDecoder(const BpeDefinition &definition) {
+  const auto grows = [](const DecoderStep &step) {
+    const auto *replace = std::get_if<ReplaceInToken>(&step);
+    return replace && replace->content.size() > replace->pattern.size();
+  };
+  if (std::ranges::none_of(definition.decoder, grows))
+    return {};
+  const auto verify = [&](const std::string &token) {
+    return StepDecoder(definition.decoder).next(token).size() <= kMaxTokenBytes
+               ? Status()
+               : invalidInput("{}: decoder: makes more than {} bytes of the token '{}'", definition.file,
+                              kMaxTokenBytes, printable(token));
+  };
+  for (const auto &[token, id] : definition.vocabulary)
+    TRAINC_RETURN_IF_ERROR(verify(token));
+  for (const AddedToken &token : definition.added)
+    TRAINC_RETURN_IF_ERROR(verify(token.content));
   return {};
 }
 
@@ -77,20 +125,21 @@ Result<std::vector<AddedToken>> normalizeAdded(const BpeDefinition &definition,
 /// State of one call of encode(). A method returns false if encoding ended early, with `status` set.
 class BpeTokenizer::Encoding {
 public:
-  Encoding(BpeTokenizer &tokenizer, const Emit &emit) : tokenizer_(tokenizer), emit_(emit) {}
+  Encoding(BpeTokenizer &tokenizer, const TextPiece &piece, const Emit &emit)
+      : tokenizer_(tokenizer), piece_(piece), emit_(emit) {}
 
-  Status run(std::string_view text, bool continues) {
+  Status run() {
     const bool complete = splitByTokens(
-        tokenizer_.first_, text,
+        tokenizer_.first_, piece_.text,
         [&](size_t at, std::string_view stretch) {
           done_ = at;
-          return encodeStretch(stretch, at > 0      ? StretchPlace::kAfter
-                                        : continues ? StretchPlace::kContinues
-                                                    : StretchPlace::kFirst);
+          return encodeStretch(stretch, at > 0             ? StretchPlace::kAfter
+                                        : piece_.continues ? StretchPlace::kContinues
+                                                           : StretchPlace::kFirst);
         },
         [&](uint32_t id) { return add(id); });
     if (complete)
-      status_ = emit_(ids_, text.size());
+      status_ = emit_(ids_, piece_.text.size());
     return status_;
   }
 
@@ -103,8 +152,8 @@ private:
         return false;
       stretch.remove_prefix(valid);
       const size_t invalid = invalidPrefix(stretch);
-      if (invalid > 0)
-        tokenizer_.model_.encodeInvalid(stretch.substr(0, invalid), ids_);
+      if (invalid > 0 && !tokenizer_.model_.encodeInvalid(stretch.substr(0, invalid), ids_))
+        return lacksByte();
       stretch.remove_prefix(invalid);
       place = StretchPlace::kContinues;
       done_ += valid + invalid;
@@ -127,13 +176,32 @@ private:
     return splitByTokens(
         tokenizer_.second_, text,
         [&](size_t at, std::string_view section) {
-          return tokenizer_.preTokenizer_.forEachWord(section, at == 0 ? place : StretchPlace::kAfter,
-                                                      status_, [&](std::string_view word) {
-                                                        tokenizer_.model_.encode(word, ids_);
-                                                        return flush();
-                                                      });
+          return tokenizer_.preTokenizer_.forEachWord(
+              section, at == 0 ? place : StretchPlace::kAfter, status_, [&](std::string_view word) {
+                return tokenizer_.model_.encode(word, ids_) ? flush() : lacksByte();
+              });
         },
         [&](uint32_t id) { return add(id); });
+  }
+
+  /// Sets the status for a byte that the vocabulary lacks. Words may be copies that were changed, so the byte
+  /// is looked for in the text.
+  bool lacksByte() {
+    const std::string_view rest = piece_.text.substr(done_);
+    const auto found = std::ranges::find_if(rest, [&](char byte) { return tokenizer_.model_.lacks(byte); });
+    const uint64_t offset = piece_.offset + done_;
+    status_ =
+        found == rest.end()
+            ? invalidInput(
+                  "{}: after byte {}: the normalizer of {} makes a byte that its vocabulary has no token "
+                  "for; Hugging Face drops it silently: take another tokenizer",
+                  piece_.name, offset, tokenizer_.file_)
+            : invalidInput(
+                  "{}: byte {}: the vocabulary of {} has no token for the byte {:#04x}; Hugging Face "
+                  "drops it silently: remove it from the text, or take another tokenizer",
+                  piece_.name, offset + static_cast<uint64_t>(found - rest.begin()), tokenizer_.file_,
+                  static_cast<unsigned char>(*found));
+    return false;
   }
 
   bool add(uint32_t id) {
@@ -150,6 +218,7 @@ private:
   }
 
   BpeTokenizer &tokenizer_;
+  const TextPiece &piece_;
   const Emit &emit_;
   Status status_;
   std::vector<uint32_t> ids_;
@@ -175,9 +244,11 @@ private:
 
 Result<std::unique_ptr<Tokenizer>> BpeTokenizer::create(BpeDefinition definition, uint64_t fingerprint) {
   TRAINC_ASSIGN_OR_RETURN(BpeModel model, BpeModel::create(definition));
-  TRAINC_RETURN_IF_ERROR(verifyAdded(definition, model));
-  Normalizer normalizer(std::move(definition.normalizer));
+  TRAINC_ASSIGN_OR_RETURN(definition.added, numberAdded(definition, model));
+  TRAINC_RETURN_IF_ERROR(verifyAround(definition, model));
+  Normalizer normalizer(std::move(definition.normalizer), definition.file);
   TRAINC_ASSIGN_OR_RETURN(std::vector<AddedToken> added, normalizeAdded(definition, normalizer));
+  TRAINC_RETURN_IF_ERROR(verifyDecoder(definition));
   return std::unique_ptr<Tokenizer>(new BpeTokenizer(std::move(definition), std::move(normalizer),
                                                      std::move(added), std::move(model), fingerprint));
 }
@@ -185,11 +256,11 @@ Result<std::unique_ptr<Tokenizer>> BpeTokenizer::create(BpeDefinition definition
 BpeTokenizer::BpeTokenizer(BpeDefinition definition, Normalizer normalizer, std::vector<AddedToken> added,
                            BpeModel model, uint64_t fingerprint)
     : model_(std::move(model)), normalizer_(std::move(normalizer)),
-      preTokenizer_(std::move(definition.preTokenizer)), first_(select(added, false)),
+      preTokenizer_(std::move(definition.preTokenizer), definition.file), first_(select(added, false)),
       second_(select(added, true)), cutPlaces_(findCutPlaces(normalizer_, preTokenizer_, added,
                                                              definition.ignoreMerges ? nullptr : &model_)),
-      around_(std::move(definition.around)), fingerprint_(fingerprint), units_(definition.units),
-      decoderSteps_(std::move(definition.decoder)) {
+      around_(std::move(definition.around)), file_(std::move(definition.file)), fingerprint_(fingerprint),
+      units_(definition.units), decoderSteps_(std::move(definition.decoder)) {
   const auto add = [&](uint32_t id, Piece piece) {
     vocabulary_ = std::max(vocabulary_, uint64_t{id} + 1);
     pieces_.insert_or_assign(id, std::move(piece));
@@ -204,8 +275,8 @@ BpeTokenizer::BpeTokenizer(BpeDefinition definition, Normalizer normalizer, std:
     add(token.id, {token.content, true});
 }
 
-Status BpeTokenizer::encode(std::string_view text, bool continues, const Emit &emit) {
-  return Encoding(*this, emit).run(text, continues);
+Status BpeTokenizer::encode(const TextPiece &piece, const Emit &emit) {
+  return Encoding(*this, piece, emit).run();
 }
 
 std::unique_ptr<TokenDecoder> BpeTokenizer::decoder() const { return std::make_unique<Decoder>(*this); }

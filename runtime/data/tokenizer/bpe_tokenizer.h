@@ -13,15 +13,16 @@ namespace trainc {
 class BpeTokenizer : public Tokenizer {
 public:
   /// `fingerprint` is that of the files that `definition` was read from. Fails like BpeModel::create, and if
-  /// an added token is empty or its id contradicts the vocabulary.
+  /// an added token would get the id of another token.
   static Result<std::unique_ptr<Tokenizer>> create(BpeDefinition definition, uint64_t fingerprint);
 
   using Tokenizer::encode;
-  Status encode(std::string_view text, bool continues, const Emit &emit) override;
+  Status encode(const TextPiece &piece, const Emit &emit) override;
   size_t lastCut(std::string_view text) const override { return lastCutPlace(cutPlaces_, text); }
   const AroundText &aroundText() const override { return around_; }
   uint64_t vocabulary() const override { return vocabulary_; }
   std::unique_ptr<TokenDecoder> decoder() const override;
+  bool knows(uint32_t id) const override { return pieces_.contains(id); }
   std::optional<uint32_t> findToken(std::string_view content) const override;
   uint64_t fingerprint() const override { return fingerprint_; }
 
@@ -41,6 +42,7 @@ private:
   StringMap<uint32_t> added_; ///< by content
   CutPlaces cutPlaces_;
   AroundText around_;
+  std::string file_; ///< for messages
   uint64_t fingerprint_;
   uint64_t vocabulary_ = 0;
   Units units_;

@@ -15,7 +15,8 @@ public:
 
 } // namespace
 
-Status BytesTokenizer::encode(std::string_view text, bool, const Emit &emit) {
+Status BytesTokenizer::encode(const TextPiece &piece, const Emit &emit) {
+  const std::string_view text = piece.text;
   std::array<uint32_t, 16384> ids;
   for (size_t done = 0; done < text.size();) {
     const size_t count = std::min(ids.size(), text.size() - done);

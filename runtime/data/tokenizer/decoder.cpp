@@ -16,7 +16,7 @@ std::string replaced(std::string_view text, std::string_view pattern, std::strin
   for (size_t position = 0;;) {
     const size_t found = text.find(pattern, position);
     out.append(text.substr(position, found - position));
-    if (found == std::string_view::npos)
+    if (found == std::string_view::npos || out.size() > kMaxTokenBytes)
       return out;
     out.append(content);
     position = found + pattern.size();

@@ -45,11 +45,15 @@ public:
   virtual std::string next(uint32_t id) = 0;
 };
 
-/// Runs the steps of a tokenizer's decoder; the steps must outlive this object.
+/// Maximum bytes of a decoded token.
+inline constexpr size_t kMaxTokenBytes = size_t{1} << 20;
+
+/// Runs the steps of a tokenizer's decoder, which must outlive this object.
 class StepDecoder {
 public:
   explicit StepDecoder(const std::vector<DecoderStep> &steps);
-  /// The bytes that a token, in the vocabulary's spelling, adds to the text.
+  /// The bytes that a token, in the vocabulary's spelling, adds to the text. Tokens that would grow to more
+  /// than kMaxTokenBytes give some more than that.
   std::string next(std::string token);
 
 private:

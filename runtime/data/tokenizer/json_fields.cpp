@@ -1,8 +1,9 @@
 #include "runtime/data/tokenizer/json_fields.h"
 
+#include "runtime/data/tokenizer/unicode.h"
 #include "runtime/schema/plain_text.h"
 
-#include <iterator>
+#include <algorithm>
 
 namespace trainc {
 
@@ -11,7 +12,10 @@ using Json = nlohmann::json;
 std::string shortened(const Json &json) {
   std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   constexpr size_t kMax = 200;
-  return text.size() <= kMax ? text : text.substr(0, kMax) + "...";
+  if (text.size() <= kMax)
+    return text;
+  text.resize(kMax);
+  return text.substr(0, kMax - unfinishedBytes(text)) + "...";
 }
 
 const Json &field(const Json &object, const char *key) {
@@ -37,20 +41,30 @@ bool isOneCharacter(std::string_view text) {
   return !text.empty() && nextCharacter(text, position) && position == text.size();
 }
 
-std::vector<Json> stepsOf(const Json &step, const char *key) {
+static bool addSteps(const Json &step, const char *key, std::vector<const Json *> &steps) {
+  constexpr size_t kMaxSteps = 1000;
   if (step.is_null())
-    return {};
-  if (textOf(step, "type") != "Sequence" || !field(step, key).is_array())
-    return {step};
-  std::vector<Json> all;
-  for (const Json &inner : field(step, key))
-    std::ranges::copy(stepsOf(inner, key), std::back_inserter(all));
-  return all;
+    return true;
+  if (textOf(step, "type") == "Sequence" && field(step, key).is_array())
+    return std::ranges::all_of(field(step, key),
+                               [&](const Json &inner) { return addSteps(inner, key, steps); });
+  steps.push_back(&step);
+  return steps.size() <= kMaxSteps;
+}
+
+Result<std::vector<const Json *>> stepsOf(const std::string &file, const char *piece, const Json &step,
+                                          const char *key) {
+  std::vector<const Json *> steps;
+  if (!addSteps(step, key, steps))
+    return invalidInput("{}: {}: expected fewer than {} steps, found more", file, piece, steps.size());
+  return steps;
 }
 
 Status unsupported(const std::string &file, std::string_view piece, const Json &found,
                    std::string_view expected) {
-  return invalidInput("{}: {}: {} is not supported; expected {}", file, piece, shortened(found), expected);
+  const std::string type = textOf(found, "type");
+  return invalidInput("{}: {}: {}{} is not supported; expected {}", file, piece,
+                      type.empty() ? "" : printable(type) + " ", shortened(found), expected);
 }
 
 } // namespace trainc

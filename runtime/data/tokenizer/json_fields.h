@@ -22,11 +22,12 @@ std::string textOf(const nlohmann::json &object, const char *key);
 /// Whether `text` is exactly one character.
 bool isOneCharacter(std::string_view text);
 
-/// The steps of a Sequence under `key`, with nested sequences flattened, or the single step itself; empty for
-/// null.
-std::vector<nlohmann::json> stepsOf(const nlohmann::json &step, const char *key);
+/// The steps of a Sequence under `key`, also of one within it, or the one step itself; none for null. Fails
+/// (kInvalidInput), naming `piece`, if there are more than anyone needs: each step costs stack.
+Result<std::vector<const nlohmann::json *>> stepsOf(const std::string &file, const char *piece,
+                                                    const nlohmann::json &step, const char *key);
 
-/// Error (kInvalidInput) that names `piece` and what was found.
+/// An error (kInvalidInput) that names `piece` and what was found, its type first.
 Status unsupported(const std::string &file, std::string_view piece, const nlohmann::json &found,
                    std::string_view expected);
 

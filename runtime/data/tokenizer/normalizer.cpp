@@ -28,7 +28,7 @@ Status appendForm(const UnicodeForm &form, std::string_view text, std::string &o
 }
 
 /// ASCII is unchanged in every form, and combines only with later characters.
-Status normalize(const UnicodeForm &form, std::string &text) {
+Status normalize(const UnicodeForm &form, std::string &text, size_t) {
   if (std::ranges::all_of(text, isAsciiByte))
     return {};
   std::string out;
@@ -52,7 +52,7 @@ Status normalize(const UnicodeForm &form, std::string &text) {
   return {};
 }
 
-Status normalize(const Lowercase &, std::string &text) {
+Status normalize(const Lowercase &, std::string &text, size_t) {
   std::string out;
   out.reserve(text.size());
   for (size_t position = 0; position < text.size();) {
@@ -66,7 +66,7 @@ Status normalize(const Lowercase &, std::string &text) {
   return {};
 }
 
-Status normalize(const StripAccents &, std::string &text) {
+Status normalize(const StripAccents &, std::string &text, size_t) {
   std::string out;
   out.reserve(text.size());
   for (size_t position = 0; position < text.size();) {
@@ -78,22 +78,23 @@ Status normalize(const StripAccents &, std::string &text) {
   return {};
 }
 
-Status normalize(const Prepend &prepend, std::string &text) {
+Status normalize(const Prepend &prepend, std::string &text, size_t) {
   if (!text.empty())
     text.insert(0, prepend.text);
   return {};
 }
 
-Status normalize(const Replace &replace, std::string &text) {
+/// Stops soon after the text has more than `maxBytes` bytes.
+Status normalize(const Replace &replace, std::string &text, size_t maxBytes) {
   std::string out;
   out.reserve(text.size());
   Status status;
   const bool complete =
       replace.pattern.forEachPart(text, status, [&](size_t begin, size_t end, bool isMatch) {
         isMatch ? out.append(replace.content) : out.append(text, begin, end - begin);
-        return true;
+        return out.size() <= maxBytes;
       });
-  if (complete)
+  if (complete || out.size() > maxBytes)
     text = std::move(out);
   return status;
 }
@@ -101,11 +102,20 @@ Status normalize(const Replace &replace, std::string &text) {
 } // namespace
 
 Result<std::string> Normalizer::apply(std::string_view text, bool continues) const {
+  // The forms of Unicode make at most 11 bytes of one, and a prefix is short.
+  constexpr size_t kMaxGrowth = 32, kMaxPrefix = 1024;
+  const size_t maxBytes = kMaxGrowth * text.size() + kMaxPrefix;
   std::string result(text);
   for (const NormalizerStep &step : steps_) {
     if (continues && std::holds_alternative<Prepend>(step))
       continue;
-    TRAINC_RETURN_IF_ERROR(std::visit([&](const auto &known) { return normalize(known, result); }, step));
+    TRAINC_RETURN_IF_ERROR(
+        std::visit([&](const auto &known) { return normalize(known, result, maxBytes); }, step));
+    if (result.size() > maxBytes)
+      return invalidInput(
+          "{}: normalizer: makes more than {} bytes of {} bytes of text; expected at most {} times as "
+          "many",
+          file_, maxBytes, text.size(), kMaxGrowth);
   }
   return result;
 }

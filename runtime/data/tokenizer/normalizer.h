@@ -30,16 +30,19 @@ using NormalizerStep = std::variant<UnicodeForm, Lowercase, StripAccents, Prepen
 
 class Normalizer {
 public:
-  explicit Normalizer(std::vector<NormalizerStep> steps) : steps_(std::move(steps)) {}
+  /// `file` is for messages.
+  Normalizer(std::vector<NormalizerStep> steps, std::string file)
+      : steps_(std::move(steps)), file_(std::move(file)) {}
 
-  /// The normal form of `text` (UTF-8). With `continues`, the text continues an earlier one, so nothing is
-  /// prepended.
+  /// The normal form of `text` (UTF-8). `continues`: the text goes on after one that was normalized before,
+  /// so nothing is prepended. Fails (kInvalidInput) if the text would grow beyond measure.
   Result<std::string> apply(std::string_view text, bool continues) const;
 
   const std::vector<NormalizerStep> &steps() const { return steps_; }
 
 private:
   std::vector<NormalizerStep> steps_;
+  std::string file_;
 };
 
 } // namespace trainc

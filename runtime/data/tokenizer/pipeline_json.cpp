@@ -2,6 +2,7 @@
 
 #include "runtime/data/tokenizer/json_fields.h"
 #include "runtime/data/tokenizer/unicode.h"
+#include "runtime/data/tokenizer/unicode_classes.h"
 
 #include <algorithm>
 #include <array>
@@ -34,7 +35,7 @@ constexpr std::string_view kDecoders =
 /// Reads a pattern {"Regex": ...} or {"String": ...}.
 Result<Regex> readPattern(const std::string &file, const std::string &piece, const Json &step) {
   const Json &pattern = field(step, "pattern");
-  const std::string where = file + ": " + piece;
+  const std::string where = file + ": " + piece + ": " + textOf(step, "type");
   if (const Json &regex = field(pattern, "Regex"); regex.is_string())
     return Regex::compileOniguruma(where, regex.get_ref<const std::string &>());
   if (const std::string text = textOf(pattern, "String"); !text.empty())
@@ -101,16 +102,21 @@ public:
       return addDelimiter(step);
     if (type == "BertPreTokenizer") {
       TRAINC_RETURN_IF_ERROR(addPattern(R"(\p{wspace})", SplitBehavior::kRemoved, SplitReach::kWord));
-      return addPattern(kPunctuation, SplitBehavior::kIsolated);
+      return addPunctuationPattern(SplitBehavior::kIsolated);
     }
     return unsupported(definition_.file, "pre_tokenizer", step, kPreTokenizers);
   }
 
 private:
-  static constexpr const char *kPunctuation = R"([\p{P}!-/:-@\[-`{-~])";
+  Status addPunctuationPattern(SplitBehavior behavior) {
+    std::string characters;
+    for (const auto &[first, last] : punctuationRanges())
+      characters += fmt::format("\\x{{{:x}}}-\\x{{{:x}}}", first, last);
+    return addPattern("[" + characters + "]", behavior);
+  }
 
-  Status addPattern(const char *pattern, SplitBehavior behavior, SplitReach reach = SplitReach::kCharacter,
-                    bool invert = false) {
+  Status addPattern(const std::string &pattern, SplitBehavior behavior,
+                    SplitReach reach = SplitReach::kCharacter, bool invert = false) {
     TRAINC_ASSIGN_OR_RETURN(Regex regex,
                             Regex::compile(definition_.file + ": pre_tokenizer", pattern, pattern));
     steps_.emplace_back(Split{std::move(regex), behavior, invert, reach});
@@ -132,8 +138,8 @@ private:
   Status addSplit(const Json &step) {
     const std::optional<SplitBehavior> behavior = behaviorOf(textOf(step, "behavior"));
     if (!behavior)
-      return unsupported(definition_.file, "pre_tokenizer: Split", step, kBehaviors);
-    TRAINC_ASSIGN_OR_RETURN(Regex regex, readPattern(definition_.file, "pre_tokenizer: Split", step));
+      return unsupported(definition_.file, "pre_tokenizer", step, kBehaviors);
+    TRAINC_ASSIGN_OR_RETURN(Regex regex, readPattern(definition_.file, "pre_tokenizer", step));
     const Json &pattern = field(step, "pattern");
     const bool words = *behavior == SplitBehavior::kIsolated &&
                        std::ranges::find(kWordPatterns, textOf(pattern, "Regex")) != kWordPatterns.end();
@@ -151,7 +157,7 @@ private:
                                : field(step, "prepend_scheme").is_null()  ? "always"
                                                                           : textOf(step, "prepend_scheme");
     if (!isOneCharacter(replacement) || (scheme != "never" && scheme != "first" && scheme != "always"))
-      return unsupported(definition_.file, "pre_tokenizer: Metaspace", step,
+      return unsupported(definition_.file, "pre_tokenizer", step,
                          "a 'replacement' of one character and the 'prepend_scheme' always, first or never");
     steps_.emplace_back(Metaspace{replacement, scheme == "never"   ? Metaspace::Before::kNever
                                                : scheme == "first" ? Metaspace::Before::kFirst
@@ -170,15 +176,14 @@ private:
     const std::optional<SplitBehavior> behavior =
         name.is_null() ? SplitBehavior::kIsolated : behaviorOf(textOf(step, "behavior"));
     if (!behavior)
-      return unsupported(definition_.file, "pre_tokenizer: Punctuation", step, kBehaviors);
-    return addPattern(kPunctuation, *behavior);
+      return unsupported(definition_.file, "pre_tokenizer", step, kBehaviors);
+    return addPunctuationPattern(*behavior);
   }
 
   Status addDelimiter(const Json &step) {
     const std::string delimiter = textOf(step, "delimiter");
     if (!isOneCharacter(delimiter))
-      return unsupported(definition_.file, "pre_tokenizer: CharDelimiterSplit", step,
-                         "a 'delimiter' of one character");
+      return unsupported(definition_.file, "pre_tokenizer", step, "a 'delimiter' of one character");
     TRAINC_ASSIGN_OR_RETURN(
         Regex regex, Regex::literal(definition_.file + ": pre_tokenizer: CharDelimiterSplit", delimiter));
     steps_.emplace_back(Split{std::move(regex), SplitBehavior::kRemoved, false, SplitReach::kCharacter});
@@ -251,17 +256,20 @@ private:
 
 Status readNormalizer(const Json &json, BpeDefinition &definition) {
   Normalizers normalizers(definition);
-  for (const Json &step : stepsOf(json, "normalizers"))
-    TRAINC_RETURN_IF_ERROR(normalizers.add(step));
+  TRAINC_ASSIGN_OR_RETURN(const std::vector<const Json *> steps,
+                          stepsOf(definition.file, "normalizer", json, "normalizers"));
+  for (const Json *step : steps)
+    TRAINC_RETURN_IF_ERROR(normalizers.add(*step));
   return {};
 }
 
 Status readPreTokenizer(const Json &json, BpeDefinition &definition) {
   definition.units = Units::kCharacters;
   PreTokenizers preTokenizers(definition);
-  const std::vector<Json> steps = stepsOf(json, "pretokenizers");
-  for (size_t i = 0; i < steps.size(); ++i)
-    TRAINC_RETURN_IF_ERROR(preTokenizers.add(steps[i], i + 1 == steps.size()));
+  TRAINC_ASSIGN_OR_RETURN(const std::vector<const Json *> steps,
+                          stepsOf(definition.file, "pre_tokenizer", json, "pretokenizers"));
+  for (const Json *step : steps)
+    TRAINC_RETURN_IF_ERROR(preTokenizers.add(*step, step == steps.back()));
   return {};
 }
 
@@ -278,19 +286,20 @@ Status addByteLevel(bool prefixSpace, bool ownPattern, BpeDefinition &definition
 }
 
 Status readDecoder(const Json &json, BpeDefinition &definition) {
-  const std::vector<Json> steps = stepsOf(json, "decoders");
+  TRAINC_ASSIGN_OR_RETURN(const std::vector<const Json *> steps,
+                          stepsOf(definition.file, "decoder", json, "decoders"));
   if (definition.units != Units::kCharacters) {
-    for (const Json &step : steps)
-      if (textOf(step, "type") != "ByteLevel" && textOf(step, "type") != "Fuse")
-        return unsupported(definition.file, "decoder", step, "ByteLevel, as in pre_tokenizer");
+    for (const Json *step : steps)
+      if (textOf(*step, "type") != "ByteLevel" && textOf(*step, "type") != "Fuse")
+        return unsupported(definition.file, "decoder", *step, "ByteLevel, as in pre_tokenizer");
     definition.decoder.emplace_back(FromByteAlphabet{});
     return {};
   }
   if (steps.empty())
     definition.decoder.emplace_back(JoinWithSpaces{});
   Decoders decoders(definition);
-  for (const Json &step : steps)
-    TRAINC_RETURN_IF_ERROR(decoders.add(step));
+  for (const Json *step : steps)
+    TRAINC_RETURN_IF_ERROR(decoders.add(*step));
   return {};
 }
 

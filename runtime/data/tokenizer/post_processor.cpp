@@ -3,6 +3,8 @@
 #include "runtime/data/tokenizer/json_fields.h"
 #include "runtime/data/tokenizer/vocab_merges.h"
 
+#include <algorithm>
+
 namespace trainc {
 
 namespace {
@@ -11,15 +13,18 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kSupported =
     "TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel, or a Sequence of these";
-constexpr std::string_view kTemplate =
-    "'single' with one Sequence A and SpecialTokens, whose 'ids' are in 'special_tokens'";
+constexpr std::string_view kTemplate = "'single' with one Sequence A and SpecialTokens, whose 'ids' are in "
+                                       "'special_tokens', at most 65536 of them";
 constexpr std::string_view kPair = "'cls' and 'sep', each a token and its id";
 
-/// Appends the ids of a special token of a template; returns false if there are none.
+/// Maximum tokens around a text: a short file can name very many.
+constexpr size_t kMaxAround = 1 << 16;
+
+/// The ids of a special token of a template; false if there are none, or too many.
 bool addSpecialToken(const Json &step, const Json &special, std::vector<uint32_t> &ids) {
   const std::string name = textOf(special, "id");
   const Json &known = field(field(field(step, "special_tokens"), name.c_str()), "ids");
-  if (!known.is_array() || known.empty())
+  if (!known.is_array() || known.empty() || ids.size() + known.size() > kMaxAround)
     return false;
   for (const Json &each : known) {
     const auto id = readTokenId(each);
@@ -70,7 +75,10 @@ void wrap(AroundText &around, const AroundText &outer) {
 } // namespace
 
 Status readPostProcessor(const Json &json, BpeDefinition &definition) {
-  for (const Json &step : stepsOf(json, "processors")) {
+  TRAINC_ASSIGN_OR_RETURN(const std::vector<const Json *> steps,
+                          stepsOf(definition.file, "post_processor", json, "processors"));
+  for (const Json *each : steps) {
+    const Json &step = *each;
     const std::string type = textOf(step, "type");
     if (type == "ByteLevel")
       continue;
@@ -79,8 +87,11 @@ Status readPostProcessor(const Json &json, BpeDefinition &definition) {
       return unsupported(definition.file, "post_processor", step, kSupported);
     const std::optional<AroundText> around = isTemplate ? readTemplate(step) : readPair(step);
     if (!around)
-      return unsupported(definition.file, "post_processor: " + type, step, isTemplate ? kTemplate : kPair);
+      return unsupported(definition.file, "post_processor", step, isTemplate ? kTemplate : kPair);
     wrap(definition.around, *around);
+    if (std::max(definition.around.before.size(), definition.around.after.size()) > kMaxAround)
+      return unsupported(definition.file, "post_processor", step,
+                         fmt::format("at most {} tokens around a text", kMaxAround));
   }
   return {};
 }

@@ -71,17 +71,31 @@ struct PreTokenizer::Run {
   StretchPlace place;
   Status &status;
   const OnWord &onWord;
+  size_t textBytes;
+  size_t bytesLeft; ///< to be given to steps, all together
 };
 
 bool PreTokenizer::forEachWord(std::string_view text, StretchPlace place, Status &status,
                                const OnWord &onWord) const {
-  return run(0, text, /*atStart=*/true, {place, status, onWord});
+  // Steps may put something before each piece and split it off again, so that pieces double with every step.
+  constexpr size_t kMaxGrowth = 32, kMaxPrefix = 1024;
+  const size_t maxBytes = (steps_.size() + 1) * (kMaxGrowth * text.size() + kMaxPrefix);
+  Run all{place, status, onWord, text.size(), maxBytes};
+  return run(0, text, /*atStart=*/true, all);
 }
 
 /// `atStart`: the piece `text` begins the stretch.
-bool PreTokenizer::run(size_t step, std::string_view text, bool atStart, const Run &all) const {
+bool PreTokenizer::run(size_t step, std::string_view text, bool atStart, Run &all) const {
   if (text.empty())
     return true;
+  if (text.size() > all.bytesLeft) {
+    all.status = invalidInput(
+        "{}: pre_tokenizer: its steps make far more of {} bytes of text; expected words of about as "
+        "many bytes",
+        file_, all.textBytes);
+    return false;
+  }
+  all.bytesLeft -= text.size();
   if (step == steps_.size())
     return all.onWord(text);
   if (const auto *split = std::get_if<Split>(&steps_[step])) {

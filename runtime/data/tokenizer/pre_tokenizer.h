@@ -49,20 +49,23 @@ enum class StretchPlace {
 
 class PreTokenizer {
 public:
-  explicit PreTokenizer(std::vector<PreTokenizerStep> steps) : steps_(std::move(steps)) {}
+  /// `file` is for messages.
+  PreTokenizer(std::vector<PreTokenizerStep> steps, std::string file)
+      : steps_(std::move(steps)), file_(std::move(file)) {}
 
   using OnWord = std::function<bool(std::string_view word)>;
-  /// Calls `onWord` with each word of `text` (UTF-8), in order. Returns false if `onWord` did, or if a
-  /// pattern took too long; the latter sets `status`.
+  /// Calls `onWord` with each word of `text` (UTF-8), in order. False if `onWord` returned false, or a
+  /// pattern took too long or the text grew beyond measure, which sets `status`.
   bool forEachWord(std::string_view text, StretchPlace place, Status &status, const OnWord &onWord) const;
 
   const std::vector<PreTokenizerStep> &steps() const { return steps_; }
 
 private:
   struct Run;
-  bool run(size_t step, std::string_view text, bool atStart, const Run &run) const;
+  bool run(size_t step, std::string_view text, bool atStart, Run &run) const;
 
   std::vector<PreTokenizerStep> steps_;
+  std::string file_;
 };
 
 } // namespace trainc

@@ -34,12 +34,13 @@ Result<std::unique_ptr<Tokenizer>> openVocabMerges(const fs::path &folder) {
 
 } // namespace
 
-Result<std::vector<uint32_t>> Tokenizer::encode(std::string_view text) {
+Result<std::vector<uint32_t>> Tokenizer::encode(std::string_view text, std::string_view name) {
   std::vector<uint32_t> all;
-  TRAINC_RETURN_IF_ERROR(encode(text, /*continues=*/false, [&](std::span<const uint32_t> ids, size_t) {
-    all.insert(all.end(), ids.begin(), ids.end());
-    return Status();
-  }));
+  TRAINC_RETURN_IF_ERROR(
+      encode(TextPiece{.text = text, .name = name}, [&](std::span<const uint32_t> ids, size_t) {
+        all.insert(all.end(), ids.begin(), ids.end());
+        return Status();
+      }));
   return all;
 }
 

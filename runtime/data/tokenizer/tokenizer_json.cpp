@@ -5,6 +5,7 @@
 #include "runtime/data/tokenizer/pipeline_json.h"
 #include "runtime/data/tokenizer/post_processor.h"
 #include "runtime/data/tokenizer/vocab_merges.h"
+#include "runtime/schema/plain_text.h"
 
 namespace trainc {
 
@@ -12,11 +13,27 @@ namespace {
 
 using Json = nlohmann::json;
 
-Status verifyModel(const std::string &file, const Json &model) {
+/// The type of a model; older files leave it out.
+std::string typeOfModel(const Json &model) {
+  if (const std::string type = textOf(model, "type"); !type.empty())
+    return type;
+  if (field(model, "vocab").is_array())
+    return "Unigram";
+  if (model.contains("max_input_chars_per_word"))
+    return "WordPiece";
+  return model.contains("merges") ? "BPE" : "WordLevel";
+}
+
+Status verifyModel(const std::string &file, const Json &json) {
+  const Json &model = field(json, "model");
   if (!model.is_object())
     return invalidInput("{}: expected an object 'model'", file);
-  if (const Json &type = field(model, "type"); !type.is_null() && type != "BPE")
-    return unsupported(file, "model.type", type, "BPE");
+  if (const std::string type = typeOfModel(model); type != "BPE") {
+    const std::string normalizer = textOf(field(json, "normalizer"), "type");
+    return invalidInput("{}: model: {}{} is not supported; expected BPE", file, printable(type),
+                        normalizer.empty() ? ""
+                                           : fmt::format(" with the normalizer {}", printable(normalizer)));
+  }
   if (const Json &dropout = field(model, "dropout"); !dropout.is_null() && dropout != 0.0)
     return unsupported(file, "model.dropout", dropout, "null");
   for (const char *affix : {"continuing_subword_prefix", "end_of_word_suffix"})
@@ -70,7 +87,7 @@ Result<BpeDefinition> readTokenizerJson(const std::string &file, std::string_vie
   BpeDefinition definition;
   definition.file = file;
   const Json &model = field(json, "model");
-  TRAINC_RETURN_IF_ERROR(verifyModel(file, model));
+  TRAINC_RETURN_IF_ERROR(verifyModel(file, json));
   TRAINC_RETURN_IF_ERROR(readNormalizer(field(json, "normalizer"), definition));
   TRAINC_RETURN_IF_ERROR(readPreTokenizer(field(json, "pre_tokenizer"), definition));
   TRAINC_RETURN_IF_ERROR(readDecoder(field(json, "decoder"), definition));

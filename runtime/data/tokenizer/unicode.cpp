@@ -1,5 +1,6 @@
 #include "runtime/data/tokenizer/unicode.h"
 
+#include "runtime/data/tokenizer/unicode_classes.h"
 #include "runtime/schema/plain_text.h"
 
 #include <algorithm>
@@ -37,8 +38,9 @@ bool isLetter(uint32_t character) {
 }
 
 bool isMark(uint32_t character) {
-  const utf8proc_category_t category = categoryOf(character);
-  return category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME;
+  const std::span<const CharacterRange> ranges = markRanges();
+  const auto after = std::ranges::upper_bound(ranges, character, {}, &CharacterRange::first);
+  return after != ranges.begin() && character <= std::prev(after)->last;
 }
 
 bool isSpace(uint32_t character) {

@@ -13,7 +13,7 @@ inline constexpr std::string_view kMeta = "\u2581";
 inline constexpr uint32_t kMetaCharacter = 0x2581;
 
 bool isLetter(uint32_t character); ///< \p{L}
-bool isMark(uint32_t character);   ///< \p{M}
+bool isMark(uint32_t character);   ///< what StripAccents removes (unicode_classes.h)
 bool isSpace(uint32_t character);  ///< White_Space
 
 /// Length of the longest prefix of `text` that is valid UTF-8.

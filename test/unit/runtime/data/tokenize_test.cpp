@@ -13,7 +13,7 @@ using namespace test;
 TEST(Tokenize, WritesTokensAndSidecar) {
   const Folder folder;
   const std::string first = folder.write("1.txt", "ab");
-  folder.write("2.txt", "\xff");
+  folder.write("2.txt", "\xc3\xbc");
   const std::string output = folder / "t.bin";
   std::vector<uint64_t> progress;
   const auto made = tokenize({.tokenizer = "bytes",
@@ -22,23 +22,24 @@ TEST(Tokenize, WritesTokensAndSidecar) {
                               .endToken = "\n",
                               .progress = [&](uint64_t done, uint64_t total) {
                                 progress.push_back(done);
-                                EXPECT_EQ(total, 3U);
+                                EXPECT_EQ(total, 4U);
                                 return true;
                               }});
   ASSERT_OK(made);
   EXPECT_EQ(made->files, 2U);
-  EXPECT_EQ(made->bytes, 3U);
-  EXPECT_EQ(made->tokens, 5U);
+  EXPECT_EQ(made->bytes, 4U);
+  EXPECT_EQ(made->tokens, 6U);
   EXPECT_EQ(made->vocabulary, 256U);
   EXPECT_EQ(made->dtype, SafetensorsDType::kU16);
-  EXPECT_EQ(readFile(output), bytesOf<uint16_t>({'a', 'b', '\n', 0xff, '\n'}));
-  EXPECT_THAT(progress, testing::ElementsAre(2, 3));
+  EXPECT_EQ(readFile(output), bytesOf<uint16_t>({'a', 'b', '\n', 0xc3, 0xbc, '\n'}));
+  EXPECT_THAT(progress, testing::ElementsAre(2, 4));
   const auto sidecar = readTokenSidecar(output);
   ASSERT_OK(sidecar);
   ASSERT_TRUE(sidecar->has_value());
   EXPECT_EQ((*sidecar)->tokenizer.name, "bytes");
   EXPECT_EQ((*sidecar)->vocabulary, 256U);
-  EXPECT_EQ((*sidecar)->tokens, 5U);
+  EXPECT_EQ((*sidecar)->tokens, 6U);
+  EXPECT_EQ((*sidecar)->tokenizer.endToken, "\n");
   EXPECT_EQ((*sidecar)->dtype, SafetensorsDType::kU16);
   const auto again = openRecordedTokenizer((*sidecar)->tokenizer, output);
   ASSERT_OK(again);
@@ -88,7 +89,8 @@ void interrupt(const std::function<bool(const std::string &text)> &progress,
   const Folder folder;
   const std::string text = folder.write("a.txt", std::string(size_t{9} << 20, 'a'));
   const Status status =
-      tokenize({"bytes", {text}, folder / "t.bin", "", [&](uint64_t, uint64_t) { return progress(text); }})
+      tokenize(
+          {"bytes", {text}, folder / "t.bin", "", false, [&](uint64_t, uint64_t) { return progress(text); }})
           .status();
   EXPECT_EQ(status.message(), message(folder.path()));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1); // a.txt
@@ -115,10 +117,8 @@ TEST(Tokenize, MayBeStopped) {
 TEST(Tokenize, WidensForLargeVocabularies) {
   const Folder folder;
   std::string json = readFile(kTokenizerGoldens + "/tokenizer.json");
-  const std::string old = "\"id\":0,";
-  json.replace(json.find(old), old.size(), "\"id\":70000,");
   const std::string entry = "\"<|endoftext|>\":0,";
-  json.replace(json.find(entry), entry.size(), "");
+  json.replace(json.find(entry), entry.size(), "\"<|endoftext|>\":70000,");
   const std::string output = folder / "t.bin";
   ASSERT_OK(tokenize({.tokenizer = folder.write("tokenizer.json", json),
                       .texts = {folder.write("1.txt", "<|endoftext|>")},
@@ -133,17 +133,108 @@ TEST(Tokenize, NamesWhatIsWrong) {
   const std::string empty = folder.write("empty.txt", "");
   const std::string text = folder.write("a.txt", "a");
   const std::string output = folder / "t.bin";
-  EXPECT_INVALID(tokenize({"bytes", {empty}, output, "", nullptr}), empty + ": the text is empty");
-  EXPECT_INVALID(tokenize({"bytes", {text}, output, "<|end|>", nullptr}),
+  EXPECT_INVALID(tokenize({"bytes", {empty}, output, "", false, nullptr}), empty + ": the text is empty");
+  EXPECT_INVALID(tokenize({"bytes", {text}, output, "<|end|>", false, nullptr}),
                  "the tokenizer 'bytes' has no token '<|end|>' to put after each text");
-  EXPECT_INVALID(tokenize({"bytes", {}, output, "", nullptr}), "no data files given");
-  EXPECT_INVALID(tokenize({"what", {text}, output, "", nullptr}),
+  EXPECT_INVALID(tokenize({"bytes", {}, output, "", false, nullptr}), "no data files given");
+  EXPECT_INVALID(tokenize({"what", {text}, output, "", false, nullptr}),
                  "--tokenizer=what: no such file or folder; expected 'bytes', a tokenizer.json, a vocab.json "
                  "or merges.txt, or their folder");
-  const Status unwritable = tokenize({"bytes", {text}, folder / "no/t.bin", "", nullptr}).status();
+  const Status unwritable = tokenize({"bytes", {text}, folder / "no/t.bin", "", false, nullptr}).status();
   EXPECT_EQ(unwritable.exitCode(), 1);
   EXPECT_EQ(unwritable.message(), folder / "no/t.bin" + ": cannot write: No such file or directory");
   EXPECT_FALSE(std::filesystem::exists(output));
+}
+
+/// A file that is no text is named, whatever the tokenizer; nothing is written.
+TEST(Tokenize, TakesTextsAlone) {
+  const Folder folder;
+  const auto refusal = [&](std::string_view name, const std::string &content, bool anyText = false) {
+    const std::string path = folder.write(name, content);
+    for (const std::string &tokenizer : {std::string("bytes"), kTokenizerGoldens + "/tokenizer.json"}) {
+      const Status status = tokenize({tokenizer, {path}, folder / "t.bin", "", anyText, nullptr});
+      EXPECT_FALSE(std::filesystem::exists(folder / "t.bin")) << name;
+      EXPECT_EQ(status.exitCode(), 2) << name;
+      if (status.ok() || !status.message().starts_with(path + ": "))
+        return status.message();
+      if (tokenizer != "bytes")
+        return status.message().substr(path.size() + 2);
+    }
+    return std::string();
+  };
+  using testing::StartsWith;
+  const std::string line = "Gr\xc3\xbc\xc3\x9f"
+                           "e, this is a text of some length\n";
+  const auto found = [](const std::string &kind) {
+    return StartsWith("expected plain text in UTF-8, found " + kind);
+  };
+  EXPECT_THAT(refusal("a.gz", "\x1f\x8b\x08" + line), found("a gzip file; unpack it first"));
+  EXPECT_THAT(refusal("a.txt", "\xff\xfeG\0r\0"), found("text in UTF-16; save it as UTF-8: iconv"));
+  EXPECT_THAT(refusal("a.npy", "\x93NUMPY" + line), found("a NumPy array"));
+  EXPECT_THAT(refusal("a.pdf", "%PDF-1.4\n" + line), found("a PDF document"));
+  EXPECT_THAT(refusal("a.so", "\x7f"
+                              "ELF" +
+                                  line),
+              found("a program or library"));
+  EXPECT_THAT(refusal("a", bytesOf<uint64_t>({12}) + "{\"a\":{}}   "), found("a safetensors file"));
+  EXPECT_THAT(refusal("a.bin", bytesOf<uint16_t>({'a', 'b', 'c'})), found("a binary file, such as tokens"));
+  EXPECT_THAT(refusal("a.pkl", "\x80\x03X" + line), found("a file of Python's pickle"));
+  EXPECT_THAT(refusal("a.pt", std::string("PK\x03\x04", 4) + line), found("a zip file"));
+  EXPECT_THAT(refusal("a.parquet", "PAR1" + line), found("a Parquet file"));
+  const std::string objects = "{\"text\": \"one\"}\n{\"text\": \"two\"}\n";
+  EXPECT_THAT(refusal("a.jsonl", objects),
+              found("text (lines of JSON); write the text alone to a file (as jq"));
+  EXPECT_THAT(refusal("a.txt", objects), found("text (lines of JSON)"));
+  EXPECT_THAT(refusal("b.jsonl", "{\"text\": \"one\"}\n"), found("text (lines of JSON)"));
+  EXPECT_THAT(refusal("a.csv", "id,text\n1,one\n"), found("text (CSV)"));
+  std::string table;
+  for (int i = 0; i < 9; ++i)
+    table += fmt::format("{},\"one, two\",three\n", i);
+  EXPECT_THAT(refusal("a.txt", table), found("text (CSV)"));
+
+  const std::string latin1 = "Stra\xdf"
+                             "e, and more of it";
+  EXPECT_EQ(
+      refusal("l.txt", latin1),
+      "byte 4: expected text in UTF-8, found the byte 0xdf; it looks like text in Latin-1, Windows-1252 or "
+      "another old encoding: save it as UTF-8 (as iconv -f WINDOWS-1252 -t UTF-8 FILE > text.txt does)");
+  EXPECT_THAT(refusal("cut.txt", line + "\xe2\x82"),
+              StartsWith(fmt::format("byte {}: expected text", line.size())));
+  const std::string late(5000000, 'x');
+  EXPECT_THAT(refusal("late.txt", late + "\xff" + line), StartsWith("byte 5000000: expected text in UTF-8"));
+  EXPECT_THAT(
+      refusal("b.txt", line + std::string("\x01\x80\x05\xff\x80\x81\x82\x83\xf3\xf4\xf5\xf6\xf7\xf8", 14)),
+      testing::HasSubstr("expected text in UTF-8, found the byte 0x80; it looks like a binary file"));
+}
+
+TEST(Tokenize, TakesWhateverIsText) {
+  const Folder folder;
+  const auto accepted = [&](std::string_view name, const std::string &content, bool anyText = false) {
+    const Status status =
+        tokenize({"bytes", {folder.write(name, content)}, folder / "t.bin", "", anyText, nullptr});
+    EXPECT_TRUE(status.ok()) << status.message();
+  };
+  accepted("a.json", "{\n  \"text\": \"one\"\n}\n");
+  accepted("b.json", "{\"text\": \"one\"}\n");
+  accepted("a.md", "# Title\n\n| a | b |\n|---|---|\n| 1 | 2 |\n");
+  accepted("a.py", "def f(x, y):\n\treturn {x: y}\n" + std::string(20, '\n') + "f(1, 2)\n");
+  std::string prose, tabs;
+  for (int i = 0; i < 20; ++i) {
+    prose += "First, the one, then the other, and then all.\n";
+    tabs += "\tx = y\n";
+  }
+  accepted("a.txt", prose);
+  accepted("b.txt", tabs);
+  accepted("bom.txt", "\xef\xbb\xbf" + prose);
+  accepted("short.txt", "a");
+  accepted("zero.txt", prose + std::string(1, '\0') + prose);
+  const std::string sign = "\xe2\x82\xac";
+  std::string euros;
+  while (euros.size() < (size_t{4} << 20) + 30) // pieces end within a character
+    euros += sign;
+  accepted("euros.txt", euros);
+  accepted("a.jsonl", "{\"text\": \"one\"}\n{\"text\": \"two\"}\n", /*anyText=*/true);
+  accepted("a.csv", "id,text\n1,one\n", /*anyText=*/true);
 }
 
 TEST(Tokenize, FullDiskLeavesNothing) {
@@ -153,7 +244,8 @@ TEST(Tokenize, FullDiskLeavesNothing) {
   const std::string output = folder / "t.bin";
   // The writer's temporary file becomes a link to a device that is always full.
   std::filesystem::create_symlink("/dev/full", fmt::format("{}.{}.tmp", output, ::getpid()));
-  const Status status = tokenize({"bytes", {folder.write("a.txt", "a")}, output, "", nullptr}).status();
+  const Status status =
+      tokenize({"bytes", {folder.write("a.txt", "a")}, output, "", false, nullptr}).status();
   EXPECT_EQ(status.exitCode(), 1);
   EXPECT_EQ(status.message(), output + ": cannot write: No space left on device");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1); // a.txt
@@ -174,6 +266,7 @@ TEST(Tokenize, AFullDiskEndsTheWork) {
                                     {folder.write("a.txt", text)},
                                     output,
                                     "",
+                                    false,
                                     [&](uint64_t, uint64_t) {
                                       ++pieces;
                                       return true;
@@ -191,7 +284,8 @@ TEST(Tokenize, NoRoomForTheSidecarLeavesTheOldTokens) {
   const Folder folder;
   const std::string output = folder.write("t.bin", "old");
   std::filesystem::create_symlink("/dev/full", fmt::format("{}.json.{}.tmp", output, ::getpid()));
-  const Status status = tokenize({"bytes", {folder.write("a.txt", "new")}, output, "", nullptr}).status();
+  const Status status =
+      tokenize({"bytes", {folder.write("a.txt", "new")}, output, "", false, nullptr}).status();
   EXPECT_EQ(status.message(), output + ".json: cannot write: No space left on device");
   EXPECT_EQ(readFile(output), "old");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 2); // t.bin, a.txt

@@ -101,7 +101,7 @@ TEST_P(TokenizerGolden, CutsWhereTheIdsStayTheSame) {
       continue;
     ++real;
     std::vector<uint32_t> ids = encode(text.substr(0, cut));
-    ASSERT_OK(tokenizer_->encode(std::string_view(text).substr(cut), /*continues=*/true,
+    ASSERT_OK(tokenizer_->encode({std::string_view(text).substr(cut), /*continues=*/true},
                                  [&](std::span<const uint32_t> more, size_t) {
                                    ids.insert(ids.end(), more.begin(), more.end());
                                    return Status();
@@ -162,7 +162,7 @@ TEST(SplitGoldens, EqualHuggingFace) {
     ASSERT_OK(regex);
     std::vector<PreTokenizerStep> steps;
     steps.emplace_back(Split{std::move(*regex), behaviors.at(golden["behavior"]), golden["invert"]});
-    const PreTokenizer splitter(std::move(steps));
+    const PreTokenizer splitter(std::move(steps), "test");
     for (size_t i = 0; i < golden["pieces"].size(); ++i) {
       std::vector<std::string> pieces;
       Status status;
