@@ -2,9 +2,9 @@
 
 #include "runtime/data/philox.h"
 #include "runtime/schema/entry_names.h"
+#include "runtime/training/end_tokens.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -144,34 +144,25 @@ namespace {
 
 constexpr uint64_t kDefaultMaxTokens = 200;
 
-/// Names of the end-of-text token in common tokenizers.
-constexpr std::array<std::string_view, 5> kEndTokens = {"<|endoftext|>", "</s>", "<|end_of_text|>",
-                                                        "<|eot_id|>", "<|im_end|>"};
-
-std::vector<uint32_t> endTokens(const Tokenizer &tokenizer) {
-  std::vector<uint32_t> ids;
-  for (const std::string_view name : kEndTokens)
-    if (const std::optional<uint32_t> id = tokenizer.findToken(name))
-      ids.push_back(*id);
-  return ids;
-}
-
 } // namespace
 
 Result<TextGeneration> TextGeneration::open(Executor &executor, const RunOptions &options,
                                             const TrainerState &position) {
   TRAINC_ASSIGN_OR_RETURN(Generator generator, Generator::create(executor));
-  TRAINC_ASSIGN_OR_RETURN(std::unique_ptr<Tokenizer> tokenizer, chooseTokenizer(options, position));
-  TRAINC_ASSIGN_OR_RETURN(std::vector<uint32_t> prompt, tokenizer->encode(*options.generate));
-  const std::vector<uint32_t> &before = tokenizer->aroundText().before;
+  TRAINC_ASSIGN_OR_RETURN(ChosenTokenizer chosen, chooseTokenizer(options, position));
+  TRAINC_ASSIGN_OR_RETURN(std::vector<uint32_t> prompt,
+                          chosen.tokenizer->encode(*options.generate, "--generate"));
+  const std::vector<uint32_t> &before = chosen.tokenizer->aroundText().before;
   prompt.insert(prompt.begin(), before.begin(), before.end());
   TRAINC_RETURN_IF_ERROR(generator.check(prompt));
-  return TextGeneration(std::move(generator), std::move(tokenizer), std::move(prompt));
+  TRAINC_ASSIGN_OR_RETURN(std::vector<uint32_t> ends,
+                          findEndTokens(chosen, options, executor.plan(), generator.vocabulary()));
+  return TextGeneration(std::move(generator), std::move(chosen.tokenizer), std::move(prompt),
+                        std::move(ends));
 }
 
 Status TextGeneration::run(const RunOptions &options, uint64_t seed, const Observers &observers,
                            const StopRequests &stop) {
-  const std::vector<uint32_t> ends = endTokens(*tokenizer_);
   Sampler sampler({options.temperature.value_or(1), options.topK.value_or(0), seed});
   const auto print = [&](std::string_view text) { return observers.tell(&RunObserver::onText, text); };
   TextStream text(tokenizer_->decoder());
@@ -179,6 +170,7 @@ Status TextGeneration::run(const RunOptions &options, uint64_t seed, const Obser
     text.next(token); // the prompt is printed as given
   text.finish();
   bool started = false;
+  std::optional<uint32_t> strange; // a token that the tokenizer does not know
   Status printed;
   if (stop.listen)
     stop.listen();
@@ -186,13 +178,23 @@ Status TextGeneration::run(const RunOptions &options, uint64_t seed, const Obser
       generator_.run(prompt_, options.maxTokens.value_or(kDefaultMaxTokens), sampler, [&](uint32_t token) {
         if (!std::exchange(started, true))
           printed = print(*options.generate);
-        if (!printed.ok() || std::ranges::find(ends, token) != ends.end())
+        if (!printed.ok() || std::ranges::find(ends_, token) != ends_.end())
           return false;
-        printed = print(text.next(token));
+        if (!tokenizer_->knows(token))
+          strange = token;
+        printed =
+            print(tokenizer_->knows(token) ? text.next(token) : text.finish() + fmt::format("<|{}|>", token));
         return printed.ok() && !stop.requested();
       });
   if (started && printed.ok())
     printed = print(text.finish() + "\n");
+  if (strange)
+    observers.tell(
+        &RunObserver::onWarning,
+        fmt::format(
+            "the tokenizer has no token {0}, which is shown as <|{0}|>: the model's vocabulary of {1} "
+            "is larger than the tokenizer's of {2}, or has ids that it does not use",
+            *strange, generator_.vocabulary(), tokenizer_->vocabulary()));
   TRAINC_RETURN_IF_ERROR(status);
   TRAINC_RETURN_IF_ERROR(printed);
   if (stop.requested())

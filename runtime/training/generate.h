@@ -91,12 +91,14 @@ public:
   Status run(const RunOptions &options, uint64_t seed, const Observers &observers, const StopRequests &stop);
 
 private:
-  TextGeneration(Generator generator, std::unique_ptr<Tokenizer> tokenizer, std::vector<uint32_t> prompt)
-      : generator_(std::move(generator)), tokenizer_(std::move(tokenizer)), prompt_(std::move(prompt)) {}
+  TextGeneration(Generator generator, std::unique_ptr<Tokenizer> tokenizer, std::vector<uint32_t> prompt,
+                 std::vector<uint32_t> ends)
+      : generator_(std::move(generator)), tokenizer_(std::move(tokenizer)), prompt_(std::move(prompt)),
+        ends_(std::move(ends)) {}
 
   Generator generator_;
   std::unique_ptr<Tokenizer> tokenizer_;
-  std::vector<uint32_t> prompt_;
+  std::vector<uint32_t> prompt_, ends_;
 };
 
 } // namespace trainc

@@ -35,6 +35,7 @@ struct RunOptions {
   std::optional<std::string> generate;
   std::optional<uint64_t> maxTokens, topK;
   std::optional<double> temperature;
+  std::string endToken;
 
   std::string metrics;
   std::optional<double> peakFlops;

@@ -9,7 +9,7 @@ namespace trainc {
 
 namespace {
 
-constexpr const char *kName = "tokenizer", *kXxh3 = "tokenizer_xxh3";
+constexpr const char *kName = "tokenizer", *kXxh3 = "tokenizer_xxh3", *kEndToken = "end_token";
 constexpr std::string_view kBytes = "bytes";
 
 } // namespace
@@ -22,6 +22,8 @@ std::optional<TokenizerRecord> recordedTokenizer(const TrainerState &position) {
   TokenizerRecord record{name->second, 0};
   const std::string &digits = xxh3->second;
   std::from_chars(digits.data(), digits.data() + digits.size(), record.xxh3, 16);
+  if (const auto endToken = position.environment.find(kEndToken); endToken != position.environment.end())
+    record.endToken = endToken->second;
   return record;
 }
 
@@ -43,6 +45,8 @@ Result<std::optional<TokenizerRecord>> tokenizerOfData(const RunOptions &options
       record = sidecar->tokenizer;
       first = file;
     }
+    if (record->endToken.empty())
+      record->endToken = sidecar->tokenizer.endToken;
   }
   return record;
 }
@@ -50,6 +54,9 @@ Result<std::optional<TokenizerRecord>> tokenizerOfData(const RunOptions &options
 void recordTokenizer(const TokenizerRecord &tokenizer, TrainerState &position) {
   position.environment[kName] = tokenizer.name;
   position.environment[kXxh3] = fmt::format("{:016x}", tokenizer.xxh3);
+  position.environment.erase(kEndToken);
+  if (!tokenizer.endToken.empty())
+    position.environment[kEndToken] = tokenizer.endToken;
 }
 
 /// A model trained with one kind of tokenizer produces nonsense with the other. Different files of the same
@@ -63,22 +70,28 @@ static Status checkKind(const std::string &given, const TokenizerRecord &recorde
       given, by, printable(recorded.name));
 }
 
-Result<std::unique_ptr<Tokenizer>> chooseTokenizer(const RunOptions &options, const TrainerState &position) {
+Result<ChosenTokenizer> chooseTokenizer(const RunOptions &options, const TrainerState &position) {
   TRAINC_ASSIGN_OR_RETURN(const std::optional<TokenizerRecord> ofData, tokenizerOfData(options));
-  if (!options.tokenizer.empty()) {
-    const std::optional<TokenizerRecord> recorded = recordedTokenizer(position);
-    if (ofData)
-      TRAINC_RETURN_IF_ERROR(checkKind(options.tokenizer, *ofData, "the JSON beside --data"));
-    else if (recorded)
-      TRAINC_RETURN_IF_ERROR(checkKind(options.tokenizer, *recorded, "the checkpoint"));
-    return openTokenizer(options.tokenizer);
+  const std::optional<TokenizerRecord> recorded = ofData ? ofData : recordedTokenizer(position);
+  const char *by = ofData ? "the JSON beside --data" : "the checkpoint";
+  ChosenTokenizer chosen;
+  if (recorded) {
+    chosen.name = recorded->name;
+    chosen.endToken = recorded->endToken;
   }
-  if (ofData)
-    return openRecordedTokenizer(*ofData, "the JSON beside --data");
-  if (const std::optional<TokenizerRecord> recorded = recordedTokenizer(position))
-    return openRecordedTokenizer(*recorded, "the checkpoint");
-  return invalidInput("--generate needs a tokenizer: give --tokenizer=bytes or =FILE; neither --data nor the "
-                      "checkpoint names one");
+  if (!options.tokenizer.empty()) {
+    if (recorded)
+      TRAINC_RETURN_IF_ERROR(checkKind(options.tokenizer, *recorded, by));
+    chosen.name = options.tokenizer;
+    TRAINC_ASSIGN_OR_RETURN(chosen.tokenizer, openTokenizer(options.tokenizer));
+    return chosen;
+  }
+  if (!recorded)
+    return invalidInput(
+        "--generate needs a tokenizer: give --tokenizer=bytes or =FILE; neither --data nor the "
+        "checkpoint names one");
+  TRAINC_ASSIGN_OR_RETURN(chosen.tokenizer, openRecordedTokenizer(*recorded, by));
+  return chosen;
 }
 
 } // namespace trainc

@@ -16,9 +16,15 @@ std::optional<TokenizerRecord> recordedTokenizer(const TrainerState &position);
 /// Records the tokenizer in the position for later checkpoints.
 void recordTokenizer(const TokenizerRecord &tokenizer, TrainerState &position);
 
+struct ChosenTokenizer {
+  std::unique_ptr<Tokenizer> tokenizer;
+  std::string name;     ///< as of openTokenizer()
+  std::string endToken; ///< content of the token that ends each text of the data; empty if none is known
+};
+
 /// Opens the tokenizer of --tokenizer, else that of the data, else that recorded in `position` (of a
 /// checkpoint). Fails with kInvalidInput if --tokenizer is bytes and the data or checkpoint used files, or
 /// vice versa.
-Result<std::unique_ptr<Tokenizer>> chooseTokenizer(const RunOptions &options, const TrainerState &position);
+Result<ChosenTokenizer> chooseTokenizer(const RunOptions &options, const TrainerState &position);
 
 } // namespace trainc

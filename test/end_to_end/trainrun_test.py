@@ -131,6 +131,45 @@ class Generation(TrainrunTest):
         self.assertTrue(out.startswith("a" * 7), out)
         self.run_fails(2, "the prompt has 9 tokens, the plan's context holds 8", *generate, "--generate=" + "a" * 8)
 
+    def write_tokenizer(self, **names):
+        """Letters for the 16 ids, but for those named: `id9="<eos>"`; None: no token."""
+        vocabulary = {letter: id for id, letter in enumerate("abcdefghijklmnop")}
+        for key, name in names.items():
+            id = int(key.removeprefix("id"))
+            vocabulary = {token: other for token, other in vocabulary.items() if other != id} | ({name: id} if name else {})
+        Path("tokenizer.json").write_text(json.dumps({"model": {"type": "BPE", "vocab": vocabulary, "merges": [], "unk_token": "a"}, "decoder": {"type": "Fuse"}}))
+
+    def continued(self, *options):
+        """After b come e, n, i, the token 9, m and f."""
+        return self.run_ok("--init", "w.safetensors", "--tokenizer=tokenizer.json", "--generate=b", "--temperature=0", "--max-tokens=6", *options)
+
+    def test_stops_at_the_end_token_that_something_names(self):
+        for usual in ["<|endoftext|>", "<eos>", "<|return|>", "<\uff5cend\u2581of\u2581sentence\uff5c>"]:
+            self.write_tokenizer(id9=usual)
+            self.assertEqual(self.continued()[0], "beni\n", usual)
+        self.write_tokenizer(id9="<over>", id13="<eos>")
+        self.assertEqual(self.continued()[0], "be\n")
+        self.assertEqual(self.continued("--end-token=<over>")[0], "be<eos>i\n")
+        self.run_fails(2, "--end-token=<none>: the tokenizer 'tokenizer.json' has no such token", "--init", "w.safetensors",
+                       "--tokenizer=tokenizer.json", "--generate=b", "--end-token=<none>")
+        for file, text in [("tokenizer_config.json", {"eos_token": "<over>"}), ("tokenizer_config.json", {"eos_token": {"content": "<over>"}}),
+                           ("generation_config.json", {"eos_token_id": 9}), ("generation_config.json", {"eos_token_id": [9, 77]})]:
+            Path(file).write_text(json.dumps(text))
+            self.assertEqual(self.continued()[0], "be<eos>i\n", text)
+            Path(file).unlink()
+        sidecar = {"tokenizer": "tokenizer.json", "vocabulary": 16, "dtype": "uint16", "tokens": 801, "tokenizer_xxh3": "0", "end_token": "<over>"}
+        Path("tokens.bin.json").write_text(json.dumps(sidecar))
+        self.assertEqual(self.continued("--data", "tokens.bin")[0], "be<eos>i\n")
+        self.run_ok("--init", "w.safetensors", "--data", "tokens.bin", "--steps", "1", "--checkpoint-dir", "ck")
+        out, _ = self.run_ok("--resume=ck", "--tokenizer=tokenizer.json", "--generate=b", "--temperature=0", "--max-tokens=6")
+        self.assertEqual(out, "be<eos>i\n")
+
+    def test_tokens_that_the_tokenizer_lacks_are_shown(self):
+        self.write_tokenizer(id9=None)
+        out, err = self.continued()
+        self.assertEqual(out, "beni<|9|>mf\n")
+        self.assertIn("warning: the tokenizer has no token 9, which is shown as <|9|>", err)
+
     def test_greedy_beyond_the_context(self):
         out, _ = self.run_ok(*self.weights, "--generate=\x01", "--temperature", "0", "--max-tokens", "24")
         expected = [1]

@@ -78,6 +78,7 @@ constexpr auto kOfTrainrun = std::to_array<std::string_view>({
     "data-dtype",
     "device",
     "device-seed",
+    "end-token",
     "eval-data",
     "eval-every",
     "generate",

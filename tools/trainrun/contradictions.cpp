@@ -38,6 +38,7 @@ Status checkNeeds(const Options &o) {
       {o.allowChanges, "--allow-changes", !o.resume.empty(), "--resume"},
       {o.resume == "auto", "--resume=auto", !o.checkpointDir.empty(), "--checkpoint-dir"},
       {o.maxTokens.has_value(), "--max-tokens", o.generate.has_value(), "--generate"},
+      {!o.endToken.empty(), "--end-token", o.generate.has_value(), "--generate"},
       {o.temperature.has_value(), "--temperature", o.generate.has_value(), "--generate"},
       {o.topK.has_value(), "--top-k", o.generate.has_value(), "--generate"},
       {!o.tokenizer.empty(), "--tokenizer", o.generate.has_value(), "--generate"},

@@ -161,6 +161,12 @@ void addGeneration(CLI::App &app, Options &o) {
   group.add("--max-tokens", o.maxTokens, "Tokens to generate at most; default 200")
       ->type_name("N")
       ->check(wholeNumber<uint64_t>(0));
+  group
+      .add("--end-token", o.endToken,
+           "Token at which the text ends, e.g. '<|im_end|>'; default: those that the data, the model's "
+           "config.json or "
+           "the files beside the tokenizer name, else usual ones")
+      ->type_name("TOKEN");
   group.add("--temperature", o.temperature, "0: always the most likely token; default 1")
       ->type_name("T")
       ->check(number(0, 1e6));
