@@ -7,6 +7,7 @@
 #include "lib/Support/SourceName.h"
 
 #include "mlir/IR/Diagnostics.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace trainc;
@@ -152,21 +153,19 @@ static LogicalResult buildGenerationEntries(Instantiation &shared, const Positio
 
 // --- Whether the model can generate ---
 
-/// Whether the model continues token sequences: tokens [batch, t], and possibly other integer columns, lead
-/// to logits [batch, t, vocabulary].
-static bool isLanguageModel(const Forward &micro) {
-  Value logits = micro.outputs.lookup("logits");
-  if (!logits || nn::tensorType(logits).getRank() != 3)
-    return false;
-  bool hasTokens = false;
+/// The column of tokens that leads to the logits, or null.
+static train::InputOp findTokens(Value logits) {
   for (Operation *op : opsLeadingTo(logits))
-    if (auto input = dyn_cast<train::InputOp>(op)) {
-      RankedTensorType type = nn::tensorType(input.getResult());
-      if (!type.getElementType().isInteger())
-        return false;
-      hasTokens |= input.getColumn() == "tokens" && type.getShape() == nn::shapeOf(logits).drop_back();
-    }
-  return hasTokens;
+    if (auto input = dyn_cast<train::InputOp>(op); input && input.getColumn() == "tokens")
+      return input;
+  return nullptr;
+}
+
+/// Whether the model continues token sequences: tokens [batch, t] lead to logits [batch, t, vocabulary].
+static bool isLanguageModel(Value logits, train::InputOp tokens) {
+  return nn::tensorType(logits).getRank() == 3 &&
+         nn::shapeOf(tokens.getResult()) == nn::shapeOf(logits).drop_back() &&
+         nn::tensorType(tokens.getResult()).getElementType().isInteger();
 }
 
 namespace {
@@ -188,8 +187,18 @@ static LogicalResult checkOpenLength(nn::ModelOp model) {
   return success();
 }
 
+/// No column of numbers may lead to the logits, because their values are unknown for tokens yet to come.
+static LogicalResult refuseNumbers(Value logits) {
+  for (Operation *op : opsLeadingTo(logits))
+    if (auto input = dyn_cast<train::InputOp>(op))
+      if (Type type = nn::tensorType(input.getResult()).getElementType(); !type.isInteger())
+        return emitError(input.getLoc()) << "the logits depend on column '" << input.getColumn() << "' of "
+                                         << type << ", and only tokens are known while text is generated";
+  return success();
+}
+
 /// Builds the entries. On failure, restores the module and returns the reason.
-static std::optional<Refusal> tryEntries(Instantiation &shared) {
+static std::optional<Refusal> tryEntries(Instantiation &shared, Value logits) {
   std::optional<Refusal> refusal;
   ScopedDiagnosticHandler keepFirst(shared.binding.module.getContext(), [&](Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
@@ -199,7 +208,7 @@ static std::optional<Refusal> tryEntries(Instantiation &shared) {
     return success();
   });
   StateTable before = shared.states;
-  if (failed(checkOpenLength(shared.binding.model)))
+  if (failed(checkOpenLength(shared.binding.model)) || failed(refuseNumbers(logits)))
     return refusal;
   FailureOr<PositionFlow> flow = checkPositionFlow(shared);
   if (failed(flow) || failed(checkSampleFlow(shared)) || failed(buildGenerationEntries(shared, *flow)))
@@ -207,15 +216,30 @@ static std::optional<Refusal> tryEntries(Instantiation &shared) {
   return refusal;
 }
 
+/// Records the reason for `trainrun --generate`.
+static void setNoGeneration(Instantiation &shared, const Refusal &refusal) {
+  FileLineColLoc file = fileLocation(refusal.loc);
+  std::string where = file ? (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ": ").str() : "";
+  shared.binding.program.setNoGeneration(where + refusal.text);
+}
+
 void trainc::buildGeneration(Instantiation &shared, const Forward &micro) {
-  if (!isLanguageModel(micro))
+  Value logits = micro.outputs.lookup("logits");
+  train::InputOp tokens = logits ? findTokens(logits) : nullptr;
+  if (!tokens)
     return;
-  std::optional<Refusal> refusal = tryEntries(shared);
+  if (!isLanguageModel(logits, tokens)) { // a classifier of texts, say: no surprise, but trainrun can tell
+    std::string text;
+    llvm::raw_string_ostream(text)
+        << "the output \"logits\" is " << logits.getType() << ", and the tokens are "
+        << tokens.getResult().getType()
+        << "; text needs integers [batch, length] and logits [batch, length, vocabulary]";
+    return setNoGeneration(shared, {logits.getLoc(), text});
+  }
+  std::optional<Refusal> refusal = tryEntries(shared, logits);
   if (!refusal)
     return;
   emitRemark(refusal->loc) << "the plan gets no prefill and decode, which take one sample of any length: "
                            << refusal->text;
-  FileLineColLoc file = fileLocation(refusal->loc);
-  std::string where = file ? (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ": ").str() : "";
-  shared.binding.program.setNoGeneration(where + refusal->text);
+  setNoGeneration(shared, *refusal);
 }

@@ -111,6 +111,36 @@ class GenerateTest(harness.EndToEndTest):
         self.assertNotEqual(self.generate(PROMPT, 30, "--seed", "6"), first)
 
 
+# A table of what comes after each token.
+TABLE = """nn.model @table(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) export "config.json" { eos_token_id = EOS } {
+  %logits = nn.embedding "wte" %tokens of 96 by 96
+  nn.output "logits" %logits
+  %nll, %lse = nn.cross_entropy %logits, %labels
+  nn.loss "loss" %nll
+}
+train.program @p { model @table optimizer sgd(lr 0.1) batch 1 x 16 }
+"""
+
+
+class EndOfText(harness.EndToEndTest):
+    def test_the_models_config_names_the_end(self):
+        table = [9.0 if column == (5 * row + 7) % 96 else 0.0 for row in range(96) for column in range(96)]
+        write_safetensors("w.safetensors", {"wte.weight": Tensor("F32", [96, 96], table)})
+        for eos, text in [("86", "A,#"), ("[86, 44]", "A"), ("95", "A,#V5")]:
+            plan = self.compile(TABLE.replace("EOS", eos))
+            out, _ = self.trainrun(plan, "--init", "w.safetensors", "--tokenizer=bytes", "--generate=A", "--temperature=0", "--max-tokens=4")
+            self.assertEqual(out, text + "\n", eos)
+
+    def test_the_reason_against_generation_is_the_real_one(self):
+        numbers = TABLE.replace("EOS", "1").replace("%labels:", "%scale: tensor<?x96xf32>, %labels:").replace(
+            '  nn.output "logits" %logits', '  %row = nn.reshape %scale to [-1, 1, 96]\n  %scaled = nn.mul %logits, %row\n  nn.output "logits" %scaled')
+        last = TABLE.replace("EOS", "1").replace('  nn.output "logits" %logits', '  %mean = nn.reduce mean %logits over [1]\n  nn.output "logits" %mean')
+        for text, reason in [(numbers, "the logits depend on column 'scale' of 'f32', and only tokens are known while text is generated"),
+                             (last, "text needs integers [batch, length] and logits [batch, length, vocabulary]")]:
+            plan = self.compile(text)
+            self.fails([harness.TRAINRUN, plan, "--tokenizer=bytes", "--generate=a"], 2, "--generate: plan 'table' cannot generate text: ", reason)
+
+
 # Causal attention of one head, by a table of masks.
 BY_HAND = """nn.model @by_hand(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
   %positions = nn.positions %tokens

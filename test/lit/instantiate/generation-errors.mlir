@@ -135,6 +135,24 @@ train.program @classes { model @m optimizer sgd(lr 0.1) schedule constant batch 
 
 // -----
 
+// A column of numbers beside the tokens, as of pictures.
+
+// CHECK-LABEL: train.program @pictures attributes {no_generation = "{{.*}}:[[#@LINE+3]]: the logits depend on column 'pictures' of 'f32', and only tokens are known while text is generated"
+// CHECK-NOT:   @prefill
+// expected-remark @+1 {{the logits depend on column 'pictures' of 'f32', and only tokens are known while text is generated}}
+nn.model @m(%tokens: tensor<?x?xi32>, %pictures: tensor<?x8xf32>, %labels: tensor<?x?xi32>) {
+  %x = nn.embedding "wte" %tokens of 10 by 8
+  %p = nn.reshape %pictures to [-1, 1, 8]
+  %y = nn.add %x, %p
+  %logits = nn.linear "head" %y to 10
+  nn.output "logits" %logits
+  %nll, %lse = nn.cross_entropy %logits, %labels
+  nn.loss "loss" %nll
+}
+train.program @pictures { model @m optimizer sgd(lr 0.1) batch 2 x 16 }
+
+// -----
+
 // A length that stands in the text: decode sees one token at a time.
 
 // CHECK-LABEL: train.program @p attributes {no_generation
