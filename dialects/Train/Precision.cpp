@@ -4,6 +4,7 @@
 #include "dialects/Train/TrainSyntax.h"
 #include "runtime/schema/name_pattern.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
