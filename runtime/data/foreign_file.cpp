@@ -121,6 +121,8 @@ constexpr ForeignKind kUtf16Text = {
     "text in UTF-16",
     "save it as UTF-8, and make tokens of that: trainc tokenize --tokenizer=bytes TEXT -o tokens.bin",
     kFromNumpy, "save it as UTF-8: iconv -f UTF-16 -t UTF-8 FILE > text.txt", true};
+constexpr ForeignKind kUtf32Text = {"text in UTF-32", kUtf16Text.forTokens, kFromNumpy,
+                                    "save it as UTF-8: iconv -f UTF-32 -t UTF-8 FILE > text.txt", true};
 constexpr ForeignKind kZeros = {
     "a binary file, such as tokens, or text in UTF-16 without a byte-order mark (many of its bytes are 0)",
     kNameData, kNameData, "train on tokens as they are (trainrun PLAN --data FILE), and save text as UTF-8"};
@@ -304,6 +306,8 @@ bool isTable(std::string_view bytes, char delimiter, size_t minFields) {
 
 /// The kind of a text, by its name and its lines.
 ForeignKind textKind(std::string_view extension, std::string_view bytes) {
+  if (constexpr std::string_view kMark = "\xef\xbb\xbf"; bytes.starts_with(kMark))
+    bytes.remove_prefix(kMark.size());
   if (extension == ".csv")
     return kCsv;
   if (extension == ".tsv")
@@ -315,6 +319,13 @@ ForeignKind textKind(std::string_view extension, std::string_view bytes) {
   if (isTable(bytes, ',', 3) || isTable(bytes, ';', 3))
     return kCsv;
   return isTable(bytes, '\t', 2) ? kTsv : kText;
+}
+
+std::string inLowerCase(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c; });
+  return lower;
 }
 
 std::string_view textOf(std::span<const std::byte> bytes) {
@@ -330,7 +341,8 @@ bool hasLlmcTokenHeader(std::span<const std::byte> head) {
   return magic == kLlmcTokens || magic == kLlmcTokensOfLlama3;
 }
 
-std::optional<ForeignKind> findForeignKind(std::string_view extension, std::span<const std::byte> head) {
+std::optional<ForeignKind> findForeignKind(std::string_view nameEnd, std::span<const std::byte> head) {
+  const std::string extension = inLowerCase(nameEnd);
   const std::string_view bytes = textOf(head);
   if (const std::optional<ForeignKind> kind = findBinaryKind(extension, bytes))
     return kind;
@@ -341,13 +353,17 @@ std::optional<ForeignKind> findForeignKind(std::string_view extension, std::span
   return textKind(extension, bytes);
 }
 
-std::optional<ForeignKind> findNonText(std::string_view extension, std::span<const std::byte> head,
+std::optional<ForeignKind> findNonText(std::string_view nameEnd, std::span<const std::byte> head,
                                        bool anyText) {
+  const std::string extension = inLowerCase(nameEnd);
   const std::string_view bytes = textOf(head);
   if (const std::optional<ForeignKind> kind = findBinaryKind(extension, bytes))
     return kind;
   if (hasLlmcTokenHeader(head))
     return kLlmcTokenFile;
+  if (bytes.starts_with(std::string_view("\xff\xfe\0\0", 4)) ||
+      bytes.starts_with(std::string_view("\0\0\xfe\xff", 4)))
+    return kUtf32Text;
   if (hasUtf16Mark(bytes))
     return kUtf16Text;
   if (static_cast<size_t>(std::ranges::count(bytes, '\0')) > bytes.size() / 16)

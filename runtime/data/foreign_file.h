@@ -26,12 +26,12 @@ inline constexpr size_t kForeignHeadBytes = size_t{64} << 10;
 bool hasLlmcTokenHeader(std::span<const std::byte> head);
 
 /// The kind of a file of which `head` (kForeignHeadBytes, or all) is the beginning; nothing if it may hold
-/// raw tokens. `extension` (".csv") tells kinds of text apart.
-std::optional<ForeignKind> findForeignKind(std::string_view extension, std::span<const std::byte> head);
+/// raw tokens. `nameEnd` (".csv") tells kinds of text apart.
+std::optional<ForeignKind> findForeignKind(std::string_view nameEnd, std::span<const std::byte> head);
 
 /// The kind of a file that is no text in UTF-8; nothing if it may be one, as far as `head` shows. Lines of
 /// JSON and tables are texts only if `anyText`.
-std::optional<ForeignKind> findNonText(std::string_view extension, std::span<const std::byte> head,
+std::optional<ForeignKind> findNonText(std::string_view nameEnd, std::span<const std::byte> head,
                                        bool anyText);
 
 /// Returns, for messages, the likely kind of a file that is not UTF-8 around `bytes`, and advice.

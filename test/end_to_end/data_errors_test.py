@@ -113,7 +113,7 @@ class DataErrors(GoldenRunTest):
 
         self.tokens("j.bin", [1, 95] * 500)
         write_json(vocabulary=95)
-        self.fails(self.train("--steps", "1", data="j.bin"), 2, "95 is not below the vocabulary that j.bin.json says, 95; the two do not belong together")
+        self.fails(self.train("--steps", "1", data="j.bin"), 2, "95 is not below the vocabulary that j.bin.json says, 95", "; the two do not belong together")
         write_json(vocabulary=97)
         _, err = self.run_program(*self.train("--steps", "1", data="j.bin"))
         self.assertIn("warning: j.bin: its tokenizer has 97 ids, as j.bin.json says, the model takes those below 96", err)

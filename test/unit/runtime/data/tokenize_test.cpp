@@ -169,7 +169,8 @@ TEST(Tokenize, TakesTextsAlone) {
     return StartsWith("expected plain text in UTF-8, found " + kind);
   };
   EXPECT_THAT(refusal("a.gz", "\x1f\x8b\x08" + line), found("a gzip file; unpack it first"));
-  EXPECT_THAT(refusal("a.txt", "\xff\xfeG\0r\0"), found("text in UTF-16; save it as UTF-8: iconv"));
+  EXPECT_THAT(refusal("a.txt", std::string("\xff\xfeG\0r\0", 6)),
+              found("text in UTF-16; save it as UTF-8: iconv"));
   EXPECT_THAT(refusal("a.npy", "\x93NUMPY" + line), found("a NumPy array"));
   EXPECT_THAT(refusal("a.pdf", "%PDF-1.4\n" + line), found("a PDF document"));
   EXPECT_THAT(refusal("a.so", "\x7f"
@@ -185,6 +186,9 @@ TEST(Tokenize, TakesTextsAlone) {
   EXPECT_THAT(refusal("a.jsonl", objects),
               found("text (lines of JSON); write the text alone to a file (as jq"));
   EXPECT_THAT(refusal("a.txt", objects), found("text (lines of JSON)"));
+  EXPECT_THAT(refusal("a.TXT", "\xef\xbb\xbf" + objects), found("text (lines of JSON)"));
+  EXPECT_THAT(refusal("b.JSONL", "{\"text\": \"one\"}\n"), found("text (lines of JSON)"));
+  EXPECT_THAT(refusal("u.txt", std::string("\xff\xfe\0\0G\0\0\0", 8)), found("text in UTF-32"));
   EXPECT_THAT(refusal("b.jsonl", "{\"text\": \"one\"}\n"), found("text (lines of JSON)"));
   EXPECT_THAT(refusal("a.csv", "id,text\n1,one\n"), found("text (CSV)"));
   std::string table;
