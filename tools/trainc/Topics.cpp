@@ -14,7 +14,7 @@ constexpr Topic kTopics[] = {
 A model and its training program are one text (.mlir). trainc compiles it to a plan, which holds all
 decisions: kernels, memory, the order of everything. trainrun runs the plan and needs nothing else.
 
-See docs/tutorials/through-the-compiler.md, docs/reference/language.md.
+See docs/tutorials/first-model.md, docs/reference/language.md.
 )"},
     {"data", "token files, tables of tensors, tokenizers",
      R"(  trainc tokenize --tokenizer=gpt2/tokenizer.json 'texts/*.txt' -o tokens.bin
