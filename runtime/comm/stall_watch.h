@@ -16,7 +16,7 @@ inline std::string stalledReason(double timeoutSeconds) {
 }
 
 /// Failure reason of a rank that has ended its run while others wait for it.
-inline constexpr const char *kLeftReason = "it has ended its run, without an error, while others go on";
+inline constexpr const char *kLeftReason = "it has ended its run, without an error, while others continue";
 
 /// Failure reason if all ranks wait for each other.
 inline constexpr const char *kCircleReason = "it waits for ranks that wait for it: their plans differ";

@@ -98,7 +98,7 @@ void addRemakes(const Analysis &analysis, Lines &lines) {
   const std::vector<Remake> remakes = remakesOf(analysis);
   if (remakes.empty())
     return;
-  lines.add("\nWhat making values again would save at most, and cost at least in a step:");
+  lines.add("\nRecomputing values would save at most, and cost at least in a step:");
   for (const Remake &each : std::span(remakes).first(std::min(remakes.size(), kRows)))
     lines.add("  {:>10} for {:>8}  {}", formatBytes(each.bytes), secondsText(each.seconds),
               shortText(each.what, 70));

@@ -46,7 +46,7 @@ std::string headline(const fb::Plan &plan, const Cluster &cluster, const Simulat
   text += fmt::format("MFU            {:.1f} %: {:.4g} of {:.4g} TFLOP/s a rank", mfu,
                       step.flops / step.seconds * 1e-12, step.machine.peakFlopsPerSecond * 1e-12);
   if (made > 1.001)
-    text += fmt::format("; {:.1f} % with what is made again", mfu * made);
+    text += fmt::format("; {:.1f} % with recomputation", mfu * made);
   text += "\n";
   if (plan.ranks() > 1)
     text += fmt::format("communication  {}, {} of it exposed\n", timeText(link(step).busy),

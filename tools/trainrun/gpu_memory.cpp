@@ -45,7 +45,7 @@ Result<std::optional<std::string>> checkGpuMemory(const fb::Plan &plan, const De
       limit);
   if (arenas > use.freeAtStart)
     return failed("{}; {}", found, advice);
-  return std::optional(fmt::format("{}; the run may end for want of memory: {}, or with a smaller "
+  return std::optional(fmt::format("{}; the GPU's memory may run out: {}, or with a smaller "
                                    "--reserve-memory if the plan needs less",
                                    found, advice));
 }

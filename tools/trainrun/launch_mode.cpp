@@ -55,10 +55,9 @@ Result<LaunchMode> meet(const Options &options, const LaunchedRank &place) {
                         "several hosts need --comm=mpi",
                         place.localRanks, place.ranks);
   if (place.job.empty())
-    return invalidInput(
-        "the ranks that {} started have nothing to find each other by; set MASTER_PORT to one "
-        "number for all of them, or use --comm=mpi",
-        launcherName(place.launcher));
+    return invalidInput("the ranks that {} started cannot find each other; set MASTER_PORT to one "
+                        "number for all of them, or use --comm=mpi",
+                        launcherName(place.launcher));
   if (const auto port = parseNumber<uint32_t>(place.port);
       place.launcher == Launcher::kTorchrun && (!port || *port < 1 || *port > 65535))
     return invalidInput(

@@ -189,7 +189,7 @@ void addMachine(CLI::App &app, Options &o) {
       ->capture_default_str();
   group
       .add("--offload-dir", o.offloadDir,
-           "Folder on the disk that holds what the plan keeps outside of memory, in files without names; "
+           "Folder for the states that the plan offloads to disk, in unnamed files; "
            "default: the disk of --checkpoint-dir, or the folder for temporary files (TMPDIR)")
       ->type_name("DIR");
   group.add("--device-seed", o.deviceSeed, "Draws the order of --device=emulated; default 0")
@@ -220,7 +220,7 @@ void addMachine(CLI::App &app, Options &o) {
       ->capture_default_str();
   group
       .add("--comm-timeout", o.commTimeout,
-           "How long a rank that others wait for may neither work nor wait itself before the job ends")
+           "Timeout after which a rank that others wait for, and that neither works nor waits, ends the job")
       ->type_name("SECONDS")
       ->check(number(1, 1e6))
       ->capture_default_str();

@@ -119,8 +119,9 @@ void Supervisor::ended(uint32_t rank, int status) {
   const std::string reason = fmt::format("was killed by {}", describeSignal(WTERMSIG(status)));
   // Not for ranks that are killed here because another failed.
   if (!failedFor_ && !signalledFor_)
-    parts_.report(fmt::format("rank {} {}{}; the job ends", rank, reason,
-                              WTERMSIG(status) == SIGKILL ? ", by somebody or for want of memory" : ""));
+    parts_.report(
+        fmt::format("rank {} {}{}; the job ends", rank, reason,
+                    WTERMSIG(status) == SIGKILL ? ", by another process or because memory ran out" : ""));
   failed(rank, 128 + WTERMSIG(status), "it " + reason);
 }
 

@@ -62,8 +62,8 @@ function savings() {
   if (report.largest_batches)
     parts.push(make("h3", {}, `The largest micro-batches that fit into ${bytesText(report.largest_batches.memory_limit)}`), batchTable(report.largest_batches.batches));
   if (report.remakes.length)
-    parts.push(make("h3", {}, "What making values again would save, and cost at least"),
-      make("p", {class: "soft"}, "Values of the forward that are kept over the peak, summed over blocks. The price is the predicted time of the instructions that write them; making a value again may ask for others that are gone by then."),
+    parts.push(make("h3", {}, "What recomputing values would save at most, and cost at least"),
+      make("p", {class: "soft"}, "Values of the forward that are kept over the peak, summed over blocks. The price is the predicted time of the instructions that write them; recomputing a value may need others that are freed by then."),
       longTable([["written by"], ["line"], ["values", true], ["saves at most", true], ["costs at least, a step", true], ["of the step", true]],
         report.remakes.map(each => [wide(shortOp(each.what, 90)), each.place.slice(each.place.lastIndexOf("/") + 1), wholeText(each.count), bytesText(each.bytes), secondsText(each.seconds),
                                     report.verdict.step_seconds ? percentText(each.seconds / report.verdict.step_seconds) : ""]), 8, {id: "remakes"}));

@@ -21,7 +21,7 @@ EXPECTED = {
     "stop": CANNOT + "it did not arrive within 1 s: it has died, hangs or is stopped",
     "hang": CANNOT + "it did not arrive within 1 s: it has died, hangs or is stopped",
     "differ": CANNOT + "its plan differs: it started all-reduce of 500 f32 where rank 0 started all-reduce of 1000 f32",
-    "end": CANNOT + "it has ended its run, without an error, while others go on",
+    "end": CANNOT + "it has ended its run, without an error, while others continue",
     "leave": CANNOT + "it ended before its collectives",
     "kill": CANNOT + "its process has died",
     "elsewhere-fail": "s: rank 1 failed: no space left on device",

@@ -73,7 +73,7 @@ TEST(TcpCommunicator, ARankThatLeavesIsNamed) {
   onTcpRanks(3, kNever, [](Communicator &communicator) {
     if (communicator.rank() != 2) {
       EXPECT_THAT(communicator.barrier().message(),
-                  HasSubstr("rank 2 failed: it has ended its run, without an error, while others go on"));
+                  HasSubstr("rank 2 failed: it has ended its run, without an error, while others continue"));
     }
   });
 }
