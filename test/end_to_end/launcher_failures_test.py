@@ -9,7 +9,7 @@ from pathlib import Path
 
 import harness
 from harness import DEVICE, TRAINRUN
-from launchers_test import MPI_SURROUNDINGS, MPIRUN, NEEDS_MPI, LaunchersTest
+from launchers_test import MPI_ENVIRONMENT, MPIRUN, NEEDS_MPI, LaunchersTest
 from ranks_test import FOREVER, processes_left
 
 TIMED_OUT = "it did not arrive within {} s: it has died, hangs or is stopped"
@@ -100,7 +100,7 @@ class Mpirun(LauncherFailuresTest):
     def at_work(self, plan, *args, ranks=3):
         """mpirun, and its ranks' processes."""
         process = subprocess.Popen([MPIRUN, "-n", str(ranks), TRAINRUN, plan, "--data", self.tokens, *RUNNING, *DEVICE, *map(str, args)],
-                                   env=dict(os.environ, **MPI_SURROUNDINGS), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                                   env=dict(os.environ, **MPI_ENVIRONMENT), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(lambda: (process.terminate(), process.communicate()))  # it ends its ranks
         self.wait_for_a_step()
         pids = {}

@@ -13,7 +13,7 @@ from toy_run import write_tokens
 
 MPIRUN = shutil.which("mpirun")
 # Settings for runs as root, with more ranks than cores, without a network, and within the limits of containers.
-MPI_SURROUNDINGS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+MPI_ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
                     "OMPI_MCA_hwloc_base_binding_policy": "none", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader",
                     "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_oob_tcp_if_include": "lo"}
 NEEDS_MPI = unittest.skipUnless(MPIRUN and Path(TRAINRUN).with_name("libtrainc_comm_mpi.so").exists() and
@@ -59,7 +59,7 @@ class LaunchersTest(RanksTest):
         """Like as_torchrun(); standard error of all."""
         contexts = [[":"] * (rank > 0) + ["-n", "1", TRAINRUN, plan, "--data", self.tokens, *DEVICE, *map(str, (*args, *(each[rank] if each else ())))]
                     for rank, plan in enumerate(plans)]
-        return self.run_program(MPIRUN, *sum(contexts, []), env=dict(os.environ, **MPI_SURROUNDINGS), **kwargs)[1]
+        return self.run_program(MPIRUN, *sum(contexts, []), env=dict(os.environ, **MPI_ENVIRONMENT), **kwargs)[1]
 
 
 class Launchers(LaunchersTest):

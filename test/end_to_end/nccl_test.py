@@ -9,7 +9,7 @@ from pathlib import Path
 import emulated_gpus
 import harness
 from harness import MAKE_TOY_PLAN, TRAINRUN
-from launchers_test import MPI_SURROUNDINGS, MPIRUN, NEEDS_MPI
+from launchers_test import MPI_ENVIRONMENT, MPIRUN, NEEDS_MPI
 from toy_run import write_uneven_tokens
 
 MOST_SECONDS = 10  # until a job ends of which a rank has died or hangs
@@ -97,7 +97,7 @@ class NcclTest(harness.EndToEndTest):
     def test_ranks_meet_over_mpi(self):
         self.forked("gpus.plan", 2, "--checkpoint-dir", "forked")
         command = [MPIRUN, "-n", "2", *self.command("gpus.plan", "--checkpoint-dir", "mpi", "--log-level-replica=info")]
-        _, err = self.run_program(*command, env=dict(self.emulator(), **MPI_SURROUNDINGS))
+        _, err = self.run_program(*command, env=dict(self.emulator(), **MPI_ENVIRONMENT))
         for gpu in range(2):
             self.assertIn(f"(emulated GPU {gpu}, ", err)
         self.assert_same_folder("forked/step-00000010", "mpi/step-00000010")
@@ -160,10 +160,10 @@ class NcclTest(harness.EndToEndTest):
     def test_ranks_that_nobody_watches_end_by_themselves(self):
         """Whether NCCL releases its resources or hangs: each rank reports the reason first."""
         hang = dict(TRAINC_EMULATOR_NCCL="hang:rank=1:collective=20", **SECRET)
-        for surroundings in ({}, dict(TRAINC_EMULATOR_NCCL_ABORT="hang"), dict(ranks_of_host=1)):
-            with self.subTest(**surroundings):
+        for variables in ({}, dict(TRAINC_EMULATOR_NCCL_ABORT="hang"), dict(ranks_of_host=1)):
+            with self.subTest(**variables):
                 begin = time.monotonic()
-                ranks = self.as_torchrun("gpus.plan", 2, "--comm-timeout=2", **hang, **surroundings)
+                ranks = self.as_torchrun("gpus.plan", 2, "--comm-timeout=2", **hang, **variables)
                 for err, code in ranks:
                     self.assertEqual(code, 1, err)
                     self.assertRegex(err, WHERE + "no rank is known to have failed: all have waited for 3 s, so a device, or a link between two, hangs")

@@ -310,14 +310,14 @@ class FailingDiskTest(RunTest):
         super().setUp()
         self.plan("off", *GROUPS)
 
-    def surroundings(self, faults):
+    def fault_environment(self, faults):
         library = os.environ.get("DISK_FAULTS_LIBRARY", str(harness.BIN.parent / "test/end_to_end/libdisk_faults.so"))
         return {"LD_PRELOAD": library, "DISK_FAULTS": faults}
 
     def with_faults(self, faults, *more, folder="run", data="tokens.bin"):
         command = [harness.TRAINRUN, "off.plan", "--threads=1", "--data", data, "--steps=2", f"--checkpoint-dir={folder}", "--checkpoint-every=1",
                    "--resume=auto", *more]
-        return subprocess.run(command, capture_output=True, text=True, timeout=120, env={**os.environ, **self.surroundings(faults)})
+        return subprocess.run(command, capture_output=True, text=True, timeout=120, env={**os.environ, **self.fault_environment(faults)})
 
     def test_short_and_slow_transfers_and_no_io_uring(self):
         self.train("off", "whole", steps=2)
@@ -381,7 +381,7 @@ class FailingDiskTest(RunTest):
         command = [harness.TRAINRUN, "off.plan", "--threads=1", "--data", "tokens.bin", "--steps=1", "--eval-data", "tokens.bin"]
 
         def run(folder, faults):
-            return subprocess.run([*command, f"--checkpoint-dir={folder}"], capture_output=True, text=True, timeout=120, env={**os.environ, **self.surroundings(faults)})
+            return subprocess.run([*command, f"--checkpoint-dir={folder}"], capture_output=True, text=True, timeout=120, env={**os.environ, **self.fault_environment(faults)})
 
         self.assertEqual(run("whole", "").returncode, 0)
         failed = 0
@@ -401,7 +401,7 @@ class FailingDiskTest(RunTest):
         run = [harness.TRAINRUN, "off.plan", "--threads=1", "--data", "tokens.bin", "--steps=3"]
 
         def weights(folder, faults):
-            done = subprocess.run([*run, f"--checkpoint-dir={folder}"], capture_output=True, text=True, timeout=120, env={**os.environ, **self.surroundings(faults)})
+            done = subprocess.run([*run, f"--checkpoint-dir={folder}"], capture_output=True, text=True, timeout=120, env={**os.environ, **self.fault_environment(faults)})
             self.assertEqual(done.returncode, 0, done.stderr)
             return (Path(folder) / "step-00000003" / "model.safetensors").read_bytes()
 
@@ -414,7 +414,7 @@ class FailingDiskTest(RunTest):
         self.plan("off", "--offload=optimizer", "--offload-group=1MiB")
         run = [harness.TRAINRUN, "off.plan", "--threads=1", "--data", "tokens.bin", "--steps=1"]
         for number in itertools.count(1):
-            done = subprocess.run(run, capture_output=True, text=True, timeout=120, env={**os.environ, **self.surroundings(f"error {number}")})
+            done = subprocess.run(run, capture_output=True, text=True, timeout=120, env={**os.environ, **self.fault_environment(f"error {number}")})
             if done.returncode == 0:
                 break
             self.assertRegex(done.stderr, r"error: .*cannot (read|write) \d+ bytes of arena 'disk' on disk: Input/output error\n$")
@@ -441,7 +441,7 @@ class FailingDiskTest(RunTest):
     def run_two_ranks(self, faulty, faults, *options):
         """Return codes and errors of both ranks, of which one has a faulty disk."""
         command = [harness.TRAINRUN, "off.plan", "--threads=1", "--data", "tokens.bin", "--steps=3", "--checkpoint-dir=run", "--resume=auto", *options]
-        ranks = [subprocess.Popen(command, env={**os.environ, **harness.rank_variables(rank, 2), **(self.surroundings(faults) if rank == faulty else {})},
+        ranks = [subprocess.Popen(command, env={**os.environ, **harness.rank_variables(rank, 2), **(self.fault_environment(faults) if rank == faulty else {})},
                                   text=True, stderr=subprocess.PIPE) for rank in (0, 1)]
         errors = [rank.communicate(timeout=60)[1] for rank in ranks]
         return [rank.returncode for rank in ranks], errors

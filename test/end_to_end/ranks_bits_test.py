@@ -11,7 +11,7 @@ import plan_cache
 import sharded_gpt
 import small_gpt
 from harness import TRAINC, TRAINRUN, metrics, read_safetensors
-from launchers_test import MPI_SURROUNDINGS, MPIRUN, NEEDS_MPI
+from launchers_test import MPI_ENVIRONMENT, MPIRUN, NEEDS_MPI
 
 
 ONE_PARAMETER = """
@@ -173,7 +173,7 @@ class Bits(ShardedTest):
         self.compile_plans(groups={"ranks": 4, "micro_batch": 1, "zero_stage": 3, "hybrid_shard": 2, "prefetch": 2})
         self.train("groups", 3)
         self.run_program(MPIRUN, "-n", 4, TRAINRUN, "groups.plan", "--data", "tokens.bin", "--steps", 3, "--checkpoint-dir", "mpi",
-                         env=dict(os.environ, **MPI_SURROUNDINGS))
+                         env=dict(os.environ, **MPI_ENVIRONMENT))
         self.assert_same_folder("groups/step-00000003", "mpi/step-00000003")
 
 

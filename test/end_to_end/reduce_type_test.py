@@ -6,7 +6,7 @@ import os
 
 import harness
 from harness import TRAINRUN
-from launchers_test import MPI_SURROUNDINGS, MPIRUN, NEEDS_MPI
+from launchers_test import MPI_ENVIRONMENT, MPIRUN, NEEDS_MPI
 from ranks_bits_test import ShardedTest
 
 BF16 = {"reduce_type": "bf16"}
@@ -70,7 +70,7 @@ class ReduceTypeTest(ShardedTest):
         self.compile_plans(groups={"ranks": 4, "micro_batch": 1, "zero_stage": 3, "hybrid_shard": 2, **BF16})
         self.train("groups", 3)
         self.run_program(MPIRUN, "-n", 4, TRAINRUN, "groups.plan", "--data", "tokens.bin", "--steps", 3, "--checkpoint-dir", "mpi",
-                         env=dict(os.environ, **MPI_SURROUNDINGS))
+                         env=dict(os.environ, **MPI_ENVIRONMENT))
         self.assert_same_folder("groups/step-00000003", "mpi/step-00000003")
 
     def test_gradients_are_rounded_once(self):

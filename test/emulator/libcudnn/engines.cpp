@@ -57,12 +57,12 @@ std::vector<Engine> enginesFor(const OperationGraph &graph, cudnnBackendHeurMode
 }
 
 std::optional<Engine> engineOf(const OperationGraph &graph, int64_t index, const std::vector<Knob> &knobs,
-                               const Surroundings &around) {
+                               const EngineContext &context) {
   if (index == kTwoPassEngine && graph.isBackward)
     return Engine{.index = index,
                   .knobs = knobs,
                   .repeatsBits = !graph.addsInAnyOrder,
-                  .runs = around.major == 10 && areTwoPass(knobs, around.version),
+                  .runs = context.major == 10 && areTwoPass(knobs, context.version),
                   .workspace = gradientBytes(graph)};
   return std::nullopt;
 }

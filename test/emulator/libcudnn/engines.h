@@ -22,13 +22,13 @@ struct Engine {
 std::vector<Engine> enginesFor(const OperationGraph &graph, cudnnBackendHeurMode_t mode, int major);
 
 /// Context in which engines run.
-struct Surroundings {
+struct EngineContext {
   int major = 0;      ///< of the GPU's compute capability
   size_t version = 0; ///< of the library
 };
 
 /// The engine that a user requests; nothing if the index is invalid.
 std::optional<Engine> engineOf(const OperationGraph &graph, int64_t index, const std::vector<Knob> &knobs,
-                               const Surroundings &around);
+                               const EngineContext &context);
 
 } // namespace trainc::emulator

@@ -9,7 +9,7 @@ namespace trainc::emulator {
 
 namespace {
 
-Surroundings surroundings() { return {.major = emulatorCapability() / 10, .version = emulatedVersion()}; }
+EngineContext engineContext() { return {.major = emulatorCapability() / 10, .version = emulatedVersion()}; }
 
 cudnnStatus_t needHandle(const CudnnCall &call, const Descriptor &descriptor,
                          cudnnBackendAttributeName_t name) {
@@ -80,7 +80,7 @@ cudnnStatus_t finalizeHeuristic(const CudnnCall &call, Descriptor &descriptor) {
 cudnnStatus_t finalizeEngine(const CudnnCall &call, Descriptor &descriptor) {
   descriptor.graph = descriptor.other(CUDNN_ATTR_ENGINE_OPERATION_GRAPH)->graph;
   const auto index = descriptor.one<int64_t>(CUDNN_ATTR_ENGINE_GLOBAL_INDEX);
-  const auto engine = engineOf(*descriptor.graph, index, {}, surroundings());
+  const auto engine = engineOf(*descriptor.graph, index, {}, engineContext());
   if (!engine)
     return call.decline(CUDNN_STATUS_NOT_SUPPORTED, "no engine {} for the graph", index);
   descriptor = *engineDescriptor(descriptor.graph, *engine);
@@ -94,7 +94,7 @@ cudnnStatus_t finalizeConfiguration(const CudnnCall &call, Descriptor &descripto
     for (const auto &choice : descriptor.attributes.at(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES).descriptors)
       knobs.emplace_back(choice->one<cudnnBackendKnobType_t>(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE),
                          choice->one<int64_t>(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE));
-  const auto chosen = engineOf(*engine->graph, engine->engine->index, knobs, surroundings());
+  const auto chosen = engineOf(*engine->graph, engine->engine->index, knobs, engineContext());
   if (!chosen)
     return call.decline(CUDNN_STATUS_NOT_SUPPORTED, "no engine {} for the graph", engine->engine->index);
   descriptor = *configurationOf(engine->graph, *chosen);
