@@ -2,6 +2,7 @@
 # Sets up a fresh machine, builds and tests:
 #   test/run.sh              the programs that users run, and all tests of them
 #   test/run.sh fast         the same programs, and the tests that take seconds
+#   test/run.sh sources      whether each source compiles by itself
 #   test/run.sh sanitizers   the runtime under sanitizers, and the fuzzers
 #   test/run.sh matrix       planned against allocated bytes, and losses, in every combination of settings; else some are tested
 #   test/run.sh packages     the Debian packages of the release build, installed on a clean Debian 12 (as root, from Debian's mirror)
@@ -16,6 +17,11 @@ release() {
   cmake --build build --target benchmarks # no test runs them, but they go on compiling
   stage "tests of the release build"
   ctest --test-dir build --output-on-failure -j2 "$@"
+}
+
+sources() {
+  stage "each source by itself"
+  ./scripts/compile_alone.sh
 }
 
 sanitizers() {
@@ -54,9 +60,10 @@ packages() {
 case "${1:-}" in
   "") release ;;
   fast) release -L 'fast|runtime' ;;
+  sources) sources ;;
   sanitizers) sanitizers ;;
   matrix) matrix ;;
   packages) packages ;;
-  *) echo "usage: $0 [fast|sanitizers|matrix|packages]" >&2; exit 2 ;;
+  *) echo "usage: $0 [fast|sources|sanitizers|matrix|packages]" >&2; exit 2 ;;
 esac
 stage "done"
