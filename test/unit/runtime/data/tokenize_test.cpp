@@ -152,7 +152,7 @@ TEST(Tokenize, TakesTextsAlone) {
   const auto refusal = [&](std::string_view name, const std::string &content, bool anyText = false) {
     const std::string path = folder.write(name, content);
     for (const std::string &tokenizer : {std::string("bytes"), kTokenizerGoldens + "/tokenizer.json"}) {
-      const Status status = tokenize({tokenizer, {path}, folder / "t.bin", "", anyText, nullptr});
+      const Status status = tokenize({tokenizer, {path}, folder / "t.bin", "", anyText, nullptr}).status();
       EXPECT_FALSE(std::filesystem::exists(folder / "t.bin")) << name;
       EXPECT_EQ(status.exitCode(), 2) << name;
       if (status.ok() || !status.message().starts_with(path + ": "))
@@ -215,7 +215,7 @@ TEST(Tokenize, TakesWhateverIsText) {
   const Folder folder;
   const auto accepted = [&](std::string_view name, const std::string &content, bool anyText = false) {
     const Status status =
-        tokenize({"bytes", {folder.write(name, content)}, folder / "t.bin", "", anyText, nullptr});
+        tokenize({"bytes", {folder.write(name, content)}, folder / "t.bin", "", anyText, nullptr}).status();
     EXPECT_TRUE(status.ok()) << status.message();
   };
   accepted("a.json", "{\n  \"text\": \"one\"\n}\n");
