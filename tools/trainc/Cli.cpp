@@ -319,10 +319,12 @@ int explain(const CLI::App &app, const std::string &topic) {
     return status.exitCode();
   };
   if (topic.empty())
-    return print(app.help() + "\n" + app.get_subcommand("help")->get_footer());
+    return print( // app.help() would be the help of the subcommand that was parsed
+        app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal) + "\n" +
+        app.get_subcommand("help")->get_footer());
   const char *const name = topic.c_str();
   if (const CLI::App *command = findCommand(app, std::span(&name, 1)))
-    return print(command->help());
+    return print(command->help(app.get_name()));
   std::vector<std::string> known;
   for (const Topic &each : helpTopics()) {
     if (each.name == topic)

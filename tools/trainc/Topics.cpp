@@ -46,8 +46,8 @@ See docs/how-to/fit-into-memory.md, docs/how-to/checkpoint-activations.md, docs/
 
 A plan is for a number of ranks. On one host trainrun starts them. On several hosts mpirun, srun or
 torchrun do: leave --nproc-per-node out then. --zero-stage says what ranks keep shards of: nothing
-(0), the optimizer's states (1), gradients too (2), parameters too (3). A checkpoint can be resumed at
-any number of ranks.
+(0), the optimizer's states (1), gradients too (2), parameters too (3). A checkpoint can be resumed
+at any number of ranks.
 
 See docs/how-to/start-several-ranks.md, docs/explanation/sharding.md, docs/reference/sharding.md.
 )"},
