@@ -32,14 +32,14 @@ inline std::vector<std::string_view> elementsOf(std::string_view list) {
 }
 
 /// Parses a number in digits without leading zeros. Returns none for other texts, and for numbers below
-/// `least` or above `most`.
-inline std::optional<int64_t> wholeNumberIn(std::string_view text, int64_t least, int64_t most = INT64_MAX) {
+/// `min` or above `max`.
+inline std::optional<int64_t> wholeNumberIn(std::string_view text, int64_t min, int64_t max = INT64_MAX) {
   int64_t number = 0;
   const bool isPlain = !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos &&
                        (text.size() == 1 || text.front() != '0');
   const bool isRead =
       isPlain && std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc();
-  return isRead && number >= least && number <= most ? std::optional(number) : std::nullopt;
+  return isRead && number >= min && number <= max ? std::optional(number) : std::nullopt;
 }
 
 /// An element of Shares: "15" is one use, "48x15" is 48 uses with 15 percent each.
@@ -48,13 +48,13 @@ struct KeptShare {
 };
 
 /// Maximum uses of one element; no model has as many layers.
-inline constexpr int64_t kMostRepeated = 65536;
+inline constexpr int64_t kMaxRepeated = 65536;
 
 /// Parses an element of Shares; none if it is malformed.
 inline std::optional<KeptShare> keptShareOf(std::string_view element) {
   const size_t times = element.find('x');
   const auto uses =
-      times == std::string_view::npos ? 1 : wholeNumberIn(element.substr(0, times), 1, kMostRepeated);
+      times == std::string_view::npos ? 1 : wholeNumberIn(element.substr(0, times), 1, kMaxRepeated);
   const auto percent =
       wholeNumberIn(times == std::string_view::npos ? element : element.substr(times + 1), 0, 100);
   return uses && percent ? std::optional(KeptShare{*uses, *percent}) : std::nullopt;

@@ -9,7 +9,7 @@ namespace trainc::train {
 
 /// Kind of a setting's value.
 enum class ValueKind {
-  Number, ///< a whole number from `least` to `most`
+  Number, ///< a whole number from `min` to `max`
   Bytes,  ///< a number of bytes above 0, such as 16GiB
   Choice, ///< one of `values`
   Words,  ///< a comma-separated subset of `values`
@@ -31,7 +31,7 @@ struct ProgramWord {
   bool ofSharding = false; ///< whether it is a word of `sharding(...)`
   std::string_view values =
       {}; ///< placeholder of the option's value in the help; for a choice, its words separated by |
-  int64_t least = 0, most = INT64_MAX;
+  int64_t min = 0, max = INT64_MAX;
   std::string_view otherwise = {}; ///< default value; empty if there is none
   std::string_view derived = {};   ///< source of the default if it is not a constant
   std::string_view help = {};
@@ -44,7 +44,7 @@ struct ProgramWord {
   bool ofOffload = false;     ///< whether it has an effect with offload only
 
   /// Whether the value is a size of memory, which may be any, rather than one of at least some KiB.
-  constexpr bool isMemory() const { return kind == ValueKind::Bytes && least == 1; }
+  constexpr bool isMemory() const { return kind == ValueKind::Bytes && min == 1; }
 };
 
 /// A setting that was given: its word, and its value in the syntax of options.

@@ -73,14 +73,14 @@ static LogicalResult verifyNumber(EmitError error, const ProgramWord &number, At
   auto given = dyn_cast<IntegerAttr>(value);
   if (given && !given.getType().isSignlessInteger(64))
     given = nullptr; // a bool, or an integer of another type
-  if (given && number.least <= given.getInt() && given.getInt() <= number.most)
+  if (given && number.min <= given.getInt() && given.getInt() <= number.max)
     return success();
   InFlightDiagnostic message = error();
   message << StringRef(number.word) << ": expected a number ";
-  if (number.most == INT64_MAX)
-    message << "of " << number.least << " or more";
+  if (number.max == INT64_MAX)
+    message << "of " << number.min << " or more";
   else
-    message << "between " << number.least << " and " << number.most;
+    message << "between " << number.min << " and " << number.max;
   message << ", found ";
   return given ? message << given.getInt() : message << value;
 }

@@ -86,13 +86,13 @@ static LogicalResult checkNumbers(DictionaryAttr program, ErrorAt errorAt) {
       continue;
     const bool ofBatch = lineOf(word) == "batch";
     auto count = program.getAs<IntegerAttr>(attribute);
-    if (count && (count.getInt() < word.least || count.getInt() > word.most)) {
+    if (count && (count.getInt() < word.min || count.getInt() > word.max)) {
       InFlightDiagnostic error = errorAt(lineOf(word));
       error << (attribute == "seq_len" ? "sequence length" : ofBatch ? "batch" : attribute);
-      if (word.most == INT64_MAX)
-        error << " must be at least " << word.least;
+      if (word.max == INT64_MAX)
+        error << " must be at least " << word.min;
       else
-        error << " must lie between " << word.least << " and " << word.most;
+        error << " must lie between " << word.min << " and " << word.max;
       return error << ", found " << count.getInt();
     }
     if (auto value = program.getAs<StringAttr>(attribute);

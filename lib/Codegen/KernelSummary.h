@@ -41,7 +41,7 @@ struct LaunchSummary {
   int64_t threads = 1;     ///< threads per block on a GPU; a CPU runs a block on one thread
   /// Minimum blocks per GPU multiprocessor, which limits registers per thread; it must not cause spills. 0:
   /// the assembler chooses.
-  int64_t leastBlocks = 0;
+  int64_t minBlocks = 0;
 };
 
 /// An instruction that executes an op by a library of the device.

@@ -18,7 +18,7 @@ namespace trainc {
 namespace {
 
 /// Minimum row length in alignments; shorter rows would grow by more than 1/32.
-constexpr int64_t kLeastBorders = 32;
+constexpr int64_t kMinAlignments = 32;
 
 struct PadRowsPass : impl::PadRowsPassBase<PadRowsPass> {
   void runOnOperation() override;
@@ -32,7 +32,7 @@ int64_t missingElements(RankedTensorType type, int64_t border) {
   if (type.getRank() < 2) // a single row needs no padding
     return 0;
   const int64_t element = elementBytes(type.getElementType()), row = type.getShape().back() * element;
-  return row < kLeastBorders * border ? 0 : int64_t(llvm::alignTo(row, border) - row) / element;
+  return row < kMinAlignments * border ? 0 : int64_t(llvm::alignTo(row, border) - row) / element;
 }
 
 } // namespace

@@ -145,9 +145,10 @@ FailureOr<FlatSymbolRefAttr> SummariseKernelsPass::kernelOf(const codegen::RankS
 /// Bytes of the workspace that receives other ranks' values of a rank's share. If it is smaller than the
 /// share, ranks send in rounds. Shares are aligned to cache lines.
 static int64_t workspaceBytes(CollectiveOpInterface start, int64_t places) {
-  static constexpr int64_t kLine = 64, kMost = int64_t(64) << 20;
+  static constexpr int64_t kLine = 64, kMaxBytes = int64_t(64) << 20;
   const int64_t share = llvm::divideCeil(tensorBytes(start->getOperand(0).getType()), places);
-  return std::max(std::min((places - 1) * int64_t(llvm::alignTo(share, kLine)), kMost), (places - 1) * kLine);
+  return std::max(std::min((places - 1) * int64_t(llvm::alignTo(share, kLine)), kMaxBytes),
+                  (places - 1) * kLine);
 }
 
 /// `places` is the number of ranks in the group.

@@ -44,7 +44,7 @@ static ColumnChoices trailingProducts(ArrayRef<int64_t> shape) {
   return products;
 }
 
-ReadAnalysis::ReadAnalysis(Block &block, unsigned freeOps) : block(block), mostFreeOps(freeOps) {
+ReadAnalysis::ReadAnalysis(Block &block, unsigned freeOps) : block(block), maxFreeOps(freeOps) {
   for (Operation &op : block)
     findFree(&op);
   // Consumers are visited first, because they decide which views and free values must be computed.
@@ -69,7 +69,7 @@ void ReadAnalysis::findFree(Operation *op) {
     else if (isView(op) || count == 1 || countOf(operand) != 1)
       return; // other scalars only key random numbers
   }
-  if (cost <= mostFreeOps)
+  if (cost <= maxFreeOps)
     freeCosts[op] = cost;
 }
 

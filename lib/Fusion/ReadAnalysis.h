@@ -92,7 +92,7 @@ private:
   bool isRepeatable(mlir::Operation *op, const nn::RepeatPattern &pattern) const;
 
   mlir::Block &block;
-  unsigned mostFreeOps;
+  unsigned maxFreeOps;
   llvm::DenseMap<mlir::Operation *, unsigned> freeCosts;
   llvm::DenseSet<mlir::Operation *> promoted;
   llvm::DenseMap<mlir::Operation *, OpSpace> spaces;

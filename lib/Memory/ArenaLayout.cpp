@@ -55,7 +55,7 @@ static int64_t furthest(int64_t sure, int64_t wanted, llvm::function_ref<bool(in
 /// because each takes time proportional to the number of buffers.
 static llvm::SmallVector<unsigned> byWish(llvm::ArrayRef<Lifetime> lifetimes,
                                           llvm::function_ref<int64_t(const Lifetime &)> wish) {
-  constexpr size_t kMost = 1024;
+  constexpr size_t kMaxWishes = 1024;
   llvm::SmallVector<unsigned> order;
   for (unsigned index = 0; index < lifetimes.size(); ++index)
     if (wish(lifetimes[index]) > 0)
@@ -63,7 +63,7 @@ static llvm::SmallVector<unsigned> byWish(llvm::ArrayRef<Lifetime> lifetimes,
   llvm::sort(order, [&](unsigned a, unsigned b) {
     return std::pair(-wish(lifetimes[a]), a) < std::pair(-wish(lifetimes[b]), b);
   });
-  order.truncate(std::min(order.size(), kMost));
+  order.truncate(std::min(order.size(), kMaxWishes));
   return order;
 }
 

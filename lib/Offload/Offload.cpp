@@ -31,7 +31,7 @@ namespace trainc {
 namespace {
 
 /// Minimum bytes of offloaded states. A disk transfers blocks, and takes as long for a few blocks as for one.
-constexpr int64_t kLeastBytes = 2 * int64_t(kDiskAlignment);
+constexpr int64_t kMinBytes = 2 * int64_t(kDiskAlignment);
 
 /// Share of memory (1/8) that remains for gaps between buffers, which the estimate does not include.
 constexpr int64_t kGapShare = 8;
@@ -39,12 +39,12 @@ constexpr int64_t kGapShare = 8;
 /// Default bytes of a group: large enough that transfer time exceeds latency and an update has few
 /// instructions, and small compared to all fetched bytes.
 int64_t usualGroupBytes(ModuleOp module) {
-  constexpr int64_t kLeast = int64_t{16} << 20, kGroups = 1024, kUnit = int64_t{1} << 20;
+  constexpr int64_t kMinGroupBytes = int64_t{16} << 20, kGroups = 1024, kUnit = int64_t{1} << 20;
   int64_t fetched = 0;
   for (auto state : module.getOps<train::StateOp>())
     if (state.getSpace() != plan::Space::device && state.getRole() != train::StateRole::activation)
       fetched += tensorBytes(state.getType());
-  return std::max(kLeast, int64_t(llvm::alignTo(fetched / kGroups, kUnit)));
+  return std::max(kMinGroupBytes, int64_t(llvm::alignTo(fetched / kGroups, kUnit)));
 }
 
 /// Fetches and stores of one entry.
@@ -228,7 +228,7 @@ LogicalResult Offload::offload(train::ProgramOp program) {
   ModuleOp module = getOperation();
   const train::OffloadSettings settings = train::offloadOf(program);
   for (auto state : module.getOps<train::StateOp>())
-    if (llvm::is_contained(settings.roles, state.getRole()) && tensorBytes(state.getType()) >= kLeastBytes)
+    if (llvm::is_contained(settings.roles, state.getRole()) && tensorBytes(state.getType()) >= kMinBytes)
       state.setSpace(settings.space);
   const int64_t groupBytes = settings.groupBytes.value_or(usualGroupBytes(module));
   if (!settings.groupBytes && !settings.roles.empty())
@@ -254,7 +254,7 @@ LogicalResult Offload::offload(train::ProgramOp program) {
 LogicalResult Offload::saveActivations(const train::OffloadSettings &settings, codegen::OpCosts &costs) {
   SavedRooms rooms(getOperation(), settings.space);
   for (auto entry : getOperation().getOps<train::EntryOp>())
-    if (failed(saveValues(entry, kLeastBytes, settings.hiddenAlone, rooms, costs)))
+    if (failed(saveValues(entry, kMinBytes, settings.hiddenAlone, rooms, costs)))
       return failure();
   return success();
 }

@@ -132,10 +132,9 @@ private:
 
 } // namespace
 
-/// Returns the forward values of at least `leastBytes` that later ops read, by the time of their last use in
+/// Returns the forward values of at least `minBytes` that later ops read, by the time of their last use in
 /// the forward. Values to which later ops add are excluded.
-static std::multimap<double, Saved> findSaved(train::EntryOp entry, int64_t leastBytes,
-                                              const OpTimes &times) {
+static std::multimap<double, Saved> findSaved(train::EntryOp entry, int64_t minBytes, const OpTimes &times) {
   const llvm::DenseSet<Operation *> forward = forwardOps(entry);
   std::multimap<double, Saved> found;
   for (Operation &op : entry.getBody().front())
@@ -143,7 +142,7 @@ static std::multimap<double, Saved> findSaved(train::EntryOp entry, int64_t leas
       for (Value value : op.getResults()) {
         Saved saved = findReaders(value, forward);
         const bool isSum = llvm::any_of(saved.late, std::mem_fn(&Reader::updatesInPlace));
-        if (tensorBytes(value.getType()) < leastBytes || saved.late.empty() || isSum)
+        if (tensorBytes(value.getType()) < minBytes || saved.late.empty() || isSum)
           continue;
         saved.needed = times.begin(saved.late.front().op());
         found.emplace(times.end(saved.last), std::move(saved));
@@ -151,14 +150,14 @@ static std::multimap<double, Saved> findSaved(train::EntryOp entry, int64_t leas
   return found;
 }
 
-LogicalResult saveValues(train::EntryOp entry, int64_t leastBytes, bool hiddenAlone, SavedRooms &rooms,
+LogicalResult saveValues(train::EntryOp entry, int64_t minBytes, bool hiddenAlone, SavedRooms &rooms,
                          codegen::OpCosts &costs) {
   const FailureOr<OpTimes> times = OpTimes::of(entry.getBody().front(), costs);
   if (failed(times))
     return failure();
   CopyTimes copies(rooms.space(), costs.machine());
   rooms.beginEntry();
-  for (const auto &[ready, saved] : findSaved(entry, leastBytes, *times)) {
+  for (const auto &[ready, saved] : findSaved(entry, minBytes, *times)) {
     const int64_t bytes = tensorBytes(saved.value.getType());
     if (hiddenAlone ? copies.addHidden(bytes, ready, saved.needed) : copies.fit(bytes, ready, saved.needed))
       save(saved, rooms.take(cast<RankedTensorType>(saved.value.getType())));

@@ -27,11 +27,11 @@ private:
   llvm::DenseMap<mlir::Type, size_t> used_;
 };
 
-/// Stores values of at least `leastBytes` bytes after the forward op that computes them, and fetches them
+/// Stores values of at least `minBytes` bytes after the forward op that computes them, and fetches them
 /// before the first backward op that reads them, if there is predicted time for both copies in between. With
 /// `hiddenAlone`, the copies must also fit between all other copies of values, and end soon. Fails with an
 /// error at an op that the target cannot execute.
-llvm::LogicalResult saveValues(train::EntryOp entry, int64_t leastBytes, bool hiddenAlone, SavedRooms &rooms,
+llvm::LogicalResult saveValues(train::EntryOp entry, int64_t minBytes, bool hiddenAlone, SavedRooms &rooms,
                                codegen::OpCosts &costs);
 
 } // namespace trainc

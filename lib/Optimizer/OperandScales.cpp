@@ -58,11 +58,11 @@ static Value later(StepBuilder &build, Value history, const Magnitudes &magnitud
 /// Returns the largest powers of two by which the numbers can be multiplied without exceeding the limit. They
 /// are bounded so that the product of two inverses is a finite f32 number.
 static Value factorsOf(StepBuilder &build, Value peaks, double limit) {
-  constexpr double kMost = 0x1p60;
+  constexpr double kMaxFactor = 0x1p60;
   Value room = build.div(build.constantLike(peaks, limit), peaks);
   Value factors = build.create<nn::PowerOfTwoOp>(room).getResult();
-  Value bounded = build.create<nn::MinOp>(factors, build.constantLike(factors, kMost)).getResult();
-  return build.create<nn::MaxOp>(bounded, build.constantLike(bounded, 1 / kMost)).getResult();
+  Value bounded = build.create<nn::MinOp>(factors, build.constantLike(factors, kMaxFactor)).getResult();
+  return build.create<nn::MaxOp>(bounded, build.constantLike(bounded, 1 / kMaxFactor)).getResult();
 }
 
 /// A scale does not change if all its magnitudes are 0.

@@ -9,7 +9,7 @@ using namespace mlir;
 namespace trainc {
 
 /// Percentages of bytes that uses of blocks keep, in order.
-static constexpr int64_t kLeastShare = 15, kShares[] = {60, 30, kLeastShare, 0};
+static constexpr int64_t kMinShare = 15, kShares[] = {60, 30, kMinShare, 0};
 
 static int64_t usesOf(ModuleOp step) {
   for (auto program : step.getOps<train::ProgramOp>()) {
@@ -44,7 +44,7 @@ static std::string sharesOf(ArrayRef<UsesAndShare> parts) {
 static CheckpointLevels lastLevels(int64_t uses, bool isFine) {
   CheckpointLevels levels;
   for (const int64_t share : kShares) {
-    if (uses > 1 && share > 0 && (isFine || share == kLeastShare))
+    if (uses > 1 && share > 0 && (isFine || share == kMinShare))
       levels.push_back(keeping(sharesOf({{uses - 2, 0}, {2, share}}), "selective"));
     if (isFine || share == 0 || uses == 1)
       levels.push_back(keeping(sharesOf({{uses - 1, 0}, {1, share}}), "selective"));

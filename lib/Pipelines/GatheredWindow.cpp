@@ -74,7 +74,7 @@ private:
 
 } // namespace
 
-static int64_t mostAtOnce(const GatheredSpans &spans) {
+static int64_t maxAtOnce(const GatheredSpans &spans) {
   SmallVector<std::pair<int64_t, int64_t>> changes; // position, and change of bytes
   for (auto &[buffer, span] : spans) {
     changes.push_back({span.first, span.bytes});
@@ -95,7 +95,7 @@ int64_t gatheredWindow(ModuleOp module) {
     for (auto [position, instruction] :
          llvm::enumerate(entry.getBody().getOps<plan::InstructionOpInterface>()))
       gathers.visit(instruction, int64_t(position));
-    most = std::max(most, mostAtOnce(gathers.spans()));
+    most = std::max(most, maxAtOnce(gathers.spans()));
   }
   return most;
 }

@@ -18,7 +18,7 @@ constexpr size_t kDivisionsAtOnce = 2;
 
 /// Maximum ratio between the last level's seconds and those of other levels. It recomputes the forward, which
 /// is a third of a step, and gathers that it does not prefetch are exposed.
-constexpr double kMostSlower = 3;
+constexpr double kMaxSlowdown = 3;
 
 /// Number of last levels among which the smallest may be.
 constexpr size_t kLastLevels = 6;
@@ -56,7 +56,7 @@ private:
   LogicalResult planActivationsOutside(Cell cell);
   LogicalResult openOffload(Cell cell, double least);
   LogicalResult openSplit(Cell cell, double least);
-  FailureOr<int64_t> leastBytes(Cell cell);
+  FailureOr<int64_t> lowerBoundBytes(Cell cell);
   FailureOr<bool> turnsOutToFit(Cell cell, double &least);
   bool isDominated(Cell cell) const;
   LogicalResult visit(Cell cell, double least);
@@ -67,7 +67,7 @@ private:
 
   int64_t heldBytes(Cell cell) const;                      ///< of states, which recomputation does not reduce
   int64_t heldBytesWithout(Cell cell, size_t kinds) const; ///< with `kinds` of kOffloadKinds offloaded
-  size_t mostOffload() const { return choices_.mayOffload ? std::size(kOffloadKinds) : 0; }
+  size_t maxOffload() const { return choices_.mayOffload ? std::size(kOffloadKinds) : 0; }
   bool holdsTooMuch(Cell cell) const { return heldBytes(cell) > limit_; }
   bool isPlanned(Cell cell) const { return trials_.isPlanned({cell, 0}); }
   const MemoryReport &memoryOf(Cell cell) const { return trials_[trials_.firstOf(cell)].plan.memory; }
@@ -159,11 +159,11 @@ LogicalResult Planner::planActivationsOutside(Cell cell) {
 }
 
 /// Returns the bytes that neither recomputation nor smaller micro-batches reduce.
-FailureOr<int64_t> Planner::leastBytes(Cell cell) {
+FailureOr<int64_t> Planner::lowerBoundBytes(Cell cell) {
   const FailureOr<size_t> last = levels_.lastLevel(cell);
   if (failed(last))
     return failure();
-  return trials_.leastBytes(cell, *last);
+  return trials_.lowerBoundBytes(cell, *last);
 }
 
 /// Offloads as many more kinds as are needed for the rest to fit, including the next one that is a relevant
@@ -183,7 +183,7 @@ LogicalResult Planner::openOffload(Cell cell, double least) {
     if (isOptimizerAlone ? trials_.fits(trials_.firstOf(cell)) : trials_.somethingFits(cell))
       return success();
     const Cell behind{cell.division, cell.split, next};
-    const FailureOr<int64_t> takes = leastBytes(behind);
+    const FailureOr<int64_t> takes = lowerBoundBytes(behind);
     if (failed(takes))
       return failure();
     if (*takes <= limit_)
@@ -234,7 +234,7 @@ FailureOr<bool> Planner::turnsOutToFit(Cell cell, double &least) {
   if (failed(trials_.plan({{cell, 0}, {cell, *last}})) || failed(levels_.planSmallestIfClose(cell)))
     return failure();
   const auto secondsOf = [&](size_t level) { return trials_.seconds(trials_.numberOf({cell, level})); };
-  least = std::max({least, secondsOf(*last) / kMostSlower, bounds ? secondsOf(0) : 0});
+  least = std::max({least, secondsOf(*last) / kMaxSlowdown, bounds ? secondsOf(0) : 0});
   if (trials_.takesLongerThanBest(least))
     return false;
   if (!trials_.somethingFits(cell))
@@ -354,7 +354,7 @@ LogicalResult Planner::planSmallest() {
   std::vector<Cell> cells;
   for (size_t division = 0; division < choices_.divisions.size(); ++division)
     if (!choices_.isGroup(division)) // groups take more memory than all ranks
-      cells.push_back({division, choices_.splits.size() - 1, mostOffload()});
+      cells.push_back({division, choices_.splits.size() - 1, maxOffload()});
   std::reverse(cells.begin(), cells.end()); // the most sharded takes the least memory
   if (failed(planSmallestOf(cells.front())) || failed(planOthersThatMayBeSmaller(cells)))
     return failure();
@@ -382,7 +382,7 @@ LogicalResult Planner::planSmallestOf(ArrayRef<Cell> cells) {
     const size_t cheap = std::min<size_t>(1, *last);
     Cell outside = cell;
     outside.activations = std::size(kActivationWords) - 1;
-    if (cell.offload < mostOffload()) {
+    if (cell.offload < maxOffload()) {
       add(cell, {*last});
       add(outside, {cheap});
       continue;
@@ -404,10 +404,10 @@ LogicalResult Planner::planOthersThatMayBeSmaller(ArrayRef<Cell> cells) {
   const int64_t bytes = smallest.bytes();
   std::vector<Cell> others;
   for (Cell cell : cells)
-    for (cell.offload = 0; cell.offload <= mostOffload(); ++cell.offload) {
+    for (cell.offload = 0; cell.offload <= maxOffload(); ++cell.offload) {
       if (cell == cells.front() || heldBytesWithout({.division = cell.division}, cell.offload) >= bytes)
         continue;
-      const FailureOr<int64_t> takes = leastBytes(cell);
+      const FailureOr<int64_t> takes = lowerBoundBytes(cell);
       if (failed(takes))
         return failure();
       if (*takes < bytes)

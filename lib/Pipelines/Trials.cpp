@@ -76,11 +76,11 @@ LogicalResult Trials::planWith(Cell cell, ArrayRef<TriedSettings> behind) {
   return make(jobs);
 }
 
-FailureOr<int64_t> Trials::leastBytes(Cell cell, size_t lastLevel) {
+FailureOr<int64_t> Trials::lowerBoundBytes(Cell cell, size_t lastLevel) {
   constexpr int64_t kGaps = 8;
   // Accumulated gradients take the same memory for any number of micro-batches.
   cell.split = std::min<size_t>(cell.split, 1);
-  if (const auto known = leastBytes_.find(cell); known != leastBytes_.end())
+  if (const auto known = lowerBounds_.find(cell); known != lowerBounds_.end())
     return known->second;
   FailureOr<const Candidates *> made = step(cell);
   if (failed(made))
@@ -90,7 +90,7 @@ FailureOr<int64_t> Trials::leastBytes(Cell cell, size_t lastLevel) {
   FailureOr<MemoryReport> memory = (*made)->memoryWithoutBatches(behind);
   if (failed(memory))
     return failure();
-  return leastBytes_[cell] = memory->needed() - memory->activations / kGaps;
+  return lowerBounds_[cell] = memory->needed() - memory->activations / kGaps;
 }
 
 std::optional<size_t> Trials::best() const {

@@ -35,7 +35,7 @@ public:
   /// Returns an approximate lower bound of a cell's bytes, at any level and with any smaller micro-batch: the
   /// bytes of entries that read no batch, less an eighth of scratch for gaps that other addresses may avoid.
   /// The bound uses the cell's last level, which may gather nothing ahead.
-  llvm::FailureOr<int64_t> leastBytes(Cell cell, size_t lastLevel);
+  llvm::FailureOr<int64_t> lowerBoundBytes(Cell cell, size_t lastLevel);
 
   size_t size() const { return tried_.size(); }
   const PlannedStrategy &operator[](size_t number) const { return tried_[number]; }
@@ -85,7 +85,7 @@ private:
   std::vector<PlannedStrategy> tried_;
   std::map<Trial, size_t> numbers_;
   std::map<Cell, int64_t>
-      leastBytes_; ///< of cells with the first choice of micro-batches, and with the second for all others
+      lowerBounds_; ///< of cells with the first choice of micro-batches, and with the second for all others
 };
 
 } // namespace trainc

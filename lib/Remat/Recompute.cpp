@@ -45,9 +45,9 @@ private:
 } // namespace
 
 /// Maximum number of ops of a recipe.
-static constexpr size_t kMostOps = 16;
+static constexpr size_t kMaxRecipeOps = 16;
 /// Maximum bytes that a recipe reads, as a multiple of the value's bytes.
-static constexpr int64_t kMostReads = 4;
+static constexpr int64_t kMaxReadRatio = 4;
 /// Minimum ratio between a value's size and that of another value that is kept in order to recompute it.
 static constexpr int64_t kSmallShare = 8;
 
@@ -82,7 +82,7 @@ std::optional<Recipe> KeptValues::findRecipe(Value value) const {
   llvm::SetVector<Operation *> ops;
   ops.insert(value.getDefiningOp());
   for (size_t i = 0; i < ops.size(); ++i) { // the loop appends to `ops`
-    if (!isRecomputable(ops[i]) || ops.size() > kMostOps)
+    if (!isRecomputable(ops[i]) || ops.size() > kMaxRecipeOps)
       return std::nullopt;
     for (Value operand : ops[i]->getOperands()) {
       if (forward_.isAtHand(operand))
@@ -96,7 +96,7 @@ std::optional<Recipe> KeptValues::findRecipe(Value value) const {
   int64_t reads = 0;
   for (Value kept : recipe.kept)
     reads += bytesOf(kept);
-  if (reads > kMostReads * bytesOf(value))
+  if (reads > kMaxReadRatio * bytesOf(value))
     return std::nullopt;
   recipe.ops = ops.takeVector();
   llvm::sort(recipe.ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });

@@ -60,9 +60,9 @@ CLI::Validator someOfWords(const ProgramWord &list) {
 CLI::Validator validatorOf(const ProgramWord &word) {
   switch (word.kind) {
   case ValueKind::Number:
-    return wholeNumber<int64_t>(word.least, word.most);
+    return wholeNumber<int64_t>(word.min, word.max);
   case ValueKind::Bytes:
-    return bytesFrom(word.least);
+    return bytesFrom(word.min);
   case ValueKind::Choice:
   case ValueKind::Truth:
     return oneOfWords(valuesOf(word));

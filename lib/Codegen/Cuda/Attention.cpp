@@ -164,7 +164,7 @@ FailureOr<KernelSummary> trainc::codegen::cuda::summariseAttention(nn::Attention
                        .flops = op.getFlops(),
                        .sharedBytes = needs.bytes(*sizes),
                        .threads = sizes->warps * kWarp,
-                       .leastBlocks = needs.leastBlocks()};
+                       .minBlocks = needs.minBlocks()};
   for (unsigned i = 0; i < op->getNumOperands(); ++i)
     launch.params.push_back(operandParam(op, i));
   for (unsigned i = 0; i < op->getNumResults(); ++i)

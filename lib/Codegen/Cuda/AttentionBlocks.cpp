@@ -22,7 +22,7 @@ using namespace trainc::codegen::cuda;
 /// heads, is that of compute capability 8.6, the smallest of supported GPUs.
 static constexpr int64_t kBlockBytes[] = {kCudaStaticSharedBytes, 99 << 10};
 /// Maximum number of a thread's 255 registers for sums and scores.
-static constexpr int64_t kMostHeld = 160;
+static constexpr int64_t kMaxHeldRegisters = 160;
 
 // --- Sizes ---
 
@@ -36,7 +36,7 @@ int64_t BlockNeeds::bytes(const BlockSizes &sizes) const {
 }
 
 /// Minimum rows of the other side that products need.
-static int64_t leastOthers(Type element) {
+static int64_t minOthers(Type element) {
   return nn::isLowPrecision(element) ? 2 * kStripColumns : kStripColumns;
 }
 
@@ -44,7 +44,7 @@ bool BlockNeeds::holdsAll(const BlockSizes &sizes) const {
   int64_t strips = scores * sizes.others / kStripColumns;
   for (int64_t width : sums)
     strips += WarpProducts::strips(element, width);
-  return strips * 4 * elementBytes(nn::wideElement(element)) / 4 <= kMostHeld;
+  return strips * 4 * elementBytes(nn::wideElement(element)) / 4 <= kMaxHeldRegisters;
 }
 
 std::optional<BlockSizes> BlockNeeds::sizes() const {
@@ -52,7 +52,7 @@ std::optional<BlockSizes> BlockNeeds::sizes() const {
   for (int64_t most : kBlockBytes) {
     std::optional<BlockSizes> fits;
     for (int64_t warps = std::min<int64_t>(4, useful); warps > 0; warps /= 2)
-      for (int64_t rows = 64; rows >= leastOthers(element); rows /= 2) {
+      for (int64_t rows = 64; rows >= minOthers(element); rows /= 2) {
         const BlockSizes sizes{warps, rows};
         if (bytes(sizes) > most)
           continue;
@@ -69,16 +69,16 @@ std::optional<BlockSizes> BlockNeeds::sizes() const {
 
 /// Multiply-adds of threads read ahead, and ptxas would spill registers to fit a fifth block. Tensor-core
 /// products have nothing to spill, so that ptxas chooses well without a limit.
-int64_t BlockNeeds::leastBlocks() const { return nn::isLowPrecision(element) ? 0 : 2; }
+int64_t BlockNeeds::minBlocks() const { return nn::isLowPrecision(element) ? 0 : 2; }
 
 FailureOr<BlockSizes> trainc::codegen::cuda::blockSizes(Operation *op, const BlockNeeds &needs) {
   if (std::optional<BlockSizes> sizes = needs.sizes())
     return *sizes;
   return op->emitOpError("expected heads of which ")
-         << kWarpRows << " queries and " << leastOthers(needs.element) << " keys take at most "
+         << kWarpRows << " queries and " << minOthers(needs.element) << " keys take at most "
          << kBlockBytes[1] << " bytes of a block's memory on target cuda, found heads of " << needs.others[0]
          << " and " << needs.others[1] << " elements of " << needs.element << ", which take "
-         << needs.bytes({1, leastOthers(needs.element)})
+         << needs.bytes({1, minOthers(needs.element)})
          << "; use smaller heads, a shorter type, or target cpu";
 }
 

@@ -35,8 +35,8 @@ struct BlockNeeds {
   /// Returns the largest block sizes that fit into memory and, if possible, registers; none if rows are too
   /// wide.
   std::optional<BlockSizes> sizes() const;
-  /// Value of LaunchSummary::leastBlocks.
-  int64_t leastBlocks() const;
+  /// Value of LaunchSummary::minBlocks.
+  int64_t minBlocks() const;
 };
 
 /// Returns sizes(), or an error at the op that gives the maximum width.

@@ -282,7 +282,7 @@ static FailureOr<LaunchSummary> summariseGradient(nn::AttentionGradOp op, const 
                        .flops = op.getFlops() / 5 * gradient.fifths,
                        .sharedBytes = gradient.needs.bytes(*sizes),
                        .threads = sizes->warps * kWarp,
-                       .leastBlocks = gradient.needs.leastBlocks()};
+                       .minBlocks = gradient.needs.minBlocks()};
   auto read = [&](OpOperand &operand) {
     launch.params.push_back(operandParam(op, operand.getOperandNumber()));
   };

@@ -28,7 +28,7 @@ using namespace trainc::codegen;
 /// blocks per multiprocessor.
 static constexpr TargetLimits kGpuLimits{.bufferAlignment = 256, .longestRow = 65536, .blockBytes = 32 << 10};
 static_assert(kGpuLimits.longestRow <= ThreadTree::kWhole, "rows that fusion makes are reduced at once");
-static_assert(kAccessBytes <= int64_t(kMostRowPadding + 1), "what pads rows belongs to them");
+static_assert(kAccessBytes <= int64_t(kMaxRowPadding + 1), "what pads rows belongs to them");
 /// Column sums use as many threads as saturate an H100's memory bandwidth (CudaMachine.cpp).
 static constexpr RowsTuning kRowsTuning{
     .blockBytes = kGpuLimits.blockBytes, .partialThreads = 65536, .threads = 512};
@@ -39,7 +39,7 @@ static constexpr int64_t kProductWorkspace = 32 << 20;
 
 /// Maximum workspace of a cuDNN op. A deterministic gradient needs two bytes for each pair of query and key,
 /// which would fill a GPU's memory for long sequences; a generated kernel needs none.
-static constexpr uint64_t kMostAttentionWorkspace = uint64_t{4} << 30;
+static constexpr uint64_t kMaxAttentionWorkspace = uint64_t{4} << 30;
 
 namespace {
 
@@ -166,15 +166,16 @@ bool CudaTarget::takesPadding(Operation *op, Value value) const {
 
 LogicalResult CudaTarget::checkCollectives(train::ProgramOp program) const {
   const train::ShardingSettings sharding = train::shardingOf(program);
-  if (sharding.reproducibleOverRanks && int64_t(program.getRanks()) > cuda::kMostPlaces)
+  if (sharding.reproducibleOverRanks && int64_t(program.getRanks()) > cuda::kMaxRankSumRanks)
     return program.emitError("sharding reproducible ranks (--reproducible=ranks) sums over at most ")
-           << cuda::kMostPlaces << " ranks for target cuda, and there are " << program.getRanks()
+           << cuda::kMaxRankSumRanks << " ranks for target cuda, and there are " << program.getRanks()
            << "; leave it out: the same ranks repeat their bits";
   const bool hasGroups = sharding.shardRanks > 1 && sharding.shardRanks < int64_t(program.getRanks());
-  if (hasGroups && sharding.shardRanks > cuda::kMostPlaces && !train::precisionOf(program).reduce.isF32())
+  if (hasGroups && sharding.shardRanks > cuda::kMaxRankSumRanks &&
+      !train::precisionOf(program).reduce.isF32())
     return program.emitError("sharding hybrid_shard (--hybrid-shard) sums gradients below f32 (reduce, "
                              "--reduce-type) over groups of at most ")
-           << cuda::kMostPlaces << " ranks for target cuda, found " << sharding.shardRanks
+           << cuda::kMaxRankSumRanks << " ranks for target cuda, found " << sharding.shardRanks
            << "; sum them in f32, or make the groups smaller";
   return success();
 }
@@ -217,10 +218,10 @@ FailureOr<KernelSummary> CudaTarget::summarise(nn::AttentionGradOp op) const {
   if (!choices_.libraryCalls.attentionGradients || !isCudnnAttention(sizes))
     return cuda::summariseAttentionGrad(op);
   const uint64_t workspace = cudnnAttentionWorkspace(sizes);
-  if (workspace <= kMostAttentionWorkspace)
+  if (workspace <= kMaxAttentionWorkspace)
     return libraryAttention(op, int64_t(workspace));
   op.emitWarning("cuDNN's gradient of attention may use at most ")
-      << kMostAttentionWorkspace << " bytes of workspace, found " << workspace
+      << kMaxAttentionWorkspace << " bytes of workspace, found " << workspace
       << "; a kernel of the plan computes it instead: to use cuDNN's, make the micro-batch or the sequences "
          "smaller; to choose the kernel, compile with --library-calls=products";
   return cuda::summariseAttentionGrad(op);

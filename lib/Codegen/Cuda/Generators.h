@@ -35,6 +35,6 @@ KernelSummary summariseRankSum(dist::RankSumOp op);
 Symbols generateRankSum(dist::RankSumOp op, KernelModule &kernels);
 
 /// Maximum number of ranks, limited by the size of a launch's arguments.
-inline constexpr int64_t kMostPlaces = 512;
+inline constexpr int64_t kMaxRankSumRanks = 512;
 
 } // namespace trainc::codegen::cuda

@@ -24,17 +24,17 @@ using namespace trainc::codegen;
 namespace {
 
 /// The lowest supported GPU, and a PTX version with all features that its code uses.
-struct LeastGpu {
+struct MinGpu {
   const char *processor, *features, *level;
 };
 
 } // namespace
 
-static constexpr LeastGpu kAnyGpu{"sm_80", "+ptx80", "compute_80"}, kFp8Gpu{"sm_89", "+ptx81", "compute_89"};
+static constexpr MinGpu kAnyGpu{"sm_80", "+ptx80", "compute_80"}, kFp8Gpu{"sm_89", "+ptx81", "compute_89"};
 
-static const LeastGpu &leastGpuOf(ModuleOp kernels) { return convertsFp8(kernels) ? kFp8Gpu : kAnyGpu; }
+static const MinGpu &minGpuOf(ModuleOp kernels) { return convertsFp8(kernels) ? kFp8Gpu : kAnyGpu; }
 
-static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const LeastGpu &gpu) {
+static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const MinGpu &gpu) {
   static const bool initialised = [] {
     LLVMInitializeNVPTXTargetInfo();
     LLVMInitializeNVPTXTarget();
@@ -81,12 +81,12 @@ static void markEntries(ModuleOp kernels) {
       function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
                         builder.getDenseI32ArrayAttr({int32_t(threads.getInt())}));
     }
-    if (Attribute blocks = function->removeAttr(kLeastBlocksAttr))
+    if (Attribute blocks = function->removeAttr(kMinBlocksAttr))
       function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), blocks);
   }
 }
 
-static llvm::Expected<std::string> emitPtx(llvm::StringRef bitcode, const LeastGpu &gpu) {
+static llvm::Expected<std::string> emitPtx(llvm::StringRef bitcode, const MinGpu &gpu) {
   llvm::LLVMContext context;
   auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bitcode, "kernels"), context);
   if (!module)
@@ -113,7 +113,7 @@ static LogicalResult reportCodeError(ModuleOp kernels, llvm::Error error) {
 }
 
 llvm::FailureOr<std::string> trainc::codegen::compileToPtx(ModuleOp kernels) {
-  const LeastGpu &gpu = leastGpuOf(kernels);
+  const MinGpu &gpu = minGpuOf(kernels);
   expandFp8Conversions(kernels);
   if (failed(lowerToLLVMDialect(kernels)))
     return failure();
@@ -128,7 +128,7 @@ llvm::FailureOr<std::string> trainc::codegen::compileToPtx(ModuleOp kernels) {
 }
 
 /// Returns those of `levels` whose GPUs can run the code.
-static std::vector<llvm::StringRef> levelsFrom(const LeastGpu &gpu, llvm::ArrayRef<llvm::StringRef> levels) {
+static std::vector<llvm::StringRef> levelsFrom(const MinGpu &gpu, llvm::ArrayRef<llvm::StringRef> levels) {
   auto numberOf = [](llvm::StringRef name) {
     unsigned number = 0;
     name.drop_front(llvm::StringLiteral("sm_").size()).getAsInteger(10, number);
@@ -142,7 +142,7 @@ static std::vector<llvm::StringRef> levelsFrom(const LeastGpu &gpu, llvm::ArrayR
 
 llvm::FailureOr<std::vector<Object>> trainc::codegen::compileForGpus(ModuleOp kernels,
                                                                      llvm::ArrayRef<llvm::StringRef> levels) {
-  const LeastGpu &gpu = leastGpuOf(kernels);
+  const MinGpu &gpu = minGpuOf(kernels);
   llvm::FailureOr<std::string> ptx = compileToPtx(kernels);
   if (failed(ptx))
     return failure();

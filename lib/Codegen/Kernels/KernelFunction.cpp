@@ -175,8 +175,8 @@ void KernelFunction::noteEntry(func::FuncOp entry) {
   if (!isOfThreads())
     return;
   entry->setAttr(kThreadsAttr, opBuilder.getI32IntegerAttr(int32_t(launch.threads)));
-  if (launch.leastBlocks > 0)
-    entry->setAttr(kLeastBlocksAttr, opBuilder.getI32IntegerAttr(int32_t(launch.leastBlocks)));
+  if (launch.minBlocks > 0)
+    entry->setAttr(kMinBlocksAttr, opBuilder.getI32IntegerAttr(int32_t(launch.minBlocks)));
   promiseConstant(entry, launch.params);
 }
 

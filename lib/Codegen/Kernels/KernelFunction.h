@@ -84,8 +84,8 @@ private:
 
 /// Attribute of a kernel function for blocks of several threads: number of threads per block.
 inline constexpr llvm::StringLiteral kThreadsAttr = "plan.threads";
-/// Attribute of a kernel function whose launch has leastBlocks: that number.
-inline constexpr llvm::StringLiteral kLeastBlocksAttr = "plan.least_blocks";
+/// Attribute of a kernel function whose launch has minBlocks: that number.
+inline constexpr llvm::StringLiteral kMinBlocksAttr = "plan.min_blocks";
 
 /// Alignment of every block's own memory and of every array in it, in bytes.
 inline constexpr int64_t kBlockArrayAlignment = 64;

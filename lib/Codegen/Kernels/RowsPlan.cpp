@@ -32,7 +32,7 @@ static constexpr int64_t kLanesOfThread = 4, kShortLanesOfThread = 8, kLinearThr
                          kNarrowThreads = 256;
 /// Several threads with column sums: maximum threads per block, so that few are idle, and minimum rows per
 /// tile, so that partial sums are small compared to the operands.
-static constexpr int64_t kColumnThreads = 128, kLeastRows = 4;
+static constexpr int64_t kColumnThreads = 128, kMinRows = 4;
 
 RowsPlan::RowsPlan(nn::KernelOp kernel, const RowsTuning &tuning) : facts(kernel), tuning(tuning) {
   auto usedHere = [&](nn::ReduceOp reduce) {
@@ -96,7 +96,7 @@ void RowsPlan::chooseTiles() {
   rowsPerTile = flat || ofThreads ? 1 : std::clamp<int64_t>(kTileElements / columns, 1, rows);
   if (sumsColumns) {
     const int64_t share = llvm::divideCeil(rows * threadsOfColumns(), tuning.partialThreads);
-    rowsPerTile = std::min(rows, std::max({rowsPerTile, share, ofThreads ? kLeastRows : 1}));
+    rowsPerTile = std::min(rows, std::max({rowsPerTile, share, ofThreads ? kMinRows : 1}));
   }
   grid = rowTiles = llvm::divideCeil(rows, rowsPerTile);
   bool alongRows = false;
