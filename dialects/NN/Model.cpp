@@ -11,8 +11,8 @@ using namespace trainc::nn;
 thread_local int ModelTextScope::depth = 0;
 
 /// Parses `@name(%a: type, ...)`. Region arguments are deferred; their spelled types become `argument_types`.
-static ParseResult parseBorder(OpAsmParser &parser, OperationState &state,
-                               SmallVectorImpl<OpAsmParser::Argument> &arguments) {
+static ParseResult parseSignature(OpAsmParser &parser, OperationState &state,
+                                  SmallVectorImpl<OpAsmParser::Argument> &arguments) {
   StringAttr name;
   if (parser.parseSymbolName(name, SymbolTable::getSymbolAttrName(), state.attributes) ||
       parser.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren, /*allowType=*/true))
@@ -37,7 +37,7 @@ static ParseResult parseBody(OpAsmParser &parser, OperationState &state,
   return success();
 }
 
-static void printBorder(OpAsmPrinter &printer, StringAttr name, ArrayAttr types, Block &body) {
+static void printSignature(OpAsmPrinter &printer, StringAttr name, ArrayAttr types, Block &body) {
   printer << " ";
   printer.printSymbolName(name.getValue());
   printer << "(";
@@ -46,7 +46,7 @@ static void printBorder(OpAsmPrinter &printer, StringAttr name, ArrayAttr types,
   printer << ")";
 }
 
-static LogicalResult verifyBorder(Operation *op, ArrayAttr types, Block &body) {
+static LogicalResult verifySignature(Operation *op, ArrayAttr types, Block &body) {
   if (types.size() != body.getNumArguments())
     return op->emitOpError("has ") << body.getNumArguments() << " arguments but " << types.size()
                                    << " argument types";
@@ -63,13 +63,13 @@ static LogicalResult verifyBorder(Operation *op, ArrayAttr types, Block &body) {
 
 ParseResult BlockOp::parse(OpAsmParser &parser, OperationState &state) {
   SmallVector<OpAsmParser::Argument> arguments;
-  return failure(parseBorder(parser, state, arguments) ||
+  return failure(parseSignature(parser, state, arguments) ||
                  parser.parseOptionalAttrDictWithKeyword(state.attributes) ||
                  parseBody(parser, state, arguments));
 }
 
 void BlockOp::print(OpAsmPrinter &printer) {
-  printBorder(printer, getSymNameAttr(), getArgumentTypes(), getBody().front());
+  printSignature(printer, getSymNameAttr(), getArgumentTypes(), getBody().front());
   printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {"sym_name", "argument_types"});
   printer << " ";
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
@@ -79,7 +79,7 @@ LogicalResult BlockOp::verify() {
   Block &body = getBody().front();
   if (body.empty() || !isa<ReturnOp>(body.back()))
     return emitOpError("must end in nn.return");
-  return verifyBorder(*this, getArgumentTypes(), body);
+  return verifySignature(*this, getArgumentTypes(), body);
 }
 
 void BlockOp::getAsmBlockArgumentNames(Region &, OpAsmSetValueNameFn) {}
@@ -102,7 +102,7 @@ static ParseResult parseExports(OpAsmParser &parser, OperationState &state) {
 
 ParseResult ModelOp::parse(OpAsmParser &parser, OperationState &state) {
   SmallVector<OpAsmParser::Argument> arguments;
-  if (parseBorder(parser, state, arguments))
+  if (parseSignature(parser, state, arguments))
     return failure();
   SmallVector<StringRef> columns;
   for (OpAsmParser::Argument &argument : arguments)
@@ -113,7 +113,7 @@ ParseResult ModelOp::parse(OpAsmParser &parser, OperationState &state) {
 }
 
 void ModelOp::print(OpAsmPrinter &printer) {
-  printBorder(printer, getSymNameAttr(), getArgumentTypes(), getBody().front());
+  printSignature(printer, getSymNameAttr(), getArgumentTypes(), getBody().front());
   if (DictionaryAttr exports = getExportsAttr())
     for (NamedAttribute file : exports) {
       printer << " export ";
@@ -142,7 +142,7 @@ LogicalResult ModelOp::verify() {
   if (getColumns().size() != body.getNumArguments())
     return emitOpError("has ") << body.getNumArguments() << " arguments but " << getColumns().size()
                                << " column names";
-  if (failed(verifyBorder(*this, getArgumentTypes(), body)))
+  if (failed(verifySignature(*this, getArgumentTypes(), body)))
     return failure();
   if (failed(verifyExports(*this, getExportsAttr())))
     return failure();

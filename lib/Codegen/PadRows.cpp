@@ -28,18 +28,18 @@ private:
 };
 
 /// Returns the elements that pad rows to the alignment; 0 if none are needed or rows are short.
-int64_t missingElements(RankedTensorType type, int64_t border) {
+int64_t missingElements(RankedTensorType type, int64_t alignment) {
   if (type.getRank() < 2) // a single row needs no padding
     return 0;
   const int64_t element = elementBytes(type.getElementType()), row = type.getShape().back() * element;
-  return row < kMinAlignments * border ? 0 : int64_t(llvm::alignTo(row, border) - row) / element;
+  return row < kMinAlignments * alignment ? 0 : int64_t(llvm::alignTo(row, alignment) - row) / element;
 }
 
 } // namespace
 
 /// Producer and all readers must support the padding.
 void PadRowsPass::pad(Value value, const codegen::Target &target) {
-  const int64_t missing = missingElements(cast<RankedTensorType>(value.getType()), target.rowBorder());
+  const int64_t missing = missingElements(cast<RankedTensorType>(value.getType()), target.rowAlignment());
   SmallVector<Operation *> ops(value.getUsers());
   ops.push_back(value.getDefiningOp());
   if (missing == 0 || !llvm::all_of(ops, [&](Operation *op) { return target.takesPadding(op, value); }))
@@ -52,7 +52,7 @@ void PadRowsPass::runOnOperation() {
   if (failed(requireConcrete(getOperation())))
     return signalPassFailure();
   const std::unique_ptr<codegen::Target> target = codegen::Target::chosenFor(getOperation());
-  if (target->rowBorder() == 1)
+  if (target->rowAlignment() == 1)
     return;
   getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
     auto executable = dyn_cast<ExecutableOpInterface>(op);

@@ -118,7 +118,7 @@ public:
   virtual const Target *host() const { return nullptr; }
 
   /// Alignment in bytes at which rows are moved and multiplied faster; 1 if alignment does not matter.
-  virtual int64_t rowBorder() const { return 1; }
+  virtual int64_t rowAlignment() const { return 1; }
 
   /// Whether `op` supports padding after the rows of `value`, an operand or result (RowPadding.h).
   virtual bool takesPadding(mlir::Operation * /*op*/, mlir::Value /*value*/) const { return false; }

@@ -82,7 +82,7 @@ LogicalResult trainc::broadcastOperands(OpBuilder &builder, Operation *op) {
 // --- Blocks ---
 
 /// Verifies a value against the type of a block's argument; `?` matches any size.
-static LogicalResult checkBorder(Operation *use, nn::BlockOp block, size_t index, Type found) {
+static LogicalResult checkArgument(Operation *use, nn::BlockOp block, size_t index, Type found) {
   auto declared = cast<RankedTensorType>(cast<TypeAttr>(block.getArgumentTypes()[index]).getValue());
   auto actual = cast<RankedTensorType>(found);
   bool fits = declared.getRank() == actual.getRank() && declared.getElementType() == actual.getElementType();
@@ -112,7 +112,7 @@ FailureOr<SmallVector<Value>> Expander::expandBlock(Operation *use, nn::BlockOp 
            << kMaxNesting << " other blocks, which is as deep as they may be";
   IRMapping values;
   for (auto [index, argument] : llvm::enumerate(arguments)) {
-    if (failed(checkBorder(use, block, index, argument.getType())))
+    if (failed(checkArgument(use, block, index, argument.getType())))
       return failure();
     values.map(block.getBody().getArgument(index), argument);
   }

@@ -16,7 +16,7 @@ using namespace mlir;
 namespace trainc {
 
 /// Alignment of kernel arguments in bytes.
-static constexpr int64_t kArgumentBorder = 64;
+static constexpr int64_t kArgumentAlignment = 64;
 
 /// Returns the number of positions per piece. It is a multiple of the pieces' granule such that pieces of
 /// states begin at disk blocks, and all other tensors are aligned for kernels. Pieces have at most
@@ -28,8 +28,8 @@ static std::optional<int64_t> positionsOfPieces(const Group &group, int64_t grou
     if (!pieces.isCut(inner))
       return;
     auto type = cast<RankedTensorType>(inner.getType());
-    const int64_t border = isState ? int64_t(kDiskAlignment) : kArgumentBorder,
-                  elements = border / std::gcd(border, elementBytes(type.getElementType()));
+    const int64_t alignment = isState ? int64_t(kDiskAlignment) : kArgumentAlignment,
+                  elements = alignment / std::gcd(alignment, elementBytes(type.getElementType()));
     granule = std::lcm(granule, elements * (pieces.positions() / type.getNumElements()));
     bytes += isState ? tensorBytes(type) : 0;
   };

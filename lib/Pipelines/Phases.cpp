@@ -44,7 +44,7 @@ LogicalResult applySettings(ModuleOp module, const CompileOptions &options) {
 Strategy strategyOf(ModuleOp module, const CompileOptions &options) {
   Strategy strategy;
   const std::unique_ptr<codegen::Target> target = codegen::Target::chosenFor(module);
-  strategy.padsRows = target->rowBorder() > 1;
+  strategy.padsRows = target->rowAlignment() > 1;
   for (auto program : module.getOps<train::ProgramOp>()) {
     strategy.manyRanks = program.getRanks() > 1;
     strategy.flatStates = train::hasFlatStates(program);

@@ -219,7 +219,7 @@ FailureOr<std::vector<uint8_t>> planOfEntries(ModuleOp module, StringRef name) {
   PassManager manager(module.getContext());
   manager.addPass(createVerifyScheduledPass());
   Strategy strategy;
-  strategy.padsRows = codegen::Target::chosenFor(module)->rowBorder() > 1;
+  strategy.padsRows = codegen::Target::chosenFor(module)->rowAlignment() > 1;
   addMemoryPasses(manager, strategy);
   addStreamPasses(manager, strategy);
   addCodePasses(manager);

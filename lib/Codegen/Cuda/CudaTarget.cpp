@@ -56,7 +56,7 @@ public:
   LibraryCalls libraryCalls() const override { return choices_.libraryCalls; }
   Work productWork(Type factor) const override;
   bool addsByKernel(const RankSum &sum) const override;
-  int64_t rowBorder() const override { return kAccessBytes; }
+  int64_t rowAlignment() const override { return kAccessBytes; }
   bool takesPadding(Operation *op, Value value) const override;
   FailureOr<KernelSummary> summarise(Operation *op) const override;
   FailureOr<Symbols> generate(Operation *op, KernelModule &kernels) const override;

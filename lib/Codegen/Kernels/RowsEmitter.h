@@ -96,10 +96,10 @@ private:
   mlir::Value body(mlir::Operation *op, mlir::ValueRange operands, int64_t laneCount, mlir::Value linearBase,
                    mlir::Value column);
 
-  /// A position along a row. Rows begin at multiples of `border` elements; see load() and store().
+  /// A position along a row. Rows begin at multiples of `alignment` elements; see load() and store().
   struct Place {
     Address address;
-    int64_t border;
+    int64_t alignment;
   };
   int64_t pieceOf(const Place &place, const Step &step) const;
   mlir::Value load(const Place &from, const Step &step);

@@ -126,7 +126,7 @@ void RowsEmitter::tileScalars() {
 
 /// Returns the lanes of one access of a step: GPUs access vectors aligned to their size.
 int64_t RowsEmitter::pieceOf(const Place &place, const Step &step) const {
-  return plan.threads == 1 ? step.lanes : std::gcd(place.border, step.lanes);
+  return plan.threads == 1 ? step.lanes : std::gcd(place.alignment, step.lanes);
 }
 
 /// Shorter accesses are joined as bits.

@@ -31,13 +31,13 @@ CudaOp::CudaOp(const std::string &text, bool pads)
 }
 
 void CudaOp::padRows() {
-  const int64_t border = target->rowBorder();
+  const int64_t alignment = target->rowAlignment();
   auto pad = [&](Value value) {
     auto type = cast<RankedTensorType>(value.getType());
     if (type.getRank() < 2 || !target->takesPadding(operation, value))
       return;
     const int64_t element = elementBytes(type.getElementType()), row = type.getShape().back() * element;
-    setRowPadding(operation, value, (int64_t(llvm::alignTo(row, border)) - row) / element);
+    setRowPadding(operation, value, (int64_t(llvm::alignTo(row, alignment)) - row) / element);
   };
   llvm::for_each(operation->getOperands(), pad);
   llvm::for_each(operation->getResults(), pad);
