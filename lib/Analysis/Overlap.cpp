@@ -21,14 +21,14 @@ LogicalResult requireInEntry(CollectiveOpInterface start) {
 
 /// Returns the read that gave `value`, directly or through one pure op with one operand; null if there is
 /// none.
-static train::GetOp readBehind(Value value) {
+static train::GetOp sourceRead(Value value) {
   Operation *made = value.getDefiningOp();
   const bool computed = made && made->getNumOperands() == 1 && isMemoryEffectFree(made) && !isView(made);
   return (computed ? made->getOperand(0) : value).getDefiningOp<train::GetOp>();
 }
 
 train::StateOp gatheredState(CollectiveOpInterface start) {
-  train::GetOp get = isGather(start) ? readBehind(start->getOperand(0)) : train::GetOp();
+  train::GetOp get = isGather(start) ? sourceRead(start->getOperand(0)) : train::GetOp();
   if (!get || llvm::any_of(waitOf(start)->getUsers(), llvm::IsaPred<train::SetOp>))
     return nullptr;
   auto state = SymbolTable::lookupNearestSymbolFrom<train::StateOp>(start, get.getStateAttr());

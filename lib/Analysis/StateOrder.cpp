@@ -12,7 +12,7 @@ using namespace mlir;
 
 namespace trainc {
 
-size_t NumberedWrites::behindLast(size_t end, train::GetOp get) const {
+size_t NumberedWrites::afterLast(size_t end, train::GetOp get) const {
   const auto found = writes_.find(get.getStateAttr());
   if (found != writes_.end())
     for (auto [number, set] : llvm::reverse(found->second))
@@ -135,7 +135,7 @@ ArrayRef<train::SetOp> StateOrder::writes(StringRef state) const & {
   return found == sets.end() ? ArrayRef<train::SetOp>() : ArrayRef<train::SetOp>(found->second);
 }
 
-train::SetOp StateOrder::writeBehind(StringRef state, Operation *op) const {
+train::SetOp StateOrder::writeAfter(StringRef state, Operation *op) const {
   ArrayRef<train::SetOp> all = writes(state);
   const auto *found = llvm::find_if(all, [&](train::SetOp set) { return op->isBeforeInBlock(set); });
   return found == all.end() ? train::SetOp() : *found;

@@ -23,7 +23,7 @@ public:
   void add(size_t number, train::SetOp set) { writes_[set.getStateAttr()].push_back({number, set}); }
   /// Returns the number after that of the last write, below `end`, of an element that `get` reads; 0 if there
   /// is none.
-  size_t behindLast(size_t end, train::GetOp get) const;
+  size_t afterLast(size_t end, train::GetOp get) const;
 
 private:
   llvm::DenseMap<mlir::Attribute, llvm::SmallVector<std::pair<size_t, train::SetOp>>> writes_;
@@ -50,7 +50,7 @@ public:
   llvm::ArrayRef<train::GetOp> reads(llvm::StringRef state) const && = delete;
   llvm::ArrayRef<train::SetOp> writes(llvm::StringRef state) const && = delete;
   /// Returns the first write of the state after `op`; null if there is none.
-  train::SetOp writeBehind(llvm::StringRef state, mlir::Operation *op) const;
+  train::SetOp writeAfter(llvm::StringRef state, mlir::Operation *op) const;
 
   /// Returns pairs of ops whose order is fixed by side effects. They include all uses of a state's value
   /// before the state's next write, because the value shares the state's memory.

@@ -157,7 +157,7 @@ void FusionGraph::merge(unsigned first, unsigned second, const Space &space, con
   SmallVector<unsigned> moved = between.groups;
   if (!between.afterFirst)
     moved.push_back(second);
-  order.moveBehind(between.afterFirst ? second : first, std::move(moved));
+  order.moveAfter(between.afterFirst ? second : first, std::move(moved));
   order.remove(first);
 }
 

@@ -8,7 +8,7 @@ void GroupOrder::reset(unsigned size) {
   places.assign(size + 1, Place());
   places[size] = {size, size, 0};
   for (unsigned group = 0; group < size; ++group)
-    insertBehind(places[size].previous, group, kGap * (group + 1));
+    insertAfter(places[size].previous, group, kGap * (group + 1));
 }
 
 void GroupOrder::remove(unsigned group) {
@@ -16,13 +16,13 @@ void GroupOrder::remove(unsigned group) {
   places[places[group].next].previous = places[group].previous;
 }
 
-void GroupOrder::insertBehind(unsigned anchor, unsigned group, uint64_t label) {
+void GroupOrder::insertAfter(unsigned anchor, unsigned group, uint64_t label) {
   unsigned next = places[anchor].next;
   places[group] = {anchor, next, label};
   places[anchor].next = places[next].previous = group;
 }
 
-uint64_t GroupOrder::gapBehind(unsigned anchor) const {
+uint64_t GroupOrder::gapAfter(unsigned anchor) const {
   unsigned next = places[anchor].next;
   return next == head() ? kGap : places[next].label - places[anchor].label;
 }
@@ -34,15 +34,15 @@ void GroupOrder::relabel() {
     places[group].label = label += kGap;
 }
 
-void GroupOrder::moveBehind(unsigned anchor, llvm::SmallVector<unsigned> moved) {
+void GroupOrder::moveAfter(unsigned anchor, llvm::SmallVector<unsigned> moved) {
   llvm::sort(moved, [&](unsigned a, unsigned b) { return isBefore(a, b); });
   for (unsigned group : moved)
     remove(group);
-  if (gapBehind(anchor) <= moved.size())
+  if (gapAfter(anchor) <= moved.size())
     relabel();
-  uint64_t step = gapBehind(anchor) / (moved.size() + 1);
+  uint64_t step = gapAfter(anchor) / (moved.size() + 1);
   for (unsigned group : moved) {
-    insertBehind(anchor, group, places[anchor].label + step);
+    insertAfter(anchor, group, places[anchor].label + step);
     anchor = group;
   }
 }

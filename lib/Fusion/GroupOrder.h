@@ -20,7 +20,7 @@ public:
   void remove(unsigned group);
 
   /// Moves groups right after `anchor`; their relative order is kept.
-  void moveBehind(unsigned anchor, llvm::SmallVector<unsigned> moved);
+  void moveAfter(unsigned anchor, llvm::SmallVector<unsigned> moved);
 
 private:
   /// A member of a ring whose labels ascend from its head.
@@ -31,8 +31,8 @@ private:
   static constexpr uint64_t kGap = uint64_t(1) << 32;
 
   unsigned head() const { return unsigned(places.size()) - 1; }
-  void insertBehind(unsigned anchor, unsigned group, uint64_t label);
-  uint64_t gapBehind(unsigned anchor) const;
+  void insertAfter(unsigned anchor, unsigned group, uint64_t label);
+  uint64_t gapAfter(unsigned anchor) const;
   void relabel();
 
   std::vector<Place> places; ///< the last is the head

@@ -23,11 +23,11 @@ void Waypoints::find(unsigned count, llvm::function_ref<llvm::ArrayRef<unsigned>
   views.assign(count, View());
   for (unsigned node = 0; node < count; ++node)
     for (unsigned next : successors(node)) {
-      views[next].endBehind = std::max(views[next].endBehind, views[node].endBehind);
+      views[next].endBefore = std::max(views[next].endBefore, views[node].endBefore);
       if (number[node] != kNone)
-        views[next].endBehind = std::max(views[next].endBehind, number[node] + 1);
+        views[next].endBefore = std::max(views[next].endBefore, number[node] + 1);
     }
   for (unsigned node = count; node-- > 0;)
     for (unsigned next : successors(node))
-      views[node].firstAhead = std::min({views[node].firstAhead, views[next].firstAhead, number[next]});
+      views[node].firstAfter = std::min({views[node].firstAfter, views[next].firstAfter, number[next]});
 }

@@ -17,13 +17,13 @@ public:
   /// Position of a node, or of several together, relative to the waypoints, which are numbered along the
   /// path.
   struct View {
-    unsigned firstAhead = ~0U; ///< first waypoint that can be reached from here
-    unsigned endBehind = 0;    ///< one more than the last waypoint from which this can be reached
+    unsigned firstAfter = ~0U; ///< first waypoint that can be reached from here
+    unsigned endBefore = 0;    ///< one more than the last waypoint from which this can be reached
     View operator|(const View &other) const {
-      return {std::min(firstAhead, other.firstAhead), std::max(endBehind, other.endBehind)};
+      return {std::min(firstAfter, other.firstAfter), std::max(endBefore, other.endBefore)};
     }
     /// Whether a path leads from here to `other` through a waypoint.
-    bool leadsTo(const View &other) const { return firstAhead < other.endBehind; }
+    bool leadsTo(const View &other) const { return firstAfter < other.endBefore; }
   };
 
   /// Finds the waypoints of a graph of `count` nodes in topological order.

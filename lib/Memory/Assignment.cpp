@@ -92,7 +92,7 @@ void Assignment::assignGet(train::GetOp get) {
   if (storages_.isOffloaded(get.getState()))
     return isReadOnHost(get) ? bind(get.getResult(), pieceOf(get)) : fetch(get);
   View state{storages_.stateStorage(get.getState())};
-  train::SetOp next = order_.writeBehind(get.getState(), get);
+  train::SetOp next = order_.writeAfter(get.getState(), get);
   if (!next || timeline_.begin(next) >= timeline_.lastUse(get.getResult()))
     return bind(get.getResult(), state);
   View copy = newScratch(get.getResult());

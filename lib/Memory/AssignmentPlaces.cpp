@@ -102,7 +102,7 @@ bool Assignment::outlivesWhole(ExecutableOpInterface part) const {
 /// computed; null if there is none.
 bool Assignment::canMakeInState(OpResult made, StringRef state, View target, train::SetOp stores) {
   const int64_t end = timeline_.end(made.getOwner());
-  train::SetOp next = order_.writeBehind(state, made.getOwner());
+  train::SetOp next = order_.writeAfter(state, made.getOwner());
   if (!next || (stores && next != stores))
     return false;
   const int64_t stored = timeline_.begin(next);
@@ -114,7 +114,7 @@ bool Assignment::canMakeInState(OpResult made, StringRef state, View target, tra
   const int64_t last = std::max(timeline_.lastUse(made), stored);
   if (!stores && next.getValue() != made)
     return last == stored;
-  next = order_.writeBehind(state, next);
+  next = order_.writeAfter(state, next);
   return !next ||
          std::max(last, timeline_.lastUse(stores ? Value(stores.getValue()) : made)) < timeline_.begin(next);
 }

@@ -114,7 +114,7 @@ LogicalResult Assignment::checkHostOps(train::EntryOp entry) const {
   };
   for (Operation &op : entry.getBody().front()) {
     auto get = dyn_cast<train::GetOp>(op);
-    train::SetOp next = get && isReadOnHost(get) ? order_.writeBehind(get.getState(), get) : train::SetOp();
+    train::SetOp next = get && isReadOnHost(get) ? order_.writeAfter(get.getState(), get) : train::SetOp();
     if (next && timeline_.begin(next) < timeline_.lastUse(get.getResult()))
       return get.emitOpError("is read on the host after a write of ")
              << get.getState() << "; compile with --offload-update=device";

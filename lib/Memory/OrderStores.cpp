@@ -98,7 +98,7 @@ struct OrderStores : impl::OrderStoresBase<OrderStores> {
 
 private:
   SmallVector<Store> storesOf(plan::EntryOp entry, const Clock &clock, const Clock &next,
-                              const FirstWriters &behind);
+                              const FirstWriters &firstWriters);
 
   std::optional<InstructionUses> uses_;
   Machine machine_;
@@ -120,7 +120,7 @@ static bool writeTheSame(ArrayRef<uint32_t> numbers, const Clock &clock, const I
 
 /// Returns stores that can be deferred to the end of the entry.
 SmallVector<Store> OrderStores::storesOf(plan::EntryOp entry, const Clock &clock, const Clock &next,
-                                         const FirstWriters &behind) {
+                                         const FirstWriters &firstWriters) {
   const SmallVector<uint32_t> copies = outlastingCopies(entry, uses_->around());
   if (copies.empty() || writeTheSame(copies, clock, *uses_))
     return {};
@@ -134,7 +134,7 @@ SmallVector<Store> OrderStores::storesOf(plan::EntryOp entry, const Clock &clock
         own.add(number, instruction);
     if (own.of(clock[copy]) != FirstWriters::kNone)
       continue;
-    const size_t writer = behind.of(clock[copy]);
+    const size_t writer = firstWriters.of(clock[copy]);
     stores.push_back({clock[copy], copy, instructionSeconds(*clock[copy], uses_->around(), machine_),
                       clock.begin(copy),
                       writer == FirstWriters::kNone ? kNever : clock.end() + next.begin(writer)});
@@ -176,13 +176,13 @@ void OrderStores::runOnOperation() {
   if (!microStep)
     return;
   const Clock next(microStep, uses_->around(), machine_);
-  FirstWriters behind(*uses_);
+  FirstWriters firstWriters(*uses_);
   for (size_t number = next.size(); number-- > 0;)
     if (next[number].getStream() != plan::Stream::disk)
-      behind.add(number, next[number]);
+      firstWriters.add(number, next[number]);
   for (auto entry : module.getOps<plan::EntryOp>()) {
     const Clock clock(entry, uses_->around(), machine_);
-    schedule(storesOf(entry, clock, next, behind), clock, entry.getBody().front());
+    schedule(storesOf(entry, clock, next, firstWriters), clock, entry.getBody().front());
   }
 }
 

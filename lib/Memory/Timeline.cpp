@@ -44,7 +44,7 @@ int64_t Timeline::earliest(train::GetOp get) const {
   const auto found = gets_.find(get);
   if (!ahead || found == gets_.end())
     return begin(get);
-  const size_t own = found->second, first = writes_.behindLast(own, get);
+  const size_t own = found->second, first = writes_.afterLast(own, get);
   const auto wanted = int64_t(own) - ahead.getInt(); // the attribute may be any number in a text
   return begin(ops_[size_t(std::clamp(wanted, int64_t(first), int64_t(own)))]);
 }

@@ -180,8 +180,8 @@ Operation *CopySchedule::anchorAt(size_t number) const {
 
 /// Returns the last op from `first` to `last` that begins by `time`; `first` if there is none.
 size_t CopySchedule::lastBegunBy(double time, size_t first, size_t last) const {
-  const auto behindFirst = llvm::seq(first + 1, last + 1);
-  return *llvm::partition_point(behindFirst, [&](size_t number) {
+  const auto afterFirst = llvm::seq(first + 1, last + 1);
+  return *llvm::partition_point(afterFirst, [&](size_t number) {
     return times_.begin(profile_.op(number)) <= time;
   }) - 1;
 }
@@ -223,7 +223,7 @@ void CopySchedule::fetchAhead(int64_t bytes) {
     if (!isFetch(fetch))
       continue;
     const int64_t own = bytesOfCopy(fetch);
-    const size_t first = writes.behindLast(number, cast<train::GetOp>(fetch)),
+    const size_t first = writes.afterLast(number, cast<train::GetOp>(fetch)),
                  wanted =
                      std::max(soonEnough(fetch, latest.lookup(fetch), disk, previousWanted, number), first);
     size_t place = number;

@@ -21,7 +21,7 @@ static Operation *firstOf(ArrayRef<Operation *> ops) {
 
 /// Whether all other readers of the value follow the write, and the first of them finds the value in the
 /// state.
-static bool isReadBehind(train::SetOp set) {
+static bool isReadAfter(train::SetOp set) {
   SmallVector<Operation *> others(
       llvm::make_filter_range(set.getValue().getUsers(), [&](Operation *user) { return user != set; }));
   if (others.empty())
@@ -60,7 +60,7 @@ bool HostUpdates::hasPlaces(const Group &group) const {
     return !get || !isOnHost(get.getStateAttr()) || isUnchanged(get.getStateAttr(), get, group.op);
   };
   const auto mayBeWritten = [&](train::SetOp set) {
-    return isReadBehind(set) && isWrittenAtOnce(set, group.op);
+    return isReadAfter(set) && isWrittenAtOnce(set, group.op);
   };
   const auto standsBeside = [&](Operation *user) { return user->getBlock() == group.op->getBlock(); };
   return llvm::all_of(group.op->getOperands(), liesThere) &&

@@ -119,7 +119,7 @@ void EntryOffloader::fetchWhereRead() {
     if (auto found = places.find(&op); found != places.end())
       found->second = next++;
   for (auto &[get, readers] : reads)
-    split(get, readers, order.writeBehind(get.getState(), get), places);
+    split(get, readers, order.writeAfter(get.getState(), get), places);
 }
 
 void EntryOffloader::split(train::GetOp get, ArrayRef<Reader> readers, train::SetOp write,

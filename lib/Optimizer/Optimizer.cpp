@@ -129,7 +129,7 @@ private:
   /// Builds norm, clipping and updates at the end of `entry`.
   void buildUpdate(train::EntryOp entry, StepSums sums);
   bool syncsEveryMicroStep() const { return train::shardingOf(program).syncEveryMicroStep; }
-  bool sumsBehindLastBackward();
+  bool sumsAfterLastBackward();
   bool hasFlatParameters();
   void sumOverRanks(StepBuilder &build, Gradients &gradients);
   /// Reads the accumulated sums in `entry`.
@@ -154,7 +154,7 @@ LogicalResult StepUpdate::run() {
     return program.emitOpError("rounds at random, by the chunks of flat parameters; run flatten first");
   if (program.getAccumulate() == 1) {
     buildUpdate(microStep, {takeGradients(microStep), takeMagnitudes(microStep)});
-  } else if (sumsBehindLastBackward()) {
+  } else if (sumsAfterLastBackward()) {
     train::EntryOp last = symbols.cloneEntry(microStep, EntryKind::last_micro_step);
     accumulate(microStep);
     buildUpdate(last, accumulate(last));
@@ -176,7 +176,7 @@ bool StepUpdate::hasFlatParameters() {
 
 /// Whether gradients are summed over ranks as soon as the last micro-batch has been accumulated. Not with
 /// `tree-accumulate`, whose counters need one entry for all micro-batches.
-bool StepUpdate::sumsBehindLastBackward() {
+bool StepUpdate::sumsAfterLastBackward() {
   return program.getRanks() > 1 && !syncsEveryMicroStep() &&
          !train::shardingOf(program).reproducibleOverRanks;
 }

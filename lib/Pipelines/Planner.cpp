@@ -52,7 +52,7 @@ private:
   LogicalResult open(Cell cell);
   bool mayBeOpened(size_t division, ArrayRef<Trial> beside) const;
   LogicalResult openDivisions();
-  LogicalResult openBehind(Cell from, double least, Cell cell);
+  LogicalResult expand(Cell from, double least, Cell cell);
   LogicalResult planActivationsOutside(Cell cell);
   LogicalResult openOffload(Cell cell, double least);
   LogicalResult openSplit(Cell cell, double least);
@@ -63,7 +63,7 @@ private:
   LogicalResult planOtherDivisions();
   LogicalResult planSmallestOf(ArrayRef<Cell> cells);
   LogicalResult planOthersThatMayBeSmaller(ArrayRef<Cell> cells);
-  FailureOr<SmallVector<bool>> planReuse(Cell cell, ArrayRef<TriedSettings> behind);
+  FailureOr<SmallVector<bool>> planReuse(Cell cell, ArrayRef<TriedSettings> extra);
 
   int64_t heldBytes(Cell cell) const;                      ///< of states, which recomputation does not reduce
   int64_t heldBytesWithout(Cell cell, size_t kinds) const; ///< with `kinds` of kOffloadKinds offloaded
@@ -111,7 +111,7 @@ LogicalResult Planner::open(Cell cell) {
 
 /// Expands `from` by a cell that takes less memory and at least as many seconds, of which `least` is a lower
 /// bound. If nothing of `from` fits, the cell is queued without planning it.
-LogicalResult Planner::openBehind(Cell from, double least, Cell cell) {
+LogicalResult Planner::expand(Cell from, double least, Cell cell) {
   if (trials_.somethingFits(from))
     return open(cell);
   if (opened_.insert(cell).second)
@@ -182,12 +182,12 @@ LogicalResult Planner::openOffload(Cell cell, double least) {
     const bool isOptimizerAlone = next == 1;
     if (isOptimizerAlone ? trials_.fits(trials_.firstOf(cell)) : trials_.somethingFits(cell))
       return success();
-    const Cell behind{cell.division, cell.split, next};
-    const FailureOr<int64_t> takes = lowerBoundBytes(behind);
+    const Cell extra{cell.division, cell.split, next};
+    const FailureOr<int64_t> takes = lowerBoundBytes(extra);
     if (failed(takes))
       return failure();
     if (*takes <= limit_)
-      return openBehind(cell, least, behind);
+      return expand(cell, least, extra);
   }
   return success();
 }
@@ -196,7 +196,7 @@ LogicalResult Planner::openOffload(Cell cell, double least) {
 LogicalResult Planner::openSplit(Cell cell, double least) {
   if (holdsTooMuch(cell) || cell.split + 1 == choices_.splits.size())
     return success();
-  return openBehind(cell, least, {cell.division, cell.split + 1, cell.offload});
+  return expand(cell, least, {cell.division, cell.split + 1, cell.offload});
 }
 
 /// Smaller groups do not help if states exceed the limit in larger groups.
@@ -327,19 +327,19 @@ LogicalResult Planner::keepGathered() {
       (choices_.mayGatherLate && level + 1 == choices_.levels.size()))
     return success();
   const auto fit = [&, cell = cell, level = level](ArrayRef<int64_t> distances) {
-    std::vector<TriedSettings> behind(distances.size(), choices_.levels[level]);
-    for (auto [settings, distance] : llvm::zip_equal(behind, distances))
+    std::vector<TriedSettings> extra(distances.size(), choices_.levels[level]);
+    for (auto [settings, distance] : llvm::zip_equal(extra, distances))
       settings.push_back({"max_reuse_distance", std::to_string(distance)});
-    return planReuse(cell, behind);
+    return planReuse(cell, extra);
   };
   return keepWhatFits((*made)->step(), fit);
 }
 
 /// Plans a cell with settings that send ever less. Takes those that fit and are not slower than the previous
 /// choice. Returns which ones fit.
-FailureOr<SmallVector<bool>> Planner::planReuse(Cell cell, ArrayRef<TriedSettings> behind) {
+FailureOr<SmallVector<bool>> Planner::planReuse(Cell cell, ArrayRef<TriedSettings> extra) {
   const size_t first = trials_.size();
-  if (failed(trials_.planWith(cell, behind)))
+  if (failed(trials_.planWith(cell, extra)))
     return failure();
   SmallVector<bool> fit;
   for (size_t number = first; number < trials_.size(); ++number) {

@@ -75,7 +75,7 @@ LogicalResult settle(ModuleOp model, const CompileOptions &options) {
 
 /// Modules without a program are rejected by the first pass.
 FailureOr<std::vector<PlannedStrategy>> planStrategies(ModuleOp model, const CompileOptions &options) {
-  std::vector<TriedSettings> stages(1), behind(1);
+  std::vector<TriedSettings> stages(1), variants(1);
   for (auto program : model.getOps<train::ProgramOp>()) {
     if (train::hasBudget(program))
       return program.emitError(
@@ -87,18 +87,18 @@ FailureOr<std::vector<PlannedStrategy>> planStrategies(ModuleOp model, const Com
     if (program.getRanks() > 1 && !isDecided(program, "zero_stage"))
       stages = combine(stages, "zero_stage", {"0", "1", "2", "3"});
     if (!isDecided(program, "offload"))
-      behind =
-          combine(behind, "offload", {"none", "optimizer", "optimizer,gradients,parameters", "activations"});
+      variants = combine(variants, "offload",
+                         {"none", "optimizer", "optimizer,gradients,parameters", "activations"});
     if (!isDecided(program, "activation_checkpointing"))
-      behind = combine(behind, "activation_checkpointing", {"none", "selective", "full"});
+      variants = combine(variants, "activation_checkpointing", {"none", "selective", "full"});
   }
   FailureOr<std::vector<Candidates>> steps = makeSteps(model, options, stages, /*firstAlone=*/true);
   if (failed(steps))
     return failure();
-  std::vector<PlannedStrategy> planned(stages.size() * behind.size());
+  std::vector<PlannedStrategy> planned(stages.size() * variants.size());
   const auto planOne = [&](size_t number) -> LogicalResult {
-    const size_t stage = number / behind.size();
-    const TriedSettings &tried = behind[number % behind.size()];
+    const size_t stage = number / variants.size();
+    const TriedSettings &tried = variants[number % variants.size()];
     FailureOr<CandidatePlan> plan = (*steps)[stage].plan(tried);
     if (failed(plan))
       return failure();

@@ -32,9 +32,9 @@ LogicalResult Trials::make(ArrayRef<Job> jobs) {
     return failure();
   std::vector<std::optional<CandidatePlan>> made(jobs.size());
   const auto makeOne = [&](size_t i) -> LogicalResult {
-    TriedSettings behind = choices_.offloaded(jobs[i].cell);
-    llvm::append_range(behind, jobs[i].behind);
-    FailureOr<CandidatePlan> plan = steps_.at(inMemory(jobs[i].cell)).plan(behind);
+    TriedSettings extra = choices_.offloaded(jobs[i].cell);
+    llvm::append_range(extra, jobs[i].extra);
+    FailureOr<CandidatePlan> plan = steps_.at(inMemory(jobs[i].cell)).plan(extra);
     if (succeeded(plan))
       made[i] = *plan;
     return plan;
@@ -43,7 +43,7 @@ LogicalResult Trials::make(ArrayRef<Job> jobs) {
     return failure();
   for (auto [job, plan] : llvm::zip_equal(jobs, made)) {
     tried_.push_back({choices_.decided(job.cell), *plan});
-    llvm::append_range(tried_.back().decided, job.behind);
+    llvm::append_range(tried_.back().decided, job.extra);
   }
   return success();
 }
@@ -69,9 +69,9 @@ FailureOr<size_t> Trials::plan(Trial trial) {
   return numbers_.at(trial);
 }
 
-LogicalResult Trials::planWith(Cell cell, ArrayRef<TriedSettings> behind) {
+LogicalResult Trials::planWith(Cell cell, ArrayRef<TriedSettings> extra) {
   std::vector<Job> jobs;
-  for (const TriedSettings &settings : behind)
+  for (const TriedSettings &settings : extra)
     jobs.push_back({cell, settings});
   return make(jobs);
 }
@@ -85,9 +85,9 @@ FailureOr<int64_t> Trials::lowerBoundBytes(Cell cell, size_t lastLevel) {
   FailureOr<const Candidates *> made = step(cell);
   if (failed(made))
     return failure();
-  TriedSettings behind = choices_.offloaded(cell);
-  llvm::append_range(behind, choices_.levels[lastLevel]);
-  FailureOr<MemoryReport> memory = (*made)->memoryWithoutBatches(behind);
+  TriedSettings extra = choices_.offloaded(cell);
+  llvm::append_range(extra, choices_.levels[lastLevel]);
+  FailureOr<MemoryReport> memory = (*made)->memoryWithoutBatches(extra);
   if (failed(memory))
     return failure();
   return lowerBounds_[cell] = memory->needed() - memory->activations / kGaps;

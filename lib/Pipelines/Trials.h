@@ -30,7 +30,7 @@ public:
   /// Returns the number of a trial's plan, planning it if necessary.
   llvm::FailureOr<size_t> plan(Trial trial);
   /// Plans a cell with each of these additional settings. The plans get the last numbers.
-  llvm::LogicalResult planWith(Cell cell, llvm::ArrayRef<TriedSettings> behind);
+  llvm::LogicalResult planWith(Cell cell, llvm::ArrayRef<TriedSettings> extra);
 
   /// Returns an approximate lower bound of a cell's bytes, at any level and with any smaller micro-batch: the
   /// bytes of entries that read no batch, less an eighth of scratch for gaps that other addresses may avoid.
@@ -72,7 +72,7 @@ public:
 private:
   struct Job {
     Cell cell;
-    TriedSettings behind;
+    TriedSettings extra;
   };
   llvm::LogicalResult makeCellSteps(llvm::ArrayRef<Job> jobs);
   llvm::LogicalResult make(llvm::ArrayRef<Job> jobs);

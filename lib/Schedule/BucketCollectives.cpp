@@ -48,7 +48,7 @@ private:
     for (auto start : block.getOps<CollectiveOpInterface>()) {
       const bool reads(gatheredState(start));
       if (!reads || firstRead(start->getResult(0)))
-        byKind[{start.getCollectiveKind(), start.getRankGroup(), reads, behind(start)}].push_back(start);
+        byKind[{start.getCollectiveKind(), start.getRankGroup(), reads, chainLength(start)}].push_back(start);
     }
     for (auto &[key, starts] : byKind) {
       llvm::DenseMap<Operation *, Operation *> places;
@@ -62,10 +62,10 @@ private:
     return byKind;
   }
 
-  static size_t behind(CollectiveOpInterface start) {
+  static size_t chainLength(CollectiveOpInterface start) {
     size_t most = 0;
-    for (Operation *before : startsBehind(start->getOperand(0)))
-      most = std::max(most, 1 + behind(cast<CollectiveOpInterface>(before)));
+    for (Operation *before : sourceStarts(start->getOperand(0)))
+      most = std::max(most, 1 + chainLength(cast<CollectiveOpInterface>(before)));
     return most;
   }
 

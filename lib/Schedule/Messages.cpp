@@ -82,19 +82,19 @@ Operation *known(Value value) {
 
 bool computes(Operation *op) { return !moves(op) && !isa<train::GetOp>(op); }
 
-static void addStartsBehind(Value value, llvm::SetVector<Operation *> &starts) {
+static void addSourceStarts(Value value, llvm::SetVector<Operation *> &starts) {
   Operation *definition = value.getDefiningOp();
   if (!definition || !moves(definition))
     return;
   if (isa<CollectiveOpInterface>(definition))
     starts.insert(definition);
   for (Value operand : definition->getOperands())
-    addStartsBehind(operand, starts);
+    addSourceStarts(operand, starts);
 }
 
-llvm::SetVector<Operation *> startsBehind(Value value) {
+llvm::SetVector<Operation *> sourceStarts(Value value) {
   llvm::SetVector<Operation *> starts;
-  addStartsBehind(value, starts);
+  addSourceStarts(value, starts);
   return starts;
 }
 
@@ -112,7 +112,7 @@ struct Store {
 
 /// Whether collectives give the value, except gathers of parameters for reading.
 bool isBrought(Value value) {
-  return llvm::any_of(startsBehind(value),
+  return llvm::any_of(sourceStarts(value),
                       [](Operation *start) { return !gatheredState(cast<CollectiveOpInterface>(start)); });
 }
 
@@ -149,7 +149,7 @@ bool accesses(Operation *op, ArrayRef<train::SetOp> writes) {
 
 /// Returns the position after the op and all its writes. Asking the block for their order would renumber its
 /// ops after each move.
-Block::iterator behind(const Store &store) {
+Block::iterator endOf(const Store &store) {
   Operation *first = store.op ? store.op : train::SetOp(store.writes.front());
   auto next = std::next(first->getIterator());
   for (size_t left = store.writes.size() - (store.op ? 0 : 1); left > 0; ++next)
@@ -174,7 +174,7 @@ void sinkStores(Block &block) {
     for (train::SetOp write : store.writes)
       if (Operation *access = next.lookup(write))
         barriers.insert(access);
-    auto place = barriers.empty() ? block.end() : behind(store);
+    auto place = barriers.empty() ? block.end() : endOf(store);
     while (place != block.end() && !barriers.contains(&*place))
       ++place;
     move(store, block, place);

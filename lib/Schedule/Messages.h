@@ -34,7 +34,7 @@ mlir::Operation *need(mlir::Value value);
 bool computes(mlir::Operation *op);
 
 /// Returns the collectives that `value` depends on without a computing op in between, last ones first.
-llvm::SetVector<mlir::Operation *> startsBehind(mlir::Value value);
+llvm::SetVector<mlir::Operation *> sourceStarts(mlir::Value value);
 
 /// Return the earlier or later of two ops of a block, each of which may be null.
 mlir::Operation *earlier(mlir::Operation *a, mlir::Operation *b);

@@ -204,7 +204,7 @@ void ListScheduler::linkChains() {
       itemOfStart[start] = &item;
   for (Item &item : items)
     for (CollectiveOpInterface start : item.message)
-      for (Operation *before : startsBehind(start->getOperand(0)))
+      for (Operation *before : sourceStarts(start->getOperand(0)))
         item.after.insert(itemOfStart.lookup(before));
 }
 

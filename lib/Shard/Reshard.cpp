@@ -75,7 +75,7 @@ private:
     const Attribute unit = state.getBlocksAttr();
     // After a write the state has another value, so that later readers of the old value cannot gather it
     // again.
-    train::SetOp write = order.writeBehind(state.getSymName(), start);
+    train::SetOp write = order.writeAfter(state.getSymName(), start);
     SmallVector<Operation *> own = readsOf(wait);
     Operation *previous = nullptr;
     IRMapping again; // mapping for the current run of reads; empty for the first run

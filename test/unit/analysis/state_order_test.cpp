@@ -96,8 +96,8 @@ TEST_F(StateOrderTest, OpsMeetInOneStateThatOneOfThemWrites) {
 TEST_F(StateOrderTest, AReadSeesTheWriteBeforeIt) {
   EXPECT_FALSE(writeSeenBy(mlir::cast<train::GetOp>(ops_[0])));
   EXPECT_EQ(writeSeenBy(mlir::cast<train::GetOp>(ops_[3])), ops_[2]);
-  EXPECT_EQ(StateOrder(block()).writeBehind("b", ops_[0]), ops_[4]);
-  EXPECT_FALSE(StateOrder(block()).writeBehind("a", ops_[2]));
+  EXPECT_EQ(StateOrder(block()).writeAfter("b", ops_[0]), ops_[4]);
+  EXPECT_FALSE(StateOrder(block()).writeAfter("a", ops_[2]));
 }
 
 /// A sum of gradients names the parameters that they are of, and reads and writes no state.

@@ -22,7 +22,7 @@ protected:
   }
 
   void move(unsigned anchor, const llvm::SmallVector<unsigned> &moved) {
-    order.moveBehind(anchor, moved);
+    order.moveAfter(anchor, moved);
     auto isMoved = [&](unsigned group) { return llvm::is_contained(moved, group); };
     std::vector<unsigned> inOrder;
     llvm::copy_if(expected, std::back_inserter(inOrder), isMoved);
