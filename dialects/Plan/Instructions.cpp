@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::plan;
 
-Surroundings::Surroundings(ModuleOp module) : symbols_(module) {
+ModuleContext::ModuleContext(ModuleOp module) : symbols_(module) {
   for (auto training : module.getOps<TrainingOp>()) {
     ranks_ = int64_t(training.getRanks());
     shardRanks_ = int64_t(training.getShardRanks());
@@ -58,10 +58,10 @@ Work KernelOp::getWork() {
           .chain = double(getChain())};
 }
 
-SmallVector<OperandUse> LaunchOp::getUses(const Surroundings &around) {
+SmallVector<OperandUse> LaunchOp::getUses(const ModuleContext &context) {
   SmallVector<OperandUse> uses;
   for (auto [operand, param] : llvm::zip(getArgs().getAsRange<OperandAttr>(),
-                                         around.kernel(getKernel()).getParams().getAsRange<ParamAttr>()))
+                                         context.kernel(getKernel()).getParams().getAsRange<ParamAttr>()))
     uses.push_back({.operand = operand,
                     .bytes = param.getBytes(),
                     .reads = param.getAccess() != Access::write,
@@ -69,8 +69,8 @@ SmallVector<OperandUse> LaunchOp::getUses(const Surroundings &around) {
   return uses;
 }
 
-std::optional<Work> LaunchOp::getWork(const Surroundings &around) {
-  return around.kernel(getKernel()).getWork();
+std::optional<Work> LaunchOp::getWork(const ModuleContext &context) {
+  return context.kernel(getKernel()).getWork();
 }
 
 std::string LaunchOp::describe() { return getKernel().str(); }
@@ -86,9 +86,9 @@ static OperandUse writeOf(OperandAttr operand, int64_t bytes) {
 }
 
 /// A disk transfers whole blocks; the buffer in memory is large enough for them.
-SmallVector<OperandUse> CopyOp::getUses(const Surroundings &around) {
+SmallVector<OperandUse> CopyOp::getUses(const ModuleContext &context) {
   const auto bytesAt = [&](OperandAttr operand) {
-    auto arena = around.symbols().lookup<ArenaOp>(around.buffer(operand).getArenaAttr().getAttr());
+    auto arena = context.symbols().lookup<ArenaOp>(context.buffer(operand).getArenaAttr().getAttr());
     const bool movesBlocks = getStream() == Stream::disk && arena.getSpace() != Space::disk;
     return int64_t(movesBlocks ? wholeBlocks(getBytes()) : getBytes());
   };
@@ -105,30 +105,30 @@ Work plan::workOfCopy(Space source, Space destination, double bytes) {
   return {.bytes = 2 * bytes};
 }
 
-std::optional<Work> CopyOp::getWork(const Surroundings &around) {
+std::optional<Work> CopyOp::getWork(const ModuleContext &context) {
   const auto spaceOf = [&](OperandAttr operand) {
-    auto arena = around.symbols().lookup<ArenaOp>(around.buffer(operand).getArenaAttr().getAttr());
+    auto arena = context.symbols().lookup<ArenaOp>(context.buffer(operand).getArenaAttr().getAttr());
     return arena ? arena.getSpace() : Space::device;
   };
   return workOfCopy(spaceOf(getSource()), spaceOf(getDestination()), double(getBytes()));
 }
 
-SmallVector<OperandUse> ZeroOp::getUses(const Surroundings &) {
+SmallVector<OperandUse> ZeroOp::getUses(const ModuleContext &) {
   return {writeOf(getDestination(), int64_t(getBytes()))};
 }
 
-std::optional<Work> ZeroOp::getWork(const Surroundings &) { return Work{.bytes = double(getBytes())}; }
+std::optional<Work> ZeroOp::getWork(const ModuleContext &) { return Work{.bytes = double(getBytes())}; }
 
 // --- Collectives ---
 
 static int64_t bytesOf(Type element) { return int64_t(element.getIntOrFloatBitWidth()) / 8; }
 
-SmallVector<OperandUse> CollectiveOp::getUses(const Surroundings &around) {
+SmallVector<OperandUse> CollectiveOp::getUses(const ModuleContext &context) {
   SmallVector<OperandUse> uses;
   const bool gathers = getKind() == CollectiveKind::all_gather,
              scatters = getKind() == CollectiveKind::reduce_scatter;
   for (auto range : getRanges().getAsRange<RangeAttr>()) {
-    const int64_t whole = range.getElements(), part = whole / around.members(getGroup());
+    const int64_t whole = range.getElements(), part = whole / context.members(getGroup());
     uses.push_back(readOf(range.getSource(), (gathers ? part : whole) * bytesOf(range.getElement())));
     uses.push_back(
         writeOf(range.getDestination(), (scatters ? part : whole) * bytesOf(range.getDestinationElement())));
@@ -140,18 +140,18 @@ SmallVector<OperandUse> CollectiveOp::getUses(const Surroundings &around) {
   return uses;
 }
 
-std::optional<Work> CollectiveOp::getWork(const Surroundings &) { return std::nullopt; }
+std::optional<Work> CollectiveOp::getWork(const ModuleContext &) { return std::nullopt; }
 
 // --- Loops ---
 
-SmallVector<OperandUse> LoopOp::getUses(const Surroundings &around) {
+SmallVector<OperandUse> LoopOp::getUses(const ModuleContext &context) {
   SmallVector<OperandUse> uses;
   for (auto inner : getBody().getOps<InstructionOpInterface>())
-    for (OperandUse &use : inner.getUses(around)) {
+    for (OperandUse &use : inner.getUses(context)) {
       use.iterations *= int64_t(getCount());
       uses.push_back(use);
     }
   return uses;
 }
 
-std::optional<Work> LoopOp::getWork(const Surroundings &) { return std::nullopt; }
+std::optional<Work> LoopOp::getWork(const ModuleContext &) { return std::nullopt; }

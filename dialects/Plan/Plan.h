@@ -31,7 +31,7 @@ struct OperandUse {
       1; ///< trip count of the enclosing loops; the offset advances by the operand's loop stride
 };
 
-class Surroundings;
+class ModuleContext;
 
 /// Numeric format of a product's factors, which determines its rate; null means f32.
 Factor factorOf(mlir::Type element);
@@ -49,10 +49,10 @@ Work workOfCopy(Space source, Space destination, double bytes);
 namespace trainc::plan {
 
 /// The module that encloses an instruction: resolves kernels and buffers, and gives the sizes of rank groups.
-class Surroundings {
+class ModuleContext {
 public:
   /// A module without plan.training is for one rank.
-  explicit Surroundings(mlir::ModuleOp module);
+  explicit ModuleContext(mlir::ModuleOp module);
 
   const mlir::SymbolTable &symbols() const { return symbols_; }
   /// Returns null if the name is unknown.

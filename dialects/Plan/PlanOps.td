@@ -166,9 +166,9 @@ def Plan_InstructionInterface : OpInterface<"InstructionOpInterface"> {
     InterfaceMethod<"", "void", "comeAfter", (ins "::llvm::ArrayRef<int64_t>":$instructions),
                     "$_op.setAfter(instructions);">,
     InterfaceMethod<[{ Byte ranges that the instruction accesses. }],
-      "::llvm::SmallVector<::trainc::plan::OperandUse>", "getUses", (ins "const ::trainc::plan::Surroundings &":$around)>,
+      "::llvm::SmallVector<::trainc::plan::OperandUse>", "getUses", (ins "const ::trainc::plan::ModuleContext &":$context)>,
     InterfaceMethod<[{ Work for the cost model. None for loops, whose instructions have their own, and for collectives, which the link bounds. }],
-      "::std::optional<::trainc::Work>", "getWork", (ins "const ::trainc::plan::Surroundings &":$around)>,
+      "::std::optional<::trainc::Work>", "getWork", (ins "const ::trainc::plan::ModuleContext &":$context)>,
     InterfaceMethod<[{ Kind and sizes, for reports. Equal instructions have equal descriptions. }],
       "::std::string", "describe", (ins), [{}], [{ return $_op->getName().stripDialect().str(); }]>];
 }
@@ -214,10 +214,10 @@ class Plan_LibraryCallOp<string mnemonic, dag operands>
                                                    DefaultValuedAttr<I64Attr, "0">:$workspace_bytes)),
                      [DeclareOpInterfaceMethods<Plan_LibraryCallInterface>], ["describe"]> {
   let extraClassDefinition = onCompute # [{
-    ::llvm::SmallVector<::trainc::plan::OperandUse> $cppClass::getUses(const ::trainc::plan::Surroundings &) {
+    ::llvm::SmallVector<::trainc::plan::OperandUse> $cppClass::getUses(const ::trainc::plan::ModuleContext &) {
       return getOperandUses();
     }
-    ::std::optional<::trainc::Work> $cppClass::getWork(const ::trainc::plan::Surroundings &) { return getCallWork(); }
+    ::std::optional<::trainc::Work> $cppClass::getWork(const ::trainc::plan::ModuleContext &) { return getCallWork(); }
   }];
   string planned = "(`workspace` $workspace^ `bytes` $workspace_bytes)? ";
 }

@@ -12,7 +12,7 @@ namespace trainc {
 static size_t numberOf(plan::Stream stream) { return static_cast<size_t>(stream); }
 
 static std::vector<Task> tasksOf(plan::EntryOp entry, plan::TrainingOp training,
-                                 const plan::Surroundings &around, const Machine &machine) {
+                                 const plan::ModuleContext &context, const Machine &machine) {
   static_assert(uint32_t(plan::Stream::compute) == Task::kComputeStream);
   std::vector<Task> tasks;
   for (auto instruction : entry.getBody().getOps<plan::InstructionOpInterface>()) {
@@ -20,11 +20,11 @@ static std::vector<Task> tasksOf(plan::EntryOp entry, plan::TrainingOp training,
     const ArrayRef<int64_t> after = instruction.getAfterOrNone();
     tasks.push_back({.stream = uint32_t(numberOf(instruction.getStream())),
                      .seconds = collective ? collectiveSeconds(collective, training, machine)
-                                           : instructionSeconds(*instruction, around, machine),
+                                           : instructionSeconds(*instruction, context, machine),
                      .after = {after.begin(), after.end()}});
   }
   if (machine.copiesOutlastEntries)
-    for (const uint32_t copy : outlastingCopies(entry, around))
+    for (const uint32_t copy : outlastingCopies(entry, context))
       tasks[copy].outlasts = true;
   return tasks;
 }
@@ -37,7 +37,7 @@ StepSeconds predictSeconds(ArrayRef<EntryInStep> entries, const Machine &machine
   const InstructionUses uses(module);
   std::vector<EntryTasks> tasks;
   for (const EntryInStep &each : entries)
-    tasks.push_back({tasksOf(each.entry, training, uses.around(), machine), each.runs});
+    tasks.push_back({tasksOf(each.entry, training, uses.context(), machine), each.runs});
   const auto waits = [&](size_t previous, size_t entry) {
     return outlastingWaits(entries[previous].entry, entries[entry].entry, uses);
   };

@@ -11,7 +11,7 @@ namespace trainc {
 
 /// Returns the predicted seconds of an instruction. A loop includes all its iterations; a collective counts
 /// as 0.
-double instructionSeconds(mlir::Operation &op, const plan::Surroundings &around, const Machine &machine);
+double instructionSeconds(mlir::Operation &op, const plan::ModuleContext &context, const Machine &machine);
 
 /// Equal instructions: launches of one kernel, or library calls of equal size.
 struct CostRow {

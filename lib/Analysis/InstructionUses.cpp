@@ -5,12 +5,12 @@ using namespace mlir;
 namespace trainc {
 
 InstructionUses::InstructionUses(ModuleOp module)
-    : around_(module), placesInShard_(around_.members(RankGroup::shard)) {}
+    : context_(module), placesInShard_(context_.members(RankGroup::shard)) {}
 
 SmallVector<InstructionUse> InstructionUses::of(plan::InstructionOpInterface instruction) const {
   SmallVector<InstructionUse> uses;
-  for (const plan::OperandUse &use : instruction.getUses(around_)) {
-    plan::BufferOp buffer = around_.buffer(use.operand);
+  for (const plan::OperandUse &use : instruction.getUses(context_)) {
+    plan::BufferOp buffer = context_.buffer(use.operand);
     const int64_t begin = int64_t(buffer.getOffset()) + use.operand.getOffset(),
                   travel = (use.iterations - 1) * use.operand.getLoopStride();
     uses.push_back({buffer.getArenaAttr().getAttr(), begin + std::min<int64_t>(travel, 0),

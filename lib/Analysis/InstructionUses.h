@@ -19,7 +19,7 @@ class InstructionUses {
 public:
   explicit InstructionUses(mlir::ModuleOp module);
 
-  const plan::Surroundings &around() const { return around_; }
+  const plan::ModuleContext &context() const { return context_; }
   llvm::SmallVector<InstructionUse> of(plan::InstructionOpInterface instruction) const;
   /// Returns the range from the first to the last byte over all ranks.
   Span hull(const InstructionUse &use) const;
@@ -27,7 +27,7 @@ public:
   bool conflict(const InstructionUse &a, const InstructionUse &b) const;
 
 private:
-  plan::Surroundings around_;
+  plan::ModuleContext context_;
   int64_t placesInShard_;
 };
 

@@ -11,21 +11,21 @@ static auto instructionsOf(plan::EntryOp entry) {
 }
 
 /// Whether the instruction copies from scratch memory of the device.
-static bool readsScratch(plan::InstructionOpInterface instruction, const plan::Surroundings &around) {
+static bool readsScratch(plan::InstructionOpInterface instruction, const plan::ModuleContext &context) {
   auto copy = dyn_cast<plan::CopyOp>(*instruction);
   if (!copy)
     return false;
-  auto arena = around.symbols().lookup<plan::ArenaOp>(around.buffer(copy.getSource()).getArena());
+  auto arena = context.symbols().lookup<plan::ArenaOp>(context.buffer(copy.getSource()).getArena());
   return arena && !arena.getPersistent() && arena.getSpace() == plan::Space::device;
 }
 
-SmallVector<uint32_t> outlastingCopies(plan::EntryOp entry, const plan::Surroundings &around) {
+SmallVector<uint32_t> outlastingCopies(plan::EntryOp entry, const plan::ModuleContext &context) {
   SmallVector<uint32_t> copies;
   auto instructions = instructionsOf(entry);
   for (auto i = uint32_t(instructions.size()); i-- > 0;) {
     if (instructions[i].getStream() != plan::Stream::disk)
       continue;
-    if (!readsScratch(instructions[i], around))
+    if (!readsScratch(instructions[i], context))
       break;
     copies.push_back(i);
   }
@@ -40,7 +40,7 @@ std::vector<TaskWait> outlastingWaits(plan::EntryOp previous, plan::EntryOp entr
     arenas.try_emplace(arena.getSymNameAttr(), arenas.size());
   OutlastingReads reads(arenas.size());
   auto before = instructionsOf(previous), own = instructionsOf(entry);
-  for (const uint32_t copy : outlastingCopies(previous, uses.around()))
+  for (const uint32_t copy : outlastingCopies(previous, uses.context()))
     for (const InstructionUse &use : uses.of(before[copy]))
       if (use.reads)
         reads.addRead(copy, arenas.at(use.arena), uses.hull(use));

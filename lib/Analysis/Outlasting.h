@@ -8,7 +8,7 @@
 namespace trainc {
 
 /// Returns the instruction numbers of an entry's copies that may outlast it, ascending.
-llvm::SmallVector<uint32_t> outlastingCopies(plan::EntryOp entry, const plan::Surroundings &around);
+llvm::SmallVector<uint32_t> outlastingCopies(plan::EntryOp entry, const plan::ModuleContext &context);
 
 /// Returns the dependencies of `entry`'s instructions on copies of `previous` that may still run. Both
 /// entries are in the module of `uses`.

@@ -25,13 +25,13 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 /// An entry's instructions, and when each computing instruction begins if there is no waiting.
 class Clock {
 public:
-  Clock(plan::EntryOp entry, const plan::Surroundings &around, const Machine &machine)
+  Clock(plan::EntryOp entry, const plan::ModuleContext &context, const Machine &machine)
       : instructions_(llvm::to_vector(entry.getBody().getOps<plan::InstructionOpInterface>())) {
     for (plan::InstructionOpInterface instruction : instructions_) {
       begins_.push_back(end_);
       streams_.push_back(instruction.getStream());
       if (streams_.back() == plan::Stream::compute)
-        end_ += instructionSeconds(*instruction, around, machine);
+        end_ += instructionSeconds(*instruction, context, machine);
     }
   }
 
@@ -121,7 +121,7 @@ static bool writeTheSame(ArrayRef<uint32_t> numbers, const Clock &clock, const I
 /// Returns stores that can be deferred to the end of the entry.
 SmallVector<Store> OrderStores::storesOf(plan::EntryOp entry, const Clock &clock, const Clock &next,
                                          const FirstWriters &firstWriters) {
-  const SmallVector<uint32_t> copies = outlastingCopies(entry, uses_->around());
+  const SmallVector<uint32_t> copies = outlastingCopies(entry, uses_->context());
   if (copies.empty() || writeTheSame(copies, clock, *uses_))
     return {};
   FirstWriters own(*uses_);
@@ -135,7 +135,7 @@ SmallVector<Store> OrderStores::storesOf(plan::EntryOp entry, const Clock &clock
     if (own.of(clock[copy]) != FirstWriters::kNone)
       continue;
     const size_t writer = firstWriters.of(clock[copy]);
-    stores.push_back({clock[copy], copy, instructionSeconds(*clock[copy], uses_->around(), machine_),
+    stores.push_back({clock[copy], copy, instructionSeconds(*clock[copy], uses_->context(), machine_),
                       clock.begin(copy),
                       writer == FirstWriters::kNone ? kNever : clock.end() + next.begin(writer)});
   }
@@ -171,17 +171,17 @@ static void schedule(ArrayRef<Store> stores, const Clock &clock, Block &block) {
 void OrderStores::runOnOperation() {
   ModuleOp module = getOperation();
   uses_.emplace(module);
-  machine_ = codegen::Target::chosenFor(module)->referenceMachine(uses_->around().members(RankGroup::all));
+  machine_ = codegen::Target::chosenFor(module)->referenceMachine(uses_->context().members(RankGroup::all));
   auto microStep = findEntry<plan::EntryOp>(module, EntryKind::micro_step);
   if (!microStep)
     return;
-  const Clock next(microStep, uses_->around(), machine_);
+  const Clock next(microStep, uses_->context(), machine_);
   FirstWriters firstWriters(*uses_);
   for (size_t number = next.size(); number-- > 0;)
     if (next[number].getStream() != plan::Stream::disk)
       firstWriters.add(number, next[number]);
   for (auto entry : module.getOps<plan::EntryOp>()) {
-    const Clock clock(entry, uses_->around(), machine_);
+    const Clock clock(entry, uses_->context(), machine_);
     schedule(storesOf(entry, clock, next, firstWriters), clock, entry.getBody().front());
   }
 }

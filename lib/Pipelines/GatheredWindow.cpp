@@ -21,10 +21,10 @@ using GatheredSpans = llvm::MapVector<StringRef, GatheredSpan>; // by buffer
 /// Tracks gathers of parameters, instruction by instruction.
 class Gathers {
 public:
-  explicit Gathers(const plan::Surroundings &around) : around_(around) {}
+  explicit Gathers(const plan::ModuleContext &context) : context_(context) {}
 
   void visit(plan::InstructionOpInterface instruction, int64_t position) {
-    const SmallVector<plan::OperandUse> uses = instruction.getUses(around_);
+    const SmallVector<plan::OperandUse> uses = instruction.getUses(context_);
     if (auto collective = dyn_cast<plan::CollectiveOp>(*instruction))
       gather(collective, position);
     else
@@ -39,7 +39,7 @@ public:
 
 private:
   bool holdsParameters(plan::OperandAttr operand) const {
-    plan::BufferOp buffer = around_.buffer(operand);
+    plan::BufferOp buffer = context_.buffer(operand);
     return buffer.getRole() == plan::Role::parameter || casts_.contains(buffer.getSymName());
   }
 
@@ -47,9 +47,9 @@ private:
     if (collective.getKind() != CollectiveKind::all_gather)
       return;
     for (auto range : collective.getRanges().getAsRange<plan::RangeAttr>()) {
-      plan::BufferOp destination = around_.buffer(range.getDestination());
+      plan::BufferOp destination = context_.buffer(range.getDestination());
       if (holdsParameters(range.getSource()) &&
-          !around_.symbols().lookup<plan::ArenaOp>(destination.getArena()).getPersistent())
+          !context_.symbols().lookup<plan::ArenaOp>(destination.getArena()).getPersistent())
         spans_.insert({destination.getSymName(), {position, position, int64_t(destination.getBytes())}});
     }
   }
@@ -64,10 +64,10 @@ private:
       return;
     for (const plan::OperandUse &use : uses)
       if (use.writes)
-        casts_.insert(around_.buffer(use.operand).getSymName());
+        casts_.insert(context_.buffer(use.operand).getSymName());
   }
 
-  const plan::Surroundings &around_;
+  const plan::ModuleContext &context_;
   GatheredSpans spans_;
   llvm::StringSet<> casts_; ///< names of buffers
 };
@@ -88,10 +88,10 @@ static int64_t maxAtOnce(const GatheredSpans &spans) {
 }
 
 int64_t gatheredWindow(ModuleOp module) {
-  const plan::Surroundings around(module);
+  const plan::ModuleContext context(module);
   int64_t most = 0;
   for (auto entry : module.getOps<plan::EntryOp>()) {
-    Gathers gathers(around);
+    Gathers gathers(context);
     for (auto [position, instruction] :
          llvm::enumerate(entry.getBody().getOps<plan::InstructionOpInterface>()))
       gathers.visit(instruction, int64_t(position));

@@ -194,7 +194,7 @@ planWithCode(ModuleOp module, StringRef name,
   auto objects = objectsOf(module);
   if (failed(objects))
     return failure();
-  const int64_t ranks = plan::Surroundings(module).members(RankGroup::all);
+  const int64_t ranks = plan::ModuleContext(module).members(RankGroup::all);
   return serializePlan(module, name, target->name(), target->referenceMachine(ranks), std::move(*objects),
                        report(*target));
 }

@@ -19,7 +19,7 @@ template <typename Op> static void numberSymbols(ModuleOp module, llvm::StringMa
     indices.try_emplace(op.getSymName(), uint32_t(indices.size()));
 }
 
-PlanTables::PlanTables(ModuleOp module, const Machine &machine) : around_(module), machine_(machine) {
+PlanTables::PlanTables(ModuleOp module, const Machine &machine) : context_(module), machine_(machine) {
   numberSymbols<plan::ArenaOp>(module, arenas_);
   numberSymbols<plan::BufferOp>(module, buffers_);
   numberSymbols<plan::KernelOp>(module, kernels_);
@@ -30,7 +30,7 @@ PlanTables::PlanTables(ModuleOp module, const Machine &machine) : around_(module
 double PlanTables::predictedSeconds(Operation &op) const {
   auto collective = dyn_cast<plan::CollectiveOp>(op);
   if (!collective)
-    return instructionSeconds(op, around_, machine_);
+    return instructionSeconds(op, context_, machine_);
   // Plans of single entries, which checks use, have no plan.training.
   return training_ ? collectiveSeconds(collective, training_, machine_) : 0;
 }

@@ -26,7 +26,7 @@ public:
   double predictedSeconds(mlir::Operation &op) const;
 
 private:
-  plan::Surroundings around_;
+  plan::ModuleContext context_;
   plan::TrainingOp training_; ///< null if there is none
   const Machine &machine_;
   llvm::StringMap<uint32_t> arenas_, buffers_, kernels_, sourceIndex_;
