@@ -35,7 +35,7 @@ static LogicalResult verifyStart(Operation *op) {
 
 /// Verifies that `whole` consists of equal shards of type `part` along dimension 0. The element types are
 /// equal, unless `widens`.
-static LogicalResult verifyParts(Operation *op, Value whole, Value part, bool widens = false) {
+static LogicalResult verifyShards(Operation *op, Value whole, Value part, bool widens = false) {
   auto of = cast<RankedTensorType>(whole.getType()), type = cast<RankedTensorType>(part.getType());
   const bool fits = of.getRank() > 0 && of.getRank() == type.getRank() &&
                     (widens || of.getElementType() == type.getElementType()) && type.getDimSize(0) > 0 &&
@@ -56,14 +56,14 @@ LogicalResult ReduceScatterStartOp::verify() {
   if (from != to && !widens)
     return emitOpError() << "sums " << from << " into " << to << "; expected " << from
                          << ", or f32 for sums of bf16 or f16";
-  return verifyParts(*this, getValue(), getPending(), widens);
+  return verifyShards(*this, getValue(), getPending(), widens);
 }
 
 LogicalResult AllGatherStartOp::verify() {
-  return failed(verifyStart(*this)) ? failure() : verifyParts(*this, getPending(), getPart());
+  return failed(verifyStart(*this)) ? failure() : verifyShards(*this, getPending(), getPart());
 }
 
-LogicalResult PartOp::verify() { return verifyParts(*this, getWhole(), getPart()); }
+LogicalResult PartOp::verify() { return verifyShards(*this, getWhole(), getPart()); }
 
 LogicalResult WaitOp::verify() {
   if (!getPending().getDefiningOp<CollectiveOpInterface>())

@@ -35,7 +35,7 @@ bool isPack(Operation *op) { return hasClass(op, KernelClass::Pack); }
 
 bool isWait(Operation *op) { return hasClass(op, KernelClass::Wait); }
 
-bool isPartOfRank(Operation *op) {
+bool isShardOfRank(Operation *op) {
   return hasClass(op, KernelClass::Alias) &&
          cast<ExecutableOpInterface>(op).getFlatOffset(0).elementsPerRank != 0;
 }

@@ -206,7 +206,7 @@ bool isPack(mlir::Operation *op);
 /// Whether `op` is of class Wait; false for null.
 bool isWait(mlir::Operation *op);
 /// Whether the op's result shares bytes of its operand at an offset that depends on the rank.
-bool isPartOfRank(mlir::Operation *op);
+bool isShardOfRank(mlir::Operation *op);
 /// Whether `op` starts an all-gather; false for null.
 bool isGather(mlir::Operation *op);
 

@@ -249,7 +249,7 @@ DictionaryAttr trainc::train::describeSharding(ProgramOp program) {
   return words.getDictionary(program.getContext());
 }
 
-bool trainc::train::dividesUpdates(ProgramOp program) {
+bool trainc::train::shardsUpdates(ProgramOp program) {
   return program.getRanks() > 1 && program.getZeroStage() >= 1;
 }
 

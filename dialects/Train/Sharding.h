@@ -38,7 +38,7 @@ mlir::DictionaryAttr describeSharding(ProgramOp program);
 bool hasFlatStates(ProgramOp program);
 
 /// Whether each rank updates only its shard of every flat state.
-bool dividesUpdates(ProgramOp program);
+bool shardsUpdates(ProgramOp program);
 
 /// Returns the most frequent size among the dimensions of the module's parameters, the largest if several are
 /// equally frequent; 1 if there are none. DeepSpeed's `auto` formulas use the model's hidden size in its

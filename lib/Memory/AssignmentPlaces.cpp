@@ -91,7 +91,7 @@ void Assignment::assignAlias(ExecutableOpInterface op) {
 /// the whole result.
 bool Assignment::outlivesWhole(ExecutableOpInterface part) const {
   Value whole = part->getOperand(0);
-  return isPartOfRank(part) && isWait(whole.getDefiningOp()) && whole.hasOneUse() &&
+  return isShardOfRank(part) && isWait(whole.getDefiningOp()) && whole.hasOneUse() &&
          !storages_[views_.lookup(whole).storage].persistent &&
          timeline_.lastUse(part->getResult(0)) > timeline_.begin(part) + 1;
 }

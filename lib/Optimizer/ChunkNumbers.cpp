@@ -56,7 +56,7 @@ train::StateOp trainc::declareChunks(StepSymbols &symbols, train::StateOp flat) 
       RankedTensorType::get({cast<RankedTensorType>(flat.getType()).getNumElements() / train::kFlatChunk},
                             IntegerType::get(module.getContext(), 64));
   train::StateOp made = symbols.declareState(name, train::StateRole::chunks, type);
-  made.setDivided(llvm::any_of(module.getOps<train::ProgramOp>(), train::dividesUpdates));
+  made.setDivided(llvm::any_of(module.getOps<train::ProgramOp>(), train::shardsUpdates));
   train::EntryOp init = symbols.declareEntry(EntryKind::init, made);
   train::EntryOp refresh = symbols.declareEntry(EntryKind::refresh, init);
   OpBuilder builder = OpBuilder::atBlockEnd(&refresh.getBody().front());

@@ -84,7 +84,7 @@ void CopyMaker::declare(train::StateOp state) {
   copy.setType(type);
   symbols.insert(copy);
   copies[state] = copy;
-  if (train::dividesUpdates(program) && state.getMembers() && !state.getFrozen())
+  if (train::shardsUpdates(program) && state.getMembers() && !state.getFrozen())
     state.setDivided(true);
   refresh(state);
 }

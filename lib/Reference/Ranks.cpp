@@ -29,7 +29,7 @@ static Tensor elementsAt(const Tensor &flat, int64_t offset, Value result) {
 }
 
 /// Returns the shard of rank `rank`.
-static Tensor partOf(const Tensor &whole, Value result, size_t rank) {
+static Tensor shardOf(const Tensor &whole, Value result, size_t rank) {
   return elementsAt(whole, int64_t(rank) * Tensor(result).elements(), result);
 }
 
@@ -84,7 +84,7 @@ static LogicalResult run(dist::ReduceScatterStartOp op, Ranks frames) {
   if (failed(sum))
     return failure();
   for (auto [place, frame] : llvm::enumerate(frames))
-    frame->define(op.getPending(), partOf(*sum, op.getPending(), place));
+    frame->define(op.getPending(), shardOf(*sum, op.getPending(), place));
   return success();
 }
 
@@ -113,7 +113,7 @@ static std::optional<LogicalResult> runAcrossRanks(Operation &op, MutableArrayRe
           [&](auto start) { return runInGroups(start, frames, shardRanks); })
       .Case([&](dist::PartOp op) {
         for (auto [rank, frame] : llvm::enumerate(frames))
-          frame.define(op.getPart(), partOf(frame[op.getWhole()], op.getPart(), rank % shardRanks));
+          frame.define(op.getPart(), shardOf(frame[op.getWhole()], op.getPart(), rank % shardRanks));
         return success();
       })
       .Default([](Operation *) { return std::nullopt; });

@@ -302,7 +302,7 @@ void ListScheduler::start(Item &item, Operation *op) {
 /// Moves views of the op's value after the op if they precede it, or if they are the rank's shard.
 void ListScheduler::movePlacements(Operation *op) {
   for (Operation *user : op->getResult(0).getUsers())
-    if (isPartOfRank(user) || (isView(user) && stands(user, op))) {
+    if (isShardOfRank(user) || (isView(user) && stands(user, op))) {
       user->moveAfter(op);
       places[user] = places.lookup(op);
       movePlacements(user);

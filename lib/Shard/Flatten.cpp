@@ -48,7 +48,7 @@ class Flattener {
 public:
   Flattener(ModuleOp module, train::ProgramOp program)
       : module(module), program(program), settings(train::shardingOf(program)),
-        precision(train::precisionOf(program)), dividesParameters(program.getZeroStage() == 3) {}
+        precision(train::precisionOf(program)), shardsParameters(program.getZeroStage() == 3) {}
 
   LogicalResult run() {
     if (program.getRanks() % settings.shardRanks != 0)
@@ -78,7 +78,7 @@ private:
     SmallVector<train::StateOp> found;
     for (auto state : module.getOps<train::StateOp>())
       if (trained.contains(state.getSymName()) ||
-          (dividesParameters && state.getRole() == train::StateRole::parameter))
+          (shardsParameters && state.getRole() == train::StateRole::parameter))
         found.push_back(state);
     return found;
   }
@@ -91,7 +91,7 @@ private:
             .lrScale = update.lrScale,
             .weightDecay = update.weightDecay,
             .trained = trained.contains(state.getSymName()),
-            .whole = !dividesParameters || type.getNumElements() < settings.persistBelow,
+            .whole = !shardsParameters || type.getNumElements() < settings.persistBelow,
             .kept = (precision.computesLow() || !precision.eval.isF32()) &&
                     precision.keepsF32(state.getSymName())};
   }
@@ -248,7 +248,7 @@ private:
   train::ProgramOp program;
   train::ShardingSettings settings;
   train::PrecisionSettings precision;
-  bool dividesParameters;
+  bool shardsParameters;
   llvm::StringSet<> trained;
   llvm::MapVector<std::string, Membership, std::map<std::string, unsigned>> places;
   int declared = 0;

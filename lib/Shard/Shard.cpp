@@ -2,8 +2,8 @@
 #include "dialects/Dist/Dist.h"
 #include "dialects/NN/Builders.h"
 #include "dialects/Train/Sharding.h"
-#include "lib/Shard/Division.h"
 #include "lib/Shard/Passes.h"
+#include "lib/Shard/ShardedValues.h"
 #include "lib/Support/Retype.h"
 
 #include "mlir/IR/Builders.h"
@@ -57,7 +57,7 @@ class UpdateSharding {
 public:
   /// States are sharded over `ranks`. With `hasReplicas`, other groups of as many ranks hold the same shards.
   UpdateSharding(ModuleOp module, int64_t ranks, bool hasReplicas, int64_t zeroStage)
-      : module(module), ranks(ranks), hasReplicas(hasReplicas), division(module, ranks, zeroStage) {}
+      : module(module), ranks(ranks), hasReplicas(hasReplicas), sharded(module, ranks, zeroStage) {}
 
   void run();
 
@@ -67,18 +67,18 @@ private:
   bool isGathered(Operation &op) const;
   void gather(Operation &op);
   /// Returns this rank's shard of `whole`.
-  Value partOf(Value whole);
-  IRMapping partsOf(ArrayRef<Value> wholes);
-  Value makePart(Value whole, OpBuilder &builder);
+  Value shardOf(Value whole);
+  IRMapping shardsOf(ArrayRef<Value> wholes);
+  Value makeShard(Value whole, OpBuilder &builder);
   Value makeSum(train::SumOverRanksOp sum, RankedTensorType part, OpBuilder &builder);
-  Value clonePart(Operation &op, OpBuilder &builder);
+  Value cloneShard(Operation &op, OpBuilder &builder);
   RankedTensorType partType(Type whole) const;
 
   ModuleOp module;
   int64_t ranks;
   bool hasReplicas;
-  Division division;
-  DenseMap<Value, Value> parts;
+  ShardedValues sharded;
+  DenseMap<Value, Value> shards;
   llvm::SetVector<Operation *> dead; ///< users precede the ops that they use
 };
 
@@ -100,19 +100,19 @@ void UpdateSharding::run() {
   for (Operation *op : dead) // erased last, because values are identified by their addresses
     op->erase();
   for (auto state : module.getOps<train::StateOp>())
-    if (division.isDivided(state.getSymName())) {
+    if (sharded.isSharded(state.getSymName())) {
       state.setType(partType(state.getType()));
       state.setDivided(true);
     }
 }
 
 void UpdateSharding::rewriteWrite(train::SetOp set) {
-  if (division.isDivided(set.getState())) {
-    set.getValueMutable().assign(partOf(set.getValue()));
-  } else if (division.isDivided(set.getValue())) {
+  if (sharded.isSharded(set.getState())) {
+    set.getValueMutable().assign(shardOf(set.getValue()));
+  } else if (sharded.isSharded(set.getValue())) {
     OpBuilder builder(set);
     Type whole = set.getValue().getType();
-    set.getValueMutable().assign(createAllGather(builder, set.getLoc(), whole, partOf(set.getValue())));
+    set.getValueMutable().assign(createAllGather(builder, set.getLoc(), whole, shardOf(set.getValue())));
   }
 }
 
@@ -129,45 +129,45 @@ void UpdateSharding::gatherRead(Block &block) {
 }
 
 bool UpdateSharding::isGathered(Operation &op) const {
-  if (op.getNumResults() != 1 || !division.isDivided(op.getResult(0)))
+  if (op.getNumResults() != 1 || !sharded.isSharded(op.getResult(0)))
     return false;
   auto get = dyn_cast<train::GetOp>(op);
-  return !get || division.isDivided(get.getState());
+  return !get || sharded.isSharded(get.getState());
 }
 
 void UpdateSharding::gather(Operation &op) {
-  Value whole = op.getResult(0), part = partOf(whole);
+  Value whole = op.getResult(0), part = shardOf(whole);
   OpBuilder builder(&op);
   builder.setInsertionPointAfterValue(part);
   whole.replaceAllUsesWith(createAllGather(builder, op.getLoc(), whole.getType(), part));
 }
 
-Value UpdateSharding::partOf(Value whole) {
-  if (Value made = parts.lookup(whole))
+Value UpdateSharding::shardOf(Value whole) {
+  if (Value made = shards.lookup(whole))
     return made;
   OpBuilder builder(whole.getContext());
   builder.setInsertionPointAfterValue(whole);
-  Value part = makePart(whole, builder);
-  parts[whole] = part;
+  Value part = makeShard(whole, builder);
+  shards[whole] = part;
   return part;
 }
 
-IRMapping UpdateSharding::partsOf(ArrayRef<Value> wholes) {
+IRMapping UpdateSharding::shardsOf(ArrayRef<Value> wholes) {
   IRMapping mapping;
   for (Value whole : wholes)
-    mapping.map(whole, partOf(whole));
+    mapping.map(whole, shardOf(whole));
   return mapping;
 }
 
-Value UpdateSharding::makePart(Value whole, OpBuilder &builder) {
+Value UpdateSharding::makeShard(Value whole, OpBuilder &builder) {
   Operation &op = *whole.getDefiningOp();
   const Location loc = op.getLoc();
   const RankedTensorType type = partType(whole.getType());
   if (auto sum = dyn_cast<train::SumOverRanksOp>(op))
     return makeSum(sum, type, builder);
-  if (auto get = dyn_cast<train::GetOp>(op); get && division.isDivided(get.getState()))
+  if (auto get = dyn_cast<train::GetOp>(op); get && sharded.isSharded(get.getState()))
     return train::GetOp::create(builder, loc, type, get.getStateAttr());
-  if (Value cloned = clonePart(op, builder))
+  if (Value cloned = cloneShard(op, builder))
     return cloned;
   return dist::PartOp::create(builder, loc, type, whole);
 }
@@ -196,15 +196,15 @@ Value UpdateSharding::makeSum(train::SumOverRanksOp sum, RankedTensorType part, 
 }
 
 /// Returns the op on shards; null if its elements depend on their position.
-Value UpdateSharding::clonePart(Operation &op, OpBuilder &builder) {
-  const int label = division.partLabel(op);
+Value UpdateSharding::cloneShard(Operation &op, OpBuilder &builder) {
+  const int label = sharded.shardLabel(op);
   if (label == -1)
     return {};
-  SmallVector<Value> operands = Division::operandsWith(op, label);
+  SmallVector<Value> operands = ShardedValues::operandsWith(op, label);
   const bool repeats = !isa<ElementwiseOpInterface>(op) || op.hasTrait<OpTrait::ConstantLike>();
   if (operands.empty() && !repeats)
     return {};
-  IRMapping mapping = partsOf(operands);
+  IRMapping mapping = shardsOf(operands);
   Operation *clone = builder.clone(op, mapping);
   auto whole = cast<RankedTensorType>(op.getResult(0).getType());
   retype(clone, whole, partType(whole));

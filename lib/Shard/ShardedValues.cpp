@@ -1,4 +1,4 @@
-#include "lib/Shard/Division.h"
+#include "lib/Shard/ShardedValues.h"
 
 using namespace mlir;
 using namespace trainc;
@@ -31,7 +31,7 @@ static bool isUneven(int label, ValueRange values, ArrayRef<SmallVector<int>> la
   });
 }
 
-Division::Division(ModuleOp module, int64_t ranks, int64_t zeroStage)
+ShardedValues::ShardedValues(ModuleOp module, int64_t ranks, int64_t zeroStage)
     : module(module), ranks(ranks), zeroStage(zeroStage) {
   for (auto state : module.getOps<train::StateOp>()) {
     roles[state.getSymName()] = state.getRole();
@@ -40,11 +40,11 @@ Division::Division(ModuleOp module, int64_t ranks, int64_t zeroStage)
   }
   while (findLocal())
     ;
-  while (findDivided())
+  while (findSharded())
     ;
 }
 
-SmallVector<Value> Division::operandsWith(Operation &op, int label) {
+SmallVector<Value> ShardedValues::operandsWith(Operation &op, int label) {
   SmallVector<Value> operands;
   for (auto [operand, labels] : llvm::zip(op.getOperands(), ruleOf(op).operands))
     if (leading(labels) == label)
@@ -54,30 +54,30 @@ SmallVector<Value> Division::operandsWith(Operation &op, int label) {
 
 /// Whether a shard of the result, or of a sum, can be computed from shards along `label` of the operands that
 /// have it.
-bool Division::canDivide(Operation &op, int label) const {
+bool ShardedValues::canShard(Operation &op, int label) const {
   IndexingRule rule = ruleOf(op);
   return label != -1 && op.getNumResults() == 1 && isLeadingOnly(label, rule.operands) &&
          isLeadingOnly(label, rule.results) && !isUneven(label, op.getOperands(), rule.operands, ranks) &&
          !isUneven(label, op.getResults(), rule.results, ranks);
 }
 
-int Division::partLabel(Operation &op) const {
+int ShardedValues::shardLabel(Operation &op) const {
   IndexingRule rule = ruleOf(op);
   const int label = rule.results.empty() ? -1 : leading(rule.results.front());
-  return canDivide(op, label) ? label : -1;
+  return canShard(op, label) ? label : -1;
 }
 
-bool Division::readsDivided(Operation &op, int label) const {
-  return llvm::any_of(operandsWith(op, label), [&](Value operand) { return divided.contains(operand); });
+bool ShardedValues::readsSharded(Operation &op, int label) const {
+  return llvm::any_of(operandsWith(op, label), [&](Value operand) { return sharded.contains(operand); });
 }
 
-bool Division::readsLocal(Operation &op) const {
+bool ShardedValues::readsLocal(Operation &op) const {
   return !isa<train::SumOverRanksOp, train::MaxOverRanksOp>(op) &&
          llvm::any_of(op.getOperands(), [&](Value operand) { return local.contains(operand); });
 }
 
 /// Finds states that differ between ranks; returns whether there is a new one.
-bool Division::findLocal() {
+bool ShardedValues::findLocal() {
   bool found = false;
   for (auto entry : module.getOps<train::EntryOp>())
     for (Operation &op : entry.getBody().front()) {
@@ -91,38 +91,38 @@ bool Division::findLocal() {
 }
 
 /// Finds states that are sharded; returns whether there is a new one, whose readers must be visited.
-bool Division::findDivided() {
+bool ShardedValues::findSharded() {
   bool found = false;
   for (auto entry : module.getOps<train::EntryOp>())
     for (Operation &op : entry.getBody().front()) {
-      if (divides(op))
-        divided.insert(op.result_begin(), op.result_end());
+      if (givesShards(op))
+        sharded.insert(op.result_begin(), op.result_end());
       auto set = dyn_cast<train::SetOp>(op);
       if (!set || localStates.contains(set.getState()))
         continue;
       if (writesWholeGradient(set))
         found |= common.insert(set.getState()).second;
-      else if (divided.contains(set.getValue()) && mayShrink(set.getState()))
+      else if (sharded.contains(set.getValue()) && mayShrink(set.getState()))
         found |= shrunk.insert(set.getState()).second;
     }
   return found;
 }
 
-bool Division::divides(Operation &op) const {
+bool ShardedValues::givesShards(Operation &op) const {
   if (auto sum = dyn_cast<train::SumOverRanksOp>(op))
     return isEven(sum.getResult(), ranks) && !isAddedToWholeGradient(op);
   if (auto get = dyn_cast<train::GetOp>(op))
     return shrunk.contains(get.getState()) ||
            (common.contains(get.getState()) && isEven(get.getResult(), ranks));
-  const int label = partLabel(op);
-  return label != -1 && !readsLocal(op) && !isWrittenToWholeGradient(op) && readsDivided(op, label);
+  const int label = shardLabel(op);
+  return label != -1 && !readsLocal(op) && !isWrittenToWholeGradient(op) && readsSharded(op, label);
 }
 
-bool Division::writesWholeGradient(train::SetOp set) const {
+bool ShardedValues::writesWholeGradient(train::SetOp set) const {
   return roles.at(set.getState()) == train::StateRole::gradient && !mayShrink(set.getState());
 }
 
-bool Division::isWrittenToWholeGradient(Operation &op) const {
+bool ShardedValues::isWrittenToWholeGradient(Operation &op) const {
   return llvm::any_of(op.getUsers(), [&](Operation *user) {
     auto set = dyn_cast<train::SetOp>(user);
     return set && writesWholeGradient(set);
@@ -131,7 +131,7 @@ bool Division::isWrittenToWholeGradient(Operation &op) const {
 
 /// Whether the op's result is added to an unsharded gradient, directly or after elementwise ops such as a
 /// conversion.
-bool Division::isAddedToWholeGradient(Operation &op) const {
+bool ShardedValues::isAddedToWholeGradient(Operation &op) const {
   return llvm::any_of(op.getUsers(), [&](Operation *user) {
     const bool follows = isa<ElementwiseOpInterface>(user) && user->getNumOperands() == 1;
     return isWrittenToWholeGradient(*user) || (follows && isAddedToWholeGradient(*user));
@@ -139,7 +139,7 @@ bool Division::isAddedToWholeGradient(Operation &op) const {
 }
 
 /// Parameters were chosen before; only optimizer and gradient states can still be sharded.
-bool Division::mayShrink(StringRef state) const {
+bool ShardedValues::mayShrink(StringRef state) const {
   const train::StateRole role = roles.at(state);
   return (role == train::StateRole::optimizer && zeroStage >= 1) ||
          (role == train::StateRole::gradient && zeroStage >= 2);

@@ -14,39 +14,39 @@ namespace trainc {
 /// optimizer and gradient states to which such values are written. Two kinds of values are not sharded: those
 /// that depend on a rank's own samples, up to the sums; and a sum that is added to an unsharded gradient,
 /// until that gradient is read again.
-class Division {
+class ShardedValues {
 public:
-  Division(mlir::ModuleOp module, int64_t ranks, int64_t zeroStage);
+  ShardedValues(mlir::ModuleOp module, int64_t ranks, int64_t zeroStage);
 
-  bool isDivided(mlir::Value value) const { return divided.contains(value); }
+  bool isSharded(mlir::Value value) const { return sharded.contains(value); }
   /// Whether the state is sharded.
-  bool isDivided(llvm::StringRef state) const { return shrunk.contains(state); }
+  bool isSharded(llvm::StringRef state) const { return shrunk.contains(state); }
 
   /// Returns the label of dimension 0 such that a shard of the op's one result is computed from the operands'
   /// shards along this label; -1 if there is none.
-  int partLabel(mlir::Operation &op) const;
+  int shardLabel(mlir::Operation &op) const;
   /// Returns the op's operands whose dimension 0 has `label`.
   static llvm::SmallVector<mlir::Value> operandsWith(mlir::Operation &op, int label);
 
 private:
   bool findLocal();
-  bool findDivided();
+  bool findSharded();
   bool readsLocal(mlir::Operation &op) const;
-  bool divides(mlir::Operation &op) const;
+  bool givesShards(mlir::Operation &op) const;
   bool mayShrink(llvm::StringRef state) const;
   /// Whether the op writes a gradient that is not sharded.
   bool writesWholeGradient(train::SetOp set) const;
   bool isWrittenToWholeGradient(mlir::Operation &op) const;
   bool isAddedToWholeGradient(mlir::Operation &op) const;
-  bool canDivide(mlir::Operation &op, int label) const;
-  bool readsDivided(mlir::Operation &op, int label) const;
+  bool canShard(mlir::Operation &op, int label) const;
+  bool readsSharded(mlir::Operation &op, int label) const;
 
   mlir::ModuleOp module;
   int64_t ranks, zeroStage;
   llvm::StringMap<train::StateRole> roles; ///< of all states
   llvm::DenseSet<mlir::Value> local;       ///< values that differ between ranks
   llvm::StringSet<> localStates;
-  llvm::DenseSet<mlir::Value> divided;
+  llvm::DenseSet<mlir::Value> sharded;
   llvm::StringSet<> shrunk;
   llvm::StringSet<> common; ///< unsharded gradients whose readers need shards only
 };
