@@ -114,7 +114,7 @@ void HostUpdates::readOnHost(nn::KernelOp kernel, OpOperand &operand) {
   if (isThere && get->hasOneUse())
     return;
   OpBuilder builder(kernel);
-  const FlatSymbolRefAttr state = isThere ? get.getStateAttr() : roomOf(operand.get(), kernel);
+  const FlatSymbolRefAttr state = isThere ? get.getStateAttr() : slotOf(operand.get(), kernel);
   operand.set(train::GetOp::create(builder, kernel.getLoc(), operand.get().getType(), state.getValue(),
                                    isThere ? get.getOffset() : 0)
                   .getResult());
@@ -122,17 +122,17 @@ void HostUpdates::readOnHost(nn::KernelOp kernel, OpOperand &operand) {
 
 /// Returns the host slot to which a device value is copied as soon as it is known. Gradient sums, which are
 /// all known at once, are copied in the order of their updates.
-FlatSymbolRefAttr HostUpdates::roomOf(Value value, nn::KernelOp reader) {
-  train::StateOp &room = copied_[value];
-  if (!room) {
-    room = rooms_.take(cast<RankedTensorType>(value.getType()));
+FlatSymbolRefAttr HostUpdates::slotOf(Value value, nn::KernelOp reader) {
+  train::StateOp &slot = copied_[value];
+  if (!slot) {
+    slot = slots_.take(cast<RankedTensorType>(value.getType()));
     OpBuilder builder(reader);
     auto get = value.getDefiningOp<train::GetOp>();
     if (!get || stateOf(get.getStateAttr()).getRole() != train::StateRole::gradient)
       builder.setInsertionPointAfterValue(value);
-    train::SetOp::create(builder, value.getLoc(), room.getSymName(), value);
+    train::SetOp::create(builder, value.getLoc(), slot.getSymName(), value);
   }
-  return FlatSymbolRefAttr::get(room);
+  return FlatSymbolRefAttr::get(slot);
 }
 
 /// Readers other than host states fetch the result from its slot, all at once.
@@ -163,10 +163,10 @@ void HostUpdates::giveBack(nn::KernelOp kernel, OpResult result, Value old) {
 FlatSymbolRefAttr HostUpdates::placeOf(OpResult result, Value old) {
   const auto known = copied_.find(old);
   if (!old || known == copied_.end())
-    return FlatSymbolRefAttr::get(rooms_.take(cast<RankedTensorType>(result.getType())));
-  const auto room = FlatSymbolRefAttr::get(known->second);
+    return FlatSymbolRefAttr::get(slots_.take(cast<RankedTensorType>(result.getType())));
+  const auto slot = FlatSymbolRefAttr::get(known->second);
   copied_.erase(known);
-  return room;
+  return slot;
 }
 
 } // namespace trainc

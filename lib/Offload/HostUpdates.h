@@ -14,8 +14,8 @@ namespace trainc {
 /// all updates.
 class HostUpdates {
 public:
-  /// `rooms` are the entry's spill slots in host memory. Both arguments must outlive this object.
-  HostUpdates(SavedRooms &rooms, const codegen::Target &host) : rooms_(rooms), host_(host) {}
+  /// `slots` are the entry's spill slots in host memory. Both arguments must outlive this object.
+  HostUpdates(SpillSlots &slots, const codegen::Target &host) : slots_(slots), host_(host) {}
 
   /// Whether the group is a kernel that reads and writes optimizer states, and the host can hold all its
   /// operands and results.
@@ -25,7 +25,7 @@ public:
 
 private:
   train::StateOp stateOf(mlir::FlatSymbolRefAttr name) const {
-    return rooms_.symbols().lookup<train::StateOp>(name.getAttr());
+    return slots_.symbols().lookup<train::StateOp>(name.getAttr());
   }
   bool isOnHost(mlir::FlatSymbolRefAttr state) const {
     return stateOf(state).getSpace() == plan::Space::host;
@@ -33,11 +33,11 @@ private:
   bool hasPlaces(const Group &group) const;
   bool isMadeInPlace(nn::KernelOp kernel) const;
   void readOnHost(nn::KernelOp kernel, mlir::OpOperand &operand);
-  mlir::FlatSymbolRefAttr roomOf(mlir::Value value, nn::KernelOp reader);
+  mlir::FlatSymbolRefAttr slotOf(mlir::Value value, nn::KernelOp reader);
   void giveBack(nn::KernelOp kernel, mlir::OpResult result, mlir::Value old);
   mlir::FlatSymbolRefAttr placeOf(mlir::OpResult result, mlir::Value old);
 
-  SavedRooms &rooms_;
+  SpillSlots &slots_;
   const codegen::Target &host_;
   llvm::DenseMap<mlir::Value, train::StateOp> copied_; ///< host copy of each device value
 };

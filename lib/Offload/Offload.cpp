@@ -239,22 +239,22 @@ LogicalResult Offload::offload(train::ProgramOp program) {
   if (codegen::OpCosts costs(*target, ranks, summaries_);
       settings.activations && failed(saveActivations(settings, costs)))
     return failure();
-  SavedRooms rooms(module, settings.space); // separate from the slots of activations
+  SpillSlots slots(module, settings.space); // separate from the slots of activations
   for (auto entry : module.getOps<train::EntryOp>()) {
-    rooms.beginEntry();
+    slots.beginEntry();
     std::optional<HostUpdates> updates;
     if (settings.updatesOnHost && target->host())
-      updates.emplace(rooms, *target->host());
-    EntryOffloader(entry, groupBytes, rooms.symbols(), std::move(updates)).run();
+      updates.emplace(slots, *target->host());
+    EntryOffloader(entry, groupBytes, slots.symbols(), std::move(updates)).run();
   }
   codegen::OpCosts costs(*target, ranks, summaries_); // costs of the present ops
-  return scheduleCopies(rooms.symbols(), costs);
+  return scheduleCopies(slots.symbols(), costs);
 }
 
 LogicalResult Offload::saveActivations(const train::OffloadSettings &settings, codegen::OpCosts &costs) {
-  SavedRooms rooms(getOperation(), settings.space);
+  SpillSlots slots(getOperation(), settings.space);
   for (auto entry : getOperation().getOps<train::EntryOp>())
-    if (failed(saveValues(entry, kMinBytes, settings.hiddenAlone, rooms, costs)))
+    if (failed(saveValues(entry, kMinBytes, settings.hiddenAlone, slots, costs)))
       return failure();
   return success();
 }

@@ -16,24 +16,24 @@ using namespace mlir;
 
 namespace trainc {
 
-SavedRooms::SavedRooms(ModuleOp module, plan::Space space) : symbols_(module), space_(space) {
+SpillSlots::SpillSlots(ModuleOp module, plan::Space space) : symbols_(module), space_(space) {
   for (auto state : module.getOps<train::StateOp>())
     last_ = state;
 }
 
-train::StateOp SavedRooms::take(RankedTensorType type) {
-  SmallVector<train::StateOp> &rooms = rooms_[type];
+train::StateOp SpillSlots::take(RankedTensorType type) {
+  SmallVector<train::StateOp> &slots = slots_[type];
   const size_t number = used_[type]++;
-  if (number < rooms.size())
-    return rooms[number];
+  if (number < slots.size())
+    return slots[number];
   OpBuilder builder(symbols_.getOp()->getContext());
   builder.setInsertionPointAfter(last_);
-  auto room = train::StateOp::create(builder, last_.getLoc(), "saved", train::StateRole::activation, type);
-  room.setSpace(space_);
-  symbols_.insert(room);
-  last_ = room;
-  rooms.push_back(room);
-  return room;
+  auto slot = train::StateOp::create(builder, last_.getLoc(), "saved", train::StateRole::activation, type);
+  slot.setSpace(space_);
+  symbols_.insert(slot);
+  last_ = slot;
+  slots.push_back(slot);
+  return slot;
 }
 
 /// Whether the op's results have memory of their own.
@@ -68,10 +68,10 @@ static Saved findReaders(Value value, const llvm::DenseSet<Operation *> &forward
 }
 
 /// Stores the value after the op that computes it, and fetches it before the first of its late readers.
-static void save(const Saved &saved, train::StateOp room) {
+static void save(const Saved &saved, train::StateOp slot) {
   const Location loc = saved.value.getLoc();
   OpBuilder builder(saved.late.front().op());
-  auto get = train::GetOp::create(builder, loc, saved.value.getType(), room.getSymName(), 0);
+  auto get = train::GetOp::create(builder, loc, saved.value.getType(), slot.getSymName(), 0);
   IRMapping again;
   again.map(saved.value, get.getResult());
   llvm::SetVector<Operation *> views; // in program order
@@ -84,7 +84,7 @@ static void save(const Saved &saved, train::StateOp room) {
     if (view->use_empty())
       view->erase();
   builder.setInsertionPointAfterValue(saved.value);
-  train::SetOp::create(builder, loc, room.getSymName(), saved.value, 0);
+  train::SetOp::create(builder, loc, slot.getSymName(), saved.value, 0);
 }
 
 namespace {
@@ -150,17 +150,17 @@ static std::multimap<double, Saved> findSaved(train::EntryOp entry, int64_t minB
   return found;
 }
 
-LogicalResult saveValues(train::EntryOp entry, int64_t minBytes, bool hiddenAlone, SavedRooms &rooms,
+LogicalResult saveValues(train::EntryOp entry, int64_t minBytes, bool hiddenAlone, SpillSlots &slots,
                          codegen::OpCosts &costs) {
   const FailureOr<OpTimes> times = OpTimes::of(entry.getBody().front(), costs);
   if (failed(times))
     return failure();
-  CopyTimes copies(rooms.space(), costs.machine());
-  rooms.beginEntry();
+  CopyTimes copies(slots.space(), costs.machine());
+  slots.beginEntry();
   for (const auto &[ready, saved] : findSaved(entry, minBytes, *times)) {
     const int64_t bytes = tensorBytes(saved.value.getType());
     if (hiddenAlone ? copies.addHidden(bytes, ready, saved.needed) : copies.fit(bytes, ready, saved.needed))
-      save(saved, rooms.take(cast<RankedTensorType>(saved.value.getType())));
+      save(saved, slots.take(cast<RankedTensorType>(saved.value.getType())));
   }
   return success();
 }

@@ -7,9 +7,9 @@
 namespace trainc {
 
 /// Spill slots for values of entries, which run one after another and share the slots.
-class SavedRooms {
+class SpillSlots {
 public:
-  SavedRooms(mlir::ModuleOp module, plan::Space space);
+  SpillSlots(mlir::ModuleOp module, plan::Space space);
 
   plan::Space space() const { return space_; }
   /// Symbols of the module, including all slots.
@@ -23,7 +23,7 @@ private:
   mlir::SymbolTable symbols_;
   plan::Space space_;
   train::StateOp last_; ///< state after which the next slot is declared
-  llvm::DenseMap<mlir::Type, llvm::SmallVector<train::StateOp>> rooms_;
+  llvm::DenseMap<mlir::Type, llvm::SmallVector<train::StateOp>> slots_;
   llvm::DenseMap<mlir::Type, size_t> used_;
 };
 
@@ -31,7 +31,7 @@ private:
 /// before the first backward op that reads them, if there is predicted time for both copies in between. With
 /// `hiddenAlone`, the copies must also fit between all other copies of values, and end soon. Fails with an
 /// error at an op that the target cannot execute.
-llvm::LogicalResult saveValues(train::EntryOp entry, int64_t minBytes, bool hiddenAlone, SavedRooms &rooms,
+llvm::LogicalResult saveValues(train::EntryOp entry, int64_t minBytes, bool hiddenAlone, SpillSlots &slots,
                                codegen::OpCosts &costs);
 
 } // namespace trainc

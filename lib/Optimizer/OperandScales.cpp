@@ -59,8 +59,8 @@ static Value later(StepBuilder &build, Value history, const Magnitudes &magnitud
 /// are bounded so that the product of two inverses is a finite f32 number.
 static Value factorsOf(StepBuilder &build, Value peaks, double limit) {
   constexpr double kMaxFactor = 0x1p60;
-  Value room = build.div(build.constantLike(peaks, limit), peaks);
-  Value factors = build.create<nn::PowerOfTwoOp>(room).getResult();
+  Value headroom = build.div(build.constantLike(peaks, limit), peaks);
+  Value factors = build.create<nn::PowerOfTwoOp>(headroom).getResult();
   Value bounded = build.create<nn::MinOp>(factors, build.constantLike(factors, kMaxFactor)).getResult();
   return build.create<nn::MaxOp>(bounded, build.constantLike(bounded, 1 / kMaxFactor)).getResult();
 }

@@ -56,7 +56,7 @@ FailureOr<PlannedStrategy> BatchSearch::plan(int64_t batch, const TriedSettings 
 namespace {
 
 /// Headroom in bytes of device and host for a plan of `samples` samples; negative if exceeded.
-struct Room {
+struct Headroom {
   double samples, device, host;
 };
 
@@ -64,19 +64,19 @@ struct Room {
 
 /// Returns the number of samples that use up one of both memories, by linear extrapolation from two plans;
 /// infinite if samples take none of it.
-static double samplesThatFill(double Room::*memory, const Room &a, const Room &b) {
+static double samplesThatFill(double Headroom::*memory, const Headroom &a, const Headroom &b) {
   const double perSample = (a.*memory - b.*memory) / (b.samples - a.samples);
   return perSample > 0 ? b.samples + b.*memory / perSample : std::numeric_limits<double>::infinity();
 }
 
 /// Bytes are almost linear in samples. The guess extrapolates from the last two plans, for the memory that is
 /// exhausted first.
-static double guessLargest(const std::optional<Room> &before, const Room &now) {
+static double guessLargest(const std::optional<Headroom> &before, const Headroom &now) {
   const double twice = 2 * now.samples;
   if (!before)
     return twice;
-  const double full =
-      std::min(samplesThatFill(&Room::device, *before, now), samplesThatFill(&Room::host, *before, now));
+  const double full = std::min(samplesThatFill(&Headroom::device, *before, now),
+                               samplesThatFill(&Headroom::host, *before, now));
   return std::isfinite(full) ? full : twice;
 }
 
@@ -84,13 +84,13 @@ static double guessLargest(const std::optional<Room> &before, const Room &now) {
 FailureOr<std::optional<PlannedStrategy>> BatchSearch::largest(const TriedSettings &level) {
   std::optional<PlannedStrategy> best;
   int64_t fitting = 0, tooMany = train::kMaxBatch + 1, batch = 1;
-  std::optional<Room> before;
+  std::optional<Headroom> before;
   while (fitting + 1 < tooMany) {
     FailureOr<PlannedStrategy> planned = plan(batch, level);
     if (failed(planned))
       return failure();
     const CandidatePlan &plan = planned->plan;
-    const Room now{double(batch), double(limit_ - plan.bytes()), double(plan.hostLeft)};
+    const Headroom now{double(batch), double(limit_ - plan.bytes()), double(plan.hostLeft)};
     const double guess = guessLargest(before, now);
     const bool fits = plan.fits(limit_);
     before = now;
