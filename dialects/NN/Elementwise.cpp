@@ -11,7 +11,7 @@ using namespace trainc::nn;
 using Inferred = FailureOr<SmallVector<Type>>;
 
 /// Reports an error if `x` is an fp8 tensor; fp8 is for matrix products only.
-static LogicalResult refuseFp8(Value x, InferError error) {
+static LogicalResult rejectFp8(Value x, InferError error) {
   if (isFp8(tensorType(x).getElementType()))
     return error() << "does not compute with fp8 numbers, found " << x.getType() << "; use nn.convert";
   return success();
@@ -20,7 +20,7 @@ static LogicalResult refuseFp8(Value x, InferError error) {
 Inferred nn::inferUnary(Value x, InferError error) {
   if (!isa<FloatType>(tensorType(x).getElementType()))
     return error() << "operand x must have floating-point elements, found " << x.getType();
-  if (failed(refuseFp8(x, error)))
+  if (failed(rejectFp8(x, error)))
     return failure();
   return SmallVector<Type>{x.getType()};
 }
@@ -56,7 +56,7 @@ Inferred nn::inferBinary(Value lhs, Value rhs, InferError error) {
 Inferred nn::inferArithmetic(Value lhs, Value rhs, InferError error) {
   if (tensorType(lhs).getElementType().isInteger(1))
     return error() << "computes with numbers, found " << lhs.getType() << "; use nn.select";
-  if (failed(refuseFp8(lhs, error)))
+  if (failed(rejectFp8(lhs, error)))
     return failure();
   return inferBinary(lhs, rhs, error);
 }

@@ -37,7 +37,7 @@ void NNDialect::initialize() {
 }
 
 std::optional<Dialect::ParseOpHook> NNDialect::getParseOperationHook(StringRef) const {
-  return ParseOpHook(refuseUnknownOp);
+  return ParseOpHook(reportUnknownOp);
 }
 
 // --- Initialisers: `normal(0.02)` ---

@@ -154,7 +154,7 @@ StringRef trainc::nearestName(StringRef name, ArrayRef<StringRef> names) {
   return nearest;
 }
 
-ParseResult trainc::refuseUnknownOp(OpAsmParser &parser, OperationState &state) {
+ParseResult trainc::reportUnknownOp(OpAsmParser &parser, OperationState &state) {
   StringRef dialect = state.name.getDialectNamespace();
   SmallVector<StringRef> names;
   for (RegisteredOperationName op : parser.getContext()->getRegisteredOperations())

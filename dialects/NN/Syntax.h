@@ -37,6 +37,6 @@ std::string joinPath(llvm::StringRef path, llvm::StringRef name);
 llvm::StringRef nearestName(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> names);
 
 /// Parser hook for an op that the dialect does not have: reports an error at the op with the closest op name.
-mlir::ParseResult refuseUnknownOp(mlir::OpAsmParser &parser, mlir::OperationState &state);
+mlir::ParseResult reportUnknownOp(mlir::OpAsmParser &parser, mlir::OperationState &state);
 
 } // namespace trainc

@@ -29,7 +29,7 @@ void TrainDialect::initialize() {
 }
 
 std::optional<Dialect::ParseOpHook> TrainDialect::getParseOperationHook(StringRef) const {
-  return ParseOpHook(trainc::refuseUnknownOp);
+  return ParseOpHook(trainc::reportUnknownOp);
 }
 
 #define GET_OP_CLASSES

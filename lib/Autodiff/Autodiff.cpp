@@ -105,7 +105,7 @@ private:
   void accumulate(Value value, Value contribution);
   LogicalResult differentiate(Operation *op);
   /// Reports an error if an operand that is treated as a constant depends on a parameter.
-  LogicalResult refuseConstant(Operation *op, unsigned operand);
+  LogicalResult reportConstant(Operation *op, unsigned operand);
   void emitGradients();
   /// Warns about trained parameters that the entry does not read.
   void warnOfUnread();
@@ -158,7 +158,7 @@ LogicalResult ReverseMode::differentiate(Operation *op) {
     return op->emitOpError("has no gradient, but is on the path from a trained parameter to the loss");
   for (auto [index, isNeeded] : llvm::enumerate(needed))
     if (isNeeded && differentiable.isConstantOperand(index))
-      return refuseConstant(op, index);
+      return reportConstant(op, index);
   // An op that cannot build its gradient reports its own error.
   bool reported = false;
   ScopedDiagnosticHandler handler(op->getContext(), [&](Diagnostic &diagnostic) {
@@ -175,7 +175,7 @@ LogicalResult ReverseMode::differentiate(Operation *op) {
   return success();
 }
 
-LogicalResult ReverseMode::refuseConstant(Operation *op, unsigned operand) {
+LogicalResult ReverseMode::reportConstant(Operation *op, unsigned operand) {
   InFlightDiagnostic error = op->emitOpError("operand #")
                              << operand << " has no gradient, but depends on the trained parameter ";
   llvm::interleaveComma(activity.parametersOf(op->getOperand(operand)), error,

@@ -181,16 +181,16 @@ bool FusionGraph::mergeProducers() {
 bool FusionGraph::mergeWithEarlier(ArrayRef<unsigned> early, unsigned late) {
   bool changed = false;
   llvm::SmallDenseSet<std::pair<unsigned, unsigned>>
-      refused; // rejected pairs of group and library calls, on which isWorthwhile() depends
+      rejected; // rejected pairs of group and library calls, on which isWorthwhile() depends
   for (unsigned id : early) {
     const std::pair<unsigned, unsigned> asked = {nodes[id].group, libraryCalls[id]};
-    if (refused.contains(asked))
+    if (rejected.contains(asked))
       continue;
     if (tryMerge(id, late)) {
       changed = true;
-      refused.clear();
+      rejected.clear();
     } else {
-      refused.insert(asked);
+      rejected.insert(asked);
     }
   }
   return changed;

@@ -60,7 +60,7 @@ Value KeyValueCache::append(OpBuilder &builder, Value rows) {
 // --- Prefill and decode ---
 
 /// Reports an error if the logits depend on columns other than tokens, whose future values are unknown.
-static LogicalResult refuseOtherColumns(train::EntryOp entry) {
+static LogicalResult rejectOtherColumns(train::EntryOp entry) {
   for (auto input : entry.getBody().getOps<train::InputOp>())
     if (input.getColumn() != "tokens")
       return emitError(input.getLoc()) << "the logits depend on column '" << input.getColumn()
@@ -142,7 +142,7 @@ static LogicalResult buildEntry(Instantiation &shared, EntryKind kind, int64_t l
   if (failed(makeIncremental(entry, caches, flow.alongSequence)))
     return failure();
   eraseDeadOps(entry); // also segments, because there is only one
-  return refuseOtherColumns(entry);
+  return rejectOtherColumns(entry);
 }
 
 /// Builds prefill and decode of a model with tokens and logits; `flow` describes its positions.
@@ -170,7 +170,7 @@ static bool isLanguageModel(Value logits, train::InputOp tokens) {
 
 namespace {
 /// First error of an attempt to build the entries.
-struct Refusal {
+struct FirstError {
   Location loc;
   std::string text;
 };
@@ -188,7 +188,7 @@ static LogicalResult checkOpenLength(nn::ModelOp model) {
 }
 
 /// No column of numbers may lead to the logits, because their values are unknown for tokens yet to come.
-static LogicalResult refuseNumbers(Value logits) {
+static LogicalResult rejectNumbers(Value logits) {
   for (Operation *op : opsLeadingTo(logits))
     if (auto input = dyn_cast<train::InputOp>(op))
       if (Type type = nn::tensorType(input.getResult()).getElementType(); !type.isInteger())
@@ -198,29 +198,29 @@ static LogicalResult refuseNumbers(Value logits) {
 }
 
 /// Builds the entries. On failure, restores the module and returns the reason.
-static std::optional<Refusal> tryEntries(Instantiation &shared, Value logits) {
-  std::optional<Refusal> refusal;
+static std::optional<FirstError> tryEntries(Instantiation &shared, Value logits) {
+  std::optional<FirstError> firstError;
   ScopedDiagnosticHandler keepFirst(shared.binding.module.getContext(), [&](Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
       return failure();
-    if (!refusal)
-      refusal = {diagnostic.getLocation(), diagnostic.str()};
+    if (!firstError)
+      firstError = {diagnostic.getLocation(), diagnostic.str()};
     return success();
   });
   StateTable before = shared.states;
-  if (failed(checkOpenLength(shared.binding.model)) || failed(refuseNumbers(logits)))
-    return refusal;
+  if (failed(checkOpenLength(shared.binding.model)) || failed(rejectNumbers(logits)))
+    return firstError;
   FailureOr<PositionFlow> flow = checkPositionFlow(shared);
   if (failed(flow) || failed(checkSampleFlow(shared)) || failed(buildGenerationEntries(shared, *flow)))
     shared.states.revertTo(before);
-  return refusal;
+  return firstError;
 }
 
 /// Records the reason for `trainrun --generate`.
-static void setNoGeneration(Instantiation &shared, const Refusal &refusal) {
-  FileLineColLoc file = fileLocation(refusal.loc);
+static void setNoGeneration(Instantiation &shared, const FirstError &firstError) {
+  FileLineColLoc file = fileLocation(firstError.loc);
   std::string where = file ? (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ": ").str() : "";
-  shared.binding.program.setNoGeneration(where + refusal.text);
+  shared.binding.program.setNoGeneration(where + firstError.text);
 }
 
 void trainc::buildGeneration(Instantiation &shared, const Forward &micro) {
@@ -236,10 +236,10 @@ void trainc::buildGeneration(Instantiation &shared, const Forward &micro) {
         << "; text needs integers [batch, length] and logits [batch, length, vocabulary]";
     return setNoGeneration(shared, {logits.getLoc(), text});
   }
-  std::optional<Refusal> refusal = tryEntries(shared, logits);
-  if (!refusal)
+  std::optional<FirstError> firstError = tryEntries(shared, logits);
+  if (!firstError)
     return;
-  emitRemark(refusal->loc) << "the plan gets no prefill and decode, which take one sample of any length: "
-                           << refusal->text;
-  setNoGeneration(shared, *refusal);
+  emitRemark(firstError->loc) << "the plan gets no prefill and decode, which take one sample of any length: "
+                              << firstError->text;
+  setNoGeneration(shared, *firstError);
 }

@@ -25,7 +25,7 @@ private:
   Use useOf(Operation &op);
   uint64_t count(Operation &op);
   uint64_t count(nn::BlockOp block);
-  LogicalResult refuse(Operation &op, uint64_t before);
+  LogicalResult reportTooLarge(Operation &op, uint64_t before);
 
   SymbolTableCollection symbols;
   DenseMap<Operation *, uint64_t> counts; ///< ops per block; 0 while a block is being counted
@@ -71,14 +71,14 @@ LogicalResult OpCounter::check(Block &body, uint64_t before) {
       // The expansion reports recursive blocks.
       if (tooLargeItself && !entered.insert(use.block).second)
         return success();
-      return tooLargeItself ? check(use.block.getBody().front(), 0) : refuse(op, before);
+      return tooLargeItself ? check(use.block.getBody().front(), 0) : reportTooLarge(op, before);
     }
     before = after;
   }
   return success();
 }
 
-LogicalResult OpCounter::refuse(Operation &op, uint64_t before) {
+LogicalResult OpCounter::reportTooLarge(Operation &op, uint64_t before) {
   Use use = useOf(op);
   InFlightDiagnostic error = op.emitOpError("the model would have ");
   error << (use.block ? "at least " : "") << llvm::SaturatingAdd(before, count(op))

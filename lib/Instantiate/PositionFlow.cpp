@@ -18,15 +18,15 @@ struct Probe {
 };
 
 /// Errors for a model that cannot generate.
-struct Refusals {
+struct FlowErrors {
   const char *combines, *differs;
 };
 
-constexpr Refusals kPositions = {
+constexpr FlowErrors kPositions = {
     "positions of a sequence are combined here; in a model that generates text only causal "
     "nn.attention and nn.positions along the sequence may do that",
     "for another sequence length, this computation differs"};
-constexpr Refusals kSamples = {
+constexpr FlowErrors kSamples = {
     "samples of a batch are combined here, but text is generated for a single sample",
     "for another number of samples, this computation differs"};
 } // namespace
@@ -96,11 +96,11 @@ static bool isSameOp(Operation *op, Operation *other) {
 
 /// Follows the ops that the logits depend on, in two probes. Ops may run along the parts only if `goAlong` is
 /// given; it then receives which ones do.
-static LogicalResult followParts(Probe &probe, Probe &other, DimensionFlow &flow, const Refusals &refusals,
+static LogicalResult followParts(Probe &probe, Probe &other, DimensionFlow &flow, const FlowErrors &errors,
                                  SmallVectorImpl<bool> *goAlong) {
   for (auto [op, otherOp] : llvm::zip(opsLeadingTo(probe.logits), opsLeadingTo(other.logits))) {
     if (!isSameOp(op, otherOp))
-      return op->emitError(refusals.differs);
+      return op->emitError(errors.differs);
     auto sequential = dyn_cast<IncrementalOpInterface>(op);
     const bool isAlong = goAlong && sequential && flow.goesAlong(sequential);
     if (goAlong && sequential)
@@ -108,7 +108,7 @@ static LogicalResult followParts(Probe &probe, Probe &other, DimensionFlow &flow
     const bool fits = isAlong ? succeeded(flow.followAlong(sequential))
                               : succeeded(flow.followApart(op)) && keepsOpenDims(op, otherOp);
     if (!fits || !liesAlongOpenDim(flow, op, otherOp))
-      return op->emitError(refusals.combines);
+      return op->emitError(errors.combines);
   }
   return success();
 }

@@ -73,7 +73,7 @@ static train::CheckpointSettings checkpointsOf(ModuleOp module) {
   return {};
 }
 
-static LogicalResult refuseWithoutLimit(ModuleOp module) {
+static LogicalResult reportMissingLimit(ModuleOp module) {
   for (auto program : module.getOps<train::ProgramOp>())
     return program.emitError("--largest-batch fits micro-batches into a memory limit, and the program has "
                              "none; expected memory_limit SIZE (--memory-limit=SIZE)");
@@ -83,7 +83,7 @@ static LogicalResult refuseWithoutLimit(ModuleOp module) {
 /// Decides the settings that a memory limit leaves open, if the module has a program with a limit.
 static FailureOr<Planning> decide(ModuleOp module, const CompileOptions &options) {
   const std::optional<MemoryLimit> limit = strategyOf(module, options).memoryLimit;
-  if (!limit && options.findsLargestBatch && failed(refuseWithoutLimit(module)))
+  if (!limit && options.findsLargestBatch && failed(reportMissingLimit(module)))
     return failure();
   if (!limit)
     return Planning();

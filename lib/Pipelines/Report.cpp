@@ -149,8 +149,8 @@ std::string reportJson(ModuleOp module, std::optional<OnThisMachine> here, const
   for (auto generation : module.getOps<plan::GenerationOp>())
     json["generation"] = llvm::json::Object{{"context", int64_t(generation.getContext())},
                                             {"vocabulary", int64_t(generation.getVocabulary())}};
-  for (auto refusal : module.getOps<plan::NoGenerationOp>())
-    json["no_generation"] = refusal.getReason();
+  for (auto reason : module.getOps<plan::NoGenerationOp>())
+    json["no_generation"] = reason.getReason();
   if (planning && planning->taken())
     json["planner"] = planningJson(*planning);
   if (planning && !planning->largestBatches.empty())

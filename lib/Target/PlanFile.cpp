@@ -179,8 +179,8 @@ static void writeTraining(ModuleOp module, PlanTables &tables, fb::PlanT &plan) 
     table->logits = tables.buffer(generation.getLogitsAttr());
     plan.generation = std::move(table);
   }
-  for (auto refusal : module.getOps<plan::NoGenerationOp>())
-    plan.no_generation = refusal.getReason().str();
+  for (auto reason : module.getOps<plan::NoGenerationOp>())
+    plan.no_generation = reason.getReason().str();
   for (auto file : module.getOps<plan::ExportOp>()) {
     auto table = std::make_unique<fb::ExportT>();
     table->file = file.getFile().str();
