@@ -177,13 +177,13 @@ LogicalResult EntryEmitter::emitLoop(Operation &op) {
 
 /// Returns the flops of a block's products and attention, including loop iterations: of recomputed ops, or of
 /// all others.
-static int64_t flopsOf(Block &block, bool again) {
+static int64_t flopsOf(Block &block, bool recomputed) {
   int64_t flops = 0;
   for (Operation &op : block) {
-    if (auto cost = dyn_cast<CostOpInterface>(op); cost && isRecomputed(op.getLoc()) == again)
+    if (auto cost = dyn_cast<CostOpInterface>(op); cost && isRecomputed(op.getLoc()) == recomputed)
       flops += cost.getFlops();
     if (isLoop(&op))
-      flops += cast<nn::ChunksOp>(op).getCount() * flopsOf(op.getRegion(0).front(), again);
+      flops += cast<nn::ChunksOp>(op).getCount() * flopsOf(op.getRegion(0).front(), recomputed);
   }
   return flops;
 }

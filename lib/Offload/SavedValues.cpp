@@ -72,13 +72,13 @@ static void save(const Saved &saved, train::StateOp slot) {
   const Location loc = saved.value.getLoc();
   OpBuilder builder(saved.late.front().op());
   auto get = train::GetOp::create(builder, loc, saved.value.getType(), slot.getSymName(), 0);
-  IRMapping again;
-  again.map(saved.value, get.getResult());
+  IRMapping mapping;
+  mapping.map(saved.value, get.getResult());
   llvm::SetVector<Operation *> views; // in program order
   for (const Reader &reader : saved.late) {
     views.insert_range(reader.views);
     builder.setInsertionPoint(reader.op());
-    reader.readInstead(again, builder);
+    reader.readInstead(mapping, builder);
   }
   for (Operation *view : llvm::reverse(views))
     if (view->use_empty())

@@ -72,7 +72,7 @@ static Gradients scaled(StepBuilder &build, const Gradients &gradients, Value fa
 
 /// As scaled(), but recomputed after a barrier, so that no scaled gradient is kept in memory until the norm
 /// is known.
-static Gradients scaledAgain(StepBuilder &build, Gradients gradients, Value factor) {
+static Gradients rescaled(StepBuilder &build, Gradients gradients, Value factor) {
   if (factor)
     for (auto &[name, gradient] : gradients)
       gradient = build.create<nn::BarrierOp>(gradient).getResult();
@@ -275,7 +275,7 @@ void StepUpdate::buildUpdate(train::EntryOp entry, StepSums sums) {
   std::unique_ptr<UpdateRule> rule = UpdateRule::create(program.getOptimizer());
   rule->begin(build);
   llvm::StringMap<Value> known = valuesReadIn(entry);
-  for (auto [name, gradient] : scaledAgain(build, sums.gradients, scaler.inverse())) {
+  for (auto [name, gradient] : rescaled(build, sums.gradients, scaler.inverse())) {
     Value value = known.lookup(name);
     if (!value)
       value = build.read(name);

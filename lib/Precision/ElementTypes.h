@@ -41,7 +41,7 @@ inline mlir::Value roundedFrom(mlir::Value value) {
 }
 
 /// Infers the result types of the op again after an operand was cast.
-inline void inferAgain(mlir::Operation *op) {
+inline void reinferTypes(mlir::Operation *op) {
   llvm::SmallVector<mlir::Type> types;
   [[maybe_unused]] llvm::LogicalResult inferred = llvm::cast<mlir::InferTypeOpInterface>(op).inferReturnTypes(
       op->getContext(), op->getLoc(), op->getOperands(), op->getAttrDictionary(), op->getPropertiesStorage(),

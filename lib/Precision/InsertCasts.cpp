@@ -99,7 +99,7 @@ void Caster::visitTensorOp(Operation &op) {
   for (OpOperand &operand : op.getOpOperands())
     if (floatElement(operand.get()))
       operand.set(as(operand.get(), element));
-  inferAgain(&op);
+  reinferTypes(&op);
   if (isConstant)
     constants.insert(op.result_begin(), op.result_end());
   else if (isData)
@@ -165,7 +165,7 @@ Value Caster::makeAs(Value value, Type element) {
   for (OpOperand &operand : copy->getOpOperands())
     if (floatElement(operand.get()))
       operand.set(as(operand.get(), element));
-  inferAgain(copy);
+  reinferTypes(copy);
   return copy->getResult(result);
 }
 

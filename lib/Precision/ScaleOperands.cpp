@@ -49,7 +49,7 @@ private:
   llvm::DenseSet<Value> named;
   llvm::StringSet<> names;
   /// converted values, and parameters converted again for the backward
-  llvm::DenseMap<Value, ScaledValue> converted, again;
+  llvm::DenseMap<Value, ScaledValue> converted, recomputed;
 };
 
 } // namespace
@@ -80,10 +80,10 @@ Value OperandScaler::build(const ScaledOp &scaled) {
   OpBuilder builder(op);
   auto operands = llvm::map_to_vector(op.getFp8Operands(), [&](unsigned operand) {
     Value value = op->getOperand(operand);
-    const bool isAgain = !scaled.isForward && choice.isOfParameters(value);
-    ScaledValue &made = (isAgain ? again : converted)[value];
+    const bool isRecomputed = !scaled.isForward && choice.isOfParameters(value);
+    ScaledValue &made = (isRecomputed ? recomputed : converted)[value];
     if (!made.value)
-      made = setOf(value).convert(builder, value, isAgain);
+      made = setOf(value).convert(builder, value, isRecomputed);
     return made;
   });
   return op.buildOfFp8(builder, operands);

@@ -51,7 +51,7 @@ void ScaleSet::declare(ModuleOp module, train::EntryOp init, train::EntryOp entr
   inverses = nn::TensorBuilder(builder, module.getLoc()).create<nn::ReciprocalOp>(scales).getResult();
 }
 
-ScaledValue ScaleSet::convert(OpBuilder &builder, Value value, bool again) {
+ScaledValue ScaleSet::convert(OpBuilder &builder, Value value, bool recomputed) {
   auto *found = operands.find(value);
   assert(found != operands.end() && "a value of the set");
   const int64_t offset = (found - operands.begin()) * train::kScaleStride;
@@ -61,7 +61,7 @@ ScaledValue ScaleSet::convert(OpBuilder &builder, Value value, bool again) {
     return dist::MemberOp::create(builder, loc, scalar, flat, offset);
   };
   nn::TensorBuilder build(builder, loc);
-  if (again) // a parameter, whose fp8 numbers are not kept for the backward
+  if (recomputed) // a parameter, whose fp8 numbers are not kept for the backward
     value = nn::BarrierOp::create(builder, loc, value);
   else
     found->second.rowMaxima =

@@ -29,9 +29,9 @@ public:
   void add(mlir::Value value, std::string operandName);
   /// Declares the states and sets them in `init`; reads the scales at the beginning of `entry`.
   void declare(mlir::ModuleOp module, train::EntryOp init, train::EntryOp entry);
-  /// Converts `value`, which must have been added, to fp8. With `again` the conversion is a recomputation
-  /// from `value`.
-  ScaledValue convert(mlir::OpBuilder &builder, mlir::Value value, bool again);
+  /// Converts `value`, which must have been added, to fp8. With `recomputed` the conversion is a
+  /// recomputation from `value`.
+  ScaledValue convert(mlir::OpBuilder &builder, mlir::Value value, bool recomputed);
   /// Reports the maximum magnitudes (train.magnitudes) at the end of `entry`.
   void report(train::EntryOp entry);
 

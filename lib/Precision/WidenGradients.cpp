@@ -30,7 +30,7 @@ Value widened(Value value) {
     for (OpOperand &operand : op->getOpOperands())
       if (Type element = floatElement(operand.get()); element && nn::isLowPrecision(element))
         operand.set(widened(operand.get()));
-    inferAgain(op);
+    reinferTypes(op);
   } else {
     return nn::TensorBuilder(builder, value.getLoc()).convert(value, builder.getF32Type());
   }

@@ -122,11 +122,11 @@ void collectBackwardReads(Value value, const KeptValues &choice, SmallVectorImpl
 }
 
 /// Returns the recomputed value or view that replaces `value`.
-Value again(Value value, IRMapping &mapping, OpBuilder &builder) {
+Value recomputedOf(Value value, IRMapping &mapping, OpBuilder &builder) {
   if (Value made = mapping.lookupOrNull(value))
     return made;
   Operation *view = value.getDefiningOp();
-  again(view->getOperand(0), mapping, builder);
+  recomputedOf(view->getOperand(0), mapping, builder);
   return builder.clone(*view, mapping)->getResult(0);
 }
 
@@ -145,7 +145,7 @@ void recompute(const Recipe &recipe, const KeptValues &choice) {
   for (Operation *op : recipe.ops)
     builder.clone(*op, mapping);
   for (OpOperand *read : reads)
-    read->set(again(read->get(), mapping, builder));
+    read->set(recomputedOf(read->get(), mapping, builder));
 }
 
 struct Recompute : impl::RecomputeBase<Recompute> {

@@ -24,7 +24,7 @@ public:
   void run(Block &block) {
     for (Operation &op : block) // recomputed ops are inserted before their reader
       if (!forward_.contains(&op))
-        readAgain(op);
+        readRecomputed(op);
   }
 
 private:
@@ -33,17 +33,17 @@ private:
     return uses_.useOf(value.getDefiningOp()) && !uses_.leaves(value) && !kept_.contains(value);
   }
 
-  void readAgain(Operation &reader) {
+  void readRecomputed(Operation &reader) {
     for (OpOperand &operand : reader.getOpOperands())
       if (isDropped(operand.get())) {
-        makeAgain(operand.get(), &reader);
-        operand.set(again_.lookup(operand.get()));
+        recompute(operand.get(), &reader);
+        operand.set(recomputed_.lookup(operand.get()));
       }
   }
 
   /// Inserts, before `reader`, the ops of the use that `value` needs and that were not recomputed before.
-  void makeAgain(Value value, Operation *reader) {
-    if (again_.contains(value))
+  void recompute(Value value, Operation *reader) {
+    if (recomputed_.contains(value))
       return;
     OpBuilder builder(reader);
     llvm::DenseSet<Operation *> needed = {value.getDefiningOp()};
@@ -53,7 +53,7 @@ private:
         continue;
       ops.push_back(op);
       for (Value operand : op->getOperands())
-        if (isDropped(operand) && !again_.contains(operand))
+        if (isDropped(operand) && !recomputed_.contains(operand))
           needed.insert(operand.getDefiningOp());
     }
     for (Operation *op : llvm::reverse(ops))
@@ -64,22 +64,22 @@ private:
     for (Value operand : op->getOperands()) {
       // States are not read through a barrier, because ranks gather them by name.
       const bool isKept = !forward_.isAtHand(operand) || isa<train::InputOp>(operand.getDefiningOp());
-      if (isKept && !again_.contains(operand))
+      if (isKept && !recomputed_.contains(operand))
         readKept(operand, builder);
     }
-    builder.clone(*op, again_)->setLoc(recomputedLoc(op->getLoc()));
+    builder.clone(*op, recomputed_)->setLoc(recomputedLoc(op->getLoc()));
   }
 
   /// Reads a kept value through a barrier, so that no pass merges the recomputed op with the forward's, or
   /// moves it earlier.
   void readKept(Value value, OpBuilder &builder) {
-    again_.map(value, nn::BarrierOp::create(builder, value.getLoc(), value).getResult());
+    recomputed_.map(value, nn::BarrierOp::create(builder, value.getLoc(), value).getResult());
   }
 
   const ForwardSide &forward_;
   const BlockUses &uses_;
   llvm::DenseSet<Value> kept_;
-  IRMapping again_;
+  IRMapping recomputed_;
 };
 
 struct RecomputeBlocks : impl::RecomputeBlocksBase<RecomputeBlocks> {

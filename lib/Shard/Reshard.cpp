@@ -78,20 +78,20 @@ private:
     train::SetOp write = order.writeAfter(state.getSymName(), start);
     SmallVector<Operation *> own = readsOf(wait);
     Operation *previous = nullptr;
-    IRMapping again; // mapping for the current run of reads; empty for the first run
+    IRMapping regathered; // mapping for the current run of reads; empty for the first run
     for (Operation *op : own) {
       const bool isOverwritten = write && write->isBeforeInBlock(op);
       if (previous && !isOverwritten && isParted(previous, op, unit))
-        again = gatherAgain(start, wait, op);
+        regathered = regather(start, wait, op);
       for (OpOperand &operand : op->getOpOperands())
-        if (Value other = again.lookupOrNull(operand.get()))
+        if (Value other = regathered.lookupOrNull(operand.get()))
           operand.set(other);
       previous = op;
     }
   }
 
   /// Clones the gather and its members before `op`.
-  static IRMapping gatherAgain(Operation *start, Operation *wait, Operation *op) {
+  static IRMapping regather(Operation *start, Operation *wait, Operation *op) {
     OpBuilder builder(op);
     IRMapping mapping;
     builder.clone(*start, mapping);

@@ -20,7 +20,7 @@ static int64_t lanesOf(nn::ScatterAddOp op) {
 }
 static Type elementOf(nn::ScatterAddOp op) { return getElementTypeOrSelf(op.getTable()); }
 /// A bf16 or f16 table is summed in an f32 scratch buffer, and rounded once.
-static bool addsAside(nn::ScatterAddOp op) { return nn::wideElement(elementOf(op)) != elementOf(op); }
+static bool sumsInScratch(nn::ScatterAddOp op) { return nn::wideElement(elementOf(op)) != elementOf(op); }
 
 /// Returns the bytes moved: ids and updates once, modified rows twice, and copies from and to the scratch
 /// buffer if there is one.
@@ -28,7 +28,7 @@ static int64_t scatteredBytes(nn::ScatterAddOp op) {
   const int64_t table = elementBytes(elementOf(op)), sum = elementBytes(nn::wideElement(elementOf(op)));
   return tensorBytes(op.getIds().getType()) + tensorBytes(op.getUpdates().getType()) +
          2 * op.touchedElements() * sum +
-         (addsAside(op) ? 2 * elementCount(op.getTable()) * (table + sum) : 0);
+         (sumsInScratch(op) ? 2 * elementCount(op.getTable()) * (table + sum) : 0);
 }
 
 KernelSummary trainc::codegen::summariseScatter(nn::ScatterAddOp op) {
@@ -38,7 +38,7 @@ KernelSummary trainc::codegen::summariseScatter(nn::ScatterAddOp op) {
                        .params = {operandParam(op, op.getIdsMutable().getOperandNumber()),
                                   operandParam(op, op.getUpdatesMutable().getOperandNumber()),
                                   resultParam(op, 0, plan::Access::read_write)}};
-  if (Type sum = nn::wideElement(elementOf(op)); addsAside(op)) {
+  if (Type sum = nn::wideElement(elementOf(op)); sumsInScratch(op)) {
     kernels.scratchBytes.push_back(elementCount(op.getTable()) * elementBytes(sum));
     launch.params.push_back(scratchParam(kernels, 0, plan::Access::write, sum));
   }
@@ -57,7 +57,7 @@ Symbols trainc::codegen::generateScatter(nn::ScatterAddOp op, KernelModule &kern
   Emitter &emit = function.emit();
   Value ids = function.operand(op.getIdsMutable().getOperandNumber());
   Value updates = function.operand(op.getUpdatesMutable().getOperandNumber());
-  Value table = function.result(0), sums = addsAside(op) ? function.scratch(0) : table;
+  Value table = function.result(0), sums = sumsInScratch(op) ? function.scratch(0) : table;
   function.tiles([&](Value tile) {
     Value column = emit.mul(tile, lanes);
     Mask mask = width % lanes == 0 ? Mask() : emit.lanesBelow(emit.sub(emit.i64(width), column), lanes);
@@ -67,7 +67,7 @@ Symbols trainc::codegen::generateScatter(nn::ScatterAddOp op, KernelModule &kern
         emit.store(emit.load({from, fromElement, at}, lanes, mask), {to, toElement, at}, mask);
       });
     };
-    if (addsAside(op))
+    if (sumsInScratch(op))
       copyRows(table, element, sums, sumElement);
     emit.loop(emit.i64(0), emit.i64(count), 1, [&](Value i) {
       Value id = emit.load({ids, idType, i});
@@ -81,7 +81,7 @@ Symbols trainc::codegen::generateScatter(nn::ScatterAddOp op, KernelModule &kern
         emit.store(emit.add(emit.load(to, lanes, mask), update), to, mask);
       });
     });
-    if (addsAside(op))
+    if (sumsInScratch(op))
       copyRows(sums, sumElement, table, element);
   });
   return {function.finish()};

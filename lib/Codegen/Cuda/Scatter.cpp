@@ -28,13 +28,13 @@ public:
   std::string run() {
     element = getElementTypeOrSelf(op.getTable());
     table = function.result(0);
-    sums = addsAside(op) ? function.scratch(kWideTable) : table;
+    sums = sumsInScratch(op) ? function.scratch(kWideTable) : table;
     return ofWarps(shares.owners, [&](Value owner) { ofOwner(owner); });
   }
 
 private:
   void ofOwner(Value owner) {
-    if (addsAside(op))
+    if (sumsInScratch(op))
       copyRows(owner, table, element, sums, sumElement);
     const int64_t step = kWarp * kHeads;
     emit.loop(emit.i64(0), emit.i64(shares.places()), step, headsAt(emit.i64(0)),
@@ -43,7 +43,7 @@ private:
                 look(owner, begin, carried[0]);
                 return SmallVector<Value>{next};
               });
-    if (addsAside(op))
+    if (sumsInScratch(op))
       copyRows(owner, sums, sumElement, table, element);
   }
 
@@ -125,7 +125,7 @@ static ScatterCost scatterCost(nn::ScatterAddOp op, const Shares &shares) {
   return {.piecesMove =
               tensorBytes(op.getIds().getType()) + tensorBytes(op.getUpdates().getType()) + heads + sums,
           .ownersMove = heads + sums + 2 * op.touchedElements() * sum +
-                        (addsAside(op) ? 2 * elementCount(op.getTable()) * (table + sum) : 0),
+                        (sumsInScratch(op) ? 2 * elementCount(op.getTable()) * (table + sum) : 0),
           .piecesChain = kPiece / kWarp * 2, // ids, then updates
           .ownersChain = int64_t(llvm::divideCeil(shares.places(), kWarp * kHeads)) +
                          shares.places() / kPiece + int64_t(llvm::divideCeil(shares.ids, shares.owners))};
@@ -140,7 +140,7 @@ KernelSummary trainc::codegen::cuda::summariseScatter(nn::ScatterAddOp op) {
   KernelSummary kernels;
   kernels.scratchBytes = {shares.places() * elementBytes(head),
                           shares.ids * shares.width * elementBytes(sum)};
-  if (addsAside(op))
+  if (sumsInScratch(op))
     kernels.scratchBytes.push_back(elementCount(op.getTable()) * elementBytes(sum));
   KernelParam updates = operandParam(op, op.getUpdatesMutable().getOperandNumber());
   kernels.launches.push_back({.name = "scatter_pieces",
@@ -159,7 +159,7 @@ KernelSummary trainc::codegen::cuda::summariseScatter(nn::ScatterAddOp op) {
                        .movedBytes = cost.ownersMove,
                        .chain = cost.ownersChain,
                        .threads = kThreads};
-  if (addsAside(op))
+  if (sumsInScratch(op))
     owners.params.push_back(scratchParam(kernels, kWideTable, plan::Access::write, sum));
   kernels.launches.push_back(std::move(owners));
   return kernels;

@@ -42,7 +42,7 @@ struct Shares {
 };
 
 /// Whether a bf16 or f16 table is summed in an f32 scratch buffer, and rounded once.
-inline bool addsAside(nn::ScatterAddOp op) {
+inline bool sumsInScratch(nn::ScatterAddOp op) {
   mlir::Type element = mlir::getElementTypeOrSelf(op.getTable());
   return nn::wideElement(element) != element;
 }
