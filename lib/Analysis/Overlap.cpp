@@ -131,7 +131,7 @@ private:
   LogicalResult requireUnread(train::SetOp set) const {
     for (const Message &message : inFlight_)
       for (CollectiveOpInterface start : message)
-        if (liesIn(start->getOperand(0), set.getState())) {
+        if (aliasesState(start->getOperand(0), set.getState())) {
           InFlightDiagnostic error = set.emitOpError(
               "overwrites what a collective reads until its wait; expected the write after the wait");
           error.attachNote(start.getLoc()) << "the collective";

@@ -91,12 +91,12 @@ train::SetOp writeSeenBy(train::GetOp get) {
   return {};
 }
 
-bool liesIn(Value value, StringRef state) {
+bool aliasesState(Value value, StringRef state) {
   Operation *definition = value.getDefiningOp();
   if (auto get = dyn_cast_or_null<train::GetOp>(definition))
     return get.getState() == state;
   return definition && isView(definition) &&
-         llvm::any_of(definition->getOperands(), [&](Value operand) { return liesIn(operand, state); });
+         llvm::any_of(definition->getOperands(), [&](Value operand) { return aliasesState(operand, state); });
 }
 
 /// Whether kernels may read the operand in place of the result, converting or repeating it themselves.

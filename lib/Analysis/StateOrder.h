@@ -37,7 +37,7 @@ llvm::DenseMap<mlir::Operation *, mlir::Operation *> nextAccesses(mlir::Block &b
 train::SetOp writeSeenBy(train::GetOp get);
 
 /// Whether `value` shares bytes of the state, so that a write of the state would change it.
-bool liesIn(mlir::Value value, llvm::StringRef state);
+bool aliasesState(mlir::Value value, llvm::StringRef state);
 
 /// Reads and writes of states in a block, in their order at construction.
 class StateOrder {

@@ -78,7 +78,7 @@ static bool keepsOpenDims(Operation *op, Operation *other) {
 }
 
 /// Whether the parts are along the open dimension, for any number of parts.
-static bool liesAlongOpenDim(const DimensionFlow &flow, Operation *op, Operation *other) {
+static bool isAlongOpenDim(const DimensionFlow &flow, Operation *op, Operation *other) {
   return llvm::all_of_zip(op->getResults(), other->getResults(), [&](Value result, Value otherResult) {
     const std::optional<size_t> dim = flow.dimOf(result);
     return !dim || openDims(result, otherResult) == SmallVector<size_t, 1>{*dim};
@@ -107,7 +107,7 @@ static LogicalResult followParts(Probe &probe, Probe &other, DimensionFlow &flow
       goAlong->push_back(isAlong);
     const bool fits = isAlong ? succeeded(flow.followAlong(sequential))
                               : succeeded(flow.followApart(op)) && keepsOpenDims(op, otherOp);
-    if (!fits || !liesAlongOpenDim(flow, op, otherOp))
+    if (!fits || !isAlongOpenDim(flow, op, otherOp))
       return op->emitError(errors.combines);
   }
   return success();

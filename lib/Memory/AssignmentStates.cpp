@@ -108,7 +108,7 @@ void Assignment::store(train::SetOp set) {
 /// Values of host ops must be in host states, where only copies from the device write them, and nothing may
 /// be overwritten that a host op still reads.
 LogicalResult Assignment::checkHostOps(train::EntryOp entry) const {
-  const auto liesOnHost = [&](Value value) {
+  const auto isOnHost = [&](Value value) {
     const View view = views_.lookup(value); // zeros may have none
     return !view.isNull() && storages_[view.storage].space == plan::Space::host;
   };
@@ -122,8 +122,8 @@ LogicalResult Assignment::checkHostOps(train::EntryOp entry) const {
     const bool isElsewhere =
         set && isMadeOnHost(set) && views_.lookup(set.getValue()) != pieceIn(set, set.getValue(), storages_);
     const bool isApart = runsOnHost(&op) && (!scratch(&op).empty() || !movesBefore(&op).empty() ||
-                                             !llvm::all_of(op.getOperands(), liesOnHost) ||
-                                             !llvm::all_of(op.getResults(), liesOnHost));
+                                             !llvm::all_of(op.getOperands(), isOnHost) ||
+                                             !llvm::all_of(op.getResults(), isOnHost));
     if (isElsewhere || isApart)
       return op.emitOpError(
           "runs on the host, but its operands or results are not in host memory; compile with "

@@ -62,9 +62,9 @@ bool HostUpdates::hasPlaces(const Group &group) const {
   const auto mayBeWritten = [&](train::SetOp set) {
     return isReadAfter(set) && isWrittenAtOnce(set, group.op);
   };
-  const auto standsBeside = [&](Operation *user) { return user->getBlock() == group.op->getBlock(); };
+  const auto isInSameBlock = [&](Operation *user) { return user->getBlock() == group.op->getBlock(); };
   return llvm::all_of(group.op->getOperands(), liesThere) &&
-         llvm::all_of(group.op->getUsers(), standsBeside) && llvm::all_of(group.sets, mayBeWritten) &&
+         llvm::all_of(group.op->getUsers(), isInSameBlock) && llvm::all_of(group.sets, mayBeWritten) &&
          isMadeInPlace(cast<nn::KernelOp>(group.op));
 }
 

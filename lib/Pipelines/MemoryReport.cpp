@@ -160,7 +160,7 @@ llvm::json::Object memoryJson(const MemoryReport &memory) {
   return json;
 }
 
-llvm::json::Object memoryOutsideJson(const MemoryReport &memory) {
+llvm::json::Object offloadedMemoryJson(const MemoryReport &memory) {
   llvm::json::Object json;
   if (memory.host.total() > 0)
     json["host"] = kindsJson(memory.host);

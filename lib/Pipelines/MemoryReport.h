@@ -49,7 +49,7 @@ MemoryReport memoryReport(mlir::ModuleOp module);
 /// Returns the bytes by name, as numbers only; for `host` and `disk` the totals.
 llvm::json::Object memoryJson(const MemoryReport &memory);
 /// Returns the bytes in `host` and on `disk` by kind; empty spaces are omitted.
-llvm::json::Object memoryOutsideJson(const MemoryReport &memory);
+llvm::json::Object offloadedMemoryJson(const MemoryReport &memory);
 
 /// Returns the bytes of persistent states for each role and element type.
 llvm::json::Object memoryByType(mlir::ModuleOp module);

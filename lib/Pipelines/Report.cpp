@@ -136,7 +136,7 @@ std::string reportJson(ModuleOp module, std::optional<OnThisMachine> here, const
       {"parameters", parameterCount(module)},
       {"flops_per_step", flops.model},
       {"memory", std::move(bytes)},
-      {"memory_outside", memoryOutsideJson(memory)},
+      {"memory_outside", offloadedMemoryJson(memory)},
       {"memory_by_type", memoryByType(module)},
       {"sharding", sharding(module)},
       {"collectives", collectivesJson(module)},

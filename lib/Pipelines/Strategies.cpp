@@ -134,7 +134,7 @@ static llvm::json::Object strategyJson(const PlannedStrategy &strategy, std::str
     settings[setting.word] = setting.value;
   return llvm::json::Object{{"settings", std::move(settings)},
                             {"memory", memoryJson(strategy.plan.memory)},
-                            {"memory_outside", memoryOutsideJson(strategy.plan.memory)},
+                            {"memory_outside", offloadedMemoryJson(strategy.plan.memory)},
                             {"needed_bytes", strategy.plan.bytes()},
                             {"sent_bytes", strategy.plan.sentBytes},
                             {"flops_per_step", strategy.plan.flops.model},

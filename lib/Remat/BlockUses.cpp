@@ -12,7 +12,7 @@ std::optional<size_t> BlockUses::useOf(Operation *op) const {
 }
 
 /// Whether the scope of `inner` is that of `outer` or nested in it.
-static bool liesIn(train::BorderOp inner, train::BorderOp outer) {
+static bool isNestedIn(train::BorderOp inner, train::BorderOp outer) {
   StringRef path = inner.getBlock().getScope();
   const StringRef scope = outer.getBlock().getScope();
   return scope.empty() || (path.consume_front(scope) && (path.empty() || path.front() == '.'));
@@ -22,7 +22,7 @@ static bool liesIn(train::BorderOp inner, train::BorderOp outer) {
 /// expanded one after another, and a block's marker follows the markers of nested blocks.
 static train::BorderOp startOf(ArrayRef<train::BorderOp> before, train::BorderOp border) {
   auto outside =
-      llvm::find_if(llvm::reverse(before), [&](train::BorderOp other) { return !liesIn(other, border); });
+      llvm::find_if(llvm::reverse(before), [&](train::BorderOp other) { return !isNestedIn(other, border); });
   return outside == before.rend() ? train::BorderOp() : *outside;
 }
 

@@ -69,7 +69,7 @@ private:
   void movePlacements(Operation *op);
 
   void number();
-  bool stands(Operation *a, Operation *b) const;
+  bool precedes(Operation *a, Operation *b) const;
   void moveTo(Operation *op, Operation *moved);
 
   Block &block;
@@ -103,7 +103,7 @@ void ListScheduler::number() {
 }
 
 /// Like isBefore(), by `places`.
-bool ListScheduler::stands(Operation *a, Operation *b) const {
+bool ListScheduler::precedes(Operation *a, Operation *b) const {
   return a != b && b && (!a || places.lookup(a) < places.lookup(b));
 }
 
@@ -216,14 +216,14 @@ void ListScheduler::findCandidates(Operation *op) {
     while (count < all.size() && isPast(*all[count]))
       ++count;
   };
-  advance(gathersBefore, gathers, [&](const Item &item) { return stands(item.need, op); });
-  advance(gathersDue, gathers, [&](const Item &item) { return !stands(op, item.need); });
+  advance(gathersBefore, gathers, [&](const Item &item) { return precedes(item.need, op); });
+  advance(gathersDue, gathers, [&](const Item &item) { return !precedes(op, item.need); });
   for (; gathersSeen < std::min(gathersDue + size_t(settings.prefetch), gathers.size()); ++gathersSeen)
     candidates.insert(gathers[gathersSeen]);
   const size_t knownBefore = othersKnown;
-  advance(othersKnown, others, [&](const Item &item) { return stands(item.known, op); });
+  advance(othersKnown, others, [&](const Item &item) { return precedes(item.known, op); });
   candidates.insert(others.begin() + knownBefore, others.begin() + othersKnown);
-  llvm::erase_if(live, [&](const Item *item) { return stands(item->end, op); });
+  llvm::erase_if(live, [&](const Item *item) { return precedes(item->end, op); });
 }
 
 /// Starts messages that can begin before the op's end.
@@ -241,7 +241,7 @@ void ListScheduler::startUntil(double end, Operation *op) {
 bool ListScheduler::maySoonStart(const Item &item, Operation *op) const {
   const bool chained =
       llvm::any_of(item.after, [&](const Item *before) { return !before->started || before->done > now; });
-  return !chained && stands(item.known, op) && (!item.gathersParameters || fitsLimits(item, op));
+  return !chained && precedes(item.known, op) && (!item.gathersParameters || fitsLimits(item, op));
 }
 
 /// Gathers in flight are those that no earlier op has needed.
@@ -268,7 +268,7 @@ void ListScheduler::bringForward(Value value, Operation *op) {
   Operation *definition = value.getDefiningOp();
   const bool follows =
       definition && (isa<train::GetOp>(definition) || isView(definition) || isCastToGather(definition));
-  if (!follows || (op && stands(definition, op)))
+  if (!follows || (op && precedes(definition, op)))
     return;
   for (Value operand : definition->getOperands())
     bringForward(operand, op);
@@ -302,7 +302,7 @@ void ListScheduler::start(Item &item, Operation *op) {
 /// Moves views of the op's value after the op if they precede it, or if they are the rank's shard.
 void ListScheduler::movePlacements(Operation *op) {
   for (Operation *user : op->getResult(0).getUsers())
-    if (isShardOfRank(user) || (isView(user) && stands(user, op))) {
+    if (isShardOfRank(user) || (isView(user) && precedes(user, op))) {
       user->moveAfter(op);
       places[user] = places.lookup(op);
       movePlacements(user);
@@ -321,7 +321,7 @@ void ListScheduler::placeWaits() {
   SmallVector<Operation *> laterSums;
   Operation *next = nullptr; // first wait of the next message
   number();
-  const auto firstOf = [&](Operation *a, Operation *b) { return !a || (b && stands(b, a)) ? b : a; };
+  const auto firstOf = [&](Operation *a, Operation *b) { return !a || (b && precedes(b, a)) ? b : a; };
   const SmallVector<Message> messages = messagesOf(block);
   llvm::DenseMap<Operation *, Operation *>
       firstStart; // first start of each start's message; starts of a message are adjacent

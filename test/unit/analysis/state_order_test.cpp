@@ -128,8 +128,8 @@ TEST_F(GradientSum, IsNoAccessOfTheParameters) {
 }
 
 TEST_F(GradientSum, ReadsItsOperandUntilItsWait) {
-  EXPECT_TRUE(liesIn(ops_[2]->getOperand(0), "b"));
-  EXPECT_FALSE(liesIn(ops_[4]->getResult(0), "b"));
+  EXPECT_TRUE(aliasesState(ops_[2]->getOperand(0), "b"));
+  EXPECT_FALSE(aliasesState(ops_[4]->getResult(0), "b"));
 }
 
 } // namespace
