@@ -123,9 +123,12 @@ train.program @p { model @table optimizer sgd(lr 0.1) batch 1 x 16 }
 
 
 class EndOfText(harness.EndToEndTest):
-    def test_the_models_config_names_the_end(self):
+    def setUp(self):
+        super().setUp()
         table = [9.0 if column == (5 * row + 7) % 96 else 0.0 for row in range(96) for column in range(96)]
         write_safetensors("w.safetensors", {"wte.weight": Tensor("F32", [96, 96], table)})
+
+    def test_the_models_config_names_the_end(self):
         for eos, text in [("86", "A,#"), ("[86, 44]", "A"), ("95", "A,#V5")]:
             plan = self.compile(TABLE.replace("EOS", eos))
             out, _ = self.trainrun(plan, "--init", "w.safetensors", "--tokenizer=bytes", "--generate=A", "--temperature=0", "--max-tokens=4")
@@ -138,7 +141,7 @@ class EndOfText(harness.EndToEndTest):
         for text, reason in [(numbers, "the logits depend on column 'scale' of 'f32', and only tokens are known while text is generated"),
                              (last, "text needs integers [batch, length] and logits [batch, length, vocabulary]")]:
             plan = self.compile(text)
-            self.fails([harness.TRAINRUN, plan, "--tokenizer=bytes", "--generate=a"], 2, "--generate: plan 'table' cannot generate text: ", reason)
+            self.fails([harness.TRAINRUN, plan, "--init", "w.safetensors", "--tokenizer=bytes", "--generate=a"], 2, "--generate: plan 'table' cannot generate text: ", reason)
 
 
 # Causal attention of one head, by a table of masks.
