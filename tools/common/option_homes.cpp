@@ -172,8 +172,8 @@ std::optional<std::string> homeOf(std::string_view option, const Speaker &speake
   const std::string written = "--" + name;
   if (isOneOf(speaker.others, name))
     return fmt::format(fmt::runtime(speaker.ofOther), written);
-  if (isOneOf(speaker.own, name))
-    return fmt::format("it is called {} here", written);
+  if (isOneOf(speaker.own, name)) // with a single dash if it is written as it is called
+    return name == option ? std::nullopt : std::optional(fmt::format("it is called {} here", written));
   const ForeignOption *foreign = findForeignOption(name);
   return foreign ? std::optional(answerTo(*foreign, speaker)) : std::nullopt;
 }

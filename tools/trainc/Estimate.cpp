@@ -76,10 +76,10 @@ int runEstimate(const EstimateCommand &command) {
   const PlannedStrategy *fastest = findFastest(*strategies, memory);
   if (command.json)
     return finish(printOutput(printableJson(asJson(*strategies, fastest, memory))));
-  const std::string others = memory > 0
-                                 ? "trainc compile --memory-limit also tries smaller micro-batches, and more "
-                                   "of checkpointing and offload\n"
-                                 : "";
+  const std::string others =
+      memory > 0
+          ? "trainc compile --memory-limit also tries smaller micro-batches, more checkpointing and offload\n"
+          : "";
   return finish(printText(tableByTime(*strategies, fastest, memory) + others));
 }
 
