@@ -137,7 +137,8 @@ train.program @classes { model @m optimizer sgd(lr 0.1) schedule constant batch 
 
 // A column of numbers beside the tokens, as of pictures.
 
-// CHECK-LABEL: train.program @pictures attributes {no_generation = "{{.*}}:[[#@LINE+3]]: the logits depend on column 'pictures' of 'f32', and only tokens are known while text is generated"
+// CHECK-LABEL: train.program @pictures attributes {no_generation
+// CHECK-SAME:  [[#@LINE+3]]: the logits depend on column 'pictures' of 'f32', and only tokens are known while text is generated"
 // CHECK-NOT:   @prefill
 // expected-remark @+1 {{the logits depend on column 'pictures' of 'f32', and only tokens are known while text is generated}}
 nn.model @m(%tokens: tensor<?x?xi32>, %pictures: tensor<?x8xf32>, %labels: tensor<?x?xi32>) {
