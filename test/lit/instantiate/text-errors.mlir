@@ -39,7 +39,7 @@ train.program @p { model @m optimizer sgd batch 2 }
 
 // -----
 
-// expected-error @below {{'plan.arena' op cannot stand in a model's file}}
+// expected-error @below {{'plan.arena' op is not allowed in a model's file}}
 plan.arena @a bytes 1
 nn.model @m(%x: tensor<?x4xf32>) {
   %y = nn.neg %x

@@ -51,8 +51,8 @@
 // IDLE: warning: checkpoint_stride (--checkpoint-stride) does nothing with activation_checkpointing none; give --activation-checkpointing=full as well, or leave the word out
 // CHOSEN: warning: checkpoint_keep (--checkpoint-keep) does nothing with activation_checkpointing budget, which chooses it
 // CHOSEN: checkpoint_keep "100"
-// TOOK: keep rest parameters {{.*}} verdict
-// TOOK-NEXT: 100 none {{.*}} the fastest that fits
+// TOOK: keep rest {{.*}} verdict
+// TOOK-NEXT: * 100 none {{.*}} the fastest that fits
 // TOOK: took --checkpoint-keep=100 --checkpoint-rest=none: {{.*}} of 1.00 GiB
 // SMALL: MiB too much
 // SMALL: error: activation_checkpointing budget: no plan fits into the memory limit of 33.0 MiB (34603008 bytes); the minimum limit is {{[0-9]+}} bytes ({{[0-9.]+}} MiB, of which {{[0-9.]+}} MiB are not part of the plan): {{.*}}; allow that much, or make the micro-batch or the model smaller

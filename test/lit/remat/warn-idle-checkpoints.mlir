@@ -7,7 +7,7 @@
 
 // Two uses of a block, one after the other. The last number may be of none.
 // CHECK: warning: checkpoint_keep (--checkpoint-keep) has numbers for 3 uses of blocks, and one for all further uses; the model has 2 that are recomputed; leave the last numbers out
-// STRIDE: has numbers for 2 uses of blocks, and one for all further uses; the model has 1 that are computed again
+// STRIDE: has numbers for 2 uses of blocks, and one for all further uses; the model has 1 that are recomputed
 // BLOCKS: warning: checkpoint_blocks (--checkpoint-blocks): 'mlp' does nothing: the model has no use of that block; leave it out
 // BLOCKS-NOT: warning
 train.program @p { model @m optimizer sgd batch 8 activation_checkpointing full checkpoint_keep "KEEP" }
