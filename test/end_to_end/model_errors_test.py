@@ -44,7 +44,7 @@ BAD_MODELS = {
     "units of 1000": (("steps 10", "memory_limit 16GB"), "gpt.mlir:36:18: error: expected KiB, MiB, GiB or TiB (powers of 1024), found GB; write 16GiB"),
     "open block": (("nn.return %z\n}", "nn.return %z\n"), "gpt.mlir:17:1: error: expected '}', found the next block, model or program; nothing closes the '{' of line 2, `nn.block @layer("),
     "semicolon": (("nn.gelu %h approximate tanh", "nn.gelu %h approximate tanh;"), "gpt.mlir:11:35: error: ';' has no meaning here; lines end without it"),
-    "byte-order mark": (("// The tiny", "\ufeff// The tiny"), "gpt.mlir:1:1: error: '\ufeff' (U+FEFF) has no meaning here; it is a byte-order mark; save the file as UTF-8 without one"),
+    "byte-order mark": (("// The tiny", "\ufeff// The tiny"), "gpt.mlir:1:1: error: '\\ufeff' (U+FEFF) has no meaning here; it is a byte-order mark; save the file as UTF-8 without one"),
     "typographic minus": (("lr 1e-2", "lr 1e\u22122"), "gpt.mlir:32:23: error: '\u2212' (U+2212) has no meaning here; a minus is the character '-'"),
     "everything frozen": (("clip 1.0", 'group "*" frozen'), "gpt.mlir:30:1: error: all parameters are frozen, so that nothing is left to train; leave some out of the groups, or "
                           'add a later `group "NAME" trained`'),
