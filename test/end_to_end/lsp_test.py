@@ -178,7 +178,7 @@ class LanguageServer(unittest.TestCase):
         model, program = harness.program("gpt").split("train.program", 1)
         self.assertEqual(self.client.open("file:///part.mlir", model), [])
         [found] = self.client.open("file:///part.mlir", model + 'train.state scalar @s : tensor<f32>\n')
-        self.assertIn("cannot stand in a model's file", found["message"])
+        self.assertIn("is not allowed in a model's file", found["message"])
         [found] = self.client.open("file:///foreign.mlir", f'{model}"a.b"() : () -> ()\ntrain.program{program}')
         self.assertIn("expected a line such as `%y = nn.gelu %x`", found["message"])
         for phase in ["model", "step", "scheduled", "plan"]:
