@@ -11,7 +11,7 @@ namespace trainc {
 namespace {
 
 /// Maximum number of symbolic links that are followed; the same as Linux's.
-constexpr int kMostLinks = 40;
+constexpr int kMaxLinks = 40;
 
 /// 0, or the errno of the first write that failed.
 int writeAll(int fd, std::span<const std::byte> bytes) {
@@ -49,7 +49,7 @@ Result<std::filesystem::path> replaceableFile(const std::filesystem::path &path)
     return invalidInput("{}: cannot be replaced by a file: it is a folder, a pipe or a device",
                         path.string());
   std::filesystem::path target = path;
-  for (int links = 0; links < kMostLinks && std::filesystem::is_symlink(target, error); ++links)
+  for (int links = 0; links < kMaxLinks && std::filesystem::is_symlink(target, error); ++links)
     target = target.parent_path() / std::filesystem::read_symlink(target, error);
   return target;
 }

@@ -131,9 +131,9 @@ public:
   /// permanent.
   virtual Status wait(Ticket ticket) = 0;
 
-  /// All-gathers `own` (equal size on each rank, at most kMostTold bytes) among all hosts into `all`, in rank
-  /// order, and blocks until it is complete. Uses a channel of its own: exchanges and collectives do not wait
-  /// for each other. All ranks exchange in the same order. Fails like wait().
+  /// All-gathers `own` (equal size on each rank, at most kMaxExchangeBytes bytes) among all hosts into `all`,
+  /// in rank order, and blocks until it is complete. Uses a channel of its own: exchanges and collectives do
+  /// not wait for each other. All ranks exchange in the same order. Fails like wait().
   Status exchange(std::span<const std::byte> own, std::span<std::byte> all) {
     std::atomic<bool> &exchanges = hosts().exchanges_;
     exchanges.store(true, std::memory_order_relaxed);
@@ -141,7 +141,7 @@ public:
     exchanges.store(false, std::memory_order_relaxed);
     return status;
   }
-  static constexpr size_t kMostTold = 256;
+  static constexpr size_t kMaxExchangeBytes = 256;
 
   /// Waits until every rank has arrived and all earlier collectives are done. Fails like wait().
   Status barrier() { return wait(start({.kind = MeetingKind::kBarrier})); }

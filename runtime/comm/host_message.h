@@ -17,7 +17,7 @@ namespace trainc {
 /// Value that one host contributes to an exchange.
 struct HostMessage {
   uint32_t bytes = 0;
-  std::array<std::byte, Communicator::kMostTold> value{};
+  std::array<std::byte, Communicator::kMaxExchangeBytes> value{};
 
   void set(std::span<const std::byte> own) {
     assert(own.size() <= value.size());

@@ -78,7 +78,7 @@ constexpr std::pair<const char *, const char *> kOthers[] = {{"", "trainc_cluste
                                                              {"device", "packs_factors"},
                                                              {"node", "ranks"}};
 
-constexpr uint32_t kMostNodeRanks = 1U << 20;
+constexpr uint32_t kMaxNodeRanks = 1U << 20;
 
 /// A value as text, "12" or "\"x\"", truncated.
 std::string found(const Json &value) {
@@ -255,8 +255,8 @@ private:
     if (!ranks && cluster_.ranksShareDevice)
       return {};
     if (!ranks || !ranks->is_number_unsigned() || ranks->get<uint64_t>() == 0 ||
-        ranks->get<uint64_t>() > kMostNodeRanks)
-      return wrong("node.ranks", ranks, "a whole number from 1 to {}", kMostNodeRanks);
+        ranks->get<uint64_t>() > kMaxNodeRanks)
+      return wrong("node.ranks", ranks, "a whole number from 1 to {}", kMaxNodeRanks);
     cluster_.machine.nodeRanks = ranks->get<uint32_t>();
     return {};
   }

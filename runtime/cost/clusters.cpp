@@ -71,8 +71,8 @@ Result<Cluster> openCluster(const std::string &name) {
     return invalidInput("{}: no such file; expected a cluster file, or one of {}, which are built in", name,
                         fmt::join(names, ", "));
   }
-  constexpr uint64_t kMostBytes = 1 << 20;
-  TRAINC_ASSIGN_OR_RETURN(const std::string text, readWholeFile(name, kMostBytes));
+  constexpr uint64_t kMaxBytes = 1 << 20;
+  TRAINC_ASSIGN_OR_RETURN(const std::string text, readWholeFile(name, kMaxBytes));
   return parseCluster(name, text);
 }
 

@@ -13,7 +13,7 @@ namespace {
 constexpr uint32_t kCompute = Task::kComputeStream;
 
 /// Minimum fraction of its rate that computation keeps.
-constexpr double kLeastRate = 0.1;
+constexpr double kMinRate = 0.1;
 
 /// Times that differ by less are equal, up to the order of summation.
 constexpr double kSame = 1e-12;
@@ -58,7 +58,7 @@ private:
     for (uint32_t other = 0; other < streams_.size(); ++other)
       if (const auto &running = streams_[other].running; running && slowing_[other].taken > 0)
         rate -= slowing_[other].taken / tasks_[running->task].seconds;
-    return std::max(rate, kLeastRate);
+    return std::max(rate, kMinRate);
   }
 
   bool mayBegin(uint32_t task) const {

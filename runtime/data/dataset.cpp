@@ -12,7 +12,7 @@ namespace trainc {
 namespace {
 
 /// Number of blocks hashed to identify data: a fixed number for one file, fewer per file for many files.
-constexpr uint64_t kBlocksOfAFile = 64, kFewestBlocksOfAFile = 4, kMostBlocks = 4096;
+constexpr uint64_t kBlocksOfAFile = 64, kMinBlocksPerFile = 4, kMaxBlocks = 4096;
 
 } // namespace
 
@@ -34,8 +34,7 @@ Result<Dataset> Dataset::open(const std::vector<std::string> &patterns, std::vec
 }
 
 Result<std::vector<FileIdentity>> Dataset::identity() const {
-  const uint64_t blocks =
-      std::clamp<uint64_t>(kMostBlocks / files_.size(), kFewestBlocksOfAFile, kBlocksOfAFile);
+  const uint64_t blocks = std::clamp<uint64_t>(kMaxBlocks / files_.size(), kMinBlocksPerFile, kBlocksOfAFile);
   std::vector<FileIdentity> each;
   for (const DataFile &file : files_) {
     TRAINC_ASSIGN_OR_RETURN(each.emplace_back(), file.identity(blocks));

@@ -33,8 +33,8 @@ Status refuse(ControlChannel &control, const NamedValue &value, size_t other) {
 } // namespace
 
 Status checkSame(ControlChannel &control, std::span<const NamedValue> values) {
-  assert(values.size() <= kMostValues);
-  std::array<uint64_t, kMostValues> hashes{};
+  assert(values.size() <= kMaxValues);
+  std::array<uint64_t, kMaxValues> hashes{};
   std::ranges::transform(values, hashes.begin(), hashOf, &NamedValue::value);
   TRAINC_ASSIGN_OR_RETURN(const auto ranks, control.gather(hashes));
   for (size_t i = 0; i < values.size(); ++i) {

@@ -14,7 +14,7 @@ struct NamedValue {
 };
 
 /// Maximum number of values per comparison.
-inline constexpr size_t kMostValues = ControlChannel::kValueBytes / sizeof(uint64_t);
+inline constexpr size_t kMaxValues = ControlChannel::kValueBytes / sizeof(uint64_t);
 
 /// Compares the values of all ranks; all ranks pass the same names. If a value differs, fails on all ranks
 /// with kInvalidInput, naming the value, its text on rank 0 and the first rank with another text.

@@ -19,7 +19,7 @@ namespace trainc {
 class ControlChannel {
 public:
   /// Maximum bytes of a value.
-  static constexpr size_t kValueBytes = Communicator::kMostTold;
+  static constexpr size_t kValueBytes = Communicator::kMaxExchangeBytes;
 
   /// `communicator` may be null for a single rank; otherwise it must outlive the channel.
   explicit ControlChannel(Communicator *communicator) : communicator_(communicator), values_(ranks()) {}

@@ -48,7 +48,7 @@ inline bool isSummed(fb::DType dtype) {
 }
 
 /// Minimum bytes of the receive buffer of a sum by a kernel, per other rank (Range.workspace).
-inline constexpr uint64_t kLeastPiece = 64;
+inline constexpr uint64_t kMinPieceBytes = 64;
 
 /// "all-reduce", "reduce-scatter", "all-gather".
 inline const char *collectiveName(fb::CollectiveKind kind) {

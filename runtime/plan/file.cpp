@@ -128,7 +128,7 @@ Result<const fb::Plan *> readPlan(std::span<const std::byte> file, std::string_v
 Result<PlanFile> PlanFile::open(const std::filesystem::path &path, const PlanCheck &accept) {
   if (!accept) // with `accept`, nothing may read the content before
     TRAINC_RETURN_IF_ERROR(requirePlanFile(path));
-  TRAINC_ASSIGN_OR_RETURN(std::string content, readWholeFile(path, kMostPlanFileBytes));
+  TRAINC_ASSIGN_OR_RETURN(std::string content, readWholeFile(path, kMaxPlanFileBytes));
   if (accept)
     TRAINC_RETURN_IF_ERROR(accept(std::as_bytes(std::span(content))));
   auto file = std::make_unique<const std::string>(std::move(content));

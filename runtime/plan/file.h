@@ -29,7 +29,7 @@ inline constexpr std::string_view kPlanMagic = "TRNCPLAN";
 inline constexpr uint32_t kPlanMajorVersion = 5;
 inline constexpr uint32_t kPlanMinorVersion = 8;
 /// Maximum size of a plan file, given by that of a FlatBuffer.
-inline constexpr uint64_t kMostPlanFileBytes = sizeof(PlanFileHeader) + FLATBUFFERS_MAX_BUFFER_SIZE - 1;
+inline constexpr uint64_t kMaxPlanFileBytes = sizeof(PlanFileHeader) + FLATBUFFERS_MAX_BUFFER_SIZE - 1;
 
 /// Whether the bytes begin like a plan file.
 bool beginsPlanFile(std::span<const std::byte> bytes);

@@ -33,7 +33,7 @@ std::string neededGpu(const fb::Plan &plan) {
     return fmt::format("compute capability {} (gradient of attention by cuDNN)", kCudnnGradientGpus);
   if (multipliesF8(plan))
     return fmt::format("compute capability {}.{} or higher (products of fp8)", kF8Major, kF8Minor);
-  return fmt::format("compute capability {}.0 or higher", kLeastCudaMajor);
+  return fmt::format("compute capability {}.0 or higher", kMinCudaMajor);
 }
 
 Status checkGpuCapability(const fb::Plan &plan, int major, int minor, std::string_view gpu) {

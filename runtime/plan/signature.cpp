@@ -64,8 +64,8 @@ Bio bioOf(const std::string &text) {
 }
 
 Result<std::string> readKeyFile(const std::filesystem::path &path) {
-  constexpr uint64_t kMost = uint64_t{1} << 20;
-  return readWholeFile(path, kMost);
+  constexpr uint64_t kMaxKeyBytes = uint64_t{1} << 20;
+  return readWholeFile(path, kMaxKeyBytes);
 }
 
 Status checkKind(const std::filesystem::path &path, const EVP_PKEY *key) {
@@ -83,7 +83,7 @@ void TrustedKeys::Free::operator()(evp_pkey_st *key) const { EVP_PKEY_free(key);
 std::filesystem::path signaturePath(const std::filesystem::path &plan) { return plan.string() + ".sig"; }
 
 Status signPlan(const std::filesystem::path &plan, const std::filesystem::path &key) {
-  TRAINC_ASSIGN_OR_RETURN(const std::string content, readWholeFile(plan, kMostPlanFileBytes));
+  TRAINC_ASSIGN_OR_RETURN(const std::string content, readWholeFile(plan, kMaxPlanFileBytes));
   const auto bytes = std::as_bytes(std::span(content));
   TRAINC_RETURN_IF_ERROR(readPlan(bytes, plan.string()).status());
   TRAINC_ASSIGN_OR_RETURN(const std::string text, readKeyFile(key));

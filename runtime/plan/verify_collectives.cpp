@@ -118,10 +118,10 @@ private:
         fmt::format("{} workspace{}", collectiveName(collective_.kind()), rangeText(collective_, index_));
     if (!range_.workspace())
       return invalidInput("{}: expected one beside a sum_kernel, found none", what);
-    if (range_.workspace_bytes() / kLeastPiece < places - 1)
+    if (range_.workspace_bytes() / kMinPieceBytes < places - 1)
       return invalidInput("{}: expected at least {} bytes for each of {} other ranks, found {}", what,
-                          kLeastPiece, places - 1, range_.workspace_bytes());
-    TRAINC_RETURN_IF_ERROR(checkRange(plan_, workspace(), kLeastPiece, what.c_str()));
+                          kMinPieceBytes, places - 1, range_.workspace_bytes());
+    TRAINC_RETURN_IF_ERROR(checkRange(plan_, workspace(), kMinPieceBytes, what.c_str()));
     TRAINC_RETURN_IF_ERROR(onDevice(*range_.workspace(), what));
     if (range_.workspace()->rank_stride() != 0)
       return invalidInput("{}: expected a rank stride of 0, found {}", what,

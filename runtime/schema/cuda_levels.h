@@ -25,7 +25,7 @@ inline constexpr CudaLevel kCudaLevels[] = {
 };
 
 /// Minimum major compute capability: older GPUs have no bf16 matrix units, and trainc emits no code for them.
-inline constexpr int kLeastCudaMajor = 8;
+inline constexpr int kMinCudaMajor = 8;
 /// Minimum compute capability (Ada) whose tensor cores multiply fp8 numbers and that has instructions to
 /// convert them.
 inline constexpr int kF8Major = 8, kF8Minor = 9;

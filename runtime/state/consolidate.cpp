@@ -13,7 +13,7 @@ namespace trainc {
 namespace {
 
 /// Maximum growth of a piece by conversion: from F16 or BF16 to F32.
-constexpr size_t kMostGrowth = 2;
+constexpr size_t kMaxGrowth = 2;
 
 /// A tensor of the source, and its file.
 struct Weight {
@@ -130,7 +130,7 @@ private:
   const WeightSource &source_;
   const ConsolidateOptions &options_;
   ReplacingFile &file_;
-  std::vector<std::byte> rounded_ = std::vector<std::byte>(kMostGrowth * kHashChunkBytes);
+  std::vector<std::byte> rounded_ = std::vector<std::byte>(kMaxGrowth * kHashChunkBytes);
   uint64_t total_, done_ = 0; ///< bytes of all weights, and bytes written
   const SafetensorsTensor *latestNonFinite_ = nullptr;
   uint64_t nonFiniteTensors_ = 0;

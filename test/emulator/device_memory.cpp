@@ -13,7 +13,7 @@ constexpr uint64_t kBorder = 512;
 /// Ratio of address space to memory: released addresses stay unused for long, so that accesses to them are
 /// detected.
 constexpr uint64_t kAddressesPerByte = 4;
-constexpr size_t kMostReleased = 4096;
+constexpr size_t kMaxReleased = 4096;
 
 uint64_t roundUp(uint64_t value) { return (value + kBorder - 1) / kBorder * kBorder; }
 
@@ -63,7 +63,7 @@ bool DeviceMemory::release(uint64_t address) {
   if (found == live_.end())
     return false;
   used_ -= roundUp(found->second->size);
-  if (released_.size() == kMostReleased)
+  if (released_.size() == kMaxReleased)
     released_.erase(released_.begin());
   released_.push_back({address, found->second->size});
   live_.erase(found);

@@ -16,7 +16,7 @@ namespace {
 
 /// Work that the interpreter can do in seconds: multiplications of a forward, in small models and in those
 /// whose tensors fill several tiles; and elements of a tensor.
-constexpr int64_t kSmallWork = 50'000, kLargeWork = 2'000'000, kMostElements = 40'000;
+constexpr int64_t kSmallWork = 50'000, kLargeWork = 2'000'000, kMaxElements = 40'000;
 
 /// Writes one model.
 class Architecture {
@@ -88,7 +88,7 @@ private:
       length_ = oneOf<int64_t>({1, 3, 6, 8, 16, 19, 32, 65, 130});
       batch_ = oneOf<int64_t>({1, 2, 3, 4, 7});
       layers_ = oneOf<int64_t>({1, 1, 2, 3});
-    } while (work() > most || largest() > kMostElements || (most == kLargeWork && work() < kSmallWork));
+    } while (work() > most || largest() > kMaxElements || (most == kLargeWork && work() < kSmallWork));
   }
 
   // --- Lines ---

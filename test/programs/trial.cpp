@@ -19,7 +19,7 @@ constexpr double kLargest = 1e3;
 /// Maximum change of a number, relative to its tensor's largest, if every op's results are perturbed by
 /// kChange.
 constexpr Change kChange{1e-6};
-constexpr double kMostMoved = 1e-3;
+constexpr double kMaxMoved = 1e-3;
 } // namespace
 
 double Change::apply(double number, std::mt19937 &random) const {
@@ -93,7 +93,7 @@ bool Trial::comparable(Value value) const {
     largest = std::max(largest, std::abs(a));
     moved = std::max(moved, std::abs(a - b));
   }
-  return largest <= kLargest && moved <= kMostMoved * largest;
+  return largest <= kLargest && moved <= kMaxMoved * largest;
 }
 
 /// Runs the ops after `before`, or all.

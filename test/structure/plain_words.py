@@ -40,6 +40,8 @@ TERMS = [
     (r"(?:values?|numbers?) that (?:are|is) not finite", "non-finite values", None),
 ]
 TERMS = [(re.compile(rf"\b{word}\b", re.IGNORECASE), advice, other and re.compile(other, re.IGNORECASE)) for word, advice, other in TERMS]
+# Bounds are named kMin... and kMax...; "most used" is no bound.
+NAME = re.compile(r"\bk(Most|Least|Fewest)(?!Used\b)[A-Z]\w*")
 
 # Strings, numbers with separators and raw texts are matched first, so that a comment within them is none.
 CPP = re.compile(r'R"([^(\s]*)\((?:.|\n)*?\)\1"|"(?:\\.|[^"\\\n])*"|\b[0-9][\w.\']*|\'(?:\\.|[^\'\\\n])+\'|//[^\n]*|/\*(?:.|\n)*?\*/')
@@ -129,6 +131,9 @@ def offences(path, text):
             for match in word.finditer(joined):
                 if not any(begin <= match.start() and match.end() <= end for begin, end in allowed):
                     yield line + part.count("\n", 0, match.start()), match[0], advice
+    if path.suffix in (".cpp", ".h") and path.relative_to(ROOT).parts[0] in ("runtime", "test", "tools"):
+        for match in NAME.finditer(text):
+            yield text.count("\n", 0, match.start()) + 1, match[0], f"k{'Max' if match[1] == 'Most' else 'Min'}..."
 
 
 def files():

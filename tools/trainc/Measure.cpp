@@ -146,8 +146,8 @@ Result<KernelTimes> measureKernels(const fb::Plan &plan, uint32_t steps) {
 KernelRates ratesOf(const KernelTimes &full, const KernelTimes &half) {
   // Rate after subtracting the time of `others`; noise must not make the difference vanish.
   const auto perSecond = [](double amount, double seconds, double others) {
-    constexpr double kLeast = 0.1;
-    return amount / std::max(seconds - others, kLeast * seconds);
+    constexpr double kMinShare = 0.1;
+    return amount / std::max(seconds - others, kMinShare * seconds);
   };
   KernelRates rates;
   rates.bytes = perSecond(full.memory.bytes, full.memory.seconds, 0);

@@ -30,7 +30,7 @@ struct Address {
 /// Timeout for the first packet of a process that has connected.
 constexpr double kSilentSeconds = 5;
 /// Maximum number of silent connections; the oldest are closed first.
-constexpr size_t kMostSilent = 256;
+constexpr size_t kMaxSilent = 256;
 
 Descriptor openSocket() {
   return Descriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -182,7 +182,7 @@ void Reception::letIn() {
 
 void Reception::showOut() {
   const double now = steadySeconds();
-  while (!silent_.empty() && (silent_.front().until <= now || silent_.size() > kMostSilent))
+  while (!silent_.empty() && (silent_.front().until <= now || silent_.size() > kMaxSilent))
     silent_.erase(silent_.begin());
 }
 

@@ -12,12 +12,12 @@ namespace {
 
 /// Staging memory for received pieces of all peers, as long as each piece keeps its minimum size.
 constexpr uint64_t kStagingBytes = uint64_t{32} << 20;
-constexpr uint64_t kLeastPiece = uint64_t{16} << 10, kLargestPiece = uint64_t{4} << 20;
+constexpr uint64_t kMinPieceBytes = uint64_t{16} << 10, kLargestPiece = uint64_t{4} << 20;
 
 /// Bytes of a message, equal on all ranks. The staging memory holds two from each peer.
 uint64_t pieceBytes(uint32_t ranks) {
   const uint64_t each = kStagingBytes / (2 * uint64_t{ranks}) / kCacheLine * kCacheLine;
-  return std::clamp(each, kLeastPiece, kLargestPiece);
+  return std::clamp(each, kMinPieceBytes, kLargestPiece);
 }
 
 /// Runs begin(round) and end(round) for every round and begins the next round before it ends the current one.

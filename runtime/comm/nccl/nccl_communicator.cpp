@@ -29,7 +29,7 @@ struct Greeting {
 
 /// All-gathers a value of each rank, in rank order.
 template <typename Value> Result<std::vector<Value>> tellAll(Communicator &hosts, const Value &own) {
-  static_assert(sizeof(Value) <= Communicator::kMostTold);
+  static_assert(sizeof(Value) <= Communicator::kMaxExchangeBytes);
   std::vector<Value> all(hosts.ranks());
   TRAINC_RETURN_IF_ERROR(
       hosts.exchange(std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(all))));

@@ -5,7 +5,7 @@ namespace trainc {
 namespace {
 
 constexpr const char *kNcclFile = "libnccl.so.2";
-constexpr int kLeastNccl = NCCL_VERSION(2, 28, 0);
+constexpr int kMinNcclVersion = NCCL_VERSION(2, 28, 0);
 constexpr const char *kNcclAdvice =
     "install NCCL 2.28 or newer for CUDA 13 (the package libnccl2, or nvidia-nccl-cu13 of PyPI), and add its "
     "folder to LD_LIBRARY_PATH";
@@ -26,8 +26,8 @@ Status loadNcclOnce() {
   TRAINC_RETURN_IF_ERROR(file.complete(kNcclAdvice));
   // Checked before the entry points, which an old version may lack.
   TRAINC_RETURN_IF_ERROR(library.ncclGetVersion(&library.version));
-  if (library.version < kLeastNccl)
-    return failed("expected NCCL {} or newer, found {}; {}", vendorVersionText(kLeastNccl),
+  if (library.version < kMinNcclVersion)
+    return failed("expected NCCL {} or newer, found {}; {}", vendorVersionText(kMinNcclVersion),
                   vendorVersionText(library.version), kNcclAdvice);
 #define TRAINC_NCCL_BIND(name) library.name.bind(file);
   TRAINC_NCCL_ENTRIES(TRAINC_NCCL_BIND)

@@ -201,7 +201,7 @@ void TcpCommunicator::noteTold(uint32_t sender, Channel channel, const HostMessa
 void TcpCommunicator::noteFailure(uint32_t rank, std::string_view reason) {
   if (!failure_.empty())
     return;
-  reason = reason.substr(0, Communicator::kMostTold);
+  reason = reason.substr(0, Communicator::kMaxExchangeBytes);
   failure_ = failureText(rank, reason);
   send({.kind = TcpKind::kFailure, .rank = rank, .channel = 0}, bytesOfText(reason));
 }

@@ -25,11 +25,11 @@ namespace {
 constexpr auto kBetweenTries = std::chrono::milliseconds(50);
 /// Timeout of one connection until the other end has authenticated itself.
 constexpr double kHelloSeconds = 5;
-constexpr size_t kMostSilent = 256; ///< maximum number of visitors before their handshake message
-constexpr size_t kMostWarnings = 8; ///< maximum number of hosts that rank 0 warns about
+constexpr size_t kMaxSilent = 256; ///< maximum number of visitors before their handshake message
+constexpr size_t kMaxWarnings = 8; ///< maximum number of hosts that rank 0 warns about
 /// Attempts of a rank whose connection rank 0 closes, and timeout of each further one: rank 0 closes the
 /// connection of a slow visitor in favour of others.
-constexpr int kMostVisits = 4;
+constexpr int kMaxVisits = 4;
 constexpr double kAgainSeconds = 1;
 constexpr uint64_t kMagic = 0x74726169'6e630001; ///< identifies this protocol and its version
 
@@ -174,7 +174,7 @@ private:
     setsockopt(listener_.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
     ::fcntl(listener_.get(), F_SETFL, O_NONBLOCK); // who has gone again before accept() is not waited for
     if (!listener_ || ::bind(listener_.get(), addresses->ai_addr, addresses->ai_addrlen) != 0 ||
-        ::listen(listener_.get(), static_cast<int>(kMostSilent)) != 0)
+        ::listen(listener_.get(), static_cast<int>(kMaxSilent)) != 0)
       return failed("rank 0 cannot listen at {}:{}: {}; MASTER_ADDR has to be an address of this host, and "
                     "MASTER_PORT one that nothing else uses",
                     place_.address, place_.port, std::strerror(errno));
@@ -205,7 +205,7 @@ private:
   /// Challenges all who have come. Where too many are silent the one that has been so for the longest time
   /// has to go: a rank answers at once.
   void acceptVisitors() {
-    for (size_t come = 0; come < kMostSilent; ++come) {
+    for (size_t come = 0; come < kMaxSilent; ++come) {
       sockaddr_storage from{};
       socklen_t bytes = sizeof(from);
       auto *address = reinterpret_cast<sockaddr *>(&from);
@@ -216,7 +216,7 @@ private:
           .until = steadySeconds() + kHelloSeconds};
       if (!visitor.socket)
         return;
-      if (silent_.size() == kMostSilent)
+      if (silent_.size() == kMaxSilent)
         silent_.erase(silent_.begin());
       // A new connection has room for it: nothing is waited for.
       if (sendValue(visitor.socket.get(), Challenge{.nonce = visitor.challenge}, steadySeconds()))
@@ -227,7 +227,7 @@ private:
   /// Says once of each host that somebody there does not know the secret: it may be a rank that was started
   /// with another one, and all would wait for it without a word.
   void warnOf(const std::string &address) {
-    if (!place_.warn || warned_.size() >= kMostWarnings || !warned_.insert(address).second)
+    if (!place_.warn || warned_.size() >= kMaxWarnings || !warned_.insert(address).second)
       return;
     place_.warn(
         fmt::format("somebody at {} does not know the job's secret, and was turned away; if that is one "
@@ -369,7 +369,7 @@ Result<Answer> introduce(const TcpPlace &place, double untilChallenged, double d
 Result<std::vector<TcpMet>> visitHost(const TcpPlace &place) {
   const double deadline = steadySeconds() + place.waitSeconds;
   Result<Answer> answer = introduce(place, deadline, deadline);
-  for (int visits = 1; visits < kMostVisits && answer.ok() && !answer->said; ++visits) {
+  for (int visits = 1; visits < kMaxVisits && answer.ok() && !answer->said; ++visits) {
     std::this_thread::sleep_for(kBetweenTries);
     if (Result<Answer> again =
             introduce(place, std::min(deadline, steadySeconds() + kAgainSeconds), deadline);

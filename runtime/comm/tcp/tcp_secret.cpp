@@ -13,8 +13,8 @@ namespace trainc {
 
 namespace {
 
-constexpr size_t kLeastSecret = 16;
-constexpr uint64_t kMostSecretFile = uint64_t{64} << 10; ///< bytes; a larger file is another one
+constexpr size_t kMinSecretBytes = 16;
+constexpr uint64_t kMaxSecretFileBytes = uint64_t{64} << 10; ///< bytes; a larger file is another one
 constexpr const char *kSecretAdvice =
     "set TRAINC_SECRET to the same text of at least 16 characters for all ranks, or TRAINC_SECRET_FILE to a "
     "file that holds it, e.g. of 'openssl rand -hex 32'";
@@ -60,13 +60,13 @@ Result<std::string> secretFromEnvironment() {
         "ranks of several hosts that no MPI connects need a secret, or anyone could join them: {}",
         kSecretAdvice);
   if (!text) {
-    Result<std::string> content = readWholeFile(name, kMostSecretFile);
+    Result<std::string> content = readWholeFile(name, kMaxSecretFileBytes);
     if (!content.ok())
       return invalidInput("TRAINC_SECRET_FILE: {}; {}", content.status().message(), kSecretAdvice);
     secret = std::move(*content);
   }
   secret = trimmed(secret);
-  if (secret.size() < kLeastSecret)
+  if (secret.size() < kMinSecretBytes)
     return invalidInput("the secret of {} has {} characters; {}", text ? "TRAINC_SECRET" : name,
                         secret.size(), kSecretAdvice);
   return secret;

@@ -18,12 +18,12 @@ namespace {
 /// Bytes that one thread copies at a time: large enough to amortise the start of a thread.
 constexpr uint64_t kCopyChunk = uint64_t{1} << 18;
 /// Bytes of the measured copy: several times the caches' size, if known, within these bounds.
-constexpr uint64_t kLeastMeasured = uint64_t{32} << 20, kMostMeasured = uint64_t{128} << 20;
+constexpr uint64_t kMinMeasuredBytes = uint64_t{32} << 20, kMaxMeasuredBytes = uint64_t{128} << 20;
 constexpr int kMeasuredCopies = 3;
 
 uint64_t measuredBytes() {
   const long cache = ::sysconf(_SC_LEVEL3_CACHE_SIZE);
-  return std::clamp(cache > 0 ? 4 * static_cast<uint64_t>(cache) : 0, kLeastMeasured, kMostMeasured);
+  return std::clamp(cache > 0 ? 4 * static_cast<uint64_t>(cache) : 0, kMinMeasuredBytes, kMaxMeasuredBytes);
 }
 
 } // namespace

@@ -8,8 +8,8 @@ namespace trainc {
 namespace {
 
 /// Upper bound of addresses and sizes in an image.
-constexpr uint64_t kMost = uint64_t{1} << 32;
-constexpr uint16_t kMostHeaders = 64;
+constexpr uint64_t kMaxAddress = uint64_t{1} << 32;
+constexpr uint16_t kMaxHeaders = 64;
 
 uint64_t pageBegin(uint64_t address) { return address / ElfImage::kPage * ElfImage::kPage; }
 uint64_t pageEnd(uint64_t address) { return pageBegin(address + ElfImage::kPage - 1); }
@@ -52,7 +52,7 @@ Status ElfImage::readHeader(Elf64_Ehdr &header) const {
                   header.e_machine);
   if (header.e_type != ET_DYN)
     return refuse("no shared object (ELF type {})", header.e_type);
-  if (header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phnum > kMostHeaders)
+  if (header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phnum > kMaxHeaders)
     return refuse("{} program headers of {} bytes", header.e_phnum, header.e_phentsize);
   return {};
 }
@@ -79,7 +79,7 @@ Status ElfImage::addHeader(const Elf64_Phdr &header) {
     dynamic_ = header;
     return {};
   case PT_GNU_RELRO:
-    if (readOnlyAfter_ || header.p_vaddr > kMost || header.p_memsz > kMost)
+    if (readOnlyAfter_ || header.p_vaddr > kMaxAddress || header.p_memsz > kMaxAddress)
       return refuse("two segments that become read-only, or one out of range");
     readOnlyAfter_ = header;
     return {};
@@ -100,7 +100,7 @@ Status ElfImage::addSegment(const Elf64_Phdr &header) {
   const bool writable = (header.p_flags & PF_W) != 0, executable = (header.p_flags & PF_X) != 0;
   if (writable && executable)
     return refuse("a segment that is both writable and executable");
-  if (header.p_vaddr > kMost || header.p_memsz > kMost || header.p_filesz > header.p_memsz ||
+  if (header.p_vaddr > kMaxAddress || header.p_memsz > kMaxAddress || header.p_filesz > header.p_memsz ||
       (executable && header.p_filesz != header.p_memsz))
     return refuse("a segment of {} bytes in the file and {} in memory, at address {:#x}", header.p_filesz,
                   header.p_memsz, header.p_vaddr);

@@ -8,7 +8,7 @@ namespace {
 #define TRAINC_CUBLASLT_FILE(major) TRAINC_CUBLASLT_FILE_INNER(major)
 constexpr const char *kCublasLtFile = TRAINC_CUBLASLT_FILE(CUBLAS_VER_MAJOR);
 /// Minimum version: CUDA 13.0 has all entry points in use, whatever header this was compiled with.
-constexpr size_t kLeastCublasLt = 130000;
+constexpr size_t kMinCublasLtVersion = 130000;
 constexpr const char *kCublasLtAdvice =
     "install cuBLAS of the CUDA toolkit 13 (the package libcublas-13-0 or newer, or nvidia-cublas of PyPI), "
     "and add its folder to LD_LIBRARY_PATH, or compile the model with --library-calls=attention or none";
@@ -25,7 +25,8 @@ Status loadCublasLtOnce() {
   TRAINC_CUBLASLT_ENTRIES(TRAINC_CUBLASLT_BIND)
 #undef TRAINC_CUBLASLT_BIND
   TRAINC_RETURN_IF_ERROR(file.complete(kCublasLtAdvice));
-  return expectVendorVersion("cuBLASLt", library.cublasLtGetVersion.raw(), kLeastCublasLt, kCublasLtAdvice);
+  return expectVendorVersion("cuBLASLt", library.cublasLtGetVersion.raw(), kMinCublasLtVersion,
+                             kCublasLtAdvice);
 }
 
 } // namespace

@@ -37,11 +37,11 @@ Result<CudaContext> CudaContext::open(CudaPlace place) {
   TRAINC_RETURN_IF_ERROR(driver().cuDeviceGet(&device, index));
   CudaContext context(device);
   TRAINC_RETURN_IF_ERROR(context.describe());
-  if (context.major_ < kLeastCudaMajor)
+  if (context.major_ < kMinCudaMajor)
     return invalidInput(
         "GPU {} ({}): expected compute capability {}.0 or higher (A100, RTX 30 or newer), found {}.{}; use "
         "another GPU, or run a plan for CPUs",
-        index, context.name_, kLeastCudaMajor, context.major_, context.minor_);
+        index, context.name_, kMinCudaMajor, context.major_, context.minor_);
   const CUresult code = driver().cuDevicePrimaryCtxRetain.raw(&context.context_, device);
   if (code == CUDA_ERROR_OUT_OF_MEMORY) // the driver reports no sizes without a context
     return failed("GPU {} ({}): expected room for the driver's own part, found too little free memory; end "

@@ -25,7 +25,7 @@ constexpr CycleFlops kCycleFlops[] = {
 };
 
 /// Bytes of the measured copy: several times the GPU's caches, and a fraction of the free memory.
-constexpr uint64_t kMostCopied = uint64_t{256} << 20;
+constexpr uint64_t kMaxCopiedBytes = uint64_t{256} << 20;
 constexpr uint64_t kFreePerCopied = 8;
 constexpr int kMeasuredCopies = 5;
 
@@ -87,7 +87,7 @@ Result<DeviceRates> measureGpu(const CudaContext &context, CUstream stream) {
   TRAINC_ASSIGN_OR_RETURN(rates.memoryBytes, memoryBytes(context));
   TRAINC_RETURN_IF_ERROR(addFlops(rates, context));
   TRAINC_ASSIGN_OR_RETURN(const CudaMemory memory, context.memory());
-  const uint64_t bytes = std::min(kMostCopied, memory.free / kFreePerCopied);
+  const uint64_t bytes = std::min(kMaxCopiedBytes, memory.free / kFreePerCopied);
   CUdeviceptr address = 0;
   if (bytes == 0 || driver().cuMemAlloc.raw(&address, 2 * bytes) != CUDA_SUCCESS)
     return rates;

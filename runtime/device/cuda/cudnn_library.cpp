@@ -10,7 +10,7 @@ namespace {
 #define TRAINC_CUDNN_FILE(major) TRAINC_CUDNN_FILE_INNER(major)
 constexpr const char *kCudnnFile = TRAINC_CUDNN_FILE(CUDNN_MAJOR);
 /// Minimum version with all engines that are requested by number.
-constexpr size_t kLeastCudnn = 91800;
+constexpr size_t kMinCudnnVersion = 91800;
 constexpr const char *kCudnnAdvice =
     "install cuDNN 9.18 or newer for CUDA 13 (the package libcudnn9-cuda-13, or nvidia-cudnn-cu13 of PyPI) "
     "and add its folder to LD_LIBRARY_PATH, or compile the model with --library-calls=products";
@@ -27,7 +27,7 @@ Status loadCudnnOnce() {
   TRAINC_CUDNN_ENTRIES(TRAINC_CUDNN_BIND)
 #undef TRAINC_CUDNN_BIND
   TRAINC_RETURN_IF_ERROR(file.complete(kCudnnAdvice));
-  return expectVendorVersion("cuDNN", library.cudnnGetVersion.raw(), kLeastCudnn, kCudnnAdvice);
+  return expectVendorVersion("cuDNN", library.cudnnGetVersion.raw(), kMinCudnnVersion, kCudnnAdvice);
 }
 
 } // namespace

@@ -5,7 +5,7 @@ namespace trainc {
 namespace {
 
 constexpr const char *kDriverFile = "libcuda.so.1";
-constexpr int kLeastDriver = 13000;
+constexpr int kMinDriverVersion = 13000;
 constexpr const char *kDriverAdvice =
     "install the NVIDIA driver for CUDA 13.0 or newer (580 or newer), or run a plan for CPUs, which trainc "
     "compile makes with --target=cpu";
@@ -53,9 +53,9 @@ Status loadDriverOnce() {
   TRAINC_RETURN_IF_ERROR(file.complete(kDriverAdvice));
   // Checked before the other entry points, which an old driver may lack.
   TRAINC_RETURN_IF_ERROR(library.cuDriverGetVersion(&library.version));
-  if (library.version < kLeastDriver)
+  if (library.version < kMinDriverVersion)
     return failed("expected an NVIDIA driver for CUDA {} or newer, found one for CUDA {}; {}",
-                  cudaVersionText(kLeastDriver), cudaVersionText(library.version), kDriverAdvice);
+                  cudaVersionText(kMinDriverVersion), cudaVersionText(library.version), kDriverAdvice);
   TRAINC_DRIVER_ENTRIES(TRAINC_DRIVER_BIND)
 #undef TRAINC_DRIVER_BIND
   TRAINC_RETURN_IF_ERROR(file.complete(kDriverAdvice));

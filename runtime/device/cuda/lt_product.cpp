@@ -11,7 +11,7 @@ namespace trainc {
 namespace {
 
 /// Largest alignment that cuBLASLt's kernels make use of, in bytes.
-constexpr uint64_t kMostAlignment = 256;
+constexpr uint64_t kMaxAlignment = 256;
 /// Required multiple of row and matrix strides of auxiliary tensors, in elements.
 constexpr uint64_t kAuxiliaryBorder = 8;
 
@@ -32,7 +32,7 @@ cudaDataType cudaTypeOf(fb::DType dtype) {
 
 /// Alignment of an operand's addresses over all iterations.
 uint32_t alignmentOf(const Address &address) {
-  const uint64_t bits = address.base.value() | static_cast<uint64_t>(address.stride) | kMostAlignment;
+  const uint64_t bits = address.base.value() | static_cast<uint64_t>(address.stride) | kMaxAlignment;
   return static_cast<uint32_t>(uint64_t{1} << std::countr_zero(bits));
 }
 

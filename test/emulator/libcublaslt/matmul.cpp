@@ -18,7 +18,7 @@ constexpr uint64_t kWorkspaceBytes = 32 << 10;
 constexpr uint64_t kWorkspaceAlignment = 16;
 constexpr uint64_t kKernelBytes = 1 << 20; ///< device memory taken by the first product
 /// Alignment needed by 16-byte loads.
-constexpr uint32_t kMostAlignment = 16;
+constexpr uint32_t kMaxAlignment = 16;
 constexpr uint64_t kMagic = 0x656d756c61746564;
 
 /// Content of a cublasLtMatmulAlgo_t of the emulator.
@@ -80,7 +80,7 @@ bool isSame(const Layout &one, const Layout &other) {
 
 /// Alignment of a pointer; 1 if it is not known yet.
 uint32_t alignmentOf(uint64_t address) {
-  return address == 0 ? 1 : static_cast<uint32_t>(1 << std::countr_zero(address | kMostAlignment));
+  return address == 0 ? 1 : static_cast<uint32_t>(1 << std::countr_zero(address | kMaxAlignment));
 }
 
 /// Checks the alignments that the algorithm assumes, and no others.
@@ -106,10 +106,10 @@ cublasStatus_t needPointers(const Call &call, const Problem &problem, const Addr
   if (parts.usesBias() && (operation.bias == 0 || operation.bias % bytesOf(problem.d.type) != 0))
     return call.refuse(CUBLAS_STATUS_INVALID_VALUE, "the epilogue needs a bias, which is at {:#x}",
                        operation.bias);
-  if (parts.hasAux && (operation.aux == 0 || operation.aux % kMostAlignment != 0))
+  if (parts.hasAux && (operation.aux == 0 || operation.aux % kMaxAlignment != 0))
     return call.refuse(CUBLAS_STATUS_INVALID_VALUE,
                        "the epilogue needs an auxiliary matrix at a multiple of {}, which is at {:#x}",
-                       kMostAlignment, operation.aux);
+                       kMaxAlignment, operation.aux);
   if (parts.usesBias() && operation.bias % algorithm.biasAlignment != 0)
     return call.refuse(CUBLAS_STATUS_INVALID_VALUE,
                        "the bias is at {:#x}, expected a multiple of {}, as where the algorithm was chosen",
@@ -177,12 +177,11 @@ cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t ope
     if (preference->workspaceBytes < kWorkspaceBytes)
       return call.refuse(CUBLAS_STATUS_NOT_SUPPORTED, "at most {} bytes of workspace, the algorithm needs {}",
                          preference->workspaceBytes, kWorkspaceBytes);
-    if (problem.isOfFp8() && std::ranges::min(preference->alignments) < kMostAlignment)
-      return call.refuse(CUBLAS_STATUS_NOT_SUPPORTED, "fp8 needs pointers at multiples of {}",
-                         kMostAlignment);
+    if (problem.isOfFp8() && std::ranges::min(preference->alignments) < kMaxAlignment)
+      return call.refuse(CUBLAS_STATUS_NOT_SUPPORTED, "fp8 needs pointers at multiples of {}", kMaxAlignment);
     Algorithm algorithm{.problem = identityOf(problem), .biasAlignment = alignmentOf(problem.operation.bias)};
     for (size_t i = 0; i < 4; ++i)
-      algorithm.alignments[i] = std::clamp(preference->alignments[i], 1U, kMostAlignment);
+      algorithm.alignments[i] = std::clamp(preference->alignments[i], 1U, kMaxAlignment);
     results[0] = {};
     std::memcpy(&results[0].algo, &algorithm, sizeof algorithm);
     results[0].workspaceSize = kWorkspaceBytes;

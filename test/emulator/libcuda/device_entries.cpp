@@ -18,7 +18,7 @@ std::optional<int> attributeOf(const Device &device, const Settings &settings, C
   case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
   case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X:
   case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y:
-    return kMostThreads;
+    return kMaxThreads;
   case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z:
     return 64;
   case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X:
@@ -29,7 +29,7 @@ std::optional<int> attributeOf(const Device &device, const Settings &settings, C
   case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK:
     return kSharedBytes;
   case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
-    return kMostSharedBytes;
+    return kMaxSharedBytes;
   case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR:
     return 228 << 10;
   case CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK:

@@ -14,8 +14,8 @@
 namespace trainc::emulator {
 
 /// Shared memory of a block, as on an H100: default and maximum.
-constexpr uint32_t kSharedBytes = 48 << 10, kMostSharedBytes = 227 << 10;
-constexpr uint32_t kMostThreads = 1024;
+constexpr uint32_t kSharedBytes = 48 << 10, kMaxSharedBytes = 227 << 10;
+constexpr uint32_t kMaxThreads = 1024;
 /// Device memory of a context itself.
 constexpr uint64_t kContextBytes = uint64_t{1} << 20;
 

@@ -47,7 +47,7 @@ CUresult needSizes(const Call &call, const Function &function, const std::array<
   if (grid[0] > 0x7fffffffU || grid[1] > 0xffff || grid[2] > 0xffff)
     return call.refuse(CUDA_ERROR_INVALID_VALUE, "'{}': a grid of {} x {} x {} blocks", name, grid[0],
                        grid[1], grid[2]);
-  const uint64_t mostThreads = std::min(kMostThreads, function.ptx->maxThreads);
+  const uint64_t mostThreads = std::min(kMaxThreads, function.ptx->maxThreads);
   if (product(block) > mostThreads || block[2] > 64)
     return call.refuse(CUDA_ERROR_INVALID_VALUE, "'{}': blocks of {} x {} x {} threads, at most {}", name,
                        block[0], block[1], block[2], mostThreads);

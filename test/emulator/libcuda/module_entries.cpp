@@ -195,7 +195,7 @@ CUresult CUDAAPI cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attr
       return call.refuse(CUDA_ERROR_INVALID_VALUE, "attribute {} is not emulated",
                          static_cast<int>(attribute));
     const int most =
-        static_cast<int>(kMostSharedBytes - std::min(kMostSharedBytes, function->ptx->sharedBytes));
+        static_cast<int>(kMaxSharedBytes - std::min(kMaxSharedBytes, function->ptx->sharedBytes));
     if (value < 0 || value > most)
       return call.refuse(CUDA_ERROR_INVALID_VALUE, "{} bytes of dynamic shared memory, at most {}", value,
                          most);

@@ -15,7 +15,7 @@ namespace {
 /// Maximum operations that the device executes before the host continues.
 constexpr uint64_t kTurnsAhead = 64;
 /// Maximum delay, in microseconds, of work that nobody waits for: peers may wait for it.
-constexpr uint64_t kMostLate = 2000;
+constexpr uint64_t kMaxDelayMicroseconds = 2000;
 /// Interval of polling work that waits for peers.
 constexpr std::chrono::microseconds kAskAgain{50};
 /// Fill byte that makes numbers of every float type NaN.
@@ -76,7 +76,7 @@ void Scheduler::makeReady(const OperationRef &operation) {
 
 void Scheduler::hostCalled() {
   turns_ = random_() % 2 * (random_() % kTurnsAhead);
-  later_ = Clock::now() + std::chrono::microseconds(random_() % kMostLate);
+  later_ = Clock::now() + std::chrono::microseconds(random_() % kMaxDelayMicroseconds);
   lock_.changed.notify_all();
 }
 

@@ -13,7 +13,7 @@ namespace trainc::emulator {
 namespace {
 
 /// Maximum number of polls until a call is no longer in progress.
-constexpr uint32_t kMostPolls = 3;
+constexpr uint32_t kMaxPolls = 3;
 constexpr std::chrono::milliseconds kBetweenLooks{1};
 
 uint64_t seedFromEnvironment() {
@@ -134,7 +134,7 @@ ncclResult_t Comm::poll() {
 
 ncclResult_t Comm::inProgress(std::function<ncclResult_t()> then) {
   const std::lock_guard lock(mutex_);
-  polls_ = 1 + static_cast<uint32_t>(random_() % kMostPolls);
+  polls_ = 1 + static_cast<uint32_t>(random_() % kMaxPolls);
   pending_.push_back(std::move(then));
   return ncclInProgress;
 }

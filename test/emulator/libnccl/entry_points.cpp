@@ -76,9 +76,9 @@ CUdeviceptr addressOf(const void *pointer) { return reinterpret_cast<CUdeviceptr
 
 ncclResult_t open(ncclComm_t *handle, int ranks, const ncclUniqueId &id, int rank,
                   const ncclConfig_t *config) {
-  if (handle == nullptr || ranks < 1 || ranks > static_cast<int>(kMostRanks) || rank < 0 || rank >= ranks)
+  if (handle == nullptr || ranks < 1 || ranks > static_cast<int>(kMaxRanks) || rank < 0 || rank >= ranks)
     return refuse(ncclInvalidArgument, "ncclCommInitRankConfig: rank {} of {}; at most {} are emulated", rank,
-                  ranks, kMostRanks);
+                  ranks, kMaxRanks);
   const ncclConfig_t expected = NCCL_CONFIG_INITIALIZER;
   if (config && (config->size != expected.size || config->magic != expected.magic))
     return refuse(ncclInvalidArgument,

@@ -17,7 +17,7 @@ namespace {
 /// Elements of a sum whose ring order begins at the same rank.
 constexpr uint64_t kChunk = 1024;
 /// Maximum number of failed polls until a rank is there.
-constexpr uint64_t kMostPauses = 4;
+constexpr uint64_t kMaxPauses = 4;
 
 uint64_t numberAfter(std::string_view text, std::string_view key) {
   const size_t at = text.find(key);
@@ -62,7 +62,7 @@ Progress RankExchange::run(std::vector<Operation> operations) {
     (void)std::raise(SIGKILL);
   while (isHit && fault_.kind == RankFault::Kind::kHang)
     co_await kPause;
-  for (uint64_t pauses = random_() % kMostPauses; pauses > 0; --pauses)
+  for (uint64_t pauses = random_() % kMaxPauses; pauses > 0; --pauses)
     co_await kPause;
   for (const Operation &operation : operations)
     if (auto fault = memoryFault(operation, meeting_->ranks()))

@@ -13,7 +13,7 @@
 
 namespace trainc::emulator {
 
-inline constexpr uint32_t kMostRanks = 16;
+inline constexpr uint32_t kMaxRanks = 16;
 inline constexpr size_t kPieceBytes = size_t{256} << 10, kMailBytes = size_t{64} << 10;
 
 /// A rank's next operation, for the others to compare.
@@ -72,8 +72,8 @@ public:
 private:
   struct Shared {
     std::atomic<uint32_t> ranks, come, waiting, generation, aborted;
-    std::array<RankBox, kMostRanks> boxes;
-    std::array<std::array<Mailbox, kMostRanks>, kMostRanks> mail;
+    std::array<RankBox, kMaxRanks> boxes;
+    std::array<std::array<Mailbox, kMaxRanks>, kMaxRanks> mail;
   };
 
   Meeting(std::string name, Shared *shared, uint32_t ranks, uint32_t rank)

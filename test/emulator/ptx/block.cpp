@@ -8,7 +8,7 @@ namespace trainc::emulator {
 
 namespace {
 
-constexpr uint64_t kMostInstructions = 64; ///< maximum instructions of a warp before another one runs
+constexpr uint64_t kMaxInstructions = 64; ///< maximum instructions of a warp before another one runs
 
 } // namespace
 
@@ -18,7 +18,7 @@ Block::Block(LaunchState &launch)
   shared_.resize(bytes);
   sharedWritten_.resize(bytes);
   sharedStamps_.assign((bytes + StampPage::kBytes - 1) / StampPage::kBytes,
-                       StampPage(StampPage::kMostGranuleShift));
+                       StampPage(StampPage::kMaxGranuleShift));
   for (unsigned warp = 0; warp < (threads_ + kLanes - 1) / kLanes; ++warp)
     warps_.push_back(std::make_unique<Warp>(*this, warp));
 }
@@ -40,7 +40,7 @@ Status Block::run(uint32_t index) {
       break;
     }
     Warp &warp = *runnable_[launch_.random.below(runnable_.size())];
-    warp.run(1 + launch_.random.below(kMostInstructions));
+    warp.run(1 + launch_.random.below(kMaxInstructions));
   }
   return status_;
 }

@@ -7,7 +7,7 @@ namespace trainc::emulator {
 
 namespace {
 
-constexpr size_t kMostSparePages = 4096; // per granule size
+constexpr size_t kMaxSparePages = 4096; // per granule size
 
 } // namespace
 
@@ -19,7 +19,7 @@ GlobalMemory::SparePages &GlobalMemory::sparePages() {
 GlobalMemory::~GlobalMemory() {
   for (auto &[number, page] : pages_) {
     auto &spare = sparePages()[page->granuleShift()];
-    if (spare.size() < kMostSparePages)
+    if (spare.size() < kMaxSparePages)
       spare.push_back(std::move(page));
   }
 }

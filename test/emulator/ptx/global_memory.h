@@ -43,7 +43,7 @@ private:
   };
 
   /// Pages of this thread's earlier launches, by granule size: their stamps are older than any later launch.
-  using SparePages = std::array<std::vector<std::unique_ptr<StampPage>>, StampPage::kMostGranuleShift + 1>;
+  using SparePages = std::array<std::vector<std::unique_ptr<StampPage>>, StampPage::kMaxGranuleShift + 1>;
   static SparePages &sparePages();
   Known lookUp(uint64_t address) const;
 

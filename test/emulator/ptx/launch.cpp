@@ -9,7 +9,7 @@ namespace trainc::emulator {
 
 namespace {
 
-constexpr uint64_t kMostSharedBytes = uint64_t{227} * 1024;
+constexpr uint64_t kMaxSharedBytes = uint64_t{227} * 1024;
 
 /// Barrier time, continued across launches of a host thread: see GlobalMemory's pages.
 uint64_t &latestTime() {
@@ -33,9 +33,9 @@ Status checkLaunch(const PtxLaunch &launch) {
   if (launch.parameters.size() < function.parameterBytes)
     return invalidInput("kernel '{}' has {} bytes of parameters, and {} are given", function.name,
                         function.parameterBytes, launch.parameters.size());
-  if (uint64_t{function.sharedBytes} + launch.dynamicSharedBytes > kMostSharedBytes)
+  if (uint64_t{function.sharedBytes} + launch.dynamicSharedBytes > kMaxSharedBytes)
     return invalidInput("kernel '{}' is launched with {} + {} bytes of shared memory, a block has at most {}",
-                        function.name, function.sharedBytes, launch.dynamicSharedBytes, kMostSharedBytes);
+                        function.name, function.sharedBytes, launch.dynamicSharedBytes, kMaxSharedBytes);
   return {};
 }
 

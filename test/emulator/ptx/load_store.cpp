@@ -10,11 +10,11 @@ namespace trainc::emulator {
 
 namespace {
 
-constexpr unsigned kMostBytes = 32; ///< maximum bytes of a lane's access
+constexpr unsigned kMaxBytes = 32; ///< maximum bytes of a lane's access
 
 /// Loads elements into registers that may be wider: zero- or sign-extended.
 template <typename Element, typename Register> void load(const Instruction &instruction, Warp &warp) {
-  alignas(64) std::array<std::array<Register, kLanes>, kMostBytes / sizeof(Element)> values;
+  alignas(64) std::array<std::array<Register, kLanes>, kMaxBytes / sizeof(Element)> values;
   const size_t count = instruction.writes.size();
   const Access access = instruction.isStrong ? Access::kStrongRead : Access::kRead;
   for (uint32_t lanes = warp.active; lanes != 0; lanes &= lanes - 1) {
@@ -114,7 +114,7 @@ std::vector<Operand> elementsOf(Decoding &decoding, size_t index) {
 void takeType(Decoding &decoding, size_t elements, Type &type) {
   type = decoding.takeType();
   decoding.instruction.bytes = static_cast<uint32_t>(type.bytes() * elements);
-  if (decoding.instruction.bytes > kMostBytes || type.kind == Type::Kind::kPredicate)
+  if (decoding.instruction.bytes > kMaxBytes || type.kind == Type::Kind::kPredicate)
     decoding.fail("no access has {} times {}", elements, type.name());
 }
 

@@ -14,7 +14,7 @@ namespace trainc::emulator {
 
 namespace {
 
-constexpr unsigned kRows = 16, kColumns = 8, kMostDepth = 16;
+constexpr unsigned kRows = 16, kColumns = 8, kMaxDepth = 16;
 
 /// A register of a lane holds one tf32 element, or two 16-bit elements adjacent along k.
 struct WordElements {
@@ -54,7 +54,7 @@ void multiply(const Instruction &instruction, Warp &warp) {
   constexpr unsigned width = Elements::inRegister, stepsOfK = Depth / (4 * width); // 4 lanes share a row
   constexpr unsigned registersOfA = 2 * stepsOfK, registersOfB = stepsOfK,
                      registersOfC = 4 / Sums::inRegister;
-  double a[kRows][kMostDepth], b[kMostDepth][kColumns];
+  double a[kRows][kMaxDepth], b[kMaxDepth][kColumns];
   for (unsigned lane = 0; lane < kLanes; ++lane)
     for (unsigned index = 0; index < width; ++index)
       for (unsigned step = 0; step < stepsOfK; ++step) {

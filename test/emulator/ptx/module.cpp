@@ -10,7 +10,7 @@ namespace trainc::emulator {
 namespace {
 
 constexpr uint64_t kVariableBorder = 512; ///< as a driver's allocations
-constexpr uint32_t kMostThreads = 1024;
+constexpr uint32_t kMaxThreads = 1024;
 
 /// Allocates `.global` and `.const` variables with their initial values.
 Result<std::vector<PtxProgram::ModuleVariable>> placeVariables(const ModuleText &module) {
@@ -67,7 +67,7 @@ Result<PtxModule> PtxModule::parse(std::string_view text) {
     function->parameterBytes = program->parameterBytes;
     function->sharedBytes = program->sharedBytes;
     function->localBytes = program->frameBytes;
-    function->maxThreads = entry->maxThreads != 0 ? std::min(entry->maxThreads, kMostThreads) : kMostThreads;
+    function->maxThreads = entry->maxThreads != 0 ? std::min(entry->maxThreads, kMaxThreads) : kMaxThreads;
     function->requiredBlock = entry->requiredBlock;
     function->registers = static_cast<uint32_t>(program->registers.size() - 1);
     function->program = std::move(program);

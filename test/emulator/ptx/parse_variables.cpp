@@ -9,8 +9,8 @@ namespace trainc::emulator {
 
 namespace {
 
-constexpr uint64_t kMostVariableBytes = uint64_t{1} << 30; ///< of a variable
-constexpr uint32_t kMostRegisters = 1U << 20; ///< of one declaration; more is taken for a typing error
+constexpr uint64_t kMaxVariableBytes = uint64_t{1} << 30; ///< of a variable
+constexpr uint32_t kMaxRegisters = 1U << 20; ///< of one declaration; more is taken for a typing error
 
 } // namespace
 
@@ -69,8 +69,8 @@ Variable Parser::parseVariable(Variable variable) {
   variable.name = takeWord("a variable's name");
   while (going() && take("[")) {
     const uint64_t extent = token_.is("]") ? 0 : takeInteger();
-    if (extent > kMostVariableBytes || extent * variable.bytes > kMostVariableBytes)
-      fail("'{}' has more than {} bytes", variable.name, kMostVariableBytes);
+    if (extent > kMaxVariableBytes || extent * variable.bytes > kMaxVariableBytes)
+      fail("'{}' has more than {} bytes", variable.name, kMaxVariableBytes);
     variable.bytes *= static_cast<uint32_t>(extent);
     expect("]");
   }
@@ -133,8 +133,8 @@ std::vector<Variable> Parser::parseVariables(Space space, bool isExtern) {
     }
     const uint64_t count = takeInteger();
     expect(">");
-    if (count > kMostRegisters)
-      fail("{} registers, at most {} are allowed", count, kMostRegisters);
+    if (count > kMaxRegisters)
+      fail("{} registers, at most {} are allowed", count, kMaxRegisters);
     for (uint64_t index = 0; index < count && status_.ok(); ++index) {
       variables.push_back(variable);
       variables.back().name += std::to_string(index);

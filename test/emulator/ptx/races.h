@@ -51,15 +51,15 @@ public:
   uint32_t blockAt(uint64_t time) const;
 
 private:
-  static constexpr unsigned kMostWarps = 32;
+  static constexpr unsigned kMaxWarps = 32;
 
   uint64_t launchStart_, blockStart_ = 0, now_;
   unsigned warps_ = 0;
   uint64_t allMet_ = 0; ///< last barrier of all warps
   /// Accesses of [a] before this time are ordered before those of [b].
-  std::array<std::array<uint64_t, kMostWarps>, kMostWarps> warpsMet_ = {};
+  std::array<std::array<uint64_t, kMaxWarps>, kMaxWarps> warpsMet_ = {};
   /// 32 x 32 for each warp; empty if only whole warps synchronised.
-  std::array<std::vector<uint64_t>, kMostWarps> lanesMet_;
+  std::array<std::vector<uint64_t>, kMaxWarps> lanesMet_;
   std::vector<std::pair<uint64_t, uint32_t>> blocks_; ///< begin time of each block
 };
 
@@ -91,7 +91,7 @@ struct Stamps {
 class StampPage {
 public:
   static constexpr uint64_t kBytes = 4096;
-  static constexpr unsigned kMostGranuleShift = 5; ///< of the largest accesses: 32 bytes
+  static constexpr unsigned kMaxGranuleShift = 5; ///< of the largest accesses: 32 bytes
 
   explicit StampPage(unsigned granuleShift)
       : granuleShift_(granuleShift), writers_(kBytes >> granuleShift), readers_(kBytes >> granuleShift) {}

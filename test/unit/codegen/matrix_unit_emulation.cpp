@@ -18,11 +18,11 @@ namespace trainc::codegen::testing {
 
 namespace {
 
-constexpr int64_t kTiles = 8, kMostRows = 16, kMostRowBytes = 64;
+constexpr int64_t kTiles = 8, kMaxRows = 16, kMaxRowBytes = 64;
 
 struct Tile {
   int64_t rows = 0, rowBytes = 0; ///< as configured; 0 before that
-  unsigned char bytes[kMostRows][kMostRowBytes] = {};
+  unsigned char bytes[kMaxRows][kMaxRowBytes] = {};
 
   /// A written row is zero-filled after its bytes, and so are the rows after the last one.
   void clear() { std::memset(bytes, 0, sizeof(bytes)); }
@@ -57,8 +57,8 @@ void configure(const unsigned char *configuration) {
   for (int64_t i = 0; i < kTiles; ++i) {
     tiles[i] = {.rows = configuration[48 + i],
                 .rowBytes = configuration[16 + 2 * i] + 256 * configuration[17 + 2 * i]};
-    EXPECT_LE(tiles[i].rows, kMostRows);
-    EXPECT_LE(tiles[i].rowBytes, kMostRowBytes);
+    EXPECT_LE(tiles[i].rows, kMaxRows);
+    EXPECT_LE(tiles[i].rowBytes, kMaxRowBytes);
   }
 }
 
@@ -85,7 +85,7 @@ void store(int64_t number, unsigned char *to, int64_t stride) {
 
 /// Terms of one kind, even or odd, of each pair and column of B.
 struct Terms {
-  float of[2][kMostRows][kMostRowBytes / 4];
+  float of[2][kMaxRows][kMaxRowBytes / 4];
 
   explicit Terms(const Tile &b) {
     for (int64_t kind = 0; kind < 2; ++kind)
@@ -103,7 +103,7 @@ struct Terms {
   const Terms terms(b);
   const int64_t columns = to.rowBytes / 4;
   for (int64_t row = 0; row < to.rows; ++row) {
-    float kinds[2][kMostRowBytes / 4] = {};
+    float kinds[2][kMaxRowBytes / 4] = {};
     for (int64_t term = 0; term < 2 * b.rows; ++term) {
       const float factor = wide(a.at<uint16_t>(row, term));
       for (int64_t column = 0; column < columns; ++column) {

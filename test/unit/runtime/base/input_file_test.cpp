@@ -43,7 +43,7 @@ TEST_F(InputFileTest, WhatIsTooLargeIsNotReadWhole) {
   EXPECT_EQ(status.exitCode(), 2);
   EXPECT_THAT(status.message(),
               HasSubstr("digits: expected at most 9 bytes, found 10; is it the right file?"));
-  fs::resize_file(file_, kMostTextBytes + 1); // has holes
+  fs::resize_file(file_, kMaxTextBytes + 1); // has holes
   EXPECT_FALSE(readWholeFile(file_).ok());
 }
 

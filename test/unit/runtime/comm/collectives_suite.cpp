@@ -26,11 +26,11 @@ protected:
 };
 
 TEST_P(CollectivesTest, AllReduceIsTheTreeSumOnEveryRank) {
-  constexpr uint64_t kMost = 300007;
-  const std::vector<float> expected = treeSums(n, kMost);
+  constexpr uint64_t kMaxElements = 300007;
+  const std::vector<float> expected = treeSums(n, kMaxElements);
   onRanks(uint64_t{2} << 20, [&](Rank &rank) {
     for (const uint64_t elements :
-         {uint64_t{0}, uint64_t{1}, uint64_t{n - 1}, uint64_t{n}, uint64_t{1000}, kMost}) {
+         {uint64_t{0}, uint64_t{1}, uint64_t{n - 1}, uint64_t{n}, uint64_t{1000}, kMaxElements}) {
       const Floats buffer = rank.allocateValues(elements);
       rank.run(kAllReduce, buffer, buffer);
       EXPECT_TRUE(sameBits(buffer, std::span(expected).first(elements)))
@@ -61,10 +61,10 @@ TEST_P(CollectivesTest, ASourceApartIsKept) {
 }
 
 TEST_P(CollectivesTest, ReduceScatterThenAllGatherIsAllReduce) {
-  constexpr uint64_t kMost = 20000;
-  const std::vector<float> sums = treeSums(n, kMost * n);
+  constexpr uint64_t kMaxElements = 20000;
+  const std::vector<float> sums = treeSums(n, kMaxElements * n);
   onRanks(uint64_t{3} << 20, [&](Rank &rank) {
-    for (const uint64_t size : {uint64_t{0}, uint64_t{1}, uint64_t{7}, kMost}) {
+    for (const uint64_t size : {uint64_t{0}, uint64_t{1}, uint64_t{7}, kMaxElements}) {
       const Floats source = rank.allocateValues(size * n), part = rank.allocate(size),
                    gathered = rank.allocate(size * n);
       rank.start(0, kReduceScatter, source, part);

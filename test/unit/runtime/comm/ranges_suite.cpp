@@ -19,7 +19,7 @@ using Sizes = std::vector<uint64_t>;
 
 /// Below, at and above cache lines, and none at all.
 const Sizes kSizes = {1, 0, 7, 16, 30007, 17, 3, 15000, 5};
-constexpr uint64_t kMost = 30007;
+constexpr uint64_t kMaxElements = 30007;
 
 /// Tensors of one collective in the memory of one rank.
 class Tensors {
@@ -51,7 +51,7 @@ protected:
 };
 
 TEST_P(RangesTest, AllReduceSumsEach) {
-  const std::vector<float> sums = treeSums(n, kMost);
+  const std::vector<float> sums = treeSums(n, kMaxElements);
   onRanks(uint64_t{1} << 20, [&](Rank &rank) {
     const Tensors inPlace(rank, kSizes), sources(rank, kSizes), apart(rank, kSizes, 1, false);
     rank.run(kAllReduce, rangesOf(inPlace, inPlace));

@@ -28,7 +28,7 @@ TEST(Agreement, OneAloneAgrees) {
 }
 
 TEST(Agreement, TheSameOnAllRanksIsRight) {
-  const auto told = compare([](uint32_t) { return std::vector<NamedValue>(kMostValues, {"--seed", "1"}); });
+  const auto told = compare([](uint32_t) { return std::vector<NamedValue>(kMaxValues, {"--seed", "1"}); });
   for (const Status &status : told)
     EXPECT_TRUE(status.ok()) << status.message();
 }

@@ -9,7 +9,7 @@
 namespace trainc {
 namespace {
 
-constexpr size_t kMost = 64;
+constexpr size_t kMaxPayload = 64;
 
 /// A link, and the other end of its socket in the test's hands.
 struct Ends {
@@ -31,7 +31,7 @@ std::vector<std::byte> taken(int socket) {
 /// A rank's message on the wire.
 std::vector<std::byte> frame(std::string_view text, const TcpDigest &key, int before = 0) {
   const Ends ends;
-  TcpLink link(Descriptor(ends.first), key, /*isHost=*/false, kMost);
+  TcpLink link(Descriptor(ends.first), key, /*isHost=*/false, kMaxPayload);
   for (int i = 0; i < before; ++i) {
     link.queue({}, {});
     EXPECT_TRUE(link.flush());
@@ -47,7 +47,7 @@ std::vector<std::byte> frame(std::string_view text, const TcpDigest &key, int be
 std::optional<std::string> heard(const std::vector<std::byte> &bytes, const TcpDigest &key) {
   const Ends ends;
   const Descriptor other(ends.second);
-  TcpLink link(Descriptor(ends.first), key, /*isHost=*/true, kMost);
+  TcpLink link(Descriptor(ends.first), key, /*isHost=*/true, kMaxPayload);
   EXPECT_EQ(::send(ends.second, bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
   std::string text;
   const bool isOpen = link.receive([&](const TcpHeader &header, std::span<const std::byte> payload) {
@@ -91,7 +91,7 @@ TEST(TcpLink, AMessageOfAnotherTimeOrKeyOrTooLongOneEndsTheLink) {
   const TcpDigest key = drawNonce();
   EXPECT_EQ(heard(frame("hello", key, 1), key), std::nullopt);
   EXPECT_EQ(heard(frame("hello", drawNonce()), key), std::nullopt);
-  EXPECT_EQ(heard(frame(std::string(kMost + 1, 'x'), key), key), std::nullopt);
+  EXPECT_EQ(heard(frame(std::string(kMaxPayload + 1, 'x'), key), key), std::nullopt);
 }
 
 } // namespace
