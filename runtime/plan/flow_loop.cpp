@@ -64,9 +64,9 @@ public:
   }
 
   std::optional<Fault> run(Span window) {
-    const std::vector<int64_t> borders = findBorders(window);
-    for (size_t i = 1; i < borders.size(); ++i)
-      if (const auto fault = section({borders[i - 1], borders[i]}))
+    const std::vector<int64_t> boundaries = findBoundaries(window);
+    for (size_t i = 1; i < boundaries.size(); ++i)
+      if (const auto fault = section({boundaries[i - 1], boundaries[i]}))
         return fault;
     return std::nullopt;
   }
@@ -76,24 +76,25 @@ private:
 
   /// Ends of sections: within a section, bytes had one content, and no operand's first or last iterations
   /// begin or end.
-  std::vector<int64_t> findBorders(Span window) const {
-    std::vector<int64_t> borders;
+  std::vector<int64_t> findBoundaries(Span window) const {
+    std::vector<int64_t> boundaries;
     const auto add = [&](Span span) {
       if (span.begin < span.end)
-        for (const int64_t border : {span.begin, span.end})
-          borders.push_back(std::clamp(border, window.begin, window.end));
+        for (const int64_t boundary : {span.begin, span.end})
+          boundaries.push_back(std::clamp(boundary, window.begin, window.end));
     };
     for (const Track &track : tracks_) {
       add(track.hull());
       if (track.stride != 0)
         add(track.middle());
     }
-    std::ranges::sort(borders);
-    if (!borders.empty())
-      written_.forEach({borders.front(), borders.back()}, [&](Span span, const Content &) { add(span); });
-    std::ranges::sort(borders);
-    borders.erase(std::ranges::unique(borders).begin(), borders.end());
-    return borders;
+    std::ranges::sort(boundaries);
+    if (!boundaries.empty())
+      written_.forEach({boundaries.front(), boundaries.back()},
+                       [&](Span span, const Content &) { add(span); });
+    std::ranges::sort(boundaries);
+    boundaries.erase(std::ranges::unique(boundaries).begin(), boundaries.end());
+    return boundaries;
   }
 
   std::optional<Fault> section(Span section) {

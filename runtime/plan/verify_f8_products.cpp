@@ -12,7 +12,7 @@ namespace {
 constexpr const char *kName = "matrix product";
 
 /// Alignment of k and n, and of row and matrix strides, in elements; of loop strides, in bytes.
-constexpr uint64_t kF8Border = 16;
+constexpr uint64_t kF8Alignment = 16;
 
 Status types(const fb::MatrixProduct &call) {
   using enum fb::DType;
@@ -44,13 +44,13 @@ Status layout(const fb::MatrixProduct &call) {
                                                      {"matrix_b", call.matrix_b()},
                                                      {"matrix_result", call.matrix_result()}};
   for (const auto &[name, size] : sizes)
-    if (size % kF8Border != 0)
+    if (size % kF8Alignment != 0)
       return invalidInput("{}: expected {} of fp8 factors in multiples of {} elements, found {}", kName, name,
-                          kF8Border, size);
+                          kF8Alignment, size);
   for (const fb::Operand *each : {call.a(), call.b(), call.result()})
-    if (each && each->loop_stride() % int64_t{kF8Border} != 0)
+    if (each && each->loop_stride() % int64_t{kF8Alignment} != 0)
       return invalidInput("{}: expected iterations of fp8 factors in multiples of {} bytes apart, found {}",
-                          kName, kF8Border, each->loop_stride());
+                          kName, kF8Alignment, each->loop_stride());
   return {};
 }
 

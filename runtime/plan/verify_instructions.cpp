@@ -43,7 +43,7 @@ private:
   Status onDevice(const Range &each, uint64_t alignment, const char *what) {
     return inSpace(fb::Space::Device, each, alignment, what);
   }
-  Status keepsAccessBorders(const fb::Operand &arg, uint64_t bytes, const char *what) const;
+  Status keepsAccessAlignment(const fb::Operand &arg, uint64_t bytes, const char *what) const;
   Status streamIs(fb::Stream expected, fb::Stream found) const;
   fb::Stream streamOf(const fb::Launch &launch) const {
     return plan_.kernels()->Get(launch.kernel())->on_host() ? fb::Stream::HostCompute : fb::Stream::Compute;
@@ -75,12 +75,12 @@ Status BodyVerifier::streamIs(fb::Stream expected, fb::Stream found) const {
 
 /// GPU kernels access up to 16 bytes at a time, as many as divide the tensor's size, aligned to that number:
 /// an argument aligned in the first iteration must be aligned in all.
-Status BodyVerifier::keepsAccessBorders(const fb::Operand &arg, uint64_t bytes, const char *what) const {
-  const uint64_t border = std::gcd(bytes, kGpuAccessBytes);
-  if (!isForCuda(plan_) || arg.loop_stride() % static_cast<int64_t>(border) == 0)
+Status BodyVerifier::keepsAccessAlignment(const fb::Operand &arg, uint64_t bytes, const char *what) const {
+  const uint64_t alignment = std::gcd(bytes, kGpuAccessBytes);
+  if (!isForCuda(plan_) || arg.loop_stride() % static_cast<int64_t>(alignment) == 0)
     return {};
   return invalidInput("{}: expected a loop stride in multiples of {}, as a GPU reads {} bytes, found {}",
-                      what, border, bytes, arg.loop_stride());
+                      what, alignment, bytes, arg.loop_stride());
 }
 
 Status BodyVerifier::launch(const fb::Launch &launch) {
@@ -94,7 +94,7 @@ Status BodyVerifier::launch(const fb::Launch &launch) {
     return invalidInput("kernel {}: expected {} arguments, found {}", view(kernel.symbol()),
                         kernel.params()->size(), launch.args()->size());
   if (!isAligned(launch.args()->Data()))
-    return invalidInput("kernel {}: expected arguments on an 8-byte border of the file",
+    return invalidInput("kernel {}: expected arguments aligned to 8 bytes in the file",
                         view(kernel.symbol()));
   for (uint32_t i = 0; i < launch.args()->size(); ++i) {
     const fb::Param &param = *kernel.params()->Get(i);
@@ -102,7 +102,7 @@ Status BodyVerifier::launch(const fb::Launch &launch) {
     TRAINC_RETURN_IF_ERROR(inSpace(kernel.on_host() ? fb::Space::Host : fb::Space::Device,
                                    {launch.args()->Get(i), param.bytes(), iterations_}, kLaunchAlignment,
                                    what.c_str()));
-    TRAINC_RETURN_IF_ERROR(keepsAccessBorders(*launch.args()->Get(i), param.bytes(), what.c_str()));
+    TRAINC_RETURN_IF_ERROR(keepsAccessAlignment(*launch.args()->Get(i), param.bytes(), what.c_str()));
     const fb::Buffer &buffer = *plan_.buffers()->Get(launch.args()->Get(i)->buffer());
     if (buffer.dtype() != param.dtype())
       return invalidInput("{}: expected a buffer of {}, found '{}' of {}", what, dtypeName(param.dtype()),

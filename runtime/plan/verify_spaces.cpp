@@ -37,7 +37,7 @@ public:
     --changes_[begin + bytes];
   }
   /// Offset, within `bytes`, at which the number of transfers changes.
-  std::optional<uint64_t> border(uint64_t bytes) const {
+  std::optional<uint64_t> boundary(uint64_t bytes) const {
     for (const auto &[offset, change] : changes_)
       if (change != 0 && offset != 0 && offset != bytes)
         return offset;
@@ -94,10 +94,10 @@ private:
   Status areEven(const std::map<uint32_t, Moves> &moves, const char *what) const {
     for (const auto &[index, each] : moves) {
       const fb::Buffer &buffer = *plan_.buffers()->Get(index);
-      if (const std::optional<uint64_t> border = each.border(buffer.bytes()))
+      if (const std::optional<uint64_t> boundary = each.boundary(buffer.bytes()))
         return invalidInput("entry {}: expected each of the {} bytes of '{}' to be {} as often as any other, "
                             "found those from {} on {} more or less often than those before",
-                            view(entry_.name()), buffer.bytes(), view(buffer.name()), what, *border, what);
+                            view(entry_.name()), buffer.bytes(), view(buffer.name()), what, *boundary, what);
     }
     return {};
   }

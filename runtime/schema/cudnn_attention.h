@@ -30,11 +30,11 @@ inline constexpr bool hasCudnnGradient(int major) { return major == 9 || major =
 inline constexpr const char *kCudnnGradientGpus = "9.0 to 10.3";
 
 /// Rounds up to the alignment of the parts of a workspace.
-inline constexpr uint64_t onCudnnBorder(uint64_t bytes) { return (bytes + 255) / 256 * 256; }
+inline constexpr uint64_t cudnnAligned(uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 
 /// Bytes of the row sums at the begin of the gradient's workspace: one f32 per query and head.
 inline constexpr uint64_t cudnnSumsBytes(const CudnnAttentionSizes &sizes) {
-  return sizes.isBackward ? onCudnnBorder(sizes.batch * sizes.heads * sizes.queries * sizeof(float)) : 0;
+  return sizes.isBackward ? cudnnAligned(sizes.batch * sizes.heads * sizes.queries * sizeof(float)) : 0;
 }
 
 /// Bytes of workspace that a plan allocates for a call; cuDNN reports the exact need only at run time. A
@@ -51,7 +51,7 @@ inline constexpr uint64_t cudnnAttentionWorkspace(const CudnnAttentionSizes &siz
       sizes.keyHeads == sizes.heads
           ? 0
           : heads * sizes.keys * (sizes.headSize + sizes.valueSize) * uint64_t{sizeof(float)};
-  return cudnnSumsBytes(sizes) + onCudnnBorder(scores) + onCudnnBorder(unsummed) + kOther;
+  return cudnnSumsBytes(sizes) + cudnnAligned(scores) + cudnnAligned(unsummed) + kOther;
 }
 
 } // namespace trainc

@@ -19,11 +19,11 @@ ByteRange shareToWrite(const StateTensor &tensor, uint64_t index, const WriterPl
   const uint64_t bytes = tensor.bytes.size(), blocks = blockCount(bytes, kChecksumBlockBytes);
   // Rotated from tensor to tensor, because most tensors have a single block.
   const uint64_t turn = (place.rank + place.ranks - index % place.ranks) % place.ranks;
-  const auto border = [&](uint64_t part) {
+  const auto boundary = [&](uint64_t part) {
     const uint64_t block = (part * blocks + place.ranks - 1) / place.ranks;
     return std::min(block * kChecksumBlockBytes, bytes);
   };
-  return {border(turn), border(turn + 1)};
+  return {boundary(turn), boundary(turn + 1)};
 }
 
 namespace {

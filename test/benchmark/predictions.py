@@ -36,7 +36,7 @@ KNOWN = """
 llm.c trained this model on 10 billion tokens in 45 minutes on 8 H100 (README of KellerJordan/modded-nanogpt): 463k tokens/s a GPU, with the optimizer's step once in
 half a million tokens. So the predictions are of the right size. The rows below say where time goes:
 
-* The products of the vocabulary are the longest. Its rows of 50,257 numbers have padding, and so begin on borders of 16 bytes
+* The products of the vocabulary are the longest. Its rows of 50,257 numbers have padding, and so are aligned to 16 bytes
   ([0026](../adr/0026-padded-rows.md)). Without that half of the rate would be taken for them, and their time would double.
 * Attention is cuDNN's, taken at two fifths of the tensor cores' rate. Its gradient is cuDNN's on GPUs of compute capability 9 that `--gpu` names, taken at
   three tenths. Kernels of the plan compute it for the A100, at two fifths, and for plans without `--gpu`, at a fifth of an H100's rate.

@@ -9,16 +9,16 @@ namespace trainc::emulator {
 
 namespace {
 
-constexpr uint64_t kBorder = 512;
+constexpr uint64_t kAlignment = 512;
 /// Ratio of address space to memory: released addresses stay unused for long, so that accesses to them are
 /// detected.
 constexpr uint64_t kAddressesPerByte = 4;
 constexpr size_t kMaxReleased = 4096;
 
-uint64_t roundUp(uint64_t value) { return (value + kBorder - 1) / kBorder * kBorder; }
+uint64_t roundUp(uint64_t value) { return (value + kAlignment - 1) / kAlignment * kAlignment; }
 
 /// Address space of an allocation, including a gap that belongs to no allocation.
-uint64_t extentOf(uint64_t size) { return roundUp(size) + kBorder; }
+uint64_t extentOf(uint64_t size) { return roundUp(size) + kAlignment; }
 
 } // namespace
 
@@ -29,7 +29,7 @@ DeviceAllocation::DeviceAllocation(uint64_t address, uint64_t size, bool isWritt
 }
 
 DeviceMemory::DeviceMemory(uint64_t limit) : limit_(limit) {
-  reserved_ = roundUp(limit) * kAddressesPerByte + 2 * kBorder;
+  reserved_ = roundUp(limit) * kAddressesPerByte + 2 * kAlignment;
   void *const addresses =
       mmap(nullptr, reserved_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (addresses == MAP_FAILED) { // all allocations will fail

@@ -48,7 +48,7 @@ class CudaModelsTest(harness.EndToEndTest):
                 with self.subTest(model=model, precision=precision):
                     self.check(model, precision=precision)
 
-    def test_rows_that_end_between_borders(self):
+    def test_rows_of_unaligned_length(self):
         # Logits of 521 words have padding, which products write past and kernels read past.
         Path("odd.mlir").write_text(harness.edited(harness.program("gpt"), ("of 96 by 32", "of 521 by 32")))
         for precision, row in (("bf16", 1056), ("fp32", 2096)):
@@ -333,7 +333,7 @@ train.program @p {{ model @m  optimizer sgd  batch 8 x 1024 }}
         # 7 products of causal halves: 2 forward, 5 backward
         self.assertEqual(flops, 7 * 2 * 8 * 1024 * (1024 * 1025 / 2))
 
-    def test_prices_rows_on_no_border(self):
+    def test_prices_unaligned_rows(self):
         def products():
             rows = [row for row in self.report("--precision=bf16")["costs"] if row["what"].startswith("matrix_product")]
             return sum(row["count"] * row["seconds"] for row in rows)

@@ -18,12 +18,12 @@ namespace {
 /// Whether models, blocks and programs are at the top level, as in a user's file. Later phases print them
 /// inside a module.
 bool isModelFile(StringRef text) {
-  constexpr StringRef kBorderOfModules = "// -----";
+  constexpr StringRef kModuleSeparator = "// -----";
   bool found = false;
   for (StringRef rest = text, line; !rest.empty();) {
     std::tie(line, rest) = rest.split('\n');
     line = line.trim();
-    if (line == kBorderOfModules || line.starts_with("module"))
+    if (line == kModuleSeparator || line.starts_with("module"))
       return false;
     found |= llvm::any_of(ArrayRef<StringRef>{"nn.model", "nn.block", "train.program"},
                           [&](StringRef op) { return line.starts_with(op); });

@@ -90,10 +90,10 @@ Line lineOf(const PlannedStrategy &strategy, bool isTaken, const Line &words,
 std::vector<Line> headOf(const Line &names) {
   std::vector<Line> head(2);
   for (const std::string &name : names) {
-    const size_t border = name.find_first_of("_ ");
-    const bool isOneWord = border == std::string::npos;
-    head[0].push_back(isOneWord ? "" : name.substr(0, border + (name[border] == '_' ? 1 : 0)));
-    head[1].push_back(isOneWord ? name : name.substr(border + 1));
+    const size_t separator = name.find_first_of("_ ");
+    const bool isOneWord = separator == std::string::npos;
+    head[0].push_back(isOneWord ? "" : name.substr(0, separator + (name[separator] == '_' ? 1 : 0)));
+    head[1].push_back(isOneWord ? name : name.substr(separator + 1));
   }
   return head;
 }

@@ -9,7 +9,7 @@ namespace trainc {
 namespace {
 
 /// Alignment of each thread's scratch memory: separate pages, spread over the cache sets.
-constexpr uint64_t kBlockBorder = 4096;
+constexpr uint64_t kBlockAlignment = 4096;
 
 } // namespace
 
@@ -19,7 +19,7 @@ Status KernelRunner::load(const fb::Plan &plan) {
   for (uint32_t i = 0; i < plan.kernels()->size(); ++i)
     if (kernels_.holds(i))
       largest = std::max<uint64_t>(largest, plan.kernels()->Get(i)->shared_bytes());
-  blockBytes_ = (largest + kBlockBorder - 1) / kBlockBorder * kBlockBorder;
+  blockBytes_ = (largest + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment;
   TRAINC_ASSIGN_OR_RETURN(ArenaMapping memory, ArenaMapping::create("blocks", blockBytes_ * pool_.threads(),
                                                                     /*reserveOnly=*/false));
   blockMemory_.emplace(std::move(memory));

@@ -13,7 +13,7 @@ namespace {
 /// Largest alignment that cuBLASLt's kernels make use of, in bytes.
 constexpr uint64_t kMaxAlignment = 256;
 /// Required multiple of row and matrix strides of auxiliary tensors, in elements.
-constexpr uint64_t kAuxiliaryBorder = 8;
+constexpr uint64_t kAuxiliaryAlignment = 8;
 
 cudaDataType cudaTypeOf(fb::DType dtype) {
   switch (dtype) {
@@ -84,10 +84,10 @@ Result<cublasLtEpilogue_t> checkedEpilogue(const fb::MatrixProduct &call) {
                         "again with this version of trainc",
                         productText(call));
   if (call.auxiliary() &&
-      (call.row_result() % kAuxiliaryBorder != 0 || call.matrix_result() % kAuxiliaryBorder != 0))
+      (call.row_result() % kAuxiliaryAlignment != 0 || call.matrix_result() % kAuxiliaryAlignment != 0))
     return invalidInput("matrix product: expected an auxiliary tensor with rows in multiples of {} elements, "
                         "as cuBLASLt needs, found rows every {} and matrices every {}",
-                        kAuxiliaryBorder, call.row_result(), call.matrix_result());
+                        kAuxiliaryAlignment, call.row_result(), call.matrix_result());
   return *epilogue;
 }
 

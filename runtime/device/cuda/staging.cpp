@@ -7,13 +7,15 @@ namespace trainc {
 
 namespace {
 
-constexpr uint64_t kPieceBorder = 64;
+constexpr uint64_t kPieceAlignment = 64;
 /// A piece is at most this fraction of a ring, so that the host fills one piece while the device empties
 /// others.
 constexpr uint64_t kPiecesAtLeast = 4;
 constexpr uint64_t kBesideBytes = uint64_t{4} << 20;
 
-uint64_t upToPieceBorder(uint64_t bytes) { return (bytes + kPieceBorder - 1) / kPieceBorder * kPieceBorder; }
+uint64_t roundedUpToPiece(uint64_t bytes) {
+  return (bytes + kPieceAlignment - 1) / kPieceAlignment * kPieceAlignment;
+}
 
 } // namespace
 
@@ -36,7 +38,7 @@ std::optional<uint64_t> StagingRing::room(uint64_t bytes) const {
 }
 
 Result<std::byte *> StagingRing::reserve(uint64_t bytes, std::span<std::byte> destination) {
-  const uint64_t whole = upToPieceBorder(bytes);
+  const uint64_t whole = roundedUpToPiece(bytes);
   std::optional<uint64_t> begin;
   while (!(begin = room(whole))) {
     TRAINC_RETURN_IF_ERROR(wait_(pieces_.front().done.get()));

@@ -78,7 +78,7 @@ std::optional<Refusal> checkTypes(const Problem &problem) {
 
 /// Checks the requirements of fp8 kernels in cuBLAS's documentation, for GPUs that are not the newest.
 std::optional<Refusal> checkFp8(const Problem &problem, int capability) {
-  constexpr uint64_t kBorder = 16;
+  constexpr uint64_t kAlignment = 16;
   const Operation &operation = problem.operation;
   const Layout &a = problem.a, &b = problem.b, &d = problem.d;
   if (capability < 89)
@@ -96,10 +96,10 @@ std::optional<Refusal> checkFp8(const Problem &problem, int capability) {
   for (const Layout *each : {&a, &b, &problem.c, &d})
     for (const uint64_t elements :
          {each->rows, static_cast<uint64_t>(each->ld), static_cast<uint64_t>(each->batchStride)})
-      if (elements * bytesOf(each->type) % kBorder != 0)
+      if (elements * bytesOf(each->type) % kAlignment != 0)
         return unsupported(
-            "fp8 needs columns and batches of multiples of {} bytes, found {} elements of type {}", kBorder,
-            elements, static_cast<int>(each->type));
+            "fp8 needs columns and batches of multiples of {} bytes, found {} elements of type {}",
+            kAlignment, elements, static_cast<int>(each->type));
   return std::nullopt;
 }
 

@@ -11,7 +11,7 @@ namespace trainc::emulator {
 
 namespace {
 
-constexpr uint64_t kWorkspaceBorder = 16;
+constexpr uint64_t kWorkspaceAlignment = 16;
 
 /// Device memory of a tensor.
 struct Extent {
@@ -120,10 +120,10 @@ cudnnStatus_t CUDNNWINAPI cudnnBackendExecute(cudnnHandle_t handle, cudnnBackend
     const auto workspace =
         reinterpret_cast<uint64_t>(pack->one<void *>(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, nullptr));
     const auto bytes = static_cast<uint64_t>(plan->engine->workspace);
-    if (workspace == 0 || workspace % kWorkspaceBorder != 0)
+    if (workspace == 0 || workspace % kWorkspaceAlignment != 0)
       return call.refuse(CUDNN_STATUS_BAD_PARAM_NULL_POINTER,
                          "a workspace of {} bytes at {:#x}, expected one at a multiple of {}", bytes,
-                         workspace, kWorkspaceBorder);
+                         workspace, kWorkspaceAlignment);
     TRAINC_CUDNN(needApart(call, *plan->graph, arguments, workspace, bytes));
     return enqueue(call, state->stream, plan->graph, std::move(arguments), workspace, bytes);
   });

@@ -9,7 +9,7 @@ namespace trainc::emulator {
 
 namespace {
 
-constexpr uint64_t kVariableBorder = 512; ///< as a driver's allocations
+constexpr uint64_t kVariableAlignment = 512; ///< as a driver's allocations
 constexpr uint32_t kMaxThreads = 1024;
 
 /// Allocates `.global` and `.const` variables with their initial values.
@@ -26,7 +26,7 @@ Result<std::vector<PtxProgram::ModuleVariable>> placeVariables(const ModuleText 
                           variable.line, variable.name);
     auto memory = std::make_shared<DeviceAllocation>(next, variable.bytes, /*isWritten=*/true);
     std::memcpy(memory->bytes.get(), variable.initial.data(), variable.initial.size());
-    next += (variable.bytes + 2 * kVariableBorder - 1) / kVariableBorder * kVariableBorder;
+    next += (variable.bytes + 2 * kVariableAlignment - 1) / kVariableAlignment * kVariableAlignment;
     places.emplace_back(index, placed.size());
     placed.push_back({variable.name, std::move(memory), variable.space == Space::kConstant});
   }

@@ -36,13 +36,13 @@ def function(name, op, arguments, results, constants=""):
     """`op` is the op's text with {0}, {1} ... for the arguments' types, and %a, %b ... for the arguments.
     `constants` names arguments that the op gives no gradient."""
     types = [type_of(a) for a in arguments]
-    border = ",\n    ".join(f"%{'abcdefg'[i]}: {t} {{{'check.constant, ' * ('abcdefg'[i] in constants)}check.values = {literal(a)}}}" for i, (t, a) in enumerate(zip(types, arguments)))
+    arguments_text = ",\n    ".join(f"%{'abcdefg'[i]}: {t} {{{'check.constant, ' * ('abcdefg'[i] in constants)}check.values = {literal(a)}}}" for i, (t, a) in enumerate(zip(types, arguments)))
     outcome = ",\n        ".join(f"{type_of(r)} {{check.expect = {literal(r)}}}" for r in results)
     names = ", ".join(f"%r#{i}" for i in range(len(results))) if len(results) > 1 else "%r"
     count = f":{len(results)}" if len(results) > 1 else ""
     body = op.format(*types)
     returned = ", ".join(type_of(r) for r in results)
-    return (f"func.func @{name}(\n    {border})\n    -> ({outcome}) {{\n"
+    return (f"func.func @{name}(\n    {arguments_text})\n    -> ({outcome}) {{\n"
             f"  %r{count} = nn.{body}\n  return {names} : {returned}\n}}\n")  # fmt: skip
 
 

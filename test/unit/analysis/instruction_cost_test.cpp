@@ -121,7 +121,7 @@ TEST_F(InstructionCostTest, LibrariesAttendForwardAndBackwardAtOtherRates) {
   EXPECT_DOUBLE_EQ(workSeconds("long"), row("long").each.flops);
 }
 
-TEST_F(InstructionCostTest, RowsOnNoBorderCostShare) {
+TEST_F(InstructionCostTest, UnalignedRowsCostShare) {
   EXPECT_DOUBLE_EQ(workSeconds("even"), 1024.0 / 4);
   EXPECT_DOUBLE_EQ(workSeconds("odd"), 1024.0 / 2);
   EXPECT_DOUBLE_EQ(workSeconds("tf32"), 1024.0 / 2);

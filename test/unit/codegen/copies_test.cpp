@@ -135,7 +135,7 @@ TEST(Scatter, TablesOfShortNumbers) {
       8e-3, 9); // one ULP
 }
 
-TEST(Copies, ShortNumbersOnOddBorders) {
+TEST(Copies, UnalignedShortNumbers) {
   expectTargetsMatchReference(R"(func.func @f(%x: tensor<5x35xf16>) -> tensor<5x22xf16> {
     %0 = nn.slice %x dim 1 from 7 size 22 : tensor<5x35xf16>
     return %0 : tensor<5x22xf16> })",

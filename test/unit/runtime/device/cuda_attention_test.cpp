@@ -148,7 +148,7 @@ TEST_F(Tried, TooSmallAWorkspace) {
             HasSubstr("--library-calls=products")));
 }
 
-TEST_F(Tried, OperandsOffTheBorder) {
+TEST_F(Tried, UnalignedOperands) {
   EXPECT_THAT(tried(kSmall, [](auto &call) { call.query = some(at(0, 8)); }).message(),
               HasSubstr("expected operands at multiples of 16 bytes, as cuDNN needs, found one at 0x"));
 }

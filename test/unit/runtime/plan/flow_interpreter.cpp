@@ -206,17 +206,17 @@ private:
 
 /// Whether all bytes of a buffer are read equally often, and written equally often.
 bool isMovedWhole(const Trace &trace, const fb::BufferT &buffer, uint32_t arena) {
-  std::set<uint64_t> borders = {buffer.offset};
+  std::set<uint64_t> boundaries = {buffer.offset};
   std::vector<TimedUse> uses;
   std::ranges::copy_if(trace.uses(), std::back_inserter(uses), [&](const TimedUse &use) {
     return use.overlaps({arena, 0, buffer.offset, buffer.offset + buffer.bytes, false, false});
   });
   for (const TimedUse &use : uses)
-    borders.insert({use.begin, use.end});
-  borders.erase(buffer.offset + buffer.bytes);
+    boundaries.insert({use.begin, use.end});
+  boundaries.erase(buffer.offset + buffer.bytes);
   std::set<std::pair<ptrdiff_t, ptrdiff_t>> counts; ///< reads and writes of the byte after a boundary
-  for (const uint64_t border : borders) {
-    const TimedUse byte{arena, 0, border, border + 1, false, false};
+  for (const uint64_t boundary : boundaries) {
+    const TimedUse byte{arena, 0, boundary, boundary + 1, false, false};
     const auto count = [&](bool writes) {
       return std::ranges::count_if(
           uses, [&](const TimedUse &use) { return use.writes == writes && use.overlaps(byte); });

@@ -61,7 +61,7 @@ const RanksRule kRanksRules[] = {
      "all-gather source: expected it within the 384 bytes of buffer 0 ('w0'), found 388"},
     {"destinationExtent", [](auto &b) { *rangeOf(b, kGather0).destination = at(bufferOf(b, "W0"), 4); },
      "all-gather destination: expected it within"},
-    {"elementBorder", [](auto &b) { *rangeOf(b, kNormSum).source = at(bufferOf(b, "W0"), 2); },
+    {"elementAlignment", [](auto &b) { *rangeOf(b, kNormSum).source = at(bufferOf(b, "W0"), 2); },
      "expected an offset in multiples of 4"},
     {"wholeByRank", [](auto &b) { *rangeOf(b, kNormSum).source = at(bufferOf(b, "W0"), 0, 0, 4); },
      "all-reduce source: expected a rank stride of 0, found 4"},

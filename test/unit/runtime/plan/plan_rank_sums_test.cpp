@@ -57,7 +57,7 @@ const RankSumRule kRankSumRules[] = {
      "reduce-scatter workspace: expected at least 64 bytes for each of 1 other ranks, found 63"},
     {"workspaceExtent", [](auto &b) { summedRange(b).workspace_bytes = 128; },
      "reduce-scatter workspace: expected it within the 64 bytes"},
-    {"workspaceBorder",
+    {"workspaceAlignment",
      [](auto &b) { *summedRange(b).workspace = at(summedRange(b).destination->buffer(), 4); },
      "expected an offset in multiples of 64"},
     {"workspaceOnTheHost",

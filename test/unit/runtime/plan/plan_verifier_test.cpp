@@ -248,7 +248,7 @@ TEST(Verifier, RefusesArgumentsThatMeetInALaterIteration) {
 }
 
 /// Direct I/O requires alignment in memory as well as on disk.
-TEST(Verifier, RefusesCopiesToDiskFromAnyBorder) {
+TEST(Verifier, RefusesUnalignedCopiesToDisk) {
   PlanBuilder builder = spacesPlan();
   EXPECT_EQ(messageOf(builder), "accepted");
   fb::BufferT &read = *builder.plan.buffers[3]; // the last of its arena, copied from disk

@@ -44,7 +44,7 @@ const WideningRule kWideningRules[] = {
      "reduce-scatter destination: expected a buffer of bf16, found 'wide' of f32"},
     {"destinationExtent", [](auto &b) { bufferNamed(b, "wide").bytes -= 4; },
      "reduce-scatter destination: expected it within the 764 bytes"},
-    {"elementBorder", [](auto &b) { moveDestination(b, 2, 0); }, "expected an offset in multiples of 4"},
+    {"elementAlignment", [](auto &b) { moveDestination(b, 2, 0); }, "expected an offset in multiples of 4"},
     {"partByRank", [](auto &b) { moveDestination(b, 0, kWhole); },
      "expected a rank stride of 0 or, for the rank's part of a whole, 384, found 192"},
 };

@@ -60,8 +60,8 @@ uint32_t PlanBuilder::buffer(const std::string &name, uint32_t arena, fb::DType 
   auto &buffer = plan.buffers.emplace_back(std::make_unique<fb::BufferT>());
   buffer->name = name;
   buffer->arena = arena;
-  const uint64_t border = plan.arenas[arena]->space == fb::Space::Disk ? kDiskAlignment : 64;
-  buffer->offset = (plan.arenas[arena]->bytes + border - 1) / border * border;
+  const uint64_t alignment = plan.arenas[arena]->space == fb::Space::Disk ? kDiskAlignment : 64;
+  buffer->offset = (plan.arenas[arena]->bytes + alignment - 1) / alignment * alignment;
   buffer->bytes = elements * elementBytes(dtype);
   buffer->dtype = dtype;
   buffer->role = role;

@@ -250,7 +250,7 @@ TEST_F(CheckpointRanks, AByteThatARankDoesNotReadIsNotItsBusiness) {
 }
 
 // A part of 'h.0.weight' ends in the midst of its third block.
-class CheckpointBorders : public testing::Test {
+class CheckpointSharedBlocks : public testing::Test {
 protected:
   /// Message of rank 0 after two ranks have written and `damage` was done.
   std::string messageAfter(const std::function<void()> &damage) {
@@ -282,11 +282,11 @@ protected:
   std::list<Model> models_;
 };
 
-TEST_F(CheckpointBorders, AreReadBack) {
+TEST_F(CheckpointSharedBlocks, AreReadBack) {
   EXPECT_EQ(messageAfter([] {}), "");
 }
 
-TEST_F(CheckpointBorders, AWriteThatWasLostIsFound) {
+TEST_F(CheckpointSharedBlocks, AWriteThatWasLostIsFound) {
   for (const uint64_t element : {2 * kFloatsPerBlock, 3 * kFloatsPerBlock - 1}) { // rank 0's and rank 1's
     const std::string message = messageAfter([&] {
       std::string text = readFile(root_ / kModelFile);
@@ -298,7 +298,7 @@ TEST_F(CheckpointBorders, AWriteThatWasLostIsFound) {
   }
 }
 
-TEST_F(CheckpointBorders, BytesThatNobodyHasWrittenAreFound) {
+TEST_F(CheckpointSharedBlocks, BytesThatNobodyHasWrittenAreFound) {
   const std::string message = messageAfter([&] { // the first range of rank 1 begins at the boundary
     writeFile(root_ / "part-1", readFile(root_ / "part-1").substr(sizeof(RangeChecksum)));
   });
@@ -307,7 +307,7 @@ TEST_F(CheckpointBorders, BytesThatNobodyHasWrittenAreFound) {
                         "have not written each once"));
 }
 
-TEST_F(CheckpointBorders, BytesThatTwoHaveWrittenAreFound) {
+TEST_F(CheckpointSharedBlocks, BytesThatTwoHaveWrittenAreFound) {
   const std::string message = messageAfter([&] {
     const std::string part = readFile(root_ / "part-1");
     writeFile(root_ / "part-1", part + part.substr(0, sizeof(RangeChecksum)));

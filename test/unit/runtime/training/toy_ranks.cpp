@@ -12,7 +12,7 @@ using fb::DType;
 using Body = PlanBuilder::Body;
 
 /// Elements per 64 bytes.
-constexpr uint64_t kBorder = 16;
+constexpr uint64_t kAlignedElements = 16;
 
 /// Appends a collective that depends on all earlier instructions.
 void collective(PlanBuilder &b, Body &body, const CollectiveSpec &spec, uint32_t source) {
@@ -85,7 +85,8 @@ struct Divided {
 /// Makes a buffer that holds a state one of parts.
 Divided divide(PlanBuilder &b, const std::string &state, const std::string &buffer, uint32_t shardRanks) {
   const uint64_t elements =
-      (kToyWeights / shardRanks + kBorder - 1 + (kToyWeights % shardRanks != 0)) / kBorder * kBorder;
+      (kToyWeights / shardRanks + kAlignedElements - 1 + (kToyWeights % shardRanks != 0)) / kAlignedElements *
+      kAlignedElements;
   const uint32_t old = find(b, buffer);
   const auto found = std::ranges::find(b.plan.states, state, [](const auto &each) { return each->name; });
   const Divided result{
