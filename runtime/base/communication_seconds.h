@@ -10,12 +10,12 @@ struct CommunicationSeconds {
   /// Time in which at least one collective was in flight: from the moment all participants had begun it to
   /// its end. An engine that cannot observe the other ranks (mpi/) counts from the moment this rank began,
   /// and so includes the wait for others.
-  double underWay = 0;
+  double inFlight = 0;
   /// Exposed communication: time in which a collective was in flight and this rank was blocked.
   double exposed = 0;
 
   friend CommunicationSeconds operator-(const CommunicationSeconds &a, const CommunicationSeconds &b) {
-    return {a.waited - b.waited, a.underWay - b.underWay, a.exposed - b.exposed};
+    return {a.waited - b.waited, a.inFlight - b.inFlight, a.exposed - b.exposed};
   }
 };
 

@@ -19,7 +19,7 @@ Ticket CollectiveQueue::start(const Collective &collective) {
 }
 
 bool CollectiveQueue::wait(Ticket ticket) {
-  const double begin = steadySeconds(), underWay = clock_.at(begin);
+  const double begin = steadySeconds(), timeInFlight = clock_.at(begin);
   Ticket ended = ended_.load(std::memory_order_acquire);
   const bool inFlight = ended <= ticket;
   for (; ended <= ticket; ended = ended_.load(std::memory_order_acquire))
@@ -27,7 +27,7 @@ bool CollectiveQueue::wait(Ticket ticket) {
   if (inFlight) {
     const Flight &done = flight(ticket);
     waited_ += std::max(0.0, done.endedAt - begin);
-    exposed_ += std::max(0.0, done.underWayAtEnd - underWay);
+    exposed_ += std::max(0.0, done.inFlightAtEnd - timeInFlight);
   }
   return ticket < firstFailed_.load(std::memory_order_acquire);
 }
@@ -47,17 +47,17 @@ const Collective *CollectiveQueue::nextWithin(std::chrono::milliseconds time) {
   return &flight(taken_++).collective;
 }
 
-void CollectiveQueue::noteUnderWay() {
-  underWaySince_ = steadySeconds();
-  clock_.begin(underWaySince_);
+void CollectiveQueue::noteInFlight() {
+  inFlightSince_ = steadySeconds();
+  clock_.begin(inFlightSince_);
 }
 
 void CollectiveQueue::finish(bool done) {
   Flight &last = flight(taken_ - 1);
   last.endedAt = steadySeconds();
-  last.underWayAtEnd = clock_.end(last.endedAt);
+  last.inFlightAtEnd = clock_.end(last.endedAt);
   if (done && last.collective.ran)
-    *last.collective.ran = {underWaySince_, last.endedAt};
+    *last.collective.ran = {inFlightSince_, last.endedAt};
   if (!done && firstFailed_.load(std::memory_order_relaxed) == kNone)
     firstFailed_.store(taken_ - 1, std::memory_order_relaxed);
   ended_.store(taken_, std::memory_order_release);
@@ -65,7 +65,7 @@ void CollectiveQueue::finish(bool done) {
 }
 
 CommunicationSeconds CollectiveQueue::seconds() const {
-  return {.waited = waited_, .underWay = clock_.at(steadySeconds()), .exposed = exposed_};
+  return {.waited = waited_, .inFlight = clock_.at(steadySeconds()), .exposed = exposed_};
 }
 
 } // namespace trainc

@@ -74,7 +74,7 @@ public:
   /// The next collective to run; null if none was started within `time`.
   const Collective *nextWithin(std::chrono::milliseconds time);
   /// Marks the collective that nextWithin() returned as in flight.
-  void noteUnderWay();
+  void noteInFlight();
   /// Ends the collective that nextWithin() returned, and wakes its waiter.
   void finish(bool done);
   CommunicationSeconds seconds() const;
@@ -84,7 +84,7 @@ private:
 
   struct Flight {
     Collective collective;
-    double endedAt = 0, underWayAtEnd = 0; ///< time of the end, and the value of the clock at that time
+    double endedAt = 0, inFlightAtEnd = 0; ///< time of the end, and the value of the clock at that time
   };
   Flight &flight(Ticket ticket) { return ring_[ticket % ring_.size()]; }
   const Flight &flight(Ticket ticket) const { return ring_[ticket % ring_.size()]; }
@@ -97,7 +97,7 @@ private:
   std::atomic<bool> stopped_{false};
   std::counting_semaphore<> waiting_{0}; ///< untaken collectives, wakes, and the stop
   TransferClock clock_;
-  double underWaySince_ = 0; ///< begin of the one that nextWithin() returned last
+  double inFlightSince_ = 0; ///< begin of the one that nextWithin() returned last
   double waited_ = 0, exposed_ = 0;
 };
 

@@ -9,11 +9,11 @@ namespace trainc {
 
 const char *collectiveName(MeetingKind kind) {
   static constexpr const char *names[] = {"all-reduce", "reduce-scatter", "all-gather", "barrier",
-                                          "farewell"};
+                                          "shutdown barrier"};
   return names[static_cast<size_t>(kind)];
 }
 
-std::string describe(const Collective &collective) { return describe(outlineOf(collective)); }
+std::string describe(const Collective &collective) { return describe(fingerprintOf(collective)); }
 
 namespace {
 
@@ -26,32 +26,32 @@ fb::DType commonType(std::span<const CollectiveRange> ranges) {
 
 } // namespace
 
-Outline outlineOf(const Collective &collective) {
-  Outline outline{.kind = collective.kind,
-                  .group = collective.group,
-                  .dtype = commonType(collective.ranges),
-                  .ranges = static_cast<uint32_t>(collective.ranges.size())};
+CollectiveFingerprint fingerprintOf(const Collective &collective) {
+  CollectiveFingerprint fingerprint{.kind = collective.kind,
+                                    .group = collective.group,
+                                    .dtype = commonType(collective.ranges),
+                                    .ranges = static_cast<uint32_t>(collective.ranges.size())};
   for (const CollectiveRange &range : collective.ranges) {
-    outline.elements += range.elements * elementBytes(range.dtype) / elementBytes(outline.dtype);
-    outline.widens |= range.widens;
+    fingerprint.elements += range.elements * elementBytes(range.dtype) / elementBytes(fingerprint.dtype);
+    fingerprint.widens |= range.widens;
     for (const uint64_t of : {range.elements, uint64_t(range.dtype), uint64_t{range.widens}})
-      outline.digest = mix(outline.digest, of);
+      fingerprint.digest = mix(fingerprint.digest, of);
   }
   for (const uint64_t more :
        {uint64_t(collective.kind), uint64_t(collective.group), uint64_t{collective.ranges.size()}})
-    outline.digest = mix(outline.digest, more);
-  return outline;
+    fingerprint.digest = mix(fingerprint.digest, more);
+  return fingerprint;
 }
 
-std::string describe(const Outline &outline) {
-  std::string text = collectiveName(outline.kind);
-  if (outline.ranges > 0)
-    text += fmt::format(" of {} {}{}", outline.elements, dtypeName(outline.dtype),
-                        outline.widens ? " into f32" : "");
-  if (outline.ranges > 1)
-    text += fmt::format(" in {} ranges", outline.ranges);
-  if (outline.group != fb::Group::All)
-    text += outline.group == fb::Group::Shard ? " over the shard group" : " over the replica group";
+std::string describe(const CollectiveFingerprint &fingerprint) {
+  std::string text = collectiveName(fingerprint.kind);
+  if (fingerprint.ranges > 0)
+    text += fmt::format(" of {} {}{}", fingerprint.elements, dtypeName(fingerprint.dtype),
+                        fingerprint.widens ? " into f32" : "");
+  if (fingerprint.ranges > 1)
+    text += fmt::format(" in {} ranges", fingerprint.ranges);
+  if (fingerprint.group != fb::Group::All)
+    text += fingerprint.group == fb::Group::Shard ? " over the shard group" : " over the replica group";
   return text;
 }
 

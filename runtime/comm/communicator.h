@@ -24,7 +24,7 @@ enum class MeetingKind : uint8_t {
   kReduceScatter, ///< rank p of the group gets shard p of the sum of all sources
   kAllGather,     ///< every rank gets all sources, each a shard, in rank order
   kBarrier,       ///< transfers no data
-  kFarewell,      ///< a barrier after which the rank starts no more collectives
+  kShutdown,      ///< a barrier after which the rank starts no more collectives
 };
 
 /// A sum that a kernel of the plan computes from the data the ranks have sent each other (fb::Range).
@@ -190,7 +190,7 @@ private:
 };
 
 /// Fingerprint of a collective that is equal on all ranks; of fixed size.
-struct Outline {
+struct CollectiveFingerprint {
   MeetingKind kind = MeetingKind::kBarrier;
   fb::Group group = fb::Group::All;
   fb::DType dtype = fb::DType::U8; ///< common type of all ranges; u8 if they differ or there are none
@@ -200,12 +200,12 @@ struct Outline {
   uint64_t digest =
       0; ///< hash of the fields above and of each range's elements, dtype and widening, in order
 
-  bool operator==(const Outline &) const = default;
+  bool operator==(const CollectiveFingerprint &) const = default;
 };
 
-Outline outlineOf(const Collective &collective);
+CollectiveFingerprint fingerprintOf(const Collective &collective);
 
 /// Like describe() of the collective.
-std::string describe(const Outline &outline);
+std::string describe(const CollectiveFingerprint &fingerprint);
 
 } // namespace trainc

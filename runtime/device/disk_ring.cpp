@@ -110,10 +110,10 @@ int DiskRing::run(const Transfer &transfer) {
   }
   std::array<Piece, kDepth> pieces;
   uint64_t next = 0;
-  unsigned underWay = 0;
+  unsigned inFlight = 0;
   const auto begin = [&](uint64_t slot) { // there are as many requests as slots
     transfer.prepare(*io_uring_get_sqe(ring_.get()), pieces[slot], slot);
-    ++underWay;
+    ++inFlight;
   };
   const auto beginNext = [&](uint64_t slot) {
     if (next == transfer.bytes || outcome.failure != 0)
@@ -124,10 +124,10 @@ int DiskRing::run(const Transfer &transfer) {
   };
   for (uint64_t slot = 0; slot < kDepth; ++slot)
     beginNext(slot);
-  while (underWay > 0) { // also after a failure: the kernel still uses the memory
+  while (inFlight > 0) { // also after a failure: the kernel still uses the memory
     const int submitted = io_uring_submit_and_wait(ring_.get(), 1);
     if (submitted < 0 && !isTransient(submitted) && submitted != -EBUSY) {
-      abandon(underWay - io_uring_sq_ready(ring_.get()));
+      abandon(inFlight - io_uring_sq_ready(ring_.get()));
       return -submitted;
     }
     io_uring_cqe *done = nullptr;
@@ -135,7 +135,7 @@ int DiskRing::run(const Transfer &transfer) {
       const uint64_t slot = io_uring_cqe_get_data64(done);
       const int64_t result = done->res;
       io_uring_cqe_seen(ring_.get(), done);
-      --underWay;
+      --inFlight;
       outcome.isLeft(pieces[slot], result) ? begin(slot) : beginNext(slot);
     }
   }

@@ -18,11 +18,11 @@ double secondsCovered(std::vector<TimeSpan> &spans) {
 }
 
 CommunicationSeconds CommunicationSpans::seconds() {
-  const double waited = secondsCovered(waits_), underWay = secondsCovered(collectives_);
+  const double waited = secondsCovered(waits_), inFlight = secondsCovered(collectives_);
   collectives_.insert(collectives_.end(), waits_.begin(), waits_.end());
   before_.waited += waited;
-  before_.underWay += underWay;
-  before_.exposed += std::max(0.0, waited + underWay - secondsCovered(collectives_)); // overlap of both
+  before_.inFlight += inFlight;
+  before_.exposed += std::max(0.0, waited + inFlight - secondsCovered(collectives_)); // overlap of both
   collectives_.clear();
   waits_.clear();
   return before_;

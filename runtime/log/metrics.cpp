@@ -44,7 +44,7 @@ void addCommunication(Line &line, const std::optional<CommunicationSeconds> &sec
     return seconds ? std::optional((*seconds).*member) : std::nullopt;
   };
   add(line, "wait_seconds", part(&CommunicationSeconds::waited));
-  add(line, "communication_seconds", part(&CommunicationSeconds::underWay));
+  add(line, "communication_seconds", part(&CommunicationSeconds::inFlight));
   add(line, "exposed_seconds", part(&CommunicationSeconds::exposed));
   add(line, "sent_bytes", sentBytes);
 }

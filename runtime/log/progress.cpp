@@ -51,10 +51,10 @@ std::string Progress::line(const StepMetrics &metrics) const {
   if (metrics.mfu)
     text += fmt::format("  MFU {:.1f}%", *metrics.mfu * 100);
   if (metrics.communication) {
-    const auto &[waited, underWay, exposed] = *metrics.communication;
+    const auto &[waited, inFlight, exposed] = *metrics.communication;
     text += fmt::format("  waits {:.1f}%", waited / metrics.stepSeconds * 100);
-    if (underWay > 0)
-      text += fmt::format("  exposed {:.0f}%", exposed / underWay * 100);
+    if (inFlight > 0)
+      text += fmt::format("  exposed {:.0f}%", exposed / inFlight * 100);
   }
   if (metrics.step < lastStep_)
     text += fmt::format("  ETA {}",

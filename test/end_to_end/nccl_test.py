@@ -88,10 +88,10 @@ class NcclTest(harness.EndToEndTest):
                 if not known:
                     self.assertEqual([line[key] for key in keys], [None] * 3)
                     continue
-                waited, under_way, exposed = (line[key] for key in keys)
-                self.assertGreater(under_way, 0)
-                self.assertLess(under_way, line["step_seconds"])
-                self.assertLessEqual(exposed, min(waited, under_way) + 1e-9)
+                waited, in_flight, exposed = (line[key] for key in keys)
+                self.assertGreater(in_flight, 0)
+                self.assertLess(in_flight, line["step_seconds"])
+                self.assertLessEqual(exposed, min(waited, in_flight) + 1e-9)
 
     @NEEDS_MPI
     def test_ranks_meet_over_mpi(self):

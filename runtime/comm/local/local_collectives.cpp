@@ -16,11 +16,11 @@ constexpr uint64_t kPiece = uint64_t{1} << 20;
 
 /// Description of one range of a posting, with the offsets of its source and destination.
 std::string describe(const Posting &posting, size_t range) {
-  std::string text = trainc::describe(posting.outline);
-  if (range >= posting.outline.ranges)
+  std::string text = trainc::describe(posting.fingerprint);
+  if (range >= posting.fingerprint.ranges)
     return text;
   return fmt::format("{}{} from byte {} to byte {}", text,
-                     posting.outline.ranges > 1 ? fmt::format(", range {}", range) : "",
+                     posting.fingerprint.ranges > 1 ? fmt::format(", range {}", range) : "",
                      posting.ranges[range].source, posting.ranges[range].destination);
 }
 
@@ -56,7 +56,7 @@ bool LocalCollectives::complete(const Collective &collective) {
 void LocalCollectives::post(const Collective &collective) {
   assert(collective.ranges.size() <= kMaximumRanges);
   Posting &mine = memory_.state(rank_).posted;
-  mine.outline = outlineOf(collective);
+  mine.fingerprint = fingerprintOf(collective);
   for (size_t i = 0; i < collective.ranges.size(); ++i) {
     const CollectiveRange &range = collective.ranges[i];
     mine.ranges[i] = range.elements > 0 ? Posting::Range{offset(range.source), offset(range.destination)}
@@ -70,7 +70,7 @@ uint64_t LocalCollectives::offset(DeviceAddress address) const {
 
 /// Index of the first range in which this rank's posting differs from that of the group's first rank.
 std::optional<size_t> LocalCollectives::firstDifference(const Collective &collective) const {
-  if (posted(place()).outline != posted(0).outline)
+  if (posted(place()).fingerprint != posted(0).fingerprint)
     return 0;
   for (size_t i = 0; i < collective.ranges.size(); ++i)
     if (!sameAsFirst(collective, i))
@@ -97,7 +97,7 @@ bool LocalCollectives::sameAsFirst(const Collective &collective, size_t range) c
   case MeetingKind::kAllGather:
     return (sameSource || isPart(mine.source, first.source, each.dtype)) && sameDestination;
   case MeetingKind::kBarrier:
-  case MeetingKind::kFarewell:
+  case MeetingKind::kShutdown:
     return true;
   }
   return false;
@@ -119,7 +119,7 @@ bool LocalCollectives::move(const Collective &collective) {
     gatherSources(collective);
     break;
   case MeetingKind::kBarrier:
-  case MeetingKind::kFarewell:
+  case MeetingKind::kShutdown:
     break;
   }
   return true;

@@ -91,9 +91,9 @@ void LocalCommunicator::progressLoop() {
   }
 }
 
-void LocalCommunicator::runNext(std::chrono::milliseconds patience) {
-  if (const Collective *next = queue_.nextWithin(patience))
-    queue_.finish(collectives_.run(*next, [this] { queue_.noteUnderWay(); }));
+void LocalCommunicator::runNext(std::chrono::milliseconds timeout) {
+  if (const Collective *next = queue_.nextWithin(timeout))
+    queue_.finish(collectives_.run(*next, [this] { queue_.noteInFlight(); }));
 }
 
 /// Values alternate between two buffers: a rank that arrives at the next barrier has read the values of this

@@ -63,7 +63,7 @@ private:
   LocalCommunicator(std::shared_ptr<const SharedMemory> memory, uint32_t rank, uint32_t inFlight,
                     double timeoutSeconds);
   void progressLoop();
-  void runNext(std::chrono::milliseconds patience);
+  void runNext(std::chrono::milliseconds timeout);
 
   std::shared_ptr<const SharedMemory> memory_;
   uint32_t rank_;

@@ -48,7 +48,7 @@ Status LocalHost::gather() {
       listenLocally(meetingPlace(place_), static_cast<int>(grid_.ranks));
   if (!listener)
     return askOther();
-  Reception reception(*listener, sizeof(Hello) + kLongestText);
+  Reception reception(*listener, sizeof(Handshake) + kLongestText);
   while (guests_.size() + 1 < grid_.ranks) {
     std::optional<Visitor> visitor = reception.next(deadline_);
     if (!visitor)
@@ -61,16 +61,16 @@ Status LocalHost::gather() {
 /// Ignores a visitor that sends less than a complete handshake message: it is not a rank.
 void LocalHost::receive(Visitor visitor) {
   const std::string &said = visitor.packet.bytes;
-  if (said.size() < sizeof(Hello))
+  if (said.size() < sizeof(Handshake))
     return;
-  Hello hello;
-  std::memcpy(&hello, said.data(), sizeof(Hello));
-  if (const Status stranger = checkJob(hello); !stranger.ok()) {
+  Handshake handshake;
+  std::memcpy(&handshake, said.data(), sizeof(Handshake));
+  if (const Status stranger = checkJob(handshake); !stranger.ok()) {
     tell(visitor.socket, textOf(stranger), -1);
     ++ofOtherJobs_;
     return;
   }
-  guests_.push_back({hello, said.substr(sizeof(Hello)), std::move(visitor.socket)});
+  guests_.push_back({handshake, said.substr(sizeof(Handshake)), std::move(visitor.socket)});
 }
 
 Status LocalHost::tooFewHaveCome(uint32_t ofOtherUsers) const {
@@ -98,38 +98,38 @@ Status LocalHost::nameIsTaken() const {
 }
 
 /// Checks that a rank at this job's socket belongs to this launch, not to an older one.
-Status LocalHost::checkJob(const Hello &hello) const {
+Status LocalHost::checkJob(const Handshake &handshake) const {
   const uint64_t launch = launchOf(place_);
-  if (launch != 0 && hello.launch != 0 && hello.launch != launch)
+  if (launch != 0 && handshake.launch != 0 && handshake.launch != launch)
     return invalidInput("rank {} is of another job than rank 0, which has '{}' for itself now ({}); give "
                         "each job a MASTER_PORT of its own",
-                        hello.rank, place_.job, place_.launch);
-  return hello.rank == 0 && hello.fingerprint != place_.fingerprint ? nameIsTaken() : Status();
+                        handshake.rank, place_.job, place_.launch);
+  return handshake.rank == 0 && handshake.fingerprint != place_.fingerprint ? nameIsTaken() : Status();
 }
 
 Status LocalHost::checkAll() {
   for (const Guest &guest : guests_)
     if (!guest.reason.empty())
-      return refuse(cannotRun(guest.hello.rank, guest.reason));
+      return refuse(cannotRun(guest.handshake.rank, guest.reason));
   std::vector<bool> known(grid_.ranks);
   known[0] = true;
   for (const Guest &guest : guests_)
-    TRAINC_RETURN_IF_ERROR(check(guest.hello, known));
+    TRAINC_RETURN_IF_ERROR(check(guest.handshake, known));
   return {};
 }
 
-Status LocalHost::check(const Hello &hello, std::vector<bool> &known) {
-  if (hello.ranks != grid_.ranks || hello.fingerprint != place_.fingerprint ||
-      hello.bytesPerRank != bytesPerRank_)
+Status LocalHost::check(const Handshake &handshake, std::vector<bool> &known) {
+  if (handshake.ranks != grid_.ranks || handshake.fingerprint != place_.fingerprint ||
+      handshake.bytesPerRank != bytesPerRank_)
     return refuse(
         invalidInput("rank {} runs another plan (checksum {:016x}) than rank 0 ({:016x}); start all "
                      "ranks with the same plan file",
-                     hello.rank, hello.fingerprint, place_.fingerprint));
-  if (hello.rank >= grid_.ranks || known[hello.rank])
+                     handshake.rank, handshake.fingerprint, place_.fingerprint));
+  if (handshake.rank >= grid_.ranks || known[handshake.rank])
     return refuse(invalidInput("two processes of the job '{}' say that they are rank {}; give each a RANK of "
                                "its own, from 0 to {}, and another job another MASTER_PORT",
-                               place_.job, hello.rank, grid_.ranks - 1));
-  known[hello.rank] = true;
+                               place_.job, handshake.rank, grid_.ranks - 1));
+  known[handshake.rank] = true;
   return {};
 }
 

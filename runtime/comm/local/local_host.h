@@ -23,7 +23,7 @@ public:
 private:
   /// A rank that has joined.
   struct Guest {
-    Hello hello{};
+    Handshake handshake{};
     std::string reason; ///< reason why the rank cannot take part; else empty
     Descriptor socket;
   };
@@ -33,9 +33,9 @@ private:
   Status tooFewHaveCome(uint32_t ofOtherUsers) const;
   Status askOther() const;
   Status nameIsTaken() const;
-  Status checkJob(const Hello &hello) const;
+  Status checkJob(const Handshake &handshake) const;
   Status checkAll();
-  Status check(const Hello &hello, std::vector<bool> &known);
+  Status check(const Handshake &handshake, std::vector<bool> &known);
   void answer(std::string_view text, int file) const;
   Status refuse(Status status) const;
 

@@ -50,8 +50,8 @@ Status strangerListens(const LocalPlace &place, uid_t user) {
 
 Result<std::shared_ptr<SharedMemory>> greet(const Descriptor &socket, const LocalPlace &place, Grid grid,
                                             uint64_t bytesPerRank, double deadline) {
-  const Hello hello{place.rank, grid.ranks, launchOf(place), place.fingerprint, bytesPerRank};
-  sendPacket(socket, std::as_bytes(std::span(&hello, 1)));
+  const Handshake handshake{place.rank, grid.ranks, launchOf(place), place.fingerprint, bytesPerRank};
+  sendPacket(socket, std::as_bytes(std::span(&handshake, 1)));
   // Rank 0's deadline is earlier, so that its reason arrives.
   std::optional<Packet> packet = receivePacket(socket, kLongestText + 1, deadline + 1);
   if (!packet)
@@ -75,9 +75,9 @@ void declineToJoin(const LocalPlace &place, uint32_t ranks, std::string_view rea
   const Connection host = findHost(place, steadySeconds() + place.waitSeconds);
   if (!host.socket)
     return;
-  const Hello hello{
+  const Handshake handshake{
       .rank = place.rank, .ranks = ranks, .launch = launchOf(place), .fingerprint = 0, .bytesPerRank = 0};
-  std::string packet(reinterpret_cast<const char *>(&hello), sizeof(hello));
+  std::string packet(reinterpret_cast<const char *>(&handshake), sizeof(handshake));
   packet += reason.substr(0, kLongestText);
   sendPacket(host.socket, std::as_bytes(std::span(packet)));
 }

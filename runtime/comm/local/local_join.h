@@ -13,7 +13,7 @@
 namespace trainc {
 
 /// Handshake message of a rank; followed by the reason if the rank cannot take part.
-struct Hello {
+struct Handshake {
   uint32_t rank, ranks;
   uint64_t launch; ///< see launchOf()
   uint64_t fingerprint, bytesPerRank;

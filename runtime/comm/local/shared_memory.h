@@ -25,7 +25,7 @@ struct Posting {
     uint64_t source, destination; ///< offsets in the rank's memory
   };
 
-  Outline outline;
+  CollectiveFingerprint fingerprint;
   std::array<Range, kMaximumRanges>
       ranges; ///< as many as the fingerprint counts; pages that none needs stay untouched
 };

@@ -10,7 +10,9 @@ constexpr int kPostingTag = 0;
 
 /// MPI tag of the data, above kPostingTag and within the range that every MPI supports. Derived from the
 /// fingerprint, so that messages of a rank with another plan do not match.
-int dataTag(const Outline &outline) { return 1 + static_cast<int>(outline.digest >> 50); }
+int dataTag(const CollectiveFingerprint &fingerprint) {
+  return 1 + static_cast<int>(fingerprint.digest >> 50);
+}
 
 } // namespace
 
@@ -20,7 +22,7 @@ bool Exchange::open(const Collective &collective, Members members) {
   if (peers_.hasFailed())
     return false; // requests of an earlier collective may remain
   members_ = members;
-  mine_ = first_ = outlineOf(collective);
+  mine_ = first_ = fingerprintOf(collective);
   tag_ = dataTag(mine_);
   if (members_.first != job_.rank())
     check(MPI_Irecv(&first_, sizeof first_, MPI_BYTE, rankAt(0), kPostingTag, job_.data(), postings_.add(0)));
@@ -36,8 +38,8 @@ bool Exchange::agreed() {
     return false;
   if (mine_ == first_)
     return true;
-  const bool ended = mine_.kind == MeetingKind::kFarewell;
-  if (ended || first_.kind == MeetingKind::kFarewell)
+  const bool ended = mine_.kind == MeetingKind::kShutdown;
+  if (ended || first_.kind == MeetingKind::kShutdown)
     peers_.fail(ended ? job_.rank() : members_.first, kLeftReason);
   else
     peers_.fail(job_.rank(), fmt::format("its plan differs: it started {} where rank {} started {}",

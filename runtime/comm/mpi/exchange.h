@@ -61,7 +61,7 @@ private:
   MpiPeers &peers_;
   Members members_{};
   int tag_ = 0;
-  Outline mine_, first_;
+  CollectiveFingerprint mine_, first_;
   Requests postings_;
   std::array<Requests, 2> rounds_; ///< alternate between rounds
   std::vector<int> done_;          ///< output of MPI: completed requests

@@ -38,7 +38,7 @@ void MpiJob::end(double seconds) {
       return;
     const Status status =
         failed("rank {}: all work is done, but MPI has not ended within {} s: a rank has died "
-               "or is stopped, so this one leaves without MPI's farewell",
+               "or is stopped, so this one leaves without MPI_Finalize",
                rank_, seconds);
     putMessage(stderr, fmt::format("error: {}\n", status.message()));
     std::_Exit(status.exitCode());

@@ -55,7 +55,7 @@ bool MpiCollectives::move(const Collective &collective) {
     keepOwn(collective);
     return allGather(collective);
   case MeetingKind::kBarrier:
-  case MeetingKind::kFarewell:
+  case MeetingKind::kShutdown:
     return barrier();
   }
   return false;

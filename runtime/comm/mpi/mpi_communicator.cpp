@@ -123,7 +123,7 @@ Status MpiCommunicator::open() {
 
 void MpiCommunicator::progressLoop() {
   for (PollBackoff backoff; !queue_.stopped();) {
-    const bool hostsWait = peers_->hosts().isUnderWay();
+    const bool hostsWait = peers_->hosts().isInFlight();
     const Collective *next = queue_.nextWithin(hostsWait ? std::chrono::milliseconds(0) : kIdle);
     noteOwnTime();
     peers_->service();
@@ -132,7 +132,7 @@ void MpiCommunicator::progressLoop() {
       waitForHosts(hostsWait, backoff);
       continue;
     }
-    queue_.noteUnderWay();
+    queue_.noteInFlight();
     queue_.finish(collectives_->run(*next));
   }
 }
@@ -150,7 +150,7 @@ void MpiCommunicator::waitForHosts(bool theyWait, PollBackoff &backoff) {
 /// time.
 void MpiCommunicator::close() {
   peers_->noteLeft();
-  if (!collectives_->run({.kind = MeetingKind::kFarewell})) {
+  if (!collectives_->run({.kind = MeetingKind::kShutdown})) {
     peers_->lingerAfterFailure();
     return;
   }

@@ -16,7 +16,7 @@ void MpiHosts::post(std::span<const std::byte> own) {
 
 bool MpiHosts::wait() {
   State state = state_.load(std::memory_order_acquire);
-  for (; state == State::kPosted || state == State::kUnderWay; state = state_.load(std::memory_order_acquire))
+  for (; state == State::kPosted || state == State::kInFlight; state = state_.load(std::memory_order_acquire))
     state_.wait(state, std::memory_order_acquire);
   return state == State::kDone;
 }
@@ -25,7 +25,7 @@ int MpiHosts::advance() {
   if (state_.load(std::memory_order_acquire) == State::kPosted)
     if (const int code = begin(); code != MPI_SUCCESS)
       return code;
-  if (!isUnderWay())
+  if (!isInFlight())
     return MPI_SUCCESS;
   int count = 0;
   if (const int code = MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count,
@@ -39,7 +39,7 @@ int MpiHosts::advance() {
 
 int MpiHosts::begin() {
   ++begun_;
-  state_.store(State::kUnderWay, std::memory_order_release);
+  state_.store(State::kInFlight, std::memory_order_release);
   int code = MPI_SUCCESS;
   for (uint32_t peer = 0; peer < job_.ranks() && code == MPI_SUCCESS; ++peer) {
     if (peer == job_.rank())
@@ -54,13 +54,13 @@ int MpiHosts::begin() {
 }
 
 bool MpiHosts::isMissing(uint32_t rank) const {
-  return isUnderWay() &&
+  return isInFlight() &&
          (requests_[rank] != MPI_REQUEST_NULL || requests_[job_.ranks() + rank] != MPI_REQUEST_NULL);
 }
 
 void MpiHosts::abandon() {
   const State state = state_.load(std::memory_order_acquire);
-  if (state == State::kPosted || state == State::kUnderWay)
+  if (state == State::kPosted || state == State::kInFlight)
     end(State::kFailed);
 }
 

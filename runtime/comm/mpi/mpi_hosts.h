@@ -31,14 +31,14 @@ public:
   int advance();
   /// Ends the wait because a rank has failed.
   void abandon();
-  bool isUnderWay() const { return state_.load(std::memory_order_acquire) == State::kUnderWay; }
+  bool isInFlight() const { return state_.load(std::memory_order_acquire) == State::kInFlight; }
   /// Whether a message to or from the rank is outstanding.
   bool isMissing(uint32_t rank) const;
   /// Number of exchanges this rank has begun.
   uint32_t begun() const { return begun_; }
 
 private:
-  enum class State : uint32_t { kIdle, kPosted, kUnderWay, kDone, kFailed };
+  enum class State : uint32_t { kIdle, kPosted, kInFlight, kDone, kFailed };
 
   int begin();
   void end(State state);

@@ -117,12 +117,12 @@ void MpiPeers::service() {
 }
 
 void MpiPeers::serviceHosts() {
-  const bool begins = !hosts_.isUnderWay();
+  const bool begins = !hosts_.isInFlight();
   if (hasFailed())
     hosts_.abandon();
   else if (const int code = hosts_.advance(); code != MPI_SUCCESS)
     fail(job_.rank(), "MPI: " + mpiError(code));
-  else if (begins && hosts_.isUnderWay())
+  else if (begins && hosts_.isInFlight())
     beginWait();
 }
 

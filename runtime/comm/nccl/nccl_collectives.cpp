@@ -18,29 +18,29 @@ void *at(DeviceAddress address) { return address.as<void>(); }
 } // namespace
 
 /// Issues all calls of `calls` as one NCCL launch. The group is closed even if a call fails.
-template <typename Calls> Status NcclCollectives::inGroup(const NcclPatience &patience, Calls calls) const {
+template <typename Calls> Status NcclCollectives::inGroup(const NcclTimeout &timeout, Calls calls) const {
   TRAINC_RETURN_IF_ERROR(nccl().ncclGroupStart());
   const Status status = calls();
   const Status end = nccl().ncclGroupEnd();
   TRAINC_RETURN_IF_ERROR(status);
   TRAINC_RETURN_IF_ERROR(end);
-  return group_.settle("ncclGroupEnd", patience);
+  return group_.settle("ncclGroupEnd", timeout);
 }
 
 Status NcclCollectives::enqueue(const Collective &collective, const LocalSum &sum, CUstream stream,
-                                const NcclPatience &patience) const {
+                                const NcclTimeout &timeout) const {
   std::vector<Collective> tensors;
   for (size_t i = 0; i < collective.ranges.size(); ++i)
     if (collective.ranges[i].sum)
       tensors.push_back({collective.kind, collective.group, collective.ranges.subspan(i, 1)});
   if (tensors.size() < collective.ranges.size())
-    TRAINC_RETURN_IF_ERROR(inGroup(patience, [&]() -> Status {
+    TRAINC_RETURN_IF_ERROR(inGroup(timeout, [&]() -> Status {
       for (const CollectiveRange &range : collective.ranges)
         if (!range.sum && range.elements > 0)
           TRAINC_RETURN_IF_ERROR(enqueueRange(collective, range, stream));
       return {};
     }));
-  return enqueueSums(tensors, sum, stream, patience);
+  return enqueueSums(tensors, sum, stream, timeout);
 }
 
 Status NcclCollectives::enqueueRange(const Collective &collective, const CollectiveRange &range,
@@ -58,7 +58,7 @@ Status NcclCollectives::enqueueRange(const Collective &collective, const Collect
     return nccl().ncclAllGather(source, destination, part * elementBytes(range.dtype), ncclUint8,
                                 group_.handle(), stream);
   case MeetingKind::kBarrier:
-  case MeetingKind::kFarewell:
+  case MeetingKind::kShutdown:
     break;
   }
   return {};
@@ -73,12 +73,12 @@ uint64_t NcclCollectives::rounds(const Collective &tensor) const {
 /// end. Stream order keeps the sums of a round before the messages of the next, which overwrite the summed
 /// data.
 Status NcclCollectives::enqueueSums(std::span<const Collective> tensors, const LocalSum &sum, CUstream stream,
-                                    const NcclPatience &patience) const {
+                                    const NcclTimeout &timeout) const {
   uint64_t most = 0;
   for (const Collective &tensor : tensors)
     most = std::max(most, rounds(tensor));
   for (uint64_t round = 0; round < most; ++round) {
-    TRAINC_RETURN_IF_ERROR(inGroup(patience, [&]() -> Status {
+    TRAINC_RETURN_IF_ERROR(inGroup(timeout, [&]() -> Status {
       for (const Collective &tensor : tensors)
         TRAINC_RETURN_IF_ERROR(exchangeShares(tensor, round, stream));
       return {};
@@ -88,7 +88,7 @@ Status NcclCollectives::enqueueSums(std::span<const Collective> tensors, const L
   }
   if (tensors.empty() || tensors[0].kind != MeetingKind::kAllReduce)
     return {};
-  return inGroup(patience, [&]() -> Status {
+  return inGroup(timeout, [&]() -> Status {
     for (const Collective &tensor : tensors)
       TRAINC_RETURN_IF_ERROR(gatherSums(tensor, stream));
     return {};

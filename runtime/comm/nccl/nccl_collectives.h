@@ -33,14 +33,14 @@ public:
 
   /// Enqueues a collective; `sum` computes the sums of ranges that have a kernel for it.
   Status enqueue(const Collective &collective, const LocalSum &sum, CUstream stream,
-                 const NcclPatience &patience) const;
+                 const NcclTimeout &timeout) const;
 
 private:
-  template <typename Calls> Status inGroup(const NcclPatience &patience, Calls calls) const;
+  template <typename Calls> Status inGroup(const NcclTimeout &timeout, Calls calls) const;
   Status enqueueRange(const Collective &collective, const CollectiveRange &range, CUstream stream) const;
   /// Enqueues collectives of one tensor each that kernels sum.
   Status enqueueSums(std::span<const Collective> tensors, const LocalSum &sum, CUstream stream,
-                     const NcclPatience &patience) const;
+                     const NcclTimeout &timeout) const;
   Status exchangeShares(const Collective &tensor, uint64_t round, CUstream stream) const;
   Status sumShare(const Collective &tensor, uint64_t round, const LocalSum &sum, CUstream stream) const;
   Status gatherSums(const Collective &tensor, CUstream stream) const;

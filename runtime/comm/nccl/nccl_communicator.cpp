@@ -95,7 +95,7 @@ NcclCommunicator::~NcclCommunicator() {
 Status NcclCommunicator::leave() {
   TRAINC_RETURN_IF_ERROR(driver().cuStreamSynchronize(stream_.get()));
   for (NcclGroup &group : groups_)
-    TRAINC_RETURN_IF_ERROR(group.close(patience()));
+    TRAINC_RETURN_IF_ERROR(group.close(timeout()));
   for (void *arena : arenas_)
     TRAINC_RETURN_IF_ERROR(nccl().ncclMemFree(arena));
   return {};
@@ -146,7 +146,7 @@ Status NcclCommunicator::openGroup(fb::Group group) {
       TRAINC_RETURN_IF_ERROR(nccl().ncclGetUniqueId(&own));
     TRAINC_ASSIGN_OR_RETURN(const std::vector<ncclUniqueId> ids, tellAll(*hosts_, own));
     const Status status =
-        groups_[index].open(ids[members.first], members.count, members.placeOf(rank()), patience());
+        groups_[index].open(ids[members.first], members.count, members.placeOf(rank()), timeout());
     if (!status.ok())
       return causeOf(status);
   }
@@ -160,7 +160,7 @@ size_t NcclCommunicator::indexOf(fb::Group group) const {
 }
 
 /// Reports progress during long NCCL operations.
-NcclPatience NcclCommunicator::patience() const {
+NcclTimeout NcclCommunicator::timeout() const {
   return [this, end = steadySeconds() + options_.startSeconds]() -> Status {
     hosts_->noteProgress();
     TRAINC_RETURN_IF_ERROR(hosts_->failure());
@@ -179,7 +179,7 @@ Result<DeviceAddress> NcclCommunicator::allocate(std::string_view name, uint64_t
   allocated_ += bytes;
   for (NcclGroup &group : groups_)
     if (group.handle() != nullptr && bytes > 0)
-      TRAINC_RETURN_IF_ERROR(group.enrol(memory, bytes, patience()));
+      TRAINC_RETURN_IF_ERROR(group.enrol(memory, bytes, timeout()));
   if (bytes > 0 && first == FirstBytes::Zero)
     TRAINC_RETURN_IF_ERROR(
         driver().cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(memory), 0, bytes, stream_.get()));
@@ -193,7 +193,7 @@ Status NcclCommunicator::enqueue(const Collective &collective, CUstream stream, 
   const std::string text = place.empty() ? what : fmt::format("{}: {}", place, what);
   TRAINC_RETURN_IF_ERROR(watch_.begin(stream, text));
   const NcclCollectives &group = *collectives_[static_cast<size_t>(collective.group)];
-  const Status status = group.enqueue(collective, localSum_, stream, patience());
+  const Status status = group.enqueue(collective, localSum_, stream, timeout());
   return status.ok() ? watch_.end(stream) : giveUp(text, status);
 }
 
@@ -255,7 +255,7 @@ Ticket NcclCommunicator::start(const Collective &collective) {
 
 Status NcclCommunicator::begin(const Collective &collective, Flight &flight) {
   TRAINC_ASSIGN_OR_RETURN(flight.done, makeCudaEvent(/*isTimed=*/false));
-  if (collective.kind == MeetingKind::kBarrier || collective.kind == MeetingKind::kFarewell)
+  if (collective.kind == MeetingKind::kBarrier || collective.kind == MeetingKind::kShutdown)
     flight.hosts = hosts_->start(collective);
   else
     TRAINC_RETURN_IF_ERROR(enqueue(collective, stream_.get()));

@@ -99,7 +99,7 @@ private:
   Status checkRanks();
   Status openGroup(fb::Group group);
   size_t indexOf(fb::Group group) const;
-  NcclPatience patience() const;
+  NcclTimeout timeout() const;
   Status look();
   Status causeOf(Status found) const;
   Status giveUp(const std::string &text, const Status &found);

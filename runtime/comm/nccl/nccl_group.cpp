@@ -14,28 +14,28 @@ constexpr auto kBetweenLooks = std::chrono::microseconds(100);
 
 NcclGroup::~NcclGroup() { abort(); }
 
-Status NcclGroup::open(const ncclUniqueId &id, uint32_t ranks, uint32_t rank, const NcclPatience &patience) {
+Status NcclGroup::open(const ncclUniqueId &id, uint32_t ranks, uint32_t rank, const NcclTimeout &timeout) {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
   TRAINC_RETURN_IF_ERROR(
       nccl().ncclCommInitRankConfig(&handle_, static_cast<int>(ranks), id, static_cast<int>(rank), &config));
-  return settle("ncclCommInitRankConfig", patience);
+  return settle("ncclCommInitRankConfig", timeout);
 }
 
-Status NcclGroup::enrol(void *memory, uint64_t bytes, const NcclPatience &patience) {
+Status NcclGroup::enrol(void *memory, uint64_t bytes, const NcclTimeout &timeout) {
   void *enrolled = nullptr;
   TRAINC_RETURN_IF_ERROR(nccl().ncclCommRegister(handle_, memory, bytes, &enrolled));
   enrolled_.push_back(enrolled);
-  return settle("ncclCommRegister", patience);
+  return settle("ncclCommRegister", timeout);
 }
 
-Status NcclGroup::settle(const char *call, const NcclPatience &patience) const {
+Status NcclGroup::settle(const char *call, const NcclTimeout &timeout) const {
   for (;;) {
     ncclResult_t state = ncclSuccess;
     TRAINC_RETURN_IF_ERROR(nccl().ncclCommGetAsyncError(handle_, &state));
     if (state != ncclInProgress)
       return NcclVendor::status(call, state);
-    TRAINC_RETURN_IF_ERROR(patience());
+    TRAINC_RETURN_IF_ERROR(timeout());
     std::this_thread::sleep_for(kBetweenLooks);
   }
 }
@@ -58,13 +58,13 @@ void NcclGroup::abort() {
     (void)nccl().ncclCommAbort.raw(handle);
 }
 
-Status NcclGroup::close(const NcclPatience &patience) {
+Status NcclGroup::close(const NcclTimeout &timeout) {
   if (handle_ == nullptr)
     return {};
   for (void *enrolled : std::exchange(enrolled_, {}))
     TRAINC_RETURN_IF_ERROR(nccl().ncclCommDeregister(handle_, enrolled));
   TRAINC_RETURN_IF_ERROR(nccl().ncclCommFinalize(handle_));
-  TRAINC_RETURN_IF_ERROR(settle("ncclCommFinalize", patience));
+  TRAINC_RETURN_IF_ERROR(settle("ncclCommFinalize", timeout));
   return nccl().ncclCommDestroy(std::exchange(handle_, nullptr));
 }
 

@@ -10,7 +10,7 @@
 namespace trainc {
 
 /// Timeout callback, polled during NCCL operations that may hang; an error ends the operation.
-using NcclPatience = std::function<Status()>;
+using NcclTimeout = std::function<Status()>;
 
 /// A non-blocking NCCL communicator. Long operations stay in progress, and settle() waits for them until the
 /// timeout callback returns an error.
@@ -22,11 +22,11 @@ public:
   ~NcclGroup();
 
   /// Connects with the other ranks of `id`.
-  Status open(const ncclUniqueId &id, uint32_t ranks, uint32_t rank, const NcclPatience &patience);
+  Status open(const ncclUniqueId &id, uint32_t ranks, uint32_t rank, const NcclTimeout &timeout);
   /// Registers memory, so that NCCL moves it without staging copies; all ranks register in the same order.
-  Status enrol(void *memory, uint64_t bytes, const NcclPatience &patience);
+  Status enrol(void *memory, uint64_t bytes, const NcclTimeout &timeout);
   /// Waits until no operation is in progress.
-  Status settle(const char *call, const NcclPatience &patience) const;
+  Status settle(const char *call, const NcclTimeout &timeout) const;
   /// The asynchronous error of this rank or another, if any.
   Status health() const;
   /// Whether the asynchronous error may come from ended ranks or a lost network connection.
@@ -34,7 +34,7 @@ public:
   /// Ends the device work in flight. The group is unusable afterwards.
   void abort();
   /// Leaves the group; no work may be in flight.
-  Status close(const NcclPatience &patience);
+  Status close(const NcclTimeout &timeout);
 
   ncclComm_t handle() const { return handle_; }
 

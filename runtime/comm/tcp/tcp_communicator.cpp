@@ -76,7 +76,7 @@ void TcpCommunicator::serve() {
     {
       const std::scoped_lock held(mutex_);
       const double now = steadySeconds();
-      if (stops_ && farewellIsOver(now - std::exchange(before, now)))
+      if (stops_ && shutdownIsOver(now - std::exchange(before, now)))
         return;
       for (const auto &link : links_)
         if (link)
@@ -97,7 +97,7 @@ void TcpCommunicator::serve() {
 
 /// Whether this rank has sent everything and, on rank 0, all others have left or one has failed. After a
 /// failure, a peer that does not receive is not waited for much longer.
-bool TcpCommunicator::farewellIsOver(double seconds) {
+bool TcpCommunicator::shutdownIsOver(double seconds) {
   bool isOver = true;
   for (uint32_t place = 0; place < links_.size(); ++place) {
     const Life &life = lives_[place];

@@ -80,7 +80,7 @@ private:
 
   void tell(Channel channel, const HostMessage &message);
   bool waitForTurn(Channel channel, std::unique_lock<std::mutex> &held);
-  bool farewellIsOver(double seconds);
+  bool shutdownIsOver(double seconds);
   void look(double seconds, const std::function<bool(const Life &)> &isMissing, const std::string &circle);
 
   uint32_t rank_;

@@ -24,7 +24,7 @@ namespace {
 
 constexpr auto kBetweenTries = std::chrono::milliseconds(50);
 /// Timeout of one connection until the other end has authenticated itself.
-constexpr double kHelloSeconds = 5;
+constexpr double kHandshakeSeconds = 5;
 constexpr size_t kMaxSilent = 256; ///< maximum number of visitors before their handshake message
 constexpr size_t kMaxWarnings = 8; ///< maximum number of hosts that rank 0 warns about
 /// Attempts of a rank whose connection rank 0 closes, and timeout of each further one: rank 0 closes the
@@ -39,14 +39,14 @@ struct Challenge {
   uint64_t magic = kMagic;
   TcpDigest nonce{};
 };
-struct Hello {
+struct Handshake {
   uint64_t magic = kMagic;
   uint32_t rank = 0, ranks = 0;
   uint64_t fingerprint = 0;
   TcpDigest nonce{};
 };
-struct HelloWithCode {
-  Hello hello;
+struct HandshakeWithCode {
+  Handshake handshake;
   TcpDigest code{};
 };
 struct Welcome {
@@ -57,8 +57,8 @@ struct WelcomeWithCode {
   TcpDigest code{};
 };
 
-TcpDigest codeOf(const TcpPlace &place, const Hello &hello, const TcpDigest &challenge) {
-  return authenticate(bytesOfText(place.secret), {bytesOfText("rank"), challenge, bytesOfValue(hello)});
+TcpDigest codeOf(const TcpPlace &place, const Handshake &handshake, const TcpDigest &challenge) {
+  return authenticate(bytesOfText(place.secret), {bytesOfText("rank"), challenge, bytesOfValue(handshake)});
 }
 TcpDigest codeOf(const TcpPlace &place, const Welcome &welcome, const TcpDigest &challenge) {
   return authenticate(bytesOfText(place.secret), {bytesOfText("host"), challenge, bytesOfValue(welcome)});
@@ -143,11 +143,12 @@ public:
     std::vector<TcpMet> met(place_.ranks);
     for (const Guest &guest : guests_)
       if (status.ok())
-        status = check(guest.hello);
+        status = check(guest.handshake);
     for (Guest &guest : guests_) {
       answer(guest, status);
       if (status.ok())
-        met[guest.hello.rank] = {std::move(guest.socket), keyOf(place_, guest.challenge, guest.hello.nonce)};
+        met[guest.handshake.rank] = {std::move(guest.socket),
+                                     keyOf(place_, guest.challenge, guest.handshake.nonce)};
     }
     TRAINC_RETURN_IF_ERROR(status);
     return met;
@@ -155,7 +156,7 @@ public:
 
 private:
   struct Guest {
-    Hello hello;
+    Handshake handshake;
     Descriptor socket;
     TcpDigest challenge{};
   };
@@ -188,8 +189,8 @@ private:
       waitForVisitors();
       acceptVisitors();
       for (size_t i = silent_.size(); i-- > 0;)
-        if (const std::optional<Hello> hello = hear(silent_[i])) // asks all, and waits for none
-          guests_.push_back({*hello, std::move(silent_[i].socket), silent_[i].challenge});
+        if (const std::optional<Handshake> handshake = hear(silent_[i])) // asks all, and waits for none
+          guests_.push_back({*handshake, std::move(silent_[i].socket), silent_[i].challenge});
       std::erase_if(silent_, [](const Silent &each) { return !each.socket || steadySeconds() > each.until; });
     }
     return {};
@@ -213,7 +214,7 @@ private:
           .socket = Descriptor(::accept4(listener_.get(), address, &bytes, SOCK_CLOEXEC | SOCK_NONBLOCK)),
           .address = hostOf(address, bytes),
           .challenge = drawNonce(),
-          .until = steadySeconds() + kHelloSeconds};
+          .until = steadySeconds() + kHandshakeSeconds};
       if (!visitor.socket)
         return;
       if (silent_.size() == kMaxSilent)
@@ -236,8 +237,8 @@ private:
   }
 
   /// The handshake message of a visitor that knows the secret; others are disconnected.
-  std::optional<Hello> hear(Silent &visitor) {
-    std::array<std::byte, sizeof(HelloWithCode)> piece{};
+  std::optional<Handshake> hear(Silent &visitor) {
+    std::array<std::byte, sizeof(HandshakeWithCode)> piece{};
     const ssize_t got =
         ::recv(visitor.socket.get(), piece.data(), piece.size() - visitor.said.size(), MSG_DONTWAIT);
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
@@ -247,10 +248,11 @@ private:
     visitor.said.insert(visitor.said.end(), piece.begin(), piece.begin() + got);
     if (visitor.said.size() < piece.size())
       return std::nullopt;
-    HelloWithCode said;
+    HandshakeWithCode said;
     std::memcpy(&said, visitor.said.data(), sizeof(said));
-    if (said.hello.magic == kMagic && isSame(said.code, codeOf(place_, said.hello, visitor.challenge)))
-      return said.hello;
+    if (said.handshake.magic == kMagic &&
+        isSame(said.code, codeOf(place_, said.handshake, visitor.challenge)))
+      return said.handshake;
     visitor.socket = {};
     warnOf(visitor.address);
     return std::nullopt;
@@ -262,27 +264,28 @@ private:
       const std::string text = std::to_string(status.exitCode()) + status.message();
       std::ranges::copy(text.substr(0, answer.welcome.refusal.size() - 1), answer.welcome.refusal.begin());
     }
-    answer.code = codeOf(place_, answer.welcome, guest.hello.nonce);
+    answer.code = codeOf(place_, answer.welcome, guest.handshake.nonce);
     (void)sendValue(guest.socket.get(), answer, steadySeconds() + 1); // an absent peer is detected later
   }
 
-  Status check(const Hello &hello) const {
-    const auto same = [&](const Guest &guest) { return guest.hello.rank == hello.rank; };
-    if (hello.ranks != place_.ranks)
+  Status check(const Handshake &handshake) const {
+    const auto same = [&](const Guest &guest) { return guest.handshake.rank == handshake.rank; };
+    if (handshake.ranks != place_.ranks)
       return invalidInput(
-          "rank {} says that there are {} ranks, rank 0 says {}; start all with one WORLD_SIZE", hello.rank,
-          hello.ranks, place_.ranks);
-    if (hello.rank == 0 || hello.rank >= place_.ranks || std::ranges::count_if(guests_, same) > 1)
-      return invalidInput("two ranks say that they are rank {}; give each a RANK of its own", hello.rank);
-    if (hello.fingerprint != place_.fingerprint)
-      return invalidInput("rank {} runs another plan than rank 0; start all ranks with the same", hello.rank);
+          "rank {} says that there are {} ranks, rank 0 says {}; start all with one WORLD_SIZE",
+          handshake.rank, handshake.ranks, place_.ranks);
+    if (handshake.rank == 0 || handshake.rank >= place_.ranks || std::ranges::count_if(guests_, same) > 1)
+      return invalidInput("two ranks say that they are rank {}; give each a RANK of its own", handshake.rank);
+    if (handshake.fingerprint != place_.fingerprint)
+      return invalidInput("rank {} runs another plan than rank 0; start all ranks with the same",
+                          handshake.rank);
     return {};
   }
 
   Status tooFew() const {
     std::string missing;
     for (uint32_t rank = 1; rank < place_.ranks; ++rank)
-      if (std::ranges::none_of(guests_, [&](const Guest &guest) { return guest.hello.rank == rank; }))
+      if (std::ranges::none_of(guests_, [&](const Guest &guest) { return guest.handshake.rank == rank; }))
         missing += fmt::format("{}{}", missing.empty() ? "" : ", ", rank);
     return failed("of {} ranks these have not come to {}:{} within {} s, or know another secret: {}",
                   place_.ranks, place_.address, place_.port, place_.waitSeconds, missing);
@@ -328,7 +331,7 @@ Result<Visit> beChallenged(const TcpPlace &place, double deadline) {
     Visit visit;
     TRAINC_ASSIGN_OR_RETURN(visit.socket, findTcpHost(place, deadline));
     if (receiveValue(visit.socket.get(), visit.challenge,
-                     std::min(deadline, steadySeconds() + kHelloSeconds)))
+                     std::min(deadline, steadySeconds() + kHandshakeSeconds)))
       return visit;
     if (steadySeconds() >= deadline)
       return failed(
@@ -342,7 +345,7 @@ Result<Visit> beChallenged(const TcpPlace &place, double deadline) {
 /// Result of one visit. `said` is rank 0's answer; empty if rank 0 closed the connection.
 struct Answer {
   Visit visit;
-  Hello hello;
+  Handshake handshake;
   std::optional<WelcomeWithCode> said;
 };
 
@@ -350,16 +353,16 @@ struct Answer {
 Result<Answer> introduce(const TcpPlace &place, double untilChallenged, double deadline) {
   TRAINC_ASSIGN_OR_RETURN(Visit visit, beChallenged(place, untilChallenged));
   Answer answer{.visit = std::move(visit),
-                .hello = {.rank = place.rank,
-                          .ranks = place.ranks,
-                          .fingerprint = place.fingerprint,
-                          .nonce = drawNonce()},
+                .handshake = {.rank = place.rank,
+                              .ranks = place.ranks,
+                              .fingerprint = place.fingerprint,
+                              .nonce = drawNonce()},
                 .said = {}};
   const Challenge &challenge = answer.visit.challenge;
   const int socket = answer.visit.socket.get();
   WelcomeWithCode said;
   if (challenge.magic == kMagic &&
-      sendValue(socket, HelloWithCode{answer.hello, codeOf(place, answer.hello, challenge.nonce)},
+      sendValue(socket, HandshakeWithCode{answer.handshake, codeOf(place, answer.handshake, challenge.nonce)},
                 deadline) &&
       receiveValue(socket, said, deadline + 1))
     answer.said = said;
@@ -378,15 +381,16 @@ Result<std::vector<TcpMet>> visitHost(const TcpPlace &place) {
   }
   if (!answer.ok())
     return answer.status();
-  if (!answer->said || !isSame(answer->said->code, codeOf(place, answer->said->welcome, answer->hello.nonce)))
+  if (!answer->said ||
+      !isSame(answer->said->code, codeOf(place, answer->said->welcome, answer->handshake.nonce)))
     return failed("rank {}: who listens at {}:{} is not rank 0 of this job, or knows another secret",
                   place.rank, place.address, place.port);
   const std::array<char, 256> &refusal = answer->said->welcome.refusal;
   if (refusal[0] != '\0')
     return Status(refusal[0] == '2' ? StatusCode::kInvalidInput : StatusCode::kFailed, refusal.data() + 1);
   std::vector<TcpMet> met;
-  met.push_back(
-      {std::move(answer->visit.socket), keyOf(place, answer->visit.challenge.nonce, answer->hello.nonce)});
+  met.push_back({std::move(answer->visit.socket),
+                 keyOf(place, answer->visit.challenge.nonce, answer->handshake.nonce)});
   return met;
 }
 

@@ -184,8 +184,8 @@ void CudaDevice::enqueue(Executable &executable, StepRange steps) {
     onProgress_();
   if (!parts_.fault.status().ok())
     return;
-  if (std::ranges::find(underWay_, executable.program().name) == underWay_.end())
-    underWay_.push_back(executable.program().name);
+  if (std::ranges::find(inFlight_, executable.program().name) == inFlight_.end())
+    inFlight_.push_back(executable.program().name);
   const NvtxRange range(executable.program());
   note(whileRunning(onGpu(executable).enqueue(steps)));
 }
@@ -215,17 +215,17 @@ Status CudaDevice::synchronise() {
     note(whileRunning(wait_.forStream(parts_.streams.main())));
   if (parts_.fault.status().ok())
     ring_->finish();
-  underWay_.clear();
+  inFlight_.clear();
   return parts_.fault.status();
 }
 
 /// Asynchronous device errors are returned by any later call. Only the entries in flight are known; steps
 /// that know their instruction have named it.
 Status CudaDevice::whileRunning(Status status) const {
-  if (status.ok() || underWay_.empty())
+  if (status.ok() || inFlight_.empty())
     return status;
   return Status(status.code(),
-                fmt::format("while entry {} ran: {}", fmt::join(underWay_, " or "), status.message()));
+                fmt::format("while entry {} ran: {}", fmt::join(inFlight_, " or "), status.message()));
 }
 
 Status CudaDevice::readBeside(std::span<std::byte> destination, DeviceAddress source) {

@@ -67,7 +67,7 @@ private:
   uint64_t peersBytes_ = 0;                ///< arenas that the communicator allocated
   StreamHash algorithms_;                  ///< hash of the algorithms of all prepared products
   StreamHash engines_;                     ///< hash of the engines of all prepared attention calls
-  std::vector<std::string_view> underWay_; ///< entries enqueued since the last synchronise()
+  std::vector<std::string_view> inFlight_; ///< entries enqueued since the last synchronise()
   std::function<void()> onProgress_;
 };
 

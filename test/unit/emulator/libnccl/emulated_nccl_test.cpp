@@ -271,7 +271,7 @@ TEST(EmulatedNccl, AbortWaitsForGraphs) { expectWaitForGraphs(ncclCommAbort); }
 TEST(EmulatedNccl, FinalizeWaitsForGraphs) { expectWaitForGraphs(ncclCommFinalize); }
 TEST(EmulatedNccl, DestroyWaitsForGraphs) { expectWaitForGraphs(ncclCommDestroy); }
 
-TEST(EmulatedNccl, AGraphUnderWayIsLetGoByAllItsCommunicatorsTogether) {
+TEST(EmulatedNccl, AGraphInFlightIsReleasedByAllItsCommunicatorsTogether) {
   onRanks(1, {{"TRAINC_EMULATOR_NCCL", "hang:rank=0:collective=1"}}, [](Gpu &first, int) {
     Gpu second(0);
     ncclUniqueId id;

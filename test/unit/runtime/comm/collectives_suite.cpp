@@ -214,9 +214,9 @@ TEST_P(CollectivesTest, SecondsAreThoseOfWaitsAndTransfers) {
     rank.run(kAllReduce, buffer, buffer);
     const CommunicationSeconds seconds = rank->seconds().value();
     if (n > 1) {
-      EXPECT_GT(seconds.underWay, 0);
+      EXPECT_GT(seconds.inFlight, 0);
     }
-    EXPECT_LE(seconds.exposed, seconds.underWay + kRounding);
+    EXPECT_LE(seconds.exposed, seconds.inFlight + kRounding);
     EXPECT_LE(seconds.exposed, seconds.waited + kRounding);
   });
 }

@@ -27,12 +27,12 @@ TEST(Collectives, DifferWhereOneRangeWidens) {
   const CollectiveRange low{.elements = 8, .dtype = fb::DType::BF16};
   CollectiveRange ranges[2][2] = {{low, low}, {low, low}};
   ranges[0][0].widens = ranges[1][1].widens = true;
-  const auto outline = [](std::span<const CollectiveRange> ranges) {
-    return outlineOf({.kind = MeetingKind::kReduceScatter, .ranges = ranges});
+  const auto fingerprint = [](std::span<const CollectiveRange> ranges) {
+    return fingerprintOf({.kind = MeetingKind::kReduceScatter, .ranges = ranges});
   };
-  EXPECT_EQ(outline(ranges[0]), outline(ranges[0]));
-  EXPECT_FALSE(outline(ranges[0]) == outline(ranges[1]));
-  EXPECT_FALSE(outline(std::span(ranges[0]).first(1)) == outline(std::span(&low, 1)));
+  EXPECT_EQ(fingerprint(ranges[0]), fingerprint(ranges[0]));
+  EXPECT_FALSE(fingerprint(ranges[0]) == fingerprint(ranges[1]));
+  EXPECT_FALSE(fingerprint(std::span(ranges[0]).first(1)) == fingerprint(std::span(&low, 1)));
 }
 
 } // namespace

@@ -53,10 +53,10 @@ TEST(LocalCollectives, StartReturnsBeforeAPeerHasArrived) {
 }
 
 // However many are in flight, and without the time in which the first waits for a peer.
-TEST(LocalCollectives, SecondsUnderWayAreCountedOnce) {
+TEST(LocalCollectives, SecondsInFlightAreCountedOnce) {
   Ranks ranks(2, 4096);
   const Buffers buffers = ranks.allocateValues(100);
-  EXPECT_EQ(ranks[0].seconds().value().underWay, 0);
+  EXPECT_EQ(ranks[0].seconds().value().inFlight, 0);
   for (uint32_t slot = 0; slot < 10; ++slot)
     ranks.start(0, slot, MeetingKind::kAllReduce, buffers[0]);
   awaitTick(); // rank 1 is late
@@ -67,12 +67,12 @@ TEST(LocalCollectives, SecondsUnderWayAreCountedOnce) {
   const double elapsed = steadySeconds() - begin;
   constexpr double kRounding = 1e-9;
   const CommunicationSeconds seconds = ranks[0].seconds().value();
-  EXPECT_GT(seconds.underWay, 0);
-  EXPECT_LE(seconds.underWay, elapsed + kRounding) << "rank 1 was late, and ten were in flight";
-  EXPECT_LE(seconds.exposed, seconds.underWay + kRounding);
+  EXPECT_GT(seconds.inFlight, 0);
+  EXPECT_LE(seconds.inFlight, elapsed + kRounding) << "rank 1 was late, and ten were in flight";
+  EXPECT_LE(seconds.exposed, seconds.inFlight + kRounding);
   EXPECT_LE(seconds.exposed, seconds.waited + kRounding);
   awaitTick();
-  EXPECT_EQ(ranks[0].seconds().value().underWay, seconds.underWay) << "while nothing is in flight";
+  EXPECT_EQ(ranks[0].seconds().value().inFlight, seconds.inFlight) << "while nothing is in flight";
 }
 
 TEST(LocalCollectives, WaitingForALateRankIsNotCommunication) {

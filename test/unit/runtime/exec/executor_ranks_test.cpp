@@ -153,9 +153,9 @@ TEST_P(ExecutorRanks, WaitsAndBytesAreCounted) {
     }
     ASSERT_TRUE(run.executor().run("update").ok());
     const CommunicationSeconds seconds = run.executor().communicationSeconds().value() - secondsBefore;
-    EXPECT_GT(seconds.underWay, 0);
+    EXPECT_GT(seconds.inFlight, 0);
     constexpr double kRounding = 1e-9;
-    EXPECT_LE(seconds.exposed, seconds.underWay + kRounding);
+    EXPECT_LE(seconds.exposed, seconds.inFlight + kRounding);
     EXPECT_LE(seconds.exposed, seconds.waited + kRounding);
     if (communicator.rank() == 1) {
       EXPECT_GT(seconds.waited, 0) << "for rank 0";

@@ -72,12 +72,12 @@ TEST_F(MeasurementTest, CommunicationIsExposedWhereItIsWaitedFor) {
   spans.addWait({17, 18});
   const CommunicationSeconds first = spans.seconds();
   EXPECT_DOUBLE_EQ(first.waited, 3);
-  EXPECT_DOUBLE_EQ(first.underWay, 6);
+  EXPECT_DOUBLE_EQ(first.inFlight, 6);
   EXPECT_DOUBLE_EQ(first.exposed, 2);
   spans.addCollective({20, 21});
   const CommunicationSeconds more = spans.seconds() - first;
   EXPECT_DOUBLE_EQ(more.waited, 0);
-  EXPECT_DOUBLE_EQ(more.underWay, 1);
+  EXPECT_DOUBLE_EQ(more.inFlight, 1);
   EXPECT_DOUBLE_EQ(more.exposed, 0);
 }
 

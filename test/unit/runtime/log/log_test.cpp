@@ -140,7 +140,7 @@ TEST(Progress, LineShowsWaitsOfTheStepAndWhatIsExposedOfCommunication) {
   Log log(captured.stream(), LogLevel::kInfo);
   StepMetrics metrics = exampleStep(40);
   metrics.communication =
-      CommunicationSeconds{.waited = metrics.stepSeconds / 8, .underWay = 0.5, .exposed = 0.125};
+      CommunicationSeconds{.waited = metrics.stepSeconds / 8, .inFlight = 0.5, .exposed = 0.125};
   Progress(log, 39, 40, "tok").update(metrics, 1.0);
   EXPECT_THAT(captured.read(), HasSubstr("tok/s  waits 12.5%  exposed 25%\n"));
 }
