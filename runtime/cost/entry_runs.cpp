@@ -19,7 +19,7 @@ struct Left {
 
 class Step {
 public:
-  Step(const std::vector<EntryTasks> &entries, const WaitsBehind &waits,
+  Step(const std::vector<EntryTasks> &entries, const WaitsForPrevious &waits,
        const std::vector<StreamSlowing> &slowing)
       : entries_(entries), waits_(waits), slowing_(slowing) {}
 
@@ -37,7 +37,7 @@ private:
       for (uint64_t waiting = entries_[entry].runs; waiting > 0;) {
         const bool meetsNothing = left_.parts.empty(),
                    meetsOwn = !meetsNothing && left_.entry == entry && leavesSome(entry);
-        Schedule schedule = runBehind(entry);
+        Schedule schedule = runAfterLeftOver(entry);
         const bool areOthersAlike = meetsOwn || (meetsNothing && left_.parts.empty());
         runs.push_back({entry, areOthersAlike ? waiting : 1, std::move(schedule)});
         waiting -= runs.back().runs;
@@ -45,9 +45,9 @@ private:
     return runs;
   }
 
-  Schedule runBehind(size_t entry) {
+  Schedule runAfterLeftOver(size_t entry) {
     const auto before = static_cast<uint32_t>(left_.parts.size());
-    Schedule schedule = runTasks(tasksBehind(entry), slowing_);
+    Schedule schedule = runTasks(tasksAfterLeftOver(entry), slowing_);
     const auto others = std::span<const TaskSpan>(schedule.tasks).first(before),
                own = std::span<const TaskSpan>(schedule.tasks).subspan(before);
     if (leavesSome(entry))
@@ -65,7 +65,7 @@ private:
   bool leavesSome(size_t entry) const { return std::ranges::any_of(entries_[entry].tasks, &Task::outlasts); }
 
   /// The entry's tasks, after the left-over ones on their stream.
-  std::vector<Task> tasksBehind(size_t entry) const {
+  std::vector<Task> tasksAfterLeftOver(size_t entry) const {
     const std::vector<Task> &own = entries_[entry].tasks;
     if (left_.parts.empty())
       return own;
@@ -87,10 +87,10 @@ private:
 
   /// Adds the wait, unless the task has already ended.
   void waitFor(const TaskWait &wait, std::vector<Task> &tasks) const {
-    const auto behind = std::ranges::upper_bound(left_.parts, wait.before, {}, &Left::Part::task);
-    if (behind != left_.parts.begin())
+    const auto next = std::ranges::upper_bound(left_.parts, wait.before, {}, &Left::Part::task);
+    if (next != left_.parts.begin())
       tasks[left_.parts.size() + wait.task].after.push_back(
-          static_cast<uint32_t>(behind - left_.parts.begin() - 1));
+          static_cast<uint32_t>(next - left_.parts.begin() - 1));
   }
 
   /// Records the entry's tasks after its end as left over.
@@ -111,14 +111,14 @@ private:
   }
 
   const std::vector<EntryTasks> &entries_;
-  const WaitsBehind &waits_;
+  const WaitsForPrevious &waits_;
   const std::vector<StreamSlowing> &slowing_;
   Left left_;
 };
 
 } // namespace
 
-std::vector<EntryRuns> runStep(const std::vector<EntryTasks> &entries, const WaitsBehind &waits,
+std::vector<EntryRuns> runStep(const std::vector<EntryTasks> &entries, const WaitsForPrevious &waits,
                                const std::vector<StreamSlowing> &slowing) {
   return Step(entries, waits, slowing).run();
 }

@@ -24,7 +24,7 @@ struct TaskWait {
 
 /// Waits of `entry` for tasks of `previous` that are still in flight, both indices of entries of the step;
 /// ascending.
-using WaitsBehind = std::function<std::vector<TaskWait>(size_t previous, size_t entry)>;
+using WaitsForPrevious = std::function<std::vector<TaskWait>(size_t previous, size_t entry)>;
 
 /// Runs of an entry that take equal times.
 struct EntryRuns {
@@ -36,7 +36,7 @@ struct EntryRuns {
 /// Simulates a step among other such steps. Tasks left over from the previous entry run before an entry's own
 /// tasks on their stream. An entry with outlasting tasks of its own also waits for the end of the left-over
 /// ones.
-std::vector<EntryRuns> runStep(const std::vector<EntryTasks> &entries, const WaitsBehind &waits,
+std::vector<EntryRuns> runStep(const std::vector<EntryTasks> &entries, const WaitsForPrevious &waits,
                                const std::vector<StreamSlowing> &slowing);
 
 } // namespace trainc

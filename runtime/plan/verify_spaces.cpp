@@ -121,7 +121,7 @@ public:
       if (!written.isRead && (written.by.size() > 1 || !isOfUse_[written.by.back()]))
         return located(
             plan_, entry_, std::to_string(written.by.back()), *entry_.instructions()->Get(written.by.back()),
-            invalidInput("expected something behind it that reads '{}', which it writes, found nothing",
+            invalidInput("expected a later instruction that reads '{}', which it writes, found nothing",
                          view(plan_.buffers()->Get(index)->name())));
     return {};
   }

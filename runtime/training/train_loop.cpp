@@ -34,7 +34,7 @@ Status TrainLoop::settle() {
   const Status settled = parts_.executor.settle();
   return settled.ok()
              ? settled
-             : Status(settled.code(), fmt::format("behind step {}: {}", position_.step, settled.message()));
+             : Status(settled.code(), fmt::format("after step {}: {}", position_.step, settled.message()));
 }
 
 Status TrainLoop::saveLast() {

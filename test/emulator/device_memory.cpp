@@ -110,9 +110,9 @@ std::string DeviceMemory::describe(uint64_t address) const {
     if (address >= old->address && address - old->address < old->size)
       return fmt::format("byte {} of {} bytes at {:#x} that were released", address - old->address, old->size,
                          old->address);
-  const auto behind = live_.upper_bound(address);
-  const DeviceAllocation *const after = behind != live_.end() ? behind->second.get() : nullptr;
-  const DeviceAllocation *const before = behind != live_.begin() ? std::prev(behind)->second.get() : nullptr;
+  const auto next = live_.upper_bound(address);
+  const DeviceAllocation *const after = next != live_.end() ? next->second.get() : nullptr;
+  const DeviceAllocation *const before = next != live_.begin() ? std::prev(next)->second.get() : nullptr;
   if (before && (!after || address - before->address - before->size <= after->address - address))
     return fmt::format("{} bytes past the end of {} bytes at {:#x}", address - before->address - before->size,
                        before->size, before->address);
@@ -123,10 +123,10 @@ std::string DeviceMemory::describe(uint64_t address) const {
 }
 
 std::shared_ptr<DeviceAllocation> DeviceMemory::findLocked(uint64_t address) const {
-  const auto behind = live_.upper_bound(address);
-  if (behind == live_.begin())
+  const auto next = live_.upper_bound(address);
+  if (next == live_.begin())
     return nullptr;
-  const std::shared_ptr<DeviceAllocation> &allocation = std::prev(behind)->second;
+  const std::shared_ptr<DeviceAllocation> &allocation = std::prev(next)->second;
   return address - allocation->address < allocation->size ? allocation : nullptr;
 }
 
@@ -150,11 +150,10 @@ uint64_t DeviceMemory::placeFor(uint64_t extent) const {
 bool DeviceMemory::isFree(uint64_t begin, uint64_t extent) const {
   if (begin < base_ || extent > reserved_ || begin - base_ > reserved_ - extent)
     return false;
-  const auto behind = live_.lower_bound(begin);
-  if (behind != live_.end() && behind->first < begin + extent)
+  const auto next = live_.lower_bound(begin);
+  if (next != live_.end() && next->first < begin + extent)
     return false;
-  return behind == live_.begin() ||
-         std::prev(behind)->first + extentOf(std::prev(behind)->second->size) <= begin;
+  return next == live_.begin() || std::prev(next)->first + extentOf(std::prev(next)->second->size) <= begin;
 }
 
 } // namespace trainc::emulator

@@ -64,7 +64,7 @@ class CompileErrors(harness.EndToEndTest):
             (["-o", "x.plan", "--seq-len=99999999999999999999"], "--seq-len: expected a whole number", "found '99999999999999999999'"),
             (["-o", "x.plan", "--micro-batch=4x"], "--micro-batch: expected a whole number", "found '4x'"),
             (["-o", "x.plan", "--report=", "--micro-batch=4"], "error: --report= has no value"),
-            (["-o", ""], "error: the argument behind -o is empty"),
+            (["-o", ""], "error: the argument after -o is empty"),
             *((["-o", "x.plan", f"--memory-limit={size}"], f"--memory-limit: expected a number of bytes above 0 and below 8388608TiB in plain digits, such as 16GiB, found '{size}'")
               for size in ["0", "0GiB", "0.0GiB", "010GiB", "-1", "2.", "1.5", "1.5.2GiB", "16XiB", "99999999999999GiB", "8388608TiB", "1e3GiB", "9223372036854775808"]),
             (["-o", "x.plan", "--memory-limit=1.5g"], "--memory-limit: expected KiB, MiB, GiB or TiB (powers of 1024), found '1.5g'; write 1.5GiB\n"),

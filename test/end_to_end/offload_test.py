@@ -375,7 +375,7 @@ class FailingDiskTest(RunTest):
         for kind, other in itertools.product(("short", "slow"), range(1, number)):
             self.assertEqual(run(f"{kind} {other}").returncode, 0, (kind, other))
 
-    def test_a_failed_fetch_behind_the_last_step_loses_no_checkpoint(self):
+    def test_a_failed_fetch_after_the_last_step_loses_no_checkpoint(self):
         """An evaluation fetches parameters while the checkpoint of the previous step is written."""
         self.plan("off", "--offload=optimizer,parameters", SMALL)
         command = [harness.TRAINRUN, "off.plan", "--threads=1", "--data", "tokens.bin", "--steps=1", "--eval-data", "tokens.bin"]
@@ -419,7 +419,7 @@ class FailingDiskTest(RunTest):
                 break
             self.assertRegex(done.stderr, r"error: .*cannot (read|write) \d+ bytes of arena 'disk' on disk: Input/output error\n$")
             last = done.stderr
-        self.assertRegex(last, r"error: behind step 1: entry micro_step, instruction \d+ \(train.set at .*\): cannot write ")
+        self.assertRegex(last, r"error: after step 1: entry micro_step, instruction \d+ \(train.set at .*\): cannot write ")
 
     def test_faults_of_pieces_that_io_uring_moves_side_by_side(self):
         """Each moment of a matrix takes 6.25 MiB, which are two pieces."""

@@ -69,7 +69,7 @@ std::optional<std::string> checkValue(const CLI::App &app, std::string_view opti
 std::optional<std::string> findEmpty(std::span<const char *const> arguments, size_t at) {
   const std::string_view argument = arguments[at];
   if (argument.empty())
-    return fmt::format("the argument behind {} is empty; is a variable?", at > 0 ? arguments[at - 1] : "it");
+    return fmt::format("the argument after {} is empty; is a variable?", at > 0 ? arguments[at - 1] : "it");
   if (argument.starts_with("--") && argument.find('=') == argument.size() - 1)
     return fmt::format("{} has no value; is a variable empty?", argument);
   return std::nullopt;

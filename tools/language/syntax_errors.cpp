@@ -21,8 +21,8 @@ struct Phrase {
 constexpr Phrase kPhrases[] = {
     {"expected SSA operand", "a value, which begins with %"},
     {"expected valid ssa identifier", "the name of a result, which begins with %"},
-    {"expected '=' after SSA name", "`=` and an op behind the names of results"},
-    {"expected integer number of results", "`=` behind the names of results", "commas separate them"},
+    {"expected '=' after SSA name", "`=` and an op after the names of results"},
+    {"expected integer number of results", "`=` after the names of results", "commas separate them"},
     {"expected attribute value", "a name or a number"},
     {"invalid kind of attribute", "a name in quotes"},
     {"integer literal not valid", "a name in quotes"},
@@ -61,8 +61,8 @@ constexpr Stranger kStrangers[] = {
 };
 
 std::string expectedFound(const Twine &expected, const TextPosition &position, const Twine &advice = "") {
-  const std::string behind = advice.str();
-  return ("expected " + expected + ", found " + position.describe() + (behind.empty() ? "" : "; " + behind))
+  const std::string suffix = advice.str();
+  return ("expected " + expected + ", found " + position.describe() + (suffix.empty() ? "" : "; " + suffix))
       .str();
 }
 
@@ -79,7 +79,7 @@ bool isWord(StringRef token) { return !token.empty() && (llvm::isAlpha(token[0])
 /// Advice on a word in place of a value or a name.
 std::string adviceOnWord(const Phrase &phrase, const TextPosition &position) {
   const StringRef word = position.token();
-  if (!isWord(word) || position.isBehindLine())
+  if (!isWord(word) || position.isAfterLine())
     return phrase.advice.str();
   if (phrase.expected.starts_with("a value") && llvm::is_contained(position.valuesBefore(), word))
     return ("did you mean '%" + word + "'?").str();
@@ -107,7 +107,7 @@ std::string explainWord(const TextPosition &position, MLIRContext &context) {
   const StringRef word = position.token();
   if (!position.isFirstOfLine() && !position.before().ends_with("="))
     return ("'" + word + "' has no meaning here; it is misspelt, or a word before it is missing").str();
-  if (position.behind().starts_with("=") || position.behind().starts_with(","))
+  if (position.after().starts_with("=") || position.after().starts_with(","))
     return ("expected " + kLine + ", found '" + word + "'; values begin with %: did you mean '%" + word +
             "'?")
         .str();
@@ -173,7 +173,7 @@ std::optional<std::string> explainBatch(const TextPosition &position) {
   const bool isAttached = token.size() > 1 && token.starts_with("x");
   if (!isSeparator && !isAttached)
     return std::nullopt;
-  const StringRef second = isAttached ? token.drop_front() : position.behind();
+  const StringRef second = isAttached ? token.drop_front() : position.after();
   const bool isNumber = !second.empty() && llvm::all_of(second, llvm::isDigit);
   return expectedFound("`x` with blanks around it between the sizes", position,
                        "write `batch " + first.trim() + " x " + (isNumber ? second : "64") + "`");
@@ -193,7 +193,7 @@ std::string explainType(const TextPosition &position) {
 std::string explainResults(StringRef message, const TextPosition &position) {
   const StringRef results = message.split("defines ").second.split(' ').first;
   const StringRef names = message.split("provided ").second.split(' ').first;
-  const StringRef op = position.behind().split('=').second.trim().split(' ').first;
+  const StringRef op = position.after().split('=').second.trim().split(' ').first;
   return ("'" + op + "' has " + results + " results, found names for " + names +
           "; each result gets a name, also one that is not needed")
       .str();
@@ -237,7 +237,7 @@ std::string explainAt(StringRef message, const TextPosition &position, MLIRConte
   if (has("redefinition of SSA value"))
     return ("'" + position.token() + "' is defined already; give this result another name").str();
   if (has("expects different type"))
-    return ("the type behind ':' is not that of " + position.describe() +
+    return ("the type after ':' is not that of " + position.describe() +
             "; leave it out, types of results are inferred");
   if (has("operation defines "))
     return explainResults(message, position);
@@ -275,7 +275,7 @@ SyntaxError explainSyntaxError(StringRef message, const TextPosition &position, 
             unclosed->expectedBefore};
   }
   const std::string text = explainAt(message, position, context);
-  const bool isAboutToken = !position.isBehindLine() || message.contains("expected operation name in quotes");
+  const bool isAboutToken = !position.isAfterLine() || message.contains("expected operation name in quotes");
   return {text, isAboutToken ? std::optional(position.offset()) : std::nullopt};
 }
 

@@ -63,15 +63,15 @@ bool beginsTopLevel(StringRef text, size_t at) {
 
 TextPosition::TextPosition(StringRef text, size_t offset) : text_(text), at_(offset) {
   for (size_t length; (length = skippedLength(rest())) > 0; at_ += length)
-    isBehindLine_ |= rest()[0] == '\n';
-  isBehindLine_ &= offset > 0 && text[offset - 1] != '\n';
+    isAfterLine_ |= rest()[0] == '\n';
+  isAfterLine_ &= offset > 0 && text[offset - 1] != '\n';
   token_ = tokenAt(rest());
 }
 
 std::string TextPosition::describe() const {
   if (isAtEnd())
     return "the end of the file";
-  if (isBehindLine_)
+  if (isAfterLine_)
     return "the end of the line";
   size_t end = 0;
   const std::optional<uint32_t> first = nextCharacter(std::string_view(token_), end);
@@ -90,7 +90,7 @@ StringRef TextPosition::attachedNumber() const {
   return line.drop_front(line.find_last_not_of("0123456789") + 1);
 }
 
-StringRef TextPosition::behind() const {
+StringRef TextPosition::after() const {
   return rest()
       .drop_front(token_.size())
       .take_until([](char c) { return c == '\n'; })

@@ -25,7 +25,7 @@ public:
   /// Offset of the token.
   size_t offset() const { return at_; }
   /// Whether the position is after the last token of a line, and the token on a later line.
-  bool isBehindLine() const { return isBehindLine_; }
+  bool isAfterLine() const { return isAfterLine_; }
   bool isAtEnd() const { return token_.empty(); }
   bool isFirstOfLine() const { return before().empty(); }
   /// Text of the token's line before the token, trimmed.
@@ -33,7 +33,7 @@ public:
   /// Digits immediately before the token.
   llvm::StringRef attachedNumber() const;
   /// Text of the token's line after the token, trimmed and without a comment.
-  llvm::StringRef behind() const;
+  llvm::StringRef after() const;
 
   /// Names of all values (%x) that occur earlier in the same block or model; without the %, each once.
   std::vector<llvm::StringRef> valuesBefore() const;
@@ -55,7 +55,7 @@ private:
 
   llvm::StringRef text_;
   size_t at_;
-  bool isBehindLine_ = false;
+  bool isAfterLine_ = false;
   llvm::StringRef token_;
 };
 

@@ -23,7 +23,8 @@ public:
       : moments_(moments), values_(values) {}
 
   void read(const Touch &touch) {
-    for (auto piece = firstBehind(touch.begin); piece != pieces_.end() && piece->first < touch.end; ++piece)
+    for (auto piece = firstEndingAfter(touch.begin); piece != pieces_.end() && piece->first < touch.end;
+         ++piece)
       if (piece->second.buffer == touch.buffer) {
         use(piece->second, touch);
         piece->second.isRead = true;
@@ -32,7 +33,7 @@ public:
 
   void write(const Touch &touch) {
     int64_t free = touch.begin; // bytes before this position have a value
-    for (auto piece = firstBehind(touch.begin); piece != pieces_.end() && piece->first < touch.end;) {
+    for (auto piece = firstEndingAfter(touch.begin); piece != pieces_.end() && piece->first < touch.end;) {
       if (isContinued(piece->second, touch)) {
         use(piece->second, touch);
         piece->second.isRead = false;
@@ -65,7 +66,7 @@ private:
   using Pieces = std::map<int64_t, Piece>; ///< keyed by first byte
 
   /// The first piece that ends after a position.
-  Pieces::iterator firstBehind(int64_t position) {
+  Pieces::iterator firstEndingAfter(int64_t position) {
     auto piece = pieces_.upper_bound(position);
     if (piece != pieces_.begin() && std::prev(piece)->second.end > position)
       --piece;

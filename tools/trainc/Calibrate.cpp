@@ -110,7 +110,7 @@ static std::string jsonOf(const Calibration &found) {
       {"peak_flops_per_second", measured(std::max(products, half), "the faster of the products")},
       {"packs_factors", true},
       {"f32_flops_per_second",
-       measured(products, "products of f32 in a step of two blocks, behind moving their bytes")},
+       measured(products, "products of f32 in a step of two blocks, without the time to move their bytes")},
       {"arithmetic_per_second",
        measured(kernels.arithmetic, "kernels with more than 4 instructions a byte, in f32 and bf16")},
       {"tf32_flops_per_second", measured(products, "as f32")},

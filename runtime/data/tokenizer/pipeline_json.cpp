@@ -30,7 +30,7 @@ constexpr std::string_view kPreTokenizers =
     "CharDelimiterSplit, BertPreTokenizer, or a Sequence of these";
 constexpr std::string_view kDecoders =
     "Replace by String, ByteFallback, Metaspace, Strip, Fuse, or a Sequence of these, "
-    "with ByteFallback behind Replace and nothing but Strip behind it and behind Fuse";
+    "with ByteFallback after Replace and nothing but Strip after it and after Fuse";
 
 /// Reads a pattern {"Regex": ...} or {"String": ...}.
 Result<Regex> readPattern(const std::string &file, const std::string &piece, const Json &step) {

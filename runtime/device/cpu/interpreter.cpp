@@ -43,7 +43,7 @@ Status Interpreter::run(StepRange steps) {
   if (before_ && before_->program().plan != program().plan) // another plan: its memory is unknown here
     if (const Status ended = endBefore(); !ended.ok())
       return ended;
-  waits_ = before_ ? &waitsBehind(*before_) : nullptr;
+  waits_ = before_ ? &waitsForPrevious(*before_) : nullptr;
   nextWait_ = 0;
   Status status = issueAll(steps);
   if (status.ok() && isWhole && !leavesCopies)
@@ -65,8 +65,8 @@ Status Interpreter::run(StepRange steps) {
 
 // --- Copies of the previous entry ---
 
-const std::vector<Interpreter::OutlastingStep> &Interpreter::waitsBehind(const Interpreter &before) {
-  const auto [known, isNew] = waitsBehind_.try_emplace(before.program().entry);
+const std::vector<Interpreter::OutlastingStep> &Interpreter::waitsForPrevious(const Interpreter &before) {
+  const auto [known, isNew] = waitsForPrevious_.try_emplace(before.program().entry);
   if (isNew)
     for (const auto [instruction, copy] :
          outlastingWaits(*program().plan, *before.program().entry, *program().entry))

@@ -34,7 +34,7 @@ private:
     uint32_t step, copy;
   };
 
-  const std::vector<OutlastingStep> &waitsBehind(const Interpreter &before);
+  const std::vector<OutlastingStep> &waitsForPrevious(const Interpreter &before);
   Status waitForBefore(uint32_t index);
   void passOn();
   Status endBefore();
@@ -66,7 +66,7 @@ private:
   const std::vector<OutlastingStep> *waits_ = nullptr; ///< waits of this entry for copies of that one
   size_t nextWait_ = 0;
   std::unordered_map<const fb::Entry *, std::vector<OutlastingStep>>
-      waitsBehind_; ///< cached by previous entry
+      waitsForPrevious_; ///< cached by previous entry
 };
 
 } // namespace trainc

@@ -69,8 +69,8 @@ bool overlap(const std::vector<Extent> &some, const std::vector<Extent> &others)
     return false;
   return std::ranges::any_of(some, [&](const Extent &each) {
     // The last one that begins before the end of this one also ends last.
-    const auto behind = std::ranges::lower_bound(others, each.end, {}, &Extent::begin);
-    return behind != others.begin() && std::prev(behind)->overlaps(each);
+    const auto next = std::ranges::lower_bound(others, each.end, {}, &Extent::begin);
+    return next != others.begin() && std::prev(next)->overlaps(each);
   });
 }
 

@@ -62,10 +62,10 @@ Device *Driver::deviceOf(CUdeviceptr address, size_t count) {
 
 std::shared_ptr<PinnedMemory> Driver::pinnedAt(const void *address, size_t count) const {
   const auto begin = reinterpret_cast<uint64_t>(address);
-  const auto behind = pinned.lower_bound(begin + count);
-  if (behind == pinned.begin())
+  const auto next = pinned.lower_bound(begin + count);
+  if (next == pinned.begin())
     return nullptr;
-  const auto &[start, memory] = *std::prev(behind);
+  const auto &[start, memory] = *std::prev(next);
   return start + memory->bytes > begin ? memory : nullptr;
 }
 

@@ -38,7 +38,7 @@ std::string placeText(uint64_t address, const Tensor &tensor) {
                      tensor.sizes[2], tensor.sizes[3], address);
 }
 
-std::byte *bytesBehind(uint64_t address, const Tensor &tensor) {
+std::byte *bytesAt(uint64_t address, const Tensor &tensor) {
   return emulatorBytes(address, static_cast<uint64_t>(tensor.hull()) * bytesOf(tensor.type));
 }
 
@@ -106,7 +106,7 @@ float roundedTo(cudnnDataType_t type, float value) {
 }
 
 std::optional<std::string> readFrom(uint64_t address, const Tensor &tensor, Elements &elements) {
-  const std::byte *bytes = bytesBehind(address, tensor);
+  const std::byte *bytes = bytesAt(address, tensor);
   if (!bytes)
     return placeText(address, tensor) + " is not in one allocation";
   const size_t width = bytesOf(tensor.type);
@@ -123,7 +123,7 @@ std::optional<std::string> readFrom(uint64_t address, const Tensor &tensor, Elem
 }
 
 std::optional<std::string> writeTo(uint64_t address, const Tensor &tensor, const Elements &elements) {
-  std::byte *bytes = bytesBehind(address, tensor);
+  std::byte *bytes = bytesAt(address, tensor);
   if (!bytes)
     return placeText(address, tensor) + " is not in one allocation";
   const size_t width = bytesOf(tensor.type);

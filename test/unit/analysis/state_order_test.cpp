@@ -72,14 +72,14 @@ TEST_F(StateOrderTest, ReadsMoveAmongReads) {
   EXPECT_TRUE(llvm::succeeded(order.requireKept()));
 }
 
-TEST_F(StateOrderTest, AReadBehindAWriteSeesAnotherValue) {
+TEST_F(StateOrderTest, AReadAfterAWriteSeesAnotherValue) {
   const StateOrder order(block());
   ops_[0]->moveAfter(ops_[2]);
   EXPECT_TRUE(llvm::failed(order.requireKept()));
   EXPECT_NE(said_.find("follows 1 writes of its state; expected 0"), std::string::npos) << said_;
 }
 
-TEST_F(StateOrderTest, AWriteBehindAReadIsFoundAtTheRead) {
+TEST_F(StateOrderTest, AWriteAfterAReadIsFoundAtTheRead) {
   const StateOrder order(block());
   ops_[2]->moveAfter(ops_[4]);
   EXPECT_TRUE(llvm::failed(order.requireKept()));

@@ -136,11 +136,11 @@ uint16_t nearest(const Format &format, int64_t number) {
   const uint16_t sign = number < 0 ? 0x8000 : 0;
   if (magnitude == 0)
     return 0;
-  const int exponent = std::bit_width(magnitude) - 1, behind = std::max(0, exponent - format.fraction);
-  const uint64_t rest = magnitude & ((uint64_t(1) << behind) - 1), half = uint64_t(1) << behind >> 1;
-  uint64_t digits = magnitude >> behind; // of which the first is 1, and adds one to the exponent
-  digits += behind > 0 && (rest > half || (rest == half && digits % 2 != 0)) ? 1 : 0;
-  digits <<= format.fraction - (exponent - behind);
+  const int exponent = std::bit_width(magnitude) - 1, dropped = std::max(0, exponent - format.fraction);
+  const uint64_t rest = magnitude & ((uint64_t(1) << dropped) - 1), half = uint64_t(1) << dropped >> 1;
+  uint64_t digits = magnitude >> dropped; // of which the first is 1, and adds one to the exponent
+  digits += dropped > 0 && (rest > half || (rest == half && digits % 2 != 0)) ? 1 : 0;
+  digits <<= format.fraction - (exponent - dropped);
   const uint64_t bits = (uint64_t(exponent + format.bias - 1) << format.fraction) + digits;
   return sign | uint16_t(std::min<uint64_t>(bits, format.infinity()));
 }

@@ -111,7 +111,7 @@ private:
   void expectZeros(uint64_t address, int64_t bytes) {
     for (int64_t i = 0; i < bytes; ++i)
       EXPECT_TRUE(memory.isWritten(address + i, 1) && *memory.bytes(address + i, 1) == std::byte{0})
-          << "expected zeros behind a row";
+          << "expected zeros after a row";
   }
 
 public:

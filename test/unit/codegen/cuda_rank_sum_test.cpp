@@ -78,7 +78,7 @@ protected:
     EXPECT_EQ(std::memcmp(memory.bytes(out, expected.size()), expected.data(), expected.size()), 0)
         << elements << " elements";
     if (!over) {
-      EXPECT_FALSE(memory.isWritten(out + expected.size(), 1)) << "behind the end";
+      EXPECT_FALSE(memory.isWritten(out + expected.size(), 1)) << "after the end";
     }
   }
 };

@@ -127,7 +127,7 @@ TEST(PtxModule, GenericAddressesReachEverySpace) {
   EXPECT_EQ(runner.download<uint32_t>(result, 4), (std::vector<uint32_t>{3, 4, 3, 1}));
 }
 
-TEST(PtxModule, DynamicSharedMemoryLiesBehindTheStaticOne) {
+TEST(PtxModule, DynamicSharedMemoryFollowsTheStaticOne) {
   KernelRunner runner(
       kernelOf("{ .shared .align 4 .b8 tile[4]; mov.u64 %x0, dynamic; st.shared.b32 "
                "[%x0+12], 5; st.shared.b32 [tile], 5; cvt.u32.u64 %r0, %x0; st.global.b32 [%a0], %r0; }",

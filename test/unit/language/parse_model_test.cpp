@@ -56,9 +56,9 @@ train.program @p {
 
 /// Diagnostics after replacing `from`.
 std::string said(llvm::StringRef from, llvm::StringRef to) {
-  const auto [before, behind] = kModel.split(from);
+  const auto [before, after] = kModel.split(from);
   EXPECT_NE(before.size(), kModel.size()) << from.str() << " is not in the model";
-  const std::vector<std::string> errors = Parser().parse((before + to + behind).str());
+  const std::vector<std::string> errors = Parser().parse((before + to + after).str());
   return errors.empty() ? "nothing" : errors.front();
 }
 

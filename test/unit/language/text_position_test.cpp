@@ -6,18 +6,18 @@
 namespace trainc {
 namespace {
 
-TEST(TextPosition, FindsTheTokenBehindBlanksAndComments) {
+TEST(TextPosition, FindsTheTokenAfterBlanksAndComments) {
   const llvm::StringRef text = "%a = nn.relu  %x\n  // a comment\n\n  %b = \"q\\\"\" // end\n";
   EXPECT_EQ(TextPosition(text, 0).token(), "%a");
   EXPECT_FALSE(TextPosition(text, 2).isFirstOfLine());
   EXPECT_EQ(TextPosition(text, 4).token(), "nn.relu");
   EXPECT_EQ(TextPosition(text, 4).before(), "%a =");
-  EXPECT_EQ(TextPosition(text, 4).behind(), "%x");
+  EXPECT_EQ(TextPosition(text, 4).after(), "%x");
   const TextPosition next(text, text.find('\n'));
   EXPECT_EQ(next.token(), "%b");
   EXPECT_EQ(next.describe(), "the end of the line");
-  EXPECT_TRUE(next.isBehindLine() && next.isFirstOfLine());
-  EXPECT_FALSE(TextPosition(text, next.offset()).isBehindLine());
+  EXPECT_TRUE(next.isAfterLine() && next.isFirstOfLine());
+  EXPECT_FALSE(TextPosition(text, next.offset()).isAfterLine());
   EXPECT_EQ(TextPosition(text, text.find('"')).token(), "\"q\\\"\"");
   EXPECT_EQ(TextPosition(text, text.find(" // end")).describe(), "the end of the file");
   EXPECT_EQ(TextPosition("", 0).describe(), "the end of the file");

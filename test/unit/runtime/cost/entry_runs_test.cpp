@@ -18,7 +18,7 @@ EntryTasks storing(double computes, double stores, uint64_t runs = 1) {
 
 std::vector<TaskWait> noWaits(size_t, size_t) { return {}; }
 
-std::vector<EntryRuns> step(const std::vector<EntryTasks> &entries, const WaitsBehind &waits = noWaits) {
+std::vector<EntryRuns> step(const std::vector<EntryTasks> &entries, const WaitsForPrevious &waits = noWaits) {
   return runStep(entries, waits, kNoSlowing);
 }
 
@@ -58,7 +58,7 @@ TEST(EntryRuns, WhoNeedsItsMemoryWaits) {
   EXPECT_EQ(runs[0].schedule.seconds, 8);
 }
 
-TEST(EntryRuns, ACopyOfItsOwnComesBehindIt) {
+TEST(EntryRuns, ACopyOfItsOwnComesAfterIt) {
   const EntryTasks entry{
       .tasks = {{kStores, 1, {}}, {kComputes, 2, {0}}, {kStores, 3, {1}, /*outlasts=*/true}}};
   const auto runs = step({entry});

@@ -261,7 +261,7 @@ TEST_F(TokenizerFiles, VocabulariesOfCharacters) {
   json["model"]["unk_token"] = "a";
   const std::string decoders =
       "Replace by String, ByteFallback, Metaspace, Strip, Fuse, or a Sequence of these, with "
-      "ByteFallback behind Replace and nothing but Strip behind it and behind Fuse";
+      "ByteFallback after Replace and nothing but Strip after it and after Fuse";
   const Json fallback = {{"type", "ByteFallback"}};
   const Json fuse = {{"type", "Fuse"}};
   for (const Json &wrong : {Json{{"type", "WordPiece"}},

@@ -152,10 +152,10 @@ std::string unnamedFile() {
 
 /// After a truncation, later writes would make the lost bytes read as zeros.
 TEST_F(DiskArenaTest, AFileThatWasCutIsNeitherReadNorWritten) {
-  const DeviceAddress behind = disk_->address() + kDiskAlignment;
+  const DeviceAddress later = disk_->address() + kDiskAlignment;
   ASSERT_TRUE(disk_->write(disk_->address(), bytes()).ok());
   ASSERT_EQ(truncate(unnamedFile().c_str(), 0), 0);
-  EXPECT_EQ(disk_->write(behind, bytes()).message(),
+  EXPECT_EQ(disk_->write(later, bytes()).message(),
             "cannot write 8192 bytes of arena 'disk' on disk: its file was cut to 0 bytes of 12288");
   EXPECT_EQ(disk_->read(elsewhere(0), disk_->address()).message(),
             "cannot read 8192 bytes of arena 'disk' on disk: its file was cut to 0 bytes of 12288");

@@ -58,7 +58,7 @@ TEST_F(DiskStreamTest, TellsWhenTransfersRan) {
   EXPECT_LE(fetched.end, steadySeconds());
 }
 
-TEST_F(DiskStreamTest, NothingRunsBehindAFailure) {
+TEST_F(DiskStreamTest, NothingRunsAfterAFailure) {
   std::ranges::fill(memory(0), std::byte{1});
   const auto good = store(0);
   EXPECT_TRUE(stream_.wait(good).ok());

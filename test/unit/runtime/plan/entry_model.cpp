@@ -75,10 +75,10 @@ bool EntryModel::isPadded(const fb::ZeroT &zero, uint64_t more) const {
   const uint64_t end = zeros.offset() + zero.bytes;
   if (plan_.arenas[buffer.arena]->persistent || zeros.rank_stride() != 0 || end + more > buffer.bytes)
     return false;
-  const Touch behind = touch(fb::Operand(end, 0, 0, zeros.buffer()), more, 1, true);
+  const Touch later = touch(fb::Operand(end, 0, 0, zeros.buffer()), more, 1, true);
   return std::ranges::none_of(touches_, [&](const std::vector<Touch> &touches) {
     return std::ranges::any_of(
-        touches, [&](const Touch &each) { return each.buffer == behind.buffer && conflict(each, behind); });
+        touches, [&](const Touch &each) { return each.buffer == later.buffer && conflict(each, later); });
   });
 }
 

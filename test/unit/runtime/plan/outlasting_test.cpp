@@ -54,7 +54,7 @@ private:
   std::optional<PlanBytes> bytes_;
 };
 
-TEST_F(Outlasting, StoresOfScratchBehindTheLastFetch) {
+TEST_F(Outlasting, StoresOfScratchAfterTheLastFetch) {
   store(first_, 0);
   fetch(first_, 1);
   store(first_, 2);

@@ -152,7 +152,7 @@ TEST(LibraryCalls, AnErrorNamesTheInstruction) {
 constexpr const char *kPadding = "expected rows of 'hidden' as a library call has written them, found others";
 
 /// Gaps of less than 16 bytes after a row are padding, not numbers.
-TEST(LibraryCalls, HavePaddingBehindRows) {
+TEST(LibraryCalls, HavePaddingAfterRows) {
   PlanBuilder builder = libraryPlan();
   product(builder, kUp).n = 29; // of 32, all of which the next product reads
   EXPECT_THAT(messageOf(builder), HasSubstr(kPadding));

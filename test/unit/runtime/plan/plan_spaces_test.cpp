@@ -111,7 +111,7 @@ TEST(SpacesVerifier, RefusesWhatNobodyReadsBesideStatesOfTraining) {
       fb::Role::Optimizer;
   EXPECT_THAT(messageOf(builder), HasSubstr("entry init, instruction 3"));
   EXPECT_THAT(messageOf(builder),
-              HasSubstr("expected something behind it that reads 'x', which it writes, found nothing"));
+              HasSubstr("expected a later instruction that reads 'x', which it writes, found nothing"));
   auto &body = builder.plan.entries[0]->instructions;
   body.erase(body.begin() + 3);
   body.back()->after = {3, 4};
