@@ -29,11 +29,11 @@ json planJson(const fb::Plan &plan, std::string_view file) {
           {"shard_ranks", plan.shard_ranks()}};
 }
 
-json kindsJson(const Outside &outside) {
+json kindsJson(const OffloadedBytes &offloaded) {
   json kinds = json::object();
   for (size_t kind = 0; kind < kKinds; ++kind)
-    if (outside[kind])
-      kinds[kindName(static_cast<Kind>(kind))] = outside[kind];
+    if (offloaded[kind])
+      kinds[kindName(static_cast<Kind>(kind))] = offloaded[kind];
   return kinds;
 }
 

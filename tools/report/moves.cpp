@@ -17,7 +17,7 @@ namespace trainc::report {
 namespace {
 
 /// Target space of offloading according to the compile report, if it adds memory; empty otherwise.
-std::string placeOutside(const Analysis &analysis) {
+std::string offloadSpace(const Analysis &analysis) {
   const nlohmann::json space = analysis.compileReport.value("offload_to", nlohmann::json());
   const bool hasHost = view(analysis.plan.target()) == kCudaTarget;
   return space == "disk" || (space == "host" && hasHost) ? space.get<std::string>() : "";
@@ -83,7 +83,7 @@ uint64_t keptActivations(const Analysis &analysis) {
 } // namespace
 
 Moves movesOf(const Analysis &analysis) {
-  Moves moves = {placeOutside(analysis), {}};
+  Moves moves = {offloadSpace(analysis), {}};
   const Rates rates = ratesOf(analysis.plan, moves.to);
   if (moves.to.empty() || !rates.areKnown())
     return moves;

@@ -15,8 +15,8 @@ bool isPredicted(const fb::Entry &entry) {
   });
 }
 
-void addTo(Outside &outside, const fb::Arena &arena, const Analysis &analysis) {
-  const auto kindIn = [&](Kind kind) -> uint64_t & { return outside[static_cast<size_t>(kind)]; };
+void addTo(OffloadedBytes &offloaded, const fb::Arena &arena, const Analysis &analysis) {
+  const auto kindIn = [&](Kind kind) -> uint64_t & { return offloaded[static_cast<size_t>(kind)]; };
   uint64_t &rest = kindIn(arena.persistent() ? Kind::Workspace : Kind::Activation);
   rest += arena.bytes();
   const auto &buffers = *analysis.plan.buffers();
@@ -93,12 +93,12 @@ static std::string fitText(const Verdict &verdict, uint32_t ranks) {
 }
 
 /// Description of bytes by kind: "optimizer states 6.38 MiB, activations 18.1 MiB".
-static std::string kindsText(const Outside &outside) {
+static std::string kindsText(const OffloadedBytes &offloaded) {
   std::string text;
   for (size_t kind = 0; kind < kKinds; ++kind)
-    if (outside[kind])
+    if (offloaded[kind])
       text += fmt::format("{}{} {}", text.empty() ? "" : ", ", kindName(static_cast<Kind>(kind)),
-                          formatBytes(outside[kind]));
+                          formatBytes(offloaded[kind]));
   return text;
 }
 

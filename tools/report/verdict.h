@@ -13,11 +13,11 @@ namespace trainc::report {
 
 /// Bytes by kind in arenas of a space without a memory limit. Bytes of no state count as activations in a
 /// scratch arena, and as workspace in other arenas.
-using Outside = std::array<uint64_t, kKinds>;
+using OffloadedBytes = std::array<uint64_t, kKinds>;
 
 struct Verdict {
   MemoryNeed memory;
-  Outside host{}, disk{};            ///< their sums are memory.host and memory.disk
+  OffloadedBytes host{}, disk{};     ///< their sums are memory.host and memory.disk
   std::optional<uint64_t> limit;     ///< memory limit of the compilation, in bytes
   std::optional<double> stepSeconds; ///< predicted; nothing if some instruction has no prediction
   double communicationSeconds = 0, exposedSeconds = 0; ///< per step

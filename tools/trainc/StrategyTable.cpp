@@ -50,7 +50,7 @@ int weightOf(std::string_view kind) {
 }
 
 /// Adds columns of bytes in a space other than device memory: the total, and by kind.
-void addOutside(std::string_view name, BytesByKind MemoryReport::*space, std::vector<Column> &columns) {
+void addSpaceColumns(std::string_view name, BytesByKind MemoryReport::*space, std::vector<Column> &columns) {
   columns.push_back(
       {std::string(name), 8, [=](const CandidatePlan &plan) { return (plan.memory.*space).total(); }});
   for (const MemoryKind &kind : llvm::drop_end(kMemoryKinds))
@@ -60,16 +60,16 @@ void addOutside(std::string_view name, BytesByKind MemoryReport::*space, std::ve
 
 /// Columns for device memory, and those of other spaces that are nonzero in some strategy.
 std::vector<Column> columnsOf(const std::vector<PlannedStrategy> &strategies) {
-  std::vector<Column> columns, outside;
+  std::vector<Column> columns, optional;
   for (const MemoryKind &kind : llvm::drop_end(kMemoryKinds)) // without workspace
     columns.push_back({kind.key.str(), weightOf(kind.key),
                        [=](const CandidatePlan &plan) { return plan.memory.*kind.bytes; }});
   columns.push_back({"besides", 3, [](const CandidatePlan &plan) { return plan.memory.unplanned; }});
   columns.push_back({"memory", kStays, [](const CandidatePlan &plan) { return plan.bytes(); }});
-  addOutside("host", &MemoryReport::host, outside);
-  addOutside("disk", &MemoryReport::disk, outside);
-  outside.push_back({"sent", 2, [](const CandidatePlan &plan) { return plan.sentBytes; }});
-  llvm::copy_if(outside, std::back_inserter(columns), [&](const Column &column) {
+  addSpaceColumns("host", &MemoryReport::host, optional);
+  addSpaceColumns("disk", &MemoryReport::disk, optional);
+  optional.push_back({"sent", 2, [](const CandidatePlan &plan) { return plan.sentBytes; }});
+  llvm::copy_if(optional, std::back_inserter(columns), [&](const Column &column) {
     return llvm::any_of(strategies, [&](const auto &each) { return column.bytes(each.plan) > 0; });
   });
   return columns;

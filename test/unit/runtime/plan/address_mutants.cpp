@@ -12,23 +12,23 @@ namespace trainc::test {
 
 namespace {
 
-constexpr uint32_t kOutside = ~uint32_t{0};
+constexpr uint32_t kNotInLoop = ~uint32_t{0};
 
 /// An instruction of an entry, or of the body of a loop in it.
 struct Position {
   size_t entry, index;
-  uint32_t inner = kOutside;
+  uint32_t inner = kNotInLoop;
 
   fb::InstructionT &in(const fb::PlanT &plan) const {
     fb::InstructionT &instruction = *plan.entries[entry]->instructions[index];
-    return inner == kOutside ? instruction : *instruction.operation.AsLoop()->body[inner];
+    return inner == kNotInLoop ? instruction : *instruction.operation.AsLoop()->body[inner];
   }
   uint64_t iterations(const fb::PlanT &plan) const {
-    return inner == kOutside ? 1 : plan.entries[entry]->instructions[index]->operation.AsLoop()->count;
+    return inner == kNotInLoop ? 1 : plan.entries[entry]->instructions[index]->operation.AsLoop()->count;
   }
   std::string text(const fb::PlanT &plan) const {
     return fmt::format("entry {}, instruction {}{}", plan.entries[entry]->name, index,
-                       inner == kOutside ? "" : fmt::format(".{}", inner));
+                       inner == kNotInLoop ? "" : fmt::format(".{}", inner));
   }
 };
 
@@ -87,9 +87,9 @@ private:
     const std::vector<Operand> operands = operandsOf(plan_, position.in(plan_));
     for (size_t i = 0; i < operands.size(); ++i) {
       moveByRank(position, i, operands[i]);
-      if (position.inner != kOutside)
+      if (position.inner != kNotInLoop)
         advance(position, i, operands[i]);
-      if (position.inner == kOutside && operands[i].reads && operands[i].operand->rank_stride() != 0)
+      if (position.inner == kNotInLoop && operands[i].reads && operands[i].operand->rank_stride() != 0)
         overwritePlaces(position, operands[i]);
     }
   }

@@ -96,11 +96,11 @@ private:
   void replace(size_t entry, size_t i, const char *name, Side side) {
     const fb::Operand &old = *(copyAt(entry, i)->*side);
     const fb::BufferT &replaced = *plan_.buffers[old.buffer()];
-    const bool isOutside = plan_.arenas[replaced.arena]->space != fb::Space::Device;
+    const bool isOffloaded = plan_.arenas[replaced.arena]->space != fb::Space::Device;
     for (uint32_t other = 0; other < plan_.buffers.size(); ++other)
       if (const fb::BufferT &by = *plan_.buffers[other];
           other != old.buffer() && by.arena == replaced.arena && by.bytes == replaced.bytes)
-        add(isOutside ? "state" : "buffer", entry, fmt::format("{}: {} is '{}'", i, name, by.name),
+        add(isOffloaded ? "state" : "buffer", entry, fmt::format("{}: {} is '{}'", i, name, by.name),
             [=](fb::PlanT &plan) {
               fb::Operand &operand = *(plan.entries[entry]->instructions[i]->operation.AsCopy()->*side);
               operand = fb::Operand(operand.offset(), operand.loop_stride(), operand.rank_stride(), other);
