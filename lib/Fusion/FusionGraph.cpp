@@ -177,11 +177,16 @@ bool FusionGraph::mergeProducers() {
   return changed;
 }
 
-/// Merges the group of `late` with those of earlier nodes; each group is tried once.
+/// Readers of one value that a later reader is tried with, the nearest. In a deep model a value may have as
+/// many readers as there are layers, and a kernel holds few of them (FusionLimits::buffers).
+static constexpr size_t kEarlierReaders = 256;
+
+/// Merges the group of `late` with those of the nearest nodes before it, each tried once.
 bool FusionGraph::mergeWithEarlier(ArrayRef<unsigned> early, unsigned late) {
   bool changed = false;
+  early = early.take_back(std::min(early.size(), kEarlierReaders));
   llvm::SmallDenseSet<std::pair<unsigned, unsigned>>
-      rejected; // rejected pairs of group and library calls, on which isWorthwhile() depends
+      rejected; // pairs of group and library calls, on which isWorthwhile() depends
   for (unsigned id : early) {
     const std::pair<unsigned, unsigned> asked = {nodes[id].group, libraryCalls[id]};
     if (rejected.contains(asked))

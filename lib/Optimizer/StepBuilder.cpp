@@ -32,6 +32,8 @@ train::StateOp StepSymbols::declareScalar(HostScalar scalar) {
 }
 
 train::EntryOp StepSymbols::declareEntry(EntryKind kind, Operation *after) {
+  if (auto known = table.lookup<train::EntryOp>(stringifyEntryKind(kind)); known && known.getKind() == kind)
+    return known;
   train::EntryOp entry = train::declareEntry(module, kind, after);
   table.insert(entry); // no effect if the entry is known
   return entry;
