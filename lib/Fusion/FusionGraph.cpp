@@ -79,9 +79,7 @@ void FusionGraph::addEdges(Block &block) {
     if (from != index.end() && to != index.end())
       addOrder(from->second, to->second);
   }
-  waypoints.find(
-      nodes.size(), [&](unsigned id) { return ArrayRef(nodes[id].after); },
-      [&](unsigned id) { return !nodes[id].space; });
+  waypoints.find(nodes.size(), [&](unsigned id) { return ArrayRef(nodes[id].after); });
   for (auto [id, group] : llvm::enumerate(groups))
     group.view = waypoints.of(id);
 }
@@ -128,6 +126,7 @@ bool FusionGraph::tryMerge(unsigned producerOrSibling, unsigned consumer) {
   unsigned a = nodes[producerOrSibling].group, b = nodes[consumer].group;
   if (a == b)
     return false;
+  ++triedPairs;
   auto [first, second] = order.isBefore(a, b) ? std::pair(a, b) : std::pair(b, a);
   std::optional<Space> space = joinSpaces(groups[first], groups[second]);
   if (!space || !edgesFit(groups[first], groups[second], *space) ||

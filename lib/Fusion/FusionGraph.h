@@ -42,6 +42,8 @@ public:
   std::pair<int64_t, int64_t> rowsAndColumns(mlir::Operation *op) const;
   /// Whether an op outside its group uses the result of `op`.
   bool isOutput(mlir::Operation *op) const { return leavesGroup(node(op)); }
+  /// Number of pairs of groups that fuse() has tried to merge.
+  uint64_t tried() const { return triedPairs; }
   /// Number of groups that fuse() has visited in searches for paths.
   uint64_t searched() const { return searchedGroups; }
   /// Returns the op before which a kernel of `members` is inserted: the last member, or the first user of a
@@ -88,6 +90,7 @@ private:
   bool isWorthwhile(unsigned early, unsigned late) const;
   int64_t inputBytes(const Group &group) const;
   int64_t outputBytes(const Group &group) const;
+  bool passesWaypoint(unsigned from, unsigned to) const;
   std::optional<Between> findBetween(unsigned first, unsigned second);
   void merge(unsigned first, unsigned second, const Space &space, const Between &between);
   bool leavesGroup(unsigned node) const;
@@ -98,7 +101,7 @@ private:
   Waypoints waypoints;
   GroupOrder order;      ///< consistent with all edges
   unsigned searches = 0; ///< number of searches so far, times two
-  uint64_t searchedGroups = 0;
+  uint64_t triedPairs = 0, searchedGroups = 0;
   llvm::SmallVector<unsigned> libraryCalls; ///< number of library calls before each node
   llvm::DenseMap<mlir::Operation *, unsigned> index;
 };

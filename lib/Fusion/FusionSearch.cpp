@@ -1,14 +1,22 @@
 // Search for a path from one group to another through third ones, which would make their merge a cycle.
 #include "lib/Fusion/FusionGraph.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 using namespace mlir;
 using namespace trainc;
+
+/// Whether a waypoint of a third group is on a path from one group to the other.
+bool FusionGraph::passesWaypoint(unsigned from, unsigned to) const {
+  return llvm::any_of(waypoints.between(groups[from].view, groups[to].view),
+                      [&](unsigned node) { return nodes[node].group != from && nodes[node].group != to; });
+}
 
 /// Searches from both ends, each time on the cheaper side so far, until one side is exhausted, and returns
 /// the groups visited on that side. Paths lead forward in `order`, so that only groups between the two
 /// matter. Returns none if there is a path.
 std::optional<FusionGraph::Between> FusionGraph::findBetween(unsigned first, unsigned second) {
-  if (groups[first].view.leadsTo(groups[second].view))
+  if (passesWaypoint(first, second))
     return std::nullopt;
   struct Side {
     unsigned start, end, mark;

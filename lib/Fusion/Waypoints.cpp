@@ -2,23 +2,23 @@
 
 using namespace trainc;
 
-void Waypoints::find(unsigned count, llvm::function_ref<llvm::ArrayRef<unsigned>(unsigned)> successors,
-                     llvm::function_ref<bool(unsigned)> staysAlone) {
+void Waypoints::find(unsigned count, llvm::function_ref<llvm::ArrayRef<unsigned>(unsigned)> successors) {
   constexpr unsigned kNone = ~0U;
-  std::vector<unsigned> passed(count), previous(count, kNone), number(count, kNone);
-  for (unsigned node = 0; node < count; ++node)
-    passed[node] = staysAlone(node);
+  std::vector<unsigned> passed(count, 0), previous(count, kNone), number(count, kNone);
   for (unsigned node = 0; node < count; ++node)
     for (unsigned next : successors(node))
-      if (unsigned here = passed[node] + staysAlone(next); here > passed[next]) {
-        passed[next] = here;
+      if (passed[node] + 1 > passed[next]) {
+        passed[next] = passed[node] + 1;
         previous[next] = node;
       }
-  auto last = std::max_element(passed.begin(), passed.end());
-  for (unsigned node = last == passed.end() ? kNone : last - passed.begin(); node != kNone;
-       node = previous[node])
-    if (staysAlone(node))
-      number[node] = passed[node] - 1;
+  const auto last = std::max_element(passed.begin(), passed.end());
+  way.clear();
+  for (unsigned node = last == passed.end() ? kNone : unsigned(last - passed.begin()); node != kNone;
+       node = previous[node]) {
+    way.push_back(node);
+    number[node] = passed[node];
+  }
+  std::reverse(way.begin(), way.end());
 
   views.assign(count, View());
   for (unsigned node = 0; node < count; ++node)

@@ -1,4 +1,4 @@
-// A model of four times as many layers takes four times as long to fuse.
+// A model of four times as many layers, or parameters, takes four times as long to fuse.
 #include "dialects/NN/NN.h"
 #include "lib/Fusion/FusionGraph.h"
 
@@ -39,24 +39,66 @@ std::string layers(int count) {
   return text + "return " + results + " : " + types + "\n}\n";
 }
 
-uint64_t searchedGroups(int count) {
+/// The end of a step: the sum of all gradients' squares decides whether each parameter is replaced.
+std::string updates(int count) {
+  std::string text = "func.func @f(%zero: tensor<f32>", results, types;
+  auto line = [&](const Twine &op) { text += (op + "\n").str(); };
+  for (int i = 0; i < count; ++i)
+    text += (", %g" + Twine(i) + ": tensor<8x8xf32>, %w" + Twine(i) + ": tensor<8x8xf32>").str();
+  for (int i = 0; i < count; ++i) {
+    results += ((i ? ", %n" : "%n") + Twine(i)).str();
+    types += i ? ", tensor<8x8xf32>" : "tensor<8x8xf32>";
+  }
+  text += ") -> (" + types + ") {\n";
+  for (int i = 0; i < count; ++i) {
+    Twine n(i);
+    line("%q" + n + " = nn.mul %g" + n + ", %g" + n + " : tensor<8x8xf32>, tensor<8x8xf32>");
+    line("%r" + n + " = nn.reduce sum %q" + n + " over [0, 1] : tensor<8x8xf32>");
+    line("%s" + n + " = nn.add " + (i ? "%s" + Twine(i - 1) : Twine("%zero")) + ", %r" + n +
+         " : tensor<f32>, tensor<f32>");
+  }
+  line("%all = nn.broadcast %s" + Twine(count - 1) + " to [8, 8] : tensor<f32>");
+  line("%norm = nn.sqrt %all : tensor<8x8xf32>");
+  for (int i = 0; i < count; ++i) {
+    Twine n(i);
+    line("%d" + n + " = nn.mul %g" + n + ", %norm : tensor<8x8xf32>, tensor<8x8xf32>");
+    line("%n" + n + " = nn.sub %w" + n + ", %d" + n + " : tensor<8x8xf32>, tensor<8x8xf32>");
+  }
+  return text + "return " + results + " : " + types + "\n}\n";
+}
+
+/// What fuse() does with a text: pairs of groups that it tries, and groups that it comes by in searches.
+struct Work {
+  uint64_t tried = 0, searched = 0;
+};
+
+Work workOf(const std::string &text) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   context.loadDialect<nn::NNDialect, func::FuncDialect>();
-  auto module = parseSourceString<ModuleOp>(layers(count), &context);
+  auto module = parseSourceString<ModuleOp>(text, &context);
   if (!module)
-    return 0;
+    return {};
   Block &block = (*module->getOps<func::FuncOp>().begin()).getBody().front();
   const FusionLimits limits{.longestRow = 65536, .launchBytes = 100000, .freeOps = 16};
   ReadAnalysis reads(block, limits.freeOps);
   FusionGraph graph(block, reads, limits);
   graph.fuse();
-  return graph.searched();
+  return {graph.tried(), graph.searched()};
+}
+
+void expectProportional(const Work &few, const Work &many, uint64_t times) {
+  EXPECT_GT(few.tried, 0U);
+  EXPECT_GT(few.searched, 0U);
+  EXPECT_LE(many.tried, times * few.tried + times * few.tried / 8);
+  EXPECT_LE(many.searched, times * few.searched + 100);
 }
 
 TEST(FusionSearch, GrowsWithTheNumberOfLayers) {
-  const uint64_t few = searchedGroups(200);
-  EXPECT_GT(few, 0U);
-  EXPECT_LE(searchedGroups(800), 4 * few + 100);
+  expectProportional(workOf(layers(200)), workOf(layers(800)), 4);
+}
+
+TEST(FusionSearch, GrowsWithTheNumberOfParameters) {
+  expectProportional(workOf(updates(500)), workOf(updates(2000)), 4);
 }
 
 } // namespace
