@@ -52,6 +52,7 @@ private:
   std::vector<int64_t> begins_, ends_;
   std::vector<unsigned> numbers_;
   Intervals lives_, agains_;
+  size_t livingAgain_ = 0; ///< buffers that live twice
 };
 
 } // namespace trainc
