@@ -37,12 +37,12 @@ public:
 
   Status check() const {
     TRAINC_RETURN_IF_ERROR(walk(steps_, 0, {0, static_cast<int64_t>(plan_.arenas()->Get(arena_)->bytes())}));
-    for (const Span zone : movingZones()) {
-      const std::vector<FlowStep> steps = stepsIn(zone);
-      for (const uint32_t place : placesOf(steps))
+    const std::vector<Span> zones = movingZones();
+    const std::vector<std::vector<FlowStep>> steps = stepsIn(zones);
+    for (size_t i = 0; i < zones.size(); ++i)
+      for (const uint32_t place : placesOf(steps[i]))
         if (place != 0)
-          TRAINC_RETURN_IF_ERROR(walk(steps, place, zone));
-    }
+          TRAINC_RETURN_IF_ERROR(walk(steps[i], place, zones[i]));
     return {};
   }
 
@@ -105,18 +105,20 @@ private:
     return zones;
   }
 
-  /// Accesses that overlap `zone` at some place.
-  std::vector<FlowStep> stepsIn(Span zone) const {
-    std::vector<FlowStep> steps;
-    for (const FlowStep &step : steps_) {
-      FlowStep part{step.index, step.iterations, {}};
-      for (const Access &access : step.accesses)
-        if (const Span hull = access.hull(plan_.shard_ranks());
-            hull.begin < zone.end && zone.begin < hull.end)
-          part.accesses.push_back(access);
-      if (!part.accesses.empty())
-        steps.push_back(std::move(part));
-    }
+  /// Returns, for each zone of movingZones(), the accesses that overlap with the zone.
+  std::vector<std::vector<FlowStep>> stepsIn(const std::vector<Span> &zones) const {
+    std::vector<std::vector<FlowStep>> steps(zones.size());
+    for (const FlowStep &step : steps_)
+      for (const Access &access : step.accesses) {
+        const Span hull = access.hull(plan_.shard_ranks());
+        const auto first = std::ranges::upper_bound(zones, hull.begin, {}, &Span::end);
+        for (auto zone = first; zone != zones.end() && zone->begin < hull.end; ++zone) {
+          std::vector<FlowStep> &inZone = steps[size_t(zone - zones.begin())];
+          if (inZone.empty() || inZone.back().index != step.index)
+            inZone.push_back({step.index, step.iterations, {}});
+          inZone.back().accesses.push_back(access);
+        }
+      }
     return steps;
   }
 
