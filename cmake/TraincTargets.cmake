@@ -7,7 +7,7 @@ find_package(CLI11 REQUIRED)
 add_library(trainc_flags INTERFACE)
 target_include_directories(trainc_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 target_compile_options(trainc_flags INTERFACE -Wall -Wextra -Werror -Wno-unused-parameter)
-# GCC 12 at -O3 sees accesses after short strings in its own library that nothing makes (its bug 105651).
+# GCC 12 at -O3 reports accesses past short strings in its own library that never happen (GCC bug 105651).
 target_compile_options(trainc_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds>)
 target_link_libraries(trainc_flags INTERFACE fmt::fmt)
 target_compile_definitions(trainc_flags INTERFACE TRAINC_VERSION="${PROJECT_VERSION}")

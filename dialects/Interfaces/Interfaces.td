@@ -73,8 +73,8 @@ def IncrementalOpInterface : OpInterface<"IncrementalOpInterface"> {
     token at a time. All other ops treat positions independently.
   }];
   let methods = [InterfaceMethod<[{
-      Builds the op's form for generation and returns one value per result (null where unused). `caches` reads and
-      writes the key-value cache. The sequence lies along the op's sequence dimensions.
+      Builds the op's form for generation and returns one value per result; none, after an error at the op, if it has no such
+      form. `caches` reads and writes the key-value cache. The sequence lies along the op's sequence dimensions.
     }],
     "::llvm::SmallVector<::mlir::Value>", "buildIncremental",
     (ins "::mlir::OpBuilder &":$builder, "::trainc::CacheScope &":$caches)>, InterfaceMethod<[{

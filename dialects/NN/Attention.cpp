@@ -98,6 +98,8 @@ Inferred AttentionGradOp::inferTypes(Adaptor op, InferError error) {
     return error() << "operands out, dout and lse must be " << out << ", " << out << " and " << lse
                    << ", found " << op.getOut().getType() << ", " << op.getDout().getType() << " and "
                    << op.getLse().getType();
+  if (Value dlse = op.getDlse(); dlse && dlse.getType() != lse)
+    return error() << "operand dlse must be " << lse << ", as lse is, found " << dlse.getType();
   return SmallVector<Type>{op.getQ().getType(), op.getK().getType(), op.getV().getType()};
 }
 
@@ -110,14 +112,14 @@ double AttentionOp::scoreScale() {
 
 void AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>,
                            MutableArrayRef<Value> out) {
-  if (g[1] || getLimit()) {
-    emitOpError(g[1] ? "has no gradient of its second result, the log-sum-exp"
-                     : "has no gradient where `limit` is given; that form is for generation");
+  if (getLimit()) {
+    emitOpError("has no gradient where `limit` is given; that form is for generation");
     return;
   }
-  auto grad =
-      AttentionGradOp::create(builder, getLoc(), getQ(), getK(), getV(), getOut(), getLse(), g[0],
-                              getSegments(), getHeads(), keyHeads(), getCausal(), APFloat(scoreScale()));
+  Value dout = g[0] ? g[0] : TensorBuilder(builder, getLoc()).constantLike(getOut(), 0);
+  auto grad = AttentionGradOp::create(builder, getLoc(), getQ(), getK(), getV(), getOut(), getLse(), dout,
+                                      getSegments(), /*dlse=*/g[1], getHeads(), keyHeads(), getCausal(),
+                                      APFloat(scoreScale()));
   llvm::copy(grad.getResults(), out.begin());
 }
 
@@ -152,7 +154,7 @@ SmallVector<Value> AttentionOp::buildIncremental(OpBuilder &builder, CacheScope 
   auto step =
       AttentionOp::create(builder, getLoc(), getQ(), keys, values, /*segments=*/Value(), caches.position(),
                           getHeadsAttr(), getKvHeadsAttr(), /*causal=*/UnitAttr(), getScaleAttr());
-  return {step.getOut(), Value()};
+  return {step.getOut(), step.getLse()};
 }
 
 /// Returns flops of `scoreProducts` products over head width and `valueProducts` over value width. A causal

@@ -46,7 +46,7 @@ def NN_RopeOp : NN_CompositeOp<"rope"> {
   let arguments = (ins NN_Tensor:$x, NN_Tensor:$positions, I64Attr:$heads, F64Attr:$theta, UnitAttr:$inverse);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = [{
-    $x `positions` $positions `heads` $heads `theta` custom<Number>($theta) (`inverse` $inverse^)? attr-dict
+    $x `positions` $positions `heads` custom<Whole>($heads) `theta` custom<Number>($theta) (`inverse` $inverse^)? attr-dict
     `` custom<Types>(type($x), type($positions))
   }];
 }
@@ -58,7 +58,7 @@ def NN_PositionsOp : NN_TensorOp<"positions", [DeclareOpInterfaceMethods<Decompo
   let description = [{ With `from` (scalar i32; generation) counting starts at `from`. }];
   let arguments = (ins NN_Tensor:$tokens, Optional<NN_Tensor>:$from);
   let results = (outs NN_Tensor:$result);
-  let assemblyFormat = "$tokens (`from` $from^ `` custom<Types>(type($from)))? attr-dict `` custom<Types>(type($tokens))";
+  let assemblyFormat = "$tokens (`from` custom<Given>($from, type($from))^)? attr-dict `` custom<Types>(type($tokens))";
 }
 
 def NN_MseOp : NN_CompositeOp<"mse"> {
@@ -82,7 +82,8 @@ def NN_CrossEntropyOp : NN_CompositeOp<"cross_entropy", [DeclareOpInterfaceMetho
                        DefaultValuedAttr<I64Attr, "-100">:$ignore, DefaultValuedAttr<F64Attr, "0.0">:$smoothing);
   let results = (outs NN_Tensor:$nll, NN_Tensor:$lse);
   let assemblyFormat = [{
-    $logits `,` $labels (`ignore` $ignore^)? (`smoothing` custom<Number>($smoothing)^)? (`weights` $weights^ `` custom<Types>(type($weights)))?
+    $logits `,` $labels
+    oilist(`ignore` custom<Whole>($ignore) | `smoothing` custom<Number>($smoothing) | `weights` custom<Given>($weights, type($weights)))
     attr-dict `` custom<Types>(type($logits), type($labels))
   }];
   let extraClassDeclaration = inferDeclaration # [{

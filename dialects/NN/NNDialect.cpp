@@ -146,6 +146,29 @@ template <typename... Types> static void printTypes(OpAsmPrinter &printer, Opera
   llvm::interleaveComma(list, printer);
 }
 
+/// Parses the value after the word of a clause, `%a : type`, the type left out where it is deferred. (MLIR
+/// itself would take the word alone.)
+static ParseResult parseGiven(OpAsmParser &parser, std::optional<OpAsmParser::UnresolvedOperand> &value,
+                              Type &type) {
+  return failure(parser.parseOperand(value.emplace()) || parseTypes(parser, type));
+}
+
+static void printGiven(OpAsmPrinter &printer, Operation *op, Value value, Type type) {
+  printer << value;
+  printTypes(printer, op, type);
+}
+
+/// Parses `in_out`, or `out_in`, the default.
+static ParseResult parseLayout(OpAsmParser &parser, UnitAttr &isInOut) {
+  StringRef word;
+  if (failed(parser.parseOptionalKeyword(&word, {"in_out", "out_in"})))
+    return parser.emitError(parser.getCurrentLocation(), "expected in_out or out_in");
+  isInOut = word == "in_out" ? parser.getBuilder().getUnitAttr() : UnitAttr();
+  return success();
+}
+
+static void printLayout(OpAsmPrinter &printer, Operation *, UnitAttr) { printer << "in_out"; }
+
 /// Parses `%a, %b : type, type`, without types if all are deferred.
 static ParseResult parseTypedValues(OpAsmParser &parser,
                                     SmallVectorImpl<OpAsmParser::UnresolvedOperand> &values,

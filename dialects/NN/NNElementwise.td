@@ -52,6 +52,7 @@ def NN_NegOp : NN_UnaryOp<"neg", "-x", NN_KeepsPrecision> { let hasFolder = 1; }
 def NN_AbsOp : NN_UnaryOp<"abs", "|x|", NN_KeepsPrecision>;
 def NN_ExpOp : NN_UnaryOp<"exp", "e^x">;
 def NN_LogOp : NN_UnaryOp<"log", "natural logarithm">;
+def NN_Log1pOp : NN_UnaryOp<"log1p", "log(1 + x), accurate where x is small">;
 def NN_SqrtOp : NN_UnaryOp<"sqrt", "square root">;
 def NN_RsqrtOp : NN_UnaryOp<"rsqrt", "1/sqrt(x)">;
 def NN_ReciprocalOp : NN_UnaryOp<"reciprocal", "1/x">;
@@ -60,6 +61,8 @@ def NN_CosOp : NN_UnaryOp<"cos", "cosine">;
 def NN_TanhOp : NN_UnaryOp<"tanh", "hyperbolic tangent">;
 def NN_ErfOp : NN_UnaryOp<"erf", "error function">;
 def NN_SigmoidOp : NN_UnaryOp<"sigmoid", "1/(1+e^-x)">;
+def NN_LogSigmoidOp : NN_UnaryOp<"log_sigmoid", "log(sigmoid(x)), accurate where sigmoid(x) is close to 0 or 1">;
+def NN_SoftplusOp : NN_UnaryOp<"softplus", "log(1 + e^x), which is -log_sigmoid(-x)">;
 def NN_ReluOp : NN_UnaryOp<"relu", "max(x, 0)", NN_KeepsPrecision>;
 def NN_SiluOp : NN_UnaryOp<"silu", "x sigmoid(x)">;
 def NN_SquareOp : NN_UnaryOp<"square", "x x">;
@@ -156,7 +159,7 @@ def NN_IotaOp : NN_TypedOp<"iota"> {
   let summary = "the position along dimension `dim`";
   let arguments = (ins I64Attr:$dim, TypeAttrOf<AnyRankedTensor>:$type);
   let results = (outs NN_Tensor:$result);
-  let assemblyFormat = "$dim attr-dict `:` $type";
+  let assemblyFormat = "custom<Whole>($dim) attr-dict `:` $type";
 }
 
 def NN_RandomOp : NN_ElementwiseOp<"random"> {

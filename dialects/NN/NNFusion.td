@@ -91,8 +91,8 @@ def NN_ProductOp : NN_TensorOp<"product", [DeclareOpInterfaceMethods<CostOpInter
   let results = (outs Variadic<NN_Tensor>:$results);
   let assemblyFormat = [{
     $lhs (`transposed` $transpose_lhs^)? `,` $rhs (`transposed` $transpose_rhs^)? (`reduce_batch` $reduce_batch^)? (`to` $to^)?
-    (`accumulate` $accumulate^ `` custom<Types>(type($accumulate)))? (`bias` $bias^ `` custom<Types>(type($bias)))?
-    (`activation` $activation^)? (`at` $auxiliary^ `` custom<Types>(type($auxiliary)))? (`before` $before^)?
+    (`accumulate` custom<Given>($accumulate, type($accumulate))^)? (`bias` custom<Given>($bias, type($bias))^)?
+    (`activation` $activation^)? (`at` custom<Given>($auxiliary, type($auxiliary))^)? (`before` $before^)?
     (`sum` $side_sum^)? attr-dict `` custom<Types>(type($lhs), type($rhs))
   }];
   let extraClassDeclaration = inferDeclaration # [{

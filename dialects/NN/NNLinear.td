@@ -39,7 +39,7 @@ def NN_MatmulOp : NN_TensorOp<"matmul", [DeclareOpInterfaceMethods<Differentiabl
   let assemblyFormat = [{
     $lhs (`transposed` $transpose_lhs^)? `,` $rhs (`transposed` $transpose_rhs^)? (`reduce_batch` $reduce_batch^)? (`to` $to^)?
     (`scaled` $lhs_scale^ `,` $rhs_scale `` custom<Types>(type($lhs_scale), type($rhs_scale)))?
-    (`accumulate` $accumulate^ `` custom<Types>(type($accumulate)))? attr-dict
+    (`accumulate` custom<Given>($accumulate, type($accumulate))^)? attr-dict
     `` custom<Types>(type($lhs), type($rhs))
   }];
   let extraClassDeclaration = inferDeclaration # countDeclaration # [{
@@ -86,7 +86,8 @@ def NN_AttentionOp : NN_TensorOp<"attention", [DeclareOpInterfaceMethods<Differe
     head h uses key head h*kv_heads/heads. `causal`: query i attends to keys j <= i + s - t. `segments` [batch, t] (with s = t): a query
     attends to keys of its own segment only. `limit` (scalar i32; generation): query i attends to keys j <= limit + i. A query without any
     key yields zeros. Scale is 1/sqrt(d) unless given.
-    Results: out [batch, t, heads*e], and the log-sum-exp of the scaled scores, [batch, heads, t], which the backward uses.
+    Results: out [batch, t, heads*e], and the log-sum-exp of the scaled scores, [batch, heads, t], minus infinity for a query
+    without any key. Both have gradients.
     If q, k and v are bf16 or f16, intermediates are f32; out is rounded once, and the log-sum-exp is f32. GPUs round the softmax weights to
     the type of v.
   }];
@@ -94,8 +95,9 @@ def NN_AttentionOp : NN_TensorOp<"attention", [DeclareOpInterfaceMethods<Differe
                        I64Attr:$heads, OptionalAttr<I64Attr>:$kv_heads, UnitAttr:$causal, OptionalAttr<F64Attr>:$scale);
   let results = (outs NN_Tensor:$out, NN_Tensor:$lse);
   let assemblyFormat = [{
-    $q `,` $k `,` $v `heads` $heads (`kv_heads` $kv_heads^)? (`causal` $causal^)? (`scale` custom<Number>($scale)^)?
-    (`segments` $segments^ `` custom<Types>(type($segments)))? (`limit` $limit^ `` custom<Types>(type($limit)))?
+    $q `,` $k `,` $v `heads` custom<Whole>($heads)
+    oilist(`kv_heads` custom<Whole>($kv_heads) | `causal` $causal | `scale` custom<Number>($scale)
+           | `segments` custom<Given>($segments, type($segments)) | `limit` custom<Given>($limit, type($limit)))
     attr-dict `` custom<Types>(type($q), type($k), type($v))
   }];
   let extraClassDeclaration = inferDeclaration # [{
@@ -108,15 +110,16 @@ def NN_AttentionOp : NN_TensorOp<"attention", [DeclareOpInterfaceMethods<Differe
 }
 
 def NN_AttentionGradOp : NN_TensorOp<"attention_grad", [DeclareOpInterfaceMethods<CostOpInterface>,
-                                                        DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
-  let summary = "cotangents of q, k and v from the cotangent of attention's output";
+                                                        DeclareOpInterfaceMethods<ExecutableOpInterface>,
+                                                        AttrSizedOperandSegments]> {
+  let summary = "cotangents of q, k and v from those of attention's output and, with `dlse`, of its log-sum-exp";
   let arguments = (ins NN_Tensor:$q, NN_Tensor:$k, NN_Tensor:$v, NN_Tensor:$out, NN_Tensor:$lse, NN_Tensor:$dout,
-                       Optional<NN_Tensor>:$segments,
+                       Optional<NN_Tensor>:$segments, Optional<NN_Tensor>:$dlse,
                        I64Attr:$heads, I64Attr:$kv_heads, UnitAttr:$causal, F64Attr:$scale);
   let results = (outs NN_Tensor:$dq, NN_Tensor:$dk, NN_Tensor:$dv);
   let assemblyFormat = [{
-    $q `,` $k `,` $v `,` $out `,` $lse `,` $dout `heads` $heads `kv_heads` $kv_heads (`causal` $causal^)? `scale` custom<Number>($scale)
-    (`segments` $segments^ `` custom<Types>(type($segments)))? attr-dict
+    $q `,` $k `,` $v `,` $out `,` $lse `,` $dout `heads` custom<Whole>($heads) `kv_heads` custom<Whole>($kv_heads) (`causal` $causal^)? `scale` custom<Number>($scale)
+    (`segments` custom<Given>($segments, type($segments))^)? (`dlse` custom<Given>($dlse, type($dlse))^)? attr-dict
     `` custom<Types>(type($q), type($k), type($v), type($out), type($lse), type($dout))
   }];
   let extraClassDeclaration = inferDeclaration # [{ static size_t resultCount(Adaptor) { return 3; } }];

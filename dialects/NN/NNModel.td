@@ -123,8 +123,9 @@ def NN_LinearOp : NN_LayerOp<"linear"> {
   let hasVerifier = 1;
   let results = (outs NN_Deferred:$result);
   let assemblyFormat = [{
-    $name $x (`to` $features^)? (`tied` $tied^)? (`layout` `in_out` $in_out^)? (`no_bias` $no_bias^)?
-    (`init` custom<InitSpec>($init)^)? attr-dict
+    $name $x
+    oilist(`to` custom<Whole>($features) | `tied` $tied | `layout` custom<Layout>($in_out) | `no_bias` $no_bias | `init` custom<InitSpec>($init))
+    attr-dict
   }];
 }
 
@@ -134,7 +135,7 @@ def NN_EmbeddingOp : NN_LayerOp<"embedding"> {
   let hasVerifier = 1;
   let results = (outs NN_Deferred:$result);
   let assemblyFormat = [{
-    $name $ids `of` $count `by` $features (`init` custom<InitSpec>($init)^)? attr-dict
+    $name $ids `of` custom<Whole>($count) `by` custom<Whole>($features) (`init` custom<InitSpec>($init)^)? attr-dict
   }];
 }
 
@@ -143,7 +144,7 @@ def NN_LayerNormOp : NN_LayerOp<"layer_norm"> {
   let arguments = (ins StrAttr:$name, NN_Deferred:$x, DefaultValuedAttr<F64Attr, "1e-5">:$eps, UnitAttr:$no_bias);
   let hasVerifier = 1;
   let results = (outs NN_Deferred:$result);
-  let assemblyFormat = "$name $x (`eps` custom<Number>($eps)^)? (`no_bias` $no_bias^)? attr-dict";
+  let assemblyFormat = "$name $x oilist(`eps` custom<Number>($eps) | `no_bias` $no_bias) attr-dict";
 }
 
 def NN_RmsNormOp : NN_LayerOp<"rms_norm"> {

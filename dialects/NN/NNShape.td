@@ -30,7 +30,7 @@ def NN_ReduceOp : NN_ShapeOp<"reduce", [DeclareOpInterfaceMethods<WideSumOpInter
   }];
   let arguments = (ins NN_ReduceKind:$kind, NN_Tensor:$x, DenseI64ArrayAttr:$dims, UnitAttr:$keep, OptionalAttr<TypeAttr>:$to);
   let results = (outs NN_Tensor:$result);
-  let assemblyFormat = "$kind $x `over` $dims (`keep` $keep^)? (`to` $to^)? attr-dict `` custom<Types>(type($x))";
+  let assemblyFormat = "$kind $x `over` $dims oilist(`keep` $keep | `to` $to) attr-dict `` custom<Types>(type($x))";
   let hasFolder = 1;
   let hasCanonicalizeMethod = 1;
 }
@@ -67,7 +67,7 @@ def NN_SliceOp : NN_StridedCopyOp<"slice"> {
   let summary = "`size` elements of dimension `dim`, from `offset`";
   let arguments = (ins NN_Tensor:$x, I64Attr:$dim, I64Attr:$offset, I64Attr:$size);
   let results = (outs NN_Tensor:$result);
-  let assemblyFormat = "$x `dim` $dim `from` $offset `size` $size attr-dict `` custom<Types>(type($x))";
+  let assemblyFormat = "$x `dim` custom<Whole>($dim) `from` custom<Whole>($offset) `size` custom<Whole>($size) attr-dict `` custom<Types>(type($x))";
   let hasFolder = 1;
 }
 
@@ -75,7 +75,7 @@ def NN_PadOp : NN_StridedCopyOp<"pad"> {
   let summary = "x with `low` zeros before and `high` after it along dimension `dim`";
   let arguments = (ins NN_Tensor:$x, I64Attr:$dim, I64Attr:$low, I64Attr:$high);
   let results = (outs NN_Tensor:$result);
-  let assemblyFormat = "$x `dim` $dim `low` $low `high` $high attr-dict `` custom<Types>(type($x))";
+  let assemblyFormat = "$x `dim` custom<Whole>($dim) `low` custom<Whole>($low) `high` custom<Whole>($high) attr-dict `` custom<Types>(type($x))";
   let hasFolder = 1;
 }
 
@@ -83,7 +83,7 @@ def NN_ConcatOp : NN_StridedCopyOp<"concat"> {
   let summary = "joins tensors along dimension `dim`";
   let arguments = (ins Variadic<NN_Tensor>:$inputs, I64Attr:$dim);
   let results = (outs NN_Tensor:$result);
-  let assemblyFormat = "`dim` $dim custom<TypedValues>($inputs, type($inputs)) attr-dict";
+  let assemblyFormat = "`dim` custom<Whole>($dim) custom<TypedValues>($inputs, type($inputs)) attr-dict";
   let hasFolder = 1;
 }
 
@@ -94,11 +94,11 @@ def NN_SplitOp : NN_TensorOp<"split", [DeclareOpInterfaceMethods<DifferentiableO
   let summary = "cuts dimension `dim` (the last unless given) into equal parts";
   let arguments = (ins NN_Tensor:$x, I64Attr:$count, DefaultValuedAttr<I64Attr, "-1">:$dim);
   let results = (outs Variadic<NN_Tensor>:$parts);
-  let assemblyFormat = "$x `into` $count (`dim` $dim^)? attr-dict `` custom<Types>(type($x))";
+  let assemblyFormat = "$x `into` custom<Whole>($count, \"1\", \"maxParts\") (`dim` custom<Whole>($dim)^)? attr-dict `` custom<Types>(type($x))";
   let extraClassDeclaration = inferDeclaration # [{
     /// 0 above maxParts, so that a typing error does not exhaust memory.
-    static size_t resultCount(Adaptor adaptor) { return adaptor.getCount() <= maxParts ? adaptor.getCount() : 0; }
-    static constexpr uint64_t maxParts = 4096;
+    static size_t resultCount(Adaptor adaptor) { return adaptor.getCount() <= uint64_t(maxParts) ? adaptor.getCount() : 0; }
+    static constexpr int64_t maxParts = 4096;
   }];
 }
 

@@ -164,7 +164,7 @@ FailureOr<SmallVector<Type>> SplitOp::inferTypes(Adaptor adaptor, InferError err
   int64_t count = adaptor.getCount(), dim = normalizeDim(adaptor.getDim(), x.getRank());
   if (dim < 0 || dim >= x.getRank())
     return error() << "dimension " << int64_t(adaptor.getDim()) << " does not exist in x, " << x;
-  if (count < 1 || count > int64_t(maxParts) || x.getDimSize(dim) % count != 0)
+  if (count < 1 || count > maxParts || x.getDimSize(dim) % count != 0)
     return error() << "dimension " << dim << " of x, " << x << ", cannot be cut into " << count
                    << " equal parts";
   SmallVector<int64_t> shape(x.getShape());

@@ -14,27 +14,18 @@
 
 using namespace mlir;
 
-/// Returns the longest prefix of `text` that is an unsigned number: digits[.digits][e[+-]digits].
-static StringRef numberPrefix(const char *text) {
-  const char *end = text;
-  auto skipDigits = [&] {
-    while (llvm::isDigit(*end))
-      ++end;
-  };
-  skipDigits();
-  if (*end == '.') {
-    ++end;
-    skipDigits();
+StringRef trainc::numberPrefix(StringRef text) {
+  StringRef rest = text.drop_while(llvm::isDigit);
+  if (rest.consume_front("."))
+    rest = rest.drop_while(llvm::isDigit);
+  StringRef exponent = rest;
+  if (exponent.consume_front("e") || exponent.consume_front("E")) {
+    if (!exponent.consume_front("-"))
+      exponent.consume_front("+");
+    if (!exponent.empty() && llvm::isDigit(exponent.front()))
+      rest = exponent.drop_while(llvm::isDigit);
   }
-  if (*end == 'e' || *end == 'E') {
-    const char *exponent = end + 1;
-    exponent += *exponent == '-' || *exponent == '+';
-    if (llvm::isDigit(*exponent)) {
-      end = exponent;
-      skipDigits();
-    }
-  }
-  return {text, size_t(end - text)};
+  return text.drop_back(rest.size());
 }
 
 /// Consumes an exponent that the lexer has not read as part of a float: `e5`, or `e`, `-`, `4`.
@@ -73,7 +64,7 @@ static ParseResult parseMagnitude(AsmParser &parser, double &value) {
     value = std::numeric_limits<double>::infinity();
     return success();
   }
-  StringRef text = numberPrefix(start.getPointer());
+  const StringRef text = numberPrefix(start.getPointer()); // texts end with 0
   if (!parser.parseOptionalInteger(integer).has_value())
     return failure(parser.parseFloat(value) || checkMagnitude(parser, start, text, value));
   if (text == "0" && *text.end() == 'x') { // bits of an infinity or NaN
@@ -103,6 +94,28 @@ ParseResult trainc::parseNumber(OpAsmParser &parser, FloatAttr &value) {
     return failure();
   value = parser.getBuilder().getF64FloatAttr(number);
   return success();
+}
+
+ParseResult trainc::parseWhole(OpAsmParser &parser, IntegerAttr &value, int64_t least, int64_t most) {
+  const SMLoc start = parser.getCurrentLocation();
+  APInt number;
+  const OptionalParseResult found = parser.parseOptionalInteger(number);
+  if (!found.has_value())
+    return parser.emitError(start, "expected integer value");
+  if (failed(*found))
+    return failure();
+  if (number.getSignificantBits() > 64 || number.getSExtValue() < least || number.getSExtValue() > most) {
+    SmallString<32> text;
+    number.toStringSigned(text);
+    return parser.emitError(start, "expected a whole number from ")
+           << least << " to " << most << ", found " << text;
+  }
+  value = parser.getBuilder().getI64IntegerAttr(number.getSExtValue());
+  return success();
+}
+
+void trainc::printWhole(OpAsmPrinter &printer, Operation *, IntegerAttr value, int64_t, int64_t) {
+  printer << value.getInt();
 }
 
 std::string trainc::joinPath(StringRef path, StringRef name) {

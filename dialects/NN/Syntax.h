@@ -7,6 +7,9 @@
 
 namespace trainc {
 
+/// Returns the longest prefix of `text` that is an unsigned number: digits[.digits][e[+-]digits].
+llvm::StringRef numberPrefix(llvm::StringRef text);
+
 /// Parses a number in any usual notation: `1`, `0.1`, `6e-4`, `-2.5E3`, `-inf`. MLIR's own parser accepts
 /// only `1.0` and `6.0e-4`.
 mlir::ParseResult parseNumber(mlir::AsmParser &parser, double &value);
@@ -14,6 +17,13 @@ mlir::ParseResult parseNumber(mlir::AsmParser &parser, double &value);
 /// Parses a number into an f64 attribute: the custom directive `Number`.
 mlir::ParseResult parseNumber(mlir::OpAsmParser &parser, mlir::FloatAttr &value);
 void printNumber(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::FloatAttr value);
+
+/// Parses a whole number from `least` to `most` as an i64 attribute: the custom directive `Whole`. MLIR's own
+/// parser reads 2^64 - 1 as -1.
+mlir::ParseResult parseWhole(mlir::OpAsmParser &parser, mlir::IntegerAttr &value, int64_t least = INT64_MIN,
+                             int64_t most = INT64_MAX);
+void printWhole(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::IntegerAttr value,
+                int64_t least = INT64_MIN, int64_t most = INT64_MAX);
 
 /// Returns the shortest text that parses to the same value; also for messages.
 std::string formatNumber(double value);

@@ -74,6 +74,15 @@ void LogOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, Cota
   out[0] = TensorBuilder(builder, getLoc()).div(g[0], getX());
 }
 
+Value Log1pOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
+  return Lanes(builder, lanes, operands[0]).create<math::Log1pOp>(operands[0]);
+}
+
+void Log1pOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, Cotangents out) {
+  TensorBuilder build(builder, getLoc());
+  out[0] = build.div(g[0], build.add(getX(), 1));
+}
+
 Value SqrtOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
   return Lanes(builder, lanes, operands[0]).create<math::SqrtOp>(operands[0]);
 }
@@ -151,6 +160,33 @@ Value SigmoidOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneCo
 void SigmoidOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, Cotangents out) {
   TensorBuilder build(builder, getLoc());
   out[0] = build.mul(g[0], build.mul(getResult(), build.sub(1, getResult())));
+}
+
+/// max(x, 0) + log(1 + e^-|x|), which neither overflows nor cancels.
+static Value softplus(const Lanes &build, Value x) {
+  Value positive = build.create<arith::CmpFOp>(arith::CmpFPredicate::OGT, x, build.number(0));
+  Value decay = build.exp(build.neg(build.create<math::AbsFOp>(x))); // NaN if x is
+  return build.add(build.create<arith::SelectOp>(positive, x, build.number(0)),
+                   build.create<math::Log1pOp>(decay));
+}
+
+Value SoftplusOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
+  return softplus(Lanes(builder, lanes, operands[0]), operands[0]);
+}
+
+void SoftplusOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, Cotangents out) {
+  TensorBuilder build(builder, getLoc());
+  out[0] = build.mul(g[0], build.create<SigmoidOp>(getX()).getResult());
+}
+
+Value LogSigmoidOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
+  Lanes build(builder, lanes, operands[0]);
+  return build.neg(softplus(build, build.neg(operands[0])));
+}
+
+void LogSigmoidOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, Cotangents out) {
+  TensorBuilder build(builder, getLoc());
+  out[0] = build.mul(g[0], build.create<SigmoidOp>(build.neg(getX())).getResult());
 }
 
 /// The comparison is unordered, so that NaN propagates.

@@ -351,6 +351,12 @@ def Plan_NoGenerationOp : Plan_Op<"no_generation"> {
   let assemblyFormat = "$reason attr-dict";
 }
 
+def Plan_NoTrainingOp : Plan_Op<"no_training"> {
+  let summary = "why a training step would change nothing";
+  let arguments = (ins StrAttr:$reason);
+  let assemblyFormat = "$reason attr-dict";
+}
+
 def Plan_ExportOp : Plan_Op<"export"> {
   let summary = "a file written beside each checkpoint's weights";
   let arguments = (ins StrAttr:$file, StrAttr:$text);

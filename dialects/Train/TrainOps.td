@@ -157,6 +157,8 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
     Options of `trainc compile` override these settings before any pass runs; `trainrun --steps` overrides the steps. `sources`, which is
     not printed, records the source of each setting: its line, its option, or the setting that it is derived from. When the model is
     instantiated, its exports move to the program. If it cannot have entries `prefill` and `decode`, `no_generation` gives the reason.
+    If no parameter is trained, or the loss depends on none, `no_training` gives the reason: the plan evaluates, and generates if it can. If
+    the loss combines the samples of a micro-batch, so that it depends on the size of the micro-batch, `combined_samples` gives the place.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$model, Train_Optimizer:$optimizer,
                        Train_Schedule:$schedule, OptionalAttr<F64Attr>:$clip, OptionalAttr<I64Attr>:$micro_batch,
@@ -175,6 +177,7 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
                        DefaultValuedAttr<I64Attr, "1">:$loss_scale_min,
                        OptionalAttr<TypedArrayAttrBase<Train_Group, "groups">>:$groups,
                        OptionalAttr<DictionaryAttr>:$exports, OptionalAttr<StrAttr>:$no_generation,
+                       OptionalAttr<StrAttr>:$no_training, OptionalAttr<StrAttr>:$combined_samples,
                        OptionalAttr<DictionaryAttr>:$sources);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;

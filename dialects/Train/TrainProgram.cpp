@@ -1,6 +1,7 @@
 // Syntax and verification of train.program.
 #include "dialects/NN/Syntax.h"
 #include "dialects/Train/Lists.h"
+#include "dialects/Train/ProgramLines.h"
 #include "dialects/Train/Sizes.h"
 #include "dialects/Train/TrainSyntax.h"
 
@@ -11,10 +12,6 @@
 using namespace mlir;
 using namespace trainc;
 using namespace trainc::train;
-
-/// Words that begin lines of train.program and are not in kProgramWords.
-static constexpr StringRef kOtherWords[] = {"model", "optimizer", "schedule", "clip",
-                                            "batch", "sharding",  "group",    "export"};
 
 /// Returns the word that begins the setting's line; `batch`, `sharding` and `precision` are lines of several
 /// settings.
@@ -27,7 +24,9 @@ static StringRef lineOf(const ProgramWord &word) {
 static bool hasLine(const ProgramWord &word) { return lineOf(word) == StringRef(word.word); }
 
 SmallVector<StringRef> trainc::train::lineWords() {
-  SmallVector<StringRef> words(std::begin(kOtherWords), std::end(kOtherWords));
+  SmallVector<StringRef> words;
+  for (const ProgramLine &line : kProgramLines)
+    words.push_back(line.word);
   for (const ProgramWord &word : kProgramWords)
     if (hasLine(word))
       words.push_back(word.word);

@@ -1,6 +1,7 @@
 // Pass `autodiff`: reverse mode.
 #include "dialects/NN/Builders.h"
 #include "dialects/Train/Train.h"
+#include "lib/Analysis/NoTraining.h"
 #include "lib/Analysis/Preconditions.h"
 #include "lib/Autodiff/Passes.h"
 
@@ -96,8 +97,9 @@ public:
   /// `minimize` must be in the block of `entry`, after all ops that the loss depends on.
   ReverseMode(train::EntryOp entry, train::MinimizeOp minimize);
 
-  /// Replaces the minimize op by the backward ops and a train.gradient per parameter. Fails with an error at
-  /// the op if an op between a parameter and the loss has no gradient.
+  /// Replaces the minimize op by the backward ops and a train.gradient per parameter; by nothing, with a
+  /// warning, if the loss depends on no trained parameter. Fails with an error at the op if an op between a
+  /// parameter and the loss has no gradient.
   LogicalResult run();
 
 private:
@@ -125,8 +127,14 @@ LogicalResult ReverseMode::run() {
   Value loss = minimize.getLoss();
   if (!hasGradient(loss.getType()) || nn::tensorType(loss).getRank() != 0)
     return minimize.emitOpError("needs a floating-point scalar, found ") << loss.getType();
-  if (!activity.isActive(loss))
-    return minimize.emitOpError("the loss does not depend on any trained parameter");
+  if (!activity.isActive(loss)) {
+    for (auto program : minimize->getParentOfType<ModuleOp>().getOps<train::ProgramOp>())
+      noteNoTraining(program, minimize.getLoc(),
+                     "the loss does not depend on any trained parameter, or only through integers and "
+                     "comparisons, which have no gradient");
+    minimize.erase();
+    return success();
+  }
   nn::TensorBuilder build(builder, minimize.getLoc());
   accumulate(loss, build.constantLike(loss, 1));
   for (Operation *op = minimize->getPrevNode(), *next; op; op = next) {

@@ -27,7 +27,8 @@ def Autodiff : Pass<"autodiff", "::mlir::ModuleOp"> {
 
     The new ops are in reverse order of the forward ops. Only ops on paths from trained parameters to the loss are differentiated; frozen
     parameters and integers are constants. Contributions of several uses of a value are summed in reverse order of the uses. An op on such a
-    path without a gradient is an error. A trained parameter without a path to the loss is a warning.
+    path without a gradient is an error. A trained parameter without a path to the loss is a warning. If the
+    loss depends on no trained parameter, there is no backward: a warning and the program's `no_training` say so.
   }];
   let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::train::TrainDialect"];
 }

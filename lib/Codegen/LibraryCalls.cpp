@@ -95,7 +95,7 @@ bool trainc::codegen::canBeLibraryProduct(GemmOpInterface op, bool takesShort) {
 }
 
 bool trainc::codegen::isLibraryAttention(nn::AttentionOp op) { return isF32(op.getQ()); }
-bool trainc::codegen::isLibraryAttention(nn::AttentionGradOp op) { return isF32(op.getQ()); }
+bool trainc::codegen::isLibraryAttention(nn::AttentionGradOp op) { return isF32(op.getQ()) && !op.getDlse(); }
 
 /// Returns the product's shape with row and matrix strides in memory, including padding.
 static GemmShape shapeInMemory(GemmOpInterface op) {

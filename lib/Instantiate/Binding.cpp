@@ -4,6 +4,7 @@
 #include "dialects/Train/Precision.h"
 #include "dialects/Train/ProgramSettings.h"
 #include "dialects/Train/Sharding.h"
+#include "lib/Analysis/NoTraining.h"
 #include "lib/Instantiate/BlockChecks.h"
 #include "lib/Instantiate/Entries.h"
 #include "lib/Instantiate/IdleSettings.h"
@@ -180,8 +181,9 @@ LogicalResult trainc::applyGroups(const Binding &binding) {
       isTraining |= !state.getFrozen();
     }
   if (hasParameters && !isTraining)
-    return program.emitError(
-        "all parameters are frozen, so that nothing is left to train; leave some out of the "
+    noteNoTraining(
+        program, program.getLoc(),
+        "all parameters are frozen, so that nothing is left to train; to train, leave some out of the "
         "groups, or add a later `group \"NAME\" trained`");
   return success();
 }

@@ -4,6 +4,8 @@
 #include "lib/Instantiate/Binding.h"
 #include "lib/Instantiate/Losses.h"
 
+#include "mlir/IR/OwningOpRef.h"
+
 namespace trainc {
 
 /// Common data of one program's entries.
@@ -17,6 +19,11 @@ struct Instantiation {
 llvm::SmallVector<mlir::Value> createInputs(mlir::OpBuilder &builder, nn::ModelOp model, BatchExtent extent,
                                             int64_t batch, int64_t length);
 
+/// Builds the forward of `batch` samples of `length` tokens, without dropout, in `entry`, which becomes an
+/// entry outside of the module. The parameters must be declared.
+mlir::FailureOr<Forward> expandAside(Instantiation &shared, int64_t batch, int64_t length,
+                                     mlir::OwningOpRef<train::EntryOp> &entry);
+
 /// Builds the forward of a micro-batch, adds its share to the step's loss and requests the gradient. Returns
 /// the model's outputs.
 mlir::FailureOr<Forward> buildMicroStep(Instantiation &shared, train::EntryOp entry);
@@ -28,6 +35,9 @@ void buildInit(Instantiation &shared, train::EntryOp entry);
 mlir::LogicalResult buildBeginStep(Instantiation &shared, train::EntryOp entry, const Forward &micro);
 /// Builds the sums of loss and targets over an evaluation batch.
 mlir::LogicalResult buildEval(Instantiation &shared, train::EntryOp entry);
+/// Records in the program where the samples of a micro-batch, whose forward is `micro`, are combined, if they
+/// are. Warns if a step or evaluation has other batches, and says what the loss is then.
+void noteCombinedSamples(Instantiation &shared, const Forward &micro);
 /// Builds prefill and decode if the model can continue token sequences. Otherwise builds nothing; a remark
 /// and the program give the reason.
 void buildGeneration(Instantiation &shared, const Forward &micro);

@@ -79,9 +79,7 @@ static LogicalResult makeIncremental(train::EntryOp entry, CacheScope &caches, A
     SmallVector<Value> results = op.buildIncremental(builder, caches);
     if (results.empty())
       return failure();
-    for (auto [old, replacement] : llvm::zip(op->getResults(), results))
-      if (replacement)
-        old.replaceAllUsesWith(replacement);
+    op->replaceAllUsesWith(results);
     op->erase();
   }
   return success();
@@ -218,9 +216,8 @@ static std::optional<FirstError> tryEntries(Instantiation &shared, Value logits)
 
 /// Records the reason for `trainrun --generate`.
 static void setNoGeneration(Instantiation &shared, const FirstError &firstError) {
-  FileLineColLoc file = fileLocation(firstError.loc);
-  std::string where = file ? (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ": ").str() : "";
-  shared.binding.program.setNoGeneration(where + firstError.text);
+  const std::string place = placeText(firstError.loc);
+  shared.binding.program.setNoGeneration((place.empty() ? "" : place + ": ") + firstError.text);
 }
 
 void trainc::buildGeneration(Instantiation &shared, const Forward &micro) {

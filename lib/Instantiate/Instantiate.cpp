@@ -112,6 +112,7 @@ LogicalResult trainc::instantiate(ModuleOp module) {
   buildInit(shared, init);
   if (failed(buildBeginStep(shared, beginStep, *micro)) || failed(buildEval(shared, eval)))
     return failure();
+  noteCombinedSamples(shared, *micro);
   buildGeneration(shared, *micro);
   eraseDeadOps(microStep);
   limitInputs(module);

@@ -2,8 +2,6 @@
 
 #include "dialects/NN/Builders.h"
 
-#include "mlir/IR/OwningOpRef.h"
-
 using namespace mlir;
 using namespace trainc;
 
@@ -32,13 +30,8 @@ constexpr FlowErrors kSamples = {
 } // namespace
 
 FailureOr<Probe> Probe::create(Instantiation &shared, int64_t batch, int64_t length) {
-  nn::ModelOp model = shared.binding.model;
-  OpBuilder builder(model.getContext());
-  Probe probe{train::EntryOp::create(builder, model.getLoc(), EntryKind::prefill), {}, {}};
-  builder.setInsertionPointToEnd(&probe.entry->getBody().emplaceBlock());
-  auto inputs = createInputs(builder, model, BatchExtent::micro, batch, length);
-  EntryScope scope(builder, shared.states, shared.parameters, /*training=*/false);
-  FailureOr<Forward> forward = buildForward(model, builder, scope, inputs);
+  Probe probe;
+  FailureOr<Forward> forward = expandAside(shared, batch, length, probe.entry);
   if (failed(forward))
     return failure();
   probe.logits = forward->outputs.lookup("logits");

@@ -3,6 +3,7 @@
 #include "dialects/Train/Sharding.h"
 #include "lib/Instantiate/DimensionFlow.h"
 #include "lib/Instantiate/Entries.h"
+#include "lib/Support/SourceName.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -105,6 +106,17 @@ SmallVector<Value> trainc::createInputs(OpBuilder &builder, nn::ModelOp model, B
   return inputs;
 }
 
+FailureOr<Forward> trainc::expandAside(Instantiation &shared, int64_t batch, int64_t length,
+                                       OwningOpRef<train::EntryOp> &entry) {
+  nn::ModelOp model = shared.binding.model;
+  OpBuilder builder(model.getContext());
+  entry = train::EntryOp::create(builder, model.getLoc(), EntryKind::eval);
+  builder.setInsertionPointToEnd(&entry->getBody().emplaceBlock());
+  auto inputs = createInputs(builder, model, BatchExtent::micro, batch, length);
+  EntryScope scope(builder, shared.states, shared.parameters, /*training=*/false);
+  return buildForward(model, builder, scope, inputs);
+}
+
 /// Returns the sum of all losses' means, each times its scale.
 static Value buildTotalLoss(OpBuilder &builder, Instantiation &shared, ArrayRef<LossTerm> losses) {
   Value total;
@@ -151,14 +163,55 @@ static Value buildTargets(OpBuilder &builder, const LossTerm &term) {
   return nn::TensorBuilder(builder, term.loc).constant(double(countElements(term)), f32);
 }
 
+/// The first op that computes a sample's losses from other samples as well; null if none does.
+static Operation *findCombination(ArrayRef<LossTerm> losses, int64_t batch) {
+  return findCombinedSamples(llvm::map_to_vector(losses, [](const LossTerm &term) { return term.value; }),
+                             batch);
+}
+
+/// Returns the location at which samples of a micro-batch are combined, if any. A batch of one sample shows
+/// nothing, because a dimension of 1 broadcasts to any size; a larger batch is examined instead.
+static std::optional<Location> placeOfCombination(Instantiation &shared, const Forward &micro) {
+  const int64_t batch = shared.binding.microBatch;
+  const auto placeIn = [](const Forward &forward, int64_t samples) {
+    Operation *op = findCombination(forward.losses, samples);
+    return op ? std::optional(op->getLoc()) : std::nullopt;
+  };
+  if (batch > 1)
+    return placeIn(micro, batch);
+  OwningOpRef<train::EntryOp> entry;
+  ScopedDiagnosticHandler quiet(shared.binding.module.getContext(), [](Diagnostic &) { return success(); });
+  const FailureOr<Forward> pair = expandAside(shared, 2, shared.binding.seqLen, entry);
+  return succeeded(pair) ? placeIn(*pair, 2) : std::nullopt; // a model may be of batches of one alone
+}
+
+void trainc::noteCombinedSamples(Instantiation &shared, const Forward &micro) {
+  const Binding &binding = shared.binding;
+  const int64_t parts = binding.accumulate * binding.ranks;
+  const std::optional<Location> place = placeOfCombination(shared, micro);
+  if (!place)
+    return;
+  shared.binding.program.setCombinedSamples(placeText(*place));
+  if (parts > 1)
+    emitWarning(*place)
+        << "samples of a micro-batch are combined here: the loss of a step is the mean of those of " << parts
+        << " micro-batches of " << binding.microBatch << " samples, not that of "
+        << parts * binding.microBatch
+        << " samples together; to combine more, make --micro-batch larger and --accumulate smaller";
+  if (binding.evalBatch != binding.microBatch)
+    emitWarning(*place)
+        << "samples of a batch are combined here: the loss of evaluation is that of batches of "
+        << binding.evalBatch << " samples, and training's that of " << binding.microBatch
+        << "; for the same one, leave --eval-batch out";
+}
+
 /// Marks the columns with which the host can pad an incomplete batch, if every loss ignores padded samples
 /// and these do not affect other samples.
 static void markPadding(ArrayRef<LossTerm> losses, int64_t batch) {
   auto columns = llvm::map_to_vector(losses, ignoringColumn);
   if (llvm::is_contained(columns, train::InputOp()))
     return;
-  auto values = llvm::map_to_vector(losses, [](const LossTerm &term) { return term.value; });
-  if (Operation *op = batch == 1 ? nullptr : findCombinedSamples(values, batch)) {
+  if (Operation *op = batch == 1 ? nullptr : findCombination(losses, batch)) {
     emitRemark(op->getLoc()) << "evaluation leaves out the samples of an incomplete last batch: samples of a "
                                 "batch are combined here, so that padding would change their losses";
     return;

@@ -189,6 +189,8 @@ LogicalResult emitMetadata(OpBuilder &builder, ModuleOp module, const StorageTab
     emitExports(builder, module, program);
     if (std::optional<StringRef> reason = program.getNoGeneration())
       plan::NoGenerationOp::create(builder, program.getLoc(), *reason);
+    if (std::optional<StringRef> reason = program.getNoTraining())
+      plan::NoTrainingOp::create(builder, program.getLoc(), *reason);
     module.setName(program.getModel()); // name of the plan
   }
   emitGeneration(builder, module, storages, buffers);

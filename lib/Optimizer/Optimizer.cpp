@@ -37,7 +37,7 @@ static void splitChunks(StepBuilder &build, ArrayAttr members, Value chunks, Gra
   }
 }
 
-/// Returns the square root of the sum of all squares, tensor<f32>. There must be at least one gradient. Flat
+/// Returns the square root of the sum of all squares, tensor<f32>; 0 without any gradient. Flat
 /// gradients are summed by chunk (kFlatChunk), and chunks in the order of the members' names, so that the
 /// bits depend neither on the layout of flat states nor on sharding.
 static Value buildGlobalNorm(StepBuilder &build, const Gradients &gradients) {
@@ -59,7 +59,7 @@ static Value buildGlobalNorm(StepBuilder &build, const Gradients &gradients) {
     Value sum = build.sum(build.concat(llvm::to_vector(llvm::make_second_range(chunks)), 0), {0});
     total = total ? build.add(total, sum) : sum;
   }
-  return build.create<nn::SqrtOp>(total).getResult();
+  return total ? build.create<nn::SqrtOp>(total).getResult() : build.constant(0, build.scalarType());
 }
 
 /// Returns the gradients times `factor`; unchanged if it is null.
@@ -148,7 +148,7 @@ LogicalResult StepUpdate::run() {
   auto microStep = findEntry<train::EntryOp>(module, EntryKind::micro_step);
   if (!microStep)
     return program.emitOpError("the module has no entry @micro_step; run instantiate and autodiff first");
-  if (microStep.getBody().getOps<train::GradientOp>().empty())
+  if (microStep.getBody().getOps<train::GradientOp>().empty() && !program.getNoTraining())
     return microStep.emitOpError("has no train.gradient; run autodiff first");
   if (train::precisionOf(program).roundsAtRandom() && !hasFlatParameters())
     return program.emitOpError("rounds at random, by the chunks of flat parameters; run flatten first");

@@ -82,6 +82,7 @@ std::optional<MemoryLimit> memoryLimitOf(train::ProgramOp program) {
       .moreOffload = moreOffload(program),
       .mayUseSmallerGroups = !train::offloadOf(program).roles.empty() && !isGiven(program, "offload_group"),
       .maySplitBatch = maySplitBatch(program),
+      .combinedSamples = {},
       .decided = decidedForLimit(program),
       .mayComputeInBf16 = computes,
       .mayHoldParametersInBf16 = !program.getParams() && (computes || program.getPrecision() == "bf16"),
@@ -105,6 +106,11 @@ std::string bytesByKind(const BytesByKind &memory) {
 static std::string fewerActivations(plan::TrainingOp training, const MemoryReport &memory,
                                     const MemoryLimit &given, int64_t limit) {
   int64_t batch = training.getMicroBatch(), accumulate = training.getAccumulate();
+  if (batch > 1 && !given.combinedSamples.empty())
+    return llvm::formatv(
+        "a smaller --micro-batch keeps fewer activations, and makes another loss, which combines the "
+        "samples of a micro-batch ({0}), so that it stays at {1}",
+        given.combinedSamples, batch);
   if (given.maySplitBatch && batch > 1)
     return training.getSeqLen() > 0 ? "a shorter --seq-len keeps fewer activations"
                                     : "make the model smaller";

@@ -31,11 +31,12 @@ struct MemoryLimit {
   int64_t hostThatFits = 0;
   int64_t zeroStage;
   std::string
-      moreCheckpointing;    ///< as options: checkpointing that keeps less than now; empty if there is none
-  std::string moreOffload;  ///< as an option: offloading of activations; empty if not advisable
-  bool mayUseSmallerGroups; ///< whether the size of offload groups is open
-  bool maySplitBatch;       ///< false if the compiler has already split the batch as far as possible
-  std::string decided;      ///< as options: settings that were chosen for the limit
+      moreCheckpointing;       ///< as options: checkpointing that keeps less than now; empty if there is none
+  std::string moreOffload;     ///< as an option: offloading of activations; empty if not advisable
+  bool mayUseSmallerGroups;    ///< whether the size of offload groups is open
+  bool maySplitBatch;          ///< false if the compiler has already split the batch as far as possible
+  std::string combinedSamples; ///< where the loss combines the samples of a micro-batch; empty if nowhere
+  std::string decided;         ///< as options: settings that were chosen for the limit
   /// Whether bf16 is open for the step's computation, parameters, and the optimizer's moments.
   bool mayComputeInBf16, mayHoldParametersInBf16, mayHoldMomentsInBf16;
 };

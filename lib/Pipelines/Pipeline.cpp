@@ -124,6 +124,9 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &options, Snapshot
   };
   if (last >= Phase::Step && failed(run([&](PassManager &manager) { addStepPasses(manager, strategy); })))
     return failure();
+  if (strategy.memoryLimit && last >= Phase::Step)
+    for (auto program : module.getOps<train::ProgramOp>())
+      strategy.memoryLimit->combinedSamples = program.getCombinedSamples().value_or("");
   orderUses(module);
   const bool spendsBudget = last >= Phase::Step && strategy.hasBudget;
   if (spendsBudget && failed(chooseCheckpoints(module, strategy, strategy.memoryLimit->bytes, *planning)))

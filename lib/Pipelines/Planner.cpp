@@ -86,14 +86,19 @@ private:
 
 // --- The search ---
 
-/// Collects levels: no recomputation, then of cheap ops, then of ever more blocks.
+/// Collects levels: no recomputation, then of cheap ops, then of ever more blocks. Drops smaller
+/// micro-batches if the loss combines the samples of one.
 LogicalResult Planner::findLevels() {
   std::vector<TriedSettings> blocks(1);
-  if (choices_.mayRecompute) {
+  if (choices_.mayRecompute || choices_.splits.size() > 1) {
     FailureOr<const Candidates *> first = trials_.step({});
     if (failed(first))
       return failure();
-    blocks = checkpointLevels((*first)->step());
+    ModuleOp step = (*first)->step();
+    if ((*step.getOps<train::ProgramOp>().begin()).getCombinedSamples())
+      choices_.splits.resize(1);
+    if (choices_.mayRecompute)
+      blocks = checkpointLevels(step);
   }
   choices_.addLevels(blocks);
   return success();

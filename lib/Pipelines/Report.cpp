@@ -151,6 +151,8 @@ std::string reportJson(ModuleOp module, std::optional<OnThisMachine> here, const
                                             {"vocabulary", int64_t(generation.getVocabulary())}};
   for (auto reason : module.getOps<plan::NoGenerationOp>())
     json["no_generation"] = reason.getReason();
+  for (auto reason : module.getOps<plan::NoTrainingOp>())
+    json["no_training"] = reason.getReason();
   if (planning && planning->taken())
     json["planner"] = planningJson(*planning);
   if (planning && !planning->largestBatches.empty())

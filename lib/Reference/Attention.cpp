@@ -115,8 +115,8 @@ Tensors attention(nn::AttentionOp op, Frame &frame) {
   return {out, lse};
 }
 
-/// With P = softmax(S), S = scale q k^T, O = P v: dv = P^T dO, dP = dO v^T, dS = P (dP - sum_j P dP), dq =
-/// scale dS k, dk = scale dS^T q.
+/// With P = softmax(S), S = scale q k^T, O = P v: dv = P^T dO, dP = dO v^T, dS = P (dP - sum_j P dP + dlse),
+/// dq = scale dS k, dk = scale dS^T q.
 Tensors attentionGrad(nn::AttentionGradOp op, Frame &frame) {
   Problem p{frame[op.getQ()],
             frame[op.getK()],
@@ -128,20 +128,21 @@ Tensors attentionGrad(nn::AttentionGradOp op, Frame &frame) {
             op.getCausal(),
             op.getScale().convertToDouble()};
   const Tensor &dout = frame[op.getDout()];
+  const Tensor *dlse = optional(frame, op.getDlse());
   Tensor dq(op.getDq()), dk(op.getDk()), dv(op.getDv());
   forEachQuery(p, [&](int64_t b, int64_t i, int64_t head) {
     std::vector<double> probabilities = attend(p, b, i, head).probabilities, dp(p.keys());
     for (double &probability : probabilities)
       probability = frame.rounded(probability);
     int64_t query = p.queryAt(b, i, head), out = p.outAt(b, i, head);
-    double mean = 0;
+    double mean = 0, ofLse = dlse ? dlse->reals[(b * p.heads + head) * p.queries() + i] : 0;
     for (int64_t j = 0; j < p.keys(); ++j) {
       dp[j] = frame.rounded(dot(dout, out, p.v, p.valueAt(b, j, head), p.valueWidth()));
       mean += probabilities[j] * dp[j];
     }
     for (int64_t j = 0; j < p.keys(); ++j) {
       int64_t key = p.keyAt(b, j, head), value = p.valueAt(b, j, head);
-      double ds = p.scale * probabilities[j] * (dp[j] - mean);
+      double ds = p.scale * probabilities[j] * (dp[j] - mean + ofLse);
       for (int64_t d = 0; d < p.width(); ++d) {
         dq.reals[query + d] += ds * p.k.reals[key + d];
         dk.reals[key + d] += ds * p.q.reals[query + d];

@@ -16,6 +16,8 @@ namespace {
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
+double softplus(double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
+
 /// Returns the larger (sign 1) or smaller (sign -1) number; NaN if either is.
 template <typename T> T extreme(T a, T b, int sign) {
   if (a != a || b != b)
@@ -155,6 +157,9 @@ void registerUnary(Registry &registry) {
   addUnary<nn::PowerOfTwoOp>(registry, powerOfTwo);
   addUnary<nn::ExpOp>(registry, [](double x) { return std::exp(x); });
   addUnary<nn::LogOp>(registry, [](double x) { return std::log(x); });
+  addUnary<nn::Log1pOp>(registry, [](double x) { return std::log1p(x); });
+  addUnary<nn::SoftplusOp>(registry, softplus);
+  addUnary<nn::LogSigmoidOp>(registry, [](double x) { return -softplus(-x); });
   addUnary<nn::SqrtOp>(registry, [](double x) { return std::sqrt(x); });
   addUnary<nn::RsqrtOp>(registry, [](double x) { return 1 / std::sqrt(x); });
   addUnary<nn::ReciprocalOp>(registry, [](double x) { return 1 / x; });

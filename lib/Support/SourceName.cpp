@@ -48,6 +48,11 @@ bool isRecomputed(Location loc) {
 
 FileLineColLoc fileLocation(Location loc) { return findLocation<FileLineColLoc>(loc); }
 
+std::string placeText(Location loc) {
+  const FileLineColLoc file = fileLocation(loc);
+  return file ? (file.getFilename().getValue() + ":" + Twine(file.getLine())).str() : "";
+}
+
 static std::string scopedKind(Operation *op, StringRef outerScope) {
   StringRef kind = op->getName().getStringRef(), scope = scopeName(op->getLoc());
   return scope.empty() || scope == outerScope ? kind.str() : (scope + ": " + kind).str();

@@ -23,4 +23,7 @@ bool isRecomputed(mlir::Location loc);
 /// Returns the first file position inside a location, or null.
 mlir::FileLineColLoc fileLocation(mlir::Location loc);
 
+/// Returns the source position of `loc` for a message, "gpt.mlir:12", or "" if it has none.
+std::string placeText(mlir::Location loc);
+
 } // namespace trainc

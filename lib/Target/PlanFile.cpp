@@ -181,6 +181,8 @@ static void writeTraining(ModuleOp module, PlanTables &tables, fb::PlanT &plan) 
   }
   for (auto reason : module.getOps<plan::NoGenerationOp>())
     plan.no_generation = reason.getReason().str();
+  for (auto reason : module.getOps<plan::NoTrainingOp>())
+    plan.no_training = reason.getReason().str();
   for (auto file : module.getOps<plan::ExportOp>()) {
     auto table = std::make_unique<fb::ExportT>();
     table->file = file.getFile().str();

@@ -33,6 +33,9 @@ Result<uint64_t> totalSteps(const fb::Plan &plan, const RunOptions &options) {
   if (!plan.training())
     return invalidInput("{}: plan '{}' does not train; compile a model with an optimizer and a loss",
                         options.plan, plan.name()->str());
+  if (const flatbuffers::String *reason = plan.no_training())
+    return invalidInput("{}: plan '{}' trains nothing: {}; --eval-data without --data evaluates it",
+                        options.plan, plan.name()->str(), reason->str());
   const uint64_t steps = options.steps.value_or(plan.training()->steps());
   if (steps == 0 && !options.steps)
     return invalidInput("how long to train? Give --steps; plan '{}' does not say", plan.name()->str());

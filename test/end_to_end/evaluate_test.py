@@ -2,6 +2,7 @@
 
 import math
 import random
+from pathlib import Path
 
 import harness
 from harness import Tensor, write_safetensors
@@ -90,6 +91,37 @@ class EvaluateTest(harness.EndToEndTest):
         loss, samples = self.evaluated(BATCH_MEAN)
         self.assertEqual(samples, 8)
         self.assertAlmostEqual(loss, sum(losses) / len(losses), 5)
+
+    def evaluated_alone(self, model, reason):
+        """The loss of a plan that trains nothing; a run that is to train is refused."""
+        Path("model.mlir").write_text(model)
+        _, err = self.trainc("compile", "model.mlir", "-o", "model.plan", "--cpu=native")
+        self.assertIn("warning: the plan evaluates and does not train: " + reason, err)
+        self.fails([harness.TRAINRUN, "model.plan", "--data", "data.safetensors", "--steps=1"], 2, "trains nothing", reason)
+        self.trainrun("model.plan", "--eval-data", "data.safetensors", "--seed=1", "--metrics", "alone.jsonl")
+        return harness.metrics("alone.jsonl")[-1]["eval_loss"]
+
+    def test_parameters_that_are_all_frozen(self):
+        losses = self.cross_entropies(SAMPLES)
+        frozen = TAIL.replace("batch 8", 'batch 8 group "*" frozen clip 1.0')
+        for tail in (frozen, frozen.replace("sgd(lr 0.0)", "adamw(lr 1e-3)"), frozen.replace("batch 8", "batch 4 accumulate 2")):
+            loss = self.evaluated_alone(HEAD + CROSS_ENTROPY + tail, "all parameters are frozen")
+            self.assertAlmostEqual(loss, sum(losses) / len(losses), 5)
+
+    def test_a_loss_without_gradient(self):
+        """The share of samples whose largest logit is above 0.5, and a model without parameters."""
+        share = """
+  %largest = nn.reduce max %x over [1]
+  %half = nn.constant 0.5
+  %above = nn.compare gt %largest, %half
+  %share = nn.convert %above to f32
+  nn.loss "share" %share
+"""
+        expected = sum(max(row) > 0.5 for row in self.rows[:8]) / 8
+        self.assertAlmostEqual(self.evaluated_alone(HEAD + share + TAIL, "the loss does not depend on any trained parameter"), expected, 6)
+        plain = HEAD.replace("  %one = nn.parameter \"one\" tensor<3xf32> init constant(1.0)\n", "").replace("nn.mul %features, %one", "nn.neg %features")
+        mean = sum(-sum(row) for row in self.rows[:8]) / (8 * CLASSES)
+        self.assertAlmostEqual(self.evaluated_alone(plain + '  nn.loss "loss" %x\n' + TAIL, "the loss does not depend on any trained parameter"), mean, 5)
 
     def test_integers_that_are_no_classes(self):
         errors = [(sum(row) / CLASSES - label) ** 2 for row, label in zip(self.rows, self.labels)]

@@ -42,6 +42,27 @@ train.program @train { model @m optimizer adamw(lr 1e-2) batch 24 x 16 }
 """
 
 
+# Heads are scaled by the log-sum-exp of their scores.
+LOG_SUM_EXP = """nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
+  %positions = nn.positions %tokens
+  %p = nn.embedding "p" %positions of 16 by 32
+  %e = nn.embedding "e" %tokens of 96 by 32 init normal(1)
+  %x = nn.add %e, %p
+  %o, %lse = nn.attention %x, %x, %x heads 4 causal
+  %by_position = nn.transpose %lse by [0, 2, 1]
+  %scales = nn.reshape %by_position to [0, 0, 4, 1]
+  %heads = nn.reshape %o to [0, 0, 4, 8]
+  %scaled = nn.mul %heads, %scales
+  %y = nn.reshape %scaled to [0, 0, 32]
+  %logits = nn.linear "head" %y to 96
+  nn.output "logits" %logits
+  %nll, %l = nn.cross_entropy %logits, %labels
+  nn.loss "loss" %nll
+}
+train.program @train { model @m optimizer adamw(lr 1e-2) batch 24 x 16 }
+"""
+
+
 class GenerateTest(harness.EndToEndTest):
     def train(self, name, steps):
         self.train_program(edited(harness.program(name), ("batch 3 x 16", "batch 24 x 16")), steps)
@@ -87,6 +108,10 @@ class GenerateTest(harness.EndToEndTest):
     def test_positions_of_features(self):
         """Features that are equal at every position of a text."""
         self.train_program(FEATURE_POSITIONS, 3)
+        self.check_decode_agrees_with_prefill()
+
+    def test_log_sum_exp(self):
+        self.train_program(LOG_SUM_EXP, 3)
         self.check_decode_agrees_with_prefill()
 
     def check_agrees_with_evaluation(self, name):

@@ -8,6 +8,7 @@ import subprocess
 import unittest
 
 import harness
+from generate_test import LOG_SUM_EXP
 from model_errors_test import BAD_MODELS
 
 LSP = os.environ.get("TRAINC_LSP", str(harness.ROOT / "build/bin/trainc-lsp"))
@@ -171,7 +172,7 @@ class LanguageServer(unittest.TestCase):
         text = harness.edited(harness.program("gpt"), BAD_MODELS["missing batch"][0])
         self.assertEqual(len(self.client.open(uri, text)), 1)
         line = next(i for i, line in enumerate(text.split("\n")) if "nn.gelu" in line)
-        self.assertIn('"nn.gelu"', self.client.at("hover", uri, line, 8)["contents"]["value"])
+        self.assertIn("nn.gelu %x [approximate tanh]", self.client.at("hover", uri, line, 8)["contents"]["value"])
 
     def test_what_is_no_whole_model(self):
         """Neither an incomplete file without a program nor IR of later phases gets diagnostics."""
@@ -206,18 +207,94 @@ class LanguageServer(unittest.TestCase):
         uri = "file:///small.mlir"
         self.client.open(uri, self.text)
         line = self.lines[self.gelu]
-        hover = self.client.at("hover", uri, self.gelu, line.index("gelu"))
-        self.assertIn('"nn.gelu"', hover["contents"]["value"])
+        about = self.hover(uri, self.gelu, line.index("gelu"))
+        self.assertRegex(about, r"%g: tensor<\d+x128x512xf32>")
+        self.assertIn("nn.gelu %x [approximate tanh]\n", about)
+        self.assertIn("Gaussian error linear unit", about)
+        self.assertNotIn("custom<", about)
+        self.assertRegex(self.hover(uri, self.gelu, line.index("%h") + 1), r"%h: tensor<\d+x128x512xf32>\n```\n```mlir\n%h = nn.linear")
+        self.assertIsNone(self.client.at("hover", uri, self.gelu, 0))
         [definition] = self.client.at("definition", uri, self.gelu, line.index("%h") + 1)
         self.assertIn("%h = nn.linear", self.lines[definition["range"]["start"]["line"]])
 
+    def hover(self, uri, line, character):
+        return self.client.at("hover", uri, line, character)["contents"]["value"]
+
+    def place(self, words):
+        """The line that begins with these words, and where they end."""
+        line = next(i for i, line in enumerate(self.lines) if line.strip().startswith(words))
+        return line, self.lines[line].index(words) + len(words)
+
+    def test_hover_everywhere(self):
+        uri = "file:///small.mlir"
+        self.client.open(uri, self.text)
+        line, end = self.place("%h = nn.repeat @layer")
+        self.assertRegex(self.hover(uri, line, end - 1), r"```mlir\nnn.block @layer\(%x: tensor<")
+        self.assertRegex(self.hover(uri, line, 8), r"%h: tensor<\d+x128x128xf32>")
+        line, end = self.place("optimizer")
+        self.assertIn("adamw", self.hover(uri, line, end))
+        program = self.text.rstrip().removesuffix("}") + "  memory_limit 1GiB\n  precision bf16\n}\n"
+        self.client.open(uri, program)
+        lines = program.split("\n")
+        for word, option in [("memory_limit", "--memory-limit"), ("precision", "fp32|bf16|fp16")]:
+            line = next(i for i, each in enumerate(lines) if each.strip().startswith(word))
+            self.assertIn(option, self.hover(uri, line, 4))
+
+    def completed(self, text, line, character, number=[0]):
+        number[0] += 1
+        uri = f"file:///typing{number[0]}.mlir"
+        self.client.open(uri, text)
+        return {item["label"]: item for item in self.client.at("completion", uri, line, character)["items"]}
+
     def test_completion(self):
-        for number, (line, expected) in enumerate([("  %g = nn.", {"gelu", "linear", "attention"}),
-                                                   ("  %g = nn.gelu %", {"%h", "%x"})]):
-            uri = f"file:///typing{number}.mlir"
-            self.client.open(uri, self.with_gelu_line(line))
-            items = self.client.at("completion", uri, self.gelu, len(line))["items"]
-            self.assertLessEqual(expected, {item["label"] for item in items})
+        for line, expected, absent in [("  %g = nn.", {"gelu", "linear", "attention", "log_sigmoid"}, {"kernel", "model", "product"}),
+                                       ("  %g = ", {"nn.gelu"}, {"gelu"}),
+                                       ("  %g = nn.gelu %", {"%h", "%x"}, {"nn.gelu"}),
+                                       ("  %g = nn.gelu %h ", {"approximate"}, {"nn.gelu"}),
+                                       ('  %g = nn.linear "x" %h to 512 ', {"tied", "no_bias", "init", "layout"}, {"to"}),
+                                       ("  %g = nn.apply @", {"@layer"}, {"@gpt_small"})]:
+            items = self.completed(self.with_gelu_line(line), self.gelu, len(line))
+            self.assertLessEqual(expected, set(items), line)
+            self.assertFalse(absent & set(items), line)
+        items = self.completed(self.with_gelu_line("  %g = nn.ge"), self.gelu, len("  %g = nn.ge"))
+        edit = items["gelu"]["textEdit"]
+        self.assertEqual((edit["newText"], edit["range"]["start"]["character"], edit["range"]["end"]["character"]), ("nn.gelu", 7, 12))
+        self.assertEqual(items["gelu"]["detail"], "nn.gelu %x [approximate tanh]")
+        self.assertIn("Gaussian error linear unit", items["gelu"]["documentation"]["value"])
+
+    def test_completion_of_settings(self):
+        text = self.text.rstrip().removesuffix("}")
+        for line, expected, absent in [("  ", {"optimizer", "batch", "memory_limit", "precision"}, {"micro_batch", "prefetch", "nn.gelu"}),
+                                       ("  precision ", {"fp32", "bf16", "fp16"}, {"batch"}), ("  optimizer ", {"adamw", "sgd"}, {"batch"}),
+                                       ("  sharding(", {"prefetch"}, {"batch"}), ("  model @", {"@gpt_small"}, {"@layer"})]:
+            items = self.completed(text + line + "\n}\n", text.count("\n"), len(line))
+            self.assertLessEqual(expected, set(items), line)
+            self.assertFalse(absent & set(items), line)
+        items = self.completed(text + "  \n}\n", text.count("\n"), 2)
+        self.assertIn("Bytes a process that runs the plan may take", items["memory_limit"]["documentation"]["value"])
+
+    def test_completion_of_parameters(self):
+        """Parameters are completed from the last text without errors."""
+        uri = "file:///small.mlir"
+        self.client.open(uri, self.text)
+        line = next(i for i, line in enumerate(self.lines) if "nn.embedding" in line)
+        typed = '  %w = nn.use "wt'
+        insertion = {"start": {"line": line + 1, "character": 0}, "end": {"line": line + 1, "character": 0}}
+        self.client.change(uri, 2, {"range": insertion, "text": typed + "\n"})
+        items = {item["label"] for item in self.client.at("completion", uri, line + 1, len(typed))["items"]}
+        self.assertLessEqual({"wte.weight", "h.0.attn.c_attn.weight"}, items)
+
+    def test_numbers_of_many_digits(self):
+        """The parser would take minutes for them."""
+        uri = "file:///long.mlir"
+        [found] = self.client.open(uri, self.with_gelu_line("  %g = nn.constant 1" + "0" * 50000))
+        self.assertIn("expected a number of at most 1000 digits", found["message"])
+        change = {"range": {"start": {"line": self.gelu, "character": 0}, "end": {"line": self.gelu, "character": 50019}}, "text": self.lines[self.gelu]}
+        self.assertEqual(self.client.change(uri, 2, change), [])
+
+    def test_second_results(self):
+        """A model that generates with the log-sum-exp of attention."""
+        self.assertEqual(self.client.open("file:///lse.mlir", LOG_SUM_EXP), [])
 
 
 if __name__ == "__main__":

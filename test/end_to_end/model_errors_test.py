@@ -46,8 +46,6 @@ BAD_MODELS = {
     "semicolon": (("nn.gelu %h approximate tanh", "nn.gelu %h approximate tanh;"), "gpt.mlir:11:35: error: ';' has no meaning here; lines end without it"),
     "byte-order mark": (("// The tiny", "\ufeff// The tiny"), "gpt.mlir:1:1: error: '\\ufeff' (U+FEFF) has no meaning here; it is a byte-order mark; save the file as UTF-8 without one"),
     "typographic minus": (("lr 1e-2", "lr 1e\u22122"), "gpt.mlir:32:23: error: '\u2212' (U+2212) has no meaning here; a minus is the character '-'"),
-    "everything frozen": (("clip 1.0", 'group "*" frozen'), "gpt.mlir:30:1: error: all parameters are frozen, so that nothing is left to train; leave some out of the groups, or "
-                          'add a later `group "NAME" trained`'),
     "open bracket of precision": (("clip 1.0", "precision bf16 (params = f32,\n  clip 1.0"), "gpt.mlir:35:3: error: nothing closes the '(' of precision; expected params, ",
                                   "found 'clip'"),
     "kept in bf16": (("clip 1.0", 'precision bf16 (keep "*" bf16)'), "gpt.mlir:34:28: error: expected f32, the one type that parameters are kept in, found 'bf16'"),
@@ -131,6 +129,59 @@ class ModelErrors(harness.EndToEndTest):
             nn.model @m(%x: tensor<?x4xf32>) {\n  %y = nn.apply @b0 "" (%x)\n  nn.loss "loss" %y\n}
             train.program @p { model @m optimizer sgd batch 2 }""")
         self.fails([TRAINC, "compile", "deep.mlir", "-o", "x.plan"], 2, "deep.mlir:398:8: error: ", "lies within 100 other blocks")
+
+    def test_numbers_that_the_parser_would_change(self):
+        signed = "expected a whole number from -9223372036854775808 to 9223372036854775807, found "
+        def export(value):
+            return ("  clip 1.0\n", '  export "x.json" {a = %s}\n' % value)
+        for edit, expected in [(export("9223372036854775808"), signed + "9223372036854775808; a larger number is written with a point, such as 1.0e30"),
+                               (export("1000000000000000019884624838656"), signed + "1000000000000000019884624838656"),
+                               (export("[1, {b = -9223372036854775809}]"), signed + "-9223372036854775809"),
+                               (export("0xFFFFFFFFFFFFFFFF"), signed + "0xFFFFFFFFFFFFFFFF"),
+                               (export("255 : i8"), "expected a whole number from -128 to 127, found 255"),
+                               (export("4294967295 : si32"), "expected a whole number from -2147483648 to 2147483647, found 4294967295"),
+                               (export("256 : ui8"), "expected a whole number from 0 to 255, found 256"),
+                               (export("1.0e-400"), "expected a number of f64, found 1.0e-400, which is 0 there"),
+                               (export("1.0e400"), "expected a number of f64, found 1.0e400, which is infinite there"),
+                               (("%logits, %labels", "%logits, %labels ignore 18446744073709551615"), signed + "18446744073709551615"),
+                               (("%logits, %labels", "%logits, %labels {ignore = 18446744073709551615}"), signed + "18446744073709551615"),
+                               (("nn.split %qkv into 3", "nn.split %qkv into 3 dim 18446744073709551615"), signed + "18446744073709551615"),
+                               (("nn.split %qkv into 3", "nn.split %qkv into 0"), "expected a whole number from 1 to 4096, found 0"),
+                               (("nn.split %qkv into 3", "nn.split %qkv into -1"), "expected a whole number from 1 to 4096, found -1"),
+                               (("nn.split %qkv into 3", "nn.split %qkv into 9223372036854775807"), "expected a whole number from 1 to 4096, found 9223372036854775807"),
+                               (("batch 3 x 16", "batch 18446744073709551615 x 16"), signed),
+                               (("lr 1e-2", "lr 1e-400"), "which is 0 there")]:
+            with self.subTest(expected=expected, edit=edit[1]):
+                Path("gpt.mlir").write_text(edited(program("gpt"), edit))
+                self.fails([TRAINC, "compile", "gpt.mlir", "-o", "x.plan"], 2, re.compile(r"gpt.mlir:\d+:\d+: error: " + re.escape(expected)))
+        Path("gpt.mlir").write_text(edited(program("gpt"), export("-9223372036854775808, b = 9223372036854775807, c = 127 : i8, d = 255 : ui8, "
+                                                                  "e = 18446744073709551615 : ui64, f = 1.0e-300, g = [0x10, 5.0e-324]")))
+        self.trainc("compile", "gpt.mlir", "--compile-to=model")
+
+    def test_numbers_of_many_digits(self):
+        """The parser would take minutes for them."""
+        for edit in [("lr 1e-2", "lr 1" + "0" * 50000), ("batch 3", "batch 3" + "0" * 50000), ("tensor<?x?x32xf32>", "tensor<?x?x32" + "0" * 50000 + "xf32>"),
+                     ("lr 1e-2", "lr 0." + "0" * 50000 + "1"), ("lr 1e-2", "lr 0x" + "7" * 50000)]:
+            Path("gpt.mlir").write_text(edited(program("gpt"), edit))
+            self.fails([TRAINC, "compile", "gpt.mlir", "-o", "x.plan"], 2, re.compile(r"gpt.mlir:\d+:\d+: expected a number of at most 1000 digits, found one of 50\d\d\d"), timeout=20)
+            self.fails([TRAINC_OPT, "gpt.mlir"], 1, "expected a number of at most 1000 digits", timeout=20)
+
+    def test_clauses_in_any_order(self):
+        Path("m.mlir").write_text("""nn.model @m(%x: tensor<?x6xf32>, %labels: tensor<?xi32>) {
+  %l = nn.linear "fc" %x no_bias init normal(0.1) to 3
+  %z = nn.linear "z" %l layout out_in to 3
+  %w = nn.constant 0.5 : tensor<3xf32>
+  %n, %s = nn.cross_entropy %z, %labels weights %w smoothing 0.1 ignore -1
+  nn.loss "loss" %n
+}
+train.program @p { model @m optimizer sgd(lr 0.1) batch 4 }
+""")
+        out, _ = self.trainc("compile", "m.mlir", "--compile-to=model")
+        self.assertIn('nn.linear "fc" %x to 3 no_bias init normal(0.1)', out)
+        self.assertRegex(out, r"nn.cross_entropy %\w+, %\w+ ignore -1 smoothing 0.1 weights %\w+")
+        for wrong, expected in [("smoothing 0.1 smoothing 0.2", "'smoothing' is given twice"), ("weights", "expected a value, which begins with %")]:
+            Path("wrong.mlir").write_text(edited(Path("m.mlir").read_text(), ("weights %w smoothing 0.1 ignore -1", wrong)))
+            self.fails([TRAINC, "compile", "wrong.mlir", "-o", "x.plan"], 2, "wrong.mlir:5:", expected)
 
     def test_long_names_of_exports(self):
         Path("gpt.mlir").write_text(edited(program("gpt"), ("  clip 1.0", '  export "' + "x" * 256 + '" {}')))

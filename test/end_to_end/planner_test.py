@@ -15,6 +15,23 @@ STEP = 200 << 10  # bytes from limit to limit
 TWO = ["--ranks=2", "--micro-batch=4", "--offload=none"]
 
 
+# The loss of a sample depends on the others of its micro-batch.
+CONTRASTIVE = """nn.model @pairs(%x: tensor<?x16xf32>, %y: tensor<?x16xf32>) {
+  %a = nn.linear "a" %x to 128
+  %b = nn.linear "b" %y to 128
+  %s = nn.matmul %a, %b transposed
+  %ab = nn.mul %a, %b
+  %own = nn.reduce sum %ab over [1]
+  %e = nn.exp %s
+  %sum = nn.reduce sum %e over [1]
+  %all = nn.log %sum
+  %l = nn.sub %all, %own
+  nn.loss "loss" %l
+}
+train.program @p { model @pairs optimizer adamw(lr 1e-3) batch 256 }
+"""
+
+
 class PlannerTest(harness.EndToEndTest):
     def setUp(self):
         super().setUp()
@@ -43,6 +60,37 @@ class PlannerTest(harness.EndToEndTest):
             self.assertTrue(line.endswith("  " + each["verdict"]), f"{line}\n{each}\n{table}")
             self.assertEqual(line.startswith("*"), each["verdict"].startswith("the fastest"), table)
             self.assertIn(f"  {each['predicted_step_seconds']:.4g}  ", line)
+
+    # --- Samples that are combined ---
+
+    def compile_pairs(self, *options, **kwargs):
+        Path("pairs.mlir").write_text(CONTRASTIVE)
+        _, err = self.trainc("compile", "pairs.mlir", "-o", "pairs.plan", "--cpu=native", "--report=report.json", *options, **kwargs)
+        return json.loads(Path("report.json").read_text()), err
+
+    def test_a_limit_leaves_combined_samples_together(self):
+        whole, err = self.compile_pairs()
+        self.assertNotIn("combined", err)
+        limit = int(whole["memory"]["peak"]) + int(whole["memory"].get("unplanned", 0)) - (200 << 10)
+        for bytes in (limit, limit + (8 << 20)):
+            done = subprocess.run([TRAINC, "compile", "pairs.mlir", "-o", "limited.plan", "--cpu=native", f"--memory-limit={bytes}", "--report=limited.json"],
+                                  capture_output=True, text=True)
+            if done.returncode == 0:
+                settings = json.loads(Path("limited.json").read_text())
+                self.assertEqual((settings["micro_batch"], settings["accumulate"]), (256, 1))
+            else:
+                self.assertRegex(done.stderr, r"the samples of a micro-batch \(pairs.mlir:4\), so that it stays at 256")
+
+    def test_what_the_loss_of_combined_samples_means(self):
+        _, err = self.compile_pairs("--micro-batch=64", "--accumulate=4")
+        self.assertRegex(err, r"pairs.mlir:4:\d+: warning: samples of a micro-batch are combined here: the loss of a step is the mean of those of 4 "
+                              r"micro-batches of 64 samples, not that of 256 samples together")
+        _, err = self.compile_pairs("--ranks=2", "--micro-batch=1")
+        self.assertIn("2 micro-batches of 1 samples, not that of 2 samples together", err)
+        _, err = self.compile_pairs("--eval-batch=32")
+        self.assertRegex(err, r"pairs.mlir:4:\d+: warning: samples of a batch are combined here: the loss of evaluation is that of batches of 32 samples")
+        _, err = self.trainc("compile", "gpt.mlir", "-o", "gpt.plan", "--cpu=native", "--accumulate=4")
+        self.assertNotIn("combined", err)
 
     # --- estimate ---
 

@@ -1,6 +1,7 @@
 #include "tools/language/parse_model.h"
 
 #include "tools/language/syntax_errors.h"
+#include "tools/language/text_check.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
@@ -78,6 +79,12 @@ auto runTranslated(MLIRContext &context, Translate translate, Work work) {
 OwningOpRef<ModuleOp> parseModel(llvm::SourceMgr &sources, MLIRContext &context) {
   for (StringRef dialect : {"nn", "train"})
     context.getOrLoadDialect(dialect); // messages may name ops before the first op of their dialect is parsed
+  const llvm::MemoryBuffer &text = *sources.getMemoryBuffer(sources.getMainFileID());
+  if (const std::optional<TextProblem> problem = findBadText(text.getBuffer())) {
+    emitError(FileLineColLoc::get(&context, text.getBufferIdentifier(), problem->line, problem->column))
+        << problem->message;
+    return nullptr;
+  }
   const Translator translator(sources, context);
   OwningOpRef<ModuleOp> module = runTranslated(
       context, [&](Diagnostic &diagnostic) { translator.translate(diagnostic); },

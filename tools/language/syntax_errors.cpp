@@ -31,7 +31,7 @@ constexpr Phrase kPhrases[] = {
     {"floating point value not valid", "a whole number"},
     {"expected floating point literal", "a number", "a blank stands before it, as in `lr 1e-3`"},
     {"expected integer value", "a whole number"},
-    {"integer value too large", "a smaller whole number"},
+    {"integer value too large", "a whole number from -9223372036854775808 to 9223372036854775807"},
     {"expected attribute name", "the name of a setting", "settings in braces are `{name = value}`"},
     {"in attribute dictionary", "`,` or `}`", "settings in braces are `{name = value}`"},
     {"'@'-identifier", "a name that begins with @"},
@@ -234,6 +234,8 @@ std::string explainAt(StringRef message, const TextPosition &position, MLIRConte
     return explainPoint(position);
   if (has("in string literal"))
     return "expected '\"' at the end of a text in quotes, found the end of the line";
+  if (isOfOp && has("clause can appear at most once")) // `word` clause ...
+    return ("'" + message.split('`').second.split('`').first + "' is given twice").str();
   if (has("redefinition of SSA value"))
     return ("'" + position.token() + "' is defined already; give this result another name").str();
   if (has("expects different type"))

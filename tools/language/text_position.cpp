@@ -9,9 +9,9 @@ using llvm::StringRef;
 
 namespace trainc {
 
-namespace {
-
 bool isWordCharacter(char c) { return llvm::isAlnum(c) || c == '_' || c == '$' || c == '.'; }
+
+namespace {
 
 /// Length of the text after an opening quote up to the closing quote, or to the end of the line.
 size_t quotedLength(StringRef text) {

@@ -9,6 +9,9 @@
 
 namespace trainc {
 
+/// Whether a character may be part of a word.
+bool isWordCharacter(char c);
+
 /// A position at which a parser failed: the token there or, if it is at the end of a token, the next token.
 class TextPosition {
 public:

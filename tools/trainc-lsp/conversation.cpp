@@ -1,8 +1,10 @@
 #include "tools/trainc-lsp/conversation.h"
 
+#include "tools/language/text_check.h"
 #include "tools/trainc-lsp/model_check.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/LSP/Protocol.h"
 
 namespace json = llvm::json;
@@ -19,7 +21,7 @@ template <typename Params> std::optional<Params> read(const json::Value &value) 
   return lsp::fromJSON(value, params, root) ? std::optional(std::move(params)) : std::nullopt;
 }
 
-/// The JSON object of a message with a method; nothing for responses and invalid JSON.
+/// The JSON object of a message; nothing for invalid JSON.
 std::optional<json::Object> parseMessage(llvm::StringRef message) {
   llvm::Expected<json::Value> value = json::parse(message);
   if (!value) {
@@ -27,58 +29,135 @@ std::optional<json::Object> parseMessage(llvm::StringRef message) {
     return std::nullopt;
   }
   json::Object *object = value->getAsObject();
-  if (!object || !object->getString("method") || !object->get("params"))
-    return std::nullopt;
-  return std::move(*object);
+  return object ? std::optional(std::move(*object)) : std::nullopt;
+}
+
+std::string textOfMessage(json::Object object) {
+  return llvm::formatv("{0}", json::Value(std::move(object)));
+}
+
+/// The id of a message that wants an answer, or is one: a number or a string.
+std::optional<std::string> idOf(const json::Object &message) {
+  const json::Value *id = message.get("id");
+  return id ? std::optional<std::string>(llvm::formatv("{0}", *id)) : std::nullopt;
 }
 
 } // namespace
 
 std::string Conversation::fromEditor(std::string message) {
-  if (const std::optional<json::Object> object = parseMessage(message))
-    follow(*object->getString("method"), *object->get("params"));
-  return message;
+  std::optional<json::Object> object = parseMessage(message);
+  const std::optional<llvm::StringRef> method = object ? object->getString("method") : std::nullopt;
+  if (!method || !object->get("params"))
+    return message;
+  const std::lock_guard lock(mutex_);
+  follow(method->str(), *object);
+  const bool changesText = *method == "textDocument/didOpen" || *method == "textDocument/didChange";
+  return changesText ? textOfMessage(std::move(*object)) : message;
 }
 
-void Conversation::follow(llvm::StringRef method, const json::Value &params) {
-  const std::lock_guard lock(mutex_);
+/// Has the server see a text without long numbers, of the same length, so that places stay. From then on it
+/// gets whole texts.
+void Conversation::shorten(Document &document, json::Object &message) {
+  std::string shortened = withoutLongNumbers(document.text);
+  if (!document.isShortened && shortened == document.text)
+    return;
+  document.isShortened = true;
+  json::Object &params = *message.getObject("params");
+  if (json::Object *opened = params.getObject("textDocument"); opened && opened->get("text"))
+    (*opened)["text"] = std::move(shortened);
+  else
+    params["contentChanges"] = json::Array{json::Object{{"text", std::move(shortened)}}};
+}
+
+void Conversation::follow(llvm::StringRef method, json::Object &message) {
+  const json::Value &params = *message.get("params");
   if (method == "textDocument/didOpen") {
-    if (const auto opened = read<lsp::DidOpenTextDocumentParams>(params))
-      texts_[opened->textDocument.uri.file().str()] = opened->textDocument.text;
+    if (const auto opened = read<lsp::DidOpenTextDocumentParams>(params)) {
+      Document &document = documents_[opened->textDocument.uri.file().str()];
+      document = {.text = opened->textDocument.text, .facts = {}, .isShortened = false};
+      shorten(document, message);
+    }
   } else if (method == "textDocument/didClose") {
     if (const auto closed = read<lsp::DidCloseTextDocumentParams>(params))
-      texts_.erase(closed->textDocument.uri.file().str());
+      documents_.erase(closed->textDocument.uri.file().str());
   } else if (method == "textDocument/didChange") {
     const auto changed = read<lsp::DidChangeTextDocumentParams>(params);
-    const auto text = changed ? texts_.find(changed->textDocument.uri.file()) : texts_.end();
-    if (text != texts_.end() &&
-        failed(lsp::TextDocumentContentChangeEvent::applyTo(changed->contentChanges, text->second)))
-      texts_.erase(text); // an edit that cannot be applied; the server reports it
+    const auto document = changed ? documents_.find(changed->textDocument.uri.file()) : documents_.end();
+    if (document == documents_.end())
+      return;
+    if (failed(lsp::TextDocumentContentChangeEvent::applyTo(changed->contentChanges, document->second.text)))
+      documents_.erase(document); // an edit that cannot be applied; the server reports it
+    else
+      shorten(document->second, message);
+  } else if (method == "textDocument/hover" || method == "textDocument/completion") {
+    const auto asked = read<lsp::TextDocumentPositionParams>(params);
+    const std::optional<std::string> id = idOf(message);
+    if (asked && id)
+      questions_[*id] = {method == "textDocument/hover", asked->textDocument.uri.file().str(),
+                         asked->position};
   }
 }
 
 std::optional<std::string> Conversation::textOf(llvm::StringRef file) {
   const std::lock_guard lock(mutex_);
-  const auto text = texts_.find(file);
-  return text == texts_.end() ? std::nullopt : std::optional(text->second);
+  const auto document = documents_.find(file);
+  return document == documents_.end() ? std::nullopt : std::optional(document->second.text);
 }
 
-std::string Conversation::fromServer(std::string message) {
-  std::optional<json::Object> object = parseMessage(message);
-  if (!object || *object->getString("method") != "textDocument/publishDiagnostics")
-    return message;
-  json::Object *params = object->getObject("params");
+/// Puts the compiler's diagnostics in place of the server's; false if the text is no model's.
+bool Conversation::publish(json::Object &message) {
+  json::Object *params = message.getObject("params");
   lsp::URIForFile uri;
   json::Path::Root root;
   const json::Value *address = params ? params->get("uri") : nullptr;
   if (!address || !lsp::fromJSON(*address, uri, root))
-    return message;
+    return false;
   const std::optional<std::string> text = textOf(uri.file());
-  const auto found = text ? checkModel(*text, uri, registry_) : std::nullopt;
-  if (!found)
+  std::optional<ModelCheck> check = text ? checkModel(*text, uri, registry_) : std::nullopt;
+  if (!check)
+    return false;
+  (*params)["diagnostics"] = json::Array(check->diagnostics);
+  const std::lock_guard lock(mutex_);
+  const auto document = documents_.find(uri.file());
+  if (check->facts && document != documents_.end())
+    document->second.facts = std::move(*check->facts);
+  return true;
+}
+
+/// Puts our answer in place of the server's; false if it is to another question, or of a text that is no
+/// model's.
+bool Conversation::answer(json::Object &message) {
+  const std::optional<std::string> id = idOf(message);
+  const std::lock_guard lock(mutex_);
+  const auto asked = id ? questions_.find(*id) : questions_.end();
+  if (asked == questions_.end())
+    return false;
+  const Question question = asked->second;
+  questions_.erase(asked);
+  const auto document = documents_.find(question.file);
+  if (document == documents_.end() || !isModelFile(document->second.text))
+    return false;
+  const TextPlace place{document->second.text, question.position};
+  if (!question.isHover) {
+    message["result"] = completionsAt(place, document->second.facts);
+  } else {
+    const std::optional<std::string> found = hoverAt(place, document->second.facts);
+    message["result"] =
+        found ? json::Value(json::Object{{"contents", json::Object{{"kind", "markdown"}, {"value", *found}}}})
+              : nullptr;
+  }
+  message.erase("error");
+  return true;
+}
+
+std::string Conversation::fromServer(std::string message) {
+  std::optional<json::Object> object = parseMessage(message);
+  if (!object)
     return message;
-  (*params)["diagnostics"] = json::Array(*found);
-  return llvm::formatv("{0}", json::Value(std::move(*object)));
+  const std::optional<llvm::StringRef> method = object->getString("method");
+  const bool isChanged =
+      method ? *method == "textDocument/publishDiagnostics" && publish(*object) : answer(*object);
+  return isChanged ? textOfMessage(std::move(*object)) : message;
 }
 
 } // namespace trainc

@@ -2,7 +2,7 @@
 
 #include "dialects/Train/Train.h"
 #include "lib/Instantiate/Instantiate.h"
-#include "tools/language/nesting.h"
+#include "lib/Support/SourceName.h"
 #include "tools/language/parse_model.h"
 
 #include "mlir/Tools/lsp-server-support/SourceMgrUtils.h"
@@ -13,10 +13,8 @@ namespace protocol = llvm::lsp;
 
 namespace trainc {
 
-namespace {
-
-/// Whether models, blocks and programs are at the top level, as in a user's file. Later phases print them
-/// inside a module.
+/// Models, blocks and programs are at the top level of a user's file. Later phases print them inside a
+/// module.
 bool isModelFile(StringRef text) {
   constexpr StringRef kModuleSeparator = "// -----";
   bool found = false;
@@ -30,6 +28,8 @@ bool isModelFile(StringRef text) {
   }
   return found;
 }
+
+namespace {
 
 protocol::DiagnosticSeverity severityOf(DiagnosticSeverity severity) {
   switch (severity) {
@@ -70,26 +70,49 @@ protocol::Diagnostic publishable(Diagnostic &diagnostic, const protocol::URIForF
   return result;
 }
 
+/// The types of the results of what a training step has made of an op: those of its last op. A use of a block
+/// gives the values at its boundary.
+ModelFacts factsOf(ModuleOp module) {
+  ModelFacts facts;
+  for (auto state : module.getOps<train::StateOp>())
+    if (state.getRole() == train::StateRole::parameter)
+      facts.parameters.push_back(state.getSymName().str());
+  auto step = findEntry<train::EntryOp>(module, EntryKind::micro_step);
+  for (Operation &op : step.getBody().front()) {
+    const FileLineColLoc place = fileLocation(op.getLoc());
+    auto border = dyn_cast<train::BorderOp>(op);
+    const TypeRange types = border ? TypeRange(border.getOutputs()) : TypeRange(op.getResults());
+    if (!place || types.empty())
+      continue;
+    std::vector<std::string> &known = facts.resultTypes[place.getLine()];
+    known.clear();
+    for (Type type : types)
+      llvm::raw_string_ostream(known.emplace_back()) << type;
+  }
+  return facts;
+}
+
 } // namespace
 
-std::optional<std::vector<protocol::Diagnostic>> checkModel(StringRef text, const protocol::URIForFile &uri,
-                                                            const DialectRegistry &registry) {
-  const llvm::MemoryBufferRef buffer(text, uri.file());
-  if (!isModelFile(text) || findDeepNesting(buffer))
+std::optional<ModelCheck> checkModel(StringRef text, const protocol::URIForFile &uri,
+                                     const DialectRegistry &registry) {
+  if (!isModelFile(text))
     return std::nullopt;
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, uri.file()), llvm::SMLoc());
 
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  std::vector<protocol::Diagnostic> found;
-  ScopedDiagnosticHandler collect(
-      &context, [&](Diagnostic &diagnostic) { found.push_back(publishable(diagnostic, uri, sources)); });
+  ModelCheck check;
+  ScopedDiagnosticHandler collect(&context, [&](Diagnostic &diagnostic) {
+    check.diagnostics.push_back(publishable(diagnostic, uri, sources));
+  });
   if (OwningOpRef<ModuleOp> module = parseModel(sources, context)) {
     // A file without a program may be incomplete, or a part of another.
     const bool hasProgram = !module->getOps<train::ProgramOp>().empty();
-    (void)(hasProgram ? instantiate(*module) : checkModelText(*module));
+    if (succeeded(hasProgram ? instantiate(*module) : checkModelText(*module)) && hasProgram)
+      check.facts = factsOf(*module);
   }
-  return found;
+  return check;
 }
 
 } // namespace trainc

@@ -1,5 +1,7 @@
-// Diagnostics of `trainc compile` for a model's text, in the language server's form.
+// Diagnostics and facts of a model's text from the compiler, for a language server.
 #pragma once
+
+#include "tools/trainc-lsp/assistance.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "llvm/Support/LSP/Protocol.h"
@@ -9,10 +11,18 @@
 
 namespace trainc {
 
-/// Errors, warnings and remarks of the document `uri` with that `text`. Nothing if the text is not a user's
-/// model or program: IR of later phases, functions, several modules in one file, or nesting too deep to
-/// parse.
-std::optional<std::vector<llvm::lsp::Diagnostic>>
-checkModel(llvm::StringRef text, const llvm::lsp::URIForFile &uri, const mlir::DialectRegistry &registry);
+/// Whether a text is a user's model file, and not IR of later phases, functions, or several modules in one
+/// file.
+bool isModelFile(llvm::StringRef text);
+
+/// Diagnostics and facts of a model's text.
+struct ModelCheck {
+  std::vector<llvm::lsp::Diagnostic> diagnostics; ///< errors, warnings and remarks
+  std::optional<ModelFacts> facts;                ///< if there is no error, and a program
+};
+
+/// Checks the document `uri` with that `text`. Nothing if it is no model file.
+std::optional<ModelCheck> checkModel(llvm::StringRef text, const llvm::lsp::URIForFile &uri,
+                                     const mlir::DialectRegistry &registry);
 
 } // namespace trainc

@@ -2,7 +2,7 @@
 // inspection.
 #include "lib/Pipelines/Pipeline.h"
 #include "tools/common/llvm_tools.h"
-#include "tools/language/nesting.h"
+#include "tools/language/text_check.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -16,13 +16,16 @@ int fail(const std::string &message) {
   return 1;
 }
 
-/// Finds nesting that MLIR's parser would overflow on. Skips unreadable files, which MLIR reports; pipes,
-/// which can be read only once; and bytecode, which has no brackets.
-std::optional<std::string> findDeepNestingIn(const std::string &path) {
+/// Finds text that MLIR's parser has no stack or time for. Skips unreadable files, which MLIR reports; pipes,
+/// which can be read only once; and bytecode, which is no text.
+std::optional<std::string> findUnparsableIn(const std::string &path) {
   if (!llvm::sys::fs::is_regular_file(path))
     return std::nullopt;
   const auto file = llvm::MemoryBuffer::getFile(path);
-  return file && !mlir::isBytecode(**file) ? trainc::findDeepNesting(**file) : std::nullopt;
+  if (!file || mlir::isBytecode(**file))
+    return std::nullopt;
+  const std::optional<trainc::TextProblem> problem = trainc::findUnparsable((*file)->getBuffer());
+  return problem ? std::optional(trainc::describe(*problem, path)) : std::nullopt;
 }
 
 } // namespace
@@ -35,8 +38,8 @@ int main(int argc, char **argv) {
   trainc::registerPasses();
   const auto [input, output] =
       mlir::registerAndParseCLIOptions(argc, argv, "trainc optimizer driver\n", registry);
-  if (const std::optional<std::string> deep = findDeepNestingIn(input))
-    return fail(*deep);
+  if (const std::optional<std::string> problem = findUnparsableIn(input))
+    return fail(*problem);
   const int code = mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, input, output, registry));
   if (const std::optional<std::string> error = trainc::flushOutput())
     return fail(*error);

@@ -299,6 +299,8 @@ void PlanPrinter::printTraining() {
   if (const fb::Generation *generation = plan_.generation())
     line("generation context={} vocabulary={} logits in {}", generation->context(), generation->vocabulary(),
          buffer(generation->logits()));
+  if (plan_.no_training())
+    line("no training: {}", plan_.no_training()->str());
   if (plan_.no_generation())
     line("no generation: {}", plan_.no_generation()->str());
   if (plan_.exports())

@@ -5,8 +5,8 @@
 #include "runtime/plan/file.h"
 #include "runtime/schema/plain_text.h"
 #include "tools/common/llvm_tools.h"
-#include "tools/language/nesting.h"
 #include "tools/language/parse_model.h"
+#include "tools/language/text_check.h"
 #include "tools/trainc/Paths.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
@@ -66,8 +66,8 @@ static Status checkIsText(llvm::MemoryBufferRef buffer) {
     return invalidInput("{}:{}: expected a model's text in UTF-8, found the byte 0x{:02x}", name, line,
                         static_cast<unsigned char>(text[begin]));
   }
-  if (const std::optional<std::string> deep = findDeepNesting(buffer))
-    return invalidInput("{}", *deep);
+  if (const std::optional<TextProblem> problem = findUnparsable(text))
+    return invalidInput("{}", describe(*problem, name));
   return {};
 }
 

@@ -109,6 +109,8 @@ std::string details(const Executor &executor) {
   if (plan.generation())
     text += fmt::format("generation: context {}, vocabulary {}\n", plan.generation()->context(),
                         plan.generation()->vocabulary());
+  if (plan.no_training())
+    text += fmt::format("no training: {}\n", plan.no_training()->str());
   if (plan.no_generation())
     text += fmt::format("no generation: {}\n", plan.no_generation()->str());
   for (const fb::Entry *entry : *plan.entries())

@@ -1,6 +1,6 @@
-// Gradient of attention. With P = softmax(S), S = scale q k^T, O = P v, and D = rowsum(dO O) = rowsum(P dP):
-// dv = P^T dO, dP = dO v^T, dS = P (dP - D), dq = scale dS k, dk = scale dS^T q. P is recomputed from the
-// log-sum-exp.
+// Gradient of attention. With P = softmax(S), S = scale q k^T, O = P v, and D = rowsum(dO O) - dlse =
+// rowsum(P dP) - dlse: dv = P^T dO, dP = dO v^T, dS = P (dP - D), dq = scale dS k, dk = scale dS^T q. P is
+// recomputed from the log-sum-exp.
 #include "dialects/NN/Builders.h"
 #include "lib/Codegen/Cpu/AttentionTiles.h"
 #include "lib/Codegen/Cpu/Generators.h"
@@ -32,7 +32,7 @@ public:
         element(nn::wideElement(getElementTypeOrSelf(op.getQ()))), shape(op),
         scale(op.getScale().convertToDouble()) {}
 
-  /// Writes rowsum(dO O) of every query to scratch 0, [batch, heads, queries].
+  /// Writes D = rowsum(dO O) - dlse of every query to scratch 0, [batch, heads, queries].
   void rowSums();
   void queryGradient();
   void keyGradients();
@@ -78,6 +78,7 @@ private:
 void GradEmitter::rowSums() {
   Value out = function.operand(op.getOutMutable().getOperandNumber());
   Value grad = function.operand(op.getDoutMutable().getOperandNumber());
+  Value dlse = logSumExpGradient(op, function);
   Value result = function.scratch(0);
   const int64_t width = shape.valueWidth, rows = summedRows(shape), rowsPerTile = summedRowsPerTile(shape);
   const int64_t lanes = std::min<int64_t>(32, llvm::bit_ceil<uint64_t>(width)), whole = width / lanes * lanes;
@@ -98,7 +99,10 @@ void GradEmitter::rowSums() {
       Value head = emit.remainder(row, shape.heads), position = emit.divide(row, shape.heads);
       Value to = emit.add(statisticsBase(emit.divide(position, shape.queries), head),
                           emit.remainder(position, shape.queries));
-      emit.store(combineLanes(emit, nn::ReduceKind::sum, sum), {result, element, to});
+      Value total = combineLanes(emit, nn::ReduceKind::sum, sum);
+      if (dlse)
+        total = emit.sub(total, emit.load({dlse, element, to}));
+      emit.store(total, {result, element, to});
     });
   });
 }
@@ -267,12 +271,9 @@ KernelSummary trainc::codegen::summariseAttentionGrad(nn::AttentionGradOp op) {
   const AttentionShape shape(op);
   KernelSummary kernels;
   kernels.scratchBytes.push_back(elementCount(op.getLse()) * elementBytes(getElementTypeOrSelf(op.getLse())));
-  kernels.launches.push_back(
-      {.name = "attention_row_sums",
-       .grid = int64_t(llvm::divideCeil(summedRows(shape), summedRowsPerTile(shape))),
-       .params = {operandParam(op, op.getOutMutable().getOperandNumber()),
-                  operandParam(op, op.getDoutMutable().getOperandNumber()),
-                  scratchParam(kernels, 0, plan::Access::write, getElementTypeOrSelf(op.getLse()))}});
+  kernels.launches.push_back({.name = "attention_row_sums",
+                              .grid = int64_t(llvm::divideCeil(summedRows(shape), summedRowsPerTile(shape))),
+                              .params = rowSumParams(op, kernels)});
   // Three of the seven products are in the second launch, four in the third; the op counts five.
   const int64_t flops = op.getFlops();
   kernels.launches.push_back(

@@ -1,6 +1,6 @@
-// Gradient of attention. With P = softmax(S), S = scale q k^T, O = P v, and D = rowsum(dO O) = rowsum(P dP):
-// dv = P^T dO, dP = dO v^T, dS = P (dP - D), dq = scale dS k, dk = scale dS^T q. P is recomputed from the
-// log-sum-exp. One launch computes D, further ones the gradients.
+// Gradient of attention. With P = softmax(S), S = scale q k^T, O = P v, and D = rowsum(dO O) - dlse =
+// rowsum(P dP) - dlse: dv = P^T dO, dP = dO v^T, dS = P (dP - D), dq = scale dS k, dk = scale dS^T q. P is
+// recomputed from the log-sum-exp. One launch computes D, further ones the gradients.
 #include "lib/Codegen/Cuda/AttentionBlocks.h"
 #include "lib/Codegen/Cuda/Generators.h"
 #include "lib/Codegen/Kernels/Threads.h"
@@ -54,7 +54,7 @@ static SmallVector<GradientLaunch, 3> gradientLaunches(nn::AttentionGradOp op) {
 
 namespace {
 
-/// Writes rowsum(dO O) of every query to scratch 0, [batch, heads, queries].
+/// Writes D = rowsum(dO O) - dlse of every query to scratch 0, [batch, heads, queries].
 class RowSumEmitter {
 public:
   RowSumEmitter(nn::AttentionGradOp op, KernelFunction &function)
@@ -98,6 +98,8 @@ private:
     Value head = emit.remainder(row, shape.heads), position = emit.divide(row, shape.heads);
     Value sequence = emit.add(emit.mul(emit.divide(position, shape.queries), shape.heads), head);
     Value to = emit.add(emit.mul(sequence, shape.queries), emit.remainder(position, shape.queries));
+    if (Value dlse = logSumExpGradient(op, function))
+      sum = emit.sub(sum, emit.load({dlse, element, to}));
     emit.store(sum, {function.scratch(0), element, to});
   }
 
@@ -303,9 +305,7 @@ FailureOr<KernelSummary> trainc::codegen::cuda::summariseAttentionGrad(nn::Atten
   kernels.launches.push_back(
       {.name = "attention_row_sums",
        .grid = int64_t(llvm::divideCeil(RowSumEmitter::rows(AttentionShape(op)), kSumWarps)),
-       .params = {operandParam(op, op.getOutMutable().getOperandNumber()),
-                  operandParam(op, op.getDoutMutable().getOperandNumber()),
-                  scratchParam(kernels, 0, plan::Access::write, getElementTypeOrSelf(op.getLse()))},
+       .params = rowSumParams(op, kernels),
        .threads = kSumThreads});
   for (const GradientLaunch &gradient : gradientLaunches(op)) {
     FailureOr<LaunchSummary> launch = summariseGradient(op, gradient, kernels);

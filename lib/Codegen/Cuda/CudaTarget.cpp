@@ -215,7 +215,7 @@ FailureOr<KernelSummary> CudaTarget::summarise(nn::AttentionOp op) const {
 FailureOr<KernelSummary> CudaTarget::summarise(nn::AttentionGradOp op) const {
   CudnnAttentionSizes sizes = cudnnSizesOf(op);
   sizes.isBackward = true;
-  if (!choices_.libraryCalls.attentionGradients || !isCudnnAttention(sizes))
+  if (!choices_.libraryCalls.attentionGradients || op.getDlse() || !isCudnnAttention(sizes))
     return cuda::summariseAttentionGrad(op);
   const uint64_t workspace = cudnnAttentionWorkspace(sizes);
   if (workspace <= kMaxAttentionWorkspace)

@@ -65,3 +65,18 @@ Visibility::Visibility(nn::AttentionOp op, KernelFunction &function) {
 }
 
 Visibility::Visibility(nn::AttentionGradOp op, KernelFunction &function) { takeMasks(*this, op, function); }
+
+// --- Row sums of the gradient ---
+
+SmallVector<KernelParam> trainc::codegen::rowSumParams(nn::AttentionGradOp op, const KernelSummary &kernels) {
+  SmallVector<KernelParam> params{operandParam(op, op.getOutMutable().getOperandNumber()),
+                                  operandParam(op, op.getDoutMutable().getOperandNumber())};
+  for (OpOperand &dlse : op.getDlseMutable())
+    params.push_back(operandParam(op, dlse.getOperandNumber()));
+  params.push_back(scratchParam(kernels, 0, plan::Access::write, getElementTypeOrSelf(op.getLse())));
+  return params;
+}
+
+Value trainc::codegen::logSumExpGradient(nn::AttentionGradOp op, KernelFunction &function) {
+  return op.getDlse() ? function.operand(op.getDlseMutable()[0].getOperandNumber()) : Value();
+}

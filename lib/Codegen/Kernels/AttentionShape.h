@@ -61,4 +61,9 @@ struct Visibility {
   mlir::Value segmentBase; ///< i64, elements before the segments of this batch element
 };
 
+/// Arguments of the launch that writes D = rowsum(dO O) - dlse, of every query, into scratch 0.
+llvm::SmallVector<KernelParam> rowSumParams(nn::AttentionGradOp op, const KernelSummary &kernels);
+/// The pointer to `dlse`; null if the op has none.
+mlir::Value logSumExpGradient(nn::AttentionGradOp op, KernelFunction &function);
+
 } // namespace trainc::codegen

@@ -14,7 +14,7 @@ using namespace trainc::codegen;
 static constexpr int64_t kRounding = 9;
 
 static int64_t weightOf(Operation &op) {
-  if (isa<math::ExpOp, math::LogOp, math::TanhOp, math::ErfOp, math::SinOp, math::CosOp>(op))
+  if (isa<math::ExpOp, math::LogOp, math::Log1pOp, math::TanhOp, math::ErfOp, math::SinOp, math::CosOp>(op))
     return 12;
   if (isa<math::SqrtOp, arith::DivFOp, arith::DivSIOp>(op))
     return 3;

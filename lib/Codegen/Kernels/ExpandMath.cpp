@@ -13,6 +13,7 @@ static Value expanded(OpBuilder &builder, Operation *op) {
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case([&](math::ExpOp exp) { return build.exp(exp.getOperand()); })
       .Case([&](math::LogOp log) { return build.log(log.getOperand()); })
+      .Case([&](math::Log1pOp log1p) { return build.log1p(log1p.getOperand()); })
       .Case([&](math::TanhOp tanh) { return build.tanh(tanh.getOperand()); })
       .Case([&](math::ErfOp erf) { return build.erf(erf.getOperand()); })
       .Case([&](math::SinOp sin) { return build.sin(sin.getOperand()); })
@@ -26,8 +27,8 @@ LogicalResult trainc::codegen::expandMath(Operation *root) {
       return WalkResult::advance();
     if (isa<math::FmaOp, math::SqrtOp, math::AbsFOp, math::AbsIOp, math::CopySignOp>(op))
       return WalkResult::advance(); // computed by instructions
-    bool function =
-        isa<math::ExpOp, math::LogOp, math::TanhOp, math::ErfOp, math::SinOp, math::CosOp, math::RsqrtOp>(op);
+    bool function = isa<math::ExpOp, math::LogOp, math::Log1pOp, math::TanhOp, math::ErfOp, math::SinOp,
+                        math::CosOp, math::RsqrtOp>(op);
     Type element = getElementTypeOrSelf(op->getResult(0));
     if (!function || !(element.isF32() || element.isF64())) {
       op->emitError("code generation: expected a function of f32 or f64 from the list in "

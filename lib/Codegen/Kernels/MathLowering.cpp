@@ -96,29 +96,53 @@ Value MathBuilder::exp(Value x) {
   return mul(mul(result, factor), powerOfTwo(subInt(n, half)));
 }
 
-/// x = 2^k m with m in [sqrt(1/2), sqrt 2), f = m - 1, s = f/(2+f): log m = 2 atanh s = f - (f^2/2 - s (f^2/2
-/// + R(s^2))).
-Value MathBuilder::log(Value x) {
-  const double smallestNormal = wide ? 0x1p-1022 : 0x1p-126;
+/// x = 2^k m with m in [sqrt(1/2), sqrt 2), and k. Returns m - 1 and, as a number, k.
+std::pair<Value, Value> MathBuilder::split(Value x) {
   const int64_t mantissa = wide ? 52 : 23;
-  Value tiny = below(x, smallestNormal);
-  Value scaled = select(tiny, mul(x, number(wide ? 0x1p54 : 0x1p24)), x);
-  Value offset = bits(number(kSqrtHalf));
-  Value k = shiftRight(subInt(bits(scaled), offset), mantissa);
-  Value f = sub(fromBits(subInt(bits(scaled), shiftLeft(k, mantissa))), number(1));
-  Value exponent = arith::SIToFPOp::create(builder, loc, type, k);
-  exponent = sub(exponent, select(tiny, number(wide ? 54 : 24), number(0)));
+  Value k = shiftRight(subInt(bits(x), bits(number(kSqrtHalf))), mantissa);
+  Value f = sub(fromBits(subInt(bits(x), shiftLeft(k, mantissa))), number(1));
+  return {f, arith::SIToFPOp::create(builder, loc, type, k)};
+}
+
+/// k log 2 + log(1 + f) + rest, of a small rest. With s = f/(2+f), log(1 + f) = 2 atanh s = f - (f^2/2 - s
+/// (f^2/2 + R(s^2))).
+Value MathBuilder::logOfParts(Value k, Value f, Value rest) {
   Value s = div(f, add(f, number(2))), z = mul(s, s);
   Value series = mul(z, wide ? polynomial(z, kLog64) : polynomial(z, kLog32));
   Value halfSquare = mul(mul(f, f), number(0.5));
-  Value low = fma(s, add(halfSquare, series), mul(exponent, number(wide ? kLn2Low64 : kLn2Low32)));
-  Value result = fma(exponent, number(kLn2), sub(f, sub(halfSquare, low)));
+  Value low = mul(k, number(wide ? kLn2Low64 : kLn2Low32));
+  low = fma(s, add(halfSquare, series), rest ? add(low, rest) : low);
+  return fma(k, number(kLn2), sub(f, sub(halfSquare, low)));
+}
+
+/// `result`, or what a logarithm is of arguments `x` that are infinite, NaN, negative or 0.
+Value MathBuilder::atLimitsOfLog(Value x, Value result) {
   const double infinity = std::numeric_limits<double>::infinity();
   Value finite = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, x, number(infinity));
   result = select(finite, result, x); // infinity and NaN
   Value zero = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, x, number(0));
   result = select(below(x, 0), number(std::numeric_limits<double>::quiet_NaN()), result);
   return select(zero, number(-infinity), result);
+}
+
+Value MathBuilder::log(Value x) {
+  Value tiny = below(x, wide ? 0x1p-1022 : 0x1p-126); // no normal number
+  auto [f, k] = split(select(tiny, mul(x, number(wide ? 0x1p54 : 0x1p24)), x));
+  k = sub(k, select(tiny, number(wide ? 54 : 24), number(0)));
+  return atLimitsOfLog(x, logOfParts(k, f, Value()));
+}
+
+/// With u = 1 + x, rounded, and c = x - (u - 1) what the rounding loses, log(1 + x) = log u + log(1 + c/u),
+/// of which the second term is c/u. If u is near 1, nothing need be rounded: m - 1 is x itself. -0 stays.
+Value MathBuilder::log1p(Value x) {
+  Value one = number(1), u = add(x, one);
+  auto [f, k] = split(u);
+  auto isZero = [&](Value value) -> Value {
+    return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, value, number(0));
+  };
+  Value near = isZero(k), lost = div(sub(x, sub(u, one)), u);
+  Value result = logOfParts(k, select(near, x, f), select(near, number(0), lost));
+  return select(isZero(x), x, atLimitsOfLog(u, result));
 }
 
 Value MathBuilder::tanh(Value x) {

@@ -6,9 +6,11 @@
 //   function  f32   f64   arguments
 //   exp       1.1   1.0   all; overflow gives infinity, underflow is gradual
 //   log       1.0   1.0   all; negative gives NaN, 0 gives -infinity, subnormal arguments are exact
+//   log1p     1.0   1.0   all; below -1 gives NaN, -1 gives -infinity
 //   tanh      2.5   2.5   all
 //   erf       2.5   4.0   all
 //   sin, cos  1.6   1.6   |x| <= 1e5; beyond, the error grows with |x| / 1e5
+//   softplus  3.0   3.0   all; log_sigmoid as well
 //   rsqrt     1.5   1.5   all: a correctly rounded root and a correctly rounded quotient
 //
 // NaN gives NaN. The methods are textbook ones: argument reduction of Cody and Waite (1980), the series of
@@ -20,7 +22,7 @@
 
 namespace trainc::codegen {
 
-/// Replaces exp, log, tanh, erf, sin, cos and rsqrt under `root` by polynomials.
+/// Replaces exp, log, log1p, tanh, erf, sin, cos and rsqrt under `root` by polynomials.
 llvm::LogicalResult expandMath(mlir::Operation *root);
 
 /// Builds functions of f32 or f64 scalars or vectors.
@@ -30,6 +32,7 @@ public:
 
   mlir::Value exp(mlir::Value x);
   mlir::Value log(mlir::Value x);
+  mlir::Value log1p(mlir::Value x);
   mlir::Value tanh(mlir::Value x);
   mlir::Value erf(mlir::Value x);
   mlir::Value sin(mlir::Value x) { return sinCos(x, 0); }
@@ -38,6 +41,9 @@ public:
 
 private:
   mlir::Value sinCos(mlir::Value x, int64_t quarterTurns);
+  std::pair<mlir::Value, mlir::Value> split(mlir::Value x);
+  mlir::Value logOfParts(mlir::Value k, mlir::Value f, mlir::Value rest);
+  mlir::Value atLimitsOfLog(mlir::Value x, mlir::Value result);
   mlir::Value number(double value);
   mlir::Value integer(int64_t value);
   mlir::Value fma(mlir::Value a, mlir::Value b, mlir::Value c);

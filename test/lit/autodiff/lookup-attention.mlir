@@ -32,3 +32,15 @@ train.entry @micro_step {
 // CHECK: %[[DWTE:.*]] = nn.scatter_add %[[DQX]] into %[[ZERO]] at %[[IDS]]
 // CHECK: train.gradient @wte, %[[DWTE]]
 // CHECK: train.gradient @k, %[[DWK]]
+
+// The log-sum-exp has a cotangent, and the output has none.
+train.state parameter @w : tensor<1x5x8xf32>
+// CHECK-LABEL: train.entry @log_sum_exp
+train.entry @log_sum_exp as micro_step {
+  %q = train.get @w : tensor<1x5x8xf32>
+  %out, %lse = nn.attention %q, %q, %q heads 2 : tensor<1x5x8xf32>, tensor<1x5x8xf32>, tensor<1x5x8xf32>
+  %l = nn.reduce sum %lse over [0, 1, 2] : tensor<1x2x5xf32>
+  train.minimize %l : tensor<f32>
+}
+// CHECK: %[[NONE:.*]] = nn.constant 0 : tensor<1x5x8xf32>
+// CHECK: nn.attention_grad %{{.*}}, %[[NONE]] heads 2 kv_heads 2 scale 0.5 dlse %{{.*}} : tensor<1x2x5xf32> :

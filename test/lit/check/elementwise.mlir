@@ -18,6 +18,22 @@ func.func @log(%x: tensor<7xf32> {check.range = [0.5, 4.0]}) -> tensor<7xf32> {
   %r = nn.log %x : tensor<7xf32>
   return %r : tensor<7xf32>
 }
+func.func @log1p(%x: tensor<7xf32> {check.range = [-0.5, 4.0]}) -> tensor<7xf32> {
+  %r = nn.log1p %x : tensor<7xf32>
+  return %r : tensor<7xf32>
+}
+func.func @log1p_small(%x: tensor<7xf32> {check.range = [-1.0e-5, 1.0e-5]}) -> tensor<7xf32> {
+  %r = nn.log1p %x : tensor<7xf32>
+  return %r : tensor<7xf32>
+}
+func.func @softplus(%x: tensor<7xf32> {check.range = [-8.0, 8.0]}) -> tensor<7xf32> {
+  %r = nn.softplus %x : tensor<7xf32>
+  return %r : tensor<7xf32>
+}
+func.func @log_sigmoid(%x: tensor<7xf32> {check.range = [-8.0, 8.0]}) -> tensor<7xf32> {
+  %r = nn.log_sigmoid %x : tensor<7xf32>
+  return %r : tensor<7xf32>
+}
 func.func @sqrt(%x: tensor<7xf32> {check.range = [0.5, 4.0]}) -> tensor<7xf32> {
   %r = nn.sqrt %x : tensor<7xf32>
   return %r : tensor<7xf32>

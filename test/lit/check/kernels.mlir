@@ -77,6 +77,12 @@ func.func @attention_gradients(%q: tensor<1x67x16xf32>, %k: tensor<1x67x16xf32>,
   %dq, %dk, %dv = nn.attention_grad %q, %k, %v, %out, %lse, %g heads 2 kv_heads 2 causal scale 0.5 segments %segments : tensor<1x67xi32> : tensor<1x67x16xf32>, tensor<1x67x16xf32>, tensor<1x67x16xf32>, tensor<1x67x16xf32>, tensor<1x2x67xf32>, tensor<1x67x16xf32>
   return %dq, %dk, %dv : tensor<1x67x16xf32>, tensor<1x67x16xf32>, tensor<1x67x16xf32>
 }
+func.func @attention_gradients_of_both(%q: tensor<2x37x24xf32>, %k: tensor<2x37x12xf32>, %v: tensor<2x37x12xf32>, %g: tensor<2x37x24xf32>,
+                                       %h: tensor<2x4x37xf32>) -> (tensor<2x37x24xf32>, tensor<2x37x12xf32>, tensor<2x37x12xf32>) {
+  %out, %lse = nn.attention %q, %k, %v heads 4 kv_heads 2 causal scale 0.5 : tensor<2x37x24xf32>, tensor<2x37x12xf32>, tensor<2x37x12xf32>
+  %dq, %dk, %dv = nn.attention_grad %q, %k, %v, %out, %lse, %g heads 4 kv_heads 2 causal scale 0.5 dlse %h : tensor<2x4x37xf32> : tensor<2x37x24xf32>, tensor<2x37x12xf32>, tensor<2x37x12xf32>, tensor<2x37x24xf32>, tensor<2x4x37xf32>, tensor<2x37x24xf32>
+  return %dq, %dk, %dv : tensor<2x37x24xf32>, tensor<2x37x12xf32>, tensor<2x37x12xf32>
+}
 func.func @adamw(%w: tensor<1111xf32>, %g: tensor<1111xf32>, %m: tensor<1111xf32>, %v: tensor<1111xf32> {check.range = [0.01, 1.0]}, %lr: tensor<f32> {check.range = [0.01, 0.02]})
     -> (tensor<1111xf32>, tensor<1111xf32>, tensor<1111xf32>) {
   %beta = nn.constant 0.9 : tensor<1111xf32>

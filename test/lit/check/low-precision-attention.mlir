@@ -55,6 +55,13 @@ func.func @segments_gradient_bf16(%q: tensor<2x45x32xbf16>, %k: tensor<2x45x32xb
   return %dq, %dk, %dv : tensor<2x45x32xbf16>, tensor<2x45x32xbf16>, tensor<2x45x32xbf16>
 }
 
+func.func @gradient_of_both_bf16(%q: tensor<2x67x60xbf16>, %k: tensor<2x67x60xbf16>, %v: tensor<2x67x60xbf16>, %g: tensor<2x67x60xbf16>, %h: tensor<2x3x67xf32>)
+    -> (tensor<2x67x60xbf16>, tensor<2x67x60xbf16>, tensor<2x67x60xbf16>) attributes {check.kernel_tolerance = 4.0e-3} {
+  %out, %lse = nn.attention %q, %k, %v heads 3 causal scale 0.3 : tensor<2x67x60xbf16>, tensor<2x67x60xbf16>, tensor<2x67x60xbf16>
+  %dq, %dk, %dv = nn.attention_grad %q, %k, %v, %out, %lse, %g heads 3 kv_heads 3 causal scale 0.3 dlse %h : tensor<2x3x67xf32> : tensor<2x67x60xbf16>, tensor<2x67x60xbf16>, tensor<2x67x60xbf16>, tensor<2x67x60xbf16>, tensor<2x3x67xf32>, tensor<2x67x60xbf16>
+  return %dq, %dk, %dv : tensor<2x67x60xbf16>, tensor<2x67x60xbf16>, tensor<2x67x60xbf16>
+}
+
 // --- f16 ---
 
 func.func @causal_f16(%q: tensor<2x67x60xf16>, %k: tensor<2x67x60xf16>, %v: tensor<2x67x60xf16>) -> (tensor<2x67x60xf16>, tensor<2x3x67xf32>) {
@@ -106,4 +113,10 @@ func.func @segments_gradient_f16(%q: tensor<2x45x32xf16>, %k: tensor<2x45x32xf16
   %out, %lse = nn.attention %q, %k, %v heads 2 causal scale 0.3 segments %segments : tensor<2x45xi32> : tensor<2x45x32xf16>, tensor<2x45x32xf16>, tensor<2x45x32xf16>
   %dq, %dk, %dv = nn.attention_grad %q, %k, %v, %out, %lse, %g heads 2 kv_heads 2 causal scale 0.3 segments %segments : tensor<2x45xi32> : tensor<2x45x32xf16>, tensor<2x45x32xf16>, tensor<2x45x32xf16>, tensor<2x45x32xf16>, tensor<2x2x45xf32>, tensor<2x45x32xf16>
   return %dq, %dk, %dv : tensor<2x45x32xf16>, tensor<2x45x32xf16>, tensor<2x45x32xf16>
+}
+func.func @gradient_of_both_f16(%q: tensor<2x67x60xf16>, %k: tensor<2x67x60xf16>, %v: tensor<2x67x60xf16>, %g: tensor<2x67x60xf16>, %h: tensor<2x3x67xf32>)
+    -> (tensor<2x67x60xf16>, tensor<2x67x60xf16>, tensor<2x67x60xf16>) attributes {check.kernel_tolerance = 5.0e-4} {
+  %out, %lse = nn.attention %q, %k, %v heads 3 causal scale 0.3 : tensor<2x67x60xf16>, tensor<2x67x60xf16>, tensor<2x67x60xf16>
+  %dq, %dk, %dv = nn.attention_grad %q, %k, %v, %out, %lse, %g heads 3 kv_heads 3 causal scale 0.3 dlse %h : tensor<2x3x67xf32> : tensor<2x67x60xf16>, tensor<2x67x60xf16>, tensor<2x67x60xf16>, tensor<2x67x60xf16>, tensor<2x3x67xf32>, tensor<2x67x60xf16>
+  return %dq, %dk, %dv : tensor<2x67x60xf16>, tensor<2x67x60xf16>, tensor<2x67x60xf16>
 }

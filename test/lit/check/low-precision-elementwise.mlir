@@ -26,6 +26,18 @@ func.func @log_bf16(%x: tensor<7x83xbf16> {check.range = [0.1, 4.0]}) -> tensor<
   %r = nn.log %x : tensor<7x83xbf16>
   return %r : tensor<7x83xbf16>
 }
+func.func @log1p_bf16(%x: tensor<7x83xbf16> {check.range = [-0.5, 4.0]}) -> tensor<7x83xbf16> {
+  %r = nn.log1p %x : tensor<7x83xbf16>
+  return %r : tensor<7x83xbf16>
+}
+func.func @softplus_bf16(%x: tensor<7x83xbf16> {check.range = [-8.0, 8.0]}) -> tensor<7x83xbf16> {
+  %r = nn.softplus %x : tensor<7x83xbf16>
+  return %r : tensor<7x83xbf16>
+}
+func.func @log_sigmoid_bf16(%x: tensor<7x83xbf16> {check.range = [-8.0, 8.0]}) -> tensor<7x83xbf16> {
+  %r = nn.log_sigmoid %x : tensor<7x83xbf16>
+  return %r : tensor<7x83xbf16>
+}
 func.func @sqrt_bf16(%x: tensor<7x83xbf16> {check.range = [0.1, 4.0]}) -> tensor<7x83xbf16> {
   %r = nn.sqrt %x : tensor<7x83xbf16>
   return %r : tensor<7x83xbf16>
@@ -189,6 +201,18 @@ func.func @exp_f16(%x: tensor<7x83xf16> {check.range = [-4.0, 4.0]}) -> tensor<7
 }
 func.func @log_f16(%x: tensor<7x83xf16> {check.range = [0.1, 4.0]}) -> tensor<7x83xf16> {
   %r = nn.log %x : tensor<7x83xf16>
+  return %r : tensor<7x83xf16>
+}
+func.func @log1p_f16(%x: tensor<7x83xf16> {check.range = [-0.5, 4.0]}) -> tensor<7x83xf16> {
+  %r = nn.log1p %x : tensor<7x83xf16>
+  return %r : tensor<7x83xf16>
+}
+func.func @softplus_f16(%x: tensor<7x83xf16> {check.range = [-8.0, 8.0]}) -> tensor<7x83xf16> {
+  %r = nn.softplus %x : tensor<7x83xf16>
+  return %r : tensor<7x83xf16>
+}
+func.func @log_sigmoid_f16(%x: tensor<7x83xf16> {check.range = [-8.0, 8.0]}) -> tensor<7x83xf16> {
+  %r = nn.log_sigmoid %x : tensor<7x83xf16>
   return %r : tensor<7x83xf16>
 }
 func.func @sqrt_f16(%x: tensor<7x83xf16> {check.range = [0.1, 4.0]}) -> tensor<7x83xf16> {

@@ -37,6 +37,18 @@ func.func @log_bf16(%x: tensor<17xbf16> {check.values = dense<[3.0e38, -3.0e38, 
   %r = nn.log %x : tensor<17xbf16>
   return %r : tensor<17xbf16>
 }
+func.func @log1p_bf16(%x: tensor<17xbf16> {check.values = dense<[3.0e38, -3.0e38, 0x7F800000, 0xFF800000, 0x7FC00000, 1.0e-39, -1.0e-39, 0.0, -0.0, 1.0, 88.5, -88.5, 1.0e-20, 1.0e20, 9.2e-41, 3.0, -17.0]> : tensor<17xf32>}) -> tensor<17xbf16> {
+  %r = nn.log1p %x : tensor<17xbf16>
+  return %r : tensor<17xbf16>
+}
+func.func @softplus_bf16(%x: tensor<17xbf16> {check.values = dense<[3.0e38, -3.0e38, 0x7F800000, 0xFF800000, 0x7FC00000, 1.0e-39, -1.0e-39, 0.0, -0.0, 1.0, 88.5, -88.5, 1.0e-20, 1.0e20, 9.2e-41, 3.0, -17.0]> : tensor<17xf32>}) -> tensor<17xbf16> {
+  %r = nn.softplus %x : tensor<17xbf16>
+  return %r : tensor<17xbf16>
+}
+func.func @log_sigmoid_bf16(%x: tensor<17xbf16> {check.values = dense<[3.0e38, -3.0e38, 0x7F800000, 0xFF800000, 0x7FC00000, 1.0e-39, -1.0e-39, 0.0, -0.0, 1.0, 88.5, -88.5, 1.0e-20, 1.0e20, 9.2e-41, 3.0, -17.0]> : tensor<17xf32>}) -> tensor<17xbf16> {
+  %r = nn.log_sigmoid %x : tensor<17xbf16>
+  return %r : tensor<17xbf16>
+}
 func.func @sqrt_bf16(%x: tensor<17xbf16> {check.values = dense<[3.0e38, -3.0e38, 0x7F800000, 0xFF800000, 0x7FC00000, 1.0e-39, -1.0e-39, 0.0, -0.0, 1.0, 88.5, -88.5, 1.0e-20, 1.0e20, 9.2e-41, 3.0, -17.0]> : tensor<17xf32>}) -> tensor<17xbf16> {
   %r = nn.sqrt %x : tensor<17xbf16>
   return %r : tensor<17xbf16>
@@ -131,6 +143,18 @@ func.func @exp_f16(%x: tensor<17xf16> {check.values = dense<[6.55e4, -6.55e4, 0x
 }
 func.func @log_f16(%x: tensor<17xf16> {check.values = dense<[6.55e4, -6.55e4, 0x7F800000, 0xFF800000, 0x7FC00000, 6.0e-8, -6.0e-8, 0.0, -0.0, 1.0, 11.0, -17.0, 1.0e-4, 3.0e-5, 300.0, 3.0, -0.1]> : tensor<17xf32>}) -> tensor<17xf16> {
   %r = nn.log %x : tensor<17xf16>
+  return %r : tensor<17xf16>
+}
+func.func @log1p_f16(%x: tensor<17xf16> {check.values = dense<[6.55e4, -6.55e4, 0x7F800000, 0xFF800000, 0x7FC00000, 6.0e-8, -6.0e-8, 0.0, -0.0, 1.0, 11.0, -17.0, 1.0e-4, 3.0e-5, 300.0, 3.0, -0.1]> : tensor<17xf32>}) -> tensor<17xf16> {
+  %r = nn.log1p %x : tensor<17xf16>
+  return %r : tensor<17xf16>
+}
+func.func @softplus_f16(%x: tensor<17xf16> {check.values = dense<[6.55e4, -6.55e4, 0x7F800000, 0xFF800000, 0x7FC00000, 6.0e-8, -6.0e-8, 0.0, -0.0, 1.0, 11.0, -17.0, 1.0e-4, 3.0e-5, 300.0, 3.0, -0.1]> : tensor<17xf32>}) -> tensor<17xf16> {
+  %r = nn.softplus %x : tensor<17xf16>
+  return %r : tensor<17xf16>
+}
+func.func @log_sigmoid_f16(%x: tensor<17xf16> {check.values = dense<[6.55e4, -6.55e4, 0x7F800000, 0xFF800000, 0x7FC00000, 6.0e-8, -6.0e-8, 0.0, -0.0, 1.0, 11.0, -17.0, 1.0e-4, 3.0e-5, 300.0, 3.0, -0.1]> : tensor<17xf32>}) -> tensor<17xf16> {
+  %r = nn.log_sigmoid %x : tensor<17xf16>
   return %r : tensor<17xf16>
 }
 func.func @sqrt_f16(%x: tensor<17xf16> {check.values = dense<[6.55e4, -6.55e4, 0x7F800000, 0xFF800000, 0x7FC00000, 6.0e-8, -6.0e-8, 0.0, -0.0, 1.0, 11.0, -17.0, 1.0e-4, 3.0e-5, 300.0, 3.0, -0.1]> : tensor<17xf32>}) -> tensor<17xf16> {

@@ -67,9 +67,9 @@ def unary():
     positive = torch.tensor([0.1, 0.3, 0.5, 1.0, 2.5, 40.0, 1e6], dtype=torch.float64)
     cases = {"neg": torch.neg, "abs": torch.abs, "exp": torch.exp, "sin": torch.sin, "cos": torch.cos, "tanh": torch.tanh,
              "erf": torch.erf, "sigmoid": torch.sigmoid, "relu": torch.relu, "silu": functional.silu, "square": torch.square,
-             "gelu": functional.gelu}  # fmt: skip
+             "gelu": functional.gelu, "softplus": lambda x: functional.softplus(x, threshold=1000), "log_sigmoid": functional.logsigmoid}  # fmt: skip
     functions = [function(n, f"{n} %a : {{0}}", [everywhere], [f(everywhere)]) for n, f in cases.items()]
-    for n, f in {"reciprocal": torch.reciprocal, "log": torch.log, "sqrt": torch.sqrt, "rsqrt": torch.rsqrt}.items():
+    for n, f in {"reciprocal": torch.reciprocal, "log": torch.log, "log1p": torch.log1p, "sqrt": torch.sqrt, "rsqrt": torch.rsqrt}.items():
         functions.append(function(n, f"{n} %a : {{0}}", [positive], [f(positive)]))
     tanh = functional.gelu(everywhere, approximate="tanh")
     functions.append(function("gelu_tanh", "gelu %a approximate tanh : {0}", [everywhere], [tanh]))

@@ -45,3 +45,21 @@ func.func @split_first_dimension(%x: tensor<4x3xf32>) -> tensor<2x3xf32> {
   %y = nn.mul %a, %b : tensor<2x3xf32>, tensor<2x3xf32>
   return %y : tensor<2x3xf32>
 }
+func.func @attention_both(%q: tensor<2x3x4xf32>, %k: tensor<2x3x4xf32>, %v: tensor<2x3x4xf32>) -> (tensor<2x3x4xf32>, tensor<2x2x3xf32>) {
+  %out, %lse = nn.attention %q, %k, %v heads 2 causal : tensor<2x3x4xf32>, tensor<2x3x4xf32>, tensor<2x3x4xf32>
+  return %out, %lse : tensor<2x3x4xf32>, tensor<2x2x3xf32>
+}
+func.func @attention_log_sum_exp(%q: tensor<1x3x8xf32>, %k: tensor<1x3x4xf32>, %v: tensor<1x3x6xf32>,
+                                 %segments: tensor<1x3xi32> {check.values = dense<[[0, 1, 1]]> : tensor<1x3xi32>}) -> tensor<1x4x3xf32> {
+  %out, %lse = nn.attention %q, %k, %v heads 4 kv_heads 2 scale 0.7 segments %segments : tensor<1x3xi32> : tensor<1x3x8xf32>, tensor<1x3x4xf32>, tensor<1x3x6xf32>
+  return %lse : tensor<1x4x3xf32>
+}
+func.func @attention_log_sum_exp_by_heads(%q: tensor<2x3x4xf32>, %k: tensor<2x3x4xf32>, %v: tensor<2x3x4xf32>) -> tensor<2x3x2x2xf32> {
+  %out, %lse = nn.attention %q, %k, %v heads 2 causal : tensor<2x3x4xf32>, tensor<2x3x4xf32>, tensor<2x3x4xf32>
+  %t = nn.transpose %lse by [0, 2, 1] : tensor<2x2x3xf32>
+  %s = nn.reshape %t to [2, 3, 2, 1] : tensor<2x3x2xf32>
+  %h = nn.reshape %out to [2, 3, 2, 2] : tensor<2x3x4xf32>
+  %w = nn.broadcast %s to [2, 3, 2, 2] : tensor<2x3x2x1xf32>
+  %y = nn.mul %h, %w : tensor<2x3x2x2xf32>, tensor<2x3x2x2xf32>
+  return %y : tensor<2x3x2x2xf32>
+}

@@ -35,5 +35,7 @@ func.func @attention(%q: tensor<1x5x8xf32>, %k: tensor<1x5x4xf32>, %v: tensor<1x
   %out1, %lse1 = nn.attention %q, %k, %v heads 4 kv_heads 2 limit %limit : tensor<i32> : tensor<1x5x8xf32>, tensor<1x5x4xf32>, tensor<1x5x6xf32>
   // CHECK: nn.attention_grad %{{.*}} heads 4 kv_heads 2 causal scale 0.5 segments %{{.*}} : tensor<1x5xi32> : tensor<1x5x8xf32>, tensor<1x5x4xf32>, tensor<1x5x6xf32>, tensor<1x5x12xf32>, tensor<1x4x5xf32>, tensor<1x5x12xf32>
   %dq, %dk, %dv = nn.attention_grad %q, %k, %v, %out, %lse, %out heads 4 kv_heads 2 causal scale 0.5 segments %segments : tensor<1x5xi32> : tensor<1x5x8xf32>, tensor<1x5x4xf32>, tensor<1x5x6xf32>, tensor<1x5x12xf32>, tensor<1x4x5xf32>, tensor<1x5x12xf32>
+  // CHECK: nn.attention_grad %{{.*}} heads 4 kv_heads 2 scale 0.5 dlse %{{.*}} : tensor<1x4x5xf32> : tensor<1x5x8xf32>
+  %dq1, %dk1, %dv1 = nn.attention_grad %q, %k, %v, %out, %lse, %out heads 4 kv_heads 2 scale 0.5 dlse %lse : tensor<1x4x5xf32> : tensor<1x5x8xf32>, tensor<1x5x4xf32>, tensor<1x5x6xf32>, tensor<1x5x12xf32>, tensor<1x4x5xf32>, tensor<1x5x12xf32>
   return %out, %lse : tensor<1x5x12xf32>, tensor<1x4x5xf32>
 }

@@ -23,6 +23,9 @@ struct Function {
 };
 
 long double rsqrtl(long double x) { return 1 / std::sqrt(x); }
+long double log1pl(long double x) { return std::log1p(x); }
+long double softplusl(long double x) { return std::max(x, 0.0L) + std::log1p(std::exp(-std::abs(x))); }
+long double logSigmoidl(long double x) { return -softplusl(-x); }
 
 class MathTest : public ::testing::TestWithParam<Function> {};
 
@@ -99,6 +102,9 @@ TEST_P(MathTest, NotANumberStays) {
 INSTANTIATE_TEST_SUITE_P(Functions, MathTest,
                          ::testing::Values(Function{"exp", std::exp, 1.1, 1.0, DBL_MAX},
                                            Function{"log", std::log, 1.0, 1.0, DBL_MAX},
+                                           Function{"log1p", log1pl, 1.0, 1.0, DBL_MAX},
+                                           Function{"softplus", softplusl, 3.0, 3.0, DBL_MAX},
+                                           Function{"log_sigmoid", logSigmoidl, 3.0, 3.0, DBL_MAX},
                                            Function{"tanh", std::tanh, 2.5, 2.5, DBL_MAX},
                                            Function{"erf", std::erf, 2.5, 4.0, DBL_MAX},
                                            Function{"sin", std::sin, 1.6, 1.6, 1e5},

@@ -67,7 +67,7 @@ std::string updates(int count) {
   return text + "return " + results + " : " + types + "\n}\n";
 }
 
-/// What fuse() does with a text: pairs of groups that it tries, and groups that it comes by in searches.
+/// Work of fuse() for a text: pairs of groups that it tries to merge, and groups visited in searches.
 struct Work {
   uint64_t tried = 0, searched = 0;
 };

@@ -1,0 +1,30 @@
+// Ops that a model's text may use, with their texts in the reference pages.
+#pragma once
+
+#include "llvm/ADT/StringRef.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trainc {
+
+/// A page of docs, by its path there.
+std::string_view referencePage(std::string_view name);
+
+/// An op of the language.
+struct OpReference {
+  std::string name;    ///< with its dialect: "nn.gelu"
+  std::string summary; ///< a line of Markdown
+  std::string syntax;  ///< "nn.gelu %x [approximate tanh]"; empty if the description has an example instead
+  std::string description;          ///< Markdown; may be empty
+  std::vector<std::string> clauses; ///< words of its syntax, in their order
+};
+
+/// The ops that people write, by name; read from the pages at the first call.
+const std::vector<OpReference> &opReferences();
+
+/// Null for other names.
+const OpReference *findOpReference(llvm::StringRef name);
+
+} // namespace trainc

@@ -1,0 +1,37 @@
+// Hover and completion in a model's text, in the words of the language.
+#pragma once
+
+#include "dialects/Train/ProgramWords.h"
+
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/LSP/Protocol.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trainc {
+
+/// Facts of a model that the compiler has instantiated.
+struct ModelFacts {
+  std::map<unsigned, std::vector<std::string>> resultTypes; ///< of the ops on each line, from 1
+  std::vector<std::string> parameters;                      ///< full names
+};
+
+/// A place in a document.
+struct TextPlace {
+  llvm::StringRef text;
+  llvm::lsp::Position position;
+};
+
+/// A setting's help, values and option, as Markdown.
+std::string describeSetting(const train::ProgramWord &word);
+
+/// Markdown about the op, value, block or setting there; nothing elsewhere.
+std::optional<std::string> hoverAt(const TextPlace &place, const ModelFacts &facts);
+
+/// Returns the completions at `place`, as a CompletionList of the protocol.
+llvm::json::Value completionsAt(const TextPlace &place, const ModelFacts &facts);
+
+} // namespace trainc

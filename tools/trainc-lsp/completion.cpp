@@ -1,0 +1,164 @@
+#include "dialects/Train/ProgramLines.h"
+#include "dialects/Train/ProgramWords.h"
+#include "tools/language/op_reference.h"
+#include "tools/language/text_position.h"
+#include "tools/trainc-lsp/cursor.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <algorithm>
+#include <array>
+
+namespace json = llvm::json;
+using llvm::StringRef;
+
+namespace trainc {
+
+namespace {
+
+/// Numbers of the protocol.
+enum class Kind { Function = 3, Variable = 6, Class = 7, Property = 10, Value = 12, Keyword = 14 };
+
+class Completions {
+public:
+  Completions(const TextPlace &place, const ModelFacts &facts)
+      : cursor_(place), place_(place), facts_(facts) {}
+
+  json::Value find() {
+    if (isInsideQuotes())
+      addParameters();
+    else if (cursor_.word.starts_with("%"))
+      addValues();
+    else if (cursor_.word.starts_with("@"))
+      addSymbols();
+    else if (cursor_.enclosing == Enclosing::Program)
+      addSettings();
+    else if (mayBeginOp())
+      addOps();
+    else
+      addClauses();
+    return json::Object{{"isIncomplete", false}, {"items", std::move(items_)}};
+  }
+
+private:
+  bool isInsideQuotes() const { return cursor_.before().count('"') % 2 == 1; }
+  bool mayBeginOp() const {
+    const StringRef before = cursor_.before().trim();
+    return before.empty() || before.ends_with("=");
+  }
+  void add(StringRef label, StringRef text, Kind kind, StringRef detail, StringRef documentation = "");
+  void addParameters();
+  void addValues();
+  void addSymbols();
+  void addSettings();
+  void addChoices(const std::string &values);
+  void addOps();
+  void addClauses();
+
+  Cursor cursor_;
+  const TextPlace &place_;
+  const ModelFacts &facts_;
+  json::Array items_;
+};
+
+} // namespace
+
+/// Offers `text` in place of the cursor's word. Editors disagree about where words begin, so its place is
+/// told.
+void Completions::add(StringRef label, StringRef text, Kind kind, StringRef detail, StringRef documentation) {
+  const auto at = [&](size_t column) {
+    return json::Object{{"line", place_.position.line}, {"character", int64_t(column)}};
+  };
+  json::Object item{{"label", label},
+                    {"kind", int(kind)},
+                    {"filterText", text},
+                    {"textEdit", json::Object{{"range", json::Object{{"start", at(cursor_.begin)},
+                                                                     {"end", at(cursor_.column)}}},
+                                              {"newText", text}}}};
+  if (!detail.empty())
+    item["detail"] = detail;
+  if (!documentation.empty())
+    item["documentation"] = json::Object{{"kind", "markdown"}, {"value", documentation}};
+  items_.push_back(std::move(item));
+}
+
+void Completions::addParameters() {
+  for (const std::string &name : facts_.parameters)
+    add(name, name, Kind::Property, "parameter");
+}
+
+void Completions::addValues() {
+  const TextPosition position(cursor_.text, cursor_.lineOffset + cursor_.begin);
+  for (StringRef name : position.valuesBefore())
+    add(("%" + name).str(), ("%" + name).str(), Kind::Variable, "");
+}
+
+void Completions::addSymbols() {
+  const StringRef keyword = cursor_.enclosing == Enclosing::Program ? "nn.model" : "nn.block";
+  for (const std::string &name : namesOf(cursor_.text, keyword))
+    add("@" + name, "@" + name, Kind::Class, keyword, headingOf(cursor_.text, keyword, name).value_or(""));
+}
+
+void Completions::addChoices(const std::string &values) {
+  llvm::SmallVector<StringRef> choices;
+  StringRef(values).split(choices, '|');
+  for (StringRef choice : choices)
+    add(choice, choice, Kind::Value, "");
+}
+
+/// The values of the setting before the cursor, or the words that may begin a line or stand in brackets.
+void Completions::addSettings() {
+  const StringRef before = cursor_.before().trim();
+  const StringRef last =
+      before.take_back(before.size() - std::min(before.size(), before.find_last_of(" (,") + 1));
+  for (const train::ProgramWord &word : train::kProgramWords)
+    if (StringRef(word.word) == last &&
+        (word.kind == train::ValueKind::Choice || word.kind == train::ValueKind::Truth))
+      return addChoices(std::string(word.values));
+  if (last == "optimizer")
+    return addChoices("adamw|adam|sgd");
+  if (last == "schedule")
+    return addChoices("constant|linear|cosine");
+  const bool isInBrackets = before.count('(') > before.count(')');
+  for (const train::ProgramLine &line : train::kProgramLines)
+    if (!isInBrackets)
+      add(line.word, line.word, Kind::Property, line.form, line.help);
+  for (const train::ProgramWord &word : train::kProgramWords) {
+    const bool isInner = word.ofSharding || word.ofPrecision;
+    const bool isOfBatch = word.word == "micro_batch" || word.word == "seq_len";
+    if (isInner == isInBrackets && !isOfBatch)
+      add(word.word, word.word, Kind::Property, word.values, describeSetting(word));
+  }
+}
+
+/// With the dialect before it, an op's own name is enough to look at.
+void Completions::addOps() {
+  for (const OpReference &op : opReferences()) {
+    const bool isTop = op.name == "nn.block" || op.name == "nn.model" || op.name == "train.program";
+    if (isTop == (cursor_.enclosing == Enclosing::File)) {
+      const StringRef dialect = StringRef(op.name).split('.').first;
+      const bool isTyped = cursor_.word.starts_with((dialect + ".").str());
+      add(isTyped ? StringRef(op.name).drop_front(dialect.size() + 1) : StringRef(op.name), op.name,
+          Kind::Function, op.syntax, op.summary + (op.description.empty() ? "" : "\n\n" + op.description));
+    }
+  }
+}
+
+/// Words of the op's syntax that the line does not have yet.
+void Completions::addClauses() {
+  const OpReference *op = findOpReference(cursor_.opName());
+  if (!op)
+    return;
+  llvm::SmallVector<StringRef> words;
+  cursor_.before().split(words, ' ');
+  for (const std::string &clause : op->clauses)
+    if (!llvm::is_contained(words, clause))
+      add(clause, clause, Kind::Keyword, op->syntax);
+}
+
+json::Value completionsAt(const TextPlace &place, const ModelFacts &facts) {
+  return Completions(place, facts).find();
+}
+
+} // namespace trainc
