@@ -180,6 +180,16 @@ void KernelFunction::noteEntry(func::FuncOp entry) {
   promiseConstant(entry, launch.params);
 }
 
+/// Whether the launch reads only single numbers, such as a seed.
+static bool readsNumbersAlone(const LaunchSummary &launch) {
+  return llvm::all_of(launch.params, [](const KernelParam &param) {
+    return param.access == plan::Access::write || param.bytes <= elementBytes(storedElement(param.element));
+  });
+}
+
+/// For GPUs LLVM copies code into each kernel that calls it: in a deep model, the code that draws a
+/// parameter's first values as often as there are parameters. Where the code reads tensors, it stays a part
+/// of its kernels, since what it knows of their arguments makes its loads faster.
 std::string KernelFunction::finish() {
   assert(blockBytes == launch.sharedBytes && "a summary says what the code takes");
   if (streams.empty()) {
@@ -187,6 +197,8 @@ std::string KernelFunction::finish() {
     return nameByContent(function, launch.name + "_", launch.params);
   }
   makeInternal(function);
+  if (isOfThreads() && readsNumbersAlone(launch))
+    function->setAttr("passthrough", opBuilder.getStrArrayAttr({"noinline"}));
   FunctionType type = function.getFunctionType();
   std::string shared = nameByContent(function, launch.name + "_shared_", {});
   opBuilder.setInsertionPointToEnd(kernels.getBody());
