@@ -99,9 +99,11 @@ ParseResult trainc::parseNumber(OpAsmParser &parser, FloatAttr &value) {
 ParseResult trainc::parseWhole(OpAsmParser &parser, IntegerAttr &value, int64_t least, int64_t most) {
   const SMLoc start = parser.getCurrentLocation();
   APInt number;
+  if (llvm::isAlpha(*start.getPointer())) // MLIR takes `true` for a number
+    return parser.emitError(start, "expected integer value");
   const OptionalParseResult found = parser.parseOptionalInteger(number);
   if (!found.has_value())
-    return parser.emitError(start, "expected integer value");
+    return parser.parseInteger(most); // says at the end of the line that a number is missing
   if (failed(*found))
     return failure();
   if (number.getSignificantBits() > 64 || number.getSExtValue() < least || number.getSExtValue() > most) {
