@@ -1,5 +1,7 @@
 #include "tools/language/op_reference.h"
 
+#include "tools/language/text_position.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -13,7 +15,7 @@ namespace {
 /// Operands and attributes that a section of a page lists for an op.
 struct Section {
   StringRef text;
-  llvm::StringSet<> operands, names, symbols;
+  llvm::StringSet<> operands, names, symbols, flags;
 };
 
 /// Writes an op's assembly format, as ODS has it, the way an author of models reads it.
@@ -43,7 +45,8 @@ private:
 };
 
 void SyntaxWriter::put(StringRef text) {
-  const bool isAttached = text == "," || text == "]" || text == "..." || out_.empty() || out_.back() == '[';
+  const bool isAttached =
+      text.starts_with(",") || text == "]" || text == "..." || out_.empty() || out_.back() == '[';
   out_ += (isAttached ? "" : " ") + text.str();
 }
 
@@ -113,7 +116,11 @@ void SyntaxWriter::writeItem() {
     rest_.consume_front(")?");
     put("]");
   } else if (rest_.consume_front("$")) {
-    writeVariable();
+    const StringRef name = rest_.take_while(isWordCharacter);
+    if (section_.flags.contains(name))
+      rest_ = rest_.drop_front(name.size()); // the word before it says all
+    else
+      writeVariable();
   } else if (!rest_.consume_front("attr-dict")) {
     rest_ = rest_.drop_front(); // an anchor
   }
@@ -132,7 +139,7 @@ void readNames(StringRef text, StringRef begin, StringRef end,
 }
 
 Section sectionOf(StringRef text) {
-  Section section{.text = text, .operands = {}, .names = {}, .symbols = {}};
+  Section section{.text = text, .operands = {}, .names = {}, .symbols = {}, .flags = {}};
   const StringRef operands = text.split("#### Operands:").second.split("####").first;
   readNames(operands, "| `", "`", [&](StringRef name, StringRef) { section.operands.insert(name); });
   readNames(text, "<tr><td><code>", "</code>", [&](StringRef name, StringRef kind) {
@@ -140,6 +147,8 @@ Section sectionOf(StringRef text) {
       section.names.insert(name);
     if (kind.contains("mlir::FlatSymbolRefAttr"))
       section.symbols.insert(name);
+    if (kind.contains("mlir::UnitAttr"))
+      section.flags.insert(name);
   });
   return section;
 }
