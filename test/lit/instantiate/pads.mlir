@@ -93,6 +93,7 @@ train.program @p { model @m optimizer sgd batch 2 }
 
 // A batch of one is never incomplete.
 nn.model @m(%x: tensor<?x5xf32>, %labels: tensor<?xi32>) {
+  // expected-warning @+1 {{samples of a batch are combined here: the loss of evaluation is that of batches of 1 samples, and training's that of 2}}
   %mean = nn.reduce mean %x over [0]
   %centred = nn.sub %x, %mean
   %nll, %lse = nn.cross_entropy %centred, %labels
