@@ -150,7 +150,7 @@ class ModelErrors(harness.EndToEndTest):
                                (("nn.split %qkv into 3", "nn.split %qkv into -1"), "expected a whole number from 1 to 4096, found -1"),
                                (("nn.split %qkv into 3", "nn.split %qkv into 9223372036854775807"), "expected a whole number from 1 to 4096, found 9223372036854775807"),
                                (("batch 3 x 16", "batch 18446744073709551615 x 16"), signed),
-                               (("lr 1e-2", "lr 1e-400"), "which is 0 there")]:
+                               (("lr 1e-2", "lr 1e-400"), "expected a number of f64, found 1e-400, which is 0 there")]:
             with self.subTest(expected=expected, edit=edit[1]):
                 Path("gpt.mlir").write_text(edited(program("gpt"), edit))
                 self.fails([TRAINC, "compile", "gpt.mlir", "-o", "x.plan"], 2, re.compile(r"gpt.mlir:\d+:\d+: error: " + re.escape(expected)))

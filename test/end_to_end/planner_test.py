@@ -76,8 +76,8 @@ class PlannerTest(harness.EndToEndTest):
             done = subprocess.run([TRAINC, "compile", "pairs.mlir", "-o", "limited.plan", "--cpu=native", f"--memory-limit={bytes}", "--report=limited.json"],
                                   capture_output=True, text=True)
             if done.returncode == 0:
-                settings = json.loads(Path("limited.json").read_text())
-                self.assertEqual((settings["micro_batch"], settings["accumulate"]), (256, 1))
+                settings = {each["setting"]: each["value"] for each in json.loads(Path("limited.json").read_text())["settings"]}
+                self.assertEqual((settings["micro_batch"], settings["accumulate"]), ("256", "1"))
             else:
                 self.assertRegex(done.stderr, r"the samples of a micro-batch \(pairs.mlir:4\), so that it stays at 256")
 

@@ -70,16 +70,17 @@ void Completions::add(StringRef label, StringRef text, Kind kind, StringRef deta
   const auto at = [&](size_t column) {
     return json::Object{{"line", place_.position.line}, {"character", int64_t(column)}};
   };
-  json::Object item{{"label", label},
+  // Texts are copied: JSON only refers to a StringRef.
+  json::Object item{{"label", label.str()},
                     {"kind", int(kind)},
-                    {"filterText", text},
+                    {"filterText", text.str()},
                     {"textEdit", json::Object{{"range", json::Object{{"start", at(cursor_.begin)},
                                                                      {"end", at(cursor_.column)}}},
-                                              {"newText", text}}}};
+                                              {"newText", text.str()}}}};
   if (!detail.empty())
-    item["detail"] = detail;
+    item["detail"] = detail.str();
   if (!documentation.empty())
-    item["documentation"] = json::Object{{"kind", "markdown"}, {"value", documentation}};
+    item["documentation"] = json::Object{{"kind", "markdown"}, {"value", documentation.str()}};
   items_.push_back(std::move(item));
 }
 

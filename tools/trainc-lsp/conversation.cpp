@@ -104,39 +104,41 @@ std::optional<std::string> Conversation::textOf(llvm::StringRef file) {
   return document == documents_.end() ? std::nullopt : std::optional(document->second.text);
 }
 
-/// Puts the compiler's diagnostics in place of the server's; false if the text is no model's.
-bool Conversation::publish(json::Object &message) {
+/// The message with the compiler's diagnostics in place of the server's; nothing if the text is no model's.
+/// It is written at once, as JSON only refers to the addresses of documents.
+std::optional<std::string> Conversation::published(json::Object message) {
   json::Object *params = message.getObject("params");
   lsp::URIForFile uri;
   json::Path::Root root;
   const json::Value *address = params ? params->get("uri") : nullptr;
   if (!address || !lsp::fromJSON(*address, uri, root))
-    return false;
+    return std::nullopt;
   const std::optional<std::string> text = textOf(uri.file());
   std::optional<ModelCheck> check = text ? checkModel(*text, uri, registry_) : std::nullopt;
   if (!check)
-    return false;
+    return std::nullopt;
   (*params)["diagnostics"] = json::Array(check->diagnostics);
+  std::string written = textOfMessage(std::move(message));
   const std::lock_guard lock(mutex_);
   const auto document = documents_.find(uri.file());
   if (check->facts && document != documents_.end())
     document->second.facts = std::move(*check->facts);
-  return true;
+  return written;
 }
 
-/// Puts our answer in place of the server's; false if it is to another question, or of a text that is no
-/// model's.
-bool Conversation::answer(json::Object &message) {
+/// The message with our answer in place of the server's; nothing if it is to another question, or of a text
+/// that is no model's.
+std::optional<std::string> Conversation::answered(json::Object message) {
   const std::optional<std::string> id = idOf(message);
   const std::lock_guard lock(mutex_);
   const auto asked = id ? questions_.find(*id) : questions_.end();
   if (asked == questions_.end())
-    return false;
+    return std::nullopt;
   const Question question = asked->second;
   questions_.erase(asked);
   const auto document = documents_.find(question.file);
   if (document == documents_.end() || !isModelFile(document->second.text))
-    return false;
+    return std::nullopt;
   const TextPlace place{document->second.text, question.position};
   if (!question.isHover) {
     message["result"] = completionsAt(place, document->second.facts);
@@ -147,7 +149,7 @@ bool Conversation::answer(json::Object &message) {
               : nullptr;
   }
   message.erase("error");
-  return true;
+  return textOfMessage(std::move(message));
 }
 
 std::string Conversation::fromServer(std::string message) {
@@ -155,9 +157,12 @@ std::string Conversation::fromServer(std::string message) {
   if (!object)
     return message;
   const std::optional<llvm::StringRef> method = object->getString("method");
-  const bool isChanged =
-      method ? *method == "textDocument/publishDiagnostics" && publish(*object) : answer(*object);
-  return isChanged ? textOfMessage(std::move(*object)) : message;
+  std::optional<std::string> changed;
+  if (!method)
+    changed = answered(std::move(*object));
+  else if (*method == "textDocument/publishDiagnostics")
+    changed = published(std::move(*object));
+  return changed ? std::move(*changed) : message;
 }
 
 } // namespace trainc

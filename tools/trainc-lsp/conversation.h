@@ -8,6 +8,7 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 
 namespace trainc {
@@ -41,8 +42,8 @@ private:
   void follow(llvm::StringRef method, llvm::json::Object &message);
   void shorten(Document &document, llvm::json::Object &message);
   std::optional<std::string> textOf(llvm::StringRef file);
-  bool publish(llvm::json::Object &message);
-  bool answer(llvm::json::Object &message);
+  std::optional<std::string> published(llvm::json::Object message);
+  std::optional<std::string> answered(llvm::json::Object message);
 
   const mlir::DialectRegistry &registry_;
   std::mutex mutex_;
