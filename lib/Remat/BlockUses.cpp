@@ -18,8 +18,8 @@ static bool isNestedIn(train::BorderOp inner, train::BorderOp outer) {
   return scope.empty() || (path.consume_front(scope) && (path.empty() || path.front() == '.'));
 }
 
-/// Returns the marker after which the use's ops begin; null for the beginning of the entry. Blocks are
-/// expanded one after another, and a block's marker follows the markers of nested blocks.
+/// Returns the last marker of `before` that is not nested in `border`; null if there is none. The ops of the
+/// use follow the returned marker, because a block's marker follows those of its nested blocks.
 static train::BorderOp startOf(ArrayRef<train::BorderOp> before, train::BorderOp border) {
   auto outside =
       llvm::find_if(llvm::reverse(before), [&](train::BorderOp other) { return !isNestedIn(other, border); });
@@ -30,8 +30,8 @@ static void sortByPlace(std::vector<Operation *> &ops) {
   llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
 }
 
-/// Returns the use's forward ops: those on paths from the marker's inputs to its outputs that follow `start`,
-/// and casts of the inputs, which may be placed before `start`.
+/// Returns the use that ends at the marker `border`. Its ops are on paths from the marker's inputs to its
+/// outputs, and follow `start`. Only casts of the inputs may precede `start`.
 static BlockUse slice(train::BorderOp start, train::BorderOp border, const ForwardSide &forward) {
   const llvm::DenseSet<Value> inputs(border.getInputs().begin(), border.getInputs().end());
   llvm::DenseSet<Operation *> seen;
@@ -54,7 +54,7 @@ static BlockUse slice(train::BorderOp start, train::BorderOp border, const Forwa
 static std::vector<BlockUse> findUses(Block &block, const ForwardSide &forward, ArrayRef<StringRef> blocks) {
   const auto borders = llvm::to_vector(block.getOps<train::BorderOp>());
   std::vector<BlockUse> uses;
-  train::BorderOp start; // marker after which the previous use began
+  train::BorderOp start; // marker that precedes the use found last
   bool within = false;
   for (size_t i = borders.size(); i-- > 0;) {
     train::BorderOp border = borders[i];
@@ -78,7 +78,7 @@ void BlockUses::findLeaving(Block &block, const ForwardSide &forward) {
           leaving_.insert(operand);
 }
 
-/// Adds roundings of values that do not leave their use.
+/// Adds roundings to the use of their operand, unless the operand leaves that use.
 void BlockUses::addRoundings(Block &block, const ForwardSide &forward) {
   for (Operation &op : block) {
     if (!forward.isAside(&op) || !isa<nn::ConvertOp>(op))

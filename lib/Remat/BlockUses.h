@@ -15,7 +15,7 @@ struct BlockUse {
 /// Selection of the block uses that are recomputed.
 struct UseChoice {
   llvm::SmallVector<llvm::StringRef> blocks; ///< names of the blocks; empty: the outermost uses of all blocks
-  int64_t every = 1; ///< only the first of every `every` uses, in the order of the forward
+  int64_t every = 1; ///< selects the uses 0, every, 2 * every, ... in the order of the forward
 };
 
 /// Selected uses of one entry. They are not nested and do not share ops.
@@ -25,9 +25,9 @@ public:
 
   /// Returns the uses in the order of the forward.
   llvm::ArrayRef<BlockUse> uses() const { return uses_; }
-  /// Returns the number of the use that contains `op`; none if no use does.
+  /// Returns the index in uses() of the use that contains `op`; none if no use contains it.
   std::optional<size_t> useOf(mlir::Operation *op) const;
-  /// Whether forward ops outside the use read the value. Such a value is not recomputed.
+  /// Whether forward ops outside the use of `value` read it. Such a value is kept, not recomputed.
   bool leaves(mlir::Value value) const { return leaving_.contains(value); }
 
 private:
@@ -39,7 +39,7 @@ private:
   llvm::DenseSet<mlir::Value> leaving_;
 };
 
-/// Returns the maximum number of selected uses over the module's entries.
+/// Returns the largest number of selected uses in any one entry of the module.
 int64_t countUses(mlir::ModuleOp module, const UseChoice &choice);
 
 } // namespace trainc

@@ -7,9 +7,9 @@
 
 namespace trainc {
 
-/// The forward ops of an entry: those that the loss depends on, and two kinds that only the backward reads:
-/// roundings of the pass `round-saved` (so that the exact numbers need not be kept) and magnitudes of
-/// `scale-operands`.
+/// Forward ops of an entry. They include two kinds of ops that the loss does not depend on: roundings of the
+/// pass `round-saved`, which are kept for the backward instead of exact numbers, and ops that compute
+/// magnitudes for the pass `scale-operands`.
 class ForwardSide {
 public:
   explicit ForwardSide(train::EntryOp entry);
@@ -17,8 +17,8 @@ public:
   bool contains(mlir::Operation *op) const { return ops_.contains(op); }
   /// Whether `op` is a forward op that the loss does not depend on.
   bool isAside(mlir::Operation *op) const { return aside_.contains(op); }
-  /// Whether the value need not be kept: it is in memory anyway, or computed from such values and constants
-  /// alone, as masks are, so that kernels compute it where they read it.
+  /// Whether the value need not be kept for the backward. Such a value is a state or an input of the entry,
+  /// or kernels can recompute it from states, inputs and constants where they read it. An example is a mask.
   bool isAtHand(mlir::Value value) const { return atHand_.contains(value); }
 
 private:
@@ -29,10 +29,11 @@ private:
   llvm::DenseSet<mlir::Value> atHand_;
 };
 
-/// Whether the op is a view or a widening conversion, which its readers can apply themselves.
+/// Whether the op is a view or a widening conversion, which readers of its result can recompute.
 bool isRecomputableView(mlir::Operation *op);
 
-/// Returns the value under views and widening conversions.
+/// Follows views and widening conversions back from `value`; returns the value on which the first of them
+/// operates.
 mlir::Value stripViews(mlir::Value value);
 
 } // namespace trainc

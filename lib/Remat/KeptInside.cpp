@@ -13,8 +13,8 @@ static bool isReadByBackward(Operation *op, const ForwardSide &forward) {
   });
 }
 
-/// Returns the seconds of an op without a kernel of its own: time to write and read its result, if that is in
-/// memory.
+/// Returns the seconds of an op that has no kernel of its own: the time to write and read its result, or 0 if
+/// the result is not in memory.
 static double fusedSeconds(Operation *op, int64_t bytes, const codegen::OpCosts &costs) {
   const bool isStored = llvm::any_of(op->getUsers(), [](Operation *user) {
     return isa<ExecutableOpInterface>(user) || !isa<RecomputableOpInterface>(user);
@@ -46,7 +46,7 @@ FailureOr<KeptInside> KeptInside::price(const BlockUse &use, const BlockUses &us
   return inside;
 }
 
-/// Returns the seconds of recomputation if the values `kept` are kept.
+/// Returns the seconds of recomputation if the results of the nodes `kept` are kept.
 double KeptInside::secondsWith(const llvm::BitVector &kept) const {
   llvm::BitVector needed(nodes_.size());
   double seconds = 0;
@@ -60,8 +60,8 @@ double KeptInside::secondsWith(const llvm::BitVector &kept) const {
   return seconds;
 }
 
-/// Returns the node of at most `bytes` that saves the most seconds per byte in addition to `kept`; none if no
-/// node saves time.
+/// Returns the node of at most `bytes` bytes that saves the most seconds per byte if it is kept in addition
+/// to `kept`; none if no node saves time.
 std::optional<size_t> KeptInside::best(const llvm::BitVector &kept, int64_t bytes) const {
   std::optional<size_t> best;
   double most = 0;

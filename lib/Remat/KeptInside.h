@@ -13,7 +13,8 @@ public:
   static llvm::FailureOr<KeptInside> price(const BlockUse &use, const BlockUses &uses,
                                            const ForwardSide &forward, codegen::OpCosts &costs);
 
-  /// Returns values to keep, at most `percent` of the bytes that the backward reads of the use.
+  /// Returns values to keep. They have at most `percent` percent of the bytes of the use that the backward
+  /// reads.
   llvm::SmallVector<mlir::Value> choose(int64_t percent) const;
 
 private:
@@ -22,8 +23,8 @@ private:
     mlir::Operation *op;
     llvm::SmallVector<size_t> operands; ///< nodes of the use that must be recomputed first
     double seconds = 0;                 ///< recomputation time
-    int64_t bytes = 0;                  ///< size of the results if kept; 0 if they are in memory anyway
-    bool isRead = false;                ///< whether the backward reads a result
+    int64_t bytes = 0;   ///< bytes that keeping the results adds; 0 if they are in memory anyway
+    bool isRead = false; ///< whether the backward reads a result
   };
 
   double secondsWith(const llvm::BitVector &kept) const;

@@ -38,7 +38,7 @@ private:
   std::optional<Recipe> findRecipe(Value value) const;
 
   ForwardSide forward_;
-  llvm::DenseSet<Value> kept_; ///< other values that the backward reads, which are not recomputed
+  llvm::DenseSet<Value> kept_; ///< values that the backward reads and that are not recomputed
   SmallVector<Recipe> recipes_;
 };
 
@@ -48,7 +48,7 @@ private:
 static constexpr size_t kMaxRecipeOps = 16;
 /// Maximum bytes that a recipe reads, as a multiple of the value's bytes.
 static constexpr int64_t kMaxReadRatio = 4;
-/// Minimum ratio between a value's size and that of another value that is kept in order to recompute it.
+/// Minimum ratio of a value's bytes to those of an operand that is kept in order to recompute the value.
 static constexpr int64_t kSmallShare = 8;
 
 static int64_t bytesOf(Value value) { return tensorBytes(value.getType()); }

@@ -1,4 +1,4 @@
-// Pass `recompute-blocks`: recomputes a block's forward at the beginning of its backward.
+// Pass `recompute-blocks`: recomputes a block's forward where its backward first reads each value.
 #include "lib/Remat/KeptInside.h"
 #include "lib/Remat/Passes.h"
 #include "lib/Support/SourceName.h"
@@ -15,20 +15,20 @@ namespace trainc {
 
 namespace {
 
-/// Recomputes the values of block uses right before the backward of one entry reads them.
+/// Recomputes dropped values of block uses in one entry, right before the first backward op that reads each.
 class Recomputation {
 public:
   Recomputation(const ForwardSide &forward, const BlockUses &uses, llvm::DenseSet<Value> kept)
       : forward_(forward), uses_(uses), kept_(std::move(kept)) {}
 
   void run(Block &block) {
-    for (Operation &op : block) // recomputed ops are inserted before their reader
+    for (Operation &op : block) // the loop never reaches the recomputed ops, which are inserted before `op`
       if (!forward_.contains(&op))
         readRecomputed(op);
   }
 
 private:
-  /// Whether the value is not kept for the backward.
+  /// Whether the value is in a use, is not read outside that use and is not kept for the backward.
   bool isDropped(Value value) const {
     return uses_.useOf(value.getDefiningOp()) && !uses_.leaves(value) && !kept_.contains(value);
   }
@@ -41,7 +41,7 @@ private:
       }
   }
 
-  /// Inserts, before `reader`, the ops of the use that `value` needs and that were not recomputed before.
+  /// Inserts before `reader` the ops that recompute `value`, except those that were recomputed earlier.
   void recompute(Value value, Operation *reader) {
     if (recomputed_.contains(value))
       return;
