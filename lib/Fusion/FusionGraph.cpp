@@ -18,7 +18,7 @@ FusionGraph::FusionGraph(Block &block, const ReadAnalysis &reads, FusionLimits l
 
 // --- Construction ---
 
-/// Whether the op is long and needs much memory, so that values kept across it matter.
+/// Whether the op takes long and needs much memory, so that values kept across it matter.
 static bool isLibraryCall(Operation *op) {
   auto executable = dyn_cast<ExecutableOpInterface>(op);
   if (!executable)
@@ -140,7 +140,8 @@ bool FusionGraph::tryMerge(unsigned producerOrSibling, unsigned consumer) {
   return true;
 }
 
-/// The merged group is placed after the groups that both depend on and before those that depend on both.
+/// Orders the merged group after every group that either one depends on, and before every group that depends
+/// on either.
 void FusionGraph::merge(unsigned first, unsigned second, const Space &space, const Between &between) {
   Group &into = groups[second], &from = groups[first];
   SmallVector<unsigned> members;
@@ -176,11 +177,12 @@ bool FusionGraph::mergeProducers() {
   return changed;
 }
 
-/// Readers of one value that a later reader is tried with, the nearest. In a deep model a value may have as
-/// many readers as there are layers, and a kernel holds few of them (FusionLimits::buffers).
+/// Maximum number of earlier readers of a value with which a later reader is tried. In a deep model a value
+/// may have as many readers as there are layers, and a kernel holds few of them (FusionLimits::buffers).
 static constexpr size_t kEarlierReaders = 256;
 
-/// Merges the group of `late` with those of the nearest nodes before it, each tried once.
+/// Merges the group of `late` with those of the nearest nodes of `early`. A rejected group is tried again
+/// only after a merge.
 bool FusionGraph::mergeWithEarlier(ArrayRef<unsigned> early, unsigned late) {
   bool changed = false;
   early = early.take_back(std::min(early.size(), kEarlierReaders));

@@ -18,8 +18,8 @@ struct FusionLimits {
   int64_t buffers = 24; ///< tensors read and written
   int64_t ops = 200;    ///< computed ops
   int64_t longestRow;   ///< TargetLimits::longestRow
-  /// Rates of the machine for which the target optimizes: launchBytes(), and the maximum number of ops of a
-  /// free value that is recomputed instead of kept.
+  /// Rates of the machine for which the target optimizes. For `launchBytes` see launchBytes(). A value of at
+  /// most `freeOps` ops is free: it is recomputed instead of kept.
   int64_t launchBytes;
   unsigned freeOps;
 
@@ -27,7 +27,7 @@ struct FusionLimits {
   static FusionLimits of(const Machine &machine, int64_t longestRow);
 };
 
-/// The ops of a block as a graph of groups. Views and free values are no nodes; edges pass through them.
+/// The ops of a block as a graph of groups. Views and free values are not nodes; edges pass through them.
 /// Groups of computed ops grow by merging; every other op is a group of its own. The graph stays acyclic.
 class FusionGraph {
 public:
@@ -40,14 +40,14 @@ public:
   llvm::SmallVector<llvm::SmallVector<mlir::Operation *>> kernels() const;
   /// Returns the iteration space of the op's group: rows x columns.
   std::pair<int64_t, int64_t> rowsAndColumns(mlir::Operation *op) const;
-  /// Whether an op outside its group uses the result of `op`.
+  /// Whether an op outside the group of `op` uses its result.
   bool isOutput(mlir::Operation *op) const { return leavesGroup(node(op)); }
   /// Number of pairs of groups that fuse() has tried to merge.
   uint64_t tried() const { return triedPairs; }
   /// Number of groups that fuse() has visited in searches for paths.
   uint64_t searched() const { return searchedGroups; }
-  /// Returns the op before which a kernel of `members` is inserted: the last member, or the first user of a
-  /// result if that is earlier.
+  /// Returns the op before which a kernel of `members` is inserted: the last member, or the first user
+  /// outside the group if that user is earlier.
   mlir::Operation *place(llvm::ArrayRef<mlir::Operation *> members) const;
 
 private:
@@ -55,10 +55,10 @@ private:
     mlir::Operation *op;
     const OpSpace *space;                  ///< null for ops that are not computed
     llvm::SmallVector<unsigned, 4> users;  ///< users of the result
-    llvm::SmallVector<unsigned, 4> after;  ///< users, and ops that must be later because of states
+    llvm::SmallVector<unsigned, 4> after;  ///< users, and later ops that access the same states
     llvm::SmallVector<unsigned, 4> before; ///< inverse of `after`
     unsigned group;
-    /// For each read of the space, the node that produces it, if any.
+    /// For each read of the space, the node that produces the value read, if any.
     llvm::SmallVector<std::optional<unsigned>, 4> makers = {};
   };
   struct Group {
@@ -68,7 +68,7 @@ private:
     Waypoints::View view; ///< of all members together
     unsigned seen = 0;    ///< last search that visited the group
   };
-  /// Groups between two nodes: either those that depend on the first, or those that the second depends on.
+  /// Groups between two others: either those that depend on the first, or those that the second depends on.
   struct Between {
     llvm::SmallVector<unsigned> groups;
     bool afterFirst;
@@ -100,9 +100,9 @@ private:
   std::vector<Group> groups;
   Waypoints waypoints;
   GroupOrder order;      ///< consistent with all edges
-  unsigned searches = 0; ///< number of searches so far, times two
+  unsigned searches = 0; ///< number of one-sided searches so far; every search has two sides
   uint64_t triedPairs = 0, searchedGroups = 0;
-  llvm::SmallVector<unsigned> libraryCalls; ///< number of library calls before each node
+  llvm::SmallVector<unsigned> libraryCalls; ///< number of library calls up to and including each node
   llvm::DenseMap<mlir::Operation *, unsigned> index;
 };
 
