@@ -52,8 +52,8 @@ SmallVector<Value> ShardedValues::operandsWith(Operation &op, int label) {
   return operands;
 }
 
-/// Whether a shard of the result, or of a sum, can be computed from shards along `label` of the operands that
-/// have it.
+/// Whether a shard of the result along `label` can be computed from shards of the operands that have this
+/// label.
 bool ShardedValues::canShard(Operation &op, int label) const {
   IndexingRule rule = ruleOf(op);
   return label != -1 && op.getNumResults() == 1 && isLeadingOnly(label, rule.operands) &&
@@ -76,7 +76,7 @@ bool ShardedValues::readsLocal(Operation &op) const {
          llvm::any_of(op.getOperands(), [&](Value operand) { return local.contains(operand); });
 }
 
-/// Finds states that differ between ranks; returns whether there is a new one.
+/// Finds values and states that differ between ranks; returns whether a state is new.
 bool ShardedValues::findLocal() {
   bool found = false;
   for (auto entry : module.getOps<train::EntryOp>())
@@ -90,7 +90,8 @@ bool ShardedValues::findLocal() {
   return found;
 }
 
-/// Finds states that are sharded; returns whether there is a new one, whose readers must be visited.
+/// Finds values and states that are sharded; returns whether a state is new, so that its readers must be
+/// visited.
 bool ShardedValues::findSharded() {
   bool found = false;
   for (auto entry : module.getOps<train::EntryOp>())
@@ -138,7 +139,7 @@ bool ShardedValues::isAddedToWholeGradient(Operation &op) const {
   });
 }
 
-/// Parameters were chosen before; only optimizer and gradient states can still be sharded.
+/// Whether the stage allows sharding of the state. Earlier passes have decided which parameters are sharded.
 bool ShardedValues::mayShrink(StringRef state) const {
   const train::StateRole role = roles.at(state);
   return (role == train::StateRole::optimizer && zeroStage >= 1) ||

@@ -9,11 +9,11 @@
 
 namespace trainc {
 
-/// Follows every sum over ranks whose dimension 0 is a multiple of the number of ranks, op by op
-/// (IndexingOpInterface). Values that correspond to the sum along dimension 0 are sharded, and so are
-/// optimizer and gradient states to which such values are written. Two kinds of values are not sharded: those
-/// that depend on a rank's own samples, up to the sums; and a sum that is added to an unsharded gradient,
-/// until that gradient is read again.
+/// Sharded values and states of a step. Starts at every sum over ranks whose dimension 0 is a multiple of the
+/// number of ranks, and follows it from op to op (IndexingOpInterface). A value is sharded if its dimension 0
+/// corresponds to that of the sum. An optimizer or gradient state is sharded if a sharded value is written to
+/// it. A value before the sums depends on a rank's own samples and is not sharded. If a sum is added to an
+/// unsharded gradient, it is not sharded until that gradient is read again.
 class ShardedValues {
 public:
   ShardedValues(mlir::ModuleOp module, int64_t ranks, int64_t zeroStage);
@@ -22,8 +22,8 @@ public:
   /// Whether the state is sharded.
   bool isSharded(llvm::StringRef state) const { return shrunk.contains(state); }
 
-  /// Returns the label of dimension 0 such that a shard of the op's one result is computed from the operands'
-  /// shards along this label; -1 if there is none.
+  /// Returns the label of dimension 0 of the op's one result if a shard of the result can be computed from
+  /// the operands' shards along this label; else -1.
   int shardLabel(mlir::Operation &op) const;
   /// Returns the op's operands whose dimension 0 has `label`.
   static llvm::SmallVector<mlir::Value> operandsWith(mlir::Operation &op, int label);
