@@ -271,7 +271,7 @@ class LanguageServer(unittest.TestCase):
             self.assertLessEqual(expected, set(items), line)
             self.assertFalse(absent & set(items), line)
         items = self.completed(text + "  \n}\n", text.count("\n"), 2)
-        self.assertIn("Bytes a process that runs the plan may take", items["memory_limit"]["documentation"]["value"])
+        self.assertIn("bytes of a process that runs the plan", items["memory_limit"]["documentation"]["value"])
 
     def test_completion_of_parameters(self):
         """Parameters are completed from the last text without errors."""
