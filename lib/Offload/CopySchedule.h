@@ -1,4 +1,4 @@
-// Schedule of an entry's copies, and the memory that they occupy meanwhile.
+// Schedule of an entry's copies, and the device memory in use during each of its ops.
 #pragma once
 
 #include "dialects/Train/Train.h"
@@ -7,24 +7,25 @@
 
 namespace trainc {
 
-/// Schedules the fetches and stores of an entry, starting from an order that is correct but exposes copies.
-/// As far as memory allows, nothing waits for a copy.
+/// Schedules the fetches and stores of an entry. The initial order is correct, but its copies are exposed.
+/// The schedule hides them as far as memory allows.
 class CopySchedule {
 public:
-  /// `symbols` are the module's. Fails with an error at an op that the target cannot execute.
+  /// `symbols` is the module's symbol table and must outlive the schedule. Fails with an error at an op that
+  /// the target cannot execute.
   static llvm::FailureOr<CopySchedule> of(train::EntryOp entry, const mlir::SymbolTable &symbols,
                                           codegen::OpCosts &costs);
 
   /// Peak bytes of values before scheduling.
   int64_t peak() const { return profile_.peak(); }
 
-  /// Schedules copies so that values take at most `bytes` bytes. Stored activations keep their memory
-  /// (kBesideAttr) until the copy is expected to end. Fetches are moved earlier, in order, to the latest
-  /// positions at which they and all following copies are expected to end in time. Where memory is lacking,
-  /// kAheadAttr tells how much earlier a fetch should be.
+  /// Schedules copies so that values take at most `bytes` bytes. A stored activation keeps its memory
+  /// (kBesideAttr) until the copy is expected to end. A fetch is moved to the latest position from which it
+  /// and all later copies are expected to end in time; fetches keep their order. If memory does not allow
+  /// that position, kAheadAttr tells how much earlier the fetch should be.
   void run(int64_t bytes);
-  /// Records for stores that end after this entry during how many ops of `next`, the following entry, they
-  /// still run (kOutlastsAttr). Both entries must have been scheduled.
+  /// Records how many ops of the next entry, `next`, overlap with each store that ends after this entry
+  /// (kOutlastsAttr). Both entries must have been scheduled.
   void keepOutlasting(const CopySchedule &next);
 
 private:

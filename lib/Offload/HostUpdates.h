@@ -9,9 +9,9 @@
 
 namespace trainc {
 
-/// Moves an entry's updates to the host, where the optimizer states are. Gradients and parameters are copied
-/// to the host, and new parameters back. Other device values, such as the learning rate, are copied once for
-/// all updates.
+/// Moves an entry's parameter updates to the host, where the optimizer states are. Gradients and parameters
+/// are copied to the host, and new parameters back. Other device values, such as the learning rate, are
+/// copied once for all updates.
 class HostUpdates {
 public:
   /// `slots` are the entry's spill slots in host memory. Both arguments must outlive this object.
@@ -20,7 +20,7 @@ public:
   /// Whether the group is a kernel that reads and writes optimizer states, and the host can hold all its
   /// operands and results.
   bool canMove(const Group &group) const;
-  /// Groups must be passed in the order of their ops.
+  /// Moves the update to the host. Call it for groups in the order of their ops.
   void move(const Group &group);
 
 private:

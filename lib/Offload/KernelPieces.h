@@ -7,19 +7,19 @@
 
 namespace trainc {
 
-/// Splits a kernel along its slowest positions (row-major over rows x columns). Each piece computes its
-/// elements from the same numbers as the whole kernel.
+/// Splits a kernel into ranges of its positions, in row-major order over rows x columns. Each piece computes
+/// its elements from the same numbers as the whole kernel.
 class KernelPieces {
 public:
-  /// Returns none if elements depend on elements of another piece, or on their position.
+  /// Returns none if an element depends on elements of another piece, or on its own position.
   static std::optional<KernelPieces> of(nn::KernelOp kernel);
 
-  /// Divisor of a piece's number of positions, so that pieces of split tensors consist of whole rows.
+  /// Number that divides the positions of each piece, so that pieces of split tensors consist of whole rows.
   int64_t granule() const { return granule_; }
   int64_t positions() const { return positions_; }
 
   // For an argument of the kernel's body, or a yielded value:
-  /// Whether a piece has a piece of the value; otherwise it has all of it.
+  /// Whether the value is split among the pieces of the kernel; otherwise each has the whole value.
   bool isCut(mlir::Value inner) const;
   /// Number of elements of a split value in `positions` positions.
   int64_t elementsIn(mlir::Value inner, int64_t positions) const;

@@ -5,11 +5,12 @@
 
 namespace trainc {
 
-/// An estimate; the plan of lib/Memory also has alignment, gaps between buffers, and workspaces.
-/// Device-resident states, and values computed in their place, are not counted.
+/// Estimate of the bytes in use during each op of a block. The final plan (lib/Memory) adds alignment, gaps
+/// between buffers, and workspaces. Device-resident states, and values in the memory of such states, are not
+/// counted.
 class MemoryProfile {
 public:
-  /// `isFetched` tells which reads of states put the value into scratch memory.
+  /// `isFetched` tells whether a read of a state copies the state into scratch memory.
   MemoryProfile(mlir::Block &block, llvm::function_ref<bool(train::GetOp)> isFetched);
 
   // Ops of the block, by number:

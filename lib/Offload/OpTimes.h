@@ -6,8 +6,8 @@
 
 namespace trainc {
 
-/// Seconds from the entry's start to each of its ops, in sequence without waiting. Host ops take no device
-/// time.
+/// Begin and end of each op of an entry, in seconds from the entry's start. Ops run in sequence and never
+/// wait. Host ops take no device time.
 class OpTimes {
 public:
   /// Fails with an error at an op that the target cannot execute.

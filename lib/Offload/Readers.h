@@ -13,11 +13,11 @@ struct Reader {
   llvm::SmallVector<mlir::Operation *, 2> views;
 
   mlir::Operation *op() const { return use->getOwner(); }
-  /// Whether the op computes a result in the place of this operand.
+  /// Whether the op computes a result in the memory of this operand.
   bool updatesInPlace() const;
 
-  /// Redirects the use to the value that `mapped` has for the original value, through views of it. Views
-  /// without a mapping are created by the builder.
+  /// Replaces the original value in this use by the value to which `mapped` maps it. The views in between are
+  /// replaced by those that `mapped` has; `builder` creates missing ones.
   void readInstead(mlir::IRMapping &mapped, mlir::OpBuilder &builder) const;
 };
 

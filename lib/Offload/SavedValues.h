@@ -6,7 +6,7 @@
 
 namespace trainc {
 
-/// Spill slots for values of entries, which run one after another and share the slots.
+/// Spill slots for values of entries. Entries run one after another and share the slots.
 class SpillSlots {
 public:
   SpillSlots(mlir::ModuleOp module, plan::Space space);
@@ -16,7 +16,7 @@ public:
   const mlir::SymbolTable &symbols() const { return symbols_; }
   /// Makes all slots available for the next entry.
   void beginEntry() { used_.clear(); }
-  /// Returns a slot of the type that no other value of the entry uses.
+  /// Returns a slot of type `type` that no other value of the current entry uses.
   train::StateOp take(mlir::RankedTensorType type);
 
 private:
@@ -27,10 +27,11 @@ private:
   llvm::DenseMap<mlir::Type, size_t> used_;
 };
 
-/// Stores values of at least `minBytes` bytes after the forward op that computes them, and fetches them
-/// before the first backward op that reads them, if there is predicted time for both copies in between. With
-/// `hiddenAlone`, the copies must also fit between all other copies of values, and end soon. Fails with an
-/// error at an op that the target cannot execute.
+/// Stores each value of at least `minBytes` bytes after the forward op that computes it, and fetches it
+/// before the first backward op that reads it. Leaves a value on the device if the predicted time in between
+/// is too short for both copies. With `hiddenAlone`, also leaves it there if its copies do not fit between
+/// all other copies of values, or do not end soon. Fails with an error at an op that the target cannot
+/// execute.
 llvm::LogicalResult saveValues(train::EntryOp entry, int64_t minBytes, bool hiddenAlone, SpillSlots &slots,
                                codegen::OpCosts &costs);
 
