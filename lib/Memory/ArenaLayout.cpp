@@ -9,7 +9,7 @@
 
 namespace trainc {
 
-/// Returns the numbers of lifetimes, larger ones first.
+/// Returns the indices of lifetimes, larger buffers first.
 static llvm::SmallVector<unsigned> bySize(llvm::ArrayRef<Lifetime> lifetimes) {
   llvm::SmallVector<unsigned> order(lifetimes.size());
   std::iota(order.begin(), order.end(), 0);
@@ -35,8 +35,9 @@ ArenaLayout layOutArena(llvm::ArrayRef<Lifetime> lifetimes, int64_t alignment) {
   return layout;
 }
 
-/// Returns a number close to `wanted`, between `sure` and `wanted`, that is `good`. `sure` must be good, and
-/// so must be all numbers before a good one. Returns `sure` if not even a sixteenth of the way is good.
+/// Returns a number between `sure` and `wanted` for which `good` holds; of several, one close to `wanted`.
+/// `good` must hold for `sure`, and for all numbers between `sure` and any other number for which it holds.
+/// Returns `sure` if `good` fails after a sixteenth of the way.
 static int64_t furthest(int64_t sure, int64_t wanted, llvm::function_ref<bool(int64_t)> good) {
   if (good(wanted))
     return wanted;
@@ -51,8 +52,8 @@ static int64_t furthest(int64_t sure, int64_t wanted, llvm::function_ref<bool(in
   return sure;
 }
 
-/// Returns the numbers of lifetimes with a positive wish, the largest wish first. At most 1024 are returned,
-/// because each takes time proportional to the number of buffers.
+/// Returns the indices of lifetimes whose `wish`, a number of positions, is above 0, the largest wish first.
+/// Returns at most 1024, because each extension takes time proportional to the number of buffers.
 static llvm::SmallVector<unsigned> byWish(llvm::ArrayRef<Lifetime> lifetimes,
                                           llvm::function_ref<int64_t(const Lifetime &)> wish) {
   constexpr size_t kMaxWishes = 1024;
@@ -69,7 +70,8 @@ static llvm::SmallVector<unsigned> byWish(llvm::ArrayRef<Lifetime> lifetimes,
 
 namespace {
 
-/// Placed buffers of an arena; each is placed at any time.
+/// Placed buffers of an arena, whose lifetimes are extended one by one. All are placed before and after each
+/// call.
 class Spread {
 public:
   Spread(llvm::MutableArrayRef<Lifetime> lifetimes, ArenaLayout &layout, int64_t alignment, int64_t bytes,
@@ -139,8 +141,8 @@ private:
       used_[position] += bytes;
   }
 
-  /// Sets a field of the lifetime to a value between `sure` and `wanted`, and places the buffer at the lowest
-  /// offset.
+  /// Extends the lifetime: calls `set` with the value that furthest() finds, and moves the buffer to the
+  /// lowest offset at which it then fits. Changes nothing if only `sure` fits.
   void lengthen(unsigned index, int64_t sure, int64_t wanted,
                 llvm::function_ref<void(Lifetime &, int64_t)> set) {
     if (sure == wanted)
@@ -165,10 +167,10 @@ private:
 
   llvm::MutableArrayRef<Lifetime> lifetimes_;
   llvm::SmallVectorImpl<int64_t> &offsets_;
-  std::vector<Interval> again_; ///< as wanted
+  std::vector<Interval> again_; ///< second intervals of use that the caller wants
   int64_t alignment_, bytes_;
   ArenaPlaces placed_;
-  std::vector<int64_t> used_; ///< by position
+  std::vector<int64_t> used_; ///< bytes in use at each position
 };
 
 } // namespace

@@ -8,7 +8,7 @@
 
 namespace trainc {
 
-/// Positions from `first` to `last`, both included; empty if `last` is less.
+/// Positions from `first` to `last`, both included; empty if `last` is less than `first`.
 struct Interval {
   int64_t first = 0, last = -1;
 
@@ -20,7 +20,7 @@ struct Interval {
 struct Lifetime {
   int64_t first, last;
   int64_t bytes;
-  int64_t alignment = 1;    ///< of the buffer's offset in bytes, a power of two
+  int64_t alignment = 1;    ///< alignment of the buffer's offset in bytes, a power of two
   int64_t earliest = first; ///< position at which the lifetime should begin if memory allows; at most `first`
   Interval again = {};      ///< positions at which the buffer should also be in use if memory allows
 };
@@ -43,9 +43,9 @@ struct PlacedBuffer {
   int64_t offset, bytes;
 };
 
-/// Extends lifetimes towards `earliest`, and then by `again`, as far as `bytes` bytes and the buffers
-/// `others` allow: updates their `first` and `again`, and moves them. `layout` must be the result of
-/// layOutArena() with at most `bytes` bytes.
+/// Extends lifetimes towards `earliest`, and then by `again`, as far as an arena of `bytes` bytes with the
+/// buffers `others` has space. Updates `first` and `again` of the lifetimes, and their offsets in `layout`.
+/// Before the call, `layout` must be the result of layOutArena() and have at most `bytes` bytes.
 void spreadInArena(llvm::MutableArrayRef<Lifetime> lifetimes, ArenaLayout &layout, int64_t alignment,
                    int64_t bytes, llvm::ArrayRef<PlacedBuffer> others = {});
 

@@ -30,13 +30,13 @@ public:
   /// Removes a buffer that was inserted.
   void erase(const Placed &buffer);
 
-  /// Returns the lowest offset at which `bytes` bytes fit beside all buffers in use at the same time. If
-  /// there is none with an end of at most `most`, returns some offset with a greater end.
+  /// Returns the lowest offset at which `bytes` bytes fit beside all buffers in use at the same time. If the
+  /// buffer would end after `most` at every such offset, returns some offset at which it ends after `most`.
   int64_t lowestGap(const Lifetime &lifetime, int64_t bytes,
                     int64_t most = std::numeric_limits<int64_t>::max()) const;
 
 private:
-  static constexpr size_t kAtOnce = 16; ///< compared at a time
+  static constexpr size_t kAtOnce = 16; ///< number of buffers compared at a time
 
   /// Begin and end positions of lifetimes, padded at the end with empty ones.
   struct Intervals {
@@ -52,7 +52,7 @@ private:
   std::vector<int64_t> begins_, ends_;
   std::vector<unsigned> numbers_;
   Intervals lives_, agains_;
-  size_t livingAgain_ = 0; ///< buffers that live twice
+  size_t livingAgain_ = 0; ///< number of buffers with a second interval of use
 };
 
 } // namespace trainc
