@@ -18,7 +18,8 @@ static int64_t unreadBytes(nn::KernelOp kernel) {
   return bytes;
 }
 
-/// Returns instructions over all elements, without recomputation for further results.
+/// Returns the number of instructions over all elements. Counts each op once, even if several passes compute
+/// it.
 static int64_t arithmeticOf(const RowsPlan &plan) {
   int64_t instructions = 0;
   for (Operation &op : plan.facts.kernel.getBody().front().without_terminator())
@@ -27,7 +28,7 @@ static int64_t arithmeticOf(const RowsPlan &plan) {
   return instructions;
 }
 
-/// Returns the launch that processes the rows. Results that a later launch completes are no arguments.
+/// Returns the launch that processes the rows. Results that a later launch completes are not arguments.
 static LaunchSummary summariseWalk(const RowsPlan &plan, const KernelSummary &kernels) {
   nn::KernelOp kernel = plan.facts.kernel;
   LaunchSummary launch{.name = "rows",

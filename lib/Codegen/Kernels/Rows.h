@@ -8,8 +8,8 @@ namespace trainc::codegen {
 /// Symbols of a summary's launches.
 using Symbols = llvm::SmallVector<std::string>;
 
-/// Whether the kernel supports padding after the rows of `value`, an operand or result. The value's rows must
-/// be the kernel's rows, and the kernel must run on several threads.
+/// Whether the kernel supports padding after the rows of `value`, an operand or result. Holds if the value's
+/// rows are the kernel's rows. Assumes a kernel that runs on several threads.
 bool rowsTakePadding(nn::KernelOp kernel, mlir::Value value);
 
 KernelSummary summariseRows(nn::KernelOp kernel, const RowsTuning &tuning);

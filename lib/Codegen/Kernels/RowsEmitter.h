@@ -7,23 +7,23 @@
 
 namespace trainc::codegen {
 
-/// Values of one row that have been computed: per row, and in the current column step.
+/// Values computed so far for one row: those of the whole row, and those of the current column step.
 struct RowState {
   mlir::Value row;                                     ///< i64
   llvm::DenseMap<mlir::Value, mlir::Value> scalars;    ///< values that do not vary along columns
-  llvm::DenseMap<mlir::Value, mlir::Value> mappedRows; ///< row of a value that corresponds to this row
+  llvm::DenseMap<mlir::Value, mlir::Value> mappedRows; ///< of each value, the corresponding row
   llvm::DenseMap<mlir::Value, mlir::Value> found;      ///< for gathers: whether the id is in range
   llvm::DenseMap<mlir::Value, mlir::Value> lanes;      ///< vectors in the current column step
 };
 
-/// A reduction along a row by one thread, over vectors of its elements. If its tree has more lanes than a
-/// vector, the lanes are in memory.
+/// A reduction along a row by one thread, over vectors of its elements. If the reduction tree has more lanes
+/// than a vector, the lanes are in memory.
 class LaneSum {
 public:
   LaneSum(KernelFunction &function, nn::ReduceOp op, int64_t treeLanes, int64_t vectorLanes);
 
   void start();
-  /// Adds elements from column `column` on.
+  /// Adds `elements`, the first of which is in column `column`.
   void add(mlir::Value elements, mlir::Value column, Mask mask);
   /// Returns the sum of all lanes.
   mlir::Value total();
@@ -67,7 +67,7 @@ private:
   void startSums(int64_t pass, llvm::ArrayRef<RowState> rows);
   llvm::SmallVector<mlir::Value> piece(int64_t pass, llvm::MutableArrayRef<RowState> rows, mlir::Value begin,
                                        mlir::Value end);
-  /// Returns the values that loops over columns with steps of `lanes` lanes carry.
+  /// Returns the loop-carried values of column loops with steps of `lanes` lanes.
   llvm::SmallVector<mlir::Value *> held(int64_t lanes);
   void step(const Step &step, llvm::MutableArrayRef<RowState> rows);
 
@@ -126,33 +126,35 @@ private:
   /// Reductions along columns of the current pass, for each row of the row block.
   llvm::SmallVector<LaneSum> sums;
   std::optional<ThreadReduction> threadSums;
-  /// This thread's sums of its columns over rows: one of its vector, and one of its element after the last
-  /// whole vector.
+  /// This thread's column sums over rows: `vector` for its vector of columns, and `rest` for its column after
+  /// the last whole vector.
   struct ColumnSum {
     const TileReduction *reduction;
     mlir::Value vector, rest;
   };
   llvm::SmallVector<ColumnSum> columnSums;
-  mlir::Value currentTile;       ///< of rows
-  mlir::Value currentColumnTile; ///< null if there is one
+  mlir::Value currentTile;       ///< number of the current tile of rows
+  mlir::Value currentColumnTile; ///< number of the current tile of columns; null if there is only one
 };
 
 /// Reduces a row of `end` (i64, at most `most`) elements by all threads of a block, in the order of
-/// ThreadTree. `piece` returns this thread's results of the elements in a range, for each of `ops`.
+/// ThreadTree. `piece(begin, end)` returns this thread's result over the elements [begin, end) for each of
+/// `ops`.
 llvm::SmallVector<mlir::Value>
 reducePieces(ThreadReduction &threads, KernelFunction &function, llvm::ArrayRef<nn::ReduceOp> ops,
              int64_t most, mlir::Value end,
              llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::Value)> piece);
 
 /// Reduce a row of `count` elements in memory, by one thread or by all threads of a block. The bits equal
-/// those of a kernel that computes the elements.
+/// those of a kernel that computes the elements instead of loading them.
 mlir::Value reduceRow(Emitter &emit, nn::ReduceOp op, mlir::Value row, int64_t count);
 mlir::Value reduceRow(ThreadReduction &threads, KernelFunction &function, nn::ReduceOp op, mlir::Value row,
                       int64_t count);
 
-/// Adds the launch (or two) that combines the tiles' partial results, one for all reductions of one width.
+/// Adds the launches that combine the tiles' partial results: at most two, each for all reductions of one
+/// width.
 void summariseFinish(const RowsPlan &plan, KernelSummary &kernels);
-/// Generates the code of such a launch and returns its symbol.
+/// Generates the code of a launch that summariseFinish() added, and returns its symbol.
 std::string emitFinish(const RowsPlan &plan, const LaunchSummary &launch, KernelModule &kernels);
 
 } // namespace trainc::codegen

@@ -102,7 +102,7 @@ private:
     }
   }
 
-  /// Ends reducePieces() for pieces that have been tiles.
+  /// Completes a reduction like reducePieces(), from pieces that tiles have reduced.
   Value sumOfPieces(ThreadReduction &threads, const TileReduction &reduction) {
     nn::ReduceOp op = reduction.op;
     const Type partial = sumElement(op);

@@ -16,22 +16,23 @@ using namespace trainc::codegen;
 
 /// Elements of a tile of rows that one thread processes.
 static constexpr int64_t kTileElements = 32768;
-/// Minimum instructions at which reading back is cheaper than recomputation.
+/// Minimum instructions of a value at which reading it back is cheaper than recomputing it: of any value, and
+/// of a value that is a result anyway.
 static constexpr int64_t kStashWeight = 6, kResultStashWeight = 2;
-/// Minimum instructions at which a body that uses 64-bit positions is assumed to compute with them.
+/// Minimum instructions of a body at which its 64-bit positions are assumed to take part in arithmetic.
 static constexpr int64_t kWideBody = 8;
 /// Minimum instructions of a body with a polynomial, whose temporaries do not fit AVX2's registers in 64
 /// lanes.
 static constexpr int64_t kFunctionBody = 12;
-/// Minimum instructions at which a single body fills the registers (and takes long to compile) with few
-/// lanes.
+/// Minimum instructions of a body at which few lanes fill the registers; more lanes would also take long to
+/// compile.
 static constexpr int64_t kHeavyBody = 64;
-/// Several threads without reductions: lanes per thread (16 bytes of f32, or of bf16 and f16), and threads
-/// per block that share all steps or several rows.
+/// Parameters for several threads. Without reductions: lanes per thread (16 bytes of f32, or of bf16 and
+/// f16), and threads per block. With short rows: maximum threads per block that share several rows.
 static constexpr int64_t kLanesOfThread = 4, kShortLanesOfThread = 8, kLinearThreads = 256,
                          kNarrowThreads = 256;
-/// Several threads with column sums: maximum threads per block, so that few are idle, and minimum rows per
-/// tile, so that partial sums are small compared to the operands.
+/// Parameters for several threads with column sums. A maximum of threads per block leaves few threads idle. A
+/// minimum of rows per tile keeps partial sums small compared to the operands.
 static constexpr int64_t kColumnThreads = 128, kMinRows = 4;
 
 RowsPlan::RowsPlan(nn::KernelOp kernel, const RowsTuning &tuning) : facts(kernel), tuning(tuning) {
@@ -106,7 +107,7 @@ void RowsPlan::chooseTiles() {
     rowBlock = 4;
 }
 
-/// Returns the threads of all blocks that share the columns of a row.
+/// Returns the number of threads, over all blocks, that share the columns of a row.
 int64_t RowsPlan::threadsOfColumns() const {
   if (tuning.threads == 1)
     return 1;
@@ -115,7 +116,8 @@ int64_t RowsPlan::threadsOfColumns() const {
                                 : std::max<int64_t>(llvm::bit_ceil<uint64_t>(steps), kWarp);
 }
 
-/// Whether columns are independent of each other.
+/// Whether the kernel sums columns and all its columns are independent, so that several blocks can share
+/// them.
 bool RowsPlan::sharesColumns() const {
   return sumsColumns && facts.passes() == 1 && facts.rowReductions(0).empty() &&
          llvm::all_of(facts.yield().getValues(), [&](Value value) { return facts.isAlongColumns(value); });
@@ -203,9 +205,9 @@ void RowsPlan::chooseThreads() {
   blockBytes = threadSums * threadSumBytes(rowThreads());
 }
 
-/// Threads of a warp may share several rows, and warps of a block have separate rows, if rows divide evenly.
-/// Column sums process one row after another. A row's sum does not depend on its neighbours, because threads
-/// without elements add nothing.
+/// If the rows divide evenly, the threads of a warp share several short rows, and the warps of a block have
+/// separate rows. With column sums, a block processes one row after another. A row's sum does not depend on
+/// its neighbours, because threads without elements add nothing.
 void RowsPlan::chooseRowsAtOnce() {
   const bool mayShare = threads <= kWarp && !sumsColumns;
   while (mayShare && rows % (2 * rowsAtOnce) == 0 && 2 * rowsAtOnce * threads <= kNarrowThreads)
@@ -228,7 +230,7 @@ int64_t RowsPlan::weight(Value value) {
   return weights[value] = std::min(sum, kStashWeight); // larger weights need not be distinguished
 }
 
-/// Visits passes from the last to the first, because a stashed value may need others of earlier passes.
+/// Visits passes from last to first, because a stashed value may need stashed values of earlier passes.
 void RowsPlan::chooseStashes() {
   llvm::DenseMap<Value, unsigned> results;
   for (auto [index, value] : llvm::enumerate(facts.yield().getValues()))
@@ -255,7 +257,7 @@ void RowsPlan::chooseStashes() {
     });
 }
 
-/// Passes are visited from the last, so that `pass` is the last to read the value.
+/// The caller visits passes from last to first, so that `pass` is the last pass that reads the value.
 int64_t RowsPlan::borrowedResult(Value value, int64_t pass) const {
   for (auto [index, yielded] : llvm::enumerate(facts.yield().getValues())) {
     bool holds = facts.pattern(yielded).isIdentity() && facts.isAlongColumns(yielded) &&

@@ -10,8 +10,9 @@
 
 namespace trainc::codegen {
 
-/// A reduction whose result is complete only after all tiles. Tiles store partial results in a scratch buffer
-/// (or, if elements of rows are reduced, these elements), and a second launch combines them in order.
+/// A reduction whose result is complete only after all tiles. Tiles store partial results in a scratch
+/// buffer; if `ofRows`, they store one element per row. A second launch combines the stored elements in
+/// order.
 struct TileReduction {
   mutable nn::ReduceOp op;
   unsigned result;  ///< number of the kernel's result
@@ -32,8 +33,8 @@ struct RowsTuning {
   int64_t blockBytes; ///< maximum bytes of rows in a block's own memory
   /// Number of threads that share the rows of a column sum, if each gets enough rows.
   int64_t partialThreads;
-  /// Maximum threads per block, a power of two. With one thread, a thread processes tiles of many rows. With
-  /// several, they process a row together, each with its own columns.
+  /// Maximum threads per block, a power of two. With one thread per block, the thread processes tiles of many
+  /// rows. With several, the threads process a row together, each with its own columns.
   int64_t threads = 1;
 };
 
@@ -51,7 +52,7 @@ public:
   bool flat = false;
   /// Whether threads share all steps of all rows, because each step is independent of the rest of its row.
   bool linear = false;
-  int64_t rows, columns; ///< of the loops
+  int64_t rows, columns; ///< sizes of the loops
   int64_t rowsPerTile, grid;
   int64_t rowTiles; ///< tiles of rows in the grid; each gives partial sums of all columns
   int64_t columnTiles =
@@ -103,8 +104,8 @@ public:
   /// stashed values.
   llvm::SmallVector<mlir::Value> stored(int64_t pass) const;
 
-  /// Values that later passes read back: from the buffer of result `index` (which holds the value, or is
-  /// overwritten with it later), or from row buffer `index` in the block's memory.
+  /// Source from which later passes read a value back: the buffer of result `index` or row buffer `index` in
+  /// the block's memory. The buffer of another result holds the value until that result overwrites it.
   struct Stash {
     bool isResult;
     unsigned index;
@@ -129,7 +130,7 @@ private:
   void chooseStashes();
   void collectTileReductions();
   llvm::SmallVector<mlir::Value> roots(int64_t pass) const;
-  /// Returns the instructions that computing the value takes, at most kStashWeight.
+  /// Returns the number of instructions that compute the value, at most kStashWeight.
   int64_t weight(mlir::Value value);
   /// Returns the last pass that reads block argument `index` along columns; -1 if there is none.
   int64_t lastRead(unsigned index) const;
@@ -141,7 +142,7 @@ private:
   int64_t firstWrite(unsigned result) const;
 
   RowsTuning tuning;
-  bool sumsColumns = false;                              ///< over rows
+  bool sumsColumns = false;                              ///< whether the kernel sums columns over rows
   llvm::DenseMap<mlir::Operation *, BodyCost> bodyCosts; ///< cached, because each body is built for its cost
   llvm::DenseMap<mlir::Value, int64_t> weights;
 };

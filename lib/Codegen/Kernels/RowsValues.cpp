@@ -39,7 +39,7 @@ Value RowsEmitter::mappedRow(Value value, RowState &row) {
   return row.mappedRows[value] = sum;
 }
 
-/// Returns the table's row for this row's id; 0 if the id is out of range, as row.found tells.
+/// Returns the table's row for this row's id. Sets row.found; returns 0 if the id is out of range.
 Value RowsEmitter::gatherRow(nn::GatherOp gather, RowState &row) {
   Value result = gather.getResult();
   if (Value known = row.found.contains(result) ? row.mappedRows.lookup(result) : Value())
