@@ -64,7 +64,7 @@ static ParseResult parseMagnitude(AsmParser &parser, double &value) {
     value = std::numeric_limits<double>::infinity();
     return success();
   }
-  const StringRef text = numberPrefix(start.getPointer()); // texts end with 0
+  const StringRef text = trainc::numberPrefix(start.getPointer()); // texts end with 0
   if (!parser.parseOptionalInteger(integer).has_value())
     return failure(parser.parseFloat(value) || checkMagnitude(parser, start, text, value));
   if (text == "0" && *text.end() == 'x') { // bits of an infinity or NaN

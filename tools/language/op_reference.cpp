@@ -155,9 +155,10 @@ Section sectionOf(StringRef text) {
 
 /// The text between an op's syntax, or summary, and what ODS lists.
 StringRef descriptionOf(StringRef text) {
+  text = text.ltrim();
   size_t end = text.size();
-  for (StringRef list : {"\nTraits: ", "\nInterfaces: ", "\nEffects: ", "\n#### "})
-    end = std::min(end, text.find(list));
+  for (StringRef list : {"Traits: ", "Interfaces: ", "Effects: ", "#### "})
+    end = std::min(end, text.starts_with(list) ? 0 : text.find(("\n" + list).str()));
   return text.take_front(end).trim();
 }
 
