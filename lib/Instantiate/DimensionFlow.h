@@ -21,12 +21,12 @@ public:
   std::optional<size_t> dimOf(mlir::Value value) const;
 
   /// Follows an op that computes every part of its results from the same part of its operands. Fails if the
-  /// op combines parts, or has no interface that excludes it.
+  /// op combines parts, or if it has no interface that rules this out.
   llvm::LogicalResult followApart(mlir::Operation *op);
 
-  /// Whether the op runs along the parts.
+  /// Whether the sequence dimension of some operand is the dimension that has the parts.
   bool goesAlong(IncrementalOpInterface op) const;
-  /// Follows an op that runs along the parts. Fails unless each operand has one part per step of the op.
+  /// Follows an op for which goesAlong() holds. Fails unless each operand has one part per step of the op.
   llvm::LogicalResult followAlong(IncrementalOpInterface op);
 
 private:

@@ -19,13 +19,13 @@ struct Instantiation {
 llvm::SmallVector<mlir::Value> createInputs(mlir::OpBuilder &builder, nn::ModelOp model, BatchExtent extent,
                                             int64_t batch, int64_t length);
 
-/// Builds the forward of `batch` samples of `length` tokens, without dropout, in `entry`, which becomes an
-/// entry outside of the module. The parameters must be declared.
+/// Builds the forward of `batch` samples of `length` tokens, without dropout. `entry` receives a new entry
+/// that is not part of the module. The parameters must have been declared.
 mlir::FailureOr<Forward> expandAside(Instantiation &shared, int64_t batch, int64_t length,
                                      mlir::OwningOpRef<train::EntryOp> &entry);
 
-/// Builds the forward of a micro-batch, adds its share to the step's loss and requests the gradient. Returns
-/// the model's outputs.
+/// Builds the forward of a micro-batch, adds the micro-batch's share to the step's loss, and requests the
+/// gradient. Returns the model's outputs.
 mlir::FailureOr<Forward> buildMicroStep(Instantiation &shared, train::EntryOp entry);
 /// Marks the parameters that a group freezes. Reports an error if a group matches no parameter.
 mlir::LogicalResult applyGroups(const Binding &binding);
@@ -35,8 +35,8 @@ void buildInit(Instantiation &shared, train::EntryOp entry);
 mlir::LogicalResult buildBeginStep(Instantiation &shared, train::EntryOp entry, const Forward &micro);
 /// Builds the sums of loss and targets over an evaluation batch.
 mlir::LogicalResult buildEval(Instantiation &shared, train::EntryOp entry);
-/// Records in the program where the samples of a micro-batch, whose forward is `micro`, are combined, if they
-/// are. Warns if a step or evaluation has other batches, and says what the loss is then.
+/// Records in the program where `micro`, the forward of a micro-batch, combines samples, if it does. Warns if
+/// such a model has other batches in a step or evaluation; the warning says what the loss then is.
 void noteCombinedSamples(Instantiation &shared, const Forward &micro);
 /// Builds prefill and decode if the model can continue token sequences. Otherwise builds nothing; a remark
 /// and the program give the reason.
@@ -44,8 +44,8 @@ void buildGeneration(Instantiation &shared, const Forward &micro);
 
 /// Erases ops whose results have no users.
 void eraseDeadOps(train::EntryOp entry);
-/// Sets the valid integers of every input: those that all lookups in all entries accept. If not all lookups
-/// can ignore a value, batches cannot be padded.
+/// Sets for every input the integers that all lookups in all entries accept. If lookups of a column have no
+/// common ignored value, batches cannot be padded.
 void limitInputs(mlir::ModuleOp module);
 
 } // namespace trainc

@@ -19,10 +19,10 @@ struct LossTerm {
 struct Forward {
   llvm::SmallVector<LossTerm> losses;
   llvm::StringMap<mlir::Value> outputs;
-  mlir::IRMapping values; ///< maps values of the model's own body
+  mlir::IRMapping values; ///< maps values of the model's own body to values of the entry
 };
 
-/// Called after each op of the model's own body, with the concrete values so far.
+/// Callback after each op of the model's own body, with the concrete values so far.
 using AfterOp = llvm::function_ref<void(mlir::Operation *op, mlir::IRMapping &values)>;
 
 /// Expands the model on `columns` at the builder's position. Errors about shapes, parameters, duplicate names

@@ -5,8 +5,7 @@
 
 namespace trainc {
 
-/// Warns about each setting without effect. Must run while zero_stage is as given; on one rank, Binding.cpp
-/// resets it.
+/// Warns about each setting without effect. Must run before zero_stage is reset on one rank (Binding.cpp).
 void warnOfIdleSettings(train::ProgramOp program);
 
 } // namespace trainc

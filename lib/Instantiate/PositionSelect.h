@@ -12,8 +12,8 @@ mlir::Operation *findLastMixingOp(nn::ModelOp model);
 /// Returns the row at `position` (tensor<i32>) of x [1, length, ...], as [1, 1, ...].
 mlir::Value selectPosition(mlir::OpBuilder &builder, mlir::Value x, mlir::Value position);
 
-/// Replaces every value with one row per position that ops after `last` use by its row at `position`.
-/// Replaces none if some value does not have its positions as [1, length, ...].
+/// Visits the values that ops after `last` use. Replaces each value that has one row per position by its row
+/// at `position`. Replaces nothing if such a value does not have the shape [1, length, ...].
 void selectAfter(mlir::Operation *last, mlir::IRMapping &values, mlir::OpBuilder &builder,
                  const PositionDims &dims, int64_t length, mlir::Value position);
 

@@ -5,8 +5,9 @@
 
 namespace trainc {
 
-/// Reports an error at the program unless data columns are f32 or of the compute type, and bf16 parameters
-/// and fp8 products are used with precision bf16 only. Warns about words without effect.
+/// Reports an error at the program if a data column is neither f32 nor of the compute type. Also reports an
+/// error if bf16 parameters or fp8 products are used without precision bf16. Warns about words without
+/// effect.
 mlir::LogicalResult checkPrecision(train::ProgramOp program);
 
 /// Reports an error at the program unless each pattern of `keep` matches a parameter. The parameters' states

@@ -7,7 +7,7 @@
 
 namespace trainc {
 
-/// Returns the random stream of a site, which depends on its name only.
+/// Returns the random stream for a name. It depends on the name only.
 int64_t randomStreamOf(llvm::StringRef name);
 
 /// A parameter of the model, as declared by its layer.
@@ -30,7 +30,8 @@ public:
   /// Returns the full name of `name` in the current scope.
   std::string fullName(llvm::StringRef name) const;
 
-  /// RAII object that enters a use of a block in a scope (a component such as "h.3", or "").
+  /// RAII object that enters a use of a block. `component` is the use's part of the scope path, such as
+  /// "h.3"; it may be empty.
   class Enter {
   public:
     Enter(EntryScope &scope, llvm::StringRef component, llvm::StringRef block);

@@ -8,7 +8,7 @@
 
 namespace trainc {
 
-/// Declares states and entries; they share one namespace with the program.
+/// Table that declares states and entries. Their names and the program's name share one namespace.
 class StateTable {
 public:
   explicit StateTable(mlir::ModuleOp module);
