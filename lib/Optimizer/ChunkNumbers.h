@@ -6,7 +6,7 @@
 namespace trainc {
 
 /// Returns the state of role `chunks` with the number of each chunk (i64) of the flat parameter state `flat`.
-/// It is declared on first use and computed by the entry `refresh`. Numbers run through all trained
+/// The state is declared on first use and computed by the entry `refresh`. Numbers run through all trained
 /// parameters in the order of their names, so that they depend neither on the layout of flat states nor on
 /// ranks.
 train::StateOp declareChunks(StepSymbols &symbols, train::StateOp flat);

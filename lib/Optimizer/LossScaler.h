@@ -6,7 +6,7 @@
 
 namespace trainc {
 
-/// Loss scale of one program in the entry that updates. Does nothing if the loss is not scaled.
+/// Loss scale of a program, in the entry that updates parameters. Does nothing if the loss is not scaled.
 class LossScaler {
 public:
   /// Reads the scale if it is dynamic.
@@ -23,7 +23,7 @@ private:
   mlir::Value ifFinite(mlir::Value then, mlir::Value otherwise);
   mlir::Value choose(nn::Predicate predicate, mlir::Value x, double y, mlir::Value then,
                      mlir::Value otherwise);
-  /// Reads a counter of the scale, whose first value is `initial`.
+  /// Reads the counter `name` of the loss scale. Its initial value is `initial`.
   mlir::Value readCounter(llvm::StringRef name, double initial);
 
   StepBuilder &build_;

@@ -8,7 +8,7 @@ namespace trainc {
 /// Contents of a train.magnitudes op.
 struct Magnitudes {
   std::string scales, history;
-  double limit; ///< largest number of the fp8 type
+  double limit; ///< largest finite number of the fp8 type
   mlir::Value largest;
 };
 
@@ -22,8 +22,8 @@ llvm::SmallVector<Magnitudes> accumulateMagnitudes(train::EntryOp entry, StepSym
 /// Reads the accumulated magnitudes in another entry.
 llvm::SmallVector<Magnitudes> readMagnitudes(StepBuilder &build, llvm::ArrayRef<Magnitudes> accumulated);
 
-/// Returns the maximum of all magnitudes, a scalar. It is finite if no number that was rounded to fp8 was
-/// infinite or NaN.
+/// Returns the scalar maximum of all magnitudes. This maximum is finite unless an infinity or a NaN was
+/// rounded to fp8.
 mlir::Value largestOf(StepBuilder &build, const Magnitudes &magnitudes);
 
 /// Builds the histories with this step's magnitudes, and the scales of the next step.

@@ -12,8 +12,8 @@
 
 namespace trainc {
 
-/// Finds states and entries by name, and declares missing ones. During its lifetime, symbols must be created
-/// through it alone.
+/// Finds states and entries by name, and declares missing ones. During the lifetime of this object, nothing
+/// else may create symbols.
 class StepSymbols {
 public:
   explicit StepSymbols(mlir::ModuleOp module);
@@ -26,7 +26,8 @@ public:
   train::StateOp declareScalar(HostScalar scalar);
   /// Returns the entry of that kind; creates it after `after` if it does not exist.
   train::EntryOp declareEntry(EntryKind kind, mlir::Operation *after);
-  /// Creates a copy of `entry` after it, of a kind that does not exist yet.
+  /// Creates an entry of kind `kind` after `entry`, with a copy of its body. No entry of that kind may exist
+  /// yet.
   train::EntryOp cloneEntry(train::EntryOp entry, EntryKind kind);
 
 private:
@@ -45,12 +46,12 @@ public:
   train::StateOp state(llvm::StringRef name) const { return symbols.state(name); }
   mlir::Value read(llvm::StringRef state);
   void write(llvm::StringRef state, mlir::Value value);
-  /// Reads the optimizer state `KIND.PARAMETER`, or `KIND` without a parameter, as f32. It is declared on
-  /// first use with the initial value `initial`. The state of a parameter is flat if the parameter is, and
-  /// stored in the type `moments`.
+  /// Reads the optimizer state `KIND.PARAMETER`, or `KIND` without a parameter, as f32. The state is declared
+  /// on first use with the initial value `initial`. If it belongs to a parameter, it is flat like the
+  /// parameter and stored in the type `moments`.
   mlir::Value readOptimizerState(llvm::StringRef kind, mlir::RankedTensorType type,
                                  llvm::StringRef parameter = {}, double initial = 0);
-  /// Writes an optimizer state, as replaceParameter().
+  /// Writes an optimizer state like replaceParameter().
   void replaceOptimizerState(llvm::StringRef kind, mlir::Value old, mlir::Value updated,
                              llvm::StringRef parameter = {});
   /// Writes `updated` to the state if the step is finite, else `old`, the state's present value. If the state
@@ -81,12 +82,12 @@ public:
 
 private:
   void replace(llvm::StringRef state, mlir::Value old, mlir::Value updated);
-  /// Rounds `x` stochastically for the bf16 state of that kind, whose layout is that of the parameter state
+  /// Rounds `x` stochastically for the bf16 state of kind `kind`, which has the layout of the parameter state
   /// `parameter`.
   mlir::Value roundAtRandom(mlir::Value x, llvm::StringRef kind, llvm::StringRef parameter);
   /// Returns the chunk number of each element.
   mlir::Value chunksOf(llvm::StringRef parameter);
-  /// As replace(), for a bf16 state whose value `old` was read through wide().
+  /// Like replace(), but for a bf16 state whose value `old` was read through wide().
   void replaceHeld(llvm::StringRef state, llvm::StringRef kind, mlir::Value old, mlir::Value updated,
                    llvm::StringRef parameter);
   mlir::OpBuilder &builder;
@@ -98,7 +99,7 @@ private:
   mlir::Value seed, step;
   llvm::StringMap<mlir::Value> chunks;
   llvm::StringMap<uint64_t>
-      draws; ///< for each kind of state, the number of its random number within an element's draw
+      draws; ///< for each kind of state, the index of its random number in an element's draw
 };
 
 /// Fills a state with one value at the end of `entry`.
