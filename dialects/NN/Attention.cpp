@@ -12,15 +12,15 @@ using Inferred = FailureOr<SmallVector<Type>>;
 
 namespace {
 
-/// Sizes of an attention: batch, queries, keys, and head widths of q and k, and of v.
+/// Sizes of an attention. `headWidth` is the width of a head of q and k, `valueWidth` that of a head of v.
 struct Sizes {
   int64_t batch, queries, keys, headWidth, valueWidth;
 };
 
 } // namespace
 
-/// Reports an error unless operand `name` is a float tensor of three dimensions, the last a multiple of
-/// `heads`.
+/// Reports an error unless operand `name` is a float tensor of three dimensions whose last dimension is a
+/// multiple of `heads`.
 static LogicalResult checkHeads(StringRef name, Value value, int64_t heads, InferError error) {
   RankedTensorType type = tensorType(value);
   if (type.getRank() != 3 || !isa<FloatType>(type.getElementType()))
@@ -125,7 +125,7 @@ void AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>
 
 PrecisionClass AttentionOp::getPrecisionClass() { return PrecisionClass::Low; }
 
-/// Samples can be partitioned. Positions attend to each other, and query heads share key heads.
+/// Only the batch can be partitioned: positions attend to each other, and query heads share key heads.
 IndexingRule AttentionOp::getIndexingRule() {
   IndexingRule rule{{{0, -1, -1}, {0, -1, -1}, {0, -1, -1}}, {{0, -1, -1}, {0, -1, -1}}};
   if (getSegments())
@@ -144,7 +144,7 @@ SequenceDims AttentionOp::getSequenceDims() {
   return dims;
 }
 
-/// The cache holds the keys and values of all positions so far. `limit` masks later positions.
+/// Appends keys and values to caches of all positions so far; `limit` masks later positions.
 SmallVector<Value> AttentionOp::buildIncremental(OpBuilder &builder, CacheScope &caches) {
   if (!getCausal()) {
     emitOpError("is not causal, which generation needs");
@@ -157,8 +157,8 @@ SmallVector<Value> AttentionOp::buildIncremental(OpBuilder &builder, CacheScope 
   return {step.getOut(), step.getLse()};
 }
 
-/// Returns flops of `scoreProducts` products over head width and `valueProducts` over value width. A causal
-/// query attends to about half of the keys.
+/// Returns the FLOPs of `scoreProducts` matrix products over the head width and `valueProducts` over the
+/// value width. A causal query attends to the keys up to its own position.
 static int64_t attentionFlops(Value q, Value k, Value v, int64_t heads, int64_t keyHeads, bool causal,
                               int64_t scoreProducts, int64_t valueProducts) {
   int64_t queries = shapeOf(q)[1], keys = shapeOf(k)[1];
