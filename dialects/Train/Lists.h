@@ -47,7 +47,7 @@ struct KeptShare {
   int64_t uses = 1, percent = 0;
 };
 
-/// Maximum uses of one element; no model has as many layers.
+/// Maximum number of uses that one element stands for; no model has as many layers.
 inline constexpr int64_t kMaxRepeated = 65536;
 
 /// Parses an element of Shares; none if it is malformed.
@@ -67,7 +67,7 @@ inline constexpr std::string_view
     kExpectedWrap = "blocks, model, names of blocks with commas between them or a number of parameters "
                     "above 0";
 
-/// Whether the elements are words or names, or one number.
+/// Whether the elements are a valid value of `wrap`: words and names, or a single number.
 inline bool areWrap(const std::vector<std::string_view> &elements) {
   const auto isName = [](std::string_view each) {
     return !each.empty() && (std::isalpha(static_cast<unsigned char>(each.front())) || each.front() == '_');

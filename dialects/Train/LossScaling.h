@@ -14,7 +14,8 @@ struct LossScaling {
   double fixed = 0;      ///< scale of all steps; 0 if the scale is dynamic
   double initial = 0;    ///< scale of the first step
   double window = 0;     ///< consecutive finite steps that double the scale
-  double hysteresis = 0; ///< consecutive overflowing steps, from the last of which on each halves the scale
+  double hysteresis = 0; ///< number of consecutive overflowing steps at which the scale halves; each further
+                         ///< one halves it again
   double minimum = 0;
 
   bool isDynamic() const { return fixed == 0; }

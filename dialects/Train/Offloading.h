@@ -11,8 +11,8 @@ struct OffloadSettings {
   bool activations = false;           ///< whether activations that the backward reads are offloaded
   bool hiddenAlone = false;           ///< whether only activations whose copies are hidden are offloaded
   plan::Space space = plan::Space::disk;
-  /// Bytes of states that are updated together and are resident at a time, besides the next group. None: the
-  /// pass `offload` decides.
+  /// Maximum bytes of states that are updated together. These states and those of the next group are resident
+  /// at the same time. None: the pass `offload` decides.
   std::optional<int64_t> groupBytes;
   bool updatesOnHost = false; ///< whether the host's cores update the offloaded optimizer states
 

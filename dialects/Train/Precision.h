@@ -8,11 +8,11 @@ namespace trainc::train {
 /// Settings `precision bf16 (...)`, `eval_precision` and `optimizer_states` of a program, with their
 /// defaults.
 struct PrecisionSettings {
-  mlir::FloatType compute, eval;   ///< of step and generation, and of evaluation, for ops that allow it
-  mlir::FloatType params;          ///< of the stored parameters
-  mlir::FloatType optimizerStates; ///< of the optimizer's moments
-  mlir::FloatType reduce;          ///< of gradients sent between ranks
-  mlir::FloatType buffers;         ///< of floating-point data columns in a step of low precision
+  mlir::FloatType compute, eval;   ///< types of ops that allow it: in step and generation, and in evaluation
+  mlir::FloatType params;          ///< type of stored parameters
+  mlir::FloatType optimizerStates; ///< type of the optimizer's moments
+  mlir::FloatType reduce;          ///< type of gradients that ranks exchange
+  mlir::FloatType buffers;         ///< type of floating-point data columns in a step of low precision
   bool multipliesFp8 = false;      ///< whether the training step computes matrix products in fp8
   llvm::SmallVector<llvm::StringRef> keep; ///< patterns of parameters that are read in f32
 

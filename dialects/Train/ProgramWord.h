@@ -33,9 +33,10 @@ struct ProgramWord {
       {}; ///< placeholder of the option's value in the help; for a choice, its words separated by |
   int64_t min = 0, max = INT64_MAX;
   std::string_view otherwise = {}; ///< default value; empty if there is none
-  std::string_view derived = {};   ///< source of the default if it is not a constant
+  std::string_view derived = {};   ///< source of the default value if that is not a constant
   std::string_view help = {};
-  /// For words of sharding: the minimum zero_stage with an effect, and a phrase about the stages below it.
+  /// For words of `sharding`: `fromStage` is the minimum zero_stage at which the word has an effect, and
+  /// `idle` a phrase about lower stages.
   int64_t fromStage = 0;
   std::string_view idle = {};
   bool ofFp16 = false;        ///< whether it has an effect in fp16 only
@@ -43,7 +44,8 @@ struct ProgramWord {
   bool ofCheckpoints = false; ///< whether it has an effect with activation_checkpointing full and budget only
   bool ofOffload = false;     ///< whether it has an effect with offload only
 
-  /// Whether the value is a size of memory, which may be any, rather than one of at least some KiB.
+  /// Whether the value is a size of memory, for which any number of bytes is valid. Other sizes have a
+  /// minimum of some KiB.
   constexpr bool isMemory() const { return kind == ValueKind::Bytes && min == 1; }
 };
 

@@ -9,7 +9,7 @@ namespace trainc::train {
 /// chunks depend neither on the number of ranks nor on which members are adjacent.
 constexpr int64_t kFlatChunk = 256;
 
-/// Setting `sharding` of a program, with its defaults; see #train.sharding for the meaning. Sizes are
+/// Setting `sharding` of a program, with its defaults; see #train.sharding for the meaning. Sizes are in
 /// elements.
 struct ShardingSettings {
   llvm::StringRef wrap = "blocks";
@@ -41,8 +41,8 @@ bool hasFlatStates(ProgramOp program);
 bool shardsUpdates(ProgramOp program);
 
 /// Returns the most frequent size among the dimensions of the module's parameters, the largest if several are
-/// equally frequent; 1 if there are none. DeepSpeed's `auto` formulas use the model's hidden size in its
-/// place.
+/// equally frequent; 1 if there are none. This size stands for the model's hidden size in DeepSpeed's `auto`
+/// formulas.
 int64_t modelWidth(mlir::ModuleOp module);
 
 } // namespace trainc::train
