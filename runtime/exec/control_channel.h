@@ -1,4 +1,4 @@
-// Messages between the hosts of all ranks, beside the plan's collectives.
+// Messages between the host programs of all ranks, apart from the plan's collectives.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -14,7 +14,7 @@
 
 namespace trainc {
 
-/// One rank's connection to the others. All ranks call the same members in the same order; none of them
+/// One rank's connection to the others. All ranks call the same members in the same order. No member
 /// allocates.
 class ControlChannel {
 public:
@@ -41,9 +41,9 @@ public:
     return std::span(reinterpret_cast<const T *>(values.data()), ranks());
   }
 
-  /// Agrees on whether the ranks continue. Returns true if any rank wants to stop. Fails on all ranks if one
-  /// passes an error: there with `own`, elsewhere with the number of that rank. A stop takes precedence over
-  /// errors.
+  /// Agrees on whether the ranks continue. Returns true if any rank wants to stop, even if another rank
+  /// passes an error. Otherwise, if a rank passes an error, fails on all ranks: on that rank with `own`, on
+  /// the others with an error that names the rank.
   Result<bool> anyStops(bool wantsToStop, const Status &own = {});
 
 private:

@@ -22,7 +22,8 @@
 namespace trainc {
 
 /// The elements of a persistent tensor that a rank holds, from `first` on. `info` has its name, dtype, shape
-/// and role. The rank holds all elements unless the tensor is sharded; then possibly none.
+/// and role. If the tensor is sharded, the rank holds a shard, which may be empty; otherwise it holds all
+/// elements.
 struct StateView {
   const fb::State *info;
   uint64_t first;
@@ -66,15 +67,15 @@ public:
   /// Connection to the other ranks.
   ControlChannel &control() { return control_; }
   uint32_t rank() const { return control_.rank(); }
-  /// Whether an instruction has failed: the states may be those of an incomplete step. Peers have been told,
-  /// and every operation that needs all ranks will fail.
+  /// Whether an instruction has failed. The states may then belong to an incomplete step. The other ranks
+  /// have been told, and every operation that needs all ranks will fail.
   bool broken() const { return broken_ || control_.broken(); }
 
   bool hasEntry(std::string_view entry) const { return findEntry(entry) != nullptr; }
   /// Runs an entry, which must exist, and waits for it. Fails like enqueue() and settle().
   Status run(std::string_view entry);
-  /// Enqueues an entry, which must exist, after earlier work. Fails with kFailed if the plan needs more ranks
-  /// than this one.
+  /// Enqueues an entry, which must exist, after earlier work. Fails with kFailed if the plan needs several
+  /// ranks and there is no communicator.
   Status enqueue(std::string_view entry);
   /// Waits for all enqueued work. Fails with kFailed, naming the instruction and its source op, if a
   /// collective cannot be completed. Disk copies may continue during the next entry (Device::enqueue()).
@@ -82,7 +83,7 @@ public:
   /// Like synchronise(), but also waits for disk copies; call it before the run pauses or ends.
   Status settle();
   /// Sets a callback that enqueue() calls once, before the next instruction that writes a parameter or an
-  /// optimizer state. It waits for a checkpoint writer that still reads the states.
+  /// optimizer state. The callback waits for a checkpoint writer that still reads the states.
   void holdStateWrites(std::function<void()> callback) { beforeStateWrite_ = std::move(callback); }
   /// Runs an entry instruction by instruction and returns the first one, over all ranks, that wrote a
   /// non-finite number; all ranks get the same result. Fails like run().
@@ -127,13 +128,14 @@ public:
   /// The memory of a buffer of the plan, e.g. Generation.logits.
   DeviceSpan buffer(uint32_t index) const;
 
-  /// Bytes by which memory of the device (with peers: of the communicator) has grown for the arenas; equals
-  /// the peak of the compile report.
+  /// Bytes that were allocated for the arenas on the device or, with several ranks, by the communicator.
+  /// Equals the planned peak of the compile report.
   uint64_t peakBytes() const { return peakBytes_; }
   /// peakBytes() by fb::Role; see memory_by_role.h.
   std::array<uint64_t, 7> bytesByRole() const;
-  /// Communicator::seconds() or, if unknown there, the times of the training steps that a profile measures.
-  /// Call it only when nothing is in flight. Nothing for a single rank, or if unknown.
+  /// Communicator::seconds() or, if the communicator does not know them, the times of the training steps that
+  /// a profile measures. Nothing for a single rank, or if neither is known. Call it only when nothing is in
+  /// flight.
   std::optional<CommunicationSeconds> communicationSeconds();
   /// Bytes that this rank has sent in collectives so far; see Communicator::bytesSent().
   uint64_t sentBytes() const { return communicator_ ? communicator_->bytesSent() : 0; }

@@ -16,8 +16,8 @@ class PredictedRuns {
 public:
   struct Run {
     const fb::Entry *entry;
-    Schedule schedule; ///< by the entry's instructions; for entries of a training step, as one of several
-                       ///< consecutive steps
+    Schedule schedule; ///< by the entry's instructions; an entry of a training step is predicted within
+                       ///< several consecutive steps
   };
 
   explicit PredictedRuns(const fb::Plan &plan);

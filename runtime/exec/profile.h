@@ -14,8 +14,9 @@
 
 namespace trainc {
 
-/// Total of all instructions of one name: a kernel by its symbol, library calls, copies, zeroings,
-/// collectives by kind, and waits for collectives ("wait for all-gather"), which are exposed communication.
+/// Total of all instructions of one name. Kernels are named by symbol; library calls, copies, zeroings and
+/// collectives by kind. Waits for collectives ("wait for all-gather") have rows of their own; they are
+/// exposed communication.
 struct ProfileRow {
   std::string_view entry;
   ProfileKind kind;
@@ -45,7 +46,7 @@ struct Profile {
   std::vector<ProfileRow> rows; ///< one per entry and `what` (equal layers share rows), slowest first
   uint64_t steps = 0;           ///< number of training steps
   double stepSeconds = 0;       ///< total of all steps, including host time between entries
-  double idleSeconds = 0;       ///< time in which no stream worked or waited for a collective
+  double idleSeconds = 0;       ///< time in which no stream worked and none waited for a collective
 };
 
 /// Measures the time of every instruction of the plan.

@@ -26,8 +26,8 @@ struct NonFinite {
 
 /// Runs the steps of an entry one by one and scans the f32 ranges that each has written for the first
 /// non-finite value. Returns the first one over all ranks; of several at the same instruction, that of the
-/// lowest rank. A single rank stops there; one of several continues to the end, because the others wait for
-/// it in collectives. Fails like Device::synchronise().
+/// lowest rank. A single rank stops at the first value. One of several ranks continues to the end, because
+/// the others wait for it in collectives. Fails like Device::synchronise().
 Result<std::optional<NonFinite>> replayProgram(Executable &executable, Device &device,
                                                ControlChannel &control);
 
