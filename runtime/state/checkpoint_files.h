@@ -13,8 +13,8 @@
 
 namespace trainc {
 
-/// A rank among those that write a checkpoint. Ranks of one shard group hold shards of the sharded tensors,
-/// and every group holds the same.
+/// A rank among those that write a checkpoint. The ranks of one shard group hold shards of the sharded
+/// tensors. All groups hold the same tensors.
 struct WriterPlace {
   uint32_t rank = 0, ranks = 1, shardRanks = 1;
 };
@@ -24,9 +24,9 @@ struct ByteRange {
   uint64_t begin = 0, end = 0;
 };
 
-/// Bytes that a rank writes of the index-th tensor of a file. For a sharded tensor: its shard, if the rank is
-/// in the first shard group. For others: its share of the checksum blocks. Over all ranks each byte is
-/// written once.
+/// Bytes that a rank writes of the index-th tensor of a file. Of a sharded tensor, a rank of the first shard
+/// group writes its shard, and other ranks nothing. Of other tensors, each rank writes its share of the
+/// checksum blocks. Over all ranks each byte is written once.
 ByteRange shareToWrite(const StateTensor &tensor, uint64_t index, const WriterPlace &place);
 
 inline constexpr const char *kModelFile = "model.safetensors";
@@ -68,8 +68,8 @@ public:
   Result<std::vector<RangeChecksum>> write(const std::filesystem::path &folder,
                                            const std::function<void()> &onRead) const;
   /// Writes the remaining files, and the trainer state with all checksums: `own`, those of the other ranks,
-  /// and those of blocks that several ranks have written, which are read back. Fails if these differ from the
-  /// written bytes, or if bytes were written by no rank or by two.
+  /// and those of blocks that several ranks have written, which are read back. Fails if the bytes read back
+  /// differ from the written ones, or if bytes were written by no rank or by two.
   Status complete(const std::filesystem::path &folder, TrainerState state,
                   std::vector<RangeChecksum> own) const;
 

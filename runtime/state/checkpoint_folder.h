@@ -33,8 +33,8 @@ Status checkIsCheckpoint(const std::filesystem::path &path);
 Result<std::filesystem::path> resolveCheckpoint(const std::string &resume,
                                                 const std::filesystem::path &folder);
 
-/// Calls `open(path)` for the checkpoint that `find()` names, and retries as long as it fails and `find()`
-/// names another one: a run that keeps few checkpoints removes the latest after it has written the next.
+/// Calls `open(path)` for the checkpoint that `find()` names. If it fails and `find()` now names another
+/// checkpoint, tries that one, and so on: a run that keeps few checkpoints may remove one while it is opened.
 template <typename Find, typename Open>
 auto openFound(Find find, Open open) -> decltype(open(std::filesystem::path())) {
   for (;;) {
@@ -58,10 +58,11 @@ public:
   /// The folder that rank 0 of this run has opened, for another rank; takes no lock.
   static CheckpointFolder ofOtherRank(const std::filesystem::path &path) { return {path, -1}; }
 
-  /// Begins a run that continues from the checkpoint `resumed`; empty: a new run. Removes leftovers of killed
-  /// runs. Fails with kInvalidInput, without changes, if checkpoints of another run or of another branch of
-  /// this one would be mixed with the new ones: `resumed` must be the latest in the folder, or the folder
-  /// must have none; and if something else has a checkpoint's name.
+  /// Begins a run that continues from the checkpoint `resumed`, or a new run if `resumed` is empty. Removes
+  /// leftovers of killed runs. Fails with kInvalidInput, without changes, unless `resumed` is the latest
+  /// checkpoint in the folder or the folder has none. Otherwise checkpoints of another run, or of another
+  /// branch of this run, would be mixed with the new ones. Also fails if something else has a checkpoint's
+  /// name.
   Status beginRun(const std::filesystem::path &resumed) const;
 
   CheckpointFolder(CheckpointFolder &&other) noexcept;

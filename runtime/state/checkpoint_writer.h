@@ -17,10 +17,11 @@ struct CheckpointPeers {
   std::function<Result<std::vector<uint8_t>>(uint8_t own)> gather;
 };
 
-/// A writer thread that reads the tensors in place: between start() and waitUntilRead() nothing may write to
-/// them. The rest of the work, mostly waiting for the disk, continues afterwards. If the system cannot start
-/// a thread, start() writes synchronously. All ranks of a run have a writer and call the same members in the
-/// same order; each writes its share, and rank 0 completes the checkpoint when all have.
+/// Writer of checkpoints on a thread that reads the tensors in place. Nothing may write to the tensors from
+/// start() until waitUntilRead() returns. The rest of the work, mostly waiting for the disk, continues after
+/// that. If the system cannot start a thread, start() writes synchronously. All ranks of a run have a writer
+/// and call the same members in the same order; each writes its share, and rank 0 completes the checkpoint
+/// when all have.
 class CheckpointWriter {
 public:
   /// `keepLast` is the number of checkpoints to keep; 0 keeps all. `folder` is opened by rank 0 and only
@@ -36,8 +37,8 @@ public:
   /// Whether a checkpoint was started and not yet waited for.
   bool pending() const { return stage_ != Stage::kNone; }
   /// With several ranks: lets rank 0 complete the checkpoint once all have written, and detects failures of
-  /// other ranks. Returns at once, or after a failure once all ranks have ended their work. Call it from time
-  /// to time.
+  /// other ranks. Returns at once or, after a failure, when all ranks have ended their work. Call it from
+  /// time to time.
   void advance();
   /// Whether the outcome is known, so that wait() returns at once.
   bool settled() const { return stage_ == Stage::kSettled; }

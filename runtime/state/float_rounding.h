@@ -7,7 +7,8 @@
 
 namespace trainc {
 
-/// An element that cannot be taken: NaN, infinity, or a finite number beyond those of the other dtype.
+/// An element that cannot be converted: NaN, infinity, or a finite number outside the range of the other
+/// dtype.
 struct BadElement {
   uint64_t element;
   double value;

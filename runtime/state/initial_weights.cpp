@@ -73,8 +73,8 @@ std::vector<std::string> otherNames(const std::string &name) {
   return names;
 }
 
-/// Pairs a parameter with the one tensor outside `taken` whose name differs from its own by a prefix, if
-/// there is one. `owners` are the parameters of such tensors so far.
+/// Returns the one tensor outside `taken` whose name differs from the parameter's `name` by a prefix; null if
+/// there is none. `owners` maps each tensor that was found this way to its parameter.
 Result<const SafetensorsTensor *> findByPrefix(const WeightFiles &weights, const std::string &name,
                                                const Tensors &taken,
                                                std::map<const SafetensorsTensor *, std::string> &owners) {
@@ -99,7 +99,8 @@ Result<const SafetensorsTensor *> findByPrefix(const WeightFiles &weights, const
   return found;
 }
 
-/// Equal names come first: a tensor that one parameter takes by its name, another cannot take by a prefix.
+/// Pairs equal names first, so that no tensor with the name of one parameter is paired with another by a
+/// prefix.
 Result<Pairs> pairByName(const WeightFiles &weights, std::span<const StateTensor> parameters,
                          const Tensors &ignored) {
   Pairs pairs;
@@ -127,13 +128,13 @@ bool sameContent(const SafetensorsTensor &a, const SafetensorsTensor &b) {
   return a.dtype == b.dtype && a.shape == b.shape && std::ranges::equal(a.bytes, b.bytes);
 }
 
-/// Whether a name is `end`, or has it after a dot.
+/// Whether `name` is `end`, or ends with a dot and `end`.
 bool endsWithName(std::string_view name, std::string_view end) {
   return name.ends_with(end) && (name.size() == end.size() || name[name.size() - end.size() - 1] == '.');
 }
 
-/// Whether a tensor is one that Hugging Face's GPT-2 and Llama store, but do not train. A parameter that only
-/// has such a name has another shape.
+/// Whether Hugging Face's GPT-2 or Llama stores the tensor, but does not train it. Checks the shape as well
+/// as the name, because a parameter with such a name has another shape.
 bool isBuffer(const SafetensorsTensor &tensor, const Tensors &used) {
   const auto &shape = tensor.shape;
   if (endsWithName(tensor.name, "attn.bias"))
@@ -147,13 +148,14 @@ bool isBuffer(const SafetensorsTensor &tensor, const Tensors &used) {
          });
 }
 
-/// The pattern for all names that begin like the first of a list of "name: type".
+/// The pattern for all names that share the first name's part up to its last dot. `listed` has elements
+/// "name: type".
 std::string patternFor(const std::vector<std::string> &listed) {
   const std::string name = listed.front().substr(0, listed.front().find(':'));
   return name.substr(0, name.rfind('.') + 1) + "*";
 }
 
-/// Advice if only a part of the model or of the file, such as a head, has no partner.
+/// Advice if some tensors have a partner, but a part of the model or of the file, such as a head, has none.
 std::string adviceOn(const TensorMatch &match) {
   if (match.transfers.empty())
     return "";

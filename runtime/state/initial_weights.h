@@ -20,22 +20,23 @@ struct InitialWeightsOptions {
 
 /// Names without a partner that need none.
 struct UnpairedWeights {
-  std::vector<std::string> drawn;   ///< parameters that keep their values, as --init-missing lets them
+  std::vector<std::string> drawn;   ///< parameters that keep their values because of --init-missing
   std::vector<std::string> ignored; ///< tensors that --init-ignore leaves out
   std::vector<std::string> buffers; ///< tensors that Hugging Face stores without need
 };
 
-/// Loads the held parts of `parameters` from `weights`, using `threads` threads. F16, BF16 and F64 become F32. If
-/// the plan holds parameters in BF16, numbers are rounded to the nearest one.
+/// Loads the held parts of `parameters` from `weights`, using `threads` threads. F16, BF16 and F64 become
+/// F32. If the plan holds parameters in BF16, numbers are rounded to the nearest one.
 ///
-/// Each tensor goes to one parameter at most, that of its name or, if there is none, one whose name has a
-/// prefix more or less that Hugging Face's classes add ("transformer.", "model."). Buffers that Hugging Face
-/// stores without need have no parameter: attention masks ("h.0.attn.bias", "h.0.attn.masked_bias"), rotary
-/// frequencies, and an "lm_head.weight" whose bytes are those of a tensor that is used (a tied embedding).
+/// Each tensor is loaded into one parameter at most: that of the same name or, if there is none, one whose
+/// name differs by a prefix that Hugging Face's classes add ("transformer.", "model."). Buffers that Hugging
+/// Face stores without need have no parameter: attention masks ("h.0.attn.bias", "h.0.attn.masked_bias"),
+/// rotary frequencies, and an "lm_head.weight" whose bytes are those of a tensor that is used (a tied
+/// embedding).
 ///
 /// Errors (kInvalidInput) list all names that are missing, left over, or of another shape; or they name two
-/// tensors or parameters between which names do not decide, a pattern that matches nothing, a number that is
-/// NaN, infinite or too large for the parameter, or a tensor whose bytes differ from the checksums that a
+/// tensors or parameters that match equally well, a pattern that matches nothing, a number that is NaN,
+/// infinite or too large for the parameter, or a tensor whose bytes differ from the checksums that a
 /// checkpoint has `recorded`.
 Result<UnpairedWeights> loadInitialWeights(const WeightFiles &weights,
                                            std::span<const StateTensor> parameters, unsigned threads,

@@ -1,4 +1,4 @@
-// A model's config.json in Hugging Face's form: which model weights are of.
+// A model's config.json in Hugging Face's form, which identifies the model that weights belong to.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -10,12 +10,11 @@ namespace trainc {
 
 inline constexpr const char *kConfigFile = "config.json";
 
-/// Compares the config.json of weights in `folder`, if there is one, with `own`, the text of the one that a
-/// plan writes beside its checkpoints. Shapes and names of tensors tell some differences, such as that of the
-/// width, and those are not looked for. Others, such as that of the number of heads, change what the same
-/// weights compute: an error (kInvalidInput) lists them, with both values. A key that one file lacks has the
-/// value that Hugging Face takes for it, if that is known. Keys that do not change what a model computes are
-/// passed over.
+/// Compares the config.json of weights in `folder`, if there is one, with `own`, the text of the config.json
+/// that a plan writes beside its checkpoints. Fails with kInvalidInput if a key differs that changes what the
+/// same weights compute, such as the number of heads; the error lists all such keys with both values. Ignores
+/// keys whose difference shows in shapes or names of tensors, such as the width, and keys that do not change
+/// what a model computes. If a file lacks a key, its value is Hugging Face's default, if known.
 Status compareConfigs(std::string_view own, const std::filesystem::path &folder);
 
 } // namespace trainc

@@ -17,7 +17,7 @@ namespace trainc {
 /// pieces.
 class TensorMemory {
 public:
-  /// Copies bytes from an offset on to the host, or from the host.
+  /// Functions that copy the bytes from `offset` on: `Read` to the host, `Write` from the host.
   using Read = std::function<Status(std::span<std::byte> destination, uint64_t offset)>;
   using Write = std::function<Status(uint64_t offset, std::span<const std::byte> source)>;
 

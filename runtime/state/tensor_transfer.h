@@ -30,14 +30,14 @@ struct TensorTransfer {
   uint64_t blockBytes = FileChecksums::kWholeTensors;
 };
 
-/// Numbers that a transfer takes.
+/// Numbers that a transfer accepts.
 enum class Numbers {
   kAny,
   kFinite, ///< NaN and infinity are faults
 };
 
-/// A tensor that cannot be taken: its bytes are not those of a recorded checksum, or hold a number that the
-/// destination cannot have.
+/// A tensor that cannot be loaded: its bytes do not match a recorded checksum, or it has a number that the
+/// destination cannot represent.
 struct TransferFault {
   const TensorTransfer *transfer;
   std::optional<BadElement> element; ///< nothing: a checksum differs
@@ -48,9 +48,8 @@ struct TransferFault {
 };
 
 /// Runs all transfers on `threads` threads, or on fewer if the system starts no more. Returns the fault of
-/// the first transfer that has one; destinations are then written all the same. A finite number that the
-/// destination's dtype has no finite number for is always a fault. Fails when a destination cannot be
-/// written.
+/// the first transfer that has one; all destinations are written even then. A finite number that overflows in
+/// the destination's dtype is always a fault. Fails when a destination cannot be written.
 Result<std::optional<TransferFault>> transferTensors(std::span<const TensorTransfer> transfers,
                                                      unsigned threads, Numbers numbers);
 
