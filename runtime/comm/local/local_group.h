@@ -47,9 +47,9 @@ public:
   static Result<LocalGroup> join(const LocalPlace &place, uint32_t ranks, uint64_t bytesPerRank,
                                  LocalOptions options = {});
 
-  /// Called instead of join() by a rank that cannot take part: join() of the others fails with kFailed and
-  /// `reason`. Needs no fingerprint. Waits for rank 0, or on rank 0 for all others, for at most
-  /// `place.waitSeconds`.
+  /// Tells the other ranks that this one cannot take part; call it instead of join(). The join() of the
+  /// others fails with kFailed and `reason`. `place` needs no fingerprint. Waits for rank 0, or on rank 0 for
+  /// all others, for at most `place.waitSeconds`.
   static void decline(const LocalPlace &place, uint32_t ranks, std::string_view reason);
 
   /// Returns the communicator of `rank`; call it once per rank, in the rank's own process. Fails with kFailed

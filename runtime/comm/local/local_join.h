@@ -46,7 +46,7 @@ std::string meetingPlace(const LocalPlace &place);
 Result<std::shared_ptr<SharedMemory>> greet(const Descriptor &socket, const LocalPlace &place, Grid grid,
                                             uint64_t bytesPerRank, double deadline);
 
-/// Error: another user already listens on the job's socket.
+/// The error that another user already listens on the job's socket.
 Status strangerListens(const LocalPlace &place, uid_t user);
 
 } // namespace trainc

@@ -44,8 +44,8 @@ bool sendPacket(const Descriptor &socket, std::span<const std::byte> bytes, int 
 /// `deadline` (in steadySeconds()) or it is larger.
 std::optional<Packet> receivePacket(const Descriptor &socket, size_t limit, double deadline);
 
-/// Accepts processes of this user and listens to all of them at once: one that sends nothing delays nobody
-/// and is disconnected after a while.
+/// Accepts processes of this user and listens to all of them at once. A process that sends nothing delays no
+/// other, and is disconnected after a while.
 class Reception {
 public:
   /// `limit` bounds the bytes of a first packet.
@@ -59,7 +59,7 @@ public:
 private:
   struct Silent {
     Descriptor socket;
-    double until; ///< deadline of the first packet; then the connection is closed
+    double until; ///< deadline of the first packet, after which the connection is closed
   };
 
   bool wait(double deadline);

@@ -18,8 +18,8 @@ public:
   /// visible. Returns false if a rank has failed. Fails a rank that makes no progress for too long, or all
   /// ranks if they wait for each other for too long.
   bool arrive(const Meeting &meeting);
-  /// For a rank that waits for all others by other means: call it several times a second, the first time with
-  /// `begins`. Returns false like arrive().
+  /// Checks the other ranks while this one waits for all of them by other means. Call it several times a
+  /// second, the first time with `begins`. Returns false like arrive().
   bool watch(bool begins);
 
 private:

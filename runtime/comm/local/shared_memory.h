@@ -27,7 +27,7 @@ struct Posting {
 
   CollectiveFingerprint fingerprint;
   std::array<Range, kMaximumRanges>
-      ranges; ///< as many as the fingerprint counts; pages that none needs stay untouched
+      ranges; ///< the first ones are in use, as many as the fingerprint counts; unused pages stay untouched
 };
 
 /// A group of ranks and its barrier; `counter` is the index in RankState::arrived.
@@ -39,7 +39,8 @@ struct Meeting {
 
 /// State that one rank writes and the others read.
 struct alignas(64) RankState {
-  /// Number of barriers this rank has arrived at, by group for collectives, and last for hosts.
+  /// Numbers of barriers at which this rank has arrived: one for each group of collectives, and the last for
+  /// exchanges between hosts.
   std::array<std::atomic<uint32_t>, size_t(fb::Group::MAX) + 2> arrived{};
   std::atomic<uint32_t> progress{0}; ///< changes while the rank makes progress
   std::atomic<uint32_t> waits{0};    ///< changes while the rank waits for others
@@ -61,10 +62,11 @@ struct FailureRecord {
 };
 
 struct alignas(64) ControlBlock {
-  /// The winning failure: 1 + the index of its record, or more if the rank found no record; 0: none.
+  /// The winning failure: 0 if there is none, else 1 + the index of its record, or more if all records were
+  /// in use.
   std::atomic<uint32_t> published{0};
   std::atomic<uint32_t> claimed{0}; ///< number of failure records in use
-  // Several, so that a rank that dies while writing one does not silence the others.
+  // There are several records, so that a rank that dies while it writes one does not silence the others.
   std::array<FailureRecord, 8> failures;
 };
 
@@ -101,7 +103,7 @@ public:
   }
   /// The meeting of all hosts.
   Meeting hosts() const { return {{0, 1, ranks()}, grid().sets(), size_t(fb::Group::MAX) + 1}; }
-  /// One for each group of the grid, and one for hosts.
+  /// Number of barriers: one for each group of the grid, and one for hosts.
   uint32_t barriers() const { return grid().sets() + 1; }
   Barrier &barrier(uint32_t index) const { return reinterpret_cast<Barrier *>(&state(ranks()))[index]; }
   /// In a rank's view: the first of the bytesPerRank() bytes of `rank`, page-aligned, between two

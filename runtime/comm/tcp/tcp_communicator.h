@@ -36,7 +36,7 @@ public:
   uint32_t ranks() const override { return static_cast<uint32_t>(lives_.size()); }
   Result<DeviceAddress> allocate(std::string_view name, uint64_t bytes) override;
   uint64_t allocatedBytes() const override { return 0; }
-  /// Supports barriers only; wait() reports the arrival of this rank.
+  /// Supports barriers only. The rank arrives at a barrier when it calls wait(), not here.
   Ticket start(const Collective &collective) override;
   Status wait(Ticket ticket) override;
   void noteProgress() override { progress_.fetch_add(1, std::memory_order_relaxed); }
@@ -53,7 +53,7 @@ private:
   /// Heartbeat of a rank, sent at least twice a second.
   struct Life {
     uint32_t progress = 0, waits = 0;
-    uint32_t left = 0;                          ///< whether its run has ended
+    uint32_t left = 0;                          ///< whether the rank's run has ended
     std::array<uint32_t, kChannels> turns = {}; ///< for each channel, the number of turns it took part in
   };
   /// State of a channel: rank 0 collects the values of a turn and sends all of them to every rank.

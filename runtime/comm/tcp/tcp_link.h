@@ -15,7 +15,7 @@ namespace trainc {
 enum class TcpKind : uint32_t {
   kTold,    ///< value of a rank on a channel, sent to rank 0
   kAll,     ///< values of all ranks on a channel
-  kBeat,    ///< a heartbeat (TcpLife), sent to rank 0
+  kBeat,    ///< a heartbeat (TcpCommunicator::Life), sent to rank 0
   kTable,   ///< heartbeats of all ranks
   kFailure, ///< a rank has failed; the payload is the reason
   kLeft,    ///< this rank's run has ended
@@ -27,8 +27,8 @@ struct TcpHeader {
   uint32_t channel; ///< used by kTold and kAll
 };
 
-/// A non-blocking socket with authenticated messages: each carries a code over its content, direction and
-/// sequence number under a key of this connection.
+/// A non-blocking socket with authenticated messages. Each message carries a message authentication code over
+/// its content, direction and sequence number; the key is unique to the connection.
 class TcpLink {
 public:
   /// `isHost` is true on rank 0.
