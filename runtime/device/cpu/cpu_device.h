@@ -58,8 +58,8 @@ public:
                                  StepPlace of, TimeSpan *ran);
   /// Waits for a disk copy. Fails with kFailed if this copy or an earlier one failed.
   Status waitForDisk(DiskStream::Number number) { return diskStream_.wait(number, onProgress_); }
-  /// Returns and forgets the entry whose outlasting copies may still be in flight; the caller becomes
-  /// responsible for them.
+  /// Returns the entry whose outlasting copies may still be in flight, and forgets it. From then on the
+  /// caller must wait for these copies.
   Interpreter *takeOutlasting() { return std::exchange(outlasting_, nullptr); }
   /// Records that `entry` has ended except for its outlasting copies.
   void leaveOutlasting(Interpreter &entry) { outlasting_ = &entry; }

@@ -45,8 +45,8 @@ unsigned availableCpus();
 /// Index of a process among those of this host that compute together.
 struct LocalRank {
   uint32_t index = 0, count = 1;
-  bool forked = true; ///< whether all have one parent and so the same affinity mask; otherwise a launcher may
-                      ///< have set one for each
+  bool forked = true; ///< whether all processes have one parent and so the same affinity mask; else a
+                      ///< launcher may have set a mask for each
 };
 
 /// Binds the process to this rank's share of the host's CPUs, and returns how many threads to run. A rank

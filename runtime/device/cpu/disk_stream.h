@@ -41,8 +41,8 @@ public:
 
   /// Blocks while kRoom transfers are in flight.
   Number start(const Transfer &transfer);
-  /// Waits until that transfer and all earlier ones have ended; calls `onProgress`, if set, from time to
-  /// time. Fails with kFailed and the step whose transfer failed.
+  /// Waits until the transfer `number` and all earlier ones have ended; calls `onProgress`, if set, from time
+  /// to time. Fails with kFailed and the step whose transfer failed.
   Status wait(Number number, const std::function<void()> &onProgress = {});
   /// Waits until all transfers started so far have ended. Fails like wait(). Thread-safe.
   Status waitForAll();
@@ -60,7 +60,7 @@ private:
   std::mutex mutex_;
   std::condition_variable changed_;
   std::array<Transfer, kRoom> ring_; ///< by number
-  Number started_ = 0, ended_ = 0;   ///< numbers of the last transfers
+  Number started_ = 0, ended_ = 0;   ///< numbers of the last transfers that started and ended
   bool stops_ = false;
   Status status_; ///< of the first failed transfer
   Status stored_; ///< ok while all transfers to disk succeeded

@@ -14,8 +14,8 @@
 namespace trainc {
 
 /// A shared object as the compiler emits it: code and constants without external dependencies, and no memory
-/// that stays writable. Only program headers, dynamic entries and the tables they refer to are read; sections
-/// are ignored. Addresses are relative to the image.
+/// that stays writable. Reads only program headers, dynamic entries and the tables to which these refer;
+/// ignores sections. Addresses are relative to the image.
 class ElfImage {
 public:
   /// Page size of file and memory.
@@ -38,7 +38,7 @@ public:
   /// `file`, which must outlive it.
   static Result<ElfImage> parse(std::span<const std::byte> file);
 
-  /// Sorted by address, each on pages of its own; from address 0 to addressSpace().
+  /// Segments sorted by address, each on pages of its own. They lie between address 0 and addressSpace().
   const std::vector<Segment> &segments() const { return segments_; }
   const std::vector<Relocation> &relocations() const { return relocations_; }
   /// Size in memory, in whole pages.

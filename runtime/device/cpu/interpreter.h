@@ -63,7 +63,7 @@ private:
   uint32_t lastWithin_ = kNone;      ///< last step with a disk copy that does not outlast the entry
   uint64_t outlastingEnd_ = 0;       ///< ticket of the last outlasting copy of the last run
   Interpreter *before_ = nullptr;    ///< previous entry, whose copies may still be in flight
-  const std::vector<OutlastingStep> *waits_ = nullptr; ///< waits of this entry for copies of that one
+  const std::vector<OutlastingStep> *waits_ = nullptr; ///< waits of this entry for copies of `before_`
   size_t nextWait_ = 0;
   std::unordered_map<const fb::Entry *, std::vector<OutlastingStep>>
       waitsForPrevious_; ///< cached by previous entry

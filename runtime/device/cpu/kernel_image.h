@@ -27,7 +27,8 @@ public:
 
   /// Validates an ELF shared object (see ElfImage) and maps it from a sealed memory file: code executable,
   /// everything else read-only. No code of the object runs on loading. Fails with kInvalidInput if the object
-  /// is invalid, with kFailed and the system's reason and its likely cause if it cannot be mapped.
+  /// is invalid. Fails with kFailed if it cannot be mapped; the error has the system's reason and its likely
+  /// cause.
   static Result<KernelImage> load(std::span<const std::byte> object);
 
   /// Null if there is no function of this name.

@@ -12,8 +12,8 @@ namespace trainc {
 /// host kernels.
 class KernelLibrary {
 public:
-  /// `plan` must outlive the library. Fails with kInvalidInput, naming the missing CPU features if no object
-  /// runs here, or the symbol if a kernel is missing from the object.
+  /// `plan` must outlive the library. Fails with kInvalidInput if no object runs on this CPU, naming the
+  /// missing features, or if a kernel is missing from the object, naming its symbol.
   static Result<KernelLibrary> load(const fb::Plan &plan);
 
   /// Description of the kernel, plan.kernels[index].

@@ -3,7 +3,8 @@
 
 namespace trainc::plain {
 
-/// Errors: a few ULPs of f64 for exp and log, 1e-15 for tanh and erf. NaN stays NaN.
+/// Elementary functions. Their errors are a few ULPs of f64 for exp and log, and 1e-15 for tanh and erf. NaN
+/// stays NaN.
 double exp(double x);
 double log(double x);
 double tanh(double x);

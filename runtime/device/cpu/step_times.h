@@ -9,8 +9,8 @@ namespace trainc {
 
 class CpuDevice;
 
-/// Records time spans while steps run and reports them to an observer when all are done: the span of an
-/// asynchronous step is known only afterwards.
+/// Records time spans while steps run. Reports them to an observer when all steps are done, because the span
+/// of an asynchronous step is known only then.
 class StepTimes {
 public:
   /// For an entry with `steps` steps. `observer` may be null.
@@ -30,7 +30,7 @@ public:
   /// Records a wait for the step from `begin` until now.
   void noteWait(const Step &waitedFor, double begin);
   /// Returns where an asynchronous step, about to start, must store its span; null if nobody listens. `index`
-  /// is the step's index in the entry, which runs it once.
+  /// is the step's index in the entry; an entry runs an asynchronous step once.
   TimeSpan *beside(const Step &step, uint32_t index);
 
 private:

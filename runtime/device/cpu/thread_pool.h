@@ -12,9 +12,9 @@
 namespace trainc {
 
 /// A fixed set of threads that share the ranges of one job at a time; the caller works too. Between jobs
-/// threads spin briefly, then sleep. A job does not wait for threads that the system has not scheduled: late
-/// threads take ranges while some are left. run() does not allocate. Only one thread may call run() at a
-/// time.
+/// threads spin briefly, then sleep. A job does not wait for threads that the system has not scheduled yet;
+/// such threads take ranges as long as some are left. run() does not allocate. Only one thread may call run()
+/// at a time.
 class ThreadPool {
 public:
   /// `threads` >= 1, including the caller. Fewer are started if the system refuses more.
