@@ -17,17 +17,18 @@ public:
   /// Opens --checkpoint-dir, which rank 0 locks; null if none was given.
   static Result<std::unique_ptr<Checkpoints>> open(Executor &executor, const RunOptions &options,
                                                    const StartingPoint &start, const Observers &observers);
-  /// All references must outlive this object. `step` is that of the checkpoint that the run continues, or 0.
+  /// All references must outlive this object. `step` is the step of the checkpoint that the run continues, or
+  /// 0.
   Checkpoints(Executor &executor, CheckpointWriter writer, uint64_t step, const Observers &observers);
   ~Checkpoints() { executor_.holdStateWrites({}); }
   Checkpoints(const Checkpoints &) = delete;
   Checkpoints &operator=(const Checkpoints &) = delete;
 
-  /// Starts a checkpoint, unless this run has already started or loaded that of this step. Fails like
-  /// advance().
+  /// Starts a checkpoint, unless this run has already started or loaded the checkpoint of the same step.
+  /// Fails like advance().
   Status save(const TrainerState &position);
-  /// Synchronises the ranks' progress on the checkpoint being written. If it could not be written, fails with
-  /// several ranks, which ends all of them, and warns with a single rank.
+  /// Synchronises the ranks' progress on the checkpoint being written. If it could not be written, a single
+  /// rank warns; several ranks fail, so that all of them end.
   Status advance();
   /// Waits for the checkpoint being written, if any. Fails if it could not be written.
   Status finish();

@@ -8,10 +8,11 @@
 
 namespace trainc {
 
-/// The ids that end a text: the one that --end-token names; else those that the data, the plan's config.json,
-/// or the files beside the tokenizer (generation_config.json, tokenizer_config.json) name; else those of
-/// usual names. All are below `vocabulary`. Fails (kInvalidInput) if the tokenizer has no token --end-token,
-/// and on files that are no JSON.
+/// Returns the ids that end a text, all of them below `vocabulary`. If --end-token is given, it names the
+/// only id. Otherwise the data, the plan's config.json, and the files beside the tokenizer
+/// (generation_config.json, tokenizer_config.json) name ids. If they name none, tokens with usual names are
+/// taken. Fails (kInvalidInput) if the tokenizer has no token --end-token, and if one of these files is not
+/// JSON.
 Result<std::vector<uint32_t>> findEndTokens(const ChosenTokenizer &chosen, const RunOptions &options,
                                             const fb::Plan &plan, uint64_t vocabulary);
 

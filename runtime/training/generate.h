@@ -87,7 +87,7 @@ public:
                                      const TrainerState &position);
 
   /// Continues the prompt with the weights in the executor, and passes the text, including the prompt, to
-  /// `observers`. Fails with kFailed if a stop ends it.
+  /// `observers`. Fails with kFailed if a stop request ends the generation.
   Status run(const RunOptions &options, uint64_t seed, const Observers &observers, const StopRequests &stop);
 
 private:

@@ -30,7 +30,7 @@ public:
 
   /// The run has loaded weights and data, and is about to train or evaluate. An error ends the run.
   virtual Status onBegin(const RunBegin &) { return {}; }
-  /// A step is done, or had a non-finite loss or gradient.
+  /// A step is done; its loss or gradient may be non-finite.
   virtual void onStep(const StepMetrics &) {}
   virtual void onEvaluation(const EvalMetrics &) {}
   /// The checkpoint in this folder is complete.
@@ -99,8 +99,8 @@ private:
 /// Writes steps and evaluations to a metrics file.
 class MetricsObserver : public RunObserver {
 public:
-  /// `log` receives a warning if the file cannot be written any more, for example on a full disk; that does
-  /// not end the run. See isComplete().
+  /// If the file cannot be written any more, for example on a full disk, `log` receives a warning and the run
+  /// continues. See isComplete().
   MetricsObserver(std::filesystem::path path, Log &log) : path_(std::move(path)), log_(log) {}
 
   /// Opens the file; see MetricsWriter::open().

@@ -30,7 +30,7 @@ struct RunOptions {
 
   std::string checkpointDir, resume;
   std::optional<uint64_t> checkpointEvery, keepLast;
-  bool allowChanges = false; ///< a resumed run may continue with other data, another seed or order
+  bool allowChanges = false; ///< whether a resumed run may continue with other data, seed or sample order
 
   std::optional<std::string> generate;
   std::optional<uint64_t> maxTokens, topK;

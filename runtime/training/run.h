@@ -30,9 +30,9 @@ public:
   static Result<std::unique_ptr<TrainingRun>> create(const PlanFile &file, Device &device, RunOptions options,
                                                      RunContext context);
 
-  /// Runs as the options request: loads weights, trains or evaluates, then generates. Call it once. A stop
-  /// ends a training successfully, after a checkpoint; without --checkpoint-dir, and in an evaluation or a
-  /// generation, it is a failure.
+  /// Loads weights, trains or evaluates, then generates, as the options request. Call it once. If a stop is
+  /// requested, a training with --checkpoint-dir writes a checkpoint and succeeds. A training without it, an
+  /// evaluation and a generation fail.
   Status run();
 
   Executor &executor() { return *executor_; }
@@ -61,7 +61,7 @@ private:
   RunOptions options_;
   RunContext context_;
   Observers observers_;
-  StartingPoint start_;  ///< after a training, its end
+  StartingPoint start_;  ///< after a training, the position at its end
   bool stopped_ = false; ///< whether a stop on some rank ended the training
 };
 

@@ -11,11 +11,11 @@
 
 namespace trainc {
 
-/// Start of a training.
+/// Position and weights with which a training starts.
 struct StartingPoint {
   TrainerState position;            ///< step 0 for a new run, or that of the checkpoint
   std::filesystem::path checkpoint; ///< found by --resume; empty for a new run
-  std::string weights;              ///< fingerprint, to compare ranks
+  std::string weights;              ///< fingerprint of the weights, to compare ranks
 
   bool resumed() const { return !checkpoint.empty(); }
 };

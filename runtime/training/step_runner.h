@@ -49,8 +49,9 @@ struct StepResult {
   float loss = 0;        ///< mean over the non-ignored targets of the step
   float gradNorm = 0;    ///< before clipping; NaN if the plan computes none
   float targets = 0;     ///< number or weight of the targets; NaN if the plan does not count them
-  bool finite = true;    ///< false: the update was not applied
-  bool overflow = false; ///< the update was not applied, and a smaller loss scale may help
+  bool finite = true;    ///< whether the update was applied
+  bool overflow = false; ///< whether the update was not applied because of an overflow, which a smaller loss
+                         ///< scale may avoid
   std::optional<double> lossScale = {}; ///< factor of the loss, in plans with a dynamic loss scale
   /// Communication times of this rank; nothing for a single rank, or if unknown.
   std::optional<CommunicationSeconds> communication = {};
@@ -63,7 +64,7 @@ public:
   /// The plan of `executor` must train; see BatchFeeder for `dataset`.
   StepRunner(Executor &executor, const Dataset &dataset);
 
-  /// Number of runs of an entry per step of the plan.
+  /// Number of times that a step of the plan runs the entry.
   static uint64_t runs(const Executor &executor, std::string_view entry);
 
   /// Fails with kFailed like the device; the message names the step, and the instruction if known.

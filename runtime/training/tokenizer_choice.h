@@ -22,9 +22,9 @@ struct ChosenTokenizer {
   std::string endToken; ///< content of the token that ends each text of the data; empty if none is known
 };
 
-/// Opens the tokenizer of --tokenizer, else that of the data, else that recorded in `position` (of a
-/// checkpoint). Fails with kInvalidInput if --tokenizer is bytes and the data or checkpoint used files, or
-/// vice versa.
+/// Opens the tokenizer of --tokenizer; without that option, the tokenizer of the data or, if unknown, the one
+/// recorded in `position` (of a checkpoint). Fails with kInvalidInput if --tokenizer is bytes and the data or
+/// checkpoint used files, or vice versa.
 Result<ChosenTokenizer> chooseTokenizer(const RunOptions &options, const TrainerState &position);
 
 } // namespace trainc

@@ -57,16 +57,18 @@ private:
   /// Runs the next step, unless a stop is requested.
   Status runStep(Loader &loader);
   Result<StepBatch> nextBatch(Loader &loader) const;
-  /// Says why a step may not be finite; empty if no rank finds that reason. All ranks call these together.
+  /// Each of these functions looks for one reason why a step is non-finite; returns "" if no rank finds it.
+  /// All ranks call them together.
   Result<std::string> describeBadWeights();
   Result<std::string> describeMaskedTarget(const StepBatch &batch);
   Result<std::string> describeBadData(const StepBatch &batch);
-  /// Returns the text of this rank, or else which rank's `owner` holds what is `held`.
+  /// Returns `own` if this rank has a text, else "OWNER of rank N holds HELD" with the first rank that has
+  /// one, else "".
   Result<std::string> agreeOnText(const std::optional<std::string> &own, std::string_view owner,
                                   std::string_view held);
   /// Number of the next step in the learning rate's schedule.
   uint64_t scheduleStep() const;
-  /// Has checkpoints record the course of the learning rate; warns if it was another before.
+  /// Records the course of the learning rate for checkpoints; warns if it differs from the recorded one.
   void beginCourse();
   /// Counts a step whose update was not applied because its gradients overflow.
   void skip(const StepResult &result);
@@ -81,7 +83,7 @@ private:
   void warn(const std::string &text) const { parts_.observers.tell(&RunObserver::onWarning, text); }
   /// Agrees with all ranks whether to run the next step, for which this one has obtained `batch`.
   Status agreeOnStep(const Status &batch);
-  /// Scope for waits that do not involve the others, such as for data.
+  /// Scope for waits that do not involve other ranks, such as waits for data.
   Communicator::OwnTime ownTime() const { return parts_.executor.control().ownTime(); }
   bool wantsToStop() const { return parts_.stopRequested && parts_.stopRequested(); }
   double flopsPerStep() const;
