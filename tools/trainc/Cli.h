@@ -14,8 +14,8 @@ namespace trainc {
 struct CompileCommand {
   std::string model, report;
   std::string output;  ///< plan to write: MODEL.plan unless -o names another; empty with compileTo
-  std::string dumpDir; ///< folder for numbered snapshots of the module after every pass; empty: none
-  bool quiet = false;  ///< print warnings and errors only
+  std::string dumpDir; ///< folder for numbered snapshots of the module, one per pass; empty: none
+  bool quiet = false;  ///< whether only warnings and errors are printed
   CompileOptions options;
 };
 
@@ -51,7 +51,7 @@ struct DumpCommand {
 /// `trainc report PLAN [OTHER] -o PAGE.html`.
 struct ReportCommand {
   std::string plan;
-  std::string other;  ///< if set, show the differences from the plan to this one instead
+  std::string other;  ///< if set, the report shows the differences from `plan` to this plan instead
   std::string output; ///< page to write; empty: print text
   bool json = false;  ///< print JSON instead of text
 };

@@ -19,7 +19,7 @@ struct KernelTotals {
 /// Measured times of a plan's kernels on all threads, from a profile.
 struct KernelTimes {
   KernelTotals products, attention;
-  /// Other kernels that move at least 1 MiB: bound by memory, or by arithmetic.
+  /// Other kernels that move at least 1 MiB, those bound by memory and those bound by arithmetic.
   KernelTotals memory, arithmetic;
   double launchSeconds = 0; ///< median time of kernels that move little
 };
@@ -55,7 +55,7 @@ struct DiskRates {
 };
 Result<DiskRates> measureDisk();
 
-/// Time by which each disk transfer slows down a concurrent step of a verified plan of one rank.
+/// Seconds by which each disk transfer slows down a concurrent step of `plan`, a verified plan of one rank.
 Result<double> measureComputeOfTransfers(const fb::Plan &plan);
 
 /// Description of this CPU: "AMD EPYC 9R14, 2 threads".

@@ -19,7 +19,6 @@ namespace trainc {
 /// Content of a file; "-" is standard input. Fails if it is not a regular file, or larger than any model.
 Result<std::unique_ptr<llvm::MemoryBuffer>> readModel(const std::string &path);
 
-/// A parsed model in an MLIR context of its own. During its lifetime diagnostics go to standard error, with
 /// Standard error for text that may quote untrusted files: escapes what printable() escapes except newline
 /// and tab. Writes whole lines, in the colours of standard error.
 class EscapedErrors final : public llvm::raw_ostream {
@@ -41,6 +40,7 @@ private:
   uint64_t written_ = 0;
 };
 
+/// A parsed model in an MLIR context of its own. During its lifetime diagnostics go to standard error, with
 /// the source line.
 class ParsedModel {
 public:
