@@ -15,7 +15,7 @@ namespace trainc {
 
 /// Facts of a model that the compiler has instantiated.
 struct ModelFacts {
-  std::map<unsigned, std::vector<std::string>> resultTypes; ///< of the ops on each line, from 1
+  std::map<unsigned, std::vector<std::string>> resultTypes; ///< types of op results, by line, from 1
   std::vector<std::string> parameters;                      ///< full names
 };
 
@@ -28,7 +28,7 @@ struct TextPlace {
 /// A setting's help, values and option, as Markdown.
 std::string describeSetting(const train::ProgramWord &word);
 
-/// Markdown about the op, value, block or setting there; nothing elsewhere.
+/// Markdown about the op, value, block or setting at `place`; nothing at other places.
 std::optional<std::string> hoverAt(const TextPlace &place, const ModelFacts &facts);
 
 /// Returns the completions at `place`, as a CompletionList of the protocol.

@@ -19,18 +19,20 @@ class Conversation {
 public:
   explicit Conversation(const mlir::DialectRegistry &registry) : registry_(registry) {}
 
-  /// Follows an editor's message. Returns it as it is, unless it has text that the server has no time for.
+  /// Tracks the texts in an editor's message. Returns the message for the server: unchanged, unless the
+  /// server would take too long to parse its text, which is then shortened.
   std::string fromEditor(std::string message);
 
-  /// A server's message, with other diagnostics or another answer if it is about a model's text.
+  /// Returns the message for the editor: the server's message, but with this object's diagnostics or answer
+  /// if it is about a model's text.
   std::string fromServer(std::string message);
 
 private:
-  /// A document, and what was known of it when it had no error.
+  /// A document, and the facts from the last time it had no error.
   struct Document {
     std::string text;
     ModelFacts facts;
-    bool isShortened = false; ///< the server has another text
+    bool isShortened = false; ///< whether the server has a shortened text instead
   };
   /// A question that the server is about to answer.
   struct Question {

@@ -8,7 +8,7 @@ namespace trainc {
 /// The construct that a line of a model's text belongs to.
 enum class Enclosing { File, Body, Program };
 
-/// A line, and the word of it that the cursor is at.
+/// A line, and the word on it at which the cursor is.
 struct Cursor {
   explicit Cursor(const TextPlace &place);
 
@@ -18,9 +18,9 @@ struct Cursor {
   llvm::StringRef opName() const;
 
   llvm::StringRef text, line;
-  size_t lineOffset;    ///< in the text
-  size_t column;        ///< of the cursor
-  size_t begin;         ///< of its word
+  size_t lineOffset;    ///< offset of the line in the text
+  size_t column;        ///< offset of the cursor in the line
+  size_t begin;         ///< offset of the cursor's word in the line
   llvm::StringRef word; ///< the whole word; a name begins with % or @, and an op's has a dialect
   Enclosing enclosing;
 };

@@ -18,10 +18,10 @@ bool isModelFile(llvm::StringRef text);
 /// Diagnostics and facts of a model's text.
 struct ModelCheck {
   std::vector<llvm::lsp::Diagnostic> diagnostics; ///< errors, warnings and remarks
-  std::optional<ModelFacts> facts;                ///< if there is no error, and a program
+  std::optional<ModelFacts> facts;                ///< set if the text has a program and no error
 };
 
-/// Checks the document `uri` with that `text`. Nothing if it is no model file.
+/// Checks the document `uri`, whose content is `text`. Returns nothing if the text is not a model file.
 std::optional<ModelCheck> checkModel(llvm::StringRef text, const llvm::lsp::URIForFile &uri,
                                      const mlir::DialectRegistry &registry);
 
