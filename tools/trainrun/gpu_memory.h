@@ -14,7 +14,8 @@ namespace trainc {
 Result<std::optional<std::string>> checkGpuMemory(const fb::Plan &plan, const Device &device);
 
 /// A line after a run: "GPU memory: 61.2 GiB in arenas; besides 495 MiB before the run (...), ...", and
-/// whether the use exceeds the plan's reserve. Nothing for other devices, and for a device that has failed.
+/// whether the use exceeds the plan's reserve. Nothing for devices that use process memory, and for a
+/// device that has failed.
 std::optional<std::string> describeGpuMemory(const fb::Plan &plan, const Device &device);
 
 } // namespace trainc

@@ -22,9 +22,9 @@ Status checkDevice(bool isForGpus, const Options &options);
 /// ranks.
 Status checkComm(bool isForGpus, const Options &options);
 
-/// Chooses by --nproc-per-node, --comm and the launcher's variables (`place`). Fails with kInvalidInput, and
-/// advice, if these and the number of the plan's ranks contradict each other, or if nothing says how the
-/// ranks are started.
+/// Chooses the mode by --nproc-per-node, --comm and the launcher's variables (`place`). Fails with
+/// kInvalidInput, and advice, if they contradict each other or the number of the plan's ranks, or if nothing
+/// says how the ranks are started.
 Result<LaunchMode> chooseLaunch(uint32_t planRanks, const Options &options,
                                 const std::optional<LaunchedRank> &place);
 

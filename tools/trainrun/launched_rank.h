@@ -23,8 +23,8 @@ struct LaunchedRank {
   uint32_t localRank = 0, localRanks = 1; ///< on this host
   std::string job; ///< job identifier, equal on all ranks and unique among this user's jobs on the host;
                    ///< empty: unknown
-  /// Further identification of the job, equal on all its ranks. It distinguishes jobs that use the same
-  /// `job`, such as a port. Empty: none.
+  /// Further identification of the job, equal on all its ranks. It distinguishes jobs with the same `job`,
+  /// which may be just a port. Empty: none.
   std::string launch = {};
   std::string address = {};    ///< torchrun's MASTER_ADDR
   std::string port = {};       ///< torchrun's MASTER_PORT

@@ -10,8 +10,8 @@
 
 namespace trainc {
 
-/// --offload-dir; without it the folder of checkpoints, or its nearest existing parent; empty without both:
-/// the folder for temporary files.
+/// Folder of the disk arenas: --offload-dir or, without that option, the folder of checkpoints or its nearest
+/// existing parent. Empty without either; the folder for temporary files is then used.
 std::filesystem::path offloadFolder(const Options &options);
 
 /// A line "on disk: 949 MiB, in /mnt/nvme"; nothing if the plan has no disk arenas.

@@ -18,7 +18,7 @@ struct Options : RunOptions {
   std::string logLevel = "info", logLevelReplica = "warning";
   bool logOnEachNode = false;
   bool quiet = false;               ///< `logLevel` is "warning" by --quiet
-  std::vector<std::string> ofRanks; ///< given options that only matter with several ranks
+  std::vector<std::string> ofRanks; ///< options on the command line that matter with several ranks only
 };
 
 /// Parses the command line. Returns nothing if help or version was requested, and printed. Errors

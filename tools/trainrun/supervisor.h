@@ -27,7 +27,8 @@ struct SupervisorParts {
 
 /// Timeouts of a supervisor, in seconds.
 struct SupervisorTimes {
-  /// A rank that is stopped for longer counts as dead; a terminal stops and continues all ranks together.
+  /// A rank that stays stopped for longer counts as dead. A terminal stops and continues all ranks together,
+  /// and this process with them.
   double stopped = 0.5;
   double others = 4; ///< time for all ranks to end by themselves after one has failed
   /// Signals within this time count as one: some senders signal a process and also its group.
@@ -44,9 +45,9 @@ public:
   Supervisor(const Supervisor &) = delete;
   Supervisor &operator=(const Supervisor &) = delete;
 
-  /// Forks the ranks, so no thread may run yet, and returns when all have ended: 0, or the exit code of the
-  /// first that failed (128 plus the number of a signal). Fails with kFailed if the system cannot start
-  /// another process.
+  /// Forks the ranks and waits until all have ended; before the call no thread may run. Returns 0, or the
+  /// exit code of the first rank that failed (128 plus the signal's number if a signal ended it). Fails with
+  /// kFailed if the system cannot start another process.
   Result<int> run();
 
 private:
