@@ -9,7 +9,7 @@
 
 namespace trainc {
 
-/// A page of docs, by its path there.
+/// Text of the page of docs with the path `name` in that folder.
 std::string_view referencePage(std::string_view name);
 
 /// An op of the language.
@@ -21,10 +21,10 @@ struct OpReference {
   std::vector<std::string> clauses; ///< words of its syntax, in their order
 };
 
-/// The ops that people write, by name; read from the pages at the first call.
+/// The ops that people write. The first call reads them from the pages.
 const std::vector<OpReference> &opReferences();
 
-/// Null for other names.
+/// Returns the op `name`; null if the language has no such op.
 const OpReference *findOpReference(llvm::StringRef name);
 
 } // namespace trainc

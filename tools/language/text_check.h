@@ -14,19 +14,20 @@ struct TextProblem {
   std::string message;
 };
 
-/// Finds what the parser has no stack or time for. It recurses into brackets, also by way of aliases, and
-/// into affine expressions; and the time that it takes for a number grows with the square of its digits.
+/// Finds nested brackets and long numbers for which the parser would run out of stack or time. The parser
+/// recurses into brackets, also those of aliases, and into affine expressions. Its time for a number grows
+/// with the square of the number's digits.
 std::optional<TextProblem> findUnparsable(llvm::StringRef text);
 
-/// The same, and numbers that the parser would change without a word. It reads whole numbers of N bits as
-/// signed ones, which makes -1 of the largest, and floating-point numbers as infinite or 0 if they are too
-/// large or too small.
+/// Finds the problems of findUnparsable(), and numbers that the parser would silently change. The parser
+/// reads whole numbers of N bits as signed, so that the largest becomes -1. It reads floating-point numbers
+/// as infinite if they are too large, and as 0 if they are too small.
 std::optional<TextProblem> findBadText(llvm::StringRef text);
 
-/// The text with blanks in place of the digits that make numbers too long.
+/// Returns the text with blanks instead of the digits that make numbers too long.
 std::string withoutLongNumbers(llvm::StringRef text);
 
-/// `problem` as a message about `file`.
+/// Returns `problem` as a message about `file`.
 std::string describe(const TextProblem &problem, llvm::StringRef file);
 
 } // namespace trainc
