@@ -102,8 +102,10 @@ ParseResult trainc::parseWhole(OpAsmParser &parser, IntegerAttr &value, int64_t 
   if (llvm::isAlpha(*start.getPointer())) // MLIR takes `true` for a number
     return parser.emitError(start, "expected integer value");
   const OptionalParseResult found = parser.parseOptionalInteger(number);
-  if (!found.has_value())
-    return parser.parseInteger(most); // says at the end of the line that a number is missing
+  if (!found.has_value()) {
+    Attribute other; // if there is none, the error is at the end of the line, not at the next one
+    return parser.parseAttribute(other) ? failure() : parser.emitError(start, "expected integer value");
+  }
   if (failed(*found))
     return failure();
   if (number.getSignificantBits() > 64 || number.getSExtValue() < least || number.getSExtValue() > most) {

@@ -89,7 +89,7 @@ TEST(ParseModel, EachMistakeGetsASentence) {
   EXPECT_EQ(said("to 10", "10"),
             "2: expected the end of the line, found '10'; a word is missing or unknown here, such as `to` in "
             "`nn.linear \"up\" %x to 256`");
-  EXPECT_EQ(said("to 10", "to"), "2: expected a whole number, found the end of the line");
+  EXPECT_EQ(said("to 10", "to"), "2: expected a name or a number, found the end of the line");
   EXPECT_EQ(said("to 10", "too 10"),
             "2: 'too' has no meaning here; it is misspelt, or a word before it is missing");
   EXPECT_EQ(said("to 10", "to 10 : tensor<?x10xf32>"),
