@@ -33,9 +33,9 @@ See docs/reference/data-formats.md, docs/reference/tokenizers.md.
 The peak of a rank is known before the run, to the byte. estimate compares strategies. With
 --memory-limit the compiler takes the fastest that fits. Each choice can also be given:
   --micro-batch, --accumulate          smaller batches, added up
-  --activation-checkpointing           activations are computed again instead of kept
+  --activation-checkpointing           activations are recomputed instead of kept
   --zero-stage with --ranks            each rank keeps a shard of the states
-  --offload                            states and activations lie in the host's memory or on disk
+  --offload                            states and activations are kept in host memory or on disk
   --precision=bf16, --optimizer-states smaller numbers
 
 See docs/how-to/fit-into-memory.md, docs/how-to/checkpoint-activations.md, docs/how-to/offload.md.
