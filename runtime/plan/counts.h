@@ -22,7 +22,7 @@ inline uint64_t parameterCount(const fb::Plan &plan) {
   return count;
 }
 
-/// Samples of one step, of all ranks and micro-batches. The plan trains.
+/// Samples of one step, over all ranks and micro-batches. The plan must train.
 inline uint64_t samplesPerStep(const fb::Plan &plan) {
   return plan.training()->micro_batch() * plan.training()->accumulate() * plan.ranks();
 }
@@ -32,7 +32,7 @@ inline const char *workUnit(const fb::Plan &plan) {
   return plan.training() && plan.training()->seq_len() > 0 ? "tokens" : "samples";
 }
 
-/// Tokens of one step, or samples if the model has no length. The plan trains.
+/// Tokens of one step, or samples if the model has no length. The plan must train.
 inline uint64_t workPerStep(const fb::Plan &plan) {
   return samplesPerStep(plan) * std::max<uint64_t>(1, plan.training()->seq_len());
 }

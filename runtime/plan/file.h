@@ -44,8 +44,8 @@ PlanFileHeader makePlanFileHeader(std::span<const uint8_t> payload);
 /// `payload`.
 Result<const fb::Plan *> readPayload(std::span<const std::byte> payload);
 
-/// Writes a finished FlatBuffer (with the file identifier) as a plan file: aside, then renamed. Does not
-/// verify its meaning; readPayload() does.
+/// Writes a finished FlatBuffer (with the file identifier) as a plan file, under a temporary name until it is
+/// complete. Does not verify its meaning; readPayload() does.
 Status writePlanFile(const std::filesystem::path &path, std::span<const uint8_t> payload);
 
 /// Verifies the bytes of a plan file (aligned to at least 8 bytes): header, checksums, structure, meaning.

@@ -18,8 +18,8 @@ struct Range {
   uint64_t shift = 0;
 };
 
-/// Checks the buffer, that every iteration stays within it on every rank, that the first one is aligned to
-/// `alignment`, and each to an element.
+/// Checks the buffer, and that every iteration stays within it on every rank. The first iteration must be
+/// aligned to `alignment`, and each one to an element.
 Status checkRange(const fb::Plan &plan, const Range &range, uint64_t alignment, const char *what);
 
 /// Smallest span in the arena that contains a checked range over all iterations and ranks.

@@ -7,8 +7,9 @@
 
 namespace trainc {
 
-/// Alignment of launch operands, in a loop of the first iteration only. Later iterations are aligned to an
-/// element: the length of a slice of rows depends on the model's sizes, so kernels must not assume more.
+/// Alignment of launch operands; in a loop, that of the first iteration. Kernels must assume that later
+/// iterations are aligned to an element only, because the length of a slice of rows depends on the model's
+/// sizes.
 inline constexpr uint64_t kLaunchAlignment = 64;
 /// Maximum excess of an arena over the end of its buffers.
 inline constexpr uint64_t kArenaSlack = uint64_t{2} << 20;

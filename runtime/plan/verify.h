@@ -50,8 +50,8 @@ Status located(const fb::Plan &plan, const fb::Entry &entry, std::string_view in
 /// "3.1": instruction 1 of the loop that is instruction 3.
 inline std::string loopIndex(uint32_t loop, uint32_t index) { return fmt::format("{}.{}", loop, index); }
 
-/// Fails if a name is empty, not UTF-8 or contains control or invisible characters: messages and files quote
-/// it.
+/// Fails if a name is empty, not UTF-8 or contains control or invisible characters, because messages and
+/// files quote names.
 Status name(std::string_view name, std::string_view what);
 
 /// Checks that plan.buffers[index] exists and holds a tensor of `elements` and `dtype`.
@@ -65,11 +65,12 @@ Status f8Product(const fb::MatrixProduct &call, bool isForCuda);
 /// Checks that plan.buffers[buffer], which exists, is in the persistent arena.
 Status persistent(const fb::Plan &plan, uint32_t buffer, std::string_view what);
 
-/// Whether a vector of 8-byte elements is aligned to 8 bytes; FlatBuffers' verifier checks only its length
-/// field.
+/// Whether a vector of 8-byte elements is aligned to 8 bytes; FlatBuffers' verifier checks the alignment of
+/// its length field only.
 bool isAligned(const void *data);
 
-/// Product of the dimensions; 0 when one is zero, the product exceeds 2^48, or the vector is misaligned.
+/// Product of the dimensions; 0 if a dimension is 0, if the product exceeds 2^48, or if the vector is
+/// misaligned.
 uint64_t elements(const flatbuffers::Vector<uint64_t> &shape);
 
 /// Checked sum and product of 64-bit numbers; false on overflow.

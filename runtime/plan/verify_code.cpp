@@ -47,8 +47,8 @@ Status aliases(const fb::Kernel &kernel, uint32_t index) {
   return {};
 }
 
-/// Checks the parameters of a RankSum kernel: inputs of one type for each place, then the sum of that type or
-/// of f32, then the end of the sums.
+/// Checks the parameters of a RankSum kernel: an input for each place, all of one type; then the sum, of that
+/// type or f32; then the end of the sums.
 bool addsWhatRanksSend(const fb::Kernel &kernel) {
   const auto &params = *kernel.params();
   if (params.size() < 4) // at least two ranks

@@ -11,7 +11,8 @@ namespace trainc::verify {
 
 namespace {
 
-/// Whether a rank's place in the group equals its place in its shard group, by which operands are shifted.
+/// Whether a rank's place in the group equals its place in its shard group. Operands are shifted by the
+/// latter.
 bool meetsByPlace(const fb::Plan &plan, fb::Group group) {
   return group == fb::Group::Shard || (group == fb::Group::All && plan.shard_ranks() == plan.ranks());
 }

@@ -142,7 +142,7 @@ private:
             matrix, elementBytes(call_.factors())};
   }
 
-  /// Checks that rows do not overlap, and matrices neither, unless all products share one.
+  /// Checks that neither rows nor matrices overlap. All products may share one matrix, however.
   Status matrices(const Matrices &each, bool mayShare) const {
     const uint64_t rows = boundedProduct({each.rows, each.row});
     if (each.row < each.columns || rows == 0)
