@@ -21,8 +21,8 @@ FusionLimits FusionLimits::of(const Machine &machine, int64_t longestRow) {
           .freeOps = freeOpsOf(machine)};
 }
 
-/// Returns the space of two groups together. They need equal counts, or one works on the other's rows, with
-/// one element each.
+/// Returns the joint space of two groups. Their counts must be equal, or one group must have one element for
+/// each row of the other.
 std::optional<Space> FusionGraph::joinSpaces(const Group &producer, const Group &consumer) const {
   bool producerIsFull = producer.space.count >= consumer.space.count;
   Space space = producerIsFull ? producer.space : consumer.space;

@@ -71,7 +71,7 @@ public:
   /// Whether a kernel can contain the op: elementwise, reduce, broadcast, reshape or gather.
   static bool isPrimitive(mlir::Operation *op);
   static bool isView(mlir::Operation *op);
-  /// Returns the value under reshapes, which has the same bytes.
+  /// Follows reshapes back from `value` and returns the value that they reshape, which has the same bytes.
   static mlir::Value stripReshapes(mlir::Value value);
 
   /// Whether the op is computed from scalars alone and cheap to recompute.
