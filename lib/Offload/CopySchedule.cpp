@@ -81,7 +81,7 @@ void CopySchedule::keepOutlasting(const CopySchedule &next) {
       set->setAttr(kOutlastsAttr, OpBuilder(set).getI64IntegerAttr(begun - begins.begin()));
 }
 
-/// Returns, for each op in its present position, when the next op that does not move begins.
+/// Returns for each position the time at which the next op that does not move begins.
 std::vector<double> CopySchedule::begins() const {
   std::vector<double> begins;
   double next = times_.end();
