@@ -10,7 +10,7 @@
 
 namespace trainc {
 
-/// A copy of bytes, because a value could not be computed in place, or to or from another space; zeros if
+/// A copy of a value that could not be computed in place, or a copy to or from another space. Writes zeros if
 /// `from` is null.
 struct Move {
   View from, to;

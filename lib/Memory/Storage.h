@@ -37,7 +37,7 @@ struct Storage {
       INT64_MAX;        ///< position at which the lifetime should begin if memory allows; at most `first`
   int64_t outlasts = 0; ///< number of the next entry's ops during which the bytes should not be reused
   plan::Space space = plan::Space::device;
-  int64_t alignment = 1;         ///< of the storage's offset in bytes, if it exceeds its arena's
+  int64_t alignment = 1;         ///< alignment of the storage's offset in bytes, if higher than its arena's
   View fetched = {};             ///< source in another space from which the first value is copied; else null
   std::vector<View> stored = {}; ///< destinations in another space to which values are copied
 };

@@ -14,20 +14,20 @@ class Timeline {
 public:
   explicit Timeline(train::EntryOp entry);
 
-  /// Position of an op; for a loop, before its body.
+  /// Position at which an op begins; a loop begins before its body.
   int64_t begin(mlir::Operation *op) const { return positions_.lookup(op).first; }
-  /// Position of an op; for a loop, after its body; for a store, of the last op that overlaps with it
-  /// (kBesideAttr).
+  /// Position at which an op ends. A loop ends after its body. A store ends at the last op that overlaps with
+  /// it (kBesideAttr).
   int64_t end(mlir::Operation *op) const { return positions_.lookup(op).second; }
 
   /// Position from which the copy of a read should run if memory allows (kAheadAttr), but after writes of the
   /// same elements; its own position without kAheadAttr.
   int64_t earliest(train::GetOp get) const;
-  /// Returns the last position of the entry's first `ops` ops, at least one.
+  /// Returns the end of the last of the entry's first `ops` ops; of the first op if `ops` is 0.
   int64_t endOfFirst(int64_t ops) const {
     return end(ops_[std::clamp<int64_t>(ops, 1, int64_t(ops_.size())) - 1]);
   }
-  /// Returns the first op of the entry from a position on that is no read with kAheadAttr, because these
+  /// Returns the first op of the entry at or after a position. Skips reads with kAheadAttr, because they
   /// move.
   mlir::Operation *opFrom(int64_t position) const;
 
