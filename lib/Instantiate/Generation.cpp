@@ -225,7 +225,7 @@ void trainc::buildGeneration(Instantiation &shared, const Forward &micro) {
   train::InputOp tokens = logits ? findTokens(logits) : nullptr;
   if (!tokens)
     return;
-  if (!isLanguageModel(logits, tokens)) { // a classifier of texts, say: no surprise, but trainrun can tell
+  if (!isLanguageModel(logits, tokens)) { // such as a classifier; no remark, but trainrun can report it
     std::string text;
     llvm::raw_string_ostream(text)
         << "the output \"logits\" is " << logits.getType() << ", and the tokens are "

@@ -15,7 +15,7 @@ Value trainc::buildLossSum(OpBuilder &builder, const LossTerm &term) {
   return buildSum(builder, term.loc, term.value);
 }
 
-/// Returns the value whose bytes the op's result shares; null if there is none.
+/// Returns the operand whose bytes the op's result shares; null if there is none.
 static Value aliased(Operation *op) { return hasClass(op, KernelClass::Alias) ? op->getOperand(0) : Value(); }
 
 /// Returns the op that yields a loss per target; null for other losses.

@@ -182,7 +182,7 @@ static std::optional<Location> placeOfCombination(Instantiation &shared, const F
   OwningOpRef<train::EntryOp> entry;
   ScopedDiagnosticHandler quiet(shared.binding.module.getContext(), [](Diagnostic &) { return success(); });
   const FailureOr<Forward> pair = expandAside(shared, 2, shared.binding.seqLen, entry);
-  return succeeded(pair) ? placeIn(*pair, 2) : std::nullopt; // a model may be of batches of one alone
+  return succeeded(pair) ? placeIn(*pair, 2) : std::nullopt; // a model may accept batches of one sample only
 }
 
 void trainc::noteCombinedSamples(Instantiation &shared, const Forward &micro) {
