@@ -13,9 +13,9 @@ namespace trainc {
 /// Patterns of names (see matchesPattern) that need no partner.
 struct InitialWeightsOptions {
   /// --init-missing: parameters that the files may lack or have in another shape.
-  std::vector<std::string> missing;
+  std::vector<std::string> missing = {};
   /// --init-ignore: tensors of the files that are left out.
-  std::vector<std::string> ignored;
+  std::vector<std::string> ignored = {};
 };
 
 /// Names without a partner that need none.
