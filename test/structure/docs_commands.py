@@ -25,7 +25,7 @@ SUBCOMMANDS = ["compile", "estimate", "tokenize", "consolidate", "dump", "report
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
 COMMAND = re.compile(r"(?:^|[\s/`])(trainc (?:compile|estimate|tokenize|consolidate|dump|report|sign|simulate|calibrate)|trainrun)(?= )(.*)")
 # Options of other programs that the pages tell to run.
-OTHERS = {"--all-ops", "--build", "--changed", "--check", "--checkpointing", "--compare", "--compile-only", "--component", "--dir", "--disk", "--element", "--faults", "--first-seed", "--install", "--largest-steps", "--limits", "--loss", "--mca", "--no-python", "--only", "--option",
+OTHERS = {"--all-ops", "--build", "--call-graph", "--changed", "--check", "--checkpointing", "--compare", "--compile-only", "--component", "--dir", "--disk", "--element", "--faults", "--first-seed", "--install", "--largest-steps", "--layers", "--limits", "--loss", "--mca", "--no-python", "--only", "--option",
           "--plans", "--prefix", "--preset", "--programs", "--python", "--rate", "--rdzv-id", "--rounds", "--seconds", "--standalone", "--test-dir", "--to-f32", "--trainc", "--write-cases"}
 SOURCE = re.compile(r"`(?:[\w.-]+/)*([\w-]+\.(?:cpp|h|td|fbs))`")
 FOR_USERS = ("README.md", "CONTRIBUTING.md", "docs/", "examples/")
