@@ -3,6 +3,8 @@
 #include "runtime/schema/name_pattern.h"
 #include "runtime/state/tensor_transfer.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -148,22 +150,34 @@ bool isBuffer(const SafetensorsTensor &tensor, const Tensors &used) {
          });
 }
 
-/// The pattern for all names that share the first name's part up to its last dot. `listed` has elements
-/// "name: type".
-std::string patternFor(const std::vector<std::string> &listed) {
-  const std::string name = listed.front().substr(0, listed.front().find(':'));
-  return name.substr(0, name.rfind('.') + 1) + "*";
+/// Returns the value of an option that selects the `listed` names, which have the form "name: type", and none
+/// of `paired`: the pattern of the first name's siblings if that is so, else all names.
+std::string selectionOf(const std::vector<std::string> &listed, const std::set<std::string> &paired) {
+  std::vector<std::string> names;
+  for (const std::string &entry : listed)
+    names.push_back(entry.substr(0, entry.rfind(": ")));
+  const std::string pattern = names.front().substr(0, names.front().rfind('.') + 1) + "*";
+  const bool isSafe =
+      std::ranges::none_of(paired, [&](const std::string &name) { return matchesPattern(pattern, name); });
+  return isSafe ? pattern : fmt::format("{}", fmt::join(names, ","));
 }
 
 /// Advice if some tensors have a partner, but a part of the model or of the file, such as a head, has none.
 std::string adviceOn(const TensorMatch &match) {
   if (match.transfers.empty())
     return "";
+  std::set<std::string> parameters, tensors;
+  for (const TensorTransfer &transfer : match.transfers) {
+    parameters.insert(transfer.destination->name);
+    tensors.insert(transfer.source->name);
+  }
   std::string advice;
   if (!match.missing.empty())
-    advice += fmt::format("; --init-missing='{}' draws such parameters anew", patternFor(match.missing));
+    advice += fmt::format("; --init-missing='{}' draws such parameters anew",
+                          selectionOf(match.missing, parameters));
   if (!match.unexpected.empty())
-    advice += fmt::format("; --init-ignore='{}' leaves such tensors out", patternFor(match.unexpected));
+    advice +=
+        fmt::format("; --init-ignore='{}' leaves such tensors out", selectionOf(match.unexpected, tensors));
   return advice;
 }
 

@@ -69,11 +69,21 @@ TEST(InitialWeights, NamesThatDoNotDecideAreAnError) {
   EXPECT_TRUE(loadFrom(both, one, {.ignored = {"model.*"}}).ok());
 }
 
+TEST(InitialWeights, AdviceSelectsNothingThatFits) {
+  const std::vector<OwnedTensor> file = {f32("w.weight", {1}, {5}), f32("w.masked", {1}, {1}),
+                                         f32("gamma", {1}, {2})};
+  const std::vector<OwnedTensor> plan = {f32("w.weight", {1}, {0}), f32("w.bias", {1}, {0}),
+                                         f32("gain", {1}, {0})};
+  EXPECT_THAT(loadFrom(file, plan).message(),
+              HasSubstr("; --init-missing='w.bias,gain' draws such parameters anew; "
+                        "--init-ignore='w.masked,gamma' leaves such tensors out\n"));
+}
+
 TEST(InitialWeights, TensorsAreLeftOutByPattern) {
   const std::vector<OwnedTensor> file = {f32("a", {1}, {1}), f32("head.weight", {2}, {5, 5}),
                                          f32("head.bias", {1}, {5})};
   const std::vector<OwnedTensor> plan = {f32("a", {1}, {0}), f32("head.weight", {2}, {0, 0})};
-  EXPECT_THAT(loadFrom(file, plan).message(),
+  EXPECT_THAT(loadFrom(file, {plan[0]}).message(),
               HasSubstr("; --init-ignore='head.*' leaves such tensors out\n"));
   const auto loaded = load(file, plan, {.missing = {"head.*"}, .ignored = {"head.*"}});
   ASSERT_TRUE(loaded.ok()) << loaded.status().message();
