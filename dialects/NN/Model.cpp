@@ -216,10 +216,10 @@ void ApplyOp::print(OpAsmPrinter &printer) {
 }
 
 ParseResult RepeatOp::parse(OpAsmParser &parser, OperationState &state) {
-  int64_t times = 0;
-  if (parseBlockAndScope(parser, state) || parser.parseKeyword("times") || parser.parseInteger(times))
+  IntegerAttr times;
+  if (parseBlockAndScope(parser, state) || parser.parseKeyword("times") || parseWhole(parser, times))
     return failure();
-  state.addAttribute("times", parser.getBuilder().getI64IntegerAttr(times));
+  state.addAttribute("times", times);
   return parseValues(parser, state);
 }
 

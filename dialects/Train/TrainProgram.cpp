@@ -121,10 +121,10 @@ ParseResult ProgramParser::parseAttr(StringRef name, ParseResult (*parse)(Parser
 }
 
 ParseResult ProgramParser::parseCount(StringRef attribute) {
-  int64_t count = 0;
-  if (parser.parseInteger(count))
+  IntegerAttr count;
+  if (parseWhole(parser, count))
     return failure();
-  state.addAttribute(attribute, parser.getBuilder().getI64IntegerAttr(count));
+  state.addAttribute(attribute, count);
   return success();
 }
 

@@ -40,6 +40,16 @@ nn.model @m(%x: tensor<?xf32>) {
 // -----
 
 nn.block @b(%x: tensor<?xf32>) {
+  nn.return %x
+}
+nn.model @m(%x: tensor<?xf32>) {
+  // expected-error @below {{expected integer value}}
+  %y = nn.repeat @b "a" times true (%x)
+}
+
+// -----
+
+nn.block @b(%x: tensor<?xf32>) {
   nn.return %x, %x
 }
 nn.model @m(%x: tensor<?xf32>) {

@@ -149,3 +149,10 @@ func.func @f(%q: tensor<1x5x8xf32>, %l: tensor<1x2x5xf32>, %d: tensor<1x5x2xf32>
   %0:3 = nn.attention_grad %q, %q, %q, %q, %l, %q heads 2 kv_heads 2 scale 0.5 dlse %d : tensor<1x5x2xf32> : tensor<1x5x8xf32>, tensor<1x5x8xf32>, tensor<1x5x8xf32>, tensor<1x5x8xf32>, tensor<1x2x5xf32>, tensor<1x5x8xf32>
   return
 }
+
+// -----
+
+nn.model @wide(%x: tensor<?x8xf32>) {
+  // expected-error@+1 {{expected integer value}}
+  %y = nn.linear "fc" %x to true
+}
