@@ -197,7 +197,7 @@ class CompileErrors(harness.EndToEndTest):
         self.assertLess(sizes("activations", "--precision=bf16"), 0.7)
 
     def test_commands(self):
-        known = "error: expected one of compile, estimate, tokenize, consolidate, report, sign, dump, simulate, calibrate, found "
+        known = "error: expected one of compile, estimate, tokenize, consolidate, report, sign, dump, simulate, calibrate, help, found "
         self.fails([TRAINC, "foo"], 2, known + "'foo'\nRun trainc --help")
         self.fails([TRAINC], 2, known + "''\nRun trainc --help")
         self.fails([TRAINC, "dump", "a.plan", "b.plan", "c.plan"], 2, "error: expected nothing else, found b.plan c.plan\nRun trainc dump --help")

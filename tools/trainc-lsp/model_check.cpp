@@ -3,6 +3,7 @@
 #include "dialects/Train/Train.h"
 #include "lib/Instantiate/Instantiate.h"
 #include "lib/Support/SourceName.h"
+#include "runtime/schema/plain_text.h"
 #include "tools/language/parse_model.h"
 
 #include "mlir/Tools/lsp-server-support/SourceMgrUtils.h"
@@ -61,10 +62,11 @@ protocol::Diagnostic publishable(Diagnostic &diagnostic, const protocol::URIForF
   result.range = rangeOf(diagnostic.getLocation(), sources);
   result.severity = severityOf(diagnostic.getSeverity());
   result.source = "trainc";
-  result.message = diagnostic.str();
+  result.message = printable(diagnostic.str(), "\n\t");
   std::vector<protocol::DiagnosticRelatedInformation> notes;
   for (Diagnostic &note : diagnostic.getNotes())
-    notes.emplace_back(protocol::Location(uri, rangeOf(note.getLocation(), sources)), note.str());
+    notes.emplace_back(protocol::Location(uri, rangeOf(note.getLocation(), sources)),
+                       printable(note.str(), "\n\t"));
   if (!notes.empty())
     result.relatedInformation = std::move(notes);
   return result;
