@@ -474,11 +474,11 @@ class PlannerTest(harness.EndToEndTest):
         for level in ("none", "budget"):
             with self.subTest(level):
                 given = ["--memory-limit=4GiB", "--offload=optimizer", f"--activation-checkpointing={level}"]
-                err = self.refused(*given, f"--host-memory={2 * host - 1}")
+                err = self.refused(*given, f"--host-memory={2 * host - 1}B")
                 self.assertIn(f" ({host} bytes) of the host's memory for each of the 2 ranks of a node, together ", err)
                 self.assertIn(f" ({2 * host} bytes); the host may give ", err)
                 self.assertIn(f" ({2 * host - 1} bytes; host_memory): optimizer states ", err)
-                self.report(*self.GPU, *given, f"--host-memory={2 * host}")
+                self.report(*self.GPU, *given, f"--host-memory={2 * host}B")
 
     def test_what_nothing_fits_into_without_more_of_the_host_says_so(self):
         given = ["--activation-checkpointing=none"]
@@ -486,10 +486,10 @@ class PlannerTest(harness.EndToEndTest):
         limit = f"--memory-limit={self.bytes(inside) - 1}"
         err = self.refused(*given, limit, "--host-memory=1B")
         self.assertIn("error: the plan needs", err)
-        enough = re.search(r"a plan that fits needs more host memory: (--host-memory=\d+); ", err)[1]
+        enough = re.search(r"a plan that fits needs more host memory: (--host-memory=\d+B); ", err)[1]
         planner = self.report(*self.GPU, *given, limit, enough)["planner"]
-        self.assertEqual(enough, f"--host-memory={2 * planner['strategies'][planner['taken']]['memory']['host']}")
-        self.assertNotIn("what fits", self.refused(*given, "--memory-limit=1MiB", "--host-memory=1B"))
+        self.assertEqual(enough, f"--host-memory={2 * planner['strategies'][planner['taken']]['memory']['host']}B")
+        self.assertNotIn("a plan that fits", self.refused(*given, "--memory-limit=1MiB", "--host-memory=1B"))
 
 
 if __name__ == "__main__":
