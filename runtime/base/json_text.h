@@ -13,8 +13,8 @@ namespace trainc {
 inline constexpr size_t kMaxJsonDepth = 64;
 
 /// Parses `text`. The result is discarded (see is_discarded) if the text is not JSON, or is nested deeper.
-/// Where an object has a name twice, the later value counts. `repeated`, if given, is then set to the first
-/// such name, with the names of the objects around it, as "device.name"; else it is empty.
+/// If an object has a name twice, the later value counts. `repeated`, if given, is then set to the first
+/// such name, with the names of the enclosing objects, as "device.name"; else it is empty.
 nlohmann::json tryParseJson(std::string_view text, std::string *repeated = nullptr);
 
 /// Does the same; `file` is for messages. An error (kInvalidInput) names the line, the column in bytes, and

@@ -10,8 +10,8 @@ import harness
 SAMPLES, FEATURES, STEPS = 12, 8, 5
 
 
-def run(*command):
-    subprocess.run([str(part) for part in command], check=True, capture_output=True)
+def run(*command, cwd=None):
+    subprocess.run([str(part) for part in command], check=True, capture_output=True, cwd=cwd)
 
 
 def version_of(plan):

@@ -19,10 +19,11 @@ import plan_versions  # noqa: E402
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=Path, default=PLANS.parents[2] / "build" / "bin")
-    programs = parser.parse_args().bin
+    programs = parser.parse_args().bin.resolve()
     with tempfile.TemporaryDirectory() as folder:
         plan = Path(folder) / "model.plan"
-        plan_versions.run(programs / "trainc", "compile", PLANS / "model.mlir", "--cpu=x86-64-v3", "-o", plan)
+        # By its name alone: a plan records the path that it was compiled from.
+        plan_versions.run(programs / "trainc", "compile", "model.mlir", "--cpu=x86-64-v3", "-o", plan, cwd=PLANS)
         version = plan_versions.version_of(plan)
         kept = PLANS / f"{version}.plan"
         if kept.exists():
