@@ -1,6 +1,6 @@
 // RUN: trainc-opt %s --autodiff -split-input-file -verify-diagnostics | FileCheck %s
 
-// What is and what is not differentiated.
+// Values that are differentiated, and values that are not.
 
 // Frozen parameters, other states and integers are constants.
 train.state parameter @w : tensor<4xf32>

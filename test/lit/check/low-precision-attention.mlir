@@ -27,8 +27,8 @@ func.func @limited_bf16(%q: tensor<1x3x32xbf16>, %k: tensor<1x40x16xbf16>, %v: t
   return %out, %lse : tensor<1x3x32xbf16>, tensor<1x2x3xf32>
 }
 
-// The gradient reads `out`, whose rounding the reference has not: it subtracts P dP, computed exactly, where the kernel has dO O. The
-// tolerance is that rounding, half a unit in the last place of numbers up to 1.
+// The kernel computes the gradient from dO O with the rounded `out`; the reference subtracts the exact P dP instead. The tolerance is the
+// rounding of `out`: half a ULP of numbers up to 1.
 func.func @causal_gradient_bf16(%q: tensor<2x67x60xbf16>, %k: tensor<2x67x60xbf16>, %v: tensor<2x67x60xbf16>, %g: tensor<2x67x60xbf16>) -> (tensor<2x67x60xbf16>, tensor<2x67x60xbf16>, tensor<2x67x60xbf16>)
     attributes {check.kernel_tolerance = 4.0e-3} {
   %out, %lse = nn.attention %q, %k, %v heads 3 causal scale 0.3 : tensor<2x67x60xbf16>, tensor<2x67x60xbf16>, tensor<2x67x60xbf16>
@@ -87,8 +87,8 @@ func.func @limited_f16(%q: tensor<1x3x32xf16>, %k: tensor<1x40x16xf16>, %v: tens
   return %out, %lse : tensor<1x3x32xf16>, tensor<1x2x3xf32>
 }
 
-// The gradient reads `out`, whose rounding the reference has not: it subtracts P dP, computed exactly, where the kernel has dO O. The
-// tolerance is that rounding, half a unit in the last place of numbers up to 1.
+// The kernel computes the gradient from dO O with the rounded `out`; the reference subtracts the exact P dP instead. The tolerance is the
+// rounding of `out`: half a ULP of numbers up to 1.
 func.func @causal_gradient_f16(%q: tensor<2x67x60xf16>, %k: tensor<2x67x60xf16>, %v: tensor<2x67x60xf16>, %g: tensor<2x67x60xf16>) -> (tensor<2x67x60xf16>, tensor<2x67x60xf16>, tensor<2x67x60xf16>)
     attributes {check.kernel_tolerance = 5.0e-4} {
   %out, %lse = nn.attention %q, %k, %v heads 3 causal scale 0.3 : tensor<2x67x60xf16>, tensor<2x67x60xf16>, tensor<2x67x60xf16>

@@ -14,7 +14,7 @@ func.func @bias_gelu_bf16(%x: tensor<37x83xbf16> {check.range = [-4.0, 4.0]}, %b
   %r = nn.convert %gelu to bf16 : tensor<37x83xf32>
   return %r : tensor<37x83xbf16>
 }
-// What is rounded in between would be another number without.
+// Intermediate results are rounded. Without this rounding, the result would differ.
 func.func @chain_bf16(%x: tensor<37x83xbf16> {check.range = [-4.0, 4.0]}, %y: tensor<37x83xbf16> {check.range = [1.0, 4.0]}) -> tensor<37x83xbf16> {
   %a = nn.add %x, %y : tensor<37x83xbf16>, tensor<37x83xbf16>
   %b = nn.mul %a, %y : tensor<37x83xbf16>, tensor<37x83xbf16>
@@ -99,7 +99,7 @@ func.func @bias_gelu_f16(%x: tensor<37x83xf16> {check.range = [-4.0, 4.0]}, %b: 
   %r = nn.convert %gelu to f16 : tensor<37x83xf32>
   return %r : tensor<37x83xf16>
 }
-// What is rounded in between would be another number without.
+// Intermediate results are rounded. Without this rounding, the result would differ.
 func.func @chain_f16(%x: tensor<37x83xf16> {check.range = [-4.0, 4.0]}, %y: tensor<37x83xf16> {check.range = [1.0, 4.0]}) -> tensor<37x83xf16> {
   %a = nn.add %x, %y : tensor<37x83xf16>, tensor<37x83xf16>
   %b = nn.mul %a, %y : tensor<37x83xf16>, tensor<37x83xf16>

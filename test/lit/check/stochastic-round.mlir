@@ -1,6 +1,6 @@
 // RUN: trainc-check %s --reference --kernels --bound=1e-6
 
-// Results are widened: kernels may be off by a unit in the last place of bf16 results.
+// Results are widened: kernels may be off by one ULP of bf16 results.
 // Expected values are from an independent implementation in Python of the text of nn.stochastic_round. Seed, step and chunk use
 // all 64 bits.
 

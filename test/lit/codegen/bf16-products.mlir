@@ -7,7 +7,7 @@ train.state parameter @a : tensor<64x96xbf16>
 train.state parameter @b : tensor<96x32xbf16>
 train.state parameter @c : tensor<64x32xf32>
 
-// What levels share: the frame, which calls what levels have each in their way.
+// All CPU levels share the frame, which calls the functions that each level implements on its own.
 // CHECK: module @kernels attributes {plan.bf16_products, plan.target = "cpu"}
 // CHECK: func.func @gemm_64x32x96_nn_
 // CHECK: call @gemm_begin_bf16

@@ -84,7 +84,7 @@ train.entry @named as micro_step {
   %lse = train.input "lse" micro : tensor<1x2x130xf32>
   // CHECK: nn.attention_grad {{.*}}plan.library_call
   %dq, %dk, %dv = nn.attention_grad %x, %x, %x, %x, %lse, %x heads 2 kv_heads 2 scale 0.125 : tensor<1x130x128xbf16>, tensor<1x130x128xbf16>, tensor<1x130x128xbf16>, tensor<1x130x128xbf16>, tensor<1x2x130xf32>, tensor<1x130x128xbf16>
-  // Of the log-sum-exp cuDNN has no gradient.
+  // cuDNN has no gradient of the log-sum-exp.
   // CHECK: nn.attention_grad {{.*}}dlse{{.*}}plan.launches
   %eq, %ek, %ev = nn.attention_grad %x, %x, %x, %x, %lse, %x heads 2 kv_heads 2 scale 0.125 dlse %lse : tensor<1x2x130xf32> : tensor<1x130x128xbf16>, tensor<1x130x128xbf16>, tensor<1x130x128xbf16>, tensor<1x130x128xbf16>, tensor<1x2x130xf32>, tensor<1x130x128xbf16>
   train.set @gradient, %dq : tensor<1x130x128xbf16>

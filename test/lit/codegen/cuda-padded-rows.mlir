@@ -4,8 +4,8 @@
 // RUN: trainc dump %t.plan --code > %t.ptx
 // RUN: %python %S/Inputs/kernel_code.py accesses %t.txt %t.ptx tails=100528
 
-// GPT-2's vocabulary: rows of 50257 numbers of bf16 and 14 bytes of padding. Products lay them on borders of 16 bytes, and
-// kernels move 16 bytes at a time.
+// GPT-2's vocabulary: rows of 50257 bf16 numbers and 14 bytes of padding. Products read rows that are aligned to 16 bytes, and kernels
+// move 16 bytes at a time.
 nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
   %x = nn.embedding "e" %tokens of 50257 by 64
   %y = nn.linear "h" %x to 50257 no_bias

@@ -3,7 +3,7 @@
 // RUN: trainc dump %t.plan | FileCheck %s --check-prefix=ALL
 // UNSUPPORTED: ptxas
 
-// Where there is no assembler, a level that is named is refused, and plans that name none have PTX.
+// Without an assembler, naming a level is an error, and a plan that names none holds PTX.
 
 nn.model @m(%x: tensor<?x4xf32>) {
   %y = nn.linear "fc" %x to 4

@@ -68,7 +68,7 @@ train.entry @init {
 
 // -----
 
-// CPUs have no such borders.
+// On CPUs, rows need no such alignment.
 train.state parameter @x : tensor<32x64xf32>
 train.state parameter @w : tensor<257x64xf32>
 train.state output @sums : tensor<32xf32>

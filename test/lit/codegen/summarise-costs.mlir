@@ -19,8 +19,8 @@ func.func @slice(%x: tensor<1000x100xf32>) -> tensor<1000x10xf32> {
   return %y : tensor<1000x10xf32>
 }
 
-// Of the table eight rows at most are read and written. On GPUs sums of pieces and heads of ids move as well. A piece is 16 times 32 ids,
-// each of which is read before its updates; a warp then looks 4 times at heads, and adds to a row once for each piece and once for each id.
+// At most eight rows of the table are read and written. On GPUs, sums of pieces and heads of ids are moved as well. A piece is 16 times 32
+// ids. Each id is read before its updates. Then a warp reads the heads 4 times, and adds to a row once for each piece and once for each id.
 // CPU-DAG: plan.kernel @"scatter#{{.*}} flops 0 moves 6176 [
 // CUDA-DAG: plan.kernel @"scatter_pieces#{{.*}} flops 0 moves 5152 chain 32 [
 // CUDA-DAG: plan.kernel @"scatter#{{.*}} flops 0 moves 7168 chain 6 [

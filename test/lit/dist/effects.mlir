@@ -1,6 +1,6 @@
 // RUN: trainc-opt %s --canonicalize --cse --fuse | FileCheck %s
 
-// What no one reads is waited for all the same, and two equal collectives are two.
+// A collective is awaited even if nobody reads its result, and two equal collectives are not merged.
 // CHECK-LABEL: train.entry @update
 // CHECK: %[[W:.*]] = train.get @w
 // CHECK: %[[A:.*]] = dist.all_reduce_start %[[W]]

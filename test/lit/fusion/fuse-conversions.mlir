@@ -1,6 +1,6 @@
 // RUN: trainc-opt %s --split-input-file --fuse | FileCheck %s
 
-// Kernels read short numbers and convert them on the way: no f32 copy of them crosses a border.
+// Kernels read 16-bit numbers and convert them on the way: no f32 copy of them leaves a kernel.
 
 // CHECK-LABEL: func.func @two_kernels
 func.func @two_kernels(%x: tensor<64x128xbf16>, %y: tensor<128xf32>) -> (tensor<128xf32>, tensor<64xf32>) {
@@ -85,7 +85,7 @@ train.entry @update {
 
 // -----
 
-// Of a table in f32, too, only the rows that are read are converted.
+// Only the rows of the table that are read are converted to f32.
 // CHECK-LABEL: func.func @table
 func.func @table(%table: tensor<50x64xbf16>, %ids: tensor<7xi32>) -> tensor<7x64xf32> {
   // CHECK: nn.kernel 7 x 64 ({{.*}} = %arg0 : tensor<50x64xbf16> table

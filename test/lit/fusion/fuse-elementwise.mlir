@@ -85,7 +85,7 @@ func.func @reshapes(%x: tensor<2x8x16xf32>, %w: tensor<16x16xf32>) -> tensor<16x
   return %m : tensor<16x16xf32>
 }
 
-// What a library op reads is made by a kernel of its own, except zeros: one zero fill for each op that may overwrite it.
+// A kernel of its own writes each operand of a library op, except zeros: each op that may overwrite them gets its own zero fill.
 // CHECK-LABEL: func.func @libraryOperands
 func.func @libraryOperands(%x: tensor<16x16xf32>, %ids: tensor<16xi32>) -> (tensor<16x16xf32>, tensor<16x16xf32>) {
   // CHECK: %[[ONES:.*]] = nn.kernel 1 x 256 () -> (tensor<16x16xf32>) {

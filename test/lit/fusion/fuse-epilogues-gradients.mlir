@@ -3,7 +3,7 @@
 
 train.program @p { model @m  optimizer sgd  batch 1  library_calls products }
 
-// The backward of a linear layer behind GELU: its gradient, and that of the bias, which is the sum of the result's columns.
+// The backward of a linear layer after GELU: its gradient, and the gradient of the bias, which is the sum of the result's columns.
 // CHECK-LABEL: func.func @gelu
 func.func @gelu(%dy: tensor<2x4x8xf32>, %w: tensor<16x8xf32>, %h: tensor<2x4x16xf32>, %x: tensor<2x4x32xf32>)
     -> (tensor<2x4x16xf32>, tensor<16xf32>, tensor<32x16xf32>) {
@@ -45,7 +45,7 @@ func.func @factor_b(%x: tensor<2x4x32xf32>, %q: tensor<2x4x8xf32>, %g: tensor<32
   return %dw, %sum : tensor<32x16xf32>, tensor<16xf32>
 }
 
-// Of a weight [out, in], with the sum behind the product.
+// Gradient of a weight [out, in], with the sum after the product.
 // CHECK-LABEL: func.func @factor_a
 func.func @factor_a(%dy: tensor<4x16xf32>, %x: tensor<4x32xf32>) -> (tensor<16x32xf32>, tensor<16xf32>) {
   // CHECK-NEXT: %[[P:.*]]:2 = nn.product %arg0 transposed, %arg1 sum a : tensor<4x16xf32>, tensor<4x32xf32>
@@ -69,8 +69,8 @@ func.func @kernels(%x: tensor<4x32xf32>, %y: tensor<4x16xf32>, %z: tensor<4x16xf
   return %b, %a, %d, %c, %read : tensor<32x16xf32>, tensor<16xf32>, tensor<32x16xf32>, tensor<16xf32>, tensor<4x16xf32>
 }
 
-// What no library does: a product that somebody needs as it is, the gradient as where it is taken, sums over other rows than the terms, of
-// other kinds, and of one row less.
+// No library call computes: a product that has another reader, a gradient that reads the product as its point, sums over other rows than
+// the terms, sums of other kinds, and sums of one row less.
 // CHECK-LABEL: func.func @others
 // CHECK-NOT: nn.product
 func.func @others(%dy: tensor<4x8xf32>, %w: tensor<16x8xf32>, %h: tensor<4x16xf32>, %v: tensor<8x16xf32>)

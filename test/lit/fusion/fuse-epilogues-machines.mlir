@@ -1,7 +1,7 @@
 // RUN: trainc-opt %s --fuse-epilogues=print-choices 2>&1 | FileCheck %s --check-prefixes=CHECK,H100
 // RUN: sed 's/h100-sxm/a100/' %s | trainc-opt --fuse-epilogues=print-choices 2>&1 | FileCheck %s --check-prefixes=CHECK,A100
 
-// What a product does on the way costs time, and so does a pass of a kernel. Which of the two takes longer depends on the machine.
+// An epilogue of a product costs time, and so does a pass of a separate kernel. The machine decides which of the two takes longer.
 train.program @p { model @m  optimizer sgd  batch 1  target cuda gpu "h100-sxm" }
 
 // Both read the gradient. An H100 multiplies so fast that a tenth of its product takes less than the pass; an A100 does not.

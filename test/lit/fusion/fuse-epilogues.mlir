@@ -54,7 +54,7 @@ func.func @loop(%x: tensor<8x16xf32>, %w: tensor<16x32xf32>) -> tensor<8x32xf32>
   return %r : tensor<8x32xf32>
 }
 
-// What a library does not do: a column added to all others, a product that somebody needs without the bias, a sum over a batch.
+// Not supported by the library: a column added to all others, a product that is also read without the bias, a sum over a batch.
 // CHECK-LABEL: func.func @others
 // CHECK-NOT: nn.product
 func.func @others(%x: tensor<8x16xf32>, %w: tensor<16x8xf32>, %c: tensor<8x1xf32>, %bias: tensor<8xf32>,

@@ -1,7 +1,7 @@
 // RUN: trainc-opt %s --fuse | FileCheck %s
 
-// What a backward needs of the forward's values is computed in the backward, though it could be computed at once: it would
-// lie in memory during all that is between. Small sums are taken early.
+// The backward computes its values from values of the forward itself. The forward could compute them earlier, but they would be in memory
+// from then on. Small sums are computed early.
 // CHECK-LABEL: func.func @activation
 func.func @activation(%h: tensor<64x512xf32>, %w: tensor<512x512xf32>) -> (tensor<64x512xf32>, tensor<64x512xf32>, tensor<512xf32>) {
   // CHECK: nn.kernel

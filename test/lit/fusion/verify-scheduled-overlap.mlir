@@ -1,5 +1,5 @@
 // RUN: trainc-opt %s --verify-scheduled -split-input-file -verify-diagnostics
-// What the overlap of collectives and computation must not do; test/unit/schedule seeds such faults into whole models.
+// Faults in the overlap of collectives and computation; test/unit/schedule seeds such faults into whole models.
 
 train.state parameter @w : tensor<4xf32>
 train.entry @update {
@@ -29,7 +29,7 @@ train.entry @update {
 
 // -----
 
-// What it brings may be stored, and other states written, while others are in flight.
+// While other collectives are in flight, the result of a finished one may be stored, and other states may be written.
 train.state parameter @w : tensor<4xf32>
 train.state gradient @sum : tensor<4xf32>
 train.entry @update {

@@ -122,7 +122,7 @@ train.program @fixed_batch { model @m optimizer sgd(lr 0.1) schedule constant ba
 
 // -----
 
-// What is no language model needs no remark.
+// A model that is no language model needs no remark.
 
 // CHECK-LABEL: train.program @classes {
 nn.model @m(%features: tensor<?x8xf32>, %labels: tensor<?xi32>) {

@@ -61,7 +61,7 @@ train.program @p { model @m optimizer sgd batch 2 }
 
 // -----
 
-// What fills up a batch would be part of its mean, and so reach every sample.
+// The mean over the batch would include the padding, which would change the loss of every sample.
 nn.model @m(%x: tensor<?x5xf32>, %labels: tensor<?xi32>) {
   // expected-remark @below {{evaluation leaves out the samples of an incomplete last batch: samples of a batch are combined here, so that padding would change their losses}}
   %mean = nn.reduce mean %x over [0]

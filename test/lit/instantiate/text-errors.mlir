@@ -1,6 +1,6 @@
 // RUN: trainc-opt %s --instantiate -verify-diagnostics -split-input-file
 
-// What MLIR lets pass and is no model.
+// Texts that MLIR accepts but that are no models.
 
 nn.model @m(%x: tensor<?x4xf32>) {
   // expected-error @below {{'nn.neg' op has no setting 'foo'; remove it}}

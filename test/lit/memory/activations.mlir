@@ -1,7 +1,7 @@
 // RUN: trainc-opt --summarise-kernels --plan-memory %s | FileCheck %s
 
-// What entries keep on disk while they run has an arena that does not outlive them. The second kernel does not compute over what is on its
-// way out, and the third one, which is not beside that, does. Buffers name what lies on disk.
+// Values that an entry keeps on disk while it runs are in an arena that does not outlive the entry. The second kernel runs while a copy to
+// disk is in flight and does not reuse its memory. The third kernel runs after the copy and does. Buffers name their value on disk.
 // CHECK: plan.arena @persistent
 // CHECK-NEXT: plan.arena @scratch
 // CHECK-NEXT: plan.arena @disk_scratch in disk bytes 8192{{$}}

@@ -1,7 +1,7 @@
 // RUN: trainc-opt --order-stores %s | FileCheck %s
 
-// The next micro-step takes the memory of @b first. The disk begins with @a, as nothing else is made when it is free. Something behind the
-// store of @d writes over it, so that it stays in front of that.
+// The next micro-step reuses the memory of @b first. The disk stores @a first, because @a is the only value written when the disk is free.
+// An instruction after the store of @d overwrites @d, so the store stays before this instruction.
 // CHECK-LABEL: plan.entry @micro_step
 // CHECK: plan.zero <@b + 0> bytes 4096 "next"
 // CHECK-NEXT: plan.zero <@a + 0> bytes 4096 "a"

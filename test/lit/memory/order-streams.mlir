@@ -12,7 +12,7 @@ plan.buffer @stored in @disk at 0 bytes 64 of f32 optimizer
 plan.arena @blocks bytes 8192
 plan.buffer @fetched in @blocks at 0 bytes 4096 of f32 optimizer
 
-// What reads a sum comes after it, what is apart does not wait, and what its stream has waited for is not named again.
+// Readers of a sum depend on it, and unrelated instructions do not. A dependency that the stream already has is not named twice.
 // CHECK-LABEL: plan.entry @update
 plan.entry @update flops 0 {
   // CHECK-NEXT: plan.zero <@g + 0> bytes 64 "g"{{$}}
@@ -44,7 +44,7 @@ plan.entry @eval flops 0 {
   }
 }
 
-// Sums of bf16 numbers take 4 bytes each in f32: what writes behind them does not wait.
+// Sums of bf16 numbers take 4 bytes each in f32: writes to the bytes after them do not depend on the collective.
 // CHECK-LABEL: plan.entry @refresh
 plan.entry @refresh flops 0 {
   // CHECK-NEXT: plan.collective {{.*}} "g"{{$}}
@@ -57,7 +57,7 @@ plan.entry @refresh flops 0 {
   plan.zero <@whole + 60> bytes 4 "the last sum"
 }
 
-// What others send goes to a workspace.
+// Numbers from other ranks arrive in a workspace.
 // CHECK-LABEL: plan.entry @init
 plan.entry @init flops 0 {
   // CHECK-NEXT: plan.collective {{.*}} "g"{{$}}

@@ -9,7 +9,7 @@
 // CHECK-NOT: plan.copy {{.*}} bytes {{[0-9][0-9]}}
 // CHECK-LABEL: plan.entry @eval
 
-// Where all ranks make a sum whole, each keeps its part alone: a copy, so that the next sum can have the memory.
+// If all ranks compute a whole sum, each rank keeps its shard only: a copy, so that the next sum can reuse the memory.
 // PARTS-LABEL: plan.entry @micro_step
 // PARTS: plan.collective all_reduce in all [#plan.range<<@[[FIRST:[^ ]*]] + 0> to <@[[FIRST]] + 0> elements 768
 // PARTS: plan.copy <@[[FIRST]] + 0 rank_stride 1024> to <@{{.*}} + 0> bytes 1024 "dist.part" after

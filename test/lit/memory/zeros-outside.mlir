@@ -1,6 +1,6 @@
 // RUN: trainc-opt --summarise-kernels --plan-memory %s | FileCheck %s
 
-// Arenas begin as zeros. Of parameters that lie outside of memory it is proven that init stores each, so it stores zeros of them, too.
+// Arenas begin as zeros. The verifier proves that init stores every offloaded parameter, so init also stores those that are zero.
 // CHECK-LABEL: plan.entry @init
 // CHECK-NOT: @moments
 // CHECK: plan.zero <@init.0 + 0> bytes 8192

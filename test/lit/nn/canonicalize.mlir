@@ -66,7 +66,7 @@ func.func @integers() -> (tensor<2xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2x
   return %sum, %product, %quotient, %by_zero, %opposite, %difference : tensor<2xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>
 }
 
-// What no constant can hold, as it takes more than 53 bits, stays to be computed.
+// A number of more than 53 bits does not fit into a constant, so its computation stays.
 // CHECK-LABEL: func.func @large_integers
 // CHECK-DAG: nn.constant 27021597764222976 : tensor<2xi64>
 // CHECK: nn.add

@@ -34,7 +34,7 @@ func.func @rows(%table: tensor<5x8xf32>, %ids: tensor<3xi32>, %updates: tensor<3
 
 // -----
 
-// The mean is rounded once, behind the division.
+// The mean is rounded once, after the division.
 // CHECK-LABEL: func.func @mean
 func.func @mean(%x: tensor<4x8xbf16>) -> tensor<4xbf16> {
   // CHECK: %[[SUM:.*]] = nn.reduce sum %{{.*}} over [1] to f32 : tensor<4x8xbf16>

@@ -2,8 +2,8 @@
 // RUN: sed 's/offload "optimizer"/offload "optimizer" offload_to host/' %s | trainc-opt --offload | FileCheck %s --check-prefix=HOST
 // RUN: sed 's/offload "optimizer"/offload "none"/' %s | trainc-opt --offload | FileCheck %s --check-prefix=NONE
 
-// The second group is fetched before the first one is updated, and should be there one op earlier if memory has room. What is small stays. What reads a state behind a write of it is fetched
-// behind that.
+// The second group is fetched before the first one is updated, and one op earlier if memory has room. Small states stay resident. If a
+// state is read after it was written, it is fetched after this write.
 // CHECK: train.state optimizer on disk @exp_avg.w
 // CHECK: train.state optimizer on disk @exp_avg.v
 // CHECK: train.state optimizer @exp_avg.b

@@ -1,7 +1,7 @@
 // RUN: trainc-opt --offload --split-input-file %s | FileCheck %s
 
-// Of 128 KiB of moments a group may have 64. Pieces are 16 rows of 4 KiB; a kernel wants what it reads of @rows on a border of 64 bytes.
-// Members are named in front of all pieces, so that the parameter can be made where it lies.
+// A group may hold 64 KiB of the 128 KiB of moments. Pieces are 16 rows of 4 KiB; a kernel reads @rows aligned to 64 bytes.
+// Members are named before all pieces, so that the parameter can be updated in place.
 // CHECK-LABEL: train.entry @update
 // CHECK: %[[M0:.*]] = train.get @exp_avg.w : tensor<16x1024xf32>
 // CHECK: %[[P:.*]] = train.get @w
@@ -51,7 +51,7 @@ train.entry @update {
 
 // -----
 
-// What is drawn depends on where an element stands, and a sum on all of them: neither kernel is cut.
+// Random numbers depend on the index of their element, and a sum depends on all elements: neither kernel is cut.
 // CHECK-LABEL: train.entry @update
 // CHECK: nn.kernel 1 x 16384
 // CHECK: nn.kernel 16 x 1024

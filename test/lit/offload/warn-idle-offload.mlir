@@ -25,7 +25,7 @@ train.state parameter on host @w : tensor<16x1024xf32>
 
 // -----
 
-// What is computed from is held beside, and goes alone.
+// The step computes from a working copy of the parameter, and only this copy is offloaded.
 train.program @p { model @m optimizer sgd batch 8 offload "parameters,activations" }
 train.state working on disk @working.w : tensor<16x1024xbf16>
 train.state activation on disk @saved : tensor<16x1024xbf16>

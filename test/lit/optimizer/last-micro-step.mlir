@@ -27,7 +27,7 @@
 // EACH: train.entry @update
 // EACH-NOT: train.entry @last_micro_step
 
-// What one rank rounds, as if there were others, is marked as their sum.
+// One rank alone rounds its gradient as several ranks do, and marks it as the sum over ranks.
 // ALONE-LABEL: train.entry @update
 // ALONE: %[[SUM:.*]] = train.get @grad.w
 // ALONE: %[[MARKED:.*]] = train.sum_over_ranks %[[SUM]] of @w

@@ -22,7 +22,7 @@ train.entry @micro_step {
 
 // -----
 
-// What the forward has read is not read again.
+// A state that the forward has read is not read a second time.
 train.program @p { model @m optimizer sgd(lr 0.1) schedule constant batch 2 }
 train.state parameter @w : tensor<4x3xf32>
 // CHECK-LABEL: train.program

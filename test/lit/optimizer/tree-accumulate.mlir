@@ -63,7 +63,7 @@ train.entry @begin_step {
 // CHECK-NEXT: %[[NEXT1:.*]] = nn.select %[[IS4]], %[[ALL]], %[[WAITING]]
 // CHECK-NEXT: train.set @grad.w, %[[NEXT1]]
 
-// Of two micro-batches the state itself holds the first.
+// With two micro-batches, the state itself holds the first one's gradient.
 // TWO-NOT: @partial
 // TWO-LABEL: train.entry @micro_step
 // TWO: %[[G:.*]] = nn.matmul %{{.*}} transposed

@@ -12,7 +12,7 @@
 // RUN: not trainc compile --activation-checkpointing=budget --memory-limit=33MiB %s -o %t.plan 2>&1 | FileCheck %s --check-prefix=SMALL
 // RUN: sed 's/nn.repeat @layer "h" times 3 (%f)/nn.gelu %f/' %s | trainc compile --compile-to=step - 2>&1 | FileCheck %s --check-prefix=NONE
 
-// In the program's text and as options: which uses of which blocks are computed again, and how much of each.
+// The recomputed uses of blocks, and the share of each use, given in the program's text and as options.
 // CHECK: activation_checkpointing full
 // CHECK-LABEL: train.entry @micro_step
 // CHECK: train.set @loss
@@ -34,14 +34,14 @@
 // COUNT-COUNT-1: nn.barrier
 // COUNT-NOT: nn.barrier
 // LONG: warning: checkpoint_keep (--checkpoint-keep) has numbers for 4 uses of blocks, and one for all further uses; the model has 3 that are recomputed; leave the last numbers out
-// What is cheap between the products is computed again.
+// Cheap ops between the products are recomputed.
 // REST: checkpoint_rest selective
 // REST-LABEL: train.entry @micro_step
 // REST: train.set @loss
 // REST: nn.barrier
 // REST-NEXT: nn.gelu
 // REST-NEXT: nn.square
-// What leaves the inner block is kept.
+// The output of the inner block is kept.
 // INNER: checkpoint_blocks "inner"
 // INNER-LABEL: train.entry @micro_step
 // INNER: train.set @loss

@@ -6,7 +6,7 @@
 // RUN: FileCheck %s --input-file=%t.json --check-prefix=ENOUGH
 // RUN: trainc estimate %s --target=cuda --host-memory=32767B --activation-checkpointing=none | FileCheck %s --check-prefix=TABLE
 
-// What a host may give bounds what is offloaded, with a memory limit and without.
+// The memory of the host is an upper bound of what is offloaded, with a memory limit and without.
 
 // ENOUGH: "host": 32768,
 

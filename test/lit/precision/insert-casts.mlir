@@ -30,7 +30,7 @@ train.entry @micro_step {
   %e = nn.exp %a : tensor<8x32xf32>
   // CHECK-NEXT: %[[SUM:.*]] = nn.add %[[T]], %[[E]] : tensor<8x32xf32>
   %s = nn.add %t, %e : tensor<8x32xf32>, tensor<8x32xf32>
-  // Where bf16 and f32 meet, bf16 wins.
+  // An op on bf16 and f32 operands computes in bf16.
   // CHECK-NEXT: %[[LOW_SUM:.*]] = nn.convert %[[SUM]] to bf16
   // CHECK-NEXT: %[[R:.*]] = nn.mul %[[LOW_SUM]], %[[A]] : tensor<8x32xbf16>, tensor<8x32xbf16>
   %r = nn.mul %s, %a : tensor<8x32xf32>, tensor<8x32xf32>
@@ -115,7 +115,7 @@ train.entry @micro_step {
 
 // -----
 
-// What reads a parameter that is kept computes in f32, and what is moved of it alone counts as kept. The others stay as they were.
+// Ops that read a parameter kept in f32 compute in f32. A view or copy of such a parameter alone counts as kept. Other ops do not change.
 
 train.program @p { model @m  optimizer sgd  precision bf16 (keep "kept.*" f32) }
 train.state parameter @kept.w : tensor<32x64xf32>

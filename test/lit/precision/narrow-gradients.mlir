@@ -12,17 +12,17 @@
 // CHECK-NEXT: %[[SUM:.*]] = nn.convert %[[LOW]] to f32 : tensor<2304xbf16>
 // CHECK-NEXT: nn.square %[[SUM]] : tensor<2304xf32>
 
-// What accumulates does so in f32.
+// Gradients are accumulated in f32.
 // CHECK: %[[ADDED:.*]] = nn.matmul %{{.*}} to f32 accumulate
 // CHECK-NEXT: %[[ROUNDED:.*]] = nn.convert %[[ADDED]] to bf16 : tensor<64x32xf32>
 // CHECK-NEXT: train.set @grad.v, %[[ADDED]]
 // CHECK-NEXT: train.sum_over_ranks %[[ROUNDED]] of @v : tensor<64x32xbf16>
-// What others read as well stays f32 for them.
+// A gradient that has other readers stays f32 for these.
 // CHECK: %[[READ:.*]] = nn.matmul %{{.*}} to f32 : tensor<8x64xbf16>, tensor<8x32xbf16>
 // CHECK-NEXT: %[[OTHER:.*]] = nn.convert %[[READ]] to bf16
 // CHECK-NEXT: nn.square %[[READ]]
 // CHECK-NEXT: train.sum_over_ranks %[[OTHER]] of @v : tensor<64x32xbf16>
-// What was rounded before is not rounded again.
+// A gradient that is already rounded is not rounded a second time.
 // CHECK: train.sum_over_ranks %[[WAS:.*]] of @v : tensor<64x32xbf16>
 // CHECK-NEXT: nn.convert
 // The loss.

@@ -15,7 +15,7 @@ train.state optimizer @exp_avg.w : tensor<64x32xf32>
 train.state output @y : tensor<64x32xbf16>
 train.state output @z : tensor<64x32xf32>
 
-// What is drawn is rounded.
+// Initial values that are drawn are rounded.
 // CHECK-LABEL: train.entry @init
 // CHECK-NEXT: %[[DRAWN:.*]] = nn.constant
 // CHECK-NEXT: %[[LOW:.*]] = nn.convert %[[DRAWN]] to bf16

@@ -11,7 +11,7 @@ train.entry @micro_step {
   %table = train.get @table : tensor<16x32xbf16>
   %ids = train.input "ids" micro : tensor<8xi32>
   %low = nn.gather %table at %ids : tensor<16x32xbf16>, tensor<8xi32>
-  // What is widened is made again, not kept.
+  // Widened values are recomputed, not kept.
   // CHECK: %[[X:.*]] = nn.convert %{{.*}} to f32 : tensor<8x32xbf16>
   %x = nn.convert %low to f32 : tensor<8x32xbf16>
   // CHECK-NEXT: %[[Y:.*]], %[[RSTD:.*]] = nn.standardize %[[X]]

@@ -12,7 +12,7 @@ train.entry @init {
   %0 = nn.constant 1.0 : tensor<4xf32>
   train.set @w, %0 : tensor<4xf32>
 }
-// What is reported stays as it is.
+// The reported loss is not scaled.
 // CHECK-LABEL: train.entry @micro_step
 // CHECK: train.set @loss, %[[LOSS:.*]] : tensor<f32>
 // CHECK-NEXT: %[[SCALE:.*]] = train.get @loss_scale : tensor<f32>

@@ -86,7 +86,7 @@ train.entry @micro_step {
 
 // -----
 
-// The backward of a layer in the middle rounds its parameter again, behind a barrier.
+// The backward of a layer in the middle rounds its parameter a second time, after a barrier.
 
 // CHECK-LABEL: train.program @middle
 // CHECK-LABEL: train.entry @micro_step

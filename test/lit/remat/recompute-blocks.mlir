@@ -14,8 +14,8 @@ train.state gradient @dv : tensor<64x16xf32>
 train.state gradient @dq : tensor<8x8xf32>
 train.state scalar to_device @seed : tensor<i64>
 
-// Two blocks one after the other: what enters each stays, %x and %y. Each is computed again right before its backward, the second one
-// first, and what leaves it is not: the sum is not needed.
+// Two blocks in a row: the input of each, %x and %y, is kept. Each block is recomputed right before its backward, the second one first.
+// The output of a block is not recomputed, because the backward does not read the sum.
 // CHECK-LABEL: train.entry @chain as micro_step
 // CHECK: %[[X:.*]] = train.input
 // CHECK: %[[Y:.*]] = nn.add %[[X]]
@@ -36,7 +36,7 @@ train.state scalar to_device @seed : tensor<i64>
 // CHECK-NEXT: nn.exp %[[H]]
 // ALL-LABEL: train.entry @chain as micro_step
 // ALL-NOT: nn.barrier
-// Of the two the second one keeps all.
+// The second of the two blocks keeps all values.
 // FIRST-LABEL: train.entry @chain as micro_step
 // FIRST: %[[X:.*]] = train.input
 // FIRST: train.set @loss
@@ -89,8 +89,8 @@ train.entry @chain as micro_step {
   train.set @dv, %dv : tensor<64x16xf32>
 }
 
-// Casts stand beside what they cast: what widens %y stands in front of the border before, and is the second block's. Its numbers are not kept
-// beside those of %y.
+// Casts are next to the values that they cast: the cast that widens %y comes before the first block's boundary, but belongs to the second
+// block. The plan does not keep its result in addition to %y.
 // CHECK-LABEL: train.entry @widened as micro_step
 // CHECK: %[[Y:.*]] = nn.matmul
 // CHECK: train.set @loss
@@ -114,8 +114,8 @@ train.entry @widened as micro_step {
   train.set @dq, %dw : tensor<8x8xf32>
 }
 
-// The outermost use, or the one within that is named, whose output stays. Dropout is computed again with the same random numbers. %a, which the loss reads as
-// well, leaves the block and stays.
+// The outermost use is recomputed, or the named inner use, whose output is kept. Dropout is recomputed with the same random numbers. %a,
+// which the loss also reads, is an output of the block and is kept.
 // CHECK-LABEL: train.entry @nested as micro_step
 // CHECK: %[[X:.*]] = train.input
 // CHECK: %[[A:.*]] = nn.matmul %[[X]]

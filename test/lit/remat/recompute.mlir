@@ -12,8 +12,8 @@ train.state gradient @dv : tensor<64x16xf32>
 train.state gradient @dx : tensor<8x64xf32>
 train.state gradient @dc : tensor<8x16xf32>
 
-// The backward reads %h for the slope in any case, and makes %g from it. No kernel does both: what follows the loss is one with it where
-// it reads the same values, and %g is made again behind a barrier.
+// The backward reads %h for the slope in any case, and recomputes %g from it, after a barrier. No kernel computes both. Ops after the loss
+// are fused with it if they read the same values.
 // CHECK-LABEL: train.entry @activation as micro_step
 // CHECK: %[[H:.*]] = nn.matmul
 // CHECK: nn.gelu %[[H]]
@@ -58,8 +58,8 @@ train.entry @activation as micro_step {
   train.set @dx, %dh : tensor<8x64xf32>
 }
 
-// Rows and the largest number of each, which the backward reads not itself but which takes little: %shifted needs nothing else, and what is
-// made of it and a parameter is computed again. A view goes along.
+// Rows and their maxima. The backward does not read the maxima, but they are small. %shifted is recomputed from the rows and the maxima,
+// and so is the product of %shifted and a parameter, with its view.
 // CHECK-LABEL: train.entry @rows as micro_step
 // CHECK: %[[H:.*]] = nn.matmul
 // CHECK: %[[MAX:.*]] = nn.reduce max %[[H]]
@@ -95,7 +95,7 @@ train.entry @rows as micro_step {
   train.set @dx, %dh : tensor<8x64xf32>
 }
 
-// Masks are made where they are read; random numbers would be the same. What is made of a mask and of kept values is computed again.
+// Masks are computed where they are read, from the same random numbers. Values computed from a mask and kept values are recomputed.
 // CHECK-LABEL: train.entry @dropout as micro_step
 // CHECK: %[[H:.*]] = nn.matmul
 // CHECK: %[[MASK:.*]] = nn.compare

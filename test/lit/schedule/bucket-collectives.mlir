@@ -15,7 +15,7 @@
 // SIZE-COUNT-3: dist.reduce_scatter_start %{{.*}} message 0
 // CHECK: dist.all_gather_start %{{[0-9]+}} : tensor<4xf32>
 
-// A message's starts stand together, behind the last of what it reads.
+// The starts of a message are next to each other, after the last of its operands.
 // PLACED-LABEL: train.entry @micro_step
 // PLACED: dist.all_gather_start %{{.*}} message 1
 // PLACED-NEXT: dist.all_gather_start %{{.*}} message 1

@@ -44,7 +44,7 @@ train.entry @eval {
   train.set @out, %z : tensor<8xbf16>
 }
 
-// What is gathered to be written is no parameter that is read: its gather waits for no unit's turn.
+// A parameter that is gathered to be written is not read by a unit: its gather does not depend on the order of units.
 // LATE-LABEL: train.entry @refresh
 // LATE: dist.all_gather_start
 // LATE: dist.all_gather_start

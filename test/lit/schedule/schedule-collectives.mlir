@@ -1,8 +1,8 @@
 // RUN: trainc-opt --schedule-collectives %s | FileCheck %s
 // RUN: sed 's/zero_stage 3/zero_stage 3 sharding(prefetch = 0)/' %s | trainc-opt --schedule-collectives | FileCheck %s --check-prefix=LATE
 
-// Unit h.1 is gathered while h.0 is computed; without prefetch where it is read. The sum starts where its pack is made, and is waited for
-// where the norm reads it. The written state's gather is waited for at the end, behind the other collective.
+// Unit h.1 is gathered while h.0 is computed; without prefetch, where it is read. The sum starts after its pack, and is awaited where the
+// norm reads it. The gather of the written state is awaited at the end, after the other collective.
 // CHECK-LABEL: train.entry @micro_step
 // CHECK: %[[G0:.*]] = dist.all_gather_start %{{.*}} : tensor<4xf32> -> tensor<8xf32>
 // CHECK: %[[G1:.*]] = dist.all_gather_start

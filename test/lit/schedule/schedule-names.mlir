@@ -1,6 +1,6 @@
 // RUN: trainc-opt --schedule-collectives %s | FileCheck %s
 
-// What a collective's operand is made of without computing, a reshape and a read of a state, comes forward with it.
+// Ops that compute nothing and give a collective its operand, a reshape and a read of a state, move to the front with the collective.
 // CHECK-LABEL: train.entry @micro_step
 // CHECK: nn.abs
 // CHECK: %[[R:.*]] = nn.reshape

@@ -2,8 +2,8 @@
 // RUN: sed 's/GROUP/3/' %s | trainc-opt --shard --canonicalize | FileCheck %s --check-prefix=OTHERS
 // RUN: sed 's/GROUP/6/' %s | trainc-opt --shard --canonicalize | FileCheck %s --check-prefix=ALL
 
-// What groups sum of bf16 numbers is rounded once, behind the sum across groups, and no simplification takes that away. Where there is one sum,
-// it rounds itself.
+// Sums of bf16 numbers within groups are rounded once, after the sum across groups, and no simplification removes this rounding. If there
+// is only one sum, the sum itself rounds.
 train.program @main { model @m optimizer sgd(lr 0.1, momentum 0.9) batch 8 ranks 6 zero_stage 2 sharding(hybrid_shard = GROUP) }
 train.state parameter @bucket.0 : tensor<1536xf32> {members = [#train.member<"w", 0, tensor<1500xf32>>]}
 train.state optimizer @momentum.bucket.0 : tensor<1536xf32>

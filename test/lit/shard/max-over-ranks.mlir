@@ -1,6 +1,6 @@
 // RUN: trainc-opt %s --shard | FileCheck %s
 
-// What ranks agree on as the largest is gathered from all of them, whichever groups divide states, and nothing of it is divided.
+// A maximum over ranks is gathered from all ranks, whatever the groups that shard states, and its result is not sharded.
 
 // CHECK-LABEL: train.entry @micro_step
 // CHECK: %[[M:.*]] = nn.reduce max

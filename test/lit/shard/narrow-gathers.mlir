@@ -29,7 +29,7 @@ train.entry @eval {
   train.set @y, %low_w : tensor<16x32xbf16>
   train.set @z, %low_b : tensor<32xbf16>
 }
-// What a step reads in f32 is gathered as it is.
+// A parameter that the step reads in f32 is gathered in f32.
 // CHECK-LABEL: train.entry @micro_step
 // CHECK-NOT: nn.convert
 // GATHERED-LABEL: train.entry @micro_step

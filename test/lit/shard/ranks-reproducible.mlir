@@ -14,7 +14,7 @@
 // Dropout, weighted targets of which some are ignored, clipping, states that are rounded at random: the same on any number of ranks, not only nearly so.
 // CHECK: PASS ranks={{[248]}} max_rel_err=0.0e+00 bound=0.0e+00
 
-// What targets count is added micro-batch by micro-batch before ranks and elements are.
+// Counts of targets are added over micro-batches first, then over ranks and elements.
 // SPMD-LABEL: train.entry @begin_step
 // SPMD: nn.add %{{.*}} : tensor<2x1x12xf32>
 // SPMD: nn.add %{{.*}} : tensor<1x1x12xf32>

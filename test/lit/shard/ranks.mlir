@@ -20,7 +20,7 @@
 // samples train as one rank does that takes all of them, whatever else they keep a part of.
 // CHECK: PASS ranks={{[2346]}} max_rel_err={{.*}} bound=1.0e-09
 
-// The targets are counted over all ranks before the first forward, and gradients are summed behind the last backward.
+// The targets are counted over all ranks before the first forward, and gradients are summed after the last backward.
 // SPMD: ranks 2
 // SPMD: train.entry @begin_step
 // SPMD: dist.all_reduce_start %{{.*}} : tensor<f32>

@@ -1,6 +1,6 @@
 // RUN: trainc-opt --reshard %s | FileCheck %s
 
-// What is read again behind a write of its state is what was gathered before it.
+// A read after a write of its state still uses the value that was gathered before the write.
 // CHECK-LABEL: train.entry @micro_step
 // CHECK: dist.all_gather_start
 // CHECK: %[[W:.*]] = dist.wait

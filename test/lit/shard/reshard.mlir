@@ -3,8 +3,8 @@
 // RUN: sed 's/zero_stage 3/zero_stage 3 sharding(max_reuse_distance = 9)/' %s | trainc-opt --reshard | FileCheck %s --check-prefix=KEEP
 // RUN: sed 's/zero_stage 3/zero_stage 3 sharding(max_reuse_distance = 8)/' %s | trainc-opt --reshard | FileCheck %s
 
-// Unit h.0 is read, then h.1, then h.0 again: it is gathered twice. The two flat states of a unit are read by turns without that, and so is
-// what lies at the border.
+// Unit h.0 is read, then h.1, then h.0 again: it is gathered twice. Alternating reads of the two flat states of one unit cause no second
+// gather, nor do reads at the boundary between two units.
 // CHECK-LABEL: train.entry @micro_step
 // CHECK-COUNT-3: dist.all_gather_start
 // CHECK: nn.square

@@ -1,7 +1,7 @@
 // RUN: trainc-opt --shard %s | FileCheck %s
 // RUN: sed 's/zero_stage 1/zero_stage 1 precision fp32 (reduce = bf16)/' %s | trainc-opt --narrow-gradients --shard | FileCheck %s --check-prefix=LOW
 
-// What every rank adds to a gradient that it keeps whole is all-reduced at once; the update then takes its part of the gradient.
+// If ranks keep a gradient whole, each contribution is all-reduced at once; the update then reads the rank's shard of the gradient.
 // CHECK: train.state gradient @grad.w : tensor<8xf32>
 // CHECK-LABEL: train.entry @micro_step
 // CHECK: %[[START:.*]] = dist.all_reduce_start %{{.*}} of @w : tensor<8xf32>

@@ -1,7 +1,7 @@
 // RUN: trainc-opt --shard --verify-spmd %s | FileCheck %s
 
-// What is no part of a part is computed of the whole, for which the parts are gathered: sums and maxima over dimension 0, a transpose,
-// sizes that ranks do not divide, and what is joined with a rank's own samples. The gradient's state still holds a part.
+// Ops that cannot compute on a shard gather the whole tensor: sums and maxima over dimension 0, a transpose, sizes that are no multiple of
+// the ranks, and ops that also read the rank's own samples. The gradient's state still holds a shard.
 // CHECK: train.state gradient divided @grad : tensor<2x4xf32>
 train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 2 zero_stage 2 }
 train.state gradient @grad : tensor<4x4xf32>

@@ -1,7 +1,7 @@
 // RUN: trainc-opt --shard %s | FileCheck %s
 
-// Of what is computed from the reduced gradient a rank computes its part; the momentum shrinks to it, the parameter is gathered, and so are the
-// squares that the norm adds in one order.
+// A rank computes only its shard of everything that follows from the reduced gradient. The momentum shrinks to this shard. The parameter is
+// gathered, and so are the squares, which the norm adds in one order.
 // CHECK: train.state parameter @bucket.0 : tensor<512xf32>
 // CHECK: train.state optimizer divided @momentum.bucket.0 : tensor<256xf32>
 train.program @main { model @m optimizer sgd(lr 0.1, momentum 0.9) batch 8 ranks 2 zero_stage 1 }

@@ -83,7 +83,7 @@ func.func @product(%g: tensor<3x3xf32>, %x: tensor<3x3xf32>) -> tensor<3x3xf32> 
   return %total : tensor<3x3xf32>
 }
 
-// The border of a block reads nothing.
+// The op `train.border`, the boundary of a block, reads nothing.
 // CHECK-LABEL: train.entry @micro_step
 // CHECK: %[[S:.*]] = nn.matmul %{{.*}}, %{{.*}} accumulate %{{.*}} : tensor<3x3xf32> : tensor<3x3xf32>, tensor<3x3xf32>
 // CHECK-NEXT: train.border <"h.0", "layer"> from %{{.*}} to %[[S]]

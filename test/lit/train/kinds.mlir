@@ -1,6 +1,6 @@
 // RUN: trainc-opt %s | trainc-opt | FileCheck %s
 
-// A name that is a kind's says the kind; another name says it behind `as`.
+// If the name of a state is the name of its kind, the kind is not printed; otherwise it follows `as`.
 
 // CHECK: train.state scalar to_device @lr : tensor<f32>
 train.state scalar to_device @lr : tensor<f32>
