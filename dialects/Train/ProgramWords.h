@@ -402,8 +402,8 @@ inline constexpr ProgramWord kProgramWords[] = {
      .otherwise = "device",
      .help =
          "With --offload=optimizer in host memory: whether the GPU fetches the moments and updates them,\n"
-         "or the host's cores update them in place, and gradients and parameters are copied; default:\n"
-         "device",
+         "or the host's cores update them in place, and gradients and parameters are copied;\n"
+         "default: device",
      .ofOffload = true},
     {.word = "skipped_steps",
      .option = "--skipped-steps",
@@ -420,8 +420,8 @@ inline constexpr ProgramWord kProgramWords[] = {
      .values = "N",
      .max = kMaxLossScale,
      .otherwise = "0",
-     .help = "With --precision=fp16: factor of the loss that keeps small gradients from vanishing; 0, the\n"
-             "default: the run finds and adapts it",
+     .help = "With --precision=fp16: factor of the loss that keeps small gradients from vanishing;\n"
+             "0, the default: the run finds and adapts it",
      .ofFp16 = true},
     {.word = "loss_scale_init",
      .option = "--loss-scale-init",
@@ -449,8 +449,8 @@ inline constexpr ProgramWord kProgramWords[] = {
      .min = 1,
      .max = kMaxLossScaleWindow,
      .otherwise = "1",
-     .help = "With --precision=fp16: consecutive steps with overflow after which the scale halves; default:\n"
-             "1",
+     .help = "With --precision=fp16: consecutive steps with overflow after which the scale halves;\n"
+             "default: 1",
      .ofFp16 = true},
     {.word = "loss_scale_min",
      .option = "--loss-scale-min",

@@ -21,3 +21,9 @@ TEST(ProgramWords, HelpOfTypesNamesTheDefault) {
     EXPECT_TRUE(isNamed) << word.option << ": " << help;
   }
 }
+
+TEST(ProgramWords, LineOfHelpHoldsTheDefaultWhole) {
+  for (const ProgramWord &word : kProgramWords)
+    for (const std::string_view end : {"default:\n", "default\n", "the\ndefault"})
+      EXPECT_EQ(word.help.find(end), std::string_view::npos) << word.option << ": " << word.help;
+}
