@@ -5,7 +5,9 @@
 #include "dialects/Train/Train.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
+#include "llvm/ADT/StringMap.h"
 
 #include <random>
 
@@ -199,12 +201,37 @@ static void dropOrder(ModuleOp module, Breakages &breakages) {
       });
 }
 
+/// Returns the functions that compute compared numbers: kernels that instructions of compared entries name,
+/// and all that these call. A call names no level; each level's variant is named "FUNCTION.LEVEL".
+static SmallVector<func::FuncOp> comparedFunctions(ModuleOp module) {
+  llvm::StringMap<SmallVector<func::FuncOp>> named;
+  module.walk(
+      [&](func::FuncOp function) { named[function.getSymName().split('.').first].push_back(function); });
+  SmallVector<func::FuncOp> functions;
+  auto addNamedIn = [&](Operation *user) {
+    user->getAttrDictionary().walk([&](FlatSymbolRefAttr symbol) {
+      const auto found = named.find(symbol.getValue());
+      if (found == named.end())
+        return;
+      llvm::append_range(functions, found->second);
+      named.erase(found);
+    });
+  };
+  for (plan::InstructionOpInterface op : opsOf<plan::InstructionOpInterface>(module))
+    addNamedIn(op);
+  for (size_t index = 0; index < functions.size(); ++index)
+    func::FuncOp(functions[index]).walk(addNamedIn);
+  return functions;
+}
+
 static void changeCode(ModuleOp module, Breakages &breakages) {
-  for (arith::AddFOp op : opsOf<arith::AddFOp>(module))
-    breakages.push_back([op]() mutable {
-      OpBuilder builder(op);
-      op.replaceAllUsesWith(
-          arith::SubFOp::create(builder, op.getLoc(), op.getLhs(), op.getRhs()).getResult());
+  for (func::FuncOp function : comparedFunctions(module))
+    function.walk([&](arith::AddFOp op) {
+      breakages.push_back([op]() mutable {
+        OpBuilder builder(op);
+        op.replaceAllUsesWith(
+            arith::SubFOp::create(builder, op.getLoc(), op.getLhs(), op.getRhs()).getResult());
+      });
     });
 }
 

@@ -150,6 +150,7 @@ void seedFault(mlir::MLIRContext &context, const FaultKind &kind, unsigned seed,
     Way way = drawWay(seed, {});
     way.otherStage.reset();
     way.emulates = way.makesFp8 = false;
+    way.set("cpu", "native"); // no code that this machine does not run
     std::erase_if(way.options.settings, [](const train::GivenSetting &each) {
       return each.word == "precision" || each.word == "eval_precision" ||
              train::findProgramWord(each.word)->ofPrecision || each.word.starts_with("loss_scale");
