@@ -1,6 +1,6 @@
 // GPT-2 124M (Radford et al. 2019). Parameters have the names and layouts of the Hugging Face checkpoints.
 
-// A transformer block: attention and an MLP, each behind a layer norm and beside a residual path.
+// A transformer block: attention and an MLP, each after a layer norm and with a residual connection.
 nn.block @layer(%x: tensor<?x?x768xf32>) {
   %n1 = nn.layer_norm "ln_1" %x
   %qkv = nn.linear "attn.c_attn" %n1 to 2304 layout in_out

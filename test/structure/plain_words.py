@@ -45,19 +45,22 @@ NAME = re.compile(r"\bk(Most|Least|Fewest)(?!Used\b)[A-Z]\w*")
 
 # Strings, numbers with separators and raw texts are matched first, so that a comment within them is none.
 CPP = re.compile(r'R"([^(\s]*)\((?:.|\n)*?\)\1"|"(?:\\.|[^"\\\n])*"|\b[0-9][\w.\']*|\'(?:\\.|[^\'\\\n])+\'|//[^\n]*|/\*(?:.|\n)*?\*/')
+SCRIPT = re.compile(r'`(?:\\.|[^`\\])*`|"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*(?:.|\n)*?\*/')
+# Lines of a test of MLIR that are for FileCheck and for the verifier of diagnostics.
+DIRECTIVE = re.compile(r"[A-Z][A-Z0-9_-]*:|-----|expected-")
 TABLEGEN = re.compile(r'\[\{(?:.|\n)*?\}\]|"(?:\\.|[^"\\\n])*"|//[^\n]*')
 
 
 def slash_comments(text, pattern):
-    """Yields (line, column, whether the comment has the line to itself, text) of // comments, from 1."""
+    """Yields (line, column, whether the comment has the line to itself, text) of // and /** comments, from 1."""
     line, before = 1, 0
     for match in pattern.finditer(text):
-        if not match[0].startswith("//"):
+        if not match[0].startswith(("//", "/**")):
             continue
         line += text.count("\n", before, match.start())
         before = match.start()
         begin = text.rfind("\n", 0, match.start()) + 1
-        yield line, match.start() - begin, not text[begin:match.start()].strip(), re.sub(r"^//[/!]?<? ?", "", match[0])
+        yield line, match.start() - begin, not text[begin:match.start()].strip(), re.sub(r"^(//[/!]?<?|/\*\*) ?", "", match[0])
 
 
 def hash_comments(text):
@@ -99,7 +102,7 @@ def blocks(comments):
 
 def paragraphs(text):
     """Yields (line, text) of a page without code, links and HTML."""
-    text = re.sub(r"^( *)```.*?^\1```$|`[^`\n]*`|^ {4,}\S.*$|\]\([^)]*\)|<[^>]*>", lambda match: re.sub(r"[^\n]", " ", match[0]), text, flags=re.M | re.S)
+    text = re.sub(r"^( *)```.*?^\1```$|`[^`\n]*`|^ {4,}\S[^\n]*$|\]\([^)]*\)|<[^>\n]*>", lambda match: re.sub(r"[^\n]", " ", match[0]), text, flags=re.M | re.S)
     line = 1
     for part in re.split(r"(\n{2,})", text):
         yield line, part
@@ -113,6 +116,11 @@ def texts_of(path, text):
     elif path.suffix == ".py":
         yield from ((line, part, True) for line, part in blocks(python_comments(text)))
         yield from ((line, part, True) for line, part in docstrings(text))
+    elif path.suffix == ".mlir":
+        comments = (comment for comment in slash_comments(text, TABLEGEN) if not DIRECTIVE.match(comment[3]))
+        yield from ((line, part, True) for line, part in blocks(comments))
+    elif path.suffix == ".js":
+        yield from ((line, part, True) for line, part in blocks(slash_comments(text, SCRIPT)))
     elif path.suffix in (".cpp", ".h", ".fbs", ".td"):
         pattern = TABLEGEN if path.suffix == ".td" else CPP
         yield from ((line, part, True) for line, part in blocks(slash_comments(text, pattern)))
@@ -141,7 +149,7 @@ def files():
         for path in sorted((ROOT / folder).rglob("*")):
             name = path.relative_to(ROOT).as_posix()
             if path.name != pathlib.Path(__file__).name and not any(name.startswith(each + "/") for each in HISTORY):
-                if path.suffix in (".cpp", ".h", ".fbs", ".td", ".py", ".md", ".cmake", ".sh") or path.name == "CMakeLists.txt":
+                if path.suffix in (".cpp", ".h", ".fbs", ".td", ".js", ".mlir", ".py", ".md", ".cmake", ".sh") or path.name == "CMakeLists.txt":
                     yield name, path
     for name in ("CMakeLists.txt", "CONTRIBUTING.md", "README.md", "SECURITY.md"):
         yield name, ROOT / name

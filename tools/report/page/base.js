@@ -2,7 +2,7 @@
 
 window.addEventListener("error", event => { document.documentElement.dataset.error = event.message; });
 
-/** An element with attributes and children; texts stay texts. */
+/** Creates an element with attributes and children. Strings become text nodes. */
 function make(tag, attributes, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes || {})) {
@@ -15,13 +15,13 @@ function make(tag, attributes, ...children) {
   return element;
 }
 
-/** Three significant digits of a number below 1000 or a little above, as programs print them: of two equally near ones the even one. */
+/** Formats a number below about 1000 with three significant digits, as the programs do: rounds ties to even. */
 function threeDigits(value) {
   const digits = Math.abs(value) < 9.995 ? 2 : Math.abs(value) < 99.95 ? 1 : 0, shifted = value * 10 ** digits, below = Math.floor(shifted);
   return (shifted - below === 0.5 && below % 2 === 0 ? below / 10 ** digits : value).toFixed(digits);
 }
 
-/** "4.26 GiB": in the largest of the units, each `base` times the one before, that leaves something before the point. */
+/** Formats a value in the largest unit in which it is at least 1, such as "4.26 GiB". Each unit is `base` times the one before. */
 function scaled(value, base, units) {
   let unit = 0;
   for (; Math.abs(value) >= base - 0.5 && unit + 1 < units.length; ++unit)
@@ -44,16 +44,16 @@ function secondsText(seconds) {
 const wholeText = number => number.toLocaleString("en-US").replaceAll(",", "\u202f");
 const percentText = share => `${(100 * share).toFixed(1)} %`;
 
-/** A colour of the sheet by its variable's name. */
+/** Returns the value of a colour variable of the style sheet. */
 const colour = name => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
 
-/** The variable of a kind: "gathered" of "gathered parameters". */
+/** The name of a kind's colour variable, such as "gathered" for "gathered parameters". */
 const kindVariable = kind => kind.split(" ")[0];
 
-/** A cell of a text that may be long. */
+/** A table cell for a text that may be long. */
 const wide = (...children) => make("td", {class: "name"}, children);
 
-/** The same with a dot of a colour before it. */
+/** A table cell with a coloured dot before the text. */
 const dotted = (variable, text) => make("td", {class: "name dotted"}, dot(variable), text);
 
 const dot = variable => make("i", {class: "dot", style: `background: var(--${variable})`});
@@ -77,7 +77,7 @@ function longTable(columns, rows, shown, attributes) {
   return holder;
 }
 
-/** A cell with a bar of parts [variable, share of the whole width]. */
+/** A cell with a bar of segments [colour variable, share of the whole width]. */
 function barCell(parts) {
   const pieces = parts.filter(([, share]) => share > 0).map(([variable, share]) =>
     make("i", {style: `width: ${100 * share}%; background: var(--${variable})`}));

@@ -1,4 +1,4 @@
-// The document, and questions that several parts of the page ask of it.
+// The document, and queries on it that several parts of the page use.
 
 const report = JSON.parse(document.getElementById("document").textContent);
 
@@ -14,7 +14,7 @@ function placeOf(source) {
   return file && line ? `${file.slice(file.lastIndexOf("/") + 1)}:${line}` : "";
 }
 
-/** An op with what a kernel was made of cut short. */
+/** The name of an op; the list of ops that a kernel was fused from is shortened. */
 function shortOp(op, most = 64) {
   return op.length <= most ? op : op.slice(0, most - 1) + "\u2026";
 }
@@ -40,7 +40,7 @@ function momentName(entry, moment) {
 
 const momentEnd = (entry, moment) => entry.moments.begin[moment] + entry.moments.seconds[moment];
 
-/** How long an axis is: "time" in seconds, until all has ended that may go on beside the next entry, or "order" in moments. */
+/** The length of an axis: "time" in seconds, including copies that overlap the next entry, or "order" in moments. */
 function axisLength(entry, axis) {
   if (axis === "order")
     return entry.moments.index.length;
@@ -50,7 +50,7 @@ function axisLength(entry, axis) {
   return length;
 }
 
-/** From when to when a value's bytes are taken, on an axis: "time" in seconds, or "order" in moments. */
+/** The begin and end of a value's lifetime on an axis: "time" in seconds, or "order" in moments. */
 function valueSpan(entry, value, axis) {
   const {begin, end, last} = entry.values;
   if (axis === "order")
@@ -59,7 +59,7 @@ function valueSpan(entry, value, axis) {
   return [entry.moments.begin[begin[value]], until];
 }
 
-/** The values of an entry that are there at a moment, the largest first. */
+/** The values of an entry that are alive at a moment, the largest first. */
 function valuesAt(entry, moment) {
   const {begin, end, bytes} = entry.values, found = [];
   for (let value = 0; value < begin.length && begin[value] <= moment; ++value)
@@ -73,7 +73,7 @@ const kindOf = (entry, value) => report.kinds[report.buffers.kind[entry.values.b
 /** The entry's peak in one of its arenas, or null. */
 const peakIn = (entry, arena) => entry.peaks.find(peak => peak.arena === arena) || null;
 
-/** What the page says of a value where it is pointed at: [title, lines]. */
+/** The tooltip of a value: [title, lines]. */
 function valueText(entry, value) {
   const {buffer, offset, bytes, begin, end, last} = entry.values;
   const at = buffer[value], life = valueSpan(entry, value, "time");

@@ -7,7 +7,7 @@ function differenceValue(value, unit) {
   return isSize ? bytesText(value) : unit === "seconds" ? secondsText(value) : unit === "count" ? wholeText(value) : String(value);
 }
 
-/** A cell that says by how much a number grew: less is better of bytes and seconds. */
+/** A cell with the growth of a number. For bytes and seconds, less is better. */
 function growthCell(from, to, unit) {
   if (typeof from !== "number" || typeof to !== "number" || from === 0)
     return make("td", {class: "n"}, "");
@@ -16,7 +16,7 @@ function growthCell(from, to, unit) {
   return make("td", {class: "n" + (judged ? share > 0 ? " up" : " down" : "")}, text);
 }
 
-/** Two bars below each other, as long as the numbers are large. */
+/** Two bars, one below the other, with lengths proportional to the numbers. */
 function pairCell(from, to) {
   const most = Math.max(from, to);
   return make("td", {class: "barcell", "aria-hidden": "true"}, most > 0 ? [[from, "soft"], [to, "accent"]].map(([value, variable]) =>

@@ -1,4 +1,4 @@
-// The part of the page about memory and time: its picture, what points into it, and the table beside it.
+// The part of the page about memory and time: its diagram, mouse and keyboard input, and the table below.
 
 class MemoryView {
   constructor() {
@@ -75,7 +75,7 @@ class MemoryView {
     this.drawOver();
   }
 
-  /** The selected moment, and what is pointed at. */
+  /** Draws the selected moment and the highlight of the item under the pointer. */
   drawOver(value = -1) {
     const context = this.over.getContext("2d"), plot = this.plot;
     context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
@@ -176,7 +176,7 @@ class MemoryView {
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
   }
 
-  /** The end of a drag shows its part larger; one that does not move selects a moment. */
+  /** Ends a drag: enlarges the range that was dragged over, or selects a moment if the pointer did not move. */
   release(x, y) {
     const drag = this.drag;
     this.drag = null;
@@ -208,7 +208,7 @@ function bufferText(buffer) {
                                         `at ${wholeText(report.buffers.offset[buffer])} in ${arena.name}`, "lives across entries"]];
 }
 
-/** The kinds that are somewhere in the plan. */
+/** The kinds of memory that the plan uses. */
 function kindLegend() {
   const has = new Set(report.buffers.kind);
   return make("ul", {class: "legend", "aria-label": "Colours of memory"}, report.kinds.map((kind, at) => has.has(at) ? make("li", {}, dot(kindVariable(kind)), kind) : null));

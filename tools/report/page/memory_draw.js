@@ -8,7 +8,7 @@ function blockOf(scope) {
   return at < 0 ? scope : parts.slice(0, at + 1).join(".");
 }
 
-/** For each value of an entry whether its block is an odd one, so that neighbours differ in shade. */
+/** Whether the block of each value is odd, so that neighbouring blocks differ in shade. */
 function shadesOf(entry) {
   if (!entry.shades) {
     const numbers = new Map();
@@ -22,7 +22,7 @@ function shadesOf(entry) {
   return entry.shades;
 }
 
-/** Numbers at which an axis of so many pixels has marks: 1, 2 or 5 times a power of ten, or of two for bytes. */
+/** Positions of the marks of an axis with this many pixels: multiples of 1, 2 or 5 times a power of ten, or of a power of two for bytes. */
 function ticksBetween(from, to, most, isBytes) {
   const raw = (to - from) / Math.max(1, most);
   let step = isBytes ? 2 ** Math.ceil(Math.log2(raw)) : 10 ** Math.floor(Math.log10(raw));
@@ -34,7 +34,7 @@ function ticksBetween(from, to, most, isBytes) {
   return ticks;
 }
 
-/** What is drawn where: an entry, an arena, an axis and the part of it that is in view. */
+/** The mapping from values to pixels: an entry, an arena, an axis and its visible range. */
 class Plot {
   constructor(width, entry, arena, axis, view) {
     Object.assign(this, {width, entry, arena, axis, view});
@@ -51,7 +51,7 @@ class Plot {
   y(address) { return this.mapBottom - address / this.bytes * kPlot.map; }
   address(y) { return (this.mapBottom - y) / kPlot.map * this.bytes; }
 
-  /** From when to when a moment runs, on the axis. */
+  /** The begin and end of a moment on the axis. */
   span(moment) {
     return this.axis === "order" ? [moment, moment + 1] : [this.entry.moments.begin[moment], momentEnd(this.entry, moment)];
   }
@@ -78,7 +78,7 @@ class Plot {
       report.buffers.arena[at] === columns[column] && offset <= address && address < offset + report.buffers.bytes[at]);
   }
 
-  /** The moment of a stream's row, or of the time, at a point; -1 where there is none. */
+  /** The moment at a point, of a stream's row or of the memory diagram; -1 if there is none. */
   momentAt(x, y) {
     const row = Math.floor((y - this.rowsTop) / kPlot.row), stream = this.streams[row], at = this.at(x);
     const {stream: streams} = this.entry.moments;
@@ -220,7 +220,7 @@ class Plot {
 
 const persistentArenas = () => report.arenas.map((arena, at) => arena.persistent && arena.bytes > 0 ? at : -1).filter(at => at >= 0);
 
-/** As much of a text as fits, with an ellipsis where some is missing; nothing where hardly any fits. */
+/** Shortens a text to a width, with an ellipsis; empty if hardly any of it fits. */
 function clipped(context, text, width) {
   if (context.measureText(text).width <= width)
     return text;

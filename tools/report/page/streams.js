@@ -1,4 +1,4 @@
-// The streams on the axis of the memory above them: what runs when, and what nothing hides.
+// The streams, on the same axis as the memory diagram above: when instructions run, and which are exposed.
 
 /** Parts of a span in which the compute stream waits. */
 function exposedParts(entry, from, to) {
@@ -45,7 +45,7 @@ function drawMoment(plot, context, moment) {
     context.fillRect(plot.x(begin), top + kPlot.row - 10, Math.max(plot.x(end) - plot.x(begin), 1), 6);
 }
 
-/** What the page says of a moment where it is pointed at: [title, lines]. */
+/** The tooltip of a moment: [title, lines]. */
 function momentLines(entry, moment) {
   const {instruction, stream, begin, seconds, iterations} = entry.moments, at = instruction[moment];
   const lines = [

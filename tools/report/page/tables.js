@@ -40,7 +40,7 @@ function peakPart() {
   return section("peak", "What holds the peak", note, bar, legend, make("h3", {}, "By block and kind"), blockTable(kinds.map(([kind]) => kind)), savings());
 }
 
-/** Rows are blocks, and kinds of what belongs to none; columns are the kinds that blocks have. */
+/** The peak as a table. Rows are blocks, and kinds of values outside all blocks. Columns are the kinds within blocks. */
 function blockTable(kinds) {
   const blocks = new Map(), others = new Map();
   for (const {block, kind, bytes} of report.peak.parts) {
