@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints what is predicted of minGPT with 175 billion and a trillion parameters on 128 A100 of 40 GB, beside PyTorch's figures, as Markdown.
+"""Prints predictions for minGPT with 175 billion and a trillion parameters on 128 A100 of 40 GB, beside PyTorch's figures, as Markdown.
 
     test/benchmark/mingpt.py > docs/measurements/DATE-mingpt.md
 
@@ -14,7 +14,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# Title, model, layers, width, tokens of a rank's step, published TFLOP/s a GPU.
+# Title, file, layers, width, tokens of a rank's step, sequence length, published TFLOP/s of a GPU.
 MODELS = [("175B", "175b.mlir", 96, 12288, 20 * 512, 512, 159), ("1T", "1t.mlir", 128, 25600, 4 * 2048, 2048, 84)]
 CLUSTER = ROOT / "examples/clusters/8xa100-40gb.json"
 VOCABULARY = 50257
@@ -23,28 +23,28 @@ GIB = 1 << 30
 HEAD = """# Predicted: minGPT with 175 billion and a trillion parameters, in 40 GB
 
 **These are predictions, not measurements.** PyTorch's authors trained minGPT in fp16 with SGD on 128 A100 of 40 GB, in nodes of 8 with 400 Gb/s a node, and
-published 159 TFLOP/s a GPU for 175 billion parameters (20 x 512 tokens a GPU) and 84 for a trillion (4 x 2048). Here stand our predictions of plans of
-`examples/mingpt` on `examples/clusters/8xa100-40gb.json`. `--memory-limit` is the 40 GB of a GPU, and the planner decides the rest. Made by
+published 159 TFLOP/s a GPU for 175 billion parameters (20 x 512 tokens a GPU) and 84 for a trillion (4 x 2048). This table predicts plans of
+`examples/mingpt` on `examples/clusters/8xa100-40gb.json`. `--memory-limit` is the 40 GB of a GPU, and the planner decides the rest. To repeat it:
 
     test/benchmark/mingpt.py
 
 Every rate and share is in the cluster file, with its source. No number was fitted to these rows.
 
-| model | plans tried | compiled in | GPU memory | host memory | step | communication | exposed | TFLOP/s of the model | with what is made again | published |
+| model | plans tried | compiled in | GPU memory | host memory | step | communication | exposed | TFLOP/s of the model | with recomputation | published |
 |---|---|---|---|---|---|---|---|---|---|---|"""
 
 TAIL = """
-"TFLOP/s of the model" counts each layer's products once forward and twice backward (6 operations for each weight and token, and attention's,
-of which causal masks need half). "With what is made again" adds what a checkpointed step makes a second time. We do not know which of the two the published figures
-count, nor in every detail how their steps were checkpointed and offloaded.
+"TFLOP/s of the model" counts each layer's products once forward and twice backward: 6 operations for each weight and token, and half of
+attention's operations, because masks are causal. "With recomputation" adds the operations that checkpointing repeats. We do not know which
+of the two the published figures count, nor every detail of how their steps were checkpointed and offloaded.
 
-The shares are 80 % of the peak for large products, and 80 % of the network: what good kernels reach on a quiet machine. A prediction has no host that is late, no allocator
-that tries again, no slow rank, and no other traffic.
+The rates are 80 % of the peak for large products and 80 % of the network, which good kernels reach on a quiet machine. The prediction leaves
+out late hosts, retries of an allocator, slow ranks, and other traffic.
 """
 
 
 def model_flops(layers, width, tokens, length):
-    """Multiply and add counted apart: of products, and of causal attention."""
+    """Operations of products and of causal attention. A multiplication and an addition count as two."""
     weights = layers * 12 * width * width + VOCABULARY * width
     return 6 * weights * tokens + layers * 6 * tokens * length * width
 
@@ -63,8 +63,8 @@ def row(args, folder, model):
                            f"--memory-limit={limit}", *args.option], stderr=subprocess.PIPE, text=True)
     took = time.monotonic() - begun
     if done.returncode:
-        least = re.search(r"the plan needs ([0-9.]+ GiB)", done.stderr)[1]
-        return [title, "", f"{took:.0f} s", f"nothing fits; the least is {least}", *[""] * 6, str(published)], {}
+        minimum = re.search(r"the plan needs ([0-9.]+ GiB)", done.stderr)[1]
+        return [title, "", f"{took:.0f} s", f"nothing fits; the minimum is {minimum}", *[""] * 6, str(published)], {}
     planner, step = json.loads(report.read_text())["planner"], simulated(args, plan)
     taken = planner["strategies"][planner["taken"]]
     seconds = step["step_seconds"]
