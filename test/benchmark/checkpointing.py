@@ -43,7 +43,7 @@ def main():
     parser.add_argument("--option", action="append", default=[], help="of trainc compile, e.g. --option=--micro-batch=4")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        print("| limit (MiB) | plan and process (MiB) | activations (MiB) | FLOPs computed again | predicted step | `checkpoint_keep`, `_rest` |")
+        print("| limit (MiB) | plan and process (MiB) | activations (MiB) | recomputed FLOPs | predicted step | `checkpoint_keep`, `_rest` |")
         print("|---|---|---|---|---|---|")
         plain = {mode: report(arguments, folder, f"--activation-checkpointing={mode}")[0] for mode in ("none", "selective", "full")}
         base = plain["none"]["predicted_step_seconds"]

@@ -153,7 +153,7 @@ def print_table(arguments, result):
     case = arguments.case
     predicted, found = result["reports"]["none"]["predicted_step_seconds"], verdicts(result)
     print(f"{case.model}, fp32 by {arguments.fp32_products}, {case.batch} x {case.seq_len} tokens a step, {arguments.rounds} rounds of {case.steps} steps\n")
-    print("| | planned peak, MiB | activations, MiB | peak RSS, MiB | step, s (of runs) | over `none` (of rounds) | predicted | FLOPs computed again | at most |")
+    print("| | planned peak, MiB | activations, MiB | peak RSS, MiB | step, s (of runs) | over `none` (of rounds) | predicted | recomputed FLOPs | at most |")
     print("|---|---|---|---|---|---|---|---|---|")
     for name, report in result["reports"].items():
         memory, steps = report["memory"], sorted(each["step_seconds"] for each in result["runs"][name])

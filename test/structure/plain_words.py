@@ -15,8 +15,6 @@ import tokenize
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 FOLDERS = ["cmake", "dialects", "docs", "examples", "lib", "runtime", "scripts", "test", "tools"]
-# Pages that quote what was true or said on a day.
-HISTORY = ["docs/adr", "docs/measurements"]
 
 BEGINNING = re.compile(r"(Of|Those|That|What|Which|Where)\b")
 
@@ -148,7 +146,7 @@ def files():
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*")):
             name = path.relative_to(ROOT).as_posix()
-            if path.name != pathlib.Path(__file__).name and not any(name.startswith(each + "/") for each in HISTORY):
+            if path.name != pathlib.Path(__file__).name:
                 if path.suffix in (".cpp", ".h", ".fbs", ".td", ".js", ".mlir", ".py", ".md", ".cmake", ".sh") or path.name == "CMakeLists.txt":
                     yield name, path
     for name in ("CMakeLists.txt", "CONTRIBUTING.md", "README.md", "SECURITY.md"):
