@@ -1,11 +1,11 @@
 #include "runtime/data/foreign_file.h"
 
 #include "runtime/base/json_text.h"
+#include "runtime/data/binary_kind.h"
 #include "runtime/schema/plain_text.h"
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 namespace trainc {
@@ -21,96 +21,16 @@ constexpr size_t kMaxCharacterBytes = 4;
 /// Minimum lines that are alike in a file whose name says nothing.
 constexpr size_t kMinLinesOfJson = 2, kMinLinesOfTable = 8;
 
-constexpr std::string_view kFromNumpy =
-    "in Python: safetensors.numpy.save_file({'NAME': array, ...}, 'data.safetensors')";
-constexpr std::string_view kFromTorch =
-    "in Python: safetensors.torch.save_file({'NAME': tensor, ...}, 'data.safetensors')";
-constexpr std::string_view kTokensFromNumpy =
-    "write its tokens in Python: array.astype('uint16').tofile('tokens.bin') (uint32 for a vocabulary above "
-    "65536)";
-constexpr std::string_view kTokensFromTorch =
-    "write its tokens in Python: tensor.numpy().astype('uint16').tofile('tokens.bin') "
-    "(uint32 for a vocabulary above 65536)";
-constexpr std::string_view kExtractText = "write the text alone to a file, and make tokens of that: trainc "
-                                          "tokenize --tokenizer=bytes TEXT -o tokens.bin";
-constexpr std::string_view kExtract = "write the text alone to a file in UTF-8";
 constexpr std::string_view kExtractJson = "write the text alone to a file (as jq -r .text DATA.jsonl > "
                                           "data.txt does), or add --any-text to tokenize the "
                                           "lines as they are";
 constexpr std::string_view kExtractTable =
     "write the column with the text alone to a file, or add --any-text to tokenize the lines as they are";
-constexpr std::string_view kRename = "give it a name that ends in .safetensors";
-constexpr std::string_view kUnpack = "unpack it first";
-constexpr std::string_view kNameData = "name the file of the data";
-constexpr std::string_view kNameText = "name the file of the text";
-constexpr std::string_view kPlanFirst = "name the plan first, then the data: trainrun PLAN --data FILE";
 constexpr std::string_view kTokenize =
     "make tokens of it: trainc tokenize --tokenizer=bytes TEXT -o tokens.bin";
 
-/// Extensions of pickles, whose first bytes alone could be those of a token.
-constexpr std::string_view kPickles[] = {".pt", ".pth", ".pkl", ".pickle"};
-
-constexpr ForeignKind packed(std::string_view name) { return {name, kUnpack, kUnpack, kUnpack}; }
-constexpr ForeignKind document(std::string_view name) { return {name, kExtractText, kFromNumpy, kExtract}; }
-constexpr ForeignKind noData(std::string_view name) { return {name, kNameData, kNameData, kNameText}; }
-
-constexpr ForeignKind kHdf5 = {"an HDF5 file", kTokensFromNumpy, kFromNumpy, kExtract};
-constexpr ForeignKind kPickle = {"a file of Python's pickle, as PyTorch writes it", kTokensFromTorch,
-                                 kFromTorch, kExtract};
-constexpr ForeignKind kSafetensors = {"a safetensors file", kRename, kRename, kExtract};
-constexpr ForeignKind kMegatronIndex = {"an index of Megatron", "name the .bin file beside it",
-                                        "name a .safetensors file", kNameText};
-
 constexpr ForeignKind kLlmcTokenFile = {"a file of tokens as llm.c writes it", "", "",
                                         "train on it as it is: trainrun PLAN --data FILE"};
-
-struct Magic {
-  std::string_view bytes;
-  ForeignKind kind;
-  size_t offset = 0;
-};
-
-constexpr Magic kMagics[] = {
-    {{"PK\x03\x04", 4},
-     {"a zip file, as torch.save and numpy.savez write it", kTokensFromTorch, kFromTorch, kUnpack}},
-    {"\x93NUMPY", {"a NumPy array", kTokensFromNumpy, kFromNumpy, kExtract}},
-    {"\x89HDF", kHdf5},
-    {"PAR1", document("a Parquet file")},
-    {"ARROW1", document("an Arrow file")},
-    {"FEA1", document("a Feather file")},
-    {"Obj\x01", document("an Avro file")},
-    {"SQLite format 3", document("an SQLite database")},
-    {"%PDF-", document("a PDF document")},
-    {"{\\rtf", document("an RTF document")},
-    {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", document("a document of an office program")},
-    {"\x1f\x8b\x08", packed("a gzip file")},
-    {"\x28\xb5\x2f\xfd", packed("a Zstandard file")},
-    {{"\xfd"
-      "7zXZ\0",
-      6},
-     packed("an xz file")},
-    {"BZh91AY&SY", packed("a bzip2 file")},
-    {"\x04\x22\x4d\x18", packed("an LZ4 file")},
-    {"7z\xbc\xaf\x27\x1c", packed("a 7z file")},
-    {"Rar!\x1a\x07", packed("a RAR file")},
-    {"ustar", packed("a tar file"), 257},
-    {"\x7f"
-     "ELF",
-     noData("a program or library")},
-    {"\x89PNG\r\n", noData("a picture")},
-    {"\xff\xd8\xff\xe0", noData("a picture")},
-    {"\xff\xd8\xff\xe1", noData("a picture")},
-    {"GGUF", noData("a GGUF file of weights")},
-    {{"MMIDIDX\0\0", 9}, kMegatronIndex},
-    {{"TNTIDX\0\0", 8}, kMegatronIndex},
-    {"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20", kPickle},
-    {"TRNCPLAN", {"a plan", kPlanFirst, kPlanFirst, kNameText}},
-};
-
-struct TextKind {
-  std::string_view extension;
-  ForeignKind kind;
-};
 
 constexpr ForeignKind kCsv = {"text (CSV)", kExtractText, kFromNumpy, kExtractTable, true};
 constexpr ForeignKind kTsv = {"text (TSV)", kExtractText, kFromNumpy, kExtractTable, true};
@@ -173,77 +93,24 @@ bool isUtf16(std::string_view bytes) {
   return characters >= bytes.size() / 2 - bytes.size() / 16;
 }
 
-/// A safetensors file begins with the length of a JSON object, eight bytes of which the last are zero.
-bool isSafetensors(std::string_view bytes) {
-  return bytes.size() > 10 && bytes.substr(4, 4) == std::string_view("\0\0\0\0", 4) &&
-         bytes.substr(8, 2) == "{\"";
+bool hasUtf32Mark(std::string_view bytes) {
+  return bytes.starts_with(std::string_view("\xff\xfe\0\0", 4)) ||
+         bytes.starts_with(std::string_view("\0\0\xfe\xff", 4));
 }
 
-uint32_t wordAt(std::string_view bytes, size_t index) {
-  uint32_t word = 0;
-  std::memcpy(&word, bytes.data() + index * sizeof(word), sizeof(word));
-  return word;
-}
-
-/// A stream of Arrow messages, as Hugging Face's datasets are stored, begins with a mark, the size of the
-/// first message, and the root offset of a flatbuffer.
-bool isArrowStream(std::string_view bytes) {
-  return bytes.size() >= 12 && wordAt(bytes, 0) == 0xffffffff && wordAt(bytes, 1) % 8 == 0 &&
-         wordAt(bytes, 1) < (1U << 24) && wordAt(bytes, 2) == 16;
-}
-
-/// A pickle of protocol 4 or 5 begins with a frame, whose size takes 8 bytes.
-bool isFramedPickle(std::string_view bytes) {
-  return bytes.size() > 11 && (bytes.starts_with("\x80\x04\x95") || bytes.starts_with("\x80\x05\x95")) &&
-         bytes.substr(7, 4) == std::string_view("\0\0\0\0", 4);
-}
-
-/// Magic numbers of llm.c's files of tokens.
-constexpr uint32_t kLlmcTokens = 20240520, kLlmcTokensOfLlama3 = 20240801;
-
-/// llm.c's files begin with 256 numbers of 32 bits: a date as magic number, a version, some sizes, zeros.
-std::optional<ForeignKind> findLlmcKind(std::string_view bytes) {
-  constexpr size_t kNumbers = 256, kMaxSizes = 32;
-  if (bytes.size() < kNumbers * sizeof(uint32_t))
-    return std::nullopt;
-  const uint32_t magic = wordAt(bytes, 0);
-  const uint32_t month = magic / 100 % 100, day = magic % 100;
-  if (magic / 10000 < 2024 || magic / 10000 > 2030 || month < 1 || month > 12 || day < 1 || day > 31)
-    return std::nullopt;
-  for (size_t i = kMaxSizes; i < kNumbers; ++i)
-    if (wordAt(bytes, i) != 0)
-      return std::nullopt;
-  switch (magic) {
-  case kLlmcTokens:
-  case kLlmcTokensOfLlama3:
-    return std::nullopt;
-  case 20240522:
-    return noData("llm.c's file of an evaluation, questions with several answers");
-  case 20240328:
-    return noData("llm.c's file of a tokenizer");
-  case 20240326:
-  case 20240803:
-    return noData("llm.c's file of a model's weights");
-  case 20240327:
-  case 20240527:
-    return noData("llm.c's file of a training state");
-  default:
-    return noData("a file with a header like llm.c's that is none of tokens");
+/// Whether bytes are UTF-32 without control characters other than white space, after a byte-order mark.
+bool isUtf32(std::string_view bytes) {
+  if (bytes.size() < kMinOtherTextBytes || !hasUtf32Mark(bytes))
+    return false;
+  const bool bigEndian = bytes.front() == '\0';
+  for (size_t i = 1; i < bytes.size() / sizeof(uint32_t); ++i) {
+    const uint32_t character = bigEndian ? swappedBytes(wordAt(bytes, i)) : wordAt(bytes, i);
+    const bool isSpace = character < 0x80 && isAsciiText(static_cast<char>(character));
+    if (character > 0x10ffff || (character >= 0xd800 && character < 0xe000) ||
+        (isControl(character) && !isSpace))
+      return false;
   }
-}
-
-std::optional<ForeignKind> findBinaryKind(std::string_view extension, std::string_view bytes) {
-  for (const Magic &magic : kMagics)
-    if (bytes.size() > magic.offset && bytes.substr(magic.offset).starts_with(magic.bytes))
-      return magic.kind;
-  if (isFramedPickle(bytes) ||
-      (bytes.starts_with('\x80') && std::ranges::find(kPickles, extension) != std::end(kPickles)))
-    return kPickle;
-  if (isSafetensors(bytes))
-    return kSafetensors;
-  if (isArrowStream(bytes))
-    return document("an Arrow file");
-  return findLlmcKind(bytes);
+  return true;
 }
 
 /// The lines of `bytes` that are not empty. The last one may be cut unless a newline ends it.
@@ -334,18 +201,13 @@ std::string_view textOf(std::span<const std::byte> bytes) {
 
 } // namespace
 
-bool hasLlmcTokenHeader(std::span<const std::byte> head) {
-  if (head.size() < sizeof(uint32_t))
-    return false;
-  const uint32_t magic = wordAt(textOf(head), 0);
-  return magic == kLlmcTokens || magic == kLlmcTokensOfLlama3;
-}
-
 std::optional<ForeignKind> findForeignKind(std::string_view nameEnd, std::span<const std::byte> head) {
   const std::string extension = inLowerCase(nameEnd);
   const std::string_view bytes = textOf(head);
-  if (const std::optional<ForeignKind> kind = findBinaryKind(extension, bytes))
+  if (const std::optional<ForeignKind> kind = findBinaryKind(extension, bytes, isText(bytes)))
     return kind;
+  if (isUtf32(bytes))
+    return kUtf32Text;
   if (isUtf16(bytes))
     return kUtf16Text;
   if (!isText(bytes) && !isNearlyText(bytes))
@@ -357,12 +219,11 @@ std::optional<ForeignKind> findNonText(std::string_view nameEnd, std::span<const
                                        bool anyText) {
   const std::string extension = inLowerCase(nameEnd);
   const std::string_view bytes = textOf(head);
-  if (const std::optional<ForeignKind> kind = findBinaryKind(extension, bytes))
+  if (const std::optional<ForeignKind> kind = findBinaryKind(extension, bytes, isText(bytes)))
     return kind;
   if (hasLlmcTokenHeader(head))
     return kLlmcTokenFile;
-  if (bytes.starts_with(std::string_view("\xff\xfe\0\0", 4)) ||
-      bytes.starts_with(std::string_view("\0\0\xfe\xff", 4)))
+  if (hasUtf32Mark(bytes))
     return kUtf32Text;
   if (hasUtf16Mark(bytes))
     return kUtf16Text;

@@ -4,6 +4,7 @@
 #include "runtime/base/input_file.h"
 #include "runtime/base/json_text.h"
 #include "runtime/data/foreign_file.h"
+#include "runtime/data/token_width.h"
 #include "runtime/schema/plain_text.h"
 
 #include <algorithm>
@@ -11,7 +12,6 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <set>
 #include <unistd.h>
 
 namespace trainc {
@@ -226,113 +226,36 @@ Result<Width> findWidth(const std::filesystem::path &path, const std::optional<T
                false};
 }
 
-/// Evidence of what width tokens have, from the first of them.
-class WidthEvidence {
-public:
-  explicit WidthEvidence(std::span<const std::byte> head)
-      : halves_(head.size() / sizeof(uint64_t) * kHalves) {
-    std::memcpy(halves_.data(), head.data(), halves_.size() * sizeof(uint16_t));
-  }
-
-  /// The type that the tokens surely have instead of `dtype`, or nothing. `vocabulary` is the number of ids;
-  /// 0 if unknown.
-  std::optional<std::string_view> contradiction(SafetensorsDType dtype, uint64_t vocabulary) const {
-    if (halves_.size() / kHalves < kMinGroups)
-      return std::nullopt;
-    if (dtype == SafetensorsDType::kU32)
-      return has64Bits()             ? std::optional(kInt64)
-             : has16Bits(vocabulary) ? std::optional(kUint16)
-                                     : std::nullopt;
-    if (dtype != SafetensorsDType::kU16)
-      return std::nullopt;
-    return has64Bits()            ? std::optional(kInt64)
-           : has32Bits()          ? std::optional(kUint32)
-           : has8Bits(vocabulary) ? std::optional(kUint8)
-                                  : std::nullopt;
-  }
-
-  static constexpr std::string_view kUint8 = "uint8", kUint16 = "uint16", kUint32 = "uint32",
-                                    kInt64 = "int64";
-
-private:
-  /// Halves are numbers of 16 bits, groups numbers of 64 bits.
-  static constexpr size_t kHalves = 4, kMinGroups = 32;
-  /// Upper halves of ids of 32 bits: no vocabulary has a million ids.
-  static constexpr uint16_t kMaxUpperHalf = 15;
-  /// Different lower halves of ids of 32 bits: fewer may be tokens of 16 bits that alternate with others.
-  static constexpr size_t kMinLowerHalves = 16;
-
-  /// The number of different values among every `stride`-th half.
-  size_t differentLowerHalves(size_t stride) const {
-    std::set<uint16_t> lower;
-    for (size_t i = 0; i < halves_.size(); i += stride)
-      lower.insert(halves_[i]);
-    return lower.size();
-  }
-
-  /// Upper halves are small, lower ones differ.
-  bool has32Bits() const {
-    bool isZero = true;
-    for (size_t i = 1; i < halves_.size(); i += 2) {
-      if (halves_[i] > kMaxUpperHalf)
-        return false;
-      isZero = isZero && halves_[i] == 0;
-    }
-    return differentLowerHalves(2) >= (isZero ? kMinLowerHalves : kMinLowerHalves * kMaxUpperHalf);
-  }
-
-  bool has64Bits() const {
-    for (size_t i = 0; i < halves_.size(); i += kHalves)
-      if (halves_[i + 1] > kMaxUpperHalf || halves_[i + 2] != 0 || halves_[i + 3] != 0)
-        return false;
-    return differentLowerHalves(kHalves) >= kMinLowerHalves;
-  }
-
-  /// Most ids of 32 bits are beyond the vocabulary, which holds all of 16 bits.
-  bool has16Bits(uint64_t vocabulary) const {
-    if (vocabulary == 0)
-      return false;
-    size_t beyond = 0;
-    for (size_t i = 0; i < halves_.size(); i += 2) {
-      if (std::max(halves_[i], halves_[i + 1]) >= vocabulary)
-        return false;
-      beyond += (uint64_t{halves_[i + 1]} << 16 | halves_[i]) >= vocabulary;
-    }
-    return beyond > halves_.size() / 4;
-  }
-
-  /// Most ids of 16 bits are beyond the vocabulary, which holds all bytes.
-  bool has8Bits(uint64_t vocabulary) const {
-    if (vocabulary > 256)
-      return false;
-    size_t beyond = 0;
-    for (const uint16_t half : halves_) {
-      if (std::max<uint64_t>(half & 0xff, half >> 8) >= vocabulary)
-        return false;
-      beyond += half >= vocabulary;
-    }
-    return beyond > halves_.size() / 2;
-  }
-
-  std::vector<uint16_t> halves_;
-};
-
 Status checkWidth(const std::string &file, const Width &width, std::span<const std::byte> head,
                   uint64_t vocabulary) {
-  const std::optional<std::string_view> found =
-      width.isCertain ? std::nullopt : WidthEvidence(head).contradiction(width.dtype, vocabulary);
+  if (width.isCertain)
+    return {};
+  const std::optional<OtherNumbers> found = findOtherNumbers(head, width.dtype, vocabulary);
   if (!found)
     return {};
   const std::string_view name = tokenDTypeName(width.dtype);
-  if (*found == WidthEvidence::kInt64)
-    return invalidInput(
-        "{}: expected {} tokens, as {} says, but the file looks like int64; write it anew in Python: "
-        "numpy.fromfile('FILE', 'int64').astype('uint32').tofile('tokens.bin')",
-        file, name, width.by);
-  return invalidInput(
-      "{}: expected {} tokens, as {} says, but the file looks like {}; give --data-dtype={}, or "
-      "--data-dtype={} if it is right",
-      file, name, width.by, *found, *found, name);
+  const std::string repair =
+      found->isTokenDType ? fmt::format("give --data-dtype={}, or", found->name)
+      : found->numpyType.empty()
+          ? "name a file of tokens, or give"
+          : fmt::format("{}write it anew in Python: numpy.fromfile('FILE', '{}').astype('uint32')"
+                        ".tofile('tokens.bin'), or give",
+                        found->condition, found->numpyType);
+  return invalidInput("{}: expected {} tokens, as {} says, but the file looks like {}; {} --data-dtype={} if "
+                      "it is right",
+                      file, name, width.by, found->name, repair, name);
+}
+
+/// A file that was allocated and never written, or copied in part, is full of zeros.
+std::string doubtZeros(const std::string &file, std::span<const std::byte> head) {
+  constexpr size_t kMinZeros = 1024;
+  if (head.size() < kMinZeros ||
+      std::ranges::any_of(head, [](std::byte byte) { return byte != std::byte{0}; }))
+    return {};
+  return fmt::format(
+      "{}: its first {} bytes are all 0, the same token again and again; was the file copied or "
+      "written to its end?",
+      file, head.size());
 }
 
 Status checkDType(const std::filesystem::path &path, const TokenSidecar &sidecar,
@@ -396,6 +319,7 @@ Result<TokenStream> readTokenStream(const std::filesystem::path &path, std::span
         "--data-dtype or repair the file",
         file, fileBytes - fileBytes % width, fileBytes, tokenDTypeName(dtype), width);
   TokenStream stream{dtype, 0, fileBytes / width};
+  stream.warning = doubtZeros(file, head);
   if (sidecar) {
     stream.content = sidecar->content;
     stream.vocabulary = sidecar->vocabulary;

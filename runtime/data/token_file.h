@@ -51,6 +51,7 @@ struct TokenStream {
   uint64_t count;
   std::optional<uint64_t> content = {};    ///< XXH3-64 of the file, if the sidecar records one
   std::optional<uint64_t> vocabulary = {}; ///< number of ids of the tokenizer, if the sidecar records one
+  std::string warning = {};                ///< doubt about the tokens that does not keep them from being read
 };
 
 /// Parses "uint8", "uint16" or "uint32".

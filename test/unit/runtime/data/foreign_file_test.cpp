@@ -3,6 +3,8 @@
 #include "runtime/data/philox.h"
 #include "test/unit/runtime/data/support.h"
 
+#include <algorithm>
+
 namespace trainc {
 namespace {
 
@@ -56,6 +58,19 @@ TEST(ForeignFile, TextNeedNotBeUtf8) {
   }
 }
 
+TEST(ForeignFile, TextInUtf32) {
+  std::u32string text = U"Die Stra\u00dfe \u00fcber den Flu\u00df, \u4e2d\u6587\r\n";
+  std::vector<uint32_t> words = {0xfeff};
+  words.insert(words.end(), text.begin(), text.end());
+  EXPECT_EQ(kindOf(bytesOf(words)), "text in UTF-32");
+  std::vector<uint32_t> swapped(words.size());
+  std::ranges::transform(words, swapped.begin(), [](uint32_t word) { return __builtin_bswap32(word); });
+  EXPECT_EQ(kindOf(bytesOf(swapped)), "text in UTF-32");
+  words.push_back(3);
+  EXPECT_EQ(kindOf(bytesOf(words)), "tokens") << "as ids of punctuation";
+  EXPECT_EQ(kindOf(bytesOf(words).substr(0, 40)), "tokens") << "too short to tell";
+}
+
 TEST(ForeignFile, FilesOfLlmc) {
   const auto file = [](uint32_t magic, uint32_t last = 0) {
     std::vector<uint32_t> header(300);
@@ -72,6 +87,7 @@ TEST(ForeignFile, FilesOfLlmc) {
   EXPECT_EQ(kindOf(file(20250101, 3)), "tokens");
   EXPECT_EQ(kindOf(file(20250001)), "tokens") << "no date";
   EXPECT_EQ(kindOf(file(20240801)), "tokens");
+  EXPECT_EQ(kindOf(file(__builtin_bswap32(20240520))), "a file with llm.c's header in big-endian order");
 }
 
 TEST(ForeignFile, BinaryFormats) {
@@ -83,6 +99,55 @@ TEST(ForeignFile, BinaryFormats) {
   EXPECT_EQ(kindOf(std::string("\x80\4\x95\x20\1\0\0\0\0\0\0", 11) + rest),
             "a file of Python's pickle, as PyTorch writes it");
   EXPECT_EQ(kindOf(rest.substr(0, 257) + "ustar" + rest), "a tar file");
+  EXPECT_EQ(kindOf("ORC" + rest), "an ORC file");
+  EXPECT_EQ(kindOf("BZh11AY&SY" + rest), "a bzip2 file");
+  EXPECT_EQ(kindOf("LZIP\x01\x0c" + rest), "an lzip file");
+  EXPECT_EQ(kindOf("\x1f\x9d\x90" + rest), "a file of compress");
+  EXPECT_EQ(kindOf("\x1f\x9d\x07" + rest), "tokens") << "codes of 7 bits";
+  EXPECT_EQ(kindOf("RIFF" + rest), "a recording or picture (RIFF)");
+  EXPECT_EQ(kindOf("ID3\x04" + rest), "a recording (MP3)");
+  EXPECT_EQ(kindOf("\xff\xd8\xff\xdb" + rest), "a picture");
+  const std::string program = "MZ" + rest.substr(0, 58) + std::string("\x80\0\0\0", 4) + rest.substr(0, 64);
+  EXPECT_EQ(kindOf(program + std::string("PE\0\0", 4)), "a program or library");
+  EXPECT_EQ(kindOf(program + rest), "tokens");
+}
+
+TEST(ForeignFile, AZlibStreamHasNoFrequentBytes) {
+  std::string compressed = "\x78\x9c", tokens = compressed;
+  for (uint32_t i = 0; i < 1024; ++i) {
+    const uint32_t number = philox4x32({i, 0, 0, 0}, {1, 0})[0];
+    compressed += static_cast<char>(number);
+    compressed += static_cast<char>(number >> 8);
+    tokens += bytesOf(std::vector<uint16_t>{static_cast<uint16_t>(number % 8192)});
+  }
+  EXPECT_EQ(kindOf(compressed), "a zlib stream");
+  EXPECT_EQ(kindOf(tokens), "tokens");
+}
+
+TEST(ForeignFile, PicklesOfAllProtocols) {
+  const std::string rest(300, '\xa7');
+  for (const char protocol : {'\2', '\3'})
+    for (const std::string &first :
+         {std::string("]q\0(K\1", 6), std::string("}q\0(X", 5), std::string("(K\1K\2"),
+          std::string("cnumpy.core.multiarray\n_reconstruct\n")})
+      EXPECT_EQ(kindOf("\x80" + (protocol + first) + rest),
+                "a file of Python's pickle, as PyTorch writes it");
+  EXPECT_EQ(kindOf("\x80\2" + rest), "tokens");
+  EXPECT_EQ(kindOf("\x80\2c\1\2\n" + rest), "tokens");
+}
+
+TEST(ForeignFile, WordsAtTheStartOfTextsAreNoFormat) {
+  const std::string rest = "ESTRA of Leipzig played, and all who could hear it were silent.\n";
+  for (const char *word : {"ORC", "RIFF", "MZ", "BZh"})
+    EXPECT_EQ(kindOf(word + rest, ".txt"), "text") << word;
+}
+
+TEST(ForeignFile, APointerOfGitLfsIsNeitherTextNorTokens) {
+  const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
+  EXPECT_EQ(kindOf(pointer), "a pointer of Git LFS");
+  const auto kind = findNonText(".txt", asBytes(pointer), /*anyText=*/true);
+  ASSERT_TRUE(kind.has_value());
+  EXPECT_EQ(kind->forText, "fetch the file itself: git lfs pull");
 }
 
 } // namespace

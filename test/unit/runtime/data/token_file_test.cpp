@@ -1,7 +1,11 @@
 #include "runtime/data/token_file.h"
 
+#include "runtime/base/small_float.h"
 #include "runtime/data/file_patterns.h"
+#include "runtime/data/philox.h"
 #include "test/unit/runtime/data/support.h"
+
+#include <cmath>
 
 namespace trainc {
 namespace {
@@ -116,6 +120,98 @@ TEST(TokenFile, NoticesAnotherWidth) {
       "nowhere/f: expected uint16 tokens, as the model's vocabulary of 50257 says, but the file looks "
       "like uint32; give --data-dtype=uint32, or --data-dtype=uint16 if it is right");
   ASSERT_OK(read(idsBelow<uint32_t>(50257), {SafetensorsDType::kU16, 50257}));
+}
+
+/// Numbers that are spread like those of a text: half of them are small.
+uint32_t spread(uint32_t i) { return i * i * 40503 % (i % 2 == 0 ? 50257 : 97); }
+
+/// `count` numbers of a file, by the index of each.
+template <typename T, typename Make> std::string numbers(Make make, uint32_t count = 5000) {
+  std::vector<T> values(count);
+  for (uint32_t i = 0; i < count; ++i)
+    values[i] = static_cast<T>(make(i));
+  return bytesOf(values);
+}
+
+TEST(TokenFile, NoticesNumbersThatAreNoTokens) {
+  const auto looksLike = [](const std::string &content, uint64_t vocabulary) {
+    const auto stream = read(content, {std::nullopt, vocabulary});
+    const std::string message = stream.ok() ? "" : stream.status().message();
+    const size_t at = message.find("the file looks like ");
+    return at == std::string::npos ? message : message.substr(at + 20, message.find(';', at) - at - 20);
+  };
+  const auto weight = [](uint32_t i) { return (i % 3 ? 0.02 : -0.7) * std::sin(i * 1.7); };
+  for (const uint64_t vocabulary : {256, 50257, 65536, 128256}) {
+    EXPECT_EQ(looksLike(numbers<float>(weight), vocabulary), "float32") << vocabulary;
+    EXPECT_EQ(looksLike(numbers<double>(weight), vocabulary), "float64") << vocabulary;
+    EXPECT_EQ(looksLike(numbers<float>(spread), vocabulary), "float32") << "whole, " << vocabulary;
+    EXPECT_EQ(looksLike(numbers<double>(spread), vocabulary), "float64") << "whole, " << vocabulary;
+    EXPECT_EQ(
+        looksLike(numbers<uint32_t>([](uint32_t i) { return __builtin_bswap32(spread(i)); }), vocabulary),
+        "uint32 in big-endian order")
+        << vocabulary;
+    EXPECT_EQ(
+        looksLike(numbers<uint64_t>([](uint32_t i) { return __builtin_bswap64(spread(i)); }), vocabulary),
+        "int64 in big-endian order")
+        << vocabulary;
+  }
+  EXPECT_EQ(looksLike(numbers<uint16_t>([&](uint32_t i) { return Float16::nearest(weight(i)).bits; }), 65536),
+            "float16");
+  EXPECT_EQ(
+      looksLike(numbers<uint16_t>([&](uint32_t i) { return BFloat16::nearest(weight(i)).bits; }), 65536),
+      "bfloat16");
+  EXPECT_EQ(looksLike(numbers<uint16_t>([](uint32_t i) { return ('A' + spread(i) % 40) << 8; }), 65536),
+            "uint16 in big-endian order, or text in UTF-16");
+  const auto outlier = [](uint32_t i) { return i == 700 ? -100 : static_cast<int32_t>(spread(i)); };
+  EXPECT_EQ(looksLike(numbers<int32_t>(outlier), 50257), "int32 with negative numbers");
+  EXPECT_EQ(looksLike(numbers<int64_t>(outlier), 50257), "int64 with negative numbers");
+  EXPECT_INVALID(
+      read(numbers<float>(weight), {std::nullopt, 256}),
+      "nowhere/f: expected uint16 tokens, as the model's vocabulary of 256 says, but the file looks "
+      "like float32; if its numbers are whole, write it anew in Python: numpy.fromfile('FILE', "
+      "'float32').astype('uint32').tofile('tokens.bin'), or give --data-dtype=uint16 if it is right");
+  ASSERT_OK(read(numbers<float>(weight), {SafetensorsDType::kU16, 256}));
+}
+
+TEST(TokenFile, UnusualTokensAreTokens) {
+  const auto isTaken = [](const std::string &content, uint64_t vocabulary) {
+    const auto stream = read(content, {std::nullopt, vocabulary});
+    return stream.ok() ? "" : stream.status().message();
+  };
+  const uint32_t some[] = {0, 1, 255, 256, 12160, 16256, 16384, 20479, 32767, 40960, 49024, 65535};
+  for (const uint32_t a : some) {
+    EXPECT_EQ(isTaken(numbers<uint16_t>([&](uint32_t) { return a; }), 65536), "") << a;
+    for (const uint32_t b : some)
+      EXPECT_EQ(isTaken(numbers<uint16_t>([&](uint32_t i) { return i % 2 ? a : b; }), 65536), "") << a << b;
+  }
+  // Codes of pictures or sounds: ids of a range alone, and of two ranges in turn.
+  for (const uint32_t begin : {8192, 16384, 40960, 49152})
+    for (const uint32_t size : {256, 1024, 4096}) {
+      const auto code = [&](uint32_t i) { return begin + i * i * 40503 % size; };
+      EXPECT_EQ(isTaken(numbers<uint16_t>(code), 65536), "") << begin << " " << size;
+      EXPECT_EQ(isTaken(numbers<uint16_t>([&](uint32_t i) { return i % 2 ? code(i) : i * 7 % size; }), 65536),
+                "")
+          << begin << " " << size;
+      EXPECT_EQ(isTaken(numbers<uint16_t>([&](uint32_t i) { return i % 2 ? code(i) : spread(i); }), 65536),
+                "")
+          << begin << " " << size;
+    }
+  for (uint32_t vocabulary : {2U, 96U, 256U, 50257U, 65536U})
+    for (uint32_t file = 0; file < 300; ++file) {
+      const auto random = [&](uint32_t i) {
+        return philox4x32({i, file, 0, 0}, {vocabulary, 0})[0] % vocabulary;
+      };
+      ASSERT_EQ(isTaken(numbers<uint16_t>(random, 150 + file), 65536), "") << file << " of " << vocabulary;
+    }
+}
+
+TEST(TokenFile, DoubtsZeros) {
+  EXPECT_EQ(
+      read(std::string(8192, '\0'))->warning,
+      "nowhere/f: its first 8192 bytes are all 0, the same token again and again; was the file copied or "
+      "written to its end?");
+  EXPECT_EQ(read(std::string(8191, '\0') + '\1')->warning, "");
+  EXPECT_EQ(read(std::string(8, '\0'))->warning, "");
 }
 
 TEST(TokenFile, TheWidthOfASidecarMustBeThatOfTheFile) {

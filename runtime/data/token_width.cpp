@@ -1,0 +1,229 @@
+#include "runtime/data/token_width.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <set>
+#include <vector>
+
+namespace trainc {
+
+namespace {
+
+/// Halves are numbers of 16 bits. Groups of them are larger numbers, at most of 64 bits.
+constexpr size_t kHalves = 4;
+/// Minimum numbers of 64 bits: fewer prove nothing.
+constexpr size_t kMinGroups = 32;
+/// Maximum upper half of an id of 32 bits: no vocabulary has a million ids.
+constexpr uint16_t kMaxUpperHalf = 15;
+/// Upper half of a small negative number.
+constexpr uint16_t kNegative = 0xffff;
+/// Minimum different numbers: fewer may be tokens of 16 bits that alternate with others.
+constexpr size_t kMinDifferent = 16;
+
+constexpr std::string_view kIfWhole = "if its numbers are whole, ";
+constexpr std::string_view kTakeOut = "tokens are not negative: take such numbers out, and ";
+
+constexpr OtherNumbers kUint8 = {"uint8", {}, {}, true}, kUint16 = {"uint16", {}, {}, true},
+                       kUint32 = {"uint32", {}, {}, true}, kInt64 = {"int64", "int64"};
+constexpr OtherNumbers kNegative32 = {"int32 with negative numbers", "int32", kTakeOut},
+                       kNegative64 = {"int64 with negative numbers", "int64", kTakeOut};
+constexpr OtherNumbers kBigUint16 = {"uint16 in big-endian order, or text in UTF-16", ">u2"};
+constexpr OtherNumbers kFloat16 = {"float16", "float16", kIfWhole}, kBFloat16 = {"bfloat16"};
+
+/// Bits of floats of common magnitudes, without the sign, in their highest half.
+struct FloatFormat {
+  size_t halves;
+  uint16_t min, max;
+  OtherNumbers numbers, bigEndian;
+};
+/// From 2^-32 to 2^32.
+constexpr std::array<FloatFormat, 2> kFloats = {
+    {{4, 0x3df0, 0x41ff, {"float64", "float64", kIfWhole}, {"float64 in big-endian order", ">f8", kIfWhole}},
+     {2,
+      0x2f80,
+      0x4fff,
+      {"float32", "float32", kIfWhole},
+      {"float32 in big-endian order", ">f4", kIfWhole}}}};
+
+/// Evidence of what numbers a file holds, from the first of them.
+class NumberEvidence {
+public:
+  explicit NumberEvidence(std::vector<uint16_t> halves) : halves_(std::move(halves)) {}
+
+  /// The same bytes in reverse, of which big-endian numbers are little-endian ones.
+  NumberEvidence reversed() const {
+    std::vector<uint16_t> halves(halves_.rbegin(), halves_.rend());
+    for (uint16_t &half : halves)
+      half = static_cast<uint16_t>(half << 8 | half >> 8);
+    return NumberEvidence(std::move(halves));
+  }
+
+  bool isShort() const { return halves_.size() < kMinGroups * kHalves; }
+
+  /// Upper halves are small or those of a few negative numbers, lower ones differ.
+  std::optional<OtherNumbers> find32Bits() const {
+    size_t negative = 0;
+    bool isZero = true;
+    for (size_t i = 1; i < halves_.size(); i += 2) {
+      if (halves_[i] > kMaxUpperHalf && halves_[i] != kNegative)
+        return std::nullopt;
+      negative += halves_[i] == kNegative;
+      isZero = isZero && (halves_[i] == 0 || halves_[i] == kNegative);
+    }
+    if (differentLowerHalves(2) < (isZero ? kMinDifferent : kMinDifferent * kMaxUpperHalf))
+      return std::nullopt;
+    return chosen(kUint32, kNegative32, negative, halves_.size() / 2);
+  }
+
+  std::optional<OtherNumbers> find64Bits() const {
+    size_t negative = 0;
+    for (size_t i = 0; i < halves_.size(); i += kHalves) {
+      const bool isNegative = std::ranges::all_of(std::span(halves_).subspan(i + 1, kHalves - 1),
+                                                  [](uint16_t half) { return half == kNegative; });
+      if (!isNegative && (halves_[i + 1] > kMaxUpperHalf || halves_[i + 2] != 0 || halves_[i + 3] != 0))
+        return std::nullopt;
+      negative += isNegative;
+    }
+    if (differentLowerHalves(kHalves) < kMinDifferent)
+      return std::nullopt;
+    return chosen(kInt64, kNegative64, negative, halves_.size() / kHalves);
+  }
+
+  /// Whether nearly all highest halves are those of floats of common magnitudes or of 0, and the lowest ones
+  /// are either spread as those of fractions are, or end in zeros as those of small whole numbers do.
+  bool hasFloats(const FloatFormat &format) const {
+    const size_t groups = halves_.size() / format.halves;
+    size_t zeros = 0, outliers = 0, round = 0, low = 0, high = 0;
+    std::set<std::pair<uint16_t, uint16_t>> different;
+    for (size_t i = 0; i < halves_.size(); i += format.halves) {
+      const std::span<const uint16_t> rest = std::span(halves_).subspan(i, format.halves - 1);
+      const uint16_t top = halves_[i + format.halves - 1], magnitude = top & 0x7fff;
+      const bool isZero =
+          magnitude == 0 && std::ranges::all_of(rest, [](uint16_t half) { return half == 0; });
+      zeros += isZero;
+      if (isZero)
+        continue;
+      outliers += magnitude < format.min || magnitude > format.max;
+      round += rest.front() % 64 == 0;
+      low += rest.front() < 0x4000;
+      high += rest.front() >= 0xc000;
+      different.emplace(top, format.halves == 2 ? rest.front() : rest.back());
+    }
+    const size_t others = groups - zeros;
+    return others >= kMinGroups && outliers <= others / 64 && different.size() >= kMinDifferent &&
+           (round == others || std::min(low, high) >= others / 8);
+  }
+
+  /// Whether nearly all halves are floats of 16 bits of common magnitudes, many of them negative. A file of
+  /// tokens has most of its ids below these.
+  bool hasSmallFloats(uint16_t min, uint16_t max) const {
+    size_t outliers = 0, negative = 0;
+    std::set<uint16_t> different;
+    for (const uint16_t half : halves_) {
+      const uint16_t magnitude = half & 0x7fff;
+      outliers += magnitude < min || magnitude > max;
+      negative += half >= 0x8000;
+      different.insert(half);
+    }
+    return outliers <= halves_.size() / 16 && different.size() >= 4 * kMinDifferent &&
+           std::min(negative, halves_.size() - negative) >= halves_.size() / 8;
+  }
+
+  /// Most ids of 32 bits are beyond the vocabulary, which holds all of 16 bits.
+  bool has16Bits(uint64_t vocabulary) const {
+    if (vocabulary == 0)
+      return false;
+    size_t beyond = 0;
+    for (size_t i = 0; i < halves_.size(); i += 2) {
+      if (std::max(halves_[i], halves_[i + 1]) >= vocabulary)
+        return false;
+      beyond += (uint64_t{halves_[i + 1]} << 16 | halves_[i]) >= vocabulary;
+    }
+    return beyond > halves_.size() / 4;
+  }
+
+  /// All low bytes are 0, high ones differ.
+  bool hasBig16Bits() const {
+    return std::ranges::all_of(halves_, [](uint16_t half) { return (half & 0xff) == 0; }) &&
+           differentLowerHalves(1) >= kMinDifferent;
+  }
+
+  /// Most ids of 16 bits are beyond the vocabulary, which holds all bytes.
+  bool has8Bits(uint64_t vocabulary) const {
+    if (vocabulary > 256)
+      return false;
+    size_t beyond = 0;
+    for (const uint16_t half : halves_) {
+      if (std::max<uint64_t>(half & 0xff, half >> 8) >= vocabulary)
+        return false;
+      beyond += half >= vocabulary;
+    }
+    return beyond > halves_.size() / 2;
+  }
+
+private:
+  /// The number of different values among every `stride`-th half.
+  size_t differentLowerHalves(size_t stride) const {
+    std::set<uint16_t> lower;
+    for (size_t i = 0; i < halves_.size(); i += stride)
+      lower.insert(halves_[i]);
+    return lower.size();
+  }
+
+  static std::optional<OtherNumbers> chosen(const OtherNumbers &plain, const OtherNumbers &signedOnes,
+                                            size_t negative, size_t count) {
+    if (negative > count / 4)
+      return std::nullopt;
+    return negative == 0 ? plain : signedOnes;
+  }
+
+  std::vector<uint16_t> halves_; ///< a multiple of kHalves
+};
+
+std::optional<OtherNumbers> inBigEndianOrder(const NumberEvidence &evidence) {
+  if (evidence.find64Bits())
+    return OtherNumbers{"int64 in big-endian order", ">i8"};
+  for (const FloatFormat &format : kFloats)
+    if (evidence.hasFloats(format))
+      return format.bigEndian;
+  return evidence.find32Bits() ? std::optional(OtherNumbers{"uint32 in big-endian order", ">u4"})
+                               : std::nullopt;
+}
+
+std::optional<OtherNumbers> insteadOf16Bits(const NumberEvidence &evidence, uint64_t vocabulary) {
+  if (const std::optional<OtherNumbers> found = evidence.find32Bits())
+    return found;
+  if (const std::optional<OtherNumbers> found = inBigEndianOrder(evidence.reversed()))
+    return found;
+  if (evidence.hasBig16Bits())
+    return kBigUint16;
+  if (evidence.hasSmallFloats(0x3780, 0x437f)) // from 2^-16 to 2^8, whose bits float16 has for other numbers
+    return kBFloat16;
+  if (evidence.hasSmallFloats(0x1400, 0x53ff)) // from 2^-10 to 2^6
+    return kFloat16;
+  return evidence.has8Bits(vocabulary) ? std::optional(kUint8) : std::nullopt;
+}
+
+} // namespace
+
+std::optional<OtherNumbers> findOtherNumbers(std::span<const std::byte> head, SafetensorsDType dtype,
+                                             uint64_t vocabulary) {
+  std::vector<uint16_t> halves(head.size() / sizeof(uint64_t) * kHalves);
+  std::memcpy(halves.data(), head.data(), halves.size() * sizeof(uint16_t));
+  const NumberEvidence evidence(std::move(halves));
+  if (evidence.isShort() || (dtype != SafetensorsDType::kU16 && dtype != SafetensorsDType::kU32))
+    return std::nullopt;
+  if (const std::optional<OtherNumbers> found = evidence.find64Bits())
+    return found;
+  for (const FloatFormat &format : kFloats)
+    if (evidence.hasFloats(format))
+      return format.numbers;
+  if (dtype == SafetensorsDType::kU16)
+    return insteadOf16Bits(evidence, vocabulary);
+  if (const std::optional<OtherNumbers> found = inBigEndianOrder(evidence.reversed()))
+    return found;
+  return evidence.has16Bits(vocabulary) ? std::optional(kUint16) : std::nullopt;
+}
+
+} // namespace trainc
