@@ -23,6 +23,8 @@ std::string describe(const ColumnSpec &spec) {
                      fmt::join(spec.shape, ", "));
 }
 
+/// Bytes read at a time to compare a file's checksum.
+constexpr size_t kHashedBytes = size_t{1} << 20;
 /// Block size of file identities.
 constexpr size_t kBlockBytes = size_t{1} << 12;
 
@@ -102,7 +104,28 @@ Result<DataFile> DataFile::open(const std::filesystem::path &path, const std::ve
   TRAINC_ASSIGN_OR_RETURN(const uint64_t length, sequenceLength(data.path_, head, columns));
   TRAINC_ASSIGN_OR_RETURN(const TokenStream stream, readTokenStream(path, head, data.file_.size(), options));
   TRAINC_RETURN_IF_ERROR(data.bindStream(columns, stream, length));
+  TRAINC_RETURN_IF_ERROR(data.checkContent());
   return data;
+}
+
+/// Larger files would delay the start of a run; their size alone is compared.
+Status DataFile::checkContent() const {
+  constexpr uint64_t kMaxBytes = uint64_t{64} << 20;
+  if (!content_ || file_.size() > kMaxBytes)
+    return {};
+  std::vector<std::byte> piece(std::min<uint64_t>(kHashedBytes, file_.size()));
+  StreamHash hash;
+  for (uint64_t begin = 0; begin < file_.size(); begin += piece.size()) {
+    const std::span<std::byte> bytes =
+        std::span(piece).first(std::min<uint64_t>(piece.size(), file_.size() - begin));
+    TRAINC_RETURN_IF_ERROR(file_.read(begin, bytes));
+    hash.update(bytes);
+  }
+  if (hash.digest() == *content_)
+    return {};
+  return invalidInput("{}: expected the checksum {:016x}, as {} says, found {:016x}; the file is damaged or "
+                      "another one: copy or tokenize it again, or delete the JSON file",
+                      path_, *content_, sidecarPath(path_).string(), hash.digest());
 }
 
 Result<FileIdentity> DataFile::identity(uint64_t blocks) const {
@@ -129,6 +152,7 @@ Status DataFile::bindStream(const std::vector<ColumnSpec> &columns, const TokenS
         path_, length + 1, (length + 1) * elementBytes(stream.dtype), length, stream.count);
   samples_ = (stream.count - 1) / length;
   content_ = stream.content;
+  warning_ = stream.warning;
   isStream_ = true;
   for (ColumnSpec spec : columns) {
     if (stream.vocabulary && spec.limit > 0 && *stream.vocabulary > spec.limit)

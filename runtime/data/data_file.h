@@ -50,6 +50,8 @@ private:
   Status bindStream(const std::vector<ColumnSpec> &columns, const TokenStream &stream, uint64_t length);
   Status bindTensors(const std::vector<ColumnSpec> &columns, const SafetensorsView &tensors);
   Status bindTensor(const ColumnSpec &spec, const SafetensorsView &tensors);
+  /// Fails if the file is not the one whose checksum the JSON beside it records.
+  Status checkContent() const;
   Status addRows(Rows rows);
   Status readElements(const Rows &rows, uint64_t first, uint64_t count, std::byte *destination) const;
   /// Location of an element, counted from the column's first, for messages.

@@ -1,5 +1,6 @@
 #include "runtime/data/dataset.h"
 
+#include "runtime/base/hash.h"
 #include "test/unit/runtime/data/support.h"
 
 #include <cmath>
@@ -93,6 +94,29 @@ TEST(Dataset, AChecksumOfTheWholeContentTellsMore) {
   const FileIdentity unknown{10, 3}, one{10, 3, 7}, other{10, 3, 8};
   EXPECT_TRUE(one.matches(unknown) && unknown.matches(one) && one.matches(one));
   EXPECT_FALSE(one.matches(other));
+}
+
+TEST(Dataset, ATokenFileHasTheChecksumOfTheJsonBesideIt) {
+  const Folder folder;
+  const auto open = [&](const std::string &content, uint64_t checksum) {
+    const std::string path = folder.write("t.bin", content);
+    EXPECT_TRUE(
+        writeTokenSidecar(path, {{"bytes", 0}, 100, SafetensorsDType::kU16, content.size() / 2, checksum})
+            .ok());
+    return Dataset::open({path}, {tokens(4), labels(4)});
+  };
+  std::string content = bytesOf(counting(0, 90));
+  content.insert(0, size_t{3} << 20, '\0'); // read in several pieces
+  const uint64_t checksum = xxh3(asBytes(content));
+  ASSERT_OK(open(content, checksum));
+  content.back() ^= 1;
+  EXPECT_INVALID(
+      open(content, checksum),
+      fmt::format("{0}: expected the checksum {1:016x}, as {0}.json says, found {2:016x}; the file is "
+                  "damaged or another one: copy or tokenize it again, or delete the JSON file",
+                  folder / "t.bin", checksum, xxh3(asBytes(content))));
+  content.resize((size_t{64} << 20) + 2);
+  ASSERT_OK(open(content, checksum)) << "too large to be read at the start of a run";
 }
 
 TEST(Dataset, CutsTokenFilesIntoWindows) {
