@@ -4,8 +4,7 @@
 #include "runtime/schema/plain_text.h"
 
 #include <algorithm>
-#include <span>
-#include <tuple>
+#include <ranges>
 
 namespace trainc {
 
@@ -61,53 +60,109 @@ bool standsAlone(std::string_view text, size_t begin, size_t end) {
 } // namespace
 
 AddedTokens::AddedTokens(std::vector<AddedToken> tokens) : tokens_(std::move(tokens)) {
-  std::ranges::sort(tokens_, [](const AddedToken &a, const AddedToken &b) {
-    return std::tie(a.content, a.id) < std::tie(b.content, b.id);
+  const auto reversed = [](const AddedToken &token) { return token.content | std::views::reverse; };
+  std::ranges::sort(tokens_, [&](const AddedToken &a, const AddedToken &b) {
+    const auto left = reversed(a), right = reversed(b);
+    return std::ranges::equal(left, right) ? a.id < b.id : std::ranges::lexicographical_compare(left, right);
   });
-  for (size_t i = 0; i < tokens_.size(); ++i) {
-    Range &range = byFirstByte_[static_cast<uint8_t>(tokens_[i].content[0])];
-    if (range.begin == range.end)
-      range.begin = i;
-    range.end = i + 1;
-  }
+  for (const AddedToken &token : tokens_)
+    maxBytes_ = std::max(maxBytes_, token.content.size());
+  buildNodes();
+  for (uint32_t child = nodes_[kRoot].firstChild; child < nodes_[kRoot].endChild; ++child)
+    ofRoot_[static_cast<uint8_t>(nodes_[child].byte)] = child;
+  linkNodes();
 }
 
-/// The longest token at `position`, the one with the lowest id of equal ones. Byte by byte, fewer tokens
-/// begin as the text does; they lie side by side, the shortest first.
-const AddedToken *AddedTokens::longestAt(std::string_view text, size_t position) const {
-  auto [begin, end] = byFirstByte_[static_cast<uint8_t>(text[position])];
-  const AddedToken *longest = nullptr;
-  for (size_t length = 1; begin < end; ++length) {
-    for (; begin < end && tokens_[begin].content.size() == length; ++begin)
-      if (!longest || longest->content.size() < length)
-        longest = &tokens_[begin];
-    if (position + length == text.size())
-      break;
-    const auto byteOf = [length](const AddedToken &token) {
-      return static_cast<uint8_t>(token.content[length]);
+/// Numbers the nodes by depth, so that the children of a node are consecutive. The tokens that end with a
+/// node's bytes are consecutive, too, first those that end there.
+void AddedTokens::buildNodes() {
+  struct Range {
+    size_t begin, end, depth;
+  };
+  std::vector<Range> ranges = {{0, tokens_.size(), 0}};
+  nodes_.resize(1);
+  for (uint32_t node = 0; node < nodes_.size(); ++node) {
+    auto [begin, end, depth] = ranges[node];
+    const auto byteOf = [&](size_t token) {
+      const std::string &content = tokens_[token].content;
+      return content[content.size() - 1 - depth];
     };
-    const auto same = std::ranges::equal_range(std::span(tokens_).subspan(begin, end - begin),
-                                               static_cast<uint8_t>(text[position + length]), {}, byteOf);
-    begin = static_cast<size_t>(same.data() - tokens_.data());
-    end = begin + same.size();
+    if (begin < end && tokens_[begin].content.size() == depth)
+      nodes_[node].longest = static_cast<uint32_t>(begin);
+    while (begin < end && tokens_[begin].content.size() == depth)
+      ++begin;
+    nodes_[node].firstChild = static_cast<uint32_t>(nodes_.size());
+    while (begin < end) {
+      const char byte = byteOf(begin);
+      const size_t first = begin;
+      while (begin < end && byteOf(begin) == byte)
+        ++begin;
+      nodes_.push_back({.byte = byte});
+      ranges.push_back({first, begin, depth + 1});
+    }
+    nodes_[node].endChild = static_cast<uint32_t>(nodes_.size());
   }
-  return longest;
 }
 
-std::optional<AddedTokens::Match> AddedTokens::find(std::string_view text, size_t from) const {
-  if (empty())
+/// Nodes of less depth come first, so that the links of a node's parent are known.
+void AddedTokens::linkNodes() {
+  for (uint32_t parent = 0; parent < nodes_.size(); ++parent)
+    for (uint32_t child = nodes_[parent].firstChild; child < nodes_[parent].endChild; ++child) {
+      Node &node = nodes_[child];
+      node.shorter = parent == kRoot ? kRoot : next(nodes_[parent].shorter, node.byte);
+      if (node.longest == kNone)
+        node.longest = nodes_[node.shorter].longest;
+    }
+}
+
+uint32_t AddedTokens::next(uint32_t node, char byte) const {
+  while (node != kRoot) {
+    const auto begin = nodes_.begin() + nodes_[node].firstChild, end = nodes_.begin() + nodes_[node].endChild;
+    const auto found =
+        std::ranges::lower_bound(begin, end, byte, {}, [](const Node &child) { return child.byte; });
+    if (found != end && found->byte == byte)
+      return static_cast<uint32_t>(found - nodes_.begin());
+    node = nodes_[node].shorter;
+  }
+  return ofRoot_[static_cast<uint8_t>(byte)];
+}
+
+/// Walks from a token's length after the block to its begin. Blocks are as long as a token, so that this
+/// takes at most twice the time of one walk.
+void AddedTokens::Search::fillBlock(size_t begin) {
+  constexpr size_t kMinBlock = size_t{1} << 16;
+  const size_t maxBytes = tokens_.maxBytes_;
+  begin_ = begin;
+  longest_.resize(std::min(std::max(kMinBlock, maxBytes), text_.size() - begin));
+  uint32_t node = kRoot;
+  for (size_t position = std::min(begin + longest_.size() + maxBytes, text_.size()); position-- > begin;) {
+    node = tokens_.next(node, text_[position]);
+    if (position - begin < longest_.size())
+      longest_[position - begin] = tokens_.nodes_[node].longest;
+  }
+}
+
+const AddedToken *AddedTokens::Search::longestAt(size_t position) {
+  if (position < begin_ || position - begin_ >= longest_.size())
+    fillBlock(position);
+  const uint32_t token = longest_[position - begin_];
+  return token == kNone ? nullptr : &tokens_.tokens_[token];
+}
+
+std::optional<AddedTokens::Match> AddedTokens::Search::find(size_t from) {
+  if (tokens_.tokens_.empty())
     return std::nullopt;
-  for (size_t position = from; position < text.size(); ++position) {
-    const AddedToken *token = longestAt(text, position);
+  for (size_t position = from; position < text_.size(); ++position) {
+    const AddedToken *token = longestAt(position);
     if (!token)
       continue;
     const size_t end = position + token->content.size();
-    if (token->singleWord && !standsAlone(text, position, end)) {
+    if (token->singleWord && !standsAlone(text_, position, end)) {
       position = end - 1; // shorter tokens, and others within it, are not tried
       continue;
     }
-    return Match{token->stripLeft ? spacesBefore(text, from, position) : position,
-                 token->stripRight ? skipSpaces(text, end) : end, token->id};
+    return Match{token->stripLeft ? spacesBefore(text_, from, position) : position,
+                 token->stripRight ? skipSpaces(text_, end) : end, token->id};
   }
   return std::nullopt;
 }

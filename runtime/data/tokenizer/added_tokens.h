@@ -9,31 +9,59 @@
 
 namespace trainc {
 
-/// Finds the tokens of a set in a text: leftmost match first, longest of several at one position.
+/// A set of tokens to find in texts. An automaton reads a text from its end, so that the longest token that
+/// begins at a position is known there after one walk, in a time that does not depend on the tokens' lengths
+/// (Aho and Corasick).
 class AddedTokens {
 public:
   /// Contents must not be empty.
   explicit AddedTokens(std::vector<AddedToken> tokens);
-
-  bool empty() const { return tokens_.empty(); }
 
   struct Match {
     size_t begin;
     size_t end; ///< begin and end include spaces that the token strips
     uint32_t id;
   };
-  /// The first match in `text` at or after `from`, or nothing.
-  std::optional<Match> find(std::string_view text, size_t from) const;
 
-private:
-  const AddedToken *longestAt(std::string_view text, size_t position) const;
+  /// Finds the tokens in one text: leftmost match first, longest of several at one position, the one with the
+  /// lowest id of equal ones. The tokens and the text must outlive it.
+  class Search {
+  public:
+    Search(const AddedTokens &tokens, std::string_view text) : tokens_(tokens), text_(text) {}
 
-  struct Range {
-    size_t begin = 0, end = 0;
+    /// The first match at or after `from`, or nothing. Fast if `from` does not decrease from call to call.
+    std::optional<Match> find(size_t from);
+
+  private:
+    void fillBlock(size_t begin);
+    const AddedToken *longestAt(size_t position);
+
+    const AddedTokens &tokens_;
+    std::string_view text_;
+    size_t begin_ = 0;              ///< of the block of the text that longest_ describes
+    std::vector<uint32_t> longest_; ///< index of the longest token at each position of the block, or kNone
   };
 
-  std::vector<AddedToken> tokens_;       ///< sorted by content
-  std::array<Range, 256> byFirstByte_{}; ///< in tokens_
+private:
+  static constexpr uint32_t kRoot = 0, kNone = UINT32_MAX;
+
+  /// The last bytes of some tokens.
+  struct Node {
+    uint32_t firstChild = 0, endChild = 0; ///< nodes with one byte more before, ordered by it
+    uint32_t shorter = kRoot;              ///< the longest other node that these bytes begin with
+    uint32_t longest = kNone;              ///< index of the longest token that these bytes begin with
+    char byte = 0;                         ///< the first of the bytes
+  };
+
+  void buildNodes();
+  void linkNodes();
+  /// The node after reading `byte` before the bytes of `node`.
+  uint32_t next(uint32_t node, char byte) const;
+
+  std::vector<AddedToken> tokens_; ///< sorted by content, read from its end
+  size_t maxBytes_ = 0;            ///< of a token
+  std::vector<Node> nodes_;
+  std::array<uint32_t, 256> ofRoot_{}; ///< child of the root by its byte; kRoot if there is none
 };
 
 } // namespace trainc

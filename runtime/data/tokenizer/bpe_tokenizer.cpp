@@ -25,7 +25,8 @@ template <typename OnText, typename OnToken>
 bool splitByTokens(const AddedTokens &tokens, std::string_view text, const OnText &onText,
                    const OnToken &onToken) {
   size_t from = 0;
-  while (const auto match = tokens.find(text, from)) {
+  AddedTokens::Search search(tokens, text);
+  while (const auto match = search.find(from)) {
     if (match->begin > from && !onText(from, text.substr(from, match->begin - from)))
       return false;
     if (!onToken(match->id))

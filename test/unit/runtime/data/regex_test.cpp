@@ -1,10 +1,13 @@
 #include "runtime/data/tokenizer/regex.h"
 
+#include "runtime/data/philox.h"
 #include "runtime/data/tokenizer/added_tokens.h"
 #include "runtime/data/tokenizer/byte_alphabet.h"
 #include "runtime/data/tokenizer/oniguruma.h"
 #include "runtime/data/tokenizer/unicode.h"
 #include "test/unit/runtime/data/support.h"
+
+#include <algorithm>
 
 namespace trainc {
 namespace {
@@ -125,7 +128,7 @@ TEST(AddedTokens, LeftmostThenLongest) {
                             {"<s>", 4, false, true, true},
                             {"one", 5, false, false, false, true}});
   const auto find = [&](std::string_view text, size_t from = 0) {
-    const auto match = tokens.find(text, from);
+    const auto match = AddedTokens::Search(tokens, text).find(from);
     return match ? fmt::format("{} [{}, {})", match->id, match->begin, match->end) : "none";
   };
   EXPECT_EQ(find("x<ab>"), "2 [1, 5)");
@@ -136,7 +139,58 @@ TEST(AddedTokens, LeftmostThenLongest) {
   EXPECT_EQ(find("x <"), "none");
   EXPECT_EQ(find("\xE3\x80<s>\xE3\x80"), "4 [2, 5)"); // half a space is none
   EXPECT_EQ(find("ones \u00e9one on_one one\u0301 <one>"), "5 [25, 28)");
-  EXPECT_FALSE(AddedTokens({}).find("x", 0).has_value());
+  EXPECT_FALSE(AddedTokens::Search(AddedTokens({}), "x").find(0).has_value());
+}
+
+TEST(AddedTokens, AreThoseOfASearchAtEachPosition) {
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    auto random = [&, drawn = 0U](uint32_t below) mutable {
+      return philox4x32({drawn++, seed, 0, 0}, {3, 0})[0] % below;
+    };
+    auto letters = [&](size_t size) {
+      std::string text;
+      while (text.size() < size)
+        text += static_cast<char>('a' + random(2));
+      return text;
+    };
+    std::vector<AddedToken> tokens;
+    for (uint32_t i = 0, count = 1 + random(12); i < count; ++i)
+      tokens.push_back({letters(1 + random(6)), i});
+    const std::string text = letters(300);
+    const AddedTokens set(tokens);
+    AddedTokens::Search search(set, text);
+    for (size_t from = 0; from < text.size();) {
+      const AddedToken *expected = nullptr;
+      size_t at = from;
+      for (; at < text.size() && !expected; ++at)
+        for (const AddedToken &token : tokens)
+          if (text.compare(at, token.content.size(), token.content) == 0 &&
+              (!expected || token.content.size() > expected->content.size()))
+            expected = &token;
+      const auto found = search.find(from);
+      ASSERT_EQ(found.has_value(), expected != nullptr) << text << " from " << from;
+      if (!expected)
+        break;
+      ASSERT_EQ(found->begin, at - 1);
+      ASSERT_EQ(found->id, expected->id) << text << " from " << from;
+      from = found->end;
+    }
+  }
+}
+
+/// A time that grows with the square of a token's length would be minutes.
+TEST(AddedTokens, LongTokensAreFoundInTheTimeOfShortOnes) {
+  const size_t length = 200'000;
+  const AddedTokens tokens(
+      {{std::string(length, 'a') + "b", 1}, {"a", 2}, {"x" + std::string(length, 'a'), 3}});
+  const std::string text = std::string(3 * length, 'a') + "b" + std::string(length, 'a');
+  AddedTokens::Search search(tokens, text);
+  std::vector<uint32_t> ids;
+  for (size_t from = 0; const auto match = search.find(from); from = match->end)
+    ids.push_back(match->id);
+  EXPECT_EQ(ids.size(), 3 * length + 1);
+  EXPECT_EQ(ids[2 * length], 1U);
+  EXPECT_EQ(std::ranges::count(ids, 2U), 3 * length);
 }
 
 } // namespace
