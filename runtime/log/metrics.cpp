@@ -82,23 +82,33 @@ bool isOfLaterStep(std::string_view line, uint64_t lastStep) {
   return step != json.end() && step->is_number_unsigned() && step->get<uint64_t>() > lastStep;
 }
 
-/// Length of the prefix of `text` up to the first line of a step after `lastStep`, or up to an incomplete
-/// last line. A line that only lacks its newline is complete.
-size_t keptBytes(std::string_view text, uint64_t lastStep) {
-  size_t kept = 0;
-  while (kept < text.size()) {
-    const size_t end = std::min(text.find('\n', kept), text.size());
-    const std::string_view line = text.substr(kept, end - kept);
-    const bool isCut = end == text.size() && !tryParseJson(line).is_object();
-    if (isCut || isOfLaterStep(line, lastStep))
-      return kept;
-    kept = std::min(end + 1, text.size());
+/// The prefix of a file that a resumed run keeps.
+struct Kept {
+  uint64_t bytes = 0;
+  bool isCut = false; ///< the line after it is incomplete
+};
+
+/// Finds the prefix of `text` up to the first line of a step after `lastStep`, or up to an incomplete last
+/// line. A line that only lacks its newline is complete.
+Kept findKept(std::string_view text, uint64_t lastStep) {
+  Kept kept;
+  while (kept.bytes < text.size()) {
+    const size_t end = std::min(text.find('\n', kept.bytes), text.size());
+    const std::string_view line = text.substr(kept.bytes, end - kept.bytes);
+    kept.isCut = end == text.size() && !tryParseJson(line).is_object();
+    if (kept.isCut || isOfLaterStep(line, lastStep))
+      break;
+    kept.bytes = std::min(end + 1, text.size());
   }
   return kept;
 }
 
-/// Locks the regular file `path`, open as `fd`, and truncates it to the lines that remain.
-Status prepare(int fd, const std::filesystem::path &path, std::optional<uint64_t> resumeStep) {
+/// A file system may fill the end of a file with zeros after a failure of the machine.
+void dropZerosAtEnd(std::string &text) { text.resize(text.find_last_not_of('\0') + 1); }
+
+/// Locks the regular file `path`, open as `fd`, and truncates it to the lines that remain. Returns a warning
+/// if a line was lost.
+Result<std::string> prepare(int fd, const std::filesystem::path &path, std::optional<uint64_t> resumeStep) {
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0 &&
       errno == EWOULDBLOCK) // other errors: the file system has no locks
     return invalidInput(
@@ -108,6 +118,7 @@ Status prepare(int fd, const std::filesystem::path &path, std::optional<uint64_t
   const auto begin = [&](uint64_t bytes) -> Result<std::string> {
     std::string text(std::min(file.size(), bytes), '\0');
     TRAINC_RETURN_IF_ERROR(file.read(0, std::as_writable_bytes(std::span(text))));
+    dropZerosAtEnd(text);
     return text;
   };
   // Only a prefix is read, because a file of another kind may be large.
@@ -116,16 +127,22 @@ Status prepare(int fd, const std::filesystem::path &path, std::optional<uint64_t
     return invalidInput("--metrics={}: the file holds something else than metrics, which would be lost; give "
                         "another name, or delete it",
                         path.string());
+  Kept kept;
   if (resumeStep) {
     TRAINC_ASSIGN_OR_RETURN(text, begin(file.size()));
+    kept = findKept(text, *resumeStep);
   }
-  const auto kept = resumeStep ? static_cast<off_t>(keptBytes(text, *resumeStep)) : off_t{0};
-  if (::ftruncate(fd, kept) != 0 || ::lseek(fd, kept, SEEK_SET) != kept)
+  const auto size = static_cast<off_t>(kept.bytes);
+  if (::ftruncate(fd, size) != 0 || ::lseek(fd, size, SEEK_SET) != size)
     return invalidInput("--metrics={}: cannot drop the lines of later steps: {}", path.string(),
                         std::strerror(errno));
-  if (kept > 0 && text[static_cast<size_t>(kept) - 1] != '\n' && ::write(fd, "\n", 1) != 1)
+  if (size > 0 && text[kept.bytes - 1] != '\n' && ::write(fd, "\n", 1) != 1)
     return invalidInput("--metrics={}: cannot write: {}", path.string(), std::strerror(errno));
-  return {};
+  if (!kept.isCut)
+    return std::string();
+  return fmt::format("--metrics={}: the last line was cut off, as by a machine that failed; its {} bytes are "
+                     "dropped, and the lines of its step may be missing",
+                     path.string(), text.size() - kept.bytes);
 }
 
 } // namespace
@@ -134,9 +151,11 @@ Result<MetricsWriter> MetricsWriter::open(const std::filesystem::path &path,
                                           std::optional<uint64_t> resumeStep) {
   TRAINC_ASSIGN_OR_RETURN(Descriptor file, openForWriting("--metrics=", path));
   struct stat info{};
-  if (::fstat(file.get(), &info) == 0 && S_ISREG(info.st_mode))
-    TRAINC_RETURN_IF_ERROR(prepare(file.get(), path, resumeStep));
-  return MetricsWriter(path, std::move(file));
+  std::string warning;
+  if (::fstat(file.get(), &info) == 0 && S_ISREG(info.st_mode)) {
+    TRAINC_ASSIGN_OR_RETURN(warning, prepare(file.get(), path, resumeStep));
+  }
+  return MetricsWriter(path, std::move(file), std::move(warning));
 }
 
 Status MetricsWriter::write(const StepMetrics &metrics) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 
 namespace trainc {
 
@@ -46,23 +47,27 @@ struct EvalMetrics {
 class MetricsWriter {
 public:
   /// Truncates `path` or, with `resumeStep`, removes the lines of later steps, which will be written again,
-  /// and an incomplete last line of a killed run. A last line that only lacks its newline is kept. Errors
-  /// (kInvalidInput) name path and reason: a file with other content is left unchanged, and a pipe must have
-  /// a reader.
+  /// and an incomplete last line of a killed run, of which warning() tells. A last line that only lacks its
+  /// newline, or has zeros instead, is kept. Errors (kInvalidInput) name path and reason: a file with other
+  /// content is left unchanged, and a pipe must have a reader.
   static Result<MetricsWriter> open(const std::filesystem::path &path, std::optional<uint64_t> resumeStep);
+
+  /// Tells of a line that open() removed although its step is not later; empty if there was none.
+  const std::string &warning() const { return warning_; }
 
   /// Errors (kFailed) name path and reason.
   Status write(const StepMetrics &metrics);
   Status write(const EvalMetrics &metrics);
 
 private:
-  MetricsWriter(std::filesystem::path path, Descriptor file)
-      : path_(std::move(path)), file_(std::move(file)) {}
+  MetricsWriter(std::filesystem::path path, Descriptor file, std::string warning)
+      : path_(std::move(path)), file_(std::move(file)), warning_(std::move(warning)) {}
 
   Status append(std::string_view line);
 
   std::filesystem::path path_;
   Descriptor file_;
+  std::string warning_;
 };
 
 } // namespace trainc

@@ -51,6 +51,8 @@ Status MetricsObserver::onBegin(const RunBegin &begin) {
       MetricsWriter opened,
       MetricsWriter::open(path_, begin.resumed ? std::optional(begin.step) : std::nullopt));
   writer_.emplace(std::move(opened));
+  if (!writer_->warning().empty())
+    log_.warning("{}", writer_->warning());
   return {};
 }
 

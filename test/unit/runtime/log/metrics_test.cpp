@@ -161,6 +161,41 @@ TEST_F(MetricsTest, ResumeKeepsALastLineThatOnlyLacksItsEnd) {
   EXPECT_THAT(resumed(first + "\n{\"step\"", 2), testing::ElementsAre(first));
 }
 
+TEST_F(MetricsTest, ResumeWarnsOfALineThatWasCut) {
+  const std::string first = "{\"step\": 1, \"eval_loss\": 1}\n";
+  const auto warning = [&](const std::string &text, std::optional<uint64_t> step = 2) {
+    std::ofstream(path_) << text;
+    const auto writer = MetricsWriter::open(path_, step);
+    return writer.ok() ? writer->warning() : writer.status().message();
+  };
+  EXPECT_EQ(
+      warning(first + "{\"step\": 2, \"lo"),
+      "--metrics=" + path_.string() +
+          ": the last line was cut off, as by a machine that failed; its 15 bytes are dropped, and the lines "
+          "of its step may be missing");
+  EXPECT_EQ(lines().size(), 1U);
+  EXPECT_EQ(warning(first), "");
+  EXPECT_EQ(warning(first + "{\"step\": 2}"), "");
+  EXPECT_EQ(warning(first + "{\"step\": 3}\n{\"st"), "") << "of a step that is run again";
+  EXPECT_EQ(warning(first + "{\"st", std::nullopt), "") << "begun anew";
+}
+
+TEST_F(MetricsTest, ResumeKeepsALineBeforeZeros) {
+  const std::string first = R"({"step": 1, "eval_loss": 1})", second = R"({"step": 2, "loss": 3})";
+  for (const size_t zeros : {1, 5000}) {
+    for (const std::string &end : {std::string("\n"), std::string()}) {
+      std::ofstream(path_) << first << "\n" << second << end << std::string(zeros, '\0');
+      const auto writer = MetricsWriter::open(path_, 2);
+      ASSERT_TRUE(writer.ok()) << writer.status().message();
+      EXPECT_EQ(writer->warning(), "");
+      EXPECT_THAT(lines(), testing::ElementsAre(first, second));
+    }
+    std::ofstream(path_) << first << std::string(zeros, '\0');
+    ASSERT_TRUE(MetricsWriter::open(path_, 1).ok());
+    EXPECT_THAT(lines(), testing::ElementsAre(first));
+  }
+}
+
 TEST_F(MetricsTest, WithoutResumptionTheFileIsBegunAnew) {
   std::ofstream(path_) << R"({"step": 1, "eval_loss": 1})"
                           "\n";
