@@ -1,5 +1,7 @@
 #include "runtime/base/json_text.h"
 
+#include "runtime/schema/plain_text.h"
+
 #include <algorithm>
 #include <fmt/ranges.h>
 #include <vector>
@@ -42,8 +44,14 @@ public:
     return true;
   }
 
-  bool parse_error(size_t at, const std::string &, const nlohmann::detail::exception &error) override {
+  bool parse_error(size_t at, const std::string &token, const nlohmann::detail::exception &error) override {
+    constexpr int kNumberOverflow = 406;
     position = at;
+    if (error.id == kNumberOverflow) {
+      position = at - std::min(at, token.size()) + 1;
+      reason = fmt::format("the number {} is larger than any of f64", token);
+      return false;
+    }
     const std::string_view text =
         error.what(); // "[json.exception.parse_error.101] parse error at ...: reason"
     const size_t colon = text.find(": ");
@@ -130,6 +138,15 @@ Result<Json> parseJson(const std::string &file, std::string_view text, std::stri
   const std::string_view before = text.substr(0, std::max<size_t>(builder.position, 1) - 1);
   return invalidInput("{}:{}:{}: not JSON: {}", file, std::ranges::count(before, '\n') + 1,
                       before.size() - (before.rfind('\n') + 1) + 1, builder.reason); // npos + 1 is 0
+}
+
+Result<Json> parseJsonOnce(const std::string &file, std::string_view text) {
+  std::string repeated;
+  TRAINC_ASSIGN_OR_RETURN(Json json, parseJson(file, text, &repeated));
+  if (!repeated.empty())
+    return invalidInput("{}: expected each name once, found '{}' twice; the file is damaged", file,
+                        printable(repeated));
+  return json;
 }
 
 } // namespace trainc

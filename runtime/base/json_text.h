@@ -17,9 +17,12 @@ inline constexpr size_t kMaxJsonDepth = 64;
 /// such name, with the names of the enclosing objects, as "device.name"; else it is empty.
 nlohmann::json tryParseJson(std::string_view text, std::string *repeated = nullptr);
 
-/// Does the same; `file` is for messages. An error (kInvalidInput) names the line, the column in bytes, and
-/// what is wrong there.
+/// Does the same; `file` is for messages. A number that exceeds f64 is an error, too. An error
+/// (kInvalidInput) names the line, the column in bytes, and what is wrong there.
 Result<nlohmann::json> parseJson(const std::string &file, std::string_view text,
                                  std::string *repeated = nullptr);
+
+/// Like parseJson(), but fails if an object has a name twice, of which one value would be lost.
+Result<nlohmann::json> parseJsonOnce(const std::string &file, std::string_view text);
 
 } // namespace trainc

@@ -83,7 +83,7 @@ Status readAddedTokens(const std::string &file, const Json &tokens, BpeDefinitio
 } // namespace
 
 Result<BpeDefinition> readTokenizerJson(const std::string &file, std::string_view text) {
-  TRAINC_ASSIGN_OR_RETURN(const Json json, parseJson(file, text));
+  TRAINC_ASSIGN_OR_RETURN(const Json json, parseJsonOnce(file, text));
   BpeDefinition definition;
   definition.file = file;
   const Json &model = field(json, "model");

@@ -30,7 +30,7 @@ Status readMergeLines(const std::string &file, std::string_view text, BpeDefinit
 
 Result<BpeDefinition> readVocabMerges(const std::string &vocabFile, std::string_view vocab,
                                       const std::string &mergesFile, std::string_view merges) {
-  TRAINC_ASSIGN_OR_RETURN(const Json json, parseJson(vocabFile, vocab));
+  TRAINC_ASSIGN_OR_RETURN(const Json json, parseJsonOnce(vocabFile, vocab));
   BpeDefinition definition;
   definition.file = vocabFile;
   TRAINC_RETURN_IF_ERROR(readVocabulary(vocabFile, json, definition));

@@ -27,6 +27,15 @@ TEST(JsonText, ErrorsSayWhereAndWhy) {
   EXPECT_THAT(error("[\n"), testing::StartsWith("f:2:1: not JSON: ")); // the end
   EXPECT_THAT(error({"{}\0garbage", 10}), "f:1:3: not JSON: expected text, found a byte of 0");
   EXPECT_THAT(error(""), testing::StartsWith("f:1:1: not JSON: "));
+  const std::string large = "1" + std::string(400, '0');
+  EXPECT_EQ(error("{\"a\": " + large + "}"),
+            "f:1:7: not JSON: the number " + large + " is larger than any of f64");
+}
+
+TEST(JsonText, ANameTwiceIsAnErrorWhereOneValueWouldBeLost) {
+  EXPECT_TRUE(parseJsonOnce("f", R"({"a": 1, "b": {"a": 2}})").ok());
+  EXPECT_EQ(parseJsonOnce("f", R"({"b": {"a": 2, "a": 2}})").status().message(),
+            "f: expected each name once, found 'b.a' twice; the file is damaged");
 }
 
 TEST(JsonText, BuildsEveryKindOfValue) {

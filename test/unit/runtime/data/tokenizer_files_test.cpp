@@ -425,6 +425,12 @@ TEST_F(TokenizerFiles, NothingGrowsBeyondMeasure) {
                  path_ + ": normalizer: expected fewer than 1001 steps, found more");
 }
 
+TEST_F(TokenizerFiles, ATokenTwiceInTheVocabularyIsAnError) {
+  const std::string path = folder_.write("twice.json", R"({"model": {"vocab": {"a": 0, "b": 1, "a": 2}}})");
+  EXPECT_INVALID(openTokenizer(path),
+                 path + ": expected each name once, found 'model.vocab.a' twice; the file is damaged");
+}
+
 TEST_F(TokenizerFiles, ManyAddedTokensAreFoundQuickly) {
   Json added = Json::array();
   std::string text;
