@@ -49,11 +49,7 @@ Result<bool> holdsWeights(const fs::path &folder) {
 }
 
 Result<WeightIndex> parseWeightIndex(const std::string &path, std::string_view text) {
-  std::string repeated;
-  TRAINC_ASSIGN_OR_RETURN(const nlohmann::json json, parseJson(path, text, &repeated));
-  if (!repeated.empty())
-    return invalidInput("{}: expected each name once, found '{}' twice; the file is damaged", path,
-                        printable(repeated));
+  TRAINC_ASSIGN_OR_RETURN(const nlohmann::json json, parseJsonOnce(path, text));
   const auto map = json.is_object() ? json.find("weight_map") : json.end();
   if (map == json.end() || !map->is_object() || map->empty())
     return invalidInput("{}: expected an object with a \"weight_map\" from the names of tensors to files",
@@ -115,6 +111,11 @@ Status WeightFiles::addTensors(const WeightIndex &index) {
       if (const auto [known, isNew] = holders.emplace(tensor.name, &file); !isNew)
         return invalidInput("{}: tensor '{}' is in two files, {} and {}", path_, tensor.name,
                             known->second->path(), file.path());
+      if (!index.contains(tensor.name))
+        return invalidInput(
+            "{}: expected all tensors of the files in the index, found '{}' in {} alone; the index "
+            "and the files do not belong together: copy them again, or name the file itself",
+            path_, tensor.name, file.path());
       tensors_.emplace(tensor.name, &tensor);
     }
   for (const auto &[tensor, name] : index) {

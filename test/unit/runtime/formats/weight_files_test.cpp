@@ -115,6 +115,11 @@ TEST_F(WeightFilesTest, AnIndexDoesNotLeadOutOfItsFolder) {
 TEST_F(WeightFilesTest, TensorsAreWhereTheIndexSays) {
   writeIndex(R"({"weight_map": {"a": "one.safetensors", "b": "one.safetensors"}})");
   EXPECT_THAT(refusal(), HasSubstr("tensor 'b' is in 'one.safetensors'; it is in none of the files"));
+  ASSERT_TRUE(saveTensors(folder / "two.safetensors", {f32("b", {1}, {3}), f32("c", {1}, {3})}).ok());
+  writeIndex(R"({"weight_map": {"a": "one.safetensors", "b": "two.safetensors"}})");
+  EXPECT_THAT(refusal(), HasSubstr("expected all tensors of the files in the index, found 'c' in " +
+                                   (folder / "two.safetensors").string() + " alone"));
+  ASSERT_TRUE(saveTensors(folder / "two.safetensors", {f32("b", {1}, {3})}).ok());
   writeIndex(R"({"weight_map": {"a": "two.safetensors", "b": "one.safetensors"}})");
   EXPECT_THAT(refusal(),
               HasSubstr("tensor 'a' is in 'two.safetensors'; it is in " + (folder / "one").string()));
