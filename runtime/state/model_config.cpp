@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/ranges.h>
 #include <set>
 
 namespace trainc {
@@ -38,16 +39,22 @@ constexpr std::string_view kHarmless[] = {
     // The longest text. A model may be trained further on shorter ones.
     "max_position_embeddings", "n_positions", "n_ctx", "seq_length", "max_sequence_length",
     // Facts that names and shapes of tensors tell.
-    "vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "tie_word_embeddings", "n_embd",
-    "n_layer", "n_inner"};
+    "vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "n_embd", "n_layer", "n_inner"};
 
 bool isHarmless(std::string_view key) {
   return std::ranges::any_of(kHarmless,
                              [&](std::string_view pattern) { return matchesPattern(pattern, key); });
 }
 
-/// Values that Hugging Face takes for keys that a file lacks; null switches something off.
-Json defaultsOf(const Json &config) {
+/// The type of a model; empty if the config names none.
+std::string typeOf(const Json &config) {
+  const auto type = config.find("model_type");
+  return type != config.end() && type->is_string() ? type->get<std::string>() : "";
+}
+
+/// Values that Hugging Face takes for keys that the config of a model of `type` lacks; null switches
+/// something off.
+Json defaultsOf(const Json &config, const std::string &type) {
   Json defaults = {{"rope_theta", 10000.0},
                    {"rope_scaling", nullptr},
                    {"partial_rotary_factor", 1.0},
@@ -61,17 +68,33 @@ Json defaultsOf(const Json &config) {
                    {"scale_attn_by_inverse_layer_idx", false},
                    {"is_encoder_decoder", false},
                    {"add_cross_attention", false}};
-  const std::string type = config.value("model_type", Json()).is_string() ? config["model_type"] : "";
   if (type == "gpt2")
-    defaults.update({{"n_head", 12}, {"layer_norm_epsilon", 1e-5}, {"activation_function", "gelu_new"}});
+    defaults.update({{"n_head", 12},
+                     {"layer_norm_epsilon", 1e-5},
+                     {"activation_function", "gelu_new"},
+                     {"tie_word_embeddings", true}});
   if (type == "llama" || type == "mistral" || type == "qwen2")
-    defaults.update({{"num_attention_heads", 32}, {"rms_norm_eps", 1e-6}, {"hidden_act", "silu"}});
+    defaults.update({{"num_attention_heads", 32},
+                     {"rms_norm_eps", 1e-6},
+                     {"hidden_act", "silu"},
+                     {"tie_word_embeddings", false}});
   if (type == "mistral" && !config.contains("sliding_window"))
     defaults["sliding_window"] = 4096;
   return defaults;
 }
 
 // --- Values ---
+
+/// The keys of the language model, which a config of a model for pictures and texts has in an object of its
+/// own.
+Json withTextConfig(const Json &config) {
+  Json result = config;
+  if (const auto text = config.find("text_config"); text != config.end() && text->is_object()) {
+    result.update(*text);
+    result.erase("text_config");
+  }
+  return result;
+}
 
 /// Gives a config the keys of one form: rotary embeddings as before transformers 5, the numbers of heads, and
 /// no key whose value says that nothing is special.
@@ -144,7 +167,10 @@ bool isSame(const Json &a, const Json &b) {
 /// A config and what stands in for the keys that it lacks.
 class Config {
 public:
-  explicit Config(const Json &config) : keys_(normalized(config)), defaults_(defaultsOf(config)) {}
+  /// `config` is of a model of `type` unless it names another.
+  Config(const Json &config, const std::string &type)
+      : keys_(normalized(config)),
+        defaults_(defaultsOf(config, typeOf(config).empty() ? type : typeOf(config))) {}
 
   void addKeysTo(std::set<std::string> &keys) const {
     for (const Json *json : {&keys_, &defaults_})
@@ -159,6 +185,8 @@ public:
         return &*found;
     return nullptr;
   }
+
+  bool contains(const std::string &key) const { return keys_.contains(key); }
 
   /// Returns the value of a key as a message shows it.
   std::string show(const std::string &key) const {
@@ -175,29 +203,41 @@ private:
 
 } // namespace
 
-Status compareConfigs(std::string_view own, const std::filesystem::path &folder) {
+Result<std::string> compareConfigs(std::string_view own, const std::filesystem::path &folder) {
   const std::filesystem::path path = folder / kConfigFile;
   std::error_code error;
+  if (!std::filesystem::exists(path, error))
+    return std::string();
   const Json ownJson = tryParseJson(own);
-  if (!ownJson.is_object() || !std::filesystem::exists(path, error))
-    return {};
+  if (!ownJson.is_object())
+    return fmt::format(
+        "{} is not compared, because the plan has no {} of its own: see that the model computes as "
+        "the one of the weights does",
+        path.string(), kConfigFile);
   TRAINC_ASSIGN_OR_RETURN(const std::string text, readWholeFile(path));
   TRAINC_ASSIGN_OR_RETURN(const Json otherJson, parseJson(path.string(), text));
   if (!otherJson.is_object())
     return invalidInput("{}: expected an object, found {}", path.string(), otherJson.type_name());
-  const Config plan(ownJson), file(otherJson);
+  const Json planKeys = withTextConfig(ownJson), fileKeys = withTextConfig(otherJson);
+  const Config plan(planKeys, typeOf(fileKeys)), file(fileKeys, typeOf(planKeys));
   std::set<std::string> keys;
   plan.addKeysTo(keys);
   file.addKeysTo(keys);
   std::string differences;
+  std::vector<std::string> unknown;
   for (const std::string &key : keys) {
     const Json *planned = plan.find(key), *found = file.find(key);
     if (!isHarmless(key) && planned && found && !isSame(*planned, *found))
       differences += fmt::format("\n    {}: {} in this file, {} in the plan", printable(key), file.show(key),
                                  plan.show(key));
+    if (!isHarmless(key) && plan.contains(key) && !found)
+      unknown.push_back(printable(key));
   }
+  if (differences.empty() && unknown.empty())
+    return std::string();
   if (differences.empty())
-    return {};
+    return fmt::format("{} lacks keys of the plan's own {}, which are not compared: {}", path.string(),
+                       kConfigFile, fmt::join(unknown, ", "));
   return invalidInput(
       "{}: the weights beside it are of a model that computes otherwise than the plan, whose own {} "
       "differs:{}\n  Change the model's text to match, or add --no-config-check to take the weights "

@@ -14,7 +14,8 @@ inline constexpr const char *kConfigFile = "config.json";
 /// that a plan writes beside its checkpoints. Fails with kInvalidInput if a key differs that changes what the
 /// same weights compute, such as the number of heads; the error lists all such keys with both values. Ignores
 /// keys whose difference shows in shapes or names of tensors, such as the width, and keys that do not change
-/// what a model computes. If a file lacks a key, its value is Hugging Face's default, if known.
-Status compareConfigs(std::string_view own, const std::filesystem::path &folder);
+/// what a model computes. If a file lacks a key, its value is Hugging Face's default, if known. Returns a
+/// note on what is not compared, because either file lacks it; empty if there is nothing.
+Result<std::string> compareConfigs(std::string_view own, const std::filesystem::path &folder);
 
 } // namespace trainc

@@ -141,12 +141,18 @@ void warnOfOtherArithmetic(const Executor &executor, const Checkpoint &checkpoin
 }
 
 /// The same weights in another model, such as one with other heads, would be taken without a word.
-Status checkConfig(const Executor &executor, const std::filesystem::path &folder, const RunOptions &options) {
-  if (options.noConfigCheck || !executor.plan().exports())
+Status checkConfig(const Executor &executor, const std::filesystem::path &folder, const RunOptions &options,
+                   const Observers &observers) {
+  if (options.noConfigCheck)
     return {};
-  for (const fb::Export *file : *executor.plan().exports())
-    if (view(file->file()) == kConfigFile)
-      return compareConfigs(view(file->text()), folder);
+  std::string_view own;
+  if (executor.plan().exports())
+    for (const fb::Export *file : *executor.plan().exports())
+      if (view(file->file()) == kConfigFile)
+        own = view(file->text());
+  TRAINC_ASSIGN_OR_RETURN(const std::string note, compareConfigs(own, folder));
+  if (!note.empty())
+    observers.tell(&RunObserver::onNote, note);
   return {};
 }
 
@@ -154,7 +160,7 @@ Result<StartingPoint> resume(Executor &executor, const std::filesystem::path &pa
                              const RunOptions &options, const Observers &observers) {
   TRAINC_ASSIGN_OR_RETURN(const Checkpoint checkpoint, Checkpoint::open(path));
   TRAINC_RETURN_IF_ERROR(checkOrder(options, checkpoint));
-  TRAINC_RETURN_IF_ERROR(checkConfig(executor, path, options));
+  TRAINC_RETURN_IF_ERROR(checkConfig(executor, path, options, observers));
   TRAINC_RETURN_IF_ERROR(checkpoint.loadParameters(stateTensors(executor, fb::Role::Parameter), threads));
   if (options.trains()) {
     TRAINC_RETURN_IF_ERROR(checkpoint.loadOptimizer(stateTensors(executor, fb::Role::Optimizer), threads));
@@ -221,7 +227,7 @@ Result<StartingPoint> loadWeights(Executor &executor, unsigned threads, const Ru
     TRAINC_ASSIGN_OR_RETURN(const WeightSource source, openInitialWeights(options.init));
     const WeightFiles &weights = source.weights;
     TRAINC_RETURN_IF_ERROR(
-        checkConfig(executor, std::filesystem::path(weights.path()).parent_path(), options));
+        checkConfig(executor, std::filesystem::path(weights.path()).parent_path(), options, observers));
     TRAINC_ASSIGN_OR_RETURN(
         const UnpairedWeights unpaired,
         loadInitialWeights(weights, stateTensors(executor, fb::Role::Parameter), threads, source.recorded,

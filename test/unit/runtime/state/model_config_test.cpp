@@ -15,7 +15,7 @@ using testing::Not;
 std::string difference(std::string_view own, std::string_view beside) {
   const TempFolder folder;
   writeFile(folder / kConfigFile, beside);
-  const Status status = compareConfigs(own, folder.path());
+  const Status status = compareConfigs(own, folder.path()).status();
   if (!status.ok()) {
     EXPECT_EQ(status.exitCode(), 2);
     EXPECT_THAT(status.message(),
@@ -84,6 +84,43 @@ TEST(ModelConfig, KeysThatOneFileLacksAndNobodyKnowsAreNotCompared) {
               HasSubstr("depth: 4 in this file, 3 in the plan"));
 }
 
+TEST(ModelConfig, AnUntypedFileIsOfThePlansType) {
+  constexpr std::string_view kGpt = R"({"model_type": "gpt2", "n_head": 4})";
+  EXPECT_THAT(difference(kGpt, "{}"), HasSubstr("n_head: 12 (by default) in this file, 4 in the plan"));
+  EXPECT_THAT(difference(kGpt, R"({"n_head": 6})"), HasSubstr("n_head: 6 in this file, 4 in the plan"));
+  EXPECT_EQ(difference(kGpt, R"({"n_head": 4})"), "");
+}
+
+TEST(ModelConfig, TheKeysOfATextModelMayBeWithinAnother) {
+  const std::string inside = std::string(kLlama);
+  EXPECT_EQ(difference(kLlama, R"({"model_type": "llava", "text_config": )" + inside + "}"), "");
+  EXPECT_THAT(difference(kLlama, R"({"model_type": "llava", "text_config": {"model_type": "llama",
+      "num_attention_heads": 8}})"),
+              HasSubstr("num_attention_heads: 8 in this file, 4 in the plan"));
+}
+
+TEST(ModelConfig, TiedEmbeddingsAreCompared) {
+  EXPECT_THAT(difference(kLlama, R"({"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4,
+      "num_key_value_heads": 2, "rms_norm_eps": 1e-5, "tie_word_embeddings": true})"),
+              HasSubstr("tie_word_embeddings: true in this file, false in the plan"));
+  EXPECT_THAT(
+      difference(R"({"model_type": "gpt2"})", R"({"model_type": "gpt2", "tie_word_embeddings": false})"),
+      HasSubstr("tie_word_embeddings: false in this file, true (by default) in the plan"));
+}
+
+TEST(ModelConfig, ANoteTellsWhatIsNotCompared) {
+  const TempFolder folder;
+  writeFile(folder / kConfigFile, R"({"model_type": "toy", "width": 3, "vocab_size": 7})");
+  EXPECT_EQ(*compareConfigs(R"({"model_type": "toy", "depth": 3, "width": 3, "n_layer": 2})", folder.path()),
+            (folder / kConfigFile).string() +
+                " lacks keys of the plan's own config.json, which are not compared: depth");
+  EXPECT_EQ(*compareConfigs(R"({"model_type": "toy", "width": 3})", folder.path()), "");
+  EXPECT_EQ(*compareConfigs("", folder.path()),
+            (folder / kConfigFile).string() +
+                " is not compared, because the plan has no config.json of its own: see "
+                "that the model computes as the one of the weights does");
+}
+
 TEST(ModelConfig, WithoutAFileThereIsNothingToCompare) {
   const TempFolder folder;
   EXPECT_TRUE(compareConfigs(kLlama, folder.path()).ok());
@@ -93,7 +130,7 @@ TEST(ModelConfig, AFileThatIsNoObjectIsAnError) {
   const TempFolder folder;
   for (const char *text : {"{", "[1]", "7", ""}) {
     writeFile(folder / kConfigFile, text);
-    const Status status = compareConfigs(kLlama, folder.path());
+    const Status status = compareConfigs(kLlama, folder.path()).status();
     EXPECT_EQ(status.exitCode(), 2) << text;
     EXPECT_THAT(status.message(), HasSubstr(kConfigFile));
   }
