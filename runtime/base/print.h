@@ -5,6 +5,7 @@
 #include "runtime/base/status.h"
 
 #include <cstdio>
+#include <string>
 #include <string_view>
 
 namespace trainc {
@@ -13,8 +14,11 @@ namespace trainc {
 /// standard error, because nothing is left to report to.
 bool put(std::FILE *stream, std::string_view text);
 
-/// Writes a message like put(), escaping what printable() escapes except newline and tab: a message may quote
-/// untrusted files.
+/// A message as it is shown: escapes what printable() escapes except newline and tab, because a message may
+/// quote untrusted files, and shortens words of more bytes than a path may have.
+std::string shownMessage(std::string_view text);
+
+/// Writes shownMessage() of a text like put().
 bool putMessage(std::FILE *stream, std::string_view text);
 
 /// Writes `text` unchanged to standard output and flushes. Fails with kFailed and the system's reason if not

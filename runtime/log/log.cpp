@@ -50,7 +50,7 @@ Log::Log(std::FILE *stream, LogLevel level, std::string prefix)
 void Log::line(LogLevel level, std::string_view kind, std::string_view text) {
   if (!enabled(level))
     return;
-  const std::string lines = withPrefix(prefix_, fmt::format("{}{}", kind, printable(text, "\n\t")));
+  const std::string lines = withPrefix(prefix_, fmt::format("{}{}", kind, shownMessage(text)));
   // The terminal may show the progress line of another rank.
   const bool clears = !progress_.empty() || (terminal_ && !prefix_.empty());
   put(stream_, fmt::format("{}{}\n{}", clears ? kClearLine : "", lines, progress_));

@@ -1,5 +1,7 @@
 #include "runtime/base/print.h"
 
+#include "runtime/schema/plain_text.h"
+
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -18,6 +20,21 @@ TEST(Print, ArrivesAtOnce) {
   EXPECT_STREQ(read, "text");
   std::fclose(stream);
   ::close(ends[0]);
+}
+
+TEST(Print, LongWordsOfMessagesAreShortened) {
+  EXPECT_EQ(shownMessage("--steps: found '" + std::string(50'000, '9') + "'; give less\n"),
+            "--steps: found '" + std::string(63, '9') + "...(49923 bytes)..." + std::string(14, '9') +
+                "'; give less\n");
+  const std::string path = "/" + std::string(4000, 'p') + ": no such file";
+  EXPECT_EQ(shownMessage(path), path);
+  std::string letters; // of two bytes each
+  for (int i = 0; i < 5000; ++i)
+    letters += "\u00e9";
+  EXPECT_TRUE(isUtf8(shownMessage(letters)));
+  EXPECT_TRUE(isUtf8(shownMessage("x" + letters)));
+  EXPECT_EQ(shownMessage(""), "");
+  EXPECT_EQ(shownMessage("\x1b[1m a\tb "), "\\x1b[1m a\tb ");
 }
 
 TEST(Print, AFullStreamIsNoticedAndThrowsNothing) {
