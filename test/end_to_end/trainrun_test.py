@@ -266,6 +266,7 @@ class CommandLine(TrainrunTest):
             ("--resume=latest needs --checkpoint-dir", [*data, "--steps", "3", "--resume"]),
             ("--resume takes its value after '='", [*data, "--steps", "3", "--seed", "1", "--resume", "ck"]),
             ("expected a whole number from 0", [*data, "--steps", "-3"]),
+            ("expected a whole number from 0 to 2147483647", [*data, "--steps", "2147483648"]),
             ("without leading zeros, found '010'", [*data, "--steps=010"]),
             ("found '1e3'; write 1000", [*data, "--steps=1e3"]),
             ("to 18446744073709551615", [*data, "--steps", "3", "--seed=18446744073709551616"]),

@@ -33,6 +33,10 @@ constexpr const char *kExamples = R"(Examples:
 
 Exit codes: 0 done, 1 the run failed, 2 bad usage or input.)";
 
+/// Maximum of --steps, as of `steps` in a model's text. A run counts samples and tokens in 64 bits, which
+/// more steps of the largest batch would exceed.
+constexpr uint64_t kMaxSteps = INT32_MAX;
+
 /// Options that most command lines need.
 constexpr std::string_view kCommonOptions[] = {"data",    "steps",          "eval-data",        "eval-every",
                                                "init",    "checkpoint-dir", "checkpoint-every", "resume",
@@ -83,7 +87,7 @@ void addTraining(CLI::App &app, Options &o) {
   Group group(app, "Training");
   group.add("--steps", o.steps, "Steps to reach in all, those before --resume included; default: the plan's")
       ->type_name("N")
-      ->check(wholeNumber<uint64_t>(0));
+      ->check(wholeNumber<uint64_t>(0, kMaxSteps));
   group
       .add("--seed", o.seed,
            "Seed of the initial weights, the order of the samples, dropout and --generate; "
