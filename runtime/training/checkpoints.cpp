@@ -63,7 +63,7 @@ Checkpoints::Checkpoints(Executor &executor, CheckpointWriter writer, uint64_t s
     : executor_(executor), writer_(std::move(writer)), step_(step), observers_(observers) {}
 
 Status Checkpoints::save(const TrainerState &position) {
-  if (step_ == position.step)
+  if (has(position.step))
     return {};
   const auto time = executor_.control().ownTime();
   TRAINC_RETURN_IF_ERROR(end());
@@ -96,6 +96,11 @@ Status Checkpoints::finish() {
   TRAINC_RETURN_IF_ERROR(writer_.wait());
   observers_.tell(&RunObserver::onCheckpoint, writer_.folder().pathOf(step_));
   return {};
+}
+
+std::filesystem::path Checkpoints::latest() const {
+  const std::vector<uint64_t> steps = listCheckpoints(writer_.folder().path());
+  return steps.empty() ? std::filesystem::path() : writer_.folder().pathOf(steps.back());
 }
 
 void Checkpoints::waitUntilRead() const {

@@ -24,14 +24,17 @@ public:
   Checkpoints(const Checkpoints &) = delete;
   Checkpoints &operator=(const Checkpoints &) = delete;
 
-  /// Starts a checkpoint, unless this run has already started or loaded the checkpoint of the same step.
-  /// Fails like advance().
+  /// Whether this run has started or loaded the checkpoint of a step.
+  bool has(uint64_t step) const { return step_ == step; }
+  /// Starts a checkpoint, unless this run has() it. Fails like advance().
   Status save(const TrainerState &position);
   /// Synchronises the ranks' progress on the checkpoint being written. If it could not be written, a single
   /// rank warns; several ranks fail, so that all of them end.
   Status advance();
   /// Waits for the checkpoint being written, if any. Fails if it could not be written.
   Status finish();
+  /// Folder of the latest complete checkpoint in --checkpoint-dir; empty if there is none.
+  std::filesystem::path latest() const;
   /// Waits until the checkpoint being written has read the states.
   void waitUntilRead() const;
 

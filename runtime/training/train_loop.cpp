@@ -24,9 +24,17 @@ Status TrainLoop::run() {
     status = settle();
   const Status saved = saveLast();
   parts_.observers.tell(&RunObserver::onEnd);
-  if (!status.ok() && !saved.ok())
+  if (status.ok())
+    status = saved;
+  if (isNonFinite_ && parts_.checkpoints) {
+    const std::filesystem::path latest = parts_.checkpoints->latest();
+    return Status(status.code(), fmt::format("{}\n{}", status.message(),
+                                             latest.empty() ? "There is no checkpoint from before"
+                                                            : "The last checkpoint is " + latest.string()));
+  }
+  if (!saved.ok() && status.message() != saved.message())
     parts_.observers.tell(&RunObserver::onWarning, saved.message());
-  return status.ok() ? saved : status;
+  return status;
 }
 
 /// Waits for the last step's disk copies, which may still be in flight.
@@ -40,9 +48,20 @@ Status TrainLoop::settle() {
 Status TrainLoop::saveLast() {
   if (!parts_.checkpoints)
     return {};
-  if (!parts_.executor.broken())
-    TRAINC_RETURN_IF_ERROR(parts_.checkpoints->save(position_));
-  return parts_.checkpoints->finish();
+  const Status started = parts_.executor.broken() || hasBadWeights_ ? Status() : save();
+  const Status finished = parts_.checkpoints->finish();
+  return started.ok() ? finished : started;
+}
+
+Status TrainLoop::save() {
+  if (parts_.checkpoints->has(position_.step))
+    return {};
+  TRAINC_ASSIGN_OR_RETURN(const std::string weights, findBadWeights());
+  if (weights.empty())
+    return parts_.checkpoints->save(position_);
+  isNonFinite_ = hasBadWeights_ = true;
+  return failed("step {}: no checkpoint is written of weights that are non-finite: {}{}", position_.step,
+                weights, adviceOnBadWeights());
 }
 
 Status TrainLoop::runSteps() {
@@ -83,7 +102,7 @@ Status TrainLoop::runSteps(Loader &loader) {
     const auto due = [&](uint64_t every) { return every && position_.step % every == 0; };
     // Before the evaluation, which takes time and may fail.
     if (parts_.checkpoints && (last || due(options_.checkpointEvery)))
-      TRAINC_RETURN_IF_ERROR(parts_.checkpoints->save(position_));
+      TRAINC_RETURN_IF_ERROR(save());
     if (parts_.evaluator && (last || due(options_.evalEvery)))
       TRAINC_RETURN_IF_ERROR(evaluate());
   }
@@ -169,14 +188,16 @@ Status TrainLoop::checkFinite(const StepScalars &scalars, const StepResult &resu
     warn(what);
     return {};
   }
+  isNonFinite_ = true;
+  TRAINC_ASSIGN_OR_RETURN(const std::string weights, findBadWeights());
+  hasBadWeights_ = !weights.empty();
+  if (hasBadWeights_)
+    return failed("{}. The step began so: {}{}", what, weights, adviceOnBadWeights());
   if (parts_.checkpoints) {
     if (const Status saved = parts_.checkpoints->save(position_); !saved.ok())
       warn(saved.message());
     parts_.checkpoints->waitUntilRead(); // the replay may write to the states
   }
-  TRAINC_ASSIGN_OR_RETURN(const std::string weights, describeBadWeights());
-  if (!weights.empty())
-    return failed("{}. {}", what, weights);
   TRAINC_ASSIGN_OR_RETURN(const std::string target, describeMaskedTarget(batch));
   if (!target.empty())
     return failed("{}. {}{}", what, target, kRepair);
@@ -201,19 +222,20 @@ Result<std::string> TrainLoop::agreeOnText(const std::optional<std::string> &own
                               : fmt::format("{} of rank {} holds {}", owner, first - found.begin(), held);
 }
 
+Result<std::string> TrainLoop::findBadWeights() {
+  TRAINC_ASSIGN_OR_RETURN(const std::optional<std::string> own, findNonFiniteParameter(parts_.executor));
+  return agreeOnText(own, "a parameter", "such a value");
+}
+
 /// A run begins with finite weights unless an initialiser makes others: those of files are checked. Later,
 /// the update of the step before is to blame, whose gradients were finite.
-Result<std::string> TrainLoop::describeBadWeights() {
-  TRAINC_ASSIGN_OR_RETURN(const std::optional<std::string> own, findNonFiniteParameter(parts_.executor));
-  TRAINC_ASSIGN_OR_RETURN(const std::string found, agreeOnText(own, "a parameter", "such a value"));
-  if (found.empty())
-    return found;
+std::string TrainLoop::adviceOnBadWeights() const {
   if (position_.step == 0)
-    return fmt::format("The step began so: {}; look at its initialiser in the model", found);
+    return "; look at its initialiser in the model";
   return fmt::format(
-      "The step began so: {}, from the update of step {}. Lower the learning rate, and begin with "
-      "weights from before that step",
-      found, position_.step);
+      ", from the update of step {}. Lower the learning rate, and begin with weights from before "
+      "that step",
+      position_.step);
 }
 
 Result<std::string> TrainLoop::describeMaskedTarget(const StepBatch &batch) {
