@@ -1,8 +1,8 @@
 // RUN: trainc-check %s --kernels --bound=2e-6
 
-// Kernels of several ops of bf16 and f16, alone and beside f32. Each op rounds, so that fused kernels have the bits of single ones. A
-// number that is rounded the other way than in the reference would go into the ops that follow, and the result beyond the bound. It
-// takes a number within f32's error of the middle of two; these arguments lead to none.
+// Kernels of several bf16 and f16 ops, with and without f32. Each op rounds, so that fused kernels have the bits of separate ones. If a
+// kernel rounded a number in the other direction than the reference, later results would exceed the bound. This happens only to a number
+// within f32's error of the midpoint of two neighbours; these arguments lead to none.
 
 // --- bf16 ---
 

@@ -31,7 +31,7 @@ func.func @batch(%a: tensor<3x10x40xf32>, %b: tensor<3x40x34xf32>) -> tensor<3x1
   %r = nn.matmul %a, %b : tensor<3x10x40xf32>, tensor<3x40x34xf32>
   return %r : tensor<3x10x34xf32>
 }
-// The rows of the matrices do not lie one below the other: a loop over the batch adds them up.
+// The rows of the matrices are not contiguous: a loop over the batch sums the products.
 func.func @summed_batch(%a: tensor<3x10x40xf32>, %b: tensor<3x40x34xf32>) -> tensor<10x34xf32> {
   %r = nn.matmul %a, %b reduce_batch : tensor<3x10x40xf32>, tensor<3x40x34xf32>
   return %r : tensor<10x34xf32>

@@ -34,7 +34,7 @@ func.func @gelu_gradients(%x: tensor<2x1xf32> {check.values = dense<[[2.0], [3.0
   return %r#0, %r#1, %s : tensor<2x1xf32>, tensor<1xf32>, tensor<2x1xf32>
 }
 
-// Sums of the factors' terms, as they lie and transposed.
+// Sums of the factors' terms, of factors as stored and transposed.
 func.func @side_sums(%x: tensor<2x2xf32> {check.values = dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>},
                      %w: tensor<2x2xf32> {check.values = dense<[[5.0, 6.0], [7.0, 8.0]]> : tensor<2x2xf32>})
     -> (tensor<2xf32> {check.expect = dense<[3.0, 7.0]> : tensor<2xf32>}, tensor<2xf32> {check.expect = dense<[4.0, 6.0]> : tensor<2xf32>},

@@ -1,7 +1,7 @@
 // RUN: trainc-opt %s --fuse --summarise-kernels | FileCheck %s --check-prefixes=CHECK,CPU
 // RUN: sed 's/target cpu/target cuda/' %s | trainc-opt --fuse --summarise-kernels | FileCheck %s --check-prefixes=CHECK,CUDA
 
-// Kernels that touch a part of a tensor say how many bytes move, and those with chains of accesses how long these are.
+// Kernels that access a part of a tensor state the number of bytes that move; kernels with chains of accesses state their length.
 train.program @p { model @m  optimizer sgd  batch 1  target cpu }
 
 // Eight rows of the table, the ids and the result: 2048 + 32 + 2048 bytes.

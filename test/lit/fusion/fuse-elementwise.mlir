@@ -16,7 +16,7 @@ func.func @chain(%x: tensor<8x16xf32>, %y: tensor<8x16xf32>) -> (tensor<8x16xf32
   return %e, %m : tensor<8x16xf32>, tensor<8x16xf32>
 }
 
-// Constants and what is broadcast from scalars are made where they are used; the scalar itself is made once, apart.
+// Constants and broadcasts of scalars are computed in each kernel that uses them; the scalar itself is computed once.
 // CHECK-LABEL: func.func @scalars
 func.func @scalars(%x: tensor<8x16xf32>, %y: tensor<4xf32>, %s: tensor<f32>) -> (tensor<8x16xf32>, tensor<4xf32>) {
   // CHECK: %[[S:.*]] = nn.kernel 1 x 1

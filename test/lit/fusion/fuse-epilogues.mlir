@@ -18,7 +18,7 @@ func.func @both(%x: tensor<2x8x16xf32>, %w: tensor<16x32xf32>, %bias: tensor<32x
   return %g, %s : tensor<2x8x32xf32>, tensor<2x8x32xf32>
 }
 
-// The bias alone, on the other side of the sum; the product stands where the bias is known.
+// A bias without an activation, as the other operand of the sum; the product is placed after the bias.
 // CHECK-LABEL: func.func @bias
 func.func @bias(%x: tensor<8x16xf32>, %w: tensor<32x16xf32>, %v: tensor<32xf32>) -> tensor<8x32xf32> {
   // CHECK-NEXT: %[[B:.*]] = nn.exp %arg2

@@ -50,8 +50,8 @@ func.func @longer(%x: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tensor<64x64x
   return %z : tensor<64x64xf32>
 }
 
-// A part of the backward could be made at once, and would lie in memory until it is read. A GPU moves its megabyte in less time than a
-// kernel takes to start.
+// A value of the backward could be computed early, but would be in memory until it is read. A GPU moves its megabyte in less time than the
+// launch overhead of a kernel.
 // CHECK-LABEL: func.func @early
 // CHECK: nn.exp
 // CPU-NOT: nn.sigmoid

@@ -1,7 +1,7 @@
 // RUN: trainc-opt %s --instantiate -split-input-file -verify-diagnostics | FileCheck %s
 
-// A model with tokens and logits generates, unless positions see each other in ways that decode, which is given one
-// position at a time, cannot repeat. Then the program says why, and training is as ever.
+// A model with tokens and logits can generate, unless positions depend on each other in a way that `decode`, which computes one
+// position at a time, cannot reproduce. Then a remark gives the reason, and training does not change.
 
 // Attention to later tokens.
 
@@ -208,7 +208,7 @@ train.program @p { model @m optimizer sgd(lr 0.1) batch 2 x 16 }
 
 // -----
 
-// The mean of a batch at each of its samples: a text has no others beside it.
+// The mean of a batch, used at each of its samples: a generated text has no other samples.
 
 // CHECK-LABEL: train.program @batch_mean attributes {{{.*}}no_generation
 // CHECK-NOT:   @decode

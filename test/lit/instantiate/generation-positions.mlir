@@ -1,7 +1,7 @@
 // RUN: trainc-opt %s --instantiate --split-input-file | FileCheck %s
 
-// Only what counts along the sequence goes on from the position where a token stands; features are counted anew at
-// each.
+// Only counts along the sequence continue from the position of a token; counts along features start at zero for each
+// token.
 nn.model @lm(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
   %positions = nn.positions %tokens
   %p = nn.embedding "p" %positions of 16 by 8

@@ -1,6 +1,6 @@
 // RUN: trainc-opt %s --instantiate | FileCheck %s
 
-// Prefill takes a whole context and yields the logits at `position`; decode takes one token more. Keys and values
+// `prefill` reads a whole context and yields the logits at `position`; `decode` reads one more token. Keys and values
 // are kept in between. After the last attention, only one position is computed.
 nn.block @layer(%x: tensor<?x?x8xf32>, %segments: tensor<?x?xi32>) {
   %qkv = nn.linear "qkv" %x to 24 no_bias

@@ -6,7 +6,7 @@ train.program @p { model @m optimizer sgd batch 2 ranks 2 zero_stage 2 sharding(
 
 // -----
 
-// One rank may take the words of many, and stage 3 takes all.
+// A program for one rank may have settings of several ranks, and stage 3 uses all of them.
 nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
 train.program @p { model @m optimizer sgd batch 2 zero_stage 2 sharding(prefetch = 2) }
 

@@ -27,7 +27,7 @@ plan.entry @update flops 0 {
   plan.copy <@g + 0> to <@x + 0> bytes 64 "x"
 }
 
-// Memory that is used anew: a gather waits for those who read there, and they for the last of two collectives alone.
+// Memory that is reused: a gather depends on the readers of its memory, and these depend only on the last of two collectives.
 // CHECK-LABEL: plan.entry @eval
 plan.entry @eval flops 0 {
   // CHECK-NEXT: plan.zero <@reused + 0> bytes 64 "r"{{$}}
@@ -68,7 +68,7 @@ plan.entry @init flops 0 {
   plan.zero <@whole + 60> bytes 4 "its end"
 }
 
-// A copy from disk, which fills the last block, and a collective run beside each other; the rank's part moves.
+// A copy from disk, which fills the last block, overlaps a collective; the offset of the rank's shard depends on the rank.
 // CHECK-LABEL: plan.entry @begin_step
 plan.entry @begin_step flops 0 {
   // CHECK-NEXT: plan.copy <@stored + 0> to <@fetched + 0> bytes 64 on disk "offloaded"{{$}}

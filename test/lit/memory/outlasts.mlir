@@ -1,8 +1,8 @@
 // RUN: trainc-opt --summarise-kernels --plan-memory %s | FileCheck %s
 // RUN: sed 's/plan.outlasts = 2/plan.outlasts = 0/' %s | trainc-opt --summarise-kernels --plan-memory | FileCheck %s --check-prefix=WITHOUT
 
-// The first op of the next micro-step makes %a, and should not have to wait for the moment's store. So the moment gets the other one of two places
-// that are free in the end. Without the word it gets the lower one.
+// The first op of the next micro-step computes %a, and should not wait for the moment's store. So the moment gets the other one of the two
+// offsets that are free at the end. Without `plan.outlasts` it gets the lower one.
 // CHECK: plan.arena @scratch bytes 16384
 // CHECK: plan.buffer @micro_step.1 in @scratch at 0 bytes 8192 of f32 activation{{$}}
 // CHECK: plan.buffer @micro_step.3 in @scratch at 8192 bytes 8192 of f32 activation fetched <@m + 0> stored

@@ -94,7 +94,7 @@ train.entry @micro_step {
 
 // -----
 
-// Values that a loop swaps lie where the others go: one of them waits aside.
+// Two values that a loop swaps: each has the other's destination, so one of them is copied aside.
 // CHECK-LABEL: plan.entry @e as micro_step
 // CHECK-NOT: plan.copy
 // CHECK: plan.loop count 3

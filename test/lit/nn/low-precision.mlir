@@ -80,7 +80,7 @@ func.func @by_way_of_wider(%x: tensor<4xbf16>, %y: tensor<4xf16>) -> (tensor<4xf
 
 // -----
 
-// An integer made of f32 numbers, one of a rounded number, and rounding twice are other numbers.
+// Converting f32 to an integer, converting a rounded number, and rounding twice give different numbers.
 // CHECK-LABEL: func.func @not_by_way
 func.func @not_by_way(%x: tensor<4xf16>, %y: tensor<4xf32>, %i: tensor<4xi32>) -> (tensor<4xi32>, tensor<4xbf16>, tensor<4xf16>) {
   // CHECK: %[[WIDE:.*]] = nn.convert %arg0 to f32

@@ -1,8 +1,8 @@
 // RUN: trainc-opt --offload %s | FileCheck %s
 // RUN: sed 's/offload "activations"/offload "none"/' %s | trainc-opt --offload | FileCheck %s --check-prefix=NONE
 
-// %h takes 4 ms each way, and a product 10 ms. So it goes, beside the second product, which is not given its memory. It comes back beside the
-// last product, which takes two tensors. The one before takes four. %g is read again too soon. The other entry has the same room on disk.
+// A copy of %h takes 4 ms each way, and a product 10 ms. So %h is stored during the second product, which does not reuse its memory. It is fetched
+// during the last product, which needs two tensors; the product before needs four. %g is read too soon. The other entry uses the same spill slot.
 // CHECK: train.state activation on disk @saved : tensor<1024x1024xf32>
 // CHECK-NOT: train.state activation
 // CHECK-LABEL: train.entry @micro_step

@@ -1,8 +1,8 @@
 // RUN: trainc-opt --offload %s | FileCheck %s
 // RUN: sed 's/offload "hidden_activations"/offload "activations"/' %s | trainc-opt --offload | FileCheck %s --check-prefix=ALL
 
-// Three values of 4 MiB are made at once. Each takes 4 ms each way, and a product 10 ms. Two copies that begin together take 8 ms,
-// which is twice the time of one. A third would take three times as long, so it stays, unless all go that have the time when alone.
+// One op computes three values of 4 MiB. A copy of each takes 4 ms, and a product 10 ms. Two copies that begin together take 8 ms.
+// Three would take 12 ms, so the third value stays resident, unless all activations are offloaded whose own copies are short enough.
 // CHECK-COUNT-2: train.state activation on disk
 // CHECK-NOT: train.state activation
 // ALL-COUNT-3: train.state activation on disk

@@ -2,8 +2,8 @@
 // RUN: trainc-opt --offload --summarise-kernels --plan-memory --order-streams %s | FileCheck %s --check-prefix=PLAN
 // RUN: sed 's/offload_update host/offload_update device/' %s | trainc-opt --offload | FileCheck %s --check-prefix=DEVICE
 
-// The kernel reads and writes the moments where they lie. All else goes to the host as soon as it is there, and the rate once for both kernels. The new
-// parameter takes the room of the old one.
+// The kernel reads and writes the moments in place. All other operands are copied to the host as soon as they are computed, and the learning rate once for
+// both kernels. The new parameter reuses the spill slot of the old one.
 // CHECK: train.state activation on host @[[RATE:.*]] : tensor<f32>
 // CHECK-LABEL: train.entry @update
 // CHECK: %[[W:.*]] = train.get @w

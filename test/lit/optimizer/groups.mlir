@@ -1,7 +1,7 @@
 // RUN: trainc-opt %s --optimizer --canonicalize --cse | FileCheck %s
 
-// Groups by pattern: later ones win, also where they say what holds without a group; a vector is decayed only if a
-// group says so.
+// Groups by pattern: later groups win, even if they set the default; a vector has weight decay only if a group sets
+// it.
 
 train.program @p { model @m optimizer sgd(lr 0.1, weight_decay 0.5) schedule constant batch 2
   group "h.*.weight" weight_decay 0.25

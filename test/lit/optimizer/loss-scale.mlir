@@ -46,7 +46,7 @@ train.state optimizer @loss_scale : tensor<f32>
 // CHECK: train.set @loss_scale_hysteresis,
 // CHECK: train.set @step_loss_scale, %[[SCALE]]
 // CHECK: train.set @overflow,
-// Unscaled again for the update: what the norm is of does not wait for it.
+// The update unscales the gradients a second time, so the unscaled gradients of the norm are not kept.
 // CHECK: %[[AGAIN:.*]] = nn.barrier %[[G]]
 // CHECK: nn.mul %[[AGAIN]]
 // CHECK: train.set @w

@@ -10,8 +10,8 @@
 // RUN: trainc compile %s -o %t.plan --ranks=4 --micro-batch=1 --zero-stage=2 --reproducible=ranks
 // RUN: trainc dump %t.plan | FileCheck %s --check-prefix=NCCL
 
-// Sums over more than two ranks are the tree's where the plan promises it, and sums of bf16 that stay f32 are made by a kernel whatever it promises.
-// CPUs need none. Of 4 ranks, the 3 others send a quarter each.
+// Sums over more than two ranks use the tree if the plan promises it. A kernel always computes sums of bf16 numbers that stay f32. CPUs need no such
+// kernel. With 4 ranks, each of the 3 others sends a quarter.
 
 nn.model @m(%x: tensor<?x4xf32>) {
   %y = nn.linear "fc" %x to 1024

@@ -3,7 +3,7 @@
 // RUN: trainc compile %s --compile-to=step --target=cuda | FileCheck %s --check-prefix=FEW
 // RUN: trainc compile %s --compile-to=step --precision=bf16 | FileCheck %s --check-prefix=FEW
 
-// Slices of a loss have so many rows that adding to the vocabulary's gradient takes little beside their products.
+// Slices of a loss have so many rows that adding to the vocabulary's gradient takes little time compared with the products.
 // H100: nn.chunks 2 (
 // A100: nn.chunks 4 (
 // FEW: nn.chunks 32 (

@@ -5,8 +5,8 @@
 // RUN: trainc compile %S/../../golden/gpt/gpt.mlir --ranks=4 --zero-stage=2 --micro-batch=1 --hybrid-shard=2 -o %t.plan
 // RUN: trainc dump %t.plan | FileCheck %s --check-prefix=WIDE
 
-// Only the sums of groups, of numbers in bf16, are not rounded where they are made: f32 goes across groups, a half of each tensor. The buckets of a
-// unit go together.
+// Sums of bf16 numbers within groups are not rounded: f32 is sent across groups, half of each tensor. One collective moves all buckets of a
+// unit.
 // CHECK: reduce-scatter over shard {{[^ ]*}} -> [[SUMS:[^ ]*]] bf16 into f32 elements=[[#%d,WHOLE:]], {{[^ ]*}} -> {{[^ ]*}} bf16 into f32 elements
 // CHECK: all-reduce over replica [[SUMS]] -> {{[^ ]*}} f32 elements=[[#div(WHOLE,2)]],
 // FLAT-NOT: into f32

@@ -4,7 +4,7 @@
 // RUN: trainc dump %t.plan --settings | FileCheck %s --check-prefix=ALONE -DFILE=%s
 // RUN: trainc compile %s --compile-to=model --seq-len=4 --ranks=2 --sync-gradients=step | FileCheck %s --check-prefix=PROGRAM
 
-// Every setting, its value and where that comes from. What the command line says is in the program before any pass.
+// Every setting, its value and the source of the value. Options are written into the program before any pass.
 
 nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
   %e = nn.embedding "e" %tokens of 10 by 8

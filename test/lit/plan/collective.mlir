@@ -1,7 +1,7 @@
 // RUN: trainc-opt %s | trainc-opt | FileCheck %s
 
-// A collective of one range, and one of two, of which the second's source is the rank's part of its destination; and sums that are not rounded,
-// which a kernel may make.
+// A collective of one range; one of two ranges, where the source of the second is the rank's shard of its destination; and sums that are not
+// rounded, which a kernel may compute.
 // CHECK: plan.arena @states in disk bytes 4096 persistent
 plan.arena @states in disk bytes 4096 persistent
 plan.entry @update flops 0 {

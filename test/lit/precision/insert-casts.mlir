@@ -246,7 +246,7 @@ train.entry @eval {
 
 // -----
 
-// Targets of whole numbers, and what is made of targets alone, keep their digits. So does what meets them.
+// Integer targets, and values computed from targets alone, keep their digits, and so do values that are combined with them.
 
 train.program @p { model @m  optimizer sgd  precision bf16 }
 train.state parameter @w : tensor<32x1xf32>

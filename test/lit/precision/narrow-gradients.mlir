@@ -3,7 +3,7 @@
 // RUN: sed 's/reduce = bf16/reduce = f16/' %s | trainc-opt --narrow-gradients | FileCheck %s --check-prefix=HALF
 // RUN: sed 's/reduce = bf16/reduce = f32/' %s | trainc-opt --narrow-gradients | FileCheck %s --check-prefix=WIDE
 
-// Products round their sums themselves, others' are cast: member by member, so that they are made where they are sent from.
+// Products round their sums themselves. Other gradients are cast, member by member, so that they are written directly into the bucket that is sent.
 // CHECK: %[[W:.*]] = nn.matmul %{{.*}} transposed, %{{.*}} : tensor<8x64xbf16>, tensor<8x32xbf16>
 // CHECK-NEXT: %[[MORE:.*]] = nn.add %{{.*}}, %{{.*}} : tensor<32xf32>, tensor<32xf32>
 // CHECK-NEXT: %[[B:.*]] = nn.convert %[[MORE]] to bf16 : tensor<32xf32>

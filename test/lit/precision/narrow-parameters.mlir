@@ -1,7 +1,7 @@
 // RUN: trainc-opt %s --split-input-file --narrow-parameters | FileCheck %s
 // RUN: trainc-opt %s --split-input-file --narrow-parameters --canonicalize | FileCheck %s --check-prefix=ONCE
 
-// Trained and frozen parameters, but not those that are kept, nor other states.
+// Trained and frozen parameters become narrow; parameters that are kept in f32, and other states, do not.
 
 train.program @p { model @m  optimizer sgd  precision bf16 (params = bf16, keep "*.norm" f32) }
 // CHECK: train.state parameter @w : tensor<64x32xbf16>
@@ -67,7 +67,7 @@ train.state parameter @w : tensor<4xf32>
 
 // -----
 
-// An evaluation in f16 makes its numbers of the state's: no cast is made for another.
+// An evaluation in f16 converts from the type of the state, without a cast in between.
 
 // ONCE: eval_precision fp16
 train.program @p { model @m  optimizer sgd  precision bf16 (params = bf16)  eval_precision fp16 }

@@ -127,8 +127,8 @@ train.entry @dropout as micro_step {
   train.set @dx, %dh : tensor<8x64xf32>
 }
 
-// Kept: what is made of a product that the backward does not read (%a), of more than 16 ops (%b), or of values that take more than four
-// times its bytes (%c).
+// Kept: values computed from a product that the backward does not read (%a), by more than 16 ops (%b), or from values of more than four
+// times their bytes (%c).
 // CHECK-LABEL: train.entry @kept as micro_step
 // CHECK-NOT: nn.barrier
 train.entry @kept as micro_step {
@@ -166,8 +166,8 @@ train.entry @kept as micro_step {
   train.set @dc, %dc : tensor<8x16xf32>
 }
 
-// Short numbers, as the pass round-saved leaves them. %g is made from the bf16 of %low, not from what kernels widen it to. %a is made
-// of %exact, of which the backward reads the rounded number alone: both are kept as they are.
+// 16-bit numbers, as the pass round-saved leaves them. %g is recomputed from the bf16 %low, not from its f32 copy. %a is computed from %exact,
+// but the backward reads only the rounded %exact: both are kept.
 // CHECK-LABEL: train.entry @rounded as micro_step
 // CHECK: %[[LOW:.*]] = nn.matmul
 // CHECK: nn.gelu

@@ -1,7 +1,7 @@
 // RUN: trainc-opt --bucket-collectives --schedule-collectives %s | FileCheck %s
 
-// Sums of a micro-batch travel while what comes before them in the model is computed, and are added when they have come. Those of
-// one unit go together.
+// Gradients of a micro-batch are reduced while the backward of earlier layers is computed, and are added when the collective has ended. One
+// collective reduces all gradients of a unit.
 // CHECK: dist.reduce_scatter_start %{{.*}} of @bucket.1 message 0
 // CHECK-NEXT: dist.reduce_scatter_start %{{.*}} of @bucket.2 message 0
 // CHECK: nn.matmul

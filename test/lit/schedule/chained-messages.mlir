@@ -1,6 +1,6 @@
 // RUN: trainc-opt --schedule-collectives --verify-scheduled %s | FileCheck %s
 
-// A message sums what two other collectives bring. Both are waited for before its first start, so that its starts stay together.
+// A message sums the results of two other collectives. Both are awaited before its first start, so that its starts stay adjacent.
 // CHECK-LABEL: train.entry @micro_step
 // CHECK: %[[A:.*]] = dist.reduce_scatter_start
 // CHECK: %[[B:.*]] = dist.reduce_scatter_start

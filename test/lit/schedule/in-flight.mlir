@@ -1,6 +1,6 @@
 // RUN: trainc-opt --schedule-collectives %s | FileCheck %s
 
-// Plans hold at most 64 collectives in flight: the first is waited for before the 65th begins.
+// Plans have at most 64 collectives in flight: the first is awaited before the 65th begins.
 // CHECK-COUNT-64: dist.all_gather_start
 // CHECK-NOT: dist.all_gather_start
 // CHECK: dist.wait

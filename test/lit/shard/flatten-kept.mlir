@@ -1,6 +1,6 @@
 // RUN: trainc-opt --flatten --split-input-file %s | FileCheck %s
 
-// Parameters that the step reads in f32 lie apart from those of which there is a copy.
+// Parameters that the step reads in f32 are in other buckets than parameters with a working copy.
 // CHECK: train.state parameter @bucket.0 : tensor<1024xf32> {members = [#train.member<"a", 0, tensor<2x2xf32>>, #train.member<"c", 256, tensor<20x30xf32>>]}
 // CHECK: train.state parameter @bucket.1 : tensor<512xf32> {members = [#train.member<"b", 0, tensor<2x2xf32>>]}
 train.program @main { model @m  optimizer sgd  ranks 2  zero_stage 1  precision bf16 (keep "b" f32) }

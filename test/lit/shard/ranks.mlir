@@ -16,8 +16,8 @@
 // RUN: sed 's/adamw.*/sgd(lr 0.1, momentum 0.9) zero_stage 2/' %s | trainc-check --ranks=2 - | FileCheck %s
 // RUN: trainc compile --ranks=2 --compile-to=spmd %s | FileCheck %s --check-prefix=SPMD
 
-// A tied embedding, attention, dropout, ignored labels, groups, a frozen parameter, clipping and accumulation: ranks that divide the
-// samples train as one rank does that takes all of them, whatever else they keep a part of.
+// A tied embedding, attention, dropout, ignored labels, groups, a frozen parameter, clipping and accumulation: several ranks train as one
+// rank that has all samples, whichever states they shard.
 // CHECK: PASS ranks={{[2346]}} max_rel_err={{.*}} bound=1.0e-09
 
 // The targets are counted over all ranks before the first forward, and gradients are summed after the last backward.

@@ -1,6 +1,6 @@
 // RUN: trainc-opt %s --decompose --mlir-print-debuginfo | FileCheck %s
 
-// Nothing composite is left, and the primitives say which line they come from.
+// No composite op is left, and the primitives have the source line of their op.
 // CHECK-LABEL: func.func @softmax
 func.func @softmax(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
   // CHECK-NOT: nn.softmax
