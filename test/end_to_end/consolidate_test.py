@@ -184,7 +184,7 @@ class OtherWeights(harness.EndToEndTest):
             ([*good, "--dtype=fp8"], "--dtype: expected one of fp32, bf16, fp16, found 'fp8'", "Run trainc consolidate --help"),
             ([*good, "--dtype=0"], "expected one of fp32, bf16, fp16, found '0'"),
             (["in.safetensors"], "--output is required"),
-            (["-o", "out"], "checkpoint is required"),
+            (["-o", "out"], "CHECKPOINT is required"),
             (["in.safetensors", "-o", "folder"], "-o folder: folder: expected a file, found a folder"),
             (["in.safetensors", "-o", "none/out"], "-o none/out: the folder 'none' does not exist"),
             (["in.safetensors", "-o", "./in.safetensors"], "-o ./in.safetensors would replace the input 'in.safetensors'"),

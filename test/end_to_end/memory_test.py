@@ -125,7 +125,7 @@ train.program @p {{ model @m optimizer sgd batch {batch} accumulate {accumulate}
         self.assertIn(f"warning: expected at most {limit} bytes, the memory limit", messages)
         self.assertIn(f"found up to {limit + 6 * block} on 40 threads", messages)
         self.assertIn(f"run with --threads=34, or compile with --memory-limit={limit + 6 * block}", messages)
-        self.assertIn("for the blocks of kernels on 40 threads", messages)
+        self.assertIn("of working memory for kernels on 40 threads", messages)
         self.assertNotIn("warning", self.trainrun(*run, "--threads=34")[1])
         self.compile(harness.program("gpt"))
         self.assertNotIn("warning", self.trainrun(*run, "--threads=40")[1])

@@ -104,6 +104,11 @@ bool takesNext(const CLI::Option &option, std::string_view argument) {
   return option.get_items_expected_min() > 0 && argument.find('=') == std::string_view::npos;
 }
 
+/// As help shows it: its type, or its name.
+std::string shownPositional(const CLI::Option &option) {
+  return option.get_type_name().empty() ? option.get_name() : option.get_type_name();
+}
+
 } // namespace
 
 std::optional<std::string> findBadArgument(const CLI::App &app, std::span<const char *const> arguments,
@@ -133,6 +138,11 @@ std::optional<std::string> findBadArgument(const CLI::App &app, std::span<const 
 }
 
 std::string describeParseError(const CLI::App &app, const CLI::ParseError &error) {
+  if (static_cast<CLI::ExitCodes>(error.get_exit_code()) == CLI::ExitCodes::RequiredError)
+    for (const CLI::Option *option : app.get_options())
+      if (option->get_required() && option->count() == 0)
+        return fmt::format("{} is required",
+                           option->nonpositional() ? option->get_name() : shownPositional(*option));
   if (static_cast<CLI::ExitCodes>(error.get_exit_code()) != CLI::ExitCodes::ExtrasError)
     return error.what();
   const std::vector<std::string> extra = app.remaining();

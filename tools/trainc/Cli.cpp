@@ -298,7 +298,7 @@ std::optional<std::string> findProblem(const CLI::App &app, std::span<const char
     const bool hasSettings = command->get_name() == "compile" || command->get_name() == "estimate";
     return findBadArgument(*command, arguments.subspan(1), hasSettings ? homeOutsideCompile : FindHome());
   }
-  const std::string_view word = arguments.empty() ? "" : arguments.front();
+  const std::string_view word = arguments.front();
   if (!word.starts_with('-')) {
     std::vector<std::string> commands;
     for (const CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
@@ -343,7 +343,7 @@ int explain(const CLI::App &app, const std::string &topic) {
 } // namespace
 
 std::variant<Command, int> parseCommandLine(int argc, char **argv) {
-  CLI::App app("trainc: compiles a model and its training step to a plan that trainrun executes");
+  CLI::App app("trainc: compiles a model and its training step to a plan that trainrun executes", "trainc");
   app.set_version_flag("--version", std::string("trainc ") + TRAINC_VERSION);
   app.require_subcommand(1);
   CompileCommand compile;
@@ -367,6 +367,10 @@ std::variant<Command, int> parseCommandLine(int argc, char **argv) {
   addCalibrate(app, calibrate);
   addHelp(app, topic);
   const std::span<const char *const> arguments(argv + 1, argc > 0 ? argc - 1 : 0);
+  if (arguments.empty()) {
+    explain(app, "");
+    return 2;
+  }
   if (const std::optional<std::string> problem = findProblem(app, arguments))
     return reportUsage(findCommand(app, arguments), *problem);
   try {

@@ -57,7 +57,7 @@ std::string headline(const fb::Plan &plan, const Cluster &cluster, const Simulat
                         step.memory.together() > step.machine.memoryBytes ? ": it does not fit" : "");
   text += "\n";
   if (step.memory.host > 0)
-    text += fmt::format("host           {} of its memory\n", formatBytes(step.memory.host));
+    text += fmt::format("host           {} offloaded to its memory\n", formatBytes(step.memory.host));
   if (step.memory.disk > 0)
     text += fmt::format("disk           {}\n", formatBytes(step.memory.disk));
   return text;

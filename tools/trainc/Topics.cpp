@@ -36,7 +36,7 @@ The peak of a rank is known before the run, to the byte. estimate compares strat
   --activation-checkpointing           activations are recomputed instead of kept
   --zero-stage with --ranks            each rank keeps a shard of the states
   --offload                            states and activations are kept in host memory or on disk
-  --precision=bf16, --optimizer-states smaller numbers
+  --precision, --optimizer-states      numbers of fewer bytes
 
 See docs/how-to/fit-into-memory.md, docs/how-to/checkpoint-activations.md, docs/how-to/offload.md.
 )"},

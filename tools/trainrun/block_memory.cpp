@@ -16,7 +16,7 @@ std::optional<std::string> beyondMemoryLimit(const fb::Plan &plan, BlockMemory b
     return std::nullopt;
   return fmt::format(
       "expected at most {} bytes, the memory limit that the plan was compiled with, found up to {} on "
-      "{} threads, each of which has {} for the blocks of kernels; run with --threads={}, or compile "
+      "{} threads, each of which has {} of working memory for kernels; run with --threads={}, or compile "
       "with --memory-limit={}",
       *limit, needed, blocks.blocks, formatBytes(blocks.bytes),
       kCountedThreads + (*limit - counted) / blocks.bytes, needed);

@@ -26,7 +26,7 @@ std::string bytesByRole(const Executor &executor) {
 std::string blockMemory(BlockMemory blocks) {
   if (blocks.together() == 0)
     return {};
-  return fmt::format(", and {} for the blocks of kernels on {} thread{}", formatBytes(blocks.together()),
+  return fmt::format(", and {} of working memory for kernels on {} thread{}", formatBytes(blocks.together()),
                      blocks.blocks, blocks.blocks == 1 ? "" : "s");
 }
 
@@ -100,7 +100,7 @@ std::string details(const Executor &executor) {
   for (const fb::Kernel *kernel : *plan.kernels())
     block = std::max<uint64_t>(block, kernel->shared_bytes());
   if (plan.target()->string_view() == "cpu") // on a GPU blocks use memory on the chip
-    text += fmt::format("besides, for the blocks of kernels: {} bytes a thread\n", block);
+    text += fmt::format("besides, working memory for kernels: {} bytes a thread\n", block);
   for (const fb::Object *object : *plan.objects())
     text += fmt::format("machine code: {} ({}), {} kernels\n", object->level()->str(),
                         formatBytes(object->image()->size()), kernelsIn(plan, *object));

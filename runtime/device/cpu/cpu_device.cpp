@@ -31,7 +31,8 @@ uint64_t measuredBytes() {
 CpuDevice::CpuDevice(unsigned threads) : pool_(threads ? threads : availableCpus()), runner_(pool_) {}
 
 std::string CpuDevice::description() const {
-  return fmt::format("cpu ({}, {} threads)", level().empty() ? "no kernels" : level(), pool_.threads());
+  return fmt::format("cpu ({}, {} thread{})", level().empty() ? "no kernels" : level(), pool_.threads(),
+                     pool_.threads() == 1 ? "" : "s");
 }
 
 /// Takes the best of a few copies, because other processes may use the machine. FLOP rates stay unknown: a
