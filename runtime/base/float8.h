@@ -12,6 +12,8 @@ namespace trainc {
 template <int FractionBits, uint8_t Largest, bool HasInfinity> struct Float8 {
   static constexpr int kBias = (1 << (6 - FractionBits)) - 1;
   static constexpr uint8_t kNan = 0x7f;
+  /// Bits that are all set in a NaN or infinity and in no other number.
+  static constexpr uint8_t kNonFinite = HasInfinity ? Largest + 1 : kNan;
 
   uint8_t bits;
 

@@ -5,8 +5,10 @@
 #include "runtime/base/small_float.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <span>
 
@@ -15,31 +17,17 @@ namespace trainc {
 namespace non_finite {
 
 /// Bits of a number, and those that are all set in a NaN or infinity and in no other number.
-template <typename Number> struct Pattern;
+template <typename Number> struct Pattern {
+  using Bits = decltype(Number::bits);
+  static constexpr Bits kMask = Number::kNonFinite;
+};
 template <> struct Pattern<double> {
   using Bits = uint64_t;
-  static constexpr Bits kMask = 0x7ff0000000000000;
+  static constexpr Bits kMask = std::bit_cast<Bits>(std::numeric_limits<double>::infinity());
 };
 template <> struct Pattern<float> {
   using Bits = uint32_t;
-  static constexpr Bits kMask = 0x7f800000;
-};
-template <> struct Pattern<BFloat16> {
-  using Bits = uint16_t;
-  static constexpr Bits kMask = 0x7f80;
-};
-template <> struct Pattern<Float16> {
-  using Bits = uint16_t;
-  static constexpr Bits kMask = 0x7c00;
-};
-template <> struct Pattern<Float8E5M2> {
-  using Bits = uint8_t;
-  static constexpr Bits kMask = 0x7c;
-};
-/// A format without infinities, whose only NaN is that with all bits set.
-template <> struct Pattern<Float8E4M3> {
-  using Bits = uint8_t;
-  static constexpr Bits kMask = 0x7f;
+  static constexpr Bits kMask = std::bit_cast<Bits>(std::numeric_limits<float>::infinity());
 };
 
 } // namespace non_finite

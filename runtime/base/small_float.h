@@ -8,11 +8,14 @@
 
 namespace trainc {
 
+/// Bits of the infinity of a 16-bit float: the exponent's, all set.
+template <int FractionBits> inline constexpr uint16_t kInfinityBits = 0x7fffU >> FractionBits << FractionBits;
+
 /// Bits of the nearest 16-bit float, ties to even. Values beyond the largest finite number become infinity;
 /// NaN stays NaN. `MinExponent` is the exponent of the smallest normal number.
 template <int FractionBits, int MinExponent> uint16_t nearestBits(double value) {
   constexpr int dropped = 52 - FractionBits;
-  constexpr uint64_t infinity = 0x7fffU >> FractionBits << FractionBits;
+  constexpr uint64_t infinity = kInfinityBits<FractionBits>;
   const auto powerOfTwo = [](int exponent) { return static_cast<uint64_t>(1023 + exponent) << 52; };
   const uint64_t bits = std::bit_cast<uint64_t>(value);
   const uint64_t sign = bits >> 48 & 0x8000U;
@@ -35,7 +38,7 @@ template <int FractionBits, int MinExponent> uint16_t nearestBits(double value) 
 /// The f32 overload, free of branches so that loops vectorize.
 template <int FractionBits, int MinExponent> uint16_t nearestBits(float value) {
   constexpr int dropped = 23 - FractionBits;
-  constexpr uint32_t infinity = 0x7fffU >> FractionBits << FractionBits, wideInfinity = 0x7f800000;
+  constexpr uint32_t infinity = kInfinityBits<FractionBits>, wideInfinity = 0x7f800000;
   const auto powerOfTwo = [](int exponent) { return static_cast<uint32_t>(127 + exponent) << 23; };
   const uint32_t bits = std::bit_cast<uint32_t>(value);
   const uint32_t magnitude = bits & 0x7fffffffU;
@@ -54,6 +57,9 @@ template <int FractionBits, int MinExponent> uint16_t nearestBits(float value) {
 
 /// bfloat16: the upper half of an f32.
 struct BFloat16 {
+  /// Bits that are all set in a NaN or infinity and in no other number.
+  static constexpr uint16_t kNonFinite = kInfinityBits<7>;
+
   uint16_t bits;
   static BFloat16 nearest(double value) { return {nearestBits<7, -126>(value)}; }
   static BFloat16 nearest(float value) { return {nearestBits<7, -126>(value)}; }
@@ -63,6 +69,9 @@ struct BFloat16 {
 
 /// IEEE 754 binary16: 1 sign bit, 5 exponent bits, 10 fraction bits.
 struct Float16 {
+  /// Bits that are all set in a NaN or infinity and in no other number.
+  static constexpr uint16_t kNonFinite = kInfinityBits<10>;
+
   uint16_t bits;
   static Float16 nearest(double value) { return {nearestBits<10, -14>(value)}; }
   static Float16 nearest(float value) { return {nearestBits<10, -14>(value)}; }

@@ -37,6 +37,12 @@ protected:
 using Formats = testing::Types<Float8E4M3, Float8E5M2>;
 TYPED_TEST_SUITE(Fp8, Formats);
 
+TYPED_TEST(Fp8, NonFiniteNumbersHaveTheBitsOfTheMask) {
+  for (unsigned bits = 0; bits < 0x100; ++bits)
+    ASSERT_EQ((bits & TypeParam::kNonFinite) == TypeParam::kNonFinite, !std::isfinite(this->number(bits)))
+        << bits;
+}
+
 TYPED_TEST(Fp8, NumbersFollowEachOtherInTheFormatsSteps) {
   using Format = Traits<TypeParam>;
   double expected = 0, step = Format::kSmallest;

@@ -48,6 +48,12 @@ TYPED_TEST(SmallFloat, OthersBecomeTheNearest) {
   }
 }
 
+TYPED_TEST(SmallFloat, NonFiniteNumbersHaveTheBitsOfTheMask) {
+  for (unsigned bits = 0; bits < 0x10000; ++bits)
+    ASSERT_EQ((bits & TypeParam::kNonFinite) == TypeParam::kNonFinite, !std::isfinite(this->number(bits)))
+        << bits;
+}
+
 TYPED_TEST(SmallFloat, WhatIsTooLargeBecomesInfinite) {
   const double largest = this->number(this->kInfinity - 1U);
   const double limit = largest + (largest - this->number(this->kInfinity - 2U)) / 2;
