@@ -64,7 +64,7 @@ struct StepRunner::DeviceScalars {
     StepResult result{.loss = withoutNanSign(loss),
                       .gradNorm = withoutNanSign(gradNorm),
                       .targets = targets,
-                      .finite = finite != 0,
+                      .updateApplied = finite != 0,
                       // The loss is not scaled: if it is non-finite itself, no scale helps.
                       .overflow = overflow != 0 && std::isfinite(loss)};
     if (!std::isnan(lossScale))

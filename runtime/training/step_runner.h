@@ -46,10 +46,10 @@ struct StepScalars {
 
 /// Results of a step that the device sends to the host.
 struct StepResult {
-  float loss = 0;        ///< mean over the non-ignored targets of the step
-  float gradNorm = 0;    ///< before clipping; NaN if the plan computes none
-  float targets = 0;     ///< number or weight of the targets; NaN if the plan does not count them
-  bool finite = true;    ///< whether the update was applied
+  float loss = 0;     ///< mean over the non-ignored targets of the step
+  float gradNorm = 0; ///< before clipping; NaN if the plan computes none
+  float targets = 0;  ///< number or weight of the targets; NaN if the plan does not count them
+  bool updateApplied = true;
   bool overflow = false; ///< whether the update was not applied because of an overflow, which a smaller loss
                          ///< scale may avoid
   std::optional<double> lossScale = {}; ///< factor of the loss, in plans with a dynamic loss scale

@@ -179,7 +179,7 @@ static std::string adviceOnNonFinite(const fb::Plan &plan) {
 }
 
 Status TrainLoop::checkFinite(const StepScalars &scalars, const StepResult &result, const StepBatch &batch) {
-  if (result.finite || result.overflow)
+  if (result.updateApplied || result.overflow)
     return {};
   const std::string what =
       fmt::format("step {}: the loss is {}, the gradient's norm {}; the update was not applied",
