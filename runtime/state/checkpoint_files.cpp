@@ -11,7 +11,7 @@
 namespace trainc {
 
 ByteRange shareToWrite(const StateTensor &tensor, uint64_t index, const WriterPlace &place) {
-  if (tensor.divided) {
+  if (tensor.sharded) {
     if (place.rank >= place.shardRanks)
       return {};
     return {tensor.firstByte, tensor.firstByte + tensor.bytes.size()};

@@ -68,7 +68,7 @@ struct StateTensor {
   std::vector<uint64_t> shape;
   TensorMemory bytes;     ///< whole elements, not owned; the whole tensor unless it is sharded
   uint64_t firstByte = 0; ///< offset of `bytes` within the tensor
-  bool divided = false;   ///< whether each rank of a shard group holds a shard
+  bool sharded = false;   ///< whether each rank of a shard group holds a shard
 };
 
 /// Bytes of the whole tensor.

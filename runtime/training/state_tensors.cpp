@@ -42,7 +42,7 @@ std::vector<StateTensor> stateTensors(Executor &executor, fb::Role role) {
                          .shape = {state.info->shape()->begin(), state.info->shape()->end()},
                          .bytes = memoryOf(executor.device(), state),
                          .firstByte = state.first * elementBytes(state.info->dtype()),
-                         .divided = state.info->divided()});
+                         .sharded = state.info->divided()});
   return tensors;
 }
 

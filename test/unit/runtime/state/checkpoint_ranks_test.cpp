@@ -86,7 +86,7 @@ private:
                           .bytes = from == to ? std::span<std::byte>()
                                               : held.subspan((from - partBegin) * 4, (to - from) * 4),
                           .firstByte = (from - offset) * 4,
-                          .divided = shardRanks_ > 1});
+                          .sharded = shardRanks_ > 1});
       offset = end;
     }
   }
