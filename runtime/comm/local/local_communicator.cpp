@@ -98,7 +98,7 @@ void LocalCommunicator::runNext(std::chrono::milliseconds timeout) {
 
 /// Values alternate between two buffers: a rank that arrives at the next barrier has read the values of this
 /// one.
-bool LocalHosts::exchange(std::span<const std::byte> own, std::span<std::byte> all) {
+bool HostExchange::exchange(std::span<const std::byte> own, std::span<std::byte> all) {
   const uint64_t turn = turn_++ % 2;
   memory_.state(rank_).told[turn].set(own);
   if (!rendezvous_.arrive(memory_.hosts()))

@@ -17,10 +17,10 @@ namespace trainc {
 
 /// Host exchanges of one rank, called by the thread that drives the communicator. Uses a barrier separate
 /// from that of the collectives.
-class LocalHosts {
+class HostExchange {
 public:
   /// `timeoutSeconds` as for Rendezvous.
-  LocalHosts(const SharedMemory &memory, uint32_t rank, double timeoutSeconds)
+  HostExchange(const SharedMemory &memory, uint32_t rank, double timeoutSeconds)
       : memory_(memory), rank_(rank), rendezvous_(memory, rank, timeoutSeconds) {}
 
   /// See Communicator::exchange(); returns false if a rank has failed.
@@ -70,7 +70,7 @@ private:
   uint64_t allocated_ = 0; ///< bytes of the rank's memory
   uint64_t end_ = 0;       ///< offset of the first free byte, alignment padding included
   LocalCollectives collectives_;
-  LocalHosts hosts_;
+  HostExchange hosts_;
   CollectiveQueue queue_;
   std::thread thread_;
 };
