@@ -100,12 +100,12 @@ void LocalCommunicator::runNext(std::chrono::milliseconds timeout) {
 /// one.
 bool HostExchange::exchange(std::span<const std::byte> own, std::span<std::byte> all) {
   const uint64_t turn = turn_++ % 2;
-  memory_.state(rank_).told[turn].set(own);
+  memory_.state(rank_).messages[turn].set(own);
   if (!rendezvous_.arrive(memory_.hosts()))
     return false;
   return gatherTold(
       memory_.ranks(), own.size(),
-      [&](uint32_t rank) -> const HostMessage & { return memory_.state(rank).told[turn]; },
+      [&](uint32_t rank) -> const HostMessage & { return memory_.state(rank).messages[turn]; },
       [&](uint32_t rank, const std::string &reason) { memory_.fail(rank, reason); }, all);
 }
 

@@ -42,11 +42,11 @@ struct alignas(64) RankState {
   /// Numbers of barriers at which this rank has arrived: one for each group of collectives, and the last for
   /// exchanges between hosts.
   std::array<std::atomic<uint32_t>, size_t(fb::Group::MAX) + 2> arrived{};
-  std::atomic<uint32_t> progress{0}; ///< changes while the rank makes progress
-  std::atomic<uint32_t> waits{0};    ///< changes while the rank waits for others
-  std::atomic<bool> left{false};     ///< whether the rank starts no more collectives
-  Posting posted;                    ///< of the rank's current collective
-  std::array<HostMessage, 2> told;   ///< double buffer of exchanges
+  std::atomic<uint32_t> progress{0};   ///< changes while the rank makes progress
+  std::atomic<uint32_t> waits{0};      ///< changes while the rank waits for others
+  std::atomic<bool> left{false};       ///< whether the rank starts no more collectives
+  Posting posted;                      ///< of the rank's current collective
+  std::array<HostMessage, 2> messages; ///< double buffer of exchanges
 };
 
 /// Barrier of one group of ranks.

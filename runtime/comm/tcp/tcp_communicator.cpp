@@ -48,7 +48,7 @@ TcpCommunicator::TcpCommunicator(uint32_t rank, uint32_t ranks, TcpOptions optio
     : rank_(rank), timeout_(options.timeoutSeconds), lives_(ranks), peers_(ranks, options.timeoutSeconds),
       everyone_(1, kCircleTimeouts * options.timeoutSeconds) {
   for (Turns &turns : turns_) {
-    turns.told.resize(ranks);
+    turns.messages.resize(ranks);
     turns.coming.resize(ranks);
   }
 }
@@ -153,8 +153,8 @@ void TcpCommunicator::handle(uint32_t sender, const TcpHeader &header, std::span
       noteTold(sender, channel, *message);
     break;
   case TcpKind::kAll:
-    if (Turns &turns = turns_[channel]; payload.size() == turns.told.size() * sizeof(HostMessage)) {
-      std::memcpy(turns.told.data(), payload.data(), payload.size());
+    if (Turns &turns = turns_[channel]; payload.size() == turns.messages.size() * sizeof(HostMessage)) {
+      std::memcpy(turns.messages.data(), payload.data(), payload.size());
       ++turns.done;
     }
     break;
@@ -193,9 +193,9 @@ void TcpCommunicator::noteTold(uint32_t sender, Channel channel, const HostMessa
   if (++turns.come < ranks())
     return;
   turns.come = 0;
-  turns.told = turns.coming;
+  turns.messages = turns.coming;
   ++turns.done;
-  send({.kind = TcpKind::kAll, .rank = 0, .channel = channel}, std::as_bytes(std::span(turns.told)));
+  send({.kind = TcpKind::kAll, .rank = 0, .channel = channel}, std::as_bytes(std::span(turns.messages)));
 }
 
 void TcpCommunicator::noteFailure(uint32_t rank, std::string_view reason) {
@@ -237,7 +237,7 @@ Status TcpCommunicator::exchangeWithPeers(std::span<const std::byte> own, std::s
   const bool agreed = waitForTurn(kHosts, held) &&
                       gatherTold(
                           ranks(), own.size(),
-                          [&](uint32_t peer) -> const HostMessage & { return turns_[kHosts].told[peer]; },
+                          [&](uint32_t peer) -> const HostMessage & { return turns_[kHosts].messages[peer]; },
                           [&](uint32_t peer, const std::string &reason) { noteFailure(peer, reason); }, all);
   return agreed ? Status() : failed("rank {}: the ranks cannot agree: {}", rank_, failure_);
 }

@@ -58,10 +58,10 @@ private:
   };
   /// State of a channel: rank 0 collects the values of a turn and sends all of them to every rank.
   struct Turns {
-    std::vector<HostMessage> told;   ///< by rank, values of the last complete turn
-    std::vector<HostMessage> coming; ///< values of the current turn, on rank 0
-    uint32_t come = 0;               ///< number of values in `coming`
-    uint32_t done = 0;               ///< number of complete turns
+    std::vector<HostMessage> messages; ///< by rank, values of the last complete turn
+    std::vector<HostMessage> coming;   ///< values of the current turn, on rank 0
+    uint32_t come = 0;                 ///< number of values in `coming`
+    uint32_t done = 0;                 ///< number of complete turns
   };
 
   TcpCommunicator(uint32_t rank, uint32_t ranks, TcpOptions options);
