@@ -88,20 +88,20 @@ public:
   /// Scope in which this rank waits for resources of its own: its disk, or a reader of its output. Peers wait
   /// without a timeout, because the engine's thread keeps reporting progress; a process that is stopped or
   /// has ended still counts as dead. Scopes may nest.
-  class [[nodiscard]] OwnTime {
+  class [[nodiscard]] LocalWait {
   public:
     /// `communicator` may be null if there are no peers.
-    explicit OwnTime(Communicator *communicator)
+    explicit LocalWait(Communicator *communicator)
         : communicator_(communicator ? &communicator->hosts() : nullptr) {
       if (communicator_)
-        communicator_->ownTimes_.fetch_add(1, std::memory_order_relaxed);
+        communicator_->localWaits_.fetch_add(1, std::memory_order_relaxed);
     }
-    ~OwnTime() {
+    ~LocalWait() {
       if (communicator_)
-        communicator_->ownTimes_.fetch_sub(1, std::memory_order_relaxed);
+        communicator_->localWaits_.fetch_sub(1, std::memory_order_relaxed);
     }
-    OwnTime(const OwnTime &) = delete;
-    OwnTime &operator=(const OwnTime &) = delete;
+    LocalWait(const LocalWait &) = delete;
+    LocalWait &operator=(const LocalWait &) = delete;
 
   private:
     Communicator *communicator_;
@@ -171,13 +171,13 @@ public:
   virtual std::optional<CommunicationSeconds> seconds() const = 0;
 
 protected:
-  /// The communicator that reports this rank's OwnTime to peers; a wrapper returns the wrapped one.
+  /// The communicator that reports this rank's LocalWait to peers; a wrapper returns the wrapped one.
   virtual Communicator &hosts() { return *this; }
 
-  /// Reports progress while an OwnTime is open. The engine's thread calls it several times a second while
+  /// Reports progress while an LocalWait is open. The engine's thread calls it several times a second while
   /// idle. Does nothing during an exchange, which waits for peers.
-  void noteOwnTime() {
-    if (ownTimes_.load(std::memory_order_relaxed) > 0 && !exchanges_.load(std::memory_order_relaxed))
+  void noteLocalWait() {
+    if (localWaits_.load(std::memory_order_relaxed) > 0 && !exchanges_.load(std::memory_order_relaxed))
       noteProgress();
   }
 
@@ -185,7 +185,7 @@ protected:
   virtual Status exchangeWithPeers(std::span<const std::byte> own, std::span<std::byte> all) = 0;
 
 private:
-  std::atomic<uint32_t> ownTimes_{0}; ///< number of open scopes
+  std::atomic<uint32_t> localWaits_{0}; ///< number of open scopes
   std::atomic<bool> exchanges_{false};
 };
 

@@ -29,8 +29,8 @@ public:
   /// Whether a gather() has failed; permanent.
   bool broken() const { return broken_; }
 
-  /// Opens a scope in which this rank waits for resources of its own; see Communicator::OwnTime.
-  Communicator::OwnTime ownTime() const { return Communicator::OwnTime(communicator_); }
+  /// Opens a scope in which this rank waits for resources of its own; see Communicator::LocalWait.
+  Communicator::LocalWait localWait() const { return Communicator::LocalWait(communicator_); }
 
   /// All-gathers a value, in rank order; the result is valid until the next call. Fails like
   /// Communicator::exchange().

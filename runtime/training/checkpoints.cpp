@@ -65,7 +65,7 @@ Checkpoints::Checkpoints(Executor &executor, CheckpointWriter writer, uint64_t s
 Status Checkpoints::save(const TrainerState &position) {
   if (has(position.step))
     return {};
-  const auto time = executor_.control().ownTime();
+  const auto time = executor_.control().localWait();
   TRAINC_RETURN_IF_ERROR(end());
   step_ = position.step;
   writer_.start(position);
@@ -74,7 +74,7 @@ Status Checkpoints::save(const TrainerState &position) {
 }
 
 Status Checkpoints::advance() {
-  const auto time = executor_.control().ownTime();
+  const auto time = executor_.control().localWait();
   writer_.advance();
   return writer_.settled() ? end() : Status();
 }
@@ -92,7 +92,7 @@ Status Checkpoints::end() {
 Status Checkpoints::finish() {
   if (!writer_.pending())
     return {};
-  const auto time = executor_.control().ownTime();
+  const auto time = executor_.control().localWait();
   TRAINC_RETURN_IF_ERROR(writer_.wait());
   observers_.tell(&RunObserver::onCheckpoint, writer_.folder().pathOf(step_));
   return {};
@@ -104,7 +104,7 @@ std::filesystem::path Checkpoints::latest() const {
 }
 
 void Checkpoints::waitUntilRead() const {
-  const auto time = executor_.control().ownTime();
+  const auto time = executor_.control().localWait();
   writer_.waitUntilRead();
 }
 

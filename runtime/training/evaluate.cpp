@@ -69,7 +69,7 @@ std::span<const uint64_t> Evaluator::batchSamples(uint64_t batch) {
 }
 
 Status Evaluator::feed(uint64_t batch) {
-  const auto ownTime = executor_.control().ownTime();
+  const auto ownTime = executor_.control().localWait();
   const std::span<const uint64_t> indices = batchSamples(batch);
   const std::span<const InputView> inputs = executor_.inputs(kEvalEntry);
   for (size_t i = 0; i < inputs.size(); ++i) {

@@ -58,14 +58,14 @@ public:
   /// Calls a member of each observer: `tell(&RunObserver::onStep, metrics)`.
   template <typename... Parameters, typename... Arguments>
   void tell(void (RunObserver::*what)(Parameters...), const Arguments &...arguments) const {
-    const Communicator::OwnTime time(communicator_);
+    const Communicator::LocalWait time(communicator_);
     for (RunObserver *each : observers_)
       (each->*what)(arguments...);
   }
   /// Overload for members that may fail; stops at the first error.
   template <typename... Parameters, typename... Arguments>
   Status tell(Status (RunObserver::*what)(Parameters...), const Arguments &...arguments) const {
-    const Communicator::OwnTime time(communicator_);
+    const Communicator::LocalWait time(communicator_);
     for (RunObserver *each : observers_)
       TRAINC_RETURN_IF_ERROR((each->*what)(arguments...));
     return {};

@@ -92,7 +92,7 @@ Status TrainingRun::run() {
 }
 
 Status TrainingRun::work() {
-  std::optional<Communicator::OwnTime> preparation(std::in_place, context_.communicator);
+  std::optional<Communicator::LocalWait> preparation(std::in_place, context_.communicator);
   TRAINC_ASSIGN_OR_RETURN(start_, prepareWeights(*executor_, context_.threads, options_, observers_));
   TRAINC_RETURN_IF_ERROR(checkSameRun(executor_->control(), options_, start_));
   start_.position.plan = executor_->plan().name()->str();
@@ -113,7 +113,7 @@ Status TrainingRun::work() {
 }
 
 Status TrainingRun::train() {
-  std::optional<Communicator::OwnTime> preparation(std::in_place, context_.communicator);
+  std::optional<Communicator::LocalWait> preparation(std::in_place, context_.communicator);
   const fb::Plan &plan = executor_->plan();
   TRAINC_ASSIGN_OR_RETURN(const uint64_t steps, totalSteps(plan, options_));
   TRAINC_ASSIGN_OR_RETURN(const Dataset dataset, openData(*executor_, options_, DataUse::kTraining));
@@ -214,7 +214,7 @@ Status TrainingRun::announce(const Dataset &dataset, uint64_t steps) {
 }
 
 Status TrainingRun::evaluate() {
-  std::optional<Communicator::OwnTime> preparation(std::in_place, context_.communicator);
+  std::optional<Communicator::LocalWait> preparation(std::in_place, context_.communicator);
   Evaluation evaluation;
   TRAINC_RETURN_IF_ERROR(evaluation.open(*executor_, options_));
   TRAINC_ASSIGN_OR_RETURN(const NamedValue data, identityOf(evaluation));

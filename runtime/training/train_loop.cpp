@@ -84,7 +84,7 @@ Status TrainLoop::runSteps() {
                                              .firstStep = position_.step,
                                              .firstPosition = position_.samples});
   const Status status = runSteps(*loader);
-  const auto time = ownTime();
+  const auto time = localWait();
   loader.reset(); // waits for its prefetch
   return status;
 }
@@ -110,7 +110,7 @@ Status TrainLoop::runSteps(Loader &loader) {
 }
 
 Result<StepBatch> TrainLoop::nextBatch(Loader &loader) const {
-  const auto time = ownTime();
+  const auto time = localWait();
   return loader.next(position_.step);
 }
 

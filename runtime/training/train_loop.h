@@ -89,7 +89,7 @@ private:
   /// Agrees with all ranks whether to run the next step, for which this one has obtained `batch`.
   Status agreeOnStep(const Status &batch);
   /// Scope for waits that do not involve other ranks, such as waits for data.
-  Communicator::OwnTime ownTime() const { return parts_.executor.control().ownTime(); }
+  Communicator::LocalWait localWait() const { return parts_.executor.control().localWait(); }
   bool wantsToStop() const { return parts_.stopRequested && parts_.stopRequested(); }
   double flopsPerStep() const;
 

@@ -97,7 +97,7 @@ void announce(TrainingRun &run, const ChosenDevice &chosen, const Options &optio
 
 Status checkRoom(const fb::Plan &plan, const Options &options, const Rank &rank, const Device &device,
                  Log &log) {
-  const Communicator::OwnTime talk(rank.communicator.get());
+  const Communicator::LocalWait talk(rank.communicator.get());
   const Result<std::optional<std::string>> warning = checkGpuMemory(plan, device);
   if (!warning.ok())
     return {warning.status().code(), fmt::format("{}: {}", options.plan, warning.status().message())};
@@ -112,7 +112,7 @@ void settleOffload(const fb::Plan &plan, const Options &options, const Rank &ran
   if (rank.localIndex > 0 || options.device == "null")
     return;
   if (const auto warning = offloadWarning(plan, options)) {
-    const Communicator::OwnTime talk(rank.communicator.get());
+    const Communicator::LocalWait talk(rank.communicator.get());
     log.warning("{}", *warning);
   }
 }
@@ -190,11 +190,11 @@ Status run(const PlanFile &file, const Options &options, const Rank &rank, Log &
   if (options.device == "null")
     return dryRun(run.executor(), options);
   {
-    const Communicator::OwnTime talk(rank.communicator.get());
+    const Communicator::LocalWait talk(rank.communicator.get());
     announce(run, chosen, options, log);
   }
   const Status status = run.run();
-  std::optional<Communicator::OwnTime> talk(std::in_place, rank.communicator.get());
+  std::optional<Communicator::LocalWait> talk(std::in_place, rank.communicator.get());
   const bool isWritten =
       reportMeasurements(run.executor(), options, rank, log) && holdings.metrics.isComplete();
   talk.reset();

@@ -87,7 +87,7 @@ Status LocalCommunicator::failure() const {
 void LocalCommunicator::progressLoop() {
   while (!queue_.stopped()) {
     runNext(kIdle);
-    noteOwnTime();
+    noteLocalWait();
   }
 }
 

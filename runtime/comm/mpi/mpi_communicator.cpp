@@ -125,7 +125,7 @@ void MpiCommunicator::progressLoop() {
   for (PollBackoff backoff; !queue_.stopped();) {
     const bool hostsWait = peers_->hosts().isInFlight();
     const Collective *next = queue_.nextWithin(hostsWait ? std::chrono::milliseconds(0) : kIdle);
-    noteOwnTime();
+    noteLocalWait();
     peers_->service();
     if (!next) {
       watchForOthers();

@@ -87,7 +87,7 @@ void TcpCommunicator::serve() {
     ::poll(all.data(), all.size(), kSliceMilliseconds);
     uint64_t wakes = 0;
     (void)!::read(wake_.get(), &wakes, sizeof(wakes));
-    noteOwnTime();
+    noteLocalWait();
     const std::scoped_lock held(mutex_);
     beat(steadySeconds());
     serveLinks();

@@ -88,7 +88,7 @@ TEST(CommFailure, ARankThatTakesItsOwnTimeIsWaitedFor) {
   const auto buffers = ranks.allocate(8);
   ranks.start(0, 0, MeetingKind::kAllReduce, buffers[0]);
   {
-    const Communicator::OwnTime time(&ranks[1]);
+    const Communicator::LocalWait time(&ranks[1]);
     test::workWhileOneLooks(kLooks, [] {});
   }
   ranks.start(1, 0, MeetingKind::kAllReduce, buffers[1]);
@@ -102,7 +102,7 @@ TEST(CommFailure, AnExchangeIsNobodysOwnTime) {
   Ranks ranks(2, 4096, {.timeoutSeconds = 1});
   Status exchanged;
   std::thread other([&] {
-    const Communicator::OwnTime time(&ranks[1]);
+    const Communicator::LocalWait time(&ranks[1]);
     const std::byte own{1};
     std::array<std::byte, 2> all{};
     exchanged = ranks[1].exchange(std::span(&own, 1), all);

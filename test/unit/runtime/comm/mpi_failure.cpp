@@ -93,7 +93,7 @@ int run(std::string_view how) {
     for (; steadySeconds() < before + 2; usleep(1000))
       communicator.noteProgress();
   if (isOdd && how == "wait") { // for something of its own
-    const Communicator::OwnTime time(&communicator);
+    const Communicator::LocalWait time(&communicator);
     sleep(3);
   }
   const Ticket second = allReduce(communicator, isOdd && how == "differ" ? half : whole);

@@ -107,7 +107,7 @@ TEST(TcpCommunicator, ARankAtWorkIsWaitedFor) {
 TEST(TcpCommunicator, OwnTimeIsWaitedFor) {
   onTcpRanks(2, 1, [](Communicator &communicator) {
     if (communicator.rank() == 1) {
-      const Communicator::OwnTime time(&communicator);
+      const Communicator::LocalWait time(&communicator);
       std::this_thread::sleep_for(std::chrono::milliseconds(2500));
     }
     const Result<std::vector<uint32_t>> all = tell(communicator, 1);
@@ -122,7 +122,7 @@ TEST(TcpCommunicator, AnExchangeIsNobodysOwnTime) {
       EXPECT_THAT(communicator.barrier().message(), HasSubstr("it waits for ranks that wait for it"));
       return;
     }
-    const Communicator::OwnTime time(&communicator);
+    const Communicator::LocalWait time(&communicator);
     EXPECT_THAT(tell(communicator, 1).status().message(), HasSubstr("it waits for ranks that wait for it"));
   });
 }
