@@ -206,7 +206,7 @@ std::optional<LaunchedRank> placeToSaySo(const Options &options) {
   if (read.ok() && *read)
     return *read;
   const Result<PlanFile> file = openPlan(options);
-  return meetingPlace(variable, file.ok() ? file->plan().ranks() : 1);
+  return guessRank(variable, file.ok() ? file->plan().ranks() : 1);
 }
 
 int say(const Status &status) {

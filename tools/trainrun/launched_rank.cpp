@@ -159,7 +159,7 @@ Result<std::optional<LaunchedRank>> rankFromEnvironment(const Environment &envir
   return std::optional<LaunchedRank>();
 }
 
-std::optional<LaunchedRank> meetingPlace(const Environment &environment, uint32_t planRanks) {
+std::optional<LaunchedRank> guessRank(const Environment &environment, uint32_t planRanks) {
   const auto *names =
       std::ranges::find_if(kKnown, [&](const Variables &each) { return environment(each.rank) != nullptr; });
   if (names == kKnown.end())

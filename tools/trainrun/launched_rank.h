@@ -45,7 +45,7 @@ Result<std::optional<LaunchedRank>> rankFromEnvironment(const Environment &envir
 /// Best guess of the rank's identity if its variables contradict each other, so that the rank can report to
 /// the others, which wait for it; nothing if its number is unknown. Unusable variables are replaced by the
 /// values of a plan of `planRanks`.
-std::optional<LaunchedRank> meetingPlace(const Environment &environment, uint32_t planRanks);
+std::optional<LaunchedRank> guessRank(const Environment &environment, uint32_t planRanks);
 
 /// Fails with kInvalidInput if only one of RANK and WORLD_SIZE is set.
 Status checkTorchrunIsWhole(const Environment &environment);

@@ -45,7 +45,7 @@ void LocalHost::decline(std::string_view reason) {
 /// Waits until all ranks have come.
 Status LocalHost::gather() {
   const std::optional<Descriptor> listener =
-      listenLocally(meetingPlace(place_), static_cast<int>(grid_.ranks));
+      listenLocally(meetingSocketName(place_), static_cast<int>(grid_.ranks));
   if (!listener)
     return askOther();
   Reception reception(*listener, sizeof(Handshake) + kLongestText);
@@ -83,7 +83,7 @@ Status LocalHost::tooFewHaveCome(uint32_t ofOtherUsers) const {
 
 /// Asks a process that already listens as rank 0 whether it belongs to this job.
 Status LocalHost::askOther() const {
-  const Connection other = connectLocally(meetingPlace(place_));
+  const Connection other = connectLocally(meetingSocketName(place_));
   if (other.stranger)
     return strangerListens(place_, *other.stranger);
   const Status answer =

@@ -15,7 +15,7 @@ constexpr auto kBetweenTries = std::chrono::milliseconds(10);
 
 /// Retries until rank 0 listens. Gives up at once if another user listens there.
 Connection findHost(const LocalPlace &place, double deadline) {
-  for (const std::string name = meetingPlace(place);;) {
+  for (const std::string name = meetingSocketName(place);;) {
     Connection connection = connectLocally(name);
     if (connection.socket || connection.stranger || steadySeconds() >= deadline)
       return connection;
@@ -37,7 +37,7 @@ Result<std::shared_ptr<SharedMemory>> visit(const LocalPlace &place, Grid grid, 
 
 } // namespace
 
-std::string meetingPlace(const LocalPlace &place) {
+std::string meetingSocketName(const LocalPlace &place) {
   return fmt::format("trainc-{}-{:016x}", ::geteuid(), checksum(place.job));
 }
 

@@ -40,7 +40,7 @@ Result<std::shared_ptr<SharedMemory>> joinSharedMemory(const LocalPlace &place, 
 void declineToJoin(const LocalPlace &place, uint32_t ranks, std::string_view reason);
 
 /// Name of the socket at which a job's ranks meet: unique to user and job, of bounded length.
-std::string meetingPlace(const LocalPlace &place);
+std::string meetingSocketName(const LocalPlace &place);
 
 /// Sends the handshake message to rank 0 over `socket` and receives its reply.
 Result<std::shared_ptr<SharedMemory>> greet(const Descriptor &socket, const LocalPlace &place, Grid grid,

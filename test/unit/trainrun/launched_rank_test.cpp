@@ -137,17 +137,17 @@ TEST(LaunchedRank, WhereARankWithoutAPlaceMeetsTheOthers) {
     variables["WORLD_SIZE"] = ranks;
     if (!*ranks)
       variables.erase("WORLD_SIZE");
-    const std::optional<LaunchedRank> place = meetingPlace(environmentOf(variables), 8);
+    const std::optional<LaunchedRank> place = guessRank(environmentOf(variables), 8);
     ASSERT_TRUE(place);
     EXPECT_EQ(place->rank, 4U);
     EXPECT_EQ(place->ranks, 8U);
     EXPECT_EQ(place->ranks, place->localRanks);
     EXPECT_EQ(place->job, "29500");
   }
-  EXPECT_EQ(meetingPlace(environmentOf(variables), 2)->ranks, 5U);
+  EXPECT_EQ(guessRank(environmentOf(variables), 2)->ranks, 5U);
   variables["RANK"] = "four";
-  EXPECT_FALSE(meetingPlace(environmentOf(variables), 8));
-  EXPECT_FALSE(meetingPlace(environmentOf({}), 8));
+  EXPECT_FALSE(guessRank(environmentOf(variables), 8));
+  EXPECT_FALSE(guessRank(environmentOf({}), 8));
 }
 
 TEST(LaunchedRank, OneVariableOfTwoIsMissed) {

@@ -145,7 +145,7 @@ TEST(LocalJoin, AJobNeedsANameOfItsOwn) {
 /// Connects to the socket of a test, once a process listens there.
 Descriptor visitWithoutAWord() {
   for (;;)
-    if (Connection connection = connectLocally(meetingPlace(placeOf(0))); connection.socket)
+    if (Connection connection = connectLocally(meetingSocketName(placeOf(0))); connection.socket)
       return std::move(connection.socket);
 }
 
@@ -163,7 +163,7 @@ TEST(LocalJoin, WhoIsSilentOrTalksNonsenseHoldsNobodyUp) {
 }
 
 TEST(LocalJoin, AWelcomeWithoutTheMemoryIsRefused) {
-  const auto listener = listenLocally(meetingPlace(placeOf(0)), 2);
+  const auto listener = listenLocally(meetingSocketName(placeOf(0)), 2);
   ASSERT_TRUE(listener);
   const Descriptor unsealed(::memfd_create("unsealed", MFD_CLOEXEC));
   const std::pair<int, const char *> answers[] = {{-1, "expected a file in memory, found none"},
@@ -217,7 +217,7 @@ private:
 TEST(LocalJoin, AnotherUserIsNotTakenForRankZero) {
   if (::geteuid() != 0)
     GTEST_SKIP() << "needs root, to be another user";
-  const std::string name = meetingPlace(placeOf(0));
+  const std::string name = meetingSocketName(placeOf(0));
   std::optional<Descriptor> listener;
   const Stranger stranger([&] { return (listener = listenLocally(name, 2)).has_value(); });
   ASSERT_TRUE(stranger.worked());
@@ -234,7 +234,7 @@ TEST(LocalJoin, AnotherUserIsNotTakenForARank) {
     GTEST_SKIP() << "needs root, to be another user";
   LocalPlace place = placeOf(0);
   place.waitSeconds = 1;
-  const std::string name = meetingPlace(place);
+  const std::string name = meetingSocketName(place);
   auto host = std::async(std::launch::async, [place] { return joinAll({place}, 2, nothing).front(); });
   const Descriptor own = visitWithoutAWord(); // rank 0 listens
   std::optional<Descriptor> socket;
