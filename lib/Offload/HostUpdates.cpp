@@ -104,7 +104,7 @@ void HostUpdates::move(const Group &group) {
   for (OpOperand &operand : kernel->getOpOperands())
     readOnHost(kernel, operand);
   for (OpResult result : kernel->getResults())
-    giveBack(kernel, result, old[result.getResultNumber()]);
+    copyResultToDevice(kernel, result, old[result.getResultNumber()]);
 }
 
 /// Reads host states in place. Other readers fetch them.
@@ -136,7 +136,7 @@ FlatSymbolRefAttr HostUpdates::slotOf(Value value, nn::KernelOp reader) {
 }
 
 /// Readers other than host states fetch the result from its slot, all at once.
-void HostUpdates::giveBack(nn::KernelOp kernel, OpResult result, Value old) {
+void HostUpdates::copyResultToDevice(nn::KernelOp kernel, OpResult result, Value old) {
   SmallVector<Operation *> others;
   FlatSymbolRefAttr place;
   for (Operation *user : result.getUsers())

@@ -34,7 +34,7 @@ private:
   bool isMadeInPlace(nn::KernelOp kernel) const;
   void readOnHost(nn::KernelOp kernel, mlir::OpOperand &operand);
   mlir::FlatSymbolRefAttr slotOf(mlir::Value value, nn::KernelOp reader);
-  void giveBack(nn::KernelOp kernel, mlir::OpResult result, mlir::Value old);
+  void copyResultToDevice(nn::KernelOp kernel, mlir::OpResult result, mlir::Value old);
   mlir::FlatSymbolRefAttr placeOf(mlir::OpResult result, mlir::Value old);
 
   SpillSlots &slots_;
