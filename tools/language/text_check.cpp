@@ -169,15 +169,15 @@ std::optional<TextProblem> Scanner::checkWhole(StringRef digits, size_t start) c
     number.negate();
   const unsigned width = number.getBitWidth();
   const bool isTruth = bits == 1 && !isUnsigned; // 1 : i1 is true
-  const llvm::APInt least =
+  const llvm::APInt min =
       isUnsigned ? llvm::APInt(width, 0) : llvm::APInt::getSignedMinValue(bits).sext(width);
-  const llvm::APInt most = isUnsigned || isTruth ? llvm::APInt::getMaxValue(bits).zext(width)
+  const llvm::APInt max = isUnsigned || isTruth ? llvm::APInt::getMaxValue(bits).zext(width)
                                                  : llvm::APInt::getSignedMaxValue(bits).sext(width);
-  if (number.sge(least) && number.sle(most))
+  if (number.sge(min) && number.sle(max))
     return std::nullopt;
   const bool isPlain = bits == kPlainBits && !isUnsigned;
-  return problemAt(start, "expected a whole number from " + numberText(least, true) + " to " +
-                              numberText(most, true) + ", found " + (negative ? "-" : "") + digits +
+  return problemAt(start, "expected a whole number from " + numberText(min, true) + " to " +
+                              numberText(max, true) + ", found " + (negative ? "-" : "") + digits +
                               (isPlain ? "; a larger number is written with a point, such as 1.0e30" : ""));
 }
 
