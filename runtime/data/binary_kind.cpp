@@ -152,10 +152,11 @@ bool isOldPickle(std::string_view bytes) {
          });
 }
 
-/// A file of compress begins with two bytes and the number of bits of its codes, from 9 to 16.
+/// A file of compress begins with two bytes and one of the number of bits of its codes, from 9 to 16, with
+/// the highest bit set.
 bool isCompress(std::string_view bytes) {
-  const uint8_t bits = bytes.size() > 2 ? static_cast<uint8_t>(bytes[2]) & 0x7f : 0;
-  return bytes.starts_with("\x1f\x9d") && bits >= 9 && bits <= 16;
+  const uint8_t codes = bytes.size() > 2 ? static_cast<uint8_t>(bytes[2]) : 0;
+  return bytes.starts_with("\x1f\x9d") && codes >= 0x80 + 9 && codes <= 0x80 + 16;
 }
 
 /// A zlib stream has two bytes of header alone, which tokens may have, too; the bytes after it are about

@@ -124,6 +124,17 @@ class DataErrors(GoldenRunTest):
         write_json(end_token=5)
         self.fails(self.train("--steps", "1", data="j.bin"), 2, "j.bin.json: expected the field end_token to be a string")
 
+    def test_numbers_that_are_no_tokens(self):
+        self.tokens("f.bin", [math.sin(i * 1.7) for i in range(3000)], "f")
+        self.fails(self.train("--steps", "1", data="f.bin"), 2, "f.bin: expected uint16 tokens", "the file looks like float32; if its numbers are whole, write it anew")
+        self.tokens("d.bin", [i * i % 89 for i in range(3000)], "d")
+        self.fails(self.train("--steps", "1", data="d.bin"), 2, "the file looks like float64", "--data-dtype=uint16 if it is right")
+        Path("l.bin").write_text("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n")
+        self.fails(self.train("--steps", "1", data="l.bin"), 2, "found a pointer of Git LFS; fetch the file itself: git lfs pull")
+        self.tokens("z.bin", [0] * 3000)
+        _, err = self.run_program(*self.train("--steps", "1", data="z.bin"))
+        self.assertIn("warning: z.bin: its first 6000 bytes are all 0", err)
+
     def test_fewer_samples_than_a_step_takes(self):
         self.tokens("few.bin", [1] * 33)
         _, err = self.run_program(*self.train("--steps", "1", data="few.bin"))
