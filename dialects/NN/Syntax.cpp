@@ -96,7 +96,12 @@ ParseResult trainc::parseNumber(OpAsmParser &parser, FloatAttr &value) {
   return success();
 }
 
-ParseResult trainc::parseWhole(OpAsmParser &parser, IntegerAttr &value, int64_t least, int64_t most) {
+std::string trainc::describeOutOfRange(const llvm::Twine &min, const llvm::Twine &max,
+                                       const llvm::Twine &found) {
+  return ("expected a whole number from " + min + " to " + max + ", found " + found).str();
+}
+
+ParseResult trainc::parseWhole(OpAsmParser &parser, IntegerAttr &value, int64_t min, int64_t max) {
   const SMLoc start = parser.getCurrentLocation();
   APInt number;
   if (llvm::isAlpha(*start.getPointer())) // MLIR takes `true` for a number
@@ -108,11 +113,10 @@ ParseResult trainc::parseWhole(OpAsmParser &parser, IntegerAttr &value, int64_t 
   }
   if (failed(*found))
     return failure();
-  if (number.getSignificantBits() > 64 || number.getSExtValue() < least || number.getSExtValue() > most) {
+  if (number.getSignificantBits() > 64 || number.getSExtValue() < min || number.getSExtValue() > max) {
     SmallString<32> text;
     number.toStringSigned(text);
-    return parser.emitError(start, "expected a whole number from ")
-           << least << " to " << most << ", found " << text;
+    return parser.emitError(start, describeOutOfRange(llvm::Twine(min), llvm::Twine(max), text));
   }
   value = parser.getBuilder().getI64IntegerAttr(number.getSExtValue());
   return success();

@@ -18,12 +18,14 @@ mlir::ParseResult parseNumber(mlir::AsmParser &parser, double &value);
 mlir::ParseResult parseNumber(mlir::OpAsmParser &parser, mlir::FloatAttr &value);
 void printNumber(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::FloatAttr value);
 
-/// Parses a whole number from `least` to `most` as an i64 attribute: the custom directive `Whole`. MLIR's own
+/// Parses a whole number from `min` to `max` as an i64 attribute: the custom directive `Whole`. MLIR's own
 /// parser reads 2^64 - 1 as -1.
-mlir::ParseResult parseWhole(mlir::OpAsmParser &parser, mlir::IntegerAttr &value, int64_t least = INT64_MIN,
-                             int64_t most = INT64_MAX);
+mlir::ParseResult parseWhole(mlir::OpAsmParser &parser, mlir::IntegerAttr &value, int64_t min = INT64_MIN,
+                             int64_t max = INT64_MAX);
 void printWhole(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::IntegerAttr value,
-                int64_t least = INT64_MIN, int64_t most = INT64_MAX);
+                int64_t min = INT64_MIN, int64_t max = INT64_MAX);
+/// Says that a whole number is not from `min` to `max`; all are texts.
+std::string describeOutOfRange(const llvm::Twine &min, const llvm::Twine &max, const llvm::Twine &found);
 
 /// Returns the shortest text that parses to the same value; also for messages.
 std::string formatNumber(double value);

@@ -172,12 +172,12 @@ std::optional<TextProblem> Scanner::checkWhole(StringRef digits, size_t start) c
   const llvm::APInt min =
       isUnsigned ? llvm::APInt(width, 0) : llvm::APInt::getSignedMinValue(bits).sext(width);
   const llvm::APInt max = isUnsigned || isTruth ? llvm::APInt::getMaxValue(bits).zext(width)
-                                                 : llvm::APInt::getSignedMaxValue(bits).sext(width);
+                                                : llvm::APInt::getSignedMaxValue(bits).sext(width);
   if (number.sge(min) && number.sle(max))
     return std::nullopt;
   const bool isPlain = bits == kPlainBits && !isUnsigned;
-  return problemAt(start, "expected a whole number from " + numberText(min, true) + " to " +
-                              numberText(max, true) + ", found " + (negative ? "-" : "") + digits +
+  const std::string found = (llvm::Twine(negative ? "-" : "") + digits).str();
+  return problemAt(start, describeOutOfRange(numberText(min, true), numberText(max, true), found) +
                               (isPlain ? "; a larger number is written with a point, such as 1.0e30" : ""));
 }
 
