@@ -210,6 +210,8 @@ std::optional<OtherNumbers> insteadOf16Bits(const NumberEvidence &evidence, uint
 std::optional<OtherNumbers> findOtherNumbers(std::span<const std::byte> head, SafetensorsDType dtype,
                                              uint64_t vocabulary) {
   std::vector<uint16_t> halves(head.size() / sizeof(uint64_t) * kHalves);
+  if (halves.empty())
+    return std::nullopt;
   std::memcpy(halves.data(), head.data(), halves.size() * sizeof(uint16_t));
   const NumberEvidence evidence(std::move(halves));
   if (evidence.isShort() || (dtype != SafetensorsDType::kU16 && dtype != SafetensorsDType::kU32))
