@@ -24,17 +24,16 @@ Status TrainLoop::run() {
     status = settle();
   const Status saved = saveLast();
   parts_.observers.tell(&RunObserver::onEnd);
+  if (!status.ok() && !saved.ok())
+    warn(saved.message());
   if (status.ok())
     status = saved;
-  if (isNonFinite_ && parts_.checkpoints) {
-    const std::filesystem::path latest = parts_.checkpoints->latest();
-    return Status(status.code(), fmt::format("{}\n{}", status.message(),
-                                             latest.empty() ? "There is no checkpoint from before"
-                                                            : "The last checkpoint is " + latest.string()));
-  }
-  if (!saved.ok() && status.message() != saved.message())
-    parts_.observers.tell(&RunObserver::onWarning, saved.message());
-  return status;
+  if (!isNonFinite_ || !parts_.checkpoints)
+    return status;
+  const std::filesystem::path latest = parts_.checkpoints->latest();
+  return Status(status.code(), fmt::format("{}\n{}", status.message(),
+                                           latest.empty() ? "There is no checkpoint"
+                                                          : "The last checkpoint is " + latest.string()));
 }
 
 /// Waits for the last step's disk copies, which may still be in flight.
