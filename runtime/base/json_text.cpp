@@ -1,5 +1,6 @@
 #include "runtime/base/json_text.h"
 
+#include "runtime/base/lfs_pointer.h"
 #include "runtime/schema/plain_text.h"
 
 #include <algorithm>
@@ -133,6 +134,8 @@ Result<Json> parseJson(const std::string &file, std::string_view text, std::stri
       *repeated = std::move(builder.repeated);
     return std::move(builder.value);
   }
+  if (text.starts_with(kLfsPointer))
+    return invalidInput("{}: expected JSON, found {}; {}", file, kLfsName, kLfsAdvice);
   if (builder.tooDeep)
     return invalidInput("{}: nested deeper than {} levels", file, kMaxJsonDepth);
   const std::string_view before = text.substr(0, std::max<size_t>(builder.position, 1) - 1);

@@ -1,5 +1,7 @@
 #include "runtime/data/binary_kind.h"
 
+#include "runtime/base/lfs_pointer.h"
+
 #include <algorithm>
 #include <array>
 
@@ -37,7 +39,6 @@ constexpr ForeignKind kMegatronIndex = {"an index of Megatron", "name the .bin f
 
 constexpr ForeignKind kZip = {"a zip file, as torch.save and numpy.savez write it", kTokensFromTorch,
                               kFromTorch, kUnpack};
-constexpr std::string_view kFetch = "fetch the file itself: git lfs pull";
 
 struct Magic {
   std::string_view bytes;
@@ -111,7 +112,7 @@ constexpr Magic kMagics[] = {
     {{"TNTIDX\0\0", 8}, kMegatronIndex},
     {"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20", kPickle},
     {"TRNCPLAN", {"a plan", kPlanFirst, kPlanFirst, kNameText}},
-    {"version https://git-lfs.github.com/spec/", {"a pointer of Git LFS", kFetch, kFetch, kFetch}},
+    {kLfsPointer, {kLfsName, kLfsAdvice, kLfsAdvice, kLfsAdvice}},
 };
 
 /// A safetensors file begins with the length of a JSON object, eight bytes of which the last are zero.

@@ -1,6 +1,7 @@
 #include "runtime/formats/safetensors_view.h"
 
 #include "runtime/base/json_text.h"
+#include "runtime/base/lfs_pointer.h"
 #include "runtime/schema/plain_text.h"
 
 #include <algorithm>
@@ -64,6 +65,9 @@ Result<Layout> locate(const std::string &file, std::span<const std::byte> bytes)
     return invalidInput(
         "{}: byte 0: expected a safetensors header length of 8 bytes, found a file of {} bytes", file,
         bytes.size());
+  if (const std::string_view text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+      text.starts_with(kLfsPointer))
+    return invalidInput("{}: expected a safetensors file, found {}; {}", file, kLfsName, kLfsAdvice);
   uint64_t length = 0;
   std::memcpy(&length, bytes.data(), kLengthBytes);
   if (length > kMaxHeaderBytes)

@@ -27,6 +27,8 @@ TEST(JsonText, ErrorsSayWhereAndWhy) {
   EXPECT_THAT(error("[\n"), testing::StartsWith("f:2:1: not JSON: ")); // the end
   EXPECT_THAT(error({"{}\0garbage", 10}), "f:1:3: not JSON: expected text, found a byte of 0");
   EXPECT_THAT(error(""), testing::StartsWith("f:1:1: not JSON: "));
+  EXPECT_EQ(error("version https://git-lfs.github.com/spec/v1\n"),
+            "f: expected JSON, found a pointer of Git LFS; fetch the file itself: git lfs pull");
   const std::string large = "1" + std::string(400, '0');
   EXPECT_EQ(error("{\"a\": " + large + "}"),
             "f:1:7: not JSON: the number " + large + " is larger than any of f64");

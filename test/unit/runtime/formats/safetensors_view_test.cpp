@@ -77,6 +77,9 @@ TEST(SafetensorsView, RefusesBadHeaders) {
   EXPECT_INVALID(parse("abc"),
                  "f: byte 0: expected a safetensors header length of 8 bytes, found a file of 3 bytes");
   EXPECT_INVALID(
+      parse("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\n"),
+      "f: expected a safetensors file, found a pointer of Git LFS; fetch the file itself: git lfs pull");
+  EXPECT_INVALID(
       parse("The quick brown fox"),
       "f: byte 0: expected a safetensors header length of at most 100000000, found 7163385811044755540; is "
       "this a safetensors file?");
