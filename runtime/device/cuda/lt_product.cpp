@@ -10,7 +10,7 @@ namespace trainc {
 
 namespace {
 
-/// Largest alignment that cuBLASLt's kernels make use of, in bytes.
+/// Maximum alignment from which cuBLASLt's kernels profit, in bytes.
 constexpr uint64_t kMaxAlignment = 256;
 /// Required multiple of row and matrix strides of auxiliary tensors, in elements.
 constexpr uint64_t kAuxiliaryAlignment = 8;
@@ -30,13 +30,14 @@ cudaDataType cudaTypeOf(fb::DType dtype) {
   }
 }
 
-/// Alignment of an operand's addresses over all iterations.
+/// Minimum alignment of an operand's addresses over all iterations, in bytes.
 uint32_t alignmentOf(const Address &address) {
   const uint64_t bits = address.base.value() | static_cast<uint64_t>(address.stride) | kMaxAlignment;
   return static_cast<uint32_t>(uint64_t{1} << std::countr_zero(bits));
 }
 
-/// The operand's address with the smallest alignment over all iterations: its first or its second.
+/// Returns the operand's address with the minimum alignment over all iterations. This is the address in the
+/// first or in the second iteration.
 DeviceAddress leastAligned(const Address &address) {
   const auto stride = static_cast<uint64_t>(address.stride);
   return address.at(std::countr_zero(stride) < std::countr_zero(address.base.value()) ? 1 : 0);
@@ -56,17 +57,18 @@ std::string productText(const fb::MatrixProduct &call) {
 }
 
 template <typename T>
-Status setOf(cublasLtMatmulDesc_t object, cublasLtMatmulDescAttributes_t attribute, T value) {
+Status setAttribute(cublasLtMatmulDesc_t object, cublasLtMatmulDescAttributes_t attribute, T value) {
   return cublasLt().cublasLtMatmulDescSetAttribute(object, attribute, static_cast<const void *>(&value),
                                                    sizeof(value));
 }
 template <typename T>
-Status setOf(cublasLtMatrixLayout_t object, cublasLtMatrixLayoutAttribute_t attribute, T value) {
+Status setAttribute(cublasLtMatrixLayout_t object, cublasLtMatrixLayoutAttribute_t attribute, T value) {
   return cublasLt().cublasLtMatrixLayoutSetAttribute(object, attribute, static_cast<const void *>(&value),
                                                      sizeof(value));
 }
 template <typename T>
-Status setOf(cublasLtMatmulPreference_t object, cublasLtMatmulPreferenceAttributes_t attribute, T value) {
+Status setAttribute(cublasLtMatmulPreference_t object, cublasLtMatmulPreferenceAttributes_t attribute,
+                    T value) {
   return cublasLt().cublasLtMatmulPreferenceSetAttribute(object, attribute, static_cast<const void *>(&value),
                                                          sizeof(value));
 }
@@ -77,7 +79,7 @@ std::optional<cublasLtEpilogue_t> geluEpilogue(const fb::MatrixProduct &call) {
   return call.bias() ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
 }
 
-Result<cublasLtEpilogue_t> checkedEpilogue(const fb::MatrixProduct &call) {
+Result<cublasLtEpilogue_t> requireEpilogue(const fb::MatrixProduct &call) {
   const std::optional<cublasLtEpilogue_t> epilogue = epilogueOf(call);
   if (!epilogue)
     return invalidInput("matrix product: expected an epilogue that cuBLASLt has, found {}; compile the model "
@@ -126,10 +128,10 @@ LtHandle::~LtHandle() {
 
 Result<LtProduct> LtProduct::create(const LtHandle &handle, const fb::MatrixProduct &call,
                                     std::span<const Address> operands) {
-  TRAINC_ASSIGN_OR_RETURN(const cublasLtEpilogue_t epilogue, checkedEpilogue(call));
+  TRAINC_ASSIGN_OR_RETURN(const cublasLtEpilogue_t epilogue, requireEpilogue(call));
   LtProduct product(call);
   TRAINC_RETURN_IF_ERROR(product.describe(epilogue));
-  TRAINC_RETURN_IF_ERROR(product.layOut());
+  TRAINC_RETURN_IF_ERROR(product.createLayouts());
   TRAINC_RETURN_IF_ERROR(product.pointAt(operands, leastAligned));
   TRAINC_RETURN_IF_ERROR(product.chooseAlgorithm(handle, operands));
   return product;
@@ -141,7 +143,7 @@ Status LtProduct::describe(cublasLtEpilogue_t epilogue) {
       &description, call_->tf32() ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUDA_R_32F));
   description_.reset(description);
   const auto set = [&](cublasLtMatmulDescAttributes_t attribute, auto value) {
-    return setOf(description, attribute, value);
+    return setAttribute(description, attribute, value);
   };
   const auto transposition = [](bool is) { return static_cast<int32_t>(is ? CUBLAS_OP_T : CUBLAS_OP_N); };
   TRAINC_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_TRANSA, transposition(call_->transpose_b())));
@@ -160,36 +162,40 @@ Status LtProduct::describe(cublasLtEpilogue_t epilogue) {
   return set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_BATCH_STRIDE, static_cast<int64_t>(call_->matrix_result()));
 }
 
-/// Describes the matrices as stored: the plan's rows are cuBLASLt's columns.
-Status LtProduct::layOut() {
-  const auto lay = [&](Layout &layout, fb::DType dtype, uint64_t rows, uint64_t columns, uint64_t row,
-                       uint64_t matrix) -> Status {
+/// Creates the layouts of the matrices as stored: the plan's rows are cuBLASLt's columns.
+Status LtProduct::createLayouts() {
+  const auto create = [&](Layout &layout, fb::DType dtype, uint64_t rows, uint64_t columns,
+                          uint64_t rowStride, uint64_t matrixStride) -> Status {
     cublasLtMatrixLayout_t created = nullptr;
     TRAINC_RETURN_IF_ERROR(cublasLt().cublasLtMatrixLayoutCreate(&created, cudaTypeOf(dtype), columns, rows,
-                                                                 static_cast<int64_t>(row)));
+                                                                 static_cast<int64_t>(rowStride)));
     layout.reset(created);
     TRAINC_RETURN_IF_ERROR(
-        setOf(created, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, static_cast<int32_t>(call_->batch())));
-    return setOf(created, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, static_cast<int64_t>(matrix));
+        setAttribute(created, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, static_cast<int32_t>(call_->batch())));
+    return setAttribute(created, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+                        static_cast<int64_t>(matrixStride));
   };
-  const auto layFactor = [&](Layout &layout, fb::DType dtype, bool transposed, uint64_t rows,
-                             uint64_t columns, uint64_t row, uint64_t matrix) {
-    return lay(layout, dtype, transposed ? columns : rows, transposed ? rows : columns, row, matrix);
+  const auto createFactor = [&](Layout &layout, fb::DType dtype, bool transposed, uint64_t rows,
+                                uint64_t columns, uint64_t rowStride, uint64_t matrixStride) {
+    return create(layout, dtype, transposed ? columns : rows, transposed ? rows : columns, rowStride,
+                  matrixStride);
   };
-  TRAINC_RETURN_IF_ERROR(layFactor(a_, factorsOfB(*call_), call_->transpose_b(), call_->k(), call_->n(),
-                                   call_->row_b(), call_->matrix_b()));
-  TRAINC_RETURN_IF_ERROR(layFactor(b_, call_->factors(), call_->transpose_a(), call_->m(), call_->k(),
-                                   call_->row_a(), call_->matrix_a()));
-  return lay(result_, call_->product(), call_->m(), call_->n(), call_->row_result(), call_->matrix_result());
+  TRAINC_RETURN_IF_ERROR(createFactor(a_, factorsOfB(*call_), call_->transpose_b(), call_->k(), call_->n(),
+                                      call_->row_b(), call_->matrix_b()));
+  TRAINC_RETURN_IF_ERROR(createFactor(b_, call_->factors(), call_->transpose_a(), call_->m(), call_->k(),
+                                      call_->row_a(), call_->matrix_a()));
+  return create(result_, call_->product(), call_->m(), call_->n(), call_->row_result(),
+                call_->matrix_result());
 }
 
-/// Stores operand addresses in the description, which each call copies. When the library chooses an
-/// algorithm, it takes the alignment of these operands from their addresses: no preference exists for them.
+/// Stores the addresses of scales, bias, side sums and auxiliary tensor in the description, which each call
+/// copies. cuBLASLt's heuristic takes the alignment of these operands from their addresses, because a
+/// preference cannot state it.
 template <typename ChooseAddress>
 Status LtProduct::pointAt(std::span<const Address> operands, ChooseAddress choose) {
   const auto point = [&](cublasLtMatmulDescAttributes_t attribute, ProductOperand operand) {
-    return setOf(description_.get(), attribute,
-                 static_cast<const void *>(choose(operands[operand]).pointer()));
+    return setAttribute(description_.get(), attribute,
+                        static_cast<const void *>(choose(operands[operand]).pointer()));
   };
   if (call_->a_scale()) {
     TRAINC_RETURN_IF_ERROR(point(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, kScaleB));
@@ -200,8 +206,8 @@ Status LtProduct::pointAt(std::span<const Address> operands, ChooseAddress choos
   return call_->auxiliary() ? point(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, kAuxiliary) : Status();
 }
 
-/// Takes the first algorithm of the library's heuristic, which depends only on library, GPU, sizes, alignment
-/// and workspace.
+/// Chooses the first algorithm that cuBLASLt's heuristic proposes. The choice depends only on the version of
+/// the library, the GPU, sizes, alignments and the workspace.
 Status LtProduct::chooseAlgorithm(const LtHandle &handle, std::span<const Address> operands) {
   struct FreePreference {
     void operator()(cublasLtMatmulPreferenceOpaque_t *each) const {
@@ -212,14 +218,14 @@ Status LtProduct::chooseAlgorithm(const LtHandle &handle, std::span<const Addres
   TRAINC_RETURN_IF_ERROR(cublasLt().cublasLtMatmulPreferenceCreate(&preference));
   const std::unique_ptr<cublasLtMatmulPreferenceOpaque_t, FreePreference> owner(preference);
   TRAINC_RETURN_IF_ERROR(
-      setOf(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, uint64_t{call_->workspace_bytes()}));
+      setAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, uint64_t{call_->workspace_bytes()}));
   constexpr std::pair<cublasLtMatmulPreferenceAttributes_t, ProductOperand> kAlignments[] = {
       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, kFactorB},
       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, kFactorA},
       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, kProduct},
       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, kProduct}};
   for (const auto &[attribute, operand] : kAlignments)
-    TRAINC_RETURN_IF_ERROR(setOf(preference, attribute, alignmentOf(operands[operand])));
+    TRAINC_RETURN_IF_ERROR(setAttribute(preference, attribute, alignmentOf(operands[operand])));
   cublasLtMatmulHeuristicResult_t found{};
   int count = 0;
   const cublasStatus_t code = cublasLt().cublasLtMatmulAlgoGetHeuristic.raw(

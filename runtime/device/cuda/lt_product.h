@@ -81,7 +81,7 @@ private:
 
   explicit LtProduct(const fb::MatrixProduct &call) : call_(&call) {}
   Status describe(cublasLtEpilogue_t epilogue);
-  Status layOut();
+  Status createLayouts();
   Status chooseAlgorithm(const LtHandle &handle, std::span<const Address> operands);
   template <typename ChooseAddress> Status pointAt(std::span<const Address> operands, ChooseAddress choose);
 
