@@ -1,4 +1,4 @@
-// Schedules of a plan's entries: instructions as tasks on streams, and runs per training step.
+// Simulated schedules of a plan's entries: instructions are tasks on streams.
 #pragma once
 
 #include "runtime/cost/entry_runs.h"
@@ -14,25 +14,26 @@ namespace trainc {
 /// Time of an instruction without contention, in seconds; for a loop, of all iterations.
 using InstructionSeconds = std::function<double(const fb::Instruction &)>;
 
-/// The predicted_seconds of the plan file.
+/// Returns the instruction's predicted_seconds in the plan file.
 double predictedSeconds(const fb::Instruction &instruction);
 
-/// Contention for each stream of the plan, as input of runTasks(): the share of their rate that collectives
-/// keep during computation, and the time that disk transfers take from computation.
+/// Returns the contention of each stream with the compute stream, as input of runTasks(). Collectives run at
+/// a fraction of their rate during computation, and disk transfers take time from computation.
 std::vector<StreamSlowing> streamSlowing(const Machine &machine);
 
-/// Simulates a verified entry until all instructions have ended. Tasks have the indices of instructions.
+/// Simulates a run of a verified entry to the end of all instructions. Tasks have the indices of
+/// instructions.
 Schedule scheduleOf(const fb::Entry &entry, const InstructionSeconds &seconds,
                     const std::vector<StreamSlowing> &slowing);
 
-/// Runs of an entry in a training step that take equal times.
+/// Runs of one entry in a training step, with the same schedule.
 struct ScheduledRuns {
   const fb::Entry *entry;
   uint64_t runs;
   Schedule schedule; ///< of one run; see EntryRuns
 };
 
-/// Simulates a training step of a verified plan among other such steps. `copiesOutlast`: see
+/// Simulates one training step of a verified plan, preceded and followed by equal steps. `copiesOutlast`: see
 /// Machine::copiesOutlastEntries.
 std::vector<ScheduledRuns> scheduleStep(const fb::Plan &plan, const InstructionSeconds &seconds,
                                         const std::vector<StreamSlowing> &slowing, bool copiesOutlast);

@@ -22,7 +22,7 @@ Result<CheckpointContents> checkpointContents(Executor &executor) {
   return contents;
 }
 
-/// Rank 0 opens the folder and holds its lock.
+/// Opens the folder of checkpoints; only rank 0 locks it.
 Result<CheckpointFolder> openFolder(const Executor &executor, const RunOptions &options,
                                     const StartingPoint &start) {
   if (executor.rank() != 0)
@@ -65,8 +65,8 @@ Checkpoints::Checkpoints(Executor &executor, CheckpointWriter writer, uint64_t s
 Status Checkpoints::save(const TrainerState &position) {
   if (has(position.step))
     return {};
-  const auto time = executor_.control().localWait();
-  TRAINC_RETURN_IF_ERROR(end());
+  const auto localWait = executor_.control().localWait();
+  TRAINC_RETURN_IF_ERROR(finishOrWarn());
   step_ = position.step;
   writer_.start(position);
   executor_.holdStateWrites([this] { waitUntilRead(); });
@@ -74,14 +74,15 @@ Status Checkpoints::save(const TrainerState &position) {
 }
 
 Status Checkpoints::advance() {
-  const auto time = executor_.control().localWait();
+  const auto localWait = executor_.control().localWait();
   writer_.advance();
-  return writer_.settled() ? end() : Status();
+  return writer_.settled() ? finishOrWarn() : Status();
 }
 
-/// With a single rank a failed checkpoint is a warning: the user can free disk space before the next one.
-/// With many ranks, the one that cannot write would be noticed too late.
-Status Checkpoints::end() {
+/// Like finish(), but with a single rank a failed checkpoint is only a warning: the user can free disk space
+/// before the next checkpoint. With several ranks the run fails, because the others would learn too late that
+/// one rank cannot write.
+Status Checkpoints::finishOrWarn() {
   const Status status = finish();
   if (status.ok() || executor_.plan().ranks() > 1)
     return status;
@@ -92,7 +93,7 @@ Status Checkpoints::end() {
 Status Checkpoints::finish() {
   if (!writer_.pending())
     return {};
-  const auto time = executor_.control().localWait();
+  const auto localWait = executor_.control().localWait();
   TRAINC_RETURN_IF_ERROR(writer_.wait());
   observers_.tell(&RunObserver::onCheckpoint, writer_.folder().pathOf(step_));
   return {};
@@ -104,7 +105,7 @@ std::filesystem::path Checkpoints::latest() const {
 }
 
 void Checkpoints::waitUntilRead() const {
-  const auto time = executor_.control().localWait();
+  const auto localWait = executor_.control().localWait();
   writer_.waitUntilRead();
 }
 

@@ -39,7 +39,7 @@ public:
   void waitUntilRead() const;
 
 private:
-  Status end();
+  Status finishOrWarn();
 
   Executor &executor_;
   CheckpointWriter writer_;

@@ -12,8 +12,8 @@ namespace trainc {
 
 namespace {
 
-/// Number of inputs that pad. If there are any, every loss is a cross-entropy, and an incomplete batch can be
-/// filled up with samples that count in no loss.
+/// Number of inputs in which the host can pad a batch (Input.pads). If there are any, every loss is a
+/// cross-entropy, and samples that fill an incomplete batch contribute to no loss.
 size_t paddingColumns(std::span<const InputView> inputs) {
   return std::ranges::count_if(inputs, [](const InputView &input) { return input.info->pads(); });
 }
@@ -47,7 +47,7 @@ Result<Evaluator> Evaluator::create(Executor &executor, const Dataset &dataset) 
   return evaluator;
 }
 
-/// Checked now rather than in the first evaluation, which may come after hours of training.
+/// Reads and checks all integers before training: the first evaluation may come after hours.
 Status Evaluator::checkValues() {
   const ControlChannel &control = executor_.control();
   const std::span<const InputView> inputs = executor_.inputs(kEvalEntry);
@@ -69,7 +69,7 @@ std::span<const uint64_t> Evaluator::batchSamples(uint64_t batch) {
 }
 
 Status Evaluator::feed(uint64_t batch) {
-  const auto ownTime = executor_.control().localWait();
+  const auto localWait = executor_.control().localWait();
   const std::span<const uint64_t> indices = batchSamples(batch);
   const std::span<const InputView> inputs = executor_.inputs(kEvalEntry);
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -81,7 +81,7 @@ Status Evaluator::feed(uint64_t batch) {
   return {};
 }
 
-/// A rank without a batch left repeats the last one, because the entry may contain collectives.
+/// A rank that has no batch left repeats the last batch, because the entry may contain collectives.
 Result<bool> Evaluator::runRound(uint64_t first, bool wantsToStop, double &loss, double &targets) {
   struct Sums {
     float loss, targets;
@@ -104,8 +104,8 @@ Result<bool> Evaluator::runRound(uint64_t first, bool wantsToStop, double &loss,
   return false;
 }
 
-/// Explains a non-finite loss; takes long, because all data is read again.
-Status Evaluator::refuseLoss(double loss) {
+/// Returns an error that names the cause of a non-finite loss. Slow, because it reads all data again.
+Status Evaluator::explainNonFiniteLoss(double loss) {
   const std::string what =
       fmt::format("evaluation: the loss is {}, the mean over {} samples", loss, samples_);
   TRAINC_ASSIGN_OR_RETURN(const auto weights, findNonFiniteParameter(executor_));
@@ -113,7 +113,7 @@ Status Evaluator::refuseLoss(double loss) {
     return failed("{}: {}", what, *weights);
   const std::span<const InputView> inputs = executor_.inputs(kEvalEntry);
   std::vector<std::span<const std::byte>> rows(dataset_.columns().size());
-  // A target in a masked class comes first: that the mask has infinities is not to blame.
+  // A target in a masked class takes precedence: the infinities of a mask are legal.
   std::optional<std::string> target, value;
   for (uint64_t batch = 0; batch < batches() && !target; ++batch) {
     const std::span<const uint64_t> samples = batchSamples(batch);
@@ -146,7 +146,7 @@ Result<std::optional<EvalResult>> Evaluator::run(const std::function<bool()> &st
     return failed("evaluation: all targets of the {} samples are ignored, so there is no mean loss",
                   samples_);
   if (!std::isfinite(sum))
-    return refuseLoss(withoutNanSign(sum / result.targets));
+    return explainNonFiniteLoss(withoutNanSign(sum / result.targets));
   result.samples = samples_;
   result.loss = sum / result.targets;
   if (paddingColumns(executor_.inputs(kEvalEntry)) == 1)

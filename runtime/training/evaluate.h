@@ -42,7 +42,7 @@ private:
   Status checkValues();
   uint64_t batches() const { return (samples_ + batch_ - 1) / batch_; }
   std::span<const uint64_t> batchSamples(uint64_t batch); ///< stored in `indices_`
-  Status refuseLoss(double loss);
+  Status explainNonFiniteLoss(double loss);
   Status feed(uint64_t batch);
   /// Evaluates one batch per rank from batch `first` on, and adds the results; returns true if some rank
   /// wants to stop.

@@ -15,14 +15,15 @@ namespace trainc {
 
 namespace {
 
-/// Maximum sleep; events of children wake earlier.
-constexpr long kSliceNanoseconds = 50'000'000;
-constexpr double kSliceSeconds = 0.05;
+/// Maximum time between two checks of the timeouts. A signal, such as SIGCHLD, causes a check earlier.
+constexpr long kPollNanoseconds = 50'000'000;
+constexpr double kPollSeconds = kPollNanoseconds * 1e-9;
 
 /// "signal 9 (Killed)".
 std::string describeSignal(int signal) { return fmt::format("signal {} ({})", signal, ::strsignal(signal)); }
 
-/// Whether nohup had SIGHUP ignored; sigtimedwait would receive it all the same.
+/// Whether `signal` is SIGHUP and this process ignores it, for example under nohup. sigtimedwait receives
+/// even ignored signals.
 bool isIgnoredHangup(int signal) {
   struct sigaction action{};
   return signal == SIGHUP && sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
@@ -40,13 +41,13 @@ Result<int> Supervisor::run() {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGCHLD})
     if (!isIgnoredHangup(signal))
       sigaddset(&signals_, signal);
-  // The signals are received by sigtimedwait. One that arrives before the children start is forwarded, too.
-  sigprocmask(SIG_BLOCK, &signals_, &before_);
+  // watch() receives the blocked signals, also those that arrive before the children start.
+  sigprocmask(SIG_BLOCK, &signals_, &previousMask_);
   Status status = start();
   if (!status.ok())
     kill(SIGKILL);
   watch();
-  sigprocmask(SIG_SETMASK, &before_, nullptr);
+  sigprocmask(SIG_SETMASK, &previousMask_, nullptr);
   if (!status.ok())
     return status;
   return exitCode_;
@@ -71,22 +72,22 @@ void Supervisor::runRank(uint32_t rank, pid_t parent) const {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) // the parent died before the death signal was set
     ::_exit(1);
-  sigprocmask(SIG_SETMASK, &before_, nullptr);
+  sigprocmask(SIG_SETMASK, &previousMask_, nullptr);
   const int code = parts_.run(rank);
   (void)std::fflush(nullptr);
   ::_exit(code);
 }
 
 void Supervisor::watch() {
-  const timespec slice{.tv_sec = 0, .tv_nsec = kSliceNanoseconds};
+  const timespec timeout{.tv_sec = 0, .tv_nsec = kPollNanoseconds};
   for (double before = steadySeconds(); anyLeft();) {
-    const int signal = sigtimedwait(&signals_, nullptr, &slice);
+    const int signal = sigtimedwait(&signals_, nullptr, &timeout);
     if (signal > 0 && signal != SIGCHLD)
       onSignal(signal);
     collect();
     const double now = steadySeconds();
-    // Bounded, because time in which the whole job was stopped does not count.
-    killLate(std::min(now - before, 2 * kSliceSeconds));
+    // A longer interval means that this process was stopped, too; such time does not count.
+    killLate(std::min(now - before, 2 * kPollSeconds));
     before = now;
   }
 }
@@ -96,11 +97,11 @@ void Supervisor::collect() {
     int status = 0;
     while (children_[rank].pid > 0 &&
            ::waitpid(children_[rank].pid, &status, WNOHANG | WUNTRACED | WCONTINUED) > 0)
-      note(rank, status);
+      onStatus(rank, status);
   }
 }
 
-void Supervisor::note(uint32_t rank, int status) {
+void Supervisor::onStatus(uint32_t rank, int status) {
   Child &child = children_[rank];
   child.stopped = WIFSTOPPED(status);
   child.stoppedFor = 0;
@@ -113,19 +114,19 @@ void Supervisor::ended(uint32_t rank, int status) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
     return;
   if (WIFEXITED(status)) { // the rank has reported the reason
-    failed(rank, WEXITSTATUS(status), fmt::format("it ended with exit code {}", WEXITSTATUS(status)));
+    recordFailure(rank, WEXITSTATUS(status), fmt::format("it ended with exit code {}", WEXITSTATUS(status)));
     return;
   }
   const std::string reason = fmt::format("was killed by {}", describeSignal(WTERMSIG(status)));
-  // Not for ranks that are killed here because another failed.
+  // Deaths after another rank's failure or after a signal are expected, and are not reported.
   if (!failedFor_ && !signalledFor_)
     parts_.report(
         fmt::format("rank {} {}{}; the job ends", rank, reason,
                     WTERMSIG(status) == SIGKILL ? ", by another process or because memory ran out" : ""));
-  failed(rank, 128 + WTERMSIG(status), "it " + reason);
+  recordFailure(rank, 128 + WTERMSIG(status), "it " + reason);
 }
 
-void Supervisor::failed(uint32_t rank, int code, std::string_view reason) {
+void Supervisor::recordFailure(uint32_t rank, int code, std::string_view reason) {
   parts_.fail(rank, reason);
   // An input error (2) of one rank makes the others fail (1), possibly earlier; report the input error.
   if (exitCode_ == 0 || (exitCode_ == 1 && code == 2))
@@ -165,11 +166,11 @@ void Supervisor::kill(int signal) const {
       ::kill(child.pid, signal);
 }
 
-/// Kills one rank for its own misbehaviour.
+/// Kills one rank, records it as failed, and reports `message` unless another rank failed before.
 void Supervisor::kill(uint32_t rank, std::string_view message) {
   if (!failedFor_)
     parts_.report(fmt::format("rank {} {}; the job ends", rank, message));
-  failed(rank, 128 + SIGKILL, fmt::format("it {}", message));
+  recordFailure(rank, 128 + SIGKILL, fmt::format("it {}", message));
   ::kill(children_[rank].pid, SIGKILL);
 }
 

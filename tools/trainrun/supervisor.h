@@ -61,9 +61,9 @@ private:
   [[noreturn]] void runRank(uint32_t rank, pid_t parent) const;
   void watch();
   void collect();
-  void note(uint32_t rank, int status);
+  void onStatus(uint32_t rank, int status);
   void ended(uint32_t rank, int status);
-  void failed(uint32_t rank, int code, std::string_view reason);
+  void recordFailure(uint32_t rank, int code, std::string_view reason);
   void onSignal(int signal);
   void killLate(double seconds);
   void kill(int signal) const;
@@ -72,7 +72,7 @@ private:
 
   SupervisorParts parts_;
   SupervisorTimes times_;
-  sigset_t signals_{}, before_{};
+  sigset_t signals_{}, previousMask_{};
   std::vector<Child> children_;
   int exitCode_ = 0;
   std::optional<double> failedFor_, signalledFor_; ///< seconds since the event; empty: has not happened
