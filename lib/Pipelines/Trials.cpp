@@ -6,10 +6,11 @@ using namespace mlir;
 
 namespace trainc {
 
-/// Returns the cell whose step is used: offloading is decided later.
+/// Returns the cell without its offloading. Cells that differ only in offloading share a step, because
+/// offloading is applied after the step is made.
 static Cell inMemory(Cell cell) { return {cell.division, cell.split}; }
 
-/// Creates the steps of the jobs' cells up to activation checkpointing.
+/// Creates those of the jobs' steps that do not exist yet. A step ends before activation checkpointing.
 LogicalResult Trials::makeCellSteps(ArrayRef<Job> jobs) {
   std::set<Cell> missing;
   for (const Job &job : jobs)
@@ -30,18 +31,18 @@ LogicalResult Trials::makeCellSteps(ArrayRef<Job> jobs) {
 LogicalResult Trials::make(ArrayRef<Job> jobs) {
   if (failed(makeCellSteps(jobs)))
     return failure();
-  std::vector<std::optional<CandidatePlan>> made(jobs.size());
-  const auto makeOne = [&](size_t i) -> LogicalResult {
+  std::vector<std::optional<CandidatePlan>> plans(jobs.size());
+  const auto planJob = [&](size_t i) -> LogicalResult {
     TriedSettings extra = choices_.offloaded(jobs[i].cell);
     llvm::append_range(extra, jobs[i].extra);
     FailureOr<CandidatePlan> plan = steps_.at(inMemory(jobs[i].cell)).plan(extra);
     if (succeeded(plan))
-      made[i] = *plan;
+      plans[i] = *plan;
     return plan;
   };
-  if (failed(planEach(model_.getContext(), jobs.size(), tried_.empty(), makeOne)))
+  if (failed(planEach(model_.getContext(), jobs.size(), tried_.empty(), planJob)))
     return failure();
-  for (auto [job, plan] : llvm::zip_equal(jobs, made)) {
+  for (auto [job, plan] : llvm::zip_equal(jobs, plans)) {
     tried_.push_back({choices_.decided(job.cell), *plan});
     llvm::append_range(tried_.back().decided, job.extra);
   }
@@ -77,8 +78,8 @@ LogicalResult Trials::planWith(Cell cell, ArrayRef<TriedSettings> extra) {
 }
 
 FailureOr<int64_t> Trials::lowerBoundBytes(Cell cell, size_t lastLevel) {
-  constexpr int64_t kGaps = 8;
-  // Accumulated gradients take the same memory for any number of micro-batches.
+  constexpr int64_t kGapDivisor = 8; // up to 1/8 of scratch may be gaps
+  // All splits into several micro-batches share a bound: accumulated gradients take the same memory.
   cell.split = std::min<size_t>(cell.split, 1);
   if (const auto known = lowerBounds_.find(cell); known != lowerBounds_.end())
     return known->second;
@@ -90,7 +91,7 @@ FailureOr<int64_t> Trials::lowerBoundBytes(Cell cell, size_t lastLevel) {
   FailureOr<MemoryReport> memory = (*made)->memoryWithoutBatches(extra);
   if (failed(memory))
     return failure();
-  return lowerBounds_[cell] = memory->needed() - memory->activations / kGaps;
+  return lowerBounds_[cell] = memory->needed() - memory->activations / kGapDivisor;
 }
 
 std::optional<size_t> Trials::best() const {
@@ -117,16 +118,17 @@ size_t Trials::smallest() const {
 }
 
 int64_t Trials::hostThatFits() const {
-  int64_t least = 0;
+  int64_t minBytes = 0;
   for (const auto &[decided, plan] : tried_)
-    if (const int64_t host = plan.memory.host.total(); plan.bytes() <= limit_ && (least == 0 || host < least))
-      least = host;
-  return least;
+    if (const int64_t host = plan.memory.host.total();
+        plan.bytes() <= limit_ && (minBytes == 0 || host < minBytes))
+      minBytes = host;
+  return minBytes;
 }
 
 std::optional<Trial> Trials::trialOf(size_t number) const {
-  for (const auto &[trial, its] : numbers_)
-    if (its == number)
+  for (const auto &[trial, planned] : numbers_)
+    if (planned == number)
       return trial;
   return std::nullopt;
 }

@@ -25,7 +25,7 @@ public:
   /// Returns the cell's step, before activation checkpointing and offloading.
   llvm::FailureOr<const Candidates *> step(Cell cell);
 
-  /// Plans those that have not been planned.
+  /// Plans the trials that have not been planned yet.
   llvm::LogicalResult plan(llvm::ArrayRef<Trial> trials);
   /// Returns the number of a trial's plan, planning it if necessary.
   llvm::FailureOr<size_t> plan(Trial trial);
@@ -53,7 +53,7 @@ public:
   std::optional<size_t> best() const;
   /// Whether the best plan is at least as fast as `seconds`.
   bool takesLongerThanBest(double seconds) const;
-  /// Whether `a` takes no more seconds and bytes than `b`, and less of one of them.
+  /// Whether `a` takes no more seconds and no more bytes than `b`, and fewer of one of them.
   bool isBetter(size_t a, size_t b) const;
   /// Returns the plan with the fewest bytes among those that fit into the host, if there are any, else among
   /// all. At least one plan must exist.

@@ -15,7 +15,7 @@ namespace codegen {
 class Summaries;
 }
 
-/// Creates the pass schedule-collectives with summaries that are shared with other passes and plans.
+/// Creates the pass schedule-collectives with kernel summaries that other passes and candidate plans share.
 std::unique_ptr<mlir::Pass> createScheduleCollectives(std::shared_ptr<codegen::Summaries> summaries);
 
 } // namespace trainc
