@@ -22,7 +22,7 @@ struct Forward {
   mlir::IRMapping values; ///< maps values of the model's own body to values of the entry
 };
 
-/// Callback after each op of the model's own body, with the concrete values so far.
+/// Callback that runs after each op of the model's own body; `values` maps the body's values so far.
 using AfterOp = llvm::function_ref<void(mlir::Operation *op, mlir::IRMapping &values)>;
 
 /// Expands the model on `columns` at the builder's position. Errors about shapes, parameters, duplicate names

@@ -10,10 +10,10 @@
 using namespace mlir;
 using namespace trainc;
 
-// Each of the following functions returns the end of the warning, i.e. why a setting has no effect. An empty
-// text means that the setting has an effect, or that the function does not handle it.
+// The following functions return why a setting has no effect, as the end of the warning. They return an empty
+// string if the setting has an effect, or if they do not handle it.
 
-/// Settings in the file may be meant for more ranks, so only options are reported.
+/// Reports options only: settings in the model file may be meant for more ranks.
 static std::string whyIdleOnOneRank(train::ProgramOp program, const train::ProgramWord &each) {
   if (program.getRanks() > 1 || !train::isFromOption(program, each.word))
     return "";
@@ -24,7 +24,7 @@ static std::string whyIdleOnOneRank(train::ProgramOp program, const train::Progr
   return idle ? "on one rank; give --ranks=N as well, or leave it out" : "";
 }
 
-/// On one rank, settings for many ranks are allowed.
+/// Reports nothing on one rank, where whyIdleOnOneRank() decides.
 static std::string whyIdleInStage(train::ProgramOp program, const train::ProgramWord &each) {
   const auto stage = int64_t(program.getZeroStage());
   if (program.getRanks() == 1 || stage >= each.fromStage)
@@ -40,7 +40,8 @@ static std::string whyIdleInScaling(train::ProgramOp program, const train::Progr
   return program.getLossScale() > 0 && each.word != "loss_scale" ? "with a fixed loss_scale" : "";
 }
 
-/// A memory limit that chose `none` has also tried these settings with `full`.
+/// Reports nothing if the planner chose the mode under a memory limit: it has then tried `full` with these
+/// settings, too.
 static std::string whyIdleInCheckpoints(train::ProgramOp program, const train::ProgramWord &each) {
   const StringRef mode = program.getActivationCheckpointing().value_or("none");
   const bool isChosen =
@@ -53,7 +54,7 @@ static std::string whyIdleInCheckpoints(train::ProgramOp program, const train::P
                                 : "; give --activation-checkpointing=full as well, or leave the word out");
 }
 
-/// A memory limit may still choose what is offloaded.
+/// Reports nothing if the planner may still choose what is offloaded.
 static std::string whyIdleInOffload(train::ProgramOp program, const train::ProgramWord &each) {
   const bool mayBeChosen = program.getMemoryLimit() && !program.getOffload();
   if (!each.ofOffload || mayBeChosen)

@@ -1,12 +1,12 @@
-// Valid integers of data columns.
+// Valid values of integer data columns.
 #include "lib/Instantiate/Entries.h"
 
 using namespace mlir;
 using namespace trainc;
 
 namespace {
-/// Common limit of all lookups of a column: the minimum of their limits, and the ignored value if all have
-/// the same.
+/// Common limit of all lookups in a column: the minimum of their limits, and the ignored value if all lookups
+/// have the same one.
 struct ColumnLimit {
   std::optional<IndexLimit> common;
 
@@ -52,7 +52,7 @@ void trainc::limitInputs(ModuleOp module) {
     if (!column.common)
       return;
     input.setLimit(column.common->limit);
-    // 0 is below every limit, so that `ignore` 0 allows no further value.
+    // Without a common ignored value, `ignore` is 0: this is a valid index anyway.
     input.setIgnore(column.common->ignore.value_or(0));
   });
 }

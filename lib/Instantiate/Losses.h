@@ -11,15 +11,15 @@ mlir::Value buildSum(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x
 /// Returns the sum of a loss over its elements, f32.
 mlir::Value buildLossSum(mlir::OpBuilder &builder, const LossTerm &term);
 
-/// Returns the weight of each target. Returns none if the loss is not the result of a loss op; such a loss is
-/// a mean over elements.
+/// Returns the weight of each target, or none if the loss is not the result of a loss op: it is then a mean
+/// over elements.
 std::optional<mlir::Value> buildTargetWeights(mlir::OpBuilder &builder, const LossTerm &term);
 
-/// Returns the batch column with the loss's ignored value; null if there is none. A sample with no other
-/// value in this column contributes neither loss nor targets.
+/// Returns the batch column with the loss's ignored value; null if there is none. A sample whose
+/// values in this column are all ignored contributes neither loss nor targets.
 train::InputOp ignoringColumn(const LossTerm &term);
 
-/// Returns the number of a loss's elements.
+/// Returns the number of elements of the loss tensor.
 int64_t countElements(const LossTerm &term);
 
 /// Returns sum / targets, or 0 if there are no targets.

@@ -31,7 +31,7 @@ constexpr FlowErrors kSamples = {
 
 FailureOr<Probe> Probe::create(Instantiation &shared, int64_t batch, int64_t length) {
   Probe probe;
-  FailureOr<Forward> forward = expandAside(shared, batch, length, probe.entry);
+  FailureOr<Forward> forward = expandOutsideModule(shared, batch, length, probe.entry);
   if (failed(forward))
     return failure();
   probe.logits = forward->outputs.lookup("logits");

@@ -106,8 +106,8 @@ SmallVector<Value> trainc::createInputs(OpBuilder &builder, nn::ModelOp model, B
   return inputs;
 }
 
-FailureOr<Forward> trainc::expandAside(Instantiation &shared, int64_t batch, int64_t length,
-                                       OwningOpRef<train::EntryOp> &entry) {
+FailureOr<Forward> trainc::expandOutsideModule(Instantiation &shared, int64_t batch, int64_t length,
+                                               OwningOpRef<train::EntryOp> &entry) {
   nn::ModelOp model = shared.binding.model;
   OpBuilder builder(model.getContext());
   entry = train::EntryOp::create(builder, model.getLoc(), EntryKind::eval);
@@ -181,7 +181,7 @@ static std::optional<Location> placeOfCombination(Instantiation &shared, const F
     return placeIn(micro, batch);
   OwningOpRef<train::EntryOp> entry;
   ScopedDiagnosticHandler quiet(shared.binding.module.getContext(), [](Diagnostic &) { return success(); });
-  const FailureOr<Forward> pair = expandAside(shared, 2, shared.binding.seqLen, entry);
+  const FailureOr<Forward> pair = expandOutsideModule(shared, 2, shared.binding.seqLen, entry);
   return succeeded(pair) ? placeIn(*pair, 2) : std::nullopt; // a model may accept batches of one sample only
 }
 
