@@ -1,4 +1,4 @@
-// Shorthand for building nn ops.
+// Builder of nn ops with inferred types.
 #include "dialects/NN/Builders.h"
 
 using namespace mlir;

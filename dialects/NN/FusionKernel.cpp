@@ -1,4 +1,4 @@
-// nn.kernel: syntax and verification of its frame. FusionPatterns.cpp has the rules of patterns.
+// nn.kernel: syntax, and verification of sizes and types. FusionPatterns.cpp verifies patterns.
 #include "dialects/NN/FusionSyntax.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -7,6 +7,7 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::nn;
 
+// Example of the syntax:
 //   %r:2 = nn.kernel 128 x 768 (%a = %x : tensor<128x768xf32>, %b = %y : tensor<768xf32> at <*128, 768>,
 //   %t = %z : tensor<50x768xf32> table) -> (tensor<128x768xf32>, tensor<128xf32>) { ... }
 

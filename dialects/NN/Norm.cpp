@@ -1,4 +1,4 @@
-// Standardisation of rows: the cores of layer norm and RMSNorm.
+// Standardisation of rows: layer norm and RMSNorm without scale and bias.
 #include "dialects/NN/Rows.h"
 #include "dialects/NN/Syntax.h"
 
@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::nn;
 
-static FailureOr<SmallVector<Type>> inferRowsAndFactor(Value x, double eps, InferError error) {
+static FailureOr<SmallVector<Type>> inferStandardized(Value x, double eps, InferError error) {
   auto type = cast<RankedTensorType>(x.getType());
   if (type.getRank() == 0 || !isa<FloatType>(type.getElementType()))
     return error() << "x must be a float tensor with a last dimension to standardise, found " << type;
@@ -18,21 +18,22 @@ static FailureOr<SmallVector<Type>> inferRowsAndFactor(Value x, double eps, Infe
 }
 
 /// All dimensions but the last can be partitioned.
-static IndexingRule rowsAndFactorIndexing(Value x) {
+static IndexingRule standardizedIndexing(Value x) {
   SmallVector<int> labels = rowLabels(x);
   SmallVector<int> leading(ArrayRef(labels).drop_back());
   return {{labels}, {labels, leading}};
 }
 
-/// Returns x / sqrt(mean(x^2) + eps) and the factor 1 / sqrt(...).
+/// Returns x / sqrt(mean(x^2) + eps) and the factor rstd = 1 / sqrt(mean(x^2) + eps) of each row.
 static SmallVector<Value> divideByRootMeanSquare(TensorBuilder &b, Value x, double eps) {
   Value rstd = b.create<RsqrtOp>(b.add(rowMean(b, b.square(x)), eps));
   return {b.mul(x, overRow(b, rstd, x)), rstd};
 }
 
-/// Returns the cotangent of x, computed from y = result 0 and r = rstd alone. With g the cotangent of y and
-/// m(.) the mean of a row it is r (g - m(g) - y m(g y)), where m(g) is due to the subtracted mean. The
-/// cotangent dr of r adds -r^2 y dr / n.
+/// Returns the cotangent of x, computed from the results y and r = rstd alone:
+///   dx = r (g - m(g) - y m(g y)) - r^2 y dr / n
+/// g and dr are the cotangents of y and r, and m(.) is the mean of a row of n elements. The term m(g) exists
+/// only if the mean was subtracted (`centred`).
 static Value standardizeGradient(TensorBuilder &b, Value y, Value rstd, ArrayRef<Value> cotangents,
                                  bool centred) {
   Value dx, g = cotangents[0], drstd = cotangents[1];
@@ -53,10 +54,10 @@ static Value standardizeGradient(TensorBuilder &b, Value y, Value rstd, ArrayRef
 // --- nn.standardize ---
 
 FailureOr<SmallVector<Type>> StandardizeOp::inferTypes(Adaptor adaptor, InferError error) {
-  return inferRowsAndFactor(adaptor.getX(), adaptor.getEps().convertToDouble(), error);
+  return inferStandardized(adaptor.getX(), adaptor.getEps().convertToDouble(), error);
 }
 
-IndexingRule StandardizeOp::getIndexingRule() { return rowsAndFactorIndexing(getX()); }
+IndexingRule StandardizeOp::getIndexingRule() { return standardizedIndexing(getX()); }
 
 SmallVector<Value> StandardizeOp::decompose(OpBuilder &builder) {
   TensorBuilder b(builder, getLoc());
@@ -74,10 +75,10 @@ void StandardizeOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultCotangent
 // --- nn.rms_standardize ---
 
 FailureOr<SmallVector<Type>> RmsStandardizeOp::inferTypes(Adaptor adaptor, InferError error) {
-  return inferRowsAndFactor(adaptor.getX(), adaptor.getEps().convertToDouble(), error);
+  return inferStandardized(adaptor.getX(), adaptor.getEps().convertToDouble(), error);
 }
 
-IndexingRule RmsStandardizeOp::getIndexingRule() { return rowsAndFactorIndexing(getX()); }
+IndexingRule RmsStandardizeOp::getIndexingRule() { return standardizedIndexing(getX()); }
 
 SmallVector<Value> RmsStandardizeOp::decompose(OpBuilder &builder) {
   TensorBuilder b(builder, getLoc());

@@ -65,17 +65,17 @@ RepeatPattern RepeatPattern::repeatedAlongColumns(int64_t times) const {
 }
 
 std::optional<RepeatPattern::Parts> RepeatPattern::split(int64_t columns) const {
-  int64_t rowPositions = count() / columns;
-  if (rowPositions * columns != count())
+  int64_t rowsLeft = count() / columns;
+  if (rowsLeft * columns != count())
     return std::nullopt;
   Parts parts;
   for (Run run : runs) {
-    const int64_t ofRows = std::gcd(run.size, rowPositions), rest = run.size / ofRows;
-    rowPositions /= ofRows;
-    if (rowPositions > 1 && rest > 1)
+    const int64_t rowFactor = std::gcd(run.size, rowsLeft), columnFactor = run.size / rowFactor;
+    rowsLeft /= rowFactor;
+    if (rowsLeft > 1 && columnFactor > 1)
       return std::nullopt;
-    parts.rows.append({ofRows, run.kept});
-    parts.columns.append({rest, run.kept});
+    parts.rows.append({rowFactor, run.kept});
+    parts.columns.append({columnFactor, run.kept});
   }
   return parts;
 }

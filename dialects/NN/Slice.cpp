@@ -1,4 +1,4 @@
-// Ops that cut and join along one dimension: nn.slice, nn.pad, nn.concat and nn.split.
+// Ops that slice, pad, split or concatenate along one dimension.
 #include "dialects/NN/Shape.h"
 
 using namespace mlir;
@@ -12,34 +12,36 @@ using Labels = SmallVector<int>;
 namespace {
 
 /// Builds the boxes of a result that differs from its operands along one dimension.
-struct Along {
+struct BoxBuilder {
   Value result;
   int64_t dim;
   SmallVector<int64_t> resultStrides = stridesOf(result);
 
-  Along(Value result, int64_t dim) : result(result), dim(normalizeDim(dim, shapeOf(result).size())) {}
+  BoxBuilder(Value result, int64_t dim) : result(result), dim(normalizeDim(dim, shapeOf(result).size())) {}
 
-  /// Returns a box of `size` zeros along the dimension, from `to` on.
-  StridedBox zeros(int64_t size, int64_t to) const {
+  /// Returns a box of zeros: `size` positions of `dim` from `resultOffset` on.
+  StridedBox zeros(int64_t size, int64_t resultOffset) const {
     SmallVector<int64_t> shape(shapeOf(result));
     shape[dim] = size;
     return {std::nullopt,  shape, SmallVector<int64_t>(shape.size(), 0),
-            resultStrides, 0,     to * resultStrides[dim]};
+            resultStrides, 0,     resultOffset * resultStrides[dim]};
   }
 
-  /// Returns a box of `size` elements of `source`, which is operand number `operand`, from `from` to `to`.
-  StridedBox copy(unsigned operand, Value source, int64_t size, int64_t from, int64_t to) const {
-    StridedBox box = zeros(size, to);
+  /// Returns a copied box: `size` positions of `dim`, from `sourceOffset` on in `source`, which is operand
+  /// number `operand`, and from `resultOffset` on in the result.
+  StridedBox copy(unsigned operand, Value source, int64_t size, int64_t sourceOffset,
+                  int64_t resultOffset) const {
+    StridedBox box = zeros(size, resultOffset);
     box.operand = operand;
     box.sourceStrides = stridesOf(source);
-    box.sourceOffset = from * box.sourceStrides[dim];
+    box.sourceOffset = sourceOffset * box.sourceStrides[dim];
     return box;
   }
 };
 
 } // namespace
 
-/// Returns labels by which all dimensions but `dim` correspond.
+/// Returns the labels of an op that can be partitioned along all dimensions but `dim`.
 static Labels allBut(Value value, int64_t dim) {
   Labels labels = labelsOf(value);
   labels[normalizeDim(dim, labels.size())] = -1;
@@ -62,7 +64,7 @@ Inferred SliceOp::inferTypes(Adaptor adaptor, InferError error) {
 OpFoldResult SliceOp::fold(FoldAdaptor adaptor) { return foldSameType(getX(), adaptor.getX(), getResult()); }
 
 SmallVector<StridedBox> SliceOp::getBoxes() {
-  return {Along(getResult(), getDim()).copy(0, getX(), getSize(), getOffset(), 0)};
+  return {BoxBuilder(getResult(), getDim()).copy(0, getX(), getSize(), getOffset(), 0)};
 }
 
 IndexingRule SliceOp::getIndexingRule() { return {{allBut(getX(), getDim())}, {allBut(getX(), getDim())}}; }
@@ -88,13 +90,13 @@ Inferred PadOp::inferTypes(Adaptor adaptor, InferError error) {
 OpFoldResult PadOp::fold(FoldAdaptor) { return foldSameType(getX(), {}, getResult()); }
 
 SmallVector<StridedBox> PadOp::getBoxes() {
-  Along along(getResult(), getDim());
-  int64_t low = getLow(), high = getHigh(), size = shapeOf(getX())[along.dim];
-  SmallVector<StridedBox> boxes{along.copy(0, getX(), size, 0, low)};
+  BoxBuilder boxBuilder(getResult(), getDim());
+  int64_t low = getLow(), high = getHigh(), size = shapeOf(getX())[boxBuilder.dim];
+  SmallVector<StridedBox> boxes{boxBuilder.copy(0, getX(), size, 0, low)};
   if (low > 0)
-    boxes.push_back(along.zeros(low, 0));
+    boxes.push_back(boxBuilder.zeros(low, 0));
   if (high > 0)
-    boxes.push_back(along.zeros(high, low + size));
+    boxes.push_back(boxBuilder.zeros(high, low + size));
   return boxes;
 }
 
@@ -132,12 +134,12 @@ OpFoldResult ConcatOp::fold(FoldAdaptor) {
 }
 
 SmallVector<StridedBox> ConcatOp::getBoxes() {
-  Along along(getResult(), getDim());
+  BoxBuilder boxBuilder(getResult(), getDim());
   SmallVector<StridedBox> boxes;
   int64_t begin = 0;
   for (auto [index, input] : llvm::enumerate(getInputs())) {
-    int64_t size = shapeOf(input)[along.dim];
-    boxes.push_back(along.copy(index, input, size, 0, begin));
+    int64_t size = shapeOf(input)[boxBuilder.dim];
+    boxes.push_back(boxBuilder.copy(index, input, size, 0, begin));
     begin += size;
   }
   return boxes;
