@@ -116,7 +116,7 @@ json remakesJson(const Analysis &analysis) {
   return remakes;
 }
 
-/// Null if there are none.
+/// Returns null if nothing is offloaded.
 json movesJson(const Analysis &analysis) {
   const Moves moves = movesOf(analysis);
   json kinds = json::array();
@@ -189,13 +189,13 @@ json largestBatchesJson(const Analysis &analysis) {
   return rows;
 }
 
-/// Strategies that a memory limit chose among, if the compile report, which is not verified, has them in a
-/// known form.
+/// Returns the strategies that the planner tried under a memory limit, or null. The compile report is not
+/// verified, so that a report of another form also gives null.
 json plannerJson(const Analysis &analysis) {
   const json planner = analysis.compileReport.value("planner", json());
   const json strategies = planner.is_object() ? planner.value("strategies", json()) : json();
-  const bool isOurs = strategies.is_array() && std::ranges::all_of(strategies, &json::is_object);
-  return isOurs ? planner : json();
+  const bool isKnownForm = strategies.is_array() && std::ranges::all_of(strategies, &json::is_object);
+  return isKnownForm ? planner : json();
 }
 
 } // namespace

@@ -8,10 +8,11 @@
 
 namespace trainc::report {
 
-/// docs/reference/report-json.md lists its keys. `file` is the plan's path as the user gave it.
+/// Returns the report as JSON; docs/reference/report-json.md lists the keys. `file` is the plan's path as the
+/// user gave it.
 nlohmann::json documentOf(const Analysis &analysis, std::string_view file);
 
-/// A document as text: UTF-8, invalid bytes replaced.
+/// Returns a document as UTF-8 text, with invalid bytes replaced.
 std::string jsonText(const nlohmann::json &document);
 
 } // namespace trainc::report

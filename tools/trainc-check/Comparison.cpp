@@ -55,7 +55,7 @@ double check::tensorError(const Tensors &actual, const Tensors &expected, double
   return error;
 }
 
-double check::allowedError(const Tensors &actual, const Tensors &expected, const Tensors &errors) {
+double check::ratioToAllowedError(const Tensors &actual, const Tensors &expected, const Tensors &errors) {
   constexpr double kFloat64 = 1e-12; // rounding errors of float64 itself
   double error = 0;
   for (auto [a, e, most] : llvm::zip_equal(actual, expected, errors))

@@ -49,5 +49,5 @@ check::Check check::checkDecompositions(func::FuncOp function) {
   FailureOr<Tensors> errors = roundingErrors(*decomposed, *arguments);
   if (failed(errors))
     return failure();
-  return std::optional(Outcome{allowedError(*actual, *expected, *errors), 1});
+  return std::optional(Outcome{ratioToAllowedError(*actual, *expected, *errors), 1});
 }
