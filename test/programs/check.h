@@ -14,7 +14,7 @@ struct Verdict {
   enum Kind {
     kEqual,    ///< results are within the tolerances
     kIllegal,  ///< the program cannot be trained, or has non-finite numbers
-    kUnstable, ///< the same as kEqual, for the numbers that do not hang on rounding; some do
+    kUnstable, ///< the same as kEqual, for the numbers that do not depend on rounding; some do
     kRefused,  ///< legal, and yet the compiler or the runtime does not take it
     kWrong
   };

@@ -203,7 +203,7 @@ int main(int argc, char **argv) {
   if (options.faults > 0)
     return findsFaults(context, options) ? 0 : 1;
   const Counts counts = run(context, options);
-  fmt::print("{} programs: {} wrong, {} with numbers that hang on rounding, {} that cannot be trained\n",
+  fmt::print("{} programs: {} wrong, {} with numbers that depend on rounding, {} that cannot be trained\n",
              counts.programs, counts.wrong, counts.unstable, counts.illegal);
   for (const auto &[name, programs] : counts.ops)
     fmt::print("  {:20} in {}\n", name, programs);

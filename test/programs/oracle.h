@@ -46,7 +46,7 @@ struct Step {
 struct Rounding {
   Change change;
   double least;              ///< minimum tolerance, relative to a tensor's largest number
-  double unstable;           ///< likewise: if changes move a tensor by more, a choice hangs on rounding
+  double unstable;           ///< likewise: if changes move a tensor by more, a choice depends on rounding
   double largest = HUGE_VAL; ///< of larger numbers some may become infinite
   double lossScale = 1;      ///< which gradients are multiplied by on their way
 
