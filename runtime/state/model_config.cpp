@@ -9,6 +9,7 @@
 #include <cmath>
 #include <fmt/ranges.h>
 #include <set>
+#include <vector>
 
 namespace trainc {
 
