@@ -1,5 +1,6 @@
 // nn.chunks: syntax and verification.
 #include "dialects/NN/FusionSyntax.h"
+#include "dialects/NN/Syntax.h"
 
 using namespace mlir;
 using namespace trainc;
@@ -18,7 +19,9 @@ static ParseResult parseSplit(OpAsmParser &parser, SmallVectorImpl<int64_t> &dim
     return success();
   }
   dims.push_back(kWhole);
-  return succeeded(parser.parseOptionalKeyword("split")) ? parser.parseInteger(dims.back()) : success();
+  return succeeded(parser.parseOptionalKeyword("split"))
+             ? parseWhole(static_cast<AsmParser &>(parser), dims.back())
+             : success();
 }
 
 static void printSplit(OpAsmPrinter &printer, int64_t dim) {
@@ -36,8 +39,9 @@ ParseResult ChunksOp::parse(OpAsmParser &parser, OperationState &state) {
   auto parseResult = [&] {
     return failure(parser.parseType(state.types.emplace_back()) || parseSplit(parser, resultDims));
   };
-  if (parser.parseInteger(count) || parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseInput) ||
-      parser.parseArrow() || parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseResult))
+  if (parseWhole(static_cast<AsmParser &>(parser), count) ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseInput) || parser.parseArrow() ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseResult))
     return failure();
   // Arguments that represent slices have the slices' types.
   for (auto [argument, dim] : llvm::zip(inputs.arguments, inputDims))

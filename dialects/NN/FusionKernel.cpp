@@ -1,5 +1,6 @@
 // nn.kernel: syntax, and verification of sizes and types. FusionPatterns.cpp verifies patterns.
 #include "dialects/NN/FusionSyntax.h"
+#include "dialects/NN/Syntax.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -41,7 +42,8 @@ ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &state) {
     return failure(inputs.parseOne(parser) ||
                    parsePattern(parser, int64_t(uint64_t(rows) * uint64_t(columns)), patterns));
   };
-  if (parser.parseInteger(rows) || parser.parseKeyword("x") || parser.parseInteger(columns) ||
+  if (parseWhole(static_cast<AsmParser &>(parser), rows) || parser.parseKeyword("x") ||
+      parseWhole(static_cast<AsmParser &>(parser), columns) ||
       parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, parseInput) || parser.parseArrow() ||
       parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren,
                                      [&] { return parser.parseType(state.types.emplace_back()); }))

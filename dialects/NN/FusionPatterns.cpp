@@ -1,6 +1,7 @@
 // Patterns of a kernel's values: the attribute, and the rules that patterns of operands and results follow.
 #include "dialects/NN/Builders.h"
 #include "dialects/NN/NN.h"
+#include "dialects/NN/Syntax.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -24,7 +25,7 @@ Attribute RepeatPatternAttr::parse(AsmParser &parser, Type) {
     const bool kept = failed(parser.parseOptionalStar());
     const SMLoc at = parser.getCurrentLocation();
     int64_t size;
-    if (parser.parseInteger(size))
+    if (parseWhole(parser, size))
       return failure();
     if (size < 1 || llvm::MulOverflow(positions, size, positions))
       return parser.emitError(at) << "expected runs of one position or more, less than 2^63 together, found "

@@ -30,7 +30,7 @@ def NN_ReduceOp : NN_ShapeOp<"reduce", [DeclareOpInterfaceMethods<WideSumOpInter
   }];
   let arguments = (ins NN_ReduceKind:$kind, NN_Tensor:$x, DenseI64ArrayAttr:$dims, UnitAttr:$keep, OptionalAttr<TypeAttr>:$to);
   let results = (outs NN_Tensor:$result);
-  let assemblyFormat = "$kind $x `over` $dims oilist(`keep` $keep | `to` $to) attr-dict `` custom<Types>(type($x))";
+  let assemblyFormat = "$kind $x `over` custom<Wholes>($dims) oilist(`keep` $keep | `to` $to) attr-dict `` custom<Types>(type($x))";
   let hasFolder = 1;
   let hasCanonicalizeMethod = 1;
 }
@@ -39,7 +39,7 @@ def NN_BroadcastOp : NN_ShapeOp<"broadcast", [PrecisionOpInterface, Recomputable
   let summary = "repeats x to a larger shape: right-aligned, dimensions of size 1 are repeated, missing ones added in front";
   let arguments = (ins NN_Tensor:$x, DenseI64ArrayAttr:$shape);
   let results = (outs NN_Tensor:$result);
-  let assemblyFormat = "$x `to` $shape attr-dict `` custom<Types>(type($x))";
+  let assemblyFormat = "$x `to` custom<Wholes>($shape) attr-dict `` custom<Types>(type($x))";
   let hasFolder = 1;
   let hasCanonicalizeMethod = 1;
 }
@@ -49,7 +49,7 @@ def NN_ReshapeOp : NN_ShapeOp<"reshape", [DeclareOpInterfaceMethods<ExecutableOp
   let summary = "the same elements, row-major, in another shape; one dimension may be -1, 0 keeps x's dimension";
   let arguments = (ins NN_Tensor:$x, DenseI64ArrayAttr:$shape);
   let results = (outs NN_Tensor:$result);
-  let assemblyFormat = "$x `to` $shape attr-dict `` custom<Types>(type($x))";
+  let assemblyFormat = "$x `to` custom<Wholes>($shape) attr-dict `` custom<Types>(type($x))";
   let hasFolder = 1;
   let hasCanonicalizeMethod = 1;
 }
@@ -58,7 +58,7 @@ def NN_TransposeOp : NN_StridedCopyOp<"transpose"> {
   let summary = "permutes dimensions: result dimension i is x's dimension permutation[i]";
   let arguments = (ins NN_Tensor:$x, DenseI64ArrayAttr:$permutation);
   let results = (outs NN_Tensor:$result);
-  let assemblyFormat = "$x `by` $permutation attr-dict `` custom<Types>(type($x))";
+  let assemblyFormat = "$x `by` custom<Wholes>($permutation) attr-dict `` custom<Types>(type($x))";
   let hasFolder = 1;
   let hasCanonicalizeMethod = 1;
 }

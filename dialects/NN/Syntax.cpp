@@ -101,7 +101,7 @@ std::string trainc::describeOutOfRange(const llvm::Twine &min, const llvm::Twine
   return ("expected a whole number from " + min + " to " + max + ", found " + found).str();
 }
 
-ParseResult trainc::parseWhole(OpAsmParser &parser, IntegerAttr &value, int64_t min, int64_t max) {
+ParseResult trainc::parseWhole(AsmParser &parser, int64_t &value, int64_t min, int64_t max) {
   const SMLoc start = parser.getCurrentLocation();
   APInt number;
   if (llvm::isAlpha(*start.getPointer())) // MLIR takes `true` for a number
@@ -118,12 +118,34 @@ ParseResult trainc::parseWhole(OpAsmParser &parser, IntegerAttr &value, int64_t 
     number.toStringSigned(text);
     return parser.emitError(start, describeOutOfRange(llvm::Twine(min), llvm::Twine(max), text));
   }
-  value = parser.getBuilder().getI64IntegerAttr(number.getSExtValue());
+  value = number.getSExtValue();
+  return success();
+}
+
+ParseResult trainc::parseWhole(OpAsmParser &parser, IntegerAttr &value, int64_t min, int64_t max) {
+  int64_t number = 0;
+  if (parseWhole(static_cast<AsmParser &>(parser), number, min, max))
+    return failure();
+  value = parser.getBuilder().getI64IntegerAttr(number);
   return success();
 }
 
 void trainc::printWhole(OpAsmPrinter &printer, Operation *, IntegerAttr value, int64_t, int64_t) {
   printer << value.getInt();
+}
+
+ParseResult trainc::parseWholes(OpAsmParser &parser, DenseI64ArrayAttr &values) {
+  SmallVector<int64_t> numbers;
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+        return parseWhole(static_cast<AsmParser &>(parser), numbers.emplace_back());
+      }))
+    return failure();
+  values = parser.getBuilder().getDenseI64ArrayAttr(numbers);
+  return success();
+}
+
+void trainc::printWholes(OpAsmPrinter &printer, Operation *, DenseI64ArrayAttr values) {
+  printer << '[' << values.asArrayRef() << ']';
 }
 
 std::string trainc::joinPath(StringRef path, StringRef name) {

@@ -19,13 +19,21 @@ mlir::ParseResult parseNumber(mlir::OpAsmParser &parser, mlir::FloatAttr &value)
 void printNumber(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::FloatAttr value);
 
 /// Parses a whole number from `min` to `max` as an i64 attribute: the custom directive `Whole`. MLIR's own
-/// parser reads 2^64 - 1 as -1.
+/// parser reads 2^64 - 1 as -1, and `true` as 1.
 mlir::ParseResult parseWhole(mlir::OpAsmParser &parser, mlir::IntegerAttr &value, int64_t min = INT64_MIN,
                              int64_t max = INT64_MAX);
 void printWhole(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::IntegerAttr value,
                 int64_t min = INT64_MIN, int64_t max = INT64_MAX);
 /// Says that a whole number is not from `min` to `max`; all are texts.
 std::string describeOutOfRange(const llvm::Twine &min, const llvm::Twine &max, const llvm::Twine &found);
+
+/// Parses a whole number, as above.
+mlir::ParseResult parseWhole(mlir::AsmParser &parser, int64_t &value, int64_t min = INT64_MIN,
+                             int64_t max = INT64_MAX);
+
+/// Parses `[2, 0, -1]`: the custom directive `Wholes`.
+mlir::ParseResult parseWholes(mlir::OpAsmParser &parser, mlir::DenseI64ArrayAttr &values);
+void printWholes(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::DenseI64ArrayAttr values);
 
 /// Returns the shortest text that parses to the same value; also for messages.
 std::string formatNumber(double value);

@@ -235,3 +235,67 @@ func.func @f(%x: tensor<2x3xf32>) {
   %0:2 = nn.split %x into 2 : tensor<2x3xf32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{expected integer value}}
+  %0 = nn.reduce sum %x over [true] : tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{expected integer value}}
+  %0 = nn.broadcast %x to [2, true, 3] : tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{expected integer value}}
+  %0 = nn.reshape %x to [0, true, 3] : tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{expected integer value}}
+  %0 = nn.transpose %x by [true, 0] : tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{expected integer value}}
+  %0 = nn.slice %x dim true from 0 size 1 : tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{expected integer value}}
+  %0 = nn.pad %x dim 0 low true high 0 : tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{expected integer value}}
+  %0 = nn.concat dim true %x : tensor<2x3xf32>, %x : tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{expected integer value}}
+  %0 = nn.split %x into 3 dim true : tensor<2x3xf32>
+  return
+}
