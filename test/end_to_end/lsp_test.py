@@ -162,6 +162,17 @@ class LanguageServer(unittest.TestCase):
                 self.client.process.stdin.write(noise)
                 self.assertEqual(self.client.open("file:///small.mlir", self.text), [])
 
+    def test_json_that_is_no_message(self):
+        """The server says so and continues."""
+        for noise in [[], None, 1, "text", [{"jsonrpc": "2.0", "id": 7, "method": "shutdown"}], {}, {"jsonrpc": "2.0"}, {"id": 7, "method": "shutdown"}, {"jsonrpc": "2.0", "method": 3}]:
+            with self.subTest(noise):
+                body = json.dumps(noise).encode()
+                self.client.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+                self.client.process.stdin.flush()
+                answer = self.client.receive(lambda message: "error" in message)
+                self.assertEqual((answer["error"]["code"], answer["id"]), (-32600, noise.get("id") if isinstance(noise, dict) else None))
+                self.assertEqual(self.client.open("file:///small.mlir", self.text), [])
+
     def test_messages_that_are_nested_deep(self):
         body = b'{"jsonrpc": "2.0", "method": "none", "params": ' + b"[" * 100000 + b"]" * 100000 + b"}"
         self.client.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)

@@ -36,6 +36,21 @@ std::string textOfMessage(json::Object object) {
   return llvm::formatv("{0}", json::Value(std::move(object)));
 }
 
+/// Whether MLIR's server takes the message for a request, a notification or an answer. It ends at others.
+bool isRequest(const json::Object &message) {
+  return message.getString("jsonrpc") == llvm::StringRef("2.0") &&
+         (message.getString("method") || message.get("id"));
+}
+
+/// The answer to a message that is none of JSON-RPC. `message` is null if it is no object.
+std::string invalidRequest(const json::Object *message) {
+  const json::Value *id = message ? message->get("id") : nullptr;
+  json::Object error{{"code", int(lsp::ErrorCode::InvalidRequest)},
+                     {"message", "expected a JSON object with \"jsonrpc\": \"2.0\" and a \"method\""}};
+  return textOfMessage(
+      json::Object{{"jsonrpc", "2.0"}, {"id", id ? *id : json::Value(nullptr)}, {"error", std::move(error)}});
+}
+
 /// The id of a message that wants an answer, or is one: a number or a string.
 std::optional<std::string> idOf(const json::Object &message) {
   const json::Value *id = message.get("id");
@@ -44,15 +59,22 @@ std::optional<std::string> idOf(const json::Object &message) {
 
 } // namespace
 
-std::string Conversation::fromEditor(std::string message) {
-  std::optional<json::Object> object = parseMessage(message);
-  const std::optional<llvm::StringRef> method = object ? object->getString("method") : std::nullopt;
+EditorMessage Conversation::fromEditor(std::string message) {
+  llvm::Expected<json::Value> value = json::parse(message);
+  if (!value) {
+    llvm::consumeError(value.takeError()); // the server reports the error to the editor
+    return {std::move(message), std::nullopt};
+  }
+  json::Object *object = value->getAsObject();
+  if (!object || !isRequest(*object))
+    return {std::nullopt, invalidRequest(object)};
+  const std::optional<llvm::StringRef> method = object->getString("method");
   if (!method || !object->get("params"))
-    return message;
+    return {std::move(message), std::nullopt};
   const std::lock_guard lock(mutex_);
   follow(method->str(), *object);
   const bool changesText = *method == "textDocument/didOpen" || *method == "textDocument/didChange";
-  return changesText ? textOfMessage(std::move(*object)) : message;
+  return {changesText ? textOfMessage(std::move(*object)) : std::move(message), std::nullopt};
 }
 
 /// Has the server see a text without long numbers, of the same length, so that places stay. From then on it

@@ -13,6 +13,11 @@
 
 namespace trainc {
 
+/// A message of an editor: the message for the server, or the answer to one that no server takes.
+struct EditorMessage {
+  std::optional<std::string> toServer, answer;
+};
+
 /// Tracks the texts that an editor has open. For models, the server's diagnostics, hovers and completions are
 /// replaced by those of the model language. The two functions may be called concurrently.
 class Conversation {
@@ -20,8 +25,9 @@ public:
   explicit Conversation(const mlir::DialectRegistry &registry) : registry_(registry) {}
 
   /// Tracks the texts in an editor's message. Returns the message for the server: unchanged, unless the
-  /// server would take too long to parse its text, which is then shortened.
-  std::string fromEditor(std::string message);
+  /// server would take too long to parse its text, which is then shortened. Returns an answer instead if JSON
+  /// is no message of JSON-RPC, at which the server would end.
+  EditorMessage fromEditor(std::string message);
 
   /// Returns the message for the editor: the server's message, but with this object's diagnostics or answer
   /// if it is about a model's text.

@@ -43,7 +43,12 @@ int serve(int argc, char **argv, mlir::DialectRegistry &registry) {
   std::signal(SIGPIPE, SIG_IGN); // the server may have ended
   trainc::Conversation conversation(registry);
   llvm::thread listener(kStackBytes, [&] { // JSON may be nested as deeply as the texts
-    trainc::relay(stdin, toServer, [&](std::string message) { return conversation.fromEditor(message); });
+    trainc::relay(stdin, toServer, [&](std::string message) {
+      trainc::EditorMessage forwarded = conversation.fromEditor(std::move(message));
+      if (forwarded.answer)
+        trainc::writeMessage(stdout, *forwarded.answer);
+      return std::move(forwarded.toServer);
+    });
     std::fclose(toServer);
   });
   listener.detach(); // an editor may stay silent forever

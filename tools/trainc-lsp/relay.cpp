@@ -31,18 +31,30 @@ std::optional<size_t> contentLength(const std::string &line) {
 
 bool isEmpty(const std::string &line) { return line == "\r\n" || line == "\n"; }
 
+std::string withHeader(size_t length, const std::string &content) {
+  return "Content-Length: " + std::to_string(length) + "\r\n\r\n" + content;
+}
+
+/// Returns false if the reader of `to` has closed it.
+bool writeAtOnce(std::FILE *to, const std::string &out) {
+  return std::fwrite(out.data(), 1, out.size(), to) == out.size() && std::fflush(to) == 0;
+}
+
 } // namespace
 
-void relay(std::FILE *from, std::FILE *to, const std::function<std::string(std::string)> &change) {
+void relay(std::FILE *from, std::FILE *to, const ChangeMessage &change) {
   std::optional<size_t> length;
   while (std::optional<std::string> line = readLine(from)) {
     std::string out = std::move(*line);
     if (length && isEmpty(out)) {
       std::string body(*length, '\0');
       body.resize(std::fread(body.data(), 1, body.size(), from));
-      const bool isWhole = body.size() == *length;
-      body = isWhole ? change(std::move(body)) : body;
-      out = "Content-Length: " + std::to_string(isWhole ? body.size() : *length) + "\r\n\r\n" + body;
+      if (body.size() == *length) {
+        const std::optional<std::string> changed = change(std::move(body));
+        out = changed ? withHeader(changed->size(), *changed) : "";
+      } else {
+        out = withHeader(*length, body);
+      }
       length.reset();
     } else if (const std::optional<size_t> found = contentLength(out)) {
       length = found;
@@ -50,9 +62,13 @@ void relay(std::FILE *from, std::FILE *to, const std::function<std::string(std::
     } else if (length) {
       continue; // another header field, such as the content type
     }
-    if (std::fwrite(out.data(), 1, out.size(), to) != out.size() || std::fflush(to) != 0)
+    if (!writeAtOnce(to, out))
       return;
   }
+}
+
+void writeMessage(std::FILE *to, const std::string &content) {
+  writeAtOnce(to, withHeader(content.size(), content));
 }
 
 } // namespace trainc
