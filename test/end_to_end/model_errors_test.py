@@ -32,6 +32,7 @@ BAD_MODELS = {
     "unknown model": (("model @gpt\n", "model @gtp\n"), "gpt.mlir:30:1: error: no nn.model named @gtp", "there is nn.model @gpt"),
     "bad number": (("clip 1.0", "clip 0.0"), "gpt.mlir:34:3: error: ", "clip must be above 0, found 0"),
     "given twice": (("clip 1.0", "clip 1.0\n  clip 2.0"), "gpt.mlir:35:3: error: ", "'clip' is given twice"),
+    "key given twice": (("clip 1.0", 'export "a.json" {a = 1, b = {c = 1, c = 2}}\n  clip 1.0'), "gpt.mlir:34:39: error: ", "'c' is given twice"),
     "number without a digit before its point": (("lr 1e-2", "lr .01"), "gpt.mlir:32:23: error: expected a number that begins with a digit, found '.01'; write 0.01"),
     "float32": (("tensor<?x?x32xf32>", "tensor<?x?x32xfloat32>"), "gpt.mlir:2:35: error: expected the type of an element, found 'float32'; did you mean 'f32'?"),
     "misspelt value": (("%logits, %labels", "%logits, %label"), "gpt.mlir:26:42: error: no value '%label' is defined before this; did you mean '%labels'?"),

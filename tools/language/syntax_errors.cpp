@@ -236,6 +236,8 @@ std::string explainAt(StringRef message, const TextPosition &position, MLIRConte
     return "expected '\"' at the end of a text in quotes, found the end of the line";
   if (isOfOp && has("clause can appear at most once")) // `word` clause ...
     return ("'" + message.split('`').second.split('`').first + "' is given twice").str();
+  if (has("duplicate key '"))
+    return ("'" + message.split("duplicate key '").second.split("' in ").first + "' is given twice").str();
   if (has("redefinition of SSA value"))
     return ("'" + position.token() + "' is defined already; give this result another name").str();
   if (has("expects different type"))
