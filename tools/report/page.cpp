@@ -1,9 +1,25 @@
 #include "tools/report/page.h"
 
+#include "runtime/schema/plain_text.h"
 #include "tools/report/document.h"
 #include "tools/report/page_parts.h"
 
 namespace trainc::report {
+
+/// Returns the value with its texts as terminals show them: a browser obeys characters that reorder what
+/// stands around them, and shows others not at all.
+static nlohmann::json printableCopy(const nlohmann::json &value) {
+  if (value.is_string())
+    return printable(value.get_ref<const std::string &>(), "\n\t");
+  nlohmann::json copy = value.is_structured() ? nlohmann::json(value.type()) : value;
+  if (value.is_array())
+    for (const nlohmann::json &each : value)
+      copy.push_back(printableCopy(each));
+  if (value.is_object())
+    for (const auto &[name, each] : value.items())
+      copy[printable(name)] = printableCopy(each);
+  return copy;
+}
 
 /// JSON that cannot contain "</script>" or "<!--": "<" occurs only within its texts, and is escaped.
 static std::string scriptText(const nlohmann::json &document) {
@@ -26,7 +42,7 @@ std::string pageOf(const nlohmann::json &document) {
     if (open == std::string_view::npos)
       break;
     const std::string_view name = frame.substr(open + 2, close - open - 2);
-    page += name == "document" ? scriptText(document) : std::string(pagePart(name));
+    page += name == "document" ? scriptText(printableCopy(document)) : std::string(pagePart(name));
     at = close + 2;
   }
   return page;

@@ -8,7 +8,7 @@
 namespace trainc::report {
 
 /// The page of a document (document.h) or of a difference (difference.h). Texts of the plan cannot end the
-/// script element, and appear on the page as text, never as HTML.
+/// script element, and appear on the page as text, never as HTML, with invisible characters escaped.
 std::string pageOf(const nlohmann::json &document);
 
 /// Prefix of every page.

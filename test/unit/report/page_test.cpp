@@ -124,6 +124,16 @@ TEST(ReportPage, LetsNoTextEndItsScript) {
   }
 }
 
+TEST(ReportPage, EscapesInvisibleCharacters) {
+  PlanBuilder builder = spacesPlan();
+  builder.plan.report = "{\"planner\": {\"strategies\": [{\"settings\": {\"key\u200b\": \"value\u2066\"}}]}}";
+  const VerifiedPlan verified(builder);
+  const std::string page =
+      report::pageOf(report::documentOf(report::Analysis(verified.plan()), "left\u202eright\x1b.plan"));
+  for (const char *text : {R"("left\\u202eright\\x1b.plan")", R"("key\\u200b":"value\\u2066")"})
+    EXPECT_THAT(page, HasSubstr(text));
+}
+
 TEST(ReportDifference, IsEmptyOfAPlanAndItself) {
   const VerifiedPlan verified(ranksPlan(4, 2));
   const report::Analysis analysis(verified.plan());
