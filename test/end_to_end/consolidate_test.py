@@ -66,7 +66,7 @@ class Checkpoints(harness.EndToEndTest):
         trained = read_safetensors(self.checkpoint / "model.safetensors")
         for name, dtype in DTYPES.items():
             out, err = self.trainc("consolidate", self.checkpoint, "-o", f"{name}.safetensors", f"--dtype={name}")
-            self.assertEqual((out, err), ("", ""))
+            self.assertEqual((out, err), ("", f"wrote {name}.safetensors: the weights of {self.checkpoint}\n"))
             tensors = read_safetensors(f"{name}.safetensors")
             self.assertEqual(list(tensors), sorted(trained))
             for key, tensor in tensors.items():
@@ -114,7 +114,7 @@ class Checkpoints(harness.EndToEndTest):
         Path("run/step-5").touch()
         Path("run/step-99999999999999999999").mkdir()
         _, err = self.trainc("consolidate", "run", "-o", "x")
-        self.assertRegex(err, r"^warning: run: passed over and left alone, [^\n]*: step-5, step-99999999999999999999\n$")
+        self.assertRegex(err, r"^warning: run: passed over and left alone, [^\n]*: step-5, step-99999999999999999999\nwrote x: [^\n]*\n$")
         self.assertTrue(Path("x").read_bytes() == (self.checkpoint / "model.safetensors").read_bytes())
         Path("run/step-00000003").touch()
         self.refuses("run", "-o", "y", expected=["error: run/step-00000003: the checkpoint is incomplete"])

@@ -269,14 +269,15 @@ class Text(harness.EndToEndTest):
                                    "add .html, or leave -o out to print text, or JSON with --json"),
                                   (["toy.plan", "-o", "text.html"], "error: -o text.html: the file holds something else than a page of trainc report, which would be lost; "
                                    "give another name, or delete it"),
-                                  (["toy.plan", "-o", "full.html"], "error: -o full.html"), (["toy.plan", "-o", "x.html", "--json"], "--json")):
+                                  (["toy.plan", "-o", "full.html"], "error: -o full.html"), (["toy.plan", "-o", "x.html", "--json"], "--json"), (["toy.plan", "-q"], "--output")):
             with self.subTest(command):
                 self.fails([TRAINC, "report", *command], 2, expected)
         self.assertFalse(Path("x.html").exists() or Path("x.txt").exists())
         self.assertEqual(Path("toy.plan").read_bytes(), plan)
         self.assertEqual(Path("text.html").read_text(), "no plan\n")
         for _ in range(2):  # pages begin anew
-            self.trainc("report", "toy.plan", "-o", "x.html")
+            self.assertEqual(self.trainc("report", "toy.plan", "-o", "x.html"), ("", "wrote x.html: a page about toy.plan\n"))
+            self.assertEqual(self.trainc("report", "toy.plan", "-o", "x.html", "-q"), ("", ""))
         with open("/dev/full", "w") as full:
             done = subprocess.run([TRAINC, "report", "toy.plan"], stdout=full, stderr=subprocess.PIPE)
         self.assertEqual(done.returncode, 1)

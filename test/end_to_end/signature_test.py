@@ -17,7 +17,8 @@ class SignatureTest(TrainrunTest):
         self.run_program("openssl", "pkey", "-in", f"{name}.pem", "-pubout", "-out", f"{name}.pub")
 
     def sign(self, name):
-        self.trainc("sign", "toy.plan", f"--key={name}.pem")
+        self.assertEqual(self.trainc("sign", "toy.plan", f"--key={name}.pem"), ("", "wrote toy.plan.sig: the signature of toy.plan\n"))
+        self.assertEqual(self.trainc("sign", "toy.plan", f"--key={name}.pem", "-q"), ("", ""))
 
     def refused(self, *texts, trust="own.pub"):
         self.fails([*RUN, f"--trust={trust}"], 2, *texts)

@@ -113,6 +113,7 @@ class SimulateTest(harness.EndToEndTest):
         _, err = self.trainc("calibrate", "-o", "this.json")
         self.assertRegex(err, r" s  products [\d.]+ and [\d.]+ GFLOP/s, attention [\d.]+ and [\d.]+; [\d.]+ GB/s; [\d.]+ billion instructions a second; "
                          r"[\d.]+ us a launch\n")
+        self.assertRegex(err, r"\nwrote this.json: the rates of .+\n$")
         text = Path("this.json").read_text()
         file = json.loads(text)
         self.assertGreater(file["device"]["f32_flops_per_second"]["value"], 1e9)

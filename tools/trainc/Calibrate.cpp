@@ -152,7 +152,8 @@ static Status runCalibration(const CalibrateCommand &command) {
   TRAINC_RETURN_IF_ERROR(requireKind(command.output, kClusterFiles));
   const double start = steadySeconds();
   const auto say = [&](const std::string &text) {
-    putMessage(stderr, fmt::format("{:5.1f} s  {}\n", steadySeconds() - start, text));
+    if (!command.quiet)
+      putMessage(stderr, fmt::format("{:5.1f} s  {}\n", steadySeconds() - start, text));
   };
   Calibration found;
   found.cpu = describeThisCpu();
@@ -182,7 +183,9 @@ static Status runCalibration(const CalibrateCommand &command) {
   const std::string text = jsonOf(found);
   if (const Result<Cluster> read = parseCluster(command.output, text); !read.ok())
     return failed("what was measured makes no cluster file: {}", read.status().message());
-  return writeFileAtomically(command.output, std::array{std::as_bytes(std::span(text))});
+  TRAINC_RETURN_IF_ERROR(writeFileAtomically(command.output, std::array{std::as_bytes(std::span(text))}));
+  sayWritten(command.quiet, command.output, fmt::format("the rates of {}", found.cpu));
+  return {};
 }
 
 int runCalibrate(const CalibrateCommand &command) { return finish(runCalibration(command)); }

@@ -156,6 +156,7 @@ void addConsolidate(CLI::App &app, ConsolidateCommand &command) {
       ->transform(oneOf(kFloatDTypes))
       ->default_str("fp32")
       ->type_name("fp32|bf16|fp16");
+  addQuiet(*consolidate, command.quiet);
 }
 
 void addPlan(CLI::App &command, std::string &plan) {
@@ -172,6 +173,7 @@ void addSign(CLI::App &app, SignCommand &command) {
                "  trainrun gpt.plan --trust=keys.pem --data tokens.bin");
   addPlan(*sign, command.plan);
   sign->add_option("--key", command.key, "Private key (Ed25519, PEM)")->required()->type_name("FILE.pem");
+  addQuiet(*sign, command.quiet);
 }
 
 void addDump(CLI::App &app, DumpCommand &command) {
@@ -198,6 +200,7 @@ void addReport(CLI::App &app, ReportCommand &command) {
                                          "Page to write, which needs no other file and no network")
                             ->type_name("PAGE.html");
   report->add_flag("--json", command.json, "Print the same as JSON")->excludes(output);
+  addQuiet(*report, command.quiet)->needs(output);
 }
 
 void addSimulate(CLI::App &app, SimulateCommand &command) {
@@ -235,6 +238,7 @@ void addCalibrate(CLI::App &app, CalibrateCommand &command) {
       ->required()
       ->type_name("FILE.json");
   addSetting(*calibrate, "cpu", command.cpu, "Which code of this CPU's is measured");
+  addQuiet(*calibrate, command.quiet);
 }
 
 /// Decides where the plan goes if the command line does not say it, and checks what it says.

@@ -39,6 +39,7 @@ struct TokenizeCommand {
 struct ConsolidateCommand {
   std::string checkpoint, output;
   SafetensorsDType dtype = SafetensorsDType::kF32;
+  bool quiet = false; ///< whether only warnings and errors are printed
 };
 
 /// `trainc dump PLAN`.
@@ -54,11 +55,13 @@ struct ReportCommand {
   std::string other;  ///< if set, the report shows the differences from `plan` to this plan instead
   std::string output; ///< page to write; empty: print text
   bool json = false;  ///< print JSON instead of text
+  bool quiet = false; ///< whether only warnings and errors are printed
 };
 
 /// `trainc sign PLAN --key=FILE.pem`.
 struct SignCommand {
   std::string plan, key;
+  bool quiet = false; ///< whether only warnings and errors are printed
 };
 
 /// `trainc simulate PLAN --cluster=FILE.json`.
@@ -72,6 +75,7 @@ struct SimulateCommand {
 struct CalibrateCommand {
   std::string output;
   std::string cpu = "native"; ///< level whose code is measured, like the setting `cpu`
+  bool quiet = false;         ///< whether only warnings and errors are printed
 };
 
 using Command = std::variant<CompileCommand, EstimateCommand, TokenizeCommand, ConsolidateCommand,

@@ -15,6 +15,11 @@
 
 namespace trainc {
 
+void sayWritten(bool quiet, std::string_view path, std::string_view content) {
+  if (!quiet)
+    putMessage(stderr, fmt::format("wrote {}: {}\n", path, content));
+}
+
 /// Checks the output and its sidecar against the texts and the tokenizer's files.
 static Status checkPaths(const TokenizeCommand &command) {
   std::vector<NamedPath> inputs;
@@ -66,14 +71,22 @@ static Status consolidate(const ConsolidateCommand &command) {
   TRAINC_RETURN_IF_ERROR(checkOutputs({{"-o " + command.output, command.output}}, inputs));
   ConsolidateOptions options{.dtype = command.dtype, .output = command.output};
   options.warn = [](const std::string &text) { putMessage(stderr, fmt::format("warning: {}\n", text)); };
-  return runLongWork("consolidated", [&](const auto &progress) {
+  TRAINC_RETURN_IF_ERROR(runLongWork("consolidated", [&](const auto &progress) {
     options.progress = progress;
     return consolidate(source, options);
-  });
+  }));
+  sayWritten(command.quiet, command.output, fmt::format("the weights of {}", source.path.string()));
+  return {};
 }
 
 int runConsolidate(const ConsolidateCommand &command) { return finish(consolidate(command)); }
 
-int runSign(const SignCommand &command) { return finish(signPlan(command.plan, command.key)); }
+int runSign(const SignCommand &command) {
+  const Status status = signPlan(command.plan, command.key);
+  if (status.ok())
+    sayWritten(command.quiet, signaturePath(command.plan).string(),
+               fmt::format("the signature of {}", command.plan));
+  return finish(status);
+}
 
 } // namespace trainc

@@ -4,6 +4,8 @@
 #include "runtime/base/status.h"
 #include "tools/trainc/Cli.h"
 
+#include <string_view>
+
 namespace trainc {
 
 int runCompile(const CompileCommand &command);
@@ -15,6 +17,9 @@ int runReport(const ReportCommand &command);
 int runSign(const SignCommand &command);
 int runSimulate(const SimulateCommand &command);
 int runCalibrate(const CalibrateCommand &command);
+
+/// Prints which file was written and what it holds, unless `quiet`.
+void sayWritten(bool quiet, std::string_view path, std::string_view content);
 
 /// Prints the error of a status, if it has one, and returns its exit code.
 int finish(const Status &status);

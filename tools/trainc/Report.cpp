@@ -44,7 +44,12 @@ template <typename Text>
 Status show(const ReportCommand &command, const nlohmann::json &document, Text text) {
   if (!command.output.empty()) {
     const std::string page = report::pageOf(document);
-    return writeFileAtomically(command.output, std::array{std::as_bytes(std::span(page))});
+    TRAINC_RETURN_IF_ERROR(writeFileAtomically(command.output, std::array{std::as_bytes(std::span(page))}));
+    sayWritten(command.quiet, command.output,
+               command.other.empty()
+                   ? fmt::format("a page about {}", command.plan)
+                   : fmt::format("a page about what changed from {} to {}", command.plan, command.other));
+    return {};
   }
   return command.json ? printOutput(report::jsonText(document) + "\n") : printText(text());
 }
