@@ -69,13 +69,13 @@ static std::vector<BlockUse> findUses(Block &block, const ForwardSide &forward, 
   return uses;
 }
 
-void BlockUses::findLeaving(Block &block, const ForwardSide &forward) {
+void BlockUses::findReadOutsideUse(Block &block, const ForwardSide &forward) {
   auto use = [&](Value value) { return useOf(value.getDefiningOp()); };
   for (Operation &op : block)
     if (forward.contains(&op) && !forward.isAside(&op) && !isa<train::BorderOp>(op))
       for (Value operand : op.getOperands())
         if (use(operand) && use(operand) != useOf(&op))
-          leaving_.insert(operand);
+          readOutsideUse_.insert(operand);
 }
 
 /// Adds roundings to the use of their operand, unless the operand leaves that use.
@@ -84,7 +84,7 @@ void BlockUses::addRoundings(Block &block, const ForwardSide &forward) {
     if (!forward.isAside(&op) || !isa<nn::ConvertOp>(op))
       continue;
     const Value operand = op.getOperand(0);
-    if (std::optional<size_t> number = useOf(operand.getDefiningOp()); number && !leaves(operand)) {
+    if (std::optional<size_t> number = useOf(operand.getDefiningOp()); number && !isReadOutsideUse(operand)) {
       useOf_[&op] = *number;
       uses_[*number].ops.push_back(&op);
     }
@@ -101,7 +101,7 @@ BlockUses::BlockUses(train::EntryOp entry, const ForwardSide &forward, const Use
       useOf_[op] = uses_.size();
     uses_.push_back(std::move(all[number]));
   }
-  findLeaving(block, forward);
+  findReadOutsideUse(block, forward);
   addRoundings(block, forward);
 }
 

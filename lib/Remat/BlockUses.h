@@ -28,15 +28,15 @@ public:
   /// Returns the index in uses() of the use that contains `op`; none if no use contains it.
   std::optional<size_t> useOf(mlir::Operation *op) const;
   /// Whether forward ops outside the use of `value` read it. Such a value is kept, not recomputed.
-  bool leaves(mlir::Value value) const { return leaving_.contains(value); }
+  bool isReadOutsideUse(mlir::Value value) const { return readOutsideUse_.contains(value); }
 
 private:
-  void findLeaving(mlir::Block &block, const ForwardSide &forward);
+  void findReadOutsideUse(mlir::Block &block, const ForwardSide &forward);
   void addRoundings(mlir::Block &block, const ForwardSide &forward);
 
   std::vector<BlockUse> uses_;
   llvm::DenseMap<mlir::Operation *, size_t> useOf_;
-  llvm::DenseSet<mlir::Value> leaving_;
+  llvm::DenseSet<mlir::Value> readOutsideUse_;
 };
 
 /// Returns the largest number of selected uses in any one entry of the module.

@@ -29,12 +29,13 @@ FailureOr<KeptInside> KeptInside::price(const BlockUse &use, const BlockUses &us
   for (Operation *op : use.ops) {
     Node node{op, {}};
     for (Value operand : op->getOperands())
-      if (auto found = numbers.find(operand.getDefiningOp()); found != numbers.end() && !uses.leaves(operand))
+      if (auto found = numbers.find(operand.getDefiningOp());
+          found != numbers.end() && !uses.isReadOutsideUse(operand))
         node.operands.push_back(found->second);
     const bool isMade = isRecomputableView(op) || forward.isAtHand(op->getResult(0));
     if (!isMade)
       for (Value result : op->getResults())
-        node.bytes += uses.leaves(result) ? 0 : tensorBytes(result.getType());
+        node.bytes += uses.isReadOutsideUse(result) ? 0 : tensorBytes(result.getType());
     node.isRead = node.bytes > 0 && isReadByBackward(op, forward);
     FailureOr<double> seconds = costs.seconds(*op);
     if (failed(seconds))

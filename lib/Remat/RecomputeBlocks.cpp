@@ -30,7 +30,7 @@ public:
 private:
   /// Whether the value is in a use, is not read outside that use and is not kept for the backward.
   bool isDropped(Value value) const {
-    return uses_.useOf(value.getDefiningOp()) && !uses_.leaves(value) && !kept_.contains(value);
+    return uses_.useOf(value.getDefiningOp()) && !uses_.isReadOutsideUse(value) && !kept_.contains(value);
   }
 
   void readRecomputed(Operation &reader) {
