@@ -72,7 +72,7 @@ static std::vector<BlockUse> findUses(Block &block, const ForwardSide &forward, 
 void BlockUses::findReadOutsideUse(Block &block, const ForwardSide &forward) {
   auto use = [&](Value value) { return useOf(value.getDefiningOp()); };
   for (Operation &op : block)
-    if (forward.contains(&op) && !forward.isAside(&op) && !isa<train::BorderOp>(op))
+    if (forward.contains(&op) && !forward.isOutsideLoss(&op) && !isa<train::BorderOp>(op))
       for (Value operand : op.getOperands())
         if (use(operand) && use(operand) != useOf(&op))
           readOutsideUse_.insert(operand);
@@ -81,7 +81,7 @@ void BlockUses::findReadOutsideUse(Block &block, const ForwardSide &forward) {
 /// Adds roundings to the use of their operand, unless the operand leaves that use.
 void BlockUses::addRoundings(Block &block, const ForwardSide &forward) {
   for (Operation &op : block) {
-    if (!forward.isAside(&op) || !isa<nn::ConvertOp>(op))
+    if (!forward.isOutsideLoss(&op) || !isa<nn::ConvertOp>(op))
       continue;
     const Value operand = op.getOperand(0);
     if (std::optional<size_t> number = useOf(operand.getDefiningOp()); number && !isReadOutsideUse(operand)) {

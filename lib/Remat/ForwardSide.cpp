@@ -19,8 +19,8 @@ Value stripViews(Value value) {
 
 ForwardSide::ForwardSide(train::EntryOp entry) : ops_(forwardOps(entry)) {
   Block &block = entry.getBody().front();
-  addAside(block);
-  findAtHand(block);
+  addOutsideLoss(block);
+  findUnsaved(block);
 }
 
 /// Returns the ops that compute only operands of train.magnitudes.
@@ -34,7 +34,7 @@ static llvm::DenseSet<Operation *> opsOfMagnitudes(Block &block) {
   return ops;
 }
 
-void ForwardSide::addAside(Block &block) {
+void ForwardSide::addOutsideLoss(Block &block) {
   auto isLast = [&](Operation &op) { return contains(&op) && isa<train::SetOp>(op); };
   auto last = llvm::find_if(llvm::reverse(block), isLast);
   if (last == block.rend())
@@ -44,17 +44,17 @@ void ForwardSide::addAside(Block &block) {
     if (!contains(&op) && (isa<nn::ConvertOp>(op) || magnitudes.contains(&op)) &&
         llvm::all_of(op.getOperands(), [&](Value operand) { return contains(operand.getDefiningOp()); })) {
       ops_.insert(&op);
-      aside_.insert(&op);
+      outsideLoss_.insert(&op);
     }
 }
 
-void ForwardSide::findAtHand(Block &block) {
+void ForwardSide::findUnsaved(Block &block) {
   for (Operation &op : block) {
     const bool isStored = isa<train::GetOp, train::InputOp>(op);
     const bool isMade = (isa<RecomputableOpInterface>(op) || isView(&op)) &&
-                        llvm::all_of(op.getOperands(), [&](Value operand) { return isAtHand(operand); });
+                        llvm::all_of(op.getOperands(), [&](Value operand) { return needsNoSaving(operand); });
     if (isStored || isMade)
-      atHand_.insert(op.result_begin(), op.result_end());
+      unsaved_.insert(op.result_begin(), op.result_end());
   }
 }
 

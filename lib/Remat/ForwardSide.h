@@ -16,17 +16,17 @@ public:
 
   bool contains(mlir::Operation *op) const { return ops_.contains(op); }
   /// Whether `op` is a forward op that the loss does not depend on.
-  bool isAside(mlir::Operation *op) const { return aside_.contains(op); }
+  bool isOutsideLoss(mlir::Operation *op) const { return outsideLoss_.contains(op); }
   /// Whether the value need not be kept for the backward. Such a value is a state or an input of the entry,
   /// or kernels can recompute it from states, inputs and constants where they read it. An example is a mask.
-  bool isAtHand(mlir::Value value) const { return atHand_.contains(value); }
+  bool needsNoSaving(mlir::Value value) const { return unsaved_.contains(value); }
 
 private:
-  void addAside(mlir::Block &block);
-  void findAtHand(mlir::Block &block);
+  void addOutsideLoss(mlir::Block &block);
+  void findUnsaved(mlir::Block &block);
 
-  llvm::DenseSet<mlir::Operation *> ops_, aside_;
-  llvm::DenseSet<mlir::Value> atHand_;
+  llvm::DenseSet<mlir::Operation *> ops_, outsideLoss_;
+  llvm::DenseSet<mlir::Value> unsaved_;
 };
 
 /// Whether the op is a view or a widening conversion, which readers of its result can recompute.

@@ -32,7 +32,7 @@ FailureOr<KeptInside> KeptInside::price(const BlockUse &use, const BlockUses &us
       if (auto found = numbers.find(operand.getDefiningOp());
           found != numbers.end() && !uses.isReadOutsideUse(operand))
         node.operands.push_back(found->second);
-    const bool isMade = isRecomputableView(op) || forward.isAtHand(op->getResult(0));
+    const bool isMade = isRecomputableView(op) || forward.needsNoSaving(op->getResult(0));
     if (!isMade)
       for (Value result : op->getResults())
         node.bytes += uses.isReadOutsideUse(result) ? 0 : tensorBytes(result.getType());

@@ -71,7 +71,8 @@ void KeptValues::findKept(Block &block) {
     if (isForward(&op))
       continue;
     for (Value operand : op.getOperands())
-      if (Value value = stripViews(operand); isForward(value.getDefiningOp()) && !forward_.isAtHand(value))
+      if (Value value = stripViews(operand);
+          isForward(value.getDefiningOp()) && !forward_.needsNoSaving(value))
         kept_.insert(value);
   }
 }
@@ -85,7 +86,7 @@ std::optional<Recipe> KeptValues::findRecipe(Value value) const {
     if (!isRecomputable(ops[i]) || ops.size() > kMaxRecipeOps)
       return std::nullopt;
     for (Value operand : ops[i]->getOperands()) {
-      if (forward_.isAtHand(operand))
+      if (forward_.needsNoSaving(operand))
         continue;
       if (kept_.contains(operand) || bytesOf(operand) * kSmallShare <= bytesOf(value))
         recipe.kept.insert(operand);

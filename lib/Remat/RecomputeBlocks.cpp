@@ -63,7 +63,7 @@ private:
   void clone(Operation *op, OpBuilder &builder) {
     for (Value operand : op->getOperands()) {
       // States are not read through a barrier, because ranks gather them by name.
-      const bool isKept = !forward_.isAtHand(operand) || isa<train::InputOp>(operand.getDefiningOp());
+      const bool isKept = !forward_.needsNoSaving(operand) || isa<train::InputOp>(operand.getDefiningOp());
       if (isKept && !recomputed_.contains(operand))
         readKept(operand, builder);
     }
