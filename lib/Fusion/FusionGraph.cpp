@@ -69,7 +69,7 @@ void FusionGraph::addEdges(Block &block) {
   for (auto [id, node] : llvm::enumerate(nodes)) {
     if (node.space)
       for (const Read &read : node.space->reads)
-        node.makers.push_back(addEdge(read.value, id));
+        node.producers.push_back(addEdge(read.value, id));
     else
       for (Value operand : node.op->getOperands())
         addEdge(operand, id);
@@ -108,7 +108,7 @@ bool FusionGraph::leavesGroup(unsigned id) const {
   return llvm::any_of(nodes[id].users, [&](unsigned user) { return nodes[user].group != nodes[id].group; });
 }
 
-Operation *FusionGraph::place(ArrayRef<Operation *> members) const {
+Operation *FusionGraph::insertionPoint(ArrayRef<Operation *> members) const {
   unsigned first = node(members.back()), group = nodes[first].group;
   for (Operation *op : members)
     for (unsigned user : nodes[node(op)].users)
@@ -167,7 +167,7 @@ bool FusionGraph::mergeProducers() {
     if (!consumer.space)
       continue;
     SmallVector<std::pair<int64_t, unsigned>> producers;
-    for (auto [read, made] : llvm::zip_equal(consumer.space->reads, consumer.makers))
+    for (auto [read, made] : llvm::zip_equal(consumer.space->reads, consumer.producers))
       if (made)
         producers.push_back({-tensorBytes(read.value.getType()), *made});
     llvm::sort(producers); // largest first

@@ -48,7 +48,7 @@ public:
   uint64_t searched() const { return searchedGroups; }
   /// Returns the op before which a kernel of `members` is inserted: the last member, or the first user
   /// outside the group if that user is earlier.
-  mlir::Operation *place(llvm::ArrayRef<mlir::Operation *> members) const;
+  mlir::Operation *insertionPoint(llvm::ArrayRef<mlir::Operation *> members) const;
 
 private:
   struct Node {
@@ -59,7 +59,7 @@ private:
     llvm::SmallVector<unsigned, 4> before; ///< inverse of `after`
     unsigned group;
     /// For each read of the space, the node that produces the value read, if any.
-    llvm::SmallVector<std::optional<unsigned>, 4> makers = {};
+    llvm::SmallVector<std::optional<unsigned>, 4> producers = {};
   };
   struct Group {
     llvm::SmallVector<unsigned, 4>

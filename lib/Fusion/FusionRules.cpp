@@ -60,7 +60,7 @@ bool FusionGraph::readFits(const Node &consumer, const Read &read, const Node &p
 bool FusionGraph::edgesFit(const Group &producer, const Group &consumer, Space &space) const {
   unsigned from = nodes[producer.members.front()].group;
   for (unsigned member : consumer.members)
-    for (auto [read, made] : llvm::zip_equal(nodes[member].space->reads, nodes[member].makers)) {
+    for (auto [read, made] : llvm::zip_equal(nodes[member].space->reads, nodes[member].producers)) {
       if (!made || nodes[*made].group != from)
         continue;
       if (!readFits(nodes[member], read, nodes[*made], space))
@@ -79,7 +79,7 @@ bool FusionGraph::withinLimits(const Group &a, const Group &b) const {
   int64_t outputs = 0;
   for (const Group *group : {&a, &b})
     for (unsigned member : group->members) {
-      for (auto [read, made] : llvm::zip_equal(nodes[member].space->reads, nodes[member].makers))
+      for (auto [read, made] : llvm::zip_equal(nodes[member].space->reads, nodes[member].producers))
         if (!(made && inside(*made)))
           inputs.insert(read.value);
       outputs += !llvm::all_of(nodes[member].users, inside);
@@ -93,7 +93,7 @@ int64_t FusionGraph::inputBytes(const Group &group) const {
   llvm::SmallDenseSet<Value, 16> inputs;
   int64_t bytes = 0;
   for (unsigned member : group.members)
-    for (auto [read, made] : llvm::zip_equal(nodes[member].space->reads, nodes[member].makers))
+    for (auto [read, made] : llvm::zip_equal(nodes[member].space->reads, nodes[member].producers))
       if (!(made && nodes[*made].group == nodes[member].group) && inputs.insert(read.value).second)
         bytes += tensorBytes(read.value.getType());
   return bytes;

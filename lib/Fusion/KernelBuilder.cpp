@@ -138,7 +138,7 @@ nn::KernelOp KernelBuilder::build(ArrayRef<Operation *> members) {
   }
   Location loc = FusedLoc::get(members.front()->getContext(), locations);
   nn::YieldOp::create(builder, loc, outputs);
-  builder.setInsertionPoint(graph.place(members));
+  builder.setInsertionPoint(graph.insertionPoint(members));
   auto kernel =
       nn::KernelOp::create(builder, loc, types, operands, rows, columns, builder.getArrayAttr(patterns));
   kernel.getBody().push_back(body);
