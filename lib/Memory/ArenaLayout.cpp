@@ -25,7 +25,7 @@ ArenaLayout layOutArena(llvm::ArrayRef<Lifetime> lifetimes, int64_t alignment) {
   ArenaPlaces placed;
   for (unsigned index : bySize(lifetimes)) {
     Lifetime own = lifetimes[index];
-    own.again = {};
+    own.secondUse = {};
     const int64_t bytes = llvm::alignTo(own.bytes, alignment), offset = placed.lowestGap(own, bytes);
     const Placed buffer{offset, offset + bytes, {own.first, own.last}, {}, index};
     placed.insert(buffer);
@@ -80,7 +80,7 @@ public:
         used_(positionsOf(lifetimes, others)) {
     std::vector<Placed> buffers;
     for (unsigned index = 0; index < lifetimes.size(); ++index) {
-      again_.push_back(std::exchange(lifetimes[index].again, {}));
+      secondUses_.push_back(std::exchange(lifetimes[index].secondUse, {}));
       buffers.push_back(placedAt(index, offsets_[index]));
     }
     for (const PlacedBuffer &other : others)
@@ -107,19 +107,19 @@ public:
 
   /// Extends a buffer's second interval of use as far as memory allows.
   void useAgain(unsigned index) {
-    const Interval wanted = again_[index];
+    const Interval wanted = secondUses_[index];
     int64_t last = wanted.first - 1;
     while (last < wanted.last && hasRoomAt(last + 1, index))
       ++last;
     lengthen(index, wanted.first - 1, last,
-             [&](Lifetime &lifetime, int64_t last) { lifetime.again = {wanted.first, last}; });
+             [&](Lifetime &lifetime, int64_t last) { lifetime.secondUse = {wanted.first, last}; });
   }
 
 private:
   static size_t positionsOf(llvm::ArrayRef<Lifetime> lifetimes, llvm::ArrayRef<PlacedBuffer> others) {
     int64_t last = -1;
     for (const Lifetime &each : lifetimes)
-      last = std::max({last, each.last, each.again.last});
+      last = std::max({last, each.last, each.secondUse.last});
     for (const PlacedBuffer &each : others)
       last = std::max(last, each.life.last);
     return size_t(last + 1);
@@ -127,7 +127,7 @@ private:
 
   Placed placedAt(unsigned index, int64_t offset) const {
     const Lifetime &lifetime = lifetimes_[index];
-    return {offset, offset + bytesOf(index), {lifetime.first, lifetime.last}, lifetime.again, index};
+    return {offset, offset + bytesOf(index), {lifetime.first, lifetime.last}, lifetime.secondUse, index};
   }
 
   /// Whether enough bytes are free at a position, though not necessarily contiguous.
@@ -159,7 +159,7 @@ private:
     if (found != sure) {
       set(lifetime, found);
       use({lifetime.first, before.first - 1}, bytes);
-      use(lifetime.again, bytes);
+      use(lifetime.secondUse, bytes);
       offsets_[index] = placed_.lowestGap(lifetime, bytes, bytes_);
     }
     placed_.insert(placedAt(index, offsets_[index]));
@@ -167,7 +167,7 @@ private:
 
   llvm::MutableArrayRef<Lifetime> lifetimes_;
   llvm::SmallVectorImpl<int64_t> &offsets_;
-  std::vector<Interval> again_; ///< second intervals of use that the caller wants
+  std::vector<Interval> secondUses_; ///< second intervals of use that the caller wants
   int64_t alignment_, bytes_;
   ArenaPlaces placed_;
   std::vector<int64_t> used_; ///< bytes in use at each position
@@ -178,8 +178,9 @@ private:
 void spreadInArena(llvm::MutableArrayRef<Lifetime> lifetimes, ArenaLayout &layout, int64_t alignment,
                    int64_t bytes, llvm::ArrayRef<PlacedBuffer> others) {
   const auto early = byWish(lifetimes, [](const Lifetime &each) { return each.first - each.earliest; }),
-             again = byWish(lifetimes,
-                            [](const Lifetime &each) { return each.again.last - each.again.first + 1; });
+             again = byWish(lifetimes, [](const Lifetime &each) {
+               return each.secondUse.last - each.secondUse.first + 1;
+             });
   if (early.empty() && again.empty())
     return;
   Spread spread(lifetimes, layout, alignment, bytes, others);

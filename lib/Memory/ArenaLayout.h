@@ -22,7 +22,7 @@ struct Lifetime {
   int64_t bytes;
   int64_t alignment = 1;    ///< alignment of the buffer's offset in bytes, a power of two
   int64_t earliest = first; ///< position at which the lifetime should begin if memory allows; at most `first`
-  Interval again = {};      ///< positions at which the buffer should also be in use if memory allows
+  Interval secondUse = {};  ///< positions at which the buffer should also be in use if memory allows
 };
 
 /// Byte offsets, one per lifetime, and the arena's size in bytes.
@@ -33,7 +33,7 @@ struct ArenaLayout {
 
 /// Places lifetimes so that buffers in use at the same time do not overlap: larger buffers first, each in the
 /// lowest gap that fits ("greedy by size", Pisarchyk and Lee 2020). Each offset is a multiple of `alignment`
-/// bytes and of the buffer's own alignment. `earliest` and `again` are ignored. The result depends on the
+/// bytes and of the buffer's own alignment. `earliest` and `secondUse` are ignored. The result depends on the
 /// arguments only.
 ArenaLayout layOutArena(llvm::ArrayRef<Lifetime> lifetimes, int64_t alignment);
 
@@ -43,9 +43,9 @@ struct PlacedBuffer {
   int64_t offset, bytes;
 };
 
-/// Extends lifetimes towards `earliest`, and then by `again`, as far as an arena of `bytes` bytes with the
-/// buffers `others` has space. Updates `first` and `again` of the lifetimes, and their offsets in `layout`.
-/// Before the call, `layout` must be the result of layOutArena() and have at most `bytes` bytes.
+/// Extends lifetimes towards `earliest`, and then by `secondUse`, as far as an arena of `bytes` bytes with
+/// the buffers `others` has space. Updates `first` and `secondUse` of the lifetimes, and their offsets in
+/// `layout`. Before the call, `layout` must be the result of layOutArena() and have at most `bytes` bytes.
 void spreadInArena(llvm::MutableArrayRef<Lifetime> lifetimes, ArenaLayout &layout, int64_t alignment,
                    int64_t bytes, llvm::ArrayRef<PlacedBuffer> others = {});
 

@@ -61,8 +61,8 @@ void ArenaPlaces::insert(const Placed &buffer) {
   insertAt(ends_, at, buffer.end);
   insertAt(numbers_, at, buffer.number);
   lives_.insert(at, buffer.life);
-  livingAgain_ += buffer.again.isEmpty() ? 0 : 1;
-  agains_.insert(at, buffer.again);
+  livingTwice_ += buffer.secondUse.isEmpty() ? 0 : 1;
+  secondUses_.insert(at, buffer.secondUse);
 }
 
 void ArenaPlaces::erase(const Placed &buffer) {
@@ -72,17 +72,17 @@ void ArenaPlaces::erase(const Placed &buffer) {
   eraseAt(ends_, at);
   eraseAt(numbers_, at);
   lives_.erase(at);
-  livingAgain_ -= buffer.again.isEmpty() ? 0 : 1;
-  agains_.erase(at);
+  livingTwice_ -= buffer.secondUse.isEmpty() ? 0 : 1;
+  secondUses_.erase(at);
 }
 
 int64_t ArenaPlaces::lowestGap(const Lifetime &lifetime, int64_t bytes, int64_t most) const {
-  const Positions life({lifetime.first, lifetime.last}), again(lifetime.again);
-  const bool isOnce = lifetime.again.isEmpty() && livingAgain_ == 0;
+  const Positions life({lifetime.first, lifetime.last}), secondUse(lifetime.secondUse);
+  const bool isOnce = lifetime.secondUse.isEmpty() && livingTwice_ == 0;
   int64_t offset = 0;
   for (size_t begin = 0; begin < begins_.size() && offset + bytes <= most; begin += kAtOnce) {
     const int32_t *firsts = &lives_.firsts[begin], *lasts = &lives_.lasts[begin],
-                  *firstsAgain = &agains_.firsts[begin], *lastsAgain = &agains_.lasts[begin];
+                  *secondFirsts = &secondUses_.firsts[begin], *secondLasts = &secondUses_.lasts[begin];
     std::array<int32_t, kAtOnce> meets;
     int32_t any = 0;
     if (isOnce)
@@ -90,9 +90,9 @@ int64_t ArenaPlaces::lowestGap(const Lifetime &lifetime, int64_t bytes, int64_t 
         any |= meets[i] = life.meets(firsts[i], lasts[i]);
     else
       for (size_t i = 0; i < kAtOnce; ++i)
-        any |= meets[i] = life.meets(firsts[i], lasts[i]) | again.meets(firsts[i], lasts[i]) |
-                          life.meets(firstsAgain[i], lastsAgain[i]) |
-                          again.meets(firstsAgain[i], lastsAgain[i]);
+        any |= meets[i] = life.meets(firsts[i], lasts[i]) | secondUse.meets(firsts[i], lasts[i]) |
+                          life.meets(secondFirsts[i], secondLasts[i]) |
+                          secondUse.meets(secondFirsts[i], secondLasts[i]);
     if (any == 0)
       continue;
     const size_t count = std::min(kAtOnce, begins_.size() - begin);

@@ -12,7 +12,7 @@ namespace trainc {
 /// A placed buffer.
 struct Placed {
   int64_t begin, end; ///< byte range
-  Interval life, again;
+  Interval life, secondUse;
   unsigned number; ///< unique in the arena
 
   bool operator<(const Placed &other) const {
@@ -51,8 +51,8 @@ private:
 
   std::vector<int64_t> begins_, ends_;
   std::vector<unsigned> numbers_;
-  Intervals lives_, agains_;
-  size_t livingAgain_ = 0; ///< number of buffers with a second interval of use
+  Intervals lives_, secondUses_;
+  size_t livingTwice_ = 0; ///< number of buffers with a second interval of use
 };
 
 } // namespace trainc

@@ -90,7 +90,7 @@ struct EntryScratch {
   void liveIn(const EntryScratch &next, int64_t begin, StorageTable &all) {
     for (auto [storage, lifetime] : llvm::zip(storages, lifetimes))
       if (const int64_t ops = all[storage].outlasts; ops > 0)
-        lifetime.again = {begin, begin + next.assignment->timeline().endOfFirst(ops)};
+        lifetime.secondUse = {begin, begin + next.assignment->timeline().endOfFirst(ops)};
   }
 
   /// Returns the placed buffers at positions from `begin` on.

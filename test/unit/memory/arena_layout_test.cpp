@@ -19,8 +19,9 @@ void expectSound(llvm::ArrayRef<Lifetime> lifetimes, const ArenaLayout &layout) 
     for (size_t b = 0; b < a; ++b) {
       const Interval lifeA{lifetimes[a].first, lifetimes[a].last},
           lifeB{lifetimes[b].first, lifetimes[b].last};
-      const bool together = lifeA.meets(lifeB) || lifeA.meets(lifetimes[b].again) ||
-                            lifetimes[a].again.meets(lifeB) || lifetimes[a].again.meets(lifetimes[b].again);
+      const bool together = lifeA.meets(lifeB) || lifeA.meets(lifetimes[b].secondUse) ||
+                            lifetimes[a].secondUse.meets(lifeB) ||
+                            lifetimes[a].secondUse.meets(lifetimes[b].secondUse);
       bool apart = layout.offsets[a] + lifetimes[a].bytes <= layout.offsets[b] ||
                    layout.offsets[b] + lifetimes[b].bytes <= layout.offsets[a];
       EXPECT_TRUE(!together || apart) << "buffers " << a << " and " << b;
@@ -107,7 +108,7 @@ TEST(SpreadInArena, StaysWhereNoRoomIs) {
   llvm::SmallVector<Lifetime> lifetimes = {{0, 7, 256}, {8, 9, 64, 1, /*earliest=*/1, {0, 3}}};
   spread(lifetimes, 256);
   EXPECT_EQ(lifetimes[1].first, 8);
-  EXPECT_TRUE(lifetimes[1].again.isEmpty());
+  EXPECT_TRUE(lifetimes[1].secondUse.isEmpty());
 }
 
 TEST(SpreadInArena, IsUsedAgainAwayFromWhatIsThereThen) {
@@ -116,7 +117,7 @@ TEST(SpreadInArena, IsUsedAgainAwayFromWhatIsThereThen) {
   EXPECT_EQ(layOutArena(lifetimes, kAlignment).bytes, 64);
   const ArenaLayout layout = spread(lifetimes, 128);
   EXPECT_NE(layout.offsets[0], layout.offsets[1]);
-  EXPECT_EQ(lifetimes[1].again.last, 5);
+  EXPECT_EQ(lifetimes[1].secondUse.last, 5);
 }
 
 TEST(SpreadInArena, IsUsedAgainBesideOthers) {
@@ -124,10 +125,10 @@ TEST(SpreadInArena, IsUsedAgainBesideOthers) {
   const PlacedBuffer others[] = {{{11, 15}, 0, 4}, {{13, 15}, 64, 64}};
   llvm::SmallVector<Lifetime> lifetimes = {{8, 9, 64, 1, 8, {10, 12}}};
   EXPECT_EQ(spread(lifetimes, 128, others).offsets[0], 64);
-  EXPECT_EQ(lifetimes[0].again.last, 12);
+  EXPECT_EQ(lifetimes[0].secondUse.last, 12);
   lifetimes = {{8, 9, 64, 1, 8, {10, 14}}};
   spread(lifetimes, 128, others);
-  EXPECT_EQ(lifetimes[0].again.last, 12);
+  EXPECT_EQ(lifetimes[0].secondUse.last, 12);
 }
 
 TEST(SpreadInArena, RandomLifetimesAreSound) {
@@ -148,9 +149,9 @@ TEST(SpreadInArena, RandomLifetimesAreSound) {
       EXPECT_EQ(longer[i].last, lifetimes[i].last);
       EXPECT_LE(longer[i].first, lifetimes[i].first);
       EXPECT_GE(longer[i].first, lifetimes[i].earliest);
-      EXPECT_LE(longer[i].again.last, lifetimes[i].again.last);
+      EXPECT_LE(longer[i].secondUse.last, lifetimes[i].secondUse.last);
       begunEarly += longer[i].first < lifetimes[i].first;
-      usedAgain += !longer[i].again.isEmpty();
+      usedAgain += !longer[i].secondUse.isEmpty();
     }
   }
   EXPECT_GT(begunEarly, 100);

@@ -11,8 +11,8 @@ namespace {
 
 bool liveTogether(const Placed &buffer, const Lifetime &lifetime) {
   const Interval life{lifetime.first, lifetime.last};
-  return buffer.life.meets(life) || buffer.life.meets(lifetime.again) || buffer.again.meets(life) ||
-         buffer.again.meets(lifetime.again);
+  return buffer.life.meets(life) || buffer.life.meets(lifetime.secondUse) || buffer.secondUse.meets(life) ||
+         buffer.secondUse.meets(lifetime.secondUse);
 }
 
 int64_t gapByAsking(std::vector<Placed> buffers, const Lifetime &lifetime, int64_t bytes) {
@@ -37,14 +37,14 @@ public:
     return {first, first + below(12)};
   }
   /// One in three has no second life.
-  Interval again() { return below(3) == 0 ? Interval{} : interval(); }
+  Interval secondUse() { return below(3) == 0 ? Interval{} : interval(); }
   Placed placed(unsigned number) {
     const int64_t begin = 64 * below(30); // several begin at the same place
-    return {begin, begin + 1 + below(500), interval(), again(), number};
+    return {begin, begin + 1 + below(500), interval(), secondUse(), number};
   }
   Lifetime lifetime() {
     const Interval life = interval();
-    return {life.first, life.last, 1 + below(300), int64_t(1) << below(8), life.first, again()};
+    return {life.first, life.last, 1 + below(300), int64_t(1) << below(8), life.first, secondUse()};
   }
   int64_t below(int64_t end) { return std::uniform_int_distribution<int64_t>(0, end - 1)(random_); }
 
