@@ -25,8 +25,7 @@ void ProfileRow::add(const ProfileRow &other) {
   flops += other.flops;
   bytes += other.bytes;
   predictedSeconds += other.predictedSeconds;
-  leastSeconds =
-      leastSeconds && other.leastSeconds ? std::optional(*leastSeconds + *other.leastSeconds) : std::nullopt;
+  minSeconds = minSeconds && other.minSeconds ? std::optional(*minSeconds + *other.minSeconds) : std::nullopt;
 }
 
 void Profiler::reserve(const Program &program) {
@@ -73,8 +72,8 @@ ProfileRow Profiler::describe(const Sample &sample) const {
                  .seconds = sample.ran.seconds,
                  .flops = calls * facts.flops,
                  .bytes = calls * facts.bytes};
-  if (const std::optional<double> least = facts.leastSeconds(rates_))
-    row.leastSeconds = calls * *least;
+  if (const std::optional<double> min = facts.minSeconds(rates_))
+    row.minSeconds = calls * *min;
   row.predictedSeconds = calls * facts.predictedSeconds;
   return row;
 }

@@ -25,16 +25,16 @@ struct ProfileRow {
   uint64_t sources = 0; ///< number of instructions in the row
   uint64_t calls = 0;
   double seconds = 0;
-  double flops = 0;                                  ///< of all calls; 0 if unknown
-  double bytes = 0;                                  ///< of all calls
-  std::optional<double> leastSeconds = std::nullopt; ///< lower bound for all calls by the device's rates
-  double predictedSeconds = 0;                       ///< of all calls, as predicted in the plan; 0 if unknown
+  double flops = 0;                                ///< of all calls; 0 if unknown
+  double bytes = 0;                                ///< of all calls
+  std::optional<double> minSeconds = std::nullopt; ///< lower bound for all calls by the device's rates
+  double predictedSeconds = 0;                     ///< of all calls, as predicted in the plan; 0 if unknown
 
   double gigabytesPerSecond() const { return seconds > 0 ? bytes / seconds * 1e-9 : 0; }
   double gigaflopsPerSecond() const { return seconds > 0 ? flops / seconds * 1e-9 : 0; }
   /// Fraction of the roofline: 1 is the device's peak. Caches may give more.
   std::optional<double> rooflineShare() const {
-    return leastSeconds && seconds > 0 ? std::optional(*leastSeconds / seconds) : std::nullopt;
+    return minSeconds && seconds > 0 ? std::optional(*minSeconds / seconds) : std::nullopt;
   }
   /// Adds the measurements of another row.
   void add(const ProfileRow &other);

@@ -112,7 +112,7 @@ const char *profileKindName(ProfileKind kind) {
   return "communication";
 }
 
-std::optional<double> StepFacts::leastSeconds(const DeviceRates &rates) const {
+std::optional<double> StepFacts::minSeconds(const DeviceRates &rates) const {
   const double bytesRate = rates.bytesPerSecond(), mathRate = rates.*flopsRate;
   if (bytesRate <= 0 || (flops > 0 && mathRate <= 0) || !isBoundByRates)
     return std::nullopt;

@@ -27,7 +27,7 @@ struct StepFacts {
   double predictedSeconds = 0; ///< as predicted in the plan; 0 if unknown
 
   /// Lower bound of the time on a device of these rates; nothing if a needed rate is unknown.
-  std::optional<double> leastSeconds(const DeviceRates &rates) const;
+  std::optional<double> minSeconds(const DeviceRates &rates) const;
 };
 
 StepFacts factsOf(const fb::Plan &plan, const Step &step);

@@ -56,7 +56,7 @@ std::string profileKinds(const std::vector<ProfileRow> &rows, double total) {
   for (const auto &[kind, name] : kKinds) {
     if (kind == ProfileKind::Communication && std::ranges::find(rows, kind, &ProfileRow::kind) == rows.end())
       continue; // single rank
-    ProfileRow sum{.entry = {}, .kind = kind, .what = {}, .source = {}, .leastSeconds = 0};
+    ProfileRow sum{.entry = {}, .kind = kind, .what = {}, .source = {}, .minSeconds = 0};
     for (const ProfileRow &row : rows)
       if (row.kind == kind && row.entry != kInitEntry)
         sum.add(row);
@@ -100,7 +100,7 @@ nlohmann::json toJson(const ProfileRow &row) {
       {"entry", row.entry},     {"what", row.what},       {"kind", profileKindName(row.kind)},
       {"source", row.source},   {"sources", row.sources}, {"calls", row.calls},
       {"seconds", row.seconds}, {"flops", row.flops},     {"bytes", row.bytes}};
-  json["least_seconds"] = row.leastSeconds ? nlohmann::json(*row.leastSeconds) : nlohmann::json();
+  json["least_seconds"] = row.minSeconds ? nlohmann::json(*row.minSeconds) : nlohmann::json();
   json["predicted_seconds"] =
       row.predictedSeconds > 0 ? nlohmann::json(row.predictedSeconds) : nlohmann::json();
   return json;

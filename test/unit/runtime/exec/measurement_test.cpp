@@ -91,11 +91,11 @@ TEST_F(MeasurementTest, ARooflineIsTheSlowerOfTwoRates) {
   rates.memoryBytes = 4 * facts.bytes;
   rates.f32Flops = 2 * facts.flops;
   rates.halfFlops = 1;
-  EXPECT_THAT(facts.leastSeconds(rates), Optional(DoubleEq(0.5)));
+  EXPECT_THAT(facts.minSeconds(rates), Optional(DoubleEq(0.5)));
   rates.copiedBytes = facts.bytes;
-  EXPECT_THAT(facts.leastSeconds(rates), Optional(DoubleEq(1)));
+  EXPECT_THAT(facts.minSeconds(rates), Optional(DoubleEq(1)));
   rates.f32Flops = 0;
-  EXPECT_EQ(facts.leastSeconds(rates), std::nullopt) << "of a product, bytes alone say nothing";
+  EXPECT_EQ(facts.minSeconds(rates), std::nullopt) << "of a product, bytes alone say nothing";
 }
 
 TEST_F(MeasurementTest, RowsHaveSharesOfTheRoofline) {
@@ -161,7 +161,7 @@ TEST_F(MeasurementTest, CopiesBetweenMemoriesHaveNoRoofline) {
     if (const auto *copy = std::get_if<CopyStep>(&step.operation)) {
       const StepFacts facts = factsOf(*plan, step);
       EXPECT_EQ(facts.bytes, double(copy->bytes) * (facts.what == "copy" ? 2 : 1)) << facts.what;
-      EXPECT_EQ(facts.leastSeconds(rates).has_value(), facts.what == "copy") << facts.what;
+      EXPECT_EQ(facts.minSeconds(rates).has_value(), facts.what == "copy") << facts.what;
       copies[facts.what] = facts;
     }
   EXPECT_THAT(copies, IsSupersetOf({Key("copy from device to host"), Key("copy from host to device"),
