@@ -121,8 +121,9 @@ struct IntegerType {
   unsigned bits = kPlainBits;
 };
 
-/// The type of a number that `rest` follows, i64 if none is written; nothing if the type is none of integers.
-std::optional<IntegerType> typeBehind(StringRef rest) {
+/// The type that stands after a number, in `rest`, i64 if none is written; nothing if the type is none of
+/// integers.
+std::optional<IntegerType> typeAfter(StringRef rest) {
   rest = rest.ltrim(" \t");
   if (!rest.consume_front(":"))
     return IntegerType();
@@ -155,7 +156,7 @@ std::optional<TextProblem> Scanner::seeWord() {
 
 std::optional<TextProblem> Scanner::checkWhole(StringRef digits, size_t start) const {
   const bool isHex = digits.starts_with("0x");
-  const std::optional<IntegerType> type = typeBehind(text_.substr(start + digits.size()));
+  const std::optional<IntegerType> type = typeAfter(text_.substr(start + digits.size()));
   if (isHex && !type)
     return std::nullopt; // the bits of a floating-point number
   const auto [isUnsigned, bits] = type.value_or(IntegerType());
