@@ -185,7 +185,7 @@ static std::string sourceOf(ProgramOp program, StringRef word, StringRef otherwi
 static SettingInForce inForce(ProgramOp program, const ProgramWord &word, DictionaryAttr sharding) {
   const StringRef name(word.word);
   Attribute value = word.ofSharding ? sharding.get(name) : program->getAttr(name);
-  std::string text = value ? textOf(value) : std::string(word.otherwise);
+  std::string text = value ? textOf(value) : std::string(word.defaultValue);
   return {
       name.str(), std::move(text),
       sourceOf(program, name, word.derived.empty() ? "default" : (kDerived + StringRef(word.derived)).str())};

@@ -32,13 +32,13 @@ struct ProgramWord {
   std::string_view values =
       {}; ///< placeholder of the option's value in the help; for a choice, its words separated by |
   int64_t min = 0, max = INT64_MAX;
-  std::string_view otherwise = {}; ///< default value; empty if there is none
-  std::string_view derived = {};   ///< source of the default value if that is not a constant
+  std::string_view defaultValue = {}; ///< default value; empty if there is none
+  std::string_view derived = {};      ///< source of the default value if that is not a constant
   std::string_view help = {};
   /// For words of `sharding`: `fromStage` is the minimum zero_stage at which the word has an effect, and
-  /// `idle` a phrase about lower stages.
+  /// `whyNoEffect` a phrase about lower stages.
   int64_t fromStage = 0;
-  std::string_view idle = {};
+  std::string_view whyNoEffect = {};
   bool ofFp16 = false;        ///< whether it has an effect in fp16 only
   bool ofPrecision = false;   ///< whether it is a word of `precision bf16 (...)`
   bool ofCheckpoints = false; ///< whether it has an effect with activation_checkpointing full and budget only

@@ -19,7 +19,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .values = "N",
      .min = 1,
      .max = kMaxLength,
-     .otherwise = "none",
+     .defaultValue = "none",
      .help = "Tokens per sample"},
     {.word = "ranks",
      .option = "--ranks",
@@ -27,7 +27,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .values = "N",
      .min = 1,
      .max = kMaxRanks,
-     .otherwise = "1",
+     .defaultValue = "1",
      .help = "Processes that train together, each on its own samples"},
     {.word = "zero_stage",
      .option = "--zero-stage",
@@ -35,7 +35,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .values = "N",
      .min = 0,
      .max = kMaxZeroStage,
-     .otherwise = "0",
+     .defaultValue = "0",
      .help = "What is sharded over ranks: nothing (0), optimizer states (1), gradients too (2), parameters\n"
              "too (3); all stages are the same program on one rank"},
     {.word = "wrap",
@@ -44,7 +44,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .kind = ValueKind::Wrap,
      .ofSharding = true,
      .values = "blocks|NAME,...|N|model",
-     .otherwise = "blocks",
+     .defaultValue = "blocks",
      .help = "Unit of gathering and reducing parameters: each outermost block (blocks), each use of the\n"
              "blocks NAME, blocks with at least N parameters, or the whole model (model); default: blocks"},
     {.word = "reshard_after_forward",
@@ -53,41 +53,41 @@ inline constexpr ProgramWord kProgramWords[] = {
      .kind = ValueKind::Truth,
      .ofSharding = true,
      .values = "true|false",
-     .otherwise = "true",
+     .defaultValue = "true",
      .help = "With --zero-stage=3: free gathered parameters after the forward and gather them again for the\n"
              "backward; default: true",
      .fromStage = 3,
-     .idle = "shards no parameters"},
+     .whyNoEffect = "shards no parameters"},
     {.word = "max_reuse_distance",
      .option = "--max-reuse-distance",
      .theme = Theme::Ranks,
      .ofSharding = true,
      .values = "N",
-     .otherwise = "0",
+     .defaultValue = "0",
      .help = "With --zero-stage=3: keep gathered parameters, instead of gathering them again, if fewer than\n"
              "N elements of parameters are used in between; default: 0",
      .fromStage = 3,
-     .idle = "shards no parameters"},
+     .whyNoEffect = "shards no parameters"},
     {.word = "prefetch",
      .option = "--prefetch",
      .theme = Theme::Ranks,
      .ofSharding = true,
      .values = "N",
      .max = kMaxPrefetch,
-     .otherwise = "1",
+     .defaultValue = "1",
      .help = "With --zero-stage=3: number of units gathered ahead, at most 32; default: 1",
      .fromStage = 3,
-     .idle = "shards no parameters"},
+     .whyNoEffect = "shards no parameters"},
     {.word = "max_live",
      .option = "--max-live-parameters",
      .theme = Theme::Ranks,
      .ofSharding = true,
      .values = "N",
-     .otherwise = "no limit",
+     .defaultValue = "no limit",
      .help = "With --zero-stage=3: gather ahead only while at most N elements are gathered; default: no\n"
              "limit",
      .fromStage = 3,
-     .idle = "shards no parameters"},
+     .whyNoEffect = "shards no parameters"},
     {.word = "gathers_in_flight",
      .option = "--limit-all-gathers",
      .theme = Theme::Ranks,
@@ -95,10 +95,10 @@ inline constexpr ProgramWord kProgramWords[] = {
      .values = "N",
      .min = 1,
      .max = kMaxPrefetch,
-     .otherwise = "2",
+     .defaultValue = "2",
      .help = "With --zero-stage=3: maximum number of gathers in flight, 1 to 32; default: 2",
      .fromStage = 3,
-     .idle = "shards no parameters"},
+     .whyNoEffect = "shards no parameters"},
     {.word = "persist_below",
      .option = "--param-persistence-threshold",
      .theme = Theme::Ranks,
@@ -108,7 +108,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .help = "With --zero-stage=3: parameters of fewer elements are not sharded; default: 10 H, where H is\n"
              "the model's width, the most frequent size among its parameters' dimensions",
      .fromStage = 3,
-     .idle = "shards no parameters"},
+     .whyNoEffect = "shards no parameters"},
     {.word = "reduce_bucket",
      .option = "--reduce-bucket-size",
      .theme = Theme::Ranks,
@@ -124,7 +124,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .derived = "the square of the model's width",
      .help = "Parameters of several units are gathered in one collective up to N elements; default: H * H",
      .fromStage = 1,
-     .idle = "gathers nothing"},
+     .whyNoEffect = "gathers nothing"},
     {.word = "hybrid_shard",
      .option = "--hybrid-shard",
      .theme = Theme::Ranks,
@@ -136,7 +136,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .help = "Shard states within groups of N ranks, and replicate them across groups; default: shard over\n"
              "all ranks",
      .fromStage = 1,
-     .idle = "shards no states"},
+     .whyNoEffect = "shards no states"},
     {.word = "sync",
      .option = "--sync-gradients",
      .theme = Theme::Ranks,
@@ -152,7 +152,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .kind = ValueKind::Choice,
      .ofSharding = true,
      .values = "plan|ranks",
-     .otherwise = "plan",
+     .defaultValue = "plan",
      .help = "Promise the same bits for the same plan (plan), or on any number of ranks that gives each 1,\n"
              "2, 4, ... of a step's micro-batches (ranks), which costs memory and time; default: plan"},
     {.word = "accumulate",
@@ -160,7 +160,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .values = "N",
      .min = 1,
      .max = kMaxAccumulate,
-     .otherwise = "1",
+     .defaultValue = "1",
      .help = "Micro-batches per step"},
     {.word = "eval_batch",
      .option = "--eval-batch",
@@ -169,14 +169,14 @@ inline constexpr ProgramWord kProgramWords[] = {
      .max = kMaxBatch,
      .derived = "micro_batch",
      .help = "Samples per evaluation batch; default: as --micro-batch"},
-    {.word = "steps", .values = "N", .min = 1, .max = kMaxSteps, .otherwise = "none"},
+    {.word = "steps", .values = "N", .min = 1, .max = kMaxSteps, .defaultValue = "none"},
     {.word = "memory_limit",
      .option = "--memory-limit",
      .theme = Theme::Memory,
      .kind = ValueKind::Bytes,
      .values = "SIZE",
      .min = 1,
-     .otherwise = "none",
+     .defaultValue = "none",
      .help = "Maximum bytes of a process that runs the plan, e.g. 16GiB; with --target=cuda, of GPU memory.\n"
              "Chooses stage, offload groups, checkpointing and micro-batches if they are not given, and\n"
              "takes the fastest plan that fits"},
@@ -187,7 +187,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .values = "SIZE",
      .min = 1,
      .max = kMaxReserve,
-     .otherwise = "none",
+     .defaultValue = "none",
      .help = "With --target=cuda: bytes of GPU memory within --memory-limit that are reserved for the\n"
              "driver's context, libraries and graphs; default: 640MiB, on several ranks 1152MiB"},
     {.word = "host_memory",
@@ -196,7 +196,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .kind = ValueKind::Bytes,
      .values = "SIZE",
      .min = 1,
-     .otherwise = "none",
+     .defaultValue = "none",
      .help = "With --target=cuda: maximum bytes of host memory that all ranks of a node may use for\n"
              "offloading; default: the memory of the reference machine (--gpu)"},
     {.word = "fp32_products",
@@ -204,7 +204,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .theme = Theme::Precision,
      .kind = ValueKind::Choice,
      .values = "fma|bf16x3|tf32",
-     .otherwise = "fma",
+     .defaultValue = "fma",
      .help = "Arithmetic of fp32 matrix products: fma on every CPU; bf16x3, as accurate and faster, on CPUs\n"
              "with AMX; or tf32, factors rounded to 11 bits, on tensor cores of GPUs"},
     {.word = "library_calls",
@@ -212,7 +212,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .theme = Theme::Target,
      .kind = ValueKind::Choice,
      .values = "none|plain|products|attention|all",
-     .otherwise = "of the target",
+     .defaultValue = "of the target",
      .help =
          "Ops that are executed by the device's libraries instead of generated code. The default of GPUs\n"
          "is products and attention; the gradient of attention needs compute capability 9 or 10: values\n"
@@ -223,7 +223,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .theme = Theme::Memory,
      .kind = ValueKind::Choice,
      .values = "none|selective|full|budget",
-     .otherwise = "none",
+     .defaultValue = "none",
      .help = "What the backward recomputes instead of keeping it from the forward: nothing (none), all but\n"
              "matrix products and attention (selective), everything inside blocks (full), or what costs the\n"
              "least time so that the plan fits into --memory-limit (budget)"},
@@ -232,7 +232,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .theme = Theme::Memory,
      .kind = ValueKind::Names,
      .values = "NAME,...",
-     .otherwise = "outermost",
+     .defaultValue = "outermost",
      .help = "With full and budget: blocks whose uses are recomputed; default: the outermost uses of all\n"
              "blocks (outermost)",
      .ofCheckpoints = true},
@@ -242,7 +242,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .values = "K",
      .min = 1,
      .max = kMaxLength,
-     .otherwise = "1",
+     .defaultValue = "1",
      .help = "With full and budget: recompute only the first of every K uses of these blocks; default: 1",
      .ofCheckpoints = true},
     {.word = "checkpoint_keep",
@@ -250,7 +250,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .theme = Theme::Memory,
      .kind = ValueKind::Shares,
      .values = "[COUNTx]PERCENT,...",
-     .otherwise = "0",
+     .defaultValue = "0",
      .help = "With full: percentage of each use's bytes that is kept, most expensive recomputation first;\n"
              "the last number is for all further uses. 100 keeps all, and the default, 0, nothing; 12x15\n"
              "means 15 for twelve uses",
@@ -260,7 +260,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .theme = Theme::Memory,
      .kind = ValueKind::Choice,
      .values = "none|selective",
-     .otherwise = "none",
+     .defaultValue = "none",
      .help = "With full: what is recomputed outside these uses and of what they keep: nothing (none), or\n"
              "what is cheap (selective); default: none",
      .ofCheckpoints = true},
@@ -269,14 +269,14 @@ inline constexpr ProgramWord kProgramWords[] = {
      .theme = Theme::Target,
      .kind = ValueKind::Choice,
      .values = "cpu|cuda",
-     .otherwise = "cpu",
+     .defaultValue = "cpu",
      .help = "Processors that the plan runs on: x86-64 CPUs, or NVIDIA GPUs from compute capability 8.0 on"},
     {.word = "cpu",
      .option = "--cpu",
      .theme = Theme::Target,
      .kind = ValueKind::Words,
      .values = "all|native|x86-64-v3|x86-64-v4|x86-64-v4-bf16|x86-64-v4-amx",
-     .otherwise = "all",
+     .defaultValue = "all",
      .help = "CPUs that the plan has machine code for: all, those like this one (native), or the named\n"
              "levels, separated by commas; fewer levels compile faster"},
     {.word = "gpu",
@@ -284,7 +284,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .theme = Theme::Target,
      .kind = ValueKind::Choice,
      .values = "h100-sxm|h100-pcie|h200|a100|a100-40gb",
-     .otherwise = "none",
+     .defaultValue = "none",
      .help = "With --target=cuda: the GPU for which trainc optimizes and predicts step times. The plan runs\n"
              "on other GPUs too (--gpu-levels), unless it has cuDNN's gradient of attention, which needs a\n"
              "named GPU of compute capability 9. Default: the rates of h100-sxm, and a plan for every GPU"},
@@ -293,7 +293,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .theme = Theme::Target,
      .kind = ValueKind::Words,
      .values = "all|none|sm_80|sm_90|sm_100",
-     .otherwise = "all",
+     .defaultValue = "all",
      .help = "With --target=cuda: GPU generations that the plan has machine code for, separated by commas;\n"
              "all others compile its PTX when a run starts; fewer levels compile faster"},
     {.word = "precision",
@@ -301,7 +301,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .theme = Theme::Precision,
      .kind = ValueKind::Choice,
      .values = "fp32|bf16|fp16",
-     .otherwise = "fp32",
+     .defaultValue = "fp32",
      .help = "Type in which the step computes: fp32, or bf16 or fp16 for ops that lose no accuracy that\n"
              "matters (matrix products, attention, activations), with parameters and their update in fp32;\n"
              "fp16 scales the loss; default: fp32"},
@@ -310,7 +310,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .theme = Theme::Precision,
      .kind = ValueKind::Choice,
      .values = "f32|bf16",
-     .otherwise = "f32",
+     .defaultValue = "f32",
      .help = "Type of the parameters: f32, with a copy in the compute type, or, with --precision=bf16, bf16\n"
              "alone with stochastic rounding of updates; default: f32",
      .ofPrecision = true},
@@ -319,7 +319,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .theme = Theme::Precision,
      .kind = ValueKind::Choice,
      .values = "f32|bf16|f16",
-     .otherwise = "f32",
+     .defaultValue = "f32",
      .help = "Type in which ranks send gradients; sums are in f32; default: f32",
      .ofPrecision = true},
     {.word = "buffers",
@@ -327,7 +327,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .theme = Theme::Precision,
      .kind = ValueKind::Choice,
      .values = "f32|bf16|f16",
-     .otherwise = "f32",
+     .defaultValue = "f32",
      .help = "Type in which the step computes with floating-point columns of the data; default: f32",
      .ofPrecision = true},
     {.word = "keep",
@@ -335,7 +335,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .theme = Theme::Precision,
      .kind = ValueKind::Names,
      .values = "PATTERN,...",
-     .otherwise = "none",
+     .defaultValue = "none",
      .help = "Parameters whose names match, with * for any text, are read in f32, and ops that read them\n"
              "compute in f32; default: none",
      .ofPrecision = true},
@@ -344,7 +344,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .theme = Theme::Precision,
      .kind = ValueKind::Choice,
      .values = "bf16|fp8",
-     .otherwise = "that of --precision",
+     .defaultValue = "that of --precision",
      .help = "With --precision=bf16: type of the training step's matrix products: bf16, or fp8 with a scale\n"
              "for each matrix, on GPUs of compute capability 8.9 and higher; default: that of --precision",
      .ofPrecision = true},
@@ -360,7 +360,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .theme = Theme::Memory,
      .kind = ValueKind::Choice,
      .values = "f32|bf16",
-     .otherwise = "f32",
+     .defaultValue = "f32",
      .help =
          "Type of the optimizer's moments; they are computed in f32, and stochastically rounded to bf16;\n"
          "default: f32"},
@@ -369,7 +369,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .theme = Theme::Memory,
      .kind = ValueKind::Words,
      .values = "none|optimizer|gradients|parameters|activations|hidden_activations",
-     .otherwise = "none",
+     .defaultValue = "none",
      .help =
          "States kept outside the device's memory while they are not in use, separated by commas: the\n"
          "optimizer's moments, accumulated gradients, parameters, activations that the backward reads\n"
@@ -380,7 +380,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .theme = Theme::Memory,
      .kind = ValueKind::Choice,
      .values = "disk|host",
-     .otherwise = "of the target",
+     .defaultValue = "of the target",
      .help = "With --offload: disk, the default of CPUs, or the memory of a GPU's host, the default of GPUs",
      .ofOffload = true},
     {.word = "offload_group",
@@ -389,7 +389,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .kind = ValueKind::Bytes,
      .values = "SIZE",
      .min = 4096,
-     .otherwise = "16MiB",
+     .defaultValue = "16MiB",
      .help =
          "With --offload: bytes of states that are fetched and updated together, while the next group is\n"
          "fetched; default: 16MiB, or a 1024th of a rank's offloaded states if that is more",
@@ -399,7 +399,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .theme = Theme::Memory,
      .kind = ValueKind::Choice,
      .values = "device|host",
-     .otherwise = "device",
+     .defaultValue = "device",
      .help =
          "With --offload=optimizer in host memory: whether the GPU fetches the moments and updates them,\n"
          "or the host's cores update them in place, and gradients and parameters are copied;\n"
@@ -410,7 +410,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .theme = Theme::Precision,
      .kind = ValueKind::Choice,
      .values = "hold|advance",
-     .otherwise = "hold",
+     .defaultValue = "hold",
      .help = "With --precision=fp16: whether a step that overflows holds the learning-rate schedule or\n"
              "advances it; default: hold",
      .ofFp16 = true},
@@ -419,7 +419,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .theme = Theme::Precision,
      .values = "N",
      .max = kMaxLossScale,
-     .otherwise = "0",
+     .defaultValue = "0",
      .help = "With --precision=fp16: factor of the loss that keeps small gradients from vanishing;\n"
              "0, the default: the run finds and adapts it",
      .ofFp16 = true},
@@ -429,7 +429,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .values = "N",
      .min = 1,
      .max = kMaxLossScale,
-     .otherwise = "65536",
+     .defaultValue = "65536",
      .help = "With --precision=fp16: the scale of the first step; default: 65536",
      .ofFp16 = true},
     {.word = "loss_scale_window",
@@ -438,7 +438,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .values = "N",
      .min = 1,
      .max = kMaxLossScaleWindow,
-     .otherwise = "2000",
+     .defaultValue = "2000",
      .help = "With --precision=fp16: consecutive steps without overflow after which the scale doubles;\n"
              "default: 2000",
      .ofFp16 = true},
@@ -448,7 +448,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .values = "N",
      .min = 1,
      .max = kMaxLossScaleWindow,
-     .otherwise = "1",
+     .defaultValue = "1",
      .help = "With --precision=fp16: consecutive steps with overflow after which the scale halves;\n"
              "default: 1",
      .ofFp16 = true},
@@ -458,7 +458,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .values = "N",
      .min = 1,
      .max = kMaxLossScale,
-     .otherwise = "1",
+     .defaultValue = "1",
      .help = "With --precision=fp16: minimum of the scale; default: 1",
      .ofFp16 = true},
 };

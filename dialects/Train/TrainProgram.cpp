@@ -263,7 +263,7 @@ static void printSetting(llvm::function_ref<OpAsmPrinter &(StringRef)> line, Pro
       line(word.word) << text.getValue();
   }
   if (auto number = dyn_cast_or_null<IntegerAttr>(value);
-      number && std::to_string(number.getInt()) != word.otherwise)
+      number && std::to_string(number.getInt()) != word.defaultValue)
     line(word.word) << (word.isMemory() ? writtenBytes(number.getInt()) : std::to_string(number.getInt()));
 }
 

@@ -29,7 +29,7 @@ static std::string whyIdleInStage(train::ProgramOp program, const train::Program
   const auto stage = int64_t(program.getZeroStage());
   if (program.getRanks() == 1 || stage >= each.fromStage)
     return "";
-  return llvm::formatv("with zero_stage {0}, which {1}", stage, each.idle);
+  return llvm::formatv("with zero_stage {0}, which {1}", stage, each.whyNoEffect);
 }
 
 static std::string whyIdleInScaling(train::ProgramOp program, const train::ProgramWord &each) {

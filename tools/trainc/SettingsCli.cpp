@@ -147,8 +147,8 @@ void addSettings(CLI::App &compile, std::vector<train::GivenSetting> &given) {
         ->type_name(std::string(word.values))
         ->group(isCommon ? kMostUsed : headingOf(word.theme));
     const bool hasWords = word.kind == ValueKind::Choice || word.kind == ValueKind::Words;
-    if (hasWords && !word.otherwise.empty() && !word.ofSharding)
-      option->default_str(std::string(word.otherwise));
+    if (hasWords && !word.defaultValue.empty() && !word.ofSharding)
+      option->default_str(std::string(word.defaultValue));
   }
 }
 

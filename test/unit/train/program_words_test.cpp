@@ -15,9 +15,9 @@ TEST(ProgramWords, HelpOfTypesNamesTheDefault) {
   for (const ProgramWord &word : kProgramWords) {
     if (!isOfTypes(word))
       continue;
-    const std::string help(word.help), otherwise(word.otherwise);
-    const bool isNamed = help.find("default: " + otherwise) != std::string::npos ||
-                         help.find(otherwise + ", the default") != std::string::npos;
+    const std::string help(word.help), defaultValue(word.defaultValue);
+    const bool isNamed = help.find("default: " + defaultValue) != std::string::npos ||
+                         help.find(defaultValue + ", the default") != std::string::npos;
     EXPECT_TRUE(isNamed) << word.option << ": " << help;
   }
 }
