@@ -12,6 +12,8 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
 
+#include <limits>
+
 using namespace mlir;
 
 namespace trainc {
@@ -60,7 +62,8 @@ public:
     if (failed(made))
       return failure();
     for (Bucket &bucket : *made)
-      declare(bucket);
+      if (failed(declare(bucket)))
+        return failure();
     for (auto entry : module.getOps<train::EntryOp>()) {
       replaceReads(entry);
       if (failed(replaceWrites<train::SetOp>(entry)) || failed(replaceWrites<train::GradientOp>(entry)))
@@ -113,7 +116,7 @@ private:
   }
 
   /// Declares the bucket's state; a group of the program carries its members' settings.
-  void declare(Bucket &bucket) {
+  LogicalResult declare(Bucket &bucket) {
     OpBuilder builder(bucket.members.front());
     int64_t elements = 0;
     SmallVector<Attribute> members;
@@ -126,6 +129,8 @@ private:
     const std::string name = "bucket." + std::to_string(declared++);
     auto type = RankedTensorType::get(
         int64_t(llvm::alignTo(elements, settings.shardRanks * train::kFlatChunk)), bucket.key.element);
+    if (type.getNumElements() / train::kFlatChunk > std::numeric_limits<int32_t>::max())
+      return emitTooLarge(bucket, elements);
     Location loc = NameLoc::get(builder.getStringAttr(bucket.key.unit), bucket.members.front().getLoc());
     auto state = train::StateOp::create(builder, loc, name, train::StateRole::parameter, type);
     state.setMembersAttr(builder.getArrayAttr(members));
@@ -141,6 +146,25 @@ private:
                                            builder.getF64FloatAttr(bucket.key.lrScale),
                                            builder.getF64FloatAttr(bucket.key.weightDecay), BoolAttr()));
     program.setGroupsAttr(builder.getArrayAttr(groups));
+    return success();
+  }
+
+  /// Reports, at the largest member, a bucket with more chunks than a dimension of a tensor may have.
+  static LogicalResult emitTooLarge(Bucket &bucket, int64_t elements) {
+    auto *largest = llvm::max_element(bucket.members, [](train::StateOp a, train::StateOp b) {
+      return cast<RankedTensorType>(a.getType()).getNumElements() <
+             cast<RankedTensorType>(b.getType()).getNumElements();
+    });
+    InFlightDiagnostic error = emitError(largest->getLoc());
+    if (bucket.members.size() == 1)
+      error << "parameter \"" << bucket.members.front().getSymName() << "\" has ";
+    else if (bucket.key.unit.empty())
+      error << "the parameters outside all units have ";
+    else
+      error << "the parameters of unit \"" << bucket.key.unit << "\" have ";
+    return error << elements << " elements, expected at most "
+                 << train::kFlatChunk * std::numeric_limits<int32_t>::max()
+                 << " on several ranks; make several parameters or smaller units (--wrap) of them";
   }
 
   /// Returns the uses of blocks that enclose the bucket's unit.
