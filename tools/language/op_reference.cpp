@@ -199,7 +199,7 @@ void readPage(StringRef page, llvm::function_ref<bool(StringRef)> wanted, std::v
 /// model has them.
 std::vector<OpReference> readPages() {
   const StringRef made =
-      StringRef(referencePage("reference/ops.md")).rsplit("The rest of the dialect").second;
+      StringRef(referencePage("reference/ops.md")).rsplit("The compiler generates the other ops").second;
   std::vector<OpReference> ops;
   readPage(
       referencePage("reference/nn.md"),
