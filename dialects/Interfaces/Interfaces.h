@@ -19,7 +19,7 @@ struct LaneContext {
   llvm::function_ref<mlir::Value(unsigned dim)> index;
   /// Returns a lane value (i64): the row-major position in the op's result.
   llvm::function_ref<mlir::Value()> linearIndex;
-  /// Returns a lane value (i64): the number of a random stream. It is a kernel argument, so that one kernel
+  /// Returns a lane value (i64): random stream `number`, read from a kernel argument, so that one kernel
   /// serves all streams.
   llvm::function_ref<mlir::Value(int64_t number)> stream;
 
@@ -60,7 +60,7 @@ public:
   virtual mlir::Value micro() = 0;
 };
 
-/// The key-value cache while generation entries are built.
+/// Key-value caches that ops read and write in generation entries.
 class CacheScope {
 public:
   virtual ~CacheScope() = default;
@@ -79,7 +79,7 @@ struct IndexLimit {
   std::optional<int64_t> ignore = std::nullopt;
 };
 
-/// Executor of an op of the phase `scheduled`.
+/// Kind of generator or library that executes an op of the phase `scheduled`.
 enum class KernelClass {
   Alias,         ///< none: the result shares bytes of the operand (reshape, dist.part)
   Pack,          ///< none: the operands share bytes of the result
@@ -137,7 +137,7 @@ struct GemmScales {
   unsigned a, b;
 };
 
-/// Step that a matrix product can apply to its result or to a factor.
+/// Operation that a matrix product can apply to its result or to a factor.
 enum class EpilogueKind {
   Bias,       ///< adds a vector to each row
   Activation, ///< applies a function to each element
@@ -153,7 +153,7 @@ struct EpilogueStep {
   mlir::Value operand = {};
 };
 
-/// Whether the activation is a gradient: it multiplies the result by the slope at the auxiliary input.
+/// Whether the activation is a gradient: it multiplies the result by the derivative at the auxiliary input.
 inline bool isGradient(Activation activation) {
   return activation == Activation::gelu_gradient || activation == Activation::gelu_tanh_gradient;
 }
@@ -175,9 +175,9 @@ using GemmEpilogue = ProductSteps<unsigned>;
 
 /// Element type in which an op computes if the program computes in bf16 or f16; see PrecisionOpInterface.
 enum class PrecisionClass {
-  Low,  ///< the low type, with f32 sums: products, attention
-  Keep, ///< the operands' type: moves elements, or loses no significant digits
-  Full, ///< f32
+  Low,  ///< bf16 or f16 with f32 sums: products, attention
+  Keep, ///< the operands' type: ops that move elements, or lose no significant digits
+  Full, ///< f32: all other ops
 };
 
 /// Labels of operand and result dimensions; see IndexingOpInterface.

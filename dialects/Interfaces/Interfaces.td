@@ -122,7 +122,7 @@ def IndexingOpInterface : OpInterface<"IndexingOpInterface"> {
 
 def CostOpInterface : OpInterface<"CostOpInterface"> {
   let cppNamespace = "::trainc";
-  let description = [{ The work of an op that dominates a step (matrix products, attention). }];
+  let description = [{ Work of the ops that dominate a step: matrix products and attention. }];
   let methods = [InterfaceMethod<[{
       Floating-point operations; a multiply-add counts as two.
     }], "int64_t", "getFlops", (ins)>];
@@ -132,7 +132,7 @@ def PrecisionOpInterface : OpInterface<"PrecisionOpInterface"> {
   let cppNamespace = "::trainc";
   let description = [{
     The element type in which an op on f32 tensors may compute if the program computes in bf16 or f16. Ops without this interface need f32:
-    losses, statistics, functions with a steep slope.
+    losses, means and variances, functions with a large derivative.
   }];
   let methods = [InterfaceMethod<[{ The default is the operands' type. }],
     "::trainc::PrecisionClass", "getPrecisionClass", (ins), [{}], [{ return ::trainc::PrecisionClass::Keep; }]>];
@@ -165,7 +165,7 @@ def WideSumOpInterface : OpInterface<"WideSumOpInterface"> {
 def RecomputableOpInterface : OpInterface<"RecomputableOpInterface"> {
   let cppNamespace = "::trainc";
   let description = [{
-    A bandwidth-bound op, so that recomputation can be better than keeping the results in memory. Equal operands give equal bits.
+    A bandwidth-bound op whose results may be recomputed instead of kept in memory. Equal operands give equal bits.
   }];
 }
 
@@ -193,7 +193,7 @@ def CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
     "::trainc::RankGroup", "getRankGroup", (ins)>, InterfaceMethod<[{ Number of the message that the collective shares with others; null if it is sent alone. }],
     "::mlir::IntegerAttr", "getMessageAttr", (ins)>, InterfaceMethod<[{ Sets the number of the message. }],
     "void", "setMessageAttr", (ins "::mlir::IntegerAttr":$message)>, InterfaceMethod<[{
-      The parameter state whose gradients are summed; null if it is no sum of gradients.
+      The parameter state whose gradients the collective sums; null if it sums no gradients.
     }], "::mlir::FlatSymbolRefAttr", "getOfAttr", (ins), [{}], [{ return {}; }]>];
 }
 
