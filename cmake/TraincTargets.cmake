@@ -27,9 +27,9 @@ add_library(trainc_runtime_pch OBJECT ${PROJECT_BINARY_DIR}/runtime_pch.cpp)
 target_link_libraries(trainc_runtime_pch PRIVATE trainc_flags nlohmann_json::nlohmann_json)
 target_compile_options(trainc_runtime_pch PRIVATE ${TRAINC_COVERAGE})
 set(TRAINC_RUNTIME_HEADERS <algorithm> <functional> <map> <optional> <string> <vector> <fmt/format.h> <nlohmann/json.hpp>
-                           ${PROJECT_BINARY_DIR}/runtime/schema/plan_generated.h)
+                           ${PROJECT_BINARY_DIR}/plan/schema/plan_generated.h)
 target_precompile_headers(trainc_runtime_pch PRIVATE ${TRAINC_RUNTIME_HEADERS})
-add_dependencies(trainc_runtime_pch runtime_schema_generate)
+add_dependencies(trainc_runtime_pch plan_schema_generate)
 
 # trainc_runtime_library(name SOURCES a.cpp ... LINK libs ...): one folder of runtime/, free of LLVM.
 function(trainc_runtime_library name)
@@ -49,7 +49,7 @@ add_library(trainc_test_pch OBJECT EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/test_p
 target_link_libraries(trainc_test_pch PRIVATE trainc_flags nlohmann_json::nlohmann_json GTest::gmock)
 target_compile_options(trainc_test_pch PRIVATE -O0)
 target_precompile_headers(trainc_test_pch PRIVATE <gmock/gmock.h> <gtest/gtest.h> ${TRAINC_RUNTIME_HEADERS})
-add_dependencies(trainc_test_pch runtime_schema_generate)
+add_dependencies(trainc_test_pch plan_schema_generate)
 
 # trainc_unit_test(name SOURCES a.cpp ... LINK libs ... [LABELS label] [EMULATED] [ENVIRONMENT N=V ...]): a GoogleTest program, one ctest
 # test per case, labelled `runtime` if the name begins so, else `fast`. EMULATED: the program also runs as a whole on the emulated

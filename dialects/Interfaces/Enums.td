@@ -1,4 +1,4 @@
-// Enums that several dialects share. Enums that a plan file stores have the numbers of runtime/schema/plan.fbs.
+// Enums that several dialects share. Enums that a plan file stores have the numbers of plan/schema/plan.fbs.
 
 #ifndef TRAINC_ENUMS
 #define TRAINC_ENUMS

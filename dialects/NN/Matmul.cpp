@@ -288,7 +288,7 @@ static LogicalResult checkSteps(ProductOp::Adaptor op, RankedTensorType result, 
   return success();
 }
 
-/// Reports an error unless plans support the side sum (runtime/plan/verify_library_calls.cpp).
+/// Reports an error unless plans support the side sum (plan/verify/verify_library_calls.cpp).
 static LogicalResult checkSideSum(ProductOp::Adaptor op, const GemmShape &gemm, InferError error) {
   const bool isPlain = op.getActivation() == Activation::none && !op.getBias();
   const bool fits =

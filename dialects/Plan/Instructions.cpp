@@ -1,6 +1,6 @@
 // Instructions without library calls: the bytes that they access, and their work.
 #include "dialects/Plan/Plan.h"
-#include "runtime/schema/limits.h"
+#include "plan/schema/limits.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -1,7 +1,7 @@
 // Library calls: the bytes that they access, their work, and how they are built.
 #include "dialects/Interfaces/Interfaces.h"
 #include "dialects/Plan/Plan.h"
-#include "runtime/schema/row_padding.h"
+#include "plan/schema/row_padding.h"
 
 #include "mlir/IR/Builders.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "dialects/Interfaces/Enums.h"
-#include "runtime/cost/work.h"
+#include "plan/cost/work.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"

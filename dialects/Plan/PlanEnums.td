@@ -1,4 +1,4 @@
-// Enums of the plan dialect alone, with the numbers of runtime/schema/plan.fbs.
+// Enums of the plan dialect alone, with the numbers of plan/schema/plan.fbs.
 
 #ifndef TRAINC_PLAN_ENUMS
 #define TRAINC_PLAN_ENUMS

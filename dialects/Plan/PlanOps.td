@@ -1,4 +1,4 @@
-// The plan: addresses and instructions, one op per table of runtime/schema/plan.fbs.
+// The plan: addresses and instructions, one op per table of plan/schema/plan.fbs.
 
 #ifndef TRAINC_PLAN_OPS
 #define TRAINC_PLAN_OPS
@@ -15,7 +15,7 @@ def Plan_Dialect : Dialect {
   let cppNamespace = "::trainc::plan";
   let summary = "Arenas, buffers, kernels and instructions of a plan file";
   let description = [{
-    The last form of a program before it is written. Each op corresponds to one table of the plan file's schema (`runtime/schema/plan.fbs`),
+    The last form of a program before it is written. Each op corresponds to one table of the plan file's schema (`plan/schema/plan.fbs`),
     which documents the meaning and units of each field.
   }];
   let useDefaultAttributePrinterParser = 1;

@@ -1,6 +1,6 @@
 #include "dialects/Train/Parameters.h"
 
-#include "runtime/schema/name_pattern.h"
+#include "base/name_pattern.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -2,7 +2,7 @@
 #include "dialects/Train/Precision.h"
 
 #include "dialects/Train/TrainSyntax.h"
-#include "runtime/schema/name_pattern.h"
+#include "base/name_pattern.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"

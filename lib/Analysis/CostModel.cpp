@@ -3,7 +3,7 @@
 #include "lib/Analysis/InstructionCost.h"
 #include "lib/Analysis/Outlasting.h"
 #include "lib/Support/StoredElement.h"
-#include "runtime/cost/entry_runs.h"
+#include "plan/cost/entry_runs.h"
 
 using namespace mlir;
 

@@ -2,14 +2,14 @@
 #pragma once
 
 #include "dialects/Plan/Plan.h"
-#include "runtime/cost/collective_seconds.h"
-#include "runtime/cost/machine.h"
+#include "plan/cost/collective_seconds.h"
+#include "plan/cost/machine.h"
 
 #include <cstdint>
 
 namespace trainc {
 
-/// Predicted duration of a training step whose streams overlap (runtime/cost/entry_runs.h).
+/// Predicted duration of a training step whose streams overlap (plan/cost/entry_runs.h).
 struct StepSeconds {
   double total = 0;
   double communication = 0; ///< time with a collective in flight, hidden or exposed

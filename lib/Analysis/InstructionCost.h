@@ -2,7 +2,7 @@
 #pragma once
 
 #include "dialects/Plan/Plan.h"
-#include "runtime/cost/machine.h"
+#include "plan/cost/machine.h"
 
 #include <string>
 #include <vector>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "dialects/Plan/Plan.h"
-#include "runtime/base/pieces.h"
+#include "plan/facts/pieces.h"
 
 namespace trainc {
 

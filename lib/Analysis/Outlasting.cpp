@@ -1,6 +1,6 @@
 #include "lib/Analysis/Outlasting.h"
 
-#include "runtime/base/outlasting_reads.h"
+#include "plan/facts/outlasting_reads.h"
 
 using namespace mlir;
 

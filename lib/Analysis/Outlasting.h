@@ -1,9 +1,9 @@
-// Disk copies that may still run after their entry has ended: the rules of runtime/plan/outlasting.h, applied
+// Disk copies that may still run after their entry has ended: the rules of plan/facts/outlasting.h, applied
 // to the plan dialect.
 #pragma once
 
 #include "lib/Analysis/InstructionUses.h"
-#include "runtime/cost/entry_runs.h"
+#include "plan/cost/entry_runs.h"
 
 namespace trainc {
 

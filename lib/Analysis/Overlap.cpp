@@ -1,7 +1,7 @@
 #include "lib/Analysis/Overlap.h"
 
 #include "lib/Analysis/StateOrder.h"
-#include "runtime/schema/limits.h"
+#include "plan/schema/limits.h"
 
 #include "llvm/ADT/DenseSet.h"
 

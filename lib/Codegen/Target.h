@@ -4,7 +4,7 @@
 #include "lib/Codegen/Fp32Products.h"
 #include "lib/Codegen/KernelModule.h"
 #include "lib/Codegen/KernelSummary.h"
-#include "runtime/cost/cluster_file.h"
+#include "plan/cost/cluster_file.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"

@@ -4,7 +4,7 @@
 #include "lib/Fusion/GroupOrder.h"
 #include "lib/Fusion/ReadAnalysis.h"
 #include "lib/Fusion/Waypoints.h"
-#include "runtime/cost/machine.h"
+#include "plan/cost/machine.h"
 
 #include "mlir/IR/Block.h"
 

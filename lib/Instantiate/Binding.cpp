@@ -10,7 +10,7 @@
 #include "lib/Instantiate/IdleSettings.h"
 #include "lib/Instantiate/OffloadChecks.h"
 #include "lib/Instantiate/PrecisionChecks.h"
-#include "runtime/schema/name_pattern.h"
+#include "base/name_pattern.h"
 
 #include "llvm/ADT/STLExtras.h"
 

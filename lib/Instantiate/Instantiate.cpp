@@ -6,7 +6,7 @@
 #include "lib/Instantiate/ModelSize.h"
 #include "lib/Instantiate/Passes.h"
 #include "lib/Instantiate/PrecisionChecks.h"
-#include "runtime/schema/plain_text.h"
+#include "base/plain_text.h"
 
 #include "mlir/IR/OwningOpRef.h"
 

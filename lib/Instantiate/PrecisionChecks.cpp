@@ -3,7 +3,7 @@
 #include "dialects/NN/Syntax.h"
 #include "dialects/Train/LossScaling.h"
 #include "dialects/Train/Precision.h"
-#include "runtime/schema/name_pattern.h"
+#include "base/name_pattern.h"
 
 #include "llvm/ADT/StringExtras.h"
 

@@ -2,7 +2,7 @@
 #include "dialects/Plan/Plan.h"
 #include "lib/Analysis/InstructionUses.h"
 #include "lib/Memory/Passes.h"
-#include "runtime/base/last_touches.h"
+#include "plan/facts/last_touches.h"
 
 #include "mlir/IR/BuiltinOps.h"
 

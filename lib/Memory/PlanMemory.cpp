@@ -6,7 +6,7 @@
 #include "lib/Memory/Emission.h"
 #include "lib/Memory/Metadata.h"
 #include "lib/Memory/Passes.h"
-#include "runtime/schema/limits.h"
+#include "plan/schema/limits.h"
 
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MathExtras.h"

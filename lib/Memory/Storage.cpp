@@ -1,6 +1,6 @@
 #include "lib/Memory/Storage.h"
 
-#include "runtime/schema/limits.h"
+#include "plan/schema/limits.h"
 
 #include "llvm/Support/raw_ostream.h"
 

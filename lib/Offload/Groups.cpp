@@ -5,7 +5,7 @@
 #include "lib/Analysis/Preconditions.h"
 #include "lib/Offload/KernelPieces.h"
 #include "lib/Support/StoredElement.h"
-#include "runtime/schema/limits.h"
+#include "plan/schema/limits.h"
 
 #include "llvm/Support/MathExtras.h"
 

@@ -14,7 +14,7 @@
 #include "lib/Offload/Readers.h"
 #include "lib/Offload/SavedValues.h"
 #include "lib/Support/StoredElement.h"
-#include "runtime/schema/limits.h"
+#include "plan/schema/limits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -5,7 +5,7 @@
 #include "lib/Pipelines/CheckpointLevels.h"
 #include "lib/Pipelines/Choices.h"
 #include "lib/Pipelines/MemoryLimit.h"
-#include "runtime/base/units.h"
+#include "base/units.h"
 
 #include "llvm/ADT/StringExtras.h"
 

@@ -6,8 +6,8 @@
 #include "dialects/Train/Sizes.h"
 #include "lib/Codegen/Target.h"
 #include "lib/Pipelines/Strategies.h"
-#include "runtime/base/units.h"
-#include "runtime/schema/limits.h"
+#include "base/units.h"
+#include "plan/schema/limits.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"

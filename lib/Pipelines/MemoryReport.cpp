@@ -3,7 +3,7 @@
 #include "dialects/Plan/Plan.h"
 #include "lib/Pipelines/StepRuns.h"
 #include "lib/Support/StoredElement.h"
-#include "runtime/schema/limits.h"
+#include "plan/schema/limits.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"

@@ -3,7 +3,7 @@
 #include "dialects/Train/Checkpoints.h"
 #include "dialects/Train/ProgramSettings.h"
 #include "lib/Pipelines/MemoryLimit.h"
-#include "runtime/base/units.h"
+#include "base/units.h"
 
 #include "llvm/Support/Format.h"
 

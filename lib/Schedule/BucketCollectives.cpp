@@ -5,7 +5,7 @@
 #include "dialects/Train/Sharding.h"
 #include "lib/Analysis/StateOrder.h"
 #include "lib/Schedule/Messages.h"
-#include "runtime/schema/limits.h"
+#include "plan/schema/limits.h"
 
 #include <map>
 

@@ -6,7 +6,7 @@
 #include "lib/Support/SourceName.h"
 #include "lib/Support/StoredElement.h"
 #include "lib/Target/PlanTables.h"
-#include "runtime/schema/limits.h"
+#include "plan/schema/limits.h"
 
 using namespace mlir;
 

@@ -3,7 +3,7 @@
 
 #include "lib/Target/PlanFile.h"
 
-#include "runtime/schema/plan_generated.h"
+#include "plan/schema/plan_generated.h"
 
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/StringMap.h"

@@ -1,6 +1,6 @@
 #include "runtime/comm/collective_queue.h"
 
-#include "runtime/base/clock.h"
+#include "base/clock.h"
 
 #include <algorithm>
 #include <cassert>

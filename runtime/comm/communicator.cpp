@@ -1,6 +1,6 @@
 #include "runtime/comm/communicator.h"
 
-#include "runtime/plan/dtype.h"
+#include "plan/facts/dtype.h"
 
 #include <algorithm>
 #include <bit>

@@ -2,11 +2,11 @@
 // (tensors of GPUs).
 #pragma once
 
-#include "runtime/base/clock.h"
-#include "runtime/base/communication_seconds.h"
-#include "runtime/base/device_address.h"
-#include "runtime/base/status.h"
-#include "runtime/schema/plan_generated.h"
+#include "base/clock.h"
+#include "base/communication_seconds.h"
+#include "base/device_address.h"
+#include "base/status.h"
+#include "plan/schema/plan_generated.h"
 
 #include <atomic>
 #include <cstddef>

@@ -1,8 +1,8 @@
 // Rank groups of collectives.
 #pragma once
 
-#include "runtime/base/status.h"
-#include "runtime/schema/plan_generated.h"
+#include "base/status.h"
+#include "plan/schema/plan_generated.h"
 
 #include <cstdint>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/comm/communicator.h"
-#include "runtime/plan/dtype.h"
+#include "plan/facts/dtype.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "runtime/comm/tree_sum.h"
 
-#include "runtime/base/small_float.h"
+#include "base/small_float.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,7 +1,7 @@
 // Summation order of values of several ranks.
 #pragma once
 
-#include "runtime/schema/plan_generated.h"
+#include "plan/schema/plan_generated.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "runtime/data/binary_kind.h"
 
-#include "runtime/base/lfs_pointer.h"
+#include "base/lfs_pointer.h"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 #include "runtime/data/columns.h"
 
-#include "runtime/base/non_finite.h"
-#include "runtime/base/small_float.h"
-#include "runtime/plan/dtype.h"
+#include "base/non_finite.h"
+#include "base/small_float.h"
+#include "plan/facts/dtype.h"
 
 #include <algorithm>
 #include <cmath>

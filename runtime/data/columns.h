@@ -1,9 +1,9 @@
 // Batch columns that a plan requires, and conversion of file elements to them.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "runtime/formats/safetensors_view.h"
-#include "runtime/schema/plan_generated.h"
+#include "plan/schema/plan_generated.h"
 
 #include <cstdint>
 #include <string>

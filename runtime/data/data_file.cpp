@@ -1,9 +1,9 @@
 #include "runtime/data/data_file.h"
 
-#include "runtime/base/hash.h"
-#include "runtime/base/nearest_word.h"
+#include "base/hash.h"
+#include "base/nearest_word.h"
 #include "runtime/data/foreign_file.h"
-#include "runtime/plan/dtype.h"
+#include "plan/facts/dtype.h"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 // One data file, bound to the columns that a plan requires.
 #pragma once
 
-#include "runtime/base/file_identity.h"
-#include "runtime/base/input_file.h"
+#include "base/file_identity.h"
+#include "base/input_file.h"
 #include "runtime/data/columns.h"
 #include "runtime/data/token_file.h"
 

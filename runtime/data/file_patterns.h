@@ -1,7 +1,7 @@
 // Glob patterns of the command line.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 
 #include <filesystem>
 #include <vector>

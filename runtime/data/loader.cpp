@@ -1,6 +1,6 @@
 #include "runtime/data/loader.h"
 
-#include "runtime/base/thread.h"
+#include "base/thread.h"
 #include "runtime/data/philox.h"
 
 #include <algorithm>

@@ -1,11 +1,11 @@
 #include "runtime/data/token_file.h"
 
-#include "runtime/base/file.h"
-#include "runtime/base/input_file.h"
-#include "runtime/base/json_text.h"
+#include "base/file.h"
+#include "base/input_file.h"
+#include "base/json_text.h"
 #include "runtime/data/foreign_file.h"
 #include "runtime/data/token_width.h"
-#include "runtime/schema/plain_text.h"
+#include "base/plain_text.h"
 
 #include <algorithm>
 #include <array>

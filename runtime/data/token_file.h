@@ -1,7 +1,7 @@
 // Token files: reading, writing, and the JSON sidecar.
 #pragma once
 
-#include "runtime/base/hash.h"
+#include "base/hash.h"
 #include "runtime/formats/safetensors_view.h"
 
 #include <cstdio>

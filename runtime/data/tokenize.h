@@ -1,7 +1,7 @@
 // Conversion of texts to a token file: `trainc tokenize`.
 #pragma once
 
-#include "runtime/base/input_file.h"
+#include "base/input_file.h"
 #include "runtime/data/token_file.h"
 #include "runtime/data/tokenizer/tokenizer.h"
 

@@ -3,11 +3,11 @@
 // run).
 #pragma once
 
-#include "runtime/base/clock.h"
-#include "runtime/base/device_address.h"
-#include "runtime/base/status.h"
+#include "base/clock.h"
+#include "base/device_address.h"
+#include "base/status.h"
 #include "runtime/device/program.h"
-#include "runtime/schema/plan_generated.h"
+#include "plan/schema/plan_generated.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -142,7 +142,7 @@ public:
   virtual void endTrainingStep() {}
 
   /// Enqueues steps of a prepared entry. All streams begin together, and all steps are done before work that
-  /// is enqueued later, except for outlasting copies (runtime/plan/outlasting.h): the device waits for these
+  /// is enqueued later, except for outlasting copies (plan/facts/outlasting.h): the device waits for these
   /// only when their memory or their result is needed.
   virtual void enqueue(Executable &executable, StepRange steps) = 0;
   /// Runs one step in one iteration of its block, and waits for it. Fails like synchronise().

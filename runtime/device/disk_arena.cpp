@@ -1,7 +1,7 @@
 #include "runtime/device/disk_arena.h"
 
-#include "runtime/base/arena.h"
-#include "runtime/schema/limits.h"
+#include "base/arena.h"
+#include "plan/schema/limits.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,8 +1,8 @@
 // An arena on disk.
 #pragma once
 
-#include "runtime/base/device_address.h"
-#include "runtime/base/status.h"
+#include "base/device_address.h"
+#include "base/status.h"
 #include "runtime/device/disk_ring.h"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 #include "runtime/device/program.h"
 
-#include "runtime/plan/uses.h"
-#include "runtime/plan/view.h"
+#include "plan/facts/uses.h"
+#include "plan/facts/view.h"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
 // An entry of the plan with all addresses resolved for one rank, so that running it needs no lookups.
 #pragma once
 
-#include "runtime/base/device_address.h"
-#include "runtime/base/status.h"
+#include "base/device_address.h"
+#include "base/status.h"
 #include "runtime/comm/communicator.h"
-#include "runtime/schema/plan_generated.h"
+#include "plan/schema/plan_generated.h"
 
 #include <cstdint>
 #include <optional>

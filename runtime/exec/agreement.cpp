@@ -1,6 +1,6 @@
 #include "runtime/exec/agreement.h"
 
-#include "runtime/base/hash.h"
+#include "base/hash.h"
 
 #include <algorithm>
 #include <cassert>

@@ -1,7 +1,7 @@
 // Communication times of a device that reports when collectives ran.
 #pragma once
 
-#include "runtime/base/communication_seconds.h"
+#include "base/communication_seconds.h"
 #include "runtime/device/device.h"
 
 #include <vector>

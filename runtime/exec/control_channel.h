@@ -1,7 +1,7 @@
 // Messages between the host programs of all ranks, apart from the plan's collectives.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "runtime/comm/communicator.h"
 
 #include <array>

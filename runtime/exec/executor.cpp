@@ -1,11 +1,11 @@
 #include "runtime/exec/executor.h"
 
-#include "runtime/base/refusals.h"
+#include "base/refusals.h"
 #include "runtime/exec/agreement.h"
 #include "runtime/exec/memory_by_role.h"
-#include "runtime/plan/dtype.h"
-#include "runtime/plan/view.h"
-#include "runtime/schema/limits.h"
+#include "plan/facts/dtype.h"
+#include "plan/facts/view.h"
+#include "plan/schema/limits.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,13 +1,13 @@
 // Runs the entries of one plan on one device.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "runtime/comm/communicator.h"
 #include "runtime/device/device.h"
 #include "runtime/exec/control_channel.h"
 #include "runtime/exec/measurement.h"
 #include "runtime/exec/replay.h"
-#include "runtime/schema/plan_generated.h"
+#include "plan/schema/plan_generated.h"
 
 #include <array>
 #include <cstring>

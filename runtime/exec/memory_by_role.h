@@ -1,7 +1,7 @@
 // Arena bytes of a plan by role.
 #pragma once
 
-#include "runtime/schema/plan_generated.h"
+#include "plan/schema/plan_generated.h"
 
 #include <array>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "runtime/exec/predicted_runs.h"
 
-#include "runtime/simulate/simulation.h"
+#include "plan/simulate/simulation.h"
 
 #include <algorithm>
 #include <ranges>

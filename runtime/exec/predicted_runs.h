@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/device/program.h"
-#include "runtime/simulate/plan_schedule.h"
+#include "plan/simulate/plan_schedule.h"
 
 #include <cstdint>
 #include <deque>

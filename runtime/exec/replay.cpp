@@ -1,9 +1,9 @@
 #include "runtime/exec/replay.h"
 
-#include "runtime/base/non_finite.h"
-#include "runtime/base/units.h"
-#include "runtime/plan/uses.h"
-#include "runtime/plan/view.h"
+#include "base/non_finite.h"
+#include "base/units.h"
+#include "plan/facts/uses.h"
+#include "plan/facts/view.h"
 
 #include <algorithm>
 #include <cstring>

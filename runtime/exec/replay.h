@@ -3,7 +3,7 @@
 
 #include "runtime/device/device.h"
 #include "runtime/exec/control_channel.h"
-#include "runtime/schema/plan_generated.h"
+#include "plan/schema/plan_generated.h"
 
 #include <cstdint>
 #include <optional>

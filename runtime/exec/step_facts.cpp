@@ -1,10 +1,10 @@
 #include "runtime/exec/step_facts.h"
 
-#include "runtime/plan/dtype.h"
-#include "runtime/plan/library_calls.h"
-#include "runtime/plan/streams.h"
-#include "runtime/plan/view.h"
-#include "runtime/simulate/plan_work.h"
+#include "plan/facts/dtype.h"
+#include "plan/facts/library_calls.h"
+#include "plan/facts/streams.h"
+#include "plan/facts/view.h"
+#include "plan/simulate/plan_work.h"
 
 #include <algorithm>
 #include <limits>

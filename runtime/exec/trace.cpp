@@ -1,10 +1,10 @@
 #include "runtime/exec/trace.h"
 
-#include "runtime/base/json_text.h"
-#include "runtime/base/output_file.h"
+#include "base/json_text.h"
+#include "base/output_file.h"
 #include "runtime/exec/step_facts.h"
-#include "runtime/plan/view.h"
-#include "runtime/schema/plain_text.h"
+#include "plan/facts/view.h"
+#include "base/plain_text.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,11 +1,11 @@
 // Trace files for Perfetto (ui.perfetto.dev) and chrome://tracing.
 #pragma once
 
-#include "runtime/base/descriptor.h"
-#include "runtime/base/status.h"
+#include "base/descriptor.h"
+#include "base/status.h"
 #include "runtime/device/device.h"
 #include "runtime/exec/predicted_runs.h"
-#include "runtime/plan/streams.h"
+#include "plan/facts/streams.h"
 
 #include <array>
 #include <cstdint>

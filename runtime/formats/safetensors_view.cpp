@@ -1,8 +1,8 @@
 #include "runtime/formats/safetensors_view.h"
 
-#include "runtime/base/json_text.h"
-#include "runtime/base/lfs_pointer.h"
-#include "runtime/schema/plain_text.h"
+#include "base/json_text.h"
+#include "base/lfs_pointer.h"
+#include "base/plain_text.h"
 
 #include <algorithm>
 #include <array>

@@ -5,7 +5,7 @@
 // overlaps.
 #pragma once
 
-#include "runtime/base/mapped_file.h"
+#include "base/mapped_file.h"
 
 #include <cstdint>
 #include <map>

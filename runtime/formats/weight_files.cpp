@@ -1,9 +1,9 @@
 #include "runtime/formats/weight_files.h"
 
-#include "runtime/base/hash.h"
-#include "runtime/base/input_file.h"
-#include "runtime/base/json_text.h"
-#include "runtime/schema/plain_text.h"
+#include "base/hash.h"
+#include "base/input_file.h"
+#include "base/json_text.h"
+#include "base/plain_text.h"
 
 #include <algorithm>
 #include <set>

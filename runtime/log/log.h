@@ -1,7 +1,7 @@
 // Messages and progress line of a run.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 
 #include <cstdio>
 #include <string>

@@ -1,8 +1,8 @@
 #include "runtime/log/metrics.h"
 
-#include "runtime/base/input_file.h"
-#include "runtime/base/json_text.h"
-#include "runtime/base/output_file.h"
+#include "base/input_file.h"
+#include "base/json_text.h"
+#include "base/output_file.h"
 
 #include <algorithm>
 #include <cerrno>

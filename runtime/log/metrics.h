@@ -1,9 +1,9 @@
 // Metrics as JSON lines: one object per step and per evaluation.
 #pragma once
 
-#include "runtime/base/communication_seconds.h"
-#include "runtime/base/descriptor.h"
-#include "runtime/base/status.h"
+#include "base/communication_seconds.h"
+#include "base/descriptor.h"
+#include "base/status.h"
 
 #include <cstdint>
 #include <filesystem>

@@ -1,6 +1,6 @@
 #include "runtime/log/progress.h"
 
-#include "runtime/base/units.h"
+#include "base/units.h"
 
 #include <algorithm>
 

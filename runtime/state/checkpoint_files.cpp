@@ -1,7 +1,7 @@
 #include "runtime/state/checkpoint_files.h"
 
-#include "runtime/base/hash.h"
-#include "runtime/base/input_file.h"
+#include "base/hash.h"
+#include "base/input_file.h"
 #include "runtime/state/file_checksums.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Files of a checkpoint, and each rank's share of them.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "runtime/state/durable_file.h"
 #include "runtime/state/state_tensor.h"
 #include "runtime/state/trainer_state.h"

@@ -1,6 +1,6 @@
 #include "runtime/state/checkpoint_folder.h"
 
-#include "runtime/base/file.h"
+#include "base/file.h"
 #include "runtime/state/checkpoint_files.h"
 #include "runtime/state/durable_file.h"
 

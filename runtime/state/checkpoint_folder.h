@@ -1,7 +1,7 @@
 // The folder that holds a run's checkpoints: step-00000020, step-00000040, ..., each complete or absent.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 
 #include <cstdint>
 #include <filesystem>

@@ -1,6 +1,6 @@
 #include "runtime/state/durable_file.h"
 
-#include "runtime/base/file.h"
+#include "base/file.h"
 
 #include <cerrno>
 #include <cstring>

@@ -2,7 +2,7 @@
 // complete.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Checksums of a checkpoint's files, and their verification.
 #pragma once
 
-#include "runtime/base/hash.h"
+#include "base/hash.h"
 
 #include <algorithm>
 #include <cstdint>

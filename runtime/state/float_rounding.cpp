@@ -1,7 +1,7 @@
 #include "runtime/state/float_rounding.h"
 
-#include "runtime/base/non_finite.h"
-#include "runtime/base/units.h"
+#include "base/non_finite.h"
+#include "base/units.h"
 
 #include <cmath>
 #include <cstring>

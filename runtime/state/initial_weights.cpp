@@ -1,6 +1,6 @@
 #include "runtime/state/initial_weights.h"
 
-#include "runtime/schema/name_pattern.h"
+#include "base/name_pattern.h"
 #include "runtime/state/tensor_transfer.h"
 
 #include <fmt/ranges.h>

@@ -1,9 +1,9 @@
 #include "runtime/state/model_config.h"
 
-#include "runtime/base/input_file.h"
-#include "runtime/base/json_text.h"
-#include "runtime/schema/name_pattern.h"
-#include "runtime/schema/plain_text.h"
+#include "base/input_file.h"
+#include "base/json_text.h"
+#include "base/name_pattern.h"
+#include "base/plain_text.h"
 
 #include <algorithm>
 #include <cmath>

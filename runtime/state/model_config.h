@@ -1,7 +1,7 @@
 // A model's config.json in Hugging Face's form, which identifies the model that weights belong to.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 
 #include <filesystem>
 #include <string_view>

@@ -1,6 +1,6 @@
 #include "runtime/state/state_tensor.h"
 
-#include "runtime/plan/dtype.h"
+#include "plan/facts/dtype.h"
 
 #include <fmt/ranges.h>
 

@@ -1,9 +1,9 @@
 // A persistent tensor of a running plan, for checkpoints, and access to its bytes.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "runtime/formats/safetensors_layout.h"
-#include "runtime/schema/plan_generated.h"
+#include "plan/schema/plan_generated.h"
 
 #include <cstddef>
 #include <cstdint>

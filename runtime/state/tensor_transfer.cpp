@@ -1,9 +1,9 @@
 #include "runtime/state/tensor_transfer.h"
 
-#include "runtime/base/hash.h"
-#include "runtime/base/small_float.h"
-#include "runtime/base/thread.h"
-#include "runtime/plan/dtype.h"
+#include "base/hash.h"
+#include "base/small_float.h"
+#include "base/thread.h"
+#include "plan/facts/dtype.h"
 #include "runtime/state/checkpoint_files.h"
 #include "runtime/state/float_rounding.h"
 

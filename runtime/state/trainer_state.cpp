@@ -1,8 +1,8 @@
 #include "runtime/state/trainer_state.h"
 
-#include "runtime/base/hash.h"
-#include "runtime/base/json_text.h"
-#include "runtime/plan/dtype.h"
+#include "base/hash.h"
+#include "base/json_text.h"
+#include "plan/facts/dtype.h"
 
 namespace trainc {
 

@@ -1,9 +1,9 @@
 // trainer_state.json: position of a checkpoint, and checksums of its files.
 #pragma once
 
-#include "runtime/base/file_identity.h"
-#include "runtime/base/status.h"
-#include "runtime/schema/plan_generated.h"
+#include "base/file_identity.h"
+#include "base/status.h"
+#include "plan/schema/plan_generated.h"
 #include "runtime/state/file_checksums.h"
 
 #include <optional>

@@ -1,7 +1,7 @@
 #include "runtime/training/end_tokens.h"
 
-#include "runtime/base/input_file.h"
-#include "runtime/base/json_text.h"
+#include "base/input_file.h"
+#include "base/json_text.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // Tokens at which generation stops.
 #pragma once
 
-#include "runtime/schema/plan_generated.h"
+#include "plan/schema/plan_generated.h"
 #include "runtime/training/tokenizer_choice.h"
 
 #include <vector>

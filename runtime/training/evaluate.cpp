@@ -1,7 +1,7 @@
 #include "runtime/training/evaluate.h"
 
-#include "runtime/base/units.h"
-#include "runtime/schema/entry_names.h"
+#include "base/units.h"
+#include "plan/schema/entry_names.h"
 #include "runtime/training/state_tensors.h"
 
 #include <algorithm>

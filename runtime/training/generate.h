@@ -1,7 +1,7 @@
 // Text generation: sampling of tokens, the plan's entries, and a tokenizer.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "runtime/exec/executor.h"
 #include "runtime/training/observer.h"
 #include "runtime/training/options.h"

@@ -1,6 +1,6 @@
 #include "runtime/training/learning_rate.h"
 
-#include "runtime/plan/dtype.h"
+#include "plan/facts/dtype.h"
 
 #include <cmath>
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "runtime/training/observer.h"
 
-#include "runtime/base/clock.h"
-#include "runtime/base/units.h"
+#include "base/clock.h"
+#include "base/units.h"
 
 namespace trainc {
 

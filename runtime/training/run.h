@@ -3,7 +3,7 @@
 
 #include "runtime/data/dataset.h"
 #include "runtime/exec/executor.h"
-#include "runtime/plan/file.h"
+#include "plan/file/file.h"
 #include "runtime/training/observer.h"
 #include "runtime/training/options.h"
 #include "runtime/training/starting_point.h"

@@ -1,6 +1,6 @@
 #include "runtime/training/run_data.h"
 
-#include "runtime/base/hash.h"
+#include "base/hash.h"
 #include "runtime/data/token_file.h"
 #include "runtime/training/step_runner.h"
 

@@ -1,7 +1,7 @@
 #include "runtime/training/state_tensors.h"
 
-#include "runtime/plan/dtype.h"
-#include "runtime/plan/view.h"
+#include "plan/facts/dtype.h"
+#include "plan/facts/view.h"
 #include "runtime/state/float_rounding.h"
 
 #include <algorithm>

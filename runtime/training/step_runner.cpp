@@ -1,6 +1,6 @@
 #include "runtime/training/step_runner.h"
 
-#include "runtime/base/units.h"
+#include "base/units.h"
 
 #include <algorithm>
 #include <cmath>

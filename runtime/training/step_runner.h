@@ -3,8 +3,8 @@
 
 #include "runtime/data/loader.h"
 #include "runtime/exec/executor.h"
-#include "runtime/schema/entry_names.h"
-#include "runtime/schema/plan_generated.h"
+#include "plan/schema/entry_names.h"
+#include "plan/schema/plan_generated.h"
 
 #include <cstdint>
 #include <initializer_list>

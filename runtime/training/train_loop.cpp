@@ -1,9 +1,9 @@
 #include "runtime/training/train_loop.h"
 
-#include "runtime/base/clock.h"
-#include "runtime/plan/counts.h"
-#include "runtime/plan/settings.h"
-#include "runtime/plan/view.h"
+#include "base/clock.h"
+#include "plan/facts/counts.h"
+#include "plan/facts/settings.h"
+#include "plan/facts/view.h"
 #include "runtime/training/learning_rate.h"
 #include "runtime/training/state_tensors.h"
 #include "runtime/training/step_runner.h"

@@ -2,7 +2,7 @@
 //
 //   collectives RANKS MIB            ranks as processes of this host (comm/local)
 //   mpirun -n RANKS collectives MIB  over MPI (comm/mpi)
-#include "runtime/base/clock.h"
+#include "base/clock.h"
 #include "runtime/comm/local/local_group.h"
 #include "runtime/comm/mpi/mpi_group.h"
 

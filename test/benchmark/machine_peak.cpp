@@ -2,7 +2,7 @@
 // likewise for bf16 products, and bytes per second that copies of large buffers read and write.
 //
 //   machine_peak THREADS     prints one JSON object
-#include "runtime/base/clock.h"
+#include "base/clock.h"
 #include "runtime/device/cpu/thread_pool.h"
 
 #include <algorithm>

@@ -19,7 +19,7 @@ SHOWN = 0.004  # share of the step from which on an instruction has a row of its
 
 HEAD = """# Predicted: GPT-2 124M on GPUs
 
-**These are predictions, not measurements.** No step of it has run on a GPU. The cost model (`runtime/cost`) makes them from data sheets and
+**These are predictions, not measurements.** No step of it has run on a GPU. The cost model (`plan/cost`) makes them from data sheets and
 from shares of them that kernels are taken to reach, each with its source in `examples/clusters`. Made by
 
     test/benchmark/predictions.py --trainc build/bin/trainc

@@ -10,7 +10,7 @@
 // variables work, and so that no library resolves another's symbols. Rates are per CPU time. On a busy
 // machine, --benchmark_repetitions=5 --benchmark_enable_random_interleaving=true spreads disturbances over
 // all rows.
-#include "runtime/base/cpu_features.h"
+#include "base/cpu_features.h"
 #include "test/unit/codegen/low_numbers.h"
 
 #include <benchmark/benchmark.h>

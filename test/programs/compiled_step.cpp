@@ -4,8 +4,8 @@
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/device/emulated/emulated_device.h"
 #include "runtime/exec/executor.h"
-#include "runtime/plan/file.h"
-#include "runtime/schema/entry_names.h"
+#include "plan/file/file.h"
+#include "plan/schema/entry_names.h"
 
 #include <cstring>
 #include <deque>

@@ -1,7 +1,7 @@
 // A step of a program as its compiled plan computes it. Free of MLIR.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 
 #include <cstddef>
 #include <cstdint>

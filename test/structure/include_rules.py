@@ -10,16 +10,16 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-BASE = ["runtime/schema", "runtime/base"]
-COMPILER_BASE = ["dialects/Interfaces", "lib/Analysis", "lib/Support", "runtime/cost"]
+BASE = ["plan/schema", "base"]
+COMPILER_BASE = ["dialects/Interfaces", "lib/Analysis", "lib/Support", "plan/cost"]
 DIALECTS = ["dialects"]
 MAY_INCLUDE = {
-    "runtime/schema": [],
-    "runtime/base": ["runtime/schema/plain_text.h"],
+    "plan/schema": [],
+    "base": ["base/plain_text.h"],
     # Cost and schedule of instructions: used by the compiler as well.
-    "runtime/cost": BASE,
+    "plan/cost": BASE,
     "runtime/plan": BASE,
-    "runtime/simulate": BASE + ["runtime/plan", "runtime/cost"],
+    "plan/simulate": BASE + ["runtime/plan", "plan/cost"],
     "runtime/device": BASE + ["runtime/plan", "runtime/comm/*.h"],
     "runtime/device/cuda": BASE + ["runtime/plan", "runtime/device/*.h", "runtime/comm/*.h", "runtime/comm/nccl",
                             "runtime/device/cpu/kernel_runner.h"],
@@ -32,43 +32,43 @@ MAY_INCLUDE = {
     "runtime/state": BASE + ["runtime/plan", "runtime/formats"],
     "runtime/log": BASE,
     # exec and training drive devices and talk to other ranks through their interfaces alone.
-    "runtime/exec": BASE + ["runtime/plan", "runtime/simulate", "runtime/device/*.h", "runtime/comm/*.h", "runtime/log"],
+    "runtime/exec": BASE + ["runtime/plan", "plan/simulate", "runtime/device/*.h", "runtime/comm/*.h", "runtime/log"],
     "runtime/training": BASE + ["runtime/plan", "runtime/device/*.h", "runtime/comm/*.h", "runtime/data", "runtime/exec", "runtime/formats",
                                 "runtime/log", "runtime/state"],
     "dialects/Interfaces": [],
-    "dialects/Plan": ["dialects/Interfaces", "runtime/cost/work.h", "runtime/schema/limits.h", "runtime/schema/row_padding.h"],
-    "dialects/NN": ["dialects/Interfaces", "dialects/Plan", "runtime/schema/plain_text.h"],
+    "dialects/Plan": ["dialects/Interfaces", "plan/cost/work.h", "plan/schema/limits.h", "plan/schema/row_padding.h"],
+    "dialects/NN": ["dialects/Interfaces", "dialects/Plan", "base/plain_text.h"],
     "dialects/Dist": ["dialects/Interfaces", "dialects/Plan"],
-    "dialects/Train": ["dialects/Interfaces", "dialects/Plan", "dialects/NN", "runtime/schema/name_pattern.h"],
+    "dialects/Train": ["dialects/Interfaces", "dialects/Plan", "dialects/NN", "base/name_pattern.h"],
     "lib/Support": [],
-    "lib/Analysis": ["lib/Support", "runtime/cost"] + DIALECTS + ["runtime/base/outlasting_reads.h", "runtime/base/pieces.h", "runtime/schema/limits.h"],
-    "lib/Codegen": COMPILER_BASE + DIALECTS + ["runtime/schema/cpu_workspace.h", "runtime/schema/cuda_levels.h", "runtime/schema/cudnn_attention.h", "runtime/schema/gpu_memory.h", "runtime/schema/gpu_peaks.h", "runtime/schema/row_padding.h", "runtime/base/cpu_features.h", "runtime/base/memory_file.h"],
-    "lib/Instantiate": COMPILER_BASE + DIALECTS + ["runtime/schema/name_pattern.h", "runtime/schema/plain_text.h"],
-    "lib/Target": COMPILER_BASE + DIALECTS + ["runtime/schema"],
+    "lib/Analysis": ["lib/Support", "plan/cost"] + DIALECTS + ["plan/facts/outlasting_reads.h", "plan/facts/pieces.h", "plan/schema/limits.h"],
+    "lib/Codegen": COMPILER_BASE + DIALECTS + ["plan/schema/cpu_workspace.h", "plan/schema/cuda_levels.h", "plan/schema/cudnn_attention.h", "plan/schema/gpu_memory.h", "plan/schema/gpu_peaks.h", "plan/schema/row_padding.h", "base/cpu_features.h", "base/memory_file.h"],
+    "lib/Instantiate": COMPILER_BASE + DIALECTS + ["base/name_pattern.h", "base/plain_text.h"],
+    "lib/Target": COMPILER_BASE + DIALECTS + ["plan/schema"],
     # Properties of the plan's target that passes query.
     "lib/Fusion": COMPILER_BASE + DIALECTS + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h"],
     "lib/Remat": COMPILER_BASE + DIALECTS + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h"],
-    "lib/Memory": COMPILER_BASE + DIALECTS + ["lib/Codegen/Target.h", "runtime/base/last_touches.h", "runtime/schema/limits.h"],
-    "lib/Offload": COMPILER_BASE + DIALECTS + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h", "runtime/schema/limits.h"],
-    "lib/Schedule": COMPILER_BASE + DIALECTS + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h", "runtime/schema/limits.h"],
+    "lib/Memory": COMPILER_BASE + DIALECTS + ["lib/Codegen/Target.h", "plan/facts/last_touches.h", "plan/schema/limits.h"],
+    "lib/Offload": COMPILER_BASE + DIALECTS + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h", "plan/schema/limits.h"],
+    "lib/Schedule": COMPILER_BASE + DIALECTS + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h", "plan/schema/limits.h"],
     "lib/Reference": DIALECTS,
-    "lib/Pipelines": ["lib", "runtime/cost"] + DIALECTS + ["runtime/base/units.h", "runtime/schema/limits.h"],
+    "lib/Pipelines": ["lib", "plan/cost"] + DIALECTS + ["base/units.h", "plan/schema/limits.h"],
     "lib": COMPILER_BASE + DIALECTS,
-    "tools/common": ["runtime/base"],
-    "tools/language": DIALECTS + ["runtime/schema/plain_text.h"],
+    "tools/common": ["base"],
+    "tools/language": DIALECTS + ["base/plain_text.h"],
     "tools/trainrun": ["runtime", "tools/common"],
-    "tools/report": ["dialects/Train/ProgramWords.h", "dialects/Train/Sizes.h", "runtime/base", "runtime/cost", "runtime/log", "runtime/plan", "runtime/schema", "runtime/simulate"],
-    "tools": ["tools/common", "tools/language", "tools/report", "lib", "runtime/base", "runtime/cost", "runtime/schema", "runtime/plan", "runtime/simulate", "runtime/data", "runtime/formats", "runtime/state"] + DIALECTS,
+    "tools/report": ["dialects/Train/ProgramWords.h", "dialects/Train/Sizes.h", "base", "plan/cost", "runtime/log", "runtime/plan", "plan/schema", "plan/simulate"],
+    "tools": ["tools/common", "tools/language", "tools/report", "lib", "base", "plan/cost", "plan/schema", "runtime/plan", "plan/simulate", "runtime/data", "runtime/formats", "runtime/state"] + DIALECTS,
     # It calibrates with kernels of plans.
     "tools/trainc": ["tools/common", "tools/language", "tools/report", "lib", "runtime"] + DIALECTS,
     # Emulated vendor libraries are test code; they use only the runtime's error types.
-    "test/emulator": ["runtime/base"],
-    "test/emulator/ptx": ["test/emulator/device_memory.h", "runtime/base"],
-    "test/emulator/libcuda": ["test/emulator/calls", "test/emulator/device_memory.h", "test/emulator/ptx/*.h", "runtime/base"],
-    "test/emulator/libcublaslt": ["test/emulator/calls", "test/emulator/libcuda/extension.h", "test/emulator/libcuda/workspace_use.h", "runtime/base"],
-    "test/emulator/libcudnn": ["test/emulator/calls", "test/emulator/libcuda/extension.h", "test/emulator/libcuda/workspace_use.h", "runtime/base"],
+    "test/emulator": ["base"],
+    "test/emulator/ptx": ["test/emulator/device_memory.h", "base"],
+    "test/emulator/libcuda": ["test/emulator/calls", "test/emulator/device_memory.h", "test/emulator/ptx/*.h", "base"],
+    "test/emulator/libcublaslt": ["test/emulator/calls", "test/emulator/libcuda/extension.h", "test/emulator/libcuda/workspace_use.h", "base"],
+    "test/emulator/libcudnn": ["test/emulator/calls", "test/emulator/libcuda/extension.h", "test/emulator/libcuda/workspace_use.h", "base"],
     # As the vendor's NCCL it knows the driver; ranks meet by the unique id.
-    "test/emulator/libnccl": ["test/emulator/calls", "test/emulator/libcuda/extension.h", "runtime/base"],
+    "test/emulator/libnccl": ["test/emulator/calls", "test/emulator/libcuda/extension.h", "base"],
     # The checker of ops runs their kernels.
     "tools/trainc-check": ["tools/common", "tools/cases", "lib", "runtime"] + DIALECTS,
     "tools/cases": ["runtime"],

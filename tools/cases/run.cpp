@@ -1,10 +1,10 @@
 #include "tools/cases/run.h"
 
-#include "runtime/base/float8.h"
-#include "runtime/base/small_float.h"
+#include "base/float8.h"
+#include "base/small_float.h"
 #include "runtime/exec/executor.h"
-#include "runtime/plan/dtype.h"
-#include "runtime/schema/entry_names.h"
+#include "plan/facts/dtype.h"
+#include "plan/schema/entry_names.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,7 @@
 // Output of --help and --version.
 #pragma once
 
-#include "runtime/base/print.h"
+#include "base/print.h"
 
 #include <CLI/CLI.hpp>
 #include <sstream>

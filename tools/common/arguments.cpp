@@ -1,6 +1,6 @@
 #include "tools/common/arguments.h"
 
-#include "runtime/base/nearest_word.h"
+#include "base/nearest_word.h"
 
 #include <algorithm>
 #include <fmt/format.h>

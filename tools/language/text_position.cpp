@@ -1,6 +1,6 @@
 #include "tools/language/text_position.h"
 
-#include "runtime/schema/plain_text.h"
+#include "base/plain_text.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

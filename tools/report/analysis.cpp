@@ -1,10 +1,10 @@
 #include "tools/report/analysis.h"
 
-#include "runtime/base/json_text.h"
-#include "runtime/plan/dtype.h"
-#include "runtime/plan/library_calls.h"
-#include "runtime/plan/view.h"
-#include "runtime/simulate/simulation.h"
+#include "base/json_text.h"
+#include "plan/facts/dtype.h"
+#include "plan/facts/library_calls.h"
+#include "plan/facts/view.h"
+#include "plan/simulate/simulation.h"
 
 #include <algorithm>
 #include <ranges>

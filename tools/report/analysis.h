@@ -1,7 +1,7 @@
 // Analysis of a plan, from which all reports are drawn: schedule and occupancy.
 #pragma once
 
-#include "runtime/simulate/plan_schedule.h"
+#include "plan/simulate/plan_schedule.h"
 #include "tools/report/labels.h"
 #include "tools/report/occupancy.h"
 

@@ -1,7 +1,7 @@
 #include "tools/report/collectives.h"
 
-#include "runtime/plan/collective.h"
-#include "runtime/simulate/plan_work.h"
+#include "plan/facts/collective.h"
+#include "plan/simulate/plan_work.h"
 
 #include <map>
 

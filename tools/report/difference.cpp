@@ -1,6 +1,6 @@
 #include "tools/report/difference.h"
 
-#include "runtime/plan/view.h"
+#include "plan/facts/view.h"
 #include "tools/report/collectives.h"
 #include "tools/report/document_entries.h"
 #include "tools/report/peak.h"

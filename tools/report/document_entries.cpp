@@ -1,8 +1,8 @@
 #include "tools/report/document_entries.h"
 
-#include "runtime/plan/streams.h"
-#include "runtime/plan/view.h"
-#include "runtime/simulate/plan_work.h"
+#include "plan/facts/streams.h"
+#include "plan/facts/view.h"
+#include "plan/simulate/plan_work.h"
 
 #include <cmath>
 #include <map>

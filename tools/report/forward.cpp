@@ -1,6 +1,6 @@
 #include "tools/report/forward.h"
 
-#include "runtime/plan/uses.h"
+#include "plan/facts/uses.h"
 
 #include <algorithm>
 #include <set>

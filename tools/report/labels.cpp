@@ -1,7 +1,7 @@
 #include "tools/report/labels.h"
 
-#include "runtime/plan/dtype.h"
-#include "runtime/plan/view.h"
+#include "plan/facts/dtype.h"
+#include "plan/facts/view.h"
 
 #include <algorithm>
 

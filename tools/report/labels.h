@@ -1,7 +1,7 @@
 // Purpose of bytes of a plan, and the block of the model they belong to.
 #pragma once
 
-#include "runtime/schema/plan_generated.h"
+#include "plan/schema/plan_generated.h"
 
 #include <cstdint>
 #include <map>

@@ -1,8 +1,8 @@
 // Moments of an entry: its instructions in order, with loops replaced by their bodies.
 #pragma once
 
-#include "runtime/cost/events.h"
-#include "runtime/schema/plan_generated.h"
+#include "plan/cost/events.h"
+#include "plan/schema/plan_generated.h"
 
 #include <cstdint>
 #include <string>

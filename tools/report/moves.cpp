@@ -1,9 +1,9 @@
 #include "tools/report/moves.h"
 
-#include "runtime/plan/memory_need.h"
-#include "runtime/plan/view.h"
-#include "runtime/schema/cuda_levels.h"
-#include "runtime/simulate/simulation.h"
+#include "plan/facts/memory_need.h"
+#include "plan/facts/view.h"
+#include "plan/schema/cuda_levels.h"
+#include "plan/simulate/simulation.h"
 #include "tools/report/peak.h"
 #include "tools/report/verdict.h"
 

@@ -1,6 +1,6 @@
 #include "tools/report/page.h"
 
-#include "runtime/schema/plain_text.h"
+#include "base/plain_text.h"
 #include "tools/report/document.h"
 #include "tools/report/page_parts.h"
 

@@ -1,7 +1,7 @@
 #include "tools/report/peak.h"
 
-#include "runtime/plan/memory_need.h"
-#include "runtime/plan/view.h"
+#include "plan/facts/memory_need.h"
+#include "plan/facts/view.h"
 #include "tools/report/forward.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "tools/report/proofs.h"
 
-#include "runtime/plan/uses.h"
+#include "plan/facts/uses.h"
 #include "tools/report/stream_order.h"
 
 namespace trainc::report {

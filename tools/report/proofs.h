@@ -1,7 +1,7 @@
 // Properties that the verifier has proven for a plan, with counts.
 #pragma once
 
-#include "runtime/schema/plan_generated.h"
+#include "plan/schema/plan_generated.h"
 
 #include <cstdint>
 #include <string>

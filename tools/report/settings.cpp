@@ -2,7 +2,7 @@
 
 #include "dialects/Train/ProgramWords.h"
 #include "dialects/Train/Sizes.h"
-#include "runtime/base/units.h"
+#include "base/units.h"
 
 #include <algorithm>
 #include <fmt/format.h>

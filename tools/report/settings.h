@@ -1,7 +1,7 @@
 // Settings that a plan was compiled with.
 #pragma once
 
-#include "runtime/plan/settings.h"
+#include "plan/facts/settings.h"
 
 #include <cstdint>
 #include <optional>

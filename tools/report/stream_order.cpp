@@ -1,6 +1,6 @@
 #include "tools/report/stream_order.h"
 
-#include "runtime/plan/streams.h"
+#include "plan/facts/streams.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // Ordering between instructions of an entry on different streams.
 #pragma once
 
-#include "runtime/schema/plan_generated.h"
+#include "plan/schema/plan_generated.h"
 
 #include <cstdint>
 #include <vector>

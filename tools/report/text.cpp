@@ -1,8 +1,8 @@
 #include "tools/report/text.h"
 
-#include "runtime/base/units.h"
-#include "runtime/plan/streams.h"
-#include "runtime/plan/view.h"
+#include "base/units.h"
+#include "plan/facts/streams.h"
+#include "plan/facts/view.h"
 #include "tools/report/collectives.h"
 #include "tools/report/largest_batches.h"
 #include "tools/report/moves.h"

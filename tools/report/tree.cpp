@@ -1,8 +1,8 @@
 #include "tools/report/tree.h"
 
-#include "runtime/plan/memory_need.h"
-#include "runtime/plan/view.h"
-#include "runtime/simulate/plan_work.h"
+#include "plan/facts/memory_need.h"
+#include "plan/facts/view.h"
+#include "plan/simulate/plan_work.h"
 
 #include <algorithm>
 #include <map>

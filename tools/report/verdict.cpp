@@ -1,7 +1,7 @@
 #include "tools/report/verdict.h"
 
-#include "runtime/base/units.h"
-#include "runtime/plan/view.h"
+#include "base/units.h"
+#include "plan/facts/view.h"
 
 #include <algorithm>
 

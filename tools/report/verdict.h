@@ -1,7 +1,7 @@
 // One-line summary: whether a plan fits, its step time, and its communication.
 #pragma once
 
-#include "runtime/plan/memory_need.h"
+#include "plan/facts/memory_need.h"
 #include "tools/report/analysis.h"
 
 #include <array>

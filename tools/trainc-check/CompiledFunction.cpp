@@ -6,7 +6,7 @@
 #include "lib/Fusion/Passes.h"
 #include "lib/Reference/Registry.h"
 #include "lib/Step/Passes.h"
-#include "runtime/base/cpu_features.h"
+#include "base/cpu_features.h"
 
 #include "mlir/Pass/PassManager.h"
 

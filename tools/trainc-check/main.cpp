@@ -3,7 +3,7 @@
 
 #include "dialects/Train/ProgramSettings.h"
 #include "lib/Pipelines/Pipeline.h"
-#include "runtime/plan/file.h"
+#include "plan/file/file.h"
 #include "tools/cases/run.h"
 #include "tools/common/llvm_tools.h"
 

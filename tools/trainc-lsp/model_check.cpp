@@ -3,7 +3,7 @@
 #include "dialects/Train/Train.h"
 #include "lib/Instantiate/Instantiate.h"
 #include "lib/Support/SourceName.h"
-#include "runtime/schema/plain_text.h"
+#include "base/plain_text.h"
 #include "tools/language/parse_model.h"
 
 #include "mlir/Tools/lsp-server-support/SourceMgrUtils.h"

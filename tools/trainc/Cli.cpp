@@ -1,8 +1,8 @@
 #include "tools/trainc/Cli.h"
 
-#include "runtime/base/nearest_word.h"
-#include "runtime/cost/cluster_file.h"
-#include "runtime/plan/file.h"
+#include "base/nearest_word.h"
+#include "plan/cost/cluster_file.h"
+#include "plan/file/file.h"
 #include "tools/common/answer.h"
 #include "tools/common/arguments.h"
 #include "tools/common/option_homes.h"

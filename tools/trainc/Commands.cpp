@@ -1,10 +1,10 @@
 // Subcommands that are thin shells over runtime/: `trainc tokenize`, `consolidate` and `sign`.
 #include "tools/trainc/Commands.h"
 
-#include "runtime/base/print.h"
+#include "base/print.h"
 #include "runtime/data/file_patterns.h"
 #include "runtime/data/tokenize.h"
-#include "runtime/plan/signature.h"
+#include "plan/file/signature.h"
 #include "runtime/state/checkpoint_folder.h"
 #include "runtime/state/consolidate.h"
 #include "tools/trainc/LongWork.h"

@@ -1,7 +1,7 @@
 // trainc's subcommands; each returns the exit code.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "tools/trainc/Cli.h"
 
 #include <string_view>

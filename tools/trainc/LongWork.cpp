@@ -1,9 +1,9 @@
 #include "tools/trainc/LongWork.h"
 
-#include "runtime/base/clock.h"
-#include "runtime/base/print.h"
-#include "runtime/base/stop_signal.h"
-#include "runtime/base/units.h"
+#include "base/clock.h"
+#include "base/print.h"
+#include "base/stop_signal.h"
+#include "base/units.h"
 
 #include <algorithm>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // Work that takes minutes: progress on a terminal, and cancellation by a signal.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 
 #include <cstdint>
 #include <functional>

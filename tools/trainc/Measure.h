@@ -1,9 +1,9 @@
 // Measured rates of this machine: kernels of plans, communication between ranks, the disk. Free of MLIR.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "runtime/exec/executor.h"
-#include "runtime/schema/plan_generated.h"
+#include "plan/schema/plan_generated.h"
 
 #include <cstdint>
 #include <string>

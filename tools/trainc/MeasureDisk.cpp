@@ -1,9 +1,9 @@
 // Measures the rates of the disk, and how much transfers slow down computation.
-#include "runtime/base/arena.h"
-#include "runtime/base/clock.h"
+#include "base/arena.h"
+#include "base/clock.h"
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/device/disk_arena.h"
-#include "runtime/schema/limits.h"
+#include "plan/schema/limits.h"
 #include "tools/trainc/Measure.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Reading and parsing of a model file.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"

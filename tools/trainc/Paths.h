@@ -1,7 +1,7 @@
 // Checks of input and output paths, before any work.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 
 #include <filesystem>
 #include <string>

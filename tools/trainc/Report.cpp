@@ -1,8 +1,8 @@
 // `trainc report`: memory and time of a plan, as text, JSON or a page; for two plans their differences.
-#include "runtime/base/file.h"
-#include "runtime/base/output_file.h"
-#include "runtime/base/print.h"
-#include "runtime/plan/file.h"
+#include "base/file.h"
+#include "base/output_file.h"
+#include "base/print.h"
+#include "plan/file/file.h"
 #include "tools/report/difference.h"
 #include "tools/report/document.h"
 #include "tools/report/page.h"

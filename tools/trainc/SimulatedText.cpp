@@ -1,10 +1,10 @@
 #include "tools/trainc/SimulatedText.h"
 
-#include "runtime/base/json_text.h"
-#include "runtime/base/units.h"
-#include "runtime/plan/counts.h"
-#include "runtime/plan/streams.h"
-#include "runtime/plan/view.h"
+#include "base/json_text.h"
+#include "base/units.h"
+#include "plan/facts/counts.h"
+#include "plan/facts/streams.h"
+#include "plan/facts/view.h"
 #include "tools/report/verdict.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Output of a simulation, for people and for programs.
 #pragma once
 
-#include "runtime/simulate/simulation.h"
+#include "plan/simulate/simulation.h"
 
 #include <string>
 

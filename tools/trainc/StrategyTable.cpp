@@ -1,6 +1,6 @@
 #include "tools/trainc/StrategyTable.h"
 
-#include "runtime/base/units.h"
+#include "base/units.h"
 
 #include "llvm/ADT/STLExtras.h"
 

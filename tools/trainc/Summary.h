@@ -2,9 +2,9 @@
 // only.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "runtime/data/tokenize.h"
-#include "runtime/schema/plan_generated.h"
+#include "plan/schema/plan_generated.h"
 
 #include <string>
 #include <string_view>

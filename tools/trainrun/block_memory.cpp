@@ -1,8 +1,8 @@
 #include "tools/trainrun/block_memory.h"
 
-#include "runtime/base/units.h"
-#include "runtime/plan/memory_need.h"
-#include "runtime/schema/limits.h"
+#include "base/units.h"
+#include "plan/facts/memory_need.h"
+#include "plan/schema/limits.h"
 
 namespace trainc {
 

@@ -1,10 +1,10 @@
 #include "tools/trainrun/describe.h"
 
-#include "runtime/base/units.h"
-#include "runtime/plan/counts.h"
-#include "runtime/plan/dtype.h"
-#include "runtime/plan/gpu_needs.h"
-#include "runtime/schema/cuda_levels.h"
+#include "base/units.h"
+#include "plan/facts/counts.h"
+#include "plan/facts/dtype.h"
+#include "plan/facts/gpu_needs.h"
+#include "plan/schema/cuda_levels.h"
 
 #include <algorithm>
 #include <fmt/ranges.h>

@@ -1,9 +1,9 @@
 #include "tools/trainrun/gpu_memory.h"
 
-#include "runtime/base/units.h"
-#include "runtime/plan/memory_need.h"
-#include "runtime/plan/settings.h"
-#include "runtime/schema/gpu_memory.h"
+#include "base/units.h"
+#include "plan/facts/memory_need.h"
+#include "plan/facts/settings.h"
+#include "plan/schema/gpu_memory.h"
 
 #include <algorithm>
 #include <charconv>

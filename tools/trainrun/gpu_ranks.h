@@ -2,9 +2,9 @@
 #pragma once
 
 #include "runtime/device/device.h"
-#include "runtime/plan/file.h"
-#include "runtime/plan/view.h"
-#include "runtime/schema/cuda_levels.h"
+#include "plan/file/file.h"
+#include "plan/facts/view.h"
+#include "plan/schema/cuda_levels.h"
 #include "tools/trainrun/options.h"
 #include "tools/trainrun/rank.h"
 

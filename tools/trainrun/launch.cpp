@@ -1,11 +1,11 @@
 #include "tools/trainrun/launch.h"
 
-#include "runtime/base/clock.h"
+#include "base/clock.h"
 #include "runtime/comm/local/local_group.h"
 #include "runtime/comm/mpi/mpi_group.h"
 #include "runtime/comm/tcp/tcp_communicator.h"
 #include "runtime/exec/executor.h"
-#include "runtime/plan/signature.h"
+#include "plan/file/signature.h"
 #include "tools/trainrun/gpu_ranks.h"
 #include "tools/trainrun/launch_mode.h"
 #include "tools/trainrun/rank.h"

@@ -1,7 +1,7 @@
 // Identity of a process among the ranks that a launcher started.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 
 #include <cstdint>
 #include <functional>

@@ -1,8 +1,8 @@
 // trainrun: runs a plan.
-#include "runtime/base/lack_of_memory.h"
-#include "runtime/base/mapped_file.h"
-#include "runtime/base/print.h"
-#include "runtime/base/thread.h"
+#include "base/lack_of_memory.h"
+#include "base/mapped_file.h"
+#include "base/print.h"
+#include "base/thread.h"
 #include "tools/trainrun/launch.h"
 
 #include <csignal>

@@ -1,8 +1,8 @@
 #include "tools/trainrun/offload_folder.h"
 
-#include "runtime/base/units.h"
+#include "base/units.h"
 #include "runtime/device/disk_arena.h"
-#include "runtime/plan/memory_need.h"
+#include "plan/facts/memory_need.h"
 
 #include <fmt/format.h>
 #include <linux/magic.h>

@@ -1,7 +1,7 @@
 // Folder of a rank's disk arenas, and messages about it.
 #pragma once
 
-#include "runtime/schema/plan_generated.h"
+#include "plan/schema/plan_generated.h"
 #include "tools/trainrun/options.h"
 
 #include <filesystem>

@@ -1,6 +1,6 @@
 #include "tools/trainrun/options.h"
 
-#include "runtime/plan/file.h"
+#include "plan/file/file.h"
 #include "tools/common/answer.h"
 #include "tools/common/arguments.h"
 #include "tools/common/option_homes.h"

@@ -1,7 +1,7 @@
 // The command line of trainrun.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "runtime/training/options.h"
 
 namespace trainc {

@@ -1,10 +1,10 @@
 #include "tools/trainrun/profile_report.h"
 
-#include "runtime/base/file.h"
-#include "runtime/base/json_text.h"
-#include "runtime/base/output_file.h"
-#include "runtime/schema/entry_names.h"
-#include "runtime/schema/plain_text.h"
+#include "base/file.h"
+#include "base/json_text.h"
+#include "base/output_file.h"
+#include "plan/schema/entry_names.h"
+#include "base/plain_text.h"
 
 #include <algorithm>
 #include <fmt/ranges.h>

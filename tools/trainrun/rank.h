@@ -1,10 +1,10 @@
 // One rank: its identity, and its work from its log to its exit code.
 #pragma once
 
-#include "runtime/base/stop_signal.h"
+#include "base/stop_signal.h"
 #include "runtime/comm/communicator.h"
 #include "runtime/log/log.h"
-#include "runtime/plan/file.h"
+#include "plan/file/file.h"
 #include "tools/trainrun/options.h"
 
 #include <atomic>

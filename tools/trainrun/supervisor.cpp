@@ -1,6 +1,6 @@
 #include "tools/trainrun/supervisor.h"
 
-#include "runtime/base/clock.h"
+#include "base/clock.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,7 +1,7 @@
 // Ranks as child processes: started together, ended together.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 
 #include <csignal>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Rates of CPUs, for predictions.
 #pragma once
 
-#include "runtime/cost/cluster_file.h"
+#include "plan/cost/cluster_file.h"
 
 namespace trainc::codegen {
 

@@ -11,8 +11,8 @@
 #include "lib/Codegen/KernelDialects.h"
 #include "lib/Codegen/LibraryCalls.h"
 #include "lib/Codegen/Target.h"
-#include "runtime/base/cpu_features.h"
-#include "runtime/schema/cpu_workspace.h"
+#include "base/cpu_features.h"
+#include "plan/schema/cpu_workspace.h"
 
 using namespace mlir;
 using namespace trainc;

@@ -1,6 +1,6 @@
 #include "lib/Codegen/Cpu/Levels.h"
 
-#include "runtime/base/cpu_features.h"
+#include "base/cpu_features.h"
 
 using namespace mlir;
 using namespace trainc;

@@ -2,7 +2,7 @@
 // that no file is left behind if the program is killed.
 #include "lib/Codegen/Cpu/Link.h"
 
-#include "runtime/base/memory_file.h"
+#include "base/memory_file.h"
 
 #include "lld/Common/Driver.h"
 #include "llvm/ADT/Twine.h"

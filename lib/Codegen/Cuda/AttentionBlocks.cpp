@@ -4,7 +4,7 @@
 #include "dialects/NN/Builders.h"
 #include "lib/Codegen/Kernels/Threads.h"
 #include "lib/Support/StoredElement.h"
-#include "runtime/schema/cuda_levels.h"
+#include "plan/schema/cuda_levels.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/STLExtras.h"

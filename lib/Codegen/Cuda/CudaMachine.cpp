@@ -1,8 +1,8 @@
 // Rates of GPUs, from the files of examples/clusters.
 #include "lib/Codegen/Cuda/CudaMachine.h"
 
-#include "runtime/cost/cluster_file.h"
-#include "runtime/schema/cuda_levels.h"
+#include "plan/cost/cluster_file.h"
+#include "plan/schema/cuda_levels.h"
 
 using namespace trainc;
 

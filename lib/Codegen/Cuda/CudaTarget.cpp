@@ -14,9 +14,9 @@
 #include "lib/Codegen/Kernels/AttentionShape.h"
 #include "lib/Codegen/LibraryCalls.h"
 #include "lib/Codegen/Target.h"
-#include "runtime/schema/cudnn_attention.h"
-#include "runtime/schema/gpu_memory.h"
-#include "runtime/schema/row_padding.h"
+#include "plan/schema/cudnn_attention.h"
+#include "plan/schema/gpu_memory.h"
+#include "plan/schema/row_padding.h"
 
 #include "mlir/IR/TypeUtilities.h"
 

@@ -1,7 +1,7 @@
 #include "lib/Codegen/Cuda/GpuLevels.h"
 
 #include "lib/Codegen/Cuda/Ptxas.h"
-#include "runtime/schema/cuda_levels.h"
+#include "plan/schema/cuda_levels.h"
 
 using namespace mlir;
 using namespace trainc;

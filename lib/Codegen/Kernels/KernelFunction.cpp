@@ -4,7 +4,7 @@
 #include "dialects/NN/Builders.h"
 #include "lib/Codegen/Kernels/ConstantOperands.h"
 #include "lib/Support/StoredElement.h"
-#include "runtime/schema/cuda_levels.h"
+#include "plan/schema/cuda_levels.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

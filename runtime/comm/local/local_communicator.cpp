@@ -1,8 +1,8 @@
 #include "runtime/comm/local/local_communicator.h"
 
-#include "runtime/base/thread.h"
+#include "base/thread.h"
 #include "runtime/comm/host_message.h"
-#include "runtime/schema/limits.h"
+#include "plan/schema/limits.h"
 
 namespace trainc {
 

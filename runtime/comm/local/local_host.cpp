@@ -1,6 +1,6 @@
 #include "runtime/comm/local/local_host.h"
 
-#include "runtime/base/clock.h"
+#include "base/clock.h"
 #include "runtime/comm/local/local_join.h"
 
 #include <cstring>

@@ -1,7 +1,7 @@
 // How ranks without a common parent come to share memory.
 #pragma once
 
-#include "runtime/base/hash.h"
+#include "base/hash.h"
 #include "runtime/comm/local/local_group.h"
 #include "runtime/comm/local/local_socket.h"
 #include "runtime/comm/local/shared_memory.h"

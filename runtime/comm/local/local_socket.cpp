@@ -1,6 +1,6 @@
 #include "runtime/comm/local/local_socket.h"
 
-#include "runtime/base/clock.h"
+#include "base/clock.h"
 
 #include <algorithm>
 #include <cerrno>

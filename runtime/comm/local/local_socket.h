@@ -1,7 +1,7 @@
 // Sockets by which processes of one host find each other.
 #pragma once
 
-#include "runtime/base/descriptor.h"
+#include "base/descriptor.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "runtime/comm/local/rendezvous.h"
 
-#include "runtime/base/clock.h"
+#include "base/clock.h"
 #include "runtime/comm/local/futex.h"
 
 #include <immintrin.h>

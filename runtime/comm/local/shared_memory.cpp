@@ -1,6 +1,6 @@
 #include "runtime/comm/local/shared_memory.h"
 
-#include "runtime/base/memory_file.h"
+#include "base/memory_file.h"
 #include "runtime/comm/local/futex.h"
 #include "runtime/comm/stall_watch.h"
 

@@ -1,12 +1,12 @@
 // Shared memory of the ranks of one host: a control block and each rank's memory.
 #pragma once
 
-#include "runtime/base/descriptor.h"
-#include "runtime/base/status.h"
+#include "base/descriptor.h"
+#include "base/status.h"
 #include "runtime/comm/communicator.h"
 #include "runtime/comm/grid.h"
 #include "runtime/comm/host_message.h"
-#include "runtime/plan/collective.h"
+#include "plan/facts/collective.h"
 
 #include <array>
 #include <atomic>

@@ -1,7 +1,7 @@
 #include "runtime/comm/mpi/job.h"
 
-#include "runtime/base/print.h"
-#include "runtime/base/thread.h"
+#include "base/print.h"
+#include "base/thread.h"
 
 #include <array>
 #include <chrono>

@@ -1,7 +1,7 @@
 // Lifetime of MPI in this process.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 
 #include <cstdint>
 #include <mpi.h>

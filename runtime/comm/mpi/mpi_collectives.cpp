@@ -1,6 +1,6 @@
 #include "runtime/comm/mpi/mpi_collectives.h"
 
-#include "runtime/plan/dtype.h"
+#include "plan/facts/dtype.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
 #include "runtime/comm/mpi/mpi_communicator.h"
 
-#include "runtime/base/thread.h"
+#include "base/thread.h"
 #include "runtime/comm/mpi/entry.h"
 
 #include <chrono>

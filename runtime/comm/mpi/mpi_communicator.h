@@ -1,7 +1,7 @@
 // Communicator of one rank among processes connected by MPI.
 #pragma once
 
-#include "runtime/base/arena.h"
+#include "base/arena.h"
 #include "runtime/comm/collective_queue.h"
 #include "runtime/comm/communicator.h"
 #include "runtime/comm/mpi/job.h"

@@ -1,7 +1,7 @@
 #include "runtime/comm/mpi/mpi_peers.h"
 
-#include "runtime/base/clock.h"
-#include "runtime/base/hash.h"
+#include "base/clock.h"
+#include "base/hash.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,7 +1,7 @@
 #include "runtime/comm/nccl/nccl_communicator.h"
 
-#include "runtime/base/clock.h"
-#include "runtime/plan/dtype.h"
+#include "base/clock.h"
+#include "plan/facts/dtype.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,7 +1,7 @@
 // NCCL, libnccl.so.2.
 #pragma once
 
-#include "runtime/base/vendor_library.h"
+#include "base/vendor_library.h"
 
 #include <nccl.h>
 #include <string>

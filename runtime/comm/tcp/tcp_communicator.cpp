@@ -1,7 +1,7 @@
 #include "runtime/comm/tcp/tcp_communicator.h"
 
-#include "runtime/base/clock.h"
-#include "runtime/base/thread.h"
+#include "base/clock.h"
+#include "base/thread.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,6 +1,6 @@
 #include "runtime/comm/tcp/tcp_join.h"
 
-#include "runtime/base/clock.h"
+#include "base/clock.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // How ranks of several hosts find each other without MPI.
 #pragma once
 
-#include "runtime/base/descriptor.h"
+#include "base/descriptor.h"
 #include "runtime/comm/tcp/tcp_secret.h"
 
 #include <cstdint>

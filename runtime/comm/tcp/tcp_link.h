@@ -1,7 +1,7 @@
 // Authenticated messages between two connected ranks.
 #pragma once
 
-#include "runtime/base/descriptor.h"
+#include "base/descriptor.h"
 #include "runtime/comm/tcp/tcp_secret.h"
 
 #include <cstdint>

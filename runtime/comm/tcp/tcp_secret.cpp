@@ -1,6 +1,6 @@
 #include "runtime/comm/tcp/tcp_secret.h"
 
-#include "runtime/base/input_file.h"
+#include "base/input_file.h"
 
 #include <cstdlib>
 #include <openssl/crypto.h>

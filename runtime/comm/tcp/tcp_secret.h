@@ -1,7 +1,7 @@
 // Secrets and message authentication codes.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 
 #include <array>
 #include <cstddef>

@@ -3,7 +3,7 @@
 #include "runtime/data/tokenizer/byte_alphabet.h"
 #include "runtime/data/tokenizer/fallback_byte.h"
 #include "runtime/data/tokenizer/unicode.h"
-#include "runtime/schema/plain_text.h"
+#include "base/plain_text.h"
 
 #include <algorithm>
 #include <unordered_set>

@@ -1,7 +1,7 @@
 // Byte-pair encoding of single words.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "runtime/data/tokenizer/bpe_definition.h"
 #include "runtime/data/tokenizer/merge_table.h"
 #include "runtime/data/tokenizer/word_cache.h"

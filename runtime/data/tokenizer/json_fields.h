@@ -1,7 +1,7 @@
 // Access to optional fields of tokenizer.json, and errors for unsupported ones.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 
 #include <nlohmann/json.hpp>
 #include <string>

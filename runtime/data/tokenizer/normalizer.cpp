@@ -1,7 +1,7 @@
 #include "runtime/data/tokenizer/normalizer.h"
 
 #include "runtime/data/tokenizer/unicode.h"
-#include "runtime/schema/plain_text.h"
+#include "base/plain_text.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 #include "runtime/data/tokenizer/oniguruma.h"
 
-#include "runtime/schema/plain_text.h"
+#include "base/plain_text.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // Conversion of Oniguruma's regular expressions, which tokenizer.json contains.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 
 #include <string>
 #include <string_view>

@@ -1,7 +1,7 @@
 // Regular expressions of tokenizers, using PCRE2.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 
 #include <memory>
 #include <string>

@@ -1,7 +1,7 @@
 #include "runtime/data/tokenizer/tokenizer.h"
 
-#include "runtime/base/hash.h"
-#include "runtime/base/input_file.h"
+#include "base/hash.h"
+#include "base/input_file.h"
 #include "runtime/data/tokenizer/bpe_tokenizer.h"
 #include "runtime/data/tokenizer/bytes_tokenizer.h"
 #include "runtime/data/tokenizer/tokenizer_json.h"

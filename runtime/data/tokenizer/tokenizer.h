@@ -1,7 +1,7 @@
 // Interface of tokenizers: text to token ids and back.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "runtime/data/tokenizer/around_text.h"
 #include "runtime/data/tokenizer/decoder.h"
 

@@ -1,7 +1,7 @@
 // Hugging Face's tokenizer.json.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "runtime/data/tokenizer/bpe_definition.h"
 
 namespace trainc {

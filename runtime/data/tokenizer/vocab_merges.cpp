@@ -1,6 +1,6 @@
 #include "runtime/data/tokenizer/vocab_merges.h"
 
-#include "runtime/base/json_text.h"
+#include "base/json_text.h"
 #include "runtime/data/tokenizer/pipeline_json.h"
 
 namespace trainc {

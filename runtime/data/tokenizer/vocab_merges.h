@@ -1,7 +1,7 @@
 // GPT-2's files vocab.json and merges.txt, and readers shared with tokenizer.json.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "runtime/data/tokenizer/bpe_definition.h"
 
 #include <nlohmann/json.hpp>

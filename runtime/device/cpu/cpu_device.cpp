@@ -1,11 +1,11 @@
 #include "runtime/device/cpu/cpu_device.h"
 
-#include "runtime/base/clock.h"
+#include "base/clock.h"
 #include "runtime/comm/communicator.h"
 #include "runtime/device/cpu/cpu_share.h"
 #include "runtime/device/cpu/interpreter.h"
 #include "runtime/device/cpu/library_call.h"
-#include "runtime/plan/view.h"
+#include "plan/facts/view.h"
 
 #include <algorithm>
 #include <cstring>

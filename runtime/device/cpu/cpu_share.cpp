@@ -1,6 +1,6 @@
 #include "runtime/device/cpu/cpu_share.h"
 
-#include "runtime/base/cpu_quota.h"
+#include "base/cpu_quota.h"
 
 #include <algorithm>
 #include <climits>

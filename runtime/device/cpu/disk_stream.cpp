@@ -1,6 +1,6 @@
 #include "runtime/device/cpu/disk_stream.h"
 
-#include "runtime/base/thread.h"
+#include "base/thread.h"
 
 #include <chrono>
 

@@ -1,7 +1,7 @@
 // Asynchronous transfers between memory and disk.
 #pragma once
 
-#include "runtime/base/clock.h"
+#include "base/clock.h"
 #include "runtime/device/disk_arena.h"
 #include "runtime/device/program.h"
 

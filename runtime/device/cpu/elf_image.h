@@ -1,7 +1,7 @@
 // Parser and validator of the ELF shared objects that hold kernels.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 
 #include <cstddef>
 #include <cstdint>

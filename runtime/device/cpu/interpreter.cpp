@@ -2,7 +2,7 @@
 
 #include "runtime/comm/communicator.h"
 #include "runtime/device/cpu/cpu_device.h"
-#include "runtime/plan/outlasting.h"
+#include "plan/facts/outlasting.h"
 
 #include <algorithm>
 #include <utility>

@@ -13,7 +13,7 @@ class CpuDevice;
 
 /// An entry on the CPU. Steps run in order. Steps of the compute stream run synchronously; collectives run in
 /// the communicator's thread and disk copies in the device's, until a dependent step or the end of the entry.
-/// Outlasting copies (runtime/plan/outlasting.h) continue until a step of the next entry needs their memory,
+/// Outlasting copies (plan/facts/outlasting.h) continue until a step of the next entry needs their memory,
 /// or until its end.
 class Interpreter final : public Executable {
 public:

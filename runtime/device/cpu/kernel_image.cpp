@@ -1,6 +1,6 @@
 #include "runtime/device/cpu/kernel_image.h"
 
-#include "runtime/base/memory_file.h"
+#include "base/memory_file.h"
 
 #include <algorithm>
 #include <cerrno>

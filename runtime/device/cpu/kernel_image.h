@@ -1,7 +1,7 @@
 // A shared object of kernels, loaded into the process.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "runtime/device/cpu/elf_image.h"
 
 #include <cstddef>

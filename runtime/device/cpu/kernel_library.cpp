@@ -1,6 +1,6 @@
 #include "runtime/device/cpu/kernel_library.h"
 
-#include "runtime/base/cpu_features.h"
+#include "base/cpu_features.h"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/device/cpu/kernel_image.h"
-#include "runtime/schema/plan_generated.h"
+#include "plan/schema/plan_generated.h"
 
 #include <vector>
 

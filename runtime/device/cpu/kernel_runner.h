@@ -1,7 +1,7 @@
 // Execution of a plan's CPU kernels on a thread pool.
 #pragma once
 
-#include "runtime/base/arena.h"
+#include "base/arena.h"
 #include "runtime/device/cpu/kernel_library.h"
 #include "runtime/device/cpu/tile_runner.h"
 

@@ -1,7 +1,7 @@
 #include "runtime/device/cpu/library_call.h"
 
-#include "runtime/plan/library_calls.h"
-#include "runtime/schema/cpu_workspace.h"
+#include "plan/facts/library_calls.h"
+#include "plan/schema/cpu_workspace.h"
 
 namespace trainc {
 

@@ -1,9 +1,9 @@
 // Library calls on the CPU: a plain implementation, correct but slow.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "runtime/device/cpu/tile_runner.h"
-#include "runtime/schema/plan_generated.h"
+#include "plan/schema/plan_generated.h"
 
 namespace trainc {
 
@@ -15,7 +15,7 @@ void runMatrixProduct(const fb::MatrixProduct &call, void *const *args, const Ti
 void runAttention(const fb::Attention &call, void *const *args, const TileRunner &tiles);
 
 /// Fails with kInvalidInput if the instruction is a library call whose workspace is smaller than this
-/// implementation needs (runtime/schema/cpu_workspace.h).
+/// implementation needs (plan/schema/cpu_workspace.h).
 Status checkLibraryWorkspace(const fb::Instruction &instruction);
 
 } // namespace trainc

@@ -2,8 +2,8 @@
 // of terms, one after the other.
 #include "runtime/device/cpu/library_call.h"
 #include "runtime/device/cpu/library_math.h"
-#include "runtime/plan/library_calls.h"
-#include "runtime/schema/cpu_workspace.h"
+#include "plan/facts/library_calls.h"
+#include "plan/schema/cpu_workspace.h"
 
 #include <array>
 

@@ -1,7 +1,7 @@
 // Annotations of kernels for ThreadSanitizer, which cannot instrument their machine code.
 #pragma once
 
-#include "runtime/schema/plan_generated.h"
+#include "plan/schema/plan_generated.h"
 
 #ifdef __SANITIZE_THREAD__
 extern "C" {

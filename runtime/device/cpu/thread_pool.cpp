@@ -1,6 +1,6 @@
 #include "runtime/device/cpu/thread_pool.h"
 
-#include "runtime/base/thread.h"
+#include "base/thread.h"
 
 #include <algorithm>
 #include <immintrin.h>

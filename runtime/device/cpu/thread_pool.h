@@ -1,7 +1,7 @@
 // Thread pool of the CPU device.
 #pragma once
 
-#include "runtime/base/clock.h"
+#include "base/clock.h"
 
 #include <atomic>
 #include <cstdint>

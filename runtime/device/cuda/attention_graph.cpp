@@ -1,6 +1,6 @@
 #include "runtime/device/cuda/attention_graph.h"
 
-#include "runtime/plan/library_calls.h"
+#include "plan/facts/library_calls.h"
 
 #include <utility>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/device/cuda/cudnn_graph.h"
-#include "runtime/schema/cudnn_attention.h"
+#include "plan/schema/cudnn_attention.h"
 
 namespace trainc {
 

@@ -1,7 +1,7 @@
 // cuBLASLt, libcublasLt.so.13.
 #pragma once
 
-#include "runtime/base/vendor_library.h"
+#include "base/vendor_library.h"
 
 #include <cublasLt.h>
 

@@ -1,6 +1,6 @@
 #include "runtime/device/cuda/cuda_arenas.h"
 
-#include "runtime/schema/limits.h"
+#include "plan/schema/limits.h"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #include "runtime/device/cuda/cuda_context.h"
 #include "runtime/device/cuda/cuda_handles.h"
 #include "runtime/device/disk_arena.h"
-#include "runtime/schema/plan_generated.h"
+#include "plan/schema/plan_generated.h"
 
 #include <deque>
 #include <vector>

@@ -1,6 +1,6 @@
 #include "runtime/device/cuda/cuda_context.h"
 
-#include "runtime/schema/cuda_levels.h"
+#include "plan/schema/cuda_levels.h"
 
 #include <algorithm>
 #include <array>

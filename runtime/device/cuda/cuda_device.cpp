@@ -2,7 +2,7 @@
 
 #include "runtime/comm/nccl/nccl_collectives.h"
 #include "runtime/device/cuda/cuda_rates.h"
-#include "runtime/schema/cuda_levels.h"
+#include "plan/schema/cuda_levels.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,12 +1,12 @@
 // An NVIDIA GPU as a device.
 #pragma once
 
-#include "runtime/base/hash.h"
+#include "base/hash.h"
 #include "runtime/device/cuda/cuda_executable.h"
 #include "runtime/device/cuda/nvtx_ranges.h"
 #include "runtime/device/cuda/staging.h"
 #include "runtime/device/device.h"
-#include "runtime/schema/gpu_peaks.h"
+#include "plan/schema/gpu_peaks.h"
 
 namespace trainc {
 

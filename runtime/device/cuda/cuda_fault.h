@@ -1,7 +1,7 @@
 // Errors that occur asynchronously.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 
 #include <mutex>
 #include <utility>

@@ -1,8 +1,8 @@
 #include "runtime/device/cuda/cuda_kernels.h"
 
-#include "runtime/plan/gpu_needs.h"
-#include "runtime/plan/view.h"
-#include "runtime/schema/cuda_levels.h"
+#include "plan/facts/gpu_needs.h"
+#include "plan/facts/view.h"
+#include "plan/schema/cuda_levels.h"
 
 #include <algorithm>
 #include <array>

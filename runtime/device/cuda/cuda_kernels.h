@@ -1,10 +1,10 @@
 // GPU kernels of a plan.
 #pragma once
 
-#include "runtime/base/device_address.h"
+#include "base/device_address.h"
 #include "runtime/device/cuda/cuda_context.h"
 #include "runtime/device/cuda/cuda_handles.h"
-#include "runtime/schema/plan_generated.h"
+#include "plan/schema/plan_generated.h"
 
 #include <span>
 #include <string>

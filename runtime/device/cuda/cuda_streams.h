@@ -3,7 +3,7 @@
 
 #include "runtime/device/cuda/cuda_handles.h"
 #include "runtime/device/cuda/cuda_peers.h"
-#include "runtime/schema/plan_generated.h"
+#include "plan/schema/plan_generated.h"
 
 #include <array>
 #include <functional>

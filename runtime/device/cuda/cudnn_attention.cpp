@@ -1,8 +1,8 @@
 #include "runtime/device/cuda/cudnn_attention.h"
 
 #include "runtime/device/cuda/attention_graph.h"
-#include "runtime/plan/dtype.h"
-#include "runtime/plan/library_calls.h"
+#include "plan/facts/dtype.h"
+#include "plan/facts/library_calls.h"
 
 #include <algorithm>
 #include <limits>

@@ -12,7 +12,7 @@
 #include "runtime/device/cuda/cuda_context.h"
 #include "runtime/device/cuda/cudnn_graph.h"
 #include "runtime/device/program.h"
-#include "runtime/schema/cudnn_attention.h"
+#include "plan/schema/cudnn_attention.h"
 
 #include <memory>
 

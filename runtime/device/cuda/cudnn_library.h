@@ -1,7 +1,7 @@
 // cuDNN, libcudnn.so.9.
 #pragma once
 
-#include "runtime/base/vendor_library.h"
+#include "base/vendor_library.h"
 
 #include <cudnn_graph.h>
 

@@ -1,7 +1,7 @@
 // The CUDA driver, libcuda.so.1.
 #pragma once
 
-#include "runtime/base/vendor_library.h"
+#include "base/vendor_library.h"
 
 #include <cuda.h>
 

@@ -1,7 +1,7 @@
 #include "runtime/device/cuda/lt_product.h"
 
-#include "runtime/plan/dtype.h"
-#include "runtime/plan/library_calls.h"
+#include "plan/facts/dtype.h"
+#include "plan/facts/library_calls.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,6 +1,6 @@
 #include "runtime/device/cuda/nvtx_ranges.h"
 
-#include "runtime/plan/view.h"
+#include "plan/facts/view.h"
 
 // Part of the CUDA toolkit, which some packages omit. The profiler's library is found at run time.
 #if __has_include(<nvtx3/nvToolsExt.h>)

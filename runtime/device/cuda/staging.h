@@ -1,7 +1,7 @@
 // Pinned staging buffers for copies between host and device.
 #pragma once
 
-#include "runtime/base/device_address.h"
+#include "base/device_address.h"
 #include "runtime/device/cuda/cuda_handles.h"
 
 #include <deque>

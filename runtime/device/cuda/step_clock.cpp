@@ -1,6 +1,6 @@
 #include "runtime/device/cuda/step_clock.h"
 
-#include "runtime/base/clock.h"
+#include "base/clock.h"
 
 namespace trainc {
 

@@ -1,7 +1,7 @@
 #include "runtime/device/cuda/step_issuer.h"
 
-#include "runtime/base/refusals.h"
-#include "runtime/plan/view.h"
+#include "base/refusals.h"
+#include "plan/facts/view.h"
 
 namespace trainc {
 

@@ -1,8 +1,8 @@
 // Addresses that the host cannot dereference.
 #pragma once
 
-#include "runtime/base/device_address.h"
-#include "runtime/base/status.h"
+#include "base/device_address.h"
+#include "base/status.h"
 
 #include <cstdint>
 #include <string_view>

@@ -1,7 +1,7 @@
 // A device that accepts every call and computes nothing, for dry runs.
 #pragma once
 
-#include "runtime/base/arena.h"
+#include "base/arena.h"
 #include "runtime/device/device.h"
 
 #include <vector>

@@ -1,8 +1,8 @@
 // Element types of matrices.
 #pragma once
 
-#include "runtime/base/float8.h"
-#include "runtime/base/small_float.h"
+#include "base/float8.h"
+#include "base/small_float.h"
 #include "test/emulator/libcublaslt/api.h"
 
 #include <bit>

@@ -1,6 +1,6 @@
 #include "test/emulator/libcudnn/tensor.h"
 
-#include "runtime/base/small_float.h"
+#include "base/small_float.h"
 #include "test/emulator/libcuda/extension.h"
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // Shared memory of the ranks of one emulated communicator, named after the unique id.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "test/emulator/libnccl/operation.h"
 
 #include <array>

@@ -1,6 +1,6 @@
 #include "test/emulator/libnccl/ring_sum.h"
 
-#include "runtime/base/small_float.h"
+#include "base/small_float.h"
 
 namespace trainc::emulator {
 

@@ -1,7 +1,7 @@
 // Converts a kernel's text to a program: inlines calls, and resolves names to registers and addresses.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "test/emulator/ptx/decoding.h"
 
 #include <map>

@@ -1,7 +1,7 @@
 // A block: threads that share memory and barriers.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "test/emulator/ptx/global_memory.h"
 #include "test/emulator/ptx/launch.h"
 #include "test/emulator/ptx/random.h"

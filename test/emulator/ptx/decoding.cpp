@@ -1,6 +1,6 @@
 #include "test/emulator/ptx/decoding.h"
 
-#include "runtime/base/small_float.h"
+#include "base/small_float.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,7 +1,7 @@
 // cvt from and to pairs of fp8 numbers in a 16-bit register.
 #include "test/emulator/ptx/fp8_conversion.h"
 
-#include "runtime/base/float8.h"
+#include "base/float8.h"
 #include "test/emulator/ptx/float_values.h"
 
 namespace trainc::emulator {

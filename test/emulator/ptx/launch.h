@@ -1,7 +1,7 @@
 // One launch of a kernel on the emulated GPU.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "test/emulator/device_memory.h"
 #include "test/emulator/ptx/module.h"
 

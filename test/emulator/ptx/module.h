@@ -1,7 +1,7 @@
 // A PTX text in executable form.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 
 #include <array>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Rounding as in PTX: once, from an exact result.
 #pragma once
 
-#include "runtime/base/small_float.h"
+#include "base/small_float.h"
 
 #include <bit>
 #include <cmath>

@@ -1,7 +1,7 @@
 // Syntax tree of a PTX text: functions with statements on named variables.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "test/emulator/ptx/type.h"
 
 #include <array>

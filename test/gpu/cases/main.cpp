@@ -1,7 +1,7 @@
 // run-cases FOLDER: the cases that `trainc-check --write-cases=FOLDER` wrote, on this machine's GPU.
-#include "runtime/base/mapped_file.h"
-#include "runtime/base/print.h"
-#include "runtime/plan/file.h"
+#include "base/mapped_file.h"
+#include "base/print.h"
+#include "plan/file/file.h"
 #include "tools/cases/run.h"
 
 #include <algorithm>

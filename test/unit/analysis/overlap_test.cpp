@@ -4,7 +4,7 @@
 #include "dialects/Dist/Dist.h"
 #include "dialects/NN/NN.h"
 #include "dialects/Train/Train.h"
-#include "runtime/schema/limits.h"
+#include "plan/schema/limits.h"
 
 #include "mlir/Parser/Parser.h"
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Conversions to and from fp8 in generated kernels on the emulated GPU, against the formats' definition.
-#include "runtime/base/float8.h"
-#include "runtime/base/small_float.h"
+#include "base/float8.h"
+#include "base/small_float.h"
 #include "test/unit/codegen/cuda_harness.h"
 
 #include <gmock/gmock.h>

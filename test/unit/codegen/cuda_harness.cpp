@@ -5,7 +5,7 @@
 #include "lib/Codegen/Cuda/CudaMachine.h"
 #include "lib/Codegen/Cuda/Ptx.h"
 #include "lib/Support/StoredElement.h"
-#include "runtime/schema/cuda_levels.h"
+#include "plan/schema/cuda_levels.h"
 #include "test/emulator/ptx/launch.h"
 
 #include <gtest/gtest.h>

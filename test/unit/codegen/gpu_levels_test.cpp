@@ -1,7 +1,7 @@
 // Machine code selected by the values of --gpu-levels.
 #include "dialects/Train/ProgramSettings.h"
 #include "lib/Codegen/Cuda/GpuLevels.h"
-#include "runtime/schema/cuda_levels.h"
+#include "plan/schema/cuda_levels.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 #include "lib/Fusion/Passes.h"
 #include "lib/Reference/Interpreter.h"
 #include "lib/Support/StoredElement.h"
-#include "runtime/base/cpu_features.h"
+#include "base/cpu_features.h"
 #include "test/unit/codegen/matrix_unit_emulation.h"
 
 #include "mlir/Parser/Parser.h"

@@ -1,8 +1,8 @@
 // cvt: every number of 16 bits, and boundary cases of other types.
 #include "test/unit/emulator/kernel_runner.h"
 
-#include "runtime/base/float8.h"
-#include "runtime/base/small_float.h"
+#include "base/float8.h"
+#include "base/small_float.h"
 
 #include <bit>
 #include <cmath>

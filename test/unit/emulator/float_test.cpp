@@ -1,7 +1,7 @@
 // Floats: f32 and f64 are rounded as the host's, halves once from the exact value.
 #include "test/unit/emulator/kernel_runner.h"
 
-#include "runtime/base/small_float.h"
+#include "base/small_float.h"
 
 #include <bit>
 #include <cfenv>

@@ -1,7 +1,7 @@
 // Matrix instructions against a product of whole matrices.
 #include "test/unit/emulator/kernel_runner.h"
 
-#include "runtime/base/small_float.h"
+#include "base/small_float.h"
 
 #include <bit>
 #include <fmt/format.h>

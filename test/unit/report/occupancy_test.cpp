@@ -1,6 +1,6 @@
 // Occupancy of bytes: value by value for hand-made plans, and compared with a bytewise analysis for all plans
 // of tests.
-#include "runtime/plan/uses.h"
+#include "plan/facts/uses.h"
 #include "test/unit/report/verified_plan.h"
 #include "tools/report/analysis.h"
 #include "tools/report/peak.h"

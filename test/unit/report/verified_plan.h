@@ -1,7 +1,7 @@
 // A hand-made plan that the verifier has accepted.
 #pragma once
 
-#include "test/unit/runtime/plans/plan_builder.h"
+#include "test/unit/plan/plans/plan_builder.h"
 
 #include <stdexcept>
 

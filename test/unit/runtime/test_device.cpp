@@ -2,7 +2,7 @@
 
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/device/emulated/emulated_device.h"
-#include "test/unit/runtime/plans/cuda_plan.h"
+#include "test/unit/plan/plans/cuda_plan.h"
 #ifdef TRAINC_TEST_ON_CUDA
 #include "runtime/device/cuda/cuda_device.h"
 #endif

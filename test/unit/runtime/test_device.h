@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/device/device.h"
-#include "test/unit/runtime/plans/plan_builder.h"
+#include "test/unit/plan/plans/plan_builder.h"
 
 #include <memory>
 

@@ -2,7 +2,7 @@
 // not occur in compiled plans yet.
 #include "lib/Target/PlanFile.h"
 
-#include "runtime/schema/plan_generated.h"
+#include "plan/schema/plan_generated.h"
 
 #include "mlir/Parser/Parser.h"
 #include <gtest/gtest.h>

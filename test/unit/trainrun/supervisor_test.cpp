@@ -1,7 +1,7 @@
 // Ranks that are killed, stopped, that fail or hang: the others end, and nothing is left.
 #include "tools/trainrun/supervisor.h"
 
-#include "runtime/base/stop_signal.h"
+#include "base/stop_signal.h"
 #include "runtime/comm/local/local_group.h"
 #include "test/unit/runtime/asleep.h"
 

@@ -1,7 +1,7 @@
 #include "test/unit/emulator/libcublaslt/test_product.h"
 
-#include "runtime/base/float8.h"
-#include "runtime/base/small_float.h"
+#include "base/float8.h"
+#include "base/small_float.h"
 
 #include <bit>
 #include <cmath>

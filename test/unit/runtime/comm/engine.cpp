@@ -1,6 +1,6 @@
 #include "test/unit/runtime/comm/engine.h"
 
-#include "runtime/plan/dtype.h"
+#include "plan/facts/dtype.h"
 #include "test/unit/runtime/comm/support.h"
 
 #include <cstring>

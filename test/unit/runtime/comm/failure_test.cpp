@@ -1,6 +1,6 @@
-#include "runtime/base/clock.h"
+#include "base/clock.h"
 #include "runtime/comm/local/shared_memory.h"
-#include "runtime/schema/limits.h"
+#include "plan/schema/limits.h"
 #include "test/unit/runtime/asleep.h"
 #include "test/unit/runtime/comm/support.h"
 

@@ -1,5 +1,5 @@
 // Ranks that no common parent has forked.
-#include "runtime/base/clock.h"
+#include "base/clock.h"
 #include "runtime/comm/local/local_join.h"
 #include "test/unit/runtime/comm/support.h"
 

@@ -1,5 +1,5 @@
 // Local collectives as seen by one thread that drives all ranks of a host.
-#include "runtime/base/clock.h"
+#include "base/clock.h"
 #include "test/unit/runtime/asleep.h"
 #include "test/unit/runtime/comm/support.h"
 #include "test/unit/runtime/exec/allocation_counter.h"

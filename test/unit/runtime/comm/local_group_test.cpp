@@ -1,4 +1,4 @@
-#include "runtime/schema/limits.h"
+#include "plan/schema/limits.h"
 #include "test/unit/runtime/comm/support.h"
 #include "test/unit/runtime/no_threads.h"
 

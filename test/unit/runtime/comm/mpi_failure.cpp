@@ -1,6 +1,6 @@
 // A rank of a job in which rank 1 fails as the argument says, before MPI starts ("late-...") or later; the
 // others print the errors of their waits.
-#include "runtime/base/clock.h"
+#include "base/clock.h"
 #include "runtime/comm/mpi/mpi_group.h"
 
 #include <csignal>

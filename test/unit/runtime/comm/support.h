@@ -1,7 +1,7 @@
 // Groups of ranks, and the expected sums.
 #pragma once
 
-#include "runtime/base/small_float.h"
+#include "base/small_float.h"
 #include "runtime/comm/local/local_group.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "runtime/comm/tree_sum.h"
 
-#include "runtime/plan/dtype.h"
+#include "plan/facts/dtype.h"
 #include "test/unit/runtime/comm/support.h"
 
 namespace trainc {

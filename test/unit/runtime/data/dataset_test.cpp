@@ -1,6 +1,6 @@
 #include "runtime/data/dataset.h"
 
-#include "runtime/base/hash.h"
+#include "base/hash.h"
 #include "test/unit/runtime/data/support.h"
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // Files made on the fly for the tests of runtime/data.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "base/status.h"
 #include "test/unit/runtime/read_file.h"
 
 #include <cstdint>

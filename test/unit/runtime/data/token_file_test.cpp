@@ -1,6 +1,6 @@
 #include "runtime/data/token_file.h"
 
-#include "runtime/base/small_float.h"
+#include "base/small_float.h"
 #include "runtime/data/file_patterns.h"
 #include "runtime/data/philox.h"
 #include "test/unit/runtime/data/support.h"

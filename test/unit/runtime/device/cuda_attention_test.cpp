@@ -1,5 +1,5 @@
 // Attention by cuDNN, emulated, against its definition in f64.
-#include "runtime/schema/cudnn_attention.h"
+#include "plan/schema/cudnn_attention.h"
 #include "test/unit/runtime/device/attention_numbers.h"
 #include "test/unit/runtime/device/first_gpu.h"
 #include "test/unit/runtime/device/short_numbers.h"

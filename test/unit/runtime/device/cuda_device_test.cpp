@@ -3,7 +3,7 @@
 #include "test/unit/runtime/device/device_contract.h"
 #include "test/unit/runtime/device/first_gpu.h"
 #include "test/unit/runtime/device_memory.h"
-#include "test/unit/runtime/plans/cuda_plan.h"
+#include "test/unit/plan/plans/cuda_plan.h"
 #include "test/unit/runtime/state_of.h"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // ranksPlan() on ranks with an emulated GPU each: collectives of NCCL in the graphs of entries.
-#include "runtime/base/clock.h"
+#include "base/clock.h"
 #include "runtime/device/cuda/cuda_device.h"
 #include "runtime/exec/executor.h"
 #include "test/unit/runtime/comm/nccl/nccl_ranks.h"
 #include "test/unit/runtime/device_memory.h"
-#include "test/unit/runtime/plans/cuda_plan.h"
+#include "test/unit/plan/plans/cuda_plan.h"
 
 #include <algorithm>
 #include <gmock/gmock.h>

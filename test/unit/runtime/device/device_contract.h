@@ -3,8 +3,8 @@
 #pragma once
 
 #include "runtime/device/device.h"
-#include "runtime/schema/limits.h"
-#include "test/unit/runtime/plans/plan_builder.h"
+#include "plan/schema/limits.h"
+#include "test/unit/plan/plans/plan_builder.h"
 
 #include <array>
 #include <gmock/gmock.h>

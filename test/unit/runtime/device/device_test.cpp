@@ -1,13 +1,13 @@
 // Tests of the device contract, for the CPU with several numbers of threads and for the emulated device; and
 // tests of the CPU device.
-#include "runtime/base/cpu_features.h"
+#include "base/cpu_features.h"
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/device/cpu/kernel_library.h"
 #include "runtime/device/emulated/emulated_device.h"
 #include "runtime/device/null/null_device.h"
 #include "test/unit/runtime/device/device_contract.h"
-#include "test/unit/runtime/plans/cuda_plan.h"
-#include "test/unit/runtime/plans/plan_builder.h"
+#include "test/unit/plan/plans/cuda_plan.h"
+#include "test/unit/plan/plans/plan_builder.h"
 
 #include <cmath>
 #include <csignal>

@@ -1,6 +1,6 @@
-#include "runtime/base/arena.h"
+#include "base/arena.h"
 #include "runtime/device/disk_arena.h"
-#include "runtime/schema/limits.h"
+#include "plan/schema/limits.h"
 #include "test/unit/runtime/direct_files.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Disk transfers concurrent with computation.
-#include "runtime/base/arena.h"
+#include "base/arena.h"
 #include "runtime/device/cpu/disk_stream.h"
-#include "runtime/schema/limits.h"
+#include "plan/schema/limits.h"
 
 #include <algorithm>
 #include <gmock/gmock.h>

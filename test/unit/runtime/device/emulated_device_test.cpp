@@ -2,7 +2,7 @@
 #include "runtime/device/emulated/emulated_device.h"
 
 #include "test/unit/runtime/device_memory.h"
-#include "test/unit/runtime/plans/plan_builder.h"
+#include "test/unit/plan/plans/plan_builder.h"
 #include "test/unit/runtime/rank_threads.h"
 
 #include <cmath>

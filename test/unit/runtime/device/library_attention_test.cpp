@@ -1,5 +1,5 @@
 // Attention by libraries, compared with its definition in f64.
-#include "runtime/schema/cpu_workspace.h"
+#include "plan/schema/cpu_workspace.h"
 #include "test/unit/runtime/device/attention_numbers.h"
 
 #include <gmock/gmock.h>

@@ -1,9 +1,9 @@
 // Numbers of bf16, f16 and fp8 in the operands of library calls.
 #pragma once
 
-#include "runtime/base/float8.h"
-#include "runtime/base/small_float.h"
-#include "runtime/plan/dtype.h"
+#include "base/float8.h"
+#include "base/small_float.h"
+#include "plan/facts/dtype.h"
 #include "test/unit/runtime/device/one_call.h"
 
 namespace trainc::test {

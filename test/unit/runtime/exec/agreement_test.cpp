@@ -1,6 +1,6 @@
 #include "runtime/exec/agreement.h"
 
-#include "test/unit/runtime/plans/plan_builder.h"
+#include "test/unit/plan/plans/plan_builder.h"
 #include "test/unit/runtime/rank_threads.h"
 
 #include <gmock/gmock.h>

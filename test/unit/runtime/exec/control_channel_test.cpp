@@ -1,6 +1,6 @@
 #include "runtime/exec/control_channel.h"
 
-#include "test/unit/runtime/plans/plan_builder.h"
+#include "test/unit/plan/plans/plan_builder.h"
 #include "test/unit/runtime/rank_threads.h"
 
 #include <gmock/gmock.h>

@@ -1,11 +1,11 @@
 // spacesPlan() on ranks that are threads.
 #include "test/unit/runtime/device_memory.h"
 #include "test/unit/runtime/direct_files.h"
-#include "test/unit/runtime/plans/plan_builder.h"
+#include "test/unit/plan/plans/plan_builder.h"
 #include "test/unit/runtime/rank_threads.h"
 #include "test/unit/runtime/test_device.h"
 
-#include "runtime/schema/limits.h"
+#include "plan/schema/limits.h"
 
 #include <gmock/gmock.h>
 

@@ -1,7 +1,7 @@
 // Profiles by numbers that a test tells: idle time, rooflines, rows that are merged.
 #include "runtime/exec/measurement.h"
 
-#include "test/unit/runtime/plans/plan_builder.h"
+#include "test/unit/plan/plans/plan_builder.h"
 
 #include <gmock/gmock.h>
 #include <map>

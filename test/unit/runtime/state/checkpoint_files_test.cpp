@@ -1,6 +1,6 @@
 #include "runtime/state/checkpoint_files.h"
 
-#include "runtime/base/hash.h"
+#include "base/hash.h"
 #include "runtime/formats/safetensors_view.h"
 #include "test/unit/runtime/state/support.h"
 

@@ -1,4 +1,4 @@
-#include "runtime/base/hash.h"
+#include "base/hash.h"
 #include "runtime/state/checkpoint_reader.h"
 #include "runtime/state/checkpoint_writer.h"
 #include "test/unit/runtime/no_threads.h"

@@ -1,6 +1,6 @@
 #include "runtime/state/consolidate.h"
 
-#include "runtime/base/hash.h"
+#include "base/hash.h"
 #include "test/unit/runtime/state/support.h"
 
 #include <cmath>

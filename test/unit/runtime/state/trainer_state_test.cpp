@@ -1,6 +1,6 @@
 #include "runtime/state/trainer_state.h"
 
-#include "runtime/base/hash.h"
+#include "base/hash.h"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>

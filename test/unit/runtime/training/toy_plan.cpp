@@ -1,8 +1,8 @@
 #include "test/unit/runtime/training/toy_plan.h"
 
-#include "runtime/base/mapped_file.h"
-#include "test/unit/runtime/plans/cuda_plan.h"
-#include "test/unit/runtime/plans/test_file.h"
+#include "base/mapped_file.h"
+#include "test/unit/plan/plans/cuda_plan.h"
+#include "test/unit/plan/plans/test_file.h"
 
 #include <cstdlib>
 #include <cstring>

@@ -1,7 +1,7 @@
 // A plan that really trains, evaluates and generates, made by hand: the bigram model of toy_kernels.c.
 #pragma once
 
-#include "test/unit/runtime/plans/plan_builder.h"
+#include "test/unit/plan/plans/plan_builder.h"
 
 namespace trainc::test {
 

@@ -1,5 +1,5 @@
 // Transfers and sums of NCCL collectives, on emulated GPUs.
-#include "runtime/base/small_float.h"
+#include "base/small_float.h"
 #include "runtime/comm/tree_sum.h"
 #include "test/unit/runtime/comm/nccl/nccl_ranks.h"
 #include "test/unit/runtime/comm/tcp/tcp_ranks.h"

@@ -1,5 +1,5 @@
 // Errors when a rank dies, hangs or cannot take part, and their delay.
-#include "runtime/base/clock.h"
+#include "base/clock.h"
 #include "test/unit/runtime/comm/nccl/nccl_ranks.h"
 
 #include <gmock/gmock.h>

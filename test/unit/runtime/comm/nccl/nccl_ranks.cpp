@@ -1,8 +1,8 @@
 #include "test/unit/runtime/comm/nccl/nccl_ranks.h"
 
-#include "runtime/base/small_float.h"
+#include "base/small_float.h"
 #include "runtime/comm/tree_sum.h"
-#include "runtime/plan/dtype.h"
+#include "plan/facts/dtype.h"
 #include "test/emulator/libcuda/extension.h"
 
 #include <csignal>

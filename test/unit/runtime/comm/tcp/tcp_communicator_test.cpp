@@ -1,7 +1,7 @@
 // Host exchanges over TCP, and errors when a rank fails.
 #include "test/unit/runtime/comm/tcp/tcp_ranks.h"
 
-#include "runtime/base/clock.h"
+#include "base/clock.h"
 
 #include <chrono>
 #include <csignal>

@@ -1,7 +1,7 @@
 // Who may join a job over TCP.
 #include "test/unit/runtime/comm/tcp/tcp_ranks.h"
 
-#include "runtime/base/clock.h"
+#include "base/clock.h"
 
 #include <arpa/inet.h>
 #include <atomic>

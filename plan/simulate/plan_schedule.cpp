@@ -1,0 +1,77 @@
+#include "plan/simulate/plan_schedule.h"
+
+#include "plan/facts/outlasting.h"
+#include "plan/schema/entry_names.h"
+
+#include <algorithm>
+
+namespace trainc {
+
+double predictedSeconds(const fb::Instruction &instruction) {
+  return static_cast<double>(instruction.predicted_seconds());
+}
+
+std::vector<StreamSlowing> streamSlowing(const Machine &machine) {
+  std::vector<StreamSlowing> slowing(static_cast<size_t>(fb::Stream::MAX) + 1);
+  slowing[static_cast<size_t>(fb::Stream::Communication)].share = machine.linkShareBesideCompute;
+  slowing[static_cast<size_t>(fb::Stream::Disk)].taken = machine.diskComputeSeconds;
+  return slowing;
+}
+
+static std::vector<Task> tasksOf(const fb::Entry &entry, const InstructionSeconds &seconds) {
+  static_assert(static_cast<uint32_t>(fb::Stream::Compute) == Task::kComputeStream);
+  std::vector<Task> tasks;
+  tasks.reserve(entry.instructions()->size());
+  for (const fb::Instruction *instruction : *entry.instructions()) {
+    Task task{.stream = static_cast<uint32_t>(instruction->stream()),
+              .seconds = seconds(*instruction),
+              .after = {}};
+    if (const auto *after = instruction->after())
+      task.after.assign(after->begin(), after->end());
+    tasks.push_back(std::move(task));
+  }
+  return tasks;
+}
+
+Schedule scheduleOf(const fb::Entry &entry, const InstructionSeconds &seconds,
+                    const std::vector<StreamSlowing> &slowing) {
+  return runTasks(tasksOf(entry, seconds), slowing);
+}
+
+std::vector<ScheduledRuns> scheduleStep(const fb::Plan &plan, const InstructionSeconds &seconds,
+                                        const std::vector<StreamSlowing> &slowing, bool copiesOutlast) {
+  std::vector<const fb::Entry *> entries;
+  std::vector<EntryTasks> tasks;
+  for (const std::string_view name : kStepEntries) // in the order in which a step runs them
+    for (const fb::Entry *entry : *plan.entries())
+      if (const uint64_t runs = runsPerStep(plan, *entry); runs > 0 && entry->name()->string_view() == name) {
+        entries.push_back(entry);
+        tasks.push_back({tasksOf(*entry, seconds), runs});
+        if (copiesOutlast)
+          for (const uint32_t copy : outlastingCopies(plan, *entry))
+            tasks.back().tasks[copy].outlasts = true;
+      }
+  const auto waits = [&](size_t previous, size_t entry) {
+    std::vector<TaskWait> waits;
+    for (const auto [instruction, copy] : outlastingWaits(plan, *entries[previous], *entries[entry]))
+      waits.push_back({instruction, copy});
+    return waits;
+  };
+  std::vector<ScheduledRuns> step;
+  for (EntryRuns &each : runStep(tasks, waits, slowing))
+    step.push_back({entries[each.entry], each.runs, std::move(each.schedule)});
+  return step;
+}
+
+uint64_t runsPerStep(const fb::Plan &plan, const fb::Entry &entry) {
+  const std::string_view name = entry.name()->string_view();
+  if (name != kMicroStepEntry)
+    return std::ranges::find(kStepEntries, name) != kStepEntries.end() ? 1 : 0;
+  const bool isLastApart = std::ranges::any_of(*plan.entries(), [](const fb::Entry *each) {
+    return each->name()->string_view() == kLastMicroStepEntry;
+  });
+  const uint64_t accumulate = plan.training() ? plan.training()->accumulate() : 1;
+  return accumulate - (isLastApart ? 1 : 0);
+}
+
+} // namespace trainc

@@ -1,0 +1,35 @@
+// Work of a plan's instructions, derived from the file only. The compiler computes the same for its own
+// instructions (dialects/Plan); a test compares both.
+#pragma once
+
+#include "plan/cost/collective_seconds.h"
+#include "plan/schema/plan_generated.h"
+
+#include <optional>
+#include <string>
+
+namespace trainc {
+
+/// Work of a launch of a verified plan's kernel.
+Work workOfLaunch(const fb::Kernel &kernel);
+
+/// Work of a verified plan's instruction; nothing for loops, which consist of instructions, and for
+/// collectives, which are link-bound.
+std::optional<Work> workOf(const fb::Plan &plan, const fb::Instruction &instruction);
+
+/// Data exchange of a verified collective.
+struct Exchange {
+  RankGroupShape group;
+  bool isAllReduce = false;
+  double bytesSent = 0; ///< by each rank
+};
+Exchange exchangeOf(const fb::Plan &plan, const fb::Collective &collective);
+
+/// Time of a verified instruction without contention; for a loop, of all iterations.
+double instructionSeconds(const fb::Plan &plan, const fb::Instruction &instruction, const Machine &machine);
+
+/// Kind and sizes, for reports: "rows_0123456789abcdef", "matrix product 16384 x 2304 x 768 bf16",
+/// "all-gather over 8 ranks, 14.2 MB".
+std::string describeInstruction(const fb::Plan &plan, const fb::Instruction &instruction);
+
+} // namespace trainc

@@ -1,0 +1,106 @@
+#include "plan/verify/verifier.h"
+
+#include "plan/facts/dtype.h"
+#include "plan/verify/verify.h"
+#include "plan/facts/view.h"
+#include "plan/schema/cuda_levels.h"
+#include "base/plain_text.h"
+
+#include <algorithm>
+
+namespace trainc {
+
+namespace {
+
+Status header(const fb::Plan &plan) {
+  TRAINC_RETURN_IF_ERROR(verify::name(view(plan.name()), "the plan"));
+  if (view(plan.target()) != "cpu" && !verify::isForCuda(plan))
+    return invalidInput("plan target: expected 'cpu' or '{}', found '{}'; compile with --target=cpu",
+                        kCudaTarget, view(plan.target()));
+  if (plan.ranks() == 0 || plan.ranks() > kMaximumRanks)
+    return invalidInput("plan ranks: expected 1 to {}, found {}", kMaximumRanks, plan.ranks());
+  if (plan.shard_ranks() == 0 || plan.ranks() % plan.shard_ranks() != 0)
+    return invalidInput("plan shard_ranks: expected a divisor of its {} ranks, found {}", plan.ranks(),
+                        plan.shard_ranks());
+  for (const fb::Source *source : *plan.sources())
+    TRAINC_RETURN_IF_ERROR(verify::name(view(source->op()), "a source op"));
+  return {};
+}
+
+} // namespace
+
+namespace verify {
+
+Status name(std::string_view name, std::string_view what) {
+  if (!isPlainText(name))
+    return invalidInput(
+        "the name of {}: expected UTF-8 text without control or invisible characters, found {}", what,
+        name.empty() ? "nothing" : "other bytes");
+  return {};
+}
+
+bool isForCuda(const fb::Plan &plan) { return view(plan.target()) == kCudaTarget; }
+
+bool isAligned(const void *data) { return reinterpret_cast<uintptr_t>(data) % 8 == 0; }
+
+uint64_t elements(const flatbuffers::Vector<uint64_t> &shape) {
+  constexpr uint64_t limit = uint64_t{1} << 48;
+  if (shape.size() > 0 && !isAligned(shape.data())) // an empty vector, of a scalar, need not be aligned
+    return 0;
+  uint64_t product = 1;
+  for (const uint64_t dimension : shape) {
+    if (dimension == 0 || dimension > limit / product)
+      return 0;
+    product *= dimension;
+  }
+  return product;
+}
+
+Status tensorBuffer(const fb::Plan &plan, uint32_t index, fb::DType dtype, uint64_t elements,
+                    std::string_view what) {
+  if (index >= plan.buffers()->size())
+    return invalidInput("{}: expected a buffer below {}, found {}", what, plan.buffers()->size(), index);
+  const fb::Buffer &buffer = *plan.buffers()->Get(index);
+  if (dtype != buffer.dtype())
+    return invalidInput("{}: expected the dtype of its buffer, {}, found {}", what, dtypeName(buffer.dtype()),
+                        dtypeName(dtype));
+  const uint64_t bytes = elements * elementBytes(dtype);
+  if (elements == 0 || bytes > buffer.bytes() || buffer.bytes() - bytes >= kBufferSlack)
+    return invalidInput("{}: expected a tensor of the {} bytes of buffer {}, found {} elements of {}", what,
+                        buffer.bytes(), index, elements, dtypeName(dtype));
+  return {};
+}
+
+Status persistent(const fb::Plan &plan, uint32_t buffer, std::string_view what) {
+  const fb::Arena &arena = *plan.arenas()->Get(plan.buffers()->Get(buffer)->arena());
+  if (!arena.persistent() || arena.space() != fb::Space::Device)
+    return invalidInput("{}: expected it in a persistent arena of the device, found it in '{}'", what,
+                        view(arena.name()));
+  return {};
+}
+
+Status located(const fb::Plan &plan, const fb::Entry &entry, std::string_view index,
+               const fb::Instruction &instruction, Status status) {
+  if (status.ok())
+    return status;
+  const std::string place = placeText(plan, view(entry.name()), index, instruction);
+  return Status(status.code(), fmt::format("{}: {}", place, status.message()));
+}
+
+} // namespace verify
+
+Status verifyPlan(const fb::Plan &plan) {
+  TRAINC_RETURN_IF_ERROR(header(plan));
+  TRAINC_RETURN_IF_ERROR(verify::memory(plan));
+  TRAINC_RETURN_IF_ERROR(verify::code(plan));
+  TRAINC_RETURN_IF_ERROR(verify::instructions(plan));
+  TRAINC_RETURN_IF_ERROR(verify::interface(plan));
+  TRAINC_RETURN_IF_ERROR(verify::states(plan));
+  TRAINC_RETURN_IF_ERROR(verify::entries(plan));
+  TRAINC_RETURN_IF_ERROR(verify::spaces(plan));
+  TRAINC_RETURN_IF_ERROR(verify::places(plan));
+  TRAINC_RETURN_IF_ERROR(verify::order(plan)); // before flow(), which relies on the entry's order
+  return verify::flow(plan);
+}
+
+} // namespace trainc

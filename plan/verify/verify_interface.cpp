@@ -1,0 +1,151 @@
+#include "base/json_text.h"
+#include "plan/facts/dtype.h"
+#include "plan/verify/verify.h"
+#include "base/plain_text.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+namespace trainc::verify {
+
+namespace {
+
+constexpr auto F32 = fb::DType::F32;
+constexpr auto I64 = fb::DType::I64;
+constexpr auto I32 = fb::DType::I32;
+constexpr auto ToDevice = fb::Direction::ToDevice;
+constexpr auto FromDevice = fb::Direction::FromDevice;
+
+struct KnownScalar {
+  std::string_view name;
+  fb::DType dtype;
+  fb::Direction direction;
+  bool training; ///< whether every plan that trains has it
+};
+constexpr KnownScalar kScalars[] = {
+    {"lr", F32, ToDevice, true},
+    {"seed", I64, ToDevice, false},
+    {"step", I64, ToDevice, false},
+    {"micro", I64, ToDevice, false},
+    {"position", I32, ToDevice, false},
+    {"loss", F32, FromDevice, true},
+    {"grad_norm", F32, FromDevice, false},
+    {"finite", F32, FromDevice, true},
+    {"targets", F32, FromDevice, false},
+    {"eval_loss", F32, FromDevice, false},
+    {"eval_targets", F32, FromDevice, false},
+    {"step_loss_scale", F32, FromDevice, false},
+    {"overflow", F32, FromDevice, false},
+};
+
+Status scalar(const fb::Plan &plan, const fb::Scalar &scalar) {
+  TRAINC_RETURN_IF_ERROR(name(view(scalar.name()), "a scalar"));
+  const std::string what = fmt::format("scalar '{}'", view(scalar.name()));
+  const auto *known = std::ranges::find(kScalars, view(scalar.name()), &KnownScalar::name);
+  if (known == std::end(kScalars))
+    return invalidInput("{}: expected a scalar that this program knows; it may be newer", what);
+  if (scalar.dtype() != known->dtype || scalar.direction() != known->direction)
+    return invalidInput("{}: expected {} {} the device, found another dtype or direction", what,
+                        dtypeName(known->dtype), known->direction == ToDevice ? "to" : "from");
+  TRAINC_RETURN_IF_ERROR(tensorBuffer(plan, scalar.buffer(), scalar.dtype(), 1, what));
+  const fb::Role role = plan.buffers()->Get(scalar.buffer())->role();
+  if (role == fb::Role::Parameter || role == fb::Role::Optimizer || role == fb::Role::Input)
+    return invalidInput(
+        "{}: expected a buffer that holds no state and no batch column, found one with the role {}", what,
+        roleName(role));
+  return persistent(plan, scalar.buffer(), what);
+}
+
+Status scalars(const fb::Plan &plan) {
+  std::set<std::string_view> found;
+  std::set<uint32_t> buffers;
+  for (const fb::Scalar *each : *plan.scalars()) {
+    TRAINC_RETURN_IF_ERROR(scalar(plan, *each));
+    if (!buffers.insert(each->buffer()).second)
+      return invalidInput("scalar '{}': expected a buffer of its own, found that of another scalar",
+                          view(each->name()));
+    if (!found.insert(view(each->name())).second)
+      return invalidInput("scalar '{}': expected it once, found it twice", view(each->name()));
+  }
+  for (const KnownScalar &known : kScalars)
+    if (plan.training() && known.training && !found.contains(known.name))
+      return invalidInput("expected scalar '{}' in a plan that trains, found none of this name", known.name);
+  if (plan.generation() && !found.contains("position"))
+    return invalidInput("expected scalar 'position' in a plan that generates, found none of this name");
+  if (plan.training() && plan.training()->eval_batch() != 0 &&
+      (!found.contains("eval_loss") || !found.contains("eval_targets")))
+    return invalidInput(
+        "expected scalars 'eval_loss' and 'eval_targets' in a plan that evaluates, found one missing");
+  if (plan.training() && plan.training()->schedule() && plan.training()->schedule()->skipped_advance() &&
+      !found.contains("overflow"))
+    return invalidInput(
+        "schedule: expected scalar 'overflow' where skipped steps move it, found none of this name");
+  return {};
+}
+
+Status between(std::string_view what, uint64_t value, uint64_t minimum, uint64_t maximum) {
+  if (value < minimum || value > maximum)
+    return invalidInput("{}: expected {} to {}, found {}", what, minimum, maximum, value);
+  return {};
+}
+
+Status training(const fb::Training &training) {
+  constexpr uint64_t many = uint64_t{1} << 40;
+  TRAINC_RETURN_IF_ERROR(between("training, micro_batch", training.micro_batch(), 1, uint64_t{1} << 20));
+  TRAINC_RETURN_IF_ERROR(between("training, accumulate", training.accumulate(), 1, uint64_t{1} << 16));
+  TRAINC_RETURN_IF_ERROR(between("training, seq_len", training.seq_len(), 0, uint64_t{1} << 31));
+  TRAINC_RETURN_IF_ERROR(between("training, eval_batch", training.eval_batch(), 0, uint64_t{1} << 20));
+  TRAINC_RETURN_IF_ERROR(between("training, steps", training.steps(), 0, many));
+  const fb::Schedule *schedule = training.schedule();
+  if (!schedule)
+    return invalidInput("training: expected a learning-rate schedule, found none");
+  TRAINC_RETURN_IF_ERROR(between("schedule, warmup", schedule->warmup(), 0, many));
+  TRAINC_RETURN_IF_ERROR(between("schedule, total", schedule->total(), 0, many));
+  if (schedule->kind() > fb::ScheduleKind::MAX)
+    return invalidInput("schedule: unknown kind {}", static_cast<int>(schedule->kind()));
+  for (const double rate : {schedule->peak(), schedule->minimum()})
+    if (!(std::isfinite(rate) && rate >= 0))
+      return invalidInput("schedule: expected finite rates of at least 0, found {}", rate);
+  return {};
+}
+
+Status generation(const fb::Plan &plan, const fb::Generation &generation) {
+  TRAINC_RETURN_IF_ERROR(between("generation, context", generation.context(), 1, uint64_t{1} << 31));
+  TRAINC_RETURN_IF_ERROR(between("generation, vocabulary", generation.vocabulary(), 1, uint64_t{1} << 31));
+  TRAINC_RETURN_IF_ERROR(
+      tensorBuffer(plan, generation.logits(), F32, generation.vocabulary(), "generation, logits"));
+  return persistent(plan, generation.logits(), "generation, logits");
+}
+
+Status exports(const flatbuffers::Vector<flatbuffers::Offset<fb::Export>> &exports) {
+  std::set<std::string_view> files;
+  for (const fb::Export *each : exports) {
+    const std::string_view file = view(each->file());
+    TRAINC_RETURN_IF_ERROR(name(file, "an exported file"));
+    if (file.find('/') != file.npos || file.front() == '.' || !files.insert(file).second)
+      return invalidInput("export '{}': expected a plain file name of its own", file);
+    if (!isUtf8(view(each->text())))
+      return invalidInput("export '{}': expected UTF-8 text", file);
+  }
+  return {};
+}
+
+} // namespace
+
+Status interface(const fb::Plan &plan) {
+  if (plan.training())
+    TRAINC_RETURN_IF_ERROR(training(*plan.training()));
+  if (plan.generation())
+    TRAINC_RETURN_IF_ERROR(generation(plan, *plan.generation()));
+  if (plan.exports())
+    TRAINC_RETURN_IF_ERROR(exports(*plan.exports()));
+  if (plan.report() && !isUtf8(view(plan.report())))
+    return invalidInput("the compile report: expected UTF-8 text");
+  if (plan.report() && plan.report()->size() > 0 && !tryParseJson(view(plan.report())).is_object())
+    return invalidInput("the compile report: expected a JSON object");
+  return scalars(plan);
+}
+
+} // namespace trainc::verify
