@@ -52,20 +52,20 @@ target_precompile_headers(trainc_test_pch PRIVATE <gmock/gmock.h> <gtest/gtest.h
 add_dependencies(trainc_test_pch plan_schema_generate)
 
 # trainc_unit_test(name SOURCES a.cpp ... LINK libs ... [LABELS label] [EMULATED] [ENVIRONMENT N=V ...]): a GoogleTest program, one ctest
-# test per case, labelled `runtime` if the name begins so, else `fast`. EMULATED: the program also runs as a whole on the emulated
+# test per case, labelled `runtime` if the name begins with `base`, `plan` or `runtime`, else `fast`. EMULATED: the program also runs as a whole on the emulated
 # device, twice.
 function(trainc_unit_test name)
   cmake_parse_arguments(ARG "EMULATED" "" "SOURCES;LINK;LABELS;ENVIRONMENT" ${ARGN})
   if(NOT ARG_LABELS)
     set(ARG_LABELS fast)
-    if(name MATCHES "^runtime_")
+    if(name MATCHES "^(base|plan|runtime)_")
       set(ARG_LABELS runtime)
     endif()
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE trainc_flags ${ARG_LINK} GTest::gmock GTest::gtest_main)
   target_compile_options(${name} PRIVATE -fPIC) # as the precompiled headers were
-  if(name MATCHES "^runtime_")
+  if(name MATCHES "^(base|plan|runtime)_")
     target_compile_options(${name} PRIVATE -O0)
     target_precompile_headers(${name} REUSE_FROM trainc_test_pch)
     add_dependencies(runtime_tests ${name})

@@ -128,10 +128,6 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol]> {
     $sym_name $kind (`on_host` $on_host^)? `grid` $grid (`threads` $threads^)? `flops` $flops (`moves` $moved_bytes^)? (`chain` $chain^)?
     (`shared` $shared_bytes^)? $params (`arithmetic` $arithmetic^)? attr-dict
   }];
-  let extraClassDeclaration = [{
-    /// Work of one launch.
-    ::trainc::Work getWork();
-  }];
 }
 
 def Plan_EntryOp : Plan_Op<"entry", [Symbol, IsolatedFromAbove, NoTerminator, SingleBlock]> {
@@ -164,40 +160,22 @@ def Plan_InstructionInterface : OpInterface<"InstructionOpInterface"> {
     InterfaceMethod<"", "::llvm::ArrayRef<int64_t>", "getAfterOrNone", (ins),
                     "return $_op.getAfter() ? *$_op.getAfter() : ::llvm::ArrayRef<int64_t>();">,
     InterfaceMethod<"", "void", "comeAfter", (ins "::llvm::ArrayRef<int64_t>":$instructions),
-                    "$_op.setAfter(instructions);">,
-    InterfaceMethod<[{ Byte ranges that the instruction accesses. }],
-      "::llvm::SmallVector<::trainc::plan::OperandUse>", "getUses", (ins "const ::trainc::plan::ModuleContext &":$context)>,
-    InterfaceMethod<[{ Work for the cost model. None for loops, whose instructions have their own, and for collectives, which the link bounds. }],
-      "::std::optional<::trainc::Work>", "getWork", (ins "const ::trainc::plan::ModuleContext &":$context)>,
-    InterfaceMethod<[{ Kind and sizes, for reports. Equal instructions have equal descriptions. }],
-      "::std::string", "describe", (ins), [{}], [{ return $_op->getName().stripDialect().str(); }]>];
+                    "$_op.setAfter(instructions);">];
 }
 
-def Plan_LibraryCallInterface : OpInterface<"LibraryCallOpInterface"> {
-  let cppNamespace = "::trainc::plan";
-  let description = [{ An instruction that calls a library of the device. }];
-  let methods = [
-    InterfaceMethod<[{ Byte ranges of all operands of the call. }],
-      "::llvm::SmallVector<::trainc::plan::OperandUse>", "getOperandUses">,
-    InterfaceMethod<[{ Work for the cost model, derived from the sizes of the call. }],
-      "::trainc::Work", "getCallWork">];
-}
-
-// `own`: interface methods that the op overrides.
-class Plan_InstructionOp<string mnemonic, dag operands, list<Trait> traits = [], list<string> own = []>
-    : Plan_Op<mnemonic, [DeclareOpInterfaceMethods<Plan_InstructionInterface, own>] # traits> {
+class Plan_InstructionOp<string mnemonic, dag operands, list<Trait> traits = []>
+    : Plan_Op<mnemonic, [DeclareOpInterfaceMethods<Plan_InstructionInterface>] # traits> {
   let arguments = !con(operands, (ins StrAttr:$op, OptionalAttr<DenseI64ArrayAttr>:$after));
   string trailer = "$op (`after` $after^)? ";
 }
 
-class Plan_ComputeOp<string mnemonic, dag operands, list<Trait> traits = [], list<string> own = []>
-    : Plan_InstructionOp<mnemonic, operands, traits, own> {
-  string onCompute = "::trainc::plan::Stream $cppClass::getStream() { return ::trainc::plan::Stream::compute; }";
-  let extraClassDefinition = onCompute;
+class Plan_ComputeOp<string mnemonic, dag operands, list<Trait> traits = []>
+    : Plan_InstructionOp<mnemonic, operands, traits> {
+  let extraClassDefinition = "::trainc::plan::Stream $cppClass::getStream() { return ::trainc::plan::Stream::compute; }";
 }
 
 def Plan_LaunchOp : Plan_InstructionOp<"launch", (ins FlatSymbolRefAttr:$kernel, Plan_OperandArray:$args,
-                                                      DefaultValuedAttr<Plan_Stream, "Stream::compute">:$stream), [], ["describe"]> {
+                                                      DefaultValuedAttr<Plan_Stream, "Stream::compute">:$stream)> {
   let summary = "runs all blocks of a kernel";
   let description = [{
     Kernels of the host's cores run on the stream `host_compute`.
@@ -211,14 +189,7 @@ def Plan_LaunchOp : Plan_InstructionOp<"launch", (ins FlatSymbolRefAttr:$kernel,
 
 class Plan_LibraryCallOp<string mnemonic, dag operands>
     : Plan_ComputeOp<mnemonic, !con(operands, (ins OptionalAttr<Plan_Operand>:$workspace,
-                                                   DefaultValuedAttr<I64Attr, "0">:$workspace_bytes)),
-                     [DeclareOpInterfaceMethods<Plan_LibraryCallInterface>], ["describe"]> {
-  let extraClassDefinition = onCompute # [{
-    ::llvm::SmallVector<::trainc::plan::OperandUse> $cppClass::getUses(const ::trainc::plan::ModuleContext &) {
-      return getOperandUses();
-    }
-    ::std::optional<::trainc::Work> $cppClass::getWork(const ::trainc::plan::ModuleContext &) { return getCallWork(); }
-  }];
+                                                   DefaultValuedAttr<I64Attr, "0">:$workspace_bytes))> {
   string planned = "(`workspace` $workspace^ `bytes` $workspace_bytes)? ";
 }
 

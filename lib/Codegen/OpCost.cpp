@@ -1,6 +1,7 @@
 #include "lib/Codegen/OpCost.h"
 
 #include "dialects/NN/NN.h"
+#include "lib/Plan/EmittedPlan.h"
 
 using namespace mlir;
 using namespace trainc;
@@ -12,7 +13,7 @@ static Work workOf(Operation &op, const LibraryCall &call) {
       op.getContext(), FlatSymbolRefAttr::get(op.getContext(), "anywhere"), /*offset=*/0, 0, 0);
   Operation *instruction =
       specOf(&op, call).build(builder, op.getLoc(), /*source=*/"", [&](int64_t) { return anywhere; });
-  const Work work = cast<plan::LibraryCallOpInterface>(instruction).getCallWork();
+  const Work work = workOfCall(instruction);
   instruction->erase();
   return work;
 }
@@ -20,7 +21,7 @@ static Work workOf(Operation &op, const LibraryCall &call) {
 static Work workOf(Operation &op, const KernelSummary &summary, const LaunchSummary &launch) {
   OpBuilder builder(op.getContext());
   plan::KernelOp kernel = declareKernel(builder, op.getLoc(), launch.name, *kernelKind(&op), summary, launch);
-  const Work work = kernel.getWork();
+  const Work work = trainc::workOf(kernel);
   kernel.erase();
   return work;
 }

@@ -1,9 +1,11 @@
 // Pass `order-stores`: order of an entry's last stores.
 #include "dialects/Plan/Plan.h"
-#include "lib/Analysis/InstructionCost.h"
-#include "lib/Analysis/Outlasting.h"
 #include "lib/Codegen/Target.h"
 #include "lib/Memory/Passes.h"
+#include "lib/Plan/EmittedPlan.h"
+#include "plan/facts/accesses.h"
+#include "plan/facts/outlasting.h"
+#include "plan/facts/work.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -25,18 +27,19 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 /// An entry's instructions, and when each computing instruction begins if there is no waiting.
 class Clock {
 public:
-  Clock(plan::EntryOp entry, const plan::ModuleContext &context, const Machine &machine)
-      : instructions_(llvm::to_vector(entry.getBody().getOps<plan::InstructionOpInterface>())) {
-    for (plan::InstructionOpInterface instruction : instructions_) {
+  Clock(plan::EntryOp entry, const EmittedPlan &plan, const Machine &machine)
+      : ops_(llvm::to_vector(entry.getBody().getOps<plan::InstructionOpInterface>())),
+        tables_(*plan.entry(entry).instructions()) {
+    for (const fb::Instruction *instruction : tables_) {
       begins_.push_back(end_);
-      streams_.push_back(instruction.getStream());
-      if (streams_.back() == plan::Stream::compute)
-        end_ += instructionSeconds(*instruction, context, machine);
+      if (instruction->stream() == fb::Stream::Compute)
+        end_ += instructionSeconds(*plan, *instruction, machine);
     }
   }
 
-  size_t size() const { return instructions_.size(); }
-  plan::InstructionOpInterface operator[](size_t number) const { return instructions_[number]; }
+  size_t size() const { return ops_.size(); }
+  Operation *op(size_t number) const { return ops_[number]; }
+  const fb::Instruction &operator[](size_t number) const { return *tables_[unsigned(number)]; }
   double begin(size_t number) const { return begins_[number]; }
   double end() const { return end_; }
   /// Returns the first computing instruction from `number` on that begins at `time` or later; size() if there
@@ -45,15 +48,15 @@ public:
     number =
         size_t(std::lower_bound(begins_.begin() + int64_t(std::min(number, size())), begins_.end(), time) -
                begins_.begin());
-    while (number < size() && streams_[number] != plan::Stream::compute)
+    while (number < size() && (*this)[number].stream() != fb::Stream::Compute)
       ++number;
     return number;
   }
 
 private:
-  SmallVector<plan::InstructionOpInterface> instructions_;
+  SmallVector<plan::InstructionOpInterface> ops_;
+  const flatbuffers::Vector<flatbuffers::Offset<fb::Instruction>> &tables_; ///< of `ops_`
   std::vector<double> begins_;
-  std::vector<plan::Stream> streams_;
   double end_ = 0;
 };
 
@@ -62,32 +65,32 @@ class FirstWriters {
 public:
   static constexpr size_t kNone = std::numeric_limits<size_t>::max();
 
-  explicit FirstWriters(const InstructionUses &uses) : uses_(uses) {}
+  explicit FirstWriters(const fb::Plan &plan) : plan_(plan), arenas_(plan.arenas()->size()) {}
 
-  void add(size_t number, plan::InstructionOpInterface instruction) {
-    for (const InstructionUse &use : uses_.of(instruction))
-      if (use.writes)
-        arenas_[use.arena].update(uses_.hull(use), [&](size_t &first) { first = number + 1; });
+  void add(size_t number, const fb::Instruction &instruction) {
+    for (const facts::Access &access : facts::accessesOf(plan_, instruction))
+      if (access.writes)
+        arenas_[access.arena].update(facts::hull(plan_, access), [&](size_t &first) { first = number + 1; });
   }
   /// Returns the first writer of bytes that the instruction reads; kNone if there is none.
-  size_t of(plan::InstructionOpInterface instruction) const {
+  size_t of(const fb::Instruction &instruction) const {
     size_t found = kNone;
-    for (const InstructionUse &use : uses_.of(instruction))
-      if (auto arena = arenas_.find(use.arena); use.reads && arena != arenas_.end())
-        arena->second.forEach(uses_.hull(use), [&](Span, size_t first) {
+    for (const facts::Access &access : facts::accessesOf(plan_, instruction))
+      if (access.reads)
+        arenas_[access.arena].forEach(facts::hull(plan_, access), [&](Span, size_t first) {
           found = first > 0 ? std::min(found, first - 1) : found;
         });
     return found;
   }
 
 private:
-  const InstructionUses &uses_;
-  llvm::DenseMap<Attribute, Pieces<size_t>> arenas_; ///< for each byte, the instruction's number + 1
+  const fb::Plan &plan_;
+  std::vector<Pieces<size_t>> arenas_; ///< for each byte, the instruction's number + 1
 };
 
 /// A copy to disk that outlasts its entry.
 struct Store {
-  plan::InstructionOpInterface copy;
+  Operation *copy;
   size_t number;        ///< among the entry's instructions
   double seconds, made; ///< duration, and time at which the stored value is known
   double needed;        ///< time at which the next entry reuses the memory
@@ -97,45 +100,43 @@ struct OrderStores : impl::OrderStoresBase<OrderStores> {
   void runOnOperation() override;
 
 private:
-  SmallVector<Store> storesOf(plan::EntryOp entry, const Clock &clock, const Clock &next,
-                              const FirstWriters &firstWriters);
+  SmallVector<Store> storesOf(const fb::Plan &plan, const fb::Entry &entry, const Clock &clock,
+                              const Clock &next, const FirstWriters &firstWriters);
 
-  std::optional<InstructionUses> uses_;
   Machine machine_;
 };
 
 } // namespace
 
 /// Whether two of the instructions write the same bytes.
-static bool writeTheSame(ArrayRef<uint32_t> numbers, const Clock &clock, const InstructionUses &uses) {
-  llvm::DenseMap<Attribute, Pieces<bool>> arenas;
+static bool writeTheSame(ArrayRef<uint32_t> numbers, const Clock &clock, const fb::Plan &plan) {
+  std::vector<Pieces<bool>> arenas(plan.arenas()->size());
   bool found = false;
   for (const uint32_t number : numbers)
-    for (const InstructionUse &use : uses.of(clock[number]))
-      if (use.writes)
-        arenas[use.arena].update(uses.hull(use),
-                                 [&](bool &isWritten) { found |= std::exchange(isWritten, true); });
+    for (const facts::Access &access : facts::accessesOf(plan, clock[number]))
+      if (access.writes)
+        arenas[access.arena].update(facts::hull(plan, access),
+                                    [&](bool &isWritten) { found |= std::exchange(isWritten, true); });
   return found;
 }
 
 /// Returns stores that can be deferred to the end of the entry.
-SmallVector<Store> OrderStores::storesOf(plan::EntryOp entry, const Clock &clock, const Clock &next,
-                                         const FirstWriters &firstWriters) {
-  const SmallVector<uint32_t> copies = outlastingCopies(entry, uses_->context());
-  if (copies.empty() || writeTheSame(copies, clock, *uses_))
+SmallVector<Store> OrderStores::storesOf(const fb::Plan &plan, const fb::Entry &entry, const Clock &clock,
+                                         const Clock &next, const FirstWriters &firstWriters) {
+  const std::vector<uint32_t> copies = outlastingCopies(plan, entry);
+  if (copies.empty() || writeTheSame(copies, clock, plan))
     return {};
-  FirstWriters own(*uses_);
+  FirstWriters own(plan);
   SmallVector<Store> stores;
   size_t number = clock.size();
   for (const uint32_t copy : llvm::reverse(copies)) {
     while (number > copy)
-      if (plan::InstructionOpInterface instruction = clock[--number];
-          instruction.getStream() != plan::Stream::disk)
+      if (const fb::Instruction &instruction = clock[--number]; instruction.stream() != fb::Stream::Disk)
         own.add(number, instruction);
     if (own.of(clock[copy]) != FirstWriters::kNone)
       continue;
     const size_t writer = firstWriters.of(clock[copy]);
-    stores.push_back({clock[copy], copy, instructionSeconds(*clock[copy], uses_->context(), machine_),
+    stores.push_back({clock.op(copy), copy, instructionSeconds(plan, clock[copy], machine_),
                       clock.begin(copy),
                       writer == FirstWriters::kNone ? kNever : clock.end() + next.begin(writer)});
   }
@@ -161,7 +162,7 @@ static void schedule(ArrayRef<Store> stores, const Clock &clock, Block &block) {
     place = clock.firstComputing(free, std::max(place, next.number + 1));
     Operation *copy = next.copy;
     if (place < clock.size())
-      copy->moveBefore(clock[place]);
+      copy->moveBefore(clock.op(place));
     else
       copy->moveBefore(&block, block.end());
     free += next.seconds;
@@ -170,19 +171,19 @@ static void schedule(ArrayRef<Store> stores, const Clock &clock, Block &block) {
 
 void OrderStores::runOnOperation() {
   ModuleOp module = getOperation();
-  uses_.emplace(module);
-  machine_ = codegen::Target::chosenFor(module)->referenceMachine(uses_->context().members(RankGroup::all));
+  const EmittedPlan plan(module);
+  machine_ = codegen::Target::chosenFor(module)->referenceMachine(plan->ranks());
   auto microStep = findEntry<plan::EntryOp>(module, EntryKind::micro_step);
   if (!microStep)
     return;
-  const Clock next(microStep, uses_->context(), machine_);
-  FirstWriters firstWriters(*uses_);
+  const Clock next(microStep, plan, machine_);
+  FirstWriters firstWriters(*plan);
   for (size_t number = next.size(); number-- > 0;)
-    if (next[number].getStream() != plan::Stream::disk)
+    if (next[number].stream() != fb::Stream::Disk)
       firstWriters.add(number, next[number]);
   for (auto entry : module.getOps<plan::EntryOp>()) {
-    const Clock clock(entry, uses_->context(), machine_);
-    schedule(storesOf(entry, clock, next, firstWriters), clock, entry.getBody().front());
+    const Clock clock(entry, plan, machine_);
+    schedule(storesOf(*plan, plan.entry(entry), clock, next, firstWriters), clock, entry.getBody().front());
   }
 }
 

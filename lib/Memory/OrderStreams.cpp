@@ -1,7 +1,8 @@
 // Pass `order-streams`: dependencies of each instruction on other streams.
 #include "dialects/Plan/Plan.h"
-#include "lib/Analysis/InstructionUses.h"
 #include "lib/Memory/Passes.h"
+#include "lib/Plan/EmittedPlan.h"
+#include "plan/facts/accesses.h"
 #include "plan/facts/last_touches.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -23,11 +24,13 @@ using Touches = LastTouches<kStreams>;
 /// Walks an entry and tracks, for each instruction, which others are done when it is done.
 class StreamOrder {
 public:
-  explicit StreamOrder(const InstructionUses &uses) : uses_(uses) {}
+  explicit StreamOrder(const EmittedPlan &plan) : plan_(*plan), touches_(plan->arenas()->size()) {}
 
-  void order(plan::EntryOp entry) {
-    for (auto instruction : entry.getBody().getOps<plan::InstructionOpInterface>()) {
-      known_.push_back(uses_.of(instruction));
+  /// `entry` is emitted as `table`.
+  void order(plan::EntryOp entry, const fb::Entry &table) {
+    for (auto [instruction, emitted] :
+         llvm::zip(entry.getBody().getOps<plan::InstructionOpInterface>(), *table.instructions())) {
+      known_.push_back(facts::accessesOf(plan_, *emitted));
       if (const SmallVector<int64_t> after = comesAfter(instruction.getStream()); !after.empty())
         instruction.comeAfter(after);
       enqueue(instruction);
@@ -73,16 +76,15 @@ private:
   /// Comparing hulls takes time independent of the number of instructions; `conflicts` checks exactly.
   Touches::Counts touchedBefore() const {
     Touches::Counts counts{};
-    for (const InstructionUse &use : known_.back())
-      if (auto arena = touches_.find(use.arena); arena != touches_.end())
-        arena->second.find(uses_.hull(use), use.writes, counts);
+    for (const facts::Access &access : known_.back())
+      touches_[access.arena].find(facts::hull(plan_, access), access.writes, counts);
     return counts;
   }
 
   bool conflicts(int64_t other) const {
-    return llvm::any_of(known_.back(), [&](const InstructionUse &use) {
+    return llvm::any_of(known_.back(), [&](const facts::Access &access) {
       return llvm::any_of(known_[other],
-                          [&](const InstructionUse &held) { return uses_.conflict(use, held); });
+                          [&](const facts::Access &held) { return facts::conflict(plan_, access, held); });
     });
   }
 
@@ -102,23 +104,23 @@ private:
     done_.push_back(done);
     streams_.push_back(stream);
     onStream_[stream].push_back(index);
-    for (const InstructionUse &use : known_.back())
-      touches_[use.arena].add(uint32_t(index), stream, uses_.hull(use), use.writes);
+    for (const facts::Access &access : known_.back())
+      touches_[access.arena].add(uint32_t(index), stream, facts::hull(plan_, access), access.writes);
   }
 
-  const InstructionUses &uses_;
-  std::vector<SmallVector<InstructionUse>> known_; ///< by instruction
+  const fb::Plan &plan_;
+  std::vector<std::vector<facts::Access>> known_; ///< by instruction
   std::vector<Done> done_;
   std::vector<size_t> streams_;
   std::array<SmallVector<int64_t>, kStreams> onStream_;
-  llvm::DenseMap<Attribute, Touches> touches_; ///< by arena
+  std::vector<Touches> touches_; ///< by arena
 };
 
 struct OrderStreamsPass : impl::OrderStreamsPassBase<OrderStreamsPass> {
   void runOnOperation() override {
-    const InstructionUses uses(getOperation());
+    const EmittedPlan plan(getOperation());
     for (auto entry : getOperation().getOps<plan::EntryOp>())
-      StreamOrder(uses).order(entry);
+      StreamOrder(plan).order(entry, plan.entry(entry));
   }
 };
 

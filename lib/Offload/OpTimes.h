@@ -3,6 +3,8 @@
 
 #include "dialects/Plan/Plan.h"
 #include "lib/Codegen/OpCost.h"
+#include "lib/Plan/SchemaEnums.h"
+#include "plan/facts/work.h"
 
 namespace trainc {
 
@@ -25,7 +27,7 @@ private:
 /// Returns the predicted seconds of a copy.
 inline double copySeconds(plan::Space source, plan::Space destination, int64_t bytes,
                           const Machine &machine) {
-  return costOf(plan::workOfCopy(source, destination, double(bytes)), machine).seconds();
+  return costOf(workOfCopy(inSchema(source), inSchema(destination), double(bytes)), machine).seconds();
 }
 
 } // namespace trainc

@@ -17,12 +17,12 @@
 #include "lib/Pipelines/Planner.h"
 #include "lib/Pipelines/Report.h"
 #include "lib/Pipelines/Snapshots.h"
+#include "lib/Plan/PlanFile.h"
 #include "lib/Precision/Passes.h"
 #include "lib/Remat/Passes.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Shard/Passes.h"
 #include "lib/Step/Passes.h"
-#include "lib/Target/PlanFile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -197,7 +197,9 @@ planWithCode(ModuleOp module, StringRef name,
   auto objects = objectsOf(module);
   if (failed(objects))
     return failure();
-  const int64_t ranks = plan::ModuleContext(module).members(RankGroup::all);
+  int64_t ranks = 1; // without plan.training
+  for (auto training : module.getOps<plan::TrainingOp>())
+    ranks = int64_t(training.getRanks());
   return serializePlan(module, name, target->name(), target->referenceMachine(ranks), std::move(*objects),
                        report(*target));
 }

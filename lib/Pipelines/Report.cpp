@@ -1,11 +1,12 @@
 #include "lib/Pipelines/Report.h"
 
-#include "lib/Analysis/CostModel.h"
-#include "lib/Analysis/InstructionCost.h"
-#include "lib/Pipelines/GatheredWindow.h"
 #include "lib/Pipelines/LargestBatch.h"
 #include "lib/Pipelines/Planner.h"
 #include "lib/Pipelines/StepRuns.h"
+#include "lib/Plan/EmittedPlan.h"
+#include "plan/facts/gathered_window.h"
+#include "plan/facts/work.h"
+#include "plan/simulate/simulation.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -34,65 +35,57 @@ StepFlops flopsPerStep(ModuleOp module) {
   return flops;
 }
 
-/// Returns the number and bytes of a training step's collectives by kind.
-static llvm::MapVector<StringRef, std::pair<int64_t, int64_t>> collectives(ModuleOp module) {
-  llvm::MapVector<StringRef, std::pair<int64_t, int64_t>> kinds;
-  for (auto training : module.getOps<plan::TrainingOp>())
-    for (auto entry : module.getOps<plan::EntryOp>()) {
-      const int64_t runs = runsPerStep(module, entry.getKind());
-      for (auto collective : entry.getBody().getOps<plan::CollectiveOp>()) {
-        auto &[count, bytes] = kinds[stringifyCollectiveKind(collective.getKind())];
-        count += runs;
-        bytes += runs * ringBytes(collective, training);
+/// Number and bytes of a training step's collectives of one kind.
+struct CollectiveSums {
+  uint64_t count = 0;
+  double bytes = 0; ///< that each rank sends
+};
+
+/// Returns the sums for each kind.
+static llvm::MapVector<StringRef, CollectiveSums> collectives(const fb::Plan &plan) {
+  llvm::MapVector<StringRef, CollectiveSums> kinds;
+  for (const fb::Entry *entry : stepEntries(plan))
+    for (const fb::Instruction *instruction : *entry->instructions())
+      if (const fb::Collective *collective = instruction->operation_as_Collective()) {
+        const uint64_t runs = runsPerStep(plan, *entry);
+        CollectiveSums &sums = kinds[stringifyCollectiveKind(CollectiveKind(collective->kind()))];
+        sums.count += runs;
+        sums.bytes += double(runs) * exchangeOf(plan, *collective).bytesSent;
       }
-    }
   return kinds;
 }
 
 int64_t sentBytesPerStep(ModuleOp module) {
-  int64_t bytes = 0;
-  for (auto &[kind, sums] : collectives(module))
-    bytes += sums.second;
-  return bytes;
+  double bytes = 0;
+  for (auto &[kind, sums] : collectives(*EmittedPlan(module)))
+    bytes += sums.bytes;
+  return int64_t(bytes);
 }
 
-static llvm::json::Object collectivesJson(ModuleOp module) {
+static llvm::json::Object collectivesJson(const fb::Plan &plan) {
   llvm::json::Object json;
-  for (auto &[kind, sums] : collectives(module))
-    if (sums.first > 0)
-      json[kind] = llvm::json::Object{{"count", sums.first}, {"bytes", sums.second}};
+  for (auto &[kind, sums] : collectives(plan))
+    json[kind] = llvm::json::Object{{"count", sums.count}, {"bytes", int64_t(sums.bytes)}};
   return json;
 }
 
 StepSeconds predictStep(ModuleOp module, const Machine &machine) {
-  if (module.getOps<plan::TrainingOp>().empty())
-    return {};
-  SmallVector<EntryInStep> entries;
-  for (const EntryKind kind : kStepEntries)
-    if (auto entry = findEntry<plan::EntryOp>(module, kind))
-      entries.push_back({entry, uint64_t(runsPerStep(module, kind))});
-  return predictSeconds(entries, machine);
+  return predictStep(*EmittedPlan(module), machine);
 }
 
 /// Returns the predicted costs of a training step's instructions, equal ones combined, the most expensive
 /// first.
-static llvm::json::Array costs(ModuleOp module, const Machine &machine) {
-  std::vector<CostRow> rows;
-  for (auto entry : module.getOps<plan::EntryOp>())
-    if (const int64_t runs = runsPerStep(module, entry.getKind()); runs > 0)
-      addCosts(entry, double(runs), machine, rows);
-  llvm::sort(rows, [](const CostRow &a, const CostRow &b) {
-    return std::tuple(b.seconds(), a.what, a.each.bytes) < std::tuple(a.seconds(), b.what, b.each.bytes);
-  });
+static llvm::json::Array costs(const fb::Plan &plan, const Machine &machine) {
   llvm::json::Array json;
-  for (const CostRow &row : rows)
-    json.push_back(llvm::json::Object{{"what", row.what},
-                                      {"source", llvm::json::fixUTF8(row.source)},
-                                      {"count", row.count},
-                                      {"flops", row.each.flops},
-                                      {"bytes", row.each.bytes},
-                                      {"bound_by", std::string(row.each.boundBy())},
-                                      {"seconds", row.each.seconds()}});
+  for (const SimulatedRow &row : instructionRows(plan, machine))
+    if (!row.isCollective && row.seconds() > 0)
+      json.push_back(llvm::json::Object{{"what", row.what},
+                                        {"source", llvm::json::fixUTF8(row.source)},
+                                        {"count", row.count},
+                                        {"flops", row.each.flops},
+                                        {"bytes", row.each.bytes},
+                                        {"bound_by", std::string(row.each.boundBy())},
+                                        {"seconds", row.each.seconds()}});
   return json;
 }
 
@@ -129,8 +122,9 @@ static llvm::json::Array settings(ModuleOp module) {
 
 std::string reportJson(ModuleOp module, std::optional<OnThisMachine> here, const Planning *planning) {
   const MemoryReport memory = memoryReport(module);
+  const EmittedPlan plan(module);
   llvm::json::Object bytes = memoryJson(memory);
-  bytes["gathered"] = gatheredWindow(module);
+  bytes["gathered"] = gatheredWindow(*plan);
   const StepFlops flops = flopsPerStep(module);
   llvm::json::Object json{
       {"parameters", parameterCount(module)},
@@ -139,7 +133,7 @@ std::string reportJson(ModuleOp module, std::optional<OnThisMachine> here, const
       {"memory_outside", offloadedMemoryJson(memory)},
       {"memory_by_type", memoryByType(module)},
       {"sharding", sharding(module)},
-      {"collectives", collectivesJson(module)},
+      {"collectives", collectivesJson(*plan)},
       {"settings", settings(module)},
   };
   for (auto training : module.getOps<plan::TrainingOp>())
@@ -158,7 +152,7 @@ std::string reportJson(ModuleOp module, std::optional<OnThisMachine> here, const
   if (planning && !planning->largestBatches.empty())
     json["largest_batches"] = largestBatchesJson(planning->limit, planning->largestBatches);
   if (here) {
-    const StepSeconds step = predictStep(module, here->machine);
+    const StepSeconds step = predictStep(*plan, here->machine);
     json["predicted_step_seconds"] = step.total;
     if (step.communication > 0) {
       json["predicted_communication_seconds"] = step.communication;
@@ -166,7 +160,7 @@ std::string reportJson(ModuleOp module, std::optional<OnThisMachine> here, const
     }
     json["machine"] = llvm::json::Object{{"name", here->machine.name},
                                          {"flops_per_second", here->machine.peakFlopsPerSecond}};
-    json["costs"] = costs(module, here->machine);
+    json["costs"] = costs(*plan, here->machine);
     json["compile_seconds"] = here->compileSeconds;
   }
   return llvm::formatv("{0:2}\n", llvm::json::Value(std::move(json)));

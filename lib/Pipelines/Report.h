@@ -3,8 +3,8 @@
 
 #include "dialects/Plan/Plan.h"
 
-#include "lib/Analysis/CostModel.h"
 #include "lib/Pipelines/MemoryReport.h"
+#include "plan/simulate/plan_schedule.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/JSON.h"

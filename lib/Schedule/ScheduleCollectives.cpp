@@ -2,12 +2,13 @@
 // collectives.
 #include "dialects/Dist/Dist.h"
 #include "dialects/Train/Sharding.h"
-#include "lib/Analysis/CostModel.h"
 #include "lib/Analysis/StateOrder.h"
 #include "lib/Codegen/OpCost.h"
+#include "lib/Plan/SchemaEnums.h"
 #include "lib/Schedule/Messages.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Support/StoredElement.h"
+#include "plan/facts/collective.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -143,7 +144,8 @@ ListScheduler::Item ListScheduler::itemOf(const Message &message) const {
   Item item;
   item.message = message;
   CollectiveOpInterface first = message.front();
-  const RankGroupShape group = shapeOf(first.getRankGroup(), ranks, settings.shardRanks);
+  const RankGroupShape group =
+      shapeOf(inSchema(first.getRankGroup()), uint32_t(ranks), uint32_t(settings.shardRanks));
   const bool allReduces = first.getCollectiveKind() == CollectiveKind::all_reduce;
   int64_t bytes = 0;
   for (CollectiveOpInterface start : message) {

@@ -1,6 +1,7 @@
-// Sizes of a collective's sources and destinations on a rank.
+// Rank groups of collectives, and sizes of sources and destinations on a rank.
 #pragma once
 
+#include "plan/cost/collective_seconds.h"
 #include "plan/facts/dtype.h"
 #include "plan/schema/limits.h"
 #include "plan/schema/plan_generated.h"
@@ -9,17 +10,22 @@
 
 namespace trainc {
 
-/// Number of ranks in a group.
-inline uint32_t groupRanks(const fb::Plan &plan, fb::Group group) {
+/// The shape of a group, of `ranks` in the job and `shardRanks` in a shard group.
+inline RankGroupShape shapeOf(fb::Group group, uint32_t ranks, uint32_t shardRanks) {
   switch (group) {
   case fb::Group::All:
     break;
   case fb::Group::Shard:
-    return plan.shard_ranks();
+    return {.all = ranks, .members = shardRanks, .stride = 1};
   case fb::Group::Replica:
-    return plan.ranks() / plan.shard_ranks();
+    return {.all = ranks, .members = ranks / shardRanks, .stride = shardRanks};
   }
-  return plan.ranks();
+  return {.all = ranks, .members = ranks, .stride = 1};
+}
+
+/// Number of ranks in a group.
+inline uint32_t groupRanks(const fb::Plan &plan, fb::Group group) {
+  return shapeOf(group, plan.ranks(), plan.shard_ranks()).members;
 }
 
 /// Element type of a range's destination.

@@ -2,6 +2,7 @@
 
 #include "base/json_text.h"
 #include "plan/facts/settings.h"
+#include "plan/facts/target.h"
 #include "plan/facts/view.h"
 #include "plan/schema/cuda_levels.h"
 
@@ -28,8 +29,7 @@ std::optional<uint64_t> memoryLimitOf(const fb::Plan &plan) {
 }
 
 bool isLimited(const fb::Plan &plan, const fb::Arena &arena) {
-  return arena.space() == fb::Space::Device ||
-         (arena.space() == fb::Space::Host && view(plan.target()) != kCudaTarget);
+  return arena.space() == fb::Space::Device || (arena.space() == fb::Space::Host && !isForCuda(plan));
 }
 
 ArenaBytes arenaBytesOf(const fb::Plan &plan) {

@@ -1,12 +1,13 @@
 #include "plan/facts/operand.h"
 
+#include "plan/facts/checked_math.h"
 #include "plan/facts/dtype.h"
-#include "plan/verify/verify.h"
+#include "plan/facts/view.h"
 
 #include <algorithm>
 #include <limits>
 
-namespace trainc::verify {
+namespace trainc::facts {
 
 namespace {
 
@@ -99,4 +100,4 @@ bool overlap(const fb::Plan &plan, const Range &a, const Range &b) {
   return hullA.begin < hullB.end && hullB.begin < hullA.end;
 }
 
-} // namespace trainc::verify
+} // namespace trainc::facts

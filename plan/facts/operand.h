@@ -1,13 +1,13 @@
-// Bytes that an instruction accesses through an operand. Internal to runtime/plan.
+// Bytes that an instruction accesses through an operand.
 #pragma once
 
-#include "plan/facts/pieces.h"
 #include "base/status.h"
+#include "plan/facts/pieces.h"
 #include "plan/schema/plan_generated.h"
 
 #include <cstdint>
 
-namespace trainc::verify {
+namespace trainc::facts {
 
 /// Bytes accessed by an operand: `bytes` from its offset plus `shift` on, in each of `iterations` iterations,
 /// on every rank.
@@ -30,4 +30,4 @@ Span hull(const fb::Plan &plan, const Range &range);
 /// ranks.
 bool overlap(const fb::Plan &plan, const Range &a, const Range &b);
 
-} // namespace trainc::verify
+} // namespace trainc::facts

@@ -18,7 +18,7 @@ bool readsScratch(const fb::Plan &plan, const fb::Instruction &instruction) {
   return !arena.persistent() && arena.space() == fb::Space::Device;
 }
 
-uint32_t arenaOf(const fb::Plan &plan, const verify::Use &use) {
+uint32_t arenaOf(const fb::Plan &plan, const facts::Use &use) {
   return plan.buffers()->Get(use.range.operand->buffer())->arena();
 }
 
@@ -42,7 +42,7 @@ std::vector<OutlastingWait> outlastingWaits(const fb::Plan &plan, const fb::Entr
                                             const fb::Entry &entry) {
   OutlastingReads reads(plan.arenas()->size());
   for (const uint32_t copy : outlastingCopies(plan, previous))
-    verify::forEachUse(plan, *previous.instructions()->Get(copy), 1, [&](const verify::Use &use) {
+    facts::forEachUse(plan, *previous.instructions()->Get(copy), 1, [&](const facts::Use &use) {
       if (use.reads)
         reads.addRead(copy, arenaOf(plan, use), hull(plan, use.range));
     });
@@ -51,7 +51,7 @@ std::vector<OutlastingWait> outlastingWaits(const fb::Plan &plan, const fb::Entr
     const fb::Instruction &instruction = *entry.instructions()->Get(i);
     if (instruction.stream() == fb::Stream::Disk)
       continue;
-    verify::forEachUseInside(plan, instruction, [&](const fb::Instruction &, const verify::Use &use) {
+    facts::forEachUseInside(plan, instruction, [&](const fb::Instruction &, const facts::Use &use) {
       if (use.writes)
         reads.addWrite(arenaOf(plan, use), hull(plan, use.range));
     });

@@ -9,7 +9,7 @@
 
 #include <string>
 
-namespace trainc::verify {
+namespace trainc::facts {
 
 /// A use of an operand by a checked instruction.
 struct Use {
@@ -46,11 +46,11 @@ inline uint64_t restOfBlock(const fb::Instruction &copy) {
   return copy.stream() == fb::Stream::Disk ? wholeBlocks(bytes) - bytes : 0;
 }
 
-/// Calls `visit(use)` for every operand of an instruction other than a loop, each source before its
-/// destination.
+/// Calls `visit(use)` for every operand of an instruction other than a loop or a library call, each source
+/// before its destination.
 template <typename Visitor>
-void forEachUse(const fb::Plan &plan, const fb::Instruction &instruction, uint64_t iterations,
-                Visitor visit) {
+void forEachPlainUse(const fb::Plan &plan, const fb::Instruction &instruction, uint64_t iterations,
+                     Visitor visit) {
   if (const fb::Launch *launch = instruction.operation_as_Launch()) {
     const fb::Kernel &kernel = *plan.kernels()->Get(launch->kernel());
     for (uint32_t i = 0; i < launch->args()->size(); ++i) {
@@ -82,12 +82,19 @@ void forEachUse(const fb::Plan &plan, const fb::Instruction &instruction, uint64
       if (range.workspace())
         visit(Use{{range.workspace(), range.workspace_bytes(), iterations}, false, true, i, true});
     }
-  } else {
-    const std::vector<LibraryOperand> operands = libraryOperands(instruction);
-    for (uint32_t i = 0; i < operands.size(); ++i)
-      if (operands[i].operand)
-        forEachRun(operands[i], operands[i].bytes.padded(), i, iterations, visit);
   }
+}
+
+/// Calls `visit(use)` for every run of bytes that an instruction other than a loop accesses, each source
+/// before its destination.
+template <typename Visitor>
+void forEachUse(const fb::Plan &plan, const fb::Instruction &instruction, uint64_t iterations,
+                Visitor visit) {
+  forEachPlainUse(plan, instruction, iterations, visit);
+  const std::vector<LibraryOperand> operands = libraryOperands(instruction);
+  for (uint32_t i = 0; i < operands.size(); ++i)
+    if (operands[i].operand)
+      forEachRun(operands[i], operands[i].bytes.padded(), i, iterations, visit);
 }
 
 /// Calls `visit(inner, use)` for every operand of an instruction, or of each instruction in a loop's body.
@@ -126,4 +133,4 @@ inline std::string nameOf(const fb::Plan &plan, const fb::Instruction &instructi
   return fmt::format("zero {}", operand);
 }
 
-} // namespace trainc::verify
+} // namespace trainc::facts

@@ -1,7 +1,7 @@
 #include "plan/simulate/needed_rates.h"
 
+#include "plan/facts/work.h"
 #include "plan/simulate/plan_schedule.h"
-#include "plan/simulate/plan_work.h"
 
 #include <cmath>
 

@@ -1,6 +1,7 @@
 #include "plan/simulate/plan_schedule.h"
 
 #include "plan/facts/outlasting.h"
+#include "plan/facts/work.h"
 #include "plan/schema/entry_names.h"
 
 #include <algorithm>
@@ -40,17 +41,14 @@ Schedule scheduleOf(const fb::Entry &entry, const InstructionSeconds &seconds,
 
 std::vector<ScheduledRuns> scheduleStep(const fb::Plan &plan, const InstructionSeconds &seconds,
                                         const std::vector<StreamSlowing> &slowing, bool copiesOutlast) {
-  std::vector<const fb::Entry *> entries;
+  const std::vector<const fb::Entry *> entries = stepEntries(plan);
   std::vector<EntryTasks> tasks;
-  for (const std::string_view name : kStepEntries) // in the order in which a step runs them
-    for (const fb::Entry *entry : *plan.entries())
-      if (const uint64_t runs = runsPerStep(plan, *entry); runs > 0 && entry->name()->string_view() == name) {
-        entries.push_back(entry);
-        tasks.push_back({tasksOf(*entry, seconds), runs});
-        if (copiesOutlast)
-          for (const uint32_t copy : outlastingCopies(plan, *entry))
-            tasks.back().tasks[copy].outlasts = true;
-      }
+  for (const fb::Entry *entry : entries) {
+    tasks.push_back({tasksOf(*entry, seconds), runsPerStep(plan, *entry)});
+    if (copiesOutlast)
+      for (const uint32_t copy : outlastingCopies(plan, *entry))
+        tasks.back().tasks[copy].outlasts = true;
+  }
   const auto waits = [&](size_t previous, size_t entry) {
     std::vector<TaskWait> waits;
     for (const auto [instruction, copy] : outlastingWaits(plan, *entries[previous], *entries[entry]))
@@ -61,6 +59,31 @@ std::vector<ScheduledRuns> scheduleStep(const fb::Plan &plan, const InstructionS
   for (EntryRuns &each : runStep(tasks, waits, slowing))
     step.push_back({entries[each.entry], each.runs, std::move(each.schedule)});
   return step;
+}
+
+StepSeconds predictStep(const fb::Plan &plan, const Machine &machine) {
+  if (!plan.training())
+    return {};
+  const auto seconds = [&](const fb::Instruction &each) { return instructionSeconds(plan, each, machine); };
+  StepSeconds step;
+  for (const ScheduledRuns &each :
+       scheduleStep(plan, seconds, streamSlowing(machine), machine.copiesOutlastEntries)) {
+    const auto runs = double(each.runs);
+    const StreamSeconds &link = each.schedule.streams[static_cast<size_t>(fb::Stream::Communication)];
+    step.total += runs * each.schedule.seconds;
+    step.communication += runs * link.busy;
+    step.exposed += runs * link.exposed;
+  }
+  return step;
+}
+
+std::vector<const fb::Entry *> stepEntries(const fb::Plan &plan) {
+  std::vector<const fb::Entry *> entries;
+  for (const std::string_view name : kStepEntries)
+    for (const fb::Entry *entry : *plan.entries())
+      if (entry->name()->string_view() == name && runsPerStep(plan, *entry) > 0)
+        entries.push_back(entry);
+  return entries;
 }
 
 uint64_t runsPerStep(const fb::Plan &plan, const fb::Entry &entry) {

@@ -38,6 +38,19 @@ struct ScheduledRuns {
 std::vector<ScheduledRuns> scheduleStep(const fb::Plan &plan, const InstructionSeconds &seconds,
                                         const std::vector<StreamSlowing> &slowing, bool copiesOutlast);
 
+/// Duration of a training step whose streams overlap.
+struct StepSeconds {
+  double total = 0;
+  double communication = 0; ///< time with a collective in flight, hidden or exposed
+  double exposed = 0;       ///< time with a collective in flight and nothing computing
+};
+
+/// Duration of a step of a verified plan on a machine; zero if the plan does not train.
+StepSeconds predictStep(const fb::Plan &plan, const Machine &machine);
+
+/// Entries that a training step runs, in their order.
+std::vector<const fb::Entry *> stepEntries(const fb::Plan &plan);
+
 /// Number of runs of an entry per training step; 0 if a step does not run it.
 uint64_t runsPerStep(const fb::Plan &plan, const fb::Entry &entry);
 

@@ -3,10 +3,11 @@
 #include "plan/facts/counts.h"
 #include "plan/facts/library_calls.h"
 #include "plan/facts/settings.h"
+#include "plan/facts/target.h"
 #include "plan/facts/view.h"
+#include "plan/facts/work.h"
 #include "plan/schema/cuda_levels.h"
 #include "plan/simulate/needed_rates.h"
-#include "plan/simulate/plan_work.h"
 
 #include <algorithm>
 #include <map>
@@ -15,8 +16,6 @@
 namespace trainc {
 
 namespace {
-
-bool isForCuda(const fb::Plan &plan) { return view(plan.target()) == kCudaTarget; }
 
 /// Groups equal instructions.
 class Rows {
@@ -107,6 +106,13 @@ double madeFlops(const fb::Plan &plan,
 
 } // namespace
 
+std::vector<SimulatedRow> instructionRows(const fb::Plan &plan, const Machine &machine) {
+  Rows rows(plan, machine);
+  for (const fb::Entry *entry : stepEntries(plan))
+    rows.add(*entry->instructions(), double(runsPerStep(plan, *entry)));
+  return rows.take();
+}
+
 const Cluster &clusterOf(const fb::Plan &plan) {
   if (!isForCuda(plan))
     return builtInCluster("cpu");
@@ -123,7 +129,6 @@ Result<Simulation> simulate(const fb::Plan &plan, const Cluster &cluster) {
   const Machine &machine = result.machine;
   const std::vector<StreamSlowing> slowing = streamSlowing(machine);
   result.streams.resize(slowing.size());
-  Rows rows(plan, machine);
   const auto seconds = [&](const fb::Instruction &each) { return instructionSeconds(plan, each, machine); };
   for (ScheduledRuns &each : scheduleStep(plan, seconds, slowing, machine.copiesOutlastEntries)) {
     const auto times = double(each.runs);
@@ -134,12 +139,11 @@ Result<Simulation> simulate(const fb::Plan &plan, const Cluster &cluster) {
     }
     result.flops += times * double(each.entry->flops());
     result.madeFlops += times * madeFlops(plan, *each.entry->instructions());
-    rows.add(*each.entry->instructions(), times);
     result.entries.push_back({view(each.entry->name()), each.runs, std::move(each.schedule)});
   }
   if (result.entries.empty())
     return invalidInput("the plan has no entry that a training step runs");
-  result.rows = rows.take();
+  result.rows = instructionRows(plan, machine);
   return result;
 }
 

@@ -47,6 +47,9 @@ struct Simulation {
   double mfu() const { return flops / seconds / machine.peakFlopsPerSecond; }
 };
 
+/// Instructions of a verified plan's training step, equal ones combined, the costliest first.
+std::vector<SimulatedRow> instructionRows(const fb::Plan &plan, const Machine &machine);
+
 /// The built-in cluster that the plan's predictions assume: that of its GPU, or of CPUs.
 const Cluster &clusterOf(const fb::Plan &plan);
 

@@ -1,4 +1,4 @@
-// Effects of instructions on the content of bytes. Internal to runtime/plan.
+// Effects of instructions on the content of bytes. Internal to plan/verify.
 #pragma once
 
 #include "plan/facts/uses.h"
@@ -8,6 +8,8 @@
 #include <vector>
 
 namespace trainc::verify {
+
+using namespace facts;
 
 /// A read or a write of an operand. An operand that is both has two accesses.
 struct Access {

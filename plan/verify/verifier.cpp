@@ -1,10 +1,10 @@
 #include "plan/verify/verifier.h"
 
+#include "base/plain_text.h"
 #include "plan/facts/dtype.h"
-#include "plan/verify/verify.h"
 #include "plan/facts/view.h"
 #include "plan/schema/cuda_levels.h"
-#include "base/plain_text.h"
+#include "plan/verify/verify.h"
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@ namespace {
 
 Status header(const fb::Plan &plan) {
   TRAINC_RETURN_IF_ERROR(verify::name(view(plan.name()), "the plan"));
-  if (view(plan.target()) != "cpu" && !verify::isForCuda(plan))
+  if (view(plan.target()) != "cpu" && !isForCuda(plan))
     return invalidInput("plan target: expected 'cpu' or '{}', found '{}'; compile with --target=cpu",
                         kCudaTarget, view(plan.target()));
   if (plan.ranks() == 0 || plan.ranks() > kMaximumRanks)
@@ -38,8 +38,6 @@ Status name(std::string_view name, std::string_view what) {
         name.empty() ? "nothing" : "other bytes");
   return {};
 }
-
-bool isForCuda(const fb::Plan &plan) { return view(plan.target()) == kCudaTarget; }
 
 bool isAligned(const void *data) { return reinterpret_cast<uintptr_t>(data) % 8 == 0; }
 

@@ -1,14 +1,18 @@
-// Parts of the semantic verifier; each assumes that the earlier parts have passed. Internal to runtime/plan.
+// Parts of the semantic verifier; each assumes that the earlier parts have passed. Internal to plan/verify.
 #pragma once
 
-#include "base/status.h"
-#include "plan/facts/view.h"
 #include "base/plain_text.h"
+#include "base/status.h"
+#include "plan/facts/target.h"
 #include "plan/schema/plan_generated.h"
 
 #include <string_view>
 
+namespace trainc::facts {}
+
 namespace trainc::verify {
+
+using namespace facts;
 
 /// Maximum elements of an operand, so that its bytes are counted without overflow.
 inline constexpr uint64_t kMaximumElements = uint64_t{1} << 46;
@@ -25,8 +29,6 @@ Status argumentsApart(const fb::Plan &plan, const fb::Launch &launch, uint64_t i
 Status operandsApart(const fb::Plan &plan, const fb::Instruction &call, uint64_t iterations);
 /// Checks a library call's element types, sizes, and the presence of operands.
 Status librarySizes(const fb::Plan &plan, const fb::Instruction &call);
-/// Whether the plan is for NVIDIA GPUs.
-bool isForCuda(const fb::Plan &plan);
 /// Checks a collective on its own.
 Status collective(const fb::Plan &plan, const fb::Collective &collective);
 /// Checks the ordering between streams; see verify_order.cpp.
@@ -72,11 +74,5 @@ bool isAligned(const void *data);
 /// Product of the dimensions; 0 if a dimension is 0, if the product exceeds 2^48, or if the vector is
 /// misaligned.
 uint64_t elements(const flatbuffers::Vector<uint64_t> &shape);
-
-/// Checked sum and product of 64-bit numbers; false on overflow.
-inline bool add(int64_t a, int64_t b, int64_t &sum) { return !__builtin_add_overflow(a, b, &sum); }
-inline bool multiply(int64_t a, int64_t b, int64_t &product) {
-  return !__builtin_mul_overflow(a, b, &product);
-}
 
 } // namespace trainc::verify

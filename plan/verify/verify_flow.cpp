@@ -16,9 +16,9 @@
 // iterations (flow_loop.cpp). Addresses depend on the rank's place in its shard group. Bytes that no operand
 // with a rank stride accesses are the same at all places. Other bytes are analysed at every place at which
 // the order of operands' begins and ends changes (flow_places.cpp).
+#include "plan/facts/view.h"
 #include "plan/verify/flow.h"
 #include "plan/verify/verify.h"
-#include "plan/facts/view.h"
 
 #include <algorithm>
 
@@ -174,10 +174,10 @@ private:
   Status describe(const FlowStep &step, const Fault &fault) const {
     const fb::Instruction &instruction = *fault.access->instruction;
     const bool inLoop = entry_.instructions()->Get(step.index)->operation_type() == fb::Operation::Loop;
-    return located(
-        plan_, entry_, inLoop ? loopIndex(step.index, fault.access->inner) : std::to_string(step.index),
-        instruction,
-        invalidInput("{}: {}", verify::nameOf(plan_, instruction, fault.access->use), text(fault)));
+    return located(plan_, entry_,
+                   inLoop ? loopIndex(step.index, fault.access->inner) : std::to_string(step.index),
+                   instruction,
+                   invalidInput("{}: {}", facts::nameOf(plan_, instruction, fault.access->use), text(fault)));
   }
 
   std::string text(const Fault &fault) const {

@@ -1,4 +1,4 @@
-// The last write of each byte of an arena. Internal to runtime/plan.
+// The last write of each byte of an arena. Internal to plan/verify.
 #pragma once
 
 #include "plan/facts/pieces.h"

@@ -74,7 +74,7 @@ private:
       step.operation = resolve(*launch);
     else if (const fb::Copy *copy = instruction.operation_as_Copy())
       step.operation = CopyStep{address(*copy->source()), address(*copy->destination()),
-                                copy->bytes() + verify::restOfBlock(instruction)};
+                                copy->bytes() + facts::restOfBlock(instruction)};
     else if (const fb::Zero *zero = instruction.operation_as_Zero())
       step.operation = ZeroStep{address(*zero->destination()), zero->bytes()};
     else if (const fb::Collective *collective = instruction.operation_as_Collective())
@@ -122,7 +122,7 @@ private:
 
 bool writesState(const fb::Plan &plan, const fb::Instruction &instruction) {
   bool writes = false;
-  verify::forEachUse(plan, instruction, 1, [&](const verify::Use &use) {
+  facts::forEachUse(plan, instruction, 1, [&](const facts::Use &use) {
     const fb::Role role = plan.buffers()->Get(use.range.operand->buffer())->role();
     writes |= use.writes && (role == fb::Role::Parameter || role == fb::Role::Optimizer);
   });

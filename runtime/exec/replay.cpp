@@ -117,7 +117,7 @@ private:
       if (!each.operand || !each.writes || each.anyType)
         continue;
       const DeviceAddress begin = program_.args[call.argsBegin + i].at(iteration);
-      verify::forEachRun(each, each.bytes, i, 1, [&](const verify::Use &run) {
+      facts::forEachRun(each, each.bytes, i, 1, [&](const facts::Use &run) {
         visit(Written{each.operand, {begin + run.range.shift, run.range.bytes}});
       });
     }

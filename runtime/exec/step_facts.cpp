@@ -4,7 +4,7 @@
 #include "plan/facts/library_calls.h"
 #include "plan/facts/streams.h"
 #include "plan/facts/view.h"
-#include "plan/simulate/plan_work.h"
+#include "plan/facts/work.h"
 
 #include <algorithm>
 #include <limits>

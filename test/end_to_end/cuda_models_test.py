@@ -335,7 +335,7 @@ train.program @p {{ model @m  optimizer sgd  batch 8 x 1024 }}
 
     def test_prices_unaligned_rows(self):
         def products():
-            rows = [row for row in self.report("--precision=bf16")["costs"] if row["what"].startswith("matrix_product")]
+            rows = [row for row in self.report("--precision=bf16")["costs"] if row["what"].startswith("matrix product")]
             return sum(row["count"] * row["seconds"] for row in rows)
         self.write_attention(1024)
         even = products()

@@ -27,7 +27,7 @@ MOST_BYTES = 60 << 20  # of the kit and of the tracked files together, of the 64
 PROGRAMS = "trainrun", "runtime_cuda_test", "runtime_executor_test", "runtime_training_test", "run-cases"
 # Files that the tests read, from the sources and from the build.
 FILES = "test/unit/plan/plans/test_kernels.ptx", "test/unit/runtime/training/toy_kernels.ptx"
-BUILT_FILES = "test/unit/runtime/test_kernels.so", "test/unit/runtime/training/toy_kernels.so"
+BUILT_FILES = "test/unit/plan/test_kernels.so", "test/unit/runtime/training/toy_kernels.so"
 # Libraries of the C runtime and the compiler: every system has them, and a process must not have two.
 SYSTEM = re.compile(r"^(linux-vdso|ld-linux|lib(c|m|dl|rt|pthread|gcc_s|stdc\+\+))[-.]")
 EMULATED_LIBRARIES = "libcuda.so.1", "libcublasLt.so.13", "libcudnn.so.9", "libnccl.so.2"

@@ -10,57 +10,59 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-BASE = ["plan/schema", "base"]
-COMPILER_BASE = ["dialects/Interfaces", "lib/Analysis", "lib/Support", "plan/cost"]
+# Errors, files and texts, which everything uses.
+BASE = ["base"]
+# The plan's contract: format, facts and cost. The compiler, the runtime and the tools see it.
+PLAN = ["plan/schema", "plan/facts", "plan/cost", "plan/simulate"]
 DIALECTS = ["dialects"]
+COMPILER = ["lib/Analysis", "lib/Plan", "lib/Support"] + BASE + PLAN + DIALECTS
 MAY_INCLUDE = {
+    "base": [],
     "plan/schema": [],
-    "base": ["base/plain_text.h"],
-    # Cost and schedule of instructions: used by the compiler as well.
-    "plan/cost": BASE,
-    "runtime/plan": BASE,
-    "plan/simulate": BASE + ["runtime/plan", "plan/cost"],
-    "runtime/device": BASE + ["runtime/plan", "runtime/comm/*.h"],
-    "runtime/device/cuda": BASE + ["runtime/plan", "runtime/device/*.h", "runtime/comm/*.h", "runtime/comm/nccl",
-                            "runtime/device/cpu/kernel_runner.h"],
-    "runtime/comm": BASE + ["runtime/plan"],
+    "plan/cost": BASE + ["plan/schema"],
+    "plan/facts": BASE + ["plan/schema", "plan/cost"],
+    "plan/verify": BASE + ["plan/schema", "plan/facts"],
+    "plan/file": BASE + ["plan/schema", "plan/verify"],
+    "plan/simulate": BASE + ["plan/schema", "plan/cost", "plan/facts"],
+    "runtime/device": BASE + PLAN + ["runtime/comm/*.h"],
+    "runtime/device/cuda": BASE + PLAN + ["runtime/device/*.h", "runtime/comm/*.h", "runtime/comm/nccl",
+                                          "runtime/device/cpu/kernel_runner.h"],
+    "runtime/comm": BASE + PLAN,
     # It needs the driver's wrappers of the device, but not its execution of plans.
-    "runtime/comm/nccl": BASE + ["runtime/plan", "runtime/comm/*.h", "runtime/device/cuda/driver_library.h",
-                                 "runtime/device/cuda/cuda_context.h", "runtime/device/cuda/cuda_handles.h"],
-    "runtime/formats": BASE,
-    "runtime/data": BASE + ["runtime/plan", "runtime/formats"],
-    "runtime/state": BASE + ["runtime/plan", "runtime/formats"],
-    "runtime/log": BASE,
+    "runtime/comm/nccl": BASE + PLAN + ["runtime/comm/*.h", "runtime/device/cuda/driver_library.h",
+                                        "runtime/device/cuda/cuda_context.h", "runtime/device/cuda/cuda_handles.h"],
+    "runtime/formats": BASE + ["plan/schema"],
+    "runtime/data": BASE + PLAN + ["runtime/formats"],
+    "runtime/state": BASE + PLAN + ["plan/file", "runtime/formats"],
+    "runtime/log": BASE + ["plan/schema"],
     # exec and training drive devices and talk to other ranks through their interfaces alone.
-    "runtime/exec": BASE + ["runtime/plan", "plan/simulate", "runtime/device/*.h", "runtime/comm/*.h", "runtime/log"],
-    "runtime/training": BASE + ["runtime/plan", "runtime/device/*.h", "runtime/comm/*.h", "runtime/data", "runtime/exec", "runtime/formats",
-                                "runtime/log", "runtime/state"],
+    "runtime/exec": BASE + PLAN + ["plan/file", "runtime/device/*.h", "runtime/comm/*.h", "runtime/log"],
+    "runtime/training": BASE + PLAN + ["plan/file", "runtime/device/*.h", "runtime/comm/*.h", "runtime/data", "runtime/exec",
+                                       "runtime/formats", "runtime/log", "runtime/state"],
     "dialects/Interfaces": [],
-    "dialects/Plan": ["dialects/Interfaces", "plan/cost/work.h", "plan/schema/limits.h", "plan/schema/row_padding.h"],
-    "dialects/NN": ["dialects/Interfaces", "dialects/Plan", "base/plain_text.h"],
+    "dialects/Plan": ["dialects/Interfaces"],
+    "dialects/NN": ["dialects/Interfaces", "dialects/Plan", "base/plain_text.h", "plan/cost/work.h"],
     "dialects/Dist": ["dialects/Interfaces", "dialects/Plan"],
     "dialects/Train": ["dialects/Interfaces", "dialects/Plan", "dialects/NN", "base/name_pattern.h"],
     "lib/Support": [],
-    "lib/Analysis": ["lib/Support", "plan/cost"] + DIALECTS + ["plan/facts/outlasting_reads.h", "plan/facts/pieces.h", "plan/schema/limits.h"],
-    "lib/Codegen": COMPILER_BASE + DIALECTS + ["plan/schema/cpu_workspace.h", "plan/schema/cuda_levels.h", "plan/schema/cudnn_attention.h", "plan/schema/gpu_memory.h", "plan/schema/gpu_peaks.h", "plan/schema/row_padding.h", "base/cpu_features.h", "base/memory_file.h"],
-    "lib/Instantiate": COMPILER_BASE + DIALECTS + ["base/name_pattern.h", "base/plain_text.h"],
-    "lib/Target": COMPILER_BASE + DIALECTS + ["plan/schema"],
+    "lib/Plan": ["lib/Support"] + BASE + PLAN + DIALECTS,
+    "lib/Analysis": ["lib/Support"] + BASE + PLAN + DIALECTS,
     # Properties of the plan's target that passes query.
-    "lib/Fusion": COMPILER_BASE + DIALECTS + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h"],
-    "lib/Remat": COMPILER_BASE + DIALECTS + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h"],
-    "lib/Memory": COMPILER_BASE + DIALECTS + ["lib/Codegen/Target.h", "plan/facts/last_touches.h", "plan/schema/limits.h"],
-    "lib/Offload": COMPILER_BASE + DIALECTS + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h", "plan/schema/limits.h"],
-    "lib/Schedule": COMPILER_BASE + DIALECTS + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h", "plan/schema/limits.h"],
+    "lib/Fusion": COMPILER + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h"],
+    "lib/Remat": COMPILER + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h"],
+    "lib/Memory": COMPILER + ["lib/Codegen/Target.h"],
+    "lib/Offload": COMPILER + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h"],
+    "lib/Schedule": COMPILER + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h"],
     "lib/Reference": DIALECTS,
-    "lib/Pipelines": ["lib", "plan/cost"] + DIALECTS + ["base/units.h", "plan/schema/limits.h"],
-    "lib": COMPILER_BASE + DIALECTS,
-    "tools/common": ["base"],
-    "tools/language": DIALECTS + ["base/plain_text.h"],
-    "tools/trainrun": ["runtime", "tools/common"],
-    "tools/report": ["dialects/Train/ProgramWords.h", "dialects/Train/Sizes.h", "base", "plan/cost", "runtime/log", "runtime/plan", "plan/schema", "plan/simulate"],
-    "tools": ["tools/common", "tools/language", "tools/report", "lib", "base", "plan/cost", "plan/schema", "runtime/plan", "plan/simulate", "runtime/data", "runtime/formats", "runtime/state"] + DIALECTS,
+    "lib/Pipelines": ["lib"] + BASE + PLAN + DIALECTS,
+    "lib": COMPILER,
+    "tools/common": BASE,
+    "tools/language": DIALECTS + BASE,
+    "tools/trainrun": ["base", "plan", "runtime", "tools/common"],
+    "tools/report": ["base", "plan", "dialects/Train/ProgramWords.h", "dialects/Train/Sizes.h", "runtime/log"],
+    "tools": ["base", "plan", "tools/common", "tools/language", "tools/report", "lib", "runtime/data", "runtime/formats", "runtime/state"] + DIALECTS,
     # It calibrates with kernels of plans.
-    "tools/trainc": ["tools/common", "tools/language", "tools/report", "lib", "runtime"] + DIALECTS,
+    "tools/trainc": ["base", "plan", "tools/common", "tools/language", "tools/report", "lib", "runtime"] + DIALECTS,
     # Emulated vendor libraries are test code; they use only the runtime's error types.
     "test/emulator": ["base"],
     "test/emulator/ptx": ["test/emulator/device_memory.h", "base"],
@@ -70,8 +72,8 @@ MAY_INCLUDE = {
     # As the vendor's NCCL it knows the driver; ranks meet by the unique id.
     "test/emulator/libnccl": ["test/emulator/calls", "test/emulator/libcuda/extension.h", "base"],
     # The checker of ops runs their kernels.
-    "tools/trainc-check": ["tools/common", "tools/cases", "lib", "runtime"] + DIALECTS,
-    "tools/cases": ["runtime"],
+    "tools/trainc-check": ["base", "plan", "tools/common", "tools/cases", "lib", "runtime"] + DIALECTS,
+    "tools/cases": ["base", "plan", "runtime"],
 }
 LLVM = re.compile(r"^(mlir|llvm|lld|clang)/")
 VENDOR = {
@@ -80,7 +82,7 @@ VENDOR = {
     re.compile(r"^nccl"): "runtime/comm/nccl",
     re.compile(r"^mpi\.h"): "runtime/comm/mpi",
 }
-OWN = ("runtime/", "dialects/", "lib/", "tools/", "test/emulator/")
+OWN = ("base/", "plan/", "runtime/", "dialects/", "lib/", "tools/", "test/emulator/")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 MOST_LINES = 500
 
@@ -112,8 +114,8 @@ def offences(path):
     for include in INCLUDE.findall(text):
         if include.startswith(OWN) and not allowed(include, folders):
             yield f"{path}: includes {include}, but {own} may include only {', '.join(folders)}"
-        if LLVM.match(include) and path.startswith(("runtime/", "tools/trainrun/", "tools/cases/", "test/gpu/cases/")):
-            yield f"{path}: includes {include}, but the runtime never sees LLVM or MLIR"
+        if LLVM.match(include) and path.startswith(("base/", "plan/", "runtime/", "tools/trainrun/", "tools/cases/", "test/gpu/cases/")):
+            yield f"{path}: includes {include}, but plans and the runtime never see LLVM or MLIR"
         for pattern, home in VENDOR.items():
             if pattern.match(include) and not path.startswith((home + "/", "test/")):
                 yield f"{path}: includes {include}, which belongs in {home} alone"

@@ -1,7 +1,7 @@
 #include "tools/report/collectives.h"
 
 #include "plan/facts/collective.h"
-#include "plan/simulate/plan_work.h"
+#include "plan/facts/work.h"
 
 #include <map>
 

@@ -2,7 +2,7 @@
 
 #include "plan/facts/streams.h"
 #include "plan/facts/view.h"
-#include "plan/simulate/plan_work.h"
+#include "plan/facts/work.h"
 
 #include <cmath>
 #include <map>

@@ -57,11 +57,11 @@ private:
   }
 
   template <typename Visitor> void forEach(size_t moment, Visitor visit) const {
-    verify::forEachUse(plan_, *moments_[moment].instruction, moments_[moment].iterations,
-                       [&](const verify::Use &use) {
-                         if (!use.isWorkspace)
-                           visit(use.range.operand->buffer(), use.reads, use.writes);
-                       });
+    facts::forEachUse(plan_, *moments_[moment].instruction, moments_[moment].iterations,
+                      [&](const facts::Use &use) {
+                        if (!use.isWorkspace)
+                          visit(use.range.operand->buffer(), use.reads, use.writes);
+                      });
   }
 
   const fb::Plan &plan_;

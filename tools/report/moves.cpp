@@ -1,6 +1,7 @@
 #include "tools/report/moves.h"
 
 #include "plan/facts/memory_need.h"
+#include "plan/facts/target.h"
 #include "plan/facts/view.h"
 #include "plan/schema/cuda_levels.h"
 #include "plan/simulate/simulation.h"
@@ -19,7 +20,7 @@ namespace {
 /// Target space of offloading according to the compile report, if it adds memory; empty otherwise.
 std::string offloadSpace(const Analysis &analysis) {
   const nlohmann::json space = analysis.compileReport.value("offload_to", nlohmann::json());
-  const bool hasHost = view(analysis.plan.target()) == kCudaTarget;
+  const bool hasHost = isForCuda(analysis.plan);
   return space == "disk" || (space == "host" && hasHost) ? space.get<std::string>() : "";
 }
 

@@ -128,11 +128,11 @@ public:
   void run(std::vector<Held> &values) const {
     ArenaBytes bytes(moments_, values);
     for (uint32_t moment = 0; moment < moments_.size(); ++moment) {
-      forEach(moment, [&](const Touch &touch, const verify::Use &use) {
+      forEach(moment, [&](const Touch &touch, const facts::Use &use) {
         if (use.reads)
           bytes.read(touch);
       });
-      forEach(moment, [&](const Touch &touch, const verify::Use &use) {
+      forEach(moment, [&](const Touch &touch, const facts::Use &use) {
         if (use.writes)
           bytes.write(touch);
       });
@@ -144,7 +144,7 @@ private:
   template <typename Visitor> void forEach(uint32_t index, Visitor visit) const {
     const Moment &moment = moments_[index];
     const auto [loopBegin, loopEnd] = loopAround(index);
-    verify::forEachUse(plan_, *moment.instruction, moment.iterations, [&](const verify::Use &use) {
+    facts::forEachUse(plan_, *moment.instruction, moment.iterations, [&](const facts::Use &use) {
       const uint32_t buffer = use.range.operand->buffer();
       const fb::Buffer &held = *plan_.buffers()->Get(buffer);
       const uint64_t bytes = hullOf(use);
@@ -162,7 +162,7 @@ private:
 
   /// Extent of an operand from its first byte; 0 if another run of the same operand already covered it. Gaps
   /// between rows of a library operand belong to its buffer.
-  static uint64_t hullOf(const verify::Use &use) {
+  static uint64_t hullOf(const facts::Use &use) {
     if (use.numbers.rowBytes == 0)
       return use.range.bytes;
     return use.range.shift == 0 ? use.numbers.padded().hull() : 0;
@@ -182,7 +182,7 @@ private:
   bool isReadFirst(uint32_t buffer, uint32_t begin, uint32_t end) const {
     for (uint32_t index = begin; index < end; ++index) {
       bool reads = false, writes = false;
-      verify::forEachUse(plan_, *moments_[index].instruction, 1, [&](const verify::Use &use) {
+      facts::forEachUse(plan_, *moments_[index].instruction, 1, [&](const facts::Use &use) {
         if (use.range.operand->buffer() == buffer) {
           reads |= use.reads;
           writes |= use.writes;

@@ -13,7 +13,7 @@ struct Counts {
 
 void countOperands(const fb::Plan &plan, const fb::Instruction &instruction, uint64_t iterations,
                    Counts &counts) {
-  verify::forEachUse(plan, instruction, iterations, [&](const verify::Use &use) {
+  facts::forEachUse(plan, instruction, iterations, [&](const facts::Use &use) {
     if (use.range.shift > 0) // another row of the same operand
       return;
     ++counts.operands;

@@ -1,12 +1,12 @@
 #include "tools/trainc/Measure.h"
 
 #include "base/clock.h"
+#include "plan/facts/work.h"
+#include "plan/simulate/plan_schedule.h"
 #include "runtime/comm/local/local_group.h"
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/device/cpu/cpu_share.h"
 #include "runtime/exec/executor.h"
-#include "plan/simulate/plan_schedule.h"
-#include "plan/simulate/plan_work.h"
 
 #include <algorithm>
 #include <fstream>

@@ -4,6 +4,7 @@
 #include "plan/facts/counts.h"
 #include "plan/facts/dtype.h"
 #include "plan/facts/gpu_needs.h"
+#include "plan/facts/target.h"
 #include "plan/schema/cuda_levels.h"
 
 #include <algorithm>
@@ -79,8 +80,7 @@ std::string summary(const Executor &executor) {
 
 /// GPU plans may also hold code for the host's cores.
 static size_t kernelsIn(const fb::Plan &plan, const fb::Object &object) {
-  const bool isOfHost =
-      plan.target()->string_view() == kCudaTarget && !findCudaLevel(object.level()->string_view());
+  const bool isOfHost = isForCuda(plan) && !findCudaLevel(object.level()->string_view());
   return static_cast<size_t>(std::ranges::count(*plan.kernels(), isOfHost, &fb::Kernel::on_host));
 }
 
@@ -89,7 +89,7 @@ std::string details(const Executor &executor) {
   std::string text = fmt::format("plan {} for {}, {} rank{}, made by {}\n", plan.name()->str(),
                                  plan.target()->str(), plan.ranks(), plan.ranks() == 1 ? "" : "s",
                                  plan.producer() ? plan.producer()->str() : "an unknown compiler");
-  if (plan.target()->string_view() == kCudaTarget)
+  if (isForCuda(plan))
     text += fmt::format("needs a GPU of {}\n", neededGpu(plan));
   text += fmt::format("parameters: {}\n", parameterCount(plan));
   for (const fb::Arena *arena : *plan.arenas())

@@ -15,7 +15,7 @@ CudaPlace placeOf(const Rank &rank, bool mayShare) {
 
 Status connectGpus(const PlanFile &file, const Options &, Rank &rank) {
   const fb::Plan &plan = file.plan();
-  if (!isForGpus(plan) || plan.ranks() == 1)
+  if (!isForCuda(plan) || plan.ranks() == 1)
     return {};
   const CudaPlace place = placeOf(rank, NcclCommunicator::sharingIsAsked());
   TRAINC_ASSIGN_OR_RETURN(std::unique_ptr<NcclCommunicator> nccl,

@@ -1,17 +1,13 @@
 // Ranks on GPUs, which communicate through NCCL.
 #pragma once
 
-#include "runtime/device/device.h"
+#include "plan/facts/target.h"
 #include "plan/file/file.h"
-#include "plan/facts/view.h"
-#include "plan/schema/cuda_levels.h"
+#include "runtime/device/device.h"
 #include "tools/trainrun/options.h"
 #include "tools/trainrun/rank.h"
 
 namespace trainc {
-
-/// Whether the plan's tensors are in GPU memory.
-inline bool isForGpus(const fb::Plan &plan) { return view(plan.target()) == kCudaTarget; }
 
 /// Connects the ranks of a GPU plan by NCCL, on top of the rank's communicator; does nothing for other plans.
 /// Collective: all ranks call it. Fails like NcclCommunicator::create(), and with kInvalidInput if this

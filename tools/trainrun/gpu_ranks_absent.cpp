@@ -14,7 +14,7 @@ Status lacksCuda() {
 } // namespace
 
 Status connectGpus(const PlanFile &file, const Options &, Rank &) {
-  return isForGpus(file.plan()) ? lacksCuda() : Status();
+  return isForCuda(file.plan()) ? lacksCuda() : Status();
 }
 
 Result<std::unique_ptr<Device>> openGpu(const Rank &, unsigned) { return lacksCuda(); }

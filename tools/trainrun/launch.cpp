@@ -1,11 +1,11 @@
 #include "tools/trainrun/launch.h"
 
 #include "base/clock.h"
+#include "plan/file/signature.h"
 #include "runtime/comm/local/local_group.h"
 #include "runtime/comm/mpi/mpi_group.h"
 #include "runtime/comm/tcp/tcp_communicator.h"
 #include "runtime/exec/executor.h"
-#include "plan/file/signature.h"
 #include "tools/trainrun/gpu_ranks.h"
 #include "tools/trainrun/launch_mode.h"
 #include "tools/trainrun/rank.h"
@@ -21,7 +21,7 @@ namespace {
 constexpr double kDeclineSeconds = 10;
 
 /// GPU plans use device memory instead.
-uint64_t sharedBytes(const fb::Plan &plan) { return isForGpus(plan) ? 0 : communicatorNeeds(plan).bytes; }
+uint64_t sharedBytes(const fb::Plan &plan) { return isForCuda(plan) ? 0 : communicatorNeeds(plan).bytes; }
 
 LocalOptions localOptions(const fb::Plan &plan, const Options &options) {
   return {.timeoutSeconds = options.commTimeout,
@@ -139,8 +139,8 @@ Result<LaunchMode> chooseMode(const PlanFile &file, Options options,
                               const std::optional<LaunchedRank> &place) {
   const uint32_t ranks = file.plan().ranks();
   if (ranks > 1)
-    TRAINC_RETURN_IF_ERROR(checkComm(isForGpus(file.plan()), options));
-  if (ranks > 1 && isForGpus(file.plan()))
+    TRAINC_RETURN_IF_ERROR(checkComm(isForCuda(file.plan()), options));
+  if (ranks > 1 && isForCuda(file.plan()))
     options.comm = "nccl";
   Result<LaunchMode> mode = chooseLaunch(ranks, options, place);
   if (!mode.ok() && !place && !options.processes)
@@ -160,7 +160,7 @@ Result<Part> preparePart(const Options &options) {
   TRAINC_ASSIGN_OR_RETURN(std::optional<LaunchedRank> place, rankFromEnvironment(variable));
   LaunchMode mode = LaunchMode::kAlone; // a dry run needs no peers
   if (options.device != "null") {
-    TRAINC_RETURN_IF_ERROR(checkDevice(isForGpus(file.plan()), options));
+    TRAINC_RETURN_IF_ERROR(checkDevice(isForCuda(file.plan()), options));
     TRAINC_ASSIGN_OR_RETURN(mode, chooseMode(file, options, place));
   }
   return Part{std::move(file), std::move(place), mode};

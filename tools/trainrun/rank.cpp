@@ -39,7 +39,7 @@ struct ChosenDevice {
     const unsigned share =
         takeCpuShare({.index = rank.localIndex, .count = rank.localRanks, .forked = rank.supervised});
     const unsigned threads = options.threads.value_or(share);
-    if (isForGpus(plan)) { // --device was checked
+    if (isForCuda(plan)) { // --device was checked
       TRAINC_ASSIGN_OR_RETURN(std::unique_ptr<Device> gpu, openGpu(rank, threads));
       return ChosenDevice{std::move(gpu), threads};
     }

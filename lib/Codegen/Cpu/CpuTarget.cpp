@@ -1,4 +1,5 @@
 // The target of x86-64 CPUs: dispatch of ops to generators.
+#include "base/cpu_features.h"
 #include "dialects/NN/Builders.h"
 #include "dialects/Train/Precision.h"
 #include "dialects/Train/Train.h"
@@ -11,7 +12,8 @@
 #include "lib/Codegen/KernelDialects.h"
 #include "lib/Codegen/LibraryCalls.h"
 #include "lib/Codegen/Target.h"
-#include "base/cpu_features.h"
+#include "lib/Plan/SchemaEnums.h"
+#include "plan/facts/work.h"
 #include "plan/schema/cpu_workspace.h"
 
 using namespace mlir;
@@ -34,7 +36,7 @@ public:
   Machine thisMachine(int64_t ranks) const override { return thisCpu(ranks); }
   LibraryCalls libraryCalls() const override { return libraryCalls_; }
   Work productWork(Type factor) const override {
-    return {.worker = Worker::Products, .factor = plan::factorOf(factor), .flops = 1};
+    return {.worker = Worker::Products, .factor = factorOf(inSchema(factor)), .flops = 1};
   }
   bool addsByKernel(const RankSum &sum) const override { return false; }
   FailureOr<KernelSummary> summarise(Operation *op) const override;

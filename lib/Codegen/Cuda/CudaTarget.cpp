@@ -14,6 +14,8 @@
 #include "lib/Codegen/Kernels/AttentionShape.h"
 #include "lib/Codegen/LibraryCalls.h"
 #include "lib/Codegen/Target.h"
+#include "lib/Plan/SchemaEnums.h"
+#include "plan/facts/work.h"
 #include "plan/schema/cudnn_attention.h"
 #include "plan/schema/gpu_memory.h"
 #include "plan/schema/row_padding.h"
@@ -145,7 +147,7 @@ LogicalResult CudaTarget::settle(train::ProgramOp program) const {
 Work CudaTarget::productWork(Type factor) const {
   return {.worker = choices_.libraryCalls.products ? Worker::Products : Worker::Arithmetic,
           .factor = factor.isF32() && choices_.products == Fp32Products::Tf32 ? Factor::Tf32
-                                                                              : plan::factorOf(factor),
+                                                                              : factorOf(inSchema(factor)),
           .flops = 1};
 }
 

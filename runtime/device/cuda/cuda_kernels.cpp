@@ -1,6 +1,7 @@
 #include "runtime/device/cuda/cuda_kernels.h"
 
 #include "plan/facts/gpu_needs.h"
+#include "plan/facts/target.h"
 #include "plan/facts/view.h"
 #include "plan/schema/cuda_levels.h"
 
@@ -131,7 +132,7 @@ Status CudaKernels::loadModule(const fb::Plan &plan, const CudaContext &context)
 }
 
 Result<CudaKernels> CudaKernels::load(const fb::Plan &plan, const CudaContext &context) {
-  if (view(plan.target()) != kCudaTarget)
+  if (!isForCuda(plan))
     return invalidInput("plan '{}' is for {}, and this is a GPU; run it with --device={}, or compile the "
                         "model with --target=cuda",
                         view(plan.name()), view(plan.target()), view(plan.target()));

@@ -146,7 +146,7 @@ std::vector<std::set<uint64_t>> neededBytes(const fb::Plan &plan, const std::vec
   std::vector<std::set<uint64_t>> needed(moments.size());
   for (size_t at = 0; at < moments.size(); ++at)
     for (const bool writes : {false, true})
-      verify::forEachUse(plan, *moments[at].instruction, 1, [&](const verify::Use &use) {
+      facts::forEachUse(plan, *moments[at].instruction, 1, [&](const facts::Use &use) {
         const uint32_t index = use.range.operand->buffer();
         const fb::Buffer &buffer = *plan.buffers()->Get(index);
         if (buffer.arena() != arena || !(writes ? use.writes : use.reads))

@@ -1,7 +1,7 @@
 // Steps of hand-made plans on clusters of round numbers, with times that follow by hand.
 #include "plan/simulate/simulation.h"
 
-#include "plan/simulate/plan_work.h"
+#include "plan/facts/work.h"
 #include "test/unit/plan/simulate/payload.h"
 
 #include <gmock/gmock.h>

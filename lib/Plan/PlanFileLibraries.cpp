@@ -1,5 +1,5 @@
 // Library calls.
-#include "lib/Target/PlanTables.h"
+#include "lib/Plan/PlanTables.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -36,19 +36,19 @@ static fb::MatrixProductT writeProduct(plan::MatrixProductOp op, PlanTables &tab
   table.transpose_a = op.getTransposeA();
   table.transpose_b = op.getTransposeB();
   table.adds = op.getAdds();
-  table.activation = static_cast<fb::Activation>(op.getActivation());
-  table.side_sum = static_cast<fb::SideSum>(op.getSideSum());
-  table.factors = dtypeOf(op.getFactors().value_or(Float32Type::get(op.getContext())));
+  table.activation = inSchema(op.getActivation());
+  table.side_sum = inSchema(op.getSideSum());
+  table.factors = inSchema(op.getFactors().value_or(Float32Type::get(op.getContext())));
   if (op.getFactorsB())
-    table.factors_b = dtypeOf(*op.getFactorsB());
-  table.product = dtypeOf(op.getProduct().value_or(Float32Type::get(op.getContext())));
+    table.factors_b = inSchema(*op.getFactorsB());
+  table.product = inSchema(op.getProduct().value_or(Float32Type::get(op.getContext())));
   table.tf32 = op.getTf32();
   return table;
 }
 
 static fb::AttentionT writeAttention(plan::AttentionOp op, PlanTables &tables) {
   fb::AttentionT table;
-  table.pass = static_cast<fb::AttentionPass>(op.getPass());
+  table.pass = inSchema(op.getPass());
   table.query = writeIfAny(op.getQuery(), tables);
   table.key = writeIfAny(op.getKey(), tables);
   table.value = writeIfAny(op.getValue(), tables);
@@ -71,11 +71,11 @@ static fb::AttentionT writeAttention(plan::AttentionOp op, PlanTables &tables) {
   table.value_size = op.getValueSize();
   table.causal = op.getCausal();
   table.scale = static_cast<float>(op.getScale().convertToDouble());
-  table.values = dtypeOf(op.getValues().value_or(Float32Type::get(op.getContext())));
+  table.values = inSchema(op.getValues().value_or(Float32Type::get(op.getContext())));
   return table;
 }
 
-void writeLibraryCall(plan::LibraryCallOpInterface call, PlanTables &tables, fb::OperationUnion &operation) {
+void writeLibraryCall(Operation *call, PlanTables &tables, fb::OperationUnion &operation) {
   llvm::TypeSwitch<Operation *>(call)
       .Case([&](plan::MatrixProductOp op) { operation.Set(writeProduct(op, tables)); })
       .Case([&](plan::AttentionOp op) { operation.Set(writeAttention(op, tables)); });

@@ -1,5 +1,4 @@
-// Work of a plan's instructions, derived from the file only. The compiler computes the same for its own
-// instructions (dialects/Plan); a test compares both.
+// Work of a plan's instructions, and their seconds on a machine.
 #pragma once
 
 #include "plan/cost/collective_seconds.h"
@@ -9,6 +8,15 @@
 #include <string>
 
 namespace trainc {
+
+/// Rate of arithmetic on factors of the type.
+Factor factorOf(fb::DType dtype);
+
+/// Work of a copy of `bytes` within a space or between two spaces.
+Work workOfCopy(fb::Space source, fb::Space destination, double bytes);
+
+/// Work of a library call with checked sizes.
+Work workOfCall(const fb::Instruction &call);
 
 /// Work of a launch of a verified plan's kernel.
 Work workOfLaunch(const fb::Kernel &kernel);

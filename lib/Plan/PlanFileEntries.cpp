@@ -1,5 +1,5 @@
 // Entries: inputs and instructions.
-#include "lib/Target/PlanTables.h"
+#include "lib/Plan/PlanTables.h"
 
 using namespace mlir;
 
@@ -27,7 +27,7 @@ static std::unique_ptr<fb::RangeT> writeRange(plan::RangeAttr range, PlanTables 
   table->source = writeOperandPtr(range.getSource(), tables);
   table->destination = writeOperandPtr(range.getDestination(), tables);
   table->elements = range.getElements();
-  table->dtype = dtypeOf(range.getElement());
+  table->dtype = inSchema(range.getElement());
   table->widens = range.getDestinationElement() != range.getElement();
   if (range.getSum()) {
     table->sum_kernel = tables.kernel(range.getSum());
@@ -39,8 +39,8 @@ static std::unique_ptr<fb::RangeT> writeRange(plan::RangeAttr range, PlanTables 
 
 static fb::CollectiveT writeCollective(plan::CollectiveOp op, PlanTables &tables) {
   fb::CollectiveT collective;
-  collective.kind = static_cast<fb::CollectiveKind>(op.getKind());
-  collective.group = static_cast<fb::Group>(op.getGroup());
+  collective.kind = inSchema(op.getKind());
+  collective.group = inSchema(op.getGroup());
   collective.sum = fb::DType::F32;
   for (auto range : op.getRanges().getAsRange<plan::RangeAttr>())
     collective.ranges.push_back(writeRange(range, tables));
@@ -53,8 +53,8 @@ static void writeOperation(Operation &op, PlanTables &tables, fb::InstructionT &
   fb::OperationUnion &operation = instruction.operation;
   if (auto launch = dyn_cast<plan::LaunchOp>(op)) {
     operation.Set(writeLaunch(launch, tables));
-  } else if (auto call = dyn_cast<plan::LibraryCallOpInterface>(op)) {
-    writeLibraryCall(call, tables, operation);
+  } else if (isa<plan::MatrixProductOp, plan::AttentionOp>(op)) {
+    writeLibraryCall(&op, tables, operation);
   } else if (auto copy = dyn_cast<plan::CopyOp>(op)) {
     fb::CopyT table;
     table.source = writeOperandPtr(copy.getSource(), tables);
@@ -77,8 +77,7 @@ static void writeOperation(Operation &op, PlanTables &tables, fb::InstructionT &
   }
   auto interface = cast<plan::InstructionOpInterface>(op);
   instruction.source = tables.source(&op, interface.getSourceOp());
-  instruction.stream = static_cast<fb::Stream>(interface.getStream());
-  instruction.predicted_seconds = float(tables.predictedSeconds(op));
+  instruction.stream = inSchema(interface.getStream());
   const ArrayRef<int64_t> after = interface.getAfterOrNone();
   instruction.after.assign(after.begin(), after.end());
 }
@@ -99,9 +98,9 @@ static std::unique_ptr<fb::InputT> writeInput(plan::InputOp op, PlanTables &tabl
   auto input = std::make_unique<fb::InputT>();
   input->column = op.getColumn().str();
   input->buffer = tables.buffer(op.getBufferAttr());
-  input->dtype = dtypeOf(type.getElementType());
+  input->dtype = inSchema(type.getElementType());
   input->shape.assign(type.getShape().begin(), type.getShape().end());
-  input->extent = static_cast<fb::BatchExtent>(op.getExtent());
+  input->extent = inSchema(op.getExtent());
   input->limit = op.getLimit();
   input->ignore = op.getIgnore();
   input->pads = op.getPads();

@@ -1,11 +1,11 @@
-#include "lib/Target/PlanFile.h"
+#include "lib/Plan/PlanFile.h"
 
 #include "dialects/Train/Limits.h"
-#include "lib/Analysis/CostModel.h"
-#include "lib/Analysis/InstructionCost.h"
+#include "lib/Plan/EmittedPlan.h"
+#include "lib/Plan/PlanTables.h"
 #include "lib/Support/SourceName.h"
 #include "lib/Support/StoredElement.h"
-#include "lib/Target/PlanTables.h"
+#include "plan/facts/work.h"
 #include "plan/schema/limits.h"
 
 using namespace mlir;
@@ -19,20 +19,10 @@ template <typename Op> static void numberSymbols(ModuleOp module, llvm::StringMa
     indices.try_emplace(op.getSymName(), uint32_t(indices.size()));
 }
 
-PlanTables::PlanTables(ModuleOp module, const Machine &machine) : context_(module), machine_(machine) {
+PlanTables::PlanTables(ModuleOp module) {
   numberSymbols<plan::ArenaOp>(module, arenas_);
   numberSymbols<plan::BufferOp>(module, buffers_);
   numberSymbols<plan::KernelOp>(module, kernels_);
-  for (auto training : module.getOps<plan::TrainingOp>())
-    training_ = training;
-}
-
-double PlanTables::predictedSeconds(Operation &op) const {
-  auto collective = dyn_cast<plan::CollectiveOp>(op);
-  if (!collective)
-    return instructionSeconds(op, context_, machine_);
-  // Plans of single entries, which checks use, have no plan.training.
-  return training_ ? collectiveSeconds(collective, training_, machine_) : 0;
 }
 
 uint32_t PlanTables::source(Operation *op, StringRef name) {
@@ -52,7 +42,7 @@ uint32_t PlanTables::source(Operation *op, StringRef name) {
   return known->second;
 }
 
-fb::DType dtypeOf(Type element) {
+fb::DType inSchema(Type element) {
   if (element.isF32())
     return fb::DType::F32;
   if (element.isF64())
@@ -84,7 +74,7 @@ static void writeMemory(ModuleOp module, PlanTables &tables, fb::PlanT &plan) {
     auto table = std::make_unique<fb::ArenaT>();
     table->name = arena.getSymName().str();
     table->bytes = arena.getBytes();
-    table->space = static_cast<fb::Space>(arena.getSpace());
+    table->space = inSchema(arena.getSpace());
     table->persistent = arena.getPersistent();
     plan.arenas.push_back(std::move(table));
   }
@@ -94,8 +84,8 @@ static void writeMemory(ModuleOp module, PlanTables &tables, fb::PlanT &plan) {
     table->arena = tables.arena(buffer.getArenaAttr());
     table->offset = buffer.getOffset();
     table->bytes = buffer.getBytes();
-    table->dtype = dtypeOf(buffer.getElement());
-    table->role = static_cast<fb::Role>(buffer.getRole());
+    table->dtype = inSchema(buffer.getElement());
+    table->role = inSchema(buffer.getRole());
     if (const auto fetched = buffer.getFetchedAttr())
       table->fetched = std::make_unique<fb::Operand>(writeOperand(fetched, tables));
     if (const auto stored = buffer.getStoredAttr())
@@ -105,30 +95,28 @@ static void writeMemory(ModuleOp module, PlanTables &tables, fb::PlanT &plan) {
   }
 }
 
-static void writeKernels(ModuleOp module, fb::PlanT &plan) {
-  for (auto kernel : module.getOps<plan::KernelOp>()) {
-    auto table = std::make_unique<fb::KernelT>();
-    table->symbol = kernel.getSymName().str();
-    table->kind = static_cast<fb::KernelKind>(kernel.getKind());
-    table->grid = kernel.getGrid();
-    table->flops = kernel.getFlops();
-    if (const auto moved = kernel.getMovedBytes())
-      table->moved_bytes = *moved;
-    table->chain = kernel.getChain();
-    table->arithmetic = kernel.getArithmetic();
-    table->threads = kernel.getThreads();
-    table->shared_bytes = kernel.getSharedBytes();
-    table->on_host = kernel.getOnHost();
-    for (auto param : kernel.getParams().getAsRange<plan::ParamAttr>()) {
-      auto entry = std::make_unique<fb::ParamT>();
-      entry->access = static_cast<fb::Access>(param.getAccess());
-      entry->dtype = dtypeOf(param.getElement());
-      entry->bytes = param.getBytes();
-      entry->may_alias.assign(param.getMayAlias().begin(), param.getMayAlias().end());
-      table->params.push_back(std::move(entry));
-    }
-    plan.kernels.push_back(std::move(table));
+std::unique_ptr<fb::KernelT> writeKernel(plan::KernelOp kernel) {
+  auto table = std::make_unique<fb::KernelT>();
+  table->symbol = kernel.getSymName().str();
+  table->kind = inSchema(kernel.getKind());
+  table->grid = kernel.getGrid();
+  table->flops = kernel.getFlops();
+  if (const auto moved = kernel.getMovedBytes())
+    table->moved_bytes = *moved;
+  table->chain = kernel.getChain();
+  table->arithmetic = kernel.getArithmetic();
+  table->threads = kernel.getThreads();
+  table->shared_bytes = kernel.getSharedBytes();
+  table->on_host = kernel.getOnHost();
+  for (auto param : kernel.getParams().getAsRange<plan::ParamAttr>()) {
+    auto entry = std::make_unique<fb::ParamT>();
+    entry->access = inSchema(param.getAccess());
+    entry->dtype = inSchema(param.getElement());
+    entry->bytes = param.getBytes();
+    entry->may_alias.assign(param.getMayAlias().begin(), param.getMayAlias().end());
+    table->params.push_back(std::move(entry));
   }
+  return table;
 }
 
 static void writeStates(ModuleOp module, PlanTables &tables, fb::PlanT &plan) {
@@ -136,9 +124,9 @@ static void writeStates(ModuleOp module, PlanTables &tables, fb::PlanT &plan) {
     auto table = std::make_unique<fb::StateT>();
     table->name = state.getName().str();
     table->buffer = tables.buffer(state.getBufferAttr());
-    table->dtype = dtypeOf(storedElement(cast<RankedTensorType>(state.getType()).getElementType()));
+    table->dtype = inSchema(storedElement(cast<RankedTensorType>(state.getType()).getElementType()));
     table->shape = shapeOf(state.getType());
-    table->role = static_cast<fb::Role>(state.getRole());
+    table->role = inSchema(state.getRole());
     table->offset = state.getOffset();
     table->divided = state.getDivided();
     plan.states.push_back(std::move(table));
@@ -147,8 +135,8 @@ static void writeStates(ModuleOp module, PlanTables &tables, fb::PlanT &plan) {
     auto table = std::make_unique<fb::ScalarT>();
     table->name = scalar.getName().str();
     table->buffer = tables.buffer(scalar.getBufferAttr());
-    table->dtype = dtypeOf(scalar.getElement());
-    table->direction = static_cast<fb::Direction>(scalar.getDirection());
+    table->dtype = inSchema(scalar.getElement());
+    table->direction = inSchema(scalar.getDirection());
     plan.scalars.push_back(std::move(table));
   }
 }
@@ -162,7 +150,7 @@ static void writeTraining(ModuleOp module, PlanTables &tables, fb::PlanT &plan) 
     table->steps = training.getSteps();
     table->eval_batch = training.getEvalBatch();
     table->schedule = std::make_unique<fb::ScheduleT>();
-    table->schedule->kind = static_cast<fb::ScheduleKind>(training.getSchedule());
+    table->schedule->kind = inSchema(training.getSchedule());
     table->schedule->peak = training.getPeak().convertToDouble();
     table->schedule->minimum = training.getMinimum().convertToDouble();
     table->schedule->warmup = training.getWarmup();
@@ -191,16 +179,41 @@ static void writeTraining(ModuleOp module, PlanTables &tables, fb::PlanT &plan) 
   }
 }
 
+fb::PlanT writeTables(ModuleOp module) {
+  fb::PlanT plan;
+  PlanTables tables(module);
+  writeMemory(module, tables, plan);
+  for (auto kernel : module.getOps<plan::KernelOp>())
+    plan.kernels.push_back(writeKernel(kernel));
+  for (auto entry : module.getOps<plan::EntryOp>())
+    plan.entries.push_back(writeEntry(entry, tables));
+  writeStates(module, tables, plan);
+  writeTraining(module, tables, plan);
+  plan.sources = tables.takeSources();
+  return plan;
+}
+
+/// Sets the predicted seconds of instructions, whose tables in the plan are `packed`.
+static void predict(std::vector<std::unique_ptr<fb::InstructionT>> &instructions,
+                    const flatbuffers::Vector<flatbuffers::Offset<fb::Instruction>> &packed,
+                    const fb::Plan &plan, const Machine &machine) {
+  for (auto [instruction, table] : llvm::zip(instructions, packed)) {
+    instruction->predicted_seconds = float(instructionSeconds(plan, *table, machine));
+    if (fb::LoopT *loop = instruction->operation.AsLoop())
+      predict(loop->body, *table->operation_as_Loop()->body(), plan, machine);
+  }
+}
+
 std::vector<uint8_t> serializePlan(ModuleOp module, StringRef name, StringRef target, const Machine &machine,
                                    std::vector<KernelObject> objects, StringRef report) {
-  fb::PlanT plan;
+  fb::PlanT plan = writeTables(module);
+  const EmittedPlan emitted(plan);
+  for (auto [entry, packed] : llvm::zip(plan.entries, *emitted->entries()))
+    predict(entry->instructions, *packed->instructions(), *emitted, machine);
   plan.name = name.str();
   plan.producer = std::string("trainc ") + TRAINC_VERSION;
   plan.target = target.str();
   plan.report = report.str();
-  PlanTables tables(module, machine);
-  writeMemory(module, tables, plan);
-  writeKernels(module, plan);
   for (KernelObject &object : objects) {
     auto table = std::make_unique<fb::ObjectT>();
     table->level = object.level;
@@ -208,12 +221,6 @@ std::vector<uint8_t> serializePlan(ModuleOp module, StringRef name, StringRef ta
     table->image = std::move(object.image);
     plan.objects.push_back(std::move(table));
   }
-  for (auto entry : module.getOps<plan::EntryOp>())
-    plan.entries.push_back(writeEntry(entry, tables));
-  writeStates(module, tables, plan);
-  writeTraining(module, tables, plan);
-  plan.sources = tables.takeSources();
-
   flatbuffers::FlatBufferBuilder builder;
   fb::FinishPlanBuffer(builder, fb::Plan::Pack(builder, &plan));
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};

@@ -1,6 +1,6 @@
 // Translation of a module to the plan file. Compiled plans are compared as a whole elsewhere; these cases do
 // not occur in compiled plans yet.
-#include "lib/Target/PlanFile.h"
+#include "lib/Plan/PlanFile.h"
 
 #include "plan/schema/plan_generated.h"
 

@@ -1,14 +1,13 @@
-#include "plan/simulate/plan_work.h"
+#include "plan/facts/work.h"
 
 #include "plan/facts/collective.h"
 #include "plan/facts/dtype.h"
 #include "plan/facts/library_calls.h"
 #include "plan/facts/streams.h"
+#include "plan/facts/uses.h"
 #include "plan/facts/view.h"
 
 namespace trainc {
-
-namespace {
 
 Factor factorOf(fb::DType dtype) {
   if (isF8(dtype))
@@ -17,6 +16,8 @@ Factor factorOf(fb::DType dtype) {
 }
 
 // --- Kernels ---
+
+namespace {
 
 Worker workerOf(const fb::Kernel &kernel) {
   if (kernel.on_host())
@@ -86,15 +87,16 @@ Work workOfAttention(const fb::Instruction &call, const fb::Attention &attention
           .bytes = movedBytes(call)};
 }
 
-// --- Transfers ---
+} // namespace
 
-fb::Space spaceOf(const fb::Plan &plan, const fb::Operand &operand) {
-  return plan.arenas()->Get(plan.buffers()->Get(operand.buffer())->arena())->space();
+Work workOfCall(const fb::Instruction &call) {
+  const fb::MatrixProduct *product = call.operation_as_MatrixProduct();
+  return product ? workOfProduct(call, *product) : workOfAttention(call, *call.operation_as_Attention());
 }
 
-Work workOfCopy(const fb::Plan &plan, const fb::Copy &copy) {
-  const fb::Space source = spaceOf(plan, *copy.source()), destination = spaceOf(plan, *copy.destination());
-  const auto bytes = double(copy.bytes());
+// --- Transfers ---
+
+Work workOfCopy(fb::Space source, fb::Space destination, double bytes) {
   if (source == fb::Space::Disk)
     return {.worker = Worker::DiskRead, .bytes = bytes};
   if (destination == fb::Space::Disk)
@@ -104,8 +106,11 @@ Work workOfCopy(const fb::Plan &plan, const fb::Copy &copy) {
   return {.bytes = 2 * bytes};
 }
 
+namespace {
+
 std::string describeCopy(const fb::Plan &plan, const fb::Copy &copy) {
-  const fb::Space source = spaceOf(plan, *copy.source()), destination = spaceOf(plan, *copy.destination());
+  const fb::Space source = facts::spaceOf(plan, *copy.source()),
+                  destination = facts::spaceOf(plan, *copy.destination());
   const std::string size = fmt::format("{:.4g} MB", double(copy.bytes()) * 1e-6);
   return source == destination
              ? fmt::format("copy, {}", size)
@@ -130,21 +135,18 @@ std::string describeProduct(const fb::MatrixProduct &product) {
 std::optional<Work> workOf(const fb::Plan &plan, const fb::Instruction &instruction) {
   if (const fb::Launch *launch = instruction.operation_as_Launch())
     return workOfLaunch(*plan.kernels()->Get(launch->kernel()));
-  if (const fb::MatrixProduct *product = instruction.operation_as_MatrixProduct())
-    return workOfProduct(instruction, *product);
-  if (const fb::Attention *attention = instruction.operation_as_Attention())
-    return workOfAttention(instruction, *attention);
+  if (isLibraryCall(instruction))
+    return workOfCall(instruction);
   if (const fb::Copy *copy = instruction.operation_as_Copy())
-    return workOfCopy(plan, *copy);
+    return workOfCopy(facts::spaceOf(plan, *copy->source()), facts::spaceOf(plan, *copy->destination()),
+                      double(copy->bytes()));
   if (const fb::Zero *zero = instruction.operation_as_Zero())
     return Work{.bytes = double(zero->bytes())};
   return std::nullopt;
 }
 
 Exchange exchangeOf(const fb::Plan &plan, const fb::Collective &collective) {
-  Exchange exchange{.group = {.all = plan.ranks(),
-                              .members = groupRanks(plan, collective.group()),
-                              .stride = collective.group() == fb::Group::Replica ? plan.shard_ranks() : 1},
+  Exchange exchange{.group = shapeOf(collective.group(), plan.ranks(), plan.shard_ranks()),
                     .isAllReduce = collective.kind() == fb::CollectiveKind::AllReduce};
   for (const fb::Range *range : *collective.ranges())
     exchange.bytesSent +=
