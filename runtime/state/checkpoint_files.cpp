@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/input_file.h"
 #include "runtime/state/file_checksums.h"
+#include "runtime/state/float_rounding.h"
 
 #include <algorithm>
 #include <cstring>
@@ -35,14 +36,30 @@ std::filesystem::path partPath(const std::filesystem::path &folder, uint32_t ran
   return folder / fmt::format("part-{}", rank);
 }
 
-/// Writes bytes to the file in pieces that are hashed while in the cache; returns the checksum.
-Result<uint64_t> writeHashed(DurableFile &file, uint64_t offset, const TensorMemory &memory, ByteRange bytes,
-                             std::vector<std::byte> &staging) {
+/// Fails if a piece of a parameter, from the tensor's byte `begin` on, holds NaN or infinity: no run could
+/// resume from it.
+Status checkFinite(const StateTensor &parameter, uint64_t begin, std::span<const std::byte> piece) {
+  const std::optional<SafetensorsDType> dtype = dtypeNamed(fb::EnumNameDType(parameter.dtype));
+  const std::optional<BadElement> found = dtype ? findNonFinite(*dtype, piece) : std::nullopt;
+  if (!found)
+    return {};
+  return failed(
+      "parameter '{}' holds {} in element {}, from the last update; lower the learning rate, and begin "
+      "with weights from before that step",
+      parameter.name, found->value, begin / elementBytes(*dtype) + found->element);
+}
+
+/// Writes bytes that the rank holds of a tensor in pieces that are hashed while in the cache; returns the
+/// checksum. Fails if the tensor is a parameter and holds NaN or infinity.
+Result<uint64_t> writeHashed(DurableFile &file, uint64_t offset, const StateTensor &tensor, bool isParameter,
+                             ByteRange bytes, std::vector<std::byte> &staging) {
   StreamHash hash;
   for (uint64_t done = bytes.begin; done < bytes.end; done += kHashChunkBytes) {
     TRAINC_ASSIGN_OR_RETURN(
         const std::span<const std::byte> piece,
-        memory.read(done, std::min<uint64_t>(kHashChunkBytes, bytes.end - done), staging));
+        tensor.bytes.read(done, std::min<uint64_t>(kHashChunkBytes, bytes.end - done), staging));
+    if (isParameter)
+      TRAINC_RETURN_IF_ERROR(checkFinite(tensor, tensor.firstByte + done, piece));
     hash.update(piece);
     TRAINC_RETURN_IF_ERROR(file.write(offset + done - bytes.begin, piece));
   }
@@ -158,8 +175,9 @@ Status CheckpointFiles::writeFile(DurableFile &file, uint64_t index,
     for (uint64_t begin = share.begin, end = 0; begin < share.end; begin = end) {
       end = std::min(blockRange(begin / kChecksumBlockBytes, whole).end, share.end);
       const ByteRange held{begin - tensor.firstByte, end - tensor.firstByte};
-      TRAINC_ASSIGN_OR_RETURN(const uint64_t checksum, writeHashed(file, about.layout.offsets[i] + begin,
-                                                                   tensor.bytes, held, staging));
+      TRAINC_ASSIGN_OR_RETURN(const uint64_t checksum,
+                              writeHashed(file, about.layout.offsets[i] + begin, tensor,
+                                          about.name == kModelFile, held, staging));
       checksums.push_back({index, i, begin, end, checksum});
     }
   }

@@ -47,20 +47,9 @@ Status TrainLoop::settle() {
 Status TrainLoop::saveLast() {
   if (!parts_.checkpoints)
     return {};
-  const Status started = parts_.executor.broken() || hasBadWeights_ ? Status() : save();
-  const Status finished = parts_.checkpoints->finish();
-  return started.ok() ? finished : started;
-}
-
-Status TrainLoop::save() {
-  if (parts_.checkpoints->has(position_.step))
-    return {};
-  TRAINC_ASSIGN_OR_RETURN(const std::string weights, findBadWeights());
-  if (weights.empty())
-    return parts_.checkpoints->save(position_);
-  isNonFinite_ = hasBadWeights_ = true;
-  return failed("step {}: no checkpoint is written of weights that are non-finite: {}{}", position_.step,
-                weights, adviceOnBadWeights());
+  if (!parts_.executor.broken() && !hasBadWeights_)
+    TRAINC_RETURN_IF_ERROR(parts_.checkpoints->save(position_));
+  return parts_.checkpoints->finish();
 }
 
 Status TrainLoop::runSteps() {
@@ -101,7 +90,7 @@ Status TrainLoop::runSteps(Loader &loader) {
     const auto due = [&](uint64_t every) { return every && position_.step % every == 0; };
     // Before the evaluation, which takes time and may fail.
     if (parts_.checkpoints && (last || due(options_.checkpointEvery)))
-      TRAINC_RETURN_IF_ERROR(save());
+      TRAINC_RETURN_IF_ERROR(parts_.checkpoints->save(position_));
     if (parts_.evaluator && (last || due(options_.evalEvery)))
       TRAINC_RETURN_IF_ERROR(evaluate());
   }
@@ -188,10 +177,10 @@ Status TrainLoop::checkFinite(const StepScalars &scalars, const StepResult &resu
     return {};
   }
   isNonFinite_ = true;
-  TRAINC_ASSIGN_OR_RETURN(const std::string weights, findBadWeights());
+  TRAINC_ASSIGN_OR_RETURN(const std::string weights, describeBadWeights());
   hasBadWeights_ = !weights.empty();
   if (hasBadWeights_)
-    return failed("{}. The step began so: {}{}", what, weights, adviceOnBadWeights());
+    return failed("{}. {}", what, weights);
   if (parts_.checkpoints) {
     if (const Status saved = parts_.checkpoints->save(position_); !saved.ok())
       warn(saved.message());
@@ -221,20 +210,19 @@ Result<std::string> TrainLoop::agreeOnText(const std::optional<std::string> &own
                               : fmt::format("{} of rank {} holds {}", owner, first - found.begin(), held);
 }
 
-Result<std::string> TrainLoop::findBadWeights() {
-  TRAINC_ASSIGN_OR_RETURN(const std::optional<std::string> own, findNonFiniteParameter(parts_.executor));
-  return agreeOnText(own, "a parameter", "such a value");
-}
-
 /// A run begins with finite weights unless an initialiser makes others: those of files are checked. Later,
 /// the update of the step before is to blame, whose gradients were finite.
-std::string TrainLoop::adviceOnBadWeights() const {
+Result<std::string> TrainLoop::describeBadWeights() {
+  TRAINC_ASSIGN_OR_RETURN(const std::optional<std::string> own, findNonFiniteParameter(parts_.executor));
+  TRAINC_ASSIGN_OR_RETURN(const std::string found, agreeOnText(own, "a parameter", "such a value"));
+  if (found.empty())
+    return found;
   if (position_.step == 0)
-    return "; look at its initialiser in the model";
+    return fmt::format("The step began so: {}; look at its initialiser in the model", found);
   return fmt::format(
-      ", from the update of step {}. Lower the learning rate, and begin with weights from before "
-      "that step",
-      position_.step);
+      "The step began so: {}, from the update of step {}. Lower the learning rate, and begin with "
+      "weights from before that step",
+      found, position_.step);
 }
 
 Result<std::string> TrainLoop::describeMaskedTarget(const StepBatch &batch) {

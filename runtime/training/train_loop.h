@@ -59,9 +59,7 @@ private:
   Result<StepBatch> nextBatch(Loader &loader) const;
   /// Each of these functions looks for one reason why a step is non-finite; returns "" if no rank finds it.
   /// All ranks call them together.
-  Result<std::string> findBadWeights();
-  /// End of a message about such weights.
-  std::string adviceOnBadWeights() const;
+  Result<std::string> describeBadWeights();
   Result<std::string> describeMaskedTarget(const StepBatch &batch);
   Result<std::string> describeBadData(const StepBatch &batch);
   /// Returns `own` if this rank has a text, else "OWNER of rank N holds HELD" with the first rank that has
@@ -77,9 +75,6 @@ private:
   Status checkFinite(const StepScalars &scalars, const StepResult &result, const StepBatch &batch);
   void report(const StepScalars &scalars, const StepResult &result, double seconds);
   Status evaluate();
-  /// Starts a checkpoint of finite weights. Fails if the last update has left others, which a resumed run
-  /// could not repair, and for which --keep-last would remove good ones.
-  Status save();
   /// Writes the checkpoint of the run's end. If a failed rank left the run incomplete, only waits for the
   /// previous checkpoint.
   Status saveLast();

@@ -262,7 +262,7 @@ class Text(harness.EndToEndTest):
         Path("newer.plan").write_bytes(plan[:8] + struct.pack("<I", 99) + plan[12:])
         Path("damaged.plan").write_bytes(plan[:200] + bytes([plan[200] ^ 1]) + plan[201:])
         for command, expected in ((["text"], "error: text: "), (["short.plan"], "error: short.plan: "), (["newer.plan"], "is newer than this program's"),
-                                  (["damaged.plan"], "error: damaged.plan: "), (["missing.plan"], "error: missing.plan: "), ([], "plan"),
+                                  (["damaged.plan"], "error: damaged.plan: "), (["missing.plan"], "error: missing.plan: "), ([], "PLAN is required"),
                                   (["toy.plan", "text"], "error: text: "), (["toy.plan", "-o", "toy.plan"], "error: -o toy.plan"),
                                   (["toy.plan", "-o", "missing/x.html"], "error: -o missing/x.html: the folder 'missing' does not exist"),
                                   (["toy.plan", "-o", "x.txt"], "error: -o x.txt: expected a name that ends with .html, as what is written is a page for browsers; "

@@ -320,11 +320,8 @@ TEST_F(TrainLoopTest, WeightsThatAreNotFiniteAreNotSaved) {
   ASSERT_EQ(message(3, false), "");
   ASSERT_THAT(listCheckpoints(folder_ / "checkpoints"), testing::ElementsAre(3));
   const std::string broken = message(1, true);
-  EXPECT_THAT(
-      broken,
-      AllOf(HasSubstr("step 4: no checkpoint is written of weights that are non-finite: parameter "
-                      "'wte.weight' holds inf in element 7, from the update of step 4"),
-            HasSubstr("\nThe last checkpoint is " + (folder_ / "checkpoints/step-00000003").string())));
+  EXPECT_THAT(broken, HasSubstr("the checkpoint of step 4 was not written (the last one is that of step 3): "
+                                "parameter 'wte.weight' holds inf in element 7, from the last update"));
   EXPECT_THAT(listCheckpoints(folder_ / "checkpoints"), testing::ElementsAre(3));
 }
 
