@@ -1,6 +1,6 @@
 // `export "config.json" {...}` of models and programs.
-#include "dialects/NN/Syntax.h"
 #include "base/plain_text.h"
+#include "dialects/NN/Syntax.h"
 
 #include "llvm/ADT/STLExtras.h"
 

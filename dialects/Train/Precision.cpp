@@ -1,8 +1,8 @@
 // The setting `precision` of train.program: its syntax and its meaning.
 #include "dialects/Train/Precision.h"
 
-#include "dialects/Train/TrainSyntax.h"
 #include "base/name_pattern.h"
+#include "dialects/Train/TrainSyntax.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"

@@ -1,5 +1,6 @@
 #include "lib/Instantiate/Binding.h"
 
+#include "base/name_pattern.h"
 #include "dialects/Train/Parameters.h"
 #include "dialects/Train/Precision.h"
 #include "dialects/Train/ProgramSettings.h"
@@ -10,7 +11,6 @@
 #include "lib/Instantiate/IdleSettings.h"
 #include "lib/Instantiate/OffloadChecks.h"
 #include "lib/Instantiate/PrecisionChecks.h"
-#include "base/name_pattern.h"
 
 #include "llvm/ADT/STLExtras.h"
 

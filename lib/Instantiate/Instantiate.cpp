@@ -1,12 +1,12 @@
 // Pass `instantiate`.
 #include "lib/Instantiate/Instantiate.h"
 
+#include "base/plain_text.h"
 #include "dialects/Train/Train.h"
 #include "lib/Instantiate/Entries.h"
 #include "lib/Instantiate/ModelSize.h"
 #include "lib/Instantiate/Passes.h"
 #include "lib/Instantiate/PrecisionChecks.h"
-#include "base/plain_text.h"
 
 #include "mlir/IR/OwningOpRef.h"
 

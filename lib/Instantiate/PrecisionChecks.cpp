@@ -1,9 +1,9 @@
 #include "lib/Instantiate/PrecisionChecks.h"
 
+#include "base/name_pattern.h"
 #include "dialects/NN/Syntax.h"
 #include "dialects/Train/LossScaling.h"
 #include "dialects/Train/Precision.h"
-#include "base/name_pattern.h"
 
 #include "llvm/ADT/StringExtras.h"
 

@@ -1,11 +1,11 @@
 #include "lib/Pipelines/CheckpointBudget.h"
 
+#include "base/units.h"
 #include "dialects/Train/Offloading.h"
 #include "dialects/Train/ProgramSettings.h"
 #include "lib/Pipelines/CheckpointLevels.h"
 #include "lib/Pipelines/Choices.h"
 #include "lib/Pipelines/MemoryLimit.h"
-#include "base/units.h"
 
 #include "llvm/ADT/StringExtras.h"
 

@@ -1,12 +1,12 @@
 #include "lib/Pipelines/MemoryLimit.h"
 
+#include "base/units.h"
 #include "dialects/Train/Offloading.h"
 #include "dialects/Train/ProgramSettings.h"
 #include "dialects/Train/Sharding.h"
 #include "dialects/Train/Sizes.h"
 #include "lib/Codegen/Target.h"
 #include "lib/Pipelines/Strategies.h"
-#include "base/units.h"
 #include "plan/schema/limits.h"
 
 #include "llvm/Support/FormatVariadic.h"

@@ -1,9 +1,9 @@
 #include "lib/Pipelines/Strategies.h"
 
+#include "base/units.h"
 #include "dialects/Train/Checkpoints.h"
 #include "dialects/Train/ProgramSettings.h"
 #include "lib/Pipelines/MemoryLimit.h"
-#include "base/units.h"
 
 #include "llvm/Support/Format.h"
 

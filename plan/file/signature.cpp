@@ -2,8 +2,8 @@
 
 #include "base/file.h"
 #include "base/input_file.h"
-#include "plan/file/file.h"
 #include "base/plain_text.h"
+#include "plan/file/file.h"
 
 #include <algorithm>
 #include <array>

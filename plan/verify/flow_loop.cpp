@@ -6,8 +6,8 @@
 // Bytes with the same history form a piece. If all operands with a loop stride have the same one, histories
 // repeat with that period, except near the ends of the accessed spans. The work therefore does not grow with
 // the number of iterations.
-#include "plan/verify/flow.h"
 #include "plan/facts/library_calls.h"
+#include "plan/verify/flow.h"
 
 #include <algorithm>
 

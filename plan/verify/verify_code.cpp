@@ -1,8 +1,8 @@
 #include "base/cpu_features.h"
 #include "plan/facts/collective.h"
 #include "plan/facts/dtype.h"
-#include "plan/verify/verify.h"
 #include "plan/schema/cuda_levels.h"
+#include "plan/verify/verify.h"
 
 #include <algorithm>
 #include <fmt/ranges.h>

@@ -1,7 +1,7 @@
 #include "plan/facts/dtype.h"
 #include "plan/facts/streams.h"
-#include "plan/verify/verify.h"
 #include "plan/schema/entry_names.h"
+#include "plan/verify/verify.h"
 
 #include <algorithm>
 #include <set>

@@ -3,9 +3,9 @@
 #include "plan/facts/operand.h"
 #include "plan/facts/streams.h"
 #include "plan/facts/uses.h"
+#include "plan/schema/limits.h"
 #include "plan/verify/verifier.h"
 #include "plan/verify/verify.h"
-#include "plan/schema/limits.h"
 
 #include <cmath>
 #include <numeric>

@@ -1,7 +1,7 @@
 #include "base/json_text.h"
+#include "base/plain_text.h"
 #include "plan/facts/dtype.h"
 #include "plan/verify/verify.h"
-#include "base/plain_text.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #include "plan/facts/dtype.h"
+#include "plan/schema/limits.h"
 #include "plan/verify/verifier.h"
 #include "plan/verify/verify.h"
-#include "plan/schema/limits.h"
 
 #include <algorithm>
 #include <set>

@@ -12,8 +12,8 @@
 // Data flow (verify_flow.cpp) cannot detect these faults: the old content of a state is as valid there as the
 // content that a copy should have transferred.
 #include "plan/facts/uses.h"
-#include "plan/verify/verify.h"
 #include "plan/schema/entry_names.h"
+#include "plan/verify/verify.h"
 
 #include <algorithm>
 #include <map>

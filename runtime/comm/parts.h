@@ -1,8 +1,8 @@
 // Partition of a collective's ranges into shares of ranks; common to all engines.
 #pragma once
 
-#include "runtime/comm/communicator.h"
 #include "plan/facts/dtype.h"
+#include "runtime/comm/communicator.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/status.h"
-#include "runtime/formats/safetensors_view.h"
 #include "plan/schema/plan_generated.h"
+#include "runtime/formats/safetensors_view.h"
 
 #include <cstdint>
 #include <string>

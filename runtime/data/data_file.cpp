@@ -2,8 +2,8 @@
 
 #include "base/hash.h"
 #include "base/nearest_word.h"
-#include "runtime/data/foreign_file.h"
 #include "plan/facts/dtype.h"
+#include "runtime/data/foreign_file.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #include "runtime/data/dataset.h"
 
-#include "runtime/data/file_patterns.h"
 #include "plan/facts/dtype.h"
+#include "runtime/data/file_patterns.h"
 
 #include <algorithm>
 #include <cmath>

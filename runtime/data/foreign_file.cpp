@@ -1,8 +1,8 @@
 #include "runtime/data/foreign_file.h"
 
 #include "base/json_text.h"
-#include "runtime/data/binary_kind.h"
 #include "base/plain_text.h"
+#include "runtime/data/binary_kind.h"
 
 #include <algorithm>
 #include <cstdint>

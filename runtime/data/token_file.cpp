@@ -3,9 +3,9 @@
 #include "base/file.h"
 #include "base/input_file.h"
 #include "base/json_text.h"
+#include "base/plain_text.h"
 #include "runtime/data/foreign_file.h"
 #include "runtime/data/token_width.h"
-#include "base/plain_text.h"
 
 #include <algorithm>
 #include <array>

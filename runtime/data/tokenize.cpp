@@ -1,11 +1,11 @@
 #include "runtime/data/tokenize.h"
 
 #include "base/input_file.h"
+#include "base/plain_text.h"
 #include "runtime/data/file_patterns.h"
 #include "runtime/data/foreign_file.h"
 #include "runtime/data/token_file.h"
 #include "runtime/data/tokenizer/unicode.h"
-#include "base/plain_text.h"
 
 #include <algorithm>
 

@@ -6,8 +6,8 @@
 #include "base/clock.h"
 #include "base/device_address.h"
 #include "base/status.h"
-#include "runtime/device/program.h"
 #include "plan/schema/plan_generated.h"
+#include "runtime/device/program.h"
 
 #include <cstddef>
 #include <cstdint>

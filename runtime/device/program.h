@@ -3,8 +3,8 @@
 
 #include "base/device_address.h"
 #include "base/status.h"
-#include "runtime/comm/communicator.h"
 #include "plan/schema/plan_generated.h"
+#include "runtime/comm/communicator.h"
 
 #include <cstdint>
 #include <optional>

@@ -1,11 +1,11 @@
 #include "runtime/exec/executor.h"
 
 #include "base/refusals.h"
-#include "runtime/exec/agreement.h"
-#include "runtime/exec/memory_by_role.h"
 #include "plan/facts/dtype.h"
 #include "plan/facts/view.h"
 #include "plan/schema/limits.h"
+#include "runtime/exec/agreement.h"
+#include "runtime/exec/memory_by_role.h"
 
 #include <algorithm>
 #include <numeric>

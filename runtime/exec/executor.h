@@ -2,12 +2,12 @@
 #pragma once
 
 #include "base/status.h"
+#include "plan/schema/plan_generated.h"
 #include "runtime/comm/communicator.h"
 #include "runtime/device/device.h"
 #include "runtime/exec/control_channel.h"
 #include "runtime/exec/measurement.h"
 #include "runtime/exec/replay.h"
-#include "plan/schema/plan_generated.h"
 
 #include <array>
 #include <cstring>

@@ -1,8 +1,8 @@
 // Predicted schedules of entries.
 #pragma once
 
-#include "runtime/device/program.h"
 #include "plan/simulate/plan_schedule.h"
+#include "runtime/device/program.h"
 
 #include <cstdint>
 #include <deque>

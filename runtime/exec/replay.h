@@ -1,9 +1,9 @@
 // Search for the instruction that produced the first non-finite value.
 #pragma once
 
+#include "plan/schema/plan_generated.h"
 #include "runtime/device/device.h"
 #include "runtime/exec/control_channel.h"
-#include "plan/schema/plan_generated.h"
 
 #include <cstdint>
 #include <optional>

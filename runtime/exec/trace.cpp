@@ -2,9 +2,9 @@
 
 #include "base/json_text.h"
 #include "base/output_file.h"
-#include "runtime/exec/step_facts.h"
-#include "plan/facts/view.h"
 #include "base/plain_text.h"
+#include "plan/facts/view.h"
+#include "runtime/exec/step_facts.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -3,9 +3,9 @@
 
 #include "base/descriptor.h"
 #include "base/status.h"
+#include "plan/facts/streams.h"
 #include "runtime/device/device.h"
 #include "runtime/exec/predicted_runs.h"
-#include "plan/facts/streams.h"
 
 #include <array>
 #include <cstdint>

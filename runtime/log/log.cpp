@@ -1,7 +1,7 @@
 #include "runtime/log/log.h"
 
-#include "base/print.h"
 #include "base/plain_text.h"
+#include "base/print.h"
 
 #include <array>
 #include <sys/ioctl.h>

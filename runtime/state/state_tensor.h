@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/status.h"
-#include "runtime/formats/safetensors_layout.h"
 #include "plan/schema/plan_generated.h"
+#include "runtime/formats/safetensors_layout.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "runtime/training/generate.h"
 
-#include "runtime/data/philox.h"
 #include "plan/schema/entry_names.h"
+#include "runtime/data/philox.h"
 #include "runtime/training/end_tokens.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 #include "runtime/training/run.h"
 
 #include "base/clock.h"
+#include "base/plain_text.h"
 #include "plan/facts/counts.h"
 #include "plan/facts/settings.h"
-#include "base/plain_text.h"
 #include "runtime/training/generate.h"
 #include "runtime/training/run_data.h"
 #include "runtime/training/starting_point.h"

@@ -1,9 +1,9 @@
 // A training run of one rank, from the plan file to the generated text.
 #pragma once
 
+#include "plan/file/file.h"
 #include "runtime/data/dataset.h"
 #include "runtime/exec/executor.h"
-#include "plan/file/file.h"
 #include "runtime/training/observer.h"
 #include "runtime/training/options.h"
 #include "runtime/training/starting_point.h"

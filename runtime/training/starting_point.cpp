@@ -1,10 +1,10 @@
 #include "runtime/training/starting_point.h"
 
 #include "base/hash.h"
+#include "base/plain_text.h"
 #include "plan/facts/settings.h"
 #include "plan/facts/view.h"
 #include "plan/schema/entry_names.h"
-#include "base/plain_text.h"
 #include "runtime/state/checkpoint_folder.h"
 #include "runtime/state/checkpoint_reader.h"
 #include "runtime/state/checkpoint_writer.h"

@@ -1,10 +1,10 @@
 // Runs a training step: copies batch columns to the entries' inputs, sets scalars, and runs the entries.
 #pragma once
 
-#include "runtime/data/loader.h"
-#include "runtime/exec/executor.h"
 #include "plan/schema/entry_names.h"
 #include "plan/schema/plan_generated.h"
+#include "runtime/data/loader.h"
+#include "runtime/exec/executor.h"
 
 #include <cstdint>
 #include <initializer_list>

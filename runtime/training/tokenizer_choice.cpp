@@ -1,7 +1,7 @@
 #include "runtime/training/tokenizer_choice.h"
 
-#include "runtime/data/file_patterns.h"
 #include "base/plain_text.h"
+#include "runtime/data/file_patterns.h"
 
 #include <charconv>
 

@@ -41,7 +41,7 @@ class Tokenize(harness.EndToEndTest):
         Path("bad.json").write_text("{")
         tokenize = [TRAINC, "tokenize", "-o", "out.bin"]
         for arguments, expected in [(["none.txt"], "none.txt"), (["a.txt", "--tokenizer=none.json"], "none.json"),
-                                    (["a.txt", "--tokenizer=bad.json"], "bad.json"), ([], "texts")]:
+                                    (["a.txt", "--tokenizer=bad.json"], "bad.json"), ([], "TEXT... is required")]:
             with self.subTest(arguments=arguments):
                 self.fails([*tokenize, *arguments], 2, expected)
                 self.assertFalse(Path("out.bin").exists())

@@ -9,8 +9,8 @@
 // accepted then runs dry. Plans for several ranks are bound, but not run: there are no peers.
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/device/null/null_device.h"
-#include "test/unit/plan/verify/flow_interpreter.h"
 #include "test/unit/plan/plans/cuda_plan.h"
+#include "test/unit/plan/verify/flow_interpreter.h"
 #include "test/unit/runtime/run_plan.h"
 
 #include <array>

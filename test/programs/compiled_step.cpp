@@ -1,11 +1,11 @@
 #include "test/programs/compiled_step.h"
 
+#include "plan/file/file.h"
+#include "plan/schema/entry_names.h"
 #include "runtime/comm/local/local_group.h"
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/device/emulated/emulated_device.h"
 #include "runtime/exec/executor.h"
-#include "plan/file/file.h"
-#include "plan/schema/entry_names.h"
 
 #include <cstring>
 #include <deque>

@@ -129,7 +129,7 @@ def main():
     known = {f"trainc {name}": options_of([programs.trainc, name]) for name in SUBCOMMANDS}
     known["trainrun"] = options_of([programs.trainrun])
     texts = pages()
-    sources = {path.name for folder in ["dialects", "lib", "runtime", "tools", "test"] for path in (ROOT / folder).rglob("*.*")}
+    sources = {path.name for folder in ["base", "dialects", "lib", "plan", "runtime", "tools", "test"] for path in (ROOT / folder).rglob("*.*")}
     found = [line for path, text in texts.items() if not path.startswith(OF_THEIR_TIME) for line in missing_sources(path, text, sources)]
     for path, text in texts.items():
         if path.startswith(FOR_USERS) and not path.startswith(GENERATED):

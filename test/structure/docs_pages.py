@@ -21,7 +21,7 @@ KINDS = ("tutorials", "how-to", "reference", "explanation", "adr", "measurements
 GENERATED = tuple(f"docs/reference/{page}.md" for page in ["dist", "nn", "passes", "plan", "train"])
 OF_THEIR_TIME = ("docs/adr/", "docs/measurements/")
 MAX_WORDS = 1600
-SOURCES = ("dialects", "examples", "lib", "runtime", "scripts", "test", "tools")
+SOURCES = ("base", "dialects", "examples", "lib", "plan", "runtime", "scripts", "test", "tools")
 NAMED = re.compile(r"(?<![\w/.-])docs/[\w/-]+\.(?:md|mlir|svg)")
 
 

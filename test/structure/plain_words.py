@@ -14,7 +14,7 @@ import tokenize
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-FOLDERS = ["cmake", "dialects", "docs", "examples", "lib", "runtime", "scripts", "test", "tools"]
+FOLDERS = ["base", "cmake", "dialects", "docs", "examples", "lib", "plan", "runtime", "scripts", "test", "tools"]
 
 BEGINNING = re.compile(r"(Of|Those|That|What|Which|Where)\b")
 
@@ -137,7 +137,7 @@ def offences(path, text):
             for match in word.finditer(joined):
                 if not any(begin <= match.start() and match.end() <= end for begin, end in allowed):
                     yield line + part.count("\n", 0, match.start()), match[0], advice
-    if path.suffix in (".cpp", ".h") and path.relative_to(ROOT).parts[0] in ("runtime", "test", "tools"):
+    if path.suffix in (".cpp", ".h") and path.relative_to(ROOT).parts[0] in ("base", "plan", "runtime", "test", "tools"):
         for match in NAME.finditer(text):
             yield text.count("\n", 0, match.start()) + 1, match[0], f"k{'Max' if match[1] == 'Most' else 'Min'}..."
 

@@ -1,9 +1,9 @@
 // Test cases in safetensors files: "NAME.bound" is the bound of case NAME, "NAME.argument.0" the bytes of its
 // first argument, "NAME.expected.0" and "NAME.slack.0" the numbers of its first result.
 #include "base/file.h"
+#include "plan/file/file.h"
 #include "runtime/formats/safetensors_layout.h"
 #include "runtime/formats/safetensors_view.h"
-#include "plan/file/file.h"
 #include "tools/cases/cases.h"
 
 #include <cstring>

@@ -2,9 +2,9 @@
 
 #include "base/float8.h"
 #include "base/small_float.h"
-#include "runtime/exec/executor.h"
 #include "plan/facts/dtype.h"
 #include "plan/schema/entry_names.h"
+#include "runtime/exec/executor.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,9 +1,9 @@
 #include "tools/report/document.h"
 
+#include "base/plain_text.h"
 #include "plan/facts/dtype.h"
 #include "plan/facts/streams.h"
 #include "plan/facts/view.h"
-#include "base/plain_text.h"
 #include "tools/report/collectives.h"
 #include "tools/report/document_entries.h"
 #include "tools/report/largest_batches.h"

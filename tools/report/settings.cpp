@@ -1,8 +1,8 @@
 #include "tools/report/settings.h"
 
+#include "base/units.h"
 #include "dialects/Train/ProgramWords.h"
 #include "dialects/Train/Sizes.h"
-#include "base/units.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -2,11 +2,11 @@
 
 #include "Buffer.h"
 
+#include "base/cpu_features.h"
 #include "dialects/Interfaces/Interfaces.h"
 #include "lib/Fusion/Passes.h"
 #include "lib/Reference/Registry.h"
 #include "lib/Step/Passes.h"
-#include "base/cpu_features.h"
 
 #include "mlir/Pass/PassManager.h"
 

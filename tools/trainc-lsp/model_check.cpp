@@ -1,9 +1,9 @@
 #include "tools/trainc-lsp/model_check.h"
 
+#include "base/plain_text.h"
 #include "dialects/Train/Train.h"
 #include "lib/Instantiate/Instantiate.h"
 #include "lib/Support/SourceName.h"
-#include "base/plain_text.h"
 #include "tools/language/parse_model.h"
 
 #include "mlir/Tools/lsp-server-support/SourceMgrUtils.h"

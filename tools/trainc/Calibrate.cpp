@@ -1,10 +1,10 @@
 // `trainc calibrate`: measures this machine into a cluster file.
-#include "lib/Pipelines/Pipeline.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json_text.h"
 #include "base/output_file.h"
 #include "base/print.h"
+#include "lib/Pipelines/Pipeline.h"
 #include "plan/cost/cluster_file.h"
 #include "plan/file/file.h"
 #include "tools/language/parse_model.h"

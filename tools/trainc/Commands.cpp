@@ -2,9 +2,9 @@
 #include "tools/trainc/Commands.h"
 
 #include "base/print.h"
+#include "plan/file/signature.h"
 #include "runtime/data/file_patterns.h"
 #include "runtime/data/tokenize.h"
-#include "plan/file/signature.h"
 #include "runtime/state/checkpoint_folder.h"
 #include "runtime/state/consolidate.h"
 #include "tools/trainc/LongWork.h"

@@ -1,8 +1,8 @@
 // `trainc estimate`: strategies of a model side by side, without a plan file.
+#include "base/plain_text.h"
+#include "base/print.h"
 #include "lib/Pipelines/Phases.h"
 #include "lib/Pipelines/Strategies.h"
-#include "base/print.h"
-#include "base/plain_text.h"
 #include "tools/trainc/Commands.h"
 #include "tools/trainc/ModelFile.h"
 #include "tools/trainc/StrategyTable.h"

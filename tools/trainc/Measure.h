@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/status.h"
-#include "runtime/exec/executor.h"
 #include "plan/schema/plan_generated.h"
+#include "runtime/exec/executor.h"
 
 #include <cstdint>
 #include <string>

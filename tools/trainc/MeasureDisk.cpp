@@ -1,9 +1,9 @@
 // Measures the rates of the disk, and how much transfers slow down computation.
 #include "base/arena.h"
 #include "base/clock.h"
+#include "plan/schema/limits.h"
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/device/disk_arena.h"
-#include "plan/schema/limits.h"
 #include "tools/trainc/Measure.h"
 
 #include <algorithm>

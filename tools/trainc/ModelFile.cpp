@@ -1,9 +1,9 @@
 #include "tools/trainc/ModelFile.h"
 
-#include "lib/Pipelines/Pipeline.h"
 #include "base/lack_of_memory.h"
-#include "plan/file/file.h"
 #include "base/plain_text.h"
+#include "lib/Pipelines/Pipeline.h"
+#include "plan/file/file.h"
 #include "tools/common/llvm_tools.h"
 #include "tools/language/parse_model.h"
 #include "tools/language/text_check.h"

@@ -1,7 +1,7 @@
 // `trainc simulate`: predicts a plan's training step on a cluster, from the plan file alone.
+#include "base/plain_text.h"
 #include "base/print.h"
 #include "plan/file/file.h"
-#include "base/plain_text.h"
 #include "tools/trainc/Commands.h"
 #include "tools/trainc/Paths.h"
 #include "tools/trainc/SimulatedText.h"

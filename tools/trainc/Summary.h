@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/status.h"
-#include "runtime/data/tokenize.h"
 #include "plan/schema/plan_generated.h"
+#include "runtime/data/tokenize.h"
 
 #include <string>
 #include <string_view>

@@ -1,8 +1,8 @@
 #include "tools/trainrun/offload_folder.h"
 
 #include "base/units.h"
-#include "runtime/device/disk_arena.h"
 #include "plan/facts/memory_need.h"
+#include "runtime/device/disk_arena.h"
 
 #include <fmt/format.h>
 #include <linux/magic.h>

@@ -3,8 +3,8 @@
 #include "base/file.h"
 #include "base/json_text.h"
 #include "base/output_file.h"
-#include "plan/schema/entry_names.h"
 #include "base/plain_text.h"
+#include "plan/schema/entry_names.h"
 
 #include <algorithm>
 #include <fmt/ranges.h>

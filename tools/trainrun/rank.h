@@ -2,9 +2,9 @@
 #pragma once
 
 #include "base/stop_signal.h"
+#include "plan/file/file.h"
 #include "runtime/comm/communicator.h"
 #include "runtime/log/log.h"
-#include "plan/file/file.h"
 #include "tools/trainrun/options.h"
 
 #include <atomic>

@@ -1,8 +1,8 @@
 #include "runtime/comm/local/local_communicator.h"
 
 #include "base/thread.h"
-#include "runtime/comm/host_message.h"
 #include "plan/schema/limits.h"
+#include "runtime/comm/host_message.h"
 
 namespace trainc {
 

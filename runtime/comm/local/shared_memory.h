@@ -3,10 +3,10 @@
 
 #include "base/descriptor.h"
 #include "base/status.h"
+#include "plan/facts/collective.h"
 #include "runtime/comm/communicator.h"
 #include "runtime/comm/grid.h"
 #include "runtime/comm/host_message.h"
-#include "plan/facts/collective.h"
 
 #include <array>
 #include <atomic>

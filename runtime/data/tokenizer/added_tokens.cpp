@@ -1,7 +1,7 @@
 #include "runtime/data/tokenizer/added_tokens.h"
 
-#include "runtime/data/tokenizer/unicode.h"
 #include "base/plain_text.h"
+#include "runtime/data/tokenizer/unicode.h"
 
 #include <algorithm>
 #include <ranges>

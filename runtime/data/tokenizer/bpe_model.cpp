@@ -1,9 +1,9 @@
 #include "runtime/data/tokenizer/bpe_model.h"
 
+#include "base/plain_text.h"
 #include "runtime/data/tokenizer/byte_alphabet.h"
 #include "runtime/data/tokenizer/fallback_byte.h"
 #include "runtime/data/tokenizer/unicode.h"
-#include "base/plain_text.h"
 
 #include <algorithm>
 #include <unordered_set>

@@ -1,7 +1,7 @@
 #include "runtime/data/tokenizer/json_fields.h"
 
-#include "runtime/data/tokenizer/unicode.h"
 #include "base/plain_text.h"
+#include "runtime/data/tokenizer/unicode.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #include "runtime/data/tokenizer/regex.h"
 
-#include "runtime/data/tokenizer/oniguruma.h"
 #include "base/plain_text.h"
+#include "runtime/data/tokenizer/oniguruma.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>

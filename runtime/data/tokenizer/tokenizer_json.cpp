@@ -1,11 +1,11 @@
 #include "runtime/data/tokenizer/tokenizer_json.h"
 
 #include "base/json_text.h"
+#include "base/plain_text.h"
 #include "runtime/data/tokenizer/json_fields.h"
 #include "runtime/data/tokenizer/pipeline_json.h"
 #include "runtime/data/tokenizer/post_processor.h"
 #include "runtime/data/tokenizer/vocab_merges.h"
-#include "base/plain_text.h"
 
 namespace trainc {
 

@@ -1,7 +1,7 @@
 #include "runtime/data/tokenizer/unicode.h"
 
-#include "runtime/data/tokenizer/unicode_classes.h"
 #include "base/plain_text.h"
+#include "runtime/data/tokenizer/unicode_classes.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,11 +1,11 @@
 #include "runtime/device/cpu/cpu_device.h"
 
 #include "base/clock.h"
+#include "plan/facts/view.h"
 #include "runtime/comm/communicator.h"
 #include "runtime/device/cpu/cpu_share.h"
 #include "runtime/device/cpu/interpreter.h"
 #include "runtime/device/cpu/library_call.h"
-#include "plan/facts/view.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,8 +1,8 @@
 #include "runtime/device/cpu/interpreter.h"
 
+#include "plan/facts/outlasting.h"
 #include "runtime/comm/communicator.h"
 #include "runtime/device/cpu/cpu_device.h"
-#include "plan/facts/outlasting.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,8 +1,8 @@
 // The kernels of one plan, loaded into the process.
 #pragma once
 
-#include "runtime/device/cpu/kernel_image.h"
 #include "plan/schema/plan_generated.h"
+#include "runtime/device/cpu/kernel_image.h"
 
 #include <vector>
 

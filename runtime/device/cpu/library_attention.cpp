@@ -1,7 +1,7 @@
 // Attention in plain code: one thread computes a query or, in the gradient, a key.
+#include "plan/facts/library_calls.h"
 #include "runtime/device/cpu/library_call.h"
 #include "runtime/device/cpu/library_math.h"
-#include "plan/facts/library_calls.h"
 
 #include <array>
 #include <limits>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/status.h"
-#include "runtime/device/cpu/tile_runner.h"
 #include "plan/schema/plan_generated.h"
+#include "runtime/device/cpu/tile_runner.h"
 
 namespace trainc {
 

@@ -1,9 +1,9 @@
 // Matrix products in plain code. One thread computes a tile of the result; its sums are accumulated in blocks
 // of terms, one after the other.
-#include "runtime/device/cpu/library_call.h"
-#include "runtime/device/cpu/library_math.h"
 #include "plan/facts/library_calls.h"
 #include "plan/schema/cpu_workspace.h"
+#include "runtime/device/cpu/library_call.h"
+#include "runtime/device/cpu/library_math.h"
 
 #include <array>
 

@@ -1,8 +1,8 @@
 // Attention as cuDNN graphs: operations, their order and their types.
 #pragma once
 
-#include "runtime/device/cuda/cudnn_graph.h"
 #include "plan/schema/cudnn_attention.h"
+#include "runtime/device/cuda/cudnn_graph.h"
 
 namespace trainc {
 

@@ -1,10 +1,10 @@
 // Arenas of a plan: on the GPU, in pinned host memory, and on disk.
 #pragma once
 
+#include "plan/schema/plan_generated.h"
 #include "runtime/device/cuda/cuda_context.h"
 #include "runtime/device/cuda/cuda_handles.h"
 #include "runtime/device/disk_arena.h"
-#include "plan/schema/plan_generated.h"
 
 #include <deque>
 #include <vector>

@@ -1,8 +1,8 @@
 #include "runtime/device/cuda/cuda_device.h"
 
+#include "plan/schema/cuda_levels.h"
 #include "runtime/comm/nccl/nccl_collectives.h"
 #include "runtime/device/cuda/cuda_rates.h"
-#include "plan/schema/cuda_levels.h"
 
 #include <algorithm>
 #include <cstdlib>

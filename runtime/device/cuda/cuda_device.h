@@ -2,11 +2,11 @@
 #pragma once
 
 #include "base/hash.h"
+#include "plan/schema/gpu_peaks.h"
 #include "runtime/device/cuda/cuda_executable.h"
 #include "runtime/device/cuda/nvtx_ranges.h"
 #include "runtime/device/cuda/staging.h"
 #include "runtime/device/device.h"
-#include "plan/schema/gpu_peaks.h"
 
 namespace trainc {
 

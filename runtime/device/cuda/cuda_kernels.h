@@ -2,9 +2,9 @@
 #pragma once
 
 #include "base/device_address.h"
+#include "plan/schema/plan_generated.h"
 #include "runtime/device/cuda/cuda_context.h"
 #include "runtime/device/cuda/cuda_handles.h"
-#include "plan/schema/plan_generated.h"
 
 #include <span>
 #include <string>

@@ -1,9 +1,9 @@
 // One CUDA stream for each stream of the plan, and events between them.
 #pragma once
 
+#include "plan/schema/plan_generated.h"
 #include "runtime/device/cuda/cuda_handles.h"
 #include "runtime/device/cuda/cuda_peers.h"
-#include "plan/schema/plan_generated.h"
 
 #include <array>
 #include <functional>

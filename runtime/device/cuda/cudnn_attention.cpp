@@ -1,8 +1,8 @@
 #include "runtime/device/cuda/cudnn_attention.h"
 
-#include "runtime/device/cuda/attention_graph.h"
 #include "plan/facts/dtype.h"
 #include "plan/facts/library_calls.h"
+#include "runtime/device/cuda/attention_graph.h"
 
 #include <algorithm>
 #include <limits>

@@ -9,10 +9,10 @@
 // workspace.
 #pragma once
 
+#include "plan/schema/cudnn_attention.h"
 #include "runtime/device/cuda/cuda_context.h"
 #include "runtime/device/cuda/cudnn_graph.h"
 #include "runtime/device/program.h"
-#include "plan/schema/cudnn_attention.h"
 
 #include <memory>
 

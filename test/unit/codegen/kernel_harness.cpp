@@ -1,12 +1,12 @@
 // Compiles one op, runs it, and compares it with the reference.
 #include "test/unit/codegen/kernel_harness.h"
 
+#include "base/cpu_features.h"
 #include "dialects/Dist/Dist.h"
 #include "dialects/NN/NN.h"
 #include "lib/Fusion/Passes.h"
 #include "lib/Reference/Interpreter.h"
 #include "lib/Support/StoredElement.h"
-#include "base/cpu_features.h"
 #include "test/unit/codegen/matrix_unit_emulation.h"
 
 #include "mlir/Parser/Parser.h"

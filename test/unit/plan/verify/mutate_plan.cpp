@@ -3,9 +3,9 @@
 //   mutate_plan PLAN COUNT     tries COUNT random faults of each kind of plan_mutants.h. Prints the accepted
 //                              ones, and which of them are harmless. Exits 1 if an accepted fault is harmful,
 //                              and 2 if that cannot be decided.
+#include "test/unit/plan/plans/plan_builder.h"
 #include "test/unit/plan/verify/flow_interpreter.h"
 #include "test/unit/plan/verify/plan_mutants.h"
-#include "test/unit/plan/plans/plan_builder.h"
 
 #include <algorithm>
 #include <cstdlib>

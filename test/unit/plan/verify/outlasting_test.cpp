@@ -1,6 +1,6 @@
 // Copies to disk that outlast their entry, and waits for them.
-#include "plan/facts/pieces.h"
 #include "plan/facts/outlasting.h"
+#include "plan/facts/pieces.h"
 #include "test/unit/plan/plans/plan_builder.h"
 
 #include <algorithm>

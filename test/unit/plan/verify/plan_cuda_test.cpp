@@ -1,7 +1,7 @@
 // Plans for GPUs: additional rules of the verifier.
 #include "plan/schema/cuda_levels.h"
-#include "test/unit/plan/verify/verifier_support.h"
 #include "test/unit/plan/plans/cuda_plan.h"
+#include "test/unit/plan/verify/verifier_support.h"
 
 #include <functional>
 #include <gmock/gmock.h>

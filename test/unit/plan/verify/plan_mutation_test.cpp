@@ -1,8 +1,8 @@
 // The verifier catches every seeded fault that does harm, in plans with collectives, loops and parts by the
 // rank.
+#include "test/unit/plan/plans/cuda_plan.h"
 #include "test/unit/plan/verify/flow_interpreter.h"
 #include "test/unit/plan/verify/plan_mutants.h"
-#include "test/unit/plan/plans/cuda_plan.h"
 
 #include <gtest/gtest.h>
 #include <map>

@@ -1,7 +1,7 @@
 // Sums over ranks by kernels of the plan: which a plan may have.
+#include "test/unit/plan/plans/cuda_plan.h"
 #include "test/unit/plan/verify/flow_interpreter.h"
 #include "test/unit/plan/verify/verifier_support.h"
-#include "test/unit/plan/plans/cuda_plan.h"
 
 #include <algorithm>
 #include <functional>

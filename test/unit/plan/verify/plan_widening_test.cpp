@@ -1,7 +1,7 @@
 // Reduce-scatters of bf16 numbers into f32: which a plan may have, and how many bytes they write.
+#include "test/unit/plan/plans/cuda_plan.h"
 #include "test/unit/plan/verify/flow_interpreter.h"
 #include "test/unit/plan/verify/verifier_support.h"
-#include "test/unit/plan/plans/cuda_plan.h"
 
 #include <functional>
 #include <gmock/gmock.h>

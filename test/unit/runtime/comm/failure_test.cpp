@@ -1,6 +1,6 @@
 #include "base/clock.h"
-#include "runtime/comm/local/shared_memory.h"
 #include "plan/schema/limits.h"
+#include "runtime/comm/local/shared_memory.h"
 #include "test/unit/runtime/asleep.h"
 #include "test/unit/runtime/comm/support.h"
 

@@ -1,9 +1,9 @@
 // A GPU as a device, on the emulated driver: memory, copies, entries as graphs, profiles.
 #include "runtime/exec/executor.h"
+#include "test/unit/plan/plans/cuda_plan.h"
 #include "test/unit/runtime/device/device_contract.h"
 #include "test/unit/runtime/device/first_gpu.h"
 #include "test/unit/runtime/device_memory.h"
-#include "test/unit/plan/plans/cuda_plan.h"
 #include "test/unit/runtime/state_of.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Messages if there is no GPU, no driver, an old driver, or no memory. Each case is a child process, because
 // the emulated driver reads the environment when it starts.
-#include "runtime/device/cuda/cuda_device.h"
 #include "plan/schema/cudnn_attention.h"
+#include "runtime/device/cuda/cuda_device.h"
 #include "test/unit/runtime/device/attention_numbers.h"
 #include "test/unit/runtime/device/short_numbers.h"
 

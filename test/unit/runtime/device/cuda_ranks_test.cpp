@@ -2,9 +2,9 @@
 #include "base/clock.h"
 #include "runtime/device/cuda/cuda_device.h"
 #include "runtime/exec/executor.h"
+#include "test/unit/plan/plans/cuda_plan.h"
 #include "test/unit/runtime/comm/nccl/nccl_ranks.h"
 #include "test/unit/runtime/device_memory.h"
-#include "test/unit/plan/plans/cuda_plan.h"
 
 #include <algorithm>
 #include <gmock/gmock.h>

@@ -2,8 +2,8 @@
 // Results of entries are tested in executor_test.cpp.
 #pragma once
 
-#include "runtime/device/device.h"
 #include "plan/schema/limits.h"
+#include "runtime/device/device.h"
 #include "test/unit/plan/plans/plan_builder.h"
 
 #include <array>

@@ -5,9 +5,9 @@
 #include "runtime/device/cpu/kernel_library.h"
 #include "runtime/device/emulated/emulated_device.h"
 #include "runtime/device/null/null_device.h"
-#include "test/unit/runtime/device/device_contract.h"
 #include "test/unit/plan/plans/cuda_plan.h"
 #include "test/unit/plan/plans/plan_builder.h"
+#include "test/unit/runtime/device/device_contract.h"
 
 #include <cmath>
 #include <csignal>

@@ -1,6 +1,6 @@
 #include "base/arena.h"
-#include "runtime/device/disk_arena.h"
 #include "plan/schema/limits.h"
+#include "runtime/device/disk_arena.h"
 #include "test/unit/runtime/direct_files.h"
 
 #include <algorithm>

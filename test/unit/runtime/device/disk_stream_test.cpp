@@ -1,7 +1,7 @@
 // Disk transfers concurrent with computation.
 #include "base/arena.h"
-#include "runtime/device/cpu/disk_stream.h"
 #include "plan/schema/limits.h"
+#include "runtime/device/cpu/disk_stream.h"
 
 #include <algorithm>
 #include <gmock/gmock.h>

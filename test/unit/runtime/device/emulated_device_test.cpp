@@ -1,8 +1,8 @@
 // Faults that the emulated device finds, and absence of false positives.
 #include "runtime/device/emulated/emulated_device.h"
 
-#include "test/unit/runtime/device_memory.h"
 #include "test/unit/plan/plans/plan_builder.h"
+#include "test/unit/runtime/device_memory.h"
 #include "test/unit/runtime/rank_threads.h"
 
 #include <cmath>

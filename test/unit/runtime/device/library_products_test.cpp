@@ -1,6 +1,6 @@
 // Matrix products by libraries, compared with plain sums in f64.
-#include "runtime/device/cpu/library_math.h"
 #include "plan/schema/cpu_workspace.h"
+#include "runtime/device/cpu/library_math.h"
 #include "test/unit/runtime/device/product_numbers.h"
 
 #include <gmock/gmock.h>

@@ -3,8 +3,8 @@
 
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/device/emulated/emulated_device.h"
-#include "test/unit/runtime/device_memory.h"
 #include "test/unit/plan/plans/plan_builder.h"
+#include "test/unit/runtime/device_memory.h"
 
 #include <cmath>
 #include <random>

@@ -1,9 +1,9 @@
 // ranksPlan() on ranks that are threads.
 #include "runtime/device/cpu/cpu_device.h"
+#include "test/unit/plan/plans/plan_builder.h"
 #include "test/unit/runtime/asleep.h"
 #include "test/unit/runtime/device_memory.h"
 #include "test/unit/runtime/exec/allocation_counter.h"
-#include "test/unit/plan/plans/plan_builder.h"
 #include "test/unit/runtime/rank_threads.h"
 #include "test/unit/runtime/state_of.h"
 #include "test/unit/runtime/test_device.h"

@@ -1,7 +1,7 @@
 // spacesPlan() on ranks that are threads.
+#include "test/unit/plan/plans/plan_builder.h"
 #include "test/unit/runtime/device_memory.h"
 #include "test/unit/runtime/direct_files.h"
-#include "test/unit/plan/plans/plan_builder.h"
 #include "test/unit/runtime/rank_threads.h"
 #include "test/unit/runtime/test_device.h"
 

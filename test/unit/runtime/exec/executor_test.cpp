@@ -2,9 +2,9 @@
 
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/device/null/null_device.h"
+#include "test/unit/plan/plans/plan_builder.h"
 #include "test/unit/runtime/device_memory.h"
 #include "test/unit/runtime/exec/allocation_counter.h"
-#include "test/unit/plan/plans/plan_builder.h"
 #include "test/unit/runtime/state_of.h"
 #include "test/unit/runtime/test_device.h"
 

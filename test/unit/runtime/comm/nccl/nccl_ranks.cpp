@@ -1,8 +1,8 @@
 #include "test/unit/runtime/comm/nccl/nccl_ranks.h"
 
 #include "base/small_float.h"
-#include "runtime/comm/tree_sum.h"
 #include "plan/facts/dtype.h"
+#include "runtime/comm/tree_sum.h"
 #include "test/emulator/libcuda/extension.h"
 
 #include <csignal>
