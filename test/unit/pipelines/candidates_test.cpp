@@ -143,7 +143,7 @@ struct BudgetTest : CandidatesTest {
   }
 };
 
-TEST_F(BudgetTest, KeepsLimits) { sweep({}, 50); }
+TEST_F(BudgetTest, KeepsLimits) { sweep({}, 24); }
 
 TEST_F(BudgetTest, KeepsLimitsOnRanksThatDivideParameters) {
   sweep({{"ranks", "2"}, {"zero_stage", "3"}, {"precision", "bf16"}}, 2);
