@@ -211,10 +211,10 @@ TEST(CpuDevice, PicksTheHighestLevelThatTheCpuHas) {
   const bool v4 = missingFeatures("x86-64-v4", {}).empty(),
              bf16 = missingFeatures("x86-64-v4-bf16", {"avx512_bf16"}).empty(),
              amx = missingFeatures("x86-64-v4-amx", {"amx_tile", "amx_bf16"}).empty();
-  EXPECT_EQ(device.description(), amx    ? "cpu (x86-64-v4-amx, 1 threads)"
-                                  : bf16 ? "cpu (x86-64-v4-bf16, 1 threads)"
-                                  : v4   ? "cpu (x86-64-v4, 1 threads)"
-                                         : "cpu (x86-64-v3, 1 threads)");
+  EXPECT_EQ(device.description(), amx    ? "cpu (x86-64-v4-amx, 1 thread)"
+                                  : bf16 ? "cpu (x86-64-v4-bf16, 1 thread)"
+                                  : v4   ? "cpu (x86-64-v4, 1 thread)"
+                                         : "cpu (x86-64-v3, 1 thread)");
   EXPECT_EQ(device.arithmetic(), amx ? "amx_bf16" : bf16 ? "avx512_bf16" : "");
 }
 
