@@ -11,6 +11,7 @@
 namespace trainc {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -86,6 +87,15 @@ TEST(ForeignOptions, AnswersSayWhoDecides) {
   EXPECT_THAT(*homeOutsideTrainrun("deepspeed"), StartsWith("there is no such thing here yet; "));
   EXPECT_THAT(*homeOutsideTrainrun("num_train_epochs"), HasSubstr("--steps=N"));
   EXPECT_THAT(*homeOutsideTrainrun("torch_compile_mode"), StartsWith("it is not needed here: "));
+  EXPECT_EQ(homeOutsideTrainrun("train-data"), "it is called --data=FILE here");
+  EXPECT_EQ(homeOutsideTrainrun("train-iters"), "it is called --steps=N here");
+  EXPECT_EQ(homeOutsideTrainrun("model_name_or_path"), "it is called --init=FILE here");
+  EXPECT_EQ(homeOutsideCompile("micro-batch-size"), "it is called --micro-batch=N here");
+  EXPECT_EQ(homeOutsideCompile("gradient-clip-val"),
+            "it has no option. Write it in the model's train.program, as in `clip 1.0`");
+  EXPECT_THAT(*homeOutsideTrainrun("top-p"),
+              AllOf(StartsWith("there is no such thing here yet; "), HasSubstr("--top-k")));
+  EXPECT_THAT(*homeOutsideCompile("lora-rank"), StartsWith("there is no such thing here yet; "));
   // The longest beginning wins, and a name of its own over both.
   EXPECT_THAT(*homeOutsideCompile("parallelism_config_dp_shard_size"), HasSubstr("--hybrid-shard"));
   EXPECT_EQ(homeOutsideCompile("frobnicate"), std::nullopt);
