@@ -1,9 +1,21 @@
 #include "runtime/data/file_patterns.h"
 
+#include "runtime/data/token_file.h"
+
 #include <algorithm>
 #include <glob.h>
 
 namespace trainc {
+
+/// Removes the JSON sidecars of other files in `found`, which is sorted.
+static void removeSidecars(std::vector<std::string> &found) {
+  std::vector<std::string> sidecars;
+  for (const std::string &file : found)
+    if (const std::string sidecar = sidecarPath(file).string(); std::ranges::binary_search(found, sidecar))
+      sidecars.push_back(sidecar);
+  std::erase_if(found,
+                [&](const std::string &file) { return std::ranges::find(sidecars, file) != sidecars.end(); });
+}
 
 Result<std::vector<std::filesystem::path>> expandPatterns(const std::vector<std::string> &patterns) {
   std::vector<std::filesystem::path> files;
@@ -22,6 +34,7 @@ Result<std::vector<std::filesystem::path>> expandPatterns(const std::vector<std:
     if (found.empty())
       return invalidInput("{}: no such file, and no file matches it as a pattern", pattern);
     std::ranges::sort(found);
+    removeSidecars(found);
     files.insert(files.end(), found.begin(), found.end());
   }
   if (files.empty())

@@ -348,5 +348,17 @@ TEST(FilePatterns, ExpandInByteOrder) {
   EXPECT_INVALID(expandPatterns({}), "no data files given");
 }
 
+TEST(FilePatterns, LeaveOutSidecarsOfTheirMatches) {
+  const Folder folder;
+  for (const char *name : {"a.bin", "a.bin.json", "a.bin.json.json", "b.json"})
+    folder.write(name, "x");
+  const auto all = expandPatterns({folder / "*"});
+  ASSERT_OK(all);
+  EXPECT_THAT(*all, testing::ElementsAre(folder / "a.bin", folder / "b.json"));
+  const auto alone = expandPatterns({folder / "a.bin.j*n", folder / "a.bin.json"});
+  ASSERT_OK(alone);
+  EXPECT_THAT(*alone, testing::ElementsAre(folder / "a.bin.json", folder / "a.bin.json"));
+}
+
 } // namespace
 } // namespace trainc
