@@ -171,7 +171,7 @@ Result<TokenStream> readWithHeader(const std::string &file, std::span<const std:
 struct Width {
   SafetensorsDType dtype;
   std::string by;
-  bool isCertain; ///< the user says so
+  bool isCertain; ///< the user or the sidecar says so
 };
 
 /// The width that Megatron's index beside `path` says; nothing if there is none.
@@ -210,7 +210,7 @@ Result<std::optional<Width>> findMegatronWidth(const std::filesystem::path &path
 Result<Width> findWidth(const std::filesystem::path &path, const std::optional<TokenSidecar> &sidecar,
                         const TokenFileOptions &options) {
   if (sidecar)
-    return Width{sidecar->dtype, sidecarPath(path).string(), options.dtype.has_value()};
+    return Width{sidecar->dtype, sidecarPath(path).string(), true};
   TRAINC_ASSIGN_OR_RETURN(const std::optional<Width> megatron, findMegatronWidth(path));
   if (megatron && options.dtype && *options.dtype != megatron->dtype)
     return invalidInput("{}: {} says {}, --data-dtype says {}; leave --data-dtype out", path.string(),
@@ -311,7 +311,7 @@ Result<TokenStream> readTokenStream(const std::filesystem::path &path, std::span
                         foreign->name, foreign->forTokens);
   TRAINC_ASSIGN_OR_RETURN(const Width chosen, findWidth(path, sidecar, options));
   const SafetensorsDType dtype = chosen.dtype;
-  TRAINC_RETURN_IF_ERROR(checkWidth(file, chosen, head, sidecar ? sidecar->vocabulary : options.vocabulary));
+  TRAINC_RETURN_IF_ERROR(checkWidth(file, chosen, head, options.vocabulary));
   const size_t width = elementBytes(dtype);
   if (fileBytes % width != 0)
     return invalidInput(

@@ -68,8 +68,8 @@ std::string_view tokenDTypeName(SafetensorsDType dtype);
 ///    options.dtype says, else what Megatron's index beside `PATH.bin` says, else it follows from
 ///    options.vocabulary. If there is such a JSON file, the number of tokens must be the one it says, and
 ///    options.dtype the same. If there is none, files of other kinds are refused, and text unless
-///    options.dtype is kU8. Tokens that are surely of another width are refused unless options.dtype says the
-///    width.
+///    options.dtype is kU8. Tokens that are surely of another width are refused unless that JSON file or
+///    options.dtype says the width.
 /// Errors (kInvalidInput) name the file, the byte offset and the sizes expected and found.
 Result<TokenStream> readTokenStream(const std::filesystem::path &path, std::span<const std::byte> head,
                                     uint64_t fileBytes, const TokenFileOptions &options);
