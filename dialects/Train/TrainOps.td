@@ -159,6 +159,7 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
     instantiated, its exports move to the program. If it cannot have entries `prefill` and `decode`, `no_generation` gives the reason.
     If no parameter is trained, or the loss depends on none, `no_training` gives the reason: the plan evaluates, and generates if it can. If
     the loss combines the samples of a micro-batch, so that it depends on the size of the micro-batch, `combined_samples` gives the place.
+    `likelihood`: the loss of evaluation is the mean negative log-likelihood of the labels.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$model, Train_Optimizer:$optimizer,
                        Train_Schedule:$schedule, OptionalAttr<F64Attr>:$clip, OptionalAttr<I64Attr>:$micro_batch,
@@ -177,7 +178,7 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
                        DefaultValuedAttr<I64Attr, "1">:$loss_scale_min,
                        OptionalAttr<TypedArrayAttrBase<Train_Group, "groups">>:$groups,
                        OptionalAttr<DictionaryAttr>:$exports, OptionalAttr<StrAttr>:$no_generation,
-                       OptionalAttr<StrAttr>:$no_training, OptionalAttr<StrAttr>:$combined_samples,
+                       OptionalAttr<StrAttr>:$no_training, OptionalAttr<StrAttr>:$combined_samples, UnitAttr:$likelihood,
                        OptionalAttr<DictionaryAttr>:$sources);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;

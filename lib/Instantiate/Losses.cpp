@@ -61,6 +61,11 @@ train::InputOp trainc::ignoringColumn(const LossTerm &term) {
   return {};
 }
 
+bool trainc::isLogLikelihood(const LossTerm &term) {
+  auto op = dyn_cast_or_null<nn::CrossEntropyOp>(lossOp(term).getOperation());
+  return op && term.scale == 1 && !op.getWeights() && op.getSmoothing().isZero();
+}
+
 int64_t trainc::countElements(const LossTerm &term) { return nn::tensorType(term.value).getNumElements(); }
 
 Value trainc::buildMean(OpBuilder &builder, Location loc, Value sum, Value targets) {

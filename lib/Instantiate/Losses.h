@@ -19,6 +19,10 @@ std::optional<mlir::Value> buildTargetWeights(mlir::OpBuilder &builder, const Lo
 /// values in this column are all ignored contributes neither loss nor targets.
 train::InputOp ignoringColumn(const LossTerm &term);
 
+/// Whether the loss is the mean negative log-likelihood of labels: a cross-entropy without a scale, smoothing
+/// and weights of classes.
+bool isLogLikelihood(const LossTerm &term);
+
 /// Returns the number of elements of the loss tensor.
 int64_t countElements(const LossTerm &term);
 

@@ -232,6 +232,7 @@ LogicalResult trainc::buildEval(Instantiation &shared, train::EntryOp entry) {
   if (failed(forward))
     return failure();
   markPadding(forward->losses, binding.evalBatch);
+  binding.program.setLikelihood(forward->losses.size() == 1 && isLogLikelihood(forward->losses.front()));
   // The host divides the summed losses by the targets of the first loss. The means of further losses are
   // therefore multiplied by that number.
   Value total, targets;

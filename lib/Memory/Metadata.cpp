@@ -77,7 +77,7 @@ static void emitTraining(OpBuilder &builder, train::ProgramOp program) {
       program.getAccumulate(), program.getSeqLen().value_or(0), program.getSteps().value_or(0),
       program.getEvalBatch().value_or(microBatch), schedule.getKind(),
       program.getOptimizer().getLr().getValue(), schedule.getMinimum().getValue(), schedule.getWarmup(),
-      schedule.getTotal(), skippedAdvance(program));
+      schedule.getTotal(), skippedAdvance(program), program.getLikelihood());
   training->setAttr("train.settings", describeSettings(builder, program));
   if (const std::optional<uint64_t> reserved = program.getReserveMemory())
     training->setAttr("train.reserved", builder.getI64IntegerAttr(int64_t(*reserved)));

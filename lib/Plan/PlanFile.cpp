@@ -149,6 +149,7 @@ static void writeTraining(ModuleOp module, PlanTables &tables, fb::PlanT &plan) 
     table->seq_len = training.getSeqLen();
     table->steps = training.getSteps();
     table->eval_batch = training.getEvalBatch();
+    table->likelihood = training.getLikelihood();
     table->schedule = std::make_unique<fb::ScheduleT>();
     table->schedule->kind = inSchema(training.getSchedule());
     table->schedule->peak = training.getPeak().convertToDouble();

@@ -12,10 +12,9 @@ namespace trainc {
 
 namespace {
 
-/// Number of inputs in which the host can pad a batch (Input.pads). If there are any, every loss is a
-/// cross-entropy, and samples that fill an incomplete batch contribute to no loss.
-size_t paddingColumns(std::span<const InputView> inputs) {
-  return std::ranges::count_if(inputs, [](const InputView &input) { return input.info->pads(); });
+/// Whether the host can pad an incomplete batch (Input.pads): the samples that fill it contribute to no loss.
+bool canPad(std::span<const InputView> inputs) {
+  return std::ranges::any_of(inputs, [](const InputView &input) { return input.info->pads(); });
 }
 
 } // namespace
@@ -27,7 +26,7 @@ EvalMetrics metricsOf(const EvalResult &result, uint64_t step, double seconds) {
 Evaluator::Evaluator(Executor &executor, const Dataset &dataset)
     : executor_(executor), dataset_(dataset), batch_(executor.plan().training()->eval_batch()),
       samples_(dataset.samples()) {
-  if (paddingColumns(executor.inputs(kEvalEntry)) == 0)
+  if (!canPad(executor.inputs(kEvalEntry)))
     samples_ -= samples_ % batch_;
   for (const InputView &input : executor.inputs(kEvalEntry))
     staging_.emplace_back(input.memory.bytes);
@@ -149,7 +148,7 @@ Result<std::optional<EvalResult>> Evaluator::run(const std::function<bool()> &st
     return explainNonFiniteLoss(withoutNanSign(sum / result.targets));
   result.samples = samples_;
   result.loss = sum / result.targets;
-  if (paddingColumns(executor_.inputs(kEvalEntry)) == 1)
+  if (executor_.plan().training()->likelihood())
     result.perplexity = std::exp(result.loss);
   if (executor_.plan().ranks() > 1)
     result.sentBytes = executor_.sentBytes() - sentBefore;

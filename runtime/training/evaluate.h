@@ -12,7 +12,7 @@ namespace trainc {
 
 struct EvalResult {
   double loss = 0;                  ///< mean over the non-ignored targets of all samples
-  std::optional<double> perplexity; ///< exp(loss), if all losses are cross-entropies of the same labels
+  std::optional<double> perplexity; ///< exp(loss), if it is a mean negative log-likelihood
   double targets = 0;               ///< number (or weight) of the targets
   uint64_t samples = 0;
   std::optional<uint64_t> sentBytes; ///< sent by this rank in collectives, if there are several ranks

@@ -56,16 +56,17 @@ class EvaluateTest(harness.EndToEndTest):
         return math.log(sum(map(math.exp, row)))
 
     def evaluated(self, body, *options):
-        """Loss and number of samples of --eval-data; perplexity only where the loss is one cross-entropy."""
+        """Loss and number of samples of --eval-data; perplexity only where the loss is one plain cross-entropy."""
         self.compile(HEAD + body + TAIL, *options)
         _, err = self.trainrun("model.plan", "--data", "data.safetensors", "--eval-data", "data.safetensors", "--steps", "1", "--metrics",
                                "m.jsonl")
         line = harness.metrics("m.jsonl")[-1]
-        if body == CROSS_ENTROPY:
+        has_perplexity = body in (CROSS_ENTROPY, BATCH_MEAN)
+        if has_perplexity:
             self.assertAlmostEqual(line["perplexity"], math.exp(line["eval_loss"]))
         else:
             self.assertIsNone(line["perplexity"])
-        self.assertEqual("perplexity" in err, body == CROSS_ENTROPY)
+        self.assertEqual("perplexity" in err, has_perplexity)
         return line["eval_loss"], line["eval_samples"]
 
     def cross_entropies(self, samples):
@@ -77,6 +78,19 @@ class EvaluateTest(harness.EndToEndTest):
             loss, samples = self.evaluated(CROSS_ENTROPY, f"--eval-batch={batch}")
             self.assertEqual(samples, SAMPLES)
             self.assertAlmostEqual(loss, sum(losses) / len(losses), 5)
+
+    def test_losses_that_are_no_likelihoods(self):
+        """A cross-entropy with a scale, smoothing or class weights, and a sum of two, have no perplexity."""
+        losses = self.cross_entropies(SAMPLES)
+        mean = sum(losses) / len(losses)
+        for body, factor in [(CROSS_ENTROPY.replace('"loss" %nll', '"loss" %nll scale 0.5'), 0.5),
+                             (CROSS_ENTROPY + '  nn.loss "again" %nll scale 0.25\n', 1.25)]:
+            loss, samples = self.evaluated(body)
+            self.assertEqual(samples, SAMPLES)
+            self.assertAlmostEqual(loss, factor * mean, 5)
+        self.evaluated(CROSS_ENTROPY.replace("%labels", "%labels smoothing 0.1"))
+        self.evaluated(CROSS_ENTROPY.replace("  %nll,", '  %w = nn.constant 2.0 : tensor<3xf32>\n  %nll,')
+                       .replace("%labels", "%labels weights %w"))
 
     def test_losses_of_elements_take_whole_batches(self):
         losses, squares = self.cross_entropies(8), [self.log_sum_exp(row) ** 2 for row in self.rows[:8]]

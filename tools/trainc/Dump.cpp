@@ -289,8 +289,9 @@ void PlanPrinter::printStates() {
 
 void PlanPrinter::printTraining() {
   if (const fb::Training *training = plan_.training()) {
-    line("training micro_batch={} accumulate={} seq_len={} steps={} eval_batch={}", training->micro_batch(),
-         training->accumulate(), training->seq_len(), training->steps(), training->eval_batch());
+    line("training micro_batch={} accumulate={} seq_len={} steps={} eval_batch={}{}", training->micro_batch(),
+         training->accumulate(), training->seq_len(), training->steps(), training->eval_batch(),
+         training->likelihood() ? " likelihood" : "");
     if (const fb::Schedule *schedule = training->schedule())
       line("schedule {} peak={} minimum={} warmup={} total={}{}", scheduleName(schedule->kind()),
            schedule->peak(), schedule->minimum(), schedule->warmup(), schedule->total(),

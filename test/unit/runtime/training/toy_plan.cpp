@@ -130,6 +130,7 @@ void addSettings(PlanBuilder &b) {
   b.plan.training->accumulate = kToyAccumulate;
   b.plan.training->seq_len = kToyLength;
   b.plan.training->eval_batch = kToyMicroBatch;
+  b.plan.training->likelihood = true;
   b.plan.training->schedule = std::make_unique<fb::ScheduleT>();
   b.plan.training->schedule->peak = 0.5;
   auto &exported = b.plan.exports.emplace_back(std::make_unique<fb::ExportT>());

@@ -216,11 +216,9 @@ TEST_F(TrainLoopTest, EvaluatesEveryFewStepsAndAtTheEnd) {
   EXPECT_THAT(logged(), testing::ContainsRegex("step 4: evaluation loss [0-9.]+, perplexity [0-9.]+ \\("));
 }
 
-TEST_F(TrainLoopTest, OnlyACrossEntropyHasAPerplexity) {
+TEST_F(TrainLoopTest, OnlyALikelihoodHasAPerplexity) {
   PlanBuilder builder = toyPlan();
-  for (const auto &entry : builder.plan.entries)
-    for (const auto &input : entry->inputs)
-      input->pads = false;
+  builder.plan.training->likelihood = false;
   ToyRun run(1, 1, builder);
   const auto dataset =
       Dataset::open({(folder_ / "tokens.bin").string()}, entryColumns(run.executor(), {"eval"}));
