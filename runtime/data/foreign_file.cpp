@@ -78,6 +78,12 @@ bool isNearlyText(std::string_view bytes) {
   return bytes.size() >= kMinOtherTextBytes && isMostlyAscii(bytes);
 }
 
+/// Whether bytes are the same token of 16 or 32 bits again and again, whose bytes may be printable by chance.
+bool isOneToken(std::string_view bytes) {
+  return bytes.size() > sizeof(uint32_t) &&
+         bytes.substr(sizeof(uint32_t)) == bytes.substr(0, bytes.size() - sizeof(uint32_t));
+}
+
 bool hasUtf16Mark(std::string_view bytes) {
   return bytes.starts_with("\xfe\xff") || bytes.starts_with("\xff\xfe");
 }
@@ -210,7 +216,7 @@ std::optional<ForeignKind> findForeignKind(std::string_view nameEnd, std::span<c
     return kUtf32Text;
   if (isUtf16(bytes))
     return kUtf16Text;
-  if (!isText(bytes) && !isNearlyText(bytes))
+  if (isOneToken(bytes) || (!isText(bytes) && !isNearlyText(bytes)))
     return std::nullopt;
   return textKind(extension, bytes);
 }

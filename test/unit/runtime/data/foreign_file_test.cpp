@@ -31,6 +31,12 @@ TEST(ForeignFile, NoFirstTokenMakesAnotherKind) {
         << first;
 }
 
+TEST(ForeignFile, OneTokenOfPrintableBytesIsNoText) {
+  EXPECT_EQ(kindOf(bytesOf(std::vector<uint16_t>(4000, 12345))), "tokens");
+  EXPECT_EQ(kindOf(bytesOf(std::vector<uint32_t>(4000, 0x41424344))), "tokens");
+  EXPECT_EQ(kindOf(bytesOf(std::vector<uint16_t>(4000, 12345)) + "\n"), "text");
+}
+
 TEST(ForeignFile, TextMayEndWithinACharacter) {
   const std::string text = "Am Anfang schuf Gott Himmel und \u00c4rde\u2026";
   EXPECT_EQ(kindOf(text), "text");
