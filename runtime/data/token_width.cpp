@@ -20,6 +20,11 @@ constexpr uint16_t kMaxUpperHalf = 15;
 constexpr uint16_t kNegative = 0xffff;
 /// Minimum different numbers: fewer may be tokens of 16 bits that alternate with others.
 constexpr size_t kMinDifferent = 16;
+/// Minimum different numbers where zeros between them tell their width: a file of one number may be padding.
+constexpr size_t kMinDifferentAmongZeros = 2;
+/// Minimum lowest halves other than 0 of numbers of 64 bits, and half the minimum of 32 bits: as many tokens
+/// of 16 bits are at such offsets by chance with a probability of 2^-32.
+constexpr size_t kMinTokens = 16;
 
 constexpr std::string_view kIfWhole = "if its numbers are whole, ";
 constexpr std::string_view kTakeOut = "tokens are not negative: take such numbers out, and ";
@@ -61,22 +66,27 @@ public:
 
   bool isShort() const { return halves_.size() < kMinGroups * kHalves; }
 
-  /// Upper halves are small or those of a few negative numbers, lower ones differ.
-  std::optional<OtherNumbers> find32Bits() const {
+  /// Upper halves are small or those of a few negative numbers, and at least `minDifferent` lower ones
+  /// differ. Upper halves other than 0 may be tokens of 16 bits, too: ids of 32 bits have all upper halves
+  /// from 0 to their maximum, and many lower ones.
+  std::optional<OtherNumbers> find32Bits(size_t minDifferent) const {
     size_t negative = 0;
-    bool isZero = true;
+    std::set<uint16_t> upper;
     for (size_t i = 1; i < halves_.size(); i += 2) {
       if (halves_[i] > kMaxUpperHalf && halves_[i] != kNegative)
         return std::nullopt;
-      negative += halves_[i] == kNegative;
-      isZero = isZero && (halves_[i] == 0 || halves_[i] == kNegative);
+      if (halves_[i] == kNegative)
+        ++negative;
+      else
+        upper.insert(halves_[i]);
     }
-    if (differentLowerHalves(2) < (isZero ? kMinDifferent : kMinDifferent * kMaxUpperHalf))
+    if (upper.empty() || *upper.rbegin() + size_t{1} != upper.size() || !hasTokensAt(2) ||
+        differentLowerHalves(2) < (upper.size() == 1 ? minDifferent : kMinDifferent * kMaxUpperHalf))
       return std::nullopt;
     return chosen(kUint32, kNegative32, negative, halves_.size() / 2);
   }
 
-  std::optional<OtherNumbers> find64Bits() const {
+  std::optional<OtherNumbers> find64Bits(size_t minDifferent) const {
     size_t negative = 0;
     for (size_t i = 0; i < halves_.size(); i += kHalves) {
       const bool isNegative = std::ranges::all_of(std::span(halves_).subspan(i + 1, kHalves - 1),
@@ -85,9 +95,16 @@ public:
         return std::nullopt;
       negative += isNegative;
     }
-    if (differentLowerHalves(kHalves) < kMinDifferent)
+    if (!hasTokensAt(kHalves) || differentLowerHalves(kHalves) < minDifferent)
       return std::nullopt;
     return chosen(kInt64, kNegative64, negative, halves_.size() / kHalves);
+  }
+
+  /// Whether all halves are ids of the vocabulary, but some numbers of 32 bits are not. A vocabulary of all
+  /// numbers of 16 bits tells nothing.
+  bool fitsOnly16Bits(uint64_t vocabulary) const {
+    return vocabulary != 0 && vocabulary <= UINT16_MAX && areBelow(vocabulary) &&
+           idsOf32BitsBeyond(vocabulary) > 0;
   }
 
   /// Whether nearly all highest halves are those of floats of common magnitudes or of 0, and the lowest ones
@@ -115,8 +132,8 @@ public:
            (round == others || std::min(low, high) >= others / 8);
   }
 
-  /// Whether nearly all halves are floats of 16 bits of common magnitudes, many of them negative. A file of
-  /// tokens has most of its ids below these.
+  /// Whether nearly all halves are floats of 16 bits of common magnitudes, about half of them negative. A
+  /// file of tokens has most of its ids below these.
   bool hasSmallFloats(uint16_t min, uint16_t max) const {
     size_t outliers = 0, negative = 0;
     std::set<uint16_t> different;
@@ -127,20 +144,12 @@ public:
       different.insert(half);
     }
     return outliers <= halves_.size() / 16 && different.size() >= 4 * kMinDifferent &&
-           std::min(negative, halves_.size() - negative) >= halves_.size() / 8;
+           std::min(negative, halves_.size() - negative) >= halves_.size() / 8 * 3;
   }
 
-  /// Most ids of 32 bits are beyond the vocabulary, which holds all of 16 bits.
+  /// Many ids of 32 bits are beyond the vocabulary, which holds all of 16 bits.
   bool has16Bits(uint64_t vocabulary) const {
-    if (vocabulary == 0)
-      return false;
-    size_t beyond = 0;
-    for (size_t i = 0; i < halves_.size(); i += 2) {
-      if (std::max(halves_[i], halves_[i + 1]) >= vocabulary)
-        return false;
-      beyond += (uint64_t{halves_[i + 1]} << 16 | halves_[i]) >= vocabulary;
-    }
-    return beyond > halves_.size() / 4;
+    return vocabulary != 0 && areBelow(vocabulary) && idsOf32BitsBeyond(vocabulary) > halves_.size() / 4;
   }
 
   /// All low bytes are 0, high ones differ.
@@ -163,6 +172,26 @@ public:
   }
 
 private:
+  bool areBelow(uint64_t vocabulary) const {
+    return std::ranges::all_of(halves_, [&](uint16_t half) { return half < vocabulary; });
+  }
+
+  size_t idsOf32BitsBeyond(uint64_t vocabulary) const {
+    size_t beyond = 0;
+    for (size_t i = 0; i < halves_.size(); i += 2)
+      beyond += (uint64_t{halves_[i + 1]} << 16 | halves_[i]) >= vocabulary;
+    return beyond;
+  }
+
+  /// Whether so many lowest halves of numbers of `stride` halves are not 0 that they are at such offsets not
+  /// by chance.
+  bool hasTokensAt(size_t stride) const {
+    size_t count = 0;
+    for (size_t i = 0; i < halves_.size(); i += stride)
+      count += halves_[i] != 0;
+    return count >= kMinTokens * kHalves / stride;
+  }
+
   /// The number of different values among every `stride`-th half.
   size_t differentLowerHalves(size_t stride) const {
     std::set<uint16_t> lower;
@@ -182,17 +211,18 @@ private:
 };
 
 std::optional<OtherNumbers> inBigEndianOrder(const NumberEvidence &evidence) {
-  if (evidence.find64Bits())
+  if (evidence.find64Bits(kMinDifferent))
     return OtherNumbers{"int64 in big-endian order", ">i8"};
   for (const FloatFormat &format : kFloats)
     if (evidence.hasFloats(format))
       return format.bigEndian;
-  return evidence.find32Bits() ? std::optional(OtherNumbers{"uint32 in big-endian order", ">u4"})
-                               : std::nullopt;
+  return evidence.find32Bits(kMinDifferent) ? std::optional(OtherNumbers{"uint32 in big-endian order", ">u4"})
+                                            : std::nullopt;
 }
 
 std::optional<OtherNumbers> insteadOf16Bits(const NumberEvidence &evidence, uint64_t vocabulary) {
-  if (const std::optional<OtherNumbers> found = evidence.find32Bits())
+  if (const std::optional<OtherNumbers> found = evidence.find32Bits(kMinDifferentAmongZeros);
+      found && !evidence.fitsOnly16Bits(vocabulary))
     return found;
   if (const std::optional<OtherNumbers> found = inBigEndianOrder(evidence.reversed()))
     return found;
@@ -216,7 +246,7 @@ std::optional<OtherNumbers> findOtherNumbers(std::span<const std::byte> head, Sa
   const NumberEvidence evidence(std::move(halves));
   if (evidence.isShort() || (dtype != SafetensorsDType::kU16 && dtype != SafetensorsDType::kU32))
     return std::nullopt;
-  if (const std::optional<OtherNumbers> found = evidence.find64Bits())
+  if (const std::optional<OtherNumbers> found = evidence.find64Bits(kMinDifferentAmongZeros))
     return found;
   for (const FloatFormat &format : kFloats)
     if (evidence.hasFloats(format))

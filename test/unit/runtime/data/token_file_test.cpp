@@ -162,6 +162,14 @@ TEST(TokenFile, NoticesNumbersThatAreNoTokens) {
       "bfloat16");
   EXPECT_EQ(looksLike(numbers<uint16_t>([](uint32_t i) { return ('A' + spread(i) % 40) << 8; }), 65536),
             "uint16 in big-endian order, or text in UTF-16");
+  // NumPy's default for a few ids, such as those of bases.
+  const auto base = [](uint32_t i) { return i * i * 40503 / 7 % 5; };
+  for (const uint64_t vocabulary : {5, 256, 50257, 65536}) {
+    EXPECT_EQ(looksLike(numbers<int64_t>(base), vocabulary), "int64") << vocabulary;
+    EXPECT_EQ(looksLike(numbers<int32_t>(base), vocabulary), "uint32") << vocabulary;
+    EXPECT_EQ(looksLike(numbers<int64_t>(base, 60), vocabulary), "int64") << "few, " << vocabulary;
+  }
+  EXPECT_EQ(looksLike(numbers<int64_t>(base), 128256), "int64");
   const auto outlier = [](uint32_t i) { return i == 700 ? -100 : static_cast<int32_t>(spread(i)); };
   EXPECT_EQ(looksLike(numbers<int32_t>(outlier), 50257), "int32 with negative numbers");
   EXPECT_EQ(looksLike(numbers<int64_t>(outlier), 50257), "int64 with negative numbers");
@@ -196,6 +204,19 @@ TEST(TokenFile, UnusualTokensAreTokens) {
                 "")
           << begin << " " << size;
     }
+  for (const uint32_t separator : {1, 13, 15})
+    for (const uint64_t vocabulary : {50257, 65536})
+      EXPECT_EQ(isTaken(numbers<uint16_t>(
+                            [&](uint32_t i) { return i % 2 ? separator : 17 + i * i * 40503 % 50000; }),
+                        vocabulary),
+                "")
+          << separator << " after each word of " << vocabulary;
+  const auto alternating = [](uint32_t i) { return i % 2 ? i / 2 % 2 : 17 + i * i * 40503 % 50000; };
+  EXPECT_EQ(isTaken(numbers<uint16_t>(alternating), 50257), "") << "as uint32, beyond the vocabulary";
+  const auto raised = [](uint32_t i) { return 6000 + i * i * 40503 % 15000 + (i % 5 ? 0 : 32768); };
+  EXPECT_EQ(isTaken(numbers<uint16_t>(raised), 65536), "");
+  // Nothing but 0 and a few ids, at even offsets by chance.
+  EXPECT_EQ(isTaken(numbers<uint16_t>([](uint32_t i) { return i == 40 ? 2 : i == 900 ? 3 : 0; }), 65536), "");
   for (uint32_t vocabulary : {2U, 96U, 256U, 50257U, 65536U})
     for (uint32_t file = 0; file < 300; ++file) {
       const auto random = [&](uint32_t i) {
