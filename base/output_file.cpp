@@ -38,16 +38,26 @@ std::string whyNotOpen(const std::filesystem::path &path, int error) {
 
 } // namespace
 
+Status otherContent(std::string_view option, const std::filesystem::path &path, std::string_view what) {
+  return invalidInput("{}{}: the file holds something else than {}, which would be lost; give another name, "
+                      "or delete it",
+                      option, path.string(), what);
+}
+
+uint64_t bytesToLose(const std::filesystem::path &path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error))
+    return 0;
+  const uintmax_t bytes = std::filesystem::file_size(path, error);
+  return error ? 0 : bytes;
+}
+
 Status requireKind(const std::filesystem::path &path, const OutputKind &kind) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error))
     return {};
   TRAINC_ASSIGN_OR_RETURN(const bool fits, isOfKind(path, kind));
-  if (fits)
-    return {};
-  return invalidInput("{}{}: the file holds something else than {}, which would be lost; give another name, "
-                      "or delete it",
-                      kind.option, path.string(), kind.what);
+  return fits ? Status() : otherContent(kind.option, path, kind.what);
 }
 
 Result<Descriptor> openForWriting(std::string_view option, const std::filesystem::path &path) {

@@ -4,6 +4,7 @@
 #include "base/descriptor.h"
 #include "base/status.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <string_view>
 
@@ -15,6 +16,12 @@ struct OutputKind {
   std::string_view what;      ///< "a trace"
   std::string_view beginning; ///< prefix of every file of this kind that the program has written
 };
+
+/// Error (kInvalidInput) of an output `option`: the file `path` holds something else than `what`.
+Status otherContent(std::string_view option, const std::filesystem::path &path, std::string_view what);
+
+/// Size of the regular file at `path`; 0 if there is none.
+uint64_t bytesToLose(const std::filesystem::path &path);
 
 /// Fails with kInvalidInput if `path` is a regular file with other content, which would be lost.
 Status requireKind(const std::filesystem::path &path, const OutputKind &kind);

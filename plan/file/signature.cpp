@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/input_file.h"
+#include "base/output_file.h"
 #include "base/plain_text.h"
 #include "plan/file/file.h"
 
@@ -92,6 +93,9 @@ Status signPlan(const std::filesystem::path &plan, const std::filesystem::path &
     return invalidInput("{}: expected a private key in PEM, found none that can be read; {}", key.string(),
                         kMakeKey);
   TRAINC_RETURN_IF_ERROR(checkKind(key, own.get()));
+  const std::filesystem::path output = signaturePath(plan);
+  if (const uint64_t bytes = bytesToLose(output); bytes > 0 && bytes != kSignatureBytes)
+    return otherContent("", output, "a signature");
   std::array<unsigned char, kSignatureBytes> signature{};
   size_t size = signature.size();
   const Context context(EVP_MD_CTX_new());
@@ -99,7 +103,7 @@ Status signPlan(const std::filesystem::path &plan, const std::filesystem::path &
       EVP_DigestSign(context.get(), signature.data(), &size, bytesOf(bytes), bytes.size()) != 1)
     return failed("{}: cannot sign: {}", plan.string(), ERR_reason_error_string(ERR_get_error()));
   const std::array<std::span<const std::byte>, 1> parts = {std::as_bytes(std::span(signature))};
-  return writeFileAtomically(signaturePath(plan), parts);
+  return writeFileAtomically(output, parts);
 }
 
 Result<TrustedKeys> TrustedKeys::open(const std::filesystem::path &path) {

@@ -18,7 +18,7 @@ std::filesystem::path signaturePath(const std::filesystem::path &plan);
 
 /// Signs the bytes of the plan file with the private key in `key` (PEM, as made by `openssl genpkey
 /// -algorithm ed25519`), and writes the signature file. Fails with kInvalidInput if the file is not a plan,
-/// or the key of another kind.
+/// the key of another kind, or the signature file something else.
 Status signPlan(const std::filesystem::path &plan, const std::filesystem::path &key);
 
 /// Trusted public keys.

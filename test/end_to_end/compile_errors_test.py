@@ -137,6 +137,17 @@ class CompileErrors(harness.EndToEndTest):
         self.fails([TRAINC, "compile", "gpt.mlir"], 2, "-o gpt.plan: the file holds something else than a plan, which would be lost; give another name, or delete it")
         self.assertEqual(Path("gpt.plan").read_text(), "my plan for tomorrow")
 
+    def test_a_file_that_is_no_report_stays(self):
+        compile_toy = ["compile", harness.GOLDEN / "mlp" / "mlp.mlir", "--cpu=native", "-o", "mlp.plan", "--report=r.json"]
+        for text in ["my notes", '{"mine": 1}', "[1, 2]"]:
+            Path("r.json").write_text(text)
+            self.fails([TRAINC, *compile_toy], 2, "--report=r.json: the file holds something else than a compile report, which would be lost")
+            self.assertEqual((Path("r.json").read_text(), Path("mlp.plan").exists()), (text, False))
+        Path("r.json").write_text("")
+        for _ in range(2):
+            self.trainc(*compile_toy)
+            self.assertIn("memory", json.loads(Path("r.json").read_text()))
+
     def memory(self, *options):
         """Memory of the golden GPT according to the report."""
         self.compile(program("gpt"), "--report=report.json", *options, to="gpt.plan")

@@ -128,6 +128,17 @@ class Checkpoints(harness.EndToEndTest):
         self.assertEqual(before, {path.name: path.read_bytes() for path in self.checkpoint.iterdir()})
 
 
+    def test_files_that_are_no_weights_stay(self):
+        for path, expected in [(Path("toy.plan"), "the file holds something else than weights (safetensors), which would be lost"),
+                               (Path("tokens.bin"), "the file holds something else than weights (safetensors), which would be lost"),
+                               (Path("run/step-00000001/optimizer.safetensors"), "the file is a part of the checkpoint ")]:
+            before = path.read_bytes()
+            self.refuses("run", "-o", path, expected=[f"error: -o {path}: {expected}"])
+            self.assertEqual(path.read_bytes(), before)
+        Path("empty").touch()
+        self.trainc("consolidate", "run", "-o", "empty")
+
+
 class OtherWeights(harness.EndToEndTest):
     def consolidate(self, source, dtype, **kwargs):
         self.trainc("consolidate", source, "-o", "out", f"--dtype={dtype}", **kwargs)

@@ -56,6 +56,13 @@ class SignatureTest(TrainrunTest):
             Path("toy.plan.sig").write_bytes(other)
             self.refused("is not of this file")
 
+    def test_a_file_that_is_no_signature_stays(self):
+        Path("toy.plan.sig").write_text("my notes")
+        self.fails([TRAINC, "sign", "toy.plan", "--key=own.pem"], 2, "toy.plan.sig: the file holds something else than a signature, which would be lost")
+        self.assertEqual(Path("toy.plan.sig").read_text(), "my notes")
+        Path("toy.plan.sig").write_text("")
+        self.sign("own")
+
     def test_any_of_several_keys(self):
         self.key("other")
         self.sign("other")

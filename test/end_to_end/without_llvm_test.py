@@ -61,6 +61,26 @@ class Tokenize(harness.EndToEndTest):
                 self.fails([TRAINC, "tokenize", *arguments], 2, expected)
         self.assertEqual(Path("a.txt").read_text(), TEXT)
 
+    def test_files_that_are_no_tokens_stay(self):
+        Path("a.txt").write_text(TEXT)
+        tokenize = ["tokenize", "--tokenizer=bytes", "a.txt", "-o", "data"]
+        Path("data").write_text("notes")
+        self.fails([TRAINC, *tokenize], 2, "-o data: the file holds something else than the tokens that data.json describes, which would be lost")
+        Path("data").write_bytes(b"")
+        for text in ['{"mine": 1}', "notes"]:
+            Path("data.json").write_text(text)
+            self.fails([TRAINC, *tokenize], 2, "-o data, which writes data.json: the file holds something else than the sidecar of a token file, ")
+            self.assertEqual((Path("data").read_bytes(), Path("data.json").read_text()), (b"", text))
+        Path("data.json").unlink()
+        for _ in range(2):
+            self.trainc(*tokenize)
+        tokens = Path("data").read_bytes()
+        Path("data").write_bytes(tokens + b"more")
+        self.fails([TRAINC, *tokenize], 2, "-o data: the file holds something else")
+        self.assertEqual(Path("data").read_bytes(), tokens + b"more")
+        Path("data").unlink()
+        self.trainc(*tokenize)
+
     def test_a_signal_leaves_nothing_behind(self):
         Path("a.txt").write_bytes(b"a" * (1 << 20))
         os.truncate("a.txt", 4 << 30)

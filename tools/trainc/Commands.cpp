@@ -1,10 +1,13 @@
 // Subcommands that are thin shells over runtime/: `trainc tokenize`, `consolidate` and `sign`.
 #include "tools/trainc/Commands.h"
 
+#include "base/output_file.h"
 #include "base/print.h"
 #include "plan/file/signature.h"
 #include "runtime/data/file_patterns.h"
 #include "runtime/data/tokenize.h"
+#include "runtime/formats/safetensors_view.h"
+#include "runtime/state/checkpoint_files.h"
 #include "runtime/state/checkpoint_folder.h"
 #include "runtime/state/consolidate.h"
 #include "tools/trainc/LongWork.h"
@@ -18,6 +21,20 @@ namespace trainc {
 void sayWritten(bool quiet, std::string_view path, std::string_view content) {
   if (!quiet)
     putMessage(stderr, fmt::format("wrote {}: {}\n", path, content));
+}
+
+/// Fails if the files of a tokenization hold something else than tokens and their sidecar, by which tokens
+/// are known.
+static Status requireTokens(const std::string &output) {
+  const std::filesystem::path sidecar = sidecarPath(output);
+  const Result<std::optional<TokenSidecar>> read = readTokenSidecar(output);
+  const bool isSidecar = read.ok() && *read;
+  if (!isSidecar && bytesToLose(sidecar) > 0)
+    return otherContent(fmt::format("-o {}, which writes ", output), sidecar, "the sidecar of a token file");
+  const uint64_t bytes = bytesToLose(output);
+  if (bytes == 0 || (isSidecar && bytes == (*read)->tokens * elementBytes((*read)->dtype)))
+    return {};
+  return otherContent("-o ", output, fmt::format("the tokens that {} describes", sidecar.string()));
 }
 
 /// Checks the output and its sidecar against the texts and the tokenizer's files.
@@ -34,10 +51,11 @@ static Status checkPaths(const TokenizeCommand &command) {
     if (command.tokenizer != "bytes")
       inputs.push_back({fmt::format("the tokenizer's '{}'", file.string()), file});
   const std::filesystem::path sidecar = sidecarPath(command.output);
-  return checkOutputs(
+  TRAINC_RETURN_IF_ERROR(checkOutputs(
       {{"-o " + command.output, command.output},
        {fmt::format("-o {}, which writes '{}' too,", command.output, sidecar.string()), sidecar}},
-      inputs);
+      inputs));
+  return requireTokens(command.output);
 }
 
 int runTokenize(const TokenizeCommand &command) {
@@ -60,6 +78,21 @@ int runTokenize(const TokenizeCommand &command) {
   return finish(status);
 }
 
+/// Fails if the file holds something else than weights, or is a part of a checkpoint.
+static Status requireWeights(const std::filesystem::path &output) {
+  if (bytesToLose(output) == 0)
+    return {};
+  if (!SafetensorsView::open(output).ok())
+    return otherContent("-o ", output, "weights (safetensors)");
+  std::error_code error;
+  const std::filesystem::path target = std::filesystem::canonical(output, error);
+  if (std::filesystem::exists(target.parent_path() / kTrainerStateFile, error))
+    return invalidInput("-o {}: the file is a part of the checkpoint '{}', which would be lost; give another "
+                        "name",
+                        output.string(), target.parent_path().string());
+  return {};
+}
+
 static Status consolidate(const ConsolidateCommand &command) {
   TRAINC_ASSIGN_OR_RETURN(const WeightSource source, openWeightSource(command.checkpoint));
   const bool isLatestOfFolder = source.path != command.checkpoint;
@@ -69,6 +102,7 @@ static Status consolidate(const ConsolidateCommand &command) {
   for (const std::filesystem::path &input : source.inputs)
     inputs.push_back({fmt::format("the input '{}'", input.string()), input});
   TRAINC_RETURN_IF_ERROR(checkOutputs({{"-o " + command.output, command.output}}, inputs));
+  TRAINC_RETURN_IF_ERROR(requireWeights(command.output));
   ConsolidateOptions options{.dtype = command.dtype, .output = command.output};
   options.warn = [](const std::string &text) { putMessage(stderr, fmt::format("warning: {}\n", text)); };
   TRAINC_RETURN_IF_ERROR(runLongWork("consolidated", [&](const auto &progress) {

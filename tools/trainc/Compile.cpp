@@ -1,5 +1,7 @@
 // `trainc compile`: reads a model, runs the phases, writes the plan and the report.
 #include "base/file.h"
+#include "base/input_file.h"
+#include "base/json_text.h"
 #include "base/output_file.h"
 #include "base/plain_text.h"
 #include "base/print.h"
@@ -29,6 +31,17 @@ static double secondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+/// Fails if the file holds something else than a compile report.
+static Status requireReport(const std::string &path) {
+  if (bytesToLose(path) == 0)
+    return {};
+  TRAINC_ASSIGN_OR_RETURN(const std::string text, readWholeFile(path));
+  const nlohmann::json json = tryParseJson(text);
+  if (json.is_object() && json.contains("flops_per_step") && json.contains("memory_by_type"))
+    return {};
+  return otherContent("--report=", path, "a compile report");
+}
+
 static Status checkPaths(const CompileCommand &command) {
   std::vector<NamedPath> outputs;
   if (!command.output.empty())
@@ -36,6 +49,8 @@ static Status checkPaths(const CompileCommand &command) {
   if (!command.report.empty())
     outputs.push_back({"--report=" + command.report, command.report});
   TRAINC_RETURN_IF_ERROR(checkOutputs(outputs, {{"the model '" + command.model + "'", command.model}}));
+  if (!command.report.empty())
+    TRAINC_RETURN_IF_ERROR(requireReport(command.report));
   return requireKind(command.output, {"-o ", "a plan", kPlanMagic});
 }
 
