@@ -87,6 +87,8 @@ std::string adviceOnWord(const Phrase &phrase, const TextPosition &position) {
     return ("did you mean \"" + word + "\"?").str();
   if (phrase.expected == "a name or a number")
     return ("names are written \"" + word + "\" or @" + word).str();
+  if (phrase.expected == "a number")
+    return "numbers are written in digits, as in 1e-3";
   return phrase.advice.str();
 }
 

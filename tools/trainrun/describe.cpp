@@ -64,9 +64,12 @@ std::string describeTraining(const fb::Plan &plan) {
     text += fmt::format(" of {} tokens", training.seq_len());
   if (ranks > 1)
     text += fmt::format(", {} samples in all", samplesPerStep(plan));
-  text += fmt::format("; lr {} from {:g} to {:g}, {} steps of warmup\n", scheduleName(schedule.kind()),
-                      schedule.peak(), schedule.minimum(), schedule.warmup());
-  return text;
+  const bool isConstant = schedule.kind() == fb::ScheduleKind::Constant;
+  return text + fmt::format("; lr {} {}, {} steps of warmup\n", scheduleName(schedule.kind()),
+                            isConstant
+                                ? fmt::format("at {:g}", schedule.peak())
+                                : fmt::format("from {:g} to {:g}", schedule.peak(), schedule.minimum()),
+                            schedule.warmup());
 }
 
 } // namespace
