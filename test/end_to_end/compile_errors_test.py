@@ -137,6 +137,12 @@ class CompileErrors(harness.EndToEndTest):
         self.fails([TRAINC, "compile", "gpt.mlir"], 2, "-o gpt.plan: the file holds something else than a plan, which would be lost; give another name, or delete it")
         self.assertEqual(Path("gpt.plan").read_text(), "my plan for tomorrow")
 
+    def test_trainc_opt_shows_no_control_characters(self):
+        for text, expected in [("\x1b[31m", "in UTF-8, found the byte 0x1b"), ("\u009b31m", ", found the control character U+009B")]:
+            Path("x.mlir").write_text(f"func.func @f() {{ {text} }}\n", encoding="utf-8")
+            self.fails([TRAINC_OPT, "x.mlir"], 1, f"error: x.mlir:1: expected a model's text{expected}\n")
+        self.fails([TRAINC_OPT, "x.mlir", "--a\x1b[31m"], 1, "error: expected arguments without control and invisible characters, found '--a\\x1b[31m'\n")
+
     def test_a_file_that_is_no_report_stays(self):
         compile_toy = ["compile", harness.GOLDEN / "mlp" / "mlp.mlir", "--cpu=native", "-o", "mlp.plan", "--report=r.json"]
         for text in ["my notes", '{"mine": 1}', "[1, 2]"]:

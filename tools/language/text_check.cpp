@@ -1,5 +1,6 @@
 #include "tools/language/text_check.h"
 
+#include "base/plain_text.h"
 #include "dialects/NN/Syntax.h"
 #include "tools/language/text_position.h"
 
@@ -255,6 +256,24 @@ std::optional<TextProblem> Scanner::scan() {
     const bool isWord = llvm::isAlpha(c) || StringRef("_#!%@^").contains(c);
     if (std::optional<TextProblem> found = isWord ? seeWord() : llvm::isDigit(c) ? seeNumber() : seeSign())
       return found;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> describeNonText(StringRef text, StringRef file) {
+  for (size_t at = 0; at < text.size();) {
+    const size_t begin = at;
+    const std::optional<uint32_t> character = nextCharacter(text, at);
+    const bool isHidden = character && (isControl(*character) || changesDirection(*character));
+    if (character && (!isHidden || StringRef("\n\r\t").contains(text[begin])))
+      continue;
+    const std::string place = (file + ":" + llvm::Twine(text.take_front(begin).count('\n') + 1)).str();
+    const bool isWide = character && *character >= 0x80;
+    std::string code;
+    appendHex(code, isWide ? *character : static_cast<unsigned char>(text[begin]), isWide ? 4 : 2);
+    return place +
+           (isWide ? ": expected a model's text, found the control character U+" + StringRef(code).upper()
+                   : ": expected a model's text in UTF-8, found the byte 0x" + code);
   }
   return std::nullopt;
 }

@@ -14,6 +14,10 @@ struct TextProblem {
   std::string message;
 };
 
+/// Describes the first byte or character of `file` that a message must not show: invalid UTF-8, control
+/// characters except space, and characters that change the direction of text. Nothing if there is none.
+std::optional<std::string> describeNonText(llvm::StringRef text, llvm::StringRef file);
+
 /// Finds nested brackets and long numbers for which the parser would run out of stack or time. The parser
 /// recurses into brackets, also those of aliases, and into affine expressions. Its time for a number grows
 /// with the square of the number's digits.

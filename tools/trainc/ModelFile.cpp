@@ -12,7 +12,6 @@
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "llvm/Support/ErrorHandling.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -44,7 +43,7 @@ Result<std::string> readAll(std::FILE *file, const std::string &name) {
 /// Fails if a file is not text; the message says what it is.
 static Status checkIsText(llvm::MemoryBufferRef buffer) {
   const std::string name = buffer.getBufferIdentifier().str();
-  const std::string_view text = buffer.getBuffer();
+  const llvm::StringRef text = buffer.getBuffer();
   if (beginsPlanFile(std::as_bytes(std::span(text))))
     return invalidInput(
         "{0}: expected a model's text, found a plan, which is compiled already: `trainrun {0}` "
@@ -52,20 +51,8 @@ static Status checkIsText(llvm::MemoryBufferRef buffer) {
         name);
   if (mlir::isBytecode(buffer))
     return invalidInput("{}: expected a model's text, found MLIR bytecode; trainc-opt prints it", name);
-  for (size_t at = 0; at < text.size();) {
-    const size_t begin = at;
-    const std::optional<uint32_t> character = nextCharacter(text, at);
-    const bool isSpace = std::string_view("\n\r\t").find(text[begin]) != std::string_view::npos;
-    const bool isHidden = character && (isControl(*character) || changesDirection(*character));
-    if (character && (!isHidden || isSpace))
-      continue;
-    const auto line = std::ranges::count(text.substr(0, begin), '\n') + 1;
-    if (character && *character >= 0x80)
-      return invalidInput("{}:{}: expected a model's text, found the control character U+{:04X}", name, line,
-                          *character);
-    return invalidInput("{}:{}: expected a model's text in UTF-8, found the byte 0x{:02x}", name, line,
-                        static_cast<unsigned char>(text[begin]));
-  }
+  if (const std::optional<std::string> problem = describeNonText(text, name))
+    return invalidInput("{}", *problem);
   if (const std::optional<TextProblem> problem = findUnparsable(text))
     return invalidInput("{}", describe(*problem, name));
   return {};
