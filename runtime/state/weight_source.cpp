@@ -41,8 +41,11 @@ Result<WeightSource> openCheckpointWeights(const fs::path &path) {
   TRAINC_ASSIGN_OR_RETURN(const Checkpoint checkpoint, Checkpoint::open(path));
   TRAINC_ASSIGN_OR_RETURN(SafetensorsView parameters, checkpoint.openParameters());
   const auto &files = checkpoint.state().files;
-  WeightSource source{
-      path, WeightFiles(std::move(parameters)), files.at(kModelFile), {path / kTrainerStateFile}};
+  WeightSource source{path,
+                      WeightFiles(std::move(parameters)),
+                      files.at(kModelFile),
+                      {path / kTrainerStateFile},
+                      checkpoint.state().environment};
   for (const auto &[name, checksums] : files)
     source.inputs.push_back(path / name);
   return source;

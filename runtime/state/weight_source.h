@@ -4,6 +4,9 @@
 #include "runtime/formats/weight_files.h"
 #include "runtime/state/file_checksums.h"
 
+#include <map>
+#include <string>
+
 namespace trainc {
 
 /// Open weight files.
@@ -11,7 +14,8 @@ struct WeightSource {
   std::filesystem::path path;  ///< path for messages
   WeightFiles weights;         ///< headers verified
   FileChecksums recorded = {}; ///< checksums of a checkpoint's tensors, which are not verified yet
-  std::vector<std::filesystem::path> inputs; ///< files of the source, which must not be overwritten
+  std::vector<std::filesystem::path> inputs;           ///< files of the source, which must not be overwritten
+  std::map<std::string, std::string> environment = {}; ///< of a checkpoint's TrainerState
 };
 
 /// Opens the weights of the checkpoint in the folder `path`, and verifies size and header. Errors

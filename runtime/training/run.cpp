@@ -7,6 +7,7 @@
 #include "runtime/training/generate.h"
 #include "runtime/training/run_data.h"
 #include "runtime/training/starting_point.h"
+#include "runtime/training/tokenizer_choice.h"
 #include "runtime/training/train_loop.h"
 
 namespace trainc {
@@ -123,6 +124,7 @@ Status TrainingRun::train() {
   TRAINC_RETURN_IF_ERROR(
       checkSameData(executor_->control(), steps, identityOf("--data", dataset, files), evaluation));
   TRAINC_RETURN_IF_ERROR(recordData(dataset, std::move(files)));
+  TRAINC_RETURN_IF_ERROR(recordTokenizerOfData());
   TRAINC_ASSIGN_OR_RETURN(const std::unique_ptr<Checkpoints> checkpoints,
                           Checkpoints::open(*executor_, options_, start_, observers_));
   TRAINC_RETURN_IF_ERROR(begin({.trains = true,
@@ -130,7 +132,7 @@ Status TrainingRun::train() {
                                 .step = start_.position.step,
                                 .lastStep = steps,
                                 .unit = plan.training()->seq_len() ? "tok" : "samples"}));
-  TRAINC_RETURN_IF_ERROR(announce(dataset, steps));
+  announce(dataset, steps);
   if (evaluation.dataset)
     warnOfFiles(*evaluation.dataset);
   TrainLoop loop({.executor = *executor_,
@@ -184,8 +186,8 @@ void TrainingRun::warnOfFiles(const Dataset &dataset) const {
       return warn(file.warning());
 }
 
-Status TrainingRun::announce(const Dataset &dataset, uint64_t steps) {
-  TrainerState &position = start_.position;
+void TrainingRun::announce(const Dataset &dataset, uint64_t steps) const {
+  const TrainerState &position = start_.position;
   std::string left;
   if (position.step < steps) {
     left = fmt::format("; steps {} to {}", position.step + 1, steps);
@@ -201,15 +203,21 @@ Status TrainingRun::announce(const Dataset &dataset, uint64_t steps) {
         "compile for a smaller batch",
         perStep, dataset.samples()));
   warnOfFiles(dataset);
-  TRAINC_ASSIGN_OR_RETURN(const std::optional<TokenizerRecord> tokenizer, tokenizerOfData(options_));
-  if (!tokenizer)
+}
+
+Status TrainingRun::recordTokenizerOfData() {
+  TRAINC_ASSIGN_OR_RETURN(const std::optional<DataTokenizer> ofData, tokenizerOfData(options_));
+  if (!ofData)
     return {};
-  const std::optional<TokenizerRecord> before = recordedTokenizer(position);
-  if (before && before->xxh3 != tokenizer->xxh3)
-    warn(fmt::format("the checkpoint was trained on tokens of the tokenizer '{}', this data was made with "
-                     "'{}'",
-                     printable(before->name), printable(tokenizer->name)));
-  recordTokenizer(*tokenizer, position);
+  if (start_.tokenizer && start_.tokenizer->xxh3 != ofData->record.xxh3) {
+    const std::string difference = fmt::format(
+        "the checkpoint was trained on tokens of the tokenizer '{}', this data was made with '{}'",
+        printable(start_.tokenizer->name), printable(ofData->record.name));
+    if (start_.resumed() && !options_.allowChanges)
+      return invalidInput("{}: {}; give data of that tokenizer, {}", ofData->option, difference, kHowToAllow);
+    warn(difference);
+  }
+  recordTokenizer(ofData->record, start_.position);
   return {};
 }
 
@@ -218,6 +226,7 @@ Status TrainingRun::evaluate() {
   Evaluation evaluation;
   TRAINC_RETURN_IF_ERROR(evaluation.open(*executor_, options_));
   TRAINC_ASSIGN_OR_RETURN(const NamedValue data, identityOf(evaluation));
+  TRAINC_RETURN_IF_ERROR(recordTokenizerOfData());
   preparation.reset();
   TRAINC_RETURN_IF_ERROR(checkSame(executor_->control(), std::span(&data, 1)));
   const uint64_t step = start_.position.step;

@@ -50,7 +50,10 @@ private:
   Status evaluate();
   /// Records the data in the position, and announces it.
   Status recordData(const Dataset &dataset, std::vector<FileIdentity> files);
-  Status announce(const Dataset &dataset, uint64_t steps);
+  void announce(const Dataset &dataset, uint64_t steps) const;
+  /// Records the tokenizer of the data in the position. Fails (kInvalidInput) if a resumed run, without
+  /// --allow-changes, has weights that were trained with another one; else warns of such weights.
+  Status recordTokenizerOfData();
   /// Warns of the first file that may be wrong.
   void warnOfFiles(const Dataset &dataset) const;
   Status begin(const RunBegin &begin) const;

@@ -13,6 +13,7 @@
 #include "runtime/state/weight_source.h"
 #include "runtime/training/run_data.h"
 #include "runtime/training/state_tensors.h"
+#include "runtime/training/tokenizer_choice.h"
 
 #include <algorithm>
 #include <fmt/ranges.h>
@@ -172,6 +173,7 @@ Result<StartingPoint> resume(Executor &executor, const std::filesystem::path &pa
   StartingPoint start{checkpoint.state(), path,
                       fmt::format("a checkpoint of step {} (checksum {:016x})", checkpoint.state().step,
                                   xxh3(std::as_bytes(std::span(state))))};
+  start.tokenizer = recordedTokenizer(start.position.environment);
   start.position.files.clear();
   if (options.allowChanges && options.trains()) {
     start.position.seed = options.seed.value_or(start.position.seed);
@@ -236,6 +238,7 @@ Result<StartingPoint> loadWeights(Executor &executor, unsigned threads, const Ru
     noteNames("drawn anew", unpaired.drawn, observers);
     noteNames("left out of the file", unpaired.ignored, observers);
     noteNames("not needed from the file", unpaired.buffers, observers);
+    start.tokenizer = recordedTokenizer(source.environment);
     start.weights = fmt::format("--init (checksum {:016x})", weights.fingerprint());
   }
   start.position.shuffle = !options.noShuffle;

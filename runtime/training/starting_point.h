@@ -1,6 +1,7 @@
 // Start of a run: the plan's initialisers, --init, or --resume; equal on all ranks.
 #pragma once
 
+#include "runtime/data/token_file.h"
 #include "runtime/exec/agreement.h"
 #include "runtime/exec/executor.h"
 #include "runtime/state/trainer_state.h"
@@ -13,9 +14,10 @@ namespace trainc {
 
 /// Position and weights with which a training starts.
 struct StartingPoint {
-  TrainerState position;            ///< step 0 for a new run, or that of the checkpoint
-  std::filesystem::path checkpoint; ///< found by --resume; empty for a new run
-  std::string weights;              ///< fingerprint of the weights, to compare ranks
+  TrainerState position;                         ///< step 0 for a new run, or that of the checkpoint
+  std::filesystem::path checkpoint;              ///< found by --resume; empty for a new run
+  std::string weights;                           ///< fingerprint of the weights, to compare ranks
+  std::optional<TokenizerRecord> tokenizer = {}; ///< recorded in the checkpoint of the weights
 
   bool resumed() const { return !checkpoint.empty(); }
 };

@@ -14,41 +14,44 @@ constexpr std::string_view kBytes = "bytes";
 
 } // namespace
 
-std::optional<TokenizerRecord> recordedTokenizer(const TrainerState &position) {
-  const auto name = position.environment.find(kName);
-  const auto xxh3 = position.environment.find(kXxh3);
-  if (name == position.environment.end() || xxh3 == position.environment.end())
+std::optional<TokenizerRecord> recordedTokenizer(const std::map<std::string, std::string> &environment) {
+  const auto name = environment.find(kName);
+  const auto xxh3 = environment.find(kXxh3);
+  if (name == environment.end() || xxh3 == environment.end())
     return std::nullopt;
   TokenizerRecord record{name->second, 0};
   const std::string &digits = xxh3->second;
   std::from_chars(digits.data(), digits.data() + digits.size(), record.xxh3, 16);
-  if (const auto endToken = position.environment.find(kEndToken); endToken != position.environment.end())
+  if (const auto endToken = environment.find(kEndToken); endToken != environment.end())
     record.endToken = endToken->second;
   return record;
 }
 
-Result<std::optional<TokenizerRecord>> tokenizerOfData(const RunOptions &options) {
-  std::optional<TokenizerRecord> record;
-  if (options.data.empty())
-    return record;
-  TRAINC_ASSIGN_OR_RETURN(const std::vector<std::filesystem::path> files, expandPatterns(options.data));
+Result<std::optional<DataTokenizer>> tokenizerOfData(const RunOptions &options) {
+  std::optional<DataTokenizer> found;
   std::filesystem::path first;
-  for (const std::filesystem::path &file : files) {
-    TRAINC_ASSIGN_OR_RETURN(const std::optional<TokenSidecar> sidecar, readTokenSidecar(file));
-    if (!sidecar)
+  for (const auto &[option, patterns] :
+       {std::pair("--data", &options.data), std::pair("--eval-data", &options.evalData)}) {
+    if (patterns->empty())
       continue;
-    if (record && record->xxh3 != sidecar->tokenizer.xxh3)
-      return invalidInput(
-          "--data: {} was made with the tokenizer '{}', {} with '{}'; tokenize them with the same one",
-          first.string(), printable(record->name), file.string(), printable(sidecar->tokenizer.name));
-    if (!record) {
-      record = sidecar->tokenizer;
-      first = file;
+    TRAINC_ASSIGN_OR_RETURN(const std::vector<std::filesystem::path> files, expandPatterns(*patterns));
+    for (const std::filesystem::path &file : files) {
+      TRAINC_ASSIGN_OR_RETURN(const std::optional<TokenSidecar> sidecar, readTokenSidecar(file));
+      if (!sidecar)
+        continue;
+      if (found && found->record.xxh3 != sidecar->tokenizer.xxh3)
+        return invalidInput(
+            "{}: {} was made with the tokenizer '{}', {} with '{}'; tokenize them with the same one", option,
+            first.string(), printable(found->record.name), file.string(), printable(sidecar->tokenizer.name));
+      if (!found) {
+        found = {sidecar->tokenizer, option};
+        first = file;
+      }
+      if (found->record.endToken.empty())
+        found->record.endToken = sidecar->tokenizer.endToken;
     }
-    if (record->endToken.empty())
-      record->endToken = sidecar->tokenizer.endToken;
   }
-  return record;
+  return found;
 }
 
 void recordTokenizer(const TokenizerRecord &tokenizer, TrainerState &position) {
@@ -61,7 +64,7 @@ void recordTokenizer(const TokenizerRecord &tokenizer, TrainerState &position) {
 
 /// A model trained with one kind of tokenizer produces nonsense with the other. Different files of the same
 /// kind may hold the same ids, so these are accepted.
-static Status checkKind(const std::string &given, const TokenizerRecord &recorded, const char *by) {
+static Status checkKind(const std::string &given, const TokenizerRecord &recorded, const std::string &by) {
   if ((given == kBytes) == (recorded.name == kBytes))
     return {};
   return invalidInput(
@@ -71,9 +74,10 @@ static Status checkKind(const std::string &given, const TokenizerRecord &recorde
 }
 
 Result<ChosenTokenizer> chooseTokenizer(const RunOptions &options, const TrainerState &position) {
-  TRAINC_ASSIGN_OR_RETURN(const std::optional<TokenizerRecord> ofData, tokenizerOfData(options));
-  const std::optional<TokenizerRecord> recorded = ofData ? ofData : recordedTokenizer(position);
-  const char *by = ofData ? "the JSON beside --data" : "the checkpoint";
+  TRAINC_ASSIGN_OR_RETURN(const std::optional<DataTokenizer> ofData, tokenizerOfData(options));
+  const std::optional<TokenizerRecord> recorded =
+      ofData ? std::optional(ofData->record) : recordedTokenizer(position.environment);
+  const std::string by = ofData ? "the JSON beside " + ofData->option : "the checkpoint";
   ChosenTokenizer chosen;
   if (recorded) {
     chosen.name = recorded->name;

@@ -5,14 +5,22 @@
 #include "runtime/state/trainer_state.h"
 #include "runtime/training/options.h"
 
+#include <map>
+
 namespace trainc {
 
-/// The tokenizer that made the --data files, from their JSON sidecars; nothing if there are none. Fails with
-/// kInvalidInput if two files were made by different tokenizers.
-Result<std::optional<TokenizerRecord>> tokenizerOfData(const RunOptions &options);
+/// The tokenizer that made the data.
+struct DataTokenizer {
+  TokenizerRecord record;
+  std::string option; ///< --data or --eval-data, whose first file with a JSON sidecar names it
+};
 
-/// The tokenizer recorded in a checkpoint's `position`, if any.
-std::optional<TokenizerRecord> recordedTokenizer(const TrainerState &position);
+/// The tokenizer that made the --data and --eval-data files, from their JSON sidecars; nothing if there are
+/// none. Fails with kInvalidInput if two files were made by different tokenizers.
+Result<std::optional<DataTokenizer>> tokenizerOfData(const RunOptions &options);
+
+/// The tokenizer recorded in the `environment` of a checkpoint's TrainerState, if any.
+std::optional<TokenizerRecord> recordedTokenizer(const std::map<std::string, std::string> &environment);
 /// Records the tokenizer in the position for later checkpoints.
 void recordTokenizer(const TokenizerRecord &tokenizer, TrainerState &position);
 

@@ -1,6 +1,8 @@
 // A training by a program that has runtime/training alone: no command line, no log, no process of its own.
 #include "runtime/training/run.h"
 
+#include "runtime/data/token_file.h"
+#include "runtime/training/run_data.h"
 #include "test/unit/runtime/faulty_device.h"
 #include "test/unit/runtime/rank_threads.h"
 #include "test/unit/runtime/training/toy_fixture.h"
@@ -187,6 +189,45 @@ TEST_F(TrainingRunTest, EvaluatesAlone) {
   ASSERT_EQ(watcher_.evaluations.size(), 1U);
   EXPECT_EQ(watcher_.evaluations[0].step, 5U);
   EXPECT_EQ(watcher_.ends, 1);
+}
+
+TEST_F(TrainingRunTest, AllDataAndTheWeightsAreOfOneTokenizer) {
+  const std::string eval = (folder_ / "eval.bin").string();
+  std::filesystem::copy_file(options_.data[0], eval);
+  const uint64_t tokens = std::filesystem::file_size(eval) / sizeof(uint16_t);
+  for (const auto &[file, record] : {std::pair(options_.data[0], TokenizerRecord{"bytes", 0}),
+                                     std::pair(eval, TokenizerRecord{"other.json", 5})})
+    ASSERT_TRUE(writeTokenSidecar(file, {record, 16, SafetensorsDType::kU16, tokens}).ok());
+  options_.steps = 5;
+  options_.checkpointDir = (folder_ / "checkpoints").string();
+  options_.evalData = {eval};
+  const Status mixed = train();
+  EXPECT_EQ(mixed.exitCode(), 2);
+  EXPECT_EQ(mixed.message(),
+            fmt::format("--eval-data: {} was made with the tokenizer 'bytes', {} with 'other.json'; tokenize "
+                        "them with the same one",
+                        options_.data[0], eval));
+  EXPECT_THAT(watcher_.losses, IsEmpty());
+  options_.evalData.clear();
+  ASSERT_TRUE(train().ok());
+
+  const std::string other =
+      "the checkpoint was trained on tokens of the tokenizer 'bytes', this data was made with 'other.json'";
+  options_.data.clear();
+  options_.steps.reset();
+  options_.evalData = {eval};
+  options_.resume = "latest";
+  const Status evaluated = train();
+  EXPECT_EQ(evaluated.exitCode(), 2);
+  EXPECT_EQ(evaluated.message(), "--eval-data: " + other + "; give data of that tokenizer, " + kHowToAllow);
+  options_.allowChanges = true;
+  ASSERT_TRUE(train().ok());
+  EXPECT_THAT(watcher_.warnings, ElementsAre(other));
+  options_.allowChanges = false;
+  options_.resume.clear();
+  options_.init = std::exchange(options_.checkpointDir, {}) + "/step-00000005";
+  ASSERT_TRUE(train().ok());
+  EXPECT_THAT(watcher_.warnings, ElementsAre(other));
 }
 
 TEST_F(TrainingRunTest, GeneratesAfterTheTraining) {
