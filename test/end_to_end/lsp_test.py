@@ -174,9 +174,14 @@ class LanguageServer(unittest.TestCase):
                 self.assertEqual(self.client.open("file:///small.mlir", self.text), [])
 
     def test_messages_that_are_nested_deep(self):
-        body = b'{"jsonrpc": "2.0", "method": "none", "params": ' + b"[" * 100000 + b"]" * 100000 + b"}"
-        self.client.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
-        self.assertEqual(self.client.open("file:///small.mlir", self.text), [])
+        """They are refused in a time that grows with their length; brackets in texts do not count."""
+        for deep in [b"[" * 100000 + b"]" * 100000, b'{"a":' * 400000 + b"1" + b"}" * 400000, b"[" * 65]:
+            body = b'{"jsonrpc": "2.0", "method": "none", "params": ' + deep + b"}"
+            self.client.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+            self.client.process.stdin.flush()
+            answer = self.client.receive(lambda message: "error" in message)
+            self.assertEqual((answer["error"]["message"], answer["id"]), ("expected JSON that is nested at most 64 deep", None))
+            self.assertEqual(self.client.open("file:///small.mlir", self.text + "// \\\" " + "[" * 400 + "\n"), [])
 
     def test_whole_models_keep_their_definitions(self):
         uri = "file:///gpt.mlir"
@@ -211,7 +216,9 @@ class LanguageServer(unittest.TestCase):
             self.assertEqual(found["range"]["start"]["line"], 2)
 
     def test_deep_texts(self):
-        self.client.open("file:///deep.mlir", "module {\n" * 10000)
+        for text, line in [("module {\n" * 10000, 500), ('nn.model @a() export "c" {a=' + "[" * 1000000, 0)]:
+            [found] = self.client.open("file:///deep.mlir", text)
+            self.assertEqual((found["message"], found["range"]["start"]["line"]), ("brackets are nested more than 500 deep", line))
         self.assertEqual(self.client.open("file:///small.mlir", self.text), [])
 
     def test_hover_and_definition(self):

@@ -1,11 +1,14 @@
 #include "tools/trainc-lsp/conversation.h"
 
+#include "base/json_text.h"
 #include "tools/language/text_check.h"
 #include "tools/trainc-lsp/model_check.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/LSP/Protocol.h"
+
+#include <algorithm>
 
 namespace json = llvm::json;
 namespace lsp = llvm::lsp;
@@ -42,13 +45,40 @@ bool isRequest(const json::Object &message) {
          (message.getString("method") || message.get("id"));
 }
 
-/// The answer to a message that is none of JSON-RPC. `message` is null if it is no object.
-std::string invalidRequest(const json::Object *message) {
+/// Whether arrays and objects are within each other more often than in any message. The time and stack of
+/// JSON's parsers grow faster than the depth.
+bool isNestedTooDeep(llvm::StringRef message) {
+  size_t depth = 0;
+  bool isInString = false;
+  for (size_t at = 0; at < message.size(); ++at) {
+    const char c = message[at];
+    if (isInString && c == '\\')
+      ++at;
+    else if (c == '"')
+      isInString = !isInString;
+    else if (!isInString && (c == '[' || c == '{') && ++depth > kMaxJsonDepth)
+      return true;
+    else if (!isInString && (c == ']' || c == '}') && depth > 0)
+      --depth;
+  }
+  return false;
+}
+
+/// The answer to a message that is none of JSON-RPC. `message` is null if it is no object, or not parsed.
+std::string invalidRequest(const json::Object *message, llvm::StringRef expected) {
   const json::Value *id = message ? message->get("id") : nullptr;
   json::Object error{{"code", int(lsp::ErrorCode::InvalidRequest)},
-                     {"message", "expected a JSON object with \"jsonrpc\": \"2.0\" and a \"method\""}};
+                     {"message", ("expected " + expected).str()}};
   return textOfMessage(
       json::Object{{"jsonrpc", "2.0"}, {"id", id ? *id : json::Value(nullptr)}, {"error", std::move(error)}});
+}
+
+/// The text without long numbers; an empty line for each line if brackets are nested too deep in it.
+std::string parsableText(llvm::StringRef text) {
+  std::string parsable = withoutLongNumbers(text);
+  if (findUnparsable(parsable))
+    std::ranges::replace_if(parsable, [](char c) { return c != '\n'; }, ' ');
+  return parsable;
 }
 
 /// The id of a message that wants an answer, or is one: a number or a string.
@@ -60,6 +90,9 @@ std::optional<std::string> idOf(const json::Object &message) {
 } // namespace
 
 EditorMessage Conversation::fromEditor(std::string message) {
+  if (isNestedTooDeep(message))
+    return {std::nullopt, invalidRequest(nullptr, "JSON that is nested at most " +
+                                                      std::to_string(kMaxJsonDepth) + " deep")};
   llvm::Expected<json::Value> value = json::parse(message);
   if (!value) {
     llvm::consumeError(value.takeError()); // the server reports the error to the editor
@@ -67,7 +100,7 @@ EditorMessage Conversation::fromEditor(std::string message) {
   }
   json::Object *object = value->getAsObject();
   if (!object || !isRequest(*object))
-    return {std::nullopt, invalidRequest(object)};
+    return {std::nullopt, invalidRequest(object, "a JSON object with \"jsonrpc\": \"2.0\" and a \"method\"")};
   const std::optional<llvm::StringRef> method = object->getString("method");
   if (!method || !object->get("params"))
     return {std::move(message), std::nullopt};
@@ -77,10 +110,10 @@ EditorMessage Conversation::fromEditor(std::string message) {
   return {changesText ? textOfMessage(std::move(*object)) : std::move(message), std::nullopt};
 }
 
-/// Has the server see a text without long numbers, of the same length, so that places stay. From then on it
-/// gets whole texts.
+/// Has the server see a text that its parser has stack and time for, of the same length, so that places stay.
+/// From then on it gets whole texts.
 void Conversation::shorten(Document &document, json::Object &message) {
-  std::string shortened = withoutLongNumbers(document.text);
+  std::string shortened = parsableText(document.text);
   if (!document.isShortened && shortened == document.text)
     return;
   document.isShortened = true;

@@ -5,6 +5,7 @@
 #include "lib/Instantiate/Instantiate.h"
 #include "lib/Support/SourceName.h"
 #include "tools/language/parse_model.h"
+#include "tools/language/text_check.h"
 
 #include "mlir/Tools/lsp-server-support/SourceMgrUtils.h"
 #include "llvm/Support/SourceMgr.h"
@@ -98,7 +99,7 @@ ModelFacts factsOf(ModuleOp module) {
 
 std::optional<ModelCheck> checkModel(StringRef text, const protocol::URIForFile &uri,
                                      const DialectRegistry &registry) {
-  if (!isModelFile(text))
+  if (!isModelFile(text) && !findUnparsable(text))
     return std::nullopt;
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, uri.file()), llvm::SMLoc());

@@ -21,7 +21,8 @@ struct ModelCheck {
   std::optional<ModelFacts> facts;                ///< set if the text has a program and no error
 };
 
-/// Checks the document `uri`, whose content is `text`. Returns nothing if the text is not a model file.
+/// Checks the document `uri`, whose content is `text`. Returns nothing if the text is not a model file,
+/// unless it is one that no parser has stack or time for.
 std::optional<ModelCheck> checkModel(llvm::StringRef text, const llvm::lsp::URIForFile &uri,
                                      const mlir::DialectRegistry &registry);
 
