@@ -19,6 +19,8 @@ namespace {
 
 /// Prefixes that Hugging Face's *ForCausalLM classes put before the names of the base model.
 constexpr std::array<std::string_view, 2> kPrefixes = {"transformer.", "model."};
+/// Hugging Face's name for the weight of the last layer, which may be that of the embedding (tied).
+constexpr std::string_view kHead = "lm_head.weight";
 
 // --- Patterns ---
 
@@ -145,7 +147,7 @@ bool isBuffer(const SafetensorsTensor &tensor, const Tensors &used) {
     return shape.empty();
   if (endsWithName(tensor.name, "rotary_emb.inv_freq"))
     return shape.size() == 1;
-  return tensor.name == "lm_head.weight" && std::ranges::any_of(used, [&](const SafetensorsTensor *other) {
+  return tensor.name == kHead && std::ranges::any_of(used, [&](const SafetensorsTensor *other) {
            return sameContent(tensor, *other);
          });
 }
@@ -162,10 +164,31 @@ std::string selectionOf(const std::vector<std::string> &listed, const std::set<s
   return isSafe ? pattern : fmt::format("{}", fmt::join(names, ","));
 }
 
+/// Returns the embedding (of GPT-2 or Llama) that the plan also uses for its head, if the file's own `head`
+/// is left over and no parameter is missing; null otherwise.
+const SafetensorsTensor *tiedTensor(const TensorMatch &match, const SafetensorsTensor *head) {
+  const bool isLeftOver = head && std::ranges::any_of(match.unexpected, [&](const std::string &entry) {
+                            return entry.substr(0, entry.rfind(": ")) == head->name;
+                          });
+  if (!isLeftOver || !match.missing.empty())
+    return nullptr;
+  const auto tied = std::ranges::find_if(match.transfers, [&](const TensorTransfer &transfer) {
+    const SafetensorsTensor &source = *transfer.source;
+    return source.shape == head->shape &&
+           (endsWithName(source.name, "wte.weight") || endsWithName(source.name, "embed_tokens.weight"));
+  });
+  return tied == match.transfers.end() ? nullptr : tied->source;
+}
+
 /// Advice if some tensors have a partner, but a part of the model or of the file, such as a head, has none.
-std::string adviceOn(const TensorMatch &match) {
+/// `head` is the file's head, if the plan may have it tied; else null.
+std::string adviceOn(const TensorMatch &match, const SafetensorsTensor *head) {
   if (match.transfers.empty())
     return "";
+  if (const SafetensorsTensor *tied = tiedTensor(match, head))
+    return fmt::format("; '{0}' is not equal to '{1}', so the weights are of a model with a head of its own: "
+                       "give the model such a head, as one tied to '{1}' computes something else",
+                       kHead, tied->name);
   std::set<std::string> parameters, tensors;
   for (const TensorTransfer &transfer : match.transfers) {
     parameters.insert(transfer.destination->name);
@@ -233,8 +256,9 @@ Result<UnpairedWeights> loadInitialWeights(const WeightFiles &weights,
     return isNeedless || passedOver.contains(&tensor);
   };
   TensorMatch match = matchTensors(weights.files(), wanted, lookup, ignore, Conversion::kRound);
-  TRAINC_RETURN_IF_ERROR(match.status(
-      fmt::format("--init={}: the weights do not fit this plan{}", weights.path(), adviceOn(match))));
+  TRAINC_RETURN_IF_ERROR(
+      match.status(fmt::format("--init={}: the weights do not fit this plan{}", weights.path(),
+                               adviceOn(match, unpaired.drawn.empty() ? weights.find(kHead) : nullptr))));
   TRAINC_RETURN_IF_ERROR(addChecksums(recorded, match.transfers));
   TRAINC_ASSIGN_OR_RETURN(const auto fault, transferTensors(match.transfers, threads, Numbers::kFinite));
   TRAINC_RETURN_IF_ERROR(weights.check());

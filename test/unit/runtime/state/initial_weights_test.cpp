@@ -12,6 +12,7 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 /// Loads `file`'s tensors into `plan`'s.
 Result<UnpairedWeights> load(const std::vector<OwnedTensor> &file, const std::vector<OwnedTensor> &plan,
@@ -126,6 +127,20 @@ TEST(InitialWeights, AnUntiedHeadIsNotIgnored) {
   const Status status = loadFrom({f32("wte.weight", {2, 1}, {3, 4}), f32("lm_head.weight", {2, 1}, {3, 5})},
                                  {f32("wte.weight", {2, 1}, {0, 0})});
   EXPECT_THAT(status.message(), HasSubstr("only in the file (1):\n    lm_head.weight: F32 [2, 1]"));
+  EXPECT_THAT(status.message(),
+              HasSubstr("; 'lm_head.weight' is not equal to 'wte.weight', so the weights are of a model "
+                        "with a head of its own"));
+  EXPECT_THAT(status.message(), Not(HasSubstr("--init-ignore")));
+  // A plan with another head has no use for the file's.
+  EXPECT_THAT(loadFrom({f32("wte.weight", {2, 1}, {3, 4}), f32("lm_head.weight", {2, 1}, {3, 5})},
+                       {f32("wte.weight", {2, 1}, {0, 0}), f32("score.weight", {3, 1}, {0, 0, 0})},
+                       {.missing = {"score.*"}})
+                  .message(),
+              HasSubstr("; --init-ignore='lm_head.*' leaves such tensors out"));
+  EXPECT_THAT(loadFrom({f32("wte.weight", {2, 1}, {3, 4}), f32("lm_head.weight", {2, 1}, {3, 5})},
+                       {f32("wte.weight", {2, 1}, {0, 0}), f32("score.weight", {3, 1}, {0, 0, 0})})
+                  .message(),
+              HasSubstr("; --init-ignore='lm_head.*' leaves such tensors out"));
 }
 
 TEST(InitialWeights, MismatchesAreListed) {
