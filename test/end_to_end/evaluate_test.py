@@ -2,6 +2,7 @@
 
 import math
 import random
+import re
 from pathlib import Path
 
 import harness
@@ -114,7 +115,15 @@ class EvaluateTest(harness.EndToEndTest):
         self.fails([harness.TRAINRUN, "model.plan", "--data", "data.safetensors", "--steps=1"], 2, "trains nothing", reason)
         weights = {"one": Tensor("F32", [CLASSES], [1.0] * CLASSES)} if '"one"' in model else {}
         write_safetensors("weights.safetensors", weights)
-        self.trainrun("model.plan", "--init=weights.safetensors", "--eval-data", "data.safetensors", "--metrics", "alone.jsonl")
+        command, comment = re.search("^next: trainrun (.*)   # (.*)$", err, re.MULTILINE).groups()
+        self.assertEqual(command, f"model.plan {'--init=weights.safetensors ' if weights else ''}--eval-data data.safetensors")
+        self.assertEqual(comment, "columns: features, labels")
+        self.trainrun(*command.split(), "--metrics", "alone.jsonl")
+        without_weights = [harness.TRAINRUN, "model.plan", "--eval-data", "data.safetensors"]
+        if weights:
+            self.fails(without_weights, 2, "--eval-data without --data needs trained weights")
+        else:
+            self.run_program(*without_weights)
         return harness.metrics("alone.jsonl")[-1]["eval_loss"]
 
     def test_parameters_that_are_all_frozen(self):

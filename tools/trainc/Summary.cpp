@@ -5,6 +5,7 @@
 #include "plan/facts/counts.h"
 #include "plan/facts/memory_need.h"
 #include "plan/facts/view.h"
+#include "plan/schema/entry_names.h"
 #include "tools/report/verdict.h"
 
 #include <fmt/format.h>
@@ -36,8 +37,11 @@ std::string predictedStep(const fb::Plan &plan, std::string_view report) {
 /// Columns that a data file must have; empty if a token file is enough.
 std::set<std::string_view> columnsOf(const fb::Plan &plan) {
   std::set<std::string_view> columns;
+  const auto isFed = [&](std::string_view entry) {
+    return plan.no_training() ? entry == kEvalEntry : entry.ends_with("micro_step");
+  };
   for (const fb::Entry *entry : *plan.entries())
-    if (view(entry->name()).ends_with("micro_step") && entry->inputs())
+    if (isFed(view(entry->name())) && entry->inputs())
       for (const fb::Input *input : *entry->inputs())
         columns.insert(view(input->column()));
   const bool isStream = columns == std::set<std::string_view>{"tokens", "labels"} ||
@@ -45,13 +49,17 @@ std::set<std::string_view> columnsOf(const fb::Plan &plan) {
   return isStream ? std::set<std::string_view>() : columns;
 }
 
+/// The command that trains, or that evaluates if the plan trains nothing.
 std::string commandFor(const fb::Plan &plan, const std::string &path) {
   const std::set<std::string_view> columns = columnsOf(plan);
   std::string text = "trainrun " + shellWord(path);
   if (plan.ranks() > 1)
     text += fmt::format(" --nproc-per-node={}", plan.ranks());
-  text += columns.empty() ? " --data tokens.bin" : " --data data.safetensors";
-  if (plan.training()->steps() == 0)
+  if (plan.no_training() && parameterCount(plan) > 0)
+    text += " --init=weights.safetensors";
+  text += fmt::format(" {} {}", plan.no_training() ? "--eval-data" : "--data",
+                      columns.empty() ? "tokens.bin" : "data.safetensors");
+  if (!plan.no_training() && plan.training()->steps() == 0)
     text += fmt::format(" --steps {}", kFirstSteps);
   return text + (columns.empty() ? "   # trainc tokenize TEXT -o tokens.bin"
                                  : fmt::format("   # columns: {}", fmt::join(columns, ", ")));

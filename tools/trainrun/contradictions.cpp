@@ -1,5 +1,7 @@
 #include "tools/trainrun/contradictions.h"
 
+#include "plan/facts/counts.h"
+
 #include <filesystem>
 
 namespace trainc {
@@ -90,21 +92,25 @@ Status checkDryRun(const Options &o) {
   return {};
 }
 
-/// Checks that there is something to do, and weights for it.
+/// Checks that there is something to do.
 Status checkPurpose(const Options &o) {
-  if (o.data.empty() && o.evalData.empty() && !o.generate)
-    return invalidInput(
-        "nothing to do: give --data to train, --eval-data to evaluate, --generate to generate, or "
-        "--device=null to look at the plan");
-  const bool hasWeights = !o.init.empty() || !o.resume.empty();
-  if (o.trains() || hasWeights)
+  if (!o.data.empty() || !o.evalData.empty() || o.generate)
+    return {};
+  return invalidInput(
+      "nothing to do: give --data to train, --eval-data to evaluate, --generate to generate, or "
+      "--device=null to look at the plan");
+}
+
+} // namespace
+
+Status checkHasWeights(const fb::Plan &plan, const Options &o) {
+  const bool hasWeights = !o.init.empty() || !o.resume.empty() || parameterCount(plan) == 0;
+  if (o.trains() || hasWeights || o.device == "null")
     return {};
   return invalidInput(
       "{} needs trained weights: give --init=FILE, --resume=DIR, or --data with --steps to train first",
       o.generate ? "--generate" : "--eval-data without --data");
 }
-
-} // namespace
 
 Status checkContradictions(const Options &o) {
   if (const std::string file = o.profileFile(); !file.empty() && !file.ends_with(".json"))

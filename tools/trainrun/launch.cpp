@@ -6,6 +6,7 @@
 #include "runtime/comm/mpi/mpi_group.h"
 #include "runtime/comm/tcp/tcp_communicator.h"
 #include "runtime/exec/executor.h"
+#include "tools/trainrun/contradictions.h"
 #include "tools/trainrun/gpu_ranks.h"
 #include "tools/trainrun/launch_mode.h"
 #include "tools/trainrun/rank.h"
@@ -157,6 +158,7 @@ Result<PlanFile> openPlan(const Options &options) {
 
 Result<Part> preparePart(const Options &options) {
   TRAINC_ASSIGN_OR_RETURN(PlanFile file, openPlan(options));
+  TRAINC_RETURN_IF_ERROR(checkHasWeights(file.plan(), options));
   TRAINC_ASSIGN_OR_RETURN(std::optional<LaunchedRank> place, rankFromEnvironment(variable));
   LaunchMode mode = LaunchMode::kAlone; // a dry run needs no peers
   if (options.device != "null") {
