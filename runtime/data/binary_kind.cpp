@@ -1,6 +1,7 @@
 #include "runtime/data/binary_kind.h"
 
 #include "base/lfs_pointer.h"
+#include "runtime/formats/weight_files.h"
 
 #include <algorithm>
 #include <array>
@@ -26,19 +27,36 @@ constexpr std::string_view kPlanFirst = "name the plan first, then the data: tra
 /// Extensions of pickles, whose first bytes alone could be those of a token.
 constexpr std::string_view kPickles[] = {".pt", ".pth", ".pkl", ".pickle"};
 
-constexpr ForeignKind packed(std::string_view name) { return {name, kUnpack, kUnpack, kUnpack}; }
+constexpr ForeignKind packed(std::string_view name) {
+  return {name, kUnpack, kUnpack, kUnpack, false, kUnpack};
+}
 constexpr ForeignKind document(std::string_view name) { return {name, kExtractText, kFromNumpy, kExtract}; }
 constexpr ForeignKind noData(std::string_view name) { return {name, kNameData, kNameData, kNameText}; }
 
 constexpr ForeignKind kHdf5 = {"an HDF5 file", kTokensFromNumpy, kFromNumpy, kExtract};
-constexpr ForeignKind kPickle = {"a file of Python's pickle, as PyTorch writes it", kTokensFromTorch,
-                                 kFromTorch, kExtract};
+constexpr ForeignKind kPickle = {"a file of Python's pickle, as PyTorch writes it",
+                                 kTokensFromTorch,
+                                 kFromTorch,
+                                 kExtract,
+                                 false,
+                                 kWeightsFromTorch};
 constexpr ForeignKind kSafetensors = {"a safetensors file", kRename, kRename, kExtract};
 constexpr ForeignKind kMegatronIndex = {"an index of Megatron", "name the .bin file beside it",
                                         "name a .safetensors file", kNameText};
 
-constexpr ForeignKind kZip = {"a zip file, as torch.save and numpy.savez write it", kTokensFromTorch,
-                              kFromTorch, kUnpack};
+constexpr ForeignKind kZip = {"a zip file, as torch.save and numpy.savez write it",
+                              kTokensFromTorch,
+                              kFromTorch,
+                              kUnpack,
+                              false,
+                              kWeightsFromTorch};
+
+constexpr ForeignKind kGguf = {"a GGUF file of weights",
+                               kNameData,
+                               kNameData,
+                               kNameText,
+                               false,
+                               "name the .safetensors files of the model from which it was made"};
 
 struct Magic {
   std::string_view bytes;
@@ -107,12 +125,12 @@ constexpr Magic kMagics[] = {
     {{"OggS\0", 5}, noData("a recording (Ogg)")},
     {"ftyp", noData("a recording or film (MP4)"), 4, true},
     {"\x1a\x45\xdf\xa3", noData("a film (Matroska)")},
-    {"GGUF", noData("a GGUF file of weights")},
+    {"GGUF", kGguf},
     {{"MMIDIDX\0\0", 9}, kMegatronIndex},
     {{"TNTIDX\0\0", 8}, kMegatronIndex},
     {"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20", kPickle},
     {"TRNCPLAN", {"a plan", kPlanFirst, kPlanFirst, kNameText}},
-    {kLfsPointer, {kLfsName, kLfsAdvice, kLfsAdvice, kLfsAdvice}},
+    {kLfsPointer, {kLfsName, kLfsAdvice, kLfsAdvice, kLfsAdvice, false, kLfsAdvice}},
 };
 
 /// A safetensors file begins with the length of a JSON object, eight bytes of which the last are zero.

@@ -95,8 +95,14 @@ Result<DataFile> DataFile::open(const std::filesystem::path &path, const std::ve
   data.path_ = path.string();
   TRAINC_ASSIGN_OR_RETURN(data.file_, InputFile::open(path));
   if (path.extension() == ".safetensors") {
-    TRAINC_ASSIGN_OR_RETURN(const SafetensorsView tensors, SafetensorsView::open(path));
-    TRAINC_RETURN_IF_ERROR(data.bindTensors(columns, tensors));
+    const Result<SafetensorsView> tensors = SafetensorsView::open(path);
+    if (!tensors.ok()) {
+      const std::optional<ForeignKind> kind = findForeignKind(path);
+      return kind ? invalidInput("{}: expected a safetensors file, found {}; {}", data.path_, kind->name,
+                                 kind->forColumns)
+                  : tensors.status();
+    }
+    TRAINC_RETURN_IF_ERROR(data.bindTensors(columns, *tensors));
     return data;
   }
   std::vector<std::byte> head(std::min<uint64_t>(kForeignHeadBytes, data.file_.size()));

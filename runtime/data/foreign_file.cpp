@@ -1,5 +1,6 @@
 #include "runtime/data/foreign_file.h"
 
+#include "base/input_file.h"
 #include "base/json_text.h"
 #include "base/plain_text.h"
 #include "runtime/data/binary_kind.h"
@@ -219,6 +220,20 @@ std::optional<ForeignKind> findForeignKind(std::string_view nameEnd, std::span<c
   if (isOneToken(bytes) || (!isText(bytes) && !isNearlyText(bytes)))
     return std::nullopt;
   return textKind(extension, bytes);
+}
+
+std::optional<ForeignKind> findForeignKind(const std::filesystem::path &path) {
+  const Result<InputFile> file = InputFile::open(path);
+  if (!file.ok())
+    return std::nullopt;
+  std::vector<std::byte> head(std::min<uint64_t>(kForeignHeadBytes, file->size()));
+  if (!file->read(0, head).ok())
+    return std::nullopt;
+  // The length of a header, and its first character.
+  const std::string_view bytes = textOf(head);
+  if (bytes.size() > 8 && bytes.substr(4, 4) == std::string_view("\0\0\0\0", 4) && bytes[8] == '{')
+    return std::nullopt;
+  return findForeignKind(path.extension().string(), head);
 }
 
 std::optional<ForeignKind> findNonText(std::string_view nameEnd, std::span<const std::byte> head,

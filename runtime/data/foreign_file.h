@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +18,7 @@ struct ForeignKind {
   std::string_view forColumns; ///< how to make a safetensors file of it
   std::string_view forText;    ///< how to make a text of it; empty if it is one
   bool isText = false;         ///< its bytes may serve as tokens of one byte, if the user says so
+  std::string_view forWeights = "name the .safetensors file of the weights"; ///< how to get weights from it
 };
 
 /// Bytes at the start of a file that tell its kind.
@@ -28,6 +30,10 @@ bool hasLlmcTokenHeader(std::span<const std::byte> head);
 /// The kind of a file of which `head` (kForeignHeadBytes, or all) is the beginning; nothing if it may hold
 /// raw tokens. `nameEnd` (".csv") tells kinds of text apart.
 std::optional<ForeignKind> findForeignKind(std::string_view nameEnd, std::span<const std::byte> head);
+
+/// The kind of the file `path`, which is no safetensors file; nothing if it cannot be read, or if it may hold
+/// raw tokens or begins like a safetensors file.
+std::optional<ForeignKind> findForeignKind(const std::filesystem::path &path);
 
 /// The kind of a file that is no text in UTF-8; nothing if it may be one, as far as `head` shows. Lines of
 /// JSON and tables are texts only if `anyText`.

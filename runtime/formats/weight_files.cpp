@@ -14,7 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char *kFile = "model.safetensors", *kIndex = "model.safetensors.index.json";
+constexpr const char *kFile = "model.safetensors", *kIndex = "model.safetensors.index.json",
+                     *kTorchFile = "pytorch_model.bin";
 
 /// Rejects paths: an index from an untrusted source must not refer to files outside its folder.
 bool isPlainName(std::string_view name) {
@@ -38,6 +39,9 @@ Result<fs::path> findInFolder(const fs::path &folder) {
   TRAINC_ASSIGN_OR_RETURN(const fs::path name, nameInFolder(folder));
   if (!name.empty())
     return folder / name;
+  if (std::error_code error; fs::exists(folder / kTorchFile, error))
+    return invalidInput("{}: expected a {} or a {} in this folder, found {}; {}", folder.string(), kFile,
+                        kIndex, kTorchFile, kWeightsFromTorch);
   return invalidInput("{}: expected a {} or a {} in this folder", folder.string(), kFile, kIndex);
 }
 

@@ -5,6 +5,12 @@
 
 namespace trainc {
 
+/// Advice for weights that torch.save wrote to FILE.
+inline constexpr std::string_view kWeightsFromTorch =
+    "convert it in Python: safetensors.torch.save_file({name: tensor.contiguous().clone() for name, tensor "
+    "in "
+    "torch.load('FILE', weights_only=True).items()}, 'model.safetensors')";
+
 /// Maps the name of a tensor to the name of its file.
 using WeightIndex = std::map<std::string, std::string, std::less<>>;
 

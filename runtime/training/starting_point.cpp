@@ -5,6 +5,7 @@
 #include "plan/facts/settings.h"
 #include "plan/facts/view.h"
 #include "plan/schema/entry_names.h"
+#include "runtime/data/foreign_file.h"
 #include "runtime/state/checkpoint_folder.h"
 #include "runtime/state/checkpoint_reader.h"
 #include "runtime/state/checkpoint_writer.h"
@@ -192,8 +193,13 @@ Result<WeightSource> openInitialWeights(const std::filesystem::path &init) {
     if (!hasOwn)
       return openFound([&] { return resolveCheckpoint(init.string(), {}); }, openCheckpointWeights);
   }
-  TRAINC_ASSIGN_OR_RETURN(WeightFiles weights, WeightFiles::open(init));
-  return WeightSource{init, std::move(weights), {}, {}};
+  Result<WeightFiles> weights = WeightFiles::open(init);
+  if (weights.ok())
+    return WeightSource{init, std::move(*weights), {}, {}};
+  const std::optional<ForeignKind> kind = init.extension() == ".json" ? std::nullopt : findForeignKind(init);
+  return kind ? invalidInput("{}: expected a safetensors file, found {}; {}", init.string(), kind->name,
+                             kind->forWeights)
+              : weights.status();
 }
 
 /// Tells of the names in one line, which ends early if they are many.

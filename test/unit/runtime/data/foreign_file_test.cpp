@@ -142,6 +142,19 @@ TEST(ForeignFile, PicklesOfAllProtocols) {
   EXPECT_EQ(kindOf("\x80\2c\1\2\n" + rest), "tokens");
 }
 
+TEST(ForeignFile, ADamagedSafetensorsFileIsNoOtherKind) {
+  const Folder folder;
+  const auto kindIn = [&](const std::string &bytes) {
+    const auto kind = findForeignKind(std::filesystem::path(folder.write("w.safetensors", bytes)));
+    return kind ? std::string(kind->name) : "none";
+  };
+  const std::string header = R"({ "a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 9]}})";
+  EXPECT_EQ(kindIn(safetensors(header, "")), "none");
+  EXPECT_EQ(kindIn(std::string("\x1f\x8b\x08\0\0\0\0\0", 8) + header), "none");
+  EXPECT_EQ(kindIn("\x1f\x8b\x08" + header), "a gzip file");
+  EXPECT_EQ(kindIn(header), "text");
+}
+
 TEST(ForeignFile, WordsAtTheStartOfTextsAreNoFormat) {
   const std::string rest = "ESTRA of Leipzig played, and all who could hear it were silent.\n";
   for (const char *word : {"ORC", "RIFF", "MZ", "BZh"})

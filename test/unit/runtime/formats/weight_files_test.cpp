@@ -150,6 +150,12 @@ TEST(WeightFiles, AFolderWithoutWeights) {
   EXPECT_EQ(WeightFiles::open(folder.path()).status().message(),
             folder.path().string() +
                 ": expected a model.safetensors or a model.safetensors.index.json in this folder");
+  writeFile(folder / "pytorch_model.bin", "PK");
+  EXPECT_EQ(WeightFiles::open(folder.path()).status().message(),
+            folder.path().string() +
+                ": expected a model.safetensors or a model.safetensors.index.json in this folder, found "
+                "pytorch_model.bin; " +
+                std::string(kWeightsFromTorch));
 }
 
 } // namespace

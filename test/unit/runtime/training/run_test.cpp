@@ -230,6 +230,24 @@ TEST_F(TrainingRunTest, AllDataAndTheWeightsAreOfOneTokenizer) {
   EXPECT_THAT(watcher_.warnings, ElementsAre(other));
 }
 
+TEST_F(TrainingRunTest, WeightsInOtherFormatsAreNamed) {
+  options_.steps = 1;
+  const std::string text = "These are the weights of the model, as far as anybody remembers them.\n";
+  for (const auto &[name, content, expected] :
+       {std::tuple("pytorch_model.bin", std::string("PK\x03\x04") + std::string(200, '\7'),
+                   "a zip file, as torch.save and numpy.savez write it; convert it in Python: "),
+        std::tuple("g.gguf", std::string("GGUF\3\0\0\0\0\0\0\0", 12),
+                   "a GGUF file of weights; name the .safetensors files of the model from which it was made"),
+        std::tuple("w.safetensors", text, "text; name the .safetensors file of the weights")}) {
+    writeFile(folder_ / name, content);
+    options_.init = (folder_ / name).string();
+    const Status status = train();
+    EXPECT_EQ(status.exitCode(), 2) << name;
+    EXPECT_THAT(status.message(),
+                testing::StartsWith(options_.init + ": expected a safetensors file, found " + expected));
+  }
+}
+
 TEST_F(TrainingRunTest, GeneratesAfterTheTraining) {
   options_.steps = 1;
   options_.generate = "\1\4";
