@@ -25,8 +25,8 @@ public:
   explicit Conversation(const mlir::DialectRegistry &registry) : registry_(registry) {}
 
   /// Tracks the texts in an editor's message. Returns the message for the server: unchanged, unless the
-  /// server has no time or stack to parse its text, which is then shortened. Returns an answer instead if JSON
-  /// is no message of JSON-RPC, at which the server would end, or nested deeper than any message.
+  /// server has no time or stack to parse its text, which is then shortened. Returns an answer instead if
+  /// JSON is no message of JSON-RPC, at which the server would end, or nested deeper than any message.
   EditorMessage fromEditor(std::string message);
 
   /// Returns the message for the editor: the server's message, but with this object's diagnostics or answer
