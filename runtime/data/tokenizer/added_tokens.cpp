@@ -149,20 +149,35 @@ const AddedToken *AddedTokens::Search::longestAt(size_t position) {
   return token == kNone ? nullptr : &tokens_.tokens_[token];
 }
 
-std::optional<AddedTokens::Match> AddedTokens::Search::find(size_t from) {
+size_t AddedTokens::Search::spacesAfter(size_t position) {
+  if (position < spacesBegin_ || position > spacesEnd_) {
+    spacesBegin_ = position;
+    spacesEnd_ = skipSpaces(text_, position);
+  }
+  return spacesEnd_;
+}
+
+std::optional<AddedTokens::Match> AddedTokens::Search::next() {
   if (tokens_.tokens_.empty())
     return std::nullopt;
-  for (size_t position = from; position < text_.size(); ++position) {
-    const AddedToken *token = longestAt(position);
+  for (; from_ < text_.size(); ++from_) {
+    const AddedToken *token = longestAt(from_);
     if (!token)
       continue;
-    const size_t end = position + token->content.size();
-    if (token->singleWord && !standsAlone(text_, position, end)) {
-      position = end - 1; // shorter tokens, and others within it, are not tried
+    const size_t begin = from_, end = begin + token->content.size();
+    if (token->singleWord && !standsAlone(text_, begin, end)) {
+      from_ = end - 1; // shorter tokens, and others within it, are not tried
       continue;
     }
-    return Match{token->stripLeft ? spacesBefore(text_, from, position) : position,
-                 token->stripRight ? skipSpaces(text_, end) : end, token->id};
+    const Match match{token->stripLeft ? std::max(spacesBefore(text_, textBegin_, begin), textBegin_) : begin,
+                      token->stripRight ? spacesAfter(end) : end, token->id};
+    if (match.begin >= match.end) { // all of it is stripped by the previous match
+      from_ = end - 1;
+      continue;
+    }
+    from_ = end;
+    textBegin_ = match.end;
+    return match;
   }
   return std::nullopt;
 }

@@ -17,29 +17,38 @@ public:
   /// Contents must not be empty.
   explicit AddedTokens(std::vector<AddedToken> tokens);
 
+  /// A token in a text. The text before it ends at `begin`, the text after it begins at `end`, without the
+  /// spaces that the token strips.
   struct Match {
     size_t begin;
-    size_t end; ///< begin and end include spaces that the token strips
+    size_t end;
     uint32_t id;
   };
 
   /// Finds the tokens in one text: leftmost match first, longest of several at one position, the one with the
-  /// lowest id of equal ones. The tokens and the text must outlive it.
+  /// lowest id of equal ones. Like Hugging Face's, it finds tokens among the spaces that the previous token
+  /// strips, too, unless they strip spaces on their left; the begin of such a match is less than the end of
+  /// the previous one. The tokens and the text must outlive it.
   class Search {
   public:
     Search(const AddedTokens &tokens, std::string_view text) : tokens_(tokens), text_(text) {}
 
-    /// The first match at or after `from`, or nothing. Fast if `from` does not decrease from call to call.
-    std::optional<Match> find(size_t from);
+    /// The next match, or nothing.
+    std::optional<Match> next();
 
   private:
     void fillBlock(size_t begin);
     const AddedToken *longestAt(size_t position);
+    /// End of the run of spaces that begins at `position`.
+    size_t spacesAfter(size_t position);
 
     const AddedTokens &tokens_;
     std::string_view text_;
     size_t begin_ = 0;              ///< of the block of the text that longest_ describes
     std::vector<uint32_t> longest_; ///< index of the longest token at each position of the block, or kNone
+    size_t from_ = 0;               ///< where the content of the previous match ends
+    size_t textBegin_ = 0;          ///< end of the previous match
+    size_t spacesBegin_ = 0, spacesEnd_ = 0; ///< of the last run of spaces stripped, each read once
   };
 
 private:

@@ -26,7 +26,7 @@ bool splitByTokens(const AddedTokens &tokens, std::string_view text, const OnTex
                    const OnToken &onToken) {
   size_t from = 0;
   AddedTokens::Search search(tokens, text);
-  while (const auto match = search.find(from)) {
+  while (const auto match = search.next()) {
     if (match->begin > from && !onText(from, text.substr(from, match->begin - from)))
       return false;
     if (!onToken(match->id))

@@ -165,6 +165,28 @@ TEST_F(TokenizerFiles, TheLongestAddedTokenIsFound) {
               testing::ElementsAre(259, 'c', 260, 261, 258, '<', 233, 'b'));
 }
 
+/// The ids are those of Hugging Face's tokenizers for these files.
+TEST_F(TokenizerFiles, AddedTokensAreFoundAmongStrippedSpaces) {
+  const auto idsWith = [&](const Json &second, const std::string &text) {
+    auto tokenizer = open("/added_tokens", {{{"id", 258}, {"content", "<r>"}, {"rstrip", true}}, second});
+    EXPECT_TRUE(tokenizer.ok()) << tokenizer.status().message();
+    return tokenizer.ok() ? idsOf(**tokenizer, text) : std::vector<uint32_t>();
+  };
+  using testing::ElementsAre;
+  const Json space = {{"id", 259}, {"content", " "}}, tab = {{"id", 259}, {"content", "\t"}};
+  EXPECT_THAT(idsWith(space, "<r> a"), ElementsAre(258, 259, 'a'));
+  EXPECT_THAT(idsWith(space, "<r> \t a<r>"), ElementsAre(258, 259, '\t', 259, 'a', 258));
+  EXPECT_THAT(idsWith(tab, "<r>\t a"), ElementsAre(258, 259, ' ', 'a'));
+  EXPECT_THAT(idsWith(tab, "<r> \t a"), ElementsAre(258, 259, ' ', 'a'));
+  EXPECT_THAT(idsWith(tab, "<r>  a"), ElementsAre(258, 'a'));
+  Json stripping = space;
+  stripping["lstrip"] = true;
+  EXPECT_THAT(idsWith(stripping, "<r> a"), ElementsAre(258, 'a'));
+  stripping = space;
+  stripping["rstrip"] = true;
+  EXPECT_EQ(idsWith(stripping, "<r>" + std::string(300000, ' ')).size(), 300001U) << "in linear time";
+}
+
 TEST_F(TokenizerFiles, NamesUnsupportedPieces) {
   EXPECT_INVALID(open("/model/type", "WordPiece"),
                  path_ + ": model: WordPiece is not supported; expected BPE");
