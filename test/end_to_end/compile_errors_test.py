@@ -138,7 +138,7 @@ class CompileErrors(harness.EndToEndTest):
         self.assertEqual(Path("gpt.plan").read_text(), "my plan for tomorrow")
 
     def test_trainc_opt_shows_no_control_characters(self):
-        for text, expected in [("\x1b[31m", "in UTF-8, found the byte 0x1b"), ("\u009b31m", ", found the control character U+009B")]:
+        for text, expected in [("\x1b[31m", " in UTF-8, found the byte 0x1b"), ("\u009b31m", ", found the control character U+009B")]:
             Path("x.mlir").write_text(f"func.func @f() {{ {text} }}\n", encoding="utf-8")
             self.fails([TRAINC_OPT, "x.mlir"], 1, f"error: x.mlir:1: expected a model's text{expected}\n")
         self.fails([TRAINC_OPT, "x.mlir", "--a\x1b[31m"], 1, "error: expected arguments without control and invisible characters, found '--a\\x1b[31m'\n")
