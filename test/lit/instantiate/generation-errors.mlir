@@ -124,7 +124,7 @@ train.program @fixed_batch { model @m optimizer sgd(lr 0.1) schedule constant ba
 
 // A model that is no language model needs no remark.
 
-// CHECK-LABEL: train.program @classes {
+// CHECK-LABEL: train.program @classes attributes {likelihood} {
 nn.model @m(%features: tensor<?x8xf32>, %labels: tensor<?xi32>) {
   %logits = nn.linear "head" %features to 10
   nn.output "logits" %logits

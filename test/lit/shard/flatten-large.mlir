@@ -5,7 +5,7 @@
 // A flat state has at most 2^31 - 1 chunks of 256 elements.
 
 nn.model @m(%x: tensor<?x8xf32>) {
-  // CHECK: :[[#@LINE+1]]:8: error: {{.*}} have 2199023256064 elements, expected at most 549755813632 on several ranks; make several parameters
+  // CHECK: :[[#@LINE+1]]:8: error: {{.*}} have 2199023255809 elements, expected at most 549755813632 on several ranks; make several parameters
   %w = nn.parameter "w" tensor<1048576x2097152xf32>
   %s = nn.reduce mean %w over [0, 1]
   %y = nn.linear "y" %x to 1
