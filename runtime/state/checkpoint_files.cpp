@@ -36,19 +36,6 @@ std::filesystem::path partPath(const std::filesystem::path &folder, uint32_t ran
   return folder / fmt::format("part-{}", rank);
 }
 
-/// Fails if a piece of a parameter, from the tensor's byte `begin` on, holds NaN or infinity: no run could
-/// resume from it.
-Status checkFinite(const StateTensor &parameter, uint64_t begin, std::span<const std::byte> piece) {
-  const std::optional<SafetensorsDType> dtype = dtypeNamed(fb::EnumNameDType(parameter.dtype));
-  const std::optional<BadElement> found = dtype ? findNonFinite(*dtype, piece) : std::nullopt;
-  if (!found)
-    return {};
-  return failed(
-      "parameter '{}' holds {} in element {}, from the last update; lower the learning rate, and begin "
-      "with weights from before that step",
-      parameter.name, found->value, begin / elementBytes(*dtype) + found->element);
-}
-
 /// Writes bytes that the rank holds of a tensor in pieces that are hashed while in the cache; returns the
 /// checksum. Fails if the tensor is a parameter and holds NaN or infinity.
 Result<uint64_t> writeHashed(DurableFile &file, uint64_t offset, const StateTensor &tensor, bool isParameter,
@@ -58,8 +45,11 @@ Result<uint64_t> writeHashed(DurableFile &file, uint64_t offset, const StateTens
     TRAINC_ASSIGN_OR_RETURN(
         const std::span<const std::byte> piece,
         tensor.bytes.read(done, std::min<uint64_t>(kHashChunkBytes, bytes.end - done), staging));
-    if (isParameter)
-      TRAINC_RETURN_IF_ERROR(checkFinite(tensor, tensor.firstByte + done, piece));
+    if (isParameter) // no run could resume from NaN or infinity
+      if (const std::optional<std::string> found = describeNonFinite(tensor, tensor.firstByte + done, piece))
+        return failed("{}, from the last update; lower the learning rate, and begin with weights from before "
+                      "that step",
+                      *found);
     hash.update(piece);
     TRAINC_RETURN_IF_ERROR(file.write(offset + done - bytes.begin, piece));
   }

@@ -93,4 +93,14 @@ std::optional<BadElement> roundElements(SafetensorsDType from, std::span<const s
   }
 }
 
+std::optional<std::string> describeNonFinite(const StateTensor &parameter, uint64_t begin,
+                                             std::span<const std::byte> piece) {
+  const std::optional<SafetensorsDType> dtype = dtypeNamed(fb::EnumNameDType(parameter.dtype));
+  const std::optional<BadElement> found = dtype ? findNonFinite(*dtype, piece) : std::nullopt;
+  if (!found)
+    return std::nullopt;
+  return fmt::format("parameter '{}' holds {} in element {}", parameter.name, found->value,
+                     begin / elementBytes(*dtype) + found->element);
+}
+
 } // namespace trainc

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/formats/safetensors_view.h"
+#include "runtime/state/state_tensor.h"
 
 #include <optional>
 
@@ -27,5 +28,10 @@ std::optional<BadElement> roundElements(SafetensorsDType from, std::span<const s
 
 /// Returns the first NaN or infinity among elements of a dtype of floats; nothing for other dtypes.
 std::optional<BadElement> findNonFinite(SafetensorsDType dtype, std::span<const std::byte> elements);
+
+/// Describes the first NaN or infinity in a piece of a parameter, which begins at the tensor's byte `begin`:
+/// "parameter 'w' holds nan in element 3"; nothing if all numbers are finite.
+std::optional<std::string> describeNonFinite(const StateTensor &parameter, uint64_t begin,
+                                             std::span<const std::byte> piece);
 
 } // namespace trainc

@@ -50,14 +50,12 @@ Result<std::optional<std::string>> findNonFiniteParameter(Executor &executor) {
   constexpr uint64_t kPieceBytes = uint64_t{1} << 20;
   std::vector<std::byte> staging;
   for (const StateTensor &tensor : stateTensors(executor, fb::Role::Parameter)) {
-    const std::optional<SafetensorsDType> dtype = dtypeNamed(fb::EnumNameDType(tensor.dtype));
-    for (uint64_t begin = 0; dtype && begin < tensor.bytes.size(); begin += kPieceBytes) {
+    for (uint64_t begin = 0; begin < tensor.bytes.size(); begin += kPieceBytes) {
       TRAINC_ASSIGN_OR_RETURN(
           const std::span<const std::byte> piece,
           tensor.bytes.read(begin, std::min(kPieceBytes, tensor.bytes.size() - begin), staging));
-      if (const std::optional<BadElement> found = findNonFinite(*dtype, piece))
-        return std::optional(fmt::format("parameter '{}' holds {} in element {}", tensor.name, found->value,
-                                         (tensor.firstByte + begin) / elementBytes(*dtype) + found->element));
+      if (const auto found = describeNonFinite(tensor, tensor.firstByte + begin, piece))
+        return found;
     }
   }
   return std::optional<std::string>();
