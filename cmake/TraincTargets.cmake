@@ -7,6 +7,8 @@ find_package(CLI11 REQUIRED)
 add_library(trainc_flags INTERFACE)
 target_include_directories(trainc_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 target_compile_options(trainc_flags INTERFACE -Wall -Wextra -Werror -Wno-unused-parameter)
+# GCC collects its garbage more seldom, which saves a tenth of the time.
+target_compile_options(trainc_flags INTERFACE "$<$<CXX_COMPILER_ID:GNU>:SHELL:--param ggc-min-heapsize=2000000>")
 # GCC 12 reports accesses past short strings in its own library that never happen (GCC bug 105651).
 target_compile_options(trainc_flags INTERFACE "$<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-restrict;-Wno-stringop-overflow;-Wno-stringop-overread>")
 target_link_libraries(trainc_flags INTERFACE fmt::fmt)
@@ -38,6 +40,13 @@ function(trainc_runtime_library name)
   target_link_libraries(${name} PUBLIC trainc_flags ${ARG_LINK} Threads::Threads)
   target_compile_options(${name} PRIVATE ${TRAINC_COVERAGE})
   target_precompile_headers(${name} REUSE_FROM trainc_runtime_pch)
+endfunction()
+
+# trainc_tool_library(...): a runtime library of tools/. Parsing options and writing reports takes no time, so g++ optimises them less and
+# takes a third less time; clang requires the level that the precompiled header has.
+function(trainc_tool_library name)
+  trainc_runtime_library(${name} ${ARGN})
+  target_compile_options(${name} PRIVATE $<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU>>:-O1>)
 endfunction()
 
 add_custom_target(runtime_tests COMMENT "All unit tests of the runtime")

@@ -261,8 +261,9 @@ TEST_F(CudaProducts, RunInLoopsOfSmallSteps) {
         for (uint64_t p = 0; p < kK; ++p)
           sum += b[(i * kK + p) * kN + j];
         ASSERT_NEAR(result[i * kN + j], 2 * sum + (hasBias ? bias[i * kN + j] : 0), 1e-6);
-        if (!hasBias)
+        if (!hasBias) {
           ASSERT_NEAR(side[i * kN + j], sum, 1e-6);
+        }
       }
   }
 }
