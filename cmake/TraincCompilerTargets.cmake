@@ -14,11 +14,19 @@ endif()
 file(WRITE ${PROJECT_BINARY_DIR}/mlir_pch.cpp "")
 add_library(trainc_mlir_pch OBJECT ${PROJECT_BINARY_DIR}/mlir_pch.cpp)
 target_link_libraries(trainc_mlir_pch PUBLIC trainc_mlir)
-target_precompile_headers(trainc_mlir_pch PRIVATE
+set(TRAINC_MLIR_HEADERS
   <mlir/IR/Builders.h> <mlir/IR/BuiltinOps.h> <mlir/IR/BuiltinTypes.h> <mlir/IR/OpImplementation.h>
   <mlir/IR/PatternMatch.h> <mlir/Pass/Pass.h> <mlir/Interfaces/InferTypeOpInterface.h>
   <mlir/Interfaces/SideEffectInterfaces.h> <mlir/Dialect/Arith/IR/Arith.h> <mlir/Dialect/Math/IR/Math.h>
   <mlir/Bytecode/BytecodeOpInterface.h> <llvm/ADT/TypeSwitch.h>)
+target_precompile_headers(trainc_mlir_pch PRIVATE ${TRAINC_MLIR_HEADERS})
+
+# The same for the compiler's tests, which are not optimised, as those of the runtime.
+file(WRITE ${PROJECT_BINARY_DIR}/mlir_test_pch.cpp "")
+add_library(trainc_mlir_test_pch OBJECT EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/mlir_test_pch.cpp)
+target_link_libraries(trainc_mlir_test_pch PRIVATE trainc_mlir GTest::gmock)
+target_compile_options(trainc_mlir_test_pch PRIVATE -O0)
+target_precompile_headers(trainc_mlir_test_pch PRIVATE <gmock/gmock.h> <gtest/gtest.h> ${TRAINC_MLIR_HEADERS})
 
 # trainc_compiler_library(name SOURCES a.cpp ... LINK libs ...): one folder of dialects/ or lib/.
 function(trainc_compiler_library name)

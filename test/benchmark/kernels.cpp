@@ -7,7 +7,7 @@
 #include <cstring>
 
 using namespace trainc::codegen;
-using namespace trainc::codegen::testing;
+using namespace trainc::codegen::harness;
 
 namespace {
 

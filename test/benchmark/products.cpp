@@ -20,7 +20,7 @@
 #include <fmt/format.h>
 #include <time.h>
 
-using namespace trainc::codegen::testing;
+using namespace trainc::codegen::harness;
 using trainc::missingFeatures;
 
 namespace {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace trainc::codegen::testing {
+namespace trainc::codegen::harness {
 
 inline std::string tensor(std::initializer_list<int64_t> shape, const char *element = "f32") {
   std::string text = "tensor<";
@@ -106,4 +106,4 @@ inline reference::Tensors gradientInputs(const AttentionCase &c, const ParsedOp 
   return inputs;
 }
 
-} // namespace trainc::codegen::testing
+} // namespace trainc::codegen::harness

@@ -2,7 +2,7 @@
 #include "test/unit/codegen/attention_cases.h"
 
 using namespace trainc::codegen;
-using namespace trainc::codegen::testing;
+using namespace trainc::codegen::harness;
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 using namespace trainc::codegen;
-using namespace trainc::codegen::testing;
+using namespace trainc::codegen::harness;
 
 /// `kind` over the columns of squares and, if `ofRows`, also the sum of each row.
 static std::string columnSums(int64_t rows, int64_t columns, llvm::StringRef type = "f32",

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 using namespace trainc::codegen;
-using namespace trainc::codegen::testing;
+using namespace trainc::codegen::harness;
 
 TEST(Copies, SliceOfColumns) {
   expectTargetsMatchReference(R"(func.func @f(%x: tensor<3x5x50xf32>) -> tensor<3x5x20xf32> {

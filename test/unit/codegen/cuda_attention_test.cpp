@@ -6,7 +6,7 @@
 #include "mlir/IR/Diagnostics.h"
 
 using namespace trainc::codegen;
-using namespace trainc::codegen::testing;
+using namespace trainc::codegen::harness;
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 using namespace mlir;
 using namespace trainc;
-using namespace trainc::codegen::testing;
+using namespace trainc::codegen::harness;
 using ::testing::HasSubstr;
 
 namespace {

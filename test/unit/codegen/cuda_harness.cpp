@@ -17,7 +17,7 @@ using trainc::emulator::DeviceMemory;
 using trainc::reference::Tensor;
 using trainc::reference::Tensors;
 
-namespace trainc::codegen::testing {
+namespace trainc::codegen::harness {
 
 CudaOp::CudaOp(const std::string &text, bool pads)
     : target(createCudaTarget({.libraryCalls = {.products = true, .exactGelu = false, .auxiliaryRow = 8},
@@ -188,4 +188,4 @@ void expectTargetsMatchReference(const std::string &text, double tolerance, int6
   expectGpuMatchesReference(text, tolerance, integerLimit);
 }
 
-} // namespace trainc::codegen::testing
+} // namespace trainc::codegen::harness

@@ -5,7 +5,7 @@
 #include "test/emulator/ptx/module.h"
 #include "test/unit/codegen/kernel_harness.h"
 
-namespace trainc::codegen::testing {
+namespace trainc::codegen::harness {
 
 class CudaOp : public ParsedOp {
 public:
@@ -46,4 +46,4 @@ void expectGpuMatchesReference(const CudaOp &op, const reference::Tensors &input
 /// As both targets' kernels do: expectMatchesReference() and expectGpuMatchesReference().
 void expectTargetsMatchReference(const std::string &text, double tolerance, int64_t integerLimit = 4);
 
-} // namespace trainc::codegen::testing
+} // namespace trainc::codegen::harness

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-using namespace trainc::codegen::testing;
+using namespace trainc::codegen::harness;
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 using namespace trainc;
-using namespace trainc::codegen::testing;
+using namespace trainc::codegen::harness;
 using trainc::emulator::DeviceMemory;
 
 namespace {

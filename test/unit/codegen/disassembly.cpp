@@ -4,7 +4,7 @@
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/TargetSelect.h"
 
-namespace trainc::codegen::testing {
+namespace trainc::codegen::harness {
 
 /// Skips bytes that are not instructions, such as padding between functions.
 static void disassemble(LLVMDisasmContextRef disassembler, llvm::StringRef section, uint64_t address,
@@ -36,4 +36,4 @@ std::vector<std::string> instructions(llvm::StringRef object) {
   return found;
 }
 
-} // namespace trainc::codegen::testing
+} // namespace trainc::codegen::harness

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 #include <random>
 
-using namespace trainc::codegen::testing;
+using namespace trainc::codegen::harness;
 using trainc::reference::Tensor;
 using trainc::reference::Tensors;
 

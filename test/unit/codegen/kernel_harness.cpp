@@ -20,7 +20,7 @@ using namespace mlir;
 using trainc::reference::Tensor;
 using trainc::reference::Tensors;
 
-namespace trainc::codegen::testing {
+namespace trainc::codegen::harness {
 
 // --- ParsedOp ---
 
@@ -227,4 +227,4 @@ void expectMatchesReference(const std::string &text, double tolerance, int64_t i
   expectMatchesReference(op, op.randomInputs(integerLimit), tolerance);
 }
 
-} // namespace trainc::codegen::testing
+} // namespace trainc::codegen::harness

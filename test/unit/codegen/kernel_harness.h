@@ -13,7 +13,7 @@
 #include <memory>
 #include <string>
 
-namespace trainc::codegen::testing {
+namespace trainc::codegen::harness {
 
 using check::Buffer;
 
@@ -123,4 +123,4 @@ void expectSameBits(const reference::Tensors &a, const reference::Tensors &b, co
 void expectMatchesReference(const std::string &text, double tolerance, int64_t integerLimit = 4);
 void expectMatchesReference(const CompiledOp &op, const reference::Tensors &inputs, double tolerance);
 
-} // namespace trainc::codegen::testing
+} // namespace trainc::codegen::harness

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <random>
 
-namespace trainc::codegen::testing {
+namespace trainc::codegen::harness {
 
 /// Levels with instructions for bf16 numbers: for pairs, and for tiles.
 inline const std::string kPairLevel = "x86-64-v4-bf16", kUnitLevel = "x86-64-v4-amx";
@@ -84,4 +84,4 @@ inline std::vector<float> readF32(const void *data, int64_t count) {
   return {from, from + count};
 }
 
-} // namespace trainc::codegen::testing
+} // namespace trainc::codegen::harness

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-using namespace trainc::codegen::testing;
+using namespace trainc::codegen::harness;
 using trainc::check::Buffer;
 
 namespace {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <gtest/gtest.h>
 
-using namespace trainc::codegen::testing;
+using namespace trainc::codegen::harness;
 using trainc::reference::Tensor;
 using trainc::reference::Tensors;
 

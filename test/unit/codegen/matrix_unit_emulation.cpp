@@ -14,7 +14,7 @@
 
 using namespace mlir;
 
-namespace trainc::codegen::testing {
+namespace trainc::codegen::harness {
 
 namespace {
 
@@ -161,4 +161,4 @@ void emulateMatrixUnit(ModuleOp kernels) {
   });
 }
 
-} // namespace trainc::codegen::testing
+} // namespace trainc::codegen::harness

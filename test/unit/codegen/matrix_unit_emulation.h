@@ -3,7 +3,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
-namespace trainc::codegen::testing {
+namespace trainc::codegen::harness {
 
 /// Replaces AMX instructions in a module of kernels by calls of functions that implement Intel's manual. The
 /// machine code then runs only in this process, on any CPU with the other features of its level.
@@ -16,4 +16,4 @@ void emulateMatrixUnit(mlir::ModuleOp kernels);
 /// Whether this thread has configured the emulated unit and not released it.
 bool isMatrixUnitInUse();
 
-} // namespace trainc::codegen::testing
+} // namespace trainc::codegen::harness

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-using namespace trainc::codegen::testing;
+using namespace trainc::codegen::harness;
 using ::testing::ElementsAre;
 using trainc::Fp32Products;
 

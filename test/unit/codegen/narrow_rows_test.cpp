@@ -7,7 +7,7 @@
 
 using namespace trainc;
 using namespace trainc::codegen;
-using namespace trainc::codegen::testing;
+using namespace trainc::codegen::harness;
 
 /// Softmax with a number of each row, which is stored once, and is read by all of the row's threads.
 static std::string softmax(int64_t rows, int64_t columns) {

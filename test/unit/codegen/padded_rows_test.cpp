@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 using namespace trainc;
-using namespace trainc::codegen::testing;
+using namespace trainc::codegen::harness;
 
 /// Losses and gradients of rows whose length is unaligned.
 static std::string crossEntropy(const std::string &type, int64_t rows, int64_t columns) {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 using namespace trainc::codegen;
-using namespace trainc::codegen::testing;
+using namespace trainc::codegen::harness;
 
 TEST(Rows, ElementwiseFlat) {
   expectTargetsMatchReference(

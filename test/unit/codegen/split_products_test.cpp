@@ -8,7 +8,7 @@
 
 using namespace trainc;
 using namespace trainc::codegen;
-using namespace trainc::codegen::testing;
+using namespace trainc::codegen::harness;
 using reference::Tensor;
 using reference::Tensors;
 using ::testing::HasSubstr;

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <gtest/gtest.h>
 
-using namespace trainc::codegen::testing;
+using namespace trainc::codegen::harness;
 
 using Words = std::vector<std::pair<const char *, std::string>>;
 
