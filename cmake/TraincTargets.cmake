@@ -35,6 +35,35 @@ set(TRAINC_RUNTIME_HEADERS <algorithm> <functional> <map> <optional> <string> <v
 target_precompile_headers(trainc_runtime_pch PRIVATE ${TRAINC_RUNTIME_HEADERS})
 add_dependencies(trainc_runtime_pch plan_schema_generate)
 
+# trainc_registered_sources(variable registry.def folder): the sources in a folder that the entries MACRO(SOURCE, ...) of a registry name.
+function(trainc_registered_sources variable registry folder)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${registry})
+  file(STRINGS ${registry} entries REGEX "^TRAINC_[A-Z_]+\\(")
+  list(TRANSFORM entries REPLACE "^[A-Z_]+\\(([A-Za-z_0-9]+).*" "${folder}/\\1.cpp")
+  list(REMOVE_DUPLICATES entries)
+  set(${variable} ${entries} PARENT_SCOPE)
+endfunction()
+
+# trainc_registered_folders(registry.def name header.h sources ...): adds the folder of each entry MACRO(FOLDER, ...) of a registry, and defines the
+# library NAME_kinds of the registry's table, which links the libraries NAME_FOLDER. The header says by TRAINC_BUILT_FOLDER which exist.
+function(trainc_registered_folders registry name header)
+  trainc_registered_sources(sources ${registry} .)
+  set(built "")
+  set(libraries "")
+  foreach(source ${sources})
+    get_filename_component(folder ${source} NAME_WE)
+    add_subdirectory(${folder})
+    if(TARGET ${name}_${folder})
+      list(APPEND libraries ${name}_${folder})
+      string(APPEND built "#define TRAINC_BUILT_${folder} true\n")
+    else()
+      string(APPEND built "#define TRAINC_BUILT_${folder} false\n")
+    endif()
+  endforeach()
+  file(CONFIGURE OUTPUT ${header} CONTENT "${built}")
+  trainc_runtime_library(${name}_kinds SOURCES ${ARGN} LINK ${libraries} ${name})
+endfunction()
+
 # trainc_runtime_library(name SOURCES a.cpp ... LINK libs ...): one folder of runtime/, free of LLVM.
 function(trainc_runtime_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})

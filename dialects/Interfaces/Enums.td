@@ -27,9 +27,6 @@ def ScalarDirection : Trainc_Enum<"ScalarDirection", "direction in which a scala
 def BatchExtent : Trainc_Enum<"BatchExtent", "samples that an input holds: one micro-batch, or all of a step", [
     I32EnumAttrCase<"micro", 0>, I32EnumAttrCase<"step", 1>]>;
 
-def ScheduleKind : Trainc_Enum<"ScheduleKind", "learning-rate schedule", [
-    I32EnumAttrCase<"constant", 0>, I32EnumAttrCase<"linear", 1>, I32EnumAttrCase<"cosine", 2>]>;
-
 def CollectiveKind : Trainc_Enum<"CollectiveKind", "kind of a collective", [
     I32EnumAttrCase<"all_reduce", 0>, I32EnumAttrCase<"reduce_scatter", 1>, I32EnumAttrCase<"all_gather", 2>]>;
 

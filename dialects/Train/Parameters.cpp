@@ -10,7 +10,7 @@ using namespace trainc::train;
 
 ParameterSettings train::settingsOf(ProgramOp program, StringRef name, int64_t rank) {
   ParameterSettings settings;
-  settings.weightDecay = rank < 2 ? 0 : program.getOptimizer().getWeightDecay().getValueAsDouble();
+  settings.weightDecay = rank < 2 ? 0 : program.getOptimizer().number("weight_decay");
   if (!program.getGroups())
     return settings;
   for (GroupAttr group : program.getGroups()->getAsRange<GroupAttr>()) {

@@ -1,8 +1,12 @@
 // Syntax of optimizers, schedules and parameter groups, in train.program and as separate attributes.
 #include "dialects/NN/Syntax.h"
 #include "dialects/Train/Limits.h"
+#include "dialects/Train/Optimizers.h"
 #include "dialects/Train/Train.h"
 #include "dialects/Train/TrainSyntax.h"
+#include "plan/facts/schedules.h"
+
+#include "llvm/ADT/StringExtras.h"
 
 #include <cmath>
 
@@ -14,81 +18,93 @@ static FloatAttr f64(AsmParser &parser, double value) { return parser.getBuilder
 
 // --- Optimizer ---
 
-namespace {
-/// Numbers of an optimizer; settings() returns those that its kind has.
-struct OptimizerNumbers {
-  double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weightDecay = 0, momentum = 0;
+/// Returns "a, b or c" for messages.
+static std::string oneOf(ArrayRef<StringRef> words) {
+  return llvm::join(words.drop_back(), ", ") + " or " + words.back().str();
+}
 
-  SmallVector<Setting> settings(OptimizerKind kind) {
-    if (kind == OptimizerKind::sgd)
-      return {{"lr", &lr}, {"momentum", &momentum}, {"weight_decay", &weightDecay}};
-    return {{"lr", &lr}, {"beta1", &beta1}, {"beta2", &beta2}, {"eps", &eps}, {"weight_decay", &weightDecay}};
-  }
-};
-} // namespace
+/// The words of an optimizer's numbers, and the values that they set.
+static SmallVector<Setting> optimizerSettings(const OptimizerKind &kind, SmallVector<double> &values) {
+  SmallVector<Setting> settings;
+  for (auto [number, value] : llvm::zip(kind.numbers, values))
+    settings.push_back({number.word, &value});
+  return settings;
+}
 
 ParseResult trainc::train::parseOptimizer(AsmParser &parser, OptimizerAttr &optimizer) {
   SMLoc loc = parser.getCurrentLocation();
   StringRef word;
   if (parser.parseKeyword(&word))
     return failure();
-  std::optional<OptimizerKind> kind = symbolizeOptimizerKind(word);
+  const OptimizerKind *kind = findOptimizerKind(word);
   if (!kind)
-    return parser.emitError(loc) << "unknown optimizer '" << word << "'; expected adamw, adam or sgd";
-  OptimizerNumbers n;
-  SmallVector<Setting> settings = n.settings(*kind);
+    return parser.emitError(loc) << "unknown optimizer '" << word << "'; expected "
+                                 << oneOf(
+                                        llvm::map_to_vector(optimizerKinds(), [](const OptimizerKind &each) {
+                                          return StringRef(each.word);
+                                        }));
+  auto values = llvm::map_to_vector(kind->numbers, [](const OptimizerNumber &n) { return n.standard; });
+  SmallVector<Setting> settings = optimizerSettings(*kind, values);
   if (parseSettings(parser, word, settings))
     return failure();
-  optimizer =
-      OptimizerAttr::getChecked([&] { return parser.emitError(loc); }, parser.getContext(), *kind,
-                                f64(parser, n.lr), f64(parser, n.beta1), f64(parser, n.beta2),
-                                f64(parser, n.eps), f64(parser, n.weightDecay), f64(parser, n.momentum));
+  NamedAttrList numbers;
+  for (const Setting &setting : settings)
+    numbers.append(setting.word, f64(parser, *setting.value));
+  optimizer = OptimizerAttr::getChecked([&] { return parser.emitError(loc); }, parser.getContext(), word,
+                                        numbers.getDictionary(parser.getContext()));
   return success(optimizer != nullptr);
 }
 
+double OptimizerAttr::number(StringRef word) const {
+  auto number = getNumbers().getAs<FloatAttr>(word);
+  return number ? number.getValueAsDouble() : 0;
+}
+
 bool OptimizerAttr::hasMoments() const {
-  return getKind() != OptimizerKind::sgd || getMomentum().getValueAsDouble() != 0;
+  StringRef moments = findOptimizerKind(getKind())->moments;
+  return moments.empty() || number(moments) != 0;
 }
 
 void trainc::train::printOptimizer(AsmPrinter &printer, OptimizerAttr optimizer) {
-  const OptimizerNumbers defaults;
-  OptimizerNumbers n{
-      optimizer.getLr().getValueAsDouble(),          optimizer.getBeta1().getValueAsDouble(),
-      optimizer.getBeta2().getValueAsDouble(),       optimizer.getEps().getValueAsDouble(),
-      optimizer.getWeightDecay().getValueAsDouble(), optimizer.getMomentum().getValueAsDouble()};
-  OptimizerNumbers unset = defaults;
-  SmallVector<Setting> settings = n.settings(optimizer.getKind());
-  for (auto [setting, standard] : llvm::zip(settings, unset.settings(optimizer.getKind())))
-    setting.isSet = setting.word == "lr" || *setting.value != *standard.value;
-  printer << stringifyOptimizerKind(optimizer.getKind());
+  const OptimizerKind &kind = *findOptimizerKind(optimizer.getKind());
+  auto values = llvm::map_to_vector(
+      kind.numbers, [&](const OptimizerNumber &number) { return optimizer.number(number.word); });
+  SmallVector<Setting> settings = optimizerSettings(kind, values);
+  for (auto [setting, number] : llvm::zip(settings, kind.numbers))
+    setting.isSet = setting.word == "lr" || *setting.value != number.standard;
+  printer << kind.word;
   printSettings(printer, settings);
 }
 
-static bool notNegative(FloatAttr number) {
-  return number.getValueAsDouble() >= 0 && std::isfinite(inF32(number.getValueAsDouble()));
+static bool notNegative(double number) { return number >= 0 && std::isfinite(inF32(number)); }
+
+/// Says which values a number may have, or nothing if `value` is one of them.
+static StringRef expectation(NumberRange range, double value) {
+  switch (range) {
+  case NumberRange::NotNegative:
+    return notNegative(value) ? "" : "0 or more";
+  case NumberRange::Average:
+    return value >= 0 && inF32(value) < 1 ? "" : "at least 0 and below 1";
+  case NumberRange::Positive:
+    return notNegative(value) && inF32(value) > 0 ? "" : "above 0";
+  }
+  llvm_unreachable("unknown range");
 }
 
-LogicalResult OptimizerAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, OptimizerKind,
-                                    FloatAttr lr, FloatAttr beta1, FloatAttr beta2, FloatAttr eps,
-                                    FloatAttr weightDecay, FloatAttr momentum) {
-  auto isAverage = [](FloatAttr x) { return x.getValueAsDouble() >= 0 && inF32(x.getValueAsDouble()) < 1; };
-  auto positive = [](FloatAttr x) { return notNegative(x) && inF32(x.getValueAsDouble()) > 0; };
-  auto bad = [&](const char *word, FloatAttr found, const char *expected) {
-    return emitError() << "optimizer: " << word << " must be " << expected << ", found "
-                       << formatInF32(found.getValueAsDouble());
-  };
-  if (!notNegative(lr))
-    return bad("lr", lr, "0 or more");
-  if (!isAverage(beta1))
-    return bad("beta1", beta1, "at least 0 and below 1");
-  if (!isAverage(beta2))
-    return bad("beta2", beta2, "at least 0 and below 1");
-  if (!positive(eps))
-    return bad("eps", eps, "above 0");
-  if (!notNegative(weightDecay))
-    return bad("weight_decay", weightDecay, "0 or more");
-  if (!isAverage(momentum))
-    return bad("momentum", momentum, "at least 0 and below 1");
+LogicalResult OptimizerAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, StringRef word,
+                                    DictionaryAttr numbers) {
+  const OptimizerKind *kind = findOptimizerKind(word);
+  if (!kind)
+    return emitError() << "unknown optimizer '" << word << "'";
+  for (const OptimizerNumber &number : kind->numbers) {
+    auto found = numbers.getAs<FloatAttr>(number.word);
+    if (!found)
+      return emitError() << "optimizer: " << number.word << " is missing";
+    double value = found.getValueAsDouble();
+    if (StringRef expected = expectation(number.range, value); !expected.empty())
+      return emitError() << "optimizer: " << number.word << " must be " << expected << ", found "
+                         << formatInF32(value);
+  }
   return success();
 }
 
@@ -103,9 +119,9 @@ static ParseResult toSteps(AsmParser &parser, SMLoc loc, StringRef word, double 
   return success();
 }
 
-static SmallVector<Setting> scheduleSettings(ScheduleKind kind, double &warmup, double &total,
+static SmallVector<Setting> scheduleSettings(const ScheduleFormula &schedule, double &warmup, double &total,
                                              double &minimum) {
-  if (kind == ScheduleKind::constant)
+  if (!schedule.decays)
     return {{"warmup", &warmup}};
   return {{"warmup", &warmup}, {"total", &total}, {"minimum", &minimum}};
 }
@@ -115,16 +131,19 @@ ParseResult trainc::train::parseSchedule(AsmParser &parser, ScheduleAttr &schedu
   StringRef word;
   if (parser.parseKeyword(&word))
     return failure();
-  std::optional<ScheduleKind> kind = symbolizeScheduleKind(word);
+  const std::optional<fb::ScheduleKind> kind = findSchedule(word);
   if (!kind)
-    return parser.emitError(loc) << "unknown schedule '" << word << "'; expected constant, linear or cosine";
+    return parser.emitError(loc) << "unknown schedule '" << word << "'; expected "
+                                 << oneOf(llvm::map_to_vector(kSchedules, [](const ScheduleFormula &each) {
+                                      return StringRef(each.name);
+                                    }));
   double warmup = 0, total = 0, minimum = 0;
   int64_t warmupSteps = 0, totalSteps = 0;
-  SmallVector<Setting> settings = scheduleSettings(*kind, warmup, total, minimum);
+  SmallVector<Setting> settings = scheduleSettings(formulaOf(*kind), warmup, total, minimum);
   if (parseSettings(parser, word, settings) || toSteps(parser, loc, "warmup", warmup, warmupSteps) ||
       toSteps(parser, loc, "total", total, totalSteps))
     return failure();
-  schedule = ScheduleAttr::getChecked([&] { return parser.emitError(loc); }, parser.getContext(), *kind,
+  schedule = ScheduleAttr::getChecked([&] { return parser.emitError(loc); }, parser.getContext(), word,
                                       warmupSteps, totalSteps, f64(parser, minimum));
   return success(schedule != nullptr);
 }
@@ -132,15 +151,18 @@ ParseResult trainc::train::parseSchedule(AsmParser &parser, ScheduleAttr &schedu
 void trainc::train::printSchedule(AsmPrinter &printer, ScheduleAttr schedule) {
   double warmup = double(schedule.getWarmup()), total = double(schedule.getTotal());
   double minimum = schedule.getMinimum().getValueAsDouble();
-  SmallVector<Setting> settings = scheduleSettings(schedule.getKind(), warmup, total, minimum);
+  SmallVector<Setting> settings =
+      scheduleSettings(formulaOf(*findSchedule(schedule.getKind())), warmup, total, minimum);
   for (Setting &setting : settings)
     setting.isSet = *setting.value != 0;
-  printer << stringifyScheduleKind(schedule.getKind());
+  printer << schedule.getKind();
   printSettings(printer, settings);
 }
 
-LogicalResult ScheduleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, ScheduleKind,
+LogicalResult ScheduleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, StringRef kind,
                                    int64_t warmup, int64_t total, FloatAttr minimum) {
+  if (!findSchedule(kind))
+    return emitError() << "unknown schedule '" << kind << "'";
   if (warmup < 0 || total < 0 || warmup > kMaxScheduled || total > kMaxScheduled)
     return emitError() << "schedule: steps must lie between 0 and " << kMaxScheduled << ", found warmup "
                        << warmup << " and total " << total;
@@ -204,7 +226,7 @@ LogicalResult GroupAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitErr
   if (pattern.empty())
     return emitError() << "group: the pattern of names is empty";
   for (FloatAttr number : {scale, decay})
-    if (number && !notNegative(number))
+    if (number && !notNegative(number.getValueAsDouble()))
       return emitError() << "group \"" << pattern << "\": lr_scale and weight_decay must be 0 or more, found "
                          << formatInF32(number.getValueAsDouble());
   if (frozen && frozen.getValue() && (scale || decay))

@@ -9,8 +9,6 @@ class Train_Enum<string name, string what, list<I32EnumAttrCase> cases> : I32Enu
   let cppNamespace = "::trainc::train";
 }
 
-def Train_OptimizerKind : Train_Enum<"OptimizerKind", "optimizer", [
-    I32EnumAttrCase<"adamw", 0>, I32EnumAttrCase<"adam", 1>, I32EnumAttrCase<"sgd", 2>]>;
 def Train_StateRole : Train_Enum<"StateRole", "purpose of a state", [
     I32EnumAttrCase<"parameter", 0>, I32EnumAttrCase<"gradient", 1>, I32EnumAttrCase<"optimizer", 2>,
     I32EnumAttrCase<"scalar", 3>, I32EnumAttrCase<"cache", 4>, I32EnumAttrCase<"output", 5>,

@@ -37,9 +37,12 @@ def Train_Optimizer : Train_Attr<"Optimizer", "optimizer"> {
     Defaults: lr 1e-3, beta1 0.9, beta2 0.999 (0.95 is usual for language models), eps 1e-8, weight_decay 0, momentum 0. Weight decay is
     decoupled in adamw, and added to the gradient in adam and sgd.
   }];
-  let parameters = (ins "OptimizerKind":$kind, "::mlir::FloatAttr":$lr, "::mlir::FloatAttr":$beta1, "::mlir::FloatAttr":$beta2, "::mlir::FloatAttr":$eps,
-                        "::mlir::FloatAttr":$weight_decay, "::mlir::FloatAttr":$momentum);
+  let parameters = (ins StringRefParameter<"word of the registry (`Optimizers.def`)">:$kind, "::mlir::DictionaryAttr":$numbers);
   let extraClassDeclaration = [{
+    /// The number of that word; 0 if the kind has none.
+    double number(::llvm::StringRef word) const;
+    /// The learning rate.
+    ::mlir::FloatAttr getLr() const { return getNumbers().getAs<::mlir::FloatAttr>("lr"); }
     /// Whether the rule has moments, i.e. states of the parameters' sizes.
     bool hasMoments() const;
   }];
@@ -49,7 +52,7 @@ def Train_Optimizer : Train_Attr<"Optimizer", "optimizer"> {
 
 def Train_Schedule : Train_Attr<"Schedule", "schedule"> {
   let summary = "the learning rate over steps, e.g. `cosine(warmup 700, total 10000, minimum 6e-5)`";
-  let parameters = (ins "ScheduleKind":$kind, "int64_t":$warmup, "int64_t":$total, "::mlir::FloatAttr":$minimum);
+  let parameters = (ins StringRefParameter<"name of a formula (`plan/facts/schedules.h`)">:$kind, "int64_t":$warmup, "int64_t":$total, "::mlir::FloatAttr":$minimum);
   let genVerifyDecl = 1;
   let hasCustomAssemblyFormat = 1;
 }

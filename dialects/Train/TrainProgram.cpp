@@ -4,6 +4,7 @@
 #include "dialects/Train/ProgramLines.h"
 #include "dialects/Train/Sizes.h"
 #include "dialects/Train/TrainSyntax.h"
+#include "plan/facts/schedules.h"
 
 #include "llvm/ADT/StringMap.h"
 
@@ -232,7 +233,7 @@ ParseResult ProgramParser::parse() {
              << (needed == "model" ? "model @gpt2" : "optimizer adamw(lr 6e-4)") << "'";
   Builder &builder = parser.getBuilder();
   if (!seen.contains("schedule"))
-    state.addAttribute("schedule", ScheduleAttr::get(parser.getContext(), ScheduleKind::constant, 0, 0,
+    state.addAttribute("schedule", ScheduleAttr::get(parser.getContext(), kSchedules[0].name, 0, 0,
                                                      builder.getF64FloatAttr(0)));
   if (!groups.empty())
     state.addAttribute("groups", builder.getArrayAttr(groups));

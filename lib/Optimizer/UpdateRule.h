@@ -15,7 +15,7 @@ struct TrainedParameter {
   train::ParameterSettings settings;
 };
 
-/// Update rule of one kind of optimizer.
+/// Update rule of one kind of optimizer, in the order of PyTorch's single-tensor implementation.
 class UpdateRule {
 public:
   virtual ~UpdateRule() = default;
@@ -24,7 +24,22 @@ public:
   /// Builds the update of one parameter's optimizer states, and returns the parameter's new value.
   virtual mlir::Value update(StepBuilder &build, const TrainedParameter &parameter) = 0;
 
+  /// Creates the rule that the registry (dialects/Train/Optimizers.def) names.
   static std::unique_ptr<UpdateRule> create(train::OptimizerAttr optimizer);
+
+protected:
+  /// Returns gradient + decay * value, i.e. decay as a penalty in the loss.
+  static mlir::Value addDecay(StepBuilder &build, const TrainedParameter &parameter);
+  /// Updates one of the optimizer's moving averages, old * beta + sample * (1 - beta), and returns its new
+  /// value.
+  static mlir::Value advance(StepBuilder &build, llvm::StringRef kind, mlir::RankedTensorType type,
+                             mlir::Value sample, double beta, llvm::StringRef parameter = {});
 };
+
+/// Creates a rule with the numbers of the model's text.
+using MakeRule = std::unique_ptr<UpdateRule>(train::OptimizerAttr optimizer);
+#define TRAINC_OPTIMIZER(source, kind, rule, ...) MakeRule rule;
+#include "dialects/Train/Optimizers.def"
+#undef TRAINC_OPTIMIZER
 
 } // namespace trainc

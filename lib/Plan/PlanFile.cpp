@@ -5,6 +5,7 @@
 #include "lib/Plan/PlanTables.h"
 #include "lib/Support/SourceName.h"
 #include "lib/Support/StoredElement.h"
+#include "plan/facts/schedules.h"
 #include "plan/facts/work.h"
 #include "plan/schema/limits.h"
 
@@ -151,7 +152,7 @@ static void writeTraining(ModuleOp module, PlanTables &tables, fb::PlanT &plan) 
     table->eval_batch = training.getEvalBatch();
     table->likelihood = training.getLikelihood();
     table->schedule = std::make_unique<fb::ScheduleT>();
-    table->schedule->kind = inSchema(training.getSchedule());
+    table->schedule->kind = *findSchedule(training.getSchedule());
     table->schedule->peak = training.getPeak().convertToDouble();
     table->schedule->minimum = training.getMinimum().convertToDouble();
     table->schedule->warmup = training.getWarmup();

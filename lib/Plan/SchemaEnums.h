@@ -39,10 +39,6 @@ inline fb::BatchExtent inSchema(BatchExtent value) {
   static_assert(uint32_t(fb::BatchExtent::MAX) == getMaxEnumValForBatchExtent());
   return static_cast<fb::BatchExtent>(value);
 }
-inline fb::ScheduleKind inSchema(ScheduleKind value) {
-  static_assert(uint32_t(fb::ScheduleKind::MAX) == getMaxEnumValForScheduleKind());
-  return static_cast<fb::ScheduleKind>(value);
-}
 inline fb::CollectiveKind inSchema(CollectiveKind value) {
   static_assert(uint32_t(fb::CollectiveKind::MAX) == getMaxEnumValForCollectiveKind());
   return static_cast<fb::CollectiveKind>(value);

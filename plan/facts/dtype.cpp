@@ -49,9 +49,4 @@ const char *kernelKindName(fb::KernelKind kind) {
   return nameOf(names, kind);
 }
 
-const char *scheduleName(fb::ScheduleKind kind) {
-  static constexpr const char *names[] = {"constant", "linear", "cosine"};
-  return nameOf(names, kind);
-}
-
 } // namespace trainc

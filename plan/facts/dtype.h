@@ -22,7 +22,4 @@ const char *roleName(fb::Role role);
 /// "rows", "copy", ...
 const char *kernelKindName(fb::KernelKind kind);
 
-/// "constant", "linear" or "cosine", as in models.
-const char *scheduleName(fb::ScheduleKind kind);
-
 } // namespace trainc

@@ -24,9 +24,6 @@ constexpr std::string_view kUnpack = "unpack it first";
 constexpr std::string_view kNameText = "name the file of the text";
 constexpr std::string_view kPlanFirst = "name the plan first, then the data: trainrun PLAN --data FILE";
 
-/// Extensions of pickles, whose first bytes alone could be those of a token.
-constexpr std::string_view kPickles[] = {".pt", ".pth", ".pkl", ".pickle"};
-
 constexpr ForeignKind packed(std::string_view name) {
   return {name, kUnpack, kUnpack, kUnpack, false, kUnpack};
 }
@@ -58,14 +55,156 @@ constexpr ForeignKind kGguf = {"a GGUF file of weights",
                                false,
                                "name the .safetensors files of the model from which it was made"};
 
-struct Magic {
+constexpr std::string_view kSwap =
+    "write its tokens in little-endian order, in Python: numpy.fromfile('FILE', '>u2')[512:].astype('uint16')"
+    ".tofile('tokens.bin') ('>u4', 256 and 'uint32' if they have 32 bits)";
+constexpr ForeignKind kBigEndianLlmc = {"a file with llm.c's header in big-endian order", kSwap, kNameData,
+                                        kNameText};
+
+/// The begin of a file, and what its name says.
+struct Head {
+  std::string_view extension; ///< in lower case
+  std::string_view bytes;
+  bool isText;
+};
+
+/// A safetensors file begins with the length of a JSON object, eight bytes of which the last are zero.
+bool isSafetensors(const Head &head) {
+  const std::string_view bytes = head.bytes;
+  return bytes.size() > 10 && bytes.substr(4, 4) == std::string_view("\0\0\0\0", 4) &&
+         bytes.substr(8, 2) == "{\"";
+}
+
+/// A stream of Arrow messages, as Hugging Face's datasets are stored, begins with a mark, the size of the
+/// first message, and the root offset of a flatbuffer.
+bool isArrowStream(const Head &head) {
+  const std::string_view bytes = head.bytes;
+  return bytes.size() >= 12 && wordAt(bytes, 0) == 0xffffffff && wordAt(bytes, 1) % 8 == 0 &&
+         wordAt(bytes, 1) < (1U << 24) && wordAt(bytes, 2) == 16;
+}
+
+/// A pickle of protocol 4 or 5 begins with a frame, whose size takes 8 bytes.
+bool isFramedPickle(const Head &head) {
+  const std::string_view bytes = head.bytes;
+  return bytes.size() > 11 && (bytes.starts_with("\x80\x04\x95") || bytes.starts_with("\x80\x05\x95")) &&
+         bytes.substr(7, 4) == std::string_view("\0\0\0\0", 4);
+}
+
+/// A pickle of protocol 2 or 3 begins with a list or dictionary that is memorized as the first object, with a
+/// tuple, or with the name of a class.
+bool isOldPickle(const Head &head) {
+  std::string_view bytes = head.bytes;
+  if (!bytes.starts_with("\x80\x02") && !bytes.starts_with("\x80\x03"))
+    return false;
+  bytes.remove_prefix(2);
+  if (bytes.starts_with(std::string_view("]q\0", 3)) || bytes.starts_with(std::string_view("}q\0", 3)))
+    return true;
+  if (bytes.starts_with('('))
+    return bytes.size() > 1 && std::string_view("KMJGX]}(c").find(bytes[1]) != std::string_view::npos;
+  constexpr size_t kMinName = 3, kMaxName = 128;
+  const size_t end = bytes.substr(0, kMaxName).find('\n');
+  return bytes.starts_with('c') && end != std::string_view::npos && end > kMinName &&
+         std::ranges::all_of(bytes.substr(1, end - 1), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+                  c == '.';
+         });
+}
+
+/// Only the extension tells a pickle whose first bytes could be those of a token.
+bool isNamedPickle(const Head &head) {
+  constexpr std::string_view kPickles[] = {".pt", ".pth", ".pkl", ".pickle"};
+  return head.bytes.starts_with('\x80') && std::ranges::find(kPickles, head.extension) != std::end(kPickles);
+}
+
+/// A file of compress begins with two bytes and one of the number of bits of its codes, from 9 to 16, with
+/// the highest bit set.
+bool isCompress(const Head &head) {
+  const std::string_view bytes = head.bytes;
+  const uint8_t codes = bytes.size() > 2 ? static_cast<uint8_t>(bytes[2]) : 0;
+  return bytes.starts_with("\x1f\x9d") && codes >= 0x80 + 9 && codes <= 0x80 + 16;
+}
+
+/// A zlib stream has two bytes of header alone, which tokens may have, too; the bytes after it are about
+/// equally frequent, those of tokens are not.
+bool isZlib(const Head &head) {
+  const std::string_view bytes = head.bytes;
+  constexpr size_t kMinBytes = 512;
+  if (bytes.size() < kMinBytes || bytes[0] != '\x78' ||
+      (bytes[1] != '\x01' && bytes[1] != '\x5e' && bytes[1] != '\x9c' && bytes[1] != '\xda'))
+    return false;
+  std::array<size_t, 256> counts{};
+  for (const char byte : bytes)
+    ++counts[static_cast<uint8_t>(byte)];
+  return std::ranges::max(counts) <= bytes.size() / 64 + 8;
+}
+
+/// A program of Windows begins as one of DOS, which says where the newer header is.
+bool isWindowsProgram(const Head &head) {
+  const std::string_view bytes = head.bytes;
+  constexpr size_t kOffset = 0x3c;
+  if (!bytes.starts_with("MZ") || bytes.size() < kOffset + sizeof(uint32_t))
+    return false;
+  const uint32_t header = wordAt(bytes, kOffset / sizeof(uint32_t));
+  return header < bytes.size() && bytes.substr(header).starts_with(std::string_view("PE\0\0", 4));
+}
+
+/// Magic numbers of llm.c's files of tokens.
+constexpr uint32_t kLlmcTokens = 20240520, kLlmcTokensOfLlama3 = 20240801;
+
+/// Whether a number is a date as llm.c's magic numbers are, such as 20240520.
+bool isDate(uint32_t number) {
+  const uint32_t year = number / 10000, month = number / 100 % 100, day = number % 100;
+  return year >= 2024 && year <= 2030 && month >= 1 && month <= 12 && day >= 1 && day <= 31;
+}
+
+/// llm.c's files begin with 256 numbers of 32 bits: a date as magic number, a version, some sizes, zeros.
+bool hasLlmcHeader(std::string_view bytes, bool isSwapped) {
+  constexpr size_t kNumbers = 256, kMaxSizes = 32;
+  if (bytes.size() < kNumbers * sizeof(uint32_t))
+    return false;
+  const uint32_t magic = wordAt(bytes, 0);
+  if (isDate(magic) == isSwapped || !isDate(isSwapped ? swappedBytes(magic) : magic))
+    return false;
+  for (size_t i = kMaxSizes; i < kNumbers; ++i)
+    if (wordAt(bytes, i) != 0)
+      return false;
+  return true;
+}
+
+bool isBigEndianLlmc(const Head &head) { return hasLlmcHeader(head.bytes, /*isSwapped=*/true); }
+
+template <uint32_t... Magics> bool isLlmc(const Head &head) {
+  const uint32_t magic = head.bytes.size() < sizeof(uint32_t) ? 0 : wordAt(head.bytes, 0);
+  return ((magic == Magics) || ...) && hasLlmcHeader(head.bytes, /*isSwapped=*/false);
+}
+
+/// Whether a file has a header like llm.c's, with the magic number of no known file.
+bool isUnknownLlmc(const Head &head) {
+  return hasLlmcHeader(head.bytes, /*isSwapped=*/false) && !isLlmc<kLlmcTokens, kLlmcTokensOfLlama3>(head);
+}
+
+/// How a kind of file is recognised: by bytes at an offset, or by `matches`.
+struct Signature {
   std::string_view bytes;
   ForeignKind kind;
   size_t offset = 0;
   bool mayBeText = false; ///< a text may begin so
+  bool (*matches)(const Head &head) = nullptr;
+
+  constexpr Signature(std::string_view bytes, ForeignKind kind, size_t offset = 0, bool mayBeText = false)
+      : bytes(bytes), kind(kind), offset(offset), mayBeText(mayBeText) {}
+  constexpr Signature(bool (*matches)(const Head &head), ForeignKind kind) : kind(kind), matches(matches) {}
+
+  bool fits(const Head &head) const {
+    if (matches)
+      return matches(head);
+    return head.bytes.size() > offset && head.bytes.substr(offset).starts_with(bytes) &&
+           !(mayBeText && head.isText);
+  }
 };
 
-constexpr Magic kMagics[] = {
+/// All kinds of binary files, in the order in which they are tried: bytes that are certain first.
+constexpr Signature kSignatures[] = {
     {{"PK\x03\x04", 4}, kZip},
     {{"PK\x05\x06\0\0", 6}, kZip}, // an empty one
     {"\x93NUMPY", {"a NumPy array", kTokensFromNumpy, kFromNumpy, kExtract}},
@@ -131,122 +270,21 @@ constexpr Magic kMagics[] = {
     {"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20", kPickle},
     {"TRNCPLAN", {"a plan", kPlanFirst, kPlanFirst, kNameText}},
     {kLfsPointer, {kLfsName, kLfsAdvice, kLfsAdvice, kLfsAdvice, false, kLfsAdvice}},
+    {isCompress, packed("a file of compress")},
+    {isZlib, packed("a zlib stream")},
+    {isWindowsProgram, noData("a program or library")},
+    {isFramedPickle, kPickle},
+    {isOldPickle, kPickle},
+    {isNamedPickle, kPickle},
+    {isSafetensors, kSafetensors},
+    {isArrowStream, document("an Arrow file")},
+    {isBigEndianLlmc, kBigEndianLlmc},
+    {isLlmc<20240522>, noData("llm.c's file of an evaluation, questions with several answers")},
+    {isLlmc<20240328>, noData("llm.c's file of a tokenizer")},
+    {isLlmc<20240326, 20240803>, noData("llm.c's file of a model's weights")},
+    {isLlmc<20240327, 20240527>, noData("llm.c's file of a training state")},
+    {isUnknownLlmc, noData("a file with a header like llm.c's that is none of tokens")},
 };
-
-/// A safetensors file begins with the length of a JSON object, eight bytes of which the last are zero.
-bool isSafetensors(std::string_view bytes) {
-  return bytes.size() > 10 && bytes.substr(4, 4) == std::string_view("\0\0\0\0", 4) &&
-         bytes.substr(8, 2) == "{\"";
-}
-
-/// A stream of Arrow messages, as Hugging Face's datasets are stored, begins with a mark, the size of the
-/// first message, and the root offset of a flatbuffer.
-bool isArrowStream(std::string_view bytes) {
-  return bytes.size() >= 12 && wordAt(bytes, 0) == 0xffffffff && wordAt(bytes, 1) % 8 == 0 &&
-         wordAt(bytes, 1) < (1U << 24) && wordAt(bytes, 2) == 16;
-}
-
-/// A pickle of protocol 4 or 5 begins with a frame, whose size takes 8 bytes.
-bool isFramedPickle(std::string_view bytes) {
-  return bytes.size() > 11 && (bytes.starts_with("\x80\x04\x95") || bytes.starts_with("\x80\x05\x95")) &&
-         bytes.substr(7, 4) == std::string_view("\0\0\0\0", 4);
-}
-
-/// A pickle of protocol 2 or 3 begins with a list or dictionary that is memorized as the first object, with a
-/// tuple, or with the name of a class.
-bool isOldPickle(std::string_view bytes) {
-  if (!bytes.starts_with("\x80\x02") && !bytes.starts_with("\x80\x03"))
-    return false;
-  bytes.remove_prefix(2);
-  if (bytes.starts_with(std::string_view("]q\0", 3)) || bytes.starts_with(std::string_view("}q\0", 3)))
-    return true;
-  if (bytes.starts_with('('))
-    return bytes.size() > 1 && std::string_view("KMJGX]}(c").find(bytes[1]) != std::string_view::npos;
-  constexpr size_t kMinName = 3, kMaxName = 128;
-  const size_t end = bytes.substr(0, kMaxName).find('\n');
-  return bytes.starts_with('c') && end != std::string_view::npos && end > kMinName &&
-         std::ranges::all_of(bytes.substr(1, end - 1), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-                  c == '.';
-         });
-}
-
-/// A file of compress begins with two bytes and one of the number of bits of its codes, from 9 to 16, with
-/// the highest bit set.
-bool isCompress(std::string_view bytes) {
-  const uint8_t codes = bytes.size() > 2 ? static_cast<uint8_t>(bytes[2]) : 0;
-  return bytes.starts_with("\x1f\x9d") && codes >= 0x80 + 9 && codes <= 0x80 + 16;
-}
-
-/// A zlib stream has two bytes of header alone, which tokens may have, too; the bytes after it are about
-/// equally frequent, those of tokens are not.
-bool isZlib(std::string_view bytes) {
-  constexpr size_t kMinBytes = 512;
-  if (bytes.size() < kMinBytes || bytes[0] != '\x78' ||
-      (bytes[1] != '\x01' && bytes[1] != '\x5e' && bytes[1] != '\x9c' && bytes[1] != '\xda'))
-    return false;
-  std::array<size_t, 256> counts{};
-  for (const char byte : bytes)
-    ++counts[static_cast<uint8_t>(byte)];
-  return std::ranges::max(counts) <= bytes.size() / 64 + 8;
-}
-
-/// A program of Windows begins as one of DOS, which says where the newer header is.
-bool isWindowsProgram(std::string_view bytes) {
-  constexpr size_t kOffset = 0x3c;
-  if (!bytes.starts_with("MZ") || bytes.size() < kOffset + sizeof(uint32_t))
-    return false;
-  const uint32_t header = wordAt(bytes, kOffset / sizeof(uint32_t));
-  return header < bytes.size() && bytes.substr(header).starts_with(std::string_view("PE\0\0", 4));
-}
-
-/// Magic numbers of llm.c's files of tokens.
-constexpr uint32_t kLlmcTokens = 20240520, kLlmcTokensOfLlama3 = 20240801;
-
-constexpr std::string_view kSwap =
-    "write its tokens in little-endian order, in Python: numpy.fromfile('FILE', '>u2')[512:].astype('uint16')"
-    ".tofile('tokens.bin') ('>u4', 256 and 'uint32' if they have 32 bits)";
-constexpr ForeignKind kBigEndianLlmc = {"a file with llm.c's header in big-endian order", kSwap, kNameData,
-                                        kNameText};
-
-/// Whether a number is a date as llm.c's magic numbers are, such as 20240520.
-bool isDate(uint32_t number) {
-  const uint32_t year = number / 10000, month = number / 100 % 100, day = number % 100;
-  return year >= 2024 && year <= 2030 && month >= 1 && month <= 12 && day >= 1 && day <= 31;
-}
-
-/// llm.c's files begin with 256 numbers of 32 bits: a date as magic number, a version, some sizes, zeros.
-std::optional<ForeignKind> findLlmcKind(std::string_view bytes) {
-  constexpr size_t kNumbers = 256, kMaxSizes = 32;
-  if (bytes.size() < kNumbers * sizeof(uint32_t))
-    return std::nullopt;
-  const uint32_t magic = wordAt(bytes, 0);
-  const bool isSwapped = !isDate(magic) && isDate(swappedBytes(magic));
-  if (!isDate(magic) && !isSwapped)
-    return std::nullopt;
-  for (size_t i = kMaxSizes; i < kNumbers; ++i)
-    if (wordAt(bytes, i) != 0)
-      return std::nullopt;
-  if (isSwapped)
-    return kBigEndianLlmc;
-  switch (magic) {
-  case kLlmcTokens:
-  case kLlmcTokensOfLlama3:
-    return std::nullopt;
-  case 20240522:
-    return noData("llm.c's file of an evaluation, questions with several answers");
-  case 20240328:
-    return noData("llm.c's file of a tokenizer");
-  case 20240326:
-  case 20240803:
-    return noData("llm.c's file of a model's weights");
-  case 20240327:
-  case 20240527:
-    return noData("llm.c's file of a training state");
-  default:
-    return noData("a file with a header like llm.c's that is none of tokens");
-  }
-}
 
 } // namespace
 
@@ -258,24 +296,10 @@ bool hasLlmcTokenHeader(std::span<const std::byte> head) {
 }
 
 std::optional<ForeignKind> findBinaryKind(std::string_view extension, std::string_view bytes, bool isText) {
-  for (const Magic &magic : kMagics)
-    if (bytes.size() > magic.offset && bytes.substr(magic.offset).starts_with(magic.bytes) &&
-        !(magic.mayBeText && isText))
-      return magic.kind;
-  if (isCompress(bytes))
-    return packed("a file of compress");
-  if (isZlib(bytes))
-    return packed("a zlib stream");
-  if (isWindowsProgram(bytes))
-    return noData("a program or library");
-  if (isFramedPickle(bytes) || isOldPickle(bytes) ||
-      (bytes.starts_with('\x80') && std::ranges::find(kPickles, extension) != std::end(kPickles)))
-    return kPickle;
-  if (isSafetensors(bytes))
-    return kSafetensors;
-  if (isArrowStream(bytes))
-    return document("an Arrow file");
-  return findLlmcKind(bytes);
+  const Head head{extension, bytes, isText};
+  const auto *const found =
+      std::ranges::find_if(kSignatures, [&](const Signature &signature) { return signature.fits(head); });
+  return found == std::end(kSignatures) ? std::nullopt : std::optional(found->kind);
 }
 
 } // namespace trainc

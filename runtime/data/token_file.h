@@ -1,4 +1,4 @@
-// Token files: reading, writing, and the JSON sidecar.
+// Token files: writing, the names of their types, and the JSON sidecar.
 #pragma once
 
 #include "base/hash.h"
@@ -44,35 +44,10 @@ struct TokenFileOptions {
   uint64_t vocabulary = 0;               ///< of the model; above 65536 raw tokens are uint32, else uint16
 };
 
-/// Location of a stream of little-endian tokens in a file.
-struct TokenStream {
-  SafetensorsDType dtype; ///< kU8, kU16 or kU32
-  uint64_t fileOffset;    ///< byte offset of the first token
-  uint64_t count;
-  std::optional<uint64_t> content = {};    ///< XXH3-64 of the file, if the sidecar records one
-  std::optional<uint64_t> vocabulary = {}; ///< number of ids of the tokenizer, if the sidecar records one
-  std::string warning = {};                ///< doubt about the tokens that does not keep them from being read
-};
-
 /// Parses "uint8", "uint16" or "uint32".
 Result<SafetensorsDType> parseTokenDType(std::string_view name);
 /// Inverse of parseTokenDType.
 std::string_view tokenDTypeName(SafetensorsDType dtype);
-
-/// Interprets the token file `path`, which begins with `head` (kForeignHeadBytes of it, or all) and has
-/// `fileBytes` bytes:
-///  * llm.c's format if it starts with one of its magic numbers (20240520, and 20240801 for Llama 3): 256
-///  int32 of
-///    header (magic, version 1 for uint16 or 7 for uint32, number of tokens), then the tokens;
-///  * raw tokens otherwise. Their width is what `PATH.json`, which `trainc tokenize` writes, says, else what
-///    options.dtype says, else what Megatron's index beside `PATH.bin` says, else it follows from
-///    options.vocabulary. If there is such a JSON file, the number of tokens must be the one it says, and
-///    options.dtype the same. If there is none, files of other kinds are refused, and text unless
-///    options.dtype is kU8. Tokens that are surely of another width are refused unless that JSON file or
-///    options.dtype says the width.
-/// Errors (kInvalidInput) name the file, the byte offset and the sizes expected and found.
-Result<TokenStream> readTokenStream(const std::filesystem::path &path, std::span<const std::byte> head,
-                                    uint64_t fileBytes, const TokenFileOptions &options);
 
 /// Writes a token file under a temporary name and renames it at the end, so that the file is complete or
 /// absent.

@@ -2,7 +2,7 @@
 
 #include "base/hash.h"
 #include "base/json_text.h"
-#include "plan/facts/dtype.h"
+#include "plan/facts/schedules.h"
 
 namespace trainc {
 
@@ -98,7 +98,7 @@ std::vector<FileIdentity> dataFromJson(const Json &json) {
 }
 
 Json courseToJson(const LearningRateCourse &course) {
-  return {{"schedule", scheduleName(course.kind)},
+  return {{"schedule", formulaOf(course.kind).name},
           {"peak", course.peak},
           {"minimum", course.minimum},
           {"warmup", course.warmup},
@@ -108,14 +108,14 @@ Json courseToJson(const LearningRateCourse &course) {
 /// Nothing for a schedule that only later versions know.
 std::optional<LearningRateCourse> courseFromJson(const Json &json) {
   const auto name = json.at("schedule").get<std::string>();
-  for (const fb::ScheduleKind kind : fb::EnumValuesScheduleKind())
-    if (scheduleName(kind) == name)
-      return LearningRateCourse{.kind = kind,
-                                .peak = json.at("peak").get<double>(),
-                                .minimum = json.at("minimum").get<double>(),
-                                .warmup = count(json, "warmup"),
-                                .steps = count(json, "steps")};
-  return std::nullopt;
+  const std::optional<fb::ScheduleKind> kind = findSchedule(name);
+  if (!kind)
+    return std::nullopt;
+  return LearningRateCourse{.kind = *kind,
+                            .peak = json.at("peak").get<double>(),
+                            .minimum = json.at("minimum").get<double>(),
+                            .warmup = count(json, "warmup"),
+                            .steps = count(json, "steps")};
 }
 
 TrainerState stateFromJson(const Json &json) {

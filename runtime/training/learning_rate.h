@@ -12,10 +12,10 @@ LearningRateCourse courseOf(const fb::Schedule &schedule, uint64_t steps);
 
 /// Rate of the 0-based `step`. With w = warmup and T = length:
 ///   step < w:           peak (step + 1) / w
-///   constant:           peak
+///   does not decay:     peak
 ///   step >= T:          minimum
-///   linear and cosine:  minimum + (peak - minimum) f(p), p = (step - w) / (T - w),
-///                       f(p) = 1 - p, or (1 + cos(pi p)) / 2
+///   decays:             minimum + (peak - minimum) remaining(p), p = (step - w) / (T - w)
+/// plan/facts/schedules.h has the formulas.
 double learningRate(const LearningRateCourse &course, uint64_t step);
 
 /// Says how the course of the rate has changed, and by how much the rate of the next step, the 0-based

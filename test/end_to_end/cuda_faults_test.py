@@ -34,7 +34,7 @@ class CudaFaultsTest(harness.EndToEndTest):
     def test_drivers_and_gpus(self):
         self.use_toy()
         self.says(dict(os.environ, LD_LIBRARY_PATH="/nowhere"), "cannot load libcuda.so.1", "install the NVIDIA driver")
-        self.says(environment(driver=12040), "found one for CUDA 12.4", "install the NVIDIA driver for CUDA 13.0 or newer")
+        self.says(environment(driver=12040), "for CUDA 13.0 or newer, found 12.4", "install the NVIDIA driver for CUDA 13.0 or newer")
         self.says(environment(devices=0), "CUDA_ERROR_NO_DEVICE", "CUDA_VISIBLE_DEVICES")
         self.fails(self.command, 2, "expected compute capability 8.0 or higher (A100, RTX 30 or newer), found 7.5", env=environment(capability="7.5"))
         self.says(environment(fault="cuInit:1=CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"), "cuInit: CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "restart the machine")

@@ -3,7 +3,9 @@
 #include "base/float8.h"
 #include "base/small_float.h"
 #include "plan/facts/dtype.h"
+#include "plan/schema/cuda_levels.h"
 #include "plan/schema/entry_names.h"
+#include "runtime/device/device_kinds.h"
 #include "runtime/exec/executor.h"
 
 #include <algorithm>
@@ -130,6 +132,11 @@ Result<std::vector<double>> run(const fb::Plan &plan, Device &device, std::span<
     errors.push_back(error);
   }
   return errors;
+}
+
+Result<std::unique_ptr<Device>> openGpu() {
+  TRAINC_ASSIGN_OR_RETURN(OpenedDevice opened, openDevice("auto", kCudaTarget, DevicePlace()));
+  return std::move(opened.device);
 }
 
 } // namespace trainc::cases

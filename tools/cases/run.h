@@ -12,8 +12,7 @@ namespace trainc::cases {
 /// the plan lacks states of a case.
 Result<std::vector<double>> run(const fb::Plan &plan, Device &device, std::span<const Case> cases);
 
-/// Opens the first GPU like trainrun. Fails if there is no GPU or no driver, or if this program was built
-/// without CUDA's headers.
+/// Opens the first GPU like trainrun. Fails like openDevice().
 Result<std::unique_ptr<Device>> openGpu();
 
 } // namespace trainc::cases

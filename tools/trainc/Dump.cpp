@@ -3,6 +3,7 @@
 #include "plan/facts/collective.h"
 #include "plan/facts/dtype.h"
 #include "plan/facts/library_calls.h"
+#include "plan/facts/schedules.h"
 #include "plan/facts/settings.h"
 #include "plan/facts/streams.h"
 #include "plan/facts/view.h"
@@ -293,7 +294,7 @@ void PlanPrinter::printTraining() {
          training->accumulate(), training->seq_len(), training->steps(), training->eval_batch(),
          training->likelihood() ? " likelihood" : "");
     if (const fb::Schedule *schedule = training->schedule())
-      line("schedule {} peak={} minimum={} warmup={} total={}{}", scheduleName(schedule->kind()),
+      line("schedule {} peak={} minimum={} warmup={} total={}{}", formulaOf(schedule->kind()).name,
            schedule->peak(), schedule->minimum(), schedule->warmup(), schedule->total(),
            schedule->skipped_advance() ? " skipped_advance" : "");
   }

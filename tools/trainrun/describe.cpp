@@ -4,6 +4,7 @@
 #include "plan/facts/counts.h"
 #include "plan/facts/dtype.h"
 #include "plan/facts/gpu_needs.h"
+#include "plan/facts/schedules.h"
 #include "plan/facts/target.h"
 #include "plan/schema/cuda_levels.h"
 
@@ -64,11 +65,11 @@ std::string describeTraining(const fb::Plan &plan) {
     text += fmt::format(" of {} tokens", training.seq_len());
   if (ranks > 1)
     text += fmt::format(", {} samples in all", samplesPerStep(plan));
-  const bool isConstant = schedule.kind() == fb::ScheduleKind::Constant;
-  return text + fmt::format("; lr {} {}, {} steps of warmup\n", scheduleName(schedule.kind()),
-                            isConstant
-                                ? fmt::format("at {:g}", schedule.peak())
-                                : fmt::format("from {:g} to {:g}", schedule.peak(), schedule.minimum()),
+  const ScheduleFormula &formula = formulaOf(schedule.kind());
+  return text + fmt::format("; lr {} {}, {} steps of warmup\n", formula.name,
+                            formula.decays
+                                ? fmt::format("from {:g} to {:g}", schedule.peak(), schedule.minimum())
+                                : fmt::format("at {:g}", schedule.peak()),
                             schedule.warmup());
 }
 

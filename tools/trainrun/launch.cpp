@@ -1,13 +1,14 @@
 #include "tools/trainrun/launch.h"
 
 #include "base/clock.h"
+#include "plan/facts/view.h"
 #include "plan/file/signature.h"
 #include "runtime/comm/local/local_group.h"
 #include "runtime/comm/mpi/mpi_group.h"
 #include "runtime/comm/tcp/tcp_communicator.h"
+#include "runtime/device/device_kinds.h"
 #include "runtime/exec/executor.h"
 #include "tools/trainrun/contradictions.h"
-#include "tools/trainrun/gpu_ranks.h"
 #include "tools/trainrun/launch_mode.h"
 #include "tools/trainrun/rank.h"
 #include "tools/trainrun/supervisor.h"
@@ -21,8 +22,28 @@ namespace {
 /// Timeout of a rank that cannot take part, for reporting it to the others.
 constexpr double kDeclineSeconds = 10;
 
-/// GPU plans use device memory instead.
-uint64_t sharedBytes(const fb::Plan &plan) { return isForCuda(plan) ? 0 : communicatorNeeds(plan).bytes; }
+/// The communicator that moves the memory of the plan's devices; null if their memory is the host's.
+const CommunicatorKind *deviceCommunicator(const fb::Plan &plan) {
+  return communicatorOfTarget(view(plan.target()));
+}
+
+/// Bytes that a host's ranks share. Device memory is not among them.
+uint64_t sharedBytes(const fb::Plan &plan) {
+  return deviceCommunicator(plan) ? 0 : communicatorNeeds(plan).bytes;
+}
+
+/// Connects the devices of the ranks, which have met already. Collective: all ranks call it.
+Status connectDevices(const PlanFile &file, Rank &rank) {
+  const CommunicatorKind *kind = deviceCommunicator(file.plan());
+  if (!kind || file.plan().ranks() == 1)
+    return {};
+  if (!kind->connect)
+    return lacksDevice(kind->target);
+  TRAINC_ASSIGN_OR_RETURN(rank.communicator, kind->connect(std::move(rank.communicator), rank.place(),
+                                                           file.plan().shard_ranks()));
+  rank.movesDeviceMemory = true;
+  return {};
+}
 
 LocalOptions localOptions(const fb::Plan &plan, const Options &options) {
   return {.timeoutSeconds = options.commTimeout,
@@ -34,16 +55,16 @@ Result<int> runAlone(const PlanFile &file, const Options &options) {
   return runRank(file, options, Rank(), FirstError());
 }
 
-/// Creates the rank's communicator and, for a rank with a GPU, the NCCL communicator.
-Status meetInGroup(const PlanFile &file, const Options &options, const LocalGroup &group, Rank &rank) {
+/// Creates the rank's communicator.
+Status meetInGroup(const PlanFile &file, const LocalGroup &group, Rank &rank) {
   TRAINC_ASSIGN_OR_RETURN(rank.communicator, group.communicator(rank.index));
-  return connectGpus(file, options, rank);
+  return connectDevices(file, rank);
 }
 
 /// Runs in the process of the rank.
 int runInGroup(const PlanFile &file, const Options &options, const LocalGroup &group,
                const FirstError &firstError, Rank rank) {
-  if (const Status status = meetInGroup(file, options, group, rank); !status.ok()) {
+  if (const Status status = meetInGroup(file, group, rank); !status.ok()) {
     group.fail(rank.index, status.message());
     if (firstError.claim(status.message()))
       Log(stderr, LogLevel::kError, rank.logPrefix()).error("{}", status.message());
@@ -99,7 +120,7 @@ Result<int> runOverMpi(const PlanFile &file, const Options &options,
   rank.index = rank.communicator->rank();
   rank.localIndex = place ? place->localRank : rank.index;
   rank.localRanks = place ? place->localRanks : 1;
-  TRAINC_RETURN_IF_ERROR(connectGpus(file, options, rank));
+  TRAINC_RETURN_IF_ERROR(connectDevices(file, rank));
   return runRank(file, options, rank, FirstError());
 }
 
@@ -122,7 +143,7 @@ Result<int> runOverTcp(const PlanFile &file, const Options &options, const Launc
                                                   .fingerprint = file.checksum(),
                                                   .warn = [&](const auto &text) { log.warning("{}", text); }},
                                                  {.timeoutSeconds = options.commTimeout}));
-  TRAINC_RETURN_IF_ERROR(connectGpus(file, options, rank));
+  TRAINC_RETURN_IF_ERROR(connectDevices(file, rank));
   return runRank(file, options, rank, FirstError());
 }
 
@@ -140,9 +161,9 @@ Result<LaunchMode> chooseMode(const PlanFile &file, Options options,
                               const std::optional<LaunchedRank> &place) {
   const uint32_t ranks = file.plan().ranks();
   if (ranks > 1)
-    TRAINC_RETURN_IF_ERROR(checkComm(isForCuda(file.plan()), options));
-  if (ranks > 1 && isForCuda(file.plan()))
-    options.comm = "nccl";
+    TRAINC_RETURN_IF_ERROR(checkComm(view(file.plan().target()), options));
+  if (const CommunicatorKind *kind = deviceCommunicator(file.plan()); kind && ranks > 1)
+    options.comm = kind->name;
   Result<LaunchMode> mode = chooseLaunch(ranks, options, place);
   if (!mode.ok() && !place && !options.processes)
     TRAINC_RETURN_IF_ERROR(checkTorchrunIsWhole(variable));
@@ -162,7 +183,7 @@ Result<Part> preparePart(const Options &options) {
   TRAINC_ASSIGN_OR_RETURN(std::optional<LaunchedRank> place, rankFromEnvironment(variable));
   LaunchMode mode = LaunchMode::kAlone; // a dry run needs no peers
   if (options.device != "null") {
-    TRAINC_RETURN_IF_ERROR(checkDevice(isForCuda(file.plan()), options));
+    TRAINC_RETURN_IF_ERROR(checkDevice(view(file.plan().target()), options));
     TRAINC_ASSIGN_OR_RETURN(mode, chooseMode(file, options, place));
   }
   return Part{std::move(file), std::move(place), mode};

@@ -1,5 +1,6 @@
 #include "tools/trainrun/launch_mode.h"
 
+#include "runtime/device/device_kinds.h"
 #include "tools/common/validators.h"
 
 namespace trainc {
@@ -42,8 +43,10 @@ Status checkPlace(uint32_t planRanks, const Options &options, const LaunchedRank
 /// How ranks that a launcher started find each other.
 Result<LaunchMode> meet(const Options &options, const LaunchedRank &place) {
   const bool oneHost = place.localRanks == place.ranks;
-  const bool chooses = options.comm == "auto" || options.comm == "nccl";
-  const bool isTcp = options.comm == "nccl" && place.launcher == Launcher::kTorchrun && !oneHost;
+  const CommunicatorKind *kind = findCommunicatorKind(options.comm);
+  const bool isForDevices = kind && !kind->target.empty();
+  const bool chooses = !kind || isForDevices;
+  const bool isTcp = isForDevices && place.launcher == Launcher::kTorchrun && !oneHost;
   if (isTcp && place.address.empty())
     return invalidInput(
         "MASTER_ADDR is not set: the ranks of several hosts meet at rank 0's, by its address; set "
@@ -69,26 +72,30 @@ Result<LaunchMode> meet(const Options &options, const LaunchedRank &place) {
 
 } // namespace
 
-Status checkDevice(bool isForGpus, const Options &options) {
-  const bool isCpu = options.device == "cpu" || options.device == "emulated";
-  if (isForGpus ? isCpu : options.device == "cuda")
-    return invalidInput(
-        "--device={}: the plan {} is for {}: leave the option out, or compile with --target={}",
-        options.device, options.plan, isForGpus ? "GPUs" : "CPUs", isForGpus ? "cpu" : "cuda");
-  return {};
+Status checkDevice(std::string_view target, const Options &options) {
+  const DeviceKind *kind = findDeviceKind(options.device);
+  if (!kind || !kind->computes() || kind->target == target)
+    return {};
+  return invalidInput("--device={}: the plan {} is for {}: leave the option out, or compile with --target={}",
+                      options.device, options.plan, deviceOfTarget(target).processors, kind->target);
 }
 
-Status checkComm(bool isForGpus, const Options &options) {
-  if (isForGpus && options.comm != "auto" && options.comm != "nccl")
-    return invalidInput(
-        "--comm={}: the plan {} is for GPUs, which communicate through NCCL: leave the option "
-        "out, or compile with --target=cpu",
-        options.comm, options.plan);
-  if (!isForGpus && options.comm == "nccl")
-    return invalidInput("--comm=nccl: the plan {} is for CPUs, and NCCL moves the memory of GPUs: leave the "
-                        "option out, or compile with --target=cuda",
-                        options.plan);
-  return {};
+Status checkComm(std::string_view target, const Options &options) {
+  const CommunicatorKind *kind = findCommunicatorKind(options.comm);
+  if (!kind || kind->target == target)
+    return {};
+  const std::string_view processors = deviceOfTarget(target).processors;
+  if (const CommunicatorKind *needed = communicatorOfTarget(target))
+    return invalidInput("--comm={}: the plan {} is for {}, which communicate through {}: leave the option "
+                        "out, or compile with --target=cpu",
+                        options.comm, options.plan, processors, needed->title);
+  if (kind->target.empty())
+    return {};
+  return invalidInput(
+      "--comm={}: the plan {} is for {}, and {} moves the memory of {}: leave the option out, "
+      "or compile with --target={}",
+      options.comm, options.plan, processors, kind->title, deviceOfTarget(kind->target).processors,
+      kind->target);
 }
 
 Result<LaunchMode> chooseLaunch(uint32_t planRanks, const Options &options,

@@ -15,12 +15,11 @@ enum class LaunchMode : uint8_t {
   kTcp,   ///< one of the ranks of several hosts that a launcher without MPI started
 };
 
-/// Fails with kInvalidInput, and advice, if --device does not match the plan's processors.
-Status checkDevice(bool isForGpus, const Options &options);
+/// Fails with kInvalidInput, and advice, if --device does not match the plan's target.
+Status checkDevice(std::string_view target, const Options &options);
 
-/// Fails with kInvalidInput, and advice, if --comm does not match the processors of a plan with several
-/// ranks.
-Status checkComm(bool isForGpus, const Options &options);
+/// Fails with kInvalidInput, and advice, if --comm does not match the target of a plan with several ranks.
+Status checkComm(std::string_view target, const Options &options);
 
 /// Chooses the mode by --nproc-per-node, --comm and the launcher's variables (`place`). Fails with
 /// kInvalidInput, and advice, if they contradict each other or the number of the plan's ranks, or if nothing

@@ -1,6 +1,7 @@
 #include "tools/trainrun/options.h"
 
 #include "plan/file/file.h"
+#include "runtime/device/device_kinds.h"
 #include "tools/common/answer.h"
 #include "tools/common/arguments.h"
 #include "tools/common/option_homes.h"
@@ -47,7 +48,7 @@ class Group {
 public:
   Group(CLI::App &app, std::string name) : app_(app), name_(std::move(name)) {}
 
-  template <typename T> CLI::Option *add(const char *name, T &value, const char *description) {
+  template <typename T> CLI::Option *add(const char *name, T &value, const std::string &description) {
     return withGroup(app_.add_option(name, value, description));
   }
   template <typename T> CLI::Option *addFlag(const char *name, T &value, const char *description) {
@@ -179,17 +180,27 @@ void addGeneration(CLI::App &app, Options &o) {
       ->check(wholeNumber<uint64_t>(1));
 }
 
+/// "auto" and the names of a registry's kinds.
+std::vector<std::string> namesOf(const auto &kinds) {
+  std::vector<std::string> names = {"auto"};
+  for (const auto &kind : kinds)
+    names.emplace_back(kind.name);
+  return names;
+}
+
+/// A clause for each kind of a registry, as the rest of a sentence.
+std::string listOf(const auto &kinds) {
+  std::string text;
+  for (const auto &kind : kinds)
+    text += fmt::format("; {}: {}", kind.name, kind.help);
+  return text;
+}
+
 void addMachine(CLI::App &app, Options &o) {
   Group group(app, "Machine");
-  group
-      .add(
-          "--device", o.device,
-          "Where to run: auto is what the plan is for, the cpu or an NVIDIA GPU (cuda); null is a dry run "
-          "that "
-          "only verifies and shows the plan; emulated runs a plan for CPUs on the CPU as late, and in as odd "
-          "an order, as a GPU might, with the same results")
+  group.add("--device", o.device, "Where to run: auto is what the plan is for" + listOf(deviceKinds()))
       ->type_name("NAME")
-      ->check(CLI::IsMember({"auto", "cpu", "cuda", "emulated", "null"}))
+      ->check(CLI::IsMember(namesOf(deviceKinds())))
       ->capture_default_str();
   group
       .add("--offload-dir", o.offloadDir,
@@ -216,11 +227,11 @@ void addMachine(CLI::App &app, Options &o) {
       ->check(wholeNumber(1U));
   group
       .add("--comm", o.comm,
-           "How ranks communicate: 'local' through memory of this machine, 'mpi' through the MPI library, "
-           "'nccl' between GPUs; 'auto' is 'nccl' for plans of GPUs, else 'mpi' under mpirun and on several "
-           "hosts")
+           "How ranks communicate: auto is nccl for plans of GPUs, else mpi under mpirun and on several "
+           "hosts" +
+               listOf(communicatorKinds()))
       ->type_name("NAME")
-      ->check(CLI::IsMember({"auto", "local", "mpi", "nccl"}))
+      ->check(CLI::IsMember(namesOf(communicatorKinds())))
       ->capture_default_str();
   group
       .add("--comm-timeout", o.commTimeout,

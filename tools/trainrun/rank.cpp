@@ -5,15 +5,14 @@
 #include "base/lack_of_memory.h"
 #include "base/print.h"
 #include "base/thread.h"
+#include "plan/facts/view.h"
 #include "runtime/device/cpu/cpu_share.h"
-#include "runtime/device/emulated/emulated_device.h"
-#include "runtime/device/null/null_device.h"
+#include "runtime/device/device_kinds.h"
 #include "runtime/training/run.h"
 #include "runtime/training/run_data.h"
 #include "tools/trainrun/block_memory.h"
 #include "tools/trainrun/describe.h"
 #include "tools/trainrun/gpu_memory.h"
-#include "tools/trainrun/gpu_ranks.h"
 #include "tools/trainrun/offload_folder.h"
 #include "tools/trainrun/profile_report.h"
 
@@ -28,35 +27,18 @@ namespace trainc {
 
 namespace {
 
-/// The requested device, and its number of threads.
-struct ChosenDevice {
-  std::unique_ptr<Device> device;
-  unsigned threads = 1;
-
-  static Result<ChosenDevice> open(const fb::Plan &plan, const Options &options, const Rank &rank) {
-    if (options.device == "null")
-      return ChosenDevice{std::make_unique<NullDevice>()};
+/// Opens the requested device.
+Result<OpenedDevice> openDevice(const fb::Plan &plan, const Options &options, const Rank &rank) {
+  DevicePlace place{.rank = rank.place(),
+                    .seed = options.deviceSeed.value_or(0),
+                    .communicator = rank.movesDeviceMemory ? rank.communicator.get() : nullptr};
+  if (options.device != "null") {
     const unsigned share =
         takeCpuShare({.index = rank.localIndex, .count = rank.localRanks, .forked = rank.supervised});
-    const unsigned threads = options.threads.value_or(share);
-    if (isForCuda(plan)) { // --device was checked
-      TRAINC_ASSIGN_OR_RETURN(std::unique_ptr<Device> gpu, openGpu(rank, threads));
-      return ChosenDevice{std::move(gpu), threads};
-    }
-    if (options.device == "emulated") // ranks use different orders
-      return of<EmulatedDevice>(threads, options.deviceSeed.value_or(0) + uint64_t{rank.index} * kSeedsApart);
-    return of<CpuDevice>(threads);
+    place.threads = options.threads.value_or(share);
   }
-
-private:
-  static constexpr uint64_t kSeedsApart = uint64_t{1} << 32;
-
-  template <typename T, typename... Arguments> static ChosenDevice of(Arguments... arguments) {
-    auto device = std::make_unique<T>(arguments...);
-    const unsigned threads = device->threads();
-    return {std::move(device), threads};
-  }
-};
+  return openDevice(options.device, view(plan.target()), place);
+}
 
 /// Maximum time for a failed rank on a GPU to release its resources after it has reported the failure.
 constexpr double kSecondsToEnd = 2;
@@ -83,7 +65,7 @@ Status dryRun(const Executor &executor, const Options &options) {
   return describeData(executor, DataUse::kEvaluation, options);
 }
 
-void announce(TrainingRun &run, const ChosenDevice &chosen, const Options &options, Log &log) {
+void announce(TrainingRun &run, const OpenedDevice &chosen, const Options &options, Log &log) {
   log.info("{}", summary(run.executor()));
   if (const auto offloaded = describeOffload(run.executor().plan(), options))
     log.info("{}", *offloaded);
@@ -163,13 +145,13 @@ struct Holdings {
   ConsoleObserver console;
   MetricsObserver metrics;
   TextPrinter text;
-  ChosenDevice chosen;
+  OpenedDevice chosen;
   std::unique_ptr<TrainingRun> run;
 };
 
 Status run(const PlanFile &file, const Options &options, const Rank &rank, Log &log, Holdings &holdings) {
-  TRAINC_ASSIGN_OR_RETURN(holdings.chosen, ChosenDevice::open(file.plan(), options, rank));
-  const ChosenDevice &chosen = holdings.chosen;
+  TRAINC_ASSIGN_OR_RETURN(holdings.chosen, openDevice(file.plan(), options, rank));
+  const OpenedDevice &chosen = holdings.chosen;
   settleOffload(file.plan(), options, rank, *chosen.device, log);
   if (const std::string profile = profileFile(options, rank); !profile.empty())
     TRAINC_RETURN_IF_ERROR(checkProfileFile(profile));
@@ -254,7 +236,7 @@ int runRank(const PlanFile &file, const Options &options, const Rank &rank, cons
     rank.communicator->fail(status.message());
   if (firstError.claim(status.message()))
     log.error("{}", status.message());
-  if (rank.nccl) // collectives that wait for peers occupy the GPU
+  if (rank.movesDeviceMemory) // collectives that wait for peers occupy the GPU
     endWithin(kSecondsToEnd, status.exitCode());
   return status.exitCode();
 }

@@ -3,7 +3,7 @@
 
 #include "base/stop_signal.h"
 #include "plan/file/file.h"
-#include "runtime/comm/communicator.h"
+#include "runtime/comm/communicator_kinds.h"
 #include "runtime/log/log.h"
 #include "tools/trainrun/options.h"
 
@@ -14,8 +14,6 @@
 
 namespace trainc {
 
-class NcclCommunicator;
-
 /// One rank of a run: the only one, or one of several that run the same plan.
 struct Rank {
   uint32_t index = 0;
@@ -23,10 +21,11 @@ struct Rank {
   uint32_t localRanks = 1; ///< number of ranks that share this host's CPUs
   /// Null for a single rank, and in dry runs.
   std::unique_ptr<Communicator> communicator = nullptr;
-  NcclCommunicator *nccl = nullptr; ///< the communicator, if it is an NcclCommunicator
-  bool supervised = false;          ///< whether its parent forwards signals
-  double secondsBefore = 0;         ///< time that its parent ran before starting it
+  bool movesDeviceMemory = false; ///< whether the communicator moves the memory of devices
+  bool supervised = false;        ///< whether its parent forwards signals
+  double secondsBefore = 0;       ///< time that its parent ran before starting it
 
+  RankPlace place() const { return {.rank = index, .localIndex = localIndex, .localRanks = localRanks}; }
   /// Whether this rank writes outputs that are written once: generated text, metrics.
   bool writes() const { return index == 0; }
   SecondSignal secondSignal() const {

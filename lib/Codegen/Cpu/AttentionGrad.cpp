@@ -18,10 +18,9 @@ using namespace trainc::codegen;
 
 namespace {
 
-/// Rows of `out`, and rows per tile of the first launch.
-int64_t summedRows(const AttentionShape &shape) { return shape.batch * shape.queries * shape.heads; }
+/// Rows of `out` per tile of the first launch.
 int64_t summedRowsPerTile(const AttentionShape &shape) {
-  return std::clamp<int64_t>(32768 / shape.valueWidth, 1, summedRows(shape));
+  return std::clamp<int64_t>(32768 / shape.valueWidth, 1, shape.rows());
 }
 
 /// Sizes and arguments that the launches share.
@@ -55,9 +54,6 @@ private:
     return arith::SelectOp::create(emit.builder, emit.loc, empty, emit.constant(none.getType(), 0),
                                    logSumExp);
   }
-  Value statisticsBase(Value b, Value head) {
-    return emit.mul(emit.add(emit.mul(b, shape.heads), head), shape.queries);
-  }
 
   nn::AttentionGradOp op;
   KernelFunction &function;
@@ -78,9 +74,7 @@ private:
 void GradEmitter::rowSums() {
   Value out = function.operand(op.getOutMutable().getOperandNumber());
   Value grad = function.operand(op.getDoutMutable().getOperandNumber());
-  Value dlse = logSumExpGradient(op, function);
-  Value result = function.scratch(0);
-  const int64_t width = shape.valueWidth, rows = summedRows(shape), rowsPerTile = summedRowsPerTile(shape);
+  const int64_t width = shape.valueWidth, rows = shape.rows(), rowsPerTile = summedRowsPerTile(shape);
   const int64_t lanes = std::min<int64_t>(32, llvm::bit_ceil<uint64_t>(width)), whole = width / lanes * lanes;
   auto products = [&](Value sum, Value index, Mask mask) {
     Value a = emit.load({out, shape.element, index}, lanes, mask),
@@ -96,13 +90,7 @@ void GradEmitter::rowSums() {
       })[0];
       if (whole != width)
         sum = products(sum, emit.add(start, whole), emit.lanesBelow(emit.i64(width - whole), lanes));
-      Value head = emit.remainder(row, shape.heads), position = emit.divide(row, shape.heads);
-      Value to = emit.add(statisticsBase(emit.divide(position, shape.queries), head),
-                          emit.remainder(position, shape.queries));
-      Value total = combineLanes(emit, nn::ReduceKind::sum, sum);
-      if (dlse)
-        total = emit.sub(total, emit.load({dlse, element, to}));
-      emit.store(total, {result, element, to});
+      storeRowSum(op, function, row, combineLanes(emit, nn::ReduceKind::sum, sum));
     });
   });
 }
@@ -169,7 +157,7 @@ void GradEmitter::queryGradient() {
 
 void GradEmitter::queryTile(Value b, Value head, Value first) {
   Value valid = emit.min(emit.i64(tiles->width()), emit.sub(emit.i64(shape.queries), first));
-  Value keyHead = emit.divide(head, shape.group()), statistics = statisticsBase(b, head);
+  Value keyHead = emit.divide(head, shape.group()), statistics = shape.statistics(emit, b, head);
   HeadRows keys = shape.keyRows(emit, k, b, keyHead), values = shape.valueRows(emit, v, b, keyHead);
   visibility.segmentBase = emit.mul(b, shape.queries);
   tiles->pack(packedA, shape.queryRows(emit, q, b, head).from(emit, first), valid, scale);
@@ -207,13 +195,10 @@ void GradEmitter::keyTile(Value b, Value keyHead, Value first) {
   tiles->pack(packedB, shape.valueRows(emit, v, b, keyHead).from(emit, first), valid, 1);
   tiles->fill(gradA, shape.depth, 0);
   tiles->fill(gradB, shape.valueWidth, 0);
-  Value begin = emit.i64(0);
-  if (visibility.causal) { // queries before first - shift do not attend to these keys
-    Value earliest = emit.max(emit.sub(first, emit.i64(visibility.shift)), emit.i64(0));
-    begin = emit.mul(emit.divide(earliest, AttentionTiles::kBlock), AttentionTiles::kBlock);
-  }
+  Value begin = visibility.firstQuery(emit, first, AttentionTiles::kBlock);
   emit.loop(emit.i64(0), emit.i64(shape.group()), 1, [&](Value member) {
-    Value head = emit.add(emit.mul(keyHead, shape.group()), member), statistics = statisticsBase(b, head);
+    Value head = emit.add(emit.mul(keyHead, shape.group()), member),
+          statistics = shape.statistics(emit, b, head);
     HeadRows queries = shape.queryRows(emit, q, b, head), grads = shape.outRows(emit, dout, b, head);
     tiles->blocks(begin, emit.i64(shape.queries), shape.queries, [&](Value query, int64_t count) {
       HeadRows heldQueries = tiles->held(queries, query, count, heldA),
@@ -242,9 +227,9 @@ static LaunchSummary gradientLaunch(nn::AttentionGradOp op, const KernelSummary 
                                     int64_t flops) {
   const AttentionShape shape(op);
   const int64_t width = attentionTileWidth(positions, shape.widest());
-  LaunchSummary launch{.name = name.str(),
+  return LaunchSummary{.name = name.str(),
                        .grid = shape.batch * heads * int64_t(llvm::divideCeil(positions, width)),
-                       .params = {},
+                       .params = gradientParams(op, kernels, results),
                        .flops = flops,
                        .arithmetic = shape.scoreArithmetic(op.getFlops(), 3, 2),
                        .sharedBytes = AttentionTiles::bufferBytes(shape.element, width,
@@ -253,26 +238,14 @@ static LaunchSummary gradientLaunch(nn::AttentionGradOp op, const KernelSummary 
                                                                    AttentionTiles::kBlock, 1}) +
                                       AttentionTiles::rowBufferBytes(shape.element, shape.depth) +
                                       AttentionTiles::rowBufferBytes(shape.element, shape.valueWidth)};
-  auto read = [&](OpOperand &operand) {
-    launch.params.push_back(operandParam(op, operand.getOperandNumber()));
-  };
-  for (OpOperand *operand :
-       {&op.getQMutable(), &op.getKMutable(), &op.getVMutable(), &op.getDoutMutable(), &op.getLseMutable()})
-    read(*operand);
-  launch.params.push_back(scratchParam(kernels, 0, plan::Access::read, getElementTypeOrSelf(op.getLse())));
-  for (OpOperand &segments : op.getSegmentsMutable())
-    read(segments);
-  for (unsigned result : results)
-    launch.params.push_back(resultParam(op, result));
-  return launch;
 }
 
 KernelSummary trainc::codegen::summariseAttentionGrad(nn::AttentionGradOp op) {
   const AttentionShape shape(op);
   KernelSummary kernels;
-  kernels.scratchBytes.push_back(elementCount(op.getLse()) * elementBytes(getElementTypeOrSelf(op.getLse())));
+  kernels.scratchBytes.push_back(rowSumBytes(op));
   kernels.launches.push_back({.name = "attention_row_sums",
-                              .grid = int64_t(llvm::divideCeil(summedRows(shape), summedRowsPerTile(shape))),
+                              .grid = int64_t(llvm::divideCeil(shape.rows(), summedRowsPerTile(shape))),
                               .params = rowSumParams(op, kernels)});
   // Three of the seven products are in the second launch, four in the third; the op counts five.
   const int64_t flops = op.getFlops();

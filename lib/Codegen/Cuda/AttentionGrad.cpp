@@ -61,15 +61,13 @@ public:
       : op(op), function(function), emit(function.emit()), shape(op),
         element(nn::wideElement(shape.element)) {}
 
-  static int64_t rows(const AttentionShape &shape) { return shape.batch * shape.queries * shape.heads; }
-
   void run() {
     Value lane = emit.remainder(function.thread(), kWarp);
     function.tiles([&](Value tile) {
       Value row = emit.add(emit.mul(tile, kSumWarps), emit.divide(function.thread(), kWarp));
-      emit.when(emit.less(row, emit.i64(rows(shape))), [&] {
+      emit.when(emit.less(row, emit.i64(shape.rows())), [&] {
         Value sum = reduceOverLanes(emit, nn::ReduceKind::sum, sumOfThread(row, lane), kWarp);
-        emit.when(emit.less(lane, emit.i64(1)), [&] { store(row, sum); });
+        emit.when(emit.less(lane, emit.i64(1)), [&] { storeRowSum(op, function, row, sum); });
       });
     });
   }
@@ -92,15 +90,6 @@ private:
                        }
                        return SmallVector<Value>{sum};
                      })[0];
-  }
-
-  void store(Value row, Value sum) {
-    Value head = emit.remainder(row, shape.heads), position = emit.divide(row, shape.heads);
-    Value sequence = emit.add(emit.mul(emit.divide(position, shape.queries), shape.heads), head);
-    Value to = emit.add(emit.mul(sequence, shape.queries), emit.remainder(position, shape.queries));
-    if (Value dlse = logSumExpGradient(op, function))
-      sum = emit.sub(sum, emit.load({dlse, element, to}));
-    emit.store(sum, {function.scratch(0), element, to});
   }
 
   nn::AttentionGradOp op;
@@ -149,10 +138,6 @@ private:
   /// Returns dS of a block.
   Parts scoreGradients(const Parts &p, OfScore rowSum);
 
-  /// Returns the offset of a head's queries in the per-query arrays.
-  Value statistics(Value b, Value head) {
-    return emit.mul(emit.add(emit.mul(b, shape.heads), head), shape.queries);
-  }
   Parts zeros(int64_t width) { return blocks.products.zeros(WarpProducts::strips(shape.element, width)); }
   Value number(double value) { return emit.constant(blocks.element, value); }
   double scale() { return op.getScale().convertToDouble(); }
@@ -187,7 +172,7 @@ Parts GradEmitter::scoreGradients(const Parts &p, OfScore rowSum) {
 }
 
 void GradEmitter::queryBlock(Value b, Value head, Value first) {
-  Value keyHead = emit.divide(head, shape.group()), start = statistics(b, head);
+  Value keyHead = emit.divide(head, shape.group()), start = shape.statistics(emit, b, head);
   const HeadRows keys = shape.keyRows(emit, k, b, keyHead), values = shape.valueRows(emit, v, b, keyHead);
   blocks.hold(blocks.own[0], shape.queryRows(emit, q, b, head), first, shape.queries);
   blocks.hold(blocks.own[1], shape.outRows(emit, dout, b, head), first, shape.queries);
@@ -216,11 +201,7 @@ void GradEmitter::keyBlock(Value b, Value keyHead, Value first) {
   blocks.hold(blocks.own[0], shape.keyRows(emit, k, b, keyHead), first, shape.keys);
   if (launch.makes(1))
     blocks.hold(blocks.own[1], shape.valueRows(emit, v, b, keyHead), first, shape.keys);
-  Value begin = emit.i64(0);
-  if (visibility.causal) { // queries before first - shift do not attend to these keys
-    Value earliest = emit.max(emit.sub(first, emit.i64(visibility.shift)), emit.i64(0));
-    begin = emit.mul(emit.divide(earliest, blocks.sizes.others), blocks.sizes.others);
-  }
+  Value begin = visibility.firstQuery(emit, first, blocks.sizes.others);
   const Parts start = launch.makes(1) ? zeros(shape.depth) : Parts();
   const size_t ofKeys = start.size();
   Parts all = start;
@@ -238,7 +219,7 @@ void GradEmitter::keyBlock(Value b, Value keyHead, Value first) {
               blocks.hold(blocks.others[1], grads, query, shape.queries);
             },
             [&](Value query, ValueRange before) {
-              return addQueries(first, query, statistics(b, head), before.take_front(ofKeys),
+              return addQueries(first, query, shape.statistics(emit, b, head), before.take_front(ofKeys),
                                 before.drop_front(ofKeys));
             });
       });
@@ -277,36 +258,23 @@ static FailureOr<LaunchSummary> summariseGradient(nn::AttentionGradOp op, const 
     return failure();
   const AttentionShape shape(op);
   const int64_t heads = gradient.makes(0) ? shape.heads : shape.keyHeads;
-  LaunchSummary launch{.name = gradient.name,
+  return LaunchSummary{.name = gradient.name,
                        .grid = shape.batch * heads *
                                int64_t(llvm::divideCeil(gradient.needs.positions, sizes->owned())),
-                       .params = {},
+                       .params = gradientParams(op, kernels, gradient.results),
                        .flops = op.getFlops() / 5 * gradient.fifths,
                        .sharedBytes = gradient.needs.bytes(*sizes),
                        .threads = sizes->warps * kWarp,
                        .minBlocks = gradient.needs.minBlocks()};
-  auto read = [&](OpOperand &operand) {
-    launch.params.push_back(operandParam(op, operand.getOperandNumber()));
-  };
-  for (OpOperand *operand :
-       {&op.getQMutable(), &op.getKMutable(), &op.getVMutable(), &op.getDoutMutable(), &op.getLseMutable()})
-    read(*operand);
-  launch.params.push_back(scratchParam(kernels, 0, plan::Access::read, getElementTypeOrSelf(op.getLse())));
-  for (OpOperand &segments : op.getSegmentsMutable())
-    read(segments);
-  for (unsigned result : gradient.results)
-    launch.params.push_back(resultParam(op, result));
-  return launch;
 }
 
 FailureOr<KernelSummary> trainc::codegen::cuda::summariseAttentionGrad(nn::AttentionGradOp op) {
   KernelSummary kernels;
-  kernels.scratchBytes.push_back(elementCount(op.getLse()) * elementBytes(getElementTypeOrSelf(op.getLse())));
-  kernels.launches.push_back(
-      {.name = "attention_row_sums",
-       .grid = int64_t(llvm::divideCeil(RowSumEmitter::rows(AttentionShape(op)), kSumWarps)),
-       .params = rowSumParams(op, kernels),
-       .threads = kSumThreads});
+  kernels.scratchBytes.push_back(rowSumBytes(op));
+  kernels.launches.push_back({.name = "attention_row_sums",
+                              .grid = int64_t(llvm::divideCeil(AttentionShape(op).rows(), kSumWarps)),
+                              .params = rowSumParams(op, kernels),
+                              .threads = kSumThreads});
   for (const GradientLaunch &gradient : gradientLaunches(op)) {
     FailureOr<LaunchSummary> launch = summariseGradient(op, gradient, kernels);
     if (failed(launch))

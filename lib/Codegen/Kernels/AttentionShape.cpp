@@ -1,5 +1,8 @@
 #include "lib/Codegen/Kernels/AttentionShape.h"
 
+#include "dialects/NN/Builders.h"
+#include "lib/Support/StoredElement.h"
+
 using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
@@ -40,6 +43,10 @@ HeadRows AttentionShape::outRows(Emitter &emit, Value base, Value b, Value head)
   return headRows(emit, base, element, b, head, queries, heads, valueWidth);
 }
 
+Value AttentionShape::statistics(Emitter &emit, Value b, Value head) const {
+  return emit.mul(emit.add(emit.mul(b, heads), head), queries);
+}
+
 // --- Masks ---
 
 /// Sets the masks that attention and its gradient share.
@@ -66,7 +73,18 @@ Visibility::Visibility(nn::AttentionOp op, KernelFunction &function) {
 
 Visibility::Visibility(nn::AttentionGradOp op, KernelFunction &function) { takeMasks(*this, op, function); }
 
-// --- Row sums of the gradient ---
+Value Visibility::firstQuery(Emitter &emit, Value firstKey, int64_t step) const {
+  if (!causal)
+    return emit.i64(0);
+  Value earliest = emit.max(emit.sub(firstKey, emit.i64(shift)), emit.i64(0));
+  return emit.mul(emit.divide(earliest, step), step);
+}
+
+// --- The gradient ---
+
+int64_t trainc::codegen::rowSumBytes(nn::AttentionGradOp op) {
+  return elementCount(op.getLse()) * elementBytes(getElementTypeOrSelf(op.getLse()));
+}
 
 SmallVector<KernelParam> trainc::codegen::rowSumParams(nn::AttentionGradOp op, const KernelSummary &kernels) {
   SmallVector<KernelParam> params{operandParam(op, op.getOutMutable().getOperandNumber()),
@@ -77,6 +95,31 @@ SmallVector<KernelParam> trainc::codegen::rowSumParams(nn::AttentionGradOp op, c
   return params;
 }
 
-Value trainc::codegen::logSumExpGradient(nn::AttentionGradOp op, KernelFunction &function) {
-  return op.getDlse() ? function.operand(op.getDlseMutable()[0].getOperandNumber()) : Value();
+SmallVector<KernelParam> trainc::codegen::gradientParams(nn::AttentionGradOp op, const KernelSummary &kernels,
+                                                         ArrayRef<unsigned> results) {
+  SmallVector<KernelParam> params;
+  auto read = [&](OpOperand &operand) { params.push_back(operandParam(op, operand.getOperandNumber())); };
+  for (OpOperand *operand :
+       {&op.getQMutable(), &op.getKMutable(), &op.getVMutable(), &op.getDoutMutable(), &op.getLseMutable()})
+    read(*operand);
+  params.push_back(scratchParam(kernels, 0, plan::Access::read, getElementTypeOrSelf(op.getLse())));
+  for (OpOperand &segments : op.getSegmentsMutable())
+    read(segments);
+  for (unsigned result : results)
+    params.push_back(resultParam(op, result));
+  return params;
+}
+
+void trainc::codegen::storeRowSum(nn::AttentionGradOp op, KernelFunction &function, Value row, Value sum) {
+  Emitter &emit = function.emit();
+  const AttentionShape shape(op);
+  Value head = emit.remainder(row, shape.heads), position = emit.divide(row, shape.heads);
+  Value to = emit.add(shape.statistics(emit, emit.divide(position, shape.queries), head),
+                      emit.remainder(position, shape.queries));
+  Type element = nn::wideElement(shape.element);
+  if (op.getDlse()) {
+    Value dlse = function.operand(op.getDlseMutable()[0].getOperandNumber());
+    sum = emit.sub(sum, emit.load({dlse, element, to}));
+  }
+  emit.store(sum, {function.scratch(0), element, to});
 }

@@ -36,6 +36,11 @@ struct AttentionShape {
     return flops / (2 * (byDepth * depth + byValue * valueWidth)) * kOfScore;
   }
 
+  /// Returns the offset of a head's queries in arrays of one number per query: [batch, heads, queries].
+  mlir::Value statistics(Emitter &emit, mlir::Value batch, mlir::Value head) const;
+  /// Rows of out: one for each sequence, query and head.
+  int64_t rows() const { return batch * queries * heads; }
+
   /// Return the rows of q (or dq), k, v and out for one sequence of the batch and one head.
   HeadRows queryRows(Emitter &emit, mlir::Value base, mlir::Value batch, mlir::Value head) const;
   HeadRows keyRows(Emitter &emit, mlir::Value base, mlir::Value batch, mlir::Value keyHead) const;
@@ -53,6 +58,9 @@ struct Visibility {
   Visibility(nn::AttentionOp op, KernelFunction &function);
   Visibility(nn::AttentionGradOp op, KernelFunction &function);
 
+  /// Returns the first query, a multiple of `step`, that may attend to keys from `firstKey` on.
+  mlir::Value firstQuery(Emitter &emit, mlir::Value firstKey, int64_t step) const;
+
   bool causal = false;
   int64_t shift = 0;    ///< keys - queries: query i attends to keys up to i + shift
   mlir::Value limit;    ///< i64 or null: query i attends to keys up to i + limit
@@ -61,9 +69,17 @@ struct Visibility {
   mlir::Value segmentBase; ///< i64, elements before the segments of this batch element
 };
 
-/// Arguments of the launch that writes D = rowsum(dO O) - dlse, of every query, into scratch 0.
+// The gradient of attention takes D = rowsum(dO O) - dlse of every query, which its first launch writes into
+// scratch 0.
+
+/// Bytes of D.
+int64_t rowSumBytes(nn::AttentionGradOp op);
+/// Arguments of the launch that writes D.
 llvm::SmallVector<KernelParam> rowSumParams(nn::AttentionGradOp op, const KernelSummary &kernels);
-/// The pointer to `dlse`; null if the op has none.
-mlir::Value logSumExpGradient(nn::AttentionGradOp op, KernelFunction &function);
+/// Arguments of a launch that computes the gradients `results`.
+llvm::SmallVector<KernelParam> gradientParams(nn::AttentionGradOp op, const KernelSummary &kernels,
+                                              llvm::ArrayRef<unsigned> results);
+/// Stores D of a row of `out`, given rowsum(dO O) of the row.
+void storeRowSum(nn::AttentionGradOp op, KernelFunction &function, mlir::Value row, mlir::Value sum);
 
 } // namespace trainc::codegen

@@ -15,34 +15,32 @@ struct NcclVendor {
   static Status status(const char *call, ncclResult_t code);
 };
 
-#define TRAINC_NCCL_ENTRIES(X)                                                                               \
-  X(ncclGetVersion)                                                                                          \
-  X(ncclGetUniqueId)                                                                                         \
-  X(ncclCommInitRankConfig)                                                                                  \
-  X(ncclCommGetAsyncError)                                                                                   \
-  X(ncclCommAbort)                                                                                           \
-  X(ncclCommFinalize)                                                                                        \
-  X(ncclCommDestroy)                                                                                         \
-  X(ncclCommRegister)                                                                                        \
-  X(ncclCommDeregister)                                                                                      \
-  X(ncclMemAlloc)                                                                                            \
-  X(ncclMemFree)                                                                                             \
-  X(ncclGroupStart)                                                                                          \
-  X(ncclGroupEnd)                                                                                            \
-  X(ncclAllGather)                                                                                           \
-  X(ncclReduceScatter)                                                                                       \
-  X(ncclAllReduce)                                                                                           \
-  X(ncclSend)                                                                                                \
-  X(ncclRecv)
-
 /// Entry points, named as in NCCL's header.
-struct NcclLibrary {
-#define TRAINC_NCCL_ENTRY(name) TRAINC_VENDOR_ENTRY(NcclVendor, name);
-  TRAINC_NCCL_ENTRIES(TRAINC_NCCL_ENTRY)
-#undef TRAINC_NCCL_ENTRY
-  decltype(&::ncclGetErrorString) errorString = nullptr;
-  decltype(&::ncclGetLastError) lastError = nullptr;
+struct NcclLibrary : VendorTable {
+  using Vendor = NcclVendor;
+  TRAINC_VENDOR_BASIC(ncclGetVersion);
+  TRAINC_VENDOR_BASIC(ncclGetErrorString);
+  TRAINC_VENDOR_BASIC(ncclGetLastError);
+  TRAINC_VENDOR_ENTRY(ncclGetUniqueId);
+  TRAINC_VENDOR_ENTRY(ncclCommInitRankConfig);
+  TRAINC_VENDOR_ENTRY(ncclCommGetAsyncError);
+  TRAINC_VENDOR_ENTRY(ncclCommAbort);
+  TRAINC_VENDOR_ENTRY(ncclCommFinalize);
+  TRAINC_VENDOR_ENTRY(ncclCommDestroy);
+  TRAINC_VENDOR_ENTRY(ncclCommRegister);
+  TRAINC_VENDOR_ENTRY(ncclCommDeregister);
+  TRAINC_VENDOR_ENTRY(ncclMemAlloc);
+  TRAINC_VENDOR_ENTRY(ncclMemFree);
+  TRAINC_VENDOR_ENTRY(ncclGroupStart);
+  TRAINC_VENDOR_ENTRY(ncclGroupEnd);
+  TRAINC_VENDOR_ENTRY(ncclAllGather);
+  TRAINC_VENDOR_ENTRY(ncclReduceScatter);
+  TRAINC_VENDOR_ENTRY(ncclAllReduce);
+  TRAINC_VENDOR_ENTRY(ncclSend);
+  TRAINC_VENDOR_ENTRY(ncclRecv);
   int version = 0; ///< encoded as by NCCL_VERSION
+
+  Status load();
 };
 
 /// Loads NCCL, once per process. Fails with kFailed if the library is missing or older than 2.28.

@@ -23,11 +23,6 @@ constexpr std::array<std::string_view, 3> kWordPatterns = {
     // Qwen 2
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"};
 
-constexpr std::string_view kNormalizers =
-    "NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Prepend, Replace, or a Sequence of these";
-constexpr std::string_view kPreTokenizers =
-    "ByteLevel, Split, Metaspace, Whitespace, WhitespaceSplit, Punctuation, Digits, "
-    "CharDelimiterSplit, BertPreTokenizer, or a Sequence of these";
 constexpr std::string_view kDecoders =
     "Replace by String, ByteFallback, Metaspace, Strip, Fuse, or a Sequence of these, "
     "with ByteFallback after Replace and nothing but Strip after it and after Fuse";
@@ -43,34 +38,83 @@ Result<Regex> readPattern(const std::string &file, const std::string &piece, con
   return unsupported(file, piece, step, "a 'pattern' with a 'Regex' or a 'String' that is not empty");
 }
 
+/// A loader of steps of one type of a pipeline. An `isAlias` is another name of the type before it.
+template <typename Pipeline> struct StepType {
+  std::string_view name;
+  Status (Pipeline::*add)(const Json &step);
+  bool isAlias = false;
+};
+
+/// Loads a step by the table of its pipeline's types. Fails with kInvalidInput, naming all types, if there is
+/// none of its name.
+template <typename Pipeline>
+Status addStep(Pipeline &pipeline, std::span<const StepType<Pipeline>> types, const std::string &file,
+               const std::string &piece, const Json &step) {
+  const std::string name = textOf(step, "type");
+  std::string names;
+  for (const StepType<Pipeline> &type : types) {
+    if (type.name == name)
+      return (pipeline.*type.add)(step);
+    if (!type.isAlias)
+      names += fmt::format("{}, ", type.name);
+  }
+  return unsupported(file, piece, step, names + "or a Sequence of these");
+}
+
 class Normalizers {
 public:
   explicit Normalizers(BpeDefinition &definition) : definition_(definition) {}
 
   Status add(const Json &step) {
-    const std::string type = textOf(step, "type");
-    std::vector<NormalizerStep> &steps = definition_.normalizer;
-    if (type == "NFC" || type == "NFD" || type == "NFKC" || type == "NFKD") {
-      steps.emplace_back(UnicodeForm{.compose = type.ends_with('C'), .compatible = type.size() == 4});
-    } else if (type == "Lowercase") {
-      steps.emplace_back(Lowercase{});
-    } else if (type == "StripAccents") {
-      steps.emplace_back(StripAccents{});
-    } else if (type == "Prepend" && field(step, "prepend").is_string()) {
-      steps.emplace_back(Prepend{textOf(step, "prepend")});
-    } else if (type == "Replace" && field(step, "content").is_string()) {
-      TRAINC_ASSIGN_OR_RETURN(Regex pattern, readPattern(definition_.file, "normalizer", step));
-      const std::string content = textOf(step, "content");
-      const bool isSpaceToMeta = content == kMeta && textOf(field(step, "pattern"), "String") == " ";
-      steps.emplace_back(Replace{std::move(pattern), content, isSpaceToMeta});
-    } else {
-      return unsupported(definition_.file, "normalizer", step, kNormalizers);
-    }
-    return {};
+    static constexpr StepType<Normalizers> kTypes[] = {
+        {"NFC", &Normalizers::addForm},
+        {"NFD", &Normalizers::addForm},
+        {"NFKC", &Normalizers::addForm},
+        {"NFKD", &Normalizers::addForm},
+        {"Lowercase", &Normalizers::addLowercase},
+        {"StripAccents", &Normalizers::addStripAccents},
+        {"Prepend", &Normalizers::addPrepend},
+        {"Replace", &Normalizers::addReplace},
+    };
+    return addStep<Normalizers>(*this, kTypes, definition_.file, "normalizer", step);
   }
 
 private:
+  Status addForm(const Json &step) {
+    const std::string type = textOf(step, "type");
+    steps_.emplace_back(UnicodeForm{.compose = type.ends_with('C'), .compatible = type.size() == 4});
+    return {};
+  }
+
+  Status addLowercase(const Json &) {
+    steps_.emplace_back(Lowercase{});
+    return {};
+  }
+
+  Status addStripAccents(const Json &) {
+    steps_.emplace_back(StripAccents{});
+    return {};
+  }
+
+  Status addPrepend(const Json &step) {
+    if (!field(step, "prepend").is_string())
+      return unsupported(definition_.file, "normalizer", step, "a string 'prepend'");
+    steps_.emplace_back(Prepend{textOf(step, "prepend")});
+    return {};
+  }
+
+  Status addReplace(const Json &step) {
+    if (!field(step, "content").is_string())
+      return unsupported(definition_.file, "normalizer", step, "a string 'content'");
+    TRAINC_ASSIGN_OR_RETURN(Regex pattern, readPattern(definition_.file, "normalizer", step));
+    const std::string content = textOf(step, "content");
+    const bool isSpaceToMeta = content == kMeta && textOf(field(step, "pattern"), "String") == " ";
+    steps_.emplace_back(Replace{std::move(pattern), content, isSpaceToMeta});
+    return {};
+  }
+
   BpeDefinition &definition_;
+  std::vector<NormalizerStep> &steps_ = definition_.normalizer;
 };
 
 class PreTokenizers {
@@ -79,32 +123,20 @@ public:
       : definition_(definition), steps_(definition.preTokenizer) {}
 
   Status add(const Json &step, bool last) {
-    const std::string type = textOf(step, "type");
-    if (type == "ByteLevel")
-      return addByteLevelStep(step, last);
-    if (type == "Split")
-      return addSplit(step);
-    if (type == "Metaspace")
-      return addMetaspace(step);
-    // Rust's character classes, which may differ from PCRE2's of the same name.
-    if (type == "Whitespace")
-      return addPattern(
-          R"([\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]+|[^\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}\p{wspace}]+)",
-          SplitBehavior::kRemoved, SplitReach::kWord, /*invert=*/true);
-    if (type == "WhitespaceSplit")
-      return addPattern(R"(\p{wspace})", SplitBehavior::kRemoved, SplitReach::kWord);
-    if (type == "Digits")
-      return addPattern(R"(\p{N})", booleanOf(step, "individual_digits") ? SplitBehavior::kIsolated
-                                                                         : SplitBehavior::kContiguous);
-    if (type == "Punctuation")
-      return addPunctuation(step);
-    if (type == "CharDelimiterSplit" || type == "Delimiter")
-      return addDelimiter(step);
-    if (type == "BertPreTokenizer") {
-      TRAINC_RETURN_IF_ERROR(addPattern(R"(\p{wspace})", SplitBehavior::kRemoved, SplitReach::kWord));
-      return addPunctuationPattern(SplitBehavior::kIsolated);
-    }
-    return unsupported(definition_.file, "pre_tokenizer", step, kPreTokenizers);
+    static constexpr StepType<PreTokenizers> kTypes[] = {
+        {"ByteLevel", &PreTokenizers::addByteLevelStep},
+        {"Split", &PreTokenizers::addSplit},
+        {"Metaspace", &PreTokenizers::addMetaspace},
+        {"Whitespace", &PreTokenizers::addWhitespace},
+        {"WhitespaceSplit", &PreTokenizers::addWhitespaceSplit},
+        {"Punctuation", &PreTokenizers::addPunctuation},
+        {"Digits", &PreTokenizers::addDigits},
+        {"CharDelimiterSplit", &PreTokenizers::addDelimiter},
+        {"Delimiter", &PreTokenizers::addDelimiter, /*isAlias=*/true},
+        {"BertPreTokenizer", &PreTokenizers::addBert},
+    };
+    isLast_ = last;
+    return addStep<PreTokenizers>(*this, kTypes, definition_.file, "pre_tokenizer", step);
   }
 
 private:
@@ -123,12 +155,33 @@ private:
     return {};
   }
 
-  Status addByteLevelStep(const Json &step, bool last) {
+  // Rust's character classes, which may differ from PCRE2's of the same name.
+  Status addWhitespace(const Json &) {
+    return addPattern(
+        R"([\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]+|[^\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}\p{wspace}]+)",
+        SplitBehavior::kRemoved, SplitReach::kWord, /*invert=*/true);
+  }
+
+  Status addWhitespaceSplit(const Json &) {
+    return addPattern(R"(\p{wspace})", SplitBehavior::kRemoved, SplitReach::kWord);
+  }
+
+  Status addDigits(const Json &step) {
+    return addPattern(R"(\p{N})", booleanOf(step, "individual_digits") ? SplitBehavior::kIsolated
+                                                                       : SplitBehavior::kContiguous);
+  }
+
+  Status addBert(const Json &step) {
+    TRAINC_RETURN_IF_ERROR(addWhitespaceSplit(step));
+    return addPunctuationPattern(SplitBehavior::kIsolated);
+  }
+
+  Status addByteLevelStep(const Json &step) {
     if (definition_.units != Units::kCharacters)
       return unsupported(definition_.file, "pre_tokenizer", step, "one ByteLevel");
     TRAINC_RETURN_IF_ERROR(addByteLevel(booleanOf(step, "add_prefix_space", true),
                                         booleanOf(step, "use_regex", true), definition_));
-    if (!last) {
+    if (!isLast_) {
       steps_.emplace_back(ToByteAlphabet{});
       definition_.units = Units::kStandIns;
     }
@@ -207,6 +260,7 @@ private:
 
   BpeDefinition &definition_;
   std::vector<PreTokenizerStep> &steps_;
+  bool isLast_ = false; ///< whether the step that is being added is the last one
 };
 
 class Decoders {
@@ -214,33 +268,58 @@ public:
   explicit Decoders(BpeDefinition &definition) : definition_(definition), steps_(definition.decoder) {}
 
   Status add(const Json &step) {
-    const std::string type = textOf(step, "type");
-    const bool perToken = !fused_ && !fallen_;
-    if (type == "Fuse" || (type == "ByteFallback" && perToken)) {
-      if (type == "ByteFallback")
-        steps_.emplace_back(FallbackBytes{});
-      (type == "Fuse" ? fused_ : fallen_) = true;
-    } else if (const std::string pattern = textOf(field(step, "pattern"), "String");
-               type == "Replace" && perToken && !pattern.empty()) {
-      steps_.emplace_back(ReplaceInToken{pattern, textOf(step, "content")});
-    } else if (type == "Metaspace" && perToken) {
-      const std::string replacement =
-          field(step, "replacement").is_null() ? std::string(kMeta) : textOf(step, "replacement");
-      if (replacement.empty())
-        return unsupported(definition_.file, "decoder", step, "a 'replacement'");
-      steps_.emplace_back(MetaspaceToSpace{replacement, booleanOf(step, "add_prefix_space", true) &&
-                                                            textOf(step, "prepend_scheme") != "never"});
-    } else if (const StripFrom strip{textOf(step, "content"), countOf(step, "start"), countOf(step, "stop"),
-                                     fused_};
-               type == "Strip" && isOneCharacter(strip.content) && (fused_ ? strip.stop == 0 : perToken)) {
-      steps_.emplace_back(strip);
-    } else {
-      return unsupported(definition_.file, "decoder", step, kDecoders);
-    }
-    return {};
+    constexpr std::pair<std::string_view, bool (Decoders::*)(const Json &)> kTypes[] = {
+        {"Replace", &Decoders::addReplace},     {"ByteFallback", &Decoders::addByteFallback},
+        {"Metaspace", &Decoders::addMetaspace}, {"Strip", &Decoders::addStrip},
+        {"Fuse", &Decoders::addFuse},
+    };
+    const std::string name = textOf(step, "type");
+    for (const auto &[type, add] : kTypes)
+      if (type == name && (this->*add)(step))
+        return {};
+    return unsupported(definition_.file, "decoder", step, kDecoders);
   }
 
 private:
+  bool isPerToken() const { return !fused_ && !fallen_; }
+
+  // Each adds a step, or returns false if the step is not supported at its position.
+
+  bool addReplace(const Json &step) {
+    const std::string pattern = textOf(field(step, "pattern"), "String");
+    if (!isPerToken() || pattern.empty())
+      return false;
+    steps_.emplace_back(ReplaceInToken{pattern, textOf(step, "content")});
+    return true;
+  }
+
+  bool addByteFallback(const Json &) {
+    if (!isPerToken())
+      return false;
+    steps_.emplace_back(FallbackBytes{});
+    return fallen_ = true;
+  }
+
+  bool addMetaspace(const Json &step) {
+    const std::string replacement =
+        field(step, "replacement").is_null() ? std::string(kMeta) : textOf(step, "replacement");
+    if (!isPerToken() || replacement.empty())
+      return false;
+    steps_.emplace_back(MetaspaceToSpace{replacement, booleanOf(step, "add_prefix_space", true) &&
+                                                          textOf(step, "prepend_scheme") != "never"});
+    return true;
+  }
+
+  bool addStrip(const Json &step) {
+    const StripFrom strip{textOf(step, "content"), countOf(step, "start"), countOf(step, "stop"), fused_};
+    if (!isOneCharacter(strip.content) || !(fused_ ? strip.stop == 0 : isPerToken()))
+      return false;
+    steps_.emplace_back(strip);
+    return true;
+  }
+
+  bool addFuse(const Json &) { return fused_ = true; }
+
   static uint64_t countOf(const Json &step, const char *key) {
     const Json &value = field(step, key);
     return value.is_number_unsigned() ? value.get<uint64_t>() : 0;

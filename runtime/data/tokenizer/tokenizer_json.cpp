@@ -7,6 +7,9 @@
 #include "runtime/data/tokenizer/post_processor.h"
 #include "runtime/data/tokenizer/vocab_merges.h"
 
+#include <algorithm>
+#include <fmt/ranges.h>
+
 namespace trainc {
 
 namespace {
@@ -24,16 +27,8 @@ std::string typeOfModel(const Json &model) {
   return model.contains("merges") ? "BPE" : "WordLevel";
 }
 
-Status verifyModel(const std::string &file, const Json &json) {
-  const Json &model = field(json, "model");
-  if (!model.is_object())
-    return invalidInput("{}: expected an object 'model'", file);
-  if (const std::string type = typeOfModel(model); type != "BPE") {
-    const std::string normalizer = textOf(field(json, "normalizer"), "type");
-    return invalidInput("{}: model: {}{} is not supported; expected BPE", file, printable(type),
-                        normalizer.empty() ? ""
-                                           : fmt::format(" with the normalizer {}", printable(normalizer)));
-  }
+/// Settings that BPE has here must have their usual values.
+Status verifyBpe(const std::string &file, const Json &model) {
   if (const Json &dropout = field(model, "dropout"); !dropout.is_null() && dropout != 0.0)
     return unsupported(file, "model.dropout", dropout, "null");
   for (const char *affix : {"continuing_subword_prefix", "end_of_word_suffix"})
@@ -58,6 +53,42 @@ Status readMerges(const std::string &file, const Json &merges, BpeDefinition &de
     TRAINC_RETURN_IF_ERROR(addMerge(where, merge.get_ref<const std::string &>(), definition));
   }
   return {};
+}
+
+Status readBpe(const std::string &file, const Json &model, BpeDefinition &definition) {
+  TRAINC_RETURN_IF_ERROR(readVocabulary(file, field(model, "vocab"), definition));
+  TRAINC_RETURN_IF_ERROR(readMerges(file, field(model, "merges"), definition));
+  definition.byteFallback = booleanOf(model, "byte_fallback");
+  if (const Json &unknown = field(model, "unk_token"); unknown.is_string())
+    definition.unknown = unknown.get<std::string>();
+  definition.fuseUnknown = booleanOf(model, "fuse_unk");
+  definition.ignoreMerges = booleanOf(model, "ignore_merges");
+  return {};
+}
+
+/// A type of model, and its loader.
+struct ModelType {
+  std::string_view name;
+  Status (*verify)(const std::string &file, const Json &model);
+  Status (*read)(const std::string &file, const Json &model, BpeDefinition &definition);
+};
+
+constexpr ModelType kModels[] = {{"BPE", verifyBpe, readBpe}};
+
+Result<ModelType> findModel(const std::string &file, const Json &json) {
+  const Json &model = field(json, "model");
+  if (!model.is_object())
+    return invalidInput("{}: expected an object 'model'", file);
+  const std::string type = typeOfModel(model);
+  const auto *const found = std::ranges::find(kModels, type, &ModelType::name);
+  if (found != std::end(kModels))
+    return *found;
+  const std::string normalizer = textOf(field(json, "normalizer"), "type");
+  std::vector<std::string_view> names;
+  std::ranges::transform(kModels, std::back_inserter(names), &ModelType::name);
+  return invalidInput("{}: model: {}{} is not supported; expected {}", file, printable(type),
+                      normalizer.empty() ? "" : fmt::format(" with the normalizer {}", printable(normalizer)),
+                      fmt::join(names, " or "));
 }
 
 Status readAddedTokens(const std::string &file, const Json &tokens, BpeDefinition &definition) {
@@ -87,19 +118,14 @@ Result<BpeDefinition> readTokenizerJson(const std::string &file, std::string_vie
   BpeDefinition definition;
   definition.file = file;
   const Json &model = field(json, "model");
-  TRAINC_RETURN_IF_ERROR(verifyModel(file, json));
+  TRAINC_ASSIGN_OR_RETURN(const ModelType type, findModel(file, json));
+  TRAINC_RETURN_IF_ERROR(type.verify(file, model));
   TRAINC_RETURN_IF_ERROR(readNormalizer(field(json, "normalizer"), definition));
   TRAINC_RETURN_IF_ERROR(readPreTokenizer(field(json, "pre_tokenizer"), definition));
   TRAINC_RETURN_IF_ERROR(readDecoder(field(json, "decoder"), definition));
-  TRAINC_RETURN_IF_ERROR(readVocabulary(file, field(model, "vocab"), definition));
-  TRAINC_RETURN_IF_ERROR(readMerges(file, field(model, "merges"), definition));
+  TRAINC_RETURN_IF_ERROR(type.read(file, model, definition));
   TRAINC_RETURN_IF_ERROR(readAddedTokens(file, field(json, "added_tokens"), definition));
   TRAINC_RETURN_IF_ERROR(readPostProcessor(field(json, "post_processor"), definition));
-  definition.byteFallback = booleanOf(model, "byte_fallback");
-  if (const Json &unknown = field(model, "unk_token"); unknown.is_string())
-    definition.unknown = unknown.get<std::string>();
-  definition.fuseUnknown = booleanOf(model, "fuse_unk");
-  definition.ignoreMerges = booleanOf(model, "ignore_merges");
   return definition;
 }
 

@@ -13,28 +13,26 @@ struct CublasLtVendor {
   static Status status(const char *call, cublasStatus_t code);
 };
 
-#define TRAINC_CUBLASLT_ENTRIES(X)                                                                           \
-  X(cublasLtCreate)                                                                                          \
-  X(cublasLtDestroy)                                                                                         \
-  X(cublasLtGetVersion)                                                                                      \
-  X(cublasLtGetStatusString)                                                                                 \
-  X(cublasLtMatmulDescCreate)                                                                                \
-  X(cublasLtMatmulDescDestroy)                                                                               \
-  X(cublasLtMatmulDescSetAttribute)                                                                          \
-  X(cublasLtMatrixLayoutCreate)                                                                              \
-  X(cublasLtMatrixLayoutDestroy)                                                                             \
-  X(cublasLtMatrixLayoutSetAttribute)                                                                        \
-  X(cublasLtMatmulPreferenceCreate)                                                                          \
-  X(cublasLtMatmulPreferenceDestroy)                                                                         \
-  X(cublasLtMatmulPreferenceSetAttribute)                                                                    \
-  X(cublasLtMatmulAlgoGetHeuristic)                                                                          \
-  X(cublasLtMatmul)
-
 /// Entry points, named as in cuBLASLt's header.
-struct CublasLtLibrary {
-#define TRAINC_CUBLASLT_ENTRY(name) TRAINC_VENDOR_ENTRY(CublasLtVendor, name);
-  TRAINC_CUBLASLT_ENTRIES(TRAINC_CUBLASLT_ENTRY)
-#undef TRAINC_CUBLASLT_ENTRY
+struct CublasLtLibrary : VendorTable {
+  using Vendor = CublasLtVendor;
+  TRAINC_VENDOR_BASIC(cublasLtGetVersion);
+  TRAINC_VENDOR_BASIC(cublasLtGetStatusString);
+  TRAINC_VENDOR_ENTRY(cublasLtCreate);
+  TRAINC_VENDOR_ENTRY(cublasLtDestroy);
+  TRAINC_VENDOR_ENTRY(cublasLtMatmulDescCreate);
+  TRAINC_VENDOR_ENTRY(cublasLtMatmulDescDestroy);
+  TRAINC_VENDOR_ENTRY(cublasLtMatmulDescSetAttribute);
+  TRAINC_VENDOR_ENTRY(cublasLtMatrixLayoutCreate);
+  TRAINC_VENDOR_ENTRY(cublasLtMatrixLayoutDestroy);
+  TRAINC_VENDOR_ENTRY(cublasLtMatrixLayoutSetAttribute);
+  TRAINC_VENDOR_ENTRY(cublasLtMatmulPreferenceCreate);
+  TRAINC_VENDOR_ENTRY(cublasLtMatmulPreferenceDestroy);
+  TRAINC_VENDOR_ENTRY(cublasLtMatmulPreferenceSetAttribute);
+  TRAINC_VENDOR_ENTRY(cublasLtMatmulAlgoGetHeuristic);
+  TRAINC_VENDOR_ENTRY(cublasLtMatmul);
+
+  Status load();
 };
 
 /// Loads cuBLASLt, once per process. Fails with kFailed if the library is missing or older than that of CUDA

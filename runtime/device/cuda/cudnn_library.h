@@ -14,25 +14,23 @@ struct CudnnVendor {
   static Status status(const char *call, cudnnStatus_t code);
 };
 
-#define TRAINC_CUDNN_ENTRIES(X)                                                                              \
-  X(cudnnGetVersion)                                                                                         \
-  X(cudnnGetErrorString)                                                                                     \
-  X(cudnnGetLastErrorString)                                                                                 \
-  X(cudnnCreate)                                                                                             \
-  X(cudnnDestroy)                                                                                            \
-  X(cudnnSetStream)                                                                                          \
-  X(cudnnBackendCreateDescriptor)                                                                            \
-  X(cudnnBackendDestroyDescriptor)                                                                           \
-  X(cudnnBackendSetAttribute)                                                                                \
-  X(cudnnBackendGetAttribute)                                                                                \
-  X(cudnnBackendFinalize)                                                                                    \
-  X(cudnnBackendExecute)
-
 /// Entry points, named as in cuDNN's header.
-struct CudnnLibrary {
-#define TRAINC_CUDNN_ENTRY(name) TRAINC_VENDOR_ENTRY(CudnnVendor, name);
-  TRAINC_CUDNN_ENTRIES(TRAINC_CUDNN_ENTRY)
-#undef TRAINC_CUDNN_ENTRY
+struct CudnnLibrary : VendorTable {
+  using Vendor = CudnnVendor;
+  TRAINC_VENDOR_BASIC(cudnnGetVersion);
+  TRAINC_VENDOR_BASIC(cudnnGetErrorString);
+  TRAINC_VENDOR_BASIC(cudnnGetLastErrorString);
+  TRAINC_VENDOR_ENTRY(cudnnCreate);
+  TRAINC_VENDOR_ENTRY(cudnnDestroy);
+  TRAINC_VENDOR_ENTRY(cudnnSetStream);
+  TRAINC_VENDOR_ENTRY(cudnnBackendCreateDescriptor);
+  TRAINC_VENDOR_ENTRY(cudnnBackendDestroyDescriptor);
+  TRAINC_VENDOR_ENTRY(cudnnBackendSetAttribute);
+  TRAINC_VENDOR_ENTRY(cudnnBackendGetAttribute);
+  TRAINC_VENDOR_ENTRY(cudnnBackendFinalize);
+  TRAINC_VENDOR_ENTRY(cudnnBackendExecute);
+
+  Status load();
 };
 
 /// Loads cuDNN, once per process. Fails with kFailed if the library is missing or older than 9.18.

@@ -4,11 +4,15 @@ namespace trainc {
 
 namespace {
 
-constexpr const char *kDriverFile = "libcuda.so.1";
-constexpr int kMinDriverVersion = 13000;
-constexpr const char *kDriverAdvice =
-    "install the NVIDIA driver for CUDA 13.0 or newer (580 or newer), or run a plan for CPUs, which trainc "
-    "compile makes with --target=cpu";
+constexpr VendorFacts kDriver = {
+    .file = "libcuda.so.1",
+    .name = "an NVIDIA driver for CUDA",
+    .minVersion = 13000,
+    .isOneMajor = false,
+    .advice = "install the NVIDIA driver for CUDA 13.0 or newer (580 or newer), or run a plan for CPUs, "
+              "which trainc compile makes with --target=cpu",
+    .versionText = cudaVersionText,
+};
 
 /// Written by loadDriver(); a function-local static, because its errors already need the library's own
 /// messages.
@@ -45,23 +49,6 @@ const char *adviceOn(CUresult code) {
   }
 }
 
-Status loadDriverOnce() {
-  TRAINC_ASSIGN_OR_RETURN(VendorLibrary file, VendorLibrary::open(kDriverFile, kDriverAdvice));
-  DriverLibrary &library = loadedDriver();
-#define TRAINC_DRIVER_BIND(name) library.name.bind(file);
-  TRAINC_DRIVER_BASICS(TRAINC_DRIVER_BIND)
-  TRAINC_RETURN_IF_ERROR(file.complete(kDriverAdvice));
-  // Checked before the other entry points, which an old driver may lack.
-  TRAINC_RETURN_IF_ERROR(library.cuDriverGetVersion(&library.version));
-  if (library.version < kMinDriverVersion)
-    return failed("expected an NVIDIA driver for CUDA {} or newer, found one for CUDA {}; {}",
-                  cudaVersionText(kMinDriverVersion), cudaVersionText(library.version), kDriverAdvice);
-  TRAINC_DRIVER_ENTRIES(TRAINC_DRIVER_BIND)
-#undef TRAINC_DRIVER_BIND
-  TRAINC_RETURN_IF_ERROR(file.complete(kDriverAdvice));
-  return library.cuInit(0);
-}
-
 } // namespace
 
 Status CudaVendor::status(const char *call, CUresult code) {
@@ -74,13 +61,24 @@ Status CudaVendor::status(const char *call, CUresult code) {
   return failed("{}: {} ({}){}", call, name, text, adviceOn(code));
 }
 
+Status DriverLibrary::load() {
+  TRAINC_RETURN_IF_ERROR(VendorTable::load(kDriver, []() -> Result<size_t> {
+    DriverLibrary &library = loadedDriver();
+    TRAINC_RETURN_IF_ERROR(library.cuDriverGetVersion(&library.version));
+    return static_cast<size_t>(library.version);
+  }));
+  return cuInit(0);
+}
+
 Status loadDriver() {
-  static const Status status = loadDriverOnce();
+  static const Status status = loadedDriver().load();
   return status;
 }
 
 const DriverLibrary &driver() { return loadedDriver(); }
 
-std::string cudaVersionText(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
+std::string cudaVersionText(size_t version) {
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
 
 } // namespace trainc

@@ -13,62 +13,60 @@ struct CudaVendor {
   static Status status(const char *call, CUresult code);
 };
 
-/// Entry points that tell whether the driver is new enough for the rest; every driver has them.
-#define TRAINC_DRIVER_BASICS(X) X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString)
-
-#define TRAINC_DRIVER_ENTRIES(X)                                                                             \
-  X(cuDeviceGetCount)                                                                                        \
-  X(cuDeviceGet)                                                                                             \
-  X(cuDeviceGetName)                                                                                         \
-  X(cuDeviceGetAttribute)                                                                                    \
-  X(cuDeviceGetUuid)                                                                                         \
-  X(cuDevicePrimaryCtxRetain)                                                                                \
-  X(cuDevicePrimaryCtxRelease)                                                                               \
-  X(cuCtxSetCurrent)                                                                                         \
-  X(cuMemGetInfo)                                                                                            \
-  X(cuMemAlloc)                                                                                              \
-  X(cuMemFree)                                                                                               \
-  X(cuMemHostAlloc)                                                                                          \
-  X(cuMemFreeHost)                                                                                           \
-  X(cuMemcpyHtoDAsync)                                                                                       \
-  X(cuMemcpyDtoHAsync)                                                                                       \
-  X(cuMemcpyDtoDAsync)                                                                                       \
-  X(cuMemsetD8Async)                                                                                         \
-  X(cuStreamCreateWithPriority)                                                                              \
-  X(cuStreamDestroy)                                                                                         \
-  X(cuStreamSynchronize)                                                                                     \
-  X(cuStreamQuery)                                                                                           \
-  X(cuStreamWaitEvent)                                                                                       \
-  X(cuStreamWriteValue32)                                                                                    \
-  X(cuStreamBeginCapture)                                                                                    \
-  X(cuStreamEndCapture)                                                                                      \
-  X(cuEventCreate)                                                                                           \
-  X(cuEventDestroy)                                                                                          \
-  X(cuEventRecord)                                                                                           \
-  X(cuEventQuery)                                                                                            \
-  X(cuEventElapsedTime)                                                                                      \
-  X(cuModuleLoadDataEx)                                                                                      \
-  X(cuModuleUnload)                                                                                          \
-  X(cuModuleGetFunction)                                                                                     \
-  X(cuFuncGetAttribute)                                                                                      \
-  X(cuFuncGetParamInfo)                                                                                      \
-  X(cuFuncSetAttribute)                                                                                      \
-  X(cuFuncLoad)                                                                                              \
-  X(cuLaunchKernel)                                                                                          \
-  X(cuLaunchHostFunc)                                                                                        \
-  X(cuGraphInstantiateWithFlags)                                                                             \
-  X(cuGraphLaunch)                                                                                           \
-  X(cuGraphUpload)                                                                                           \
-  X(cuGraphDestroy)                                                                                          \
-  X(cuGraphExecDestroy)
-
 /// Entry points, named as in the driver's header.
-struct DriverLibrary {
-#define TRAINC_DRIVER_ENTRY(name) TRAINC_VENDOR_ENTRY(CudaVendor, name);
-  TRAINC_DRIVER_BASICS(TRAINC_DRIVER_ENTRY)
-  TRAINC_DRIVER_ENTRIES(TRAINC_DRIVER_ENTRY)
-#undef TRAINC_DRIVER_ENTRY
+struct DriverLibrary : VendorTable {
+  using Vendor = CudaVendor;
+  TRAINC_VENDOR_BASIC(cuInit);
+  TRAINC_VENDOR_BASIC(cuDriverGetVersion);
+  TRAINC_VENDOR_BASIC(cuGetErrorName);
+  TRAINC_VENDOR_BASIC(cuGetErrorString);
+  TRAINC_VENDOR_ENTRY(cuDeviceGetCount);
+  TRAINC_VENDOR_ENTRY(cuDeviceGet);
+  TRAINC_VENDOR_ENTRY(cuDeviceGetName);
+  TRAINC_VENDOR_ENTRY(cuDeviceGetAttribute);
+  TRAINC_VENDOR_ENTRY(cuDeviceGetUuid);
+  TRAINC_VENDOR_ENTRY(cuDevicePrimaryCtxRetain);
+  TRAINC_VENDOR_ENTRY(cuDevicePrimaryCtxRelease);
+  TRAINC_VENDOR_ENTRY(cuCtxSetCurrent);
+  TRAINC_VENDOR_ENTRY(cuMemGetInfo);
+  TRAINC_VENDOR_ENTRY(cuMemAlloc);
+  TRAINC_VENDOR_ENTRY(cuMemFree);
+  TRAINC_VENDOR_ENTRY(cuMemHostAlloc);
+  TRAINC_VENDOR_ENTRY(cuMemFreeHost);
+  TRAINC_VENDOR_ENTRY(cuMemcpyHtoDAsync);
+  TRAINC_VENDOR_ENTRY(cuMemcpyDtoHAsync);
+  TRAINC_VENDOR_ENTRY(cuMemcpyDtoDAsync);
+  TRAINC_VENDOR_ENTRY(cuMemsetD8Async);
+  TRAINC_VENDOR_ENTRY(cuStreamCreateWithPriority);
+  TRAINC_VENDOR_ENTRY(cuStreamDestroy);
+  TRAINC_VENDOR_ENTRY(cuStreamSynchronize);
+  TRAINC_VENDOR_ENTRY(cuStreamQuery);
+  TRAINC_VENDOR_ENTRY(cuStreamWaitEvent);
+  TRAINC_VENDOR_ENTRY(cuStreamWriteValue32);
+  TRAINC_VENDOR_ENTRY(cuStreamBeginCapture);
+  TRAINC_VENDOR_ENTRY(cuStreamEndCapture);
+  TRAINC_VENDOR_ENTRY(cuEventCreate);
+  TRAINC_VENDOR_ENTRY(cuEventDestroy);
+  TRAINC_VENDOR_ENTRY(cuEventRecord);
+  TRAINC_VENDOR_ENTRY(cuEventQuery);
+  TRAINC_VENDOR_ENTRY(cuEventElapsedTime);
+  TRAINC_VENDOR_ENTRY(cuModuleLoadDataEx);
+  TRAINC_VENDOR_ENTRY(cuModuleUnload);
+  TRAINC_VENDOR_ENTRY(cuModuleGetFunction);
+  TRAINC_VENDOR_ENTRY(cuFuncGetAttribute);
+  TRAINC_VENDOR_ENTRY(cuFuncGetParamInfo);
+  TRAINC_VENDOR_ENTRY(cuFuncSetAttribute);
+  TRAINC_VENDOR_ENTRY(cuFuncLoad);
+  TRAINC_VENDOR_ENTRY(cuLaunchKernel);
+  TRAINC_VENDOR_ENTRY(cuLaunchHostFunc);
+  TRAINC_VENDOR_ENTRY(cuGraphInstantiateWithFlags);
+  TRAINC_VENDOR_ENTRY(cuGraphLaunch);
+  TRAINC_VENDOR_ENTRY(cuGraphUpload);
+  TRAINC_VENDOR_ENTRY(cuGraphDestroy);
+  TRAINC_VENDOR_ENTRY(cuGraphExecDestroy);
   int version = 0; ///< 13000: CUDA 13.0
+
+  Status load();
 };
 
 /// Loads and initialises the driver, once per process. Fails with kFailed if the driver is missing, is older
@@ -79,6 +77,6 @@ Status loadDriver();
 const DriverLibrary &driver();
 
 /// Text of a CUDA version: "13.0".
-std::string cudaVersionText(int version);
+std::string cudaVersionText(size_t version);
 
 } // namespace trainc

@@ -1,5 +1,6 @@
 // Enums of the dialects have the values of the plan file's, by name.
 #include "lib/Plan/SchemaEnums.h"
+#include "plan/facts/schedules.h"
 
 #include <cctype>
 #include <gtest/gtest.h>
@@ -37,11 +38,15 @@ TEST(SchemaEnums, HaveTheNamesOfTheDialects) {
   expectEqualNames(stringifyAttentionPass, fb::EnumNameAttentionPass, getMaxEnumValForAttentionPass());
   expectEqualNames(stringifyScalarDirection, fb::EnumNameDirection, getMaxEnumValForScalarDirection());
   expectEqualNames(stringifyBatchExtent, fb::EnumNameBatchExtent, getMaxEnumValForBatchExtent());
-  expectEqualNames(stringifyScheduleKind, fb::EnumNameScheduleKind, getMaxEnumValForScheduleKind());
   expectEqualNames(stringifyCollectiveKind, fb::EnumNameCollectiveKind, getMaxEnumValForCollectiveKind());
   expectEqualNames(stringifyRankGroup, fb::EnumNameGroup, getMaxEnumValForRankGroup());
   expectEqualNames(stringifyActivation, fb::EnumNameActivation, getMaxEnumValForActivation());
   expectEqualNames(stringifySideSum, fb::EnumNameSideSum, getMaxEnumValForSideSum());
+}
+
+TEST(SchemaEnums, HaveTheNamesOfSchedules) {
+  for (const fb::ScheduleKind kind : fb::EnumValuesScheduleKind())
+    EXPECT_EQ(snakeCase(fb::EnumNameScheduleKind(kind)), formulaOf(kind).name);
 }
 
 } // namespace

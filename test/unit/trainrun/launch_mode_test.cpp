@@ -63,19 +63,19 @@ TEST(LaunchMode, RanksOnGpusMeetAsOthersDo) {
 }
 
 TEST(LaunchMode, ADeviceGoesWithThePlan) {
-  const auto messageOf = [](bool isForGpus, const char *device) {
+  const auto messageOf = [](std::string_view target, const char *device) {
     Options options = optionsOf(1);
     options.device = device;
-    return checkDevice(isForGpus, options).message();
+    return checkDevice(target, options).message();
   };
   for (const char *device : {"auto", "cuda"})
-    EXPECT_EQ(messageOf(/*isForGpus=*/true, device), "");
+    EXPECT_EQ(messageOf("cuda", device), "");
   for (const char *device : {"auto", "cpu", "emulated"})
-    EXPECT_EQ(messageOf(/*isForGpus=*/false, device), "");
-  EXPECT_EQ(messageOf(true, "emulated"),
+    EXPECT_EQ(messageOf("cpu", device), "");
+  EXPECT_EQ(messageOf("cuda", "emulated"),
             "--device=emulated: the plan x.plan is for GPUs: leave the option out, "
             "or compile with --target=cpu");
-  EXPECT_EQ(messageOf(false, "cuda"), "--device=cuda: the plan x.plan is for CPUs: leave the option out, or "
+  EXPECT_EQ(messageOf("cpu", "cuda"), "--device=cuda: the plan x.plan is for CPUs: leave the option out, or "
                                       "compile with --target=cuda");
 }
 
@@ -91,15 +91,15 @@ TEST(LaunchMode, RanksOnGpusOfSeveralHostsNeedNoMpi) {
 
 TEST(LaunchMode, GpusCommunicateThroughNcclAlone) {
   for (const char *comm : {"auto", "nccl"})
-    EXPECT_TRUE(checkComm(/*isForGpus=*/true, optionsOf(2, comm)).ok());
+    EXPECT_TRUE(checkComm("cuda", optionsOf(2, comm)).ok());
   for (const char *comm : {"auto", "local", "mpi"})
-    EXPECT_TRUE(checkComm(/*isForGpus=*/false, optionsOf(2, comm)).ok());
+    EXPECT_TRUE(checkComm("cpu", optionsOf(2, comm)).ok());
   EXPECT_EQ(
-      checkComm(true, optionsOf(2, "local")).message(),
+      checkComm("cuda", optionsOf(2, "local")).message(),
       "--comm=local: the plan x.plan is for GPUs, which communicate through NCCL: leave the option out, or "
       "compile with --target=cpu");
   EXPECT_EQ(
-      checkComm(false, optionsOf(2, "nccl")).message(),
+      checkComm("cpu", optionsOf(2, "nccl")).message(),
       "--comm=nccl: the plan x.plan is for CPUs, and NCCL moves the memory of GPUs: leave the option out, "
       "or compile with --target=cuda");
 }

@@ -2,6 +2,8 @@
 
 #include "base/small_float.h"
 #include "runtime/data/file_patterns.h"
+#include "runtime/data/foreign_file.h"
+#include "runtime/data/formats/token_stream.h"
 #include "runtime/data/philox.h"
 #include "test/unit/runtime/data/support.h"
 
@@ -18,6 +20,11 @@ std::string llmcFile(int32_t version, int32_t count, const std::string &tokens, 
   header[1] = version;
   header[2] = count;
   return bytesOf(header) + tokens;
+}
+
+Result<TokenStream> readTokenStream(const std::filesystem::path &path, std::span<const std::byte> head,
+                                    uint64_t fileBytes, const TokenFileOptions &options) {
+  return (hasLlmcTokenHeader(head) ? findLlmcTokens : findRawTokens)(path, head, fileBytes, options);
 }
 
 Result<TokenStream> read(const std::string &content, TokenFileOptions options = {}) {

@@ -1,0 +1,41 @@
+// The registry of communicators: the values of --comm.
+#pragma once
+
+#include "runtime/comm/communicator.h"
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+namespace trainc {
+
+/// A rank, and its place on its host.
+struct RankPlace {
+  uint32_t rank = 0;
+  uint32_t localIndex = 0; ///< index among the ranks of this host
+  uint32_t localRanks = 1; ///< number of ranks of this host
+};
+
+/// Connects the devices of all ranks, which have met through `hosts`. Collective: all ranks call it.
+using ConnectRanks = Result<std::unique_ptr<Communicator>>(std::unique_ptr<Communicator> hosts,
+                                                           const RankPlace &place, uint32_t shardRanks);
+
+/// A kind of communicator.
+struct CommunicatorKind {
+  std::string_view name; ///< "nccl"
+  std::string_view help; ///< end of a sentence
+  std::string_view target =
+      {};                      ///< of the plans whose tensors it moves; empty: tensors in the memory of hosts
+  std::string_view title = {}; ///< "NCCL"; for kinds with a target
+  ConnectRanks *connect = nullptr; ///< for kinds with a target; null if the build lacks it
+};
+
+std::span<const CommunicatorKind> communicatorKinds();
+
+/// The kind of that name, or null.
+const CommunicatorKind *findCommunicatorKind(std::string_view name);
+
+/// The kind that moves tensors of plans for `target`; null if these lie in the memory of hosts.
+const CommunicatorKind *communicatorOfTarget(std::string_view target);
+
+} // namespace trainc
