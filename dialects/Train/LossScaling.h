@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dialects/Train/Precision.h"
+#include "dialects/Train/Settings.h"
 
 namespace trainc::train {
 
@@ -25,9 +26,9 @@ struct LossScaling {
 inline std::optional<LossScaling> lossScalingOf(ProgramOp program) {
   if (!precisionOf(program).compute.isF16())
     return std::nullopt;
-  return LossScaling{double(program.getLossScale()), double(program.getLossScaleInit()),
-                     double(program.getLossScaleWindow()), double(program.getLossScaleHysteresis()),
-                     double(program.getLossScaleMin())};
+  return LossScaling{double(kLossScale.of(program)), double(kLossScaleInit.of(program)),
+                     double(kLossScaleWindow.of(program)), double(kLossScaleHysteresis.of(program)),
+                     double(kLossScaleMin.of(program))};
 }
 
 } // namespace trainc::train

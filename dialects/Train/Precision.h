@@ -5,8 +5,7 @@
 
 namespace trainc::train {
 
-/// Settings `precision bf16 (...)`, `eval_precision` and `optimizer_states` of a program, with their
-/// defaults.
+/// Settings of the theme Precision that are types, with their defaults.
 struct PrecisionSettings {
   mlir::FloatType compute, eval;   ///< types of ops that allow it: in step and generation, and in evaluation
   mlir::FloatType params;          ///< type of stored parameters

@@ -19,7 +19,7 @@ namespace {
 struct OptimizerNumbers {
   double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weightDecay = 0, momentum = 0;
 
-  SmallVector<Setting> settings(OptimizerKind kind) {
+  SmallVector<NumberField> settings(OptimizerKind kind) {
     if (kind == OptimizerKind::sgd)
       return {{"lr", &lr}, {"momentum", &momentum}, {"weight_decay", &weightDecay}};
     return {{"lr", &lr}, {"beta1", &beta1}, {"beta2", &beta2}, {"eps", &eps}, {"weight_decay", &weightDecay}};
@@ -36,8 +36,8 @@ ParseResult trainc::train::parseOptimizer(AsmParser &parser, OptimizerAttr &opti
   if (!kind)
     return parser.emitError(loc) << "unknown optimizer '" << word << "'; expected adamw, adam or sgd";
   OptimizerNumbers n;
-  SmallVector<Setting> settings = n.settings(*kind);
-  if (parseSettings(parser, word, settings))
+  SmallVector<NumberField> settings = n.settings(*kind);
+  if (parseNumbers(parser, word, settings))
     return failure();
   optimizer =
       OptimizerAttr::getChecked([&] { return parser.emitError(loc); }, parser.getContext(), *kind,
@@ -57,11 +57,11 @@ void trainc::train::printOptimizer(AsmPrinter &printer, OptimizerAttr optimizer)
       optimizer.getBeta2().getValueAsDouble(),       optimizer.getEps().getValueAsDouble(),
       optimizer.getWeightDecay().getValueAsDouble(), optimizer.getMomentum().getValueAsDouble()};
   OptimizerNumbers unset = defaults;
-  SmallVector<Setting> settings = n.settings(optimizer.getKind());
+  SmallVector<NumberField> settings = n.settings(optimizer.getKind());
   for (auto [setting, standard] : llvm::zip(settings, unset.settings(optimizer.getKind())))
     setting.isSet = setting.word == "lr" || *setting.value != *standard.value;
   printer << stringifyOptimizerKind(optimizer.getKind());
-  printSettings(printer, settings);
+  printNumbers(printer, settings);
 }
 
 static bool notNegative(FloatAttr number) {
@@ -103,8 +103,8 @@ static ParseResult toSteps(AsmParser &parser, SMLoc loc, StringRef word, double 
   return success();
 }
 
-static SmallVector<Setting> scheduleSettings(ScheduleKind kind, double &warmup, double &total,
-                                             double &minimum) {
+static SmallVector<NumberField> scheduleSettings(ScheduleKind kind, double &warmup, double &total,
+                                                 double &minimum) {
   if (kind == ScheduleKind::constant)
     return {{"warmup", &warmup}};
   return {{"warmup", &warmup}, {"total", &total}, {"minimum", &minimum}};
@@ -120,8 +120,8 @@ ParseResult trainc::train::parseSchedule(AsmParser &parser, ScheduleAttr &schedu
     return parser.emitError(loc) << "unknown schedule '" << word << "'; expected constant, linear or cosine";
   double warmup = 0, total = 0, minimum = 0;
   int64_t warmupSteps = 0, totalSteps = 0;
-  SmallVector<Setting> settings = scheduleSettings(*kind, warmup, total, minimum);
-  if (parseSettings(parser, word, settings) || toSteps(parser, loc, "warmup", warmup, warmupSteps) ||
+  SmallVector<NumberField> settings = scheduleSettings(*kind, warmup, total, minimum);
+  if (parseNumbers(parser, word, settings) || toSteps(parser, loc, "warmup", warmup, warmupSteps) ||
       toSteps(parser, loc, "total", total, totalSteps))
     return failure();
   schedule = ScheduleAttr::getChecked([&] { return parser.emitError(loc); }, parser.getContext(), *kind,
@@ -132,11 +132,11 @@ ParseResult trainc::train::parseSchedule(AsmParser &parser, ScheduleAttr &schedu
 void trainc::train::printSchedule(AsmPrinter &printer, ScheduleAttr schedule) {
   double warmup = double(schedule.getWarmup()), total = double(schedule.getTotal());
   double minimum = schedule.getMinimum().getValueAsDouble();
-  SmallVector<Setting> settings = scheduleSettings(schedule.getKind(), warmup, total, minimum);
-  for (Setting &setting : settings)
+  SmallVector<NumberField> settings = scheduleSettings(schedule.getKind(), warmup, total, minimum);
+  for (NumberField &setting : settings)
     setting.isSet = *setting.value != 0;
   printer << stringifyScheduleKind(schedule.getKind());
-  printSettings(printer, settings);
+  printNumbers(printer, settings);
 }
 
 LogicalResult ScheduleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, ScheduleKind,

@@ -1,5 +1,6 @@
 // Pass `optimizer`: the parameter update.
 #include "dialects/Train/Precision.h"
+#include "dialects/Train/Settings.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Optimizer/LossScaler.h"
 #include "lib/Optimizer/OperandScales.h"
@@ -152,7 +153,7 @@ LogicalResult StepUpdate::run() {
     return microStep.emitOpError("has no train.gradient; run autodiff first");
   if (train::precisionOf(program).roundsAtRandom() && !hasFlatParameters())
     return program.emitOpError("rounds at random, by the chunks of flat parameters; run flatten first");
-  if (program.getAccumulate() == 1) {
+  if (train::kAccumulate.of(program) == 1) {
     buildUpdate(microStep, {takeGradients(microStep), takeMagnitudes(microStep)});
   } else if (sumsAfterLastBackward()) {
     train::EntryOp last = symbols.cloneEntry(microStep, EntryKind::last_micro_step);
@@ -177,7 +178,7 @@ bool StepUpdate::hasFlatParameters() {
 /// Whether gradients are summed over ranks as soon as the last micro-batch has been accumulated. Not with
 /// `tree-accumulate`, whose counters need one entry for all micro-batches.
 bool StepUpdate::sumsAfterLastBackward() {
-  return program.getRanks() > 1 && !syncsEveryMicroStep() &&
+  return train::kRanks.of(program) > 1 && !syncsEveryMicroStep() &&
          !train::shardingOf(program).reproducibleOverRanks;
 }
 
@@ -239,8 +240,8 @@ static llvm::StringMap<Value> valuesReadIn(train::EntryOp entry) {
 /// Sums gradients over ranks, unless sharded gradients have been summed after every micro-batch. On one rank,
 /// gradients are rounded as a sum over several ranks would be (pass narrow-gradients).
 void StepUpdate::sumOverRanks(StepBuilder &build, Gradients &gradients) {
-  const bool sums = program.getRanks() > 1 || !train::precisionOf(program).reduce.isF32();
-  if (sums && (program.getAccumulate() == 1 || !syncsEveryMicroStep()))
+  const bool sums = train::kRanks.of(program) > 1 || !train::precisionOf(program).reduce.isF32();
+  if (sums && (train::kAccumulate.of(program) == 1 || !syncsEveryMicroStep()))
     for (auto &[name, gradient] : gradients)
       gradient = build.sumOverRanks(gradient, name);
 }
@@ -249,7 +250,7 @@ void StepUpdate::buildUpdate(train::EntryOp entry, StepSums sums) {
   OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
   StepBuilder build(builder, program.getLoc(), symbols);
   build.moments = train::precisionOf(program).optimizerStates;
-  const bool alone = program.getRanks() == 1;
+  const bool alone = train::kRanks.of(program) == 1;
   sumOverRanks(build, sums.gradients);
   LossScaler scaler(build, train::lossScalingOf(program));
   Value norm = buildGlobalNorm(build, scaled(build, sums.gradients, scaler.inverse()));

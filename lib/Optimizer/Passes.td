@@ -41,7 +41,7 @@ def Optimizer : Pass<"optimizer", "::mlir::ModuleOp"> {
     steps, unless it would become infinite. The states `loss_scale_good_steps` and `loss_scale_hysteresis` are the counters. The host gets
     the step's scale (`step_loss_scale`), and whether the step is skipped while the scale can still shrink (`overflow`).
 
-    With `precision bf16 (products = fp8)` the `train.magnitudes` of the pass `scale-operands` become the scales of the next step. The
+    With `product_type fp8` the `train.magnitudes` of the pass `scale-operands` become the scales of the next step. The
     maximum is taken over micro-batches and ranks (`train.max_over_ranks`). A non-finite magnitude makes the step non-finite. Each history
     of 16 steps drops its oldest number and appends this step's. The new scale is the smallest power of two with which the maximum of the
     history is at most the type's largest number. It does not change if the whole history is 0.
@@ -62,7 +62,7 @@ def Optimizer : Pass<"optimizer", "::mlir::ModuleOp"> {
     train.set @fp8_scales.values, %kept : tensor<32xf32>
     ```
 
-    With `optimizer_states bf16` the moments are bf16 states, and with `precision bf16 (params = bf16)` so are parameters. They are read as
+    With `optimizer_states bf16` the moments are bf16 states, and with `param_type bf16` so are parameters. They are read as
     f32, and the update computes in f32. Values are rounded stochastically (`nn.stochastic_round`) only when they are written, so that small
     changes accumulate:
 
@@ -91,7 +91,7 @@ def Optimizer : Pass<"optimizer", "::mlir::ModuleOp"> {
 def TreeAccumulate : Pass<"tree-accumulate", "::mlir::ModuleOp"> {
   let summary = "sums micro-batches over a binary tree, so that bits do not depend on the number of ranks";
   let description = [{
-    Changes programs with `sharding(reproducible = "ranks")`, which accumulate 2^k micro-batches. Ranks are summed over a binary tree of
+    Changes programs with `reproducible ranks`, which accumulate 2^k micro-batches. Ranks are summed over a binary tree of
     their numbers. The pass sums each rank's micro-batches over a subtree: ((0 + 1) + (2 + 3)) + ... Together these form one tree over the
     step's micro-batches, which does not depend on the number of micro-batches per rank.
 

@@ -237,7 +237,7 @@ void addCalibrate(CLI::App &app, CalibrateCommand &command) {
   calibrate->add_option("-o,--output", command.output, "Cluster file to write")
       ->required()
       ->type_name("FILE.json");
-  addSetting(*calibrate, "cpu", command.cpu, "Which code of this CPU's is measured");
+  addSetting(*calibrate, train::kCpu, command.cpu, "Which code of this CPU's is measured");
   addQuiet(*calibrate, command.quiet);
 }
 

@@ -9,7 +9,7 @@ train.program @p {
   model @m
   optimizer sgd(lr 0.1)
   batch 2
-  sharding(reproducible = "ranks")
+  reproducible ranks
   accumulate 4
 }
 train.state parameter @w : tensor<4x3xf32>

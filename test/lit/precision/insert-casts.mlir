@@ -117,7 +117,7 @@ train.entry @micro_step {
 
 // Ops that read a parameter kept in f32 compute in f32. A view or copy of such a parameter alone counts as kept. Other ops do not change.
 
-train.program @p { model @m  optimizer sgd  precision bf16 (keep "kept.*" f32) }
+train.program @p { model @m  optimizer sgd  precision bf16 keep_f32 "kept.*" }
 train.state parameter @kept.w : tensor<32x64xf32>
 train.state parameter @kept.gain : tensor<32xf32>
 train.state parameter @w : tensor<32x32xf32>
@@ -155,7 +155,7 @@ train.entry @micro_step {
 
 // Rounded columns are rounded for all, and no longer ask for f32; the count of targets reads the rounded numbers, too.
 
-train.program @p { model @m  optimizer sgd  precision bf16 (buffers = bf16) }
+train.program @p { model @m  optimizer sgd  precision bf16 buffer_type bf16 }
 train.state parameter @w : tensor<32x4xf32>
 train.state scalar from_device @targets : tensor<f32>
 train.state scalar from_device @loss : tensor<f32>

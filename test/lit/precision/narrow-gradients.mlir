@@ -38,7 +38,7 @@
 
 // WIDE-NOT: nn.convert {{.*}} to bf16
 // WIDE: train.sum_over_ranks {{.*}} : tensor<2304xf32>
-train.program @p { model @m optimizer sgd(lr 0.1) batch 8 ranks 2 precision bf16 (reduce = bf16) }
+train.program @p { model @m optimizer sgd(lr 0.1) batch 8 ranks 2 precision bf16 reduce_type bf16 }
 train.state parameter @bucket.0 : tensor<2304xf32> {members = [#train.member<"w", 0, tensor<64x32xf32>>, #train.member<"b", 2048, tensor<32xf32>>]}
 train.state parameter @v : tensor<64x32xf32>
 train.state gradient @grad.v : tensor<64x32xf32>

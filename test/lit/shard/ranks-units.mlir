@@ -42,7 +42,7 @@ train.program @main {
   model @tiny
   optimizer adamw(lr 1e-2, eps 1e-3)
   zero_stage 3
-  sharding(wrap = "blocks")
+  wrap "blocks"
   clip 0.5
   batch 2 x 6
 }

@@ -14,7 +14,7 @@
 // BOTH-DAG: members = [#train.member<"c", {{[^#]*}}]}
 // THREE-DAG: {blocks = [#train.block<"h.0", "layer">], members = [#train.member<"h.0.a", {{.*}}, #train.member<"h.0.mlp.b"
 // MODEL-DAG: members = [#train.member<"h.0.a", {{.*}}, #train.member<"h.0.mlp.b", {{.*}}, #train.member<"c"
-train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 2 zero_stage 3 sharding(wrap = "blocks") }
+train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 2 zero_stage 3 wrap "blocks" }
 train.state parameter @h.0.a : tensor<2xf32> {blocks = [#train.block<"h.0", "layer">]}
 train.state parameter @h.0.mlp.b : tensor<2xf32> {blocks = [#train.block<"h.0", "layer">, #train.block<"h.0.mlp", "mlp">]}
 train.state parameter @c : tensor<2xf32>
