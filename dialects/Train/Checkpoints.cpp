@@ -21,7 +21,6 @@ CheckpointSettings trainc::train::checkpointsOf(ProgramOp program) {
       (settings.recomputesBlocks && kCheckpointRest.of(program) == Checkpointing::selective);
   if (const StringRef blocks = kCheckpointBlocks.of(program); blocks != "outermost")
     llvm::append_range(settings.blocks, llvm::split(blocks, ','));
-  settings.every = kCheckpointStride.of(program);
   if (const std::optional<std::string_view> shares = kCheckpointKeep.given(program))
     for (const std::string_view element : elementsOf(*shares))
       if (const std::optional<KeptShare> share = keptShareOf(element)) // the verifier has checked the syntax

@@ -46,7 +46,6 @@ PrecisionSettings trainc::train::precisionOf(ProgramOp program) {
   settings.params = type(kParamType.of(program));
   settings.optimizerStates = type(kOptimizerStates.of(program));
   settings.reduce = type(kReduceType.of(program));
-  settings.buffers = type(kBufferType.of(program));
   settings.multipliesFp8 = kProductType.given(program) == ProductType::fp8;
   if (const std::optional<std::string_view> patterns = kKeepF32.given(program))
     StringRef(*patterns).split(settings.keep, ',');

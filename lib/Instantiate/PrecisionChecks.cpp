@@ -2,7 +2,6 @@
 
 #include "base/name_pattern.h"
 #include "dialects/NN/Syntax.h"
-#include "dialects/Train/LossScaling.h"
 #include "dialects/Train/Precision.h"
 #include "dialects/Train/Settings.h"
 
@@ -19,10 +18,6 @@ static StringRef wordOf(train::ProgramOp program, const train::Choice<Enum> &set
 
 /// Warns about settings without effect, because no entry that they concern computes in a low type.
 static void warnOfIdleTypes(train::ProgramOp program, const train::PrecisionSettings &settings) {
-  if (!settings.computesLow() && !settings.buffers.isF32())
-    program.emitWarning(
-        "buffer_type (--buffer-type) does nothing with precision fp32, which takes columns of the "
-        "data as they are");
   if (!settings.computesLow() && settings.eval.isF32() && !settings.keep.empty())
     program.emitWarning(
         "keep_f32 (--keep-f32) does nothing with precision fp32, which reads all parameters in f32");
@@ -73,16 +68,6 @@ LogicalResult trainc::checkPrecision(train::ProgramOp program) {
   if (failed(checkLowWords(program)))
     return failure();
   const train::PrecisionSettings settings = train::precisionOf(program);
-  if (settings.roundsColumns() && settings.buffers != settings.compute)
-    return program.emitError("buffer_type (--buffer-type): expected f32 or ")
-           << (settings.compute.isF16() ? "f16" : "bf16") << ", which precision "
-           << wordOf(program, train::kPrecision) << " computes in, found '"
-           << wordOf(program, train::kBufferType) << "'";
-  if (const auto scaling = train::lossScalingOf(program);
-      scaling && scaling->isDynamic() && scaling->minimum > scaling->initial)
-    return program.emitError("loss_scale_min (--loss-scale-min) ")
-           << int64_t(scaling->minimum) << " is above loss_scale_init (--loss-scale-init) "
-           << int64_t(scaling->initial) << ", from which the scale shrinks; expected at most that";
   warnOfIdleTypes(program, settings);
   warnOfIdleProducts(program, settings);
   warnOfIdleStates(program, settings);

@@ -113,7 +113,8 @@ struct StepSums {
 /// Replaces the train.gradient and train.magnitudes ops of entry @micro_step by the program's update.
 class StepUpdate {
 public:
-  StepUpdate(ModuleOp module, train::ProgramOp program) : module(module), program(program), symbols(module) {}
+  StepUpdate(ModuleOp module, train::ProgramOp program, double lossScaleWindow)
+      : module(module), program(program), symbols(module), lossScaleWindow(lossScaleWindow) {}
 
   /// Reports an error if the module has no gradients.
   LogicalResult run();
@@ -139,6 +140,7 @@ private:
   ModuleOp module;
   train::ProgramOp program;
   StepSymbols symbols;
+  double lossScaleWindow;
 };
 
 } // namespace
@@ -252,7 +254,7 @@ void StepUpdate::buildUpdate(train::EntryOp entry, StepSums sums) {
   build.moments = train::precisionOf(program).optimizerStates;
   const bool alone = train::kRanks.of(program) == 1;
   sumOverRanks(build, sums.gradients);
-  LossScaler scaler(build, train::lossScalingOf(program));
+  LossScaler scaler(build, train::lossScalingOf(program), lossScaleWindow);
   Value norm = buildGlobalNorm(build, scaled(build, sums.gradients, scaler.inverse()));
   SmallVector<Value> watched{norm};
   if (train::findScalar(module, HostScalar::loss)) {
@@ -297,6 +299,8 @@ namespace trainc {
 namespace {
 
 struct Optimizer : impl::OptimizerBase<Optimizer> {
+  using OptimizerBase::OptimizerBase;
+
   void runOnOperation() override {
     auto programs = llvm::to_vector(getOperation().getOps<train::ProgramOp>());
     if (programs.size() != 1) {
@@ -304,7 +308,7 @@ struct Optimizer : impl::OptimizerBase<Optimizer> {
           << programs.size();
       return signalPassFailure();
     }
-    if (failed(StepUpdate(getOperation(), programs.front()).run()))
+    if (failed(StepUpdate(getOperation(), programs.front(), double(lossScaleWindow)).run()))
       signalPassFailure();
   }
 };

@@ -28,18 +28,17 @@ def Optimizer : Pass<"optimizer", "::mlir::ModuleOp"> {
     ```
 
     Without accumulation, the update is at the end of `@micro_step`. With accumulation, gradients are added to states `grad.<parameter>`,
-    which `@begin_step` zeroes, and a new entry `@update` reads them. If several ranks sum gradients once a step (`sync = "step"`), there is
-    no `@update`, unless the program has `reproducible = "ranks"`. Instead, `@last_micro_step`, a copy of `@micro_step`, runs the step's
+    which `@begin_step` zeroes, and a new entry `@update` reads them. If several ranks sum gradients once a step (`sync_gradients step`), there is
+    no `@update`, unless the program has `reproducible ranks`. Instead, `@last_micro_step`, a copy of `@micro_step`, runs the step's
     last micro-batch, sums the accumulated gradients over ranks, and updates. Thus sums over ranks overlap with the rest of its backward.
 
     The update computes the global norm of all gradients before clipping (state `grad_norm`). It scales gradients by min(1, clip/(norm +
     1e-6)), as PyTorch does. It writes states only if norm and loss are finite (state `finite`), so that a non-finite step changes nothing.
 
     In a program with `precision fp16`, gradients are those of the scaled loss (pass `scale-loss`). They are summed scaled, and divided by
-    the scale for the norm and the update. A dynamic scale (state `loss_scale`) halves in each non-finite step from the
-    `loss_scale_hysteresis`-th consecutive one on, but not below `loss_scale_min`. It doubles after `loss_scale_window` consecutive finite
-    steps, unless it would become infinite. The states `loss_scale_good_steps` and `loss_scale_hysteresis` are the counters. The host gets
-    the step's scale (`step_loss_scale`), and whether the step is skipped while the scale can still shrink (`overflow`).
+    the scale for the norm and the update. A dynamic scale (state `loss_scale`) halves in each non-finite step, but not below
+    1. It doubles after `loss-scale-window` consecutive finite steps, which the state `loss_scale_good_steps` counts, unless it would become
+    infinite. The host gets the step's scale (`step_loss_scale`), and whether the step is skipped while the scale can still shrink (`overflow`).
 
     With `product_type fp8` the `train.magnitudes` of the pass `scale-operands` become the scales of the next step. The
     maximum is taken over micro-batches and ranks (`train.max_over_ranks`). A non-finite magnitude makes the step non-finite. Each history
@@ -85,6 +84,8 @@ def Optimizer : Pass<"optimizer", "::mlir::ModuleOp"> {
     The optimizer's own states are `exp_avg.<parameter>`, `exp_avg_sq.<parameter>`, `momentum.<parameter>`, `bias_correction1` and
     `bias_correction2`; `@init` zeroes them. A bias correction is 1 - beta^t, advanced as c beta + (1 - beta), which does not cancel.
   }];
+  let options = [Option<"lossScaleWindow", "loss-scale-window", "int64_t", "2000",
+                        "Consecutive finite steps that double a dynamic loss scale">];
   let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::train::TrainDialect"];
 }
 

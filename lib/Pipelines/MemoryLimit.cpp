@@ -16,11 +16,9 @@ using namespace mlir;
 
 namespace trainc {
 
-/// Other arithmetic exists for fp32 products only, and data columns are f32 or the compute type.
+/// Other arithmetic exists for fp32 products only.
 static bool mayComputeInBf16(train::ProgramOp program) {
-  return !train::kPrecision.isSet(program) &&
-         train::kFp32Products.of(program) == train::Fp32Arithmetic::fma &&
-         train::kBufferType.of(program) != train::NumberType::f16;
+  return !train::kPrecision.isSet(program) && train::kFp32Products.of(program) == train::Fp32Arithmetic::fma;
 }
 
 std::string asOptions(ArrayRef<train::GivenSetting> settings) {

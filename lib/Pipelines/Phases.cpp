@@ -115,7 +115,6 @@ void addRecomputePasses(PassManager &manager, const train::CheckpointSettings &c
   if (checkpoints.recomputesBlocks) {
     RecomputeBlocksOptions options;
     options.blocks.append(checkpoints.blocks.begin(), checkpoints.blocks.end());
-    options.every = checkpoints.every;
     options.keep.assign(checkpoints.keep.begin(), checkpoints.keep.end());
     manager.addPass(createRecomputeBlocks(options));
   }

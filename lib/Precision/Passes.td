@@ -40,10 +40,7 @@ def InsertCasts : Pass<"insert-casts", "::mlir::ModuleOp"> {
     %y = nn.tanh %h : tensor<8x32xf32>
     ```
 
-    With `buffer_type bf16` data columns are cast where they are read, as parameters are. The entry `begin_step` then reads the rounded
-    numbers, too, as f32. `init`, and `begin_step` without `buffer_type`, are not changed.
-
-    The entry `eval` is cast to the type of `eval_precision`; for f32 it has no casts.
+    `init` and `begin_step` are not changed. The entry `eval` is cast to the type of `eval_precision`; for f32 it has no casts.
   }];
   let dependentDialects = ["::trainc::nn::NNDialect"];
 }

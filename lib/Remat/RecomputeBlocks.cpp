@@ -122,10 +122,10 @@ void RecomputeBlocks::runOnOperation() {
   for (auto program : getOperation().getOps<train::ProgramOp>())
     ranks = train::kRanks.of(program);
   codegen::OpCosts costs(*target, ranks, std::make_shared<codegen::Summaries>());
-  const UseChoice choice{.blocks = llvm::to_vector_of<StringRef>(blocks), .every = every};
+  const auto names = llvm::to_vector_of<StringRef>(blocks);
   for (auto entry : getOperation().getOps<train::EntryOp>()) {
     const ForwardSide forward(entry);
-    const BlockUses uses(entry, forward, choice);
+    const BlockUses uses(entry, forward, names);
     FailureOr<llvm::DenseSet<Value>> kept = findKept(uses, forward, costs);
     if (failed(kept))
       return signalPassFailure();

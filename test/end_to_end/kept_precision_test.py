@@ -128,22 +128,6 @@ class KeptPrecisionTest(harness.EndToEndTest):
         out, _ = self.trainrun("model.plan", "--resume=run", "--generate=AB", "--max-tokens=4", "--tokenizer=bytes", "--temperature=0")
         self.assertTrue(out)
 
-    # --- buffers ---
-
-    def test_columns_are_rounded_on_entry(self):
-        """Products and losses read the same numbers as if the data had been rounded before."""
-        numbers = random.Random(3)
-        exact = {name: [numbers.gauss(0, 1) for _ in range(64 * width)] for name, width in {"features": 20, "labels": 10}.items()}
-        for file, change in {"exact": float, "rounded": rounded}.items():
-            harness.write_safetensors(f"{file}.safetensors", {"features": Tensor("F32", [64, 20], map(change, exact["features"])),
-                                                              "labels": Tensor("F32", [64, 10], map(change, exact["labels"]))})
-        self.compile(MSE, LOW)
-        before = self.train("model.plan", "before", data="rounded.safetensors")
-        kept = self.train("model.plan", "kept", data="exact.safetensors")
-        self.compile(MSE, LOW, "--buffer-type=bf16")
-        self.assertEqual(self.train("model.plan", "entry", data="exact.safetensors"), before)
-        self.assertNotEqual(kept, before)
-
     # --- eval_precision ---
 
     def check_evaluation(self, training, evaluation):

@@ -85,8 +85,6 @@ private:
       way_.set("checkpoint_keep", oneOf({"0,100", "30", "70,0", "100,50,20"}));
     if (chance(3))
       way_.set("checkpoint_rest", "selective");
-    if (chance(4))
-      way_.set("checkpoint_stride", "2");
   }
 
   /// With the largest scales, gradients of random programs overflow.
@@ -107,8 +105,6 @@ private:
     way_.set("precision", "bf16");
     if (chance(3))
       way_.set("keep_f32", "*");
-    if (chance(3))
-      way_.set("buffer_type", "bf16");
     if (chance(3))
       way_.set("eval_precision", "fp32");
     if (chance(3)) {

@@ -22,18 +22,8 @@ nn.model @m(%x: tensor<?x4xf32>) {
   %y = nn.linear "body" %x to 2
   nn.loss "loss" %y
 }
-// expected-error @below {{buffer_type (--buffer-type): expected f32 or bf16, which precision bf16 computes in, found 'f16'}}
-train.program @p { model @m optimizer sgd batch 2 precision bf16 buffer_type f16 }
-
-// -----
-
-nn.model @m(%x: tensor<?x4xf32>) {
-  %y = nn.linear "body" %x to 2
-  nn.loss "loss" %y
-}
-// expected-warning @below {{buffer_type (--buffer-type) does nothing with precision fp32, which takes columns of the data as they are}}
 // expected-warning @below {{keep_f32 (--keep-f32) does nothing with precision fp32, which reads all parameters in f32}}
-train.program @p { model @m optimizer sgd batch 2 precision fp32 buffer_type bf16 keep_f32 "*" }
+train.program @p { model @m optimizer sgd batch 2 precision fp32 keep_f32 "*" }
 
 // -----
 
@@ -61,12 +51,6 @@ train.program @p { model @m optimizer sgd batch 2 precision fp16 fp32_products t
 // Evaluation in f32 has such products.
 nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
 train.program @p { model @m optimizer sgd batch 2 precision bf16 eval_precision fp32 fp32_products bf16x3 }
-
-// -----
-
-nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
-// expected-error @below {{loss_scale_min (--loss-scale-min) 131072 is above loss_scale_init (--loss-scale-init) 65536, from which the scale shrinks; expected at most that}}
-train.program @p { model @m optimizer sgd batch 2 precision fp16 loss_scale_min 131072 }
 
 // -----
 

@@ -56,7 +56,6 @@ train.program @p {
 // CHECK-NEXT: library_calls                of the target                       default
 // CHECK-NEXT: activation_checkpointing     selective                           --activation-checkpointing
 // CHECK-NEXT: checkpoint_blocks            outermost                           default
-// CHECK-NEXT: checkpoint_stride            1                                   default
 // CHECK-NEXT: checkpoint_keep              0                                   default
 // CHECK-NEXT: checkpoint_rest              none                                default
 // CHECK-NEXT: target                       cpu                                 default
@@ -66,7 +65,6 @@ train.program @p {
 // CHECK-NEXT: precision                    fp32                                default
 // CHECK-NEXT: param_type                   f32                                 default
 // CHECK-NEXT: reduce_type                  f32                                 default
-// CHECK-NEXT: buffer_type                  f32                                 default
 // CHECK-NEXT: keep_f32                     none                                default
 // CHECK-NEXT: product_type                 that of --precision {{ *}}default
 // CHECK-NEXT: eval_precision               fp32                                derived: precision
@@ -78,9 +76,6 @@ train.program @p {
 // CHECK-NEXT: skipped_steps                hold                                default
 // CHECK-NEXT: loss_scale                   0                                   default
 // CHECK-NEXT: loss_scale_init              65536                               default
-// CHECK-NEXT: loss_scale_window            2000                                default
-// CHECK-NEXT: loss_scale_hysteresis        1                                   default
-// CHECK-NEXT: loss_scale_min               1                                   default
 
 // ALONE: zero_stage {{ *}}0 {{ *}}derived: one rank is not sharded
 // ALONE: prefetch {{ *}}2 {{ *}}[[FILE]]:19

@@ -153,41 +153,6 @@ train.entry @micro_step {
 
 // -----
 
-// Rounded columns are rounded for all, and no longer ask for f32; the count of targets reads the rounded numbers, too.
-
-train.program @p { model @m  optimizer sgd  precision bf16 buffer_type bf16 }
-train.state parameter @w : tensor<32x4xf32>
-train.state scalar from_device @targets : tensor<f32>
-train.state scalar from_device @loss : tensor<f32>
-
-// CHECK-LABEL: train.entry @begin_step
-train.entry @begin_step {
-  // CHECK: %[[T:.*]] = train.input "target"
-  // CHECK-NEXT: %[[LOW:.*]] = nn.convert %[[T]] to bf16
-  // CHECK-NEXT: %[[WIDE:.*]] = nn.convert %[[LOW]] to f32
-  // CHECK-NEXT: nn.reduce sum %[[WIDE]] over [0, 1] : tensor<8x4xf32>
-  %target = train.input "target" step : tensor<8x4xf32>
-  %sum = nn.reduce sum %target over [0, 1] : tensor<8x4xf32>
-  train.set @targets, %sum : tensor<f32>
-}
-// CHECK-LABEL: train.entry @micro_step
-train.entry @micro_step {
-  %x = train.input "x" micro : tensor<8x32xf32>
-  // CHECK: %[[T:.*]] = train.input "target"
-  // CHECK-NEXT: %[[LOW:.*]] = nn.convert %[[T]] to bf16
-  %target = train.input "target" micro : tensor<8x4xf32>
-  %w = train.get @w : tensor<32x4xf32>
-  // CHECK: %[[Y:.*]] = nn.matmul
-  %y = nn.matmul %x, %w : tensor<8x32xf32>, tensor<32x4xf32>
-  // CHECK: nn.sub %[[Y]], %[[LOW]] : tensor<8x4xbf16>, tensor<8x4xbf16>
-  %d = nn.sub %y, %target : tensor<8x4xf32>, tensor<8x4xf32>
-  %t = nn.reduce sum %d over [0, 1] : tensor<8x4xf32>
-  train.set @loss, %t : tensor<f32>
-  train.minimize %t : tensor<f32>
-}
-
-// -----
-
 // Evaluation in f32 of a program in bf16.
 
 train.program @p { model @m  optimizer sgd  precision bf16  eval_precision fp32 }

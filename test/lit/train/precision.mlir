@@ -7,14 +7,12 @@
 // CHECK:      precision bf16
 // CHECK-NEXT: param_type f32
 // CHECK-NEXT: reduce_type bf16
-// CHECK-NEXT: buffer_type f32
 // CHECK-NEXT: keep_f32 "*.bias,h.*"
 // CHECK-NEXT: eval_precision fp32
 // CHECK-NEXT: optimizer_states f32
 // OPTIONS:      precision bf16
 // OPTIONS-NEXT: param_type f32
 // OPTIONS-NEXT: reduce_type f32
-// OPTIONS-NEXT: buffer_type f32
 // OPTIONS-NEXT: keep_f32 "head.*"
 // OPTIONS-NEXT: eval_precision bf16
 // BAD: --param-type: expected one of f32, bf16, found 'fp32'
@@ -31,7 +29,6 @@ train.program @p {
   precision bf16
   param_type f32
   reduce_type bf16
-  buffer_type f32
   keep_f32 "*.bias, h.*"
   eval_precision fp32
   optimizer_states f32

@@ -19,7 +19,6 @@
 // CHECK-NEXT:    library_calls attention
 // CHECK-NEXT:    activation_checkpointing full
 // CHECK-NEXT:    checkpoint_blocks "layer"
-// CHECK-NEXT:    checkpoint_stride 2
 // CHECK-NEXT:    checkpoint_keep "0,50"
 // CHECK-NEXT:    checkpoint_rest selective
 // CHECK-NEXT:    target cpu
@@ -44,7 +43,7 @@ train.program @full {
   steps 20000
   target cpu  cpu "x86-64-v3,x86-64-v4"  precision fp32  activation_checkpointing full  gpu_levels "sm_80,sm_90"
   fp32_products bf16x3  library_calls attention
-  checkpoint_rest selective  checkpoint_keep "0,50"  checkpoint_stride 2  checkpoint_blocks "layer"
+  checkpoint_rest selective  checkpoint_keep "0,50"  checkpoint_blocks "layer"
   memory_limit 16GiB  reserve_memory 1.1GiB
   zero_stage 2
   ranks 4
