@@ -1,34 +1,15 @@
-"""Words that make parts of a run compute in another precision than the rest: `keep`, `buffers` and `eval_precision`."""
+"""Settings that make parts of a run compute in another precision than the rest: `keep_f32` and `eval_precision`."""
 
 import json
-import random
-import struct
 from pathlib import Path
 
 import harness
 import sharded_gpt
 import small_gpt
-from harness import Tensor, program
+from harness import program
 
 LOW = "--precision=bf16"
 KEEP = "--keep-f32=*.ln_*,wte.weight,h.1.attn.*"
-MSE = """
-nn.model @m(%features: tensor<?x20xf32>, %labels: tensor<?x10xf32>) {
-  %h = nn.linear "fc1" %features to 32
-  %a = nn.relu %h
-  %y = nn.linear "fc2" %a to 10
-  %l = nn.mse %y, %labels
-  nn.loss "loss" %l
-}
-train.program @p { model @m  optimizer adamw(lr 1e-2)  batch 8 }
-"""
-
-
-def rounded(number):
-    """To bf16, to the nearest, of two equally near to the even one."""
-    bits = struct.unpack("<I", struct.pack("<f", number))[0]
-    bits += 0x7FFF + (bits >> 16 & 1)
-    return struct.unpack("<f", struct.pack("<I", bits & 0xFFFF0000))[0]
 
 
 class KeptPrecisionTest(harness.EndToEndTest):

@@ -332,7 +332,7 @@ int explain(const CLI::App &app, const std::string &topic) {
   std::vector<std::string> known;
   for (const Topic &each : helpTopics()) {
     if (each.name == topic)
-      return print(each.text);
+      return print(explanationOf(each));
     known.emplace_back(each.name);
   }
   for (const CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
