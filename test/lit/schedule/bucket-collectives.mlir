@@ -1,6 +1,6 @@
 // RUN: trainc-opt --bucket-collectives %s | FileCheck %s --check-prefixes=CHECK,UNIT
-// RUN: sed 's/bucket = 0/bucket = 24/g' %s | trainc-opt --bucket-collectives | FileCheck %s --check-prefixes=CHECK,SIZE
-// RUN: sed 's/bucket = 0/bucket = 12/g' %s | trainc-opt --bucket-collectives --schedule-collectives | FileCheck %s --check-prefix=PLACED
+// RUN: sed 's/bucket_size 0/bucket_size 24/g' %s | trainc-opt --bucket-collectives | FileCheck %s --check-prefixes=CHECK,SIZE
+// RUN: sed 's/bucket_size 0/bucket_size 12/g' %s | trainc-opt --bucket-collectives --schedule-collectives | FileCheck %s --check-prefix=PLACED
 
 // The two gathers of h.0 go together, and the two sums of its gradients; with room for 24 elements those of h.1 too. The gather of a written
 // state is no gather of parameters that are read.

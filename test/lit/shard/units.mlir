@@ -1,8 +1,8 @@
 // RUN: trainc-opt --flatten %s | FileCheck %s --check-prefix=BLOCKS
-// RUN: sed 's/= "blocks"/= "mlp"/' %s | trainc-opt --flatten | FileCheck %s --check-prefix=MLP
-// RUN: sed 's/= "blocks"/= "layer, mlp"/' %s | trainc-opt --flatten | FileCheck %s --check-prefix=BOTH
-// RUN: sed 's/= "blocks"/= "3"/' %s | trainc-opt --flatten | FileCheck %s --check-prefix=THREE
-// RUN: sed 's/= "blocks"/= "model"/' %s | trainc-opt --flatten | FileCheck %s --check-prefix=MODEL
+// RUN: sed 's/"blocks"/"mlp"/' %s | trainc-opt --flatten | FileCheck %s --check-prefix=MLP
+// RUN: sed 's/"blocks"/"layer, mlp"/' %s | trainc-opt --flatten | FileCheck %s --check-prefix=BOTH
+// RUN: sed 's/"blocks"/"3"/' %s | trainc-opt --flatten | FileCheck %s --check-prefix=THREE
+// RUN: sed 's/"blocks"/"model"/' %s | trainc-opt --flatten | FileCheck %s --check-prefix=MODEL
 
 // Units: each outermost use of a block; each use of the named one, or ones; the innermost with 3 elements or more; all in one.
 // BLOCKS-DAG: {blocks = [#train.block<"h.0", "layer">], members = [#train.member<"h.0.a", {{.*}}, #train.member<"h.0.mlp.b"

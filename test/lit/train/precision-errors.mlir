@@ -1,7 +1,7 @@
 // Settings of precision.
 // RUN: trainc-opt %s -verify-diagnostics -split-input-file
 
-// expected-error @below {{expected the next setting, found '('; write each setting of precision alone, such as `reduce_type bf16`: precision, param_type, reduce_type, keep_f32, product_type, eval_precision, optimizer_states and fp32_products}}
+// expected-error @below {{expected the next setting, found '('; write each setting of precision alone, such as `reduce_type bf16`: fp32_products, precision, param_type, reduce_type, keep_f32, product_type, eval_precision and optimizer_states}}
 train.program @p { model @m optimizer sgd precision bf16 (params = f32) }
 
 // -----

@@ -66,13 +66,13 @@ train.program @least { model @m optimizer sgd }
 // CHECK-NEXT:    batch 8
 train.program @one_line { model @m optimizer sgd(lr 1e-1, momentum 0.9) schedule linear(warmup 10) batch 8 }
 
-// Numbers that hold anyway are not printed.
+// Settings are printed if they are given, even with their default.
 // CHECK-LABEL: train.program @fp16 {
 // CHECK:         precision fp16
+// CHECK-NEXT:    loss_scale 0
 // CHECK-NEXT:    loss_scale_init 1024
-// CHECK-NEXT:    loss_scale_hysteresis 2
 // CHECK-NEXT:  }
-train.program @fp16 { model @m optimizer sgd precision fp16 loss_scale 0 loss_scale_init 1024 loss_scale_hysteresis 2 loss_scale_min 1 }
+train.program @fp16 { model @m optimizer sgd precision fp16 loss_scale 0 loss_scale_init 1024 }
 
 // The attributes alone.
 // CHECK: test.attributes = [#train.optimizer<adam(lr 0.5)>, #train.schedule<constant(warmup 3)>, #train.group<"a" frozen>]
