@@ -11,8 +11,7 @@ struct CheckpointSettings {
   bool recomputesCheap = false;  ///< whether the pass `recompute` runs
   bool recomputesBlocks = false; ///< whether the pass `recompute-blocks` runs, with the following settings
   llvm::SmallVector<llvm::StringRef> blocks; ///< empty: the outermost uses of all blocks
-  int64_t every = 1;
-  llvm::SmallVector<int64_t> keep; ///< percent of the bytes of each use that is kept
+  llvm::SmallVector<int64_t> keep;           ///< percent of the bytes of each use that is kept
 };
 
 CheckpointSettings checkpointsOf(ProgramOp program);

@@ -21,10 +21,8 @@ constexpr int64_t kMaxReserve = int64_t(1) << 50;
 constexpr int64_t kMaxLength = INT32_MAX;
 /// Steps of a run.
 constexpr int64_t kMaxSteps = INT32_MAX;
-/// Loss scale: initial, minimum and fixed.
+/// Loss scale: initial and fixed.
 constexpr int64_t kMaxLossScale = int64_t(1) << 40;
-/// Steps of a loss-scale window; the state counts them in f32.
-constexpr int64_t kMaxLossScaleWindow = int64_t(1) << 24;
 /// Steps of a schedule.
 constexpr int64_t kMaxScheduled = int64_t(1) << 40;
 

@@ -1,7 +1,7 @@
 // Lists in settings, in the syntax of models and command lines. Free of MLIR.
 #pragma once
 
-#include "dialects/Train/ProgramWords.h"
+#include "dialects/Train/Setting.h"
 
 #include <algorithm>
 #include <cctype>
@@ -12,24 +12,6 @@
 #include <vector>
 
 namespace trainc::train {
-
-/// Whether the setting's value is a comma-separated list.
-constexpr bool isList(const ProgramWord &word) {
-  return word.kind == ValueKind::Words || word.kind == ValueKind::Names || word.kind == ValueKind::Shares ||
-         word.kind == ValueKind::Wrap;
-}
-
-/// Returns the elements of a list without surrounding blanks.
-inline std::vector<std::string_view> elementsOf(std::string_view list) {
-  std::vector<std::string_view> elements;
-  for (size_t begin = 0, end = 0; begin <= list.size(); begin = end + 1) {
-    end = std::min(list.find(',', begin), list.size());
-    std::string_view element = list.substr(begin, end - begin);
-    element.remove_prefix(std::min(element.find_first_not_of(" \t"), element.size()));
-    elements.push_back(element.substr(0, element.find_last_not_of(" \t") + 1)); // npos + 1 is 0
-  }
-  return elements;
-}
 
 /// Parses a number in digits without leading zeros. Returns none for other texts, and for numbers below
 /// `min` or above `max`.
@@ -78,15 +60,15 @@ inline bool areWrap(const std::vector<std::string_view> &elements) {
 
 /// Removes the blanks around a list's elements. Returns the error, to be printed after the setting's name;
 /// empty if there is none. Does not check whether words and names exist.
-inline std::string tidyList(const ProgramWord &word, std::string &list) {
+inline std::string tidyList(const Setting &setting, std::string &list) {
   const std::vector<std::string_view> elements = elementsOf(list);
   const auto expected = [&](std::string_view what) {
     return "expected " + std::string(what) + ", found '" + list + "'";
   };
-  const bool isShares = word.kind == ValueKind::Shares;
+  const bool isShares = setting.kind == ValueKind::Shares;
   if (isShares && !std::ranges::all_of(elements, [](auto each) { return keptShareOf(each).has_value(); }))
     return expected(kExpectedShares);
-  if (word.kind == ValueKind::Wrap && !areWrap(elements))
+  if (setting.kind == ValueKind::Wrap && !areWrap(elements))
     return expected(kExpectedWrap);
   std::string tidy;
   for (const std::string_view element : elements) {

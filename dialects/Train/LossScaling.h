@@ -2,21 +2,21 @@
 #pragma once
 
 #include "dialects/Train/Precision.h"
+#include "dialects/Train/Settings.h"
 
 namespace trainc::train {
 
 /// Name of the state that holds a dynamic scale.
 constexpr llvm::StringLiteral kLossScaleState = "loss_scale";
 
-/// Loss-scale settings of an fp16 program. A dynamic scale halves after overflowing steps and doubles after
+/// Minimum of a dynamic scale.
+constexpr double kMinLossScale = 1;
+
+/// Loss-scale settings of an fp16 program. A dynamic scale halves after an overflowing step and doubles after
 /// many finite steps.
 struct LossScaling {
-  double fixed = 0;      ///< scale of all steps; 0 if the scale is dynamic
-  double initial = 0;    ///< scale of the first step
-  double window = 0;     ///< consecutive finite steps that double the scale
-  double hysteresis = 0; ///< number of consecutive overflowing steps at which the scale halves; each further
-                         ///< one halves it again
-  double minimum = 0;
+  double fixed = 0;   ///< scale of all steps; 0 if the scale is dynamic
+  double initial = 0; ///< scale of the first step
 
   bool isDynamic() const { return fixed == 0; }
 };
@@ -25,9 +25,7 @@ struct LossScaling {
 inline std::optional<LossScaling> lossScalingOf(ProgramOp program) {
   if (!precisionOf(program).compute.isF16())
     return std::nullopt;
-  return LossScaling{double(program.getLossScale()), double(program.getLossScaleInit()),
-                     double(program.getLossScaleWindow()), double(program.getLossScaleHysteresis()),
-                     double(program.getLossScaleMin())};
+  return LossScaling{double(kLossScale.of(program)), double(kLossScaleInit.of(program))};
 }
 
 } // namespace trainc::train

@@ -4,31 +4,37 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::train;
 
-SmallVector<StateRole> trainc::train::offloadedRoles(StringRef word) {
-  if (word == "optimizer")
+SmallVector<StateRole> trainc::train::rolesOf(Offloaded kind) {
+  switch (kind) {
+  case Offloaded::none:
+    return {};
+  case Offloaded::optimizer:
     return {StateRole::optimizer};
-  if (word == "gradients")
+  case Offloaded::gradients:
     return {StateRole::gradient};
-  if (word == "parameters")
+  case Offloaded::parameters:
     return {StateRole::parameter, StateRole::working};
-  if (word == "activations" || word == "hidden_activations")
+  case Offloaded::activations:
+  case Offloaded::hidden_activations:
     return {StateRole::activation};
-  return {};
+  }
+  llvm_unreachable("unknown kind of tensors");
 }
 
 OffloadSettings trainc::train::offloadOf(ProgramOp program) {
   OffloadSettings settings;
-  for (StringRef word : llvm::split(program.getOffload().value_or("none"), ',')) {
-    const SmallVector<StateRole> roles = offloadedRoles(word);
+  for (const Offloaded kind : kOffload.of(program)) {
+    const SmallVector<StateRole> roles = rolesOf(kind);
     if (llvm::is_contained(roles, StateRole::activation))
       settings.activations = true; // not a state yet; the pass `offload` declares states for activations
     else
       settings.roles.append(roles);
-    settings.hiddenAlone |= word == "hidden_activations";
+    settings.hiddenAlone |= kind == Offloaded::hidden_activations;
   }
-  const StringRef usual = program.getTarget() == "cuda" ? "host" : "disk";
-  settings.space = program.getOffloadTo().value_or(usual) == "host" ? plan::Space::host : plan::Space::disk;
-  settings.groupBytes = program.getOffloadGroup();
-  settings.updatesOnHost = program.getOffloadUpdate() == "host";
+  const OffloadTo usual = kTarget.of(program) == TargetKind::cuda ? OffloadTo::host : OffloadTo::disk;
+  settings.space =
+      kOffloadTo.given(program).value_or(usual) == OffloadTo::host ? plan::Space::host : plan::Space::disk;
+  settings.groupBytes = kOffloadGroup.given(program);
+  settings.updatesOnHost = kOffloadUpdate.of(program) == OffloadUpdate::host;
   return settings;
 }

@@ -1,11 +1,12 @@
 // Offloading of a program's states and activations.
 #pragma once
 
+#include "dialects/Train/Settings.h"
 #include "dialects/Train/Train.h"
 
 namespace trainc::train {
 
-/// Settings `offload`, `offload_to`, `offload_group` and `offload_update` of a program, with their defaults.
+/// Settings of the theme Offload, with their defaults.
 struct OffloadSettings {
   llvm::SmallVector<StateRole> roles; ///< roles of the offloaded states
   bool activations = false;           ///< whether activations that the backward reads are offloaded
@@ -21,7 +22,7 @@ struct OffloadSettings {
 
 OffloadSettings offloadOf(ProgramOp program);
 
-/// Returns the roles of the states that a word of `offload` names; none for other words.
-llvm::SmallVector<StateRole> offloadedRoles(llvm::StringRef word);
+/// Returns the roles of the states of this kind.
+llvm::SmallVector<StateRole> rolesOf(Offloaded kind);
 
 } // namespace trainc::train

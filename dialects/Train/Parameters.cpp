@@ -29,7 +29,6 @@ ParameterSettings train::settingsOf(ProgramOp program, StringRef name, int64_t r
 static constexpr StringRef kReserved[] = {
     // output of generation, and states of optimizers
     "logits", "bias_correction1", "bias_correction2", "loss_scale", "loss_scale_good_steps",
-    "loss_scale_hysteresis",
     // module of generated code
     "kernels",
     // key of a safetensors header

@@ -5,20 +5,16 @@
 
 namespace trainc::train {
 
-/// Settings `precision bf16 (...)`, `eval_precision` and `optimizer_states` of a program, with their
-/// defaults.
+/// Settings of the theme Precision that are types, with their defaults.
 struct PrecisionSettings {
   mlir::FloatType compute, eval;   ///< types of ops that allow it: in step and generation, and in evaluation
   mlir::FloatType params;          ///< type of stored parameters
   mlir::FloatType optimizerStates; ///< type of the optimizer's moments
   mlir::FloatType reduce;          ///< type of gradients that ranks exchange
-  mlir::FloatType buffers;         ///< type of floating-point data columns in a step of low precision
   bool multipliesFp8 = false;      ///< whether the training step computes matrix products in fp8
   llvm::SmallVector<llvm::StringRef> keep; ///< patterns of parameters that are read in f32
 
   bool computesLow() const { return !compute.isF32(); }
-  /// Whether entries of low precision round data columns when they read them.
-  bool roundsColumns() const { return computesLow() && !buffers.isF32(); }
   /// Whether updates are stochastically rounded.
   bool roundsAtRandom() const { return params.isBF16() || optimizerStates.isBF16(); }
   /// Whether ops that read the parameter compute in f32.

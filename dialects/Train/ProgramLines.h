@@ -1,4 +1,4 @@
-// Words of train.program that are no settings of the table in ProgramWords.h. Free of MLIR.
+// Words of train.program that are no settings of the table in Settings.h. Free of MLIR.
 #pragma once
 
 #include <string_view>
@@ -19,7 +19,6 @@ inline constexpr ProgramLine kProgramLines[] = {
     {"clip", "1.0", "The norm of all gradients that a step has at most; default: none"},
     {"batch", "B x T",
      "Samples per micro-batch and rank, and tokens per sample of models that have a length"},
-    {"sharding", "(WORD VALUE, ...)", "How ranks share states, with zero_stage 1 to 3"},
     {"group", "\"PATTERN\" WORDS",
      "Parameters whose names match (* is any text): frozen, trained, lr_scale X or weight_decay X"},
     {"export", "\"FILE\" {name = value, ...}", "A JSON file beside each checkpoint, such as config.json"},

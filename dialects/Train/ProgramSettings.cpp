@@ -1,143 +1,181 @@
 #include "dialects/Train/ProgramSettings.h"
 
 #include "dialects/NN/Syntax.h"
+#include "dialects/Train/Lists.h"
 #include "dialects/Train/Sharding.h"
 
 #include "mlir/IR/Verifier.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace trainc;
 using namespace trainc::train;
 
-const ProgramWord *trainc::train::findProgramWord(StringRef word) {
-  const auto *found =
-      llvm::find_if(kProgramWords, [&](const ProgramWord &each) { return StringRef(each.word) == word; });
-  return found == std::end(kProgramWords) ? nullptr : found;
+StringRef trainc::train::attributeOf(Theme theme) {
+  static constexpr StringLiteral kAttributes[] = {"step",     "memory",    "checkpointing", "offload",
+                                                  "sharding", "precision", "loss_scale",    "target"};
+  return kAttributes[size_t(theme)];
 }
 
-SmallVector<StringRef> trainc::train::choicesOf(const ProgramWord &word) {
-  SmallVector<StringRef> values;
-  StringRef(word.values).split(values, '|');
-  return values;
+// --- Values ---
+
+static Attribute valueIn(ProgramOp program, const Setting &setting) {
+  auto settings = program->getAttrOfType<SettingsAttr>(attributeOf(setting.theme));
+  return settings ? settings.getValues().get(StringRef(setting.name)) : Attribute();
 }
 
-LogicalResult trainc::train::checkChoice(const ProgramWord &word, StringRef value,
-                                         llvm::function_ref<InFlightDiagnostic()> error) {
-  const SmallVector<StringRef> values = choicesOf(word);
+bool Setting::isSet(const ProgramOp &program) const { return bool(valueIn(program, *this)); }
+
+std::optional<int64_t> Setting::numberIn(const ProgramOp &program) const {
+  const Attribute value = valueIn(program, *this);
+  return value ? std::optional(cast<IntegerAttr>(value).getInt()) : std::nullopt;
+}
+
+std::optional<std::string_view> Setting::textIn(const ProgramOp &program) const {
+  const Attribute value = valueIn(program, *this);
+  return value ? std::optional<std::string_view>(cast<StringAttr>(value).getValue()) : std::nullopt;
+}
+
+static LogicalResult checkNumber(const Setting &setting, Attribute value, EmitError error) {
+  auto number = dyn_cast<IntegerAttr>(value);
+  if (!number || !number.getType().isSignlessInteger(64))
+    return error() << StringRef(setting.name) << ": expected a number, found " << value;
+  if (setting.min <= number.getInt() && number.getInt() <= setting.max)
+    return success();
+  InFlightDiagnostic message = error() << StringRef(setting.name);
+  if (setting.max == INT64_MAX)
+    message << " must be at least " << setting.min;
+  else
+    message << " must lie between " << setting.min << " and " << setting.max;
+  return message << ", found " << number.getInt();
+}
+
+/// Checks each word of a Choice or of Words.
+static LogicalResult checkWords(const Setting &setting, StringRef value, EmitError error) {
   SmallVector<StringRef> given = {value};
-  if (word.kind == ValueKind::Words) {
+  if (setting.kind == ValueKind::Words) {
     given.clear();
     value.split(given, ',');
   }
-  const auto *unknown =
-      llvm::find_if(given, [&](StringRef each) { return !llvm::is_contained(values, each); });
-  if (unknown == given.end())
-    return success();
-  return error() << "expected " << llvm::join(values, " or ") << ", found '" << *unknown << "'";
+  for (StringRef each : given)
+    if (setting.indexOf(each) == setting.wordCount())
+      return error() << StringRef(setting.name) << ": expected "
+                     << llvm::join(
+                            llvm::map_range(setting.words(), [](auto word) { return StringRef(word); }),
+                            " or ")
+                     << ", found '" << each << "'";
+  return success();
+}
+
+LogicalResult trainc::train::checkValue(const Setting &setting, Attribute value, EmitError error) {
+  if (setting.kind == ValueKind::Number || setting.kind == ValueKind::Bytes)
+    return checkNumber(setting, value, error);
+  auto text = dyn_cast<StringAttr>(value);
+  if (!text)
+    return error() << StringRef(setting.name) << ": expected a text, found " << value;
+  if (!setting.isList())
+    return checkWords(setting, text, error);
+  std::string list = text.str();
+  if (const std::string problem = tidyList(setting, list); !problem.empty())
+    return error() << StringRef(setting.name) << ": " << problem;
+  if (list != text.getValue()) // the parser and options have normalised it
+    return error() << StringRef(setting.name) << ": expected no blanks around commas, '" << list
+                   << "', found '" << text.getValue() << "'";
+  return setting.kind == ValueKind::Words ? checkWords(setting, text, error) : success();
+}
+
+LogicalResult SettingsAttr::verify(EmitError error, DictionaryAttr values) {
+  for (NamedAttribute value : values) {
+    const Setting *setting = findSetting(value.getName().strref());
+    if (!setting)
+      return error() << "there is no setting " << value.getName();
+    if (failed(checkValue(*setting, value.getValue(), error)))
+      return failure();
+  }
+  return success();
 }
 
 // --- Writing ---
 
-/// Converts an option's text to the program's attribute. The text was checked when the option was read.
-static Attribute valueOf(Builder builder, const ProgramWord &word, StringRef text) {
-  switch (word.kind) {
-  case ValueKind::Number:
-  case ValueKind::Bytes: {
-    int64_t number = 0;
-    [[maybe_unused]] const bool failed = text.getAsInteger(10, number);
-    assert(!failed && "an option that is a number");
-    return builder.getI64IntegerAttr(number);
-  }
-  case ValueKind::Truth:
-    return builder.getBoolAttr(text == "true");
-  case ValueKind::Choice:
-  case ValueKind::Words:
-  case ValueKind::Names:
-  case ValueKind::Shares:
-  case ValueKind::Wrap:
+/// Converts an option's text to an attribute. The text was checked when the option was read.
+static Attribute valueOf(MLIRContext *context, const Setting &setting, StringRef text) {
+  Builder builder(context);
+  if (setting.kind != ValueKind::Number && setting.kind != ValueKind::Bytes)
     return builder.getStringAttr(text);
-  }
-  llvm_unreachable("unknown kind of value");
+  int64_t number = 0;
+  [[maybe_unused]] const bool failed = text.getAsInteger(10, number);
+  assert(!failed && "an option that is a number");
+  return builder.getI64IntegerAttr(number);
 }
 
-static void setSource(ProgramOp program, StringRef word, Attribute source) {
+/// Fails with an error at the program if the value is invalid.
+static LogicalResult setValue(ProgramOp program, const Setting &setting, Attribute value) {
+  NamedAttrList values;
+  if (auto before = program->getAttrOfType<SettingsAttr>(attributeOf(setting.theme)))
+    values.append(before.getValues());
+  values.set(StringRef(setting.name), value);
+  auto settings = SettingsAttr::getChecked([&] { return program.emitError(); }, program.getContext(),
+                                           values.getDictionary(program.getContext()));
+  if (settings)
+    program->setAttr(attributeOf(setting.theme), settings);
+  return success(bool(settings));
+}
+
+void trainc::train::setValue(ProgramOp program, const Setting &setting, const Twine &value) {
+  SmallString<32> text;
+  [[maybe_unused]] const LogicalResult set =
+      ::setValue(program, setting, valueOf(program.getContext(), setting, value.toStringRef(text)));
+  assert(succeeded(set) && "the compiler decides what is allowed");
+}
+
+static void setSource(ProgramOp program, StringRef name, Attribute source) {
   NamedAttrList sources(program.getSourcesAttr());
-  sources.set(word, source);
+  sources.set(name, source);
   program.setSourcesAttr(sources.getDictionary(program.getContext()));
 }
 
 /// Whether the setting's source is a text (not a line of the model) that begins with `with`.
-static bool sourceBegins(ProgramOp program, StringRef word, StringRef with) {
+static bool sourceBegins(ProgramOp program, StringRef name, StringRef with) {
   DictionaryAttr sources = program.getSourcesAttr();
-  auto source = sources ? sources.getAs<StringAttr>(word) : StringAttr();
+  auto source = sources ? sources.getAs<StringAttr>(name) : StringAttr();
   return source && source.getValue().starts_with(with);
 }
 
-bool trainc::train::isFromOption(ProgramOp program, StringRef word) {
-  return sourceBegins(program, word, "--");
+bool trainc::train::isFromOption(ProgramOp program, StringRef name) {
+  return sourceBegins(program, name, "--");
 }
 
 static constexpr StringLiteral kDerived = "derived: ";
 
-bool trainc::train::isDerived(ProgramOp program, StringRef word) {
-  return sourceBegins(program, word, kDerived);
-}
-
-/// Words of `sharding` are collected, because apply() checks them together.
-static void setValue(ProgramOp program, const ProgramWord &word, Attribute value, NamedAttrList &sharding) {
-  if (word.ofSharding)
-    sharding.set(StringRef(word.word), value);
-  else
-    program->setAttr(StringRef(word.word), value);
-}
-
-static NamedAttrList shardingWords(ProgramOp program) {
-  NamedAttrList words;
-  if (ShardingAttr given = program.getShardingAttr())
-    words.append(given.getWords());
-  return words;
-}
-
-static LogicalResult setSharding(ProgramOp program, NamedAttrList &words) {
-  if (words.empty())
-    return success();
-  auto sharding = ShardingAttr::getChecked([&] { return program.emitError("sharding: "); },
-                                           program.getContext(), words.getDictionary(program.getContext()));
-  if (sharding)
-    program.setShardingAttr(sharding);
-  return success(bool(sharding));
+bool trainc::train::isDerived(ProgramOp program, StringRef name) {
+  return sourceBegins(program, name, kDerived);
 }
 
 LogicalResult trainc::train::applyOptions(ProgramOp program, ArrayRef<GivenSetting> given) {
   Builder builder(program.getContext());
-  NamedAttrList sharding = shardingWords(program);
-  for (const GivenSetting &setting : given) {
-    const ProgramWord *word = findProgramWord(setting.word);
-    assert(word && "a word of the table");
-    setValue(program, *word, valueOf(builder, *word, setting.value), sharding);
-    setSource(program, setting.word, builder.getStringAttr(StringRef(word->option)));
+  for (const GivenSetting &option : given) {
+    const Setting *setting = findSetting(option.word);
+    assert(setting && "a setting of the table");
+    if (failed(::setValue(program, *setting, valueOf(program.getContext(), *setting, option.value))))
+      return failure();
+    setSource(program, option.word, builder.getStringAttr(setting->option()));
   }
-  if (program.getSeqLen() && !program.getMicroBatch())
+  if (kSeqLen.isSet(program) && !kMicroBatch.isSet(program))
     return program.emitError("the size is missing: give --micro-batch, or write `batch B` in train.program");
-  return failure(failed(setSharding(program, sharding)) || failed(verify(program)));
+  return verify(program);
 }
 
-void trainc::train::setDerived(ProgramOp program, StringRef name, Attribute value, StringRef from) {
-  const ProgramWord *word = findProgramWord(name);
-  assert(word && "a word of the table");
-  NamedAttrList sharding = shardingWords(program);
-  setValue(program, *word, value, sharding);
-  [[maybe_unused]] LogicalResult set = setSharding(program, sharding);
-  assert(succeeded(set) && "the compiler decides what is allowed");
-  setSource(program, name, StringAttr::get(program.getContext(), kDerived + from));
+void trainc::train::setDerived(ProgramOp program, const Setting &setting, const Twine &value,
+                               StringRef from) {
+  setValue(program, setting, value);
+  setSource(program, setting.name, StringAttr::get(program.getContext(), kDerived + from));
 }
 
 void trainc::train::setDerived(ProgramOp program, ArrayRef<GivenSetting> chosen, StringRef from) {
-  const Builder builder(program.getContext());
-  for (const GivenSetting &setting : chosen) {
-    const ProgramWord *word = findProgramWord(setting.word);
-    assert(word && "a word of the table");
-    setDerived(program, setting.word, valueOf(builder, *word, setting.value), from);
+  for (const GivenSetting &each : chosen) {
+    const Setting *setting = findSetting(each.word);
+    assert(setting && "a setting of the table");
+    setDerived(program, *setting, each.value, from);
   }
 }
 
@@ -182,13 +220,12 @@ static std::string sourceOf(ProgramOp program, StringRef word, StringRef otherwi
   return source ? sourceText(source) : otherwise.str();
 }
 
-static SettingInForce inForce(ProgramOp program, const ProgramWord &word, DictionaryAttr sharding) {
-  const StringRef name(word.word);
-  Attribute value = word.ofSharding ? sharding.get(name) : program->getAttr(name);
-  std::string text = value ? textOf(value) : std::string(word.defaultValue);
-  return {
-      name.str(), std::move(text),
-      sourceOf(program, name, word.derived.empty() ? "default" : (kDerived + StringRef(word.derived)).str())};
+static SettingInForce inForce(ProgramOp program, const Setting &setting, DictionaryAttr sharding) {
+  const StringRef name(setting.name);
+  const Attribute computed = sharding.get(name), value = computed ? computed : valueIn(program, setting);
+  return {name.str(), value ? textOf(value) : std::string(setting.defaultValue),
+          sourceOf(program, name,
+                   setting.derived.empty() ? "default" : (kDerived + StringRef(setting.derived)).str())};
 }
 
 static constexpr StringLiteral kGroupSource = "group ";
@@ -226,8 +263,8 @@ std::vector<SettingInForce> trainc::train::settingsInForce(ProgramOp program) {
   add("schedule", program.getSchedule(), "");
   add("clip", program.getClipAttr(), "none");
   addGroups(program, settings);
-  const DictionaryAttr sharding = wordsOfSharding(program);
-  for (const ProgramWord &word : kProgramWords)
-    settings.push_back(inForce(program, word, sharding));
+  const DictionaryAttr sharding = shardingInForce(program);
+  for (const Setting *setting : kSettings)
+    settings.push_back(inForce(program, *setting, sharding));
   return settings;
 }

@@ -1,7 +1,7 @@
 // Settings of a program by name, for options, the compiler and reports.
 #pragma once
 
-#include "dialects/Train/ProgramWords.h"
+#include "dialects/Train/Settings.h"
 #include "dialects/Train/Train.h"
 
 #include <vector>
@@ -13,16 +13,19 @@ namespace trainc::train {
 llvm::LogicalResult applyOptions(ProgramOp program, llvm::ArrayRef<GivenSetting> given);
 
 /// Whether the setting was given as an option.
-bool isFromOption(ProgramOp program, llvm::StringRef word);
+bool isFromOption(ProgramOp program, llvm::StringRef name);
 
 /// Whether the compiler chose the setting because it was not given.
-bool isDerived(ProgramOp program, llvm::StringRef word);
+bool isDerived(ProgramOp program, llvm::StringRef name);
 
-/// Sets a setting that the compiler chose; `from` is the reason.
-void setDerived(ProgramOp program, llvm::StringRef word, mlir::Attribute value, llvm::StringRef from);
+/// Sets a setting that the compiler chose; `value` has the syntax of options, `from` is the reason.
+void setDerived(ProgramOp program, const Setting &setting, const llvm::Twine &value, llvm::StringRef from);
 
-/// Sets several settings that the compiler chose; values have the syntax of options.
+/// Sets several settings that the compiler chose.
 void setDerived(ProgramOp program, llvm::ArrayRef<GivenSetting> chosen, llvm::StringRef from);
+
+/// Replaces the value of a setting by one with the same meaning; its source stays the same.
+void setValue(ProgramOp program, const Setting &setting, const llvm::Twine &value);
 
 /// A setting in force: its value and the value's source: a file and line, an option, "default" or "derived:
 /// ...".
@@ -30,18 +33,19 @@ struct SettingInForce {
   std::string word, value, source;
 };
 
-/// Returns all settings in force: model, optimizer and schedule first, then kProgramWords.
+/// Returns all settings in force: model, optimizer and schedule first, then kSettings.
 std::vector<SettingInForce> settingsInForce(ProgramOp program);
 
 /// Returns the entry in the program's `sources` for a group's line.
 mlir::NamedAttribute groupSource(GroupAttr group, mlir::LocationAttr line);
 
-/// Returns the valid words of a setting of kind Choice or Words.
-llvm::SmallVector<llvm::StringRef> choicesOf(const ProgramWord &word);
-/// Fails with an error that lists the valid words if `value`, or one of its words, is invalid.
-llvm::LogicalResult checkChoice(const ProgramWord &word, llvm::StringRef value,
-                                llvm::function_ref<mlir::InFlightDiagnostic()> error);
-/// Returns the setting with this name; null if there is none.
-const ProgramWord *findProgramWord(llvm::StringRef word);
+/// Returns the name of train.program's attribute for the theme.
+llvm::StringRef attributeOf(Theme theme);
+
+/// Starts an error.
+using EmitError = llvm::function_ref<mlir::InFlightDiagnostic()>;
+
+/// Fails with an error if the attribute is no value of the setting.
+llvm::LogicalResult checkValue(const Setting &setting, mlir::Attribute value, EmitError error);
 
 } // namespace trainc::train

@@ -1,6 +1,7 @@
 // Sharding of a program's states.
 #pragma once
 
+#include "dialects/Train/Settings.h"
 #include "dialects/Train/Train.h"
 
 namespace trainc::train {
@@ -9,28 +10,27 @@ namespace trainc::train {
 /// chunks depend neither on the number of ranks nor on which members are adjacent.
 constexpr int64_t kFlatChunk = 256;
 
-/// Setting `sharding` of a program, with its defaults; see #train.sharding for the meaning. Sizes are in
-/// elements.
+/// Settings of the theme Sharding, with their defaults. Sizes are in elements.
 struct ShardingSettings {
-  llvm::StringRef wrap = "blocks";
+  llvm::StringRef wrap;
   int64_t shardRanks = 1; ///< number of ranks among which states are sharded
   bool syncEveryMicroStep = false;
   bool reproducibleOverRanks = false; ///< whether sums are trees over a step's micro-batches
   int64_t reduceBucket, gatherBucket;
   int64_t persistBelow;
-  bool reshardAfterForward = true;
-  int64_t maxReuseDistance = 0;
-  int64_t prefetch = 1; ///< number of units gathered ahead
-  int64_t maxLive = INT64_MAX;
-  int64_t gathersInFlight = 2;
+  bool reshardAfterForward;
+  int64_t maxReuseDistance;
+  int64_t prefetch; ///< number of units gathered ahead
+  int64_t maxLive;
+  int64_t gathersInFlight;
 };
 
 ShardingSettings shardingOf(ProgramOp program);
 
-/// Returns all words of `sharding` and their values including defaults, except absent limits.
-mlir::DictionaryAttr wordsOfSharding(ProgramOp program);
+/// Returns the settings of ShardingSettings by name, with defaults, except absent limits.
+mlir::DictionaryAttr shardingInForce(ProgramOp program);
 
-/// Returns the words of `sharding` that have an effect, with their values including defaults.
+/// Returns the settings of sharding that have an effect, with defaults, for the report.
 mlir::DictionaryAttr describeSharding(ProgramOp program);
 
 /// Whether trained parameters are members of flat states: on several ranks, and on one rank if the bits must

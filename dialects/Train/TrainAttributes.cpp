@@ -24,8 +24,8 @@ static std::string oneOf(ArrayRef<StringRef> words) {
 }
 
 /// The words of an optimizer's numbers, and the values that they set.
-static SmallVector<Setting> optimizerSettings(const OptimizerKind &kind, SmallVector<double> &values) {
-  SmallVector<Setting> settings;
+static SmallVector<NumberField> optimizerSettings(const OptimizerKind &kind, SmallVector<double> &values) {
+  SmallVector<NumberField> settings;
   for (auto [number, value] : llvm::zip(kind.numbers, values))
     settings.push_back({number.word, &value});
   return settings;
@@ -44,11 +44,11 @@ ParseResult trainc::train::parseOptimizer(AsmParser &parser, OptimizerAttr &opti
                                           return StringRef(each.word);
                                         }));
   auto values = llvm::map_to_vector(kind->numbers, [](const OptimizerNumber &n) { return n.standard; });
-  SmallVector<Setting> settings = optimizerSettings(*kind, values);
-  if (parseSettings(parser, word, settings))
+  SmallVector<NumberField> settings = optimizerSettings(*kind, values);
+  if (parseNumbers(parser, word, settings))
     return failure();
   NamedAttrList numbers;
-  for (const Setting &setting : settings)
+  for (const NumberField &setting : settings)
     numbers.append(setting.word, f64(parser, *setting.value));
   optimizer = OptimizerAttr::getChecked([&] { return parser.emitError(loc); }, parser.getContext(), word,
                                         numbers.getDictionary(parser.getContext()));
@@ -69,11 +69,11 @@ void trainc::train::printOptimizer(AsmPrinter &printer, OptimizerAttr optimizer)
   const OptimizerKind &kind = *findOptimizerKind(optimizer.getKind());
   auto values = llvm::map_to_vector(
       kind.numbers, [&](const OptimizerNumber &number) { return optimizer.number(number.word); });
-  SmallVector<Setting> settings = optimizerSettings(kind, values);
+  SmallVector<NumberField> settings = optimizerSettings(kind, values);
   for (auto [setting, number] : llvm::zip(settings, kind.numbers))
     setting.isSet = setting.word == "lr" || *setting.value != number.standard;
   printer << kind.word;
-  printSettings(printer, settings);
+  printNumbers(printer, settings);
 }
 
 static bool notNegative(double number) { return number >= 0 && std::isfinite(inF32(number)); }
@@ -119,7 +119,7 @@ static ParseResult toSteps(AsmParser &parser, SMLoc loc, StringRef word, double 
   return success();
 }
 
-static SmallVector<Setting> scheduleSettings(const ScheduleFormula &schedule, double &warmup, double &total,
+static SmallVector<NumberField> scheduleSettings(const ScheduleFormula &schedule, double &warmup, double &total,
                                              double &minimum) {
   if (!schedule.decays)
     return {{"warmup", &warmup}};
@@ -139,8 +139,8 @@ ParseResult trainc::train::parseSchedule(AsmParser &parser, ScheduleAttr &schedu
                                     }));
   double warmup = 0, total = 0, minimum = 0;
   int64_t warmupSteps = 0, totalSteps = 0;
-  SmallVector<Setting> settings = scheduleSettings(formulaOf(*kind), warmup, total, minimum);
-  if (parseSettings(parser, word, settings) || toSteps(parser, loc, "warmup", warmup, warmupSteps) ||
+  SmallVector<NumberField> settings = scheduleSettings(formulaOf(*kind), warmup, total, minimum);
+  if (parseNumbers(parser, word, settings) || toSteps(parser, loc, "warmup", warmup, warmupSteps) ||
       toSteps(parser, loc, "total", total, totalSteps))
     return failure();
   schedule = ScheduleAttr::getChecked([&] { return parser.emitError(loc); }, parser.getContext(), word,
@@ -151,12 +151,12 @@ ParseResult trainc::train::parseSchedule(AsmParser &parser, ScheduleAttr &schedu
 void trainc::train::printSchedule(AsmPrinter &printer, ScheduleAttr schedule) {
   double warmup = double(schedule.getWarmup()), total = double(schedule.getTotal());
   double minimum = schedule.getMinimum().getValueAsDouble();
-  SmallVector<Setting> settings =
+  SmallVector<NumberField> settings =
       scheduleSettings(formulaOf(*findSchedule(schedule.getKind())), warmup, total, minimum);
-  for (Setting &setting : settings)
+  for (NumberField &setting : settings)
     setting.isSet = *setting.value != 0;
   printer << schedule.getKind();
-  printSettings(printer, settings);
+  printNumbers(printer, settings);
 }
 
 LogicalResult ScheduleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, StringRef kind,

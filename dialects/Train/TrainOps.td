@@ -79,34 +79,14 @@ def Train_Block : Train_Attr<"Block", "block"> {
   let assemblyFormat = "`<` $scope `,` $name `>`";
 }
 
-def Train_Sharding : Train_Attr<"Sharding", "sharding"> {
-  let summary = "sharding of states over ranks, e.g. `sharding(wrap = \"layer\", prefetch = 2)`";
+def Train_Settings : Train_Attr<"Settings", "settings"> {
+  let summary = "settings of one theme, by name";
   let description = [{
-    All words are optional. H is the model's width: the most frequent size among the dimensions of its parameters.
-
-    * `wrap` (`"blocks"`): parameters that form a unit, which is gathered and reduced together. `"blocks"`: each outermost use of a block is
-      a unit. `"encoder,decoder"`: each use of the named blocks is a unit; a block nested in another is a separate unit. `"1000000"`: each
-      block with at least this number of parameters is a unit. `"model"`: the whole model is one unit. All remaining parameters form one
-      unit.
-    * `hybrid_shard` (all ranks): number of adjacent ranks in a group. States are sharded within a group and replicated across groups.
-    * `sync`: whether gradients are summed over ranks after every `"micro_step"` (the default from `zero_stage 2` on) or once a `"step"`,
-      which needs memory for unsharded gradients.
-    * `reproducible` (`"plan"`): `"plan"` promises the same bits for the same plan. `"ranks"` sums over a fixed binary tree of a step's
-      micro-batches, so that training has the same bits on any number of ranks that gives each rank the same power of two of micro-batches.
-      `accumulate` must be a power of two, and gradients are summed over ranks once a step.
-    * `reduce_bucket`, `gather_bucket` (H * H): maximum elements of a collective that reduces, or gathers, several units.
-
-    With `zero_stage 3` also:
-
-    * `persist_below` (10 * H): parameters of fewer elements are not sharded.
-    * `reshard_after_forward` (true): gathered parameters are freed after their use in the forward, and gathered again for the backward.
-    * `max_reuse_distance` (0): gathered parameters are kept nevertheless if the parameters used before their next use have fewer elements.
-    * `prefetch` (1): number of units that are gathered ahead of the current one.
-    * `max_live` (no limit): maximum number of gathered elements up to which units are gathered ahead.
-    * `gathers_in_flight` (2): maximum number of gathers in flight.
+    Values are 64-bit integers or texts. The table in `Settings.h` says which names and values are valid, and `docs/reference/settings.md`
+    describes each. A `train.program` has one such attribute for each theme.
   }];
-  let parameters = (ins "::mlir::DictionaryAttr":$words);
-  let hasCustomAssemblyFormat = 1;
+  let parameters = (ins "::mlir::DictionaryAttr":$values);
+  let assemblyFormat = "`<` $values `>`";
   let genVerifyDecl = 1;
 }
 
@@ -129,33 +109,10 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
       group "h.11.*" trained lr_scale 0.1
     }
     ```
-    `batch B x T`: samples per micro-batch and rank, and tokens per sample (absent for models without a sequence). `ranks`: number of
-    processes that train together, each on its own samples. `zero_stage`: what is sharded over ranks: nothing (0), the optimizer's states
-    (1), gradients too (2), parameters too (3); `sharding(...)` has the details. `accumulate`: micro-batches per step and rank.
-    `eval_batch`: samples per evaluation batch (default: as `batch`). Parameters of fewer than two dimensions are not decayed unless a group
-    sets their decay.
-
-    `memory_limit 16GiB` is the maximum memory of a process that runs the plan. `reserve_memory` is the share of GPU memory for users that
-    no plan places, and `host_memory` the maximum host memory of all ranks of a node. `fp32_products bf16x3` selects the arithmetic of f32
-    matrix products. `library_calls products` executes matrix products by libraries of the device, `attention` attention and its gradient,
-    `all` both, `plain` products without epilogues and attention without its gradient; the default depends on the target.
-    `activation_checkpointing selective` recomputes cheap ops in the backward instead of keeping their results. `full` recomputes blocks:
-    those of `checkpoint_blocks "layer"`, the first of every `checkpoint_stride 2` uses, except for the percentage of each use that
-    `checkpoint_keep "0,50"` keeps. Outside these uses, `checkpoint_rest selective` recomputes cheap ops. `budget` chooses `checkpoint_keep`
-    and `checkpoint_rest` so that the plan fits into `memory_limit`.
-    `cpu "x86-64-v4"` lists the CPU levels that the plan has code for. The compiler replaces `"native"` by the level of its own CPU.
-    `precision bf16` computes in bf16 the ops that lose no accuracy that matters, and keeps parameters in f32. `precision fp16` does so in
-    f16 and scales the loss, with the settings `loss_scale`, `loss_scale_init`, `loss_scale_window`, `loss_scale_hysteresis` and
-    `loss_scale_min`. `skipped_steps advance` advances the schedule in steps that overflow, too.
-    `precision bf16 (params = f32, compute = bf16, reduce = f32, buffers = f32, keep "*.norm.*" f32)` also gives the types of stored
-    parameters, of computation, of gradients sent between ranks and of floating-point data columns, and the parameters that are read in f32.
-    Each word is optional. `eval_precision fp32` is the precision of evaluation, and `optimizer_states bf16` the type of the optimizer's
-    moments. `offload "optimizer"` offloads the moments to disk or to the space `offload_to`, and updates `offload_group` bytes of them at a
-    time. `offload "optimizer,gradients,parameters,activations"` offloads all states, and activations that the backward reads.
-    `hidden_activations` in place of `activations` offloads only those whose copies overlap with computation. `offload_update host` updates
-    offloaded moments on the host's cores.
-    `target cuda` compiles a plan for NVIDIA GPUs instead of CPUs. `gpu "h200"` is the GPU for which the compiler optimizes and predicts.
-    `gpu_levels "sm_90"` lists the GPU generations that the plan has machine code for, besides PTX, which runs on all.
+    `batch B x T`: samples per micro-batch and rank, and tokens per sample (absent for models without a sequence). Parameters of fewer than
+    two dimensions are not decayed unless a group sets their decay. Each other setting is its name and its value: `zero_stage 3`,
+    `precision bf16`, `memory_limit 16GiB`, and in quotes if the value is a list: `offload "optimizer,gradients"`. [Settings](settings.md)
+    describes all of them. The op stores the settings of each theme in one attribute.
 
     Options of `trainc compile` override these settings before any pass runs; `trainrun --steps` overrides the steps. `sources`, which is
     not printed, records the source of each setting: its line, its option, or the setting that it is derived from. When the model is
@@ -165,20 +122,11 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
     `likelihood`: the loss of evaluation is the mean negative log-likelihood of the labels.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$model, Train_Optimizer:$optimizer,
-                       Train_Schedule:$schedule, OptionalAttr<F64Attr>:$clip, OptionalAttr<I64Attr>:$micro_batch,
-                       OptionalAttr<I64Attr>:$seq_len, DefaultValuedAttr<I64Attr, "1">:$ranks,
-                       DefaultValuedAttr<I64Attr, "0">:$zero_stage, OptionalAttr<Train_Sharding>:$sharding,
-                       DefaultValuedAttr<I64Attr, "1">:$accumulate,
-                       OptionalAttr<I64Attr>:$eval_batch, OptionalAttr<I64Attr>:$steps,
-                       OptionalAttr<I64Attr>:$memory_limit, OptionalAttr<I64Attr>:$reserve_memory, OptionalAttr<I64Attr>:$host_memory, OptionalAttr<StrAttr>:$fp32_products, OptionalAttr<StrAttr>:$library_calls, OptionalAttr<StrAttr>:$activation_checkpointing,
-                       OptionalAttr<StrAttr>:$checkpoint_blocks, DefaultValuedAttr<I64Attr, "1">:$checkpoint_stride, OptionalAttr<StrAttr>:$checkpoint_keep, OptionalAttr<StrAttr>:$checkpoint_rest,
-                       OptionalAttr<StrAttr>:$target, OptionalAttr<StrAttr>:$cpu, OptionalAttr<StrAttr>:$gpu, OptionalAttr<StrAttr>:$gpu_levels, OptionalAttr<StrAttr>:$precision,
-                       OptionalAttr<StrAttr>:$params, OptionalAttr<StrAttr>:$reduce, OptionalAttr<StrAttr>:$buffers, OptionalAttr<StrAttr>:$keep, OptionalAttr<StrAttr>:$products,
-                       OptionalAttr<StrAttr>:$eval_precision, OptionalAttr<StrAttr>:$optimizer_states, OptionalAttr<StrAttr>:$skipped_steps,
-                       OptionalAttr<StrAttr>:$offload, OptionalAttr<StrAttr>:$offload_to, OptionalAttr<I64Attr>:$offload_group, OptionalAttr<StrAttr>:$offload_update,
-                       DefaultValuedAttr<I64Attr, "0">:$loss_scale, DefaultValuedAttr<I64Attr, "65536">:$loss_scale_init,
-                       DefaultValuedAttr<I64Attr, "2000">:$loss_scale_window, DefaultValuedAttr<I64Attr, "1">:$loss_scale_hysteresis,
-                       DefaultValuedAttr<I64Attr, "1">:$loss_scale_min,
+                       Train_Schedule:$schedule, OptionalAttr<F64Attr>:$clip, OptionalAttr<Train_Settings>:$step,
+                       OptionalAttr<Train_Settings>:$memory, OptionalAttr<Train_Settings>:$checkpointing,
+                       OptionalAttr<Train_Settings>:$offload, OptionalAttr<Train_Settings>:$sharding,
+                       OptionalAttr<Train_Settings>:$precision, OptionalAttr<Train_Settings>:$loss_scale,
+                       OptionalAttr<Train_Settings>:$target,
                        OptionalAttr<TypedArrayAttrBase<Train_Group, "groups">>:$groups,
                        OptionalAttr<DictionaryAttr>:$exports, OptionalAttr<StrAttr>:$no_generation,
                        OptionalAttr<StrAttr>:$no_training, OptionalAttr<StrAttr>:$combined_samples, UnitAttr:$likelihood,

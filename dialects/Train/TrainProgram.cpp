@@ -1,36 +1,29 @@
 // Syntax and verification of train.program.
 #include "dialects/NN/Syntax.h"
-#include "dialects/Train/Lists.h"
 #include "dialects/Train/ProgramLines.h"
-#include "dialects/Train/Sizes.h"
 #include "dialects/Train/TrainSyntax.h"
 #include "plan/facts/schedules.h"
 
 #include "llvm/ADT/StringMap.h"
 
 #include <cmath>
+#include <map>
 
 using namespace mlir;
 using namespace trainc;
 using namespace trainc::train;
 
-/// Returns the word that begins the setting's line; `batch`, `sharding` and `precision` are lines of several
-/// settings.
-static StringRef lineOf(const ProgramWord &word) {
-  if (word.word == "micro_batch" || word.word == "seq_len")
-    return "batch";
-  return word.ofSharding ? "sharding" : word.ofPrecision ? "precision" : StringRef(word.word);
-}
+/// Whether `batch B x T` sets the setting.
+static bool isOfBatch(const Setting &setting) { return &setting == &kMicroBatch || &setting == &kSeqLen; }
 
-static bool hasLine(const ProgramWord &word) { return lineOf(word) == StringRef(word.word); }
-
-SmallVector<StringRef> trainc::train::lineWords() {
+/// Returns the words that begin lines of train.program.
+static SmallVector<StringRef> lineWords() {
   SmallVector<StringRef> words;
   for (const ProgramLine &line : kProgramLines)
     words.push_back(line.word);
-  for (const ProgramWord &word : kProgramWords)
-    if (hasLine(word))
-      words.push_back(word.word);
+  for (const Setting *setting : kSettings)
+    if (!isOfBatch(*setting))
+      words.push_back(setting->name);
   return words;
 }
 
@@ -43,11 +36,11 @@ public:
 
 private:
   ParseResult parseLine(StringRef word, SMLoc loc);
-  ParseResult parseSetting(const ProgramWord &word);
+  ParseResult parseSetting(const Setting &setting, SMLoc loc);
+  ParseResult parseBatch(SMLoc loc);
+  ParseResult reportStranger(StringRef word, SMLoc loc);
   void noteSources();
   ParseResult checkLines();
-  ParseResult parseCount(StringRef attribute);
-  ParseResult parseBatch();
   template <typename Attr, typename Parser>
   ParseResult parseAttr(StringRef name, ParseResult (*parse)(Parser &, Attr &));
 
@@ -55,6 +48,7 @@ private:
   OperationState &state;
   llvm::StringMap<SMLoc> seen; ///< source location of each word
   SmallVector<Attribute> groups;
+  std::map<Theme, NamedAttrList> settings;
   NamedAttrList exports;
   NamedAttrList sources; ///< source location of each setting
 };
@@ -63,42 +57,8 @@ private:
 using ErrorAt = llvm::function_ref<InFlightDiagnostic(StringRef word)>;
 } // namespace
 
-/// Verifies the text of a setting.
-static LogicalResult checkText(const ProgramWord &word, StringRef value,
-                               llvm::function_ref<InFlightDiagnostic()> error) {
-  if (!isList(word) || word.kind == ValueKind::Words)
-    if (failed(checkChoice(word, value, error)))
-      return failure();
-  std::string list = value.str();
-  if (const std::string problem = isList(word) ? tidyList(word, list) : ""; !problem.empty())
-    return error() << StringRef(word.word) << ": " << problem;
-  if (list != value) // the parser and options have normalised it
-    return error() << StringRef(word.word) << ": expected no blanks around commas, '" << list << "', found '"
-                   << value << "'";
-  return success();
-}
-
-/// Verifies rules that concern several settings, and those that no attribute verifies.
+/// Verifies rules that concern several lines, and those that no attribute verifies.
 static LogicalResult checkNumbers(DictionaryAttr program, ErrorAt errorAt) {
-  for (const ProgramWord &word : kProgramWords) {
-    const StringRef attribute(word.word);
-    if (word.ofSharding || !program.get(attribute))
-      continue;
-    const bool ofBatch = lineOf(word) == "batch";
-    auto count = program.getAs<IntegerAttr>(attribute);
-    if (count && (count.getInt() < word.min || count.getInt() > word.max)) {
-      InFlightDiagnostic error = errorAt(lineOf(word));
-      error << (attribute == "seq_len" ? "sequence length" : ofBatch ? "batch" : attribute);
-      if (word.max == INT64_MAX)
-        error << " must be at least " << word.min;
-      else
-        error << " must lie between " << word.min << " and " << word.max;
-      return error << ", found " << count.getInt();
-    }
-    if (auto value = program.getAs<StringAttr>(attribute);
-        value && failed(checkText(word, value, [&] { return errorAt(lineOf(word)); })))
-      return failure();
-  }
   auto norm = program.getAs<FloatAttr>("clip");
   double clip = norm ? norm.getValueAsDouble() : 1;
   if (!(inF32(clip) > 0 && std::isfinite(inF32(clip))))
@@ -121,19 +81,11 @@ ParseResult ProgramParser::parseAttr(StringRef name, ParseResult (*parse)(Parser
   return success();
 }
 
-ParseResult ProgramParser::parseCount(StringRef attribute) {
-  IntegerAttr count;
-  if (parseWhole(parser, count))
-    return failure();
-  state.addAttribute(attribute, count);
-  return success();
-}
-
 /// Parses `B`, or `B x T`.
-ParseResult ProgramParser::parseBatch() {
-  if (parseCount("micro_batch"))
+ParseResult ProgramParser::parseBatch(SMLoc loc) {
+  if (parseSetting(kMicroBatch, loc))
     return failure();
-  return succeeded(parser.parseOptionalKeyword("x")) ? parseCount("seq_len") : success();
+  return succeeded(parser.parseOptionalKeyword("x")) ? parseSetting(kSeqLen, loc) : success();
 }
 
 ParseResult ProgramParser::parseLine(StringRef word, SMLoc loc) {
@@ -154,11 +106,9 @@ ParseResult ProgramParser::parseLine(StringRef word, SMLoc loc) {
   if (word == "clip")
     return parseAttr<FloatAttr>("clip", parseNumber);
   if (word == "batch")
-    return parseBatch();
-  if (word == "sharding")
-    return parseAttr<ShardingAttr>("sharding", parseSharding);
-  if (const ProgramWord *setting = findProgramWord(word); setting && hasLine(*setting))
-    return parseSetting(*setting);
+    return parseBatch(loc);
+  if (const Setting *setting = findSetting(word); setting && !isOfBatch(*setting))
+    return parseSetting(*setting, loc);
   if (word == "export")
     return parseExport(parser, loc, exports);
   if (word == "group") {
@@ -170,38 +120,50 @@ ParseResult ProgramParser::parseLine(StringRef word, SMLoc loc) {
     sources.set(source.getName(), source.getValue());
     return success();
   }
-  return parser.emitError(loc) << "unknown word '" << word << "' in train.program; it has "
-                               << listWords(lineWords());
+  return reportStranger(word, loc);
 }
 
-ParseResult ProgramParser::parseSetting(const ProgramWord &word) {
-  if (word.word == "precision")
-    return parsePrecision(parser, state.attributes);
-  if (word.kind == ValueKind::Choice)
-    return parseChoice(parser, word, state.attributes);
-  if (isList(word)) // quoted, because names may contain dashes
-    return parseWords(parser, word, state.attributes);
-  return word.kind == ValueKind::Bytes ? parseBytes(parser, word, state.attributes) : parseCount(word.word);
+/// Returns the names of a theme's settings, for messages.
+static std::string namesOf(Theme theme) {
+  SmallVector<StringRef> names;
+  for (const Setting *setting : kSettings)
+    if (setting->theme == theme)
+      names.push_back(setting->name);
+  return listWords(names);
 }
 
-/// Records the source line of each setting.
+/// Reports a word that begins no line.
+ParseResult ProgramParser::reportStranger(StringRef word, SMLoc loc) {
+  InFlightDiagnostic error = parser.emitError(loc);
+  if (word == "sharding")
+    return error << "'sharding' is no setting; write each setting of sharding alone, such as `prefetch 2`: "
+                 << namesOf(Theme::Sharding);
+  error << "unknown word '" << word << "' in train.program; ";
+  const SmallVector<StringRef> words = lineWords();
+  if (const StringRef nearest = nearestName(word, words); !nearest.empty())
+    return error << "did you mean '" << nearest << "'?";
+  return error << "it has " << listWords(words);
+}
+
+ParseResult ProgramParser::parseSetting(const Setting &setting, SMLoc loc) {
+  const Attribute value = parseValue(parser, setting);
+  if (!value)
+    return failure();
+  settings[setting.theme].set(StringRef(setting.name), value);
+  sources.set(StringRef(setting.name), parser.getEncodedSourceLoc(loc));
+  const SMLoc end = parser.getCurrentLocation();
+  if (&setting == &kPrecision && succeeded(parser.parseOptionalLParen()))
+    return parser.emitError(end) << "expected the next setting, found '('; write each setting of precision "
+                                    "alone, such as `reduce_type bf16`: "
+                                 << namesOf(Theme::Precision);
+  return success();
+}
+
+/// Records the source line of each other line; groups and settings have theirs.
 void ProgramParser::noteSources() {
-  for (auto &[word, loc] : seen) {
-    const LocationAttr line = parser.getEncodedSourceLoc(loc);
-    if (word == "batch") {
-      sources.set("micro_batch", line);
-      if (state.attributes.get("seq_len"))
-        sources.set("seq_len", line);
-    } else if (word == "sharding") {
-      for (NamedAttribute inside : cast<ShardingAttr>(state.attributes.get("sharding")).getWords())
-        sources.set(inside.getName(), line);
-    } else {
-      sources.set(word, line);
-    }
-    for (const ProgramWord &inside : kProgramWords)
-      if (word == "precision" && inside.ofPrecision && state.attributes.get(StringRef(inside.word)))
-        sources.set(StringRef(inside.word), line);
-  }
+  for (auto &[word, loc] : seen)
+    if (!findSetting(word) && word != "batch")
+      sources.set(word, parser.getEncodedSourceLoc(loc));
   state.addAttribute("sources", sources.getDictionary(parser.getContext()));
 }
 
@@ -211,7 +173,8 @@ ParseResult ProgramParser::checkLines() {
   if (failed(checkNumbers(program, [&](StringRef word) { return parser.emitError(seen.lookup(word)); })))
     return failure();
   int64_t warmup = program.getAs<ScheduleAttr>("schedule").getWarmup();
-  if (auto steps = program.getAs<IntegerAttr>("steps"); steps && warmup > steps.getInt())
+  if (auto steps = dyn_cast_or_null<IntegerAttr>(settings[kSteps.theme].get(StringRef(kSteps.name)));
+      steps && warmup > steps.getInt())
     // `trainrun --steps` may run longer.
     emitWarning(parser.getEncodedSourceLoc(seen.lookup("schedule")))
         << "schedule: a run of " << steps.getInt() << " steps ends within the warmup of " << warmup
@@ -239,6 +202,9 @@ ParseResult ProgramParser::parse() {
     state.addAttribute("groups", builder.getArrayAttr(groups));
   if (!exports.empty())
     state.addAttribute("exports", exports.getDictionary(parser.getContext()));
+  for (auto &[theme, values] : settings)
+    state.addAttribute(attributeOf(theme),
+                       SettingsAttr::get(parser.getContext(), values.getDictionary(parser.getContext())));
   noteSources();
   return checkLines();
 }
@@ -251,30 +217,13 @@ ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &state) {
   return ProgramParser(parser, state).parse();
 }
 
-/// Prints the setting's line, unless it is absent or the default.
-static void printSetting(llvm::function_ref<OpAsmPrinter &(StringRef)> line, ProgramOp program,
-                         const ProgramWord &word) {
-  if (word.word == "precision")
-    return printPrecision(line, program);
-  Attribute value = program->getAttr(StringRef(word.word));
-  if (auto text = dyn_cast_or_null<StringAttr>(value)) {
-    if (isList(word) || text.getValue().contains('-')) // contains characters that MLIR keywords cannot have
-      line(word.word) << text;
-    else
-      line(word.word) << text.getValue();
-  }
-  if (auto number = dyn_cast_or_null<IntegerAttr>(value);
-      number && std::to_string(number.getInt()) != word.defaultValue)
-    line(word.word) << (word.isMemory() ? writtenBytes(number.getInt()) : std::to_string(number.getInt()));
-}
-
 void ProgramOp::print(OpAsmPrinter &printer) {
   printer << " ";
   printer.printSymbolName(getSymName());
-  SmallVector<StringRef> spelled = {"sym_name", "model",   "optimizer", "schedule", "clip",
-                                    "groups",   "exports", "sharding",  "sources"};
-  for (const ProgramWord &word : kProgramWords)
-    spelled.push_back(word.word);
+  SmallVector<StringRef> spelled = {"sym_name", "model",  "optimizer", "schedule",
+                                    "clip",     "groups", "exports",   "sources"};
+  for (const Theme theme : kThemes)
+    spelled.push_back(attributeOf(theme));
   printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), spelled);
   printer << " {";
   printer.increaseIndent();
@@ -288,17 +237,15 @@ void ProgramOp::print(OpAsmPrinter &printer) {
   printSchedule(line("schedule"), getSchedule());
   if (FloatAttr clip = getClipAttr())
     printNumber(line("clip"), clip.getValueAsDouble());
-  if (std::optional<uint64_t> batch = getMicroBatch())
+  if (const std::optional<int64_t> batch = kMicroBatch.given(*this))
     line("batch") << *batch;
-  if (std::optional<uint64_t> length = getSeqLen())
+  if (const std::optional<int64_t> length = kSeqLen.given(*this))
     printer << " x " << *length;
-  for (const ProgramWord &word : kProgramWords)
-    if (hasLine(word))
-      printSetting(line, *this, word);
-  if (ShardingAttr sharding = getShardingAttr()) {
-    printer.printNewline();
-    printer << "sharding";
-    sharding.print(printer);
+  for (const Setting *setting : kSettings) {
+    auto settings = (*this)->getAttrOfType<SettingsAttr>(attributeOf(setting->theme));
+    const Attribute value = settings ? settings.getValues().get(StringRef(setting->name)) : Attribute();
+    if (value && !isOfBatch(*setting))
+      printValue(line(setting->name), *setting, value);
   }
   for (Attribute group : getGroupsAttr() ? getGroupsAttr().getValue() : ArrayRef<Attribute>())
     printGroup(line("group"), cast<GroupAttr>(group));
@@ -311,10 +258,36 @@ void ProgramOp::print(OpAsmPrinter &printer) {
   printer << "}";
 }
 
+/// Verifies that each setting is among those of its theme.
+static LogicalResult checkThemes(ProgramOp program) {
+  for (const Theme theme : kThemes)
+    if (auto settings = program->getAttrOfType<SettingsAttr>(attributeOf(theme)))
+      for (NamedAttribute value : settings.getValues())
+        if (findSetting(value.getName().strref())->theme != theme)
+          return program.emitError() << value.getName() << " is no setting of '" << attributeOf(theme) << "'";
+  return success();
+}
+
+/// Verifies rules that concern several settings.
+static LogicalResult checkTogether(ProgramOp program) {
+  if (kSeqLen.isSet(program) && !kMicroBatch.isSet(program))
+    return program.emitError("a sequence length is given without a batch; expected `batch B x T`");
+  if (kReshardAfterForward.given(program) == false && kMaxReuseDistance.isSet(program))
+    return program.emitError(
+        "reshard_after_forward (--reshard-after-forward) false keeps all gathered parameters, "
+        "max_reuse_distance (--max-reuse-distance) those that are reused soon; leave one of them out");
+  if (kSyncGradients.given(program) == GradientSync::micro_step &&
+      kReproducible.of(program) == Reproducible::ranks)
+    return program.emitError(
+        "reproducible (--reproducible) ranks sums gradients over ranks once a step, but sync_gradients "
+        "(--sync-gradients) is micro_step; leave sync_gradients out, or make it step");
+  return success();
+}
+
 LogicalResult ProgramOp::verify() {
   if (failed(checkNumbers((*this)->getAttrDictionary(), [&](StringRef) { return emitError(); })))
     return failure();
-  if (getSeqLen() && !getMicroBatch())
-    return emitError("a sequence length is given without a batch; expected `batch B x T`");
+  if (failed(checkThemes(*this)) || failed(checkTogether(*this)))
+    return failure();
   return verifyExports(*this, getExportsAttr());
 }

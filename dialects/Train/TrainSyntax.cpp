@@ -18,77 +18,75 @@ std::string trainc::train::listWords(ArrayRef<StringRef> words) {
   return llvm::join(words.drop_back(), ", ") + " and " + words.back().str();
 }
 
-static ParseResult parseSetting(AsmParser &parser, StringRef what, MutableArrayRef<Setting> settings) {
+static ParseResult parseField(AsmParser &parser, StringRef what, MutableArrayRef<NumberField> fields) {
   SMLoc loc = parser.getCurrentLocation();
   StringRef word;
   if (parser.parseKeyword(&word))
     return failure();
-  auto *setting = llvm::find_if(settings, [&](Setting &s) { return s.word == word; });
-  if (setting == settings.end()) {
+  auto *field = llvm::find_if(fields, [&](NumberField &each) { return each.word == word; });
+  if (field == fields.end()) {
     SmallVector<StringRef> words;
-    for (Setting &known : settings)
+    for (NumberField &known : fields)
       words.push_back(known.word);
     return parser.emitError(loc) << "'" << what << "' has no setting '" << word << "'; it has "
                                  << listWords(words);
   }
-  if (setting->isSet)
+  if (field->isSet)
     return parser.emitError(loc) << "'" << word << "' of '" << what << "' is given twice";
-  setting->isSet = true;
-  return parseNumber(parser, *setting->value);
+  field->isSet = true;
+  return parseNumber(parser, *field->value);
 }
 
-ParseResult trainc::train::parseSettings(AsmParser &parser, StringRef what,
-                                         MutableArrayRef<Setting> settings) {
+ParseResult trainc::train::parseNumbers(AsmParser &parser, StringRef what,
+                                        MutableArrayRef<NumberField> fields) {
   return parser.parseCommaSeparatedList(AsmParser::Delimiter::OptionalParen,
-                                        [&] { return parseSetting(parser, what, settings); });
+                                        [&] { return parseField(parser, what, fields); });
 }
 
-void trainc::train::printSettings(AsmPrinter &printer, ArrayRef<Setting> settings) {
+void trainc::train::printNumbers(AsmPrinter &printer, ArrayRef<NumberField> fields) {
   const char *separator = "(";
-  for (const Setting &setting : settings) {
-    if (!setting.isSet)
+  for (const NumberField &field : fields) {
+    if (!field.isSet)
       continue;
-    printer << separator << setting.word << " ";
-    printNumber(printer, *setting.value);
+    printer << separator << field.word << " ";
+    printNumber(printer, *field.value);
     separator = ", ";
   }
   if (*separator == ',')
     printer << ")";
 }
 
-ParseResult trainc::train::parseChoice(OpAsmParser &parser, const ProgramWord &word,
-                                       NamedAttrList &attributes) {
-  SMLoc loc = parser.getCurrentLocation();
+/// Parses a word, in quotes if it has dashes: `"h100-sxm"`.
+static StringAttr parseWord(OpAsmParser &parser) {
   std::string quoted;
   StringRef value;
-  if (succeeded(parser.parseOptionalString(&quoted))) // words with dashes, such as "h100-sxm"
+  if (succeeded(parser.parseOptionalString(&quoted)))
     value = quoted;
   else if (parser.parseKeyword(&value))
-    return failure();
-  if (failed(checkChoice(word, value, [&] { return parser.emitError(loc); })))
-    return failure();
-  attributes.set(StringRef(word.word), parser.getBuilder().getStringAttr(value));
-  return success();
+    return {};
+  return parser.getBuilder().getStringAttr(value);
 }
 
-ParseResult trainc::train::parseWords(OpAsmParser &parser, const ProgramWord &word,
-                                      NamedAttrList &attributes) {
+/// Parses a quoted list: `"x86-64-v3, x86-64-v4"`.
+static StringAttr parseList(OpAsmParser &parser, const Setting &setting) {
   SMLoc loc = parser.getCurrentLocation();
   std::string value;
-  if (parser.parseOptionalString(&value))
-    return parser.emitError(loc) << "expected words in quotes, such as " << StringRef(word.word) << " \""
-                                 << choicesOf(word).back() << "\"";
-  if (const std::string problem = tidyList(word, value); !problem.empty())
-    return parser.emitError(loc) << StringRef(word.word) << ": " << problem;
-  if (word.kind == ValueKind::Words &&
-      failed(checkChoice(word, value, [&] { return parser.emitError(loc); })))
-    return failure();
-  attributes.set(StringRef(word.word), parser.getBuilder().getStringAttr(value));
-  return success();
+  if (parser.parseOptionalString(&value)) {
+    const std::vector<std::string_view> words = setting.words();
+    parser.emitError(loc) << "expected a list in quotes, such as " << StringRef(setting.name) << " \""
+                          << StringRef(setting.kind == ValueKind::Words ? words.back() : setting.defaultValue)
+                          << "\"";
+    return {};
+  }
+  if (const std::string problem = tidyList(setting, value); !problem.empty()) {
+    parser.emitError(loc) << StringRef(setting.name) << ": " << problem;
+    return {};
+  }
+  return parser.getBuilder().getStringAttr(value);
 }
 
-ParseResult trainc::train::parseBytes(OpAsmParser &parser, const ProgramWord &word,
-                                      NamedAttrList &attributes) {
+/// Parses a size, such as `16GiB`.
+static ParseResult parseBytes(OpAsmParser &parser, const Setting &setting, IntegerAttr &value) {
   // Only the first five are valid. The others are known for a better error than that for an unknown word.
   static constexpr StringRef kUnits[] = {"B",  "KiB", "MiB", "GiB", "TiB", "KB", "MB",
                                          "GB", "TB",  "K",   "M",   "G",   "T"};
@@ -112,9 +110,38 @@ ParseResult trainc::train::parseBytes(OpAsmParser &parser, const ProgramWord &wo
   const std::optional<int64_t> bytes = bytesOf(number, unit);
   if (!bytes)
     return parser.emitError(loc) << "expected " << StringRef(kExpectedBytes) << ", found " << number << unit;
-  if (const std::string problem = word.isMemory() ? findMissingUnit(number, unit, *bytes) : "";
+  if (const std::string problem = setting.isMemory() ? findMissingUnit(number, unit, *bytes) : "";
       !problem.empty())
     return parser.emitError(loc) << problem;
-  attributes.set(StringRef(word.word), parser.getBuilder().getI64IntegerAttr(*bytes));
+  value = parser.getBuilder().getI64IntegerAttr(*bytes);
   return success();
+}
+
+Attribute trainc::train::parseValue(OpAsmParser &parser, const Setting &setting) {
+  const SMLoc loc = parser.getCurrentLocation();
+  Attribute value;
+  if (setting.isList()) {
+    value = parseList(parser, setting); // quoted, because names may contain dashes
+  } else if (setting.kind == ValueKind::Choice) {
+    value = parseWord(parser);
+  } else {
+    IntegerAttr number;
+    if (setting.kind == ValueKind::Bytes ? parseBytes(parser, setting, number) : parseWhole(parser, number))
+      return {};
+    value = number;
+  }
+  const bool isValid = value && succeeded(checkValue(setting, value, [&] { return parser.emitError(loc); }));
+  return isValid ? value : Attribute();
+}
+
+void trainc::train::printValue(OpAsmPrinter &printer, const Setting &setting, Attribute value) {
+  if (auto number = dyn_cast<IntegerAttr>(value)) {
+    printer << (setting.isMemory() ? writtenBytes(number.getInt()) : std::to_string(number.getInt()));
+    return;
+  }
+  auto text = cast<StringAttr>(value);
+  if (setting.isList() || text.getValue().contains('-')) // has characters that MLIR keywords cannot have
+    printer << text;
+  else
+    printer << text.getValue();
 }

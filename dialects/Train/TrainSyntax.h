@@ -5,9 +5,6 @@
 
 namespace trainc::train {
 
-/// Returns the words that begin lines of train.program.
-llvm::SmallVector<llvm::StringRef> lineWords();
-
 /// Parses `adamw(lr 6e-4, weight_decay 0.1)`.
 mlir::ParseResult parseOptimizer(mlir::AsmParser &parser, OptimizerAttr &optimizer);
 void printOptimizer(mlir::AsmPrinter &printer, OptimizerAttr optimizer);
@@ -20,29 +17,12 @@ void printSchedule(mlir::AsmPrinter &printer, ScheduleAttr schedule);
 mlir::ParseResult parseGroup(mlir::AsmParser &parser, GroupAttr &group);
 void printGroup(mlir::AsmPrinter &printer, GroupAttr group);
 
-/// Parses `(wrap = "layer", prefetch = 2)`.
-mlir::ParseResult parseSharding(mlir::AsmParser &parser, ShardingAttr &sharding);
+/// Parses the value of a setting: a number, a size, a word, or a quoted list. Null if it fails.
+mlir::Attribute parseValue(mlir::OpAsmParser &parser, const Setting &setting);
+void printValue(mlir::OpAsmPrinter &printer, const Setting &setting, mlir::Attribute value);
 
-/// Parses a choice, such as `fp32_products bf16x3`, into the attribute of that name.
-mlir::ParseResult parseChoice(mlir::OpAsmParser &parser, const ProgramWord &word,
-                              mlir::NamedAttrList &attributes);
-
-/// Parses comma-separated words, such as `cpu "x86-64-v3,x86-64-v4"`.
-mlir::ParseResult parseWords(mlir::OpAsmParser &parser, const ProgramWord &word,
-                             mlir::NamedAttrList &attributes);
-
-/// Parses `bf16 (params = f32, keep "*.norm.*" f32)` into one attribute for `precision` and one for each word
-/// inside.
-mlir::ParseResult parsePrecision(mlir::OpAsmParser &parser, mlir::NamedAttrList &attributes);
-/// Prints the precision, unless it is the default.
-void printPrecision(llvm::function_ref<mlir::OpAsmPrinter &(llvm::StringRef)> line, ProgramOp program);
-
-/// Parses a size, such as `16GiB`, and sets the attribute named by the word.
-mlir::ParseResult parseBytes(mlir::OpAsmParser &parser, const ProgramWord &word,
-                             mlir::NamedAttrList &attributes);
-
-/// A word that may be set to a number, and the destination of the number.
-struct Setting {
+/// A number in parentheses: its word, and its destination.
+struct NumberField {
   llvm::StringRef word;
   double *value;
   bool isSet = false;
@@ -52,10 +32,10 @@ struct Setting {
 std::string listWords(llvm::ArrayRef<llvm::StringRef> words);
 
 /// Parses `(word number, ...)`, or nothing. Errors name `what` and the valid words.
-mlir::ParseResult parseSettings(mlir::AsmParser &parser, llvm::StringRef what,
-                                llvm::MutableArrayRef<Setting> settings);
+mlir::ParseResult parseNumbers(mlir::AsmParser &parser, llvm::StringRef what,
+                               llvm::MutableArrayRef<NumberField> fields);
 
 /// Prints `(word number, ...)` for words that are set; nothing if none is.
-void printSettings(mlir::AsmPrinter &printer, llvm::ArrayRef<Setting> settings);
+void printNumbers(mlir::AsmPrinter &printer, llvm::ArrayRef<NumberField> fields);
 
 } // namespace trainc::train

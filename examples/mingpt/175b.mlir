@@ -35,6 +35,6 @@ train.program @pretrain {
   model @mingpt_175b
   optimizer sgd(lr 1e-3)
   batch 20 x 512
-  target cuda  gpu "a100-40gb"  precision fp16 (reduce = f16)
+  target cuda  gpu "a100-40gb"  precision fp16 reduce_type f16
   ranks 128  zero_stage 3
 }

@@ -58,6 +58,6 @@ train.program @pretrain {
   model @mingpt_1t
   optimizer sgd(lr 1e-3)
   batch 4 x 2048
-  target cuda  gpu "a100-40gb"  precision fp16 (reduce = f16)
-  ranks 128  zero_stage 3  sharding(wrap = "attention,expand,contract,embed")
+  target cuda  gpu "a100-40gb"  precision fp16 reduce_type f16
+  ranks 128  zero_stage 3  wrap "attention,expand,contract,embed"
 }

@@ -2,6 +2,7 @@
 // code.
 #include "dialects/Dist/Dist.h"
 #include "dialects/Interfaces/Interfaces.h"
+#include "dialects/Train/Settings.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Analysis/HostOps.h"
 #include "lib/Analysis/KernelAttributes.h"
@@ -216,7 +217,7 @@ void SummariseKernelsPass::runOnOperation() {
   for (auto [launched, index] : llvm::zip_equal(ops, chosen))
     annotate(launched.first, known[index]);
   for (auto program : module.getOps<train::ProgramOp>()) {
-    const auto ranks = int64_t(program.getRanks()), shardRanks = train::shardingOf(program).shardRanks;
+    const auto ranks = train::kRanks.of(program), shardRanks = train::shardingOf(program).shardRanks;
     const WalkResult walked = module.walk([&](CollectiveOpInterface start) {
       return WalkResult(summariseSum(start, ranksOf(start.getRankGroup(), ranks, shardRanks), *target));
     });

@@ -1,5 +1,6 @@
 #include "lib/Codegen/Target.h"
 
+#include "dialects/Train/Settings.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Codegen/Cpu/Levels.h"
 #include "lib/Codegen/Cuda/CudaMachine.h"
@@ -30,10 +31,11 @@ std::unique_ptr<Target> Target::of(ModuleOp kernels) {
 }
 
 static LibraryCalls libraryCallsOf(train::ProgramOp program) {
-  const StringRef word = program.getLibraryCalls().value_or("none");
-  const bool plain = word == "plain", gradients = word == "attention" || word == "all";
-  return {.products = plain || word == "products" || word == "all",
-          .attention = plain || gradients,
+  using enum train::LibraryOps;
+  const train::LibraryOps ops = train::kLibraryCalls.given(program).value_or(none);
+  const bool gradients = ops == train::LibraryOps::attention || ops == all;
+  return {.products = ops == plain || ops == train::LibraryOps::products || ops == all,
+          .attention = ops == plain || gradients,
           .attentionGradients = gradients};
 }
 
@@ -41,9 +43,10 @@ static LibraryCalls libraryCallsOf(train::ProgramOp program) {
 /// or if the program names such a GPU. A plan without a named GPU runs on all of them.
 static LibraryCalls cudaLibraryCallsOf(train::ProgramOp program) {
   LibraryCalls calls = libraryCallsOf(program);
-  if (!program.getLibraryCalls()) {
+  if (!train::kLibraryCalls.isSet(program)) {
     calls.products = calls.attention = true;
-    calls.attentionGradients = program.getGpu() && repeatsAttentionGradients(*program.getGpu());
+    calls.attentionGradients =
+        train::kGpu.isSet(program) && repeatsAttentionGradients(train::kGpu.of(program));
   }
   calls.exactGelu = false;
   calls.auxiliaryRow = 8;
@@ -51,8 +54,15 @@ static LibraryCalls cudaLibraryCallsOf(train::ProgramOp program) {
 }
 
 static Fp32Products productsOf(train::ProgramOp program) {
-  const StringRef word = program.getFp32Products().value_or("fma");
-  return word == "bf16x3" ? Fp32Products::Bf16x3 : word == "tf32" ? Fp32Products::Tf32 : Fp32Products::Fma;
+  switch (train::kFp32Products.of(program)) {
+  case train::Fp32Arithmetic::fma:
+    return Fp32Products::Fma;
+  case train::Fp32Arithmetic::bf16x3:
+    return Fp32Products::Bf16x3;
+  case train::Fp32Arithmetic::tf32:
+    return Fp32Products::Tf32;
+  }
+  llvm_unreachable("unknown arithmetic");
 }
 
 std::unique_ptr<Target> Target::chosenFor(Operation *op) {
@@ -62,13 +72,13 @@ std::unique_ptr<Target> Target::chosenFor(Operation *op) {
   if (!module)
     return createCpuTarget();
   for (auto program : module.getOps<train::ProgramOp>()) {
-    if (program.getTarget() == "cuda")
+    if (train::kTarget.of(program) == train::TargetKind::cuda)
       return createCudaTarget({.products = productsOf(program),
                                .libraryCalls = cudaLibraryCallsOf(program),
-                               .gpu = program.getGpu().value_or(kDefaultGpu).str(),
-                               .levels = program.getGpuLevels().value_or(kAllGpuLevels).str(),
+                               .gpu = StringRef(train::kGpu.given(program).value_or(kDefaultGpu)).str(),
+                               .levels = std::string(train::kGpuLevels.of(program)),
                                .reproducibleOverRanks = train::shardingOf(program).reproducibleOverRanks});
-    return createCpuTarget(productsOf(program), libraryCallsOf(program), program.getCpu().value_or("all"));
+    return createCpuTarget(productsOf(program), libraryCallsOf(program), train::kCpu.of(program));
   }
   return createCpuTarget();
 }

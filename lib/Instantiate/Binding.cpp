@@ -56,9 +56,9 @@ static FailureOr<nn::ModelOp> findModel(ModuleOp module, train::ProgramOp progra
 
 /// Returns a mandatory size; reports an error if it was not given.
 static FailureOr<int64_t> require(train::ProgramOp program, const char *option, const char *inProgram,
-                                  std::optional<uint64_t> value) {
+                                  std::optional<int64_t> value) {
   if (value)
-    return int64_t(*value);
+    return *value;
   return program.emitError() << "the size is missing: give " << option << ", or write `" << inProgram
                              << "` in train.program";
 }
@@ -68,11 +68,11 @@ static FailureOr<int64_t> sequenceLength(Binding &binding) {
   auto hasLength = [](RankedTensorType type) { return type.getNumDynamicDims() > 1; };
   if (llvm::any_of(binding.model.getArgumentTypes().getAsValueRange<TypeAttr>(),
                    [&](Type type) { return hasLength(cast<RankedTensorType>(type)); }))
-    return require(binding.program, "--seq-len", "batch B x T", binding.program.getSeqLen());
-  if (!binding.program.getSeqLen())
+    return require(binding.program, "--seq-len", "batch B x T", train::kSeqLen.given(binding.program));
+  if (!train::kSeqLen.isSet(binding.program))
     return 0;
   InFlightDiagnostic error = binding.program.emitError()
-                             << "a sequence length of " << *binding.program.getSeqLen()
+                             << "a sequence length of " << *train::kSeqLen.given(binding.program)
                              << " is given, but no column of the model has a second `?` dimension";
   error.attachNote(binding.model.getLoc()) << "the model is here";
   return error;
@@ -89,17 +89,15 @@ static LogicalResult checkName(train::ProgramOp program) {
 /// Sets defaults of settings that depend on other settings.
 static void completeProgram(Binding &binding) {
   train::ProgramOp program = binding.program;
-  Builder builder(program.getContext());
-  if (!program.getEvalBatch())
-    train::setDerived(program, "eval_batch", builder.getI64IntegerAttr(binding.microBatch), "micro_batch");
-  if (!program.getEvalPrecision())
-    train::setDerived(program, "eval_precision",
-                      builder.getStringAttr(program.getPrecision().value_or("fp32")), "precision");
-  if (binding.ranks == 1 && program.getZeroStage() > 0) // all stages are the same program on one rank
-    train::setDerived(program, "zero_stage", builder.getI64IntegerAttr(0), "one rank is not sharded");
-  train::ShardingAttr sharding = program.getShardingAttr();
-  if (binding.ranks > 1 && program.getZeroStage() == 0 && sharding && sharding.getWords().get("hybrid_shard"))
-    train::setDerived(program, "hybrid_shard", builder.getI64IntegerAttr(binding.ranks), "all ranks");
+  if (!train::kEvalBatch.isSet(program))
+    train::setDerived(program, train::kEvalBatch, Twine(binding.microBatch), "micro_batch");
+  if (!train::kEvalPrecision.isSet(program))
+    train::setDerived(program, train::kEvalPrecision,
+                      StringRef(train::kPrecision.wordFor(train::kPrecision.of(program))), "precision");
+  if (binding.ranks == 1 && train::kZeroStage.of(program) > 0) // all stages are the same program on one rank
+    train::setDerived(program, train::kZeroStage, "0", "one rank is not sharded");
+  if (binding.ranks > 1 && train::kZeroStage.of(program) == 0 && train::kHybridShard.isSet(program))
+    train::setDerived(program, train::kHybridShard, Twine(binding.ranks), "all ranks");
 }
 
 /// The micro-batches of a rank are a subtree of the tree over all micro-batches of a step. If ranks rounded
@@ -108,15 +106,16 @@ static LogicalResult checkReproducible(Binding &binding) {
   if (!train::shardingOf(binding.program).reproducibleOverRanks)
     return success();
   if (!train::precisionOf(binding.program).reduce.isF32())
-    return binding.program.emitError() << "reproducible = \"ranks\" promises the same bits on any number of "
-                                          "ranks, but each rank rounds what "
-                                          "it sums with reduce = "
-                                       << *binding.program.getReduce()
-                                       << " (--reduce-type): expected reduce = f32; leave one of the two out";
+    return binding.program.emitError()
+           << "reproducible (--reproducible) ranks promises the same bits on any number of ranks, but each "
+              "rank rounds what it sums with reduce_type (--reduce-type) "
+           << StringRef(*train::kReduceType.textIn(binding.program))
+           << ": expected reduce_type f32; leave one of the two out";
   if (llvm::isPowerOf2_64(binding.accumulate))
     return success();
   return binding.program.emitError()
-         << "reproducible = \"ranks\" sums micro-batches over a binary tree, of which each rank takes an "
+         << "reproducible (--reproducible) ranks sums micro-batches over a binary tree, of which each rank "
+            "takes an "
             "equal "
             "subtree: --accumulate must be a power of two, found "
          << binding.accumulate << "; choose another, and --micro-batch or --ranks for as many samples a step";
@@ -133,7 +132,7 @@ FailureOr<Binding> trainc::bindProgram(ModuleOp module) {
     return failure();
   binding.program = *program;
   binding.model = *model;
-  auto micro = require(*program, "--micro-batch", "batch B", program->getMicroBatch());
+  auto micro = require(*program, "--micro-batch", "batch B", train::kMicroBatch.given(*program));
   if (failed(micro))
     return failure();
   auto length = sequenceLength(binding);
@@ -141,11 +140,11 @@ FailureOr<Binding> trainc::bindProgram(ModuleOp module) {
     return failure();
   binding.microBatch = *micro;
   binding.seqLen = *length;
-  binding.ranks = int64_t(program->getRanks());
-  binding.accumulate = int64_t(program->getAccumulate());
+  binding.ranks = train::kRanks.of(*program);
+  binding.accumulate = train::kAccumulate.of(*program);
   warnOfIdleSettings(binding.program);
   completeProgram(binding);
-  binding.evalBatch = int64_t(*program->getEvalBatch());
+  binding.evalBatch = *train::kEvalBatch.given(*program);
   if (failed(checkPrecision(binding.program)) || failed(checkReproducible(binding)) ||
       failed(checkWrap(binding)) || failed(checkCheckpoints(binding)) ||
       failed(checkOffload(binding.program)))

@@ -2,6 +2,7 @@
 
 #include "dialects/NN/Syntax.h"
 #include "dialects/Train/Checkpoints.h"
+#include "dialects/Train/Settings.h"
 #include "dialects/Train/Sharding.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -31,13 +32,13 @@ LogicalResult trainc::checkWrap(const Binding &binding) {
   const StringRef wrap = train::shardingOf(binding.program).wrap;
   if (int64_t least = 0; wrap == "blocks" || wrap == "model" || !wrap.getAsInteger(10, least))
     return success();
-  return checkBlocks(binding, llvm::to_vector(llvm::split(wrap, ',')), "sharding: wrap (--wrap)",
+  return checkBlocks(binding, llvm::to_vector(llvm::split(wrap, ',')), "wrap (--wrap)",
                      "blocks or model alone, a number of parameters, or names of blocks");
 }
 
 LogicalResult trainc::checkCheckpoints(const Binding &binding) {
   train::ProgramOp program = binding.program;
-  if (train::hasBudget(program) && !program.getMemoryLimit())
+  if (train::hasBudget(program) && !train::kMemoryLimit.isSet(program))
     return program.emitError(
         "activation_checkpointing (--activation-checkpointing) budget has no memory limit to fit into; "
         "expected memory_limit SIZE (--memory-limit=SIZE), or another activation_checkpointing");

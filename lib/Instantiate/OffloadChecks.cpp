@@ -1,6 +1,6 @@
 #include "lib/Instantiate/OffloadChecks.h"
 
-#include "llvm/ADT/StringExtras.h"
+#include "dialects/Train/Settings.h"
 
 using namespace mlir;
 using namespace trainc;
@@ -8,13 +8,13 @@ using namespace trainc;
 /// Verifies that the host can update the offloaded states. A memory limit may still choose which states these
 /// are.
 static LogicalResult checkUpdate(train::ProgramOp program) {
-  if (program.getOffloadUpdate() != "host")
+  if (train::kOffloadUpdate.of(program) != train::OffloadUpdate::host)
     return success();
-  if (program.getTarget() != "cuda")
+  if (train::kTarget.of(program) != train::TargetKind::cuda)
     return program.emitError(
         "offload_update (--offload-update) host is for GPUs: the device of target cpu is the host; "
         "leave it out, or choose target cuda");
-  if (program.getOffloadTo() == "disk")
+  if (train::kOffloadTo.given(program) == train::OffloadTo::disk)
     return program.emitError(
         "offload_update (--offload-update) host updates moments in the host's memory, found offload_to "
         "(--offload-to) disk; choose host there, or leave one of them out");
@@ -22,11 +22,12 @@ static LogicalResult checkUpdate(train::ProgramOp program) {
 }
 
 LogicalResult trainc::checkOffload(train::ProgramOp program) {
-  const StringRef text = program.getOffload().value_or("none");
-  const auto words = llvm::to_vector(llvm::split(text, ','));
-  if (words.size() > 1 && llvm::is_contained(words, "none"))
-    return program.emitError("offload (--offload): expected words, or none alone, found ") << text;
-  if (llvm::is_contained(words, "activations") && llvm::is_contained(words, "hidden_activations"))
+  using enum train::Offloaded;
+  const std::vector<train::Offloaded> kinds = train::kOffload.of(program);
+  if (kinds.size() > 1 && llvm::is_contained(kinds, none))
+    return program.emitError("offload (--offload): expected words, or none alone, found ")
+           << StringRef(*train::kOffload.textIn(program));
+  if (llvm::is_contained(kinds, activations) && llvm::is_contained(kinds, hidden_activations))
     return program.emitError("offload (--offload): expected activations (all that can be offloaded), or "
                              "hidden_activations (those whose copies are hidden), found both");
   return checkUpdate(program);

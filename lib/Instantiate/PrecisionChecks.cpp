@@ -2,36 +2,40 @@
 
 #include "base/name_pattern.h"
 #include "dialects/NN/Syntax.h"
-#include "dialects/Train/LossScaling.h"
 #include "dialects/Train/Precision.h"
+#include "dialects/Train/Settings.h"
 
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace trainc;
 
-/// Warns about words without effect, because no entry that they concern computes in a low type.
+/// Returns the setting's word in force.
+template <typename Enum>
+static StringRef wordOf(train::ProgramOp program, const train::Choice<Enum> &setting) {
+  return setting.wordFor(setting.of(program));
+}
+
+/// Warns about settings without effect, because no entry that they concern computes in a low type.
 static void warnOfIdleTypes(train::ProgramOp program, const train::PrecisionSettings &settings) {
-  if (!settings.computesLow() && !settings.buffers.isF32())
-    program.emitWarning(
-        "buffers (--buffer-type) does nothing with precision fp32, which takes columns of the "
-        "data as they are");
   if (!settings.computesLow() && settings.eval.isF32() && !settings.keep.empty())
     program.emitWarning(
-        "keep (--keep-f32) does nothing with precision fp32, which reads all parameters in f32");
+        "keep_f32 (--keep-f32) does nothing with precision fp32, which reads all parameters in f32");
 }
 
 /// Low-precision products do not depend on fp32_products, but the setting would restrict the CPUs of the
 /// plan.
 static void warnOfIdleProducts(train::ProgramOp program, const train::PrecisionSettings &settings) {
-  const StringRef products = program.getFp32Products().value_or("fma");
+  const train::Fp32Arithmetic products = train::kFp32Products.of(program);
   const bool mayHaveF32 = !settings.computesLow() || settings.eval.isF32() || !settings.keep.empty();
-  if (products == "fma" || mayHaveF32)
+  if (products == train::Fp32Arithmetic::fma || mayHaveF32)
     return;
   auto warning = program.emitWarning("fp32_products (--fp32-products) ")
-                 << products << " does nothing for products of " << *program.getPrecision() << " numbers";
-  warning << (products == "bf16x3" ? ", and the plan runs on CPUs with AMX alone; leave it out"
-                                   : "; leave it out");
+                 << wordOf(program, train::kFp32Products) << " does nothing for products of "
+                 << wordOf(program, train::kPrecision) << " numbers";
+  warning << (products == train::Fp32Arithmetic::bf16x3
+                  ? ", and the plan runs on CPUs with AMX alone; leave it out"
+                  : "; leave it out");
 }
 
 /// Warns if the optimizer has no moments.
@@ -43,17 +47,20 @@ static void warnOfIdleStates(train::ProgramOp program, const train::PrecisionSet
 
 /// Reports words that require a program that computes in bf16.
 static LogicalResult checkLowWords(train::ProgramOp program) {
-  const StringRef precision = program.getPrecision().value_or("fp32");
-  if (program.getParams() == "bf16" && precision != "bf16")
-    return program.emitError("params (--param-type) bf16 holds parameters in bf16, which a program with "
+  const StringRef precision = wordOf(program, train::kPrecision);
+  const bool isBf16 = train::kPrecision.of(program) == train::Precision::bf16;
+  if (train::kParamType.of(program) == train::NumberType::bf16 && !isBf16)
+    return program.emitError("param_type (--param-type) bf16 holds parameters in bf16, which a program with "
                              "precision ")
            << precision
-           << " cannot; expected precision bf16 (--precision=bf16), or params = f32 (--param-type=f32)";
-  if (program.getProducts() == "fp8" && precision != "bf16")
-    return program.emitError("products (--product-type) fp8 multiplies matrices in fp8, which a program with "
-                             "precision ")
+           << " cannot; expected precision bf16 (--precision=bf16), or param_type f32 (--param-type=f32)";
+  if (train::kProductType.given(program) == train::ProductType::fp8 && !isBf16)
+    return program.emitError(
+               "product_type (--product-type) fp8 multiplies matrices in fp8, which a program with "
+               "precision ")
            << precision
-           << " cannot; expected precision bf16 (--precision=bf16), or products = bf16 (--product-type=bf16)";
+           << " cannot; expected precision bf16 (--precision=bf16), or product_type bf16 "
+              "(--product-type=bf16)";
   return success();
 }
 
@@ -61,15 +68,6 @@ LogicalResult trainc::checkPrecision(train::ProgramOp program) {
   if (failed(checkLowWords(program)))
     return failure();
   const train::PrecisionSettings settings = train::precisionOf(program);
-  if (settings.roundsColumns() && settings.buffers != settings.compute)
-    return program.emitError("buffers (--buffer-type): expected f32 or ")
-           << (settings.compute.isF16() ? "f16" : "bf16") << ", which precision " << *program.getPrecision()
-           << " computes in, found '" << *program.getBuffers() << "'";
-  if (const auto scaling = train::lossScalingOf(program);
-      scaling && scaling->isDynamic() && scaling->minimum > scaling->initial)
-    return program.emitError("loss_scale_min (--loss-scale-min) ")
-           << int64_t(scaling->minimum) << " is above loss_scale_init (--loss-scale-init) "
-           << int64_t(scaling->initial) << ", from which the scale shrinks; expected at most that";
   warnOfIdleTypes(program, settings);
   warnOfIdleProducts(program, settings);
   warnOfIdleStates(program, settings);
@@ -95,9 +93,9 @@ LogicalResult trainc::checkKept(const Binding &binding) {
       parameters.push_back(state.getSymName());
   for (StringRef pattern : train::precisionOf(program).keep) {
     if (llvm::none_of(parameters, [&](StringRef name) { return matchesPattern(pattern, name); }))
-      return program.emitError() << "keep (--keep-f32) \"" << pattern << "\" matches no parameter of model @"
-                                 << program.getModel() << "; `*` stands for any text"
-                                 << suggestion(pattern, parameters);
+      return program.emitError() << "keep_f32 (--keep-f32) \"" << pattern
+                                 << "\" matches no parameter of model @" << program.getModel()
+                                 << "; `*` stands for any text" << suggestion(pattern, parameters);
   }
   return success();
 }

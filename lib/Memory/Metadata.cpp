@@ -66,25 +66,25 @@ static ArrayAttr describeSettings(Builder &builder, train::ProgramOp program) {
 /// Steps are skipped with a dynamic scale only.
 static bool skippedAdvance(train::ProgramOp program) {
   const std::optional<train::LossScaling> scaling = train::lossScalingOf(program);
-  return scaling && scaling->isDynamic() && program.getSkippedSteps() == "advance";
+  return scaling && scaling->isDynamic() && train::kSkippedSteps.of(program) == train::SkippedSteps::advance;
 }
 
 static void emitTraining(OpBuilder &builder, train::ProgramOp program) {
   train::ScheduleAttr schedule = program.getSchedule();
-  int64_t microBatch = program.getMicroBatch().value_or(0);
+  int64_t microBatch = train::kMicroBatch.given(program).value_or(0);
   auto training = plan::TrainingOp::create(
-      builder, program.getLoc(), program.getRanks(), train::shardingOf(program).shardRanks, microBatch,
-      program.getAccumulate(), program.getSeqLen().value_or(0), program.getSteps().value_or(0),
-      program.getEvalBatch().value_or(microBatch), schedule.getKind(),
-      program.getOptimizer().getLr().getValue(), schedule.getMinimum().getValue(), schedule.getWarmup(),
-      schedule.getTotal(), skippedAdvance(program), program.getLikelihood());
+      builder, program.getLoc(), train::kRanks.of(program), train::shardingOf(program).shardRanks, microBatch,
+      train::kAccumulate.of(program), train::kSeqLen.given(program).value_or(0),
+      train::kSteps.given(program).value_or(0), train::kEvalBatch.given(program).value_or(microBatch),
+      schedule.getKind(), program.getOptimizer().getLr().getValue(), schedule.getMinimum().getValue(),
+      schedule.getWarmup(), schedule.getTotal(), skippedAdvance(program), program.getLikelihood());
   training->setAttr("train.settings", describeSettings(builder, program));
-  if (const std::optional<uint64_t> reserved = program.getReserveMemory())
-    training->setAttr("train.reserved", builder.getI64IntegerAttr(int64_t(*reserved)));
+  if (const std::optional<int64_t> reserved = train::kReserveMemory.given(program))
+    training->setAttr("train.reserved", builder.getI64IntegerAttr(*reserved));
   // The following attributes are for the report.
   const bool usesDisk = train::offloadOf(program).space == plan::Space::disk;
   training->setAttr("train.offload_to", builder.getStringAttr(usesDisk ? "disk" : "host"));
-  if (program.getRanks() > 1)
+  if (train::kRanks.of(program) > 1)
     training->setAttr("train.sharding", train::describeSharding(program));
 }
 

@@ -232,10 +232,9 @@ LogicalResult Offload::offload(train::ProgramOp program) {
       state.setSpace(settings.space);
   const int64_t groupBytes = settings.groupBytes.value_or(usualGroupBytes(module));
   if (!settings.groupBytes && !settings.roles.empty())
-    train::setDerived(program, "offload_group", Builder(&getContext()).getI64IntegerAttr(groupBytes),
-                      "bytes of states outside");
+    train::setDerived(program, train::kOffloadGroup, Twine(groupBytes), "bytes of states outside");
   const std::unique_ptr<codegen::Target> target = codegen::Target::chosenFor(module);
-  const auto ranks = int64_t(program.getRanks());
+  const auto ranks = train::kRanks.of(program);
   if (codegen::OpCosts costs(*target, ranks, summaries_);
       settings.activations && failed(saveActivations(settings, costs)))
     return failure();

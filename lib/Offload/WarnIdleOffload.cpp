@@ -11,19 +11,27 @@ namespace trainc {
 #define GEN_PASS_DEF_WARNIDLEOFFLOAD
 #include "lib/Offload/Passes.h.inc"
 
-/// Returns the reason why the module has no offloaded state of the kind that the word names.
-static StringRef whyNone(StringRef word) {
-  return llvm::StringSwitch<StringRef>(word)
-      .Case("optimizer", "the optimizer has no states")
-      .Case("gradients", "a step accumulates no gradients")
-      .Case("activations", "each value is too small, or needed too soon for its copies")
-      .Case("hidden_activations", "each value is too small, or its copies do not overlap with computation")
-      .Default("there is none");
+/// Returns the reason why the module has no offloaded state of this kind.
+static StringRef whyNone(train::Offloaded kind) {
+  switch (kind) {
+  case train::Offloaded::optimizer:
+    return "the optimizer has no states";
+  case train::Offloaded::gradients:
+    return "a step accumulates no gradients";
+  case train::Offloaded::activations:
+    return "each value is too small, or needed too soon for its copies";
+  case train::Offloaded::hidden_activations:
+    return "each value is too small, or its copies do not overlap with computation";
+  case train::Offloaded::none:
+  case train::Offloaded::parameters:
+    return "there is none";
+  }
+  llvm_unreachable("unknown kind of tensors");
 }
 
-/// Returns an empty text if the word has an effect.
-static StringRef whyIdle(ModuleOp module, StringRef word) {
-  const SmallVector<train::StateRole> roles = train::offloadedRoles(word);
+/// Returns an empty text if offloading the kind has an effect.
+static StringRef whyIdle(ModuleOp module, train::Offloaded kind) {
+  const SmallVector<train::StateRole> roles = train::rolesOf(kind);
   bool hasState = false;
   for (auto state : module.getOps<train::StateOp>())
     if (llvm::is_contained(roles, state.getRole())) {
@@ -31,7 +39,7 @@ static StringRef whyIdle(ModuleOp module, StringRef word) {
         return "";
       hasState = true;
     }
-  return hasState ? "each of its states is too small" : whyNone(word);
+  return hasState ? "each of its states is too small" : whyNone(kind);
 }
 
 /// Whether offload_update host has no effect although optimizer states are on the host. Other states have
@@ -53,11 +61,12 @@ struct WarnIdleOffload : impl::WarnIdleOffloadBase<WarnIdleOffload> {
       if (train::offloadOf(program).updatesOnHost && updatesNothing(getOperation()))
         program.emitWarning("offload_update (--offload-update) host does nothing: no update can run there "
                             "(docs/explanation/offload.md says which stay); leave it out");
-      if (program.getOffload() && !train::isDerived(program, "offload"))
-        for (StringRef word : llvm::split(*program.getOffload(), ','))
-          if (const StringRef why = whyIdle(getOperation(), word); word != "none" && !why.empty())
-            program.emitWarning("offload (--offload) ")
-                << word << " does nothing: " << why << "; leave it out";
+      if (!train::isDerived(program, "offload"))
+        for (const train::Offloaded kind : train::kOffload.of(program))
+          if (const StringRef why = whyIdle(getOperation(), kind);
+              kind != train::Offloaded::none && !why.empty())
+            program.emitWarning("offload (--offload) ") << StringRef(train::kOffload.word(size_t(kind)))
+                                                        << " does nothing: " << why << "; leave it out";
     }
     markAllAnalysesPreserved();
   }

@@ -1,4 +1,4 @@
-// State machine of PyTorch's GradScaler, with the hysteresis and minimum of DeepSpeed's DynamicLossScaler.
+// State machine of PyTorch's GradScaler, with the minimum of DeepSpeed's DynamicLossScaler.
 #include "lib/Optimizer/LossScaler.h"
 
 #include <limits>
@@ -6,10 +6,10 @@
 using namespace mlir;
 using namespace trainc;
 
-static constexpr StringRef kGoodSteps = "loss_scale_good_steps", kHysteresis = "loss_scale_hysteresis";
+static constexpr StringRef kGoodSteps = "loss_scale_good_steps";
 
-LossScaler::LossScaler(StepBuilder &build, std::optional<train::LossScaling> scaling)
-    : build_(build), scaling_(scaling) {
+LossScaler::LossScaler(StepBuilder &build, std::optional<train::LossScaling> scaling, double window)
+    : build_(build), scaling_(scaling), window_(window) {
   if (!scaling_)
     return;
   if (!scaling_->isDynamic()) {
@@ -28,29 +28,22 @@ Value LossScaler::ifFinite(Value then, Value otherwise) {
   return choose(nn::Predicate::gt, build_.finite, 0, then, otherwise);
 }
 
-Value LossScaler::readCounter(StringRef name, double initial) {
-  return build_.readOptimizerState(name, build_.scalarType(), /*parameter=*/{}, initial);
-}
-
 void LossScaler::advance() {
   if (!scale_)
     return;
   using enum nn::Predicate;
   auto number = [&](double value) { return build_.constant(value, build_.scalarType()); };
-  Value good = build_.add(readCounter(kGoodSteps, 0), 1);
-  Value left = readCounter(kHysteresis, scaling_->hysteresis);
+  Value good = build_.add(
+      build_.readOptimizerState(kGoodSteps, build_.scalarType(), /*parameter=*/{}, /*initial=*/0), 1);
   // As in GradScaler, the scale does not double if the result would be infinite.
   Value twice = build_.mul(scale_, 2);
   Value grown = choose(le, twice, std::numeric_limits<float>::max(), twice, scale_);
-  Value afterGood = choose(ge, good, scaling_->window, grown, scale_);
-  Value half = build_.create<nn::MaxOp>(build_.mul(scale_, 0.5), number(scaling_->minimum)).getResult();
-  Value afterBad = choose(le, left, 1, half, scale_);
-  Value fewer = build_.create<nn::MaxOp>(build_.sub(left, number(1)), number(1)).getResult();
-  Value counted = choose(ge, good, scaling_->window, number(0), good);
-  build_.write(train::kLossScaleState, ifFinite(afterGood, afterBad));
+  Value afterGood = choose(ge, good, window_, grown, scale_);
+  Value half = build_.create<nn::MaxOp>(build_.mul(scale_, 0.5), number(train::kMinLossScale)).getResult();
+  Value counted = choose(ge, good, window_, number(0), good);
+  build_.write(train::kLossScaleState, ifFinite(afterGood, half));
   build_.write(kGoodSteps, ifFinite(counted, number(0)));
-  build_.write(kHysteresis, ifFinite(number(scaling_->hysteresis), fewer));
   build_.writeReport(HostScalar::step_loss_scale, scale_);
-  Value canShrink = choose(gt, scale_, scaling_->minimum, number(1), number(0));
+  Value canShrink = choose(gt, scale_, train::kMinLossScale, number(1), number(0));
   build_.writeReport(HostScalar::overflow, ifFinite(number(0), canShrink));
 }

@@ -9,8 +9,8 @@ namespace trainc {
 /// Loss scale of a program, in the entry that updates parameters. Does nothing if the loss is not scaled.
 class LossScaler {
 public:
-  /// Reads the scale if it is dynamic.
-  LossScaler(StepBuilder &build, std::optional<train::LossScaling> scaling);
+  /// Reads the scale if it is dynamic. `window` is the number of consecutive finite steps that double it.
+  LossScaler(StepBuilder &build, std::optional<train::LossScaling> scaling, double window);
 
   /// Returns the scalar factor that unscales gradients; null for 1.
   mlir::Value inverse() const { return inverse_; }
@@ -23,11 +23,10 @@ private:
   mlir::Value ifFinite(mlir::Value then, mlir::Value otherwise);
   mlir::Value choose(nn::Predicate predicate, mlir::Value x, double y, mlir::Value then,
                      mlir::Value otherwise);
-  /// Reads the counter `name` of the loss scale. Its initial value is `initial`.
-  mlir::Value readCounter(llvm::StringRef name, double initial);
 
   StepBuilder &build_;
   std::optional<train::LossScaling> scaling_;
+  double window_;
   mlir::Value scale_, inverse_;
 };
 

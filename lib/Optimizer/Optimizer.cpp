@@ -1,5 +1,6 @@
 // Pass `optimizer`: the parameter update.
 #include "dialects/Train/Precision.h"
+#include "dialects/Train/Settings.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Optimizer/LossScaler.h"
 #include "lib/Optimizer/OperandScales.h"
@@ -112,7 +113,8 @@ struct StepSums {
 /// Replaces the train.gradient and train.magnitudes ops of entry @micro_step by the program's update.
 class StepUpdate {
 public:
-  StepUpdate(ModuleOp module, train::ProgramOp program) : module(module), program(program), symbols(module) {}
+  StepUpdate(ModuleOp module, train::ProgramOp program, double lossScaleWindow)
+      : module(module), program(program), symbols(module), lossScaleWindow(lossScaleWindow) {}
 
   /// Reports an error if the module has no gradients.
   LogicalResult run();
@@ -138,6 +140,7 @@ private:
   ModuleOp module;
   train::ProgramOp program;
   StepSymbols symbols;
+  double lossScaleWindow;
 };
 
 } // namespace
@@ -152,7 +155,7 @@ LogicalResult StepUpdate::run() {
     return microStep.emitOpError("has no train.gradient; run autodiff first");
   if (train::precisionOf(program).roundsAtRandom() && !hasFlatParameters())
     return program.emitOpError("rounds at random, by the chunks of flat parameters; run flatten first");
-  if (program.getAccumulate() == 1) {
+  if (train::kAccumulate.of(program) == 1) {
     buildUpdate(microStep, {takeGradients(microStep), takeMagnitudes(microStep)});
   } else if (sumsAfterLastBackward()) {
     train::EntryOp last = symbols.cloneEntry(microStep, EntryKind::last_micro_step);
@@ -177,7 +180,7 @@ bool StepUpdate::hasFlatParameters() {
 /// Whether gradients are summed over ranks as soon as the last micro-batch has been accumulated. Not with
 /// `tree-accumulate`, whose counters need one entry for all micro-batches.
 bool StepUpdate::sumsAfterLastBackward() {
-  return program.getRanks() > 1 && !syncsEveryMicroStep() &&
+  return train::kRanks.of(program) > 1 && !syncsEveryMicroStep() &&
          !train::shardingOf(program).reproducibleOverRanks;
 }
 
@@ -239,8 +242,8 @@ static llvm::StringMap<Value> valuesReadIn(train::EntryOp entry) {
 /// Sums gradients over ranks, unless sharded gradients have been summed after every micro-batch. On one rank,
 /// gradients are rounded as a sum over several ranks would be (pass narrow-gradients).
 void StepUpdate::sumOverRanks(StepBuilder &build, Gradients &gradients) {
-  const bool sums = program.getRanks() > 1 || !train::precisionOf(program).reduce.isF32();
-  if (sums && (program.getAccumulate() == 1 || !syncsEveryMicroStep()))
+  const bool sums = train::kRanks.of(program) > 1 || !train::precisionOf(program).reduce.isF32();
+  if (sums && (train::kAccumulate.of(program) == 1 || !syncsEveryMicroStep()))
     for (auto &[name, gradient] : gradients)
       gradient = build.sumOverRanks(gradient, name);
 }
@@ -249,9 +252,9 @@ void StepUpdate::buildUpdate(train::EntryOp entry, StepSums sums) {
   OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
   StepBuilder build(builder, program.getLoc(), symbols);
   build.moments = train::precisionOf(program).optimizerStates;
-  const bool alone = program.getRanks() == 1;
+  const bool alone = train::kRanks.of(program) == 1;
   sumOverRanks(build, sums.gradients);
-  LossScaler scaler(build, train::lossScalingOf(program));
+  LossScaler scaler(build, train::lossScalingOf(program), lossScaleWindow);
   Value norm = buildGlobalNorm(build, scaled(build, sums.gradients, scaler.inverse()));
   SmallVector<Value> watched{norm};
   if (train::findScalar(module, HostScalar::loss)) {
@@ -296,6 +299,8 @@ namespace trainc {
 namespace {
 
 struct Optimizer : impl::OptimizerBase<Optimizer> {
+  using OptimizerBase::OptimizerBase;
+
   void runOnOperation() override {
     auto programs = llvm::to_vector(getOperation().getOps<train::ProgramOp>());
     if (programs.size() != 1) {
@@ -303,7 +308,7 @@ struct Optimizer : impl::OptimizerBase<Optimizer> {
           << programs.size();
       return signalPassFailure();
     }
-    if (failed(StepUpdate(getOperation(), programs.front()).run()))
+    if (failed(StepUpdate(getOperation(), programs.front(), double(lossScaleWindow)).run()))
       signalPassFailure();
   }
 };

@@ -28,20 +28,19 @@ def Optimizer : Pass<"optimizer", "::mlir::ModuleOp"> {
     ```
 
     Without accumulation, the update is at the end of `@micro_step`. With accumulation, gradients are added to states `grad.<parameter>`,
-    which `@begin_step` zeroes, and a new entry `@update` reads them. If several ranks sum gradients once a step (`sync = "step"`), there is
-    no `@update`, unless the program has `reproducible = "ranks"`. Instead, `@last_micro_step`, a copy of `@micro_step`, runs the step's
+    which `@begin_step` zeroes, and a new entry `@update` reads them. If several ranks sum gradients once a step (`sync_gradients step`), there is
+    no `@update`, unless the program has `reproducible ranks`. Instead, `@last_micro_step`, a copy of `@micro_step`, runs the step's
     last micro-batch, sums the accumulated gradients over ranks, and updates. Thus sums over ranks overlap with the rest of its backward.
 
     The update computes the global norm of all gradients before clipping (state `grad_norm`). It scales gradients by min(1, clip/(norm +
     1e-6)), as PyTorch does. It writes states only if norm and loss are finite (state `finite`), so that a non-finite step changes nothing.
 
     In a program with `precision fp16`, gradients are those of the scaled loss (pass `scale-loss`). They are summed scaled, and divided by
-    the scale for the norm and the update. A dynamic scale (state `loss_scale`) halves in each non-finite step from the
-    `loss_scale_hysteresis`-th consecutive one on, but not below `loss_scale_min`. It doubles after `loss_scale_window` consecutive finite
-    steps, unless it would become infinite. The states `loss_scale_good_steps` and `loss_scale_hysteresis` are the counters. The host gets
-    the step's scale (`step_loss_scale`), and whether the step is skipped while the scale can still shrink (`overflow`).
+    the scale for the norm and the update. A dynamic scale (state `loss_scale`) halves in each non-finite step, but not below
+    1. It doubles after `loss-scale-window` consecutive finite steps, which the state `loss_scale_good_steps` counts, unless it would become
+    infinite. The host gets the step's scale (`step_loss_scale`), and whether the step is skipped while the scale can still shrink (`overflow`).
 
-    With `precision bf16 (products = fp8)` the `train.magnitudes` of the pass `scale-operands` become the scales of the next step. The
+    With `product_type fp8` the `train.magnitudes` of the pass `scale-operands` become the scales of the next step. The
     maximum is taken over micro-batches and ranks (`train.max_over_ranks`). A non-finite magnitude makes the step non-finite. Each history
     of 16 steps drops its oldest number and appends this step's. The new scale is the smallest power of two with which the maximum of the
     history is at most the type's largest number. It does not change if the whole history is 0.
@@ -62,7 +61,7 @@ def Optimizer : Pass<"optimizer", "::mlir::ModuleOp"> {
     train.set @fp8_scales.values, %kept : tensor<32xf32>
     ```
 
-    With `optimizer_states bf16` the moments are bf16 states, and with `precision bf16 (params = bf16)` so are parameters. They are read as
+    With `optimizer_states bf16` the moments are bf16 states, and with `param_type bf16` so are parameters. They are read as
     f32, and the update computes in f32. Values are rounded stochastically (`nn.stochastic_round`) only when they are written, so that small
     changes accumulate:
 
@@ -85,13 +84,15 @@ def Optimizer : Pass<"optimizer", "::mlir::ModuleOp"> {
     The optimizer's own states are `exp_avg.<parameter>`, `exp_avg_sq.<parameter>`, `momentum.<parameter>`, `bias_correction1` and
     `bias_correction2`; `@init` zeroes them. A bias correction is 1 - beta^t, advanced as c beta + (1 - beta), which does not cancel.
   }];
+  let options = [Option<"lossScaleWindow", "loss-scale-window", "int64_t", "2000",
+                        "Consecutive finite steps that double a dynamic loss scale">];
   let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::train::TrainDialect"];
 }
 
 def TreeAccumulate : Pass<"tree-accumulate", "::mlir::ModuleOp"> {
   let summary = "sums micro-batches over a binary tree, so that bits do not depend on the number of ranks";
   let description = [{
-    Changes programs with `sharding(reproducible = "ranks")`, which accumulate 2^k micro-batches. Ranks are summed over a binary tree of
+    Changes programs with `reproducible ranks`, which accumulate 2^k micro-batches. Ranks are summed over a binary tree of
     their numbers. The pass sums each rank's micro-batches over a subtree: ((0 + 1) + (2 + 3)) + ... Together these form one tree over the
     step's micro-batches, which does not depend on the number of micro-batches per rank.
 

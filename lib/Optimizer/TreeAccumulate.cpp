@@ -1,6 +1,7 @@
 // Pass `tree-accumulate`.
 #include "lib/Optimizer/Passes.h"
 
+#include "dialects/Train/Settings.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Optimizer/StepBuilder.h"
 
@@ -145,7 +146,7 @@ struct TreeAccumulate : impl::TreeAccumulateBase<TreeAccumulate> {
 
 private:
   LogicalResult run(train::ProgramOp program) {
-    const uint64_t accumulate = program.getAccumulate();
+    const auto accumulate = uint64_t(train::kAccumulate.of(program));
     if (!llvm::isPowerOf2_64(accumulate))
       return program.emitOpError("accumulates ")
              << accumulate << " micro-batches; expected a power of two, for a binary tree";

@@ -37,11 +37,11 @@ Candidates::Candidates(OwningOpRef<ModuleOp> step, Strategy strategy)
 }
 
 static bool isOfOffload(const train::GivenSetting &setting) {
-  return setting.word == "offload" || train::findProgramWord(setting.word)->ofOffload;
+  return train::findSetting(setting.word)->theme == train::Theme::Offload;
 }
 
 static bool isOfCheckpoints(const train::GivenSetting &setting) {
-  return setting.word == "activation_checkpointing" || train::findProgramWord(setting.word)->ofCheckpoints;
+  return train::findSetting(setting.word)->theme == train::Theme::Checkpointing;
 }
 
 static TriedSettings without(const TriedSettings &tried, bool (*isOne)(const train::GivenSetting &)) {
@@ -132,8 +132,7 @@ FailureOr<CandidatePlan> Candidates::plan(const TriedSettings &tried) const {
     return failure();
   const Strategy strategy = settle(*module, tried, strategy_);
   train::ProgramOp program = *module->getOps<train::ProgramOp>().begin();
-  const Machine reference =
-      codegen::Target::chosenFor(*module)->referenceMachine(int64_t(program.getRanks()));
+  const Machine reference = codegen::Target::chosenFor(*module)->referenceMachine(train::kRanks.of(program));
   const std::optional<HostLimit> hostMay = hostLimitOf(program);
   const auto addPlan = [&](PassManager &manager) {
     addOffloadPasses(manager, strategy);

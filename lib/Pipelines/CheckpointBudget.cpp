@@ -16,7 +16,7 @@ namespace trainc {
 /// Returns the option that offloads all kinds with bytes in `memory`; empty if they are offloaded already, or
 /// offloading was given.
 static std::string offloadOfAll(train::ProgramOp program, const BytesByKind &memory) {
-  const StringRef given = program.getOffload().value_or("");
+  const StringRef given = train::kOffload.textIn(program).value_or("");
   const train::OffloadSettings offload = train::offloadOf(program);
   SmallVector<StringRef> words;
   if (offload.any())

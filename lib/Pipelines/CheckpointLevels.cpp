@@ -14,7 +14,7 @@ static constexpr int64_t kMinShare = 15, kShares[] = {60, 30, kMinShare, 0};
 static int64_t usesOf(ModuleOp step) {
   for (auto program : step.getOps<train::ProgramOp>()) {
     const train::CheckpointSettings settings = train::checkpointsOf(program);
-    return countUses(step, {.blocks = settings.blocks, .every = settings.every});
+    return countUses(step, settings.blocks);
   }
   return 0;
 }

@@ -1,6 +1,7 @@
 #include "lib/Pipelines/Choices.h"
 
 #include "dialects/Train/Offloading.h"
+#include "dialects/Train/Settings.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Pipelines/MemoryLimit.h"
 
@@ -15,13 +16,13 @@ static constexpr StringLiteral kGroupWord = "hybrid_shard", kKeptWord = "checkpo
 
 static std::vector<TriedSettings> divisionsOf(train::ProgramOp program) {
   std::vector<TriedSettings> divisions, stages(1);
-  const auto ranks = int64_t(program.getRanks());
+  const auto ranks = train::kRanks.of(program);
   if (ranks > 1 && !isDecided(program, "zero_stage"))
     stages = combine(stages, "zero_stage", {"0", "1", "2", "3"});
   const bool mayGroup = !isDecided(program, kGroupWord) && !train::shardingOf(program).reproducibleOverRanks;
   for (const TriedSettings &stage : stages) {
     divisions.push_back(stage);
-    const bool divides = stage.empty() ? program.getZeroStage() > 0 : stage.front().value != "0";
+    const bool divides = stage.empty() ? train::kZeroStage.of(program) > 0 : stage.front().value != "0";
     for (int64_t size = ranks / 2; mayGroup && divides && size > 1; --size)
       if (ranks % size == 0) {
         divisions.push_back(stage);
@@ -35,7 +36,7 @@ static std::vector<TriedSettings> splitsOf(train::ProgramOp program) {
   std::vector<TriedSettings> splits(1);
   if (!maySplitBatch(program))
     return splits;
-  const auto batch = int64_t(*program.getMicroBatch()), given = int64_t(program.getAccumulate());
+  const auto batch = *train::kMicroBatch.given(program), given = train::kAccumulate.of(program);
   for (int64_t parts = 2; parts <= batch; ++parts)
     if (batch % parts == 0)
       splits.push_back(
@@ -49,8 +50,8 @@ Choices::Choices(train::ProgramOp program)
       mayChooseKept(!isDecided(program, kKeptWord)), mayChooseRest(!isDecided(program, kRestWord)),
       copiesAnyway(train::offloadOf(program).any()),
       copiesActivationsAnyway(train::offloadOf(program).activations),
-      mayGatherLate(program.getRanks() > 1 && !isDecided(program, "prefetch") &&
-                    (!isDecided(program, "zero_stage") || program.getZeroStage() == 3)) {}
+      mayGatherLate(train::kRanks.of(program) > 1 && !isDecided(program, "prefetch") &&
+                    (!isDecided(program, "zero_stage") || train::kZeroStage.of(program) == 3)) {}
 
 bool Choices::mayChoose(const train::GivenSetting &ofBlocks) const {
   return ofBlocks.word == kKeptWord ? mayChooseKept : ofBlocks.word == kRestWord ? mayChooseRest : true;

@@ -1,6 +1,7 @@
 #include "lib/Pipelines/LargestBatch.h"
 
 #include "dialects/Train/Limits.h"
+#include "dialects/Train/Settings.h"
 #include "dialects/Train/Train.h"
 #include "lib/Pipelines/MemoryLimit.h"
 
@@ -19,7 +20,7 @@ class BatchSearch {
 public:
   BatchSearch(ModuleOp model, const CompileOptions &options, train::ProgramOp program, int64_t limit)
       : model_(model), options_(options), limit_(limit),
-        accumulate_(std::to_string(program.getAccumulate())) {}
+        accumulate_(std::to_string(train::kAccumulate.of(program))) {}
 
   /// Returns the largest micro-batch with these settings; none if not one sample fits.
   FailureOr<std::optional<PlannedStrategy>> largest(const TriedSettings &level);
@@ -120,7 +121,7 @@ static TriedSettings withoutGiven(const TriedSettings &level, train::ProgramOp p
 FailureOr<std::vector<PlannedStrategy>> findLargestBatches(ModuleOp model, const CompileOptions &options,
                                                            int64_t limit) {
   train::ProgramOp program = *model.getOps<train::ProgramOp>().begin();
-  if (!program.getMicroBatch())
+  if (!train::kMicroBatch.isSet(program))
     return program.emitError("--largest-batch looks for the largest micro-batch, and the program has none to "
                              "begin with; expected 'batch B' or 'batch B x T' (--micro-batch)");
   BatchSearch search(model, options, program, limit);

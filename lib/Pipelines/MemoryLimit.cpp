@@ -16,30 +16,29 @@ using namespace mlir;
 
 namespace trainc {
 
-/// Other arithmetic exists for fp32 products only, and data columns are f32 or the compute type.
+/// Other arithmetic exists for fp32 products only.
 static bool mayComputeInBf16(train::ProgramOp program) {
-  return !program.getPrecision() && program.getFp32Products().value_or("fma") == "fma" &&
-         program.getBuffers() != "f16";
+  return !train::kPrecision.isSet(program) && train::kFp32Products.of(program) == train::Fp32Arithmetic::fma;
 }
 
 std::string asOptions(ArrayRef<train::GivenSetting> settings) {
   std::string text;
   for (const train::GivenSetting &setting : settings)
-    text += llvm::formatv("{0}{1}={2}", text.empty() ? "" : " ",
-                          StringRef(train::findProgramWord(setting.word)->option), setting.value);
+    text += llvm::formatv("{0}{1}={2}", text.empty() ? "" : " ", train::findSetting(setting.word)->option(),
+                          setting.value);
   return text;
 }
 
 static std::string decidedForLimit(train::ProgramOp program) {
   std::vector<train::GivenSetting> decided;
   for (const train::SettingInForce &setting : train::settingsInForce(program))
-    if (train::findProgramWord(setting.word) && setting.source == "derived: memory_limit")
+    if (train::findSetting(setting.word) && setting.source == "derived: memory_limit")
       decided.push_back({setting.word, setting.value});
   return asOptions(decided);
 }
 
 bool maySplitBatch(train::ProgramOp program) {
-  return program.getMicroBatch() && !train::isFromOption(program, "micro_batch") &&
+  return train::kMicroBatch.isSet(program) && !train::isFromOption(program, "micro_batch") &&
          !train::isFromOption(program, "accumulate") && !train::shardingOf(program).reproducibleOverRanks;
 }
 
@@ -49,8 +48,16 @@ static std::string moreCheckpointing(train::ProgramOp program) {
   if (train::isDerived(program, "activation_checkpointing") || train::offloadOf(program).activations)
     return "";
   const std::string full = "--activation-checkpointing=full";
-  const StringRef mode = program.getActivationCheckpointing().value_or("none");
-  return mode == "none" ? "--activation-checkpointing=selective or " + full : mode == "selective" ? full : "";
+  switch (train::kActivationCheckpointing.of(program)) {
+  case train::Checkpointing::none:
+    return "--activation-checkpointing=selective or " + full;
+  case train::Checkpointing::selective:
+    return full;
+  case train::Checkpointing::full:
+  case train::Checkpointing::budget:
+    return "";
+  }
+  llvm_unreachable("unknown mode");
 }
 
 /// A planner that decided about offloading has considered activations.
@@ -58,26 +65,27 @@ static std::string moreOffload(train::ProgramOp program) {
   const train::OffloadSettings offload = train::offloadOf(program);
   if (isDecided(program, "offload") || offload.activations)
     return "";
-  return "--offload=" + (offload.any() ? program.getOffload()->str() + "," : "") + "activations";
+  return "--offload=" + (offload.any() ? std::string(*train::kOffload.textIn(program)) + "," : "") +
+         "activations";
 }
 
 std::optional<HostLimit> hostLimitOf(train::ProgramOp program) {
-  if (!program.getHostMemory())
+  if (!train::kHostMemory.isSet(program))
     return std::nullopt;
   const Machine reference = codegen::Target::chosenFor(program)->referenceMachine();
-  return HostLimit{.bytes = int64_t(*program.getHostMemory()),
-                   .ranks = std::min<int64_t>(int64_t(program.getRanks()), reference.nodeRanks),
+  return HostLimit{.bytes = *train::kHostMemory.given(program),
+                   .ranks = std::min<int64_t>(train::kRanks.of(program), reference.nodeRanks),
                    .updates = train::offloadOf(program).updatesOnHost};
 }
 
 std::optional<MemoryLimit> memoryLimitOf(train::ProgramOp program) {
-  const std::optional<uint64_t> bytes = program.getMemoryLimit();
+  const std::optional<int64_t> bytes = train::kMemoryLimit.given(program);
   if (!bytes)
     return std::nullopt;
   const bool computes = mayComputeInBf16(program);
   return MemoryLimit{
-      .bytes = int64_t(*bytes),
-      .zeroStage = int64_t(program.getZeroStage()),
+      .bytes = *bytes,
+      .zeroStage = train::kZeroStage.of(program),
       .moreCheckpointing = moreCheckpointing(program),
       .moreOffload = moreOffload(program),
       .mayUseSmallerGroups = !train::offloadOf(program).roles.empty() && !isGiven(program, "offload_group"),
@@ -85,8 +93,9 @@ std::optional<MemoryLimit> memoryLimitOf(train::ProgramOp program) {
       .combinedSamples = {},
       .decided = decidedForLimit(program),
       .mayComputeInBf16 = computes,
-      .mayHoldParametersInBf16 = !program.getParams() && (computes || program.getPrecision() == "bf16"),
-      .mayHoldMomentsInBf16 = !program.getOptimizerStates() && program.getOptimizer().hasMoments()};
+      .mayHoldParametersInBf16 = !train::kParamType.isSet(program) &&
+                                 (computes || train::kPrecision.of(program) == train::Precision::bf16),
+      .mayHoldMomentsInBf16 = !train::kOptimizerStates.isSet(program) && program.getOptimizer().hasMoments()};
 }
 
 std::string bytesByKind(const BytesByKind &memory) {

@@ -1,7 +1,7 @@
 // `--memory-limit` and `--host-memory`: errors with advice for plans that exceed them.
 #pragma once
 
-#include "dialects/Train/ProgramWords.h"
+#include "dialects/Train/Settings.h"
 #include "dialects/Train/Train.h"
 #include "lib/Pipelines/Report.h"
 

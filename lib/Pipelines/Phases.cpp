@@ -46,7 +46,7 @@ Strategy strategyOf(ModuleOp module, const CompileOptions &options) {
   const std::unique_ptr<codegen::Target> target = codegen::Target::chosenFor(module);
   strategy.padsRows = target->rowAlignment() > 1;
   for (auto program : module.getOps<train::ProgramOp>()) {
-    strategy.manyRanks = program.getRanks() > 1;
+    strategy.manyRanks = train::kRanks.of(program) > 1;
     strategy.flatStates = train::hasFlatStates(program);
     strategy.reproducibleOverRanks = train::shardingOf(program).reproducibleOverRanks;
     strategy.lowPrecision = train::precisionOf(program).computesLow();
@@ -56,7 +56,8 @@ Strategy strategyOf(ModuleOp module, const CompileOptions &options) {
     strategy.lowEvaluation = !train::precisionOf(program).eval.isF32();
     strategy.narrowGradients = !train::precisionOf(program).reduce.isF32();
     strategy.hasBudget = train::hasBudget(program);
-    strategy.fusesEpilogues = target->libraryCalls().products && program.getLibraryCalls() != "plain";
+    strategy.fusesEpilogues =
+        target->libraryCalls().products && train::kLibraryCalls.given(program) != train::LibraryOps::plain;
     strategy.memoryLimit = memoryLimitOf(program);
     strategy.hostLimit = hostLimitOf(program);
     strategy.chunkLoss.minRows = std::max<int64_t>(
@@ -114,7 +115,6 @@ void addRecomputePasses(PassManager &manager, const train::CheckpointSettings &c
   if (checkpoints.recomputesBlocks) {
     RecomputeBlocksOptions options;
     options.blocks.append(checkpoints.blocks.begin(), checkpoints.blocks.end());
-    options.every = checkpoints.every;
     options.keep.assign(checkpoints.keep.begin(), checkpoints.keep.end());
     manager.addPass(createRecomputeBlocks(options));
   }

@@ -436,7 +436,7 @@ namespace trainc {
 
 FailureOr<Planning> decideWhatFits(ModuleOp model, const CompileOptions &options, int64_t limit) {
   train::ProgramOp program = *model.getOps<train::ProgramOp>().begin();
-  if (program.getActivationCheckpointing() == "budget")
+  if (train::hasBudget(program))
     return Planning();
   Planner planner(model, options, limit);
   if (failed(planner.findLevels()))

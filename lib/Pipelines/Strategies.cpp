@@ -84,7 +84,7 @@ FailureOr<std::vector<PlannedStrategy>> planStrategies(ModuleOp model, const Com
           "or leave "
           "activation_checkpointing out to compare all three; with budget, trainc compile "
           "--memory-limit=SIZE --report=FILE.json says what the plan takes");
-    if (program.getRanks() > 1 && !isDecided(program, "zero_stage"))
+    if (train::kRanks.of(program) > 1 && !isDecided(program, "zero_stage"))
       stages = combine(stages, "zero_stage", {"0", "1", "2", "3"});
     if (!isDecided(program, "offload"))
       variants = combine(variants, "offload",

@@ -1,5 +1,6 @@
 #include "lib/Pipelines/Unsharding.h"
 
+#include "dialects/Train/Settings.h"
 #include "dialects/Train/Train.h"
 
 using namespace mlir;
@@ -8,9 +9,8 @@ namespace trainc {
 
 bool isOpen(ModuleOp module, ArrayRef<StringRef> words) {
   return llvm::all_of(module.getOps<train::ProgramOp>(), [&](train::ProgramOp program) {
-    train::ShardingAttr given = program.getShardingAttr();
-    return program.getRanks() > 1 && program.getZeroStage() == 3 &&
-           llvm::none_of(words, [&](StringRef word) { return given && given.getWords().get(word); });
+    return train::kRanks.of(program) > 1 && train::kZeroStage.of(program) == 3 &&
+           llvm::none_of(words, [&](StringRef word) { return train::findSetting(word)->isSet(program); });
   });
 }
 

@@ -67,11 +67,7 @@ void Caster::visit(Operation &op) {
   } else if (auto minimize = dyn_cast<train::MinimizeOp>(op)) {
     minimize.getLossMutable().assign(as(minimize.getLoss(), full));
   } else if (isColumn(op)) {
-    // If the entry evaluates in another type, columns are not rounded. Integers are never rounded.
-    if (isa<train::InputOp>(op) && settings.roundsColumns() && settings.buffers == low)
-      round(op.getResult(0));
-    else
-      ofColumns.insert(op.getResult(0));
+    ofColumns.insert(op.getResult(0));
   } else if (op.hasTrait<OpTrait::ConstantLike>()) {
     constants.insert(op.getResult(0));
   } else if (isa<InferTypeOpInterface>(op) && llvm::any_of(op.getOperands(), floatElement)) {
@@ -185,21 +181,6 @@ static void retypeCaches(ModuleOp module, Type low) {
         get.getResult().setType(cast<RankedTensorType>(get.getType()).clone(low));
 }
 
-/// Replaces columns of an f32 entry by their rounded numbers, because the step's targets may be weights that
-/// other entries read rounded.
-static void roundColumns(train::EntryOp entry, Type low) {
-  for (auto column : llvm::make_early_inc_range(entry.getBody().getOps<train::InputOp>())) {
-    if (!floatElement(column.getResult()))
-      continue;
-    OpBuilder builder(entry.getContext());
-    builder.setInsertionPointAfter(column);
-    nn::TensorBuilder build(builder, column.getLoc());
-    Value rounded = build.convert(column.getResult(), low),
-          wide = build.convert(rounded, builder.getF32Type());
-    column.getResult().replaceAllUsesExcept(wide, rounded.getDefiningOp());
-  }
-}
-
 namespace {
 
 struct InsertCasts : impl::InsertCastsBase<InsertCasts> {
@@ -218,8 +199,6 @@ private:
       if (auto entry = findEntry<train::EntryOp>(module, kind); entry && !type.isF32())
         Caster(module, settings, type).run(entry);
     }
-    if (auto entry = findEntry<train::EntryOp>(module, begin_step); entry && settings.roundsColumns())
-      roundColumns(entry, settings.compute);
   }
 };
 

@@ -1,5 +1,6 @@
 // Pass `narrow-gradients`: sums gradients over ranks in the type `reduce` of the program.
 #include "dialects/Dist/Dist.h"
+#include "dialects/Train/Settings.h"
 #include "lib/Precision/ElementTypes.h"
 #include "lib/Precision/Passes.h"
 
@@ -52,7 +53,7 @@ struct NarrowGradients : impl::NarrowGradientsBase<NarrowGradients> {
         continue;
       getOperation()->walk([&](train::SumOverRanksOp sum) {
         if (sum.getOf())
-          narrow(sum, type, program.getRanks() == 1);
+          narrow(sum, type, train::kRanks.of(program) == 1);
       });
     }
   }

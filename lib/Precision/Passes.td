@@ -40,10 +40,7 @@ def InsertCasts : Pass<"insert-casts", "::mlir::ModuleOp"> {
     %y = nn.tanh %h : tensor<8x32xf32>
     ```
 
-    With `buffers = bf16` data columns are cast where they are read, as parameters are. The entry `begin_step` then reads the rounded
-    numbers, too, as f32. `init`, and `begin_step` without `buffers`, are not changed.
-
-    The entry `eval` is cast to the type of `eval_precision`; for f32 it has no casts.
+    `init` and `begin_step` are not changed. The entry `eval` is cast to the type of `eval_precision`; for f32 it has no casts.
   }];
   let dependentDialects = ["::trainc::nn::NNDialect"];
 }
@@ -97,7 +94,7 @@ def RoundSaved : Pass<"round-saved", "::mlir::ModuleOp"> {
 def ScaleOperands : Pass<"scale-operands", "::mlir::ModuleOp"> {
   let summary = "computes matrix products of the training step in fp8, with a scale for each matrix";
   let description = [{
-    In a program with `precision bf16 (products = fp8)`, rounds factors of products to fp8. The largest number of `f8E4M3FN` is 448, that of
+    In a program with `product_type fp8`, rounds factors of products to fp8. The largest number of `f8E4M3FN` is 448, that of
     `f8E5M2` 57344. Each factor is therefore divided by a scale, and the product's sums are multiplied by both scales.
 
     ```mlir
@@ -123,7 +120,7 @@ def ScaleOperands : Pass<"scale-operands", "::mlir::ModuleOp"> {
     * Activations and parameters are `f8E4M3FN`, gradients `f8E5M2`. A value that several products read is rounded once. A parameter is
       rounded again for the backward, so that the gathered parameter need not be kept.
     * The pass applies to products of activations with a parameter, and to the products that give their gradients. Sizes k and n must be
-      multiples of 16, as tensor cores require. The last products before the loss, products of a parameter that `keep` names, and attention
+      multiples of 16, as tensor cores require. The last products before the loss, products of a parameter that `keep_f32` names, and attention
       are not rounded to fp8. Fp8OpInterface tells which ops can take fp8, and in which layout.
     * Scales are powers of two, so that scaling is exact. They are derived from the maximum magnitudes of the last 16 steps.
       `train.magnitudes` reports the magnitudes of this micro-batch, and the pass `optimizer` updates histories and scales.
@@ -140,7 +137,7 @@ def ScaleOperands : Pass<"scale-operands", "::mlir::ModuleOp"> {
 def NarrowParameters : Pass<"narrow-parameters", "::mlir::ModuleOp"> {
   let summary = "stores parameters in bf16 alone, if the program asks for it";
   let description = [{
-    In a program with `precision bf16 (params = bf16)`, parameters are bf16 states, and their casts to bf16 are removed.
+    In a program with `param_type bf16`, parameters are bf16 states, and their casts to bf16 are removed.
 
     ```mlir
     %w = train.get @w : tensor<64x32xf32>
@@ -163,7 +160,7 @@ def NarrowParameters : Pass<"narrow-parameters", "::mlir::ModuleOp"> {
 def NarrowGradients : Pass<"narrow-gradients", "::mlir::ModuleOp"> {
   let summary = "sums gradients over ranks in bf16 or f16";
   let description = [{
-    In a program with `precision bf16 (reduce = bf16)`, rounds each gradient once, before its sum over ranks. `reduce` is valid with
+    In a program with `reduce_type bf16`, rounds each gradient once, before its sum over ranks. `reduce_type` is valid with
     `precision fp32` as well.
 
     ```mlir

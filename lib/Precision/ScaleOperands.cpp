@@ -1,6 +1,7 @@
 // Pass `scale-operands`: computes matrix products of the training step in fp8, with scales that are states.
 #include "dialects/Dist/Dist.h"
 #include "dialects/Train/Precision.h"
+#include "dialects/Train/Settings.h"
 #include "lib/Precision/Fp8Choice.h"
 #include "lib/Precision/Passes.h"
 #include "lib/Precision/ScaleSet.h"
@@ -21,9 +22,10 @@ namespace trainc {
 /// A mean loss has gradients of about 1 / targets. With a scale of 1 the gradients of the first steps would
 /// underflow in fp8.
 static double firstGradientScale(train::ProgramOp program) {
-  const uint64_t targets = program.getMicroBatch().value_or(1) * program.getSeqLen().value_or(1) *
-                           program.getAccumulate() * program.getRanks();
-  return std::ldexp(1, -int(llvm::Log2_64_Ceil(targets)));
+  const int64_t targets = train::kMicroBatch.given(program).value_or(1) *
+                          train::kSeqLen.given(program).value_or(1) * train::kAccumulate.of(program) *
+                          train::kRanks.of(program);
+  return std::ldexp(1, -int(llvm::Log2_64_Ceil(uint64_t(targets))));
 }
 
 namespace {
@@ -126,7 +128,7 @@ private:
       scaler.run(getOperation(), init);
     else
       program.emitWarning(
-          "products (--product-type) fp8 does nothing: no product of activations and a parameter before the "
+          "product_type (--product-type) fp8 does nothing: no product of activations and a parameter before the "
           "last has sizes that are multiples of 16");
     return success();
   }

@@ -93,22 +93,20 @@ void BlockUses::addRoundings(Block &block, const ForwardSide &forward) {
     sortByPlace(use.ops);
 }
 
-BlockUses::BlockUses(train::EntryOp entry, const ForwardSide &forward, const UseChoice &choice) {
+BlockUses::BlockUses(train::EntryOp entry, const ForwardSide &forward, ArrayRef<StringRef> blocks) {
   Block &block = entry.getBody().front();
-  std::vector<BlockUse> all = findUses(block, forward, choice.blocks);
-  for (size_t number = 0; number < all.size(); number += choice.every) {
-    for (Operation *op : all[number].ops)
-      useOf_[op] = uses_.size();
-    uses_.push_back(std::move(all[number]));
-  }
+  uses_ = findUses(block, forward, blocks);
+  for (auto [number, use] : llvm::enumerate(uses_))
+    for (Operation *op : use.ops)
+      useOf_[op] = number;
   findReadOutsideUse(block, forward);
   addRoundings(block, forward);
 }
 
-int64_t countUses(ModuleOp module, const UseChoice &choice) {
+int64_t countUses(ModuleOp module, ArrayRef<StringRef> blocks) {
   int64_t most = 0;
   for (auto entry : module.getOps<train::EntryOp>())
-    most = std::max(most, int64_t(BlockUses(entry, ForwardSide(entry), choice).uses().size()));
+    most = std::max(most, int64_t(BlockUses(entry, ForwardSide(entry), blocks).uses().size()));
   return most;
 }
 

@@ -12,16 +12,11 @@ struct BlockUse {
   std::vector<mlir::Operation *> ops; ///< forward ops between the use's inputs and outputs, in order
 };
 
-/// Selection of the block uses that are recomputed.
-struct UseChoice {
-  llvm::SmallVector<llvm::StringRef> blocks; ///< names of the blocks; empty: the outermost uses of all blocks
-  int64_t every = 1; ///< selects the uses 0, every, 2 * every, ... in the order of the forward
-};
-
-/// Selected uses of one entry. They are not nested and do not share ops.
+/// Selected uses of blocks in one entry. They are not nested and do not share ops.
 class BlockUses {
 public:
-  BlockUses(train::EntryOp entry, const ForwardSide &forward, const UseChoice &choice);
+  /// Selects the uses of `blocks`; if that is empty, the outermost uses of all blocks.
+  BlockUses(train::EntryOp entry, const ForwardSide &forward, llvm::ArrayRef<llvm::StringRef> blocks);
 
   /// Returns the uses in the order of the forward.
   llvm::ArrayRef<BlockUse> uses() const { return uses_; }
@@ -40,6 +35,6 @@ private:
 };
 
 /// Returns the largest number of selected uses in any one entry of the module.
-int64_t countUses(mlir::ModuleOp module, const UseChoice &choice);
+int64_t countUses(mlir::ModuleOp module, llvm::ArrayRef<llvm::StringRef> blocks);
 
 } // namespace trainc

@@ -86,16 +86,14 @@ def RecomputeBlocks : Pass<"recompute-blocks", "::mlir::ModuleOp"> {
     recomputed at most once, before the first backward op that needs it. Values that the backward does not need, such as `%y`, are not
     recomputed. Values that forward ops outside the use read are outputs of the use, and are kept if the backward reads them.
 
-    `blocks` names the blocks whose uses are recomputed; by default these are the outermost uses of all blocks. In the order of the forward,
-    the first of every `every` uses is recomputed. `keep` is a list of percentages, one for each of these uses; the last applies to all
-    further uses. With 0 nothing inside is kept, with 100 everything. In between, values are kept up to that share of the bytes which the
+    `blocks` names the blocks whose uses are recomputed; by default these are the outermost uses of all blocks. `keep` is a list of
+    percentages, one for each of these uses in the order of the forward; the last applies to all further uses. With 0 nothing inside is kept, with 100 everything. In between, values are kept up to that share of the bytes which the
     backward reads of the use, starting with the value that saves the most predicted seconds of recomputation per byte. Thus products and
     attention are kept before cheap values.
 
     Random numbers depend on their position only, and equal ops on equal operands give equal bits. So recomputation does not change bits.
   }];
   let options = [ListOption<"blocks", "blocks", "std::string", "Names of blocks">,
-                 Option<"every", "every", "int64_t", "1", "Recompute the first of every N uses">,
                  ListOption<"keep", "keep", "int64_t", "Percentage of its bytes that each use keeps">];
   let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::plan::PlanDialect"];
 }

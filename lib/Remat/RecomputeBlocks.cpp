@@ -1,4 +1,5 @@
 // Pass `recompute-blocks`: recomputes a block's forward where its backward first reads each value.
+#include "dialects/Train/Settings.h"
 #include "lib/Remat/KeptInside.h"
 #include "lib/Remat/Passes.h"
 #include "lib/Support/SourceName.h"
@@ -119,12 +120,12 @@ void RecomputeBlocks::runOnOperation() {
   const std::unique_ptr<codegen::Target> target = codegen::Target::chosenFor(getOperation());
   int64_t ranks = 1;
   for (auto program : getOperation().getOps<train::ProgramOp>())
-    ranks = int64_t(program.getRanks());
+    ranks = train::kRanks.of(program);
   codegen::OpCosts costs(*target, ranks, std::make_shared<codegen::Summaries>());
-  const UseChoice choice{.blocks = llvm::to_vector_of<StringRef>(blocks), .every = every};
+  const auto names = llvm::to_vector_of<StringRef>(blocks);
   for (auto entry : getOperation().getOps<train::EntryOp>()) {
     const ForwardSide forward(entry);
-    const BlockUses uses(entry, forward, choice);
+    const BlockUses uses(entry, forward, names);
     FailureOr<llvm::DenseSet<Value>> kept = findKept(uses, forward, costs);
     if (failed(kept))
       return signalPassFailure();

@@ -28,8 +28,7 @@ struct WarnIdleCheckpoints : impl::WarnIdleCheckpointsBase<WarnIdleCheckpoints> 
 private:
   /// The last number applies to all further uses, of which there may be none.
   void warnOfNumbers(train::ProgramOp program, const train::CheckpointSettings &settings) {
-    const int64_t said = int64_t(settings.keep.size()) - 1,
-                  uses = countUses(getOperation(), {.blocks = settings.blocks, .every = settings.every});
+    const int64_t said = int64_t(settings.keep.size()) - 1, uses = countUses(getOperation(), settings.blocks);
     if (said > uses)
       program.emitWarning("checkpoint_keep (--checkpoint-keep) has numbers for ")
           << said << " uses of blocks, and one for all further uses; the model has " << uses
@@ -38,7 +37,7 @@ private:
 
   void warnOfBlocks(train::ProgramOp program, const train::CheckpointSettings &settings) {
     for (StringRef block : settings.blocks)
-      if (countUses(getOperation(), {.blocks = {block}}) == 0)
+      if (countUses(getOperation(), {block}) == 0)
         program.emitWarning("checkpoint_blocks (--checkpoint-blocks): '")
             << block << "' does nothing: the model has no use of that block; leave it out";
   }

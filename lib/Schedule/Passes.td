@@ -27,7 +27,7 @@ def BucketCollectives : Pass<"bucket-collectives", "::mlir::ModuleOp"> {
     Collectives of one kind and group become one message in two cases:
 
     * They are consecutive and move tensors of one unit of parameters: its gathers, or the sums of its gradients.
-    * They have at most `gather_bucket` or `reduce_bucket` elements in total (`sharding` of the train.program). Each message costs a
+    * They have at most `allgather_bucket_size` or `reduce_bucket_size` elements in total. Each message costs a
       synchronisation of the ranks, however small it is.
 
     Gathers of parameters are combined in the order in which the parameters are read, other collectives in the order in which their operands
@@ -67,8 +67,8 @@ def ScheduleCollectives : Pass<"schedule-collectives", "::mlir::ModuleOp"> {
     * A sum over ranks starts when its operand is known. When two later sums are known, it becomes urgent and its wait is placed. So at most
       two are in flight, and their operands are freed during the backward. With `prefetch = 0`, where memory is scarce, at most one is in
       flight.
-    * A gather of parameters starts when the unit that is `prefetch` units earlier is computed. It starts later if `gathers_in_flight`
-      others are in flight, or if more than `max_live` elements would be gathered (`sharding` of the train.program). The cast of the rank's
+    * A gather of parameters starts when the unit that is `prefetch` units earlier is computed. It starts later if `limit_all_gathers`
+      others are in flight, or if more than `max_live_parameters` elements would be gathered. The cast of the rank's
       shard moves with it.
     * Messages that the op reads start regardless of limits.
 

@@ -1,6 +1,7 @@
 // Pass `schedule-collectives`: a list scheduler over the cost model that places starts and waits of
 // collectives.
 #include "dialects/Dist/Dist.h"
+#include "dialects/Train/Settings.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Analysis/StateOrder.h"
 #include "lib/Codegen/OpCost.h"
@@ -367,11 +368,11 @@ struct ScheduleCollectives : impl::ScheduleCollectivesBase<ScheduleCollectives> 
   void runOnOperation() override {
     const std::unique_ptr<codegen::Target> target = codegen::Target::chosenFor(getOperation());
     for (auto program : getOperation().getOps<train::ProgramOp>()) {
-      codegen::OpCosts costs(*target, int64_t(program.getRanks()), summaries_);
+      codegen::OpCosts costs(*target, train::kRanks.of(program), summaries_);
       const train::ShardingSettings settings = train::shardingOf(program);
       for (auto entry : getOperation().getOps<train::EntryOp>()) {
         const StateOrder order(entry.getBody().front());
-        ListScheduler scheduler(entry.getBody().front(), settings, int64_t(program.getRanks()), costs);
+        ListScheduler scheduler(entry.getBody().front(), settings, train::kRanks.of(program), costs);
         if (failed(scheduler.run()) || failed(order.requireKept()))
           return signalPassFailure();
       }

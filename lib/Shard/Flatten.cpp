@@ -5,6 +5,7 @@
 #include "dialects/NN/Builders.h"
 #include "dialects/Train/Parameters.h"
 #include "dialects/Train/Precision.h"
+#include "dialects/Train/Settings.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Analysis/StateOrder.h"
 #include "lib/Shard/WrapUnits.h"
@@ -50,12 +51,13 @@ class Flattener {
 public:
   Flattener(ModuleOp module, train::ProgramOp program)
       : module(module), program(program), settings(train::shardingOf(program)),
-        precision(train::precisionOf(program)), shardsParameters(program.getZeroStage() == 3) {}
+        precision(train::precisionOf(program)), shardsParameters(train::kZeroStage.of(program) == 3) {}
 
   LogicalResult run() {
-    if (program.getRanks() % settings.shardRanks != 0)
-      return program.emitError() << "hybrid_shard: " << program.getRanks() << " ranks cannot form groups of "
-                                 << settings.shardRanks << "; expected a divisor of the number of ranks";
+    if (train::kRanks.of(program) % settings.shardRanks != 0)
+      return program.emitError() << "hybrid_shard: " << train::kRanks.of(program)
+                                 << " ranks cannot form groups of " << settings.shardRanks
+                                 << "; expected a divisor of the number of ranks";
     for (auto entry : module.getOps<train::EntryOp>())
       entry.walk([&](train::GradientOp op) { trained.insert(op.getParameter()); });
     FailureOr<SmallVector<Bucket>> made = buckets();

@@ -1,6 +1,7 @@
 // Pass `shard`: sums over ranks become collectives, and each rank computes and keeps its shard of the update.
 #include "dialects/Dist/Dist.h"
 #include "dialects/NN/Builders.h"
+#include "dialects/Train/Settings.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Shard/Passes.h"
 #include "lib/Shard/ShardedValues.h"
@@ -224,12 +225,12 @@ namespace {
 struct Shard : impl::ShardBase<Shard> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<train::ProgramOp>())
-      if (program.getRanks() > 1 && program.getZeroStage() > 0)
+      if (train::kRanks.of(program) > 1 && train::kZeroStage.of(program) > 0)
         shardUpdate(program);
     for (auto program : getOperation().getOps<train::ProgramOp>())
       getOperation()->walk([&](train::MaxOverRanksOp maximum) {
         OpBuilder builder(maximum);
-        maximum.getResult().replaceAllUsesWith(createMaximum(builder, maximum, int64_t(program.getRanks())));
+        maximum.getResult().replaceAllUsesWith(createMaximum(builder, maximum, train::kRanks.of(program)));
         maximum.erase();
       });
     getOperation()->walk([](train::SumOverRanksOp sum) {
@@ -243,8 +244,8 @@ struct Shard : impl::ShardBase<Shard> {
 private:
   void shardUpdate(train::ProgramOp program) {
     const int64_t shardRanks = train::shardingOf(program).shardRanks;
-    UpdateSharding(getOperation(), shardRanks, shardRanks < int64_t(program.getRanks()),
-                   program.getZeroStage())
+    UpdateSharding(getOperation(), shardRanks, shardRanks < train::kRanks.of(program),
+                   train::kZeroStage.of(program))
         .run();
   }
 };

@@ -2,6 +2,7 @@
 #include "lib/Shard/Passes.h"
 
 #include "dialects/Dist/Dist.h"
+#include "dialects/Train/Settings.h"
 #include "dialects/Train/Train.h"
 #include "lib/Analysis/Overlap.h"
 
@@ -17,7 +18,7 @@ namespace {
 struct VerifySpmd : impl::VerifySpmdBase<VerifySpmd> {
   void runOnOperation() override {
     bool alone = llvm::all_of(getOperation().getOps<train::ProgramOp>(),
-                              [](train::ProgramOp program) { return program.getRanks() == 1; });
+                              [](train::ProgramOp program) { return train::kRanks.of(program) == 1; });
     getOperation()->walk([&](Operation *op) {
       if (failed(verify(op, alone)))
         signalPassFailure();

@@ -21,10 +21,10 @@ class CompileErrors(harness.EndToEndTest):
 
         does_nothing = "{} does nothing on one rank; give --ranks=N as well, or leave it out"
         self.assertEqual(warnings("--zero-stage=2", "--wrap=layer", "--allgather-bucket-size=5"),
-                         [does_nothing.format(option) for option in ["zero_stage (--zero-stage)", "sharding: wrap (--wrap)", "sharding: gather_bucket (--allgather-bucket-size)"]])
+                         [does_nothing.format(option) for option in ["zero_stage (--zero-stage)", "wrap (--wrap)", "allgather_bucket_size (--allgather-bucket-size)"]])
         self.assertEqual(warnings("--reproducible=ranks", "--wrap=layer"), [])
         self.assertEqual(warnings("--ranks=2", "--allgather-bucket-size=5", "--reduce-bucket-size=5"),
-                         ["sharding: gather_bucket (--allgather-bucket-size) does nothing with zero_stage 0, which gathers nothing"])
+                         ["allgather_bucket_size (--allgather-bucket-size) does nothing with zero_stage 0, which shards no states"])
         self.assertEqual(warnings("--ranks=2", "--zero-stage=1", "--allgather-bucket-size=5"), [])
 
     def test_options(self):
@@ -49,7 +49,7 @@ class CompileErrors(harness.EndToEndTest):
             *((["--compile-to=step", f"--checkpoint-keep={keep}"], f"error: --checkpoint-keep: expected numbers from 0 to 100 with commas between them", f"found '{keep}'\n")
               for keep in ["101", "050", "2x050", "50,", "x50", "-1"]),
             (["--compile-to=step", "--offload-group=1"], "error: --offload-group: expected at least 4096 bytes, found '1'\n"),
-            (["--compile-to=step", "--param-type=bf16"], "gpt.mlir:", "params (--param-type) bf16 holds parameters in bf16"),
+            (["--compile-to=step", "--param-type=bf16"], "gpt.mlir:", "param_type (--param-type) bf16 holds parameters in bf16"),
             (["--compile-to=spmd", "--reproducible=ranks", "--accumulate=6"], "gpt.mlir:", "--accumulate must be a power of two, found 6"),
             (["--compile-to=spmd", "--reproducible=ranks", "--sync-gradients=micro_step"], "gpt.mlir:", "leave sync out"),
             (["-o", "x.plan", "--precision=int8"], "--precision: expected one of fp32, bf16, fp16, found 'int8'"),

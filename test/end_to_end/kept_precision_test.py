@@ -1,34 +1,15 @@
-"""Words that make parts of a run compute in another precision than the rest: `keep`, `buffers` and `eval_precision`."""
+"""Settings that make parts of a run compute in another precision than the rest: `keep_f32` and `eval_precision`."""
 
 import json
-import random
-import struct
 from pathlib import Path
 
 import harness
 import sharded_gpt
 import small_gpt
-from harness import Tensor, program
+from harness import program
 
 LOW = "--precision=bf16"
 KEEP = "--keep-f32=*.ln_*,wte.weight,h.1.attn.*"
-MSE = """
-nn.model @m(%features: tensor<?x20xf32>, %labels: tensor<?x10xf32>) {
-  %h = nn.linear "fc1" %features to 32
-  %a = nn.relu %h
-  %y = nn.linear "fc2" %a to 10
-  %l = nn.mse %y, %labels
-  nn.loss "loss" %l
-}
-train.program @p { model @m  optimizer adamw(lr 1e-2)  batch 8 }
-"""
-
-
-def rounded(number):
-    """To bf16, to the nearest, of two equally near to the even one."""
-    bits = struct.unpack("<I", struct.pack("<f", number))[0]
-    bits += 0x7FFF + (bits >> 16 & 1)
-    return struct.unpack("<f", struct.pack("<I", bits & 0xFFFF0000))[0]
 
 
 class KeptPrecisionTest(harness.EndToEndTest):
@@ -127,22 +108,6 @@ class KeptPrecisionTest(harness.EndToEndTest):
         self.train("model.plan", "run", data=data, steps=1)
         out, _ = self.trainrun("model.plan", "--resume=run", "--generate=AB", "--max-tokens=4", "--tokenizer=bytes", "--temperature=0")
         self.assertTrue(out)
-
-    # --- buffers ---
-
-    def test_columns_are_rounded_on_entry(self):
-        """Products and losses read the same numbers as if the data had been rounded before."""
-        numbers = random.Random(3)
-        exact = {name: [numbers.gauss(0, 1) for _ in range(64 * width)] for name, width in {"features": 20, "labels": 10}.items()}
-        for file, change in {"exact": float, "rounded": rounded}.items():
-            harness.write_safetensors(f"{file}.safetensors", {"features": Tensor("F32", [64, 20], map(change, exact["features"])),
-                                                              "labels": Tensor("F32", [64, 10], map(change, exact["labels"]))})
-        self.compile(MSE, LOW)
-        before = self.train("model.plan", "before", data="rounded.safetensors")
-        kept = self.train("model.plan", "kept", data="exact.safetensors")
-        self.compile(MSE, LOW, "--buffer-type=bf16")
-        self.assertEqual(self.train("model.plan", "entry", data="exact.safetensors"), before)
-        self.assertNotEqual(kept, before)
 
     # --- eval_precision ---
 

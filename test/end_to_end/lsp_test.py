@@ -282,9 +282,9 @@ class LanguageServer(unittest.TestCase):
 
     def test_completion_of_settings(self):
         text = self.text.rstrip().removesuffix("}")
-        for line, expected, absent in [("  ", {"optimizer", "batch", "memory_limit", "precision"}, {"micro_batch", "prefetch", "nn.gelu"}),
+        for line, expected, absent in [("  ", {"optimizer", "batch", "memory_limit", "precision", "prefetch"}, {"micro_batch", "sharding", "nn.gelu"}),
                                        ("  precision ", {"fp32", "bf16", "fp16"}, {"batch"}), ("  optimizer ", {"adamw", "sgd"}, {"batch"}),
-                                       ("  sharding(", {"prefetch"}, {"batch"}), ("  model @", {"@gpt_small"}, {"@layer"})]:
+                                       ("  sync_gradients ", {"micro_step", "step"}, {"batch"}), ("  model @", {"@gpt_small"}, {"@layer"})]:
             items = self.completed(text + line + "\n}\n", text.count("\n"), len(line))
             self.assertLessEqual(expected, set(items), line)
             self.assertFalse(absent & set(items), line)

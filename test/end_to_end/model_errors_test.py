@@ -47,9 +47,8 @@ BAD_MODELS = {
     "semicolon": (("nn.gelu %h approximate tanh", "nn.gelu %h approximate tanh;"), "gpt.mlir:11:35: error: ';' has no meaning here; lines end without it"),
     "byte-order mark": (("// The tiny", "\ufeff// The tiny"), "gpt.mlir:1:1: error: '\\ufeff' (U+FEFF) has no meaning here; it is a byte-order mark; save the file as UTF-8 without one"),
     "typographic minus": (("lr 1e-2", "lr 1e\u22122"), "gpt.mlir:32:23: error: '\u2212' (U+2212) has no meaning here; a minus is the character '-'"),
-    "open bracket of precision": (("clip 1.0", "precision bf16 (params = f32,\n  clip 1.0"), "gpt.mlir:35:3: error: nothing closes the '(' of precision; expected params, ",
-                                  "found 'clip'"),
-    "kept in bf16": (("clip 1.0", 'precision bf16 (keep "*" bf16)'), "gpt.mlir:34:28: error: expected f32, the one type that parameters are kept in, found 'bf16'"),
+    "brackets of precision": (("clip 1.0", "precision bf16 (params = f32)"), "gpt.mlir:34:18: error: expected the next setting, found '('; write each setting of precision alone, such as `reduce_type bf16`"),
+    "brackets of sharding": (("clip 1.0", "sharding(prefetch = 2)"), "gpt.mlir:34:3: error: 'sharding' is no setting; write each setting of sharding alone, such as `prefetch 2`"),
     "foreign setting": (("schedule constant", "schedule constant(minimum 1e-3)"), "gpt.mlir:33:21: error: 'constant' has no setting 'minimum'; it has warmup"),
 }
 

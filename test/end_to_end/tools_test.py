@@ -64,8 +64,8 @@ class Plans(harness.EndToEndTest):
         out, _ = self.trainrun("model.plan", "--device=null")
         self.assertRegex(out, r"\ntraining: 4 ranks with each 2 micro-batches of 3 samples a step of 16 tokens, 24 samples in all; lr constant at 0.01, 0 steps of warmup\n")
         sharding = json.loads(Path("report.json").read_text())["sharding"]
-        self.assertEqual((sharding["zero_stage"], sharding["prefetch"], sharding["sync"]), (3, 2, "micro_step"))
-        self.assertEqual(sharding["persist_below"], 10 * 32)
+        self.assertEqual((sharding["zero_stage"], sharding["prefetch"], sharding["sync_gradients"]), (3, 2, "micro_step"))
+        self.assertEqual(sharding["param_persistence_threshold"], 10 * 32)
 
     def test_tokens_train(self):
         """From text to generated text, by nothing but the programs."""

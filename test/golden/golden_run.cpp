@@ -1,5 +1,6 @@
 #include "test/golden/golden_run.h"
 
+#include "dialects/Train/Settings.h"
 #include "lib/Autodiff/Passes.h"
 #include "lib/Fusion/Passes.h"
 #include "lib/Instantiate/Instantiate.h"
@@ -88,8 +89,8 @@ void GoldenRun::compile(Stage stage, const std::vector<train::GivenSetting> &set
     check(passes.run(*module), "a pass");
   }
   auto program = *module->getOps<train::ProgramOp>().begin();
-  microBatch_ = *program.getMicroBatch();
-  accumulate_ = program.getAccumulate();
+  microBatch_ = *train::kMicroBatch.given(program);
+  accumulate_ = train::kAccumulate.of(program);
 }
 
 void GoldenRun::run(EntryKind entry) {

@@ -20,8 +20,7 @@ namespace {
 
 /// One parameter, whose gradient is the column `x` times the scale.
 constexpr const char *kModel = R"(
-train.program @p {{ model @m  optimizer sgd(lr 0.5)  precision fp16  batch 1  loss_scale_init {0}
-  loss_scale_window {1}  loss_scale_hysteresis {2}  loss_scale_min {3} }
+train.program @p {{ model @m  optimizer sgd(lr 0.5)  precision fp16  batch 1  loss_scale_init {0} }
 train.state parameter @w : tensor<1xf32>
 train.entry @init {{ }
 train.entry @micro_step {{
@@ -35,14 +34,14 @@ train.entry @micro_step {{
 
 /// One run in grad_scaler.txt.
 struct Trace {
-  int64_t initial = 0, window = 0, hysteresis = 0, minimum = 0, steps = 0;
+  int64_t initial = 0, window = 0, steps = 0;
   std::set<int64_t> overflows;
   std::map<int64_t, double> scales; ///< by the first step that has it
 };
 
 std::istream &operator>>(std::istream &file, Trace &trace) {
   size_t overflows = 0, scales = 0;
-  file >> trace.initial >> trace.window >> trace.hysteresis >> trace.minimum >> trace.steps >> overflows;
+  file >> trace.initial >> trace.window >> trace.steps >> overflows;
   for (int64_t step = 0; overflows > 0 && file >> step; --overflows)
     trace.overflows.insert(step);
   double scale = 0;
@@ -59,13 +58,12 @@ public:
     mlir::DialectRegistry registry;
     registerDialects(registry);
     context_.appendDialectRegistry(registry);
-    const std::string text =
-        llvm::formatv(kModel, trace.initial, trace.window, trace.hysteresis, trace.minimum);
+    const std::string text = llvm::formatv(kModel, trace.initial);
     module_ = mlir::parseSourceString<mlir::ModuleOp>(text, &context_);
     mlir::PassManager passes(&context_);
     passes.addPass(createScaleLoss());
     passes.addPass(createAutodiff());
-    passes.addPass(createOptimizer());
+    passes.addPass(createOptimizer({.lossScaleWindow = trace.window}));
     EXPECT_TRUE(succeeded(passes.run(*module_)));
     memory_.emplace(*module_);
     run(EntryKind::init);
@@ -102,7 +100,7 @@ void follow(const Trace &trace) {
     ASSERT_EQ(run.state("w"), weight) << "step " << step;
     ASSERT_EQ(run.state("step_loss_scale"), expected);
     ASSERT_EQ(run.state("finite"), overflows ? 0 : 1);
-    ASSERT_EQ(run.state("overflow"), overflows && expected > double(trace.minimum) ? 1 : 0) << step;
+    ASSERT_EQ(run.state("overflow"), overflows && expected > 1 ? 1 : 0) << step;
     if (!overflows)
       ASSERT_EQ(run.state("grad_norm"), 1);
   }
@@ -115,21 +113,19 @@ TEST(GradScaler, TheScaleIsPyTorchsInEveryStep) {
     SCOPED_TRACE("run " + std::to_string(runs));
     ASSERT_NO_FATAL_FAILURE(follow(trace));
   }
-  EXPECT_EQ(runs, 6);
+  EXPECT_EQ(runs, 4);
 }
 
 /// As DeepSpeed's: at the minimum nothing is left to try.
 TEST(GradScaler, NothingShrinksAtTheMinimum) {
   Trace settings;
-  settings.initial = 16;
+  settings.initial = 4;
   settings.window = 2000;
-  settings.hysteresis = 1;
-  settings.minimum = 4;
   ScaledRun run(settings);
-  for (const double scale : {16, 8, 4, 4}) {
+  for (const double scale : {4, 2, 1, 1}) {
     run.step(std::numeric_limits<double>::quiet_NaN());
     EXPECT_EQ(run.state("step_loss_scale"), scale);
-    EXPECT_EQ(run.state("overflow"), scale > 4 ? 1 : 0);
+    EXPECT_EQ(run.state("overflow"), scale > 1 ? 1 : 0);
     EXPECT_EQ(run.state("finite"), 0);
   }
 }

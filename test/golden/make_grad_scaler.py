@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """Writes grad_scaler.txt: what scale PyTorch's GradScaler has in each of 5000 steps, of which a seeded choice overflows.
 
-Without torch, Scaler below stands in for it: torch's _amp_update_scale_, and DeepSpeed's hysteresis (with
-consecutive_hysteresis) and minimum, which torch has not.
+Without torch, Scaler below stands in for it: torch's _amp_update_scale_, with a minimum of 1, which torch has not.
 
   python make_grad_scaler.py           write the file
-  python make_grad_scaler.py --torch   instead check that torch's GradScaler gives the runs with hysteresis 1
+  python make_grad_scaler.py --torch   instead check that torch's GradScaler gives the runs
 """
 import pathlib
 import random
@@ -13,14 +12,12 @@ import struct
 import sys
 
 STEPS = 5000
-# initial scale, growth interval, hysteresis, minimum, share of steps that overflow, seed
+# initial scale, growth interval, share of steps that overflow, seed
 RUNS = [
-    (2**16, 2000, 1, 1, 0.001, 1),
-    (2**16, 2000, 1, 1, 0.0001, 2),
-    (2**16, 50, 1, 1, 0.013, 3),
-    (2**40, 7, 1, 1, 0.02, 4),  # grows until twice of it would be infinite
-    (2**16, 40, 2, 64, 0.1, 5),
-    (2**16, 11, 3, 4, 0.3, 6),
+    (2**16, 2000, 0.001, 1),
+    (2**16, 2000, 0.0001, 2),
+    (2**16, 50, 0.013, 3),
+    (2**40, 7, 0.02, 4),  # grows until twice of it would be infinite
 ]
 
 
@@ -33,19 +30,14 @@ def in_f32(number):
 
 
 class Scaler:
-    def __init__(self, scale, window, hysteresis, minimum):
-        self.scale, self.window, self.hysteresis, self.minimum = float(scale), window, hysteresis, minimum
-        self.left, self.good = hysteresis, 0
+    def __init__(self, scale, window):
+        self.scale, self.window, self.good = float(scale), window, 0
 
     def update(self, overflows):
         if overflows:
             self.good = 0
-            if self.left <= 1:
-                self.scale = max(in_f32(self.scale * 0.5), self.minimum)
-            else:
-                self.left -= 1
+            self.scale = max(in_f32(self.scale * 0.5), 1.0)
             return
-        self.left = self.hysteresis
         self.good += 1
         if self.good == self.window:
             self.good = 0
@@ -55,7 +47,7 @@ class Scaler:
 
 
 class TorchScaler:
-    def __init__(self, scale, window, hysteresis, minimum):
+    def __init__(self, scale, window):
         import torch
 
         self.torch = torch
@@ -96,10 +88,9 @@ def main():
         overflows = overflowing(share, seed)
         changes = scales(Scaler(*settings), overflows)
         if "--torch" in sys.argv:
-            if settings[2] == 1:
-                assert scales(TorchScaler(*settings), overflows) == changes, settings
-                assert min(scale for _, scale in changes) > settings[3], "torch has no minimum"
-                print(settings, "equals torch's in", STEPS, "steps,", len(overflows), "overflows")
+            assert scales(TorchScaler(*settings), overflows) == changes, settings
+            assert min(scale for _, scale in changes) > 1, "torch has no minimum"
+            print(settings, "equals torch's in", STEPS, "steps,", len(overflows), "overflows")
             continue
         lines.append(" ".join(map(str, [*settings, STEPS])))
         lines.append(" ".join(map(str, [len(overflows), *overflows])))

@@ -152,8 +152,8 @@ void seedFault(mlir::MLIRContext &context, const FaultKind &kind, unsigned seed,
     way.emulates = way.makesFp8 = false;
     way.set("cpu", "native"); // no code that this machine does not run
     std::erase_if(way.options.settings, [](const train::GivenSetting &each) {
-      return each.word == "precision" || each.word == "eval_precision" ||
-             train::findProgramWord(each.word)->ofPrecision || each.word.starts_with("loss_scale");
+      const train::Theme theme = train::findSetting(each.word)->theme;
+      return theme == train::Theme::Precision || theme == train::Theme::LossScale;
     });
     Fault fault{kind, seed};
     const Verdict verdict = checkProgram(context, text, way, seed, &fault);

@@ -1,5 +1,6 @@
 #include "test/programs/mutation.h"
 
+#include "dialects/Train/Settings.h"
 #include "dialects/Train/Train.h"
 #include "lib/Instantiate/Instantiate.h"
 
@@ -138,9 +139,11 @@ std::string programs::readProgram(MLIRContext &context, const std::string &path)
   if (!module || module->getOps<train::ProgramOp>().empty())
     return "";
   train::ProgramOp program = *module->getOps<train::ProgramOp>().begin();
-  std::string length = program.getSeqLen() ? llvm::formatv(" x {0}", *program.getSeqLen()).str() : "";
-  std::string plain = llvm::formatv("train.program @p {{ model @{0} optimizer sgd(lr 1) batch {1}{2} }\n",
-                                    program.getModel(), program.getMicroBatch().value_or(2), length);
+  std::string length =
+      train::kSeqLen.given(program) ? llvm::formatv(" x {0}", *train::kSeqLen.given(program)).str() : "";
+  std::string plain =
+      llvm::formatv("train.program @p {{ model @{0} optimizer sgd(lr 1) batch {1}{2} }\n", program.getModel(),
+                    train::kMicroBatch.given(program).value_or(2), length);
   program.erase();
   return print(*module) + plain;
 }

@@ -10,7 +10,7 @@ using namespace trainc;
 using namespace trainc::programs;
 
 void Way::set(std::string_view word, std::string value) {
-  text += " " + std::string(train::findProgramWord(word)->option) + "=" + value;
+  text += " " + train::findSetting(word)->option() + "=" + value;
   options.settings.push_back({std::string(word), std::move(value)});
 }
 
@@ -39,7 +39,7 @@ public:
     if (!isAlone)
       drawSharding(ranks, pick(4));
     if (isBf16_ && !isForAnyRanks_ && chance(2))
-      way_.set("reduce", "bf16");
+      way_.set("reduce_type", "bf16");
     return way_;
   }
 
@@ -85,8 +85,6 @@ private:
       way_.set("checkpoint_keep", oneOf({"0,100", "30", "70,0", "100,50,20"}));
     if (chance(3))
       way_.set("checkpoint_rest", "selective");
-    if (chance(4))
-      way_.set("checkpoint_stride", "2");
   }
 
   /// With the largest scales, gradients of random programs overflow.
@@ -106,9 +104,7 @@ private:
     isBf16_ = true;
     way_.set("precision", "bf16");
     if (chance(3))
-      way_.set("keep", "*");
-    if (chance(3))
-      way_.set("buffers", "bf16");
+      way_.set("keep_f32", "*");
     if (chance(3))
       way_.set("eval_precision", "fp32");
     if (chance(3)) {
@@ -126,14 +122,14 @@ private:
     if (chance(2))
       drawWrap();
     if (chance(3))
-      way_.set("reduce_bucket", oneOf({"0", "30", "500", "1000000"}));
+      way_.set("reduce_bucket_size", oneOf({"0", "30", "500", "1000000"}));
     if (stage > 0 && chance(3))
-      way_.set("gather_bucket", oneOf({"0", "30", "500", "1000000"}));
+      way_.set("allgather_bucket_size", oneOf({"0", "30", "500", "1000000"}));
     isForAnyRanks_ = isPowerOfTwo_ && chance(3);
     if (isForAnyRanks_)
       way_.set("reproducible", "ranks");
     else if (chance(3))
-      way_.set("sync", oneOf({"micro_step", "step"}));
+      way_.set("sync_gradients", oneOf({"micro_step", "step"}));
     if (stage == 3)
       drawGathers();
   }
@@ -147,13 +143,13 @@ private:
 
   /// Settings for ranks that shard parameters.
   void drawGathers() {
-    way_.set("persist_below", oneOf({"0", "0", "20", "300"}));
+    way_.set("param_persistence_threshold", oneOf({"0", "0", "20", "300"}));
     if (chance(3))
       way_.set("prefetch", oneOf({"0", "2", "5"}));
     if (chance(4))
-      way_.set("gathers_in_flight", oneOf({"1", "3"}));
+      way_.set("limit_all_gathers", oneOf({"1", "3"}));
     if (chance(4))
-      way_.set("max_live", oneOf({"1", "200", "5000"}));
+      way_.set("max_live_parameters", oneOf({"1", "200", "5000"}));
     switch (pick(6)) {
     case 0:
       return way_.set("reshard_after_forward", "false");

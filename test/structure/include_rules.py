@@ -57,10 +57,10 @@ MAY_INCLUDE = {
     "lib/Reference": DIALECTS,
     "lib/Pipelines": ["lib"] + BASE + PLAN + DIALECTS,
     "lib": COMPILER,
-    "tools/common": BASE,
+    "tools/common": ["dialects/Train/Settings.h"] + BASE,
     "tools/language": DIALECTS + BASE,
     "tools/trainrun": ["base", "plan", "runtime", "tools/common"],
-    "tools/report": ["base", "plan", "dialects/Train/ProgramWords.h", "dialects/Train/Sizes.h", "runtime/log"],
+    "tools/report": ["base", "plan", "dialects/Train/Settings.h", "dialects/Train/Sizes.h", "runtime/log"],
     "tools": ["base", "plan", "tools/common", "tools/language", "tools/report", "lib", "runtime/data", "runtime/formats", "runtime/state"] + DIALECTS,
     # It calibrates with kernels of plans.
     "tools/trainc": ["base", "plan", "tools/common", "tools/language", "tools/report", "lib", "runtime"] + DIALECTS,

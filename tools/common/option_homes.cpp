@@ -1,73 +1,19 @@
 #include "tools/common/option_homes.h"
 
+#include "dialects/Train/Settings.h"
 #include "tools/common/foreign_options.h"
 
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <vector>
 
 namespace trainc {
 
 namespace {
 
-/// All options of trainc compile; a test compares them with --help.
-constexpr auto kOfCompile = std::to_array<std::string_view>({
-    "accumulate",
-    "activation-checkpointing",
-    "allgather-bucket-size",
-    "buffer-type",
-    "checkpoint-blocks",
-    "checkpoint-keep",
-    "checkpoint-rest",
-    "checkpoint-stride",
-    "compile-to",
-    "cpu",
-    "dump-ir",
-    "eval-batch",
-    "eval-precision",
-    "fp32-products",
-    "gpu",
-    "gpu-levels",
-    "host-memory",
-    "hybrid-shard",
-    "keep-f32",
-    "largest-batch",
-    "library-calls",
-    "limit-all-gathers",
-    "loss-scale",
-    "loss-scale-hysteresis",
-    "loss-scale-init",
-    "loss-scale-min",
-    "loss-scale-window",
-    "max-live-parameters",
-    "max-reuse-distance",
-    "memory-limit",
-    "micro-batch",
-    "offload",
-    "offload-group",
-    "offload-to",
-    "offload-update",
-    "optimizer-states",
-    "output",
-    "param-persistence-threshold",
-    "param-type",
-    "precision",
-    "prefetch",
-    "product-type",
-    "ranks",
-    "reduce-bucket-size",
-    "reduce-type",
-    "report",
-    "reproducible",
-    "reserve-memory",
-    "reshard-after-forward",
-    "seq-len",
-    "skipped-steps",
-    "sync-gradients",
-    "target",
-    "wrap",
-    "zero-stage",
-});
+/// Options of trainc compile that are no settings; a test compares all options with --help.
+constexpr std::string_view kOtherOfCompile[] = {"compile-to", "dump-ir", "largest-batch", "output", "report"};
 constexpr auto kOfTrainrun = std::to_array<std::string_view>({
     "allow-changes",
     "checkpoint-dir",
@@ -138,15 +84,15 @@ bool isOneOf(std::span<const std::string_view> options, std::string_view name) {
 /// A program of the two, and how it speaks of what the other one and the model's text decide.
 struct Speaker {
   Home home;
-  std::span<const std::string_view> own, others;
+  std::span<const std::string_view> (*own)(), (*others)();
   std::string_view ofOther, ofProgram; ///< formats of the option or line
 };
 
 constexpr Speaker kTrainrunSpeaks = {
-    Home::kTrainrun, kOfTrainrun, kOfCompile,
+    Home::kTrainrun, optionsOfTrainrun, optionsOfCompile,
     "the plan has decided it. Give {} to trainc compile, and run the new plan",
     "the plan has decided it. Write it in the model's train.program, as in `{}`, and compile again"};
-constexpr Speaker kCompileSpeaks = {Home::kCompile, kOfCompile, kOfTrainrun,
+constexpr Speaker kCompileSpeaks = {Home::kCompile, optionsOfCompile, optionsOfTrainrun,
                                     "trainrun decides it. Give {} to trainrun, with the plan",
                                     "it has no option. Write it in the model's train.program, as in `{}`"};
 
@@ -172,9 +118,9 @@ std::optional<std::string> homeOf(std::string_view option, const Speaker &speake
   if (const auto *line = std::ranges::find(kLines, name, &Line::name); line != std::end(kLines))
     return fmt::format(fmt::runtime(speaker.ofProgram), line->line);
   const std::string written = "--" + name;
-  if (isOneOf(speaker.others, name))
+  if (isOneOf(speaker.others(), name))
     return fmt::format(fmt::runtime(speaker.ofOther), written);
-  if (isOneOf(speaker.own, name)) // with a single dash if it is written as it is called
+  if (isOneOf(speaker.own(), name)) // with a single dash if it is written as it is called
     return name == option ? std::nullopt : std::optional(fmt::format("it is called {} here", written));
   const ForeignOption *foreign = findForeignOption(name);
   return foreign ? std::optional(answerTo(*foreign, speaker)) : std::nullopt;
@@ -182,7 +128,18 @@ std::optional<std::string> homeOf(std::string_view option, const Speaker &speake
 
 } // namespace
 
-std::span<const std::string_view> optionsOfCompile() { return kOfCompile; }
+std::span<const std::string_view> optionsOfCompile() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all(std::begin(kOtherOfCompile), std::end(kOtherOfCompile));
+    for (const train::Setting *setting : train::kSettings)
+      if (setting->hasOption)
+        all.push_back(setting->option().substr(2));
+    std::ranges::sort(all);
+    return all;
+  }();
+  static const std::vector<std::string_view> views(names.begin(), names.end());
+  return views;
+}
 std::span<const std::string_view> optionsOfTrainrun() { return kOfTrainrun; }
 
 std::optional<std::string> homeOutsideTrainrun(std::string_view option) {

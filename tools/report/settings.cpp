@@ -1,19 +1,13 @@
 #include "tools/report/settings.h"
 
 #include "base/units.h"
-#include "dialects/Train/ProgramWords.h"
+#include "dialects/Train/Settings.h"
 #include "dialects/Train/Sizes.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 
 namespace trainc::report {
-
-/// Null if the word is unknown: a part of the program, or a word of another version.
-static const train::ProgramWord *findWord(std::string_view word) {
-  const auto *found = std::ranges::find(train::kProgramWords, word, &train::ProgramWord::word);
-  return found == std::end(train::kProgramWords) ? nullptr : found;
-}
 
 /// Bytes of "16MiB" or "16777216".
 static std::optional<uint64_t> sizeOf(std::string_view text) {
@@ -23,11 +17,12 @@ static std::optional<uint64_t> sizeOf(std::string_view text) {
 }
 
 static KnownSetting known(Setting setting) {
-  const train::ProgramWord *word = findWord(setting.setting);
-  const bool isSize = word && word->kind == train::ValueKind::Bytes;
+  // Null if the name is unknown: a part of the program, or a setting of another version.
+  const train::Setting *declared = train::findSetting(setting.setting);
+  const bool isSize = declared && declared->kind == train::ValueKind::Bytes;
   const bool isDefault =
-      setting.source == "default" ||
-      (word && !word->derived.empty() && setting.source == fmt::format("derived: {}", word->derived));
+      setting.source == "default" || (declared && !declared->derived.empty() &&
+                                      setting.source == fmt::format("derived: {}", declared->derived));
   const std::optional<uint64_t> bytes = isSize ? sizeOf(setting.value) : std::nullopt;
   return {std::move(setting), bytes, isDefault};
 }

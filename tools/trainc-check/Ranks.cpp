@@ -3,6 +3,7 @@
 #include "Comparison.h"
 #include "Modes.h"
 
+#include "dialects/Train/Settings.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Pipelines/Pipeline.h"
 #include "lib/Reference/Ranks.h"
@@ -24,9 +25,9 @@ constexpr int64_t kSteps = 3;
 class Training {
 public:
   Training(ModuleOp module, train::ProgramOp program)
-      : module(module), accumulate(program.getAccumulate()),
+      : module(module), accumulate(train::kAccumulate.of(program)),
         shardRanks(size_t(train::shardingOf(program).shardRanks)),
-        ranks(program.getRanks(), EntryMemory(module)) {}
+        ranks(train::kRanks.of(program), EntryMemory(module)) {}
 
   LogicalResult run() {
     setInteger("seed", 1);
@@ -199,7 +200,7 @@ FailureOr<check::Outcome> check::checkRanks(ModuleOp model, int64_t ranks, doubl
   auto programs = model.getOps<train::ProgramOp>();
   if (programs.empty())
     return model.emitError("has no train.program to divide over ranks");
-  const int64_t accumulate = (*programs.begin()).getAccumulate();
+  const int64_t accumulate = train::kAccumulate.of(*programs.begin());
   OwningOpRef<ModuleOp> divided = compile(model, ranks, accumulate),
                         alone = compile(model, 1, accumulate * ranks, {{"activation_checkpointing", "none"}});
   if (!divided || !alone)

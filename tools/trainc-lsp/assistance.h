@@ -1,7 +1,7 @@
 // Hover and completion in a model's text, in the words of the language.
 #pragma once
 
-#include "dialects/Train/ProgramWords.h"
+#include "dialects/Train/Settings.h"
 
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/LSP/Protocol.h"
@@ -26,7 +26,7 @@ struct TextPlace {
 };
 
 /// A setting's help, values and option, as Markdown.
-std::string describeSetting(const train::ProgramWord &word);
+std::string describeSetting(const train::Setting &setting);
 
 /// Markdown about the op, value, block or setting at `place`; nothing at other places.
 std::optional<std::string> hoverAt(const TextPlace &place, const ModelFacts &facts);

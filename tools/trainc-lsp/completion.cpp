@@ -1,5 +1,5 @@
 #include "dialects/Train/ProgramLines.h"
-#include "dialects/Train/ProgramWords.h"
+#include "dialects/Train/Settings.h"
 #include "tools/language/op_reference.h"
 #include "tools/language/text_position.h"
 #include "tools/trainc-lsp/cursor.h"
@@ -52,7 +52,7 @@ private:
   void addValues();
   void addSymbols();
   void addSettings();
-  void addChoices(const std::string &values);
+  void addChoices(StringRef values);
   void addOps();
   void addClauses();
 
@@ -101,36 +101,32 @@ void Completions::addSymbols() {
     add("@" + name, "@" + name, Kind::Class, keyword, headingOf(cursor_.text, keyword, name).value_or(""));
 }
 
-void Completions::addChoices(const std::string &values) {
+void Completions::addChoices(StringRef values) {
   llvm::SmallVector<StringRef> choices;
-  StringRef(values).split(choices, '|');
+  values.split(choices, '|');
   for (StringRef choice : choices)
     add(choice, choice, Kind::Value, "");
 }
 
-/// The values of the setting before the cursor, or the words that may begin a line or stand in brackets.
+/// The values of the setting before the cursor, or the words that may begin a line.
 void Completions::addSettings() {
   const StringRef before = cursor_.before().trim();
   const StringRef last =
       before.take_back(before.size() - std::min(before.size(), before.find_last_of(" (,") + 1));
-  for (const train::ProgramWord &word : train::kProgramWords)
-    if (StringRef(word.word) == last &&
-        (word.kind == train::ValueKind::Choice || word.kind == train::ValueKind::Truth))
-      return addChoices(std::string(word.values));
+  if (const train::Setting *setting = train::findSetting(last);
+      setting && setting->kind == train::ValueKind::Choice)
+    return addChoices(setting->values);
   if (last == "optimizer")
     return addChoices("adamw|adam|sgd");
   if (last == "schedule")
     return addChoices("constant|linear|cosine");
-  const bool isInBrackets = before.count('(') > before.count(')');
+  if (before.count('(') > before.count(')'))
+    return;
   for (const train::ProgramLine &line : train::kProgramLines)
-    if (!isInBrackets)
-      add(line.word, line.word, Kind::Property, line.form, line.help);
-  for (const train::ProgramWord &word : train::kProgramWords) {
-    const bool isInner = word.ofSharding || word.ofPrecision;
-    const bool isOfBatch = word.word == "micro_batch" || word.word == "seq_len";
-    if (isInner == isInBrackets && !isOfBatch)
-      add(word.word, word.word, Kind::Property, word.values, describeSetting(word));
-  }
+    add(line.word, line.word, Kind::Property, line.form, line.help);
+  for (const train::Setting *setting : train::kSettings)
+    if (setting != &train::kMicroBatch && setting != &train::kSeqLen) // set by `batch`
+      add(setting->name, setting->name, Kind::Property, setting->values, describeSetting(*setting));
 }
 
 /// With the dialect before it, an op's own name is enough to look at.

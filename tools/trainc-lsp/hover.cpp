@@ -1,5 +1,5 @@
 #include "dialects/Train/ProgramLines.h"
-#include "dialects/Train/ProgramWords.h"
+#include "dialects/Train/Settings.h"
 #include "tools/language/op_reference.h"
 #include "tools/language/text_position.h"
 #include "tools/trainc-lsp/cursor.h"
@@ -82,13 +82,10 @@ std::optional<std::string> hoverSymbol(const Cursor &cursor) {
 
 } // namespace
 
-std::string describeSetting(const train::ProgramWord &word) {
-  std::string text = std::string(word.help);
-  std::ranges::replace(text, '\n', ' ');
-  if (!word.values.empty())
-    text += (text.empty() ? "Values: `" : "\n\nValues: `") + std::string(word.values) + "`";
-  if (!word.option.empty())
-    text += "\n\nOption: `" + std::string(word.option) + "`";
+std::string describeSetting(const train::Setting &setting) {
+  std::string text = setting.description() + "\n\nValues: `" + std::string(setting.values) + "`";
+  if (setting.hasOption)
+    text += "\n\nOption: `" + setting.option() + "`";
   return text;
 }
 
@@ -105,10 +102,8 @@ std::optional<std::string> hoverAt(const TextPlace &place, const ModelFacts &fac
   for (const train::ProgramLine &line : train::kProgramLines)
     if (StringRef(line.word) == cursor.word)
       return code(std::string(line.word) + " " + std::string(line.form)) + std::string(line.help) + "\n";
-  for (const train::ProgramWord &word : train::kProgramWords)
-    if (StringRef(word.word) == cursor.word)
-      return describeSetting(word) + "\n";
-  return std::nullopt;
+  const train::Setting *setting = train::findSetting(cursor.word);
+  return setting ? std::optional(describeSetting(*setting) + "\n") : std::nullopt;
 }
 
 } // namespace trainc

@@ -237,7 +237,7 @@ void addCalibrate(CLI::App &app, CalibrateCommand &command) {
   calibrate->add_option("-o,--output", command.output, "Cluster file to write")
       ->required()
       ->type_name("FILE.json");
-  addSetting(*calibrate, "cpu", command.cpu, "Which code of this CPU's is measured");
+  addSetting(*calibrate, train::kCpu, command.cpu, "Which code of this CPU's is measured");
   addQuiet(*calibrate, command.quiet);
 }
 
@@ -332,7 +332,7 @@ int explain(const CLI::App &app, const std::string &topic) {
   std::vector<std::string> known;
   for (const Topic &each : helpTopics()) {
     if (each.name == topic)
-      return print(each.text);
+      return print(explanationOf(each));
     known.emplace_back(each.name);
   }
   for (const CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))

@@ -1,6 +1,7 @@
 #include "tools/trainc/SettingsCli.h"
 
 #include "dialects/Train/Lists.h"
+#include "dialects/Train/Settings.h"
 #include "dialects/Train/Sizes.h"
 #include "tools/common/answer.h"
 #include "tools/common/validators.h"
@@ -10,7 +11,7 @@
 
 namespace trainc {
 
-using train::ProgramWord;
+using train::Setting;
 using train::ValueKind;
 
 namespace {
@@ -38,14 +39,14 @@ CLI::Validator bytesFrom(int64_t least) {
           "SIZE"};
 }
 
-/// Possible values of a setting of kind Choice or Words.
-std::vector<std::string> valuesOf(const ProgramWord &word) {
-  return CLI::detail::split(std::string(word.values), '|');
+std::vector<std::string> wordsOf(const Setting &setting) {
+  const std::vector<std::string_view> words = setting.words();
+  return {words.begin(), words.end()};
 }
 
 /// Accepts a comma-separated subset of the words, in any case.
-CLI::Validator someOfWords(const ProgramWord &list) {
-  return {[&list, known = oneOfWords(valuesOf(list))](std::string &text) {
+CLI::Validator someOfWords(const Setting &list) {
+  return {[&list, known = oneOfWords(wordsOf(list))](std::string &text) {
             const auto elements = train::elementsOf(text);
             std::vector<std::string> given(elements.begin(), elements.end());
             for (std::string &word : given)
@@ -57,58 +58,61 @@ CLI::Validator someOfWords(const ProgramWord &list) {
           "WORDS"};
 }
 
-CLI::Validator validatorOf(const ProgramWord &word) {
-  switch (word.kind) {
+CLI::Validator validatorOf(const Setting &setting) {
+  switch (setting.kind) {
   case ValueKind::Number:
-    return wholeNumber<int64_t>(word.min, word.max);
+    return wholeNumber<int64_t>(setting.min, setting.max);
   case ValueKind::Bytes:
-    return bytesFrom(word.min);
+    return bytesFrom(setting.min);
   case ValueKind::Choice:
-  case ValueKind::Truth:
-    return oneOfWords(valuesOf(word));
+    return oneOfWords(wordsOf(setting));
   case ValueKind::Words:
-    return someOfWords(word);
+    return someOfWords(setting);
   case ValueKind::Wrap:
   case ValueKind::Names: // names of blocks and parameters, which the compiler checks
   case ValueKind::Shares:
-    return {[&word](std::string &text) { return train::tidyList(word, text); }, "LIST"};
+    return {[&setting](std::string &text) { return train::tidyList(setting, text); }, "LIST"};
   }
   return CLI::Validator();
 }
 
-/// The options of settings that most command lines need, in the order of --help.
-constexpr std::string_view kCommonOptions[] = {"--micro-batch", "--seq-len",    "--accumulate",
-                                               "--precision",   "--target",     "--memory-limit",
-                                               "--ranks",       "--zero-stage", "--activation-checkpointing"};
+/// The settings that most command lines need, in the order of --help.
+constexpr const Setting *kCommonSettings[] = {
+    &train::kMicroBatch, &train::kSeqLen,    &train::kAccumulate,
+    &train::kPrecision,  &train::kTarget,    &train::kMemoryLimit,
+    &train::kRanks,      &train::kZeroStage, &train::kActivationCheckpointing};
 
-const char *headingOf(train::Theme theme) {
-  switch (theme) {
-  case train::Theme::Step:
-    return "Step";
-  case train::Theme::Memory:
-    return "Memory";
-  case train::Theme::Ranks:
-    return "Ranks";
-  case train::Theme::Precision:
-    return "Precision";
-  case train::Theme::Target:
-    return "Target";
-  }
-  return "";
-}
+bool isCommon(const Setting *setting) { return std::ranges::count(kCommonSettings, setting) > 0; }
 
 /// Settings that have an option, in the order of --help.
-std::vector<const ProgramWord *> wordsInOrder() {
-  std::vector<const ProgramWord *> words;
-  for (const std::string_view option : kCommonOptions)
-    words.push_back(std::ranges::find(train::kProgramWords, option, &ProgramWord::option));
-  for (const train::Theme theme : {train::Theme::Step, train::Theme::Memory, train::Theme::Ranks,
-                                   train::Theme::Precision, train::Theme::Target})
-    for (const ProgramWord &word : train::kProgramWords)
-      if (word.theme == theme && !word.option.empty() &&
-          std::ranges::find(kCommonOptions, word.option) == std::end(kCommonOptions))
-        words.push_back(&word);
-  return words;
+std::vector<const Setting *> settingsInOrder() {
+  std::vector<const Setting *> settings(std::begin(kCommonSettings), std::end(kCommonSettings));
+  for (const train::Theme theme : train::kThemes)
+    for (const Setting *setting : train::kSettings)
+      if (setting->theme == theme && setting->hasOption && !isCommon(setting))
+        settings.push_back(setting);
+  return settings;
+}
+
+/// Breaks a description into lines for --help. The default stays in one line.
+std::string helpOf(const Setting &setting) {
+  constexpr size_t kWidth = 95;
+  const std::string text = setting.description();
+  const size_t last = text.rfind("; default: ");
+  std::string help;
+  for (size_t begin = 0, lineBegin = 0; begin < text.size();) {
+    const bool isDefault = last != std::string::npos && begin > last;
+    const size_t end = isDefault ? text.size() : std::min(text.find(' ', begin), text.size());
+    if (!help.empty() && help.size() - lineBegin + 1 + end - begin > kWidth) {
+      help += '\n';
+      lineBegin = help.size();
+    } else if (!help.empty()) {
+      help += ' ';
+    }
+    help.append(text, begin, end - begin);
+    begin = end + 1;
+  }
+  return help;
 }
 
 } // namespace
@@ -126,29 +130,22 @@ CLI::Validator oneOfWords(std::vector<std::string> words) {
           "WORD"};
 }
 
-CLI::Option *addSetting(CLI::App &command, std::string_view word, std::string &value, std::string help) {
-  const auto *setting = std::ranges::find(train::kProgramWords, word, &ProgramWord::word);
-  return command.add_option(std::string(setting->option), value, std::move(help))
-      ->transform(validatorOf(*setting))
-      ->type_name(std::string(setting->values))
+CLI::Option *addSetting(CLI::App &command, const Setting &setting, std::string &value, std::string help) {
+  return command.add_option(setting.option(), value, std::move(help))
+      ->transform(validatorOf(setting))
+      ->type_name(std::string(setting.values))
       ->capture_default_str();
 }
 
 void addSettings(CLI::App &compile, std::vector<train::GivenSetting> &given) {
-  for (const ProgramWord *each : wordsInOrder()) {
-    const ProgramWord &word = *each;
-    auto take = [&given, &word](const std::string &value) {
-      given.push_back({std::string(word.word), value});
+  for (const Setting *setting : settingsInOrder()) {
+    auto take = [&given, setting](const std::string &value) {
+      given.push_back({std::string(setting->name), value});
     };
-    CLI::Option *option =
-        compile.add_option_function<std::string>(std::string(word.option), take, std::string(word.help));
-    const bool isCommon = std::ranges::find(kCommonOptions, word.option) != std::end(kCommonOptions);
-    option->transform(validatorOf(word))
-        ->type_name(std::string(word.values))
-        ->group(isCommon ? kMostUsed : headingOf(word.theme));
-    const bool hasWords = word.kind == ValueKind::Choice || word.kind == ValueKind::Words;
-    if (hasWords && !word.defaultValue.empty() && !word.ofSharding)
-      option->default_str(std::string(word.defaultValue));
+    compile.add_option_function<std::string>(setting->option(), take, helpOf(*setting))
+        ->transform(validatorOf(*setting))
+        ->type_name(std::string(setting->values))
+        ->group(isCommon(setting) ? kMostUsed : std::string(train::headingOf(setting->theme)));
   }
 }
 

@@ -1,7 +1,7 @@
 // Options of `trainc compile` and `trainc estimate` that are settings of the program.
 #pragma once
 
-#include "dialects/Train/ProgramWords.h"
+#include "dialects/Train/Settings.h"
 
 #include <CLI/CLI.hpp>
 #include <string>
@@ -15,8 +15,9 @@ CLI::Validator oneOfWords(std::vector<std::string> words);
 /// Accepts a positive number of bytes, such as 16GiB, and converts it to a plain number.
 CLI::Validator someBytes();
 
-/// Adds the option of the setting `word`, which must have one. The default is the content of `value`.
-CLI::Option *addSetting(CLI::App &command, std::string_view word, std::string &value, std::string help);
+/// Adds the option of the setting. The default is the content of `value`.
+CLI::Option *addSetting(CLI::App &command, const train::Setting &setting, std::string &value,
+                        std::string help);
 
 /// Adds an option for each setting that has one, the most used first, in groups by theme; `given` receives
 /// the settings on the command line.

@@ -2,6 +2,7 @@
 
 #include "base/units.h"
 
+#include "dialects/Train/Settings.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -14,15 +15,14 @@ namespace {
 
 using Line = std::vector<std::string>;
 
-/// Settings that any strategy decides, in the order of the program's words.
+/// Settings that any strategy decides, in the order of kSettings.
 Line decidedWords(const std::vector<PlannedStrategy> &strategies) {
   Line words;
-  for (const train::ProgramWord &word : train::kProgramWords)
+  for (const train::Setting *setting : train::kSettings)
     if (llvm::any_of(strategies, [&](const PlannedStrategy &strategy) {
-          return llvm::any_of(strategy.decided,
-                              [&](const auto &setting) { return setting.word == word.word; });
+          return llvm::any_of(strategy.decided, [&](const auto &each) { return each.word == setting->name; });
         }))
-      words.emplace_back(word.word);
+      words.emplace_back(setting->name);
   return words;
 }
 

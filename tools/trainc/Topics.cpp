@@ -1,8 +1,15 @@
 #include "tools/trainc/Topics.h"
 
+#include "dialects/Train/Settings.h"
+
 namespace trainc {
 
 namespace {
+
+constexpr train::Theme kOfMemory[] = {train::Theme::Memory, train::Theme::Checkpointing,
+                                      train::Theme::Offload};
+constexpr train::Theme kOfRanks[] = {train::Theme::Sharding};
+constexpr train::Theme kOfPrecision[] = {train::Theme::Precision, train::Theme::LossScale};
 
 constexpr Topic kTopics[] = {
     {"start", "from a model to text that it continues",
@@ -39,7 +46,8 @@ The peak of a rank is known before the run, to the byte. estimate compares strat
   --precision, --optimizer-states      numbers of fewer bytes
 
 See docs/how-to/fit-into-memory.md, docs/how-to/checkpoint-activations.md, docs/how-to/offload.md.
-)"},
+)",
+     kOfMemory},
     {"ranks", "several processes that train together",
      R"(  trainc compile gpt.mlir --ranks=4 --zero-stage=3 -o gpt4.plan
   trainrun gpt4.plan --nproc-per-node=4 --data tokens.bin --steps 1000
@@ -50,7 +58,8 @@ torchrun do: leave --nproc-per-node out then. --zero-stage says what ranks keep 
 at any number of ranks.
 
 See docs/how-to/start-several-ranks.md, docs/explanation/sharding.md, docs/reference/sharding.md.
-)"},
+)",
+     kOfRanks},
     {"precision", "bf16, fp16, fp8 and what stays in fp32", R"(  trainc compile gpt.mlir --precision=bf16
   trainc compile gpt.mlir --precision=fp16 --loss-scale=0
 
@@ -60,7 +69,8 @@ fp32. --eval-precision is for evaluation, --reduce-type for sums over ranks, --p
 matrix products.
 
 See docs/explanation/precision.md, docs/reference/precision-types.md, docs/reference/fp8.md.
-)"},
+)",
+     kOfPrecision},
     {"checkpoints", "saving, resuming, weights of others",
      R"(  trainrun gpt.plan --data tokens.bin --steps 1000 --checkpoint-dir run1 --checkpoint-every 100
   trainrun gpt.plan --data tokens.bin --steps 2000 --checkpoint-dir run1 --resume
@@ -78,5 +88,25 @@ docs/how-to/start-from-weights.md.
 } // namespace
 
 std::span<const Topic> helpTopics() { return kTopics; }
+
+std::string explanationOf(const Topic &topic) {
+  constexpr size_t kWidth = 100; // of a terminal
+  std::string text(topic.text);
+  for (const train::Theme theme : topic.themes) {
+    std::string line = std::string(train::headingOf(theme)) + ":";
+    text += '\n';
+    for (const train::Setting *setting : train::kSettings) {
+      if (setting->theme != theme || !setting->hasOption)
+        continue;
+      if (line.size() + 1 + setting->option().size() > kWidth) {
+        text += line + '\n';
+        line = " ";
+      }
+      line += " " + setting->option();
+    }
+    text += line + '\n';
+  }
+  return text;
+}
 
 } // namespace trainc

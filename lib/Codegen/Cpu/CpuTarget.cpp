@@ -2,6 +2,7 @@
 #include "base/cpu_features.h"
 #include "dialects/NN/Builders.h"
 #include "dialects/Train/Precision.h"
+#include "dialects/Train/ProgramSettings.h"
 #include "dialects/Train/Train.h"
 #include "lib/Codegen/Cpu/CpuLimits.h"
 #include "lib/Codegen/Cpu/CpuMachine.h"
@@ -113,21 +114,21 @@ LogicalResult CpuTarget::settle(train::ProgramOp program) const {
         "fp32_products (--fp32-products) tf32 is for tensor cores of GPUs, which round "
         "numbers to 11 significant bits; target cpu has no such products: choose fma, or bf16x3 for "
         "CPUs with AMX");
-  if (program.getProducts() == "fp8")
-    return program.emitError(
-        "products (--product-type) fp8 is for GPUs of compute capability 8.9 and higher; target cpu has no "
-        "such products: choose bf16, or target cuda");
-  if (program.getGpu())
+  if (train::kProductType.given(program) == train::ProductType::fp8)
+    return program.emitError("product_type (--product-type) fp8 is for GPUs of compute capability 8.9 and "
+                             "higher; target cpu has no "
+                             "such products: choose bf16, or target cuda");
+  if (train::kGpu.isSet(program))
     return program.emitError(
         "gpu (--gpu) names a GPU, which target cpu makes no plans for; leave it out, or choose target cuda");
-  if (program.getGpuLevels())
+  if (train::kGpuLevels.isSet(program))
     return program.emitError("gpu_levels (--gpu-levels) chooses levels of GPUs, which target cpu has no code "
                              "for; leave it out, or choose target cuda");
-  if (program.getReserveMemory())
+  if (train::kReserveMemory.isSet(program))
     return program.emitError(
         "reserve_memory (--reserve-memory) is for GPUs; with target cpu the compiler knows the "
         "process's memory besides the plan (memory.unplanned of the report); leave it out");
-  if (program.getHostMemory())
+  if (train::kHostMemory.isSet(program))
     return program.emitError(
         "host_memory (--host-memory) is for GPUs; with target cpu the host is the device, "
         "and memory_limit (--memory-limit) bounds its memory; leave it out");
@@ -138,7 +139,8 @@ LogicalResult CpuTarget::settle(train::ProgramOp program) const {
     return reportNoLevel(program);
   if (!mayHaveBf16Products(program))
     levels = withBases(products_, levels);
-  program.setCpu(llvm::join(llvm::map_range(levels, [](const Level &level) { return level.name; }), ","));
+  train::setValue(program, train::kCpu,
+                  llvm::join(llvm::map_range(levels, [](const Level &level) { return level.name; }), ","));
   return success();
 }
 

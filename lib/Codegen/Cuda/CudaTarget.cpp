@@ -111,35 +111,34 @@ LogicalResult CudaTarget::settle(train::ProgramOp program) const {
     return program.emitError(
         "fp32_products (--fp32-products) bf16x3 is for CPUs with AMX; for target cuda choose "
         "fma, or tf32, which rounds numbers to 11 significant bits");
-  if (program.getProducts() == "fp8" && !choices_.libraryCalls.products)
-    return program.emitError("products (--product-type) fp8 are left to cuBLASLt: leave library_calls "
+  const bool multipliesFp8 = train::kProductType.given(program) == train::ProductType::fp8;
+  if (multipliesFp8 && !choices_.libraryCalls.products)
+    return program.emitError("product_type (--product-type) fp8 are left to cuBLASLt: leave library_calls "
                              "(--library-calls) out, or choose plain, products or all");
-  if (program.getProducts() == "fp8" && !multipliesFp8(choices_.gpu))
+  if (multipliesFp8 && !codegen::multipliesFp8(choices_.gpu))
     return program.emitError(
-               "products (--product-type) fp8 need a GPU of compute capability 8.9 or higher, and gpu "
+               "product_type (--product-type) fp8 need a GPU of compute capability 8.9 or higher, and gpu "
                "(--gpu) is ")
            << choices_.gpu << "; choose bf16, or name another GPU";
-  if (program.getGpu() && choices_.libraryCalls.attentionGradients &&
+  if (train::kGpu.isSet(program) && choices_.libraryCalls.attentionGradients &&
       !repeatsAttentionGradients(choices_.gpu))
     return program.emitError("library_calls (--library-calls) ")
-           << program.getLibraryCalls().value_or("")
+           << StringRef(train::kLibraryCalls.textIn(program).value_or(""))
            << " leaves attention's gradient to cuDNN, which repeats its bits on compute capability 9 and 10 "
               "alone, and gpu (--gpu) is "
            << choices_.gpu << "; leave library_calls out, choose plain or products, or name another GPU";
-  if (program.getCpu())
+  if (train::kCpu.isSet(program))
     return program.emitError(
         "cpu (--cpu) chooses levels of CPUs, and target cuda makes code for GPUs; leave it out, or choose "
         "levels of GPUs (--gpu-levels)");
   if (failed(settleGpuLevels(program)))
     return failure();
-  if (!program.getReserveMemory())
-    train::setDerived(
-        program, "reserve_memory",
-        Builder(program.getContext()).getI64IntegerAttr(int64_t(gpuReserve(program.getRanks() > 1))),
-        "target and ranks");
-  if (const uint64_t bytes = referenceMachine().hostMemoryBytes; bytes > 0 && !program.getHostMemory())
-    train::setDerived(program, "host_memory", Builder(program.getContext()).getI64IntegerAttr(int64_t(bytes)),
-                      "gpu");
+  if (!train::kReserveMemory.isSet(program))
+    train::setDerived(program, train::kReserveMemory, Twine(gpuReserve(train::kRanks.of(program) > 1)),
+                      "target and ranks");
+  if (const uint64_t bytes = referenceMachine().hostMemoryBytes;
+      bytes > 0 && !train::kHostMemory.isSet(program))
+    train::setDerived(program, train::kHostMemory, Twine(bytes), "gpu");
   return checkCollectives(program);
 }
 
@@ -168,14 +167,14 @@ bool CudaTarget::takesPadding(Operation *op, Value value) const {
 
 LogicalResult CudaTarget::checkCollectives(train::ProgramOp program) const {
   const train::ShardingSettings sharding = train::shardingOf(program);
-  if (sharding.reproducibleOverRanks && int64_t(program.getRanks()) > cuda::kMaxRankSumRanks)
-    return program.emitError("sharding reproducible ranks (--reproducible=ranks) sums over at most ")
-           << cuda::kMaxRankSumRanks << " ranks for target cuda, and there are " << program.getRanks()
+  if (sharding.reproducibleOverRanks && train::kRanks.of(program) > cuda::kMaxRankSumRanks)
+    return program.emitError("reproducible (--reproducible) ranks sums over at most ")
+           << cuda::kMaxRankSumRanks << " ranks for target cuda, and there are " << train::kRanks.of(program)
            << "; leave it out: the same ranks repeat their bits";
-  const bool hasGroups = sharding.shardRanks > 1 && sharding.shardRanks < int64_t(program.getRanks());
+  const bool hasGroups = sharding.shardRanks > 1 && sharding.shardRanks < train::kRanks.of(program);
   if (hasGroups && sharding.shardRanks > cuda::kMaxRankSumRanks &&
       !train::precisionOf(program).reduce.isF32())
-    return program.emitError("sharding hybrid_shard (--hybrid-shard) sums gradients below f32 (reduce, "
+    return program.emitError("hybrid_shard (--hybrid-shard) sums gradients below f32 (reduce_type, "
                              "--reduce-type) over groups of at most ")
            << cuda::kMaxRankSumRanks << " ranks for target cuda, found " << sharding.shardRanks
            << "; sum them in f32, or make the groups smaller";

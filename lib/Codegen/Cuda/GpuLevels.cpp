@@ -1,5 +1,6 @@
 #include "lib/Codegen/Cuda/GpuLevels.h"
 
+#include "dialects/Train/ProgramSettings.h"
 #include "lib/Codegen/Cuda/Ptxas.h"
 #include "plan/schema/cuda_levels.h"
 
@@ -27,18 +28,19 @@ std::vector<StringRef> trainc::codegen::chooseGpuLevels(StringRef words) {
 
 /// Reports levels without fp8 products if the plan needs such products.
 static LogicalResult expectF8Products(train::ProgramOp program, StringRef words) {
-  if (program.getProducts() != "fp8" || llvm::is_contained(split(words), kAllGpuLevels))
+  if (train::kProductType.given(program) != train::ProductType::fp8 ||
+      llvm::is_contained(split(words), kAllGpuLevels))
     return success();
   for (StringRef name : chooseGpuLevels(words))
     if (const CudaLevel *level = findCudaLevel(name); !hasF8Products(level->major, level->minor))
       return program.emitError("gpu_levels (--gpu-levels) ")
-             << name << ": products (--product-type) fp8 need compute capability " << kF8Major << "."
+             << name << ": product_type (--product-type) fp8 need compute capability " << kF8Major << "."
              << kF8Minor << " or higher; leave that level out, or choose bf16";
   return success();
 }
 
 LogicalResult trainc::codegen::settleGpuLevels(train::ProgramOp program) {
-  const StringRef words = program.getGpuLevels().value_or(kAllGpuLevels);
+  const StringRef words = train::kGpuLevels.of(program);
   if (words == kAllGpuLevels || words == kNoGpuLevels)
     return success();
   if (llvm::is_contained(split(words), kNoGpuLevels))
@@ -52,6 +54,6 @@ LogicalResult trainc::codegen::settleGpuLevels(train::ProgramOp program) {
               "on "
               "the PATH, found none; install CUDA's compiler, or choose none: the driver compiles PTX when a "
               "run starts";
-  program.setGpuLevels(llvm::join(chooseGpuLevels(words), ","));
+  train::setValue(program, train::kGpuLevels, llvm::join(chooseGpuLevels(words), ","));
   return success();
 }

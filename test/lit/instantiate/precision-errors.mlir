@@ -4,8 +4,8 @@ nn.model @m(%x: tensor<?x4xf32>) {
   %y = nn.linear "body" %x to 2
   nn.loss "loss" %y
 }
-// expected-error @below {{keep (--keep-f32) "bdy.bias" matches no parameter of model @m; `*` stands for any text; did you mean 'body.bias'?}}
-train.program @p { model @m optimizer sgd batch 2 precision bf16 (keep "*.weight" f32, keep "bdy.bias" f32) }
+// expected-error @below {{keep_f32 (--keep-f32) "bdy.bias" matches no parameter of model @m; `*` stands for any text; did you mean 'body.bias'?}}
+train.program @p { model @m optimizer sgd batch 2 precision bf16 keep_f32 "*.weight,bdy.bias" }
 
 // -----
 
@@ -13,8 +13,8 @@ nn.model @m(%x: tensor<?x4xf32>) {
   %y = nn.linear "body" %x to 2
   nn.loss "loss" %y
 }
-// expected-error @below {{keep (--keep-f32) "q" matches no parameter of model @m; `*` stands for any text; it has body.weight, body.bias}}
-train.program @p { model @m optimizer sgd batch 2 precision bf16 (keep "q" f32) }
+// expected-error @below {{keep_f32 (--keep-f32) "q" matches no parameter of model @m; `*` stands for any text; it has body.weight, body.bias}}
+train.program @p { model @m optimizer sgd batch 2 precision bf16 keep_f32 "q" }
 
 // -----
 
@@ -22,18 +22,8 @@ nn.model @m(%x: tensor<?x4xf32>) {
   %y = nn.linear "body" %x to 2
   nn.loss "loss" %y
 }
-// expected-error @below {{buffers (--buffer-type): expected f32 or bf16, which precision bf16 computes in, found 'f16'}}
-train.program @p { model @m optimizer sgd batch 2 precision bf16 (buffers = f16) }
-
-// -----
-
-nn.model @m(%x: tensor<?x4xf32>) {
-  %y = nn.linear "body" %x to 2
-  nn.loss "loss" %y
-}
-// expected-warning @below {{buffers (--buffer-type) does nothing with precision fp32, which takes columns of the data as they are}}
-// expected-warning @below {{keep (--keep-f32) does nothing with precision fp32, which reads all parameters in f32}}
-train.program @p { model @m optimizer sgd batch 2 precision fp32 (buffers = bf16, keep "*" f32) }
+// expected-warning @below {{keep_f32 (--keep-f32) does nothing with precision fp32, which reads all parameters in f32}}
+train.program @p { model @m optimizer sgd batch 2 precision fp32 keep_f32 "*" }
 
 // -----
 
@@ -42,7 +32,7 @@ nn.model @m(%x: tensor<?x4xf32>) {
   %y = nn.linear "body" %x to 2
   nn.loss "loss" %y
 }
-train.program @p { model @m optimizer sgd batch 2 precision fp32 (keep "*" f32) eval_precision bf16 }
+train.program @p { model @m optimizer sgd batch 2 precision fp32 keep_f32 "*" eval_precision bf16 }
 
 // -----
 
@@ -64,19 +54,13 @@ train.program @p { model @m optimizer sgd batch 2 precision bf16 eval_precision 
 
 // -----
 
-nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
-// expected-error @below {{loss_scale_min (--loss-scale-min) 131072 is above loss_scale_init (--loss-scale-init) 65536, from which the scale shrinks; expected at most that}}
-train.program @p { model @m optimizer sgd batch 2 precision fp16 loss_scale_min 131072 }
-
-// -----
-
 // An option may yet choose another precision, so these words are looked at here.
 nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
-// expected-error @below {{params (--param-type) bf16 holds parameters in bf16, which a program with precision fp16 cannot; expected precision bf16 (--precision=bf16), or params = f32 (--param-type=f32)}}
-train.program @p { model @m optimizer sgd batch 2 precision fp16 (params = bf16) }
+// expected-error @below {{param_type (--param-type) bf16 holds parameters in bf16, which a program with precision fp16 cannot; expected precision bf16 (--precision=bf16), or param_type f32 (--param-type=f32)}}
+train.program @p { model @m optimizer sgd batch 2 precision fp16 param_type bf16 }
 
 // -----
 
 nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
-// expected-error @below {{products (--product-type) fp8 multiplies matrices in fp8, which a program with precision fp32 cannot; expected precision bf16 (--precision=bf16), or products = bf16 (--product-type=bf16)}}
-train.program @p { model @m optimizer sgd batch 2 target cuda precision fp32 (products = fp8) }
+// expected-error @below {{product_type (--product-type) fp8 multiplies matrices in fp8, which a program with precision fp32 cannot; expected precision bf16 (--precision=bf16), or product_type bf16 (--product-type=bf16)}}
+train.program @p { model @m optimizer sgd batch 2 target cuda precision fp32 product_type fp8 }

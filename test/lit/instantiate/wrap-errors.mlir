@@ -6,16 +6,16 @@ nn.model @m(%x: tensor<?x4xf32>) {
   %y = nn.apply @layer "a" (%x)
   nn.loss "loss" %y
 }
-// expected-error @below {{sharding: wrap (--wrap): there is no block @layers; expected blocks or model alone, a number of parameters, or names of blocks; did you mean 'layer'?}}
-train.program @p { model @m optimizer sgd batch 2 sharding(wrap = "layer, layers") }
+// expected-error @below {{wrap (--wrap): there is no block @layers; expected blocks or model alone, a number of parameters, or names of blocks; did you mean 'layer'?}}
+train.program @p { model @m optimizer sgd batch 2 wrap "layer, layers" }
 
 // -----
 
 nn.block @layer(%x: tensor<?x4xf32>) { nn.return %x }
 nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
-train.program @p { model @m optimizer sgd batch 2 sharding(wrap = " layer") }
+train.program @p { model @m optimizer sgd batch 2 wrap " layer" }
 
 // -----
 
 nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
-train.program @p { model @m optimizer sgd batch 2 sharding(wrap = "1000") }
+train.program @p { model @m optimizer sgd batch 2 wrap "1000" }

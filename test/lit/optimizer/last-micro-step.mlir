@@ -1,7 +1,7 @@
 // RUN: trainc-opt %s --autodiff --optimizer | FileCheck %s
-// RUN: sed 's/ranks 2/ranks 2 sharding(sync = "micro_step")/' %s | trainc-opt --autodiff --optimizer | FileCheck %s --check-prefix=EACH
-// RUN: sed 's/ranks 2/ranks 2 sharding(reproducible = "ranks")/' %s | trainc-opt --autodiff --optimizer | FileCheck %s --check-prefix=COUNTERS
-// RUN: sed 's/ranks 2/precision fp32 (reduce = bf16)/' %s | trainc-opt --autodiff --optimizer | FileCheck %s --check-prefix=ALONE
+// RUN: sed 's/ranks 2/ranks 2 sync_gradients micro_step/' %s | trainc-opt --autodiff --optimizer | FileCheck %s --check-prefix=EACH
+// RUN: sed 's/ranks 2/ranks 2 reproducible ranks/' %s | trainc-opt --autodiff --optimizer | FileCheck %s --check-prefix=COUNTERS
+// RUN: sed 's/ranks 2/precision fp32 reduce_type bf16/' %s | trainc-opt --autodiff --optimizer | FileCheck %s --check-prefix=ALONE
 
 // Ranks that sum their gradients once a step do so where the last micro-batch has added its own, and use the sums there.
 

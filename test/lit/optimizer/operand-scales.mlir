@@ -2,7 +2,7 @@
 
 // Magnitudes of what is rounded to fp8 become the scales of the next step, if the step is finite and they are.
 
-train.program @p { model @m  optimizer sgd(lr 0.1)  schedule constant  batch 2  precision bf16 (products = fp8) }
+train.program @p { model @m  optimizer sgd(lr 0.1)  schedule constant  batch 2  precision bf16 product_type fp8 }
 train.state parameter @w : tensor<4xf32>
 train.state optimizer @fp8_scales.values : tensor<32xf32>
 train.state optimizer @fp8_amaxes.values : tensor<32xf32>
@@ -47,7 +47,7 @@ train.entry @micro_step {
 // Micro-batches share a state, which begins a step as zero; the last one's ranks agree.
 
 // CHECK-LABEL: train.program @ranks
-train.program @ranks { model @m  optimizer sgd(lr 0.1)  schedule constant  batch 2  accumulate 2  ranks 2  precision bf16 (products = fp8) }
+train.program @ranks { model @m  optimizer sgd(lr 0.1)  schedule constant  batch 2  accumulate 2  ranks 2  precision bf16 product_type fp8 }
 train.state parameter @w : tensor<4xf32>
 train.state optimizer @fp8_scales.values : tensor<32xf32>
 train.state optimizer @fp8_amaxes.values : tensor<32xf32>

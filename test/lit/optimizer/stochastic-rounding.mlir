@@ -73,7 +73,7 @@ train.entry @micro_step {
 
 // Parameters in bf16, moments in f32.
 
-train.program @p { model @m  optimizer sgd(lr 0.1, momentum 0.9)  schedule constant  batch 2  precision bf16 (params = bf16) }
+train.program @p { model @m  optimizer sgd(lr 0.1, momentum 0.9)  schedule constant  batch 2  precision bf16 param_type bf16 }
 train.state parameter @bucket.0 : tensor<256xbf16> {members = [#train.member<"w", 0, tensor<200xbf16>>]}
 // CHECK: train.state optimizer @momentum.bucket.0 : tensor<256xf32> {members = [#train.member<"momentum.w", 0, tensor<200xf32>>]}
 // CHECK: train.state chunks @chunks.bucket.0 : tensor<1xi64>

@@ -1,17 +1,17 @@
 // RUN: trainc-opt --tree-accumulate --split-input-file --verify-diagnostics %s
 
 // expected-error @+1 {{accumulates 6 micro-batches; expected a power of two, for a binary tree}}
-train.program @p { model @m optimizer sgd(lr 0.1) batch 8 accumulate 6 sharding(reproducible = "ranks") }
+train.program @p { model @m optimizer sgd(lr 0.1) batch 8 accumulate 6 reproducible ranks }
 
 // -----
 
 // expected-error @+1 {{the module has no entries @begin_step and @micro_step; run optimizer first}}
-train.program @p { model @m optimizer sgd(lr 0.1) batch 8 accumulate 4 sharding(reproducible = "ranks") }
+train.program @p { model @m optimizer sgd(lr 0.1) batch 8 accumulate 4 reproducible ranks }
 train.entry @micro_step {}
 
 // -----
 
-train.program @p { model @m optimizer sgd(lr 0.1) batch 8 accumulate 4 sharding(reproducible = "ranks") }
+train.program @p { model @m optimizer sgd(lr 0.1) batch 8 accumulate 4 reproducible ranks }
 train.state gradient @grad.w : tensor<2xf32>
 train.entry @begin_step {
   %zero = nn.constant 0 : tensor<2xf32>
@@ -22,7 +22,7 @@ train.entry @micro_step {}
 
 // -----
 
-train.program @p { model @m optimizer sgd(lr 0.1) batch 8 accumulate 4 sharding(reproducible = "ranks") }
+train.program @p { model @m optimizer sgd(lr 0.1) batch 8 accumulate 4 reproducible ranks }
 train.state gradient @grad.w : tensor<2xf32>
 train.entry @begin_step {
   %zero = nn.constant 0 : tensor<2xf32>

@@ -1,7 +1,7 @@
 // RUN: trainc-opt %s --autodiff --optimizer --tree-accumulate | FileCheck %s
 // RUN: sed 's/accumulate 4/accumulate 2/' %s | trainc-opt --autodiff --optimizer --tree-accumulate | FileCheck %s --check-prefix=TWO
 // RUN: sed 's/accumulate 4//' %s | trainc-opt --autodiff --optimizer --tree-accumulate | FileCheck %s --check-prefix=ONE
-// RUN: sed 's/"ranks"/"plan"/' %s | trainc-opt --autodiff --optimizer --tree-accumulate | FileCheck %s --check-prefix=PLAIN
+// RUN: sed 's/reproducible ranks/reproducible plan/' %s | trainc-opt --autodiff --optimizer --tree-accumulate | FileCheck %s --check-prefix=PLAIN
 
 // Sums over four micro-batches become binary counters: (0 + 1) + (2 + 3).
 
@@ -9,7 +9,7 @@ train.program @p {
   model @m
   optimizer sgd(lr 0.1)
   batch 2
-  sharding(reproducible = "ranks")
+  reproducible ranks
   accumulate 4
 }
 train.state parameter @w : tensor<4x3xf32>

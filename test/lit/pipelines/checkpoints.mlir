@@ -1,12 +1,11 @@
 // RUN: trainc compile --compile-to=step %s | FileCheck %s
-// RUN: trainc compile --compile-to=step --checkpoint-stride=2 %s | FileCheck %s --check-prefix=EVERY
 // RUN: trainc compile --compile-to=step --checkpoint-keep=100,0 %s | FileCheck %s --check-prefix=LAST
 // RUN: trainc compile --compile-to=step --checkpoint-keep=2x100,0 %s | FileCheck %s --check-prefix=COUNT
 // RUN: trainc compile --compile-to=step --checkpoint-keep=4x100,0 %s 2>&1 | FileCheck %s --check-prefix=LONG
 // RUN: trainc compile --compile-to=step --checkpoint-keep=100 --checkpoint-rest=selective %s | FileCheck %s --check-prefix=REST
 // RUN: trainc compile --compile-to=step --checkpoint-blocks=inner %s | FileCheck %s --check-prefix=INNER
 // RUN: not trainc compile --compile-to=step --checkpoint-blocks=layers %s 2>&1 | FileCheck %s --check-prefix=NAME
-// RUN: trainc compile --compile-to=step --activation-checkpointing=none --checkpoint-stride=2 %s 2>&1 | FileCheck %s --check-prefix=IDLE
+// RUN: trainc compile --compile-to=step --activation-checkpointing=none --checkpoint-rest=selective %s 2>&1 | FileCheck %s --check-prefix=IDLE
 // RUN: trainc compile --compile-to=step --activation-checkpointing=budget --memory-limit=1GiB --checkpoint-keep=50 %s 2>&1 | FileCheck %s --check-prefix=CHOSEN
 // RUN: trainc compile --activation-checkpointing=budget --memory-limit=1GiB %s -o %t.plan 2>&1 | FileCheck %s --check-prefix=TOOK
 // RUN: not trainc compile --activation-checkpointing=budget --memory-limit=33MiB %s -o %t.plan 2>&1 | FileCheck %s --check-prefix=SMALL
@@ -18,11 +17,6 @@
 // CHECK: train.set @loss
 // CHECK-COUNT-3: nn.barrier
 // CHECK-NOT: nn.barrier
-// EVERY: checkpoint_stride 2
-// EVERY-LABEL: train.entry @micro_step
-// EVERY: train.set @loss
-// EVERY-COUNT-2: nn.barrier
-// EVERY-NOT: nn.barrier
 // LAST: checkpoint_keep "100,0"
 // LAST-LABEL: train.entry @micro_step
 // LAST: train.set @loss
@@ -48,7 +42,7 @@
 // INNER: nn.barrier
 // INNER-NEXT: nn.gelu
 // NAME: error: checkpoint_blocks (--checkpoint-blocks): there is no block @layers; expected outermost alone, or names of blocks; did you mean 'layer'?
-// IDLE: warning: checkpoint_stride (--checkpoint-stride) does nothing with activation_checkpointing none; give --activation-checkpointing=full as well, or leave the word out
+// IDLE: warning: checkpoint_rest (--checkpoint-rest) does nothing with activation_checkpointing none; give --activation-checkpointing=full as well, or leave it out
 // CHOSEN: warning: checkpoint_keep (--checkpoint-keep) does nothing with activation_checkpointing budget, which chooses it
 // CHOSEN: checkpoint_keep "100"
 // TOOK: keep rest {{.*}} verdict

@@ -20,16 +20,16 @@ nn.model @m(%x: tensor<?x4xf32>) {
   %y = nn.linear "fc" %x to 4
   nn.loss "loss" %y
 }
-// A100: [[FILE]]:[[@LINE+12]]:1: error: products (--product-type) fp8 need a GPU of compute capability 8.9 or higher, and gpu (--gpu) is a100; choose bf16, or name another GPU
-// FP8-LEVELS: [[FILE]]:[[@LINE+11]]:1: error: gpu_levels (--gpu-levels) sm_80: products (--product-type) fp8 need compute capability 8.9 or higher; leave that level out, or choose bf16
+// A100: [[FILE]]:[[@LINE+12]]:1: error: product_type (--product-type) fp8 need a GPU of compute capability 8.9 or higher, and gpu (--gpu) is a100; choose bf16, or name another GPU
+// FP8-LEVELS: [[FILE]]:[[@LINE+11]]:1: error: gpu_levels (--gpu-levels) sm_80: product_type (--product-type) fp8 need compute capability 8.9 or higher; leave that level out, or choose bf16
 // GRADIENT: [[FILE]]:[[@LINE+10]]:1: error: library_calls (--library-calls) all leaves attention's gradient to cuDNN, which repeats its bits on compute capability 9 and 10 alone, and gpu (--gpu) is a100; leave library_calls out, choose plain or products, or name another GPU
-// FP8: [[FILE]]:[[@LINE+9]]:1: error: products (--product-type) fp8 is for GPUs of compute capability 8.9 and higher; target cpu has no such products: choose bf16, or target cuda
-// LIBRARY: [[FILE]]:[[@LINE+8]]:1: error: products (--product-type) fp8 are left to cuBLASLt: leave library_calls (--library-calls) out, or choose plain, products or all
+// FP8: [[FILE]]:[[@LINE+9]]:1: error: product_type (--product-type) fp8 is for GPUs of compute capability 8.9 and higher; target cpu has no such products: choose bf16, or target cuda
+// LIBRARY: [[FILE]]:[[@LINE+8]]:1: error: product_type (--product-type) fp8 are left to cuBLASLt: leave library_calls (--library-calls) out, or choose plain, products or all
 // NONE: [[FILE]]:[[@LINE+7]]:1: error: gpu_levels (--gpu-levels): expected levels, or none alone, found none,sm_90
 // GPU-LEVELS: [[FILE]]:[[@LINE+6]]:1: error: gpu_levels (--gpu-levels) chooses levels of GPUs, which target cpu has no code for; leave it out, or choose target cuda
-// RANKS: [[FILE]]:[[@LINE+5]]:1: error: sharding reproducible ranks (--reproducible=ranks) sums over at most 512 ranks for target cuda, and there are 513; leave it out: the same ranks repeat their bits
+// RANKS: [[FILE]]:[[@LINE+5]]:1: error: reproducible (--reproducible) ranks sums over at most 512 ranks for target cuda, and there are 513; leave it out: the same ranks repeat their bits
 // BF16X3: [[FILE]]:[[@LINE+4]]:1: error: fp32_products (--fp32-products) bf16x3 is for CPUs with AMX; for target cuda choose fma, or tf32, which rounds numbers to 11 significant bits
 // LEVELS: [[FILE]]:[[@LINE+3]]:1: error: cpu (--cpu) chooses levels of CPUs, and target cuda makes code for GPUs; leave it out, or choose levels of GPUs (--gpu-levels)
-// GROUPS: [[FILE]]:[[@LINE+2]]:1: error: sharding hybrid_shard (--hybrid-shard) sums gradients below f32 (reduce, --reduce-type) over groups of at most 512 ranks for target cuda, found 1024; sum them in f32, or make the groups smaller
+// GROUPS: [[FILE]]:[[@LINE+2]]:1: error: hybrid_shard (--hybrid-shard) sums gradients below f32 (reduce_type, --reduce-type) over groups of at most 512 ranks for target cuda, found 1024; sum them in f32, or make the groups smaller
 // CPU: [[FILE]]:[[@LINE+1]]:1: error: gpu (--gpu) names a GPU, which target cpu makes no plans for; leave it out, or choose target cuda
 train.program @p { model @m  optimizer sgd  batch 2 }

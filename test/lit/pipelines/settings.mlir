@@ -16,70 +16,66 @@ train.program @p {
   model @m
   optimizer adamw(lr 1e-3, weight_decay 0.5)
   batch 2 x 8
-  sharding(prefetch = 2, wrap = "model")
+  prefetch 2
+  wrap "model"
   zero_stage 1
   group "*" weight_decay 0.25
   group "l.bias" frozen
   steps 7
 }
 
-// CHECK: model                     @m                                  [[FILE]]:16
-// CHECK-NEXT: optimizer                 adamw(lr 0.001, weight_decay 0.5)   [[FILE]]:17
-// CHECK-NEXT: schedule                  constant                            default
-// CHECK-NEXT: clip                      none                                default
-// CHECK-NEXT: group                     "*" weight_decay 0.25               [[FILE]]:21
-// CHECK-NEXT: group                     "l.bias" frozen                     [[FILE]]:22
-// CHECK-NEXT: micro_batch               2                                   [[FILE]]:18
-// CHECK-NEXT: seq_len                   8                                   [[FILE]]:18
-// CHECK-NEXT: ranks                     2                                   --ranks
-// CHECK-NEXT: zero_stage                3                                   --zero-stage
-// CHECK-NEXT: wrap                      model                               [[FILE]]:19
-// CHECK-NEXT: reshard_after_forward     true                                default
-// CHECK-NEXT: max_reuse_distance        {{[0-9]+}} {{ *}}derived: memory_limit
-// CHECK-NEXT: prefetch                  3                                   --prefetch
-// CHECK-NEXT: max_live                  no limit                            default
-// CHECK-NEXT: gathers_in_flight         2                                   default
-// CHECK-NEXT: persist_below             100                                 derived: 10 times the model's width
-// CHECK-NEXT: reduce_bucket             100                                 derived: the square of the model's width
-// CHECK-NEXT: gather_bucket             100                                 derived: the square of the model's width
-// CHECK-NEXT: hybrid_shard              2                                   derived: all ranks
-// CHECK-NEXT: sync                      micro_step                          derived: zero_stage
-// CHECK-NEXT: reproducible              plan                                default
-// CHECK-NEXT: accumulate                1                                   default
-// CHECK-NEXT: eval_batch                2                                   derived: micro_batch
-// CHECK-NEXT: steps                     7                                   [[FILE]]:23
-// CHECK-NEXT: memory_limit              1610612736                          --memory-limit
-// CHECK-NEXT: reserve_memory            none                                default
-// CHECK-NEXT: host_memory               none                                default
-// CHECK-NEXT: fp32_products             fma                                 default
-// CHECK-NEXT: library_calls             of the target                       default
-// CHECK-NEXT: activation_checkpointing  selective                           --activation-checkpointing
-// CHECK-NEXT: checkpoint_blocks         outermost                           default
-// CHECK-NEXT: checkpoint_stride         1                                   default
-// CHECK-NEXT: checkpoint_keep           0                                   default
-// CHECK-NEXT: checkpoint_rest           none                                default
-// CHECK-NEXT: target                    cpu                                 default
-// CHECK-NEXT: cpu                       all                                 default
-// CHECK-NEXT: gpu                       none                                default
-// CHECK-NEXT: gpu_levels                all                                 default
-// CHECK-NEXT: precision                 fp32                                default
-// CHECK-NEXT: params                    f32                                 default
-// CHECK-NEXT: reduce                    f32                                 default
-// CHECK-NEXT: buffers                   f32                                 default
-// CHECK-NEXT: keep                      none                                default
-// CHECK-NEXT: products                  that of --precision {{ *}}default
-// CHECK-NEXT: eval_precision            fp32                                derived: precision
-// CHECK-NEXT: optimizer_states          f32                                 default
-// CHECK-NEXT: offload                   none                                default
-// CHECK-NEXT: offload_to                of the target                       default
-// CHECK-NEXT: offload_group             16MiB                               default
-// CHECK-NEXT: offload_update            device                              default
-// CHECK-NEXT: skipped_steps             hold                                default
-// CHECK-NEXT: loss_scale                0                                   default
-// CHECK-NEXT: loss_scale_init           65536                               default
-// CHECK-NEXT: loss_scale_window         2000                                default
-// CHECK-NEXT: loss_scale_hysteresis     1                                   default
-// CHECK-NEXT: loss_scale_min            1                                   default
+// CHECK: model                        @m                                  [[FILE]]:16
+// CHECK-NEXT: optimizer                    adamw(lr 0.001, weight_decay 0.5)   [[FILE]]:17
+// CHECK-NEXT: schedule                     constant                            default
+// CHECK-NEXT: clip                         none                                default
+// CHECK-NEXT: group                        "*" weight_decay 0.25               [[FILE]]:22
+// CHECK-NEXT: group                        "l.bias" frozen                     [[FILE]]:23
+// CHECK-NEXT: micro_batch                  2                                   [[FILE]]:18
+// CHECK-NEXT: seq_len                      8                                   [[FILE]]:18
+// CHECK-NEXT: ranks                        2                                   --ranks
+// CHECK-NEXT: zero_stage                   3                                   --zero-stage
+// CHECK-NEXT: wrap                         model                               [[FILE]]:20
+// CHECK-NEXT: reshard_after_forward        true                                default
+// CHECK-NEXT: max_reuse_distance           {{[0-9]+}} {{ *}}derived: memory_limit
+// CHECK-NEXT: prefetch                     3                                   --prefetch
+// CHECK-NEXT: max_live_parameters          no limit                            default
+// CHECK-NEXT: limit_all_gathers            2                                   default
+// CHECK-NEXT: param_persistence_threshold  100                                 derived: 10 times the model's width
+// CHECK-NEXT: reduce_bucket_size           100                                 derived: the square of the model's width
+// CHECK-NEXT: allgather_bucket_size        100                                 derived: the square of the model's width
+// CHECK-NEXT: hybrid_shard                 2                                   derived: all ranks
+// CHECK-NEXT: sync_gradients               micro_step                          derived: zero_stage
+// CHECK-NEXT: reproducible                 plan                                default
+// CHECK-NEXT: accumulate                   1                                   default
+// CHECK-NEXT: eval_batch                   2                                   derived: micro_batch
+// CHECK-NEXT: steps                        7                                   [[FILE]]:24
+// CHECK-NEXT: memory_limit                 1610612736                          --memory-limit
+// CHECK-NEXT: reserve_memory               none                                default
+// CHECK-NEXT: host_memory                  none                                default
+// CHECK-NEXT: fp32_products                fma                                 default
+// CHECK-NEXT: library_calls                of the target                       default
+// CHECK-NEXT: activation_checkpointing     selective                           --activation-checkpointing
+// CHECK-NEXT: checkpoint_blocks            outermost                           default
+// CHECK-NEXT: checkpoint_keep              0                                   default
+// CHECK-NEXT: checkpoint_rest              none                                default
+// CHECK-NEXT: target                       cpu                                 default
+// CHECK-NEXT: cpu                          all                                 default
+// CHECK-NEXT: gpu                          none                                default
+// CHECK-NEXT: gpu_levels                   all                                 default
+// CHECK-NEXT: precision                    fp32                                default
+// CHECK-NEXT: param_type                   f32                                 default
+// CHECK-NEXT: reduce_type                  f32                                 default
+// CHECK-NEXT: keep_f32                     none                                default
+// CHECK-NEXT: product_type                 that of --precision {{ *}}default
+// CHECK-NEXT: eval_precision               fp32                                derived: precision
+// CHECK-NEXT: optimizer_states             f32                                 default
+// CHECK-NEXT: offload                      none                                default
+// CHECK-NEXT: offload_to                   of the target                       default
+// CHECK-NEXT: offload_group                16MiB                               default
+// CHECK-NEXT: offload_update               device                              default
+// CHECK-NEXT: skipped_steps                hold                                default
+// CHECK-NEXT: loss_scale                   0                                   default
+// CHECK-NEXT: loss_scale_init              65536                               default
 
 // ALONE: zero_stage {{ *}}0 {{ *}}derived: one rank is not sharded
 // ALONE: prefetch {{ *}}2 {{ *}}[[FILE]]:19
@@ -95,5 +91,7 @@ train.program @p {
 // PROGRAM: batch 2 x 4
 // PROGRAM-NEXT: ranks 2
 // PROGRAM-NEXT: zero_stage 1
+// PROGRAM-NEXT: wrap "model"
+// PROGRAM-NEXT: prefetch 2
+// PROGRAM-NEXT: sync_gradients step
 // PROGRAM-NEXT: steps 7
-// PROGRAM-NEXT: sharding(prefetch = 2, sync = "step", wrap = "model")

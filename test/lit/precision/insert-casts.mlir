@@ -117,7 +117,7 @@ train.entry @micro_step {
 
 // Ops that read a parameter kept in f32 compute in f32. A view or copy of such a parameter alone counts as kept. Other ops do not change.
 
-train.program @p { model @m  optimizer sgd  precision bf16 (keep "kept.*" f32) }
+train.program @p { model @m  optimizer sgd  precision bf16 keep_f32 "kept.*" }
 train.state parameter @kept.w : tensor<32x64xf32>
 train.state parameter @kept.gain : tensor<32xf32>
 train.state parameter @w : tensor<32x32xf32>
@@ -147,41 +147,6 @@ train.entry @micro_step {
   %z = nn.mul %y, %scale : tensor<8x32xf32>, tensor<8x32xf32>
   // CHECK: nn.reduce sum %[[Z]] over [0, 1] : tensor<8x32xf32>
   %t = nn.reduce sum %z over [0, 1] : tensor<8x32xf32>
-  train.set @loss, %t : tensor<f32>
-  train.minimize %t : tensor<f32>
-}
-
-// -----
-
-// Rounded columns are rounded for all, and no longer ask for f32; the count of targets reads the rounded numbers, too.
-
-train.program @p { model @m  optimizer sgd  precision bf16 (buffers = bf16) }
-train.state parameter @w : tensor<32x4xf32>
-train.state scalar from_device @targets : tensor<f32>
-train.state scalar from_device @loss : tensor<f32>
-
-// CHECK-LABEL: train.entry @begin_step
-train.entry @begin_step {
-  // CHECK: %[[T:.*]] = train.input "target"
-  // CHECK-NEXT: %[[LOW:.*]] = nn.convert %[[T]] to bf16
-  // CHECK-NEXT: %[[WIDE:.*]] = nn.convert %[[LOW]] to f32
-  // CHECK-NEXT: nn.reduce sum %[[WIDE]] over [0, 1] : tensor<8x4xf32>
-  %target = train.input "target" step : tensor<8x4xf32>
-  %sum = nn.reduce sum %target over [0, 1] : tensor<8x4xf32>
-  train.set @targets, %sum : tensor<f32>
-}
-// CHECK-LABEL: train.entry @micro_step
-train.entry @micro_step {
-  %x = train.input "x" micro : tensor<8x32xf32>
-  // CHECK: %[[T:.*]] = train.input "target"
-  // CHECK-NEXT: %[[LOW:.*]] = nn.convert %[[T]] to bf16
-  %target = train.input "target" micro : tensor<8x4xf32>
-  %w = train.get @w : tensor<32x4xf32>
-  // CHECK: %[[Y:.*]] = nn.matmul
-  %y = nn.matmul %x, %w : tensor<8x32xf32>, tensor<32x4xf32>
-  // CHECK: nn.sub %[[Y]], %[[LOW]] : tensor<8x4xbf16>, tensor<8x4xbf16>
-  %d = nn.sub %y, %target : tensor<8x4xf32>, tensor<8x4xf32>
-  %t = nn.reduce sum %d over [0, 1] : tensor<8x4xf32>
   train.set @loss, %t : tensor<f32>
   train.minimize %t : tensor<f32>
 }

@@ -1,7 +1,7 @@
 // RUN: trainc-opt %s --narrow-gradients | FileCheck %s
 // RUN: sed 's/ranks 2/ranks 1/' %s | trainc-opt --narrow-gradients | FileCheck %s --check-prefix=ALONE
-// RUN: sed 's/reduce = bf16/reduce = f16/' %s | trainc-opt --narrow-gradients | FileCheck %s --check-prefix=HALF
-// RUN: sed 's/reduce = bf16/reduce = f32/' %s | trainc-opt --narrow-gradients | FileCheck %s --check-prefix=WIDE
+// RUN: sed 's/reduce_type bf16/reduce_type f16/' %s | trainc-opt --narrow-gradients | FileCheck %s --check-prefix=HALF
+// RUN: sed 's/reduce_type bf16/reduce_type f32/' %s | trainc-opt --narrow-gradients | FileCheck %s --check-prefix=WIDE
 
 // Products round their sums themselves. Other gradients are cast, member by member, so that they are written directly into the bucket that is sent.
 // CHECK: %[[W:.*]] = nn.matmul %{{.*}} transposed, %{{.*}} : tensor<8x64xbf16>, tensor<8x32xbf16>
@@ -38,7 +38,7 @@
 
 // WIDE-NOT: nn.convert {{.*}} to bf16
 // WIDE: train.sum_over_ranks {{.*}} : tensor<2304xf32>
-train.program @p { model @m optimizer sgd(lr 0.1) batch 8 ranks 2 precision bf16 (reduce = bf16) }
+train.program @p { model @m optimizer sgd(lr 0.1) batch 8 ranks 2 precision bf16 reduce_type bf16 }
 train.state parameter @bucket.0 : tensor<2304xf32> {members = [#train.member<"w", 0, tensor<64x32xf32>>, #train.member<"b", 2048, tensor<32xf32>>]}
 train.state parameter @v : tensor<64x32xf32>
 train.state gradient @grad.v : tensor<64x32xf32>

@@ -3,7 +3,7 @@
 
 // Trained and frozen parameters become narrow; parameters that are kept in f32, and other states, do not.
 
-train.program @p { model @m  optimizer sgd  precision bf16 (params = bf16, keep "*.norm" f32) }
+train.program @p { model @m  optimizer sgd  precision bf16 param_type bf16 keep_f32 "*.norm" }
 // CHECK: train.state parameter @w : tensor<64x32xbf16>
 // CHECK-NEXT: train.state parameter frozen @f : tensor<64x32xbf16>
 // CHECK-NEXT: train.state parameter @h.norm : tensor<64x32xf32>
@@ -70,7 +70,7 @@ train.state parameter @w : tensor<4xf32>
 // An evaluation in f16 converts from the type of the state, without a cast in between.
 
 // ONCE: eval_precision fp16
-train.program @p { model @m  optimizer sgd  precision bf16 (params = bf16)  eval_precision fp16 }
+train.program @p { model @m  optimizer sgd  precision bf16 param_type bf16  eval_precision fp16 }
 train.state parameter @w : tensor<4xf32>
 train.state output @y : tensor<4xf16>
 // ONCE: train.entry @eval

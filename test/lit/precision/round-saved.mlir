@@ -63,7 +63,7 @@ train.entry @micro_step {
 
 // The sums of a product with a parameter that is kept in f32 stay as they are, and so does the log-sum-exp of such logits.
 
-train.program @p { model @m  optimizer sgd  precision bf16 (keep "w" f32) }
+train.program @p { model @m  optimizer sgd  precision bf16 keep_f32 "w" }
 train.state parameter @w : tensor<32x4xf32>
 train.state parameter @b : tensor<8xf32>
 train.state scalar from_device @loss : tensor<f32>

@@ -1,7 +1,7 @@
 // RUN: trainc-opt %s --split-input-file --scale-operands --verify-diagnostics
 
-// expected-warning@+1 {{products (--product-type) fp8 does nothing: no product of activations and a parameter before the last has sizes that are multiples of 16}}
-train.program @p { model @m  optimizer sgd  batch 16  precision bf16 (products = fp8) }
+// expected-warning@+1 {{product_type (--product-type) fp8 does nothing: no product of activations and a parameter before the last has sizes that are multiples of 16}}
+train.program @p { model @m  optimizer sgd  batch 16  precision bf16 product_type fp8 }
 train.state parameter @w : tensor<8x16xf32>
 train.state scalar from_device @loss : tensor<f32>
 train.entry @init {
@@ -19,4 +19,4 @@ train.entry @micro_step {
 // -----
 
 // expected-error@+1 {{the module has no entries @init and @micro_step; run instantiate first}}
-train.program @p { model @m  optimizer sgd  batch 16  precision bf16 (products = fp8) }
+train.program @p { model @m  optimizer sgd  batch 16  precision bf16 product_type fp8 }

@@ -2,7 +2,7 @@
 
 // Two layers: the products of the first become fp8, those of the last stay bf16.
 
-train.program @p { model @m  optimizer sgd  batch 32  precision bf16 (products = fp8) }
+train.program @p { model @m  optimizer sgd  batch 32  precision bf16 product_type fp8 }
 train.state parameter @w1 : tensor<64x16xf32>
 train.state parameter @w2 : tensor<16x16xf32>
 train.state scalar from_device @loss : tensor<f32>
@@ -96,7 +96,7 @@ train.entry @micro_step {
 // CHECK: nn.convert %[[AGAIN]] to f32
 // CHECK: nn.matmul %{{.*}}, %{{.*}} transposed to bf16 scaled {{.*}} : tensor<16x16xf8E5M2>, tensor<16x16xf8E4M3FN>
 // CHECK: nn.matmul {{.*}} : tensor<16x16xf8E4M3FN>, tensor<16x16xf8E5M2>
-train.program @middle { model @m  optimizer sgd  batch 16  precision bf16 (products = fp8) }
+train.program @middle { model @m  optimizer sgd  batch 16  precision bf16 product_type fp8 }
 train.state parameter @w : tensor<16x16xf32>
 train.state scalar from_device @loss : tensor<f32>
 train.entry @init {

@@ -60,7 +60,7 @@ train.entry @eval {
 
 // A parameter that nothing casts has no copy: it was kept in f32. One that the evaluation reads itself is divided all the same.
 
-train.program @p { model @m  optimizer sgd  precision bf16 (keep "k" f32)  eval_precision fp32  ranks 2  zero_stage 1 }
+train.program @p { model @m  optimizer sgd  precision bf16 keep_f32 "k"  eval_precision fp32  ranks 2  zero_stage 1 }
 // CHECK: train.state parameter divided @bucket.0 : tensor<512xf32>
 // CHECK: train.state working @working.bucket.0
 // CHECK: train.state parameter @bucket.1 : tensor<512xf32>

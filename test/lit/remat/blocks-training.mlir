@@ -3,7 +3,7 @@
 // RUN: sed 's/clip/zero_stage 3 clip/' %s | trainc-check --ranks=2 - | FileCheck %s
 // RUN: sed 's/clip/zero_stage 3 checkpoint_blocks "mlp" clip/' %s | trainc-check --ranks=2 - | FileCheck %s
 // RUN: sed 's/clip/zero_stage 2 checkpoint_keep "40,0" checkpoint_rest selective clip/' %s | trainc-check --ranks=2 - | FileCheck %s
-// RUN: sed 's/accumulate 2/accumulate 4 checkpoint_stride 2 sharding(reproducible = "ranks")/' %s | trainc-check --ranks=1 - | FileCheck %s --check-prefix=ANY
+// RUN: sed 's/accumulate 2/accumulate 4 checkpoint_keep "0,100" reproducible ranks/' %s | trainc-check --ranks=1 - | FileCheck %s --check-prefix=ANY
 // RUN: trainc compile --ranks=2 --zero-stage=3 --compile-to=spmd %s > %t.full
 // RUN: trainc compile --ranks=2 --zero-stage=3 --compile-to=spmd --activation-checkpointing=none %s > %t.none
 // RUN: grep -c "dist.all_gather_start" %t.none > %t.count

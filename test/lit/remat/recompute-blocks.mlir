@@ -2,7 +2,6 @@
 // RUN: trainc-opt --recompute-blocks --canonicalize --cse %s | FileCheck %s
 // RUN: trainc-opt --recompute-blocks=keep=100 %s | FileCheck %s --check-prefix=ALL
 // RUN: trainc-opt --recompute-blocks=keep=0,100 %s | FileCheck %s --check-prefix=FIRST
-// RUN: trainc-opt --recompute-blocks=every=2 %s | FileCheck %s --check-prefix=FIRST
 // RUN: trainc-opt --recompute-blocks=keep=60 %s | FileCheck %s --check-prefix=SOME
 // RUN: trainc-opt --recompute-blocks=blocks=inner %s | FileCheck %s --check-prefix=INNER
 

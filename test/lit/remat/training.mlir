@@ -1,7 +1,7 @@
 // RUN: trainc-check --ranks=1 %s | FileCheck %s
 // RUN: trainc-check --ranks=2 %s | FileCheck %s
 // RUN: sed 's/clip/zero_stage 3 clip/' %s | trainc-check --ranks=2 - | FileCheck %s
-// RUN: sed 's/accumulate 2/accumulate 4 sharding(reproducible = "ranks")/' %s | trainc compile --compile-to=step - | FileCheck %s --check-prefix=STEP
+// RUN: sed 's/accumulate 2/accumulate 4 reproducible ranks/' %s | trainc compile --compile-to=step - | FileCheck %s --check-prefix=STEP
 // RUN: trainc compile --compile-to=step %s | FileCheck %s --check-prefix=STEP
 // RUN: trainc compile --activation-checkpointing=none --compile-to=step %s | FileCheck %s --check-prefix=NONE
 

@@ -10,7 +10,7 @@
 // CHECK-NEXT: train.set @grad.bucket.1, %[[ADDED]]
 // CHECK: dist.wait
 // CHECK: train.set @grad.bucket.2
-train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 2 zero_stage 2 accumulate 2 sharding(reduce_bucket = 0) }
+train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 2 zero_stage 2 accumulate 2 reduce_bucket_size 0 }
 train.state parameter @bucket.1 : tensor<8xf32> {members = [], blocks = [#train.block<"h.1", "layer">]}
 train.state parameter @bucket.2 : tensor<8xf32> {members = [], blocks = [#train.block<"h.1", "layer">]}
 train.state gradient divided @grad.bucket.1 : tensor<4xf32>

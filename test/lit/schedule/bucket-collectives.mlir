@@ -1,6 +1,6 @@
 // RUN: trainc-opt --bucket-collectives %s | FileCheck %s --check-prefixes=CHECK,UNIT
-// RUN: sed 's/bucket = 0/bucket = 24/g' %s | trainc-opt --bucket-collectives | FileCheck %s --check-prefixes=CHECK,SIZE
-// RUN: sed 's/bucket = 0/bucket = 12/g' %s | trainc-opt --bucket-collectives --schedule-collectives | FileCheck %s --check-prefix=PLACED
+// RUN: sed 's/bucket_size 0/bucket_size 24/g' %s | trainc-opt --bucket-collectives | FileCheck %s --check-prefixes=CHECK,SIZE
+// RUN: sed 's/bucket_size 0/bucket_size 12/g' %s | trainc-opt --bucket-collectives --schedule-collectives | FileCheck %s --check-prefix=PLACED
 
 // The two gathers of h.0 go together, and the two sums of its gradients; with room for 24 elements those of h.1 too. The gather of a written
 // state is no gather of parameters that are read.
@@ -23,7 +23,7 @@
 // PLACED: nn.abs
 // PLACED: dist.reduce_scatter_start %{{.*}} of @bucket.0 message 0
 // PLACED-NEXT: dist.reduce_scatter_start %{{.*}} of @bucket.1 message 0
-train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 2 zero_stage 3 sharding(reduce_bucket = 0, gather_bucket = 0) }
+train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 2 zero_stage 3 reduce_bucket_size 0 allgather_bucket_size 0 }
 train.state parameter divided @bucket.0 : tensor<4xf32> {members = [], blocks = [#train.block<"h.0", "layer">]}
 train.state parameter divided @bucket.1 : tensor<2xf32> {members = [], blocks = [#train.block<"h.0", "layer">]}
 train.state parameter divided @bucket.2 : tensor<4xf32> {members = [], blocks = [#train.block<"h.1", "layer">]}

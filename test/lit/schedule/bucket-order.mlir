@@ -10,7 +10,7 @@
 // CHECK: %[[P:.*]] = dist.all_reduce_start %{{.*}} : tensor<4xf32>
 // CHECK-NEXT: %[[SUM:.*]] = dist.wait %[[P]]
 // CHECK-NEXT: dist.all_reduce_start %[[SUM]] : tensor<4xf32>
-train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 2 zero_stage 1 sharding(reduce_bucket = 100) }
+train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 2 zero_stage 1 reduce_bucket_size 100 }
 train.state parameter @w : tensor<8xf32>
 train.state scalar @out : tensor<8xf32>
 train.state scalar @twice : tensor<4xf32>

@@ -1,6 +1,6 @@
 // RUN: trainc-opt --schedule-collectives %s | FileCheck %s
-// RUN: sed 's/zero_stage 3/zero_stage 3 sharding(prefetch = 0, gather_bucket = 0)/' %s | trainc-opt --bucket-collectives --schedule-collectives | FileCheck %s --check-prefix=LATE
-// RUN: sed 's/zero_stage 3/zero_stage 3 sharding(gather_bucket = 16)/' %s | trainc-opt --bucket-collectives --schedule-collectives | FileCheck %s --check-prefix=TOGETHER
+// RUN: sed 's/zero_stage 3/zero_stage 3 prefetch 0 allgather_bucket_size 0/' %s | trainc-opt --bucket-collectives --schedule-collectives | FileCheck %s --check-prefix=LATE
+// RUN: sed 's/zero_stage 3/zero_stage 3 allgather_bucket_size 16/' %s | trainc-opt --bucket-collectives --schedule-collectives | FileCheck %s --check-prefix=TOGETHER
 
 // Parts that are cast are gathered as parameters are, one unit ahead. The cast stands before the start, not where the entry begins.
 // CHECK-LABEL: train.entry @eval

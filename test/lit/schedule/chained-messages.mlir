@@ -8,7 +8,7 @@
 // CHECK-NEXT: %[[PART_B:.*]] = dist.wait %[[B]]
 // CHECK-NEXT: dist.all_reduce_start %[[PART_A]] in replica message 0
 // CHECK-NEXT: dist.all_reduce_start %[[PART_B]] in replica message 0
-train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 4 zero_stage 2 sharding(hybrid_shard = 2) }
+train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 4 zero_stage 2 hybrid_shard 2 }
 train.state gradient divided @grad.0 : tensor<4xf32>
 train.state gradient divided @grad.1 : tensor<4xf32>
 train.entry @micro_step {

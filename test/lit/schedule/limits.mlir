@@ -1,6 +1,6 @@
-// RUN: sed 's/LIMIT/prefetch = 2/' %s | trainc-opt --schedule-collectives | FileCheck %s --check-prefix=FREE
-// RUN: sed 's/LIMIT/prefetch = 2, gathers_in_flight = 1/' %s | trainc-opt --schedule-collectives | FileCheck %s --check-prefix=ONE
-// RUN: sed 's/LIMIT/prefetch = 2, max_live = 16/' %s | trainc-opt --schedule-collectives | FileCheck %s --check-prefix=LIVE
+// RUN: sed 's/LIMIT/prefetch 2/' %s | trainc-opt --schedule-collectives | FileCheck %s --check-prefix=FREE
+// RUN: sed 's/LIMIT/prefetch 2 limit_all_gathers 1/' %s | trainc-opt --schedule-collectives | FileCheck %s --check-prefix=ONE
+// RUN: sed 's/LIMIT/prefetch 2 max_live_parameters 16/' %s | trainc-opt --schedule-collectives | FileCheck %s --check-prefix=LIVE
 
 // Two units ahead: two gathers begin while the product is computed, the third when the first unit is.
 // FREE-COUNT-2: dist.all_gather_start
@@ -25,7 +25,7 @@
 // LIVE: nn.square
 // LIVE: nn.abs
 // LIVE: dist.all_gather_start
-train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 2 zero_stage 3 sharding(LIMIT) }
+train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 2 zero_stage 3 LIMIT }
 train.state parameter divided @bucket.0 : tensor<4xf32> {members = [], blocks = [#train.block<"h.0", "layer">]}
 train.state parameter divided @bucket.1 : tensor<4xf32> {members = [], blocks = [#train.block<"h.1", "layer">]}
 train.state parameter divided @bucket.2 : tensor<4xf32> {members = [], blocks = [#train.block<"h.2", "layer">]}

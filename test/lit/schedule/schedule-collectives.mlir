@@ -1,5 +1,5 @@
 // RUN: trainc-opt --schedule-collectives %s | FileCheck %s
-// RUN: sed 's/zero_stage 3/zero_stage 3 sharding(prefetch = 0)/' %s | trainc-opt --schedule-collectives | FileCheck %s --check-prefix=LATE
+// RUN: sed 's/zero_stage 3/zero_stage 3 prefetch 0/' %s | trainc-opt --schedule-collectives | FileCheck %s --check-prefix=LATE
 
 // Unit h.1 is gathered while h.0 is computed; without prefetch, where it is read. The sum starts after its pack, and is awaited where the
 // norm reads it. The gather of the written state is awaited at the end, after the other collective.

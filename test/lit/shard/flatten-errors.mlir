@@ -43,7 +43,7 @@ train.entry @micro_step {
 // -----
 
 // expected-error @+1 {{wrap: no parameter is in a block @layers; expected blocks or model alone, a number of parameters, or names of blocks with parameters: @layer}}
-train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 2 sharding(wrap = "layer, layers") }
+train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 2 wrap "layer, layers" }
 train.state parameter @a : tensor<2xf32> {blocks = [#train.block<"h.0", "layer">]}
 train.entry @micro_step {
   %a = train.get @a : tensor<2xf32>
@@ -53,7 +53,7 @@ train.entry @micro_step {
 // -----
 
 // expected-error @+1 {{hybrid_shard: 6 ranks cannot form groups of 4; expected a divisor of the number of ranks}}
-train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 6 zero_stage 3 sharding(hybrid_shard = 4) }
+train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 6 zero_stage 3 hybrid_shard 4 }
 train.state parameter @a : tensor<2xf32>
 train.entry @micro_step {
   %a = train.get @a : tensor<2xf32>

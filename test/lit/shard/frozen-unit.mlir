@@ -15,6 +15,6 @@ nn.model @m(%x: tensor<?x8xf32>, %y: tensor<?x8xf32>) {
   nn.loss "loss" %e
 }
 train.program @p {
-  model @m optimizer sgd(lr 0.1) batch 4 ranks 2 sharding(wrap = "mlp")
+  model @m optimizer sgd(lr 0.1) batch 4 ranks 2 wrap "mlp"
   group "mlp.*" frozen
 }

@@ -4,7 +4,7 @@
 
 // Sums of bf16 numbers within groups are rounded once, after the sum across groups, and no simplification removes this rounding. If there
 // is only one sum, the sum itself rounds.
-train.program @main { model @m optimizer sgd(lr 0.1, momentum 0.9) batch 8 ranks 6 zero_stage 2 sharding(hybrid_shard = GROUP) }
+train.program @main { model @m optimizer sgd(lr 0.1, momentum 0.9) batch 8 ranks 6 zero_stage 2 hybrid_shard GROUP }
 train.state parameter @bucket.0 : tensor<1536xf32> {members = [#train.member<"w", 0, tensor<1500xf32>>]}
 train.state optimizer @momentum.bucket.0 : tensor<1536xf32>
 // SUBTREES: %[[G:.*]] = nn.convert %{{.*}} to bf16 : tensor<1536xf32>

@@ -3,7 +3,7 @@
 
 // Six ranks are summed as ((0 + 1) + (2 + 3)) + (4 + 5). Pairs are subtrees and may be summed before; ranks 0 to 2 are not, and the sum over all
 // is taken in parts.
-train.program @main { model @m optimizer sgd(lr 0.1, momentum 0.9) batch 8 ranks 6 zero_stage 2 sharding(hybrid_shard = GROUP) }
+train.program @main { model @m optimizer sgd(lr 0.1, momentum 0.9) batch 8 ranks 6 zero_stage 2 hybrid_shard GROUP }
 train.state parameter @bucket.0 : tensor<1536xf32> {members = [#train.member<"w", 0, tensor<1500xf32>>]}
 train.state optimizer @momentum.bucket.0 : tensor<1536xf32>
 // SUBTREES: %[[P:.*]] = dist.reduce_scatter_start %{{.*}} in shard : tensor<1536xf32> -> tensor<768xf32>

@@ -9,7 +9,7 @@
 // CHECK: %[[ROWS:.*]] = nn.reshape %[[ALL]] to [4, 2]
 // CHECK: %[[MAX:.*]] = nn.reduce max %[[ROWS]] over [0]
 // CHECK: train.set @largest, %[[MAX]] : tensor<2xf32>
-train.program @p { model @m  optimizer sgd  batch 2  ranks 4  zero_stage 1  sharding(hybrid_shard = 2) }
+train.program @p { model @m  optimizer sgd  batch 2  ranks 4  zero_stage 1  hybrid_shard 2 }
 train.state optimizer @largest : tensor<2xf32>
 train.entry @micro_step {
   %x = train.input "x" micro : tensor<8x2xf32>

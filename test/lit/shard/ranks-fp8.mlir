@@ -3,7 +3,7 @@
 // RUN: sed 's/clip/zero_stage 2 clip/' %s | trainc-check --ranks=4 - | FileCheck %s
 // RUN: sed 's/clip/zero_stage 3 activation_checkpointing selective clip/' %s | trainc-check --ranks=4 - | FileCheck %s
 // RUN: sed 's/clip/zero_stage 3 activation_checkpointing full clip/' %s | trainc-check --ranks=4 - | FileCheck %s
-// RUN: sed 's/sharding(/zero_stage 3 sharding(hybrid_shard = 2, /' %s | trainc-check --ranks=4 - | FileCheck %s
+// RUN: sed 's/reproducible/zero_stage 3 hybrid_shard 2 reproducible/' %s | trainc-check --ranks=4 - | FileCheck %s
 // RUN: trainc compile --ranks=2 --zero-stage=3 --compile-to=spmd %s | FileCheck %s --check-prefix=SPMD
 
 // Products of fp8, their scales and magnitudes: the same bits on any number of ranks and in every stage.
@@ -34,6 +34,6 @@ train.program @main {
   batch 2 x 8
   accumulate 2
   target cuda
-  precision bf16 (products = fp8)
-  sharding(reproducible = "ranks")
+  precision bf16 product_type fp8
+  reproducible ranks
 }

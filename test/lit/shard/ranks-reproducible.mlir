@@ -4,9 +4,9 @@
 // RUN: sed 's/accumulate 2/accumulate 4 zero_stage 1/' %s | trainc-check --ranks=2 - | FileCheck %s
 // RUN: sed 's/clip/zero_stage 2 clip/' %s | trainc-check --ranks=4 - | FileCheck %s
 // RUN: sed 's/clip/zero_stage 3 clip/' %s | trainc-check --ranks=4 - | FileCheck %s
-// RUN: sed 's/sharding(/zero_stage 3 sharding(hybrid_shard = 2, /' %s | trainc-check --ranks=4 - | FileCheck %s
+// RUN: sed 's/reproducible/zero_stage 3 hybrid_shard 2 reproducible/' %s | trainc-check --ranks=4 - | FileCheck %s
 // RUN: sed 's/clip/optimizer_states bf16 clip/' %s | trainc-check --ranks=2 - | FileCheck %s
-// RUN: sed 's/clip/zero_stage 3 precision bf16 (params = bf16) optimizer_states bf16 clip/' %s | trainc-check --ranks=4 - | FileCheck %s
+// RUN: sed 's/clip/zero_stage 3 precision bf16 param_type bf16 optimizer_states bf16 clip/' %s | trainc-check --ranks=4 - | FileCheck %s
 // RUN: trainc compile --ranks=2 --accumulate=4 --compile-to=spmd %s | FileCheck %s --check-prefix=SPMD
 // RUN: trainc compile --ranks=1 --accumulate=1 --compile-to=spmd %s | FileCheck %s --check-prefix=ALONE
 // RUN: trainc compile --ranks=2 --reproducible=plan --compile-to=spmd %s | FileCheck %s --check-prefix=PLAIN
@@ -46,7 +46,7 @@ train.program @main {
   clip 0.5
   batch 2 x 6
   accumulate 2
-  sharding(reproducible = "ranks")
+  reproducible ranks
   group "ln.bias" lr_scale 0.5
   group "importance" frozen
 }

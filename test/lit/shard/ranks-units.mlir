@@ -1,13 +1,13 @@
 // RUN: trainc-check --ranks=2 %s | FileCheck %s
 // RUN: sed 's/"blocks"/"mlp"/' %s | trainc-check --ranks=3 - | FileCheck %s
 // RUN: sed 's/"blocks"/"mixer, mlp"/' %s | trainc-check --ranks=2 - | FileCheck %s
-// RUN: sed 's/"blocks"/"220", reduce_bucket = 0, gather_bucket = 0/' %s | trainc-check --ranks=2 - | FileCheck %s
-// RUN: sed 's/"blocks"/"100", reduce_bucket = 1000000, gather_bucket = 1000000/' %s | trainc-check --ranks=3 - | FileCheck %s
-// RUN: sed 's/"blocks"/"mlp", prefetch = 0, persist_below = 0/' %s | trainc-check --ranks=2 - | FileCheck %s
-// RUN: sed 's/"blocks"/"mlp", prefetch = 32, gathers_in_flight = 1, max_live = 400/' %s | trainc-check --ranks=2 - | FileCheck %s
-// RUN: sed 's/"blocks"/"mlp", max_reuse_distance = 700/' %s | trainc-check --ranks=2 - | FileCheck %s
-// RUN: sed 's/"blocks"/"blocks", max_reuse_distance = 1000000, prefetch = 2/' %s | trainc-check --ranks=4 - | FileCheck %s
-// RUN: sed 's/"blocks"/"mixer", hybrid_shard = 2, reduce_bucket = 1000000, prefetch = 3/' %s | trainc-check --ranks=4 - | FileCheck %s
+// RUN: sed 's/"blocks"/"220" reduce_bucket_size 0 allgather_bucket_size 0/' %s | trainc-check --ranks=2 - | FileCheck %s
+// RUN: sed 's/"blocks"/"100" reduce_bucket_size 1000000 allgather_bucket_size 1000000/' %s | trainc-check --ranks=3 - | FileCheck %s
+// RUN: sed 's/"blocks"/"mlp" prefetch 0 param_persistence_threshold 0/' %s | trainc-check --ranks=2 - | FileCheck %s
+// RUN: sed 's/"blocks"/"mlp" prefetch 32 limit_all_gathers 1 max_live_parameters 400/' %s | trainc-check --ranks=2 - | FileCheck %s
+// RUN: sed 's/"blocks"/"mlp" max_reuse_distance 700/' %s | trainc-check --ranks=2 - | FileCheck %s
+// RUN: sed 's/"blocks"/"blocks" max_reuse_distance 1000000 prefetch 2/' %s | trainc-check --ranks=4 - | FileCheck %s
+// RUN: sed 's/"blocks"/"mixer" hybrid_shard 2 reduce_bucket_size 1000000 prefetch 3/' %s | trainc-check --ranks=4 - | FileCheck %s
 
 // Blocks in blocks, of two kinds: how parameters are grouped, when they are gathered and which stay changes no number.
 // CHECK: PASS ranks={{[234]}} max_rel_err={{.*}} bound=1.0e-09
@@ -42,7 +42,7 @@ train.program @main {
   model @tiny
   optimizer adamw(lr 1e-2, eps 1e-3)
   zero_stage 3
-  sharding(wrap = "blocks")
+  wrap "blocks"
   clip 0.5
   batch 2 x 6
 }

@@ -6,13 +6,13 @@
 // RUN: sed 's/clip/zero_stage 2 clip/' %s | trainc-check --ranks=4 - | FileCheck %s
 // RUN: sed 's/clip/zero_stage 3 clip/' %s | trainc-check --ranks=3 - | FileCheck %s
 // RUN: sed 's/accumulate 2/zero_stage 3/' %s | trainc-check --ranks=2 - | FileCheck %s
-// RUN: sed 's/clip/zero_stage 3 sharding(sync = "step", persist_below = 20) clip/' %s | trainc-check --ranks=2 - | FileCheck %s
-// RUN: sed 's/clip/zero_stage 3 sharding(reshard_after_forward = false, wrap = "model") clip/' %s | trainc-check --ranks=2 - | FileCheck %s
-// RUN: sed 's/clip/zero_stage 1 sharding(hybrid_shard = 2) clip/' %s | trainc-check --ranks=4 - | FileCheck %s
-// RUN: sed 's/clip/zero_stage 3 sharding(hybrid_shard = 3) clip/' %s | trainc-check --ranks=6 - | FileCheck %s
-// RUN: sed 's/accumulate 2/zero_stage 2 sharding(hybrid_shard = 2)/' %s | trainc-check --ranks=4 - | FileCheck %s
-// RUN: sed 's/clip/sharding(sync = "micro_step") clip/' %s | trainc-check --ranks=2 - | FileCheck %s
-// RUN: sed 's/clip/zero_stage 1 sharding(sync = "micro_step") clip/' %s | trainc-check --ranks=3 - | FileCheck %s
+// RUN: sed 's/clip/zero_stage 3 sync_gradients step param_persistence_threshold 20 clip/' %s | trainc-check --ranks=2 - | FileCheck %s
+// RUN: sed 's/clip/zero_stage 3 reshard_after_forward false wrap "model" clip/' %s | trainc-check --ranks=2 - | FileCheck %s
+// RUN: sed 's/clip/zero_stage 1 hybrid_shard 2 clip/' %s | trainc-check --ranks=4 - | FileCheck %s
+// RUN: sed 's/clip/zero_stage 3 hybrid_shard 3 clip/' %s | trainc-check --ranks=6 - | FileCheck %s
+// RUN: sed 's/accumulate 2/zero_stage 2 hybrid_shard 2/' %s | trainc-check --ranks=4 - | FileCheck %s
+// RUN: sed 's/clip/sync_gradients micro_step clip/' %s | trainc-check --ranks=2 - | FileCheck %s
+// RUN: sed 's/clip/zero_stage 1 sync_gradients micro_step clip/' %s | trainc-check --ranks=3 - | FileCheck %s
 // RUN: sed 's/adamw.*/sgd(lr 0.1, momentum 0.9) zero_stage 2/' %s | trainc-check --ranks=2 - | FileCheck %s
 // RUN: trainc compile --ranks=2 --compile-to=spmd %s | FileCheck %s --check-prefix=SPMD
 

@@ -1,7 +1,7 @@
 // RUN: trainc-opt --reshard %s | FileCheck %s
-// RUN: sed 's/zero_stage 3/zero_stage 3 sharding(reshard_after_forward = false)/' %s | trainc-opt --reshard | FileCheck %s --check-prefix=KEEP
-// RUN: sed 's/zero_stage 3/zero_stage 3 sharding(max_reuse_distance = 9)/' %s | trainc-opt --reshard | FileCheck %s --check-prefix=KEEP
-// RUN: sed 's/zero_stage 3/zero_stage 3 sharding(max_reuse_distance = 8)/' %s | trainc-opt --reshard | FileCheck %s
+// RUN: sed 's/zero_stage 3/zero_stage 3 reshard_after_forward false/' %s | trainc-opt --reshard | FileCheck %s --check-prefix=KEEP
+// RUN: sed 's/zero_stage 3/zero_stage 3 max_reuse_distance 9/' %s | trainc-opt --reshard | FileCheck %s --check-prefix=KEEP
+// RUN: sed 's/zero_stage 3/zero_stage 3 max_reuse_distance 8/' %s | trainc-opt --reshard | FileCheck %s
 
 // Unit h.0 is read, then h.1, then h.0 again: it is gathered twice. Alternating reads of the two flat states of one unit cause no second
 // gather, nor do reads at the boundary between two units.

@@ -1,5 +1,5 @@
 // RUN: trainc-opt --shard %s | FileCheck %s
-// RUN: sed 's/zero_stage 1/zero_stage 1 precision fp32 (reduce = bf16)/' %s | trainc-opt --narrow-gradients --shard | FileCheck %s --check-prefix=LOW
+// RUN: sed 's/zero_stage 1/zero_stage 1 precision fp32 reduce_type bf16/' %s | trainc-opt --narrow-gradients --shard | FileCheck %s --check-prefix=LOW
 
 // If ranks keep a gradient whole, each contribution is all-reduced at once; the update then reads the rank's shard of the gradient.
 // CHECK: train.state gradient @grad.w : tensor<8xf32>
@@ -25,7 +25,7 @@
 // LOW-LABEL: train.entry @update
 // LOW-NOT: reduce_scatter
 
-train.program @main { model @m optimizer sgd(lr 0.1, momentum 0.9) batch 8 ranks 2 zero_stage 1 accumulate 2 sharding(sync = "micro_step") }
+train.program @main { model @m optimizer sgd(lr 0.1, momentum 0.9) batch 8 ranks 2 zero_stage 1 accumulate 2 sync_gradients micro_step }
 train.state parameter @w : tensor<8xf32>
 train.state optimizer @momentum.w : tensor<8xf32>
 train.state gradient @grad.w : tensor<8xf32>

@@ -5,7 +5,7 @@ train.progrm @p { model @m optimizer adamw }
 
 // -----
 
-// expected-error @below {{unknown word 'optimiser' in train.program; it has model, optimizer, schedule, clip, batch, sharding, group, export, ranks, zero_stage, accumulate, eval_batch, steps, memory_limit, reserve_memory, host_memory, fp32_products, library_calls, activation_checkpointing, checkpoint_blocks, checkpoint_stride, checkpoint_keep, checkpoint_rest, target, cpu, gpu, gpu_levels, precision, eval_precision, optimizer_states, offload, offload_to, offload_group, offload_update, skipped_steps, loss_scale, loss_scale_init, loss_scale_window, loss_scale_hysteresis and loss_scale_min}}
+// expected-error @below {{unknown word 'optimiser' in train.program; did you mean 'optimizer'?}}
 train.program @p { model @m optimiser adamw }
 
 // -----
@@ -291,8 +291,8 @@ train.program @p { model @m optimizer sgd precision int8 }
 
 // -----
 
-// expected-error @below {{loss_scale_window must lie between 1 and 16777216, found 0}}
-train.program @p { model @m optimizer sgd precision fp16 loss_scale_window 0 }
+// expected-error @below {{loss_scale_init must lie between 1 and 1099511627776, found 0}}
+train.program @p { model @m optimizer sgd precision fp16 loss_scale_init 0 }
 
 // -----
 
@@ -361,17 +361,12 @@ train.program @p { model @m optimizer sgd offload "optimizer,optimizer" }
 
 // -----
 
-// expected-error @below {{keep: expected each word once, found 'a' twice}}
-train.program @p { model @m optimizer sgd precision bf16 (keep "a" f32, keep "a" f32) }
+// expected-error @below {{keep_f32: expected each word once, found 'a' twice}}
+train.program @p { model @m optimizer sgd precision bf16 keep_f32 "a, a" }
 
 // -----
 
-// expected-error @below {{checkpoint_stride must lie between 1 and}}
-train.program @p { model @m optimizer sgd checkpoint_stride 0 }
-
-// -----
-
-// expected-error @below {{expected words in quotes, such as checkpoint_blocks "NAME,..."}}
+// expected-error @below {{expected a list in quotes, such as checkpoint_blocks "outermost"}}
 train.program @p { model @m optimizer sgd checkpoint_blocks layer }
 
 // -----
@@ -391,7 +386,7 @@ train.program @p { model @m optimizer sgd cpu "x86-64-v3,x86-64-v5" }
 
 // -----
 
-// expected-error @below {{expected words in quotes, such as cpu "x86-64-v4-amx"}}
+// expected-error @below {{expected a list in quotes, such as cpu "x86-64-v4-amx"}}
 train.program @p { model @m optimizer sgd cpu native }
 
 // -----
@@ -432,87 +427,87 @@ train.program @p { model @m optimizer sgd memory_limit 2.5 }
 // -----
 
 // expected-error @below {{memory_limit must be at least 1, found -5}}
-"train.program"() <{sym_name = "p", model = @m, optimizer = #train.optimizer<sgd>, schedule = #train.schedule<constant>, memory_limit = -5 : i64}> : () -> ()
+"train.program"() <{sym_name = "p", model = @m, optimizer = #train.optimizer<sgd>, schedule = #train.schedule<constant>, memory = #train.settings<{memory_limit = -5 : i64}>}> : () -> ()
 
 // -----
 
 // expected-error @below {{expected fma or bf16x3 or tf32, found 'tf19'}}
-"train.program"() <{sym_name = "p", model = @m, optimizer = #train.optimizer<sgd>, schedule = #train.schedule<constant>, fp32_products = "tf19"}> : () -> ()
+"train.program"() <{sym_name = "p", model = @m, optimizer = #train.optimizer<sgd>, schedule = #train.schedule<constant>, precision = #train.settings<{fp32_products = "tf19"}>}> : () -> ()
 
 // -----
 
-// expected-error @below {{prefetch: expected a number between 0 and 32, found 33}}
-train.program @p { model @m  optimizer sgd  sharding(prefetch = 33) }
+// expected-error @below {{prefetch must lie between 0 and 32, found 33}}
+train.program @p { model @m  optimizer sgd  prefetch 33 }
 
 // -----
 
-// expected-error @below {{sync: expected "micro_step" or "step", found "never"}}
-train.program @p { model @m  optimizer sgd  sharding(sync = "never") }
+// expected-error @below {{sync_gradients: expected micro_step or step, found 'never'}}
+train.program @p { model @m  optimizer sgd  sync_gradients never }
 
 // -----
 
-// expected-error @below {{reproducible: expected "plan" or "ranks", found "always"}}
-train.program @p { model @m  optimizer sgd  sharding(reproducible = "always") }
+// expected-error @below {{reproducible: expected plan or ranks, found 'always'}}
+train.program @p { model @m  optimizer sgd  reproducible always }
 
 // -----
 
-// expected-error @below {{reproducible = "ranks" (--reproducible) sums gradients over ranks once a step, but sync (--sync-gradients) is "micro_step"; leave sync out, or make it "step"}}
-train.program @p { model @m  optimizer sgd  sharding(sync = "micro_step", reproducible = "ranks") }
+// expected-error @below {{reproducible (--reproducible) ranks sums gradients over ranks once a step, but sync_gradients (--sync-gradients) is micro_step; leave sync_gradients out, or make it step}}
+train.program @p { model @m  optimizer sgd  sync_gradients micro_step  reproducible ranks }
 
 // -----
 
-// expected-error @below {{reshard_after_forward = false (--reshard-after-forward) keeps all gathered parameters, max_reuse_distance (--max-reuse-distance) those that are reused soon; leave one of them out}}
-train.program @p { model @m  optimizer sgd  sharding(reshard_after_forward = false, max_reuse_distance = 100) }
+// expected-error @below {{reshard_after_forward (--reshard-after-forward) false keeps all gathered parameters, max_reuse_distance (--max-reuse-distance) those that are reused soon; leave one of them out}}
+train.program @p { model @m  optimizer sgd  reshard_after_forward false  max_reuse_distance 100 }
 
 // -----
 
-// expected-error @below {{hybrid_shard: expected a number between 2 and 65536, found 1}}
-train.program @p { model @m  optimizer sgd  sharding(hybrid_shard = 1) }
+// expected-error @below {{hybrid_shard must lie between 2 and 65536, found 1}}
+train.program @p { model @m  optimizer sgd  hybrid_shard 1 }
 
 // -----
 
-// expected-error @below {{persist_below: expected a number of 0 or more, found -1}}
-train.program @p { model @m  optimizer sgd  sharding(persist_below = -1) }
+// expected-error @below {{param_persistence_threshold must be at least 0, found -1}}
+train.program @p { model @m  optimizer sgd  param_persistence_threshold -1 }
 
 // -----
 
 // expected-error @below {{wrap: expected blocks, model, names of blocks with commas between them or a number of parameters above 0, found ''}}
-train.program @p { model @m  optimizer sgd  sharding(wrap = "") }
+train.program @p { model @m  optimizer sgd  wrap "" }
 
 // -----
 
 // expected-error @below {{wrap: expected blocks, model, names of blocks with commas between them or a number of parameters above 0, found 'layer,'}}
-train.program @p { model @m  optimizer sgd  sharding(wrap = "layer,") }
+train.program @p { model @m  optimizer sgd  wrap "layer," }
 
 // -----
 
-// expected-error @below {{reshard_after_forward: expected true or false, found "never"}}
-train.program @p { model @m  optimizer sgd  sharding(reshard_after_forward = "never") }
+// expected-error @below {{reshard_after_forward: expected false or true, found 'never'}}
+train.program @p { model @m  optimizer sgd  reshard_after_forward never }
 
 // -----
 
-// expected-error @below {{max_live: expected a number of 0 or more, found "all"}}
-train.program @p { model @m  optimizer sgd  sharding(max_live = "all") }
+// expected-error @below {{'sharding' is no setting; write each setting of sharding alone, such as `prefetch 2`: ranks, zero_stage, wrap,}}
+train.program @p { model @m  optimizer sgd  sharding(max_live = 5) }
 
 // -----
 
-// expected-error @below {{unknown word 'prefetching'; expected wrap, reshard_after_forward, max_reuse_distance, prefetch, max_live, gathers_in_flight, persist_below, reduce_bucket, gather_bucket, hybrid_shard, sync, reproducible}}
-train.program @p { model @m  optimizer sgd  sharding(prefetching = 1) }
+// expected-error @below {{unknown word 'prefetching' in train.program; did you mean 'prefetch'?}}
+train.program @p { model @m  optimizer sgd  prefetching 1 }
 
 // -----
 
 // expected-error @below {{'prefetch' is given twice}}
-train.program @p { model @m  optimizer sgd  sharding(prefetch = 1, prefetch = 2) }
+train.program @p { model @m  optimizer sgd  prefetch 1  prefetch 2 }
 
 // -----
 
 // expected-error @below {{wrap: expected each word once, found 'layer' twice}}
-train.program @p { model @m  optimizer sgd  sharding(wrap = "layer, layer") }
+train.program @p { model @m  optimizer sgd  wrap "layer, layer" }
 
 // -----
 
-// expected-error @below {{wrap: expected blocks, model, names of blocks with commas between them or a number of parameters above 0, found 5}}
-train.program @p { model @m  optimizer sgd  sharding(wrap = 5) }
+// expected-error @below {{expected a list in quotes, such as wrap "blocks"}}
+train.program @p { model @m  optimizer sgd  wrap 5 }
 
 // -----
 

@@ -19,7 +19,6 @@
 // CHECK-NEXT:    library_calls attention
 // CHECK-NEXT:    activation_checkpointing full
 // CHECK-NEXT:    checkpoint_blocks "layer"
-// CHECK-NEXT:    checkpoint_stride 2
 // CHECK-NEXT:    checkpoint_keep "0,50"
 // CHECK-NEXT:    checkpoint_rest selective
 // CHECK-NEXT:    target cpu
@@ -44,7 +43,7 @@ train.program @full {
   steps 20000
   target cpu  cpu "x86-64-v3,x86-64-v4"  precision fp32  activation_checkpointing full  gpu_levels "sm_80,sm_90"
   fp32_products bf16x3  library_calls attention
-  checkpoint_rest selective  checkpoint_keep "0,50"  checkpoint_stride 2  checkpoint_blocks "layer"
+  checkpoint_rest selective  checkpoint_keep "0,50"  checkpoint_blocks "layer"
   memory_limit 16GiB  reserve_memory 1.1GiB
   zero_stage 2
   ranks 4
@@ -67,13 +66,13 @@ train.program @least { model @m optimizer sgd }
 // CHECK-NEXT:    batch 8
 train.program @one_line { model @m optimizer sgd(lr 1e-1, momentum 0.9) schedule linear(warmup 10) batch 8 }
 
-// Numbers that hold anyway are not printed.
+// Settings are printed if they are given, even with their default.
 // CHECK-LABEL: train.program @fp16 {
 // CHECK:         precision fp16
+// CHECK-NEXT:    loss_scale 0
 // CHECK-NEXT:    loss_scale_init 1024
-// CHECK-NEXT:    loss_scale_hysteresis 2
 // CHECK-NEXT:  }
-train.program @fp16 { model @m optimizer sgd precision fp16 loss_scale 0 loss_scale_init 1024 loss_scale_hysteresis 2 loss_scale_min 1 }
+train.program @fp16 { model @m optimizer sgd precision fp16 loss_scale 0 loss_scale_init 1024 }
 
 // The attributes alone.
 // CHECK: test.attributes = [#train.optimizer<adam(lr 0.5)>, #train.schedule<constant(warmup 3)>, #train.group<"a" frozen>]

@@ -25,6 +25,6 @@ TEST(GpuLevels, AreThoseOfTheWord) {
   for (const CudaLevel &level : kCudaLevels)
     if (!level.isPtx)
       words.push_back(level.name);
-  EXPECT_THAT(train::choicesOf(*train::findProgramWord("gpu_levels")), ElementsAreArray(words));
+  EXPECT_THAT(train::kGpuLevels.words(), ElementsAreArray(words));
   EXPECT_THAT(chooseGpuLevels("all"), ElementsAreArray(llvm::ArrayRef(words).drop_front(2)));
 }

@@ -1,0 +1,72 @@
+// Prints docs/reference/settings.md, the page of all settings; generate_docs.sh compiles and runs it.
+#include "dialects/Train/Settings.h"
+
+#include <iostream>
+
+using namespace trainc::train;
+
+/// Returns the text with | escaped, for cells of Markdown tables.
+static std::string cell(std::string_view text) {
+  std::string escaped;
+  for (const char c : text)
+    escaped.append(c == '|' ? "\\|" : std::string(1, c));
+  return escaped;
+}
+
+/// Returns the values as a reader writes them: words apart, placeholders as they are.
+static std::string valuesOf(const Setting &setting) {
+  if (!setting.hasWords())
+    return "`" + cell(setting.values) + "`";
+  std::string values;
+  for (const std::string_view word : setting.words())
+    values.append(values.empty() ? "" : ", ").append("`").append(word).append("`");
+  return setting.isList() ? "list of " + values : values;
+}
+
+static std::string defaultOf(const Setting &setting) {
+  const std::string_view text = setting.saysDefault() ? setting.defaultValue : "";
+  if (text.empty())
+    return "";
+  return text.find(' ') == std::string_view::npos ? "`" + std::string(text) + "`" : std::string(text);
+}
+
+int main() {
+  std::cout << "# Settings\n\n"
+               "Each setting is a line `name value` of [`train.program`](program.md), and an option "
+               "`--name=value` of [`trainc compile`](compile-options.md),\n"
+               "with dashes in place of underscores. If both are given, the option wins. `trainc dump PLAN "
+               "--settings` prints the value and the source of\n"
+               "every setting of a plan.\n\n"
+               "```mlir\n"
+               "nn.model @classifier(%features: tensor<?x20xf32>, %labels: tensor<?xi32>) {\n"
+               "  %logits = nn.linear \"head\" %features to 10\n"
+               "  %nll, %lse = nn.cross_entropy %logits, %labels\n"
+               "  nn.loss \"loss\" %nll\n"
+               "}\n\n"
+               "train.program @train {\n"
+               "  model @classifier\n"
+               "  optimizer adamw(lr 1e-3)\n"
+               "  batch 16\n"
+               "  ranks 4\n"
+               "  zero_stage 3\n"
+               "  wrap \"model\"\n"
+               "  precision bf16\n"
+               "  reduce_type bf16\n"
+               "  memory_limit 16GiB\n"
+               "}\n"
+               "```\n\n"
+               "Lists are written in quotes, with commas between their elements. `batch B x T` sets "
+               "`micro_batch` and "
+               "`seq_len`.\n";
+  for (const Theme theme : kThemes) {
+    std::cout << "\n## " << headingOf(theme)
+              << "\n\n| setting | values | default | meaning |\n|---|---|---|---|\n";
+    for (const Setting *setting : kSettings)
+      if (setting->theme == theme) {
+        const std::string condition(optionsOf(setting->condition));
+        std::cout << "| `" << setting->name << "` | " << valuesOf(*setting) << " | " << defaultOf(*setting)
+                  << " | " << (condition.empty() ? "" : "With `" + condition + "`: ") << cell(setting->help)
+                  << " |\n";
+      }
+  }
+}

@@ -1,0 +1,49 @@
+// The table of settings.
+#include "dialects/Train/Settings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace trainc::train;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::StartsWith;
+
+TEST(Settings, NamesAreUnique) {
+  for (const Setting *setting : kSettings)
+    EXPECT_EQ(findSetting(setting->name), setting) << setting->name;
+}
+
+TEST(Settings, OptionIsTheNameWithDashes) {
+  EXPECT_EQ(kZeroStage.option(), "--zero-stage");
+  EXPECT_EQ(kParamPersistenceThreshold.option(), "--param-persistence-threshold");
+}
+
+/// The default of a choice is a word, or says what the default depends on.
+TEST(Settings, DefaultsOfChoicesAreWords) {
+  for (const Setting *setting : kSettings)
+    if (setting->kind == ValueKind::Choice && setting->saysDefault() &&
+        setting->defaultValue.find(' ') == std::string_view::npos)
+      EXPECT_LT(setting->indexOf(setting->defaultValue), setting->wordCount()) << setting->name;
+}
+
+TEST(Settings, WordsOfValues) {
+  EXPECT_THAT(kPrecision.words(), ElementsAre("fp32", "bf16", "fp16"));
+  EXPECT_EQ(kPrecision.wordFor(Precision::bf16), "bf16");
+  EXPECT_EQ(kPrecision.indexOf("int8"), kPrecision.wordCount());
+  EXPECT_EQ(kReshardAfterForward.wordFor(false), "false");
+  EXPECT_EQ(kPrefetch.defaultNumber(), 1);
+}
+
+TEST(Settings, DescriptionNamesConditionAndDefault) {
+  EXPECT_THAT(kPrefetch.description(), StartsWith("With --zero-stage=3: number"));
+  EXPECT_THAT(kPrefetch.description(), EndsWith("; default: 1"));
+  EXPECT_THAT(kMemoryLimit.description(), EndsWith("the fastest plan that fits")); // there is no default
+}
+
+/// Each setting says what holds if it is not given.
+TEST(Settings, DescriptionsOfTypesNameTheDefault) {
+  for (const Setting *setting : kSettings)
+    if (setting->theme == Theme::Precision && setting != &kKeepF32)
+      EXPECT_NE(setting->description().find("default: "), std::string::npos) << setting->name;
+}
