@@ -2,6 +2,7 @@
 
 #include "lib/Fusion/ReadAnalysis.h"
 #include "lib/Support/StoredElement.h"
+#include "lib/Support/UseOrder.h"
 
 #include "mlir/IR/TypeUtilities.h"
 
@@ -105,15 +106,15 @@ void EpilogueMatch::addActivation() {
     return;
   SmallVector<Activated> found;
   auto collect = [&](Value value, Operation *widening) {
-    for (OpOperand &use : value.getUses())
-      if (auto step = stepOf(use); isKind(step, EpilogueKind::Activation))
-        found.push_back({widening, use, *step});
+    for (OpOperand *use : usesFromLast(value))
+      if (auto step = stepOf(*use); isKind(step, EpilogueKind::Activation))
+        found.push_back({widening, *use, *step});
   };
   collect(result, nullptr);
-  for (OpOperand &use : result.getUses())
-    if (isKind(stepOf(use), EpilogueKind::Convert) && !element.isF32() &&
-        getElementTypeOrSelf(use.getOwner()->getResult(0)).isF32())
-      collect(use.getOwner()->getResult(0), use.getOwner());
+  for (OpOperand *use : usesFromLast(result))
+    if (isKind(stepOf(*use), EpilogueKind::Convert) && !element.isF32() &&
+        getElementTypeOrSelf(use->getOwner()->getResult(0)).isF32())
+      collect(use->getOwner()->getResult(0), use->getOwner());
   for (const Activated &activated : found)
     if (addActivation(activated))
       return;
@@ -175,10 +176,10 @@ Operation *EpilogueMatch::sumOf(Value value) const {
   Operation *sum = nullptr, *def = value.getDefiningOp();
   if (def && ReadAnalysis::isPrimitive(def) && !llvm::is_contained(ops, def))
     return nullptr;
-  for (OpOperand &use : value.getUses())
-    if (isKind(stepOf(use), EpilogueKind::ColumnSums) && !sum)
-      sum = use.getOwner();
-    else if (ReadAnalysis::isPrimitive(use.getOwner()))
+  for (OpOperand *use : usesFromLast(value))
+    if (isKind(stepOf(*use), EpilogueKind::ColumnSums) && !sum)
+      sum = use->getOwner();
+    else if (ReadAnalysis::isPrimitive(use->getOwner()))
       return nullptr;
   const bool fits = sum && sum->getBlock() == product->getBlock() &&
                     getElementTypeOrSelf(sum->getResult(0)) == getElementTypeOrSelf(product->getResult(0));

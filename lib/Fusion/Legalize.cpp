@@ -2,6 +2,7 @@
 
 #include "dialects/NN/Builders.h"
 #include "lib/Fusion/ReadAnalysis.h"
+#include "lib/Support/UseOrder.h"
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/STLExtras.h"
@@ -117,11 +118,11 @@ static void legalizeGather(nn::GatherOp gather) {
 /// Creates one constant right before each use by an op that is not primitive.
 static void separateZero(Operation *zero) {
   OpBuilder builder(zero->getContext());
-  for (OpOperand &use : llvm::make_early_inc_range(zero->getUses())) {
-    if (ReadAnalysis::isPrimitive(use.getOwner()))
+  for (OpOperand *use : usesFromLast(zero->getResult(0))) {
+    if (ReadAnalysis::isPrimitive(use->getOwner()))
       continue;
-    builder.setInsertionPoint(use.getOwner());
-    use.set(builder.clone(*zero)->getResult(0));
+    builder.setInsertionPoint(use->getOwner());
+    use->set(builder.clone(*zero)->getResult(0));
   }
 }
 

@@ -2,6 +2,7 @@
 #include "lib/Analysis/HostOps.h"
 #include "lib/Memory/Assignment.h"
 #include "lib/Support/StoredElement.h"
+#include "lib/Support/UseOrder.h"
 
 using namespace mlir;
 
@@ -31,8 +32,8 @@ View Assignment::wantedView(Value value, OpResult made, View within) {
   if (View inLoopResult = yieldViews_.lookup(value);
       !inLoopResult.isNull() && isFree(moved(inLoopResult, within), made))
     return inLoopResult;
-  for (OpOperand &use : value.getUses())
-    if (View wanted = wantedByUser(use, made, within); !wanted.isNull())
+  for (OpOperand *use : usesFromLast(value))
+    if (View wanted = wantedByUser(*use, made, within); !wanted.isNull())
       return wanted;
   return {};
 }

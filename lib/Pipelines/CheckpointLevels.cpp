@@ -1,7 +1,7 @@
 #include "lib/Pipelines/CheckpointLevels.h"
 
 #include "dialects/Train/ProgramSettings.h"
-#include "lib/Pipelines/Unsharding.h"
+#include "lib/Pipelines/SearchSpace.h"
 #include "lib/Remat/BlockUses.h"
 
 using namespace mlir;
@@ -19,7 +19,7 @@ static int64_t usesOf(ModuleOp step) {
   return 0;
 }
 
-static TriedSettings keeping(const std::string &keep, StringRef rest) {
+static Settings keeping(const std::string &keep, StringRef rest) {
   return {{"checkpoint_keep", keep}, {"checkpoint_rest", rest.str()}};
 }
 
@@ -28,12 +28,12 @@ using UsesAndShare = std::pair<int64_t, int64_t>;
 
 /// Returns the list of shares, which ascend; the last one is that of all further uses: {4, 0}, {2, 15}, {1,
 /// 100} is "4x0,2x15,100", and {4, 0}, {1, 0} is "0".
-static std::string sharesOf(ArrayRef<UsesAndShare> parts) {
+static std::string sharesOf(ArrayRef<UsesAndShare> shares) {
   int64_t rest = 0;
-  for (const auto &[uses, share] : parts)
+  for (const auto &[uses, share] : shares)
     rest = uses > 0 ? share : rest;
   std::string text;
-  for (const auto &[uses, share] : parts)
+  for (const auto &[uses, share] : shares)
     if (uses > 0 && share != rest)
       text += (uses > 1 ? std::to_string(uses) + "x" : "") + std::to_string(share) + ",";
   return text + std::to_string(rest);
@@ -79,15 +79,15 @@ CheckpointLevels checkpointLevels(ModuleOp step, int64_t parts) {
 
 std::vector<CheckpointLevels> checkpointCandidates(ModuleOp step, int64_t parts) {
   std::vector<CheckpointLevels> candidates = {checkpointLevels(step, parts)};
-  if (isOpen(step, {"max_reuse_distance", "reshard_after_forward"})) {
+  if (mayKeepGathered(step)) {
     candidates.push_back(candidates.front());
-    for (TriedSettings &settings : candidates.back())
+    for (Settings &settings : candidates.back())
       settings.push_back({"reshard_after_forward", "false"});
   }
-  if (isOpen(step, {"prefetch"})) {
+  if (mayGatherAhead(step)) {
     // The smallest plan gathers nothing ahead.
     candidates.push_back(lastLevels(usesOf(step), /*isFine=*/false));
-    for (TriedSettings &settings : candidates.back())
+    for (Settings &settings : candidates.back())
       settings.push_back({"prefetch", "0"});
   }
   // If the peak is at the loss, the last use may have the largest share of it.

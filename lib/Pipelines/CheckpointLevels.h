@@ -1,13 +1,15 @@
 // Checkpointing levels: settings that budgets and the planner choose among.
 #pragma once
 
-#include "lib/Pipelines/Strategies.h"
+#include "lib/Planner/Evaluate.h"
+
+#include "mlir/IR/BuiltinOps.h"
 
 namespace trainc {
 
 /// Settings in the order of decreasing kept bytes and increasing predicted time. Finer levels may be slightly
 /// out of order; those that are faster than an earlier coarse level are not chosen.
-using CheckpointLevels = std::vector<TriedSettings>;
+using CheckpointLevels = std::vector<Settings>;
 
 /// Number of parts into which a model's uses of blocks are cut. With each level, one more part keeps a
 /// smaller share of its bytes. Fine levels include the coarse ones.

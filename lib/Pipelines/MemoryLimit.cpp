@@ -6,7 +6,7 @@
 #include "dialects/Train/Sharding.h"
 #include "dialects/Train/Sizes.h"
 #include "lib/Codegen/Target.h"
-#include "lib/Pipelines/Strategies.h"
+#include "lib/Pipelines/Settings.h"
 #include "plan/schema/limits.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -21,16 +21,8 @@ static bool mayComputeInBf16(train::ProgramOp program) {
   return !train::kPrecision.isSet(program) && train::kFp32Products.of(program) == train::Fp32Arithmetic::fma;
 }
 
-std::string asOptions(ArrayRef<train::GivenSetting> settings) {
-  std::string text;
-  for (const train::GivenSetting &setting : settings)
-    text += llvm::formatv("{0}{1}={2}", text.empty() ? "" : " ", train::findSetting(setting.word)->option(),
-                          setting.value);
-  return text;
-}
-
 static std::string decidedForLimit(train::ProgramOp program) {
-  std::vector<train::GivenSetting> decided;
+  Settings decided;
   for (const train::SettingInForce &setting : train::settingsInForce(program))
     if (train::findSetting(setting.word) && setting.source == "derived: memory_limit")
       decided.push_back({setting.word, setting.value});

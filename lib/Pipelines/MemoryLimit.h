@@ -48,9 +48,6 @@ bool maySplitBatch(train::ProgramOp program);
 /// Returns the limit of a program with its options, before passes complete it.
 std::optional<MemoryLimit> memoryLimitOf(train::ProgramOp program);
 
-/// Returns e.g. "--zero-stage=3 --micro-batch=1".
-std::string asOptions(llvm::ArrayRef<train::GivenSetting> settings);
-
 /// Returns e.g. "activations 1.90 GiB (79%), parameters 475 MiB (19%), ...", the largest first.
 std::string bytesByKind(const BytesByKind &memory);
 

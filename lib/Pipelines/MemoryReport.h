@@ -1,47 +1,12 @@
 // Memory of a plan and of the process that runs it.
 #pragma once
 
+#include "lib/Planner/Memory.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/JSON.h"
 
 namespace trainc {
-
-/// Bytes of a space per rank, by purpose. All of a scratch arena counts as activations.
-struct BytesByKind {
-  int64_t parameters = 0, gradients = 0, optimizer = 0, activations = 0;
-  int64_t workspace = 0; ///< everything else, and gaps between buffers
-
-  int64_t total() const { return parameters + gradients + optimizer + activations + workspace; }
-};
-
-struct MemoryKind {
-  llvm::StringLiteral key, name; ///< for programs and for people
-  int64_t BytesByKind::*bytes;
-};
-inline constexpr MemoryKind kMemoryKinds[] = {{"parameters", "parameters", &BytesByKind::parameters},
-                                              {"gradients", "gradients", &BytesByKind::gradients},
-                                              {"optimizer", "optimizer states", &BytesByKind::optimizer},
-                                              {"activations", "activations", &BytesByKind::activations},
-                                              {"workspace", "workspace", &BytesByKind::workspace}};
-
-/// Bytes per rank: device memory by kind, and other spaces.
-struct MemoryReport : BytesByKind {
-  BytesByKind host; ///< in host memory, if the plan distinguishes it from device memory
-  BytesByKind disk;
-  /// All arenas together except those on disk: the exact number of bytes that the runtime allocates.
-  int64_t peak = 0;
-  /// Upper bound of other memory of a training process: batches and staging buffers by their sizes, and a
-  /// measured bound for the program, its libraries, the plan with its kernels, and stacks
-  /// (test/end_to_end/memory_test.py).
-  int64_t unplanned = 0;
-  /// On a GPU, whose memory is separate: whether `unplanned` is the program's reserve (reserve_memory).
-  bool isReserve = false;
-
-  /// Planned bytes that count against a memory limit: the process's memory, or the GPU's.
-  int64_t limited() const { return isReserve ? peak - host.total() : peak; }
-  /// Minimum limit into which this fits.
-  int64_t needed() const { return limited() + unplanned; }
-};
 
 /// Sums the arenas of a module of phase `plan`, and estimates the runtime's other memory.
 MemoryReport memoryReport(mlir::ModuleOp module);

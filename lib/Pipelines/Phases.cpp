@@ -41,72 +41,67 @@ LogicalResult applySettings(ModuleOp module, const CompileOptions &options) {
 }
 
 /// Modules without a program are rejected by the first pass.
-Strategy strategyOf(ModuleOp module, const CompileOptions &options) {
-  Strategy strategy;
+PassConditions passConditionsOf(ModuleOp module, const CompileOptions &options) {
+  PassConditions conditions;
   const std::unique_ptr<codegen::Target> target = codegen::Target::chosenFor(module);
-  strategy.padsRows = target->rowAlignment() > 1;
+  conditions.padsRows = target->rowAlignment() > 1;
   for (auto program : module.getOps<train::ProgramOp>()) {
-    strategy.manyRanks = train::kRanks.of(program) > 1;
-    strategy.flatStates = train::hasFlatStates(program);
-    strategy.reproducibleOverRanks = train::shardingOf(program).reproducibleOverRanks;
-    strategy.lowPrecision = train::precisionOf(program).computesLow();
-    strategy.multipliesFp8 = train::precisionOf(program).multipliesFp8;
-    strategy.offloads = train::offloadOf(program).any();
-    strategy.copiesOutlast = target->referenceMachine().copiesOutlastEntries;
-    strategy.lowEvaluation = !train::precisionOf(program).eval.isF32();
-    strategy.narrowGradients = !train::precisionOf(program).reduce.isF32();
-    strategy.hasBudget = train::hasBudget(program);
-    strategy.fusesEpilogues =
+    conditions.manyRanks = train::kRanks.of(program) > 1;
+    conditions.flatStates = train::hasFlatStates(program);
+    conditions.reproducibleOverRanks = train::shardingOf(program).reproducibleOverRanks;
+    conditions.lowPrecision = train::precisionOf(program).computesLow();
+    conditions.multipliesFp8 = train::precisionOf(program).multipliesFp8;
+    conditions.offloads = train::offloadOf(program).any();
+    conditions.copiesOutlast = target->referenceMachine().copiesOutlastEntries;
+    conditions.lowEvaluation = !train::precisionOf(program).eval.isF32();
+    conditions.narrowGradients = !train::precisionOf(program).reduce.isF32();
+    conditions.hasBudget = train::hasBudget(program);
+    conditions.fusesEpilogues =
         target->libraryCalls().products && train::kLibraryCalls.given(program) != train::LibraryOps::plain;
-    strategy.memoryLimit = memoryLimitOf(program);
-    strategy.hostLimit = hostLimitOf(program);
-    strategy.chunkLoss.minRows = std::max<int64_t>(
-        strategy.chunkLoss.minRows, rowsOfSlices(train::precisionOf(program).compute, *target));
+    conditions.memoryLimit = memoryLimitOf(program);
+    conditions.hostLimit = hostLimitOf(program);
+    conditions.chunkLoss.minRows = std::max<int64_t>(
+        conditions.chunkLoss.minRows, rowsOfSlices(train::precisionOf(program).compute, *target));
   }
   if (options.chunkLoss)
-    strategy.chunkLoss = {options.chunkLoss->minBytes, options.chunkLoss->minRows};
-  return strategy;
+    conditions.chunkLoss = {options.chunkLoss->minBytes, options.chunkLoss->minRows};
+  return conditions;
 }
 
-void orderUses(ModuleOp module) {
-  OwningOpRef<ModuleOp> copy = module.clone();
-  module.getBodyRegion().takeBody(copy->getBodyRegion());
-}
-
-void addStepPasses(PassManager &manager, const Strategy &strategy) {
+void addStepPasses(PassManager &manager, const PassConditions &conditions) {
   manager.addPass(createInstantiatePass());
   // Casts precede the backward, which is derived from them.
-  if (strategy.lowPrecision || strategy.lowEvaluation)
+  if (conditions.lowPrecision || conditions.lowEvaluation)
     manager.addPass(createInsertCasts());
-  if (strategy.lowPrecision) {
+  if (conditions.lowPrecision) {
     manager.addPass(createNarrowParameters());
     manager.addPass(createScaleLoss());
   }
   manager.addPass(createAutodiff());
-  if (strategy.lowPrecision) {
+  if (conditions.lowPrecision) {
     manager.addPass(createWidenGradients());
     manager.addPass(createRoundSaved());
   }
   // All three products of a layer exist now.
-  if (strategy.multipliesFp8)
+  if (conditions.multipliesFp8)
     manager.addPass(createScaleOperands());
-  if (strategy.flatStates)
+  if (conditions.flatStates)
     manager.addPass(createFlatten());
   manager.addPass(createOptimizer());
-  if (strategy.reproducibleOverRanks)
+  if (conditions.reproducibleOverRanks)
     manager.addPass(createTreeAccumulate());
-  if (strategy.lowPrecision)
+  if (conditions.lowPrecision)
     manager.addPass(createWorkingCopies());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   // Before decomposition, because a loss and its gradient are split together with the products around them.
-  manager.addPass(createChunkLossPass(strategy.chunkLoss));
+  manager.addPass(createChunkLossPass(conditions.chunkLoss));
   manager.addPass(createDecomposePass());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   manager.addPass(createAccumulateInPlace());
   // After all passes that accumulate gradients, which do so in f32.
-  if (strategy.narrowGradients)
+  if (conditions.narrowGradients)
     manager.addPass(createNarrowGradients());
 }
 
@@ -123,47 +118,47 @@ void addRecomputePasses(PassManager &manager, const train::CheckpointSettings &c
   manager.addPass(createVerifyStepPass());
 }
 
-void addShardPasses(PassManager &manager, const Strategy &strategy) {
+void addShardPasses(PassManager &manager, const PassConditions &conditions) {
   manager.addPass(createEraseBorders());
-  if (!strategy.manyRanks)
+  if (!conditions.manyRanks)
     return;
   manager.addPass(createNarrowGathers());
   manager.addPass(createShard());
 }
 
-void addSpmdPasses(PassManager &manager, const Strategy &strategy) {
-  if (!strategy.manyRanks)
+void addSpmdPasses(PassManager &manager, const PassConditions &conditions) {
+  if (!conditions.manyRanks)
     return;
   manager.addPass(createReshard());
   manager.addPass(createVerifySpmd());
 }
 
-void addScheduledPasses(PassManager &manager, const Strategy &strategy) {
-  if (strategy.fusesEpilogues)
+void addScheduledPasses(PassManager &manager, const PassConditions &conditions) {
+  if (conditions.fusesEpilogues)
     manager.addPass(createFuseEpilogues());
   manager.addPass(createFusePass());
-  if (strategy.manyRanks) {
+  if (conditions.manyRanks) {
     manager.addPass(createBucketCollectives());
-    manager.addPass(createScheduleCollectives(strategy.summaries));
+    manager.addPass(createScheduleCollectives(conditions.summaries));
   }
 }
 
 // After all passes that decide the order of computation.
-void addOffloadPasses(PassManager &manager, const Strategy &strategy) {
-  if (strategy.offloads)
-    manager.addPass(createOffload(strategy.summaries));
+void addOffloadPasses(PassManager &manager, const PassConditions &conditions) {
+  if (conditions.offloads)
+    manager.addPass(createOffload(conditions.summaries));
   manager.addPass(createVerifyScheduledPass());
 }
 
-void addMemoryPasses(PassManager &manager, const Strategy &strategy) {
-  if (strategy.padsRows)
+void addMemoryPasses(PassManager &manager, const PassConditions &conditions) {
+  if (conditions.padsRows)
     manager.addPass(createPadRowsPass());
-  manager.addPass(createSummariseKernels(strategy.summaries));
+  manager.addPass(createSummariseKernels(conditions.summaries));
   manager.addPass(createPlanMemoryPass());
 }
 
-void addStreamPasses(PassManager &manager, const Strategy &strategy) {
-  if (strategy.offloads && strategy.copiesOutlast)
+void addStreamPasses(PassManager &manager, const PassConditions &conditions) {
+  if (conditions.offloads && conditions.copiesOutlast)
     manager.addPass(createOrderStores());
   manager.addPass(createOrderStreamsPass());
 }

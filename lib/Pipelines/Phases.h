@@ -12,7 +12,7 @@
 namespace trainc {
 
 /// Properties of a program that determine which passes run.
-struct Strategy {
+struct PassConditions {
   bool manyRanks = false, flatStates = false, reproducibleOverRanks = false, fusesEpilogues = false,
        padsRows = false, lowPrecision = false, lowEvaluation = false, narrowGradients = false,
        multipliesFp8 = false, offloads = false,
@@ -21,7 +21,7 @@ struct Strategy {
   std::optional<HostLimit> hostLimit;
   bool hasBudget = false; ///< whether recomputation is chosen for the limit
   ChunkLossPassOptions chunkLoss;
-  /// Summaries of the target, shared by all plans made from copies of the strategy.
+  /// Summaries of the target, shared by all plans made from copies of the conditions.
   std::shared_ptr<codegen::Summaries> summaries = std::make_shared<codegen::Summaries>();
 };
 
@@ -29,31 +29,27 @@ struct Strategy {
 /// the program if settings contradict each other or the target.
 llvm::LogicalResult applySettings(mlir::ModuleOp module, const CompileOptions &options);
 
-/// Returns the strategy of the program, with its settings, of a module of phase `model`.
-Strategy strategyOf(mlir::ModuleOp module, const CompileOptions &options);
-
-/// Orders the uses of values as in a copy of the module, so that the compiler makes exactly the plan of a
-/// candidate. Pointers to ops of the module become invalid.
-void orderUses(mlir::ModuleOp module);
+/// Returns the conditions of the program of a module of phase `model`, which has its settings.
+PassConditions passConditionsOf(mlir::ModuleOp module, const CompileOptions &options);
 
 /// model -> step, up to activation checkpointing: whole tensors, forward, backward and update, in primitive
 /// ops.
-void addStepPasses(mlir::PassManager &manager, const Strategy &strategy);
+void addStepPasses(mlir::PassManager &manager, const PassConditions &conditions);
 /// The rest of the phase `step`: recomputation and verification.
 void addRecomputePasses(mlir::PassManager &manager, const train::CheckpointSettings &checkpoints);
 /// step -> spmd: the program of each rank, with parameters gathered once. One rank runs the step unchanged.
 /// Blocks are no units any more.
-void addShardPasses(mlir::PassManager &manager, const Strategy &strategy);
+void addShardPasses(mlir::PassManager &manager, const PassConditions &conditions);
 /// The rest of the phase `spmd`.
-void addSpmdPasses(mlir::PassManager &manager, const Strategy &strategy);
+void addSpmdPasses(mlir::PassManager &manager, const PassConditions &conditions);
 /// spmd -> scheduled: fused and single ops, in final order.
-void addScheduledPasses(mlir::PassManager &manager, const Strategy &strategy);
+void addScheduledPasses(mlir::PassManager &manager, const PassConditions &conditions);
 /// The end of the phase `scheduled`: copies of offloaded tensors.
-void addOffloadPasses(mlir::PassManager &manager, const Strategy &strategy);
+void addOffloadPasses(mlir::PassManager &manager, const PassConditions &conditions);
 /// scheduled -> plan without code: kernel summaries, then addresses.
-void addMemoryPasses(mlir::PassManager &manager, const Strategy &strategy);
+void addMemoryPasses(mlir::PassManager &manager, const PassConditions &conditions);
 /// Dependencies between streams, which predictions need.
-void addStreamPasses(mlir::PassManager &manager, const Strategy &strategy);
+void addStreamPasses(mlir::PassManager &manager, const PassConditions &conditions);
 /// The rest of the phase `plan`.
 void addCodePasses(mlir::PassManager &manager);
 

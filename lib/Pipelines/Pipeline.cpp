@@ -10,11 +10,9 @@
 #include "lib/Memory/Passes.h"
 #include "lib/Offload/Passes.h"
 #include "lib/Optimizer/Passes.h"
-#include "lib/Pipelines/CheckpointBudget.h"
-#include "lib/Pipelines/LargestBatch.h"
 #include "lib/Pipelines/MemoryLimit.h"
 #include "lib/Pipelines/Phases.h"
-#include "lib/Pipelines/Planner.h"
+#include "lib/Pipelines/Queries.h"
 #include "lib/Pipelines/Report.h"
 #include "lib/Pipelines/Snapshots.h"
 #include "lib/Plan/PlanFile.h"
@@ -82,14 +80,14 @@ static LogicalResult reportMissingLimit(ModuleOp module) {
 
 /// Decides the settings that a memory limit leaves open, if the module has a program with a limit.
 static FailureOr<Planning> decide(ModuleOp module, const CompileOptions &options) {
-  const std::optional<MemoryLimit> limit = strategyOf(module, options).memoryLimit;
+  const std::optional<MemoryLimit> limit = passConditionsOf(module, options).memoryLimit;
   if (!limit && options.findsLargestBatch && failed(reportMissingLimit(module)))
     return failure();
   if (!limit)
     return Planning();
   FailureOr<Planning> decided = decideWhatFits(module, options, limit->bytes);
   if (succeeded(decided) && options.findsLargestBatch) {
-    FailureOr<std::vector<PlannedStrategy>> largest = findLargestBatches(module, options, limit->bytes);
+    FailureOr<std::vector<EvaluatedStrategy>> largest = findLargestBatches(module, options, limit->bytes);
     if (failed(largest))
       return failure();
     decided->limit = limit->bytes;
@@ -103,13 +101,12 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &options, Snapshot
   const Phase last = options.compileTo.value_or(Phase::Plan);
   if (failed(applySettings(module, options)))
     return failure();
-  orderUses(module);
   FailureOr<Planning> planning = last > Phase::Model ? decide(module, options) : Planning();
   if (failed(planning))
     return failure();
-  Strategy strategy = strategyOf(module, options);
-  if (strategy.memoryLimit)
-    strategy.memoryLimit->hostThatFits = planning->hostThatFits;
+  PassConditions conditions = passConditionsOf(module, options);
+  if (conditions.memoryLimit)
+    conditions.memoryLimit->hostThatFits = planning->hostThatFits;
   if (snapshots)
     snapshots->write("model", module);
   const auto lacksSnapshot = [&] { return snapshots && snapshots->failed(); };
@@ -122,14 +119,13 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &options, Snapshot
     addPasses(manager);
     return failure(failed(manager.run(module)) || lacksSnapshot());
   };
-  if (last >= Phase::Step && failed(run([&](PassManager &manager) { addStepPasses(manager, strategy); })))
+  if (last >= Phase::Step && failed(run([&](PassManager &manager) { addStepPasses(manager, conditions); })))
     return failure();
-  if (strategy.memoryLimit && last >= Phase::Step)
+  if (conditions.memoryLimit && last >= Phase::Step)
     for (auto program : module.getOps<train::ProgramOp>())
-      strategy.memoryLimit->combinedSamples = program.getCombinedSamples().value_or("");
-  orderUses(module);
-  const bool spendsBudget = last >= Phase::Step && strategy.hasBudget;
-  if (spendsBudget && failed(chooseCheckpoints(module, strategy, strategy.memoryLimit->bytes, *planning)))
+      conditions.memoryLimit->combinedSamples = program.getCombinedSamples().value_or("");
+  const bool spendsBudget = last >= Phase::Step && conditions.hasBudget;
+  if (spendsBudget && failed(chooseCheckpoints(module, conditions, conditions.memoryLimit->bytes, *planning)))
     return failure();
   if (whenPlanned)
     whenPlanned(*planning);
@@ -143,30 +139,25 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &options, Snapshot
           addRecomputePasses(manager, checkpoints);
         }
         if (last >= Phase::Spmd) {
-          addShardPasses(manager, strategy);
-          addSpmdPasses(manager, strategy);
+          addShardPasses(manager, conditions);
+          addSpmdPasses(manager, conditions);
         }
-        if (last >= Phase::Scheduled)
-          addScheduledPasses(manager, strategy);
-      })))
-    return failure();
-  orderUses(module);
-  if (failed(run([&](PassManager &manager) {
         if (last >= Phase::Scheduled) {
-          addOffloadPasses(manager, strategy);
-          if (strategy.offloads)
+          addScheduledPasses(manager, conditions);
+          addOffloadPasses(manager, conditions);
+          if (conditions.offloads)
             manager.addPass(createWarnIdleOffload());
         }
         if (last >= Phase::Plan)
-          addMemoryPasses(manager, strategy);
+          addMemoryPasses(manager, conditions);
       })))
     return failure();
   if (last < Phase::Plan)
     return success();
-  if (!options.compileTo && failed(checkMemory(module, strategy.memoryLimit, strategy.hostLimit)))
+  if (!options.compileTo && failed(checkMemory(module, conditions.memoryLimit, conditions.hostLimit)))
     return failure(); // before code is generated
   return run([&](PassManager &manager) {
-    addStreamPasses(manager, strategy);
+    addStreamPasses(manager, conditions);
     addCodePasses(manager);
   });
 }
@@ -223,10 +214,10 @@ FailureOr<std::vector<uint8_t>> finishPlan(ModuleOp module, double secondsSoFar,
 FailureOr<std::vector<uint8_t>> planOfEntries(ModuleOp module, StringRef name) {
   PassManager manager(module.getContext());
   manager.addPass(createVerifyScheduledPass());
-  Strategy strategy;
-  strategy.padsRows = codegen::Target::chosenFor(module)->rowAlignment() > 1;
-  addMemoryPasses(manager, strategy);
-  addStreamPasses(manager, strategy);
+  PassConditions conditions;
+  conditions.padsRows = codegen::Target::chosenFor(module)->rowAlignment() > 1;
+  addMemoryPasses(manager, conditions);
+  addStreamPasses(manager, conditions);
   addCodePasses(manager);
   if (failed(manager.run(module)))
     return failure();

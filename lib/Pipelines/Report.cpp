@@ -1,7 +1,6 @@
 #include "lib/Pipelines/Report.h"
 
-#include "lib/Pipelines/LargestBatch.h"
-#include "lib/Pipelines/Planner.h"
+#include "lib/Pipelines/Planning.h"
 #include "lib/Pipelines/StepRuns.h"
 #include "lib/Plan/EmittedPlan.h"
 #include "plan/facts/gathered_window.h"
@@ -147,7 +146,7 @@ std::string reportJson(ModuleOp module, std::optional<OnThisMachine> here, const
     json["no_generation"] = reason.getReason();
   for (auto reason : module.getOps<plan::NoTrainingOp>())
     json["no_training"] = reason.getReason();
-  if (planning && planning->taken())
+  if (planning && planning->chosen())
     json["planner"] = planningJson(*planning);
   if (planning && !planning->largestBatches.empty())
     json["largest_batches"] = largestBatchesJson(planning->limit, planning->largestBatches);

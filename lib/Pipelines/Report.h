@@ -4,6 +4,7 @@
 #include "dialects/Plan/Plan.h"
 
 #include "lib/Pipelines/MemoryReport.h"
+#include "lib/Planner/Evaluate.h"
 #include "plan/simulate/plan_schedule.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -16,10 +17,7 @@ namespace trainc {
 
 struct Planning;
 
-/// Floating-point operations of a rank in a training step: the model's, and those of recomputation.
-struct StepFlops {
-  int64_t model = 0, recomputed = 0;
-};
+/// Returns the work of a rank in a training step.
 StepFlops flopsPerStep(mlir::ModuleOp module);
 
 /// Returns the bytes that each rank sends in a training step.

@@ -3,6 +3,7 @@
 #include "lib/Remat/ForwardSide.h"
 #include "lib/Remat/Passes.h"
 #include "lib/Support/StoredElement.h"
+#include "lib/Support/UseOrder.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/DenseSet.h"
@@ -115,11 +116,11 @@ namespace {
 
 /// Collects the uses of `value`, and of forward views of it, in the backward.
 void collectBackwardReads(Value value, const KeptValues &choice, SmallVectorImpl<OpOperand *> &reads) {
-  for (OpOperand &use : value.getUses())
-    if (!choice.isForward(use.getOwner()))
-      reads.push_back(&use);
-    else if (isRecomputableView(use.getOwner()))
-      collectBackwardReads(use.getOwner()->getResult(0), choice, reads);
+  for (OpOperand *use : usesFromLast(value))
+    if (!choice.isForward(use->getOwner()))
+      reads.push_back(use);
+    else if (isRecomputableView(use->getOwner()))
+      collectBackwardReads(use->getOwner()->getResult(0), choice, reads);
 }
 
 /// Returns the recomputed value or view that replaces `value`.

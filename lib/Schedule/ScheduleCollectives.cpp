@@ -9,6 +9,7 @@
 #include "lib/Schedule/Messages.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Support/StoredElement.h"
+#include "lib/Support/UseOrder.h"
 #include "plan/facts/collective.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -304,8 +305,8 @@ void ListScheduler::start(Item &item, Operation *op) {
 
 /// Moves views of the op's value after the op if they precede it, or if they are the rank's shard.
 void ListScheduler::movePlacements(Operation *op) {
-  for (Operation *user : op->getResult(0).getUsers())
-    if (isShardOfRank(user) || (isView(user) && precedes(user, op))) {
+  for (OpOperand *use : usesFromLast(op->getResult(0)))
+    if (Operation *user = use->getOwner(); isShardOfRank(user) || (isView(user) && precedes(user, op))) {
       user->moveAfter(op);
       places[user] = places.lookup(op);
       movePlacements(user);

@@ -5,6 +5,7 @@
 #include "dialects/Train/Sharding.h"
 #include "lib/Analysis/Overlap.h"
 #include "lib/Analysis/StateOrder.h"
+#include "lib/Support/UseOrder.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -96,9 +97,9 @@ private:
     IRMapping mapping;
     builder.clone(*start, mapping);
     builder.clone(*wait, mapping);
-    for (Operation *user : llvm::make_early_inc_range(wait->getUsers()))
-      if (isa<dist::MemberOp>(user))
-        builder.clone(*user, mapping);
+    for (OpOperand *use : usesFromLast(wait->getResult(0)))
+      if (isa<dist::MemberOp>(use->getOwner()))
+        builder.clone(*use->getOwner(), mapping);
     return mapping;
   }
 

@@ -245,6 +245,25 @@ class PlannerTest(harness.EndToEndTest):
         for a, b in zip(*losses.values()):
             self.assertLess(abs(a - b), 2e-6 * a)
 
+    def plan_text(self, *options):
+        """The program of phase `plan` without the table of settings, which says where each comes from, and the options that the planner chose."""
+        text, err = self.trainc("compile", EXAMPLE, "--compile-to=plan", *options)
+        chosen = re.search("^took (.*?): ", err, re.MULTILINE)
+        return re.sub(r"train\.settings = .*", "", text), chosen[1].split() if chosen else []
+
+    def test_the_plan_is_the_one_that_the_chosen_options_give(self):
+        """Evaluated strategies are planned from copies of the program, and copies have other lists of uses."""
+        gpu = ["--target=cuda", "--gpu-levels=none", "--precision=bf16"]
+        for given in (["--memory-limit=54MiB"], ["--memory-limit=62MiB"], ["--memory-limit=49MiB", "--ranks=4"], ["--memory-limit=54MiB", "--ranks=2"],
+                      ["--memory-limit=80MiB", "--activation-checkpointing=budget", "--offload=none", "--micro-batch=8"], ["--memory-limit=420MiB", *gpu]):  # fmt: skip
+            with self.subTest(given=given):
+                others = [option for option in given if option != "--activation-checkpointing=budget" and not option.startswith("--memory-limit")]
+                planned, chosen = self.plan_text(*given)
+                if "--activation-checkpointing=budget" in given:
+                    chosen.append("--activation-checkpointing=full")
+                self.assertGreater(len(chosen), 0)
+                self.assertEqual(planned, self.plan_text(*others, *chosen)[0])
+
     def decided(self, *options):
         """The decision for examples/gpt/small.mlir under a limit: the chosen strategy, and the number of plans tried."""
         self.trainc("compile", EXAMPLE, "-o", "small.plan", "--report=small.json", *options)

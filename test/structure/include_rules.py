@@ -54,6 +54,8 @@ MAY_INCLUDE = {
     "lib/Memory": COMPILER + ["lib/Codegen/Target.h"],
     "lib/Offload": COMPILER + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h"],
     "lib/Schedule": COMPILER + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h"],
+    # It knows no pass and no IR: the plan's cost, and an interface to what evaluates strategies.
+    "lib/Planner": BASE + PLAN,
     "lib/Reference": DIALECTS,
     "lib/Pipelines": ["lib"] + BASE + PLAN + DIALECTS,
     "lib": COMPILER,

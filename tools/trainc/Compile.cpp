@@ -6,10 +6,10 @@
 #include "base/plain_text.h"
 #include "base/print.h"
 #include "base/units.h"
-#include "lib/Pipelines/LargestBatch.h"
 #include "lib/Pipelines/MemoryLimit.h"
 #include "lib/Pipelines/Pipeline.h"
-#include "lib/Pipelines/Planner.h"
+#include "lib/Pipelines/Queries.h"
+#include "lib/Pipelines/Settings.h"
 #include "lib/Pipelines/Snapshots.h"
 #include "plan/file/file.h"
 #include "tools/common/llvm_tools.h"
@@ -59,26 +59,26 @@ constexpr size_t kLines = 10;
 
 /// Strategies that a memory limit chose among, and the chosen one.
 static std::string describe(const Planning &planning) {
-  std::vector<PlannedStrategy> shown;
+  std::vector<EvaluatedStrategy> shown;
   size_t lines[] = {0, 0};
-  for (const PlannedStrategy &each : planning.tried)
+  for (const EvaluatedStrategy &each : planning.strategies)
     if (lines[each.plan.fits(planning.limit) ? 1 : 0]++ < kLines)
       shown.push_back(each);
-  const PlannedStrategy *taken = planning.fits ? &shown.front() : nullptr;
-  std::string text = strategyTable(shown, taken, planning.limit);
-  if (const size_t others = planning.tried.size() - shown.size(); others > 0)
-    text += fmt::format("and {} more{}\n", others, taken ? ", which the report has (--report=FILE)" : "");
-  if (taken)
+  const EvaluatedStrategy *chosen = planning.fits ? &shown.front() : nullptr;
+  std::string text = strategyTable(shown, chosen, planning.limit);
+  if (const size_t others = planning.strategies.size() - shown.size(); others > 0)
+    text += fmt::format("and {} more{}\n", others, chosen ? ", which the report has (--report=FILE)" : "");
+  if (chosen)
     text += fmt::format("took {}: {} of {}, {:.4g} seconds a step as predicted\n",
-                        taken->decided.empty() ? "the program as it is" : asOptions(taken->decided),
-                        formatBytes(uint64_t(taken->plan.bytes())), formatBytes(uint64_t(planning.limit)),
-                        taken->plan.step.total);
+                        chosen->decided.empty() ? "the program as it is" : asOptions(chosen->decided),
+                        formatBytes(uint64_t(chosen->plan.bytes())), formatBytes(uint64_t(planning.limit)),
+                        chosen->plan.step.total);
   return text;
 }
 
 static std::string describeLargestBatches(const Planning &planning) {
-  const TriedSettings shared =
-      planning.tried.empty() ? TriedSettings() : sharedWithLargest(planning.tried.front().decided);
+  const Settings shared =
+      planning.strategies.empty() ? Settings() : sharedWithLargest(planning.strategies.front().decided);
   return fmt::format("the largest micro-batches that fit into {}{}:\n", formatBytes(uint64_t(planning.limit)),
                      shared.empty() ? "" : ", as in the plan with " + asOptions(shared)) +
          strategyTable(planning.largestBatches, nullptr, planning.limit) +
@@ -113,7 +113,7 @@ int runCompile(const CompileCommand &command) {
   Planning planning;
   const auto tell = [&](const Planning &decided) {
     planning = decided;
-    if (!planning.tried.empty() && !command.quiet)
+    if (!planning.strategies.empty() && !command.quiet)
       putMessage(stderr, describe(planning));
     if (command.options.findsLargestBatch && !command.quiet)
       putMessage(stderr, describeLargestBatches(planning));

@@ -1,8 +1,8 @@
 // `trainc estimate`: strategies of a model side by side, without a plan file.
 #include "base/plain_text.h"
 #include "base/print.h"
-#include "lib/Pipelines/Phases.h"
-#include "lib/Pipelines/Strategies.h"
+#include "lib/Pipelines/Queries.h"
+#include "lib/Pipelines/WithoutWarnings.h"
 #include "tools/trainc/Commands.h"
 #include "tools/trainc/ModelFile.h"
 #include "tools/trainc/StrategyTable.h"
@@ -19,16 +19,17 @@ namespace trainc {
 
 /// The fastest strategy that fits into `memory` bytes (0: unlimited) and into the host, the first if several
 /// are equal; null if none fits.
-static const PlannedStrategy *findFastest(const std::vector<PlannedStrategy> &strategies, int64_t memory) {
+static const EvaluatedStrategy *findFastest(const std::vector<EvaluatedStrategy> &strategies,
+                                            int64_t memory) {
   const int64_t limit = memory > 0 ? memory : std::numeric_limits<int64_t>::max();
-  const PlannedStrategy *fastest = nullptr;
-  for (const PlannedStrategy &strategy : strategies)
+  const EvaluatedStrategy *fastest = nullptr;
+  for (const EvaluatedStrategy &strategy : strategies)
     if (strategy.plan.fits(limit) && (!fastest || strategy.plan.step.total < fastest->plan.step.total))
       fastest = &strategy;
   return fastest;
 }
 
-static std::string asJson(const std::vector<PlannedStrategy> &strategies, const PlannedStrategy *fastest,
+static std::string asJson(const std::vector<EvaluatedStrategy> &strategies, const EvaluatedStrategy *fastest,
                           int64_t memory) {
   llvm::json::Object json{{"strategies", strategiesJson(strategies, fastest, memory)}};
   json["fastest"] = fastest ? llvm::json::Value(fastest - strategies.data()) : nullptr;
@@ -36,27 +37,27 @@ static std::string asJson(const std::vector<PlannedStrategy> &strategies, const 
 }
 
 /// Returns the table with the fastest strategy first. Equally fast ones keep their order.
-static std::string tableByTime(const std::vector<PlannedStrategy> &strategies, const PlannedStrategy *fastest,
-                               int64_t memory) {
+static std::string tableByTime(const std::vector<EvaluatedStrategy> &strategies,
+                               const EvaluatedStrategy *fastest, int64_t memory) {
   std::vector<size_t> order(strategies.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::ranges::sort(order, {},
                     [&](size_t index) { return std::pair(strategies[index].plan.step.total, index); });
-  std::vector<PlannedStrategy> sorted;
+  std::vector<EvaluatedStrategy> sorted;
   for (const size_t index : order)
     sorted.push_back(strategies[index]);
-  const PlannedStrategy *taken = nullptr;
+  const EvaluatedStrategy *chosen = nullptr;
   for (const auto &[strategy, index] : llvm::zip_equal(sorted, order))
     if (fastest == &strategies[index])
-      taken = &strategy;
-  return strategyTable(sorted, taken, memory);
+      chosen = &strategy;
+  return strategyTable(sorted, chosen, memory);
 }
 
 /// Bytes that a rank may use; 0: unlimited.
 static int64_t boundOf(const EstimateCommand &command, mlir::ModuleOp model) {
   if (command.memory > 0)
     return command.memory;
-  const std::optional<MemoryLimit> limit = strategyOf(model, command.options).memoryLimit;
+  const std::optional<MemoryLimit> limit = passConditionsOf(model, command.options).memoryLimit;
   return limit ? limit->bytes : 0;
 }
 
@@ -67,13 +68,17 @@ int runEstimate(const EstimateCommand &command) {
   ParsedModel model(std::move(*file));
   if (!model.module())
     return 2;
-  if (failed(settle(model.module(), command.options)))
-    return 2;
-  const auto strategies = planStrategies(model.module(), command.options);
+  {
+    // Compiling a strategy reports warnings.
+    const WithoutWarnings onlyErrors(model.module().getContext());
+    if (failed(applySettings(model.module(), command.options)))
+      return 2;
+  }
+  const auto strategies = estimateStrategies(model.module(), command.options);
   if (failed(strategies))
     return 2;
   const int64_t memory = boundOf(command, model.module());
-  const PlannedStrategy *fastest = findFastest(*strategies, memory);
+  const EvaluatedStrategy *fastest = findFastest(*strategies, memory);
   if (command.json)
     return finish(printOutput(printableJson(asJson(*strategies, fastest, memory))));
   const std::string others =

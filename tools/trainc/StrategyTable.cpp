@@ -16,18 +16,18 @@ namespace {
 using Line = std::vector<std::string>;
 
 /// Settings that any strategy decides, in the order of kSettings.
-Line decidedWords(const std::vector<PlannedStrategy> &strategies) {
+Line decidedWords(const std::vector<EvaluatedStrategy> &strategies) {
   Line words;
   for (const train::Setting *setting : train::kSettings)
-    if (llvm::any_of(strategies, [&](const PlannedStrategy &strategy) {
+    if (llvm::any_of(strategies, [&](const EvaluatedStrategy &strategy) {
           return llvm::any_of(strategy.decided, [&](const auto &each) { return each.word == setting->name; });
         }))
       words.emplace_back(setting->name);
   return words;
 }
 
-std::string valueOf(const PlannedStrategy &strategy, const std::string &word) {
-  for (const train::GivenSetting &setting : strategy.decided)
+std::string valueOf(const EvaluatedStrategy &strategy, const std::string &word) {
+  for (const Setting &setting : strategy.decided)
     if (setting.word == word)
       return setting.value;
   return "-"; // as in the program
@@ -39,7 +39,7 @@ std::string bytesText(int64_t bytes) { return bytes == 0 ? "0" : formatBytes(uin
 struct Column {
   std::string name;
   int weight;
-  std::function<int64_t(const CandidatePlan &)> bytes;
+  std::function<int64_t(const Evaluation &)> bytes;
 };
 
 /// Weight of columns that are never dropped.
@@ -52,30 +52,30 @@ int weightOf(std::string_view kind) {
 /// Adds columns of bytes in a space other than device memory: the total, and by kind.
 void addSpaceColumns(std::string_view name, BytesByKind MemoryReport::*space, std::vector<Column> &columns) {
   columns.push_back(
-      {std::string(name), 8, [=](const CandidatePlan &plan) { return (plan.memory.*space).total(); }});
+      {std::string(name), 8, [=](const Evaluation &plan) { return (plan.memory.*space).total(); }});
   for (const MemoryKind &kind : llvm::drop_end(kMemoryKinds))
     columns.push_back({fmt::format("{} {}", name, std::string_view(kind.key)), 1,
-                       [=](const CandidatePlan &plan) { return plan.memory.*space.*kind.bytes; }});
+                       [=](const Evaluation &plan) { return plan.memory.*space.*kind.bytes; }});
 }
 
 /// Columns for device memory, and those of other spaces that are nonzero in some strategy.
-std::vector<Column> columnsOf(const std::vector<PlannedStrategy> &strategies) {
+std::vector<Column> columnsOf(const std::vector<EvaluatedStrategy> &strategies) {
   std::vector<Column> columns, optional;
   for (const MemoryKind &kind : llvm::drop_end(kMemoryKinds)) // without workspace
     columns.push_back({kind.key.str(), weightOf(kind.key),
-                       [=](const CandidatePlan &plan) { return plan.memory.*kind.bytes; }});
-  columns.push_back({"besides", 3, [](const CandidatePlan &plan) { return plan.memory.unplanned; }});
-  columns.push_back({"memory", kStays, [](const CandidatePlan &plan) { return plan.bytes(); }});
+                       [=](const Evaluation &plan) { return plan.memory.*kind.bytes; }});
+  columns.push_back({"besides", 3, [](const Evaluation &plan) { return plan.memory.unplanned; }});
+  columns.push_back({"memory", kStays, [](const Evaluation &plan) { return plan.bytes(); }});
   addSpaceColumns("host", &MemoryReport::host, optional);
   addSpaceColumns("disk", &MemoryReport::disk, optional);
-  optional.push_back({"sent", 2, [](const CandidatePlan &plan) { return plan.sentBytes; }});
+  optional.push_back({"sent", 2, [](const Evaluation &plan) { return plan.sentBytes; }});
   llvm::copy_if(optional, std::back_inserter(columns), [&](const Column &column) {
     return llvm::any_of(strategies, [&](const auto &each) { return column.bytes(each.plan) > 0; });
   });
   return columns;
 }
 
-Line lineOf(const PlannedStrategy &strategy, bool isTaken, const Line &words,
+Line lineOf(const EvaluatedStrategy &strategy, bool isTaken, const Line &words,
             const std::vector<Column> &columns) {
   Line line = {isTaken ? "*" : ""};
   for (const std::string &word : words)
@@ -116,7 +116,7 @@ std::string aligned(const std::vector<Line> &lines) {
 }
 
 /// The lines of the table with these columns.
-std::vector<Line> linesOf(const std::vector<PlannedStrategy> &strategies, const PlannedStrategy *taken,
+std::vector<Line> linesOf(const std::vector<EvaluatedStrategy> &strategies, const EvaluatedStrategy *chosen,
                           int64_t limit, const std::vector<Column> &columns) {
   const Line words = decidedWords(strategies);
   Line names = {""};
@@ -126,9 +126,9 @@ std::vector<Line> linesOf(const std::vector<PlannedStrategy> &strategies, const 
   names.push_back("seconds");
   std::vector<Line> lines = headOf(names);
   Line verdicts = {"", "verdict"};
-  for (const PlannedStrategy &strategy : strategies) {
-    lines.push_back(lineOf(strategy, &strategy == taken, words, columns));
-    verdicts.push_back(verdictOn(strategy, taken, limit));
+  for (const EvaluatedStrategy &strategy : strategies) {
+    lines.push_back(lineOf(strategy, &strategy == chosen, words, columns));
+    verdicts.push_back(verdictOn(strategy, chosen, limit));
   }
   if (llvm::any_of(llvm::drop_begin(verdicts, 2),
                    [](const std::string &verdict) { return !verdict.empty(); }))
@@ -146,12 +146,12 @@ size_t widthOf(std::string_view text) {
 
 } // namespace
 
-std::string strategyTable(const std::vector<PlannedStrategy> &strategies, const PlannedStrategy *taken,
+std::string strategyTable(const std::vector<EvaluatedStrategy> &strategies, const EvaluatedStrategy *chosen,
                           int64_t limit) {
   constexpr size_t kMaxWidth = 100; // of a terminal
   std::vector<Column> columns = columnsOf(strategies);
   for (;;) {
-    std::string text = aligned(linesOf(strategies, taken, limit, columns));
+    std::string text = aligned(linesOf(strategies, chosen, limit, columns));
     const auto lightest = std::ranges::min_element(columns, {}, &Column::weight);
     if (widthOf(text) <= kMaxWidth || lightest->weight == kStays)
       return text;

@@ -1,9 +1,11 @@
-// Candidates are planned as the compiler plans them, and a budget takes the fastest that fits.
-#include "lib/Pipelines/CheckpointLevels.h"
+// Strategies are evaluated as the compiler plans them, and a budget takes the fastest level that fits.
+#include "lib/Pipelines/PhaseEvaluator.h"
 
 #include "dialects/NN/NN.h"
 #include "lib/Codegen/Target.h"
+#include "lib/Pipelines/CheckpointLevels.h"
 #include "lib/Pipelines/Pipeline.h"
+#include "lib/Pipelines/Report.h"
 
 #include "mlir/Parser/Parser.h"
 #include <gmock/gmock.h>
@@ -13,8 +15,8 @@ using namespace mlir;
 namespace trainc {
 namespace {
 
-struct CandidatesTest : testing::Test {
-  CandidatesTest() {
+struct EvaluatorTest : testing::Test {
+  EvaluatorTest() {
     DialectRegistry registry;
     registerDialects(registry);
     context.appendDialectRegistry(registry);
@@ -22,28 +24,53 @@ struct CandidatesTest : testing::Test {
   }
 
   /// The result of the compiler's own plan.
-  CandidatePlan compile(const CompileOptions &options) {
-    std::optional<CandidatePlan> plan = tryCompile(options);
+  Evaluation compile(const CompileOptions &options) {
+    std::optional<Evaluation> plan = tryCompile(options);
     EXPECT_TRUE(plan);
-    return plan.value_or(CandidatePlan());
+    return plan.value_or(Evaluation());
   }
   /// Nothing where the compiler fails.
-  std::optional<CandidatePlan> tryCompile(const CompileOptions &options) {
+  std::optional<Evaluation> tryCompile(const CompileOptions &options) {
     OwningOpRef<ModuleOp> module = model->clone();
     const std::unique_ptr<codegen::Target> target = codegen::Target::chosenFor(*module);
     if (failed(runPhases(*module, options)))
       return std::nullopt;
     plan::TrainingOp training = *module->getOps<plan::TrainingOp>().begin();
-    return CandidatePlan{memoryReport(*module),
-                         predictStep(*module, target->referenceMachine(int64_t(training.getRanks()))),
-                         flopsPerStep(*module), sentBytesPerStep(*module)};
+    return Evaluation{memoryReport(*module),
+                      predictStep(*module, target->referenceMachine(int64_t(training.getRanks()))),
+                      flopsPerStep(*module), sentBytesPerStep(*module)};
   }
 
   MLIRContext context;
   OwningOpRef<ModuleOp> model;
 };
 
-void expectEqual(const CandidatePlan &found, const CandidatePlan &expected) {
+CompileOptions with(const Settings &settings) {
+  CompileOptions options;
+  for (const auto &[word, value] : settings)
+    options.settings.push_back({word, value});
+  return options;
+}
+
+/// A step that was evaluated.
+struct EvaluatedStep {
+  EvaluatedStep(ModuleOp model, const Settings &settings)
+      : settings(settings), evaluator(model, {}, /*cachesSchedules=*/false) {}
+
+  ModuleOp module() { return *evaluator.step(settings); }
+  Evaluation evaluate(const Settings &level) {
+    Settings all = settings;
+    all.push_back({"activation_checkpointing", "full"});
+    for (const Setting &each : level)
+      all.push_back(each);
+    return evaluator.evaluate(all)->front();
+  }
+
+  Settings settings;
+  PhaseEvaluator evaluator;
+};
+
+void expectEqual(const Evaluation &found, const Evaluation &expected) {
   EXPECT_EQ(found.memory.peak, expected.memory.peak);
   EXPECT_EQ(found.memory.activations, expected.memory.activations);
   EXPECT_EQ(found.memory.unplanned, expected.memory.unplanned);
@@ -54,8 +81,8 @@ void expectEqual(const CandidatePlan &found, const CandidatePlan &expected) {
   EXPECT_EQ(found.step.exposed, expected.step.exposed);
 }
 
-TEST_F(CandidatesTest, ArePlannedAsTheCompilerPlansThem) {
-  const std::vector<train::GivenSetting> many[] = {
+TEST_F(EvaluatorTest, EvaluatesStrategiesAsTheCompilerPlansThem) {
+  const Settings many[] = {
       {},
       {{"activation_checkpointing", "selective"}, {"precision", "bf16"}},
       {{"ranks", "2"}, {"zero_stage", "3"}, {"accumulate", "2"}, {"activation_checkpointing", "full"}},
@@ -63,69 +90,60 @@ TEST_F(CandidatesTest, ArePlannedAsTheCompilerPlansThem) {
       {{"ranks", "2"}, {"zero_stage", "2"}, {"offload", "optimizer,hidden_activations"}},
   };
   for (const auto &settings : many) {
-    CompileOptions options;
-    options.settings = settings;
-    FailureOr<Candidates> candidates = Candidates::make(*model, options);
-    ASSERT_TRUE(succeeded(candidates));
-    FailureOr<CandidatePlan> first = candidates->plan();
+    const CompileOptions options = with(settings);
+    PhaseEvaluator evaluator(*model, {}, /*cachesSchedules=*/true);
+    FailureOr<std::vector<Evaluation>> first = evaluator.evaluate(settings);
     ASSERT_TRUE(succeeded(first));
-    FailureOr<CandidatePlan> second = candidates->plan(); // nothing is left of the first
+    FailureOr<std::vector<Evaluation>> second = evaluator.evaluate(settings); // nothing is left of the first
     ASSERT_TRUE(succeeded(second));
-    expectEqual(*first, compile(options));
-    expectEqual(*second, *first);
+    expectEqual(first->front(), compile(options));
+    expectEqual(second->front(), first->front());
   }
 }
 
-TEST_F(CandidatesTest, FailWhereTheCompilerFails) {
-  CompileOptions options;
-  options.settings = {{"fp32_products", "tf32"}};
+TEST_F(EvaluatorTest, FailsWhereTheCompilerFails) {
   std::string message;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
     message = diagnostic.str();
     return success();
   });
-  EXPECT_TRUE(failed(Candidates::make(*model, options)));
+  PhaseEvaluator evaluator(*model, {}, /*cachesSchedules=*/false);
+  EXPECT_TRUE(failed(evaluator.evaluate(Settings{{"fp32_products", "tf32"}})));
   EXPECT_NE(message.find("tf32"), std::string::npos) << message;
 }
 
 // --- Budgets ---
 
-struct BudgetTest : CandidatesTest {
+struct BudgetTest : EvaluatorTest {
   /// The plan that a limit gives; none where none fits.
-  std::optional<CandidatePlan> planWithin(int64_t limit, std::vector<train::GivenSetting> settings) {
+  std::optional<Evaluation> planWithin(int64_t limit, Settings settings) {
     settings.push_back({"activation_checkpointing", "budget"});
     settings.push_back({"memory_limit", std::to_string(limit)});
-    CompileOptions options;
-    options.settings = std::move(settings);
-    return tryCompile(options);
+    return tryCompile(with(settings));
   }
 
   /// The least and the most bytes that candidates take.
-  std::pair<int64_t, int64_t> range(std::vector<train::GivenSetting> settings) {
-    settings.push_back({"activation_checkpointing", "budget"});
+  std::pair<int64_t, int64_t> range(Settings settings) {
     settings.push_back({"memory_limit", "1"}); // not looked at
-    CompileOptions options;
-    options.settings = std::move(settings);
-    FailureOr<Candidates> step = Candidates::make(*model, options);
-    EXPECT_TRUE(succeeded(step));
+    EvaluatedStep step(*model, settings);
     std::pair<int64_t, int64_t> found = {INT64_MAX, 0};
-    for (const CheckpointLevels &levels : checkpointCandidates(step->step()))
-      for (const TriedSettings &tried : levels) {
-        const int64_t bytes = step->plan(tried)->bytes();
+    for (const CheckpointLevels &levels : checkpointCandidates(step.module()))
+      for (const Settings &level : levels) {
+        const int64_t bytes = step.evaluate(level).bytes();
         found = {std::min(found.first, bytes), std::max(found.second, bytes)};
       }
     return found;
   }
 
   /// Plans for limits from the least to the most that is of use.
-  void sweep(const std::vector<train::GivenSetting> &settings, int64_t steps) {
+  void sweep(const Settings &settings, int64_t steps) {
     const auto [least, most] = range(settings);
     ASSERT_LT(least, most);
     double before = std::numeric_limits<double>::infinity();
     int64_t bytesBefore = 0;
     for (int64_t i = 0; i < steps; ++i) {
       const int64_t limit = least + (most - least) * i / (steps - 1);
-      std::optional<CandidatePlan> plan = planWithin(limit, settings);
+      std::optional<Evaluation> plan = planWithin(limit, settings);
       ASSERT_TRUE(plan) << limit;
       EXPECT_LE(plan->bytes(), limit);
       EXPECT_LE(plan->step.total, before) << limit;
@@ -150,9 +168,8 @@ TEST_F(BudgetTest, KeepsLimitsOnRanksThatDivideParameters) {
 }
 
 TEST_F(BudgetTest, HasCandidatesThatDoNotDependOnTheLimit) {
-  FailureOr<Candidates> step = Candidates::make(*model, {});
-  ASSERT_TRUE(succeeded(step));
-  const std::vector<CheckpointLevels> candidates = checkpointCandidates(step->step());
+  EvaluatedStep step(*model, {});
+  const std::vector<CheckpointLevels> candidates = checkpointCandidates(step.module());
   ASSERT_EQ(candidates.size(), 2U);
   EXPECT_EQ(candidates.front().size(), 16U); // of four uses, of which the last one keeps all
   EXPECT_EQ(candidates.back().size(), 18U);  // of which the last one keeps as much as others
@@ -165,9 +182,9 @@ TEST_F(BudgetTest, HasCandidatesThatDoNotDependOnTheLimit) {
 /// Ops that each checkpointing level keeps for `uses` uses of a block.
 std::vector<std::string> keptOf(ModuleOp model, int64_t uses, int64_t parts) {
   model->walk([&](nn::RepeatOp blocks) { blocks.setTimes(uses); });
-  FailureOr<Candidates> step = Candidates::make(model, {});
+  EvaluatedStep step(model, {});
   std::vector<std::string> kept;
-  for (const TriedSettings &level : checkpointLevels(step->step(), parts))
+  for (const Settings &level : checkpointLevels(step.module(), parts))
     kept.push_back(level.front().value);
   return kept;
 }
@@ -185,20 +202,17 @@ TEST_F(BudgetTest, KeepsLessOfTheFirstUsesFirst) {
 
 TEST_F(BudgetTest, TakesALevelBetweenCoarseOnes) {
   model->walk([](nn::RepeatOp blocks) { blocks.setTimes(8); });
-  CompileOptions options;
-  options.settings = {{"activation_checkpointing", "budget"}, {"memory_limit", "1"}}; // not looked at
-  FailureOr<Candidates> step = Candidates::make(*model, options);
-  ASSERT_TRUE(succeeded(step));
-  const CheckpointLevels coarse = checkpointCandidates(step->step()).front(),
-                         fine = checkpointCandidates(step->step(), kFineParts).front();
+  EvaluatedStep step(*model, {{"memory_limit", "1"}}); // not looked at
+  const CheckpointLevels coarse = checkpointCandidates(step.module()).front(),
+                         fine = checkpointCandidates(step.module(), kFineParts).front();
   EXPECT_EQ(coarse.size(), 20U);
   EXPECT_EQ(fine.size(), 37U);
-  const TriedSettings &between = fine[17]; // the level before and the next one are coarse
+  const Settings &between = fine[17]; // the level before and the next one are coarse
   EXPECT_EQ(between.front().value, "2x15,5x30,100");
-  const CandidatePlan expected = *step->plan(between);
-  for (const TriedSettings &level : ArrayRef(fine).take_front(17))
-    ASSERT_GT(step->plan(level)->bytes(), expected.bytes());
-  std::optional<CandidatePlan> found = planWithin(expected.bytes(), {});
+  const Evaluation expected = step.evaluate(between);
+  for (const Settings &level : ArrayRef(fine).take_front(17))
+    ASSERT_GT(step.evaluate(level).bytes(), expected.bytes());
+  std::optional<Evaluation> found = planWithin(expected.bytes(), {});
   ASSERT_TRUE(found);
   EXPECT_EQ(found->bytes(), expected.bytes());
   EXPECT_EQ(found->step.total, expected.step.total);

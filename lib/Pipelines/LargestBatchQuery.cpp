@@ -1,0 +1,132 @@
+// `--largest-batch`: the maximum micro-batch within a memory limit, for several kinds of activation
+// checkpointing.
+#include "dialects/Train/Limits.h"
+#include "lib/Pipelines/PhaseEvaluator.h"
+#include "lib/Pipelines/Queries.h"
+#include "lib/Pipelines/Settings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+
+namespace trainc {
+
+namespace {
+
+/// Headroom in bytes of device and host for a plan of `samples` samples; negative if exceeded.
+struct Headroom {
+  double samples, device, host;
+};
+
+} // namespace
+
+/// Returns the number of samples that use up one of both memories, by linear extrapolation from two plans;
+/// infinite if samples take none of it.
+static double samplesThatFill(double Headroom::*memory, const Headroom &a, const Headroom &b) {
+  const double perSample = (a.*memory - b.*memory) / (b.samples - a.samples);
+  return perSample > 0 ? b.samples + b.*memory / perSample : std::numeric_limits<double>::infinity();
+}
+
+/// Bytes are almost linear in samples. The guess extrapolates from the last two plans, for the memory that is
+/// exhausted first.
+static double guessLargest(const std::optional<Headroom> &before, const Headroom &now) {
+  const double twice = 2 * now.samples;
+  if (!before)
+    return twice;
+  const double full = std::min(samplesThatFill(&Headroom::device, *before, now),
+                               samplesThatFill(&Headroom::host, *before, now));
+  return std::isfinite(full) ? full : twice;
+}
+
+/// Returns the largest micro-batch with these settings; none if not one sample fits. Each guess is between a
+/// batch that fits and one that does not; guesses are close, so that few are needed.
+static FailureOr<std::optional<EvaluatedStrategy>>
+findLargest(Evaluations &evaluations, const Settings &level, const std::string &accumulate, int64_t limit) {
+  std::optional<EvaluatedStrategy> best;
+  int64_t fitting = 0, tooMany = train::kMaxBatch + 1, batch = 1;
+  std::optional<Headroom> before;
+  while (fitting + 1 < tooMany) {
+    Settings settings = level;
+    settings.push_back({"micro_batch", std::to_string(batch)});
+    settings.push_back({"accumulate", accumulate});
+    const FailureOr<std::vector<size_t>> number = evaluations.add(settings);
+    if (failed(number))
+      return failure();
+    const Evaluation &plan = evaluations[number->front()];
+    const Headroom now{double(batch), double(limit - plan.bytes()), double(plan.hostLeft)};
+    const double guess = guessLargest(before, now);
+    before = now;
+    (plan.fits(limit) ? fitting : tooMany) = batch;
+    if (plan.fits(limit))
+      best = {std::move(settings), plan};
+    batch = int64_t(std::clamp(guess, double(fitting + 1), double(std::max(tooMany - 1, fitting + 1))));
+  }
+  return best;
+}
+
+static std::vector<Settings> batchLevels() {
+  return {{{"activation_checkpointing", "none"}},
+          {{"activation_checkpointing", "selective"}},
+          {{"activation_checkpointing", "full"}, {"checkpoint_keep", "0"}, {"checkpoint_rest", "selective"}}};
+}
+
+/// Removes settings that were given.
+static Settings withoutGiven(const Settings &level, train::ProgramOp program) {
+  Settings left;
+  llvm::copy_if(level, std::back_inserter(left), [&](const Setting &each) {
+    return each.word == "activation_checkpointing" || !isGiven(program, each.word);
+  });
+  return left;
+}
+
+FailureOr<std::vector<EvaluatedStrategy>> findLargestBatches(ModuleOp model, const CompileOptions &options,
+                                                             int64_t limit) {
+  train::ProgramOp program = *model.getOps<train::ProgramOp>().begin();
+  if (!train::kMicroBatch.isSet(program))
+    return program.emitError("--largest-batch looks for the largest micro-batch, and the program has none to "
+                             "begin with; expected 'batch B' or 'batch B x T' (--micro-batch)");
+  PhaseEvaluator evaluator(model, options, /*cachesSchedules=*/false);
+  Evaluations evaluations(evaluator);
+  const std::string accumulate = std::to_string(train::kAccumulate.of(program));
+  std::vector<EvaluatedStrategy> found;
+  for (const Settings &level : batchLevels()) {
+    FailureOr<std::optional<EvaluatedStrategy>> largest =
+        findLargest(evaluations, withoutGiven(level, program), accumulate, limit);
+    if (failed(largest))
+      return failure();
+    if (*largest)
+      found.push_back(std::move(**largest));
+  }
+  return found;
+}
+
+Settings sharedWithLargest(const Settings &decided) {
+  Settings own = {{"micro_batch", ""}};
+  for (const Settings &level : batchLevels())
+    llvm::append_range(own, level);
+  Settings shared;
+  llvm::copy_if(decided, std::back_inserter(shared), [&](const Setting &each) {
+    return llvm::none_of(own, [&](const Setting &other) { return other.word == each.word; });
+  });
+  return shared;
+}
+
+std::string remarksOnLargestBatches(ArrayRef<EvaluatedStrategy> largest) {
+  const std::string most = std::to_string(train::kMaxBatch);
+  std::string text;
+  for (const Settings &level : batchLevels()) {
+    const auto *found = llvm::find_if(largest, [&](const EvaluatedStrategy &each) {
+      return each.decided.front().value == level.front().value;
+    });
+    const std::string with = "with " + asOptions(level.front());
+    if (found == largest.end())
+      text += with + " not one sample fits\n";
+    else if (llvm::is_contained(found->decided, Setting{"micro_batch", most}))
+      text += with + " more than the " + most + " samples that --micro-batch allows may fit\n";
+  }
+  return text;
+}
+
+} // namespace trainc

@@ -1,0 +1,50 @@
+#include "lib/Planner/Space.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace trainc {
+
+Space::Space() {
+  for (std::vector<Value> &each : values)
+    each.resize(1);
+}
+
+bool Space::hasChoice() const {
+  return any_of(values, [](const auto &each) { return each.size() > 1; });
+}
+
+bool Space::copies(const Strategy &strategy) const {
+  return copiesAnyway || strategy[kStates] > 0 || strategy[kActivations] > 0;
+}
+
+size_t Space::lastLevel(const Strategy &strategy) const {
+  const bool gathersAhead = values[kSharding][strategy[kSharding]].gathersAhead;
+  return size(kRecomputation) - (lastGathersNothing && !gathersAhead ? 2 : 1);
+}
+
+Settings Space::settingsOf(const Strategy &strategy) const {
+  Settings settings;
+  for (const Dimension dimension : {kSharding, kStates, kActivations, kMicroBatches, kRecomputation})
+    for (const Setting &setting : values[dimension][strategy[dimension]].settings) {
+      const auto same = find_if(settings, [&](const Setting &each) { return each.word == setting.word; });
+      if (same == settings.end())
+        settings.push_back(setting);
+      else
+        same->value += "," + setting.value;
+    }
+  return settings;
+}
+
+std::vector<Settings> combine(const std::vector<Settings> &ways, StringRef word, ArrayRef<StringRef> values) {
+  std::vector<Settings> result;
+  for (const Settings &way : ways)
+    for (StringRef value : values) {
+      result.push_back(way);
+      result.back().push_back({word.str(), value.str()});
+    }
+  return result;
+}
+
+} // namespace trainc

@@ -1,0 +1,139 @@
+// The search finds the fastest strategy that fits, with fewer evaluations than there are strategies.
+#include "lib/Planner/Search.h"
+
+#include <gmock/gmock.h>
+
+using namespace llvm;
+
+namespace trainc {
+namespace {
+
+constexpr size_t kLevels = 16;
+
+/// Values of the settings that testSpace() has, as numbers.
+int64_t valueOf(const Settings &settings, StringRef word) {
+  for (const Setting &each : settings)
+    if (each.word == word)
+      return each.word == "offload" ? int64_t(StringRef(each.value).count("states")) : std::stoll(each.value);
+  return 0;
+}
+
+bool has(const Settings &settings, StringRef value) {
+  return any_of(settings, [&](const Setting &each) { return StringRef(each.value).contains(value); });
+}
+
+/// Bytes and seconds by formulas: a memory of states, and activations in proportion to a micro-batch.
+struct Formulas : Evaluate {
+  FailureOr<std::vector<Evaluation>> evaluate(ArrayRef<Settings> strategies) override {
+    std::vector<Evaluation> made;
+    for (const Settings &each : strategies)
+      made.push_back(of(each));
+    evaluated += made.size();
+    return made;
+  }
+  FailureOr<int64_t> lowerBoundBytes(const Settings &strategy) override {
+    return of(strategy).memory.states();
+  }
+  Evaluation of(const Settings &settings) const {
+    const int64_t stage = valueOf(settings, "stage"), offloaded = valueOf(settings, "offload"),
+                  batch = 16 >> valueOf(settings, "parts"), level = valueOf(settings, "level");
+    const bool copies = has(settings, "activations");
+    Evaluation plan;
+    plan.memory.optimizer = offloaded > 0 ? 0 : 800 >> stage;
+    plan.memory.gradients = offloaded > 1 ? 0 : 400 >> stage;
+    plan.memory.parameters = offloaded > 2 ? 0 : 400;
+    plan.memory.activations = batch * (120 - 6 * level) / (copies ? 4 : 1);
+    plan.memory.peak = plan.memory.total();
+    plan.step.total = 1 + 0.1 * double(stage) + 0.7 * double(offloaded) +
+                      0.3 * double(valueOf(settings, "parts")) + 0.02 * double(level) +
+                      (copies ? 0.4 - 0.01 * double(level) : 0);
+    return plan;
+  }
+  size_t evaluated = 0;
+};
+
+Space testSpace() {
+  Space space;
+  for (StringRef stage : {"1", "2"})
+    space.values[kSharding].push_back({{{"stage", stage.str()}}});
+  for (StringRef parts : {"1", "2", "3", "4"})
+    space.values[kMicroBatches].push_back({{{"parts", parts.str()}}});
+  for (StringRef states : {"states", "states states", "states states states"})
+    space.values[kStates].push_back({{{"offload", states.str()}}});
+  for (StringRef activations : {"hidden_activations", "activations"})
+    space.values[kActivations].push_back({{{"offload", activations.str()}}});
+  space.values[kRecomputation].clear();
+  for (size_t level = 0; level < kLevels; ++level)
+    space.values[kRecomputation].push_back({{{"level", std::to_string(level)}}});
+  return space;
+}
+
+/// All strategies of a space.
+std::vector<Settings> allOf(const Space &space) {
+  std::vector<Strategy> strategies = {{}};
+  for (size_t dimension = 0; dimension < kDimensions; ++dimension) {
+    std::vector<Strategy> next;
+    for (const Strategy &each : strategies)
+      for (size_t value = 0; value < space.size(Dimension(dimension)); ++value)
+        next.push_back(each.with(Dimension(dimension), value));
+    strategies = next;
+  }
+  std::vector<Settings> settings;
+  for (const Strategy &each : strategies)
+    settings.push_back(space.settingsOf(each));
+  return settings;
+}
+
+TEST(Search, FindsTheFastestThatFits) {
+  const Space space = testSpace();
+  const std::vector<Settings> all = allOf(space);
+  Formulas formulas;
+  for (int64_t limit = 4000; limit >= 60; limit = limit * 9 / 10) {
+    std::optional<double> fastest;
+    for (const Settings &each : all)
+      if (const Evaluation plan = formulas.of(each);
+          plan.fits(limit) && (!fastest || plan.seconds() < *fastest))
+        fastest = plan.seconds();
+    formulas.evaluated = 0;
+    Evaluations evaluations(formulas);
+    Search search(space, evaluations, limit);
+    ASSERT_TRUE(succeeded(search.findFastest()));
+    ASSERT_EQ(search.best().has_value(), fastest.has_value()) << limit;
+    if (fastest)
+      EXPECT_LE(evaluations[*search.best()].seconds(), 1.02 * *fastest) << limit;
+    EXPECT_LT(formulas.evaluated, all.size() / 10) << limit;
+    EXPECT_EQ(formulas.evaluated, evaluations.size()); // none twice
+  }
+}
+
+TEST(Search, FindsTheSmallestIfNothingFits) {
+  const Space space = testSpace();
+  Formulas formulas;
+  Evaluations evaluations(formulas);
+  Search search(space, evaluations, 1);
+  ASSERT_TRUE(succeeded(search.findFastest()));
+  EXPECT_FALSE(search.best());
+  ASSERT_TRUE(succeeded(search.findSmallest()));
+  int64_t smallest = std::numeric_limits<int64_t>::max();
+  for (const Settings &each : allOf(space))
+    smallest = std::min(smallest, formulas.of(each).bytes());
+  EXPECT_EQ(evaluations[evaluations.smallest()].bytes(), smallest);
+}
+
+TEST(Space, JoinsValuesOfOneSetting) {
+  const Settings settings = testSpace().settingsOf(Strategy().with(kStates, 1).with(kActivations, 2));
+  EXPECT_THAT(settings,
+              testing::ElementsAre(Setting{"offload", "states,activations"}, Setting{"level", "0"}));
+}
+
+TEST(Evaluations, AreMadeOnce) {
+  Formulas formulas;
+  Evaluations evaluations(formulas);
+  const Settings first = {{"level", "1"}}, second = {{"level", "2"}};
+  EXPECT_THAT(*evaluations.add({first, second, first}), testing::ElementsAre(0U, 1U, 0U));
+  EXPECT_THAT(*evaluations.add({second}), testing::ElementsAre(1U));
+  EXPECT_EQ(formulas.evaluated, 2U);
+}
+
+} // namespace
+} // namespace trainc
