@@ -127,9 +127,9 @@ private:
     if (scaler.hasOps())
       scaler.run(getOperation(), init);
     else
-      program.emitWarning(
-          "product_type (--product-type) fp8 does nothing: no product of activations and a parameter before the "
-          "last has sizes that are multiples of 16");
+      program.emitWarning("product_type (--product-type) fp8 does nothing: no product of activations and a "
+                          "parameter before the "
+                          "last has sizes that are multiples of 16");
     return success();
   }
 };

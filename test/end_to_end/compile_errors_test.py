@@ -51,7 +51,7 @@ class CompileErrors(harness.EndToEndTest):
             (["--compile-to=step", "--offload-group=1"], "error: --offload-group: expected at least 4096 bytes, found '1'\n"),
             (["--compile-to=step", "--param-type=bf16"], "gpt.mlir:", "param_type (--param-type) bf16 holds parameters in bf16"),
             (["--compile-to=spmd", "--reproducible=ranks", "--accumulate=6"], "gpt.mlir:", "--accumulate must be a power of two, found 6"),
-            (["--compile-to=spmd", "--reproducible=ranks", "--sync-gradients=micro_step"], "gpt.mlir:", "leave sync out"),
+            (["--compile-to=spmd", "--reproducible=ranks", "--sync-gradients=micro_step"], "gpt.mlir:", "leave sync_gradients out"),
             (["-o", "x.plan", "--precision=int8"], "--precision: expected one of fp32, bf16, fp16, found 'int8'"),
             (["-o", "x.plan", "--hybrid-shard=1"], "--hybrid-shard", "expected a whole number from 2 to 65536"),
             (["-o", "x.plan", "--activation-checkpointing=most"], "--activation-checkpointing: expected one of none, selective, full, budget, found 'most'"),
