@@ -38,10 +38,11 @@ static int64_t flatElements(ModuleOp step) {
 }
 
 /// Keeps gathered parameters of the best strategy from forward to backward, as far as they fit and the step
-/// does not become slower: the less is gathered again, the less is sent. Returns the number of the strategy
-/// that does so.
-static FailureOr<size_t> keepGathered(const Settings &best, size_t number, PhaseEvaluator &evaluator,
-                                      Evaluations &evaluations, int64_t limit) {
+/// does not become slower: the less is gathered again, the less is sent. `number` is that of the best
+/// strategy. Returns the number of the strategy that does so.
+static FailureOr<size_t> keepGathered(size_t number, PhaseEvaluator &evaluator, Evaluations &evaluations,
+                                      int64_t limit) {
+  const Settings best = evaluations.all()[number].decided; // a copy, because evaluations are added
   FailureOr<ModuleOp> step = evaluator.step(best);
   if (failed(step))
     return failure();
@@ -92,8 +93,7 @@ FailureOr<Planning> decideWhatFits(ModuleOp model, const CompileOptions &options
     return failure();
   size_t chosen = 0;
   if (const std::optional<size_t> best = search.best()) {
-    const FailureOr<size_t> kept =
-        keepGathered(evaluations.all()[*best].decided, *best, evaluator, evaluations, limit);
+    const FailureOr<size_t> kept = keepGathered(*best, evaluator, evaluations, limit);
     if (failed(kept))
       return failure();
     chosen = *kept;

@@ -83,6 +83,7 @@ public:
   llvm::FailureOr<int64_t> lowerBoundBytes(const Settings &strategy);
 
   size_t size() const { return all_.size(); }
+  /// References are valid until the next add().
   const Evaluation &operator[](size_t number) const { return all_[number].plan; }
   const std::vector<EvaluatedStrategy> &all() const { return all_; }
 

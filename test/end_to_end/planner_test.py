@@ -255,7 +255,7 @@ class PlannerTest(harness.EndToEndTest):
         """Evaluated strategies are planned from copies of the program, and copies have other lists of uses."""
         gpu = ["--target=cuda", "--gpu-levels=none", "--precision=bf16"]
         for given in (["--memory-limit=54MiB"], ["--memory-limit=62MiB"], ["--memory-limit=49MiB", "--ranks=4"], ["--memory-limit=54MiB", "--ranks=2"],
-                      ["--memory-limit=80MiB", "--activation-checkpointing=budget", "--offload=none", "--micro-batch=8"], ["--memory-limit=420MiB", *gpu]):  # fmt: skip
+                      ["--memory-limit=80MiB", "--activation-checkpointing=budget", "--offload=none", "--micro-batch=8"], ["--memory-limit=57MiB", "--reserve-memory=1MiB", *gpu]):  # fmt: skip
             with self.subTest(given=given):
                 others = [option for option in given if option != "--activation-checkpointing=budget" and not option.startswith("--memory-limit")]
                 planned, chosen = self.plan_text(*given)
