@@ -62,9 +62,8 @@ TEST_F(CudaFaults, NoDriver) {
 
 TEST_F(CudaFaults, OldDriver) {
   set("TRAINC_EMULATOR_DRIVER", "12040");
-  EXPECT_EXIT(
-      openAndLeave(), testing::ExitedWithCode(1),
-      HasSubstr("expected an NVIDIA driver for CUDA 13.0 or newer, found 12.4; install"));
+  EXPECT_EXIT(openAndLeave(), testing::ExitedWithCode(1),
+              HasSubstr("expected an NVIDIA driver for CUDA 13.0 or newer, found 12.4; install"));
 }
 
 TEST_F(CudaFaults, NoGpu) {
