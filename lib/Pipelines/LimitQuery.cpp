@@ -12,7 +12,7 @@ namespace trainc {
 
 /// Adds the levels of recomputation to the space. Removes smaller micro-batches if the loss combines the
 /// samples of one.
-static LogicalResult completeSpace(train::ProgramOp program, PhaseEvaluator &evaluator, Space &space) {
+static LogicalResult completeSpace(train::ProgramOp program, PhaseEvaluator &evaluator, SearchSpace &space) {
   std::vector<Settings> blocks(1);
   if (mayRecompute(program) || space.size(kMicroBatches) > 1) {
     FailureOr<ModuleOp> step = evaluator.step(space.settingsOf(Strategy()));
@@ -47,7 +47,7 @@ static FailureOr<size_t> keepGathered(size_t number, PhaseEvaluator &evaluator, 
   if (failed(step))
     return failure();
   const bool gathersNothingAhead =
-      llvm::any_of(best, [](const Setting &each) { return each.word == "prefetch"; });
+      llvm::any_of(best, [](const SettingValue &each) { return each.word == "prefetch"; });
   if (!mayKeepGathered(*step) || gathersNothingAhead)
     return number;
   // Between a unit's forward and its backward, each other unit is read at most twice.
@@ -83,7 +83,7 @@ FailureOr<Planning> decideWhatFits(ModuleOp model, const CompileOptions &options
     return planning;
   PhaseEvaluator evaluator(model, options, /*cachesSchedules=*/true);
   Evaluations evaluations(evaluator);
-  Space space = spaceOf(program);
+  SearchSpace space = spaceOf(program);
   if (failed(completeSpace(program, evaluator, space)))
     return failure();
   if (!space.hasChoice() && !mayKeepGathered(model))

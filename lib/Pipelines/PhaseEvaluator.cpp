@@ -36,14 +36,14 @@ static LogicalResult forEach(MLIRContext *context, size_t count, bool firstAlone
   return failableParallelForEachN(context, alone, count, function);
 }
 
-static Settings only(const Settings &settings, llvm::function_ref<bool(const Setting &)> isWanted) {
+static Settings only(const Settings &settings, llvm::function_ref<bool(const SettingValue &)> isWanted) {
   Settings wanted;
   llvm::copy_if(settings, std::back_inserter(wanted), isWanted);
   return wanted;
 }
 
 static Settings earlyOf(const Settings &settings) {
-  return only(settings, [](const Setting &each) { return !isLate(each); });
+  return only(settings, [](const SettingValue &each) { return !isLate(each); });
 }
 
 static train::ProgramOp programOf(ModuleOp module) { return *module.getOps<train::ProgramOp>().begin(); }
@@ -118,7 +118,7 @@ void PhaseEvaluator::Step::moveUnchanging(ModuleOp from, ModuleOp to) const {
 /// Entries that activation checkpointing does not change are scheduled once, or once by each thread that does
 /// not find them in the cache.
 LogicalResult PhaseEvaluator::Step::schedule(ModuleOp module, const Settings &settings) {
-  const Settings shared = only(settings, [](const Setting &each) { return !isOfCheckpoints(each); });
+  const Settings shared = only(settings, [](const SettingValue &each) { return !isOfCheckpoints(each); });
   OwningOpRef<ModuleOp> others = unchanging_.find(shared);
   const OwningOpRef<ModuleOp> unscheduled = ModuleOp::create(module.getLoc());
   if (others)
@@ -153,7 +153,7 @@ OwningOpRef<ModuleOp> PhaseEvaluator::Step::scheduled(const Settings &settings) 
 }
 
 static Settings withoutOffload(const Settings &settings) {
-  return only(settings, [](const Setting &each) { return !isOfOffload(each); });
+  return only(settings, [](const SettingValue &each) { return !isOfOffload(each); });
 }
 
 /// Writes settings into a module's program, and returns the conditions with them, because offloading may be
@@ -170,8 +170,7 @@ FailureOr<Evaluation> PhaseEvaluator::Step::evaluate(const Settings &late) {
     return failure();
   const PassConditions conditions = settle(*module, late, conditions_);
   train::ProgramOp program = programOf(*module);
-  const Machine reference =
-      codegen::Target::chosenFor(*module)->referenceMachine(train::kRanks.of(program));
+  const Machine reference = codegen::Target::chosenFor(*module)->referenceMachine(train::kRanks.of(program));
   const std::optional<HostLimit> host = hostLimitOf(program);
   const auto addPlan = [&](PassManager &manager) {
     addOffloadPasses(manager, conditions);

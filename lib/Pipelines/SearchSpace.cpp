@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace trainc {
 
-using Values = std::vector<Space::Value>;
+using Values = std::vector<SearchSpace::Value>;
 
 /// Returns for each ZeRO stage: all ranks, then ever smaller groups.
 static Values shardings(train::ProgramOp program) {
@@ -22,7 +22,8 @@ static Values shardings(train::ProgramOp program) {
   const bool mayGroup =
       !isDecided(program, "hybrid_shard") && !train::shardingOf(program).reproducibleOverRanks;
   for (const Settings &stage : stages) {
-    const std::string number = stage.empty() ? std::to_string(train::kZeroStage.of(program)) : stage.front().value;
+    const std::string number =
+        stage.empty() ? std::to_string(train::kZeroStage.of(program)) : stage.front().value;
     const bool gathers = ranks > 1 && number == "3";
     values.push_back({stage, /*isPart=*/false, gathers});
     for (int64_t size = ranks / 2; mayGroup && number != "0" && size > 1; --size)
@@ -46,8 +47,8 @@ static Values microBatches(train::ProgramOp program) {
   return values;
 }
 
-Space spaceOf(train::ProgramOp program) {
-  Space space;
+SearchSpace spaceOf(train::ProgramOp program) {
+  SearchSpace space;
   space.values[kSharding] = shardings(program);
   space.values[kMicroBatches] = microBatches(program);
   if (!isDecided(program, "offload")) {
@@ -76,12 +77,12 @@ static std::vector<Settings> levelsOf(train::ProgramOp program, const std::vecto
   for (const Settings &shares : llvm::drop_begin(blocks, first)) {
     levels.push_back({{"activation_checkpointing", "full"}});
     llvm::copy_if(shares, std::back_inserter(levels.back()),
-                  [&](const Setting &each) { return !isDecided(program, each.word); });
+                  [&](const SettingValue &each) { return !isDecided(program, each.word); });
   }
   return levels;
 }
 
-void addLevels(train::ProgramOp program, const std::vector<Settings> &blocks, Space &space) {
+void addLevels(train::ProgramOp program, const std::vector<Settings> &blocks, SearchSpace &space) {
   Values &values = space.values[kRecomputation];
   values.clear();
   for (const Settings &level : mayRecompute(program) ? levelsOf(program, blocks) : blocks)

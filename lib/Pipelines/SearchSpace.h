@@ -8,14 +8,14 @@
 namespace trainc {
 
 /// Returns the dimensions of a program (phase `model`) but recomputation.
-Space spaceOf(train::ProgramOp program);
+SearchSpace spaceOf(train::ProgramOp program);
 
 /// Whether recomputation is open.
 bool mayRecompute(train::ProgramOp program);
 
 /// Fills the dimension of recomputation: with `blocks`, which are checkpointLevels(), if it is open, else
 /// with one level without settings. Settings that were given are removed.
-void addLevels(train::ProgramOp program, const std::vector<Settings> &blocks, Space &space);
+void addLevels(train::ProgramOp program, const std::vector<Settings> &blocks, SearchSpace &space);
 
 /// Returns what `trainc estimate` compares: every combination of ZeRO stage, offloading (nothing, optimizer
 /// states, all states, or activations) and activation checkpointing that the program leaves open. The order

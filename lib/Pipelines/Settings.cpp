@@ -25,22 +25,22 @@ void decide(train::ProgramOp program, const Settings &settings, StringRef source
   train::setDerived(program, chosen, source);
 }
 
-std::string asOptions(ArrayRef<Setting> settings) {
+std::string asOptions(ArrayRef<SettingValue> settings) {
   std::string text;
   for (const auto &[word, value] : settings)
     text += llvm::formatv("{0}{1}={2}", text.empty() ? "" : " ", train::findSetting(word)->option(), value);
   return text;
 }
 
-bool isOfOffload(const Setting &setting) {
+bool isOfOffload(const SettingValue &setting) {
   return train::findSetting(setting.word)->theme == train::Theme::Offload;
 }
 
-bool isOfCheckpoints(const Setting &setting) {
+bool isOfCheckpoints(const SettingValue &setting) {
   return train::findSetting(setting.word)->theme == train::Theme::Checkpointing;
 }
 
-bool isLate(const Setting &setting) {
+bool isLate(const SettingValue &setting) {
   constexpr StringRef kOfGathers[] = {"max_reuse_distance", "prefetch", "reshard_after_forward"};
   return isOfOffload(setting) || isOfCheckpoints(setting) || llvm::is_contained(kOfGathers, setting.word);
 }

@@ -16,12 +16,12 @@ bool isGiven(train::ProgramOp program, llvm::StringRef word);
 void decide(train::ProgramOp program, const Settings &settings, llvm::StringRef source);
 
 /// Returns e.g. "--zero-stage=3 --micro-batch=1".
-std::string asOptions(llvm::ArrayRef<Setting> settings);
+std::string asOptions(llvm::ArrayRef<SettingValue> settings);
 
 /// Whether the setting has no effect before activation checkpointing: offloading, checkpointing and how long
 /// gathered parameters are kept.
-bool isLate(const Setting &setting);
-bool isOfOffload(const Setting &setting);
-bool isOfCheckpoints(const Setting &setting);
+bool isLate(const SettingValue &setting);
+bool isOfOffload(const SettingValue &setting);
+bool isOfCheckpoints(const SettingValue &setting);
 
 } // namespace trainc

@@ -17,11 +17,11 @@
 namespace trainc {
 
 /// A value of a setting of train.program, by the setting's word.
-struct Setting {
+struct SettingValue {
   std::string word, value;
-  auto operator<=>(const Setting &) const = default;
+  auto operator<=>(const SettingValue &) const = default;
 };
-using Settings = std::vector<Setting>;
+using Settings = std::vector<SettingValue>;
 
 /// Floating-point operations of a rank in a training step: the model's, and those of recomputation.
 struct StepFlops {

@@ -18,7 +18,7 @@ namespace trainc {
 /// time, except that recomputation may if the step copies offloaded tensors.
 class Search {
 public:
-  Search(const Space &space, Evaluations &evaluations, int64_t limit)
+  Search(const SearchSpace &space, Evaluations &evaluations, int64_t limit)
       : space_(space), evaluations_(evaluations), limit_(limit) {}
 
   /// Evaluates strategies until the fastest that fits is known.
@@ -73,7 +73,7 @@ private:
   int64_t residentStates(const Strategy &strategy, size_t offloaded) const;
   bool statesFit(const Strategy &strategy) const;
 
-  const Space &space_;
+  const SearchSpace &space_;
   Evaluations &evaluations_;
   int64_t limit_;
   std::multimap<double, Strategy> frontier_; ///< by lower bound of their seconds

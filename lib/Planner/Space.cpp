@@ -6,29 +6,30 @@ using namespace llvm;
 
 namespace trainc {
 
-Space::Space() {
+SearchSpace::SearchSpace() {
   for (std::vector<Value> &each : values)
     each.resize(1);
 }
 
-bool Space::hasChoice() const {
+bool SearchSpace::hasChoice() const {
   return any_of(values, [](const auto &each) { return each.size() > 1; });
 }
 
-bool Space::copies(const Strategy &strategy) const {
+bool SearchSpace::copies(const Strategy &strategy) const {
   return copiesAnyway || strategy[kStates] > 0 || strategy[kActivations] > 0;
 }
 
-size_t Space::lastLevel(const Strategy &strategy) const {
+size_t SearchSpace::lastLevel(const Strategy &strategy) const {
   const bool gathersAhead = values[kSharding][strategy[kSharding]].gathersAhead;
   return size(kRecomputation) - (lastGathersNothing && !gathersAhead ? 2 : 1);
 }
 
-Settings Space::settingsOf(const Strategy &strategy) const {
+Settings SearchSpace::settingsOf(const Strategy &strategy) const {
   Settings settings;
   for (const Dimension dimension : {kSharding, kStates, kActivations, kMicroBatches, kRecomputation})
-    for (const Setting &setting : values[dimension][strategy[dimension]].settings) {
-      const auto same = find_if(settings, [&](const Setting &each) { return each.word == setting.word; });
+    for (const SettingValue &setting : values[dimension][strategy[dimension]].settings) {
+      const auto same =
+          find_if(settings, [&](const SettingValue &each) { return each.word == setting.word; });
       if (same == settings.end())
         settings.push_back(setting);
       else

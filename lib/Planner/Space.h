@@ -44,7 +44,7 @@ struct Strategy : std::array<size_t, kDimensions> {
 };
 
 /// A dimension without open settings has one value without settings.
-struct Space {
+struct SearchSpace {
   struct Value {
     Settings settings;
     /// Whether the value saves less than the one before it, so that it is of use only if that one's states
@@ -59,7 +59,7 @@ struct Space {
   bool copiesAnyway = false;            ///< whether offloading was given
   bool copiesActivationsAnyway = false; ///< whether the given offloading includes activations
 
-  Space();
+  SearchSpace();
   size_t size(Dimension dimension) const { return values[dimension].size(); }
   /// Whether there is more than one strategy.
   bool hasChoice() const;

@@ -16,9 +16,9 @@ int dataTag(const CollectiveFingerprint &fingerprint) {
 
 } // namespace
 
-Exchange::Exchange(const MpiJob &job, MpiPeers &peers) : job_(job), peers_(peers) {}
+MpiExchange::MpiExchange(const MpiJob &job, MpiPeers &peers) : job_(job), peers_(peers) {}
 
-bool Exchange::open(const Collective &collective, Members members) {
+bool MpiExchange::open(const Collective &collective, Members members) {
   if (peers_.hasFailed())
     return false; // requests of an earlier collective may remain
   members_ = members;
@@ -33,7 +33,7 @@ bool Exchange::open(const Collective &collective, Members members) {
   return true;
 }
 
-bool Exchange::agreed() {
+bool MpiExchange::agreed() {
   if (!finish(postings_))
     return false;
   if (mine_ == first_)
@@ -47,25 +47,25 @@ bool Exchange::agreed() {
   return false;
 }
 
-void Exchange::send(uint64_t round, uint32_t place, const std::byte *data, uint64_t bytes) {
+void MpiExchange::send(uint64_t round, uint32_t place, const std::byte *data, uint64_t bytes) {
   sent_.fetch_add(bytes, std::memory_order_relaxed);
   check(MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, rankAt(place), tag_, job_.data(),
                   rounds_[round % 2].add(place)));
 }
 
-void Exchange::receive(uint64_t round, uint32_t place, std::byte *data, uint64_t bytes) {
+void MpiExchange::receive(uint64_t round, uint32_t place, std::byte *data, uint64_t bytes) {
   check(MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, rankAt(place), tag_, job_.data(),
                   rounds_[round % 2].add(place)));
 }
 
-void Exchange::meet(uint64_t round, uint32_t place) {
+void MpiExchange::meet(uint64_t round, uint32_t place) {
   receive(round, place, nullptr, 0);
   send(round, place, nullptr, 0);
 }
 
-bool Exchange::finish(uint64_t round) { return agreed() && finish(rounds_[round % 2]); }
+bool MpiExchange::finish(uint64_t round) { return agreed() && finish(rounds_[round % 2]); }
 
-bool Exchange::finish(Requests &requests) {
+bool MpiExchange::finish(Requests &requests) {
   if (requests.pending.empty())
     return true;
   done_.resize(requests.pending.size());
@@ -92,7 +92,7 @@ bool Exchange::finish(Requests &requests) {
 }
 
 /// Whether a message to or from the rank is outstanding.
-bool Exchange::isMissing(const Requests &requests, uint32_t rank) const {
+bool MpiExchange::isMissing(const Requests &requests, uint32_t rank) const {
   for (size_t i = 0; i < requests.pending.size(); ++i)
     if (requests.pending[i] != MPI_REQUEST_NULL && members_.rankAt(requests.places[i]) == rank)
       return true;
@@ -100,7 +100,7 @@ bool Exchange::isMissing(const Requests &requests, uint32_t rank) const {
 }
 
 /// Returns whether an MPI call succeeded; if not, fails this rank.
-bool Exchange::check(int code) {
+bool MpiExchange::check(int code) {
   if (code == MPI_SUCCESS)
     return true;
   peers_.fail(job_.rank(), "MPI: " + mpiError(code));

@@ -15,9 +15,9 @@ namespace trainc {
 
 /// Sends and receives among the members of a group, in rounds; at most two rounds are in flight. A rank may
 /// be one exchange ahead of its peers. Only for the thread that calls MPI.
-class Exchange {
+class MpiExchange {
 public:
-  Exchange(const MpiJob &job, MpiPeers &peers);
+  MpiExchange(const MpiJob &job, MpiPeers &peers);
 
   /// Begins a collective; returns false if a rank has failed. The first member sends the others the
   /// fingerprint of its collective.

@@ -45,7 +45,7 @@ private:
   uint32_t rank_;
   Grid grid_;
   uint64_t pieceBytes_;
-  Exchange exchange_;
+  MpiExchange exchange_;
   TreeSum treeSum_;
   std::vector<const std::byte *> inputs_;
   std::unique_ptr<std::byte[]>

@@ -61,7 +61,7 @@ struct EvaluatedStep {
   Evaluation evaluate(const Settings &level) {
     Settings all = settings;
     all.push_back({"activation_checkpointing", "full"});
-    for (const Setting &each : level)
+    for (const SettingValue &each : level)
       all.push_back(each);
     return evaluator.evaluate(all)->front();
   }

@@ -12,14 +12,14 @@ constexpr size_t kLevels = 16;
 
 /// Values of the settings that testSpace() has, as numbers.
 int64_t valueOf(const Settings &settings, StringRef word) {
-  for (const Setting &each : settings)
+  for (const SettingValue &each : settings)
     if (each.word == word)
       return each.word == "offload" ? int64_t(StringRef(each.value).count("states")) : std::stoll(each.value);
   return 0;
 }
 
 bool has(const Settings &settings, StringRef value) {
-  return any_of(settings, [&](const Setting &each) { return StringRef(each.value).contains(value); });
+  return any_of(settings, [&](const SettingValue &each) { return StringRef(each.value).contains(value); });
 }
 
 /// Bytes and seconds by formulas: a memory of states, and activations in proportion to a micro-batch.
@@ -52,8 +52,8 @@ struct Formulas : Evaluate {
   size_t evaluated = 0;
 };
 
-Space testSpace() {
-  Space space;
+SearchSpace testSpace() {
+  SearchSpace space;
   for (StringRef stage : {"1", "2"})
     space.values[kSharding].push_back({{{"stage", stage.str()}}});
   for (StringRef parts : {"1", "2", "3", "4"})
@@ -69,7 +69,7 @@ Space testSpace() {
 }
 
 /// All strategies of a space.
-std::vector<Settings> allOf(const Space &space) {
+std::vector<Settings> allOf(const SearchSpace &space) {
   std::vector<Strategy> strategies = {{}};
   for (size_t dimension = 0; dimension < kDimensions; ++dimension) {
     std::vector<Strategy> next;
@@ -85,7 +85,7 @@ std::vector<Settings> allOf(const Space &space) {
 }
 
 TEST(Search, FindsTheFastestThatFits) {
-  const Space space = testSpace();
+  const SearchSpace space = testSpace();
   const std::vector<Settings> all = allOf(space);
   Formulas formulas;
   for (int64_t limit = 4000; limit >= 60; limit = limit * 9 / 10) {
@@ -107,7 +107,7 @@ TEST(Search, FindsTheFastestThatFits) {
 }
 
 TEST(Search, FindsTheSmallestIfNothingFits) {
-  const Space space = testSpace();
+  const SearchSpace space = testSpace();
   Formulas formulas;
   Evaluations evaluations(formulas);
   Search search(space, evaluations, 1);
@@ -122,8 +122,8 @@ TEST(Search, FindsTheSmallestIfNothingFits) {
 
 TEST(Space, JoinsValuesOfOneSetting) {
   const Settings settings = testSpace().settingsOf(Strategy().with(kStates, 1).with(kActivations, 2));
-  EXPECT_THAT(settings,
-              testing::ElementsAre(Setting{"offload", "states,activations"}, Setting{"level", "0"}));
+  EXPECT_THAT(settings, testing::ElementsAre(SettingValue{"offload", "states,activations"},
+                                             SettingValue{"level", "0"}));
 }
 
 TEST(Evaluations, AreMadeOnce) {
