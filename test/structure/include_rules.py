@@ -87,7 +87,6 @@ VENDOR = {
 }
 OWN = ("base/", "plan/", "runtime/", "dialects/", "lib/", "tools/", "test/emulator/")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
-MOST_LINES = 500
 
 
 def rule_for(path):
@@ -110,9 +109,6 @@ def allowed(include, folders):
 
 def offences(path):
     text = (ROOT / path).read_text()
-    lines = text.count("\n")
-    if lines > MOST_LINES:
-        yield f"{path}: {lines} lines, at most {MOST_LINES} are allowed: one idea a file"
     own, folders = rule_for(path)
     for include in INCLUDE.findall(text):
         if include.startswith(OWN) and not allowed(include, folders):
