@@ -27,6 +27,10 @@ private:
   uint64_t value_ = 0;
 };
 
+/// Initial content of device memory. Unwritten: undefined, so that tools find reads of bytes that no kernel
+/// wrote.
+enum class FirstBytes : uint8_t { Zero, Unwritten };
+
 /// A range of device memory.
 struct DeviceSpan {
   DeviceAddress address;

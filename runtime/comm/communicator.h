@@ -109,6 +109,9 @@ public:
 
   virtual ~Communicator() = default;
 
+  /// Returns the communicator itself if its collectives run on streams of the device; null otherwise.
+  virtual class StreamCommunicator *onStreams() { return nullptr; }
+
   virtual uint32_t rank() const = 0;
   virtual uint32_t ranks() const = 0;
 

@@ -25,12 +25,12 @@ MAY_INCLUDE = {
     "plan/file": BASE + ["plan/schema", "plan/verify"],
     "plan/simulate": BASE + ["plan/schema", "plan/cost", "plan/facts"],
     "runtime/device": BASE + PLAN + ["runtime/comm/*.h"],
-    "runtime/device/cuda": BASE + PLAN + ["runtime/device/*.h", "runtime/comm/*.h", "runtime/comm/nccl",
+    "runtime/device/cuda": BASE + PLAN + ["runtime/device/*.h", "runtime/comm/*.h", "runtime/device/cuda/driver",
                                           "runtime/device/cpu/kernel_runner.h"],
     "runtime/comm": BASE + PLAN,
-    # It needs the driver's wrappers of the device, but not its execution of plans.
-    "runtime/comm/nccl": BASE + PLAN + ["runtime/comm/*.h", "runtime/device/cuda/driver_library.h",
-                                        "runtime/device/cuda/cuda_context.h", "runtime/device/cuda/cuda_handles.h"],
+    # The driver alone, not the device that executes plans.
+    "runtime/comm/nccl": BASE + PLAN + ["runtime/comm/*.h", "runtime/device/cuda/driver"],
+    "runtime/device/cuda/driver": BASE + PLAN,
     "runtime/formats": BASE + ["plan/schema"],
     "runtime/data": BASE + PLAN + ["runtime/formats"],
     "runtime/state": BASE + PLAN + ["plan/file", "runtime/formats"],

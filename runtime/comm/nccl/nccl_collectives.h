@@ -1,28 +1,15 @@
 // Collectives of plans as NCCL calls.
 #pragma once
 
-#include "runtime/comm/communicator.h"
 #include "runtime/comm/grid.h"
 #include "runtime/comm/nccl/nccl_group.h"
 #include "runtime/comm/parts.h"
-#include "runtime/device/cuda/driver_library.h"
+#include "runtime/comm/stream_communicator.h"
+#include "runtime/device/cuda/driver/driver_library.h"
 
-#include <functional>
 #include <vector>
 
 namespace trainc {
-
-/// Arguments of a sum that one rank computes.
-struct LocalSumCall {
-  uint32_t kernel = 0; ///< index in the plan; the other members are the kernel's arguments
-  std::span<const DeviceAddress> inputs = {}; ///< one per place, in order of places, aligned to an element
-  DeviceAddress out; ///< may be one of the inputs; otherwise the buffers do not overlap
-  DeviceAddress end; ///< end of `out`
-};
-
-/// Enqueues out[i] = sum of inputs[.][i] over the tree of runtime/comm/tree_sum.h; also during stream
-/// capture.
-using LocalSum = std::function<Status(const LocalSumCall &call, CUstream stream)>;
 
 /// One rank's side of the collectives of one group. A sum uses NCCL's own reduction, or the fixed tree: an
 /// all-to-all and a kernel. See docs/adr/0021-the-order-of-sums-on-gpus.md.

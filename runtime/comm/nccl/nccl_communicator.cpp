@@ -187,7 +187,12 @@ Result<DeviceAddress> NcclCommunicator::allocate(std::string_view name, uint64_t
   return DeviceAddress(memory);
 }
 
-Status NcclCommunicator::enqueue(const Collective &collective, CUstream stream, std::string_view place) {
+std::string NcclCommunicator::description() const {
+  return fmt::format("NCCL {} among {} ranks", vendorVersionText(nccl().version), ranks());
+}
+
+Status NcclCommunicator::enqueue(const Collective &collective, DeviceStream on, std::string_view place) {
+  auto *stream = static_cast<CUstream>(on);
   TRAINC_RETURN_IF_ERROR(failure_);
   const std::string what = describe(collective);
   const std::string text = place.empty() ? what : fmt::format("{}: {}", place, what);

@@ -1,12 +1,12 @@
 // Communicator of a rank with a GPU: NCCL moves tensors, another communicator serves the hosts.
 #pragma once
 
-#include "runtime/comm/communicator.h"
 #include "runtime/comm/nccl/nccl_collectives.h"
 #include "runtime/comm/nccl/nccl_group.h"
 #include "runtime/comm/nccl/nccl_watch.h"
-#include "runtime/device/cuda/cuda_context.h"
-#include "runtime/device/cuda/cuda_handles.h"
+#include "runtime/comm/stream_communicator.h"
+#include "runtime/device/cuda/driver/cuda_context.h"
+#include "runtime/device/cuda/driver/cuda_handles.h"
 
 #include <array>
 #include <map>
@@ -26,9 +26,8 @@ struct NcclOptions {
 
 /// Combines a host communicator, through which ranks find each other, exchange small values and learn of
 /// failures, with NCCL, which moves tensors on streams of the device or on one of its own. Ranks whose
-/// devices wait in a collective report so. poll() reports a rank that has failed, hangs or is silent; abort()
-/// ends the NCCL work in flight. One thread drives it, with the device's context current.
-class NcclCommunicator final : public Communicator {
+/// devices wait in a collective report so. poll() reports a rank that has failed, hangs or is silent.
+class NcclCommunicator final : public StreamCommunicator {
 public:
   /// Collective: called by all ranks together. `hosts` has the same shard groups and is told why a rank
   /// cannot take part. Fails with kFailed if NCCL 2.28 is missing, the ranks' versions differ or NCCL cannot
@@ -42,31 +41,17 @@ public:
   /// 2.30 or newer.
   static bool sharingIsAsked();
 
-  /// Sets the function that sums on the device, for ranges that have a kernel; call it before such
-  /// collectives.
-  void sumBy(LocalSum sum) { localSum_ = std::move(sum); }
-
-  /// Enqueues a collective of tensors on a stream, also during capture. `place` names the instruction in
-  /// messages.
-  Status enqueue(const Collective &collective, CUstream stream, std::string_view place = {});
-  /// Checks on the host for failures while work of enqueue(), or graphs of it, is in flight; call it several
-  /// times a second. Fails with kFailed, naming the collective and the place at which the device is, if a
-  /// rank or NCCL is at fault. The failure is permanent, and work in flight does not end before abort().
-  Status poll();
-  /// Ends all NCCL work in flight, permanently; later work of the streams then runs. Destroy all graphs that
-  /// hold such work first, even running ones: NCCL waits for them without a timeout.
-  void abort();
-  /// Adds the bytes that a launched graph transfers; see bytesSent() and bytesOf().
-  void noteLaunch(uint64_t bytes) { sent_ += bytes; }
-  uint64_t bytesOf(const Collective &collective) const;
+  std::string description() const override;
+  void sumBy(LocalSum sum) override { localSum_ = std::move(sum); }
+  Status enqueue(const Collective &collective, DeviceStream stream, std::string_view place = {}) override;
+  void noteRun(const Collective &collective) override { sent_ += bytesOf(collective); }
+  Status poll() override;
+  void abort() override;
+  using StreamCommunicator::allocate;
+  Result<DeviceAddress> allocate(std::string_view name, uint64_t bytes, FirstBytes first) override;
 
   uint32_t rank() const override { return hosts_->rank(); }
   uint32_t ranks() const override { return hosts_->ranks(); }
-  Result<DeviceAddress> allocate(std::string_view name, uint64_t bytes) override {
-    return allocate(name, bytes, FirstBytes::Zero);
-  }
-  /// Overload that leaves the memory uninitialised if `first` says so.
-  Result<DeviceAddress> allocate(std::string_view name, uint64_t bytes, FirstBytes first);
   uint64_t allocatedBytes() const override { return allocated_; }
   /// Runs at once, on a stream of the communicator's own.
   Ticket start(const Collective &collective) override;
@@ -95,6 +80,7 @@ private:
 
   NcclCommunicator(std::unique_ptr<Communicator> hosts, const NcclOptions &options, CudaContext context,
                    NcclWatch watch, CudaStream stream);
+  uint64_t bytesOf(const Collective &collective) const;
   Status connect();
   Status checkRanks();
   Status openGroup(fb::Group group);

@@ -1,7 +1,6 @@
 #include "runtime/device/cuda/cuda_device.h"
 
 #include "plan/schema/cuda_levels.h"
-#include "runtime/comm/nccl/nccl_collectives.h"
 #include "runtime/device/cuda/cuda_rates.h"
 
 #include <algorithm>
@@ -30,19 +29,19 @@ CudaExecutable &onGpu(Executable &executable) { return static_cast<CudaExecutabl
 
 } // namespace
 
-Result<std::unique_ptr<CudaDevice>> CudaDevice::open(CudaPlace place, NcclCommunicator *nccl,
+Result<std::unique_ptr<CudaDevice>> CudaDevice::open(CudaPlace place, StreamCommunicator *peers,
                                                      unsigned threads) {
   TRAINC_ASSIGN_OR_RETURN(CudaContext context, CudaContext::open(place));
   TRAINC_ASSIGN_OR_RETURN(const CudaMemory memory, context.memory());
   TRAINC_ASSIGN_OR_RETURN(CudaStreams streams, CudaStreams::create());
   std::unique_ptr<CudaDevice> device(
-      new CudaDevice(std::move(context), CudaPeers(nccl), std::move(streams), memory, threads));
+      new CudaDevice(std::move(context), peers, std::move(streams), memory, threads));
   TRAINC_RETURN_IF_ERROR(device->openCopies());
   return device;
 }
 
-CudaDevice::CudaDevice(CudaContext context, CudaPeers peers, CudaStreams streams, CudaMemory atStart,
-                       unsigned threads)
+CudaDevice::CudaDevice(CudaContext context, StreamCommunicator *peers, CudaStreams streams,
+                       CudaMemory atStart, unsigned threads)
     : parts_{.context = std::move(context),
              .peers = peers,
              .streams = std::move(streams),
@@ -64,8 +63,8 @@ CudaDevice::~CudaDevice() {
     status = parts_.fault.status();
   if (status.ok())
     status = wait_.forStream(parts_.streams.main());
-  if (!status.ok() && parts_.peers.areThere())
-    parts_.peers.abort();
+  if (!status.ok() && parts_.peers)
+    parts_.peers->abort();
 }
 
 Status CudaDevice::openCopies() {
@@ -83,7 +82,7 @@ std::string CudaDevice::description() const {
                      parts_.context.index(), parts_.context.name(), codeText(parts_.kernels.level()),
                      cudaVersionText(driver().version), parts_.products ? ", " + cublasLtText() : "",
                      parts_.attention ? ", " + cudnnText() : "",
-                     parts_.peers.areThere() ? ", " + parts_.peers.description() : "",
+                     parts_.peers ? ", " + parts_.peers->description() : "",
                      parts_.hostKernels ? ", " + parts_.hostKernels->description() : "",
                      (besides.ok() ? *besides : 0) >> 20);
 }
@@ -140,10 +139,10 @@ Result<DeviceAddress> CudaDevice::allocateOnGpu(std::string_view name, uint64_t 
                                                 Communicator *communicator) {
   if (!communicator)
     return parts_.arenas.allocate(name, bytes, first, parts_.context, parts_.streams.main());
-  if (!parts_.peers.areThere())
+  if (!parts_.peers)
     return invalidInput("ranks on GPUs exchange tensors by NCCL; start them with --comm=nccl");
   peersBytes_ += bytes;
-  return parts_.peers.allocate(name, bytes, first);
+  return parts_.peers->allocate(name, bytes, first);
 }
 
 Status CudaDevice::loadKernels(const fb::Plan &plan) {
@@ -153,11 +152,11 @@ Status CudaDevice::loadKernels(const fb::Plan &plan) {
     parts_.hostKernels = std::make_unique<HostKernels>(threads_);
     TRAINC_RETURN_IF_ERROR(parts_.hostKernels->load(plan));
   }
-  if (parts_.peers.areThere())
-    parts_.peers.sumBy([this](const LocalSumCall &call, CUstream stream) {
+  if (parts_.peers)
+    parts_.peers->sumBy([this](const LocalSumCall &call, DeviceStream stream) {
       std::vector<DeviceAddress> args(call.inputs.begin(), call.inputs.end());
       args.insert(args.end(), {call.out, call.end});
-      return parts_.kernels.launch(call.kernel, args, stream);
+      return parts_.kernels.launch(call.kernel, args, static_cast<CUstream>(stream));
     });
   return {};
 }

@@ -13,9 +13,9 @@ namespace trainc {
 /// Runs entries as CUDA graphs. The thread that opens the device drives it.
 class CudaDevice final : public Device {
 public:
-  /// `nccl` is the communicator of ranks on GPUs and must outlive the device; null for a single rank.
+  /// `peers` is the communicator of ranks on GPUs and must outlive the device; null for a single rank.
   /// `threads` run host kernels. Fails like CudaContext::open().
-  static Result<std::unique_ptr<CudaDevice>> open(CudaPlace place, NcclCommunicator *nccl = nullptr,
+  static Result<std::unique_ptr<CudaDevice>> open(CudaPlace place, StreamCommunicator *peers = nullptr,
                                                   unsigned threads = 1);
   /// Destroy all prepared entries first, because their graphs may hold collectives.
   ~CudaDevice() override;
@@ -49,7 +49,8 @@ public:
   void onProgress(std::function<void()> callback) override { onProgress_ = std::move(callback); }
 
 private:
-  CudaDevice(CudaContext context, CudaPeers peers, CudaStreams streams, CudaMemory atStart, unsigned threads);
+  CudaDevice(CudaContext context, StreamCommunicator *peers, CudaStreams streams, CudaMemory atStart,
+             unsigned threads);
   Status openCopies();
   Result<DeviceAddress> allocateOnGpu(std::string_view name, uint64_t bytes, FirstBytes first,
                                       Communicator *communicator);

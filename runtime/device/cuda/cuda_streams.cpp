@@ -57,7 +57,7 @@ Status CudaStreams::makeEvents(size_t count) {
 }
 
 Status CudaWait::forStream(CUstream stream) const {
-  if (!peers_.areThere())
+  if (!peers_)
     return driver().cuStreamSynchronize(stream);
   return until([stream] { return driver().cuStreamQuery.raw(stream); }, "cuStreamQuery");
 }
@@ -74,8 +74,8 @@ Status CudaWait::until(const std::function<CUresult()> &query, const char *what)
     if (code != CUDA_ERROR_NOT_READY)
       return CudaVendor::status(what, code);
     const Clock::time_point now = Clock::now();
-    if (peers_.areThere() && now - polled >= kPollEvery) {
-      TRAINC_RETURN_IF_ERROR(peers_.poll());
+    if (peers_ && now - polled >= kPollEvery) {
+      TRAINC_RETURN_IF_ERROR(peers_->poll());
       polled = now;
     }
     if (now - begin >= kSpin)

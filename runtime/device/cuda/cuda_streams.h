@@ -2,8 +2,8 @@
 #pragma once
 
 #include "plan/schema/plan_generated.h"
-#include "runtime/device/cuda/cuda_handles.h"
-#include "runtime/device/cuda/cuda_peers.h"
+#include "runtime/comm/stream_communicator.h"
+#include "runtime/device/cuda/driver/cuda_handles.h"
 
 #include <array>
 #include <functional>
@@ -43,7 +43,8 @@ private:
 /// Waits for streams and events while polling the peers for failures.
 class CudaWait {
 public:
-  explicit CudaWait(CudaPeers peers) : peers_(peers) {}
+  /// `peers` may be null.
+  explicit CudaWait(StreamCommunicator *peers) : peers_(peers) {}
 
   Status forStream(CUstream stream) const;
   Status forEvent(CUevent event) const;
@@ -51,7 +52,7 @@ public:
 private:
   Status until(const std::function<CUresult()> &query, const char *what) const;
 
-  CudaPeers peers_;
+  StreamCommunicator *peers_;
 };
 
 } // namespace trainc

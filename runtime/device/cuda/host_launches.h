@@ -3,7 +3,7 @@
 
 #include "runtime/device/cpu/kernel_runner.h"
 #include "runtime/device/cuda/cuda_fault.h"
-#include "runtime/device/cuda/cuda_handles.h"
+#include "runtime/device/cuda/driver/cuda_handles.h"
 #include "runtime/device/program.h"
 
 #include <deque>

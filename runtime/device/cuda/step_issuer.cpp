@@ -9,7 +9,7 @@ namespace trainc {
 Status StepIssuer::prepare() {
   Refusals refusals;
   for (const Step &step : program_.steps) {
-    if (std::holds_alternative<CollectiveStep>(step.operation) && !parts_.peers.areThere())
+    if (std::holds_alternative<CollectiveStep>(step.operation) && !parts_.peers)
       return located(program_, step,
                      invalidInput("a collective of GPUs needs NCCL; start the ranks with --comm=nccl"));
     TRAINC_RETURN_IF_ERROR(refusals.keep(located(program_, step, prepareStep(step))));
@@ -81,13 +81,13 @@ Status StepIssuer::callLibrary(uint32_t index, const LibraryStep &call, uint64_t
 Status StepIssuer::meet(const Step &step, const CollectiveStep &collective) {
   const std::string place =
       placeText(*program_.plan, program_.name, std::to_string(step.index), *step.instruction);
-  return parts_.peers.enqueue(collectiveOf(collective), parts_.streams.of(step.stream), place);
+  return parts_.peers->enqueue(collectiveOf(collective), parts_.streams.of(step.stream), place);
 }
 
 void StepIssuer::noteRun(StepRange range) const {
   for (uint32_t i = range.begin; i < range.end; ++i)
     if (const auto *collective = std::get_if<CollectiveStep>(&program_.steps[i].operation))
-      parts_.peers.noteRun(collectiveOf(*collective));
+      parts_.peers->noteRun(collectiveOf(*collective));
 }
 
 Status StepIssuer::launch(const Step &step, const LaunchStep &launch, uint64_t iteration,

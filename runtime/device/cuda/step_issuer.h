@@ -1,9 +1,9 @@
 // Enqueues single steps of entries on CUDA streams.
 #pragma once
 
+#include "runtime/comm/stream_communicator.h"
 #include "runtime/device/cuda/cuda_arenas.h"
 #include "runtime/device/cuda/cuda_kernels.h"
-#include "runtime/device/cuda/cuda_peers.h"
 #include "runtime/device/cuda/cuda_streams.h"
 #include "runtime/device/cuda/cudnn_attention.h"
 #include "runtime/device/cuda/host_work.h"
@@ -17,7 +17,7 @@ namespace trainc {
 /// Resources of a device that its entries share.
 struct CudaParts {
   CudaContext context;
-  CudaPeers peers;
+  StreamCommunicator *peers; ///< null for a single rank
   CudaStreams streams;
   CudaArenas arenas;
   CudaKernels kernels;

@@ -1,4 +1,4 @@
-#include "runtime/device/cuda/driver_library.h"
+#include "runtime/device/cuda/driver/driver_library.h"
 
 namespace trainc {
 

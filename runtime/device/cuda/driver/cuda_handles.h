@@ -1,7 +1,8 @@
 // RAII owners of driver objects: streams, events, pinned memory, graphs.
 #pragma once
 
-#include "runtime/device/cuda/driver_library.h"
+#include "base/device_address.h"
+#include "runtime/device/cuda/driver/driver_library.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -56,10 +57,6 @@ using CudaGraph = CudaHandle<CUgraph, FreeCudaGraph>;
 using CudaGraphExec = CudaHandle<CUgraphExec, FreeCudaGraphExec>;
 using PinnedHandle = CudaHandle<void *, FreePinned>;
 using DeviceMemory = CudaHandle<CUdeviceptr, FreeDeviceMemory>;
-
-/// Initial content of GPU memory. Unwritten: undefined, so that tools find reads of bytes that no kernel
-/// wrote.
-enum class FirstBytes : uint8_t { Zero, Unwritten };
 
 /// Creates a non-blocking stream. The lower `priority` value runs first.
 Result<CudaStream> makeCudaStream(int priority);

@@ -1,7 +1,7 @@
 // The GPU of a rank, and its CUDA context.
 #pragma once
 
-#include "runtime/device/cuda/driver_library.h"
+#include "runtime/device/cuda/driver/driver_library.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "runtime/device/cuda/cuda_context.h"
+#include "runtime/device/cuda/driver/cuda_context.h"
 
 #include "plan/schema/cuda_levels.h"
 

@@ -1,4 +1,4 @@
-#include "runtime/device/cuda/cuda_handles.h"
+#include "runtime/device/cuda/driver/cuda_handles.h"
 
 #include <cstring>
 
