@@ -1,6 +1,6 @@
 #include "runtime/data/file_patterns.h"
 
-#include "runtime/data/token_file.h"
+#include "runtime/data/formats/token_file.h"
 
 #include <algorithm>
 #include <glob.h>

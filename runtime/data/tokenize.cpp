@@ -3,8 +3,8 @@
 #include "base/input_file.h"
 #include "base/plain_text.h"
 #include "runtime/data/file_patterns.h"
-#include "runtime/data/foreign_file.h"
-#include "runtime/data/token_file.h"
+#include "runtime/data/formats/foreign_file.h"
+#include "runtime/data/formats/token_file.h"
 #include "runtime/data/tokenizer/unicode.h"
 
 #include <algorithm>

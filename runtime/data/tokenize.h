@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/input_file.h"
-#include "runtime/data/token_file.h"
+#include "runtime/data/formats/token_file.h"
 #include "runtime/data/tokenizer/tokenizer.h"
 
 #include <functional>

@@ -1,7 +1,7 @@
 #include "runtime/training/run_data.h"
 
 #include "base/hash.h"
-#include "runtime/data/token_file.h"
+#include "runtime/data/formats/token_file.h"
 #include "runtime/training/step_runner.h"
 
 namespace trainc {

@@ -5,7 +5,7 @@
 #include "plan/facts/settings.h"
 #include "plan/facts/view.h"
 #include "plan/schema/entry_names.h"
-#include "runtime/data/foreign_file.h"
+#include "runtime/data/formats/foreign_file.h"
 #include "runtime/state/checkpoint_folder.h"
 #include "runtime/state/checkpoint_reader.h"
 #include "runtime/state/checkpoint_writer.h"

@@ -1,7 +1,7 @@
 // Start of a run: the plan's initialisers, --init, or --resume; equal on all ranks.
 #pragma once
 
-#include "runtime/data/token_file.h"
+#include "runtime/data/formats/token_file.h"
 #include "runtime/exec/agreement.h"
 #include "runtime/exec/executor.h"
 #include "runtime/state/trainer_state.h"

@@ -1,7 +1,7 @@
 #include "runtime/data/formats/data_format.h"
 
 #include "plan/facts/dtype.h"
-#include "runtime/data/foreign_file.h"
+#include "runtime/data/formats/foreign_file.h"
 
 #include <algorithm>
 #include <fmt/ranges.h>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/input_file.h"
-#include "runtime/data/columns.h"
-#include "runtime/data/token_file.h"
+#include "runtime/data/formats/columns.h"
+#include "runtime/data/formats/token_file.h"
 
 #include <filesystem>
 #include <memory>

@@ -1,5 +1,5 @@
 // Token files as llm.c writes them.
-#include "runtime/data/foreign_file.h"
+#include "runtime/data/formats/foreign_file.h"
 #include "runtime/data/formats/token_stream.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // Files of tokens alone, as `trainc tokenize` writes them.
 #include "base/input_file.h"
-#include "runtime/data/foreign_file.h"
+#include "runtime/data/formats/foreign_file.h"
 #include "runtime/data/formats/token_stream.h"
-#include "runtime/data/token_width.h"
+#include "runtime/data/formats/token_width.h"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 // tokens shifted by one, and the last one is the ignored value.
 #include "base/nearest_word.h"
 #include "plan/facts/dtype.h"
-#include "runtime/data/foreign_file.h"
+#include "runtime/data/formats/foreign_file.h"
 #include "runtime/data/formats/data_format.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "runtime/data/formats/token_stream.h"
 
 #include "base/hash.h"
-#include "runtime/data/foreign_file.h"
+#include "runtime/data/formats/foreign_file.h"
 
 #include <algorithm>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "runtime/data/columns.h"
+#include "runtime/data/formats/columns.h"
 
 #include "test/unit/runtime/data/support.h"
 

@@ -1,4 +1,4 @@
-#include "runtime/data/foreign_file.h"
+#include "runtime/data/formats/foreign_file.h"
 
 #include "runtime/data/philox.h"
 #include "test/unit/runtime/data/support.h"

@@ -1,8 +1,8 @@
-#include "runtime/data/token_file.h"
+#include "runtime/data/formats/token_file.h"
 
 #include "base/small_float.h"
 #include "runtime/data/file_patterns.h"
-#include "runtime/data/foreign_file.h"
+#include "runtime/data/formats/foreign_file.h"
 #include "runtime/data/formats/token_stream.h"
 #include "runtime/data/philox.h"
 #include "test/unit/runtime/data/support.h"

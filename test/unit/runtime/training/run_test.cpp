@@ -1,7 +1,7 @@
 // A training by a program that has runtime/training alone: no command line, no log, no process of its own.
 #include "runtime/training/run.h"
 
-#include "runtime/data/token_file.h"
+#include "runtime/data/formats/token_file.h"
 #include "runtime/training/run_data.h"
 #include "test/unit/runtime/faulty_device.h"
 #include "test/unit/runtime/rank_threads.h"

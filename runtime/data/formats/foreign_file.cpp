@@ -1,9 +1,9 @@
-#include "runtime/data/foreign_file.h"
+#include "runtime/data/formats/foreign_file.h"
 
 #include "base/input_file.h"
 #include "base/json_text.h"
 #include "base/plain_text.h"
-#include "runtime/data/binary_kind.h"
+#include "runtime/data/formats/binary_kind.h"
 
 #include <algorithm>
 #include <cstdint>

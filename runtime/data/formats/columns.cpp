@@ -1,4 +1,4 @@
-#include "runtime/data/columns.h"
+#include "runtime/data/formats/columns.h"
 
 #include "base/non_finite.h"
 #include "base/small_float.h"

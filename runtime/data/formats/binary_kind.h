@@ -1,7 +1,7 @@
 // Files of binary formats that people take for tokens or for texts.
 #pragma once
 
-#include "runtime/data/foreign_file.h"
+#include "runtime/data/formats/foreign_file.h"
 
 #include <cstdint>
 #include <cstring>

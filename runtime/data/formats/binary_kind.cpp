@@ -1,4 +1,4 @@
-#include "runtime/data/binary_kind.h"
+#include "runtime/data/formats/binary_kind.h"
 
 #include "base/lfs_pointer.h"
 #include "runtime/formats/weight_files.h"

@@ -1,4 +1,4 @@
-#include "runtime/data/token_file.h"
+#include "runtime/data/formats/token_file.h"
 
 #include "base/file.h"
 #include "base/input_file.h"

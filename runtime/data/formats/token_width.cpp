@@ -1,4 +1,4 @@
-#include "runtime/data/token_width.h"
+#include "runtime/data/formats/token_width.h"
 
 #include <algorithm>
 #include <array>
