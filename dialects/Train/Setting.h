@@ -192,7 +192,8 @@ struct Bytes : Setting {
   std::optional<int64_t> given(const ProgramOp &program) const { return numberIn(program); }
 };
 
-/// Is called, and fails the compilation, if a table's words do not match its enumerators.
+/// Fails the compilation if it is called in a constant expression: a table's words do not match its
+/// enumerators.
 void wordsDifferFromEnumerators();
 
 /// A setting whose value is one of several words. The enumerators of `Enum` are in the order of the words.

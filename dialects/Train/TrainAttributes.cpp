@@ -119,8 +119,8 @@ static ParseResult toSteps(AsmParser &parser, SMLoc loc, StringRef word, double 
   return success();
 }
 
-static SmallVector<NumberField> scheduleSettings(const ScheduleFormula &schedule, double &warmup, double &total,
-                                             double &minimum) {
+static SmallVector<NumberField> scheduleSettings(const ScheduleFormula &schedule, double &warmup,
+                                                 double &total, double &minimum) {
   if (!schedule.decays)
     return {{"warmup", &warmup}};
   return {{"warmup", &warmup}, {"total", &total}, {"minimum", &minimum}};

@@ -115,9 +115,7 @@ static LogicalResult checkReproducible(Binding &binding) {
     return success();
   return binding.program.emitError()
          << "reproducible (--reproducible) ranks sums micro-batches over a binary tree, of which each rank "
-            "takes an "
-            "equal "
-            "subtree: --accumulate must be a power of two, found "
+            "takes an equal subtree: --accumulate must be a power of two, found "
          << binding.accumulate << "; choose another, and --micro-batch or --ranks for as many samples a step";
 }
 

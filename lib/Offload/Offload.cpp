@@ -232,7 +232,7 @@ LogicalResult Offload::offload(train::ProgramOp program) {
       state.setSpace(settings.space);
   const int64_t groupBytes = settings.groupBytes.value_or(usualGroupBytes(module));
   if (!settings.groupBytes && !settings.roles.empty())
-    train::setDerived(program, train::kOffloadGroup, Twine(groupBytes), "bytes of states outside");
+    train::setDerived(program, train::kOffloadGroup, Twine(groupBytes), "bytes of offloaded states");
   const std::unique_ptr<codegen::Target> target = codegen::Target::chosenFor(module);
   const auto ranks = train::kRanks.of(program);
   if (codegen::OpCosts costs(*target, ranks, summaries_);

@@ -130,7 +130,7 @@ static std::string fewerActivations(plan::TrainingOp training, const MemoryRepor
 }
 
 /// Returns advice for more sharding of states.
-static std::string furtherDivision(plan::TrainingOp training, int64_t zeroStage) {
+static std::string moreSharding(plan::TrainingOp training, int64_t zeroStage) {
   if (training.getRanks() == 1)
     return "--ranks=N --zero-stage=3 shards states over processes";
   if (zeroStage < 3)
@@ -140,7 +140,7 @@ static std::string furtherDivision(plan::TrainingOp training, int64_t zeroStage)
 
 /// Returns advice that shrinks states, each followed by "; ".
 static std::string smallerStates(plan::TrainingOp training, const MemoryLimit &given) {
-  std::string text = furtherDivision(training, given.zeroStage) + "; ";
+  std::string text = moreSharding(training, given.zeroStage) + "; ";
   if (given.mayHoldParametersInBf16)
     text += std::string(given.mayComputeInBf16 ? "--precision=bf16 " : "") +
             "--param-type=bf16 holds parameters in bf16 alone; ";

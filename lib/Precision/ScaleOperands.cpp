@@ -128,8 +128,7 @@ private:
       scaler.run(getOperation(), init);
     else
       program.emitWarning("product_type (--product-type) fp8 does nothing: no product of activations and a "
-                          "parameter before the "
-                          "last has sizes that are multiples of 16");
+                          "parameter before the last has sizes that are multiples of 16");
     return success();
   }
 };

@@ -27,12 +27,12 @@ inline constexpr ScheduleFormula kSchedules[] = {
 };
 static_assert(std::size(kSchedules) == static_cast<size_t>(fb::ScheduleKind::MAX) + 1);
 
-/// The formula of a verified plan's schedule.
+/// Returns the formula of a verified plan's schedule.
 inline const ScheduleFormula &formulaOf(fb::ScheduleKind kind) {
   return kSchedules[static_cast<size_t>(kind)];
 }
 
-/// The schedule of that name, or nothing.
+/// Returns the schedule named `name`, or nothing.
 inline std::optional<fb::ScheduleKind> findSchedule(std::string_view name) {
   for (const fb::ScheduleKind kind : fb::EnumValuesScheduleKind())
     if (formulaOf(kind).name == name)

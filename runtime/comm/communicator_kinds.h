@@ -32,10 +32,10 @@ struct CommunicatorKind {
 
 std::span<const CommunicatorKind> communicatorKinds();
 
-/// The kind of that name, or null.
+/// Returns the kind named `name`; null if there is none.
 const CommunicatorKind *findCommunicatorKind(std::string_view name);
 
-/// The kind that moves tensors of plans for `target`; null if these lie in the memory of hosts.
+/// Returns the kind that moves tensors of plans for `target`; null if the tensors are in host memory.
 const CommunicatorKind *communicatorOfTarget(std::string_view target);
 
 } // namespace trainc

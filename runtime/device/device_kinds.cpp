@@ -3,6 +3,7 @@
 #include "runtime/device/built_devices.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace trainc {
 

@@ -40,17 +40,17 @@ struct DeviceKind {
 
 std::span<const DeviceKind> deviceKinds();
 
-/// The kind of that name; null for "auto".
+/// Returns the kind named `name`; null for "auto".
 const DeviceKind *findDeviceKind(std::string_view name);
 
-/// The default kind for plans for `target`, which the verifier of plans knows.
+/// Returns the default kind for plans for `target`, which the verifier of plans knows.
 const DeviceKind &deviceOfTarget(std::string_view target);
 
 /// Opens a device of the kind `name` or, for "auto", the default kind for `target`. Fails like its
 /// OpenDevice, and with kInvalidInput if the build lacks the device.
 Result<OpenedDevice> openDevice(std::string_view name, std::string_view target, const DevicePlace &place);
 
-/// Says that this program was built without a device that plans for `target` need.
+/// Returns the error that this program was built without a device that plans for `target` need.
 Status lacksDevice(std::string_view target);
 
 } // namespace trainc

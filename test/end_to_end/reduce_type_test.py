@@ -109,7 +109,7 @@ class ReduceTypeTest(ShardedTest):
 
     def test_no_promise_for_other_numbers_of_ranks(self):
         self.fails([harness.TRAINC, "compile", "gpt.mlir", "-o", "model.plan", "--reproducible=ranks", "--reduce-type=bf16"], 2,
-                   "gpt.mlir:", "expected reduce = f32; leave one of the two out")
+                   "gpt.mlir:", "expected reduce_type f32; leave one of the two out")
 
 
 if __name__ == "__main__":

@@ -238,7 +238,7 @@ class Text(harness.EndToEndTest):
         out, _ = self.trainc("report", "decided.plan")
         settings = out[out.index("\nSettings that were given or decided:\n"):]
         self.assertRegex(settings, r"\n  memory_limit +80\.0 MiB +--memory-limit\n")
-        self.assertRegex(settings, r"\n  offload_group +16\.0 MiB +derived: bytes of states outside\n")
+        self.assertRegex(settings, r"\n  offload_group +16\.0 MiB +derived: bytes of offloaded states\n")
         self.assertNotIn("eval_batch", settings)
         settled = [*ranks, "--activation-checkpointing=none", "--offload=optimizer"]
         self.compile(harness.program("gpt"), *settled, "--report=fits.json", to="fits.plan")

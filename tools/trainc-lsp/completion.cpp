@@ -1,5 +1,7 @@
+#include "dialects/Train/Optimizers.h"
 #include "dialects/Train/ProgramLines.h"
 #include "dialects/Train/Settings.h"
+#include "plan/facts/schedules.h"
 #include "tools/language/op_reference.h"
 #include "tools/language/text_position.h"
 #include "tools/trainc-lsp/cursor.h"
@@ -52,7 +54,8 @@ private:
   void addValues();
   void addSymbols();
   void addSettings();
-  void addChoices(StringRef values);
+  void addChoice(StringRef word) { add(word, word, Kind::Value, ""); }
+  bool addValuesOf(StringRef line);
   void addOps();
   void addClauses();
 
@@ -101,11 +104,21 @@ void Completions::addSymbols() {
     add("@" + name, "@" + name, Kind::Class, keyword, headingOf(cursor_.text, keyword, name).value_or(""));
 }
 
-void Completions::addChoices(StringRef values) {
-  llvm::SmallVector<StringRef> choices;
-  values.split(choices, '|');
-  for (StringRef choice : choices)
-    add(choice, choice, Kind::Value, "");
+/// Offers the words that may follow the word at the begin of a line. Returns false if there are none.
+bool Completions::addValuesOf(StringRef line) {
+  if (line == "optimizer")
+    for (const train::OptimizerKind &kind : train::optimizerKinds())
+      addChoice(kind.word);
+  else if (line == "schedule")
+    for (const ScheduleFormula &schedule : kSchedules)
+      addChoice(schedule.name);
+  else if (const train::Setting *setting = train::findSetting(line);
+           setting && setting->kind == train::ValueKind::Choice)
+    for (StringRef word : setting->words())
+      addChoice(word);
+  else
+    return false;
+  return true;
 }
 
 /// The values of the setting before the cursor, or the words that may begin a line.
@@ -113,13 +126,8 @@ void Completions::addSettings() {
   const StringRef before = cursor_.before().trim();
   const StringRef last =
       before.take_back(before.size() - std::min(before.size(), before.find_last_of(" (,") + 1));
-  if (const train::Setting *setting = train::findSetting(last);
-      setting && setting->kind == train::ValueKind::Choice)
-    return addChoices(setting->values);
-  if (last == "optimizer")
-    return addChoices("adamw|adam|sgd");
-  if (last == "schedule")
-    return addChoices("constant|linear|cosine");
+  if (addValuesOf(last))
+    return;
   if (before.count('(') > before.count(')'))
     return;
   for (const train::ProgramLine &line : train::kProgramLines)

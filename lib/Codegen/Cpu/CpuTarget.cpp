@@ -116,8 +116,7 @@ LogicalResult CpuTarget::settle(train::ProgramOp program) const {
         "CPUs with AMX");
   if (train::kProductType.given(program) == train::ProductType::fp8)
     return program.emitError("product_type (--product-type) fp8 is for GPUs of compute capability 8.9 and "
-                             "higher; target cpu has no "
-                             "such products: choose bf16, or target cuda");
+                             "higher; target cpu has no such products: choose bf16, or target cuda");
   if (train::kGpu.isSet(program))
     return program.emitError(
         "gpu (--gpu) names a GPU, which target cpu makes no plans for; leave it out, or choose target cuda");

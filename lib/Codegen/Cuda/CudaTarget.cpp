@@ -113,11 +113,11 @@ LogicalResult CudaTarget::settle(train::ProgramOp program) const {
         "fma, or tf32, which rounds numbers to 11 significant bits");
   const bool multipliesFp8 = train::kProductType.given(program) == train::ProductType::fp8;
   if (multipliesFp8 && !choices_.libraryCalls.products)
-    return program.emitError("product_type (--product-type) fp8 are left to cuBLASLt: leave library_calls "
+    return program.emitError("product_type (--product-type) fp8 is left to cuBLASLt: leave library_calls "
                              "(--library-calls) out, or choose plain, products or all");
   if (multipliesFp8 && !codegen::multipliesFp8(choices_.gpu))
     return program.emitError(
-               "product_type (--product-type) fp8 need a GPU of compute capability 8.9 or higher, and gpu "
+               "product_type (--product-type) fp8 needs a GPU of compute capability 8.9 or higher, and gpu "
                "(--gpu) is ")
            << choices_.gpu << "; choose bf16, or name another GPU";
   if (train::kGpu.isSet(program) && choices_.libraryCalls.attentionGradients &&

@@ -34,7 +34,7 @@ static LogicalResult expectF8Products(train::ProgramOp program, StringRef words)
   for (StringRef name : chooseGpuLevels(words))
     if (const CudaLevel *level = findCudaLevel(name); !hasF8Products(level->major, level->minor))
       return program.emitError("gpu_levels (--gpu-levels) ")
-             << name << ": product_type (--product-type) fp8 need compute capability " << kF8Major << "."
+             << name << ": product_type (--product-type) fp8 needs compute capability " << kF8Major << "."
              << kF8Minor << " or higher; leave that level out, or choose bf16";
   return success();
 }

@@ -4,6 +4,7 @@
 #include "runtime/data/formats/foreign_file.h"
 
 #include <algorithm>
+#include <cassert>
 #include <fmt/ranges.h>
 
 namespace trainc {

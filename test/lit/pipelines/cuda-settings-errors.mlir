@@ -20,11 +20,11 @@ nn.model @m(%x: tensor<?x4xf32>) {
   %y = nn.linear "fc" %x to 4
   nn.loss "loss" %y
 }
-// A100: [[FILE]]:[[@LINE+12]]:1: error: product_type (--product-type) fp8 need a GPU of compute capability 8.9 or higher, and gpu (--gpu) is a100; choose bf16, or name another GPU
-// FP8-LEVELS: [[FILE]]:[[@LINE+11]]:1: error: gpu_levels (--gpu-levels) sm_80: product_type (--product-type) fp8 need compute capability 8.9 or higher; leave that level out, or choose bf16
+// A100: [[FILE]]:[[@LINE+12]]:1: error: product_type (--product-type) fp8 needs a GPU of compute capability 8.9 or higher, and gpu (--gpu) is a100; choose bf16, or name another GPU
+// FP8-LEVELS: [[FILE]]:[[@LINE+11]]:1: error: gpu_levels (--gpu-levels) sm_80: product_type (--product-type) fp8 needs compute capability 8.9 or higher; leave that level out, or choose bf16
 // GRADIENT: [[FILE]]:[[@LINE+10]]:1: error: library_calls (--library-calls) all leaves attention's gradient to cuDNN, which repeats its bits on compute capability 9 and 10 alone, and gpu (--gpu) is a100; leave library_calls out, choose plain or products, or name another GPU
 // FP8: [[FILE]]:[[@LINE+9]]:1: error: product_type (--product-type) fp8 is for GPUs of compute capability 8.9 and higher; target cpu has no such products: choose bf16, or target cuda
-// LIBRARY: [[FILE]]:[[@LINE+8]]:1: error: product_type (--product-type) fp8 are left to cuBLASLt: leave library_calls (--library-calls) out, or choose plain, products or all
+// LIBRARY: [[FILE]]:[[@LINE+8]]:1: error: product_type (--product-type) fp8 is left to cuBLASLt: leave library_calls (--library-calls) out, or choose plain, products or all
 // NONE: [[FILE]]:[[@LINE+7]]:1: error: gpu_levels (--gpu-levels): expected levels, or none alone, found none,sm_90
 // GPU-LEVELS: [[FILE]]:[[@LINE+6]]:1: error: gpu_levels (--gpu-levels) chooses levels of GPUs, which target cpu has no code for; leave it out, or choose target cuda
 // RANKS: [[FILE]]:[[@LINE+5]]:1: error: reproducible (--reproducible) ranks sums over at most 512 ranks for target cuda, and there are 513; leave it out: the same ranks repeat their bits
