@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -175,12 +176,15 @@ struct Number : Setting {
   constexpr explicit Number(Setting setting) : Setting(setting) {}
 
   std::optional<int64_t> given(const ProgramOp &program) const { return numberIn(program); }
-  /// Returns the value, or a constant default.
+  /// Returns the value, or the default, which must be a number.
   int64_t of(const ProgramOp &program) const { return numberIn(program).value_or(defaultNumber()); }
   constexpr int64_t defaultNumber() const {
+    assert(!defaultValue.empty() && "a setting without a default is read by given()");
     int64_t number = 0;
-    for (const char digit : defaultValue)
+    for (const char digit : defaultValue) {
+      assert(digit >= '0' && digit <= '9' && "a setting without a default is read by given()");
       number = 10 * number + (digit - '0');
+    }
     return number;
   }
 };

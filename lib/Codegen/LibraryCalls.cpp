@@ -2,7 +2,7 @@
 
 #include "dialects/NN/Builders.h"
 #include "lib/Analysis/RowPadding.h"
-#include "lib/Codegen/Kernels/AttentionShape.h"
+#include "lib/Codegen/AttentionSizes.h"
 
 #include "mlir/IR/TypeUtilities.h"
 
@@ -66,18 +66,18 @@ bool isF32(Value value) { return getElementTypeOrSelf(value).isF32(); }
 
 /// Adds the common operands and sizes of attention and its gradient.
 template <typename Op> void describeAttention(CallBuilder &call, Op op, double scale) {
-  const AttentionShape shape(op);
+  const AttentionSizes sizes(op);
   call.operand("query", op.getQMutable());
   call.operand("key", op.getKMutable());
   call.operand("value", op.getVMutable());
   call.operandIfAny("segments", op.getSegmentsMutable());
-  call.size("batch", shape.batch);
-  call.size("queries", shape.queries);
-  call.size("keys", shape.keys);
-  call.size("heads", shape.heads);
-  call.size("key_heads", shape.keyHeads);
-  call.size("head_size", shape.depth);
-  call.size("value_size", shape.valueWidth);
+  call.size("batch", sizes.batch);
+  call.size("queries", sizes.queries);
+  call.size("keys", sizes.keys);
+  call.size("heads", sizes.heads);
+  call.size("key_heads", sizes.keyHeads);
+  call.size("head_size", sizes.depth);
+  call.size("value_size", sizes.valueWidth);
   call.flag("causal", op.getCausal());
   call.attribute("scale", call.builder().getF64FloatAttr(scale));
   call.typeUnlessF32("values", op.getQ());

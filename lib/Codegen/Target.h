@@ -51,13 +51,17 @@ struct LibraryCalls {
   int64_t auxiliaryRow = 1;
 };
 
+/// Attribute of a module of kernels: the target's name.
+inline constexpr llvm::StringLiteral kTargetAttr = "plan.target";
+
 /// A kind of processor that plans are compiled for. Its ops are those of the phase `scheduled` with generated
 /// code (isGenerated()), and dist.rank_sum.
 class Target {
 public:
   virtual ~Target() = default;
 
-  /// Returns the target of a module of kernels.
+  /// Returns the target of a module of kernels. (This and the next method are defined in
+  /// Targets/Targets.cpp.)
   static std::unique_ptr<Target> of(mlir::ModuleOp kernels);
 
   /// Returns the target that the program of the module around `op` selects; without a program the default.
@@ -127,21 +131,5 @@ private:
   /// Loads the dialects for createModule(), and records on the module what of() needs.
   virtual void prepare(mlir::ModuleOp kernels) const = 0;
 };
-
-/// Creates the target of x86-64 CPUs; `levels` has the syntax of the word `cpu` of train.program.
-std::unique_ptr<Target> createCpuTarget(Fp32Products products = Fp32Products::Fma,
-                                        LibraryCalls libraryCalls = {}, llvm::StringRef levels = "all");
-
-/// Settings of plans for GPUs.
-struct CudaChoices {
-  Fp32Products products = Fp32Products::Fma;
-  LibraryCalls libraryCalls;
-  std::string gpu;                    ///< as the word `gpu` of train.program; for predictions
-  std::string levels = "all";         ///< levels of machine code, as the word `gpu_levels`
-  bool reproducibleOverRanks = false; ///< whether sums over ranks follow the binary tree
-};
-
-/// Creates the target of NVIDIA GPUs from compute capability 8.0 on.
-std::unique_ptr<Target> createCudaTarget(CudaChoices choices);
 
 } // namespace trainc::codegen

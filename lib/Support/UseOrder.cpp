@@ -6,11 +6,23 @@ using namespace mlir;
 
 namespace trainc {
 
-/// Whether `a` comes before `b`, or contains it. Both are inside one block, in regions of its ops.
+/// Returns the number of the region of `ancestor` that contains `op`.
+static unsigned regionOf(Operation *op, Operation *ancestor) {
+  Region *region = op->getParentRegion();
+  while (region->getParentOp() != ancestor)
+    region = region->getParentRegion();
+  return region->getRegionNumber();
+}
+
+/// Whether `a` comes before `b`, or contains it. The ops differ, are nested in one block, and regions have
+/// one block each.
 static bool isBefore(Operation *a, Operation *b) {
   for (Operation *outer = a; outer; outer = outer->getParentOp())
-    if (Operation *other = outer->getBlock()->findAncestorOpInBlock(*b))
-      return outer == other ? outer == a : outer->isBeforeInBlock(other);
+    if (Operation *other = outer->getBlock()->findAncestorOpInBlock(*b)) {
+      if (outer != other)
+        return outer->isBeforeInBlock(other);
+      return a == outer || (b != outer && regionOf(a, outer) < regionOf(b, outer));
+    }
   return false;
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks who includes whom against the house plan, and the size of files.
+"""Checks who includes whom against the house plan, and that no files or folders include each other in a circle.
 
 The rules are data: for each folder (the longest matching prefix wins) the folders it may include from, besides itself. System
 headers are checked by prefix. Prints every offence and exits 1 if there is one.
@@ -120,9 +120,44 @@ def offences(path):
                 yield f"{path}: includes {include}, which belongs in {home} alone"
 
 
+def circles(graph):
+    """The circles of a graph of includes, each as a path that ends where it begins; one for each edge that closes one."""
+    state, path, found = {}, [], []
+
+    def visit(node):
+        state[node] = "open"
+        path.append(node)
+        for other in sorted(graph.get(node, ())):
+            if state.get(other) == "open":
+                found.append([*path[path.index(other):], other])
+            elif other not in state:
+                visit(other)
+        path.pop()
+        state[node] = "done"
+
+    for node in sorted(graph):
+        if node not in state:
+            visit(node)
+    return found
+
+
+def circle_offences(files):
+    """Circles of includes between files, and between folders."""
+    by_file, by_folder = {}, {}
+    for path in files:
+        name = path.relative_to(ROOT).as_posix()
+        by_file[name] = {include for include in INCLUDE.findall(path.read_text()) if (ROOT / include).is_file()}
+        folder = name.rpartition("/")[0]
+        by_folder.setdefault(folder, set()).update({include.rpartition("/")[0] for include in by_file[name]} - {folder})
+    for what, graph in (("files", by_file), ("folders", by_folder)):
+        for circle in circles(graph):
+            yield f"these {what} include each other: {' -> '.join(circle)}"
+
+
 def main():
     files = [path for folder in OWN for suffix in ("*.h", "*.cpp") for path in (ROOT / folder).rglob(suffix)]
     found = [line for path in sorted(files) for line in offences(path.relative_to(ROOT).as_posix())]
+    found += circle_offences(files)
     print("\n".join(found) or f"include rules hold in {len(files)} files")
     return 1 if found or not files else 0
 

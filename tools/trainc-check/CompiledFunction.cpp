@@ -1,6 +1,7 @@
 #include "CompiledFunction.h"
 
 #include "Buffer.h"
+#include "lib/Codegen/Cpu/CpuTarget.h"
 
 #include "base/cpu_features.h"
 #include "dialects/Interfaces/Interfaces.h"

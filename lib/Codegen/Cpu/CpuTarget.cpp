@@ -1,4 +1,6 @@
 // The target of x86-64 CPUs: dispatch of ops to generators.
+#include "lib/Codegen/Cpu/CpuTarget.h"
+
 #include "base/cpu_features.h"
 #include "dialects/NN/Builders.h"
 #include "dialects/Train/Precision.h"
@@ -12,7 +14,6 @@
 #include "lib/Codegen/KernelClasses.h"
 #include "lib/Codegen/KernelDialects.h"
 #include "lib/Codegen/LibraryCalls.h"
-#include "lib/Codegen/Target.h"
 #include "lib/Plan/SchemaEnums.h"
 #include "plan/facts/work.h"
 #include "plan/schema/cpu_workspace.h"

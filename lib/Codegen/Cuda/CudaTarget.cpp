@@ -1,10 +1,13 @@
 // The target of NVIDIA GPUs: dispatch of ops to generators, and to cuBLASLt and cuDNN.
+#include "lib/Codegen/Cuda/CudaTarget.h"
+
 #include "dialects/NN/Builders.h"
 #include "dialects/Train/Precision.h"
 #include "dialects/Train/ProgramSettings.h"
 #include "dialects/Train/Sharding.h"
 #include "dialects/Train/Train.h"
 #include "lib/Analysis/HostOps.h"
+#include "lib/Codegen/Cpu/CpuTarget.h"
 #include "lib/Codegen/Cuda/CudaMachine.h"
 #include "lib/Codegen/Cuda/Generators.h"
 #include "lib/Codegen/Cuda/GpuLevels.h"
@@ -13,7 +16,6 @@
 #include "lib/Codegen/KernelDialects.h"
 #include "lib/Codegen/Kernels/AttentionShape.h"
 #include "lib/Codegen/LibraryCalls.h"
-#include "lib/Codegen/Target.h"
 #include "lib/Plan/SchemaEnums.h"
 #include "plan/facts/work.h"
 #include "plan/schema/cudnn_attention.h"

@@ -11,19 +11,6 @@ HeadRows HeadRows::from(Emitter &emit, Value first) const {
   return {base, element, emit.add(offset, emit.mul(first, stride)), stride, width};
 }
 
-static int64_t dimOf(Value value, unsigned dim) {
-  return cast<RankedTensorType>(value.getType()).getDimSize(dim);
-}
-
-AttentionShape::AttentionShape(Value q, Value k, Value v, int64_t heads, int64_t keyHeads)
-    : element(getElementTypeOrSelf(q)), batch(dimOf(q, 0)), queries(dimOf(q, 1)), keys(dimOf(k, 1)),
-      heads(heads), keyHeads(keyHeads), depth(dimOf(q, 2) / heads), valueWidth(dimOf(v, 2) / keyHeads) {}
-
-AttentionShape::AttentionShape(nn::AttentionOp op)
-    : AttentionShape(op.getQ(), op.getK(), op.getV(), int64_t(op.getHeads()), op.keyHeads()) {}
-AttentionShape::AttentionShape(nn::AttentionGradOp op)
-    : AttentionShape(op.getQ(), op.getK(), op.getV(), int64_t(op.getHeads()), int64_t(op.getKvHeads())) {}
-
 static HeadRows headRows(Emitter &emit, Value base, Type element, Value batch, Value head, int64_t positions,
                          int64_t heads, int64_t width) {
   Value offset = emit.add(emit.mul(batch, positions * heads * width), emit.mul(head, width));

@@ -1,7 +1,7 @@
-// Sizes of attention, layout of its heads' rows, and masks.
+// Layout of the rows of attention's heads, and masks.
 #pragma once
 
-#include "dialects/NN/NN.h"
+#include "lib/Codegen/AttentionSizes.h"
 #include "lib/Codegen/Kernels/KernelFunction.h"
 
 namespace trainc::codegen {
@@ -19,36 +19,16 @@ struct HeadRows {
 };
 
 /// Sizes of an attention or its gradient, and the layout of its heads' rows.
-struct AttentionShape {
-  explicit AttentionShape(nn::AttentionOp op);
-  explicit AttentionShape(nn::AttentionGradOp op);
-
-  mlir::Type element; ///< of q, k, v and out
-  int64_t batch, queries, keys, heads, keyHeads, depth, valueWidth;
-
-  /// Number of query heads that share a key head.
-  int64_t group() const { return heads / keyHeads; }
-  int64_t widest() const { return std::max(depth, valueWidth); }
-  /// Returns the scalar instructions per score, besides products of `flops` in total. Each score takes part
-  /// in `byDepth` products over the head size of q and k and `byValue` products over that of v.
-  int64_t scoreArithmetic(int64_t flops, int64_t byDepth, int64_t byValue) const {
-    constexpr int64_t kOfScore = 20; // scale, mask, maximum, exponential and sum
-    return flops / (2 * (byDepth * depth + byValue * valueWidth)) * kOfScore;
-  }
+struct AttentionShape : AttentionSizes {
+  using AttentionSizes::AttentionSizes;
 
   /// Returns the offset of a head's queries in arrays of one number per query: [batch, heads, queries].
   mlir::Value statistics(Emitter &emit, mlir::Value batch, mlir::Value head) const;
-  /// Rows of out: one for each sequence, query and head.
-  int64_t rows() const { return batch * queries * heads; }
-
   /// Return the rows of q (or dq), k, v and out for one sequence of the batch and one head.
   HeadRows queryRows(Emitter &emit, mlir::Value base, mlir::Value batch, mlir::Value head) const;
   HeadRows keyRows(Emitter &emit, mlir::Value base, mlir::Value batch, mlir::Value keyHead) const;
   HeadRows valueRows(Emitter &emit, mlir::Value base, mlir::Value batch, mlir::Value keyHead) const;
   HeadRows outRows(Emitter &emit, mlir::Value base, mlir::Value batch, mlir::Value head) const;
-
-private:
-  AttentionShape(mlir::Value q, mlir::Value k, mlir::Value v, int64_t heads, int64_t keyHeads);
 };
 
 /// Mask of query-key pairs.

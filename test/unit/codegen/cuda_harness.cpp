@@ -3,6 +3,7 @@
 #include "dialects/Interfaces/Interfaces.h"
 #include "lib/Analysis/RowPadding.h"
 #include "lib/Codegen/Cuda/CudaMachine.h"
+#include "lib/Codegen/Cuda/CudaTarget.h"
 #include "lib/Codegen/Cuda/Ptx.h"
 #include "lib/Support/StoredElement.h"
 #include "plan/schema/cuda_levels.h"

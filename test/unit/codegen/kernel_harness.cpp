@@ -4,6 +4,7 @@
 #include "base/cpu_features.h"
 #include "dialects/Dist/Dist.h"
 #include "dialects/NN/NN.h"
+#include "lib/Codegen/Cpu/CpuTarget.h"
 #include "lib/Fusion/Passes.h"
 #include "lib/Reference/Interpreter.h"
 #include "lib/Support/StoredElement.h"
