@@ -155,7 +155,8 @@ LogicalResult trainc::train::applyOptions(ProgramOp program, ArrayRef<GivenSetti
   Builder builder(program.getContext());
   for (const GivenSetting &option : given) {
     const Setting *setting = findSetting(option.word);
-    assert(setting && "a setting of the table");
+    if (!setting)
+      return program.emitError() << "there is no setting '" << option.word << "'";
     if (failed(::setValue(program, *setting, valueOf(program.getContext(), *setting, option.value))))
       return failure();
     setSource(program, option.word, builder.getStringAttr(setting->option()));

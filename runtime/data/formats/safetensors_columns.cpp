@@ -2,8 +2,8 @@
 // tokens shifted by one, and the last one is the ignored value.
 #include "base/nearest_word.h"
 #include "plan/facts/dtype.h"
-#include "runtime/data/formats/foreign_file.h"
 #include "runtime/data/formats/data_format.h"
+#include "runtime/data/formats/foreign_file.h"
 
 #include <algorithm>
 #include <fmt/ranges.h>

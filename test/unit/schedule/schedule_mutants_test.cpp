@@ -32,7 +32,7 @@ CompileOptions ranks(int64_t ranks, int64_t zeroStage, int64_t accumulate = 1) {
 
 CompileOptions hybrid(CompileOptions options) {
   options.settings.push_back({"hybrid_shard", "2"});
-  options.settings.push_back({"sync", "step"});
+  options.settings.push_back({"sync_gradients", "step"});
   return options;
 }
 
