@@ -199,7 +199,8 @@ static Verdict checkSameBits(ModuleOp module, const CompileOptions &options, con
 static Verdict checkFp8Plan(ModuleOp module, CompileOptions options) {
   std::erase_if(options.settings,
                 [](const train::GivenSetting &each) { return each.word == "library_calls"; });
-  for (const auto &[word, value] : {std::pair("target", "cuda"), {"product_type", "fp8"}, {"gpu_levels", "none"}})
+  for (const auto &[word, value] :
+       {std::pair("target", "cuda"), {"product_type", "fp8"}, {"gpu_levels", "none"}})
     options.settings.push_back({word, value});
   const Result<std::vector<uint8_t>> plan = compilePlan(module, options);
   const Status status = plan.ok() ? verifyPlan(*plan) : plan.status();
