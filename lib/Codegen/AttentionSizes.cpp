@@ -1,5 +1,7 @@
 #include "lib/Codegen/AttentionSizes.h"
 
+#include "mlir/IR/TypeUtilities.h"
+
 using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;

@@ -46,6 +46,12 @@ static Settings earlyOf(const Settings &settings) {
   return only(settings, [](const SettingValue &each) { return !isLate(each); });
 }
 
+/// Whether activation checkpointing may change the entry: it has a backward, or uses of blocks.
+static bool mayRecompute(train::EntryOp entry) {
+  return entry.getKind() == EntryKind::micro_step || entry.getKind() == EntryKind::last_micro_step ||
+         !entry.getBody().getOps<train::BorderOp>().empty();
+}
+
 static train::ProgramOp programOf(ModuleOp module) { return *module.getOps<train::ProgramOp>().begin(); }
 
 namespace {
@@ -86,7 +92,7 @@ public:
   Step(OwningOpRef<ModuleOp> module, PassConditions conditions, bool cachesSchedules)
       : module_(std::move(module)), conditions_(std::move(conditions)), cachesSchedules_(cachesSchedules) {
     for (auto entry : module_->getOps<train::EntryOp>())
-      if (!entry.getBody().getOps<train::BorderOp>().empty())
+      if (mayRecompute(entry))
         changing_.insert(entry.getSymName());
   }
 

@@ -101,6 +101,23 @@ TEST_F(EvaluatorTest, EvaluatesStrategiesAsTheCompilerPlansThem) {
   }
 }
 
+/// Its micro-steps have no blocks, and recomputation changes them all the same.
+TEST_F(EvaluatorTest, CachesRecomputationOfAModelWithoutBlocks) {
+  model = parseSourceFile<ModuleOp>(TRAINC_EXAMPLES_DIR "/mlp/mlp.mlir", &context);
+  const Settings split = {{"micro_batch", "1"}, {"accumulate", "64"}, {"offload", "optimizer"}};
+  std::vector<Settings> strategies;
+  for (const char *level : {"none", "selective"}) {
+    strategies.push_back(split);
+    strategies.back().push_back({"activation_checkpointing", level});
+  }
+  PhaseEvaluator evaluator(*model, {}, /*cachesSchedules=*/true);
+  FailureOr<std::vector<Evaluation>> plans = evaluator.evaluate(strategies);
+  ASSERT_TRUE(succeeded(plans));
+  EXPECT_NE(plans->front().step.total, plans->back().step.total);
+  for (auto [plan, settings] : llvm::zip_equal(*plans, strategies))
+    expectEqual(plan, compile(with(settings)));
+}
+
 TEST_F(EvaluatorTest, FailsWhereTheCompilerFails) {
   std::string message;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
