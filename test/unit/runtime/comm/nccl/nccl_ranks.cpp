@@ -110,7 +110,7 @@ CollectiveRange summedByKernel(NcclCommunicator &communicator, CollectiveRange r
   return range;
 }
 
-Status treeSumOnDevice(const LocalSumCall &call, CUstream stream) {
+Status treeSumOnDevice(const LocalSumCall &call, DeviceStream stream) {
   const std::vector<DeviceAddress> addresses(call.inputs.begin(), call.inputs.end());
   const auto dtype = static_cast<fb::DType>(call.kernel / 2);
   const fb::DType outType = call.kernel % 2 == 1 ? fb::DType::F32 : dtype;
@@ -126,7 +126,8 @@ Status treeSumOnDevice(const LocalSumCall &call, CUstream stream) {
     emulatorNoteWritten(out.value(), outBytes);
     return std::nullopt;
   };
-  return CudaVendor::status("the sum", emulatorEnqueue(stream, "a sum over the tree", work));
+  return CudaVendor::status("the sum",
+                            emulatorEnqueue(static_cast<CUstream>(stream), "a sum over the tree", work));
 }
 
 Status synchronise(NcclCommunicator &communicator, CUstream stream) {

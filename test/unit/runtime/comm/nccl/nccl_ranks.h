@@ -59,7 +59,7 @@ Status run(NcclCommunicator &communicator, Collective collective, const Collecti
 CollectiveRange summedByKernel(NcclCommunicator &communicator, CollectiveRange range,
                                uint64_t workspaceBytes);
 /// A sum over the tree, by the host on the emulated device's thread.
-Status treeSumOnDevice(const LocalSumCall &call, CUstream stream);
+Status treeSumOnDevice(const LocalSumCall &call, DeviceStream stream);
 
 /// Waits as a device does: polls stream and communicator.
 Status synchronise(NcclCommunicator &communicator, CUstream stream);
