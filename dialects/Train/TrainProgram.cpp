@@ -138,6 +138,10 @@ ParseResult ProgramParser::reportStranger(StringRef word, SMLoc loc) {
   if (word == "sharding")
     return error << "'sharding' is no setting; write each setting of sharding alone, such as `prefetch 2`: "
                  << namesOf(Theme::Sharding);
+  const auto *former =
+      llvm::find_if(kFormerWords, [&](const FormerWord &each) { return StringRef(each.word) == word; });
+  if (former != std::end(kFormerWords))
+    return error << "'" << word << "' is no setting; " << StringRef(former->instead);
   error << "unknown word '" << word << "' in train.program; ";
   const SmallVector<StringRef> words = lineWords();
   if (const StringRef nearest = nearestName(word, words); !nearest.empty())

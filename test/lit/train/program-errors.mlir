@@ -491,6 +491,21 @@ train.program @p { model @m  optimizer sgd  sharding(max_live = 5) }
 
 // -----
 
+// expected-error @below {{'max_live' is no setting; write `max_live_parameters`}}
+train.program @p { model @m  optimizer sgd  max_live 5 }
+
+// -----
+
+// expected-error @below {{'loss_scale_window' is no setting; the scale doubles after 2000 steps without overflow}}
+train.program @p { model @m  optimizer sgd  loss_scale_window 5 }
+
+// -----
+
+// expected-error @below {{'micro_batch' is no setting; write `batch B`, or `batch B x T` with tokens per sample}}
+train.program @p { model @m  optimizer sgd  micro_batch 5 }
+
+// -----
+
 // expected-error @below {{unknown word 'prefetching' in train.program; did you mean 'prefetch'?}}
 train.program @p { model @m  optimizer sgd  prefetching 1 }
 
