@@ -8,7 +8,7 @@ check=$(basename "$0" .sh)
 [ -f build/sources/build.ninja ] || cmake --preset sources >/dev/null
 # Everything that sources include and a build generates.
 cmake --build --preset sources --target trainc_tablegen plan_schema_generate runtime_test_kernels runtime_toy_kernels \
-  trainc_mlir_pch trainc_runtime_pch trainc_test_pch >/dev/null
+  trainc_mlir_pch trainc_mlir_test_pch trainc_runtime_pch trainc_test_pch >/dev/null
 
 mapfile -t sources < <(sed -n "s|^ *\"file\": \"$PWD/\(.*\)\".*|\1|p" build/sources/compile_commands.json | grep -v '^build/' | sort -u)
 
