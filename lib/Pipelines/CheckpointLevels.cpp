@@ -1,5 +1,6 @@
 #include "lib/Pipelines/CheckpointLevels.h"
 
+#include "dialects/Train/Checkpoints.h"
 #include "dialects/Train/ProgramSettings.h"
 #include "lib/Pipelines/SearchSpace.h"
 #include "lib/Remat/BlockUses.h"
