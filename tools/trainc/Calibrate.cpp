@@ -98,7 +98,7 @@ static std::string jsonOf(const Calibration &found) {
   using Json = nlohmann::ordered_json;
   const auto measured = [](double value, const char *what) {
     // four digits; further ones are not reproducible
-    const double digits = std::pow(10, 3 - std::floor(std::log10(value)));
+    const double digits = value > 0 ? std::pow(10, 3 - std::floor(std::log10(value))) : 1;
     return Json{{"value", std::round(value * digits) / digits}, {"source", what}};
   };
   const char *kCopied = "as examples/clusters/cpu.json has it; not measured";
