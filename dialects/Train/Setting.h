@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -246,6 +247,7 @@ struct Text : Setting {
 /// A setting that was given: its name, and its value in the syntax of options.
 struct GivenSetting {
   std::string word, value;
+  auto operator<=>(const GivenSetting &) const = default;
 };
 
 } // namespace trainc::train

@@ -1,6 +1,7 @@
 // `--activation-checkpointing=budget`: chooses recomputation for the memory limit.
 #include "base/units.h"
 #include "dialects/Train/Offloading.h"
+#include "dialects/Train/ProgramSettings.h"
 #include "lib/Pipelines/CheckpointLevels.h"
 #include "lib/Pipelines/PhaseEvaluator.h"
 #include "lib/Pipelines/Queries.h"
@@ -126,7 +127,7 @@ LogicalResult chooseCheckpoints(ModuleOp module, const PassConditions &condition
       return failure();
   if (search.choose(planning))
     for (auto program : module.getOps<train::ProgramOp>())
-      decide(program, planning.strategies.front().decided, "memory_limit");
+      train::setDerived(program, planning.strategies.front().decided, "memory_limit");
   return success();
 }
 

@@ -24,7 +24,7 @@ struct CompileOptions {
   std::vector<train::GivenSetting> settings;
   /// If set, the module is printed after this phase and no plan is made.
   std::optional<Phase> compileTo;
-  /// Whether to find the largest micro-batch that fits into the memory limit (LargestBatch.h).
+  /// Whether to find the largest micro-batch that fits into the memory limit (Queries.h).
   bool findsLargestBatch = false;
   /// The pass's defaults unless given; tests use small sizes.
   std::optional<ChunkLossSizes> chunkLoss;

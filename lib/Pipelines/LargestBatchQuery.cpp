@@ -74,11 +74,9 @@ static std::vector<Settings> batchLevels() {
 
 /// Removes settings that were given.
 static Settings withoutGiven(const Settings &level, train::ProgramOp program) {
-  Settings left;
-  llvm::copy_if(level, std::back_inserter(left), [&](const SettingValue &each) {
+  return only(level, [&](const train::GivenSetting &each) {
     return each.word == "activation_checkpointing" || !isGiven(program, each.word);
   });
-  return left;
 }
 
 FailureOr<std::vector<EvaluatedStrategy>> findLargestBatches(ModuleOp model, const CompileOptions &options,
@@ -106,11 +104,9 @@ Settings sharedWithLargest(const Settings &decided) {
   Settings own = {{"micro_batch", ""}};
   for (const Settings &level : batchLevels())
     llvm::append_range(own, level);
-  Settings shared;
-  llvm::copy_if(decided, std::back_inserter(shared), [&](const SettingValue &each) {
-    return llvm::none_of(own, [&](const SettingValue &other) { return other.word == each.word; });
+  return only(decided, [&](const train::GivenSetting &each) {
+    return llvm::none_of(own, [&](const train::GivenSetting &other) { return other.word == each.word; });
   });
-  return shared;
 }
 
 std::string remarksOnLargestBatches(ArrayRef<EvaluatedStrategy> largest) {
@@ -123,7 +119,7 @@ std::string remarksOnLargestBatches(ArrayRef<EvaluatedStrategy> largest) {
     const std::string with = "with " + asOptions(level.front());
     if (found == largest.end())
       text += with + " not one sample fits\n";
-    else if (llvm::is_contained(found->decided, SettingValue{"micro_batch", most}))
+    else if (llvm::is_contained(found->decided, train::GivenSetting{"micro_batch", most}))
       text += with + " more than the " + most + " samples that --micro-batch allows may fit\n";
   }
   return text;

@@ -1,4 +1,5 @@
 // `--memory-limit` and `trainc estimate`.
+#include "dialects/Train/ProgramSettings.h"
 #include "lib/Pipelines/CheckpointLevels.h"
 #include "lib/Pipelines/PhaseEvaluator.h"
 #include "lib/Pipelines/Queries.h"
@@ -47,7 +48,7 @@ static FailureOr<size_t> keepGathered(size_t number, PhaseEvaluator &evaluator, 
   if (failed(step))
     return failure();
   const bool gathersNothingAhead =
-      llvm::any_of(best, [](const SettingValue &each) { return each.word == "prefetch"; });
+      llvm::any_of(best, [](const train::GivenSetting &each) { return each.word == "prefetch"; });
   if (!mayKeepGathered(*step) || gathersNothingAhead)
     return number;
   // Between a unit's forward and its backward, each other unit is read at most twice.
@@ -104,7 +105,7 @@ FailureOr<Planning> decideWhatFits(ModuleOp model, const CompileOptions &options
   }
   planning.set(limit, evaluations.all(), chosen);
   // If it does not fit, checkMemory() reports the error with advice.
-  decide(program, planning.strategies.front().decided, "memory_limit");
+  train::setDerived(program, planning.strategies.front().decided, "memory_limit");
   return planning;
 }
 

@@ -1,6 +1,7 @@
 #include "lib/Pipelines/PhaseEvaluator.h"
 
 #include "dialects/Train/Offloading.h"
+#include "dialects/Train/ProgramSettings.h"
 #include "lib/Codegen/Target.h"
 #include "lib/Pipelines/Report.h"
 #include "lib/Pipelines/Settings.h"
@@ -36,18 +37,12 @@ static LogicalResult forEach(MLIRContext *context, size_t count, bool firstAlone
   return failableParallelForEachN(context, alone, count, function);
 }
 
-static Settings only(const Settings &settings, llvm::function_ref<bool(const SettingValue &)> isWanted) {
-  Settings wanted;
-  llvm::copy_if(settings, std::back_inserter(wanted), isWanted);
-  return wanted;
-}
-
 static Settings earlyOf(const Settings &settings) {
-  return only(settings, [](const SettingValue &each) { return !isLate(each); });
+  return only(settings, [](const train::GivenSetting &each) { return !isLate(each); });
 }
 
 /// Whether activation checkpointing may change the entry: it has a backward, or uses of blocks.
-static bool mayRecompute(train::EntryOp entry) {
+static bool mayBeRecomputed(train::EntryOp entry) {
   return entry.getKind() == EntryKind::micro_step || entry.getKind() == EntryKind::last_micro_step ||
          !entry.getBody().getOps<train::BorderOp>().empty();
 }
@@ -92,7 +87,7 @@ public:
   Step(OwningOpRef<ModuleOp> module, PassConditions conditions, bool cachesSchedules)
       : module_(std::move(module)), conditions_(std::move(conditions)), cachesSchedules_(cachesSchedules) {
     for (auto entry : module_->getOps<train::EntryOp>())
-      if (mayRecompute(entry))
+      if (mayBeRecomputed(entry))
         changing_.insert(entry.getSymName());
   }
 
@@ -124,7 +119,8 @@ void PhaseEvaluator::Step::moveUnchanging(ModuleOp from, ModuleOp to) const {
 /// Entries that activation checkpointing does not change are scheduled once, or once by each thread that does
 /// not find them in the cache.
 LogicalResult PhaseEvaluator::Step::schedule(ModuleOp module, const Settings &settings) {
-  const Settings shared = only(settings, [](const SettingValue &each) { return !isOfCheckpoints(each); });
+  const Settings shared =
+      only(settings, [](const train::GivenSetting &each) { return !isOfCheckpoints(each); });
   OwningOpRef<ModuleOp> others = unchanging_.find(shared);
   const OwningOpRef<ModuleOp> unscheduled = ModuleOp::create(module.getLoc());
   if (others)
@@ -146,7 +142,7 @@ OwningOpRef<ModuleOp> PhaseEvaluator::Step::scheduled(const Settings &settings) 
   if (OwningOpRef<ModuleOp> known = cachesSchedules_ ? scheduled_.find(settings) : nullptr)
     return known;
   OwningOpRef<ModuleOp> module = module_->clone();
-  decide(programOf(*module), settings, "planner");
+  train::setDerived(programOf(*module), settings, "planner");
   const train::CheckpointSettings checkpoints = train::checkpointsOf(programOf(*module));
   const auto addSpmd = [&](PassManager &manager) {
     addRecomputePasses(manager, checkpoints);
@@ -159,13 +155,13 @@ OwningOpRef<ModuleOp> PhaseEvaluator::Step::scheduled(const Settings &settings) 
 }
 
 static Settings withoutOffload(const Settings &settings) {
-  return only(settings, [](const SettingValue &each) { return !isOfOffload(each); });
+  return only(settings, [](const train::GivenSetting &each) { return !isOfOffload(each); });
 }
 
 /// Writes settings into a module's program, and returns the conditions with them, because offloading may be
 /// among them.
 static PassConditions settle(ModuleOp module, const Settings &settings, PassConditions conditions) {
-  decide(programOf(module), settings, "planner");
+  train::setDerived(programOf(module), settings, "planner");
   conditions.offloads = train::offloadOf(programOf(module)).any();
   return conditions;
 }
@@ -232,9 +228,7 @@ FailureOr<std::unique_ptr<PhaseEvaluator::Step>> PhaseEvaluator::makeStep(const 
   const WithoutWarnings onlyErrors(model_.getContext());
   OwningOpRef<ModuleOp> module = model_.clone();
   CompileOptions options = options_;
-  options.settings.clear();
-  for (const auto &[word, value] : early)
-    options.settings.push_back({word, value});
+  options.settings = early;
   if (failed(applySettings(*module, options)))
     return failure();
   PassConditions conditions = passConditionsOf(*module, options);

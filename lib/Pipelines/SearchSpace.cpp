@@ -77,7 +77,7 @@ static std::vector<Settings> levelsOf(train::ProgramOp program, const std::vecto
   for (const Settings &shares : llvm::drop_begin(blocks, first)) {
     levels.push_back({{"activation_checkpointing", "full"}});
     llvm::copy_if(shares, std::back_inserter(levels.back()),
-                  [&](const SettingValue &each) { return !isDecided(program, each.word); });
+                  [&](const train::GivenSetting &each) { return !isDecided(program, each.word); });
   }
   return levels;
 }

@@ -18,29 +18,28 @@ bool isGiven(train::ProgramOp program, StringRef word) {
   return isDecided(program, word) && !train::isDerived(program, word);
 }
 
-void decide(train::ProgramOp program, const Settings &settings, StringRef source) {
-  std::vector<train::GivenSetting> chosen;
-  for (const auto &[word, value] : settings)
-    chosen.push_back({word, value});
-  train::setDerived(program, chosen, source);
-}
-
-std::string asOptions(ArrayRef<SettingValue> settings) {
+std::string asOptions(ArrayRef<train::GivenSetting> settings) {
   std::string text;
   for (const auto &[word, value] : settings)
     text += llvm::formatv("{0}{1}={2}", text.empty() ? "" : " ", train::findSetting(word)->option(), value);
   return text;
 }
 
-bool isOfOffload(const SettingValue &setting) {
+Settings only(const Settings &settings, llvm::function_ref<bool(const train::GivenSetting &)> isWanted) {
+  Settings wanted;
+  llvm::copy_if(settings, std::back_inserter(wanted), isWanted);
+  return wanted;
+}
+
+bool isOfOffload(const train::GivenSetting &setting) {
   return train::findSetting(setting.word)->theme == train::Theme::Offload;
 }
 
-bool isOfCheckpoints(const SettingValue &setting) {
+bool isOfCheckpoints(const train::GivenSetting &setting) {
   return train::findSetting(setting.word)->theme == train::Theme::Checkpointing;
 }
 
-bool isLate(const SettingValue &setting) {
+bool isLate(const train::GivenSetting &setting) {
   constexpr StringRef kOfGathers[] = {"max_reuse_distance", "prefetch", "reshard_after_forward"};
   return isOfOffload(setting) || isOfCheckpoints(setting) || llvm::is_contained(kOfGathers, setting.word);
 }

@@ -12,16 +12,16 @@ bool isDecided(train::ProgramOp program, llvm::StringRef word);
 /// Whether the program's text or an option sets the word, and the compiler did not choose it.
 bool isGiven(train::ProgramOp program, llvm::StringRef word);
 
-/// Writes the settings into the program, as derived from `source`.
-void decide(train::ProgramOp program, const Settings &settings, llvm::StringRef source);
-
 /// Returns e.g. "--zero-stage=3 --micro-batch=1".
-std::string asOptions(llvm::ArrayRef<SettingValue> settings);
+std::string asOptions(llvm::ArrayRef<train::GivenSetting> settings);
+
+/// Returns the settings for which `isWanted` holds.
+Settings only(const Settings &settings, llvm::function_ref<bool(const train::GivenSetting &)> isWanted);
 
 /// Whether the setting has no effect before activation checkpointing: offloading, checkpointing and how long
 /// gathered parameters are kept.
-bool isLate(const SettingValue &setting);
-bool isOfOffload(const SettingValue &setting);
-bool isOfCheckpoints(const SettingValue &setting);
+bool isLate(const train::GivenSetting &setting);
+bool isOfOffload(const train::GivenSetting &setting);
+bool isOfCheckpoints(const train::GivenSetting &setting);
 
 } // namespace trainc

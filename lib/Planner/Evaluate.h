@@ -1,6 +1,7 @@
 // Evaluation of strategies: from settings to bytes and seconds.
 #pragma once
 
+#include "dialects/Train/Setting.h"
 #include "lib/Planner/Memory.h"
 #include "plan/simulate/plan_schedule.h"
 
@@ -16,12 +17,8 @@
 
 namespace trainc {
 
-/// A value of a setting of train.program, by the setting's word.
-struct SettingValue {
-  std::string word, value;
-  auto operator<=>(const SettingValue &) const = default;
-};
-using Settings = std::vector<SettingValue>;
+/// Settings that a strategy decides.
+using Settings = std::vector<train::GivenSetting>;
 
 /// Floating-point operations of a rank in a training step: the model's, and those of recomputation.
 struct StepFlops {

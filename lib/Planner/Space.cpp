@@ -27,9 +27,9 @@ size_t SearchSpace::lastLevel(const Strategy &strategy) const {
 Settings SearchSpace::settingsOf(const Strategy &strategy) const {
   Settings settings;
   for (const Dimension dimension : {kSharding, kStates, kActivations, kMicroBatches, kRecomputation})
-    for (const SettingValue &setting : values[dimension][strategy[dimension]].settings) {
+    for (const train::GivenSetting &setting : values[dimension][strategy[dimension]].settings) {
       const auto same =
-          find_if(settings, [&](const SettingValue &each) { return each.word == setting.word; });
+          find_if(settings, [&](const train::GivenSetting &each) { return each.word == setting.word; });
       if (same == settings.end())
         settings.push_back(setting);
       else

@@ -27,7 +27,7 @@ Line decidedWords(const std::vector<EvaluatedStrategy> &strategies) {
 }
 
 std::string valueOf(const EvaluatedStrategy &strategy, const std::string &word) {
-  for (const SettingValue &setting : strategy.decided)
+  for (const train::GivenSetting &setting : strategy.decided)
     if (setting.word == word)
       return setting.value;
   return "-"; // as in the program

@@ -47,8 +47,7 @@ struct EvaluatorTest : testing::Test {
 
 CompileOptions with(const Settings &settings) {
   CompileOptions options;
-  for (const auto &[word, value] : settings)
-    options.settings.push_back({word, value});
+  options.settings = settings;
   return options;
 }
 
@@ -61,7 +60,7 @@ struct EvaluatedStep {
   Evaluation evaluate(const Settings &level) {
     Settings all = settings;
     all.push_back({"activation_checkpointing", "full"});
-    for (const SettingValue &each : level)
+    for (const train::GivenSetting &each : level)
       all.push_back(each);
     return evaluator.evaluate(all)->front();
   }

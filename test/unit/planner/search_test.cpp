@@ -12,14 +12,15 @@ constexpr size_t kLevels = 16;
 
 /// Values of the settings that testSpace() has, as numbers.
 int64_t valueOf(const Settings &settings, StringRef word) {
-  for (const SettingValue &each : settings)
+  for (const train::GivenSetting &each : settings)
     if (each.word == word)
       return each.word == "offload" ? int64_t(StringRef(each.value).count("states")) : std::stoll(each.value);
   return 0;
 }
 
 bool has(const Settings &settings, StringRef value) {
-  return any_of(settings, [&](const SettingValue &each) { return StringRef(each.value).contains(value); });
+  return any_of(settings,
+                [&](const train::GivenSetting &each) { return StringRef(each.value).contains(value); });
 }
 
 /// Bytes and seconds by formulas: a memory of states, and activations in proportion to a micro-batch.
@@ -122,8 +123,8 @@ TEST(Search, FindsTheSmallestIfNothingFits) {
 
 TEST(Space, JoinsValuesOfOneSetting) {
   const Settings settings = testSpace().settingsOf(Strategy().with(kStates, 1).with(kActivations, 2));
-  EXPECT_THAT(settings, testing::ElementsAre(SettingValue{"offload", "states,activations"},
-                                             SettingValue{"level", "0"}));
+  EXPECT_THAT(settings, testing::ElementsAre(train::GivenSetting{"offload", "states,activations"},
+                                             train::GivenSetting{"level", "0"}));
 }
 
 TEST(Evaluations, AreMadeOnce) {
