@@ -58,11 +58,11 @@ int main() {
                "Lists are written in quotes, with commas between their elements. `batch B x T` sets "
                "`micro_batch` and "
                "`seq_len`.\n";
-  for (const Theme theme : kThemes) {
-    std::cout << "\n## " << headingOf(theme)
+  for (const ThemeNames &theme : kThemes) {
+    std::cout << "\n## " << theme.heading
               << "\n\n| setting | values | default | meaning |\n|---|---|---|---|\n";
     for (const Setting *setting : kSettings)
-      if (setting->theme == theme) {
+      if (setting->theme == theme.theme) {
         const std::string condition(optionsOf(setting->condition));
         std::cout << "| `" << setting->name << "` | " << valuesOf(*setting) << " | " << defaultOf(*setting)
                   << " | " << (condition.empty() ? "" : "With `" + condition + "`: ") << cell(setting->help)

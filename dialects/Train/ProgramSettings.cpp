@@ -11,15 +11,9 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::train;
 
-StringRef trainc::train::attributeOf(Theme theme) {
-  static constexpr StringLiteral kAttributes[] = {"step",     "memory",    "checkpointing", "offload",
-                                                  "sharding", "precision", "loss_scale",    "target"};
-  return kAttributes[size_t(theme)];
-}
-
 // --- Values ---
 
-static Attribute valueIn(ProgramOp program, const Setting &setting) {
+Attribute trainc::train::valueIn(ProgramOp program, const Setting &setting) {
   auto settings = program->getAttrOfType<SettingsAttr>(attributeOf(setting.theme));
   return settings ? settings.getValues().get(StringRef(setting.name)) : Attribute();
 }

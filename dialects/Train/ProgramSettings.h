@@ -39,8 +39,8 @@ std::vector<SettingInForce> settingsInForce(ProgramOp program);
 /// Returns the entry in the program's `sources` for a group's line.
 mlir::NamedAttribute groupSource(GroupAttr group, mlir::LocationAttr line);
 
-/// Returns the name of train.program's attribute for the theme.
-llvm::StringRef attributeOf(Theme theme);
+/// Returns the value of a setting; null if it is not set.
+mlir::Attribute valueIn(ProgramOp program, const Setting &setting);
 
 /// Starts an error.
 using EmitError = llvm::function_ref<mlir::InFlightDiagnostic()>;

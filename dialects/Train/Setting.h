@@ -29,15 +29,25 @@ enum class ValueKind {
 /// Subject of a setting. train.program has an attribute for each; --help and the docs have a heading.
 enum class Theme { Step, Memory, Checkpointing, Offload, Sharding, Precision, LossScale, Target };
 
-inline constexpr Theme kThemes[] = {Theme::Step,     Theme::Memory,    Theme::Checkpointing, Theme::Offload,
-                                    Theme::Sharding, Theme::Precision, Theme::LossScale,     Theme::Target};
+/// Names of a theme.
+struct ThemeNames {
+  Theme theme;
+  std::string_view attribute; ///< of train.program
+  std::string_view heading;
+};
 
-constexpr std::string_view headingOf(Theme theme) {
-  constexpr std::string_view kHeadings[] = {"Step",       "Memory",   "Activation checkpointing",
-                                            "Offload",    "Sharding", "Precision",
-                                            "Loss scale", "Target"};
-  return kHeadings[size_t(theme)];
-}
+/// All themes, in the order of their enumerators.
+inline constexpr ThemeNames kThemes[] = {{Theme::Step, "step", "Step"},
+                                         {Theme::Memory, "memory", "Memory"},
+                                         {Theme::Checkpointing, "checkpointing", "Activation checkpointing"},
+                                         {Theme::Offload, "offload", "Offload"},
+                                         {Theme::Sharding, "sharding", "Sharding"},
+                                         {Theme::Precision, "precision", "Precision"},
+                                         {Theme::LossScale, "loss_scale", "Loss scale"},
+                                         {Theme::Target, "target", "Target"}};
+
+constexpr std::string_view attributeOf(Theme theme) { return kThemes[size_t(theme)].attribute; }
+constexpr std::string_view headingOf(Theme theme) { return kThemes[size_t(theme)].heading; }
 
 /// Condition under which a setting has an effect.
 enum class Condition {

@@ -226,8 +226,8 @@ void ProgramOp::print(OpAsmPrinter &printer) {
   printer.printSymbolName(getSymName());
   SmallVector<StringRef> spelled = {"sym_name", "model",  "optimizer", "schedule",
                                     "clip",     "groups", "exports",   "sources"};
-  for (const Theme theme : kThemes)
-    spelled.push_back(attributeOf(theme));
+  for (const ThemeNames &theme : kThemes)
+    spelled.push_back(theme.attribute);
   printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), spelled);
   printer << " {";
   printer.increaseIndent();
@@ -245,12 +245,9 @@ void ProgramOp::print(OpAsmPrinter &printer) {
     line("batch") << *batch;
   if (const std::optional<int64_t> length = kSeqLen.given(*this))
     printer << " x " << *length;
-  for (const Setting *setting : kSettings) {
-    auto settings = (*this)->getAttrOfType<SettingsAttr>(attributeOf(setting->theme));
-    const Attribute value = settings ? settings.getValues().get(StringRef(setting->name)) : Attribute();
-    if (value && !isOfBatch(*setting))
+  for (const Setting *setting : kSettings)
+    if (const Attribute value = valueIn(*this, *setting); value && !isOfBatch(*setting))
       printValue(line(setting->name), *setting, value);
-  }
   for (Attribute group : getGroupsAttr() ? getGroupsAttr().getValue() : ArrayRef<Attribute>())
     printGroup(line("group"), cast<GroupAttr>(group));
   for (NamedAttribute file : getExportsAttr() ? getExportsAttr().getValue() : ArrayRef<NamedAttribute>()) {
@@ -264,11 +261,12 @@ void ProgramOp::print(OpAsmPrinter &printer) {
 
 /// Verifies that each setting is among those of its theme.
 static LogicalResult checkThemes(ProgramOp program) {
-  for (const Theme theme : kThemes)
-    if (auto settings = program->getAttrOfType<SettingsAttr>(attributeOf(theme)))
+  for (const auto &[theme, attribute, heading] : kThemes)
+    if (auto settings = program->getAttrOfType<SettingsAttr>(attribute))
       for (NamedAttribute value : settings.getValues())
         if (findSetting(value.getName().strref())->theme != theme)
-          return program.emitError() << value.getName() << " is no setting of '" << attributeOf(theme) << "'";
+          return program.emitError() << value.getName() << " is no setting of '" << StringRef(attribute)
+                                     << "'";
   return success();
 }
 

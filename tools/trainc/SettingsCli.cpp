@@ -87,9 +87,9 @@ bool isCommon(const Setting *setting) { return std::ranges::count(kCommonSetting
 /// Settings that have an option, in the order of --help.
 std::vector<const Setting *> settingsInOrder() {
   std::vector<const Setting *> settings(std::begin(kCommonSettings), std::end(kCommonSettings));
-  for (const train::Theme theme : train::kThemes)
+  for (const train::ThemeNames &theme : train::kThemes)
     for (const Setting *setting : train::kSettings)
-      if (setting->theme == theme && setting->hasOption && !isCommon(setting))
+      if (setting->theme == theme.theme && setting->hasOption && !isCommon(setting))
         settings.push_back(setting);
   return settings;
 }
