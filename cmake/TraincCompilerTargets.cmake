@@ -76,6 +76,7 @@ function(trainc_dialect folder dialect)
     mlir_tablegen(${folder}Enums.cpp.inc -gen-enum-defs)
   endif()
   add_public_tablegen_target(trainc_${dialect}_tablegen)
+  add_dependencies(trainc_${dialect}_tablegen plan_schema_generate) # cases of enums
   add_dependencies(trainc_tablegen trainc_${dialect}_tablegen)
 endfunction()
 

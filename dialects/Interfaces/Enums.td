@@ -1,9 +1,9 @@
-// Enums that several dialects share. Enums that a plan file stores have the numbers of plan/schema/plan.fbs.
+// Enums that several dialects share. Those of a plan file have the cases of plan/schema/plan.fbs.
 
 #ifndef TRAINC_ENUMS
 #define TRAINC_ENUMS
 
-include "mlir/IR/EnumAttr.td"
+include "dialects/Interfaces/SchemaEnum.td"
 
 class Trainc_Enum<string name, string what, list<I32EnumAttrCase> cases> : I32EnumAttr<name, what, cases> {
   let cppNamespace = "::trainc";
@@ -21,24 +21,12 @@ def HostScalar : Trainc_Enum<"HostScalar", "a number exchanged with the host; it
     I32EnumAttrCase<"finite", 7>, I32EnumAttrCase<"targets", 8>, I32EnumAttrCase<"eval_loss", 9>,
     I32EnumAttrCase<"eval_targets", 10>, I32EnumAttrCase<"step_loss_scale", 11>, I32EnumAttrCase<"overflow", 12>]>;
 
-def ScalarDirection : Trainc_Enum<"ScalarDirection", "direction in which a scalar is exchanged", [
-    I32EnumAttrCase<"to_device", 0>, I32EnumAttrCase<"from_device", 1>]>;
-
-def BatchExtent : Trainc_Enum<"BatchExtent", "samples that an input holds: one micro-batch, or all of a step", [
-    I32EnumAttrCase<"micro", 0>, I32EnumAttrCase<"step", 1>]>;
-
-def CollectiveKind : Trainc_Enum<"CollectiveKind", "kind of a collective", [
-    I32EnumAttrCase<"all_reduce", 0>, I32EnumAttrCase<"reduce_scatter", 1>, I32EnumAttrCase<"all_gather", 2>]>;
-
+def ScalarDirection : SchemaEnum<"ScalarDirection", "direction in which a scalar is exchanged", "Direction">;
+def BatchExtent : SchemaEnum<"BatchExtent", "samples that an input holds: one micro-batch, or all of a step">;
+def CollectiveKind : SchemaEnum<"CollectiveKind", "kind of a collective">;
 // All ranks; the ranks among which states are sharded; the ranks that hold the same shard.
-def RankGroup : Trainc_Enum<"RankGroup", "group of ranks in a collective", [
-    I32EnumAttrCase<"all", 0>, I32EnumAttrCase<"shard", 1>, I32EnumAttrCase<"replica", 2>]>;
-
-def Activation : Trainc_Enum<"Activation", "function that a matrix product applies to its result", [
-    I32EnumAttrCase<"none", 0>, I32EnumAttrCase<"gelu", 1>, I32EnumAttrCase<"gelu_tanh", 2>,
-    I32EnumAttrCase<"gelu_gradient", 3>, I32EnumAttrCase<"gelu_tanh_gradient", 4>]>;
-
-def SideSum : Trainc_Enum<"SideSum", "operand or result whose sums a matrix product gives as a second result", [
-    I32EnumAttrCase<"none", 0>, I32EnumAttrCase<"result", 1>, I32EnumAttrCase<"a", 2>, I32EnumAttrCase<"b", 3>]>;
+def RankGroup : SchemaEnum<"RankGroup", "group of ranks in a collective", "Group">;
+def Activation : SchemaEnum<"Activation", "function that a matrix product applies to its result">;
+def SideSum : SchemaEnum<"SideSum", "operand or result whose sums a matrix product gives as a second result">;
 
 #endif

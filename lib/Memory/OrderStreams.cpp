@@ -4,6 +4,7 @@
 #include "lib/Plan/EmittedPlan.h"
 #include "plan/facts/accesses.h"
 #include "plan/facts/last_touches.h"
+#include "plan/facts/streams.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -18,7 +19,6 @@ namespace trainc {
 
 namespace {
 
-constexpr size_t kStreams = plan::getMaxEnumValForStream() + 1;
 using Touches = LastTouches<kStreams>;
 
 /// Walks an entry and tracks, for each instruction, which others are done when it is done.

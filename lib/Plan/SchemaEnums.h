@@ -1,59 +1,30 @@
-// Values of the plan dialect in the enums of the plan file. Both number their values alike, which a test
-// checks by name.
+// Values of the dialects' enums and element types in the schema of plan files.
 #pragma once
 
 #include "dialects/Plan/Plan.h"
 #include "plan/schema/plan_generated.h"
 
+#include <type_traits>
+
 namespace trainc {
 
-inline fb::Space inSchema(plan::Space value) {
-  static_assert(uint32_t(fb::Space::MAX) == plan::getMaxEnumValForSpace());
-  return static_cast<fb::Space>(value);
-}
-inline fb::Role inSchema(plan::Role value) {
-  static_assert(uint32_t(fb::Role::MAX) == plan::getMaxEnumValForRole());
-  return static_cast<fb::Role>(value);
-}
-inline fb::Access inSchema(plan::Access value) {
-  static_assert(uint32_t(fb::Access::MAX) == plan::getMaxEnumValForAccess());
-  return static_cast<fb::Access>(value);
-}
-inline fb::KernelKind inSchema(plan::KernelKind value) {
-  static_assert(uint32_t(fb::KernelKind::MAX) == plan::getMaxEnumValForKernelKind());
-  return static_cast<fb::KernelKind>(value);
-}
-inline fb::Stream inSchema(plan::Stream value) {
-  static_assert(uint32_t(fb::Stream::MAX) == plan::getMaxEnumValForStream());
-  return static_cast<fb::Stream>(value);
-}
-inline fb::AttentionPass inSchema(plan::AttentionPass value) {
-  static_assert(uint32_t(fb::AttentionPass::MAX) == plan::getMaxEnumValForAttentionPass());
-  return static_cast<fb::AttentionPass>(value);
-}
-inline fb::Direction inSchema(ScalarDirection value) {
-  static_assert(uint32_t(fb::Direction::MAX) == getMaxEnumValForScalarDirection());
-  return static_cast<fb::Direction>(value);
-}
-inline fb::BatchExtent inSchema(BatchExtent value) {
-  static_assert(uint32_t(fb::BatchExtent::MAX) == getMaxEnumValForBatchExtent());
-  return static_cast<fb::BatchExtent>(value);
-}
-inline fb::CollectiveKind inSchema(CollectiveKind value) {
-  static_assert(uint32_t(fb::CollectiveKind::MAX) == getMaxEnumValForCollectiveKind());
-  return static_cast<fb::CollectiveKind>(value);
-}
-inline fb::Group inSchema(RankGroup value) {
-  static_assert(uint32_t(fb::Group::MAX) == getMaxEnumValForRankGroup());
-  return static_cast<fb::Group>(value);
-}
-inline fb::Activation inSchema(Activation value) {
-  static_assert(uint32_t(fb::Activation::MAX) == getMaxEnumValForActivation());
-  return static_cast<fb::Activation>(value);
-}
-inline fb::SideSum inSchema(SideSum value) {
-  static_assert(uint32_t(fb::SideSum::MAX) == getMaxEnumValForSideSum());
-  return static_cast<fb::SideSum>(value);
+/// The schema's enum from whose cases a dialect's enum is made, so that both have equal values.
+template <typename Enum> struct SchemaEnum;
+template <> struct SchemaEnum<plan::Space> : std::type_identity<fb::Space> {};
+template <> struct SchemaEnum<plan::Role> : std::type_identity<fb::Role> {};
+template <> struct SchemaEnum<plan::Access> : std::type_identity<fb::Access> {};
+template <> struct SchemaEnum<plan::KernelKind> : std::type_identity<fb::KernelKind> {};
+template <> struct SchemaEnum<plan::Stream> : std::type_identity<fb::Stream> {};
+template <> struct SchemaEnum<plan::AttentionPass> : std::type_identity<fb::AttentionPass> {};
+template <> struct SchemaEnum<ScalarDirection> : std::type_identity<fb::Direction> {};
+template <> struct SchemaEnum<BatchExtent> : std::type_identity<fb::BatchExtent> {};
+template <> struct SchemaEnum<CollectiveKind> : std::type_identity<fb::CollectiveKind> {};
+template <> struct SchemaEnum<RankGroup> : std::type_identity<fb::Group> {};
+template <> struct SchemaEnum<Activation> : std::type_identity<fb::Activation> {};
+template <> struct SchemaEnum<SideSum> : std::type_identity<fb::SideSum> {};
+
+template <typename Enum> typename SchemaEnum<Enum>::type inSchema(Enum value) {
+  return static_cast<typename SchemaEnum<Enum>::type>(value);
 }
 
 /// Returns the schema's element type. Plans must support the type.

@@ -1,4 +1,4 @@
-// Sizes and names of the schema's enums.
+// Sizes and names of the schema's element types.
 #pragma once
 
 #include "plan/schema/plan_generated.h"
@@ -15,11 +15,5 @@ bool isF8(fb::DType dtype);
 
 /// "f32", "i64", ...: as MLIR and safetensors headers of the project spell them in messages.
 const char *dtypeName(fb::DType dtype);
-
-/// "parameter", "gradient", ...
-const char *roleName(fb::Role role);
-
-/// "rows", "copy", ...
-const char *kernelKindName(fb::KernelKind kind);
 
 } // namespace trainc

@@ -170,14 +170,4 @@ double libraryFlops(const fb::Instruction &instruction) {
   return 2.0 * double(call.batch() * call.heads()) * visiblePairs(call) * double(perPair);
 }
 
-const char *activationName(fb::Activation activation) {
-  static constexpr const char *names[] = {"none", "gelu", "gelu_tanh", "gelu_gradient", "gelu_tanh_gradient"};
-  return names[static_cast<size_t>(activation)];
-}
-
-const char *sideSumName(fb::SideSum sum) {
-  static constexpr const char *names[] = {"none", "result", "a", "b"};
-  return names[static_cast<size_t>(sum)];
-}
-
 } // namespace trainc

@@ -86,10 +86,4 @@ const char *libraryCallName(const fb::Instruction &instruction);
 /// FLOPs of a checked call; multiply and add counted separately.
 double libraryFlops(const fb::Instruction &instruction);
 
-/// "gelu", "gelu_tanh", ...
-const char *activationName(fb::Activation activation);
-
-/// "result", "a", "b", or "none".
-const char *sideSumName(fb::SideSum sum);
-
 } // namespace trainc

@@ -3,9 +3,9 @@
 #include "plan/facts/collective.h"
 #include "plan/facts/dtype.h"
 #include "plan/facts/library_calls.h"
-#include "plan/facts/streams.h"
 #include "plan/facts/uses.h"
 #include "plan/facts/view.h"
+#include "plan/schema/enum_words.h"
 
 namespace trainc {
 
@@ -114,7 +114,7 @@ std::string describeCopy(const fb::Plan &plan, const fb::Copy &copy) {
   const std::string size = fmt::format("{:.4g} MB", double(copy.bytes()) * 1e-6);
   return source == destination
              ? fmt::format("copy, {}", size)
-             : fmt::format("copy from {} to {}, {}", spaceName(source), spaceName(destination), size);
+             : fmt::format("copy from {} to {}, {}", wordOf(source), wordOf(destination), size);
 }
 
 std::string describeKernel(const fb::Kernel &kernel) {
@@ -122,12 +122,11 @@ std::string describeKernel(const fb::Kernel &kernel) {
 }
 
 std::string describeProduct(const fb::MatrixProduct &product) {
-  return fmt::format("matrix product{} {} x {} x {} {}{}{}",
-                     product.batch() > 1 ? fmt::format(" batch {}", product.batch()) : "", product.m(),
-                     product.n(), product.k(), dtypeName(product.factors()), product.adds() ? " adds" : "",
-                     product.activation() == fb::Activation::None
-                         ? ""
-                         : fmt::format(" {}", activationName(product.activation())));
+  return fmt::format(
+      "matrix product{} {} x {} x {} {}{}{}",
+      product.batch() > 1 ? fmt::format(" batch {}", product.batch()) : "", product.m(), product.n(),
+      product.k(), dtypeName(product.factors()), product.adds() ? " adds" : "",
+      product.activation() == fb::Activation::None ? "" : fmt::format(" {}", wordOf(product.activation())));
 }
 
 } // namespace

@@ -1,6 +1,6 @@
 #include "plan/facts/dtype.h"
-#include "plan/facts/streams.h"
 #include "plan/schema/entry_names.h"
+#include "plan/schema/enum_words.h"
 #include "plan/verify/verify.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ Status input(const fb::Plan &plan, std::string_view entry, const fb::Input &inpu
   const fb::Buffer &buffer = *plan.buffers()->Get(input.buffer());
   if (buffer.role() != fb::Role::Input || plan.arenas()->Get(buffer.arena())->space() != fb::Space::Device)
     return invalidInput("{}: expected a buffer of the device with the role input, found {} in {}", what,
-                        roleName(buffer.role()), spaceName(plan.arenas()->Get(buffer.arena())->space()));
+                        wordOf(buffer.role()), wordOf(plan.arenas()->Get(buffer.arena())->space()));
   // Must be persistent: the host fills it while copies of the previous entry may still read scratch memory.
   TRAINC_RETURN_IF_ERROR(persistent(plan, input.buffer(), what));
   const uint64_t samples = leadingDimension(plan, entry, input.extent());

@@ -1,6 +1,7 @@
 // Additional requirements of tensor cores and cuBLASLt on matrix products of fp8 factors.
 #include "plan/facts/dtype.h"
 #include "plan/facts/library_calls.h"
+#include "plan/schema/enum_words.h"
 #include "plan/verify/verify.h"
 
 #include <utility>
@@ -60,8 +61,8 @@ Status steps(const fb::MatrixProduct &call) {
   if (!call.bias() && call.activation() == fb::Activation::None && call.side_sum() == fb::SideSum::None)
     return {};
   return invalidInput("{}: expected no bias, activation and side sums with fp8 factors, found {}, {} and {}",
-                      kName, call.bias() ? "a bias" : "none", activationName(call.activation()),
-                      sideSumName(call.side_sum()));
+                      kName, call.bias() ? "a bias" : "none", wordOf(call.activation()),
+                      wordOf(call.side_sum()));
 }
 
 } // namespace

@@ -1,8 +1,8 @@
 #include "plan/facts/dtype.h"
 #include "plan/facts/library_calls.h"
 #include "plan/facts/operand.h"
-#include "plan/facts/streams.h"
 #include "plan/facts/uses.h"
+#include "plan/schema/enum_words.h"
 #include "plan/schema/limits.h"
 #include "plan/verify/verifier.h"
 #include "plan/verify/verify.h"
@@ -63,14 +63,14 @@ Status BodyVerifier::range(const Range &range, uint64_t alignment, const char *w
 Status BodyVerifier::inSpace(fb::Space space, const Range &each, uint64_t alignment, const char *what) {
   TRAINC_RETURN_IF_ERROR(range(each, alignment, what));
   if (const fb::Space found = spaceOf(plan_, *each.operand); found != space)
-    return invalidInput("{}: expected memory of the {}, found {}", what, spaceName(space), spaceName(found));
+    return invalidInput("{}: expected memory of the {}, found {}", what, wordOf(space), wordOf(found));
   return {};
 }
 
 Status BodyVerifier::streamIs(fb::Stream expected, fb::Stream found) const {
   if (expected == found)
     return {};
-  return invalidInput("expected the stream {} for it, found {}", streamName(expected), streamName(found));
+  return invalidInput("expected the stream {} for it, found {}", wordOf(expected), wordOf(found));
 }
 
 /// GPU kernels access up to 16 bytes at a time, as many as divide the tensor's size, aligned to that number:
@@ -177,7 +177,7 @@ Status BodyVerifier::copy(const fb::Copy &copy, fb::Stream stream) {
   const std::optional<fb::Stream> expected = copyStream(from, to);
   if (!expected)
     return invalidInput("copy: expected one within the device or between spaces, found one within {}",
-                        spaceName(from));
+                        wordOf(from));
   if (expected == fb::Stream::Disk)
     TRAINC_RETURN_IF_ERROR(ofBlocks(source, destination));
   return streamIs(*expected, stream);

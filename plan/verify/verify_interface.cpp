@@ -1,6 +1,7 @@
 #include "base/json_text.h"
 #include "base/plain_text.h"
 #include "plan/facts/dtype.h"
+#include "plan/schema/enum_words.h"
 #include "plan/verify/verify.h"
 
 #include <algorithm>
@@ -54,7 +55,7 @@ Status scalar(const fb::Plan &plan, const fb::Scalar &scalar) {
   if (role == fb::Role::Parameter || role == fb::Role::Optimizer || role == fb::Role::Input)
     return invalidInput(
         "{}: expected a buffer that holds no state and no batch column, found one with the role {}", what,
-        roleName(role));
+        wordOf(role));
   return persistent(plan, scalar.buffer(), what);
 }
 

@@ -2,6 +2,7 @@
 // checked as for launches (verify_instructions.cpp).
 #include "plan/facts/dtype.h"
 #include "plan/facts/library_calls.h"
+#include "plan/schema/enum_words.h"
 #include "plan/verify/verify.h"
 
 #include <cmath>
@@ -132,7 +133,7 @@ private:
       return invalidInput(
           "{}: expected side sums of one matrix, of its result with the gradient of an activation, of a "
           "factor without activation and bias, found side sum {} with activation {} of {} matrices",
-          kName, sideSumName(call_.side_sum()), activationName(call_.activation()), call_.batch());
+          kName, wordOf(call_.side_sum()), wordOf(call_.activation()), call_.batch());
     return {};
   }
 

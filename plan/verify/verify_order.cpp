@@ -15,6 +15,7 @@
 #include "plan/facts/last_touches.h"
 #include "plan/facts/streams.h"
 #include "plan/facts/uses.h"
+#include "plan/schema/enum_words.h"
 #include "plan/verify/verify.h"
 
 #include <algorithm>
@@ -96,7 +97,7 @@ private:
         return invalidInput("after: expected earlier instructions of the entry, ascending, found {}", other);
       if (at(other).stream() == instruction.stream())
         return invalidInput("after: expected instructions of other streams than {}, found {}",
-                            streamName(instruction.stream()), other);
+                            wordOf(instruction.stream()), other);
     }
     for (const uint32_t other : after) // all of which exist
       if (other < doneBefore(instruction, &other)[size_t(at(other).stream())])
@@ -127,7 +128,7 @@ private:
                                 "other bytes",
                                 nameOf(plan_, inner, use), use.writes ? "writes" : "reads", other,
                                 sourceText(*plan_.sources()->Get(at(other).source())),
-                                streamName(at(other).stream()), held.writes ? "writes" : "reads");
+                                wordOf(at(other).stream()), held.writes ? "writes" : "reads");
       });
     });
     return status;

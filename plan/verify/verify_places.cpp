@@ -9,7 +9,7 @@
 // update computes moments, weights and working copies from each other.
 //
 // Sizes and order of copies are proven by other parts of the verifier (verify_spaces.cpp, verify_flow.cpp).
-#include "plan/facts/streams.h"
+#include "plan/schema/enum_words.h"
 #include "plan/verify/verify.h"
 
 #include <set>
@@ -83,8 +83,8 @@ private:
                           plan_.buffers()->size(), place.buffer());
     if (space(place.buffer()) <= space(buffer))
       return invalidInput("buffer '{}': expected a place farther from the device than {}, found '{}' in {}",
-                          nameOf(buffer), spaceName(space(buffer)), nameOf(place.buffer()),
-                          spaceName(space(place.buffer())));
+                          nameOf(buffer), wordOf(space(buffer)), nameOf(place.buffer()),
+                          wordOf(space(place.buffer())));
     said_.emplace(buffer, place, way);
     return {};
   }

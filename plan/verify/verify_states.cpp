@@ -1,5 +1,6 @@
 // Checks of states: the contents of checkpoints, and their offsets in flat tensors.
 #include "plan/facts/dtype.h"
+#include "plan/schema/enum_words.h"
 #include "plan/verify/verifier.h"
 #include "plan/verify/verify.h"
 
@@ -52,11 +53,11 @@ Status state(const fb::Plan &plan, const fb::State &state) {
   TRAINC_RETURN_IF_ERROR(liesInBuffer(plan, state));
   if (state.role() != fb::Role::Parameter && state.role() != fb::Role::Optimizer)
     return invalidInput("{}: expected the role parameter or optimizer, found {}", nameOf(state),
-                        roleName(state.role()));
+                        wordOf(state.role()));
   const fb::Role role = plan.buffers()->Get(state.buffer())->role();
   if (state.role() != role)
-    return invalidInput("{}: expected the role of its buffer, {}, found {}", nameOf(state), roleName(role),
-                        roleName(state.role()));
+    return invalidInput("{}: expected the role of its buffer, {}, found {}", nameOf(state), wordOf(role),
+                        wordOf(state.role()));
   return {};
 }
 

@@ -2,9 +2,9 @@
 
 #include "plan/facts/dtype.h"
 #include "plan/facts/library_calls.h"
-#include "plan/facts/streams.h"
 #include "plan/facts/view.h"
 #include "plan/facts/work.h"
+#include "plan/schema/enum_words.h"
 
 #include <algorithm>
 #include <limits>
@@ -84,7 +84,7 @@ fb::Space spaceOf(const fb::Plan &plan, const fb::Operand &operand) {
 void describeCopy(const fb::Plan &plan, const fb::Copy &copy, StepFacts &facts) {
   const fb::Space from = spaceOf(plan, *copy.source()), to = spaceOf(plan, *copy.destination());
   facts.isBoundByRates = from == to;
-  facts.what = from == to ? "copy" : fmt::format("copy from {} to {}", spaceName(from), spaceName(to));
+  facts.what = from == to ? "copy" : fmt::format("copy from {} to {}", wordOf(from), wordOf(to));
   facts.bytes = (from == to ? 2.0 : 1.0) * static_cast<double>(copy.bytes());
 }
 

@@ -1,9 +1,9 @@
 #include "tools/report/analysis.h"
 
 #include "base/json_text.h"
-#include "plan/facts/dtype.h"
 #include "plan/facts/library_calls.h"
 #include "plan/facts/view.h"
+#include "plan/schema/enum_words.h"
 #include "plan/simulate/simulation.h"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ Analysis::Analysis(const fb::Plan &plan) : plan(plan), labels(plan) {
 std::string classOf(const fb::Plan &plan, const fb::Instruction &instruction) {
   if (const fb::Launch *launch = instruction.operation_as_Launch()) {
     const fb::KernelKind kind = plan.kernels()->Get(launch->kernel())->kind();
-    return kind == fb::KernelKind::Gemm ? "product" : kernelKindName(kind);
+    return kind == fb::KernelKind::Gemm ? "product" : wordOf(kind);
   }
   if (instruction.operation_type() == fb::Operation::Collective)
     return "collective";

@@ -2,8 +2,8 @@
 
 #include "base/plain_text.h"
 #include "plan/facts/dtype.h"
-#include "plan/facts/streams.h"
 #include "plan/facts/view.h"
+#include "plan/schema/enum_words.h"
 #include "tools/report/collectives.h"
 #include "tools/report/document_entries.h"
 #include "tools/report/largest_batches.h"
@@ -67,7 +67,7 @@ json arenasJson(const Analysis &analysis) {
   json arenas = json::array();
   for (const fb::Arena *arena : *analysis.plan.arenas())
     arenas.push_back({{"name", view(arena->name())},
-                      {"space", spaceName(arena->space())},
+                      {"space", wordOf(arena->space())},
                       {"bytes", arena->bytes()},
                       {"persistent", arena->persistent()},
                       {"counts", isLimited(analysis.plan, *arena)}});

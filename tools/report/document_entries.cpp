@@ -1,8 +1,8 @@
 #include "tools/report/document_entries.h"
 
-#include "plan/facts/streams.h"
 #include "plan/facts/view.h"
 #include "plan/facts/work.h"
+#include "plan/schema/enum_words.h"
 
 #include <cmath>
 #include <map>
@@ -60,7 +60,7 @@ private:
   static json streams(const Schedule &schedule) {
     json streams = json::array();
     for (size_t i = 0; i < schedule.streams.size(); ++i)
-      streams.push_back({{"name", streamName(static_cast<fb::Stream>(i))},
+      streams.push_back({{"name", wordOf(static_cast<fb::Stream>(i))},
                          {"busy_seconds", roundSeconds(schedule.streams[i].busy)},
                          {"exposed_seconds", roundSeconds(schedule.streams[i].exposed)}});
     return streams;

@@ -5,10 +5,10 @@
 #include "plan/facts/library_calls.h"
 #include "plan/facts/schedules.h"
 #include "plan/facts/settings.h"
-#include "plan/facts/streams.h"
 #include "plan/facts/view.h"
 #include "plan/file/file.h"
 #include "plan/schema/cuda_levels.h"
+#include "plan/schema/enum_words.h"
 #include "tools/trainc/Commands.h"
 #include "tools/trainc/Paths.h"
 
@@ -22,11 +22,6 @@
 namespace trainc {
 
 namespace {
-
-const char *groupName(fb::Group group) {
-  static constexpr const char *names[] = {"all", "shard", "replica"};
-  return names[static_cast<size_t>(group)];
-}
 
 class PlanPrinter {
 public:
@@ -117,7 +112,7 @@ std::string PlanPrinter::collective(const fb::Collective &collective) const {
                                  operand(*range->destination()), dtypeName(range->dtype()),
                                  range->widens() ? " into f32" : "", range->elements()) +
                      rankSum(*range));
-  return fmt::format("{} over {} {}", collectiveName(collective.kind()), groupName(collective.group()),
+  return fmt::format("{} over {} {}", collectiveName(collective.kind()), wordOf(collective.group()),
                      fmt::join(ranges, ", "));
 }
 
@@ -132,9 +127,9 @@ std::string sizesText(const fb::MatrixProduct &call) {
     text += fmt::format(", {} by {}", dtypeName(call.factors()), dtypeName(factorsOfB(call)));
   text += call.tf32() ? ", tf32" : "";
   if (call.activation() != fb::Activation::None)
-    text += fmt::format(", {}", activationName(call.activation()));
+    text += fmt::format(", {}", wordOf(call.activation()));
   if (call.side_sum() != fb::SideSum::None)
-    text += fmt::format(", sums of {}", sideSumName(call.side_sum()));
+    text += fmt::format(", sums of {}", wordOf(call.side_sum()));
   return text;
 }
 
@@ -203,9 +198,8 @@ std::string predictedText(double seconds) {
 /// omitted.
 void PlanPrinter::printInstruction(uint32_t index, const fb::Instruction &instruction) {
   const fb::Loop *loop = instruction.operation_as_Loop();
-  const std::string stream = instruction.stream() == fb::Stream::Compute
-                                 ? ""
-                                 : fmt::format(" on {}", streamName(instruction.stream()));
+  const std::string stream =
+      instruction.stream() == fb::Stream::Compute ? "" : fmt::format(" on {}", wordOf(instruction.stream()));
   const std::string after = instruction.after() && instruction.after()->size() > 0
                                 ? fmt::format(" after {}", fmt::join(*instruction.after(), ", "))
                                 : "";
@@ -227,13 +221,13 @@ void PlanPrinter::printInstructions(
 
 void PlanPrinter::printMemory() {
   for (const fb::Arena *arena : *plan_.arenas())
-    line("arena {} in {} bytes={}{}", arena->name()->str(), spaceName(arena->space()), arena->bytes(),
+    line("arena {} in {} bytes={}{}", arena->name()->str(), wordOf(arena->space()), arena->bytes(),
          arena->persistent() ? " persistent" : "");
   for (uint32_t index = 0; index < plan_.buffers()->size(); ++index) {
     const fb::Buffer &each = *plan_.buffers()->Get(index);
     line("buffer {} in {} at {} bytes={} {} {}", buffer(index),
          plan_.arenas()->Get(each.arena())->name()->str(), each.offset(), each.bytes(),
-         dtypeName(each.dtype()), roleName(each.role()));
+         dtypeName(each.dtype()), wordOf(each.role()));
     if (each.fetched())
       line("  fetched from {}", operand(*each.fetched()));
     if (each.stored())
@@ -266,8 +260,8 @@ void PlanPrinter::printCode() {
          features.empty() ? "" : " needs ", fmt::join(features, ", "));
   }
   for (const fb::Kernel *kernel : *plan_.kernels())
-    line("kernel {} {}{} grid={} {}flops={} {}{}{}{}{}", kernel->symbol()->str(),
-         kernelKindName(kernel->kind()), kernel->on_host() ? " on_host" : "", kernel->grid(),
+    line("kernel {} {}{} grid={} {}flops={} {}{}{}{}{}", kernel->symbol()->str(), wordOf(kernel->kind()),
+         kernel->on_host() ? " on_host" : "", kernel->grid(),
          kernel->threads() > 1 ? fmt::format("threads={} ", kernel->threads()) : "", kernel->flops(),
          kernel->moved_bytes() ? fmt::format("moves={} ", *kernel->moved_bytes()) : "",
          kernel->chain() > 0 ? fmt::format("chain={} ", kernel->chain()) : "",
@@ -279,7 +273,7 @@ void PlanPrinter::printCode() {
 void PlanPrinter::printStates() {
   for (const fb::State *state : *plan_.states())
     line("state {} {} {} {} in {}{}{}", state->name()->str(), dtypeName(state->dtype()),
-         shapeText(*state->shape()), roleName(state->role()), buffer(state->buffer()),
+         shapeText(*state->shape()), wordOf(state->role()), buffer(state->buffer()),
          state->offset() ? fmt::format(" from element {}", state->offset()) : "",
          state->divided() ? " divided" : "");
   for (const fb::Scalar *scalar : *plan_.scalars())

@@ -3,8 +3,8 @@
 #include "base/json_text.h"
 #include "base/units.h"
 #include "plan/facts/counts.h"
-#include "plan/facts/streams.h"
 #include "plan/facts/view.h"
+#include "plan/schema/enum_words.h"
 #include "tools/report/verdict.h"
 
 #include <algorithm>
@@ -67,7 +67,7 @@ std::string streamTable(const Simulation &step) {
   std::string text = fmt::format("\n{:<16} {:>12} {:>8} {:>12}\n", "stream", "busy", "share", "exposed");
   for (size_t stream = 0; stream < step.streams.size(); ++stream)
     if (const StreamSeconds &each = step.streams[stream]; each.busy > 0)
-      text += fmt::format("{:<16} {:>12} {:>8} {:>12}\n", streamName(static_cast<fb::Stream>(stream)),
+      text += fmt::format("{:<16} {:>12} {:>8} {:>12}\n", wordOf(static_cast<fb::Stream>(stream)),
                           timeText(each.busy), percent(each.busy, step.seconds),
                           stream == Task::kComputeStream ? "" : timeText(each.exposed));
   return text;
@@ -120,7 +120,7 @@ std::string simulatedJson(const fb::Plan &plan, const Cluster &cluster, const Si
             {"disk_bytes", step.memory.disk},
             {"device_memory_bytes", step.machine.memoryBytes > 0 ? Json(step.machine.memoryBytes) : Json()}};
   for (size_t stream = 0; stream < step.streams.size(); ++stream)
-    json["streams"][streamName(static_cast<fb::Stream>(stream))] = {
+    json["streams"][wordOf(static_cast<fb::Stream>(stream))] = {
         {"busy_seconds", step.streams[stream].busy}, {"exposed_seconds", step.streams[stream].exposed}};
   for (const SimulatedEntry &each : step.entries)
     json["entries"].push_back({{"entry", each.name},

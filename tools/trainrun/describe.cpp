@@ -7,6 +7,7 @@
 #include "plan/facts/schedules.h"
 #include "plan/facts/target.h"
 #include "plan/schema/cuda_levels.h"
+#include "plan/schema/enum_words.h"
 
 #include <algorithm>
 #include <fmt/ranges.h>
@@ -20,7 +21,7 @@ std::string bytesByRole(const Executor &executor) {
   const std::array<uint64_t, 7> bytes = executor.bytesByRole();
   for (size_t role = 0; role < bytes.size(); ++role)
     if (bytes[role] > 0)
-      parts.push_back(fmt::format("{} {}", roleName(static_cast<fb::Role>(role)), formatBytes(bytes[role])));
+      parts.push_back(fmt::format("{} {}", wordOf(static_cast<fb::Role>(role)), formatBytes(bytes[role])));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 /// Collectives before computation, copies before both: they use little of the GPU, and other ranks or steps
 /// wait for them. Host kernels use no GPU resources.
-constexpr int kPriority[kPlanStreams] = {0, -1, -2, -2, -2, 0};
+constexpr int kPriority[kStreams] = {0, -1, -2, -2, -2, 0};
 
 using Clock = std::chrono::steady_clock;
 /// A wait first spins, so that short ones end at once, then polls with sleeps.
@@ -22,7 +22,7 @@ constexpr auto kPollEvery = std::chrono::milliseconds(20);
 
 Result<CudaStreams> CudaStreams::create() {
   CudaStreams made;
-  for (size_t i = 0; i < kPlanStreams; ++i) {
+  for (size_t i = 0; i < kStreams; ++i) {
     TRAINC_ASSIGN_OR_RETURN(made.streams_[i], makeCudaStream(kPriority[i]));
     TRAINC_ASSIGN_OR_RETURN(made.ends_[i], makeCudaEvent(/*isTimed=*/false));
   }

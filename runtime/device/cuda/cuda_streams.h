@@ -1,7 +1,7 @@
 // One CUDA stream for each stream of the plan, and events between them.
 #pragma once
 
-#include "plan/schema/plan_generated.h"
+#include "plan/facts/streams.h"
 #include "runtime/comm/stream_communicator.h"
 #include "runtime/device/cuda/driver/cuda_handles.h"
 
@@ -11,8 +11,6 @@
 #include <vector>
 
 namespace trainc {
-
-inline constexpr size_t kPlanStreams = static_cast<size_t>(fb::Stream::MAX) + 1;
 
 /// Streams by fb::Stream. The compute stream is the main one: host copies and graphs run on it; fork() and
 /// join() order the others relative to it.
@@ -35,8 +33,8 @@ public:
 private:
   CudaStreams() = default;
 
-  std::array<CudaStream, kPlanStreams> streams_;
-  std::array<CudaEvent, kPlanStreams> ends_; ///< that of the main stream marks where the others begin
+  std::array<CudaStream, kStreams> streams_;
+  std::array<CudaEvent, kStreams> ends_; ///< that of the main stream marks where the others begin
   std::vector<CudaEvent> events_;
 };
 

@@ -2,6 +2,7 @@
 
 #include "plan/facts/dtype.h"
 #include "plan/facts/library_calls.h"
+#include "plan/schema/enum_words.h"
 
 #include <algorithm>
 #include <bit>
@@ -51,9 +52,9 @@ std::string factorsText(const fb::MatrixProduct &call) {
 std::string productText(const fb::MatrixProduct &call) {
   return fmt::format("{}{} x {} x {} of {} factors and {} results, activation {}, side sums {}{}{}",
                      call.batch() > 1 ? fmt::format("{} times ", call.batch()) : "", call.m(), call.n(),
-                     call.k(), factorsText(call), dtypeName(call.product()),
-                     activationName(call.activation()), sideSumName(call.side_sum()),
-                     call.bias() ? ", bias" : "", call.auxiliary() ? ", auxiliary" : "");
+                     call.k(), factorsText(call), dtypeName(call.product()), wordOf(call.activation()),
+                     wordOf(call.side_sum()), call.bias() ? ", bias" : "",
+                     call.auxiliary() ? ", auxiliary" : "");
 }
 
 template <typename T>

@@ -1,6 +1,7 @@
 // A random valid order of an entry's steps.
 #pragma once
 
+#include "plan/facts/streams.h"
 #include "runtime/device/device.h"
 
 #include <array>
@@ -29,8 +30,6 @@ public:
   bool mayWait() const { return isReady(queues_[static_cast<size_t>(fb::Stream::Communication)]); }
 
 private:
-  static constexpr size_t kStreams = static_cast<size_t>(fb::Stream::MAX) + 1;
-
   /// Unit that a stream runs as a whole: a step, or all iterations of a block.
   struct Unit {
     uint32_t begin, end;

@@ -1,6 +1,6 @@
 #include "test/unit/plan/verify/plan_mutants.h"
+#include "plan/schema/enum_words.h"
 
-#include "plan/facts/streams.h"
 #include "test/unit/plan/verify/entry_model.h"
 
 #include <fmt/format.h>
@@ -56,7 +56,7 @@ private:
     }
     for (const fb::Stream stream : fb::EnumValuesStream())
       if (stream != instruction(entry, i).stream)
-        add("stream", entry, fmt::format("{} on {}", i, streamName(stream)),
+        add("stream", entry, fmt::format("{} on {}", i, wordOf(stream)),
             [=](fb::PlanT &plan) { plan.entries[entry]->instructions[i]->stream = stream; });
   }
 
