@@ -7,6 +7,7 @@
 #include "dialects/Train/Sizes.h"
 #include "lib/Codegen/Target.h"
 #include "lib/Pipelines/Settings.h"
+#include "lib/Plan/EmittedPlan.h"
 #include "plan/schema/limits.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -239,7 +240,7 @@ LogicalResult checkMemory(ModuleOp module, const std::optional<MemoryLimit> &lim
   plan::TrainingOp training = *module.getOps<plan::TrainingOp>().begin();
   if (failed(checkArenas(module, training)))
     return failure();
-  const MemoryReport memory = memoryReport(module);
+  const MemoryReport memory = memoryReport(module, *EmittedPlan(module));
   const bool isHostShort = host && memory.host.total() > host->share();
   if (!isHostShort && (!limit || memory.needed() <= limit->bytes))
     return success();

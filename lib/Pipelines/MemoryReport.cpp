@@ -1,14 +1,15 @@
 #include "lib/Pipelines/MemoryReport.h"
 
 #include "dialects/Plan/Plan.h"
-#include "lib/Pipelines/StepRuns.h"
-#include "lib/Support/StoredElement.h"
+#include "plan/facts/dtype.h"
+#include "plan/facts/step_entries.h"
+#include "plan/facts/view.h"
+#include "plan/schema/entry_names.h"
+#include "plan/schema/enum_words.h"
 #include "plan/schema/limits.h"
 
-#include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/StringMap.h"
-
 #include <map>
+#include <set>
 
 using namespace mlir;
 
@@ -19,56 +20,82 @@ namespace trainc {
 /// Program and libraries, a plan and its kernels, stacks of threads, file buffers.
 constexpr int64_t kProcessBytes = int64_t{32} << 20;
 
+static std::vector<const fb::Input *> inputsOf(const fb::Entry &entry) {
+  if (!entry.inputs())
+    return {};
+  return {entry.inputs()->begin(), entry.inputs()->end()};
+}
+
+/// Returns the bytes of a tensor with `shape` and the input's type.
+static int64_t bytesOf(const fb::Input &input, ArrayRef<uint64_t> shape) {
+  auto bytes = int64_t(elementBytes(input.dtype()));
+  for (const uint64_t extent : shape)
+    bytes *= int64_t(extent);
+  return bytes;
+}
+
+static ArrayRef<uint64_t> shapeOf(const fb::Input &input) {
+  return {input.shape()->data(), input.shape()->size()};
+}
+
 /// Returns the loader's bytes: batches of this step and the next, with every column that a step's entries
 /// read once, and the numbers of their samples.
-static int64_t loaderBytes(ModuleOp module, plan::TrainingOp training) {
-  const int64_t samples = int64_t(training.getMicroBatch()) * int64_t(training.getAccumulate());
-  llvm::SetVector<std::pair<StringRef, Type>> rows;
-  for (auto entry : module.getOps<plan::EntryOp>())
-    if (runsPerStep(module, entry.getKind()) > 0)
-      for (auto input : entry.getBody().getOps<plan::InputOp>()) {
-        auto type = cast<RankedTensorType>(input.getType());
-        rows.insert({input.getColumn(), type.clone(type.getShape().drop_front())});
-      }
+static int64_t loaderBytes(const fb::Plan &plan) {
+  const auto samples = int64_t(plan.training()->micro_batch() * plan.training()->accumulate());
   int64_t bytes = samples * int64_t(sizeof(uint64_t));
-  for (auto [column, row] : rows)
-    bytes += 2 * samples * tensorBytes(row);
+  std::set<std::pair<std::string_view, int64_t>> rows; // columns, and bytes of a sample in them
+  for (const fb::Entry *entry : stepEntries(plan))
+    for (const fb::Input *input : inputsOf(*entry))
+      rows.insert({view(input->column()), bytesOf(*input, shapeOf(*input).drop_front())});
+  for (const auto &[column, row] : rows)
+    bytes += 2 * samples * row;
   return bytes;
 }
 
 /// Returns the bytes of an evaluation batch on its way to the device, and of the numbers of its samples.
-static int64_t evaluationBytes(ModuleOp module, plan::TrainingOp training) {
-  int64_t bytes = int64_t(training.getEvalBatch()) * int64_t(sizeof(uint64_t));
-  if (auto entry = findEntry<plan::EntryOp>(module, EntryKind::eval))
-    for (auto input : entry.getBody().getOps<plan::InputOp>())
-      bytes += tensorBytes(input.getType());
+static int64_t evaluationBytes(const fb::Plan &plan) {
+  int64_t bytes = int64_t(plan.training()->eval_batch()) * int64_t(sizeof(uint64_t));
+  for (const fb::Entry *entry : *plan.entries())
+    if (view(entry->name()) == kEvalEntry)
+      for (const fb::Input *input : inputsOf(*entry))
+        bytes += bytesOf(*input, shapeOf(*input));
   return bytes;
 }
 
 /// Returns the bytes of a prompt, of logits, and of a token and weight per logit during sampling.
-static int64_t generationBytes(ModuleOp module) {
-  int64_t bytes = 0;
-  for (auto generation : module.getOps<plan::GenerationOp>())
-    bytes += int64_t(generation.getContext()) * int64_t(sizeof(int32_t)) +
-             int64_t(generation.getVocabulary()) * int64_t(sizeof(float) + sizeof(uint32_t) + sizeof(double));
-  return bytes;
+static int64_t generationBytes(const fb::Plan &plan) {
+  const fb::Generation *generation = plan.generation();
+  if (!generation)
+    return 0;
+  return int64_t(generation->context()) * int64_t(sizeof(int32_t)) +
+         int64_t(generation->vocabulary()) * int64_t(sizeof(float) + sizeof(uint32_t) + sizeof(double));
 }
 
 /// A device allocates the memory of a block for each thread, by the largest kernel. The plan does not know
 /// the number of threads; trainrun warns about more threads than a limit allows.
-static int64_t blockBytes(ModuleOp module) {
+static int64_t blockBytes(const fb::Plan &plan) {
   int64_t largest = 0;
-  module.walk([&](plan::KernelOp kernel) { largest = std::max(largest, int64_t(kernel.getSharedBytes())); });
+  for (const fb::Kernel *kernel : *plan.kernels())
+    largest = std::max(largest, int64_t(kernel->shared_bytes()));
   return int64_t(kCountedThreads) * largest;
+}
+
+/// Returns the number of instructions, with those in loops.
+static int64_t countOf(const flatbuffers::Vector<flatbuffers::Offset<fb::Instruction>> &instructions) {
+  auto count = int64_t(instructions.size());
+  for (const fb::Instruction *instruction : instructions)
+    if (const fb::Loop *loop = instruction->operation_as_Loop())
+      count += countOf(*loop->body());
+  return count;
 }
 
 /// Returns the runtime's bytes for a plan's instructions and states besides the plan itself. 0.6 KiB each
 /// were measured for 33000 instructions and 18000 states, with a checkpoint.
-static int64_t planBytes(ModuleOp module) {
+static int64_t planBytes(const fb::Plan &plan) {
   constexpr int64_t kEach = 1024;
-  int64_t count = 0;
-  module.walk([&](plan::InstructionOpInterface) { ++count; });
-  module.walk([&](plan::StateOp) { ++count; });
+  int64_t count = plan.states()->size();
+  for (const fb::Entry *entry : *plan.entries())
+    count += countOf(*entry->instructions());
   return kEach * count;
 }
 
@@ -80,60 +107,53 @@ static std::optional<int64_t> reservedBytes(ModuleOp module) {
   return std::nullopt;
 }
 
-static int64_t processBytes(ModuleOp module) {
-  int64_t bytes = kProcessBytes + planBytes(module) + blockBytes(module) + generationBytes(module);
-  for (auto training : module.getOps<plan::TrainingOp>())
-    bytes += loaderBytes(module, training) + evaluationBytes(module, training);
-  return bytes;
+static int64_t processBytes(const fb::Plan &plan) {
+  const int64_t bytes = kProcessBytes + planBytes(plan) + blockBytes(plan) + generationBytes(plan);
+  return plan.training() ? bytes + loaderBytes(plan) + evaluationBytes(plan) : bytes;
 }
 
 // --- The report ---
 
-static BytesByKind &bytesIn(plan::Space space, MemoryReport &report) {
-  if (space == plan::Space::disk)
+static BytesByKind &bytesIn(fb::Space space, MemoryReport &report) {
+  if (space == fb::Space::Disk)
     return report.disk;
-  return space == plan::Space::host ? report.host : report;
+  return space == fb::Space::Host ? report.host : report;
 }
 
-static int64_t BytesByKind::*kindOf(plan::Role role) {
-  if (role == plan::Role::parameter)
+static int64_t BytesByKind::*kindOf(fb::Role role) {
+  if (role == fb::Role::Parameter)
     return &BytesByKind::parameters;
-  if (role == plan::Role::gradient)
+  if (role == fb::Role::Gradient)
     return &BytesByKind::gradients;
-  return role == plan::Role::optimizer ? &BytesByKind::optimizer : &BytesByKind::workspace;
+  return role == fb::Role::Optimizer ? &BytesByKind::optimizer : &BytesByKind::workspace;
 }
 
-MemoryReport memoryReport(ModuleOp module) {
+MemoryReport memoryReport(ModuleOp module, const fb::Plan &plan) {
   MemoryReport report;
-  llvm::StringMap<BytesByKind *> persistent; // by names of arenas
-  for (auto arena : module.getOps<plan::ArenaOp>()) {
-    BytesByKind &bytes = bytesIn(arena.getSpace(), report);
-    if (arena.getPersistent())
-      persistent[arena.getSymName()] = &bytes;
-    (arena.getPersistent() ? bytes.workspace : bytes.activations) += arena.getBytes();
+  for (const fb::Arena *arena : *plan.arenas()) {
+    BytesByKind &bytes = bytesIn(arena->space(), report);
+    (arena->persistent() ? bytes.workspace : bytes.activations) += int64_t(arena->bytes());
   }
-  for (auto buffer : module.getOps<plan::BufferOp>())
-    if (BytesByKind *bytes = persistent.lookup(buffer.getArena())) {
-      bytes->workspace -= buffer.getBytes();
-      bytes->*kindOf(buffer.getRole()) += buffer.getBytes();
-    }
+  for (const fb::Buffer *buffer : *plan.buffers()) {
+    const fb::Arena &arena = *plan.arenas()->Get(buffer->arena());
+    if (!arena.persistent())
+      continue;
+    BytesByKind &bytes = bytesIn(arena.space(), report);
+    bytes.workspace -= int64_t(buffer->bytes());
+    bytes.*kindOf(buffer->role()) += int64_t(buffer->bytes());
+  }
   report.peak = report.total() + report.host.total();
   const std::optional<int64_t> reserved = reservedBytes(module);
   report.isReserve = reserved.has_value();
-  report.unplanned = reserved ? *reserved : processBytes(module);
+  report.unplanned = reserved ? *reserved : processBytes(plan);
   return report;
 }
 
-llvm::json::Object memoryByType(ModuleOp module) {
+llvm::json::Object memoryByType(const fb::Plan &plan) {
   std::map<std::string, std::map<std::string, int64_t>> bytes;
-  const SymbolTable symbols(module);
-  for (auto buffer : module.getOps<plan::BufferOp>()) {
-    if (!symbols.lookup<plan::ArenaOp>(buffer.getArena()).getPersistent())
-      continue;
-    std::string type;
-    llvm::raw_string_ostream(type) << buffer.getElement();
-    bytes[plan::stringifyRole(buffer.getRole()).str()][type] += buffer.getBytes();
-  }
+  for (const fb::Buffer *buffer : *plan.buffers())
+    if (plan.arenas()->Get(buffer->arena())->persistent())
+      bytes[wordOf(buffer->role())][dtypeName(buffer->dtype())] += int64_t(buffer->bytes());
   llvm::json::Object json;
   for (const auto &[role, types] : bytes) {
     llvm::json::Object of;

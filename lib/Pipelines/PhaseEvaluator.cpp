@@ -6,6 +6,7 @@
 #include "lib/Pipelines/Report.h"
 #include "lib/Pipelines/Settings.h"
 #include "lib/Pipelines/WithoutWarnings.h"
+#include "lib/Plan/EmittedPlan.h"
 
 #include "mlir/IR/Threading.h"
 #include "llvm/ADT/StringSet.h"
@@ -181,8 +182,7 @@ FailureOr<Evaluation> PhaseEvaluator::Step::evaluate(const Settings &late) {
   };
   if (failed(run(*module, addPlan)))
     return failure();
-  Evaluation plan{memoryReport(*module), predictStep(*module, reference), flopsPerStep(*module),
-                  sentBytesPerStep(*module)};
+  Evaluation plan = evaluationOf(*module, reference);
   if (host)
     plan.hostLeft = host->share() - plan.memory.host.total();
   return plan;
@@ -208,7 +208,7 @@ FailureOr<int64_t> PhaseEvaluator::Step::lowerBoundBytes(const Settings &late) {
   };
   if (failed(run(*module, addPlan)))
     return failure();
-  const MemoryReport memory = memoryReport(*module);
+  const MemoryReport memory = memoryReport(*module, *EmittedPlan(*module));
   return memory.needed() - memory.activations / kGapDivisor;
 }
 

@@ -182,7 +182,7 @@ static FailureOr<std::vector<KernelObject>> objectsOf(ModuleOp module) {
 /// generation.
 static FailureOr<std::vector<uint8_t>>
 planWithCode(ModuleOp module, StringRef name,
-             llvm::function_ref<std::string(const codegen::Target &)> report) {
+             llvm::function_ref<std::string(const fb::Plan &, const codegen::Target &)> report) {
   const std::unique_ptr<codegen::Target> target =
       codegen::Target::of(module.lookupSymbol<ModuleOp>("kernels"));
   auto objects = objectsOf(module);
@@ -191,8 +191,11 @@ planWithCode(ModuleOp module, StringRef name,
   int64_t ranks = 1; // without plan.training
   for (auto training : module.getOps<plan::TrainingOp>())
     ranks = int64_t(training.getRanks());
-  return serializePlan(module, name, target->name(), target->referenceMachine(ranks), std::move(*objects),
-                       report(*target));
+  fb::PlanT tables = writeTables(module);
+  const EmittedPlan emitted(tables);
+  const std::string text = report(*emitted, *target);
+  return serializePlan(std::move(tables), emitted, name, target->name(), target->referenceMachine(ranks),
+                       std::move(*objects), text);
 }
 
 FailureOr<std::vector<uint8_t>> finishPlan(ModuleOp module, double secondsSoFar, std::string &report,
@@ -202,13 +205,15 @@ FailureOr<std::vector<uint8_t>> finishPlan(ModuleOp module, double secondsSoFar,
   plan::TrainingOp training = *module.getOps<plan::TrainingOp>().begin();
   for (auto kernels : module.getOps<ModuleOp>())
     kernels->setLoc(training.getLoc());
-  return planWithCode(module, module.getName().value_or("model"), [&](const codegen::Target &target) {
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-    report = reportJson(
-        module, OnThisMachine{target.thisMachine(int64_t(training.getRanks())), secondsSoFar + spent.count()},
-        planning);
-    return reportJson(module, std::nullopt, planning);
-  });
+  return planWithCode(module, module.getName().value_or("model"),
+                      [&](const fb::Plan &plan, const codegen::Target &target) {
+                        const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+                        report = reportJson(module, plan,
+                                            OnThisMachine{target.thisMachine(int64_t(training.getRanks())),
+                                                          secondsSoFar + spent.count()},
+                                            planning);
+                        return reportJson(module, plan, std::nullopt, planning);
+                      });
 }
 
 FailureOr<std::vector<uint8_t>> planOfEntries(ModuleOp module, StringRef name) {
@@ -223,7 +228,8 @@ FailureOr<std::vector<uint8_t>> planOfEntries(ModuleOp module, StringRef name) {
     return failure();
   for (auto training : llvm::make_early_inc_range(module.getOps<plan::TrainingOp>()))
     training.erase();
-  return planWithCode(module, name, [](const codegen::Target &) { return std::string("{}"); });
+  return planWithCode(module, name,
+                      [](const fb::Plan &, const codegen::Target &) { return std::string("{}"); });
 }
 
 } // namespace trainc

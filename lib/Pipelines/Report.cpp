@@ -1,10 +1,12 @@
 #include "lib/Pipelines/Report.h"
 
 #include "lib/Pipelines/Planning.h"
-#include "lib/Pipelines/StepRuns.h"
 #include "lib/Plan/EmittedPlan.h"
+#include "plan/facts/counts.h"
 #include "plan/facts/gathered_window.h"
+#include "plan/facts/step_entries.h"
 #include "plan/facts/work.h"
+#include "plan/schema/enum_words.h"
 #include "plan/simulate/simulation.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -15,19 +17,11 @@ using namespace mlir;
 
 namespace trainc {
 
-/// Returns the number of trained and frozen parameters.
-static int64_t parameterCount(ModuleOp module) {
-  int64_t count = 0;
-  for (auto state : module.getOps<plan::StateOp>())
-    if (state.getRole() == plan::Role::parameter)
-      count += cast<RankedTensorType>(state.getType()).getNumElements();
-  return count;
-}
-
-StepFlops flopsPerStep(ModuleOp module) {
+/// Returns the work of a rank in a training step.
+static StepFlops flopsPerStep(ModuleOp module, const fb::Plan &plan) {
   StepFlops flops;
-  for (auto entry : module.getOps<plan::EntryOp>()) {
-    const int64_t runs = runsPerStep(module, entry.getKind());
+  for (auto [entry, table] : llvm::zip(module.getOps<plan::EntryOp>(), *plan.entries())) {
+    const auto runs = int64_t(runsPerStep(plan, *table));
     flops.model += runs * int64_t(entry.getFlops());
     flops.recomputed += runs * int64_t(entry.getRecomputedFlops());
   }
@@ -47,16 +41,17 @@ static llvm::MapVector<StringRef, CollectiveSums> collectives(const fb::Plan &pl
     for (const fb::Instruction *instruction : *entry->instructions())
       if (const fb::Collective *collective = instruction->operation_as_Collective()) {
         const uint64_t runs = runsPerStep(plan, *entry);
-        CollectiveSums &sums = kinds[stringifyCollectiveKind(CollectiveKind(collective->kind()))];
+        CollectiveSums &sums = kinds[wordOf(collective->kind())];
         sums.count += runs;
         sums.bytes += double(runs) * exchangeOf(plan, *collective).bytesSent;
       }
   return kinds;
 }
 
-int64_t sentBytesPerStep(ModuleOp module) {
+/// Returns the bytes that each rank sends in a training step.
+static int64_t sentBytesPerStep(const fb::Plan &plan) {
   double bytes = 0;
-  for (auto &[kind, sums] : collectives(*EmittedPlan(module)))
+  for (auto &[kind, sums] : collectives(plan))
     bytes += sums.bytes;
   return int64_t(bytes);
 }
@@ -68,8 +63,10 @@ static llvm::json::Object collectivesJson(const fb::Plan &plan) {
   return json;
 }
 
-StepSeconds predictStep(ModuleOp module, const Machine &machine) {
-  return predictStep(*EmittedPlan(module), machine);
+Evaluation evaluationOf(ModuleOp module, const Machine &machine) {
+  const EmittedPlan plan(module);
+  return {memoryReport(module, *plan), predictStep(*plan, machine), flopsPerStep(module, *plan),
+          sentBytesPerStep(*plan)};
 }
 
 /// Returns the predicted costs of a training step's instructions, equal ones combined, the most expensive
@@ -119,21 +116,17 @@ static llvm::json::Array settings(ModuleOp module) {
   return json;
 }
 
-std::string reportJson(ModuleOp module, std::optional<OnThisMachine> here, const Planning *planning) {
-  const MemoryReport memory = memoryReport(module);
-  const EmittedPlan plan(module);
+std::string reportJson(ModuleOp module, const fb::Plan &plan, std::optional<OnThisMachine> here,
+                       const Planning *planning) {
+  const MemoryReport memory = memoryReport(module, plan);
   llvm::json::Object bytes = memoryJson(memory);
-  bytes["gathered"] = gatheredWindow(*plan);
-  const StepFlops flops = flopsPerStep(module);
+  bytes["gathered"] = gatheredWindow(plan);
+  const StepFlops flops = flopsPerStep(module, plan);
   llvm::json::Object json{
-      {"parameters", parameterCount(module)},
-      {"flops_per_step", flops.model},
-      {"memory", std::move(bytes)},
-      {"memory_outside", offloadedMemoryJson(memory)},
-      {"memory_by_type", memoryByType(module)},
-      {"sharding", sharding(module)},
-      {"collectives", collectivesJson(*plan)},
-      {"settings", settings(module)},
+      {"parameters", parameterCount(plan)},   {"flops_per_step", flops.model},
+      {"memory", std::move(bytes)},           {"memory_outside", offloadedMemoryJson(memory)},
+      {"memory_by_type", memoryByType(plan)}, {"sharding", sharding(module)},
+      {"collectives", collectivesJson(plan)}, {"settings", settings(module)},
   };
   for (auto training : module.getOps<plan::TrainingOp>())
     json["offload_to"] = training->getAttrOfType<StringAttr>("train.offload_to").getValue();
@@ -151,7 +144,7 @@ std::string reportJson(ModuleOp module, std::optional<OnThisMachine> here, const
   if (planning && !planning->largestBatches.empty())
     json["largest_batches"] = largestBatchesJson(planning->limit, planning->largestBatches);
   if (here) {
-    const StepSeconds step = predictStep(*plan, here->machine);
+    const StepSeconds step = predictStep(plan, here->machine);
     json["predicted_step_seconds"] = step.total;
     if (step.communication > 0) {
       json["predicted_communication_seconds"] = step.communication;
@@ -159,7 +152,7 @@ std::string reportJson(ModuleOp module, std::optional<OnThisMachine> here, const
     }
     json["machine"] = llvm::json::Object{{"name", here->machine.name},
                                          {"flops_per_second", here->machine.peakFlopsPerSecond}};
-    json["costs"] = costs(*plan, here->machine);
+    json["costs"] = costs(plan, here->machine);
     json["compile_seconds"] = here->compileSeconds;
   }
   return llvm::formatv("{0:2}\n", llvm::json::Value(std::move(json)));

@@ -17,14 +17,9 @@ namespace trainc {
 
 struct Planning;
 
-/// Returns the work of a rank in a training step.
-StepFlops flopsPerStep(mlir::ModuleOp module);
-
-/// Returns the bytes that each rank sends in a training step.
-int64_t sentBytesPerStep(mlir::ModuleOp module);
-
-/// Returns the predicted seconds of a training step on `machine`.
-StepSeconds predictStep(mlir::ModuleOp module, const Machine &machine);
+/// Returns the memory, time and work of a training step of a module of phase `plan` on `machine`. The host's
+/// headroom is unlimited.
+Evaluation evaluationOf(mlir::ModuleOp module, const Machine &machine);
 
 /// Parts of a report that depend on the compiling machine.
 struct OnThisMachine {
@@ -32,9 +27,10 @@ struct OnThisMachine {
   double compileSeconds;
 };
 
-/// Returns the report as JSON (docs/reference/compile-report.md). Without `here`, equal models have equal
-/// reports. `planning` has the strategies among which a memory limit chose; null if there is no limit.
-std::string reportJson(mlir::ModuleOp module, std::optional<OnThisMachine> here,
+/// Returns the report of a module of phase `plan`, whose tables are `plan`, as JSON
+/// (docs/reference/compile-report.md). Without `here`, equal models have equal reports. `planning` has the
+/// strategies among which a memory limit chose; null if there is no limit.
+std::string reportJson(mlir::ModuleOp module, const fb::Plan &plan, std::optional<OnThisMachine> here,
                        const Planning *planning = nullptr);
 
 } // namespace trainc

@@ -10,6 +10,10 @@
 
 namespace trainc {
 
+/// Returns all tables of a module of phase `plan` but those of objects; name, target, report and predictions
+/// are empty.
+fb::PlanT writeTables(mlir::ModuleOp module);
+
 /// A plan without code, report and predictions.
 class EmittedPlan {
 public:

@@ -206,10 +206,9 @@ static void predict(std::vector<std::unique_ptr<fb::InstructionT>> &instructions
   }
 }
 
-std::vector<uint8_t> serializePlan(ModuleOp module, StringRef name, StringRef target, const Machine &machine,
+std::vector<uint8_t> serializePlan(fb::PlanT plan, const EmittedPlan &emitted, StringRef name,
+                                   StringRef target, const Machine &machine,
                                    std::vector<KernelObject> objects, StringRef report) {
-  fb::PlanT plan = writeTables(module);
-  const EmittedPlan emitted(plan);
   for (auto [entry, packed] : llvm::zip(plan.entries, *emitted->entries()))
     predict(entry->instructions, *packed->instructions(), *emitted, machine);
   plan.name = name.str();

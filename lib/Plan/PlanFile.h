@@ -1,10 +1,8 @@
 // Serialisation of the plan dialect to the plan file's FlatBuffer.
 #pragma once
 
-#include "dialects/Plan/Plan.h"
+#include "lib/Plan/EmittedPlan.h"
 #include "plan/cost/machine.h"
-
-#include "mlir/IR/BuiltinOps.h"
 
 #include <string>
 #include <vector>
@@ -18,10 +16,11 @@ struct KernelObject {
   std::vector<uint8_t> image;
 };
 
-/// Serialises a module of phase `plan`. `name` is the plan's name, `target` its kind of device, `machine` the
-/// machine for predictions, `report` the compile report as JSON.
-std::vector<uint8_t> serializePlan(mlir::ModuleOp module, llvm::StringRef name, llvm::StringRef target,
-                                   const Machine &machine, std::vector<KernelObject> objects,
-                                   llvm::StringRef report);
+/// Serialises `plan`, the tables of a module of phase `plan`, which are emitted as `emitted`. `name` is the
+/// plan's name, `target` its kind of device, `machine` the machine for predictions, `report` the compile
+/// report as JSON.
+std::vector<uint8_t> serializePlan(fb::PlanT plan, const EmittedPlan &emitted, llvm::StringRef name,
+                                   llvm::StringRef target, const Machine &machine,
+                                   std::vector<KernelObject> objects, llvm::StringRef report);
 
 } // namespace trainc

@@ -29,9 +29,6 @@ private:
 
 fb::Operand writeOperand(plan::OperandAttr operand, PlanTables &tables);
 
-/// Writes all tables but those of objects; name, target, report and predictions are empty.
-fb::PlanT writeTables(mlir::ModuleOp module);
-
 std::unique_ptr<fb::KernelT> writeKernel(plan::KernelOp kernel);
 
 /// Writes the table of a library call, `plan.matrix_product` or `plan.attention`, as an instruction's

@@ -20,6 +20,7 @@ struct EntryTasks {
 /// stream have ended.
 struct TaskWait {
   uint32_t task, before;
+  bool operator==(const TaskWait &) const = default;
 };
 
 /// Waits of `entry` for tasks of `previous` that are still in flight, both indices of entries of the step;

@@ -38,15 +38,15 @@ std::vector<uint32_t> outlastingCopies(const fb::Plan &plan, const fb::Entry &en
   return copies;
 }
 
-std::vector<OutlastingWait> outlastingWaits(const fb::Plan &plan, const fb::Entry &previous,
-                                            const fb::Entry &entry) {
+std::vector<TaskWait> outlastingWaits(const fb::Plan &plan, const fb::Entry &previous,
+                                      const fb::Entry &entry) {
   OutlastingReads reads(plan.arenas()->size());
   for (const uint32_t copy : outlastingCopies(plan, previous))
     facts::forEachUse(plan, *previous.instructions()->Get(copy), 1, [&](const facts::Use &use) {
       if (use.reads)
         reads.addRead(copy, arenaOf(plan, use), hull(plan, use.range));
     });
-  std::vector<OutlastingWait> waits;
+  std::vector<TaskWait> waits;
   for (uint32_t i = 0; i < entry.instructions()->size(); ++i) {
     const fb::Instruction &instruction = *entry.instructions()->Get(i);
     if (instruction.stream() == fb::Stream::Disk)

@@ -6,6 +6,7 @@
 // operands.
 #pragma once
 
+#include "plan/cost/entry_runs.h"
 #include "plan/schema/plan_generated.h"
 
 #include <cstdint>
@@ -17,16 +18,9 @@ namespace trainc {
 /// instructions of the disk stream; ascending.
 std::vector<uint32_t> outlastingCopies(const fb::Plan &plan, const fb::Entry &entry);
 
-/// `instruction` of an entry begins only after `copy` of the previous entry has ended. Both are instruction
-/// indices.
-struct OutlastingWait {
-  uint32_t instruction, copy;
-  bool operator==(const OutlastingWait &) const = default;
-};
-
-/// Waits of `entry` on all streams but the disk's for outlasting copies of `previous`; both members ascend.
-/// The end of a copy implies the end of all earlier ones.
-std::vector<OutlastingWait> outlastingWaits(const fb::Plan &plan, const fb::Entry &previous,
-                                            const fb::Entry &entry);
+/// Waits of `entry` on all streams but the disk's for outlasting copies of `previous`, by instruction index;
+/// both members ascend. The end of a copy implies the end of all earlier ones.
+std::vector<TaskWait> outlastingWaits(const fb::Plan &plan, const fb::Entry &previous,
+                                      const fb::Entry &entry);
 
 } // namespace trainc

@@ -1,5 +1,6 @@
 #include "plan/simulate/needed_rates.h"
 
+#include "plan/facts/step_entries.h"
 #include "plan/facts/work.h"
 #include "plan/simulate/plan_schedule.h"
 

@@ -1,10 +1,9 @@
 #include "plan/simulate/plan_schedule.h"
 
 #include "plan/facts/outlasting.h"
+#include "plan/facts/step_entries.h"
+#include "plan/facts/streams.h"
 #include "plan/facts/work.h"
-#include "plan/schema/entry_names.h"
-
-#include <algorithm>
 
 namespace trainc {
 
@@ -13,7 +12,7 @@ double predictedSeconds(const fb::Instruction &instruction) {
 }
 
 std::vector<StreamSlowing> streamSlowing(const Machine &machine) {
-  std::vector<StreamSlowing> slowing(static_cast<size_t>(fb::Stream::MAX) + 1);
+  std::vector<StreamSlowing> slowing(kStreams);
   slowing[static_cast<size_t>(fb::Stream::Communication)].share = machine.linkShareBesideCompute;
   slowing[static_cast<size_t>(fb::Stream::Disk)].taken = machine.diskComputeSeconds;
   return slowing;
@@ -50,10 +49,7 @@ std::vector<ScheduledRuns> scheduleStep(const fb::Plan &plan, const InstructionS
         tasks.back().tasks[copy].outlasts = true;
   }
   const auto waits = [&](size_t previous, size_t entry) {
-    std::vector<TaskWait> waits;
-    for (const auto [instruction, copy] : outlastingWaits(plan, *entries[previous], *entries[entry]))
-      waits.push_back({instruction, copy});
-    return waits;
+    return outlastingWaits(plan, *entries[previous], *entries[entry]);
   };
   std::vector<ScheduledRuns> step;
   for (EntryRuns &each : runStep(tasks, waits, slowing))
@@ -75,26 +71,6 @@ StepSeconds predictStep(const fb::Plan &plan, const Machine &machine) {
     step.exposed += runs * link.exposed;
   }
   return step;
-}
-
-std::vector<const fb::Entry *> stepEntries(const fb::Plan &plan) {
-  std::vector<const fb::Entry *> entries;
-  for (const std::string_view name : kStepEntries)
-    for (const fb::Entry *entry : *plan.entries())
-      if (entry->name()->string_view() == name && runsPerStep(plan, *entry) > 0)
-        entries.push_back(entry);
-  return entries;
-}
-
-uint64_t runsPerStep(const fb::Plan &plan, const fb::Entry &entry) {
-  const std::string_view name = entry.name()->string_view();
-  if (name != kMicroStepEntry)
-    return std::ranges::find(kStepEntries, name) != kStepEntries.end() ? 1 : 0;
-  const bool isLastApart = std::ranges::any_of(*plan.entries(), [](const fb::Entry *each) {
-    return each->name()->string_view() == kLastMicroStepEntry;
-  });
-  const uint64_t accumulate = plan.training() ? plan.training()->accumulate() : 1;
-  return accumulate - (isLastApart ? 1 : 0);
 }
 
 } // namespace trainc

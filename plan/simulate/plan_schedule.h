@@ -48,10 +48,4 @@ struct StepSeconds {
 /// Duration of a step of a verified plan on a machine; zero if the plan does not train.
 StepSeconds predictStep(const fb::Plan &plan, const Machine &machine);
 
-/// Entries that a training step runs, in their order.
-std::vector<const fb::Entry *> stepEntries(const fb::Plan &plan);
-
-/// Number of runs of an entry per training step; 0 if a step does not run it.
-uint64_t runsPerStep(const fb::Plan &plan, const fb::Entry &entry);
-
 } // namespace trainc

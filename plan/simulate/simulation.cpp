@@ -3,6 +3,7 @@
 #include "plan/facts/counts.h"
 #include "plan/facts/library_calls.h"
 #include "plan/facts/settings.h"
+#include "plan/facts/step_entries.h"
 #include "plan/facts/target.h"
 #include "plan/facts/view.h"
 #include "plan/facts/work.h"

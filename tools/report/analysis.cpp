@@ -2,6 +2,7 @@
 
 #include "base/json_text.h"
 #include "plan/facts/library_calls.h"
+#include "plan/facts/step_entries.h"
 #include "plan/facts/view.h"
 #include "plan/schema/enum_words.h"
 #include "plan/simulate/simulation.h"

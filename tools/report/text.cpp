@@ -1,7 +1,7 @@
 #include "tools/report/text.h"
 
 #include "base/units.h"
-#include "plan/facts/streams.h"
+#include "plan/facts/step_entries.h"
 #include "plan/facts/view.h"
 #include "tools/report/collectives.h"
 #include "tools/report/largest_batches.h"

@@ -1,6 +1,7 @@
 #include "tools/trainc/Measure.h"
 
 #include "base/clock.h"
+#include "plan/facts/step_entries.h"
 #include "plan/facts/work.h"
 #include "plan/simulate/plan_schedule.h"
 #include "runtime/comm/local/local_group.h"

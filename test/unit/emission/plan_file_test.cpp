@@ -19,7 +19,9 @@ plan.kernel @many gemm grid 16 threads 256 flops 8192 moves 12 chain 3 shared 40
 )",
                                                         &context);
   ASSERT_TRUE(module);
-  const std::vector<uint8_t> bytes = serializePlan(*module, "test", "cpu", Machine(), {}, "{}");
+  const fb::PlanT tables = writeTables(*module);
+  const std::vector<uint8_t> bytes =
+      serializePlan(tables, EmittedPlan(tables), "test", "cpu", Machine(), {}, "{}");
   const auto &kernels = *fb::GetPlan(bytes.data())->kernels();
   EXPECT_EQ(kernels[0]->threads(), 1U);
   EXPECT_EQ(kernels[0]->shared_bytes(), 0U);

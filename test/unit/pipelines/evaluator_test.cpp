@@ -36,9 +36,7 @@ struct EvaluatorTest : testing::Test {
     if (failed(runPhases(*module, options)))
       return std::nullopt;
     plan::TrainingOp training = *module->getOps<plan::TrainingOp>().begin();
-    return Evaluation{memoryReport(*module),
-                      predictStep(*module, target->referenceMachine(int64_t(training.getRanks()))),
-                      flopsPerStep(*module), sentBytesPerStep(*module)};
+    return evaluationOf(*module, target->referenceMachine(int64_t(training.getRanks())));
   }
 
   MLIRContext context;

@@ -1,4 +1,5 @@
 // Entries of hand-made plans as tasks on streams.
+#include "plan/facts/step_entries.h"
 #include "plan/simulate/plan_schedule.h"
 #include "test/unit/plan/simulate/payload.h"
 

@@ -45,7 +45,7 @@ protected:
     const fb::Plan &plan = this->plan();
     return outlastingCopies(plan, *plan.entries()->Get(0));
   }
-  std::vector<OutlastingWait> waits() {
+  std::vector<TaskWait> waits() {
     const fb::Plan &plan = this->plan();
     return outlastingWaits(plan, *plan.entries()->Get(0), *plan.entries()->Get(1));
   }
@@ -80,7 +80,7 @@ TEST_F(Outlasting, WhatWritesTheirMemoryWaits) {
   zero(second_, 2);
   zero(second_, 0, 3); // done by then
   zero(builder_.loop(second_, 2), 3);
-  EXPECT_THAT(waits(), testing::ElementsAre(OutlastingWait{3, 2}, OutlastingWait{5, 3}));
+  EXPECT_THAT(waits(), testing::ElementsAre(TaskWait{3, 2}, TaskWait{5, 3}));
 }
 
 TEST_F(Outlasting, ALoopWritesWhereItsIterationsGo) {
@@ -88,7 +88,7 @@ TEST_F(Outlasting, ALoopWritesWhereItsIterationsGo) {
   builder_.zero(builder_.loop(second_, 4), at(scratch_, 0, 2 * kBlock), kBlock); // 0, 2, 4, 6
   EXPECT_THAT(waits(), testing::ElementsAre()) << "the hull ends before";
   builder_.zero(builder_.loop(second_, 5), at(scratch_, 0, 2 * kBlock), kBlock);
-  EXPECT_THAT(waits(), testing::ElementsAre(OutlastingWait{1, 0})) << "hulls are compared";
+  EXPECT_THAT(waits(), testing::ElementsAre(TaskWait{1, 0})) << "hulls are compared";
 }
 
 /// Random entries: waits exist exactly where bytes need them.
@@ -109,7 +109,7 @@ TEST_F(Outlasting, WaitsAreThoseThatBytesNeed) {
       zero(second_, block, blocks);
       written.push_back({int64_t(block), int64_t(block + blocks)});
     }
-    std::vector<OutlastingWait> expected;
+    std::vector<TaskWait> expected;
     uint32_t ended = 0;
     for (uint32_t i = 0; i < written.size(); ++i) {
       uint32_t needed = ended;
