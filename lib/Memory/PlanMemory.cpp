@@ -2,9 +2,10 @@
 #include "lib/Analysis/Preconditions.h"
 #include "lib/Codegen/Target.h"
 #include "lib/Memory/ArenaLayout.h"
-#include "lib/Memory/Assignment.h"
+#include "lib/Memory/AssignEntry.h"
 #include "lib/Memory/Emission.h"
 #include "lib/Memory/Metadata.h"
+#include "lib/Memory/OffloadedStates.h"
 #include "lib/Memory/Passes.h"
 #include "plan/schema/limits.h"
 
@@ -66,11 +67,8 @@ struct EntryScratch {
   ArenaLayout layout;
 
   EntryScratch(StorageTable &all, const Assignment &assignment) : assignment(&assignment) {
-    auto [begin, end] = assignment.scratchRange();
-    for (int index = begin; index < end; ++index) {
+    for (int index : assignment.scratchStorages()) {
       const Storage &storage = all[index];
-      if (storage.persistent)
-        continue;
       storages.push_back(index);
       lifetimes.push_back({storage.first, storage.last, storage.bytes, storage.alignment,
                            std::min(storage.earliest, storage.first)});
@@ -214,8 +212,8 @@ void PlanMemoryPass::runOnOperation() {
   StorageTable storages(module);
   std::vector<std::pair<train::EntryOp, Assignment>> entries;
   for (auto entry : module.getOps<train::EntryOp>()) {
-    entries.emplace_back(entry, Assignment(entry, storages));
-    if (failed(entries.back().second.checkHostOps(entry)))
+    const Assignment &assignment = entries.emplace_back(entry, assignEntry(entry, storages)).second;
+    if (failed(checkHostOps(entry, assignment, storages)))
       return signalPassFailure();
   }
 

@@ -29,6 +29,20 @@ static plan::Role bufferRole(train::StateRole role) {
   llvm_unreachable("unknown role");
 }
 
+View View::movedBy(View inner) const {
+  if (isNull())
+    return {};
+  View moved = *this;
+  moved.offset += inner.offset;
+  moved.rankStep += inner.rankStep;
+  return moved;
+}
+
+View offsetOf(FlatOffset offset, Value held) {
+  const int64_t bytes = elementBytes(cast<RankedTensorType>(held.getType()).getElementType());
+  return {.offset = offset.elements * bytes, .rankStep = offset.elementsPerRank * bytes};
+}
+
 bool overlap(View a, int64_t aBytes, View b, int64_t bBytes) {
   if (a.isNull() || a.storage != b.storage)
     return false;

@@ -20,6 +20,8 @@ struct View {
   int64_t rankStep = 0;
 
   bool isNull() const { return storage < 0; }
+  /// Returns this view moved by the offset of `inner`; null if this view is null.
+  View movedBy(View inner) const;
   bool operator==(const View &) const = default;
 };
 
@@ -42,6 +44,9 @@ struct Storage {
   std::vector<View> stored = {}; ///< destinations in another space to which values are copied
 };
 
+/// Returns the offset of `held` in the value that contains it, as a view without storage.
+View offsetOf(FlatOffset offset, mlir::Value held);
+
 /// Whether `aBytes` bytes at `a` may overlap with `bBytes` bytes at `b`.
 bool overlap(View a, int64_t aBytes, View b, int64_t bBytes);
 
@@ -62,6 +67,7 @@ public:
   int inputStorage(train::InputOp input);
 
   Storage &operator[](int index) { return storages_[index]; }
+  const Storage &operator[](int index) const { return storages_[index]; }
   size_t size() const { return storages_.size(); }
 
 private:

@@ -1,6 +1,7 @@
 #include "test/unit/memory/planned_entry.h"
 
-#include "lib/Memory/Assignment.h"
+#include "lib/Analysis/KernelAttributes.h"
+#include "lib/Memory/Occupancy.h"
 #include "lib/Memory/Passes.h"
 #include "lib/Reference/Interpreter.h"
 

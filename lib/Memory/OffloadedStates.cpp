@@ -1,7 +1,9 @@
-// Copies between scratch and offloaded states.
+#include "lib/Memory/OffloadedStates.h"
+
 #include "lib/Analysis/CopyAttributes.h"
 #include "lib/Analysis/HostOps.h"
-#include "lib/Memory/Assignment.h"
+#include "lib/Analysis/Preconditions.h"
+#include "lib/Analysis/RowPadding.h"
 
 using namespace mlir;
 
@@ -14,37 +16,51 @@ static plan::Stream streamOf(plan::Space space, bool fetches) {
   return fetches ? plan::Stream::copy_in : plan::Stream::copy_out;
 }
 
-/// Returns the view of the piece of a state that `op` reads or writes.
 template <typename Op> static View pieceIn(Op op, Value piece, const StorageTable &storages) {
   const Type element = cast<RankedTensorType>(piece.getType()).getElementType();
   return {.storage = storages.stateStorage(op.getState()),
           .offset = int64_t(op.getOffset()) * elementBytes(element)};
 }
 
-View Assignment::pieceOf(train::GetOp get) { return pieceIn(get, get.getResult(), storages_); }
-View Assignment::pieceOf(train::SetOp set) { return pieceIn(set, set.getValue(), storages_); }
-
-/// Whether the value is fetched from an offloaded state, or stored to one.
-bool Assignment::isFetched(Value value) const {
-  auto get = value.getDefiningOp<train::GetOp>();
-  return get && storages_.isOffloaded(get.getState()) && !isReadOnHost(get);
+View pieceOf(train::GetOp get, const StorageTable &storages) {
+  return pieceIn(get, get.getResult(), storages);
+}
+View pieceOf(train::SetOp set, const StorageTable &storages) {
+  return pieceIn(set, set.getValue(), storages);
 }
 
-bool Assignment::isStored(Value value) const {
+bool isFetched(Value value, const StorageTable &storages) {
+  auto get = value.getDefiningOp<train::GetOp>();
+  return get && storages.isOffloaded(get.getState()) && !isReadOnHost(get);
+}
+
+bool isStored(Value value, const StorageTable &storages) {
   return llvm::any_of(value.getUsers(), [&](Operation *user) {
     auto set = dyn_cast<train::SetOp>(user);
-    return set && storages_.isOffloaded(set.getState()) && !isMadeOnHost(set);
+    return set && storages.isOffloaded(set.getState()) && !isMadeOnHost(set);
   });
 }
 
+void OffloadedStates::assignGet(train::GetOp get) {
+  if (isReadOnHost(get))
+    occupancy_.bind(get.getResult(), pieceOf(get, storages_));
+  else
+    fetch(get);
+}
+
+void OffloadedStates::assignSet(train::SetOp set) {
+  if (!isMadeOnHost(set))
+    store(set);
+}
+
 /// A disk transfers whole blocks, so that the value's storage must have room for the last block.
-void Assignment::alignTransfer(View value, View state) {
+void OffloadedStates::alignTransfer(View value, View state) {
   if (storages_[state.storage].space == plan::Space::disk)
     storages_.alignForDisk(value.storage);
 }
 
 /// If a device state is set to a value fetched from the host, the value is fetched directly into the state.
-View Assignment::fetchedInState(train::GetOp get, View from) {
+View OffloadedStates::fetchedInState(train::GetOp get, View from) {
   auto result = cast<OpResult>(get.getResult());
   auto set = result.hasOneUse() ? dyn_cast<train::SetOp>(*result.getUsers().begin()) : train::SetOp();
   if (!set || storages_[from.storage].space != plan::Space::host || storages_.isOffloaded(set.getState()))
@@ -52,78 +68,83 @@ View Assignment::fetchedInState(train::GetOp get, View from) {
   const View state{storages_.stateStorage(set.getState())};
   const View known = storages_[state.storage].fetched;
   const bool isPlace = known.isNull() || known == from; // a buffer has one source
-  return isPlace && isFree(state, result) && canMakeInState(result, set.getState(), state, set) ? state
-                                                                                                : View();
+  return isPlace && occupancy_.isFree(state, result) &&
+                 occupancy_.canMakeInState(result, set.getState(), state, set)
+             ? state
+             : View();
 }
 
 /// The copy starts here and overlaps with the following ops.
-void Assignment::fetch(train::GetOp get) {
+void OffloadedStates::fetch(train::GetOp get) {
   Value value = get.getResult();
-  const View state = pieceOf(get);
+  const View state = pieceOf(get, storages_);
   const plan::Stream stream = streamOf(storages_[state.storage].space, /*fetches=*/true);
   if (const View wanted = fetchedInState(get, state); !wanted.isNull()) {
-    bind(value, wanted);
+    occupancy_.bind(value, wanted);
     storages_[wanted.storage].fetched = state;
-    after_[get].push_back({state, wanted, bytesOf(value), stream});
+    assignment_.moveAfter(get, {state, wanted, paddedBytes(value), stream});
     return;
   }
-  const View copy = newScratch(value);
-  bind(value, copy);
+  const View copy = assignment_.newScratch(value);
+  occupancy_.bind(value, copy);
   alignTransfer(copy, state);
   storages_[copy.storage].fetched = state;
-  storages_[copy.storage].earliest = timeline_.earliest(get);
-  fetches_.push_back({get, copy.storage});
-  after_[get].push_back({state, copy, bytesOf(value), stream});
+  storages_[copy.storage].earliest = assignment_.timeline().earliest(get);
+  assignment_.addFetch(get, copy.storage);
+  assignment_.moveAfter(get, {state, copy, paddedBytes(value), stream});
 }
 
 /// Returns the value's view if it begins a storage; for a disk this must be scratch, which has room for whole
 /// blocks. Otherwise copies the value and returns the copy's view.
-View Assignment::ownStorage(Operation *op, Value value, plan::Space destination) {
-  const View view = views_.lookup(value);
+View OffloadedStates::ownStorage(Operation *op, Value value, plan::Space destination) {
+  const View view = assignment_.view(value);
   const bool isAnyStorage = destination == plan::Space::host;
   if ((isAnyStorage || !storages_[view.storage].persistent) && view == View{view.storage})
     return view;
-  const View copy = newScratch(value);
-  before_[op].push_back({view, copy, bytesOf(value)});
+  const View copy = assignment_.newScratch(value);
+  assignment_.moveBefore(op, {view, copy, paddedBytes(value)});
   return copy;
 }
 
 /// Ops that reuse the memory are ordered after the copy (see order-streams).
-void Assignment::store(train::SetOp set) {
+void OffloadedStates::store(train::SetOp set) {
   Value value = set.getValue();
   if (isZero(value))
-    makeZero(set, value);
-  const View state = pieceOf(set), from = ownStorage(set, value, storages_[state.storage].space);
+    occupancy_.makeZero(set, value);
+  const View state = pieceOf(set, storages_), from = ownStorage(set, value, storages_[state.storage].space);
   alignTransfer(from, state);
   if (std::vector<View> &stored = storages_[from.storage].stored; !llvm::is_contained(stored, state))
     stored.push_back(state);
   if (auto outlasts = set->getAttrOfType<IntegerAttr>(kOutlastsAttr))
     storages_[from.storage].outlasts = std::max(storages_[from.storage].outlasts, outlasts.getInt());
-  before_[set].push_back(
-      {from, state, bytesOf(value), streamOf(storages_[state.storage].space, /*fetches=*/false)});
+  assignment_.moveBefore(
+      set, {from, state, paddedBytes(value), streamOf(storages_[state.storage].space, /*fetches=*/false)});
 }
 
 // --- Ops of the host ---
 
 /// Values of host ops must be in host states, where only copies from the device write them, and nothing may
 /// be overwritten that a host op still reads.
-LogicalResult Assignment::checkHostOps(train::EntryOp entry) const {
+LogicalResult checkHostOps(train::EntryOp entry, const Assignment &assignment, const StorageTable &storages) {
+  const Timeline &timeline = assignment.timeline();
   const auto isOnHost = [&](Value value) {
-    const View view = views_.lookup(value); // zeros may have none
-    return !view.isNull() && storages_[view.storage].space == plan::Space::host;
+    const View view = assignment.view(value); // zeros may have none
+    return !view.isNull() && storages[view.storage].space == plan::Space::host;
   };
   for (Operation &op : entry.getBody().front()) {
     auto get = dyn_cast<train::GetOp>(op);
-    train::SetOp next = get && isReadOnHost(get) ? order_.writeAfter(get.getState(), get) : train::SetOp();
-    if (next && timeline_.begin(next) < timeline_.lastUse(get.getResult()))
+    train::SetOp next =
+        get && isReadOnHost(get) ? assignment.stateOrder().writeAfter(get.getState(), get) : train::SetOp();
+    if (next && timeline.begin(next) < timeline.lastUse(get.getResult()))
       return get.emitOpError("is read on the host after a write of ")
              << get.getState() << "; compile with --offload-update=device";
     auto set = dyn_cast<train::SetOp>(op);
     const bool isElsewhere =
-        set && isMadeOnHost(set) && views_.lookup(set.getValue()) != pieceIn(set, set.getValue(), storages_);
-    const bool isApart = runsOnHost(&op) && (!scratch(&op).empty() || !movesBefore(&op).empty() ||
-                                             !llvm::all_of(op.getOperands(), isOnHost) ||
-                                             !llvm::all_of(op.getResults(), isOnHost));
+        set && isMadeOnHost(set) && assignment.view(set.getValue()) != pieceOf(set, storages);
+    const bool isApart =
+        runsOnHost(&op) &&
+        (!assignment.scratch(&op).empty() || !assignment.movesBefore(&op).empty() ||
+         !llvm::all_of(op.getOperands(), isOnHost) || !llvm::all_of(op.getResults(), isOnHost));
     if (isElsewhere || isApart)
       return op.emitOpError(
           "runs on the host, but its operands or results are not in host memory; compile with "
