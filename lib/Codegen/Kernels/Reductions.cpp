@@ -1,6 +1,7 @@
-// Combiners of reductions, in the order of their trees (SumTree.h).
+// Reductions, in the order of their trees (SumTree.h).
+#include "lib/Codegen/Kernels/Reductions.h"
 #include "dialects/NN/Builders.h"
-#include "lib/Codegen/Kernels/RowsEmitter.h"
+#include "lib/Codegen/Kernels/SumTree.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

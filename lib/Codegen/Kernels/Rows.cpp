@@ -3,6 +3,7 @@
 #include "dialects/NN/Builders.h"
 #include "lib/Codegen/Kernels/ConstantOperands.h"
 #include "lib/Codegen/Kernels/RowsEmitter.h"
+#include "lib/Codegen/Kernels/RowsFinish.h"
 #include "lib/Support/StoredElement.h"
 
 using namespace mlir;

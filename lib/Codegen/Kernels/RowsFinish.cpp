@@ -1,7 +1,7 @@
-// Launches that combine the partial reductions of a row kernel's tiles: partial results in the order of
-// tiles, elements of rows in the order of their tree.
+// Partial results are combined in the order of tiles, elements of rows in the order of their tree.
+#include "lib/Codegen/Kernels/RowsFinish.h"
 #include "dialects/NN/Builders.h"
-#include "lib/Codegen/Kernels/RowsEmitter.h"
+#include "lib/Codegen/Kernels/Reductions.h"
 
 #include "llvm/ADT/MapVector.h"
 

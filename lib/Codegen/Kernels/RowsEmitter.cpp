@@ -1,56 +1,37 @@
-// Loops of a row kernel: tiles, rows, passes over columns.
-#include "dialects/NN/Builders.h"
 #include "lib/Codegen/Kernels/RowsEmitter.h"
+#include "dialects/NN/Builders.h"
 
 using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
 
 RowsEmitter::RowsEmitter(const RowsPlan &plan, const LaunchSummary &launch, KernelModule &kernels)
-    : plan(plan), function(kernels, launch), emit(function.emit()) {}
-
-std::string RowsEmitter::run() {
-  findArguments();
-  function.tiles([&](Value index) { tile(index); });
-  return function.finish();
-}
-
-void RowsEmitter::findArguments() {
-  nn::KernelOp kernel = plan.facts.kernel;
-  for (unsigned i = 0; i < kernel.getNumOperands(); ++i)
-    inputs.push_back(function.operand(i));
-  for (unsigned i = 0; i < kernel.getNumResults(); ++i)
-    outputs.push_back(plan.isFinishedLater(i) ? Value() : function.result(i));
-  for (const TileReduction &reduction : plan.tileReductions)
-    if (!reduction.direct)
-      scratch.push_back(function.scratch(reduction.scratch));
-  blockRows.resize(plan.blockBuffers);
-  for (auto &[value, stash] : plan.stashes)
-    if (!stash.isResult)
-      blockRows[stash.index] =
-          function.blockArray(getElementTypeOrSelf(value), plan.rowsAtOnce * plan.blockRow());
+    : plan(plan), function(kernels, launch), emit(function.emit()), access(plan, function), values(access),
+      columnSums(access, values), results(access, values) {
   if (plan.threads > 1 && plan.threadSums > 0)
     threadSums.emplace(function, plan.threadSums, plan.rowThreads());
+}
+
+std::string RowsEmitter::run() {
+  function.tiles([&](Value index) { tile(index); });
+  return function.finish();
 }
 
 // --- Tiles and rows ---
 
 void RowsEmitter::tile(Value index) {
-  currentTile = plan.columnTiles == 1 ? index : emit.divide(index, plan.columnTiles);
-  currentColumnTile = plan.columnTiles == 1 ? Value() : emit.remainder(index, plan.columnTiles);
-  shared = RowState();
-  shared.row = emit.i64(0);
-  tileScalars();
+  access.enterTile(index);
+  values.startTile();
   if (plan.linear) {
     linearStep(index);
-    return storeScalars(index);
+    return results.storeTileScalars(index);
   }
   if (plan.rowsAtOnce > 1) {
-    rowBlock(emit.add(emit.mul(index, plan.rowsAtOnce), rowOfBlock()), 1);
-    return storeScalars(index);
+    rowBlock(emit.add(emit.mul(index, plan.rowsAtOnce), access.rowOfBlock()), 1);
+    return results.storeTileScalars(index);
   }
-  startColumnSums();
-  Value first = emit.mul(currentTile, plan.rowsPerTile);
+  columnSums.start();
+  Value first = emit.mul(access.tile(), plan.rowsPerTile);
   Value end = emit.min(emit.add(first, plan.rowsPerTile), emit.i64(plan.rows));
   if (plan.rowsPerTile == 1) {
     rowBlock(first, 1);
@@ -62,8 +43,8 @@ void RowsEmitter::tile(Value index) {
     rowsOfTile(first, blocksEnd, plan.rowBlock);
     rowsOfTile(blocksEnd, end, 1);
   }
-  storeColumnSums();
-  storeScalars(index);
+  columnSums.store();
+  results.storeTileScalars(index);
 }
 
 /// Returns the current values of `places`.
@@ -77,12 +58,7 @@ static void setValues(ArrayRef<Value *> places, ValueRange values) {
 
 /// Processes the rows of a tile, `count` at a time.
 void RowsEmitter::rowsOfTile(Value first, Value end, int64_t count) {
-  SmallVector<Value *> held;
-  for (ColumnSum &sum : columnSums) {
-    held.push_back(&sum.vector);
-    if (hasTail())
-      held.push_back(&sum.rest);
-  }
+  const SmallVector<Value *> held = columnSums.heldInRows();
   setValues(held, emit.loop(first, end, count, valuesOf(held), [&](Value row, ValueRange carried) {
     setValues(held, carried);
     rowBlock(row, count);
@@ -97,20 +73,20 @@ void RowsEmitter::linearStep(Value tile) {
   emit.when(emit.less(step, emit.i64(plan.rows * steps)), [&] {
     RowState row;
     row.row = emit.divide(step, steps);
-    rowScalars(0, row);
+    values.startPass(0, row);
     Value column = steps == 1 ? emit.i64(0) : emit.mul(emit.remainder(step, steps), plan.lanes);
     stepWithTail(column, row);
     auto finish = [&] {
-      storeRowScalars(row);
-      storePadding(row, /*isShared=*/false);
+      results.storeRowScalars(row);
+      results.storePadding(row, /*isShared=*/false);
     };
-    steps == 1 ? finish() : emit.when(isZero(column), finish);
+    steps == 1 ? finish() : emit.when(access.isZero(column), finish);
   });
 }
 
 /// Processes the columns of one step; the last step of a row may have fewer.
 void RowsEmitter::stepWithTail(Value column, RowState &row) {
-  if (!hasTail())
+  if (!access.hasTail())
     return step({0, column, plan.lanes, Mask()}, row);
   Value whole = emit.i64(plan.columns / plan.lanes * plan.lanes), last = emit.sub(whole, emit.i64(1));
   emit.when(emit.less(column, whole), [&] { step({0, column, plan.lanes, Mask()}, row); });
@@ -123,46 +99,15 @@ void RowsEmitter::rowBlock(Value first, int64_t count) {
   SmallVector<RowState> rows(count);
   for (auto [i, row] : llvm::enumerate(rows)) {
     row.row = emit.add(first, int64_t(i));
-    rowScalars(0, row);
+    values.startPass(0, row);
   }
   for (int64_t index = 0; index < plan.facts.passes(); ++index) {
     pass(index, rows);
     for (RowState &row : rows)
-      rowScalars(index + 1, row);
+      values.startPass(index + 1, row);
   }
   for (RowState &row : rows)
-    finishRow(row);
-}
-
-Value RowsEmitter::columnCount() {
-  if (!plan.flat)
-    return emit.i64(plan.columns);
-  Value done = emit.mul(currentTile, plan.columns);
-  return emit.min(emit.sub(emit.i64(plan.facts.columns), done), emit.i64(plan.columns));
-}
-
-Value RowsEmitter::isZero(Value number) {
-  return arith::CmpIOp::create(emit.builder, emit.loc, arith::CmpIPredicate::eq, number, emit.i64(0));
-}
-
-Value RowsEmitter::firstColumn() {
-  return plan.threads == 1 ? emit.i64(0) : emit.mul(rowThread(), plan.lanes);
-}
-
-Value RowsEmitter::rowThread() {
-  if (currentColumnTile)
-    return emit.add(emit.mul(currentColumnTile, plan.threads), function.thread());
-  return plan.rowsAtOnce == 1 ? function.thread() : emit.remainder(function.thread(), plan.rowThreads());
-}
-
-Value RowsEmitter::rowOfBlock() { return emit.divide(function.thread(), plan.rowThreads()); }
-
-/// Synchronises, and then runs `body` on one thread of each row.
-void RowsEmitter::onceARow(llvm::function_ref<void()> body) {
-  if (plan.rowsAtOnce == 1)
-    return function.once(body);
-  function.barrier();
-  emit.when(isZero(rowThread()), body);
+    results.finishRow(row);
 }
 
 // --- Passes over columns ---
@@ -178,9 +123,9 @@ void RowsEmitter::pass(int64_t index, MutableArrayRef<RowState> rows) {
   if (threadSums && !sums.empty()) {
     totals = reducePieces(
         *threadSums, function, llvm::map_to_vector(sums, [](LaneSum &sum) { return sum.op; }), plan.columns,
-        columnCount(), [&](Value begin, Value end) { return piece(index, rows, begin, end); });
+        access.columnCount(), [&](Value begin, Value end) { return piece(index, rows, begin, end); });
   } else if (plan.columns <= SumTree::kPiece || sums.empty()) {
-    totals = piece(index, rows, emit.i64(0), columnCount());
+    totals = piece(index, rows, emit.i64(0), access.columnCount());
   } else {
     for (LaneSum &sum : sums)
       totals.push_back(identityOf(emit, sum.op.getKind(), sumElement(sum.op)));
@@ -212,8 +157,7 @@ SmallVector<Value *> RowsEmitter::held(int64_t lanes) {
   for (LaneSum &sum : sums)
     if (sum.carried)
       held.push_back(&sum.carried);
-  for (ColumnSum &sum : columnSums)
-    held.push_back(lanes == plan.lanes ? &sum.vector : &sum.rest);
+  held.append(columnSums.heldInColumns(lanes));
   return held;
 }
 
@@ -232,31 +176,32 @@ SmallVector<Value> RowsEmitter::piece(int64_t pass, MutableArrayRef<RowState> ro
   Value whole = end;
   if (plan.threads == 1)
     whole = emit.add(begin, emit.mul(emit.divide(emit.sub(end, begin), plan.lanes), plan.lanes));
-  else if (hasTail())
+  else if (access.hasTail())
     whole = emit.mul(emit.divide(end, plan.lanes), plan.lanes);
-  walk(plan.threads == 1 ? begin : emit.add(begin, firstColumn()), whole, plan.lanes, columnStep());
-  if (hasTail() && plan.threads > 1)
-    walk(emit.add(whole, rowThread()), end, 1, plan.rowThreads());
-  else if (hasTail())
+  walk(plan.threads == 1 ? begin : emit.add(begin, access.firstColumn()), whole, plan.lanes,
+       access.columnStep());
+  if (access.hasTail() && plan.threads > 1)
+    walk(emit.add(whole, access.rowThread()), end, 1, plan.rowThreads());
+  else if (access.hasTail())
     step({pass, whole, plan.lanes, emit.lanesBelow(emit.sub(end, whole), plan.lanes)}, rows);
   return llvm::map_to_vector(sums, [](LaneSum &sum) { return sum.total(); });
 }
 
 /// Computes everything before storing anything, so that results may overwrite inputs.
-void RowsEmitter::step(const Step &at, MutableArrayRef<RowState> rows) {
+void RowsEmitter::step(const ColumnStep &at, MutableArrayRef<RowState> rows) {
   SmallVector<Value> stored = plan.stored(at.pass);
   LaneSum *sum = sums.begin();
   for (RowState &row : rows) {
     row.lanes.clear();
     for (size_t i = 0; i < sums.size() / rows.size(); ++i, ++sum)
-      sum->add(lanes(sum->op.getX(), row, at), at.column, at.mask);
+      sum->add(values.lanes(sum->op.getX(), row, at), at.column, at.mask);
     for (Value value : stored)
-      lanes(value, row, at);
+      values.lanes(value, row, at);
   }
-  addToColumnSums(at, rows);
+  columnSums.add(at, rows);
   for (RowState &row : rows) {
     for (Value value : stored)
-      storeStep(at, row, value);
+      results.storeStep(at, row, value);
     row.lanes.clear();
   }
 }

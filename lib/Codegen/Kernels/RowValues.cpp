@@ -1,10 +1,5 @@
-// Values of a row kernel: loads, bodies, gathers.
+#include "lib/Codegen/Kernels/RowValues.h"
 #include "dialects/NN/Builders.h"
-#include "lib/Codegen/Kernels/RowsEmitter.h"
-
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-
-#include <numeric>
 
 using namespace mlir;
 using namespace trainc;
@@ -12,14 +7,13 @@ using namespace trainc::codegen;
 
 static Type elementOf(Value value) { return getElementTypeOrSelf(value); }
 
-/// Whether a value is a scalar or, in flat kernels, has one element for the row.
-bool RowsEmitter::isTileScalar(Value value) const {
+bool RowValues::isTileScalar(Value value) const {
   return !plan.facts.isAlongColumns(value) && (plan.flat || plan.facts.isScalar(value));
 }
 
 // --- Rows ---
 
-Value RowsEmitter::mappedRow(Value value, RowState &row) {
+Value RowValues::mappedRow(Value value, RowState &row) {
   if (plan.facts.hasEveryRow(value))
     return isTileScalar(value) ? emit.i64(0) : row.row;
   auto known = row.mappedRows.find(value);
@@ -40,7 +34,7 @@ Value RowsEmitter::mappedRow(Value value, RowState &row) {
 }
 
 /// Returns the table's row for this row's id. Sets row.found; returns 0 if the id is out of range.
-Value RowsEmitter::gatherRow(nn::GatherOp gather, RowState &row) {
+Value RowValues::gatherRow(nn::GatherOp gather, RowState &row) {
   Value result = gather.getResult();
   if (Value known = row.found.contains(result) ? row.mappedRows.lookup(result) : Value())
     return known;
@@ -56,24 +50,24 @@ Value RowsEmitter::gatherRow(nn::GatherOp gather, RowState &row) {
 
 // --- Values that do not vary along columns ---
 
-Value RowsEmitter::scalar(Value value, RowState &row) {
+Value RowValues::scalar(Value value, RowState &row) {
   value = plan.facts.strip(value);
   if (isTileScalar(value))
     return shared.scalars.at(value);
   return row.scalars.at(value);
 }
 
-void RowsEmitter::computeScalar(Value value, RowState &row) {
+void RowValues::computeScalar(Value value, RowState &row) {
   Operation *op = value.getDefiningOp();
   if (!op) {
     unsigned index = cast<BlockArgument>(value).getArgNumber();
-    row.scalars[value] = emit.load({inputs[index], elementOf(value), mappedRow(value, row)});
+    row.scalars[value] = emit.load({access.inputs[index], elementOf(value), mappedRow(value, row)});
     return;
   }
   if (auto gather = dyn_cast<nn::GatherOp>(op)) {
     Value tableRow = gatherRow(gather, row);
     unsigned table = cast<BlockArgument>(gather.getTable()).getArgNumber();
-    Value loaded = emit.load({inputs[table], elementOf(value), tableRow});
+    Value loaded = emit.load({access.inputs[table], elementOf(value), tableRow});
     Value zero = emit.constant(loaded.getType(), 0);
     row.scalars[value] = arith::SelectOp::create(emit.builder, emit.loc, row.found[value], loaded, zero);
     return;
@@ -84,7 +78,7 @@ void RowsEmitter::computeScalar(Value value, RowState &row) {
   row.scalars[value] = body(op, operands, 0, mappedRow(value, row), Value());
 }
 
-void RowsEmitter::rowScalars(int64_t depth, RowState &row) {
+void RowValues::startPass(int64_t depth, RowState &row) {
   auto wanted = [&](Value value) {
     return !plan.facts.isTable(value) && plan.facts.strip(value) == value && !isTileScalar(value) &&
            plan.facts.depth(value) == depth;
@@ -108,7 +102,9 @@ void RowsEmitter::rowScalars(int64_t depth, RowState &row) {
   }
 }
 
-void RowsEmitter::tileScalars() {
+void RowValues::startTile() {
+  shared = RowState();
+  shared.row = emit.i64(0);
   Block &block = plan.facts.kernel.getBody().front();
   auto compute = [&](Value value) {
     if (!plan.facts.isTable(value) && isTileScalar(value) && plan.facts.strip(value) == value)
@@ -122,53 +118,9 @@ void RowsEmitter::tileScalars() {
       compute(op.getResult(0));
 }
 
-// --- Places along rows ---
-
-/// Returns the lanes of one access of a step: GPUs access vectors aligned to their size.
-int64_t RowsEmitter::pieceOf(const Place &place, const Step &step) const {
-  return plan.threads == 1 ? step.lanes : std::gcd(place.alignment, step.lanes);
-}
-
-/// Shorter accesses are joined as bits.
-Value RowsEmitter::load(const Place &from, const Step &step) {
-  const int64_t piece = pieceOf(from, step);
-  const auto &[base, element, index] = from.address;
-  if (piece == step.lanes)
-    return emit.load(from.address, step.lanes, step.mask);
-  const Type moved = nn::isLowPrecision(element) ? memoryElement(element) : element;
-  SmallVector<Value> each;
-  for (int64_t begin = 0; begin < step.lanes; begin += piece) {
-    Value loaded = emit.load({base, moved, emit.add(index, begin)}, piece);
-    for (int64_t lane = 0; lane < piece; ++lane)
-      each.push_back(vector::ExtractOp::create(emit.builder, emit.loc, loaded, lane));
-  }
-  Value joined =
-      vector::FromElementsOp::create(emit.builder, emit.loc, Emitter::laneType(moved, step.lanes), each);
-  if (moved == element)
-    return joined;
-  return emit.rounded(
-      arith::BitcastOp::create(emit.builder, emit.loc, Emitter::laneType(element, step.lanes), joined),
-      element);
-}
-
-void RowsEmitter::store(Value value, const Place &to, const Step &step) {
-  const int64_t piece = pieceOf(to, step);
-  const auto &[base, element, index] = to.address;
-  if (piece == step.lanes)
-    return emit.store(value, to.address, step.mask);
-  for (int64_t begin = 0; begin < step.lanes; begin += piece) {
-    SmallVector<Value> each;
-    for (int64_t lane = begin; lane < begin + piece; ++lane)
-      each.push_back(vector::ExtractOp::create(emit.builder, emit.loc, value, lane));
-    emit.store(vector::FromElementsOp::create(emit.builder, emit.loc,
-                                              Emitter::laneType(getElementTypeOrSelf(value), piece), each),
-               {base, element, emit.add(index, begin)});
-  }
-}
-
 // --- Values along columns ---
 
-Value RowsEmitter::lanes(Value value, RowState &row, const Step &step) {
+Value RowValues::lanes(Value value, RowState &row, const ColumnStep &step) {
   value = plan.facts.strip(value);
   if (!plan.facts.isAlongColumns(value))
     return emit.splat(scalar(value, row), step.lanes);
@@ -179,28 +131,30 @@ Value RowsEmitter::lanes(Value value, RowState &row, const Step &step) {
   return row.lanes[value] = computed;
 }
 
-Value RowsEmitter::loadLanes(Value argument, RowState &row, const Step &step) {
+Value RowValues::loadLanes(Value argument, RowState &row, const ColumnStep &step) {
   unsigned index = cast<BlockArgument>(argument).getArgNumber();
   const int64_t distance = plan.inputRow(index);
   Value base = emit.mul(mappedRow(argument, row), distance);
-  return load({{inputs[index], elementOf(argument), emit.add(base, step.column)}, distance}, step);
+  return access.load({{access.inputs[index], elementOf(argument), emit.add(base, step.column)}, distance},
+                     step);
 }
 
-Value RowsEmitter::computeLanes(Value value, RowState &row, const Step &step) {
+Value RowValues::computeLanes(Value value, RowState &row, const ColumnStep &step) {
   Operation *op = value.getDefiningOp();
   if (!op)
     return loadLanes(value, row, step);
   if (const RowsPlan::Stash *stash = plan.stashFor(value, step.pass)) {
-    const Place there = stash->isResult ? inResult(stash->index, elementOf(value), row, step.column)
-                                        : inBlock(stash->index, elementOf(value), step.column);
-    return load(there, step);
+    const RowPlace there = stash->isResult
+                               ? access.inResult(stash->index, elementOf(value), row.row, step.column)
+                               : access.inBlock(stash->index, elementOf(value), step.column);
+    return access.load(there, step);
   }
   if (auto gather = dyn_cast<nn::GatherOp>(op)) {
     unsigned table = cast<BlockArgument>(gather.getTable()).getArgNumber();
     Value index = emit.add(emit.mul(gatherRow(gather, row), plan.facts.columns), step.column);
     if (plan.flat) // the table's row is split into pieces like the kernel's
       index = emit.add(index, emit.mul(row.row, plan.columns));
-    Value loaded = load({{inputs[table], elementOf(value), index}, plan.columns}, step);
+    Value loaded = access.load({{access.inputs[table], elementOf(value), index}, plan.columns}, step);
     Value zero = emit.constant(loaded.getType(), 0);
     return arith::SelectOp::create(emit.builder, emit.loc, row.found[value], loaded, zero);
   }
@@ -212,8 +166,7 @@ Value RowsEmitter::computeLanes(Value value, RowState &row, const Step &step) {
 
 /// Builds an op's body. `linearBase` is the position of the row's first element (for scalars, of the
 /// element); `column` is null for scalars.
-Value RowsEmitter::body(Operation *op, ValueRange operands, int64_t laneCount, Value linearBase,
-                        Value column) {
+Value RowValues::body(Operation *op, ValueRange operands, int64_t laneCount, Value linearBase, Value column) {
   ArrayRef<int64_t> shape = cast<RankedTensorType>(op->getResult(0).getType()).getShape();
   auto withLanes = [&](Value first) {
     return laneCount == 0 ? first : emit.add(emit.splat(first, laneCount), emit.lanesIota(laneCount));
