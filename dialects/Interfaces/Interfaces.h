@@ -159,11 +159,11 @@ inline bool isGradient(Activation activation) {
 }
 
 /// Epilogue of a product: bias, then activation. `auxiliary` is the input at which the gradient of an
-/// activation is evaluated. With `keepsBefore` the input of the activation is a second result.
+/// activation is evaluated. With `keepsActivationInput` the input of the activation is a second result.
 template <typename Operand> struct ProductSteps {
   std::optional<Operand> bias = std::nullopt, auxiliary = std::nullopt;
   Activation activation = Activation::none;
-  bool keepsBefore = false;
+  bool keepsActivationInput = false;
   SideSum sideSum = SideSum::none;
 
   bool isEmpty() const { return !bias && activation == Activation::none && sideSum == SideSum::none; }

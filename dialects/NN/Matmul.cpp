@@ -262,7 +262,7 @@ Operation *MatmulOp::buildWithEpilogue(OpBuilder &builder, const ProductSteps<Va
     return nullptr;
   return ProductOp::create(builder, getLoc(), getLhs(), getRhs(), getTransposeLhs(), getTransposeRhs(),
                            getReduceBatch(), getToAttr(), getAccumulate(), steps.bias.value_or(Value()),
-                           steps.activation, steps.auxiliary.value_or(Value()), steps.keepsBefore,
+                           steps.activation, steps.auxiliary.value_or(Value()), steps.keepsActivationInput,
                            steps.sideSum);
 }
 
@@ -335,7 +335,7 @@ GemmEpilogue ProductOp::getGemmEpilogue() {
   return {.bias = numberOf(getBiasMutable()),
           .auxiliary = numberOf(getAuxiliaryMutable()),
           .activation = getActivation(),
-          .keepsBefore = getBefore(),
+          .keepsActivationInput = getBefore(),
           .sideSum = getSideSum()};
 }
 

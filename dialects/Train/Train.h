@@ -13,9 +13,9 @@ struct StateResource : mlir::SideEffects::Resource::Base<StateResource> {
 struct BatchResource : mlir::SideEffects::Resource::Base<BatchResource> {
   llvm::StringRef getName() final { return "train.batch"; }
 };
-/// Side-effect resource that train.border writes, so that no pass erases it as dead.
-struct BorderResource : mlir::SideEffects::Resource::Base<BorderResource> {
-  llvm::StringRef getName() final { return "train.border"; }
+/// Side-effect resource that train.block_use writes, so that no pass erases it as dead.
+struct BlockUseResource : mlir::SideEffects::Resource::Base<BlockUseResource> {
+  llvm::StringRef getName() final { return "train.block_use"; }
 };
 /// Side-effect resource that train.minimize and train.gradient write for the optimizer pass.
 struct GradientResource : mlir::SideEffects::Resource::Base<GradientResource> {

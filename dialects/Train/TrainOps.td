@@ -169,7 +169,7 @@ def Train_StateOp : Train_Op<"state", [Symbol]> {
 def Train_StateResource : Resource<"::trainc::train::StateResource">;
 def Train_BatchResource : Resource<"::trainc::train::BatchResource">;
 def Train_GradientResource : Resource<"::trainc::train::GradientResource">;
-def Train_BorderResource : Resource<"::trainc::train::BorderResource">;
+def Train_BlockUseResource : Resource<"::trainc::train::BlockUseResource">;
 
 def Train_GetOp : Train_Op<"get", [HasParent<"EntryOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "the state's value at this point of the entry";
@@ -197,7 +197,7 @@ def Train_SetOp : Train_Op<"set", [HasParent<"EntryOp">, DeclareOpInterfaceMetho
   let assemblyFormat = "$state (`at` $offset^)? `,` $value attr-dict `:` type($value)";
 }
 
-def Train_BorderOp : Train_Op<"border", [HasParent<"EntryOp">, AttrSizedOperandSegments, MemoryEffects<[MemWrite<Train_BorderResource>]>]> {
+def Train_BlockUseOp : Train_Op<"block_use", [HasParent<"EntryOp">, AttrSizedOperandSegments, MemoryEffects<[MemWrite<Train_BlockUseResource>]>]> {
   let summary = "inputs and outputs of a use of a block";
   let description = [{
     A marker in the phase `step`, for passes that treat blocks as units: forward ops on paths from `inputs` to `outputs` belong to the
@@ -205,7 +205,7 @@ def Train_BorderOp : Train_Op<"border", [HasParent<"EntryOp">, AttrSizedOperandS
     replaces the output.
 
     ```mlir
-    train.border <"h.3", "layer"> from %x to %y : tensor<4x1024x768xf32> to tensor<4x1024x768xf32>
+    train.block_use <"h.3", "layer"> from %x to %y : tensor<4x1024x768xf32> to tensor<4x1024x768xf32>
     ```
   }];
   let arguments = (ins Train_Block:$block, Variadic<AnyRankedTensor>:$inputs, Variadic<AnyRankedTensor>:$outputs);

@@ -18,8 +18,8 @@ llvm::DenseSet<Operation *> forwardOps(train::EntryOp entry) {
   if (train::StateOp loss = train::findScalar(entry->getParentOfType<ModuleOp>(), HostScalar::loss))
     for (train::SetOp set : order.writes(loss.getSymName()))
       visit(set);
-  for (auto border : block.getOps<train::BorderOp>())
-    forward.insert(border); // the backward reads nothing through a marker
+  for (auto marker : block.getOps<train::BlockUseOp>())
+    forward.insert(marker); // the backward reads nothing through a marker
   while (!found.empty()) {
     Operation *op = found.pop_back_val();
     for (Value operand : op->getOperands())

@@ -114,7 +114,7 @@ static GemmShape shapeInMemory(GemmOpInterface op) {
 /// layout.
 bool trainc::codegen::libraryProductTakesPadding(GemmOpInterface op, Value value) {
   const GemmEpilogue epilogue = op.getGemmEpilogue();
-  const bool isPlain = !op.getGemmShape().accumulate && !epilogue.auxiliary && !epilogue.keepsBefore;
+  const bool isPlain = !op.getGemmShape().accumulate && !epilogue.auxiliary && !epilogue.keepsActivationInput;
   auto takes = [&](OpOperand &operand) { return operand.get() != value || operand.getOperandNumber() < 2; };
   return llvm::all_of(op->getOpOperands(), takes) &&
          (value.getDefiningOp() != op || (isPlain && value == op->getResult(0)));
@@ -135,7 +135,7 @@ KernelSummary trainc::codegen::libraryProduct(GemmOpInterface op, int64_t worksp
     call.operand("bias", op->getOpOperand(*epilogue.bias));
   if (epilogue.auxiliary)
     call.operand("auxiliary", op->getOpOperand(*epilogue.auxiliary));
-  if (epilogue.keepsBefore)
+  if (epilogue.keepsActivationInput)
     call.result("auxiliary", op->getResult(1));
   if (epilogue.sideSum != SideSum::none) {
     call.result("side", op->getResults().back());

@@ -151,14 +151,14 @@ bool EpilogueMatch::addActivation(const Activated &activated) {
   } else if (!isUsedAlone) {
     if (!fitsAuxiliary())
       return false;
-    with.keepsBefore = true;
+    with.keepsActivationInput = true;
   }
   Value after = (rounding ? rounding : op)->getResult(0);
   if (!isWorthwhile("activation", with, inKernels(result, after, auxiliary, costs)))
     return false;
   if (auxiliary)
     place = op;
-  if (with.keepsBefore)
+  if (with.keepsActivationInput)
     before = result;
   steps = with;
   for (Operation *each : {widening, op, rounding})

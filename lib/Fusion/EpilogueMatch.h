@@ -18,7 +18,7 @@ public:
   ProductSteps<mlir::Value> steps;
   mlir::Operation *place; ///< op before which the new op is inserted, so that its operands are defined
   mlir::Value result;     ///< value that result 0 replaces
-  mlir::Value before;     ///< value that result 1 replaces, if steps.keepsBefore
+  mlir::Value before;     ///< value that result 1 replaces, if steps.keepsActivationInput
   mlir::Value sum;        ///< value that the side sum replaces; null if there is none
   /// The product and the ops of all steps, in order. Those without other users can be erased.
   llvm::SmallVector<mlir::Operation *> ops;

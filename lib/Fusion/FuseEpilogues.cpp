@@ -55,7 +55,7 @@ private:
     if (!fused)
       return;
     match.result.replaceAllUsesWith(fused->getResult(0));
-    if (match.steps.keepsBefore)
+    if (match.steps.keepsActivationInput)
       match.before.replaceAllUsesWith(fused->getResult(1));
     if (match.sum)
       match.sum.replaceAllUsesWith(fused->getResults().back());

@@ -126,7 +126,7 @@ FailureOr<SmallVector<Value>> Expander::expandBlock(Operation *use, nn::BlockOp 
   for (Value value : block.getBody().front().back().getOperands())
     results.push_back(values.lookup(value));
   if (scope.training())
-    train::BorderOp::create(builder, use->getLoc(), scope.block(), arguments, results);
+    train::BlockUseOp::create(builder, use->getLoc(), scope.block(), arguments, results);
   return results;
 }
 

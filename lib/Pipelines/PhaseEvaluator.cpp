@@ -45,7 +45,7 @@ static Settings earlyOf(const Settings &settings) {
 /// Whether activation checkpointing may change the entry: it has a backward, or uses of blocks.
 static bool mayBeRecomputed(train::EntryOp entry) {
   return entry.getKind() == EntryKind::micro_step || entry.getKind() == EntryKind::last_micro_step ||
-         !entry.getBody().getOps<train::BorderOp>().empty();
+         !entry.getBody().getOps<train::BlockUseOp>().empty();
 }
 
 static train::ProgramOp programOf(ModuleOp module) { return *module.getOps<train::ProgramOp>().begin(); }

@@ -119,7 +119,7 @@ void addRecomputePasses(PassManager &manager, const train::CheckpointSettings &c
 }
 
 void addShardPasses(PassManager &manager, const PassConditions &conditions) {
-  manager.addPass(createEraseBorders());
+  manager.addPass(createEraseBlockUses());
   if (!conditions.manyRanks)
     return;
   manager.addPass(createNarrowGathers());

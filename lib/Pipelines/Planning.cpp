@@ -63,7 +63,7 @@ json::Array strategiesJson(ArrayRef<EvaluatedStrategy> strategies, const Evaluat
     const Evaluation &plan = strategy.plan;
     array.push_back(json::Object{{"settings", std::move(settings)},
                                  {"memory", memoryJson(plan.memory)},
-                                 {"memory_outside", offloadedMemoryJson(plan.memory)},
+                                 {"offloaded_memory", offloadedMemoryJson(plan.memory)},
                                  {"needed_bytes", plan.bytes()},
                                  {"sent_bytes", plan.sentBytes},
                                  {"flops_per_step", plan.flops.model},

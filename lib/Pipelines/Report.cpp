@@ -124,7 +124,7 @@ std::string reportJson(ModuleOp module, const fb::Plan &plan, std::optional<OnTh
   const StepFlops flops = flopsPerStep(module, plan);
   llvm::json::Object json{
       {"parameters", parameterCount(plan)},   {"flops_per_step", flops.model},
-      {"memory", std::move(bytes)},           {"memory_outside", offloadedMemoryJson(memory)},
+      {"memory", std::move(bytes)},           {"offloaded_memory", offloadedMemoryJson(memory)},
       {"memory_by_type", memoryByType(plan)}, {"sharding", sharding(module)},
       {"collectives", collectivesJson(plan)}, {"settings", settings(module)},
   };

@@ -179,7 +179,7 @@ FailureOr<Tensors> setState(train::SetOp op, Frame &frame) {
   return Tensors{};
 }
 
-Tensors markBorder(train::BorderOp, Frame &) { return {}; }
+Tensors markBlockUse(train::BlockUseOp, Frame &) { return {}; }
 
 FailureOr<Tensors> addGradient(train::GradientOp op, Frame &frame) {
   const Tensor &value = frame[op.getValue()];
@@ -210,7 +210,7 @@ FailureOr<Tensors> readInput(train::InputOp op, Frame &frame) {
 void trainc::reference::registerEntry(Registry &registry) {
   registry.add<train::GetOp>(getState);
   registry.add<train::SetOp>(setState);
-  registry.add<train::BorderOp>(markBorder);
+  registry.add<train::BlockUseOp>(markBlockUse);
   registry.add<train::GradientOp>(addGradient);
   registry.add<train::InputOp>(readInput);
 }

@@ -12,28 +12,28 @@ std::optional<size_t> BlockUses::useOf(Operation *op) const {
 }
 
 /// Whether the scope of `inner` is that of `outer` or nested in it.
-static bool isNestedIn(train::BorderOp inner, train::BorderOp outer) {
+static bool isNestedIn(train::BlockUseOp inner, train::BlockUseOp outer) {
   StringRef path = inner.getBlock().getScope();
   const StringRef scope = outer.getBlock().getScope();
   return scope.empty() || (path.consume_front(scope) && (path.empty() || path.front() == '.'));
 }
 
-/// Returns the last marker of `before` that is not nested in `border`; null if there is none. The ops of the
+/// Returns the last marker of `before` that is not nested in `marker`; null if there is none. The ops of the
 /// use follow the returned marker, because a block's marker follows those of its nested blocks.
-static train::BorderOp startOf(ArrayRef<train::BorderOp> before, train::BorderOp border) {
-  auto outside =
-      llvm::find_if(llvm::reverse(before), [&](train::BorderOp other) { return !isNestedIn(other, border); });
-  return outside == before.rend() ? train::BorderOp() : *outside;
+static train::BlockUseOp startOf(ArrayRef<train::BlockUseOp> before, train::BlockUseOp marker) {
+  auto outside = llvm::find_if(llvm::reverse(before),
+                               [&](train::BlockUseOp other) { return !isNestedIn(other, marker); });
+  return outside == before.rend() ? train::BlockUseOp() : *outside;
 }
 
 static void sortByPlace(std::vector<Operation *> &ops) {
   llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
 }
 
-/// Returns the use that ends at the marker `border`. Its ops are on paths from the marker's inputs to its
+/// Returns the use that ends at `marker`. Its ops are on paths from the marker's inputs to its
 /// outputs, and follow `start`. Only casts of the inputs may precede `start`.
-static BlockUse slice(train::BorderOp start, train::BorderOp border, const ForwardSide &forward) {
-  const llvm::DenseSet<Value> inputs(border.getInputs().begin(), border.getInputs().end());
+static BlockUse slice(train::BlockUseOp start, train::BlockUseOp marker, const ForwardSide &forward) {
+  const llvm::DenseSet<Value> inputs(marker.getInputs().begin(), marker.getInputs().end());
   llvm::DenseSet<Operation *> seen;
   BlockUse use;
   auto visit = [&](Value value) {
@@ -43,7 +43,7 @@ static BlockUse slice(train::BorderOp start, train::BorderOp border, const Forwa
         seen.insert(op).second)
       use.ops.push_back(op);
   };
-  llvm::for_each(border.getOutputs(), visit);
+  llvm::for_each(marker.getOutputs(), visit);
   for (size_t i = 0; i < use.ops.size(); ++i) // the loop appends to `use.ops`
     llvm::for_each(use.ops[i]->getOperands(), visit);
   sortByPlace(use.ops);
@@ -52,18 +52,18 @@ static BlockUse slice(train::BorderOp start, train::BorderOp border, const Forwa
 
 /// Returns the uses in the order of the forward.
 static std::vector<BlockUse> findUses(Block &block, const ForwardSide &forward, ArrayRef<StringRef> blocks) {
-  const auto borders = llvm::to_vector(block.getOps<train::BorderOp>());
+  const auto markers = llvm::to_vector(block.getOps<train::BlockUseOp>());
   std::vector<BlockUse> uses;
-  train::BorderOp start; // marker that precedes the use found last
+  train::BlockUseOp start; // marker that precedes the use found last
   bool within = false;
-  for (size_t i = borders.size(); i-- > 0;) {
-    train::BorderOp border = borders[i];
-    within &= border != start;
-    if (within || !(blocks.empty() || llvm::is_contained(blocks, border.getBlock().getName())))
+  for (size_t i = markers.size(); i-- > 0;) {
+    train::BlockUseOp marker = markers[i];
+    within &= marker != start;
+    if (within || !(blocks.empty() || llvm::is_contained(blocks, marker.getBlock().getName())))
       continue;
-    start = startOf(ArrayRef(borders).take_front(i), border);
+    start = startOf(ArrayRef(markers).take_front(i), marker);
     within = true;
-    uses.push_back(slice(start, border, forward));
+    uses.push_back(slice(start, marker, forward));
   }
   std::reverse(uses.begin(), uses.end());
   return uses;
@@ -72,7 +72,7 @@ static std::vector<BlockUse> findUses(Block &block, const ForwardSide &forward, 
 void BlockUses::findReadOutsideUse(Block &block, const ForwardSide &forward) {
   auto use = [&](Value value) { return useOf(value.getDefiningOp()); };
   for (Operation &op : block)
-    if (forward.contains(&op) && !forward.isOutsideLoss(&op) && !isa<train::BorderOp>(op))
+    if (forward.contains(&op) && !forward.isOutsideLoss(&op) && !isa<train::BlockUseOp>(op))
       for (Value operand : op.getOperands())
         if (use(operand) && use(operand) != useOf(&op))
           readOutsideUse_.insert(operand);

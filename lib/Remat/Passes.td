@@ -63,7 +63,7 @@ def RecomputeBlocks : Pass<"recompute-blocks", "::mlir::ModuleOp"> {
     %h = nn.matmul %x, %w : tensor<8x4xf32>, tensor<4x16xf32>
     %g = nn.gelu %h : tensor<8x16xf32>
     %y = nn.matmul %g, %v : tensor<8x16xf32>, tensor<16x4xf32>
-    train.border <"mlp", "mlp"> from %x to %y : tensor<8x4xf32> to tensor<8x4xf32>
+    train.block_use <"mlp", "mlp"> from %x to %y : tensor<8x4xf32> to tensor<8x4xf32>
     ...                                                             // the loss, and the backward of what follows
     %dv = nn.matmul %g transposed, %dy : tensor<8x16xf32>, tensor<8x4xf32>
     %slope = nn.exp %h : tensor<8x16xf32>
@@ -73,7 +73,7 @@ def RecomputeBlocks : Pass<"recompute-blocks", "::mlir::ModuleOp"> {
     %h = nn.matmul %x, %w : tensor<8x4xf32>, tensor<4x16xf32>
     %g = nn.gelu %h : tensor<8x16xf32>
     %y = nn.matmul %g, %v : tensor<8x16xf32>, tensor<16x4xf32>
-    train.border <"mlp", "mlp"> from %x to %y : tensor<8x4xf32> to tensor<8x4xf32>
+    train.block_use <"mlp", "mlp"> from %x to %y : tensor<8x4xf32> to tensor<8x4xf32>
     ...
     %kept = nn.barrier %x : tensor<8x4xf32>
     %h.again = nn.matmul %kept, %w : tensor<8x4xf32>, tensor<4x16xf32>
@@ -82,7 +82,7 @@ def RecomputeBlocks : Pass<"recompute-blocks", "::mlir::ModuleOp"> {
     %slope = nn.exp %h.again : tensor<8x16xf32>
     ```
 
-    The ops of a use are the forward ops on paths from its inputs to its outputs (train.border), and the roundings of their values. Each is
+    The ops of a use are the forward ops on paths from its inputs to its outputs (train.block_use), and the roundings of their values. Each is
     recomputed at most once, before the first backward op that needs it. Values that the backward does not need, such as `%y`, are not
     recomputed. Values that forward ops outside the use read are outputs of the use, and are kept if the backward reads them.
 
@@ -109,7 +109,7 @@ def WarnIdleCheckpoints : Pass<"warn-idle-checkpoints", "::mlir::ModuleOp"> {
                                  // warning: checkpoint_keep (--checkpoint-keep) has numbers for 2 uses of blocks, and one for all that follow, ...
     train.entry @micro_step {
       ...
-      train.border <"h.0", "layer"> from %x to %y : tensor<8x16xf32> to tensor<8x16xf32>
+      train.block_use <"h.0", "layer"> from %x to %y : tensor<8x16xf32> to tensor<8x16xf32>
     }
     ```
 

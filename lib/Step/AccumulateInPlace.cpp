@@ -32,7 +32,7 @@ static bool isBefore(Value value, Operation *op) {
 
 static bool isReadOnce(Value value) {
   return llvm::count_if(value.getUses(),
-                        [](OpOperand &use) { return !isa<train::BorderOp>(use.getOwner()); }) == 1;
+                        [](OpOperand &use) { return !isa<train::BlockUseOp>(use.getOwner()); }) == 1;
 }
 
 /// Returns the result of an op that can accumulate, if it has one use; null for other values.

@@ -251,7 +251,7 @@ private:
     if (!region.grow())
       return false;
     Block &block = *scores.getParentBlock();
-    eraseBordersWithin(region);
+    eraseBlockUsesWithin(region);
     auto fixed = StateOrder(block).pairs();
     DenseSet<Operation *> members(region.ops().begin(), region.ops().end());
     nn::ChunksOp chunks = ChunkBuilder(region, count).build();
@@ -262,14 +262,14 @@ private:
   }
 
   /// Values that a loop produces slice by slice are no block boundaries any more.
-  static void eraseBordersWithin(const RowRegion &region) {
-    DenseSet<Operation *> borders;
+  static void eraseBlockUsesWithin(const RowRegion &region) {
+    DenseSet<Operation *> markers;
     for (Operation *op : region.ops())
       for (Operation *user : op->getUsers())
-        if (isa<train::BorderOp>(user))
-          borders.insert(user);
-    for (Operation *border : borders)
-      border->erase();
+        if (isa<train::BlockUseOp>(user))
+          markers.insert(user);
+    for (Operation *marker : markers)
+      marker->erase();
   }
 
   /// In the order of side effects the loop takes the place of the ops that it replaced.

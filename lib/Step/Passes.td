@@ -80,10 +80,10 @@ def AccumulateInPlace : Pass<"accumulate-in-place"> {
   }];
 }
 
-def EraseBorders : Pass<"erase-borders"> {
+def EraseBlockUses : Pass<"erase-block-uses"> {
   let summary = "erases the markers of block boundaries";
   let description = [{
-    Erases every train.border, and values that only these ops read. The pass begins the phase `spmd`, in which blocks are no units any more.
+    Erases every train.block_use, and values that only these ops read. The pass begins the phase `spmd`, in which blocks are no units any more.
   }];
 }
 

@@ -20,8 +20,8 @@ struct Left {
 class Step {
 public:
   Step(const std::vector<EntryTasks> &entries, const WaitsForPrevious &waits,
-       const std::vector<StreamSlowing> &slowing)
-      : entries_(entries), waits_(waits), slowing_(slowing) {}
+       const std::vector<StreamSlowdown> &slowdowns)
+      : entries_(entries), waits_(waits), slowdowns_(slowdowns) {}
 
   /// The first step begins without left-over tasks. If the last entry leaves some, the second step is
   /// representative.
@@ -47,7 +47,7 @@ private:
 
   Schedule runAfterLeftOver(size_t entry) {
     const auto before = static_cast<uint32_t>(left_.parts.size());
-    Schedule schedule = runTasks(tasksAfterLeftOver(entry), slowing_);
+    Schedule schedule = runTasks(tasksAfterLeftOver(entry), slowdowns_);
     const auto others = std::span<const TaskSpan>(schedule.tasks).first(before),
                own = std::span<const TaskSpan>(schedule.tasks).subspan(before);
     if (leavesSome(entry))
@@ -112,15 +112,15 @@ private:
 
   const std::vector<EntryTasks> &entries_;
   const WaitsForPrevious &waits_;
-  const std::vector<StreamSlowing> &slowing_;
+  const std::vector<StreamSlowdown> &slowdowns_;
   Left left_;
 };
 
 } // namespace
 
 std::vector<EntryRuns> runStep(const std::vector<EntryTasks> &entries, const WaitsForPrevious &waits,
-                               const std::vector<StreamSlowing> &slowing) {
-  return Step(entries, waits, slowing).run();
+                               const std::vector<StreamSlowdown> &slowdowns) {
+  return Step(entries, waits, slowdowns).run();
 }
 
 } // namespace trainc

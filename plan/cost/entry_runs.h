@@ -38,6 +38,6 @@ struct EntryRuns {
 /// tasks on their stream. An entry with outlasting tasks of its own also waits for the end of the left-over
 /// ones.
 std::vector<EntryRuns> runStep(const std::vector<EntryTasks> &entries, const WaitsForPrevious &waits,
-                               const std::vector<StreamSlowing> &slowing);
+                               const std::vector<StreamSlowdown> &slowdowns);
 
 } // namespace trainc

@@ -21,12 +21,12 @@ constexpr double kSame = 1e-12;
 /// State of the simulation, which advances from one end of a task to the next.
 class Run {
 public:
-  Run(const std::vector<Task> &tasks, const std::vector<StreamSlowing> &slowing)
-      : tasks_(tasks), slowing_(slowing), streams_(slowing.size()), isDone_(tasks.size()) {
+  Run(const std::vector<Task> &tasks, const std::vector<StreamSlowdown> &slowdowns)
+      : tasks_(tasks), slowdowns_(slowdowns), streams_(slowdowns.size()), isDone_(tasks.size()) {
     result_.tasks.resize(tasks.size());
-    result_.streams.resize(slowing.size());
+    result_.streams.resize(slowdowns.size());
     for (uint32_t number = 0; number < tasks.size(); ++number) {
-      assert(tasks[number].stream < slowing.size());
+      assert(tasks[number].stream < slowdowns.size());
       needed_ += tasks[number].outlasts ? 0 : 1;
       streams_[tasks[number].stream].waiting.push_back(number);
     }
@@ -53,11 +53,11 @@ private:
 
   double rate(uint32_t stream) const {
     if (stream != kCompute)
-      return computes() ? slowing_[stream].share : 1;
+      return computes() ? slowdowns_[stream].share : 1;
     double rate = 1;
     for (uint32_t other = 0; other < streams_.size(); ++other)
-      if (const auto &running = streams_[other].running; running && slowing_[other].taken > 0)
-        rate -= slowing_[other].taken / tasks_[running->task].seconds;
+      if (const auto &running = streams_[other].running; running && slowdowns_[other].taken > 0)
+        rate -= slowdowns_[other].taken / tasks_[running->task].seconds;
     return std::max(rate, kMinRate);
   }
 
@@ -128,7 +128,7 @@ private:
   }
 
   const std::vector<Task> &tasks_;
-  const std::vector<StreamSlowing> &slowing_;
+  const std::vector<StreamSlowdown> &slowdowns_;
   std::vector<Stream> streams_;
   std::vector<bool> isDone_;
   double now_ = 0, computeEnd_ = 0;
@@ -139,8 +139,8 @@ private:
 
 } // namespace
 
-Schedule runTasks(const std::vector<Task> &tasks, const std::vector<StreamSlowing> &slowing) {
-  return Run(tasks, slowing).finish();
+Schedule runTasks(const std::vector<Task> &tasks, const std::vector<StreamSlowdown> &slowdowns) {
+  return Run(tasks, slowdowns).finish();
 }
 
 } // namespace trainc

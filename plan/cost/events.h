@@ -50,7 +50,7 @@ struct Schedule {
 };
 
 /// Contention between a stream and the compute stream while both run a task.
-struct StreamSlowing {
+struct StreamSlowdown {
   double share = 1; ///< fraction of its rate that the stream keeps; in (0, 1]
   /// Seconds that each task of the stream takes from the compute stream if both overlap completely; the
   /// compute stream keeps at least a tenth of its rate.
@@ -58,7 +58,7 @@ struct StreamSlowing {
 };
 
 /// Schedules tasks: each begins when the previous tasks of its stream and those in `after` have ended.
-/// `slowing` has one element per stream; that of the compute stream is ignored. Deterministic.
-Schedule runTasks(const std::vector<Task> &tasks, const std::vector<StreamSlowing> &slowing);
+/// `slowdowns` has one element per stream; that of the compute stream is ignored. Deterministic.
+Schedule runTasks(const std::vector<Task> &tasks, const std::vector<StreamSlowdown> &slowdowns);
 
 } // namespace trainc

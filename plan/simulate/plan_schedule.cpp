@@ -11,11 +11,11 @@ double predictedSeconds(const fb::Instruction &instruction) {
   return static_cast<double>(instruction.predicted_seconds());
 }
 
-std::vector<StreamSlowing> streamSlowing(const Machine &machine) {
-  std::vector<StreamSlowing> slowing(kStreams);
-  slowing[static_cast<size_t>(fb::Stream::Communication)].share = machine.linkShareBesideCompute;
-  slowing[static_cast<size_t>(fb::Stream::Disk)].taken = machine.diskComputeSeconds;
-  return slowing;
+std::vector<StreamSlowdown> streamSlowdowns(const Machine &machine) {
+  std::vector<StreamSlowdown> slowdowns(kStreams);
+  slowdowns[static_cast<size_t>(fb::Stream::Communication)].share = machine.linkShareBesideCompute;
+  slowdowns[static_cast<size_t>(fb::Stream::Disk)].taken = machine.diskComputeSeconds;
+  return slowdowns;
 }
 
 static std::vector<Task> tasksOf(const fb::Entry &entry, const InstructionSeconds &seconds) {
@@ -34,12 +34,12 @@ static std::vector<Task> tasksOf(const fb::Entry &entry, const InstructionSecond
 }
 
 Schedule scheduleOf(const fb::Entry &entry, const InstructionSeconds &seconds,
-                    const std::vector<StreamSlowing> &slowing) {
-  return runTasks(tasksOf(entry, seconds), slowing);
+                    const std::vector<StreamSlowdown> &slowdowns) {
+  return runTasks(tasksOf(entry, seconds), slowdowns);
 }
 
 std::vector<ScheduledRuns> scheduleStep(const fb::Plan &plan, const InstructionSeconds &seconds,
-                                        const std::vector<StreamSlowing> &slowing, bool copiesOutlast) {
+                                        const std::vector<StreamSlowdown> &slowdowns, bool copiesOutlast) {
   const std::vector<const fb::Entry *> entries = stepEntries(plan);
   std::vector<EntryTasks> tasks;
   for (const fb::Entry *entry : entries) {
@@ -52,7 +52,7 @@ std::vector<ScheduledRuns> scheduleStep(const fb::Plan &plan, const InstructionS
     return outlastingWaits(plan, *entries[previous], *entries[entry]);
   };
   std::vector<ScheduledRuns> step;
-  for (EntryRuns &each : runStep(tasks, waits, slowing))
+  for (EntryRuns &each : runStep(tasks, waits, slowdowns))
     step.push_back({entries[each.entry], each.runs, std::move(each.schedule)});
   return step;
 }
@@ -63,7 +63,7 @@ StepSeconds predictStep(const fb::Plan &plan, const Machine &machine) {
   const auto seconds = [&](const fb::Instruction &each) { return instructionSeconds(plan, each, machine); };
   StepSeconds step;
   for (const ScheduledRuns &each :
-       scheduleStep(plan, seconds, streamSlowing(machine), machine.copiesOutlastEntries)) {
+       scheduleStep(plan, seconds, streamSlowdowns(machine), machine.copiesOutlastEntries)) {
     const auto runs = double(each.runs);
     const StreamSeconds &link = each.schedule.streams[static_cast<size_t>(fb::Stream::Communication)];
     step.total += runs * each.schedule.seconds;

@@ -19,12 +19,12 @@ double predictedSeconds(const fb::Instruction &instruction);
 
 /// Returns the contention of each stream with the compute stream, as input of runTasks(). Collectives run at
 /// a fraction of their rate during computation, and disk transfers take time from computation.
-std::vector<StreamSlowing> streamSlowing(const Machine &machine);
+std::vector<StreamSlowdown> streamSlowdowns(const Machine &machine);
 
 /// Simulates a run of a verified entry to the end of all instructions. Tasks have the indices of
 /// instructions.
 Schedule scheduleOf(const fb::Entry &entry, const InstructionSeconds &seconds,
-                    const std::vector<StreamSlowing> &slowing);
+                    const std::vector<StreamSlowdown> &slowdowns);
 
 /// Runs of one entry in a training step, with the same schedule.
 struct ScheduledRuns {
@@ -36,7 +36,7 @@ struct ScheduledRuns {
 /// Simulates one training step of a verified plan, preceded and followed by equal steps. `copiesOutlast`: see
 /// Machine::copiesOutlastEntries.
 std::vector<ScheduledRuns> scheduleStep(const fb::Plan &plan, const InstructionSeconds &seconds,
-                                        const std::vector<StreamSlowing> &slowing, bool copiesOutlast);
+                                        const std::vector<StreamSlowdown> &slowdowns, bool copiesOutlast);
 
 /// Duration of a training step whose streams overlap.
 struct StepSeconds {

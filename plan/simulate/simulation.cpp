@@ -128,13 +128,13 @@ Result<Simulation> simulate(const fb::Plan &plan, const Cluster &cluster) {
   result.tokens = plan.training() ? double(workPerStep(plan)) : 0;
   result.memory = memoryNeedOf(plan);
   const Machine &machine = result.machine;
-  const std::vector<StreamSlowing> slowing = streamSlowing(machine);
-  result.streams.resize(slowing.size());
+  const std::vector<StreamSlowdown> slowdowns = streamSlowdowns(machine);
+  result.streams.resize(slowdowns.size());
   const auto seconds = [&](const fb::Instruction &each) { return instructionSeconds(plan, each, machine); };
-  for (ScheduledRuns &each : scheduleStep(plan, seconds, slowing, machine.copiesOutlastEntries)) {
+  for (ScheduledRuns &each : scheduleStep(plan, seconds, slowdowns, machine.copiesOutlastEntries)) {
     const auto times = double(each.runs);
     result.seconds += times * each.schedule.seconds;
-    for (size_t stream = 0; stream < slowing.size(); ++stream) {
+    for (size_t stream = 0; stream < slowdowns.size(); ++stream) {
       result.streams[stream].busy += times * each.schedule.streams[stream].busy;
       result.streams[stream].exposed += times * each.schedule.streams[stream].exposed;
     }

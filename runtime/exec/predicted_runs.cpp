@@ -16,8 +16,8 @@ PredictedRuns::PredictedRuns(const fb::Plan &plan) {
   if (entries_.empty())
     return;
   const Machine &machine = clusterOf(plan).machine;
-  slowing_ = streamSlowing(machine);
-  step_ = scheduleStep(plan, predictedSeconds, slowing_, machine.copiesOutlastEntries);
+  slowdowns_ = streamSlowdowns(machine);
+  step_ = scheduleStep(plan, predictedSeconds, slowdowns_, machine.copiesOutlastEntries);
 }
 
 void PredictedRuns::reserve(const Program &program) {
@@ -36,7 +36,7 @@ Schedule PredictedRuns::scheduleOfRun(const fb::Entry &entry) const {
   for (const ScheduledRuns &each : step_ | std::views::reverse)
     if (each.entry == &entry)
       return each.schedule;
-  return scheduleOf(entry, predictedSeconds, slowing_);
+  return scheduleOf(entry, predictedSeconds, slowdowns_);
 }
 
 const PredictedRuns::Run *PredictedRuns::begins(const Step &step) {

@@ -40,7 +40,7 @@ private:
   };
 
   std::deque<const fb::Entry *> entries_; ///< entries with predictions
-  std::vector<StreamSlowing> slowing_;
+  std::vector<StreamSlowdown> slowdowns_;
   std::vector<ScheduledRuns> step_;
   std::deque<Entry> known_;
   std::unordered_map<const fb::Instruction *, Entry *> entryOf_;

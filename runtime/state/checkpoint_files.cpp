@@ -11,17 +11,17 @@
 
 namespace trainc {
 
-ByteRange shareToWrite(const StateTensor &tensor, uint64_t index, const WriterPlace &place) {
+ByteRange shareToWrite(const StateTensor &tensor, uint64_t index, const WriterRank &writer) {
   if (tensor.sharded) {
-    if (place.rank >= place.shardRanks)
+    if (writer.rank >= writer.shardRanks)
       return {};
     return {tensor.firstByte, tensor.firstByte + tensor.bytes.size()};
   }
   const uint64_t bytes = tensor.bytes.size(), blocks = blockCount(bytes, kChecksumBlockBytes);
   // Rotated from tensor to tensor, because most tensors have a single block.
-  const uint64_t turn = (place.rank + place.ranks - index % place.ranks) % place.ranks;
+  const uint64_t turn = (writer.rank + writer.ranks - index % writer.ranks) % writer.ranks;
   const auto boundary = [&](uint64_t part) {
-    const uint64_t block = (part * blocks + place.ranks - 1) / place.ranks;
+    const uint64_t block = (part * blocks + writer.ranks - 1) / writer.ranks;
     return std::min(block * kChecksumBlockBytes, bytes);
   };
   return {boundary(turn), boundary(turn + 1)};
@@ -118,8 +118,8 @@ Result<std::vector<RangeChecksum>> takePart(const std::filesystem::path &path) {
 
 } // namespace
 
-CheckpointFiles::CheckpointFiles(CheckpointContents contents, WriterPlace place)
-    : contents_(std::move(contents)), place_(place),
+CheckpointFiles::CheckpointFiles(CheckpointContents contents, WriterRank writer)
+    : contents_(std::move(contents)), writer_(writer),
       files_{{{kModelFile, contents_.parameters, layOutSafetensors(contents_.parameters)},
               {kOptimizerFile, contents_.optimizer, layOutSafetensors(contents_.optimizer)}}} {}
 
@@ -138,17 +138,17 @@ Result<std::vector<RangeChecksum>> CheckpointFiles::write(const std::filesystem:
   for (uint64_t index = 0; index < files_.size(); ++index) {
     Result<DurableFile> file = DurableFile::open(folder / files_[index].name);
     if (!file.ok())
-      return place_.rank == 0 ? file.status()
-                              : failed("{}; ranks of several hosts need a folder that all hosts see",
-                                       file.status().message());
+      return writer_.rank == 0 ? file.status()
+                               : failed("{}; ranks of several hosts need a folder that all hosts see",
+                                        file.status().message());
     TRAINC_RETURN_IF_ERROR(writeFile(open.emplace_back(std::move(*file)), index, checksums));
   }
   onRead();
   for (DurableFile &file : open)
     TRAINC_RETURN_IF_ERROR(file.close());
-  if (place_.rank != 0)
+  if (writer_.rank != 0)
     TRAINC_RETURN_IF_ERROR(
-        writeDurableFile(partPath(folder, place_.rank), std::as_bytes(std::span(checksums))));
+        writeDurableFile(partPath(folder, writer_.rank), std::as_bytes(std::span(checksums))));
   return checksums;
 }
 
@@ -161,7 +161,7 @@ Status CheckpointFiles::writeFile(DurableFile &file, uint64_t index,
   for (uint64_t i = 0; i < about.tensors.size(); ++i) {
     const StateTensor &tensor = about.tensors[i];
     const uint64_t whole = tensorBytes(tensor);
-    const ByteRange share = shareToWrite(tensor, i, place_);
+    const ByteRange share = shareToWrite(tensor, i, writer_);
     for (uint64_t begin = share.begin, end = 0; begin < share.end; begin = end) {
       end = std::min(blockRange(begin / kChecksumBlockBytes, whole).end, share.end);
       const ByteRange held{begin - tensor.firstByte, end - tensor.firstByte};
@@ -192,7 +192,7 @@ Status CheckpointFiles::complete(const std::filesystem::path &folder, TrainerSta
 /// Appends the checksums of the other ranks.
 Status CheckpointFiles::collect(const std::filesystem::path &folder,
                                 std::vector<RangeChecksum> &checksums) const {
-  for (uint32_t rank = 1; rank < place_.ranks; ++rank) {
+  for (uint32_t rank = 1; rank < writer_.ranks; ++rank) {
     const std::filesystem::path path = partPath(folder, rank);
     TRAINC_ASSIGN_OR_RETURN(const std::vector<RangeChecksum> part, takePart(path));
     if (!std::ranges::all_of(part, [this](const RangeChecksum &each) { return isOfBlock(each); }))

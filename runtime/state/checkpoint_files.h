@@ -15,7 +15,7 @@ namespace trainc {
 
 /// A rank among those that write a checkpoint. The ranks of one shard group hold shards of the sharded
 /// tensors. All groups hold the same tensors.
-struct WriterPlace {
+struct WriterRank {
   uint32_t rank = 0, ranks = 1, shardRanks = 1;
 };
 
@@ -27,7 +27,7 @@ struct ByteRange {
 /// Bytes that a rank writes of the index-th tensor of a file. Of a sharded tensor, a rank of the first shard
 /// group writes its shard, and other ranks nothing. Of other tensors, each rank writes its share of the
 /// checksum blocks. Over all ranks each byte is written once.
-ByteRange shareToWrite(const StateTensor &tensor, uint64_t index, const WriterPlace &place);
+ByteRange shareToWrite(const StateTensor &tensor, uint64_t index, const WriterRank &writer);
 
 inline constexpr const char *kModelFile = "model.safetensors";
 inline constexpr const char *kOptimizerFile = "optimizer.safetensors";
@@ -52,14 +52,14 @@ struct RangeChecksum {
 /// of ranks. Errors (kFailed) name path and reason.
 class CheckpointFiles {
 public:
-  CheckpointFiles(CheckpointContents contents, WriterPlace place);
+  CheckpointFiles(CheckpointContents contents, WriterRank writer);
   CheckpointFiles(CheckpointFiles &&) = default; // a move keeps the lists of tensors in place
   CheckpointFiles(const CheckpointFiles &) = delete;
   CheckpointFiles &operator=(CheckpointFiles &&) = delete;
   CheckpointFiles &operator=(const CheckpointFiles &) = delete;
   ~CheckpointFiles() = default;
 
-  const WriterPlace &place() const { return place_; }
+  const WriterRank &writer() const { return writer_; }
 
   /// Creates the safetensors files in `folder` at full size.
   Status create(const std::filesystem::path &folder) const;
@@ -89,7 +89,7 @@ private:
                                     Ranges &written) const;
 
   CheckpointContents contents_;
-  WriterPlace place_;
+  WriterRank writer_;
   std::array<File, 2> files_;
 };
 

@@ -103,7 +103,7 @@ const Status &CheckpointWriter::endTask() {
 /// Error of this rank caused by another one; names both, so that the messages of several ranks are
 /// consistent.
 Status CheckpointWriter::blame(uint32_t rank, const char *task) const {
-  return failed("rank {}: rank {} could not {}; its own message says why", files_.place().rank, rank, task);
+  return failed("rank {}: rank {} could not {}; its own message says why", files_.writer().rank, rank, task);
 }
 
 /// Ok if rank 0 succeeded; else its error, or the fact that it has one.

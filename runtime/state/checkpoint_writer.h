@@ -27,8 +27,8 @@ public:
   /// `keepLast` is the number of checkpoints to keep; 0 keeps all. `folder` is opened by rank 0 and only
   /// named on the others.
   CheckpointWriter(CheckpointFolder folder, CheckpointContents contents, uint64_t keepLast = 0,
-                   WriterPlace place = {}, CheckpointPeers peers = {})
-      : folder_(std::move(folder)), files_(std::move(contents), place), keepLast_(keepLast),
+                   WriterRank writer = {}, CheckpointPeers peers = {})
+      : folder_(std::move(folder)), files_(std::move(contents), writer), keepLast_(keepLast),
         peers_(std::move(peers)) {}
 
   const CheckpointFolder &folder() const { return folder_; }
@@ -57,8 +57,8 @@ private:
     kSettled     ///< outcome_ is known
   };
 
-  bool alone() const { return files_.place().ranks == 1; }
-  bool completes() const { return files_.place().rank == 0; }
+  bool alone() const { return files_.writer().ranks == 1; }
+  bool completes() const { return files_.writer().rank == 0; }
   Status prepare() const;
   Status writeShare();
   void launch(Status (CheckpointWriter::*task)());

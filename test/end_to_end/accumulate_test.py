@@ -1,4 +1,4 @@
-"""However a step's samples are divided into micro-batches, the step is the same up to rounding."""
+"""The micro-batches of a step do not matter: the step is the same up to rounding."""
 
 import harness
 import small_gpt
@@ -6,11 +6,11 @@ from harness import GOLDEN, read_safetensors
 
 # Samples per micro-batch and micro-batches per step. The golden rows have unequally many ignored targets and one of the
 # first step's 16 rows none at all, so that with one sample each a whole micro-batch is ignored.
-DIVISIONS = [(16, 1), (4, 4), (2, 8), (1, 16)]
+SPLITS = [(16, 1), (4, 4), (2, 8), (1, 16)]
 
 
 class AccumulateTest(harness.EndToEndTest):
-    def run_divided(self, text, data, micro_batch, accumulate):
+    def train_in_micro_batches(self, text, data, micro_batch, accumulate):
         """Losses and gradient norms of four steps, and the optimizer's states after the first."""
         name = f"{accumulate}x{micro_batch}"
         plan = self.compile(text, f"--micro-batch={micro_batch}", f"--accumulate={accumulate}", to=f"{name}.plan")
@@ -23,7 +23,7 @@ class AccumulateTest(harness.EndToEndTest):
         return [line["loss"] for line in lines], [line["grad_norm"] for line in lines], states
 
     def check(self, text, data):
-        (losses, norms, states), *others = [self.run_divided(text, data, *division) for division in DIVISIONS]
+        (losses, norms, states), *others = [self.train_in_micro_batches(text, data, *split) for split in SPLITS]
         for other_losses, other_norms, other_states in others:
             self.assert_close(other_losses[:1], losses[:1], 1e-6, "first loss")
             self.assert_close(other_norms[:1], norms[:1], 1e-6, "first gradient norm")
@@ -55,9 +55,9 @@ train.program @train { model @masks optimizer sgd(lr 1) batch 8 steps 2 }
 
 
 class DropoutTest(harness.EndToEndTest):
-    """The masks of a step: as many as it has samples, all different, however it is divided."""
+    """The masks of a step: as many as it has samples, all different, with any micro-batch."""
 
-    def counts(self, micro_batch, accumulate):
+    def times_kept(self, micro_batch, accumulate):
         """How often each element was kept, in the first step and in the second."""
         run = f"{accumulate}x{micro_batch}"
         plan = self.compile(MASKS, f"--micro-batch={micro_batch}", f"--accumulate={accumulate}", to=f"{run}.plan")
@@ -69,7 +69,7 @@ class DropoutTest(harness.EndToEndTest):
         return [[(a - b) * samples * 256 / 2 for a, b in zip(w[step], w[step + 1])] for step in range(2)]
 
     def test_every_micro_step_has_its_own_mask(self):
-        first, second = self.counts(1, 8)
+        first, second = self.times_kept(1, 8)
         self.assertLessEqual(set(first + second), set(range(9)))
         # With one mask for all eight samples an element would be kept in none or in all; with eight independent ones
         # that happens to one element in 128, and the counts have the variance 8 / 4. The bounds are five standard
@@ -81,10 +81,10 @@ class DropoutTest(harness.EndToEndTest):
             self.assertAlmostEqual(variance, 2, delta=5 * 2 * (2 / 255) ** 0.5)
         self.assertNotEqual(first, second, "a step draws the masks of the one before")
 
-    def test_divisions_draw_the_same_masks(self):
-        whole = self.counts(8, 1)
+    def test_all_micro_batches_draw_the_same_masks(self):
+        whole = self.times_kept(8, 1)
         for micro_batch, accumulate in [(4, 2), (2, 4), (1, 8)]:
-            self.assertEqual(self.counts(micro_batch, accumulate), whole)
+            self.assertEqual(self.times_kept(micro_batch, accumulate), whole)
 
 
 if __name__ == "__main__":

@@ -42,9 +42,9 @@ class LaunchersTest(RanksTest):
     def as_torchrun(self, plans, *args, **kwargs):
         """Standard error and exit code of each such process."""
         processes = self.start_as_torchrun(plans, *args, **kwargs)
-        return self.ended(processes)
+        return self.outcomes_of(processes)
 
-    def ended(self, processes):
+    def outcomes_of(self, processes):
         return [(process.communicate(timeout=60)[1].decode(), process.returncode) for process in processes]
 
     def as_srun(self, ranks, plan, *args, of_node=None):
@@ -52,7 +52,7 @@ class LaunchersTest(RanksTest):
         of_node = of_node or ranks
         job = dict(SLURM_JOB_ID=str(os.getpid()), SLURM_STEP_ID="3", SLURM_NTASKS=str(ranks), SLURM_STEP_NUM_TASKS=str(ranks),
                    SLURM_STEP_NUM_NODES=str(-(-ranks // of_node)))
-        return self.ended([self.start_process(dict(job, SLURM_PROCID=str(rank), SLURM_LOCALID=str(rank % of_node)), plan, *args)
+        return self.outcomes_of([self.start_process(dict(job, SLURM_PROCID=str(rank), SLURM_LOCALID=str(rank % of_node)), plan, *args)
                            for rank in range(ranks)])
 
     def as_mpirun(self, plans, *args, each=(), **kwargs):
@@ -88,7 +88,7 @@ class Launchers(LaunchersTest):
         plan = self.plan(4)
         for options, speaks in [([], [0]), (["--log-on-each-node"], [0, 2])]:
             processes = [self.start_rank(rank, 4, plan, "--steps", 3, *options, local_rank=rank % 2) for rank in range(4)]
-            for rank, (err, code) in enumerate(self.ended(processes)):
+            for rank, (err, code) in enumerate(self.outcomes_of(processes)):
                 self.assertEqual(code, 0, err)
                 self.assertEqual(bool(err), rank in speaks, f"rank {rank}: {err}")
 
@@ -127,7 +127,7 @@ class Launchers(LaunchersTest):
                                      (0, {"WORLD_SIZE": None}, "RANK=0 is set, but WORLD_SIZE is not"),
                                      (1, {"WORLD_SIZE": None}, "RANK=1 is set, but WORLD_SIZE is not")]:
             with self.subTest(changed):
-                ranks = self.ended([self.start_rank(rank, 3, plan, "--steps", 5, **(changed if rank == odd else {})) for rank in range(3)])
+                ranks = self.outcomes_of([self.start_rank(rank, 3, plan, "--steps", 5, **(changed if rank == odd else {})) for rank in range(3)])
                 for rank, (err, code) in enumerate(ranks):
                     self.assertEqual(code, 2 if rank == odd else 1, err)
                     number = changed.get("RANK", odd)
@@ -137,7 +137,7 @@ class Launchers(LaunchersTest):
     def test_two_processes_of_one_rank(self):
         plan = self.plan(3)
         for twin in [0, 1]:
-            for err, code in self.ended([self.start_rank(rank, 3, plan, "--steps", 5) for rank in [0, 1, twin]]):
+            for err, code in self.outcomes_of([self.start_rank(rank, 3, plan, "--steps", 5) for rank in [0, 1, twin]]):
                 self.assertEqual(code, 2, err)
                 self.assertIn(f"say that they are rank {twin}; give each a RANK of its own, from 0 to 2", err)
 
@@ -145,7 +145,7 @@ class Launchers(LaunchersTest):
         """As where srun starts one torchrun on each node."""
         plan = self.plan(2)
         slurm = dict(SLURM_PROCID="0", SLURM_NTASKS="1", SLURM_LOCALID="0", SLURM_STEP_NUM_TASKS="1", SLURM_STEP_NUM_NODES="1")
-        ranks = self.ended([self.start_rank(rank, 2, plan, "--steps", 5, **slurm) for rank in range(2)])
+        ranks = self.outcomes_of([self.start_rank(rank, 2, plan, "--steps", 5, **slurm) for rank in range(2)])
         self.assertEqual([code for _, code in ranks], [0, 0], ranks)
         said = "RANK=0 and WORLD_SIZE=2 of torchrun count, and SLURM_PROCID=0 and SLURM_NTASKS=1 of srun are passed over"
         self.assertIn(said, ranks[0][0])

@@ -83,7 +83,7 @@ class MemoryMatrixTest(harness.EndToEndTest):
                 self.limits[key] = (none + full) // 2
             return self.limits[key]
 
-    def held_outside(self, plan):
+    def offloaded_bytes_of(self, plan):
         """Contents of the plan's own arenas outside of device memory: bytes by space and kind."""
         dump, _ = self.trainc("dump", plan)
         kinds = {"parameter": "parameters", "gradient": "gradients", "optimizer": "optimizer"}
@@ -108,8 +108,8 @@ class MemoryMatrixTest(harness.EndToEndTest):
                      to=f"{name}.plan")
         report = json.loads(Path(f"{name}.json").read_text())
         memory = report["memory"]
-        self.assertEqual(report["memory_outside"], self.held_outside(f"{name}.plan"), combination)
-        self.assertEqual([sum(report["memory_outside"].get(space, {}).values()) for space in ("host", "disk")], [memory["host"], memory["disk"]], combination)
+        self.assertEqual(report["offloaded_memory"], self.offloaded_bytes_of(f"{name}.plan"), combination)
+        self.assertEqual([sum(report["offloaded_memory"].get(space, {}).values()) for space in ("host", "disk")], [memory["host"], memory["disk"]], combination)
         kinds = {kind: bytes for kind, bytes in memory.items() if kind not in ("peak", "unplanned", "gathered", "disk")}
         self.assertEqual(sum(kinds.values()), memory["peak"], combination)
         if "optimizer" in combination.offload or combination.offload == "none":  # of small models no activation may hide, or be large enough

@@ -39,7 +39,7 @@ class NcclTest(harness.EndToEndTest):
     def command(plan, *args, steps=10):
         return [TRAINRUN, plan, "--data", "tokens.bin", "--data-dtype=uint16", "--seed=3", f"--steps={steps}", *map(str, args)]
 
-    def ended(self, processes):
+    def outcomes_of(self, processes):
         """Output and exit code of each process."""
         outcomes = []
         for process in processes:
@@ -53,7 +53,7 @@ class NcclTest(harness.EndToEndTest):
         return process
 
     def as_torchrun(self, plan, ranks, *args, **how):
-        return self.ended(self.started_as_by_torchrun(plan, ranks, *args, **how))
+        return self.outcomes_of(self.started_as_by_torchrun(plan, ranks, *args, **how))
 
     def started_as_by_torchrun(self, plan, ranks, *args, ranks_of_host=None, own_gpus=False, steps=10, **variables):
         """A process for each rank, with torchrun's variables."""
@@ -131,7 +131,7 @@ class NcclTest(harness.EndToEndTest):
         """Output of a job in which a rank is at fault, and its duration."""
         begin = time.monotonic()
         process = self.start(self.command(plan, f"--nproc-per-node={ranks}", *args, steps=2000), self.emulator(ranks, TRAINC_EMULATOR_NCCL=fault))
-        (err, code), = self.ended([process])
+        (err, code), = self.outcomes_of([process])
         return err, code, time.monotonic() - begin
 
     def test_a_rank_that_dies_is_named(self):
@@ -152,7 +152,7 @@ class NcclTest(harness.EndToEndTest):
         jobs = [(fault, self.started_as_by_torchrun("gpus.plan", 2, steps=2000, ranks_of_host=each, TRAINC_EMULATOR_NCCL=f"{fault}:rank=1:collective=20", **SECRET))
                 for fault in ("die", "hang") for each in (2, 1)]
         for fault, processes in jobs:
-            (err, code), (_, code_of_failed) = self.ended(processes)
+            (err, code), (_, code_of_failed) = self.outcomes_of(processes)
             self.assertEqual((code, code_of_failed), (1, -9 if fault == "die" else 1), err)
             self.assertRegex(err, WHERE + (r"rank \d failed: " if fault == "die" else "no rank is known to have failed: "))
         self.assertLess(time.monotonic() - begin, MOST_SECONDS + 5)

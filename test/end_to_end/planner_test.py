@@ -45,7 +45,7 @@ class PlannerTest(harness.EndToEndTest):
     def estimate(self, *options):
         return json.loads(self.trainc("estimate", "gpt.mlir", "--json", *options)[0])
 
-    def asked(self, strategy):
+    def options_of(self, strategy):
         return [f"--{word.replace('_', '-')}={value}" for word, value in strategy["settings"].items()]
 
     def bytes(self, strategy):
@@ -99,7 +99,7 @@ class PlannerTest(harness.EndToEndTest):
         self.assertEqual({strategy["settings"]["zero_stage"] for strategy in strategies}, {"0", "1", "2", "3"})
         for strategy in strategies[:3] + strategies[-3:]:
             with self.subTest(strategy=strategy["settings"]):
-                report = self.report(*TWO, *self.asked(strategy))
+                report = self.report(*TWO, *self.options_of(strategy))
                 self.assertEqual({kind: report["memory"][kind] for kind in strategy["memory"]}, strategy["memory"])
                 self.assertEqual(report["flops_per_step"], strategy["flops_per_step"])
                 self.assertEqual(sum(kind["bytes"] for kind in report["collectives"].values()), strategy["sent_bytes"])
@@ -108,11 +108,11 @@ class PlannerTest(harness.EndToEndTest):
         strategies = self.estimate("--activation-checkpointing=none")["strategies"]
         self.assertEqual([strategy["settings"]["offload"] for strategy in strategies], ["none", "optimizer", "optimizer,gradients,parameters", "activations"])
         for strategy in strategies:
-            report = self.report("--activation-checkpointing=none", *self.asked(strategy))
+            report = self.report("--activation-checkpointing=none", *self.options_of(strategy))
             self.assertEqual({kind: report["memory"][kind] for kind in strategy["memory"]}, strategy["memory"])
-            self.assertEqual(report["memory_outside"], strategy["memory_outside"])
+            self.assertEqual(report["offloaded_memory"], strategy["offloaded_memory"])
             # With a single micro-batch, gradients are consumed at once.
-            self.assertEqual({kind for kind, held in strategy["memory_outside"].get("disk", {}).items() if held},
+            self.assertEqual({kind for kind, held in strategy["offloaded_memory"].get("disk", {}).items() if held},
                              {*strategy["settings"]["offload"].split(",")} - {"none", "gradients"})
         for offloaded in strategies[1:]:
             self.assertGreater(offloaded["memory"]["disk"], 0)
@@ -198,7 +198,7 @@ class PlannerTest(harness.EndToEndTest):
 
     # --- --memory-limit ---
 
-    def limited(self, limit, *options):
+    def report_within(self, limit, *options):
         """The report of a plan under the limit; None, with an error that names the strategy, if nothing fits."""
         command = [TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", "--cpu=native", "--report=report.json", f"--memory-limit={limit}", *options]
         run = subprocess.run(command, capture_output=True, text=True)
@@ -211,7 +211,7 @@ class PlannerTest(harness.EndToEndTest):
     def check_sweep(self, *options):
         """Each limit is below the previous plan's memory. The smaller the limit, the slower the fastest plan that fits."""
         limit, fastest, decided = 1 << 40, 0, []
-        while report := self.limited(limit, *options):
+        while report := self.report_within(limit, *options):
             planner, memory = report["planner"], report["memory"]
             taken = planner["strategies"][planner["taken"]]
             seconds = taken["predicted_step_seconds"]
@@ -371,10 +371,10 @@ class PlannerTest(harness.EndToEndTest):
         self.assertTrue(small_gpt.BATCH < samples[0] < samples[1] < samples[2], samples)
         for each in found:
             with self.subTest(each["settings"]):
-                memory = self.report(limit, "--offload=none", *self.asked(each))["memory"]
+                memory = self.report(limit, "--offload=none", *self.options_of(each))["memory"]
                 self.assertEqual({kind: memory[kind] for kind in each["memory"]}, each["memory"])
                 more = {"settings": each["settings"] | {"micro_batch": str(int(each["settings"]["micro_batch"]) + 1)}}
-                self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", limit, "--offload=none", *self.asked(more)], 2, "error: the plan needs")
+                self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", limit, "--offload=none", *self.options_of(more)], 2, "error: the plan needs")
         report, _ = self.trainc("report", "gpt.plan")
         self.assertNotIn("The largest micro-batches", report)  # of a plan that was not asked for them
 
@@ -422,7 +422,7 @@ class PlannerTest(harness.EndToEndTest):
         self.assertTrue(small_gpt.BATCH < samples[0] < samples[1], samples)
         for each in found[:2]:
             more = {"settings": each["settings"] | {"micro_batch": str(int(each["settings"]["micro_batch"]) + 1)}}
-            self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", *gpu, *self.asked(more)], 2, " of the host's memory; the host may give ")
+            self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", *gpu, *self.options_of(more)], 2, " of the host's memory; the host may give ")
 
     def test_the_largest_batch_needs_a_limit_that_something_fits_into(self):
         self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", "--largest-batch"], 2,
@@ -433,7 +433,7 @@ class PlannerTest(harness.EndToEndTest):
                    "error: --largest-batch looks for the largest micro-batch, and the program has none to begin with")
         self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", "--largest-batch", "--memory-limit=1MiB"], 2, "the plan needs")
 
-    def tried_with(self, *given):
+    def settings_around_full(self, *given):
         """Settings under which a limit that `selective` exceeds leads to `full`, and the resulting settings."""
         options = ["--offload=none", f"--micro-batch={small_gpt.BATCH}"]
         (selective,) = self.estimate(*options, "--activation-checkpointing=selective")["strategies"]
@@ -443,13 +443,13 @@ class PlannerTest(harness.EndToEndTest):
         return full, {each["setting"]: each["value"] for each in report["settings"]}
 
     def test_what_is_given_of_checkpoints_stays(self):
-        kept, force = self.tried_with("--checkpoint-keep=40")
+        kept, force = self.settings_around_full("--checkpoint-keep=40")
         self.assertEqual(kept, [{"activation_checkpointing": "full", "checkpoint_rest": "selective"}])
         self.assertEqual(force["checkpoint_keep"], "40")
-        rest, force = self.tried_with("--checkpoint-rest=none")
+        rest, force = self.settings_around_full("--checkpoint-rest=none")
         self.assertTrue(all(each.keys() == {"activation_checkpointing", "checkpoint_keep"} for each in rest), rest)
         self.assertEqual(force["checkpoint_rest"], "none")
-        both, _ = self.tried_with("--checkpoint-keep=40", "--checkpoint-rest=selective")
+        both, _ = self.settings_around_full("--checkpoint-keep=40", "--checkpoint-rest=selective")
         self.assertEqual(both, [{"activation_checkpointing": "full"}])
 
     def test_checkpointing_alone_fits_into_what_takes_less_than_the_last_level(self):

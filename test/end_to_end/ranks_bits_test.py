@@ -189,14 +189,14 @@ class AnyRanks(ShardedTest):
         self.assert_same_bits(**self.plans_of(8, (1, 0, {}), (2, 1, {}), (4, 3, {"hybrid_shard": 2}), (8, 2, {})))
         for name in ["ranks2", "ranks4", "ranks8"]:
             self.assert_costs(name)
-        self.stop_and_go_on("ranks4", ["ranks1", "ranks2"])
+        self.stop_and_resume("ranks4", ["ranks1", "ranks2"])
 
     def test_one_parameter(self):
         """Whose chunks are all that the norm adds."""
         Path("gpt.mlir").write_text(ONE_PARAMETER)
         self.assert_same_bits(**self.plans_of(4, (1, 0, {}), (2, 3, {}), (4, 1, {"hybrid_shard": 2})))
 
-    def stop_and_go_on(self, first, others):
+    def stop_and_resume(self, first, others):
         self.train(first, 3, run="stopped")
         for name in others:
             self.train(name, 5, "--resume=stopped", run=f"{name}-resumed")

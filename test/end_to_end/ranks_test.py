@@ -66,21 +66,21 @@ class RanksTest(harness.EndToEndTest):
             self.assertLess(time.monotonic(), deadline, what)
             time.sleep(0.01)
 
-    def wait_for_looks(self, process, pid, times):
+    def wait_for_polls(self, process, pid, times):
         """Waits until a waiting process has woken up that many times to poll."""
-        def wakes():
+        def wakeups():
             self.assertIsNone(process.poll())
             return {task: int(re.search(r"^voluntary_ctxt_switches:\t(\d+)$", task.read_text(), re.MULTILINE)[1])
                     for task in Path(f"/proc/{pid}/task").glob("*/status")}
 
-        before = wakes()
-        self.wait_until(lambda: any(count >= before.get(task, 0) + times for task, count in wakes().items()), "it does not look")
+        before = wakeups()
+        self.wait_until(lambda: any(count >= before.get(task, 0) + times for task, count in wakeups().items()), "it does not poll")
 
     def wait_for_a_step(self):
         path = Path("running.jsonl")
         self.wait_until(lambda: path.exists() and path.stat().st_size > 0, "the run does not begin")
 
-    def assert_leave_no_memory(self, pids):
+    def assert_shared_memory_is_removed(self, pids):
         """Checks that shared memory of running ranks has no name, so that it ends with them, however they end."""
         for pid in pids:
             self.assertEqual(named_memory(pid), [])
@@ -92,7 +92,7 @@ class RanksTest(harness.EndToEndTest):
         self.addCleanup(lambda: (process.kill(), process.communicate()))
         self.wait_for_a_step()
         ranks = children(process)
-        self.assert_leave_no_memory(ranks)
+        self.assert_shared_memory_is_removed(ranks)
         return process, ranks
 
     def start_without_reader(self, *args):
@@ -179,7 +179,7 @@ class Failures(RanksTest):
     def test_a_rank_that_waits_for_its_reader_is_waited_for(self):
         process, reader = self.start_without_reader("--comm-timeout", 1)
         # So often that rank 1 has found its wait far longer than that of a rank that hangs.
-        self.wait_for_looks(process, children(process)[1], 200)
+        self.wait_for_polls(process, children(process)[1], 200)
         process.send_signal(signal.SIGTERM)
         os.close(reader)  # a metrics file that cannot be written does not end the run
         self.assertIn("stopped by SIGTERM", self.end(process, 1))

@@ -90,7 +90,7 @@ class Document(harness.EndToEndTest):
         take 32 KiB."""
         for options in ([], ["--accumulate=2", "--offload=optimizer,gradients", "--offload-group=16KiB"]):
             with self.subTest(options):
-                made = {each["what"]: each["bytes"] for each in self.document(*options)[0]["remakes"]}
+                made = {each["what"]: each["bytes"] for each in self.document(*options)[0]["recomputable"]}
                 self.assertLessEqual(made["h.*.mlp.c_proj: nn.matmul"], 2 * 3 * 16 * 32 * 4)
                 self.assertFalse([what for what in made if "train." in what], made)
 
@@ -100,9 +100,9 @@ class Document(harness.EndToEndTest):
                               (["--ranks=2", "--accumulate=2"], "gradients")):
             with self.subTest(word, options=options):
                 plain, compiled = self.document(*options)
-                moves = plain["moves"]
-                self.assertEqual((moves["to"], compiled["offload_to"]), ("disk", "disk"))
-                (move,) = [each for each in moves["kinds"] if each["offload"] == word]
+                offloadable = plain["offloadable"]
+                self.assertEqual((offloadable["to"], compiled["offload_to"]), ("disk", "disk"))
+                (move,) = [each for each in offloadable["kinds"] if each["offload"] == word]
                 self.assertEqual(move["bytes"], compiled["memory"][word])
                 moved, offloaded = self.document(*options, f"--offload={word}", "--offload-group=16KiB")
                 saved = compiled["memory"][word] - offloaded["memory"][word]
@@ -110,13 +110,13 @@ class Document(harness.EndToEndTest):
                 copied = sum(entry["runs_per_step"] * self.bytes_on_disk(entry["name"]) for entry in moved["entries"])
                 seconds = copied * moved["plan"]["ranks"] / 1e9  # the ranks of the machine of reference share a disk of so many bytes a second
                 self.assertTrue(0.7 * move["seconds"] < seconds <= move["seconds"], (seconds, move))
-                self.assertNotIn(word, [each["offload"] for each in moved["moves"]["kinds"]])
+                self.assertNotIn(word, [each["offload"] for each in moved["offloadable"]["kinds"]])
 
     def test_how_often_working_copies_are_fetched_is_not_known(self):
         for options in (["--precision=bf16"], ["--ranks=2"]):
-            moves = {each["offload"]: each["seconds"] for each in self.document(*options)[0]["moves"]["kinds"]}
-            self.assertIsNone(moves["parameters"], options)
-            self.assertGreater(moves["optimizer"], 0, options)
+            offloadable = {each["offload"]: each["seconds"] for each in self.document(*options)[0]["offloadable"]["kinds"]}
+            self.assertIsNone(offloadable["parameters"], options)
+            self.assertGreater(offloadable["optimizer"], 0, options)
 
     def bytes_on_disk(self, entry):
         """Copies between spaces in an entry of model.plan."""
@@ -126,7 +126,7 @@ class Document(harness.EndToEndTest):
 
     def test_what_lies_outside_is_listed_by_kind(self):
         report, compiled = self.document("--offload=optimizer,activations", "--offload-group=16KiB")
-        verdict, disk = report["verdict"], compiled["memory_outside"]["disk"]
+        verdict, disk = report["verdict"], compiled["offloaded_memory"]["disk"]
         self.assertEqual((verdict["host_bytes"], verdict["host_kinds"]), (0, {}))
         self.assertEqual(verdict["disk_bytes"], sum(disk.values()))
         self.assertEqual({kind.removesuffix(" states"): size for kind, size in verdict["disk_kinds"].items()}, {kind: size for kind, size in disk.items() if size})
@@ -323,8 +323,8 @@ class Page(harness.EndToEndTest):
         self.assertEqual(len(batches), 3)
         shown = page.evaluate("[...document.querySelectorAll('#largest-batches tbody tr')].map(row => row.children[1].textContent.replaceAll('\\u202f', '')).join()")
         self.assertEqual(shown, ",".join(batches))
-        moves = page.evaluate("[...document.querySelectorAll('#moves tbody tr')].map(row => row.children[0].textContent)")
-        self.assertEqual(moves, [f"--offload={each['offload']}" for each in report["moves"]["kinds"]])
+        offloadable = page.evaluate("[...document.querySelectorAll('#offloadable tbody tr')].map(row => row.children[0].textContent)")
+        self.assertEqual(offloadable, [f"--offload={each['offload']}" for each in report["offloadable"]["kinds"]])
         self.assertEqual(page.evaluate("performance.getEntriesByType('resource').length"), 0) # no other file, no network
 
     def test_shows_what_changed(self):

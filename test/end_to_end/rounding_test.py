@@ -29,7 +29,7 @@ class RoundingTest(harness.EndToEndTest):
         return ({tensor.dtype for tensor in read_safetensors(f"{checkpoint}/model.safetensors").values()},
                 {states[name].dtype for name in moments}, {states[name].dtype for name in states if name not in moments})
 
-    def check_all_alike(self, plans, *options, steps=4):
+    def check_same_bits(self, plans, *options, steps=4):
         """Losses, norms and checkpoints of plans with (options, ranks, arguments of trainrun) each."""
         small_gpt.write_tokens("tokens.bin", 60)
         expected = None
@@ -45,7 +45,7 @@ class RoundingTest(harness.EndToEndTest):
 
     def check_two_ranks(self, plans, *options):
         on = ["--ranks=2", "--micro-batch=4"]
-        self.check_all_alike([([*on, *own], 2, arguments) for own, arguments in plans], *options)
+        self.check_same_bits([([*on, *own], 2, arguments) for own, arguments in plans], *options)
 
     def test_stages_with_moments_in_bf16(self):
         self.check_two_ranks([(["--zero-stage=0"], []), (["--zero-stage=1"], []), (["--zero-stage=3"], [])], MOMENTS)
@@ -64,13 +64,13 @@ class RoundingTest(harness.EndToEndTest):
 
     def test_groups(self):
         on = ["--ranks=4", "--micro-batch=2"]
-        self.check_all_alike([([*on, "--zero-stage=0"], 4, []), ([*on, "--zero-stage=3", "--hybrid-shard=2"], 4, [])], *BF16)
+        self.check_same_bits([([*on, "--zero-stage=0"], 4, []), ([*on, "--zero-stage=3", "--hybrid-shard=2"], 4, [])], *BF16)
 
     def check_numbers_of_ranks(self, *options):
         def plan(ranks, stage):
             return [f"--ranks={ranks}", f"--zero-stage={stage}", f"--accumulate={4 // ranks}"], ranks, []
 
-        self.check_all_alike([plan(1, 0), plan(2, 1), plan(2, 3), plan(4, 2), plan(4, 3)], "--reproducible=ranks", "--micro-batch=2", *options)
+        self.check_same_bits([plan(1, 0), plan(2, 1), plan(2, 3), plan(4, 2), plan(4, 3)], "--reproducible=ranks", "--micro-batch=2", *options)
 
     def test_numbers_of_ranks_in_bf16(self):
         self.check_numbers_of_ranks(*BF16)

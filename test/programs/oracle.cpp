@@ -230,7 +230,7 @@ static void addChanged(Expected &expected, ArrayRef<double> changed, const Round
   for (auto [a, b] : llvm::zip(expected.numbers, changed))
     moved = std::isfinite(b) ? std::max(moved, std::abs(a - b)) : HUGE_VAL;
   const double largest = largestOf(expected.numbers);
-  expected.tolerance = std::max(expected.tolerance, kMargin * moved + rounding.least * largest);
+  expected.tolerance = std::max(expected.tolerance, kMargin * moved + rounding.minTolerance * largest);
   expected.isUnstable |= moved > rounding.unstable * largest;
 }
 

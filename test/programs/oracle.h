@@ -45,20 +45,20 @@ struct Step {
 /// larger than one rounding.
 struct Rounding {
   Change change;
-  double least;              ///< minimum tolerance, relative to a tensor's largest number
+  double minTolerance;       ///< relative to a tensor's largest number
   double unstable;           ///< likewise: if changes move a tensor by more, a choice depends on rounding
   double largest = HUGE_VAL; ///< of larger numbers some may become infinite
   double lossScale = 1;      ///< which gradients are multiplied by on their way
 
   /// Rounding to f32 changes numbers by up to 2^-24.
-  static Rounding ofF32() { return {.change = {1e-6}, .least = 1e-6, .unstable = 1e-2}; }
+  static Rounding ofF32() { return {.change = {1e-6}, .minTolerance = 1e-6, .unstable = 1e-2}; }
   /// To bf16 by 2^-8.
-  static Rounding ofBf16() { return {.change = {0x1p-7}, .least = 0x1p-7, .unstable = 0.5}; }
+  static Rounding ofBf16() { return {.change = {0x1p-7}, .minTolerance = 0x1p-7, .unstable = 0.5}; }
   /// To f16 by 2^-11; of numbers below 2^-14 by 2^-25. Its largest number is 65504, and changes may move
   /// numbers that count by a half.
   static Rounding ofF16(double lossScale) {
     return {.change = {0x1p-10, 0x1p-24},
-            .least = 0x1p-10,
+            .minTolerance = 0x1p-10,
             .unstable = 0.5,
             .largest = 65504.0 / 2,
             .lossScale = lossScale};

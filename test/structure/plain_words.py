@@ -20,7 +20,7 @@ BEGINNING = re.compile(r"(Of|Those|That|What|Which|Where)\b")
 
 # Word, what to write, and uses that mean something else.
 TERMS = [
-    (r"borders?", "alignment, aligned to N bytes; boundary", r"`[^`]*`|train\.border|erase-borders"),
+    (r"borders?", "alignment, aligned to N bytes; boundary", r"`[^`]*`"),
     (r"behind", "after", r"behind (generic )?pointers|objects? behind|furthest behind|(leave|leaves|left|lag|lags|fall|falls)( \w+){0,3} behind"),
     (r"in front of", "before", None),
     (r"farewells?", "shutdown barrier", None),

@@ -22,14 +22,14 @@ const ArenaPeak *EntryAnalysis::peak(const fb::Plan &plan) const {
 
 Analysis::Analysis(const fb::Plan &plan) : plan(plan), labels(plan) {
   const Machine &machine = clusterOf(plan).machine;
-  const std::vector<StreamSlowing> slowing = streamSlowing(machine);
-  step = scheduleStep(plan, predictedSeconds, slowing, machine.copiesOutlastEntries);
+  const std::vector<StreamSlowdown> slowdowns = streamSlowdowns(machine);
+  step = scheduleStep(plan, predictedSeconds, slowdowns, machine.copiesOutlastEntries);
   for (const fb::Entry *entry : *plan.entries()) {
     const auto inStep = std::ranges::find(step | std::views::reverse, entry, &ScheduledRuns::entry);
     EntryAnalysis each{.entry = entry,
                        .runs = runsPerStep(plan, *entry),
                        .schedule = inStep != step.rend() ? inStep->schedule
-                                                         : scheduleOf(*entry, predictedSeconds, slowing),
+                                                         : scheduleOf(*entry, predictedSeconds, slowdowns),
                        .moments = {},
                        .occupancy = {}};
     each.moments = momentsOf(*entry, each.schedule);

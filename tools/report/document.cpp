@@ -7,7 +7,7 @@
 #include "tools/report/collectives.h"
 #include "tools/report/document_entries.h"
 #include "tools/report/largest_batches.h"
-#include "tools/report/moves.h"
+#include "tools/report/offloadable.h"
 #include "tools/report/peak.h"
 #include "tools/report/proofs.h"
 #include "tools/report/settings.h"
@@ -70,7 +70,7 @@ json arenasJson(const Analysis &analysis) {
                       {"space", wordOf(arena->space())},
                       {"bytes", arena->bytes()},
                       {"persistent", arena->persistent()},
-                      {"counts", isLimited(analysis.plan, *arena)}});
+                      {"is_limited", isLimited(analysis.plan, *arena)}});
   return arenas;
 }
 
@@ -105,26 +105,26 @@ json peakJson(const Analysis &analysis) {
   return peak;
 }
 
-json remakesJson(const Analysis &analysis) {
-  json remakes = json::array();
-  for (const Remake &each : remakesOf(analysis))
-    remakes.push_back({{"what", each.what},
-                       {"place", each.place},
-                       {"count", each.count},
-                       {"bytes", each.bytes},
-                       {"seconds", roundSeconds(each.seconds)}});
-  return remakes;
+json recomputableJson(const Analysis &analysis) {
+  json recomputable = json::array();
+  for (const RecomputableValue &each : recomputableValues(analysis))
+    recomputable.push_back({{"what", each.what},
+                            {"place", each.place},
+                            {"count", each.count},
+                            {"bytes", each.bytes},
+                            {"seconds", roundSeconds(each.seconds)}});
+  return recomputable;
 }
 
 /// Returns null if nothing is offloaded.
-json movesJson(const Analysis &analysis) {
-  const Moves moves = movesOf(analysis);
+json offloadableJson(const Analysis &analysis) {
+  const OffloadableKinds offloadable = offloadableKinds(analysis);
   json kinds = json::array();
-  for (const Move &each : moves.kinds)
+  for (const OffloadableKind &each : offloadable.kinds)
     kinds.push_back({{"offload", each.offload},
                      {"bytes", each.bytes},
                      {"seconds", each.seconds ? json(roundSeconds(*each.seconds)) : json()}});
-  return kinds.empty() ? json() : json{{"to", moves.to}, {"kinds", kinds}};
+  return kinds.empty() ? json() : json{{"to", offloadable.to}, {"kinds", kinds}};
 }
 
 json collectivesJson(const Analysis &analysis) {
@@ -174,7 +174,7 @@ json settingsJson(const fb::Plan &plan) {
 json proofsJson(const fb::Plan &plan) {
   json proofs = json::array();
   for (const Proof &each : proofsOf(plan))
-    proofs.push_back({{"count", each.count}, {"of", each.of}, {"statement", each.statement}});
+    proofs.push_back({{"count", each.count}, {"subject", each.subject}, {"statement", each.statement}});
   return proofs;
 }
 
@@ -210,8 +210,8 @@ json documentOf(const Analysis &analysis, std::string_view file) {
                    {"arenas", arenasJson(analysis)},
                    {"buffers", buffersJson(analysis)},
                    {"peak", peakJson(analysis)},
-                   {"remakes", remakesJson(analysis)},
-                   {"moves", movesJson(analysis)},
+                   {"recomputable", recomputableJson(analysis)},
+                   {"offloadable", offloadableJson(analysis)},
                    {"collectives", collectivesJson(analysis)},
                    {"tree", treeJson(analysis)},
                    {"settings", settingsJson(analysis.plan)},

@@ -90,8 +90,8 @@ std::string anyBlock(std::string_view text) {
   return result;
 }
 
-std::vector<Remake> remakesOf(const Analysis &analysis) {
-  std::map<std::string, Remake> groups;
+std::vector<RecomputableValue> recomputableValues(const Analysis &analysis) {
+  std::map<std::string, RecomputableValue> groups;
   if (!analysis.peakEntry)
     return {};
   const std::vector<bool> isForward = forwardOf(analysis.plan, analysis.peakEntry->moments);
@@ -112,7 +112,7 @@ std::vector<Remake> remakesOf(const Analysis &analysis) {
     const std::string what = anyBlock(view(source.op()));
     const std::string place =
         source.file() && source.line() ? fmt::format("{}:{}", view(source.file()), source.line()) : "";
-    Remake &group = groups[what + place];
+    RecomputableValue &group = groups[what + place];
     group.what = what;
     group.place = place;
     group.count += counted.emplace(each.begin, each.buffer).second ? 1 : 0;
@@ -120,13 +120,13 @@ std::vector<Remake> remakesOf(const Analysis &analysis) {
     if (timed.insert(each.begin).second)
       group.seconds += writer.seconds() * static_cast<double>(std::max<uint64_t>(entry.runs, 1));
   }
-  std::vector<Remake> remakes;
+  std::vector<RecomputableValue> recomputable;
   for (auto &[key, group] : groups)
-    remakes.push_back(std::move(group));
-  std::ranges::sort(remakes, [](const Remake &a, const Remake &b) {
+    recomputable.push_back(std::move(group));
+  std::ranges::sort(recomputable, [](const RecomputableValue &a, const RecomputableValue &b) {
     return std::tie(b.bytes, a.what, a.place) < std::tie(a.bytes, b.what, b.place);
   });
-  return remakes;
+  return recomputable;
 }
 
 } // namespace trainc::report

@@ -21,7 +21,7 @@ struct PeakPart {
 std::vector<PeakPart> peakParts(const Analysis &analysis);
 
 /// Values that the same line of the model writes in each block and that are live at the peak.
-struct Remake {
+struct RecomputableValue {
   std::string what;   ///< "h.*.mlp.c_fc: nn.matmul"
   std::string place;  ///< "gpt.mlir:14"
   uint64_t count = 0; ///< number of values
@@ -32,7 +32,7 @@ struct Remake {
 
 /// Forward activations that are live at the peak and that recomputation could avoid keeping; largest total
 /// first.
-std::vector<Remake> remakesOf(const Analysis &analysis);
+std::vector<RecomputableValue> recomputableValues(const Analysis &analysis);
 
 /// Replaces a block's number: "h.*.mlp: nn.matmul" for "h.3.mlp: nn.matmul".
 std::string anyBlock(std::string_view text);

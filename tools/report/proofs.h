@@ -12,7 +12,7 @@ namespace trainc::report {
 /// A proven statement, and the number of things it holds for.
 struct Proof {
   uint64_t count;
-  std::string of;        ///< "instructions"
+  std::string subject;   ///< "instructions"
   std::string statement; ///< "stay within their buffers ..."
 };
 

@@ -5,7 +5,7 @@
 #include "plan/facts/view.h"
 #include "tools/report/collectives.h"
 #include "tools/report/largest_batches.h"
-#include "tools/report/moves.h"
+#include "tools/report/offloadable.h"
 #include "tools/report/peak.h"
 #include "tools/report/proofs.h"
 #include "tools/report/settings.h"
@@ -95,22 +95,22 @@ void addTime(const Analysis &analysis, const Verdict &verdict, Lines &lines) {
 }
 
 void addRemakes(const Analysis &analysis, Lines &lines) {
-  const std::vector<Remake> remakes = remakesOf(analysis);
-  if (remakes.empty())
+  const std::vector<RecomputableValue> recomputable = recomputableValues(analysis);
+  if (recomputable.empty())
     return;
   lines.add("\nRecomputing values would save at most, and cost at least in a step:");
-  for (const Remake &each : std::span(remakes).first(std::min(remakes.size(), kRows)))
+  for (const RecomputableValue &each : std::span(recomputable).first(std::min(recomputable.size(), kRows)))
     lines.add("  {:>10} for {:>8}  {}", formatBytes(each.bytes), secondsText(each.seconds),
               shortText(each.what, 70));
 }
 
 void addMoves(const Analysis &analysis, Lines &lines) {
-  const Moves moves = movesOf(analysis);
-  if (moves.kinds.empty())
+  const OffloadableKinds offloadable = offloadableKinds(analysis);
+  if (offloadable.kinds.empty())
     return;
   lines.add("\nWhat keeping it on {} would save at most, and copy in a step:",
-            moves.to == "disk" ? "disk" : "the host");
-  for (const Move &each : moves.kinds)
+            offloadable.to == "disk" ? "disk" : "the host");
+  for (const OffloadableKind &each : offloadable.kinds)
     lines.add("  {:>10} for {:>8}  --offload={}", formatBytes(each.bytes),
               each.seconds ? secondsText(*each.seconds) : "?", each.offload);
 }
@@ -139,7 +139,7 @@ void addSettings(const fb::Plan &plan, Lines &lines) {
 void addProofs(const fb::Plan &plan, Lines &lines) {
   lines.add("\nProven of this plan:");
   for (const Proof &each : proofsOf(plan))
-    lines.add("  {:>8} {} {}", each.count, each.of, each.statement);
+    lines.add("  {:>8} {} {}", each.count, each.subject, each.statement);
 }
 
 /// A value of a difference for people; texts are unchanged. Numbers among texts are bytes.

@@ -83,8 +83,8 @@ ModelFacts factsOf(ModuleOp module) {
   auto step = findEntry<train::EntryOp>(module, EntryKind::micro_step);
   for (Operation &op : step.getBody().front()) {
     const FileLineColLoc place = fileLocation(op.getLoc());
-    auto border = dyn_cast<train::BorderOp>(op);
-    const TypeRange types = border ? TypeRange(border.getOutputs()) : TypeRange(op.getResults());
+    auto marker = dyn_cast<train::BlockUseOp>(op);
+    const TypeRange types = marker ? TypeRange(marker.getOutputs()) : TypeRange(op.getResults());
     if (!place || types.empty())
       continue;
     std::vector<std::string> &known = facts.resultTypes[place.getLine()];

@@ -88,7 +88,7 @@ Result<int> runForks(const PlanFile &file, const Options &options) {
                        .supervised = true,
                        .secondsBefore = before});
   };
-  Supervisor supervisor({.ranks = ranks,
+  Supervisor supervisor({.count = ranks,
                          .run = run,
                          .fail = [&](uint32_t rank, std::string_view reason) { group.fail(rank, reason); },
                          .report = [&](std::string_view message) { log.error("{}", message); }});

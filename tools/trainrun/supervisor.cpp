@@ -55,12 +55,12 @@ Result<int> Supervisor::run() {
 
 Status Supervisor::start() {
   const pid_t parent = ::getpid();
-  children_.reserve(parts_.ranks);
-  for (uint32_t rank = 0; rank < parts_.ranks; ++rank) {
+  children_.reserve(ranks_.count);
+  for (uint32_t rank = 0; rank < ranks_.count; ++rank) {
     const pid_t child = ::fork();
     if (child < 0)
       return trainc::failed("cannot start rank {} of {}: {}; allow more processes (ulimit -u)", rank,
-                            parts_.ranks, std::strerror(errno));
+                            ranks_.count, std::strerror(errno));
     if (child == 0)
       runRank(rank, parent);
     children_.push_back({.pid = child});
@@ -73,7 +73,7 @@ void Supervisor::runRank(uint32_t rank, pid_t parent) const {
   if (::getppid() != parent) // the parent died before the death signal was set
     ::_exit(1);
   sigprocmask(SIG_SETMASK, &previousMask_, nullptr);
-  const int code = parts_.run(rank);
+  const int code = ranks_.run(rank);
   (void)std::fflush(nullptr);
   ::_exit(code);
 }
@@ -120,14 +120,14 @@ void Supervisor::ended(uint32_t rank, int status) {
   const std::string reason = fmt::format("was killed by {}", describeSignal(WTERMSIG(status)));
   // Deaths after another rank's failure or after a signal are expected, and are not reported.
   if (!failedFor_ && !signalledFor_)
-    parts_.report(
+    ranks_.report(
         fmt::format("rank {} {}{}; the job ends", rank, reason,
                     WTERMSIG(status) == SIGKILL ? ", by another process or because memory ran out" : ""));
   recordFailure(rank, 128 + WTERMSIG(status), "it " + reason);
 }
 
 void Supervisor::recordFailure(uint32_t rank, int code, std::string_view reason) {
-  parts_.fail(rank, reason);
+  ranks_.fail(rank, reason);
   // An input error (2) of one rank makes the others fail (1), possibly earlier; report the input error.
   if (exitCode_ == 0 || (exitCode_ == 1 && code == 2))
     exitCode_ = code;
@@ -169,7 +169,7 @@ void Supervisor::kill(int signal) const {
 /// Kills one rank, records it as failed, and reports `message` unless another rank failed before.
 void Supervisor::kill(uint32_t rank, std::string_view message) {
   if (!failedFor_)
-    parts_.report(fmt::format("rank {} {}; the job ends", rank, message));
+    ranks_.report(fmt::format("rank {} {}; the job ends", rank, message));
   recordFailure(rank, 128 + SIGKILL, fmt::format("it {}", message));
   ::kill(children_[rank].pid, SIGKILL);
 }

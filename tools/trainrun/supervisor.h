@@ -13,9 +13,9 @@
 
 namespace trainc {
 
-/// Callbacks of a supervisor.
-struct SupervisorParts {
-  uint32_t ranks;
+/// Ranks of a supervisor, and what it calls about them.
+struct SupervisedRanks {
+  uint32_t count;
   /// Called in the child process of the rank; returns its exit code.
   std::function<int(uint32_t rank)> run;
   /// Called in this process when the rank cannot continue, so that the others' waits must end. May be called
@@ -40,8 +40,8 @@ struct SupervisorTimes {
 /// told, and killed if they do not end. The ranks die with this process.
 class Supervisor {
 public:
-  explicit Supervisor(SupervisorParts parts, SupervisorTimes times = {})
-      : parts_(std::move(parts)), times_(times) {}
+  explicit Supervisor(SupervisedRanks ranks, SupervisorTimes times = {})
+      : ranks_(std::move(ranks)), times_(times) {}
   Supervisor(const Supervisor &) = delete;
   Supervisor &operator=(const Supervisor &) = delete;
 
@@ -70,7 +70,7 @@ private:
   void kill(uint32_t rank, std::string_view message);
   bool anyLeft() const;
 
-  SupervisorParts parts_;
+  SupervisedRanks ranks_;
   SupervisorTimes times_;
   sigset_t signals_{}, previousMask_{};
   std::vector<Child> children_;

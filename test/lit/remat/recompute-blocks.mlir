@@ -65,12 +65,12 @@ train.entry @chain as micro_step {
   %g1 = nn.gelu %h1 : tensor<8x64xf32>
   %m1 = nn.matmul %g1, %v : tensor<8x64xf32>, tensor<64x16xf32>
   %y = nn.add %x, %m1 : tensor<8x16xf32>, tensor<8x16xf32>
-  train.border <"h.0", "layer"> from %x to %y : tensor<8x16xf32> to tensor<8x16xf32>
+  train.block_use <"h.0", "layer"> from %x to %y : tensor<8x16xf32> to tensor<8x16xf32>
   %h2 = nn.matmul %y, %w : tensor<8x16xf32>, tensor<16x64xf32>
   %g2 = nn.gelu %h2 : tensor<8x64xf32>
   %m2 = nn.matmul %g2, %v : tensor<8x64xf32>, tensor<64x16xf32>
   %z = nn.add %y, %m2 : tensor<8x16xf32>, tensor<8x16xf32>
-  train.border <"h.1", "layer"> from %y to %z : tensor<8x16xf32> to tensor<8x16xf32>
+  train.block_use <"h.1", "layer"> from %y to %z : tensor<8x16xf32> to tensor<8x16xf32>
   %loss = nn.reduce sum %z over [0, 1] : tensor<8x16xf32>
   train.set @loss, %loss : tensor<f32>
   %dz = nn.square %z : tensor<8x16xf32>
@@ -102,10 +102,10 @@ train.entry @widened as micro_step {
   %x = nn.convert %i to bf16 : tensor<8x16xf32>
   %y = nn.matmul %x, %x transposed : tensor<8x16xbf16>, tensor<8x16xbf16>
   %w = nn.convert %y to f32 : tensor<8x8xbf16>
-  train.border <"h.0", "layer"> from %x to %y : tensor<8x16xbf16> to tensor<8x8xbf16>
+  train.block_use <"h.0", "layer"> from %x to %y : tensor<8x16xbf16> to tensor<8x8xbf16>
   %g = nn.gelu %w : tensor<8x8xf32>
   %z = nn.square %g : tensor<8x8xf32>
-  train.border <"h.1", "layer"> from %y to %z : tensor<8x8xbf16> to tensor<8x8xf32>
+  train.block_use <"h.1", "layer"> from %y to %z : tensor<8x8xbf16> to tensor<8x8xf32>
   %loss = nn.reduce sum %z over [0, 1] : tensor<8x8xf32>
   train.set @loss, %loss : tensor<f32>
   %d = nn.exp %g : tensor<8x8xf32>
@@ -153,9 +153,9 @@ train.entry @nested as micro_step {
   %d = nn.select %mask, %e, %zero : tensor<8x64xi1>, tensor<8x64xf32>, tensor<8x64xf32>
   %g = nn.gelu %d : tensor<8x64xf32>
   %t = nn.tanh %g : tensor<8x64xf32>
-  train.border <"h.mlp", "inner"> from %d to %t : tensor<8x64xf32> to tensor<8x64xf32>
+  train.block_use <"h.mlp", "inner"> from %d to %t : tensor<8x64xf32> to tensor<8x64xf32>
   %m = nn.matmul %t, %v : tensor<8x64xf32>, tensor<64x16xf32>
-  train.border <"h", "outer"> from %x to %m : tensor<8x16xf32> to tensor<8x16xf32>
+  train.block_use <"h", "outer"> from %x to %m : tensor<8x16xf32> to tensor<8x16xf32>
   %sum = nn.reduce sum %m over [0, 1] : tensor<8x16xf32>
   %other = nn.reduce sum %a over [0, 1] : tensor<8x64xf32>
   %loss = nn.add %sum, %other : tensor<f32>, tensor<f32>

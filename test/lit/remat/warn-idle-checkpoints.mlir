@@ -13,9 +13,9 @@ train.state scalar from_device @loss : tensor<f32>
 train.entry @micro_step {
   %x = train.input "x" micro : tensor<8x16xf32>
   %y = nn.gelu %x : tensor<8x16xf32>
-  train.border <"h.0", "layer"> from %x to %y : tensor<8x16xf32> to tensor<8x16xf32>
+  train.block_use <"h.0", "layer"> from %x to %y : tensor<8x16xf32> to tensor<8x16xf32>
   %z = nn.exp %y : tensor<8x16xf32>
-  train.border <"h.1", "layer"> from %y to %z : tensor<8x16xf32> to tensor<8x16xf32>
+  train.block_use <"h.1", "layer"> from %y to %z : tensor<8x16xf32> to tensor<8x16xf32>
   %loss = nn.reduce sum %z over [0, 1] : tensor<8x16xf32>
   train.set @loss, %loss : tensor<f32>
 }

@@ -83,16 +83,16 @@ func.func @product(%g: tensor<3x3xf32>, %x: tensor<3x3xf32>) -> tensor<3x3xf32> 
   return %total : tensor<3x3xf32>
 }
 
-// The op `train.border`, the boundary of a block, reads nothing.
+// The op `train.block_use`, the boundary of a block, reads nothing.
 // CHECK-LABEL: train.entry @micro_step
 // CHECK: %[[S:.*]] = nn.matmul %{{.*}}, %{{.*}} accumulate %{{.*}} : tensor<3x3xf32> : tensor<3x3xf32>, tensor<3x3xf32>
-// CHECK-NEXT: train.border <"h.0", "layer"> from %{{.*}} to %[[S]]
+// CHECK-NEXT: train.block_use <"h.0", "layer"> from %{{.*}} to %[[S]]
 // CHECK-NEXT: train.set @w, %[[S]]
 train.state parameter @w : tensor<3x3xf32>
 train.entry @micro_step {
   %w = train.get @w : tensor<3x3xf32>
   %p = nn.matmul %w, %w : tensor<3x3xf32>, tensor<3x3xf32>
-  train.border <"h.0", "layer"> from %w to %p : tensor<3x3xf32> to tensor<3x3xf32>
+  train.block_use <"h.0", "layer"> from %w to %p : tensor<3x3xf32> to tensor<3x3xf32>
   %s = nn.add %w, %p : tensor<3x3xf32>, tensor<3x3xf32>
   train.set @w, %s : tensor<3x3xf32>
 }

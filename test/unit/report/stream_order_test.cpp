@@ -30,7 +30,7 @@ TEST(Proofs, CountWhatThePlanHas) {
   const VerifiedPlan verified(spacesPlan());
   std::map<std::string, uint64_t> counts;
   for (const report::Proof &each : report::proofsOf(verified.plan()))
-    counts[each.of] = each.count;
+    counts[each.subject] = each.count;
   EXPECT_THAT(counts, testing::UnorderedElementsAre(
                           testing::Pair("buffers", 6), testing::Pair("operands", 15),
                           testing::Pair("reads", 8), testing::Pair("kernels", 2), testing::Pair("states", 1),

@@ -78,7 +78,7 @@ protected:
 
   /// Runs ranks to their end, which is soon, and returns the exit code.
   int run(std::function<int(uint32_t)> body, SupervisorTimes times = {}) {
-    Supervisor supervisor({.ranks = kRanks,
+    Supervisor supervisor({.count = kRanks,
                            .run = std::move(body),
                            .fail = [&](uint32_t rank, std::string_view reason) { group_.fail(rank, reason); },
                            .report = [&](std::string_view message) { reports_.emplace_back(message); }},
@@ -216,7 +216,7 @@ TEST_F(SupervisorTest, RanksDieWithTheirParent) {
   const pid_t parent = ::fork();
   if (parent == 0) {
     ::close(ends[0]);
-    Supervisor supervisor({.ranks = kRanks,
+    Supervisor supervisor({.count = kRanks,
                            .run =
                                [&](uint32_t rank) {
                                  if (meet(group_, rank, 1) == 0 && rank == 0)

@@ -61,18 +61,18 @@ function savings() {
     parts.push(make("h3", {}, "What the memory limit chose among"), strategyTable(report.planner));
   if (report.largest_batches)
     parts.push(make("h3", {}, `The largest micro-batches that fit into ${bytesText(report.largest_batches.memory_limit)}`), batchTable(report.largest_batches.batches));
-  if (report.remakes.length)
+  if (report.recomputable.length)
     parts.push(make("h3", {}, "What recomputing values would save at most, and cost at least"),
       make("p", {class: "soft"}, "Values of the forward that are kept over the peak, summed over blocks. The price is the predicted time of the instructions that write them; recomputing a value may need others that are freed by then."),
       longTable([["written by"], ["line"], ["values", true], ["saves at most", true], ["costs at least, a step", true], ["of the step", true]],
-        report.remakes.map(each => [wide(shortOp(each.what, 90)), each.place.slice(each.place.lastIndexOf("/") + 1), wholeText(each.count), bytesText(each.bytes), secondsText(each.seconds),
-                                    report.verdict.step_seconds ? percentText(each.seconds / report.verdict.step_seconds) : ""]), 8, {id: "remakes"}));
-  if (report.moves)
-    parts.push(make("h3", {}, `What keeping it ${report.moves.to === "disk" ? "on disk" : "in the host's memory"} would save, and copy`),
+        report.recomputable.map(each => [wide(shortOp(each.what, 90)), each.place.slice(each.place.lastIndexOf("/") + 1), wholeText(each.count), bytesText(each.bytes), secondsText(each.seconds),
+                                    report.verdict.step_seconds ? percentText(each.seconds / report.verdict.step_seconds) : ""]), 8, {id: "recomputable"}));
+  if (report.offloadable)
+    parts.push(make("h3", {}, `What keeping it ${report.offloadable.to === "disk" ? "on disk" : "in the host's memory"} would save, and copy`),
       make("p", {class: "soft"}, "All of its bytes at the rates of the machine of reference; of activations those that are kept over the peak. Copies that computation hides cost nothing."),
       longTable([["option"], ["saves at most", true], ["copies of a step take", true], ["of the step", true]],
-        report.moves.kinds.map(each => [`--offload=${each.offload}`, bytesText(each.bytes), each.seconds === null ? "?" : secondsText(each.seconds),
-                                        each.seconds !== null && report.verdict.step_seconds ? percentText(each.seconds / report.verdict.step_seconds) : ""]), 8, {id: "moves"}));
+        report.offloadable.kinds.map(each => [`--offload=${each.offload}`, bytesText(each.bytes), each.seconds === null ? "?" : secondsText(each.seconds),
+                                        each.seconds !== null && report.verdict.step_seconds ? percentText(each.seconds / report.verdict.step_seconds) : ""]), 8, {id: "offloadable"}));
   return parts;
 }
 
@@ -124,5 +124,5 @@ function settingsPart() {
 
 function proofsPart() {
   return section("proofs", "What was proven of this plan", "The verifier has checked each of these before this report was made, and does so again before each run.",
-    make("ul", {class: "proofs"}, report.proofs.map(each => make("li", {}, make("b", {}, `${wholeText(each.count)} ${each.of} `), each.statement + "."))));
+    make("ul", {class: "proofs"}, report.proofs.map(each => make("li", {}, make("b", {}, `${wholeText(each.count)} ${each.subject} `), each.statement + "."))));
 }

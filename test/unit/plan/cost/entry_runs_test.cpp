@@ -9,7 +9,7 @@ namespace {
 using testing::ElementsAre;
 
 constexpr uint32_t kComputes = 0, kStores = 1;
-const std::vector<StreamSlowing> kNoSlowing(2);
+const std::vector<StreamSlowdown> kNoSlowdowns(2);
 
 /// Computes for so long, and then stores.
 EntryTasks storing(double computes, double stores, uint64_t runs = 1) {
@@ -19,7 +19,7 @@ EntryTasks storing(double computes, double stores, uint64_t runs = 1) {
 std::vector<TaskWait> noWaits(size_t, size_t) { return {}; }
 
 std::vector<EntryRuns> step(const std::vector<EntryTasks> &entries, const WaitsForPrevious &waits = noWaits) {
-  return runStep(entries, waits, kNoSlowing);
+  return runStep(entries, waits, kNoSlowdowns);
 }
 
 TEST(EntryRuns, WithoutWhatOutlastsEachRunsAlone) {

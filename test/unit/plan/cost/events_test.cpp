@@ -10,8 +10,8 @@ using testing::ElementsAre;
 
 constexpr uint32_t kCompute = 0, kLink = 1, kDisk = 2;
 
-Schedule run(const std::vector<Task> &tasks, const std::vector<StreamSlowing> &slowing = {{}, {}, {}}) {
-  return runTasks(tasks, slowing);
+Schedule run(const std::vector<Task> &tasks, const std::vector<StreamSlowdown> &slowdowns = {{}, {}, {}}) {
+  return runTasks(tasks, slowdowns);
 }
 
 TEST(Events, NothingTakesNoTime) {

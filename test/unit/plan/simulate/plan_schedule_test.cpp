@@ -30,7 +30,7 @@ TEST(PlanSchedule, InstructionsRunOnTheirStreamsAfterOthers) {
   Machine machine;
   machine.linkShareBesideCompute = 0.5;
   const Schedule schedule =
-      scheduleOf(*payload.plan().entries()->Get(0), predictedSeconds, streamSlowing(machine));
+      scheduleOf(*payload.plan().entries()->Get(0), predictedSeconds, streamSlowdowns(machine));
   EXPECT_THAT(schedule.tasks, ElementsAre(TaskSpan{0, 1}, TaskSpan{1, 3}, TaskSpan{3, 7}));
   EXPECT_EQ(schedule.streams[static_cast<size_t>(fb::Stream::Communication)].exposed, 2);
 }

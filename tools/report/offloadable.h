@@ -11,7 +11,7 @@
 namespace trainc::report {
 
 /// A kind of bytes that `trainc compile --offload` could offload.
-struct Move {
+struct OffloadableKind {
   std::string offload; ///< value of the option: "optimizer"
   /// Bytes on the device, an upper bound of the saving; for activations those held over the peak.
   uint64_t bytes = 0;
@@ -20,14 +20,14 @@ struct Move {
   std::optional<double> seconds = {};
 };
 
-struct Moves {
+struct OffloadableKinds {
   std::string to; ///< "disk" or "host"
-  std::vector<Move> kinds;
+  std::vector<OffloadableKind> kinds;
 };
 
 /// Kinds that are not offloaded yet, largest first, with the rates of a rank on the plan's machine. Empty if
 /// the compile report, which is not verified, does not name the target space in a known form, if the machine
 /// has no such rates, or if that space counts as device memory.
-Moves movesOf(const Analysis &analysis);
+OffloadableKinds offloadableKinds(const Analysis &analysis);
 
 } // namespace trainc::report

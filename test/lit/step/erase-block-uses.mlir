@@ -1,4 +1,4 @@
-// RUN: trainc-opt %s --erase-borders | FileCheck %s
+// RUN: trainc-opt %s --erase-block-uses | FileCheck %s
 
 // CHECK-LABEL: train.entry @micro_step
 // CHECK-NEXT: %[[W:.*]] = train.get @w
@@ -10,7 +10,7 @@ train.entry @micro_step {
   %w = train.get @w : tensor<4xf32>
   %x = nn.exp %w : tensor<4xf32>
   %y = nn.exp %x : tensor<4xf32>
-  train.border <"h.0", "layer"> from %w to %x : tensor<4xf32> to tensor<4xf32>
-  train.border <"h.1", "layer"> from %x to %y : tensor<4xf32> to tensor<4xf32>
+  train.block_use <"h.0", "layer"> from %w to %x : tensor<4xf32> to tensor<4xf32>
+  train.block_use <"h.1", "layer"> from %x to %y : tensor<4xf32> to tensor<4xf32>
   train.set @w, %x : tensor<4xf32>
 }

@@ -1,4 +1,4 @@
-#include "tools/report/moves.h"
+#include "tools/report/offloadable.h"
 
 #include "plan/facts/memory_need.h"
 #include "plan/facts/target.h"
@@ -76,18 +76,18 @@ Persistent persistentOf(const Analysis &analysis, Kind kind) {
 
 uint64_t keptActivations(const Analysis &analysis) {
   uint64_t bytes = 0;
-  for (const Remake &each : remakesOf(analysis))
+  for (const RecomputableValue &each : recomputableValues(analysis))
     bytes += each.bytes;
   return bytes;
 }
 
 } // namespace
 
-Moves movesOf(const Analysis &analysis) {
-  Moves moves = {offloadSpace(analysis), {}};
-  const Rates rates = ratesOf(analysis.plan, moves.to);
-  if (moves.to.empty() || !rates.areKnown())
-    return moves;
+OffloadableKinds offloadableKinds(const Analysis &analysis) {
+  OffloadableKinds offloadable = {offloadSpace(analysis), {}};
+  const Rates rates = ratesOf(analysis.plan, offloadable.to);
+  if (offloadable.to.empty() || !rates.areKnown())
+    return offloadable;
   const Verdict verdict = verdictOf(analysis);
   for (const Trips &trips : tripsOf(analysis)) {
     const auto kind = static_cast<size_t>(trips.kind);
@@ -95,16 +95,16 @@ Moves movesOf(const Analysis &analysis) {
     const uint64_t bytes = trips.kind == Kind::Activation ? keptActivations(analysis) : held.bytes;
     if (bytes == 0 || verdict.host[kind] + verdict.disk[kind] > 0)
       continue;
-    moves.kinds.push_back({trips.offload, bytes});
+    offloadable.kinds.push_back({trips.offload, bytes});
     if (trips.kind != Kind::Parameter || (analysis.plan.ranks() == 1 && held.types.size() == 1))
-      moves.kinds.back().seconds =
+      offloadable.kinds.back().seconds =
           static_cast<double>(bytes) * (static_cast<double>(trips.fetches) / rates.fetch +
                                         static_cast<double>(trips.stores) / rates.store);
   }
-  std::ranges::sort(moves.kinds, [](const Move &a, const Move &b) {
+  std::ranges::sort(offloadable.kinds, [](const OffloadableKind &a, const OffloadableKind &b) {
     return std::tie(b.bytes, a.offload) < std::tie(a.bytes, b.offload);
   });
-  return moves;
+  return offloadable;
 }
 
 } // namespace trainc::report

@@ -1,4 +1,4 @@
-// Pass `erase-borders`.
+// Pass `erase-block-uses`.
 #include "lib/Step/Passes.h"
 
 #include "dialects/Train/Train.h"
@@ -6,7 +6,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace trainc {
-#define GEN_PASS_DEF_ERASEBORDERS
+#define GEN_PASS_DEF_ERASEBLOCKUSES
 #include "lib/Step/Passes.h.inc"
 } // namespace trainc
 
@@ -15,11 +15,11 @@ using namespace trainc;
 
 namespace {
 
-struct EraseBorders : trainc::impl::EraseBordersBase<EraseBorders> {
+struct EraseBlockUses : trainc::impl::EraseBlockUsesBase<EraseBlockUses> {
   void runOnOperation() override {
     getOperation()->walk([](train::EntryOp entry) {
       for (Operation &op : llvm::make_early_inc_range(llvm::reverse(entry.getBody().front())))
-        if (isa<train::BorderOp>(op) || isOpTriviallyDead(&op))
+        if (isa<train::BlockUseOp>(op) || isOpTriviallyDead(&op))
           op.erase();
     });
   }

@@ -1,6 +1,6 @@
 // Savings and costs of recomputation, and sums of the tree, for a plan worked out by hand.
 #include "test/unit/report/verified_plan.h"
-#include "tools/report/moves.h"
+#include "tools/report/offloadable.h"
 #include "tools/report/peak.h"
 #include "tools/report/tree.h"
 
@@ -82,7 +82,7 @@ TEST_F(MadeAgain, SavesWhatIsKeptOverThePeakAtThePriceOfItsWriters) {
   const Analysis analysis = analysisOf(verified.plan());
   ASSERT_EQ(analysis.peakMoment, 8);
   std::vector<std::string> texts;
-  for (const Remake &each : remakesOf(analysis))
+  for (const RecomputableValue &each : recomputableValues(analysis))
     texts.push_back(fmt::format("{} at {}: {} with {} bytes, {} s", each.what, each.place, each.count,
                                 each.bytes, each.seconds));
   EXPECT_THAT(texts, testing::ElementsAre("h.*.mlp: nn.gelu at test.mlir:5: 2 with 192 bytes, 6 s", // a, b
@@ -93,10 +93,10 @@ TEST_F(MadeAgain, SavesWhatIsKeptOverThePeakAtThePriceOfItsWriters) {
 TEST_F(MadeAgain, OffloadCopiesAllBytesAtOneGigabyteASecond) {
   plan.plan.report = R"({"offload_to": "disk"})";
   const VerifiedPlan verified(plan);
-  const Moves moves = movesOf(analysisOf(verified.plan()));
-  EXPECT_EQ(moves.to, "disk");
+  const OffloadableKinds offloadable = offloadableKinds(analysisOf(verified.plan()));
+  EXPECT_EQ(offloadable.to, "disk");
   std::vector<std::string> texts;
-  for (const Move &each : moves.kinds)
+  for (const OffloadableKind &each : offloadable.kinds)
     texts.push_back(
         fmt::format("{}: {} bytes, {:.0f} ns", each.offload, each.bytes, each.seconds.value_or(0) * 1e9));
   EXPECT_THAT(texts,
@@ -109,7 +109,7 @@ TEST_F(MadeAgain, OffloadHasNoPriceIfNobodySaysWhereTo) {
                              R"({"offload_to": "host"})"}) { // which is the device of a plan for CPUs
     plan.plan.report = report;
     const VerifiedPlan verified(plan);
-    EXPECT_THAT(movesOf(Analysis(verified.plan())).kinds, testing::IsEmpty()) << report;
+    EXPECT_THAT(offloadableKinds(Analysis(verified.plan())).kinds, testing::IsEmpty()) << report;
   }
 }
 
