@@ -1,6 +1,8 @@
 #include "base/units.h"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -47,6 +49,17 @@ std::string formatDuration(double seconds) {
   if (total < 86400)
     return fmt::format("{}:{:02}:{:02}", hours, minutes, total % 60);
   return fmt::format("{}d {:02}:{:02}", total / 86400, hours, minutes);
+}
+
+std::string inPlainDigits(std::string_view text, double min, double max) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  constexpr double kExact = 1e15; // beyond this bound doubles are no longer exact integers
+  if (error != std::errc() || end != text.data() + text.size() || value < min ||
+      value > std::min(max, kExact) || value != std::floor(value))
+    return {};
+  const std::string digits = fmt::format("{:.0f}", value);
+  return digits == text ? std::string() : "; write " + digits;
 }
 
 } // namespace trainc

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 
 namespace trainc {
 
@@ -14,6 +15,10 @@ std::string formatBytes(uint64_t bytes);
 std::string formatCount(double count);
 /// "0.42s", "12s", "3:05", "2:03:05", "4d 02:03".
 std::string formatDuration(double seconds);
+
+/// The suggestion "; write 1000" for "1e3"; empty if `text` is in plain digits, or not a whole number from
+/// `min` to `max`.
+std::string inPlainDigits(std::string_view text, double min, double max);
 
 /// `value`, with the sign of a NaN removed: the sign has no meaning but would be printed.
 template <typename Float> Float withoutNanSign(Float value) {

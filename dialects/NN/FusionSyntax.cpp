@@ -18,8 +18,7 @@ ParseResult RegionInputs::parseOne(OpAsmParser &parser) {
 ParseResult RegionInputs::parseRest(OpAsmParser &parser, OperationState &state) {
   Region *body = state.addRegion();
   return failure(parser.resolveOperands(operands, types, parser.getNameLoc(), state.operands) ||
-                 parser.parseOptionalAttrDictWithKeyword(state.attributes) ||
-                 parser.parseRegion(*body, arguments));
+                 parseAttributes(parser, state) || parser.parseRegion(*body, arguments));
 }
 
 void nn::printRest(OpAsmPrinter &printer, Operation *op, ArrayRef<StringRef> known) {

@@ -63,8 +63,7 @@ static LogicalResult verifySignature(Operation *op, ArrayAttr types, Block &body
 
 ParseResult BlockOp::parse(OpAsmParser &parser, OperationState &state) {
   SmallVector<OpAsmParser::Argument> arguments;
-  return failure(parseSignature(parser, state, arguments) ||
-                 parser.parseOptionalAttrDictWithKeyword(state.attributes) ||
+  return failure(parseSignature(parser, state, arguments) || parseAttributes(parser, state) ||
                  parseBody(parser, state, arguments));
 }
 
@@ -108,7 +107,7 @@ ParseResult ModelOp::parse(OpAsmParser &parser, OperationState &state) {
   for (OpAsmParser::Argument &argument : arguments)
     columns.push_back(argument.ssaName.name.drop_front());
   state.addAttribute("columns", parser.getBuilder().getStrArrayAttr(columns));
-  return failure(parseExports(parser, state) || parser.parseOptionalAttrDictWithKeyword(state.attributes) ||
+  return failure(parseExports(parser, state) || parseAttributes(parser, state) ||
                  parseBody(parser, state, arguments));
 }
 
@@ -192,7 +191,7 @@ static ParseResult parseValues(OpAsmParser &parser, OperationState &state) {
   SmallVector<OpAsmParser::UnresolvedOperand> inputs;
   Type deferred = DeferredType::get(parser.getContext());
   if (parser.parseOperandList(inputs, OpAsmParser::Delimiter::Paren) ||
-      parser.parseOptionalAttrDict(state.attributes) ||
+      parser.parseOptionalAttrDict(state.attributes) || checkAttributes(parser, state) ||
       parser.resolveOperands(inputs, deferred, state.operands))
     return failure();
   state.addTypes(SmallVector<Type>(parser.getNumResults(), deferred));

@@ -1,6 +1,8 @@
 // Parsing of numbers, joining of names, and suggestions for unknown names.
 #include "dialects/NN/Syntax.h"
 
+#include "base/nearest_word.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/APFloat.h"
@@ -148,6 +150,16 @@ void trainc::printWholes(OpAsmPrinter &printer, Operation *, DenseI64ArrayAttr v
   printer << '[' << values.asArrayRef() << ']';
 }
 
+ParseResult trainc::checkAttributes(OpAsmParser &parser, OperationState &state) {
+  return state.name.verifyInherentAttrs(state.attributes, [&] {
+    return parser.emitError(parser.getNameLoc()) << "'" << state.name << "' op ";
+  });
+}
+
+ParseResult trainc::parseAttributes(OpAsmParser &parser, OperationState &state) {
+  return failure(parser.parseOptionalAttrDictWithKeyword(state.attributes) || checkAttributes(parser, state));
+}
+
 std::string trainc::joinPath(StringRef path, StringRef name) {
   if (path.empty() || name.empty())
     return (path + name).str();
@@ -177,6 +189,8 @@ float trainc::inF32(double value) {
 }
 
 std::string trainc::formatInF32(double value) {
+  if (std::isnan(value))
+    return "nan";
   std::string text = formatNumber(value);
   float rounded = inF32(value);
   if (std::isinf(rounded) && std::isfinite(value))
@@ -187,14 +201,8 @@ std::string trainc::formatInF32(double value) {
 }
 
 StringRef trainc::nearestName(StringRef name, ArrayRef<StringRef> names) {
-  StringRef nearest;
-  unsigned best = name.size() / 2 + 1; // above this distance the names have little in common
-  for (StringRef known : names)
-    if (unsigned distance = name.edit_distance_insensitive(known); distance < best) {
-      best = distance;
-      nearest = known;
-    }
-  return nearest;
+  const auto *nearest = llvm::find(names, findNearest(name, {names.begin(), names.end()}));
+  return nearest == names.end() ? StringRef() : *nearest;
 }
 
 ParseResult trainc::reportUnknownOp(OpAsmParser &parser, OperationState &state) {

@@ -50,6 +50,12 @@ void printExport(mlir::AsmPrinter &printer, mlir::NamedAttribute file);
 /// Verifies that every file has a plain name that no other file of a checkpoint has. `exports` may be null.
 llvm::LogicalResult verifyExports(mlir::Operation *op, mlir::DictionaryAttr exports);
 
+/// Parses `attributes {...}`, or nothing. Fails if an attribute that the op declares has another type, which
+/// MLIR would drop.
+mlir::ParseResult parseAttributes(mlir::OpAsmParser &parser, mlir::OperationState &state);
+/// Verifies that each parsed attribute that the op declares has the declared type.
+mlir::ParseResult checkAttributes(mlir::OpAsmParser &parser, mlir::OperationState &state);
+
 /// Joins `path` and `name` with a dot; either may be empty.
 std::string joinPath(llvm::StringRef path, llvm::StringRef name);
 

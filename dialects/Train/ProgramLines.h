@@ -24,33 +24,47 @@ inline constexpr ProgramLine kProgramLines[] = {
     {"export", "\"FILE\" {name = value, ...}", "A JSON file beside each checkpoint, such as config.json"},
 };
 
-/// A word that looks like a setting's line but is none, and what to write.
+/// A word that looks like a setting's line but is none, and what takes its place.
 struct FormerWord {
-  std::string_view word, instead;
+  std::string_view word;
+  /// Name of the setting that says it now, with its value if that is another one; empty if there is none.
+  std::string_view setting = {}, value = {};
+  std::string_view remark = {}; ///< what holds, or what to write; after a setting and its value, an aim
 };
 
 /// Names that settings had until their options' names became theirs, settings that were removed, and those
 /// that have a line of another form.
 inline constexpr FormerWord kFormerWords[] = {
-    {"micro_batch", "write `batch B`, or `batch B x T` with tokens per sample"},
-    {"seq_len", "write `batch B x T`, with T tokens per sample"},
-    {"persist_below", "write `param_persistence_threshold`"},
-    {"max_live", "write `max_live_parameters`"},
-    {"gathers_in_flight", "write `limit_all_gathers`"},
-    {"reduce_bucket", "write `reduce_bucket_size`"},
-    {"gather_bucket", "write `allgather_bucket_size`"},
-    {"sync", "write `sync_gradients`"},
-    {"params", "write `param_type`"},
-    {"compute", "write `precision`"},
-    {"reduce", "write `reduce_type`"},
-    {"keep", "write `keep_f32`"},
-    {"products", "write `product_type`"},
-    {"buffers", "data columns have the type of their file; round them there"},
-    {"buffer_type", "data columns have the type of their file; round them there"},
-    {"checkpoint_stride", "write `checkpoint_keep \"0,100,0,100\"` to recompute every second use"},
-    {"loss_scale_window", "the scale doubles after 2000 steps without overflow"},
-    {"loss_scale_min", "the scale stays at least 1"},
-    {"loss_scale_hysteresis", "the scale halves after each step with overflow"},
+    {.word = "micro_batch", .remark = "write `batch B`, or `batch B x T` with tokens per sample"},
+    {.word = "seq_len", .remark = "write `batch B x T`, with T tokens per sample"},
+    {.word = "persist_below", .setting = "param_persistence_threshold"},
+    {.word = "max_live", .setting = "max_live_parameters"},
+    {.word = "gathers_in_flight", .setting = "limit_all_gathers"},
+    {.word = "reduce_bucket", .setting = "reduce_bucket_size"},
+    {.word = "gather_bucket", .setting = "allgather_bucket_size"},
+    {.word = "sync", .setting = "sync_gradients"},
+    {.word = "params", .setting = "param_type"},
+    {.word = "compute", .setting = "precision"},
+    {.word = "reduce", .setting = "reduce_type"},
+    {.word = "keep", .setting = "keep_f32"},
+    {.word = "products", .setting = "product_type"},
+    {.word = "buffers", .remark = "data columns have the type of their file; round them there"},
+    {.word = "buffer_type", .remark = "data columns have the type of their file; round them there"},
+    {.word = "checkpoint_stride",
+     .setting = "checkpoint_keep",
+     .value = "0,100,0,100",
+     .remark = " to recompute every second use"},
+    {.word = "loss_scale_window", .remark = "the scale doubles after 2000 steps without overflow"},
+    {.word = "loss_scale_min", .remark = "the scale stays at least 1"},
+    {.word = "loss_scale_hysteresis", .remark = "the scale halves after each step with overflow"},
 };
+
+/// Returns the entry of a former word; null if it is none.
+constexpr const FormerWord *findFormerWord(std::string_view word) {
+  for (const FormerWord &each : kFormerWords)
+    if (each.word == word)
+      return &each;
+  return nullptr;
+}
 
 } // namespace trainc::train

@@ -1,5 +1,6 @@
 #include "dialects/Train/ProgramSettings.h"
 
+#include "base/nearest_word.h"
 #include "dialects/NN/Syntax.h"
 #include "dialects/Train/Lists.h"
 #include "dialects/Train/Sharding.h"
@@ -53,11 +54,7 @@ static LogicalResult checkWords(const Setting &setting, StringRef value, EmitErr
   }
   for (StringRef each : given)
     if (setting.indexOf(each) == setting.wordCount())
-      return error() << StringRef(setting.name) << ": expected "
-                     << llvm::join(
-                            llvm::map_range(setting.words(), [](auto word) { return StringRef(word); }),
-                            " or ")
-                     << ", found '" << each << "'";
+      return error() << StringRef(setting.name) << ": " << describeUnknownWord(each, setting.words());
   return success();
 }
 

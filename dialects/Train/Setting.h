@@ -135,10 +135,10 @@ struct Setting {
       ++index;
     return index;
   }
-  std::vector<std::string_view> words() const {
-    std::vector<std::string_view> all;
+  std::vector<std::string> words() const {
+    std::vector<std::string> all;
     for (size_t i = 0; i < wordCount(); ++i)
-      all.push_back(word(i));
+      all.emplace_back(word(i));
     return all;
   }
 

@@ -76,17 +76,17 @@ void trainc::train::printOptimizer(AsmPrinter &printer, OptimizerAttr optimizer)
   printNumbers(printer, settings);
 }
 
-static bool notNegative(double number) { return number >= 0 && std::isfinite(inF32(number)); }
-
-/// Says which values a number may have, or nothing if `value` is one of them.
+/// Says which values a number may have as f32, or nothing if `value` is one of them.
 static StringRef expectation(NumberRange range, double value) {
+  if (!std::isfinite(inF32(value)))
+    return "finite";
   switch (range) {
   case NumberRange::NotNegative:
-    return notNegative(value) ? "" : "0 or more";
+    return value >= 0 ? "" : "0 or more";
   case NumberRange::Average:
     return value >= 0 && inF32(value) < 1 ? "" : "at least 0 and below 1";
   case NumberRange::Positive:
-    return notNegative(value) && inF32(value) > 0 ? "" : "above 0";
+    return inF32(value) > 0 ? "" : "above 0";
   }
   llvm_unreachable("unknown range");
 }
@@ -143,6 +143,10 @@ ParseResult trainc::train::parseSchedule(AsmParser &parser, ScheduleAttr &schedu
   if (parseNumbers(parser, word, settings) || toSteps(parser, loc, "warmup", warmup, warmupSteps) ||
       toSteps(parser, loc, "total", total, totalSteps))
     return failure();
+  if (llvm::any_of(settings, [](NumberField &each) { return each.word == "total" && each.isSet; }) &&
+      totalSteps == 0)
+    return parser.emitError(loc) << "'total' must be a whole number of steps from 1 to " << kMaxScheduled
+                                 << ", found 0; leave it out for the steps of the run";
   schedule = ScheduleAttr::getChecked([&] { return parser.emitError(loc); }, parser.getContext(), word,
                                       warmupSteps, totalSteps, f64(parser, minimum));
   return success(schedule != nullptr);
@@ -168,9 +172,12 @@ LogicalResult ScheduleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emit
                        << warmup << " and total " << total;
   if (total > 0 && warmup > total)
     return emitError() << "schedule: warmup of " << warmup << " steps does not fit into a total of " << total;
-  if (!(minimum.getValueAsDouble() >= 0))
-    return emitError() << "schedule: minimum must be 0 or more, found "
-                       << formatNumber(minimum.getValueAsDouble());
+  if (total > 0 && warmup == total)
+    return emitError() << "schedule: after a warmup of " << warmup << " steps, a total of " << total
+                       << " leaves none in which the rate falls";
+  const double lowest = minimum.getValueAsDouble();
+  if (StringRef expected = expectation(NumberRange::NotNegative, lowest); !expected.empty())
+    return emitError() << "schedule: minimum must be " << expected << ", found " << formatInF32(lowest);
   return success();
 }
 
@@ -226,9 +233,11 @@ LogicalResult GroupAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitErr
   if (pattern.empty())
     return emitError() << "group: the pattern of names is empty";
   for (FloatAttr number : {scale, decay})
-    if (number && !notNegative(number.getValueAsDouble()))
-      return emitError() << "group \"" << pattern << "\": lr_scale and weight_decay must be 0 or more, found "
-                         << formatInF32(number.getValueAsDouble());
+    if (const StringRef expected =
+            number ? expectation(NumberRange::NotNegative, number.getValueAsDouble()) : StringRef();
+        !expected.empty())
+      return emitError() << "group \"" << pattern << "\": lr_scale and weight_decay must be " << expected
+                         << ", found " << formatInF32(number.getValueAsDouble());
   if (frozen && frozen.getValue() && (scale || decay))
     return emitError() << "group \"" << pattern
                        << "\" is frozen, so lr_scale and weight_decay have no effect";

@@ -4,6 +4,7 @@
 #include "dialects/Train/TrainSyntax.h"
 #include "plan/facts/schedules.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 
 #include <cmath>
@@ -62,8 +63,8 @@ static LogicalResult checkNumbers(DictionaryAttr program, ErrorAt errorAt) {
   auto norm = program.getAs<FloatAttr>("clip");
   double clip = norm ? norm.getValueAsDouble() : 1;
   if (!(inF32(clip) > 0 && std::isfinite(inF32(clip))))
-    return errorAt("clip") << "clip must be above 0, found " << formatInF32(clip)
-                           << "; leave it out not to clip";
+    return errorAt("clip") << "clip must be " << (std::isfinite(inF32(clip)) ? "above 0" : "finite")
+                           << ", found " << formatInF32(clip) << "; leave it out not to clip";
   double peak = program.getAs<OptimizerAttr>("optimizer").getLr().getValueAsDouble(),
          minimum = program.getAs<ScheduleAttr>("schedule").getMinimum().getValueAsDouble();
   if (minimum > peak)
@@ -92,6 +93,8 @@ ParseResult ProgramParser::parseLine(StringRef word, SMLoc loc) {
   bool repeatable = word == "group" || word == "export";
   if (llvm::is_contained(lineWords(), word) && !repeatable && !seen.try_emplace(word, loc).second)
     return parser.emitError(loc) << "'" << word << "' is given twice";
+  if (llvm::is_contained(lineWords(), word) && refuseSign(parser, word))
+    return failure();
   if (word == "model") {
     StringAttr model;
     if (parser.parseSymbolName(model))
@@ -132,16 +135,29 @@ static std::string namesOf(Theme theme) {
   return listWords(names);
 }
 
+/// Says what takes the place of a former word.
+static std::string insteadOf(const FormerWord &former) {
+  if (former.setting.empty())
+    return std::string(former.remark);
+  const std::string value = former.value.empty() ? "" : " \"" + std::string(former.value) + "\"";
+  return "write `" + std::string(former.setting) + value + "`" + std::string(former.remark);
+}
+
 /// Reports a word that begins no line.
 ParseResult ProgramParser::reportStranger(StringRef word, SMLoc loc) {
+  // Options have dashes, which end a word of the lexer.
+  const StringRef dashed = StringRef(word.data()).take_while([](char each) {
+    return llvm::isAlnum(each) || each == '_' || each == '-';
+  });
+  const std::string name = llvm::join(llvm::split(dashed, '-'), "_");
   InFlightDiagnostic error = parser.emitError(loc);
+  if (name != word && llvm::is_contained(lineWords(), StringRef(name)))
+    return error << "unknown word '" << dashed << "' in train.program; write `" << name << "`";
   if (word == "sharding")
     return error << "'sharding' is no setting; write each setting of sharding alone, such as `prefetch 2`: "
                  << namesOf(Theme::Sharding);
-  const auto *former =
-      llvm::find_if(kFormerWords, [&](const FormerWord &each) { return StringRef(each.word) == word; });
-  if (former != std::end(kFormerWords))
-    return error << "'" << word << "' is no setting; " << StringRef(former->instead);
+  if (const FormerWord *former = findFormerWord(name))
+    return error << "'" << dashed << "' is no setting; " << insteadOf(*former);
   error << "unknown word '" << word << "' in train.program; ";
   const SmallVector<StringRef> words = lineWords();
   if (const StringRef nearest = nearestName(word, words); !nearest.empty())
@@ -216,7 +232,7 @@ ParseResult ProgramParser::parse() {
 ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &state) {
   StringAttr name;
   if (parser.parseSymbolName(name, SymbolTable::getSymbolAttrName(), state.attributes) ||
-      parser.parseOptionalAttrDictWithKeyword(state.attributes) || parser.parseLBrace())
+      parseAttributes(parser, state) || parser.parseLBrace())
     return failure();
   return ProgramParser(parser, state).parse();
 }

@@ -1,6 +1,7 @@
 // Syntax shared by the settings of train.program: numbers in parentheses, choices and bytes.
 #include "dialects/Train/TrainSyntax.h"
 
+#include "base/units.h"
 #include "dialects/NN/Syntax.h"
 #include "dialects/Train/Lists.h"
 #include "dialects/Train/ProgramSettings.h"
@@ -16,6 +17,24 @@ std::string trainc::train::listWords(ArrayRef<StringRef> words) {
   if (words.size() < 2)
     return words.empty() ? "nothing" : words[0].str();
   return llvm::join(words.drop_back(), ", ") + " and " + words.back().str();
+}
+
+/// Returns the text at `loc` up to a blank or one of `ends`, or a text in quotes, as it is written.
+static StringRef writtenAt(SMLoc loc, StringRef ends) {
+  const StringRef rest(loc.getPointer()); // texts end with 0
+  if (rest.starts_with("\""))
+    return rest.take_front(rest.find('"', 1) + 1); // npos + 1 is 0
+  return rest.take_until([&](char each) { return llvm::isSpace(each) || ends.contains(each); });
+}
+
+ParseResult trainc::train::refuseSign(AsmParser &parser, StringRef word) {
+  const SMLoc loc = parser.getCurrentLocation();
+  if (failed(parser.parseOptionalEqual()) && failed(parser.parseOptionalColon()) &&
+      failed(parser.parseOptionalLParen()))
+    return success();
+  const StringRef value = writtenAt(parser.getCurrentLocation(), ",)}");
+  return parser.emitError(loc) << "expected the value of '" << word << "', found '" << *loc.getPointer()
+                               << "'; write `" << word << " " << (value.empty() ? "VALUE" : value) << "`";
 }
 
 static ParseResult parseField(AsmParser &parser, StringRef what, MutableArrayRef<NumberField> fields) {
@@ -34,6 +53,8 @@ static ParseResult parseField(AsmParser &parser, StringRef what, MutableArrayRef
   if (field->isSet)
     return parser.emitError(loc) << "'" << word << "' of '" << what << "' is given twice";
   field->isSet = true;
+  if (refuseSign(parser, word))
+    return failure();
   return parseNumber(parser, *field->value);
 }
 
@@ -57,13 +78,20 @@ void trainc::train::printNumbers(AsmPrinter &printer, ArrayRef<NumberField> fiel
 }
 
 /// Parses a word, in quotes if it has dashes: `"h100-sxm"`.
-static StringAttr parseWord(OpAsmParser &parser) {
+static StringAttr parseWord(OpAsmParser &parser, const Setting &setting) {
+  const SMLoc loc = parser.getCurrentLocation();
   std::string quoted;
   StringRef value;
   if (succeeded(parser.parseOptionalString(&quoted)))
     value = quoted;
   else if (parser.parseKeyword(&value))
     return {};
+  if (quoted.empty() && *value.end() == '-') {
+    const StringRef written = writtenAt(loc, "}");
+    parser.emitError(loc) << "expected a word in quotes, as it has dashes, found " << written << "; write `"
+                          << StringRef(setting.name) << " \"" << written << "\"`";
+    return {};
+  }
   return parser.getBuilder().getStringAttr(value);
 }
 
@@ -72,10 +100,12 @@ static StringAttr parseList(OpAsmParser &parser, const Setting &setting) {
   SMLoc loc = parser.getCurrentLocation();
   std::string value;
   if (parser.parseOptionalString(&value)) {
-    const std::vector<std::string_view> words = setting.words();
-    parser.emitError(loc) << "expected a list in quotes, such as " << StringRef(setting.name) << " \""
-                          << StringRef(setting.kind == ValueKind::Words ? words.back() : setting.defaultValue)
-                          << "\"";
+    InFlightDiagnostic error = parser.emitError(loc);
+    error << "expected a list in quotes, such as " << StringRef(setting.name) << " \""
+          << (setting.kind == ValueKind::Words ? setting.words().back() : std::string(setting.defaultValue))
+          << "\"";
+    if (const StringRef written = writtenAt(loc, "}"); !written.empty())
+      error << ", found " << written << "; write `" << StringRef(setting.name) << " \"" << written << "\"`";
     return {};
   }
   if (const std::string problem = tidyList(setting, value); !problem.empty()) {
@@ -102,6 +132,12 @@ static ParseResult parseBytes(OpAsmParser &parser, const Setting &setting, Integ
       StringRef(loc.getPointer(), size_t(unitLoc.getPointer() - loc.getPointer())).take_while([](char each) {
         return llvm::isAlnum(each) || StringRef("+-.").contains(each);
       });
+  const auto min = double(setting.isMemory() ? kPlainBytes : setting.min); // without a unit
+  // The lexer splits `1e9` into two tokens.
+  const StringRef written = numberPrefix(loc.getPointer());
+  if (written.size() > number.size())
+    return parser.emitError(loc) << "expected " << StringRef(kExpectedBytes) << ", found " << written
+                                 << inPlainDigits(written, min, double(setting.max));
   StringRef unit;
   if (succeeded(parser.parseOptionalKeyword(&unit, kUnits)))
     if (const StringRef meant = meantUnit(unit); !meant.empty())
@@ -109,7 +145,8 @@ static ParseResult parseBytes(OpAsmParser &parser, const Setting &setting, Integ
                                        << "; write " << number << meant;
   const std::optional<int64_t> bytes = bytesOf(number, unit);
   if (!bytes)
-    return parser.emitError(loc) << "expected " << StringRef(kExpectedBytes) << ", found " << number << unit;
+    return parser.emitError(loc) << "expected " << StringRef(kExpectedBytes) << ", found " << number << unit
+                                 << inPlainDigits(number, min, double(setting.max));
   if (const std::string problem = setting.isMemory() ? findMissingUnit(number, unit, *bytes) : "";
       !problem.empty())
     return parser.emitError(loc) << problem;
@@ -123,8 +160,13 @@ Attribute trainc::train::parseValue(OpAsmParser &parser, const Setting &setting)
   if (setting.isList()) {
     value = parseList(parser, setting); // quoted, because names may contain dashes
   } else if (setting.kind == ValueKind::Choice) {
-    value = parseWord(parser);
+    value = parseWord(parser, setting);
   } else {
+    if (std::string quoted; succeeded(parser.parseOptionalString(&quoted))) {
+      parser.emitError(loc) << "expected a number without quotes, found \"" << quoted << "\"; write `"
+                            << StringRef(setting.name) << " " << quoted << "`";
+      return {};
+    }
     IntegerAttr number;
     if (setting.kind == ValueKind::Bytes ? parseBytes(parser, setting, number) : parseWhole(parser, number))
       return {};

@@ -28,6 +28,9 @@ struct NumberField {
   bool isSet = false;
 };
 
+/// Reports `=`, `:` or `(` between a word and its value, as other languages have it; says what to write.
+mlir::ParseResult refuseSign(mlir::AsmParser &parser, llvm::StringRef word);
+
 /// Returns "a, b and c" for messages.
 std::string listWords(llvm::ArrayRef<llvm::StringRef> words);
 

@@ -1,5 +1,6 @@
 #include "tools/common/option_homes.h"
 
+#include "dialects/Train/ProgramLines.h"
 #include "dialects/Train/Settings.h"
 #include "tools/common/foreign_options.h"
 
@@ -112,6 +113,19 @@ std::string answerTo(const ForeignOption &option, const Speaker &speaker) {
                                      : fmt::format(fmt::runtime(speaker.ofOther), option.advice);
 }
 
+std::string answerTo(const train::FormerWord &former, const Speaker &speaker) {
+  const train::Setting *setting = train::findSetting(former.setting);
+  if (!setting)
+    return fmt::format("it is no option any more: {}", former.remark);
+  if (former.value.empty())
+    return speaker.home == Home::kCompile ? fmt::format("it is called {} here", setting->option())
+                                          : fmt::format(fmt::runtime(speaker.ofOther), setting->option());
+  const std::string option = fmt::format("{}={}", setting->option(), former.value);
+  return speaker.home == Home::kCompile
+             ? fmt::format("it is no option any more; give {}{}", option, former.remark)
+             : fmt::format(fmt::runtime(speaker.ofOther), option);
+}
+
 std::optional<std::string> homeOf(std::string_view option, const Speaker &speaker) {
   std::string name(option);
   std::ranges::replace(name, '_', '-');
@@ -122,6 +136,10 @@ std::optional<std::string> homeOf(std::string_view option, const Speaker &speake
     return fmt::format(fmt::runtime(speaker.ofOther), written);
   if (isOneOf(speaker.own(), name)) // with a single dash if it is written as it is called
     return name == option ? std::nullopt : std::optional(fmt::format("it is called {} here", written));
+  std::string word = name;
+  std::ranges::replace(word, '-', '_');
+  if (const train::FormerWord *former = train::findFormerWord(word))
+    return answerTo(*former, speaker);
   const ForeignOption *foreign = findForeignOption(name);
   return foreign ? std::optional(answerTo(*foreign, speaker)) : std::nullopt;
 }

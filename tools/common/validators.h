@@ -2,10 +2,12 @@
 // that are too large; its range checks accept NaN.
 #pragma once
 
+#include "base/nearest_word.h"
+#include "base/units.h"
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <fmt/format.h>
 #include <limits>
 #include <optional>
@@ -22,40 +24,41 @@ template <typename T> std::optional<T> parseNumber(std::string_view text) {
   return value;
 }
 
-/// The suggestion "; write 1000" for "1e3"; empty if `text` is not a whole number from `least` to `most` in
-/// another notation.
-inline std::string inPlainDigits(std::string_view text, double least, double most) {
-  const std::optional<double> value = parseNumber<double>(text);
-  constexpr double kExact = 1e15; // beyond this bound doubles are no longer exact integers
-  if (!value || *value < least || *value > std::min(most, kExact) || *value != std::floor(*value))
-    return {};
-  return fmt::format("; write {:.0f}", *value);
-}
-
-/// A whole number from `least` to `most`, for an option of type T.
-template <typename T> CLI::Validator wholeNumber(T least, T most = std::numeric_limits<T>::max()) {
+/// A whole number from `min` to `max`, for an option of type T.
+template <typename T> CLI::Validator wholeNumber(T min, T max = std::numeric_limits<T>::max()) {
   const auto check = [=](const std::string &text) {
     const std::optional<T> value = parseNumber<T>(text);
     // CLI11 parses the text again, and takes a leading zero for octal.
     const bool octal = text.size() > 1 && text.front() == '0';
-    return value && !octal && *value >= least && *value <= most
+    return value && !octal && *value >= min && *value <= max
                ? ""
                : fmt::format("expected a whole number from {} to {}, without leading zeros, found '{}'{}",
-                             least, most, text,
-                             value ? "" : inPlainDigits(text, double(least), double(most)));
+                             min, max, text, value ? "" : inPlainDigits(text, double(min), double(max)));
   };
-  return {check, least > 0 ? "POSITIVE" : "NONNEGATIVE"};
+  return {check, min > 0 ? "POSITIVE" : "NONNEGATIVE"};
 }
 
-/// A number from `least` to `most`, and hence not NaN.
-inline CLI::Validator number(double least, double most) {
+/// A number from `min` to `max`, and hence not NaN.
+inline CLI::Validator number(double min, double max) {
   const auto check = [=](const std::string &text) {
     const std::optional<double> value = parseNumber<double>(text);
-    return value && *value >= least && *value <= most
+    return value && *value >= min && *value <= max
                ? ""
-               : fmt::format("expected a number from {:g} to {:g}, found '{}'", least, most, text);
+               : fmt::format("expected a number from {:g} to {:g}, found '{}'", min, max, text);
   };
-  return {check, fmt::format("[{:g} - {:g}]", least, most)};
+  return {check, fmt::format("[{:g} - {:g}]", min, max)};
+}
+
+/// One of `words`, in any case.
+inline CLI::Validator oneOfWords(std::vector<std::string> words) {
+  return {[words = std::move(words)](std::string &text) {
+            const std::string word = CLI::detail::to_lower(text);
+            if (std::ranges::find(words, word) == words.end())
+              return describeUnknownWord(text, words);
+            text = word;
+            return std::string();
+          },
+          "WORD"};
 }
 
 inline const CLI::Validator kPositive = wholeNumber<int64_t>(1);

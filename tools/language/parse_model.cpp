@@ -1,5 +1,6 @@
 #include "tools/language/parse_model.h"
 
+#include "tools/language/property_names.h"
 #include "tools/language/syntax_errors.h"
 #include "tools/language/text_check.h"
 
@@ -80,7 +81,10 @@ OwningOpRef<ModuleOp> parseModel(llvm::SourceMgr &sources, MLIRContext &context)
   for (StringRef dialect : {"nn", "train"})
     context.getOrLoadDialect(dialect); // messages may name ops before the first op of their dialect is parsed
   const llvm::MemoryBuffer &text = *sources.getMemoryBuffer(sources.getMainFileID());
-  if (const std::optional<TextProblem> problem = findBadText(text.getBuffer())) {
+  std::optional<TextProblem> problem = findBadText(text.getBuffer());
+  if (!problem)
+    problem = findUnknownProperty(text.getBuffer(), context);
+  if (problem) {
     emitError(FileLineColLoc::get(&context, text.getBufferIdentifier(), problem->line, problem->column))
         << problem->message;
     return nullptr;

@@ -3,12 +3,13 @@
 #include "base/plain_text.h"
 #include "lib/Pipelines/Pipeline.h"
 #include "tools/common/llvm_tools.h"
-#include "tools/language/text_check.h"
+#include "tools/language/property_names.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/ToolOutputFile.h"
 
 namespace {
 
@@ -25,18 +26,40 @@ std::optional<std::string> findUnprintable(int argc, char **argv) {
   return std::nullopt;
 }
 
-/// Finds text that messages must not show, or that MLIR's parser has no stack or time for. Skips unreadable
-/// files, which MLIR reports; pipes, which can be read only once; and bytecode, which is no text.
-std::optional<std::string> findUnparsableIn(const std::string &path) {
-  if (!llvm::sys::fs::is_regular_file(path))
+/// Finds text that messages must not show, that MLIR's parser has no stack or time for, or that it would
+/// drop. Skips bytecode, which is no text.
+std::optional<std::string> findBadInput(const llvm::MemoryBuffer &input,
+                                        const mlir::DialectRegistry &registry) {
+  if (mlir::isBytecode(input))
     return std::nullopt;
-  const auto file = llvm::MemoryBuffer::getFile(path);
-  if (!file || mlir::isBytecode(**file))
-    return std::nullopt;
-  if (std::optional<std::string> hidden = trainc::describeNonText((*file)->getBuffer(), path))
+  const llvm::StringRef text = input.getBuffer(), name = input.getBufferIdentifier();
+  if (std::optional<std::string> hidden = trainc::describeNonText(text, name))
     return hidden;
-  const std::optional<trainc::TextProblem> problem = trainc::findUnparsable((*file)->getBuffer());
-  return problem ? std::optional(trainc::describe(*problem, path)) : std::nullopt;
+  std::optional<trainc::TextProblem> problem = trainc::findUnparsable(text);
+  if (!problem) {
+    mlir::MLIRContext context(registry);
+    context.loadAllAvailableDialects();
+    problem = trainc::findUnknownProperty(text, context);
+  }
+  return problem ? std::optional(trainc::describe(*problem, name)) : std::nullopt;
+}
+
+/// Runs the passes of the command line on `input`, a file or "-".
+int run(const std::string &input, const std::string &output, mlir::DialectRegistry &registry,
+        const mlir::MlirOptMainConfig &config) {
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> text = mlir::openInputFile(input, &error);
+  if (!text)
+    return fail(error);
+  if (const std::optional<std::string> problem = findBadInput(*text, registry))
+    return fail(*problem);
+  const std::unique_ptr<llvm::ToolOutputFile> file = mlir::openOutputFile(output, &error);
+  if (!file)
+    return fail(error);
+  if (failed(mlir::MlirOptMain(file->os(), std::move(text), registry, config)))
+    return 1;
+  file->keep();
+  return 0;
 }
 
 } // namespace
@@ -51,9 +74,10 @@ int main(int argc, char **argv) {
   trainc::registerPasses();
   const auto [input, output] =
       mlir::registerAndParseCLIOptions(argc, argv, "trainc optimizer driver\n", registry);
-  if (const std::optional<std::string> problem = findUnparsableIn(input))
-    return fail(*problem);
-  const int code = mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, input, output, registry));
+  const auto config = mlir::MlirOptMainConfig::createFromCLOptions();
+  const bool asks = config.shouldShowDialects() || config.shouldListPasses(); // reads no input
+  const int code = asks ? mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, input, output, registry))
+                        : run(input, output, registry, config);
   if (const std::optional<std::string> error = trainc::flushOutput())
     return fail(*error);
   return code;

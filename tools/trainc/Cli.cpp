@@ -307,9 +307,7 @@ std::optional<std::string> findProblem(const CLI::App &app, std::span<const char
     std::vector<std::string> commands;
     for (const CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
       commands.push_back(command->get_name());
-    const std::string nearest = findNearest(word, commands);
-    return fmt::format("expected one of {}, found '{}'{}", fmt::join(commands, ", "), word,
-                       nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest));
+    return describeUnknownWord(word, commands);
   }
   return findBadArgument(app, arguments);
 }

@@ -16,9 +16,9 @@ using train::ValueKind;
 
 namespace {
 
-/// Accepts a size of at least `least` bytes; with 1, a size of memory.
-CLI::Validator bytesFrom(int64_t least) {
-  return {[least](std::string &text) {
+/// Accepts a size of at least `min` bytes; with 1, a size of memory.
+CLI::Validator bytesFrom(int64_t min) {
+  return {[min](std::string &text) {
             const size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
             const std::string number = text.substr(0, end), unit = text.substr(end);
             if (const std::string_view meant = train::meantUnit(unit);
@@ -27,26 +27,23 @@ CLI::Validator bytesFrom(int64_t least) {
                                  text, number, meant);
             const std::optional<int64_t> bytes = train::bytesOf(number, unit);
             if (!bytes)
-              return fmt::format("expected {}, found '{}'", train::kExpectedBytes, text);
-            if (std::string problem = least == 1 ? train::findMissingUnit(number, unit, *bytes) : "";
+              return fmt::format(
+                  "expected {}, found '{}'{}", train::kExpectedBytes, text,
+                  inPlainDigits(text, double(min == 1 ? train::kPlainBytes : min), double(INT64_MAX)));
+            if (std::string problem = min == 1 ? train::findMissingUnit(number, unit, *bytes) : "";
                 !problem.empty())
               return problem;
-            if (*bytes < least)
-              return fmt::format("expected at least {} bytes, found '{}'", least, text);
+            if (*bytes < min)
+              return fmt::format("expected at least {} bytes, found '{}'", min, text);
             text = std::to_string(*bytes);
             return std::string();
           },
           "SIZE"};
 }
 
-std::vector<std::string> wordsOf(const Setting &setting) {
-  const std::vector<std::string_view> words = setting.words();
-  return {words.begin(), words.end()};
-}
-
 /// Accepts a comma-separated subset of the words, in any case.
 CLI::Validator someOfWords(const Setting &list) {
-  return {[&list, known = oneOfWords(wordsOf(list))](std::string &text) {
+  return {[&list, known = oneOfWords(list.words())](std::string &text) {
             const auto elements = train::elementsOf(text);
             std::vector<std::string> given(elements.begin(), elements.end());
             for (std::string &word : given)
@@ -65,7 +62,7 @@ CLI::Validator validatorOf(const Setting &setting) {
   case ValueKind::Bytes:
     return bytesFrom(setting.min);
   case ValueKind::Choice:
-    return oneOfWords(wordsOf(setting));
+    return oneOfWords(setting.words());
   case ValueKind::Words:
     return someOfWords(setting);
   case ValueKind::Wrap:
@@ -118,17 +115,6 @@ std::string helpOf(const Setting &setting) {
 } // namespace
 
 CLI::Validator someBytes() { return bytesFrom(1); }
-
-CLI::Validator oneOfWords(std::vector<std::string> words) {
-  return {[words = std::move(words)](std::string &text) {
-            const std::string word = CLI::detail::to_lower(text);
-            if (std::ranges::find(words, word) == words.end())
-              return fmt::format("expected one of {}, found '{}'", fmt::join(words, ", "), text);
-            text = word;
-            return std::string();
-          },
-          "WORD"};
-}
 
 CLI::Option *addSetting(CLI::App &command, const Setting &setting, std::string &value, std::string help) {
   return command.add_option(setting.option(), value, std::move(help))

@@ -9,9 +9,6 @@
 
 namespace trainc {
 
-/// Accepts one of `words`, in any case.
-CLI::Validator oneOfWords(std::vector<std::string> words);
-
 /// Accepts a positive number of bytes, such as 16GiB, and converts it to a plain number.
 CLI::Validator someBytes();
 

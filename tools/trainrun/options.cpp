@@ -75,7 +75,7 @@ void addData(CLI::App &app, Options &o) {
   group.add("--eval-data", o.evalData, "Evaluation data, in the same formats")->type_name("FILE");
   group.add("--data-dtype", o.dataDType, "Width of raw token files, where no FILE.json beside them says it")
       ->type_name("NAME")
-      ->check(CLI::IsMember({"uint8", "uint16", "uint32"}));
+      ->transform(oneOfWords({"uint8", "uint16", "uint32"}));
   group
       .add(
           "--tokenizer", o.tokenizer,
@@ -130,7 +130,7 @@ void addTraining(CLI::App &app, Options &o) {
            "After a step with a NaN or infinite loss or gradient, which changes nothing: 'stop' names the op "
            "that made it, 'skip' goes on")
       ->type_name("NAME")
-      ->check(CLI::IsMember({"stop", "skip"}))
+      ->transform(oneOfWords({"stop", "skip"}))
       ->capture_default_str();
 }
 
@@ -200,7 +200,7 @@ void addMachine(CLI::App &app, Options &o) {
   Group group(app, "Machine");
   group.add("--device", o.device, "Where to run: auto is what the plan is for" + listOf(deviceKinds()))
       ->type_name("NAME")
-      ->check(CLI::IsMember(namesOf(deviceKinds())))
+      ->transform(oneOfWords(namesOf(deviceKinds())))
       ->capture_default_str();
   group
       .add("--offload-dir", o.offloadDir,
@@ -231,7 +231,7 @@ void addMachine(CLI::App &app, Options &o) {
            "hosts" +
                listOf(communicatorKinds()))
       ->type_name("NAME")
-      ->check(CLI::IsMember(namesOf(communicatorKinds())))
+      ->transform(oneOfWords(namesOf(communicatorKinds())))
       ->capture_default_str();
   group
       .add("--comm-timeout", o.commTimeout,
@@ -267,12 +267,12 @@ void addOutput(CLI::App &app, Options &o) {
   group.addFlag("-q,--quiet", o.quiet, "Print warnings and errors alone: --log-level=warning");
   group.add("--log-level", o.logLevel, "What goes to standard error, of several ranks from rank 0")
       ->type_name("NAME")
-      ->check(CLI::IsMember(levels))
+      ->transform(oneOfWords(levels))
       ->capture_default_str();
   group
       .add("--log-level-replica", o.logLevelReplica, "The same for the other ranks, each line with its rank")
       ->type_name("NAME")
-      ->check(CLI::IsMember(levels))
+      ->transform(oneOfWords(levels))
       ->capture_default_str();
   group.addFlag("--log-on-each-node", o.logOnEachNode,
                 "The first rank of each machine says as much as rank 0");

@@ -21,7 +21,7 @@ train.program @p { model @m optimizer sgd precision bf16 param_type f32 param_ty
 
 // -----
 
-// expected-error @below {{reduce_type: expected f32 or bf16 or f16, found 'fp32'}}
+// expected-error @below {{reduce_type: expected f32, bf16 or f16, found 'fp32'}}
 train.program @p { model @m optimizer sgd precision bf16 reduce_type fp32 }
 
 // -----

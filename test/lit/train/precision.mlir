@@ -15,7 +15,7 @@
 // OPTIONS-NEXT: reduce_type f32
 // OPTIONS-NEXT: keep_f32 "head.*"
 // OPTIONS-NEXT: eval_precision bf16
-// BAD: --param-type: expected one of f32, bf16, found 'fp32'
+// BAD: --param-type: expected f32 or bf16, found 'fp32'
 nn.model @m(%x: tensor<?x20xf32>, %labels: tensor<?xi32>) {
   %h = nn.linear "h" %x to 16
   %l = nn.linear "head" %h to 10

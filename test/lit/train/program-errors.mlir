@@ -120,12 +120,12 @@ train.program @p { model @m optimizer adamw export "a/b" {n = 1} }
 
 // -----
 
-// expected-error @below {{lr_scale and weight_decay must be 0 or more}}
+// expected-error @below {{lr_scale and weight_decay must be finite, found inf}}
 train.program @p { model @m optimizer adamw group "*" lr_scale 0x7FF0000000000000 }
 
 // -----
 
-// expected-error @below {{clip must be above 0, found inf}}
+// expected-error @below {{clip must be finite, found inf}}
 train.program @p { model @m optimizer adamw clip 0x7FF0000000000000 }
 
 // -----
@@ -150,12 +150,32 @@ train.program @p { model @m optimizer adamw schedule cosine(warmup 20, total 10)
 
 // -----
 
-// expected-error @below {{optimizer: weight_decay must be 0 or more, found 1e+39, which is infinite in f32}}
+// expected-error @below {{schedule: after a warmup of 10 steps, a total of 10 leaves none in which the rate falls}}
+train.program @p { model @m optimizer adamw schedule linear(warmup 10, total 10) }
+
+// -----
+
+// expected-error @below {{'total' must be a whole number of steps from 1 to 1099511627776, found 0; leave it out for the steps of the run}}
+train.program @p { model @m optimizer adamw schedule cosine(total 0) }
+
+// -----
+
+// expected-error @below {{optimizer: lr must be finite, found nan}}
+train.program @p { model @m optimizer sgd(lr 0x7FF8000000000000) }
+
+// -----
+
+// expected-error @below {{'train.program' op attribute 'memory' failed to satisfy constraint: settings of one theme, by name}}
+train.program @p attributes {memory = 5 : i64} { model @m optimizer adamw }
+
+// -----
+
+// expected-error @below {{optimizer: weight_decay must be finite, found 1e+39, which is infinite in f32}}
 train.program @p { model @m optimizer adamw(weight_decay 1e39) }
 
 // -----
 
-// expected-error @below {{optimizer: lr must be 0 or more, found 1e+39, which is infinite in f32}}
+// expected-error @below {{optimizer: lr must be finite, found 1e+39, which is infinite in f32}}
 train.program @p { model @m optimizer sgd(lr 1e39) }
 
 // -----
@@ -180,7 +200,7 @@ train.program @p { model @m optimizer adamw(eps 1e-60) }
 
 // -----
 
-// expected-error @below {{lr_scale and weight_decay must be 0 or more, found 1e+39, which is infinite in f32}}
+// expected-error @below {{lr_scale and weight_decay must be finite, found 1e+39, which is infinite in f32}}
 train.program @p { model @m optimizer adamw group "*" lr_scale 1e39 }
 
 // -----
@@ -205,7 +225,7 @@ train.program @p { model @m optimizer sgd(lr 0x10) }
 
 // -----
 
-// expected-error @below {{clip must be above 0, found 1e+60, which is infinite in f32}}
+// expected-error @below {{clip must be finite, found 1e+60, which is infinite in f32}}
 train.program @p { model @m optimizer adamw clip 1e60 }
 
 // -----
@@ -286,7 +306,7 @@ train.program @p { model @m optimizer sgd ranks 0 }
 
 // -----
 
-// expected-error @below {{expected fp32 or bf16 or fp16, found 'int8'}}
+// expected-error @below {{expected fp32, bf16 or fp16, found 'int8'}}
 train.program @p { model @m optimizer sgd precision int8 }
 
 // -----
@@ -301,7 +321,7 @@ train.program @p { model @m optimizer sgd target tpu }
 
 // -----
 
-// expected-error @below {{expected none or selective or full or budget, found 'most'}}
+// expected-error @below {{expected none, selective, full or budget, found 'most'}}
 train.program @p { model @m optimizer sgd activation_checkpointing most }
 
 // -----
@@ -371,17 +391,17 @@ train.program @p { model @m optimizer sgd checkpoint_blocks layer }
 
 // -----
 
-// expected-error @below {{expected fma or bf16x3 or tf32, found 'tf19'}}
+// expected-error @below {{expected fma, bf16x3 or tf32, found 'tf19'}}
 train.program @p { model @m optimizer sgd fp32_products tf19 }
 
 // -----
 
-// expected-error @below {{expected none or plain or products or attention or all, found 'some'}}
+// expected-error @below {{expected none, plain, products, attention or all, found 'some'}}
 train.program @p { model @m optimizer sgd library_calls some }
 
 // -----
 
-// expected-error @below {{expected all or native or x86-64-v3 or x86-64-v4 or x86-64-v4-bf16 or x86-64-v4-amx, found 'x86-64-v5'}}
+// expected-error @below {{expected all, native, x86-64-v3, x86-64-v4, x86-64-v4-bf16 or x86-64-v4-amx, found 'x86-64-v5'}}
 train.program @p { model @m optimizer sgd cpu "x86-64-v3,x86-64-v5" }
 
 // -----
@@ -391,7 +411,7 @@ train.program @p { model @m optimizer sgd cpu native }
 
 // -----
 
-// expected-error @below {{expected all or none or sm_80 or sm_90 or sm_100, found 'sm_70'}}
+// expected-error @below {{expected all, none, sm_80, sm_90 or sm_100, found 'sm_70'}}
 train.program @p { model @m optimizer sgd gpu_levels "sm_80,sm_70" }
 
 // -----
@@ -431,7 +451,7 @@ train.program @p { model @m optimizer sgd memory_limit 2.5 }
 
 // -----
 
-// expected-error @below {{expected fma or bf16x3 or tf32, found 'tf19'}}
+// expected-error @below {{expected fma, bf16x3 or tf32, found 'tf19'}}
 "train.program"() <{sym_name = "p", model = @m, optimizer = #train.optimizer<sgd>, schedule = #train.schedule<constant>, precision = #train.settings<{fp32_products = "tf19"}>}> : () -> ()
 
 // -----

@@ -24,5 +24,13 @@ TEST(Units, Format) {
   EXPECT_EQ(formatDuration(4 * 86400 + 7380), "4d 02:03");
 }
 
+TEST(Units, SuggestsPlainDigits) {
+  EXPECT_EQ(inPlainDigits("1e3", 1, 5000), "; write 1000");
+  EXPECT_EQ(inPlainDigits("1.5e3", 1, 5000), "; write 1500");
+  EXPECT_EQ(inPlainDigits("010", 1, 5000), "; write 10");
+  for (const char *text : {"1000", "1e4", "1.5", "0.5e0", "1e3x", "-1e2", "nan", "inf", ""})
+    EXPECT_EQ(inPlainDigits(text, 1, 5000), "") << text;
+}
+
 } // namespace
 } // namespace trainc

@@ -128,8 +128,7 @@ TEST(ParseModel, NumbersOfProgramsGetASentence) {
             "9: expected KiB, MiB, GiB or TiB (powers of 1024), found G; write 16GiB");
   EXPECT_EQ(said("lr 1e-3,", "lr 1e-3"),
             "8: expected `,` or `)`, found 'weight_decay'; commas separate settings and values");
-  EXPECT_EQ(said("lr 1e-3", "lr = 1e-3"),
-            "8: expected a number, found '='; a blank stands before it, as in `lr 1e-3`");
+  EXPECT_EQ(said("lr 1e-3", "lr = 1e-3"), "8: expected the value of 'lr', found '='; write `lr 1e-3`");
   EXPECT_EQ(said("lr 1e-3", "lr nan"),
             "8: expected a number, found 'nan'; numbers are written in digits, as in 1e-3");
 }
