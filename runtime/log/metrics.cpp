@@ -76,16 +76,20 @@ bool holdsMetrics(std::string_view text) {
   return text.size() < kLongestLine && (text.starts_with(kBeginning) || kBeginning.starts_with(text));
 }
 
-bool isOfLaterStep(std::string_view line, uint64_t lastStep) {
+/// The step that a line of metrics says; nothing if it is no such line.
+std::optional<uint64_t> stepOf(std::string_view line) {
   const nlohmann::json json = tryParseJson(line);
   const auto step = json.is_object() ? json.find("step") : json.end();
-  return step != json.end() && step->is_number_unsigned() && step->get<uint64_t>() > lastStep;
+  return step != json.end() && step->is_number_unsigned() ? std::optional(step->get<uint64_t>())
+                                                          : std::nullopt;
 }
 
 /// The prefix of a file that a resumed run keeps.
 struct Kept {
   uint64_t bytes = 0;
-  bool isCut = false; ///< the line after it is incomplete
+  uint64_t lines = 0;
+  bool isCut = false;        ///< the line after it is incomplete
+  uint64_t lineOfNoStep = 0; ///< number of the first line that says no step; 0: each one does
 };
 
 /// Finds the prefix of `text` up to the first line of a step after `lastStep`, or up to an incomplete last
@@ -96,9 +100,13 @@ Kept findKept(std::string_view text, uint64_t lastStep) {
     const size_t end = std::min(text.find('\n', kept.bytes), text.size());
     const std::string_view line = text.substr(kept.bytes, end - kept.bytes);
     kept.isCut = end == text.size() && !tryParseJson(line).is_object();
-    if (kept.isCut || isOfLaterStep(line, lastStep))
+    const std::optional<uint64_t> step = stepOf(line);
+    if (kept.isCut || step > lastStep)
       break;
     kept.bytes = std::min(end + 1, text.size());
+    ++kept.lines;
+    if (!step && kept.lineOfNoStep == 0)
+      kept.lineOfNoStep = kept.lines;
   }
   return kept;
 }
@@ -107,7 +115,7 @@ Kept findKept(std::string_view text, uint64_t lastStep) {
 void dropZerosAtEnd(std::string &text) { text.resize(text.find_last_not_of('\0') + 1); }
 
 /// Locks the regular file `path`, open as `fd`, and truncates it to the lines that remain. Returns a warning
-/// if a line was lost.
+/// if a line was lost or is none of metrics.
 Result<std::string> prepare(int fd, const std::filesystem::path &path, std::optional<uint64_t> resumeStep) {
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0 &&
       errno == EWOULDBLOCK) // other errors: the file system has no locks
@@ -138,11 +146,17 @@ Result<std::string> prepare(int fd, const std::filesystem::path &path, std::opti
                         std::strerror(errno));
   if (size > 0 && text[kept.bytes - 1] != '\n' && ::write(fd, "\n", 1) != 1)
     return invalidInput("--metrics={}: cannot write: {}", path.string(), std::strerror(errno));
-  if (!kept.isCut)
-    return std::string();
-  return fmt::format("--metrics={}: the last line was cut off, as by a machine that failed; its {} bytes are "
-                     "dropped, and the lines of its step may be missing",
-                     path.string(), text.size() - kept.bytes);
+  std::string warning;
+  if (kept.lineOfNoStep > 0)
+    warning = fmt::format("line {} is no line of metrics; it stays, and programs that read the file may fail "
+                          "there",
+                          kept.lineOfNoStep);
+  if (kept.isCut)
+    warning +=
+        fmt::format("{}the last line was cut off, as by a machine that failed; its {} bytes are dropped, "
+                    "and the lines of its step may be missing",
+                    warning.empty() ? "" : "; ", text.size() - kept.bytes);
+  return warning.empty() ? warning : fmt::format("--metrics={}: {}", path.string(), warning);
 }
 
 } // namespace

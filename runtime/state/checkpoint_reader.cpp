@@ -44,8 +44,18 @@ Result<Checkpoint> Checkpoint::open(const std::filesystem::path &path) {
 }
 
 Status Checkpoint::loadParameters(std::span<const StateTensor> parameters, unsigned threads) const {
-  return load(kModelFile, parameters, threads, Numbers::kFinite);
+  TRAINC_ASSIGN_OR_RETURN(const SafetensorsView file, openFile(kModelFile));
+  return load(file, kModelFile, parameters, threads, Numbers::kFinite);
 }
+
+namespace {
+
+/// Counter of fp16 runs of earlier versions: steps with overflow until the loss scale halves.
+constexpr const char *kHysteresis = "loss_scale_hysteresis";
+/// Its value in plans of today, which hold no such state: each overflow halves the scale.
+constexpr float kBuiltInHysteresis = 1;
+
+} // namespace
 
 Status Checkpoint::loadOptimizer(std::span<const StateTensor> states, unsigned threads) const {
   if (std::error_code error; !std::filesystem::exists(path_ / kOptimizerFile, error) && !error)
@@ -53,7 +63,22 @@ Status Checkpoint::loadOptimizer(std::span<const StateTensor> states, unsigned t
         "{}: cannot open: no such file, so no run can go on from this checkpoint; use an older one, or begin "
         "a new run with its weights alone: --init={}",
         (path_ / kOptimizerFile).string(), path_.string());
-  return load(kOptimizerFile, states, threads, Numbers::kAny);
+  std::vector<StateTensor> loaded(states.begin(), states.end());
+  float hysteresis = kBuiltInHysteresis;
+  TRAINC_ASSIGN_OR_RETURN(const SafetensorsView file, openFile(kOptimizerFile));
+  if (file.find(kHysteresis))
+    loaded.push_back({.name = kHysteresis,
+                      .dtype = fb::DType::F32,
+                      .shape = {},
+                      .bytes = std::as_writable_bytes(std::span(&hysteresis, 1))});
+  TRAINC_RETURN_IF_ERROR(load(file, kOptimizerFile, loaded, threads, Numbers::kAny));
+  if (hysteresis == kBuiltInHysteresis)
+    return {};
+  return invalidInput(
+      "{}: {} is {:g}: the run halved its loss scale after several steps with overflow, by a setting of "
+      "earlier versions; this plan's halves after each. A new run can begin with the weights alone: "
+      "--init={}",
+      file.path(), kHysteresis, hysteresis, path_.string());
 }
 
 Result<SafetensorsView> Checkpoint::openParameters() const { return openFile(kModelFile); }
@@ -72,9 +97,8 @@ Result<SafetensorsView> Checkpoint::openFile(const char *name) const {
 }
 
 /// Optimizer states may hold infinities, such as the square of a large gradient, with which a run goes on.
-Status Checkpoint::load(const char *name, std::span<const StateTensor> tensors, unsigned threads,
-                        Numbers numbers) const {
-  TRAINC_ASSIGN_OR_RETURN(const SafetensorsView file, openFile(name));
+Status Checkpoint::load(const SafetensorsView &file, const char *name, std::span<const StateTensor> tensors,
+                        unsigned threads, Numbers numbers) const {
   const auto lookup = [&](const std::string &tensor) { return file.find(tensor); };
   const auto ignoreNone = [](const SafetensorsTensor &, const auto &) { return false; };
   TensorMatch match = matchTensors(std::span(&file, 1), tensors, lookup, ignoreNone);

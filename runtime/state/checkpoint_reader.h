@@ -26,13 +26,15 @@ public:
   /// kInvalidInput if names, shapes or dtypes differ (all are listed), if a checksum does (the message
   /// names file, tensor and byte offset), or if a number is NaN or infinite.
   Status loadParameters(std::span<const StateTensor> parameters, unsigned threads) const;
-  /// Loads optimizer states from optimizer.safetensors, like loadParameters().
+  /// Loads optimizer states from optimizer.safetensors, like loadParameters(). The counter
+  /// loss_scale_hysteresis of earlier versions, which no plan has, must have the value of today's behaviour.
   Status loadOptimizer(std::span<const StateTensor> states, unsigned threads) const;
 
 private:
   Result<SafetensorsView> openFile(const char *name) const;
-  Status load(const char *file, std::span<const StateTensor> tensors, unsigned threads,
-              Numbers numbers) const;
+  /// `name` is that of `file` in the checkpoint.
+  Status load(const SafetensorsView &file, const char *name, std::span<const StateTensor> tensors,
+              unsigned threads, Numbers numbers) const;
 
   std::filesystem::path path_;
   TrainerState state_;

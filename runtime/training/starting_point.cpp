@@ -196,10 +196,7 @@ Result<WeightSource> openInitialWeights(const std::filesystem::path &init) {
   Result<WeightFiles> weights = WeightFiles::open(init);
   if (weights.ok())
     return WeightSource{init, std::move(*weights), {}, {}};
-  const std::optional<ForeignKind> kind = init.extension() == ".json" ? std::nullopt : findForeignKind(init);
-  return kind ? invalidInput("{}: expected a safetensors file, found {}; {}", init.string(), kind->name,
-                             kind->forWeights)
-              : weights.status();
+  return explainUnreadWeights(init, weights.status());
 }
 
 /// Tells of the names in one line, which ends early if they are many.

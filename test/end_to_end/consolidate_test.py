@@ -187,11 +187,19 @@ class OtherWeights(harness.EndToEndTest):
         os.mkdir("folder")
         write_safetensors("in.safetensors", {"a": Tensor("F32", [1], [1])})
         Path("text").write_text("no weights")
+        Path("data.csv").write_text("name,value,more\n" * 20)
+        Path("w.gguf").write_bytes(b"GGUF\3\0\0\0" + bytes(100))
+        Path("pytorch_model.bin").write_bytes(b"PK\3\4" + b"\0" * 26 + b"archive/data.pkl" + bytes(100))
+        Path("w.idx").write_bytes(b"MMIDIDX\0\0" + bytes(100))
         good = ["in.safetensors", "-o", "out"]
         for arguments, *expected in [
             (["none", "-o", "out"], "error: none: cannot open: No such file or directory"),
             (["folder", "-o", "out"], "error: folder: expected a checkpoint (trainer_state.json), checkpoints (step-NNNNNNNN), a model.saf"),
             (["text", "-o", "out"], "error: text: byte 0: expected a safetensors header length"),
+            (["data.csv", "-o", "out"], "error: data.csv: expected a safetensors file, found text (CSV); name the .safetensors file of the weights"),
+            (["w.gguf", "-o", "out"], "error: w.gguf: expected a safetensors file, found a GGUF file of weights"),
+            (["pytorch_model.bin", "-o", "out"], "error: pytorch_model.bin: expected a safetensors file, found a zip file, as torch.save and numpy.savez write it", "torch.load"),
+            (["w.idx", "-o", "out"], "error: w.idx: expected a safetensors file, found an index of Megatron"),
             ([*good, "--dtype=fp8"], "--dtype: expected fp32, bf16 or fp16, found 'fp8'", "Run trainc consolidate --help"),
             ([*good, "--dtype=0"], "expected fp32, bf16 or fp16, found '0'"),
             (["in.safetensors"], "--output is required"),
@@ -202,7 +210,7 @@ class OtherWeights(harness.EndToEndTest):
         ]:
             with self.subTest(arguments=arguments):
                 self.fails([TRAINC, "consolidate", *arguments], 2, *expected)
-        self.assertEqual(sorted(os.listdir()), ["folder", "in.safetensors", "text"])
+        self.assertEqual(sorted(os.listdir()), ["data.csv", "folder", "in.safetensors", "pytorch_model.bin", "text", "w.gguf", "w.idx"])
 
     @unittest.skipIf(os.environ.get("TRAINC_SANITIZE"), "sanitizers need memory of their own")
     def test_a_model_larger_than_memory(self):

@@ -72,10 +72,41 @@ class RunErrors(GoldenRunTest):
             ("--bf16", "--bf16: the plan has decided it. Give --precision=bf16 to trainc compile, and run the new plan"),
             ("--output_dir", "--output_dir: it is called --checkpoint-dir=DIR here"),
             ("--num_train_epochs", "--num_train_epochs: there is no such thing here yet; trainrun --steps=N"),
+            ("--persist-below", "--persist-below: the plan has decided it. Give --param-persistence-threshold to trainc compile, and run the new plan"),
+            ("--checkpoint-stride", "--checkpoint-stride: the plan has decided it. Give --checkpoint-keep=0,100,0,100 to trainc compile, and run the new plan"),
+            ("--loss-scale-window", "--loss-scale-window: it is no option any more: the scale doubles after 2000 steps without overflow"),
             ("--deepspeed", "--deepspeed: there is no such thing here yet; recipes of DeepSpeed are not read"),
         ]:
             with self.subTest(option=option):
                 self.fails(self.train("--steps", "1", option, "3"), 2, "error: " + expected, "\nRun trainrun --help for the options\n")
+
+    def test_former_words_have_answers(self):
+        """Each name that a setting had once is answered by both programs."""
+        text = (harness.ROOT / "dialects" / "Train" / "ProgramLines.h").read_text()
+        words = set(re.findall(r'^    \{\.word = "(\w+)"', text, re.MULTILINE)) - {"micro_batch", "seq_len"}  # are options
+        self.assertIn("loss_scale_min", words)
+        for word in sorted(words):
+            option = "--" + word.replace("_", "-")
+            self.assertNotIn("is unknown", self.fails(self.train(option + "=3"), 2, f"error: {option}: "))
+            self.assertNotIn("is unknown", self.fails([TRAINC, "compile", "x.mlir", option + "=3"], 2, f"error: {option}: "))
+
+    def test_unknown_values(self):
+        for option, expected in [
+            ("--device=gpu", "--device: expected auto, cpu, cuda, emulated or null, found 'gpu'; did you mean 'cuda'?"),
+            ("--comm=ncll", "--comm: expected auto, local, mpi or nccl, found 'ncll'; did you mean 'nccl'?"),
+            ("--data-dtype=int16", "--data-dtype: expected uint8, uint16 or uint32, found 'int16'; did you mean 'uint16'?"),
+            ("--on-nonfinite=go", "--on-nonfinite: expected stop or skip, found 'go'"),
+            ("--log-level=warn", "--log-level: expected error, warning, info or debug, found 'warn'; did you mean 'warning'?"),
+        ]:
+            with self.subTest(option=option):
+                self.fails(self.train("--steps", "1", option), 2, f"error: {expected}\nRun trainrun --help for the options\n")
+        self.run_program(*self.train("--steps", "1", "--device=CPU", "--log-level=Debug"))  # in any case, as trainc's
+
+    def test_a_communicator_of_other_processors(self):
+        """Also with one rank, which communicates with nobody, and where nothing is computed."""
+        for arguments in [["--steps", "1"], ["--device=null"]]:
+            self.fails(self.train(*arguments, "--comm=nccl"), 2, "error: --comm=nccl: the plan gpt.plan is for CPUs, and NCCL moves the memory of GPUs: leave "
+                       "the option out, or compile with --target=cuda\n")
 
     def test_options_of_the_other_program(self):
         """Each program knows all options of the other, and none has the name of another one."""

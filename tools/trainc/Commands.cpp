@@ -5,6 +5,7 @@
 #include "base/print.h"
 #include "plan/file/signature.h"
 #include "runtime/data/file_patterns.h"
+#include "runtime/data/formats/foreign_file.h"
 #include "runtime/data/tokenize.h"
 #include "runtime/formats/safetensors_view.h"
 #include "runtime/state/checkpoint_files.h"
@@ -94,7 +95,10 @@ static Status requireWeights(const std::filesystem::path &output) {
 }
 
 static Status consolidate(const ConsolidateCommand &command) {
-  TRAINC_ASSIGN_OR_RETURN(const WeightSource source, openWeightSource(command.checkpoint));
+  const Result<WeightSource> opened = openWeightSource(command.checkpoint);
+  if (!opened.ok())
+    return explainUnreadWeights(command.checkpoint, opened.status());
+  const WeightSource &source = *opened;
   const bool isLatestOfFolder = source.path != command.checkpoint;
   if (const std::string found = describeLookalikes(command.checkpoint); isLatestOfFolder && !found.empty())
     putMessage(stderr, fmt::format("warning: {}\n", found));

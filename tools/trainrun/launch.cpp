@@ -160,8 +160,6 @@ const char *variable(const char *name) { return std::getenv(name); }
 Result<LaunchMode> chooseMode(const PlanFile &file, Options options,
                               const std::optional<LaunchedRank> &place) {
   const uint32_t ranks = file.plan().ranks();
-  if (ranks > 1)
-    TRAINC_RETURN_IF_ERROR(checkComm(view(file.plan().target()), options));
   if (const CommunicatorKind *kind = deviceCommunicator(file.plan()); kind && ranks > 1)
     options.comm = kind->name;
   Result<LaunchMode> mode = chooseLaunch(ranks, options, place);
@@ -180,6 +178,7 @@ Result<PlanFile> openPlan(const Options &options) {
 Result<Part> preparePart(const Options &options) {
   TRAINC_ASSIGN_OR_RETURN(PlanFile file, openPlan(options));
   TRAINC_RETURN_IF_ERROR(checkHasWeights(file.plan(), options));
+  TRAINC_RETURN_IF_ERROR(checkComm(view(file.plan().target()), options));
   TRAINC_ASSIGN_OR_RETURN(std::optional<LaunchedRank> place, rankFromEnvironment(variable));
   LaunchMode mode = LaunchMode::kAlone; // a dry run needs no peers
   if (options.device != "null") {

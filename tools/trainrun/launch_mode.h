@@ -18,7 +18,7 @@ enum class LaunchMode : uint8_t {
 /// Fails with kInvalidInput, and advice, if --device does not match the plan's target.
 Status checkDevice(std::string_view target, const Options &options);
 
-/// Fails with kInvalidInput, and advice, if --comm does not match the target of a plan with several ranks.
+/// Fails with kInvalidInput, and advice, if --comm does not match the plan's target.
 Status checkComm(std::string_view target, const Options &options);
 
 /// Chooses the mode by --nproc-per-node, --comm and the launcher's variables (`place`). Fails with

@@ -236,6 +236,14 @@ std::optional<ForeignKind> findForeignKind(const std::filesystem::path &path) {
   return findForeignKind(path.extension().string(), head);
 }
 
+Status explainUnreadWeights(const std::filesystem::path &path, const Status &status) {
+  // The index of a model's files is JSON, too.
+  const std::optional<ForeignKind> kind = path.extension() == ".json" ? std::nullopt : findForeignKind(path);
+  return kind ? invalidInput("{}: expected a safetensors file, found {}; {}", path.string(), kind->name,
+                             kind->forWeights)
+              : status;
+}
+
 std::optional<ForeignKind> findNonText(std::string_view nameEnd, std::span<const std::byte> head,
                                        bool anyText) {
   const std::string extension = inLowerCase(nameEnd);

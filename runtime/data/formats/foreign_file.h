@@ -2,6 +2,8 @@
 // them.
 #pragma once
 
+#include "base/status.h"
+
 #include <cstddef>
 #include <filesystem>
 #include <optional>
@@ -34,6 +36,10 @@ std::optional<ForeignKind> findForeignKind(std::string_view nameEnd, std::span<c
 /// The kind of the file `path`, which is no safetensors file; nothing if it cannot be read, or if it may hold
 /// raw tokens or begins like a safetensors file.
 std::optional<ForeignKind> findForeignKind(const std::filesystem::path &path);
+
+/// Returns an error that names the kind of the file `path`, if it is of a foreign kind, or else `status`,
+/// with which its weights could not be opened.
+Status explainUnreadWeights(const std::filesystem::path &path, const Status &status);
 
 /// The kind of a file that is no text in UTF-8; nothing if it may be one, as far as `head` shows. Lines of
 /// JSON and tables are texts only if `anyText`.

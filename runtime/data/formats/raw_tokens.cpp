@@ -1,11 +1,10 @@
 // Files of tokens alone, as `trainc tokenize` writes them.
-#include "base/input_file.h"
 #include "runtime/data/formats/foreign_file.h"
+#include "runtime/data/formats/megatron_index.h"
 #include "runtime/data/formats/token_stream.h"
 #include "runtime/data/formats/token_width.h"
 
 #include <algorithm>
-#include <array>
 
 namespace trainc {
 
@@ -20,51 +19,22 @@ struct Width {
   bool isCertain; ///< the user or the sidecar says so
 };
 
-/// The width that Megatron's index beside `path` says; nothing if there is none.
-Result<std::optional<Width>> findMegatronWidth(const std::filesystem::path &path) {
-  // A magic number of 9 bytes, a version of 8 bytes, and the code of a NumPy type.
-  constexpr std::string_view kMagic("MMIDIDX\0\0", 9);
-  constexpr size_t kCodeOffset = 17;
-  constexpr uint8_t kUint8 = 1, kInt32 = 4, kUint16 = 8;
-  std::filesystem::path index = path;
-  index.replace_extension(".idx");
-  std::error_code error;
-  if (path.extension() != ".bin" || !std::filesystem::is_regular_file(index, error))
-    return std::optional<Width>();
-  TRAINC_ASSIGN_OR_RETURN(const InputFile file, InputFile::open(index));
-  std::array<char, kCodeOffset + 1> head{};
-  if (file.size() < head.size())
-    return std::optional<Width>();
-  TRAINC_RETURN_IF_ERROR(file.read(0, std::as_writable_bytes(std::span(head))));
-  if (!std::string_view(head.data(), head.size()).starts_with(kMagic))
-    return std::optional<Width>();
-  switch (const auto code = static_cast<uint8_t>(head[kCodeOffset])) {
-  case kUint8:
-    return std::optional(Width{SafetensorsDType::kU8, index.string(), false});
-  case kUint16:
-    return std::optional(Width{SafetensorsDType::kU16, index.string(), false});
-  case kInt32:
-    return std::optional(Width{SafetensorsDType::kU32, index.string(), false});
-  default:
-    return invalidInput(
-        "{}: byte {}: expected tokens of uint8 (1), int32 (4) or uint16 (8) in this index of Megatron, "
-        "found the type {}; write the tokens of {} as one of these",
-        index.string(), kCodeOffset, code, path.string());
-  }
-}
-
-Result<Width> findWidth(const std::filesystem::path &path, const std::optional<TokenSidecar> &sidecar,
-                        const TokenFileOptions &options) {
+/// An index of Megatron that does not belong to the tokens matters unless --data-dtype says their width.
+Result<Width> findWidth(const std::filesystem::path &path, uint64_t fileBytes,
+                        const std::optional<TokenSidecar> &sidecar, const TokenFileOptions &options) {
   if (sidecar)
     return Width{sidecar->dtype, sidecarPath(path).string(), true};
-  TRAINC_ASSIGN_OR_RETURN(const std::optional<Width> megatron, findMegatronWidth(path));
-  if (megatron && options.dtype && *options.dtype != megatron->dtype)
+  const Result<std::optional<MegatronIndex>> read = findMegatronIndex(path, fileBytes);
+  if (!options.dtype)
+    TRAINC_RETURN_IF_ERROR(read.status());
+  const std::optional<MegatronIndex> index = read.ok() ? *read : std::nullopt;
+  if (index && options.dtype && *options.dtype != index->dtype)
     return invalidInput("{}: {} says {}, --data-dtype says {}; leave --data-dtype out", path.string(),
-                        megatron->by, tokenDTypeName(megatron->dtype), tokenDTypeName(*options.dtype));
+                        index->path.string(), tokenDTypeName(index->dtype), tokenDTypeName(*options.dtype));
   if (options.dtype)
     return Width{*options.dtype, "--data-dtype", true};
-  if (megatron)
-    return *megatron;
+  if (index)
+    return Width{index->dtype, index->path.string(), false};
   const bool isWide = options.vocabulary > kVocabularyOfUint16;
   return Width{isWide ? SafetensorsDType::kU32 : SafetensorsDType::kU16,
                options.vocabulary == 0 ? "the default"
@@ -81,7 +51,9 @@ Status checkWidth(const std::string &file, const Width &width, std::span<const s
     return {};
   const std::string_view name = tokenDTypeName(width.dtype);
   const std::string repair =
-      found->isTokenDType ? fmt::format("give --data-dtype={}, or", found->name)
+      found->isTokenDType
+          ? fmt::format("add {}, in which trainc tokenize records the width, or give --data-dtype={}, or",
+                        sidecarPath(file).string(), found->name)
       : found->numpyType.empty()
           ? "name a file of tokens, or give"
           : fmt::format("{}write it anew in Python: numpy.fromfile('FILE', '{}').astype('uint32')"
@@ -139,7 +111,7 @@ Result<TokenStream> findRawTokens(const std::filesystem::path &path, std::span<c
   if (foreign && !sidecar && !(foreign->isText && options.dtype == SafetensorsDType::kU8))
     return invalidInput("{}: expected a file of tokens or a .safetensors file, found {}; {}", file,
                         foreign->name, foreign->forTokens);
-  TRAINC_ASSIGN_OR_RETURN(const Width chosen, findWidth(path, sidecar, options));
+  TRAINC_ASSIGN_OR_RETURN(const Width chosen, findWidth(path, fileBytes, sidecar, options));
   const SafetensorsDType dtype = chosen.dtype;
   TRAINC_RETURN_IF_ERROR(checkWidth(file, chosen, head, options.vocabulary));
   const size_t width = elementBytes(dtype);

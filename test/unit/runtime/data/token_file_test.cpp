@@ -125,7 +125,15 @@ TEST(TokenFile, NoticesAnotherWidth) {
   EXPECT_INVALID(
       read(idsBelow<uint32_t>(50257), {std::nullopt, 50257}),
       "nowhere/f: expected uint16 tokens, as the model's vocabulary of 50257 says, but the file looks "
-      "like uint32; give --data-dtype=uint32, or --data-dtype=uint16 if it is right");
+      "like uint32; add nowhere/f.json, in which trainc tokenize records the width, or give "
+      "--data-dtype=uint32, or --data-dtype=uint16 if it is right");
+  // Tokens of 16 bits that are each followed by the token 0 have the same bytes.
+  std::string alternating;
+  for (uint32_t i = 0; i < 5000; ++i)
+    alternating += bytesOf<uint16_t>({static_cast<uint16_t>(1 + i % 5000), 0});
+  EXPECT_THAT(read(alternating, {std::nullopt, 50257}).status().message(),
+              testing::HasSubstr("or give --data-dtype=uint32, or --data-dtype=uint16 if it is right"));
+  ASSERT_OK(read(alternating, {SafetensorsDType::kU16, 50257}));
   ASSERT_OK(read(idsBelow<uint32_t>(50257), {SafetensorsDType::kU16, 50257}));
 }
 
@@ -253,24 +261,74 @@ TEST(TokenFile, TheWidthOfASidecarIsNotDoubted) {
   EXPECT_EQ(stream->dtype, SafetensorsDType::kU16);
 }
 
+/// Megatron's index of one document with sequences of these lengths, whose tokens have `width` bytes.
+std::string megatronIndex(char code, size_t width, const std::vector<int32_t> &lengths) {
+  std::vector<int64_t> positions;
+  int64_t end = 0;
+  for (const int32_t length : lengths) {
+    positions.push_back(end);
+    end += length * int64_t(width);
+  }
+  const auto sequences = int64_t(lengths.size());
+  return std::string("MMIDIDX\0\0\1\0\0\0\0\0\0\0", 17) + code + bytesOf<int64_t>({sequences, 2}) +
+         bytesOf(lengths) + bytesOf(positions) + bytesOf<int64_t>({0, sequences});
+}
+
 TEST(TokenFile, MegatronsIndexSaysTheWidth) {
   const Folder folder;
   const std::string content = idsBelow<uint32_t>(50257);
+  const auto tokens = int32_t(content.size() / 4);
   const std::string path = folder.write("t.bin", content);
-  const auto index = [&](char code) {
-    folder.write("t.idx", std::string("MMIDIDX\0\0\1\0\0\0\0\0\0\0", 17) + code);
+  const auto readBeside = [&](const std::string &index, TokenFileOptions options = {std::nullopt, 50257}) {
+    folder.write("t.idx", index);
+    return readTokenStream(path, asBytes(content), content.size(), options);
   };
-  index(4);
-  const auto stream = readTokenStream(path, asBytes(content), content.size(), {std::nullopt, 50257});
-  ASSERT_OK(stream);
-  EXPECT_EQ(stream->dtype, SafetensorsDType::kU32);
-  EXPECT_INVALID(readTokenStream(path, asBytes(content), content.size(), {SafetensorsDType::kU16, 50257}),
+  const std::string index = megatronIndex(4, 4, {3, tokens - 3});
+  for (const std::string &good : {index, index + std::string(2, '\0')}) { // the latter has modes
+    const auto stream = readBeside(good);
+    ASSERT_OK(stream);
+    EXPECT_EQ(stream->dtype, SafetensorsDType::kU32);
+  }
+  EXPECT_INVALID(readBeside(index, {SafetensorsDType::kU16, 50257}),
                  path + ": " + (folder / "t.idx") +
                      " says uint32, --data-dtype says uint16; leave --data-dtype out");
-  index(5);
-  EXPECT_THAT(
-      readTokenStream(path, asBytes(content), content.size(), {std::nullopt, 50257}).status().message(),
-      testing::HasSubstr("found the type 5"));
+  EXPECT_THAT(readBeside(megatronIndex(5, 8, {tokens / 2})).status().message(),
+              testing::HasSubstr("found the type 5"));
+}
+
+TEST(TokenFile, AMegatronIndexOfSomethingElseIsRefused) {
+  const Folder folder;
+  const std::string content = idsBelow<uint32_t>(50257);
+  const auto tokens = int32_t(content.size() / 4);
+  const std::string path = folder.write("t.bin", content);
+  const std::string index = megatronIndex(4, 4, {3, tokens - 3});
+  std::string version = index, counts = index;
+  version[9] = 2;
+  counts[25] = 1;
+  const std::string bytes = std::to_string(index.size()), end = std::to_string(content.size());
+  for (const auto &[wrong, problem] : std::vector<std::pair<std::string, std::string>>{
+           {"", "expected an index of Megatron, which begins with MMIDIDX, found an empty file"},
+           {"garbage", "expected an index of Megatron, which begins with MMIDIDX, found 'garbage'"},
+           {std::string(100, 'a') + "\n",
+            "expected an index of Megatron, which begins with MMIDIDX, found text"},
+           {index.substr(0, 20), "expected an index of Megatron of at least 34 bytes, found 20"},
+           {version, "byte 9: expected version 1 of Megatron's index, found 2"},
+           {index.substr(0, index.size() - 1), "expected the bytes of 2 sequences and 2 documents (" + bytes +
+                                                   "), found " + std::to_string(index.size() - 1) + " bytes"},
+           {counts,
+            "expected the bytes of 72057594037927938 sequences and 2 documents, found " + bytes + " bytes"},
+           {megatronIndex(8, 2, {3, tokens - 3}), "expected the index of " + end +
+                                                      " bytes of tokens, found that of " +
+                                                      std::to_string(content.size() / 2)},
+           {megatronIndex(4, 4, {}), "expected the index of " + end + " bytes of tokens, found that of 0"}}) {
+    const std::string file = folder.write("t.idx", wrong);
+    EXPECT_INVALID(readTokenStream(path, asBytes(content), content.size(), {std::nullopt, 50257}),
+                   file + ": " + problem +
+                       "; copy both files again, or give --data-dtype if this file does not belong to " +
+                       path);
+    // The user knows better.
+    ASSERT_OK(readTokenStream(path, asBytes(content), content.size(), {SafetensorsDType::kU32, 50257}));
+  }
 }
 
 TEST(TokenFile, RefusesDamage) {

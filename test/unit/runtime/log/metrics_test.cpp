@@ -225,10 +225,14 @@ TEST_F(MetricsTest, AFileLargerThanMemoryIsStartedAnew) {
   EXPECT_EQ(std::filesystem::file_size(path_), 0U);
 }
 
-TEST_F(MetricsTest, ResumeKeepsLinesOfOthers) {
+TEST_F(MetricsTest, ResumeKeepsLinesOfOthersAndWarns) {
   std::ofstream(path_) << "{\"step\": 1, \"eval_loss\": 1}\n# a remark\n{\"note\": 2}\n{\"step\": "
                           "2}\n{\"step\": 3}\n{\"step\": 2}\n";
-  ASSERT_TRUE(MetricsWriter::open(path_, 2).ok());
+  const auto writer = MetricsWriter::open(path_, 2);
+  ASSERT_TRUE(writer.ok()) << writer.status().message();
+  EXPECT_EQ(writer->warning(),
+            "--metrics=" + path_.string() +
+                ": line 2 is no line of metrics; it stays, and programs that read the file may fail there");
   EXPECT_THAT(lines(), testing::ElementsAre("{\"step\": 1, \"eval_loss\": 1}", "# a remark", "{\"note\": 2}",
                                             "{\"step\": 2}"));
 }

@@ -54,6 +54,31 @@ TEST_F(CheckpointTest, NeedsNoThread) {
   EXPECT_TRUE(status.ok()) << status.message();
 }
 
+TEST_F(CheckpointTest, ResumesTheLossScaleOfEarlierVersionsIfItBehavesTheSame) {
+  for (const float hysteresis : {1.0F, 2.0F}) {
+    std::vector<OwnedTensor> optimizer = optimizer_;
+    optimizer.push_back(f32("loss_scale_hysteresis", {}, {hysteresis}));
+    writer_.reset(); // which has locked the folder
+    auto folder = CheckpointFolder::open(root_.path());
+    ASSERT_TRUE(folder.ok()) << folder.status().message();
+    writer_.emplace(std::move(*folder), CheckpointContents{views(parameters_), views(optimizer), {}}, 2);
+    const auto step = static_cast<uint64_t>(hysteresis);
+    ASSERT_TRUE(write(step).ok());
+    const std::filesystem::path path = root_ / fmt::format("step-{:08}", step);
+    const Status status = load(path, parameters_, optimizer_);
+    if (hysteresis == 1)
+      EXPECT_TRUE(status.ok()) << status.message();
+    else
+      EXPECT_EQ(
+          status.message(),
+          (path / "optimizer.safetensors").string() +
+              ": loss_scale_hysteresis is 2: the run halved its loss scale after several steps with "
+              "overflow, by a setting of earlier versions; this plan's halves after each. A new run can "
+              "begin with the weights alone: --init=" +
+              path.string());
+  }
+}
+
 TEST_F(CheckpointTest, IsOfTheStepThatItsFolderSays) {
   ASSERT_TRUE(write(20).ok());
   std::filesystem::rename(root_ / "step-00000020", root_ / "step-00000200");
