@@ -98,9 +98,11 @@ bool holdsClasses(const ColumnSpec &spec) {
   return spec.dtype == fb::DType::I32 && spec.limit > 0 && spec.name != "tokens";
 }
 
-/// Whether a column has one float for each class of `classes`, or one for each of its elements and classes.
+/// Whether a column has one number for each class of `classes`, or one for each of its elements and classes.
 bool isMaskOf(const ColumnSpec &classes, const ColumnSpec &spec) {
-  return spec.dtype == fb::DType::F32 &&
+  const bool isNumber =
+      spec.dtype == fb::DType::F32 || spec.dtype == fb::DType::F64 || spec.dtype == fb::DType::I32;
+  return isNumber && &classes != &spec &&
          (spec.elements() == classes.limit || spec.elements() == classes.elements() * classes.limit);
 }
 
@@ -110,19 +112,67 @@ template <typename T> T elementAt(std::span<const std::byte> rows, uint64_t elem
   return value;
 }
 
-/// Returns the first element of `classes` whose class `mask` has at -infinity, counted over all samples.
-std::optional<uint64_t> findMasked(const ColumnSpec &classes, std::span<const std::byte> classRows,
-                                   const ColumnSpec &mask, std::span<const std::byte> maskRows,
-                                   uint64_t samples) {
-  for (uint64_t i = 0; i < samples * classes.elements(); ++i) {
-    const auto label = elementAt<int32_t>(classRows, i);
-    if (label < 0 || static_cast<uint64_t>(label) >= classes.limit || label == classes.ignore)
-      continue;
-    const uint64_t row = mask.elements() == classes.limit ? i / classes.elements() : i;
-    if (elementAt<float>(maskRows, row * classes.limit + static_cast<uint64_t>(label)) == -HUGE_VALF)
-      return i;
+double numberAt(fb::DType dtype, std::span<const std::byte> rows, uint64_t element) {
+  switch (dtype) {
+  case fb::DType::I32:
+    return elementAt<int32_t>(rows, element);
+  case fb::DType::F64:
+    return elementAt<double>(rows, element);
+  default:
+    return elementAt<float>(rows, element);
   }
-  return std::nullopt;
+}
+
+/// Columns of classes and of a mask, and the rows of some samples.
+struct MaskedClasses {
+  const ColumnSpec &classes, &mask;
+  std::span<const std::byte> classRows, maskRows;
+  uint64_t samples;
+
+  /// Calls `see(element, number)` for each class that is not ignored: its element, counted over all samples,
+  /// and the mask's number for it.
+  template <typename See> void forEach(See see) const {
+    for (uint64_t i = 0; i < samples * classes.elements(); ++i) {
+      const auto label = elementAt<int32_t>(classRows, i);
+      if (label < 0 || static_cast<uint64_t>(label) >= classes.limit || label == classes.ignore)
+        continue;
+      const uint64_t row = mask.elements() == classes.limit ? i / classes.elements() : i;
+      see(i, numberAt(mask.dtype, maskRows, row * classes.limit + static_cast<uint64_t>(label)));
+    }
+  }
+
+  /// Whether the mask consists of 0 and 1.
+  bool isBinary() const {
+    for (uint64_t i = 0; i < samples * mask.elements(); ++i)
+      if (const double number = numberAt(mask.dtype, maskRows, i); number != 0 && number != 1)
+        return false;
+    return true;
+  }
+};
+
+/// The first masked class, counted over all samples, and the mask's number for it.
+struct MaskedClass {
+  uint64_t element;
+  double number;
+};
+
+/// A mask that is added to logits has -infinity. One of 0 and 1 may select classes either way; its number for
+/// most targets is that of allowed classes.
+std::optional<MaskedClass> findMasked(const MaskedClasses &columns) {
+  std::optional<MaskedClass> infinite, first[2];
+  uint64_t counts[2] = {};
+  columns.forEach([&](uint64_t element, double number) {
+    if (number == -HUGE_VAL && !infinite)
+      infinite = {element, number};
+    if (number == 0 || number == 1) {
+      const auto side = static_cast<size_t>(number);
+      if (counts[side]++ == 0)
+        first[side] = {element, number};
+    }
+  });
+  if (infinite || counts[0] == counts[1] || !columns.isBinary())
+    return infinite;
+  return counts[0] < counts[1] ? first[0] : first[1];
 }
 
 } // namespace
@@ -135,13 +185,15 @@ Dataset::findMaskedClass(std::span<const uint64_t> samples,
       const ColumnSpec &classes = columns_[column], &mask = columns_[other];
       if (!holdsClasses(classes) || !isMaskOf(classes, mask) || rows(column).empty() || rows(other).empty())
         continue;
-      const auto found = findMasked(classes, rows(column), mask, rows(other), samples.size());
+      const auto found = findMasked({classes, mask, rows(column), rows(other), samples.size()});
       if (found)
         return fmt::format(
-            "{}, a class that the column '{}' has at -inf in this sample: the loss of such a target "
-            "is infinite",
-            describeElement(column, samples[*found / classes.elements()], *found % classes.elements()),
-            mask.name);
+            "{}, a class that the column '{}' has at {:g} in this sample{}: the loss of such a "
+            "target is infinite",
+            describeElement(column, samples[found->element / classes.elements()],
+                            found->element % classes.elements()),
+            mask.name, found->number,
+            found->number == -HUGE_VAL ? "" : fmt::format(", and most targets at {:g}", 1 - found->number));
     }
   return std::nullopt;
 }

@@ -36,10 +36,10 @@ public:
   std::optional<std::string> findNonFinite(size_t column, std::span<const uint64_t> samples,
                                            std::span<const std::byte> rows) const;
 
-  /// Returns the first class of a column of classes, such as labels, that a column of floats has at -infinity
-  /// in the same sample, as a mask of classes does: where it lies, and what the mask is. `rows(column)` are
-  /// what fill() wrote for `samples`. A mask has one element for each class, or one for each element and
-  /// class.
+  /// Returns the first class of a column of classes, such as labels, that a mask excludes in the same sample:
+  /// where it lies, and what the mask is. A mask is a column with one number for each class, or one for each
+  /// element and class: -infinity for excluded classes, or 0 and 1, of which most targets have that of
+  /// allowed classes. `rows(column)` are what fill() wrote for `samples`.
   std::optional<std::string>
   findMaskedClass(std::span<const uint64_t> samples,
                   const std::function<std::span<const std::byte>(size_t column)> &rows) const;

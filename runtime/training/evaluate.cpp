@@ -128,6 +128,11 @@ Status Evaluator::explainNonFiniteLoss(double loss) {
   }
   if (target || value)
     return failed("{}. {}. Repair that sample, or leave it out", what, target ? *target : *value);
+  if (loss == HUGE_VAL)
+    return failed(
+        "{}; the data holds numbers only: look for a target in a class that the model excludes with "
+        "-inf, and at the weights",
+        what);
   return failed("{}; the data holds numbers only, so look at the weights", what);
 }
 

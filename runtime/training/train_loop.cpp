@@ -9,6 +9,7 @@
 #include "runtime/training/step_runner.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace trainc {
@@ -141,6 +142,10 @@ void TrainLoop::beginCourse() {
   const std::optional<LearningRateCourse> before = std::exchange(position_.learningRate, course);
   if (before && *before != course && scheduleStep() > 0)
     warn(describeChange(*before, course, scheduleStep()));
+  if (course.warmup > options_.steps)
+    warn(fmt::format("--steps={}: the run ends within the schedule's warmup of {} steps, before the learning "
+                     "rate reaches {:g}",
+                     options_.steps, course.warmup, course.peak));
 }
 
 void TrainLoop::skip(const StepResult &result) {
@@ -157,11 +162,15 @@ static constexpr const char *kRepair =
     ". Repair that sample, or leave it out; --on-nonfinite=skip goes on without such steps";
 
 /// f16 overflows above 65504, where other types do not.
-static std::string adviceOnNonFinite(const fb::Plan &plan) {
-  std::string advice = "Lower the learning rate or look at the data of this step";
+static std::string adviceOnNonFinite(const fb::Plan &plan, const StepResult &result) {
+  std::string advice;
+  if (result.loss == HUGE_VALF &&
+      std::isfinite(result.gradNorm)) // rates that are too high usually break both
+    advice = "As the gradient is finite, a target may be in a class that the model excludes with -inf. ";
+  advice += "Lower the learning rate or look at the data of this step";
   if (settingOf(plan, "precision") == "fp16")
     advice += "; numbers in f16 overflow early, so a lower --loss-scale or --precision=bf16 may help";
-  if (settingOf(plan, "reduce") == "f16")
+  if (settingOf(plan, "reduce_type") == "f16")
     advice += "; gradients are sent in f16, so --reduce-type=bf16 may help";
   return advice;
 }
@@ -195,7 +204,7 @@ Status TrainLoop::checkFinite(const StepScalars &scalars, const StepResult &resu
       culprit ? culprit->message()
               : "every value is finite; suspect the memory or the processor of this machine";
   return failed("{}. Replayed: {}\n{}{}", what, replayed,
-                data.empty() ? adviceOnNonFinite(parts_.executor.plan()) : data,
+                data.empty() ? adviceOnNonFinite(parts_.executor.plan(), result) : data,
                 data.empty() ? kSkip : kRepair);
 }
 

@@ -234,6 +234,39 @@ class DataErrors(GoldenRunTest):
                              "'mask' has at -inf in this sample: the loss of such a target is infinite. Repair that sample, or leave it out")
             self.assertNotIn("wrote", err)
 
+    def test_a_target_in_a_class_that_the_model_excludes(self):
+        """By a column of 0 and 1, whose logarithm it adds or which it compares, or by itself."""
+        for name, column, lines, expected in [
+            ("log", "tensor<?x4xf32>", ["%m = nn.log %mask", "%z = nn.add %logits, %m"], "class that the column 'mask' has at 0 in this sample, and most targets at 1"),
+            ("compared", "tensor<?x4xi32>", ["%one = nn.constant 0 : tensor<i32>", "%no = nn.compare eq %mask, %one", "%inf = nn.constant -inf",
+                                             "%z = nn.select %no, %inf, %logits"], "class that the column 'mask' has at 0 in this sample, and most targets at 1"),
+            ("fixed", None, ["%i = nn.iota 0 : tensor<4xi32>", "%one = nn.constant 1 : tensor<i32>", "%no = nn.compare eq %i, %one", "%inf = nn.constant -inf",
+                             "%z = nn.select %no, %inf, %logits"], None),
+        ]:
+            with self.subTest(name):
+                mask = f", %mask: {column}" if column else ""
+                self.compile(f"""nn.model @m(%features: tensor<?x20xf32>{mask}, %labels: tensor<?xi32>) {{
+                    %logits = nn.linear "a" %features to 4
+                    """ + "\n".join(lines) + """
+                    %nll, %lse = nn.cross_entropy %z, %labels
+                    nn.loss "loss" %nll
+                }
+                train.program @p { model @m optimizer sgd batch 8 }""", to="masked.plan")
+                dtype = "F32" if column == "tensor<?x4xf32>" else "I32"
+                columns = {"features": Tensor("F32", [16, 20], [0.25] * 320), "mask": Tensor(dtype, [16, 4], [1, 0, 1, 1] * 16),
+                           "labels": Tensor("I32", [16], [0, 2, 3, 0] * 4)}
+                write_safetensors("good.safetensors", columns)
+                self.run_program(TRAINRUN, "masked.plan", "--data", "good.safetensors", "--steps", "2")
+                columns["labels"].values[13] = 1
+                write_safetensors("bad.safetensors", columns)
+                element = "sample 13, column 'labels', element 0 is 1, a "
+                train = self.fails([TRAINRUN, "masked.plan", "--data", "bad.safetensors", "--steps", "2"], 1, element + expected if expected else
+                                   "As the gradient is finite, a target may be in a class that the model excludes with -inf. Lower the learning rate or look at the data of this step; --on-nonfinite")
+                evaluate = self.fails([TRAINRUN, "masked.plan", "--data", "good.safetensors", "--steps", "1", "--eval-data", "bad.safetensors"], 1, element + expected if expected else
+                                      "the data holds numbers only: look for a target in a class that the model excludes with -inf, and at the weights")
+                if expected:
+                    self.assertNotIn("earning rate", train + evaluate)
+
     def test_an_update_that_overflows_names_its_parameter(self):
         self.compile("""nn.model @m(%features: tensor<?x20xf32>) {
             %p = nn.linear "a" %features to 4 no_bias

@@ -31,6 +31,28 @@ BAD_MODELS = {
     "missing batch": (("  batch 3 x 16\n", ""), "gpt.mlir:30:1: error: ", "give --micro-batch, or write `batch B`"),
     "unknown model": (("model @gpt\n", "model @gtp\n"), "gpt.mlir:30:1: error: no nn.model named @gtp", "there is nn.model @gpt"),
     "bad number": (("clip 1.0", "clip 0.0"), "gpt.mlir:34:3: error: ", "clip must be above 0, found 0"),
+    "infinite clip": (("clip 1.0", "clip inf"), "gpt.mlir:34:3: error: clip must be finite, found inf"),
+    "infinite rate": (("lr 1e-2", "lr inf"), "gpt.mlir:32:13: error: optimizer: lr must be finite, found inf"),
+    "rate of no f32": (("lr 1e-2", "lr 1e39"), "gpt.mlir:32:13: error: optimizer: lr must be finite, found 1e+39, which is infinite in f32"),
+    "total of 0": (("schedule constant", "schedule cosine(total 0)"), "gpt.mlir:33:12: error: 'total' must be a whole number of steps from 1 to 1099511627776, found 0; leave it out for the steps of the run"),
+    "no steps to decay in": (("schedule constant", "schedule linear(warmup 9, total 9)"), "gpt.mlir:33:12: error: schedule: after a warmup of 9 steps, a total of 9 leaves none in which the rate falls"),
+    "infinite minimum": (("schedule constant", "schedule cosine(minimum inf)"), "gpt.mlir:33:12: error: schedule: minimum must be finite, found inf"),
+    "exponent of bytes": (("clip 1.0", "memory_limit 1e9"), "gpt.mlir:34:16: error: expected a number of bytes above 0", "such as 16GiB, found 1e9; write 1000000000"),
+    "quoted bytes": (("clip 1.0", 'memory_limit "16GiB"'), "gpt.mlir:34:16: error: expected a number without quotes, found \"16GiB\"; write `memory_limit 16GiB`"),
+    "equals sign": (("clip 1.0", "zero_stage = 3"), "gpt.mlir:34:14: error: expected the value of 'zero_stage', found '='; write `zero_stage 3`"),
+    "equals sign before a word": (("clip 1.0", "precision=bf16"), "gpt.mlir:34:12: error: expected the value of 'precision', found '='; write `precision bf16`"),
+    "colon": (("clip 1.0", 'offload: "optimizer, gradients"'), 'gpt.mlir:34:10: error: expected the value of \'offload\', found \':\'; write `offload "optimizer, gradients"`'),
+    "brackets": (("clip 1.0", "zero_stage(3)"), "gpt.mlir:34:13: error: expected the value of 'zero_stage', found '('; write `zero_stage 3`"),
+    "equals sign in brackets": (("lr 1e-2", "lr=1e-2"), "gpt.mlir:32:21: error: expected the value of 'lr', found '='; write `lr 1e-2`"),
+    "list without quotes": (("clip 1.0", "wrap model"), 'gpt.mlir:34:8: error: expected a list in quotes, such as wrap "blocks", found model; write `wrap "model"`'),
+    "numbers without quotes": (("clip 1.0", "checkpoint_keep 48x15,30"), 'gpt.mlir:34:19: error: expected a list in quotes', 'found 48x15,30; write `checkpoint_keep "48x15,30"`'),
+    "word with dashes without quotes": (("clip 1.0", "gpu h100-sxm"), 'gpt.mlir:34:7: error: expected a word in quotes, as it has dashes, found h100-sxm; write `gpu "h100-sxm"`'),
+    "setting with dashes": (("clip 1.0", "zero-stage 3"), "gpt.mlir:34:3: error: unknown word 'zero-stage' in train.program; write `zero_stage`"),
+    "unknown value": (("clip 1.0", "precision float16"), "gpt.mlir:34:13: error: precision: expected fp32, bf16 or fp16, found 'float16'; did you mean 'fp16'?"),
+    "former setting": (("clip 1.0", "checkpoint_stride 2"), 'gpt.mlir:34:3: error: \'checkpoint_stride\' is no setting; write `checkpoint_keep "0,100,0,100"` to recompute every second use'),
+    "property that there is not": (("train.program @golden", '"train.program"() <{sym_name = "p", memroy = #train.settings<{memory_limit = 5}>}> : () -> ()\ntrain.program @golden'),
+                                   "gpt.mlir:30:37: error: ", "'train.program' has no property 'memroy'", "did you mean 'memory'?"),
+    "attribute of another kind": (("train.program @golden {", "train.program @golden attributes {memory = 5 : i64} {"), "gpt.mlir:30:1: error: ", "attribute 'memory' failed to satisfy constraint: settings of one theme, by name"),
     "given twice": (("clip 1.0", "clip 1.0\n  clip 2.0"), "gpt.mlir:35:3: error: ", "'clip' is given twice"),
     "key given twice": (("clip 1.0", 'export "a.json" {a = 1, b = {c = 1, c = 2}}\n  clip 1.0'), "gpt.mlir:34:39: error: ", "'c' is given twice"),
     "number without a digit before its point": (("lr 1e-2", "lr .01"), "gpt.mlir:32:23: error: expected a number that begins with a digit, found '.01'; write 0.01"),
@@ -70,6 +92,8 @@ class ModelErrors(harness.EndToEndTest):
         Path("gpt.mlir").write_text(edited(program("gpt"), ("schedule constant", "schedule cosine(warmup 200)")))
         _, err = self.trainc("compile", "gpt.mlir", "-o", "x.plan")
         self.assertRegex(err, r"\Agpt.mlir:33:3: warning: schedule: a run of 10 steps ends within the warmup of 200, before ")
+        _, err = self.run_program(harness.TRAINRUN, "x.plan", "--data", harness.GOLDEN / "gpt" / "data.safetensors", "--steps=3", "--log-level=warning")
+        self.assertEqual(err, "warning: --steps=3: the run ends within the schedule's warmup of 200 steps, before the learning rate reaches 0.01\n")
 
     def test_model_from_standard_input(self):
         done = subprocess.run([TRAINC, "compile", "-", "--compile-to=model"], input=program("gpt"), text=True, capture_output=True)

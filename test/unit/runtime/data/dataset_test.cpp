@@ -211,15 +211,17 @@ TEST(Dataset, ReadsColumnsOfSafetensors) {
 }
 
 /// The message about samples 1 and 0 of two, whose labels are 2 and, in the second sample, 0 and `label`.
-std::optional<std::string> maskedClass(const std::vector<float> &mask, const std::vector<uint64_t> &shape,
+template <typename T>
+std::optional<std::string> maskedClass(const std::vector<T> &mask, const std::vector<uint64_t> &shape,
                                        int64_t label) {
+  const bool isFloat = std::is_same_v<T, float>;
   const Folder folder;
-  const std::string path =
-      folder.write("d.safetensors",
-                   safetensors({{"mask", "F32", fmt::format("[2,{}]", fmt::join(shape, ",")), bytesOf(mask)},
-                                {"labels", "I64", "[2,2]", bytesOf<int64_t>({2, 2, 0, label})}}));
-  const auto dataset =
-      Dataset::open({path}, {{"mask", fb::DType::F32, shape}, {"labels", fb::DType::I32, {2}, 3, -100}});
+  const std::string path = folder.write(
+      "d.safetensors", safetensors({{"mask", isFloat ? "F32" : "I64",
+                                     fmt::format("[2,{}]", fmt::join(shape, ",")), bytesOf(mask)},
+                                    {"labels", "I64", "[2,2]", bytesOf<int64_t>({2, 2, 0, label})}}));
+  const auto dataset = Dataset::open({path}, {{"mask", isFloat ? fb::DType::F32 : fb::DType::I32, shape},
+                                              {"labels", fb::DType::I32, {2}, 3, -100}});
   EXPECT_TRUE(dataset.ok()) << dataset.status().message();
   const std::vector<uint64_t> samples = {1, 0};
   std::vector<std::vector<std::byte>> rows;
@@ -246,10 +248,31 @@ TEST(Dataset, NamesATargetInAMaskedClass) {
   // One mask a target.
   const std::vector<float> all = {0, 0, 0, 0, 0, 0, 0, no, no, no, 0, 0};
   EXPECT_EQ(maskedClass(all, {2, 3}, 2), std::nullopt);
-  EXPECT_THAT(maskedClass({0, 0, 0, 0, 0, 0, 0, no, no, no, 0, no}, {2, 3}, 2).value_or(""),
+  EXPECT_THAT(maskedClass<float>({0, 0, 0, 0, 0, 0, 0, no, no, no, 0, no}, {2, 3}, 2).value_or(""),
               testing::HasSubstr("sample 1, column 'labels', element 1 is 2"));
-  EXPECT_THAT(maskedClass({0, 0, 0, 0, 0, no, 0, no, no, no, 0, 0}, {2, 3}, 2).value_or(""),
+  EXPECT_THAT(maskedClass<float>({0, 0, 0, 0, 0, no, 0, no, no, no, 0, 0}, {2, 3}, 2).value_or(""),
               testing::HasSubstr("sample 0, column 'labels', element 1 is 2"));
+}
+
+/// Masks that a model compares with 0, or takes the logarithm of.
+TEST(Dataset, NamesATargetThatAMaskOfZerosAndOnesExcludes) {
+  const auto check = [](auto one) {
+    using T = decltype(one);
+    const std::vector<T> allowed = {0, 0, 1, 1, 0, 1}, excluded = {1, 1, 0, 0, 1, 0};
+    for (const auto &[mask, number, other] : {std::tuple(allowed, 0, 1), std::tuple(excluded, 1, 0)}) {
+      EXPECT_EQ(maskedClass<T>(mask, {3}, 2), std::nullopt);
+      EXPECT_EQ(maskedClass<T>(mask, {3}, -100), std::nullopt);
+      EXPECT_THAT(
+          maskedClass<T>(mask, {3}, 1).value_or(""),
+          testing::HasSubstr(fmt::format("sample 1, column 'labels', element 1 is 1, a class that the "
+                                         "column 'mask' has at {} in this sample, and most targets at "
+                                         "{}: the loss",
+                                         number, other)));
+    }
+    EXPECT_EQ(maskedClass<T>({0, 0, 1, 2, 0, 1}, {3}, 1), std::nullopt) << "counts are no mask";
+  };
+  check(1.0F);
+  check(int64_t{1});
 }
 
 TEST(Dataset, MakesMissingLabelsFromTokens) {

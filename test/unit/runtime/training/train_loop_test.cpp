@@ -293,10 +293,12 @@ TEST_F(TrainLoopTest, AdviceOnANonFiniteStepKnowsThePlansTypes) {
     const std::string message = train(run, {.steps = 1}).message();
     return message.substr(message.rfind('\n') + 1);
   };
-  const std::string plain = "Lower the learning rate or look at the data of this step; --on-nonfinite=skip";
+  const std::string plain =
+      "As the gradient is finite, a target may be in a class that the model excludes with -inf. Lower the "
+      "learning rate or look at the data of this step; --on-nonfinite=skip";
   EXPECT_THAT(adviceFor(R"({"settings": [{"setting": "precision", "value": "fp16"}]})"),
               HasSubstr("a lower --loss-scale or --precision=bf16 may help; --on"));
-  EXPECT_THAT(adviceFor(R"({"settings": [3, {}, {"setting": "reduce", "value": "f16"}]})"),
+  EXPECT_THAT(adviceFor(R"({"settings": [3, {}, {"setting": "reduce_type", "value": "f16"}]})"),
               HasSubstr("gradients are sent in f16, so --reduce-type=bf16 may help; --on"));
   for (const char *odd :
        {"", R"({"settings": 1})", R"({"settings": [{"setting": "precision", "value": 16}]})"})
