@@ -18,11 +18,6 @@ static FloatAttr f64(AsmParser &parser, double value) { return parser.getBuilder
 
 // --- Optimizer ---
 
-/// Returns "a, b or c" for messages.
-static std::string oneOf(ArrayRef<StringRef> words) {
-  return llvm::join(words.drop_back(), ", ") + " or " + words.back().str();
-}
-
 /// The words of an optimizer's numbers, and the values that they set.
 static SmallVector<NumberField> optimizerSettings(const OptimizerKind &kind, SmallVector<double> &values) {
   SmallVector<NumberField> settings;
@@ -39,10 +34,11 @@ ParseResult trainc::train::parseOptimizer(AsmParser &parser, OptimizerAttr &opti
   const OptimizerKind *kind = findOptimizerKind(word);
   if (!kind)
     return parser.emitError(loc) << "unknown optimizer '" << word << "'; expected "
-                                 << oneOf(
-                                        llvm::map_to_vector(optimizerKinds(), [](const OptimizerKind &each) {
-                                          return StringRef(each.word);
-                                        }));
+                                 << listWords(llvm::map_to_vector(optimizerKinds(),
+                                                                  [](const OptimizerKind &each) {
+                                                                    return StringRef(each.word);
+                                                                  }),
+                                              "or");
   auto values = llvm::map_to_vector(kind->numbers, [](const OptimizerNumber &n) { return n.standard; });
   SmallVector<NumberField> settings = optimizerSettings(*kind, values);
   if (parseNumbers(parser, word, settings))
@@ -134,9 +130,11 @@ ParseResult trainc::train::parseSchedule(AsmParser &parser, ScheduleAttr &schedu
   const std::optional<fb::ScheduleKind> kind = findSchedule(word);
   if (!kind)
     return parser.emitError(loc) << "unknown schedule '" << word << "'; expected "
-                                 << oneOf(llvm::map_to_vector(kSchedules, [](const ScheduleFormula &each) {
-                                      return StringRef(each.name);
-                                    }));
+                                 << listWords(llvm::map_to_vector(kSchedules,
+                                                                  [](const ScheduleFormula &each) {
+                                                                    return StringRef(each.name);
+                                                                  }),
+                                              "or");
   double warmup = 0, total = 0, minimum = 0;
   int64_t warmupSteps = 0, totalSteps = 0;
   SmallVector<NumberField> settings = scheduleSettings(formulaOf(*kind), warmup, total, minimum);

@@ -13,10 +13,10 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::train;
 
-std::string trainc::train::listWords(ArrayRef<StringRef> words) {
+std::string trainc::train::listWords(ArrayRef<StringRef> words, StringRef last) {
   if (words.size() < 2)
     return words.empty() ? "nothing" : words[0].str();
-  return llvm::join(words.drop_back(), ", ") + " and " + words.back().str();
+  return (llvm::join(words.drop_back(), ", ") + " " + last + " " + words.back()).str();
 }
 
 /// Returns the text at `loc` up to a blank or one of `ends`, or a text in quotes, as it is written.
