@@ -5,7 +5,6 @@
 #include "lib/Codegen/Target.h"
 #include "lib/Pipelines/Report.h"
 #include "lib/Pipelines/Settings.h"
-#include "lib/Pipelines/WithoutWarnings.h"
 #include "lib/Plan/EmittedPlan.h"
 
 #include "mlir/IR/Threading.h"
@@ -215,17 +214,16 @@ FailureOr<int64_t> PhaseEvaluator::Step::lowerBoundBytes(const Settings &late) {
 // --- The evaluator ---
 
 PhaseEvaluator::PhaseEvaluator(ModuleOp model, const CompileOptions &options, bool cachesSchedules)
-    : model_(model), options_(options), cachesSchedules_(cachesSchedules) {}
+    : onlyErrors_(model.getContext()), model_(model), options_(options), cachesSchedules_(cachesSchedules) {}
 
 PhaseEvaluator::PhaseEvaluator(ModuleOp step, const PassConditions &conditions)
-    : model_(step), cachesSchedules_(false) {
+    : onlyErrors_(step.getContext()), model_(step), cachesSchedules_(false) {
   steps_[{}] = std::make_unique<Step>(step.clone(), conditions, cachesSchedules_);
 }
 
 PhaseEvaluator::~PhaseEvaluator() = default;
 
 FailureOr<std::unique_ptr<PhaseEvaluator::Step>> PhaseEvaluator::makeStep(const Settings &early) {
-  const WithoutWarnings onlyErrors(model_.getContext());
   OwningOpRef<ModuleOp> module = model_.clone();
   CompileOptions options = options_;
   options.settings = early;

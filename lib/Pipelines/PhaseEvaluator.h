@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lib/Pipelines/Phases.h"
+#include "lib/Pipelines/WithoutWarnings.h"
 #include "lib/Planner/Evaluate.h"
 
 #include "mlir/IR/OwningOpRef.h"
@@ -12,9 +13,9 @@
 namespace trainc {
 
 /// Runs the phases of a model up to addresses, with the settings of each strategy. Strategies that differ in
-/// late settings only share the phase `step`; see isLate(). Warnings are suppressed; compiling the chosen
-/// strategy reports them. The first strategy is evaluated alone, so that errors of the model are reported
-/// once.
+/// late settings only share the phase `step`; see isLate(). Warnings are suppressed while the object exists;
+/// compiling the chosen strategy reports them. The first strategy is evaluated alone, so that errors of the
+/// model are reported once.
 class PhaseEvaluator : public Evaluate {
 public:
   /// Takes a model of phase `model` with the settings of `options`. `cachesSchedules` keeps programs before
@@ -36,6 +37,7 @@ private:
   llvm::LogicalResult makeSteps(llvm::ArrayRef<Settings> strategies);
   llvm::FailureOr<std::unique_ptr<Step>> makeStep(const Settings &early);
 
+  WithoutWarnings onlyErrors_;
   mlir::ModuleOp model_;
   CompileOptions options_;
   bool cachesSchedules_, isFirst_ = true;

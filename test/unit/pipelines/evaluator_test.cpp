@@ -126,6 +126,25 @@ TEST_F(EvaluatorTest, FailsWhereTheCompilerFails) {
   EXPECT_NE(message.find("tf32"), std::string::npos) << message;
 }
 
+/// The target warns about the workspace of attention's gradient when the compiler plans the same settings.
+TEST_F(EvaluatorTest, LeavesWarningsToTheCompiler) {
+  const Settings settings = {
+      {"target", "cuda"}, {"precision", "bf16"}, {"micro_batch", "65536"}, {"gpu", "h100-sxm"}};
+  int warnings = 0;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    warnings += diagnostic.getSeverity() == DiagnosticSeverity::Warning ? 1 : 0;
+    return success();
+  });
+  {
+    PhaseEvaluator evaluator(*model, {}, /*cachesSchedules=*/true);
+    ASSERT_TRUE(succeeded(evaluator.evaluate(settings)));
+    ASSERT_TRUE(succeeded(evaluator.lowerBoundBytes(settings)));
+  }
+  EXPECT_EQ(warnings, 0);
+  compile(with(settings));
+  EXPECT_GT(warnings, 0);
+}
+
 // --- Budgets ---
 
 struct BudgetTest : EvaluatorTest {
