@@ -96,70 +96,121 @@ static FailureOr<Planning> decide(ModuleOp module, const CompileOptions &options
   return decided;
 }
 
-LogicalResult runPhases(ModuleOp module, const CompileOptions &options, Snapshots *snapshots,
-                        llvm::function_ref<void(const Planning &)> whenPlanned) {
-  const Phase last = options.compileTo.value_or(Phase::Plan);
-  if (failed(applySettings(module, options)))
+namespace {
+
+/// One compilation of a module, phase by phase.
+class Compilation {
+public:
+  Compilation(ModuleOp module, const CompileOptions &options, Snapshots *snapshots)
+      : module_(module), options_(options), snapshots_(snapshots),
+        last_(options.compileTo.value_or(Phase::Plan)) {}
+
+  /// Runs all phases up to the last; see runPhases().
+  LogicalResult run(llvm::function_ref<void(const Planning &)> whenPlanned);
+
+private:
+  bool reaches(Phase phase) const { return last_ >= phase; }
+  LogicalResult runPasses(llvm::function_ref<void(PassManager &)> addPasses);
+  LogicalResult settle();
+  LogicalResult makeStep();
+  LogicalResult makePlan();
+
+  ModuleOp module_;
+  const CompileOptions &options_;
+  Snapshots *snapshots_;
+  Phase last_;
+  Planning planning_;
+  PassConditions conditions_;
+};
+
+} // namespace
+
+LogicalResult Compilation::runPasses(llvm::function_ref<void(PassManager &)> addPasses) {
+  PassManager manager(module_.getContext());
+  if (snapshots_)
+    manager.addInstrumentation(snapshots_->instrumentation());
+  addPasses(manager);
+  return failure(failed(manager.run(module_)) || (snapshots_ && snapshots_->failed()));
+}
+
+/// Writes given settings into the program, and those that a memory limit leaves open.
+LogicalResult Compilation::settle() {
+  if (failed(applySettings(module_, options_)))
     return failure();
-  FailureOr<Planning> planning = last > Phase::Model ? decide(module, options) : Planning();
-  if (failed(planning))
+  if (reaches(Phase::Step)) {
+    FailureOr<Planning> planning = decide(module_, options_);
+    if (failed(planning))
+      return failure();
+    planning_ = std::move(*planning);
+  }
+  conditions_ = passConditionsOf(module_, options_);
+  if (conditions_.memoryLimit)
+    conditions_.memoryLimit->hostThatFits = planning_.hostThatFits;
+  return success();
+}
+
+/// Runs the phase `step` up to activation checkpointing, which a budget then chooses.
+LogicalResult Compilation::makeStep() {
+  if (failed(runPasses([&](PassManager &manager) { addStepPasses(manager, conditions_); })))
     return failure();
-  PassConditions conditions = passConditionsOf(module, options);
-  if (conditions.memoryLimit)
-    conditions.memoryLimit->hostThatFits = planning->hostThatFits;
-  if (snapshots)
-    snapshots->write("model", module);
-  const auto lacksSnapshot = [&] { return snapshots && snapshots->failed(); };
-  if (lacksSnapshot())
+  if (conditions_.memoryLimit)
+    for (auto program : module_.getOps<train::ProgramOp>())
+      conditions_.memoryLimit->combinedSamples = program.getCombinedSamples().value_or("");
+  return conditions_.hasBudget
+             ? chooseCheckpoints(module_, conditions_, conditions_.memoryLimit->bytes, planning_)
+             : success();
+}
+
+/// Runs the rest of the phase `step`, and all further phases up to addresses.
+LogicalResult Compilation::makePlan() {
+  return runPasses([&](PassManager &manager) {
+    const train::CheckpointSettings checkpoints = checkpointsOf(module_);
+    if (checkpoints.recomputesBlocks)
+      manager.addPass(createWarnIdleCheckpoints());
+    addRecomputePasses(manager, checkpoints);
+    if (reaches(Phase::Spmd)) {
+      addShardPasses(manager, conditions_);
+      addSpmdPasses(manager, conditions_);
+    }
+    if (reaches(Phase::Scheduled)) {
+      addScheduledPasses(manager, conditions_);
+      addOffloadPasses(manager, conditions_);
+      if (conditions_.offloads)
+        manager.addPass(createWarnIdleOffload());
+    }
+    if (reaches(Phase::Plan))
+      addMemoryPasses(manager, conditions_);
+  });
+}
+
+LogicalResult Compilation::run(llvm::function_ref<void(const Planning &)> whenPlanned) {
+  if (failed(settle()))
     return failure();
-  auto run = [&](llvm::function_ref<void(PassManager &)> addPasses) {
-    PassManager manager(module.getContext());
-    if (snapshots)
-      manager.addInstrumentation(snapshots->instrumentation());
-    addPasses(manager);
-    return failure(failed(manager.run(module)) || lacksSnapshot());
-  };
-  if (last >= Phase::Step && failed(run([&](PassManager &manager) { addStepPasses(manager, conditions); })))
+  if (snapshots_)
+    snapshots_->write("model", module_);
+  if (snapshots_ && snapshots_->failed())
     return failure();
-  if (conditions.memoryLimit && last >= Phase::Step)
-    for (auto program : module.getOps<train::ProgramOp>())
-      conditions.memoryLimit->combinedSamples = program.getCombinedSamples().value_or("");
-  const bool spendsBudget = last >= Phase::Step && conditions.hasBudget;
-  if (spendsBudget && failed(chooseCheckpoints(module, conditions, conditions.memoryLimit->bytes, *planning)))
+  if (reaches(Phase::Step) && failed(makeStep()))
     return failure();
   if (whenPlanned)
-    whenPlanned(*planning);
-  if (spendsBudget && failed(checkBudget(module, *planning)))
-    return failure();
-  if (failed(run([&](PassManager &manager) {
-        if (last >= Phase::Step) {
-          const train::CheckpointSettings checkpoints = checkpointsOf(module);
-          if (checkpoints.recomputesBlocks)
-            manager.addPass(createWarnIdleCheckpoints());
-          addRecomputePasses(manager, checkpoints);
-        }
-        if (last >= Phase::Spmd) {
-          addShardPasses(manager, conditions);
-          addSpmdPasses(manager, conditions);
-        }
-        if (last >= Phase::Scheduled) {
-          addScheduledPasses(manager, conditions);
-          addOffloadPasses(manager, conditions);
-          if (conditions.offloads)
-            manager.addPass(createWarnIdleOffload());
-        }
-        if (last >= Phase::Plan)
-          addMemoryPasses(manager, conditions);
-      })))
-    return failure();
-  if (last < Phase::Plan)
+    whenPlanned(planning_);
+  if (!reaches(Phase::Step))
     return success();
-  if (!options.compileTo && failed(checkMemory(module, conditions.memoryLimit, conditions.hostLimit)))
+  if ((conditions_.hasBudget && failed(checkBudget(module_, planning_))) || failed(makePlan()))
+    return failure();
+  if (!reaches(Phase::Plan))
+    return success();
+  if (!options_.compileTo && failed(checkMemory(module_, conditions_.memoryLimit, conditions_.hostLimit)))
     return failure(); // before code is generated
-  return run([&](PassManager &manager) {
-    addStreamPasses(manager, conditions);
+  return runPasses([&](PassManager &manager) {
+    addStreamPasses(manager, conditions_);
     addCodePasses(manager);
   });
+}
+
+LogicalResult runPhases(ModuleOp module, const CompileOptions &options, Snapshots *snapshots,
+                        llvm::function_ref<void(const Planning &)> whenPlanned) {
+  return Compilation(module, options, snapshots).run(whenPlanned);
 }
 
 // --- The plan file ---
