@@ -182,11 +182,18 @@ inline std::vector<std::string_view> elementsOf(std::string_view list) {
   return elements;
 }
 
+/// A setting with a value: its name, and the value in the syntax of options.
+struct GivenSetting {
+  std::string word, value;
+  auto operator<=>(const GivenSetting &) const = default;
+};
+
 /// A setting whose value is a whole number.
 struct Number : Setting {
   constexpr explicit Number(Setting setting) : Setting(setting) {}
 
   std::optional<int64_t> given(const ProgramOp &program) const { return numberIn(program); }
+  GivenSetting as(int64_t value) const { return {std::string(name), std::to_string(value)}; }
   /// Returns the value, or the default, which must be a number.
   int64_t of(const ProgramOp &program) const { return numberIn(program).value_or(defaultNumber()); }
   constexpr int64_t defaultNumber() const {
@@ -226,6 +233,7 @@ template <typename Enum> struct Choice : Setting {
   /// Returns the value, or a constant default.
   Enum of(const ProgramOp &program) const { return given(program).value_or(Enum(indexOf(defaultValue))); }
   std::string_view wordFor(Enum value) const { return word(size_t(value)); }
+  GivenSetting as(Enum value) const { return {std::string(name), std::string(wordFor(value))}; }
 };
 
 /// A setting whose value is a set of words. The enumerators of `Enum` are in the order of the words.
@@ -243,6 +251,13 @@ template <typename Enum> struct Words : Setting {
     return values;
   }
   bool has(const ProgramOp &program, Enum value) const { return std::ranges::count(of(program), value) > 0; }
+  std::string_view wordFor(Enum value) const { return word(size_t(value)); }
+  GivenSetting as(const std::vector<Enum> &values) const {
+    std::string text;
+    for (const Enum value : values)
+      text.append(text.empty() ? "" : ",").append(wordFor(value));
+    return {std::string(name), text};
+  }
 };
 
 /// A setting whose value is a text: a list, or a word that the compiler looks up in a table of its own.
@@ -250,14 +265,9 @@ struct Text : Setting {
   constexpr Text(ValueKind kindOfText, Setting setting) : Setting(setting) { kind = kindOfText; }
 
   std::optional<std::string_view> given(const ProgramOp &program) const { return textIn(program); }
+  GivenSetting as(std::string text) const { return {std::string(name), std::move(text)}; }
   /// Returns the value, or a constant default.
   std::string_view of(const ProgramOp &program) const { return textIn(program).value_or(defaultValue); }
-};
-
-/// A setting that was given: its name, and its value in the syntax of options.
-struct GivenSetting {
-  std::string word, value;
-  auto operator<=>(const GivenSetting &) const = default;
 };
 
 } // namespace trainc::train

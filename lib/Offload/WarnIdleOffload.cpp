@@ -61,12 +61,12 @@ struct WarnIdleOffload : impl::WarnIdleOffloadBase<WarnIdleOffload> {
       if (train::offloadOf(program).updatesOnHost && updatesNothing(getOperation()))
         program.emitWarning("offload_update (--offload-update) host does nothing: no update can run there "
                             "(docs/explanation/offload.md says which stay); leave it out");
-      if (!train::isDerived(program, "offload"))
+      if (!train::isDerived(program, train::kOffload.name))
         for (const train::Offloaded kind : train::kOffload.of(program))
           if (const StringRef why = whyIdle(getOperation(), kind);
               kind != train::Offloaded::none && !why.empty())
-            program.emitWarning("offload (--offload) ") << StringRef(train::kOffload.word(size_t(kind)))
-                                                        << " does nothing: " << why << "; leave it out";
+            program.emitWarning("offload (--offload) ")
+                << StringRef(train::kOffload.wordFor(kind)) << " does nothing: " << why << "; leave it out";
     }
     markAllAnalysesPreserved();
   }

@@ -143,8 +143,9 @@ static std::string offloadOfAll(train::ProgramOp program, const BytesByKind &mem
     given.split(words, ',');
   const size_t already = words.size();
   for (const OffloadKind &kind : kOffloadKinds)
-    if (memory.*kind.bytes > 0 && !llvm::is_contained(words, kind.word))
-      words.push_back(kind.word);
+    if (const StringRef word = train::kOffload.wordFor(kind.kind);
+        memory.*kind.bytes > 0 && !llvm::is_contained(words, word))
+      words.push_back(word);
   if (memory.activations > 0 && !offload.activations)
     words.push_back("activations");
   return given == "none" || words.size() == already ? "" : "--offload=" + llvm::join(words, ",");

@@ -2,6 +2,7 @@
 
 #include "dialects/Train/Checkpoints.h"
 #include "dialects/Train/ProgramSettings.h"
+#include "dialects/Train/Settings.h"
 #include "lib/Pipelines/SearchSpace.h"
 #include "lib/Remat/BlockUses.h"
 
@@ -20,8 +21,8 @@ static int64_t usesOf(ModuleOp step) {
   return 0;
 }
 
-static Settings keeping(const std::string &keep, StringRef rest) {
-  return {{"checkpoint_keep", keep}, {"checkpoint_rest", rest.str()}};
+static Settings keeping(const std::string &keep, train::Checkpointing rest) {
+  return {train::kCheckpointKeep.as(keep), train::kCheckpointRest.as(rest)};
 }
 
 /// Number of consecutive uses that keep a share.
@@ -46,23 +47,24 @@ static CheckpointLevels lastLevels(int64_t uses, bool isFine) {
   CheckpointLevels levels;
   for (const int64_t share : kShares) {
     if (uses > 1 && share > 0 && (isFine || share == kMinShare))
-      levels.push_back(keeping(sharesOf({{uses - 2, 0}, {2, share}}), "selective"));
+      levels.push_back(keeping(sharesOf({{uses - 2, 0}, {2, share}}), train::Checkpointing::selective));
     if (isFine || share == 0 || uses == 1)
-      levels.push_back(keeping(sharesOf({{uses - 1, 0}, {1, share}}), "selective"));
+      levels.push_back(keeping(sharesOf({{uses - 1, 0}, {1, share}}), train::Checkpointing::selective));
   }
   return levels;
 }
 
 /// Returns levels in which the first `uses` keep ever less, followed by all `others`.
 static CheckpointLevels levelsOf(int64_t uses, int64_t others, int64_t parts) {
-  CheckpointLevels levels = {keeping("100", "none"), keeping("100", "selective")};
+  CheckpointLevels levels = {keeping("100", train::Checkpointing::none),
+                             keeping("100", train::Checkpointing::selective)};
   int64_t before = 100;
   for (const int64_t share : kShares) {
     int64_t last = 0;
     for (int64_t part = 1; part <= parts; ++part)
       if (const int64_t count = uses * part / parts; count > last) {
-        levels.push_back(
-            keeping(sharesOf({{count, share}, {uses - count, before}, {others, 100}}), "selective"));
+        levels.push_back(keeping(sharesOf({{count, share}, {uses - count, before}, {others, 100}}),
+                                 train::Checkpointing::selective));
         last = count;
       }
     before = share;
@@ -83,13 +85,13 @@ std::vector<CheckpointLevels> checkpointCandidates(ModuleOp step, int64_t parts)
   if (mayKeepGathered(step)) {
     candidates.push_back(candidates.front());
     for (Settings &settings : candidates.back())
-      settings.push_back({"reshard_after_forward", "false"});
+      settings.push_back(train::kReshardAfterForward.as(false));
   }
   if (mayGatherAhead(step)) {
     // The smallest plan gathers nothing ahead.
     candidates.push_back(lastLevels(usesOf(step), /*isFine=*/false));
     for (Settings &settings : candidates.back())
-      settings.push_back({"prefetch", "0"});
+      settings.push_back(train::kPrefetch.as(0));
   }
   // If the peak is at the loss, the last use may have the largest share of it.
   candidates.push_back(levelsOf(usesOf(step), 0, parts));

@@ -1,6 +1,7 @@
 // `--largest-batch`: the maximum micro-batch within a memory limit, for several kinds of activation
 // checkpointing.
 #include "dialects/Train/Limits.h"
+#include "dialects/Train/Settings.h"
 #include "lib/Pipelines/PhaseEvaluator.h"
 #include "lib/Pipelines/Queries.h"
 #include "lib/Pipelines/Settings.h"
@@ -43,14 +44,14 @@ static double guessLargest(const std::optional<Headroom> &before, const Headroom
 /// Returns the largest micro-batch with these settings; none if not one sample fits. Each guess is between a
 /// batch that fits and one that does not; guesses are close, so that few are needed.
 static FailureOr<std::optional<EvaluatedStrategy>>
-findLargest(Evaluations &evaluations, const Settings &level, const std::string &accumulate, int64_t limit) {
+findLargest(Evaluations &evaluations, const Settings &level, int64_t accumulate, int64_t limit) {
   std::optional<EvaluatedStrategy> best;
   int64_t fitting = 0, tooMany = train::kMaxBatch + 1, batch = 1;
   std::optional<Headroom> before;
   while (fitting + 1 < tooMany) {
     Settings settings = level;
-    settings.push_back({"micro_batch", std::to_string(batch)});
-    settings.push_back({"accumulate", accumulate});
+    settings.push_back(train::kMicroBatch.as(batch));
+    settings.push_back(train::kAccumulate.as(accumulate));
     const FailureOr<std::vector<size_t>> number = evaluations.add(settings);
     if (failed(number))
       return failure();
@@ -67,15 +68,17 @@ findLargest(Evaluations &evaluations, const Settings &level, const std::string &
 }
 
 static std::vector<Settings> batchLevels() {
-  return {{{"activation_checkpointing", "none"}},
-          {{"activation_checkpointing", "selective"}},
-          {{"activation_checkpointing", "full"}, {"checkpoint_keep", "0"}, {"checkpoint_rest", "selective"}}};
+  using enum train::Checkpointing;
+  const auto &checkpointing = train::kActivationCheckpointing;
+  return {{checkpointing.as(none)},
+          {checkpointing.as(selective)},
+          {checkpointing.as(full), train::kCheckpointKeep.as("0"), train::kCheckpointRest.as(selective)}};
 }
 
 /// Removes settings that were given.
 static Settings withoutGiven(const Settings &level, train::ProgramOp program) {
   return only(level, [&](const train::GivenSetting &each) {
-    return each.word == "activation_checkpointing" || !isGiven(program, each.word);
+    return each.word == train::kActivationCheckpointing.name || !isGiven(program, settingOf(each));
   });
 }
 
@@ -87,7 +90,7 @@ FailureOr<std::vector<EvaluatedStrategy>> findLargestBatches(ModuleOp model, con
                              "begin with; expected 'batch B' or 'batch B x T' (--micro-batch)");
   PhaseEvaluator evaluator(model, options, /*cachesSchedules=*/false);
   Evaluations evaluations(evaluator);
-  const std::string accumulate = std::to_string(train::kAccumulate.of(program));
+  const int64_t accumulate = train::kAccumulate.of(program);
   std::vector<EvaluatedStrategy> found;
   for (const Settings &level : batchLevels()) {
     FailureOr<std::optional<EvaluatedStrategy>> largest =
@@ -101,7 +104,7 @@ FailureOr<std::vector<EvaluatedStrategy>> findLargestBatches(ModuleOp model, con
 }
 
 Settings sharedWithLargest(const Settings &decided) {
-  Settings own = {{"micro_batch", ""}};
+  Settings own = {train::kMicroBatch.as(1)};
   for (const Settings &level : batchLevels())
     llvm::append_range(own, level);
   return only(decided, [&](const train::GivenSetting &each) {
@@ -110,7 +113,6 @@ Settings sharedWithLargest(const Settings &decided) {
 }
 
 std::string remarksOnLargestBatches(ArrayRef<EvaluatedStrategy> largest) {
-  const std::string most = std::to_string(train::kMaxBatch);
   std::string text;
   for (const Settings &level : batchLevels()) {
     const auto *found = llvm::find_if(largest, [&](const EvaluatedStrategy &each) {
@@ -119,8 +121,9 @@ std::string remarksOnLargestBatches(ArrayRef<EvaluatedStrategy> largest) {
     const std::string with = "with " + asOptions(level.front());
     if (found == largest.end())
       text += with + " not one sample fits\n";
-    else if (llvm::is_contained(found->decided, train::GivenSetting{"micro_batch", most}))
-      text += with + " more than the " + most + " samples that --micro-batch allows may fit\n";
+    else if (llvm::is_contained(found->decided, train::kMicroBatch.as(train::kMaxBatch)))
+      text += with + " more than the " + std::to_string(train::kMaxBatch) +
+              " samples that --micro-batch allows may fit\n";
   }
   return text;
 }

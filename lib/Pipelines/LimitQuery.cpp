@@ -48,14 +48,15 @@ static FailureOr<size_t> keepGathered(size_t number, PhaseEvaluator &evaluator, 
   if (failed(step))
     return failure();
   const bool gathersNothingAhead =
-      llvm::any_of(best, [](const train::GivenSetting &each) { return each.word == "prefetch"; });
+      llvm::any_of(best, [](const train::GivenSetting &each) { return each.word == train::kPrefetch.name; });
   if (!mayKeepGathered(*step) || gathersNothingAhead)
     return number;
   // Between a unit's forward and its backward, each other unit is read at most twice.
   const int64_t all = 2 * flatElements(*step) + 1;
   for (const std::pair<int64_t, int64_t> distances : {std::pair(all / 8, all / 4), std::pair(all / 2, all)}) {
-    const FailureOr<std::vector<size_t>> kept = evaluations.add(combine(
-        {best}, "max_reuse_distance", {std::to_string(distances.first), std::to_string(distances.second)}));
+    const FailureOr<std::vector<size_t>> kept =
+        evaluations.add(combine({best}, {train::kMaxReuseDistance.as(distances.first),
+                                         train::kMaxReuseDistance.as(distances.second)}));
     if (failed(kept))
       return failure();
     for (const size_t each : *kept)

@@ -31,14 +31,16 @@ static std::string decidedForLimit(train::ProgramOp program) {
 }
 
 bool maySplitBatch(train::ProgramOp program) {
-  return train::kMicroBatch.isSet(program) && !train::isFromOption(program, "micro_batch") &&
-         !train::isFromOption(program, "accumulate") && !train::shardingOf(program).reproducibleOverRanks;
+  return train::kMicroBatch.isSet(program) && !train::isFromOption(program, train::kMicroBatch.name) &&
+         !train::isFromOption(program, train::kAccumulate.name) &&
+         !train::shardingOf(program).reproducibleOverRanks;
 }
 
 /// Returns checkpointing modes that keep less than the present one, in order. A planner for the limit has
 /// tried them already, and offloaded activations are not kept anyway.
 static std::string moreCheckpointing(train::ProgramOp program) {
-  if (train::isDerived(program, "activation_checkpointing") || train::offloadOf(program).activations)
+  if (train::isDerived(program, train::kActivationCheckpointing.name) ||
+      train::offloadOf(program).activations)
     return "";
   const std::string full = "--activation-checkpointing=full";
   switch (train::kActivationCheckpointing.of(program)) {
@@ -56,7 +58,7 @@ static std::string moreCheckpointing(train::ProgramOp program) {
 /// A planner that decided about offloading has considered activations.
 static std::string moreOffload(train::ProgramOp program) {
   const train::OffloadSettings offload = train::offloadOf(program);
-  if (isDecided(program, "offload") || offload.activations)
+  if (isDecided(program, train::kOffload) || offload.activations)
     return "";
   return "--offload=" + (offload.any() ? std::string(*train::kOffload.textIn(program)) + "," : "") +
          "activations";
@@ -81,7 +83,8 @@ std::optional<MemoryLimit> memoryLimitOf(train::ProgramOp program) {
       .zeroStage = train::kZeroStage.of(program),
       .moreCheckpointing = moreCheckpointing(program),
       .moreOffload = moreOffload(program),
-      .mayUseSmallerGroups = !train::offloadOf(program).roles.empty() && !isGiven(program, "offload_group"),
+      .mayUseSmallerGroups =
+          !train::offloadOf(program).roles.empty() && !isGiven(program, train::kOffloadGroup),
       .maySplitBatch = maySplitBatch(program),
       .combinedSamples = {},
       .decided = decidedForLimit(program),

@@ -1,6 +1,7 @@
 #include "lib/Pipelines/Settings.h"
 
 #include "dialects/Train/ProgramSettings.h"
+#include "dialects/Train/Settings.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -9,19 +10,21 @@ using namespace mlir;
 
 namespace trainc {
 
-bool isDecided(train::ProgramOp program, StringRef word) {
+bool isDecided(train::ProgramOp program, const train::Setting &setting) {
   DictionaryAttr sources = program.getSourcesAttr();
-  return sources && sources.contains(word);
+  return sources && sources.contains(setting.name);
 }
 
-bool isGiven(train::ProgramOp program, StringRef word) {
-  return isDecided(program, word) && !train::isDerived(program, word);
+bool isGiven(train::ProgramOp program, const train::Setting &setting) {
+  return isDecided(program, setting) && !train::isDerived(program, setting.name);
 }
+
+const train::Setting &settingOf(const train::GivenSetting &given) { return *train::findSetting(given.word); }
 
 std::string asOptions(ArrayRef<train::GivenSetting> settings) {
   std::string text;
-  for (const auto &[word, value] : settings)
-    text += llvm::formatv("{0}{1}={2}", text.empty() ? "" : " ", train::findSetting(word)->option(), value);
+  for (const train::GivenSetting &each : settings)
+    text += llvm::formatv("{0}{1}={2}", text.empty() ? "" : " ", settingOf(each).option(), each.value);
   return text;
 }
 
@@ -32,16 +35,18 @@ Settings only(const Settings &settings, llvm::function_ref<bool(const train::Giv
 }
 
 bool isOfOffload(const train::GivenSetting &setting) {
-  return train::findSetting(setting.word)->theme == train::Theme::Offload;
+  return settingOf(setting).theme == train::Theme::Offload;
 }
 
 bool isOfCheckpoints(const train::GivenSetting &setting) {
-  return train::findSetting(setting.word)->theme == train::Theme::Checkpointing;
+  return settingOf(setting).theme == train::Theme::Checkpointing;
 }
 
 bool isLate(const train::GivenSetting &setting) {
-  constexpr StringRef kOfGathers[] = {"max_reuse_distance", "prefetch", "reshard_after_forward"};
-  return isOfOffload(setting) || isOfCheckpoints(setting) || llvm::is_contained(kOfGathers, setting.word);
+  constexpr std::string_view kOfGathers[] = {train::kMaxReuseDistance.name, train::kPrefetch.name,
+                                             train::kReshardAfterForward.name};
+  return isOfOffload(setting) || isOfCheckpoints(setting) ||
+         llvm::is_contained(kOfGathers, std::string_view(setting.word));
 }
 
 } // namespace trainc

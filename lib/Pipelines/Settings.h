@@ -6,11 +6,14 @@
 
 namespace trainc {
 
-/// Whether the program's text or an option sets the word, or the compiler chose it.
-bool isDecided(train::ProgramOp program, llvm::StringRef word);
+/// Whether the program's text or an option sets the setting, or the compiler chose its value.
+bool isDecided(train::ProgramOp program, const train::Setting &setting);
 
-/// Whether the program's text or an option sets the word, and the compiler did not choose it.
-bool isGiven(train::ProgramOp program, llvm::StringRef word);
+/// Whether the program's text or an option sets the setting, and the compiler did not choose its value.
+bool isGiven(train::ProgramOp program, const train::Setting &setting);
+
+/// Returns the declaration of a known setting.
+const train::Setting &settingOf(const train::GivenSetting &given);
 
 /// Returns e.g. "--zero-stage=3 --micro-batch=1".
 std::string asOptions(llvm::ArrayRef<train::GivenSetting> settings);

@@ -38,12 +38,12 @@ Settings SearchSpace::settingsOf(const Strategy &strategy) const {
   return settings;
 }
 
-std::vector<Settings> combine(const std::vector<Settings> &ways, StringRef word, ArrayRef<StringRef> values) {
+std::vector<Settings> combine(const std::vector<Settings> &ways, ArrayRef<train::GivenSetting> values) {
   std::vector<Settings> result;
   for (const Settings &way : ways)
-    for (StringRef value : values) {
+    for (const train::GivenSetting &value : values) {
       result.push_back(way);
-      result.back().push_back({word.str(), value.str()});
+      result.back().push_back(value);
     }
   return result;
 }

@@ -1,6 +1,7 @@
 // Search space: the open settings of a program as dimensions, each with its values in order.
 #pragma once
 
+#include "dialects/Train/Settings.h"
 #include "lib/Planner/Evaluate.h"
 
 #include <array>
@@ -14,7 +15,7 @@ enum Dimension : size_t {
   kSharding,      ///< of states: ZeRO stage, and groups of ranks
   kMicroBatches,  ///< the largest micro-batch first
   kStates,        ///< offloaded states: the first N of kOffloadKinds
-  kActivations,   ///< offloaded activations: kActivationWords
+  kActivations,   ///< offloaded activations: none, those whose copies are hidden, or all
   kRecomputation, ///< checkpointing levels
   kDimensions
 };
@@ -22,15 +23,12 @@ enum Dimension : size_t {
 /// Kinds of states that can be offloaded, in this order. Kinds that are fetched more often per step come
 /// later.
 struct OffloadKind {
-  llvm::StringLiteral word;
+  train::Offloaded kind;
   int64_t BytesByKind::*bytes;
 };
-inline constexpr OffloadKind kOffloadKinds[] = {{"optimizer", &BytesByKind::optimizer},
-                                                {"gradients", &BytesByKind::gradients},
-                                                {"parameters", &BytesByKind::parameters}};
-
-/// Offloaded activations: none, those whose copies are hidden, or all.
-inline constexpr llvm::StringLiteral kActivationWords[] = {"", "hidden_activations", "activations"};
+inline constexpr OffloadKind kOffloadKinds[] = {{train::Offloaded::optimizer, &BytesByKind::optimizer},
+                                                {train::Offloaded::gradients, &BytesByKind::gradients},
+                                                {train::Offloaded::parameters, &BytesByKind::parameters}};
 
 /// One value of each dimension, by its number.
 struct Strategy : std::array<size_t, kDimensions> {
@@ -72,8 +70,7 @@ struct SearchSpace {
   Settings settingsOf(const Strategy &strategy) const;
 };
 
-/// Returns each of `ways` combined with each value of the setting.
-std::vector<Settings> combine(const std::vector<Settings> &ways, llvm::StringRef word,
-                              llvm::ArrayRef<llvm::StringRef> values);
+/// Returns each of `ways` combined with each of `values`, which are values of one setting.
+std::vector<Settings> combine(const std::vector<Settings> &ways, llvm::ArrayRef<train::GivenSetting> values);
 
 } // namespace trainc

@@ -16,7 +16,7 @@ struct WarnIdleCheckpoints : impl::WarnIdleCheckpointsBase<WarnIdleCheckpoints> 
   void runOnOperation() override {
     for (auto program : getOperation().getOps<train::ProgramOp>()) {
       const train::CheckpointSettings settings = train::checkpointsOf(program);
-      const bool isGiven = !settings.keep.empty() && !train::isDerived(program, "checkpoint_keep");
+      const bool isGiven = !settings.keep.empty() && !train::isDerived(program, train::kCheckpointKeep.name);
       if (settings.recomputesBlocks && isGiven)
         warnOfNumbers(program, settings);
       if (settings.recomputesBlocks)

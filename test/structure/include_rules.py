@@ -55,7 +55,7 @@ MAY_INCLUDE = {
     "lib/Offload": COMPILER + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h"],
     "lib/Schedule": COMPILER + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h"],
     # It knows no pass and no IR: the plan's cost, and an interface to what evaluates strategies.
-    "lib/Planner": BASE + PLAN + ["dialects/Train/Setting.h"],
+    "lib/Planner": BASE + PLAN + ["dialects/Train/Setting.h", "dialects/Train/Settings.h"],
     "lib/Reference": DIALECTS,
     "lib/Pipelines": ["lib"] + BASE + PLAN + DIALECTS,
     "lib": COMPILER,
