@@ -47,10 +47,23 @@ std::string nearestOption(const CLI::App &app, std::string_view name) {
   return nearest.empty() ? "" : "--" + nearest;
 }
 
-std::string describeUnknown(const CLI::App &app, std::string_view argument, const FindHome &findHome) {
+/// The value of an option that the program does not know: what follows '=', or the next argument if that is
+/// not an option.
+std::string_view valueOf(std::span<const char *const> arguments, size_t at) {
+  const std::string_view argument = arguments[at];
+  if (const size_t equals = argument.find('='); equals != std::string_view::npos)
+    return argument.substr(equals + 1);
+  const std::string_view next = at + 1 < arguments.size() ? arguments[at + 1] : "";
+  return looksLikeOption(next) ? "" : next;
+}
+
+std::string describeUnknown(const CLI::App &app, std::span<const char *const> arguments, size_t at,
+                            const FindHome &findHome) {
+  const std::string_view argument = arguments[at];
   const std::string_view name = plainName(argument);
   const std::string_view written = argument.substr(0, argument.find('='));
-  if (const std::optional<std::string> home = findHome ? findHome(name) : std::nullopt)
+  if (const std::optional<std::string> home =
+          findHome ? findHome(name, valueOf(arguments, at)) : std::nullopt)
     return fmt::format("{}: {}", written, *home);
   const std::string nearest = nearestOption(app, name);
   return fmt::format("{} is unknown{}", written,
@@ -122,7 +135,7 @@ std::optional<std::string> findBadArgument(const CLI::App &app, std::span<const 
       continue;
     const CLI::Option *option = findOption(app, argument);
     if (!option && (argument[1] == '-' || !findOption(app, argument.substr(0, 2))))
-      return describeUnknown(app, argument, findHome);
+      return describeUnknown(app, arguments, i, findHome);
     if (option && takesOneValue(*option) && !seen.insert(option).second)
       return fmt::format("{} is given twice; give it once", argument.substr(0, argument.find('=')));
     if (std::optional<std::string> bad = option ? checkFlag(*option, argument) : std::nullopt)

@@ -11,8 +11,9 @@
 
 namespace trainc {
 
-/// Returns where an unknown option belongs, if known. Takes the option's name without dashes.
-using FindHome = std::function<std::optional<std::string>(std::string_view option)>;
+/// Returns where an unknown option belongs, if known. Takes the option's name without dashes, and its value
+/// (empty: none).
+using FindHome = std::function<std::optional<std::string>(std::string_view option, std::string_view value)>;
 
 /// Returns the first error in the arguments of `app`, a program or a subcommand:
 ///  * an option that ends in '=', such as `--steps=$STEPS` with an empty shell variable, or an empty

@@ -1,5 +1,5 @@
-// Options of other training programs (transformers' TrainingArguments, the launchers of DeepSpeed and
-// Accelerate, torchrun), and what takes their place here.
+// Options of other training programs (transformers' TrainingArguments and run_clm.py, DeepSpeed, Accelerate,
+// torchrun, nanoGPT), and what takes their place here.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +21,22 @@ struct ForeignOption {
   /// Without the leading dashes, with `-` for `_`. A `*` at the end stands for any text.
   std::string_view name;
   Home home;
-  /// The option with its value, the line, or, for kNobody and kNeedless, a clause that says what to do or
-  /// why. Empty: nothing to add.
+  /// The option with its value, and in parentheses how the values differ; the line; or, for kNobody and
+  /// kNeedless, a clause that says what to do or why.
   std::string_view advice;
+  /// The value for which this is the answer, in lower case. A `*` at the end stands for any text; "*" is
+  /// any value. Empty: the answer where no entry has the value.
+  std::string_view value = {};
 };
 
-/// The table, in the order of names; `name` occurs once.
+/// The table, in the order of names and values; each pair occurs once.
 std::span<const ForeignOption> foreignOptions();
 
-/// The entry of an option in the spelling of ForeignOption::name: its own, or else the one with the longest
-/// beginning; null if there is none.
-const ForeignOption *findForeignOption(std::string_view name);
+/// The entry of an option in the spelling of ForeignOption::name, given with `value` (empty: without one).
+/// Prefers the longest name, then the longest value, that fit; null if there is none.
+const ForeignOption *findForeignOption(std::string_view name, std::string_view value = {});
+
+/// Whether `value` is how other programs say that an option is off, such as False.
+bool isOff(std::string_view value);
 
 } // namespace trainc

@@ -93,11 +93,15 @@ constexpr Speaker kTrainrunSpeaks = {
     Home::kTrainrun, optionsOfTrainrun, optionsOfCompile,
     "the plan has decided it. Give {} to trainc compile, and run the new plan",
     "the plan has decided it. Write it in the model's train.program, as in `{}`, and compile again"};
-constexpr Speaker kCompileSpeaks = {Home::kCompile, optionsOfCompile, optionsOfTrainrun,
-                                    "trainrun decides it. Give {} to trainrun, with the plan",
-                                    "it has no option. Write it in the model's train.program, as in `{}`"};
+constexpr Speaker kCompileSpeaks = {
+    Home::kCompile, optionsOfCompile, optionsOfTrainrun,
+    "trainrun decides it. Give {} to trainrun, with the plan",
+    "there is no option for it; write it in the model's train.program, as in `{}`"};
 
-std::string answerTo(const ForeignOption &option, const Speaker &speaker) {
+std::string answerTo(const ForeignOption &option, std::string_view value, const Speaker &speaker) {
+  const bool isDecision = option.home != Home::kNobody && option.home != Home::kNeedless;
+  if (isDecision && option.value.empty() && isOff(value))
+    return fmt::format("leave it out; `{}` would turn it on", option.advice);
   switch (option.home) {
   case Home::kProgram:
     return fmt::format(fmt::runtime(speaker.ofProgram), option.advice);
@@ -109,7 +113,7 @@ std::string answerTo(const ForeignOption &option, const Speaker &speaker) {
   case Home::kTrainrun:
     break;
   }
-  return option.home == speaker.home ? fmt::format("it is called {} here", option.advice)
+  return option.home == speaker.home ? fmt::format("write {}", option.advice)
                                      : fmt::format(fmt::runtime(speaker.ofOther), option.advice);
 }
 
@@ -118,7 +122,7 @@ std::string answerTo(const train::FormerWord &former, const Speaker &speaker) {
   if (!setting)
     return fmt::format("it is no option any more: {}", former.remark);
   if (former.value.empty())
-    return speaker.home == Home::kCompile ? fmt::format("it is called {} here", setting->option())
+    return speaker.home == Home::kCompile ? fmt::format("write {}", setting->option())
                                           : fmt::format(fmt::runtime(speaker.ofOther), setting->option());
   const std::string option = fmt::format("{}={}", setting->option(), former.value);
   return speaker.home == Home::kCompile
@@ -126,22 +130,24 @@ std::string answerTo(const train::FormerWord &former, const Speaker &speaker) {
              : fmt::format(fmt::runtime(speaker.ofOther), option);
 }
 
-std::optional<std::string> homeOf(std::string_view option, const Speaker &speaker) {
+std::optional<std::string> homeOf(std::string_view option, std::string_view value, const Speaker &speaker) {
   std::string name(option);
   std::ranges::replace(name, '_', '-');
+  const ForeignOption *foreign = findForeignOption(name, value);
+  if (foreign && !foreign->value.empty())
+    return answerTo(*foreign, value, speaker);
   if (const auto *line = std::ranges::find(kLines, name, &Line::name); line != std::end(kLines))
     return fmt::format(fmt::runtime(speaker.ofProgram), line->line);
   const std::string written = "--" + name;
   if (isOneOf(speaker.others(), name))
     return fmt::format(fmt::runtime(speaker.ofOther), written);
   if (isOneOf(speaker.own(), name)) // with a single dash if it is written as it is called
-    return name == option ? std::nullopt : std::optional(fmt::format("it is called {} here", written));
+    return name == option ? std::nullopt : std::optional(fmt::format("write {}", written));
   std::string word = name;
   std::ranges::replace(word, '-', '_');
   if (const train::FormerWord *former = train::findFormerWord(word))
     return answerTo(*former, speaker);
-  const ForeignOption *foreign = findForeignOption(name);
-  return foreign ? std::optional(answerTo(*foreign, speaker)) : std::nullopt;
+  return foreign ? std::optional(answerTo(*foreign, value, speaker)) : std::nullopt;
 }
 
 } // namespace
@@ -160,12 +166,12 @@ std::span<const std::string_view> optionsOfCompile() {
 }
 std::span<const std::string_view> optionsOfTrainrun() { return kOfTrainrun; }
 
-std::optional<std::string> homeOutsideTrainrun(std::string_view option) {
-  return homeOf(option, kTrainrunSpeaks);
+std::optional<std::string> homeOutsideTrainrun(std::string_view option, std::string_view value) {
+  return homeOf(option, value, kTrainrunSpeaks);
 }
 
-std::optional<std::string> homeOutsideCompile(std::string_view option) {
-  return homeOf(option, kCompileSpeaks);
+std::optional<std::string> homeOutsideCompile(std::string_view option, std::string_view value) {
+  return homeOf(option, value, kCompileSpeaks);
 }
 
 } // namespace trainc

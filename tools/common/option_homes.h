@@ -14,11 +14,11 @@ std::span<const std::string_view> optionsOfCompile();
 std::span<const std::string_view> optionsOfTrainrun();
 
 /// trainrun's answer to an option (without dashes) that belongs to `trainc compile`, to train.program or to
-/// another training program; nothing for unknown options.
-std::optional<std::string> homeOutsideTrainrun(std::string_view option);
+/// another training program, and is given with `value` (empty: without one); nothing for unknown options.
+std::optional<std::string> homeOutsideTrainrun(std::string_view option, std::string_view value = {});
 
 /// trainc compile's answer to an option (without dashes) that belongs to trainrun, to train.program or to
-/// another training program; nothing for unknown options.
-std::optional<std::string> homeOutsideCompile(std::string_view option);
+/// another training program, and is given with `value` (empty: without one); nothing for unknown options.
+std::optional<std::string> homeOutsideCompile(std::string_view option, std::string_view value = {});
 
 } // namespace trainc

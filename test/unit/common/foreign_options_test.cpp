@@ -7,6 +7,8 @@
 #include <fstream>
 #include <gmock/gmock.h>
 #include <regex>
+#include <tuple>
+#include <utility>
 
 namespace trainc {
 namespace {
@@ -53,7 +55,7 @@ TEST(ForeignOptions, EachAnswerNamesOptionsThatExist) {
     EXPECT_FALSE(each.advice.empty()) << each.name;
     const std::vector<std::string> named = optionsIn(each.advice);
     if (each.home == Home::kCompile || each.home == Home::kTrainrun) {
-      ASSERT_EQ(named.size(), 1) << each.name;
+      ASSERT_FALSE(named.empty()) << each.name;
       EXPECT_THAT(std::string(each.advice), StartsWith("--"));
     }
     for (const std::string &name : named) {
@@ -68,8 +70,9 @@ TEST(ForeignOptions, EachAnswerNamesOptionsThatExist) {
 
 TEST(ForeignOptions, NoneIsInTheTableTwiceOrHidesAnOptionOfOurs) {
   const auto entries = foreignOptions();
-  EXPECT_TRUE(std::ranges::is_sorted(entries, std::ranges::less(), &ForeignOption::name));
-  EXPECT_EQ(std::ranges::adjacent_find(entries, {}, &ForeignOption::name), entries.end());
+  const auto key = [](const ForeignOption &each) { return std::pair(each.name, each.value); };
+  EXPECT_TRUE(std::ranges::is_sorted(entries, std::ranges::less(), key));
+  EXPECT_EQ(std::ranges::adjacent_find(entries, {}, key), entries.end());
   for (const auto options : {optionsOfCompile(), optionsOfTrainrun()})
     for (const std::string_view own : options)
       EXPECT_EQ(findForeignOption(own), nullptr) << own;
@@ -78,27 +81,103 @@ TEST(ForeignOptions, NoneIsInTheTableTwiceOrHidesAnOptionOfOurs) {
 TEST(ForeignOptions, AnswersSayWhoDecides) {
   EXPECT_EQ(homeOutsideTrainrun("bf16"),
             "the plan has decided it. Give --precision=bf16 to trainc compile, and run the new plan");
-  EXPECT_EQ(homeOutsideCompile("bf16"), "it is called --precision=bf16 here");
-  EXPECT_EQ(homeOutsideTrainrun("output_dir"), "it is called --checkpoint-dir=DIR here");
+  EXPECT_EQ(homeOutsideCompile("bf16"), "write --precision=bf16");
+  EXPECT_EQ(homeOutsideTrainrun("output_dir"), "write --checkpoint-dir=DIR");
   EXPECT_EQ(homeOutsideCompile("save_steps"),
             "trainrun decides it. Give --checkpoint-every=N to trainrun, with the plan");
-  EXPECT_EQ(homeOutsideCompile("adam_beta1"),
-            "it has no option. Write it in the model's train.program, as in `optimizer adamw(beta1 0.9)`");
+  EXPECT_EQ(
+      homeOutsideCompile("adam_beta1"),
+      "there is no option for it; write it in the model's train.program, as in `optimizer adamw(beta1 0.9)`");
   EXPECT_THAT(*homeOutsideTrainrun("deepspeed"), StartsWith("there is no such thing here yet; "));
-  EXPECT_THAT(*homeOutsideTrainrun("num_train_epochs"), HasSubstr("--steps=N"));
+  EXPECT_THAT(*homeOutsideTrainrun("num_train_epochs"), HasSubstr("--steps = epochs"));
   EXPECT_THAT(*homeOutsideTrainrun("torch_compile_mode"), StartsWith("it is not needed here: "));
-  EXPECT_EQ(homeOutsideTrainrun("train-data"), "it is called --data=FILE here");
-  EXPECT_EQ(homeOutsideTrainrun("train-iters"), "it is called --steps=N here");
-  EXPECT_EQ(homeOutsideTrainrun("model_name_or_path"), "it is called --init=FILE here");
-  EXPECT_EQ(homeOutsideCompile("micro-batch-size"), "it is called --micro-batch=N here");
+  EXPECT_EQ(homeOutsideTrainrun("train-data"), "write --data=FILE");
+  EXPECT_EQ(homeOutsideTrainrun("train-iters"), "write --steps=N");
+  EXPECT_EQ(homeOutsideTrainrun("model_name_or_path"),
+            "write --init=DIR (of this machine; nothing is downloaded)");
+  EXPECT_EQ(homeOutsideCompile("micro-batch-size"), "write --micro-batch=N");
   EXPECT_EQ(homeOutsideCompile("gradient-clip-val"),
-            "it has no option. Write it in the model's train.program, as in `clip 1.0`");
+            "there is no option for it; write it in the model's train.program, as in `clip 1.0`");
   EXPECT_THAT(*homeOutsideTrainrun("top-p"),
               AllOf(StartsWith("there is no such thing here yet; "), HasSubstr("--top-k")));
+  EXPECT_EQ(
+      homeOutsideCompile("learning_rate"),
+      "there is no option for it; write it in the model's train.program, as in `optimizer adamw(lr 1e-3)`");
   EXPECT_THAT(*homeOutsideCompile("lora-rank"), StartsWith("there is no such thing here yet; "));
   // The longest beginning wins, and a name of its own over both.
   EXPECT_THAT(*homeOutsideCompile("parallelism_config_dp_shard_size"), HasSubstr("--hybrid-shard"));
   EXPECT_EQ(homeOutsideCompile("frobnicate"), std::nullopt);
+}
+
+TEST(ForeignOptions, AnswersFollowTheValue) {
+  const std::tuple<const char *, const char *, const char *> cases[] = {
+      {"dtype", "float32", "write --precision=fp32"},
+      {"torch_dtype", "float16", "write --precision=fp16"},
+      {"dtype", "torch.bfloat16", "write --precision=bf16"},
+      {"dtype", "auto", "write --precision=NAME"},
+      {"mixed_precision", "fp8", "write --precision=bf16 --product-type=fp8"},
+      {"bf16", "True", "write --precision=bf16"},
+      {"bf16", "False", "leave it out; `--precision=bf16` would turn it on"},
+      {"mixed_precision", "no", "leave it out; `--precision=NAME` would turn it on"},
+      {"gradient_checkpointing", "False", "leave it out; `--activation-checkpointing=full` would turn it on"},
+      {"fsdp_sharding_strategy", "2", "write --zero-stage=2"},
+      {"fsdp_sharding_strategy", "NO_SHARD", "write --zero-stage=0"},
+      {"fsdp", "full_shard auto_wrap", "write --zero-stage=3"},
+      {"fsdp_reshard_after_forward", "false", "write --reshard-after-forward=false"},
+      {"no_cuda", "False", "write --target=cuda"},
+      {"device", "cuda:0", "write --target=cuda"},
+      {"offload_optimizer_device", "nvme", "write --offload=optimizer --offload-to=disk"},
+      {"optim", "sgd",
+       "there is no option for it; write it in the model's train.program, as in `optimizer sgd(lr 1e-2, "
+       "momentum "
+       "0.9)`"},
+      {"lr_scheduler_type", "linear",
+       "there is no option for it; write it in the model's train.program, as in `schedule linear(warmup "
+       "100)`"},
+      {"lr_scheduler_type", "polynomial",
+       "there is no such thing here yet; there are the schedules constant, linear and cosine, as in "
+       "`schedule "
+       "cosine(warmup 100)`"},
+  };
+  for (const auto &[name, value, answer] : cases)
+    EXPECT_EQ(homeOutsideCompile(name, value), answer) << name << '=' << value;
+  EXPECT_EQ(homeOutsideTrainrun("resume_from_checkpoint", "True"), "write --resume");
+  EXPECT_EQ(homeOutsideTrainrun("save_strategy", "no"),
+            "leave it out; `--checkpoint-every=N` would turn it on");
+}
+
+/// Where a number counts something else here, or of something else, the answer says it.
+TEST(ForeignOptions, AnswersSayUnits) {
+  EXPECT_THAT(*homeOutsideCompile("train_batch_size", "64"),
+              HasSubstr("a step has N x --accumulate x --ranks"));
+  EXPECT_THAT(*homeOutsideCompile("ddp_bucket_cap_mb", "25"), HasSubstr("elements, not megabytes"));
+  EXPECT_THAT(*homeOutsideCompile("stage3_prefetch_bucket_size"), HasSubstr("in units, not elements"));
+  EXPECT_THAT(*homeOutsideCompile("warmup_ratio", "0.1"), HasSubstr("number of steps"));
+  EXPECT_THAT(*homeOutsideTrainrun("logging_steps", "10"), HasSubstr("about twenty lines"));
+  EXPECT_THAT(*homeOutsideTrainrun("generation_max_length"), HasSubstr("without those of the prompt"));
+  EXPECT_THAT(*homeOutsideTrainrun("model_name_or_path", "gpt2"), HasSubstr("nothing is downloaded"));
+}
+
+/// The page promises an answer to the arguments in its tables.
+TEST(ForeignOptions, EachArgumentOfThePageHasAnAnswer) {
+  std::ifstream page(FROM_PYTORCH);
+  const std::regex kArgument("`([a-z][a-z0-9]*(_[a-z0-9]+)+)`");
+  size_t count = 0;
+  bool isWanted = false;
+  for (std::string line; std::getline(page, line);) {
+    if (line.starts_with("## "))
+      isWanted = line == "## `TrainingArguments`" || line == "## `ds_config.json`" || line == "## nanoGPT";
+    if (!isWanted || !line.starts_with("| `"))
+      continue;
+    const std::string cell = line.substr(0, line.find(" | "));
+    for (std::sregex_iterator at(cell.begin(), cell.end(), kArgument), end; at != end; ++at, ++count) {
+      std::string own = (*at)[1];
+      std::ranges::replace(own, '_', '-');
+      EXPECT_TRUE(isOf(optionsOfCompile(), own) || homeOutsideCompile(own)) << own;
+      EXPECT_TRUE(isOf(optionsOfTrainrun(), own) || homeOutsideTrainrun(own)) << own;
+    }
+  }
+  EXPECT_GT(count, 60);
 }
 
 } // namespace
