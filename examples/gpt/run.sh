@@ -1,8 +1,28 @@
 #!/usr/bin/env bash
 # From nothing to a trained GPT: installs, builds, compiles examples/gpt/small.mlir and trains it on the King James Bible,
-# then lets it speak. Further arguments go to trainrun: --steps=500 stops early, and the next run goes on from there.
+# then lets it speak.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+
+usage() {
+  echo "usage: examples/gpt/run.sh [--OPTION=VALUE...]"
+  echo "Installs what is missing (as root or with sudo), builds, trains examples/gpt/small.mlir and lets it speak."
+  echo "Options go to trainrun, such as --steps=500, which stops early; the next run goes on from there."
+  echo "Plan, data, metrics and checkpoints are in build/examples/gpt; remove the folder checkpoints there to begin anew."
+}
+previous=
+for argument in "$@"; do
+  case "$argument" in
+    -h | --help) usage; exit 0 ;;
+    -*) ;;
+    *)
+      if [[ "$previous" != --* || "$previous" == *=* ]]; then
+        { echo "run.sh: expected options such as --steps=500, found '$argument'"; usage; } >&2
+        exit 2
+      fi ;;
+  esac
+  previous=$argument
+done
 ./scripts/build.sh --target trainc trainrun trainc-opt trainc-check trainc-lsp
 
 out=build/examples/gpt

@@ -63,6 +63,15 @@ def missing_line(language, excerpt, shown):
 
 
 class PagesTest(harness.EndToEndTest):
+    def test_run_sh_says_what_it_takes_before_it_installs(self):
+        run = harness.ROOT / "examples" / "gpt" / "run.sh"
+        done = subprocess.run([run, "--help"], capture_output=True, text=True, check=True)
+        self.assertTrue(done.stdout.startswith("usage: examples/gpt/run.sh"))
+        self.assertEqual(done.stderr, "")
+        done = subprocess.run([run, "nosuch"], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("found 'nosuch'", done.stderr)
+
     def run_commands(self, page):
         """The output of each block of commands."""
         for name in ["docs", "examples", "LICENSE"]:
