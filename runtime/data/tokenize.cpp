@@ -21,6 +21,8 @@ Result<TextPiece> TextPieces::next() {
   buffer_.erase(0, given_);
   utf8_ -= given_;
   given_ = 0;
+  if (offset_ == 0)
+    TRAINC_RETURN_IF_ERROR(skipMark());
   while (given_ == 0 && offset_ < text_.size()) {
     const size_t held = buffer_.size();
     // Doubles each time, so that a text without a cut is not searched again and again.
@@ -34,7 +36,16 @@ Result<TextPiece> TextPieces::next() {
   if (offset_ == text_.size())
     given_ = buffer_.size();
   const uint64_t begin = offset_ - buffer_.size();
-  return TextPiece{std::string_view(buffer_).substr(0, given_), begin > 0, text_.path(), begin};
+  return TextPiece{std::string_view(buffer_).substr(0, given_), begin > first_, text_.path(), begin};
+}
+
+Status TextPieces::skipMark() {
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  std::string head(std::min<uint64_t>(kMark.size(), text_.size()), '\0');
+  TRAINC_RETURN_IF_ERROR(text_.read(0, std::as_writable_bytes(std::span(head))));
+  if (head == kMark)
+    offset_ = first_ = kMark.size();
+  return {};
 }
 
 Status TextPieces::checkUtf8() {

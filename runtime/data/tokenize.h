@@ -10,7 +10,7 @@
 namespace trainc {
 
 /// Reads a text in pieces that encode to the ids of the whole, so that long texts need no memory. The text
-/// must be UTF-8.
+/// must be UTF-8. A byte order mark (U+FEFF) at its beginning is left out.
 class TextPieces {
 public:
   /// `tokenizer` must outlive this object.
@@ -21,11 +21,14 @@ public:
   Result<TextPiece> next();
 
 private:
+  /// Moves offset_ past a byte order mark.
+  Status skipMark();
   /// Sets utf8_, and fails if what follows is no character.
   Status checkUtf8();
 
   InputFile text_;
   const Tokenizer &tokenizer_;
+  uint64_t first_ = 0;  ///< file offset of the first character
   uint64_t offset_ = 0; ///< file offset of the end of `buffer_`
   std::string buffer_;
   size_t given_ = 0; ///< size of the prefix of `buffer_` that next() has returned

@@ -63,6 +63,11 @@ Result<WeightSource> openWeightSource(const fs::path &path) {
                           "model.safetensors or a model.safetensors.index.json in this folder",
                           path.string());
   }
+  if (path.filename() == kOptimizerFile)
+    return invalidInput(
+        "{}: expected weights, found the optimizer's states of a checkpoint; name its {}, or the "
+        "checkpoint's folder",
+        path.string(), kModelFile);
   TRAINC_ASSIGN_OR_RETURN(WeightFiles weights, WeightFiles::open(path));
   std::vector<fs::path> inputs = {weights.path()};
   for (const SafetensorsView &file : weights.files())

@@ -128,6 +128,12 @@ class Checkpoints(harness.EndToEndTest):
         self.assertEqual(before, {path.name: path.read_bytes() for path in self.checkpoint.iterdir()})
 
 
+    def test_inputs_that_are_no_weights(self):
+        optimizer = self.checkpoint / "optimizer.safetensors"
+        self.refuses(optimizer, "-o", "x", expected=[f"error: {optimizer}: expected weights, found the optimizer's states of a checkpoint; name its model.safetensors"])
+        self.refuses("toy.plan", "-o", "x", expected=["error: toy.plan: expected a safetensors file, found a plan"])
+        self.assertFalse(Path("x").exists())
+
     def test_files_that_are_no_weights_stay(self):
         for path, expected in [(Path("toy.plan"), "the file holds something else than weights (safetensors), which would be lost"),
                                (Path("tokens.bin"), "the file holds something else than weights (safetensors), which would be lost"),

@@ -241,6 +241,20 @@ TEST(Tokenize, TakesWhateverIsText) {
   accepted("a.csv", "id,text\n1,one\n", /*anyText=*/true);
 }
 
+/// Some editors write U+FEFF at the beginning of a text, which is no part of it.
+TEST(Tokenize, ByteOrderMarkIsLeftOut) {
+  const Folder folder;
+  const auto tokensOf = [&](const std::string &content) {
+    const auto made =
+        tokenize({"bytes", {folder.write("a.txt", content)}, folder / "t.bin", "", false, nullptr});
+    EXPECT_TRUE(made.ok()) << made.status().message();
+    return made.ok() ? made->tokens : 0;
+  };
+  const std::string mark = "\xef\xbb\xbf";
+  EXPECT_EQ(tokensOf(mark + "abc"), 3);
+  EXPECT_EQ(tokensOf("abc" + mark), 6); // elsewhere it is a character
+}
+
 TEST(Tokenize, FullDiskLeavesNothing) {
   if (!std::filesystem::exists("/dev/full"))
     GTEST_SKIP() << "no /dev/full";
