@@ -55,12 +55,12 @@ static FailureOr<nn::ModelOp> findModel(ModuleOp module, train::ProgramOp progra
 }
 
 /// Returns a mandatory size; reports an error if it was not given.
-static FailureOr<int64_t> require(train::ProgramOp program, const char *option, const char *inProgram,
-                                  std::optional<int64_t> value) {
+static FailureOr<int64_t> require(train::ProgramOp program, const char *what, const char *option,
+                                  const char *inProgram, std::optional<int64_t> value) {
   if (value)
     return *value;
-  return program.emitError() << "the size is missing: give " << option << ", or write `" << inProgram
-                             << "` in train.program";
+  return program.emitError() << "the " << what << " is missing: give " << option << ", or write `"
+                             << inProgram << "` in train.program";
 }
 
 /// Returns the sequence length; 0 for models without one.
@@ -68,7 +68,8 @@ static FailureOr<int64_t> sequenceLength(Binding &binding) {
   auto hasLength = [](RankedTensorType type) { return type.getNumDynamicDims() > 1; };
   if (llvm::any_of(binding.model.getArgumentTypes().getAsValueRange<TypeAttr>(),
                    [&](Type type) { return hasLength(cast<RankedTensorType>(type)); }))
-    return require(binding.program, "--seq-len", "batch B x T", train::kSeqLen.given(binding.program));
+    return require(binding.program, "sequence length", "--seq-len", "batch B x T",
+                   train::kSeqLen.given(binding.program));
   if (!train::kSeqLen.isSet(binding.program))
     return 0;
   InFlightDiagnostic error = binding.program.emitError()
@@ -130,7 +131,8 @@ FailureOr<Binding> trainc::bindProgram(ModuleOp module) {
     return failure();
   binding.program = *program;
   binding.model = *model;
-  auto micro = require(*program, "--micro-batch", "batch B", train::kMicroBatch.given(*program));
+  auto micro =
+      require(*program, "batch size", "--micro-batch", "batch B", train::kMicroBatch.given(*program));
   if (failed(micro))
     return failure();
   auto length = sequenceLength(binding);

@@ -236,7 +236,7 @@ void trainc::buildGeneration(Instantiation &shared, const Forward &micro) {
   std::optional<FirstError> firstError = tryEntries(shared, logits);
   if (!firstError)
     return;
-  emitRemark(firstError->loc) << "the plan gets no prefill and decode, which take one sample of any length: "
+  emitRemark(firstError->loc) << "this plan cannot generate text (it gets no prefill and decode): "
                               << firstError->text;
   setNoGeneration(shared, *firstError);
 }

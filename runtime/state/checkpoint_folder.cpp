@@ -46,8 +46,8 @@ Result<fs::path> latestIn(const fs::path &folder, const std::string &asked) {
     return invalidInput("--resume={}: cannot look for checkpoints in {}: {}", asked, folder.string(),
                         error.message());
   return invalidInput(
-      "--resume={}: no checkpoint (step-NNNNNNNN) in {}{}; leave --resume out to start from the "
-      "beginning, or use --resume=auto to start there only when there is none",
+      "--resume={}: no checkpoint (step-NNNNNNNN) in {}{}; name the folder of a run, or, to train from the "
+      "beginning, leave --resume out or use --resume=auto",
       asked, folder.string(),
       fs::is_directory(folder, error) ? ""
       : fs::exists(folder, error)     ? ", which is not a folder"

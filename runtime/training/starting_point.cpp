@@ -186,7 +186,12 @@ Result<StartingPoint> resume(Executor &executor, const std::filesystem::path &pa
 /// Weights of --init. Those in a checkpoint's folder are verified by its checksums. A folder of checkpoints
 /// without weights of its own stands for its latest checkpoint.
 Result<WeightSource> openInitialWeights(const std::filesystem::path &init) {
-  if (std::error_code error; std::filesystem::exists(init / kTrainerStateFile, error))
+  std::error_code error;
+  if (std::filesystem::status(init, error).type() == std::filesystem::file_type::not_found)
+    return invalidInput("--init={}: there is no such file or folder; name one of this machine, as nothing is "
+                        "downloaded",
+                        init.string());
+  if (std::filesystem::exists(init / kTrainerStateFile, error))
     return openCheckpointWeights(init);
   if (!listCheckpoints(init).empty()) {
     TRAINC_ASSIGN_OR_RETURN(const bool hasOwn, holdsWeights(init));

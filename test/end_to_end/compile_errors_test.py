@@ -78,7 +78,7 @@ class CompileErrors(harness.EndToEndTest):
             (["-o", "x.plan", "--precision=float32"], "error: --precision: expected fp32, bf16 or fp16, found 'float32'; did you mean 'fp32'?\n"),
             (["-o", "x.plan", "--memory-limit=1e9"], "such as 16GiB, found '1e9'; write 1000000000\n"),
             (["-o", "x.plan", "--checkpoint-stride=2"], "error: --checkpoint-stride: it is no option any more; give --checkpoint-keep=0,100,0,100 to recompute every second use\n"),
-            (["-o", "x.plan", "--persist-below=2"], "error: --persist-below: it is called --param-persistence-threshold here\n"),
+            (["-o", "x.plan", "--persist-below=2"], "error: --persist-below: write --param-persistence-threshold\n"),
             (["-o", "x.plan", "--loss_scale_window=2"], "error: --loss_scale_window: it is no option any more: the scale doubles after 2000 steps without overflow\n"),
             (["-o", "x.plan", "--micro-batch=1048577"], "--micro-batch: expected a whole number from 1 to 1048576", "found '1048577'"),
             (["-o", "x.plan", "--accumulate=65537"], "--accumulate: expected a whole number from 1 to 65536", "found '65537'"),
@@ -119,7 +119,7 @@ class CompileErrors(harness.EndToEndTest):
         self.assertEqual(out, "")
         written, memory, next = err.splitlines()
         self.assertRegex(written, rf"^wrote folder/my mlp.plan: mlp with ({report['parameters']}|[\d.]+k) parameters, 1 rank$")
-        self.assertRegex(memory, r"^peak memory [\d.]+ [KM]iB \(its arenas .*\); predicted step [\d.]+ [mu]?s \(8 samples\)$")
+        self.assertRegex(memory, r"^peak memory [\d.]+ [KM]iB \(tensors .*\); predicted step [\d.]+ [mu]?s \(8 samples\)$")
         self.assertEqual(next, "next: trainrun 'folder/my mlp.plan' --data data.safetensors   # columns: features, labels")
         self.assertTrue(Path("folder/my mlp.plan").exists())
         self.assertEqual(self.trainc("compile", "folder/my mlp.mlir", "--cpu=native", "--quiet"), ("", ""))
@@ -136,6 +136,20 @@ class CompileErrors(harness.EndToEndTest):
         self.trainc(*comment.split()[1:])
         _, err = self.run_program(harness.TRAINRUN, *command.split()[1:], "--steps=2")
         self.assertIn("step 2/2", err)
+
+    def test_the_next_command_of_several_hosts(self):
+        Path("gpt.mlir").write_text(program("gpt"))
+        _, err = self.trainc("compile", "gpt.mlir", "--cpu=native", "--ranks=16")
+        self.assertIn("next: srun --ntasks=16 trainrun gpt.plan --data tokens.bin", err)
+
+    def test_values_of_foreign_options(self):
+        Path("gpt.mlir").write_text(program("gpt"))
+        for arguments, expected in [
+            (["--dtype=float32"], "--dtype: write --precision=fp32\n"),
+            (["--bf16", "False"], "--bf16: leave it out; `--precision=bf16` would turn it on\n"),
+            (["--device=cuda"], "--device: write --target=cuda\n"),
+        ]:
+            self.fails([TRAINC, "compile", "gpt.mlir", *arguments], 2, "error: " + expected)
 
     def test_a_file_that_is_no_plan_stays(self):
         Path("gpt.mlir").write_text(program("gpt"))
@@ -223,6 +237,12 @@ class CompileErrors(harness.EndToEndTest):
         known = "error: expected compile, estimate, tokenize, consolidate, report, sign, dump, simulate, calibrate or help, found "
         self.fails([TRAINC, "foo"], 2, known + "'foo'\nRun trainc --help")
         self.assertEqual(self.trainc("help"), self.trainc(code=2))
+        self.fails([TRAINC, "help", "tokeniser"], 2, "error: expected start, ", "found 'tokeniser'; did you mean 'tokenize'?\n")
+        for topic in ["offload", "training", "generate"]:
+            self.assertIn("See docs/", self.trainc("help", topic)[0])
+        for word, instead in [("export", "trainc consolidate CHECKPOINT -o model.safetensors"), ("train", "trainrun PLAN --data=FILE")]:
+            self.fails([TRAINC, word], 2, f"error: '{word}' is no command of trainc; write `{instead}`\n")
+        self.fails([TRAINC, "-o", "x.plan", "compile", "gpt.mlir"], 2, "error: -o is an option of compile: write it after `trainc compile`\n")
         self.fails([TRAINC, "dump", "a.plan", "b.plan", "c.plan"], 2, "error: expected nothing else, found b.plan c.plan\nRun trainc dump --help")
         self.fails([TRAINC, "compil", "mlp.mlir"], 2, "found 'compil'; did you mean 'compile'?\n")
 

@@ -197,7 +197,7 @@ class AttentionByHand(harness.EndToEndTest):
     def test_trains_but_does_not_generate(self):
         Path("model.mlir").write_text(BY_HAND)
         _, err = self.trainc("compile", "model.mlir", "-o", "model.plan", "--report", "report.json")
-        self.assertIn("model.mlir:4:13: remark: the plan gets no prefill and decode", err)
+        self.assertIn("model.mlir:4:13: remark: this plan cannot generate text", err)
         self.assertIn(self.REASON, json.loads(Path("report.json").read_text())["no_generation"])
         self.assertIn("no generation: " + self.REASON, self.trainc("dump", "model.plan")[0])
         self.assertIn("no generation: " + self.REASON, self.trainrun("model.plan", "--device=null")[0])

@@ -122,6 +122,7 @@ class RunErrors(GoldenRunTest):
 
     def test_contradictory_options(self):
         self.fails(self.train("--steps=1", "-q", "--log-level=debug"), 2, "--quiet and --log-level contradict each other; leave one out")
+        self.fails(self.train("--steps=1", "--init=gpt2"), 2, "error: --init=gpt2: there is no such file or folder; name one of this machine, as nothing is downloaded\n")
         self.fails(self.train("--init", "a", "--resume=b"), 2, "--init and --resume contradict each other")
         self.fails([TRAINRUN, "gpt.plan", "--steps", "3"], 2, "--steps needs --data")
         self.fails(self.train("--metrics", "./tokens.bin"), 2, "--metrics=./tokens.bin: the file holds something else than metrics, which would be lost")

@@ -282,7 +282,7 @@ class CommandLine(TrainrunTest):
             ("--metrics=.: expected a file, found a folder", [*data, "--steps", "3", "--metrics", "."]),
             ("--resume is given twice; give it once", [*data, "--steps", "3", "--resume", "--resume=ck"]),
             ("--no-shuffle takes no value, or true or false; found 'maybe'", [*data, "--steps", "3", "--no-shuffle=maybe"]),
-            ("expected nothing else, found more.plan\n", ["--device=null", "more.plan"]),
+            ("expected nothing else, found more.plan; data is given with --data\n", ["--device=null", "more.plan"]),
             ("--stepz is unknown; did you mean --steps?", [*data, "--stepz", "3"]),
         ]:
             with self.subTest(arguments=arguments):

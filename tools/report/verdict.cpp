@@ -74,9 +74,9 @@ std::string secondsText(double seconds) {
 
 std::string needText(const MemoryNeed &need, uint32_t ranks) {
   return formatBytes(need.together()) + (ranks > 1 ? " on each rank" : "") +
-         (need.besides ? fmt::format(" (its arenas {}, besides them at most {})", formatBytes(need.arenas),
+         (need.besides ? fmt::format(" (tensors {}, process at most {})", formatBytes(need.arenas),
                                      formatBytes(*need.besides))
-                       : " (its arenas; the plan does not say what a process takes besides)");
+                       : " (tensors; the plan does not say what its process takes)");
 }
 
 static std::string fitText(const Verdict &verdict, uint32_t ranks) {

@@ -29,7 +29,7 @@ struct Verdict {
 
 Verdict verdictOf(const Analysis &analysis);
 
-/// "4.26 GiB on each rank (its arenas 4.19 GiB, besides them at most 76.6 MiB)".
+/// "4.26 GiB on each rank (tensors 4.19 GiB, process at most 76.6 MiB)".
 std::string needText(const MemoryNeed &need, uint32_t ranks);
 
 /// A sentence for people: "Fits: needs 4.26 GiB (...) of 6.00 GiB allowed, ...".

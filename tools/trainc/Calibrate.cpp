@@ -176,7 +176,8 @@ static Status runCalibration(const CalibrateCommand &command) {
   say("steps in f32 beside the disk");
   TRAINC_ASSIGN_OR_RETURN(found.transferSeconds,
                           measureModel("fp32", command.cpu, measureComputeOfTransfers));
-  say(fmt::format("{:.3g} us less for each transfer", found.transferSeconds * 1e6));
+  say(fmt::format("each transfer to or from the disk takes {:.3g} us from computation",
+                  found.transferSeconds * 1e6));
   say("the exchange between two ranks");
   TRAINC_ASSIGN_OR_RETURN(found.link, measureLink());
   say(fmt::format("{:.3g} GB/s, {:.3g} us to meet", found.link.bytes * 1e-9, found.link.meetSeconds * 1e6));

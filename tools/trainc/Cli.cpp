@@ -231,9 +231,10 @@ void addSimulate(CLI::App &app, SimulateCommand &command) {
 void addCalibrate(CLI::App &app, CalibrateCommand &command) {
   CLI::App *calibrate =
       app.add_subcommand("calibrate", "Measure this machine into a cluster file for trainc simulate");
-  calibrate->footer("Takes some seconds, in which nothing else should run. Example:\n"
-                    "  trainc calibrate -o this.json\n"
-                    "  trainc simulate small.plan --cluster=this.json");
+  calibrate->footer(
+      "Takes 15 seconds on an idle machine and minutes on a busy one. Nothing else should run. Example:\n"
+      "  trainc calibrate -o this.json\n"
+      "  trainc simulate small.plan --cluster=this.json");
   calibrate->add_option("-o,--output", command.output, "Cluster file to write")
       ->required()
       ->type_name("FILE.json");
@@ -296,6 +297,22 @@ int answer(const CLI::App &app, const CLI::ParseError &question) {
   return status.exitCode();
 }
 
+/// The command that does the work of a word, such as `export`, as a clause; empty if none is known.
+std::string commandInstead(std::string_view word) {
+  constexpr std::pair<std::string_view, std::string_view> kInstead[] = {
+      {"convert", "trainc consolidate CHECKPOINT -o model.safetensors"},
+      {"eval", "trainrun PLAN --init=FILE --eval-data=FILE"},
+      {"evaluate", "trainrun PLAN --init=FILE --eval-data=FILE"},
+      {"export", "trainc consolidate CHECKPOINT -o model.safetensors"},
+      {"generate", "trainrun PLAN --resume=DIR --generate=PROMPT"},
+      {"run", "trainrun PLAN --data=FILE"},
+      {"train", "trainrun PLAN --data=FILE"},
+  };
+  const auto *found =
+      std::ranges::find(kInstead, word, &std::pair<std::string_view, std::string_view>::first);
+  return found == std::end(kInstead) ? "" : fmt::format("; write `{}`", found->second);
+}
+
 /// The first error in the arguments that CLI11 would miss or describe worse.
 std::optional<std::string> findProblem(const CLI::App &app, std::span<const char *const> arguments) {
   if (const CLI::App *command = findCommand(app, arguments)) {
@@ -307,8 +324,14 @@ std::optional<std::string> findProblem(const CLI::App &app, std::span<const char
     std::vector<std::string> commands;
     for (const CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
       commands.push_back(command->get_name());
-    return describeUnknownWord(word, commands);
+    const std::string instead = commandInstead(word);
+    return instead.empty() ? describeUnknownWord(word, commands)
+                           : fmt::format("'{}' is no command of trainc{}", word, instead);
   }
+  for (const char *const argument : arguments)
+    if (const CLI::App *command = findCommand(app, std::span(&argument, 1)))
+      if (command->get_option_no_throw(std::string(word.substr(0, word.find('=')))))
+        return fmt::format("{0} is an option of {1}: write it after `trainc {1}`", word, command->get_name());
   return findBadArgument(app, arguments);
 }
 
@@ -335,11 +358,7 @@ int explain(const CLI::App &app, const std::string &topic) {
   }
   for (const CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
     known.push_back(command->get_name());
-  const std::string nearest = findNearest(topic, known);
-  return reportUsage(app.get_subcommand("help"),
-                     fmt::format("there is no topic '{}'{}; there are {}", topic,
-                                 nearest.empty() ? "" : fmt::format(", did you mean {}?", nearest),
-                                 fmt::join(known, ", ")));
+  return reportUsage(app.get_subcommand("help"), describeUnknownWord(topic, known));
 }
 
 } // namespace

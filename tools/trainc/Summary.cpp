@@ -19,6 +19,9 @@ namespace {
 /// Steps of the suggested run if the plan has no default.
 constexpr int kFirstSteps = 1000;
 
+/// Maximum number of ranks that the suggested run starts on one host; hosts have up to eight GPUs.
+constexpr uint32_t kMaxRanksOfHost = 8;
+
 std::string_view pluralOf(uint64_t count) { return count == 1 ? "" : "s"; }
 
 /// "512 tokens", or "8 samples" if the model has no length.
@@ -52,8 +55,10 @@ std::set<std::string_view> columnsOf(const fb::Plan &plan) {
 /// The command that trains, or that evaluates if the plan trains nothing.
 std::string commandFor(const fb::Plan &plan, const std::string &path) {
   const std::set<std::string_view> columns = columnsOf(plan);
-  std::string text = "trainrun " + shellWord(path);
-  if (plan.ranks() > 1)
+  const bool isOfSeveralHosts = plan.ranks() > kMaxRanksOfHost;
+  std::string text = isOfSeveralHosts ? fmt::format("srun --ntasks={} ", plan.ranks()) : "";
+  text += "trainrun " + shellWord(path);
+  if (plan.ranks() > 1 && !isOfSeveralHosts)
     text += fmt::format(" --nproc-per-node={}", plan.ranks());
   if (plan.no_training() && parameterCount(plan) > 0)
     text += " --init=weights.safetensors";

@@ -8,6 +8,7 @@ namespace {
 
 constexpr train::Theme kOfMemory[] = {train::Theme::Memory, train::Theme::Checkpointing,
                                       train::Theme::Offload};
+constexpr train::Theme kOfOffload[] = {train::Theme::Offload};
 constexpr train::Theme kOfRanks[] = {train::Theme::Sharding};
 constexpr train::Theme kOfPrecision[] = {train::Theme::Precision, train::Theme::LossScale};
 
@@ -60,6 +61,16 @@ at any number of ranks.
 See docs/how-to/start-several-ranks.md, docs/explanation/sharding.md, docs/reference/sharding.md.
 )",
      kOfRanks},
+    {"offload", "keeping states and activations in host memory or on disk",
+     R"(  trainc compile gpt.mlir --offload=optimizer -o gpt.plan
+  trainrun gpt.plan --data tokens.bin --steps 1000 --offload-dir=/mnt/nvme
+
+--offload says what is kept outside the device's memory while it is not in use. Copies overlap with
+computation, and bits do not change. With --memory-limit the compiler decides what to offload.
+
+See docs/how-to/offload.md, docs/explanation/offload.md.
+)",
+     kOfOffload},
     {"precision", "bf16, fp16, fp8 and what stays in fp32", R"(  trainc compile gpt.mlir --precision=bf16
   trainc compile gpt.mlir --precision=fp16 --loss-scale=0
 
@@ -77,11 +88,31 @@ See docs/explanation/precision.md, docs/reference/precision-types.md, docs/refer
   trainc consolidate run1 -o model.safetensors
 
 The last step always writes a checkpoint, and so does a run that SIGTERM ends. A resumed run has the
-same bits as one that was not interrupted. Checkpoints are safetensors with the names of Hugging
-Face. --init reads weights by these names, with --init-missing for parameters that a file lacks.
+same bits as one that was not interrupted. Checkpoints are safetensors with the names of the
+model's parameters, and Hugging Face loads those of a model that has its names. --init reads weights
+by names, with --init-missing for parameters that a file lacks.
 
 See docs/reference/checkpoints.md, docs/how-to/resume-elsewhere.md,
 docs/how-to/start-from-weights.md.
+)"},
+    {"training", "running a plan on data",
+     R"(  trainrun gpt.plan --data train.bin --eval-data eval.bin --eval-every 100 --steps 1000 \
+    --checkpoint-dir run1 --metrics run1.jsonl
+
+The plan decides what is computed, trainrun --help lists what the run decides. The optimizer, its
+learning rate and the schedule are lines of train.program in the model's text. trainc counts steps;
+an epoch has samples / (samples per step) of them.
+
+See docs/reference/trainrun.md, docs/reference/program.md, docs/reference/metrics.md.
+)"},
+    {"generate", "continuing a text with trained weights",
+     R"(  trainrun gpt.plan --resume=run1 --tokenizer=bytes --generate="In the beginning" --temperature 0.8
+  trainrun gpt.plan --init=gpt2 --generate="In the beginning" --max-tokens 50
+
+The weights are those of a checkpoint (--resume) or of files (--init). Without --tokenizer, trainrun
+takes the one that the data was made with. A compile says if a plan cannot generate.
+
+See docs/how-to/generate-text.md.
 )"},
 };
 

@@ -284,7 +284,9 @@ std::string_view hint(const CLI::ParseError &error, const Options &options) {
   case CLI::ExitCodes::ExtrasError: // an optional value, which must follow '='
     if (!options.profile.empty())
       return "; --profile takes its value after '=', as in --profile=FILE.json";
-    return options.resume.empty() ? "" : "; --resume takes its value after '=', as in --resume=DIR";
+    if (!options.resume.empty())
+      return "; --resume takes its value after '=', as in --resume=DIR";
+    return options.data.empty() && options.evalData.empty() ? "; data is given with --data" : "";
   case CLI::ExitCodes::RequiredError: // consumed by a list
     return options.data.empty() && options.evalData.empty()
                ? ""

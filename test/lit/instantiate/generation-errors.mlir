@@ -10,7 +10,7 @@
 // CHECK-NOT: @position
 nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
   %x = nn.embedding "wte" %tokens of 10 by 8
-  // expected-remark @+1 {{the plan gets no prefill and decode, which take one sample of any length: 'nn.attention' op is not causal, which generation needs}}
+  // expected-remark @+1 {{this plan cannot generate text (it gets no prefill and decode): 'nn.attention' op is not causal, which generation needs}}
   %a, %l = nn.attention %x, %x, %x heads 2
   %logits = nn.linear "head" %a to 10
   nn.output "logits" %logits
@@ -215,7 +215,7 @@ train.program @p { model @m optimizer sgd(lr 0.1) batch 2 x 16 }
 nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
   %x = nn.embedding "wte" %tokens of 10 by 8
   // expected-remark @+2 {{evaluation leaves out the samples of an incomplete last batch}}
-  // expected-remark @+1 {{the plan gets no prefill and decode, which take one sample of any length: samples of a batch are combined here, but text is generated for a single sample}}
+  // expected-remark @+1 {{this plan cannot generate text (it gets no prefill and decode): samples of a batch are combined here, but text is generated for a single sample}}
   %mean = nn.reduce mean %x over [0] keep
   %y = nn.sub %x, %mean
   %logits = nn.linear "head" %y to 10

@@ -20,13 +20,13 @@ train.program @p { model @m optimizer sgd batch 2 }
 // -----
 
 nn.model @m(%x: tensor<?xf32>) { nn.loss "loss" %x }
-// expected-error @below {{the size is missing: give --micro-batch, or write `batch B` in train.program}}
+// expected-error @below {{the batch size is missing: give --micro-batch, or write `batch B` in train.program}}
 train.program @p { model @m optimizer sgd }
 
 // -----
 
 nn.model @m(%x: tensor<?x?xf32>) { nn.loss "loss" %x }
-// expected-error @below {{the size is missing: give --seq-len, or write `batch B x T` in train.program}}
+// expected-error @below {{the sequence length is missing: give --seq-len, or write `batch B x T` in train.program}}
 train.program @p { model @m optimizer sgd batch 2 }
 
 // -----

@@ -146,7 +146,7 @@ TEST(ForeignOptions, AnswersFollowTheValue) {
             "leave it out; `--checkpoint-every=N` would turn it on");
 }
 
-/// Where a number counts something else here, or of something else, the answer says it.
+/// Answers say it if a number counts something else here, or in another unit.
 TEST(ForeignOptions, AnswersSayUnits) {
   EXPECT_THAT(*homeOutsideCompile("train_batch_size", "64"),
               HasSubstr("a step has N x --accumulate x --ranks"));

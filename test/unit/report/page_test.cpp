@@ -55,9 +55,8 @@ TEST(ReportPage, SaysOnlyWhatThePlanSaysOfTheProcess) {
     const report::Analysis analysis(verified.plan());
     EXPECT_EQ(report::documentOf(analysis, "x.plan")["verdict"]["unplanned_bytes"], expected);
     EXPECT_THAT(report::summaryText(analysis, "x.plan"),
-                HasSubstr(expected.is_null()
-                              ? "its arenas; the plan does not say what a process takes besides"
-                              : "besides them at most 5 B"));
+                HasSubstr(expected.is_null() ? "tensors; the plan does not say what its process takes"
+                                             : "process at most 5 B"));
   }
 }
 
