@@ -31,42 +31,44 @@ static std::string defaultOf(const Setting &setting) {
 }
 
 int main() {
-  std::cout << "# Settings\n\n"
-               "Each setting is a line `name value` of [`train.program`](program.md), and an option "
-               "`--name=value` of [`trainc compile`](compile-options.md),\n"
-               "with dashes in place of underscores. If both are given, the option wins. `trainc dump PLAN "
-               "--settings` prints the value and the source of\n"
-               "every setting of a plan.\n\n"
-               "```mlir\n"
-               "nn.model @classifier(%features: tensor<?x20xf32>, %labels: tensor<?xi32>) {\n"
-               "  %logits = nn.linear \"head\" %features to 10\n"
-               "  %nll, %lse = nn.cross_entropy %logits, %labels\n"
-               "  nn.loss \"loss\" %nll\n"
-               "}\n\n"
-               "train.program @train {\n"
-               "  model @classifier\n"
-               "  optimizer adamw(lr 1e-3)\n"
-               "  batch 16\n"
-               "  ranks 4\n"
-               "  zero_stage 3\n"
-               "  wrap \"model\"\n"
-               "  precision bf16\n"
-               "  reduce_type bf16\n"
-               "  memory_limit 16GiB\n"
-               "}\n"
-               "```\n\n"
-               "Lists are written in quotes, with commas between their elements. `batch B x T` sets "
-               "`micro_batch` and "
-               "`seq_len`.\n";
+  std::cout
+      << "# Settings\n\n"
+         "Each setting is a line `name value` of [`train.program`](program.md), and, unless the table says "
+         "*no option*, an option `--name=value` of\n"
+         "[`trainc compile`](compile-options.md), with dashes in place of underscores. If both are given, "
+         "the option wins. `trainc dump PLAN --settings`\n"
+         "prints the value and the source of every setting of a plan.\n\n"
+         "```mlir\n"
+         "nn.model @classifier(%features: tensor<?x20xf32>, %labels: tensor<?xi32>) {\n"
+         "  %logits = nn.linear \"head\" %features to 10\n"
+         "  %nll, %lse = nn.cross_entropy %logits, %labels\n"
+         "  nn.loss \"loss\" %nll\n"
+         "}\n\n"
+         "train.program @train {\n"
+         "  model @classifier\n"
+         "  optimizer adamw(lr 1e-3)\n"
+         "  batch 16\n"
+         "  ranks 4\n"
+         "  zero_stage 3\n"
+         "  wrap \"model\"\n"
+         "  precision bf16\n"
+         "  reduce_type bf16\n"
+         "  memory_limit 16GiB\n"
+         "}\n"
+         "```\n\n"
+         "Lists are written in quotes, with commas between their elements. `batch B x T` sets "
+         "`micro_batch` and "
+         "`seq_len`.\n";
   for (const ThemeNames &theme : kThemes) {
     std::cout << "\n## " << theme.heading
               << "\n\n| setting | values | default | meaning |\n|---|---|---|---|\n";
     for (const Setting *setting : kSettings)
       if (setting->theme == theme.theme) {
         const std::string condition(optionsOf(setting->condition));
-        std::cout << "| `" << setting->name << "` | " << valuesOf(*setting) << " | " << defaultOf(*setting)
-                  << " | " << (condition.empty() ? "" : "With `" + condition + "`: ") << cell(setting->help)
-                  << " |\n";
+        const std::string_view noOption = setting->hasOption ? "" : " (*no option*)";
+        std::cout << "| `" << setting->name << "`" << noOption << " | " << valuesOf(*setting) << " | "
+                  << defaultOf(*setting) << " | " << (condition.empty() ? "" : "With `" + condition + "`: ")
+                  << cell(setting->help) << " |\n";
       }
   }
 }
