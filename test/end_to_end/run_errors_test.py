@@ -110,6 +110,8 @@ class RunErrors(GoldenRunTest):
 
     def test_options_of_the_other_program(self):
         """Each program knows all options of the other, and none has the name of another one."""
+        for help, expected in [((TRAINC, "compile"), "--precision fp32|bf16|fp16 "), ((TRAINRUN,), "--log-level error|warning|info|debug=info"), ((TRAINRUN,), "--steps N ")]:
+            self.assertIn(expected, self.run_program(*help, "--help")[0])
         options = lambda *help: set(re.findall(r"^ +(?:-\w,)?--([a-z0-9-]+)", self.run_program(*help, "--help")[0], re.MULTILINE)) - {"help", "version", "quiet"}  # both have these
         of_compile, of_trainrun = options(TRAINC, "compile"), options(TRAINRUN)
         self.assertLess({"micro-batch", "wrap", "output"}, of_compile)

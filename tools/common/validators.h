@@ -1,5 +1,6 @@
 // Validators of option values, for every command line. CLI11's own accept 010 as eight and saturate numbers
-// that are too large; its range checks accept NaN.
+// that are too large; its range checks accept NaN. Validators have no description, which --help would append
+// to the type of the value.
 #pragma once
 
 #include "base/nearest_word.h"
@@ -35,7 +36,7 @@ template <typename T> CLI::Validator wholeNumber(T min, T max = std::numeric_lim
                : fmt::format("expected a whole number from {} to {}, without leading zeros, found '{}'{}",
                              min, max, text, value ? "" : inPlainDigits(text, double(min), double(max)));
   };
-  return {check, min > 0 ? "POSITIVE" : "NONNEGATIVE"};
+  return {check, ""};
 }
 
 /// A number from `min` to `max`, and hence not NaN.
@@ -46,7 +47,7 @@ inline CLI::Validator number(double min, double max) {
                ? ""
                : fmt::format("expected a number from {:g} to {:g}, found '{}'", min, max, text);
   };
-  return {check, fmt::format("[{:g} - {:g}]", min, max)};
+  return {check, ""};
 }
 
 /// One of `words`, in any case.
@@ -58,7 +59,7 @@ inline CLI::Validator oneOfWords(std::vector<std::string> words) {
             text = word;
             return std::string();
           },
-          "WORD"};
+          ""};
 }
 
 inline const CLI::Validator kPositive = wholeNumber<int64_t>(1);

@@ -44,7 +44,7 @@ template <typename Enum> CLI::Validator oneOf(const Choices<Enum> &choices) {
             text = std::to_string(static_cast<int>(chosen->second));
             return std::string();
           },
-          "WORD"};
+          ""};
 }
 
 CLI::Option *addQuiet(CLI::App &command, bool &quiet) {

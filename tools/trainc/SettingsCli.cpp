@@ -38,7 +38,7 @@ CLI::Validator bytesFrom(int64_t min) {
             text = std::to_string(*bytes);
             return std::string();
           },
-          "SIZE"};
+          ""};
 }
 
 /// Accepts a comma-separated subset of the words, in any case.
@@ -52,7 +52,7 @@ CLI::Validator someOfWords(const Setting &list) {
             text = fmt::format("{}", fmt::join(given, ","));
             return train::tidyList(list, text);
           },
-          "WORDS"};
+          ""};
 }
 
 CLI::Validator validatorOf(const Setting &setting) {
@@ -68,7 +68,7 @@ CLI::Validator validatorOf(const Setting &setting) {
   case ValueKind::Wrap:
   case ValueKind::Names: // names of blocks and parameters, which the compiler checks
   case ValueKind::Shares:
-    return {[&setting](std::string &text) { return train::tidyList(setting, text); }, "LIST"};
+    return {[&setting](std::string &text) { return train::tidyList(setting, text); }, ""};
   }
   return CLI::Validator();
 }

@@ -9,6 +9,7 @@
 #include "tools/trainrun/contradictions.h"
 
 #include <algorithm>
+#include <fmt/ranges.h>
 
 namespace trainc {
 
@@ -74,7 +75,7 @@ void addData(CLI::App &app, Options &o) {
       ->type_name("FILE");
   group.add("--eval-data", o.evalData, "Evaluation data, in the same formats")->type_name("FILE");
   group.add("--data-dtype", o.dataDType, "Width of raw token files, where no FILE.json beside them says it")
-      ->type_name("NAME")
+      ->type_name("uint8|uint16|uint32")
       ->transform(oneOfWords({"uint8", "uint16", "uint32"}));
   group
       .add(
@@ -129,7 +130,7 @@ void addTraining(CLI::App &app, Options &o) {
       .add("--on-nonfinite", o.onNonFinite,
            "After a step with a NaN or infinite loss or gradient, which changes nothing: 'stop' names the op "
            "that made it, 'skip' goes on")
-      ->type_name("NAME")
+      ->type_name("stop|skip")
       ->transform(oneOfWords({"stop", "skip"}))
       ->capture_default_str();
 }
@@ -199,7 +200,7 @@ std::string listOf(const auto &kinds) {
 void addMachine(CLI::App &app, Options &o) {
   Group group(app, "Machine");
   group.add("--device", o.device, "Where to run: auto is what the plan is for" + listOf(deviceKinds()))
-      ->type_name("NAME")
+      ->type_name(fmt::format("{}", fmt::join(namesOf(deviceKinds()), "|")))
       ->transform(oneOfWords(namesOf(deviceKinds())))
       ->capture_default_str();
   group
@@ -230,7 +231,7 @@ void addMachine(CLI::App &app, Options &o) {
            "How ranks communicate: auto is nccl for plans of GPUs, else mpi under mpirun and on several "
            "hosts" +
                listOf(communicatorKinds()))
-      ->type_name("NAME")
+      ->type_name(fmt::format("{}", fmt::join(namesOf(communicatorKinds()), "|")))
       ->transform(oneOfWords(namesOf(communicatorKinds())))
       ->capture_default_str();
   group
@@ -266,12 +267,12 @@ void addOutput(CLI::App &app, Options &o) {
   const std::vector<std::string> levels = {"error", "warning", "info", "debug"};
   group.addFlag("-q,--quiet", o.quiet, "Print warnings and errors alone: --log-level=warning");
   group.add("--log-level", o.logLevel, "What goes to standard error, of several ranks from rank 0")
-      ->type_name("NAME")
+      ->type_name(fmt::format("{}", fmt::join(levels, "|")))
       ->transform(oneOfWords(levels))
       ->capture_default_str();
   group
       .add("--log-level-replica", o.logLevelReplica, "The same for the other ranks, each line with its rank")
-      ->type_name("NAME")
+      ->type_name(fmt::format("{}", fmt::join(levels, "|")))
       ->transform(oneOfWords(levels))
       ->capture_default_str();
   group.addFlag("--log-on-each-node", o.logOnEachNode,
