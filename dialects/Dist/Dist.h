@@ -2,6 +2,7 @@
 #pragma once
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
@@ -9,7 +10,9 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include "dialects/Interfaces/Axes.h"
 #include "dialects/Interfaces/Interfaces.h"
+#include "plan/facts/mesh.h"
 
 #include "dialects/Dist/DistDialect.h.inc"
 
@@ -18,6 +21,57 @@ namespace trainc::dist {
 struct Communication : mlir::SideEffects::Resource::Base<Communication> {
   llvm::StringRef getName() final { return "communication"; }
 };
+} // namespace trainc::dist
+
+namespace trainc::dist {
+/// How a value lies on the ranks along one axis of the mesh.
+struct Along {
+  enum Kind : uint8_t {
+    Replicated, ///< equal on all ranks
+    Own,        ///< a value of each rank's own
+    Partial,    ///< a term of a sum
+    Sharded     ///< an equal range of dimension `dim`, in the order of places
+  };
+  Kind kind = Replicated;
+  int64_t dim = 0; ///< of Sharded
+
+  static Along sharded(int64_t dim) { return {Sharded, dim}; }
+  bool operator==(const Along &) const = default;
+};
+
+/// What a rank holds of a collective's tensor.
+enum class Held : uint8_t { whole, shard };
+
+/// Verifies that a start has one use, a dist.wait, and that the mesh has its axes, along which shards are
+/// equal.
+llvm::LogicalResult verifyStart(CollectiveOpInterface start, Held source, Held result);
+
+/// Axes along which this compiler's own sharding divides ranks: copies of a model, and shards of its states.
+inline constexpr llvm::StringLiteral kReplicaAxis = "replica", kShardAxis = "shard";
+
+/// Returns the module's mesh; one rank if it has none.
+Mesh meshOf(mlir::ModuleOp module);
+/// Returns the axes of the mesh; none if a name is unknown, or if they are not adjacent and in order.
+std::optional<Axes> findAxes(const Mesh &mesh, mlir::ArrayAttr names);
+/// Returns the shape of the groups along axes that findAxes() finds.
+RankGroupShape shapeOf(const Mesh &mesh, mlir::ArrayAttr names);
+/// Returns the names of the mesh's axes.
+mlir::ArrayAttr namesOf(const Mesh &mesh, mlir::MLIRContext *context);
+} // namespace trainc::dist
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/Dist/DistAttributes.h.inc"
+
+namespace trainc::dist {
+/// Discardable attribute of states and inputs.
+inline constexpr llvm::StringLiteral kPlacementAttr = "dist.placement";
+
+/// Returns the placement of a state or an input; null if it has none.
+PlacementAttr placementOf(mlir::Operation *op);
+/// Whether a state is sharded along dimension 0.
+bool isSharded(mlir::Operation *state);
+/// Shards a state along dimension 0 over the axis kShardAxis.
+void shardState(mlir::Operation *state);
 } // namespace trainc::dist
 
 #define GET_OP_CLASSES

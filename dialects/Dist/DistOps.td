@@ -5,6 +5,7 @@
 
 include "dialects/Interfaces/Enums.td"
 include "dialects/Interfaces/Interfaces.td"
+include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -23,13 +24,41 @@ def Dist_Dialect : Dialect {
     %sum = dist.wait %pending : tensor<768x768xf32>
     ```
 
-    Adjacent starts of the same kind and group that have the same `message` become one collective of the plan. A sum of gradients may name
+    Adjacent starts of the same kind and axes that have the same `message` become one collective of the plan. A sum of gradients may name
     the parameter state with `of`.
 
-    With hybrid sharding, states are sharded within groups of ranks. A collective `in shard` runs over the ranks of one such group. A
-    collective `in replica` runs over the ranks that hold the same shard.
+    The ranks form a mesh (`dist.mesh`). A collective names the axes along which its ranks differ, adjacent axes of the mesh: `in shard`,
+    `in [replica, shard]`. It runs in each group of ranks that have the same place along all other axes.
+
+    A `#dist.placement` says how a value lies on the ranks. States and inputs have one as the attribute `dist.placement`; those of all other
+    values follow from the indexing rules of ops (pass `verify-spmd`).
 
     Tensors that are sharded together are members of one flat tensor (`dist.pack`, `dist.member`). `dist.part` is the shard of one rank.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+}
+
+def Dist_Placement : AttrDef<Dist_Dialect, "Placement"> {
+  let mnemonic = "placement";
+  let summary = "how a value lies on the ranks along each axis of the mesh";
+  let description = [{
+    Along an axis a value is sharded along a dimension (its number), or `partial`: each rank has a term of a sum, or `own`: each rank has a
+    value of its own, such as its samples. Along axes that are not named it is replicated.
+
+    ```mlir
+    train.state parameter @w : tensor<64x32xf32> {dist.placement = #dist.placement<tensor = 0, shard = 1>}
+    ```
+  }];
+  let parameters = (ins "::mlir::ArrayAttr":$axes, ArrayRefParameter<"int64_t">:$codes);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let builders = [AttrBuilder<(ins "::llvm::ArrayRef<::std::pair<::llvm::StringRef, ::trainc::dist::Along>>":$along)>];
+  let extraClassDeclaration = [{
+    /// Returns how the value lies along the axis.
+    ::trainc::dist::Along along(::llvm::StringRef axis) const;
+    /// Returns the names of the axes along which the value is sharded along the dimension.
+    ::mlir::ArrayAttr axesOfDim(int64_t dim) const;
   }];
 }
 
@@ -48,30 +77,47 @@ class Dist_PlaceOp<string mnemonic, string kernelClass>
 def Dist_Communication : Resource<"::trainc::dist::Communication">;
 def Dist_Pending : Res<AnyStaticShapeTensor, "", [MemWrite<Dist_Communication>]>;
 
-// Starts a collective; only a dist.wait may use the result.
-class Dist_StartOp<string mnemonic, string kind, list<Trait> traits = []>
+// Starts a collective; only a dist.wait may use the result. `source` and `result` say what a rank holds: the `whole` tensor or a `shard`.
+class Dist_StartOp<string mnemonic, string kind, string source, string result, list<Trait> traits = []>
     : Dist_Op<mnemonic, [DeclareOpInterfaceMethods<ExecutableOpInterface>, DeclareOpInterfaceMethods<CollectiveOpInterface>] # traits> {
   let extraClassDefinition = [{
     ::trainc::KernelClass $cppClass::getKernelClass() { return ::trainc::KernelClass::Collective; }
-    ::trainc::RankGroup $cppClass::getRankGroup() { return getGroup(); }
-    ::trainc::CollectiveKind $cppClass::getCollectiveKind() { return ::trainc::CollectiveKind::}] # kind # "; }";
+    ::trainc::CollectiveKind $cppClass::getCollectiveKind() { return ::trainc::CollectiveKind::}] # kind # [{; }
+    ::llvm::LogicalResult $cppClass::verify() {
+      return ::trainc::dist::verifyStart(*this, ::trainc::dist::Held::}] # source # ", ::trainc::dist::Held::" # result # "); }";
   let hasVerifier = 1;
 }
 
-def Dist_AllReduceStartOp : Dist_StartOp<"all_reduce_start", "all_reduce", [SameOperandsAndResultType]> {
-  let summary = "starts a sum of a value over all ranks";
+def Dist_MeshOp : Dist_Op<"mesh"> {
+  let summary = "named axes of the ranks of a job";
   let description = [{
-    Sums each element over a binary tree of the ranks, aligned at powers of two: ((0 + 1) + (2 + 3)) + ... Every rank gets the same bits.
-    bf16 and f16 numbers are summed in f32, and the sum is rounded once.
+    Ranks are numbered in row-major order: the place along the last axis changes fastest. A module of several ranks has one mesh, at its
+    begin.
+
+    ```mlir
+    dist.mesh [replica = 2, shard = 4]  // 8 ranks; ranks 0 to 3 differ along `shard` alone
+    ```
   }];
-  let arguments = (ins AnyStaticShapeTensor:$value, DefaultValuedAttr<RankGroup, "::trainc::RankGroup::all">:$group,
-                       OptionalAttr<FlatSymbolRefAttr>:$of, OptionalAttr<I64Attr>:$message);
-  let results = (outs Dist_Pending:$pending);
-  let assemblyFormat = "$value (`in` $group^)? (`of` $of^)? (`message` $message^)? attr-dict `:` type($value)";
+  let arguments = (ins StrArrayAttr:$names, DenseI64ArrayAttr:$sizes);
+  let assemblyFormat = "custom<AxisSizes>($names, $sizes) attr-dict";
+  let hasVerifier = 1;
 }
 
-def Dist_ReduceScatterStartOp : Dist_StartOp<"reduce_scatter_start", "reduce_scatter"> {
-  let summary = "starts a sum of a value over all ranks, of which each keeps its shard";
+def Dist_AllReduceStartOp : Dist_StartOp<"all_reduce_start", "all_reduce", "whole", "whole", [SameOperandsAndResultType]> {
+  let summary = "starts a sum of a value over the ranks along axes";
+  let description = [{
+    Sums each element over a binary tree of the group's ranks, aligned at powers of two: ((0 + 1) + (2 + 3)) + ... Every rank of a group gets
+    the same bits.
+    bf16 and f16 numbers are summed in f32, and the sum is rounded once.
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$value, StrArrayAttr:$axes,
+                       OptionalAttr<FlatSymbolRefAttr>:$of, OptionalAttr<I64Attr>:$message);
+  let results = (outs Dist_Pending:$pending);
+  let assemblyFormat = "$value `in` custom<Axes>($axes) (`of` $of^)? (`message` $message^)? attr-dict `:` type($value)";
+}
+
+def Dist_ReduceScatterStartOp : Dist_StartOp<"reduce_scatter_start", "reduce_scatter", "whole", "shard"> {
+  let summary = "starts a sum of a value over the ranks along axes, of which each keeps its shard";
   let description = [{
     Shards are equal ranges of dimension 0, in rank order. Sums are the same as in `dist.all_reduce_start`. The result for bf16 or f16
     numbers may be f32: ranks then send the low-precision numbers, and the sums stay unrounded for further accumulation.
@@ -80,18 +126,18 @@ def Dist_ReduceScatterStartOp : Dist_StartOp<"reduce_scatter_start", "reduce_sca
     %pending = dist.reduce_scatter_start %gradient in shard : tensor<512xbf16> -> tensor<256xf32>
     ```
   }];
-  let arguments = (ins AnyStaticShapeTensor:$value, DefaultValuedAttr<RankGroup, "::trainc::RankGroup::all">:$group,
+  let arguments = (ins AnyStaticShapeTensor:$value, StrArrayAttr:$axes,
                        OptionalAttr<FlatSymbolRefAttr>:$of, OptionalAttr<I64Attr>:$message);
   let results = (outs Dist_Pending:$pending);
-  let assemblyFormat = "$value (`in` $group^)? (`of` $of^)? (`message` $message^)? attr-dict `:` type($value) `->` type($pending)";
+  let assemblyFormat = "$value `in` custom<Axes>($axes) (`of` $of^)? (`message` $message^)? attr-dict `:` type($value) `->` type($pending)";
 }
 
-def Dist_AllGatherStartOp : Dist_StartOp<"all_gather_start", "all_gather"> {
-  let summary = "starts to concatenate the shards of all ranks along dimension 0, in rank order";
-  let arguments = (ins AnyStaticShapeTensor:$part, DefaultValuedAttr<RankGroup, "::trainc::RankGroup::all">:$group,
+def Dist_AllGatherStartOp : Dist_StartOp<"all_gather_start", "all_gather", "shard", "whole"> {
+  let summary = "starts to concatenate the shards of the ranks along axes, along dimension 0, in the order of places";
+  let arguments = (ins AnyStaticShapeTensor:$part, StrArrayAttr:$axes,
                        OptionalAttr<I64Attr>:$message);
   let results = (outs Dist_Pending:$pending);
-  let assemblyFormat = "$part (`in` $group^)? (`message` $message^)? attr-dict `:` type($part) `->` type($pending)";
+  let assemblyFormat = "$part `in` custom<Axes>($axes) (`message` $message^)? attr-dict `:` type($part) `->` type($pending)";
 }
 
 def Dist_RankSumOp : Dist_Op<"rank_sum", [Pure, DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
@@ -121,10 +167,10 @@ def Dist_WaitOp : Dist_Op<"wait", [SameOperandsAndResultType, DeclareOpInterface
 }
 
 def Dist_PartOp : Dist_PlaceOp<"part", "Alias"> {
-  let summary = "this rank's shard of a value that all ranks hold: an equal range of dimension 0";
-  let arguments = (ins AnyStaticShapeTensor:$whole);
+  let summary = "this rank's shard, along axes, of a value that all ranks along these hold: an equal range of dimension 0";
+  let arguments = (ins AnyStaticShapeTensor:$whole, StrArrayAttr:$axes);
   let results = (outs AnyStaticShapeTensor:$part);
-  let assemblyFormat = "$whole attr-dict `:` type($whole) `->` type($part)";
+  let assemblyFormat = "$whole `in` custom<Axes>($axes) attr-dict `:` type($whole) `->` type($part)";
 }
 
 def Dist_PackOp : Dist_PlaceOp<"pack", "Pack"> {

@@ -8,18 +8,6 @@ using namespace mlir;
 
 namespace trainc {
 
-int64_t ranksOf(RankGroup group, int64_t ranks, int64_t shardRanks) {
-  switch (group) {
-  case RankGroup::all:
-    return ranks;
-  case RankGroup::shard:
-    return shardRanks;
-  case RankGroup::replica:
-    return ranks / shardRanks;
-  }
-  llvm_unreachable("unknown group of ranks");
-}
-
 ScalarDirection directionOf(HostScalar scalar) {
   return scalar <= HostScalar::position ? ScalarDirection::to_device : ScalarDirection::from_device;
 }

@@ -19,9 +19,6 @@ template <typename EntryOp> EntryOp findEntry(mlir::ModuleOp module, EntryKind k
   return {};
 }
 
-/// Number of ranks in one group, of `ranks` in the job and `shardRanks` in a shard group.
-int64_t ranksOf(RankGroup group, int64_t ranks, int64_t shardRanks);
-
 /// Whether the host or the device writes the scalar.
 ScalarDirection directionOf(HostScalar scalar);
 /// Returns the scalar's type, a tensor of rank 0.

@@ -24,8 +24,6 @@ def HostScalar : Trainc_Enum<"HostScalar", "a number exchanged with the host; it
 def ScalarDirection : SchemaEnum<"ScalarDirection", "direction in which a scalar is exchanged", "Direction">;
 def BatchExtent : SchemaEnum<"BatchExtent", "samples that an input holds: one micro-batch, or all of a step">;
 def CollectiveKind : SchemaEnum<"CollectiveKind", "kind of a collective">;
-// All ranks; the ranks among which states are sharded; the ranks that hold the same shard.
-def RankGroup : SchemaEnum<"RankGroup", "group of ranks in a collective", "Group">;
 def Activation : SchemaEnum<"Activation", "function that a matrix product applies to its result">;
 def SideSum : SchemaEnum<"SideSum", "operand or result whose sums a matrix product gives as a second result">;
 

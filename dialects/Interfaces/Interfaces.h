@@ -102,9 +102,11 @@ inline bool isGenerated(KernelClass kernelClass) {
          kernelClass != Loop && kernelClass != RankSum;
 }
 
-/// Offset of a tensor in a flat tensor: elements + rank * elementsPerRank.
+/// Offset of a tensor in a flat tensor: elements + place * elementsPerRank, with the rank's place along
+/// `axes`, names of axes of the mesh.
 struct FlatOffset {
   int64_t elements = 0, elementsPerRank = 0;
+  mlir::ArrayAttr axes = {};
 };
 
 /// A box of a tensor's elements: resultOffset + sum of index[d] * resultStrides[d], for every index within

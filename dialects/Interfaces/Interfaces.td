@@ -189,8 +189,8 @@ def CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
   let cppNamespace = "::trainc";
   let description = [{ An op of class Collective: it has one operand, and one result that only an op of class Wait uses. }];
   let methods = [InterfaceMethod<[{ Kind of the collective. }],
-    "::trainc::CollectiveKind", "getCollectiveKind", (ins)>, InterfaceMethod<[{ Ranks that take part. }],
-    "::trainc::RankGroup", "getRankGroup", (ins)>, InterfaceMethod<[{ Number of the message that the collective shares with others; null if it is sent alone. }],
+    "::trainc::CollectiveKind", "getCollectiveKind", (ins)>, InterfaceMethod<[{ Names of the axes of the mesh along which ranks take part. }],
+    "::mlir::ArrayAttr", "getAxesAttr", (ins)>, InterfaceMethod<[{ Number of the message that the collective shares with others; null if it is sent alone. }],
     "::mlir::IntegerAttr", "getMessageAttr", (ins)>, InterfaceMethod<[{ Sets the number of the message. }],
     "void", "setMessageAttr", (ins "::mlir::IntegerAttr":$message)>, InterfaceMethod<[{
       The parameter state whose gradients the collective sums; null if it sums no gradients.

@@ -1,6 +1,7 @@
 // The plan dialect: arenas, buffers, kernels and instructions, one op per table of the plan file.
 #pragma once
 
+#include "dialects/Interfaces/Axes.h"
 #include "dialects/Interfaces/Enums.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"

@@ -31,10 +31,10 @@ def Plan_Param : Plan_Attr<"Param", "param"> {
 }
 
 def Plan_Operand : Plan_Attr<"Operand", "operand"> {
-  let summary = "a byte offset into a buffer, advanced by `loop_stride` bytes per iteration of the enclosing loop, and `rank_stride` bytes per rank";
+  let summary = "a byte offset into a buffer, advanced by `loop_stride` bytes per iteration of the enclosing loop, and `rank_stride` bytes per place along axes of the mesh";
   let parameters = (ins "::mlir::FlatSymbolRefAttr":$buffer, "int64_t":$offset, DefaultValuedParameter<"int64_t", "0">:$loopStride,
-                        DefaultValuedParameter<"int64_t", "0">:$rankStride);
-  let assemblyFormat = "`<` $buffer `+` $offset (`loop_stride` $loopStride^)? (`rank_stride` $rankStride^)? `>`";
+                        DefaultValuedParameter<"int64_t", "0">:$rankStride, OptionalParameter<"::mlir::ArrayAttr">:$axes);
+  let assemblyFormat = "`<` $buffer `+` $offset (`loop_stride` $loopStride^)? (`rank_stride` $rankStride^ `along` custom<Axes>($axes))? `>`";
 }
 
 def Plan_OperandArray : TypedArrayAttrBase<Plan_Operand, "operands">;
@@ -265,7 +265,7 @@ def Plan_LoopOp : Plan_ComputeOp<"loop", (ins I64Attr:$count), [NoTerminator, Si
   let assemblyFormat = "`count` $count " # trailer # "attr-dict-with-keyword $body";
 }
 
-def Plan_CollectiveOp : Plan_InstructionOp<"collective", (ins CollectiveKind:$kind, RankGroup:$group,
+def Plan_CollectiveOp : Plan_InstructionOp<"collective", (ins CollectiveKind:$kind, StrArrayAttr:$axes,
       ConfinedAttr<Plan_RangeArray, [ArrayMinCount<1>, ArrayMaxCount<1024>]>:$ranges)> {
   let summary = "a collective on the stream `communication`";
   let description = [{
@@ -279,7 +279,7 @@ def Plan_CollectiveOp : Plan_InstructionOp<"collective", (ins CollectiveKind:$ki
       #plan.range<<@"h.0.vectors" + 0> to <@"h.0.vectors.whole" + 0> elements 3072 of f32>] "h.0: dist.all_gather_start" after [12]
     ```
   }];
-  let assemblyFormat = "$kind `in` $group $ranges " # trailer # "attr-dict";
+  let assemblyFormat = "$kind `in` custom<Axes>($axes) $ranges " # trailer # "attr-dict";
   let extraClassDefinition = "::trainc::plan::Stream $cppClass::getStream() { return ::trainc::plan::Stream::communication; }";
 }
 
@@ -292,20 +292,20 @@ def Plan_ScalarOp : Plan_Op<"scalar"> {
 def Plan_StateOp : Plan_Op<"state"> {
   let summary = "a persistent tensor under its logical name, as checkpoints store it";
   let description = [{
-    The state begins at `offset` of the buffer. If the state is `divided`, `offset` refers to a flat tensor of which the buffer holds the
-    rank's shard.
+    The state begins at `offset` of the buffer. If it is `sharded` over axes of the mesh, `offset` refers to a flat tensor of which the
+    buffer holds the rank's shard.
   }];
   let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$buffer, TypeAttrOf<AnyRankedTensor>:$type, Plan_Role:$role,
-                       DefaultValuedAttr<I64Attr, "0">:$offset, UnitAttr:$divided);
-  let assemblyFormat = "$name $role $buffer (`at` $offset^)? (`divided` $divided^)? `:` $type attr-dict";
+                       DefaultValuedAttr<I64Attr, "0">:$offset, OptionalAttr<StrArrayAttr>:$sharded);
+  let assemblyFormat = "$name $role $buffer (`at` $offset^)? (`sharded` custom<Axes>($sharded)^)? `:` $type attr-dict";
 }
 
 def Plan_TrainingOp : Plan_Op<"training"> {
-  let summary = "ranks, batch, accumulation and learning-rate schedule, whether skipped steps advance the schedule, and whether eval has a perplexity";
-  let arguments = (ins I64Attr:$ranks, I64Attr:$shard_ranks, I64Attr:$micro_batch, I64Attr:$accumulate, I64Attr:$seq_len, I64Attr:$steps, I64Attr:$eval_batch,
+  let summary = "batch, accumulation and learning-rate schedule, whether skipped steps advance the schedule, and whether eval has a perplexity";
+  let arguments = (ins I64Attr:$micro_batch, I64Attr:$accumulate, I64Attr:$seq_len, I64Attr:$steps, I64Attr:$eval_batch,
                        StrAttr:$schedule, F64Attr:$peak, F64Attr:$minimum, I64Attr:$warmup, I64Attr:$total, UnitAttr:$skipped_advance, UnitAttr:$likelihood);
   let assemblyFormat = [{
-    `ranks` $ranks `shard` $shard_ranks `micro_batch` $micro_batch `accumulate` $accumulate `seq_len` $seq_len `steps` $steps `eval_batch` $eval_batch
+    `micro_batch` $micro_batch `accumulate` $accumulate `seq_len` $seq_len `steps` $steps `eval_batch` $eval_batch
     custom<Schedule>($schedule) `peak` $peak `minimum` $minimum `warmup` $warmup `total` $total (`skipped_advance` $skipped_advance^)? (`likelihood` $likelihood^)? attr-dict
   }];
 }

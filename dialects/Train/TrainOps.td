@@ -140,7 +140,7 @@ def Train_StateOp : Train_Op<"state", [Symbol]> {
   let description = [{
     A `scalar` with a direction is exchanged with the host before or after an entry. Its name, or `as loss` in `@name as loss`, identifies
     it (see Scalar in plan.fbs). `frozen` parameters have no gradient. A flat state holds the elements of its `members` one after another.
-    If it is `divided`, each rank holds one shard, whose type is the state's type from the phase `spmd` on. `blocks` are the uses of blocks
+    If its `dist.placement` shards it, each rank holds one shard, whose type is the state's type from the phase `spmd` on. `blocks` are the uses of blocks
     that contain the parameter's declaration, the outermost first. A state of role `output` is a result of generation (`logits`). A state of
     role `working` holds a parameter in the compute type; checkpoints do not store it, and the entry `refresh` computes it. A state of role
     `chunks` holds the numbers of the 256-element chunks of a flat state, which key random numbers; the entry `refresh` computes it. A state
@@ -151,17 +151,17 @@ def Train_StateOp : Train_Op<"state", [Symbol]> {
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Train_StateRole:$role, TypeAttrOf<AnyRankedTensor>:$type,
                        UnitAttr:$frozen, OptionalAttr<HostScalar>:$scalar,
-                       OptionalAttr<TypedArrayAttrBase<Train_Member, "members">>:$members, UnitAttr:$divided,
+                       OptionalAttr<TypedArrayAttrBase<Train_Member, "members">>:$members,
                        OptionalAttr<TypedArrayAttrBase<Train_Block, "blocks">>:$blocks,
                        DefaultValuedAttr<Plan_Space, "::trainc::plan::Space::device">:$space);
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::trainc::train::StateRole":$role, "::mlir::RankedTensorType":$type), [{
     build($_builder, $_state, $_builder.getStringAttr(name), StateRoleAttr::get($_builder.getContext(), role),
           ::mlir::TypeAttr::get(type), /*frozen=*/::mlir::UnitAttr(), /*scalar=*/HostScalarAttr(), /*members=*/::mlir::ArrayAttr(),
-          /*divided=*/::mlir::UnitAttr(), /*blocks=*/::mlir::ArrayAttr(),
+          /*blocks=*/::mlir::ArrayAttr(),
           ::trainc::plan::SpaceAttr::get($_builder.getContext(), ::trainc::plan::Space::device));
   }]>];
   let assemblyFormat = [{
-    $role (`frozen` $frozen^)? (`divided` $divided^)? (`on` $space^)? custom<StateName>($sym_name, $scalar) `:` $type attr-dict
+    $role (`frozen` $frozen^)? (`on` $space^)? custom<StateName>($sym_name, $scalar) `:` $type attr-dict
   }];
   let hasVerifier = 1;
 }

@@ -99,9 +99,9 @@ private:
   static LogicalResult join(Message &message, CollectiveOpInterface start) {
     CollectiveOpInterface first = message.front();
     if (start.getCollectiveKind() != first.getCollectiveKind() ||
-        start.getRankGroup() != first.getRankGroup()) {
+        start.getAxesAttr() != first.getAxesAttr()) {
       InFlightDiagnostic error =
-          start->emitOpError("shares a message with a collective of another kind or group of ranks");
+          start->emitOpError("shares a message with a collective of another kind or along other axes");
       error.attachNote(first.getLoc()) << "the first of its message";
       return error;
     }

@@ -16,7 +16,7 @@ namespace trainc {
 ///  * Nothing is overwritten while a collective reads it: no state is written between a start that reads it
 ///  and the wait. Other values are written once.
 ///  * All ranks start the same collectives in the same order: all ranks run the same entry, and no collective
-///  is inside a loop or another region. Collectives of one `message` have one kind and group, and no
+///  is inside a loop or another region. Collectives of one `message` have one kind and axes, and no
 ///  computation between them.
 ///  * Waits are in the order of starts, so that no wait is redundant.
 ///  * No message has more ranges than a plan can hold.
@@ -24,7 +24,7 @@ namespace trainc {
 /// Whether reads of states see the right writes is verified by the passes that move them (StateOrder.h).
 llvm::LogicalResult requireProvenOverlap(mlir::Block &entry);
 
-/// Starts of one kind and group that share a `message` number, or a single start.
+/// Starts of one kind and axes that share a `message` number, or a single start.
 using Message = llvm::SmallVector<CollectiveOpInterface, 1>;
 
 /// Returns the wait of the collective.

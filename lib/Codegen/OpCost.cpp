@@ -10,7 +10,7 @@ using namespace trainc::codegen;
 static Work workOf(Operation &op, const LibraryCall &call) {
   OpBuilder builder(op.getContext());
   const auto anywhere = plan::OperandAttr::get(
-      op.getContext(), FlatSymbolRefAttr::get(op.getContext(), "anywhere"), /*offset=*/0, 0, 0);
+      op.getContext(), FlatSymbolRefAttr::get(op.getContext(), "anywhere"), /*offset=*/0, 0, 0, {});
   Operation *instruction =
       specOf(&op, call).build(builder, op.getLoc(), /*source=*/"", [&](int64_t) { return anywhere; });
   const Work work = workOfCall(instruction);

@@ -216,14 +216,12 @@ void SummariseKernelsPass::runOnOperation() {
   }
   for (auto [launched, index] : llvm::zip_equal(ops, chosen))
     annotate(launched.first, known[index]);
-  for (auto program : module.getOps<train::ProgramOp>()) {
-    const auto ranks = train::kRanks.of(program), shardRanks = train::shardingOf(program).shardRanks;
-    const WalkResult walked = module.walk([&](CollectiveOpInterface start) {
-      return WalkResult(summariseSum(start, ranksOf(start.getRankGroup(), ranks, shardRanks), *target));
-    });
-    if (walked.wasInterrupted())
-      return signalPassFailure();
-  }
+  const Mesh mesh = dist::meshOf(module);
+  const WalkResult walked = module.walk([&](CollectiveOpInterface start) {
+    return WalkResult(summariseSum(start, dist::shapeOf(mesh, start.getAxesAttr()).members, *target));
+  });
+  if (walked.wasInterrupted())
+    return signalPassFailure();
   module.push_back(sources.release());
   if (hostSources)
     module.push_back(hostSources.release());

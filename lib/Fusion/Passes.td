@@ -102,7 +102,7 @@ def VerifyScheduledPass : Pass<"verify-scheduled"> {
 
     ```mlir
     %w = train.get @w : tensor<4xf32>
-    %p = dist.all_gather_start %w : tensor<4xf32> -> tensor<8xf32>
+    %p = dist.all_gather_start %w in shard : tensor<4xf32> -> tensor<8xf32>
     train.set @w, %new : tensor<4xf32>  // error: overwrites what a collective reads until its wait
     %g = dist.wait %p : tensor<8xf32>
     ```

@@ -32,7 +32,7 @@ private:
 
   plan::OperandAttr operand(View view) {
     return plan::OperandAttr::get(builder_.getContext(), buffers_[view.storage], view.offset, view.step,
-                                  view.rankStep);
+                                  view.rankStep, view.axes);
   }
   plan::OperandAttr operand(Value value) { return operand(assignment_.view(value)); }
 
@@ -123,7 +123,7 @@ void EntryEmitter::emitCollective(CollectiveOpInterface start) {
   for (Operation *each : message_)
     ranges.push_back(range(cast<CollectiveOpInterface>(each)));
   message_.clear();
-  plan::CollectiveOp::create(builder_, start.getLoc(), start.getCollectiveKind(), start.getRankGroup(),
+  plan::CollectiveOp::create(builder_, start.getLoc(), start.getCollectiveKind(), start.getAxesAttr(),
                              builder_.getArrayAttr(ranges), sourceName(start), kUnordered);
 }
 

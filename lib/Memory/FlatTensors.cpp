@@ -10,7 +10,13 @@ namespace trainc {
 void FlatTensors::assignAlias(ExecutableOpInterface alias) {
   occupancy_.makeZeros(alias);
   Value value = alias->getResult(0);
-  const View inside = assignment_.view(alias->getOperand(0)).movedBy(offsetOf(alias.getFlatOffset(0), value));
+  const View whole = assignment_.view(alias->getOperand(0)), offset = offsetOf(alias.getFlatOffset(0), value);
+  const View inside = whole.movedBy(offset);
+  if (inside.isNull()) { // both move with the rank, along different axes
+    const View copy = assignment_.newScratch(alias->getOperand(0));
+    assignment_.moveAfter(alias, {whole, copy, paddedBytes(alias->getOperand(0))});
+    return occupancy_.bind(value, copy.movedBy(offset));
+  }
   if (!outlivesWhole(alias))
     return occupancy_.bind(value, inside);
   const View copy = assignment_.newScratch(value);

@@ -1,5 +1,6 @@
 #include "lib/Memory/Metadata.h"
 
+#include "dialects/Dist/Dist.h"
 #include "dialects/Train/LossScaling.h"
 #include "dialects/Train/Offloading.h"
 #include "dialects/Train/ProgramSettings.h"
@@ -18,9 +19,10 @@ namespace trainc {
 /// Adds a state under its name, or a flat state under its members' names.
 static void emitState(OpBuilder &builder, train::StateOp state, StringRef buffer, plan::Role role,
                       SmallVectorImpl<plan::StateOp> &emitted) {
+  const ArrayAttr sharded = dist::isSharded(state) ? dist::placementOf(state).axesOfDim(0) : ArrayAttr();
   auto emit = [&](StringRef name, RankedTensorType type, int64_t offset) {
     emitted.push_back(
-        plan::StateOp::create(builder, state.getLoc(), name, buffer, type, role, offset, state.getDivided()));
+        plan::StateOp::create(builder, state.getLoc(), name, buffer, type, role, offset, sharded));
   };
   if (!state.getMembers())
     return emit(state.getSymName(), cast<RankedTensorType>(state.getType()), 0);
@@ -73,11 +75,11 @@ static void emitTraining(OpBuilder &builder, train::ProgramOp program) {
   train::ScheduleAttr schedule = program.getSchedule();
   int64_t microBatch = train::kMicroBatch.given(program).value_or(0);
   auto training = plan::TrainingOp::create(
-      builder, program.getLoc(), train::kRanks.of(program), train::shardingOf(program).shardRanks, microBatch,
-      train::kAccumulate.of(program), train::kSeqLen.given(program).value_or(0),
-      train::kSteps.given(program).value_or(0), train::kEvalBatch.given(program).value_or(microBatch),
-      schedule.getKind(), program.getOptimizer().getLr().getValue(), schedule.getMinimum().getValue(),
-      schedule.getWarmup(), schedule.getTotal(), skippedAdvance(program), program.getLikelihood());
+      builder, program.getLoc(), microBatch, train::kAccumulate.of(program),
+      train::kSeqLen.given(program).value_or(0), train::kSteps.given(program).value_or(0),
+      train::kEvalBatch.given(program).value_or(microBatch), schedule.getKind(),
+      program.getOptimizer().getLr().getValue(), schedule.getMinimum().getValue(), schedule.getWarmup(),
+      schedule.getTotal(), skippedAdvance(program), program.getLikelihood());
   training->setAttr("train.settings", describeSettings(builder, program));
   if (const std::optional<int64_t> reserved = train::kReserveMemory.given(program))
     training->setAttr("train.reserved", builder.getI64IntegerAttr(*reserved));

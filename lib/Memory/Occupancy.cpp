@@ -98,7 +98,7 @@ bool Occupancy::mayBeMadeOver(OpResult made, OpOperand &operand, View target) co
   const View view = assignment_.view(operand.get());
   auto definition = cast<ExecutableOpInterface>(made.getOwner());
   if (isGather(definition))
-    return view == target.movedBy({.rankStep = paddedBytes(operand.get())});
+    return view == target.movedBy(partOf(cast<CollectiveOpInterface>(*definition)));
   const std::pair<int64_t, int64_t> pair(operand.getOperandNumber(), made.getResultNumber());
   const bool inPlace = definition.getInPlaceOperand(made.getResultNumber()) == int(pair.first) ||
                        llvm::is_contained(mayAliasPairs(definition), pair);

@@ -86,7 +86,7 @@ def OrderStreamsPass : Pass<"order-streams", "::mlir::ModuleOp"> {
     ```mlir
     plan.entry @update flops 0 {
       plan.zero <@g + 0> bytes 64 "g"
-      plan.collective all_reduce in all [#plan.range<<@g + 0> to <@g + 0> elements 16 of f32>] "g"
+      plan.collective all_reduce in shard [#plan.range<<@g + 0> to <@g + 0> elements 16 of f32>] "g"
       plan.zero <@x + 0> bytes 64 "x"
       plan.copy <@g + 0> to <@x + 0> bytes 64 "y"
     }
@@ -95,7 +95,7 @@ def OrderStreamsPass : Pass<"order-streams", "::mlir::ModuleOp"> {
     ```mlir
     plan.entry @update flops 0 {
       plan.zero <@g + 0> bytes 64 "g"
-      plan.collective all_reduce in all [#plan.range<<@g + 0> to <@g + 0> elements 16 of f32>] "g" after [0]
+      plan.collective all_reduce in shard [#plan.range<<@g + 0> to <@g + 0> elements 16 of f32>] "g" after [0]
       plan.zero <@x + 0> bytes 64 "x"
       plan.copy <@g + 0> to <@x + 0> bytes 64 "y" after [1]
     }

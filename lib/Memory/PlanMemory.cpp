@@ -184,7 +184,7 @@ SmallVector<FlatSymbolRefAttr> PlanMemoryPass::createBuffers(OpBuilder &builder,
   }
   const auto place = [&](View state) {
     return plan::OperandAttr::get(builder.getContext(), buffers[state.storage], state.offset, state.step,
-                                  state.rankStep);
+                                  state.rankStep, state.axes);
   };
   for (size_t index = 0; index < storages.size(); ++index) {
     const Storage &storage = storages[index];

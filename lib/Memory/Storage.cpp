@@ -1,5 +1,6 @@
 #include "lib/Memory/Storage.h"
 
+#include "lib/Analysis/RowPadding.h"
 #include "plan/schema/limits.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -30,23 +31,28 @@ static plan::Role bufferRole(train::StateRole role) {
 }
 
 View View::movedBy(View inner) const {
-  if (isNull())
+  if (isNull() || (axes && inner.axes && axes != inner.axes))
     return {};
   View moved = *this;
   moved.offset += inner.offset;
   moved.rankStep += inner.rankStep;
+  moved.axes = axes ? axes : inner.axes;
   return moved;
 }
 
 View offsetOf(FlatOffset offset, Value held) {
   const int64_t bytes = elementBytes(cast<RankedTensorType>(held.getType()).getElementType());
-  return {.offset = offset.elements * bytes, .rankStep = offset.elementsPerRank * bytes};
+  return {.offset = offset.elements * bytes, .rankStep = offset.elementsPerRank * bytes, .axes = offset.axes};
+}
+
+View partOf(CollectiveOpInterface gather) {
+  return {.rankStep = paddedBytes(gather->getOperand(0)), .axes = gather.getAxesAttr()};
 }
 
 bool overlap(View a, int64_t aBytes, View b, int64_t bBytes) {
   if (a.isNull() || a.storage != b.storage)
     return false;
-  const bool moveAlike = a.step == b.step && a.rankStep == b.rankStep;
+  const bool moveAlike = a.step == b.step && a.rankStep == b.rankStep && a.axes == b.axes;
   return !moveAlike || (a.offset < b.offset + bBytes && b.offset < a.offset + aBytes);
 }
 

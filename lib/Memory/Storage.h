@@ -12,15 +12,17 @@
 namespace trainc {
 
 /// A byte offset in a storage. It advances by `step` bytes per iteration of the enclosing loop, and by
-/// `rankStep` bytes per rank.
+/// `rankStep` bytes per place of the rank along `axes` of the mesh.
 struct View {
   int storage = -1;
   int64_t offset = 0;
   int64_t step = 0;
   int64_t rankStep = 0;
+  mlir::ArrayAttr axes = {};
 
   bool isNull() const { return storage < 0; }
-  /// Returns this view moved by the offset of `inner`; null if this view is null.
+  /// Returns this view moved by the offset of `inner`; null if this view is null, or if both move with the
+  /// rank, along different axes.
   View movedBy(View inner) const;
   bool operator==(const View &) const = default;
 };
@@ -46,6 +48,9 @@ struct Storage {
 
 /// Returns the offset of `held` in the value that contains it, as a view without storage.
 View offsetOf(FlatOffset offset, mlir::Value held);
+
+/// Returns the offset of a gather's operand in its result, as a view without storage.
+View partOf(CollectiveOpInterface gather);
 
 /// Whether `aBytes` bytes at `a` may overlap with `bBytes` bytes at `b`.
 bool overlap(View a, int64_t aBytes, View b, int64_t bBytes);

@@ -44,7 +44,7 @@ View WantedViews::byUser(OpOperand &use, OpResult made) {
   if (isPack(user))
     return packed(use, made);
   if (isGather(user))
-    return of(user->getResult(0), made).movedBy({.rankStep = paddedBytes(use.get())});
+    return of(user->getResult(0), made).movedBy(partOf(cast<CollectiveOpInterface>(user)));
   for (OpResult result : user->getResults())
     if (executable.getInPlaceOperand(result.getResultNumber()) == int(use.getOperandNumber()) &&
         use.get().hasOneUse())

@@ -1,5 +1,6 @@
 #include "lib/Optimizer/ChunkNumbers.h"
 
+#include "dialects/Dist/Dist.h"
 #include "dialects/Train/Sharding.h"
 
 #include <map>
@@ -56,7 +57,8 @@ train::StateOp trainc::declareChunks(StepSymbols &symbols, train::StateOp flat) 
       RankedTensorType::get({cast<RankedTensorType>(flat.getType()).getNumElements() / train::kFlatChunk},
                             IntegerType::get(module.getContext(), 64));
   train::StateOp made = symbols.declareState(name, train::StateRole::chunks, type);
-  made.setDivided(llvm::any_of(module.getOps<train::ProgramOp>(), train::shardsUpdates));
+  if (llvm::any_of(module.getOps<train::ProgramOp>(), train::shardsUpdates))
+    dist::shardState(made);
   train::EntryOp init = symbols.declareEntry(EntryKind::init, made);
   train::EntryOp refresh = symbols.declareEntry(EntryKind::refresh, init);
   OpBuilder builder = OpBuilder::atBlockEnd(&refresh.getBody().front());

@@ -86,7 +86,7 @@ def Optimizer : Pass<"optimizer", "::mlir::ModuleOp"> {
   }];
   let options = [Option<"lossScaleWindow", "loss-scale-window", "int64_t", "2000",
                         "Consecutive finite steps that double a dynamic loss scale">];
-  let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::train::TrainDialect"];
+  let dependentDialects = ["::trainc::dist::DistDialect", "::trainc::nn::NNDialect", "::trainc::train::TrainDialect"];
 }
 
 def TreeAccumulate : Pass<"tree-accumulate", "::mlir::ModuleOp"> {

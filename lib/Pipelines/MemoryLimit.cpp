@@ -1,6 +1,7 @@
 #include "lib/Pipelines/MemoryLimit.h"
 
 #include "base/units.h"
+#include "dialects/Dist/Dist.h"
 #include "dialects/Train/Offloading.h"
 #include "dialects/Train/ProgramSettings.h"
 #include "dialects/Train/Sharding.h"
@@ -135,7 +136,7 @@ static std::string fewerActivations(plan::TrainingOp training, const MemoryRepor
 
 /// Returns advice for more sharding of states.
 static std::string moreSharding(plan::TrainingOp training, int64_t zeroStage) {
-  if (training.getRanks() == 1)
+  if (dist::meshOf(training->getParentOfType<ModuleOp>()).ranks() == 1)
     return "--ranks=N --zero-stage=3 shards states over processes";
   if (zeroStage < 3)
     return "--zero-stage=3 shards all states over the ranks";

@@ -239,14 +239,11 @@ planWithCode(ModuleOp module, StringRef name,
   auto objects = objectsOf(module);
   if (failed(objects))
     return failure();
-  int64_t ranks = 1; // without plan.training
-  for (auto training : module.getOps<plan::TrainingOp>())
-    ranks = int64_t(training.getRanks());
   fb::PlanT tables = writeTables(module);
   const EmittedPlan emitted(tables);
   const std::string text = report(*emitted, *target);
-  return serializePlan(std::move(tables), emitted, name, target->name(), target->referenceMachine(ranks),
-                       std::move(*objects), text);
+  return serializePlan(std::move(tables), emitted, name, target->name(),
+                       target->referenceMachine(dist::meshOf(module).ranks()), std::move(*objects), text);
 }
 
 FailureOr<std::vector<uint8_t>> finishPlan(ModuleOp module, double secondsSoFar, std::string &report,
@@ -260,7 +257,7 @@ FailureOr<std::vector<uint8_t>> finishPlan(ModuleOp module, double secondsSoFar,
                       [&](const fb::Plan &plan, const codegen::Target &target) {
                         const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
                         report = reportJson(module, plan,
-                                            OnThisMachine{target.thisMachine(int64_t(training.getRanks())),
+                                            OnThisMachine{target.thisMachine(dist::meshOf(module).ranks()),
                                                           secondsSoFar + spent.count()},
                                             planning);
                         return reportJson(module, plan, std::nullopt, planning);

@@ -20,7 +20,7 @@ template <typename Op> static void numberSymbols(ModuleOp module, llvm::StringMa
     indices.try_emplace(op.getSymName(), uint32_t(indices.size()));
 }
 
-PlanTables::PlanTables(ModuleOp module) {
+PlanTables::PlanTables(ModuleOp module) : mesh_(dist::meshOf(module)) {
   numberSymbols<plan::ArenaOp>(module, arenas_);
   numberSymbols<plan::BufferOp>(module, buffers_);
   numberSymbols<plan::KernelOp>(module, kernels_);
@@ -68,6 +68,16 @@ fb::DType inSchema(Type element) {
 static std::vector<uint64_t> shapeOf(Type type) {
   ArrayRef<int64_t> shape = cast<RankedTensorType>(type).getShape();
   return {shape.begin(), shape.end()};
+}
+
+static void writeMesh(const Mesh &mesh, fb::PlanT &plan) {
+  for (const Axis &axis : mesh.axes()) {
+    auto table = std::make_unique<fb::AxisT>();
+    table->name = axis.name;
+    table->size = axis.size;
+    plan.mesh.push_back(std::move(table));
+  }
+  plan.ranks = mesh.ranks();
 }
 
 static void writeMemory(ModuleOp module, PlanTables &tables, fb::PlanT &plan) {
@@ -129,7 +139,8 @@ static void writeStates(ModuleOp module, PlanTables &tables, fb::PlanT &plan) {
     table->shape = shapeOf(state.getType());
     table->role = inSchema(state.getRole());
     table->offset = state.getOffset();
-    table->divided = state.getDivided();
+    if (const auto sharded = state.getShardedAttr())
+      table->sharded = std::make_unique<fb::Axes>(tables.axes(sharded));
     plan.states.push_back(std::move(table));
   }
   for (auto scalar : module.getOps<plan::ScalarOp>()) {
@@ -159,8 +170,6 @@ static void writeTraining(ModuleOp module, PlanTables &tables, fb::PlanT &plan) 
     table->schedule->total = training.getTotal();
     table->schedule->skipped_advance = training.getSkippedAdvance();
     plan.training = std::move(table);
-    plan.ranks = training.getRanks();
-    plan.shard_ranks = training.getShardRanks();
   }
   for (auto generation : module.getOps<plan::GenerationOp>()) {
     auto table = std::make_unique<fb::GenerationT>();
@@ -184,6 +193,7 @@ static void writeTraining(ModuleOp module, PlanTables &tables, fb::PlanT &plan) 
 fb::PlanT writeTables(ModuleOp module) {
   fb::PlanT plan;
   PlanTables tables(module);
+  writeMesh(tables.mesh(), plan);
   writeMemory(module, tables, plan);
   for (auto kernel : module.getOps<plan::KernelOp>())
     plan.kernels.push_back(writeKernel(kernel));

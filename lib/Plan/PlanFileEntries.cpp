@@ -7,7 +7,8 @@ namespace trainc {
 
 fb::Operand writeOperand(plan::OperandAttr operand, PlanTables &tables) {
   return fb::Operand(operand.getOffset(), operand.getLoopStride(), operand.getRankStride(),
-                     tables.buffer(operand.getBuffer()));
+                     tables.buffer(operand.getBuffer()),
+                     operand.getAxes() ? tables.axes(operand.getAxes()) : fb::Axes());
 }
 
 static std::unique_ptr<fb::Operand> writeOperandPtr(plan::OperandAttr operand, PlanTables &tables) {
@@ -40,7 +41,7 @@ static std::unique_ptr<fb::RangeT> writeRange(plan::RangeAttr range, PlanTables 
 static fb::CollectiveT writeCollective(plan::CollectiveOp op, PlanTables &tables) {
   fb::CollectiveT collective;
   collective.kind = inSchema(op.getKind());
-  collective.group = inSchema(op.getGroup());
+  collective.axes = std::make_unique<fb::Axes>(tables.axes(op.getAxes()));
   collective.sum = fb::DType::F32;
   for (auto range : op.getRanges().getAsRange<plan::RangeAttr>())
     collective.ranges.push_back(writeRange(range, tables));

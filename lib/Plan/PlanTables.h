@@ -1,6 +1,7 @@
 // Internal to lib/Plan: numbering of symbols and sources while a plan is written, and its tables.
 #pragma once
 
+#include "dialects/Dist/Dist.h"
 #include "lib/Plan/SchemaEnums.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -17,12 +18,19 @@ public:
 
   uint32_t arena(mlir::FlatSymbolRefAttr name) const { return arenas_.lookup(name.getValue()); }
   uint32_t buffer(mlir::FlatSymbolRefAttr name) const { return buffers_.lookup(name.getValue()); }
+  /// Returns the axes of those names.
+  fb::Axes axes(mlir::ArrayAttr names) const {
+    const Axes axes = *dist::findAxes(mesh_, names);
+    return {axes.first, axes.end};
+  }
+  const Mesh &mesh() const { return mesh_; }
   uint32_t kernel(mlir::FlatSymbolRefAttr name) const { return kernels_.lookup(name.getValue()); }
   /// Returns the index of an instruction's source (file, line, op name); adds it if it is new.
   uint32_t source(mlir::Operation *op, llvm::StringRef name);
   std::vector<std::unique_ptr<fb::SourceT>> takeSources() { return std::move(sources_); }
 
 private:
+  Mesh mesh_;
   llvm::StringMap<uint32_t> arenas_, buffers_, kernels_, sourceIndex_;
   std::vector<std::unique_ptr<fb::SourceT>> sources_;
 };

@@ -19,7 +19,6 @@ template <> struct SchemaEnum<plan::AttentionPass> : std::type_identity<fb::Atte
 template <> struct SchemaEnum<ScalarDirection> : std::type_identity<fb::Direction> {};
 template <> struct SchemaEnum<BatchExtent> : std::type_identity<fb::BatchExtent> {};
 template <> struct SchemaEnum<CollectiveKind> : std::type_identity<fb::CollectiveKind> {};
-template <> struct SchemaEnum<RankGroup> : std::type_identity<fb::Group> {};
 template <> struct SchemaEnum<Activation> : std::type_identity<fb::Activation> {};
 template <> struct SchemaEnum<SideSum> : std::type_identity<fb::SideSum> {};
 

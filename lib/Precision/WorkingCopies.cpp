@@ -85,7 +85,7 @@ void CopyMaker::declare(train::StateOp state) {
   symbols.insert(copy);
   copies[state] = copy;
   if (train::shardsUpdates(program) && state.getMembers() && !state.getFrozen())
-    state.setDivided(true);
+    dist::shardState(state);
   refresh(state);
 }
 

@@ -41,15 +41,13 @@ static void put(const Tensor &tensor, Tensor &flat, int64_t offset) {
 
 using Ranks = ArrayRef<Frame *>;
 
-/// Returns the frames of the ranks in each group.
-static SmallVector<SmallVector<Frame *>> groupsOf(CollectiveOpInterface op, MutableArrayRef<Frame> frames,
-                                                  size_t shardRanks) {
-  const RankGroup kind = op.getRankGroup();
-  SmallVector<SmallVector<Frame *>> groups(kind == RankGroup::all     ? 1
-                                           : kind == RankGroup::shard ? frames.size() / shardRanks
-                                                                      : shardRanks);
+/// Returns the frames of the ranks in each group along the axes.
+static SmallVector<SmallVector<Frame *>> groupsOf(ArrayAttr axes, MutableArrayRef<Frame> frames,
+                                                  const Mesh &mesh) {
+  const RankGroupShape shape = dist::shapeOf(mesh, axes);
+  SmallVector<SmallVector<Frame *>> groups(shape.groups());
   for (auto [rank, frame] : llvm::enumerate(frames))
-    groups[kind == RankGroup::shard ? rank / shardRanks : rank % groups.size()].push_back(&frame);
+    groups[shape.groupOf(uint32_t(rank))].push_back(&frame);
   return groups;
 }
 
@@ -98,8 +96,8 @@ static LogicalResult run(dist::AllGatherStartOp op, Ranks frames) {
 }
 
 template <typename Start>
-static LogicalResult runInGroups(Start op, MutableArrayRef<Frame> frames, size_t shardRanks) {
-  for (SmallVector<Frame *> &group : groupsOf(cast<CollectiveOpInterface>(*op), frames, shardRanks))
+static LogicalResult runInGroups(Start op, MutableArrayRef<Frame> frames, const Mesh &mesh) {
+  for (SmallVector<Frame *> &group : groupsOf(op.getAxes(), frames, mesh))
     if (failed(run(op, group)))
       return failure();
   return success();
@@ -107,28 +105,31 @@ static LogicalResult runInGroups(Start op, MutableArrayRef<Frame> frames, size_t
 
 /// Runs ops that depend on other ranks or on the rank's number; returns none for other ops.
 static std::optional<LogicalResult> runAcrossRanks(Operation &op, MutableArrayRef<Frame> frames,
-                                                   size_t shardRanks) {
+                                                   const Mesh &mesh) {
   return TypeSwitch<Operation *, std::optional<LogicalResult>>(&op)
       .Case<dist::AllReduceStartOp, dist::ReduceScatterStartOp, dist::AllGatherStartOp>(
-          [&](auto start) { return runInGroups(start, frames, shardRanks); })
+          [&](auto start) { return runInGroups(start, frames, mesh); })
       .Case([&](dist::PartOp op) {
+        const RankGroupShape shape = dist::shapeOf(mesh, op.getAxes());
         for (auto [rank, frame] : llvm::enumerate(frames))
-          frame.define(op.getPart(), shardOf(frame[op.getWhole()], op.getPart(), rank % shardRanks));
+          frame.define(op.getPart(),
+                       shardOf(frame[op.getWhole()], op.getPart(), shape.placeOf(uint32_t(rank))));
         return success();
       })
       .Default([](Operation *) { return std::nullopt; });
 }
 
 LogicalResult trainc::reference::runEntryOnRanks(ModuleOp module, EntryKind kind,
-                                                 MutableArrayRef<EntryMemory> ranks, size_t shardRanks) {
+                                                 MutableArrayRef<EntryMemory> ranks) {
   auto entry = findEntry<train::EntryOp>(module, kind);
   if (!entry)
     return module.emitError("has no train.entry of the kind ") << stringifyEntryKind(kind);
+  const Mesh mesh = dist::meshOf(module);
   SmallVector<Frame> frames;
   for (EntryMemory &rank : ranks)
     frames.emplace_back(&rank);
   for (Operation &op : entry.getBody().front()) {
-    if (std::optional<LogicalResult> done = runAcrossRanks(op, frames, shardRanks)) {
+    if (std::optional<LogicalResult> done = runAcrossRanks(op, frames, mesh)) {
       if (failed(*done))
         return failure();
       continue;

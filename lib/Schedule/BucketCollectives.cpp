@@ -21,7 +21,8 @@ namespace {
 /// Puts the collectives of one entry into messages.
 class Bucketer {
 public:
-  Bucketer(Block &block, const train::ShardingSettings &settings) : block(block), settings(settings) {}
+  Bucketer(Block &block, const train::ShardingSettings &settings, const Mesh &mesh)
+      : block(block), settings(settings), mesh(mesh) {}
 
   void run() {
     sinkStores(block);
@@ -37,9 +38,9 @@ public:
   }
 
 private:
-  /// Kind, group, whether parameters are gathered for reading, and the number of collectives that the start
+  /// Kind, axes, whether parameters are gathered for reading, and the number of collectives that the start
   /// depends on in sequence, so that messages cannot depend on each other.
-  using Key = std::tuple<CollectiveKind, RankGroup, bool, size_t>;
+  using Key = std::tuple<CollectiveKind, Axes, bool, size_t>;
 
   /// Gathers of parameters are in the order of their first reads, others in the order in which they can
   /// start.
@@ -48,7 +49,9 @@ private:
     for (auto start : block.getOps<CollectiveOpInterface>()) {
       const bool reads(gatheredState(start));
       if (!reads || firstRead(start->getResult(0)))
-        byKind[{start.getCollectiveKind(), start.getRankGroup(), reads, chainLength(start)}].push_back(start);
+        byKind[{start.getCollectiveKind(), *dist::findAxes(mesh, start.getAxesAttr()), reads,
+                chainLength(start)}]
+            .push_back(start);
     }
     for (auto &[key, starts] : byKind) {
       llvm::DenseMap<Operation *, Operation *> places;
@@ -100,16 +103,18 @@ private:
 
   Block &block;
   const train::ShardingSettings &settings;
+  const Mesh &mesh;
   int64_t messages = 0;
 };
 
 struct BucketCollectives : impl::BucketCollectivesBase<BucketCollectives> {
   void runOnOperation() override {
+    const Mesh mesh = dist::meshOf(getOperation());
     for (auto program : getOperation().getOps<train::ProgramOp>()) {
       const train::ShardingSettings settings = train::shardingOf(program);
       for (auto entry : getOperation().getOps<train::EntryOp>()) {
         const StateOrder order(entry.getBody().front());
-        Bucketer(entry.getBody().front(), settings).run();
+        Bucketer(entry.getBody().front(), settings, mesh).run();
         if (failed(order.requireKept()))
           signalPassFailure();
       }

@@ -9,17 +9,17 @@ def BucketCollectives : Pass<"bucket-collectives", "::mlir::ModuleOp"> {
     Combines collectives into messages. `schedule-collectives` later makes the starts of a message adjacent.
 
     ```mlir
-    %0 = dist.all_gather_start %matrices : tensor<4xf32> -> tensor<8xf32>
+    %0 = dist.all_gather_start %matrices in shard : tensor<4xf32> -> tensor<8xf32>
     %w0 = dist.wait %0 : tensor<8xf32>
-    %1 = dist.all_gather_start %vectors : tensor<2xf32> -> tensor<4xf32>
+    %1 = dist.all_gather_start %vectors in shard : tensor<2xf32> -> tensor<4xf32>
     %w1 = dist.wait %1 : tensor<4xf32>
     %y = nn.kernel (%w0, %w1) ...
     ```
     becomes
     ```mlir
-    %0 = dist.all_gather_start %matrices message 0 : tensor<4xf32> -> tensor<8xf32>
+    %0 = dist.all_gather_start %matrices in shard message 0 : tensor<4xf32> -> tensor<8xf32>
     %w0 = dist.wait %0 : tensor<8xf32>
-    %1 = dist.all_gather_start %vectors message 0 : tensor<2xf32> -> tensor<4xf32>
+    %1 = dist.all_gather_start %vectors in shard message 0 : tensor<2xf32> -> tensor<4xf32>
     %w1 = dist.wait %1 : tensor<4xf32>
     %y = nn.kernel (%w0, %w1) ...
     ```
@@ -44,17 +44,17 @@ def ScheduleCollectives : Pass<"schedule-collectives", "::mlir::ModuleOp"> {
     another, in the order of their starts.
 
     ```mlir
-    %0 = dist.all_gather_start %part0 : tensor<4xf32> -> tensor<8xf32>
+    %0 = dist.all_gather_start %part0 in shard : tensor<4xf32> -> tensor<8xf32>
     %w0 = dist.wait %0 : tensor<8xf32>
     %y = nn.kernel (%x, %w0) ...
-    %1 = dist.all_gather_start %part1 : tensor<4xf32> -> tensor<8xf32>
+    %1 = dist.all_gather_start %part1 in shard : tensor<4xf32> -> tensor<8xf32>
     %w1 = dist.wait %1 : tensor<8xf32>
     %z = nn.kernel (%y, %w1) ...
     ```
     becomes, with `prefetch = 1`,
     ```mlir
-    %0 = dist.all_gather_start %part0 : tensor<4xf32> -> tensor<8xf32>
-    %1 = dist.all_gather_start %part1 : tensor<4xf32> -> tensor<8xf32>
+    %0 = dist.all_gather_start %part0 in shard : tensor<4xf32> -> tensor<8xf32>
+    %1 = dist.all_gather_start %part1 in shard : tensor<4xf32> -> tensor<8xf32>
     %w0 = dist.wait %0 : tensor<8xf32>
     %y = nn.kernel (%x, %w0) ...
     %w1 = dist.wait %1 : tensor<8xf32>

@@ -30,9 +30,9 @@ namespace {
 /// within the limits of `settings`; see the pass schedule-collectives.
 class ListScheduler {
 public:
-  /// `ranks` is the number of ranks in the job.
-  ListScheduler(Block &block, const train::ShardingSettings &settings, int64_t ranks, codegen::OpCosts &costs)
-      : block(block), settings(settings), ranks(ranks), costs(costs) {}
+  ListScheduler(Block &block, const train::ShardingSettings &settings, const Mesh &mesh,
+                codegen::OpCosts &costs)
+      : block(block), settings(settings), mesh(mesh), costs(costs) {}
 
   /// Fails with an error at an op that the target cannot execute.
   LogicalResult run();
@@ -77,7 +77,7 @@ private:
 
   Block &block;
   const train::ShardingSettings &settings;
-  int64_t ranks;
+  const Mesh &mesh;
   codegen::OpCosts &costs;
   /// Maximum number of sums over ranks in flight: one that runs and one that is queued. The operand of a sum
   /// is freed when the sum has ended. Without prefetching memory is scarce, and none is queued.
@@ -146,8 +146,7 @@ ListScheduler::Item ListScheduler::itemOf(const Message &message) const {
   Item item;
   item.message = message;
   CollectiveOpInterface first = message.front();
-  const RankGroupShape group =
-      shapeOf(inSchema(first.getRankGroup()), uint32_t(ranks), uint32_t(settings.shardRanks));
+  const RankGroupShape group = dist::shapeOf(mesh, first.getAxesAttr());
   const bool allReduces = first.getCollectiveKind() == CollectiveKind::all_reduce;
   int64_t bytes = 0;
   for (CollectiveOpInterface start : message) {
@@ -368,12 +367,13 @@ struct ScheduleCollectives : impl::ScheduleCollectivesBase<ScheduleCollectives> 
       : summaries_(std::move(summaries)) {}
   void runOnOperation() override {
     const std::unique_ptr<codegen::Target> target = codegen::Target::chosenFor(getOperation());
+    const Mesh mesh = dist::meshOf(getOperation());
     for (auto program : getOperation().getOps<train::ProgramOp>()) {
       codegen::OpCosts costs(*target, train::kRanks.of(program), summaries_);
       const train::ShardingSettings settings = train::shardingOf(program);
       for (auto entry : getOperation().getOps<train::EntryOp>()) {
         const StateOrder order(entry.getBody().front());
-        ListScheduler scheduler(entry.getBody().front(), settings, train::kRanks.of(program), costs);
+        ListScheduler scheduler(entry.getBody().front(), settings, mesh, costs);
         if (failed(scheduler.run()) || failed(order.requireKept()))
           return signalPassFailure();
       }

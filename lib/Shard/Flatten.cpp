@@ -138,7 +138,8 @@ private:
     state.setMembersAttr(builder.getArrayAttr(members));
     state.setBlocksAttr(blocksOfUnit(bucket));
     state.setFrozen(!bucket.key.trained);
-    state.setDivided(!bucket.key.whole);
+    if (!bucket.key.whole)
+      dist::shardState(state);
     for (auto member : llvm::map_range(members, [](Attribute m) { return cast<train::MemberAttr>(m); }))
       places.insert({member.getName().str(), {state, member.getOffset()}});
     SmallVector<Attribute> groups;

@@ -62,7 +62,7 @@ struct NarrowGathers : impl::NarrowGathersBase<NarrowGathers> {
     for (auto entry : getOperation().getOps<train::EntryOp>())
       for (auto get : llvm::make_early_inc_range(entry.getBody().getOps<train::GetOp>())) {
         SmallVector<nn::ConvertOp> casts;
-        if (!symbols.lookup<train::StateOp>(get.getState()).getDivided() ||
+        if (!dist::isSharded(symbols.lookup<train::StateOp>(get.getState())) ||
             !collectCasts(get.getResult(), casts))
           continue;
         if (Type to = narrowTypeOf(casts))

@@ -72,7 +72,7 @@ def Shard : Pass<"shard", "::mlir::ModuleOp"> {
     becomes
     ```mlir
     %g = nn.matmul %y transposed, %x : tensor<8x4xf32>, tensor<8x2xf32>
-    %pending = dist.all_reduce_start %g : tensor<4x2xf32>
+    %pending = dist.all_reduce_start %g in shard : tensor<4x2xf32>
     %w = train.get @w : tensor<4x2xf32>
     %sum = dist.wait %pending : tensor<4x2xf32>
     ```
@@ -84,7 +84,7 @@ def Shard : Pass<"shard", "::mlir::ModuleOp"> {
     ```
     becomes, on 4 ranks,
     ```mlir
-    %pending = dist.all_gather_start %m in all : tensor<2xf32> -> tensor<8xf32>
+    %pending = dist.all_gather_start %m in shard : tensor<2xf32> -> tensor<8xf32>
     %all = dist.wait %pending : tensor<8xf32>
     %rows = nn.reshape %all to [4, 2] : tensor<8xf32>
     %largest = nn.reduce max %rows over [0] : tensor<4x2xf32>
@@ -101,9 +101,11 @@ def Shard : Pass<"shard", "::mlir::ModuleOp"> {
     Updated parameters are gathered. Ops that need a whole value gather it as well, such as the norm's sum over chunks, whose order must not
     depend on the number of ranks.
 
-    With groups of ranks (`hybrid_shard`) a sum is reduce-scattered within each group and all-reduced across groups. Groups whose size is no
-    power of two are no subtrees of the sum over all ranks. With such groups the sum is all-reduced over all ranks, and each rank takes its
-    shard.
+    The pass makes the mesh of the ranks: an axis `shard`, and with groups of ranks (`hybrid_shard`) an axis `replica` before it. A value that
+    each rank computes of its own samples is `own` along all axes. A sum changes its placement to replicated, or to sharded along dimension 0
+    over `shard`, and collectives follow from the change: a reduce-scatter along `shard` and an all-reduce along `replica`. Groups whose size
+    is no power of two are no subtrees of the sum over all ranks. With such groups the sum is all-reduced over all ranks, and each rank takes
+    its shard.
 
     A group's sums of bf16 or f16 numbers (`reduce = bf16`) stay f32 until they are summed across groups. So the total is rounded once, and
     has the same bits as without groups.
@@ -130,7 +132,7 @@ def Reshard : Pass<"reshard", "::mlir::ModuleOp"> {
     pass gathers them again before the next read.
 
     ```mlir
-    %0 = dist.all_gather_start %part : tensor<4xf32> -> tensor<8xf32>
+    %0 = dist.all_gather_start %part in shard : tensor<4xf32> -> tensor<8xf32>
     %w = dist.wait %0 : tensor<8xf32>
     %y = nn.mul %x, %w : tensor<8xf32>, tensor<8xf32>
     ...                                                   // other units
@@ -138,11 +140,11 @@ def Reshard : Pass<"reshard", "::mlir::ModuleOp"> {
     ```
     becomes
     ```mlir
-    %0 = dist.all_gather_start %part : tensor<4xf32> -> tensor<8xf32>
+    %0 = dist.all_gather_start %part in shard : tensor<4xf32> -> tensor<8xf32>
     %w = dist.wait %0 : tensor<8xf32>
     %y = nn.mul %x, %w : tensor<8xf32>, tensor<8xf32>
     ...
-    %1 = dist.all_gather_start %part : tensor<4xf32> -> tensor<8xf32>
+    %1 = dist.all_gather_start %part in shard : tensor<4xf32> -> tensor<8xf32>
     %again = dist.wait %1 : tensor<8xf32>
     %dx = nn.mul %dy, %again : tensor<8xf32>, tensor<8xf32>
     ```
@@ -156,7 +158,22 @@ def Reshard : Pass<"reshard", "::mlir::ModuleOp"> {
 def VerifySpmd : Pass<"verify-spmd", "::mlir::ModuleOp"> {
   let summary = "verifies the phase spmd: one rank's entries, without sums over ranks";
   let description = [{
-    Reports an error for a `train.sum_over_ranks` (`shard` replaces it), and for a collective in a program of one rank or in a loop.
+    Reports an error for a `train.sum_over_ranks` (`shard` replaces it), and for a collective in a loop.
+
+    Derives the placement of each value along each axis of the mesh. States and inputs declare it (`dist.placement`); an input that does not
+    is each rank's own. The result of an op is sharded along the dimension that has the label of the operands' sharded dimensions in the op's
+    indexing rule, and a partial sum if no dimension has it. Reports an error for an op whose operands do not fit together, for a collective
+    whose operand is already summed or whole, and for a write of a value to a state that declares another placement.
+
+    ```mlir
+    dist.mesh [shard = 2, tensor = 2]
+    train.state parameter @w : tensor<8x6xf32> {dist.placement = #dist.placement<tensor = 0, shard = 1>}
+    ...
+    %x = train.input "x" micro {dist.placement = #dist.placement<tensor = 1>} : tensor<4x8xf32>
+    %w = train.get @w : tensor<8x6xf32>
+    %0 = nn.matmul %x, %w : tensor<4x8xf32>, tensor<8x6xf32>  // a partial sum along `tensor`, sharded along dimension 1 over `shard`
+    %1 = dist.all_reduce_start %0 in tensor : tensor<4x6xf32>
+    ```
 
     ```mlir
     %sum = train.sum_over_ranks %g : tensor<4x2xf32>  // error: is left in phase 'spmd'

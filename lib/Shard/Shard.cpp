@@ -4,6 +4,7 @@
 #include "dialects/Train/Settings.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Shard/Passes.h"
+#include "lib/Shard/Redistribute.h"
 #include "lib/Shard/ShardedValues.h"
 #include "lib/Support/Retype.h"
 
@@ -13,37 +14,26 @@
 
 using namespace mlir;
 using namespace trainc;
-
-// --- Collectives, each a start and a wait ---
-
-/// Creates the sum of `value` over ranks. It starts right after the value is defined and waits at the
-/// builder's position. `of` is the parameter state if `value` is its gradient, else null.
-static Value createAllReduce(OpBuilder &builder, Location loc, Value value, RankGroup group,
-                             FlatSymbolRefAttr of) {
-  OpBuilder early(builder);
-  early.setInsertionPointAfterValue(value);
-  Value pending = dist::AllReduceStartOp::create(early, loc, value, group, of, IntegerAttr());
-  return dist::WaitOp::create(builder, loc, pending);
-}
-
-/// Creates the concatenation of the group's shards, of type `whole`, in the same way.
-static Value createAllGather(OpBuilder &builder, Location loc, Type whole, Value part,
-                             RankGroup group = RankGroup::shard) {
-  OpBuilder early(builder);
-  early.setInsertionPointAfterValue(part);
-  Value pending = dist::AllGatherStartOp::create(early, loc, whole, part, group, IntegerAttr());
-  return dist::WaitOp::create(builder, loc, pending);
-}
+using dist::Along;
+using dist::PlacementAttr;
 
 /// Creates the elementwise maximum over ranks by gathering all values, because collectives can only sum.
-static Value createMaximum(OpBuilder &builder, train::MaxOverRanksOp maximum, int64_t ranks) {
+static Value createMaximum(OpBuilder &builder, train::MaxOverRanksOp maximum, const Mesh &mesh) {
   nn::TensorBuilder build(builder, maximum.getLoc());
   Value part = build.reshape(maximum.getValue(), {nn::tensorType(maximum.getValue()).getNumElements()});
   const int64_t count = nn::shapeOf(part).front();
-  Value all =
-      createAllGather(builder, maximum.getLoc(), nn::typeLike(part, {ranks * count}), part, RankGroup::all);
-  Value largest = build.reduce(nn::ReduceKind::max, build.reshape(all, {ranks, count}), {0});
+  Value all = createAllGather(builder, maximum.getLoc(), part, dist::namesOf(mesh, builder.getContext()));
+  Value largest = build.reduce(nn::ReduceKind::max, build.reshape(all, {mesh.ranks(), count}), {0});
   return build.reshape(largest, nn::shapeOf(maximum.getValue()));
+}
+
+/// Returns the placement of a value that each rank has computed of its own samples.
+static PlacementAttr ownOnEachRank(ModuleOp module) {
+  const Mesh mesh = dist::meshOf(module);
+  SmallVector<std::pair<StringRef, Along>> along;
+  for (const Axis &axis : mesh.axes())
+    along.push_back({axis.name, {Along::Own}});
+  return PlacementAttr::get(module.getContext(), along);
 }
 
 // --- A rank's part of the update ---
@@ -56,9 +46,11 @@ namespace {
 /// numbers of ranks give the same bits.
 class UpdateSharding {
 public:
-  /// States are sharded over `ranks`. With `hasReplicas`, other groups of as many ranks hold the same shards.
-  UpdateSharding(ModuleOp module, int64_t ranks, bool hasReplicas, int64_t zeroStage)
-      : module(module), ranks(ranks), hasReplicas(hasReplicas), sharded(module, ranks, zeroStage) {}
+  /// States are sharded over the `ranks` ranks along the axis `shard`.
+  UpdateSharding(ModuleOp module, int64_t ranks, int64_t zeroStage)
+      : module(module), ranks(ranks), sharded(module, ranks, zeroStage), own(ownOnEachRank(module)),
+        whole(PlacementAttr::get(module.getContext(), {})),
+        shard(PlacementAttr::get(module.getContext(), {{dist::kShardAxis, Along::sharded(0)}})) {}
 
   void run();
 
@@ -71,14 +63,13 @@ private:
   Value shardOf(Value whole);
   IRMapping shardsOf(ArrayRef<Value> wholes);
   Value makeShard(Value whole, OpBuilder &builder);
-  Value makeSum(train::SumOverRanksOp sum, RankedTensorType part, OpBuilder &builder);
   Value cloneShard(Operation &op, OpBuilder &builder);
   RankedTensorType partType(Type whole) const;
 
   ModuleOp module;
   int64_t ranks;
-  bool hasReplicas;
   ShardedValues sharded;
+  PlacementAttr own, whole, shard;
   DenseMap<Value, Value> shards;
   llvm::SetVector<Operation *> dead; ///< users precede the ops that they use
 };
@@ -103,7 +94,7 @@ void UpdateSharding::run() {
   for (auto state : module.getOps<train::StateOp>())
     if (sharded.isSharded(state.getSymName())) {
       state.setType(partType(state.getType()));
-      state.setDivided(true);
+      dist::shardState(state);
     }
 }
 
@@ -112,8 +103,8 @@ void UpdateSharding::rewriteWrite(train::SetOp set) {
     set.getValueMutable().assign(shardOf(set.getValue()));
   } else if (sharded.isSharded(set.getValue())) {
     OpBuilder builder(set);
-    Type whole = set.getValue().getType();
-    set.getValueMutable().assign(createAllGather(builder, set.getLoc(), whole, shardOf(set.getValue())));
+    Value part = shardOf(set.getValue());
+    set.getValueMutable().assign(redistribute(builder, set.getLoc(), part, shard, whole));
   }
 }
 
@@ -137,10 +128,10 @@ bool UpdateSharding::isGathered(Operation &op) const {
 }
 
 void UpdateSharding::gather(Operation &op) {
-  Value whole = op.getResult(0), part = shardOf(whole);
+  Value result = op.getResult(0), part = shardOf(result);
   OpBuilder builder(&op);
   builder.setInsertionPointAfterValue(part);
-  whole.replaceAllUsesWith(createAllGather(builder, op.getLoc(), whole.getType(), part));
+  result.replaceAllUsesWith(redistribute(builder, op.getLoc(), part, shard, whole));
 }
 
 Value UpdateSharding::shardOf(Value whole) {
@@ -160,40 +151,18 @@ IRMapping UpdateSharding::shardsOf(ArrayRef<Value> wholes) {
   return mapping;
 }
 
-Value UpdateSharding::makeShard(Value whole, OpBuilder &builder) {
-  Operation &op = *whole.getDefiningOp();
+Value UpdateSharding::makeShard(Value value, OpBuilder &builder) {
+  Operation &op = *value.getDefiningOp();
   const Location loc = op.getLoc();
-  const RankedTensorType type = partType(whole.getType());
-  if (auto sum = dyn_cast<train::SumOverRanksOp>(op))
-    return makeSum(sum, type, builder);
+  if (auto sum = dyn_cast<train::SumOverRanksOp>(op)) {
+    builder.setInsertionPoint(sum);
+    return redistribute(builder, loc, sum.getValue(), own, shard, sum.getOfAttr());
+  }
   if (auto get = dyn_cast<train::GetOp>(op); get && sharded.isSharded(get.getState()))
-    return train::GetOp::create(builder, loc, type, get.getStateAttr());
+    return train::GetOp::create(builder, loc, partType(value.getType()), get.getStateAttr());
   if (Value cloned = cloneShard(op, builder))
     return cloned;
-  return dist::PartOp::create(builder, loc, type, whole);
-}
-
-/// If groups are subtrees of the tree over which all ranks sum, each group sums first and the groups' sums
-/// are added. Other groups would give other bits, so that the sum is all-reduced over all ranks. Group sums
-/// of bf16 or f16 numbers stay f32 until they are added, so that the total is rounded once, like a sum over
-/// all ranks.
-Value UpdateSharding::makeSum(train::SumOverRanksOp sum, RankedTensorType part, OpBuilder &builder) {
-  const Location loc = sum.getLoc();
-  if (hasReplicas && !llvm::isPowerOf2_64(ranks)) {
-    builder.setInsertionPoint(sum);
-    Value whole = createAllReduce(builder, loc, sum.getValue(), RankGroup::all, sum.getOfAttr());
-    return dist::PartOp::create(builder, loc, part, whole);
-  }
-  const Type element = part.getElementType();
-  const RankedTensorType kept = hasReplicas ? part.clone(nn::wideElement(element)) : part;
-  builder.setInsertionPointAfterValue(sum.getValue());
-  Value pending = dist::ReduceScatterStartOp::create(builder, loc, kept, sum.getValue(), RankGroup::shard,
-                                                     sum.getOfAttr(), IntegerAttr());
-  builder.setInsertionPoint(sum);
-  Value sums = dist::WaitOp::create(builder, loc, pending);
-  if (hasReplicas)
-    sums = createAllReduce(builder, loc, sums, RankGroup::replica, sum.getOfAttr());
-  return nn::TensorBuilder(builder, loc).convert(sums, element);
+  return redistribute(builder, loc, value, whole, shard);
 }
 
 /// Returns the op on shards; null if its elements depend on their position.
@@ -224,29 +193,43 @@ namespace {
 
 struct Shard : impl::ShardBase<Shard> {
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<train::ProgramOp>())
-      if (train::kRanks.of(program) > 1 && train::kZeroStage.of(program) > 0)
-        shardUpdate(program);
-    for (auto program : getOperation().getOps<train::ProgramOp>())
-      getOperation()->walk([&](train::MaxOverRanksOp maximum) {
-        OpBuilder builder(maximum);
-        maximum.getResult().replaceAllUsesWith(createMaximum(builder, maximum, train::kRanks.of(program)));
-        maximum.erase();
-      });
-    getOperation()->walk([](train::SumOverRanksOp sum) {
+    for (auto program : getOperation().getOps<train::ProgramOp>()) {
+      createMesh(program);
+      if (train::shardsUpdates(program))
+        UpdateSharding(getOperation(), train::shardingOf(program).shardRanks, train::kZeroStage.of(program))
+            .run();
+    }
+    const Mesh mesh = dist::meshOf(getOperation());
+    getOperation()->walk([&](train::MaxOverRanksOp maximum) {
+      OpBuilder builder(maximum);
+      maximum.getResult().replaceAllUsesWith(createMaximum(builder, maximum, mesh));
+      maximum.erase();
+    });
+    const PlacementAttr own = ownOnEachRank(getOperation()), whole = PlacementAttr::get(&getContext(), {});
+    getOperation()->walk([&](train::SumOverRanksOp sum) {
       OpBuilder builder(sum);
       sum.getResult().replaceAllUsesWith(
-          createAllReduce(builder, sum.getLoc(), sum.getValue(), RankGroup::all, sum.getOfAttr()));
+          redistribute(builder, sum.getLoc(), sum.getValue(), own, whole, sum.getOfAttr()));
       sum.erase();
     });
   }
 
 private:
-  void shardUpdate(train::ProgramOp program) {
-    const int64_t shardRanks = train::shardingOf(program).shardRanks;
-    UpdateSharding(getOperation(), shardRanks, shardRanks < train::kRanks.of(program),
-                   train::kZeroStage.of(program))
-        .run();
+  /// Creates the mesh unless the module has one. Copies of the states lie along `replica`, shards of them
+  /// along `shard`. An axis of one rank is left out.
+  void createMesh(train::ProgramOp program) {
+    const int64_t shards = train::shardingOf(program).shardRanks,
+                  replicas = train::kRanks.of(program) / shards;
+    SmallVector<StringRef> names;
+    SmallVector<int64_t> sizes;
+    for (auto [name, size] : {std::pair(dist::kReplicaAxis, replicas), std::pair(dist::kShardAxis, shards)})
+      if (size > 1) {
+        names.push_back(name);
+        sizes.push_back(size);
+      }
+    OpBuilder builder = OpBuilder::atBlockBegin(getOperation().getBody());
+    if (!names.empty() && dist::meshOf(getOperation()).axes().empty())
+      dist::MeshOp::create(builder, program.getLoc(), builder.getStrArrayAttr(names), sizes);
   }
 };
 

@@ -1,5 +1,7 @@
 #include "lib/Shard/ShardedValues.h"
 
+#include "dialects/Dist/Dist.h"
+
 using namespace mlir;
 using namespace trainc;
 
@@ -35,7 +37,7 @@ ShardedValues::ShardedValues(ModuleOp module, int64_t ranks, int64_t zeroStage)
     : module(module), ranks(ranks), zeroStage(zeroStage) {
   for (auto state : module.getOps<train::StateOp>()) {
     roles[state.getSymName()] = state.getRole();
-    if (state.getDivided())
+    if (dist::isSharded(state))
       shrunk.insert(state.getSymName());
   }
   while (findLocal())

@@ -7,8 +7,8 @@ namespace trainc {
 
 /// The next rank after `rank` in its ring.
 static uint32_t nextOf(uint32_t rank, const RankGroupShape &group) {
-  const uint32_t block = group.members * group.stride, place = rank / group.stride % group.members;
-  return rank / block * block + (place + 1) % group.members * group.stride + rank % group.stride;
+  const uint32_t place = group.placeOf(rank);
+  return rank - place * group.stride + (place + 1) % group.members * group.stride;
 }
 
 /// Further nodes repeat the pattern of these ranks.

@@ -10,6 +10,13 @@ namespace trainc {
 /// Shape of concurrent rank groups: `all` ranks are divided into groups of `members` ranks, `stride` apart.
 struct RankGroupShape {
   uint32_t all = 1, members = 1, stride = 1;
+
+  uint32_t groups() const { return all / members; }
+  /// Index of the group that contains the rank.
+  uint32_t groupOf(uint32_t rank) const { return rank / (members * stride) * stride + rank % stride; }
+  /// Index of the rank within its group.
+  uint32_t placeOf(uint32_t rank) const { return rank / stride % members; }
+  bool operator==(const RankGroupShape &) const = default;
 };
 
 /// A ring through the members of a group. Ranks are assigned to nodes consecutively.

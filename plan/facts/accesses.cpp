@@ -18,6 +18,7 @@ Access accessOf(const fb::Plan &plan, const Range &range, bool reads, bool write
           .begin = begin + std::min<int64_t>(travel, 0),
           .end = begin + std::max<int64_t>(travel, 0) + static_cast<int64_t>(range.bytes),
           .rankStride = static_cast<int64_t>(operand.rank_stride()),
+          .axes = axesOf(operand.axes()),
           .reads = reads,
           .writes = writes};
 }
@@ -47,14 +48,16 @@ std::vector<Access> accessesOf(const fb::Plan &plan, const fb::Instruction &inst
 }
 
 Span hull(const fb::Plan &plan, const Access &access) {
-  return {access.begin, access.end + (int64_t{plan.shard_ranks()} - 1) * access.rankStride};
+  return {access.begin, access.end + (int64_t{shapeOf(plan, access.axes).members} - 1) * access.rankStride};
 }
 
 bool conflict(const fb::Plan &plan, const Access &a, const Access &b) {
   if ((!a.writes && !b.writes) || a.arena != b.arena)
     return false;
-  const int64_t travels = a.rankStride == b.rankStride ? 0 : int64_t{plan.shard_ranks()} - 1;
-  return a.begin < b.end + travels * b.rankStride && b.begin < a.end + travels * a.rankStride;
+  if (a.rankStride == b.rankStride && a.axes == b.axes)
+    return a.begin < b.end && b.begin < a.end;
+  const Span hullA = hull(plan, a), hullB = hull(plan, b);
+  return hullA.begin < hullB.end && hullB.begin < hullA.end;
 }
 
 } // namespace trainc::facts

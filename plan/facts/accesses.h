@@ -1,6 +1,7 @@
 // Ranges of bytes that instructions access: one for each operand, over all iterations.
 #pragma once
 
+#include "plan/facts/mesh.h"
 #include "plan/facts/pieces.h"
 #include "plan/schema/plan_generated.h"
 
@@ -10,10 +11,11 @@
 namespace trainc::facts {
 
 /// Bytes [begin, end) of an arena from the first to the last that an operand covers, over all iterations, on
-/// the first rank of a shard group. On each further rank the range moves by `rankStride` bytes.
+/// rank 0. On each further rank along `axes` the range moves by `rankStride` bytes.
 struct Access {
   uint32_t arena, buffer; ///< indices of the plan's tables
   int64_t begin, end, rankStride;
+  Axes axes;
   bool reads, writes;
 };
 

@@ -9,6 +9,9 @@
 
 namespace trainc::facts {
 
+/// Number of places along the operand's axes: 1 if it has no rank stride.
+uint32_t placesOf(const fb::Plan &plan, const fb::Operand &operand);
+
 /// Bytes accessed by an operand: `bytes` from its offset plus `shift` on, in each of `iterations` iterations,
 /// on every rank.
 struct Range {
@@ -26,8 +29,8 @@ Status checkRange(const fb::Plan &plan, const Range &range, uint64_t alignment, 
 Span hull(const fb::Plan &plan, const Range &range);
 
 /// Whether two checked ranges overlap in one iteration on one rank. Ranges with different loop strides are
-/// compared by their hulls over all iterations, those with different rank strides by their hulls over all
-/// ranks.
+/// compared by their hulls over all iterations, those with different rank strides or axes by their hulls over
+/// all ranks.
 bool overlap(const fb::Plan &plan, const Range &a, const Range &b);
 
 } // namespace trainc::facts

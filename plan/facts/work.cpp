@@ -145,7 +145,7 @@ std::optional<Work> workOf(const fb::Plan &plan, const fb::Instruction &instruct
 }
 
 Exchange exchangeOf(const fb::Plan &plan, const fb::Collective &collective) {
-  Exchange exchange{.group = shapeOf(collective.group(), plan.ranks(), plan.shard_ranks()),
+  Exchange exchange{.group = shapeOf(plan, axesOf(*collective.axes())),
                     .isAllReduce = collective.kind() == fb::CollectiveKind::AllReduce};
   for (const fb::Range *range : *collective.ranges())
     exchange.bytesSent +=

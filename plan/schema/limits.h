@@ -6,6 +6,8 @@
 namespace trainc {
 
 inline constexpr uint32_t kMaximumRanks = 1 << 16;
+/// Maximum axes of a mesh.
+inline constexpr uint8_t kMaximumAxes = 5;
 /// Bytes of all arenas of a plan together.
 inline constexpr uint64_t kMaximumArenaBytes = uint64_t{1} << 46;
 /// Maximum ranges of one collective.

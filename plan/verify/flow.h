@@ -16,18 +16,19 @@ struct Access {
   const fb::Instruction *instruction;
   Use use;
   bool writes;
-  uint32_t inner; ///< in a loop: index of the instruction in the body
-  int64_t begin;  ///< offset in the arena, in the first iteration, at place 0
-  bool mayFind;   ///< whether it may read content from before the entry
+  uint32_t inner;       ///< in a loop: index of the instruction in the body
+  int64_t begin;        ///< offset in the arena, in the first iteration, on rank 0
+  bool mayFind;         ///< whether it may read content from before the entry
+  RankGroupShape shape; ///< of the groups along the operand's axes
 
   uint32_t buffer() const { return use.range.operand->buffer(); }
   int64_t bytes() const { return static_cast<int64_t>(use.range.bytes); }
   /// Difference of the begins on ranks at consecutive places.
   int64_t rankStride() const { return static_cast<int64_t>(use.range.operand->rank_stride()); }
-  /// Begin on the rank at `place`.
-  int64_t beginAt(uint32_t place) const { return begin + place * rankStride(); }
-  /// Smallest span over all iterations and all places below `places`.
-  Span hull(uint32_t places) const;
+  /// Begin on a rank.
+  int64_t beginOn(uint32_t rank) const { return begin + shape.placeOf(rank) * rankStride(); }
+  /// Smallest span over all iterations and ranks.
+  Span hull() const;
 };
 
 /// Accesses of an instruction of an entry, or of a loop in all iterations, to one arena, in execution order:
@@ -68,8 +69,8 @@ struct Fault {
 /// Applies an access to a byte.
 std::optional<Fault> apply(const Access &access, Content &content);
 
-/// Applies a loop of at least two iterations to the bytes `window` of an arena, on the rank at `place`. Exact
-/// for each byte.
-std::optional<Fault> applyLoop(const FlowStep &loop, uint32_t place, Span window, Written &written);
+/// Applies a loop of at least two iterations to the bytes `window` of an arena, on a rank. Exact for each
+/// byte.
+std::optional<Fault> applyLoop(const FlowStep &loop, uint32_t rank, Span window, Written &written);
 
 } // namespace trainc::verify

@@ -57,9 +57,9 @@ struct Track {
 
 class LoopFlow {
 public:
-  LoopFlow(const FlowStep &loop, uint32_t place, Written &written) : written_(written) {
+  LoopFlow(const FlowStep &loop, uint32_t rank, Written &written) : written_(written) {
     for (const Access &each : loop.accesses)
-      tracks_.push_back({&each, each.beginAt(place), static_cast<int64_t>(each.use.range.bytes),
+      tracks_.push_back({&each, each.beginOn(rank), static_cast<int64_t>(each.use.range.bytes),
                          each.use.range.operand->loop_stride(), static_cast<int64_t>(loop.iterations)});
   }
 
@@ -250,8 +250,8 @@ std::optional<Fault> apply(const Access &access, Content &content) {
   return std::nullopt;
 }
 
-std::optional<Fault> applyLoop(const FlowStep &loop, uint32_t place, Span window, Written &written) {
-  return LoopFlow(loop, place, written).run(window);
+std::optional<Fault> applyLoop(const FlowStep &loop, uint32_t rank, Span window, Written &written) {
+  return LoopFlow(loop, rank, written).run(window);
 }
 
 } // namespace trainc::verify

@@ -9,10 +9,11 @@
 
 namespace trainc::verify {
 
-Span Access::hull(uint32_t places) const {
+Span Access::hull() const {
   const auto last = static_cast<int64_t>(use.range.iterations) - 1;
   const int64_t travel = last * use.range.operand->loop_stride();
-  return {begin + std::min<int64_t>(travel, 0), beginAt(places - 1) + std::max<int64_t>(travel, 0) + bytes()};
+  return {begin + std::min<int64_t>(travel, 0),
+          begin + (int64_t{shape.members} - 1) * rankStride() + std::max<int64_t>(travel, 0) + bytes()};
 }
 
 std::vector<uint32_t> allPlaces(uint32_t places) {

@@ -19,9 +19,10 @@ Status header(const fb::Plan &plan) {
                         kCudaTarget, view(plan.target()));
   if (plan.ranks() == 0 || plan.ranks() > kMaximumRanks)
     return invalidInput("plan ranks: expected 1 to {}, found {}", kMaximumRanks, plan.ranks());
-  if (plan.shard_ranks() == 0 || plan.ranks() % plan.shard_ranks() != 0)
-    return invalidInput("plan shard_ranks: expected a divisor of its {} ranks, found {}", plan.ranks(),
-                        plan.shard_ranks());
+  const Mesh mesh(plan);
+  TRAINC_RETURN_IF_ERROR(checkMesh(mesh));
+  if (mesh.ranks() != plan.ranks())
+    return invalidInput("plan mesh: expected axes of {} ranks, found {}", plan.ranks(), mesh.text());
   for (const fb::Source *source : *plan.sources())
     TRAINC_RETURN_IF_ERROR(verify::name(view(source->op()), "a source op"));
   return {};
@@ -66,6 +67,14 @@ Status tensorBuffer(const fb::Plan &plan, uint32_t index, fb::DType dtype, uint6
   if (elements == 0 || bytes > buffer.bytes() || buffer.bytes() - bytes >= kBufferSlack)
     return invalidInput("{}: expected a tensor of the {} bytes of buffer {}, found {} elements of {}", what,
                         buffer.bytes(), index, elements, dtypeName(dtype));
+  return {};
+}
+
+Status axes(const fb::Plan &plan, Axes axes, std::string_view what) {
+  const uint32_t count = plan.mesh() ? plan.mesh()->size() : 0;
+  if (axes.isEmpty() || axes.end > count)
+    return invalidInput("{}: expected some of the mesh's {} axes, found axes {} to {}", what, count,
+                        axes.first, axes.end);
   return {};
 }
 

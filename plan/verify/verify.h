@@ -3,6 +3,7 @@
 
 #include "base/plain_text.h"
 #include "base/status.h"
+#include "plan/facts/mesh.h"
 #include "plan/facts/target.h"
 #include "plan/schema/plan_generated.h"
 
@@ -29,6 +30,8 @@ Status argumentsApart(const fb::Plan &plan, const fb::Launch &launch, uint64_t i
 Status operandsApart(const fb::Plan &plan, const fb::Instruction &call, uint64_t iterations);
 /// Checks a library call's element types, sizes, and the presence of operands.
 Status librarySizes(const fb::Plan &plan, const fb::Instruction &call);
+/// Checks that the mesh has the axes, at least one. `what` is for messages.
+Status axes(const fb::Plan &plan, Axes axes, std::string_view what);
 /// Checks a collective on its own.
 Status collective(const fb::Plan &plan, const fb::Collective &collective);
 /// Checks the ordering between streams; see verify_order.cpp.

@@ -14,7 +14,8 @@ namespace {
 bool areSameBytes(const fb::Plan &plan, const fb::Operand &a, const fb::Operand &b) {
   const fb::Buffer &held = *plan.buffers()->Get(a.buffer()), &other = *plan.buffers()->Get(b.buffer());
   return held.arena() == other.arena() && held.offset() + a.offset() == other.offset() + b.offset() &&
-         a.loop_stride() == b.loop_stride() && a.rank_stride() == b.rank_stride();
+         a.loop_stride() == b.loop_stride() && a.rank_stride() == b.rank_stride() &&
+         axesOf(a.axes()) == axesOf(b.axes());
 }
 
 bool mayAlias(const fb::Param &written, uint32_t other) {

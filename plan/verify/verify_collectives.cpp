@@ -1,4 +1,4 @@
-// Checks of collectives on their own: kind, group, and each range's element type and operands.
+// Checks of collectives on their own: kind, axes, and each range's element type and operands.
 #include "plan/facts/collective.h"
 #include "plan/facts/dtype.h"
 #include "plan/facts/operand.h"
@@ -11,20 +11,14 @@ namespace trainc::verify {
 
 namespace {
 
-/// Whether a rank's place in the group equals its place in its shard group. Operands are shifted by the
-/// latter.
-bool meetsByPlace(const fb::Plan &plan, fb::Group group) {
-  return group == fb::Group::Shard || (group == fb::Group::All && plan.shard_ranks() == plan.ranks());
-}
-
 Status kind(const fb::Plan &plan, const fb::Collective &collective) {
-  if (collective.kind() > fb::CollectiveKind::MAX || collective.group() > fb::Group::MAX)
-    return invalidInput("collective: unknown kind {} or group {}", static_cast<int>(collective.kind()),
-                        static_cast<int>(collective.group()));
+  if (collective.kind() > fb::CollectiveKind::MAX)
+    return invalidInput("collective: unknown kind {}", static_cast<int>(collective.kind()));
   const char *name = collectiveName(collective.kind());
   if (collective.sum() != fb::DType::F32)
     return invalidInput("{}: expected sums in f32, found dtype {}", name, static_cast<int>(collective.sum()));
-  if (groupRanks(plan, collective.group()) < 2)
+  TRAINC_RETURN_IF_ERROR(axes(plan, axesOf(*collective.axes()), name));
+  if (groupRanks(plan, collective) < 2)
     return invalidInput("{}: expected a group of several ranks, found one rank by itself", name);
   if (collective.ranges()->size() == 0 || collective.ranges()->size() > kMaximumRanges)
     return invalidInput("{}: expected 1 to {} ranges, found {}", name, kMaximumRanges,
@@ -47,10 +41,9 @@ public:
     if (!overlap(plan_, source(), destination()) || inPlace())
       return {};
     return invalidInput("{}: expected source and destination apart{}, found shared bytes", name(),
-                        collective_.kind() == fb::CollectiveKind::AllReduce ? ", or the same"
-                        : collective_.kind() == fb::CollectiveKind::AllGather
-                            ? ", or the source as the rank's part"
-                            : "");
+                        traits_.destinationIsShard ? ""
+                        : traits_.sourceIsShard    ? ", or the source as the rank's part"
+                                                   : ", or the same");
   }
 
   /// Checks that this range and another one, both checked, can be transferred in any order.
@@ -72,7 +65,7 @@ private:
   Status type() const {
     if (range_.dtype() > fb::DType::MAX)
       return invalidInput("{}: unknown dtype {}", name(), static_cast<int>(range_.dtype()));
-    if (collective_.kind() != fb::CollectiveKind::AllGather && !isSummed(range_.dtype()))
+    if (traits_.sums && !isSummed(range_.dtype()))
       return invalidInput("{}: expected values of f32, bf16 or f16 to sum, found {}", name(),
                           dtypeName(range_.dtype()));
     if (range_.widens() &&
@@ -95,14 +88,14 @@ private:
   }
 
   Status kernelSum(uint32_t index) const {
-    if (!isForCuda(plan_) || collective_.kind() == fb::CollectiveKind::AllGather)
+    if (!isForCuda(plan_) || !traits_.sums)
       return invalidInput("{}: expected a sum_kernel in sums where the target is cuda alone, found kernel {}",
                           name(), index);
     if (index >= plan_.kernels()->size())
       return invalidInput("{}: expected a sum_kernel below {}, found {}", name(), plan_.kernels()->size(),
                           index);
     const fb::Kernel &kernel = *plan_.kernels()->Get(index);
-    const uint32_t places = groupRanks(plan_, collective_.group());
+    const uint32_t places = groupRanks(plan_, collective_);
     const auto isOf = [&](uint32_t param, fb::DType dtype) {
       return kernel.params()->Get(param)->dtype() == dtype;
     };
@@ -144,8 +137,8 @@ private:
     if (range_.elements() == 0 || range_.elements() > kMaximumElements)
       return invalidInput("{}: expected 1 to {} elements, found {}", name(), kMaximumElements,
                           range_.elements());
-    const uint32_t ranks = groupRanks(plan_, collective_.group());
-    if (collective_.kind() != fb::CollectiveKind::AllReduce && range_.elements() % ranks != 0)
+    const uint32_t ranks = groupRanks(plan_, collective_);
+    if ((traits_.sourceIsShard || traits_.destinationIsShard) && range_.elements() % ranks != 0)
       return invalidInput("{}: expected a multiple of its group's {} ranks, found {} elements", name(), ranks,
                           range_.elements());
     return {};
@@ -165,12 +158,16 @@ private:
       return invalidInput("{}: expected a buffer of {}, found '{}' of {}", what, dtypeName(dtype),
                           view(buffer.name()), dtypeName(buffer.dtype()));
     const bool isPart = held.bytes != range_.elements() * elementBytes(dtype);
-    const uint64_t allowed = isPart && meetsByPlace(plan_, collective_.group()) ? held.bytes : 0;
-    const uint64_t stride = held.operand->rank_stride();
+    const uint64_t allowed = isPart ? held.bytes : 0, stride = held.operand->rank_stride();
     if (stride != 0 && stride != allowed)
       return invalidInput("{}: expected a rank stride of 0{}, found {}", what,
                           allowed ? fmt::format(" or, for the rank's part of a whole, {}", allowed) : "",
                           stride);
+    if (stride != 0 && axesOf(held.operand->axes()) != axesOf(*collective_.axes()))
+      return invalidInput("{}: expected a rank stride along the axes of the collective, {}, found one along "
+                          "{}",
+                          what, Mesh(plan_).textOf(axesOf(*collective_.axes())),
+                          Mesh(plan_).textOf(axesOf(held.operand->axes())));
     return {};
   }
 
@@ -199,13 +196,13 @@ private:
             plan_.buffers()->Get(range_.destination()->buffer())->arena() ||
         address(*range_.source()) != address(*range_.destination()))
       return false;
-    return collective_.kind() == fb::CollectiveKind::AllReduce ||
-           (collective_.kind() == fb::CollectiveKind::AllGather && range_.source()->rank_stride() != 0);
+    return !traits_.destinationIsShard && (!traits_.sourceIsShard || range_.source()->rank_stride() != 0);
   }
 
   const fb::Plan &plan_;
   const fb::Collective &collective_;
   const fb::Range &range_;
+  CollectiveTraits traits_ = traitsOf(collective_.kind());
   uint32_t index_;
 };
 

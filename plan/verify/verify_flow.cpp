@@ -13,9 +13,10 @@
 //    longer than its value.
 //
 // These are properties of each byte, so arenas are analysed separately. Loops are analysed over all
-// iterations (flow_loop.cpp). Addresses depend on the rank's place in its shard group. Bytes that no operand
-// with a rank stride accesses are the same at all places. Other bytes are analysed at every place at which
-// the order of operands' begins and ends changes (flow_places.cpp).
+// iterations (flow_loop.cpp). Addresses depend on the rank's places along axes of the mesh. Bytes that no
+// operand with a rank stride accesses are the same on all ranks. Other bytes are analysed at every place at
+// which the order of operands' begins and ends changes (flow_places.cpp), if all operands move along the same
+// axes, and on every rank otherwise.
 #include "plan/facts/view.h"
 #include "plan/verify/flow.h"
 #include "plan/verify/verify.h"
@@ -40,9 +41,9 @@ public:
     const std::vector<Span> zones = movingZones();
     const std::vector<std::vector<FlowStep>> steps = stepsIn(zones);
     for (size_t i = 0; i < zones.size(); ++i)
-      for (const uint32_t place : placesOf(steps[i]))
-        if (place != 0)
-          TRAINC_RETURN_IF_ERROR(walk(steps[i], place, zones[i]));
+      for (const uint32_t rank : ranksOf(steps[i]))
+        if (rank != 0)
+          TRAINC_RETURN_IF_ERROR(walk(steps[i], rank, zones[i]));
     return {};
   }
 
@@ -71,7 +72,8 @@ private:
           step.accesses.push_back(
               {&instruction, use, writes, inner,
                static_cast<int64_t>(held.offset() + use.range.operand->offset() + use.range.shift),
-               persistent_ && held.role() != fb::Role::Input});
+               persistent_ && held.role() != fb::Role::Input,
+               shapeOf(plan_, axesOf(use.range.operand->axes()))});
       });
   }
 
@@ -88,13 +90,13 @@ private:
     }
   }
 
-  /// Spans that operands with a rank stride access, at any place.
+  /// Spans that operands with a rank stride access, on any rank.
   std::vector<Span> movingZones() const {
     std::vector<Span> hulls;
     for (const FlowStep &step : steps_)
       for (const Access &access : step.accesses)
         if (access.rankStride() != 0)
-          hulls.push_back(access.hull(plan_.shard_ranks()));
+          hulls.push_back(access.hull());
     std::ranges::sort(hulls, {}, &Span::begin);
     std::vector<Span> zones;
     for (const Span hull : hulls)
@@ -110,7 +112,7 @@ private:
     std::vector<std::vector<FlowStep>> steps(zones.size());
     for (const FlowStep &step : steps_)
       for (const Access &access : step.accesses) {
-        const Span hull = access.hull(plan_.shard_ranks());
+        const Span hull = access.hull();
         const auto first = std::ranges::upper_bound(zones, hull.begin, {}, &Span::end);
         for (auto zone = first; zone != zones.end() && zone->begin < hull.end; ++zone) {
           std::vector<FlowStep> &inZone = steps[size_t(zone - zones.begin())];
@@ -122,7 +124,22 @@ private:
     return steps;
   }
 
-  std::vector<uint32_t> placesOf(const std::vector<FlowStep> &steps) const {
+  /// Ranks that represent all others for these accesses.
+  std::vector<uint32_t> ranksOf(const std::vector<FlowStep> &steps) const {
+    std::optional<RankGroupShape> moved;
+    for (const FlowStep &step : steps)
+      for (const Access &access : step.accesses)
+        if (access.rankStride() != 0 && moved.value_or(access.shape) != access.shape)
+          return allPlaces(plan_.ranks());
+        else if (access.rankStride() != 0)
+          moved = access.shape;
+    std::vector<uint32_t> ranks = placesOf(steps, moved->members); // a zone has accesses that move
+    for (uint32_t &rank : ranks)
+      rank *= moved->stride;
+    return ranks;
+  }
+
+  std::vector<uint32_t> placesOf(const std::vector<FlowStep> &steps, uint32_t places) const {
     std::vector<Line> lines;
     const auto addEnds = [&](int64_t begin, int64_t bytes, int64_t stride) {
       lines.insert(lines.end(), {{begin, stride}, {begin + bytes, stride}});
@@ -140,27 +157,27 @@ private:
     const bool allMoveAlike =
         std::ranges::all_of(lines, [&](const Line &line) { return line.stride == lines.front().stride; });
     return anyAdvances && !allMoveAlike // otherwise each iteration has ends of its own
-               ? allPlaces(plan_.shard_ranks())
-               : differingPlaces(std::move(lines), plan_.shard_ranks());
+               ? allPlaces(places)
+               : differingPlaces(std::move(lines), places);
   }
 
-  /// Analyses the bytes of `window` on the rank at `place` of its shard group.
-  Status walk(const std::vector<FlowStep> &steps, uint32_t place, Span window) const {
+  /// Analyses the bytes of `window` on a rank.
+  Status walk(const std::vector<FlowStep> &steps, uint32_t rank, Span window) const {
     Written written;
     fill(written);
     for (const FlowStep &step : steps) {
-      const auto fault = step.iterations > 1 ? applyLoop(step, place, window, written)
-                                             : applyOnce(step, place, window, written);
+      const auto fault = step.iterations > 1 ? applyLoop(step, rank, window, written)
+                                             : applyOnce(step, rank, window, written);
       if (fault)
         return describe(step, *fault);
     }
     return {};
   }
 
-  std::optional<Fault> applyOnce(const FlowStep &step, uint32_t place, Span window, Written &written) const {
+  std::optional<Fault> applyOnce(const FlowStep &step, uint32_t rank, Span window, Written &written) const {
     std::optional<Fault> fault;
     for (const Access &access : step.accesses) {
-      const int64_t begin = access.beginAt(place), end = begin + access.bytes();
+      const int64_t begin = access.beginOn(rank), end = begin + access.bytes();
       written.update({std::max(begin, window.begin), std::min(end, window.end)}, [&](Content &content) {
         if (!fault)
           fault = apply(access, content);

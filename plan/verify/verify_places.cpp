@@ -25,10 +25,12 @@ enum class Way : bool { Fetched, Stored };
 struct Link {
   uint32_t near, far;
   uint64_t offset, rankStride; ///< in the farther space
+  Axes axes;                   ///< of the rank stride
   Way way;
 
   Link(uint32_t near, const fb::Operand &far, Way way)
-      : near(near), far(far.buffer()), offset(far.offset()), rankStride(far.rank_stride()), way(way) {}
+      : near(near), far(far.buffer()), offset(far.offset()), rankStride(far.rank_stride()),
+        axes(axesOf(far.axes())), way(way) {}
   auto operator<=>(const Link &) const = default;
 };
 
@@ -100,9 +102,8 @@ private:
                           offsetText(near.offset(), near.rank_stride()));
     const Link link(near.buffer(), far, fetches ? Way::Fetched : Way::Stored);
     if (!said_.contains(link))
-      return invalidInput("copy: expected a place that buffer '{}' says, found it {}; a plan of a format "
-                          "below 5.7 says none: compile it again",
-                          nameOf(near.buffer()), text(link));
+      return invalidInput("copy: expected a place that buffer '{}' says, found it {}", nameOf(near.buffer()),
+                          text(link));
     moved_.insert(link);
     return {};
   }

@@ -1,5 +1,6 @@
 // Checks of states: the contents of checkpoints, and their offsets in flat tensors.
 #include "plan/facts/dtype.h"
+#include "plan/facts/mesh.h"
 #include "plan/schema/enum_words.h"
 #include "plan/verify/verifier.h"
 #include "plan/verify/verify.h"
@@ -15,11 +16,15 @@ namespace {
 
 std::string nameOf(const fb::State &state) { return fmt::format("state '{}'", view(state.name())); }
 
+/// Number of shards of the flat tensor that contains the state.
+uint32_t shardsOf(const fb::Plan &plan, const fb::State &state) {
+  return state.sharded() ? shapeOf(plan, axesOf(*state.sharded())).members : 1;
+}
+
 /// Elements of the flat tensor that contains the state.
 uint64_t flatElements(const fb::Plan &plan, const fb::State &state) {
   const uint64_t held = plan.buffers()->Get(state.buffer())->bytes() / elementBytes(state.dtype());
-  return state.divided() ? held * plan.shard_ranks()
-                         : held; // arena bytes times the maximum number of ranks: no overflow
+  return held * shardsOf(plan, state); // arena bytes times the maximum number of ranks: no overflow
 }
 
 Status liesInBuffer(const fb::Plan &plan, const fb::State &state) {
@@ -31,7 +36,9 @@ Status liesInBuffer(const fb::Plan &plan, const fb::State &state) {
   if (state.dtype() != buffer.dtype())
     return invalidInput("{}: expected the dtype of its buffer, {}, found {}", what, dtypeName(buffer.dtype()),
                         dtypeName(state.dtype()));
-  if (state.divided() && buffer.bytes() % elementBytes(state.dtype()) != 0)
+  if (state.sharded())
+    TRAINC_RETURN_IF_ERROR(axes(plan, axesOf(*state.sharded()), what));
+  if (state.sharded() && buffer.bytes() % elementBytes(state.dtype()) != 0)
     return invalidInput(
         "{}: expected a buffer of whole elements where ranks hold parts, found {} bytes of {}", what,
         buffer.bytes(), dtypeName(state.dtype()));
@@ -61,6 +68,8 @@ Status state(const fb::Plan &plan, const fb::State &state) {
   return {};
 }
 
+Axes shardingOf(const fb::State &state) { return state.sharded() ? axesOf(*state.sharded()) : Axes(); }
+
 /// Checks that the states of one flat tensor follow each other, so that a damaged shape or offset is found:
 /// with little alignment padding before each, and padding at the end that makes the ranks' shards equal.
 Status neighbours(const fb::Plan &plan, std::vector<const fb::State *> &states) {
@@ -69,8 +78,8 @@ Status neighbours(const fb::Plan &plan, std::vector<const fb::State *> &states) 
   const uint64_t element = elementBytes(first.dtype());
   uint64_t end = 0;
   for (const fb::State *each : states) {
-    if (each->divided() != first.divided())
-      return invalidInput("{} and {}: expected both or neither divided between ranks: they share a buffer",
+    if (shardingOf(*each) != shardingOf(first))
+      return invalidInput("{} and {}: expected both sharded over the same axes: they share a buffer",
                           nameOf(first), nameOf(*each));
     if (each->offset() < end || (each->offset() - end) * element >= kPartSlack)
       return invalidInput("{}: expected it to begin at element {} of its flat tensor, or less than {} bytes "
@@ -79,7 +88,7 @@ Status neighbours(const fb::Plan &plan, std::vector<const fb::State *> &states) 
     end = each->offset() + elements(*each->shape());
   }
   const uint64_t left = (flatElements(plan, first) - end) * element;
-  const uint64_t slack = plan.shard_ranks() == 1 ? kChunkSlack : plan.shard_ranks() * kPartSlack;
+  const uint64_t slack = plan.ranks() == 1 ? kChunkSlack : plan.ranks() * kPartSlack;
   if (left >= slack)
     return invalidInput("{}: expected its buffer to end less than {} bytes after it, found {}",
                         nameOf(*states.back()), slack, left);

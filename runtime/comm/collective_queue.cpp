@@ -32,10 +32,6 @@ bool CollectiveQueue::wait(Ticket ticket) {
   return ticket < firstFailed_.load(std::memory_order_acquire);
 }
 
-std::string CollectiveQueue::describe(Ticket ticket) const {
-  return trainc::describe(flight(ticket).collective);
-}
-
 void CollectiveQueue::stop() {
   stopped_.store(true, std::memory_order_release);
   waiting_.release();

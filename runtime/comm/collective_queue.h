@@ -10,7 +10,6 @@
 #include <mutex>
 #include <optional>
 #include <semaphore>
-#include <string>
 #include <vector>
 
 namespace trainc {
@@ -57,8 +56,8 @@ public:
   Ticket start(const Collective &collective);
   /// Blocks until the collective has ended; returns whether it succeeded.
   bool wait(Ticket ticket);
-  /// Description for messages, such as "all-reduce of 8 f32", of a collective that failed or is in flight.
-  std::string describe(Ticket ticket) const;
+  /// A collective that failed or is in flight.
+  const Collective &at(Ticket ticket) const { return flight(ticket).collective; }
   /// Whether any collective has not ended.
   bool anyInFlight() const {
     return ended_.load(std::memory_order_acquire) != started_.load(std::memory_order_relaxed);

@@ -1,5 +1,6 @@
 #include "runtime/comm/communicator.h"
 
+#include "plan/facts/collective.h"
 #include "plan/facts/dtype.h"
 
 #include <algorithm>
@@ -8,12 +9,14 @@
 namespace trainc {
 
 const char *collectiveName(MeetingKind kind) {
-  static constexpr const char *names[] = {"all-reduce", "reduce-scatter", "all-gather", "barrier",
-                                          "shutdown barrier"};
-  return names[static_cast<size_t>(kind)];
+  return kind == MeetingKind::kBarrier    ? "barrier"
+         : kind == MeetingKind::kShutdown ? "shutdown barrier"
+                                          : collectiveName(static_cast<fb::CollectiveKind>(kind));
 }
 
-std::string describe(const Collective &collective) { return describe(fingerprintOf(collective)); }
+std::string describe(const Collective &collective, const Mesh &mesh) {
+  return describe(fingerprintOf(collective), mesh);
+}
 
 namespace {
 
@@ -28,7 +31,7 @@ fb::DType commonType(std::span<const CollectiveRange> ranges) {
 
 CollectiveFingerprint fingerprintOf(const Collective &collective) {
   CollectiveFingerprint fingerprint{.kind = collective.kind,
-                                    .group = collective.group,
+                                    .axes = collective.axes,
                                     .dtype = commonType(collective.ranges),
                                     .ranges = static_cast<uint32_t>(collective.ranges.size())};
   for (const CollectiveRange &range : collective.ranges) {
@@ -37,21 +40,21 @@ CollectiveFingerprint fingerprintOf(const Collective &collective) {
     for (const uint64_t of : {range.elements, uint64_t(range.dtype), uint64_t{range.widens}})
       fingerprint.digest = mix(fingerprint.digest, of);
   }
-  for (const uint64_t more :
-       {uint64_t(collective.kind), uint64_t(collective.group), uint64_t{collective.ranges.size()}})
+  for (const uint64_t more : {uint64_t(collective.kind), uint64_t{collective.axes.first},
+                              uint64_t{collective.axes.end}, uint64_t{collective.ranges.size()}})
     fingerprint.digest = mix(fingerprint.digest, more);
   return fingerprint;
 }
 
-std::string describe(const CollectiveFingerprint &fingerprint) {
+std::string describe(const CollectiveFingerprint &fingerprint, const Mesh &mesh) {
   std::string text = collectiveName(fingerprint.kind);
   if (fingerprint.ranges > 0)
     text += fmt::format(" of {} {}{}", fingerprint.elements, dtypeName(fingerprint.dtype),
                         fingerprint.widens ? " into f32" : "");
   if (fingerprint.ranges > 1)
     text += fmt::format(" in {} ranges", fingerprint.ranges);
-  if (fingerprint.group != fb::Group::All)
-    text += fingerprint.group == fb::Group::Shard ? " over the shard group" : " over the replica group";
+  if (mesh.shapeOf(fingerprint.axes).members < mesh.ranks())
+    text += " over " + mesh.textOf(fingerprint.axes);
   return text;
 }
 

@@ -6,6 +6,7 @@
 #include "base/communication_seconds.h"
 #include "base/device_address.h"
 #include "base/status.h"
+#include "plan/facts/mesh.h"
 #include "plan/schema/plan_generated.h"
 
 #include <atomic>
@@ -18,7 +19,8 @@
 
 namespace trainc {
 
-/// Operations in which ranks meet: the collectives of plans (fb::CollectiveKind), and two barriers.
+/// Operations in which ranks meet: the collectives of plans, with the numbers of fb::CollectiveKind, and two
+/// barriers.
 enum class MeetingKind : uint8_t {
   kAllReduce,     ///< every rank gets the sum of all sources
   kReduceScatter, ///< rank p of the group gets shard p of the sum of all sources
@@ -26,6 +28,7 @@ enum class MeetingKind : uint8_t {
   kBarrier,       ///< transfers no data
   kShutdown,      ///< a barrier after which the rank starts no more collectives
 };
+static_assert(uint8_t(MeetingKind::kBarrier) == uint8_t(fb::CollectiveKind::MAX) + 1);
 
 /// A sum that a kernel of the plan computes from the data the ranks have sent each other (fb::Range).
 struct KernelSum {
@@ -54,11 +57,11 @@ struct CollectiveRange {
   fb::DType destinationType() const { return widens ? fb::DType::F32 : dtype; }
 };
 
-/// One collective operation, equal on all ranks of `group` (see grid.h). Each range gets the bits that it
-/// would get alone; no range's destination overlaps another range.
+/// One collective operation, equal on all ranks of a group. Each range gets the bits that it would get alone;
+/// no range's destination overlaps another range.
 struct Collective {
   MeetingKind kind = MeetingKind::kBarrier;
-  fb::Group group = fb::Group::All;
+  Axes axes = kAllAxes; ///< axes of the mesh along which the ranks meet
   /// At most kMaximumRanges; none for barriers. Unchanged until wait() returns or, if nobody waits, until the
   /// communicator is destroyed.
   std::span<const CollectiveRange> ranges = {};
@@ -70,17 +73,17 @@ struct Collective {
 /// "all-reduce", "reduce-scatter", ...
 const char *collectiveName(MeetingKind kind);
 
-/// Description for messages: "all-reduce of 1024 f32", "all-gather of 8 bf16 over the shard group",
-/// "reduce-scatter of 4096 f32 in 3 ranges", "barrier".
-std::string describe(const Collective &collective);
+/// Description for messages: "all-reduce of 1024 f32", "all-gather of 8 bf16 over shard" if the mesh has
+/// other axes, "reduce-scatter of 4096 f32 in 3 ranges", "barrier".
+std::string describe(const Collective &collective, const Mesh &mesh);
 
 /// Identifies a collective: the number of collectives started before it.
 using Ticket = uint64_t;
 
 /// One rank of a group. Collectives run asynchronously, in start order; all ranks of a group start the same
 /// ones in the same order, independently of other groups. Sums follow the tree of tree_sum.h over the ranks
-/// of the group, so the bits of an element depend only on the ranks' values. If shard groups have 2^k ranks,
-/// summing f32 shard-group sums over replica groups gives the bits of the sum over all ranks. start()
+/// of the group, so the bits of an element depend only on the ranks' values. If an axis has 2^k ranks,
+/// summing its f32 sums along the axis before it gives the bits of the sum along both. start()
 /// validates nothing, because buffers come from a verified plan. Not thread-safe except for noteProgress()
 /// and fail(): one thread drives a communicator.
 class Communicator {
@@ -195,7 +198,7 @@ private:
 /// Fingerprint of a collective that is equal on all ranks; of fixed size.
 struct CollectiveFingerprint {
   MeetingKind kind = MeetingKind::kBarrier;
-  fb::Group group = fb::Group::All;
+  Axes axes = kAllAxes;
   fb::DType dtype = fb::DType::U8; ///< common type of all ranges; u8 if they differ or there are none
   bool widens = false;             ///< whether any range widens
   uint32_t ranges = 0;
@@ -209,6 +212,6 @@ struct CollectiveFingerprint {
 CollectiveFingerprint fingerprintOf(const Collective &collective);
 
 /// Like describe() of the collective.
-std::string describe(const CollectiveFingerprint &fingerprint);
+std::string describe(const CollectiveFingerprint &fingerprint, const Mesh &mesh);
 
 } // namespace trainc

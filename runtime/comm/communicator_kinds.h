@@ -18,7 +18,7 @@ struct RankPlace {
 
 /// Connects the devices of all ranks, which have met through `hosts`. Collective: all ranks call it.
 using ConnectRanks = Result<std::unique_ptr<Communicator>>(std::unique_ptr<Communicator> hosts,
-                                                           const RankPlace &place, uint32_t shardRanks);
+                                                           const RankPlace &place, const Mesh &mesh);
 
 /// A kind of communicator.
 struct CommunicatorKind {

@@ -9,22 +9,10 @@ namespace trainc {
 
 namespace {
 
-MeetingKind kindOf(fb::CollectiveKind kind) {
-  switch (kind) {
-  case fb::CollectiveKind::AllReduce:
-    break;
-  case fb::CollectiveKind::ReduceScatter:
-    return MeetingKind::kReduceScatter;
-  case fb::CollectiveKind::AllGather:
-    return MeetingKind::kAllGather;
-  }
-  return MeetingKind::kAllReduce;
-}
-
 class Resolver {
 public:
   Resolver(const fb::Plan &plan, uint32_t rank, std::span<const DeviceAddress> buffers, Program &program)
-      : plan_(plan), place_(rank % plan.shard_ranks()), buffers_(buffers), program_(program) {}
+      : plan_(plan), rank_(rank), buffers_(buffers), program_(program) {}
 
   void resolve(const fb::Entry &entry) {
     for (uint32_t i = 0; i < entry.instructions()->size(); ++i) {
@@ -64,7 +52,11 @@ private:
   }
 
   DeviceAddress at(const fb::Operand &operand) const {
-    return buffers_[operand.buffer()] + operand.offset() + operand.rank_stride() * place_;
+    return buffers_[operand.buffer()] + operand.offset() + operand.rank_stride() * placeOf(operand);
+  }
+  /// Place of the rank along the operand's axes.
+  uint64_t placeOf(const fb::Operand &operand) const {
+    return shapeOf(plan_, axesOf(operand.axes())).placeOf(rank_);
   }
   Address address(const fb::Operand &operand) const { return {at(operand), operand.loop_stride()}; }
 
@@ -104,7 +96,8 @@ private:
     for (const fb::Range *range : *collective.ranges())
       program_.ranges.push_back({at(*range->source()), at(*range->destination()), range->elements(),
                                  range->dtype(), range->widens(), sumOf(*range)});
-    return {kindOf(collective.kind()), collective.group(), begin, collective.ranges()->size()};
+    return {static_cast<MeetingKind>(collective.kind()), axesOf(*collective.axes()), begin,
+            collective.ranges()->size()};
   }
 
   std::optional<KernelSum> sumOf(const fb::Range &range) const {
@@ -114,7 +107,7 @@ private:
   }
 
   const fb::Plan &plan_;
-  uint64_t place_; ///< index of the rank within its shard group
+  uint32_t rank_;
   std::span<const DeviceAddress> buffers_;
   Program &program_;
   std::vector<uint32_t> first_, last_; ///< by instruction: its first and last step

@@ -42,7 +42,7 @@ struct LibraryStep {
 };
 struct CollectiveStep {
   MeetingKind kind;
-  fb::Group group;
+  Axes axes;
   uint32_t rangesBegin, rangesCount; ///< range of Program::ranges
 };
 

@@ -144,7 +144,8 @@ void Executor::bindInterface() {
 StateView Executor::bindState(const fb::State &state) const {
   const uint64_t element = elementBytes(state.dtype());
   const uint64_t held = plan_.buffers()->Get(state.buffer())->bytes() / element;
-  const uint64_t partBegin = state.divided() ? rank() % plan_.shard_ranks() * held : 0;
+  const uint64_t place = state.sharded() ? shapeOf(plan_, axesOf(*state.sharded())).placeOf(rank()) : 0;
+  const uint64_t partBegin = place * held;
   const uint64_t tensorEnd = state.offset() + elementsOf(*state.shape());
   const uint64_t begin = std::clamp(partBegin, state.offset(), tensorEnd);
   const uint64_t end = std::clamp(partBegin + held, begin, tensorEnd);

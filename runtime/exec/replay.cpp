@@ -199,7 +199,8 @@ private:
   }
 
   std::string describe(const CollectiveStep &step) const {
-    return trainc::describe({.kind = step.kind, .group = step.group, .ranges = program_.rangesOf(step)});
+    return trainc::describe({.kind = step.kind, .axes = step.axes, .ranges = program_.rangesOf(step)},
+                            Mesh(plan_));
   }
 
   bool inLoop(const Step &step) const {

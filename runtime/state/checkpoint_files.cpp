@@ -13,7 +13,7 @@ namespace trainc {
 
 ByteRange shareToWrite(const StateTensor &tensor, uint64_t index, const WriterRank &writer) {
   if (tensor.sharded) {
-    if (writer.rank >= writer.shardRanks)
+    if (tensor.sharded->groupOf(writer.rank) != 0)
       return {};
     return {tensor.firstByte, tensor.firstByte + tensor.bytes.size()};
   }

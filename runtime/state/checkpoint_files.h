@@ -13,10 +13,9 @@
 
 namespace trainc {
 
-/// A rank among those that write a checkpoint. The ranks of one shard group hold shards of the sharded
-/// tensors. All groups hold the same tensors.
+/// A rank among those that write a checkpoint.
 struct WriterRank {
-  uint32_t rank = 0, ranks = 1, shardRanks = 1;
+  uint32_t rank = 0, ranks = 1;
 };
 
 /// Bytes [begin, end) of a tensor.
@@ -24,9 +23,9 @@ struct ByteRange {
   uint64_t begin = 0, end = 0;
 };
 
-/// Bytes that a rank writes of the index-th tensor of a file. Of a sharded tensor, a rank of the first shard
-/// group writes its shard, and other ranks nothing. Of other tensors, each rank writes its share of the
-/// checksum blocks. Over all ranks each byte is written once.
+/// Bytes that a rank writes of the index-th tensor of a file. Of a sharded tensor, the ranks of the
+/// first group write their shards, and other ranks nothing. Of other tensors, each rank writes its share of
+/// the checksum blocks. Over all ranks each byte is written once.
 ByteRange shareToWrite(const StateTensor &tensor, uint64_t index, const WriterRank &writer);
 
 inline constexpr const char *kModelFile = "model.safetensors";

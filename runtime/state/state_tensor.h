@@ -2,12 +2,14 @@
 #pragma once
 
 #include "base/status.h"
+#include "plan/facts/mesh.h"
 #include "plan/schema/plan_generated.h"
 #include "runtime/formats/safetensors_layout.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -68,7 +70,7 @@ struct StateTensor {
   std::vector<uint64_t> shape;
   TensorMemory bytes;     ///< whole elements, not owned; the whole tensor unless it is sharded
   uint64_t firstByte = 0; ///< offset of `bytes` within the tensor
-  bool sharded = false;   ///< whether each rank of a shard group holds a shard
+  std::optional<RankGroupShape> sharded = std::nullopt; ///< groups of ranks that hold shards of the tensor
 };
 
 /// Bytes of the whole tensor.

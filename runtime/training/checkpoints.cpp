@@ -51,8 +51,7 @@ Result<std::unique_ptr<Checkpoints>> Checkpoints::open(Executor &executor, const
     return std::unique_ptr<Checkpoints>();
   TRAINC_ASSIGN_OR_RETURN(CheckpointFolder folder, openFolder(executor, options, start));
   TRAINC_ASSIGN_OR_RETURN(CheckpointContents contents, checkpointContents(executor));
-  const WriterRank rank{
-      .rank = executor.rank(), .ranks = executor.plan().ranks(), .shardRanks = executor.plan().shard_ranks()};
+  const WriterRank rank{.rank = executor.rank(), .ranks = executor.plan().ranks()};
   CheckpointWriter writer(std::move(folder), std::move(contents), options.keepLast.value_or(0), rank,
                           checkpointPeers(executor));
   return std::make_unique<Checkpoints>(executor, std::move(writer), start.position.step, observers);

@@ -31,6 +31,10 @@ TensorMemory memoryOf(Device &device, const StateView &state) {
           }};
 }
 
+std::optional<RankGroupShape> shardingOf(const fb::Plan &plan, const fb::State &state) {
+  return state.sharded() ? std::optional(shapeOf(plan, axesOf(*state.sharded()))) : std::nullopt;
+}
+
 } // namespace
 
 std::vector<StateTensor> stateTensors(Executor &executor, fb::Role role) {
@@ -42,7 +46,7 @@ std::vector<StateTensor> stateTensors(Executor &executor, fb::Role role) {
                          .shape = {state.info->shape()->begin(), state.info->shape()->end()},
                          .bytes = memoryOf(executor.device(), state),
                          .firstByte = state.first * elementBytes(state.info->dtype()),
-                         .sharded = state.info->divided()});
+                         .sharded = shardingOf(executor.plan(), *state.info)});
   return tensors;
 }
 

@@ -56,7 +56,7 @@ int measure(Communicator &rank, uint64_t bytes) {
 }
 
 int measureLocal(uint32_t ranks, uint64_t bytes) {
-  const auto group = LocalGroup::create(ranks, 2 * bytes + 4096, {});
+  const auto group = LocalGroup::create(Mesh({{"shard", ranks}}), 2 * bytes + 4096, {});
   if (!group.ok())
     return 1;
   for (uint32_t number = 0; number < ranks; ++number)

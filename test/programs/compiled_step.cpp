@@ -163,10 +163,9 @@ Status runOnRanks(const fb::Plan &plan, const StepInputs &step, const RankDevice
     return runRank(rank, true, mutex, computed);
   }
   const CommunicatorNeeds needs = communicatorNeeds(plan);
-  TRAINC_ASSIGN_OR_RETURN(const LocalGroup group, LocalGroup::create(plan.ranks(), needs.bytes,
-                                                                     {.timeoutSeconds = 300,
-                                                                      .inFlight = needs.inFlight,
-                                                                      .shardRanks = plan.shard_ranks()}));
+  TRAINC_ASSIGN_OR_RETURN(
+      const LocalGroup group,
+      LocalGroup::create(Mesh(plan), needs.bytes, {.timeoutSeconds = 300, .inFlight = needs.inFlight}));
   Status first;
   std::vector<std::thread> threads;
   for (uint32_t index = 0; index < plan.ranks(); ++index)

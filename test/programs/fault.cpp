@@ -135,7 +135,7 @@ static void swapParameters(ModuleOp module, Breakages &breakages) {
 /// The instruction's operands with one moved.
 static plan::OperandAttr moved(plan::OperandAttr operand, int64_t bytes) {
   return plan::OperandAttr::get(operand.getContext(), operand.getBuffer(), operand.getOffset() + bytes,
-                                operand.getLoopStride(), operand.getRankStride());
+                                operand.getLoopStride(), operand.getRankStride(), operand.getAxes());
 }
 
 static void moveArguments(ModuleOp module, Breakages &breakages) {

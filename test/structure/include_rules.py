@@ -43,7 +43,7 @@ MAY_INCLUDE = {
     # Names of schedules are the runtime's.
     "dialects/Plan": ["dialects/Interfaces", "plan/facts/schedules.h"],
     "dialects/NN": ["dialects/Interfaces", "dialects/Plan", "base/nearest_word.h", "base/plain_text.h", "plan/cost/work.h"],
-    "dialects/Dist": ["dialects/Interfaces", "dialects/Plan"],
+    "dialects/Dist": ["dialects/Interfaces", "dialects/Plan", "plan/facts/mesh.h"],
     "dialects/Train": ["dialects/Interfaces", "dialects/Plan", "dialects/NN", "base/name_pattern.h", "base/nearest_word.h", "base/units.h", "plan/facts/schedules.h"],
     "lib/Support": [],
     "lib/Plan": ["lib/Support"] + BASE + PLAN + DIALECTS,

@@ -1,5 +1,6 @@
 #include "tools/report/difference.h"
 
+#include "plan/facts/mesh.h"
 #include "plan/facts/view.h"
 #include "tools/report/collectives.h"
 #include "tools/report/document_entries.h"
@@ -23,7 +24,7 @@ Rows factRows(const Analysis &analysis) {
   return {{"model", view(plan.name())},
           {"target", view(plan.target())},
           {"ranks", fmt::format("{}", plan.ranks())},
-          {"ranks that divide states", fmt::format("{}", plan.shard_ranks())}};
+          {"mesh", Mesh(plan).text()}};
 }
 
 /// Settings that a program has several times, such as groups, are joined into one value.

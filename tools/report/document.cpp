@@ -2,6 +2,7 @@
 
 #include "base/plain_text.h"
 #include "plan/facts/dtype.h"
+#include "plan/facts/mesh.h"
 #include "plan/facts/view.h"
 #include "plan/schema/enum_words.h"
 #include "tools/report/collectives.h"
@@ -26,7 +27,7 @@ json planJson(const fb::Plan &plan, std::string_view file) {
           {"producer", view(plan.producer())},
           {"target", view(plan.target())},
           {"ranks", plan.ranks()},
-          {"shard_ranks", plan.shard_ranks()}};
+          {"mesh", Mesh(plan).text()}};
 }
 
 json kindsJson(const OffloadedBytes &offloaded) {

@@ -59,7 +59,8 @@ Labels::Labels(const fb::Plan &plan) : plan_(plan) {
     const uint64_t bytes = elementsOf(*state) * elementBytes(state->dtype());
     if (state->role() == fb::Role::Parameter)
       parameters_.emplace(view(state->name()), true);
-    statesIn_[view(buffer.name())].push_back({state, bytes / (state->divided() ? plan.shard_ranks() : 1)});
+    statesIn_[view(buffer.name())].push_back(
+        {state, bytes / (state->sharded() ? shapeOf(plan, axesOf(*state->sharded())).members : 1)});
   }
   findKinds();
 }

@@ -3,6 +3,7 @@
 #include "Comparison.h"
 #include "Modes.h"
 
+#include "dialects/Dist/Dist.h"
 #include "dialects/Train/Settings.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Pipelines/Pipeline.h"
@@ -26,7 +27,6 @@ class Training {
 public:
   Training(ModuleOp module, train::ProgramOp program)
       : module(module), accumulate(train::kAccumulate.of(program)),
-        shardRanks(size_t(train::shardingOf(program).shardRanks)),
         ranks(train::kRanks.of(program), EntryMemory(module)) {}
 
   LogicalResult run() {
@@ -61,7 +61,7 @@ private:
 
   train::EntryOp find(EntryKind kind) { return findEntry<train::EntryOp>(module, kind); }
 
-  LogicalResult entry(EntryKind kind) { return runEntryOnRanks(module, kind, ranks, shardRanks); }
+  LogicalResult entry(EntryKind kind) { return runEntryOnRanks(module, kind, ranks); }
 
   void setInteger(StringRef scalar, int64_t value) {
     for (EntryMemory &rank : ranks)
@@ -114,7 +114,6 @@ private:
 
   ModuleOp module;
   int64_t accumulate;
-  size_t shardRanks;
   SmallVector<EntryMemory> ranks;
 };
 
@@ -145,8 +144,7 @@ static bool sameBits(ArrayRef<double> a, ArrayRef<double> b) {
 /// States after a step, by their names in models and checkpoints.
 class LogicalStates {
 public:
-  LogicalStates(ModuleOp module, ArrayRef<EntryMemory> ranks, size_t shardRanks)
-      : ranks(ranks), shardRanks(shardRanks) {
+  LogicalStates(ModuleOp module, ArrayRef<EntryMemory> ranks) : mesh(dist::meshOf(module)), ranks(ranks) {
     for (auto state : module.getOps<train::StateOp>())
       if (isShared(state))
         add(state);
@@ -157,7 +155,14 @@ public:
   ArrayRef<std::string> differing() const { return different; }
 
 private:
+  /// Shape of the groups of ranks that hold shards of the state.
+  RankGroupShape shapeOf(train::StateOp state) const {
+    return dist::isSharded(state) ? dist::shapeOf(mesh, dist::placementOf(state).axesOfDim(0))
+                                  : mesh.shapeOf({});
+  }
+
   void add(train::StateOp state) {
+    const RankGroupShape shape = shapeOf(state);
     const std::string name = state.getSymName().str();
     const Tensor &first = ranks.front().states.find(name)->second;
     if (state.getMembers())
@@ -165,7 +170,7 @@ private:
     else
       named.emplace(name, first);
     for (auto [index, rank] : llvm::enumerate(ranks)) {
-      const EntryMemory &other = ranks[state.getDivided() ? index % shardRanks : 0];
+      const EntryMemory &other = ranks[shape.placeOf(uint32_t(index)) * shape.stride];
       if (!sameBits(rank.states.find(name)->second.reals, other.states.find(name)->second.reals))
         different.push_back(name);
     }
@@ -174,8 +179,10 @@ private:
   /// Adds the members of a flat state, whole or assembled from the ranks' shards.
   void addMembers(train::StateOp state) {
     std::vector<double> flat;
-    for (const EntryMemory &rank : ranks.take_front(state.getDivided() ? shardRanks : 1))
-      llvm::append_range(flat, rank.states.find(state.getSymName().str())->second.reals);
+    const RankGroupShape shape = shapeOf(state);
+    for (uint32_t place = 0; place < shape.members; ++place)
+      llvm::append_range(flat,
+                         ranks[place * shape.stride].states.find(state.getSymName().str())->second.reals);
     for (auto member : state.getMembersAttr().getAsRange<train::MemberAttr>()) {
       Tensor tensor(member.getType());
       std::copy_n(flat.begin() + member.getOffset(), tensor.elements(), tensor.reals.begin());
@@ -190,8 +197,8 @@ private:
            (state.getScalar() && directionOf(*state.getScalar()) == ScalarDirection::from_device);
   }
 
+  Mesh mesh;
   ArrayRef<EntryMemory> ranks;
-  size_t shardRanks;
   NamedTensors named;
   std::vector<std::string> different;
 };
@@ -209,8 +216,7 @@ FailureOr<check::Outcome> check::checkRanks(ModuleOp model, int64_t ranks, doubl
   if (!many || !one)
     return failure();
   const auto sharding = train::shardingOf(*divided->getOps<train::ProgramOp>().begin());
-  const LogicalStates states(*divided, many->memories(), size_t(sharding.shardRanks)),
-      expected(*alone, one -> memories(), 1);
+  const LogicalStates states(*divided, many->memories()), expected(*alone, one->memories());
   for (const std::string &name : states.differing())
     return divided->emitError("state @") << name << " differs between ranks at the end of a step";
   Outcome outcome{0, sharding.reproducibleOverRanks ? 0 : bound};

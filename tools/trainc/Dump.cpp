@@ -25,7 +25,7 @@ namespace {
 
 class PlanPrinter {
 public:
-  explicit PlanPrinter(const fb::Plan &plan) : plan_(plan) {}
+  explicit PlanPrinter(const fb::Plan &plan) : plan_(plan), mesh_(plan) {}
 
   std::string print();
 
@@ -53,6 +53,7 @@ private:
   std::string operation(const fb::Instruction &instruction) const;
 
   const fb::Plan &plan_;
+  Mesh mesh_;
   std::string text_;
   int indent_ = 0;
 };
@@ -81,7 +82,7 @@ std::string PlanPrinter::operand(const fb::Operand &operand) const {
   if (operand.loop_stride())
     text += fmt::format("+i*{}", operand.loop_stride());
   if (operand.rank_stride())
-    text += fmt::format("+rank*{}", operand.rank_stride());
+    text += fmt::format("+{}*{}", mesh_.textOf(axesOf(operand.axes())), operand.rank_stride());
   return text;
 }
 
@@ -112,8 +113,8 @@ std::string PlanPrinter::collective(const fb::Collective &collective) const {
                                  operand(*range->destination()), dtypeName(range->dtype()),
                                  range->widens() ? " into f32" : "", range->elements()) +
                      rankSum(*range));
-  return fmt::format("{} over {} {}", collectiveName(collective.kind()), wordOf(collective.group()),
-                     fmt::join(ranges, ", "));
+  return fmt::format("{} over {} {}", collectiveName(collective.kind()),
+                     mesh_.textOf(axesOf(*collective.axes())), fmt::join(ranges, ", "));
 }
 
 /// "batch 2, 4 x 16 x 256, b transposed, adds, gelu_tanh": m x n x k; for fp8 factors also their types.
@@ -275,7 +276,7 @@ void PlanPrinter::printStates() {
     line("state {} {} {} {} in {}{}{}", state->name()->str(), dtypeName(state->dtype()),
          shapeText(*state->shape()), wordOf(state->role()), buffer(state->buffer()),
          state->offset() ? fmt::format(" from element {}", state->offset()) : "",
-         state->divided() ? " divided" : "");
+         state->sharded() ? " sharded over " + mesh_.textOf(axesOf(*state->sharded())) : "");
   for (const fb::Scalar *scalar : *plan_.scalars())
     line("scalar {} {} {} in {}", scalar->name()->str(), dtypeName(scalar->dtype()),
          scalar->direction() == fb::Direction::ToDevice ? "to_device" : "from_device",
@@ -326,9 +327,9 @@ void PlanPrinter::printEntry(const fb::Entry &entry) {
 }
 
 std::string PlanPrinter::print() {
-  const std::string groups = plan_.ranks() > 1 ? fmt::format(" shard_ranks={}", plan_.shard_ranks()) : "";
-  line("plan {} target={} ranks={}{} by {}", plan_.name()->str(), plan_.target()->str(), plan_.ranks(),
-       groups, plan_.producer() ? plan_.producer()->str() : "unknown");
+  const std::string mesh = plan_.ranks() > 1 ? fmt::format(" mesh=[{}]", mesh_.text()) : "";
+  line("plan {} target={} ranks={}{} by {}", plan_.name()->str(), plan_.target()->str(), plan_.ranks(), mesh,
+       plan_.producer() ? plan_.producer()->str() : "unknown");
   printMemory();
   printCode();
   printStates();

@@ -95,7 +95,7 @@ constexpr int kLongRuns = 4, kShortRuns = 200;
 
 /// Time of one all-reduce of `range`, the minimum of several runs.
 Result<double> exchange(Communicator &communicator, const CollectiveRange &range, int runs) {
-  const Collective collective{MeetingKind::kAllReduce, fb::Group::All, std::span(&range, 1)};
+  const Collective collective{MeetingKind::kAllReduce, kAllAxes, std::span(&range, 1)};
   double least = 1e9;
   for (int run = 0; run < runs; ++run) {
     TRAINC_RETURN_IF_ERROR(communicator.barrier());
@@ -169,9 +169,9 @@ KernelRates ratesOf(const KernelTimes &full, const KernelTimes &half) {
 }
 
 Result<LinkRates> measureLink() {
-  TRAINC_ASSIGN_OR_RETURN(const LocalGroup group,
-                          LocalGroup::create(kRanks, 2 * kExchangedElements * sizeof(float),
-                                             {.timeoutSeconds = 60, .inFlight = 4, .shardRanks = 1}));
+  TRAINC_ASSIGN_OR_RETURN(const LocalGroup group, LocalGroup::create(Mesh({{"shard", kRanks}}),
+                                                                     2 * kExchangedElements * sizeof(float),
+                                                                     {.timeoutSeconds = 60, .inFlight = 4}));
   std::optional<Result<LinkRates>> other;
   std::thread peer([&] { other = exchangeAsRank(group, 1); });
   Result<LinkRates> rates = exchangeAsRank(group, 0);

@@ -39,16 +39,14 @@ Status connectDevices(const PlanFile &file, Rank &rank) {
     return {};
   if (!kind->connect)
     return lacksDevice(kind->target);
-  TRAINC_ASSIGN_OR_RETURN(rank.communicator, kind->connect(std::move(rank.communicator), rank.place(),
-                                                           file.plan().shard_ranks()));
+  TRAINC_ASSIGN_OR_RETURN(rank.communicator,
+                          kind->connect(std::move(rank.communicator), rank.place(), Mesh(file.plan())));
   rank.movesDeviceMemory = true;
   return {};
 }
 
 LocalOptions localOptions(const fb::Plan &plan, const Options &options) {
-  return {.timeoutSeconds = options.commTimeout,
-          .inFlight = communicatorNeeds(plan).inFlight,
-          .shardRanks = plan.shard_ranks()};
+  return {.timeoutSeconds = options.commTimeout, .inFlight = communicatorNeeds(plan).inFlight};
 }
 
 Result<int> runAlone(const PlanFile &file, const Options &options) {
@@ -75,8 +73,9 @@ int runInGroup(const PlanFile &file, const Options &options, const LocalGroup &g
 
 Result<int> runForks(const PlanFile &file, const Options &options) {
   const uint32_t ranks = file.plan().ranks();
-  TRAINC_ASSIGN_OR_RETURN(const LocalGroup group, LocalGroup::create(ranks, sharedBytes(file.plan()),
-                                                                     localOptions(file.plan(), options)));
+  TRAINC_ASSIGN_OR_RETURN(
+      const LocalGroup group,
+      LocalGroup::create(Mesh(file.plan()), sharedBytes(file.plan()), localOptions(file.plan(), options)));
   const FirstError firstError;
   Log log(stderr, LogLevel::kError);
   const double before = secondsSinceProcessStart();
@@ -102,8 +101,9 @@ LocalPlace localPlace(const LaunchedRank &place) {
 Result<int> runJoined(const PlanFile &file, const Options &options, const LaunchedRank &place) {
   LocalPlace own = localPlace(place);
   own.fingerprint = file.checksum();
-  TRAINC_ASSIGN_OR_RETURN(const LocalGroup group, LocalGroup::join(own, place.ranks, sharedBytes(file.plan()),
-                                                                   localOptions(file.plan(), options)));
+  TRAINC_ASSIGN_OR_RETURN(
+      const LocalGroup group,
+      LocalGroup::join(own, Mesh(file.plan()), sharedBytes(file.plan()), localOptions(file.plan(), options)));
   return runInGroup(file, options, group, FirstError(),
                     {.index = place.rank, .localIndex = place.localRank, .localRanks = place.localRanks});
 }
@@ -115,8 +115,7 @@ Result<int> runOverMpi(const PlanFile &file, const Options &options,
   Rank rank;
   TRAINC_ASSIGN_OR_RETURN(rank.communicator, openMpi({.timeoutSeconds = options.commTimeout,
                                                       .inFlight = communicatorNeeds(plan).inFlight,
-                                                      .ranks = plan.ranks(),
-                                                      .shardRanks = plan.shard_ranks()}));
+                                                      .mesh = Mesh(plan)}));
   rank.index = rank.communicator->rank();
   rank.localIndex = place ? place->localRank : rank.index;
   rank.localRanks = place ? place->localRanks : 1;

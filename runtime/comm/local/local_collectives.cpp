@@ -15,8 +15,8 @@ namespace {
 constexpr uint64_t kPiece = uint64_t{1} << 20;
 
 /// Description of one range of a posting, with the offsets of its source and destination.
-std::string describe(const Posting &posting, size_t range) {
-  std::string text = trainc::describe(posting.fingerprint);
+std::string describe(const Posting &posting, size_t range, const Mesh &mesh) {
+  std::string text = trainc::describe(posting.fingerprint, mesh);
   if (range >= posting.fingerprint.ranges)
     return text;
   return fmt::format("{}{} from byte {} to byte {}", text,
@@ -33,7 +33,7 @@ LocalCollectives::LocalCollectives(const SharedMemory &memory, uint32_t rank, do
 /// Waits until every rank's sources are ready, and checks that all ranks started the same collective: reading
 /// the memory of a rank with another plan would give wrong results or run past its end.
 bool LocalCollectives::meet(const Collective &collective) {
-  meeting_ = memory_.meeting(collective.group, rank_);
+  meeting_ = memory_.meeting(collective.axes, rank_);
   if (memory_.hasFailed())
     return false; // peers may still read the posting of the last collective
   post(collective);
@@ -43,8 +43,8 @@ bool LocalCollectives::meet(const Collective &collective) {
   if (!range)
     return true;
   memory_.fail(rank_, fmt::format("its plan differs: it started {} where rank {} started {}",
-                                  describe(posted(place()), *range), meeting_.members.first,
-                                  describe(posted(0), *range)));
+                                  describe(posted(place()), *range, memory_.mesh()), meeting_.members.first,
+                                  describe(posted(0), *range, memory_.mesh())));
   return false;
 }
 

@@ -63,7 +63,8 @@ Ticket LocalCommunicator::start(const Collective &collective) {
 Status LocalCommunicator::wait(Ticket ticket) {
   if (queue_.wait(ticket))
     return {};
-  return failed("rank {}: {} cannot be completed: {}", rank_, queue_.describe(ticket), memory_->failure());
+  return failed("rank {}: {} cannot be completed: {}", rank_, describe(queue_.at(ticket), memory_->mesh()),
+                memory_->failure());
 }
 
 Status LocalCommunicator::exchangeWithPeers(std::span<const std::byte> own, std::span<std::byte> all) {

@@ -6,16 +6,14 @@
 
 namespace trainc {
 
-Result<LocalGroup> LocalGroup::create(uint32_t ranks, uint64_t bytesPerRank, LocalOptions options) {
-  const Grid grid{.ranks = ranks, .shardRanks = options.shardRanks};
-  TRAINC_ASSIGN_OR_RETURN(std::shared_ptr<SharedMemory> memory, SharedMemory::create(grid, bytesPerRank));
+Result<LocalGroup> LocalGroup::create(const Mesh &mesh, uint64_t bytesPerRank, LocalOptions options) {
+  TRAINC_ASSIGN_OR_RETURN(std::shared_ptr<SharedMemory> memory, SharedMemory::create(mesh, bytesPerRank));
   return LocalGroup(std::move(memory), options);
 }
 
-Result<LocalGroup> LocalGroup::join(const LocalPlace &place, uint32_t ranks, uint64_t bytesPerRank,
+Result<LocalGroup> LocalGroup::join(const LocalPlace &place, const Mesh &mesh, uint64_t bytesPerRank,
                                     LocalOptions options) {
-  const Grid grid{.ranks = ranks, .shardRanks = options.shardRanks};
-  TRAINC_ASSIGN_OR_RETURN(std::shared_ptr<SharedMemory> memory, joinSharedMemory(place, grid, bytesPerRank));
+  TRAINC_ASSIGN_OR_RETURN(std::shared_ptr<SharedMemory> memory, joinSharedMemory(place, mesh, bytesPerRank));
   return LocalGroup(std::move(memory), options);
 }
 

@@ -17,8 +17,6 @@ struct LocalOptions {
   double timeoutSeconds = 5;
   /// Maximum number of collectives in flight per rank.
   uint32_t inFlight = 64;
-  /// Ranks per shard group (see grid.h); divides the number of ranks.
-  uint32_t shardRanks = 1;
 };
 
 /// Identity of a rank that a launcher started on its own, among the other ranks of the host.
@@ -36,15 +34,15 @@ struct LocalPlace {
 class LocalGroup {
 public:
   /// `bytesPerRank` bounds the memory a rank may allocate, each allocation rounded up to kArenaAlignment;
-  /// untouched pages cost nothing. Fails with kInvalidInput if there are no ranks or their number is not a
-  /// multiple of shardRanks, and with kFailed if there is not enough memory.
-  static Result<LocalGroup> create(uint32_t ranks, uint64_t bytesPerRank, LocalOptions options = {});
+  /// untouched pages cost nothing. Fails with kInvalidInput if the mesh is invalid, and with kFailed if there
+  /// is not enough memory.
+  static Result<LocalGroup> create(const Mesh &mesh, uint64_t bytesPerRank, LocalOptions options = {});
 
   /// Joins a group of processes without a common parent; every rank calls it with the same arguments, and all
   /// wait for each other. Fails on all ranks alike: with kFailed if a rank does not come in time or declines,
   /// with kInvalidInput if two ranks have the same number or the fingerprints differ. A rank of another
   /// launch fails alone (kInvalidInput).
-  static Result<LocalGroup> join(const LocalPlace &place, uint32_t ranks, uint64_t bytesPerRank,
+  static Result<LocalGroup> join(const LocalPlace &place, const Mesh &mesh, uint64_t bytesPerRank,
                                  LocalOptions options = {});
 
   /// Tells the other ranks that this one cannot take part; call it instead of join(). The join() of the

@@ -21,15 +21,15 @@ Status cannotRun(uint32_t rank, std::string_view reason) {
 
 } // namespace
 
-LocalHost::LocalHost(const LocalPlace &place, Grid grid, uint64_t bytesPerRank)
-    : place_(place), grid_(grid), bytesPerRank_(bytesPerRank),
+LocalHost::LocalHost(const LocalPlace &place, const Mesh &mesh, uint64_t bytesPerRank)
+    : place_(place), mesh_(mesh), bytesPerRank_(bytesPerRank),
       deadline_(steadySeconds() + place.waitSeconds) {}
 
 Result<std::shared_ptr<SharedMemory>> LocalHost::run() {
   TRAINC_RETURN_IF_ERROR(gather());
   // Checked only after all have come, so that every rank receives the reason.
   TRAINC_RETURN_IF_ERROR(checkAll());
-  Result<std::shared_ptr<SharedMemory>> memory = SharedMemory::create(grid_, bytesPerRank_);
+  Result<std::shared_ptr<SharedMemory>> memory = SharedMemory::create(mesh_, bytesPerRank_);
   if (!memory.ok())
     return refuse(memory.status());
   answer(kWelcome, (*memory)->descriptor());
@@ -45,11 +45,11 @@ void LocalHost::decline(std::string_view reason) {
 /// Waits until all ranks have come.
 Status LocalHost::gather() {
   const std::optional<Descriptor> listener =
-      listenLocally(meetingSocketName(place_), static_cast<int>(grid_.ranks));
+      listenLocally(meetingSocketName(place_), static_cast<int>(mesh_.ranks()));
   if (!listener)
     return askOther();
   Reception reception(*listener, sizeof(Handshake) + kLongestText);
-  while (guests_.size() + 1 < grid_.ranks) {
+  while (guests_.size() + 1 < mesh_.ranks()) {
     std::optional<Visitor> visitor = reception.next(deadline_);
     if (!visitor)
       return refuse(declined_.ok() ? tooFewHaveCome(reception.strangers()) : declined_);
@@ -76,7 +76,7 @@ void LocalHost::receive(Visitor visitor) {
 Status LocalHost::tooFewHaveCome(uint32_t ofOtherUsers) const {
   return failed("{} of {} ranks have come within {} s{}{}; start all of them on this host, with the "
                 "same MASTER_ADDR and MASTER_PORT, or use --comm=mpi for several hosts",
-                guests_.size() + 1, grid_.ranks, place_.waitSeconds,
+                guests_.size() + 1, mesh_.ranks(), place_.waitSeconds,
                 ofOtherJobs_ > 0 ? fmt::format(", and {} of another job", ofOtherJobs_) : "",
                 ofOtherUsers > 0 ? fmt::format(", and {} of another user", ofOtherUsers) : "");
 }
@@ -87,7 +87,7 @@ Status LocalHost::askOther() const {
   if (other.stranger)
     return strangerListens(place_, *other.stranger);
   const Status answer =
-      other.socket ? greet(other.socket, place_, grid_, bytesPerRank_, deadline_).status() : Status();
+      other.socket ? greet(other.socket, place_, mesh_, bytesPerRank_, deadline_).status() : Status();
   return answer.ok() ? nameIsTaken() : answer;
 }
 
@@ -111,7 +111,7 @@ Status LocalHost::checkAll() {
   for (const Guest &guest : guests_)
     if (!guest.reason.empty())
       return refuse(cannotRun(guest.handshake.rank, guest.reason));
-  std::vector<bool> known(grid_.ranks);
+  std::vector<bool> known(mesh_.ranks());
   known[0] = true;
   for (const Guest &guest : guests_)
     TRAINC_RETURN_IF_ERROR(check(guest.handshake, known));
@@ -119,16 +119,16 @@ Status LocalHost::checkAll() {
 }
 
 Status LocalHost::check(const Handshake &handshake, std::vector<bool> &known) {
-  if (handshake.ranks != grid_.ranks || handshake.fingerprint != place_.fingerprint ||
+  if (handshake.ranks != mesh_.ranks() || handshake.fingerprint != place_.fingerprint ||
       handshake.bytesPerRank != bytesPerRank_)
     return refuse(
         invalidInput("rank {} runs another plan (checksum {:016x}) than rank 0 ({:016x}); start all "
                      "ranks with the same plan file",
                      handshake.rank, handshake.fingerprint, place_.fingerprint));
-  if (handshake.rank >= grid_.ranks || known[handshake.rank])
+  if (handshake.rank >= mesh_.ranks() || known[handshake.rank])
     return refuse(invalidInput("two processes of the job '{}' say that they are rank {}; give each a RANK of "
                                "its own, from 0 to {}, and another job another MASTER_PORT",
-                               place_.job, handshake.rank, grid_.ranks - 1));
+                               place_.job, handshake.rank, mesh_.ranks() - 1));
   known[handshake.rank] = true;
   return {};
 }

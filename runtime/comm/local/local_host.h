@@ -14,7 +14,7 @@ namespace trainc {
 /// memory, or the reason why they cannot run.
 class LocalHost {
 public:
-  LocalHost(const LocalPlace &place, Grid grid, uint64_t bytesPerRank);
+  LocalHost(const LocalPlace &place, const Mesh &mesh, uint64_t bytesPerRank);
 
   /// See LocalGroup::join() and LocalGroup::decline().
   Result<std::shared_ptr<SharedMemory>> run();
@@ -40,7 +40,7 @@ private:
   Status refuse(Status status) const;
 
   const LocalPlace &place_;
-  Grid grid_;
+  Mesh mesh_;
   uint64_t bytesPerRank_;
   double deadline_;
   Status declined_;           ///< error of this rank, if it cannot run

@@ -23,7 +23,8 @@ Connection findHost(const LocalPlace &place, double deadline) {
   }
 }
 
-Result<std::shared_ptr<SharedMemory>> visit(const LocalPlace &place, Grid grid, uint64_t bytesPerRank) {
+Result<std::shared_ptr<SharedMemory>> visit(const LocalPlace &place, const Mesh &mesh,
+                                            uint64_t bytesPerRank) {
   const double deadline = steadySeconds() + place.waitSeconds;
   const Connection host = findHost(place, deadline);
   if (host.stranger)
@@ -32,7 +33,7 @@ Result<std::shared_ptr<SharedMemory>> visit(const LocalPlace &place, Grid grid, 
     return failed("rank {}: rank 0 has not come within {} s; start all ranks on this host, with the same "
                   "MASTER_ADDR and MASTER_PORT, or use --comm=mpi for several hosts",
                   place.rank, place.waitSeconds);
-  return greet(host.socket, place, grid, bytesPerRank, deadline);
+  return greet(host.socket, place, mesh, bytesPerRank, deadline);
 }
 
 } // namespace
@@ -48,9 +49,9 @@ Status strangerListens(const LocalPlace &place, uid_t user) {
       place.rank, user, place.job);
 }
 
-Result<std::shared_ptr<SharedMemory>> greet(const Descriptor &socket, const LocalPlace &place, Grid grid,
-                                            uint64_t bytesPerRank, double deadline) {
-  const Handshake handshake{place.rank, grid.ranks, launchOf(place), place.fingerprint, bytesPerRank};
+Result<std::shared_ptr<SharedMemory>> greet(const Descriptor &socket, const LocalPlace &place,
+                                            const Mesh &mesh, uint64_t bytesPerRank, double deadline) {
+  const Handshake handshake{place.rank, mesh.ranks(), launchOf(place), place.fingerprint, bytesPerRank};
   sendPacket(socket, std::as_bytes(std::span(&handshake, 1)));
   // Rank 0's deadline is earlier, so that its reason arrives.
   std::optional<Packet> packet = receivePacket(socket, kLongestText + 1, deadline + 1);
@@ -59,19 +60,19 @@ Result<std::shared_ptr<SharedMemory>> greet(const Descriptor &socket, const Loca
   if (packet->bytes != kWelcome)
     return Status(packet->bytes.front() == '2' ? StatusCode::kInvalidInput : StatusCode::kFailed,
                   packet->bytes.substr(1));
-  return SharedMemory::attach(std::move(packet->descriptor), grid, bytesPerRank);
+  return SharedMemory::attach(std::move(packet->descriptor), mesh, bytesPerRank);
 }
 
-Result<std::shared_ptr<SharedMemory>> joinSharedMemory(const LocalPlace &place, Grid grid,
+Result<std::shared_ptr<SharedMemory>> joinSharedMemory(const LocalPlace &place, const Mesh &mesh,
                                                        uint64_t bytesPerRank) {
   if (place.rank == 0)
-    return LocalHost(place, grid, bytesPerRank).run();
-  return visit(place, grid, bytesPerRank);
+    return LocalHost(place, mesh, bytesPerRank).run();
+  return visit(place, mesh, bytesPerRank);
 }
 
 void declineToJoin(const LocalPlace &place, uint32_t ranks, std::string_view reason) {
   if (place.rank == 0)
-    return LocalHost(place, {.ranks = ranks}, 0).decline(reason);
+    return LocalHost(place, Mesh({{"shard", ranks}}), 0).decline(reason);
   const Connection host = findHost(place, steadySeconds() + place.waitSeconds);
   if (!host.socket)
     return;

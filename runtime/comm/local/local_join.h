@@ -33,7 +33,7 @@ inline uint64_t launchOf(const LocalPlace &place) {
 
 /// Rank 0 creates the memory and listens on a socket named after the job; the others connect and receive the
 /// memory. Both sides check that the peer process belongs to this user. See LocalGroup::join().
-Result<std::shared_ptr<SharedMemory>> joinSharedMemory(const LocalPlace &place, Grid grid,
+Result<std::shared_ptr<SharedMemory>> joinSharedMemory(const LocalPlace &place, const Mesh &mesh,
                                                        uint64_t bytesPerRank);
 
 /// See LocalGroup::decline().
@@ -43,8 +43,8 @@ void declineToJoin(const LocalPlace &place, uint32_t ranks, std::string_view rea
 std::string meetingSocketName(const LocalPlace &place);
 
 /// Sends the handshake message to rank 0 over `socket` and receives its reply.
-Result<std::shared_ptr<SharedMemory>> greet(const Descriptor &socket, const LocalPlace &place, Grid grid,
-                                            uint64_t bytesPerRank, double deadline);
+Result<std::shared_ptr<SharedMemory>> greet(const Descriptor &socket, const LocalPlace &place,
+                                            const Mesh &mesh, uint64_t bytesPerRank, double deadline);
 
 /// The error that another user already listens on the job's socket.
 Status strangerListens(const LocalPlace &place, uid_t user);

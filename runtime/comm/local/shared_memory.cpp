@@ -21,10 +21,10 @@ constexpr uint32_t kWithoutRecord = decltype(ControlBlock::failures){}.size() + 
 
 uint64_t roundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
-Status refuse(Grid grid, uint64_t rankBytes, std::string_view reason) {
+Status refuse(uint32_t ranks, uint64_t rankBytes, std::string_view reason) {
   return failed("cannot share {} bytes for each of {} ranks: {}; compile for less with a smaller "
                 "--micro-batch or --memory-limit",
-                rankBytes, grid.ranks, reason);
+                rankBytes, ranks, reason);
 }
 
 /// Whether the system grants one process that much memory. A memory file alone proves nothing, because its
@@ -36,22 +36,23 @@ bool isThere(uint64_t bytes) {
 
 } // namespace
 
-Result<SharedMemory::Layout> SharedMemory::Layout::of(Grid grid, uint64_t bytesPerRank) {
-  TRAINC_RETURN_IF_ERROR(checkGrid(grid));
+Result<SharedMemory::Layout> SharedMemory::Layout::of(const Mesh &mesh, uint64_t bytesPerRank) {
+  TRAINC_RETURN_IF_ERROR(checkMesh(mesh));
+  const uint32_t ranks = mesh.ranks();
   const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  const uint64_t controlBytes = roundUp(
-      sizeof(ControlBlock) + grid.ranks * sizeof(RankState) + (grid.sets() + 1) * sizeof(Barrier), page);
-  const uint64_t most = (std::numeric_limits<int64_t>::max() - controlBytes) / grid.ranks - 2 * page;
+  const uint64_t controlBytes =
+      roundUp(sizeof(ControlBlock) + ranks * sizeof(RankState) + (mesh.groups() + 1) * sizeof(Barrier), page);
+  const uint64_t most = (std::numeric_limits<int64_t>::max() - controlBytes) / ranks - 2 * page;
   if (bytesPerRank > most)
-    return refuse(grid, bytesPerRank, "no machine has that much");
-  return Layout{grid, page, controlBytes, roundUp(bytesPerRank, page)};
+    return refuse(ranks, bytesPerRank, "no machine has that much");
+  return Layout{mesh, ranks, page, controlBytes, roundUp(bytesPerRank, page)};
 }
 
-Result<std::shared_ptr<SharedMemory>> SharedMemory::create(Grid grid, uint64_t bytesPerRank) {
-  TRAINC_ASSIGN_OR_RETURN(const Layout layout, Layout::of(grid, bytesPerRank));
+Result<std::shared_ptr<SharedMemory>> SharedMemory::create(const Mesh &mesh, uint64_t bytesPerRank) {
+  TRAINC_ASSIGN_OR_RETURN(const Layout layout, Layout::of(mesh, bytesPerRank));
   TRAINC_ASSIGN_OR_RETURN(Descriptor file, createMemoryFile("trainc-ranks"));
   if (!isThere(layout.fileBytes()) || ftruncate(file.get(), static_cast<off_t>(layout.fileBytes())) != 0)
-    return refuse(grid, bytesPerRank, std::strerror(errno));
+    return refuse(layout.ranks, bytesPerRank, std::strerror(errno));
   TRAINC_RETURN_IF_ERROR(sealMemoryFile(file, F_SEAL_SHRINK | F_SEAL_GROW));
   TRAINC_ASSIGN_OR_RETURN(
       std::shared_ptr<SharedMemory> memory,
@@ -60,9 +61,9 @@ Result<std::shared_ptr<SharedMemory>> SharedMemory::create(Grid grid, uint64_t b
   return memory;
 }
 
-Result<std::shared_ptr<SharedMemory>> SharedMemory::attach(Descriptor file, Grid grid,
+Result<std::shared_ptr<SharedMemory>> SharedMemory::attach(Descriptor file, const Mesh &mesh,
                                                            uint64_t bytesPerRank) {
-  TRAINC_ASSIGN_OR_RETURN(const Layout layout, Layout::of(grid, bytesPerRank));
+  TRAINC_ASSIGN_OR_RETURN(const Layout layout, Layout::of(mesh, bytesPerRank));
   if (const Status status = checkMemoryFile(file, layout.fileBytes()); !status.ok())
     return failed("rank 0 has sent something else than the ranks' memory: {}", status.message());
   return reserve(std::make_shared<const Descriptor>(std::move(file)), layout, layout.controlBytes);
@@ -72,7 +73,7 @@ Result<std::shared_ptr<SharedMemory>> SharedMemory::viewOf(uint32_t rank) const 
   TRAINC_ASSIGN_OR_RETURN(std::shared_ptr<SharedMemory> view, reserve(file_, layout_, layout_.viewBytes()));
   for (uint32_t each = 0; each < ranks(); ++each)
     if (!view->map(layout_.inView(each), layout_.inFile(each), layout_.rankBytes, each == rank))
-      return refuse(grid(), layout_.rankBytes, std::strerror(errno));
+      return refuse(ranks(), layout_.rankBytes, std::strerror(errno));
   return view;
 }
 
@@ -81,11 +82,11 @@ Result<std::shared_ptr<SharedMemory>> SharedMemory::reserve(std::shared_ptr<cons
                                                             const Layout &layout, uint64_t bytes) {
   void *base = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED)
-    return refuse(layout.grid, layout.rankBytes, std::strerror(errno));
+    return refuse(layout.ranks, layout.rankBytes, std::strerror(errno));
   std::shared_ptr<SharedMemory> view(
       new SharedMemory(std::move(file), layout, static_cast<std::byte *>(base), bytes));
   if (!view->map(0, 0, layout.controlBytes, /*writable=*/true))
-    return refuse(layout.grid, layout.rankBytes, std::strerror(errno));
+    return refuse(layout.ranks, layout.rankBytes, std::strerror(errno));
   return view;
 }
 

@@ -3,9 +3,9 @@
 
 #include "base/descriptor.h"
 #include "base/status.h"
-#include "plan/facts/collective.h"
+#include "plan/facts/mesh.h"
+#include "plan/schema/limits.h"
 #include "runtime/comm/communicator.h"
-#include "runtime/comm/grid.h"
 #include "runtime/comm/host_message.h"
 
 #include <array>
@@ -39,9 +39,9 @@ struct Meeting {
 
 /// State that one rank writes and the others read.
 struct alignas(64) RankState {
-  /// Numbers of barriers at which this rank has arrived: one for each group of collectives, and the last for
+  /// Numbers of barriers at which this rank has arrived: one for each choice of axes, and the last for
   /// exchanges between hosts.
-  std::array<std::atomic<uint32_t>, size_t(fb::Group::MAX) + 2> arrived{};
+  std::array<std::atomic<uint32_t>, Mesh::kMaximumChoices + 1> arrived{};
   std::atomic<uint32_t> progress{0};   ///< changes while the rank makes progress
   std::atomic<uint32_t> waits{0};      ///< changes while the rank waits for others
   std::atomic<bool> left{false};       ///< whether the rank starts no more collectives
@@ -75,12 +75,13 @@ struct alignas(64) ControlBlock {
 /// ends. In a rank's own view only its own memory is writable.
 class SharedMemory {
 public:
-  /// Creates the file. Fails with kInvalidInput if there are no ranks or their number is not a multiple of
-  /// shardRanks, and with kFailed if there is not enough memory.
-  static Result<std::shared_ptr<SharedMemory>> create(Grid grid, uint64_t bytesPerRank);
+  /// Creates the file. Fails with kInvalidInput if the mesh is invalid, and with kFailed if there is not
+  /// enough memory.
+  static Result<std::shared_ptr<SharedMemory>> create(const Mesh &mesh, uint64_t bytesPerRank);
   /// Maps a file that another process created with the same arguments. Fails with kFailed if `file` is not
   /// such a file.
-  static Result<std::shared_ptr<SharedMemory>> attach(Descriptor file, Grid grid, uint64_t bytesPerRank);
+  static Result<std::shared_ptr<SharedMemory>> attach(Descriptor file, const Mesh &mesh,
+                                                      uint64_t bytesPerRank);
   /// A view for one rank, which maps the memory of all ranks: its own writable, that of the others read-only.
   Result<std::shared_ptr<SharedMemory>> viewOf(uint32_t rank) const;
 
@@ -90,21 +91,21 @@ public:
 
   /// The descriptor to pass to attach().
   int descriptor() const { return file_->get(); }
-  const Grid &grid() const { return layout_.grid; }
-  uint32_t ranks() const { return layout_.grid.ranks; }
+  const Mesh &mesh() const { return layout_.mesh; }
+  uint32_t ranks() const { return layout_.ranks; }
   uint64_t bytesPerRank() const { return layout_.rankBytes; }
   ControlBlock &control() const { return *reinterpret_cast<ControlBlock *>(base_); }
   RankState &state(uint32_t rank) const {
     return reinterpret_cast<RankState *>(base_ + sizeof(ControlBlock))[rank];
   }
-  /// The meeting of `rank` with the other ranks of a group, for collectives.
-  Meeting meeting(fb::Group group, uint32_t rank) const {
-    return {grid().members(group, rank), grid().setOf(group, rank), static_cast<size_t>(group)};
+  /// The meeting of `rank` with the other ranks of its group along the axes, for collectives.
+  Meeting meeting(Axes axes, uint32_t rank) const {
+    return {mesh().members(axes, rank), mesh().groupOf(axes, rank), mesh().choiceOf(axes)};
   }
   /// The meeting of all hosts.
-  Meeting hosts() const { return {{0, 1, ranks()}, grid().sets(), size_t(fb::Group::MAX) + 1}; }
-  /// Number of barriers: one for each group of the grid, and one for hosts.
-  uint32_t barriers() const { return grid().sets() + 1; }
+  Meeting hosts() const { return {{0, 1, ranks()}, mesh().groups(), Mesh::kMaximumChoices}; }
+  /// Number of barriers: one for each group of the mesh, and one for hosts.
+  uint32_t barriers() const { return mesh().groups() + 1; }
   Barrier &barrier(uint32_t index) const { return reinterpret_cast<Barrier *>(&state(ranks()))[index]; }
   /// In a rank's view: the first of the bytesPerRank() bytes of `rank`, page-aligned, between two
   /// inaccessible guard regions.
@@ -119,16 +120,17 @@ public:
 private:
   /// Offsets, in whole pages: in the file without gaps, in a view with a guard region before each rank.
   struct Layout {
-    Grid grid;
+    Mesh mesh;
+    uint32_t ranks;
     uint64_t guardBytes, controlBytes, rankBytes;
 
-    static Result<Layout> of(Grid grid, uint64_t bytesPerRank);
+    static Result<Layout> of(const Mesh &mesh, uint64_t bytesPerRank);
     uint64_t inFile(uint32_t rank) const { return controlBytes + rank * rankBytes; }
     uint64_t inView(uint32_t rank) const {
       return controlBytes + guardBytes + rank * (rankBytes + guardBytes);
     }
-    uint64_t fileBytes() const { return inFile(grid.ranks); }
-    uint64_t viewBytes() const { return inView(grid.ranks); }
+    uint64_t fileBytes() const { return inFile(ranks); }
+    uint64_t viewBytes() const { return inView(ranks); }
   };
 
   SharedMemory(std::shared_ptr<const Descriptor> file, const Layout &layout, std::byte *base, uint64_t bytes)

@@ -16,7 +16,8 @@ int dataTag(const CollectiveFingerprint &fingerprint) {
 
 } // namespace
 
-MpiExchange::MpiExchange(const MpiJob &job, MpiPeers &peers) : job_(job), peers_(peers) {}
+MpiExchange::MpiExchange(const MpiJob &job, const Mesh &mesh, MpiPeers &peers)
+    : job_(job), mesh_(mesh), peers_(peers) {}
 
 bool MpiExchange::open(const Collective &collective, Members members) {
   if (peers_.hasFailed())
@@ -43,7 +44,7 @@ bool MpiExchange::agreed() {
     peers_.fail(ended ? job_.rank() : members_.first, kLeftReason);
   else
     peers_.fail(job_.rank(), fmt::format("its plan differs: it started {} where rank {} started {}",
-                                         describe(mine_), members_.first, describe(first_)));
+                                         describe(mine_, mesh_), members_.first, describe(first_, mesh_)));
   return false;
 }
 

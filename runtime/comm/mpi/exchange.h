@@ -2,7 +2,6 @@
 #pragma once
 
 #include "runtime/comm/communicator.h"
-#include "runtime/comm/grid.h"
 #include "runtime/comm/mpi/job.h"
 #include "runtime/comm/mpi/mpi_peers.h"
 
@@ -17,7 +16,7 @@ namespace trainc {
 /// be one exchange ahead of its peers. Only for the thread that calls MPI.
 class MpiExchange {
 public:
-  MpiExchange(const MpiJob &job, MpiPeers &peers);
+  MpiExchange(const MpiJob &job, const Mesh &mesh, MpiPeers &peers);
 
   /// Begins a collective; returns false if a rank has failed. The first member sends the others the
   /// fingerprint of its collective.
@@ -58,6 +57,7 @@ private:
   bool check(int code);
 
   const MpiJob &job_;
+  const Mesh &mesh_;
   MpiPeers &peers_;
   Members members_{};
   int tag_ = 0;

@@ -34,13 +34,13 @@ template <typename Begin, typename End> bool overlapped(uint64_t rounds, Begin b
 
 } // namespace
 
-MpiCollectives::MpiCollectives(const MpiJob &job, Grid grid, MpiPeers &peers)
-    : rank_(job.rank()), grid_(grid), pieceBytes_(pieceBytes(grid.ranks)), exchange_(job, peers),
-      treeSum_(grid.ranks), inputs_(grid.ranks),
-      staging_(std::make_unique_for_overwrite<std::byte[]>(uint64_t{2} * grid.ranks * pieceBytes_)) {}
+MpiCollectives::MpiCollectives(const MpiJob &job, const Mesh &mesh, MpiPeers &peers)
+    : rank_(job.rank()), mesh_(mesh), pieceBytes_(pieceBytes(job.ranks())), exchange_(job, mesh, peers),
+      treeSum_(job.ranks()), inputs_(job.ranks()),
+      staging_(std::make_unique_for_overwrite<std::byte[]>(uint64_t{2} * job.ranks() * pieceBytes_)) {}
 
 bool MpiCollectives::run(const Collective &collective) {
-  members_ = grid_.members(collective.group, rank_);
+  members_ = mesh_.members(collective.axes, rank_);
   return exchange_.open(collective, members_) && move(collective) && exchange_.agreed();
 }
 
@@ -138,7 +138,7 @@ bool MpiCollectives::barrier() {
 }
 
 std::byte *MpiCollectives::staging(uint64_t round, uint32_t place) {
-  return staging_.get() + (round % 2 * grid_.ranks + place) * pieceBytes_;
+  return staging_.get() + (round % 2 * mesh_.ranks() + place) * pieceBytes_;
 }
 
 } // namespace trainc

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "runtime/comm/communicator.h"
-#include "runtime/comm/grid.h"
 #include "runtime/comm/mpi/exchange.h"
 #include "runtime/comm/parts.h"
 #include "runtime/comm/tree_sum.h"
@@ -19,7 +18,7 @@ namespace trainc {
 /// MPI.
 class MpiCollectives {
 public:
-  MpiCollectives(const MpiJob &job, Grid grid, MpiPeers &peers);
+  MpiCollectives(const MpiJob &job, const Mesh &mesh, MpiPeers &peers);
 
   /// Runs a collective to its end; returns false if a rank has failed.
   bool run(const Collective &collective);
@@ -43,7 +42,7 @@ private:
   uint32_t place() const { return members_.placeOf(rank_); }
 
   uint32_t rank_;
-  Grid grid_;
+  const Mesh &mesh_;
   uint64_t pieceBytes_;
   MpiExchange exchange_;
   TreeSum treeSum_;

@@ -55,7 +55,8 @@ Result<DeviceAddress> MpiCommunicator::allocate(std::string_view name, uint64_t 
 Status MpiCommunicator::wait(Ticket ticket) {
   if (queue_.wait(ticket))
     return {};
-  return failed("rank {}: {} cannot be completed: {}", rank(), queue_.describe(ticket), peers_->failure());
+  return failed("rank {}: {} cannot be completed: {}", rank(), describe(queue_.at(ticket), options_.mesh),
+                peers_->failure());
 }
 
 Status MpiCommunicator::exchangeWithPeers(std::span<const std::byte> own, std::span<std::byte> all) {
@@ -101,23 +102,25 @@ void MpiCommunicator::progressThread(std::promise<Status> opened) {
   close();
 }
 
-Status MpiCommunicator::checkRanks(Grid grid) const {
-  if (options_.ranks != 0 && grid.ranks != options_.ranks)
+Status MpiCommunicator::chooseMesh() {
+  const uint32_t started = job_.ranks(), expected = options_.mesh.ranks();
+  if (options_.mesh.axes().empty() && started > 1)
+    options_.mesh = Mesh({{"shard", started}});
+  else if (started != expected)
     return invalidInput("the plan is for {} ranks, but MPI has started {}: start it with mpirun -n {} or "
                         "srun --mpi=pmix -n {}; torchrun starts no ranks of MPI",
-                        options_.ranks, grid.ranks, options_.ranks, options_.ranks);
-  return checkGrid(grid);
+                        expected, started, expected, expected);
+  return checkMesh(options_.mesh);
 }
 
 Status MpiCommunicator::open() {
   TRAINC_RETURN_IF_ERROR(job_.start());
-  const Grid grid{.ranks = job_.ranks(), .shardRanks = options_.shardRanks};
-  if (Status status = checkRanks(grid); !status.ok()) {
+  if (Status status = chooseMesh(); !status.ok()) {
     job_.end(options_.timeoutSeconds); // all ranks have the same options
     return status;
   }
   peers_.emplace(job_, options_.timeoutSeconds);
-  collectives_.emplace(job_, grid, *peers_);
+  collectives_.emplace(job_, options_.mesh, *peers_);
   return {};
 }
 

@@ -45,7 +45,7 @@ private:
   Status exchangeWithPeers(std::span<const std::byte> own, std::span<std::byte> all) override;
   explicit MpiCommunicator(const MpiOptions &options) : options_(options), queue_(options.inFlight) {}
   void progressThread(std::promise<Status> opened);
-  Status checkRanks(Grid grid) const;
+  Status chooseMesh();
   Status open();
   void progressLoop();
   void waitForHosts(bool theyWait, PollBackoff &backoff);

@@ -13,10 +13,8 @@ struct MpiOptions {
   double timeoutSeconds = 5;
   /// Maximum number of collectives in flight per rank.
   uint32_t inFlight = 64;
-  /// Expected number of ranks; 0 accepts any number.
-  uint32_t ranks = 0;
-  /// Ranks per shard group (see grid.h); divides the number of ranks.
-  uint32_t shardRanks = 1;
+  /// The mesh of all ranks; without axes, one axis of as many ranks as MPI has started.
+  Mesh mesh = {};
   /// Timeout of MPI_Init, which waits for all ranks.
   double startSeconds = 60;
 };
@@ -29,10 +27,10 @@ struct MpiOptions {
 /// destructor skips MPI_Finalize; the launcher then ends the job when the first process has ended. If a rank
 /// fails during MPI_Finalize, this process ends with exit code 1 after timeoutSeconds.
 ///
-/// Fails with kInvalidInput if MPI started another number of ranks, or one that is not a multiple of
-/// shardRanks; with kFailed if the library or MPI is missing, the system cannot start another thread, or not
-/// all ranks come in time. MPI_Init cannot be interrupted, so its thread keeps running after a timeout: end
-/// the process then. If MPI_Init itself fails, MPI ends the process.
+/// Fails with kInvalidInput if MPI started another number of ranks than the mesh has; with kFailed if the
+/// library or MPI is missing, the system cannot start another thread, or not all ranks come in time. MPI_Init
+/// cannot be interrupted, so its thread keeps running after a timeout: end the process then. If MPI_Init
+/// itself fails, MPI ends the process.
 Result<std::unique_ptr<Communicator>> openMpi(MpiOptions options = {});
 
 } // namespace trainc

@@ -32,7 +32,7 @@ Status NcclCollectives::enqueue(const Collective &collective, const LocalSum &su
   std::vector<Collective> tensors;
   for (size_t i = 0; i < collective.ranges.size(); ++i)
     if (collective.ranges[i].sum)
-      tensors.push_back({collective.kind, collective.group, collective.ranges.subspan(i, 1)});
+      tensors.push_back({collective.kind, collective.axes, collective.ranges.subspan(i, 1)});
   if (tensors.size() < collective.ranges.size())
     TRAINC_RETURN_IF_ERROR(inGroup(timeout, [&]() -> Status {
       for (const CollectiveRange &range : collective.ranges)

@@ -1,7 +1,6 @@
 // Collectives of plans as NCCL calls.
 #pragma once
 
-#include "runtime/comm/grid.h"
 #include "runtime/comm/nccl/nccl_group.h"
 #include "runtime/comm/parts.h"
 #include "runtime/comm/stream_communicator.h"

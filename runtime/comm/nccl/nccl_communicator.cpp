@@ -13,7 +13,6 @@ namespace trainc {
 
 namespace {
 
-constexpr std::array<fb::Group, 3> kGroups = {fb::Group::All, fb::Group::Shard, fb::Group::Replica};
 constexpr auto kBetweenPolls = std::chrono::microseconds(200);
 /// Maximum wait for another rank to report why NCCL has failed.
 constexpr double kCauseSeconds = 1;
@@ -63,7 +62,7 @@ Result<std::unique_ptr<NcclCommunicator>> NcclCommunicator::create(std::unique_p
   Communicator &peers = *hosts;
   const auto make = [&]() -> Result<std::unique_ptr<NcclCommunicator>> {
     TRAINC_RETURN_IF_ERROR(loadNccl());
-    TRAINC_RETURN_IF_ERROR(checkGrid({peers.ranks(), options.shardRanks}));
+    TRAINC_RETURN_IF_ERROR(checkMesh(options.mesh));
     TRAINC_ASSIGN_OR_RETURN(CudaContext context, CudaContext::open(options.place));
     TRAINC_ASSIGN_OR_RETURN(NcclWatch watch, NcclWatch::create());
     TRAINC_ASSIGN_OR_RETURN(CudaStream stream, makeCudaStream(kPriority));
@@ -80,8 +79,7 @@ Result<std::unique_ptr<NcclCommunicator>> NcclCommunicator::create(std::unique_p
 
 NcclCommunicator::NcclCommunicator(std::unique_ptr<Communicator> hosts, const NcclOptions &options,
                                    CudaContext context, NcclWatch watch, CudaStream stream)
-    : grid_{.ranks = hosts->ranks(), .shardRanks = options.shardRanks}, options_(options),
-      hosts_(std::move(hosts)), context_(std::move(context)), watch_(std::move(watch)),
+    : options_(options), hosts_(std::move(hosts)), context_(std::move(context)), watch_(std::move(watch)),
       stream_(std::move(stream)) {}
 
 NcclCommunicator::~NcclCommunicator() {
@@ -112,8 +110,10 @@ void NcclCommunicator::abort() {
 
 Status NcclCommunicator::connect() {
   TRAINC_RETURN_IF_ERROR(checkRanks());
-  for (const fb::Group group : kGroups)
-    TRAINC_RETURN_IF_ERROR(openGroup(group));
+  const auto count = static_cast<uint8_t>(options_.mesh.axes().size());
+  for (uint8_t end = 1; end <= count; ++end)
+    for (uint8_t first = 0; first < end; ++first)
+      TRAINC_RETURN_IF_ERROR(openGroup({first, end}));
   return {};
 }
 
@@ -136,27 +136,21 @@ Status NcclCommunicator::checkRanks() {
 }
 
 /// The first member of each group creates its NCCL id; all ids are exchanged at once.
-Status NcclCommunicator::openGroup(fb::Group group) {
-  const Members members = grid_.members(group, rank());
-  const size_t index = indexOf(group);
-  const auto isOpen = [&] { return groups_[index].handle() != nullptr; };
-  if (members.count > 1 && !isOpen()) {
-    ncclUniqueId own{};
-    if (rank() == members.first)
-      TRAINC_RETURN_IF_ERROR(nccl().ncclGetUniqueId(&own));
-    TRAINC_ASSIGN_OR_RETURN(const std::vector<ncclUniqueId> ids, tellAll(*hosts_, own));
-    const Status status =
-        groups_[index].open(ids[members.first], members.count, members.placeOf(rank()), timeout());
-    if (!status.ok())
-      return causeOf(status);
-  }
-  collectives_[static_cast<size_t>(group)].emplace(groups_[index], members, rank());
+Status NcclCommunicator::openGroup(Axes axes) {
+  const Members members = options_.mesh.members(axes, rank());
+  const size_t index = options_.mesh.choiceOf(axes);
+  if (members.count == 1)
+    return {};
+  ncclUniqueId own{};
+  if (rank() == members.first)
+    TRAINC_RETURN_IF_ERROR(nccl().ncclGetUniqueId(&own));
+  TRAINC_ASSIGN_OR_RETURN(const std::vector<ncclUniqueId> ids, tellAll(*hosts_, own));
+  const Status status =
+      groups_[index].open(ids[members.first], members.count, members.placeOf(rank()), timeout());
+  if (!status.ok())
+    return causeOf(status);
+  collectives_[index].emplace(groups_[index], members, rank());
   return {};
-}
-
-size_t NcclCommunicator::indexOf(fb::Group group) const {
-  const bool isEveryone = grid_.members(group, rank()).count == ranks();
-  return static_cast<size_t>(isEveryone ? fb::Group::All : group);
 }
 
 /// Reports progress during long NCCL operations.
@@ -194,10 +188,10 @@ std::string NcclCommunicator::description() const {
 Status NcclCommunicator::enqueue(const Collective &collective, DeviceStream on, std::string_view place) {
   auto *stream = static_cast<CUstream>(on);
   TRAINC_RETURN_IF_ERROR(failure_);
-  const std::string what = describe(collective);
+  const std::string what = describe(collective, options_.mesh);
   const std::string text = place.empty() ? what : fmt::format("{}: {}", place, what);
   TRAINC_RETURN_IF_ERROR(watch_.begin(stream, text));
-  const NcclCollectives &group = *collectives_[static_cast<size_t>(collective.group)];
+  const NcclCollectives &group = *collectives_[options_.mesh.choiceOf(collective.axes)];
   const Status status = group.enqueue(collective, localSum_, stream, timeout());
   return status.ok() ? watch_.end(stream) : giveUp(text, status);
 }
@@ -243,7 +237,7 @@ Status NcclCommunicator::causeOf(Status found) const {
 }
 
 uint64_t NcclCommunicator::bytesOf(const Collective &collective) const {
-  const uint64_t members = grid_.members(collective.group, rank()).count;
+  const uint64_t members = options_.mesh.shapeOf(collective.axes).members;
   uint64_t bytes = 0;
   for (const CollectiveRange &range : collective.ranges)
     bytes += range.elements * elementBytes(range.dtype) * (members - 1) / members;
@@ -252,7 +246,7 @@ uint64_t NcclCommunicator::bytesOf(const Collective &collective) const {
 
 Ticket NcclCommunicator::start(const Collective &collective) {
   Flight &flight = flights_[started_];
-  flight.text = describe(collective);
+  flight.text = describe(collective, options_.mesh);
   if (const Status status = begin(collective, flight); !status.ok())
     flight.status = failed("rank {}: {} cannot be started: {}", rank(), flight.text, status.message());
   return started_++;

@@ -18,8 +18,8 @@
 namespace trainc {
 
 struct NcclOptions {
-  CudaPlace place;         ///< GPU of the rank
-  uint32_t shardRanks = 1; ///< ranks per shard group (see grid.h); divides the number of ranks
+  CudaPlace place; ///< GPU of the rank
+  Mesh mesh;       ///< of all ranks
   /// Timeout of connecting and of leaving NCCL's communicators.
   double startSeconds = 60;
 };
@@ -29,7 +29,7 @@ struct NcclOptions {
 /// devices wait in a collective report so. poll() reports a rank that has failed, hangs or is silent.
 class NcclCommunicator final : public StreamCommunicator {
 public:
-  /// Collective: called by all ranks together. `hosts` has the same shard groups and is told why a rank
+  /// Collective: called by all ranks together. `hosts` has the same mesh and is told why a rank
   /// cannot take part. Fails with kFailed if NCCL 2.28 is missing, the ranks' versions differ or NCCL cannot
   /// connect them; with kInvalidInput if ranks share a GPU and NCCL does not support this.
   static Result<std::unique_ptr<NcclCommunicator>> create(std::unique_ptr<Communicator> hosts,
@@ -83,8 +83,7 @@ private:
   uint64_t bytesOf(const Collective &collective) const;
   Status connect();
   Status checkRanks();
-  Status openGroup(fb::Group group);
-  size_t indexOf(fb::Group group) const;
+  Status openGroup(Axes axes);
   NcclTimeout timeout() const;
   Status look();
   Status causeOf(Status found) const;
@@ -93,14 +92,14 @@ private:
   Status finish(const Flight &flight);
   Status leave();
 
-  Grid grid_;
   NcclOptions options_;
   std::unique_ptr<Communicator> hosts_;
   CudaContext context_;
   NcclWatch watch_;
   CudaStream stream_;
-  std::array<NcclGroup, 3> groups_; ///< by fb::Group; groups of the same ranks share the first entry
-  std::array<std::optional<NcclCollectives>, 3> collectives_;
+  /// The groups that contain this rank, by Mesh::choiceOf() of their axes.
+  std::array<NcclGroup, Mesh::kMaximumChoices> groups_;
+  std::array<std::optional<NcclCollectives>, Mesh::kMaximumChoices> collectives_;
   std::vector<void *> arenas_;
   LocalSum localSum_;
   std::map<Ticket, Flight> flights_;

@@ -7,12 +7,11 @@ namespace trainc {
 extern ConnectRanks connectNccl;
 
 Result<std::unique_ptr<Communicator>> connectNccl(std::unique_ptr<Communicator> hosts, const RankPlace &place,
-                                                  uint32_t shardRanks) {
+                                                  const Mesh &mesh) {
   const CudaPlace gpu = {
       .index = place.localIndex, .ranks = place.localRanks, .mayShare = NcclCommunicator::sharingIsAsked()};
-  TRAINC_ASSIGN_OR_RETURN(
-      std::unique_ptr<NcclCommunicator> nccl,
-      NcclCommunicator::create(std::move(hosts), {.place = gpu, .shardRanks = shardRanks}));
+  TRAINC_ASSIGN_OR_RETURN(std::unique_ptr<NcclCommunicator> nccl,
+                          NcclCommunicator::create(std::move(hosts), {.place = gpu, .mesh = mesh}));
   return std::unique_ptr<Communicator>(std::move(nccl));
 }
 

@@ -179,7 +179,7 @@ Status Interpreter::waitFor(uint32_t other) {
 /// and have run.
 void Interpreter::start(uint32_t index, const CollectiveStep &collective) {
   tickets_[index] = communicator_->start({.kind = collective.kind,
-                                          .group = collective.group,
+                                          .axes = collective.axes,
                                           .ranges = program().rangesOf(collective),
                                           .ran = times_.beside(program().steps[index], index)});
   lastCollective_ = index;

@@ -60,7 +60,7 @@ private:
   Status copy(const Step &step, const CopyStep &copy, uint64_t iteration, DiskTransfers &disk);
   Status meet(const Step &step, const CollectiveStep &collective);
   Collective collectiveOf(const CollectiveStep &step) const {
-    return {.kind = step.kind, .group = step.group, .ranges = program_.rangesOf(step)};
+    return {.kind = step.kind, .axes = step.axes, .ranges = program_.rangesOf(step)};
   }
   std::span<const Address> args(uint32_t begin, uint32_t count) const {
     return std::span(program_.args).subspan(begin, count);

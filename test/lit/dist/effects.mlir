@@ -7,11 +7,12 @@
 // CHECK: %[[B:.*]] = dist.all_reduce_start %[[W]]
 // CHECK: dist.wait %[[A]]
 // CHECK: dist.wait %[[B]]
+dist.mesh [shard = 2]
 train.state parameter @w : tensor<4xf32>
 train.entry @update {
   %w = train.get @w : tensor<4xf32>
-  %a = dist.all_reduce_start %w : tensor<4xf32>
-  %b = dist.all_reduce_start %w : tensor<4xf32>
+  %a = dist.all_reduce_start %w in shard : tensor<4xf32>
+  %b = dist.all_reduce_start %w in shard : tensor<4xf32>
   %x = dist.wait %a : tensor<4xf32>
   %y = dist.wait %b : tensor<4xf32>
 }

@@ -1,6 +1,7 @@
 // RUN: trainc-opt %s --order-streams | FileCheck %s
 
-plan.training ranks 2 shard 2 micro_batch 1 accumulate 1 seq_len 1 steps 1 eval_batch 0 constant peak 1.0 minimum 0.0 warmup 0 total 0
+dist.mesh [shard = 2]
+plan.training micro_batch 1 accumulate 1 seq_len 1 steps 1 eval_batch 0 constant peak 1.0 minimum 0.0 warmup 0 total 0
 plan.arena @scratch bytes 1024
 plan.buffer @g in @scratch at 0 bytes 64 of f32 gradient
 plan.buffer @x in @scratch at 64 bytes 64 of f32 activation
@@ -18,7 +19,7 @@ plan.entry @update flops 0 {
   // CHECK-NEXT: plan.zero <@g + 0> bytes 64 "g"{{$}}
   plan.zero <@g + 0> bytes 64 "g"
   // CHECK-NEXT: plan.collective {{.*}} "g" after [0]
-  plan.collective all_reduce in all [#plan.range<<@g + 0> to <@g + 0> elements 16 of f32>] "g"
+  plan.collective all_reduce in shard [#plan.range<<@g + 0> to <@g + 0> elements 16 of f32>] "g"
   // CHECK-NEXT: plan.zero <@x + 0> bytes 64 "x"{{$}}
   plan.zero <@x + 0> bytes 64 "x"
   // CHECK-NEXT: plan.copy <@g + 0> to <@y + 0> bytes 64 "y" after [1]
@@ -35,7 +36,7 @@ plan.entry @eval flops 0 {
   // CHECK-NEXT: plan.collective {{.*}} "w" after [0]
   plan.collective all_gather in shard [#plan.range<<@g + 0> to <@whole + 0> elements 32 of f32>] "w"
   // CHECK-NEXT: plan.collective {{.*}} "x"{{$}}
-  plan.collective all_reduce in all [#plan.range<<@x + 0> to <@x + 0> elements 16 of f32>] "x"
+  plan.collective all_reduce in shard [#plan.range<<@x + 0> to <@x + 0> elements 16 of f32>] "x"
   // CHECK-NEXT: plan.loop count 2 "sum" after [2] {
   plan.loop count 2 "sum" {
     // CHECK-NEXT: plan.copy <@whole + 0 loop_stride 64> to <@y + 0> bytes 32 "w"{{$}}
@@ -74,9 +75,9 @@ plan.entry @begin_step flops 0 {
   // CHECK-NEXT: plan.copy <@stored + 0> to <@fetched + 0> bytes 64 on disk "offloaded"{{$}}
   plan.copy <@stored + 0> to <@fetched + 0> bytes 64 on disk "offloaded"
   // CHECK-NEXT: plan.collective {{.*}} "w"{{$}}
-  plan.collective all_gather in shard [#plan.range<<@whole + 0 rank_stride 64> to <@whole + 0> elements 32 of f32>] "w"
-  // CHECK-NEXT: plan.zero <@whole + 0 rank_stride 64> bytes 64 "w" after [1]
-  plan.zero <@whole + 0 rank_stride 64> bytes 64 "w"
+  plan.collective all_gather in shard [#plan.range<<@whole + 0 rank_stride 64 along shard> to <@whole + 0> elements 32 of f32>] "w"
+  // CHECK-NEXT: plan.zero <@whole + 0 rank_stride 64 along shard> bytes 64 "w" after [1]
+  plan.zero <@whole + 0 rank_stride 64 along shard> bytes 64 "w"
   // CHECK-NEXT: plan.zero <@fetched + 4032> bytes 64 "behind it" after [0]
   plan.zero <@fetched + 4032> bytes 64 "behind it"
 }

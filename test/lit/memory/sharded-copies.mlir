@@ -11,6 +11,6 @@
 
 // If all ranks compute a whole sum, each rank keeps its shard only: a copy, so that the next sum can reuse the memory.
 // PARTS-LABEL: plan.entry @micro_step
-// PARTS: plan.collective all_reduce in all [#plan.range<<@[[FIRST:[^ ]*]] + 0> to <@[[FIRST]] + 0> elements 768
-// PARTS: plan.copy <@[[FIRST]] + 0 rank_stride 1024> to <@{{.*}} + 0> bytes 1024 "dist.part" after
+// PARTS: plan.collective all_reduce in [replica, shard] [#plan.range<<@[[FIRST:[^ ]*]] + 0> to <@[[FIRST]] + 0> elements 768
+// PARTS: plan.copy <@[[FIRST]] + 0 rank_stride 1024 along shard> to <@{{.*}} + 0> bytes 1024 "dist.part" after
 // PARTS-LABEL: plan.entry @eval

@@ -8,12 +8,12 @@ train.program @p { model @m  optimizer adam(lr 0.1)  schedule constant  batch 2 
 // CHECK: train.state parameter @bucket.0 : tensor<1024xf32>
 // CHECK: train.state optimizer @bias_correction1 : tensor<f32>
 // CHECK: train.state optimizer @exp_avg.bucket.0 : tensor<1024xbf16> {members = [#train.member<"exp_avg.c", 0, tensor<3x256xbf16>>, #train.member<"exp_avg.b", 768, tensor<2xbf16>>]}
-// CHECK: train.state chunks divided @chunks.bucket.0 : tensor<4xi64>
+// CHECK: train.state chunks @chunks.bucket.0 : tensor<4xi64>{{.*}}dist.placement = #dist.placement<shard = 0>
 // CHECK: train.state optimizer @exp_avg_sq.bucket.0 : tensor<1024xbf16>
 // CHECK: train.state optimizer @exp_avg.bucket.1 : tensor<1024xbf16>
-// CHECK: train.state chunks divided @chunks.bucket.1 : tensor<4xi64>
-// PART: train.state optimizer divided @exp_avg.bucket.0 : tensor<512xbf16>
-// PART: train.state chunks divided @chunks.bucket.0 : tensor<2xi64>
+// CHECK: train.state chunks @chunks.bucket.1 : tensor<4xi64>{{.*}}dist.placement = #dist.placement<shard = 0>
+// PART: train.state optimizer @exp_avg.bucket.0 : tensor<512xbf16>{{.*}}dist.placement = #dist.placement<shard = 0>
+// PART: train.state chunks @chunks.bucket.0 : tensor<2xi64>{{.*}}dist.placement = #dist.placement<shard = 0>
 train.state parameter @bucket.0 : tensor<1024xf32> {members = [#train.member<"c", 0, tensor<3x256xf32>>, #train.member<"b", 768, tensor<2xf32>>]}
 train.state parameter @bucket.1 : tensor<1024xf32> {members = [#train.member<"a", 0, tensor<300xf32>>]}
 train.state parameter frozen @bucket.2 : tensor<512xf32> {members = [#train.member<"a.frozen", 0, tensor<300xf32>>]}

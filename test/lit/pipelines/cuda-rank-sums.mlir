@@ -21,7 +21,7 @@ train.program @p { model @m  optimizer sgd  batch 4 }
 
 // TREE: kernel [[SUM:rank_sum_[0-9a-f]+]] rank_sum grid=512
 // TREE-DAG: reduce-scatter over shard {{[^ ]*}} -> {{[^ ]*}} f32 elements=5120 summed by [[SUM]] in {{[^ ]*}} bytes=15360
-// TREE-DAG: all-reduce over all {{[^ ]*}} -> {{[^ ]*}} f32 elements=1 summed by [[SUM]] in {{[^ ]*}} bytes=192
+// TREE-DAG: all-reduce over shard {{[^ ]*}} -> {{[^ ]*}} f32 elements=1 summed by [[SUM]] in {{[^ ]*}} bytes=192
 // NCCL-NOT: rank_sum
 // GROUPS: reduce-scatter over shard {{[^ ]*}} -> [[PART:[^ ]*]] bf16 into f32 elements=5120 summed by rank_sum_{{[^ ]*}} in {{[^ ]*}} bytes=5120 on
 // GROUPS: all-reduce over replica [[PART]] -> {{[^ ]*}} f32 elements=2560 on

@@ -37,7 +37,7 @@ train.entry @micro_step {
 // Several ranks, stage 1: of the parameters each rank keeps the part that it updates, of the copies all.
 
 train.program @p { model @m  optimizer sgd  precision bf16  ranks 2  zero_stage 1 }
-// CHECK: train.state parameter divided @bucket.0 : tensor<512xf32>
+// CHECK: train.state parameter @bucket.0 : tensor<512xf32>{{.*}}dist.placement = #dist.placement<shard = 0>
 // CHECK: train.state working @working.bucket.0 : tensor<512xbf16>
 train.state parameter @bucket.0 : tensor<512xf32> {members = [#train.member<"w", 0, tensor<16x16xf32>>]}
 train.state output @y : tensor<16x16xbf16>
@@ -61,7 +61,7 @@ train.entry @eval {
 // A parameter that nothing casts has no copy: it was kept in f32. One that the evaluation reads itself is divided all the same.
 
 train.program @p { model @m  optimizer sgd  precision bf16 keep_f32 "k"  eval_precision fp32  ranks 2  zero_stage 1 }
-// CHECK: train.state parameter divided @bucket.0 : tensor<512xf32>
+// CHECK: train.state parameter @bucket.0 : tensor<512xf32>{{.*}}dist.placement = #dist.placement<shard = 0>
 // CHECK: train.state working @working.bucket.0
 // CHECK: train.state parameter @bucket.1 : tensor<512xf32>
 // CHECK-NOT: @working.bucket.1

@@ -9,7 +9,8 @@
 // CHECK-LABEL: train.entry @update
 // CHECK: %[[P:.*]] = dist.all_reduce_start %{{.*}} : tensor<4xf32>
 // CHECK-NEXT: %[[SUM:.*]] = dist.wait %[[P]]
-// CHECK-NEXT: dist.all_reduce_start %[[SUM]] : tensor<4xf32>
+// CHECK-NEXT: dist.all_reduce_start %[[SUM]] in shard : tensor<4xf32>
+dist.mesh [shard = 2]
 train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 2 zero_stage 1 reduce_bucket_size 100 }
 train.state parameter @w : tensor<8xf32>
 train.state scalar @out : tensor<8xf32>
@@ -17,7 +18,7 @@ train.state scalar @twice : tensor<4xf32>
 train.entry @micro_step {
   %x = train.input "x" micro : tensor<4xf32>
   %p = nn.abs %x : tensor<4xf32>
-  %s = dist.all_gather_start %p : tensor<4xf32> -> tensor<8xf32>
+  %s = dist.all_gather_start %p in shard : tensor<4xf32> -> tensor<8xf32>
   %g = dist.wait %s : tensor<8xf32>
   train.set @w, %g : tensor<8xf32>
   %w = train.get @w : tensor<8xf32>
@@ -27,9 +28,9 @@ train.entry @micro_step {
 train.entry @update {
   %x = train.get @twice : tensor<4xf32>
   %a = nn.abs %x : tensor<4xf32>
-  %s1 = dist.all_reduce_start %a : tensor<4xf32>
+  %s1 = dist.all_reduce_start %a in shard : tensor<4xf32>
   %sum = dist.wait %s1 : tensor<4xf32>
-  %s2 = dist.all_reduce_start %sum : tensor<4xf32>
+  %s2 = dist.all_reduce_start %sum in shard : tensor<4xf32>
   %sums = dist.wait %s2 : tensor<4xf32>
   %y = nn.square %sums : tensor<4xf32>
   train.set @twice, %y : tensor<4xf32>

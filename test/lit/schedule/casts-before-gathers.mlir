@@ -24,21 +24,22 @@
 // TOGETHER-NEXT: dist.all_gather_start %{{.*}} message 0
 // TOGETHER-NEXT: dist.all_gather_start %{{.*}} message 0
 // TOGETHER: nn.square
+dist.mesh [shard = 2]
 train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 2 zero_stage 3 eval_precision bf16 }
-train.state parameter divided @bucket.0 : tensor<4xf32> {members = [], blocks = [#train.block<"h.0", "layer">]}
-train.state parameter divided @bucket.1 : tensor<4xf32> {members = [], blocks = [#train.block<"h.1", "layer">]}
+train.state parameter @bucket.0 : tensor<4xf32> {dist.placement = #dist.placement<shard = 0>, members = [], blocks = [#train.block<"h.0", "layer">]}
+train.state parameter @bucket.1 : tensor<4xf32> {dist.placement = #dist.placement<shard = 0>, members = [], blocks = [#train.block<"h.1", "layer">]}
 train.state scalar @out : tensor<8xbf16>
 train.state working @copy.0 : tensor<8xbf16>
 train.state working @copy.1 : tensor<8xbf16>
 train.entry @eval {
   %p0 = train.get @bucket.0 : tensor<4xf32>
   %c0 = nn.convert %p0 to bf16 : tensor<4xf32>
-  %s0 = dist.all_gather_start %c0 : tensor<4xbf16> -> tensor<8xbf16>
+  %s0 = dist.all_gather_start %c0 in shard : tensor<4xbf16> -> tensor<8xbf16>
   %w0 = dist.wait %s0 : tensor<8xbf16>
   %y = nn.square %w0 : tensor<8xbf16>
   %p1 = train.get @bucket.1 : tensor<4xf32>
   %c1 = nn.convert %p1 to bf16 : tensor<4xf32>
-  %s1 = dist.all_gather_start %c1 : tensor<4xbf16> -> tensor<8xbf16>
+  %s1 = dist.all_gather_start %c1 in shard : tensor<4xbf16> -> tensor<8xbf16>
   %w1 = dist.wait %s1 : tensor<8xbf16>
   %z = nn.mul %y, %w1 : tensor<8xbf16>, tensor<8xbf16>
   train.set @out, %z : tensor<8xbf16>
@@ -53,12 +54,12 @@ train.entry @eval {
 train.entry @refresh {
   %p0 = train.get @bucket.0 : tensor<4xf32>
   %c0 = nn.convert %p0 to bf16 : tensor<4xf32>
-  %s0 = dist.all_gather_start %c0 : tensor<4xbf16> -> tensor<8xbf16>
+  %s0 = dist.all_gather_start %c0 in shard : tensor<4xbf16> -> tensor<8xbf16>
   %w0 = dist.wait %s0 : tensor<8xbf16>
   train.set @copy.0, %w0 : tensor<8xbf16>
   %p1 = train.get @bucket.1 : tensor<4xf32>
   %c1 = nn.convert %p1 to bf16 : tensor<4xf32>
-  %s1 = dist.all_gather_start %c1 : tensor<4xbf16> -> tensor<8xbf16>
+  %s1 = dist.all_gather_start %c1 in shard : tensor<4xbf16> -> tensor<8xbf16>
   %w1 = dist.wait %s1 : tensor<8xbf16>
   train.set @copy.1, %w1 : tensor<8xbf16>
 }

@@ -8,9 +8,10 @@
 // CHECK-NEXT: %[[PART_B:.*]] = dist.wait %[[B]]
 // CHECK-NEXT: dist.all_reduce_start %[[PART_A]] in replica message 0
 // CHECK-NEXT: dist.all_reduce_start %[[PART_B]] in replica message 0
+dist.mesh [replica = 2, shard = 2]
 train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 4 zero_stage 2 hybrid_shard 2 }
-train.state gradient divided @grad.0 : tensor<4xf32>
-train.state gradient divided @grad.1 : tensor<4xf32>
+train.state gradient @grad.0 : tensor<4xf32> {dist.placement = #dist.placement<shard = 0>}
+train.state gradient @grad.1 : tensor<4xf32> {dist.placement = #dist.placement<shard = 0>}
 train.entry @micro_step {
   %x = train.input "x" micro : tensor<8xf32>
   %y = nn.kernel 1 x 8 (%a = %x : tensor<8xf32>) -> (tensor<8xf32>) {

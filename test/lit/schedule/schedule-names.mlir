@@ -8,8 +8,9 @@
 // CHECK: %[[FLAT:.*]] = dist.pack %[[R]], %[[W]]
 // CHECK-NEXT: dist.reduce_scatter_start %[[FLAT]]
 // CHECK: nn.matmul
+dist.mesh [shard = 2]
 train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 2 zero_stage 2 }
-train.state gradient divided @grad : tensor<8xf32>
+train.state gradient @grad : tensor<8xf32> {dist.placement = #dist.placement<shard = 0>}
 train.state parameter @w : tensor<8xf32>
 train.state scalar @matrix : tensor<512x512xf32>
 train.entry @micro_step {
@@ -21,7 +22,7 @@ train.entry @micro_step {
   %r = nn.reshape %g to [8] : tensor<2x4xf32>
   %w = train.get @w : tensor<8xf32>
   %flat = dist.pack %r, %w at [0, 8] : tensor<8xf32>, tensor<8xf32> -> tensor<16xf32>
-  %s = dist.reduce_scatter_start %flat : tensor<16xf32> -> tensor<8xf32>
+  %s = dist.reduce_scatter_start %flat in shard : tensor<16xf32> -> tensor<8xf32>
   %sum = dist.wait %s : tensor<8xf32>
   train.set @grad, %sum : tensor<8xf32>
 }

@@ -18,7 +18,7 @@ train.state optimizer @momentum.bucket.0 : tensor<1536xf32>
 // OTHERS-NOT: dist.reduce_scatter_start
 // OTHERS: %[[P:.*]] = dist.all_reduce_start %{{.*}} of @bucket.0 : tensor<1536xbf16>
 // OTHERS: %[[WHOLE:.*]] = dist.wait %[[P]] : tensor<1536xbf16>
-// OTHERS: %[[SUM:.*]] = dist.part %[[WHOLE]] : tensor<1536xbf16> -> tensor<512xbf16>
+// OTHERS: %[[SUM:.*]] = dist.part %[[WHOLE]] in shard : tensor<1536xbf16> -> tensor<512xbf16>
 // OTHERS-NEXT: nn.convert %[[SUM]] to f32 : tensor<512xbf16>
 // ALL: %[[P:.*]] = dist.reduce_scatter_start %{{.*}} in shard of @bucket.0 : tensor<1536xbf16> -> tensor<256xbf16>
 // ALL: %[[SUM:.*]] = dist.wait %[[P]] : tensor<256xbf16>

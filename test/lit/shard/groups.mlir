@@ -14,7 +14,7 @@ train.state optimizer @momentum.bucket.0 : tensor<1536xf32>
 // OTHERS-NOT: dist.reduce_scatter_start
 // OTHERS: %[[P:.*]] = dist.all_reduce_start %{{.*}} : tensor<1536xf32>
 // OTHERS: %[[WHOLE:.*]] = dist.wait %[[P]]
-// OTHERS: %[[SUM:.*]] = dist.part %[[WHOLE]] : tensor<1536xf32> -> tensor<512xf32>
+// OTHERS: %[[SUM:.*]] = dist.part %[[WHOLE]] in shard : tensor<1536xf32> -> tensor<512xf32>
 // OTHERS: train.set @momentum.bucket.0, %[[SUM]] : tensor<512xf32>
 train.entry @micro_step {
   %w = train.input "w" micro : tensor<1536xf32>

@@ -4,7 +4,7 @@
 
 // CHECK-LABEL: train.entry @micro_step
 // CHECK: %[[M:.*]] = nn.reduce max
-// CHECK: %[[PENDING:.*]] = dist.all_gather_start %[[M]] : tensor<2xf32> -> tensor<8xf32>
+// CHECK: %[[PENDING:.*]] = dist.all_gather_start %[[M]] in [replica, shard] : tensor<2xf32> -> tensor<8xf32>
 // CHECK: %[[ALL:.*]] = dist.wait %[[PENDING]] : tensor<8xf32>
 // CHECK: %[[ROWS:.*]] = nn.reshape %[[ALL]] to [4, 2]
 // CHECK: %[[MAX:.*]] = nn.reduce max %[[ROWS]] over [0]

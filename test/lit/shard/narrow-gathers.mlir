@@ -3,7 +3,7 @@
 
 // All that the evaluation reads of the bucket is cast to bf16, so a rank casts its part of the bucket, and half the bytes are gathered.
 train.program @main { model @m  optimizer sgd(lr 0.1)  ranks 2  zero_stage 3  eval_precision bf16 }
-train.state parameter divided @bucket.0 : tensor<1024xf32> {members = [#train.member<"w", 0, tensor<16x32xf32>>, #train.member<"b", 512, tensor<32xf32>>]}
+train.state parameter @bucket.0 : tensor<1024xf32> {dist.placement = #dist.placement<shard = 0>, members = [#train.member<"w", 0, tensor<16x32xf32>>, #train.member<"b", 512, tensor<32xf32>>]}
 train.state output @y : tensor<16x32xbf16>
 train.state output @z : tensor<32xbf16>
 train.state output @x : tensor<16x32xf32>
@@ -45,7 +45,7 @@ train.entry @micro_step {
 // One member is read in f32: the bucket stays as it is.
 // CHECK-LABEL: train.program @reads_f32
 train.program @reads_f32 { model @m  optimizer sgd(lr 0.1)  ranks 2  zero_stage 3  eval_precision bf16 }
-train.state parameter divided @bucket.0 : tensor<1024xf32> {members = [#train.member<"w", 0, tensor<16x32xf32>>, #train.member<"b", 512, tensor<32xf32>>]}
+train.state parameter @bucket.0 : tensor<1024xf32> {dist.placement = #dist.placement<shard = 0>, members = [#train.member<"w", 0, tensor<16x32xf32>>, #train.member<"b", 512, tensor<32xf32>>]}
 train.state output @y : tensor<16x32xbf16>
 train.state output @z : tensor<32xf32>
 // CHECK: %[[FLAT:.*]] = train.get @bucket.0
@@ -65,10 +65,10 @@ train.entry @eval {
 // Members are read in two types; a bucket that every rank holds; numbers that are as short, or shorter: nothing would be saved.
 // CHECK-LABEL: train.program @saves_nothing
 train.program @saves_nothing { model @m  optimizer sgd(lr 0.1)  ranks 2  zero_stage 3  eval_precision bf16 }
-train.state parameter divided @bucket.0 : tensor<1024xf32> {members = [#train.member<"w", 0, tensor<16x32xf32>>, #train.member<"b", 512, tensor<32xf32>>]}
+train.state parameter @bucket.0 : tensor<1024xf32> {dist.placement = #dist.placement<shard = 0>, members = [#train.member<"w", 0, tensor<16x32xf32>>, #train.member<"b", 512, tensor<32xf32>>]}
 train.state parameter @bucket.1 : tensor<512xf32> {members = [#train.member<"p", 0, tensor<32xf32>>]}
-train.state parameter divided @bucket.2 : tensor<512xbf16> {members = [#train.member<"q", 0, tensor<32xbf16>>]}
-train.state parameter divided @bucket.3 : tensor<512xbf16> {members = [#train.member<"r", 0, tensor<32xbf16>>]}
+train.state parameter @bucket.2 : tensor<512xbf16> {dist.placement = #dist.placement<shard = 0>, members = [#train.member<"q", 0, tensor<32xbf16>>]}
+train.state parameter @bucket.3 : tensor<512xbf16> {dist.placement = #dist.placement<shard = 0>, members = [#train.member<"r", 0, tensor<32xbf16>>]}
 train.state output @y : tensor<16x32xbf16>
 train.state output @z : tensor<32xf16>
 train.state output @p : tensor<32xbf16>

@@ -3,7 +3,7 @@
 // A sum over ranks starts where its value is known and is waited for where it stood.
 // CHECK-LABEL: train.entry @micro_step
 // CHECK: %[[G:.*]] = nn.matmul
-// CHECK-NEXT: %[[PENDING:.*]] = dist.all_reduce_start %[[G]] : tensor<4x2xf32>
+// CHECK-NEXT: %[[PENDING:.*]] = dist.all_reduce_start %[[G]] in shard : tensor<4x2xf32>
 // CHECK-NEXT: %[[W:.*]] = train.get @w
 // CHECK-NEXT: %[[SUM:.*]] = dist.wait %[[PENDING]] : tensor<4x2xf32>
 // CHECK-NEXT: nn.sub %[[W]], %[[SUM]]

@@ -10,7 +10,7 @@
 // CHECK-NEXT: train.set @grad.w, %[[ADDED]]
 // CHECK-LABEL: train.entry @update
 // CHECK: %[[GRADIENT:.*]] = train.get @grad.w : tensor<8xf32>
-// CHECK: dist.part %[[GRADIENT]] : tensor<8xf32> -> tensor<4xf32>
+// CHECK: dist.part %[[GRADIENT]] in shard : tensor<8xf32> -> tensor<4xf32>
 // CHECK: dist.all_gather_start
 // CHECK: train.set @w
 // CHECK-NOT: reduce_scatter

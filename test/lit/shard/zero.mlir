@@ -3,7 +3,7 @@
 // A rank computes only its shard of everything that follows from the reduced gradient. The momentum shrinks to this shard. The parameter is
 // gathered, and so are the squares, which the norm adds in one order.
 // CHECK: train.state parameter @bucket.0 : tensor<512xf32>
-// CHECK: train.state optimizer divided @momentum.bucket.0 : tensor<256xf32>
+// CHECK: train.state optimizer @momentum.bucket.0 : tensor<256xf32>{{.*}}dist.placement = #dist.placement<shard = 0>
 train.program @main { model @m optimizer sgd(lr 0.1, momentum 0.9) batch 8 ranks 2 zero_stage 1 }
 train.state parameter @bucket.0 : tensor<512xf32> {members = [#train.member<"w", 0, tensor<500xf32>>]}
 train.state optimizer @momentum.bucket.0 : tensor<512xf32>
@@ -29,7 +29,7 @@ train.entry @init {
 // CHECK: %[[NEW:.*]] = nn.add %[[OLD]], %[[AGAIN]]
 // CHECK: train.set @momentum.bucket.0, %[[NEW]] : tensor<256xf32>
 // CHECK: %[[W:.*]] = train.get @bucket.0 : tensor<512xf32>
-// CHECK: %[[MINE:.*]] = dist.part %[[W]] : tensor<512xf32> -> tensor<256xf32>
+// CHECK: %[[MINE:.*]] = dist.part %[[W]] in shard : tensor<512xf32> -> tensor<256xf32>
 // CHECK: %[[UPDATED:.*]] = nn.sub %[[MINE]], %[[NEW]]
 // CHECK: %[[GATHER:.*]] = dist.all_gather_start %[[UPDATED]] in shard : tensor<256xf32> -> tensor<512xf32>
 // CHECK: %[[WHOLE:.*]] = dist.wait %[[GATHER]]

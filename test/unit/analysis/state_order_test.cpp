@@ -110,7 +110,7 @@ train.state scalar @b : tensor<4xf32>
 train.entry @update {
   %a = train.get @a : tensor<4xf32>
   %b = train.get @b : tensor<4xf32>
-  %pending = dist.all_reduce_start %b of @a : tensor<4xf32>
+  %pending = dist.all_reduce_start %b in shard of @a : tensor<4xf32>
   train.set @a, %b : tensor<4xf32>
   %sum = dist.wait %pending : tensor<4xf32>
   train.set @b, %sum : tensor<4xf32>

@@ -12,7 +12,7 @@ template <typename Enum> class SchemaEnums : public testing::Test {};
 
 using Enums =
     testing::Types<plan::Space, plan::Role, plan::Access, plan::KernelKind, plan::Stream, plan::AttentionPass,
-                   ScalarDirection, BatchExtent, CollectiveKind, RankGroup, Activation, SideSum>;
+                   ScalarDirection, BatchExtent, CollectiveKind, Activation, SideSum>;
 TYPED_TEST_SUITE(SchemaEnums, Enums);
 
 TYPED_TEST(SchemaEnums, HaveTheWordsOfTheSchema) {

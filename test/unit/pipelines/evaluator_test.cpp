@@ -1,6 +1,7 @@
 // Strategies are evaluated as the compiler plans them, and a budget takes the fastest level that fits.
 #include "lib/Pipelines/PhaseEvaluator.h"
 
+#include "dialects/Dist/Dist.h"
 #include "dialects/NN/NN.h"
 #include "lib/Codegen/Target.h"
 #include "lib/Pipelines/CheckpointLevels.h"
@@ -35,8 +36,7 @@ struct EvaluatorTest : testing::Test {
     const std::unique_ptr<codegen::Target> target = codegen::Target::chosenFor(*module);
     if (failed(runPhases(*module, options)))
       return std::nullopt;
-    plan::TrainingOp training = *module->getOps<plan::TrainingOp>().begin();
-    return evaluationOf(*module, target->referenceMachine(int64_t(training.getRanks())));
+    return evaluationOf(*module, target->referenceMachine(dist::meshOf(*module).ranks()));
   }
 
   MLIRContext context;

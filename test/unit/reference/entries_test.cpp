@@ -65,7 +65,7 @@ TEST_F(Entries, SumsOverRanksAreRoundedOnce) {
     train.state parameter @a : tensor<1xbf16>
     train.entry @init {
       %a = train.get @a : tensor<1xbf16>
-      %pending = dist.all_reduce_start %a : tensor<1xbf16>
+      %pending = dist.all_reduce_start %a in shard : tensor<1xbf16>
       %sum = dist.wait %pending : tensor<1xbf16>
       train.set @a, %sum : tensor<1xbf16>
     })",
@@ -84,7 +84,7 @@ TEST_F(Entries, SumsOfGroupsAreNotRoundedInF32) {
   context_.loadDialect<dist::DistDialect>();
   auto module = mlir::parseSourceString<mlir::ModuleOp>(R"(
     train.state parameter @a : tensor<2xbf16>
-    train.state gradient divided @sum : tensor<1xf32>
+    train.state gradient @sum : tensor<1xf32> {dist.placement = #dist.placement<shard = 0>}
     train.entry @init {
       %a = train.get @a : tensor<2xbf16>
       %pending = dist.reduce_scatter_start %a in shard : tensor<2xbf16> -> tensor<1xf32>

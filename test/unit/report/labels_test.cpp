@@ -38,7 +38,7 @@ TEST(Labels, LetNumbersStandForAllBlocks) {
 class FlatLabels : public testing::Test {
 protected:
   FlatLabels() {
-    plan.plan.ranks = plan.plan.shard_ranks = 2;
+    plan.setRanks({2, 2});
     const uint32_t flat = buffer("bucket.0", fb::DType::F32, fb::Role::Parameter);
     const uint32_t moment = buffer("exp_avg.bucket.0", fb::DType::F32, fb::Role::Optimizer);
     buffer("grad.bucket.0", fb::DType::BF16, fb::Role::Gradient);
@@ -55,7 +55,7 @@ protected:
   void state(const std::string &name, uint32_t buffer, uint64_t offset, uint64_t elements, fb::Role role) {
     fb::StateT &state = plan.state(name, buffer, {elements}, role);
     state.offset = offset;
-    state.divided = true;
+    state.sharded = std::make_unique<fb::Axes>(kShard.first, kShard.end);
   }
 
   PlanBuilder plan;

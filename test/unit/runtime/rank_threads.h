@@ -14,9 +14,8 @@ namespace trainc::test {
 /// number of ranks, and waits for all. Nobody counts as dead because the machine is busy.
 template <typename Body> void onRanks(const fb::Plan &plan, uint32_t ranks, Body body) {
   const CommunicatorNeeds needs = communicatorNeeds(plan);
-  auto group = LocalGroup::create(
-      ranks, needs.bytes,
-      {.timeoutSeconds = 60, .inFlight = needs.inFlight, .shardRanks = plan.shard_ranks()});
+  auto group = LocalGroup::create(ranks == plan.ranks() ? Mesh(plan) : Mesh({{"shard", ranks}}), needs.bytes,
+                                  {.timeoutSeconds = 60, .inFlight = needs.inFlight});
   ASSERT_TRUE(group.ok()) << group.status().message();
   std::vector<std::thread> threads;
   for (uint32_t rank = 0; rank < ranks; ++rank)

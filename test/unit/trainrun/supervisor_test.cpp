@@ -74,7 +74,7 @@ constexpr int kForever = 1 << 30;
 
 class SupervisorTest : public testing::Test {
 protected:
-  SupervisorTest() : group_(*LocalGroup::create(kRanks, 64)) {}
+  SupervisorTest() : group_(*LocalGroup::create(Mesh({{"shard", kRanks}}), 64)) {}
 
   /// Runs ranks to their end, which is soon, and returns the exit code.
   int run(std::function<int(uint32_t)> body, SupervisorTimes times = {}) {

@@ -19,7 +19,7 @@ function verdictPart() {
     if (plan.ranks > 1)
       tiles.push(tile(secondsText(verdict.exposed_seconds), `exposed of ${secondsText(verdict.communication_seconds)} communication a step`));
   }
-  return make("header", {}, make("h1", {}, plan.name), make("p", {class: "soft"}, [plan.file, `target ${plan.target}`, plan.ranks > 1 ? `${plan.ranks} ranks, states divided by ${plan.shard_ranks}` : "one rank", plan.producer].join(" \u00b7 ")),
+  return make("header", {}, make("h1", {}, plan.name), make("p", {class: "soft"}, [plan.file, `target ${plan.target}`, plan.ranks > 1 ? `${plan.ranks} ranks: ${plan.mesh}` : "one rank", plan.producer].join(" \u00b7 ")),
               make("p", {class: "verdict", id: "verdict", "data-peak": verdict.peak_bytes}, verdict.sentence), make("div", {class: "tiles"}, tiles));
 }
 

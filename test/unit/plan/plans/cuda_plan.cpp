@@ -99,9 +99,7 @@ PlanBuilder rankSumsPlan(uint32_t ranks, uint32_t shardRanks) {
       fb::CollectiveT *collective = instruction->operation.AsCollective();
       if (!collective || collective->kind == fb::CollectiveKind::AllGather)
         continue;
-      const uint32_t places = collective->group == fb::Group::All     ? ranks
-                              : collective->group == fb::Group::Shard ? shardRanks
-                                                                      : ranks / shardRanks;
+      const uint32_t places = shapeOf(builder.plan, *collective->axes).members;
       for (const auto &range : collective->ranges) {
         const uint64_t bytes = uint64_t{64} * (places - 1);
         range->sum_kernel = rankSumKernel(builder, *range, places);

@@ -5,7 +5,7 @@ namespace trainc::test {
 PlanBuilder loopsPlan(uint32_t ranks) {
   constexpr uint64_t slice = 128, many = 6;
   PlanBuilder b;
-  b.plan.ranks = b.plan.shard_ranks = ranks;
+  b.setRanks({ranks, ranks});
   const auto scratch = [&](const char *name, uint64_t slices) {
     return b.buffer(name, PlanBuilder::kScratch, fb::DType::F32, slices * slice / 4);
   };

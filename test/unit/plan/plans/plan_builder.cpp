@@ -47,6 +47,24 @@ PlanBuilder::PlanBuilder() {
   source("test.op", 1);
 }
 
+void PlanBuilder::setRanks(Grid grid) {
+  plan.ranks = grid.ranks;
+  plan.mesh.clear();
+  const Mesh mesh = grid.mesh();
+  for (const Axis &axis : mesh.axes()) {
+    auto &table = plan.mesh.emplace_back(std::make_unique<fb::AxisT>());
+    table->name = axis.name;
+    table->size = axis.size;
+  }
+}
+
+RankGroupShape shapeOf(const fb::PlanT &plan, const fb::Axes &axes) {
+  std::vector<Axis> all;
+  for (const auto &axis : plan.mesh)
+    all.push_back({axis->name, axis->size});
+  return Mesh(std::move(all)).shapeOf(axesOf(axes));
+}
+
 uint32_t PlanBuilder::arena(const std::string &name, fb::Space space, bool persistent) {
   auto &arena = plan.arenas.emplace_back(std::make_unique<fb::ArenaT>());
   arena->name = name;
@@ -163,7 +181,7 @@ void PlanBuilder::zero(Body &body, fb::Operand to, uint64_t bytes, uint32_t sour
 void PlanBuilder::collective(Body &body, const CollectiveSpec &spec, uint32_t source) {
   fb::CollectiveT collective;
   collective.kind = spec.kind;
-  collective.group = spec.group;
+  collective.axes = std::make_unique<fb::Axes>(spec.axes.first, spec.axes.end);
   for (const RangeSpec &each : spec.ranges) {
     auto &range = collective.ranges.emplace_back(std::make_unique<fb::RangeT>());
     range->source = std::make_unique<fb::Operand>(each.source);

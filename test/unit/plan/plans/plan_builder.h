@@ -3,6 +3,7 @@
 
 #include "plan/file/file.h"
 #include "plan/schema/plan_generated.h"
+#include "test/unit/common/grid.h"
 
 #include <cstdint>
 #include <initializer_list>
@@ -31,7 +32,7 @@ struct RangeSpec {
 struct CollectiveSpec {
   fb::CollectiveKind kind;
   std::vector<RangeSpec> ranges;
-  fb::Group group = fb::Group::Shard;
+  Axes axes = kShard;
 };
 
 /// The instructions, by their place in the entry, that one on another stream comes after.
@@ -46,6 +47,8 @@ public:
   /// A plan without entries, with the code of test_kernels.c as its only object.
   PlanBuilder();
 
+  /// Sets the ranks and their mesh.
+  void setRanks(Grid grid);
   /// Appends an arena. Returns its index.
   uint32_t arena(const std::string &name, fb::Space space, bool persistent = false);
   /// Appends a buffer, aligned to 64 bytes or on disk to 4096, and grows its arena. Returns its index.
@@ -87,9 +90,14 @@ public:
 };
 
 /// Operand at the beginning of a buffer, or further on.
-inline fb::Operand at(uint32_t buffer, uint64_t offset = 0, int64_t loopStride = 0, uint64_t rankStride = 0) {
-  return {offset, loopStride, rankStride, buffer};
+inline fb::Operand at(uint32_t buffer, uint64_t offset = 0, int64_t loopStride = 0, uint64_t rankStride = 0,
+                      Axes axes = kShard) {
+  return {offset, loopStride, rankStride, buffer,
+          rankStride == 0 ? fb::Axes() : fb::Axes(axes.first, axes.end)};
 }
+
+/// Shape of the groups along axes of a plan under construction.
+RankGroupShape shapeOf(const fb::PlanT &plan, const fb::Axes &axes);
 
 /// An operand of a library call.
 inline std::unique_ptr<fb::Operand> some(fb::Operand operand) {

@@ -22,7 +22,7 @@ struct RanksKernels {
 };
 
 RanksBuffers addRanksBuffers(PlanBuilder &b, uint64_t part) {
-  const uint64_t integers = uint64_t{2} * b.plan.shard_ranks;
+  const uint64_t integers = uint64_t{2} * kWhole / part;
   const auto whole = [&](const char *name) {
     return b.buffer(name, kScratch, DType::F32, kWhole, Role::Activation);
   };
@@ -54,20 +54,22 @@ RanksKernels addRanksKernels(PlanBuilder &b) {
           .total = b.kernel("test_ranks_total", 1, {read, result})};
 }
 
+/// Shards a state along `shard`.
+void shard(fb::StateT &state) { state.sharded = std::make_unique<fb::Axes>(kShard.first, kShard.end); }
+
 void addRanksStates(PlanBuilder &b, const RanksBuffers &x) {
-  b.state("a", x.w0, {10, 10}, Role::Parameter).divided = true;
+  shard(b.state("a", x.w0, {10, 10}, Role::Parameter));
   fb::StateT &second = b.state("b", x.w0, {80}, Role::Parameter); // at the next multiple of 64 bytes
-  second.divided = true;
+  shard(second);
   second.offset = 112;
-  b.state("w1", x.w1, {kWhole}, Role::Parameter).divided = true;
+  shard(b.state("w1", x.w1, {kWhole}, Role::Parameter));
 }
 
 } // namespace
 
 PlanBuilder ranksPlan(uint32_t ranks, uint32_t shardRanks) {
   PlanBuilder b;
-  b.plan.ranks = ranks;
-  b.plan.shard_ranks = shardRanks;
+  b.setRanks({ranks, shardRanks});
   const uint64_t part = kWhole / shardRanks, partBytes = part * 4;
   const RanksBuffers x = addRanksBuffers(b, part);
   const RanksKernels k = addRanksKernels(b);
@@ -93,13 +95,12 @@ PlanBuilder ranksPlan(uint32_t ranks, uint32_t shardRanks) {
   b.after(micro, {last() - 3});
   b.copy(micro, at(x.g0), at(x.h0), partBytes);
   b.after(micro, {last() - 2});
-  if (b.plan.shard_ranks != b.plan.ranks) { // sums over a shard group, then over its replicas
-    b.collective(micro,
-                 {AllReduce, {{at(x.h0), at(x.h0), part}, {at(x.h1), at(x.h1), part}}, fb::Group::Replica});
+  if (shardRanks != ranks) { // sums over a shard group, then over its replicas
+    b.collective(micro, {AllReduce, {{at(x.h0), at(x.h0), part}, {at(x.h1), at(x.h1), part}}, kReplica});
     b.after(micro, {last() - 1});
   }
   b.launch(micro, k.total, {at(x.Y), at(x.norm)});
-  b.collective(micro, {AllReduce, {{at(x.norm), at(x.norm), 1}}, fb::Group::All});
+  b.collective(micro, {AllReduce, {{at(x.norm), at(x.norm), 1}}, kBothAxes});
   b.after(micro, {last() - 1});
   b.launch(micro, k.scale, {at(x.W1), at(x.norm), at(x.Z)});
   b.after(micro, {last() - 1});

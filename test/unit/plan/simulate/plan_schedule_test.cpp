@@ -15,11 +15,11 @@ TEST(PlanSchedule, InstructionsRunOnTheirStreamsAfterOthers) {
   PlanBuilder builder;
   const uint32_t buffer = builder.buffer("x", PlanBuilder::kScratch, fb::DType::F32, 64);
   auto &body = builder.entry("update").instructions;
-  const fb::Operand all(0, 0, 0, buffer);
+  const fb::Operand all = at(buffer);
   const auto predict = [&](float seconds) { body.back()->predicted_seconds = seconds; };
   builder.zero(body, all, 256);
   predict(1);
-  builder.collective(body, {fb::CollectiveKind::AllReduce, {{all, all, 64}}, fb::Group::All});
+  builder.collective(body, {fb::CollectiveKind::AllReduce, {{all, all, 64}}});
   PlanBuilder::on(body, fb::Stream::Communication);
   PlanBuilder::after(body, {0});
   predict(2);

@@ -108,13 +108,12 @@ TEST_F(SimulationTest, TransfersRunAtTheRatesOfTheirWays) {
 }
 
 TEST_F(SimulationTest, GroupsOfRanksExchangeOnTheirLinks) {
-  builder_.plan.ranks = 4;
-  builder_.plan.shard_ranks = 2;
+  builder_.setRanks({4, 2});
   auto &entry = body("update");
   const RangeSpec all{at(device_), at(device_), 1024};
-  builder_.collective(entry, {fb::CollectiveKind::AllReduce, {all}, fb::Group::All});
-  builder_.collective(entry, {fb::CollectiveKind::AllGather, {all}, fb::Group::Shard});
-  builder_.collective(entry, {fb::CollectiveKind::AllReduce, {all}, fb::Group::Replica});
+  builder_.collective(entry, {fb::CollectiveKind::AllReduce, {all}, kBothAxes});
+  builder_.collective(entry, {fb::CollectiveKind::AllGather, {all}, kShard});
+  builder_.collective(entry, {fb::CollectiveKind::AllReduce, {all}, kReplica});
   // Each sends 2 x 3/4, 1/2 and 2 x 1/2 of 4096 bytes.
   EXPECT_DOUBLE_EQ(simulated().seconds, 96 + 32 + 64);
   Cluster nodes = slowCluster();
@@ -139,8 +138,7 @@ TEST_F(SimulationTest, WhatCannotRunIsRefused) {
 
 /// Each rate is asked for by the plans that need it alone: on a cluster that has all but one.
 TEST_F(SimulationTest, ARateThatIsNeededAndUnknownIsRefused) {
-  builder_.plan.ranks = 4;
-  builder_.plan.shard_ranks = 2;
+  builder_.setRanks({4, 2});
   auto &entry = body("update");
   const RangeSpec all{at(device_), at(device_), 1024};
   const auto errorWithout = [&](double Machine::*rate) {
@@ -157,10 +155,10 @@ TEST_F(SimulationTest, ARateThatIsNeededAndUnknownIsRefused) {
     EXPECT_EQ(errorWithout(rate),
               fmt::format("the plan {} to the cluster file, or name another cluster", error));
   };
-  builder_.collective(entry, {fb::CollectiveKind::AllGather, {all}, fb::Group::Shard}); // within nodes
+  builder_.collective(entry, {fb::CollectiveKind::AllGather, {all}, kShard}); // within nodes
   expectNeeded(
       &Machine::networkBytesPerSecond,
-      [&] { builder_.collective(entry, {fb::CollectiveKind::AllReduce, {all}, fb::Group::Replica}); },
+      [&] { builder_.collective(entry, {fb::CollectiveKind::AllReduce, {all}, kReplica}); },
       "has collectives between nodes, and 'slow' has no rate of that; add network.bytes_per_second");
   expectNeeded(
       &Machine::hostBytesPerSecond, [&] { builder_.copy(entry, at(device_), at(host_), 4000); },

@@ -3,6 +3,7 @@
 
 #include "plan/facts/dtype.h"
 #include "test/unit/plan/plans/library_bytes.h"
+#include "test/unit/plan/plans/plan_builder.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -97,7 +98,7 @@ private:
   /// Whether all that the operand touches, in all iterations on all ranks, lies within its buffer.
   bool fits(const Position &position, const fb::Operand &operand, uint64_t bytes) const {
     const int64_t travel = int64_t(position.iterations(plan_) - 1) * operand.loop_stride();
-    const auto shift = int64_t((plan_.shard_ranks - 1) * operand.rank_stride());
+    const auto shift = int64_t((shapeOf(plan_, operand.axes()).members - 1) * operand.rank_stride());
     const auto begin = int64_t(operand.offset());
     return begin + std::min<int64_t>(travel, 0) >= 0 &&
            begin + std::max<int64_t>(travel, 0) + shift + int64_t(bytes) <=
@@ -127,9 +128,9 @@ private:
           continue;
         for (const uint64_t distance : {0, 64}) {
           const fb::Operand &over = launch.args[j];
-          replace(
-              "argument", position, i, operands[i],
-              fb::Operand(over.offset() + distance, over.loop_stride(), over.rank_stride(), over.buffer()));
+          replace("argument", position, i, operands[i],
+                  fb::Operand(over.offset() + distance, over.loop_stride(), over.rank_stride(), over.buffer(),
+                              over.axes()));
         }
         if (std::ranges::count(params[i]->may_alias, j) > 0 && isInPlace(launch, i, j))
           add("argument", position, fmt::format("{} may not alias {}", i, j),
@@ -145,9 +146,9 @@ private:
       for (size_t j = 0; j < uses.size(); ++j)
         for (const uint64_t distance : {0, 64})
           if (const fb::Operand &over = *uses[j].operand; i != j && (uses[i].writes || uses[j].writes))
-            replace(
-                "argument", position, i, operands[i],
-                fb::Operand(over.offset() + distance, over.loop_stride(), over.rank_stride(), over.buffer()));
+            replace("argument", position, i, operands[i],
+                    fb::Operand(over.offset() + distance, over.loop_stride(), over.rank_stride(),
+                                over.buffer(), over.axes()));
   }
 
   bool isInPlace(const fb::LaunchT &launch, size_t i, size_t j) const {
@@ -160,7 +161,7 @@ private:
 
   /// Moves an operand by the place otherwise.
   void moveByRank(const Position &position, size_t index, const Operand &operand) {
-    if (plan_.shard_ranks == 1)
+    if (plan_.ranks == 1)
       return;
     const fb::Operand &old = *operand.operand;
     const uint64_t stride = old.rank_stride();
@@ -170,7 +171,7 @@ private:
     others.erase(stride);
     for (const uint64_t other : others)
       replace("place", position, index, operand,
-              fb::Operand(old.offset(), old.loop_stride(), other, old.buffer()));
+              test::at(old.buffer(), old.offset(), old.loop_stride(), other));
   }
 
   /// Advances an operand of a loop otherwise.
@@ -187,11 +188,11 @@ private:
     others.erase(stride);
     for (const int64_t other : others)
       replace("stride", position, index, operand,
-              fb::Operand(old.offset(), other, old.rank_stride(), old.buffer()));
+              fb::Operand(old.offset(), other, old.rank_stride(), old.buffer(), old.axes()));
     const int64_t last = int64_t(old.offset()) + int64_t(position.iterations(plan_) - 1) * stride;
     if (stride != 0) // backwards
       replace("stride", position, index, operand,
-              fb::Operand(uint64_t(last), -stride, old.rank_stride(), old.buffer()));
+              fb::Operand(uint64_t(last), -stride, old.rank_stride(), old.buffer(), old.axes()));
   }
 
   /// Overwrites, through a separate buffer, bytes that the rank at a single place is about to read.
@@ -199,7 +200,7 @@ private:
     const fb::BufferT &held = *plan_.buffers[operand.operand->buffer()];
     if (plan_.arenas[held.arena]->persistent)
       return;
-    for (uint64_t place = 0; place < plan_.shard_ranks; ++place) {
+    for (uint64_t place = 0; place < shapeOf(plan_, operand.operand->axes()).members; ++place) {
       const uint64_t part = held.offset + operand.operand->offset() + place * operand.operand->rank_stride(),
                      begin = (part + 63) / 64 * 64;
       if (begin + 4 > part + operand.bytes)
@@ -212,7 +213,7 @@ private:
         buffer->offset = begin;
         buffer->bytes = 4;
         fb::ZeroT zero;
-        zero.destination = std::make_unique<fb::Operand>(0, 0, 0, uint32_t(plan.buffers.size() - 1));
+        zero.destination = std::make_unique<fb::Operand>(test::at(uint32_t(plan.buffers.size() - 1)));
         zero.bytes = 4;
         insert(plan, position, std::move(zero));
       });

@@ -3,6 +3,7 @@
 #include "test/unit/plan/verify/plan_mutants.h"
 
 #include "plan/schema/limits.h"
+#include "test/unit/plan/plans/plan_builder.h"
 
 #include <fmt/format.h>
 #include <memory>
@@ -75,7 +76,7 @@ private:
         change(entry, i, fmt::format("{} at {} + rank*{}", name, offset, rankStride),
                [=](fb::CopyT &changed) {
                  fb::Operand &operand = *(changed.*side);
-                 operand = fb::Operand(offset, operand.loop_stride(), rankStride, operand.buffer());
+                 operand = at(operand.buffer(), offset, operand.loop_stride(), rankStride);
                });
     };
     std::set<uint64_t> offsets = {0, old.offset() + copy.bytes};
@@ -86,7 +87,7 @@ private:
     }
     for (const uint64_t offset : offsets)
       moveTo(offset, old.rank_stride());
-    if (plan_.shard_ranks > 1)
+    if (plan_.ranks > 1)
       for (const uint64_t stride : {uint64_t{0}, uint64_t{kDiskAlignment}, copy.bytes})
         moveTo(old.offset(), stride);
   }
@@ -103,7 +104,8 @@ private:
         add(isOffloaded ? "state" : "buffer", entry, fmt::format("{}: {} is '{}'", i, name, by.name),
             [=](fb::PlanT &plan) {
               fb::Operand &operand = *(plan.entries[entry]->instructions[i]->operation.AsCopy()->*side);
-              operand = fb::Operand(operand.offset(), operand.loop_stride(), operand.rank_stride(), other);
+              operand = fb::Operand(operand.offset(), operand.loop_stride(), operand.rank_stride(), other,
+                                    operand.axes());
             });
   }
 
@@ -136,7 +138,7 @@ private:
   std::vector<fb::Operand> otherPlaces(const fb::Operand &place) const {
     std::vector<fb::Operand> others;
     const auto add = [&](uint64_t offset, uint32_t buffer) {
-      others.emplace_back(offset, place.loop_stride(), place.rank_stride(), buffer);
+      others.emplace_back(offset, place.loop_stride(), place.rank_stride(), buffer, place.axes());
     };
     for (const int64_t off : kOff)
       add(place.offset() + uint64_t(off), place.buffer());

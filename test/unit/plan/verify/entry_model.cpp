@@ -2,6 +2,7 @@
 
 #include "plan/facts/dtype.h"
 #include "test/unit/plan/plans/library_bytes.h"
+#include "test/unit/plan/plans/plan_builder.h"
 
 #include <algorithm>
 #include <limits>
@@ -75,7 +76,7 @@ bool EntryModel::isPadded(const fb::ZeroT &zero, uint64_t more) const {
   const uint64_t end = zeros.offset() + zero.bytes;
   if (plan_.arenas[buffer.arena]->persistent || zeros.rank_stride() != 0 || end + more > buffer.bytes)
     return false;
-  const Touch later = touch(fb::Operand(end, 0, 0, zeros.buffer()), more, 1, true);
+  const Touch later = touch(at(zeros.buffer(), end), more, 1, true);
   return std::ranges::none_of(touches_, [&](const std::vector<Touch> &touches) {
     return std::ranges::any_of(
         touches, [&](const Touch &each) { return each.buffer == later.buffer && conflict(each, later); });
@@ -86,7 +87,7 @@ bool EntryModel::fitElsewhere(const fb::CollectiveT &collective, const fb::Range
                               const fb::RangeT &b) const {
   const auto bytes = [&](const fb::RangeT &range) {
     const uint64_t parts =
-        collective.kind == fb::CollectiveKind::ReduceScatter ? ranksOf(collective.group) : 1;
+        collective.kind == fb::CollectiveKind::ReduceScatter ? shapeOf(plan_, *collective.axes).members : 1;
     return range.elements / parts * elementBytes(range.widens ? fb::DType::F32 : range.dtype);
   };
   return a.dtype == b.dtype && a.widens == b.widens && bytes(a) <= rest(*b.destination) &&
@@ -156,11 +157,6 @@ void EntryModel::add(const fb::InstructionT &instruction, uint64_t iterations,
   }
 }
 
-uint32_t EntryModel::ranksOf(fb::Group group) const {
-  const uint32_t replicas = plan_.ranks / plan_.shard_ranks;
-  return group == fb::Group::All ? plan_.ranks : group == fb::Group::Shard ? plan_.shard_ranks : replicas;
-}
-
 /// Collectives' operands reach to the end of their buffers, or not much less far.
 uint64_t EntryModel::rest(const fb::Operand &operand) const {
   return plan_.buffers[operand.buffer()]->bytes - operand.offset();
@@ -170,7 +166,8 @@ Touch EntryModel::touch(const fb::Operand &operand, uint64_t bytes, uint64_t ite
   const fb::BufferT &buffer = *plan_.buffers[operand.buffer()];
   const int64_t begin = static_cast<int64_t>(buffer.offset + operand.offset());
   const int64_t travel = static_cast<int64_t>(iterations - 1) * operand.loop_stride();
-  const auto shift = static_cast<int64_t>((plan_.shard_ranks - 1) * operand.rank_stride());
+  const auto shift =
+      static_cast<int64_t>((shapeOf(plan_, operand.axes()).members - 1) * operand.rank_stride());
   return {operand.buffer(), buffer.arena, begin + std::min<int64_t>(travel, 0),
           begin + std::max<int64_t>(travel, 0) + shift + static_cast<int64_t>(bytes), writes};
 }

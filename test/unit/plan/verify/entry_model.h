@@ -53,7 +53,6 @@ public:
 private:
   void findFeeders(size_t reader);
   void add(const fb::InstructionT &instruction, uint64_t iterations, std::vector<Touch> &out) const;
-  uint32_t ranksOf(fb::Group group) const;
   uint64_t rest(const fb::Operand &operand) const;
   Touch touch(const fb::Operand &operand, uint64_t bytes, uint64_t iterations, bool writes) const;
 

@@ -2,6 +2,7 @@
 
 #include "plan/facts/dtype.h"
 #include "test/unit/plan/plans/library_bytes.h"
+#include "test/unit/plan/plans/plan_builder.h"
 
 #include <algorithm>
 #include <optional>
@@ -35,10 +36,9 @@ struct Held {
 /// The uses of an entry on one rank, in their order.
 class Trace {
 public:
-  Trace(const fb::PlanT &plan, const fb::EntryT &entry, uint32_t place) : plan_(plan), place_(place) {
+  Trace(const fb::PlanT &plan, const fb::EntryT &entry, uint32_t rank) : plan_(plan), rank_(rank) {
     for (const auto &input : entry.inputs)
-      columns_.push_back(
-          useOf(fb::Operand(0, 0, 0, input->buffer), plan.buffers[input->buffer]->bytes, 0, true, false));
+      columns_.push_back(useOf(at(input->buffer), plan.buffers[input->buffer]->bytes, 0, true, false));
     for (const auto &instruction : entry.instructions)
       if (const fb::LoopT *loop = instruction->operation.AsLoop())
         for (uint64_t i = 0; i < loop->count; ++i)
@@ -60,7 +60,7 @@ private:
     const fb::BufferT &buffer = *plan_.buffers[operand.buffer()];
     const uint64_t begin = buffer.offset + operand.offset() +
                            iteration * static_cast<uint64_t>(operand.loop_stride()) +
-                           place_ * operand.rank_stride();
+                           shapeOf(plan_, operand.axes()).placeOf(rank_) * operand.rank_stride();
     return {buffer.arena, operand.buffer(), begin, begin + bytes, writes, exact};
   }
 
@@ -80,7 +80,7 @@ private:
     } else if (const fb::ZeroT *zero = instruction.operation.AsZero()) {
       write(*zero->destination, zero->bytes, iteration);
     } else if (const fb::CollectiveT *collective = instruction.operation.AsCollective()) {
-      const uint64_t ranks = ranksOf(collective->group);
+      const uint64_t ranks = shapeOf(plan_, *collective->axes).members;
       for (const auto &range : collective->ranges)
         read(*range->source,
              range->elements / (collective->kind == fb::CollectiveKind::AllGather ? ranks : 1) *
@@ -139,13 +139,8 @@ private:
     std::ranges::copy_if(arguments, std::back_inserter(uses_), &TimedUse::writes);
   }
 
-  uint64_t ranksOf(fb::Group group) const {
-    const uint32_t replicas = plan_.ranks / plan_.shard_ranks;
-    return group == fb::Group::All ? plan_.ranks : group == fb::Group::Shard ? plan_.shard_ranks : replicas;
-  }
-
   const fb::PlanT &plan_;
-  uint32_t place_;
+  uint32_t rank_;
   bool apart_ = true;
   std::vector<TimedUse> columns_, uses_;
 };
@@ -267,8 +262,8 @@ std::optional<std::set<Transfer>> transfers(const fb::PlanT &plan) {
 
 } // namespace
 
-bool isSound(const fb::PlanT &plan, const fb::EntryT &entry, uint32_t place) {
-  const Trace trace(plan, entry, place);
+bool isSound(const fb::PlanT &plan, const fb::EntryT &entry, uint32_t rank) {
+  const Trace trace(plan, entry, rank);
   if (!trace.apart())
     return false;
   for (const auto &buffer : plan.buffers)
@@ -285,9 +280,9 @@ bool isSound(const fb::PlanT &plan, const fb::EntryT &entry, uint32_t place) {
 bool isSound(const fb::PlanT &plan) {
   if (transfers(plan) != saidTransfers(plan))
     return false;
-  for (uint32_t place = 0; place < plan.shard_ranks; ++place)
+  for (uint32_t rank = 0; rank < plan.ranks; ++rank)
     for (const auto &entry : plan.entries)
-      if (!isSound(plan, *entry, place))
+      if (!isSound(plan, *entry, rank))
         return false;
   return true;
 }
@@ -300,7 +295,7 @@ uint64_t soundnessSteps(const fb::PlanT &plan) {
         steps += loop->count * loop->body.size();
       else
         ++steps;
-  return steps * plan.shard_ranks;
+  return steps * plan.ranks;
 }
 
 } // namespace trainc::test

@@ -5,12 +5,12 @@
 
 namespace trainc::test {
 
-/// Whether, on the rank at `place` of its shard group, every read finds the matching write, no write is
+/// Whether, on the rank, every read finds the matching write, no write is
 /// redundant, the arguments of each launch are disjoint or aliased as its kernel allows, and offloaded states
 /// are transferred completely. Executes the entry instruction by instruction, in all iterations.
-bool isSound(const fb::PlanT &plan, const fb::EntryT &entry, uint32_t place);
+bool isSound(const fb::PlanT &plan, const fb::EntryT &entry, uint32_t rank);
 
-/// Whether all entries are sound at all places, and copies between spaces are those that buffers name.
+/// Whether all entries are sound on all ranks, and copies between spaces are those that buffers name.
 bool isSound(const fb::PlanT &plan);
 
 /// How many instructions isSound(plan) runs.

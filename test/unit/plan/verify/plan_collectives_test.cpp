@@ -1,4 +1,4 @@
-// Plans of several ranks: each rule about collectives, operands by the rank and divided states refuses a plan
+// Plans of several ranks: each rule about collectives, operands by the rank and sharded states refuses a plan
 // that breaks it.
 #include "test/unit/plan/verify/verifier_support.h"
 
@@ -38,11 +38,13 @@ struct RanksRule {
 };
 
 const RanksRule kRanksRules[] = {
-    {"oneRank", [](auto &b) { b.plan.ranks = b.plan.shard_ranks = 1; },
-     "expected no collective in a plan of one rank"},
+    {"oneRank", [](auto &b) { b.setRanks({1, 1}); }, "expected no collective in a plan of one rank"},
     {"kind", [](auto &b) { collectiveOf(b, kGather0).kind = fb::CollectiveKind(3); }, "unknown kind 3"},
-    {"group", [](auto &b) { collectiveOf(b, kGather0).group = fb::Group(3); }, "group 3"},
-    {"groupOfOne", [](auto &b) { collectiveOf(b, kNormSum).group = fb::Group::Replica; },
+    {"unknownAxes", [](auto &b) { *collectiveOf(b, kGather0).axes = {1, 3}; },
+     "all-gather: expected some of the mesh's 2 axes, found axes 1 to 3"},
+    {"noAxes", [](auto &b) { *collectiveOf(b, kGather0).axes = {1, 1}; },
+     "all-gather: expected some of the mesh's 2 axes, found axes 1 to 1"},
+    {"groupOfOne", [](auto &b) { *collectiveOf(b, kNormSum).axes = {0, 1}; },
      "all-reduce: expected a group of several ranks"},
     {"sumType", [](auto &b) { rangeOf(b, kScatter1).dtype = fb::DType::I32; },
      "reduce-scatter: expected values of f32, bf16 or f16 to sum, found i32"},
@@ -172,14 +174,16 @@ const RanksRule kRanksRules[] = {
      "state 'b': expected it within"},
     {"statesShareBytes", [](auto &b) { b.plan.states[1]->offset = 99; },
      "state 'b': expected it to begin at element 100"},
-    {"stateUndivided", [](auto &b) { b.plan.states[0]->divided = false; },
+    {"stateWhole", [](auto &b) { b.plan.states[0]->sharded.reset(); },
      "state 'a': expected it within the 96"},
-    {"stateHalfDivided",
+    {"stateOfUnknownAxes", [](auto &b) { *b.plan.states[0]->sharded = {0, 3}; },
+     "state 'a': expected some of the mesh's 2 axes, found axes 0 to 3"},
+    {"stateHalfSharded",
      [](auto &b) {
-       b.plan.states[0]->divided = false;
+       b.plan.states[0]->sharded.reset();
        b.plan.states[0]->shape = {90};
      },
-     "state 'b': expected both or neither divided"},
+     "state 'b': expected both sharded over the same axes"},
 };
 
 class CollectiveRule : public testing::TestWithParam<RanksRule> {};
@@ -218,11 +222,13 @@ TEST(CollectivePlan, RangesMayReadTheSame) {
   EXPECT_EQ(messageOf(builder), "accepted");
 }
 
-TEST(CollectivePlan, PartsNeedRanksThatDivide) {
+TEST(CollectivePlan, PartsNeedAMesh) {
   PlanBuilder builder = fullPlan();
   *operation<fb::CopyT>(builder, 3, 2).source = at(6, 0, 0, 4);
-  EXPECT_THAT(messageOf(builder),
-              HasSubstr("copy source: expected no rank stride where no states are divided, found 4"));
+  EXPECT_THAT(
+      messageOf(builder),
+      HasSubstr("copy source: expected no rank stride and no axes, or a stride along some of the mesh's 0 "
+                "axes, found 4 along axes 1 to 2"));
 }
 
 TEST(CollectivePlan, AFlatTensorHoldsLittleBesideItsStates) {
@@ -243,11 +249,26 @@ TEST(CollectivePlan, AFlatTensorHoldsLittleBesideItsStates) {
   EXPECT_EQ(messageOf(builder), "accepted");
 }
 
-TEST(CollectivePlan, PartsBelongToTheShardGroup) {
+TEST(CollectivePlan, PartsLieAlongTheAxesOfTheCollective) {
   PlanBuilder builder = ranksPlan(4, 2);
-  gatherBoth(builder).group = fb::Group::Replica; // its places are not those of the shards
+  *gatherBoth(builder).axes = {0, 1};
   EXPECT_THAT(messageOf(builder),
-              HasSubstr("all-gather source of range 0: expected a rank stride of 0, found 384"));
+              HasSubstr("all-gather source of range 0: expected a rank stride along the axes of the "
+                        "collective, replica, found one along shard"));
+}
+
+TEST(CollectivePlan, AMeshHasThePlansRanks) {
+  PlanBuilder builder = ranksPlan(4, 2);
+  builder.plan.mesh[0]->size = 3;
+  EXPECT_THAT(messageOf(builder),
+              HasSubstr("plan mesh: expected axes of 4 ranks, found replica 3 x shard 2"));
+  builder.plan.mesh[0]->size = 0;
+  EXPECT_THAT(messageOf(builder), HasSubstr("mesh: expected 1 to 65536 ranks along axis 'replica', found 0"));
+  builder.plan.mesh[0]->size = 2;
+  builder.plan.mesh[0]->name = "shard";
+  EXPECT_THAT(messageOf(builder), HasSubstr("mesh: expected axis 'shard' once, found it twice"));
+  builder.plan.mesh[0]->name = "a b";
+  EXPECT_THAT(messageOf(builder), HasSubstr("mesh: expected axes named by 1 to 31 small letters"));
 }
 
 } // namespace

@@ -154,7 +154,7 @@ TEST_F(LoopFlow, RefusesMoreScatteredPiecesThanItFollows) {
 /// A plan of many ranks, each of which reads its shard of the entry's result.
 class PlaceFlow : public LoopFlow {
 protected:
-  void divide(uint32_t ranks) { plan.plan.ranks = plan.plan.shard_ranks = ranks; }
+  void divide(uint32_t ranks) { plan.setRanks({ranks, ranks}); }
 };
 
 TEST_F(PlaceFlow, RefusesAHoleAtASinglePlace) {
@@ -210,7 +210,7 @@ public:
 
   PlanBuilder make() {
     PlanBuilder plan;
-    plan.plan.ranks = plan.plan.shard_ranks = ranks_;
+    plan.setRanks({ranks_, ranks_});
     constexpr uint64_t bytes = 1024;
     for (const char *name : {"a", "b", "c"}) {
       const uint32_t buffer = plan.buffer(name, kArena, fb::DType::F32, bytes / 4);

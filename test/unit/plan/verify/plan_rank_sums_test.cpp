@@ -45,7 +45,7 @@ const RankSumRule kRankSumRules[] = {
      "test_ranks_sum"},
     {"ofOtherTypes", [](auto &b) { summedRange(b).sum_kernel = *sumOfTwo(b).ranges[0]->sum_kernel; },
      "that adds 2 of bf16 into f32, found kernel rank_sum_f32_f32_2"},
-    {"ofOtherPlaces", [](auto &b) { sumOfTwo(b).group = fb::Group::All; },
+    {"ofOtherPlaces", [](auto &b) { *sumOfTwo(b).axes = {0, 2}; },
      "all-reduce of range 0: expected a sum_kernel of kind rank_sum that adds 4 of f32 into f32, found "
      "kernel "
      "rank_sum_f32_f32_2"},

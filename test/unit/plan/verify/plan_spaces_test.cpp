@@ -35,16 +35,16 @@ TEST(SpacesVerifier, RefusesToStoreAPart) {
   PlanBuilder builder = spacesPlan();
   auto &copy = operation<fb::CopyT>(builder, 0, kStore);
   copy.bytes -= 4096;
-  *copy.destination = fb::Operand(4096, 0, 0, copy.destination->buffer());
+  *copy.destination = at(copy.destination->buffer(), 4096);
   EXPECT_THAT(messageOf(builder), HasSubstr("to be stored as often as any other, found those from 4096 on"));
 }
 
 TEST(SpacesVerifier, RefusesPlacesThatDependOnTheRank) {
   PlanBuilder builder = spacesPlan();
-  builder.plan.ranks = builder.plan.shard_ranks = 2;
+  builder.setRanks({2, 2});
   auto &copy = operation<fb::CopyT>(builder, 0, kStore);
   copy.bytes -= 4096;
-  *copy.destination = fb::Operand(0, 0, 4096, copy.destination->buffer());
+  *copy.destination = at(copy.destination->buffer(), 0, 0, 4096);
   EXPECT_THAT(messageOf(builder), HasSubstr("entry init, instruction 2"));
   EXPECT_THAT(messageOf(builder), HasSubstr("copy: expected the same bytes of 'stored' on all ranks, found a "
                                             "stride of 4096 bytes by the rank"));
@@ -79,7 +79,7 @@ TEST(PlacesVerifier, RefusesACopyBesideTheBeginOfItsBuffer) {
   const auto &copy = operation<fb::CopyT>(builder, 0, kFetch);
   builder.plan.buffers[copy.destination->buffer()]->bytes += 4096;
   builder.plan.arenas[PlanBuilder::kScratch]->bytes += 4096;
-  *copy.destination = fb::Operand(4096, 0, 0, copy.destination->buffer());
+  *copy.destination = at(copy.destination->buffer(), 4096);
   EXPECT_THAT(messageOf(builder), HasSubstr("copy: expected it at the begin of 'z', found it at 4096"));
 }
 

@@ -1,5 +1,7 @@
 #include "runtime/comm/communicator.h"
 
+#include "test/unit/common/grid.h"
+
 #include <gtest/gtest.h>
 
 namespace trainc {
@@ -9,17 +11,17 @@ TEST(Collectives, DescribeThemselves) {
   const CollectiveRange range{.elements = 7}, ranges[] = {range, {.elements = 3}},
                                               mixed[] = {range, {.elements = 3, .dtype = fb::DType::BF16}};
   const std::span<const CollectiveRange> one(&range, 1);
-  EXPECT_EQ(describe(Collective{.kind = MeetingKind::kAllReduce, .ranges = one}), "all-reduce of 7 f32");
-  EXPECT_EQ(describe(Collective{.kind = MeetingKind::kBarrier}), "barrier");
-  EXPECT_EQ(
-      describe(Collective{.kind = MeetingKind::kAllGather, .group = fb::Group::Shard, .ranges = ranges}),
-      "all-gather of 10 f32 in 2 ranges over the shard group");
-  EXPECT_EQ(describe(Collective{.kind = MeetingKind::kAllGather, .ranges = mixed}),
-            "all-gather of 34 u8 in 2 ranges");
-  EXPECT_EQ(describe(Collective{.kind = MeetingKind::kBarrier, .group = fb::Group::Replica}),
-            "barrier over the replica group");
+  const auto text = [](const Collective &collective) {
+    return describe(collective, test::Grid{4, 2}.mesh());
+  };
+  EXPECT_EQ(text({.kind = MeetingKind::kAllReduce, .ranges = one}), "all-reduce of 7 f32");
+  EXPECT_EQ(text({.kind = MeetingKind::kBarrier}), "barrier");
+  EXPECT_EQ(text({.kind = MeetingKind::kAllGather, .axes = test::kShard, .ranges = ranges}),
+            "all-gather of 10 f32 in 2 ranges over shard");
+  EXPECT_EQ(text({.kind = MeetingKind::kAllGather, .ranges = mixed}), "all-gather of 34 u8 in 2 ranges");
+  EXPECT_EQ(text({.kind = MeetingKind::kBarrier, .axes = test::kReplica}), "barrier over replica");
   const CollectiveRange wide{.elements = 8, .dtype = fb::DType::BF16, .widens = true};
-  EXPECT_EQ(describe(Collective{.kind = MeetingKind::kReduceScatter, .ranges = std::span(&wide, 1)}),
+  EXPECT_EQ(text({.kind = MeetingKind::kReduceScatter, .ranges = std::span(&wide, 1)}),
             "reduce-scatter of 8 bf16 into f32");
 }
 

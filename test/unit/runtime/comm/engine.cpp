@@ -52,7 +52,7 @@ void Rank::run(Collective collective, std::span<const CollectiveRange> ranges) {
 void Rank::run(const Collective &collective) {
   tickets_[0] = communicator_.start(collective);
   wait(0);
-  const uint64_t members = grid_.members(collective.group, number()).count;
+  const uint64_t members = grid_.members(collective.axes, number()).count;
   const uint64_t rounds = collective.kind == MeetingKind::kAllReduce ? 2 : 1;
   for (const CollectiveRange &range : collective.ranges)
     ringBytes_ += grid_.ranks / members * rounds * (members - 1) * range.elements * elementBytes(range.dtype);

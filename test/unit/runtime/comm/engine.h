@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/comm/communicator.h"
-#include "runtime/comm/grid.h"
+#include "test/unit/common/grid.h"
 
 #include <array>
 #include <cstdint>

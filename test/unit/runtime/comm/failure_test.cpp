@@ -145,7 +145,7 @@ TEST(CommFailure, ManyFailAtOnce) {
 
 // As many ranks fail at once as there are records, and none has published its reason yet.
 TEST(CommFailure, OneMoreThanCanGiveAReason) {
-  auto memory = SharedMemory::create({.ranks = 2}, 4096);
+  auto memory = SharedMemory::create(Mesh({{"shard", 2}}), 4096);
   ASSERT_TRUE(memory.ok());
   ControlBlock &control = (*memory)->control();
   control.claimed = static_cast<uint32_t>(control.failures.size());

@@ -24,9 +24,9 @@ TEST_P(GroupsTest, SumsOverShardsThenReplicasAreTheFlatSum) {
     const uint64_t size = 3001;
     const Floats source = rank.allocateValues(size * k), part = rank.allocate(size),
                  gathered = rank.allocate(size * k);
-    rank.start(0, {.kind = MeetingKind::kReduceScatter, .group = kShard}, source, part);
-    rank.start(1, {.kind = MeetingKind::kAllReduce, .group = kReplica}, part, part);
-    rank.start(2, {.kind = MeetingKind::kAllGather, .group = kShard}, part, gathered);
+    rank.start(0, {.kind = MeetingKind::kReduceScatter, .axes = kShard}, source, part);
+    rank.start(1, {.kind = MeetingKind::kAllReduce, .axes = kReplica}, part, part);
+    rank.start(2, {.kind = MeetingKind::kAllGather, .axes = kShard}, part, gathered);
     for (const uint32_t slot : {0, 1, 2})
       rank.wait(slot);
     EXPECT_TRUE(test::sameBits(gathered, test::treeSums(n, size * k))) << "rank " << rank.number();
@@ -35,16 +35,16 @@ TEST_P(GroupsTest, SumsOverShardsThenReplicasAreTheFlatSum) {
 
 TEST_P(GroupsTest, BytesAreThoseOfARing) {
   test::onRanks(GetParam(), uint64_t{2} << 20, [](Rank &rank) {
-    for (const fb::Group group : {kShard, kReplica}) {
-      const Members members = rank.grid().members(group, rank.number());
+    for (const Axes axes : {kShard, kReplica}) {
+      const Members members = rank.grid().members(axes, rank.number());
       const uint64_t size = 3001, begin = members.placeOf(rank.number()) * size;
       const Floats whole = rank.allocate(size * members.count), part = whole.subspan(begin, size);
-      rank.run({.kind = MeetingKind::kAllReduce, .group = group}, whole, whole);
+      rank.run({.kind = MeetingKind::kAllReduce, .axes = axes}, whole, whole);
       rank.expectBytesOfARing();
       const Floats apart = rank.allocate(size);
-      rank.run({.kind = MeetingKind::kReduceScatter, .group = group}, whole, apart);
+      rank.run({.kind = MeetingKind::kReduceScatter, .axes = axes}, whole, apart);
       rank.expectBytesOfARing();
-      rank.run({.kind = MeetingKind::kAllGather, .group = group}, part, whole);
+      rank.run({.kind = MeetingKind::kAllGather, .axes = axes}, part, whole);
       rank.expectBytesOfARing();
     }
   });
@@ -57,11 +57,11 @@ TEST_P(GroupsTest, AreIndependent) {
     if (rank.number() < k)
       for (int round = 0; round < 3; ++round) {
         std::ranges::fill(buffer, 1.0F);
-        rank.run({.kind = MeetingKind::kAllReduce, .group = kShard}, buffer, buffer);
+        rank.run({.kind = MeetingKind::kAllReduce, .axes = kShard}, buffer, buffer);
         EXPECT_EQ(buffer[7], static_cast<float>(k));
       }
     std::ranges::fill(buffer, 1.0F);
-    rank.run({.kind = MeetingKind::kAllReduce, .group = kReplica}, buffer, buffer);
+    rank.run({.kind = MeetingKind::kAllReduce, .axes = kReplica}, buffer, buffer);
     EXPECT_EQ(buffer[7], static_cast<float>(n) / static_cast<float>(k));
   });
 }

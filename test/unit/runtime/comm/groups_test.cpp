@@ -1,8 +1,10 @@
 // Groups of ranks, and the end of their waits, on one host.
-#include "runtime/comm/grid.h"
+#include "test/unit/common/grid.h"
 #include "test/unit/runtime/comm/support.h"
 
 #include <gmock/gmock.h>
+#include <map>
+#include <set>
 
 namespace trainc {
 namespace {
@@ -12,42 +14,50 @@ using test::kShard;
 using test::Ranks;
 using testing::HasSubstr;
 
-LocalOptions options(uint32_t shardRanks, double timeoutSeconds = test::kNever) {
-  return {.timeoutSeconds = timeoutSeconds, .shardRanks = shardRanks};
-}
+constexpr test::Grid kPairs{4, 2};
+
+LocalOptions within(double timeoutSeconds) { return {.timeoutSeconds = timeoutSeconds}; }
 
 /// Starts an all-reduce in place.
-void start(Ranks &ranks, uint32_t rank, fb::Group group, std::span<float> buffer) {
-  ranks.start(rank, 0, {.kind = MeetingKind::kAllReduce, .group = group}, buffer, buffer);
+void start(Ranks &ranks, uint32_t rank, Axes axes, std::span<float> buffer) {
+  ranks.start(rank, 0, {.kind = MeetingKind::kAllReduce, .axes = axes}, buffer, buffer);
 }
 
-TEST(Grid, DividesRanks) {
-  const Grid grid{.ranks = 6, .shardRanks = 2};
-  EXPECT_EQ(grid.members(fb::Group::All, 3).count, 6U);
-  const Members shard = grid.members(kShard, 3), replica = grid.members(kReplica, 3);
-  EXPECT_THAT((std::array{shard.count, shard.rankAt(0), shard.rankAt(1), shard.placeOf(3)}),
-              testing::ElementsAre(2, 2, 3, 1));
-  EXPECT_THAT((std::array{replica.count, replica.rankAt(0), replica.rankAt(2), replica.placeOf(3)}),
-              testing::ElementsAre(3, 1, 5, 1));
-  std::vector<uint32_t> sets;
-  for (const auto group : {fb::Group::All, kShard, kReplica})
-    for (uint32_t rank = 0; rank < 6; ++rank)
-      sets.push_back(grid.setOf(group, rank));
-  EXPECT_THAT(sets, testing::ElementsAre(0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 5, 4, 5, 4, 5));
-  EXPECT_EQ(grid.sets(), 6U);
+TEST(Mesh, HasGroupsAlongItsAxes) {
+  const Mesh mesh({{"replica", 3}, {"shard", 2}, {"tensor", 2}});
+  EXPECT_EQ(mesh.ranks(), 12U);
+  EXPECT_EQ(mesh.members(kAllAxes, 3).count, 12U);
+  const Members shard = mesh.members(kShard, 7), both = mesh.members({0, 2}, 7),
+                tensor = mesh.members({2, 3}, 7);
+  EXPECT_THAT((std::array{shard.first, shard.stride, shard.count, shard.placeOf(7)}),
+              testing::ElementsAre(5, 2, 2, 1));
+  EXPECT_THAT((std::array{both.first, both.stride, both.count, both.placeOf(7)}),
+              testing::ElementsAre(1, 2, 6, 3));
+  EXPECT_THAT((std::array{tensor.first, tensor.stride, tensor.count, tensor.placeOf(7)}),
+              testing::ElementsAre(6, 1, 2, 1));
+  EXPECT_EQ(mesh.textOf({0, 2}), "replica x shard");
+  EXPECT_EQ(mesh.text(), "replica 3 x shard 2 x tensor 2");
 }
 
-TEST(Grid, ShardGroupsDivideTheRanks) {
-  for (const uint32_t shardRanks : {0U, 4U, 12U}) {
-    const auto group = LocalGroup::create(6, 4096, options(shardRanks));
-    EXPECT_EQ(group.status().code(), StatusCode::kInvalidInput);
-    EXPECT_EQ(group.status().message(),
-              fmt::format("6 ranks cannot be divided into shard groups of {}", shardRanks));
+TEST(Mesh, NumbersEachGroupOnce) {
+  const Mesh mesh({{"replica", 3}, {"shard", 2}, {"tensor", 2}});
+  std::map<uint32_t, std::set<uint32_t>> groups;
+  std::set<size_t> choices;
+  for (const Axes axes : {Axes{0, 1}, Axes{1, 2}, Axes{2, 3}, Axes{0, 2}, Axes{1, 3}, kAllAxes}) {
+    choices.insert(mesh.choiceOf(axes));
+    for (uint32_t rank = 0; rank < 12; ++rank) {
+      const auto [group, isNew] = groups.try_emplace(mesh.groupOf(axes, rank));
+      EXPECT_EQ(isNew, mesh.members(axes, rank).placeOf(rank) == 0) << rank;
+      group->second.insert(rank);
+    }
   }
+  EXPECT_EQ(choices.size(), 6U);
+  EXPECT_EQ(groups.size(), mesh.groups());
+  EXPECT_EQ(groups.rbegin()->first, mesh.groups() - 1);
 }
 
 TEST(Groups, OthersMayBeElsewhere) {
-  Ranks ranks(4, 4096, options(2));
+  Ranks ranks(kPairs, 4096);
   const auto buffers = ranks.allocateValues(8);
   for (int round = 0; round < 3; ++round) {
     start(ranks, 0, kShard, buffers[0]);
@@ -63,7 +73,7 @@ TEST(Groups, OthersMayBeElsewhere) {
 }
 
 TEST(Groups, AFailureElsewhereEndsTheWait) {
-  Ranks ranks(4, 4096, options(2));
+  Ranks ranks(kPairs, 4096);
   const auto buffers = ranks.allocate(8);
   start(ranks, 0, kShard, buffers[0]);
   start(ranks, 2, kReplica, buffers[2]);
@@ -74,7 +84,7 @@ TEST(Groups, AFailureElsewhereEndsTheWait) {
 
 // Rank 0 waits for rank 2, which waits for rank 3: that one is to blame, although rank 2 has not arrived.
 TEST(Groups, TheRankThatHangsIsNamedToThoseWhoWaitForOthers) {
-  Ranks ranks(4, 4096, options(2, 1));
+  Ranks ranks(kPairs, 4096, within(1));
   const auto buffers = ranks.allocate(8);
   start(ranks, 0, kReplica, buffers[0]);
   start(ranks, 2, kShard, buffers[2]);
@@ -84,7 +94,7 @@ TEST(Groups, TheRankThatHangsIsNamedToThoseWhoWaitForOthers) {
 }
 
 TEST(Groups, WaitsInACircleEnd) {
-  Ranks ranks(4, 4096, options(2, 0.5));
+  Ranks ranks(kPairs, 4096, within(0.5));
   const auto buffers = ranks.allocate(8);
   for (uint32_t rank = 0; rank < 4; ++rank)
     start(ranks, rank, rank == 0 || rank == 3 ? kShard : kReplica, buffers[rank]);
@@ -94,14 +104,13 @@ TEST(Groups, WaitsInACircleEnd) {
 }
 
 TEST(Groups, PlansThatDifferAreFound) {
-  Ranks ranks(4, 4096, options(2));
+  Ranks ranks(kPairs, 4096);
   const auto buffers = ranks.allocate(8);
   for (uint32_t rank = 0; rank < 4; ++rank)
     start(ranks, rank, kShard, rank == 3 ? buffers[rank].subspan(4) : buffers[rank]);
-  EXPECT_THAT(
-      ranks.wait(2, 0).message(),
-      HasSubstr("rank 3 failed: its plan differs: it started all-reduce of 4 f32 over the shard group "
-                "from byte 16 to byte 16 where rank 2 started all-reduce of 8 f32"));
+  EXPECT_THAT(ranks.wait(2, 0).message(),
+              HasSubstr("rank 3 failed: its plan differs: it started all-reduce of 4 f32 over shard "
+                        "from byte 16 to byte 16 where rank 2 started all-reduce of 8 f32"));
 }
 
 } // namespace

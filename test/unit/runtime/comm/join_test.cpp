@@ -40,7 +40,8 @@ std::vector<Status> joinAll(const std::vector<LocalPlace> &places, uint32_t rank
   std::vector<std::thread> threads;
   for (size_t i = 0; i < places.size(); ++i)
     threads.emplace_back([&, i] {
-      const auto group = LocalGroup::join(places[i], ranks, kBytes, {.timeoutSeconds = 20, .inFlight = 1});
+      const auto group = LocalGroup::join(places[i], Mesh({{"shard", ranks}}), kBytes,
+                                          {.timeoutSeconds = 20, .inFlight = 1});
       statuses[i] = group.status();
       if (group.ok())
         statuses[i] = body(places[i].rank, **group->communicator(places[i].rank));
@@ -109,7 +110,7 @@ TEST(LocalJoin, ARankThatDoesNotComeIsNotWaitedForLonger) {
     EXPECT_EQ(status.exitCode(), 1);
     EXPECT_THAT(status.message(), HasSubstr("2 of 3 ranks have come within 0.3 s"));
   }
-  EXPECT_THAT(LocalGroup::join(second, 3, kBytes).status().message(),
+  EXPECT_THAT(LocalGroup::join(second, Mesh({{"shard", 3}}), kBytes).status().message(),
               HasSubstr("rank 1: rank 0 has not come within 0.3 s"));
 }
 

@@ -64,8 +64,7 @@ std::vector<Job> jobs() {
 }
 
 void onRanks(const Job &job, uint64_t bytes, const Body &body) {
-  const auto group = LocalGroup::create(job.grid.ranks, bytes,
-                                        {.timeoutSeconds = kNever, .shardRanks = job.grid.shardRanks});
+  const auto group = LocalGroup::create(job.grid.mesh(), bytes, {.timeoutSeconds = kNever});
   ASSERT_TRUE(group.ok()) << group.status().message();
   (job.engine == "threads" ? asThreads : asProcesses)(*group, job.grid, body);
 }

@@ -11,12 +11,14 @@ namespace {
 using testing::HasSubstr;
 
 TEST(LocalGroup, NeedsARank) {
-  EXPECT_EQ(LocalGroup::create(0, 4096).status().code(), StatusCode::kInvalidInput);
+  const Status status = LocalGroup::create(Mesh({{"shard", 0}}), 4096).status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidInput);
+  EXPECT_EQ(status.message(), "mesh: expected 1 to 65536 ranks along axis 'shard', found 0");
 }
 
 TEST(LocalGroup, RefusesMoreThanThereIs) {
   for (const uint64_t bytes : {uint64_t{1} << 50, ~uint64_t{0}}) {
-    const auto group = LocalGroup::create(2, bytes);
+    const auto group = LocalGroup::create(Mesh({{"shard", 2}}), bytes);
     EXPECT_EQ(group.status().code(), StatusCode::kFailed);
     EXPECT_THAT(group.status().message(),
                 HasSubstr(fmt::format("cannot share {} bytes for each of 2", bytes)));
@@ -55,7 +57,7 @@ TEST(LocalGroup, KnowsItsRanks) {
 TEST(LocalGroup, CommunicatorsMayOutliveIt) {
   std::unique_ptr<Communicator> rank;
   {
-    auto group = LocalGroup::create(1, 4096);
+    auto group = LocalGroup::create(Mesh({{"shard", 1}}), 4096);
     rank = std::move(*group->communicator(0));
   }
   *rank->allocate("x", 64)->pointer() = std::byte{1};
@@ -63,7 +65,8 @@ TEST(LocalGroup, CommunicatorsMayOutliveIt) {
 }
 
 TEST(LocalGroup, SaysWhenNoThreadStarts) {
-  auto two = LocalGroup::create(2, 4096), one = LocalGroup::create(1, 4096);
+  auto two = LocalGroup::create(Mesh({{"shard", 2}}), 4096),
+       one = LocalGroup::create(Mesh({{"shard", 1}}), 4096);
   const test::NoThreads none;
   EXPECT_EQ(two->communicator(1).status().code(), StatusCode::kFailed);
   EXPECT_TRUE(one->communicator(0).ok()) << "one rank needs none";

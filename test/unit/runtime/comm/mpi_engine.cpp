@@ -1,4 +1,4 @@
-// This process as a rank: mpirun -n RANKS runtime_comm_mpi_test SHARD_RANKS [GoogleTest's options].
+// This process as a rank: mpirun -n RANKS runtime_comm_mpi_test RANKS SHARD_RANKS [GoogleTest's options].
 #include "runtime/comm/mpi/mpi_group.h"
 #include "test/unit/runtime/comm/engine.h"
 #include "test/unit/runtime/comm/support.h"
@@ -29,14 +29,15 @@ void onRanks(const Job &job, uint64_t /*bytes*/, const std::function<void(Rank &
 
 int main(int argc, char **argv) {
   using namespace trainc;
-  test::grid.shardRanks = argc > 1 ? static_cast<uint32_t>(std::strtoul(argv[1], nullptr, 10)) : 1;
-  auto opened = openMpi({.timeoutSeconds = test::kNever, .shardRanks = test::grid.shardRanks});
+  if (argc > 2)
+    test::grid = {static_cast<uint32_t>(std::strtoul(argv[1], nullptr, 10)),
+                  static_cast<uint32_t>(std::strtoul(argv[2], nullptr, 10))};
+  auto opened = openMpi({.timeoutSeconds = test::kNever, .mesh = test::grid.mesh()});
   if (!opened.ok()) {
     (void)std::fprintf(stderr, "%s\n", opened.status().message().c_str());
     return 1;
   }
   test::communicator = std::move(*opened);
-  test::grid.ranks = test::communicator->ranks();
   testing::InitGoogleTest(&argc, argv);
   const int result = RUN_ALL_TESTS();
   test::communicator.reset();

@@ -14,7 +14,8 @@ namespace {
 constexpr uint64_t kElements = 100003;
 
 LocalGroup makeGroup(uint32_t ranks, double timeoutSeconds) {
-  auto group = LocalGroup::create(ranks, uint64_t{1} << 20, {.timeoutSeconds = timeoutSeconds});
+  auto group =
+      LocalGroup::create(Mesh({{"shard", ranks}}), uint64_t{1} << 20, {.timeoutSeconds = timeoutSeconds});
   EXPECT_TRUE(group.ok()) << group.status().message();
   return *group;
 }

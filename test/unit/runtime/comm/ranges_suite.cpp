@@ -155,9 +155,9 @@ TEST_P(RangesTest, GroupsMeetToo) {
   onRanks(uint64_t{1} << 20, [this](Rank &rank) {
     const Sizes sizes = {3001, 1, 20};
     const Tensors sources(rank, sizes, k), parts(rank, sizes, 1, false), wholes(rank, sizes, k, false);
-    rank.run({.kind = MeetingKind::kReduceScatter, .group = fb::Group::Shard}, rangesOf(sources, parts));
-    rank.run({.kind = MeetingKind::kAllReduce, .group = fb::Group::Replica}, rangesOf(parts, parts));
-    rank.run({.kind = MeetingKind::kAllGather, .group = fb::Group::Shard}, rangesOf(parts, wholes));
+    rank.run({.kind = MeetingKind::kReduceScatter, .axes = test::kShard}, rangesOf(sources, parts));
+    rank.run({.kind = MeetingKind::kAllReduce, .axes = test::kReplica}, rangesOf(parts, parts));
+    rank.run({.kind = MeetingKind::kAllGather, .axes = test::kShard}, rangesOf(parts, wholes));
     for (const Floats whole : wholes.all())
       EXPECT_TRUE(sameBits(whole, treeSums(n, whole.size()))) << "rank " << rank.number();
   });

@@ -12,17 +12,17 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr Grid kGrid{.ranks = 3, .shardRanks = 1};
+const Mesh kMesh({{"shard", 3}});
 constexpr uint64_t kRankBytes = 8192;
 
 TEST(SharedMemory, ARankWritesToItsOwnPartAlone) {
-  const auto memory = SharedMemory::create(kGrid, kRankBytes);
+  const auto memory = SharedMemory::create(kMesh, kRankBytes);
   ASSERT_TRUE(memory.ok()) << memory.status().message();
   const test::MemoryProbe probe;
   std::vector<std::shared_ptr<SharedMemory>> views;
-  for (uint32_t rank = 0; rank < kGrid.ranks; ++rank) {
+  for (uint32_t rank = 0; rank < kMesh.ranks(); ++rank) {
     views.push_back(*(*memory)->viewOf(rank));
-    for (uint32_t part = 0; part < kGrid.ranks; ++part)
+    for (uint32_t part = 0; part < kMesh.ranks(); ++part)
       for (const uint64_t at : {uint64_t{0}, kRankBytes - 1}) {
         std::byte *address = views[rank]->memory(part) + at;
         EXPECT_TRUE(probe.canRead(address)) << rank << " " << part;
@@ -34,17 +34,17 @@ TEST(SharedMemory, ARankWritesToItsOwnPartAlone) {
 }
 
 TEST(SharedMemory, PartsLieBetweenGuards) {
-  const auto memory = SharedMemory::create(kGrid, kRankBytes);
+  const auto memory = SharedMemory::create(kMesh, kRankBytes);
   const auto view = *(*memory)->viewOf(1);
   const test::MemoryProbe probe;
-  for (uint32_t part = 0; part < kGrid.ranks; ++part) {
+  for (uint32_t part = 0; part < kMesh.ranks(); ++part) {
     EXPECT_FALSE(probe.canRead(view->memory(part) - 1)) << part;
     EXPECT_FALSE(probe.canRead(view->memory(part) + kRankBytes)) << part;
   }
 }
 
 TEST(SharedMemory, NobodyChangesItsSize) {
-  const auto memory = SharedMemory::create(kGrid, kRankBytes);
+  const auto memory = SharedMemory::create(kMesh, kRankBytes);
   EXPECT_NE(::ftruncate((*memory)->descriptor(), 0), 0);
   EXPECT_NE(::ftruncate((*memory)->descriptor(), 1 << 30), 0);
   EXPECT_NE(::fcntl((*memory)->descriptor(), F_ADD_SEALS, F_SEAL_WRITE), 0);
@@ -60,9 +60,9 @@ Descriptor madeUp(uint64_t bytes, int seals) {
 
 TEST(SharedMemory, OnlyWhatRankZeroMadeIsTaken) {
   constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-  const auto memory = SharedMemory::create(kGrid, kRankBytes);
+  const auto memory = SharedMemory::create(kMesh, kRankBytes);
   const auto attach = [](Descriptor file) {
-    return SharedMemory::attach(std::move(file), kGrid, kRankBytes).status().message();
+    return SharedMemory::attach(std::move(file), kMesh, kRankBytes).status().message();
   };
   struct stat info{};
   ASSERT_EQ(::fstat((*memory)->descriptor(), &info), 0);

@@ -82,7 +82,7 @@ template <typename Small> void checkWideningReduceScatter(Rank &rank) {
     const test::Floats whole = rank.allocate(size * members.count), apart = rank.allocate(size);
     const test::Floats part = whole.subspan(place * size, size);
     for (const test::Floats out : {part, apart}) {
-      rank.run({.kind = MeetingKind::kReduceScatter, .group = kShard},
+      rank.run({.kind = MeetingKind::kReduceScatter, .axes = kShard},
                std::array{test::wideningRange<Small>(source, out)});
       rank.expectBytesOfARing();
       for (uint64_t i = 0; i < size; ++i)
@@ -105,9 +105,9 @@ template <typename Small> void checkSumsOverGroups(Rank &rank, uint32_t n, uint3
   const uint64_t size = 3001, begin = rank.number() % k * size;
   const auto source = allocateValues<Small>(rank, size * k), part = allocate<Small>(rank, size);
   const test::Floats sums = rank.allocate(size), single = rank.allocateValues(k), own = rank.allocate(1);
-  rank.run({.kind = MeetingKind::kReduceScatter, .group = kShard},
+  rank.run({.kind = MeetingKind::kReduceScatter, .axes = kShard},
            std::array{rangeOf(single, own), test::wideningRange<Small>(source, sums), rangeOf(source, part)});
-  rank.run({.kind = MeetingKind::kAllReduce, .group = kReplica}, std::array{rangeOf(sums, sums)});
+  rank.run({.kind = MeetingKind::kAllReduce, .axes = kReplica}, std::array{rangeOf(sums, sums)});
   rank.expectBytesOfARing();
   uint64_t rounded = 0;
   for (uint64_t i = 0; i < size; ++i) {

@@ -26,8 +26,8 @@ uint64_t countOthers(std::span<const float> floats, uint64_t factor) {
 
 namespace {
 
-LocalGroup makeGroup(uint32_t ranks, uint64_t bytesPerRank, LocalOptions options) {
-  auto group = LocalGroup::create(ranks, bytesPerRank, options);
+LocalGroup makeGroup(Grid grid, uint64_t bytesPerRank, LocalOptions options) {
+  auto group = LocalGroup::create(grid.mesh(), bytesPerRank, options);
   EXPECT_TRUE(group.ok()) << group.status().message();
   return *group;
 }
@@ -54,9 +54,9 @@ std::vector<float> treeSums(uint32_t ranks, uint64_t elements) {
   return sums;
 }
 
-Ranks::Ranks(uint32_t ranks, uint64_t bytesPerRank, LocalOptions options)
-    : group_(makeGroup(ranks, bytesPerRank, options)), ranges_(ranks), tickets_(ranks) {
-  for (uint32_t rank = 0; rank < ranks; ++rank) {
+Ranks::Ranks(Grid grid, uint64_t bytesPerRank, LocalOptions options)
+    : group_(makeGroup(grid, bytesPerRank, options)), ranges_(grid.ranks), tickets_(grid.ranks) {
+  for (uint32_t rank = 0; rank < grid.ranks; ++rank) {
     auto communicator = group_.communicator(rank);
     EXPECT_TRUE(communicator.ok()) << communicator.status().message();
     ranks_.push_back(std::move(*communicator));

@@ -3,6 +3,7 @@
 
 #include "base/small_float.h"
 #include "runtime/comm/local/local_group.h"
+#include "test/unit/common/grid.h"
 
 #include <algorithm>
 #include <array>
@@ -26,7 +27,6 @@ using Floats = std::span<float>;
 
 inline constexpr Collective kAllReduce{.kind = MeetingKind::kAllReduce},
     kReduceScatter{.kind = MeetingKind::kReduceScatter}, kAllGather{.kind = MeetingKind::kAllGather};
-inline constexpr fb::Group kShard = fb::Group::Shard, kReplica = fb::Group::Replica;
 
 /// The i-th value of a rank: of either sign and any size between 2^-12 and 2^12, so that sums depend on the
 /// order of adding.
@@ -133,7 +133,9 @@ CollectiveRange wideningRange(std::span<const Small> source, std::span<float> de
 /// other.
 class Ranks {
 public:
-  Ranks(uint32_t ranks, uint64_t bytesPerRank, LocalOptions options = {.timeoutSeconds = kNever});
+  Ranks(Grid grid, uint64_t bytesPerRank, LocalOptions options = {.timeoutSeconds = kNever});
+  Ranks(uint32_t ranks, uint64_t bytesPerRank, LocalOptions options = {.timeoutSeconds = kNever})
+      : Ranks(Grid{ranks, 1}, bytesPerRank, options) {}
 
   const LocalGroup &group() const { return group_; }
   uint32_t size() const { return static_cast<uint32_t>(ranks_.size()); }

@@ -32,7 +32,7 @@ public:
     std::ranges::fill(buffer("w0"), 1.0F);
     std::ranges::fill(buffer("w1"), 2.0F);
     HostCopy<int32_t> c = buffer<int32_t>("c");
-    std::ranges::fill(c, static_cast<int32_t>(communicator.rank() % plan.shard_ranks()));
+    std::ranges::fill(c, static_cast<int32_t>(shapeOf(plan, kShard).placeOf(communicator.rank())));
   }
 
   Executor &executor() { return *executor_; }

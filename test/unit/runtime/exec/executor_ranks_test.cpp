@@ -32,7 +32,7 @@ public:
     auto created = Executor::create(plan, *device_, options);
     EXPECT_TRUE(created.ok()) << created.status().message();
     executor_ = std::move(*created);
-    place_ = communicator.rank() % plan.shard_ranks();
+    place_ = shapeOf(plan, kShard).placeOf(communicator.rank());
     fill("w0", first);
     fill("w1", second);
     HostCopy<int32_t> c = buffer<int32_t>("c");

@@ -23,7 +23,8 @@ constexpr uint64_t kFloatsPerBlock = kChecksumBlockBytes / sizeof(float);
 /// A process's part of a model: flat tensors that `shardRanks` ranks shard, and replicated tensors.
 class Model {
 public:
-  Model(uint32_t rank, uint32_t shardRanks) : place_(rank % shardRanks), shardRanks_(shardRanks) {
+  Model(uint32_t rank, uint32_t ranks, uint32_t shardRanks)
+      : place_(rank % shardRanks), ranks_(ranks), shardRanks_(shardRanks) {
     // Shards begin within tensors and blocks; some tensors are on a single rank.
     addFlat({{"h.0.weight", {3 * kFloatsPerBlock + 5}}, {"h.0.bias", {7}}, {"wte", {2, kFloatsPerBlock}}});
     addWhole("ln.weight", {10});
@@ -86,12 +87,16 @@ private:
                           .bytes = from == to ? std::span<std::byte>()
                                               : held.subspan((from - partBegin) * 4, (to - from) * 4),
                           .firstByte = (from - offset) * 4,
-                          .sharded = shardRanks_ > 1});
+                          .sharded = sharding()});
       offset = end;
     }
   }
 
-  uint32_t place_, shardRanks_;
+  std::optional<RankGroupShape> sharding() const {
+    return shardRanks_ > 1 ? std::optional(RankGroupShape{ranks_, shardRanks_, 1}) : std::nullopt;
+  }
+
+  uint32_t place_, ranks_, shardRanks_;
   std::vector<std::vector<float>> memory_;
   std::vector<StateTensor> tensors_;
 };
@@ -111,12 +116,12 @@ public:
     std::vector<std::jthread> threads;
     for (uint32_t rank = 0; rank < ranks_; ++rank)
       threads.emplace_back([&, rank] {
-        Model model(rank, shardRanks_);
+        Model model(rank, ranks_, shardRanks_);
         model.fill(1);
         const std::filesystem::path &path = rank == strayed_ ? elsewhere_ : folder;
         CheckpointWriter writer(rank == 0 ? std::move(*opened) : CheckpointFolder::ofOtherRank(path),
                                 {model.tensors(), model.tensors(), {{"config.json", "{}\n"}}}, 0,
-                                {.rank = rank, .ranks = ranks_, .shardRanks = shardRanks_}, peersOf(rank));
+                                {.rank = rank, .ranks = ranks_}, peersOf(rank));
         messages[rank] = body(rank, writer, model).message();
       });
     threads.clear();
@@ -216,7 +221,7 @@ TEST_P(CheckpointRanksTest, ReadWhatOneRankHasWritten) {
   const auto [ranks, shardRanks] = GetParam();
   EXPECT_THAT(Ranks(1, 1).run(root_.path(), writeTwo), Each(""));
   for (uint32_t rank = 0; rank < ranks; ++rank) {
-    Model model(rank, shardRanks);
+    Model model(rank, ranks, shardRanks);
     const auto checkpoint = Checkpoint::open(root_ / "step-00000020");
     ASSERT_TRUE(checkpoint.ok()) << checkpoint.status().message();
     const Status status = checkpoint->loadParameters(model.tensors(), 2);
@@ -244,9 +249,9 @@ TEST_F(CheckpointRanks, AByteThatARankDoesNotReadIsNotItsBusiness) {
   writeFile(path / kModelFile, text);
   const auto checkpoint = Checkpoint::open(path);
   ASSERT_TRUE(checkpoint.ok());
-  EXPECT_THAT(checkpoint->loadParameters(Model(0, 2).tensors(), 1).message(),
+  EXPECT_THAT(checkpoint->loadParameters(Model(0, 2, 2).tensors(), 1).message(),
               HasSubstr("tensor 'h.0.weight' does not have the checksum"));
-  EXPECT_TRUE(checkpoint->loadParameters(Model(1, 2).tensors(), 1).ok());
+  EXPECT_TRUE(checkpoint->loadParameters(Model(1, 2, 2).tensors(), 1).ok());
 }
 
 // A part of 'h.0.weight' ends in the midst of its third block.
@@ -257,9 +262,9 @@ protected:
     std::vector<CheckpointFiles> files;
     std::vector<RangeChecksum> own;
     for (const uint32_t rank : {0U, 1U}) {
-      Model &model = models_.emplace_back(rank, 2);
+      Model &model = models_.emplace_back(rank, 2, 2);
       model.fill(1);
-      files.push_back({{model.tensors(), {}, {}}, {.rank = rank, .ranks = 2, .shardRanks = 2}});
+      files.push_back({{model.tensors(), {}, {}}, {.rank = rank, .ranks = 2}});
       if (rank == 0) {
         EXPECT_TRUE(files[0].create(root_.path()).ok());
       }

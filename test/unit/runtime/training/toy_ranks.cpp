@@ -66,12 +66,12 @@ void countTargets(PlanBuilder &b, uint64_t accumulate) {
 /// Sums targets, gradients and losses over all ranks.
 void sumOverRanks(PlanBuilder &b, uint32_t source) {
   collective(b, entry(b, "begin_step").instructions,
-             {CollectiveKind::AllReduce, {inPlace(find(b, "targets"), 1)}, fb::Group::All}, source);
+             {CollectiveKind::AllReduce, {inPlace(find(b, "targets"), 1)}, kBothAxes}, source);
   Body sums;
   collective(b, sums,
              {CollectiveKind::AllReduce,
               {inPlace(find(b, "wte.gradient"), kToyWeights), inPlace(find(b, "loss"), 1)},
-              fb::Group::All},
+              kBothAxes},
              source);
   prepend(entry(b, "update"), std::move(sums));
 }
@@ -93,7 +93,7 @@ Divided divide(PlanBuilder &b, const std::string &state, const std::string &buff
       b.buffer("all of " + state, PlanBuilder::kPersistent, DType::F32, elements * shardRanks),
       b.buffer("part of " + state, PlanBuilder::kPersistent, DType::F32, elements, (*found)->role), elements};
   (*found)->buffer = result.part;
-  (*found)->divided = true;
+  (*found)->sharded = std::make_unique<fb::Axes>(kShard.first, kShard.end);
   b.plan.buffers[old]->role = fb::Role::Workspace;
   for (const auto &each : b.plan.entries)
     for (const auto &instruction : each->instructions) {
@@ -136,8 +136,7 @@ void divideStates(PlanBuilder &b, uint32_t shardRanks, uint32_t source) {
 
 PlanBuilder toyPlan(uint32_t ranks, uint32_t shardRanks) {
   PlanBuilder b = toyPlan();
-  b.plan.ranks = ranks;
-  b.plan.shard_ranks = shardRanks;
+  b.setRanks({ranks, shardRanks});
   b.plan.training->accumulate = kToyMicroBatches / ranks;
   const uint32_t source = b.source("wte: dist.collective", 9);
   countTargets(b, b.plan.training->accumulate);

@@ -12,7 +12,7 @@ using test::inChild;
 using test::NcclJob;
 using test::onThreads;
 
-class NcclCollectivesTest : public testing::TestWithParam<Grid> {
+class NcclCollectivesTest : public testing::TestWithParam<test::Grid> {
 protected:
   test::Variables devices(uint64_t seed = 1) const {
     return {{"TRAINC_EMULATOR_DEVICES", std::to_string(GetParam().ranks)},
@@ -45,17 +45,17 @@ template <> constexpr fb::DType kTypeOf<BFloat16> = fb::DType::BF16;
 template <> constexpr fb::DType kTypeOf<Float16> = fb::DType::F16;
 
 template <typename Element>
-void sumInGroup(NcclCommunicator &communicator, const Grid &grid, fb::Group group) {
+void sumInGroup(NcclCommunicator &communicator, const test::Grid &grid, Axes axes) {
   const Members members = grid.members(group, communicator.rank());
   const uint64_t part = 3000, elements = part * members.count;
   const GpuValues<Element> source(communicator, smallIntegers<Element>(communicator.rank(), elements));
   const GpuValues<Element> sums(communicator, elements), mine(communicator, part);
   if (members.count < 2)
     return;
-  const Status all = test::run(communicator, {.kind = MeetingKind::kAllReduce, .group = group},
+  const Status all = test::run(communicator, {.kind = MeetingKind::kAllReduce, .axes = axes},
                                {source.address(), sums.address(), elements, kTypeOf<Element>});
   EXPECT_TRUE(all.ok()) << all.message();
-  const Status parts = test::run(communicator, {.kind = MeetingKind::kReduceScatter, .group = group},
+  const Status parts = test::run(communicator, {.kind = MeetingKind::kReduceScatter, .axes = axes},
                                  {source.address(), mine.address(), elements, kTypeOf<Element>});
   EXPECT_TRUE(parts.ok()) << parts.message();
   const std::vector<Element> summed = sums.read(), scattered = mine.read();
@@ -70,10 +70,10 @@ void sumInGroup(NcclCommunicator &communicator, const Grid &grid, fb::Group grou
 TEST_P(NcclCollectivesTest, SumsOfAllTypesAndGroups) {
   inChild(devices(), [&] {
     onThreads({GetParam()}, [&](NcclCommunicator &communicator) {
-      for (const fb::Group group : {fb::Group::All, fb::Group::Shard, fb::Group::Replica}) {
-        sumInGroup<float>(communicator, GetParam(), group);
-        sumInGroup<BFloat16>(communicator, GetParam(), group);
-        sumInGroup<Float16>(communicator, GetParam(), group);
+      for (const Axes axes : {kAllAxes, test::kShard, test::kReplica}) {
+        sumInGroup<float>(communicator, GetParam(), axes);
+        sumInGroup<BFloat16>(communicator, GetParam(), axes);
+        sumInGroup<Float16>(communicator, GetParam(), axes);
       }
     });
   });
@@ -314,8 +314,9 @@ TEST_P(NcclCollectivesTest, HostsMeetBesideTheDevices) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Grids, NcclCollectivesTest,
-                         testing::Values(Grid{2, 1}, Grid{3, 3}, Grid{4, 2}, Grid{4, 1}),
-                         [](const testing::TestParamInfo<Grid> &info) {
+                         testing::Values(test::Grid{2, 1}, test::Grid{3, 3}, test::Grid{4, 2},
+                                         test::Grid{4, 1}),
+                         [](const testing::TestParamInfo<test::Grid> &info) {
                            return fmt::format("{}_by_{}", info.param.ranks, info.param.shardRanks);
                          });
 

@@ -18,8 +18,7 @@ namespace trainc::test {
 namespace {
 
 LocalGroup groupOf(const NcclJob &job) {
-  auto group = LocalGroup::create(job.grid.ranks, 4096,
-                                  {.timeoutSeconds = job.timeoutSeconds, .shardRanks = job.grid.shardRanks});
+  auto group = LocalGroup::create(job.grid.mesh(), 4096, {.timeoutSeconds = job.timeoutSeconds});
   EXPECT_TRUE(group.ok()) << group.status().message();
   return *group;
 }
@@ -28,7 +27,7 @@ Result<std::unique_ptr<NcclCommunicator>> make(const LocalGroup &group, const Nc
   TRAINC_ASSIGN_OR_RETURN(std::unique_ptr<Communicator> hosts, group.communicator(rank));
   return NcclCommunicator::create(std::move(hosts),
                                   {.place = {.index = rank, .ranks = job.grid.ranks, .mayShare = true},
-                                   .shardRanks = job.grid.shardRanks,
+                                   .mesh = job.grid.mesh(),
                                    .startSeconds = 20});
 }
 

@@ -1,9 +1,9 @@
 // Ranks with an emulated GPU each. They run in a child process, as the emulators read the environment once.
 #pragma once
 
-#include "runtime/comm/grid.h"
 #include "runtime/comm/local/local_group.h"
 #include "runtime/comm/nccl/nccl_communicator.h"
+#include "test/unit/common/grid.h"
 #include "test/unit/runtime/comm/nccl/child.h"
 #include "test/unit/runtime/comm/support.h"
 
