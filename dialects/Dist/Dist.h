@@ -39,7 +39,7 @@ struct Along {
   bool operator==(const Along &) const = default;
 };
 
-/// What a rank holds of a collective's tensor.
+/// Extent of a collective's tensor that a rank holds.
 enum class Held : uint8_t { whole, shard };
 
 /// Verifies that a start has one use, a dist.wait, and that the mesh has its axes, along which shards are

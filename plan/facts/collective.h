@@ -15,7 +15,7 @@ inline uint32_t groupRanks(const fb::Plan &plan, const fb::Collective &collectiv
   return shapeOf(plan, axesOf(*collective.axes())).members;
 }
 
-/// What ranks hold of a tensor before and after a collective.
+/// Extents of a tensor that ranks hold before and after a collective.
 struct CollectiveTraits {
   bool sourceIsShard = false, destinationIsShard = false;
   bool sums = false; ///< values of all ranks, element by element
