@@ -18,6 +18,8 @@ set(TRAINC_MLIR_HEADERS
   <mlir/IR/Builders.h> <mlir/IR/BuiltinOps.h> <mlir/IR/BuiltinTypes.h> <mlir/IR/OpImplementation.h>
   <mlir/IR/PatternMatch.h> <mlir/Pass/Pass.h> <mlir/Interfaces/InferTypeOpInterface.h>
   <mlir/Interfaces/SideEffectInterfaces.h> <mlir/Dialect/Arith/IR/Arith.h> <mlir/Dialect/Math/IR/Math.h>
+  <mlir/Dialect/Func/IR/FuncOps.h> <mlir/Dialect/LLVMIR/LLVMDialect.h> <mlir/Dialect/LLVMIR/NVVMDialect.h>
+  <mlir/Dialect/SCF/IR/SCF.h> <mlir/Dialect/Vector/IR/VectorOps.h>
   <mlir/Bytecode/BytecodeOpInterface.h> <llvm/ADT/TypeSwitch.h>)
 target_precompile_headers(trainc_mlir_pch PRIVATE ${TRAINC_MLIR_HEADERS})
 
