@@ -3,7 +3,7 @@
 
 #include <numeric>
 
-using namespace llvm;
+using llvm::ArrayRef;
 using namespace trainc::nn;
 
 void RepeatPattern::append(Run run) {

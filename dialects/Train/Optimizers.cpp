@@ -2,7 +2,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 
-using namespace llvm;
+using llvm::ArrayRef, llvm::StringRef;
 using namespace trainc::train;
 
 #define TRAINC_OPTIMIZER(source, kind, rule, moments, ...)                                                   \
@@ -20,6 +20,7 @@ ArrayRef<OptimizerKind> trainc::train::optimizerKinds() {
 }
 
 const OptimizerKind *trainc::train::findOptimizerKind(StringRef word) {
-  const auto *kind = find_if(optimizerKinds(), [&](const OptimizerKind &each) { return each.word == word; });
+  const auto *kind =
+      llvm::find_if(optimizerKinds(), [&](const OptimizerKind &each) { return each.word == word; });
   return kind == optimizerKinds().end() ? nullptr : kind;
 }

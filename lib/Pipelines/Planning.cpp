@@ -10,7 +10,8 @@
 #include <numeric>
 #include <tuple>
 
-using namespace llvm;
+using namespace mlir;
+namespace json = llvm::json;
 
 namespace trainc {
 
@@ -49,7 +50,7 @@ std::string verdictOn(const EvaluatedStrategy &strategy, const EvaluatedStrategy
   if (std::abs(percent) < 0.005)
     return "as fast";
   std::string text;
-  raw_string_ostream(text) << format("%+.2f%% seconds", percent);
+  llvm::raw_string_ostream(text) << llvm::format("%+.2f%% seconds", percent);
   return text;
 }
 
