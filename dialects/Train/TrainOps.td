@@ -119,7 +119,7 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
     instantiated, its exports move to the program. If it cannot have entries `prefill` and `decode`, `no_generation` gives the reason.
     If no parameter is trained, or the loss depends on none, `no_training` gives the reason: the plan evaluates, and generates if it can. If
     the loss combines the samples of a micro-batch, so that it depends on the size of the micro-batch, `combined_samples` gives the place.
-    `likelihood`: the loss of evaluation is the mean negative log-likelihood of the labels.
+    `likelihood`: the loss of evaluation is the mean negative log-likelihood of the labels. `model_checksum` tells this model from others.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$model, Train_Optimizer:$optimizer,
                        Train_Schedule:$schedule, OptionalAttr<F64Attr>:$clip, OptionalAttr<Train_Settings>:$step,
@@ -130,6 +130,7 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
                        OptionalAttr<TypedArrayAttrBase<Train_Group, "groups">>:$groups,
                        OptionalAttr<DictionaryAttr>:$exports, OptionalAttr<StrAttr>:$no_generation,
                        OptionalAttr<StrAttr>:$no_training, OptionalAttr<StrAttr>:$combined_samples, UnitAttr:$likelihood,
+                       OptionalAttr<I64Attr>:$model_checksum,
                        OptionalAttr<DictionaryAttr>:$sources);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;

@@ -4,6 +4,7 @@
 #include "base/plain_text.h"
 #include "dialects/Train/Train.h"
 #include "lib/Instantiate/Entries.h"
+#include "lib/Instantiate/ModelChecksum.h"
 #include "lib/Instantiate/ModelSize.h"
 #include "lib/Instantiate/Passes.h"
 #include "lib/Instantiate/PrecisionChecks.h"
@@ -98,6 +99,7 @@ LogicalResult trainc::instantiate(ModuleOp module) {
   FailureOr<Binding> binding = bindProgram(module);
   if (failed(binding) || failed(checkModelSize(binding->model)) || failed(moveExports(*binding)))
     return failure();
+  binding->program.setModelChecksum(modelChecksum(binding->model));
   OwningOpRef<ModuleOp> text = isolateModels(module);
   Instantiation shared{*binding, StateTable(module), {}};
   declareScalars(shared.states);

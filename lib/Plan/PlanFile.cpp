@@ -162,6 +162,7 @@ static void writeTraining(ModuleOp module, PlanTables &tables, fb::PlanT &plan) 
     table->steps = training.getSteps();
     table->eval_batch = training.getEvalBatch();
     table->likelihood = training.getLikelihood();
+    table->model_checksum = training.getModelChecksum().value_or(0);
     table->schedule = std::make_unique<fb::ScheduleT>();
     table->schedule->kind = *findSchedule(training.getSchedule());
     table->schedule->peak = training.getPeak().convertToDouble();

@@ -133,6 +133,8 @@ Status TrainingRun::train() {
                                 .lastStep = steps,
                                 .unit = plan.training()->seq_len() ? "tok" : "samples"}));
   announce(dataset, steps);
+  if (options_.checkpointDir.empty())
+    note("without --checkpoint-dir what is trained is not kept");
   if (evaluation.dataset)
     warnOfFiles(*evaluation.dataset);
   TrainLoop loop({.executor = *executor_,

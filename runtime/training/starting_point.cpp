@@ -15,6 +15,7 @@
 #include "runtime/training/run_data.h"
 #include "runtime/training/state_tensors.h"
 #include "runtime/training/tokenizer_choice.h"
+#include "runtime/training/trained_with.h"
 
 #include <algorithm>
 #include <fmt/ranges.h>
@@ -158,14 +159,24 @@ Status checkConfig(const Executor &executor, const std::filesystem::path &folder
   return {};
 }
 
+/// Warns if `text`, which describes a difference between the plan and what `path` records, is not empty.
+void warnOfDifference(const std::filesystem::path &path, const std::string &text, const Executor &executor,
+                      const Observers &observers) {
+  if (executor.rank() == 0 && !text.empty())
+    observers.tell(&RunObserver::onWarning, fmt::format("{}: {}", path.string(), text));
+}
+
 Result<StartingPoint> resume(Executor &executor, const std::filesystem::path &path, unsigned threads,
                              const RunOptions &options, const Observers &observers) {
   TRAINC_ASSIGN_OR_RETURN(const Checkpoint checkpoint, Checkpoint::open(path));
   TRAINC_RETURN_IF_ERROR(checkOrder(options, checkpoint));
   TRAINC_RETURN_IF_ERROR(checkConfig(executor, path, options, observers));
   TRAINC_RETURN_IF_ERROR(checkpoint.loadParameters(stateTensors(executor, fb::Role::Parameter), threads));
+  const Environment &recorded = checkpoint.state().environment;
+  warnOfDifference(path, describeOtherModel(executor.plan(), recorded), executor, observers);
   if (options.trains()) {
     TRAINC_RETURN_IF_ERROR(checkpoint.loadOptimizer(stateTensors(executor, fb::Role::Optimizer), threads));
+    warnOfDifference(path, describeOtherTraining(executor.plan(), recorded), executor, observers);
     if (executor.rank() == 0)
       warnOfOtherArithmetic(executor, checkpoint, observers);
   }
@@ -243,6 +254,8 @@ Result<StartingPoint> loadWeights(Executor &executor, unsigned threads, const Ru
         loadInitialWeights(weights, stateTensors(executor, fb::Role::Parameter), threads, source.recorded,
                            {.missing = options.initMissing, .ignored = options.initIgnore}));
     observers.tell(&RunObserver::onNote, fmt::format("initial weights from {}", weights.path()));
+    warnOfDifference(options.init, describeOtherModel(executor.plan(), source.environment), executor,
+                     observers);
     noteNames("drawn anew", unpaired.drawn, observers);
     noteNames("left out of the file", unpaired.ignored, observers);
     noteNames("not needed from the file", unpaired.buffers, observers);
@@ -262,6 +275,7 @@ Result<StartingPoint> prepareWeights(Executor &executor, unsigned threads, const
   if (executor.hasEntry(kRefreshEntry))
     TRAINC_RETURN_IF_ERROR(executor.run(kRefreshEntry));
   recordArithmetic(executor, start.position.environment);
+  recordTraining(executor.plan(), start.position.environment);
   return start;
 }
 

@@ -85,6 +85,26 @@ class ResumeTest(harness.EndToEndTest):
         self.assert_same_folder(f"whole/{FINAL}", f"often/{FINAL}")
         self.assertEqual(len(list(Path("often").iterdir())), 2, "left-overs of unfinished checkpoints")
 
+    def test_another_model_of_equal_shapes_is_named(self):
+        """Heads, masks and the like change no shape: what is evaluated, continued or generated is another model."""
+        self.run_program(*self.arguments("whole", "--steps", "3"))
+        named = "step-00000003: its weights are of a model with another text than this plan's"
+        text = small_gpt.text(("schedule constant", "schedule cosine(warmup 5, total 40, minimum 1e-4)"), ("steps 10", "accumulate 2\n  steps 40"))
+        same = self.compile("// The same model, written otherwise.\n" + text.replace("%x", "%stream"), to="same.plan")
+        other = self.compile(text.replace(" causal", ""), to="other.plan")
+        for given in (["--eval-data", "eval.bin"], ["--data", "tokens.bin", "--steps=4"]):
+            for plan, is_other in ((same, False), (other, True)):
+                _, err = self.run_program(TRAINRUN, plan, "--resume=whole", *given)
+                self.assertEqual(named in err, is_other, err)
+        _, err = self.run_program(TRAINRUN, other, "--init=whole", "--eval-data", "eval.bin")
+        self.assertIn("its weights are of a model with another text", err)
+
+    def test_settings_that_changed_are_named(self):
+        self.run_program(*self.arguments("whole", "--steps", "3"))
+        changed = self.compile(small_gpt.text(("steps 10", "accumulate 1\n  steps 40"), ("clip 1.0", "clip 0.5")), to="changed.plan")
+        _, err = self.run_program(TRAINRUN, changed, "--resume=whole", "--data", "tokens.bin", "--steps=4")
+        self.assertRegex(err, r"clip was \S+ and is 0\.5, samples_per_step was 16 and is 8 in this plan")
+
 
 class NoOptimizerStateTest(harness.EndToEndTest):
     """Without momentum, sgd keeps no tensors: optimizer.safetensors is a header alone."""

@@ -285,9 +285,9 @@ void PlanPrinter::printStates() {
 
 void PlanPrinter::printTraining() {
   if (const fb::Training *training = plan_.training()) {
-    line("training micro_batch={} accumulate={} seq_len={} steps={} eval_batch={}{}", training->micro_batch(),
-         training->accumulate(), training->seq_len(), training->steps(), training->eval_batch(),
-         training->likelihood() ? " likelihood" : "");
+    line("training micro_batch={} accumulate={} seq_len={} steps={} eval_batch={}{} model_checksum={:016x}",
+         training->micro_batch(), training->accumulate(), training->seq_len(), training->steps(),
+         training->eval_batch(), training->likelihood() ? " likelihood" : "", training->model_checksum());
     if (const fb::Schedule *schedule = training->schedule())
       line("schedule {} peak={} minimum={} warmup={} total={}{}", formulaOf(schedule->kind()).name,
            schedule->peak(), schedule->minimum(), schedule->warmup(), schedule->total(),

@@ -1,7 +1,7 @@
 // RUN: trainc-opt %s --instantiate -verify-diagnostics -split-input-file | FileCheck %s
 
 // The program keeps its own exports beside the model's.
-// CHECK: train.program @p {
+// CHECK: train.program @p attributes {model_checksum = {{-?[0-9]+}} : i64} {
 // CHECK-DAG: export "a.json" {n = 1 : i64}
 // CHECK-DAG: export "b.json" {n = 2 : i64}
 nn.model @m(%x: tensor<?x4xf32>) export "a.json" {n = 1} {

@@ -5,7 +5,7 @@
 
 // Attention to later tokens.
 
-// CHECK:     train.program @p attributes {likelihood, no_generation = "{{.*}}:[[#@LINE+6]]: 'nn.attention' op is not causal, which generation needs"}
+// CHECK:     train.program @p attributes {likelihood, model_checksum = {{-?[0-9]+}} : i64, no_generation = "{{.*}}:[[#@LINE+6]]: 'nn.attention' op is not causal, which generation needs"}
 // CHECK-NOT: @prefill
 // CHECK-NOT: @position
 nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
@@ -124,7 +124,7 @@ train.program @fixed_batch { model @m optimizer sgd(lr 0.1) schedule constant ba
 
 // A model that is no language model needs no remark.
 
-// CHECK-LABEL: train.program @classes attributes {likelihood} {
+// CHECK-LABEL: train.program @classes attributes {likelihood, model_checksum = {{-?[0-9]+}} : i64} {
 nn.model @m(%features: tensor<?x8xf32>, %labels: tensor<?xi32>) {
   %logits = nn.linear "head" %features to 10
   nn.output "logits" %logits
@@ -137,7 +137,7 @@ train.program @classes { model @m optimizer sgd(lr 0.1) schedule constant batch 
 
 // A column of numbers beside the tokens, as of pictures.
 
-// CHECK-LABEL: train.program @pictures attributes {likelihood, no_generation
+// CHECK-LABEL: train.program @pictures attributes {likelihood, model_checksum = {{-?[0-9]+}} : i64, no_generation
 // CHECK-SAME:  [[#@LINE+3]]: the logits depend on column 'pictures' of 'f32', and only tokens are known while text is generated"
 // CHECK-NOT:   @prefill
 // expected-remark @+1 {{the logits depend on column 'pictures' of 'f32', and only tokens are known while text is generated}}
@@ -156,7 +156,7 @@ train.program @pictures { model @m optimizer sgd(lr 0.1) batch 2 x 16 }
 
 // A length that stands in the text: decode sees one token at a time.
 
-// CHECK-LABEL: train.program @p attributes {likelihood, no_generation
+// CHECK-LABEL: train.program @p attributes {likelihood, model_checksum = {{-?[0-9]+}} : i64, no_generation
 // CHECK-NOT:   @prefill
 // expected-remark @+1 {{column 'tokens' is 'tensor<?x16xi32>'; for other lengths than 16 its second dimension must be `?`}}
 nn.model @m(%tokens: tensor<?x16xi32>, %segments: tensor<?x16xi32>, %labels: tensor<?x16xi32>) {
@@ -175,7 +175,7 @@ train.program @p { model @m optimizer sgd(lr 0.1) batch 2 }
 
 // Positions that come with the data.
 
-// CHECK-LABEL: train.program @p attributes {likelihood, no_generation
+// CHECK-LABEL: train.program @p attributes {likelihood, model_checksum = {{-?[0-9]+}} : i64, no_generation
 // CHECK-NOT:   @prefill
 // expected-remark @+1 {{the logits depend on column 'positions', and only tokens are known while text is generated}}
 nn.model @m(%tokens: tensor<?x?xi32>, %positions: tensor<?x?xi32>, %segments: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {

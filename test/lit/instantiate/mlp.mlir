@@ -10,7 +10,7 @@ nn.model @mlp(%features: tensor<?x4xf32>, %labels: tensor<?xi32>) export "config
 }
 
 // The program has all sizes, and the exports.
-// CHECK-LABEL: train.program @fit {
+// CHECK-LABEL: train.program @fit attributes {model_checksum = {{-?[0-9]+}} : i64} {
 // CHECK:         model @mlp
 // CHECK:         batch 8
 // CHECK-NEXT:    accumulate 2
