@@ -54,7 +54,7 @@ TEST_F(Entries, AreFoundByTheirKind) {
 TEST_F(Entries, AreFoundByTheirKindOnManyRanks) {
   ASSERT_TRUE(module_);
   std::vector<EntryMemory> ranks(2, EntryMemory(*module_));
-  ASSERT_TRUE(succeeded(runEntryOnRanks(*module_, EntryKind::init, ranks, 2)));
+  ASSERT_TRUE(succeeded(runEntryOnRanks(*module_, EntryKind::init, ranks)));
   for (const EntryMemory &rank : ranks)
     EXPECT_THAT(stateOf(rank), ElementsAre(3, 3));
 }
@@ -62,6 +62,7 @@ TEST_F(Entries, AreFoundByTheirKindOnManyRanks) {
 TEST_F(Entries, SumsOverRanksAreRoundedOnce) {
   context_.loadDialect<dist::DistDialect>();
   auto module = mlir::parseSourceString<mlir::ModuleOp>(R"(
+    dist.mesh [shard = 4]
     train.state parameter @a : tensor<1xbf16>
     train.entry @init {
       %a = train.get @a : tensor<1xbf16>
@@ -74,7 +75,7 @@ TEST_F(Entries, SumsOverRanksAreRoundedOnce) {
   std::vector<EntryMemory> ranks(4, EntryMemory(*module));
   for (auto [rank, number] : llvm::zip_equal(ranks, std::array<double, 4>{256, 1, 2, 0}))
     rank.states.find("a")->second.reals = {number};
-  ASSERT_TRUE(succeeded(runEntryOnRanks(*module, EntryKind::init, ranks, 4)));
+  ASSERT_TRUE(succeeded(runEntryOnRanks(*module, EntryKind::init, ranks)));
   for (const EntryMemory &rank : ranks)
     EXPECT_THAT(stateOf(rank),
                 ElementsAre(260)); // 259 lies between 258 and 260; a sum of rounded sums is 258
@@ -83,6 +84,7 @@ TEST_F(Entries, SumsOverRanksAreRoundedOnce) {
 TEST_F(Entries, SumsOfGroupsAreNotRoundedInF32) {
   context_.loadDialect<dist::DistDialect>();
   auto module = mlir::parseSourceString<mlir::ModuleOp>(R"(
+    dist.mesh [replica = 2, shard = 2]
     train.state parameter @a : tensor<2xbf16>
     train.state gradient @sum : tensor<1xf32> {dist.placement = #dist.placement<shard = 0>}
     train.entry @init {
@@ -96,7 +98,7 @@ TEST_F(Entries, SumsOfGroupsAreNotRoundedInF32) {
   std::vector<EntryMemory> ranks(4, EntryMemory(*module));
   for (auto [rank, number] : llvm::zip_equal(ranks, std::array<double, 4>{256, 1, 512, 3}))
     rank.states.find("a")->second.reals = {number, -number};
-  ASSERT_TRUE(succeeded(runEntryOnRanks(*module, EntryKind::init, ranks, 2)));
+  ASSERT_TRUE(succeeded(runEntryOnRanks(*module, EntryKind::init, ranks)));
   for (auto [rank, sum] : llvm::zip_equal(ranks, std::array<double, 4>{257, -257, 515, -515}))
     EXPECT_THAT(rank.states.find("sum")->second.reals, ElementsAre(sum));
 }

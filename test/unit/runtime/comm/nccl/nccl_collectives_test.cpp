@@ -46,7 +46,7 @@ template <> constexpr fb::DType kTypeOf<Float16> = fb::DType::F16;
 
 template <typename Element>
 void sumInGroup(NcclCommunicator &communicator, const test::Grid &grid, Axes axes) {
-  const Members members = grid.members(group, communicator.rank());
+  const Members members = grid.members(axes, communicator.rank());
   const uint64_t part = 3000, elements = part * members.count;
   const GpuValues<Element> source(communicator, smallIntegers<Element>(communicator.rank(), elements));
   const GpuValues<Element> sums(communicator, elements), mine(communicator, part);
@@ -336,8 +336,8 @@ TEST(NcclProcesses, HostsMayMeetOverTcp) {
         3, test::kNever, [](TcpPlace &) {},
         [](uint32_t rank, Result<std::unique_ptr<Communicator>> hosts) {
           ASSERT_TRUE(hosts.ok()) << hosts.status().message();
-          const auto made =
-              NcclCommunicator::create(std::move(*hosts), {.place = {.index = rank, .ranks = 3}});
+          const auto made = NcclCommunicator::create(
+              std::move(*hosts), {.place = {.index = rank, .ranks = 3}, .mesh = Mesh({{"shard", 3}})});
           ASSERT_TRUE(made.ok()) << made.status().message();
           EXPECT_TRUE((*made)->barrier().ok());
           EXPECT_EQ(allReduced(**made, 1000).size(), 1000U);
