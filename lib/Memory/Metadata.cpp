@@ -79,8 +79,7 @@ static void emitTraining(OpBuilder &builder, train::ProgramOp program) {
       train::kSeqLen.given(program).value_or(0), train::kSteps.given(program).value_or(0),
       train::kEvalBatch.given(program).value_or(microBatch), schedule.getKind(),
       program.getOptimizer().getLr().getValue(), schedule.getMinimum().getValue(), schedule.getWarmup(),
-      schedule.getTotal(), skippedAdvance(program), program.getLikelihood(),
-      program.getModelChecksumAttr());
+      schedule.getTotal(), skippedAdvance(program), program.getLikelihood(), program.getModelChecksumAttr());
   training->setAttr("train.settings", describeSettings(builder, program));
   if (const std::optional<int64_t> reserved = train::kReserveMemory.given(program))
     training->setAttr("train.reserved", builder.getI64IntegerAttr(*reserved));

@@ -1,4 +1,4 @@
-// What a run trains, as checkpoints record it: a resumed run that trains something else says so.
+// The model and the settings of a run, as checkpoints record them: a resumed run with others says so.
 #pragma once
 
 #include "plan/schema/plan_generated.h"

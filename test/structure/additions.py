@@ -15,6 +15,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLE = re.compile(r"^Example: \[[^\]]*\]\(([^)]*)\), at most (\d+) files\.\n\n((?:    .*\n)+)", re.MULTILINE)
+MPI = "runtime/comm/mpi/"
 WITHOUT_LLVM = ("base/", "plan/", "runtime/", "tools/trainrun/")
 
 
@@ -49,7 +50,8 @@ def compile_sources(patch, files, build, compiler, flatc):
             if generated.returncode:
                 return generated.stdout + generated.stderr
         for source in sources_to_compile(files):
-            compiled = run([compiler, "-std=c++20", "-fsyntax-only", "-DTRAINC_VERSION=\"\"", "-I.", f"-I{build}", source], cwd=copy)
+            flags = run(["mpicxx", "--showme:compile"]).stdout.split() if source.startswith(MPI) else []
+            compiled = run([compiler, *flags, "-std=c++20", "-fsyntax-only", "-DTRAINC_VERSION=\"\"", "-I.", f"-I{build}", source], cwd=copy)
             if compiled.returncode:
                 return compiled.stderr
     return ""

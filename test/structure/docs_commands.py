@@ -3,7 +3,7 @@
 
   docs_commands.py --trainc=PROGRAM --trainrun=PROGRAM
 
- * Every source that a *.md file of the repository names exists. (Records of decisions and of measurements tell of their time.)
+ * Every source that a *.md file of the repository names exists, or the build generates it. (Records of decisions and of measurements tell of their time.)
  * Every option that README.md, CONTRIBUTING.md and the pages of docs/ and examples/ mention exists: on a command line of
    trainc or trainrun, in that (sub)command's --help.
  * Every option of both programs is explained in a page of docs/.
@@ -25,7 +25,7 @@ SUBCOMMANDS = ["compile", "estimate", "tokenize", "consolidate", "dump", "report
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
 COMMAND = re.compile(r"(?:^|[\s/`])(trainc (?:compile|estimate|tokenize|consolidate|dump|report|sign|simulate|calibrate)|trainrun)(?= )(.*)")
 # Options of other programs that the pages tell to run.
-OTHERS = {"--all-ops", "--build", "--call-graph", "--changed", "--check", "--checkpointing", "--compare", "--compile-only", "--component", "--dir", "--disk", "--element", "--faults", "--first-seed", "--install", "--largest-steps", "--layers", "--limits", "--loss", "--mca", "--no-python", "--only", "--option",
+OTHERS = {"--all-ops", "--build", "--call-graph", "--changed", "--check", "--checkpointing", "--compare", "--compile-only", "--component", "--dir", "--disk", "--element", "--faults", "--first-seed", "--install", "--largest-steps", "--layers", "--limits", "--local-dir", "--loss", "--mca", "--no-python", "--only", "--option",
           "--plans", "--prefix", "--preset", "--programs", "--python", "--rate", "--rdzv-id", "--rounds", "--seconds", "--standalone", "--test-dir", "--to-f32", "--trainc", "--write-cases"}
 SOURCE = re.compile(r"`(?:[\w.-]+/)*([\w-]+\.(?:cpp|h|td|fbs))`")
 FOR_USERS = ("README.md", "CONTRIBUTING.md", "docs/", "examples/")
@@ -130,6 +130,8 @@ def main():
     known["trainrun"] = options_of([programs.trainrun])
     texts = pages()
     sources = {path.name for folder in ["base", "dialects", "lib", "plan", "runtime", "tools", "test"] for path in (ROOT / folder).rglob("*.*")}
+    generators = "".join(path.read_text() for path in ROOT.glob("*/*/CMakeLists.txt"))
+    sources |= set(re.findall(r"[\w-]+\.(?:h|td)\b", generators))
     found = [line for path, text in texts.items() if not path.startswith(OF_THEIR_TIME) for line in missing_sources(path, text, sources)]
     for path, text in texts.items():
         if path.startswith(FOR_USERS) and not path.startswith(GENERATED):

@@ -283,7 +283,7 @@ TEST(ExecutorRanksReplay, GatheredValuesAreLookedAt) {
     ASSERT_TRUE(found.ok() && found->has_value());
     EXPECT_EQ((*found)->message(),
               "on rank 0, h.0: dist.all_gather at test.mlir:12 wrote nan to element 133 of 'W0' "
-              "(entry micro_step, instruction 0 (all-gather of 192 f32 over the shard group))");
+              "(entry micro_step, instruction 0 (all-gather of 192 f32))");
   });
 }
 

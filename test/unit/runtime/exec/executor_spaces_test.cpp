@@ -15,7 +15,7 @@ namespace {
 /// All arenas of a rank share one allocation, so an arena's alignment there depends on the arena before.
 TEST(ExecutorSpaces, CopiesToDiskAreAlignedOnEveryRank) {
   PlanBuilder builder = spacesPlan();
-  builder.plan.ranks = 2;
+  builder.setRanks({2, 2});
   // makes the size of the first arena unaligned
   builder.scalar("loss", fb::DType::F32, fb::Direction::FromDevice);
   PlanBytes bytes(builder.payload());
