@@ -16,18 +16,29 @@ using namespace mlir;
 
 namespace trainc {
 
-/// Adds a state under its name, or a flat state under its members' names.
-static void emitState(OpBuilder &builder, train::StateOp state, StringRef buffer, plan::Role role,
-                      SmallVectorImpl<plan::StateOp> &emitted) {
-  const ArrayAttr sharded = dist::isSharded(state) ? dist::placementOf(state).axesOfDim(0) : ArrayAttr();
+/// Adds a state under its name, or a flat state under its members' names. Checkpoints hold whole tensors,
+/// which they put together of shards of flat states only.
+static LogicalResult emitState(OpBuilder &builder, train::StateOp state, StringRef buffer, plan::Role role,
+                               SmallVectorImpl<plan::StateOp> &emitted) {
+  const dist::PlacementAttr placement = dist::placementOf(state);
+  // A code of 0 or above is the dimension that is sharded.
+  const int64_t firstRefused = state.getMembers() ? 1 : 0;
+  if (placement && llvm::any_of(placement.getCodes(), [&](int64_t code) { return code >= firstRefused; }))
+    return state.emitOpError(
+        "is sharded, but not flat: checkpoints hold parameters and optimizer states whole "
+        "or in shards of flat states");
+  const ArrayAttr sharded = dist::isSharded(state) ? placement.axesOfDim(0) : ArrayAttr();
   auto emit = [&](StringRef name, RankedTensorType type, int64_t offset) {
     emitted.push_back(
         plan::StateOp::create(builder, state.getLoc(), name, buffer, type, role, offset, sharded));
   };
-  if (!state.getMembers())
-    return emit(state.getSymName(), cast<RankedTensorType>(state.getType()), 0);
+  if (!state.getMembers()) {
+    emit(state.getSymName(), cast<RankedTensorType>(state.getType()), 0);
+    return success();
+  }
   for (auto member : state.getMembersAttr().getAsRange<train::MemberAttr>())
     emit(member.getName(), member.getType(), member.getOffset());
+  return success();
 }
 
 /// Checkpoints store states in this order, which must not depend on the layout of flat states.
@@ -40,21 +51,23 @@ static void sortByName(SmallVectorImpl<plan::StateOp> &states) {
     state->moveAfter(before);
 }
 
-static void emitStates(OpBuilder &builder, ModuleOp module, const StorageTable &storages,
-                       ArrayRef<FlatSymbolRefAttr> buffers) {
+static LogicalResult emitStates(OpBuilder &builder, ModuleOp module, const StorageTable &storages,
+                                ArrayRef<FlatSymbolRefAttr> buffers) {
   SmallVector<plan::StateOp> emitted;
   for (auto state : module.getOps<train::StateOp>()) {
     StringRef buffer = buffers[storages.stateStorage(state.getSymName())].getValue();
     auto type = cast<RankedTensorType>(state.getType());
-    if (state.getRole() == train::StateRole::parameter)
-      emitState(builder, state, buffer, plan::Role::parameter, emitted);
-    if (state.getRole() == train::StateRole::optimizer)
-      emitState(builder, state, buffer, plan::Role::optimizer, emitted);
+    const bool isParameter = state.getRole() == train::StateRole::parameter;
+    if (isParameter || state.getRole() == train::StateRole::optimizer)
+      if (failed(emitState(builder, state, buffer,
+                           isParameter ? plan::Role::parameter : plan::Role::optimizer, emitted)))
+        return failure();
     if (auto scalar = state.getScalar())
       plan::ScalarOp::create(builder, state.getLoc(), stringifyHostScalar(*scalar), buffer,
                              type.getElementType(), directionOf(*scalar));
   }
   sortByName(emitted);
+  return success();
 }
 
 /// Returns the settings in force, for the report.
@@ -185,7 +198,8 @@ static void emitExports(OpBuilder &builder, ModuleOp module, train::ProgramOp pr
 
 LogicalResult emitMetadata(OpBuilder &builder, ModuleOp module, const StorageTable &storages,
                            ArrayRef<FlatSymbolRefAttr> buffers) {
-  emitStates(builder, module, storages, buffers);
+  if (failed(emitStates(builder, module, storages, buffers)))
+    return failure();
   for (auto program : module.getOps<train::ProgramOp>()) {
     emitTraining(builder, program);
     emitExports(builder, module, program);

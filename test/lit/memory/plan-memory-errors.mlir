@@ -20,3 +20,14 @@ train.entry @update {
   %y = nn.exp %x : tensor<4xf32>
   train.set @out, %y : tensor<4xf32>
 }
+
+// -----
+
+dist.mesh [shard = 2, tensor = 2]
+// expected-error @below {{is sharded, but not flat: checkpoints hold parameters and optimizer states whole or in shards of flat states}}
+train.state parameter @weight : tensor<8x4xf32> {dist.placement = #dist.placement<tensor = 1>}
+train.state output @out : tensor<8x4xf32>
+train.entry @update {
+  %x = train.get @weight : tensor<8x4xf32>
+  train.set @out, %x : tensor<8x4xf32>
+}
