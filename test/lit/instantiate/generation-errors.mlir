@@ -78,7 +78,7 @@ train.program @pooled { model @m optimizer sgd(lr 0.1) schedule constant batch 2
 nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
   %x = nn.embedding "wte" %tokens of 10 by 8
   %wpe = nn.parameter "wpe" tensor<4x8xf32>
-  // expected-remark @+1 {{which take one sample of any length: 'nn.add' op operands 'tensor<1x2x8xf32>', 'tensor<4x8xf32>' have no common shape: dimension 1 is 2 in one and 4 in another}}
+  // expected-remark @+1 {{this plan cannot generate text (it gets no prefill and decode): 'nn.add' op operands 'tensor<1x2x8xf32>', 'tensor<4x8xf32>' have no common shape: dimension 1 is 2 in one and 4 in another}}
   %y = nn.add %x, %wpe
   %logits = nn.linear "head" %y to 10
   nn.output "logits" %logits
@@ -94,7 +94,7 @@ train.program @fixed_length { model @m optimizer sgd(lr 0.1) schedule constant b
 nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
   %x = nn.embedding "wte" %tokens of 10 by 8
   %wpe = nn.parameter "wpe" tensor<2x8xf32>
-  // expected-remark @+1 {{which take one sample of any length: for another sequence length, this computation differs}}
+  // expected-remark @+1 {{this plan cannot generate text (it gets no prefill and decode): for another sequence length, this computation differs}}
   %y = nn.add %x, %wpe
   %logits = nn.linear "head" %y to 10
   nn.output "logits" %logits

@@ -8,8 +8,8 @@
 // PLAN: plan.collective all_reduce in tensor
 // PLAN: plan.collective all_reduce in shard
 dist.mesh [shard = 2, tensor = 2]
-train.state parameter @up : tensor<8x6xf32> {dist.placement = #dist.placement<tensor = 0, shard = 1>}
-train.state parameter @down : tensor<6x5xf32> {dist.placement = #dist.placement<shard = 0>}
+train.state cache @up : tensor<8x6xf32> {dist.placement = #dist.placement<tensor = 0, shard = 1>}
+train.state cache @down : tensor<6x5xf32> {dist.placement = #dist.placement<shard = 0>}
 train.state output @z : tensor<4x5xf32>
 train.entry @eval {
   %x = train.input "x" micro {dist.placement = #dist.placement<tensor = 1>} : tensor<4x8xf32>

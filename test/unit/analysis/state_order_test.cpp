@@ -105,6 +105,7 @@ class GradientSum : public StateOrderTest {
 protected:
   GradientSum()
       : StateOrderTest(R"(
+dist.mesh [shard = 2]
 train.state parameter @a : tensor<4xf32>
 train.state scalar @b : tensor<4xf32>
 train.entry @update {
