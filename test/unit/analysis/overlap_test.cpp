@@ -17,7 +17,8 @@ std::string entry(size_t starts, const std::string &message, bool waits = true) 
   std::string text = "train.state scalar @a : tensor<4xf32>\n"
                      "train.entry @update {\n  %a = train.get @a : tensor<4xf32>\n";
   for (size_t i = 0; i < starts; ++i)
-    text += "  %p" + std::to_string(i) + " = dist.all_reduce_start %a in shard " + message + ": tensor<4xf32>\n";
+    text +=
+        "  %p" + std::to_string(i) + " = dist.all_reduce_start %a in shard " + message + ": tensor<4xf32>\n";
   for (size_t i = 0; waits && i < starts; ++i)
     text += "  %s" + std::to_string(i) + " = dist.wait %p" + std::to_string(i) + " : tensor<4xf32>\n";
   return text + "}\n";
