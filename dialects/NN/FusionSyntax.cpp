@@ -1,6 +1,8 @@
 // Syntax and checks shared by nn.kernel and nn.chunks.
 #include "dialects/NN/FusionSyntax.h"
 
+#include "dialects/NN/Syntax.h"
+
 using namespace mlir;
 using namespace trainc;
 using namespace trainc::nn;

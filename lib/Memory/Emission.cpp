@@ -1,6 +1,7 @@
 #include "lib/Memory/Emission.h"
 
 #include "lib/Analysis/HostOps.h"
+#include "lib/Analysis/KernelAttributes.h"
 #include "lib/Support/SourceName.h"
 
 using namespace mlir;

@@ -1,4 +1,5 @@
 // Pass `optimizer`: the parameter update.
+#include "dialects/Dist/Dist.h"
 #include "dialects/Train/Precision.h"
 #include "dialects/Train/Settings.h"
 #include "dialects/Train/Sharding.h"

@@ -1,6 +1,7 @@
 #include "tools/report/labels.h"
 
 #include "plan/facts/dtype.h"
+#include "plan/facts/mesh.h"
 #include "plan/facts/view.h"
 
 #include <algorithm>
