@@ -119,28 +119,23 @@ std::string otherMachineText(const Environment &before, const Environment &now) 
                  : "");
 }
 
-/// On another machine the same plan may continue with other bits.
-void warnOfOtherArithmetic(const Executor &executor, const Checkpoint &checkpoint,
-                           const Observers &observers) {
-  const Environment &recorded = checkpoint.state().environment;
+/// Describes why the same plan continues with other bits on this machine; empty if it does not.
+std::string describeOtherArithmetic(const Executor &executor, const Environment &recorded) {
   Environment current;
   recordArithmetic(executor, current);
   const std::string before = recordedText(recorded, kArithmetic), now = recordedText(current, kArithmetic);
   const bool isOfGpus = !recordedText(recorded, kTarget).empty() || !recordedText(current, kTarget).empty();
   if (isOfGpus && (before != now || recordedText(recorded, kTarget) != recordedText(current, kTarget)))
-    observers.tell(&RunObserver::onWarning,
-                   fmt::format("{}: {}", checkpoint.path().string(), otherMachineText(recorded, current)));
+    return otherMachineText(recorded, current);
   if (isOfGpus || before == now || !trainsInBf16(recorded) || !trainsInBf16(current))
-    return;
+    return "";
   auto with = [](const std::string &arithmetic) {
     return arithmetic.empty() ? "without instructions of their own" : "with " + printable(arithmetic);
   };
-  observers.tell(
-      &RunObserver::onWarning,
-      fmt::format("{}: products of bf16 numbers were computed {}, and now are {}: bits are not those "
-                  "of an uninterrupted run; a plan compiled with --cpu=x86-64-v3,x86-64-v4 has the "
-                  "same on all CPUs",
-                  checkpoint.path().string(), with(before), with(now)));
+  return fmt::format(
+      "products of bf16 numbers were computed {}, and now are {}: bits are not those of an "
+      "uninterrupted run; a plan compiled with --cpu=x86-64-v3,x86-64-v4 has the same on all CPUs",
+      with(before), with(now));
 }
 
 /// The same weights in another model, such as one with other heads, would be taken without a word.
@@ -160,9 +155,9 @@ Status checkConfig(const Executor &executor, const std::filesystem::path &folder
 }
 
 /// Warns if `text`, which describes a difference between the plan and what `path` records, is not empty.
-void warnOfDifference(const std::filesystem::path &path, const std::string &text, const Executor &executor,
+void warnOfDifference(const std::filesystem::path &path, const std::string &text,
                       const Observers &observers) {
-  if (executor.rank() == 0 && !text.empty())
+  if (!text.empty())
     observers.tell(&RunObserver::onWarning, fmt::format("{}: {}", path.string(), text));
 }
 
@@ -173,12 +168,14 @@ Result<StartingPoint> resume(Executor &executor, const std::filesystem::path &pa
   TRAINC_RETURN_IF_ERROR(checkConfig(executor, path, options, observers));
   TRAINC_RETURN_IF_ERROR(checkpoint.loadParameters(stateTensors(executor, fb::Role::Parameter), threads));
   const Environment &recorded = checkpoint.state().environment;
-  warnOfDifference(path, describeOtherModel(executor.plan(), recorded), executor, observers);
+  if (executor.rank() == 0)
+    warnOfDifference(path, describeOtherModel(executor.plan(), recorded), observers);
   if (options.trains()) {
     TRAINC_RETURN_IF_ERROR(checkpoint.loadOptimizer(stateTensors(executor, fb::Role::Optimizer), threads));
-    warnOfDifference(path, describeOtherTraining(executor.plan(), recorded), executor, observers);
-    if (executor.rank() == 0)
-      warnOfOtherArithmetic(executor, checkpoint, observers);
+    if (executor.rank() == 0) {
+      warnOfDifference(path, describeOtherTraining(executor.plan(), recorded), observers);
+      warnOfDifference(path, describeOtherArithmetic(executor, recorded), observers);
+    }
   }
   observers.tell(&RunObserver::onNote, fmt::format("resumed from {}", path.string()));
   const std::string state = checkpoint.state().toJson();
@@ -254,8 +251,8 @@ Result<StartingPoint> loadWeights(Executor &executor, unsigned threads, const Ru
         loadInitialWeights(weights, stateTensors(executor, fb::Role::Parameter), threads, source.recorded,
                            {.missing = options.initMissing, .ignored = options.initIgnore}));
     observers.tell(&RunObserver::onNote, fmt::format("initial weights from {}", weights.path()));
-    warnOfDifference(options.init, describeOtherModel(executor.plan(), source.environment), executor,
-                     observers);
+    if (executor.rank() == 0)
+      warnOfDifference(options.init, describeOtherModel(executor.plan(), source.environment), observers);
     noteNames("drawn anew", unpaired.drawn, observers);
     noteNames("left out of the file", unpaired.ignored, observers);
     noteNames("not needed from the file", unpaired.buffers, observers);

@@ -51,10 +51,8 @@ std::string describeOtherModel(const fb::Plan &plan, const Environment &recorded
   if (before == recorded.end() || now.empty() || now.at(kModel) == before->second)
     return "";
   return "its weights are of a model with another text than this plan's: parameters have the same names and "
-         "shapes, but "
-         "heads, theta, eps, masks or activations may differ, and so may the loss; compile the text that it "
-         "was trained "
-         "with, unless the change is meant";
+         "shapes, but heads, theta, eps, masks or activations may differ, and so may the loss; compile the "
+         "text that it was trained with, unless the change is meant";
 }
 
 std::string describeOtherTraining(const fb::Plan &plan, const Environment &recorded) {
