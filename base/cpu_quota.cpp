@@ -30,8 +30,8 @@ std::optional<double> number(const std::string &text) {
 std::optional<double> ratio(const std::vector<std::string> &quota, const std::vector<std::string> &period) {
   if (quota.empty() || period.empty())
     return std::nullopt;
-  const std::optional<double> time = number(quota.front()), of = number(period.back());
-  return time && of ? std::optional(*time / *of) : std::nullopt;
+  const std::optional<double> time = number(quota.front()), periodTime = number(period.back());
+  return time && periodTime ? std::optional(*time / *periodTime) : std::nullopt;
 }
 
 /// The quota of one group.
@@ -41,11 +41,11 @@ std::optional<double> quotaIn(const fs::path &group) {
   return ratio(wordsOf(group / "cpu.cfs_quota_us"), wordsOf(group / "cpu.cfs_period_us"));
 }
 
-/// Lowers `least` to the minimum of the quotas of `group` (relative to `mount`) and its ancestors.
-void consider(const fs::path &mount, fs::path group, std::optional<double> &least) {
+/// Lowers `quota` to the minimum of the quotas of `group` (relative to `mount`) and its ancestors.
+void lowerToQuotas(const fs::path &mount, fs::path group, std::optional<double> &quota) {
   for (group = group.relative_path();; group = group.parent_path()) {
-    if (const std::optional<double> quota = quotaIn(mount / group))
-      least = std::min(least.value_or(*quota), *quota);
+    if (const std::optional<double> own = quotaIn(mount / group))
+      quota = std::min(quota.value_or(*own), *own);
     if (group.empty())
       return;
   }
@@ -54,7 +54,7 @@ void consider(const fs::path &mount, fs::path group, std::optional<double> &leas
 } // namespace
 
 std::optional<double> cpuQuota(const fs::path &root) {
-  std::optional<double> least;
+  std::optional<double> quota;
   std::ifstream groups(root /
                        "proc/self/cgroup"); // lines such as "4:cpu,cpuacct:/a/b"; in version 2 "0::/a/b"
   for (std::string line; std::getline(groups, line);) {
@@ -64,12 +64,12 @@ std::optional<double> cpuQuota(const fs::path &root) {
     const std::string controllers = line.substr(first + 1, second - first - 1),
                       path = line.substr(second + 1);
     if (controllers.empty())
-      consider(root / "sys/fs/cgroup", path, least);
+      lowerToQuotas(root / "sys/fs/cgroup", path, quota);
     else if (("," + controllers + ",").find(",cpu,") != std::string::npos)
       for (const std::string &mount : {controllers, std::string("cpu")})
-        consider(root / "sys/fs/cgroup" / mount, path, least);
+        lowerToQuotas(root / "sys/fs/cgroup" / mount, path, quota);
   }
-  return least;
+  return quota;
 }
 
 } // namespace trainc

@@ -1,5 +1,7 @@
 #include "base/lack_of_memory.h"
 
+#include "base/exit_codes.h"
+
 #include <atomic>
 #include <cstdlib>
 #include <exception>
@@ -15,7 +17,7 @@ void giveUp(std::string_view what, std::string_view reason) {
   for (const std::string_view part :
        {std::string_view("error: "), what, std::string_view(": "), reason, std::string_view("\n")})
     (void)!::write(STDERR_FILENO, part.data(), part.size());
-  std::_Exit(1);
+  std::_Exit(kExitFailed);
 }
 
 void giveUpWithoutMemory() {

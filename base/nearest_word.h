@@ -12,8 +12,11 @@ namespace trainc {
 /// is similar.
 std::string findNearest(std::string_view word, const std::vector<std::string> &known);
 
-/// Returns "expected a, b or c, found 'word'", and "; did you mean 'b'?" if a known word is similar. `known`
-/// has at least one word.
+/// Returns "a, b and c"; `last` is the word before the last one.
+std::string listWords(const std::vector<std::string> &words, std::string_view last = "and");
+
+/// Returns "expected a, b or c, found 'word'", and "; did you mean 'b'?" if a known word is similar, or
+/// `word` begins with it. `known` has at least one word.
 std::string describeUnknownWord(std::string_view word, const std::vector<std::string> &known);
 
 } // namespace trainc

@@ -2,6 +2,8 @@
 // throws.
 #pragma once
 
+#include "base/exit_codes.h"
+
 #include <cassert>
 #include <fmt/format.h>
 #include <optional>
@@ -13,8 +15,8 @@ namespace trainc {
 /// Category of an error; tools map it to their exit code.
 enum class StatusCode {
   kOk,
-  kInvalidInput, ///< bad usage, file or data: exit code 2
-  kFailed,       ///< the run failed (I/O, memory, non-finite loss): exit code 1
+  kInvalidInput, ///< bad usage, file or data: kExitUsage
+  kFailed,       ///< the run failed (I/O, memory, non-finite loss): kExitFailed
 };
 
 /// Success, or an error with a message for the user.
@@ -26,8 +28,10 @@ public:
   bool ok() const { return code_ == StatusCode::kOk; }
   StatusCode code() const { return code_; }
   const std::string &message() const { return message_; }
-  /// Exit code of a program that stops with this status: 0, 1 or 2.
-  int exitCode() const { return ok() ? 0 : code_ == StatusCode::kInvalidInput ? 2 : 1; }
+  /// Exit code of a program that stops with this status.
+  int exitCode() const {
+    return ok() ? kExitDone : code_ == StatusCode::kInvalidInput ? kExitUsage : kExitFailed;
+  }
 
 private:
   StatusCode code_ = StatusCode::kOk;

@@ -17,7 +17,42 @@ std::string threeDigits(double value) {
   return fmt::format("{:.{}f}", value, value < 99.95 ? 1 : 0);
 }
 
+/// Bytes in a unit, with three significant digits.
+struct Digits {
+  uint64_t whole, fraction;
+  int places; ///< decimal places of the fraction
+  const char *unit;
+};
+
+Digits digitsOf(uint64_t bytes, bool isRoundedUp) {
+  constexpr std::array<const char *, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
+  size_t unit = 0;
+  uint64_t size = 1;
+  for (; bytes / size >= 1024 && unit + 1 < kUnits.size(); ++unit)
+    size *= 1024;
+  const uint64_t whole = bytes / size;
+  const int places = unit == 0 || whole >= 100 ? 0 : whole >= 10 ? 1 : 2;
+  const uint64_t parts = places == 0 ? 1 : places == 1 ? 10 : 100; // of a unit
+  const uint64_t digits = whole * parts + (bytes % size * parts + (isRoundedUp ? size - 1 : 0)) / size;
+  return {digits / parts, digits % parts, places, kUnits[unit]};
+}
+
+/// Returns `bytes` in the syntax of options, rounded to three significant digits.
+std::string asOption(uint64_t bytes, bool isRoundedUp) {
+  const Digits digits = digitsOf(bytes, isRoundedUp);
+  std::string text = fmt::format("{}", digits.whole);
+  if (digits.fraction > 0)
+    text += fmt::format(".{:0{}}", digits.fraction, digits.places);
+  while (digits.fraction > 0 && text.back() == '0')
+    text.pop_back();
+  return text + digits.unit;
+}
+
 } // namespace
+
+std::string sizeOfAtLeast(uint64_t bytes) { return asOption(bytes, /*isRoundedUp=*/true); }
+
+std::string sizeOfAtMost(uint64_t bytes) { return asOption(bytes, /*isRoundedUp=*/false); }
 
 std::string formatBytes(uint64_t bytes) {
   constexpr std::array<const char *, 6> kUnits = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
@@ -26,6 +61,13 @@ std::string formatBytes(uint64_t bytes) {
   for (; value >= 1023.5 && unit + 1 < kUnits.size(); ++unit)
     value /= 1024;
   return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{} {}", threeDigits(value), kUnits[unit]);
+}
+
+std::string formatNeededBytes(uint64_t bytes) {
+  const Digits digits = digitsOf(bytes, /*isRoundedUp=*/true);
+  return digits.places == 0
+             ? fmt::format("{} {}", digits.whole, digits.unit)
+             : fmt::format("{}.{:0{}} {}", digits.whole, digits.fraction, digits.places, digits.unit);
 }
 
 std::string formatCount(double count) {

@@ -39,7 +39,7 @@ foreach(enum ${enums})
   list(JOIN quoted ", " quoted)
   list(JOIN numbered ", " numbered)
   string(APPEND words "
-inline const char *wordOf(fb::${name} value) {
+constexpr const char *wordOf(fb::${name} value) {
   constexpr const char *words[] = {${quoted}};
   return value <= fb::${name}::MAX ? words[static_cast<size_t>(value)] : \"unknown\";
 }

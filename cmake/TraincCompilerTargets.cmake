@@ -10,7 +10,7 @@ if(TRAINC_FUZZ) # it compiles in half the time so, and runs for one fuzzer alone
   target_compile_options(trainc_mlir INTERFACE -O0)
 endif()
 
-# The heavy MLIR headers, compiled once and reused by every compiler library.
+# The heavy headers of MLIR and of the dialects, compiled once and reused by every compiler library.
 file(WRITE ${PROJECT_BINARY_DIR}/mlir_pch.cpp "")
 add_library(trainc_mlir_pch OBJECT ${PROJECT_BINARY_DIR}/mlir_pch.cpp)
 target_link_libraries(trainc_mlir_pch PUBLIC trainc_mlir)
@@ -20,8 +20,12 @@ set(TRAINC_MLIR_HEADERS
   <mlir/Interfaces/SideEffectInterfaces.h> <mlir/Dialect/Arith/IR/Arith.h> <mlir/Dialect/Math/IR/Math.h>
   <mlir/Dialect/Func/IR/FuncOps.h> <mlir/Dialect/LLVMIR/LLVMDialect.h> <mlir/Dialect/LLVMIR/NVVMDialect.h>
   <mlir/Dialect/SCF/IR/SCF.h> <mlir/Dialect/Vector/IR/VectorOps.h>
-  <mlir/Bytecode/BytecodeOpInterface.h> <llvm/ADT/TypeSwitch.h>)
+  <mlir/Bytecode/BytecodeOpInterface.h> <llvm/ADT/TypeSwitch.h>
+  ${PROJECT_SOURCE_DIR}/dialects/Dist/Dist.h ${PROJECT_SOURCE_DIR}/dialects/NN/Builders.h ${PROJECT_SOURCE_DIR}/dialects/Plan/Plan.h
+  ${PROJECT_SOURCE_DIR}/plan/settings/settings.h ${PROJECT_SOURCE_DIR}/dialects/Train/Train.h)
 target_precompile_headers(trainc_mlir_pch PRIVATE ${TRAINC_MLIR_HEADERS})
+add_custom_target(trainc_tablegen)
+add_dependencies(trainc_mlir_pch trainc_tablegen)
 
 # The same for the compiler's tests, which are not optimised, as those of the runtime.
 file(WRITE ${PROJECT_BINARY_DIR}/mlir_test_pch.cpp "")
@@ -29,6 +33,7 @@ add_library(trainc_mlir_test_pch OBJECT EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/m
 target_link_libraries(trainc_mlir_test_pch PRIVATE trainc_mlir GTest::gmock)
 target_compile_options(trainc_mlir_test_pch PRIVATE -O0)
 target_precompile_headers(trainc_mlir_test_pch PRIVATE <gmock/gmock.h> <gtest/gtest.h> ${TRAINC_MLIR_HEADERS})
+add_dependencies(trainc_mlir_test_pch trainc_tablegen)
 
 # trainc_compiler_library(name SOURCES a.cpp ... LINK libs ...): one folder of dialects/ or lib/.
 function(trainc_compiler_library name)
@@ -82,5 +87,4 @@ function(trainc_dialect folder dialect)
   add_dependencies(trainc_tablegen trainc_${dialect}_tablegen)
 endfunction()
 
-add_custom_target(trainc_tablegen)
 include_directories(${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${MLIR_INCLUDE_DIRS})

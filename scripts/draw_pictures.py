@@ -1,14 +1,24 @@
 #!/usr/bin/env python3
-"""Draws the picture of README.md, docs/pictures/step.svg: a step's memory over time, and the loss of a run.
+"""Draws pictures of the documentation.
+
+That of README.md, docs/pictures/step.svg: a step's memory over time, and the loss of a run, both of one model. examples/gpt/run.sh leaves
+small.plan and metrics.jsonl in build/examples/gpt.
 
   trainc report small.plan --json > small.json
-  scripts/draw_pictures.py small.json metrics.jsonl > docs/pictures/step.svg
+  python3 scripts/draw_pictures.py small.json metrics.jsonl > docs/pictures/step.svg
 
-Both are of one model. examples/gpt/run.sh leaves small.plan and metrics.jsonl in build/examples/gpt.
+The page of a report in docs/how-to/read-a-report.md. The page shows the plan's name as it was given, so the plan lies in the current folder.
+
+  trainc compile examples/gpt/gpt.mlir -o gpt.plan --target=cuda --ranks=8 --zero-stage=3 --memory-limit=20GiB
+  trainc report gpt.plan -o gpt.html
+  python3 scripts/draw_pictures.py gpt.html docs/how-to/plan-report.png
 """
 import json
 import pathlib
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "test/end_to_end"))
+import browser
 
 COLOURS = {"parameters": "#3b5b92", "optimizer states": "#7f9fcf", "activations": "#e8a33d", "gradients": "#b5482f", "workspace": "#8f8f8f",
            "inputs": "#5a9a6e", "caches": "#9a7fb0", "gathered parameters": "#c98bb9"}
@@ -85,9 +95,22 @@ def loss(lines):
     return drawn
 
 
+def page(path, picture):
+    """The upper part of a report's page."""
+    with browser.Browser(1280, 1110) as shown:
+        shown.open(path)
+        plan = shown.evaluate("report.plan.file")
+        if "/" in plan:
+            sys.exit(f"{path}: the page shows the path {plan}; run trainc report beside the plan")
+        shown.point_at(640, 700)
+        shown.screenshot(picture, whole=False)
+
+
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
+    if sys.argv[1].endswith(".html"):
+        return page(sys.argv[1], sys.argv[2])
     report = json.loads(pathlib.Path(sys.argv[1]).read_text())
     lines = [json.loads(entry) for entry in pathlib.Path(sys.argv[2]).read_text().splitlines()]
     print(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif">')

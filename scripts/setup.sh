@@ -3,7 +3,7 @@
 set -euo pipefail
 
 packages=(
-  cmake ninja-build ccache g++ python3
+  cmake ninja-build ccache g++ python3 python3-venv
   clang-22 lld-22 clang-format-22 clang-tidy-22 libclang-rt-22-dev
   llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools liblld-22-dev libpolly-22-dev zlib1g-dev libzstd-dev
   libfmt-dev libcli11-dev nlohmann-json3-dev libxxhash-dev flatbuffers-compiler libflatbuffers-dev

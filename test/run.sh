@@ -3,9 +3,11 @@
 #   test/run.sh              the programs that users run, and all tests of them
 #   test/run.sh fast         the same programs, and the tests that take seconds
 #   test/run.sh sources      whether each source compiles by itself
+#   test/run.sh site         whether the site of docs/ builds (MkDocs from PyPI), and shows its pages in a browser
 #   test/run.sh sanitizers   the runtime under sanitizers, and the fuzzers
 #   test/run.sh matrix       planned against allocated bytes, and losses, in every combination of settings; every model on emulated GPUs in
-#                            every precision and stage; a fault at every transfer of offloaded tensors. Else some are tested
+#                            every precision and stage; a fault at every transfer of offloaded tensors; more limits of memory. Else some are tested
+#   test/run.sh additions    the examples of docs/how-to/add-*.md, built together in a copy and run
 #   test/run.sh packages     the Debian packages of the release build, installed on a clean Debian 12 (as root, from Debian's mirror)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,12 +18,18 @@ release() {
   stage "build"
   ./scripts/build.sh
   stage "tests of the release build"
-  ctest --test-dir build --output-on-failure -j2 "$@"
+  ctest --test-dir build -LE matrix --output-on-failure -j2 "$@"
 }
 
 sources() {
   stage "each source by itself"
   ./scripts/compile_alone.sh
+}
+
+site() {
+  stage "the site of docs/"
+  ./scripts/docs.sh
+  python3 test/structure/site_pages.py
 }
 
 sanitizers() {
@@ -49,8 +57,19 @@ matrix() {
   export TRAINC_ALL_COMBINATIONS=1
   stage "every combination of settings"
   python3 test/end_to_end/memory_matrix_test.py MemoryMatrixTest.test_every_combination
-  stage "every model in every precision and stage on emulated GPUs; a fault at every transfer"
-  ctest --test-dir build -R '^e2e_(cuda_models|offload)$' --output-on-failure
+  stage "every model in every precision and stage on emulated GPUs; a fault at every transfer; more limits; the benchmarks of two builds and of ranks"
+  ctest --test-dir build -R '^e2e_(benchmark|cuda_models|offload|planner)$' --output-on-failure
+  stage "single-rank plans on the emulated device"
+  ctest --test-dir build -L matrix --output-on-failure
+  stage "random programs until they hold all ops; registers of GPU kernels, and wide ones on emulated GPUs"
+  build/bin/random_programs --programs=60 --all-ops
+  /usr/lib/llvm-22/bin/lit -sv build/test/lit/codegen/cuda-registers.test build/test/lit/check/gpu/widths.test
+}
+
+additions() {
+  ./scripts/setup.sh
+  stage "all examples of additions in a copy"
+  test/additions/run.sh
 }
 
 packages() {
@@ -64,9 +83,11 @@ case "${1:-}" in
   "") release ;;
   fast) release -L 'fast|runtime' ;;
   sources) sources ;;
+  site) site ;;
   sanitizers) sanitizers ;;
   matrix) matrix ;;
+  additions) additions ;;
   packages) packages ;;
-  *) echo "usage: $0 [fast|sources|sanitizers|matrix|packages]" >&2; exit 2 ;;
+  *) echo "usage: $0 [fast|sources|site|sanitizers|matrix|additions|packages]" >&2; exit 2 ;;
 esac
 stage "done"

@@ -24,21 +24,6 @@ struct Communication : mlir::SideEffects::Resource::Base<Communication> {
 } // namespace trainc::dist
 
 namespace trainc::dist {
-/// How a value lies on the ranks along one axis of the mesh.
-struct Along {
-  enum Kind : uint8_t {
-    Replicated, ///< equal on all ranks
-    Own,        ///< a value of each rank's own
-    Partial,    ///< a term of a sum
-    Sharded     ///< an equal range of dimension `dim`, in the order of places
-  };
-  Kind kind = Replicated;
-  int64_t dim = 0; ///< of Sharded
-
-  static Along sharded(int64_t dim) { return {Sharded, dim}; }
-  bool operator==(const Along &) const = default;
-};
-
 /// Extent of a collective's tensor that a rank holds.
 enum class Held : uint8_t { whole, shard };
 

@@ -3,6 +3,7 @@
 
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -26,7 +27,7 @@ void DistDialect::initialize() {
 
 // --- Placements ---
 
-using trainc::dist::Along;
+using trainc::Along;
 
 /// Number of a dimension, or below 0 one of the other kinds.
 static int64_t codeOf(Along along) {
@@ -60,6 +61,11 @@ ArrayAttr PlacementAttr::axesOfDim(int64_t dim) const {
     if (code == dim)
       axes.push_back(name);
   return ArrayAttr::get(getContext(), axes);
+}
+
+SmallVector<int64_t> PlacementAttr::shardedDims() const {
+  return llvm::filter_to_vector(getCodes(),
+                                [](int64_t code) { return alongOf(code).kind == Along::Sharded; });
 }
 
 LogicalResult PlacementAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayAttr axes,
@@ -116,6 +122,26 @@ void PlacementAttr::print(AsmPrinter &printer) const {
 LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   if (attribute.getName() != trainc::dist::kPlacementAttr || !isa<PlacementAttr>(attribute.getValue()))
     return op->emitOpError("has the unknown attribute ") << attribute.getName();
+  const auto placement = cast<PlacementAttr>(attribute.getValue());
+  const auto type = op->getAttrOfType<TypeAttr>("type"); // of a state; values have the result's type
+  const auto tensor =
+      dyn_cast_if_present<RankedTensorType>(type                       ? type.getValue()
+                                            : op->getNumResults() == 1 ? op->getResult(0).getType()
+                                                                       : Type());
+  if (!tensor)
+    return op->emitOpError("has a placement, and declares no tensor");
+  for (int64_t dim : placement.shardedDims())
+    if (dim >= tensor.getRank())
+      return op->emitOpError("is sharded along dimension ")
+             << dim << "; expected a dimension below " << tensor.getRank() << " of " << tensor;
+  auto module = op->getParentOfType<ModuleOp>();
+  if (!module || module.getOps<MeshOp>().empty()) // the mesh may come later
+    return success();
+  const trainc::Mesh mesh = trainc::dist::meshOf(module);
+  for (StringRef axis : placement.getAxes().getAsValueRange<StringAttr>())
+    if (!mesh.find(std::string_view(axis)))
+      return op->emitOpError("has a placement along the axis '")
+             << axis << "'; the module's mesh is " << mesh.text();
   return success();
 }
 
@@ -125,11 +151,47 @@ PlacementAttr trainc::dist::placementOf(Operation *op) {
 
 bool trainc::dist::isSharded(Operation *state) {
   const PlacementAttr placement = placementOf(state);
-  return placement && llvm::is_contained(placement.getCodes(), 0);
+  return placement && llvm::is_contained(placement.shardedDims(), 0);
 }
 
 void trainc::dist::shardState(Operation *state) {
   state->setAttr(kPlacementAttr, PlacementAttr::get(state->getContext(), {{kShardAxis, Along::sharded(0)}}));
+}
+
+using trainc::DerivedPlacement;
+
+static bool isAmong(StringRef axis, ArrayAttr axes) {
+  return llvm::is_contained(axes.getAsValueRange<StringAttr>(), axis);
+}
+
+DerivedPlacement WaitOp::derivePlacement(StringRef, ArrayRef<Along> operands) { return {operands[0]}; }
+
+DerivedPlacement PartOp::derivePlacement(StringRef axis, ArrayRef<Along> operands) {
+  const Along whole = operands[0];
+  if (!isAmong(axis, getAxes()))
+    return {whole};
+  if (whole.kind != Along::Replicated)
+    return {Along::sharded(0),
+            "takes the part of a value that is " + whole.text() + "; expected one that is replicated"};
+  return {Along::sharded(0)};
+}
+
+/// Returns the placement of a flat tensor or of its member.
+static DerivedPlacement placeMembers(ArrayRef<Along> operands) {
+  Along common;
+  for (const Along operand : operands)
+    if (operand.kind != Along::Replicated)
+      common = operand;
+  if (common.kind == Along::Sharded)
+    return {common, "places members in a flat tensor of which each rank holds a shard; expected a whole one"};
+  return {common};
+}
+
+DerivedPlacement PackOp::derivePlacement(StringRef, ArrayRef<Along> operands) {
+  return placeMembers(operands);
+}
+DerivedPlacement MemberOp::derivePlacement(StringRef, ArrayRef<Along> operands) {
+  return placeMembers(operands);
 }
 
 // --- Ops ---
@@ -199,8 +261,8 @@ LogicalResult MeshOp::verify() {
   if (getNames().size() != getSizes().size())
     return emitOpError("has ") << getSizes().size() << " sizes for " << getNames().size() << " axes";
   for (int64_t size : getSizes())
-    if (size < 1 || size > trainc::kMaximumRanks)
-      return emitOpError("has an axis of ") << size << " ranks; expected 1 to " << trainc::kMaximumRanks;
+    if (size < 1 || size > trainc::kMaxRanks)
+      return emitOpError("has an axis of ") << size << " ranks; expected 1 to " << trainc::kMaxRanks;
   if (trainc::Status status = trainc::checkMesh(::meshOf(*this)); !status.ok())
     return emitOpError() << status.message();
   auto module = dyn_cast<ModuleOp>((*this)->getParentOp());
@@ -285,7 +347,7 @@ LogicalResult WaitOp::verify() {
 static LogicalResult verifyMember(Operation *op, Value flat, Type member, int64_t offset) {
   auto type = cast<RankedTensorType>(flat.getType()), part = cast<RankedTensorType>(member);
   if (type.getRank() != 1 || type.getElementType() != part.getElementType())
-    return op->emitOpError() << type << " is no flat tensor with the elements of " << member;
+    return op->emitOpError() << type << " is not a flat tensor with the elements of " << member;
   if (offset > type.getNumElements() - part.getNumElements())
     return op->emitOpError() << "puts " << part.getNumElements() << " elements at " << offset << " of "
                              << type;

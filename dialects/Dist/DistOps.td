@@ -53,12 +53,14 @@ def Dist_Placement : AttrDef<Dist_Dialect, "Placement"> {
   let parameters = (ins "::mlir::ArrayAttr":$axes, ArrayRefParameter<"int64_t">:$codes);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
-  let builders = [AttrBuilder<(ins "::llvm::ArrayRef<::std::pair<::llvm::StringRef, ::trainc::dist::Along>>":$along)>];
+  let builders = [AttrBuilder<(ins "::llvm::ArrayRef<::std::pair<::llvm::StringRef, ::trainc::Along>>":$along)>];
   let extraClassDeclaration = [{
     /// Returns how the value lies along the axis.
-    ::trainc::dist::Along along(::llvm::StringRef axis) const;
+    ::trainc::Along along(::llvm::StringRef axis) const;
     /// Returns the names of the axes along which the value is sharded along the dimension.
     ::mlir::ArrayAttr axesOfDim(int64_t dim) const;
+    /// Returns the dimensions along which the value is sharded, in the order of the named axes.
+    ::llvm::SmallVector<int64_t> shardedDims() const;
   }];
 }
 
@@ -66,7 +68,8 @@ class Dist_Op<string mnemonic, list<Trait> traits = []> : Op<Dist_Dialect, mnemo
 
 // An op without instructions: its results and operands share the bytes of a flat tensor.
 class Dist_PlaceOp<string mnemonic, string kernelClass>
-    : Dist_Op<mnemonic, [Pure, DeclareOpInterfaceMethods<ExecutableOpInterface, ["getFlatOffset"]>]> {
+    : Dist_Op<mnemonic, [Pure, DeclareOpInterfaceMethods<ExecutableOpInterface, ["getFlatOffset"]>,
+                          DeclareOpInterfaceMethods<PlacementOpInterface>]> {
   let extraClassDefinition = "::trainc::KernelClass $cppClass::getKernelClass() { return ::trainc::KernelClass::"
                              # kernelClass # "; }";
   let hasVerifier = 1;
@@ -157,7 +160,8 @@ def Dist_RankSumOp : Dist_Op<"rank_sum", [Pure, DeclareOpInterfaceMethods<Execut
   let extraClassDefinition = "::trainc::KernelClass $cppClass::getKernelClass() { return ::trainc::KernelClass::RankSum; }";
 }
 
-def Dist_WaitOp : Dist_Op<"wait", [SameOperandsAndResultType, DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
+def Dist_WaitOp : Dist_Op<"wait", [SameOperandsAndResultType, DeclareOpInterfaceMethods<ExecutableOpInterface>,
+                               DeclareOpInterfaceMethods<PlacementOpInterface>]> {
   let summary = "the result of a collective, after it has completed";
   let arguments = (ins Arg<AnyStaticShapeTensor, "", [MemWrite<Dist_Communication>]>:$pending);
   let results = (outs AnyStaticShapeTensor:$value);

@@ -1,5 +1,8 @@
 #include "dialects/Interfaces/Enums.h"
 
+#include "base/nearest_word.h"
+#include "plan/facts/scalars.h"
+
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -9,25 +12,23 @@ using namespace mlir;
 namespace trainc {
 
 ScalarDirection directionOf(HostScalar scalar) {
-  return scalar <= HostScalar::position ? ScalarDirection::to_device : ScalarDirection::from_device;
+  return ScalarDirection(kScalarTraits[size_t(scalar)].direction);
 }
 
 RankedTensorType typeOf(HostScalar scalar, MLIRContext *context) {
-  using enum HostScalar;
+  const fb::DType dtype = kScalarTraits[size_t(scalar)].dtype;
   Builder builder(context);
   Type element = builder.getF32Type();
-  if (scalar == seed || scalar == step || scalar == micro)
-    element = builder.getI64Type();
-  else if (scalar == position)
-    element = builder.getI32Type();
+  if (dtype != fb::DType::F32)
+    element = dtype == fb::DType::I64 ? builder.getI64Type() : builder.getI32Type();
   return RankedTensorType::get({}, element);
 }
 
-/// Returns all words of an enum, for messages: "init, begin_step, ...".
-template <typename Enum> static std::string wordsOf(StringRef (*word)(Enum), uint32_t last) {
-  std::string words;
+/// Returns all words of an enum, for messages.
+template <typename Enum> static std::vector<std::string> wordsOf(StringRef (*word)(Enum), uint32_t last) {
+  std::vector<std::string> words;
   for (uint32_t value = 0; value <= last; ++value)
-    words += (value ? ", " : "") + word(Enum(value)).str();
+    words.push_back(word(Enum(value)).str());
   return words;
 }
 
@@ -47,8 +48,8 @@ static FailureOr<Enum> parseNameOf(OpAsmParser &parser, StringAttr &name, String
   }
   if (std::optional<Enum> found = find(said))
     return *found;
-  return parser.emitError(where) << "'" << said << "' is no kind of " << what << "; expected one of "
-                                 << wordsOf(word, last) << ", or `@" << name.getValue() << " as KIND`";
+  return parser.emitError(where) << "kind of " << what << " (`@" << name.getValue()
+                                 << " as KIND`): " << describeUnknownWord(said, wordsOf(word, last));
 }
 
 ParseResult parseEntryName(OpAsmParser &parser, StringAttr &name, EntryKindAttr &kind) {

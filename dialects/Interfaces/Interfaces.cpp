@@ -24,12 +24,31 @@ Value LaneContext::constantInt(OpBuilder &builder, Type element, int64_t value) 
   return constantOf(builder, *this, builder.getIntegerAttr(element, value));
 }
 
+std::string Along::text() const {
+  switch (kind) {
+  case Replicated:
+    return "replicated";
+  case Own:
+    return "each rank's own";
+  case Partial:
+    return "a partial sum";
+  case Sharded:
+    return "sharded along dimension " + std::to_string(dim);
+  }
+  llvm_unreachable("unknown placement");
+}
+
 bool hasClass(Operation *op, KernelClass kernelClass) {
   auto executable = dyn_cast_or_null<ExecutableOpInterface>(op);
   return executable && executable.getKernelClass() == kernelClass;
 }
 
 bool isView(Operation *op) { return hasClass(op, KernelClass::Alias) || isPack(op) || isWait(op); }
+
+bool isReadThrough(Operation *op) {
+  auto readThrough = dyn_cast_or_null<ReadThroughOpInterface>(op);
+  return readThrough && readThrough.isReadThrough();
+}
 
 bool isPack(Operation *op) { return hasClass(op, KernelClass::Pack); }
 

@@ -8,6 +8,8 @@
 #include "mlir/IR/OpDefinition.h"
 #include "llvm/ADT/SmallVector.h"
 
+#include <string>
+
 namespace trainc {
 
 /// Context in which an elementwise body is built: scalars, or vectors of lanes.
@@ -187,6 +189,29 @@ struct IndexingRule {
   llvm::SmallVector<llvm::SmallVector<int>> operands, results;
 };
 
+/// How a value lies on the ranks along one axis of the mesh.
+struct Along {
+  enum Kind : uint8_t {
+    Replicated, ///< equal on all ranks
+    Own,        ///< a value of each rank's own
+    Partial,    ///< a term of a sum
+    Sharded     ///< an equal range of dimension `dim`, in the order of places
+  };
+  Kind kind = Replicated;
+  int64_t dim = 0; ///< of Sharded
+
+  static Along sharded(int64_t dim) { return {Sharded, dim}; }
+  /// Returns the words for messages: "sharded along dimension 0".
+  std::string text() const;
+  bool operator==(const Along &) const = default;
+};
+
+/// Placement of a value along an axis, and what is wrong with the operands of its op, if anything.
+struct DerivedPlacement {
+  Along along;
+  std::string fault = {};
+};
+
 /// For each operand and result, the dimension along which the sequence runs, or -1; see
 /// IncrementalOpInterface.
 struct SequenceDims {
@@ -203,6 +228,9 @@ namespace trainc {
 bool hasClass(mlir::Operation *op, KernelClass kernelClass);
 /// Whether the op moves no bytes, because its results share the bytes of its operands.
 bool isView(mlir::Operation *op);
+/// Whether kernels may read the op's operand in place of its result, and repeat or convert its elements
+/// themselves; false for null.
+bool isReadThrough(mlir::Operation *op);
 /// Whether `op` is of class Pack; false for null.
 bool isPack(mlir::Operation *op);
 /// Whether `op` is of class Wait; false for null.

@@ -51,6 +51,17 @@ def DecomposableOpInterface : OpInterface<"DecomposableOpInterface"> {
     "::llvm::SmallVector<::mlir::Value>", "decompose", (ins "::mlir::OpBuilder &":$builder)>];
 }
 
+def BlockUserOpInterface : OpInterface<"BlockUserOpInterface"> {
+  let cppNamespace = "::trainc";
+  let description = [{
+    An op of the `model` phase that uses blocks, once or several times in a row. The blocks take turns.
+  }];
+  let methods = [InterfaceMethod<[{ Names of the blocks; use `i` applies the name at `i` modulo their number. }],
+    "::llvm::SmallVector<::mlir::FlatSymbolRefAttr>", "getUsedBlocks", (ins)>,
+    InterfaceMethod<[{ Number of uses. }], "uint64_t", "getUses", (ins)>,
+    InterfaceMethod<[{ The scope of use `use`, relative to that of the op. }], "::std::string", "getScopeOf", (ins "uint64_t":$use)>];
+}
+
 def LayerOpInterface : OpInterface<"LayerOpInterface"> {
   let cppNamespace = "::trainc";
   let description = [{
@@ -167,6 +178,24 @@ def RecomputableOpInterface : OpInterface<"RecomputableOpInterface"> {
   let description = [{
     A bandwidth-bound op whose results may be recomputed instead of kept in memory. Equal operands give equal bits.
   }];
+}
+
+def ReadThroughOpInterface : OpInterface<"ReadThroughOpInterface"> {
+  let cppNamespace = "::trainc";
+  let description = [{
+    An op with one operand and one result. Kernels may read the operand in place of the result, and repeat or convert its elements themselves.
+  }];
+  let methods = [InterfaceMethod<[{ Whether the operand may be read in place of the result. }],
+    "bool", "isReadThrough", (ins), [{}], [{ return true; }]>];
+}
+
+def PlacementOpInterface : OpInterface<"PlacementOpInterface"> {
+  let cppNamespace = "::trainc";
+  let description = [{ An op with one result, whose placement on the ranks follows from those of the operands by a rule of its own. }];
+  let methods = [InterfaceMethod<[{
+      The placement of the result along `axis` of the mesh. `operands` has one placement per operand.
+    }],
+    "::trainc::DerivedPlacement", "derivePlacement", (ins "::llvm::StringRef":$axis, "::llvm::ArrayRef<::trainc::Along>":$operands)>];
 }
 
 def ExecutableOpInterface : OpInterface<"ExecutableOpInterface"> {

@@ -1,6 +1,7 @@
 // nn.attention and nn.attention_grad.
 #include "dialects/NN/Builders.h"
 #include "dialects/NN/Syntax.h"
+#include "plan/cost/work.h"
 
 #include <cmath>
 
@@ -68,6 +69,17 @@ static LogicalResult checkLimit(Value limit, InferError error) {
   return success();
 }
 
+/// Reports an error unless `window` is from 1 to 2^31 - 1, and `softcap` finite and positive.
+static LogicalResult checkScores(std::optional<uint64_t> window, std::optional<APFloat> softcap,
+                                 InferError error) {
+  if (window && (int64_t(*window) < 1 || int64_t(*window) > INT32_MAX))
+    return error() << "window must be a number of keys from 1 to 2^31 - 1, found " << int64_t(*window);
+  const float bound = softcap ? inF32(softcap->convertToDouble()) : 1;
+  if (!(std::isfinite(bound) && bound > 0 && std::isfinite(1 / bound)))
+    return error() << "softcap must be a number above 0, found " << formatInF32(softcap->convertToDouble());
+  return success();
+}
+
 /// Returns the type of the log-sum-exp.
 static RankedTensorType lseType(Value q, const Sizes &sizes, int64_t heads) {
   return RankedTensorType::get({sizes.batch, heads, sizes.queries},
@@ -78,7 +90,8 @@ Inferred AttentionOp::inferTypes(Adaptor op, InferError error) {
   int64_t heads = op.getHeads();
   auto sizes = checkAttention(op.getQ(), op.getK(), op.getV(), op.getSegments(), heads,
                               op.getKvHeads().value_or(heads), error);
-  if (failed(sizes) || failed(checkLimit(op.getLimit(), error)))
+  if (failed(sizes) || failed(checkLimit(op.getLimit(), error)) ||
+      failed(checkScores(op.getWindow(), op.getSoftcap(), error)))
     return failure();
   if (double scale = op.getScale() ? op.getScale()->convertToDouble() : 1; !std::isfinite(inF32(scale)))
     return error() << "scale must be a finite number, found " << formatInF32(scale);
@@ -90,7 +103,7 @@ Inferred AttentionGradOp::inferTypes(Adaptor op, InferError error) {
   int64_t heads = op.getHeads();
   auto sizes =
       checkAttention(op.getQ(), op.getK(), op.getV(), op.getSegments(), heads, op.getKvHeads(), error);
-  if (failed(sizes))
+  if (failed(sizes) || failed(checkScores(op.getWindow(), op.getSoftcap(), error)))
     return failure();
   RankedTensorType out = typeLike(op.getQ(), {sizes->batch, sizes->queries, heads * sizes->valueWidth});
   RankedTensorType lse = lseType(op.getQ(), *sizes, heads);
@@ -119,7 +132,7 @@ void AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>
   Value dout = g[0] ? g[0] : TensorBuilder(builder, getLoc()).constantLike(getOut(), 0);
   auto grad = AttentionGradOp::create(builder, getLoc(), getQ(), getK(), getV(), getOut(), getLse(), dout,
                                       getSegments(), /*dlse=*/g[1], getHeads(), keyHeads(), getCausal(),
-                                      APFloat(scoreScale()));
+                                      getWindowAttr(), getSoftcapAttr(), APFloat(scoreScale()));
   llvm::copy(grad.getResults(), out.begin());
 }
 
@@ -151,31 +164,62 @@ SmallVector<Value> AttentionOp::buildIncremental(OpBuilder &builder, CacheScope 
     return {};
   }
   Value keys = caches.append(builder, getK()), values = caches.append(builder, getV());
-  auto step =
-      AttentionOp::create(builder, getLoc(), getQ(), keys, values, /*segments=*/Value(), caches.position(),
-                          getHeadsAttr(), getKvHeadsAttr(), /*causal=*/UnitAttr(), getScaleAttr());
+  auto step = AttentionOp::create(builder, getLoc(), getQ(), keys, values, /*segments=*/Value(),
+                                  caches.position(), getHeadsAttr(), getKvHeadsAttr(), /*causal=*/UnitAttr(),
+                                  getWindowAttr(), getSoftcapAttr(), getScaleAttr());
   return {step.getOut(), step.getLse()};
 }
 
-/// Returns the FLOPs of `scoreProducts` matrix products over the head width and `valueProducts` over the
-/// value width. A causal query attends to the keys up to its own position.
-static int64_t attentionFlops(Value q, Value k, Value v, int64_t heads, int64_t keyHeads, bool causal,
-                              int64_t scoreProducts, int64_t valueProducts) {
-  int64_t queries = shapeOf(q)[1], keys = shapeOf(k)[1];
-  int64_t pairs = queries * keys;
-  if (causal && keys >= queries)
-    pairs = queries * (keys - queries) + queries * (queries + 1) / 2;
-  int64_t headWidth = shapeOf(q)[2] / heads, valueWidth = shapeOf(v)[2] / keyHeads;
-  return 2 * shapeOf(q)[0] * heads * pairs * (scoreProducts * headWidth + valueProducts * valueWidth);
+/// Whether `window` hides no key, if the op has no limit.
+static bool hidesNothing(int64_t window, Value q, Value k) {
+  return window >= std::max(shapeOf(q)[1], shapeOf(k)[1]);
 }
 
-int64_t AttentionOp::getFlops() {
-  return attentionFlops(getQ(), getK(), getV(), getHeads(), keyHeads(), getCausal(), 1, 1);
+LogicalResult AttentionOp::canonicalize(AttentionOp op, PatternRewriter &rewriter) {
+  if (!op.getWindow() || op.getLimit() || !hidesNothing(*op.getWindow(), op.getQ(), op.getK()))
+    return failure();
+  rewriter.modifyOpInPlace(op, [&] { op.removeWindowAttr(); });
+  return success();
 }
 
-/// Three products over head width: recomputed scores, dq and dk. Two over value width: dp and dv.
+LogicalResult AttentionGradOp::canonicalize(AttentionGradOp op, PatternRewriter &rewriter) {
+  if (!op.getWindow() || !hidesNothing(*op.getWindow(), op.getQ(), op.getK()))
+    return failure();
+  rewriter.modifyOpInPlace(op, [&] { op.removeWindowAttr(); });
+  return success();
+}
+
+/// Returns the number of pairs of a query and a key in the mask. Segments are ignored; with a limit, the
+/// window is the only bound.
+static int64_t countPairs(int64_t queries, int64_t keys, bool causal, std::optional<int64_t> window,
+                          bool hasLimit) {
+  if (!window)
+    return visiblePairs(queries, keys, causal);
+  if (hasLimit)
+    return queries * std::min(keys, *window);
+  // Sum over x < end of the number x clamped to [0, keys].
+  const auto sumBelow = [&](int64_t end) {
+    const int64_t rising = std::clamp<int64_t>(end, 0, keys + 1);
+    return rising * (rising - 1) / 2 + (std::max(end, rising) - rising) * keys;
+  };
+  // Query i attends to the keys [begin + i, end + i), as far as these exist.
+  const int64_t shift = keys - queries, begin = shift - *window + 1, end = shift + (causal ? 1 : *window);
+  return sumBelow(end + queries) - sumBelow(end) - (sumBelow(begin + queries) - sumBelow(begin));
+}
+
+template <typename Op>
+static int64_t flopsOf(Op op, int64_t keyHeads, bool hasLimit, AttentionProducts products) {
+  const int64_t heads = op.getHeads(), batch = shapeOf(op.getQ())[0];
+  const int64_t pairs =
+      countPairs(shapeOf(op.getQ())[1], shapeOf(op.getK())[1], op.getCausal(), op.getWindow(), hasLimit);
+  int64_t headWidth = shapeOf(op.getQ())[2] / heads, valueWidth = shapeOf(op.getV())[2] / keyHeads;
+  return attentionFlops(batch * heads * pairs, headWidth, valueWidth, products);
+}
+
+int64_t AttentionOp::getFlops() { return flopsOf(*this, keyHeads(), bool(getLimit()), kAttentionProducts); }
+
 int64_t AttentionGradOp::getFlops() {
-  return attentionFlops(getQ(), getK(), getV(), getHeads(), getKvHeads(), getCausal(), 3, 2);
+  return flopsOf(*this, int64_t(getKvHeads()), /*hasLimit=*/false, kAttentionGradProducts);
 }
 
 KernelClass AttentionOp::getKernelClass() { return KernelClass::Attention; }

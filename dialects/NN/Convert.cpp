@@ -103,6 +103,8 @@ bool ConvertOp::isWidening() {
          (getTo().isF32() || getTo().isF64());
 }
 
+bool ConvertOp::isReadThrough() { return isWidening(); }
+
 std::optional<EpilogueStep> ConvertOp::getEpilogueStep(unsigned) {
   const bool isOfFloats = isa<FloatType>(tensorType(getX()).getElementType()) && isa<FloatType>(getTo());
   return isOfFloats ? std::optional(EpilogueStep{EpilogueKind::Convert}) : std::nullopt;

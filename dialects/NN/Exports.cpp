@@ -61,7 +61,9 @@ static std::string notJson(Attribute value) {
   }
   llvm::raw_string_ostream text(found);
   if (auto number = dyn_cast<FloatAttr>(value)) {
-    if (!std::isfinite(number.getValueAsDouble()))
+    if (!number.getType().isF64() && !number.getType().isF32()) // of which the parser has rounded the number
+      text << "a number of type " << number.getType() << " (write it without the type)";
+    else if (!std::isfinite(number.getValueAsDouble()))
       text << number;
   } else if (auto integer = dyn_cast<IntegerAttr>(value)) {
     bool isUnsigned = integer.getType().isUnsignedInteger();
@@ -91,8 +93,7 @@ LogicalResult trainc::verifyExports(Operation *op, DictionaryAttr exports) {
       return op->emitOpError("export \"")
              << file
              << "\": expected values that JSON can represent (booleans, integers of 64 bits, "
-                "finite numbers, strings in UTF-8, "
-                "[...], {...} and unit), found "
+                "finite numbers, strings in UTF-8, [...], {...} and unit), found "
              << found;
   }
   return success();

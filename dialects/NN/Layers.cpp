@@ -171,11 +171,16 @@ FailureOr<SmallVector<Value>> EmbeddingOp::expand(OpBuilder &builder, ValueRange
 
 // --- nn.layer_norm and nn.rms_norm ---
 
-/// Multiplies x by the parameter `name.weight` along the last dimension; it is initialised to ones. Returns
-/// null after an error.
-static Value scaleRows(TensorBuilder &b, Value x, StringRef name, LayerScope &scope) {
-  Value weight = scope.declareParameter(joinPath(name, "weight"), typeLike(x, {shapeOf(x).back()}), {"ones"});
-  return weight ? b.mul(x, b.broadcastTo(weight, shapeOf(x))) : Value();
+/// Multiplies x by the parameter `name.weight` along the last dimension, or by 1 + `name.weight` if
+/// `zeroCentered`. The weight is initialised to ones, or to zeros. Returns null after an error.
+static Value scaleRows(TensorBuilder &b, Value x, StringRef name, LayerScope &scope,
+                       bool zeroCentered = false) {
+  Value weight = scope.declareParameter(joinPath(name, "weight"), typeLike(x, {shapeOf(x).back()}),
+                                        {zeroCentered ? "zeros" : "ones"});
+  if (!weight)
+    return {};
+  Value scaled = b.mul(x, b.broadcastTo(weight, shapeOf(x)));
+  return zeroCentered ? b.add(x, scaled) : scaled; // the sum 1 + weight might be rounded to 16 bits
 }
 
 static LogicalResult verifyEps(Operation *op, double eps) {
@@ -186,7 +191,11 @@ static LogicalResult verifyEps(Operation *op, double eps) {
 
 LogicalResult LayerNormOp::verify() { return verifyEps(*this, getEps().convertToDouble()); }
 
-LogicalResult RmsNormOp::verify() { return verifyEps(*this, getEps().convertToDouble()); }
+LogicalResult RmsNormOp::verify() {
+  if (getHeads() && int64_t(*getHeads()) < 1)
+    return emitOpError("the number of heads must be at least 1, found ") << int64_t(*getHeads());
+  return verifyEps(*this, getEps().convertToDouble());
+}
 
 FailureOr<SmallVector<Value>> LayerNormOp::expand(OpBuilder &builder, ValueRange operands,
                                                   LayerScope &scope) {
@@ -202,9 +211,20 @@ FailureOr<SmallVector<Value>> LayerNormOp::expand(OpBuilder &builder, ValueRange
 FailureOr<SmallVector<Value>> RmsNormOp::expand(OpBuilder &builder, ValueRange operands, LayerScope &scope) {
   if (failed(checkFloatInput(*this, operands[0], /*rank=*/1)))
     return failure();
+  const SmallVector<int64_t> shape(shapeOf(operands[0]));
+  const int64_t heads = getHeads().value_or(1);
+  if (shape.back() % heads != 0)
+    return emitOpError("the last dimension of the input, ")
+           << operands[0].getType() << ", is not a multiple of " << heads << " heads";
   TensorBuilder b(builder, getLoc());
-  Value y = scaleRows(b, b.create<RmsStandardizeOp>(operands[0], getEps()).getResult(), getName(), scope);
+  SmallVector<int64_t> ofHeads(shape);
+  if (getHeads()) {
+    ofHeads.back() = heads;
+    ofHeads.push_back(shape.back() / heads);
+  }
+  Value standardized = b.create<RmsStandardizeOp>(b.reshape(operands[0], ofHeads), getEps()).getResult();
+  Value y = scaleRows(b, standardized, getName(), scope, getZeroCentered());
   if (!y)
     return failure();
-  return SmallVector<Value>{y};
+  return SmallVector<Value>{b.reshape(y, shape)};
 }

@@ -71,8 +71,8 @@ template <typename Adaptor> static FailureOr<Type> resultElement(Adaptor op, Inf
   }
   if (!op.getTo() || (isLowPrecision(factors) && op.getTo()->isF32()))
     return op.getTo().value_or(factors);
-  return error() << "factors of " << factors << " have no product in " << *op.getTo()
-                 << "; expected `to f32` with factors of bf16 or f16 alone";
+  return error() << "factors of " << factors << " cannot have a product of type " << *op.getTo()
+                 << "; expected no `to`, or `to f32` with factors of bf16 or f16";
 }
 
 /// Reports an error unless scales are given exactly for fp8 factors.
@@ -81,8 +81,9 @@ static LogicalResult checkScales(MatmulOp::Adaptor op, InferError error) {
   const bool isScaled = hasFp8(op.getLhs());
   for (Value scale : {op.getLhsScale(), op.getRhsScale()})
     if (bool(scale) != isScaled)
-      return error() << "expected `scaled` by two scalars with factors of fp8 and without it else, found "
-                     << op.getLhs().getType() << (scale ? " with" : " without") << " a scale";
+      return error()
+             << "fp8 factors need `scaled` with two scalars, and other factors must not have it; found "
+             << op.getLhs().getType() << (scale ? " with" : " without") << " a scale";
     else if (scale && scale.getType() != scalar)
       return error() << "a scale must be " << scalar << ", found " << scale.getType();
   return success();
@@ -172,7 +173,6 @@ bool MatmulOp::roundSums(Type type) {
 
 // --- fp8 ---
 
-/// Gradients of weights sum over a batch; the rows of its matrices are joined to one matrix.
 SmallVector<unsigned> MatmulOp::getFp8Operands() {
   const GemmShape gemm = getGemmShape();
   const Type low = tensorType(getLhs()).getElementType();
@@ -188,6 +188,7 @@ static Value joinRows(TensorBuilder &build, Value x) {
   return build.reshape(x, {tensorType(x).getNumElements() / columns, columns});
 }
 
+/// The gradient of a weight sums over a batch, whose matrices are joined to one.
 Value MatmulOp::buildOfFp8(OpBuilder &builder, ArrayRef<ScaledValue> operands) {
   TensorBuilder build(builder, getLoc());
   Value lhs = operands[0].value, rhs = operands[1].value;
@@ -278,8 +279,10 @@ static LogicalResult checkSteps(ProductOp::Adaptor op, RankedTensorType result, 
   if (op.getBias() && isGradient(activation))
     return error() << "has a bias with the gradient of an activation, which libraries do not have";
   if (isGradient(activation) != bool(op.getAuxiliary()))
-    return error() << "expected `at` with the gradient of an activation alone, found "
-                   << (op.getAuxiliary() ? "it" : "none") << " with " << stringifyActivation(activation);
+    return error() << "the gradient of an activation needs `at`, and other activations must not have it; "
+                      "found "
+                   << stringifyActivation(activation) << (op.getAuxiliary() ? " with" : " without")
+                   << " `at`";
   if (op.getAuxiliary() && op.getAuxiliary().getType() != result)
     return error() << "operand auxiliary must have the product's type " << result << ", found "
                    << op.getAuxiliary().getType();
@@ -296,10 +299,11 @@ static LogicalResult checkSideSum(ProductOp::Adaptor op, const GemmShape &gemm, 
   if (fits || op.getSideSum() == SideSum::none)
     return success();
   return error()
-         << "expected sums of one matrix, of its result with the gradient of an activation, of a factor "
-            "without activation and bias, found `sum "
+         << "expected one matrix, and either `sum result` with the gradient of an activation, or `sum a` or "
+            "`sum b` without activation and bias; found `sum "
          << stringifySideSum(op.getSideSum()) << "` with activation "
-         << stringifyActivation(op.getActivation()) << " of " << gemm.batch << " matrices";
+         << stringifyActivation(op.getActivation()) << (op.getBias() ? " and a bias" : "") << " on "
+         << gemm.batch << (gemm.batch == 1 ? " matrix" : " matrices");
 }
 
 Inferred ProductOp::inferTypes(Adaptor op, InferError error) {

@@ -198,15 +198,11 @@ static ParseResult parseValues(OpAsmParser &parser, OperationState &state) {
   return success();
 }
 
-static ParseResult parseBlockAndScope(OpAsmParser &parser, OperationState &state) {
+ParseResult ApplyOp::parse(OpAsmParser &parser, OperationState &state) {
   FlatSymbolRefAttr block;
   StringAttr scope;
   return failure(parser.parseAttribute(block, "block", state.attributes) ||
-                 parser.parseAttribute(scope, "scope", state.attributes));
-}
-
-ParseResult ApplyOp::parse(OpAsmParser &parser, OperationState &state) {
-  return failure(parseBlockAndScope(parser, state) || parseValues(parser, state));
+                 parser.parseAttribute(scope, "scope", state.attributes) || parseValues(parser, state));
 }
 
 void ApplyOp::print(OpAsmPrinter &printer) {
@@ -215,17 +211,41 @@ void ApplyOp::print(OpAsmPrinter &printer) {
 }
 
 ParseResult RepeatOp::parse(OpAsmParser &parser, OperationState &state) {
+  SmallVector<Attribute> blocks;
+  StringAttr scope;
   IntegerAttr times;
-  if (parseBlockAndScope(parser, state) || parser.parseKeyword("times") || parseWhole(parser, times))
+  if (parser.parseCommaSeparatedList([&] {
+        FlatSymbolRefAttr block;
+        if (parser.parseAttribute(block))
+          return failure();
+        blocks.push_back(block);
+        return success();
+      }) ||
+      parser.parseAttribute(scope, "scope", state.attributes) || parser.parseKeyword("times") ||
+      parseWhole(parser, times))
     return failure();
+  state.addAttribute("blocks", parser.getBuilder().getArrayAttr(blocks));
   state.addAttribute("times", times);
   return parseValues(parser, state);
 }
 
 void RepeatOp::print(OpAsmPrinter &printer) {
-  printer << " " << getBlockAttr() << " " << getScopeAttr() << " times " << getTimes() << " (" << getInputs()
-          << ")";
-  printer.printOptionalAttrDict((*this)->getAttrs(), {"block", "scope", "times"});
+  printer << " ";
+  llvm::interleaveComma(getBlocks(), printer);
+  printer << " " << getScopeAttr() << " times " << getTimes() << " (" << getInputs() << ")";
+  printer.printOptionalAttrDict((*this)->getAttrs(), {"blocks", "scope", "times"});
+}
+
+SmallVector<FlatSymbolRefAttr> ApplyOp::getUsedBlocks() { return {getBlockAttr()}; }
+uint64_t ApplyOp::getUses() { return 1; }
+std::string ApplyOp::getScopeOf(uint64_t) { return getScope().str(); }
+
+SmallVector<FlatSymbolRefAttr> RepeatOp::getUsedBlocks() {
+  return llvm::to_vector(getBlocks().getAsRange<FlatSymbolRefAttr>());
+}
+uint64_t RepeatOp::getUses() { return getTimes(); }
+std::string RepeatOp::getScopeOf(uint64_t use) {
+  return (getScope() + (getScope().empty() ? "" : ".") + Twine(use)).str();
 }
 
 /// Returns the block that an op uses. Fails with an error unless it exists and its numbers of arguments and
@@ -255,10 +275,14 @@ LogicalResult ApplyOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 
 LogicalResult RepeatOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  if (failed(findBlock(*this, getBlockAttr(), symbols)))
-    return failure();
+  for (FlatSymbolRefAttr block : getUsedBlocks())
+    if (failed(findBlock(*this, block, symbols)))
+      return failure();
   if (int64_t(getTimes()) < 1 || getTimes() > 100000)
     return emitOpError("times must lie between 1 and 100000, found ") << int64_t(getTimes());
+  if (getBlocks().empty() || getBlocks().size() > getTimes())
+    return emitOpError("has ") << getBlocks().size() << " blocks, which take turns in " << getTimes()
+                               << " uses; expected 1 to " << getTimes() << " blocks";
   if (getNumResults() > getNumOperands())
     return emitOpError("the block's ")
            << getNumResults() << " results must feed its first arguments, but it has " << getNumOperands();

@@ -24,6 +24,9 @@
 
 namespace trainc::nn {
 
+/// A trait of ops that only the compiler makes.
+template <typename Op> class Generated : public mlir::OpTrait::TraitBase<Op, Generated> {};
+
 /// Marks its lifetime as parsing of a block's or model's body, in which every value is deferred. The mark is
 /// per thread.
 class ModelTextScope {

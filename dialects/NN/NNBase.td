@@ -41,6 +41,11 @@ def NN_Deferred : NN_Type<"Deferred", "deferred"> {
 
 def NN_Tensor : AnyTypeOf<[AnyRankedTensor, NN_Deferred], "tensor">;
 
+// The compiler makes the op; in a model's file it is an error.
+def NN_Generated : NativeOpTrait<"Generated"> {
+  let cppNamespace = "::trainc::nn";
+}
+
 // An op of the dialect. If an operand is deferred, so are the results.
 class NN_Op<string mnemonic, list<Trait> traits = []> : Op<NN_Dialect, mnemonic, traits>;
 

@@ -36,18 +36,47 @@ def NN_SoftmaxOp : NN_CompositeOp<"softmax"> {
   let assemblyFormat = "$x attr-dict `` custom<Types>(type($x))";
 }
 
+// A scaling as `linear(factor 8)`; RopeScaling.cpp has the table of kinds and keys.
+def NN_RopeScaling : AttrDef<NN_Dialect, "RopeScaling"> {
+  let mnemonic = "rope_scaling";
+  let summary = "a scaling of rotary frequencies for contexts longer than those of pretraining";
+  let description = [{
+    With f = theta^(-2i/r), the frequency of pair i of r/2 is:
+
+    | kind | frequency |
+    |---|---|
+    | `linear(factor F)` | f/F (Chen et al. 2023, position interpolation) |
+    | `llama3(factor F, low L, high H, original N)` | f where N f/2pi is at least H; f/F where it is at most L; blended between (Llama 3.1) |
+    | `yarn(factor F, original N, beta_fast 32, beta_slow 1, attention_factor A, untruncated)` | f for pairs that turn at least beta_fast times in N positions, f/F for those that turn at most beta_slow times, blended between in i (Peng et al. 2023); cosines and sines times A, by default 0.1 ln F + 1; the first and last blended pairs are rounded down and up, unless `untruncated` |
+    | `longrope(factors [..], attention_factor A)` | f/factors[i]; cosines and sines times A, by default 1 (Ding et al. 2024): the list of the file that belongs to the sequence length, `short_factor` or `long_factor` |
+    | `proportional(share P)` | f for the first int(P r/2) pairs, 0 for the others (Gemma 4) |
+
+    Keys with defaults may be left out. Frequencies are computed in f64 and rounded once.
+  }];
+  let parameters = (ins StringRefParameter<"kind">:$kind, "::mlir::DictionaryAttr":$keys);
+  let genVerifyDecl = 1;
+  let hasCustomAssemblyFormat = 1;
+}
+
 def NN_RopeOp : NN_CompositeOp<"rope"> {
   let summary = "rotary position embedding (Su et al. 2021) of the heads in the last dimension";
   let description = [{
-    x is [batch, t, heads*d], `positions` i32 [batch, t] or [t]. Each head's halves (x1, x2) become
-    (x1 cos a - x2 sin a, x2 cos a + x1 sin a). Here a = position * theta^(-2i/d). This is the layout of Hugging Face's Llama. `inverse`
-    rotates by -a (the gradient).
+    x is [batch, t, heads*d], `positions` i32 [batch, t] or [t]. The halves (x1, x2) of each head's first r = `rotary` numbers (default d, all)
+    become (x1 cos a - x2 sin a, x2 cos a + x1 sin a); other numbers stay. Here a = position * theta^(-2i/r). This is the layout of Hugging
+    Face's Llama. With `interleaved`, x1 and x2 are the even and the odd numbers, as in GPT-J. `scaling` changes the frequencies theta^(-2i/r)
+    and may multiply cosines and sines, for long contexts. `inverse` rotates by -a (the gradient).
   }];
-  let arguments = (ins NN_Tensor:$x, NN_Tensor:$positions, I64Attr:$heads, F64Attr:$theta, UnitAttr:$inverse);
+  let arguments = (ins NN_Tensor:$x, NN_Tensor:$positions, I64Attr:$heads, F64Attr:$theta, OptionalAttr<I64Attr>:$rotary,
+                       UnitAttr:$interleaved, OptionalAttr<NN_RopeScaling>:$scaling, UnitAttr:$inverse);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = [{
-    $x `positions` $positions `heads` custom<Whole>($heads) `theta` custom<Number>($theta) (`inverse` $inverse^)? attr-dict
-    `` custom<Types>(type($x), type($positions))
+    $x `positions` $positions `heads` custom<Whole>($heads) `theta` custom<Number>($theta)
+    oilist(`rotary` custom<Whole>($rotary) | `interleaved` $interleaved | `scaling` custom<RopeScaling>($scaling) | `inverse` $inverse)
+    attr-dict `` custom<Types>(type($x), type($positions))
+  }];
+  let extraClassDeclaration = inferDeclaration # countDeclaration # [{
+    /// Number of rotated numbers of each head.
+    int64_t rotaryWidth();
   }];
 }
 

@@ -1,5 +1,7 @@
 // Registration of the dialect and the syntax shared by its ops.
+#include "base/nearest_word.h"
 #include "dialects/NN/NN.h"
+#include "dialects/NN/RopeScaling.h"
 #include "dialects/NN/Syntax.h"
 
 #include "mlir/IR/Builders.h"
@@ -58,8 +60,9 @@ static ParseResult parseInitSpec(AsmParser &parser, InitAttr &init) {
     return failure();
   int arity = initArity(kind);
   if (arity < 0)
-    return parser.emitError(loc) << "unknown initialiser '" << kind
-                                 << "'; expected zeros, ones, constant(v), normal(std) or uniform(low, high)";
+    return parser.emitError(loc) << "init: "
+                                 << describeUnknownWord(kind, {"zeros", "ones", "constant(v)", "normal(std)",
+                                                               "uniform(low, high)"});
   double numbers[2] = {0, 0};
   if (arity > 0) {
     if (parser.parseLParen() || parseNumber(parser, numbers[0]))
@@ -161,8 +164,11 @@ static void printGiven(OpAsmPrinter &printer, Operation *op, Value value, Type t
 /// Parses `in_out`, or `out_in`, the default.
 static ParseResult parseLayout(OpAsmParser &parser, UnitAttr &isInOut) {
   StringRef word;
-  if (failed(parser.parseOptionalKeyword(&word, {"in_out", "out_in"})))
-    return parser.emitError(parser.getCurrentLocation(), "expected in_out or out_in");
+  const SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&word))
+    return failure();
+  if (word != "in_out" && word != "out_in")
+    return parser.emitError(loc) << "layout: " << describeUnknownWord(word, {"in_out", "out_in"});
   isInOut = word == "in_out" ? parser.getBuilder().getUnitAttr() : UnitAttr();
   return success();
 }
@@ -208,6 +214,27 @@ static ParseResult parseConstantType(OpAsmParser &parser, TypeAttr &type, Type &
 static void printConstantType(OpAsmPrinter &printer, Operation *, TypeAttr type, Type result) {
   if (!isa<DeferredType>(result) || type.getValue() != untypedConstant(type.getContext()))
     printer << " : " << type.getValue();
+}
+
+/// Parses the number of equal parts, or the list of their sizes.
+static ParseResult parseParts(OpAsmParser &parser, IntegerAttr &count, DenseI64ArrayAttr &sizes) {
+  if (*parser.getCurrentLocation().getPointer() != '[')
+    return parseWhole(parser, count, 1, SplitOp::maxParts);
+  const SMLoc loc = parser.getCurrentLocation();
+  if (parseWholes(parser, sizes))
+    return failure();
+  const int64_t parts = sizes.size();
+  if (parts < 1 || parts > SplitOp::maxParts)
+    return parser.emitError(loc) << "expected 1 to " << SplitOp::maxParts << " sizes, found " << parts;
+  count = parser.getBuilder().getI64IntegerAttr(parts);
+  return success();
+}
+
+static void printParts(OpAsmPrinter &printer, Operation *op, IntegerAttr count, DenseI64ArrayAttr sizes) {
+  if (sizes)
+    printWholes(printer, op, sizes);
+  else
+    printWhole(printer, op, count);
 }
 
 #define GET_OP_CLASSES

@@ -67,7 +67,7 @@ def NN_ReluOp : NN_UnaryOp<"relu", "max(x, 0)", NN_KeepsPrecision>;
 def NN_SiluOp : NN_UnaryOp<"silu", "x sigmoid(x)">;
 def NN_SquareOp : NN_UnaryOp<"square", "x x">;
 
-def NN_PowerOfTwoOp : NN_UnaryOp<"power_of_two", "the largest power of two that is at most |x|; x is f32", []> {
+def NN_PowerOfTwoOp : NN_UnaryOp<"power_of_two", "the largest power of two that is at most |x|; x is f32", [NN_Generated]> {
   let description = [{
     Exact: x with its sign and mantissa cleared. It is 0 for subnormal x, and infinite for infinities and NaN.
   }];
@@ -84,7 +84,7 @@ def NN_GeluOp : NN_UnaryOp<"gelu", "Gaussian error linear unit", [DeclareOpInter
   let assemblyFormat = "$x (`approximate` $approximate^ `tanh`)? attr-dict `` custom<Types>(type($x))";
 }
 
-def NN_GeluGradOp : NN_ElementwiseOp<"gelu_grad", [DeclareOpInterfaceMethods<DifferentiableOpInterface>,
+def NN_GeluGradOp : NN_ElementwiseOp<"gelu_grad", [NN_Generated, DeclareOpInterfaceMethods<DifferentiableOpInterface>,
                                                      DeclareOpInterfaceMethods<EpilogueOpInterface>]> {
   let summary = "gradient of nn.gelu: dout times the slope of nn.gelu at x";
   let arguments = (ins NN_Tensor:$dout, NN_Tensor:$x, UnitAttr:$approximate);
@@ -116,7 +116,8 @@ def NN_SelectOp : NN_ElementwiseOp<"select", NN_KeepsPrecision> {
 }
 
 def NN_ConvertOp : NN_ElementwiseOp<"convert", [DeclareOpInterfaceMethods<DifferentiableOpInterface>,
-                                                DeclareOpInterfaceMethods<EpilogueOpInterface>]> {
+                                                DeclareOpInterfaceMethods<EpilogueOpInterface>,
+                                                DeclareOpInterfaceMethods<ReadThroughOpInterface, ["isReadThrough"]>]> {
   let summary = "x converted to another element type";
   let description = [{
     Floats round to nearest even. Conversions to `f8E4M3FN` and `f8E5M2` saturate at 448 and 57344; fp8 converts only from and to f32, bf16
@@ -162,7 +163,14 @@ def NN_IotaOp : NN_TypedOp<"iota"> {
   let assemblyFormat = "custom<Whole>($dim) attr-dict `:` $type";
 }
 
-def NN_RandomOp : NN_ElementwiseOp<"random"> {
+def NN_TableOp : NN_TypedOp<"table", [NN_Generated]> {
+  let summary = "numbers of a list: the element at position i of dimension `dim` is number i";
+  let arguments = (ins I64Attr:$dim, DenseF64ArrayAttr:$numbers, TypeAttrOf<AnyRankedTensor>:$type);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "custom<Whole>($dim) `` custom<Numbers>($numbers) attr-dict `:` $type";
+}
+
+def NN_RandomOp : NN_ElementwiseOp<"random", [NN_Generated]> {
   let summary = "uniform random numbers in [0, 1), or standard normal random numbers";
   let description = [{
     Philox4x32-10 (Salmon et al. 2011), keyed by `seed` and `stream`, at counter (step, offset*elements + position). Sharding, accumulation
@@ -181,7 +189,7 @@ def NN_RandomOp : NN_ElementwiseOp<"random"> {
   }];
 }
 
-def NN_StochasticRoundOp : NN_ElementwiseOp<"stochastic_round"> {
+def NN_StochasticRoundOp : NN_ElementwiseOp<"stochastic_round", [NN_Generated]> {
   let summary = "f32 x, rounded at random to one of its two neighbours in bf16";
   let description = [{
     A number between two neighbours is rounded up with probability (x - lower) / (upper - lower), so that the mean of many roundings is x.

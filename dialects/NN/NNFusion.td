@@ -30,7 +30,7 @@ def NN_RepeatPattern : AttrDef<NN_Dialect, "RepeatPattern"> {
   let extraClassDeclaration = "RepeatPattern getPattern() const;";
 }
 
-def NN_KernelOp : NN_Op<"kernel", [Pure, IsolatedFromAbove, SingleBlock, DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
+def NN_KernelOp : NN_Op<"kernel", [NN_Generated, Pure, IsolatedFromAbove, SingleBlock, DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
   let summary = "primitive ops that are fused into one generated kernel";
   let description = [{
     Block arguments represent the operands. The region holds primitive ops on whole tensors and ends in nn.yield. The kernel is a loop over
@@ -72,7 +72,7 @@ def NN_KernelOp : NN_Op<"kernel", [Pure, IsolatedFromAbove, SingleBlock, Declare
   }];
 }
 
-def NN_ProductOp : NN_TensorOp<"product", [DeclareOpInterfaceMethods<CostOpInterface>,
+def NN_ProductOp : NN_TensorOp<"product", [NN_Generated, DeclareOpInterfaceMethods<CostOpInterface>,
                                            DeclareOpInterfaceMethods<ExecutableOpInterface, ["getInPlaceOperand"]>,
                                            DeclareOpInterfaceMethods<GemmOpInterface, ["getGemmEpilogue"]>,
                                            AttrSizedOperandSegments]> {
@@ -98,9 +98,16 @@ def NN_ProductOp : NN_TensorOp<"product", [DeclareOpInterfaceMethods<CostOpInter
   let extraClassDeclaration = inferDeclaration # [{
     static size_t resultCount(Adaptor op) { return 1 + op.getBefore() + (op.getSideSum() != SideSum::none); }
   }];
+  // resultCount needs the defaults, which the parser adds later.
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::inferReturnTypes(::mlir::MLIRContext *context,
+        std::optional<::mlir::Location> location, Adaptor adaptor, ::llvm::SmallVectorImpl<::mlir::Type> &types) {
+      return inferOrDefer<$cppClass>(context, location, withDefaults<$cppClass>(context, adaptor), types);
+    }
+  }];
 }
 
-def NN_ChunksOp : NN_Op<"chunks", [Pure, IsolatedFromAbove, SingleBlock,
+def NN_ChunksOp : NN_Op<"chunks", [NN_Generated, Pure, IsolatedFromAbove, SingleBlock,
                                    DeclareOpInterfaceMethods<AccumulatingOpInterface, ["canAccumulate"]>,
                                    DeclareOpInterfaceMethods<ExecutableOpInterface, ["getInPlaceOperand"]>]> {
   let summary = "a counted loop over slices of tensors";
@@ -125,7 +132,7 @@ def NN_ChunksOp : NN_Op<"chunks", [Pure, IsolatedFromAbove, SingleBlock,
   }];
 }
 
-def NN_BarrierOp : NN_Op<"barrier", [Pure, SameOperandsAndResultType, DeclareOpInterfaceMethods<IndexingOpInterface>,
+def NN_BarrierOp : NN_Op<"barrier", [NN_Generated, Pure, SameOperandsAndResultType, DeclareOpInterfaceMethods<IndexingOpInterface>,
                                        DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
   let summary = "x, kept in memory as the input of recomputation";
   let description = [{
@@ -141,7 +148,7 @@ def NN_BarrierOp : NN_Op<"barrier", [Pure, SameOperandsAndResultType, DeclareOpI
   }];
 }
 
-def NN_YieldOp : NN_Op<"yield", [Pure, Terminator]> {
+def NN_YieldOp : NN_Op<"yield", [NN_Generated, Pure, Terminator]> {
   let summary = "the results of a kernel or of one iteration of nn.chunks";
   let arguments = (ins Variadic<AnyRankedTensor>:$values);
   let assemblyFormat = "$values attr-dict (`:` type($values)^)?";

@@ -86,17 +86,23 @@ def NN_AttentionOp : NN_TensorOp<"attention", [DeclareOpInterfaceMethods<Differe
     head h uses key head h*kv_heads/heads. `causal`: query i attends to keys j <= i + s - t. `segments` [batch, t] (with s = t): a query
     attends to keys of its own segment only. `limit` (scalar i32; generation): query i attends to keys j <= limit + i. A query without any
     key yields zeros. Scale is 1/sqrt(d) unless given.
-    Results: out [batch, t, heads*e], and the log-sum-exp of the scaled scores, [batch, heads, t], minus infinity for a query
+    `window` w: with `causal` or `limit`, of the keys up to its last one, a query attends to the last w only: i + s - t - w < j <= i + s - t, as
+    in Mistral, Gemma 2 and gpt-oss. Without both, query i attends to keys on both sides, |i + s - t - j| < w, as in ModernBERT with
+    w = local_attention/2 + 1. Kernels skip blocks of keys before and after the window.
+    `softcap` c: a scaled score x becomes c tanh(x/c), before the mask (Gemma 2).
+    Results: out [batch, t, heads*e], and the log-sum-exp of these scores, [batch, heads, t], minus infinity for a query
     without any key. Both have gradients.
     If q, k and v are bf16 or f16, intermediates are f32; out is rounded once, and the log-sum-exp is f32. GPUs round the softmax weights to
     the type of v.
   }];
   let arguments = (ins NN_Tensor:$q, NN_Tensor:$k, NN_Tensor:$v, Optional<NN_Tensor>:$segments, Optional<NN_Tensor>:$limit,
-                       I64Attr:$heads, OptionalAttr<I64Attr>:$kv_heads, UnitAttr:$causal, OptionalAttr<F64Attr>:$scale);
+                       I64Attr:$heads, OptionalAttr<I64Attr>:$kv_heads, UnitAttr:$causal, OptionalAttr<I64Attr>:$window,
+                       OptionalAttr<F64Attr>:$softcap, OptionalAttr<F64Attr>:$scale);
   let results = (outs NN_Tensor:$out, NN_Tensor:$lse);
   let assemblyFormat = [{
     $q `,` $k `,` $v `heads` custom<Whole>($heads)
-    oilist(`kv_heads` custom<Whole>($kv_heads) | `causal` $causal | `scale` custom<Number>($scale)
+    oilist(`kv_heads` custom<Whole>($kv_heads) | `causal` $causal | `window` custom<Whole>($window) | `softcap` custom<Number>($softcap)
+           | `scale` custom<Number>($scale)
            | `segments` custom<Given>($segments, type($segments)) | `limit` custom<Given>($limit, type($limit)))
     attr-dict `` custom<Types>(type($q), type($k), type($v))
   }];
@@ -107,22 +113,26 @@ def NN_AttentionOp : NN_TensorOp<"attention", [DeclareOpInterfaceMethods<Differe
     /// Factor of the scores: scale, or 1/sqrt(d) if it is not given.
     double scoreScale();
   }];
+  let hasCanonicalizeMethod = 1;
 }
 
-def NN_AttentionGradOp : NN_TensorOp<"attention_grad", [DeclareOpInterfaceMethods<CostOpInterface>,
+def NN_AttentionGradOp : NN_TensorOp<"attention_grad", [NN_Generated, DeclareOpInterfaceMethods<CostOpInterface>,
                                                         DeclareOpInterfaceMethods<ExecutableOpInterface>,
                                                         AttrSizedOperandSegments]> {
   let summary = "cotangents of q, k and v from those of attention's output and, with `dlse`, of its log-sum-exp";
   let arguments = (ins NN_Tensor:$q, NN_Tensor:$k, NN_Tensor:$v, NN_Tensor:$out, NN_Tensor:$lse, NN_Tensor:$dout,
                        Optional<NN_Tensor>:$segments, Optional<NN_Tensor>:$dlse,
-                       I64Attr:$heads, I64Attr:$kv_heads, UnitAttr:$causal, F64Attr:$scale);
+                       I64Attr:$heads, I64Attr:$kv_heads, UnitAttr:$causal, OptionalAttr<I64Attr>:$window, OptionalAttr<F64Attr>:$softcap,
+                       F64Attr:$scale);
   let results = (outs NN_Tensor:$dq, NN_Tensor:$dk, NN_Tensor:$dv);
   let assemblyFormat = [{
-    $q `,` $k `,` $v `,` $out `,` $lse `,` $dout `heads` custom<Whole>($heads) `kv_heads` custom<Whole>($kv_heads) (`causal` $causal^)? `scale` custom<Number>($scale)
+    $q `,` $k `,` $v `,` $out `,` $lse `,` $dout `heads` custom<Whole>($heads) `kv_heads` custom<Whole>($kv_heads) (`causal` $causal^)?
+    (`window` custom<Whole>($window)^)? (`softcap` custom<Number>($softcap)^)? `scale` custom<Number>($scale)
     (`segments` custom<Given>($segments, type($segments))^)? (`dlse` custom<Given>($dlse, type($dlse))^)? attr-dict
     `` custom<Types>(type($q), type($k), type($v), type($out), type($lse), type($dout))
   }];
   let extraClassDeclaration = inferDeclaration # [{ static size_t resultCount(Adaptor) { return 3; } }];
+  let hasCanonicalizeMethod = 1;
 }
 
 #endif

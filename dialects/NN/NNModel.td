@@ -67,7 +67,8 @@ def NN_LossOp : NN_Op<"loss"> {
 }
 
 // Ops that use a block; its existence and the counts of values are verified.
-class NN_BlockUserOp<string mnemonic> : NN_Op<mnemonic, [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+class NN_BlockUserOp<string mnemonic> : NN_Op<mnemonic, [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+                                                         DeclareOpInterfaceMethods<BlockUserOpInterface>]> {
   let results = (outs Variadic<NN_Deferred>:$outputs);
   let hasCustomAssemblyFormat = 1;
 }
@@ -80,9 +81,14 @@ def NN_ApplyOp : NN_BlockUserOp<"apply"> {
 def NN_RepeatOp : NN_BlockUserOp<"repeat"> {
   let summary = "applies a block n times in sequence, in scopes `scope.0` to `scope.n-1`: `%h = nn.repeat @layer \"h\" times 12 (%x)`";
   let description = [{
-    The block's results are its first arguments in the next iteration. Further arguments are the same in every iteration.
+    The block's results are its first arguments in the next iteration. Further arguments are the same in every iteration. Several blocks take
+    turns: with `@local, @local, @global`, iterations 2, 5, 8, ... apply `@global`.
+
+    ```mlir
+    %h = nn.repeat @local, @local, @global "layers" times 12 (%x, %positions)
+    ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$block, StrAttr:$scope, I64Attr:$times, Variadic<NN_Deferred>:$inputs);
+  let arguments = (ins FlatSymbolRefArrayAttr:$blocks, StrAttr:$scope, I64Attr:$times, Variadic<NN_Deferred>:$inputs);
 }
 
 // An initialiser as `init normal(0.02)`; kinds: zeros, ones, constant(v), normal(std), uniform(low, high).
@@ -149,10 +155,18 @@ def NN_LayerNormOp : NN_LayerOp<"layer_norm"> {
 
 def NN_RmsNormOp : NN_LayerOp<"rms_norm"> {
   let summary = "RMSNorm over the last dimension, with parameter `name.weight`";
-  let arguments = (ins StrAttr:$name, NN_Deferred:$x, DefaultValuedAttr<F64Attr, "1e-5">:$eps);
+  let description = [{
+    With `heads`, each of as many parts of the last dimension is normalised alone, and all are scaled by one weight of a part's width: the norms
+    of queries and keys in Qwen3 and Gemma 3. With `zero_centered`, numbers are scaled by 1 + weight, and the weight is initialised to zeros
+    (Gemma).
+  }];
+  let arguments = (ins StrAttr:$name, NN_Deferred:$x, DefaultValuedAttr<F64Attr, "1e-5">:$eps, OptionalAttr<I64Attr>:$heads,
+                       UnitAttr:$zero_centered);
   let hasVerifier = 1;
   let results = (outs NN_Deferred:$result);
-  let assemblyFormat = "$name $x (`eps` custom<Number>($eps)^)? attr-dict";
+  let assemblyFormat = [{
+    $name $x oilist(`eps` custom<Number>($eps) | `heads` custom<Whole>($heads) | `zero_centered` $zero_centered) attr-dict
+  }];
 }
 
 def NN_DropoutOp : NN_LayerOp<"dropout"> {

@@ -35,7 +35,7 @@ def NN_ReduceOp : NN_ShapeOp<"reduce", [DeclareOpInterfaceMethods<WideSumOpInter
   let hasCanonicalizeMethod = 1;
 }
 
-def NN_BroadcastOp : NN_ShapeOp<"broadcast", [PrecisionOpInterface, RecomputableOpInterface]> {
+def NN_BroadcastOp : NN_ShapeOp<"broadcast", [PrecisionOpInterface, RecomputableOpInterface, ReadThroughOpInterface]> {
   let summary = "repeats x to a larger shape: right-aligned, dimensions of size 1 are repeated, missing ones added in front";
   let arguments = (ins NN_Tensor:$x, DenseI64ArrayAttr:$shape);
   let results = (outs NN_Tensor:$result);
@@ -45,7 +45,7 @@ def NN_BroadcastOp : NN_ShapeOp<"broadcast", [PrecisionOpInterface, Recomputable
 }
 
 def NN_ReshapeOp : NN_ShapeOp<"reshape", [DeclareOpInterfaceMethods<ExecutableOpInterface>, PrecisionOpInterface,
-                                          RecomputableOpInterface]> {
+                                          RecomputableOpInterface, ReadThroughOpInterface]> {
   let summary = "the same elements, row-major, in another shape; one dimension may be -1, 0 keeps x's dimension";
   let arguments = (ins NN_Tensor:$x, DenseI64ArrayAttr:$shape);
   let results = (outs NN_Tensor:$result);
@@ -91,14 +91,22 @@ def NN_SplitOp : NN_TensorOp<"split", [DeclareOpInterfaceMethods<DifferentiableO
                                       DeclareOpInterfaceMethods<IndexingOpInterface>,
                                       DeclareOpInterfaceMethods<DecomposableOpInterface>,
                                       PrecisionOpInterface]> {
-  let summary = "cuts dimension `dim` (the last unless given) into equal parts";
-  let arguments = (ins NN_Tensor:$x, I64Attr:$count, DefaultValuedAttr<I64Attr, "-1">:$dim);
+  let summary = "cuts dimension `dim` (the last unless given) into equal parts, or into parts of given sizes";
+  let description = [{
+    ```mlir
+    %q, %k, %v = nn.split %qkv into 3
+    %q, %k, %v = nn.split %qkv into [2048, 256, 256]
+    ```
+  }];
+  let arguments = (ins NN_Tensor:$x, I64Attr:$count, OptionalAttr<DenseI64ArrayAttr>:$sizes, DefaultValuedAttr<I64Attr, "-1">:$dim);
   let results = (outs Variadic<NN_Tensor>:$parts);
-  let assemblyFormat = "$x `into` custom<Whole>($count, \"1\", \"maxParts\") (`dim` custom<Whole>($dim)^)? attr-dict `` custom<Types>(type($x))";
+  let assemblyFormat = "$x `into` custom<Parts>($count, $sizes) (`dim` custom<Whole>($dim)^)? attr-dict `` custom<Types>(type($x))";
   let extraClassDeclaration = inferDeclaration # [{
     /// 0 above maxParts, so that a typing error does not exhaust memory.
     static size_t resultCount(Adaptor adaptor) { return adaptor.getCount() <= uint64_t(maxParts) ? adaptor.getCount() : 0; }
     static constexpr int64_t maxParts = 4096;
+    /// Sizes of the parts along the dimension.
+    ::llvm::SmallVector<int64_t> partSizes();
   }];
 }
 

@@ -33,15 +33,16 @@ public:
   /// Appends a run that is faster than all others.
   void append(Run run);
 
-  /// Composes this pattern with `inner`, the repetition of a still smaller tensor over this pattern's small
-  /// tensor. Returns none if the boundaries of their runs do not align.
+  /// Returns the repetition of a third, smaller tensor over this pattern's large tensor. `inner` repeats the
+  /// third tensor over this pattern's small tensor. Returns none if the boundaries of their runs do not
+  /// align.
   std::optional<RepeatPattern> compose(const RepeatPattern &inner) const;
 
   /// Returns this pattern with the large tensor repeated `times` along a new fastest run.
   RepeatPattern repeatedAlongColumns(int64_t times) const;
 
-  /// Splits the pattern into that of the rows of `columns` positions and that of the positions within a row.
-  /// Returns none if a row boundary falls inside a run's factor.
+  /// Splits the pattern into two: one of rows, each of `columns` positions, and one of the positions within a
+  /// row. Returns none if a row boundary falls inside a run's factor.
   struct Parts;
   std::optional<Parts> split(int64_t columns) const;
 

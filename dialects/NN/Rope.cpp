@@ -1,4 +1,5 @@
 // Token positions and rotary position embedding.
+#include "dialects/NN/RopeScaling.h"
 #include "dialects/NN/Rows.h"
 #include "dialects/NN/Syntax.h"
 
@@ -63,6 +64,24 @@ FailureOr<SmallVector<Type>> RopeOp::inferTypes(Adaptor adaptor, InferError erro
   double theta = adaptor.getTheta().convertToDouble();
   if (!(std::isfinite(theta) && theta > 0))
     return error() << "theta must be a number above 0, found " << formatNumber(theta);
+  const int64_t width = x.getDimSize(2) / heads, rotary = adaptor.getRotary().value_or(width);
+  if (rotary < 2 || rotary > width || rotary % 2 != 0)
+    return error() << "rotary must be an even number from 2 to the width of a head, " << width << ", found "
+                   << rotary;
+  if (RopeScalingAttr scaling = adaptor.getScalingAttr()) {
+    constexpr int64_t kMaxScaled = 4096;
+    if (rotary > kMaxScaled)
+      return error() << "scaling: expected at most " << kMaxScaled << " rotated numbers per head, found "
+                     << rotary;
+    if (auto factors = scaling.getKeys().getAs<DenseF64ArrayAttr>("factors");
+        factors && factors.size() != rotary / 2)
+      return error() << "scaling " << scaling.getKind() << ": `factors` must have a number for each of the "
+                     << rotary / 2 << " rotated pairs of a head, found " << factors.size();
+    for (double frequency : ropeTable(theta, rotary, scaling).frequencies)
+      if (!std::isfinite(inF32(frequency)))
+        return error() << "scaling " << scaling.getKind() << " with theta " << formatNumber(theta)
+                       << " gives a frequency of " << formatInF32(frequency);
+  }
   bool fits =
       positions.getShape() == x.getShape().drop_back() || positions.getShape() == x.getShape().slice(1, 1);
   if (!fits || !positions.getElementType().isInteger())
@@ -79,22 +98,34 @@ IndexingRule RopeOp::getIndexingRule() {
   return rule;
 }
 
-/// Returns the angles position * theta^(-2i/d), [..., d/2] from positions [...]; negative for the inverse
-/// rotation.
-static Value buildAngles(TensorBuilder &b, RopeOp op, int64_t width) {
-  Type element = tensorType(op.getX()).getElementType();
-  Value positions = b.convert(op.getPositions(), element);
-  Value index = b.create<IotaOp>(0, RankedTensorType::get({width / 2}, element));
-  double logTheta = std::log(op.getTheta().convertToDouble());
-  Value frequency = b.exp(b.mul(index, -2.0 * logTheta / double(width)));
-  if (op.getInverse())
-    frequency = b.neg(frequency);
-  SmallVector<int64_t> shape(shapeOf(positions));
-  shape.push_back(width / 2);
-  return b.mul(b.broadcastLast(positions, shape), b.broadcastTo(frequency, shape));
+int64_t RopeOp::rotaryWidth() { return getRotary().value_or(shapeOf(getX())[2] / int64_t(getHeads())); }
+
+/// Returns the frequency of each pair, [r/2]; negative for the inverse rotation.
+static Value buildFrequencies(TensorBuilder &b, RopeOp op) {
+  const int64_t rotary = op.rotaryWidth();
+  auto type = RankedTensorType::get({rotary / 2}, tensorType(op.getX()).getElementType());
+  const double theta = op.getTheta().convertToDouble();
+  if (RopeScalingAttr scaling = op.getScalingAttr()) {
+    SmallVector<double> frequencies = ropeTable(theta, rotary, scaling).frequencies;
+    for (double &frequency : frequencies)
+      frequency = op.getInverse() ? -frequency : frequency;
+    return b.create<TableOp>(/*dim=*/0, frequencies, type);
+  }
+  Value index = b.create<IotaOp>(0, type);
+  Value frequency = b.exp(b.mul(index, -2.0 * std::log(theta) / double(rotary)));
+  return op.getInverse() ? b.neg(frequency) : frequency;
 }
 
-/// Repeats [..., d/2] to [batch, t, heads, d/2].
+/// Returns the angles position * frequency, [..., r/2] from positions [...].
+static Value buildAngles(TensorBuilder &b, RopeOp op) {
+  Value positions = b.convert(op.getPositions(), tensorType(op.getX()).getElementType());
+  Value frequencies = buildFrequencies(b, op);
+  SmallVector<int64_t> shape(shapeOf(positions));
+  shape.push_back(shapeOf(frequencies)[0]);
+  return b.mul(b.broadcastLast(positions, shape), b.broadcastTo(frequencies, shape));
+}
+
+/// Repeats [..., r/2] to [batch, t, heads, r/2].
 static Value overHeads(TensorBuilder &b, Value table, ArrayRef<int64_t> shape) {
   SmallVector<int64_t> column(shapeOf(table));
   column.insert(column.end() - 1, 1);
@@ -104,22 +135,47 @@ static Value overHeads(TensorBuilder &b, Value table, ArrayRef<int64_t> shape) {
 SmallVector<Value> RopeOp::decompose(OpBuilder &builder) {
   TensorBuilder b(builder, getLoc());
   ArrayRef<int64_t> shape = shapeOf(getX());
-  int64_t heads = getHeads(), width = shape[2] / heads;
+  const int64_t heads = getHeads(), width = shape[2] / heads, rotary = rotaryWidth(), pairs = rotary / 2;
   Value x = b.reshape(getX(), {shape[0], shape[1], heads, width});
-  Value x1 = b.slice(x, 3, 0, width / 2), x2 = b.slice(x, 3, width / 2, width / 2);
+  const SmallVector<int64_t> ofPairs{shape[0], shape[1], heads, pairs};
+  Value x1, x2;
+  if (getInterleaved()) {
+    Value rotated = rotary == width ? x : b.slice(x, 3, 0, rotary);
+    Value each = b.reshape(rotated, {shape[0], shape[1], heads, pairs, 2});
+    x1 = b.reshape(b.slice(each, 4, 0, 1), ofPairs);
+    x2 = b.reshape(b.slice(each, 4, 1, 1), ofPairs);
+  } else {
+    x1 = b.slice(x, 3, 0, pairs);
+    x2 = b.slice(x, 3, pairs, pairs);
+  }
   // The tables are small and equal in all layers, so that CSE merges them.
-  Value angles = buildAngles(b, *this, width);
-  Value cos = overHeads(b, b.create<CosOp>(angles), shapeOf(x1));
-  Value sin = overHeads(b, b.create<SinOp>(angles), shapeOf(x1));
-  Value y1 = b.sub(b.mul(x1, cos), b.mul(x2, sin));
-  Value y2 = b.add(b.mul(x2, cos), b.mul(x1, sin));
-  return {b.reshape(b.concat({y1, y2}, 3), shape)};
+  Value angles = buildAngles(b, *this);
+  Value cosines = b.create<CosOp>(angles), sines = b.create<SinOp>(angles);
+  if (RopeScalingAttr scaling = getScalingAttr()) {
+    const double factor = ropeTable(getTheta().convertToDouble(), rotary, scaling).factor;
+    cosines = factor == 1 ? cosines : b.mul(cosines, factor);
+    sines = factor == 1 ? sines : b.mul(sines, factor);
+  }
+  Value cos = overHeads(b, cosines, ofPairs), sin = overHeads(b, sines, ofPairs);
+  SmallVector<Value> parts{b.sub(b.mul(x1, cos), b.mul(x2, sin)), b.add(b.mul(x2, cos), b.mul(x1, sin))};
+  if (getInterleaved()) {
+    SmallVector<int64_t> column(ofPairs);
+    column.push_back(1);
+    Value each = b.concat({b.reshape(parts[0], column), b.reshape(parts[1], column)}, 4);
+    parts = {b.reshape(each, {shape[0], shape[1], heads, rotary})};
+  }
+  if (rotary != width)
+    parts.push_back(b.slice(x, 3, rotary, width - rotary));
+  return {b.reshape(parts.size() == 1 ? parts[0] : b.concat(parts, 3), shape)};
 }
 
-/// A rotation is orthogonal, so its gradient is the inverse rotation.
+/// A rotation is orthogonal, so its gradient is the inverse rotation, with the same factor.
 void RopeOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultCotangents, ArrayRef<bool> needed,
                       MutableArrayRef<Value> operandCotangents) {
-  if (needed[0])
-    operandCotangents[0] = RopeOp::create(builder, getLoc(), resultCotangents[0], getPositions(), getHeads(),
-                                          getTheta(), !getInverse());
+  if (!needed[0])
+    return;
+  const UnitAttr inverse = getInverse() ? UnitAttr() : builder.getUnitAttr();
+  operandCotangents[0] =
+      RopeOp::create(builder, getLoc(), resultCotangents[0], getPositions(), getHeadsAttr(), getThetaAttr(),
+                     getRotaryAttr(), getInterleavedAttr(), getScalingAttr(), inverse);
 }

@@ -166,6 +166,22 @@ FailureOr<SmallVector<Type>> SplitOp::inferTypes(Adaptor adaptor, InferError err
   int64_t count = adaptor.getCount(), dim = normalizeDim(adaptor.getDim(), x.getRank());
   if (dim < 0 || dim >= x.getRank())
     return error() << "dimension " << int64_t(adaptor.getDim()) << " does not exist in x, " << x;
+  if (std::optional<ArrayRef<int64_t>> sizes = adaptor.getSizes()) {
+    SmallVector<Type> parts;
+    int64_t sum = 0;
+    for (int64_t size : *sizes) {
+      if (size < 1 || size > INT32_MAX)
+        return error() << "a part must have 1 to 2^31 - 1 elements, found " << size;
+      sum += size;
+      SmallVector<int64_t> shape(x.getShape());
+      shape[dim] = size;
+      parts.push_back(x.clone(shape));
+    }
+    if (sum != x.getDimSize(dim) || count != int64_t(parts.size()))
+      return error() << "parts of [" << *sizes << "] elements, " << sum << " in total, are not dimension "
+                     << dim << " of x, " << x;
+    return parts;
+  }
   if (count < 1 || count > maxParts || x.getDimSize(dim) % count != 0)
     return error() << "dimension " << dim << " of x, " << x << ", cannot be cut into " << count
                    << " equal parts";
@@ -174,12 +190,22 @@ FailureOr<SmallVector<Type>> SplitOp::inferTypes(Adaptor adaptor, InferError err
   return SmallVector<Type>(count, x.clone(shape));
 }
 
-SmallVector<Value> SplitOp::decompose(OpBuilder &builder) {
+SmallVector<int64_t> SplitOp::partSizes() {
+  if (std::optional<ArrayRef<int64_t>> sizes = getSizes())
+    return SmallVector<int64_t>(*sizes);
   ArrayRef<int64_t> shape = shapeOf(getX());
-  int64_t dim = normalizeDim(getDim(), shape.size()), size = shape[dim] / int64_t(getCount());
+  const int64_t count = getCount();
+  return SmallVector<int64_t>(count, shape[normalizeDim(getDim(), shape.size())] / count);
+}
+
+SmallVector<Value> SplitOp::decompose(OpBuilder &builder) {
+  const int64_t dim = normalizeDim(getDim(), shapeOf(getX()).size());
+  int64_t begin = 0;
   SmallVector<Value> parts;
-  for (int64_t i = 0; i < int64_t(getCount()); ++i)
-    parts.push_back(SliceOp::create(builder, getLoc(), getX(), dim, i * size, size));
+  for (int64_t size : partSizes()) {
+    parts.push_back(SliceOp::create(builder, getLoc(), getX(), dim, begin, size));
+    begin += size;
+  }
   return parts;
 }
 

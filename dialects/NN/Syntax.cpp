@@ -2,6 +2,7 @@
 #include "dialects/NN/Syntax.h"
 
 #include "base/nearest_word.h"
+#include "dialects/NN/ForeignOps.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/MLIRContext.h"
@@ -150,6 +151,25 @@ void trainc::printWholes(OpAsmPrinter &printer, Operation *, DenseI64ArrayAttr v
   printer << '[' << values.asArrayRef() << ']';
 }
 
+ParseResult trainc::parseNumbers(AsmParser &parser, DenseF64ArrayAttr &values) {
+  SmallVector<double> numbers;
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                     [&] { return parseNumber(parser, numbers.emplace_back()); }))
+    return failure();
+  values = parser.getBuilder().getDenseF64ArrayAttr(numbers);
+  return success();
+}
+
+void trainc::printNumbers(AsmPrinter &printer, ArrayRef<double> values) {
+  printer << " [";
+  llvm::interleaveComma(values, printer.getStream(), [&](double value) { printNumber(printer, value); });
+  printer << "]";
+}
+
+void trainc::printNumbers(OpAsmPrinter &printer, Operation *, DenseF64ArrayAttr values) {
+  printNumbers(printer, values.asArrayRef());
+}
+
 ParseResult trainc::checkAttributes(OpAsmParser &parser, OperationState &state) {
   return state.name.verifyInherentAttrs(state.attributes, [&] {
     return parser.emitError(parser.getNameLoc()) << "'" << state.name << "' op ";
@@ -212,8 +232,10 @@ ParseResult trainc::reportUnknownOp(OpAsmParser &parser, OperationState &state) 
     if (op.getDialectNamespace() == dialect)
       names.push_back(op.stripDialect());
   InFlightDiagnostic error = parser.emitError(parser.getNameLoc(), "is unknown");
+  if (StringRef advice = dialect == "nn" ? adviceOnForeignOp(state.name.stripDialect()) : ""; !advice.empty())
+    return error << "; " << advice;
   StringRef nearest = nearestName(state.name.stripDialect(), names);
   if (nearest.empty())
-    return error << "; docs/reference/" << dialect << ".md lists those that there are";
+    return error << "; docs/reference/" << (dialect == "nn" ? "ops" : dialect) << ".md lists all ops";
   return error << "; did you mean '" << dialect << "." << nearest << "'?";
 }

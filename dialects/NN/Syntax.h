@@ -35,6 +35,11 @@ mlir::ParseResult parseWhole(mlir::AsmParser &parser, int64_t &value, int64_t mi
 mlir::ParseResult parseWholes(mlir::OpAsmParser &parser, mlir::DenseI64ArrayAttr &values);
 void printWholes(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::DenseI64ArrayAttr values);
 
+/// Parses `[1, 0.5, 2e-3]`: the custom directive `Numbers`.
+mlir::ParseResult parseNumbers(mlir::AsmParser &parser, mlir::DenseF64ArrayAttr &values);
+void printNumbers(mlir::AsmPrinter &printer, llvm::ArrayRef<double> values);
+void printNumbers(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::DenseF64ArrayAttr values);
+
 /// Returns the shortest text that parses to the same value; also for messages.
 std::string formatNumber(double value);
 void printNumber(mlir::AsmPrinter &printer, double value);

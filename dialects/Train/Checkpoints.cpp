@@ -1,7 +1,7 @@
 #include "dialects/Train/Checkpoints.h"
 
-#include "dialects/Train/Lists.h"
-#include "dialects/Train/Settings.h"
+#include "plan/settings/lists.h"
+#include "plan/settings/settings.h"
 
 using namespace mlir;
 using namespace trainc;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "dialects/Train/Precision.h"
-#include "dialects/Train/Settings.h"
+#include "plan/settings/settings.h"
 
 namespace trainc::train {
 

@@ -31,7 +31,7 @@ OffloadSettings trainc::train::offloadOf(ProgramOp program) {
       settings.roles.append(roles);
     settings.hiddenAlone |= kind == Offloaded::hidden_activations;
   }
-  const OffloadTo usual = kTarget.of(program) == TargetKind::cuda ? OffloadTo::host : OffloadTo::disk;
+  const OffloadTo usual = targetOf(program).isHost ? OffloadTo::disk : OffloadTo::host;
   settings.space =
       kOffloadTo.given(program).value_or(usual) == OffloadTo::host ? plan::Space::host : plan::Space::disk;
   settings.groupBytes = kOffloadGroup.given(program);

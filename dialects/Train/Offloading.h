@@ -1,8 +1,8 @@
 // Offloading of a program's states and activations.
 #pragma once
 
-#include "dialects/Train/Settings.h"
 #include "dialects/Train/Train.h"
+#include "plan/settings/settings.h"
 
 namespace trainc::train {
 

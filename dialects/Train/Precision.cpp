@@ -2,7 +2,7 @@
 #include "dialects/Train/Precision.h"
 
 #include "base/name_pattern.h"
-#include "dialects/Train/Settings.h"
+#include "plan/settings/settings.h"
 
 using namespace mlir;
 using namespace trainc;

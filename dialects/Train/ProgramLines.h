@@ -1,9 +1,39 @@
-// Words of train.program that are no settings of the table in Settings.h. Free of MLIR.
+// Words of train.program that are not settings of the table in plan/settings. Free of MLIR.
 #pragma once
 
+#include "base/constant_text.h"
+#include "plan/facts/schedules.h"
+
+#include <array>
 #include <string_view>
 
 namespace trainc::train {
+
+/// Words of the registry of optimizers.
+inline constexpr std::string_view kOptimizerWords[] = {
+#define TRAINC_OPTIMIZER(source, kind, rule, moments, ...) #kind,
+#include "dialects/Train/Optimizers.def"
+#undef TRAINC_OPTIMIZER
+};
+
+/// Words of the table of schedules.
+inline constexpr auto kScheduleWords = [] {
+  std::array<std::string_view, std::size(kSchedules)> words;
+  for (size_t i = 0; i < words.size(); ++i)
+    words[i] = kSchedules[i].name;
+  return words;
+}();
+
+inline constexpr ConstantText kHelpOfOptimizer = ConstantText()
+                                                     .add("How gradients change parameters: ")
+                                                     .addWords(kOptimizerWords, "or")
+                                                     .add(", with their settings in brackets");
+
+inline constexpr ConstantText kHelpOfSchedule = ConstantText()
+                                                    .add("How the learning rate goes with the steps: ")
+                                                    .addWords(kScheduleWords, "or")
+                                                    .add("; default: ")
+                                                    .add(kScheduleWords[0]);
 
 /// A word that begins a line, how the line goes on, and what it says.
 struct ProgramLine {
@@ -12,10 +42,8 @@ struct ProgramLine {
 
 inline constexpr ProgramLine kProgramLines[] = {
     {"model", "@NAME", "The nn.model that is trained"},
-    {"optimizer", "adamw(lr 6e-4, weight_decay 0.1)",
-     "How gradients change parameters: sgd, adam or adamw, with their settings in brackets"},
-    {"schedule", "cosine(warmup 700, minimum 6e-5)",
-     "How the learning rate goes with the steps: constant, linear or cosine; default: constant"},
+    {"optimizer", "adamw(lr 6e-4, weight_decay 0.1)", kHelpOfOptimizer},
+    {"schedule", "cosine(warmup 700, minimum 6e-5)", kHelpOfSchedule},
     {"clip", "1.0", "The norm of all gradients that a step has at most; default: none"},
     {"batch", "B x T",
      "Samples per micro-batch and rank, and tokens per sample of models that have a length"},

@@ -2,8 +2,8 @@
 
 #include "base/nearest_word.h"
 #include "dialects/NN/Syntax.h"
-#include "dialects/Train/Lists.h"
 #include "dialects/Train/Sharding.h"
+#include "plan/settings/lists.h"
 
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/StringExtras.h"
@@ -19,15 +19,17 @@ Attribute trainc::train::valueIn(ProgramOp program, const Setting &setting) {
   return settings ? settings.getValues().get(StringRef(setting.name)) : Attribute();
 }
 
-bool Setting::isSet(const ProgramOp &program) const { return bool(valueIn(program, *this)); }
+bool trainc::train::hasSetting(const ProgramOp &program, const Setting &setting) {
+  return bool(valueIn(program, setting));
+}
 
-std::optional<int64_t> Setting::numberIn(const ProgramOp &program) const {
-  const Attribute value = valueIn(program, *this);
+std::optional<int64_t> trainc::train::settingNumber(const ProgramOp &program, const Setting &setting) {
+  const Attribute value = valueIn(program, setting);
   return value ? std::optional(cast<IntegerAttr>(value).getInt()) : std::nullopt;
 }
 
-std::optional<std::string_view> Setting::textIn(const ProgramOp &program) const {
-  const Attribute value = valueIn(program, *this);
+std::optional<std::string_view> trainc::train::settingText(const ProgramOp &program, const Setting &setting) {
+  const Attribute value = valueIn(program, setting);
   return value ? std::optional<std::string_view>(cast<StringAttr>(value).getValue()) : std::nullopt;
 }
 
@@ -212,12 +214,22 @@ static std::string sourceOf(ProgramOp program, StringRef word, StringRef otherwi
   return source ? sourceText(source) : otherwise.str();
 }
 
+/// Returns the value in force as text; empty if it is no constant and not that of another setting.
+static std::string textInForce(ProgramOp program, const Setting &setting, DictionaryAttr sharding) {
+  const Attribute computed = sharding.get(StringRef(setting.name)),
+                  value = computed ? computed : valueIn(program, setting);
+  const Setting *source = findSetting(setting.derived);
+  return value    ? textOf(value)
+         : source ? textInForce(program, *source, sharding)
+                  : std::string(setting.defaultValue);
+}
+
 static SettingInForce inForce(ProgramOp program, const Setting &setting, DictionaryAttr sharding) {
   const StringRef name(setting.name);
-  const Attribute computed = sharding.get(name), value = computed ? computed : valueIn(program, setting);
-  return {name.str(), value ? textOf(value) : std::string(setting.defaultValue),
+  return {name.str(), textInForce(program, setting, sharding),
           sourceOf(program, name,
-                   setting.derived.empty() ? "default" : (kDerived + StringRef(setting.derived)).str())};
+                   setting.derived.empty() ? "default" : (kDerived + StringRef(setting.derived)).str()),
+          setting.changesNumbers};
 }
 
 static constexpr StringLiteral kGroupSource = "group ";
@@ -241,19 +253,20 @@ static void addGroups(ProgramOp program, std::vector<SettingInForce> &settings) 
   llvm::sort(lines, [&](const auto &a, const auto &b) { return lineOf(a) < lineOf(b); });
   for (const NamedAttribute &line : lines)
     settings.push_back({"group", line.getName().strref().drop_front(kGroupSource.size()).str(),
-                        sourceText(line.getValue())});
+                        sourceText(line.getValue()), /*changesNumbers=*/true});
 }
 
 std::vector<SettingInForce> trainc::train::settingsInForce(ProgramOp program) {
   std::vector<SettingInForce> settings;
-  auto add = [&](StringRef word, Attribute value, StringRef otherwise) {
-    settings.push_back(
-        {word.str(), value ? textOf(value) : otherwise.str(), sourceOf(program, word, "default")});
+  auto add = [&](StringRef word, Attribute value, StringRef otherwise, bool changesNumbers) {
+    settings.push_back({word.str(), value ? textOf(value) : otherwise.str(),
+                        sourceOf(program, word, "default"), changesNumbers});
   };
-  add("model", program.getModelAttr(), "");
-  add("optimizer", program.getOptimizer(), "");
-  add("schedule", program.getSchedule(), "");
-  add("clip", program.getClipAttr(), "none");
+  // Checkpoints record the model and the schedule themselves.
+  add("model", program.getModelAttr(), "", /*changesNumbers=*/false);
+  add("optimizer", program.getOptimizer(), "", /*changesNumbers=*/true);
+  add("schedule", program.getSchedule(), "", /*changesNumbers=*/false);
+  add("clip", program.getClipAttr(), "none", /*changesNumbers=*/true);
   addGroups(program, settings);
   const DictionaryAttr sharding = shardingInForce(program);
   for (const Setting *setting : kSettings)

@@ -1,8 +1,8 @@
 // Settings of a program by name, for options, the compiler and reports.
 #pragma once
 
-#include "dialects/Train/Settings.h"
 #include "dialects/Train/Train.h"
+#include "plan/settings/settings.h"
 
 #include <vector>
 
@@ -31,6 +31,7 @@ void setValue(ProgramOp program, const Setting &setting, const llvm::Twine &valu
 /// ...".
 struct SettingInForce {
   std::string word, value, source;
+  bool changesNumbers = false; ///< see Setting::changesNumbers
 };
 
 /// Returns all settings in force: model, optimizer and schedule first, then kSettings.

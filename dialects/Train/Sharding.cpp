@@ -38,19 +38,51 @@ int64_t trainc::train::modelWidth(ModuleOp module) {
   return width;
 }
 
+/// Number of ranks among which states are sharded.
+static int64_t shardRanksOf(ProgramOp program) {
+  const int64_t ranks = kRanks.of(program);
+  return ranks > 1 ? kHybridShard.given(program).value_or(ranks) : 1;
+}
+
+static bool isReproducibleOverRanks(ProgramOp program) {
+  return kReproducible.of(program) == Reproducible::ranks;
+}
+
+static GradientSync syncOf(ProgramOp program) {
+  if (kRanks.of(program) == 1)
+    return GradientSync::step;
+  const bool syncsByDefault = kZeroStage.of(program) > 1 && !isReproducibleOverRanks(program);
+  return kSyncGradients.given(program).value_or(syncsByDefault ? GradientSync::micro_step
+                                                               : GradientSync::step);
+}
+
+namespace {
+
+/// A number whose default depends on the model's width.
+struct DefaultOfWidth {
+  const Number *setting;
+  int64_t ShardingSettings::*field;
+  int64_t (*defaultFor)(int64_t width);
+};
+
+} // namespace
+
+static constexpr int64_t square(int64_t width) { return width * width; }
+
+static constexpr DefaultOfWidth kDefaultsOfWidth[] = {
+    {&kReduceBucketSize, &ShardingSettings::reduceBucket, square},
+    {&kAllgatherBucketSize, &ShardingSettings::gatherBucket, square},
+    {&kParamPersistenceThreshold, &ShardingSettings::persistBelow, [](int64_t width) { return 10 * width; }}};
+
 ShardingSettings trainc::train::shardingOf(ProgramOp program) {
-  const int64_t ranks = kRanks.of(program), width = modelWidth(program->getParentOfType<ModuleOp>());
+  const int64_t width = modelWidth(program->getParentOfType<ModuleOp>());
   ShardingSettings settings;
-  settings.wrap = kWrap.of(program);
-  settings.shardRanks = ranks > 1 ? kHybridShard.given(program).value_or(ranks) : 1;
-  settings.reproducibleOverRanks = kReproducible.of(program) == Reproducible::ranks;
-  const std::optional<GradientSync> sync = kSyncGradients.given(program);
-  const bool syncs = sync ? *sync == GradientSync::micro_step
-                          : kZeroStage.of(program) > 1 && !settings.reproducibleOverRanks;
-  settings.syncEveryMicroStep = ranks > 1 && syncs;
-  settings.reduceBucket = kReduceBucketSize.given(program).value_or(width * width);
-  settings.gatherBucket = kAllgatherBucketSize.given(program).value_or(width * width);
-  settings.persistBelow = kParamPersistenceThreshold.given(program).value_or(10 * width);
+  settings.wrap = *wrapOf(kWrap.of(program)); // the verifier has checked the syntax
+  settings.shardRanks = shardRanksOf(program);
+  settings.reproducibleOverRanks = isReproducibleOverRanks(program);
+  settings.syncEveryMicroStep = syncOf(program) == GradientSync::micro_step;
+  for (const DefaultOfWidth &each : kDefaultsOfWidth)
+    settings.*each.field = each.setting->given(program).value_or(each.defaultFor(width));
   settings.reshardAfterForward = kReshardAfterForward.of(program);
   settings.maxReuseDistance = kMaxReuseDistance.of(program);
   settings.prefetch = kPrefetch.of(program);
@@ -59,31 +91,36 @@ ShardingSettings trainc::train::shardingOf(ProgramOp program) {
   return settings;
 }
 
+/// Returns the value that is given or a constant default; null for other defaults.
+static Attribute constantIn(ProgramOp program, const Setting &setting) {
+  Builder builder(program.getContext());
+  const Attribute given = valueIn(program, setting);
+  if (setting.kind == ValueKind::Number) {
+    const std::optional<int64_t> number = wholeNumberIn(setting.defaultValue, setting.min);
+    return given || !number ? given : builder.getI64IntegerAttr(*number);
+  }
+  const StringRef text = given ? cast<StringAttr>(given).getValue() : StringRef(setting.defaultValue);
+  if (setting.isTruth())
+    return builder.getBoolAttr(text == "true");
+  return text.empty() ? Attribute() : builder.getStringAttr(text);
+}
+
 DictionaryAttr trainc::train::shardingInForce(ProgramOp program) {
-  const ShardingSettings settings = shardingOf(program);
   Builder builder(program.getContext());
   NamedAttrList values;
-  auto set = [&](const Setting &setting, int64_t value) {
-    values.set(StringRef(setting.name), builder.getI64IntegerAttr(value));
-  };
-  auto setText = [&](const Setting &setting, StringRef value) {
-    values.set(StringRef(setting.name), builder.getStringAttr(value));
-  };
-  set(kHybridShard, settings.shardRanks);
-  set(kReduceBucketSize, settings.reduceBucket);
-  set(kAllgatherBucketSize, settings.gatherBucket);
-  setText(kWrap, settings.wrap);
-  setText(kSyncGradients, kSyncGradients.wordFor(settings.syncEveryMicroStep ? GradientSync::micro_step
-                                                                             : GradientSync::step));
-  setText(kReproducible,
-          kReproducible.wordFor(settings.reproducibleOverRanks ? Reproducible::ranks : Reproducible::plan));
-  set(kParamPersistenceThreshold, settings.persistBelow);
-  set(kPrefetch, settings.prefetch);
-  set(kLimitAllGathers, settings.gathersInFlight);
-  if (settings.maxLive < INT64_MAX)
-    set(kMaxLiveParameters, settings.maxLive);
-  values.set(StringRef(kReshardAfterForward.name), builder.getBoolAttr(settings.reshardAfterForward));
-  set(kMaxReuseDistance, settings.maxReuseDistance);
+  for (const Setting *setting : kSettings)
+    if (setting->theme == Theme::Sharding)
+      if (Attribute value = constantIn(program, *setting))
+        values.set(StringRef(setting->name), value);
+  const ShardingSettings settings = shardingOf(program);
+  for (const DefaultOfWidth &each : kDefaultsOfWidth)
+    values.set(StringRef(each.setting->name), builder.getI64IntegerAttr(settings.*each.field));
+  values.set(StringRef(kHybridShard.name), builder.getI64IntegerAttr(settings.shardRanks));
+  values.set(StringRef(kSyncGradients.name), builder.getStringAttr(kSyncGradients.wordFor(syncOf(program))));
+  for (const Setting *setting : kSettings)
+    if (setting->theme == Theme::Sharding && !values.get(StringRef(setting->name)))
+      if (Attribute value = values.get(StringRef(setting->derived)))
+        values.set(StringRef(setting->name), value);
   return values.getDictionary(program.getContext());
 }
 
@@ -106,6 +143,5 @@ bool trainc::train::shardsUpdates(ProgramOp program) {
 }
 
 bool trainc::train::hasFlatStates(ProgramOp program) {
-  return kRanks.of(program) > 1 || shardingOf(program).reproducibleOverRanks ||
-         precisionOf(program).roundsAtRandom();
+  return kRanks.of(program) > 1 || isReproducibleOverRanks(program) || precisionOf(program).roundsAtRandom();
 }

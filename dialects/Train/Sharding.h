@@ -1,8 +1,9 @@
 // Sharding of a program's states.
 #pragma once
 
-#include "dialects/Train/Settings.h"
 #include "dialects/Train/Train.h"
+#include "plan/settings/lists.h"
+#include "plan/settings/settings.h"
 
 namespace trainc::train {
 
@@ -12,7 +13,7 @@ constexpr int64_t kFlatChunk = 256;
 
 /// Settings of the theme Sharding, with their defaults. Sizes are in elements.
 struct ShardingSettings {
-  llvm::StringRef wrap;
+  Wrap wrap;
   int64_t shardRanks = 1; ///< number of ranks among which states are sharded
   bool syncEveryMicroStep = false;
   bool reproducibleOverRanks = false; ///< whether sums are trees over a step's micro-batches
@@ -27,7 +28,7 @@ struct ShardingSettings {
 
 ShardingSettings shardingOf(ProgramOp program);
 
-/// Returns the settings of ShardingSettings by name, with defaults, except absent limits.
+/// Returns the settings of the theme by name, with defaults; absent limits are missing.
 mlir::DictionaryAttr shardingInForce(ProgramOp program);
 
 /// Returns the settings of sharding that have an effect, with defaults, for the report.

@@ -4,6 +4,9 @@
 #include "dialects/NN/NN.h"
 #include "dialects/Plan/Plan.h"
 
+#include <optional>
+#include <string_view>
+
 namespace trainc::train {
 /// Side-effect resource that train.get reads and train.set writes.
 struct StateResource : mlir::SideEffects::Resource::Base<StateResource> {
@@ -33,6 +36,12 @@ struct GradientResource : mlir::SideEffects::Resource::Base<GradientResource> {
 #include "dialects/Train/TrainOps.h.inc"
 
 namespace trainc::train {
+struct Setting;
+
+/// A program as a source of settings (plan/settings/setting.h). Its verifier has checked the values.
+bool hasSetting(const ProgramOp &program, const Setting &setting);
+std::optional<int64_t> settingNumber(const ProgramOp &program, const Setting &setting);
+std::optional<std::string_view> settingText(const ProgramOp &program, const Setting &setting);
 /// Returns the module's state that is exchanged with the host as `scalar`, or null.
 StateOp findScalar(mlir::ModuleOp module, HostScalar scalar);
 /// Returns the module's entry of that kind. If there is none, creates an empty entry after `after`.

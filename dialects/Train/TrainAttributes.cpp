@@ -1,10 +1,12 @@
 // Syntax of optimizers, schedules and parameter groups, in train.program and as separate attributes.
+#include "base/nearest_word.h"
 #include "dialects/NN/Syntax.h"
-#include "dialects/Train/Limits.h"
 #include "dialects/Train/Optimizers.h"
+#include "dialects/Train/ProgramLines.h"
 #include "dialects/Train/Train.h"
 #include "dialects/Train/TrainSyntax.h"
 #include "plan/facts/schedules.h"
+#include "plan/settings/limits.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -15,6 +17,10 @@ using namespace trainc;
 using namespace trainc::train;
 
 static FloatAttr f64(AsmParser &parser, double value) { return parser.getBuilder().getF64FloatAttr(value); }
+
+template <typename Words> static std::vector<std::string> textsOf(const Words &words) {
+  return {std::begin(words), std::end(words)};
+}
 
 // --- Optimizer ---
 
@@ -33,12 +39,7 @@ ParseResult trainc::train::parseOptimizer(AsmParser &parser, OptimizerAttr &opti
     return failure();
   const OptimizerKind *kind = findOptimizerKind(word);
   if (!kind)
-    return parser.emitError(loc) << "unknown optimizer '" << word << "'; expected "
-                                 << listWords(llvm::map_to_vector(optimizerKinds(),
-                                                                  [](const OptimizerKind &each) {
-                                                                    return StringRef(each.word);
-                                                                  }),
-                                              "or");
+    return parser.emitError(loc) << "optimizer: " << describeUnknownWord(word, textsOf(kOptimizerWords));
   auto values = llvm::map_to_vector(kind->numbers, [](const OptimizerNumber &n) { return n.standard; });
   SmallVector<NumberField> settings = optimizerSettings(*kind, values);
   if (parseNumbers(parser, word, settings))
@@ -129,12 +130,7 @@ ParseResult trainc::train::parseSchedule(AsmParser &parser, ScheduleAttr &schedu
     return failure();
   const std::optional<fb::ScheduleKind> kind = findSchedule(word);
   if (!kind)
-    return parser.emitError(loc) << "unknown schedule '" << word << "'; expected "
-                                 << listWords(llvm::map_to_vector(kSchedules,
-                                                                  [](const ScheduleFormula &each) {
-                                                                    return StringRef(each.name);
-                                                                  }),
-                                              "or");
+    return parser.emitError(loc) << "schedule: " << describeUnknownWord(word, textsOf(kScheduleWords));
   double warmup = 0, total = 0, minimum = 0;
   int64_t warmupSteps = 0, totalSteps = 0;
   SmallVector<NumberField> settings = scheduleSettings(formulaOf(*kind), warmup, total, minimum);

@@ -34,8 +34,8 @@ class Train_Attr<string cppName, string attrMnemonic> : AttrDef<Train_Dialect, c
 def Train_Optimizer : Train_Attr<"Optimizer", "optimizer"> {
   let summary = "an update rule and its numbers, e.g. `adamw(lr 6e-4, weight_decay 0.1)`";
   let description = [{
-    Defaults: lr 1e-3, beta1 0.9, beta2 0.999 (0.95 is usual for language models), eps 1e-8, weight_decay 0, momentum 0. Weight decay is
-    decoupled in adamw, and added to the gradient in adam and sgd.
+    `Optimizers.def` has the kinds, with the numbers of each, their defaults and ranges.
+    [The program's reference](program.md#optimizers-and-schedules) describes them.
   }];
   let parameters = (ins StringRefParameter<"word of the registry (`Optimizers.def`)">:$kind, "::mlir::DictionaryAttr":$numbers);
   let extraClassDeclaration = [{
@@ -82,7 +82,7 @@ def Train_Block : Train_Attr<"Block", "block"> {
 def Train_Settings : Train_Attr<"Settings", "settings"> {
   let summary = "settings of one theme, by name";
   let description = [{
-    Values are 64-bit integers or texts. The table in `Settings.h` says which names and values are valid, and `docs/reference/settings.md`
+    Values are 64-bit integers or texts. The table in `plan/settings/settings.h` says which names and values are valid, and `docs/reference/settings.md`
     describes each. A `train.program` has one such attribute for each theme.
   }];
   let parameters = (ins "::mlir::DictionaryAttr":$values);
@@ -140,7 +140,7 @@ def Train_StateOp : Train_Op<"state", [Symbol]> {
   let summary = "a tensor that persists across entries";
   let description = [{
     A `scalar` with a direction is exchanged with the host before or after an entry. Its name, or `as loss` in `@name as loss`, identifies
-    it (see Scalar in plan.fbs). `frozen` parameters have no gradient. A flat state holds the elements of its `members` one after another.
+    it (see HostScalar in plan.fbs). `frozen` parameters have no gradient. A flat state holds the elements of its `members` one after another.
     If its `dist.placement` shards it, each rank holds one shard, whose type is the state's type from the phase `spmd` on. `blocks` are the uses of blocks
     that contain the parameter's declaration, the outermost first. A state of role `output` is a result of generation (`logits`). A state of
     role `working` holds a parameter in the compute type; checkpoints do not store it, and the entry `refresh` computes it. A state of role

@@ -1,4 +1,5 @@
 // Syntax and verification of train.program.
+#include "base/nearest_word.h"
 #include "dialects/NN/Syntax.h"
 #include "dialects/Train/ProgramLines.h"
 #include "dialects/Train/TrainSyntax.h"
@@ -128,10 +129,10 @@ ParseResult ProgramParser::parseLine(StringRef word, SMLoc loc) {
 
 /// Returns the names of a theme's settings, for messages.
 static std::string namesOf(Theme theme) {
-  SmallVector<StringRef> names;
+  std::vector<std::string> names;
   for (const Setting *setting : kSettings)
     if (setting->theme == theme)
-      names.push_back(setting->name);
+      names.emplace_back(setting->name);
   return listWords(names);
 }
 
@@ -154,15 +155,16 @@ ParseResult ProgramParser::reportStranger(StringRef word, SMLoc loc) {
   if (name != word && llvm::is_contained(lineWords(), StringRef(name)))
     return error << "unknown word '" << dashed << "' in train.program; write `" << name << "`";
   if (word == "sharding")
-    return error << "'sharding' is no setting; write each setting of sharding alone, such as `prefetch 2`: "
-                 << namesOf(Theme::Sharding);
+    return error
+           << "'sharding' is not a setting; write each setting of sharding alone, such as `prefetch 2`: "
+           << namesOf(Theme::Sharding);
   if (const FormerWord *former = findFormerWord(name))
-    return error << "'" << dashed << "' is no setting; " << insteadOf(*former);
+    return error << "'" << dashed << "' is not a setting; " << insteadOf(*former);
   error << "unknown word '" << word << "' in train.program; ";
   const SmallVector<StringRef> words = lineWords();
   if (const StringRef nearest = nearestName(word, words); !nearest.empty())
     return error << "did you mean '" << nearest << "'?";
-  return error << "it has " << listWords(words);
+  return error << "it has " << listWords({words.begin(), words.end()});
 }
 
 ParseResult ProgramParser::parseSetting(const Setting &setting, SMLoc loc) {
@@ -192,13 +194,21 @@ ParseResult ProgramParser::checkLines() {
   DictionaryAttr program = state.attributes.getDictionary(parser.getContext());
   if (failed(checkNumbers(program, [&](StringRef word) { return parser.emitError(seen.lookup(word)); })))
     return failure();
-  int64_t warmup = program.getAs<ScheduleAttr>("schedule").getWarmup();
-  if (auto steps = dyn_cast_or_null<IntegerAttr>(settings[kSteps.theme].get(StringRef(kSteps.name)));
-      steps && warmup > steps.getInt())
+  auto steps = dyn_cast_or_null<IntegerAttr>(settings[kSteps.theme].get(StringRef(kSteps.name)));
+  if (!steps) // `trainrun --steps` says how many
+    return success();
+  auto schedule = program.getAs<ScheduleAttr>("schedule");
+  auto warn = [&] {
+    return emitWarning(parser.getEncodedSourceLoc(seen.lookup("schedule")))
+           << "schedule: a run of " << steps.getInt() << " steps ";
+  };
+  if (schedule.getWarmup() > steps.getInt())
     // `trainrun --steps` may run longer.
-    emitWarning(parser.getEncodedSourceLoc(seen.lookup("schedule")))
-        << "schedule: a run of " << steps.getInt() << " steps ends within the warmup of " << warmup
-        << ", before the rate reaches the optimizer's lr";
+    warn() << "ends within the warmup of " << schedule.getWarmup()
+           << ", before the rate reaches the optimizer's lr";
+  if (int64_t total = schedule.getTotal();
+      total > 0 && steps.getInt() > total && schedule.getMinimum().getValue().isZero())
+    warn() << "goes beyond the total of " << total << ", after which the rate is 0 and nothing is trained";
   return success();
 }
 
@@ -281,7 +291,7 @@ static LogicalResult checkThemes(ProgramOp program) {
     if (auto settings = program->getAttrOfType<SettingsAttr>(attribute))
       for (NamedAttribute value : settings.getValues())
         if (findSetting(value.getName().strref())->theme != theme)
-          return program.emitError() << value.getName() << " is no setting of '" << StringRef(attribute)
+          return program.emitError() << value.getName() << " is not a setting of '" << StringRef(attribute)
                                      << "'";
   return success();
 }

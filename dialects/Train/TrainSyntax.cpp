@@ -1,23 +1,18 @@
 // Syntax shared by the settings of train.program: numbers in parentheses, choices and bytes.
 #include "dialects/Train/TrainSyntax.h"
 
+#include "base/nearest_word.h"
 #include "base/units.h"
 #include "dialects/NN/Syntax.h"
-#include "dialects/Train/Lists.h"
 #include "dialects/Train/ProgramSettings.h"
-#include "dialects/Train/Sizes.h"
+#include "plan/settings/lists.h"
+#include "plan/settings/sizes.h"
 
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace trainc;
 using namespace trainc::train;
-
-std::string trainc::train::listWords(ArrayRef<StringRef> words, StringRef last) {
-  if (words.size() < 2)
-    return words.empty() ? "nothing" : words[0].str();
-  return (llvm::join(words.drop_back(), ", ") + " " + last + " " + words.back()).str();
-}
 
 /// Returns the text at `loc` up to a blank or one of `ends`, or a text in quotes, as it is written.
 static StringRef writtenAt(SMLoc loc, StringRef ends) {
@@ -32,7 +27,14 @@ ParseResult trainc::train::refuseSign(AsmParser &parser, StringRef word) {
   if (failed(parser.parseOptionalEqual()) && failed(parser.parseOptionalColon()) &&
       failed(parser.parseOptionalLParen()))
     return success();
-  const StringRef value = writtenAt(parser.getCurrentLocation(), ",)}");
+  // The number in `(max_norm = 1.0)`.
+  const StringRef rest(parser.getCurrentLocation().getPointer());
+  const StringRef inner =
+      *loc.getPointer() == '('
+          ? rest.take_until([](char each) { return StringRef(",)}\n").contains(each); }).trim()
+          : "";
+  const StringRef last = inner.substr(inner.find_last_of(" =:") + 1); // npos + 1 is 0
+  const StringRef value = inner.empty() ? writtenAt(parser.getCurrentLocation(), ",)}") : last;
   return parser.emitError(loc) << "expected the value of '" << word << "', found '" << *loc.getPointer()
                                << "'; write `" << word << " " << (value.empty() ? "VALUE" : value) << "`";
 }
@@ -44,11 +46,13 @@ static ParseResult parseField(AsmParser &parser, StringRef what, MutableArrayRef
     return failure();
   auto *field = llvm::find_if(fields, [&](NumberField &each) { return each.word == word; });
   if (field == fields.end()) {
-    SmallVector<StringRef> words;
+    std::vector<std::string> words;
     for (NumberField &known : fields)
-      words.push_back(known.word);
-    return parser.emitError(loc) << "'" << what << "' has no setting '" << word << "'; it has "
-                                 << listWords(words);
+      words.push_back(known.word.str());
+    const std::string nearest = findNearest(word, words);
+    return parser.emitError(loc) << "'" << what << "' has no setting '" << word << "'; "
+                                 << (nearest.empty() ? "it has " + listWords(words)
+                                                     : "did you mean '" + nearest + "'?");
   }
   if (field->isSet)
     return parser.emitError(loc) << "'" << word << "' of '" << what << "' is given twice";

@@ -31,9 +31,6 @@ struct NumberField {
 /// Reports `=`, `:` or `(` between a word and its value, as other languages have it; says what to write.
 mlir::ParseResult refuseSign(mlir::AsmParser &parser, llvm::StringRef word);
 
-/// Returns "a, b and c" for messages; `last` is the word before the last one.
-std::string listWords(llvm::ArrayRef<llvm::StringRef> words, llvm::StringRef last = "and");
-
 /// Parses `(word number, ...)`, or nothing. Errors name `what` and the valid words.
 mlir::ParseResult parseNumbers(mlir::AsmParser &parser, llvm::StringRef what,
                                llvm::MutableArrayRef<NumberField> fields);

@@ -6,7 +6,7 @@
 namespace trainc {
 
 /// Writes into the program why it trains nothing, and warns at `place`, unless it says so already. Its plan
-/// evaluates; a run that is to train is refused with that reason.
+/// evaluates; a run that is to train is rejected with that reason.
 void noteNoTraining(train::ProgramOp program, mlir::Location place, llvm::StringRef reason);
 
 } // namespace trainc

@@ -106,9 +106,9 @@ private:
       return error;
     }
     message.push_back(start);
-    if (message.size() > kMaximumRanges)
+    if (message.size() > kMaxRanges)
       return start->emitOpError() << "is number " << message.size() << " of its message; expected at most "
-                                  << kMaximumRanges;
+                                  << kMaxRanges;
     return success();
   }
 

@@ -1,7 +1,5 @@
 #include "lib/Analysis/StateOrder.h"
 
-#include "dialects/NN/NN.h"
-
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include <cassert>
@@ -99,17 +97,11 @@ bool aliasesState(Value value, StringRef state) {
          llvm::any_of(definition->getOperands(), [&](Value operand) { return aliasesState(operand, state); });
 }
 
-/// Whether kernels may read the operand in place of the result, converting or repeating it themselves.
-static bool isReadThrough(Operation *op) {
-  auto convert = dyn_cast<nn::ConvertOp>(op);
-  return isa<nn::BroadcastOp, nn::ReshapeOp>(op) || isView(op) || (convert && convert.isWidening());
-}
-
 /// Collects the ops that use the value of a read, or an alias of it.
 static void collectUsers(Operation *read, SmallVectorImpl<Operation *> &users) {
   for (Operation *user : read->getUsers()) {
     users.push_back(user);
-    if (isReadThrough(user))
+    if (isView(user) || isReadThrough(user))
       collectUsers(user, users);
   }
 }

@@ -12,6 +12,7 @@ struct AttentionSizes {
 
   mlir::Type element; ///< of q, k, v and out
   int64_t batch, queries, keys, heads, keyHeads, depth, valueWidth;
+  std::optional<double> softcap; ///< of scaled scores
 
   /// Number of query heads that share a key head.
   int64_t group() const { return heads / keyHeads; }
@@ -19,15 +20,16 @@ struct AttentionSizes {
   /// Returns the scalar instructions per score, besides products of `flops` in total. Each score takes part
   /// in `byDepth` products over the head size of q and k and `byValue` products over that of v.
   int64_t scoreArithmetic(int64_t flops, int64_t byDepth, int64_t byValue) const {
-    constexpr int64_t kOfScore = 20; // scale, mask, maximum, exponential and sum
-    return flops / (2 * (byDepth * depth + byValue * valueWidth)) * kOfScore;
+    const int64_t ofScore = 20 + (softcap ? 20 : 0); // scale, mask, maximum, exponential and sum; tanh
+    return flops / (2 * (byDepth * depth + byValue * valueWidth)) * ofScore;
   }
 
   /// Rows of out: one for each sequence, query and head.
   int64_t rows() const { return batch * queries * heads; }
 
 private:
-  AttentionSizes(mlir::Value q, mlir::Value k, mlir::Value v, int64_t heads, int64_t keyHeads);
+  AttentionSizes(mlir::Value q, mlir::Value k, mlir::Value v, int64_t heads, int64_t keyHeads,
+                 std::optional<llvm::APFloat> softcap);
 };
 
 } // namespace trainc::codegen

@@ -64,6 +64,9 @@ struct KernelSummary {
   llvm::SmallVector<std::pair<unsigned, unsigned>> mayAlias;
 };
 
+/// Symbols of a summary's launches.
+using Symbols = llvm::SmallVector<std::string>;
+
 /// Returns the kind of the op's kernels; none for ops of entries without generated code.
 std::optional<plan::KernelKind> kernelKind(mlir::Operation *op);
 

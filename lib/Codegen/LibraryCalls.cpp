@@ -94,8 +94,12 @@ bool trainc::codegen::canBeLibraryProduct(GemmOpInterface op, bool takesShort) {
   return fits && factor == getElementTypeOrSelf(op->getOperand(1)) && !op.getGemmShape().sumsBatch();
 }
 
-bool trainc::codegen::isLibraryAttention(nn::AttentionOp op) { return isF32(op.getQ()); }
-bool trainc::codegen::isLibraryAttention(nn::AttentionGradOp op) { return isF32(op.getQ()) && !op.getDlse(); }
+bool trainc::codegen::canBeLibraryAttention(nn::AttentionOp op, bool takesShort) {
+  return (takesShort || isF32(op.getQ())) && !op.getWindow() && !op.getSoftcap();
+}
+bool trainc::codegen::canBeLibraryAttention(nn::AttentionGradOp op, bool takesShort) {
+  return (takesShort || isF32(op.getQ())) && !op.getDlse() && !op.getWindow() && !op.getSoftcap();
+}
 
 /// Returns the product's shape with row and matrix strides in memory, including padding.
 static GemmShape shapeInMemory(GemmOpInterface op) {

@@ -9,9 +9,10 @@ namespace trainc::codegen {
 /// Whether plans have a library call for `op`. Sums over a batch have none. Elements are f32 or, with
 /// `takesShort`, bf16 and f16 (results have the factors' type or f32) and scaled fp8.
 bool canBeLibraryProduct(GemmOpInterface op, bool takesShort = false);
-/// Whether plans have a library call for the attention; elements must be f32.
-bool isLibraryAttention(nn::AttentionOp op);
-bool isLibraryAttention(nn::AttentionGradOp op);
+/// Whether plans have a library call for the attention, with all that it masks. Elements are f32 or, with
+/// `takesShort`, also bf16 and f16. A target's library may compute less.
+bool canBeLibraryAttention(nn::AttentionOp op, bool takesShort = false);
+bool canBeLibraryAttention(nn::AttentionGradOp op, bool takesShort = false);
 
 /// Whether the library product supports padding after the rows of `value`, an operand or result.
 bool libraryProductTakesPadding(GemmOpInterface op, mlir::Value value);

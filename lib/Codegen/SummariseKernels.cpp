@@ -2,7 +2,6 @@
 // code.
 #include "dialects/Dist/Dist.h"
 #include "dialects/Interfaces/Interfaces.h"
-#include "dialects/Train/Settings.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Analysis/HostOps.h"
 #include "lib/Analysis/KernelAttributes.h"
@@ -10,7 +9,10 @@
 #include "lib/Codegen/KernelDialects.h"
 #include "lib/Codegen/Passes.h"
 #include "lib/Codegen/Summaries.h"
+#include "lib/Plan/SchemaEnums.h"
 #include "lib/Support/StoredElement.h"
+#include "plan/facts/collective.h"
+#include "plan/settings/settings.h"
 
 #include <map>
 #include <tuple>
@@ -158,7 +160,7 @@ LogicalResult SummariseKernelsPass::summariseSum(CollectiveOpInterface start, in
   const codegen::RankSum sum{.element = getElementTypeOrSelf(start->getOperand(0)),
                              .into = getElementTypeOrSelf(start->getResult(0)),
                              .places = places};
-  if (start.getCollectiveKind() == CollectiveKind::all_gather || !target.addsByKernel(sum))
+  if (!traitsOf(inSchema(start.getCollectiveKind())).sums || !target.addsByKernel(sum))
     return success();
   FailureOr<FlatSymbolRefAttr> kernel = kernelOf(sum, start.getLoc(), target);
   if (failed(kernel))

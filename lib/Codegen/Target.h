@@ -69,7 +69,7 @@ public:
 
   /// Resolves words of the program that depend on this machine, such as `cpu "native"` to the name of a
   /// level. Fails with an error at the program if words contradict each other or the machine.
-  virtual llvm::LogicalResult settle(train::ProgramOp program) const = 0;
+  virtual llvm::LogicalResult resolveSettings(train::ProgramOp program) const = 0;
 
   /// Name in `--target` and in the attribute `plan.target`.
   virtual llvm::StringRef name() const = 0;

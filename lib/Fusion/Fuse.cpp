@@ -6,6 +6,7 @@
 #include "lib/Analysis/Preconditions.h"
 #include "lib/Analysis/StateOrder.h"
 #include "lib/Codegen/Target.h"
+#include "lib/Fusion/FusionSearch.h"
 #include "lib/Fusion/KernelBuilder.h"
 #include "lib/Fusion/Legalize.h"
 #include "lib/Fusion/Traffic.h"
@@ -63,8 +64,8 @@ private:
     legalizePrimitives(block);
     auto fixed = StateOrder(block).pairs();
     ReadAnalysis reads(block, limits.freeOps);
-    FusionGraph graph(block, reads, limits);
-    graph.fuse();
+    FusionGraph graph(block, reads);
+    FusionSearch(graph, limits).run();
     SmallVector<std::pair<Value, Value>> outputs;
     DenseMap<Operation *, Operation *> kernelOf;
     KernelBuilder builder(reads, graph);

@@ -1,5 +1,5 @@
-// Rules for merging two groups.
-#include "lib/Fusion/FusionGraph.h"
+#include "lib/Fusion/FusionRules.h"
+
 #include "lib/Fusion/Traffic.h"
 
 #include "lib/Support/StoredElement.h"
@@ -21,9 +21,14 @@ FusionLimits FusionLimits::of(const Machine &machine, int64_t longestRow) {
           .freeOps = freeOpsOf(machine)};
 }
 
+std::optional<Space> FusionRules::jointSpace(const Group &first, const Group &second) const {
+  std::optional<Space> space = joinSpaces(first, second);
+  return space && edgesFit(first, second, *space) && withinLimits(first, second) ? space : std::nullopt;
+}
+
 /// Returns the joint space of two groups. Their counts must be equal, or one group must have one element for
 /// each row of the other.
-std::optional<Space> FusionGraph::joinSpaces(const Group &producer, const Group &consumer) const {
+std::optional<Space> FusionRules::joinSpaces(const Group &producer, const Group &consumer) const {
   bool producerIsFull = producer.space.count >= consumer.space.count;
   Space space = producerIsFull ? producer.space : consumer.space;
   const Space &other = producerIsFull ? consumer.space : producer.space;
@@ -43,7 +48,7 @@ std::optional<Space> FusionGraph::joinSpaces(const Group &producer, const Group 
 }
 
 /// Whether `consumer` may use the producer's result in the same iteration of the joined space.
-bool FusionGraph::readFits(const Node &consumer, const Read &read, const Node &producer,
+bool FusionRules::readFits(const Node &consumer, const Read &read, const Node &producer,
                            const Space &space) const {
   bool oneShortRow = space.columns == ColumnChoices{space.count} && space.count <= limits.longestRow;
   if (read.table || producer.space->completion == Completion::AllRows)
@@ -57,62 +62,63 @@ bool FusionGraph::readFits(const Node &consumer, const Read &read, const Node &p
 }
 
 /// Whether all values between the groups can stay within one kernel. Restricts `space` accordingly.
-bool FusionGraph::edgesFit(const Group &producer, const Group &consumer, Space &space) const {
-  unsigned from = nodes[producer.members.front()].group;
+bool FusionRules::edgesFit(const Group &producer, const Group &consumer, Space &space) const {
+  unsigned from = graph.node(producer.members.front()).group;
   for (unsigned member : consumer.members)
-    for (auto [read, made] : llvm::zip_equal(nodes[member].space->reads, nodes[member].producers)) {
-      if (!made || nodes[*made].group != from)
+    for (auto [read, made] : llvm::zip_equal(graph.node(member).space->reads, graph.node(member).producers)) {
+      if (!made || graph.node(*made).group != from)
         continue;
-      if (!readFits(nodes[member], read, nodes[*made], space))
+      if (!readFits(graph.node(member), read, graph.node(*made), space))
         return false;
-      space.alongColumns |= nodes[*made].space->completion == Completion::Total;
+      space.alongColumns |= graph.node(*made).space->completion == Completion::Total;
     }
   return true;
 }
 
-bool FusionGraph::withinLimits(const Group &a, const Group &b) const {
+bool FusionRules::withinLimits(const Group &a, const Group &b) const {
   if (int64_t(a.members.size() + b.members.size()) > limits.ops)
     return false;
-  unsigned groupA = nodes[a.members.front()].group, groupB = nodes[b.members.front()].group;
-  auto inside = [&](unsigned id) { return nodes[id].group == groupA || nodes[id].group == groupB; };
+  unsigned groupA = graph.node(a.members.front()).group, groupB = graph.node(b.members.front()).group;
+  auto inside = [&](unsigned id) { return graph.node(id).group == groupA || graph.node(id).group == groupB; };
   llvm::SmallDenseSet<Value, 32> inputs;
   int64_t outputs = 0;
   for (const Group *group : {&a, &b})
     for (unsigned member : group->members) {
-      for (auto [read, made] : llvm::zip_equal(nodes[member].space->reads, nodes[member].producers))
+      for (auto [read, made] : llvm::zip_equal(graph.node(member).space->reads, graph.node(member).producers))
         if (!(made && inside(*made)))
           inputs.insert(read.value);
-      outputs += !llvm::all_of(nodes[member].users, inside);
+      outputs += !llvm::all_of(graph.node(member).users, inside);
       if (int64_t(inputs.size()) + outputs > limits.buffers)
         return false;
     }
   return true;
 }
 
-int64_t FusionGraph::inputBytes(const Group &group) const {
+int64_t FusionRules::inputBytes(const Group &group) const {
   llvm::SmallDenseSet<Value, 16> inputs;
   int64_t bytes = 0;
   for (unsigned member : group.members)
-    for (auto [read, made] : llvm::zip_equal(nodes[member].space->reads, nodes[member].producers))
-      if (!(made && nodes[*made].group == nodes[member].group) && inputs.insert(read.value).second)
+    for (auto [read, made] : llvm::zip_equal(graph.node(member).space->reads, graph.node(member).producers))
+      if (!(made && graph.node(*made).group == graph.node(member).group) && inputs.insert(read.value).second)
         bytes += tensorBytes(read.value.getType());
   return bytes;
 }
 
-int64_t FusionGraph::outputBytes(const Group &group) const {
+int64_t FusionRules::outputBytes(const Group &group) const {
   int64_t bytes = 0;
   for (unsigned member : group.members)
-    if (leavesGroup(member))
-      bytes += tensorBytes(nodes[member].op->getResult(0).getType());
+    if (graph.leavesGroup(member))
+      bytes += tensorBytes(graph.node(member).op->getResult(0).getType());
   return bytes;
 }
 
 /// Whether only `first` itself and `second` use the results of `first`.
-bool FusionGraph::feedsOnly(const Group &first, const Group &second) const {
-  unsigned a = nodes[first.members.front()].group, b = nodes[second.members.front()].group;
+bool FusionRules::feedsOnly(const Group &first, const Group &second) const {
+  unsigned a = graph.node(first.members.front()).group, b = graph.node(second.members.front()).group;
   return llvm::all_of(first.members, [&](unsigned member) {
-    return llvm::all_of(nodes[member].users,
-                        [&](unsigned user) { return nodes[user].group == a || nodes[user].group == b; });
+    return llvm::all_of(graph.node(member).users, [&](unsigned user) {
+      return graph.node(user).group == a || graph.node(user).group == b;
+    });
   });
 }
 
@@ -121,15 +127,15 @@ bool FusionGraph::feedsOnly(const Group &first, const Group &second) const {
 /// runs late. Memory has no cost in seconds, so the additional bytes are limited to the bytes that move in
 /// the time of one launch, plus a quarter of the bytes that need not pass between the two groups. In
 /// addition, a scalar group, on which others depend, is not delayed by more than its own inputs.
-bool FusionGraph::isWorthwhile(unsigned early, unsigned late) const {
-  const Group &first = groups[nodes[early].group], &second = groups[nodes[late].group];
+bool FusionRules::isWorthwhile(unsigned early, unsigned late) const {
+  const Group &first = graph.group(graph.node(early).group), &second = graph.group(graph.node(late).group);
   if (first.space.count == 1)
     return feedsOnly(first, second);
-  if (libraryCalls[early] == libraryCalls[late])
+  if (graph.libraryCalls(early) == graph.libraryCalls(late))
     return true;
   int64_t made = outputBytes(second), passed = 0;
   for (unsigned member : second.members)
-    for (const Read &read : nodes[member].space->reads)
+    for (const Read &read : graph.node(member).space->reads)
       passed = std::max(passed, tensorBytes(read.value.getType()));
   if (made <= std::max(passed / 4, limits.launchBytes))
     return true;

@@ -56,7 +56,7 @@ Value KernelBuilder::copyView(Value value, const nn::RepeatPattern &pattern, con
     nn::RepeatPattern from = pattern;
     if (isa<nn::BroadcastOp>(def))
       from = *pattern.compose(nn::RepeatPattern::broadcast(shapeOf(operand), shapeOf(value)));
-    else if (!ReadAnalysis::isView(def) && countOf(operand) == 1)
+    else if (!isReadThrough(def) && countOf(operand) == 1)
       from = nn::RepeatPattern::scalar(count);
     inner.push_back(valueInside(operand, from, space, builder));
   }

@@ -115,6 +115,17 @@ static void legalizeGather(nn::GatherOp gather) {
   gather.erase();
 }
 
+/// Gives the sum of a tensor's squares, such as of a gradient for the norm of all, squares of its own. Shared
+/// ones would merge the sum with their other readers, such as the update, of which the part that depends on
+/// the norm has to come later: the kernel would write the results of the other part to memory.
+static void separateSquares(nn::ReduceOp sum) {
+  auto square = sum.getX().getDefiningOp<nn::SquareOp>();
+  if (!square || square->hasOneUse() || nn::tensorType(sum.getResult()).getNumElements() != 1)
+    return;
+  OpBuilder builder(sum);
+  sum.getXMutable().assign(builder.clone(*square)->getResult(0));
+}
+
 /// Creates one constant right before each use by an op that is not primitive.
 static void separateZero(Operation *zero) {
   OpBuilder builder(zero->getContext());
@@ -131,6 +142,8 @@ void trainc::legalizePrimitives(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (!ReadAnalysis::isPrimitive(&op))
       continue;
+    if (auto reduce = dyn_cast<nn::ReduceOp>(op))
+      separateSquares(reduce);
     if (auto reduce = dyn_cast<nn::ReduceOp>(op); reduce && !isLegal(reduce))
       legalizeReduce(reduce);
     else if (auto broadcast = dyn_cast<nn::BroadcastOp>(op))

@@ -9,10 +9,6 @@ using namespace mlir;
 using namespace trainc;
 
 bool ReadAnalysis::isPrimitive(Operation *op) { return nn::KernelOp::canHold(op); }
-bool ReadAnalysis::isView(Operation *op) {
-  auto convert = dyn_cast<nn::ConvertOp>(op);
-  return isa<nn::BroadcastOp, nn::ReshapeOp>(op) || (convert && convert.isWidening());
-}
 
 Value ReadAnalysis::stripReshapes(Value value) {
   while (auto reshape = value.getDefiningOp<nn::ReshapeOp>())
@@ -50,7 +46,7 @@ ReadAnalysis::ReadAnalysis(Block &block, unsigned freeOps) : block(block), maxFr
   // Consumers are visited first, because they decide which views and free values must be computed.
   for (Operation &op : llvm::reverse(block)) {
     bool primitive = isPrimitive(&op);
-    if (promoted.contains(&op) || (primitive && !isView(&op) && !isFree(&op)))
+    if (promoted.contains(&op) || (primitive && !isReadThrough(&op) && !isFree(&op)))
       analyzeComputed(&op);
     else if (!primitive)
       analyzeOther(&op);
@@ -60,13 +56,13 @@ ReadAnalysis::ReadAnalysis(Block &block, unsigned freeOps) : block(block), maxFr
 void ReadAnalysis::findFree(Operation *op) {
   if (!isPrimitive(op) || isa<nn::ReduceOp, nn::GatherOp>(op))
     return;
-  unsigned cost = isView(op) ? 0 : 1;
+  unsigned cost = isReadThrough(op) ? 0 : 1;
   int64_t count = countOf(op->getResult(0));
   for (Value operand : op->getOperands()) {
     auto found = freeCosts.find(operand.getDefiningOp());
     if (operand.getDefiningOp() && found != freeCosts.end())
       cost += found->second;
-    else if (isView(op) || count == 1 || countOf(operand) != 1)
+    else if (isReadThrough(op) || count == 1 || countOf(operand) != 1)
       return; // other scalars only key random numbers
   }
   if (cost <= maxFreeOps)
@@ -82,7 +78,7 @@ void ReadAnalysis::analyzeOther(Operation *op) {
 /// Marks `value` as computed if it is a view or free value; aliases of plain values and zeros are not marked.
 void ReadAnalysis::promote(Value value) {
   Operation *def = stripReshapes(value).getDefiningOp();
-  if (def && def->getBlock() == &block && (isView(def) || isFree(def)) && !isZero(def))
+  if (def && def->getBlock() == &block && (isReadThrough(def) || isFree(def)) && !isZero(def))
     promoted.insert(def);
 }
 
@@ -96,7 +92,7 @@ bool ReadAnalysis::isRepeatable(Operation *op, const nn::RepeatPattern &pattern)
 /// dimensions do not fit the space.
 bool ReadAnalysis::collect(Value value, const nn::RepeatPattern &pattern, OpSpace &space) {
   Operation *def = value.getDefiningOp();
-  if (def && def->getBlock() == &block && isView(def)) {
+  if (def && def->getBlock() == &block && isReadThrough(def)) {
     Value source = def->getOperand(0);
     if (!isa<nn::BroadcastOp>(def))
       return collect(source, pattern, space);

@@ -58,8 +58,8 @@ struct OpSpace : Space {
 };
 
 /// Classifies the ops of one block. Kernels consist of three kinds of ops:
-///  * views (nn.broadcast, nn.reshape, and nn.convert to a wider type) and free values (computed from
-///  constants and positions alone, or random numbers): each kernel recomputes its own;
+///  * views (isReadThrough(): nn.broadcast, nn.reshape, and nn.convert to a wider type) and free values
+///  (computed from constants and positions alone, or random numbers): each kernel recomputes its own;
 ///  * computed ops (all others): computed once, in one kernel.
 /// A view or free value is computed as well if a library op reads it, or if it does not fit a consumer's
 /// space.
@@ -70,7 +70,6 @@ public:
 
   /// Whether a kernel can contain the op: elementwise, reduce, broadcast, reshape or gather.
   static bool isPrimitive(mlir::Operation *op);
-  static bool isView(mlir::Operation *op);
   /// Follows reshapes back from `value` and returns the value that they reshape, which has the same bytes.
   static mlir::Value stripReshapes(mlir::Value value);
 

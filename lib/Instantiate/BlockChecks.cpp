@@ -2,8 +2,8 @@
 
 #include "dialects/NN/Syntax.h"
 #include "dialects/Train/Checkpoints.h"
-#include "dialects/Train/Settings.h"
 #include "dialects/Train/Sharding.h"
+#include "plan/settings/settings.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -29,10 +29,8 @@ static LogicalResult checkBlocks(const Binding &binding, ArrayRef<StringRef> nam
 }
 
 LogicalResult trainc::checkWrap(const Binding &binding) {
-  const StringRef wrap = train::shardingOf(binding.program).wrap;
-  if (int64_t least = 0; wrap == "blocks" || wrap == "model" || !wrap.getAsInteger(10, least))
-    return success();
-  return checkBlocks(binding, llvm::to_vector(llvm::split(wrap, ',')), "wrap (--wrap)",
+  const train::Wrap wrap = train::shardingOf(binding.program).wrap;
+  return checkBlocks(binding, llvm::to_vector_of<StringRef>(wrap.names), "wrap (--wrap)",
                      "blocks or model alone, a number of parameters, or names of blocks");
 }
 
@@ -44,7 +42,7 @@ LogicalResult trainc::checkCheckpoints(const Binding &binding) {
         "expected memory_limit SIZE (--memory-limit=SIZE), or another activation_checkpointing");
   const train::CheckpointSettings settings = train::checkpointsOf(program);
   bool hasUse = false;
-  binding.model->walk([&](Operation *op) { hasUse |= isa<nn::ApplyOp, nn::RepeatOp>(op); });
+  binding.model->walk([&](Operation *op) { hasUse |= isa<BlockUserOpInterface>(op); });
   if (settings.recomputesBlocks && !hasUse)
     program.emitWarning(
         "activation_checkpointing full recomputes blocks, but the model uses none: it keeps everything");

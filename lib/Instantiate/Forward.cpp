@@ -20,8 +20,7 @@ private:
   LogicalResult expandOp(Operation *op, IRMapping &values);
   LogicalResult expandLayer(LayerOpInterface layer, IRMapping &values);
   LogicalResult expandTensorOp(Operation *op, IRMapping &values);
-  LogicalResult expandUse(Operation *op, FlatSymbolRefAttr block, ArrayRef<std::string> scopes,
-                          IRMapping &values);
+  LogicalResult expandUses(BlockUserOpInterface op, IRMapping &values);
   FailureOr<SmallVector<Value>> expandBlock(Operation *use, nn::BlockOp block, StringRef component,
                                             ValueRange arguments);
   LogicalResult addOutput(nn::OutputOp op, Value value);
@@ -130,19 +129,21 @@ FailureOr<SmallVector<Value>> Expander::expandBlock(Operation *use, nn::BlockOp 
   return results;
 }
 
-/// Expands a block once per scope; the results of one expansion are the first arguments of the next.
-LogicalResult Expander::expandUse(Operation *op, FlatSymbolRefAttr name, ArrayRef<std::string> scopes,
-                                  IRMapping &values) {
-  auto block = SymbolTable::lookupNearestSymbolFrom<nn::BlockOp>(op, name);
+/// Expands a block for each use; the results of one expansion are the first arguments of the next.
+LogicalResult Expander::expandUses(BlockUserOpInterface op, IRMapping &values) {
+  SmallVector<nn::BlockOp> blocks;
+  for (FlatSymbolRefAttr name : op.getUsedBlocks())
+    blocks.push_back(SymbolTable::lookupNearestSymbolFrom<nn::BlockOp>(op, name));
   SmallVector<Value> arguments;
   for (Value operand : op->getOperands())
     arguments.push_back(values.lookup(operand));
   SmallVector<Value> results;
-  for (const std::string &component : scopes) {
-    // nn.apply has a single scope, and may have more results than arguments
-    if (&component != scopes.begin())
+  for (uint64_t use = 0; use < op.getUses(); ++use) {
+    // nn.apply has a single use, and may have more results than arguments
+    if (use > 0)
       llvm::copy(results, arguments.begin());
-    FailureOr<SmallVector<Value>> made = expandBlock(op, block, component, arguments);
+    FailureOr<SmallVector<Value>> made =
+        expandBlock(op, blocks[use % blocks.size()], op.getScopeOf(use), arguments);
     if (failed(made))
       return failure();
     results = std::move(*made);
@@ -221,14 +222,8 @@ LogicalResult Expander::addLoss(nn::LossOp op, Value value) {
 
 LogicalResult Expander::expandOp(Operation *op, IRMapping &values) {
   scope.startOp(op);
-  if (auto apply = dyn_cast<nn::ApplyOp>(op))
-    return expandUse(op, apply.getBlockAttr(), {apply.getScope().str()}, values);
-  if (auto repeat = dyn_cast<nn::RepeatOp>(op)) {
-    SmallVector<std::string> scopes;
-    for (int64_t i = 0; i < int64_t(repeat.getTimes()); ++i)
-      scopes.push_back((repeat.getScope() + (repeat.getScope().empty() ? "" : ".") + Twine(i)).str());
-    return expandUse(op, repeat.getBlockAttr(), scopes, values);
-  }
+  if (auto user = dyn_cast<BlockUserOpInterface>(op))
+    return expandUses(user, values);
   if (auto output = dyn_cast<nn::OutputOp>(op))
     return addOutput(output, values.lookup(output.getValue()));
   if (auto loss = dyn_cast<nn::LossOp>(op))

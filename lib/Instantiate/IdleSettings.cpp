@@ -65,7 +65,8 @@ static std::string whyIdle(train::ProgramOp program, const train::Setting &setti
   using enum train::Condition;
   switch (setting.condition) {
   case Always:
-  case Cuda: // the target reports it
+  case DeviceMemory: // the target reports these
+  case ComputeCapability:
     return &setting == &train::kZeroStage && train::kRanks.of(program) == 1 &&
                    train::kZeroStage.of(program) > 0
                ? whyIdleOnOneRank(program, setting)

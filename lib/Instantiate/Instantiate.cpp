@@ -4,6 +4,7 @@
 #include "base/plain_text.h"
 #include "dialects/Train/Train.h"
 #include "lib/Instantiate/Entries.h"
+#include "lib/Instantiate/ModelChecks.h"
 #include "lib/Instantiate/ModelChecksum.h"
 #include "lib/Instantiate/ModelSize.h"
 #include "lib/Instantiate/Passes.h"
@@ -30,8 +31,12 @@ static LogicalResult checkName(Operation *op, StringRef attribute, Attribute val
                               << (text.empty() ? "nothing" : "other bytes");
 }
 
-/// Reports attributes that the op does not have, because MLIR accepts them silently.
+/// Reports an op that only the compiler makes, and attributes that the op does not have, because MLIR accepts
+/// them silently.
 static LogicalResult checkOp(Operation *op) {
+  if (op->hasTrait<nn::Generated>())
+    return op->emitOpError("is made by the compiler, and is not allowed in a model's file; "
+                           "docs/reference/ops.md lists the ops of models");
   for (NamedAttribute unknown : op->getDiscardableAttrs())
     return op->emitOpError("has no setting '") << unknown.getName().getValue() << "'; remove it";
   for (NamedAttribute attribute : op->getAttrs())
@@ -109,8 +114,10 @@ LogicalResult trainc::instantiate(ModuleOp module) {
   train::EntryOp eval = shared.states.createEntry(EntryKind::eval);
   // The first expansion declares the parameters and reports errors of the model.
   FailureOr<Forward> micro = buildMicroStep(shared, microStep);
-  if (failed(micro) || failed(applyGroups(shared.binding)) || failed(checkKept(shared.binding)))
+  if (failed(micro) || failed(applyGroups(shared.binding)) || failed(checkKept(shared.binding)) ||
+      failed(checkExportedConfig(shared.binding, microStep, *micro)))
     return failure();
+  warnOfSlips(shared.binding, microStep);
   buildInit(shared, init);
   if (failed(buildBeginStep(shared, beginStep, *micro)) || failed(buildEval(shared, eval)))
     return failure();

@@ -18,7 +18,8 @@ uint64_t trainc::modelChecksum(nn::ModelOp model) {
   used.insert(model);
   for (size_t next = 0; next < used.size(); ++next) {
     Operation *op = used[next];
-    op->print(stream, OpPrintingFlags().printGenericOpForm().enableDebugInfo(false));
+    // In local scope, because otherwise each print numbers the values of the whole module.
+    op->print(stream, OpPrintingFlags().printGenericOpForm().enableDebugInfo(false).useLocalScope());
     const std::optional<SymbolTable::UseRange> uses = SymbolTable::getSymbolUses(op);
     for (const SymbolTable::SymbolUse &use : *uses)
       if (Operation *block = symbols.lookupNearestSymbolFrom(op->getParentOp(), use.getSymbolRef()))

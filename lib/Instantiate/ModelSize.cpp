@@ -16,13 +16,13 @@ public:
   LogicalResult check(Block &body, uint64_t before);
 
 private:
-  /// Number of times that an op uses a block.
+  /// A block, and how often an op applies it.
   struct Use {
-    nn::BlockOp block; ///< null if the op uses none
-    uint64_t times = 1;
+    nn::BlockOp block;
+    uint64_t times;
   };
 
-  Use useOf(Operation &op);
+  SmallVector<Use> usesOf(Operation &op);
   uint64_t count(Operation &op);
   uint64_t count(nn::BlockOp block);
   LogicalResult reportTooLarge(Operation &op, uint64_t before);
@@ -35,17 +35,23 @@ private:
 
 } // namespace
 
-OpCounter::Use OpCounter::useOf(Operation &op) {
-  if (auto apply = dyn_cast<nn::ApplyOp>(op))
-    return {symbols.lookupNearestSymbolFrom<nn::BlockOp>(&op, apply.getBlockAttr())};
-  if (auto repeat = dyn_cast<nn::RepeatOp>(op))
-    return {symbols.lookupNearestSymbolFrom<nn::BlockOp>(&op, repeat.getBlockAttr()), repeat.getTimes()};
-  return {};
+SmallVector<OpCounter::Use> OpCounter::usesOf(Operation &op) {
+  SmallVector<Use> uses;
+  auto user = dyn_cast<BlockUserOpInterface>(op);
+  if (!user)
+    return uses;
+  const SmallVector<FlatSymbolRefAttr> names = user.getUsedBlocks();
+  for (auto [index, name] : llvm::enumerate(names))
+    uses.push_back({symbols.lookupNearestSymbolFrom<nn::BlockOp>(&op, name),
+                    user.getUses() / names.size() + (index < user.getUses() % names.size() ? 1 : 0)});
+  return uses;
 }
 
 uint64_t OpCounter::count(Operation &op) {
-  Use use = useOf(op);
-  return use.block ? llvm::SaturatingMultiplyAdd(use.times, count(use.block), uint64_t(1)) : 1;
+  uint64_t sum = 1;
+  for (Use use : usesOf(op))
+    sum = llvm::SaturatingMultiplyAdd(use.times, count(use.block), sum);
+  return sum;
 }
 
 uint64_t OpCounter::count(nn::BlockOp block) {
@@ -66,12 +72,10 @@ LogicalResult OpCounter::check(Block &body, uint64_t before) {
   for (Operation &op : body) {
     const uint64_t after = llvm::SaturatingAdd(before, count(op));
     if (after > kMaxModelOps) {
-      Use use = useOf(op);
-      const bool tooLargeItself = use.block && count(use.block) > kMaxModelOps;
-      // The expansion reports recursive blocks.
-      if (tooLargeItself && !entered.insert(use.block).second)
-        return success();
-      return tooLargeItself ? check(use.block.getBody().front(), 0) : reportTooLarge(op, before);
+      for (Use use : usesOf(op))
+        if (count(use.block) > kMaxModelOps) // it is too large itself; the expansion reports recursive blocks
+          return entered.insert(use.block).second ? check(use.block.getBody().front(), 0) : success();
+      return reportTooLarge(op, before);
     }
     before = after;
   }
@@ -79,15 +83,17 @@ LogicalResult OpCounter::check(Block &body, uint64_t before) {
 }
 
 LogicalResult OpCounter::reportTooLarge(Operation &op, uint64_t before) {
-  Use use = useOf(op);
+  const SmallVector<Use> uses = usesOf(op);
   InFlightDiagnostic error = op.emitOpError("the model would have ");
-  error << (use.block ? "at least " : "") << llvm::SaturatingAdd(before, count(op))
+  error << (uses.empty() ? "" : "at least ") << llvm::SaturatingAdd(before, count(op))
         << " ops up to here once its blocks are expanded, and may have " << kMaxModelOps << ": ";
-  if (!use.block)
+  if (uses.empty())
     return error << "leave some out, or use fewer and wider layers";
-  return error << "block @" << use.block.getSymName() << " has " << count(use.block) << ", applied here "
-               << use.times << (use.times == 1 ? " time; use" : " times; apply it fewer times, or use")
-               << " fewer and wider layers";
+  bool isOnce = uses.size() == 1 && uses[0].times == 1;
+  for (Use use : uses)
+    error << "block @" << use.block.getSymName() << " has " << count(use.block) << ", applied here "
+          << use.times << (use.times == 1 ? " time; " : " times; ");
+  return error << (isOnce ? "use" : "apply it fewer times, or use") << " fewer and wider layers";
 }
 
 LogicalResult trainc::checkModelSize(nn::ModelOp model) {

@@ -1,6 +1,6 @@
 #include "lib/Instantiate/OffloadChecks.h"
 
-#include "dialects/Train/Settings.h"
+#include "plan/settings/settings.h"
 
 using namespace mlir;
 using namespace trainc;
@@ -10,10 +10,10 @@ using namespace trainc;
 static LogicalResult checkUpdate(train::ProgramOp program) {
   if (train::kOffloadUpdate.of(program) != train::OffloadUpdate::host)
     return success();
-  if (train::kTarget.of(program) != train::TargetKind::cuda)
-    return program.emitError(
-        "offload_update (--offload-update) host is for GPUs: the device of target cpu is the host; "
-        "leave it out, or choose target cuda");
+  if (const TargetTraits &target = train::targetOf(program); target.isHost)
+    return program.emitError("offload_update (--offload-update) host is for GPUs: the device of target ")
+           << target.name << " is the host; leave it out, or choose target "
+           << std::string_view(namesOfTargets(hasDeviceMemory));
   if (train::kOffloadTo.given(program) == train::OffloadTo::disk)
     return program.emitError(
         "offload_update (--offload-update) host updates moments in the host's memory, found offload_to "

@@ -8,15 +8,12 @@ using namespace trainc;
 static bool mixesPositions(Operation *op) {
   if (isa<IncrementalOpInterface>(op))
     return true;
-  FlatSymbolRefAttr name;
-  if (auto apply = dyn_cast<nn::ApplyOp>(op))
-    name = apply.getBlockAttr();
-  else if (auto repeat = dyn_cast<nn::RepeatOp>(op))
-    name = repeat.getBlockAttr();
-  else
-    return false;
-  auto block = SymbolTable::lookupNearestSymbolFrom<nn::BlockOp>(op, name);
-  return llvm::any_of(block.getBody().front(), [](Operation &inner) { return mixesPositions(&inner); });
+  auto user = dyn_cast<BlockUserOpInterface>(op);
+  return user && llvm::any_of(user.getUsedBlocks(), [&](FlatSymbolRefAttr name) {
+           auto block = SymbolTable::lookupNearestSymbolFrom<nn::BlockOp>(op, name);
+           return llvm::any_of(block.getBody().front(),
+                               [](Operation &inner) { return mixesPositions(&inner); });
+         });
 }
 
 Operation *trainc::findLastMixingOp(nn::ModelOp model) {

@@ -3,7 +3,7 @@
 #include "base/name_pattern.h"
 #include "dialects/NN/Syntax.h"
 #include "dialects/Train/Precision.h"
-#include "dialects/Train/Settings.h"
+#include "plan/settings/settings.h"
 
 #include "llvm/ADT/StringExtras.h"
 

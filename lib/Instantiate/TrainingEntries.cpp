@@ -130,21 +130,24 @@ static Value buildTotalLoss(OpBuilder &builder, Instantiation &shared, ArrayRef<
   return total;
 }
 
+/// Builds inputs of `batch` samples and the forward pass of the model.
+static FailureOr<Forward> buildForwardOf(int64_t batch, bool training, OpBuilder &builder,
+                                         Instantiation &shared) {
+  Binding &binding = shared.binding;
+  auto inputs = createInputs(builder, binding.model, BatchExtent::micro, batch, binding.seqLen);
+  EntryScope scope(builder, shared.states, shared.parameters, training);
+  return buildForward(binding.model, builder, scope, inputs);
+}
+
 FailureOr<Forward> trainc::buildMicroStep(Instantiation &shared, train::EntryOp entry) {
   Binding &binding = shared.binding;
   OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
-  auto inputs = createInputs(builder, binding.model, BatchExtent::micro, binding.microBatch, binding.seqLen);
-  FailureOr<Forward> forward;
-  {
-    EntryScope scope(builder, shared.states, shared.parameters, /*training=*/true);
-    forward = buildForward(binding.model, builder, scope, inputs);
-  }
+  FailureOr<Forward> forward = buildForwardOf(binding.microBatch, /*training=*/true, builder, shared);
   if (failed(forward))
     return failure();
   if (forward->losses.empty())
     return binding.model.emitError(
-        "the model has no nn.loss, so there is nothing to train for; expected e.g. `nn.loss "
-        "\"loss\" %nll`");
+        "the model has no nn.loss, so there is nothing to train for; expected e.g. `nn.loss \"loss\" %nll`");
   Location loc = forward->losses.front().loc;
   Value total = buildTotalLoss(builder, shared, forward->losses);
   train::StateOp sum = shared.states.scalar(HostScalar::loss);
@@ -223,12 +226,7 @@ static void markPadding(ArrayRef<LossTerm> losses, int64_t batch) {
 LogicalResult trainc::buildEval(Instantiation &shared, train::EntryOp entry) {
   Binding &binding = shared.binding;
   OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
-  auto inputs = createInputs(builder, binding.model, BatchExtent::micro, binding.evalBatch, binding.seqLen);
-  FailureOr<Forward> forward;
-  {
-    EntryScope scope(builder, shared.states, shared.parameters, /*training=*/false);
-    forward = buildForward(binding.model, builder, scope, inputs);
-  }
+  FailureOr<Forward> forward = buildForwardOf(binding.evalBatch, /*training=*/false, builder, shared);
   if (failed(forward))
     return failure();
   markPadding(forward->losses, binding.evalBatch);

@@ -2,6 +2,8 @@
 
 #include "lib/Analysis/Preconditions.h"
 #include "lib/Analysis/RowPadding.h"
+#include "lib/Plan/SchemaEnums.h"
+#include "plan/facts/collective.h"
 
 using namespace mlir;
 
@@ -61,10 +63,11 @@ void FlatTensors::assignCollective(ExecutableOpInterface start) {
   assignment_.addScratchOf(start);
   OpResult pending = start->getResult(0);
   View view = wanted_.of(pending);
-  const bool sums = cast<CollectiveOpInterface>(*start).getCollectiveKind() == CollectiveKind::all_reduce;
+  const CollectiveTraits traits = traitsOf(inSchema(cast<CollectiveOpInterface>(*start).getCollectiveKind()));
+  const bool keepsSize = !traits.sourceIsShard && !traits.destinationIsShard;
   if (view.isNull())
-    view = sums && isOnlyReader(start) ? assignment_.view(start->getOperand(0))
-                                       : assignment_.newScratch(pending);
+    view = keepsSize && isOnlyReader(start) ? assignment_.view(start->getOperand(0))
+                                            : assignment_.newScratch(pending);
   occupancy_.bind(pending, view);
 }
 

@@ -21,9 +21,8 @@ namespace trainc {
 static LogicalResult emitState(OpBuilder &builder, train::StateOp state, StringRef buffer, plan::Role role,
                                SmallVectorImpl<plan::StateOp> &emitted) {
   const dist::PlacementAttr placement = dist::placementOf(state);
-  // A code of 0 or above is the dimension that is sharded.
   const int64_t firstRefused = state.getMembers() ? 1 : 0;
-  if (placement && llvm::any_of(placement.getCodes(), [&](int64_t code) { return code >= firstRefused; }))
+  if (placement && llvm::any_of(placement.shardedDims(), [&](int64_t dim) { return dim >= firstRefused; }))
     return state.emitOpError(
         "is sharded, but not flat: checkpoints hold parameters and optimizer states whole "
         "or in shards of flat states");
@@ -74,7 +73,9 @@ static LogicalResult emitStates(OpBuilder &builder, ModuleOp module, const Stora
 static ArrayAttr describeSettings(Builder &builder, train::ProgramOp program) {
   SmallVector<Attribute> settings;
   for (const train::SettingInForce &each : train::settingsInForce(program))
-    settings.push_back(builder.getStrArrayAttr({each.word, each.value, each.source}));
+    settings.push_back(
+        builder.getArrayAttr({builder.getStringAttr(each.word), builder.getStringAttr(each.value),
+                              builder.getStringAttr(each.source), builder.getBoolAttr(each.changesNumbers)}));
   return builder.getArrayAttr(settings);
 }
 

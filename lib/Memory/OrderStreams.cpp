@@ -3,12 +3,10 @@
 #include "lib/Memory/Passes.h"
 #include "lib/Plan/EmittedPlan.h"
 #include "plan/facts/accesses.h"
+#include "plan/facts/done_instructions.h"
 #include "plan/facts/last_touches.h"
-#include "plan/facts/streams.h"
 
 #include "mlir/IR/BuiltinOps.h"
-
-#include <array>
 
 using namespace mlir;
 
@@ -38,18 +36,15 @@ public:
   }
 
 private:
-  /// For each stream, the number of instructions that are done.
-  using Done = std::array<int64_t, kStreams>;
-
   /// Returns the last instruction of each other stream that the newest instruction must follow, except those
   /// implied by another of them or by its own stream.
   SmallVector<int64_t> comesAfter(plan::Stream own) const {
-    const Done before = doneBefore(own);
+    const DoneInstructions::Counts before = done_.before(size_t(own), ArrayRef<int64_t>());
     const Touches::Counts touched = touchedBefore();
     SmallVector<int64_t> candidates;
     for (size_t stream = 0; stream < kStreams; ++stream)
       if (stream != size_t(own))
-        for (const int64_t other : llvm::reverse(upTo(touched[stream], onStream_[stream]))) {
+        for (const uint32_t other : llvm::reverse(upTo(touched[stream], done_.on(stream)))) {
           if (other < before[stream])
             break;
           if (conflicts(other)) {
@@ -61,14 +56,14 @@ private:
     SmallVector<int64_t> needed;
     for (const int64_t candidate : candidates)
       if (llvm::none_of(candidates, [&](int64_t other) {
-            return other != candidate && done_[other][streams_[candidate]] > candidate;
+            return other != candidate && int64_t(done_[other][streams_[candidate]]) > candidate;
           }))
         needed.push_back(candidate);
     return needed;
   }
 
   /// Returns the instructions before `end`.
-  static ArrayRef<int64_t> upTo(int64_t end, ArrayRef<int64_t> instructions) {
+  static ArrayRef<uint32_t> upTo(uint32_t end, ArrayRef<uint32_t> instructions) {
     return instructions.take_front(llvm::lower_bound(instructions, end) - instructions.begin());
   }
 
@@ -81,38 +76,26 @@ private:
     return counts;
   }
 
-  bool conflicts(int64_t other) const {
+  bool conflicts(uint32_t other) const {
     return llvm::any_of(known_.back(), [&](const facts::Access &access) {
       return llvm::any_of(known_[other],
                           [&](const facts::Access &held) { return facts::conflict(plan_, access, held); });
     });
   }
 
-  Done doneBefore(plan::Stream stream) const {
-    const SmallVector<int64_t> &before = onStream_[size_t(stream)];
-    return before.empty() ? Done{} : done_[before.back()];
-  }
-
   void enqueue(plan::InstructionOpInterface instruction) {
-    const auto index = int64_t(done_.size());
+    const auto index = uint32_t(streams_.size());
     const auto stream = size_t(instruction.getStream());
-    Done done = doneBefore(instruction.getStream());
-    for (const int64_t other : instruction.getAfterOrNone())
-      for (size_t each = 0; each < kStreams; ++each)
-        done[each] = std::max(done[each], done_[other][each]);
-    done[stream] = index + 1;
-    done_.push_back(done);
+    done_.add(stream, done_.before(stream, instruction.getAfterOrNone()));
     streams_.push_back(stream);
-    onStream_[stream].push_back(index);
     for (const facts::Access &access : known_.back())
-      touches_[access.arena].add(uint32_t(index), stream, facts::hull(plan_, access), access.writes);
+      touches_[access.arena].add(index, stream, facts::hull(plan_, access), access.writes);
   }
 
   const fb::Plan &plan_;
   std::vector<std::vector<facts::Access>> known_; ///< by instruction
-  std::vector<Done> done_;
-  std::vector<size_t> streams_;
-  std::array<SmallVector<int64_t>, kStreams> onStream_;
+  DoneInstructions done_;
+  std::vector<size_t> streams_;  ///< by instruction
   std::vector<Touches> touches_; ///< by arena
 };
 

@@ -1,13 +1,13 @@
 // Pass `optimizer`: the parameter update.
 #include "dialects/Dist/Dist.h"
 #include "dialects/Train/Precision.h"
-#include "dialects/Train/Settings.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Optimizer/LossScaler.h"
 #include "lib/Optimizer/OperandScales.h"
 #include "lib/Optimizer/Passes.h"
 #include "lib/Optimizer/StepBuilder.h"
 #include "lib/Optimizer/UpdateRule.h"
+#include "plan/settings/settings.h"
 
 #include <limits>
 

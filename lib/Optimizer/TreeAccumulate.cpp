@@ -1,9 +1,9 @@
 // Pass `tree-accumulate`.
 #include "lib/Optimizer/Passes.h"
 
-#include "dialects/Train/Settings.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Optimizer/StepBuilder.h"
+#include "plan/settings/settings.h"
 
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MathExtras.h"

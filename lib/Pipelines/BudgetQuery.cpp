@@ -61,11 +61,11 @@ LogicalResult BudgetSearch::add(ArrayRef<Settings> levels,
 
 /// Returns the coarse level with the fewest bytes.
 const Settings *BudgetSearch::smallestOf(const CheckpointLevels &levels) const {
-  const Settings *smallest = nullptr;
+  std::vector<EvaluatedStrategy> coarse;
   for (const Settings &level : levels)
-    if (const Evaluation *each = find(level); each && (!smallest || each->isSmaller(*find(*smallest))))
-      smallest = &level;
-  return smallest;
+    if (const Evaluation *plan = find(level))
+      coarse.push_back({level, *plan});
+  return coarse.empty() ? nullptr : &*llvm::find(levels, coarse[smallest(coarse)].decided);
 }
 
 /// After each coarse level that does not fit, if the next one does, evaluates finer levels with less
@@ -101,16 +101,8 @@ LogicalResult BudgetSearch::addFine(const CheckpointLevels &levels) {
 }
 
 bool BudgetSearch::choose(Planning &planning) const {
-  size_t smallest = 0;
-  std::optional<size_t> best;
-  for (size_t i = 0; i < candidates_.size(); ++i) {
-    const Evaluation &plan = candidates_[i].plan;
-    if (plan.isSmaller(candidates_[smallest].plan))
-      smallest = i;
-    if (plan.fits(limit_) && (!best || plan.seconds() < candidates_[*best].plan.seconds()))
-      best = i;
-  }
-  planning.set(limit_, candidates_, best.value_or(smallest));
+  const std::optional<size_t> best = fastest(candidates_, limit_);
+  planning.set(limit_, candidates_, best.value_or(smallest(candidates_)));
   return best.has_value();
 }
 
@@ -142,13 +134,14 @@ static std::string offloadOfAll(train::ProgramOp program, const BytesByKind &mem
   if (offload.any())
     given.split(words, ',');
   const size_t already = words.size();
-  for (const OffloadKind &kind : kOffloadKinds)
+  for (const OffloadKind &kind : kOffloadStates)
     if (const StringRef word = train::kOffload.wordFor(kind.kind);
         memory.*kind.bytes > 0 && !llvm::is_contained(words, word))
       words.push_back(word);
   if (memory.activations > 0 && !offload.activations)
-    words.push_back("activations");
-  return given == "none" || words.size() == already ? "" : "--offload=" + llvm::join(words, ",");
+    words.push_back(train::kOffload.wordFor(train::Offloaded::activations));
+  const bool isRefused = train::kOffload.isSet(program) && !offload.any();
+  return isRefused || words.size() == already ? "" : "--offload=" + llvm::join(words, ",");
 }
 
 LogicalResult checkBudget(ModuleOp module, const Planning &planning) {
@@ -164,7 +157,7 @@ LogicalResult checkBudget(ModuleOp module, const Planning &planning) {
   return program.emitError() << "activation_checkpointing budget: no plan fits into the memory limit of "
                              << formatBytes(uint64_t(limit)) << " (" << limit
                              << " bytes); the minimum limit is " << smallest.bytes() << " bytes ("
-                             << formatBytes(uint64_t(smallest.bytes())) << ", of which "
+                             << formatNeededBytes(uint64_t(smallest.bytes())) << ", of which "
                              << formatBytes(uint64_t(smallest.memory.unplanned))
                              << " are not part of the plan): " << bytesByKind(smallest.memory)
                              << "; allow that much"

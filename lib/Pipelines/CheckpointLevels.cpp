@@ -2,9 +2,9 @@
 
 #include "dialects/Train/Checkpoints.h"
 #include "dialects/Train/ProgramSettings.h"
-#include "dialects/Train/Settings.h"
 #include "lib/Pipelines/SearchSpace.h"
 #include "lib/Remat/BlockUses.h"
+#include "plan/settings/settings.h"
 
 using namespace mlir;
 

@@ -1,7 +1,7 @@
 // All options of a compilation. Plain data that tools fill from the command line.
 #pragma once
 
-#include "dialects/Train/Settings.h"
+#include "plan/settings/settings.h"
 
 #include <optional>
 #include <string>

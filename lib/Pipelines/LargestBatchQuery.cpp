@@ -1,10 +1,10 @@
 // `--largest-batch`: the maximum micro-batch within a memory limit, for several kinds of activation
 // checkpointing.
-#include "dialects/Train/Limits.h"
-#include "dialects/Train/Settings.h"
 #include "lib/Pipelines/PhaseEvaluator.h"
 #include "lib/Pipelines/Queries.h"
 #include "lib/Pipelines/Settings.h"
+#include "plan/settings/limits.h"
+#include "plan/settings/settings.h"
 
 #include <algorithm>
 #include <cmath>

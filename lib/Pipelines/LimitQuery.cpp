@@ -111,15 +111,14 @@ FailureOr<Planning> decideWhatFits(ModuleOp model, const CompileOptions &options
 }
 
 /// Modules without a program are rejected by the first pass.
-FailureOr<std::vector<EvaluatedStrategy>> estimateStrategies(ModuleOp model, const CompileOptions &options) {
+FailureOr<StrategyComparison> estimateStrategies(ModuleOp model, const CompileOptions &options) {
   std::vector<Settings> strategies(1);
   for (auto program : model.getOps<train::ProgramOp>()) {
     if (train::hasBudget(program))
       return program.emitError(
           "activation_checkpointing budget leaves nothing to compare: a memory limit decides what to "
           "recompute; give --activation-checkpointing=none, selective or full to estimate one of them, "
-          "or leave "
-          "activation_checkpointing out to compare all three; with budget, trainc compile "
+          "or leave activation_checkpointing out to compare all three; with budget, trainc compile "
           "--memory-limit=SIZE --report=FILE.json says what the plan takes");
     strategies = strategiesToCompare(program);
   }
@@ -127,7 +126,13 @@ FailureOr<std::vector<EvaluatedStrategy>> estimateStrategies(ModuleOp model, con
   Evaluations evaluations(evaluator);
   if (failed(evaluations.add(strategies)))
     return failure();
-  return evaluations.all();
+  FailureOr<ModuleOp> step = evaluator.step(strategies.front());
+  if (failed(step))
+    return failure();
+  StrategyComparison comparison{.strategies = evaluations.all(), .combinedSamples = {}};
+  for (auto program : step->getOps<train::ProgramOp>())
+    comparison.combinedSamples = program.getCombinedSamples().value_or("");
+  return comparison;
 }
 
 } // namespace trainc

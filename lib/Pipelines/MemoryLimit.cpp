@@ -5,11 +5,11 @@
 #include "dialects/Train/Offloading.h"
 #include "dialects/Train/ProgramSettings.h"
 #include "dialects/Train/Sharding.h"
-#include "dialects/Train/Sizes.h"
 #include "lib/Codegen/Target.h"
 #include "lib/Pipelines/Settings.h"
 #include "lib/Plan/EmittedPlan.h"
 #include "plan/schema/limits.h"
+#include "plan/settings/sizes.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
@@ -108,15 +108,21 @@ std::string bytesByKind(const BytesByKind &memory) {
   return text;
 }
 
+/// Returns why the micro-batch is not split; empty if its samples are independent.
+static std::string whyBatchStays(plan::TrainingOp training, const MemoryLimit &given) {
+  if (training.getMicroBatch() == 1 || given.combinedSamples.empty())
+    return "";
+  return llvm::formatv("a smaller --micro-batch keeps fewer activations, and makes another loss, which "
+                       "combines the samples of a micro-batch ({0}), so that it stays at {1}",
+                       given.combinedSamples, training.getMicroBatch());
+}
+
 /// Returns advice that reduces memory proportional to the batch.
 static std::string fewerActivations(plan::TrainingOp training, const MemoryReport &memory,
                                     const MemoryLimit &given, int64_t limit) {
   int64_t batch = training.getMicroBatch(), accumulate = training.getAccumulate();
-  if (batch > 1 && !given.combinedSamples.empty())
-    return llvm::formatv(
-        "a smaller --micro-batch keeps fewer activations, and makes another loss, which combines the "
-        "samples of a micro-batch ({0}), so that it stays at {1}",
-        given.combinedSamples, batch);
+  if (std::string reason = whyBatchStays(training, given); !reason.empty())
+    return reason;
   if (given.maySplitBatch && batch > 1)
     return training.getSeqLen() > 0 ? "a shorter --seq-len keeps fewer activations"
                                     : "make the model smaller";
@@ -169,17 +175,18 @@ static std::string smallerActivations(const MemoryReport &memory, const MemoryLi
   return text;
 }
 
-/// Returns advice that shrinks the plan to the limit; empty if no plan can fit.
+/// Returns advice that shrinks the plan to the limit. If no plan can fit: why the micro-batch stays, or
+/// nothing.
 static std::string advice(plan::TrainingOp training, const MemoryReport &memory, const MemoryLimit &given) {
   const int64_t limit = given.bytes - memory.unplanned;
   if (limit <= 0)
-    return memory.isReserve ? "reserve less (--reserve-memory)" : "";
+    return memory.isReserve ? "reserve less (--reserve-memory)" : whyBatchStays(training, given);
   int64_t states = memory.parameters + memory.gradients + memory.optimizer;
   if (states > limit)
     return llvm::formatv(
         "parameters, gradients and optimizer states alone take {0}, whatever the batch; {1}else freeze "
         "parameters (group \"NAME\" frozen), use sgd, or make the model smaller",
-        formatBytes(uint64_t(states)), smallerStates(training, given));
+        formatNeededBytes(uint64_t(states)), smallerStates(training, given));
   return (2 * states > limit ? smallerStates(training, given) : "") + smallerActivations(memory, given) +
          fewerActivations(training, memory, given, limit);
 }
@@ -189,7 +196,7 @@ static std::string moreOfTheHost(const MemoryLimit &given) {
   if (given.hostThatFits == 0)
     return "";
   return llvm::formatv("a plan that fits needs more host memory: --host-memory={0}; ",
-                       train::writtenBytes(given.hostThatFits));
+                       sizeOfAtLeast(uint64_t(given.hostThatFits)));
 }
 
 std::string hostShortage(const MemoryReport &memory, const HostLimit &host) {
@@ -197,11 +204,11 @@ std::string hostShortage(const MemoryReport &memory, const HostLimit &host) {
   std::string together;
   if (host.ranks > 1)
     together = llvm::formatv(" for each of the {0} ranks of a node, together {1} ({2} bytes)", host.ranks,
-                             formatBytes(uint64_t(host.ranks * bytes)), host.ranks * bytes);
+                             formatNeededBytes(uint64_t(host.ranks * bytes)), host.ranks * bytes);
   return llvm::formatv(
       "{0} ({1} bytes) of the host's memory{2}; the host may give {3} ({4} bytes; host_memory): {5}; "
       "allow more (--host-memory), or offload less (--offload){6}",
-      formatBytes(uint64_t(bytes)), bytes, together, formatBytes(uint64_t(host.bytes)), host.bytes,
+      formatNeededBytes(uint64_t(bytes)), bytes, together, formatBytes(uint64_t(host.bytes)), host.bytes,
       bytesByKind(memory.host), host.updates ? ", or have the GPU update (--offload-update=device)" : "");
 }
 
@@ -218,23 +225,23 @@ static std::string shortage(plan::TrainingOp training, const MemoryReport &memor
   return llvm::formatv(
       "{0}: {1} for itself ({2}) and {3}{4}; the memory limit allows {5} ({6} bytes); it fits into "
       "--memory-limit={7}{8}{9}",
-      formatBytes(uint64_t(memory.needed())), formatBytes(uint64_t(memory.limited())), bytesByKind(memory),
-      formatBytes(uint64_t(memory.unplanned)),
+      formatNeededBytes(uint64_t(memory.needed())), formatBytes(uint64_t(memory.limited())),
+      bytesByKind(memory), formatBytes(uint64_t(memory.unplanned)),
       memory.isReserve ? " of the GPU for the driver and libraries (reserve_memory)"
                        : " for the process around it",
-      formatBytes(uint64_t(limit.bytes)), limit.bytes, memory.needed(),
+      formatBytes(uint64_t(limit.bytes)), limit.bytes, sizeOfAtLeast(uint64_t(memory.needed())),
       others.empty() ? "" : "; or: ", others);
 }
 
-/// Fails if the arenas are larger than those of any plan, which trainrun would refuse.
+/// Fails if the arenas are larger than those of any plan, which trainrun would reject.
 static LogicalResult checkArenas(ModuleOp module, plan::TrainingOp training) {
   int64_t together = 0;
   for (auto arena : module.getOps<plan::ArenaOp>())
     if (llvm::AddOverflow(together, int64_t(arena.getBytes()), together) ||
-        together > int64_t(kMaximumArenaBytes))
+        together > int64_t(kMaxArenaBytes))
       return training->emitError() << "the plan's arena '" << arena.getSymName() << "' has "
-                                   << arena.getBytes() << " bytes; expected at most " << kMaximumArenaBytes
-                                   << " (" << formatBytes(kMaximumArenaBytes)
+                                   << arena.getBytes() << " bytes; expected at most " << kMaxArenaBytes
+                                   << " (" << formatBytes(kMaxArenaBytes)
                                    << ") in all arenas together; make the batch or the model smaller";
   return success();
 }

@@ -1,9 +1,9 @@
 // `--memory-limit` and `--host-memory`: errors with advice for plans that exceed them.
 #pragma once
 
-#include "dialects/Train/Settings.h"
 #include "dialects/Train/Train.h"
 #include "lib/Pipelines/Report.h"
+#include "plan/settings/settings.h"
 
 #include "mlir/IR/BuiltinOps.h"
 

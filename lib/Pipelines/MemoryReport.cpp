@@ -114,38 +114,14 @@ static int64_t processBytes(const fb::Plan &plan) {
 
 // --- The report ---
 
-static BytesByKind &bytesIn(fb::Space space, MemoryReport &report) {
-  if (space == fb::Space::Disk)
-    return report.disk;
-  return space == fb::Space::Host ? report.host : report;
-}
-
-static int64_t BytesByKind::*kindOf(fb::Role role) {
-  if (role == fb::Role::Parameter)
-    return &BytesByKind::parameters;
-  if (role == fb::Role::Gradient)
-    return &BytesByKind::gradients;
-  return role == fb::Role::Optimizer ? &BytesByKind::optimizer : &BytesByKind::workspace;
-}
-
 MemoryReport memoryReport(ModuleOp module, const fb::Plan &plan) {
-  MemoryReport report;
-  for (const fb::Arena *arena : *plan.arenas()) {
-    BytesByKind &bytes = bytesIn(arena->space(), report);
-    (arena->persistent() ? bytes.workspace : bytes.activations) += int64_t(arena->bytes());
-  }
-  for (const fb::Buffer *buffer : *plan.buffers()) {
-    const fb::Arena &arena = *plan.arenas()->Get(buffer->arena());
-    if (!arena.persistent())
-      continue;
-    BytesByKind &bytes = bytesIn(arena.space(), report);
-    bytes.workspace -= int64_t(buffer->bytes());
-    bytes.*kindOf(buffer->role()) += int64_t(buffer->bytes());
-  }
+  MemoryReport report{memoryByKind(plan, fb::Space::Device), memoryByKind(plan, fb::Space::Host),
+                      memoryByKind(plan, fb::Space::Disk)};
   report.peak = report.total() + report.host.total();
   const std::optional<int64_t> reserved = reservedBytes(module);
   report.isReserve = reserved.has_value();
   report.unplanned = reserved ? *reserved : processBytes(plan);
+  report.minUnplanned = reserved ? *reserved : kProcessBytes;
   return report;
 }
 
@@ -167,7 +143,7 @@ llvm::json::Object memoryByType(const fb::Plan &plan) {
 static llvm::json::Object kindsJson(const BytesByKind &bytes) {
   llvm::json::Object json;
   for (const MemoryKind &kind : kMemoryKinds)
-    json[kind.key] = bytes.*kind.bytes;
+    json[StringRef(kind.key)] = bytes.*kind.bytes;
   return json;
 }
 

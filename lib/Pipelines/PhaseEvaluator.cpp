@@ -26,8 +26,8 @@ static LogicalResult run(ModuleOp module, llvm::function_ref<void(PassManager &)
   return manager.run(module);
 }
 
-/// Calls `function` with each number below `count` on several threads, with `firstAlone` first with 0 alone.
-/// Fails if a call does; errors are reported in the order of numbers.
+/// Calls `function` with each number below `count` on several threads. If `firstAlone`, calls function(0)
+/// before the others start. Fails if a call does; errors are reported in the order of numbers.
 static LogicalResult forEach(MLIRContext *context, size_t count, bool firstAlone,
                              llvm::function_ref<LogicalResult(size_t)> function) {
   context->loadAllAvailableDialects(); // threads must not load dialects at the same time
@@ -116,8 +116,8 @@ void PhaseEvaluator::Step::moveUnchanging(ModuleOp from, ModuleOp to) const {
 }
 
 /// From the phase `spmd` on, entries are independent until tensors are offloaded or addresses are assigned.
-/// Entries that activation checkpointing does not change are scheduled once, or once by each thread that does
-/// not find them in the cache.
+/// Entries that activation checkpointing does not change are scheduled once and cached. Threads that miss the
+/// cache at the same time may each schedule them.
 LogicalResult PhaseEvaluator::Step::schedule(ModuleOp module, const Settings &settings) {
   const Settings shared =
       only(settings, [](const train::GivenSetting &each) { return !isOfCheckpoints(each); });
@@ -160,7 +160,7 @@ static Settings withoutOffload(const Settings &settings) {
 
 /// Writes settings into a module's program, and returns the conditions with them, because offloading may be
 /// among them.
-static PassConditions settle(ModuleOp module, const Settings &settings, PassConditions conditions) {
+static PassConditions applyLate(ModuleOp module, const Settings &settings, PassConditions conditions) {
   train::setDerived(programOf(module), settings, "planner");
   conditions.offloads = train::offloadOf(programOf(module)).any();
   return conditions;
@@ -170,7 +170,7 @@ FailureOr<Evaluation> PhaseEvaluator::Step::evaluate(const Settings &late) {
   OwningOpRef<ModuleOp> module = scheduled(withoutOffload(late));
   if (!module)
     return failure();
-  const PassConditions conditions = settle(*module, late, conditions_);
+  const PassConditions conditions = applyLate(*module, late, conditions_);
   train::ProgramOp program = programOf(*module);
   const Machine reference = codegen::Target::chosenFor(*module)->referenceMachine(train::kRanks.of(program));
   const std::optional<HostLimit> host = hostLimitOf(program);
@@ -194,7 +194,7 @@ FailureOr<int64_t> PhaseEvaluator::Step::lowerBoundBytes(const Settings &late) {
   OwningOpRef<ModuleOp> module = scheduled(withoutOffload(late));
   if (!module)
     return failure();
-  const PassConditions conditions = settle(*module, late, conditions_);
+  const PassConditions conditions = applyLate(*module, late, conditions_);
   for (auto entry : module->getOps<train::EntryOp>()) {
     Block &body = entry.getBody().front();
     if (changing_.contains(entry.getSymName()) || !body.getOps<train::InputOp>().empty())

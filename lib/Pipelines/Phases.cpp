@@ -35,7 +35,7 @@ static int64_t rowsOfSlices(Type factor, const codegen::Target &target) {
 LogicalResult applySettings(ModuleOp module, const CompileOptions &options) {
   for (auto program : module.getOps<train::ProgramOp>())
     if (failed(train::applyOptions(program, options.settings)) ||
-        failed(codegen::Target::chosenFor(program)->settle(program)))
+        failed(codegen::Target::chosenFor(program)->resolveSettings(program)))
       return failure();
   return success();
 }

@@ -38,7 +38,7 @@ void addStepPasses(mlir::PassManager &manager, const PassConditions &conditions)
 /// The rest of the phase `step`: recomputation and verification.
 void addRecomputePasses(mlir::PassManager &manager, const train::CheckpointSettings &checkpoints);
 /// step -> spmd: the program of each rank, with parameters gathered once. One rank runs the step unchanged.
-/// Blocks are no units any more.
+/// Blocks are no longer units.
 void addShardPasses(mlir::PassManager &manager, const PassConditions &conditions);
 /// The rest of the phase `spmd`.
 void addSpmdPasses(mlir::PassManager &manager, const PassConditions &conditions);

@@ -111,7 +111,7 @@ public:
 private:
   bool reaches(Phase phase) const { return last_ >= phase; }
   LogicalResult runPasses(llvm::function_ref<void(PassManager &)> addPasses);
-  LogicalResult settle();
+  LogicalResult decideSettings();
   LogicalResult makeStep();
   LogicalResult makePlan();
 
@@ -134,7 +134,7 @@ LogicalResult Compilation::runPasses(llvm::function_ref<void(PassManager &)> add
 }
 
 /// Writes given settings into the program, and those that a memory limit leaves open.
-LogicalResult Compilation::settle() {
+LogicalResult Compilation::decideSettings() {
   if (failed(applySettings(module_, options_)))
     return failure();
   if (reaches(Phase::Step)) {
@@ -184,7 +184,7 @@ LogicalResult Compilation::makePlan() {
 }
 
 LogicalResult Compilation::run(llvm::function_ref<void(const Planning &)> whenPlanned) {
-  if (failed(settle()))
+  if (failed(decideSettings()))
     return failure();
   if (snapshots_)
     snapshots_->write("model", module_);
@@ -215,7 +215,7 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &options, Snapshot
 
 // --- The plan file ---
 
-/// Returns the machine code of a plan's kernels, and of those for the host's cores.
+/// Returns the machine code of all kernel modules: the device's, and those that run on host cores.
 static FailureOr<std::vector<KernelObject>> objectsOf(ModuleOp module) {
   std::vector<KernelObject> result;
   for (auto kernels : module.getOps<ModuleOp>()) {

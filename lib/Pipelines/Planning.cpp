@@ -39,9 +39,9 @@ json::Object planningJson(const Planning &planning) {
 
 std::string verdictOn(const EvaluatedStrategy &strategy, const EvaluatedStrategy *chosen, int64_t limit) {
   if (limit > 0 && strategy.plan.bytes() > limit)
-    return formatBytes(uint64_t(strategy.plan.bytes() - limit)) + " too much";
+    return formatNeededBytes(uint64_t(strategy.plan.bytes() - limit)) + " too much";
   if (strategy.plan.hostLeft < 0)
-    return formatBytes(uint64_t(-strategy.plan.hostLeft)) + " too much on host";
+    return formatNeededBytes(uint64_t(-strategy.plan.hostLeft)) + " too much on host";
   if (&strategy == chosen)
     return limit > 0 ? "the fastest that fits" : "the fastest";
   if (!chosen || chosen->plan.seconds() == 0)

@@ -4,6 +4,9 @@
 #include "lib/Pipelines/Phases.h"
 #include "lib/Pipelines/Planning.h"
 
+#include <string>
+#include <vector>
+
 namespace trainc {
 
 /// `--memory-limit`: decides the open settings of the program of `model` (phase `model`) such that its plan,
@@ -43,10 +46,15 @@ Settings sharedWithLargest(const Settings &decided);
 /// the maximum number of samples.
 std::string remarksOnLargestBatches(llvm::ArrayRef<EvaluatedStrategy> largest);
 
+/// Result of `trainc estimate`.
+struct StrategyComparison {
+  std::vector<EvaluatedStrategy> strategies;
+  std::string combinedSamples; ///< where the loss combines the samples of a micro-batch; empty if nowhere
+};
+
 /// `trainc estimate`: evaluates strategiesToCompare() of the program of `model` (phase `model`), which has
 /// the settings of `options`. Fails with the errors of a compilation, and if the program has a checkpointing
 /// budget, because then a memory limit decides and nothing is left to compare.
-llvm::FailureOr<std::vector<EvaluatedStrategy>> estimateStrategies(mlir::ModuleOp model,
-                                                                   const CompileOptions &options);
+llvm::FailureOr<StrategyComparison> estimateStrategies(mlir::ModuleOp model, const CompileOptions &options);
 
 } // namespace trainc

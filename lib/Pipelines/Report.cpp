@@ -111,7 +111,10 @@ static llvm::json::Array settings(ModuleOp module) {
         return llvm::json::fixUTF8(
             cast<StringAttr>(setting[index]).getValue()); // file names may be any bytes
       };
-      json.push_back(llvm::json::Object{{"setting", text(0)}, {"value", text(1)}, {"source", text(2)}});
+      llvm::json::Object each{{"setting", text(0)}, {"value", text(1)}, {"source", text(2)}};
+      if (cast<BoolAttr>(setting[3]).getValue())
+        each["changes_numbers"] = true;
+      json.push_back(std::move(each));
     }
   return json;
 }

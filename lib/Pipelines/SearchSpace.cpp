@@ -1,10 +1,10 @@
 #include "lib/Pipelines/SearchSpace.h"
 
 #include "dialects/Train/Offloading.h"
-#include "dialects/Train/Settings.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Pipelines/MemoryLimit.h"
 #include "lib/Pipelines/Settings.h"
+#include "plan/settings/settings.h"
 
 using namespace mlir;
 
@@ -60,7 +60,7 @@ SearchSpace spaceOf(train::ProgramOp program) {
   space.values[kMicroBatches] = microBatches(program);
   if (!isDecided(program, train::kOffload)) {
     std::vector<train::Offloaded> states;
-    for (const OffloadKind &kind : kOffloadKinds) {
+    for (const OffloadKind &kind : kOffloadStates) {
       states.push_back(kind.kind);
       space.values[kStates].push_back({{train::kOffload.as(states)}});
     }

@@ -1,7 +1,7 @@
 #include "lib/Pipelines/Settings.h"
 
 #include "dialects/Train/ProgramSettings.h"
-#include "dialects/Train/Settings.h"
+#include "plan/settings/settings.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"

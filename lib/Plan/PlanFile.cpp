@@ -1,6 +1,5 @@
 #include "lib/Plan/PlanFile.h"
 
-#include "dialects/Train/Limits.h"
 #include "lib/Plan/EmittedPlan.h"
 #include "lib/Plan/PlanTables.h"
 #include "lib/Support/SourceName.h"
@@ -8,12 +7,13 @@
 #include "plan/facts/schedules.h"
 #include "plan/facts/work.h"
 #include "plan/schema/limits.h"
+#include "plan/settings/limits.h"
 
 using namespace mlir;
 
 namespace trainc {
 
-static_assert(train::kMaxRanks == kMaximumRanks);
+static_assert(train::kMaxRanks == kMaxRanks);
 
 template <typename Op> static void numberSymbols(ModuleOp module, llvm::StringMap<uint32_t> &indices) {
   for (auto op : module.getOps<Op>())

@@ -8,22 +8,28 @@
 
 namespace trainc {
 
-/// The schema's enum from whose cases a dialect's enum is made, so that both have equal values.
-template <typename Enum> struct SchemaEnum;
-template <> struct SchemaEnum<plan::Space> : std::type_identity<fb::Space> {};
-template <> struct SchemaEnum<plan::Role> : std::type_identity<fb::Role> {};
-template <> struct SchemaEnum<plan::Access> : std::type_identity<fb::Access> {};
-template <> struct SchemaEnum<plan::KernelKind> : std::type_identity<fb::KernelKind> {};
-template <> struct SchemaEnum<plan::Stream> : std::type_identity<fb::Stream> {};
-template <> struct SchemaEnum<plan::AttentionPass> : std::type_identity<fb::AttentionPass> {};
-template <> struct SchemaEnum<ScalarDirection> : std::type_identity<fb::Direction> {};
-template <> struct SchemaEnum<BatchExtent> : std::type_identity<fb::BatchExtent> {};
-template <> struct SchemaEnum<CollectiveKind> : std::type_identity<fb::CollectiveKind> {};
-template <> struct SchemaEnum<Activation> : std::type_identity<fb::Activation> {};
-template <> struct SchemaEnum<SideSum> : std::type_identity<fb::SideSum> {};
+/// A dialect's enum, and the schema's enum from whose cases it is made, so that both have equal values.
+template <typename Own, typename Schema> struct EnumPair {
+  static Schema inSchema(Own value) { return static_cast<Schema>(value); }
+};
 
-template <typename Enum> typename SchemaEnum<Enum>::type inSchema(Enum value) {
-  return static_cast<typename SchemaEnum<Enum>::type>(value);
+template <typename... Pairs> struct EnumPairs : Pairs... {
+  using Pairs::inSchema...;
+};
+
+/// The only list of such pairs; a test compares their words.
+using SchemaEnums =
+    EnumPairs<EnumPair<plan::Space, fb::Space>, EnumPair<plan::Role, fb::Role>,
+              EnumPair<plan::Access, fb::Access>, EnumPair<plan::KernelKind, fb::KernelKind>,
+              EnumPair<plan::Stream, fb::Stream>, EnumPair<plan::AttentionPass, fb::AttentionPass>,
+              EnumPair<ScalarDirection, fb::Direction>, EnumPair<BatchExtent, fb::BatchExtent>,
+              EnumPair<CollectiveKind, fb::CollectiveKind>, EnumPair<Activation, fb::Activation>,
+              EnumPair<SideSum, fb::SideSum>>;
+
+template <typename Enum>
+  requires std::is_enum_v<Enum>
+auto inSchema(Enum value) {
+  return SchemaEnums::inSchema(value);
 }
 
 /// Returns the schema's element type. Plans must support the type.

@@ -34,18 +34,18 @@ FailureOr<int64_t> Evaluations::lowerBoundBytes(const Settings &strategy) {
   return bytes;
 }
 
-std::optional<size_t> Evaluations::fastest(int64_t limit) const {
+std::optional<size_t> fastest(ArrayRef<EvaluatedStrategy> strategies, int64_t limit) {
   std::optional<size_t> fastest;
-  for (size_t number = 0; number < size(); ++number)
-    if (all_[number].plan.fits(limit) &&
-        (!fastest || all_[number].plan.seconds() < all_[*fastest].plan.seconds()))
+  for (auto [number, each] : enumerate(strategies))
+    if (each.plan.fits(limit) && (!fastest || each.plan.seconds() < strategies[*fastest].plan.seconds()))
       fastest = number;
   return fastest;
 }
 
-size_t Evaluations::smallest() const {
-  return size_t(min_element(all_, [](const auto &a, const auto &b) { return a.plan.isSmaller(b.plan); }) -
-                all_.begin());
+size_t smallest(ArrayRef<EvaluatedStrategy> strategies) {
+  const auto *found =
+      min_element(strategies, [](const auto &a, const auto &b) { return a.plan.isSmaller(b.plan); });
+  return size_t(found - strategies.begin());
 }
 
 } // namespace trainc

@@ -1,8 +1,8 @@
 // Evaluation of strategies: from settings to bytes and seconds.
 #pragma once
 
-#include "dialects/Train/Setting.h"
 #include "lib/Planner/Memory.h"
+#include "plan/settings/setting.h"
 #include "plan/simulate/plan_schedule.h"
 
 #include "llvm/ADT/ArrayRef.h"
@@ -58,6 +58,12 @@ struct EvaluatedStrategy {
   Evaluation plan;
 };
 
+/// Returns the number of the fastest strategy that fits, the first of equally fast ones; none if none fits.
+std::optional<size_t> fastest(llvm::ArrayRef<EvaluatedStrategy> strategies, int64_t limit);
+/// Returns the number of the strategy that exceeds the host the least, and takes the fewest bytes of those.
+/// There must be one.
+size_t smallest(llvm::ArrayRef<EvaluatedStrategy> strategies);
+
 /// Evaluates strategies of one model. Methods fail with the errors of a compilation.
 class Evaluate {
 public:
@@ -85,10 +91,9 @@ public:
   const std::vector<EvaluatedStrategy> &all() const { return all_; }
 
   /// Returns the fastest strategy that fits, the first of equally fast ones.
-  std::optional<size_t> fastest(int64_t limit) const;
-  /// Returns the strategy that exceeds the host the least, and takes the fewest bytes of those. There must be
-  /// one.
-  size_t smallest() const;
+  std::optional<size_t> fastest(int64_t limit) const { return trainc::fastest(all_, limit); }
+  /// Returns the smallest strategy. There must be one.
+  size_t smallest() const { return trainc::smallest(all_); }
 
 private:
   Evaluate &evaluate_;

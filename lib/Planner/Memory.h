@@ -1,30 +1,11 @@
-// Memory of a plan and of the process that runs it, by purpose.
+// Memory of a plan and of the process that runs it.
 #pragma once
 
-#include "llvm/ADT/StringRef.h"
+#include "plan/facts/memory_by_kind.h"
 
 #include <cstdint>
 
 namespace trainc {
-
-/// Bytes of a space per rank, by purpose. All of a scratch arena counts as activations.
-struct BytesByKind {
-  int64_t parameters = 0, gradients = 0, optimizer = 0, activations = 0;
-  int64_t workspace = 0; ///< everything else, and gaps between buffers
-
-  int64_t states() const { return parameters + gradients + optimizer; }
-  int64_t total() const { return states() + activations + workspace; }
-};
-
-struct MemoryKind {
-  llvm::StringLiteral key, name; ///< for programs and for people
-  int64_t BytesByKind::*bytes;
-};
-inline constexpr MemoryKind kMemoryKinds[] = {{"parameters", "parameters", &BytesByKind::parameters},
-                                              {"gradients", "gradients", &BytesByKind::gradients},
-                                              {"optimizer", "optimizer states", &BytesByKind::optimizer},
-                                              {"activations", "activations", &BytesByKind::activations},
-                                              {"workspace", "workspace", &BytesByKind::workspace}};
 
 /// Bytes per rank: device memory by kind, and other spaces.
 struct MemoryReport : BytesByKind {
@@ -36,6 +17,7 @@ struct MemoryReport : BytesByKind {
   /// measured bound for the program, its libraries, the plan with its kernels, and stacks
   /// (test/end_to_end/memory_test.py).
   int64_t unplanned = 0;
+  int64_t minUnplanned = 0; ///< the part of `unplanned` that no setting reduces
   /// On a GPU, whose memory is separate: whether `unplanned` is the program's reserve (reserve_memory).
   bool isReserve = false;
 

@@ -19,75 +19,22 @@ static constexpr double kMaxSlowdown = 3;
 /// Number of last levels among which the smallest may be.
 static constexpr size_t kLastLevels = 6;
 
-// --- Evaluated strategies ---
-
-LogicalResult Search::evaluate(ArrayRef<Strategy> strategies) {
-  std::vector<Settings> settings;
-  for (const Strategy &strategy : strategies)
-    settings.push_back(space_.settingsOf(strategy));
-  const FailureOr<std::vector<size_t>> numbers = evaluations_.add(settings);
-  if (failed(numbers))
-    return failure();
-  for (auto [strategy, number] : zip_equal(strategies, *numbers))
-    numbers_.try_emplace(strategy, number);
-  return success();
-}
-
-Strategy Search::strategyOf(size_t number) const {
-  return find_if(numbers_, [&](const auto &each) { return each.second == number; })->first;
-}
-
-const Evaluation &Search::firstOf(const Strategy &strategy) const {
-  return evaluations_[numbers_.lower_bound(strategy.unrecomputed())->second];
-}
-
-bool Search::anyLevelFits(const Strategy &strategy) const {
-  return std::any_of(numbers_.lower_bound(strategy.unrecomputed()),
-                     numbers_.lower_bound(strategy.with(kRecomputation, space_.size(kRecomputation))),
-                     [&](const auto &each) { return evaluations_[each.second].fits(limit_); });
-}
-
-bool Search::isTooSlow(double seconds) const {
-  const std::optional<size_t> fastest = best();
-  return fastest && seconds >= evaluations_[*fastest].seconds();
-}
-
-/// Returns the bytes of states that stay in memory with this many more kinds offloaded. Neither recomputation
-/// nor smaller micro-batches reduce them.
-int64_t Search::residentStates(const Strategy &strategy, size_t offloaded) const {
-  const MemoryReport &memory = firstOf(strategy).memory;
-  int64_t bytes = memory.states();
-  for (const OffloadKind &kind : ArrayRef(kOffloadKinds).take_front(offloaded))
-    bytes -= memory.*kind.bytes;
-  return bytes;
-}
-
-bool Search::statesFit(const Strategy &strategy) const { return residentStates(strategy, 0) <= limit_; }
-
-/// Returns the bytes that neither recomputation nor smaller micro-batches reduce. All strategies with several
-/// micro-batches share a bound: accumulated gradients take the same memory.
-FailureOr<int64_t> Search::lowerBoundBytes(const Strategy &strategy) {
-  return evaluations_.lowerBoundBytes(
-      space_.settingsOf(strategy.with(kMicroBatches, std::min<size_t>(strategy[kMicroBatches], 1))
-                            .with(kRecomputation, space_.lastLevel(strategy))));
-}
-
 // --- The frontier ---
 
 /// Adds the strategy by the seconds of its fastest level.
 LogicalResult Search::addToFrontier(const Strategy &strategy) {
   if (!reached_.insert(strategy).second)
     return success(); // on another path
-  const FailureOr<size_t> fastest = fastestLevel(strategy);
+  const FailureOr<size_t> fastest = levels_.findFastest(strategy);
   if (succeeded(fastest))
-    frontier_.emplace(at(strategy, *fastest).seconds(), strategy);
+    frontier_.emplace(table_.at(strategy, *fastest).seconds(), strategy);
   return fastest;
 }
 
 /// Adds a strategy that takes less memory than `from`, and at least as many seconds. If nothing of `from`
 /// fits, the strategy is not evaluated until it is expanded.
 LogicalResult Search::addNeighbour(const Strategy &from, const Strategy &to, double lowerBound) {
-  if (anyLevelFits(from))
+  if (table_.anyLevelFits(from))
     return addToFrontier(to);
   if (reached_.insert(to).second)
     frontier_.emplace(lowerBound, to);
@@ -98,14 +45,14 @@ LogicalResult Search::addShardings() {
   const auto isOfUse = [&](size_t value, ArrayRef<Strategy> together) {
     const Strategy before = Strategy().with(kSharding, value - 1);
     return !space_.values[kSharding][value].isPart || is_contained(together, before) ||
-           (isEvaluated(before) && statesFit(before));
+           (table_.isEvaluated(before) && table_.statesFit(before));
   };
   for (size_t value = 0; value < space_.size(kSharding);) {
     SmallVector<Strategy> together;
     for (; value < space_.size(kSharding) && together.size() < kShardingsAtOnce; ++value)
       if (isOfUse(value, together))
         together.push_back(Strategy().with(kSharding, value));
-    if (failed(evaluate(together)))
+    if (failed(table_.evaluate(together)))
       return failure();
     for (const Strategy &strategy : together)
       if (failed(addToFrontier(strategy)))
@@ -114,10 +61,22 @@ LogicalResult Search::addShardings() {
   return success();
 }
 
+/// Whether states that cannot be offloaded, with what the process takes in any case, fit into the limit.
+bool Search::mayAnyFit() const {
+  for (size_t value = 0; value < space_.size(kSharding); ++value) {
+    const Strategy strategy = Strategy().with(kSharding, value);
+    if (table_.isEvaluated(strategy) && table_.residentStates(strategy, space_.size(kStates) - 1) +
+                                                table_.firstOf(strategy).memory.minUnplanned <=
+                                            limit_)
+      return true;
+  }
+  return false;
+}
+
 /// Smaller micro-batches do not help if states alone are too large.
 LogicalResult Search::addSmallerMicroBatches(const Strategy &strategy, double lowerBound) {
   const size_t next = strategy[kMicroBatches] + 1;
-  if (!statesFit(strategy) || next == space_.size(kMicroBatches))
+  if (!table_.statesFit(strategy) || next == space_.size(kMicroBatches))
     return success();
   return addNeighbour(strategy, strategy.with(kMicroBatches, next), lowerBound);
 }
@@ -127,18 +86,19 @@ LogicalResult Search::addSmallerMicroBatches(const Strategy &strategy, double lo
 /// kinds if nothing does.
 LogicalResult Search::addOffloadedStates(const Strategy &strategy, double lowerBound) {
   constexpr int64_t kParts = 100;
-  const int64_t states = residentStates(strategy, 0);
+  const int64_t states = table_.residentStates(strategy, 0);
   int64_t left = states, moved = 0;
   for (size_t next = strategy[kStates] + 1; next < space_.size(kStates); ++next) {
-    const int64_t bytes = firstOf(strategy).memory.*kOffloadKinds[next - 1].bytes;
+    const int64_t bytes = table_.firstOf(strategy).memory.*kOffloadStates[next - 1].bytes;
     moved += bytes;
     left -= bytes;
     if (moved <= states / kParts || left > limit_)
       continue;
-    if (next == 1 ? firstOf(strategy).fits(limit_) : anyLevelFits(strategy))
+    const bool optimizerOnly = next == 1;
+    if (optimizerOnly ? table_.firstOf(strategy).fits(limit_) : table_.anyLevelFits(strategy))
       return success();
     const Strategy more = strategy.with(kStates, next);
-    const FailureOr<int64_t> bound = lowerBoundBytes(more);
+    const FailureOr<int64_t> bound = table_.lowerBoundBytes(more);
     if (failed(bound))
       return failure();
     if (*bound <= limit_)
@@ -153,72 +113,65 @@ FailureOr<bool> Search::turnsOutToFit(const Strategy &strategy, double &lowerBou
   const size_t last = space_.lastLevel(strategy);
   // Once a strategy fits, the first level gives a bound for whether this one may be faster. It is evaluated
   // on the other processor at the same time.
-  const bool bounds = best() && !space_.copies(strategy);
-  if (failed(evaluateLevels(strategy, {0, last})) || failed(smallestLevelIfClose(strategy)))
+  const bool bounds = table_.fastest() && !space_.copies(strategy);
+  if (failed(levels_.evaluate(strategy, {0, last})) || failed(levels_.findSmallestIfClose(strategy)))
     return failure();
-  lowerBound = std::max(
-      {lowerBound, at(strategy, last).seconds() / kMaxSlowdown, bounds ? at(strategy, 0).seconds() : 0});
-  if (isTooSlow(lowerBound) || !anyLevelFits(strategy))
+  lowerBound = std::max({lowerBound, table_.at(strategy, last).seconds() / kMaxSlowdown,
+                         bounds ? table_.at(strategy, 0).seconds() : 0});
+  if (table_.isTooSlow(lowerBound) || !table_.anyLevelFits(strategy))
     return false;
-  const FailureOr<size_t> fastest = fastestLevel(strategy);
+  const FailureOr<size_t> fastest = levels_.findFastest(strategy);
   if (failed(fastest))
     return failure();
-  frontier_.emplace(at(strategy, *fastest).seconds(), strategy);
+  frontier_.emplace(table_.at(strategy, *fastest).seconds(), strategy);
   return true;
 }
 
-/// Whether another sharding takes fewer seconds and bytes. Settings that save bytes with one sharding save
-/// them with the other.
-bool Search::isDominated(const Strategy &strategy) const {
-  const auto &[first, number] = *numbers_.lower_bound(strategy.unrecomputed());
-  for (size_t sharding = 0; sharding < space_.size(kSharding); ++sharding)
-    if (const auto other = numbers_.find(first.with(kSharding, sharding));
-        other != numbers_.end() && evaluations_[other->second].dominates(evaluations_[number]))
-      return true;
-  return false;
-}
-
 /// If a step without recomputation does not fit, evaluates the strategy with offloaded activations as well.
-/// Recomputed values are not copied, so that little is recomputed, as far as that fits. Offloading only
-/// hidden copies takes more memory than offloading all, so that all are evaluated first.
+/// Evaluates offloading all of them first, because it takes the least memory. Recomputed values are not
+/// copied. Therefore the search prefers little recomputation, as far as that fits.
 LogicalResult Search::evaluateOffloadedActivations(const Strategy &strategy) {
-  if (space_.size(kActivations) == 1 || space_.isPart(strategy) || !statesFit(strategy) ||
-      firstOf(strategy).fits(limit_))
+  if (space_.size(kActivations) == 1 || space_.isPart(strategy) || !table_.statesFit(strategy) ||
+      table_.firstOf(strategy).fits(limit_))
     return success();
   const Strategy hidden = strategy.with(kActivations, 1), all = strategy.with(kActivations, 2);
   const size_t last = space_.lastLevel(strategy), cheap = std::min<size_t>(1, last);
-  if (failed(evaluateLevels(all, {cheap, last})))
+  if (failed(levels_.evaluate(all, {cheap, last})))
     return failure();
-  if (at(all, cheap).bytes() <= limit_ && failed(evaluate({hidden, hidden.with(kRecomputation, cheap), all})))
+  if (table_.at(all, cheap).bytes() <= limit_ &&
+      failed(table_.evaluate({hidden, hidden.with(kRecomputation, cheap), all})))
     return failure();
-  const FailureOr<size_t> smallest = smallestLevelIfClose(all);
+  const FailureOr<size_t> smallest = levels_.findSmallestIfClose(all);
   if (failed(smallest))
     return failure();
-  return fits(all, *smallest) && !fits(all, cheap) ? findLevelThatFits(all, cheap) : success();
+  return table_.fits(all, *smallest) && !table_.fits(all, cheap) ? levels_.findFirstThatFits(all, cheap)
+                                                                 : success();
 }
 
 LogicalResult Search::expand(const Strategy &strategy, double lowerBound) {
-  const bool isNew = !isEvaluated(strategy);
+  const bool isNew = !table_.isEvaluated(strategy);
   if (isNew) {
     const FailureOr<bool> fits = turnsOutToFit(strategy, lowerBound);
-    if (failed(fits) || *fits || isTooSlow(lowerBound))
-      return fits;
+    if (failed(fits))
+      return failure();
+    if (*fits || table_.isTooSlow(lowerBound))
+      return success();
   }
-  if (isDominated(strategy)) // more micro-batches cost more if parameters are gathered for each
+  if (table_.isDominated(strategy)) // more micro-batches cost more if parameters are gathered for each
     return addSmallerMicroBatches(strategy, lowerBound);
   // Offloading activations may be faster than recomputing them.
   if (failed(evaluateOffloadedActivations(strategy)))
     return failure();
-  // Recomputed values are not offloaded, so that the last level may take more memory than earlier ones.
-  if ((!isNew || space_.copiesActivationsAnyway) && statesFit(strategy)) {
-    const FailureOr<size_t> fastest = fastestLevel(strategy);
-    if (failed(fastest) ||
-        (!isTooSlow(at(strategy, *fastest).seconds()) && failed(findLevelThatFits(strategy, *fastest))))
+  // The last level may take more memory than earlier ones, because recomputed values are not offloaded.
+  if ((!isNew || space_.copiesActivationsAnyway) && table_.statesFit(strategy)) {
+    const FailureOr<size_t> fastest = levels_.findFastest(strategy);
+    if (failed(fastest) || (!table_.isTooSlow(table_.at(strategy, *fastest).seconds()) &&
+                            failed(levels_.findFirstThatFits(strategy, *fastest))))
       return failure();
   }
   // If a strategy does not fit with groups of ranks, sharding over all ranks is better than groups with more
   // transfers.
-  if (space_.isPart(strategy) && !anyLevelFits(strategy))
+  if (space_.isPart(strategy) && !table_.anyLevelFits(strategy))
     return success();
   return failure(failed(addOffloadedStates(strategy, lowerBound)) ||
                  failed(addSmallerMicroBatches(strategy, lowerBound)));
@@ -227,10 +180,12 @@ LogicalResult Search::expand(const Strategy &strategy, double lowerBound) {
 LogicalResult Search::findFastest() {
   if (failed(addShardings()))
     return failure();
+  if (!mayAnyFit())
+    return success();
   while (!frontier_.empty()) {
     const auto [lowerBound, strategy] = *frontier_.begin();
     frontier_.erase(frontier_.begin());
-    if (isTooSlow(lowerBound))
+    if (table_.isTooSlow(lowerBound))
       break;
     if (failed(expand(strategy, lowerBound)))
       return failure();
@@ -238,23 +193,23 @@ LogicalResult Search::findFastest() {
   return evaluateOtherShardings();
 }
 
-/// If states are sharded over more ranks, there is less to offload, though more is gathered. Therefore the
-/// best strategy's offloading is evaluated with the other shardings as well, if the resident states may fit.
-/// If none are resident, fewer shards only mean more fetches per rank.
+/// Evaluates the best strategy's offloading with the other shardings, if their resident states may fit.
+/// States that are sharded over more ranks leave less to offload, but more is gathered. Without resident
+/// states there is nothing to gain: fewer shards only mean more fetches per rank.
 LogicalResult Search::evaluateOtherShardings() {
-  const std::optional<size_t> fastest = best();
+  const std::optional<size_t> fastest = table_.fastest();
   if (!fastest)
     return success();
-  const Strategy found = strategyOf(*fastest);
-  if (found[kStates] == std::size(kOffloadKinds) || (found[kStates] == 0 && found[kActivations] == 0))
+  const Strategy found = table_.strategyOf(*fastest);
+  if (found[kStates] == kOffloadStates.size() || (found[kStates] == 0 && found[kActivations] == 0))
     return success();
   SmallVector<Strategy> others;
   for (size_t sharding = 0; sharding < space_.size(kSharding); ++sharding) {
     const Strategy resident = Strategy().with(kSharding, sharding), other = found.with(kSharding, sharding);
-    if (!space_.isPart(other) && residentStates(resident, found[kStates]) <= limit_)
+    if (!space_.isPart(other) && table_.residentStates(resident, found[kStates]) <= limit_)
       others.append({other.unrecomputed(), other});
   }
-  return evaluate(others);
+  return table_.evaluate(others);
 }
 
 // --- The smallest ---
@@ -269,14 +224,14 @@ LogicalResult Search::findSmallest() {
     if (!space_.isPart(strategy)) // groups take more memory than all ranks
       strategies.push_back(strategy);
   }
-  if (failed(evaluate(candidatesForSmallest(strategies.front()))) ||
+  if (failed(table_.evaluate(candidatesForSmallest(strategies.front()))) ||
       failed(evaluateOthersThatMayBeSmaller(strategies)))
     return failure();
   if (space_.copiesActivationsAnyway)
     for (const Strategy &strategy : strategies)
-      if (failed(fastestLevel(strategy)))
+      if (failed(levels_.findFastest(strategy)))
         return failure();
-  return best() ? success() : LogicalResult(smallestLevel(strategyOf(evaluations_.smallest()), kLastLevels));
+  return table_.fastest() ? success() : LogicalResult(levels_.findSmallest(table_.smallest(), kLastLevels));
 }
 
 /// If little but an op's operands is in memory, the most recomputation may take more memory than a little.
@@ -307,23 +262,23 @@ std::vector<Strategy> Search::candidatesForSmallest(ArrayRef<Strategy> strategie
 /// offloading them may be larger. If the smallest plan so far does not fit into the host, evaluates all other
 /// shardings.
 LogicalResult Search::evaluateOthersThatMayBeSmaller(ArrayRef<Strategy> strategies) {
-  const Evaluation smallest = evaluations_[evaluations_.smallest()];
+  const Evaluation smallest = table_[table_.smallest()];
   if (smallest.hostLeft < 0)
-    return evaluate(candidatesForSmallest(strategies.drop_front()));
+    return table_.evaluate(candidatesForSmallest(strategies.drop_front()));
   std::vector<Strategy> others;
   for (const Strategy &all : strategies)
     for (size_t offloaded = 0; offloaded < space_.size(kStates); ++offloaded) {
       const Strategy strategy = all.with(kStates, offloaded);
       const Strategy resident = Strategy().with(kSharding, strategy[kSharding]);
-      if (strategy == strategies.front() || residentStates(resident, offloaded) >= smallest.bytes())
+      if (strategy == strategies.front() || table_.residentStates(resident, offloaded) >= smallest.bytes())
         continue;
-      const FailureOr<int64_t> bound = lowerBoundBytes(strategy);
+      const FailureOr<int64_t> bound = table_.lowerBoundBytes(strategy);
       if (failed(bound))
         return failure();
       if (*bound < smallest.bytes())
         others.push_back(strategy);
     }
-  return evaluate(candidatesForSmallest(others));
+  return table_.evaluate(candidatesForSmallest(others));
 }
 
 } // namespace trainc

@@ -1,7 +1,7 @@
 // Best-first branch and bound over a search space: the fastest strategy that fits into a memory limit.
 #pragma once
 
-#include "lib/Planner/Space.h"
+#include "lib/Planner/LevelSearch.h"
 
 #include <set>
 
@@ -19,7 +19,7 @@ namespace trainc {
 class Search {
 public:
   Search(const SearchSpace &space, Evaluations &evaluations, int64_t limit)
-      : space_(space), evaluations_(evaluations), limit_(limit) {}
+      : table_(space, evaluations, limit), levels_(table_), space_(space), limit_(limit) {}
 
   /// Evaluates strategies until the fastest that fits is known.
   llvm::LogicalResult findFastest();
@@ -28,13 +28,13 @@ public:
   llvm::LogicalResult findSmallest();
 
   /// Number of the fastest evaluated strategy that fits, or none.
-  std::optional<size_t> best() const { return evaluations_.fastest(limit_); }
+  std::optional<size_t> best() const { return table_.fastest(); }
   /// Returns the strategy of an evaluation that this search made.
-  Strategy strategyOf(size_t number) const;
+  Strategy strategyOf(size_t number) const { return table_.strategyOf(number); }
 
 private:
-  // Search.cpp: the frontier.
   llvm::LogicalResult addShardings();
+  bool mayAnyFit() const;
   llvm::LogicalResult addToFrontier(const Strategy &strategy);
   llvm::LogicalResult addNeighbour(const Strategy &from, const Strategy &to, double lowerBound);
   llvm::LogicalResult addSmallerMicroBatches(const Strategy &strategy, double lowerBound);
@@ -43,43 +43,15 @@ private:
   llvm::FailureOr<bool> turnsOutToFit(const Strategy &strategy, double &lowerBound);
   llvm::LogicalResult evaluateOffloadedActivations(const Strategy &strategy);
   llvm::LogicalResult evaluateOtherShardings();
-  bool isDominated(const Strategy &strategy) const;
   std::vector<Strategy> candidatesForSmallest(llvm::ArrayRef<Strategy> strategies) const;
   llvm::LogicalResult evaluateOthersThatMayBeSmaller(llvm::ArrayRef<Strategy> strategies);
-  llvm::FailureOr<int64_t> lowerBoundBytes(const Strategy &strategy);
 
-  // LevelSearch.cpp: levels of recomputation of one strategy.
-  llvm::LogicalResult evaluateLevels(const Strategy &strategy, llvm::ArrayRef<size_t> levels);
-  llvm::FailureOr<size_t> fastestLevelOf(const Strategy &strategy, llvm::ArrayRef<size_t> levels);
-  llvm::FailureOr<size_t> fastestLevel(const Strategy &strategy);
-  llvm::FailureOr<size_t> fastestLevelIfCopied(const Strategy &strategy);
-  llvm::FailureOr<size_t> fastestLevelBetween(const Strategy &strategy, size_t first, size_t last);
-  llvm::FailureOr<size_t> smallestLevel(const Strategy &strategy, size_t count);
-  llvm::FailureOr<size_t> smallestLevelIfClose(const Strategy &strategy);
-  llvm::LogicalResult findLevelThatFits(const Strategy &strategy, size_t first);
-  llvm::FailureOr<bool> narrow(const Strategy &strategy, size_t &tooLittle, size_t &enough, bool byHalves);
-
-  llvm::LogicalResult evaluate(llvm::ArrayRef<Strategy> strategies);
-  bool isEvaluated(const Strategy &strategy) const { return numbers_.count(strategy) > 0; }
-  const Evaluation &operator[](const Strategy &strategy) const { return evaluations_[numbers_.at(strategy)]; }
-  const Evaluation &at(const Strategy &strategy, size_t level) const {
-    return (*this)[strategy.with(kRecomputation, level)];
-  }
-  const Evaluation &
-  firstOf(const Strategy &strategy) const; ///< the evaluated level that recomputes the least
-  bool fits(const Strategy &strategy, size_t level) const { return at(strategy, level).fits(limit_); }
-  bool anyLevelFits(const Strategy &strategy) const; ///< of those that have been evaluated
-  bool isTooSlow(double seconds) const;              ///< whether the best strategy is at least as fast
-  int64_t residentStates(const Strategy &strategy, size_t offloaded) const;
-  bool statesFit(const Strategy &strategy) const;
-
+  StrategyTable table_;
+  LevelSearch levels_;
   const SearchSpace &space_;
-  Evaluations &evaluations_;
   int64_t limit_;
   std::multimap<double, Strategy> frontier_; ///< by lower bound of their seconds
   std::set<Strategy> reached_;               ///< strategies that have been in the frontier
-  std::map<Strategy, size_t> numbers_;       ///< of evaluated strategies
-  std::map<Strategy, size_t> fastestLevels_; ///< that were found
 };
 
 } // namespace trainc

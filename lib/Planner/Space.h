@@ -1,8 +1,9 @@
 // Search space: the open settings of a program as dimensions, each with its values in order.
 #pragma once
 
-#include "dialects/Train/Settings.h"
 #include "lib/Planner/Evaluate.h"
+#include "plan/facts/offload_kinds.h"
+#include "plan/settings/settings.h"
 
 #include <array>
 
@@ -14,21 +15,11 @@ namespace trainc {
 enum Dimension : size_t {
   kSharding,      ///< of states: ZeRO stage, and groups of ranks
   kMicroBatches,  ///< the largest micro-batch first
-  kStates,        ///< offloaded states: the first N of kOffloadKinds
+  kStates,        ///< offloaded states: the first N of kOffloadStates
   kActivations,   ///< offloaded activations: none, those whose copies are hidden, or all
   kRecomputation, ///< checkpointing levels
   kDimensions
 };
-
-/// Kinds of states that can be offloaded, in this order. Kinds that are fetched more often per step come
-/// later.
-struct OffloadKind {
-  train::Offloaded kind;
-  int64_t BytesByKind::*bytes;
-};
-inline constexpr OffloadKind kOffloadKinds[] = {{train::Offloaded::optimizer, &BytesByKind::optimizer},
-                                                {train::Offloaded::gradients, &BytesByKind::gradients},
-                                                {train::Offloaded::parameters, &BytesByKind::parameters}};
 
 /// One value of each dimension, by its number.
 struct Strategy : std::array<size_t, kDimensions> {

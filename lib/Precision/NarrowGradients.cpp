@@ -1,8 +1,8 @@
 // Pass `narrow-gradients`: sums gradients over ranks in the type `reduce` of the program.
 #include "dialects/Dist/Dist.h"
-#include "dialects/Train/Settings.h"
 #include "lib/Precision/ElementTypes.h"
 #include "lib/Precision/Passes.h"
+#include "plan/settings/settings.h"
 
 using namespace mlir;
 

@@ -1,11 +1,11 @@
 // Pass `scale-operands`: computes matrix products of the training step in fp8, with scales that are states.
 #include "dialects/Dist/Dist.h"
 #include "dialects/Train/Precision.h"
-#include "dialects/Train/Settings.h"
 #include "lib/Precision/Fp8Choice.h"
 #include "lib/Precision/Passes.h"
 #include "lib/Precision/ScaleSet.h"
 #include "lib/Support/SourceName.h"
+#include "plan/settings/settings.h"
 
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MathExtras.h"

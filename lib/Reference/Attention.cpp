@@ -17,6 +17,8 @@ struct Problem {
   const Tensor *segments, *limit;
   int64_t heads, keyHeads;
   bool causal;
+  std::optional<int64_t> window;
+  std::optional<double> softcap;
   double scale;
 
   int64_t batch() const { return q.dim(0); }
@@ -40,18 +42,26 @@ struct Problem {
   }
 
   bool sees(int64_t b, int64_t i, int64_t j) const {
-    if (causal && j > i + keys() - queries())
+    const int64_t own = i + keys() - queries();
+    int64_t last = std::numeric_limits<int64_t>::max();
+    if (causal)
+      last = std::min(last, own);
+    if (limit)
+      last = std::min(last, limit->integers[0] + i);
+    if (j > last)
       return false;
-    if (limit && j > limit->integers[0] + i)
+    if (window && (causal || limit) && j <= last - *window)
+      return false;
+    if (window && !causal && !limit && std::abs(own - j) >= *window)
       return false;
     return !segments || segments->integers[b * queries() + i] == segments->integers[b * keys() + j];
   }
 };
 
-/// Probabilities of all keys for one query of one head, and the log-sum-exp of its scores (-inf without
-/// visible keys).
+/// Probabilities of all keys for one query of one head, the log-sum-exp of its scores (-inf without
+/// visible keys), and the slope of each visible score's soft cap (1 without one).
 struct Row {
-  std::vector<double> probabilities;
+  std::vector<double> probabilities, slopes;
   double lse;
 };
 
@@ -64,21 +74,30 @@ double dot(const Tensor &a, int64_t at, const Tensor &b, int64_t bt, int64_t wid
 
 Row attend(const Problem &p, int64_t b, int64_t i, int64_t head) {
   constexpr double unseen = -std::numeric_limits<double>::infinity();
-  std::vector<double> scores(p.keys(), unseen);
+  std::vector<double> scores(p.keys(), unseen), slopes(p.keys(), 1.0);
   double largest = unseen, sum = 0;
   for (int64_t j = 0; j < p.keys(); ++j)
     if (p.sees(b, i, j)) {
       scores[j] = p.scale * dot(p.q, p.queryAt(b, i, head), p.k, p.keyAt(b, j, head), p.width());
+      if (p.softcap) {
+        const double bounded = std::tanh(scores[j] / *p.softcap);
+        scores[j] = *p.softcap * bounded;
+        slopes[j] = 1 - bounded * bounded;
+      }
       largest = std::max(largest, scores[j]);
     }
   if (largest == unseen)
-    return {std::vector<double>(p.keys(), 0.0), unseen};
+    return {std::vector<double>(p.keys(), 0.0), std::move(slopes), unseen};
   for (double score : scores)
     sum += std::exp(score - largest);
   double lse = largest + std::log(sum);
   for (double &score : scores)
     score = std::exp(score - lse);
-  return {std::move(scores), lse};
+  return {std::move(scores), std::move(slopes), lse};
+}
+
+template <typename Op> std::optional<double> softcapOf(Op op) {
+  return op.getSoftcap() ? std::optional(op.getSoftcap()->convertToDouble()) : std::nullopt;
 }
 
 /// Calls `visit(b, i, head)` for every query of every head.
@@ -103,6 +122,8 @@ Tensors attention(nn::AttentionOp op, Frame &frame) {
             int64_t(op.getHeads()),
             int64_t(op.getKvHeads().value_or(op.getHeads())),
             op.getCausal(),
+            op.getWindow(),
+            softcapOf(op),
             scale};
   Tensor out(op.getOut()), lse(op.getLse());
   forEachQuery(p, [&](int64_t b, int64_t i, int64_t head) {
@@ -116,7 +137,7 @@ Tensors attention(nn::AttentionOp op, Frame &frame) {
 }
 
 /// With P = softmax(S), S = scale q k^T, O = P v: dv = P^T dO, dP = dO v^T, dS = P (dP - sum_j P dP + dlse),
-/// dq = scale dS k, dk = scale dS^T q.
+/// dq = scale dS k, dk = scale dS^T q. With a soft cap, dS is multiplied by the slope of the cap.
 Tensors attentionGrad(nn::AttentionGradOp op, Frame &frame) {
   Problem p{frame[op.getQ()],
             frame[op.getK()],
@@ -126,12 +147,15 @@ Tensors attentionGrad(nn::AttentionGradOp op, Frame &frame) {
             int64_t(op.getHeads()),
             int64_t(op.getKvHeads()),
             op.getCausal(),
+            op.getWindow(),
+            softcapOf(op),
             op.getScale().convertToDouble()};
   const Tensor &dout = frame[op.getDout()];
   const Tensor *dlse = optional(frame, op.getDlse());
   Tensor dq(op.getDq()), dk(op.getDk()), dv(op.getDv());
   forEachQuery(p, [&](int64_t b, int64_t i, int64_t head) {
-    std::vector<double> probabilities = attend(p, b, i, head).probabilities, dp(p.keys());
+    Row row = attend(p, b, i, head);
+    std::vector<double> &probabilities = row.probabilities, dp(p.keys());
     for (double &probability : probabilities)
       probability = frame.rounded(probability);
     int64_t query = p.queryAt(b, i, head), out = p.outAt(b, i, head);
@@ -142,7 +166,7 @@ Tensors attentionGrad(nn::AttentionGradOp op, Frame &frame) {
     }
     for (int64_t j = 0; j < p.keys(); ++j) {
       int64_t key = p.keyAt(b, j, head), value = p.valueAt(b, j, head);
-      double ds = p.scale * probabilities[j] * (dp[j] - mean + ofLse);
+      double ds = p.scale * probabilities[j] * (dp[j] - mean + ofLse) * row.slopes[j];
       for (int64_t d = 0; d < p.width(); ++d) {
         dq.reals[query + d] += ds * p.k.reals[key + d];
         dk.reals[key + d] += ds * p.q.reals[query + d];

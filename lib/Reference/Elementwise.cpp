@@ -149,6 +149,14 @@ Tensor iota(nn::IotaOp op, Frame &) {
   return result;
 }
 
+Tensor table(nn::TableOp op, Frame &) {
+  Tensor result(op.getResult());
+  forEachIndex(result.shape(), [&](int64_t i, ArrayRef<int64_t> index) {
+    result.setNumber(i, op.getNumbers()[index[op.getDim()]]);
+  });
+  return result;
+}
+
 void registerUnary(Registry &registry) {
   addUnary<nn::NegOp>(registry, [](auto x) { return -x; });
   addUnary<nn::AbsOp>(registry, [](auto x) { return std::abs(x); });
@@ -197,4 +205,5 @@ void trainc::reference::registerElementwise(Registry &registry) {
   registry.add<nn::ConvertOp>(convert);
   registry.add<nn::ConstantOp>(constant);
   registry.add<nn::IotaOp>(iota);
+  registry.add<nn::TableOp>(table);
 }

@@ -1,5 +1,6 @@
 // Token positions and rotary position embedding.
 #include "dialects/NN/NN.h"
+#include "dialects/NN/RopeScaling.h"
 #include "lib/Reference/Registry.h"
 
 #include <cmath>
@@ -10,28 +11,34 @@ using namespace trainc::reference;
 
 namespace {
 
-/// Rotates one head of width `d`: element i of its first half together with element i of its second half.
-void rotateHead(const double *in, double *out, int64_t d, double position, double theta, bool inverse) {
-  for (int64_t i = 0; i < d / 2; ++i) {
-    double angle = position * std::pow(theta, -2.0 * double(i) / double(d)) * (inverse ? -1 : 1);
-    double x1 = in[i], x2 = in[i + d / 2];
-    out[i] = x1 * std::cos(angle) - x2 * std::sin(angle);
-    out[i + d / 2] = x2 * std::cos(angle) + x1 * std::sin(angle);
-  }
+/// Returns the numbers of a head that pair `i` of `pairs` rotates together.
+std::pair<int64_t, int64_t> pairOf(int64_t i, int64_t pairs, bool interleaved) {
+  return interleaved ? std::pair(2 * i, 2 * i + 1) : std::pair(i, i + pairs);
 }
 
+/// The tables of scalings are those of the decomposition; test/unit/nn compares them with other software.
 Tensor rope(nn::RopeOp op, Frame &frame) {
   const Tensor &x = frame[op.getX()], &positions = frame[op.getPositions()];
-  Tensor result(op.getResult());
-  int64_t heads = op.getHeads(), d = x.dim(-1) / heads, rows = x.elements() / x.dim(-1);
+  Tensor result = x;
+  const int64_t heads = op.getHeads(), d = x.dim(-1) / heads, rows = x.elements() / x.dim(-1);
+  const int64_t rotary = op.getRotary().value_or(d);
+  const double theta = op.getTheta().convertToDouble();
+  const nn::RopeTable scaled =
+      op.getScalingAttr() ? nn::ropeTable(theta, rotary, op.getScalingAttr()) : nn::RopeTable();
   for (int64_t row = 0; row < rows; ++row)
-    for (int64_t head = 0; head < heads; ++head) {
-      int64_t at = (row * heads + head) * d;
-      // Positions [t] apply to every sequence of the batch.
-      double position = double(positions.integers[row % positions.elements()]);
-      rotateHead(&x.reals[at], &result.reals[at], d, position, op.getTheta().convertToDouble(),
-                 op.getInverse());
-    }
+    for (int64_t head = 0; head < heads; ++head)
+      for (int64_t i = 0; i < rotary / 2; ++i) {
+        const double frequency =
+            op.getScalingAttr() ? scaled.frequencies[i] : std::pow(theta, -2.0 * double(i) / double(rotary));
+        // Positions [t] apply to every sequence of the batch.
+        const double angle =
+            double(positions.integers[row % positions.elements()]) * frequency * (op.getInverse() ? -1 : 1);
+        const auto [first, second] = pairOf(i, rotary / 2, op.getInterleaved());
+        const int64_t at = (row * heads + head) * d;
+        const double x1 = x.reals[at + first], x2 = x.reals[at + second];
+        result.reals[at + first] = scaled.factor * (x1 * std::cos(angle) - x2 * std::sin(angle));
+        result.reals[at + second] = scaled.factor * (x2 * std::cos(angle) + x1 * std::sin(angle));
+      }
   return result;
 }
 

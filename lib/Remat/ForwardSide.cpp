@@ -7,8 +7,8 @@ using namespace mlir;
 namespace trainc {
 
 bool isRecomputableView(Operation *op) {
-  auto convert = dyn_cast<nn::ConvertOp>(op);
-  return isa<RecomputableOpInterface>(op) && (isView(op) || (convert && convert.isWidening()));
+  return isa<RecomputableOpInterface>(op) && isReadThrough(op) &&
+         (isView(op) || isa<ElementwiseOpInterface>(op));
 }
 
 Value stripViews(Value value) {

@@ -29,7 +29,8 @@ private:
   llvm::DenseSet<mlir::Value> unsaved_;
 };
 
-/// Whether the op is a view or a widening conversion, which readers of its result can recompute.
+/// Whether the op is a view or a widening conversion, which readers of its result can recompute. Broadcasts
+/// do not count, because their operands have fewer elements to keep.
 bool isRecomputableView(mlir::Operation *op);
 
 /// Follows views and widening conversions back from `value`; returns the value on which the first of them

@@ -1,8 +1,8 @@
 // Pass `recompute-blocks`: recomputes a block's forward where its backward first reads each value.
-#include "dialects/Train/Settings.h"
 #include "lib/Remat/KeptInside.h"
 #include "lib/Remat/Passes.h"
 #include "lib/Support/SourceName.h"
+#include "plan/settings/settings.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/StringExtras.h"

@@ -83,7 +83,7 @@ private:
     int64_t elements = elementsOf(start);
     for (CollectiveOpInterface other : message)
       elements += elementsOf(other);
-    if (message.size() == kMaximumRanges || (!haveOneUnit(message.back(), start) && elements > bucket))
+    if (message.size() == kMaxRanges || (!haveOneUnit(message.back(), start) && elements > bucket))
       return false;
     Operation *last = known(start->getOperand(0));
     return llvm::all_of(message, [&](CollectiveOpInterface other) {

@@ -23,8 +23,8 @@ int64_t elementsOf(CollectiveOpInterface start);
 /// gradients are summed; null if the collective moves something else.
 train::StateOp movedState(CollectiveOpInterface start);
 
-/// Returns the last computing op that `value` depends on, if collectives took no time; null if it is known at
-/// the beginning.
+/// Returns the last computing op that `value` depends on, directly or through collectives; null if there is
+/// none.
 mlir::Operation *known(mlir::Value value);
 
 /// Returns the first computing op that reads `value`, directly or through collectives.
@@ -45,7 +45,7 @@ mlir::Operation *later(mlir::Operation *a, mlir::Operation *b);
 /// delay other collectives.
 void sinkStores(mlir::Block &block);
 
-/// Moves such ops and their writes to right after their operands are known, because the operands occupy
+/// Moves the ops that sinkStores() moves to right after their operands are known, because the operands occupy
 /// memory until then.
 void raiseStores(mlir::Block &block);
 

@@ -1,7 +1,6 @@
 // Pass `schedule-collectives`: a list scheduler over the cost model that places starts and waits of
 // collectives.
 #include "dialects/Dist/Dist.h"
-#include "dialects/Train/Settings.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Analysis/StateOrder.h"
 #include "lib/Codegen/OpCost.h"
@@ -11,6 +10,7 @@
 #include "lib/Support/StoredElement.h"
 #include "lib/Support/UseOrder.h"
 #include "plan/facts/collective.h"
+#include "plan/settings/settings.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -147,20 +147,20 @@ ListScheduler::Item ListScheduler::itemOf(const Message &message) const {
   item.message = message;
   CollectiveOpInterface first = message.front();
   const RankGroupShape group = dist::shapeOf(mesh, first.getAxesAttr());
-  const bool allReduces = first.getCollectiveKind() == CollectiveKind::all_reduce;
+  const uint32_t rounds = traitsOf(inSchema(first.getCollectiveKind())).rounds;
   int64_t bytes = 0;
   for (CollectiveOpInterface start : message) {
     Value sent = start->getOperand(0), result = start->getResult(0);
     const Type element = cast<RankedTensorType>(sent.getType()).getElementType();
     item.elements += elementsOf(start);
-    bytes += ringBytes(allReduces, elementsOf(start) * elementBytes(element), group.members);
+    bytes += ringBytes(rounds, elementsOf(start) * elementBytes(element), group.members);
     item.known = later(item.known, known(sent));
     item.need = earlier(item.need, need(result));
     item.end = later(item.end, lastRead(result));
   }
   item.deadline = item.need;
   item.gathersParameters = gatheredState(message.front()) && item.need;
-  item.seconds = collectiveSeconds(group, allReduces, double(bytes), costs.machine());
+  item.seconds = collectiveSeconds(group, rounds, double(bytes), costs.machine());
   return item;
 }
 

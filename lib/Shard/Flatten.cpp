@@ -5,12 +5,13 @@
 #include "dialects/NN/Builders.h"
 #include "dialects/Train/Parameters.h"
 #include "dialects/Train/Precision.h"
-#include "dialects/Train/Settings.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Analysis/StateOrder.h"
 #include "lib/Shard/WrapUnits.h"
+#include "plan/settings/settings.h"
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
 #include <limits>
@@ -63,9 +64,14 @@ public:
     FailureOr<SmallVector<Bucket>> made = buckets();
     if (failed(made))
       return failure();
+    SmallVector<Attribute> groups;
+    if (program.getGroups())
+      llvm::append_range(groups, *program.getGroups());
     for (Bucket &bucket : *made)
-      if (failed(declare(bucket)))
+      if (failed(declare(bucket, groups)))
         return failure();
+    if (!groups.empty())
+      program.setGroupsAttr(ArrayAttr::get(module.getContext(), groups));
     for (auto entry : module.getOps<train::EntryOp>()) {
       replaceReads(entry);
       if (failed(replaceWrites<train::SetOp>(entry)) || failed(replaceWrites<train::GradientOp>(entry)))
@@ -107,18 +113,22 @@ private:
     if (failed(units))
       return failure();
     SmallVector<Bucket> buckets;
+    llvm::StringMap<SmallVector<size_t>> ofUnit; // indices of the few buckets of each unit
     for (train::StateOp state : states) {
       const BucketKey key = keyOf(state, *units);
-      auto *bucket = llvm::find_if(buckets, [&](const Bucket &b) { return b.key == key; });
-      if (bucket == buckets.end())
-        bucket = &buckets.emplace_back(Bucket{key, {}});
-      bucket->members.push_back(state);
+      SmallVector<size_t> &candidates = ofUnit[key.unit];
+      auto *found = llvm::find_if(candidates, [&](size_t each) { return buckets[each].key == key; });
+      if (found == candidates.end()) {
+        found = &candidates.emplace_back(buckets.size());
+        buckets.push_back({key, {}});
+      }
+      buckets[*found].members.push_back(state);
     }
     return buckets;
   }
 
-  /// Declares the bucket's state; a group of the program carries its members' settings.
-  LogicalResult declare(Bucket &bucket) {
+  /// Declares the bucket's state. Adds a group of the program, which carries its members' settings.
+  LogicalResult declare(Bucket &bucket, SmallVectorImpl<Attribute> &groups) {
     OpBuilder builder(bucket.members.front());
     int64_t elements = 0;
     SmallVector<Attribute> members;
@@ -142,13 +152,9 @@ private:
       dist::shardState(state);
     for (auto member : llvm::map_range(members, [](Attribute m) { return cast<train::MemberAttr>(m); }))
       places.insert({member.getName().str(), {state, member.getOffset()}});
-    SmallVector<Attribute> groups;
-    if (program.getGroups())
-      llvm::append_range(groups, *program.getGroups());
     groups.push_back(train::GroupAttr::get(module.getContext(), name,
                                            builder.getF64FloatAttr(bucket.key.lrScale),
                                            builder.getF64FloatAttr(bucket.key.weightDecay), BoolAttr()));
-    program.setGroupsAttr(builder.getArrayAttr(groups));
     return success();
   }
 

@@ -104,7 +104,7 @@ def Shard : Pass<"shard", "::mlir::ModuleOp"> {
     The pass makes the mesh of the ranks: an axis `shard`, and with groups of ranks (`hybrid_shard`) an axis `replica` before it. A value that
     each rank computes of its own samples is `own` along all axes. A sum changes its placement to replicated, or to sharded along dimension 0
     over `shard`, and collectives follow from the change: a reduce-scatter along `shard` and an all-reduce along `replica`. Groups whose size
-    is no power of two are no subtrees of the sum over all ranks. With such groups the sum is all-reduced over all ranks, and each rank takes
+    is not a power of two are not subtrees of the sum over all ranks. With such groups the sum is all-reduced over all ranks, and each rank takes
     its shard.
 
     A group's sums of bf16 or f16 numbers (`reduce = bf16`) stay f32 until they are summed across groups. So the total is rounded once, and

@@ -2,28 +2,14 @@
 
 #include "dialects/NN/Builders.h"
 #include "dialects/NN/NN.h"
+#include "lib/Plan/SchemaEnums.h"
+#include "plan/facts/collective.h"
 
 #include "mlir/Transforms/RegionUtils.h"
-#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 
 using namespace mlir;
 using namespace trainc;
-using dist::Along;
-
-/// Returns the words for messages: "sharded along dimension 0".
-static std::string textOf(Along along) {
-  switch (along.kind) {
-  case Along::Replicated:
-    return "replicated";
-  case Along::Own:
-    return "each rank's own";
-  case Along::Partial:
-    return "a partial sum";
-  case Along::Sharded:
-    return "sharded along dimension " + std::to_string(along.dim);
-  }
-  llvm_unreachable("unknown placement");
-}
 
 static IndexingRule ruleOf(Operation *op) {
   auto indexing = dyn_cast<IndexingOpInterface>(op);
@@ -55,7 +41,7 @@ bool Placements::isUniform(Value value, int64_t dim) const {
   for (auto [operand, labels] : llvm::zip(op->getOperands(), rule.operands))
     if (const int64_t at = dimOf(label, labels); at >= 0) {
       isNew = false;
-      if (!isa<ElementwiseOpInterface, nn::BroadcastOp, nn::ReshapeOp>(op) || !isUniform(operand, at))
+      if (!(isa<ElementwiseOpInterface>(op) || isReadThrough(op)) || !isUniform(operand, at))
         return false;
     }
   return !isNew || !isa<ElementwiseOpInterface>(op);
@@ -67,73 +53,58 @@ LogicalResult Placements::derive() {
     if (const auto declared = dist::placementOf(state))
       stateValues[state.getSymName()] = declared.along(axis);
   }
-  while (walk(/*reports=*/false))
+  while (walk())
     ;
-  walk(/*reports=*/true);
-  return success(!failedAny);
+  for (const auto &[op, fault] : faults)
+    op->emitOpError() << "along axis `" << axis << "`: " << fault;
+  return success(faults.empty());
 }
 
 /// Visits all ops; returns whether a state's placement has changed.
-bool Placements::walk(bool reports) {
+bool Placements::walk() {
   changed = false;
+  faults.clear();
   for (auto entry : module.getOps<train::EntryOp>())
     for (Operation &op : entry.getBody().front()) {
       auto set = dyn_cast<train::SetOp>(op);
-      const Derived derived = set ? Derived{{}, write(set)} : derive(op);
-      if (reports && !derived.fault.empty()) {
-        op.emitOpError() << "along axis `" << axis << "`: " << derived.fault;
-        failedAny = true;
-      }
+      DerivedPlacement derived = set ? DerivedPlacement{{}, write(set)} : derive(op);
+      if (!derived.fault.empty())
+        faults.emplace_back(&op, std::move(derived.fault));
       for (OpResult result : op.getResults())
         values[result] = derived.along;
     }
   return changed;
 }
 
-Placements::Derived Placements::derive(Operation &op) {
-  return TypeSwitch<Operation *, Derived>(&op)
-      .Case([&](train::InputOp input) {
-        const auto declared = dist::placementOf(input);
-        return Derived{declared ? declared.along(axis) : Along{Along::Own}};
-      })
-      .Case([&](train::GetOp get) { return Derived{stateValues.lookup(get.getState())}; })
-      .Case([&](CollectiveOpInterface start) { return deriveCollective(start); })
-      .Case([&](dist::WaitOp wait) { return Derived{of(wait.getPending())}; })
-      .Case([&](dist::PartOp part) -> Derived {
-        const Along along = of(part.getWhole());
-        if (!isAlong(part.getAxes()))
-          return {along};
-        if (along.kind != Along::Replicated)
-          return {Along::sharded(0),
-                  "takes the part of a value that is " + textOf(along) + "; expected one that is replicated"};
-        return {Along::sharded(0)};
-      })
-      .Case<dist::MemberOp, dist::PackOp>([&](Operation *op) -> Derived {
-        Along common;
-        for (Value operand : op->getOperands())
-          if (const Along along = of(operand); along.kind != Along::Replicated)
-            common = along;
-        if (common.kind == Along::Sharded)
-          return {common,
-                  "places members in a flat tensor of which each rank holds a shard; expected a whole one"};
-        return {common};
-      })
-      .Default([&](Operation *) { return deriveByRule(op); });
+DerivedPlacement Placements::derive(Operation &op) {
+  if (isa<train::InputOp>(op)) {
+    const auto declared = dist::placementOf(&op);
+    return {declared ? declared.along(axis) : Along{Along::Own}};
+  }
+  if (auto get = dyn_cast<train::GetOp>(op))
+    return {stateValues.lookup(get.getState())};
+  if (auto start = dyn_cast<CollectiveOpInterface>(op))
+    return deriveCollective(start);
+  if (auto placing = dyn_cast<PlacementOpInterface>(op))
+    return placing.derivePlacement(
+        axis, llvm::map_to_vector(op.getOperands(), [&](Value operand) { return of(operand); }));
+  return deriveByRule(op);
 }
 
-Placements::Derived Placements::deriveCollective(CollectiveOpInterface start) const {
+DerivedPlacement Placements::deriveCollective(CollectiveOpInterface start) const {
   const Along along = of(start->getOperand(0));
   if (!isAlong(start.getAxesAttr()))
     return {along};
-  if (start.getCollectiveKind() == CollectiveKind::all_gather) {
-    if (along.kind == Along::Partial || (along.kind == Along::Sharded && along.dim != 0))
-      return {{}, "gathers a value that is " + textOf(along) + "; expected shards of dimension 0"};
-    return {};
-  }
-  const bool scatters = start.getCollectiveKind() == CollectiveKind::reduce_scatter;
-  if (along.kind == Along::Sharded)
-    return {{}, "sums a value that is " + textOf(along) + "; expected terms of one sum"};
-  return {scatters ? Along::sharded(0) : Along()};
+  const CollectiveTraits traits = traitsOf(inSchema(start.getCollectiveKind()));
+  const Along result = traits.destinationIsShard ? Along::sharded(0) : Along();
+  const bool isSharded = along.kind == Along::Sharded;
+  if (traits.sums)
+    return {result, isSharded ? "sums a value that is " + along.text() + "; expected terms of one sum" : ""};
+  if (traits.sourceIsShard && (along.kind == Along::Partial || (isSharded && along.dim != 0)))
+    return {result, "gathers a value that is " + along.text() + "; expected shards of dimension 0"};
+  if (!traits.sourceIsShard && (along.kind == Along::Partial || isSharded))
+    return {result, "copies a value that is " + along.text() + "; expected a whole one"};
+  return {result};
 }
 
 /// Returns the values that an op reads, also within its regions.
@@ -160,7 +131,7 @@ static int64_t reshapedDim(nn::ReshapeOp reshape, int64_t dim) {
   return -1;
 }
 
-Placements::Derived Placements::deriveByRule(Operation &op) {
+DerivedPlacement Placements::deriveByRule(Operation &op) {
   bool anyOwn = false, anySharded = false;
   for (Value operand : operandsOf(op)) {
     const Along along = of(operand);
@@ -176,8 +147,8 @@ Placements::Derived Placements::deriveByRule(Operation &op) {
   if (auto reshape = dyn_cast<nn::ReshapeOp>(op)) {
     const Along along = of(reshape.getX());
     const int64_t dim = reshapedDim(reshape, along.dim);
-    return dim >= 0 ? Derived{Along::sharded(dim)}
-                    : Derived{{}, "cannot be computed of an operand that is " + textOf(along)};
+    return dim >= 0 ? DerivedPlacement{Along::sharded(dim)}
+                    : DerivedPlacement{{}, "cannot be computed of an operand that is " + along.text()};
   }
   const IndexingRule rule = ruleOf(&op);
   if (rule.operands.size() != op.getNumOperands() || rule.results.size() != 1)
@@ -187,7 +158,7 @@ Placements::Derived Placements::deriveByRule(Operation &op) {
     if (const Along along = of(operand); along.kind == Along::Sharded) {
       const int own = labels[along.dim];
       if (own == -1 || (label && *label != own))
-        return {{}, "cannot be computed of an operand that is " + textOf(along)};
+        return {{}, "cannot be computed of an operand that is " + along.text()};
       label = own;
     }
   for (auto [operand, labels] : llvm::zip(op.getOperands(), rule.operands))
@@ -217,6 +188,6 @@ std::string Placements::write(train::SetOp set) {
     }
     return {};
   }
-  return "gives @" + set.getState().str() + " a value that is " + textOf(along) + "; expected one that is " +
-         textOf(held);
+  return "gives @" + set.getState().str() + " a value that is " + along.text() + "; expected one that is " +
+         held.text();
 }

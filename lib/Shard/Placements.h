@@ -21,29 +21,24 @@ public:
   /// of a value to a state that declares another placement.
   llvm::LogicalResult derive();
 
-  dist::Along of(mlir::Value value) const { return values.lookup(value); }
+  Along of(mlir::Value value) const { return values.lookup(value); }
 
 private:
-  /// A placement, or what is wrong with the operands.
-  struct Derived {
-    dist::Along along;
-    std::string fault = {};
-  };
-
-  bool walk(bool reports);
-  Derived derive(mlir::Operation &op);
-  Derived deriveCollective(CollectiveOpInterface start) const;
-  Derived deriveByRule(mlir::Operation &op);
+  bool walk();
+  DerivedPlacement derive(mlir::Operation &op);
+  DerivedPlacement deriveCollective(CollectiveOpInterface start) const;
+  DerivedPlacement deriveByRule(mlir::Operation &op);
   std::string write(train::SetOp set);
   bool isAlong(mlir::ArrayAttr axes) const;
   bool isUniform(mlir::Value value, int64_t dim) const;
 
   mlir::ModuleOp module;
   llvm::StringRef axis;
-  llvm::DenseMap<mlir::Value, dist::Along> values;
+  llvm::DenseMap<mlir::Value, Along> values;
   llvm::StringMap<train::StateOp> states;
-  llvm::StringMap<dist::Along> stateValues;
-  bool changed = false, failedAny = false;
+  llvm::StringMap<Along> stateValues;
+  llvm::SmallVector<std::pair<mlir::Operation *, std::string>> faults; ///< of the latest walk
+  bool changed = false;
 };
 
 } // namespace trainc

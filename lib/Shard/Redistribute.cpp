@@ -4,7 +4,6 @@
 
 using namespace mlir;
 using namespace trainc;
-using dist::Along;
 using dist::PlacementAttr;
 
 namespace {
@@ -16,6 +15,7 @@ struct Change {
   Change(const Mesh &mesh, PlacementAttr from, PlacementAttr to) {
     for (const Axis &axis : mesh.axes()) {
       const Along before = from.along(axis.name), after = to.along(axis.name);
+      assert(before.dim == 0 && after.dim == 0 && "collectives cut dimension 0");
       const bool shards = after.kind == Along::Sharded;
       const auto name = StringAttr::get(from.getContext(), axis.name);
       if (before.kind == Along::Own || before.kind == Along::Partial)

@@ -1,12 +1,12 @@
 // Pass `shard`: sums over ranks become collectives, and each rank computes and keeps its shard of the update.
 #include "dialects/Dist/Dist.h"
 #include "dialects/NN/Builders.h"
-#include "dialects/Train/Settings.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Shard/Passes.h"
 #include "lib/Shard/Redistribute.h"
 #include "lib/Shard/ShardedValues.h"
 #include "lib/Support/Retype.h"
+#include "plan/settings/settings.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -14,7 +14,6 @@
 
 using namespace mlir;
 using namespace trainc;
-using dist::Along;
 using dist::PlacementAttr;
 
 /// Creates the elementwise maximum over ranks by gathering all values, because collectives can only sum.
@@ -195,9 +194,12 @@ struct Shard : impl::ShardBase<Shard> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<train::ProgramOp>()) {
       createMesh(program);
-      if (train::shardsUpdates(program))
-        UpdateSharding(getOperation(), train::shardingOf(program).shardRanks, train::kZeroStage.of(program))
-            .run();
+      if (!train::shardsUpdates(program))
+        continue;
+      if (failed(requireShardable()))
+        return signalPassFailure();
+      UpdateSharding(getOperation(), train::shardingOf(program).shardRanks, train::kZeroStage.of(program))
+          .run();
     }
     const Mesh mesh = dist::meshOf(getOperation());
     getOperation()->walk([&](train::MaxOverRanksOp maximum) {
@@ -215,6 +217,17 @@ struct Shard : impl::ShardBase<Shard> {
   }
 
 private:
+  /// Requires that every state with a placement is to be sharded along dimension 0 over the axis `shard`, the
+  /// only placement to which UpdateSharding changes others.
+  LogicalResult requireShardable() {
+    const auto expected = PlacementAttr::get(&getContext(), {{dist::kShardAxis, Along::sharded(0)}});
+    for (auto state : getOperation().getOps<train::StateOp>())
+      if (const PlacementAttr placement = dist::placementOf(state); placement && placement != expected)
+        return state.emitOpError() << "has the placement " << placement << "; expected " << expected
+                                   << ", or none: updates are sharded along dimension 0 only";
+    return success();
+  }
+
   /// Creates the mesh unless the module has one. Copies of the states lie along `replica`, shards of them
   /// along `shard`. An axis of one rank is left out.
   void createMesh(train::ProgramOp program) {

@@ -12,8 +12,8 @@ namespace trainc {
 /// Sharded values and states of a step. Starts at every sum over ranks whose dimension 0 is a multiple of the
 /// number of ranks, and follows it from op to op (IndexingOpInterface). A value is sharded if its dimension 0
 /// corresponds to that of the sum. An optimizer or gradient state is sharded if a sharded value is written to
-/// it. A value before the sums depends on a rank's own samples and is not sharded. If a sum is added to an
-/// unsharded gradient, it is not sharded until that gradient is read again.
+/// it. A value that a sum depends on is made of a rank's own samples and is not sharded. If a sum is added to
+/// an unsharded gradient, the result is not sharded until the gradient is read again.
 class ShardedValues {
 public:
   ShardedValues(mlir::ModuleOp module, int64_t ranks, int64_t zeroStage);

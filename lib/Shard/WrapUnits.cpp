@@ -58,23 +58,24 @@ WrapUnits::WrapUnits(ArrayRef<train::StateOp> parameters, Choose choose) {
     units[parameter.getSymName()] = choose(parameter);
 }
 
-FailureOr<WrapUnits> WrapUnits::find(train::ProgramOp program, StringRef policy,
+FailureOr<WrapUnits> WrapUnits::find(train::ProgramOp program, const train::Wrap &wrap,
                                      ArrayRef<train::StateOp> parameters) {
-  if (policy == "model")
+  using Unit = train::Wrap::Unit;
+  if (wrap.unit == Unit::Model)
     return WrapUnits(parameters, [](train::StateOp) { return StringRef(); });
-  if (policy == "blocks")
+  if (wrap.unit == Unit::Blocks)
     return WrapUnits(parameters, outermost);
-  if (int64_t least = 0; !policy.getAsInteger(10, least)) {
+  if (wrap.unit == Unit::LargeBlocks) {
     llvm::StringMap<int64_t> elements = countElements(parameters);
     return WrapUnits(parameters, [&](train::StateOp parameter) -> StringRef {
       Blocks blocks = blocksOf(parameter);
       for (train::BlockAttr block : llvm::reverse(blocks))
-        if (elements.lookup(block.getScope()) >= least)
+        if (elements.lookup(block.getScope()) >= wrap.minElements)
           return block.getScope();
       return "";
     });
   }
-  const auto names = llvm::to_vector(llvm::split(policy, ','));
+  const auto names = llvm::to_vector_of<StringRef>(wrap.names);
   const SmallVector<train::StateOp> all = everyParameter(program);
   for (StringRef name : names)
     if (llvm::all_of(all, [&](train::StateOp p) { return innermostOf(name, p).empty(); }))

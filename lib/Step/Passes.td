@@ -83,7 +83,7 @@ def AccumulateInPlace : Pass<"accumulate-in-place"> {
 def EraseBlockUses : Pass<"erase-block-uses"> {
   let summary = "erases the markers of block boundaries";
   let description = [{
-    Erases every train.block_use, and values that only these ops read. The pass begins the phase `spmd`, in which blocks are no units any more.
+    Erases every train.block_use, and values that only these ops read. The pass begins the phase `spmd`, in which blocks are no longer units.
   }];
 }
 

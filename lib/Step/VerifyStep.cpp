@@ -36,8 +36,7 @@ struct VerifyStep : trainc::impl::VerifyStepPassBase<VerifyStep> {
         signalPassFailure();
       } else if (!llvm::all_of(op->getResultTypes(), isStatic)) {
         op->emitOpError("makes ") << op->getResultTypes()
-                                  << " in phase 'step', where every value is a tensor "
-                                     "of known sizes";
+                                  << " in phase 'step', where every value is a tensor of known sizes";
         signalPassFailure();
       }
     });

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fmt/ranges.h>
 
 namespace trainc {
 
@@ -145,12 +144,9 @@ private:
       if (section == of)
         known.push_back(name);
     for (const auto &[name, value] : object.items())
-      if (std::ranges::find(known, name) == known.end()) {
-        const std::string nearest = findNearest(name, known);
-        return invalidInput("{}: {}: expected one of {}, found another field{}", file_,
-                            printable(path(section, name)), fmt::join(known, ", "),
-                            nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest));
-      }
+      if (std::ranges::find(known, name) == known.end())
+        return invalidInput("{}: {}: {}", file_, printable(path(section, name)),
+                            describeUnknownWord(printable(name), known));
     return {};
   }
 

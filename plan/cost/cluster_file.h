@@ -20,6 +20,8 @@ struct Cluster {
   bool ranksShareDevice = false; ///< whether all ranks run on one device, such as a host's cores
   Machine machine;
 
+  bool hasComputeCapability() const { return major > 0; }
+
   /// A rank's share of the machine with `ranks` ranks.
   Machine machineOf(uint32_t ranks) const {
     return ranksShareDevice ? dividedAmong(machine, ranks) : machine;

@@ -30,30 +30,29 @@ Ring ringOf(const RankGroupShape &group, uint32_t nodeRanks) {
   return ring;
 }
 
-int64_t ringBytes(bool isAllReduce, int64_t bytes, int64_t members) {
-  return (isAllReduce ? 2 : 1) * bytes * (members - 1) / members;
+int64_t ringBytes(uint32_t rounds, int64_t bytes, int64_t members) {
+  return rounds * bytes * (members - 1) / members;
 }
 
-/// Latency from the first send to the last rank; an all-reduce goes there and back, through the ring or a
-/// tree of nodes.
-static double hopSeconds(const Ring &ring, bool isAllReduce, const Machine &machine) {
+/// Latency from the first send to the last rank; several rounds go through the ring or a tree of nodes.
+static double hopSeconds(const Ring &ring, uint32_t rounds, const Machine &machine) {
   const auto takes = [&](uint32_t inNodes, uint32_t between) {
     return inNodes * machine.linkHopSeconds + between * machine.networkHopSeconds;
   };
   const double through = takes(ring.members - ring.nodes, ring.nodes - 1);
-  if (!isAllReduce)
+  if (rounds == 1)
     return through;
   const auto levels = static_cast<uint32_t>(std::bit_width(ring.nodes - 1));
-  return 2 * std::min(through, takes((ring.members - 1) / ring.nodes, levels));
+  return rounds * std::min(through, takes((ring.members - 1) / ring.nodes, levels));
 }
 
-double collectiveSeconds(const RankGroupShape &group, bool isAllReduce, double bytesSent,
+double collectiveSeconds(const RankGroupShape &group, uint32_t rounds, double bytesSent,
                          const Machine &machine) {
   const Ring ring = ringOf(group, machine.nodeRanks);
   const double network = machine.networkBytesPerSecond / std::max(ring.leavingNode, 1U);
   const double rate =
       ring.leavingNode > 0 ? std::min(machine.linkBytesPerSecond, network) : machine.linkBytesPerSecond;
-  return machine.meetSeconds + hopSeconds(ring, isAllReduce, machine) + bytesSent / rate;
+  return machine.meetSeconds + hopSeconds(ring, rounds, machine) + bytesSent / rate;
 }
 
 } // namespace trainc

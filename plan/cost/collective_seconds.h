@@ -28,14 +28,14 @@ struct Ring {
 
 Ring ringOf(const RankGroupShape &group, uint32_t nodeRanks);
 
-/// Bytes that each member sends for tensors of `bytes` bytes: (members - 1) / members of them; twice that for
-/// an all-reduce.
-int64_t ringBytes(bool isAllReduce, int64_t bytes, int64_t members);
+/// Bytes that each member sends for tensors of `bytes` bytes: (members - 1) / members of them in each of
+/// `rounds` passes through the ring.
+int64_t ringBytes(uint32_t rounds, int64_t bytes, int64_t members);
 
 /// Time from the moment all ranks have begun a collective, in which each sends `bytesSent`, to its end:
 /// meeting time, latency of the hops, and transfer over the slowest edge. Groups that leave a node share its
 /// network link.
-double collectiveSeconds(const RankGroupShape &group, bool isAllReduce, double bytesSent,
+double collectiveSeconds(const RankGroupShape &group, uint32_t rounds, double bytesSent,
                          const Machine &machine);
 
 } // namespace trainc

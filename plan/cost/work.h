@@ -40,6 +40,28 @@ struct Work {
   double chain = 0; ///< maximum length of a chain of dependent memory accesses
 };
 
+/// Number of pairs of a query and a key that it attends to. With `causal`, the last query attends to all
+/// keys, and each other query to one key less than the next one.
+template <typename Count> constexpr Count visiblePairs(Count queries, Count keys, bool causal) {
+  return causal && keys >= queries ? queries * (keys - queries) + queries * (queries + 1) / 2
+                                   : queries * keys;
+}
+
+/// Matrix products of attention for each pair of a query and a key, over the head width and over the value
+/// width.
+struct AttentionProducts {
+  uint32_t head, value;
+};
+inline constexpr AttentionProducts kAttentionProducts = {1, 1};
+/// Over head width: recomputed scores, dq and dk. Over value width: dp and dv.
+inline constexpr AttentionProducts kAttentionGradProducts = {3, 2};
+
+/// FLOPs of attention or of its gradient for all `pairs` of each head.
+template <typename Count>
+constexpr Count attentionFlops(Count pairs, Count headWidth, Count valueWidth, AttentionProducts products) {
+  return 2 * pairs * (Count(products.head) * headWidth + Count(products.value) * valueWidth);
+}
+
 /// FLOPs per element of an activation or its gradient: a division, an exponential, and a polynomial.
 inline constexpr double kActivationFlops = 20;
 

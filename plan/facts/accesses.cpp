@@ -25,11 +25,6 @@ Access accessOf(const fb::Plan &plan, const Range &range, bool reads, bool write
 
 void addAccesses(const fb::Plan &plan, const fb::Instruction &instruction, uint64_t iterations,
                  std::vector<Access> &accesses) {
-  if (const fb::Loop *loop = instruction.operation_as_Loop()) {
-    for (const fb::Instruction *inner : *loop->body())
-      addAccesses(plan, *inner, iterations * loop->count(), accesses);
-    return;
-  }
   forEachPlainUse(plan, instruction, iterations, [&](const Use &use) {
     accesses.push_back(accessOf(plan, use.range, use.reads, use.writes));
   });
@@ -43,7 +38,9 @@ void addAccesses(const fb::Plan &plan, const fb::Instruction &instruction, uint6
 
 std::vector<Access> accessesOf(const fb::Plan &plan, const fb::Instruction &instruction) {
   std::vector<Access> accesses;
-  addAccesses(plan, instruction, 1, accesses);
+  forEachInside(instruction, [&](const fb::Instruction &inner, uint64_t iterations) {
+    addAccesses(plan, inner, iterations, accesses);
+  });
   return accesses;
 }
 

@@ -11,7 +11,7 @@ namespace trainc {
 CollectiveTraits traitsOf(fb::CollectiveKind kind) {
   switch (kind) {
   case fb::CollectiveKind::AllReduce:
-    return {.sums = true};
+    return {.sums = true, .rounds = 2};
   case fb::CollectiveKind::ReduceScatter:
     return {.destinationIsShard = true, .sums = true};
   case fb::CollectiveKind::AllGather:

@@ -1,4 +1,4 @@
-// Sizes of collectives' sources and destinations on a rank.
+// Traits of kinds of collectives, and sizes of sources and destinations on a rank.
 #pragma once
 
 #include "plan/facts/dtype.h"
@@ -15,10 +15,13 @@ inline uint32_t groupRanks(const fb::Plan &plan, const fb::Collective &collectiv
   return shapeOf(plan, axesOf(*collective.axes())).members;
 }
 
-/// Extents of a tensor that ranks hold before and after a collective.
+/// Properties of a kind of collective.
 struct CollectiveTraits {
+  /// Whether a rank holds a shard of the tensor before and after the collective, or the whole tensor.
   bool sourceIsShard = false, destinationIsShard = false;
   bool sums = false; ///< values of all ranks, element by element
+  /// Number of passes through a ring; in each, a rank sends (members - 1) / members of the tensor.
+  uint32_t rounds = 1;
 };
 CollectiveTraits traitsOf(fb::CollectiveKind kind);
 

@@ -56,7 +56,7 @@ private:
     }
   }
 
-  /// Values computed from a rank's shard of parameters alone are parameters in another type.
+  /// Notes values that are computed from a rank's shard of parameters alone: casts of these parameters.
   void noteCasts(const std::vector<facts::Access> &accesses) {
     const auto readsParameters = [&](const facts::Access &access) {
       return access.writes || holdsParameters(access.buffer);

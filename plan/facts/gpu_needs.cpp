@@ -5,8 +5,7 @@
 #include "plan/facts/settings.h"
 #include "plan/schema/cuda_levels.h"
 #include "plan/schema/cudnn_attention.h"
-
-#include <algorithm>
+#include "plan/settings/settings.h"
 
 namespace trainc {
 
@@ -14,15 +13,12 @@ namespace {
 
 /// Advice on compiling the model so that kernels compute the gradient of attention instead of cuDNN.
 std::string adviceOnGradient(const fb::Plan &plan) {
-  const std::string calls = settingOf(plan, "library_calls");
-  const bool isAsked = calls == "attention" || calls == "all";
-  const std::vector<Setting> settings = settingsOf(plan);
-  const bool namesGpu = std::ranges::any_of(settings, [](const Setting &each) {
-    return each.setting == "gpu" && each.source != "default" && each.value != "a100";
-  });
+  const PlanSettings settings(plan);
+  const std::optional<train::LibraryOps> calls = train::kLibraryCalls.given(settings);
   const std::string withoutGpu = "without --gpu, or with --gpu=a100";
-  if (isAsked)
-    return fmt::format("without --library-calls={}{}", calls, namesGpu ? " and " + withoutGpu : "");
+  if (calls == train::LibraryOps::attention || calls == train::LibraryOps::all)
+    return fmt::format("without {}={}{}", train::kLibraryCalls.option(), train::kLibraryCalls.wordFor(*calls),
+                       train::kGpu.isSet(settings) ? " and " + withoutGpu : "");
   return withoutGpu;
 }
 

@@ -1,5 +1,6 @@
 #include "plan/facts/library_calls.h"
 
+#include "plan/cost/work.h"
 #include "plan/facts/dtype.h"
 #include "plan/schema/row_padding.h"
 
@@ -98,13 +99,6 @@ bool anyOf(const fb::Plan &plan, Predicate predicate) {
       *plan.entries(), [&](const fb::Entry *entry) { return anyOf(*entry->instructions(), predicate); });
 }
 
-/// Number of pairs of a query and a visible key.
-double visiblePairs(const fb::Attention &call) {
-  const auto queries = double(call.queries()), keys = double(call.keys());
-  return call.causal() && keys >= queries ? queries * (keys - queries) + queries * (queries + 1) / 2
-                                          : queries * keys;
-}
-
 } // namespace
 
 StridedBytes StridedBytes::padded() const {
@@ -166,8 +160,9 @@ double libraryFlops(const fb::Instruction &instruction) {
            double(product->k());
   const fb::Attention &call = *instruction.operation_as_Attention();
   const bool backward = call.pass() == fb::AttentionPass::Backward;
-  const uint64_t perPair = (backward ? 3 : 1) * call.head_size() + (backward ? 2 : 1) * call.value_size();
-  return 2.0 * double(call.batch() * call.heads()) * visiblePairs(call) * double(perPair);
+  const double pairs = visiblePairs(double(call.queries()), double(call.keys()), call.causal());
+  return attentionFlops(double(call.batch() * call.heads()) * pairs, double(call.head_size()),
+                        double(call.value_size()), backward ? kAttentionGradProducts : kAttentionProducts);
 }
 
 } // namespace trainc

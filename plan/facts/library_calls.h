@@ -48,6 +48,8 @@ struct StridedBytes {
 
   /// Size from the first byte to the last.
   uint64_t hull() const { return (matrices - 1) * matrixStride + (rows - 1) * rowStride + rowBytes; }
+  /// Size without gaps.
+  uint64_t occupied() const { return rowBytes * rows * matrices; }
   /// The rows including their padding (row_padding.h).
   StridedBytes padded() const;
   /// The same bytes with adjacent runs merged.

@@ -4,9 +4,7 @@
 #include "plan/facts/settings.h"
 #include "plan/facts/target.h"
 #include "plan/facts/view.h"
-#include "plan/schema/cuda_levels.h"
-
-#include <charconv>
+#include "plan/settings/settings.h"
 
 namespace trainc {
 
@@ -20,16 +18,11 @@ static std::optional<uint64_t> reportedBesides(const fb::Plan &plan) {
 }
 
 std::optional<uint64_t> memoryLimitOf(const fb::Plan &plan) {
-  const std::string text = settingOf(plan, "memory_limit");
-  const char *end = text.data() + text.size();
-  uint64_t limit = 0;
-  const auto [rest, error] = std::from_chars(text.data(), end, limit);
-  return error == std::errc() && rest == end && limit > 0 ? std::optional(limit)
-                                                          : std::nullopt; // else it says that there is none
+  return train::kMemoryLimit.given(PlanSettings(plan));
 }
 
 bool isLimited(const fb::Plan &plan, const fb::Arena &arena) {
-  return arena.space() == fb::Space::Device || (arena.space() == fb::Space::Host && !isForCuda(plan));
+  return arena.space() == fb::Space::Device || (arena.space() == fb::Space::Host && targetOf(plan).isHost);
 }
 
 ArenaBytes arenaBytesOf(const fb::Plan &plan) {

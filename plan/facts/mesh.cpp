@@ -95,8 +95,8 @@ RankGroupShape shapeOf(const fb::Plan &plan, Axes axes) {
 }
 
 Status checkMesh(const Mesh &mesh) {
-  if (mesh.axes().size() > kMaximumAxes)
-    return invalidInput("mesh: expected at most {} axes, found {}", kMaximumAxes, mesh.axes().size());
+  if (mesh.axes().size() > kMaxAxes)
+    return invalidInput("mesh: expected at most {} axes, found {}", kMaxAxes, mesh.axes().size());
   uint64_t ranks = 1;
   for (const Axis &axis : mesh.axes()) {
     if (!isWord(axis.name))
@@ -104,12 +104,12 @@ Status checkMesh(const Mesh &mesh) {
                           axis.name.empty() ? "one without a name" : "another name");
     if (std::ranges::count(mesh.axes(), axis.name, &Axis::name) > 1)
       return invalidInput("mesh: expected axis '{}' once, found it twice", axis.name);
-    if (axis.size == 0 || axis.size > kMaximumRanks)
-      return invalidInput("mesh: expected 1 to {} ranks along axis '{}', found {}", kMaximumRanks, axis.name,
+    if (axis.size == 0 || axis.size > kMaxRanks)
+      return invalidInput("mesh: expected 1 to {} ranks along axis '{}', found {}", kMaxRanks, axis.name,
                           axis.size);
     ranks *= axis.size;
-    if (ranks > kMaximumRanks)
-      return invalidInput("mesh: expected at most {} ranks, found {}", kMaximumRanks, mesh.text());
+    if (ranks > kMaxRanks)
+      return invalidInput("mesh: expected at most {} ranks, found {}", kMaxRanks, mesh.text());
   }
   return {};
 }

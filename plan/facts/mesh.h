@@ -24,7 +24,7 @@ struct Axes {
 };
 
 /// All axes of any mesh.
-inline constexpr Axes kAllAxes{0, kMaximumAxes};
+inline constexpr Axes kAllAxes{0, kMaxAxes};
 
 inline Axes axesOf(const fb::Axes &axes) { return {axes.first(), axes.end()}; }
 
@@ -67,9 +67,9 @@ public:
   uint32_t groups() const;
   /// Index, below groups(), of the group along the axes that contains the rank.
   uint32_t groupOf(Axes axes, uint32_t rank) const;
-  /// Index of the choice of axes, below kMaximumChoices.
+  /// Index of the choice of axes, below kMaxChoices.
   size_t choiceOf(Axes axes) const;
-  static constexpr size_t kMaximumChoices = size_t{kMaximumAxes} * (kMaximumAxes + 1) / 2;
+  static constexpr size_t kMaxChoices = size_t{kMaxAxes} * (kMaxAxes + 1) / 2;
 
 private:
   std::vector<Axis> axes_;
@@ -79,7 +79,7 @@ private:
 RankGroupShape shapeOf(const fb::Plan &plan, Axes axes);
 
 /// Fails with kInvalidInput if there are too many axes or ranks, an axis without ranks, two axes of one name,
-/// or a name that is no word.
+/// or a name that is not a word.
 Status checkMesh(const Mesh &mesh);
 
 } // namespace trainc

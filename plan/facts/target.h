@@ -1,12 +1,16 @@
-// The kind of device that a plan is for.
+// The target of a plan.
 #pragma once
 
 #include "plan/facts/view.h"
-#include "plan/schema/cuda_levels.h"
+#include "plan/schema/targets.h"
 
 namespace trainc {
 
-/// Whether the plan is for NVIDIA GPUs.
-inline bool isForCuda(const fb::Plan &plan) { return view(plan.target()) == kCudaTarget; }
+/// Returns the traits of the plan's target; of the default target if it is unknown, which the verifier of
+/// plans rejects.
+inline const TargetTraits &targetOf(const fb::Plan &plan) {
+  const TargetTraits *traits = findTarget(view(plan.target()));
+  return traits ? *traits : kDefaultTarget;
+}
 
 } // namespace trainc

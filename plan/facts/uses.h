@@ -2,6 +2,7 @@
 #pragma once
 
 #include "plan/facts/collective.h"
+#include "plan/facts/instructions.h"
 #include "plan/facts/library_calls.h"
 #include "plan/facts/operand.h"
 #include "plan/facts/view.h"
@@ -100,14 +101,9 @@ void forEachUse(const fb::Plan &plan, const fb::Instruction &instruction, uint64
 /// Calls `visit(inner, use)` for every operand of an instruction, or of each instruction in a loop's body.
 template <typename Visitor>
 void forEachUseInside(const fb::Plan &plan, const fb::Instruction &instruction, Visitor visit) {
-  const auto each = [&](const fb::Instruction &inner, uint64_t iterations) {
+  forEachInside(instruction, [&](const fb::Instruction &inner, uint64_t iterations) {
     forEachUse(plan, inner, iterations, [&](const Use &use) { visit(inner, use); });
-  };
-  if (const fb::Loop *loop = instruction.operation_as_Loop())
-    for (const fb::Instruction *inner : *loop->body())
-      each(*inner, loop->count());
-  else
-    each(instruction, 1);
+  });
 }
 
 /// " of range 2" if the collective has several ranges; else empty.

@@ -7,6 +7,8 @@
 #include "plan/facts/view.h"
 #include "plan/schema/enum_words.h"
 
+#include <algorithm>
+
 namespace trainc {
 
 Factor factorOf(fb::DType dtype) {
@@ -32,6 +34,7 @@ Worker workerOf(const fb::Kernel &kernel) {
   }
 }
 
+/// Each parameter once, or twice if it is read and written.
 uint64_t parameterBytes(const fb::Kernel &kernel) {
   uint64_t bytes = 0;
   for (const fb::Param *param : *kernel.params())
@@ -57,13 +60,18 @@ namespace {
 
 // --- Library calls ---
 
-/// Bytes of all operands except the workspace.
-double movedBytes(const fb::Instruction &call) {
+/// Bytes of all operands, except the workspace, whose use is internal to the library. `bytesOf` returns the
+/// bytes of one.
+template <typename BytesOf> double operandBytes(const fb::Instruction &call, BytesOf bytesOf) {
   double bytes = 0;
   for (const LibraryOperand &each : libraryOperands(call))
     if (each.operand && !each.anyType)
-      bytes += double(each.bytes.padded().hull()) * (each.reads && each.writes ? 2 : 1);
+      bytes += double(bytesOf(each.bytes)) * (each.reads && each.writes ? 2 : 1);
   return bytes;
+}
+
+double movedBytes(const fb::Instruction &call) {
+  return operandBytes(call, [](const StridedBytes &bytes) { return bytes.padded().hull(); });
 }
 
 Work workOfProduct(const fb::Instruction &call, const fb::MatrixProduct &product) {
@@ -92,6 +100,14 @@ Work workOfAttention(const fb::Instruction &call, const fb::Attention &attention
 Work workOfCall(const fb::Instruction &call) {
   const fb::MatrixProduct *product = call.operation_as_MatrixProduct();
   return product ? workOfProduct(call, *product) : workOfAttention(call, *call.operation_as_Attention());
+}
+
+double compulsoryBytes(const fb::Plan &plan, const fb::Instruction &instruction) {
+  if (isLibraryCall(instruction))
+    return operandBytes(instruction, [](const StridedBytes &bytes) { return bytes.occupied(); });
+  const fb::Kernel &kernel = *plan.kernels()->Get(instruction.operation_as_Launch()->kernel());
+  const uint64_t once = parameterBytes(kernel);
+  return double(std::min(once, kernel.moved_bytes().value_or(once)));
 }
 
 // --- Transfers ---
@@ -146,18 +162,17 @@ std::optional<Work> workOf(const fb::Plan &plan, const fb::Instruction &instruct
 
 Exchange exchangeOf(const fb::Plan &plan, const fb::Collective &collective) {
   Exchange exchange{.group = shapeOf(plan, axesOf(*collective.axes())),
-                    .isAllReduce = collective.kind() == fb::CollectiveKind::AllReduce};
+                    .rounds = traitsOf(collective.kind()).rounds};
   for (const fb::Range *range : *collective.ranges())
-    exchange.bytesSent +=
-        double(ringBytes(exchange.isAllReduce, int64_t(range->elements() * elementBytes(range->dtype())),
-                         exchange.group.members));
+    exchange.bytesSent += double(ringBytes(
+        exchange.rounds, int64_t(range->elements() * elementBytes(range->dtype())), exchange.group.members));
   return exchange;
 }
 
 double instructionSeconds(const fb::Plan &plan, const fb::Instruction &instruction, const Machine &machine) {
   if (const fb::Collective *collective = instruction.operation_as_Collective()) {
     const Exchange exchange = exchangeOf(plan, *collective);
-    return collectiveSeconds(exchange.group, exchange.isAllReduce, exchange.bytesSent, machine);
+    return collectiveSeconds(exchange.group, exchange.rounds, exchange.bytesSent, machine);
   }
   if (const fb::Loop *loop = instruction.operation_as_Loop()) {
     double once = 0;

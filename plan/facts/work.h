@@ -21,6 +21,10 @@ Work workOfCall(const fb::Instruction &call);
 /// Work of a launch of a verified plan's kernel.
 Work workOfLaunch(const fb::Kernel &kernel);
 
+/// Minimum bytes of a launch or a library call: each argument once per use, without gaps between rows and
+/// without parts that it skips. Work::bytes, for predictions, also has gaps and what is read repeatedly.
+double compulsoryBytes(const fb::Plan &plan, const fb::Instruction &instruction);
+
 /// Work of a verified plan's instruction; nothing for loops, which consist of instructions, and for
 /// collectives, which are link-bound.
 std::optional<Work> workOf(const fb::Plan &plan, const fb::Instruction &instruction);
@@ -28,7 +32,7 @@ std::optional<Work> workOf(const fb::Plan &plan, const fb::Instruction &instruct
 /// Data exchange of a verified collective.
 struct Exchange {
   RankGroupShape group;
-  bool isAllReduce = false;
+  uint32_t rounds = 1;  ///< passes through a ring (CollectiveTraits)
   double bytesSent = 0; ///< by each rank
 };
 Exchange exchangeOf(const fb::Plan &plan, const fb::Collective &collective);

@@ -8,9 +8,6 @@
 
 namespace trainc {
 
-/// Plan.target of plans for NVIDIA GPUs.
-inline constexpr std::string_view kCudaTarget = "cuda";
-
 /// One instruction-set level of an object. Machine code (cubin) runs on GPUs of its compute capability and on
 /// later ones of the same generation. PTX, a text that ends with a zero byte, is compiled by the driver for
 /// every GPU of that capability or higher.

@@ -5,13 +5,13 @@
 
 namespace trainc {
 
-inline constexpr uint32_t kMaximumRanks = 1 << 16;
+inline constexpr uint32_t kMaxRanks = 1 << 16;
 /// Maximum axes of a mesh.
-inline constexpr uint8_t kMaximumAxes = 5;
+inline constexpr uint8_t kMaxAxes = 5;
 /// Bytes of all arenas of a plan together.
-inline constexpr uint64_t kMaximumArenaBytes = uint64_t{1} << 46;
+inline constexpr uint64_t kMaxArenaBytes = uint64_t{1} << 46;
 /// Maximum ranges of one collective.
-inline constexpr uint32_t kMaximumRanges = 1024;
+inline constexpr uint32_t kMaxRanges = 1024;
 /// Alignment of offsets (on both sides) and lengths of disk copies, as direct I/O requires. A copy that ends
 /// with its buffer on disk transfers all of the last block.
 inline constexpr uint64_t kDiskAlignment = 4096;

@@ -54,7 +54,7 @@ Status requireRatesOf(const flatbuffers::Vector<flatbuffers::Offset<fb::Instruct
       TRAINC_RETURN_IF_ERROR(requireRatesOf(*loop->body(), plan, cluster));
     const Way *way = wayOf(plan, *each, cluster.machine);
     if (way && std::isinf(cluster.machine.*way->rate))
-      return invalidInput("the plan {}, and '{}' has no rate of that; add {} to the cluster file, or name "
+      return invalidInput("the plan {}, and cluster '{}' has no {}; add it to the cluster file, or name "
                           "another cluster",
                           way->use, cluster.name, way->field);
   }

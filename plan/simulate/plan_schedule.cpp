@@ -57,20 +57,23 @@ std::vector<ScheduledRuns> scheduleStep(const fb::Plan &plan, const InstructionS
   return step;
 }
 
+StepSeconds secondsOf(const std::vector<ScheduledRuns> &step) {
+  StepSeconds sums;
+  for (const ScheduledRuns &each : step) {
+    const auto runs = double(each.runs);
+    const StreamSeconds &link = each.schedule.streams[static_cast<size_t>(fb::Stream::Communication)];
+    sums.total += runs * each.schedule.seconds;
+    sums.communication += runs * link.busy;
+    sums.exposed += runs * link.exposed;
+  }
+  return sums;
+}
+
 StepSeconds predictStep(const fb::Plan &plan, const Machine &machine) {
   if (!plan.training())
     return {};
   const auto seconds = [&](const fb::Instruction &each) { return instructionSeconds(plan, each, machine); };
-  StepSeconds step;
-  for (const ScheduledRuns &each :
-       scheduleStep(plan, seconds, streamSlowdowns(machine), machine.copiesOutlastEntries)) {
-    const auto runs = double(each.runs);
-    const StreamSeconds &link = each.schedule.streams[static_cast<size_t>(fb::Stream::Communication)];
-    step.total += runs * each.schedule.seconds;
-    step.communication += runs * link.busy;
-    step.exposed += runs * link.exposed;
-  }
-  return step;
+  return secondsOf(scheduleStep(plan, seconds, streamSlowdowns(machine), machine.copiesOutlastEntries));
 }
 
 } // namespace trainc

@@ -45,6 +45,9 @@ struct StepSeconds {
   double exposed = 0;       ///< time with a collective in flight and nothing computing
 };
 
+/// Sums the runs of scheduleStep().
+StepSeconds secondsOf(const std::vector<ScheduledRuns> &step);
+
 /// Duration of a step of a verified plan on a machine; zero if the plan does not train.
 StepSeconds predictStep(const fb::Plan &plan, const Machine &machine);
 

@@ -1,13 +1,14 @@
 #include "plan/simulate/simulation.h"
 
 #include "plan/facts/counts.h"
+#include "plan/facts/instructions.h"
 #include "plan/facts/library_calls.h"
 #include "plan/facts/settings.h"
 #include "plan/facts/step_entries.h"
 #include "plan/facts/target.h"
 #include "plan/facts/view.h"
 #include "plan/facts/work.h"
-#include "plan/schema/cuda_levels.h"
+#include "plan/settings/settings.h"
 #include "plan/simulate/needed_rates.h"
 
 #include <algorithm>
@@ -23,13 +24,11 @@ class Rows {
 public:
   Rows(const fb::Plan &plan, const Machine &machine) : plan_(plan), machine_(machine) {}
 
-  void add(const flatbuffers::Vector<flatbuffers::Offset<fb::Instruction>> &instructions, double runs) {
-    for (const fb::Instruction *each : instructions) {
-      if (const fb::Loop *loop = each->operation_as_Loop())
-        add(*loop->body(), runs * double(loop->count()));
-      else
-        add(*each, runs);
-    }
+  void add(const fb::Entry &entry, double runs) {
+    for (const fb::Instruction *each : *entry.instructions())
+      facts::forEachInside(*each, [&](const fb::Instruction &inner, uint64_t iterations) {
+        add(inner, runs * double(iterations));
+      });
   }
 
   std::vector<SimulatedRow> take() {
@@ -67,17 +66,20 @@ private:
 };
 
 Status requireSuited(const fb::Plan &plan, const Cluster &cluster) {
-  const bool isGpu = cluster.major > 0;
-  if (isForCuda(plan) != isGpu)
+  const auto fits = [&](const TargetTraits &target) {
+    return target.hasComputeCapability == cluster.hasComputeCapability();
+  };
+  if (const TargetTraits &target = targetOf(plan); !fits(target)) {
+    const TargetTraits &other = *std::ranges::find_if(kTargets, fits);
     return invalidInput("the plan is for target {}, and the devices of '{}' are {}; name a cluster of {}, or "
                         "compile with --target={}",
-                        view(plan.target()), cluster.name, isGpu ? "GPUs" : "CPUs", isGpu ? "CPUs" : "GPUs",
-                        isGpu ? "cuda" : "cpu");
+                        target.name, cluster.name, other.processors, target.processors, other.name);
+  }
   if (multipliesF8(plan) && cluster.machine.fp8FlopsPerSecond == 0)
-    return invalidInput("the plan has products of fp8 numbers, which '{}' has no rate of "
-                        "(device.fp8_flops_per_second); name a cluster of GPUs of compute capability 8.9 or "
-                        "higher",
-                        cluster.name);
+    return invalidInput(
+        "cluster '{}' has no device.fp8_flops_per_second, which the plan's fp8 products need; "
+        "name a cluster of GPUs of compute capability 8.9 or higher",
+        cluster.name);
   return requireRates(plan, cluster);
 }
 
@@ -93,15 +95,12 @@ double productFlops(const fb::Plan &plan, const fb::Instruction &instruction) {
   return counts ? double(kernel.flops()) : 0;
 }
 
-double madeFlops(const fb::Plan &plan,
-                 const flatbuffers::Vector<flatbuffers::Offset<fb::Instruction>> &instructions) {
+double executedFlops(const fb::Plan &plan, const fb::Entry &entry) {
   double flops = 0;
-  for (const fb::Instruction *each : instructions) {
-    if (const fb::Loop *loop = each->operation_as_Loop())
-      flops += double(loop->count()) * madeFlops(plan, *loop->body());
-    else
-      flops += productFlops(plan, *each);
-  }
+  for (const fb::Instruction *each : *entry.instructions())
+    facts::forEachInside(*each, [&](const fb::Instruction &inner, uint64_t iterations) {
+      flops += double(iterations) * productFlops(plan, inner);
+    });
   return flops;
 }
 
@@ -110,15 +109,15 @@ double madeFlops(const fb::Plan &plan,
 std::vector<SimulatedRow> instructionRows(const fb::Plan &plan, const Machine &machine) {
   Rows rows(plan, machine);
   for (const fb::Entry *entry : stepEntries(plan))
-    rows.add(*entry->instructions(), double(runsPerStep(plan, *entry)));
+    rows.add(*entry, double(runsPerStep(plan, *entry)));
   return rows.take();
 }
 
 const Cluster &clusterOf(const fb::Plan &plan) {
-  if (!isForCuda(plan))
-    return builtInCluster("cpu");
-  const Cluster *named = clusterOfGpu(settingOf(plan, "gpu"));
-  return named ? *named : *clusterOfGpu(kDefaultGpu);
+  const TargetTraits &target = targetOf(plan);
+  const PlanSettings settings(plan);
+  const Cluster *named = target.hasComputeCapability ? clusterOfGpu(train::kGpu.of(settings)) : nullptr;
+  return named ? *named : builtInCluster(target.cluster);
 }
 
 Result<Simulation> simulate(const fb::Plan &plan, const Cluster &cluster) {
@@ -139,7 +138,7 @@ Result<Simulation> simulate(const fb::Plan &plan, const Cluster &cluster) {
       result.streams[stream].exposed += times * each.schedule.streams[stream].exposed;
     }
     result.flops += times * double(each.entry->flops());
-    result.madeFlops += times * madeFlops(plan, *each.entry->instructions());
+    result.executedFlops += times * executedFlops(plan, *each.entry);
     result.entries.push_back({view(each.entry->name()), each.runs, std::move(each.schedule)});
   }
   if (result.entries.empty())

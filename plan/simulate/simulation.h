@@ -35,9 +35,9 @@ struct SimulatedRow {
 struct Simulation {
   Machine machine; ///< the rank's share of the cluster
   double seconds = 0;
-  double flops = 0;     ///< FLOPs of a rank's step according to the entries, without recomputation
-  double madeFlops = 0; ///< FLOPs executed in products and attention, including recomputation
-  double tokens = 0;    ///< over all ranks; samples if the model has no sequence length (workUnit())
+  double flops = 0;         ///< FLOPs of a rank's step according to the entries, without recomputation
+  double executedFlops = 0; ///< FLOPs executed in products and attention, including recomputation
+  double tokens = 0;        ///< over all ranks; samples if the model has no sequence length (workUnit())
   std::vector<StreamSeconds> streams; ///< by fb::Stream
   std::vector<SimulatedEntry> entries;
   std::vector<SimulatedRow> rows; ///< costliest first

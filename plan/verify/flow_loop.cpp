@@ -1,7 +1,7 @@
-// Byte-exact analysis of loops. An operand accesses a byte in consecutive iterations: in all of them if it
-// has no loop stride, else while it passes over the byte. While no operand comes or goes, all iterations do
-// the same to the byte. The second of these begins with the content that the first has left, and all later
-// ones begin like the second, so two iterations represent all.
+// Byte-exact analysis of loops. Each operand accesses a byte in one interval of iterations: in all of them if
+// it has no loop stride, else while it passes over the byte. Between two ends of such intervals, every
+// iteration has the same effect on the byte. The second begins with the content that the first has left, and
+// later ones begin like the second, so two iterations represent all.
 //
 // Bytes with the same history form a piece. If all operands with a loop stride have the same one, histories
 // repeat with that period, except near the ends of the accessed spans. The work therefore does not grow with
@@ -16,7 +16,7 @@ namespace trainc::verify {
 namespace {
 
 /// Maximum number of pieces analysed per loop.
-constexpr int64_t kMaximumPieces = int64_t{1} << 16;
+constexpr int64_t kMaxPieces = int64_t{1} << 16;
 
 int64_t floorDivide(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 int64_t ceilDivide(int64_t a, int64_t b) { return -floorDivide(-a, b); }
@@ -107,7 +107,7 @@ private:
                      [&](Span, const Content &content) { before = content; });
     if (std::ranges::any_of(touching, [](const Track *track) { return track->access->writes; }))
       return follow(section, touching, before);
-    // each on its own: the content that one of them leaves is the same for the others
+    // Readers do not change content, so each is checked alone.
     for (const Track *reader : touching)
       if (const auto fault = follow(section, {reader}, before))
         return fault;
@@ -154,7 +154,7 @@ private:
       if (stride == 0)
         continue;
       pieces_ += 2 * ((span.end - span.begin) / stride);
-      if (pieces_ > kMaximumPieces)
+      if (pieces_ > kMaxPieces)
         return false;
       for (const int64_t end : {track->begin, track->begin + track->bytes})
         for (int64_t cut = end + ceilDivide(span.begin - end, stride) * stride; cut < span.end; cut += stride)
@@ -197,7 +197,7 @@ private:
     }
     for (int64_t shift = 0; shift < section.end - section.begin; shift += length) {
       pieces_ += static_cast<int64_t>(contents.size());
-      if (pieces_ > kMaximumPieces)
+      if (pieces_ > kMaxPieces)
         return false;
       for (size_t i = 0; i < contents.size(); ++i)
         set({cuts_[i] + shift, std::min(cuts_[i + 1] + shift, section.end)}, contents[i]);

@@ -3,7 +3,6 @@
 #include "base/plain_text.h"
 #include "plan/facts/dtype.h"
 #include "plan/facts/view.h"
-#include "plan/schema/cuda_levels.h"
 #include "plan/verify/verify.h"
 
 #include <algorithm>
@@ -14,11 +13,12 @@ namespace {
 
 Status header(const fb::Plan &plan) {
   TRAINC_RETURN_IF_ERROR(verify::name(view(plan.name()), "the plan"));
-  if (view(plan.target()) != "cpu" && !isForCuda(plan))
-    return invalidInput("plan target: expected 'cpu' or '{}', found '{}'; compile with --target=cpu",
-                        kCudaTarget, view(plan.target()));
-  if (plan.ranks() == 0 || plan.ranks() > kMaximumRanks)
-    return invalidInput("plan ranks: expected 1 to {}, found {}", kMaximumRanks, plan.ranks());
+  if (!findTarget(view(plan.target())))
+    return invalidInput("plan target: expected {}, found '{}'; compile with --target={}",
+                        std::string_view(namesOfTargets([](const TargetTraits &) { return true; }, "'")),
+                        view(plan.target()), kDefaultTarget.name);
+  if (plan.ranks() == 0 || plan.ranks() > kMaxRanks)
+    return invalidInput("plan ranks: expected 1 to {}, found {}", kMaxRanks, plan.ranks());
   const Mesh mesh(plan);
   TRAINC_RETURN_IF_ERROR(checkMesh(mesh));
   if (mesh.ranks() != plan.ranks())

@@ -16,7 +16,7 @@ namespace trainc::verify {
 using namespace facts;
 
 /// Maximum elements of an operand, so that its bytes are counted without overflow.
-inline constexpr uint64_t kMaximumElements = uint64_t{1} << 46;
+inline constexpr uint64_t kMaxElements = uint64_t{1} << 46;
 
 /// Checks arenas and buffers.
 Status memory(const fb::Plan &plan);
@@ -65,7 +65,7 @@ Status tensorBuffer(const fb::Plan &plan, uint32_t index, fb::DType dtype, uint6
 
 /// Checks a matrix product with an fp8 factor: types, layout, and epilogue. Sizes and the presence of
 /// operands are checked as for all products.
-Status f8Product(const fb::MatrixProduct &call, bool isForCuda);
+Status f8Product(const fb::MatrixProduct &call, const TargetTraits &target);
 
 /// Checks that plan.buffers[buffer], which exists, is in the persistent arena.
 Status persistent(const fb::Plan &plan, uint32_t buffer, std::string_view what);

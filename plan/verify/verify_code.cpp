@@ -1,11 +1,11 @@
 #include "base/cpu_features.h"
+#include "base/nearest_word.h"
+#include "base/plain_text.h"
 #include "plan/facts/collective.h"
 #include "plan/facts/dtype.h"
-#include "plan/schema/cuda_levels.h"
 #include "plan/verify/verify.h"
 
 #include <algorithm>
-#include <fmt/ranges.h>
 #include <iterator>
 #include <set>
 #include <vector>
@@ -14,17 +14,10 @@ namespace trainc::verify {
 
 namespace {
 
-/// Upper bounds for a kernel.
-struct KernelLimits {
-  uint64_t grid;
-  uint32_t threads, sharedBytes;
-
-  static KernelLimits of(const fb::Kernel &kernel, bool isForGpu) {
-    if (isForGpu && !kernel.on_host())
-      return {kCudaGrid, kCudaThreads, kCudaSharedBytes};
-    return {uint64_t{1} << 40, 1024, 1 << 24};
-  }
-};
+/// Returns the target whose code executes the kernel: the plan's, or the default one on the host's cores.
+const TargetTraits &executorOf(const fb::Kernel &kernel, const TargetTraits &target) {
+  return kernel.on_host() ? kDefaultTarget : target;
+}
 
 /// Checks the parameters that a parameter may alias.
 Status aliases(const fb::Kernel &kernel, uint32_t index) {
@@ -67,19 +60,21 @@ bool addsWhatRanksSend(const fb::Kernel &kernel) {
          is(places, fb::Access::Write, sum, elementBytes(sum)) && is(places + 1, fb::Access::Read, sum, 0);
 }
 
-Status kernel(const fb::Kernel &kernel, bool isForGpu) {
+Status kernel(const fb::Kernel &kernel, const TargetTraits &target) {
   TRAINC_RETURN_IF_ERROR(name(view(kernel.symbol()), "a kernel"));
-  const KernelLimits most = KernelLimits::of(kernel, isForGpu);
-  if (kernel.on_host() && !isForGpu)
-    return invalidInput("kernel {}: expected no kernel for the host in a plan for CPUs, found one",
-                        view(kernel.symbol()));
-  if (kernel.grid() == 0 || kernel.grid() > most.grid)
+  const KernelLimits &limits = executorOf(kernel, target).kernels;
+  if (kernel.on_host() && target.isHost)
+    return invalidInput("kernel {}: expected no kernel for the host in a plan for {}, found one",
+                        view(kernel.symbol()), target.processors);
+  if (kernel.grid() == 0 || kernel.grid() > limits.maxGrid)
     return invalidInput("kernel {}: expected a grid of 1 to {} tiles, found {}", view(kernel.symbol()),
-                        most.grid, kernel.grid());
-  if (kernel.threads() == 0 || kernel.threads() > most.threads || kernel.shared_bytes() > most.sharedBytes)
+                        limits.maxGrid, kernel.grid());
+  if (kernel.threads() == 0 || kernel.threads() > limits.maxThreads ||
+      kernel.shared_bytes() > limits.maxBlockBytes)
     return invalidInput(
         "kernel {}: expected blocks of 1 to {} threads that share at most {} bytes, found {} and {}",
-        view(kernel.symbol()), most.threads, most.sharedBytes, kernel.threads(), kernel.shared_bytes());
+        view(kernel.symbol()), limits.maxThreads, limits.maxBlockBytes, kernel.threads(),
+        kernel.shared_bytes());
   if (kernel.kind() > fb::KernelKind::MAX)
     return invalidInput("kernel {}: unknown kind {}", view(kernel.symbol()), static_cast<int>(kernel.kind()));
   for (const fb::Param *param : *kernel.params())
@@ -97,27 +92,31 @@ Status kernel(const fb::Kernel &kernel, bool isForGpu) {
   return {};
 }
 
-/// GPU plans also have CPU levels, for host kernels.
-std::vector<std::string_view> levelsFor(const fb::Plan &plan) {
-  std::vector<std::string_view> levels;
-  if (isForCuda(plan))
-    std::ranges::transform(kCudaLevels, std::back_inserter(levels), &CudaLevel::name);
-  if (!isForCuda(plan) || std::ranges::any_of(*plan.kernels(), &fb::Kernel::on_host))
-    levels.insert(levels.end(), kCpuLevels.begin(), kCpuLevels.end());
+/// Returns the levels of the target and, if the plan has kernels for the host, those of the host.
+std::vector<CodeLevel> levelsFor(const fb::Plan &plan) {
+  const TargetTraits &target = targetOf(plan);
+  std::vector<CodeLevel> levels(target.code.begin(), target.code.end());
+  if (!target.isHost && std::ranges::any_of(*plan.kernels(), &fb::Kernel::on_host))
+    levels.insert(levels.end(), kCpuCode.begin(), kCpuCode.end());
   return levels;
 }
 
-Status object(const fb::Object &object, const std::vector<std::string_view> &levels) {
-  const std::string_view level = view(object.level());
-  if (std::ranges::find(levels, level) == levels.end())
-    return invalidInput("object level: expected one of {}, found another", fmt::join(levels, ", "));
+Status object(const fb::Object &object, const std::vector<CodeLevel> &levels) {
+  const std::string_view name = view(object.level());
+  const auto level = std::ranges::find(levels, name, &CodeLevel::name);
+  if (level == levels.end()) {
+    std::vector<std::string> names;
+    std::ranges::transform(levels, std::back_inserter(names),
+                           [](const CodeLevel &each) { return std::string(each.name); });
+    return invalidInput("object level: {}", describeUnknownWord(printable(name), names));
+  }
   for (const auto *feature : *object.features())
-    TRAINC_RETURN_IF_ERROR(name(view(feature), "a CPU feature"));
+    TRAINC_RETURN_IF_ERROR(verify::name(view(feature), "a CPU feature"));
   if (object.image()->size() == 0)
-    return invalidInput("object {}: expected machine code, found nothing", level);
-  // The driver reads PTX up to its zero byte.
-  if (const CudaLevel *ptx = findCudaLevel(level); ptx && ptx->isPtx && *object.image()->rbegin() != 0)
-    return invalidInput("object {}: expected PTX with a zero byte at its end, found none", level);
+    return invalidInput("object {}: expected machine code, found nothing", name);
+  // Drivers read texts up to their zero byte.
+  if (!level->text.empty() && *object.image()->rbegin() != 0)
+    return invalidInput("object {}: expected {} with a zero byte at its end, found none", name, level->text);
   return {};
 }
 
@@ -125,9 +124,10 @@ Status object(const fb::Object &object, const std::vector<std::string_view> &lev
 
 Status code(const fb::Plan &plan) {
   std::set<std::string_view> symbols, levels;
-  const std::vector<std::string_view> known = levelsFor(plan);
+  const std::vector<CodeLevel> known = levelsFor(plan);
+  const TargetTraits &target = targetOf(plan);
   for (const fb::Kernel *each : *plan.kernels()) {
-    TRAINC_RETURN_IF_ERROR(kernel(*each, isForCuda(plan)));
+    TRAINC_RETURN_IF_ERROR(kernel(*each, target));
     if (!symbols.insert(view(each->symbol())).second)
       return invalidInput("kernel {}: expected it once, found it twice", view(each->symbol()));
   }
@@ -136,13 +136,12 @@ Status code(const fb::Plan &plan) {
     if (!levels.insert(view(each->level())).second)
       return invalidInput("object {}: expected it once, found it twice", view(each->level()));
   }
-  const bool isForGpu = isForCuda(plan);
   for (const fb::Kernel *each : *plan.kernels()) {
-    const bool isOfGpu = isForGpu && !each->on_host();
-    if (std::ranges::none_of(
-            levels, [&](std::string_view level) { return (findCudaLevel(level) != nullptr) == isOfGpu; }))
+    const TargetTraits &executor = executorOf(*each, target);
+    const auto isHeld = [&](const CodeLevel &level) { return levels.contains(level.name); };
+    if (std::ranges::none_of(executor.code, isHeld))
       return invalidInput("kernel {}: expected machine code for {}, found no object", view(each->symbol()),
-                          isOfGpu ? "GPUs" : "CPUs");
+                          executor.processors);
   }
   return {};
 }

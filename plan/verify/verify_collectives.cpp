@@ -20,8 +20,8 @@ Status kind(const fb::Plan &plan, const fb::Collective &collective) {
   TRAINC_RETURN_IF_ERROR(axes(plan, axesOf(*collective.axes()), name));
   if (groupRanks(plan, collective) < 2)
     return invalidInput("{}: expected a group of several ranks, found one rank by itself", name);
-  if (collective.ranges()->size() == 0 || collective.ranges()->size() > kMaximumRanges)
-    return invalidInput("{}: expected 1 to {} ranges, found {}", name, kMaximumRanges,
+  if (collective.ranges()->size() == 0 || collective.ranges()->size() > kMaxRanges)
+    return invalidInput("{}: expected 1 to {} ranges, found {}", name, kMaxRanges,
                         collective.ranges()->size());
   return {};
 }
@@ -78,9 +78,9 @@ private:
 
   /// Checks a range whose sums the communicator computes.
   Status otherSum() const {
-    if (range_.widens() && isForCuda(plan_))
-      return invalidInput("{}: expected a sum_kernel where a range widens and the target is cuda, found none",
-                          name());
+    if (const TargetTraits &target = targetOf(plan_); range_.widens() && target.sumsByKernel)
+      return invalidInput("{}: expected a sum_kernel where a range widens and the target is {}, found none",
+                          name(), target.name);
     if (range_.workspace() || range_.workspace_bytes() != 0)
       return invalidInput("{}: expected no workspace without a sum_kernel, found {} bytes", name(),
                           range_.workspace_bytes());
@@ -88,9 +88,9 @@ private:
   }
 
   Status kernelSum(uint32_t index) const {
-    if (!isForCuda(plan_) || !traits_.sums)
-      return invalidInput("{}: expected a sum_kernel in sums where the target is cuda alone, found kernel {}",
-                          name(), index);
+    if (!targetOf(plan_).sumsByKernel || !traits_.sums)
+      return invalidInput("{}: expected a sum_kernel in sums where the target is {} alone, found kernel {}",
+                          name(), std::string_view(namesOfTargets(&TargetTraits::sumsByKernel)), index);
     if (index >= plan_.kernels()->size())
       return invalidInput("{}: expected a sum_kernel below {}, found {}", name(), plan_.kernels()->size(),
                           index);
@@ -134,9 +134,8 @@ private:
   }
 
   Status size() const {
-    if (range_.elements() == 0 || range_.elements() > kMaximumElements)
-      return invalidInput("{}: expected 1 to {} elements, found {}", name(), kMaximumElements,
-                          range_.elements());
+    if (range_.elements() == 0 || range_.elements() > kMaxElements)
+      return invalidInput("{}: expected 1 to {} elements, found {}", name(), kMaxElements, range_.elements());
     const uint32_t ranks = groupRanks(plan_, collective_);
     if ((traits_.sourceIsShard || traits_.destinationIsShard) && range_.elements() % ranks != 0)
       return invalidInput("{}: expected a multiple of its group's {} ranks, found {} elements", name(), ranks,

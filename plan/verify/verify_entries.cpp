@@ -1,3 +1,5 @@
+#include "base/nearest_word.h"
+#include "base/plain_text.h"
 #include "plan/facts/dtype.h"
 #include "plan/schema/entry_names.h"
 #include "plan/schema/enum_words.h"
@@ -80,8 +82,7 @@ Status endOfStep(uint64_t accumulate, const std::set<std::string_view> &found) {
   const bool last = found.contains(kLastMicroStepEntry), update = found.contains(kUpdateEntry);
   if (accumulate > 1 && !last && !update)
     return invalidInput(
-        "expected entry 'update' or 'last_micro_step' where {} micro-batches are accumulated, "
-        "found neither",
+        "expected entry 'update' or 'last_micro_step' where {} micro-batches are accumulated, found neither",
         accumulate);
   if (last && (update || accumulate == 1))
     return invalidInput("entry 'last_micro_step': expected it where micro-batches are accumulated and no "
@@ -113,7 +114,8 @@ Status entries(const fb::Plan &plan) {
   for (const fb::Entry *entry : *plan.entries()) {
     const std::string_view name = view(entry->name());
     if (std::ranges::find(kEntryNames, name) == kEntryNames.end())
-      return invalidInput("entry '{}': expected one of {}", name, fmt::join(kEntryNames, ", "));
+      return invalidInput("entry: {}",
+                          describeUnknownWord(printable(name), {kEntryNames.begin(), kEntryNames.end()}));
     if (!found.insert(name).second)
       return invalidInput("entry '{}': expected it once, found it twice", name);
     TRAINC_RETURN_IF_ERROR(inputs(plan, *entry));

@@ -67,10 +67,10 @@ Status steps(const fb::MatrixProduct &call) {
 
 } // namespace
 
-Status f8Product(const fb::MatrixProduct &call, bool isForCuda) {
-  if (!isForCuda)
-    return invalidInput("{}: expected factors of f32 on a CPU, found {} and {}, which GPUs multiply", kName,
-                        dtypeName(call.factors()), dtypeName(factorsOfB(call)));
+Status f8Product(const fb::MatrixProduct &call, const TargetTraits &target) {
+  if (!target.librariesTakeShort)
+    return invalidInput("{}: expected factors of f32 on a {}, found {} and {}, which GPUs multiply", kName,
+                        target.processor(), dtypeName(call.factors()), dtypeName(factorsOfB(call)));
   TRAINC_RETURN_IF_ERROR(types(call));
   TRAINC_RETURN_IF_ERROR(layout(call));
   return steps(call);

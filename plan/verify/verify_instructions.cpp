@@ -16,9 +16,7 @@ namespace trainc::verify {
 
 namespace {
 
-constexpr uint64_t kMaximumLoop = uint64_t{1} << 20;
-/// Maximum bytes per access of a GPU thread in trainc's kernels.
-constexpr uint64_t kGpuAccessBytes = 16;
+constexpr uint64_t kMaxLoop = uint64_t{1} << 20;
 
 /// Verifies the instructions of one loop body, or of an entry.
 class BodyVerifier {
@@ -73,14 +71,14 @@ Status BodyVerifier::streamIs(fb::Stream expected, fb::Stream found) const {
   return invalidInput("expected the stream {} for it, found {}", wordOf(expected), wordOf(found));
 }
 
-/// GPU kernels access up to 16 bytes at a time, as many as divide the tensor's size, aligned to that number:
-/// an argument aligned in the first iteration must be aligned in all.
+/// Kernels access several bytes at a time (TargetTraits::accessBytes), as many as divide the tensor's size,
+/// aligned to that number: an argument aligned in the first iteration must be aligned in all.
 Status BodyVerifier::keepsAccessAlignment(const fb::Operand &arg, uint64_t bytes, const char *what) const {
-  const uint64_t alignment = std::gcd(bytes, kGpuAccessBytes);
-  if (!isForCuda(plan_) || arg.loop_stride() % static_cast<int64_t>(alignment) == 0)
+  const uint64_t alignment = std::gcd(bytes, targetOf(plan_).accessBytes);
+  if (arg.loop_stride() % static_cast<int64_t>(alignment) == 0)
     return {};
-  return invalidInput("{}: expected a loop stride in multiples of {}, as a GPU reads {} bytes, found {}",
-                      what, alignment, bytes, arg.loop_stride());
+  return invalidInput("{}: expected a loop stride in multiples of {}, as a {} reads {} bytes, found {}", what,
+                      alignment, targetOf(plan_).processor(), bytes, arg.loop_stride());
 }
 
 Status BodyVerifier::launch(const fb::Launch &launch) {
@@ -249,8 +247,8 @@ Status checkLoop(const fb::Plan &plan, const fb::Instruction &instruction, const
     return invalidInput("loop: expected instructions in it, found none");
   if (instruction.stream() != fb::Stream::Compute)
     return invalidInput("loop: expected it on the stream compute, found another");
-  if (loop.count() == 0 || loop.count() > kMaximumLoop)
-    return invalidInput("loop: expected a count of 1 to {}, found {}", kMaximumLoop, loop.count());
+  if (loop.count() == 0 || loop.count() > kMaxLoop)
+    return invalidInput("loop: expected a count of 1 to {}, found {}", kMaxLoop, loop.count());
   return {};
 }
 

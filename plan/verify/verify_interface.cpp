@@ -1,55 +1,36 @@
 #include "base/json_text.h"
 #include "base/plain_text.h"
 #include "plan/facts/dtype.h"
+#include "plan/facts/scalars.h"
 #include "plan/schema/enum_words.h"
 #include "plan/verify/verify.h"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
+#include <optional>
 #include <set>
 
 namespace trainc::verify {
 
 namespace {
 
-constexpr auto F32 = fb::DType::F32;
-constexpr auto I64 = fb::DType::I64;
-constexpr auto I32 = fb::DType::I32;
-constexpr auto ToDevice = fb::Direction::ToDevice;
-constexpr auto FromDevice = fb::Direction::FromDevice;
-
-struct KnownScalar {
-  std::string_view name;
-  fb::DType dtype;
-  fb::Direction direction;
-  bool training; ///< whether every plan that trains has it
-};
-constexpr KnownScalar kScalars[] = {
-    {"lr", F32, ToDevice, true},
-    {"seed", I64, ToDevice, false},
-    {"step", I64, ToDevice, false},
-    {"micro", I64, ToDevice, false},
-    {"position", I32, ToDevice, false},
-    {"loss", F32, FromDevice, true},
-    {"grad_norm", F32, FromDevice, false},
-    {"finite", F32, FromDevice, true},
-    {"targets", F32, FromDevice, false},
-    {"eval_loss", F32, FromDevice, false},
-    {"eval_targets", F32, FromDevice, false},
-    {"step_loss_scale", F32, FromDevice, false},
-    {"overflow", F32, FromDevice, false},
-};
+/// Returns the scalar named `name`; nothing if there is none.
+std::optional<fb::HostScalar> findScalar(std::string_view name) {
+  for (const fb::HostScalar each : fb::EnumValuesHostScalar())
+    if (wordOf(each) == name)
+      return each;
+  return std::nullopt;
+}
 
 Status scalar(const fb::Plan &plan, const fb::Scalar &scalar) {
   TRAINC_RETURN_IF_ERROR(name(view(scalar.name()), "a scalar"));
   const std::string what = fmt::format("scalar '{}'", view(scalar.name()));
-  const auto *known = std::ranges::find(kScalars, view(scalar.name()), &KnownScalar::name);
-  if (known == std::end(kScalars))
+  const std::optional<fb::HostScalar> known = findScalar(view(scalar.name()));
+  if (!known)
     return invalidInput("{}: expected a scalar that this program knows; it may be newer", what);
-  if (scalar.dtype() != known->dtype || scalar.direction() != known->direction)
+  const ScalarTraits traits = kScalarTraits[static_cast<size_t>(*known)];
+  if (scalar.dtype() != traits.dtype || scalar.direction() != traits.direction)
     return invalidInput("{}: expected {} {} the device, found another dtype or direction", what,
-                        dtypeName(known->dtype), known->direction == ToDevice ? "to" : "from");
+                        dtypeName(traits.dtype), traits.direction == fb::Direction::ToDevice ? "to" : "from");
   TRAINC_RETURN_IF_ERROR(tensorBuffer(plan, scalar.buffer(), scalar.dtype(), 1, what));
   const fb::Role role = plan.buffers()->Get(scalar.buffer())->role();
   if (role == fb::Role::Parameter || role == fb::Role::Optimizer || role == fb::Role::Input)
@@ -70,9 +51,10 @@ Status scalars(const fb::Plan &plan) {
     if (!found.insert(view(each->name())).second)
       return invalidInput("scalar '{}': expected it once, found it twice", view(each->name()));
   }
-  for (const KnownScalar &known : kScalars)
-    if (plan.training() && known.training && !found.contains(known.name))
-      return invalidInput("expected scalar '{}' in a plan that trains, found none of this name", known.name);
+  for (const fb::HostScalar needed : {fb::HostScalar::Lr, fb::HostScalar::Loss, fb::HostScalar::Finite})
+    if (plan.training() && !found.contains(wordOf(needed)))
+      return invalidInput("expected scalar '{}' in a plan that trains, found none of this name",
+                          wordOf(needed));
   if (plan.generation() && !found.contains("position"))
     return invalidInput("expected scalar 'position' in a plan that generates, found none of this name");
   if (plan.training() && plan.training()->eval_batch() != 0 &&
@@ -116,7 +98,7 @@ Status generation(const fb::Plan &plan, const fb::Generation &generation) {
   TRAINC_RETURN_IF_ERROR(between("generation, context", generation.context(), 1, uint64_t{1} << 31));
   TRAINC_RETURN_IF_ERROR(between("generation, vocabulary", generation.vocabulary(), 1, uint64_t{1} << 31));
   TRAINC_RETURN_IF_ERROR(
-      tensorBuffer(plan, generation.logits(), F32, generation.vocabulary(), "generation, logits"));
+      tensorBuffer(plan, generation.logits(), fb::DType::F32, generation.vocabulary(), "generation, logits"));
   return persistent(plan, generation.logits(), "generation, logits");
 }
 

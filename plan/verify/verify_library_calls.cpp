@@ -13,16 +13,16 @@ namespace trainc::verify {
 namespace {
 
 /// Maximum runs of bytes of one operand, which are compared with those of all others.
-constexpr uint64_t kMaximumRuns = 4096;
+constexpr uint64_t kMaxRuns = 4096;
 
 /// Maximum matrices of one product: libraries count them in 32 bits.
-constexpr uint64_t kMaximumBatch = (uint64_t{1} << 31) - 1;
+constexpr uint64_t kMaxBatch = (uint64_t{1} << 31) - 1;
 
-/// Product of positive numbers; 0 if one is 0, or if the product exceeds kMaximumElements.
+/// Product of positive numbers; 0 if one is 0, or if the product exceeds kMaxElements.
 uint64_t boundedProduct(std::initializer_list<uint64_t> numbers) {
   uint64_t product = 1;
   for (const uint64_t number : numbers) {
-    if (number == 0 || number > kMaximumElements / product)
+    if (number == 0 || number > kMaxElements / product)
       return 0;
     product *= number;
   }
@@ -36,8 +36,8 @@ Status allF32(const char *call, fb::DType values, fb::DType others, fb::DType su
                       static_cast<int>(values), static_cast<int>(others), static_cast<int>(sum));
 }
 
-/// Checks the types of GPU products: factors may be short floats, and the result as short as they are.
-Status cudaTypes(const char *call, const fb::MatrixProduct &product) {
+/// Checks the types of products whose factors may be short floats, and the result as short as they are.
+Status shortTypes(const char *call, const fb::MatrixProduct &product) {
   using enum fb::DType;
   const fb::DType factors = product.factors();
   const bool fits = (factors == F32 || factors == BF16 || factors == F16) &&
@@ -70,9 +70,9 @@ struct Matrices {
 
 class ProductVerifier {
 public:
-  ProductVerifier(const fb::Instruction &instruction, bool isForCuda)
+  ProductVerifier(const fb::Instruction &instruction, const TargetTraits &target)
       : call_(*instruction.operation_as_MatrixProduct()), operands_(libraryOperands(instruction)),
-        isForCuda_(isForCuda) {}
+        target_(target) {}
 
   Status check() const {
     TRAINC_RETURN_IF_ERROR(types());
@@ -84,10 +84,9 @@ public:
       return invalidInput(
           "{}: expected a batch, m, n and k above 0, of at most {} elements each operand, found {}, {}, {} "
           "and {}",
-          kName, kMaximumElements, call_.batch(), call_.m(), call_.n(), call_.k());
-    if (call_.batch() > kMaximumBatch)
-      return invalidInput("{}: expected a batch of at most {}, found {}", kName, kMaximumBatch,
-                          call_.batch());
+          kName, kMaxElements, call_.batch(), call_.m(), call_.n(), call_.k());
+    if (call_.batch() > kMaxBatch)
+      return invalidInput("{}: expected a batch of at most {}, found {}", kName, kMaxBatch, call_.batch());
     TRAINC_RETURN_IF_ERROR(matrices(
         sided("a", call_.transpose_a(), call_.m(), call_.k(), call_.row_a(), call_.matrix_a()), true));
     TRAINC_RETURN_IF_ERROR(matrices(
@@ -110,14 +109,15 @@ private:
 
   Status types() const {
     if (isOfF8())
-      return f8Product(call_, isForCuda_);
+      return f8Product(call_, target_);
     if (factorsOfB(call_) != call_.factors())
       return invalidInput("{}: expected factors of one type, found {} and {}", kName,
                           dtypeName(call_.factors()), dtypeName(factorsOfB(call_)));
-    if (isForCuda_)
-      return cudaTypes(kName, call_);
+    if (target_.librariesTakeShort)
+      return shortTypes(kName, call_);
     if (call_.tf32())
-      return invalidInput("{}: expected factors as they are on a CPU, found ones rounded to TF32", kName);
+      return invalidInput("{}: expected factors as they are on a {}, found ones rounded to TF32", kName,
+                          target_.processor());
     return allF32(kName, call_.factors(), call_.product(), call_.sum());
   }
 
@@ -163,10 +163,10 @@ private:
                                            .matrixStride = each.matrix * each.element}
                                   .padded()
                                   .joined();
-    if (runs.rows > kMaximumRuns / runs.matrices)
+    if (runs.rows > kMaxRuns / runs.matrices)
       return invalidInput(
           "{}, operand {}: expected at most {} rows or matrices with gaps between them, found {}", kName,
-          each.name, kMaximumRuns, runs.rows * runs.matrices);
+          each.name, kMaxRuns, runs.rows * runs.matrices);
     return {};
   }
 
@@ -186,14 +186,14 @@ private:
 
   const fb::MatrixProduct &call_;
   std::vector<LibraryOperand> operands_;
-  bool isForCuda_;
+  const TargetTraits &target_;
 };
 
 class AttentionVerifier {
 public:
-  AttentionVerifier(const fb::Instruction &instruction, bool isForCuda)
+  AttentionVerifier(const fb::Instruction &instruction, const TargetTraits &target)
       : call_(*instruction.operation_as_Attention()), operands_(libraryOperands(instruction)),
-        isForCuda_(isForCuda) {}
+        target_(target) {}
 
   Status check() const {
     TRAINC_RETURN_IF_ERROR(types());
@@ -208,10 +208,10 @@ public:
 private:
   bool isBackward() const { return call_.pass() == fb::AttentionPass::Backward; }
 
-  /// On GPUs, values may be short floats.
+  /// Checks the types of values, which are short floats where libraries take them.
   Status types() const {
     using enum fb::DType;
-    if (!isForCuda_)
+    if (!target_.librariesTakeShort)
       return allF32("attention", call_.values(), F32, call_.sum());
     const fb::DType values = call_.values();
     if ((values == F32 || values == BF16 || values == F16) && call_.sum() == F32)
@@ -232,7 +232,7 @@ private:
       return invalidInput(
           "attention: expected sizes above 0, of at most {} elements each operand, found batch {}, {} "
           "queries, {} keys, {} heads of {} and {}",
-          kMaximumElements, call_.batch(), call_.queries(), call_.keys(), call_.heads(), call_.head_size(),
+          kMaxElements, call_.batch(), call_.queries(), call_.keys(), call_.heads(), call_.head_size(),
           call_.value_size());
     if (call_.key_heads() == 0 || call_.heads() % call_.key_heads() != 0)
       return invalidInput("attention: expected key heads that divide its {} heads, found {}", call_.heads(),
@@ -258,15 +258,15 @@ private:
 
   const fb::Attention &call_;
   std::vector<LibraryOperand> operands_;
-  bool isForCuda_;
+  const TargetTraits &target_;
 };
 
 } // namespace
 
 Status librarySizes(const fb::Plan &plan, const fb::Instruction &call) {
   return call.operation_type() == fb::Operation::MatrixProduct
-             ? ProductVerifier(call, isForCuda(plan)).check()
-             : AttentionVerifier(call, isForCuda(plan)).check();
+             ? ProductVerifier(call, targetOf(plan)).check()
+             : AttentionVerifier(call, targetOf(plan)).check();
 }
 
 } // namespace trainc::verify

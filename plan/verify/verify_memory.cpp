@@ -23,14 +23,14 @@ Status arenas(const fb::Plan &plan) {
       return invalidInput("arena '{}': expected it once, found it twice", text);
     if (arena->space() > fb::Space::MAX)
       return invalidInput("arena '{}': unknown space {}", text, static_cast<int>(arena->space()));
-    if (arena->bytes() > kMaximumArenaBytes)
-      return invalidInput("arena '{}': expected at most {} bytes, found {}", text, kMaximumArenaBytes,
+    if (arena->bytes() > kMaxArenaBytes)
+      return invalidInput("arena '{}': expected at most {} bytes, found {}", text, kMaxArenaBytes,
                           arena->bytes());
     together += arena->bytes(); // no overflow: the sum is checked in each iteration
-    if (together > kMaximumArenaBytes)
+    if (together > kMaxArenaBytes)
       return invalidInput(
           "arenas: expected at most {} bytes together, found more in '{}' and those before it",
-          kMaximumArenaBytes, text);
+          kMaxArenaBytes, text);
   }
   return {};
 }

@@ -12,14 +12,14 @@
 //    the rank only in operands' addresses, and collectives are on one stream.
 //  * Each dependency in `after` is earlier, on another stream, and not implied by the others: no wait is
 //    redundant.
+#include "plan/facts/done_instructions.h"
 #include "plan/facts/last_touches.h"
-#include "plan/facts/streams.h"
 #include "plan/facts/uses.h"
 #include "plan/schema/enum_words.h"
 #include "plan/verify/verify.h"
 
 #include <algorithm>
-#include <array>
+#include <ranges>
 #include <span>
 #include <vector>
 
@@ -27,13 +27,7 @@ namespace trainc::verify {
 
 namespace {
 
-/// For each stream, the number of the entry's instructions up to the last one on that stream that is done.
-using Done = LastTouches<kStreams>::Counts;
-
-void join(Done &done, const Done &other) {
-  for (size_t stream = 0; stream < kStreams; ++stream)
-    done[stream] = std::max(done[stream], other[stream]);
-}
+using Done = DoneInstructions::Counts;
 
 class Order {
 public:
@@ -55,14 +49,12 @@ private:
     const Done begin = doneBefore(instruction, nullptr), touched = touchedBefore(instruction);
     for (size_t stream = 0; stream < kStreams; ++stream)
       if (stream != size_t(instruction.stream()))
-        for (const uint32_t other : between(begin[stream], touched[stream], onStream_[stream]))
+        for (const uint32_t other : between(begin[stream], touched[stream], done_.on(stream)))
           TRAINC_RETURN_IF_ERROR(apart(instruction, other));
     forEachUseInside(plan_, instruction, [&](const fb::Instruction &, const Use &use) {
       touchesOf(use).add(index, size_t(instruction.stream()), hull(plan_, use.range), use.writes);
     });
-    onStream_[size_t(instruction.stream())].push_back(index);
-    done_.push_back(begin);
-    done_.back()[size_t(instruction.stream())] = index + 1;
+    done_.add(size_t(instruction.stream()), begin);
     return {};
   }
 
@@ -107,14 +99,9 @@ private:
 
   /// Instructions that are done when this one begins, without the dependency on `except`.
   Done doneBefore(const fb::Instruction &instruction, const uint32_t *except) const {
-    Done done{};
-    if (const auto &before = onStream_[size_t(instruction.stream())]; !before.empty())
-      done = done_[before.back()];
-    if (instruction.after())
-      for (const uint32_t other : *instruction.after())
-        if (!except || other != *except)
-          join(done, done_[other]);
-    return done;
+    return done_.before(size_t(instruction.stream()),
+                        afterOf(instruction) |
+                            std::views::filter([&](uint32_t other) { return !except || other != *except; }));
   }
 
   /// Checks that the instruction and an earlier one may run concurrently.
@@ -124,8 +111,7 @@ private:
       forEachUseInside(plan_, at(other), [&](const fb::Instruction &, const Use &held) {
         if (status.ok() && (use.writes || held.writes) && overlap(plan_, use.range, held.range))
           status = invalidInput("{}: it {} bytes that instruction {} ({}), on the stream {}, {}; expected it "
-                                "after that one, or "
-                                "other bytes",
+                                "after that one, or other bytes",
                                 nameOf(plan_, inner, use), use.writes ? "writes" : "reads", other,
                                 sourceText(*plan_.sources()->Get(at(other).source())),
                                 wordOf(at(other).stream()), held.writes ? "writes" : "reads");
@@ -136,9 +122,8 @@ private:
 
   const fb::Plan &plan_;
   const fb::Entry &entry_;
-  std::array<std::vector<uint32_t>, kStreams> onStream_; ///< instructions so far
-  std::vector<Done> done_;                               ///< by instruction: the state when it is done
-  std::vector<LastTouches<kStreams>> touches_;           ///< by arena
+  DoneInstructions done_;
+  std::vector<LastTouches<kStreams>> touches_; ///< by arena
 };
 
 } // namespace

@@ -135,23 +135,15 @@ private:
   void add(uint32_t index) {
     const fb::Instruction &instruction = *entry_.instructions()->Get(index);
     std::vector<Use> uses;
-    const auto collect = [&](const fb::Instruction &each, uint64_t iterations) {
-      forEachUse(plan_, each, iterations, [&](const Use &use) {
-        if (use.range.bytes > 0 && !use.isWorkspace)
-          uses.push_back(use);
-      });
-    };
-    const fb::Loop *loop = instruction.operation_as_Loop();
-    if (!loop)
-      collect(instruction, 1);
-    else
-      for (const fb::Instruction *inner : *loop->body())
-        collect(*inner, loop->count());
+    forEachUseInside(plan_, instruction, [&](const fb::Instruction &, const Use &use) {
+      if (use.range.bytes > 0 && !use.isWorkspace)
+        uses.push_back(use);
+    });
     noteReads(uses);
     for (const Use &use : uses)
       if (use.writes)
         noteWrite(index, use.range.operand->buffer());
-    if (loop) // the next iteration may read it
+    if (instruction.operation_as_Loop()) // the next iteration may read it
       noteReads(uses);
   }
 

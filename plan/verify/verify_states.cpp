@@ -1,6 +1,7 @@
 // Checks of states: the contents of checkpoints, and their offsets in flat tensors.
 #include "plan/facts/dtype.h"
 #include "plan/facts/mesh.h"
+#include "plan/facts/state.h"
 #include "plan/schema/enum_words.h"
 #include "plan/verify/verifier.h"
 #include "plan/verify/verify.h"
@@ -15,11 +16,6 @@ namespace trainc::verify {
 namespace {
 
 std::string nameOf(const fb::State &state) { return fmt::format("state '{}'", view(state.name())); }
-
-/// Number of shards of the flat tensor that contains the state.
-uint32_t shardsOf(const fb::Plan &plan, const fb::State &state) {
-  return state.sharded() ? shapeOf(plan, axesOf(*state.sharded())).members : 1;
-}
 
 /// Elements of the flat tensor that contains the state.
 uint64_t flatElements(const fb::Plan &plan, const fb::State &state) {
@@ -68,7 +64,7 @@ Status state(const fb::Plan &plan, const fb::State &state) {
   return {};
 }
 
-Axes shardingOf(const fb::State &state) { return state.sharded() ? axesOf(*state.sharded()) : Axes(); }
+Axes shardedAlong(const fb::State &state) { return state.sharded() ? axesOf(*state.sharded()) : Axes(); }
 
 /// Checks that the states of one flat tensor follow each other, so that a damaged shape or offset is found:
 /// with little alignment padding before each, and padding at the end that makes the ranks' shards equal.
@@ -78,7 +74,7 @@ Status neighbours(const fb::Plan &plan, std::vector<const fb::State *> &states) 
   const uint64_t element = elementBytes(first.dtype());
   uint64_t end = 0;
   for (const fb::State *each : states) {
-    if (shardingOf(*each) != shardingOf(first))
+    if (shardedAlong(*each) != shardedAlong(first))
       return invalidInput("{} and {}: expected both sharded over the same axes: they share a buffer",
                           nameOf(first), nameOf(*each));
     if (each->offset() < end || (each->offset() - end) * element >= kPartSlack)

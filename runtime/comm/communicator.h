@@ -6,6 +6,7 @@
 #include "base/communication_seconds.h"
 #include "base/device_address.h"
 #include "base/status.h"
+#include "plan/facts/collective.h"
 #include "plan/facts/mesh.h"
 #include "plan/schema/plan_generated.h"
 
@@ -62,7 +63,7 @@ struct CollectiveRange {
 struct Collective {
   MeetingKind kind = MeetingKind::kBarrier;
   Axes axes = kAllAxes; ///< axes of the mesh along which the ranks meet
-  /// At most kMaximumRanges; none for barriers. Unchanged until wait() returns or, if nobody waits, until the
+  /// At most kMaxRanges; none for barriers. Unchanged until wait() returns or, if nobody waits, until the
   /// communicator is destroyed.
   std::span<const CollectiveRange> ranges = {};
   /// If set, receives the span in which the collective was in flight, once it was waited for. Unchanged if
@@ -72,6 +73,9 @@ struct Collective {
 
 /// "all-reduce", "reduce-scatter", ...
 const char *collectiveName(MeetingKind kind);
+
+/// Traits of a plan's collective. The traits of barriers mean nothing.
+inline CollectiveTraits traitsOf(MeetingKind kind) { return traitsOf(static_cast<fb::CollectiveKind>(kind)); }
 
 /// Description for messages: "all-reduce of 1024 f32", "all-gather of 8 bf16 over shard" if the mesh has
 /// other axes, "reduce-scatter of 4096 f32 in 3 ranges", "barrier".

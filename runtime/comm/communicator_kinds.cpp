@@ -1,5 +1,6 @@
 #include "runtime/comm/communicator_kinds.h"
 
+#include "plan/schema/targets.h"
 #include "runtime/comm/built_communicators.h"
 
 #include <algorithm>
@@ -7,19 +8,25 @@
 namespace trainc {
 
 #define TRAINC_HOST_COMMUNICATOR(folder, help)
-#define TRAINC_DEVICE_COMMUNICATOR(folder, connect, target, title, help) ConnectRanks connect;
+#define TRAINC_JOB_COMMUNICATOR(folder, open, title, help) OpenJob open;
+#define TRAINC_DEVICE_COMMUNICATOR(folder, connect, target, title, help)                                     \
+  ConnectRanks connect;                                                                                      \
+  static_assert(findTarget(target) != nullptr, "a row of targets.def");
 #include "runtime/comm/communicators.def"
 #undef TRAINC_HOST_COMMUNICATOR
+#undef TRAINC_JOB_COMMUNICATOR
 #undef TRAINC_DEVICE_COMMUNICATOR
 
 namespace {
 
 constexpr CommunicatorKind kKinds[] = {
 #define TRAINC_HOST_COMMUNICATOR(folder, help) {#folder, help},
+#define TRAINC_JOB_COMMUNICATOR(folder, open, title, help) {#folder, help, {}, title, nullptr, open},
 #define TRAINC_DEVICE_COMMUNICATOR(folder, connect, target, title, help)                                     \
   {#folder, help, target, title, TRAINC_BUILT_##folder ? connect : nullptr},
 #include "runtime/comm/communicators.def"
 #undef TRAINC_HOST_COMMUNICATOR
+#undef TRAINC_JOB_COMMUNICATOR
 #undef TRAINC_DEVICE_COMMUNICATOR
 };
 
@@ -34,6 +41,13 @@ std::span<const CommunicatorKind> communicatorKinds() { return kKinds; }
 
 const CommunicatorKind *findCommunicatorKind(std::string_view name) {
   return findKind(&CommunicatorKind::name, name);
+}
+
+const CommunicatorKind &jobCommunicator() {
+  constexpr auto *kind =
+      std::ranges::find_if(kKinds, [](const CommunicatorKind &each) { return each.open != nullptr; });
+  static_assert(kind != std::end(kKinds));
+  return *kind;
 }
 
 const CommunicatorKind *communicatorOfTarget(std::string_view target) {

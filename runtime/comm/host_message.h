@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <span>
 #include <string>
+#include <type_traits>
 
 namespace trainc {
 
@@ -33,17 +34,19 @@ struct HostMessage {
     return true;
   }
 };
+static_assert(std::has_unique_object_representations_v<HostMessage>, "padding would be sent, too");
+static_assert(sizeof(HostMessage) == 4 + Communicator::kMaxExchangeBytes);
 
-/// Concatenates the values `told(rank)` of `ranks` hosts, `bytes` each. If a value has another size, calls
+/// Concatenates the values `valueOf(rank)` of `ranks` hosts, `bytes` each. If a value has another size, calls
 /// `fail(rank, reason)` and returns false.
-template <typename Told, typename Fail>
-bool gatherTold(uint32_t ranks, size_t bytes, Told told, Fail fail, std::span<std::byte> all) {
+template <typename ValueOf, typename Fail>
+bool gatherValues(uint32_t ranks, size_t bytes, ValueOf valueOf, Fail fail, std::span<std::byte> all) {
   for (uint32_t rank = 0; rank < ranks; ++rank) {
-    const HostMessage &message = told(rank);
+    const HostMessage &message = valueOf(rank);
     if (message.copyTo(all.subspan(rank * bytes, bytes)))
       continue;
     fail(rank,
-         fmt::format("its program differs: it told {} bytes where {} were expected", message.bytes, bytes));
+         fmt::format("its program differs: it sent {} bytes where {} were expected", message.bytes, bytes));
     return false;
   }
   return true;

@@ -36,10 +36,10 @@ inline std::byte *placeOfSums(const CollectiveRange &range, uint64_t inPart) {
   return (range.destination + elements * elementBytes(range.destinationType())).pointer();
 }
 
-/// The part of a collective's ranges that one place sums or broadcasts: its shard of each range. For an
-/// all-reduce any partition is correct, so the ranges are dealt in whole cache lines: all places but the last
-/// ones get equal shares, however small each range is. Within a share the pieces lie one after the other,
-/// each aligned to a cache line.
+/// The part of a collective's ranges that one place sums or broadcasts: its shard of each range. If no rank
+/// holds shards (all-reduce), any partition is correct, so the ranges are dealt in whole cache lines: all
+/// places but the last ones get equal shares, however small each range is. Within a share the pieces lie one
+/// after the other, each aligned to a cache line.
 class Share {
 public:
   Share(const Collective &collective, uint32_t places, uint32_t place)
@@ -71,7 +71,10 @@ public:
   template <typename Visitor> void forEach(Visitor visit) const { forEach({0, bytes_}, visit); }
 
 private:
-  static bool isDealt(const Collective &collective) { return collective.kind == MeetingKind::kAllReduce; }
+  static bool isDealt(const Collective &collective) {
+    const CollectiveTraits traits = traitsOf(collective.kind);
+    return !traits.sourceIsShard && !traits.destinationIsShard;
+  }
   uint64_t partBytes(const CollectiveRange &range) const {
     return range.elements * elementBytes(range.dtype) / parts_;
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 namespace trainc {
 
@@ -156,26 +157,73 @@ struct MaskedClass {
   double number;
 };
 
-/// A mask that is added to logits has -infinity. One of 0 and 1 may select classes either way; its number for
-/// most targets is that of allowed classes.
+/// Maximum of a mask's number that is added to a logit and makes its probability 0 in f32: e^-104 underflows,
+/// and logits differ by less than the rest.
+constexpr double kExcludes = -1e3;
+
+/// A mask that is added to logits has -infinity or a number such as -1e9. One of 0 and 1 may select classes
+/// either way; its number for most targets is that of allowed classes.
 std::optional<MaskedClass> findMasked(const MaskedClasses &columns) {
-  std::optional<MaskedClass> infinite, first[2];
+  std::optional<MaskedClass> excluded, first[2];
   uint64_t counts[2] = {};
   columns.forEach([&](uint64_t element, double number) {
-    if (number == -HUGE_VAL && !infinite)
-      infinite = {element, number};
+    if (number <= kExcludes && !excluded)
+      excluded = {element, number};
     if (number == 0 || number == 1) {
       const auto side = static_cast<size_t>(number);
       if (counts[side]++ == 0)
         first[side] = {element, number};
     }
   });
-  if (infinite || counts[0] == counts[1] || !columns.isBinary())
-    return infinite;
+  if (excluded || counts[0] == counts[1] || !columns.isBinary())
+    return excluded;
   return counts[0] < counts[1] ? first[0] : first[1];
 }
 
 } // namespace
+
+std::string Dataset::doubtOfLabels() const {
+  constexpr uint64_t kSamples = 8;
+  const auto tokens = std::ranges::find(columns_, "tokens", &ColumnSpec::name);
+  const auto labels = std::ranges::find(columns_, "labels", &ColumnSpec::name);
+  if (tokens == columns_.end() || labels == columns_.end() || tokens->dtype != fb::DType::I32 ||
+      labels->dtype != fb::DType::I32 || tokens->shape != labels->shape || tokens->elements() < 2)
+    return "";
+  std::vector<uint64_t> first(std::min(kSamples, samples()));
+  std::iota(first.begin(), first.end(), 0);
+  std::vector<std::byte> rows[2];
+  for (size_t i = 0; const auto column : {tokens, labels}) {
+    rows[i].resize(first.size() * column->bytes());
+    if (!fill(static_cast<size_t>(column - columns_.begin()), first, rows[i]).ok())
+      return ""; // training reads them, and says so
+    ++i;
+  }
+  uint64_t targets = 0, changes = 0; // changes: positions at which the next token would be another target
+  for (uint64_t i = 0; i < first.size() * labels->elements(); ++i) {
+    const auto label = elementAt<int32_t>(rows[1], i), token = elementAt<int32_t>(rows[0], i);
+    if (label == labels->ignore)
+      continue;
+    if (label != token)
+      return "";
+    ++targets;
+    if ((i + 1) % labels->elements() != 0)
+      changes += elementAt<int32_t>(rows[0], i + 1) != token;
+  }
+  return targets < kSamples || changes == 0
+             ? ""
+             : fmt::format(
+                   "the labels of the first {} samples are the tokens themselves, so that a model which "
+                   "is to find the next token learns to copy; leave out the column 'labels', or "
+                   "shift it by one",
+                   first.size());
+}
+
+bool Dataset::hasMasks() const {
+  return std::ranges::any_of(columns_, [&](const ColumnSpec &classes) {
+    return holdsClasses(classes) &&
+           std::ranges::any_of(columns_, [&](const ColumnSpec &mask) { return isMaskOf(classes, mask); });
+  });
+}
 
 std::optional<std::string>
 Dataset::findMaskedClass(std::span<const uint64_t> samples,
@@ -188,12 +236,14 @@ Dataset::findMaskedClass(std::span<const uint64_t> samples,
       const auto found = findMasked({classes, mask, rows(column), rows(other), samples.size()});
       if (found)
         return fmt::format(
-            "{}, a class that the column '{}' has at {:g} in this sample{}: the loss of such a "
-            "target is infinite",
+            "{}, a class that the column '{}' has at {:g} in this sample{}: the loss of such a target is {}",
             describeElement(column, samples[found->element / classes.elements()],
                             found->element % classes.elements()),
             mask.name, found->number,
-            found->number == -HUGE_VAL ? "" : fmt::format(", and most targets at {:g}", 1 - found->number));
+            found->number <= kExcludes ? "" : fmt::format(", and most targets at {:g}", 1 - found->number),
+            found->number > kExcludes      ? "infinite or very large"
+            : std::isfinite(found->number) ? fmt::format("about {:g}, and its probability 0", -found->number)
+                                           : "infinite");
     }
   return std::nullopt;
 }

@@ -36,10 +36,17 @@ public:
   std::optional<std::string> findNonFinite(size_t column, std::span<const uint64_t> samples,
                                            std::span<const std::byte> rows) const;
 
-  /// Returns the first class of a column of classes, such as labels, that a mask excludes in the same sample:
-  /// where it lies, and what the mask is. A mask is a column with one number for each class, or one for each
-  /// element and class: -infinity for excluded classes, or 0 and 1, of which most targets have that of
-  /// allowed classes. `rows(column)` are what fill() wrote for `samples`.
+  /// A doubt about the labels of the first samples: they are the tokens themselves, not the next ones, as in
+  /// data sets of Hugging Face, whose models shift them. Empty if there is none.
+  std::string doubtOfLabels() const;
+
+  /// Whether a column may mask another column of classes; see findMaskedClass().
+  bool hasMasks() const;
+  /// Describes the first class of a column of classes, such as labels, that a mask of the same sample
+  /// excludes: its position, and the mask. A mask is a column with one number for each class, or one for each
+  /// element and class. It has -infinity or a number such as -1e9 for excluded classes; or it has 0 and 1,
+  /// and the number that most targets have stands for allowed classes. `rows(column)` are what fill() wrote
+  /// for `samples`.
   std::optional<std::string>
   findMaskedClass(std::span<const uint64_t> samples,
                   const std::function<std::span<const std::byte>(size_t column)> &rows) const;

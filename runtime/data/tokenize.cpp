@@ -83,12 +83,20 @@ Status checkKind(const InputFile &text, bool anyText) {
   return {};
 }
 
+/// Whether a file has nothing but a byte order mark of UTF-8.
+bool isOnlyMark(const InputFile &text) {
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  std::string bytes(kMark.size(), '\0');
+  return text.size() == kMark.size() && text.read(0, std::as_writable_bytes(std::span(bytes))).ok() &&
+         bytes == kMark;
+}
+
 Result<Texts> findTexts(const TokenizeOptions &options) {
   Texts texts;
   TRAINC_ASSIGN_OR_RETURN(texts.paths, expandPatterns(options.texts));
   for (const std::filesystem::path &path : texts.paths) {
     TRAINC_ASSIGN_OR_RETURN(const InputFile text, InputFile::open(path));
-    if (text.size() == 0)
+    if (text.size() == 0 || isOnlyMark(text))
       return invalidInput("{}: the text is empty", path.string());
     TRAINC_RETURN_IF_ERROR(checkKind(text, options.anyText));
     texts.bytes += text.size();

@@ -158,7 +158,7 @@ public:
   /// in flight.
   virtual Status synchronise() = 0;
   /// Like synchronise(), and also waits for outlasting copies.
-  virtual Status settle() { return synchronise(); }
+  virtual Status waitForCopies() { return synchronise(); }
 
   /// Copies to the host at once, concurrently with running work, which must not write to `source`. Fails with
   /// kFailed if the copy does. Thread-safe.

@@ -1,6 +1,7 @@
 // The registry of devices: the values of --device.
 #pragma once
 
+#include "plan/schema/targets.h"
 #include "runtime/comm/communicator_kinds.h"
 #include "runtime/device/device.h"
 
@@ -29,11 +30,11 @@ using OpenDevice = Result<OpenedDevice>(const DevicePlace &place);
 
 /// A kind of device.
 struct DeviceKind {
-  std::string_view name;       ///< "cuda"
-  std::string_view target;     ///< of the plans that it runs; empty: it computes nothing, with any plan
-  std::string_view processors; ///< "GPUs"
-  std::string_view help;       ///< end of a sentence
-  OpenDevice *open;            ///< null if the build lacks the device
+  std::string_view name;   ///< "cuda"
+  std::string_view target; ///< of the plans that it runs; empty: it computes nothing, with any plan
+  std::string_view help;   ///< end of a sentence
+  OpenDevice *open;        ///< null if the build lacks the device
+  bool takesSeed = false;  ///< whether --device-seed draws its orders
 
   bool computes() const { return !target.empty(); }
 };
@@ -43,14 +44,14 @@ std::span<const DeviceKind> deviceKinds();
 /// Returns the kind named `name`; null for "auto".
 const DeviceKind *findDeviceKind(std::string_view name);
 
-/// Returns the default kind for plans for `target`, which the verifier of plans knows.
-const DeviceKind &deviceOfTarget(std::string_view target);
+/// Returns the default kind for plans for `target`; null if there is none.
+const DeviceKind *deviceOfTarget(std::string_view target);
 
 /// Opens a device of the kind `name` or, for "auto", the default kind for `target`. Fails like its
 /// OpenDevice, and with kInvalidInput if the build lacks the device.
-Result<OpenedDevice> openDevice(std::string_view name, std::string_view target, const DevicePlace &place);
+Result<OpenedDevice> openDevice(std::string_view name, const TargetTraits &target, const DevicePlace &place);
 
-/// Returns the error that this program was built without a device that plans for `target` need.
-Status lacksDevice(std::string_view target);
+/// Returns the error that this program lacks the device that plans for `target` need.
+Status lacksDevice(const TargetTraits &target);
 
 } // namespace trainc

@@ -2,13 +2,13 @@
 
 #include "base/refusals.h"
 #include "plan/facts/dtype.h"
+#include "plan/facts/memory_by_kind.h"
+#include "plan/facts/state.h"
 #include "plan/facts/view.h"
 #include "plan/schema/limits.h"
 #include "runtime/exec/agreement.h"
-#include "runtime/exec/memory_by_role.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace trainc {
 
@@ -91,10 +91,8 @@ Status Executor::allocateArenas() {
 
 /// Names the largest consumers of memory in the plan, and the settings that reduce them.
 std::string Executor::adviceOnMemory() const {
-  const std::array<uint64_t, 7> roles = bytesByRole();
-  const auto of = [&](fb::Role role) { return roles[static_cast<size_t>(role)]; };
-  const uint64_t states = of(fb::Role::Parameter) + of(fb::Role::Gradient) + of(fb::Role::Optimizer);
-  const uint64_t all = std::accumulate(roles.begin(), roles.end(), uint64_t{0});
+  const BytesByKind memory = memoryByKind(plan_);
+  const int64_t states = memory.states(), all = memory.total();
   const char *advice = "compile with a smaller --micro-batch or a shorter --seq-len";
   if (states > all / 2)
     advice = plan_.ranks() == 1
@@ -136,15 +134,15 @@ Status Executor::bindEntries() {
 void Executor::bindInterface() {
   for (const fb::State *state : *plan_.states())
     states_.push_back(bindState(*state));
-  for (const fb::Scalar *scalar : *plan_.scalars())
-    scalars_.push_back({view(scalar->name()), buffers_[scalar->buffer()], elementBytes(scalar->dtype())});
+  scalars_.bind(plan_, buffers_);
 }
 
 /// Intersects the tensor with the rank's shard of the flat tensor.
 StateView Executor::bindState(const fb::State &state) const {
   const uint64_t element = elementBytes(state.dtype());
   const uint64_t held = plan_.buffers()->Get(state.buffer())->bytes() / element;
-  const uint64_t place = state.sharded() ? shapeOf(plan_, axesOf(*state.sharded())).placeOf(rank()) : 0;
+  const std::optional<RankGroupShape> group = shardingOf(plan_, state);
+  const uint64_t place = group ? group->placeOf(rank()) : 0;
   const uint64_t partBegin = place * held;
   const uint64_t tensorEnd = state.offset() + elementsOf(*state.shape());
   const uint64_t begin = std::clamp(partBegin, state.offset(), tensorEnd);
@@ -166,7 +164,7 @@ Status Executor::checkRanks() const {
 
 Status Executor::run(std::string_view entry) {
   TRAINC_RETURN_IF_ERROR(enqueue(entry));
-  return settle();
+  return waitForCopies();
 }
 
 Status Executor::enqueue(std::string_view name) {
@@ -193,12 +191,12 @@ std::optional<CommunicationSeconds> Executor::communicationSeconds() {
 
 Status Executor::synchronise() { return ended(device_.synchronise()); }
 
-Status Executor::settle() { return ended(device_.settle()); }
+Status Executor::waitForCopies() { return ended(device_.waitForCopies()); }
 
 /// Reports a failure to peers at once: they may wait for a collective that will not come, while this rank
 /// waits for them before it ends.
 Status Executor::ended(Status status) {
-  stagedScalars_.clear();
+  scalars_.clearStaged();
   if (status.ok())
     return status;
   broken_ = true;
@@ -216,7 +214,7 @@ Result<std::optional<NonFinite>> Executor::replay(std::string_view name) {
   const BoundEntry *entry = findEntry(name);
   assert(entry && "ask hasEntry() first");
   TRAINC_RETURN_IF_ERROR(checkRanks());
-  TRAINC_RETURN_IF_ERROR(settle());
+  TRAINC_RETURN_IF_ERROR(waitForCopies());
   TRAINC_RETURN_IF_ERROR(clearScratch());
   Result<std::optional<NonFinite>> found = replayProgram(*entry->executable, device_, control_);
   TRAINC_RETURN_IF_ERROR(ended(found.status()));
@@ -251,19 +249,9 @@ DeviceSpan Executor::buffer(uint32_t index) const {
   return {buffers_[index], plan_.buffers()->Get(index)->bytes()};
 }
 
-std::array<uint64_t, 7> Executor::bytesByRole() const { return memoryByRole(plan_); }
-
 const Executor::BoundEntry *Executor::findEntry(std::string_view name) const {
   const auto found = std::ranges::find(entries_, name, &BoundEntry::name);
   return found == entries_.end() ? nullptr : &*found;
-}
-
-std::optional<DeviceAddress> Executor::scalarAddress(std::string_view name, size_t bytes) const {
-  const auto found = std::ranges::find(scalars_, name, &Scalar::name);
-  if (found == scalars_.end())
-    return std::nullopt;
-  assert(found->bytes == bytes && "the C++ type is not that of the scalar");
-  return found->bytes == bytes ? std::optional(found->address) : std::nullopt;
 }
 
 } // namespace trainc

@@ -7,11 +7,9 @@
 #include "runtime/device/device.h"
 #include "runtime/exec/control_channel.h"
 #include "runtime/exec/measurement.h"
+#include "runtime/exec/plan_scalars.h"
 #include "runtime/exec/replay.h"
 
-#include <array>
-#include <cstring>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -72,7 +70,7 @@ public:
   bool broken() const { return broken_ || control_.broken(); }
 
   bool hasEntry(std::string_view entry) const { return findEntry(entry) != nullptr; }
-  /// Runs an entry, which must exist, and waits for it. Fails like enqueue() and settle().
+  /// Runs an entry, which must exist, and waits for it. Fails like enqueue() and waitForCopies().
   Status run(std::string_view entry);
   /// Enqueues an entry, which must exist, after earlier work. Fails with kFailed if the plan needs several
   /// ranks and there is no communicator.
@@ -81,7 +79,7 @@ public:
   /// collective cannot be completed. Disk copies may continue during the next entry (Device::enqueue()).
   Status synchronise();
   /// Like synchronise(), but also waits for disk copies; call it before the run pauses or ends.
-  Status settle();
+  Status waitForCopies();
   /// Sets a callback that enqueue() calls once, before the next instruction that writes a parameter or an
   /// optimizer state. The callback waits for a checkpoint writer that still reads the states.
   void holdStateWrites(std::function<void()> callback) { beforeStateWrite_ = std::move(callback); }
@@ -94,31 +92,14 @@ public:
   /// Waits for all enqueued work and copies to the host. Fails like synchronise().
   Status read(std::span<std::byte> bytes, DeviceSpan memory);
 
-  /// Sets a scalar for entries enqueued later; returns false if the plan has none of this name. T must have
-  /// the scalar's size.
-  template <typename T> bool setScalar(std::string_view name, T value) {
-    const std::optional<DeviceAddress> address = scalarAddress(name, sizeof(T));
-    if (address) {
-      ScalarBytes &staged = stagedScalars_.emplace_back();
-      std::memcpy(staged.data(), &value, sizeof(T));
-      device_.write(*address, std::span(staged).first(sizeof(T)));
-    }
-    return address.has_value();
-  }
+  /// Numbers that the host sets for entries enqueued later, and reads.
+  PlanScalars &scalars() { return scalars_; }
   /// Reads a scalar; returns `none` if the plan has none of this name. T must have the scalar's size. Fails
   /// like synchronise().
   template <typename T> Result<T> scalar(std::string_view name, T none) {
     T value = none;
-    TRAINC_RETURN_IF_ERROR(readScalar(name, value) ? synchronise() : Status());
+    TRAINC_RETURN_IF_ERROR(scalars_.read(name, value) ? synchronise() : Status());
     return value;
-  }
-  /// Copies a scalar to `value`, which must stay alive and is valid after synchronise(). Returns false,
-  /// without a copy, if the plan has none of this name. T must have the scalar's size.
-  template <typename T> bool readScalar(std::string_view name, T &value) {
-    const std::optional<DeviceAddress> address = scalarAddress(name, sizeof(T));
-    if (address)
-      device_.read(std::as_writable_bytes(std::span(&value, 1)), *address);
-    return address.has_value();
   }
 
   /// All states, in plan order.
@@ -131,8 +112,6 @@ public:
   /// Bytes that were allocated for the arenas on the device or, with several ranks, by the communicator.
   /// Equals the planned peak of the compile report.
   uint64_t peakBytes() const { return peakBytes_; }
-  /// peakBytes() by fb::Role; see memory_by_role.h.
-  std::array<uint64_t, 7> bytesByRole() const;
   /// Communicator::seconds() or, if the communicator does not know them, the times of the training steps that
   /// a profile measures. Nothing for a single rank, or if neither is known. Call it only when nothing is in
   /// flight.
@@ -148,12 +127,6 @@ public:
   Status finishTrace() { return measurement_ ? measurement_->finishTrace() : Status(); }
 
 private:
-  using ScalarBytes = std::array<std::byte, 8>;
-  struct Scalar {
-    std::string_view name;
-    DeviceAddress address;
-    uint64_t bytes;
-  };
   struct BoundEntry {
     std::string_view name;
     std::vector<InputView> inputs;
@@ -162,7 +135,8 @@ private:
   };
 
   Executor(const fb::Plan &plan, Device &device, ControlChannel control, Communicator *communicator)
-      : plan_(plan), device_(device), communicator_(communicator), control_(std::move(control)) {}
+      : plan_(plan), device_(device), communicator_(communicator), control_(std::move(control)),
+        scalars_(device) {}
   Status checkRanks() const;
   Status allocateArenas();
   std::string adviceOnMemory() const;
@@ -173,7 +147,6 @@ private:
   Status clearScratch();
   Status ended(Status status);
   const BoundEntry *findEntry(std::string_view entry) const;
-  std::optional<DeviceAddress> scalarAddress(std::string_view name, size_t bytes) const;
 
   const fb::Plan &plan_;
   Device &device_;
@@ -185,8 +158,7 @@ private:
   std::unique_ptr<Measurement> measurement_; ///< null if nothing is measured; declared before its users
   std::vector<BoundEntry> entries_;
   std::vector<StateView> states_;
-  std::vector<Scalar> scalars_;
-  std::deque<ScalarBytes> stagedScalars_; ///< values in flight to the device
+  PlanScalars scalars_;
   std::function<void()> beforeStateWrite_;
 };
 
@@ -203,7 +175,7 @@ public:
   ~TrainingStep() {
     const TimeSpan step{begin_, steadySeconds()};
     if (measurement_ && measurement_->isLastTraced())
-      (void)device_.settle(); // any later call of the device returns the error
+      (void)device_.waitForCopies(); // any later call of the device returns the error
     if (measurement_)
       measurement_->endTrainingStep(number_, step);
     device_.endTrainingStep();

@@ -1,13 +1,12 @@
 #include "runtime/exec/step_facts.h"
 
-#include "plan/facts/dtype.h"
 #include "plan/facts/library_calls.h"
+#include "plan/facts/uses.h"
 #include "plan/facts/view.h"
 #include "plan/facts/work.h"
 #include "plan/schema/enum_words.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace trainc {
 
@@ -29,63 +28,54 @@ ProfileKind kindOf(const fb::Kernel &kernel) {
   return ProfileKind::Kernel;
 }
 
-bool isHalf(fb::DType type) { return type == fb::DType::BF16 || type == fb::DType::F16; }
-
-/// A copy's parameters are whole tensors, of which it touches a part: the size of the smallest.
-double launchBytes(const fb::Kernel &kernel) {
-  double all = 0, least = std::numeric_limits<double>::infinity();
-  for (const fb::Param *param : *kernel.params()) {
-    const auto bytes = static_cast<double>(param->bytes());
-    all += bytes * (param->access() == fb::Access::ReadWrite ? 2 : 1);
-    least = std::min(least, bytes);
+/// Rate of products of such factors. Generated products of f32 do not round to TF32.
+double DeviceRates::*rateOf(Factor factor) {
+  switch (factor) {
+  case Factor::Bf16:
+  case Factor::F16:
+    return &DeviceRates::halfFlops;
+  case Factor::Byte:
+    return &DeviceRates::f8Flops;
+  case Factor::Tf32:
+    return &DeviceRates::tf32Flops;
+  case Factor::Full:
+    break;
   }
-  return kernel.kind() == fb::KernelKind::Copy && all > 0 ? 2 * least : all;
+  return &DeviceRates::f32Flops;
 }
 
-void describeKernel(const fb::Kernel &kernel, StepFacts &facts) {
-  facts.kind = kindOf(kernel);
-  facts.flops = static_cast<double>(kernel.flops());
-  facts.bytes = launchBytes(kernel);
-  facts.isBoundByRates = !kernel.on_host();
-  // The factors are a product's first parameters. Generated products of f32 do not round to TF32.
-  const auto &params = *kernel.params();
-  if (params.size() > 0 && isHalf(params.Get(0)->dtype()))
-    facts.flopsRate = &DeviceRates::halfFlops;
+void describeWork(const Work &work, StepFacts &facts) {
+  facts.flops = work.flops;
+  facts.bytes = work.bytes;
+  facts.flopsRate = rateOf(work.factor);
 }
 
-/// Excludes the workspace, whose use is internal to the library.
-double libraryBytes(const fb::Instruction &call) {
-  double bytes = 0;
-  for (const LibraryOperand &each : libraryOperands(call))
-    if (each.operand && !each.anyType)
-      bytes += static_cast<double>(each.bytes.rowBytes * each.bytes.rows * each.bytes.matrices) *
-               (each.reads && each.writes ? 2 : 1);
-  return bytes;
+ProfileKind kindOf(const fb::Plan &plan, const fb::Instruction &instruction) {
+  if (const fb::Launch *launch = instruction.operation_as_Launch())
+    return kindOf(*plan.kernels()->Get(launch->kernel()));
+  if (instruction.operation_as_MatrixProduct())
+    return ProfileKind::Gemm;
+  return isLibraryCall(instruction) ? ProfileKind::Attention : ProfileKind::Move;
 }
 
-void describeCall(const fb::Instruction &call, StepFacts &facts) {
-  const fb::MatrixProduct *product = call.operation_as_MatrixProduct();
-  facts.kind = product ? ProfileKind::Gemm : ProfileKind::Attention;
-  facts.what = libraryCallName(call);
-  facts.flops = libraryFlops(call);
-  facts.bytes = libraryBytes(call);
-  if (product && isF8(product->factors()))
-    facts.flopsRate = &DeviceRates::f8Flops;
-  else if (isHalf(product ? product->factors() : call.operation_as_Attention()->values()))
-    facts.flopsRate = &DeviceRates::halfFlops;
-  else if (product && product->tf32())
-    facts.flopsRate = &DeviceRates::tf32Flops;
+/// Whether the device's rates bound the time: copies between spaces and the host's cores have other rates.
+bool isBoundByRates(const fb::Plan &plan, const fb::Instruction &instruction) {
+  if (const fb::Launch *launch = instruction.operation_as_Launch())
+    return !plan.kernels()->Get(launch->kernel())->on_host();
+  const fb::Copy *copy = instruction.operation_as_Copy();
+  return !copy || facts::spaceOf(plan, *copy->source()) == facts::spaceOf(plan, *copy->destination());
 }
 
-fb::Space spaceOf(const fb::Plan &plan, const fb::Operand &operand) {
-  return plan.arenas()->Get(plan.buffers()->Get(operand.buffer())->arena())->space();
-}
-
-void describeCopy(const fb::Plan &plan, const fb::Copy &copy, StepFacts &facts) {
-  const fb::Space from = spaceOf(plan, *copy.source()), to = spaceOf(plan, *copy.destination());
-  facts.isBoundByRates = from == to;
-  facts.what = from == to ? "copy" : fmt::format("copy from {} to {}", wordOf(from), wordOf(to));
-  facts.bytes = (from == to ? 2.0 : 1.0) * static_cast<double>(copy.bytes());
+/// Kernels have their names, and sizes have columns of their own.
+std::string nameOf(const fb::Plan &plan, const fb::Instruction &instruction) {
+  const fb::Copy *copy = instruction.operation_as_Copy();
+  if (isLibraryCall(instruction))
+    return libraryCallName(instruction);
+  if (!copy)
+    return describeInstruction(plan, instruction);
+  const fb::Space from = facts::spaceOf(plan, *copy->source()),
+                  to = facts::spaceOf(plan, *copy->destination());
+  return from == to ? "copy" : fmt::format("copy from {} to {}", wordOf(from), wordOf(to));
 }
 
 void describeCollective(MeetingKind kind, StepFacts &facts) {
@@ -123,19 +113,17 @@ StepFacts factsOf(const fb::Plan &plan, const Step &step) {
   StepFacts facts;
   facts.source = sourceText(*plan.sources()->Get(step.instruction->source()));
   facts.predictedSeconds = step.instruction->predicted_seconds();
-  if (const auto *launch = std::get_if<LaunchStep>(&step.operation)) {
-    describeKernel(*plan.kernels()->Get(launch->kernel), facts);
-    facts.what = describeInstruction(plan, *step.instruction);
-  } else if (std::holds_alternative<LibraryStep>(step.operation)) {
-    describeCall(*step.instruction, facts);
-  } else if (std::holds_alternative<CopyStep>(step.operation)) {
-    describeCopy(plan, *step.instruction->operation_as_Copy(), facts);
-  } else if (const auto *zero = std::get_if<ZeroStep>(&step.operation)) {
-    facts.what = "zero";
-    facts.bytes = static_cast<double>(zero->bytes);
-  } else {
-    describeCollective(std::get<CollectiveStep>(step.operation).kind, facts);
+  const fb::Instruction &instruction = *step.instruction;
+  if (const auto *collective = std::get_if<CollectiveStep>(&step.operation)) {
+    describeCollective(collective->kind, facts);
+    return facts;
   }
+  facts.kind = kindOf(plan, instruction);
+  facts.what = nameOf(plan, instruction);
+  facts.isBoundByRates = isBoundByRates(plan, instruction);
+  describeWork(*workOf(plan, instruction), facts);
+  if (instruction.operation_as_Launch() || isLibraryCall(instruction))
+    facts.bytes = compulsoryBytes(plan, instruction); // of a lower bound of the time
   return facts;
 }
 

@@ -20,8 +20,8 @@ struct StepFacts {
                       ///< "copy from disk to device", "all-gather"
   std::string source; ///< source op and its line
   double flops = 0;   ///< 0 if unknown
-  double bytes = 0;   ///< bytes read and written: each argument once per use, within one memory space; copies
-                      ///< between spaces count once, collectives not at all
+  double bytes = 0;   ///< bytes read and written, each argument once per use (compulsoryBytes()), within one
+                      ///< memory space; copies between spaces count once, collectives not at all
   double DeviceRates::*flopsRate = &DeviceRates::f32Flops; ///< rate that bounds the FLOPs
   bool isBoundByRates = true;  ///< not for collectives, copies between memory spaces and host kernels
   double predictedSeconds = 0; ///< as predicted in the plan; 0 if unknown

@@ -91,8 +91,7 @@ Result<Json> parseHeader(const std::string &file, std::string_view text) {
   Json json = tryParseJson(text, &repeated);
   if (!json.is_object())
     return invalidInput(
-        "{}: byte {}: the {} bytes of header are not a JSON object; the file is damaged or not "
-        "safetensors",
+        "{}: byte {}: the {} bytes of header are not a JSON object; the file is damaged or not safetensors",
         file, kLengthBytes, text.size());
   if (!repeated.empty())
     return invalidInput("{}: the header has '{}' twice; the file is damaged", file, printable(repeated));
@@ -136,8 +135,7 @@ Result<SafetensorsDType> readDType(const std::string &where, const Json &entry) 
   const std::optional<SafetensorsDType> found = dtypeNamed(name);
   if (!found)
     return invalidInput(
-        "{}: unknown dtype '{}'; known are F64, F32, F16, BF16, I64 to I8, U64 to U8, BOOL, F8_E4M3, "
-        "F8_E5M2",
+        "{}: unknown dtype '{}'; known are F64, F32, F16, BF16, I64 to I8, U64 to U8, BOOL, F8_E4M3, F8_E5M2",
         where, printable(name));
   return *found;
 }

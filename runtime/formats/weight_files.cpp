@@ -4,6 +4,7 @@
 #include "base/input_file.h"
 #include "base/json_text.h"
 #include "base/plain_text.h"
+#include "runtime/formats/gguf_weights.h"
 
 #include <algorithm>
 #include <set>
@@ -42,6 +43,11 @@ Result<fs::path> findInFolder(const fs::path &folder) {
   if (std::error_code error; fs::exists(folder / kTorchFile, error))
     return invalidInput("{}: expected a {} or a {} in this folder, found {}; {}", folder.string(), kFile,
                         kIndex, kTorchFile, kWeightsFromTorch);
+  std::error_code error;
+  for (const fs::directory_entry &entry : fs::directory_iterator(folder, error))
+    if (entry.path().extension() == ".gguf")
+      return invalidInput("{}: expected a {} or a {} in this folder, found {}; name that file",
+                          folder.string(), kFile, kIndex, printable(entry.path().filename().string()));
   return invalidInput("{}: expected a {} or a {} in this folder", folder.string(), kFile, kIndex);
 }
 
@@ -56,8 +62,9 @@ Result<WeightIndex> parseWeightIndex(const std::string &path, std::string_view t
   TRAINC_ASSIGN_OR_RETURN(const nlohmann::json json, parseJsonOnce(path, text));
   const auto map = json.is_object() ? json.find("weight_map") : json.end();
   if (map == json.end() || !map->is_object() || map->empty())
-    return invalidInput("{}: expected an object with a \"weight_map\" from the names of tensors to files",
-                        path);
+    return invalidInput("{}: expected an object with a \"weight_map\" from the names of tensors to files, as "
+                        "a {} has; name that, a .safetensors file, or the folder of the weights",
+                        path, kIndex);
   WeightIndex index;
   for (const auto &[tensor, file] : map->items()) {
     if (!file.is_string())
@@ -76,8 +83,9 @@ Result<WeightIndex> parseWeightIndex(const std::string &path, std::string_view t
 
 WeightFiles::WeightFiles(SafetensorsView file) : path_(file.path()) {
   files_.push_back(std::move(file));
-  for (const SafetensorsTensor &tensor : files_.front().tensors())
-    tensors_.emplace(tensor.name, &tensor);
+  takeTensors();
+  for (const WeightTensor &tensor : tensors_)
+    index_.emplace(tensor.name, &tensor);
 }
 
 Result<WeightFiles> WeightFiles::open(const fs::path &path) {
@@ -88,8 +96,19 @@ Result<WeightFiles> WeightFiles::open(const fs::path &path) {
   }
   if (path.extension() == ".json")
     return openIndex(path);
+  if (isGguf(path))
+    return openGguf(path);
   TRAINC_ASSIGN_OR_RETURN(SafetensorsView file, SafetensorsView::open(path));
   return WeightFiles(std::move(file));
+}
+
+Result<WeightFiles> WeightFiles::openGguf(const fs::path &path) {
+  TRAINC_ASSIGN_OR_RETURN(GgufFile file, GgufFile::open(path));
+  WeightFiles weights(path.string(), {});
+  TRAINC_ASSIGN_OR_RETURN(weights.tensors_, huggingFaceTensors(file));
+  weights.gguf_ = std::move(file);
+  TRAINC_RETURN_IF_ERROR(weights.indexTensors());
+  return weights;
 }
 
 Result<WeightFiles> WeightFiles::openIndex(const fs::path &path) {
@@ -104,54 +123,71 @@ Result<WeightFiles> WeightFiles::openIndex(const fs::path &path) {
     views.push_back(std::move(view));
   }
   WeightFiles files(path.string(), std::move(views));
-  TRAINC_RETURN_IF_ERROR(files.addTensors(index));
+  files.takeTensors();
+  TRAINC_RETURN_IF_ERROR(files.indexTensors());
+  TRAINC_RETURN_IF_ERROR(files.checkIndex(index));
   return files;
 }
 
-Status WeightFiles::addTensors(const WeightIndex &index) {
-  std::map<std::string_view, const SafetensorsView *> holders;
+void WeightFiles::takeTensors() {
   for (const SafetensorsView &file : files_)
-    for (const SafetensorsTensor &tensor : file.tensors()) {
-      if (const auto [known, isNew] = holders.emplace(tensor.name, &file); !isNew)
-        return invalidInput("{}: tensor '{}' is in two files, {} and {}", path_, tensor.name,
-                            known->second->path(), file.path());
-      if (!index.contains(tensor.name))
-        return invalidInput(
-            "{}: expected all tensors of the files in the index, found '{}' in {} alone; the index "
-            "and the files do not belong together: copy them again, or name the file itself",
-            path_, tensor.name, file.path());
-      tensors_.emplace(tensor.name, &tensor);
-    }
+    for (const SafetensorsTensor &tensor : file.tensors())
+      tensors_.emplace_back(tensor, file.path());
+}
+
+Status WeightFiles::indexTensors() {
+  for (const WeightTensor &tensor : tensors_)
+    if (const auto [known, isNew] = index_.emplace(tensor.name, &tensor); !isNew)
+      return invalidInput("{}: tensor '{}' is in two files, {} and {}", path_, tensor.name,
+                          known->second->file, tensor.file);
+  return {};
+}
+
+Status WeightFiles::checkIndex(const WeightIndex &index) const {
+  for (const WeightTensor &tensor : tensors_)
+    if (!index.contains(tensor.name))
+      return invalidInput(
+          "{}: expected all tensors of the files in the index, found '{}' in {} alone; the index "
+          "and the files do not belong together: copy them again, or name the file itself",
+          path_, tensor.name, tensor.file);
   for (const auto &[tensor, name] : index) {
-    const auto holder = holders.find(tensor);
-    if (holder == holders.end() || fs::path(holder->second->path()).filename() != name)
+    const WeightTensor *found = find(tensor);
+    if (!found || fs::path(found->file).filename() != name)
       return invalidInput("{}: the index says that tensor '{}' is in '{}'; it is {}", path_, tensor, name,
-                          holder == holders.end() ? "in none of the files" : "in " + holder->second->path());
+                          found ? "in " + found->file : "in none of the files");
   }
   return {};
+}
+
+std::vector<std::string> WeightFiles::filePaths() const {
+  std::vector<std::string> paths;
+  for (const SafetensorsView &file : files_)
+    paths.push_back(file.path());
+  if (gguf_)
+    paths.push_back(gguf_->path());
+  return paths;
 }
 
 Status WeightFiles::check() const {
   for (const SafetensorsView &file : files_)
     TRAINC_RETURN_IF_ERROR(file.check());
-  return {};
+  return gguf_ ? gguf_->check() : Status();
 }
 
 uint64_t WeightFiles::fingerprint() const {
   constexpr size_t kBytes = size_t{1} << 12;
   StreamHash hash;
-  for (const SafetensorsView &file : files_)
-    for (const SafetensorsTensor &tensor : file.tensors()) {
-      const std::string header = fmt::format("{} {}", tensor.name, describe(tensor));
-      hash.update(std::as_bytes(std::span(header)));
-      hash.update(tensor.bytes.first(std::min(kBytes, tensor.bytes.size())));
-    }
+  for (const WeightTensor &tensor : tensors_) {
+    const std::string header = fmt::format("{} {}", tensor.name, describe(tensor));
+    hash.update(std::as_bytes(std::span(header)));
+    hash.update(tensor.stored.first(std::min(kBytes, tensor.stored.size())));
+  }
   return hash.digest();
 }
 
-const SafetensorsTensor *WeightFiles::find(std::string_view name) const {
-  const auto found = tensors_.find(name);
-  return found == tensors_.end() ? nullptr : found->second;
+const WeightTensor *WeightFiles::find(std::string_view name) const {
+  const auto found = index_.find(name);
+  return found == index_.end() ? nullptr : found->second;
 }
 
 } // namespace trainc

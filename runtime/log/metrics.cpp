@@ -3,6 +3,7 @@
 #include "base/input_file.h"
 #include "base/json_text.h"
 #include "base/output_file.h"
+#include "runtime/log/metrics_keys.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -20,14 +21,10 @@ namespace {
 /// A line under construction on the stack, so that a step does not allocate.
 using Line = fmt::basic_memory_buffer<char, 1024>;
 
-void addKey(Line &line, std::string_view key) {
-  fmt::format_to(std::back_inserter(line), "{}\"{}\": ", line.size() == 0 ? "{" : ", ", key);
-}
-
-template <typename T> void add(Line &line, std::string_view key, T value) {
-  addKey(line, key);
+/// Writes a number. JSON has no non-finite ones.
+template <typename T> void put(Line &line, T value) {
   if constexpr (std::is_floating_point_v<T>) {
-    if (!std::isfinite(value)) { // JSON has no such numbers
+    if (!std::isfinite(value)) {
       fmt::format_to(std::back_inserter(line), "null");
       return;
     }
@@ -35,23 +32,14 @@ template <typename T> void add(Line &line, std::string_view key, T value) {
   fmt::format_to(std::back_inserter(line), "{}", value);
 }
 
-void add(Line &line, std::string_view key, std::optional<double> value) {
-  add(line, key, value.value_or(std::nan("")));
-}
-
-void addCommunication(Line &line, const std::optional<CommunicationSeconds> &seconds, uint64_t sentBytes) {
-  const auto part = [&](double CommunicationSeconds::*member) {
-    return seconds ? std::optional((*seconds).*member) : std::nullopt;
-  };
-  add(line, "wait_seconds", part(&CommunicationSeconds::waited));
-  add(line, "communication_seconds", part(&CommunicationSeconds::inFlight));
-  add(line, "exposed_seconds", part(&CommunicationSeconds::exposed));
-  add(line, "sent_bytes", sentBytes);
-}
-
-std::string_view finish(Line &line) {
+template <typename Metrics>
+void putLine(Line &line, std::span<const MetricsKey<Metrics>> keys, const Metrics &metrics) {
+  for (const MetricsKey<Metrics> &key : keys)
+    if (const std::optional<MetricsValue> value = key.value(metrics)) {
+      fmt::format_to(std::back_inserter(line), "{}\"{}\": ", line.size() == 0 ? "{" : ", ", key.name);
+      std::visit([&line](auto number) { put(line, number); }, *value);
+    }
   line.append(std::string_view("}\n"));
-  return {line.data(), line.size()};
 }
 
 /// Prefix of every line.
@@ -148,9 +136,10 @@ Result<std::string> prepare(int fd, const std::filesystem::path &path, std::opti
     return invalidInput("--metrics={}: cannot write: {}", path.string(), std::strerror(errno));
   std::string warning;
   if (kept.lineOfNoStep > 0)
-    warning = fmt::format("line {} is no line of metrics; it stays, and programs that read the file may fail "
-                          "there",
-                          kept.lineOfNoStep);
+    warning =
+        fmt::format("line {} is not a line of metrics; it stays, and programs that read the file may fail "
+                    "there",
+                    kept.lineOfNoStep);
   if (kept.isCut)
     warning +=
         fmt::format("{}the last line was cut off, as by a machine that failed; its {} bytes are dropped, "
@@ -174,36 +163,14 @@ Result<MetricsWriter> MetricsWriter::open(const std::filesystem::path &path,
 
 Status MetricsWriter::write(const StepMetrics &metrics) {
   Line line;
-  add(line, "step", metrics.step);
-  add(line, "loss", metrics.loss);
-  add(line, "lr", metrics.lr);
-  add(line, "grad_norm", metrics.gradNorm);
-  add(line, "tokens", metrics.tokens);
-  add(line, "step_seconds", metrics.stepSeconds);
-  add(line, "tokens_per_second", metrics.tokensPerSecond);
-  add(line, "peak_bytes", metrics.peakBytes);
-  add(line, "mfu", metrics.mfu);
-  if (metrics.sentBytes)
-    addCommunication(line, metrics.communication, *metrics.sentBytes);
-  if (metrics.lossScale)
-    add(line, "loss_scale", *metrics.lossScale);
-  if (metrics.skippedSteps)
-    add(line, "skipped_steps", *metrics.skippedSteps);
-  if (metrics.startSeconds)
-    add(line, "start_seconds", *metrics.startSeconds);
-  return append(finish(line));
+  putLine(line, stepMetricsKeys(), metrics);
+  return append({line.data(), line.size()});
 }
 
 Status MetricsWriter::write(const EvalMetrics &metrics) {
   Line line;
-  add(line, "step", metrics.step);
-  add(line, "eval_loss", metrics.loss);
-  add(line, "perplexity", metrics.perplexity);
-  add(line, "eval_samples", metrics.samples);
-  add(line, "eval_seconds", metrics.seconds);
-  if (metrics.sentBytes)
-    add(line, "sent_bytes", *metrics.sentBytes);
-  return append(finish(line));
+  putLine(line, evalMetricsKeys(), metrics);
+  return append({line.data(), line.size()});
 }
 
 Status MetricsWriter::append(std::string_view line) {

@@ -63,7 +63,7 @@ Status createFolder(const fs::path &path) {
   std::error_code ignored;
   for (fs::path at = path; !at.empty() && at != at.parent_path(); at = at.parent_path())
     if (fs::exists(at, ignored) && !fs::is_directory(at, ignored))
-      return invalidInput("--checkpoint-dir={}: cannot create the folder: {} is no folder; name another",
+      return invalidInput("--checkpoint-dir={}: cannot create the folder: {} is not a folder; name another",
                           path.string(), at.string());
   return invalidInput("--checkpoint-dir={}: cannot create the folder: {}", path.string(), error.message());
 }

@@ -44,8 +44,8 @@ Result<Checkpoint> Checkpoint::open(const std::filesystem::path &path) {
 }
 
 Status Checkpoint::loadParameters(std::span<const StateTensor> parameters, unsigned threads) const {
-  TRAINC_ASSIGN_OR_RETURN(const SafetensorsView file, openFile(kModelFile));
-  return load(file, kModelFile, parameters, threads, Numbers::kFinite);
+  TRAINC_ASSIGN_OR_RETURN(SafetensorsView file, openFile(kModelFile));
+  return load(WeightFiles(std::move(file)), kModelFile, parameters, threads, Numbers::kFinite);
 }
 
 namespace {
@@ -65,7 +65,8 @@ Status Checkpoint::loadOptimizer(std::span<const StateTensor> states, unsigned t
         (path_ / kOptimizerFile).string(), path_.string());
   std::vector<StateTensor> loaded(states.begin(), states.end());
   float hysteresis = kBuiltInHysteresis;
-  TRAINC_ASSIGN_OR_RETURN(const SafetensorsView file, openFile(kOptimizerFile));
+  TRAINC_ASSIGN_OR_RETURN(SafetensorsView view, openFile(kOptimizerFile));
+  const WeightFiles file(std::move(view));
   if (file.find(kHysteresis))
     loaded.push_back({.name = kHysteresis,
                       .dtype = fb::DType::F32,
@@ -97,14 +98,15 @@ Result<SafetensorsView> Checkpoint::openFile(const char *name) const {
 }
 
 /// Optimizer states may hold infinities, such as the square of a large gradient, with which a run goes on.
-Status Checkpoint::load(const SafetensorsView &file, const char *name, std::span<const StateTensor> tensors,
+Status Checkpoint::load(const WeightFiles &file, const char *name, std::span<const StateTensor> tensors,
                         unsigned threads, Numbers numbers) const {
   const auto lookup = [&](const std::string &tensor) { return file.find(tensor); };
-  const auto ignoreNone = [](const SafetensorsTensor &, const auto &) { return false; };
-  TensorMatch match = matchTensors(std::span(&file, 1), tensors, lookup, ignoreNone);
+  const auto ignoreNone = [](const WeightTensor &, const auto &) { return false; };
+  TensorMatch match = matchTensors(file.tensors(), tensors, lookup, ignoreNone);
   TRAINC_RETURN_IF_ERROR(match.status(fmt::format(
       "{}: the checkpoint (of '{}') does not fit this plan; was it made by another model, or with "
-      "another --precision, --product-type, --loss-scale, --keep-f32, --param-type or --optimizer-states?{}",
+      "another optimizer, other frozen groups, or another --precision, --product-type, --loss-scale, "
+      "--keep-f32, --param-type or --optimizer-states?{}",
       file.path(), state_.plan,
       name == std::string_view(kOptimizerFile)
           ? fmt::format(" A new run can begin with its weights alone: --init={}", path_.string())

@@ -1,7 +1,7 @@
 // Reading of checkpoints; every byte used is verified.
 #pragma once
 
-#include "runtime/formats/safetensors_view.h"
+#include "runtime/formats/weight_files.h"
 #include "runtime/state/state_tensor.h"
 #include "runtime/state/tensor_transfer.h"
 #include "runtime/state/trainer_state.h"
@@ -33,7 +33,7 @@ public:
 private:
   Result<SafetensorsView> openFile(const char *name) const;
   /// `name` is that of `file` in the checkpoint.
-  Status load(const SafetensorsView &file, const char *name, std::span<const StateTensor> tensors,
+  Status load(const WeightFiles &file, const char *name, std::span<const StateTensor> tensors,
               unsigned threads, Numbers numbers) const;
 
   std::filesystem::path path_;

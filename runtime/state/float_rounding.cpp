@@ -73,6 +73,11 @@ bool isRoundable(SafetensorsDType dtype) {
          dtype == SafetensorsDType::kF16 || dtype == SafetensorsDType::kBF16;
 }
 
+bool isRoundingTarget(SafetensorsDType dtype) {
+  return dtype == SafetensorsDType::kF32 || dtype == SafetensorsDType::kF16 ||
+         dtype == SafetensorsDType::kBF16;
+}
+
 double largestFinite(SafetensorsDType dtype) {
   if (dtype == SafetensorsDType::kF16)
     return 0x1.ffcp15;

@@ -18,6 +18,9 @@ struct BadElement {
 /// Whether elements of this dtype can be rounded: F64, F32, F16 or BF16.
 bool isRoundable(SafetensorsDType dtype);
 
+/// Whether roundElements() can round to this dtype: F32, F16 or BF16.
+bool isRoundingTarget(SafetensorsDType dtype);
+
 /// The largest finite number of `dtype`: F32, BF16 or F16.
 double largestFinite(SafetensorsDType dtype);
 

@@ -1,6 +1,7 @@
 #include "runtime/state/initial_weights.h"
 
 #include "base/name_pattern.h"
+#include "runtime/formats/hugging_face_names.h"
 #include "runtime/state/tensor_transfer.h"
 
 #include <fmt/ranges.h>
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <ranges>
@@ -16,11 +18,6 @@
 namespace trainc {
 
 namespace {
-
-/// Prefixes that Hugging Face's *ForCausalLM classes put before the names of the base model.
-constexpr std::array<std::string_view, 2> kPrefixes = {"transformer.", "model."};
-/// Hugging Face's name for the weight of the last layer, which may be that of the embedding (tied).
-constexpr std::string_view kHead = "lm_head.weight";
 
 // --- Patterns ---
 
@@ -38,22 +35,13 @@ std::optional<std::string> idlePattern(const std::vector<std::string> &patterns,
   return std::nullopt;
 }
 
-/// All tensors, in the order of the files.
-std::vector<const SafetensorsTensor *> tensorsOf(const WeightFiles &weights) {
-  std::vector<const SafetensorsTensor *> tensors;
-  for (const SafetensorsView &file : weights.files())
-    for (const SafetensorsTensor &tensor : file.tensors())
-      tensors.push_back(&tensor);
-  return tensors;
-}
-
 Status checkPatterns(const InitialWeightsOptions &options, const WeightFiles &weights,
                      std::span<const StateTensor> parameters) {
   if (const auto idle = idlePattern(options.missing, parameters | std::views::transform(&StateTensor::name)))
     return invalidInput(
         "--init-missing={}: no parameter of the plan has such a name; `*` stands for any text", *idle);
-  const auto names = [](const SafetensorsTensor *tensor) -> const std::string & { return tensor->name; };
-  if (const auto idle = idlePattern(options.ignored, tensorsOf(weights) | std::views::transform(names)))
+  if (const auto idle =
+          idlePattern(options.ignored, weights.tensors() | std::views::transform(&WeightTensor::name)))
     return invalidInput("--init-ignore={}: no tensor of {} has such a name; `*` stands for any text", *idle,
                         weights.path());
   return {};
@@ -62,29 +50,18 @@ Status checkPatterns(const InitialWeightsOptions &options, const WeightFiles &we
 // --- Pairs ---
 
 /// Tensors of the files by the names of their parameters.
-using Pairs = std::map<std::string, const SafetensorsTensor *>;
+using Pairs = std::map<std::string, const WeightTensor *>;
 
-using Tensors = std::set<const SafetensorsTensor *>;
-
-/// Names that have one prefix more than `name`, or one less.
-std::vector<std::string> otherNames(const std::string &name) {
-  std::vector<std::string> names;
-  for (const std::string_view prefix : kPrefixes) {
-    names.push_back(std::string(prefix) + name);
-    if (name.starts_with(prefix))
-      names.push_back(name.substr(prefix.size()));
-  }
-  return names;
-}
+using Tensors = std::set<const WeightTensor *>;
 
 /// Returns the one tensor outside `taken` whose name differs from the parameter's `name` by a prefix; null if
 /// there is none. `owners` maps each tensor that was found this way to its parameter.
-Result<const SafetensorsTensor *> findByPrefix(const WeightFiles &weights, const std::string &name,
-                                               const Tensors &taken,
-                                               std::map<const SafetensorsTensor *, std::string> &owners) {
-  const SafetensorsTensor *found = nullptr;
+Result<const WeightTensor *> findByPrefix(const WeightFiles &weights, const std::string &name,
+                                          const Tensors &taken,
+                                          std::map<const WeightTensor *, std::string> &owners) {
+  const WeightTensor *found = nullptr;
   for (const std::string &other : otherNames(name)) {
-    const SafetensorsTensor *tensor = weights.find(other);
+    const WeightTensor *tensor = weights.find(other);
     if (!tensor || taken.contains(tensor))
       continue;
     if (found)
@@ -110,16 +87,15 @@ Result<Pairs> pairByName(const WeightFiles &weights, std::span<const StateTensor
   Pairs pairs;
   Tensors taken = ignored;
   for (const StateTensor &parameter : parameters)
-    if (const SafetensorsTensor *tensor = weights.find(parameter.name); tensor && !ignored.contains(tensor)) {
+    if (const WeightTensor *tensor = weights.find(parameter.name); tensor && !ignored.contains(tensor)) {
       pairs.emplace(parameter.name, tensor);
       taken.insert(tensor);
     }
-  std::map<const SafetensorsTensor *, std::string> owners;
+  std::map<const WeightTensor *, std::string> owners;
   for (const StateTensor &parameter : parameters) {
     if (pairs.contains(parameter.name))
       continue;
-    TRAINC_ASSIGN_OR_RETURN(const SafetensorsTensor *tensor,
-                            findByPrefix(weights, parameter.name, taken, owners));
+    TRAINC_ASSIGN_OR_RETURN(const WeightTensor *tensor, findByPrefix(weights, parameter.name, taken, owners));
     if (tensor)
       pairs.emplace(parameter.name, tensor);
   }
@@ -128,28 +104,12 @@ Result<Pairs> pairByName(const WeightFiles &weights, std::span<const StateTensor
 
 // --- Leftovers ---
 
-bool sameContent(const SafetensorsTensor &a, const SafetensorsTensor &b) {
-  return a.dtype == b.dtype && a.shape == b.shape && std::ranges::equal(a.bytes, b.bytes);
-}
-
-/// Whether `name` is `end`, or ends with a dot and `end`.
-bool endsWithName(std::string_view name, std::string_view end) {
-  return name.ends_with(end) && (name.size() == end.size() || name[name.size() - end.size() - 1] == '.');
-}
-
-/// Whether Hugging Face's GPT-2 or Llama stores the tensor, but does not train it. Checks the shape as well
-/// as the name, because a parameter with such a name has another shape.
-bool isBuffer(const SafetensorsTensor &tensor, const Tensors &used) {
-  const auto &shape = tensor.shape;
-  if (endsWithName(tensor.name, "attn.bias"))
-    return shape.size() == 4 && shape[0] == 1 && shape[1] == 1 && shape[2] == shape[3];
-  if (endsWithName(tensor.name, "attn.masked_bias"))
-    return shape.empty();
-  if (endsWithName(tensor.name, "rotary_emb.inv_freq"))
-    return shape.size() == 1;
-  return tensor.name == kHead && std::ranges::any_of(used, [&](const SafetensorsTensor *other) {
-           return sameContent(tensor, *other);
-         });
+/// Whether the file has the tensor, but the model does not train it: a buffer, or a head that equals a tensor
+/// of `used`.
+bool isNeedless(const WeightTensor &tensor, const Tensors &used) {
+  return isStoredBuffer(tensor.name, tensor.shape) ||
+         (tensor.name == kHeadName &&
+          std::ranges::any_of(used, [&](const WeightTensor *other) { return sameContent(tensor, *other); }));
 }
 
 /// Returns the value of an option that selects the `listed` names, which have the form "name: type", and none
@@ -166,29 +126,41 @@ std::string selectionOf(const std::vector<std::string> &listed, const std::set<s
 
 /// Returns the embedding (of GPT-2 or Llama) that the plan also uses for its head, if the file's own `head`
 /// is left over and no parameter is missing; null otherwise.
-const SafetensorsTensor *tiedTensor(const TensorMatch &match, const SafetensorsTensor *head) {
+const WeightTensor *tiedTensor(const TensorMatch &match, const WeightTensor *head) {
   const bool isLeftOver = head && std::ranges::any_of(match.unexpected, [&](const std::string &entry) {
                             return entry.substr(0, entry.rfind(": ")) == head->name;
                           });
   if (!isLeftOver || !match.missing.empty())
     return nullptr;
   const auto tied = std::ranges::find_if(match.transfers, [&](const TensorTransfer &transfer) {
-    const SafetensorsTensor &source = *transfer.source;
+    const WeightTensor &source = *transfer.source;
     return source.shape == head->shape &&
            (endsWithName(source.name, "wte.weight") || endsWithName(source.name, "embed_tokens.weight"));
   });
   return tied == match.transfers.end() ? nullptr : tied->source;
 }
 
-/// Advice if some tensors have a partner, but a part of the model or of the file, such as a head, has none.
-/// `head` is the file's head, if the plan may have it tied; else null.
-std::string adviceOn(const TensorMatch &match, const SafetensorsTensor *head) {
+/// Whether a file is named as one of several with a model's weights: model-00001-of-00002.safetensors.
+bool isOneOfSeveral(const std::filesystem::path &file) {
+  const std::string name = file.filename().string();
+  constexpr std::string_view kOf = "-of-";
+  const size_t of = name.rfind(kOf);
+  const auto isDigit = [&](size_t at) { return at < name.size() && name[at] >= '0' && name[at] <= '9'; };
+  return of != std::string::npos && of > 0 && isDigit(of - 1) && isDigit(of + kOf.size());
+}
+
+/// Advice if some tensors have a partner, but a part of the model or of the file `path`, such as a head, has
+/// none. `head` is the file's head, if the plan may have it tied; else null.
+std::string adviceOn(const TensorMatch &match, const std::string &path, const WeightTensor *head) {
+  if (!match.missing.empty() && isOneOfSeveral(path))
+    return "; this is one of several files of a model: name their folder, or the "
+           "model.safetensors.index.json in it";
   if (match.transfers.empty())
     return "";
-  if (const SafetensorsTensor *tied = tiedTensor(match, head))
+  if (const WeightTensor *tied = tiedTensor(match, head))
     return fmt::format("; '{0}' is not equal to '{1}', so the weights are of a model with a head of its own: "
                        "give the model such a head, as one tied to '{1}' computes something else",
-                       kHead, tied->name);
+                       kHeadName, tied->name);
   std::set<std::string> parameters, tensors;
   for (const TensorTransfer &transfer : match.transfers) {
     parameters.insert(transfer.destination->name);
@@ -229,10 +201,10 @@ Result<UnpairedWeights> loadInitialWeights(const WeightFiles &weights,
   TRAINC_RETURN_IF_ERROR(checkPatterns(options, weights, parameters));
   UnpairedWeights unpaired;
   Tensors passedOver;
-  for (const SafetensorsTensor *tensor : tensorsOf(weights))
-    if (matchesAny(options.ignored, tensor->name)) {
-      passedOver.insert(tensor);
-      unpaired.ignored.push_back(tensor->name);
+  for (const WeightTensor &tensor : weights.tensors())
+    if (matchesAny(options.ignored, tensor.name)) {
+      passedOver.insert(&tensor);
+      unpaired.ignored.push_back(tensor.name);
     }
   TRAINC_ASSIGN_OR_RETURN(const Pairs pairs, pairByName(weights, parameters, passedOver));
   const auto lookup = [&](const std::string &name) {
@@ -241,7 +213,7 @@ Result<UnpairedWeights> loadInitialWeights(const WeightFiles &weights,
   };
   std::vector<StateTensor> wanted;
   for (const StateTensor &parameter : parameters) {
-    const SafetensorsTensor *found = lookup(parameter.name);
+    const WeightTensor *found = lookup(parameter.name);
     if ((found && found->shape == parameter.shape) || !matchesAny(options.missing, parameter.name)) {
       wanted.push_back(parameter);
       continue;
@@ -249,16 +221,16 @@ Result<UnpairedWeights> loadInitialWeights(const WeightFiles &weights,
     unpaired.drawn.push_back(parameter.name);
     passedOver.insert(found);
   }
-  const auto ignore = [&](const SafetensorsTensor &tensor, const Tensors &used) {
-    const bool isNeedless = !passedOver.contains(&tensor) && isBuffer(tensor, used);
-    if (isNeedless)
+  const auto ignore = [&](const WeightTensor &tensor, const Tensors &used) {
+    const bool isLeftOut = !passedOver.contains(&tensor) && isNeedless(tensor, used);
+    if (isLeftOut)
       unpaired.buffers.push_back(tensor.name);
-    return isNeedless || passedOver.contains(&tensor);
+    return isLeftOut || passedOver.contains(&tensor);
   };
-  TensorMatch match = matchTensors(weights.files(), wanted, lookup, ignore, Conversion::kRound);
-  TRAINC_RETURN_IF_ERROR(
-      match.status(fmt::format("--init={}: the weights do not fit this plan{}", weights.path(),
-                               adviceOn(match, unpaired.drawn.empty() ? weights.find(kHead) : nullptr))));
+  TensorMatch match = matchTensors(weights.tensors(), wanted, lookup, ignore, Conversion::kRound);
+  TRAINC_RETURN_IF_ERROR(match.status(fmt::format(
+      "--init={}: the weights do not fit this plan{}", weights.path(),
+      adviceOn(match, weights.path(), unpaired.drawn.empty() ? weights.find(kHeadName) : nullptr))));
   TRAINC_RETURN_IF_ERROR(addChecksums(recorded, match.transfers));
   TRAINC_ASSIGN_OR_RETURN(const auto fault, transferTensors(match.transfers, threads, Numbers::kFinite));
   TRAINC_RETURN_IF_ERROR(weights.check());

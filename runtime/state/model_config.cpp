@@ -1,5 +1,6 @@
 #include "runtime/state/model_config.h"
 
+#include "base/config_keys.h"
 #include "base/input_file.h"
 #include "base/json_text.h"
 #include "base/name_pattern.h"
@@ -19,32 +20,18 @@ using Json = nlohmann::json;
 
 // --- Keys ---
 
-/// Keys that do not change what a model computes from its weights, by patterns.
+/// Further keys that do not change what a model computes from its weights, by patterns.
 constexpr std::string_view kHarmless[] = {
-    // Origin.
-    "_*", "architectures", "auto_map", "transformers_version", "unsloth_*", "model_name", "name_or_path",
-    "tokenizer_class", "finetuning_task", "task_specific_params", "prefix", "custom_pipelines",
-    // Types of numbers, and how a library computes.
-    "dtype", "torch_dtype", "torchscript", "use_bfloat16", "use_cache", "pretraining_tp",
-    "gradient_checkpointing", "chunk_size_feed_forward", "attn_implementation", "reorder_and_upcast_attn",
-    "tf_legacy_loss", "cache_implementation",
     // Training.
     "*dropout*", "*pdrop", "*drop_rate", "*drop_path*", "layerdrop", "initializer_*", "router_aux_loss_coef",
-    // Output of a library.
-    "return_dict", "output_*", "id2label", "label2id", "num_labels", "problem_type", "summary_*",
-    // Generation.
-    "*_token_id", "*_token_ids", "max_length", "min_length", "do_sample", "early_stopping", "num_beams",
-    "num_beam_groups", "diversity_penalty", "temperature", "top_k", "top_p", "typical_p", "*_penalty",
-    "*no_repeat_ngram_size", "bad_words_ids", "num_return_sequences", "remove_invalid_values",
-    "*suppress_tokens",
     // The longest text. A model may be trained further on shorter ones.
     "max_position_embeddings", "n_positions", "n_ctx", "seq_length", "max_sequence_length",
     // Facts that names and shapes of tensors tell.
     "vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "n_embd", "n_layer", "n_inner"};
 
 bool isHarmless(std::string_view key) {
-  return std::ranges::any_of(kHarmless,
-                             [&](std::string_view pattern) { return matchesPattern(pattern, key); });
+  const auto matches = [&](std::string_view pattern) { return matchesPattern(pattern, key); };
+  return std::ranges::any_of(kKeysWithoutMath, matches) || std::ranges::any_of(kHarmless, matches);
 }
 
 /// The type of a model; empty if the config names none.
@@ -53,33 +40,78 @@ std::string typeOf(const Json &config) {
   return type != config.end() && type->is_string() ? type->get<std::string>() : "";
 }
 
-/// Values that Hugging Face takes for keys that the config of a model of `type` lacks; null switches
-/// something off.
+/// Values that switch something off, or have no effect: Hugging Face's defaults for keys that change what a
+/// model computes, where a type has no other (see defaultsOf()).
+Json neutralValues() {
+  return {{"rope_theta", 10000.0},
+          {"rope_scaling", nullptr},
+          {"partial_rotary_factor", 1.0},
+          {"rope_interleaved", false},
+          {"rope_local_base_freq", nullptr},
+          {"no_rope_layers", nullptr},
+          {"sliding_window", nullptr},
+          {"sliding_window_pattern", nullptr},
+          {"attention_chunk_size", nullptr},
+          {"layer_types", nullptr},
+          {"attention_bias", false},
+          {"mlp_bias", false},
+          {"alibi", false},
+          {"use_qk_norm", false},
+          {"qk_layernorm", false},
+          {"clip_qkv", nullptr},
+          {"query_pre_attn_scalar", nullptr},
+          {"attn_logit_softcapping", nullptr},
+          {"final_logit_softcapping", nullptr},
+          {"scale_attn_weights", true},
+          {"scale_attn_by_inverse_layer_idx", false},
+          {"attention_multiplier", nullptr},
+          {"embedding_multiplier", 1.0},
+          {"residual_multiplier", 1.0},
+          {"logits_scaling", 1.0},
+          {"logit_scale", 1.0},
+          {"use_parallel_residual", false},
+          {"parallel_attn", false},
+          {"apply_residual_connection_post_layernorm", false},
+          {"do_layer_norm_before", true},
+          {"is_encoder_decoder", false},
+          {"is_causal", true},
+          {"use_causal_attention", true},
+          {"use_bidirectional_attention", false},
+          {"add_cross_attention", false},
+          {"quantization_config", nullptr}};
+}
+
+/// Values that Hugging Face takes for keys that the config of a model of `type` lacks.
 Json defaultsOf(const Json &config, const std::string &type) {
-  Json defaults = {{"rope_theta", 10000.0},
-                   {"rope_scaling", nullptr},
-                   {"partial_rotary_factor", 1.0},
-                   {"sliding_window", nullptr},
-                   {"layer_types", nullptr},
-                   {"attention_bias", false},
-                   {"mlp_bias", false},
-                   {"attn_logit_softcapping", nullptr},
-                   {"final_logit_softcapping", nullptr},
-                   {"scale_attn_weights", true},
-                   {"scale_attn_by_inverse_layer_idx", false},
-                   {"is_encoder_decoder", false},
-                   {"add_cross_attention", false}};
+  Json defaults = neutralValues();
+  const auto isOneOf = [&](std::initializer_list<std::string_view> types) {
+    return std::ranges::find(types, type) != types.end();
+  };
+  const bool isGemma = isOneOf({"gemma", "gemma2", "gemma3_text"});
   if (type == "gpt2")
     defaults.update({{"n_head", 12},
                      {"layer_norm_epsilon", 1e-5},
                      {"activation_function", "gelu_new"},
                      {"tie_word_embeddings", true}});
-  if (type == "llama" || type == "mistral" || type == "qwen2")
+  if (isOneOf({"llama", "mistral", "qwen2", "qwen3", "phi3", "granite", "olmo2"}))
     defaults.update({{"num_attention_heads", 32},
-                     {"rms_norm_eps", 1e-6},
+                     {"rms_norm_eps", isOneOf({"phi3", "olmo2"}) ? 1e-5 : 1e-6},
                      {"hidden_act", "silu"},
                      {"tie_word_embeddings", false}});
-  if (type == "mistral" && !config.contains("sliding_window"))
+  if (isGemma)
+    defaults.update({{"rms_norm_eps", 1e-6}, {"tie_word_embeddings", true}});
+  if (isOneOf({"gemma2", "gemma3_text"}))
+    defaults["query_pre_attn_scalar"] = 256;
+  if (type == "gemma2")
+    defaults.update({{"attn_logit_softcapping", 50.0}, {"final_logit_softcapping", 30.0}});
+  if (type == "gpt_neox")
+    defaults.update(
+        {{"use_parallel_residual", true}, {"attention_bias", true}, {"partial_rotary_factor", 0.25}});
+  if (isOneOf({"phi", "stablelm"}))
+    defaults["partial_rotary_factor"] = type == "phi" ? 0.5 : 0.25;
+  if (isGemma || type == "qwen3")
+    defaults["head_dim"] = type == "qwen3" ? 128 : 256;
+  if (isOneOf({"mistral", "gemma2", "gemma3_text"}) && !config.contains("sliding_window"))
     defaults["sliding_window"] = 4096;
   return defaults;
 }
@@ -98,8 +130,8 @@ Json withTextConfig(const Json &config) {
 }
 
 /// Gives a config the keys of one form: rotary embeddings as before transformers 5, the numbers of heads, and
-/// no key whose value says that nothing is special.
-Json normalized(const Json &config) {
+/// no key whose value says that nothing is special. `hasHeadDim`: the type has a default for head_dim.
+Json normalized(const Json &config, bool hasHeadDim) {
   Json result = Json::object();
   for (const auto &[key, value] : config.items())
     if (!value.is_null())
@@ -113,6 +145,14 @@ Json normalized(const Json &config) {
         rope.erase(key);
       }
     result["rope_scaling"] = std::move(rope);
+  }
+  if (const Json part = valueOf("rotary_pct"); !part.is_null()) { // GPT-NeoX's names
+    result["partial_rotary_factor"] = part;
+    result.erase("rotary_pct");
+  }
+  if (const Json base = valueOf("rotary_emb_base"); !base.is_null()) {
+    result["rope_theta"] = base;
+    result.erase("rotary_emb_base");
   }
   if (Json scaling = valueOf("rope_scaling"); scaling.is_object()) {
     if (const auto type = scaling.find("type"); type != scaling.end()) { // the older name
@@ -133,9 +173,13 @@ Json normalized(const Json &config) {
   if (const Json heads = valueOf("num_attention_heads"); heads.is_number_unsigned() && heads != 0) {
     if (!result.contains("num_key_value_heads") && valueOf("model_type") != "mistral")
       result["num_key_value_heads"] = heads;
-    if (const Json width = valueOf("hidden_size"); !result.contains("head_dim") && width.is_number_unsigned())
+    if (const Json width = valueOf("hidden_size");
+        !result.contains("head_dim") && !hasHeadDim && width.is_number_unsigned())
       result["head_dim"] = width.get<uint64_t>() / heads.get<uint64_t>();
   }
+  if (const Json scalar = valueOf("query_pre_attn_scalar");
+      !scalar.is_null() && scalar == valueOf("head_dim"))
+    result.erase("query_pre_attn_scalar"); // the usual scale
   return result;
 }
 
@@ -170,8 +214,8 @@ class Config {
 public:
   /// `config` is of a model of `type` unless it names another.
   Config(const Json &config, const std::string &type)
-      : keys_(normalized(config)),
-        defaults_(defaultsOf(config, typeOf(config).empty() ? type : typeOf(config))) {}
+      : defaults_(defaultsOf(config, typeOf(config).empty() ? type : typeOf(config))),
+        keys_(normalized(config, defaults_.contains("head_dim"))) {}
 
   void addKeysTo(std::set<std::string> &keys) const {
     for (const Json *json : {&keys_, &defaults_})
@@ -199,51 +243,86 @@ public:
   }
 
 private:
-  Json keys_, defaults_;
+  Json defaults_, keys_;
 };
 
-} // namespace
+/// Whether a value says that something is absent.
+bool isNothing(const Json &value) {
+  return value.empty() || value == false || value == 0 || value == ""; // empty: null, or without elements
+}
 
-Result<std::string> compareConfigs(std::string_view own, const std::filesystem::path &folder) {
-  const std::filesystem::path path = folder / kConfigFile;
-  std::error_code error;
-  if (!std::filesystem::exists(path, error))
-    return std::string();
-  const Json ownJson = tryParseJson(own);
-  if (!ownJson.is_object())
-    return fmt::format(
-        "{} is not compared, because the plan has no {} of its own: see that the model computes as "
-        "the one of the weights does",
-        path.string(), kConfigFile);
-  TRAINC_ASSIGN_OR_RETURN(const std::string text, readWholeFile(path));
-  TRAINC_ASSIGN_OR_RETURN(const Json otherJson, parseJson(path.string(), text));
-  if (!otherJson.is_object())
-    return invalidInput("{}: expected an object, found {}", path.string(), otherJson.type_name());
+/// The note for a plan without a config.json.
+ConfigRemarks notCompared(const std::filesystem::path &path) {
+  return {.note = fmt::format(
+              "{} is not compared, because the plan has no {} of its own: see that the model computes "
+              "as the one of the weights does",
+              path.string(), kConfigFile)};
+}
+
+/// Compares two configs. If the one in the file `path` is not complete, its other keys are not compared.
+Result<ConfigRemarks> compare(const Json &ownJson, const std::filesystem::path &path, const Json &otherJson,
+                              bool isComplete) {
   const Json planKeys = withTextConfig(ownJson), fileKeys = withTextConfig(otherJson);
   const Config plan(planKeys, typeOf(fileKeys)), file(fileKeys, typeOf(planKeys));
   std::set<std::string> keys;
   plan.addKeysTo(keys);
   file.addKeysTo(keys);
   std::string differences;
-  std::vector<std::string> unknown;
+  std::vector<std::string> missing, unknown;
   for (const std::string &key : keys) {
     const Json *planned = plan.find(key), *found = file.find(key);
-    if (!isHarmless(key) && planned && found && !isSame(*planned, *found))
+    if (isHarmless(key) || (!isComplete && !file.contains(key)))
+      continue;
+    if (planned && found && !isSame(*planned, *found))
       differences += fmt::format("\n    {}: {} in this file, {} in the plan", printable(key), file.show(key),
                                  plan.show(key));
-    if (!isHarmless(key) && plan.contains(key) && !found)
-      unknown.push_back(printable(key));
+    if (plan.contains(key) && !found)
+      missing.push_back(printable(key));
+    if (file.contains(key) && !planned && !isNothing(*found))
+      unknown.push_back(fmt::format("{} {}", printable(key), file.show(key)));
   }
-  if (differences.empty() && unknown.empty())
-    return std::string();
+  ConfigRemarks remarks;
+  if (!missing.empty())
+    remarks.note = fmt::format("{} lacks keys of the plan's own {}, which are not compared: {}",
+                               path.string(), kConfigFile, fmt::join(missing, ", "));
+  if (!unknown.empty())
+    remarks.warning = fmt::format(
+        "{} has keys that the plan's own {} lacks, and that may change what the weights compute: {}",
+        path.string(), kConfigFile, fmt::join(unknown, ", "));
   if (differences.empty())
-    return fmt::format("{} lacks keys of the plan's own {}, which are not compared: {}", path.string(),
-                       kConfigFile, fmt::join(unknown, ", "));
+    return remarks;
   return invalidInput(
-      "{}: the weights beside it are of a model that computes otherwise than the plan, whose own {} "
+      "{}: the weights are of a model that computes otherwise than the plan, whose own {} "
       "differs:{}\n  Change the model's text to match, or add --no-config-check to take the weights "
       "all the same",
       path.string(), kConfigFile, differences);
+}
+
+} // namespace
+
+Result<ConfigRemarks> compareConfigs(std::string_view own, const std::filesystem::path &folder) {
+  const std::filesystem::path path = folder / kConfigFile;
+  std::error_code error;
+  if (!std::filesystem::exists(path, error))
+    return ConfigRemarks();
+  const Json ownJson = tryParseJson(own);
+  if (!ownJson.is_object())
+    return notCompared(path);
+  TRAINC_ASSIGN_OR_RETURN(const std::string text, readWholeFile(path));
+  TRAINC_ASSIGN_OR_RETURN(const Json otherJson, parseJson(path.string(), text));
+  if (!otherJson.is_object())
+    return invalidInput("{}: expected an object, found {}", path.string(), otherJson.type_name());
+  return compare(ownJson, path, otherJson, /*isComplete=*/true);
+}
+
+Result<ConfigRemarks> compareGgufConfig(std::string_view own, const std::filesystem::path &path,
+                                        std::string_view metadata) {
+  const Json ownJson = tryParseJson(own);
+  if (!ownJson.is_object())
+    return notCompared(path);
+  Json otherJson = tryParseJson(metadata);
+  otherJson.erase("model_type"); // Mistral's files say llama
+  return compare(ownJson, path, otherJson, /*isComplete=*/false);
 }
 
 } // namespace trainc

@@ -10,12 +10,22 @@ namespace trainc {
 
 inline constexpr const char *kConfigFile = "config.json";
 
+/// Open questions of a comparison; either text may be empty.
+struct ConfigRemarks {
+  std::string note = {};    ///< keys that the file beside the weights lacks, or that nothing is compared
+  std::string warning = {}; ///< keys of that file that the plan's lacks, with values that may change the math
+};
+
 /// Compares the config.json of weights in `folder`, if there is one, with `own`, the text of the config.json
 /// that a plan writes beside its checkpoints. Fails with kInvalidInput if a key differs that changes what the
 /// same weights compute, such as the number of heads; the error lists all such keys with both values. Ignores
 /// keys whose difference shows in shapes or names of tensors, such as the width, and keys that do not change
-/// what a model computes. If a file lacks a key, its value is Hugging Face's default, if known. Returns a
-/// note on what is not compared, because either file lacks it; empty if there is nothing.
-Result<std::string> compareConfigs(std::string_view own, const std::filesystem::path &folder);
+/// what a model computes. If a file lacks a key, its value is Hugging Face's default, if known.
+Result<ConfigRemarks> compareConfigs(std::string_view own, const std::filesystem::path &folder);
+
+/// Does the same with the metadata of a GGUF file `path`, as config.json (gguf_config.h). Compares only keys
+/// that `metadata` has: others are unknown, not absent.
+Result<ConfigRemarks> compareGgufConfig(std::string_view own, const std::filesystem::path &path,
+                                        std::string_view metadata);
 
 } // namespace trainc

@@ -57,12 +57,12 @@ Status TensorMatch::status(const std::string &what) const {
                       listed("only in the file", unexpected));
 }
 
-TensorMatch matchTensors(std::span<const SafetensorsView> files, std::span<const StateTensor> tensors,
+TensorMatch matchTensors(std::span<const WeightTensor> stored, std::span<const StateTensor> tensors,
                          const TensorLookup &lookup, const TensorFilter &ignore, Conversion conversion) {
   TensorMatch match;
-  std::set<const SafetensorsTensor *> used;
+  std::set<const WeightTensor *> used;
   for (const StateTensor &tensor : tensors) {
-    const SafetensorsTensor *source = lookup(tensor.name);
+    const WeightTensor *source = lookup(tensor.name);
     if (!source) {
       match.missing.push_back(fmt::format("{}: {}", tensor.name, describe(tensor)));
       continue;
@@ -74,10 +74,9 @@ TensorMatch matchTensors(std::span<const SafetensorsView> files, std::span<const
     else
       match.transfers.push_back({source, &tensor});
   }
-  for (const SafetensorsView &file : files)
-    for (const SafetensorsTensor &tensor : file.tensors())
-      if (!used.contains(&tensor) && !ignore(tensor, used))
-        match.unexpected.push_back(fmt::format("{}: {}", tensor.name, describe(tensor)));
+  for (const WeightTensor &tensor : stored)
+    if (!used.contains(&tensor) && !ignore(tensor, used))
+      match.unexpected.push_back(fmt::format("{}: {}", tensor.name, describe(tensor)));
   return match;
 }
 
@@ -138,7 +137,7 @@ private:
     }
     if (begin_ == end_)
       return true;
-    const uint64_t bytes = source_.bytes.size(), blockBytes = std::min(job_.blockBytes, bytes);
+    const uint64_t bytes = source_.bytes(), blockBytes = std::min(job_.blockBytes, bytes);
     if (job_.checksums->size() != blockCount(bytes, blockBytes))
       return false;
     bool good = true;
@@ -150,12 +149,13 @@ private:
     return good;
   }
 
-  /// Copies the wanted part of the source's bytes [begin, end), and returns the checksum of all of them.
+  /// Copies the wanted part of the source's bytes [begin, end), and returns the checksum of all of them. Only
+  /// checkpoints have checksums, whose files store the elements themselves.
   Result<uint64_t> checkBlock(uint64_t begin, uint64_t end) {
     StreamHash hash;
     for (uint64_t offset = begin; offset < end; offset += kHashChunkBytes) {
       const uint64_t chunkEnd = std::min(offset + kHashChunkBytes, end);
-      hash.update(source_.bytes.subspan(offset, chunkEnd - offset));
+      hash.update(source_.stored.subspan(offset, chunkEnd - offset));
       TRAINC_RETURN_IF_ERROR(copy(std::max(offset, begin_), std::min(chunkEnd, end_)));
     }
     return hash.digest();
@@ -174,7 +174,7 @@ private:
 
   /// Converts the source's bytes [begin, begin + bytes).
   void convert(uint64_t begin, uint64_t bytes, std::byte *destination) {
-    const std::span<const std::byte> source = source_.bytes.subspan(begin, bytes);
+    const std::span<const std::byte> source = source_.read(begin, bytes, decoded_);
     std::optional<BadElement> found;
     if (sameType(source_.dtype, job_.destination->dtype))
       std::memcpy(destination, source.data(), source.size());
@@ -193,11 +193,12 @@ private:
 
   const TensorTransfer &job_;
   Numbers numbers_;
-  const SafetensorsTensor &source_;
-  uint64_t element_, converted_; ///< element sizes of source and destination
-  uint64_t begin_, end_;         ///< source bytes that the destination holds
-  std::vector<std::byte> staging_;
-  std::optional<BadElement> bad_; ///< first one of the whole tensor's elements
+  const WeightTensor &source_;
+  uint64_t element_, converted_;   ///< element sizes of source and destination
+  uint64_t begin_, end_;           ///< source bytes that the destination holds
+  std::vector<std::byte> staging_; ///< converted bytes on their way to a device
+  std::vector<std::byte> decoded_; ///< elements that the source computes
+  std::optional<BadElement> bad_;  ///< first one of the whole tensor's elements
 };
 
 } // namespace

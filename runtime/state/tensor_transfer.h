@@ -1,7 +1,7 @@
 // Matches a file's tensors with the plan's, and transfers their bytes.
 #pragma once
 
-#include "runtime/formats/safetensors_view.h"
+#include "runtime/formats/weight_tensor.h"
 #include "runtime/state/file_checksums.h"
 #include "runtime/state/float_rounding.h"
 #include "runtime/state/state_tensor.h"
@@ -23,7 +23,7 @@ bool convertible(SafetensorsDType from, fb::DType to, Conversion conversion = Co
 
 /// A tensor to copy, restricted to the part that the destination holds. Shapes are equal, dtypes convertible.
 struct TensorTransfer {
-  const SafetensorsTensor *source;
+  const WeightTensor *source;
   const StateTensor *destination;
   /// Expected checksums of the source's blocks; null: unknown. Only blocks with copied bytes are read.
   const std::vector<uint64_t> *checksums = nullptr;
@@ -54,7 +54,7 @@ Result<std::optional<TransferFault>> transferTensors(std::span<const TensorTrans
                                                      unsigned threads, Numbers numbers);
 
 /// Returns the file's tensor for a plan's tensor name, or null.
-using TensorLookup = std::function<const SafetensorsTensor *(const std::string &name)>;
+using TensorLookup = std::function<const WeightTensor *(const std::string &name)>;
 
 /// Adds the recorded checksums of the sources' file to the transfers. Fails if checksums are recorded, but
 /// not for each tensor.
@@ -73,11 +73,11 @@ struct TensorMatch {
   Status status(const std::string &what) const;
 };
 
-/// Matches each of `tensors` through `lookup`. A tensor of the files that no lookup returned is unexpected
-/// unless `ignore` accepts it; `used` are the returned tensors.
+/// Matches each of `tensors` through `lookup`. One of the `stored` tensors that no lookup returned is
+/// unexpected unless `ignore` accepts it; `used` are the returned tensors.
 using TensorFilter =
-    std::function<bool(const SafetensorsTensor &tensor, const std::set<const SafetensorsTensor *> &used)>;
-TensorMatch matchTensors(std::span<const SafetensorsView> files, std::span<const StateTensor> tensors,
+    std::function<bool(const WeightTensor &tensor, const std::set<const WeightTensor *> &used)>;
+TensorMatch matchTensors(std::span<const WeightTensor> stored, std::span<const StateTensor> tensors,
                          const TensorLookup &lookup, const TensorFilter &ignore,
                          Conversion conversion = Conversion::kWiden);
 

@@ -16,7 +16,7 @@ constexpr const char *kChecksumKey = "xxh3";
 constexpr const char *kHeaderKey = "header_xxh3";
 constexpr const char *kBlockKey = "block_bytes";
 constexpr const char *kBlocksKey = "blocks_xxh3";
-constexpr const char *kCourseKey = "learning_rate";
+constexpr const char *kCourseKey = "learning_rate", *kTotalKey = "has_total";
 
 std::string hex(uint64_t checksum) { return fmt::format("{:016x}", checksum); }
 
@@ -102,7 +102,8 @@ Json courseToJson(const LearningRateCourse &course) {
           {"peak", course.peak},
           {"minimum", course.minimum},
           {"warmup", course.warmup},
-          {"steps", course.steps}};
+          {"steps", course.steps},
+          {kTotalKey, course.hasTotal}};
 }
 
 /// Nothing for a schedule that only later versions know.
@@ -115,7 +116,8 @@ std::optional<LearningRateCourse> courseFromJson(const Json &json) {
                             .peak = json.at("peak").get<double>(),
                             .minimum = json.at("minimum").get<double>(),
                             .warmup = count(json, "warmup"),
-                            .steps = count(json, "steps")};
+                            .steps = count(json, "steps"),
+                            .hasTotal = json.value(kTotalKey, false)};
 }
 
 TrainerState stateFromJson(const Json &json) {

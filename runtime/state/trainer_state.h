@@ -18,6 +18,7 @@ struct LearningRateCourse {
   uint64_t warmup = 0;
   uint64_t steps =
       0; ///< length: the schedule's total, or the run's steps; 0 if the rate does not depend on it
+  bool hasTotal = false; ///< whether the length is the schedule's total; earlier versions did not record it
 
   bool operator==(const LearningRateCourse &) const = default;
 };

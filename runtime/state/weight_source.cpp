@@ -70,8 +70,8 @@ Result<WeightSource> openWeightSource(const fs::path &path) {
         path.string(), kModelFile);
   TRAINC_ASSIGN_OR_RETURN(WeightFiles weights, WeightFiles::open(path));
   std::vector<fs::path> inputs = {weights.path()};
-  for (const SafetensorsView &file : weights.files())
-    inputs.emplace_back(file.path());
+  for (const std::string &file : weights.filePaths())
+    inputs.emplace_back(file);
   return WeightSource{path, std::move(weights), {}, std::move(inputs)};
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/input_file.h"
 #include "base/json_text.h"
+#include "runtime/formats/gguf_file.h"
 
 #include <algorithm>
 #include <array>
@@ -73,11 +74,25 @@ Result<Json> readField(const std::filesystem::path &folder, const char *file, co
   return json.is_object() && json.contains(key) ? json[key] : Json();
 }
 
+/// Ends of a text, and of a turn or message of a dialogue.
+Status addOfGguf(const std::filesystem::path &path, Ends &ends) {
+  TRAINC_ASSIGN_OR_RETURN(const GgufFile file, GgufFile::open(path));
+  for (const char *key :
+       {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"}) {
+    TRAINC_ASSIGN_OR_RETURN(const std::optional<uint64_t> id, file.count(key));
+    if (id)
+      ends.add(*id);
+  }
+  return {};
+}
+
 Status addOfFiles(const std::string &tokenizer, Ends &ends) {
   if (tokenizer == "bytes")
     return {};
   std::error_code error;
   const std::filesystem::path path = tokenizer;
+  if (isGguf(path))
+    return addOfGguf(path, ends);
   const std::filesystem::path folder = std::filesystem::is_directory(path, error) ? path : path.parent_path();
   TRAINC_ASSIGN_OR_RETURN(const Json ids, readField(folder, "generation_config.json", "eos_token_id"));
   ends.addIds(ids);

@@ -92,8 +92,8 @@ Result<bool> Evaluator::runRound(uint64_t first, bool wantsToStop, double &loss,
     return true;
   TRAINC_RETURN_IF_ERROR(executor_.enqueue(kEvalEntry));
   Sums own{};
-  executor_.readScalar("eval_loss", own.loss);
-  executor_.readScalar("eval_targets", own.targets);
+  executor_.scalars().read("eval_loss", own.loss);
+  executor_.scalars().read("eval_targets", own.targets);
   TRAINC_RETURN_IF_ERROR(executor_.synchronise());
   TRAINC_ASSIGN_OR_RETURN(const std::span<const Sums> sums, control.gather(own));
   for (const Sums &each : sums.first(std::min<uint64_t>(sums.size(), batches() - first))) {

@@ -134,7 +134,7 @@ Status Generator::decode(uint32_t token, uint64_t index) {
 
 Status Generator::run(std::string_view entry, std::span<const int32_t> tokens, uint64_t position) {
   executor_.write(executor_.inputs(entry)[0].memory, std::as_bytes(tokens));
-  executor_.setScalar("position", static_cast<int32_t>(position));
+  executor_.scalars().set("position", static_cast<int32_t>(position));
   TRAINC_RETURN_IF_ERROR(executor_.enqueue(entry));
   return executor_.read(std::as_writable_bytes(std::span(logits_)),
                         executor_.buffer(executor_.plan().generation()->logits()));

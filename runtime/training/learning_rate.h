@@ -18,6 +18,12 @@ LearningRateCourse courseOf(const fb::Schedule &schedule, uint64_t steps);
 /// plan/facts/schedules.h has the formulas.
 double learningRate(const LearningRateCourse &course, uint64_t step);
 
+/// Whether the rate is 0 from the 0-based step `course.steps` on.
+bool decaysToZero(const LearningRateCourse &course);
+
+/// Whether the rates of all steps are the same, whatever determines the length.
+bool areSameRates(const LearningRateCourse &a, const LearningRateCourse &b);
+
 /// Says how the course of the rate has changed, and by how much the rate of the next step, the 0-based
 /// `step`, differs from that of the step before it.
 std::string describeChange(const LearningRateCourse &before, const LearningRateCourse &now, uint64_t step);

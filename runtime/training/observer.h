@@ -70,6 +70,11 @@ public:
       TRAINC_RETURN_IF_ERROR((each->*what)(arguments...));
     return {};
   }
+  /// Warns on rank 0 of what all ranks have in common.
+  void warnOnRank0(std::string_view text) const {
+    if (!communicator_ || communicator_->rank() == 0)
+      tell(&RunObserver::onWarning, text);
+  }
 
 private:
   std::vector<RunObserver *> observers_;

@@ -4,6 +4,7 @@
 #include "base/plain_text.h"
 #include "plan/facts/counts.h"
 #include "plan/facts/settings.h"
+#include "plan/settings/settings.h"
 #include "runtime/training/generate.h"
 #include "runtime/training/run_data.h"
 #include "runtime/training/starting_point.h"
@@ -25,8 +26,7 @@ MeasureOptions measureOptions(const RunOptions &options) {
 
 /// Peak FLOP/s for the MFU; 0 if unknown. Data sheets have it for 16-bit floats.
 double peakFlops(const RunOptions &options, const Executor &executor) {
-  const std::string precision = settingOf(executor.plan(), "precision");
-  const bool isHalf = precision == "bf16" || precision == "fp16";
+  const bool isHalf = train::kPrecision.of(PlanSettings(executor.plan())) != train::Precision::fp32;
   return options.peakFlops.value_or(isHalf ? executor.device().halfFlopsOnSheet() : 0);
 }
 
@@ -43,30 +43,50 @@ Result<uint64_t> totalSteps(const fb::Plan &plan, const RunOptions &options) {
   return steps;
 }
 
-/// Evaluation data and evaluator; the members refer to each other, so the object must not move.
-struct Evaluation {
-  std::optional<Dataset> dataset;
-  std::optional<Evaluator> evaluator;
+} // namespace
+
+/// Data of a run. The members refer to each other, so the object must not move.
+struct TrainingRun::Inputs {
+  /// Evaluation data and evaluator; the members refer to each other, so the object must not move.
+  struct Evaluation {
+    std::optional<Dataset> dataset;
+    std::optional<Evaluator> evaluator;
+
+    Status open(Executor &executor, const RunOptions &options) {
+      if (options.evalData.empty())
+        return {};
+      TRAINC_ASSIGN_OR_RETURN(dataset, openData(executor, options, DataUse::kEvaluation));
+      TRAINC_ASSIGN_OR_RETURN(Evaluator created, Evaluator::create(executor, *dataset));
+      evaluator.emplace(std::move(created));
+      return {};
+    }
+  };
+
+  uint64_t steps = 0; ///< of a training, those before --resume included
+  std::optional<Dataset> data;
+  Evaluation evaluation;
 
   Status open(Executor &executor, const RunOptions &options) {
-    if (options.evalData.empty())
-      return {};
-    TRAINC_ASSIGN_OR_RETURN(dataset, openData(executor, options, DataUse::kEvaluation));
-    TRAINC_ASSIGN_OR_RETURN(Evaluator created, Evaluator::create(executor, *dataset));
-    evaluator.emplace(std::move(created));
-    return {};
+    if (options.trains()) {
+      TRAINC_ASSIGN_OR_RETURN(steps, totalSteps(executor.plan(), options));
+      TRAINC_ASSIGN_OR_RETURN(data, openData(executor, options, DataUse::kTraining));
+    }
+    return evaluation.open(executor, options);
   }
 };
 
-Result<NamedValue> identityOf(const Evaluation &evaluation) {
-  TRAINC_ASSIGN_OR_RETURN(const std::vector<FileIdentity> files, evaluation.dataset->identity());
-  return identityOf("--eval-data", *evaluation.dataset, files);
+namespace {
+
+Result<NamedValue> identityOf(const Dataset &evalData) {
+  TRAINC_ASSIGN_OR_RETURN(const std::vector<FileIdentity> files, evalData.identity());
+  return identityOf("--eval-data", evalData, files);
 }
 
-Status checkSameData(ControlChannel &control, uint64_t steps, NamedValue data, const Evaluation &evaluation) {
+Status checkSameData(ControlChannel &control, uint64_t steps, NamedValue data,
+                     const std::optional<Dataset> &evalData) {
   std::vector<NamedValue> values = {{"--steps", fmt::format("{}", steps)}, std::move(data)};
-  if (evaluation.dataset) {
-    TRAINC_ASSIGN_OR_RETURN(values.emplace_back(), identityOf(evaluation));
+  if (evalData) {
+    TRAINC_ASSIGN_OR_RETURN(values.emplace_back(), identityOf(*evalData));
   }
   return checkSame(control, values);
 }
@@ -79,8 +99,11 @@ Result<std::unique_ptr<TrainingRun>> TrainingRun::create(const PlanFile &file, D
                                                                 {.measure = measureOptions(options),
                                                                  .communicator = context.communicator,
                                                                  .planChecksum = file.checksum()});
-  if (!executor.ok())
-    return Status(executor.status().code(), fmt::format("{}: {}", options.plan, executor.status().message()));
+  if (!executor.ok()) {
+    const Status &status = executor.status();
+    const bool isOfOption = status.message().starts_with("--"); // such as --trace
+    return isOfOption ? status : Status(status.code(), fmt::format("{}: {}", options.plan, status.message()));
+  }
   return std::unique_ptr<TrainingRun>(
       new TrainingRun(std::move(*executor), std::move(options), std::move(context)));
 }
@@ -94,6 +117,8 @@ Status TrainingRun::run() {
 
 Status TrainingRun::work() {
   std::optional<Communicator::LocalWait> preparation(std::in_place, context_.communicator);
+  Inputs inputs;
+  TRAINC_RETURN_IF_ERROR(inputs.open(*executor_, options_)); // before weights, which take longer
   TRAINC_ASSIGN_OR_RETURN(start_, prepareWeights(*executor_, context_.threads, options_, observers_));
   TRAINC_RETURN_IF_ERROR(checkSameRun(executor_->control(), options_, start_));
   start_.position.plan = executor_->plan().name()->str();
@@ -105,24 +130,23 @@ Status TrainingRun::work() {
   }
   preparation.reset();
   if (options_.trains())
-    TRAINC_RETURN_IF_ERROR(train());
-  else if (!options_.evalData.empty())
-    TRAINC_RETURN_IF_ERROR(evaluate());
+    TRAINC_RETURN_IF_ERROR(train(inputs));
+  else if (inputs.evaluation.dataset)
+    TRAINC_RETURN_IF_ERROR(evaluate(inputs));
   if (!generation || stopped_)
     return {};
   return generation->run(options_, options_.seed.value_or(start_.position.seed), observers_, context_.stop);
 }
 
-Status TrainingRun::train() {
+Status TrainingRun::train(Inputs &inputs) {
   std::optional<Communicator::LocalWait> preparation(std::in_place, context_.communicator);
   const fb::Plan &plan = executor_->plan();
-  TRAINC_ASSIGN_OR_RETURN(const uint64_t steps, totalSteps(plan, options_));
-  TRAINC_ASSIGN_OR_RETURN(const Dataset dataset, openData(*executor_, options_, DataUse::kTraining));
-  Evaluation evaluation;
-  TRAINC_RETURN_IF_ERROR(evaluation.open(*executor_, options_));
+  const uint64_t steps = inputs.steps;
+  const Dataset &dataset = *inputs.data;
+  Inputs::Evaluation &evaluation = inputs.evaluation;
   TRAINC_ASSIGN_OR_RETURN(std::vector<FileIdentity> files, dataset.identity());
   TRAINC_RETURN_IF_ERROR(
-      checkSameData(executor_->control(), steps, identityOf("--data", dataset, files), evaluation));
+      checkSameData(executor_->control(), steps, identityOf("--data", dataset, files), evaluation.dataset));
   TRAINC_RETURN_IF_ERROR(recordData(dataset, std::move(files)));
   TRAINC_RETURN_IF_ERROR(recordTokenizerOfData());
   TRAINC_ASSIGN_OR_RETURN(const std::unique_ptr<Checkpoints> checkpoints,
@@ -160,7 +184,9 @@ Status TrainingRun::train() {
   if (options_.checkpointDir.empty())
     return failed("stopped by {} after step {}; without --checkpoint-dir the progress is lost",
                   context_.stop.by(), step);
-  note(fmt::format("stopped by {} after step {}; add --resume to go on", context_.stop.by(), step));
+  // Exit code 0: without a warning, -q would show nothing that tells the run from one that is done.
+  observers_.warnOnRank0(fmt::format("stopped by {} after step {} of {}; add --resume to go on",
+                                     context_.stop.by(), step, steps));
   return {};
 }
 
@@ -171,8 +197,9 @@ Status TrainingRun::recordData(const Dataset &dataset, std::vector<FileIdentity>
   if (!same.ok() && !options_.allowChanges)
     return same;
   if (!same.ok())
-    warn("the checkpoint was trained on other data: the order of the samples from now on is that of the new "
-         "data");
+    observers_.warnOnRank0(
+        "the checkpoint was trained on other data: the order of the samples from now on is that of the new "
+        "data");
   else if (start_.resumed()) // known to only one of them, now to both
     for (size_t i = 0; i < position.data.size(); ++i)
       if (!files[i].content)
@@ -184,8 +211,12 @@ Status TrainingRun::recordData(const Dataset &dataset, std::vector<FileIdentity>
 
 void TrainingRun::warnOfFiles(const Dataset &dataset) const {
   for (const DataFile &file : dataset.files())
-    if (!file.warning().empty())
-      return warn(file.warning());
+    if (!file.warning().empty()) {
+      observers_.warnOnRank0(file.warning());
+      break;
+    }
+  if (const std::string doubt = dataset.doubtOfLabels(); !doubt.empty())
+    observers_.warnOnRank0(doubt);
 }
 
 void TrainingRun::announce(const Dataset &dataset, uint64_t steps) const {
@@ -200,7 +231,7 @@ void TrainingRun::announce(const Dataset &dataset, uint64_t steps) const {
                    dataset.files().size() == 1 ? "" : "s", left));
   if (const uint64_t perStep = samplesPerStep(executor_->plan());
       position.step < steps && dataset.samples() < perStep)
-    warn(fmt::format(
+    observers_.warnOnRank0(fmt::format(
         "a step takes {} samples, the data has {}: samples repeat within each step; give more data, or "
         "compile for a smaller batch",
         perStep, dataset.samples()));
@@ -217,17 +248,16 @@ Status TrainingRun::recordTokenizerOfData() {
         printable(start_.tokenizer->name), printable(ofData->record.name));
     if (start_.resumed() && !options_.allowChanges)
       return invalidInput("{}: {}; give data of that tokenizer, {}", ofData->option, difference, kHowToAllow);
-    warn(difference);
+    observers_.warnOnRank0(difference);
   }
   recordTokenizer(ofData->record, start_.position);
   return {};
 }
 
-Status TrainingRun::evaluate() {
+Status TrainingRun::evaluate(Inputs &inputs) {
   std::optional<Communicator::LocalWait> preparation(std::in_place, context_.communicator);
-  Evaluation evaluation;
-  TRAINC_RETURN_IF_ERROR(evaluation.open(*executor_, options_));
-  TRAINC_ASSIGN_OR_RETURN(const NamedValue data, identityOf(evaluation));
+  Inputs::Evaluation &evaluation = inputs.evaluation;
+  TRAINC_ASSIGN_OR_RETURN(const NamedValue data, identityOf(*evaluation.dataset));
   TRAINC_RETURN_IF_ERROR(recordTokenizerOfData());
   preparation.reset();
   TRAINC_RETURN_IF_ERROR(checkSame(executor_->control(), std::span(&data, 1)));

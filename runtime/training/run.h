@@ -44,10 +44,12 @@ private:
       : executor_(std::move(executor)), options_(std::move(options)), context_(std::move(context)),
         observers_(context_.observers, context_.communicator) {}
 
+  struct Inputs;
+
   Status work();
   /// Trains from the starting point to --steps, or until a stop.
-  Status train();
-  Status evaluate();
+  Status train(Inputs &inputs);
+  Status evaluate(Inputs &inputs);
   /// Records the data in the position, and announces it.
   Status recordData(const Dataset &dataset, std::vector<FileIdentity> files);
   void announce(const Dataset &dataset, uint64_t steps) const;
@@ -58,7 +60,6 @@ private:
   void warnOfFiles(const Dataset &dataset) const;
   Status begin(const RunBegin &begin) const;
   void note(const std::string &text) const { observers_.tell(&RunObserver::onNote, text); }
-  void warn(const std::string &text) const { observers_.tell(&RunObserver::onWarning, text); }
 
   std::unique_ptr<Executor> executor_;
   RunOptions options_;

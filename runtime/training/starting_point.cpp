@@ -2,10 +2,11 @@
 
 #include "base/hash.h"
 #include "base/plain_text.h"
-#include "plan/facts/settings.h"
+#include "plan/facts/target.h"
 #include "plan/facts/view.h"
 #include "plan/schema/entry_names.h"
 #include "runtime/data/formats/foreign_file.h"
+#include "runtime/formats/gguf_config.h"
 #include "runtime/state/checkpoint_folder.h"
 #include "runtime/state/checkpoint_reader.h"
 #include "runtime/state/checkpoint_writer.h"
@@ -63,7 +64,7 @@ Status checkOrder(const RunOptions &options, const Checkpoint &checkpoint) {
       *options.seed, checkpoint.path().string(), checkpoint.state().seed, kHowToAllow);
 }
 
-/// Keys in the environment of a position. The target is recorded only for GPU plans.
+/// Keys in the environment of a position. The default target is not recorded.
 constexpr const char *kPrecision = "precision", *kArithmetic = "arithmetic", *kTarget = "target";
 
 using Environment = std::map<std::string, std::string>;
@@ -82,13 +83,14 @@ void recordText(const char *key, const std::string &text, Environment &environme
 
 bool trainsInBf16(const Environment &environment) { return recordedText(environment, kPrecision) == "bf16"; }
 
-/// Records the properties that bits depend on. In other precisions a plan trains identically on all CPUs that
-/// run it.
-void recordArithmetic(const Executor &executor, Environment &environment) {
-  const std::string_view target = view(executor.plan().target());
-  recordText(kPrecision, settingOf(executor.plan(), kPrecision), environment);
-  recordText(kTarget, target == "cpu" ? "" : std::string(target), environment);
-  recordText(kArithmetic, trainsInBf16(environment) || target != "cpu" ? executor.device().arithmetic() : "",
+/// Records the properties that bits depend on; `training` is from trainingOf(). In other precisions a plan
+/// trains identically on all CPUs that run it (TargetTraits::trainsAlike).
+void recordArithmetic(const Executor &executor, const Environment &training, Environment &environment) {
+  const TargetTraits &target = targetOf(executor.plan());
+  recordText(kPrecision, recordedText(training, kPrecision), environment);
+  recordText(kTarget, &target == &kDefaultTarget ? "" : std::string(target.name), environment);
+  recordText(kArithmetic,
+             trainsInBf16(environment) || !target.trainsAlike ? executor.device().arithmetic() : "",
              environment);
 }
 
@@ -102,10 +104,16 @@ std::string withPartsLackedBy(std::string_view other, std::string_view list) {
   return lacked.empty() ? "without that" : printable(fmt::format("with {}", fmt::join(lacked, ", ")));
 }
 
+/// "on a CPU"
+std::string processorText(const Environment &environment) {
+  const std::string name = recordedText(environment, kTarget);
+  const TargetTraits *target = name.empty() ? &kDefaultTarget : findTarget(name);
+  return fmt::format("on a {}", target ? std::string(target->processor()) : printable(name));
+}
+
 /// Describes a change of GPU, libraries or their calls, or between CPU and GPU.
 std::string otherMachineText(const Environment &before, const Environment &now) {
-  std::string from = recordedText(before, kTarget).empty() ? "on a CPU" : "on a GPU";
-  std::string to = recordedText(now, kTarget).empty() ? "on a CPU" : "on a GPU";
+  std::string from = processorText(before), to = processorText(now);
   if (from == to) {
     const std::string was = recordedText(before, kArithmetic), is = recordedText(now, kArithmetic);
     from = withPartsLackedBy(is, was);
@@ -120,14 +128,16 @@ std::string otherMachineText(const Environment &before, const Environment &now) 
 }
 
 /// Describes why the same plan continues with other bits on this machine; empty if it does not.
-std::string describeOtherArithmetic(const Executor &executor, const Environment &recorded) {
+std::string describeOtherArithmetic(const Executor &executor, const Environment &training,
+                                    const Environment &recorded) {
   Environment current;
-  recordArithmetic(executor, current);
+  recordArithmetic(executor, training, current);
   const std::string before = recordedText(recorded, kArithmetic), now = recordedText(current, kArithmetic);
-  const bool isOfGpus = !recordedText(recorded, kTarget).empty() || !recordedText(current, kTarget).empty();
-  if (isOfGpus && (before != now || recordedText(recorded, kTarget) != recordedText(current, kTarget)))
+  const bool recordsTarget =
+      !recordedText(recorded, kTarget).empty() || !recordedText(current, kTarget).empty();
+  if (recordsTarget && (before != now || recordedText(recorded, kTarget) != recordedText(current, kTarget)))
     return otherMachineText(recorded, current);
-  if (isOfGpus || before == now || !trainsInBf16(recorded) || !trainsInBf16(current))
+  if (recordsTarget || before == now || !trainsInBf16(recorded) || !trainsInBf16(current))
     return "";
   auto with = [](const std::string &arithmetic) {
     return arithmetic.empty() ? "without instructions of their own" : "with " + printable(arithmetic);
@@ -138,44 +148,67 @@ std::string describeOtherArithmetic(const Executor &executor, const Environment 
       with(before), with(now));
 }
 
-/// The same weights in another model, such as one with other heads, would be taken without a word.
-Status checkConfig(const Executor &executor, const std::filesystem::path &folder, const RunOptions &options,
-                   const Observers &observers) {
-  if (options.noConfigCheck)
-    return {};
-  std::string_view own;
+/// The config.json that the plan writes beside its checkpoints; empty if there is none.
+std::string_view ownConfig(const Executor &executor) {
   if (executor.plan().exports())
     for (const fb::Export *file : *executor.plan().exports())
       if (view(file->file()) == kConfigFile)
-        own = view(file->text());
-  TRAINC_ASSIGN_OR_RETURN(const std::string note, compareConfigs(own, folder));
-  if (!note.empty())
-    observers.tell(&RunObserver::onNote, note);
+        return view(file->text());
   return {};
+}
+
+Status tellRemarks(const Result<ConfigRemarks> &remarks, const Observers &observers) {
+  if (!remarks.ok())
+    return remarks.status();
+  if (!remarks->note.empty())
+    observers.tell(&RunObserver::onNote, remarks->note);
+  if (!remarks->warning.empty())
+    observers.warnOnRank0(remarks->warning);
+  return {};
+}
+
+/// The same weights in another model, such as one with other heads, would be taken without a word.
+Status checkConfig(const Executor &executor, const std::filesystem::path &folder, const RunOptions &options,
+                   const Observers &observers) {
+  return options.noConfigCheck ? Status()
+                               : tellRemarks(compareConfigs(ownConfig(executor), folder), observers);
+}
+
+/// A GGUF file has its model's configuration in itself.
+Status checkConfig(const Executor &executor, const WeightFiles &weights, const RunOptions &options,
+                   const Observers &observers) {
+  if (!weights.gguf())
+    return checkConfig(executor, std::filesystem::path(weights.path()).parent_path(), options, observers);
+  if (options.noConfigCheck)
+    return {};
+  TRAINC_ASSIGN_OR_RETURN(const auto metadata, configJsonOf(*weights.gguf()));
+  return metadata ? tellRemarks(compareGgufConfig(ownConfig(executor), weights.path(), *metadata), observers)
+                  : Status();
 }
 
 /// Warns if `text`, which describes a difference between the plan and what `path` records, is not empty.
 void warnOfDifference(const std::filesystem::path &path, const std::string &text,
                       const Observers &observers) {
   if (!text.empty())
-    observers.tell(&RunObserver::onWarning, fmt::format("{}: {}", path.string(), text));
+    observers.warnOnRank0(fmt::format("{}: {}", path.string(), text));
 }
 
-Result<StartingPoint> resume(Executor &executor, const std::filesystem::path &path, unsigned threads,
-                             const RunOptions &options, const Observers &observers) {
+Result<StartingPoint> resume(Executor &executor, const Environment &training,
+                             const std::filesystem::path &path, unsigned threads, const RunOptions &options,
+                             const Observers &observers) {
   TRAINC_ASSIGN_OR_RETURN(const Checkpoint checkpoint, Checkpoint::open(path));
   TRAINC_RETURN_IF_ERROR(checkOrder(options, checkpoint));
   TRAINC_RETURN_IF_ERROR(checkConfig(executor, path, options, observers));
+  if (options.trains() && !options.allowChanges)
+    if (const Status status = checkLength(training, checkpoint.state().environment); !status.ok())
+      return invalidInput("{}: {}, {}", path.string(), status.message(), kHowToAllow);
   TRAINC_RETURN_IF_ERROR(checkpoint.loadParameters(stateTensors(executor, fb::Role::Parameter), threads));
   const Environment &recorded = checkpoint.state().environment;
-  if (executor.rank() == 0)
-    warnOfDifference(path, describeOtherModel(executor.plan(), recorded), observers);
+  warnOfDifference(path, describeOtherModel(training, recorded), observers);
   if (options.trains()) {
     TRAINC_RETURN_IF_ERROR(checkpoint.loadOptimizer(stateTensors(executor, fb::Role::Optimizer), threads));
-    if (executor.rank() == 0) {
-      warnOfDifference(path, describeOtherTraining(executor.plan(), recorded), observers);
-      warnOfDifference(path, describeOtherArithmetic(executor, recorded), observers);
-    }
+    warnOfDifference(path, describeOtherTraining(training, recorded), observers);
+    warnOfDifference(path, describeOtherArithmetic(executor, training, recorded), observers);
   }
   observers.tell(&RunObserver::onNote, fmt::format("resumed from {}", path.string()));
   const std::string state = checkpoint.state().toJson();
@@ -212,6 +245,13 @@ Result<WeightSource> openInitialWeights(const std::filesystem::path &init) {
   return explainUnreadWeights(init, weights.status());
 }
 
+/// Whether a folder was written as a checkpoint and lacks the file that completes one.
+bool isIncompleteCheckpoint(const std::filesystem::path &folder) {
+  std::error_code error;
+  return std::filesystem::exists(folder / kOptimizerFile, error) &&
+         !std::filesystem::exists(folder / kTrainerStateFile, error);
+}
+
 /// Tells of the names in one line, which ends early if they are many.
 void noteNames(std::string_view what, std::vector<std::string> names, const Observers &observers) {
   constexpr size_t kShown = 20;
@@ -223,36 +263,40 @@ void noteNames(std::string_view what, std::vector<std::string> names, const Obse
                                                    more ? fmt::format(" and {} more", more) : ""));
 }
 
-/// Loads the plan's initialisers, and replaces them by a checkpoint or --init.
-Result<StartingPoint> loadWeights(Executor &executor, unsigned threads, const RunOptions &options,
-                                  const Observers &observers) {
+/// Loads the plan's initialisers, and replaces them by a checkpoint or --init. `training` is from
+/// trainingOf().
+Result<StartingPoint> loadWeights(Executor &executor, const Environment &training, unsigned threads,
+                                  const RunOptions &options, const Observers &observers) {
   if (executor.rank() == 0)
     warnOfLookalikes(options, observers);
   TRAINC_ASSIGN_OR_RETURN(const std::filesystem::path checkpoint, findCheckpoint(options));
   // Always run, because it also fills tables and optimizer states that neither file replaces.
   if (executor.hasEntry(kInitEntry)) {
-    executor.setScalar("seed", options.seed.value_or(0));
+    executor.scalars().set("seed", options.seed.value_or(0));
     TRAINC_RETURN_IF_ERROR(executor.run(kInitEntry));
   }
   if (!checkpoint.empty())
     return openFound([&] { return findCheckpoint(options); },
                      [&](const std::filesystem::path &path) {
-                       return resume(executor, path, threads, options, observers);
+                       return resume(executor, training, path, threads, options, observers);
                      });
   StartingPoint start;
   start.weights = "the plan's initialisers";
   if (!options.init.empty()) {
     TRAINC_ASSIGN_OR_RETURN(const WeightSource source, openInitialWeights(options.init));
     const WeightFiles &weights = source.weights;
-    TRAINC_RETURN_IF_ERROR(
-        checkConfig(executor, std::filesystem::path(weights.path()).parent_path(), options, observers));
+    if (isIncompleteCheckpoint(options.init))
+      observers.warnOnRank0(
+          fmt::format("--init={}: the checkpoint is incomplete, it has no {}: its weights cannot be "
+                      "checked, and may be damaged",
+                      options.init, kTrainerStateFile));
+    TRAINC_RETURN_IF_ERROR(checkConfig(executor, weights, options, observers));
     TRAINC_ASSIGN_OR_RETURN(
         const UnpairedWeights unpaired,
         loadInitialWeights(weights, stateTensors(executor, fb::Role::Parameter), threads, source.recorded,
                            {.missing = options.initMissing, .ignored = options.initIgnore}));
     observers.tell(&RunObserver::onNote, fmt::format("initial weights from {}", weights.path()));
-    if (executor.rank() == 0)
-      warnOfDifference(options.init, describeOtherModel(executor.plan(), source.environment), observers);
+    warnOfDifference(options.init, describeOtherModel(training, source.environment), observers);
     noteNames("drawn anew", unpaired.drawn, observers);
     noteNames("left out of the file", unpaired.ignored, observers);
     noteNames("not needed from the file", unpaired.buffers, observers);
@@ -268,11 +312,13 @@ Result<StartingPoint> loadWeights(Executor &executor, unsigned threads, const Ru
 
 Result<StartingPoint> prepareWeights(Executor &executor, unsigned threads, const RunOptions &options,
                                      const Observers &observers) {
-  TRAINC_ASSIGN_OR_RETURN(StartingPoint start, loadWeights(executor, threads, options, observers));
+  const Environment training = trainingOf(executor.plan());
+  TRAINC_ASSIGN_OR_RETURN(StartingPoint start, loadWeights(executor, training, threads, options, observers));
   if (executor.hasEntry(kRefreshEntry))
     TRAINC_RETURN_IF_ERROR(executor.run(kRefreshEntry));
-  recordArithmetic(executor, start.position.environment);
-  recordTraining(executor.plan(), start.position.environment);
+  recordArithmetic(executor, training, start.position.environment);
+  for (const auto &[name, value] : training)
+    start.position.environment.insert_or_assign(name, value);
   return start;
 }
 

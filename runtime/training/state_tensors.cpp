@@ -1,6 +1,7 @@
 #include "runtime/training/state_tensors.h"
 
 #include "plan/facts/dtype.h"
+#include "plan/facts/state.h"
 #include "plan/facts/view.h"
 #include "runtime/state/float_rounding.h"
 
@@ -29,10 +30,6 @@ TensorMemory memoryOf(Device &device, const StateView &state) {
           [&device, state](uint64_t offset, std::span<const std::byte> source) {
             return located(*state.info, device.writeBeside(state.memory.address + offset, source));
           }};
-}
-
-std::optional<RankGroupShape> shardingOf(const fb::Plan &plan, const fb::State &state) {
-  return state.sharded() ? std::optional(shapeOf(plan, axesOf(*state.sharded()))) : std::nullopt;
 }
 
 } // namespace

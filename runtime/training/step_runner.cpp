@@ -2,7 +2,6 @@
 
 #include "base/units.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -38,26 +37,18 @@ StepRunner::StepRunner(Executor &executor, const Dataset &dataset)
       beginFeeder_(executor, kBeginStepEntry, dataset), microFeeder_(executor, kMicroStepEntry, dataset),
       lastFeeder_(executor, kLastMicroStepEntry, dataset), updateFeeder_(executor, kUpdateEntry, dataset) {}
 
-uint64_t StepRunner::runs(const Executor &executor, std::string_view entry) {
-  if (!executor.hasEntry(entry) || std::ranges::find(kStepEntries, entry) == kStepEntries.end())
-    return 0;
-  if (entry != kMicroStepEntry)
-    return 1;
-  return executor.plan().training()->accumulate() - runs(executor, kLastMicroStepEntry);
-}
-
 struct StepRunner::DeviceScalars {
   static constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 
   float loss = kNone, gradNorm = kNone, targets = kNone, finite = 0, overflow = 0, lossScale = kNone;
 
   void enqueueReads(Executor &executor) {
-    executor.readScalar("loss", loss);
-    executor.readScalar("grad_norm", gradNorm);
-    executor.readScalar("targets", targets);
-    executor.readScalar("finite", finite);
-    executor.readScalar("overflow", overflow);
-    executor.readScalar("step_loss_scale", lossScale);
+    executor.scalars().read("loss", loss);
+    executor.scalars().read("grad_norm", gradNorm);
+    executor.scalars().read("targets", targets);
+    executor.scalars().read("finite", finite);
+    executor.scalars().read("overflow", overflow);
+    executor.scalars().read("step_loss_scale", lossScale);
   }
 
   StepResult result() const {
@@ -83,19 +74,18 @@ Status StepRunner::finish(const StepScalars &scalars, Status status) {
 
 template <typename Visitor>
 Result<bool> StepRunner::visitEntries(const StepScalars &scalars, const StepBatch &batch, Visitor visit) {
-  executor_.setScalar("lr", scalars.lr);
-  executor_.setScalar("seed", scalars.seed);
-  executor_.setScalar("step", scalars.step);
+  executor_.scalars().set("lr", scalars.lr);
+  executor_.scalars().set("seed", scalars.seed);
+  executor_.scalars().set("step", scalars.step);
   if (executor_.hasEntry(kBeginStepEntry)) {
     beginFeeder_.feed(batch, 0);
     TRAINC_ASSIGN_OR_RETURN(const bool goOn, visit(kBeginStepEntry));
     if (!goOn)
       return false;
   }
-  const uint64_t microSteps = runs(executor_, kMicroStepEntry);
   for (uint64_t micro = 0; micro < accumulate_; ++micro) {
-    executor_.setScalar("micro", executor_.rank() * accumulate_ + micro);
-    const bool last = micro == microSteps;
+    executor_.scalars().set("micro", executor_.rank() * accumulate_ + micro);
+    const bool last = micro + 1 == accumulate_ && executor_.hasEntry(kLastMicroStepEntry);
     (last ? lastFeeder_ : microFeeder_).feed(batch, micro);
     TRAINC_ASSIGN_OR_RETURN(const bool goOn, visit(last ? kLastMicroStepEntry : kMicroStepEntry));
     if (!goOn)

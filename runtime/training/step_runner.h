@@ -64,9 +64,6 @@ public:
   /// The plan of `executor` must train; see BatchFeeder for `dataset`.
   StepRunner(Executor &executor, const Dataset &dataset);
 
-  /// Number of times that a step of the plan runs the entry.
-  static uint64_t runs(const Executor &executor, std::string_view entry);
-
   /// Fails with kFailed like the device; the message names the step, and the instruction if known.
   Result<StepResult> run(const StepScalars &scalars, const StepBatch &batch);
   /// Repeats a step instruction by instruction, and returns the instruction that wrote the first non-finite

@@ -2,27 +2,25 @@
 
 #include "base/clock.h"
 #include "plan/facts/counts.h"
-#include "plan/facts/settings.h"
-#include "plan/facts/view.h"
+#include "plan/facts/step_entries.h"
 #include "runtime/training/learning_rate.h"
-#include "runtime/training/state_tensors.h"
 #include "runtime/training/step_runner.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace trainc {
 
 TrainLoop::TrainLoop(TrainParts parts, TrainOptions options, TrainerState start)
     : parts_(std::move(parts)), options_(options), position_(std::move(start)),
-      runner_(parts_.executor, parts_.dataset), samplesPerStep_(samplesPerStep(parts_.executor.plan())),
+      runner_(parts_.executor, parts_.dataset), cause_(parts_.executor, parts_.dataset, runner_),
+      samplesPerStep_(samplesPerStep(parts_.executor.plan())),
       tokensPerSample_(std::max<uint64_t>(1, parts_.executor.plan().training()->seq_len())) {}
 
 Status TrainLoop::run() {
   Status status = runSteps();
   if (status.ok())
-    status = settle();
+    status = waitForCopies();
   const Status saved = saveLast();
   parts_.observers.tell(&RunObserver::onEnd);
   if (!status.ok() && !saved.ok())
@@ -38,11 +36,11 @@ Status TrainLoop::run() {
 }
 
 /// Waits for the last step's disk copies, which may still be in flight.
-Status TrainLoop::settle() {
-  const Status settled = parts_.executor.settle();
-  return settled.ok()
-             ? settled
-             : Status(settled.code(), fmt::format("after step {}: {}", position_.step, settled.message()));
+Status TrainLoop::waitForCopies() {
+  const Status status = parts_.executor.waitForCopies();
+  return status.ok()
+             ? status
+             : Status(status.code(), fmt::format("after step {}: {}", position_.step, status.message()));
 }
 
 Status TrainLoop::saveLast() {
@@ -55,9 +53,17 @@ Status TrainLoop::saveLast() {
 
 Status TrainLoop::runSteps() {
   if (position_.step >= options_.steps) {
-    note(fmt::format("nothing is left to train: step {} is done, and the training ends with step {}; give "
-                     "--steps a number above {} to go on",
-                     position_.step, options_.steps, position_.step));
+    const LearningRateCourse course = courseOfRun();
+    const bool isScheduleOver = decaysToZero(course) && position_.step >= course.steps &&
+                                parts_.executor.plan().training()->schedule()->total() > 0;
+    parts_.observers.warnOnRank0(fmt::format(
+        "nothing is left to train: step {} is done, and the training ends with step {}; give --steps a "
+        "number above {} to go on{}",
+        position_.step, options_.steps, position_.step,
+        isScheduleOver ? fmt::format(", with a plan whose schedule has a larger total than {}: the rate is 0 "
+                                     "after it",
+                                     course.steps)
+                       : ""));
     return parts_.evaluator ? evaluate() : Status();
   }
   beginCourse();
@@ -126,6 +132,7 @@ Status TrainLoop::runStep(Loader &loader) {
     skip(result);
   report(scalars, result, steadySeconds() - begin);
   TRAINC_RETURN_IF_ERROR(checkFinite(scalars, result, *batch));
+  TRAINC_RETURN_IF_ERROR(checkMaskedTargets(scalars, result, *batch));
   position_.step += 1;
   position_.samples += samplesPerStep_;
   position_.tokens += samplesPerStep_ * tokensPerSample_;
@@ -137,15 +144,25 @@ uint64_t TrainLoop::scheduleStep() const {
   return position_.step - (skippedAdvance ? 0 : position_.skippedSteps);
 }
 
+LearningRateCourse TrainLoop::courseOfRun() const {
+  return courseOf(*parts_.executor.plan().training()->schedule(), options_.steps);
+}
+
 void TrainLoop::beginCourse() {
-  const LearningRateCourse course = courseOf(*parts_.executor.plan().training()->schedule(), options_.steps);
+  const LearningRateCourse course = courseOfRun();
   const std::optional<LearningRateCourse> before = std::exchange(position_.learningRate, course);
-  if (before && *before != course && scheduleStep() > 0)
-    warn(describeChange(*before, course, scheduleStep()));
+  if (before && !areSameRates(*before, course) && scheduleStep() > 0)
+    parts_.observers.warnOnRank0(describeChange(*before, course, scheduleStep()));
   if (course.warmup > options_.steps)
-    warn(fmt::format("--steps={}: the run ends within the schedule's warmup of {} steps, before the learning "
-                     "rate reaches {:g}",
-                     options_.steps, course.warmup, course.peak));
+    parts_.observers.warnOnRank0(
+        fmt::format("--steps={}: the run ends within the schedule's warmup of {} steps, before the "
+                    "learning rate reaches {:g}",
+                    options_.steps, course.warmup, course.peak));
+  if (decaysToZero(course) && options_.steps > course.steps)
+    parts_.observers.warnOnRank0(
+        fmt::format("--steps={}: the schedule has a total of {} steps, after which the learning rate is "
+                    "0: later steps train nothing; compile for a larger total",
+                    options_.steps, course.steps));
 }
 
 void TrainLoop::skip(const StepResult &result) {
@@ -156,25 +173,6 @@ void TrainLoop::skip(const StepResult &result) {
                     position_.step + 1, result.lossScale.value_or(0)));
 }
 
-/// Ends of messages about steps that are not finite.
-static constexpr const char *kSkip = "; --on-nonfinite=skip goes on without such steps";
-static constexpr const char *kRepair =
-    ". Repair that sample, or leave it out; --on-nonfinite=skip goes on without such steps";
-
-/// f16 overflows above 65504, where other types do not.
-static std::string adviceOnNonFinite(const fb::Plan &plan, const StepResult &result) {
-  std::string advice;
-  if (result.loss == HUGE_VALF &&
-      std::isfinite(result.gradNorm)) // rates that are too high usually break both
-    advice = "As the gradient is finite, a target may be in a class that the model excludes with -inf. ";
-  advice += "Lower the learning rate or look at the data of this step";
-  if (settingOf(plan, "precision") == "fp16")
-    advice += "; numbers in f16 overflow early, so a lower --loss-scale or --precision=bf16 may help";
-  if (settingOf(plan, "reduce_type") == "f16")
-    advice += "; gradients are sent in f16, so --reduce-type=bf16 may help";
-  return advice;
-}
-
 Status TrainLoop::checkFinite(const StepScalars &scalars, const StepResult &result, const StepBatch &batch) {
   if (result.updateApplied || result.overflow)
     return {};
@@ -182,11 +180,11 @@ Status TrainLoop::checkFinite(const StepScalars &scalars, const StepResult &resu
       fmt::format("step {}: the loss is {}, the gradient's norm {}; the update was not applied",
                   scalars.step + 1, result.loss, result.gradNorm);
   if (options_.skipNonFinite) {
-    warn(what);
+    parts_.observers.warnOnRank0(what);
     return {};
   }
   isNonFinite_ = true;
-  TRAINC_ASSIGN_OR_RETURN(const std::string weights, describeBadWeights());
+  TRAINC_ASSIGN_OR_RETURN(const std::string weights, cause_.inWeights(position_.step));
   hasBadWeights_ = !weights.empty();
   if (hasBadWeights_)
     return failed("{}. {}", what, weights);
@@ -195,56 +193,25 @@ Status TrainLoop::checkFinite(const StepScalars &scalars, const StepResult &resu
       warn(saved.message());
     parts_.checkpoints->waitUntilRead(); // the replay may write to the states
   }
-  TRAINC_ASSIGN_OR_RETURN(const std::string target, describeMaskedTarget(batch));
-  if (!target.empty())
-    return failed("{}. {}{}", what, target, kRepair);
-  TRAINC_ASSIGN_OR_RETURN(const std::optional<NonFinite> culprit, runner_.replay(scalars, batch));
-  TRAINC_ASSIGN_OR_RETURN(const std::string data, describeBadData(batch));
-  const std::string replayed =
-      culprit ? culprit->message()
-              : "every value is finite; suspect the memory or the processor of this machine";
-  return failed("{}. Replayed: {}\n{}{}", what, replayed,
-                data.empty() ? adviceOnNonFinite(parts_.executor.plan(), result) : data,
-                data.empty() ? kSkip : kRepair);
+  TRAINC_ASSIGN_OR_RETURN(const std::string cause, cause_.inStep(scalars, result, batch));
+  return failed("{}. {}", what, cause);
 }
 
-Result<std::string> TrainLoop::agreeOnText(const std::optional<std::string> &own, std::string_view owner,
-                                           std::string_view held) {
-  TRAINC_ASSIGN_OR_RETURN(const std::span<const uint32_t> found,
-                          parts_.executor.control().gather(uint32_t{own.has_value()}));
-  if (own)
-    return *own;
-  const auto first = std::ranges::find(found, 1U);
-  return first == found.end() ? ""
-                              : fmt::format("{} of rank {} holds {}", owner, first - found.begin(), held);
-}
+/// Minimum loss at which targets are compared with masks. The cross-entropy of untrained models is below 20;
+/// a finite mask, such as -1e9, leaves that of a target in a masked class finite.
+static constexpr float kOddLoss = 100;
 
-/// A run begins with finite weights unless an initialiser makes others: those of files are checked. Later,
-/// the update of the step before is to blame, whose gradients were finite.
-Result<std::string> TrainLoop::describeBadWeights() {
-  TRAINC_ASSIGN_OR_RETURN(const std::optional<std::string> own, findNonFiniteParameter(parts_.executor));
-  TRAINC_ASSIGN_OR_RETURN(const std::string found, agreeOnText(own, "a parameter", "such a value"));
-  if (found.empty())
-    return found;
-  if (position_.step == 0)
-    return fmt::format("The step began so: {}; look at its initialiser in the model", found);
-  return fmt::format(
-      "The step began so: {}, from the update of step {}. Lower the learning rate, and begin with "
-      "weights from before that step",
-      found, position_.step);
-}
-
-Result<std::string> TrainLoop::describeMaskedTarget(const StepBatch &batch) {
-  return agreeOnText(
-      parts_.dataset.findMaskedClass(batch.samples(), [&](size_t column) { return batch.step(column); }),
-      "The data", "a target in a masked class");
-}
-
-Result<std::string> TrainLoop::describeBadData(const StepBatch &batch) {
-  std::optional<std::string> own;
-  for (size_t column = 0; column < parts_.dataset.columns().size() && !own; ++column)
-    own = parts_.dataset.findNonFinite(column, batch.samples(), batch.step(column));
-  return agreeOnText(own, "The data", "such a value");
+Status TrainLoop::checkMaskedTargets(const StepScalars &scalars, const StepResult &result,
+                                     const StepBatch &batch) {
+  if (warnedOfMaskedTarget_ || !result.updateApplied || !(result.loss > kOddLoss) ||
+      !parts_.dataset.hasMasks())
+    return {};
+  TRAINC_ASSIGN_OR_RETURN(const std::string target, cause_.inMaskedTarget(batch));
+  warnedOfMaskedTarget_ = !target.empty();
+  if (warnedOfMaskedTarget_)
+    warn(fmt::format("step {}: the loss is {}. {}; later steps like it are not mentioned", scalars.step + 1,
+                     result.loss, target));
+  return {};
 }
 
 void TrainLoop::report(const StepScalars &scalars, const StepResult &result, double seconds) {
@@ -271,9 +238,10 @@ void TrainLoop::report(const StepScalars &scalars, const StepResult &result, dou
   if (warnedOfNoTargets_ || result.targets != 0)
     return;
   warnedOfNoTargets_ = true;
-  warn(fmt::format("step {}: all targets of its {} samples are ignored, so nothing is learned from it; "
-                   "later steps like it are not mentioned",
-                   scalars.step + 1, samplesPerStep_));
+  parts_.observers.warnOnRank0(
+      fmt::format("step {}: all targets of its {} samples are ignored, so nothing is learned from it; "
+                  "later steps like it are not mentioned",
+                  scalars.step + 1, samplesPerStep_));
 }
 
 Status TrainLoop::evaluate() {
@@ -293,11 +261,10 @@ Status TrainLoop::evaluate() {
 }
 
 double TrainLoop::flopsPerStep() const {
-  const Executor &executor = parts_.executor;
+  const fb::Plan &plan = parts_.executor.plan();
   double flops = 0;
-  for (const fb::Entry *entry : *executor.plan().entries())
-    flops += static_cast<double>(StepRunner::runs(executor, view(entry->name()))) *
-             static_cast<double>(entry->flops());
+  for (const fb::Entry *entry : *plan.entries())
+    flops += static_cast<double>(runsPerStep(plan, *entry)) * static_cast<double>(entry->flops());
   return flops;
 }
 

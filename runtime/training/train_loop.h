@@ -3,6 +3,7 @@
 
 #include "runtime/training/checkpoints.h"
 #include "runtime/training/evaluate.h"
+#include "runtime/training/nonfinite_cause.h"
 #include "runtime/training/observer.h"
 #include "runtime/training/step_runner.h"
 
@@ -57,28 +58,23 @@ private:
   /// Runs the next step, unless a stop is requested.
   Status runStep(Loader &loader);
   Result<StepBatch> nextBatch(Loader &loader) const;
-  /// Each of these functions looks for one reason why a step is non-finite; returns "" if no rank finds it.
-  /// All ranks call them together.
-  Result<std::string> describeBadWeights();
-  Result<std::string> describeMaskedTarget(const StepBatch &batch);
-  Result<std::string> describeBadData(const StepBatch &batch);
-  /// Returns `own` if this rank has a text, else "OWNER of rank N holds HELD" with the first rank that has
-  /// one, else "".
-  Result<std::string> agreeOnText(const std::optional<std::string> &own, std::string_view owner,
-                                  std::string_view held);
   /// Number of the next step in the learning rate's schedule.
   uint64_t scheduleStep() const;
+  /// Course of the learning rate in this run.
+  LearningRateCourse courseOfRun() const;
   /// Records the course of the learning rate for checkpoints; warns if it differs from the recorded one.
   void beginCourse();
   /// Counts a step whose update was not applied because its gradients overflow.
   void skip(const StepResult &result);
   Status checkFinite(const StepScalars &scalars, const StepResult &result, const StepBatch &batch);
+  /// Warns once of a target in a masked class if the loss is finite, but too large for anything else.
+  Status checkMaskedTargets(const StepScalars &scalars, const StepResult &result, const StepBatch &batch);
   void report(const StepScalars &scalars, const StepResult &result, double seconds);
   Status evaluate();
   /// Writes the checkpoint of the run's end. If a failed rank left the run incomplete, only waits for the
   /// previous checkpoint.
   Status saveLast();
-  Status settle();
+  Status waitForCopies();
   void note(const std::string &text) const { parts_.observers.tell(&RunObserver::onNote, text); }
   void warn(const std::string &text) const { parts_.observers.tell(&RunObserver::onWarning, text); }
   /// Agrees with all ranks whether to run the next step, for which this one has obtained `batch`.
@@ -92,11 +88,12 @@ private:
   TrainOptions options_;
   TrainerState position_;
   StepRunner runner_;
+  NonFiniteCause cause_;
   uint64_t samplesPerStep_;
   uint64_t tokensPerSample_; ///< 1 for models without a sequence
   std::optional<double> startSeconds_;
   bool stopped_ = false; ///< whether a stop was requested on some rank
-  bool warnedOfNoTargets_ = false;
+  bool warnedOfNoTargets_ = false, warnedOfMaskedTarget_ = false;
   bool isNonFinite_ = false;   ///< the run ends because of numbers that are non-finite
   bool hasBadWeights_ = false; ///< some of them are weights
 };

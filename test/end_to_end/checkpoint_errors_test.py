@@ -36,6 +36,29 @@ class CheckpointErrors(GoldenRunTest):
         self.assertLess(harness.relative_error(drawn["fc1.weight"].values, found["fc1.weight"].values), 0.1, "a step from the weights of the file")
         self.assertGreater(harness.relative_error(drawn["fc3.weight"].values, found["fc3.weight"].values), 0.1)
 
+    def test_one_of_several_files(self):
+        weights = read_safetensors(GOLDEN / "mlp" / "inputs.safetensors")
+        os.mkdir("split")
+        names = sorted(weights)
+        files = {name: f"model-0000{1 + 2 * index // len(names)}-of-00002.safetensors" for index, name in enumerate(names)}
+        for file in set(files.values()):
+            write_safetensors(f"split/{file}", {name: weights[name] for name in names if files[name] == file})
+        Path("split/model.safetensors.index.json").write_text(json.dumps({"weight_map": files}))
+        train = lambda init: self.train("--steps", "1", f"--init={init}", plan="mlp.plan", data=GOLDEN / "mlp" / "data.safetensors")
+        err = self.fails(train("split/model-00001-of-00002.safetensors"), 2, "the weights do not fit this plan; this is one of several files of a model: name their folder, "
+                         "or the model.safetensors.index.json in it\n  only in the plan (")
+        self.assertNotIn("--init-missing", err)
+        self.run_program(*train("split"))
+
+    def test_weights_of_an_incomplete_checkpoint(self):
+        train = lambda *arguments: self.run_program(*self.train("--steps", "1", "-q", *arguments))[1]
+        train("--checkpoint-dir=run")
+        self.assertNotIn("incomplete", train("--init=run/step-00000001"))
+        os.remove("run/step-00000001/trainer_state.json")
+        self.assertIn("warning: --init=run/step-00000001: the checkpoint is incomplete, it has no trainer_state.json: its weights cannot be checked, and may be damaged\n",
+                      train("--init=run/step-00000001"))
+        self.assertNotIn("incomplete", train("--init=run/step-00000001/model.safetensors"))
+
     def test_a_new_head_in_place_of_another(self):
         weights = read_safetensors(GOLDEN / "mlp" / "inputs.safetensors")
         other = {name.replace("fc3", "lm_head"): tensor for name, tensor in weights.items()}
@@ -83,17 +106,17 @@ class CheckpointErrors(GoldenRunTest):
                 self.compile(text.replace("SCHEDULE", schedule))
                 train = lambda steps, *arguments: self.run_program(*self.train("--steps", str(steps), "--checkpoint-dir", "run", "--metrics=m.jsonl", *arguments, plan="model.plan", data=data))[1]
                 train(4)
-                self.assertNotIn("warning", train(4, "--resume"))
+                self.assertNotIn("schedule", train(4, "--resume"))
                 err = train(8, "--resume")
-                self.assertEqual("has changed from 4 to 8 steps: the last step's learning rate was " in err, warns, err)
+                self.assertEqual("warning: the run is longer, 8 steps instead of 4, and the " in err and " schedule with it: the last step's learning rate was " in err, warns, err)
                 rates = [line["lr"] for line in harness.metrics("m.jsonl")]
                 if warns:
                     self.assertIn(f"was {rates[3]:g}, the next one's is {rates[4]:g}; the same --steps each time, or a total in the model's schedule", err)
-                self.assertNotIn("warning", train(8, "--resume"))
+                self.assertNotIn("schedule", train(8, "--resume"))
 
     def test_unwritable_checkpoint_folder(self):
         Path("file").write_text("")
-        self.fails(self.train("--steps", "1", "--checkpoint-dir", "file/run"), 2, "--checkpoint-dir=file/run: cannot create the folder: file is no folder; name another")
+        self.fails(self.train("--steps", "1", "--checkpoint-dir", "file/run"), 2, "--checkpoint-dir=file/run: cannot create the folder: file is not a folder; name another")
 
     @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
     def test_read_only_checkpoint_folder(self):

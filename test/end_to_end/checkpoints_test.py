@@ -35,13 +35,13 @@ class Checkpoints(TrainrunTest):
         self.assertEqual([line["loss"] for line in whole], [line["loss"] for line in killed])
 
     def test_signal_ends_with_a_checkpoint(self):
-        process = self.start("--data", "tokens.bin", "--steps", "100000000", "--checkpoint-dir", "ck", "--metrics", "m.jsonl")
+        process = self.start("--data", "tokens.bin", "--steps", "100000000", "--checkpoint-dir", "ck", "--metrics", "m.jsonl", "-q")
         self.wait_for("m.jsonl")
         process.send_signal(signal.SIGTERM)
         err = process.communicate(timeout=30)[1].decode()
         self.assertEqual(process.returncode, 0, err)
-        self.assertIn("stopped by SIGTERM after step", err)
         step = self.metrics()[-1]["step"]
+        self.assertEqual(err, f"warning: stopped by SIGTERM after step {step} of 100000000; add --resume to go on\n")
         self.assertEqual(self.checkpoints("ck"), [f"step-{step:08}"])
         self.train(step + 5, "--checkpoint-dir", "ck", "--resume")
 
@@ -167,6 +167,8 @@ class Checkpoints(TrainrunTest):
         _, err = self.train(8, "--resume", "--checkpoint-dir", "new")
         self.assertIn("nothing is left to train: step 8 is done, and the training ends with step 8; give --steps a number above 8 to go on", err)
         self.assertNotIn("steps 9 to 8", err)
+        _, err = self.train(8, "--resume", "--checkpoint-dir", "new", "-q")
+        self.assertEqual(err, "warning: nothing is left to train: step 8 is done, and the training ends with step 8; give --steps a number above 8 to go on\n")
         for steps in [8, 5]:
             _, err = self.train(steps, "--resume=new", "--eval-data", "tokens.bin", "--metrics", "eval.jsonl", "--tokenizer=bytes",
                                 "--generate=\x01", "--max-tokens", "1")

@@ -70,20 +70,20 @@ class CompileErrors(harness.EndToEndTest):
             (["-o", "x.plan", "--memory-limit=1.5g"], "--memory-limit: expected KiB, MiB, GiB or TiB (powers of 1024), found '1.5g'; write 1.5GiB\n"),
             (["-o", "x.plan", "--memory-limit=16GB"], "--memory-limit: expected KiB, MiB, GiB or TiB (powers of 1024), found '16GB'; write 16GiB\n"),
             (["-o", "x.plan", "--memory=16GiB"], "--memory: write --memory-limit"),
-            (["--compile-to=step", "--report=r.json"], "--report and --compile-to=PHASE contradict each other: a report is of a plan, none is made\n"),
+            (["--compile-to=step", "--report=r.json"], "--report and --compile-to=PHASE contradict each other: no plan is made, so there is nothing to report\n"),
             (["--compile-to=foo"], "--compile-to: expected model, step, spmd, scheduled or plan, found 'foo'"),
             (["--compile-to=0"], "--compile-to: expected model, step, spmd, scheduled or plan, found '0'"),
             (["-o", "x.plan", "--fp32-products=1"], "--fp32-products: expected fma, bf16x3 or tf32, found '1'\n"),
             (["-o", "x.plan", "--target=gpu"], "error: --target: expected cpu or cuda, found 'gpu'; did you mean 'cuda'?\n"),
             (["-o", "x.plan", "--precision=float32"], "error: --precision: expected fp32, bf16 or fp16, found 'float32'; did you mean 'fp32'?\n"),
             (["-o", "x.plan", "--memory-limit=1e9"], "such as 16GiB, found '1e9'; write 1000000000\n"),
-            (["-o", "x.plan", "--checkpoint-stride=2"], "error: --checkpoint-stride: it is no option any more; give --checkpoint-keep=0,100,0,100 to recompute every second use\n"),
+            (["-o", "x.plan", "--checkpoint-stride=2"], "error: --checkpoint-stride: it is no longer an option; give --checkpoint-keep=0,100,0,100 to recompute every second use\n"),
             (["-o", "x.plan", "--persist-below=2"], "error: --persist-below: write --param-persistence-threshold\n"),
-            (["-o", "x.plan", "--loss_scale_window=2"], "error: --loss_scale_window: it is no option any more: the scale doubles after 2000 steps without overflow\n"),
+            (["-o", "x.plan", "--loss_scale_window=2"], "error: --loss_scale_window: it is no longer an option: the scale doubles after 2000 steps without overflow\n"),
             (["-o", "x.plan", "--micro-batch=1048577"], "--micro-batch: expected a whole number from 1 to 1048576", "found '1048577'"),
             (["-o", "x.plan", "--accumulate=65537"], "--accumulate: expected a whole number from 1 to 65536", "found '65537'"),
             (["-o", "none/x.plan"], "-o none/x.plan: the folder 'none' does not exist; create it, or name another"),
-            (["-o", "gpt.mlir/x.plan"], "-o gpt.mlir/x.plan: 'gpt.mlir' is no folder; name another"),
+            (["-o", "gpt.mlir/x.plan"], "-o gpt.mlir/x.plan: 'gpt.mlir' is not a folder; name another"),
             (["-o", "/dev/null"], "-o /dev/null: /dev/null: expected a file, found a device"),
             (["-o", "."], "-o .: .: expected a file, found a folder"),
             (["-o", "gpt.mlir"], "-o gpt.mlir would replace the model 'gpt.mlir'; name another file"),
@@ -103,6 +103,7 @@ class CompileErrors(harness.EndToEndTest):
             with self.subTest(arguments=arguments):
                 self.fails([*compile, *arguments], 2, *expected)
         self.assertEqual(Path("gpt.mlir").read_text(), program("gpt"))
+        self.fails([TRAINC, "tokenize", "", "-o", "x.bin"], 2, "error: the first argument is empty; is a variable?\n")
         self.fails([TRAINC, "compile", "-"], 2, "standard input has no name that the plan could have: name the plan to write with -o PLAN")
         self.fails([TRAINC, "estimate", "gpt.mlir", "--memory=80"], 2, "error: --memory: expected a unit, found '80'", "write 80GiB")
         Path("gpt.mlir").write_text(edited(program("gpt"), ("  optimizer ", "  memory_limit 16  optimizer ")))
@@ -148,6 +149,16 @@ class CompileErrors(harness.EndToEndTest):
             (["--dtype=float32"], "--dtype: write --precision=fp32\n"),
             (["--bf16", "False"], "--bf16: leave it out; `--precision=bf16` would turn it on\n"),
             (["--device=cuda"], "--device: write --target=cuda\n"),
+            (["--cpu"], "--cpu: it is not needed here: --target=cpu is the default of trainc compile\n"),
+            (["--cpu", "-o", "x.plan"], "--cpu: it is not needed here: --target=cpu is the default of trainc compile\n"),
+            (["--offload=nvme"], "--offload: expected none, optimizer, gradients, parameters, activations or hidden_activations, found 'nvme'; "
+             "write --offload=optimizer --offload-to=disk\n"),
+            (["--offload", "cpu"], "--offload: expected none, optimizer, gradients, parameters, activations or hidden_activations, found 'cpu'; "
+             "write --offload=optimizer --offload-to=host\n"),
+            (["--offload-to=nvme"], "--offload-to: expected disk or host, found 'nvme'; did you mean 'disk'?\n"),
+            (["--offload-to=cpu"], "--offload-to: expected disk or host, found 'cpu'; did you mean 'host'?\n"),
+            (["--use_lora"], "--use_lora: there is no such thing here yet; parameters are trained themselves"),
+            (["-v"], "-v: trainrun decides it. Give --log-level=debug to trainrun, with the plan\n"),
         ]:
             self.fails([TRAINC, "compile", "gpt.mlir", *arguments], 2, "error: " + expected)
 
@@ -234,17 +245,22 @@ class CompileErrors(harness.EndToEndTest):
         self.assertLess(sizes("activations", "--precision=bf16"), 0.7)
 
     def test_commands(self):
-        known = "error: expected compile, estimate, tokenize, consolidate, report, sign, dump, simulate, calibrate or help, found "
+        known = "error: expected compile, estimate, import, tokenize, consolidate, export, report, sign, dump, simulate, calibrate or help, found "
         self.fails([TRAINC, "foo"], 2, known + "'foo'\nRun trainc --help")
         self.assertEqual(self.trainc("help"), self.trainc(code=2))
         self.fails([TRAINC, "help", "tokeniser"], 2, "error: expected start, ", "found 'tokeniser'; did you mean 'tokenize'?\n")
         for topic in ["offload", "training", "generate"]:
             self.assertIn("See docs/", self.trainc("help", topic)[0])
-        for word, instead in [("export", "trainc consolidate CHECKPOINT -o model.safetensors"), ("train", "trainrun PLAN --data=FILE")]:
-            self.fails([TRAINC, word], 2, f"error: '{word}' is no command of trainc; write `{instead}`\n")
+        for word, instead in [("convert", "trainc consolidate CHECKPOINT -o model.safetensors"), ("train", "trainrun PLAN --data=FILE")]:
+            self.fails([TRAINC, word], 2, f"error: '{word}' is not a command of trainc; write `{instead}`\n")
         self.fails([TRAINC, "-o", "x.plan", "compile", "gpt.mlir"], 2, "error: -o is an option of compile: write it after `trainc compile`\n")
         self.fails([TRAINC, "dump", "a.plan", "b.plan", "c.plan"], 2, "error: expected nothing else, found b.plan c.plan\nRun trainc dump --help")
         self.fails([TRAINC, "compil", "mlp.mlir"], 2, "found 'compil'; did you mean 'compile'?\n")
+
+    def test_help_fits_into_terminals(self):
+        for command in ["compile", "estimate", "import", "tokenize", "consolidate", "export", "report", "sign", "dump", "simulate", "calibrate", ""]:
+            out, _ = self.trainc(*filter(None, [command]), "--help")
+            self.assertLessEqual(max(map(len, out.splitlines())), 100, command)
 
     @unittest.skipUnless(os.path.exists("/dev/full"), "no device that is always full")
     def test_standard_output_that_is_full(self):

@@ -141,6 +141,17 @@ class Checkpoints(harness.EndToEndTest):
             before = path.read_bytes()
             self.refuses("run", "-o", path, expected=[f"error: -o {path}: {expected}"])
             self.assertEqual(path.read_bytes(), before)
+        # Tables of data are safetensors files, too, and so are other models.
+        names = list(read_safetensors(self.checkpoint / "model.safetensors"))
+        for name, tensors in [("table", ["features", "labels"]), ("more", [*names, "head"]), ("fewer", names[1:])]:
+            write_safetensors(name, {tensor: Tensor("F32", [1], [1]) for tensor in tensors})
+            before = Path(name).read_bytes()
+            self.refuses("run", "-o", name, expected=[f"error: -o {name}: the file holds something else than weights of this model: its tensors have other names"])
+            self.assertEqual(Path(name).read_bytes(), before)
+        self.trainc("consolidate", "run", "-o", "same", "--dtype=bf16")
+        half = Path("same").stat().st_size
+        self.trainc("consolidate", "run", "-o", "same")
+        self.assertGreater(Path("same").stat().st_size, half)
         Path("empty").touch()
         self.trainc("consolidate", "run", "-o", "empty")
 
@@ -203,7 +214,7 @@ class OtherWeights(harness.EndToEndTest):
             (["folder", "-o", "out"], "error: folder: expected a checkpoint (trainer_state.json), checkpoints (step-NNNNNNNN), a model.saf"),
             (["text", "-o", "out"], "error: text: byte 0: expected a safetensors header length"),
             (["data.csv", "-o", "out"], "error: data.csv: expected a safetensors file, found text (CSV); name the .safetensors file of the weights"),
-            (["w.gguf", "-o", "out"], "error: w.gguf: expected a safetensors file, found a GGUF file of weights"),
+            (["w.gguf", "-o", "out"], "error: w.gguf: expected a string 'general.architecture' in the metadata, found none"),
             (["pytorch_model.bin", "-o", "out"], "error: pytorch_model.bin: expected a safetensors file, found a zip file, as torch.save and numpy.savez write it", "torch.load"),
             (["w.idx", "-o", "out"], "error: w.idx: expected a safetensors file, found an index of Megatron"),
             ([*good, "--dtype=fp8"], "--dtype: expected fp32, bf16 or fp16, found 'fp8'", "Run trainc consolidate --help"),

@@ -79,7 +79,8 @@ class CudaModelsTest(harness.EndToEndTest):
     def test_updates_on_the_host(self):
         """The kernels of the host compute the bits of the GPU's, whatever else lies there."""
         sharded = ["--ranks=2", "--zero-stage=2"]
-        for states, options in (("optimizer", ["--precision=bf16"]), ("optimizer", ["--optimizer-states=bf16"]), ("optimizer,activations", sharded),
+        narrow = [("optimizer", ["--precision=bf16"]), ("optimizer", ["--optimizer-states=bf16"])]
+        for states, options in (*(narrow if ALL else narrow[:1]), ("optimizer,activations", sharded),
                                 ("optimizer,gradients,parameters", ["--accumulate=2", "--micro-batch=2"])):
             with self.subTest(states=states, options=options):
                 ranks, runs = 2 if options is sharded else 1, []
@@ -106,7 +107,7 @@ class CudaModelsTest(harness.EndToEndTest):
                 self.assertLess(none, some)
 
     def test_every_stage(self):
-        for model, ranks, stages in (("mlp", 2, (1,)), ("gpt", 2, range(4)), ("llama", 2, (3,)), ("gpt", 4, (2, 3))):
+        for model, ranks, stages in (("mlp", 2, (1,)), ("gpt", 2, (0, 2)), ("llama", 2, (3,)), ("gpt", 4, (3,))):
             options = [f"--ranks={ranks}", f"--micro-batch={4 // ranks}"]
             self.compile_model(model, "cpu", *options)  # of stage 0, whose bits all stages have there
             expected = self.train(model, "cpu", f"{model}-{ranks}-cpu", ranks=ranks)
@@ -148,9 +149,10 @@ class CudaModelsTest(harness.EndToEndTest):
         ranks = "--reproducible=ranks"
         for model, precision in (("mlp", "fp32"), ("gpt", "bf16")):
             tree = [ranks, f"--precision={precision}"]
-            self.assert_same_bits(model, (1, "--accumulate=4", *tree), (2, "--accumulate=2", *tree), (4, *tree), (4, "--zero-stage=3", *tree),
-                                  (4, "--zero-stage=2", "--hybrid-shard=2", *tree))
-        self.assert_same_bits("mlp", (3, "--accumulate=2", ranks), (3, "--zero-stage=3", "--accumulate=2", ranks), (6, "--zero-stage=3", ranks))
+            plans = [(1, "--accumulate=4", *tree), (2, "--accumulate=2", *tree), (4, "--zero-stage=3", *tree),
+                     (4, *tree), (4, "--zero-stage=2", "--hybrid-shard=2", *tree)]
+            self.assert_same_bits(model, *(plans if ALL or model == "mlp" else plans[:3]))
+        self.assert_same_bits("mlp", (3, "--accumulate=2", ranks), (6, "--zero-stage=3", ranks))
 
     def test_any_number_of_ranks_is_what_cpus_promise(self):
         tree = ["--reproducible=ranks", "--micro-batch=1"]
@@ -161,10 +163,11 @@ class CudaModelsTest(harness.EndToEndTest):
         """A group's sums stay f32, so stages have the same bits. Without groups NCCL rounds after each rank."""
         low = ["--precision=bf16", "--reduce-type=bf16"]
         groups = ["--hybrid-shard=2", *low]
-        sums = self.assert_same_bits("gpt", *((4, f"--zero-stage={stage}", *groups) for stage in (1, 2, 3)))
+        sums = self.assert_same_bits("gpt", *((4, f"--zero-stage={stage}", *groups) for stage in ((1, 2, 3) if ALL else (1, 3))))
         flat = self.assert_same_bits("gpt", (4, "--zero-stage=2", *low))
         self.assertLess(relative_error(sums, flat), 4e-3)
-        self.check("gpt", "--micro-batch=1", "--zero-stage=3", *groups[:1], "--reduce-type=bf16", ranks=4, precision="bf16")
+        if ALL:
+            self.check("gpt", "--micro-batch=1", "--zero-stage=3", *groups[:1], "--reduce-type=bf16", ranks=4, precision="bf16")
 
     def calls_of_attention(self):
         """Whether the last plan calls a library for attention, and for its gradient."""
@@ -172,7 +175,7 @@ class CudaModelsTest(harness.EndToEndTest):
         return ": attention batch" in text, ": gradient of attention batch" in text
 
     def test_attention_by_cudnn(self):
-        for model, precision in (("gpt", "bf16"), ("llama", "fp16")):
+        for model, precision in (("gpt", "bf16"), ("llama", "fp16"))[:2 if ALL else 1]:
             with self.subTest(model=model, precision=precision):
                 self.compile_model(model, "cuda", f"--precision={precision}")
                 self.assertEqual(self.calls_of_attention(), (True, False))

@@ -20,7 +20,10 @@ class DataErrors(GoldenRunTest):
                                 ("odd.bin", "byte 100", "uint16", "--data-dtype"), ("none.bin", "no such file"),
                                 ("*.tok", "no such file"), (GOLDEN / "mlp" / "data.safetensors", "[80]", "[samples, 16]")]:
             with self.subTest(data=data):
-                self.fails(self.train("--steps", "1", data=data), 2, str(data), *expected)
+                err = self.fails(self.train("--steps", "1", data=data), 2, str(data), *expected)
+                self.assertTrue(err.startswith("error: "), err)  # without the plan's lines before it
+                err = self.fails(self.train("--steps", "1", "--eval-data", data), 2, str(data))
+                self.assertTrue(err.startswith("error: "), err)
 
     def test_what_is_no_data_yet(self):
         """Each file is recognised with advice; none is trained on as tokens."""
@@ -29,6 +32,8 @@ class DataErrors(GoldenRunTest):
         for name, content, kind, for_tokens, for_columns in [
             ("train.txt", text, "text", f"; make tokens of it: {tokenize}", numpy),
             ("train", text[:40], "text", f"; make tokens of it: {tokenize}", numpy),
+            ("short.txt", b"hello world\n", "text", f"; make tokens of it: {tokenize}", numpy),
+            ("odd.csv", b"x,y\n1,2\n3,4\n\n", "text (CSV)", tokenize, numpy),
             ("cut.txt", text[:1023 - text[:1023].count(b"\n")], "text", tokenize, numpy),
             ("a.csv", b"x,y,label\n" + b"1.0,2.0,3\n" * 100, "text (CSV)", tokenize, numpy),
             ("a.jsonl", b'{"text": "word"}\n' * 100, "text (lines of JSON)", "write the text alone to a file", numpy),
@@ -234,6 +239,27 @@ class DataErrors(GoldenRunTest):
                              "'mask' has at -inf in this sample: the loss of such a target is infinite. Repair that sample, or leave it out")
             self.assertNotIn("wrote", err)
 
+    def test_a_target_in_a_class_masked_by_a_finite_number_is_warned_of(self):
+        self.compile("""nn.model @m(%features: tensor<?x20xf32>, %mask: tensor<?x4xf32>, %labels: tensor<?xi32>) {
+            %logits = nn.linear "a" %features to 4
+            %z = nn.add %logits, %mask
+            %nll, %lse = nn.cross_entropy %z, %labels
+            nn.loss "loss" %nll
+        }
+        train.program @p { model @m optimizer sgd batch 8 }""", to="masked.plan")
+        for number, loss in ((-1e9, "1e\\+09"), (-3.4e38, "3.4e\\+38")):
+            columns = {"features": Tensor("F32", [16, 20], [0.25] * 320), "mask": Tensor("F32", [16, 4], [0.0, number, 0.0, 0.0] * 16),
+                       "labels": Tensor("I32", [16], [0, 2, 3, 0] * 4)}
+            for label in (3, 1):
+                columns["labels"].values[13] = label
+                write_safetensors("d.safetensors", columns)
+                _, err = self.run_program(TRAINRUN, "masked.plan", "--data", "d.safetensors", "--steps", "4", "-q")
+                if label == 3:
+                    self.assertEqual(err, "")
+                else:
+                    self.assertEqual(len(re.findall(rf"warning: step [12]: the loss is [0-9.e+]+\. d.safetensors: byte \d+: sample 13, column 'labels', element 0 is 1, a class that the "
+                                                    rf"column 'mask' has at -{loss} in this sample: the loss of such a target is about {loss}, and its probability 0; later", err)), 1, err)
+
     def test_a_target_in_a_class_that_the_model_excludes(self):
         """By a column of 0 and 1, whose logarithm it adds or which it compares, or by itself."""
         for name, column, lines, expected in [
@@ -274,7 +300,7 @@ class DataErrors(GoldenRunTest):
         }
         train.program @p { model @m optimizer sgd(lr 1e38) batch 8 }""", to="far.plan")
         write_safetensors("far.safetensors", {"features": Tensor("F32", [16, 20], [1e3] * 320)})
-        self.fails([TRAINRUN, "far.plan", "--data", "far.safetensors", "--steps", "9"], 1, "step 2: the loss is", "The step began so: parameter 'a.weight' holds -inf in element 0, "
+        self.fails([TRAINRUN, "far.plan", "--data", "far.safetensors", "--steps", "9"], 1, "step 2: the loss is", "Before the step, parameter 'a.weight' holds -inf in element 0, "
                    "from the update of step 1. Lower the learning rate")
 
 

@@ -150,7 +150,7 @@ class Files(TrainrunTest):
             Path(name).touch()
             os.truncate(name, 1 << 40)
         self.fails([TRAINRUN, "large", "--device=null"], 2, "error: large: not a plan file")
-        self.fails([TRAINRUN, "toy.plan", "--device=null", "--trust=large"], 2, "error: large: expected at most 1048576 bytes, found 1099511627776")
+        self.fails([TRAINRUN, "toy.plan", "--device=null", "--trust=large"], 2, "error: --trust=large: expected at most 1048576 bytes, found 1099511627776")
         Path("text").write_text("text")
         self.fails([TRAINC, "tokenize", "text", "--tokenizer=tokenizer.json", "-o", "text.bin"], 2, "tokenizer.json: expected at most 1073741824 bytes, "
                    "found 1099511627776; is it the right file?")

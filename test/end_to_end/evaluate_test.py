@@ -108,7 +108,7 @@ class EvaluateTest(harness.EndToEndTest):
         self.assertAlmostEqual(loss, sum(losses) / len(losses), 5)
 
     def evaluated_alone(self, model, reason):
-        """The loss of a plan that trains nothing; a run that is to train is refused."""
+        """The loss of a plan that trains nothing; a run that is to train is rejected."""
         Path("model.mlir").write_text(model)
         _, err = self.trainc("compile", "model.mlir", "-o", "model.plan", "--cpu=native")
         self.assertIn("warning: the plan evaluates and does not train: " + reason, err)

@@ -63,9 +63,19 @@ train.program @train { model @m optimizer adamw(lr 1e-2) batch 24 x 16 }
 """
 
 
+# The golden Llama with clauses of other families: a window, capped scores, partly rotated heads and norms of heads.
+FAMILIES = [
+    ("%qr = nn.rope %q positions %positions heads 4 theta 10000",
+     '%qn = nn.rms_norm "q_norm" %q heads 4 zero_centered\n  %qr = nn.rope %qn positions %positions heads 4 theta 10000 rotary 4 scaling yarn(factor 4, original 64)'),
+    ("%kr = nn.rope %k positions %positions heads 2 theta 10000",
+     "%kr = nn.rope %k positions %positions heads 2 theta 10000 rotary 4 scaling yarn(factor 4, original 64)"),
+    ("kv_heads 2 causal", "kv_heads 2 causal window 5 softcap 2"),
+]
+
+
 class GenerateTest(harness.EndToEndTest):
-    def train(self, name, steps):
-        self.train_program(edited(harness.program(name), ("batch 3 x 16", "batch 24 x 16")), steps)
+    def train(self, name, steps, *edits):
+        self.train_program(edited(harness.program(name), ("batch 3 x 16", "batch 24 x 16"), *edits), steps)
 
     def train_program(self, text, steps):
         write_cycle("tokens.bin")
@@ -105,6 +115,10 @@ class GenerateTest(harness.EndToEndTest):
         self.train("llama", 3)
         self.check_decode_agrees_with_prefill()
 
+    def test_families_decode(self):
+        self.train("llama", 3, *FAMILIES)
+        self.check_decode_agrees_with_prefill()
+
     def test_positions_of_features(self):
         """Features that are equal at every position of a text."""
         self.train_program(FEATURE_POSITIONS, 3)
@@ -114,8 +128,8 @@ class GenerateTest(harness.EndToEndTest):
         self.train_program(LOG_SUM_EXP, 3)
         self.check_decode_agrees_with_prefill()
 
-    def check_agrees_with_evaluation(self, name):
-        self.train(name, 150)
+    def check_agrees_with_evaluation(self, name, *edits):
+        self.train(name, 150, *edits)
         text = self.generate(PROMPT[:2], 6, "--temperature", "0")
         for known in range(6):
             loss = self.loss_of(PROMPT[:2] + text[:known], text[known])
@@ -126,6 +140,9 @@ class GenerateTest(harness.EndToEndTest):
 
     def test_llama_agrees_with_evaluation(self):
         self.check_agrees_with_evaluation("llama")
+
+    def test_families_agree_with_evaluation(self):
+        self.check_agrees_with_evaluation("llama", *FAMILIES)
 
     def test_seed_and_threads(self):
         self.train("gpt", 3)

@@ -78,5 +78,41 @@ class LibraryCallsTest(harness.EndToEndTest):
         self.assertEqual(*texts)
 
 
+class AttentionFormsTest(harness.EndToEndTest):
+    """Libraries have neither windows nor capped scores, so that kernels compute attention with these."""
+
+    # Scores of this small model are tiny, so that only a large scale shows the cap.
+    FORMS = {"window": (" causal scale 20", " causal scale 20 window 7"), "softcap": (" causal scale 20", " causal scale 20 softcap 0.5")}
+    PLAIN = (" causal", " causal scale 20")
+
+    def losses(self, text, *options):
+        self.trainrun(self.compile(text, *options), "--data", "tokens.bin", "--steps", 3, "--metrics", "m.jsonl")
+        found = [line["loss"] for line in metrics("m.jsonl") if "loss" in line]
+        Path("m.jsonl").unlink()
+        return found
+
+    def test_no_library_drops_them(self):
+        small_gpt.write_tokens("tokens.bin", 60)
+        plain = self.losses(small_gpt.text(self.PLAIN))
+        for name, form in self.FORMS.items():
+            generated = self.losses(small_gpt.text(self.PLAIN, form), "--library-calls=none")
+            self.assertGreater(relative_error(plain[-1:], generated[-1:]), 1e-5)
+            for calls in ("attention", "all", "plain"):
+                with self.subTest(form=name, calls=calls):
+                    found = self.losses(small_gpt.text(self.PLAIN, form), f"--library-calls={calls}")
+                    self.assertLess(relative_error(found[:1], generated[:1]), FIRST_BOUND)
+                    self.assertLess(relative_error(found, generated), BOUND)
+
+    def test_cudnn_is_not_called(self):
+        for name, form in self.FORMS.items():
+            Path("gpt.mlir").write_text(small_gpt.text(self.PLAIN, form))
+            for calls in ("attention", "all"):
+                with self.subTest(form=name, calls=calls):
+                    self.trainc("compile", "gpt.mlir", "-o", "gpt.plan", "--target=cuda", "--gpu-levels=none", "--precision=bf16", f"--library-calls={calls}")
+                    text, _ = self.trainc("dump", "gpt.plan")
+                    self.assertIn("kernel attention", text)
+                    self.assertNotIn("attention batch", text)
+
+
 if __name__ == "__main__":
     harness.main()

@@ -126,7 +126,7 @@ class LossScaleTest(harness.EndToEndTest):
         self.assertNotIn("loss_scale", harness.read_safetensors("run/step-00000005/optimizer.safetensors"))
         self.compile(small_gpt.text(), LOW, f"--loss-scale={2**POWER}")
         self.fails([harness.TRAINRUN, "model.plan", "--data", data, "--steps=5", *harness.DEVICE], 1, "step 1: ",
-                   "numbers in f16 overflow early, so a lower --loss-scale or --precision=bf16 may help; --on-nonfinite=skip")
+                   "f16 overflows above 65504, so a lower --loss-scale or --precision=bf16 may help; --on-nonfinite=skip")
 
     def test_a_resumed_run_has_the_bits_of_one(self):
         data = small_gpt.write_tokens("tokens.bin", 100)

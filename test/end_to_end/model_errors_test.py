@@ -49,7 +49,7 @@ BAD_MODELS = {
     "word with dashes without quotes": (("clip 1.0", "gpu h100-sxm"), 'gpt.mlir:34:7: error: expected a word in quotes, as it has dashes, found h100-sxm; write `gpu "h100-sxm"`'),
     "setting with dashes": (("clip 1.0", "zero-stage 3"), "gpt.mlir:34:3: error: unknown word 'zero-stage' in train.program; write `zero_stage`"),
     "unknown value": (("clip 1.0", "precision float16"), "gpt.mlir:34:13: error: precision: expected fp32, bf16 or fp16, found 'float16'; did you mean 'fp16'?"),
-    "former setting": (("clip 1.0", "checkpoint_stride 2"), 'gpt.mlir:34:3: error: \'checkpoint_stride\' is no setting; write `checkpoint_keep "0,100,0,100"` to recompute every second use'),
+    "former setting": (("clip 1.0", "checkpoint_stride 2"), 'gpt.mlir:34:3: error: \'checkpoint_stride\' is not a setting; write `checkpoint_keep "0,100,0,100"` to recompute every second use'),
     "property that there is not": (("train.program @golden", '"train.program"() <{sym_name = "p", memroy = #train.settings<{memory_limit = 5}>}> : () -> ()\ntrain.program @golden'),
                                    "gpt.mlir:30:37: error: ", "'train.program' has no property 'memroy'", "did you mean 'memory'?"),
     "attribute of another kind": (("train.program @golden {", "train.program @golden attributes {memory = 5 : i64} {"), "gpt.mlir:30:1: error: ", "attribute 'memory' failed to satisfy constraint: settings of one theme, by name"),
@@ -60,7 +60,7 @@ BAD_MODELS = {
     "misspelt value": (("%logits, %labels", "%logits, %label"), "gpt.mlir:26:42: error: no value '%label' is defined before this; did you mean '%labels'?"),
     "no % before a value": (("nn.gelu %h", "nn.gelu h"), "gpt.mlir:11:16: error: expected a value, which begins with %, found 'h'; did you mean '%h'?"),
     "no % before a result": (("%g = nn.gelu", "g = nn.gelu"), "gpt.mlir:11:3: error: expected a line such as `%y = nn.gelu %x`, found 'g'; values begin with %: did you mean '%g'?"),
-    "no nn.": (("nn.gelu", "gelu"), "gpt.mlir:11:8: error: 'gelu' is no op; did you mean 'nn.gelu'?"),
+    "no nn.": (("nn.gelu", "gelu"), "gpt.mlir:11:8: error: 'gelu' is not an op; did you mean 'nn.gelu'?"),
     "comma in a batch": (("batch 3 x 16", "batch 3, 16"), "gpt.mlir:35:10: error: expected `x` with blanks around it between the sizes, found ','; write `batch 3 x 16`"),
     "star in a batch": (("batch 3 x 16", "batch 3 * 16"), "gpt.mlir:35:11: error: expected `x` with blanks around it", "found '*'; write `batch 3 x 16`"),
     "exponent of a count": (("steps 10", "steps 1e3"), "gpt.mlir:36:10: error: expected a whole number, found '1e3'; write 1000"),
@@ -70,8 +70,17 @@ BAD_MODELS = {
     "byte-order mark": (("// The tiny", "\ufeff// The tiny"), "gpt.mlir:1:1: error: '\\ufeff' (U+FEFF) has no meaning here; it is a byte-order mark; save the file as UTF-8 without one"),
     "typographic minus": (("lr 1e-2", "lr 1e\u22122"), "gpt.mlir:32:23: error: '\u2212' (U+2212) has no meaning here; a minus is the character '-'"),
     "brackets of precision": (("clip 1.0", "precision bf16 (params = f32)"), "gpt.mlir:34:18: error: expected the next setting, found '('; write each setting of precision alone, such as `reduce_type bf16`"),
-    "brackets of sharding": (("clip 1.0", "sharding(prefetch = 2)"), "gpt.mlir:34:3: error: 'sharding' is no setting; write each setting of sharding alone, such as `prefetch 2`"),
-    "foreign setting": (("schedule constant", "schedule constant(minimum 1e-3)"), "gpt.mlir:33:21: error: 'constant' has no setting 'minimum'; it has warmup"),
+    "brackets of sharding": (("clip 1.0", "sharding(prefetch = 2)"), "gpt.mlir:34:3: error: 'sharding' is not a setting; write each setting of sharding alone, such as `prefetch 2`"),
+    "foreign setting": (("schedule constant", "schedule constant(minimum 1e-3)"), "gpt.mlir:33:21: error: 'constant' has no setting 'minimum'; write `schedule cosine(minimum 1e-5)`"),
+    "option of another program": (("clip 1.0", "max_grad_norm 1.0"), "gpt.mlir:34:3: error: 'max_grad_norm' is not a setting; write `clip 1.0`"),
+    "value of another program": (("clip 1.0", 'offload "nvme"'), "gpt.mlir:34:11: error: offload: expected none, optimizer", "found 'nvme'; write `offload \"optimizer\"` and `offload_to disk`"),
+    "disk elsewhere": (("clip 1.0", "offload_to nvme"), "gpt.mlir:34:14: error: offload_to: expected disk or host, found 'nvme'; did you mean 'disk'?"),
+    "batch norm": (("nn.gelu %h", "nn.batch_norm %h"), "gpt.mlir:11:8: error: 'nn.batch_norm' is unknown; this norm is absent; there are `nn.layer_norm` and `nn.rms_norm`"),
+    "power": (("nn.gelu %h", "nn.pow %h"), "gpt.mlir:11:8: error: 'nn.pow' is unknown; it is `nn.square` here, or composed of `nn.log`, `nn.mul` and `nn.exp`"),
+    "chunk": (("nn.gelu %h", "nn.chunk %h"), "gpt.mlir:11:8: error: 'nn.chunk' is unknown; write `nn.split`"),
+    "leaky ReLU": (("nn.gelu %h", "F.leaky_relu %h"), "gpt.mlir:11:8: error: 'F.leaky_relu' is not an op; it is composed here, of `nn.max` and `nn.mul`"),
+    "Python": (("nn.block @layer", "import torch\nnn.block @layer"), "gpt.mlir:2:1: error: 'import' is not an op; Python models are not read; docs/reference/from-pytorch.md translates their parts"),
+    "misspelt word of an op": (('tied "wte.weight"', 'tie "wte.weight"'), "gpt.mlir:24:36: error: 'tie' is not a word of nn.linear; did you mean 'tied'?"),
 }
 
 
@@ -94,6 +103,21 @@ class ModelErrors(harness.EndToEndTest):
         self.assertRegex(err, r"\Agpt.mlir:33:3: warning: schedule: a run of 10 steps ends within the warmup of 200, before ")
         _, err = self.run_program(harness.TRAINRUN, "x.plan", "--data", harness.GOLDEN / "gpt" / "data.safetensors", "--steps=3", "--log-level=warning")
         self.assertEqual(err, "warning: --steps=3: the run ends within the schedule's warmup of 200 steps, before the learning rate reaches 0.01\n")
+
+    def test_steps_beyond_the_total(self):
+        Path("gpt.mlir").write_text(edited(program("gpt"), ("schedule constant", "schedule cosine(total 4)")))
+        _, err = self.trainc("compile", "gpt.mlir", "-o", "x.plan")
+        self.assertRegex(err, r"\Agpt.mlir:33:3: warning: schedule: a run of 10 steps goes beyond the total of 4, after which the rate is 0 ")
+        train = lambda *arguments: self.run_program(harness.TRAINRUN, "x.plan", "--data", harness.GOLDEN / "gpt" / "data.safetensors", "-q",
+                                                    "--checkpoint-dir=run", *arguments)[1]
+        self.assertEqual(train("--steps=4"), "")
+        self.assertEqual(train("--steps=4", "--resume"), "warning: nothing is left to train: step 4 is done, and the training ends with step 4; give --steps a number "
+                         "above 4 to go on, with a plan whose schedule has a larger total than 4: the rate is 0 after it\n")
+        self.assertEqual(train("--steps=5", "--resume"), "warning: --steps=5: the schedule has a total of 4 steps, after which the learning rate is 0: later steps "
+                         "train nothing; compile for a larger total\n")
+        Path("gpt.mlir").write_text(edited(program("gpt"), ("schedule constant", "schedule cosine(total 4, minimum 1e-5)")))
+        self.assertNotIn("total", self.trainc("compile", "gpt.mlir", "-o", "x.plan")[1])
+        self.assertNotIn("train nothing", train("--steps=6", "--resume", "--allow-changes"))
 
     def test_model_from_standard_input(self):
         done = subprocess.run([TRAINC, "compile", "-", "--compile-to=model"], input=program("gpt"), text=True, capture_output=True)
@@ -162,6 +186,8 @@ class ModelErrors(harness.EndToEndTest):
                                (export("1000000000000000019884624838656"), signed + "1000000000000000019884624838656"),
                                (export("[1, {b = -9223372036854775809}]"), signed + "-9223372036854775809"),
                                (export("0xFFFFFFFFFFFFFFFF"), signed + "0xFFFFFFFFFFFFFFFF"),
+                               (export("1.0e-60 : f32"), "expected a number of f32, found 1.0e-60, which is 0 there"),
+                               (export("1.0e60 : f32"), "expected a number of f32, found 1.0e60, which is infinite there"),
                                (export("255 : i8"), "expected a whole number from -128 to 127, found 255"),
                                (export("4294967295 : si32"), "expected a whole number from -2147483648 to 2147483647, found 4294967295"),
                                (export("256 : ui8"), "expected a whole number from 0 to 255, found 256"),

@@ -55,8 +55,8 @@ class NcclTest(harness.EndToEndTest):
     def as_torchrun(self, plan, ranks, *args, **how):
         return self.outcomes_of(self.started_as_by_torchrun(plan, ranks, *args, **how))
 
-    def started_as_by_torchrun(self, plan, ranks, *args, ranks_of_host=None, own_gpus=False, steps=10, **variables):
-        """A process for each rank, with torchrun's variables."""
+    def started_as_by_torchrun(self, plan, ranks, *args, ranks_of_host=None, own_gpus=False, steps=10, odd={}, **variables):
+        """A process for each rank, with torchrun's variables; `odd` are those of the last rank."""
         each = ranks_of_host or ranks
         port = str(free_port())
         processes = []
@@ -64,7 +64,7 @@ class NcclTest(harness.EndToEndTest):
             launcher = harness.rank_variables(rank, ranks) | dict(LOCAL_RANK=rank % each, LOCAL_WORLD_SIZE=each, MASTER_PORT=port)
             # Ranks that say they are on different hosts have a GPU each all the same.
             visible = dict(CUDA_VISIBLE_DEVICES=rank) if each == 1 or own_gpus else {}
-            processes.append(self.start(self.command(plan, *args, steps=steps), self.emulator(ranks, **launcher, **visible, **variables)))
+            processes.append(self.start(self.command(plan, *args, steps=steps), self.emulator(ranks, **launcher | visible | variables | (odd if rank + 1 == ranks else {}))))
         return processes
 
     def forked(self, plan, ranks, *args):
@@ -120,6 +120,21 @@ class NcclTest(harness.EndToEndTest):
         for err, code in without:
             self.assertEqual(code, 2, err)
             self.assertIn("need a secret, or anyone could join them: set TRAINC_SECRET", err)
+
+    def test_a_rank_with_wrong_variables_ends_all_over_tcp(self):
+        """Two ranks on two hosts end within seconds, and both say what disagrees."""
+        taken = "RANK: expected each number from 0 to 1 once, found {} on two processes"
+        for changed, of_rank_0, of_odd in [(dict(WORLD_SIZE="3"), "rank 1 failed before it joined the others: gpus.plan: {}", "the plan is for 2 ranks, but torchrun started 3: start 2 instead"),
+                                           (dict(WORLD_SIZE="1"), "rank 1 failed before it joined the others: {}", "RANK=1 and WORLD_SIZE=1 contradict each other: ranks are numbered from 0"),
+                                           (dict(RANK="2"), "rank 2 failed before it joined the others: {}", "RANK=2 and WORLD_SIZE=2 contradict each other: ranks are numbered from 0"),
+                                           (dict(RANK="0"), taken.format(0), taken.format(0))]:
+            with self.subTest(changed):
+                begin = time.monotonic()
+                (err, code), (odd, _) = self.as_torchrun("gpus.plan", 2, ranks_of_host=1, odd=changed, **SECRET)
+                self.assertLess(time.monotonic() - begin, 10)
+                self.assertNotEqual(code, 0)
+                self.assertIn(of_rank_0.format(of_odd), err)
+                self.assertIn(of_odd, odd)
 
     def test_the_number_on_the_host_picks_the_gpu(self):
         ranks = self.as_torchrun("gpus.plan", 2, "--log-level-replica=info", TRAINC_EMULATOR_DEVICES=3, CUDA_VISIBLE_DEVICES="2,0")

@@ -105,7 +105,7 @@ class OffloadTest(RunTest):
                 self.assertRegex(dump, r"arena disk_scratch in disk bytes=\d+\n")
                 described, _ = self.trainrun("off.plan", "--device=null")
                 peak = json.loads(Path("off.json").read_text())["memory"]["peak"]
-                self.assertIn(f"\nplanned: {peak} bytes; by role:", described)
+                self.assertIn(f"\nplanned: {peak} bytes; by kind:", described)
                 self.assertRegex(described, r"\narena disk_scratch: \d+ bytes \(.*\) on disk\n")
                 self.assertRegex(dump, r"copy micro_step\S* -> saved\S* bytes=\d+ on disk")
 

@@ -1,4 +1,4 @@
-"""Plans that earlier versions of trainc made: they run as they did, or are refused in one sentence."""
+"""Plans that earlier versions of trainc made: they run as they did, or are rejected in one sentence."""
 
 import json
 import re

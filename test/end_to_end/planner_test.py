@@ -11,7 +11,8 @@ import small_gpt
 from harness import TRAINC
 
 EXAMPLE = harness.ROOT / "examples/gpt/small.mlir"
-STEP = 200 << 10  # bytes from limit to limit
+ALL = bool(os.environ.get("TRAINC_ALL_COMBINATIONS"))  # test/run.sh matrix
+STEP = (200 if ALL else 300) << 10  # bytes from limit to limit
 TWO = ["--ranks=2", "--micro-batch=4", "--offload=none"]
 
 
@@ -80,6 +81,17 @@ class PlannerTest(harness.EndToEndTest):
                 self.assertEqual((settings["micro_batch"], settings["accumulate"]), ("256", "1"))
             else:
                 self.assertRegex(done.stderr, r"the samples of a micro-batch \(pairs.mlir:4\), so that it stays at 256")
+
+    def test_why_combined_samples_are_not_split(self):
+        """Also where the process alone exceeds the limit, and in the table of strategies."""
+        Path("pairs.mlir").write_text(CONTRASTIVE)
+        self.fails([TRAINC, "compile", "pairs.mlir", "-o", "limited.plan", "--memory-limit=2MiB"], 2,
+                   "; or: a smaller --micro-batch keeps fewer activations, and makes another loss, which combines the samples of a micro-batch (pairs.mlir:4), so that it stays at 256\n")
+        out, _ = self.trainc("estimate", "pairs.mlir", "--memory=2MiB")
+        self.assertTrue(out.endswith("\ntrainc compile --memory-limit also tries more checkpointing and offload; a smaller --micro-batch makes another loss, which combines the "
+                                     "samples of a micro-batch (pairs.mlir:4)\n"), out)
+        out, _ = self.trainc("estimate", "gpt.mlir", "--memory=2MiB")
+        self.assertTrue(out.endswith("\ntrainc compile --memory-limit also tries smaller micro-batches, more checkpointing and offload\n"), out)
 
     def test_what_the_loss_of_combined_samples_means(self):
         _, err = self.compile_pairs("--micro-batch=64", "--accumulate=4")
@@ -254,7 +266,8 @@ class PlannerTest(harness.EndToEndTest):
     def test_the_plan_is_the_one_that_the_chosen_options_give(self):
         """Evaluated strategies are planned from copies of the program, and copies have other lists of uses."""
         gpu = ["--target=cuda", "--gpu-levels=none", "--precision=bf16"]
-        for given in (["--memory-limit=54MiB"], ["--memory-limit=62MiB"], ["--memory-limit=49MiB", "--ranks=4"], ["--memory-limit=54MiB", "--ranks=2"],
+        more = (["--memory-limit=62MiB"], ["--memory-limit=54MiB", "--ranks=2"]) if ALL else ()
+        for given in (*more, ["--memory-limit=54MiB"], ["--memory-limit=49MiB", "--ranks=4"],
                       ["--memory-limit=80MiB", "--activation-checkpointing=budget", "--offload=none", "--micro-batch=8"], ["--memory-limit=57MiB", "--reserve-memory=1MiB", *gpu]):  # fmt: skip
             with self.subTest(given=given):
                 others = [option for option in given if option != "--activation-checkpointing=budget" and not option.startswith("--memory-limit")]
@@ -280,7 +293,7 @@ class PlannerTest(harness.EndToEndTest):
         self.assertLess(tried, 14)
 
     def test_a_smaller_limit_takes_more_time_where_all_states_are_offloaded(self):
-        seconds = [self.decided(f"--memory-limit={mib}MiB")[0]["predicted_step_seconds"] for mib in (50, 49, 48)]
+        seconds = [self.decided(f"--memory-limit={mib}MiB")[0]["predicted_step_seconds"] for mib in ((50, 49, 48) if ALL else (50, 48))]
         self.assertEqual(seconds, sorted(seconds))
 
     def test_states_whose_update_does_not_fit_do_not_go_alone(self):
@@ -304,20 +317,23 @@ class PlannerTest(harness.EndToEndTest):
     def test_limits_that_nothing_fits_into_name_the_same_least(self):
         """However small the limit is, the strategies with the lowest memory are tried equally."""
         def named(limit):
-            return int(re.search(r"it fits into --memory-limit=(\d+)", self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", f"--memory-limit={limit}"], 2))[1])
-        least = named("1MiB")
-        self.assertEqual(named(least - 1), least)
-        self.trainc("compile", "gpt.mlir", "--compile-to=plan", f"--memory-limit={least}")
+            return re.search(r"it fits into --memory-limit=([0-9.]+)MiB", self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", f"--memory-limit={limit}MiB"], 2))[1]
+        least = named(1)
+        self.assertEqual(named(f"{0.985 * float(least):.6f}"), least)  # which is rounded up by less than 1 %
+        self.trainc("compile", "gpt.mlir", "--compile-to=plan", f"--memory-limit={least}MiB")
 
     def test_what_else_would_help_if_nothing_fits_does(self):
         command = [TRAINC, "compile", EXAMPLE, "-o", "small.plan", "--memory-limit=46MiB"]
         err = self.fails(command, 2, "--offload=optimizer,gradients,parameters, which takes the least memory of all planned strategies",
                          "a smaller --offload-group has less of the states in memory")
         table, _, error = err.partition(f"{EXAMPLE}:")
-        self.assertTrue(all(line.endswith(" too much") for line in table.splitlines()[2:-1]), table)
+        self.assertLessEqual(max(map(len, table.splitlines())), 100, table)
+        strategies = [line for line in table.splitlines()[2:-1] if not line.startswith("      --")]  # their settings are below them
+        self.assertTrue(all(line.endswith(" too much") for line in strategies), table)
+        self.assertGreater(len(table.splitlines()), len(strategies) + 3, table)
         self.assertRegex(table, r"\nand \d+ more\n$")
         self.assertNotIn("--activation-checkpointing", error.partition("; it fits into")[2])  # which was tried
-        least = re.search(r"it fits into --memory-limit=(\d+)", error)[1]
+        least = re.search(r"it fits into --memory-limit=([0-9.]+MiB)", error)[1]
         self.decided(f"--memory-limit={least}")
         self.decided("--memory-limit=46MiB", "--offload=optimizer,gradients,parameters,activations", "--offload-group=256KiB")
 
@@ -465,7 +481,7 @@ class PlannerTest(harness.EndToEndTest):
 
     def test_a_last_level_that_is_the_fastest_and_misses_by_a_byte(self):
         """If activations are copied, the most recomputation may take the least time. The level before it takes less memory, and is slower."""
-        Path("deep.mlir").write_text(harness.edited(EXAMPLE.read_text(), ("times 4", "times 48")))
+        Path("deep.mlir").write_text(harness.edited(EXAMPLE.read_text(), ("times 4", "times 48"), ("n_layer = 4", "n_layer = 48")))
         given = ["--target=cuda", "--gpu-levels=none", "--precision=bf16", "--offload=activations", "--micro-batch=256", "--accumulate=1"]
         last = ["--activation-checkpointing=full", "--checkpoint-keep=0", "--checkpoint-rest=selective"]
         (most,) = json.loads(self.trainc("estimate", "deep.mlir", "--json", *given, *last)[0])["strategies"]
@@ -505,9 +521,10 @@ class PlannerTest(harness.EndToEndTest):
         limit = f"--memory-limit={self.bytes(inside) - 1}"
         err = self.refused(*given, limit, "--host-memory=1B")
         self.assertIn("error: the plan needs", err)
-        enough = re.search(r"a plan that fits needs more host memory: (--host-memory=\d+B); ", err)[1]
+        enough = re.search(r"a plan that fits needs more host memory: (--host-memory=[0-9.]+KiB); ", err)[1]
         planner = self.report(*self.GPU, *given, limit, enough)["planner"]
-        self.assertEqual(enough, f"--host-memory={2 * planner['strategies'][planner['taken']]['memory']['host']}B")
+        taken = 2 * planner["strategies"][planner["taken"]]["memory"]["host"] / 1024
+        self.assertTrue(0.99 * float(enough[len("--host-memory="):-len("KiB")]) < taken, (enough, taken))
         self.assertNotIn("a plan that fits", self.refused(*given, "--memory-limit=1MiB", "--host-memory=1B"))
 
 

@@ -153,7 +153,7 @@ class Bits(ShardedTest):
             self.assert_costs(name)
 
     def test_6_ranks_in_groups_of_3(self):
-        """Groups that are no subtrees of the summation tree of 6 ranks."""
+        """Groups that are not subtrees of the summation tree of 6 ranks."""
         six = {"ranks": 6, "micro_batch": 1}
         self.assert_same_bits(flat={**six, "zero_stage": 2}, groups={**six, "zero_stage": 3, "hybrid_shard": 3})
         for name in self.plans:

@@ -221,6 +221,15 @@ class Failures(RanksTest):
                 self.assert_checkpoint_not_written(self.end(process, 1), victim, task, done)
                 self.assert_resumes(plan)
 
+    def test_a_warning_that_all_ranks_find_is_said_once(self):
+        plan = self.plan(3, 3)
+        Path("zeros.bin").write_bytes(bytes(100000))
+        train = lambda steps: self.run_program(TRAINRUN, plan, "--nproc-per-node=3", "--data", "zeros.bin", "--steps", steps, "-q", "--checkpoint-dir=zeros", "--resume=auto")[1]
+        for steps, warning in [(2, "its first 65536 bytes are all 0"), (2, "nothing is left to train")]:
+            err = train(steps)
+            self.assertEqual(err.count(warning), 1, err)
+            self.assertNotIn("[rank 1]", err)
+
     def test_an_error_that_all_ranks_find_is_said_once(self):
         _, err = self.run_program(TRAINRUN, self.plan(3, 3), "--nproc-per-node=3", "--data", "none.bin", "--steps", 3, code=2)
         self.assertEqual(err.count("none.bin: no such file"), 1, err)

@@ -62,7 +62,7 @@ class ReduceTypeTest(ShardedTest):
         six = {"ranks": 6, "micro_batch": 1, **BF16}
         self.assert_same_bits(steps=3, flat={**six, "zero_stage": 2}, groups={**six, "zero_stage": 3, "hybrid_shard": 3},
                               pairs={**six, "zero_stage": 2, "hybrid_shard": 2})
-        for name in ["flat", "groups"]:  # three pairs send thirds of sums that are no multiples of three
+        for name in ["flat", "groups"]:  # three pairs send thirds of sums that are not multiples of three
             self.assert_costs(name)
 
     @NEEDS_MPI

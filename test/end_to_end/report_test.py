@@ -327,6 +327,23 @@ class Page(harness.EndToEndTest):
         self.assertEqual(offloadable, [f"--offload={each['offload']}" for each in report["offloadable"]["kinds"]])
         self.assertEqual(page.evaluate("performance.getEntriesByType('resource').length"), 0) # no other file, no network
 
+    def test_colours_and_heights_compare(self):
+        """No colour stands for two things, and the same bytes are equally high on both sides of the diagram."""
+        self.report()
+        for dark in (False, True):
+            page = self.show("plan.html", dark=dark)
+            colours = page.evaluate("[...report.kinds.map(kindVariable), ...kClasses.map(([kind]) => kind), 'mark'].map(colour)")
+            self.assertEqual(len(colours), 16)
+            self.assertTrue(all(re.fullmatch("#[0-9a-f]{6}", each) for each in colours), colours)
+            self.assertEqual(len(set(colours)), len(colours), colours)
+        heights = page.evaluate("""[...persistentArenas(), report.arenas.findIndex(each => !each.persistent)].map(arena => {
+            const plot = new Plot(1000, report.entries.find(each => each.name === 'micro_step'), arena, 'order', [0, 1]);
+            return [report.arenas[arena].bytes, plot.y(0) - plot.y(1 << 20)];
+        })""")
+        self.assertGreater(len(heights), 1)
+        self.assertGreater(len({arena for arena, _ in heights}), 1)
+        self.assertEqual(len({height for _, height in heights}), 1, heights)
+
     def test_shows_what_changed(self):
         for name, limit in (("one", "64MiB"), ("two", "1GiB")):
             self.compile(harness.program("gpt"), f"--memory-limit={limit}", to=f"{name}.plan")

@@ -99,11 +99,38 @@ class ResumeTest(harness.EndToEndTest):
         _, err = self.run_program(TRAINRUN, other, "--init=whole", "--eval-data", "eval.bin")
         self.assertIn("its weights are of a model with another text", err)
 
+    def test_a_run_of_another_length_is_told_as_just_that(self):
+        text = small_gpt.text(("schedule constant", "schedule linear(warmup 1)"), ("steps 10", "accumulate 2\n  steps 3"))
+        self.run_program(TRAINRUN, self.compile(text, to="three.plan"), "--data", "tokens.bin", "--checkpoint-dir", "whole")
+        longer = self.compile(text.replace("steps 3", "steps 5"), to="five.plan")
+        _, err = self.run_program(TRAINRUN, longer, "--resume=whole", "--data", "tokens.bin", "--checkpoint-dir=other", "-q")
+        self.assertRegex(err, r"\Awarning: the run is longer, 5 steps instead of 3, and the linear schedule with it: the last step's learning rate was \S+, the next one's is [^\n]*\n\Z")
+
+    def test_another_total_of_the_schedule_is_no_other_run(self):
+        text = small_gpt.text(("schedule constant", "schedule cosine(warmup 1, total 40)"), ("steps 10", "accumulate 2\n  steps 3"))
+        self.run_program(TRAINRUN, self.compile(text, to="forty.plan"), "--data", "tokens.bin", "--checkpoint-dir", "whole")
+        resume = ["--resume=whole", "--data", "tokens.bin", "-q", "--steps=4"]
+        for change, said in [(("total 40", "total 30"), "the cosine schedule's total was 40 steps, and is 30 in this plan: "),
+                             ((", total 40", ""), "the cosine schedule had a total of 40 steps, and ends with the run's 4 steps in this plan: ")]:
+            _, err = self.run_program(TRAINRUN, self.compile(text.replace(*change), to="changed.plan"), *resume)
+            self.assertRegex(err, rf"\Awarning: {said}the last step's learning rate was \S+, the next one's is \S+; a plan with the schedule of before keeps one curve\n\Z")
+
+    def test_a_plan_of_another_length_is_not_blamed_on_the_data(self):
+        self.run_program(*self.arguments("whole", "--steps", "3"))
+        length = small_gpt.LENGTH
+        half = self.compile(small_gpt.text(("schedule constant", "schedule cosine(warmup 5, total 40, minimum 1e-4)"), ("steps 10", "accumulate 2\n  steps 40")),
+                            f"--seq-len={length // 2}", to="half.plan")
+        resume = [TRAINRUN, half, "--resume=whole", "--data", "tokens.bin", "--checkpoint-dir=other", "--steps=4"]
+        self.fails(resume, 2, f"step-00000003: the plan has samples of another length than the run that is resumed: expected --seq-len={length}, found {length // 2}; "
+                   f"compile with --seq-len={length}, or add --allow-changes")
+        _, err = self.run_program(*resume, "--allow-changes")
+        self.assertIn(f"seq_len was {length} and is {length // 2} in this plan", err)
+
     def test_settings_that_changed_are_named(self):
         self.run_program(*self.arguments("whole", "--steps", "3"))
-        changed = self.compile(small_gpt.text(("steps 10", "accumulate 1\n  steps 40"), ("clip 1.0", "clip 0.5")), to="changed.plan")
+        changed = self.compile(small_gpt.text(("steps 10", "accumulate 1\n  steps 40"), ("clip 1.0", "clip 0.5 group \"wte.*\" lr_scale 0.1")), to="changed.plan")
         _, err = self.run_program(TRAINRUN, changed, "--resume=whole", "--data", "tokens.bin", "--steps=4")
-        self.assertRegex(err, r"clip was \S+ and is 0\.5, samples_per_step was 16 and is 8 in this plan")
+        self.assertRegex(err, r"clip was \S+ and is 0\.5, group was none and is \"wte\.\*\" lr_scale 0\.1, samples_per_step was 16 and is 8 in this plan")
 
 
 class NoOptimizerStateTest(harness.EndToEndTest):

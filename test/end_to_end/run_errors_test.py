@@ -68,17 +68,38 @@ class RunErrors(GoldenRunTest):
             ("--xyz=3", "--xyz is unknown\n"),
             ("--lr=1e-3", "--lr: the plan has decided it. Write it in the model's train.program, as in `optimizer adamw(lr 1e-3)`, and compile again"),
             ("--batch-size", "--batch-size: the plan has decided it. Give --micro-batch to trainc compile, and run the new plan"),
-            ("--max_steps", "--max_steps: write --steps"),
+            ("--max_steps", "--max_steps: write --steps=N"),
             ("--bf16", "--bf16: the plan has decided it. Give --precision=bf16 to trainc compile, and run the new plan"),
             ("--output_dir", "--output_dir: write --checkpoint-dir=DIR"),
             ("--num_train_epochs", "--num_train_epochs: there is no such thing here yet; trainrun counts steps: --steps = epochs x samples / (samples per step)"),
             ("--persist-below", "--persist-below: the plan has decided it. Give --param-persistence-threshold to trainc compile, and run the new plan"),
             ("--checkpoint-stride", "--checkpoint-stride: the plan has decided it. Give --checkpoint-keep=0,100,0,100 to trainc compile, and run the new plan"),
-            ("--loss-scale-window", "--loss-scale-window: it is no option any more: the scale doubles after 2000 steps without overflow"),
+            ("--loss-scale-window", "--loss-scale-window: it is no longer an option: the scale doubles after 2000 steps without overflow"),
+            ("--cpu", "--cpu: the plan has decided it. Give --cpu to trainc compile"),
+            ("-r", "-r: it is not needed here: torchrun takes it: write it before trainrun"),
+            ("--tp_size", "--tp_size: there is no such thing here yet; models are not divided by tensors"),
             ("--deepspeed", "--deepspeed: there is no such thing here yet; recipes of DeepSpeed are not read"),
         ]:
             with self.subTest(option=option):
                 self.fails(self.train("--steps", "1", option, "3"), 2, "error: " + expected, "\nRun trainrun --help for the options\n")
+
+    def test_flags_and_values_of_other_programs(self):
+        self.fails(self.train("--cpu"), 2, "error: --cpu: it is not needed here: --target=cpu is the default of trainc compile\n")
+        self.fails(self.train("--fsdp", "full_shard offload"), 2, "error: --fsdp: the plan has decided it. Give --zero-stage=3 --offload=parameters,optimizer to trainc compile")
+        for word in ("gpu", "auto"):
+            self.fails(self.train(f"--nproc-per-node={word}"), 2, f"error: --nproc-per-node: expected the plan's number of ranks, found '{word}'; a plan has as many as "
+                       "trainc compile --ranks=N says\n")
+        self.fails(self.train("--nproc-per-node=65537"), 2, "--nproc-per-node: expected a whole number from 1 to 65536, without leading zeros, found '65537'\n")
+
+    def test_empty_patterns(self):
+        for value in [",", "a,", ",a", "a,,b"]:
+            self.fails([TRAINRUN, "gpt.plan", "--init=x", f"--init-missing={value}", "--data", "x"], 2,
+                       f"error: --init-missing: expected an element before and after each comma, found '{value}'\nRun trainrun")
+            self.fails([TRAINRUN, "gpt.plan", "--init=x", "--data", "x", "--init-ignore", value], 2, f"error: --init-ignore: expected an element before and after each comma, found '{value}'\n")
+
+    def test_files_of_options_that_cannot_be_opened(self):
+        self.fails(self.train("--steps=1", "--trust=nokey"), 2, "error: --trust=nokey: cannot open: No such file or directory\n")
+        self.fails(self.train("--steps=1", "--trace=none/t.json"), 2, "error: --trace=none/t.json: there is no folder 'none'")
 
     def test_former_words_have_answers(self):
         """Each name that a setting had once is answered by both programs."""
@@ -118,7 +139,7 @@ class RunErrors(GoldenRunTest):
         self.assertLess({"steps", "resume", "comm"}, of_trainrun)
         self.assertEqual(of_compile & of_trainrun, set())
         for option in sorted(of_compile):
-            self.fails(self.train("--" + option), 2, f"error: --{option}: the plan has decided it. Give --{option} to trainc compile")
+            self.fails(self.train(f"--{option}=x"), 2, f"error: --{option}: the plan has decided it. Give --{option} to trainc compile")
         for option in sorted(of_trainrun):
             self.fails([TRAINC, "compile", "x.mlir", "--" + option], 2, f"error: --{option}: trainrun decides it. Give --{option} to trainrun")
 

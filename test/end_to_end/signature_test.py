@@ -75,12 +75,12 @@ class SignatureTest(TrainrunTest):
     def test_keys_of_another_kind(self):
         self.key("rsa", "RSA")
         self.sign("own")
-        self.refused("rsa.pub: expected an Ed25519 key, found one of RSA; make a pair with 'openssl genpkey", trust="rsa.pub")
-        self.refused("own.pem: expected public keys in PEM, found PRIVATE KEY;", trust="own.pem")
-        self.refused("none.pub: cannot open: No such file", trust="none.pub")
+        self.refused("error: --trust=rsa.pub: expected an Ed25519 key, found one of RSA; make a pair with 'openssl genpkey", trust="rsa.pub")
+        self.refused("error: --trust=own.pem: expected public keys in PEM, found PRIVATE KEY;", trust="own.pem")
+        self.refused("error: --trust=none.pub: cannot open: No such file", trust="none.pub")
         half = Path("own.pub").read_text() + Path("own.pub").read_text()[:-30]
         Path("half.pub").write_text(half)
-        self.refused("half.pub: expected public keys in PEM, found one that cannot be read", trust="half.pub")
+        self.refused("error: --trust=half.pub: expected public keys in PEM, found one that cannot be read", trust="half.pub")
         for key, text in [("rsa.pem", "expected an Ed25519 key, found one of RSA"), ("own.pub", "expected a private key in PEM")]:
             self.fails([TRAINC, "sign", "toy.plan", f"--key={key}"], 2, f"error: {key}: {text}")
 

@@ -106,8 +106,8 @@ class SimulateTest(harness.EndToEndTest):
         self.assertGreater(self.simulated("diskless.json")["step_seconds"], 0)
         self.compiled("--cpu=native", "--offload=optimizer")
         self.fails([TRAINC, "simulate", "model.plan", "--cluster=diskless.json"], 2,
-                   "error: model.plan: the plan reads from disk, and 'a host of 2 cores with AVX-512 and instructions for bf16' has no rate of that; "
-                   "add disk.read_bytes_per_second to the cluster file, or name another cluster")
+                   "error: model.plan: the plan reads from disk, and cluster 'a host of 2 cores with AVX-512 and instructions for bf16' has no disk.read_bytes_per_second; "
+                   "add it to the cluster file, or name another cluster")
 
     def test_calibrates(self):
         _, err = self.trainc("calibrate", "-o", "this.json")

@@ -45,7 +45,7 @@ class Plans(harness.EndToEndTest):
         lines = out.split("\n")
         self.assertIn("state wte.weight f32 [96, 32] parameter in wte.weight", lines)
         self.assertIn("scalar lr f32 to_device in lr", lines)
-        self.assertRegex(out, r"\nschedule constant peak=[\d.]+ minimum=0 warmup=0 total=0\n")
+        self.assertRegex(out, r"\ntraining micro_batch=\d+ accumulate=2 .* schedule\(kind=Constant peak=[\d.]+\) ")
         self.assertIn("generation context=16 vocabulary=96 logits in logits", lines)
         self.assertRegex(out, r"\n  input labels i32 \[6, 16\] step below 96 or -100 in input.labels")
         self.assertRegex(out, r"\nkernel gemm_\w+ gemm grid=\d+ flops=\d+( moves=\d+)?( shared=\d+)? \((read|write) f32 bytes=\d+, ")

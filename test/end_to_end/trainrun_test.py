@@ -244,8 +244,10 @@ class CommandLine(TrainrunTest):
     def test_help_and_version(self):
         out, err = self.run_ok("--help")
         self.assertEqual(err, "")
-        for text in ["Examples:", "--checkpoint-dir", "Exit codes: 0 done, 1 the run failed, 2 bad usage or input"]:
+        for text in ["Examples:", "--checkpoint-dir", "--resume[=latest|auto|DIR]  Go on", "Exit codes: 0 done, 1 the run failed, 2 bad usage or input"]:
             self.assertIn(text, out)
+        self.assertLessEqual(max(map(len, out.splitlines())), 100)
+        self.assertNotIn("{", out)
         self.assertRegex(self.run_ok("--version")[0], r"^trainrun \d+\.\d+\.\d+\n$")
 
     def test_bad_usage(self):

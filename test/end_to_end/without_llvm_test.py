@@ -36,6 +36,20 @@ class Tokenize(harness.EndToEndTest):
         self.assertEqual(tokens, Path("folder.bin").read_bytes())
         self.assertLess(len(tokens) // 2, len(TEXT.encode()))
 
+    def test_word_pieces_and_unigram(self):
+        Path("a.txt").write_text(TEXT)
+        Path("bert").mkdir()
+        shutil.copy(GOLDEN / "tokenizer" / "vocab.txt", "bert")
+        words = [352, 317, 533, 330, 995, 438, 1303, 325, 317, 582, 319, 317, 524, 12, 423, 1, 173, 1]
+        pieces = [279, 293, 261, 282, 387, 418, 293, 315, 319, 460, 303, 286, 424, 281, 261, 404, 262, 261, 369, 263, 260, 0, 377, 260, 0, 260, 0]
+        for tokenizer, expected in [(GOLDEN / "tokenizer" / "word_piece.json", words), ("bert", [2, *words, 3]),
+                                    (GOLDEN / "tokenizer" / "unigram.json", pieces)]:  # as Hugging Face's tokenizers
+            with self.subTest(tokenizer=tokenizer):
+                self.trainc("tokenize", f"--tokenizer={tokenizer}", "a.txt", "-o", "tokens.bin")
+                self.assertEqual(array.array("H", Path("tokens.bin").read_bytes()).tolist(), expected)
+        Path("bert/vocab.txt").rename("bert/spiece.model")
+        self.fails([TRAINC, "tokenize", "--tokenizer=bert", "a.txt", "-o", "t.bin"], 2, "bert/spiece.model: a model of SentencePiece", "save_pretrained")
+
     def test_errors(self):
         Path("a.txt").write_text(TEXT)
         Path("bad.json").write_text("{")
@@ -118,7 +132,7 @@ class FromTextToWeights(harness.EndToEndTest):
     def test_compile_says_what_is_missing(self):
         model = GOLDEN / "mlp" / "mlp.mlir"
         self.fails([TRAINC, "compile", model, "-o", "mlp.plan"], 2,
-                   f"error: compile: this trainc was built without LLVM; it has tokenize, consolidate, sign, dump, report and simulate. Compile {model} with a trainc")
+                   f"error: compile: this trainc was built without LLVM; it has import, export, tokenize, consolidate, sign, dump, report and simulate. Compile {model} with a trainc")
         self.assertEqual(os.listdir(), [])
         self.fails([TRAINC, "compile", model, "-o", "mlp.plan", "--ranks=0"], 2, "--ranks")
 

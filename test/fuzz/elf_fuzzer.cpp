@@ -1,5 +1,5 @@
 // Damaged images of kernels: the input is a list of edits of a good image, each 4 bytes: a 16-bit position
-// (modulo the size), how many bytes are as the last one (up to 8), and the new value. They are refused, or
+// (modulo the size), how many bytes are as the last one (up to 8), and the new value. They are rejected, or
 // mapped; nothing in them is called.
 #include "runtime/device/cpu/kernel_image.h"
 #include "test/unit/runtime/device/elf_builder.h"

@@ -1,4 +1,4 @@
-// Model text: whatever is in a file, the parser and `instantiate` either refuse it with a diagnostic or make
+// Model text: whatever is in a file, the parser and `instantiate` either reject it with a diagnostic or make
 // entries that verify.
 #include "dialects/NN/NN.h"
 #include "dialects/Train/Train.h"
@@ -30,7 +30,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     manager.addPass(trainc::createInstantiatePass());
     accepted = mlir::succeeded(manager.run(*module));
   }
-  // A refusal without a reason, or entries that do not verify, are bugs.
+  // An error without a reason, or entries that do not verify, are bugs.
   if (!accepted && !complained)
     std::abort();
   if (accepted && mlir::failed(mlir::verify(*module)))

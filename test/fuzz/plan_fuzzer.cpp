@@ -2,7 +2,7 @@
 // size) and the new value. How many bytes are left over after the last edit says which plan: one of all
 // entries and tables, one for two ranks on GPUs whose sums kernels make, one with copies to the host and to
 // disk, one with a loop on three ranks, or one of library calls. The payload's checksum is recomputed, that
-// of the machine code is not, so changed code is refused.
+// of the machine code is not, so changed code is rejected.
 //
 // What the verifier accepts must be sound byte by byte. Then it runs. One edit: on the CPU, if the plan is
 // for one. Several edits may break a kernel's contract with its parameters on both sides at once, so what is

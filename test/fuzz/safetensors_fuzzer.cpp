@@ -1,4 +1,4 @@
-// Any bytes as a safetensors file: they are refused, or every tensor lies inside them and can be loaded as
+// Any bytes as a safetensors file: they are rejected, or every tensor lies inside them and can be loaded as
 // weights. And as the index of several such files.
 #include "runtime/state/initial_weights.h"
 #include "runtime/state/tensor_transfer.h"

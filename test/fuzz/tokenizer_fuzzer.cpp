@@ -1,10 +1,11 @@
-// Any bytes as tokenizer.json and as merges.txt: a refusal, or a tokenizer that loses no byte of a text where
-// nothing in the file says so, streams what it decodes, and encodes a text in pieces as the whole. What
-// follows a zero byte of the input is the text.
-#include "runtime/data/tokenizer/bpe_tokenizer.h"
+// Any bytes as tokenizer.json, as merges.txt and as vocab.txt: an error, or a tokenizer that loses no byte of
+// a text where nothing in the file says so, streams what it decodes, and encodes a text in pieces as the
+// whole. What follows a zero byte of the input is the text.
 #include "runtime/data/tokenizer/byte_alphabet.h"
+#include "runtime/data/tokenizer/pipeline_tokenizer.h"
 #include "runtime/data/tokenizer/tokenizer_json.h"
 #include "runtime/data/tokenizer/vocab_merges.h"
+#include "runtime/data/tokenizer/vocab_text.h"
 
 #include <algorithm>
 
@@ -27,15 +28,23 @@ std::string vocabulary() {
   return vocabulary.dump();
 }
 
-/// Whether the tokenizer gives every text back: added tokens may strip spaces, and may share an entry of the
-/// vocabulary that stands for other bytes.
-bool isExact(const BpeDefinition &definition) {
+/// Whether a tokenizer.json has neither a token for what is unknown nor tokens that stand for bytes.
+bool keepsBytes(std::string_view file) {
+  const nlohmann::json json = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !json.contains("model"))
+    return false;
+  const nlohmann::json &model = json["model"];
+  return model.is_object() && !model.contains("unk_token") && !model.contains("byte_fallback");
+}
+
+/// Whether the tokenizer gives every text back if its model `keepsBytes`: added tokens may strip spaces, and
+/// may share an entry of the vocabulary that stands for other bytes.
+bool isExact(const TokenizerDefinition &definition) {
   const auto keeps = [](const PreTokenizerStep &step) {
     const auto *split = std::get_if<Split>(&step);
     return split && split->behavior != SplitBehavior::kRemoved;
   };
   return definition.units == Units::kBytes && definition.normalizer.empty() && definition.added.empty() &&
-         !definition.unknown && !definition.byteFallback &&
          std::ranges::all_of(definition.preTokenizer, keeps);
 }
 
@@ -48,11 +57,11 @@ std::vector<uint32_t> idsOf(Tokenizer &tokenizer, std::string_view text, bool co
   return status.ok() ? all : std::vector<uint32_t>(); // a pattern may take too long
 }
 
-void tryOut(Result<BpeDefinition> definition, std::string_view text) {
+void tryOut(Result<TokenizerDefinition> definition, bool keepsBytes, std::string_view text) {
   if (!definition.ok())
     return;
-  const bool exact = isExact(*definition);
-  const auto tokenizer = BpeTokenizer::create(std::move(*definition), 0);
+  const bool exact = keepsBytes && isExact(*definition);
+  const auto tokenizer = PipelineTokenizer::create(std::move(*definition), 0);
   if (!tokenizer.ok())
     return;
   const std::vector<uint32_t> ids = idsOf(**tokenizer, text, false);
@@ -84,7 +93,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const size_t end = input.find('\0');
   const std::string_view file = input.substr(0, end);
   const std::string_view text = end == std::string_view::npos ? kText : input.substr(end + 1);
-  tryOut(readTokenizerJson("tokenizer.json", file), text);
-  tryOut(readVocabMerges("vocab.json", kVocabulary, "merges.txt", file), text);
+  tryOut(readTokenizerJson("tokenizer.json", file), keepsBytes(file), text);
+  tryOut(readVocabMerges("vocab.json", kVocabulary, "merges.txt", file), /*keepsBytes=*/true, text);
+  tryOut(readVocabText("vocab.txt", file, "tokenizer_config.json", "{}"), /*keepsBytes=*/false, text);
   return 0;
 }

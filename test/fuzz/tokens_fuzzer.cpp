@@ -1,4 +1,4 @@
-// Any bytes as a data file (token stream or safetensors): opened and read through, or refused.
+// Any bytes as a data file (token stream or safetensors): opened and read through, or rejected.
 #include "runtime/data/dataset.h"
 
 #include <filesystem>

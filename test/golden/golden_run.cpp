@@ -1,12 +1,12 @@
 #include "test/golden/golden_run.h"
 
-#include "dialects/Train/Settings.h"
 #include "lib/Autodiff/Passes.h"
 #include "lib/Fusion/Passes.h"
 #include "lib/Instantiate/Instantiate.h"
 #include "lib/Optimizer/Passes.h"
 #include "lib/Pipelines/Pipeline.h"
 #include "lib/Step/Passes.h"
+#include "plan/settings/settings.h"
 
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"

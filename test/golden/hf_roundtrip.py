@@ -65,7 +65,7 @@ def read_samples(path, seq_len, dtype):
 
 
 def load_checkpoint(folder):
-    """The model as `from_pretrained` gives it; refuses a checkpoint that leaves or adds a weight."""
+    """The model as `from_pretrained` gives it; rejects a checkpoint that leaves or adds a weight."""
     model, report = transformers.AutoModelForCausalLM.from_pretrained(
         folder, dtype=torch.float32, local_files_only=True, output_loading_info=True
     )

@@ -99,7 +99,7 @@ class PartsTest(harness.EndToEndTest):
         cublaslt, cudnn = (vendor.LEAST[name] for name in (CUBLASLT, "libcudnn.so.9"))
         self.assertEqual(number(cuda / "cublaslt_library.cpp", r"\.minVersion = (\d+)"), cublaslt)
         self.assertEqual(number(cuda / "cudnn_library.cpp", r"\.minVersion = (\d+)"), cudnn)
-        self.assertEqual(number(cuda / "driver" / "driver_library.cpp", r"\.minVersion = (\d+)"), vendor.LEAST["libnvrtc.so.13"])
+        self.assertEqual(number("runtime/cuda/driver_library.cpp", r"\.minVersion = (\d+)"), vendor.LEAST["libnvrtc.so.13"])
         self.assertEqual(number(cmake, r"elseif\(version LESS (\d+)\)") // 10, cublaslt // 100)
         self.assertEqual(number(cmake, r"cudnn_version LESS (\d+)"), cudnn)
         self.assertEqual(number(cmake, r"nccl_version LESS (\d+)"), vendor.LEAST[NCCL])

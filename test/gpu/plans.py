@@ -68,7 +68,7 @@ def benchmarks(emulated):
 # Golden plans that an emulated kit leaves out: e2e_cuda_models has similar ones.
 NOT_EMULATED = "gpt-fp32", "gpt-host-updates", "gpt-gradients", "llama-fp32", "llama-bf16", "llama-gradients"
 
-# It shows that a GPU is there, whatever the libraries refuse.
+# It shows that a GPU is there, whatever the libraries reject.
 WITHOUT_LIBRARIES = "mlp-kernels"
 TWO_RANKS = "two-ranks"
 

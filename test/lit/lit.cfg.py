@@ -27,6 +27,8 @@ if ptxas:
 # Kernels for GPUs run on emulated libraries of the vendor's.
 if config.trainc_cuda == "ON":
     config.available_features.add("cuda")
+if os.environ.get("TRAINC_ALL_COMBINATIONS"):  # test/run.sh matrix
+    config.available_features.add("all-combinations")
 # Models use PTX only, which the emulator takes; ops also use machine code of one generation, so that NVIDIA's assembler sees all of them.
 gpu_check = f"env LD_LIBRARY_PATH={config.trainc_emulators} trainc-check --kernels --target=cuda --gpu-levels="
 config.substitutions.append(("%gpu_check_model", gpu_check + "none"))

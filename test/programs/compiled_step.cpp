@@ -30,7 +30,7 @@ public:
   Status run() {
     TRAINC_ASSIGN_OR_RETURN(executor_, Executor::create(plan_, *device_, {.communicator = communicator_}));
     if (executor_->hasEntry(kInitEntry)) { // initialises states other than parameters
-      executor_->setScalar("seed", int64_t{0});
+      executor_->scalars().set("seed", int64_t{0});
       TRAINC_RETURN_IF_ERROR(executor_->run(kInitEntry));
     }
     writeParameters();
@@ -81,7 +81,7 @@ private:
 
   Status readTokens(std::string_view entry, std::span<const int32_t> tokens, size_t position) {
     executor_->write(executor_->inputs(entry)[0].memory, std::as_bytes(tokens));
-    executor_->setScalar("position", int32_t(position));
+    executor_->scalars().set("position", int32_t(position));
     TRAINC_RETURN_IF_ERROR(executor_->run(entry));
     std::vector<float> &numbers = logits.emplace_back(plan_.generation()->vocabulary());
     return executor_->read(std::as_writable_bytes(std::span(numbers)),
@@ -89,12 +89,12 @@ private:
   }
 
   Status train() {
-    executor_->setScalar("lr", kLearningRate);
-    executor_->setScalar("step", int64_t{0});
+    executor_->scalars().set("lr", kLearningRate);
+    executor_->scalars().set("step", int64_t{0});
     if (executor_->hasEntry(kBeginStepEntry))
       TRAINC_RETURN_IF_ERROR(runEntry(kBeginStepEntry, 0));
     for (uint64_t micro = 0; micro < accumulate_; ++micro) {
-      executor_->setScalar("micro", int64_t(executor_->rank() * accumulate_ + micro));
+      executor_->scalars().set("micro", int64_t(executor_->rank() * accumulate_ + micro));
       const bool isLast = micro + 1 == accumulate_ && executor_->hasEntry(kLastMicroStepEntry);
       TRAINC_RETURN_IF_ERROR(runEntry(isLast ? kLastMicroStepEntry : kMicroStepEntry, micro));
     }

@@ -25,8 +25,8 @@ static bool isTensorOp(RegisteredOperationName name) {
     return llvm::is_contained(name.getAttributeNames(),
                               StringAttr::get(name.getDialect().getContext(), attribute));
   };
-  return isa<nn::NNDialect>(name.getDialect()) && name.hasInterface<InferTypeOpInterface>() &&
-         !has("stream") && !has("draw") &&
+  return isa<nn::NNDialect>(name.getDialect()) && !name.hasTrait<nn::Generated>() &&
+         name.hasInterface<InferTypeOpInterface>() && !has("stream") && !has("draw") &&
          (name.hasInterface<DifferentiableOpInterface>() || name.hasInterface<ElementwiseOpInterface>() ||
           name.hasInterface<DecomposableOpInterface>());
 }
@@ -238,6 +238,20 @@ Attribute Generator::drawAttribute(StringRef name, ValueRange operands) {
     return chance(2) ? Attribute() : count({1, 2});
   if (name == "scale")
     return chance(2) ? Attribute() : number({0.5, 1, -0.25});
+  if (name == "window")
+    return chance(2) ? Attribute() : count({1, 2, 3});
+  if (name == "softcap")
+    return chance(2) ? Attribute() : number({0.5, 3});
+  if (name == "rotary")
+    return chance(2) ? Attribute() : count({2, 4});
+  if (name == "scaling")
+    return chance(2) ? Attribute()
+                     : nn::RopeScalingAttr::get(
+                           &context_, "linear",
+                           builder_.getDictionaryAttr(builder_.getNamedAttr("factor", number({4, 0.5}))));
+  if (name == "sizes") // of the parts of nn.split
+    return chance(2) ? Attribute()
+                     : builder_.getDenseI64ArrayAttr({int64_t(1 + pick(3)), int64_t(1 + pick(3))});
   if (name == "eps")
     return number({1e-5, 0.1, 1});
   if (name == "theta")
@@ -251,9 +265,9 @@ Attribute Generator::drawAttribute(StringRef name, ValueRange operands) {
     std::fill_n(sizes.begin(), std::min(operands.size(), sizes.size()), 1);
     return builder_.getDenseI32ArrayAttr(sizes);
   }
-  if (llvm::is_contained(
-          {"approximate", "keep", "transpose_lhs", "transpose_rhs", "reduce_batch", "causal", "inverse"},
-          name))
+  if (llvm::is_contained({"approximate", "keep", "transpose_lhs", "transpose_rhs", "reduce_batch", "causal",
+                          "inverse", "interleaved"},
+                         name))
     return flag();
   llvm::report_fatal_error("the generator of programs does not know the attribute '" + name +
                            "'; say in Generator::drawAttribute what it may be");

@@ -136,6 +136,8 @@ bool coversAll(const Counts &counts) {
 /// Outcomes of the faults of one kind.
 struct Findings {
   unsigned made = 0, refused = 0, wrong = 0;
+
+  unsigned found() const { return refused + wrong; }
 };
 
 /// One fault of the kind, in the first program from the seed on that has a place for it. In fp32: other
@@ -168,19 +170,21 @@ void seedFault(mlir::MLIRContext &context, const FaultKind &kind, unsigned seed,
   }
 }
 
-/// Whether faults of every kind are found.
+/// Whether faults of every kind are found. Some faults are harmless, and which ones depends on the code of
+/// this CPU's level: while none of a kind is found, up to `kMaxFaults` are made.
 bool findsFaults(mlir::MLIRContext &context, const Options &options) {
+  constexpr unsigned kMaxFaults = 12;
   bool all = true;
-  unsigned seed = options.first;
+  unsigned first = options.first;
   for (const FaultKind &kind : faultKinds()) {
     Findings findings;
-    for (unsigned i = 0; i < options.faults; ++i, seed += 100)
-      seedFault(context, kind, seed, options.shows, findings);
+    for (unsigned i = 0; i < options.faults || (findings.found() == 0 && i < kMaxFaults); ++i)
+      seedFault(context, kind, first + i * 100, options.shows, findings);
+    first += options.faults * 100;
     fmt::print("{:12} {} made, {} give other numbers, {} are refused, {} are not found\n", kind.name,
-               findings.made, findings.wrong, findings.refused,
-               findings.made - findings.wrong - findings.refused);
+               findings.made, findings.wrong, findings.refused, findings.made - findings.found());
     std::fflush(stdout);
-    all &= findings.wrong + findings.refused > 0;
+    all &= findings.found() > 0;
   }
   return all;
 }

@@ -1,8 +1,8 @@
 #include "test/programs/mutation.h"
 
-#include "dialects/Train/Settings.h"
 #include "dialects/Train/Train.h"
 #include "lib/Instantiate/Instantiate.h"
+#include "plan/settings/settings.h"
 
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/IR/Verifier.h"

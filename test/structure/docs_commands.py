@@ -6,8 +6,8 @@
  * Every source that a *.md file of the repository names exists, or the build generates it. (Records of decisions and of measurements tell of their time.)
  * Every option that README.md, CONTRIBUTING.md and the pages of docs/ and examples/ mention exists: on a command line of
    trainc or trainrun, in that (sub)command's --help.
- * Every option of both programs is explained in a page of docs/.
  * Every option and page that `trainc help TOPIC` names exists, each topic begins with a command, and its lines fit a terminal.
+   Every topic that `trainrun --help` names exists.
  * Every model that a page shows whole goes through the compiler, and docs/tutorials/through-the-compiler.md shows
    docs/tutorials/circle.mlir as it is.
 
@@ -21,9 +21,9 @@ import tempfile
 
 from docs_pages import FENCE, GENERATED, OF_THEIR_TIME, ROOT, line_of, pages
 
-SUBCOMMANDS = ["compile", "estimate", "tokenize", "consolidate", "dump", "report", "sign", "simulate", "calibrate"]
+SUBCOMMANDS = ["compile", "import", "export", "estimate", "tokenize", "consolidate", "dump", "report", "sign", "simulate", "calibrate"]
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
-COMMAND = re.compile(r"(?:^|[\s/`])(trainc (?:compile|estimate|tokenize|consolidate|dump|report|sign|simulate|calibrate)|trainrun)(?= )(.*)")
+COMMAND = re.compile(r"(?:^|[\s/`])(trainc (?:compile|import|export|estimate|tokenize|consolidate|dump|report|sign|simulate|calibrate)|trainrun)(?= )(.*)")
 # Options of other programs that the pages tell to run.
 OTHERS = {"--all-ops", "--build", "--call-graph", "--changed", "--check", "--checkpointing", "--compare", "--compile-only", "--component", "--dir", "--disk", "--element", "--faults", "--first-seed", "--install", "--largest-steps", "--layers", "--limits", "--local-dir", "--loss", "--mca", "--no-python", "--only", "--option",
           "--plans", "--prefix", "--preset", "--programs", "--python", "--rate", "--rdzv-id", "--rounds", "--seconds", "--standalone", "--test-dir", "--to-f32", "--trainc", "--write-cases"}
@@ -55,21 +55,13 @@ def unknown_options(path, text, known):
                 yield f"{path}:{line_of(text, command.start(1))}: {command[1]} has no option {option}"
 
 
-def unexplained_options(texts, known):
-    explained = set()
-    for path, text in texts.items():
-        if path.startswith("docs/") and not path.startswith(GENERATED):
-            explained.update(OPTION.findall(text))
-    for command, options in known.items():
-        for option in sorted(options - explained - {"--help", "--version"}):
-            yield f"{command} {option} is explained in no page of docs/"
-
-
-def wrong_topics(trainc, known, texts):
+def wrong_topics(trainc, trainrun, known, texts):
     help = lambda *topic: subprocess.run([trainc, "help", *topic], check=True, capture_output=True, text=True).stdout
     topics = re.findall(r"^  (\w+) ", help().split("Topics besides the subcommands:")[1], re.MULTILINE)
     if len(topics) < 5:
         yield f"trainc help: expected a list of topics, found {topics}"
+    named = re.search(r"^`trainc help TOPIC`.*: ([\w, ]+)\.$", subprocess.run([trainrun, "--help"], check=True, capture_output=True, text=True).stdout, re.MULTILINE)
+    yield from (f"trainrun --help: there is no topic {topic}" for topic in (named[1].split(", ") if named else ["at all"]) if topic not in topics)
     for topic in topics:
         text = help(topic)
         where = f"trainc help {topic}"
@@ -98,8 +90,10 @@ def failing_models(trainc, path, text):
             yield f"{path}:{line_of(text, block.start())}: this model does not compile:\n{run.stderr}"
 
 
-def ops_without_example(examples, reference):
-    shown = set(re.findall(r"nn\.\w+", examples))
+def ops_without_example(page, reference):
+    """Ops of the reference that the models of the page do not use, and that its last line does not list."""
+    models = "".join(block[3] for block in FENCE.finditer(page))
+    shown = set(re.findall(r"nn\.\w+", models + page.rpartition("The compiler generates the other ops")[2]))
     for op in re.findall(r"^### `(nn\.\w+)`", reference, re.MULTILINE):
         if op not in shown:
             yield f"docs/reference/ops.md: {op} has no example"
@@ -137,9 +131,9 @@ def main():
         if path.startswith(FOR_USERS) and not path.startswith(GENERATED):
             found.extend(unknown_options(path, text, known))
             found.extend(failing_models(programs.trainc, path, text))
-    found.extend(unexplained_options(texts, known))
-    found.extend(wrong_topics(programs.trainc, known, texts))
-    found.extend(ops_without_example(texts["docs/reference/ops.md"], texts["docs/reference/nn.md"]))
+    found.extend(wrong_topics(programs.trainc, programs.trainrun, known, texts))
+    reference = "".join(text for path, text in texts.items() if path.startswith("docs/reference/nn-"))
+    found.extend(ops_without_example(texts["docs/reference/ops.md"], reference))
     found.extend(table_of_settings(texts["docs/reference/options.md"], known))
     found.extend(shown_otherwise(texts["docs/tutorials/through-the-compiler.md"]))
     print("\n".join(found) or f"options and models hold in {len(texts)} pages")

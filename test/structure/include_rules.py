@@ -13,24 +13,25 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Errors, files and texts, which everything uses.
 BASE = ["base"]
 # The plan's contract: format, facts and cost. The compiler, the runtime and the tools see it.
-PLAN = ["plan/schema", "plan/facts", "plan/cost", "plan/simulate"]
+PLAN = ["plan/schema", "plan/settings", "plan/facts", "plan/cost", "plan/simulate"]
 DIALECTS = ["dialects"]
 COMPILER = ["lib/Analysis", "lib/Plan", "lib/Support"] + BASE + PLAN + DIALECTS
 MAY_INCLUDE = {
     "base": [],
-    "plan/schema": [],
+    "plan/schema": BASE,
+    "plan/settings": BASE + ["plan/schema"],
     "plan/cost": BASE + ["plan/schema"],
-    "plan/facts": BASE + ["plan/schema", "plan/cost"],
+    "plan/facts": BASE + ["plan/schema", "plan/settings", "plan/cost"],
     "plan/verify": BASE + ["plan/schema", "plan/facts"],
     "plan/file": BASE + ["plan/schema", "plan/verify"],
-    "plan/simulate": BASE + ["plan/schema", "plan/cost", "plan/facts"],
+    "plan/simulate": BASE + ["plan/schema", "plan/settings", "plan/cost", "plan/facts"],
     "runtime/device": BASE + PLAN + ["runtime/comm/*.h"],
-    "runtime/device/cuda": BASE + PLAN + ["runtime/device/*.h", "runtime/comm/*.h", "runtime/device/cuda/driver",
+    "runtime/device/cuda": BASE + PLAN + ["runtime/device/*.h", "runtime/comm/*.h", "runtime/cuda",
                                           "runtime/device/cpu/kernel_runner.h"],
     "runtime/comm": BASE + PLAN,
-    # The driver alone, not the device that executes plans.
-    "runtime/comm/nccl": BASE + PLAN + ["runtime/comm/*.h", "runtime/device/cuda/driver"],
-    "runtime/device/cuda/driver": BASE + PLAN,
+    # NVIDIA's driver, which the device and NCCL share; they do not know each other.
+    "runtime/cuda": BASE + ["plan/schema"],
+    "runtime/comm/nccl": BASE + PLAN + ["runtime/comm/*.h", "runtime/cuda"],
     "runtime/formats": BASE + ["plan/schema"],
     "runtime/data": BASE + PLAN + ["runtime/formats"],
     "runtime/state": BASE + PLAN + ["plan/file", "runtime/formats"],
@@ -39,12 +40,12 @@ MAY_INCLUDE = {
     "runtime/exec": BASE + PLAN + ["plan/file", "runtime/device/*.h", "runtime/comm/*.h", "runtime/log"],
     "runtime/training": BASE + PLAN + ["plan/file", "runtime/device/*.h", "runtime/comm/*.h", "runtime/data", "runtime/exec",
                                        "runtime/formats", "runtime/log", "runtime/state"],
-    "dialects/Interfaces": [],
+    "dialects/Interfaces": ["base/nearest_word.h", "plan/facts/scalars.h"],
     # Names of schedules are the runtime's.
     "dialects/Plan": ["dialects/Interfaces", "plan/facts/schedules.h"],
-    "dialects/NN": ["dialects/Interfaces", "dialects/Plan", "base/nearest_word.h", "base/plain_text.h", "plan/cost/work.h"],
+    "dialects/NN": ["dialects/Interfaces", "dialects/Plan", "base/name_pattern.h", "base/nearest_word.h", "base/plain_text.h", "plan/cost/work.h"],
     "dialects/Dist": ["dialects/Interfaces", "dialects/Plan", "plan/facts/mesh.h"],
-    "dialects/Train": ["dialects/Interfaces", "dialects/Plan", "dialects/NN", "base/name_pattern.h", "base/nearest_word.h", "base/units.h", "plan/facts/schedules.h"],
+    "dialects/Train": ["dialects/Interfaces", "dialects/Plan", "dialects/NN", "base/constant_text.h", "base/name_pattern.h", "base/nearest_word.h", "base/units.h", "plan/settings", "plan/schema/targets.h", "plan/facts/schedules.h"],
     "lib/Support": [],
     "lib/Plan": ["lib/Support"] + BASE + PLAN + DIALECTS,
     "lib/Analysis": ["lib/Support"] + BASE + PLAN + DIALECTS,
@@ -55,17 +56,22 @@ MAY_INCLUDE = {
     "lib/Offload": COMPILER + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h"],
     "lib/Schedule": COMPILER + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h"],
     # It knows no pass and no IR: the plan's cost, and an interface to what evaluates strategies.
-    "lib/Planner": BASE + PLAN + ["dialects/Train/Setting.h", "dialects/Train/Settings.h"],
+    "lib/Planner": BASE + PLAN,
+    # It writes text, and knows no IR.
+    "lib/Import": ["base"],
     "lib/Reference": DIALECTS,
     "lib/Pipelines": ["lib"] + BASE + PLAN + DIALECTS,
     "lib": COMPILER,
-    "tools/common": ["dialects/Train/Settings.h", "dialects/Train/ProgramLines.h"] + BASE,
-    "tools/language": DIALECTS + BASE,
+    "tools/common": ["plan/settings", "dialects/Train/ProgramLines.h"] + BASE,
+    "tools/language": DIALECTS + BASE + ["tools/common/option_homes.h"],
     "tools/trainrun": ["base", "plan", "runtime", "tools/common"],
-    "tools/report": ["base", "plan", "dialects/Train/Settings.h", "dialects/Train/Sizes.h", "runtime/log"],
+    "tools/report": ["base", "plan", "runtime/log"],
     "tools": ["base", "plan", "tools/common", "tools/language", "tools/report", "lib", "runtime/data", "runtime/formats", "runtime/state"] + DIALECTS,
     # It calibrates with kernels of plans.
     "tools/trainc": ["base", "plan", "tools/common", "tools/language", "tools/report", "lib", "runtime"] + DIALECTS,
+    # It prints the tables that the programs define.
+    "tools/reference": ["base", "plan/settings", "runtime/log/metrics_keys.h", "tools/common", "tools/language", "tools/trainc/Cli.h",
+                        "tools/trainrun/options.h"],
     # Emulated vendor libraries are test code; they use only the runtime's error types.
     "test/emulator": ["base"],
     "test/emulator/ptx": ["test/emulator/device_memory.h", "base"],
@@ -81,7 +87,8 @@ MAY_INCLUDE = {
 LLVM = re.compile(r"^(mlir|llvm|lld|clang)/")
 VENDOR = {
     re.compile(r"^(cblas|blis|dnnl)"): "runtime/device/cpu",
-    re.compile(r"^(cuda|cublas|cudnn|nvtx)"): "runtime/device/cuda",
+    re.compile(r"^cuda\.h"): "runtime/cuda",
+    re.compile(r"^(cublas|cudnn|nvtx)"): "runtime/device/cuda",
     re.compile(r"^nccl"): "runtime/comm/nccl",
     re.compile(r"^mpi\.h"): "runtime/comm/mpi",
 }
@@ -141,15 +148,22 @@ def circles(graph):
     return found
 
 
+def room_of(path):
+    """`lib/Shard` of lib/Shard/Flatten.cpp and of what is in its folders; `base` of base/units.h."""
+    parts = path.split("/")
+    return "/".join(parts[:2]) if len(parts) > 2 else parts[0]
+
+
 def circle_offences(files):
-    """Circles of includes between files, and between folders."""
-    by_file, by_folder = {}, {}
+    """Circles of includes between files, between folders, and between the rooms that scripts/draw_house.py draws: lib/Shard, runtime/comm."""
+    by_file, by_folder, by_room = {}, {}, {}
     for path in files:
         name = path.relative_to(ROOT).as_posix()
         by_file[name] = {include for include in INCLUDE.findall(path.read_text()) if (ROOT / include).is_file()}
         folder = name.rpartition("/")[0]
         by_folder.setdefault(folder, set()).update({include.rpartition("/")[0] for include in by_file[name]} - {folder})
-    for what, graph in (("files", by_file), ("folders", by_folder)):
+        by_room.setdefault(room_of(name), set()).update({room_of(include) for include in by_file[name]} - {room_of(name)})
+    for what, graph in (("files", by_file), ("folders", by_folder), ("rooms", by_room)):
         for circle in circles(graph):
             yield f"these {what} include each other: {' -> '.join(circle)}"
 

@@ -33,13 +33,15 @@ TERMS = [
     (r"(?:at )?least seconds", "lower bound of the time", None),
     (r"(?:lie|lies|lay|goes|go) outside", "offloaded to host or disk", None),
     (r"saved rooms?", "spill slot", None),
+    (r"(?:is|are) no (?:option|setting|command|folder|op)s?(?: any more)?", "is not a ..., is no longer a ...", r"there (is|are) no \w+"),
+    (r"refus(?:e[sd]?|ing|als?)", "reject, fail with ... if", r"[Cc]onnection refused|the system refuses|\$REFUSES"),
     (r"[Ww]hoever", "the name of the caller or reader", None),
     (r"units? in the last place", "ULP", None),
     (r"(?:values?|numbers?) that (?:are|is) not finite", "non-finite values", None),
 ]
 TERMS = [(re.compile(rf"\b{word}\b", re.IGNORECASE), advice, other and re.compile(other, re.IGNORECASE)) for word, advice, other in TERMS]
-# Bounds are named kMin... and kMax...; "most used" is no bound.
-NAME = re.compile(r"\bk(Most|Least|Fewest)(?!Used\b)[A-Z]\w*")
+# Bounds are named kMin... and kMax...; "most used" is not a bound.
+NAME = re.compile(r"\bk(Most|Least|Fewest|Maximum|Minimum)(?!Used\b)(?:[A-Z]\w*|\b)")
 
 # Strings, numbers with separators and raw texts are matched first, so that a comment within them is none.
 CPP = re.compile(r'R"([^(\s]*)\((?:.|\n)*?\)\1"|"(?:\\.|[^"\\\n])*"|\b[0-9][\w.\']*|\'(?:\\.|[^\'\\\n])+\'|//[^\n]*|/\*(?:.|\n)*?\*/')
@@ -137,9 +139,9 @@ def offences(path, text):
             for match in word.finditer(joined):
                 if not any(begin <= match.start() and match.end() <= end for begin, end in allowed):
                     yield line + part.count("\n", 0, match.start()), match[0], advice
-    if path.suffix in (".cpp", ".h") and path.relative_to(ROOT).parts[0] in ("base", "plan", "runtime", "test", "tools"):
+    if path.suffix in (".cpp", ".h") and path.relative_to(ROOT).parts[0] in ("base", "dialects", "lib", "plan", "runtime", "test", "tools"):
         for match in NAME.finditer(text):
-            yield text.count("\n", 0, match.start()) + 1, match[0], f"k{'Max' if match[1] == 'Most' else 'Min'}..."
+            yield text.count("\n", 0, match.start()) + 1, match[0], f"k{'Max' if match[1] in ('Most', 'Maximum') else 'Min'}..."
 
 
 def files():

@@ -3,7 +3,7 @@
 #include "base/float8.h"
 #include "base/small_float.h"
 #include "plan/facts/dtype.h"
-#include "plan/schema/cuda_levels.h"
+#include "plan/facts/target.h"
 #include "plan/schema/entry_names.h"
 #include "runtime/device/device_kinds.h"
 #include "runtime/exec/executor.h"
@@ -134,8 +134,8 @@ Result<std::vector<double>> run(const fb::Plan &plan, Device &device, std::span<
   return errors;
 }
 
-Result<std::unique_ptr<Device>> openGpu() {
-  TRAINC_ASSIGN_OR_RETURN(OpenedDevice opened, openDevice("auto", kCudaTarget, DevicePlace()));
+Result<std::unique_ptr<Device>> openDeviceOf(const fb::Plan &plan) {
+  TRAINC_ASSIGN_OR_RETURN(OpenedDevice opened, openDevice("auto", targetOf(plan), DevicePlace()));
   return std::move(opened.device);
 }
 

@@ -12,7 +12,7 @@ namespace trainc::cases {
 /// the plan lacks states of a case.
 Result<std::vector<double>> run(const fb::Plan &plan, Device &device, std::span<const Case> cases);
 
-/// Opens the first GPU like trainrun. Fails like openDevice().
-Result<std::unique_ptr<Device>> openGpu();
+/// Opens the default device of the plan's target like trainrun. Fails like openDevice().
+Result<std::unique_ptr<Device>> openDeviceOf(const fb::Plan &plan);
 
 } // namespace trainc::cases

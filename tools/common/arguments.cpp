@@ -71,7 +71,7 @@ std::string describeUnknown(const CLI::App &app, std::span<const char *const> ar
 }
 
 /// Checks the argument after `option`, which takes a value.
-std::optional<std::string> checkValue(const CLI::App &app, std::string_view option, std::string_view value) {
+std::optional<std::string> checkNext(const CLI::App &app, std::string_view option, std::string_view value) {
   const bool isOption = value.size() > 2 && value.starts_with("--");
   if (isOption || (value.starts_with("-") && findOption(app, value)))
     return fmt::format("{} has no value, as {} follows; if that is the value, write {}={}", option, value,
@@ -82,7 +82,8 @@ std::optional<std::string> checkValue(const CLI::App &app, std::string_view opti
 std::optional<std::string> findEmpty(std::span<const char *const> arguments, size_t at) {
   const std::string_view argument = arguments[at];
   if (argument.empty())
-    return fmt::format("the argument after {} is empty; is a variable?", at > 0 ? arguments[at - 1] : "it");
+    return at > 0 ? fmt::format("the argument after {} is empty; is a variable?", arguments[at - 1])
+                  : "the first argument is empty; is a variable?";
   if (argument.starts_with("--") && argument.find('=') == argument.size() - 1)
     return fmt::format("{} has no value; is a variable empty?", argument);
   return std::nullopt;
@@ -117,6 +118,34 @@ bool takesNext(const CLI::Option &option, std::string_view argument) {
   return option.get_items_expected_min() > 0 && argument.find('=') == std::string_view::npos;
 }
 
+/// Rejects empty elements of a list, which CLI11 would drop.
+std::optional<std::string> checkElements(const CLI::Option &option, std::string_view name,
+                                         std::string_view value) {
+  const char comma = option.get_delimiter();
+  const std::string pair(2, comma);
+  if (comma == '\0' ||
+      (!value.starts_with(comma) && !value.ends_with(comma) && value.find(pair) == std::string_view::npos))
+    return std::nullopt;
+  return fmt::format("{}: expected an element before and after each comma, found '{}'", name, value);
+}
+
+/// Rejects an option without its value, which is the next argument, and answers a flag of another program
+/// that has this name.
+std::optional<std::string> checkNextValue(const CLI::App &app, const CLI::Option &option,
+                                          std::span<const char *const> arguments, size_t at,
+                                          const FindHome &findHome) {
+  const std::string_view argument = arguments[at];
+  const bool isLast = at + 1 == arguments.size();
+  const std::optional<std::string> bad = isLast ? std::nullopt : checkNext(app, argument, arguments[at + 1]);
+  if (isLast || bad) { // CLI11 says what is missing at the end
+    const std::optional<std::string> home = findHome ? findHome(plainName(argument), "") : std::nullopt;
+    return home ? fmt::format("{}: {}", argument, *home) : bad;
+  }
+  if (std::optional<std::string> empty = findEmpty(arguments, at + 1))
+    return empty;
+  return checkElements(option, argument, arguments[at + 1]);
+}
+
 /// As help shows it: its type, or its name.
 std::string shownPositional(const CLI::Option &option) {
   return option.get_type_name().empty() ? option.get_name() : option.get_type_name();
@@ -140,12 +169,15 @@ std::optional<std::string> findBadArgument(const CLI::App &app, std::span<const 
       return fmt::format("{} is given twice; give it once", argument.substr(0, argument.find('=')));
     if (std::optional<std::string> bad = option ? checkFlag(*option, argument) : std::nullopt)
       return bad;
-    if (!option || !takesNext(*option, argument) || i + 1 == arguments.size())
+    if (!option)
       continue;
-    if (std::optional<std::string> bad = checkValue(app, argument, arguments[i + 1]))
-      return bad;
-    if (std::optional<std::string> empty = findEmpty(arguments, ++i))
-      return empty;
+    if (takesNext(*option, argument)) {
+      if (std::optional<std::string> bad = checkNextValue(app, *option, arguments, i++, findHome))
+        return bad;
+    } else if (const size_t equals = argument.find('='); equals != std::string_view::npos) {
+      if (auto bad = checkElements(*option, argument.substr(0, equals), argument.substr(equals + 1)))
+        return bad;
+    }
   }
   return std::nullopt;
 }

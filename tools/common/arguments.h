@@ -11,8 +11,8 @@
 
 namespace trainc {
 
-/// Returns where an unknown option belongs, if known. Takes the option's name without dashes, and its value
-/// (empty: none).
+/// Returns where an unknown option belongs, if known, or what an option without its value says elsewhere.
+/// Takes the option's name without dashes, and its value (empty: none).
 using FindHome = std::function<std::optional<std::string>(std::string_view option, std::string_view value)>;
 
 /// Returns the first error in the arguments of `app`, a program or a subcommand:
@@ -21,6 +21,7 @@ using FindHome = std::function<std::optional<std::string>(std::string_view optio
 ///  * an option in place of a value, as in `--checkpoint-dir --resume`. CLI11 would take it for the value;
 ///  * a single-valued option given twice;
 ///  * a flag with a value that is neither true nor false;
+///  * a list with an empty element, as in `--init-missing=a,`. CLI11 would drop the element;
 ///  * an unknown option. The message names where it belongs, or else the nearest name.
 std::optional<std::string> findBadArgument(const CLI::App &app, std::span<const char *const> arguments,
                                            const FindHome &findHome = {});

@@ -1,5 +1,9 @@
 #include "tools/common/foreign_options.h"
 
+#include "base/constant_text.h"
+#include "base/name_pattern.h"
+#include "dialects/Train/ProgramLines.h"
+
 #include <algorithm>
 #include <cctype>
 #include <string>
@@ -8,6 +12,15 @@
 namespace trainc {
 
 namespace {
+
+constexpr ConstantText kOptimizers = ConstantText()
+                                         .add("there are the optimizers ")
+                                         .addWords(train::kOptimizerWords, "and")
+                                         .add(", as in `optimizer adamw(lr 1e-3)`"),
+                       kSchedules = ConstantText()
+                                        .add("there are the schedules ")
+                                        .addWords(train::kScheduleWords, "and")
+                                        .add(", as in `schedule cosine(warmup 100)`");
 
 // Advice that several options share.
 constexpr std::string_view
@@ -27,6 +40,10 @@ constexpr std::string_view
     kTrackers = "trainrun --metrics=FILE.jsonl has what trackers show",
     kEvaluation = "trainrun --eval-data computes the loss, and perplexity where it means something",
     kKeepsLatest = "trainrun --keep-last=N keeps the latest checkpoints, not the best",
+    kNoQuantising = "nothing prunes or quantises a model",
+    kOneAttention = "nn.attention is always computed in blocks, and keeps no matrix of scores",
+    kPacking = "samples are cut from one stream of tokens, as packing does; to keep texts apart, "
+               "nn.attention takes segments",
     kOneLength = "samples have one length; a sample that is shorter ends in ignored labels",
     kForHub = "trainc consolidate writes a file that Hugging Face loads",
     kRankVariables = "launchers say it by variables (RANK, WORLD_SIZE)",
@@ -47,8 +64,6 @@ constexpr std::string_view
     kUnreadColumns = "columns that the model does not name are left unread",
     kPeakIsKnown = "the peak is known before the run; trainrun --metrics has what was allocated",
     kOneMixed = "there is one mixed precision: --precision of trainc compile says which",
-    kOptimizers = "there are the optimizers adamw, adam and sgd, as in `optimizer adamw(lr 1e-3)`",
-    kSchedules = "there are the schedules constant, linear and cosine, as in `schedule cosine(warmup 100)`",
     kProgress = "progress has about twenty lines a run, and trainrun --metrics=FILE.jsonl each step",
     kLossAsIs = "the loss is shown as it is; trainrun --on-nonfinite says whether a run goes on",
     kOneForm = "the plan fixes how ranks communicate, and overlaps it with computation",
@@ -59,6 +74,7 @@ constexpr std::string_view
     kEpochs = "trainrun counts steps: --steps = epochs x samples / (samples per step)";
 
 constexpr ForeignOption kForeignOptions[] = {
+    {"T-max", Home::kProgram, "schedule cosine(warmup 100, total 1000)"},
     {"accelerator", Home::kCompile, "--target=NAME"},
     {"accelerator", Home::kCompile, "--target=cpu", "cpu"},
     {"accelerator", Home::kCompile, "--target=cuda", "cuda"},
@@ -72,9 +88,12 @@ constexpr ForeignOption kForeignOptions[] = {
     {"adam-beta2", Home::kProgram, "optimizer adamw(beta2 0.95)"},
     {"adam-epsilon", Home::kProgram, "optimizer adamw(eps 1e-8)"},
     {"adapter", Home::kNobody, kNoAdapters},
+    {"aio", Home::kNobody, kDeepSpeedRecipes},
+    {"allgather-partitions", Home::kNeedless, "collectives are chosen by trainc compile --zero-stage=N"},
     {"always-save-checkpoint", Home::kNeedless,
      "trainrun --checkpoint-dir=DIR always keeps the last step, --checkpoint-every=N others"},
     {"amp", Home::kCompile, "--precision=NAME"},
+    {"attn-implementation", Home::kNeedless, kOneAttention},
     {"auto-find-batch-size", Home::kCompile, "--memory-limit=16GiB"},
     {"autotuning", Home::kCompile, "--memory-limit=16GiB"},
     {"average-tokens-across-devices", Home::kNeedless,
@@ -84,36 +103,49 @@ constexpr ForeignOption kForeignOptions[] = {
     {"batch", Home::kCompile, "--micro-batch"},
     {"batch-eval-metrics", Home::kNobody, kEvaluation},
     {"batch-size", Home::kCompile, "--micro-batch"},
+    {"betas", Home::kProgram, "optimizer adamw(beta1 0.9, beta2 0.95)"},
     {"bf16", Home::kCompile, "--precision=bf16"},
+    {"bf16", Home::kCompile, "--precision=fp32", "0"},
     {"bf16-full-eval", Home::kCompile, "--eval-precision=bf16"},
+    {"bias", Home::kProgram, "nn.linear ... no_bias"},
     {"bind-core-list", Home::kNobody,
      "taskset and numactl bind a process to cores; trainrun uses those that it may"},
     {"bind-cores-to-rank", Home::kNeedless, kSharedCpus},
     {"block-size", Home::kCompile, "--seq-len=N"},
+    {"bnb-4bit-*", Home::kNobody, kNoQuantising},
+    {"buffer-count", Home::kNobody, kDeepSpeedRecipes},
     {"ckpt-path", Home::kTrainrun, "--resume=DIR"},
+    {"clip-grad-norm", Home::kProgram, "clip 1.0"},
+    {"comms-logger", Home::kTrainrun, "--trace=FILE"},
     {"communication-data-type", Home::kCompile, "--reduce-type=NAME"},
     {"communication-data-type", Home::kCompile, "--reduce-type=bf16", "b*"},
     {"communication-data-type", Home::kCompile, "--reduce-type=f16", "fp16"},
     {"communication-data-type", Home::kCompile, "--reduce-type=f32", "fp32"},
     {"compile", Home::kNeedless, kCompilesAll},
-    {"compression-training", Home::kNobody, "nothing prunes or quantises a model"},
+    {"compression-training", Home::kNobody, kNoQuantising},
     {"compute-metrics", Home::kNobody, kEvaluation},
     {"config-file", Home::kNobody, kAccelerateRecipes},
     {"config-name", Home::kNobody, kModelIsText},
     {"config-overrides", Home::kNobody, kModelIsText},
+    {"consecutive-hysteresis", Home::kNeedless, "each step that overflows lowers the loss scale"},
     {"context-length", Home::kCompile, "--seq-len"},
     {"context-parallel*", Home::kNobody, kNoTensorRanks},
     {"contiguous-gradients", Home::kNeedless, kOneForm},
+    {"contiguous-memory-optimization", Home::kNeedless, "every buffer has its address in the plan"},
+    {"cp-size", Home::kNobody, kNoTensorRanks},
+    {"cpu", Home::kNeedless, "--target=cpu is the default of trainc compile", kNoValue},
     {"cpu-checkpointing", Home::kCompile, "--offload=activations"},
     {"csv-monitor", Home::kNobody, kTrackers},
     {"curriculum-learning", Home::kNobody, "trainrun takes all samples, in an order that --seed decides"},
     {"data-efficiency", Home::kNobody, "trainrun takes all samples, in an order that --seed decides"},
     {"data-path", Home::kTrainrun, "--data=FILE"},
     {"data-seed", Home::kTrainrun, "--seed=N"},
+    {"data-types", Home::kNobody, kDeepSpeedRecipes},
     {"dataloader-*", Home::kNeedless, kReadsAhead},
     {"dataset", Home::kNobody, kNoDatasets},
     {"dataset-config-name", Home::kNobody, kNoDatasets},
     {"dataset-name", Home::kNobody, kNoDatasets},
+    {"dataset-text-field", Home::kNobody, kNoDatasets},
     {"ddp-backend", Home::kTrainrun, "--comm=NAME"},
     {"ddp-broadcast-buffers", Home::kNeedless, "all ranks hold the same values by construction"},
     {"ddp-bucket-cap-mb", Home::kCompile, "--reduce-bucket-size=N (elements, not megabytes)"},
@@ -133,6 +165,7 @@ constexpr ForeignOption kForeignOptions[] = {
     {"deepspeed-hostfile", Home::kNobody, kHostsAreChosen},
     {"deepspeed-inclusion-filter", Home::kNobody, kHostsAreChosen},
     {"deepspeed-moe-layer-cls-names", Home::kNobody, "experts are not divided over ranks"},
+    {"deepspeed-mpi", Home::kNobody, kSeveralHosts},
     {"deepspeed-multinode-launcher", Home::kNobody, kHostsAreChosen},
     {"device", Home::kCompile, "--target=cpu", "cpu"},
     {"device", Home::kCompile, "--target=cuda", "cuda*"},
@@ -140,6 +173,8 @@ constexpr ForeignOption kForeignOptions[] = {
     {"devices", Home::kTrainrun, "--nproc-per-node=N"},
     {"disable-tqdm", Home::kNeedless,
      "there is no bar to disable; trainrun --quiet prints warnings and errors alone"},
+    {"dispatch-batches", Home::kNeedless, "each rank reads its own samples"},
+    {"dist-backend", Home::kTrainrun, "--comm=NAME"},
     {"do-eval", Home::kTrainrun, "--eval-data=FILE"},
     {"do-predict", Home::kNobody,
      "trainrun --eval-data=FILE computes the loss on it, trainrun --generate=PROMPT continues a text"},
@@ -157,6 +192,7 @@ constexpr ForeignOption kForeignOptions[] = {
     {"dtype", Home::kCompile, "--precision=bf16", "torch.bfloat16"},
     {"dtype", Home::kCompile, "--precision=fp16", "torch.float16"},
     {"dtype", Home::kCompile, "--precision=fp32", "torch.float32"},
+    {"dump-state", Home::kNobody, kDeepSpeedRecipes},
     {"duplicate-stderr-filters", Home::kTrainrun, "--log-level-replica=NAME"},
     {"duplicate-stdout-filters", Home::kTrainrun, "--log-level-replica=NAME"},
     {"dynamo-*", Home::kNeedless, kCompilesAll},
@@ -168,6 +204,7 @@ constexpr ForeignOption kForeignOptions[] = {
     {"enable-jit-checkpoint", Home::kNeedless, "SIGTERM always ends a run with a checkpoint"},
     {"env", Home::kNeedless, "ranks have the environment of who starts them"},
     {"epochs", Home::kNobody, kEpochs},
+    {"eta-min", Home::kProgram, "schedule cosine(minimum 1e-5)"},
     {"eval-accumulation-steps", Home::kNeedless, kSumsAlone},
     {"eval-batch-size", Home::kCompile, "--eval-batch=N"},
     {"eval-delay", Home::kNobody, "trainrun --eval-every=N evaluates from the Nth step on"},
@@ -177,6 +214,7 @@ constexpr ForeignOption kForeignOptions[] = {
     {"eval-on-start", Home::kNobody,
      "trainrun --init=FILE --eval-data=FILE, without --data, evaluates alone"},
     {"eval-only", Home::kNobody, "trainrun --init=FILE --eval-data=FILE, without --data, evaluates alone"},
+    {"eval-packing", Home::kNobody, kPacking},
     {"eval-steps", Home::kTrainrun, "--eval-every=N"},
     {"eval-strategy", Home::kTrainrun, "--eval-every=N"},
     {"eval-strategy", Home::kTrainrun, "--eval-every=N (in steps)", "epoch"},
@@ -188,16 +226,27 @@ constexpr ForeignOption kForeignOptions[] = {
     {"flops-profiler", Home::kTrainrun, "--profile"},
     {"force-multi", Home::kTrainrun, "--nproc-per-node=N"},
     {"fp16", Home::kCompile, "--precision=fp16"},
+    {"fp16", Home::kCompile, "--precision=fp32", "0"},
     {"fp16-backend", Home::kNeedless, kOneMixed},
     {"fp16-full-eval", Home::kCompile, "--eval-precision=fp16"},
     {"fp16-opt-level", Home::kNeedless, kOneMixed},
+    {"fp32-allreduce", Home::kNeedless,
+     "gradients are summed in fp32 unless trainc compile --reduce-type says otherwise"},
+    {"fp8", Home::kCompile, "--precision=bf16 --product-type=fp8"},
     {"fp8-*", Home::kNeedless, "trainc compile --product-type=fp8 says all of it"},
     {"fsdp", Home::kCompile, "--zero-stage=3"},
     {"fsdp", Home::kCompile, "--zero-stage=3", "full_shard*"},
+    {"fsdp", Home::kCompile, "--zero-stage=3 --offload=parameters,optimizer", "full_shard*offload*"},
     {"fsdp", Home::kCompile, "--zero-stage=3 --hybrid-shard=K", "hybrid_shard*"},
+    {"fsdp", Home::kCompile, "--zero-stage=3 --hybrid-shard=K --offload=parameters,optimizer",
+     "hybrid_shard*offload*"},
     {"fsdp", Home::kCompile, "--zero-stage=2 --hybrid-shard=K", "hybrid_shard_zero2*"},
+    {"fsdp", Home::kCompile, "--zero-stage=2 --hybrid-shard=K --offload=parameters,optimizer",
+     "hybrid_shard_zero2*offload*"},
     {"fsdp", Home::kCompile, "--zero-stage=0", "no_shard*"},
+    {"fsdp", Home::kCompile, "--zero-stage=0 --offload=parameters,optimizer", "no_shard*offload*"},
     {"fsdp", Home::kCompile, "--zero-stage=2", "shard_grad_op*"},
+    {"fsdp", Home::kCompile, "--zero-stage=2 --offload=parameters,optimizer", "shard_grad_op*offload*"},
     {"fsdp-activation-checkpointing", Home::kCompile, "--activation-checkpointing=full"},
     {"fsdp-activation-checkpointing-offload", Home::kCompile, "--offload=activations"},
     {"fsdp-auto-wrap-policy", Home::kCompile, "--wrap=blocks"},
@@ -264,10 +313,13 @@ constexpr ForeignOption kForeignOptions[] = {
     {"greater-is-better", Home::kNobody, kKeepsLatest},
     {"group-by-length", Home::kNobody, kOneLength},
     {"half-precision-backend", Home::kNeedless, kOneMixed},
+    {"hidden-size", Home::kNobody, kModelIsText},
     {"hostfile", Home::kNobody, kHostsAreChosen},
     {"hub-*", Home::kNobody, kForHub},
+    {"hysteresis", Home::kNeedless, "each step that overflows lowers the loss scale"},
     {"ignore-data-skip", Home::kNeedless,
      "--resume goes on in the data at once; to begin the data anew, give the checkpoint to --init"},
+    {"ignore-unused-parameters", Home::kNeedless, "a parameter that affects no loss gets a warning"},
     {"include", Home::kNobody, kHostsAreChosen},
     {"include-for-metrics", Home::kNobody, kEvaluation},
     {"include-inputs-for-metrics", Home::kNobody, kEvaluation},
@@ -278,7 +330,10 @@ constexpr ForeignOption kForeignOptions[] = {
      "weights are drawn at random unless trainrun --init or --resume says otherwise"},
     {"init-from", Home::kTrainrun, "--init=DIR (of this machine; nothing is downloaded)", "gpt2*"},
     {"init-from", Home::kTrainrun, "--resume", "resume"},
+    {"initial-scale-power", Home::kCompile, "--loss-scale-init=N"},
     {"ipex", Home::kNeedless, kMakesCode},
+    {"j", Home::kNeedless,
+     "trainc takes the CPUs that it may use; trainrun --threads=N says how many a rank takes"},
     {"jit-mode-eval", Home::kNeedless, kCompilesAll},
     {"label-names", Home::kNeedless,
      "the model's text names its columns, as in `nn.model @m(%features: ..., %labels: ...)`"},
@@ -290,6 +345,8 @@ constexpr ForeignOption kForeignOptions[] = {
     {"length-column-name", Home::kNobody, kOneLength},
     {"liger-kernel-config", Home::kNeedless, kFuses},
     {"load-best-model-at-end", Home::kNobody, kKeepsLatest},
+    {"load-in-4bit", Home::kNobody, kNoQuantising},
+    {"load-in-8bit", Home::kNobody, kNoQuantising},
     {"local-addr", Home::kNeedless, kForTorchrun},
     {"local-rank", Home::kNeedless, kLocalRankVariable},
     {"local-ranks-filter", Home::kTrainrun, "--log-level-replica=NAME"},
@@ -303,6 +360,7 @@ constexpr ForeignOption kForeignOptions[] = {
     {"logging-strategy", Home::kNeedless, kProgress},
     {"logs-specs", Home::kNeedless, kForTorchrun},
     {"lora-*", Home::kNobody, kNoAdapters},
+    {"low-cpu-mem-usage", Home::kNeedless, "each rank always reads its own shards alone"},
     {"lr-decay-iters", Home::kProgram, "schedule cosine(warmup 100, total 1000)"},
     {"lr-decay-style", Home::kProgram, "schedule cosine(warmup 100)"},
     {"lr-decay-style", Home::kNobody, kSchedules, "*"},
@@ -321,6 +379,7 @@ constexpr ForeignOption kForeignOptions[] = {
     {"lr-scheduler-type", Home::kProgram, "schedule cosine(warmup 100)", "cosine"},
     {"lr-scheduler-type", Home::kProgram, "schedule cosine(warmup 100, minimum 1e-5)", "cosine_with_min_lr"},
     {"lr-scheduler-type", Home::kProgram, "schedule linear(warmup 100)", "linear"},
+    {"m", Home::kNeedless, kIsProgram},
     {"machine-rank", Home::kNeedless, kRankVariables},
     {"main-process-ip", Home::kNeedless, kAddressVariable},
     {"main-process-port", Home::kNeedless, kPortVariable},
@@ -334,17 +393,22 @@ constexpr ForeignOption kForeignOptions[] = {
     {"max-grad-norm", Home::kNeedless, "without a line `clip` in train.program nothing is clipped", "0"},
     {"max-grad-norm", Home::kNeedless, "without a line `clip` in train.program nothing is clipped", "0.0"},
     {"max-iters", Home::kTrainrun, "--steps=N"},
+    {"max-memory", Home::kCompile, "--memory-limit=SIZE"},
+    {"max-norm", Home::kProgram, "clip 1.0"},
     {"max-restarts", Home::kNeedless,
      "torchrun takes it: write it before trainrun, and give trainrun --resume=auto"},
     {"max-seq-length", Home::kCompile, "--seq-len=N"},
-    {"max-steps", Home::kTrainrun, "--steps"},
+    {"max-steps", Home::kTrainrun, "--steps=N"},
     {"max-train-samples", Home::kNobody, kNoParts},
+    {"max-train-steps", Home::kTrainrun, "--steps=N"},
     {"megatron-lm-*", Home::kNobody, kNoModelRanks},
     {"memory", Home::kCompile, "--memory-limit"},
+    {"memory-breakdown", Home::kCompile, "--report=FILE.json"},
     {"metric-for-best-model", Home::kNobody, kKeepsLatest},
     {"micro-batch-size", Home::kCompile, "--micro-batch=N"},
     {"mics-shard-size", Home::kCompile, "--hybrid-shard=K"},
     {"min-elastic-nodes", Home::kNobody, kOtherRanks},
+    {"min-loss-scale", Home::kNeedless, "the loss scale is at least 1"},
     {"min-lr", Home::kProgram, "schedule cosine(minimum 1e-5)"},
     {"mixed-precision", Home::kCompile, "--precision=NAME"},
     {"mixed-precision", Home::kCompile, "--precision=bf16", "bf16"},
@@ -382,17 +446,31 @@ constexpr ForeignOption kForeignOptions[] = {
     {"no-ssh-check", Home::kNobody, kSeveralHosts},
     {"no-tpu-cluster", Home::kNobody, kNoTpus},
     {"node-rank", Home::kNeedless, kForTorchrun},
+    {"nproc", Home::kTrainrun, "--nproc-per-node=N"},
     {"num-accelerators", Home::kTrainrun, "--nproc-per-node=N"},
+    {"num-attention-heads", Home::kNobody, kModelIsText},
     {"num-cpu-threads-per-process", Home::kTrainrun, "--threads=N"},
     {"num-epochs", Home::kNobody, kEpochs},
     {"num-gpus", Home::kTrainrun, "--nproc-per-node=N"},
+    {"num-heads", Home::kNobody, kModelIsText},
+    {"num-hidden-layers", Home::kNobody, kModelIsText},
+    {"num-layers", Home::kNobody, kModelIsText},
     {"num-machines", Home::kNobody, kSeveralHosts},
     {"num-nodes", Home::kNobody, kSeveralHosts},
     {"num-processes", Home::kTrainrun, "--nproc-per-node=N"},
+    {"num-steps", Home::kTrainrun, "--steps=N"},
     {"num-train-epochs", Home::kNobody, kEpochs},
+    {"num-train-steps", Home::kTrainrun, "--steps=N"},
+    {"num-training-steps", Home::kProgram, "schedule cosine(warmup 100, total 1000)"},
+    {"num-warmup-steps", Home::kProgram, "schedule cosine(warmup 100)"},
+    {"num-workers", Home::kNeedless, kReadsAhead},
     {"numa-binding", Home::kNeedless, kForTorchrun},
     {"number-checkpoints", Home::kCompile, "--checkpoint-keep=PERCENT (of what blocks keep)"},
     {"nvme-path", Home::kTrainrun, "--offload-dir=DIR"},
+    {"offload", Home::kCompile, "--offload=optimizer --offload-to=host", "cpu"},
+    {"offload", Home::kCompile, "--offload=optimizer --offload-to=disk", "disk"},
+    {"offload", Home::kCompile, "--offload=optimizer --offload-to=host", "host"},
+    {"offload", Home::kCompile, "--offload=optimizer --offload-to=disk", "nvme"},
     {"offload-optimizer", Home::kCompile, "--offload=optimizer"},
     {"offload-optimizer-device", Home::kCompile, "--offload=optimizer"},
     {"offload-optimizer-device", Home::kCompile, "--offload=optimizer", "cpu"},
@@ -415,9 +493,7 @@ constexpr ForeignOption kForeignOptions[] = {
     {"overlap-comm", Home::kNeedless, kOneForm},
     {"overwrite-output-dir", Home::kNeedless,
      "trainrun writes into the folder that --checkpoint-dir names; with --resume it goes on there"},
-    {"packing", Home::kNobody,
-     "samples are cut from one stream of tokens, as packing does; to keep texts apart, nn.attention takes "
-     "segments"},
+    {"packing", Home::kNobody, kPacking},
     {"parallelism-config", Home::kNobody, kNoTensorRanks},
     {"parallelism-config-*", Home::kNobody, kNoTensorRanks},
     {"parallelism-config-dp-replicate-size", Home::kCompile, "--hybrid-shard=K (ranks / replicas)"},
@@ -428,16 +504,21 @@ constexpr ForeignOption kForeignOptions[] = {
     {"per-device-train-batch-size", Home::kCompile, "--micro-batch"},
     {"per-gpu-eval-batch-size", Home::kCompile, "--eval-batch"},
     {"per-gpu-train-batch-size", Home::kCompile, "--micro-batch"},
+    {"pin-memory", Home::kNeedless, "host memory of offloaded tensors is always pinned"},
     {"pipeline", Home::kNobody, kNoModelRanks},
     {"pipeline-model-parallel-size", Home::kNobody, kNoTensorRanks},
     {"pipeline-parallel*", Home::kNobody, kNoTensorRanks},
+    {"pp-size", Home::kNobody, kNoTensorRanks},
     {"predict-with-generate", Home::kNobody, "trainrun --generate=PROMPT continues one text"},
     {"prediction-loss-only", Home::kNeedless, "evaluation computes the loss alone"},
     {"preprocessing-num-workers", Home::kNeedless, kReadsAhead},
+    {"prescale-gradients", Home::kNeedless,
+     "gradients are scaled so that their sum is that of the global batch"},
     {"project", Home::kNobody, kTrackers},
     {"prompt", Home::kTrainrun, "--generate=PROMPT"},
     {"push-to-hub", Home::kNobody, kForHub},
     {"push-to-hub-*", Home::kNobody, kForHub},
+    {"r", Home::kNeedless, kForTorchrun},
     {"ray-scope", Home::kNobody, "nothing searches hyperparameters"},
     {"rdzv-*", Home::kNeedless, kForTorchrun},
     {"redirects", Home::kNeedless, kForTorchrun},
@@ -463,6 +544,11 @@ constexpr ForeignOption kForeignOptions[] = {
     {"save-strategy", Home::kNobody, kKeepsLatest, "best"},
     {"save-strategy", Home::kTrainrun, "--checkpoint-every=N (in steps)", "epoch"},
     {"save-total-limit", Home::kTrainrun, "--keep-last=N"},
+    {"scheduler", Home::kProgram, "schedule cosine(warmup 100)"},
+    {"scheduler", Home::kNobody, kSchedules, "*"},
+    {"scheduler", Home::kProgram, "schedule constant(warmup 100)", "constant*"},
+    {"scheduler", Home::kProgram, "schedule cosine(warmup 100)", "cosine"},
+    {"scheduler", Home::kProgram, "schedule linear(warmup 100)", "linear"},
     {"seed-everything", Home::kTrainrun, "--seed=N"},
     {"seq-length", Home::kCompile, "--seq-len"},
     {"sequence-len", Home::kCompile, "--seq-len=N"},
@@ -475,6 +561,8 @@ constexpr ForeignOption kForeignOptions[] = {
     {"signals-to-handle", Home::kNeedless, "SIGTERM, SIGINT and SIGHUP always end a run with a checkpoint"},
     {"skip-memory-metrics", Home::kNeedless, kPeakIsKnown},
     {"sortish-sampler", Home::kNobody, kOneLength},
+    {"sp-size", Home::kNobody, kNoTensorRanks},
+    {"sparse-gradients", Home::kNobody, "gradients of embeddings are dense"},
     {"split-batches", Home::kNeedless,
      "--micro-batch is a rank's, and a step has that times --accumulate times --ranks"},
     {"ssh-port", Home::kNobody, kSeveralHosts},
@@ -487,6 +575,7 @@ constexpr ForeignOption kForeignOptions[] = {
     {"stage3-prefetch-bucket-size", Home::kCompile, "--prefetch=N (in units, not elements)"},
     {"standalone", Home::kNeedless, kForTorchrun},
     {"start-method", Home::kNeedless, "trainrun starts its ranks itself (--nproc-per-node)"},
+    {"steps-per-print", Home::kNeedless, kProgress},
     {"strategy", Home::kCompile, "--zero-stage=N"},
     {"strategy", Home::kCompile, "--zero-stage=0", "ddp*"},
     {"strategy", Home::kCompile, "--zero-stage=1", "deepspeed_stage_1*"},
@@ -495,6 +584,7 @@ constexpr ForeignOption kForeignOptions[] = {
     {"strategy", Home::kCompile, "--zero-stage=3", "fsdp*"},
     {"streaming", Home::kNeedless, kReadsAhead},
     {"sub-group-size", Home::kCompile, "--offload-group=SIZE (bytes, not elements)"},
+    {"t", Home::kNeedless, kForTorchrun},
     {"tee", Home::kNeedless, kForTorchrun},
     {"tensor-model-parallel-size", Home::kNobody, kNoTensorRanks},
     {"tensor-parallel*", Home::kNobody, kNoTensorRanks},
@@ -517,6 +607,9 @@ constexpr ForeignOption kForeignOptions[] = {
     {"torch-dtype", Home::kCompile, "--precision=fp32", "torch.float32"},
     {"torch-empty-cache-steps", Home::kNeedless, "a plan's memory is allocated once and has no cache"},
     {"torchdynamo", Home::kNeedless, kCompilesAll},
+    {"total-steps", Home::kProgram, "schedule cosine(warmup 100, total 1000)"},
+    {"tp-plan", Home::kNobody, kNoTensorRanks},
+    {"tp-size", Home::kNobody, kNoTensorRanks},
     {"tpu", Home::kNobody, kNoTpus},
     {"tpu-*", Home::kNobody, kNoTpus},
     {"trackio-*", Home::kNobody, kTrackers},
@@ -532,18 +625,24 @@ constexpr ForeignOption kForeignOptions[] = {
     {"use-cpu", Home::kCompile, "--target=cpu"},
     {"use-cpu", Home::kCompile, "--target=cuda", "false"},
     {"use-deepspeed", Home::kCompile, "--zero-stage=N"},
+    {"use-flash-attn*", Home::kNeedless, kOneAttention},
     {"use-fsdp", Home::kCompile, "--zero-stage=3"},
     {"use-ipex", Home::kNeedless, kMakesCode},
     {"use-legacy-prediction-loop", Home::kNeedless, "there is one way to evaluate"},
     {"use-liger-kernel", Home::kNeedless, kFuses},
+    {"use-lora", Home::kNobody, kNoAdapters},
     {"use-megatron-lm", Home::kNobody, kNoModelRanks},
     {"use-mps-device", Home::kNobody, "there is no code for Apple's GPUs"},
     {"use-parallelism-config", Home::kNobody, kNoTensorRanks},
+    {"use-peft", Home::kNobody, kNoAdapters},
+    {"use-tp", Home::kNobody, kNoTensorRanks},
     {"use-xpu", Home::kNobody, "there is no code for Intel's GPUs"},
+    {"v", Home::kTrainrun, "--log-level=debug"},
     {"val-check-interval", Home::kTrainrun, "--eval-every=N"},
     {"validation-file", Home::kTrainrun, "--eval-data=FILE (of trainc tokenize)"},
     {"validation-split-percentage", Home::kNobody, kNoParts},
     {"venv-script", Home::kNeedless, "trainrun needs no Python"},
+    {"verbose", Home::kTrainrun, "--log-level=debug"},
     {"virtual-local-rank", Home::kNeedless, kForTorchrun},
     {"vm", Home::kNobody, kNoTpus},
     {"vocab-size", Home::kNobody, kModelIsText},
@@ -558,8 +657,11 @@ constexpr ForeignOption kForeignOptions[] = {
     {"wd", Home::kProgram, "optimizer adamw(weight_decay 0.1)"},
     {"world-info", Home::kNeedless, kRankVariables},
     {"xla-fsdp-*", Home::kNobody, kNoTpus},
+    {"xpu-backend", Home::kTrainrun, "--comm=NAME"},
+    {"zero-allow-untested-optimizer", Home::kNeedless, "every optimizer works in every stage"},
     {"zero-hpz-partition-size", Home::kNobody,
      "ZeRO++ is absent; trainc compile --hybrid-shard=K keeps shards within a node"},
+    {"zero-optimization", Home::kNobody, kDeepSpeedRecipes},
     {"zero-quantized-*", Home::kNobody,
      "ZeRO++ is absent; trainc compile --hybrid-shard=K keeps shards within a node"},
     {"zero3-init-flag", Home::kNeedless, "ranks always draw or read their own shards alone"},
@@ -567,14 +669,16 @@ constexpr ForeignOption kForeignOptions[] = {
      "trainc consolidate --dtype=bf16 writes a checkpoint's weights in 16 bits"},
 };
 
-/// Whether `text` is `pattern`, or begins as a pattern that ends in `*`.
-bool fits(std::string_view text, std::string_view pattern) {
-  return pattern.ends_with('*') ? text.starts_with(pattern.substr(0, pattern.size() - 1)) : text == pattern;
+/// Length of a pattern, by which the closer one is chosen; an exact one is longer than any with `*`.
+size_t closeness(std::string_view pattern) {
+  return pattern.find('*') != std::string_view::npos ? pattern.size() : pattern.size() + 1000;
 }
 
-/// Length of a pattern, by which the closer one is chosen; an exact one is longer than any beginning.
-size_t closeness(std::string_view pattern) {
-  return pattern.ends_with('*') ? pattern.size() : pattern.size() + 1000;
+/// Whether an entry for `wanted` is the answer to `value`, which is in lower case.
+bool fitsValue(std::string_view wanted, std::string_view value) {
+  if (value.empty())
+    return wanted == kNoValue;
+  return value == wanted || (!isOff(value) && matchesPattern(wanted, value));
 }
 
 std::string lowered(std::string_view text) {
@@ -594,9 +698,7 @@ const ForeignOption *findForeignOption(std::string_view name, std::string_view v
   };
   const ForeignOption *found = nullptr;
   for (const ForeignOption &entry : kForeignOptions)
-    if (fits(name, entry.name) &&
-        (entry.value.empty() || (!lower.empty() && !isOff(lower) && fits(lower, entry.value)) ||
-         lower == entry.value) &&
+    if (matchesPattern(entry.name, name) && (entry.value.empty() || fitsValue(entry.value, lower)) &&
         (!found || rank(entry) > rank(*found)))
       found = &entry;
   return found;

@@ -17,15 +17,19 @@ enum class Home : uint8_t {
   kNeedless, ///< nobody: it holds anyway, or another program takes it
 };
 
+/// ForeignOption::value of an option that is given without one.
+inline constexpr std::string_view kNoValue = "(none)";
+
 struct ForeignOption {
-  /// Without the leading dashes, with `-` for `_`. A `*` at the end stands for any text.
+  /// Without the leading dashes, with `-` for `_`. A `*` stands for any text.
   std::string_view name;
   Home home;
   /// The option with its value, and in parentheses how the values differ; the line; or, for kNobody and
   /// kNeedless, a clause that says what to do or why.
   std::string_view advice;
-  /// The value for which this is the answer, in lower case. A `*` at the end stands for any text; "*" is
-  /// any value. Empty: the answer where no entry has the value.
+  /// The value for which this is the answer, in lower case, or kNoValue. A `*` stands for any text; "*" is
+  /// any value. Empty: the answer where no entry has the value. An option of ours has entries only for values
+  /// that it does not take.
   std::string_view value = {};
 };
 

@@ -1,7 +1,7 @@
 #include "tools/common/option_homes.h"
 
 #include "dialects/Train/ProgramLines.h"
-#include "dialects/Train/Settings.h"
+#include "plan/settings/settings.h"
 #include "tools/common/foreign_options.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace trainc {
 
 namespace {
 
-/// Options of trainc compile that are no settings; a test compares all options with --help.
+/// Options of trainc compile that are not settings; a test compares all options with --help.
 constexpr std::string_view kOtherOfCompile[] = {"compile-to", "dump-ir", "largest-batch", "output", "report"};
 constexpr auto kOfTrainrun = std::to_array<std::string_view>({
     "allow-changes",
@@ -82,21 +82,53 @@ bool isOneOf(std::span<const std::string_view> options, std::string_view name) {
   return std::ranges::find(options, name) != options.end();
 }
 
-/// A program of the two, and how it speaks of what the other one and the model's text decide.
+constexpr std::string_view kWrite = "write {}",
+                           kOfTrainrunAlone = "trainrun decides it. Give {} to trainrun, with the plan";
+
+/// The one who answers, and formats of its answers about options and lines.
 struct Speaker {
   Home home;
-  std::span<const std::string_view> (*own)(), (*others)();
-  std::string_view ofOther, ofProgram; ///< formats of the option or line
+  std::string_view ofCompile, ofTrainrun, ofProgram;
 };
 
 constexpr Speaker kTrainrunSpeaks = {
-    Home::kTrainrun, optionsOfTrainrun, optionsOfCompile,
-    "the plan has decided it. Give {} to trainc compile, and run the new plan",
+    Home::kTrainrun, "the plan has decided it. Give {} to trainc compile, and run the new plan", kWrite,
     "the plan has decided it. Write it in the model's train.program, as in `{}`, and compile again"};
 constexpr Speaker kCompileSpeaks = {
-    Home::kCompile, optionsOfCompile, optionsOfTrainrun,
-    "trainrun decides it. Give {} to trainrun, with the plan",
+    Home::kCompile, kWrite, kOfTrainrunAlone,
     "there is no option for it; write it in the model's train.program, as in `{}`"};
+constexpr Speaker kProgramSpeaks = {Home::kProgram, "it is an option of trainc compile: {}", kOfTrainrunAlone,
+                                    "write `{}`"};
+
+/// The lines of train.program that say the same as the options that `advice` begins with, followed by the
+/// rest of `advice`; nothing if an option is not a setting.
+std::optional<std::string> adviceAsLines(std::string_view advice) {
+  std::string lines;
+  while (advice.starts_with("--")) {
+    const std::string_view option = advice.substr(2, advice.find_first_of(" ") - 2);
+    advice.remove_prefix(std::min(advice.size(), option.size() + 3));
+    const size_t end = std::min(option.find('='), option.size());
+    std::string word(option.substr(0, end));
+    std::ranges::replace(word, '-', '_');
+    const train::Setting *setting = train::findSetting(word);
+    if (!setting)
+      return std::nullopt;
+    if (const train::FormerWord *former = train::findFormerWord(word)) // `batch` says it
+      return std::string(former->remark);
+    const std::string_view value = end < option.size() ? option.substr(end + 1) : "VALUE";
+    const std::string_view quote = setting->isList() ? "\"" : "";
+    lines += fmt::format("{}`{} {}{}{}`", lines.empty() ? "write " : " and ", word, quote, value, quote);
+  }
+  return advice.empty() ? lines : fmt::format("{} {}", lines, advice);
+}
+
+/// Answers that the options `advice` of trainc compile, or of trainrun, decide it.
+std::string answerOf(Home home, std::string_view advice, const Speaker &speaker) {
+  if (speaker.home == Home::kProgram)
+    if (std::optional<std::string> lines = adviceAsLines(advice))
+      return *lines;
+  return fmt::format(fmt::runtime(home == Home::kCompile ? speaker.ofCompile : speaker.ofTrainrun), advice);
+}
 
 std::string answerTo(const ForeignOption &option, std::string_view value, const Speaker &speaker) {
   const bool isDecision = option.home != Home::kNobody && option.home != Home::kNeedless;
@@ -109,25 +141,23 @@ std::string answerTo(const ForeignOption &option, std::string_view value, const 
     return fmt::format("there is no such thing here yet; {}", option.advice);
   case Home::kNeedless:
     return fmt::format("it is not needed here: {}", option.advice);
-  case Home::kCompile:
   case Home::kTrainrun:
+  case Home::kCompile:
     break;
   }
-  return option.home == speaker.home ? fmt::format("write {}", option.advice)
-                                     : fmt::format(fmt::runtime(speaker.ofOther), option.advice);
+  return answerOf(option.home, option.advice, speaker);
 }
 
 std::string answerTo(const train::FormerWord &former, const Speaker &speaker) {
   const train::Setting *setting = train::findSetting(former.setting);
   if (!setting)
-    return fmt::format("it is no option any more: {}", former.remark);
+    return fmt::format("it is no longer an option: {}", former.remark);
   if (former.value.empty())
-    return speaker.home == Home::kCompile ? fmt::format("write {}", setting->option())
-                                          : fmt::format(fmt::runtime(speaker.ofOther), setting->option());
+    return answerOf(Home::kCompile, setting->option(), speaker);
   const std::string option = fmt::format("{}={}", setting->option(), former.value);
   return speaker.home == Home::kCompile
-             ? fmt::format("it is no option any more; give {}{}", option, former.remark)
-             : fmt::format(fmt::runtime(speaker.ofOther), option);
+             ? fmt::format("it is no longer an option; give {}{}", option, former.remark)
+             : answerOf(Home::kCompile, option, speaker);
 }
 
 std::optional<std::string> homeOf(std::string_view option, std::string_view value, const Speaker &speaker) {
@@ -139,10 +169,14 @@ std::optional<std::string> homeOf(std::string_view option, std::string_view valu
   if (const auto *line = std::ranges::find(kLines, name, &Line::name); line != std::end(kLines))
     return fmt::format(fmt::runtime(speaker.ofProgram), line->line);
   const std::string written = "--" + name;
-  if (isOneOf(speaker.others(), name))
-    return fmt::format(fmt::runtime(speaker.ofOther), written);
-  if (isOneOf(speaker.own(), name)) // with a single dash if it is written as it is called
-    return name == option ? std::nullopt : std::optional(fmt::format("write {}", written));
+  for (const auto &[home, options] :
+       {std::pair(Home::kCompile, optionsOfCompile()), std::pair(Home::kTrainrun, optionsOfTrainrun())}) {
+    if (!isOneOf(options, name))
+      continue;
+    if (home == speaker.home && name == option) // with a single dash if it is written as it is called
+      return std::nullopt;
+    return answerOf(home, written, speaker);
+  }
   std::string word = name;
   std::ranges::replace(word, '-', '_');
   if (const train::FormerWord *former = train::findFormerWord(word))
@@ -172,6 +206,18 @@ std::optional<std::string> homeOutsideTrainrun(std::string_view option, std::str
 
 std::optional<std::string> homeOutsideCompile(std::string_view option, std::string_view value) {
   return homeOf(option, value, kCompileSpeaks);
+}
+
+std::optional<std::string> homeOutsideProgram(std::string_view word, std::string_view value) {
+  return homeOf(word, value, kProgramSpeaks);
+}
+
+std::optional<std::string> homeOfForeignValue(std::string_view setting, std::string_view value) {
+  std::string name(setting);
+  std::ranges::replace(name, '_', '-');
+  const ForeignOption *foreign = findForeignOption(name, value);
+  return foreign && !foreign->value.empty() ? std::optional(answerTo(*foreign, value, kProgramSpeaks))
+                                            : std::nullopt;
 }
 
 } // namespace trainc

@@ -21,4 +21,12 @@ std::optional<std::string> homeOutsideTrainrun(std::string_view option, std::str
 /// another training program, and is given with `value` (empty: without one); nothing for unknown options.
 std::optional<std::string> homeOutsideCompile(std::string_view option, std::string_view value = {});
 
+/// The answer to a word in train.program that is not a setting there but an option, or known from another
+/// training program, and is followed by `value` (empty: by none); nothing for unknown words.
+std::optional<std::string> homeOutsideProgram(std::string_view word, std::string_view value = {});
+
+/// The answer to a value of a setting of train.program that another training program gives to an option of
+/// the same name, such as nvme for `offload`; nothing for other values.
+std::optional<std::string> homeOfForeignValue(std::string_view setting, std::string_view value);
+
 } // namespace trainc

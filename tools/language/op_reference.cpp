@@ -195,21 +195,26 @@ void readPage(StringRef page, llvm::function_ref<bool(StringRef)> wanted, std::v
   }
 }
 
-/// The last line of ops.md, which is complete (a test checks it), lists ops that passes make: no text of a
-/// model has them.
 std::vector<OpReference> readPages() {
-  const StringRef made =
-      StringRef(referencePage("reference/ops.md")).rsplit("The compiler generates the other ops").second;
   std::vector<OpReference> ops;
-  readPage(
-      referencePage("reference/nn.md"),
-      [&](StringRef name) { return name.starts_with("nn.") && !made.contains(("`" + name + "`").str()); },
-      ops);
+  for (const char *family : {"elementwise", "shape", "linear", "composite", "model"}) {
+    const std::vector<OpReference> found =
+        readOps(referencePage(("reference/nn-" + StringRef(family) + ".md").str()),
+                referencePage("reference/ops.md"));
+    ops.insert(ops.end(), found.begin(), found.end());
+  }
   readPage(referencePage("reference/train.md"), [](StringRef name) { return name == "train.program"; }, ops);
   return ops;
 }
 
 } // namespace
+
+std::vector<OpReference> readOps(StringRef page, StringRef examples) {
+  const StringRef generated = examples.rsplit("The compiler generates the other ops").second;
+  std::vector<OpReference> ops;
+  readPage(page, [&](StringRef name) { return !generated.contains(("`" + name + "`").str()); }, ops);
+  return ops;
+}
 
 const std::vector<OpReference> &opReferences() {
   static const std::vector<OpReference> ops = readPages();

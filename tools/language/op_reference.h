@@ -21,6 +21,10 @@ struct OpReference {
   std::vector<std::string> clauses; ///< words of its syntax, in their order
 };
 
+/// Reads the ops of `page`, a page of the dialect nn, that people write. The last line of `examples`, the
+/// page ops.md, lists the ops that only passes create (a test checks that it lists all).
+std::vector<OpReference> readOps(llvm::StringRef page, llvm::StringRef examples);
+
 /// The ops that people write. The first call reads them from the pages.
 const std::vector<OpReference> &opReferences();
 

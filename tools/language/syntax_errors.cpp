@@ -1,6 +1,9 @@
 #include "tools/language/syntax_errors.h"
 
+#include "dialects/NN/ForeignOps.h"
 #include "dialects/NN/Syntax.h"
+#include "tools/common/option_homes.h"
+#include "tools/language/op_reference.h"
 
 #include "mlir/IR/OperationSupport.h"
 #include "llvm/ADT/StringExtras.h"
@@ -104,15 +107,61 @@ std::string explainUnknownValue(const TextPosition &position) {
       .str();
 }
 
+/// Explains a word after an op that is none of the words of its syntax; nothing if the op is unknown, or has
+/// the word elsewhere.
+std::optional<std::string> explainClause(const TextPosition &position) {
+  const StringRef line = position.before(), word = position.token();
+  const StringRef name = (line.starts_with("%") ? line.split('=').second : line).ltrim().split(' ').first;
+  const OpReference *op = findOpReference(name);
+  if (!op || op->clauses.empty() || llvm::is_contained(op->clauses, word))
+    return std::nullopt;
+  const std::vector<StringRef> clauses(op->clauses.begin(), op->clauses.end());
+  const StringRef nearest = nearestName(word, clauses);
+  return ("'" + word + "' is not a word of " + name + "; " +
+          (nearest.empty() ? "it has " + llvm::join(clauses, ", ")
+                           : ("did you mean '" + nearest + "'?").str()))
+      .str();
+}
+
+/// Explains a word in train.program that is an option, or known from other programs; nothing for others.
+std::optional<std::string> explainForeignWord(StringRef message, const TextPosition &position) {
+  const bool isLine = message.starts_with("unknown word '");
+  if ((!isLine && !message.contains("' has no setting '")) || message.contains("; write `"))
+    return std::nullopt;
+  const StringRef word =
+      position.rest().take_while([](char each) { return llvm::isAlnum(each) || each == '_' || each == '-'; });
+  const std::optional<std::string> home = homeOutsideProgram(
+      word, position.rest().drop_front(word.size()).ltrim(' ').take_while(isWordCharacter));
+  if (!home)
+    return std::nullopt;
+  const std::string what =
+      isLine ? ("'" + word + "' is not a setting").str() : message.split(';').first.str();
+  return what + "; " + *home;
+}
+
+/// Explains a value in train.program that other programs give to a setting of the same name, such as
+/// `offload "nvme"`; nothing for others.
+std::optional<std::string> explainForeignValue(StringRef message) {
+  const auto [setting, expected] = message.split(": expected ");
+  const StringRef value = expected.split(", found '").second.split('\'').first;
+  const auto home = value.empty() ? std::nullopt : homeOfForeignValue(setting, value);
+  return home ? std::optional((message.split("; did you mean").first + "; " + *home).str()) : std::nullopt;
+}
+
 /// Explains a word in place of an op.
 std::string explainWord(const TextPosition &position, MLIRContext &context) {
   const StringRef word = position.token();
-  if (!position.isFirstOfLine() && !position.before().ends_with("="))
+  const bool isOpExpected = position.isFirstOfLine() || position.before().ends_with("=");
+  if (const auto clause = isOpExpected ? std::nullopt : explainClause(position))
+    return *clause;
+  if (!isOpExpected)
     return ("'" + word + "' has no meaning here; it is misspelt, or a word before it is missing").str();
   if (position.after().starts_with("=") || position.after().starts_with(","))
     return ("expected " + kLine + ", found '" + word + "'; values begin with %: did you mean '%" + word +
             "'?")
         .str();
+  if (const StringRef advice = adviceOnForeignOp(word); !advice.empty())
+    return ("'" + word + "' is not an op; " + advice).str();
   std::vector<StringRef> names; // with and without their dialects
   for (RegisteredOperationName op : context.getRegisteredOperations())
     if (StringRef dialect = op.getDialectNamespace(); dialect == "nn" || dialect == "train")
@@ -122,9 +171,9 @@ std::string explainWord(const TextPosition &position, MLIRContext &context) {
     plain.push_back(name.split('.').second);
   const StringRef known = word.contains('.') ? nearestName(word, names) : nearestName(word, plain);
   if (known.empty())
-    return ("'" + word + "' is no op; docs/reference/nn.md lists those that there are").str();
+    return ("'" + word + "' is not an op; docs/reference/ops.md lists all ops").str();
   const StringRef op = word.contains('.') ? known : names[llvm::find(plain, known) - plain.begin()];
-  return ("'" + word + "' is no op; did you mean '" + op + "'?").str();
+  return ("'" + word + "' is not an op; did you mean '" + op + "'?").str();
 }
 
 /// Explains a token that cannot continue or begin a line.
@@ -222,6 +271,10 @@ std::string explainAt(StringRef message, const TextPosition &position, MLIRConte
     return *batch;
   if (auto exponent = explainExponent(position))
     return *exponent;
+  if (auto foreign = isOfOp ? explainForeignWord(message, position) : std::nullopt)
+    return *foreign;
+  if (auto foreign = isOfOp ? explainForeignValue(message) : std::nullopt)
+    return *foreign;
   if (has("unexpected character") || has("invalid attribute name") || has("invalid block name"))
     return explainStranger(position);
   if (has("(tried '") || has("not found for custom op"))

@@ -187,12 +187,19 @@ std::optional<TextProblem> Scanner::checkReal(StringRef number, size_t start) co
   const double value = std::strtod(number.str().c_str(), nullptr);
   const StringRef digits = number.take_until([](char c) { return c == 'e' || c == 'E'; });
   const bool isZero = digits.find_first_of("123456789") == StringRef::npos;
-  if (std::isinf(value))
-    return problemAt(start, "expected a number of f64, found " + number + ", which is infinite there");
-  if (value == 0 && !isZero)
-    return problemAt(start, "expected a number of f64, found " + number +
-                                ", which is 0 there; write 0, or a larger number");
-  return std::nullopt;
+  const auto check = [&](double rounded, StringRef type) -> std::optional<TextProblem> {
+    const std::string found = ("expected a number of " + type + ", found " + number).str();
+    if (std::isinf(rounded))
+      return problemAt(start, found + ", which is infinite there");
+    if (rounded == 0 && !isZero)
+      return problemAt(start, found + ", which is 0 there; write 0, or a larger number");
+    return std::nullopt;
+  };
+  if (std::optional<TextProblem> problem = check(value, "f64"))
+    return problem;
+  StringRef type = text_.substr(start + number.size()).ltrim(' ');
+  const bool isF32 = type.consume_front(":") && type.ltrim(' ').starts_with("f32");
+  return isF32 ? check(static_cast<float>(value), "f32") : std::nullopt;
 }
 
 /// Sees a number without its sign, of tokens that begin with a digit.

@@ -30,11 +30,11 @@ json planJson(const fb::Plan &plan, std::string_view file) {
           {"mesh", Mesh(plan).text()}};
 }
 
-json kindsJson(const OffloadedBytes &offloaded) {
+json kindsJson(const BytesByKind &offloaded) {
   json kinds = json::object();
-  for (size_t kind = 0; kind < kKinds; ++kind)
-    if (offloaded[kind])
-      kinds[kindName(static_cast<Kind>(kind))] = offloaded[kind];
+  for (const MemoryKind &kind : kMemoryKinds)
+    if (const int64_t bytes = offloaded.*kind.bytes; bytes > 0)
+      kinds[std::string(kind.name)] = bytes;
   return kinds;
 }
 

@@ -1,7 +1,8 @@
 #include "tools/report/labels.h"
 
+#include "plan/facts/collective.h"
 #include "plan/facts/dtype.h"
-#include "plan/facts/mesh.h"
+#include "plan/facts/state.h"
 #include "plan/facts/view.h"
 
 #include <algorithm>
@@ -60,15 +61,14 @@ Labels::Labels(const fb::Plan &plan) : plan_(plan) {
     const uint64_t bytes = elementsOf(*state) * elementBytes(state->dtype());
     if (state->role() == fb::Role::Parameter)
       parameters_.emplace(view(state->name()), true);
-    statesIn_[view(buffer.name())].push_back(
-        {state, bytes / (state->sharded() ? shapeOf(plan, axesOf(*state->sharded())).members : 1)});
+    statesIn_[view(buffer.name())].push_back({state, bytes / shardsOf(plan, *state)});
   }
   findKinds();
 }
 
 void Labels::findKinds() {
   for (const fb::Buffer *buffer : *plan_.buffers())
-    kinds_.push_back(static_cast<Kind>(buffer->role()));
+    kinds_.push_back(kindOf(buffer->role()));
   const auto isValue = [&](const fb::Operand *operand) {
     return kinds_[operand->buffer()] == Kind::Activation;
   };
@@ -77,11 +77,11 @@ void Labels::findKinds() {
       const fb::Collective *collective = instruction->operation_as_Collective();
       if (!collective)
         continue;
-      const bool gathers = collective->kind() == fb::CollectiveKind::AllGather;
+      const CollectiveTraits traits = traitsOf(collective->kind());
       for (const fb::Range *range : *collective->ranges()) {
-        if (isValue(range->destination()))
-          kinds_[range->destination()->buffer()] = gathers ? Kind::Gathered : Kind::Gradient;
-        if (!gathers && isValue(range->source()))
+        if (isValue(range->destination()) && (traits.sums || traits.sourceIsShard))
+          kinds_[range->destination()->buffer()] = traits.sums ? Kind::Gradient : Kind::Gathered;
+        if (traits.sums && isValue(range->source()))
           kinds_[range->source()->buffer()] = Kind::Gradient;
       }
     }

@@ -13,7 +13,16 @@ namespace trainc::report {
 
 /// Purpose of bytes: the roles of plans, and two kinds that follow from the use by collectives.
 enum class Kind : uint8_t { Parameter, Gradient, Optimizer, Activation, Workspace, Input, Cache, Gathered };
-inline constexpr size_t kKinds = 8;
+inline constexpr size_t kKinds = size_t(Kind::Gathered) + 1;
+
+/// Kind of a role of the plan.
+constexpr Kind kindOf(fb::Role role) {
+  static_assert(size_t(Kind::Input) == size_t(fb::Role::Input) &&
+                    size_t(Kind::Cache) == size_t(fb::Role::Cache) &&
+                    size_t(Kind::Gathered) == size_t(fb::Role::MAX) + 1,
+                "the kinds begin with all roles, in their order");
+  return static_cast<Kind>(role);
+}
 
 /// "parameters", "gathered parameters", ...
 const char *kindName(Kind kind);

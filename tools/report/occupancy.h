@@ -14,7 +14,7 @@ struct Held {
   uint32_t buffer;        ///< buffer through which the value is written and read
   uint64_t offset, bytes; ///< in the buffer's arena
   uint32_t begin, end;    ///< moments [begin, end) in which the bytes are occupied
-  uint32_t last;          ///< the accessing moment that ends last
+  uint32_t last;          ///< of the moments with an access, the one that ends last
 };
 
 /// The moment at which values occupy most bytes of an arena.

@@ -11,9 +11,8 @@ struct Counts {
   uint64_t instructions = 0, operands = 0, reads = 0, collectives = 0, pairs = 0, waits = 0, loops = 0;
 };
 
-void countOperands(const fb::Plan &plan, const fb::Instruction &instruction, uint64_t iterations,
-                   Counts &counts) {
-  facts::forEachUse(plan, instruction, iterations, [&](const facts::Use &use) {
+void countOperands(const fb::Plan &plan, const fb::Instruction &instruction, Counts &counts) {
+  facts::forEachUseInside(plan, instruction, [&](const fb::Instruction &, const facts::Use &use) {
     if (use.range.shift > 0) // another row of the same operand
       return;
     ++counts.operands;
@@ -32,13 +31,9 @@ Counts count(const fb::Plan &plan) {
       counts.collectives += instruction->operation_type() == fb::Operation::Collective ? 1 : 0;
       if (const fb::Loop *loop = instruction->operation_as_Loop()) {
         ++counts.loops;
-        for (const fb::Instruction *inner : *loop->body()) {
-          ++counts.instructions;
-          countOperands(plan, *inner, loop->count(), counts);
-        }
-      } else {
-        countOperands(plan, *instruction, 1, counts);
+        counts.instructions += loop->body()->size();
       }
+      countOperands(plan, *instruction, counts);
     }
   }
   return counts;

@@ -1,6 +1,6 @@
 #include "tools/report/stream_order.h"
 
-#include "plan/facts/streams.h"
+#include "plan/facts/done_instructions.h"
 
 #include <algorithm>
 #include <array>
@@ -9,9 +9,6 @@
 namespace trainc::report {
 
 namespace {
-
-/// For each stream, the number of the entry's instructions up to the last one on that stream that is done.
-using DoneCounts = std::array<uint32_t, kStreams>;
 
 class OrderWalk {
 public:
@@ -28,42 +25,34 @@ public:
 private:
   void add(uint32_t index, const fb::Instruction &instruction) {
     const auto stream = static_cast<size_t>(instruction.stream());
-    DoneCounts done{};
-    if (!onStream_[stream].empty())
-      done = done_[onStream_[stream].back()];
-    if (instruction.after())
-      for (const uint32_t other : *instruction.after())
-        for (size_t each = 0; each < kStreams; ++each)
-          done[each] = std::max(done[each], done_[other][each]);
-    order_.waits += instruction.after() ? instruction.after()->size() : 0;
+    const DoneInstructions::Counts before = done_.before(stream, afterOf(instruction));
+    order_.waits += afterOf(instruction).size();
     for (size_t each = 0; each < kStreams; ++each)
       if (each != stream)
         order_.pairs += static_cast<uint64_t>(
-            std::distance(std::ranges::lower_bound(onStream_[each], done[each]), onStream_[each].end()));
+            std::distance(std::ranges::lower_bound(done_.on(each), before[each]), done_.on(each).end()));
     if (instruction.stream() == fb::Stream::Compute)
-      join(index, done);
-    onStream_[stream].push_back(index);
-    done[stream] = index + 1;
-    done_.push_back(done);
+      join(index, before);
+    done_.add(stream, before);
   }
 
   /// Records the instructions that are newly known to be done when an instruction on the compute stream
   /// begins.
-  void join(uint32_t index, const DoneCounts &done) {
+  void join(uint32_t index, const DoneInstructions::Counts &done) {
     for (size_t each = 0; each < kStreams; ++each) {
       if (each == static_cast<size_t>(fb::Stream::Compute))
         continue;
-      for (size_t &next = joined_[each]; next < onStream_[each].size() && onStream_[each][next] < done[each];
-           ++next)
-        order_.joined[onStream_[each][next]] = index;
+      const std::vector<uint32_t> &numbers = done_.on(each);
+      for (size_t &next = joined_[each]; next < numbers.size() && numbers[next] < done[each]; ++next)
+        order_.joined[numbers[next]] = index;
     }
   }
 
   const fb::Entry &entry_;
   StreamOrder order_;
-  std::vector<DoneCounts> done_;                         ///< by instruction: the state when it is done
-  std::array<std::vector<uint32_t>, kStreams> onStream_; ///< instructions so far
-  std::array<size_t, kStreams> joined_{}; ///< number of them known as done on the compute stream
+  DoneInstructions done_;
+  /// For each stream, the number of instructions known as done on the compute stream.
+  std::array<size_t, kStreams> joined_{};
 };
 
 } // namespace

@@ -15,23 +15,11 @@ bool isPredicted(const fb::Entry &entry) {
   });
 }
 
-void addTo(OffloadedBytes &offloaded, const fb::Arena &arena, const Analysis &analysis) {
-  const auto kindIn = [&](Kind kind) -> uint64_t & { return offloaded[static_cast<size_t>(kind)]; };
-  uint64_t &rest = kindIn(arena.persistent() ? Kind::Workspace : Kind::Activation);
-  rest += arena.bytes();
-  const auto &buffers = *analysis.plan.buffers();
-  for (uint32_t i = 0; arena.persistent() && i < buffers.size(); ++i)
-    if (analysis.plan.arenas()->Get(buffers[i]->arena()) == &arena) {
-      rest -= buffers[i]->bytes();
-      kindIn(analysis.labels.kind(i)) += buffers[i]->bytes();
-    }
-}
-
 void addMemory(const Analysis &analysis, Verdict &verdict) {
   verdict.memory = memoryNeedOf(analysis.plan);
-  for (const fb::Arena *arena : *analysis.plan.arenas())
-    if (!isLimited(analysis.plan, *arena))
-      addTo(arena->space() == fb::Space::Disk ? verdict.disk : verdict.host, *arena, analysis);
+  if (verdict.memory.host > 0) // memory of the host that does not count against the limit
+    verdict.host = memoryByKind(analysis.plan, fb::Space::Host);
+  verdict.disk = memoryByKind(analysis.plan, fb::Space::Disk);
 }
 
 } // namespace
@@ -46,19 +34,16 @@ Verdict verdictOf(const Analysis &analysis) {
   Verdict verdict;
   addMemory(analysis, verdict);
   verdict.limit = memoryLimitOf(analysis.plan);
-  constexpr auto link = static_cast<size_t>(fb::Stream::Communication);
   bool allPredicted = true;
-  double seconds = 0;
   for (const ScheduledRuns &each : analysis.step) {
-    const auto runs = static_cast<double>(each.runs);
     allPredicted &= isPredicted(*each.entry);
-    seconds += runs * each.schedule.seconds;
-    verdict.communicationSeconds += runs * each.schedule.streams[link].busy;
-    verdict.exposedSeconds += runs * each.schedule.streams[link].exposed;
     verdict.flops += each.runs * each.entry->flops();
   }
-  if (allPredicted && seconds > 0)
-    verdict.stepSeconds = seconds;
+  const StepSeconds seconds = secondsOf(analysis.step);
+  verdict.communicationSeconds = seconds.communication;
+  verdict.exposedSeconds = seconds.exposed;
+  if (allPredicted && seconds.total > 0)
+    verdict.stepSeconds = seconds.total;
   return verdict;
 }
 
@@ -73,9 +58,9 @@ std::string secondsText(double seconds) {
 }
 
 std::string needText(const MemoryNeed &need, uint32_t ranks) {
-  return formatBytes(need.together()) + (ranks > 1 ? " on each rank" : "") +
-         (need.besides ? fmt::format(" (tensors {}, process at most {})", formatBytes(need.arenas),
-                                     formatBytes(*need.besides))
+  return formatNeededBytes(need.together()) + (ranks > 1 ? " on each rank" : "") +
+         (need.besides ? fmt::format(" (tensors {}, besides at most {})", formatBytes(need.arenas),
+                                     formatNeededBytes(*need.besides))
                        : " (tensors; the plan does not say what its process takes)");
 }
 
@@ -87,28 +72,28 @@ static std::string fitText(const Verdict &verdict, uint32_t ranks) {
   const std::string limit = formatBytes(*verdict.limit);
   if (*headroom < 0)
     return fmt::format("Does not fit: needs {}, {} more than the limit of {}", need,
-                       formatBytes(static_cast<uint64_t>(-*headroom)), limit);
+                       formatNeededBytes(static_cast<uint64_t>(-*headroom)), limit);
   return fmt::format("Fits: needs {} of {} allowed, {} to spare", need, limit,
                      formatBytes(static_cast<uint64_t>(*headroom)));
 }
 
 /// Description of bytes by kind: "optimizer states 6.38 MiB, activations 18.1 MiB".
-static std::string kindsText(const OffloadedBytes &offloaded) {
+static std::string kindsText(const BytesByKind &offloaded) {
   std::string text;
-  for (size_t kind = 0; kind < kKinds; ++kind)
-    if (offloaded[kind])
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", kindName(static_cast<Kind>(kind)),
-                          formatBytes(offloaded[kind]));
+  for (const MemoryKind &kind : kMemoryKinds)
+    if (const int64_t bytes = offloaded.*kind.bytes; bytes > 0)
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", kind.name,
+                          formatBytes(static_cast<uint64_t>(bytes)));
   return text;
 }
 
 std::string sentence(const Verdict &verdict, uint32_t ranks) {
   std::string text = fitText(verdict, ranks);
   if (verdict.memory.host)
-    text += fmt::format("; {} of the host's memory ({})", formatBytes(verdict.memory.host),
+    text += fmt::format("; {} of the host's memory ({})", formatNeededBytes(verdict.memory.host),
                         kindsText(verdict.host));
   if (verdict.memory.disk)
-    text += fmt::format("; {} on disk ({})", formatBytes(verdict.memory.disk), kindsText(verdict.disk));
+    text += fmt::format("; {} on disk ({})", formatNeededBytes(verdict.memory.disk), kindsText(verdict.disk));
   if (!verdict.stepSeconds)
     return text + ". The plan does not predict how long a step takes.";
   text += fmt::format(". A step is predicted to take {}", secondsText(*verdict.stepSeconds));

@@ -1,24 +1,20 @@
 // One-line summary: whether a plan fits, its step time, and its communication.
 #pragma once
 
+#include "plan/facts/memory_by_kind.h"
 #include "plan/facts/memory_need.h"
 #include "tools/report/analysis.h"
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 
 namespace trainc::report {
 
-/// Bytes by kind in arenas of a space without a memory limit. Bytes of no state count as activations in a
-/// scratch arena, and as workspace in other arenas.
-using OffloadedBytes = std::array<uint64_t, kKinds>;
-
 struct Verdict {
   MemoryNeed memory;
-  OffloadedBytes host{}, disk{};     ///< their sums are memory.host and memory.disk
-  std::optional<uint64_t> limit;     ///< memory limit of the compilation, in bytes
+  BytesByKind host, disk;        ///< in spaces without a limit; their sums are memory.host and memory.disk
+  std::optional<uint64_t> limit; ///< memory limit of the compilation, in bytes
   std::optional<double> stepSeconds; ///< predicted; nothing if some instruction has no prediction
   double communicationSeconds = 0, exposedSeconds = 0; ///< per step
   uint64_t flops = 0;                                  ///< per step, of products and attention
@@ -29,7 +25,7 @@ struct Verdict {
 
 Verdict verdictOf(const Analysis &analysis);
 
-/// "4.26 GiB on each rank (tensors 4.19 GiB, process at most 76.6 MiB)".
+/// "4.26 GiB on each rank (tensors 4.19 GiB, besides at most 76.6 MiB)".
 std::string needText(const MemoryNeed &need, uint32_t ranks);
 
 /// A sentence for people: "Fits: needs 4.26 GiB (...) of 6.00 GiB allowed, ...".

@@ -58,7 +58,7 @@ FailureOr<PlannedCases> check::planForGpu(ModuleOp file, const KernelBound &boun
   PlannedCases planned;
   EntryModule entry(file.getContext(), (kWords + " gpu_levels \"" + levels + "\"").str(), EntryKind::eval);
   auto program = *entry.module().getOps<train::ProgramOp>().begin();
-  if (failed(codegen::Target::chosenFor(program)->settle(program)))
+  if (failed(codegen::Target::chosenFor(program)->resolveSettings(program)))
     return failure();
   for (auto function : file.getOps<func::FuncOp>()) {
     if (function->hasAttr("check.no_kernels"))

@@ -4,10 +4,10 @@
 #include "Modes.h"
 
 #include "dialects/Dist/Dist.h"
-#include "dialects/Train/Settings.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Pipelines/Pipeline.h"
 #include "lib/Reference/Ranks.h"
+#include "plan/settings/settings.h"
 
 #include "llvm/Support/xxhash.h"
 

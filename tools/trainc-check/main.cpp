@@ -1,6 +1,7 @@
 // trainc-check: checks every function of a file against an independent reference; see README.md.
 #include "GpuKernels.h"
 
+#include "base/exit_codes.h"
 #include "dialects/Train/ProgramSettings.h"
 #include "lib/Pipelines/Pipeline.h"
 #include "plan/file/file.h"
@@ -53,8 +54,6 @@ llvm::cl::opt<unsigned>
     simulatedRanks("ranks", llvm::cl::cat(category),
                    llvm::cl::desc("compare a model's training on N simulated ranks with one rank"));
 
-enum ExitCode { kDone = 0, kFailed = 1, kBadInput = 2 };
-
 struct Mode {
   StringRef name;
   std::function<check::Check(func::FuncOp)> run;
@@ -83,12 +82,12 @@ SmallVector<Mode> chosenModes() {
 ExitCode print(StringRef function, StringRef mode, const check::Outcome &outcome) {
   llvm::outs() << (outcome.passed() ? "PASS @" : "FAIL @") << function << " " << mode
                << llvm::format(" max_rel_err=%.1e bound=%.1e\n", outcome.error, outcome.bound);
-  return outcome.passed() ? kDone : kFailed;
+  return outcome.passed() ? kExitDone : kExitFailed;
 }
 
 ExitCode appliesToNothing(StringRef mode, StringRef file) {
   llvm::errs() << "trainc-check: --" << mode << " applies to no function of " << file << "\n";
-  return kBadInput;
+  return kExitUsage;
 }
 
 ExitCode tell(const Status &status) {
@@ -99,11 +98,11 @@ ExitCode tell(const Status &status) {
 /// Runs one mode on all functions. Functions that cannot be checked were already reported.
 ExitCode runMode(ModuleOp module, const Mode &mode, StringRef file) {
   unsigned applied = 0;
-  ExitCode code = kDone;
+  ExitCode code = kExitDone;
   for (auto function : module.getOps<func::FuncOp>()) {
     check::Check outcome = mode.run(function);
     if (failed(outcome)) {
-      code = kFailed;
+      code = kExitFailed;
       continue;
     }
     if (!*outcome)
@@ -111,21 +110,21 @@ ExitCode runMode(ModuleOp module, const Mode &mode, StringRef file) {
     ++applied;
     code = std::max(code, print(function.getSymName(), mode.name, **outcome));
   }
-  return applied == 0 && code == kDone ? appliesToNothing(mode.name, file) : code;
+  return applied == 0 && code == kExitDone ? appliesToNothing(mode.name, file) : code;
 }
 
 ExitCode runOnGpu(const check::PlannedCases &planned) {
   Result<const fb::Plan *> plan = readPayload(std::as_bytes(std::span(planned.plan)));
   if (!plan.ok())
     return tell(plan.status());
-  Result<std::unique_ptr<Device>> device = cases::openGpu();
+  Result<std::unique_ptr<Device>> device = cases::openDeviceOf(**plan);
   if (!device.ok())
     return tell(device.status());
   Result<std::vector<double>> errors = cases::run(**plan, **device, planned.cases);
   llvm::outs() << "device: " << (*device)->description() << "\n";
   if (!errors.ok())
     return tell(errors.status());
-  ExitCode code = kDone;
+  ExitCode code = kExitDone;
   for (auto [tested, error] : llvm::zip_equal(planned.cases, *errors))
     code = std::max(code, print(tested.name, "kernels", {error, tested.bound}));
   return code;
@@ -141,14 +140,14 @@ ExitCode runGpuKernels(ModuleOp module, const KernelOptions &options, const chec
   FailureOr<check::PlannedCases> planned =
       check::planForGpu(module, bound, options.levels.empty() ? "all" : options.levels);
   if (failed(planned))
-    return kFailed;
+    return kExitFailed;
   if (planned->cases.empty())
     return appliesToNothing("kernels", file);
   if (options.folder.empty())
     return runOnGpu(*planned);
   const Status written =
       cases::write(options.folder, caseName(file, options.precision), planned->plan, planned->cases);
-  return written.ok() ? kDone : tell(written);
+  return written.ok() ? kExitDone : tell(written);
 }
 
 /// Checks the kernels of a model's entries or, for another file, of its functions.
@@ -161,7 +160,7 @@ ExitCode runKernels(ModuleOp file, const KernelOptions &options, StringRef name)
         isModel ? check::kernelsOf(file, options.target, options.precision)
                 : check::narrowed(file, options.precision);
     if (failed(functions))
-      return kFailed;
+      return kExitFailed;
     made = std::move(*functions);
   }
   ModuleOp module = made ? *made : file;
@@ -200,10 +199,10 @@ bool contradict(const KernelOptions &options) {
 ExitCode runRanks(ModuleOp module, unsigned ranks) {
   FailureOr<check::Outcome> outcome = check::checkRanks(module, ranks, 1e-9);
   if (failed(outcome))
-    return kFailed;
+    return kExitFailed;
   llvm::outs() << (outcome->passed() ? "PASS" : "FAIL") << " ranks=" << ranks
                << llvm::format(" max_rel_err=%.1e bound=%.1e\n", outcome->error, outcome->bound);
-  return outcome->passed() ? kDone : kFailed;
+  return outcome->passed() ? kExitDone : kExitFailed;
 }
 
 } // namespace
@@ -219,10 +218,10 @@ int main(int argc, char **argv) {
   if (modes.empty() && !kernels.run && ranks == 0) {
     llvm::errs()
         << "trainc-check: name at least one of --reference, --gradients, --decompose, --kernels, --ranks=N\n";
-    return kBadInput;
+    return kExitUsage;
   }
   if (contradict(kernels))
-    return kBadInput;
+    return kExitUsage;
   DialectRegistry registry;
   registry.insert<func::FuncDialect>();
   registerDialects(registry);
@@ -231,15 +230,15 @@ int main(int argc, char **argv) {
   SourceMgrDiagnosticHandler diagnostics(sources, &context);
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(file, sources, &context);
   if (!module)
-    return kBadInput;
-  ExitCode code = ranks == 0 ? kDone : runRanks(*module, ranks);
+    return kExitUsage;
+  ExitCode code = ranks == 0 ? kExitDone : runRanks(*module, ranks);
   for (const Mode &mode : modes)
     code = std::max(code, runMode(*module, mode, file));
   if (kernels.run)
     code = std::max(code, runKernels(*module, kernels, file));
   if (const std::optional<std::string> error = flushOutput()) {
     llvm::errs() << "error: " << *error << "\n";
-    code = std::max(code, kFailed);
+    code = std::max(code, kExitFailed);
   }
   return code;
 }

@@ -1,7 +1,7 @@
 // Hover and completion in a model's text, in the words of the language.
 #pragma once
 
-#include "dialects/Train/Settings.h"
+#include "plan/settings/settings.h"
 
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/LSP/Protocol.h"

@@ -1,7 +1,7 @@
 #include "dialects/Train/Optimizers.h"
 #include "dialects/Train/ProgramLines.h"
-#include "dialects/Train/Settings.h"
 #include "plan/facts/schedules.h"
+#include "plan/settings/settings.h"
 #include "tools/language/op_reference.h"
 #include "tools/language/text_position.h"
 #include "tools/trainc-lsp/cursor.h"

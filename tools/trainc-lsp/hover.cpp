@@ -1,5 +1,5 @@
 #include "dialects/Train/ProgramLines.h"
-#include "dialects/Train/Settings.h"
+#include "plan/settings/settings.h"
 #include "tools/language/op_reference.h"
 #include "tools/language/text_position.h"
 #include "tools/trainc-lsp/cursor.h"

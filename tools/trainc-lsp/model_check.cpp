@@ -105,6 +105,7 @@ std::optional<ModelCheck> checkModel(StringRef text, const protocol::URIForFile 
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, uri.file()), llvm::SMLoc());
 
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(false); // in the generic form, which users did not write
   ModelCheck check;
   ScopedDiagnosticHandler collect(&context, [&](Diagnostic &diagnostic) {
     check.diagnostics.push_back(publishable(diagnostic, uri, sources));

@@ -22,11 +22,11 @@ std::optional<std::string> readLine(std::FILE *file) {
 /// The N of "Content-Length: N". Nothing if N exceeds any text, so that a wrong header cannot exhaust memory.
 std::optional<size_t> contentLength(const std::string &line) {
   constexpr std::string_view kField = "Content-Length: ";
-  constexpr size_t kMaximum = size_t{1} << 30;
+  constexpr size_t kMaxLength = size_t{1} << 30;
   if (!line.starts_with(kField))
     return std::nullopt;
   const unsigned long long length = std::strtoull(line.c_str() + kField.size(), nullptr, 10);
-  return length > 0 && length <= kMaximum ? std::optional<size_t>(length) : std::nullopt;
+  return length > 0 && length <= kMaxLength ? std::optional<size_t>(length) : std::nullopt;
 }
 
 bool isEmpty(const std::string &line) { return line == "\r\n" || line == "\n"; }

@@ -7,6 +7,7 @@
 #include "lib/Pipelines/Pipeline.h"
 #include "plan/cost/cluster_file.h"
 #include "plan/file/file.h"
+#include "plan/settings/settings.h"
 #include "tools/language/parse_model.h"
 #include "tools/trainc/Commands.h"
 #include "tools/trainc/Measure.h"
@@ -51,7 +52,7 @@ train.program @calibrate { model @calibration  optimizer adamw(lr 1e-4)  clip 1.
 static constexpr uint32_t kSteps = 3;
 
 /// Compiles the model for a CPU level; empty after an error, which was printed.
-static std::vector<uint8_t> compileFor(const char *precision, const std::string &cpu) {
+static std::vector<uint8_t> compileFor(train::Precision precision, const std::string &cpu) {
   mlir::DialectRegistry registry;
   registerDialects(registry);
   mlir::MLIRContext context(registry);
@@ -60,7 +61,7 @@ static std::vector<uint8_t> compileFor(const char *precision, const std::string 
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
   auto module = parseModel(sources, context);
   CompileOptions options;
-  options.settings = {{"precision", precision}, {"cpu", cpu}};
+  options.settings = {train::kPrecision.as(precision), train::kCpu.as(cpu)};
   if (!module || failed(runPhases(*module, options)))
     return {};
   std::string report;
@@ -70,7 +71,7 @@ static std::vector<uint8_t> compileFor(const char *precision, const std::string 
 
 /// Result of `measure(plan)` for the model's plan.
 template <typename Measure>
-static auto measureModel(const char *precision, const std::string &cpu, Measure measure)
+static auto measureModel(train::Precision precision, const std::string &cpu, Measure measure)
     -> decltype(measure(std::declval<const fb::Plan &>())) {
   const std::vector<uint8_t> payload = compileFor(precision, cpu);
   if (payload.empty())
@@ -164,9 +165,11 @@ static Status runCalibration(const CalibrateCommand &command) {
   say(fmt::format("{:.3g} GB/s read, {:.3g} GB/s written, {:.3g} us an access", found.disk.readBytes * 1e-9,
                   found.disk.writeBytes * 1e-9, found.disk.accessSeconds * 1e6));
   say("kernels in f32: two blocks of width 768");
-  TRAINC_ASSIGN_OR_RETURN(const KernelTimes full, measureModel("fp32", command.cpu, kernelTimes));
+  TRAINC_ASSIGN_OR_RETURN(const KernelTimes full,
+                          measureModel(train::Precision::fp32, command.cpu, kernelTimes));
   say("the same in bf16");
-  TRAINC_ASSIGN_OR_RETURN(const KernelTimes half, measureModel("bf16", command.cpu, kernelTimes));
+  TRAINC_ASSIGN_OR_RETURN(const KernelTimes half,
+                          measureModel(train::Precision::bf16, command.cpu, kernelTimes));
   const KernelRates &rates = found.kernels = ratesOf(full, half);
   say(fmt::format("products {:.4g} and {:.4g} GFLOP/s, attention {:.4g} and {:.4g}; {:.3g} GB/s; {:.3g} "
                   "billion instructions a second; {:.3g} us a launch",
@@ -175,7 +178,7 @@ static Status runCalibration(const CalibrateCommand &command) {
                   rates.launchSeconds * 1e6));
   say("steps in f32 beside the disk");
   TRAINC_ASSIGN_OR_RETURN(found.transferSeconds,
-                          measureModel("fp32", command.cpu, measureComputeOfTransfers));
+                          measureModel(train::Precision::fp32, command.cpu, measureComputeOfTransfers));
   say(fmt::format("each transfer to or from the disk takes {:.3g} us from computation",
                   found.transferSeconds * 1e6));
   say("the exchange between two ranks");

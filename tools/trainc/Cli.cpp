@@ -1,5 +1,6 @@
 #include "tools/trainc/Cli.h"
 
+#include "base/exit_codes.h"
 #include "base/nearest_word.h"
 #include "plan/cost/cluster_file.h"
 #include "plan/file/file.h"
@@ -31,13 +32,17 @@ const Choices<Phase> kPhases = {{"model", Phase::Model},
 const Choices<SafetensorsDType> kFloatDTypes = {
     {"fp32", SafetensorsDType::kF32}, {"bf16", SafetensorsDType::kBF16}, {"fp16", SafetensorsDType::kF16}};
 
-/// Converts a word to the number that CLI11 converts to Enum. (CLI11's own transformer also accepts numbers,
-/// and shows them in messages.)
-template <typename Enum> CLI::Validator oneOf(const Choices<Enum> &choices) {
+template <typename Enum> std::vector<std::string> wordsOf(const Choices<Enum> &choices) {
   std::vector<std::string> words;
   for (const auto &[word, value] : choices)
     words.push_back(word);
-  return {[choices, known = oneOfWords(std::move(words))](std::string &text) {
+  return words;
+}
+
+/// Converts a word to the number that CLI11 converts to Enum. (CLI11's own transformer also accepts numbers,
+/// and shows them in messages.)
+template <typename Enum> CLI::Validator oneOf(const Choices<Enum> &choices) {
+  return {[choices, known = oneOfWords(wordsOf(choices))](std::string &text) {
             if (std::string error = known(text); !error.empty())
               return error;
             const auto chosen = std::ranges::find(choices, text, &std::pair<std::string, Enum>::first);
@@ -71,8 +76,9 @@ void addCompile(CLI::App &app, CompileCommand &command) {
       ->group(kMostUsed);
   addSettings(*compile, options.settings);
   compile
-      ->add_option("--compile-to", options.compileTo,
-                   "Stop after this phase and print the IR: model, step, spmd, scheduled, plan")
+      ->add_option(
+          "--compile-to", options.compileTo,
+          fmt::format("Stop after this phase and print the IR: {}", fmt::join(wordsOf(kPhases), ", ")))
       ->transform(oneOf(kPhases))
       ->type_name("PHASE")
       ->group(kOutput);
@@ -113,6 +119,31 @@ void addEstimate(CLI::App &app, EstimateCommand &command) {
   putHelpLast(*estimate);
 }
 
+void addImport(CLI::App &app, ImportCommand &command) {
+  CLI::App *importing = app.add_subcommand(
+      "import", "Write the model text of a Hugging Face model, or the folder of a GGUF file");
+  importing->footer(
+      "Examples:\n"
+      "  trainc import Qwen3-0.6B -o qwen3.mlir\n"
+      "  trainc import Qwen3-0.6B/config.json --dry-run     # what becomes of each key\n"
+      "  trainc import SmolLM2-135M.gguf -o smol            # a folder: text, weights, tokenizer\n"
+      "Then `trainc compile qwen3.mlir`, and `trainrun qwen3.plan --init=Qwen3-0.6B`.");
+  importing
+      ->add_option("model", command.model, "A folder with a config.json, this file itself, or a GGUF file")
+      ->required()
+      ->type_name("FOLDER|FILE");
+  importing
+      ->add_option(
+          "-o,--output", command.output,
+          "Model file to write, or of a GGUF file the folder; default: the folder's name with .mlir,\n"
+          "or the file's without .gguf")
+      ->type_name("MODEL.mlir");
+  importing->add_flag("--no-dropout", command.noDropout, "Leave out all dropout that the config has");
+  importing->add_flag("--dry-run", command.dryRun,
+                      "Write nothing; print what becomes of each key of the config");
+  addQuiet(*importing, command.quiet);
+}
+
 void addTokenize(CLI::App &app, TokenizeCommand &command) {
   CLI::App *tokenize = app.add_subcommand("tokenize", "Turn text files into a token file");
   tokenize->footer("Examples:\n"
@@ -120,13 +151,14 @@ void addTokenize(CLI::App &app, TokenizeCommand &command) {
                    "  trainc tokenize --tokenizer=gpt2/tokenizer.json 'texts/*.txt' -o tokens.bin");
   tokenize
       ->add_option("--tokenizer", command.tokenizer,
-                   "bytes, a tokenizer.json, or a folder with one or with vocab.json and merges.txt")
+                   "bytes, a tokenizer.json, a folder with one, with vocab.json and merges.txt, or with "
+                   "vocab.txt, or a\n"
+                   ".gguf file")
       ->capture_default_str()
       ->type_name("bytes|FILE");
   tokenize->add_option("--end-token", command.endToken,
                        "Special token to write after each text, e.g. '<|endoftext|>'");
-  tokenize->add_flag("--any-text", command.anyText,
-                     "Take lines of JSON and tables (CSV, TSV) as plain text, too");
+  tokenize->add_flag("--any-text", command.anyText, "Take JSON and tables (CSV, TSV) as plain text, too");
   tokenize->add_option("texts", command.texts, "Text files or patterns, in UTF-8")
       ->required()
       ->type_name("TEXT...");
@@ -139,11 +171,13 @@ void addConsolidate(CLI::App &app, ConsolidateCommand &command) {
       app.add_subcommand("consolidate", "Write a model's weights to one file that Hugging Face loads");
   consolidate->footer("Examples:\n"
                       "  trainc consolidate run1 -o model.safetensors       # of the latest checkpoint\n"
-                      "  trainc consolidate run1/step-00000100 --dtype=bf16 -o export/model.safetensors");
+                      "  trainc consolidate run1/step-00000100 --dtype=bf16 -o export/model.safetensors\n"
+                      "  trainc consolidate model.gguf -o model.safetensors");
   consolidate
-      ->add_option("checkpoint", command.checkpoint,
-                   "A checkpoint, a folder of checkpoints (the latest is taken), a safetensors file, or a\n"
-                   "folder with model.safetensors or model.safetensors.index.json")
+      ->add_option(
+          "checkpoint", command.checkpoint,
+          "A checkpoint, a folder of checkpoints (the latest is taken), a safetensors or GGUF file, or\n"
+          "a folder with model.safetensors or model.safetensors.index.json")
       ->required()
       ->type_name("CHECKPOINT");
   consolidate->add_option("-o,--output", command.output, "Safetensors file to write")
@@ -151,8 +185,7 @@ void addConsolidate(CLI::App &app, ConsolidateCommand &command) {
       ->type_name("FILE.safetensors");
   consolidate
       ->add_option("--dtype", command.dtype,
-                   "What floats are rounded to, the nearest, of two the even one; a number that is too\n"
-                   "large is an error")
+                   "Type of the floats in the file. Rounds to nearest even; fails if a number is too large")
       ->transform(oneOf(kFloatDTypes))
       ->default_str("fp32")
       ->type_name("fp32|bf16|fp16");
@@ -177,8 +210,11 @@ void addSign(CLI::App &app, SignCommand &command) {
 }
 
 void addDump(CLI::App &app, DumpCommand &command) {
-  CLI::App *dump = app.add_subcommand("dump", "Print a plan file as text");
-  addPlan(*dump, command.plan);
+  CLI::App *dump = app.add_subcommand("dump", "Print a plan, or a file of weights, as text");
+  dump->footer("Of weights, prints the metadata, and the name, type and shape of each tensor. Examples:\n"
+               "  trainc dump small.plan\n"
+               "  trainc dump model.gguf");
+  dump->add_option("file", command.plan, "Plan, GGUF or safetensors file")->required()->type_name("FILE");
   CLI::Option *settings = dump->add_flag(
       "--settings", command.settings,
       "Print the settings that the plan was compiled with, and where each comes from, instead");
@@ -186,11 +222,33 @@ void addDump(CLI::App &app, DumpCommand &command) {
       ->excludes(settings);
 }
 
+void addExport(CLI::App &app, ExportCommand &command) {
+  CLI::App *exporting =
+      app.add_subcommand("export", "Write a checkpoint as the Hugging Face folder that the run began with");
+  exporting->footer(
+      "Examples:\n"
+      "  trainc export run1 --like=Qwen3-0.6B -o tuned      # of the latest checkpoint\n"
+      "The output has the weights' names, types and files of --like, and its tokenizer and configuration.");
+  exporting
+      ->add_option(
+          "checkpoint", command.checkpoint,
+          "A checkpoint, a folder of checkpoints (the latest is taken), or weights that --init takes")
+      ->required()
+      ->type_name("CHECKPOINT");
+  exporting->add_option("--like", command.like, "Folder of the model whose weights the run began with")
+      ->required()
+      ->type_name("FOLDER");
+  exporting->add_option("-o,--output", command.output, "Folder to write; it must not exist")
+      ->required()
+      ->type_name("FOLDER");
+  addQuiet(*exporting, command.quiet);
+}
+
 void addReport(CLI::App &app, ReportCommand &command) {
   CLI::App *report = app.add_subcommand("report", "Show where a plan's memory and time go");
   report->footer("Examples:\n"
                  "  trainc report gpt.plan                   # a summary\n"
-                 "  trainc report gpt.plan -o gpt.html       # a page to look at, of one file\n"
+                 "  trainc report gpt.plan -o gpt.html       # a self-contained HTML page\n"
                  "  trainc report before.plan after.plan     # what changed");
   addPlan(*report, command.plan);
   report->add_option("other", command.other, "Another plan file: print what changed from the first to it")
@@ -205,15 +263,15 @@ void addReport(CLI::App &app, ReportCommand &command) {
 
 void addSimulate(CLI::App &app, SimulateCommand &command) {
   CLI::App *simulate =
-      app.add_subcommand("simulate", "Predict a plan's training step on a cluster that is not here");
+      app.add_subcommand("simulate", "Predict a plan's training step on a cluster that you do not have");
   simulate->footer(fmt::format(
       "Examples:\n"
       "  trainc simulate gpt.plan --cluster=8xh100\n"
       "  trainc simulate gpt.plan --cluster=mine.json --json\n"
       "Prints the step's seconds, MFU, what communication is exposed, how busy each stream is, and the\n"
-      "costliest instructions. Built in: {}.\n"
-      "They are the files of examples/clusters, which a file of your own can begin as. Their names may end\n"
-      "in .json, too: a file that has such a name comes first.",
+      "costliest instructions. Built-in clusters: {}.\n"
+      "They are the files of examples/clusters; copy one to begin. A file of the same name takes\n"
+      "precedence.",
       fmt::join(builtInClusterNames(), ", ")));
   addPlan(*simulate, command.plan);
   simulate
@@ -238,12 +296,12 @@ void addCalibrate(CLI::App &app, CalibrateCommand &command) {
   calibrate->add_option("-o,--output", command.output, "Cluster file to write")
       ->required()
       ->type_name("FILE.json");
-  addSetting(*calibrate, train::kCpu, command.cpu, "Which code of this CPU's is measured");
+  addSetting(*calibrate, train::kCpu, command.cpu, "Code level to measure");
   addQuiet(*calibrate, command.quiet);
 }
 
 /// Decides where the plan goes if the command line does not say it, and checks what it says.
-void settleOutput(CompileCommand &command) {
+void resolveOutput(CompileCommand &command) {
   const bool isOpen = command.output.empty() && !command.options.compileTo;
   if (isOpen && requirePlanFile(command.model).ok())
     throw CLI::ValidationError(
@@ -261,9 +319,8 @@ void settleOutput(CompileCommand &command) {
         "compile",
         "-o PLAN and --compile-to=PHASE contradict each other: the IR is printed, no plan is made");
   if (!command.report.empty() && command.options.compileTo)
-    throw CLI::ValidationError(
-        "compile",
-        "--report and --compile-to=PHASE contradict each other: a report is of a plan, none is made");
+    throw CLI::ValidationError("compile", "--report and --compile-to=PHASE contradict each other: no plan is "
+                                          "made, so there is nothing to report");
 }
 
 /// The subcommand named by the first argument, or null.
@@ -286,7 +343,7 @@ void addHelp(CLI::App &app, std::string &topic) {
 int reportUsage(const CLI::App *command, std::string_view message) {
   putMessage(stderr, fmt::format("error: {}\nRun {} --help for the options\n", message,
                                  command ? "trainc " + command->get_name() : "trainc"));
-  return 2;
+  return kExitUsage;
 }
 
 /// Prints the requested help or version; returns the exit code.
@@ -303,7 +360,6 @@ std::string commandInstead(std::string_view word) {
       {"convert", "trainc consolidate CHECKPOINT -o model.safetensors"},
       {"eval", "trainrun PLAN --init=FILE --eval-data=FILE"},
       {"evaluate", "trainrun PLAN --init=FILE --eval-data=FILE"},
-      {"export", "trainc consolidate CHECKPOINT -o model.safetensors"},
       {"generate", "trainrun PLAN --resume=DIR --generate=PROMPT"},
       {"run", "trainrun PLAN --data=FILE"},
       {"train", "trainrun PLAN --data=FILE"},
@@ -326,7 +382,7 @@ std::optional<std::string> findProblem(const CLI::App &app, std::span<const char
       commands.push_back(command->get_name());
     const std::string instead = commandInstead(word);
     return instead.empty() ? describeUnknownWord(word, commands)
-                           : fmt::format("'{}' is no command of trainc{}", word, instead);
+                           : fmt::format("'{}' is not a command of trainc{}", word, instead);
   }
   for (const char *const argument : arguments)
     if (const CLI::App *command = findCommand(app, std::span(&argument, 1)))
@@ -361,62 +417,89 @@ int explain(const CLI::App &app, const std::string &topic) {
   return reportUsage(app.get_subcommand("help"), describeUnknownWord(topic, known));
 }
 
-} // namespace
+/// The command line, and the arguments of every subcommand.
+struct CommandLine {
+  CommandLine()
+      : app("trainc: compiles a model and its training step to a plan that trainrun executes", "trainc") {
+    app.formatter(std::make_shared<HelpFormatter>()); // also that of subcommands, which are added below
+    app.set_version_flag("--version", std::string("trainc ") + TRAINC_VERSION);
+    app.require_subcommand(1);
+    addCompile(app, compile);
+    addEstimate(app, estimate);
+    addImport(app, importing);
+    addTokenize(app, tokenize);
+    addConsolidate(app, consolidate);
+    addExport(app, exporting);
+    addReport(app, report);
+    addSign(app, sign);
+    addDump(app, dump);
+    addSimulate(app, simulate);
+    addCalibrate(app, calibrate);
+    addHelp(app, topic);
+  }
 
-std::variant<Command, int> parseCommandLine(int argc, char **argv) {
-  CLI::App app("trainc: compiles a model and its training step to a plan that trainrun executes", "trainc");
-  app.set_version_flag("--version", std::string("trainc ") + TRAINC_VERSION);
-  app.require_subcommand(1);
+  CLI::App app;
   CompileCommand compile;
   EstimateCommand estimate;
+  ImportCommand importing;
   TokenizeCommand tokenize;
   ConsolidateCommand consolidate;
   DumpCommand dump;
+  ExportCommand exporting;
   ReportCommand report;
   SimulateCommand simulate;
   CalibrateCommand calibrate;
   SignCommand sign;
   std::string topic;
-  addCompile(app, compile);
-  addEstimate(app, estimate);
-  addTokenize(app, tokenize);
-  addConsolidate(app, consolidate);
-  addReport(app, report);
-  addSign(app, sign);
-  addDump(app, dump);
-  addSimulate(app, simulate);
-  addCalibrate(app, calibrate);
-  addHelp(app, topic);
+};
+
+/// The command that was parsed; the exit code of one that is done, such as help.
+std::variant<Command, int> commandOf(CommandLine &line) {
+  const auto isGiven = [&](const char *name) { return line.app.got_subcommand(name); };
+  if (isGiven("help"))
+    return explain(line.app, line.topic);
+  if (isGiven("compile")) {
+    resolveOutput(line.compile);
+    return Command(line.compile);
+  }
+  if (isGiven("estimate"))
+    return Command(line.estimate);
+  if (isGiven("import"))
+    return Command(line.importing);
+  if (isGiven("tokenize"))
+    return Command(line.tokenize);
+  if (isGiven("consolidate"))
+    return Command(line.consolidate);
+  if (isGiven("export"))
+    return Command(line.exporting);
+  if (isGiven("report"))
+    return Command(line.report);
+  if (isGiven("sign"))
+    return Command(line.sign);
+  if (isGiven("simulate"))
+    return Command(line.simulate);
+  if (isGiven("calibrate"))
+    return Command(line.calibrate);
+  return Command(line.dump);
+}
+
+} // namespace
+
+void visitTraincOptions(const std::function<void(const CLI::App &)> &visit) { visit(CommandLine().app); }
+
+std::variant<Command, int> parseCommandLine(int argc, char **argv) {
+  CommandLine line;
+  CLI::App &app = line.app;
   const std::span<const char *const> arguments(argv + 1, argc > 0 ? argc - 1 : 0);
   if (arguments.empty()) {
     explain(app, "");
-    return 2;
+    return kExitUsage;
   }
   if (const std::optional<std::string> problem = findProblem(app, arguments))
     return reportUsage(findCommand(app, arguments), *problem);
   try {
     app.parse(argc, argv);
-    if (app.got_subcommand("help"))
-      return explain(app, topic);
-    if (app.got_subcommand("compile")) {
-      settleOutput(compile);
-      return Command(compile);
-    }
-    if (app.got_subcommand("estimate"))
-      return Command(estimate);
-    if (app.got_subcommand("tokenize"))
-      return Command(tokenize);
-    if (app.got_subcommand("consolidate"))
-      return Command(consolidate);
-    if (app.got_subcommand("report"))
-      return Command(report);
-    if (app.got_subcommand("sign"))
-      return Command(sign);
-    if (app.got_subcommand("simulate"))
-      return Command(simulate);
-    if (app.got_subcommand("calibrate"))
-      return Command(calibrate);
-    return Command(dump);
+    return commandOf(line);
   } catch (const CLI::ParseError &error) {
     if (error.get_exit_code() == 0)
       return answer(app, error);

@@ -4,9 +4,14 @@
 #include "lib/Pipelines/CompileOptions.h"
 #include "runtime/formats/safetensors_view.h"
 
+#include <functional>
 #include <string>
 #include <variant>
 #include <vector>
+
+namespace CLI {
+class App;
+}
 
 namespace trainc {
 
@@ -36,15 +41,31 @@ struct TokenizeCommand {
 };
 
 /// `trainc consolidate CHECKPOINT -o FILE.safetensors --dtype=fp32|bf16|fp16`.
+struct ImportCommand {
+  std::string model; ///< a folder with a config.json, or the file itself
+  std::string output;
+  bool dryRun = false;    ///< whether only the table of keys is printed
+  bool noDropout = false; ///< whether the text gets no dropout
+  bool quiet = false;
+};
+
 struct ConsolidateCommand {
   std::string checkpoint, output;
   SafetensorsDType dtype = SafetensorsDType::kF32;
   bool quiet = false; ///< whether only warnings and errors are printed
 };
 
-/// `trainc dump PLAN`.
+/// `trainc export CHECKPOINT`.
+struct ExportCommand {
+  std::string checkpoint;
+  std::string like; ///< the folder whose files the output has
+  std::string output;
+  bool quiet = false;
+};
+
+/// `trainc dump FILE`.
 struct DumpCommand {
-  std::string plan;
+  std::string plan;      ///< a plan, or a file of weights
   bool settings = false; ///< print the settings of the compilation instead
   bool code = false;     ///< print the text of the kernels instead
 };
@@ -78,8 +99,12 @@ struct CalibrateCommand {
   bool quiet = false;         ///< whether only warnings and errors are printed
 };
 
-using Command = std::variant<CompileCommand, EstimateCommand, TokenizeCommand, ConsolidateCommand,
-                             DumpCommand, ReportCommand, SignCommand, SimulateCommand, CalibrateCommand>;
+using Command =
+    std::variant<CompileCommand, EstimateCommand, ImportCommand, TokenizeCommand, ConsolidateCommand,
+                 DumpCommand, ExportCommand, ReportCommand, SignCommand, SimulateCommand, CalibrateCommand>;
+
+/// Calls `visit` with the command line that defines all subcommands and options, for the reference pages.
+void visitTraincOptions(const std::function<void(const CLI::App &)> &visit);
 
 /// The requested command, or the exit code after help, version or a usage error was printed.
 std::variant<Command, int> parseCommandLine(int argc, char **argv);

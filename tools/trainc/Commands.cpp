@@ -11,11 +11,15 @@
 #include "runtime/state/checkpoint_files.h"
 #include "runtime/state/checkpoint_folder.h"
 #include "runtime/state/consolidate.h"
+#include "runtime/state/export_folder.h"
 #include "tools/trainc/LongWork.h"
 #include "tools/trainc/Paths.h"
 #include "tools/trainc/Summary.h"
 
 #include <fmt/format.h>
+
+#include <set>
+#include <span>
 
 namespace trainc {
 
@@ -48,7 +52,8 @@ static Status checkPaths(const TokenizeCommand &command) {
   }
   const std::filesystem::path tokenizer = command.tokenizer;
   for (const std::filesystem::path &file :
-       {tokenizer, tokenizer / "tokenizer.json", tokenizer / "vocab.json", tokenizer / "merges.txt"})
+       {tokenizer, tokenizer / "tokenizer.json", tokenizer / "vocab.json", tokenizer / "merges.txt",
+        tokenizer / "vocab.txt", tokenizer / "tokenizer_config.json"})
     if (command.tokenizer != "bytes")
       inputs.push_back({fmt::format("the tokenizer's '{}'", file.string()), file});
   const std::filesystem::path sidecar = sidecarPath(command.output);
@@ -79,11 +84,20 @@ int runTokenize(const TokenizeCommand &command) {
   return finish(status);
 }
 
-/// Fails if the file holds something else than weights, or is a part of a checkpoint.
-static Status requireWeights(const std::filesystem::path &output) {
+template <typename Tensor> static std::set<std::string> tensorNames(std::span<const Tensor> tensors) {
+  std::set<std::string> names;
+  for (const Tensor &tensor : tensors)
+    names.insert(tensor.name);
+  return names;
+}
+
+/// Fails if the file holds something else than weights of the same model, or is a part of a checkpoint. Names
+/// of tensors tell weights from tables of data, which are safetensors files, too.
+static Status requireWeights(const std::filesystem::path &output, const WeightFiles &weights) {
   if (bytesToLose(output) == 0)
     return {};
-  if (!SafetensorsView::open(output).ok())
+  const Result<SafetensorsView> old = SafetensorsView::open(output);
+  if (!old.ok())
     return otherContent("-o ", output, "weights (safetensors)");
   std::error_code error;
   const std::filesystem::path target = std::filesystem::canonical(output, error);
@@ -91,6 +105,8 @@ static Status requireWeights(const std::filesystem::path &output) {
     return invalidInput("-o {}: the file is a part of the checkpoint '{}', which would be lost; give another "
                         "name",
                         output.string(), target.parent_path().string());
+  if (tensorNames(std::span(old->tensors())) != tensorNames(weights.tensors()))
+    return otherContent("-o ", output, "weights of this model: its tensors have other names");
   return {};
 }
 
@@ -106,16 +122,34 @@ static Status consolidate(const ConsolidateCommand &command) {
   for (const std::filesystem::path &input : source.inputs)
     inputs.push_back({fmt::format("the input '{}'", input.string()), input});
   TRAINC_RETURN_IF_ERROR(checkOutputs({{"-o " + command.output, command.output}}, inputs));
-  TRAINC_RETURN_IF_ERROR(requireWeights(command.output));
-  ConsolidateOptions options{.dtype = command.dtype, .output = command.output};
+  TRAINC_RETURN_IF_ERROR(requireWeights(command.output, source.weights));
+  WeightWriterOptions options;
   options.warn = [](const std::string &text) { putMessage(stderr, fmt::format("warning: {}\n", text)); };
   TRAINC_RETURN_IF_ERROR(runLongWork("consolidated", [&](const auto &progress) {
     options.progress = progress;
-    return consolidate(source, options);
+    return consolidate(source, command.output, command.dtype, options);
   }));
   sayWritten(command.quiet, command.output, fmt::format("the weights of {}", source.path.string()));
   return {};
 }
+
+static Status exportFolder(const ExportCommand &command) {
+  const Result<WeightSource> source = openWeightSource(command.checkpoint);
+  if (!source.ok())
+    return explainUnreadWeights(command.checkpoint, source.status());
+  WeightWriterOptions options;
+  options.warn = [](const std::string &text) { putMessage(stderr, fmt::format("warning: {}\n", text)); };
+  TRAINC_RETURN_IF_ERROR(runLongWork("exported", [&](const auto &progress) {
+    options.progress = progress;
+    return exportLike(*source, command.like, command.output, options);
+  }));
+  sayWritten(command.quiet, command.output,
+             fmt::format("the weights of {} as {} has them, and its other files", source->path.string(),
+                         command.like));
+  return {};
+}
+
+int runExport(const ExportCommand &command) { return finish(exportFolder(command)); }
 
 int runConsolidate(const ConsolidateCommand &command) { return finish(consolidate(command)); }
 

@@ -10,8 +10,10 @@ namespace trainc {
 
 int runCompile(const CompileCommand &command);
 int runEstimate(const EstimateCommand &command);
+int runImport(const ImportCommand &command);
 int runTokenize(const TokenizeCommand &command);
 int runConsolidate(const ConsolidateCommand &command);
+int runExport(const ExportCommand &command);
 int runDump(const DumpCommand &command);
 int runReport(const ReportCommand &command);
 int runSign(const SignCommand &command);

@@ -71,8 +71,8 @@ static std::string describe(const Planning &planning) {
   if (chosen)
     text += fmt::format("took {}: {} of {}, {:.4g} seconds a step as predicted\n",
                         chosen->decided.empty() ? "the program as it is" : asOptions(chosen->decided),
-                        formatBytes(uint64_t(chosen->plan.bytes())), formatBytes(uint64_t(planning.limit)),
-                        chosen->plan.step.total);
+                        formatNeededBytes(uint64_t(chosen->plan.bytes())),
+                        formatBytes(uint64_t(planning.limit)), chosen->plan.step.total);
   return text;
 }
 
@@ -108,7 +108,7 @@ int runCompile(const CompileCommand &command) {
   ParsedModel model(std::move(*file));
   mlir::ModuleOp module = model.module();
   if (!module)
-    return 2;
+    return kExitUsage;
   Snapshots snapshots(command.dumpDir);
   Planning planning;
   const auto tell = [&](const Planning &decided) {

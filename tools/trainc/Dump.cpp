@@ -1,16 +1,19 @@
-// `trainc dump`: a plan file as text, the settings that it was compiled with, or its code.
+// `trainc dump`: a plan file as text, the settings that it was compiled with, or its code; a file of weights
+// as text.
 #include "base/print.h"
 #include "plan/facts/collective.h"
 #include "plan/facts/dtype.h"
 #include "plan/facts/library_calls.h"
 #include "plan/facts/schedules.h"
 #include "plan/facts/settings.h"
+#include "plan/facts/target.h"
 #include "plan/facts/view.h"
 #include "plan/file/file.h"
-#include "plan/schema/cuda_levels.h"
 #include "plan/schema/enum_words.h"
 #include "tools/trainc/Commands.h"
+#include "tools/trainc/DumpWeights.h"
 #include "tools/trainc/Paths.h"
+#include "tools/trainc/TableText.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -284,15 +287,8 @@ void PlanPrinter::printStates() {
 }
 
 void PlanPrinter::printTraining() {
-  if (const fb::Training *training = plan_.training()) {
-    line("training micro_batch={} accumulate={} seq_len={} steps={} eval_batch={}{} model_checksum={:016x}",
-         training->micro_batch(), training->accumulate(), training->seq_len(), training->steps(),
-         training->eval_batch(), training->likelihood() ? " likelihood" : "", training->model_checksum());
-    if (const fb::Schedule *schedule = training->schedule())
-      line("schedule {} peak={} minimum={} warmup={} total={}{}", formulaOf(schedule->kind()).name,
-           schedule->peak(), schedule->minimum(), schedule->warmup(), schedule->total(),
-           schedule->skipped_advance() ? " skipped_advance" : "");
-  }
+  if (const fb::Training *training = plan_.training())
+    line("training {}", textOfTable(*training));
   if (const fb::Generation *generation = plan_.generation())
     line("generation context={} vocabulary={} logits in {}", generation->context(), generation->vocabulary(),
          buffer(generation->logits()));
@@ -376,17 +372,21 @@ static Result<std::string> dumpSettings(const fb::Plan &plan) {
   return text;
 }
 
-/// Code of all kernels; only GPU plans hold text (PTX).
+/// Code of all kernels as text, for targets whose code has a text (PTX).
 static Result<std::string> dumpCode(const fb::Plan &plan) {
+  const std::span<const CodeLevel> code = targetOf(plan).code;
   for (const fb::Object *object : *plan.objects()) {
-    const CudaLevel *level = findCudaLevel(object->level()->string_view());
-    if (level && level->isPtx)
+    const auto level = std::ranges::find(code, view(object->level()), &CodeLevel::name);
+    if (level != code.end() && !level->text.empty())
       return std::string(reinterpret_cast<const char *>(object->image()->data()),
                          object->image()->size() - 1); // without the zero byte at the end
   }
+  const auto hasText = [](const TargetTraits &target) {
+    return std::ranges::any_of(target.code, [](const CodeLevel &level) { return !level.text.empty(); });
+  };
   return invalidInput("expected a plan for target {}, whose code is text (PTX), found one for target {}; its "
                       "machine code has no text, so leave out --code",
-                      kCudaTarget, plan.target()->string_view());
+                      std::string_view(namesOfTargets(hasText)), plan.target()->string_view());
 }
 
 // --- The command ---
@@ -394,6 +394,13 @@ static Result<std::string> dumpCode(const fb::Plan &plan) {
 int runDump(const DumpCommand &command) {
   if (Status status = requireRegularFile(command.plan); !status.ok())
     return finish(status);
+  if (isWeightFile(command.plan)) {
+    if (command.settings || command.code)
+      return finish(invalidInput("{}: expected a plan for --{}, found a file of weights", command.plan,
+                                 command.settings ? "settings" : "code"));
+    const Result<std::string> text = weightsText(command.plan);
+    return finish(text.ok() ? printText(*text) : text.status());
+  }
   Result<PlanFile> file = PlanFile::open(command.plan);
   if (!file.ok())
     return finish(file.status());

@@ -61,31 +61,40 @@ static int64_t boundOf(const EstimateCommand &command, mlir::ModuleOp model) {
   return limit ? limit->bytes : 0;
 }
 
+/// Line about what a compilation for a limit tries besides.
+static std::string othersForLimit(const std::string &combinedSamples) {
+  const std::string tries = "trainc compile --memory-limit also tries ",
+                    rest = "more checkpointing and offload";
+  if (combinedSamples.empty())
+    return tries + "smaller micro-batches, " + rest + "\n";
+  return tries + rest +
+         "; a smaller --micro-batch makes another loss, which combines the samples of a micro-batch (" +
+         combinedSamples + ")\n";
+}
+
 int runEstimate(const EstimateCommand &command) {
   auto file = readModel(command.model);
   if (!file.ok())
     return finish(file.status());
   ParsedModel model(std::move(*file));
   if (!model.module())
-    return 2;
+    return kExitUsage;
   {
     // Compiling a strategy reports warnings.
     const WithoutWarnings onlyErrors(model.module().getContext());
     if (failed(applySettings(model.module(), command.options)))
-      return 2;
+      return kExitUsage;
   }
-  const auto strategies = estimateStrategies(model.module(), command.options);
-  if (failed(strategies))
-    return 2;
+  const auto comparison = estimateStrategies(model.module(), command.options);
+  if (failed(comparison))
+    return kExitUsage;
+  const std::vector<EvaluatedStrategy> &strategies = comparison->strategies;
   const int64_t memory = boundOf(command, model.module());
-  const EvaluatedStrategy *fastest = findFastest(*strategies, memory);
+  const EvaluatedStrategy *fastest = findFastest(strategies, memory);
   if (command.json)
-    return finish(printOutput(printableJson(asJson(*strategies, fastest, memory))));
-  const std::string others =
-      memory > 0
-          ? "trainc compile --memory-limit also tries smaller micro-batches, more checkpointing and offload\n"
-          : "";
-  return finish(printText(tableByTime(*strategies, fastest, memory) + others));
+    return finish(printOutput(printableJson(asJson(strategies, fastest, memory))));
+  const std::string others = memory > 0 ? othersForLimit(comparison->combinedSamples) : "";
+  return finish(printText(tableByTime(strategies, fastest, memory) + others));
 }
 
 } // namespace trainc

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "plan/facts/step_entries.h"
 #include "plan/facts/work.h"
+#include "plan/schema/entry_names.h"
 #include "plan/simulate/plan_schedule.h"
 #include "runtime/comm/local/local_group.h"
 #include "runtime/device/cpu/cpu_device.h"
@@ -134,7 +135,7 @@ Result<KernelTimes> measureKernels(const fb::Plan &plan, uint32_t steps) {
   ExecutorOptions options;
   options.measure.profile = true;
   TRAINC_ASSIGN_OR_RETURN(const std::unique_ptr<Executor> executor, Executor::create(plan, device, options));
-  TRAINC_RETURN_IF_ERROR(executor->run("init"));
+  TRAINC_RETURN_IF_ERROR(executor->run(kInitEntry));
   TRAINC_RETURN_IF_ERROR(runEntriesOfStep(*executor));
   MeasuredRows rows;
   add(*executor->profile(), -1, rows);

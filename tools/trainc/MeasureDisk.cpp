@@ -1,6 +1,7 @@
 // Measures the rates of the disk, and how much transfers slow down computation.
 #include "base/arena.h"
 #include "base/clock.h"
+#include "plan/schema/entry_names.h"
 #include "plan/schema/limits.h"
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/device/disk_arena.h"
@@ -122,7 +123,7 @@ Result<double> measureComputeOfTransfers(const fb::Plan &plan) {
   TRAINC_ASSIGN_OR_RETURN(Pieces pieces, Pieces::create());
   CpuDevice device;
   TRAINC_ASSIGN_OR_RETURN(const std::unique_ptr<Executor> executor, Executor::create(plan, device));
-  TRAINC_RETURN_IF_ERROR(executor->run("init"));
+  TRAINC_RETURN_IF_ERROR(executor->run(kInitEntry));
   TRAINC_RETURN_IF_ERROR(runEntriesOfStep(*executor));
   double alone = 0, beside = 0;
   uint64_t transfers = 0;

@@ -5,7 +5,8 @@ namespace trainc {
 
 static int refuse(std::string_view command, const std::string &model) {
   return finish(
-      invalidInput("{}: this trainc was built without LLVM; it has tokenize, consolidate, sign, dump, report "
+      invalidInput("{}: this trainc was built without LLVM; it has import, export, tokenize, consolidate, "
+                   "sign, dump, report "
                    "and simulate. "
                    "Compile {} with a trainc that was built with LLVM (cmake --preset release), on any "
                    "machine, and bring the plan here",
@@ -15,8 +16,7 @@ static int refuse(std::string_view command, const std::string &model) {
 int runCalibrate(const CalibrateCommand &) {
   return finish(
       invalidInput("calibrate: this trainc was built without LLVM, and what it measures are kernels "
-                   "that the compiler makes; take one that was built with LLVM (cmake --preset "
-                   "release)"));
+                   "that the compiler makes; take one that was built with LLVM (cmake --preset release)"));
 }
 
 int runCompile(const CompileCommand &command) { return refuse("compile", command.model); }

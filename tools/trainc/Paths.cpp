@@ -36,7 +36,7 @@ Status checkFolder(const NamedPath &output) {
   const fs::path parent = output.path.parent_path(), folder = parent.empty() ? "." : parent;
   std::error_code error;
   if (fs::exists(folder, error) && !fs::is_directory(folder, error))
-    return invalidInput("{}: '{}' is no folder; name another", output.what, folder.string());
+    return invalidInput("{}: '{}' is not a folder; name another", output.what, folder.string());
   if (!fs::is_directory(folder, error))
     return invalidInput("{}: the folder '{}' does not exist; create it, or name another", output.what,
                         folder.string());

@@ -1,9 +1,10 @@
 #include "tools/trainc/SettingsCli.h"
 
-#include "dialects/Train/Lists.h"
-#include "dialects/Train/Settings.h"
-#include "dialects/Train/Sizes.h"
+#include "plan/settings/lists.h"
+#include "plan/settings/settings.h"
+#include "plan/settings/sizes.h"
 #include "tools/common/answer.h"
+#include "tools/common/option_homes.h"
 #include "tools/common/validators.h"
 
 #include <algorithm>
@@ -55,6 +56,18 @@ CLI::Validator someOfWords(const Setting &list) {
           ""};
 }
 
+/// Answers values that other programs give to an option of the same name, as in `--offload=nvme`.
+CLI::Validator withForeignValues(const Setting &setting, CLI::Validator known) {
+  return {[&setting, known = std::move(known)](std::string &text) {
+            const std::string given = text;
+            std::string error = known(text);
+            const std::optional<std::string> home =
+                error.empty() ? std::nullopt : homeOutsideCompile(setting.option().substr(2), given);
+            return home ? fmt::format("{}; {}", error.substr(0, error.find("; did you mean")), *home) : error;
+          },
+          ""};
+}
+
 CLI::Validator validatorOf(const Setting &setting) {
   switch (setting.kind) {
   case ValueKind::Number:
@@ -62,9 +75,9 @@ CLI::Validator validatorOf(const Setting &setting) {
   case ValueKind::Bytes:
     return bytesFrom(setting.min);
   case ValueKind::Choice:
-    return oneOfWords(setting.words());
+    return withForeignValues(setting, oneOfWords(setting.words()));
   case ValueKind::Words:
-    return someOfWords(setting);
+    return withForeignValues(setting, someOfWords(setting));
   case ValueKind::Wrap:
   case ValueKind::Names: // names of blocks and parameters, which the compiler checks
   case ValueKind::Shares:
@@ -91,27 +104,6 @@ std::vector<const Setting *> settingsInOrder() {
   return settings;
 }
 
-/// Breaks a description into lines for --help. The default stays in one line.
-std::string helpOf(const Setting &setting) {
-  constexpr size_t kWidth = 95;
-  const std::string text = setting.description();
-  const size_t last = text.rfind("; default: ");
-  std::string help;
-  for (size_t begin = 0, lineBegin = 0; begin < text.size();) {
-    const bool isDefault = last != std::string::npos && begin > last;
-    const size_t end = isDefault ? text.size() : std::min(text.find(' ', begin), text.size());
-    if (!help.empty() && help.size() - lineBegin + 1 + end - begin > kWidth) {
-      help += '\n';
-      lineBegin = help.size();
-    } else if (!help.empty()) {
-      help += ' ';
-    }
-    help.append(text, begin, end - begin);
-    begin = end + 1;
-  }
-  return help;
-}
-
 } // namespace
 
 CLI::Validator someBytes() { return bytesFrom(1); }
@@ -128,7 +120,7 @@ void addSettings(CLI::App &compile, std::vector<train::GivenSetting> &given) {
     auto take = [&given, setting](const std::string &value) {
       given.push_back({std::string(setting->name), value});
     };
-    compile.add_option_function<std::string>(setting->option(), take, helpOf(*setting))
+    compile.add_option_function<std::string>(setting->option(), take, setting->description())
         ->transform(validatorOf(*setting))
         ->type_name(std::string(setting->values))
         ->group(isCommon(setting) ? kMostUsed : std::string(train::headingOf(setting->theme)));

@@ -1,7 +1,7 @@
 // Options of `trainc compile` and `trainc estimate` that are settings of the program.
 #pragma once
 
-#include "dialects/Train/Settings.h"
+#include "plan/settings/settings.h"
 
 #include <CLI/CLI.hpp>
 #include <string>

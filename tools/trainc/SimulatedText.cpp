@@ -38,7 +38,7 @@ std::string shortened(const std::string &text) {
 }
 
 std::string headline(const fb::Plan &plan, const Cluster &cluster, const Simulation &step) {
-  const double mfu = step.mfu() * 100, made = step.madeFlops / step.flops;
+  const double mfu = step.mfu() * 100, made = step.executedFlops / step.flops;
   std::string text = fmt::format("{} on {} rank{}, {}\n", view(plan.name()), plan.ranks(),
                                  plan.ranks() == 1 ? "" : "s", cluster.name);
   text += fmt::format("step           {}, {} {}/s\n", timeText(step.seconds),
@@ -57,9 +57,9 @@ std::string headline(const fb::Plan &plan, const Cluster &cluster, const Simulat
                         step.memory.together() > step.machine.memoryBytes ? ": it does not fit" : "");
   text += "\n";
   if (step.memory.host > 0)
-    text += fmt::format("host           {} offloaded to its memory\n", formatBytes(step.memory.host));
+    text += fmt::format("host           {} offloaded to its memory\n", formatNeededBytes(step.memory.host));
   if (step.memory.disk > 0)
-    text += fmt::format("disk           {}\n", formatBytes(step.memory.disk));
+    text += fmt::format("disk           {}\n", formatNeededBytes(step.memory.disk));
   return text;
 }
 
@@ -109,7 +109,7 @@ std::string simulatedJson(const fb::Plan &plan, const Cluster &cluster, const Si
             {"tokens", step.tokens},
             {"unit", workUnit(plan)},
             {"flops", step.flops},
-            {"made_flops", step.madeFlops},
+            {"made_flops", step.executedFlops},
             {"mfu", step.mfu()},
             {"communication_seconds", link(step).busy},
             {"exposed_communication_seconds", link(step).exposed},

@@ -41,7 +41,8 @@ std::string predictedStep(const fb::Plan &plan, std::string_view report) {
 std::set<std::string_view> columnsOf(const fb::Plan &plan) {
   std::set<std::string_view> columns;
   const auto isFed = [&](std::string_view entry) {
-    return plan.no_training() ? entry == kEvalEntry : entry.ends_with("micro_step");
+    return plan.no_training() ? entry == kEvalEntry
+                              : entry == kMicroStepEntry || entry == kLastMicroStepEntry;
   };
   for (const fb::Entry *entry : *plan.entries())
     if (isFed(view(entry->name())) && entry->inputs())

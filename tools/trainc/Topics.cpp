@@ -1,6 +1,6 @@
 #include "tools/trainc/Topics.h"
 
-#include "dialects/Train/Settings.h"
+#include "plan/settings/settings.h"
 
 namespace trainc {
 
@@ -103,7 +103,7 @@ The plan decides what is computed, trainrun --help lists what the run decides. T
 learning rate and the schedule are lines of train.program in the model's text. trainc counts steps;
 an epoch has samples / (samples per step) of them.
 
-See docs/reference/trainrun.md, docs/reference/program.md, docs/reference/metrics.md.
+See docs/reference/trainrun-options.md, docs/reference/program.md, docs/reference/metrics.md.
 )"},
     {"generate", "continuing a text with trained weights",
      R"(  trainrun gpt.plan --resume=run1 --tokenizer=bytes --generate="In the beginning" --temperature 0.8

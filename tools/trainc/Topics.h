@@ -1,7 +1,7 @@
 // `trainc help TOPIC`: short texts about themes that go across subcommands.
 #pragma once
 
-#include "dialects/Train/Setting.h"
+#include "plan/settings/setting.h"
 
 #include <span>
 #include <string>

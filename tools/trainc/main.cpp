@@ -18,8 +18,10 @@ int finish(const Status &status) {
 
 static int run(const CompileCommand &command) { return runCompile(command); }
 static int run(const EstimateCommand &command) { return runEstimate(command); }
+static int run(const ImportCommand &command) { return runImport(command); }
 static int run(const TokenizeCommand &command) { return runTokenize(command); }
 static int run(const ConsolidateCommand &command) { return runConsolidate(command); }
+static int run(const ExportCommand &command) { return runExport(command); }
 static int run(const DumpCommand &command) { return runDump(command); }
 static int run(const ReportCommand &command) { return runReport(command); }
 static int run(const SignCommand &command) { return runSign(command); }

@@ -19,7 +19,7 @@ std::optional<std::string> beyondMemoryLimit(const fb::Plan &plan, BlockMemory b
       "{} threads, each of which has {} of working memory for kernels; run with --threads={}, or compile "
       "with --memory-limit={}",
       *limit, needed, blocks.blocks, formatBytes(blocks.bytes),
-      kCountedThreads + (*limit - counted) / blocks.bytes, needed);
+      kCountedThreads + (*limit - counted) / blocks.bytes, sizeOfAtLeast(needed));
 }
 
 } // namespace trainc

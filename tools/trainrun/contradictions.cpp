@@ -1,6 +1,7 @@
 #include "tools/trainrun/contradictions.h"
 
 #include "plan/facts/counts.h"
+#include "runtime/device/device_kinds.h"
 
 #include <filesystem>
 
@@ -16,11 +17,22 @@ struct Needs {
   const char *needed;
 };
 
+/// "--device=emulated".
+std::string seededDevices() {
+  std::string options;
+  for (const DeviceKind &kind : deviceKinds())
+    if (kind.takesSeed)
+      options += fmt::format("{}--device={}", options.empty() ? "" : " or ", kind.name);
+  return options;
+}
+
 Status checkNeeds(const Options &o) {
   const bool hasData = !o.data.empty();
   // With --generate and without steps, data only names the tokenizer.
   const char *training = hasData ? "training: add --steps" : "training (--data)";
   const bool measures = o.trains() || !o.evalData.empty();
+  const DeviceKind *device = findDeviceKind(o.device);
+  const std::string seeded = seededDevices();
   const Needs needs[] = {
       {o.steps.has_value(), "--steps", hasData, "--data"},
       {o.onNonFinite != "stop", "--on-nonfinite", o.trains(), training},
@@ -48,7 +60,7 @@ Status checkNeeds(const Options &o) {
       {o.peakFlops.has_value(), "--peak-flops", o.trains(), training},
       {!o.trace.empty(), "--trace", o.trains(), training},
       {o.traceSteps.has_value(), "--trace-steps", !o.trace.empty(), "--trace"},
-      {o.deviceSeed.has_value(), "--device-seed", o.device == "emulated", "--device=emulated"},
+      {o.deviceSeed.has_value(), "--device-seed", device && device->takesSeed, seeded.c_str()},
   };
   for (const Needs &each : needs)
     if (each.given && !each.satisfied)
@@ -88,7 +100,8 @@ Status checkDryRun(const Options &o) {
   for (const auto &[given, option] : impossible)
     if (given)
       return invalidInput(
-          "--device=null and {} contradict each other: a dry run computes nothing; leave one out", option);
+          "--device={} and {} contradict each other: a dry run computes nothing; leave one out", o.device,
+          option);
   return {};
 }
 
@@ -105,7 +118,7 @@ Status checkPurpose(const Options &o) {
 
 Status checkHasWeights(const fb::Plan &plan, const Options &o) {
   const bool hasWeights = !o.init.empty() || !o.resume.empty() || parameterCount(plan) == 0;
-  if (o.trains() || hasWeights || o.device == "null")
+  if (o.trains() || hasWeights || o.isDryRun())
     return {};
   return invalidInput(
       "{} needs trained weights: give --init=FILE, --resume=DIR, or --data with --steps to train first",
@@ -117,11 +130,10 @@ Status checkContradictions(const Options &o) {
     return invalidInput("--profile: expected --profile or --profile=FILE.json, found '{}'", file);
   if (!o.init.empty() && !o.resume.empty())
     return invalidInput(
-        "--init and --resume contradict each other: a checkpoint holds the weights already; leave one "
-        "out");
+        "--init and --resume contradict each other: a checkpoint holds the weights already; leave one out");
   TRAINC_RETURN_IF_ERROR(checkNeeds(o));
   TRAINC_RETURN_IF_ERROR(checkOutputs(o));
-  return o.device == "null" ? checkDryRun(o) : checkPurpose(o);
+  return o.isDryRun() ? checkDryRun(o) : checkPurpose(o);
 }
 
 } // namespace trainc

@@ -4,9 +4,9 @@
 #include "plan/facts/counts.h"
 #include "plan/facts/dtype.h"
 #include "plan/facts/gpu_needs.h"
+#include "plan/facts/memory_by_kind.h"
 #include "plan/facts/schedules.h"
 #include "plan/facts/target.h"
-#include "plan/schema/cuda_levels.h"
 #include "plan/schema/enum_words.h"
 
 #include <algorithm>
@@ -16,12 +16,12 @@ namespace trainc {
 
 namespace {
 
-std::string bytesByRole(const Executor &executor) {
+std::string bytesByKind(const fb::Plan &plan) {
   std::vector<std::string> parts;
-  const std::array<uint64_t, 7> bytes = executor.bytesByRole();
-  for (size_t role = 0; role < bytes.size(); ++role)
-    if (bytes[role] > 0)
-      parts.push_back(fmt::format("{} {}", wordOf(static_cast<fb::Role>(role)), formatBytes(bytes[role])));
+  const BytesByKind memory = memoryByKind(plan);
+  for (const MemoryKind &kind : kMemoryKinds)
+    if (const int64_t bytes = memory.*kind.bytes; bytes > 0)
+      parts.push_back(fmt::format("{} {}", kind.name, formatBytes(static_cast<uint64_t>(bytes))));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -79,13 +79,15 @@ std::string describeTraining(const fb::Plan &plan) {
 std::string summary(const Executor &executor) {
   return fmt::format("{}: {} parameters, {} planned ({}){}", executor.plan().name()->str(),
                      formatCount(static_cast<double>(parameterCount(executor.plan()))),
-                     formatBytes(executor.peakBytes()), bytesByRole(executor),
+                     formatBytes(executor.peakBytes()), bytesByKind(executor.plan()),
                      blockMemory(executor.device().blockMemory()));
 }
 
-/// GPU plans may also hold code for the host's cores.
+/// Plans for other devices than the host may also hold code for the host's cores.
 static size_t kernelsIn(const fb::Plan &plan, const fb::Object &object) {
-  const bool isOfHost = isForCuda(plan) && !findCudaLevel(object.level()->string_view());
+  const std::span<const CodeLevel> ofDevice = targetOf(plan).code;
+  const bool isOfHost =
+      std::ranges::find(ofDevice, object.level()->string_view(), &CodeLevel::name) == ofDevice.end();
   return static_cast<size_t>(std::ranges::count(*plan.kernels(), isOfHost, &fb::Kernel::on_host));
 }
 
@@ -94,17 +96,17 @@ std::string details(const Executor &executor) {
   std::string text = fmt::format("plan {} for {}, {} rank{}, made by {}\n", plan.name()->str(),
                                  plan.target()->str(), plan.ranks(), plan.ranks() == 1 ? "" : "s",
                                  plan.producer() ? plan.producer()->str() : "an unknown compiler");
-  if (isForCuda(plan))
+  if (targetOf(plan).hasComputeCapability)
     text += fmt::format("needs a GPU of {}\n", neededGpu(plan));
   text += fmt::format("parameters: {}\n", parameterCount(plan));
   for (const fb::Arena *arena : *plan.arenas())
     text += fmt::format("arena {}: {} bytes ({}){}\n", arena->name()->str(), arena->bytes(),
                         formatBytes(arena->bytes()), arena->space() == fb::Space::Disk ? " on disk" : "");
-  text += fmt::format("planned: {} bytes; by role: {}\n", executor.peakBytes(), bytesByRole(executor));
+  text += fmt::format("planned: {} bytes; by kind: {}\n", executor.peakBytes(), bytesByKind(plan));
   uint64_t block = 0;
   for (const fb::Kernel *kernel : *plan.kernels())
     block = std::max<uint64_t>(block, kernel->shared_bytes());
-  if (plan.target()->string_view() == "cpu") // on a GPU blocks use memory on the chip
+  if (targetOf(plan).isHost) // on other devices blocks use memory on the chip
     text += fmt::format("besides, working memory for kernels: {} bytes a thread\n", block);
   for (const fb::Object *object : *plan.objects())
     text += fmt::format("machine code: {} ({}), {} kernels\n", object->level()->str(),

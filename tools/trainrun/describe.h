@@ -5,7 +5,7 @@
 
 namespace trainc {
 
-/// One line: "gpt2: 124M parameters, 2.61 GiB planned (parameter 475 MiB, ...), and 1.84 MiB for the blocks
+/// One line: "gpt2: 124M parameters, 2.61 GiB planned (parameters 475 MiB, ...), and 1.84 MiB for the blocks
 /// of kernels on 2 threads".
 std::string summary(const Executor &executor);
 

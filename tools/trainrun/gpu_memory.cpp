@@ -4,9 +4,9 @@
 #include "plan/facts/memory_need.h"
 #include "plan/facts/settings.h"
 #include "plan/schema/gpu_memory.h"
+#include "plan/settings/settings.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace trainc {
 
@@ -14,11 +14,7 @@ namespace {
 
 /// The plan's reserve, including the driver's context; the compiler's default if the plan does not say.
 uint64_t reserveOf(const fb::Plan &plan) {
-  const std::string text = settingOf(plan, "reserve_memory");
-  uint64_t bytes = 0;
-  return std::from_chars(text.data(), text.data() + text.size(), bytes).ec == std::errc()
-             ? bytes
-             : gpuReserve(plan.ranks() > 1);
+  return train::kReserveMemory.given(PlanSettings(plan)).value_or(gpuReserve(plan.ranks() > 1));
 }
 
 /// The context already exists; the rest of the reserve is still needed.
@@ -37,12 +33,12 @@ Result<std::optional<std::string>> checkGpuMemory(const fb::Plan &plan, const De
   const std::string found = fmt::format(
       "expected {} bytes ({}) free on the GPU for arenas and {} more for libraries and graphs, found {} ({}) "
       "of {}",
-      arenas, formatBytes(arenas), formatBytes(rest), use.freeAtStart, formatBytes(use.freeAtStart),
-      use.total);
+      arenas, formatNeededBytes(arenas), formatNeededBytes(rest), use.freeAtStart,
+      formatBytes(use.freeAtStart), use.total);
   const std::string advice = fmt::format(
       "end what else uses the GPU (nvidia-smi), or compile with --memory-limit={}, which says what takes the "
       "bytes and what would help",
-      limit);
+      sizeOfAtMost(limit));
   if (arenas > use.freeAtStart)
     return failed("{}; {}", found, advice);
   return std::optional(fmt::format("{}; the GPU's memory may run out: {}, or with a smaller "
@@ -61,8 +57,9 @@ std::optional<std::string> describeGpuMemory(const fb::Plan &plan, const Device 
       formatBytes(use->kernels), formatBytes(use->libraries), formatBytes(use->others));
   const uint64_t reserve = reserveOf(plan);
   if (use->besides() > withoutContext(reserve))
-    text += fmt::format("; the plan reserves {} for these: compile with --reserve-memory={}",
-                        formatBytes(withoutContext(reserve)), kGpuContextBytes + use->besides());
+    text +=
+        fmt::format("; the plan reserves {} for these: compile with --reserve-memory={}",
+                    formatBytes(withoutContext(reserve)), sizeOfAtLeast(kGpuContextBytes + use->besides()));
   return text;
 }
 

@@ -1,10 +1,10 @@
 #include "tools/trainrun/launch.h"
 
 #include "base/clock.h"
+#include "plan/facts/target.h"
 #include "plan/facts/view.h"
 #include "plan/file/signature.h"
 #include "runtime/comm/local/local_group.h"
-#include "runtime/comm/mpi/mpi_group.h"
 #include "runtime/comm/tcp/tcp_communicator.h"
 #include "runtime/device/device_kinds.h"
 #include "runtime/exec/executor.h"
@@ -13,7 +13,9 @@
 #include "tools/trainrun/rank.h"
 #include "tools/trainrun/supervisor.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 namespace trainc {
 
@@ -24,7 +26,7 @@ constexpr double kDeclineSeconds = 10;
 
 /// The communicator that moves the memory of the plan's devices; null if their memory is the host's.
 const CommunicatorKind *deviceCommunicator(const fb::Plan &plan) {
-  return communicatorOfTarget(view(plan.target()));
+  return communicatorOfTarget(targetOf(plan).name);
 }
 
 /// Bytes that a host's ranks share. Device memory is not among them.
@@ -38,7 +40,7 @@ Status connectDevices(const PlanFile &file, Rank &rank) {
   if (!kind || file.plan().ranks() == 1)
     return {};
   if (!kind->connect)
-    return lacksDevice(kind->target);
+    return lacksDevice(targetOf(file.plan()));
   TRAINC_ASSIGN_OR_RETURN(rank.communicator,
                           kind->connect(std::move(rank.communicator), rank.place(), Mesh(file.plan())));
   rank.movesDeviceMemory = true;
@@ -108,14 +110,15 @@ Result<int> runJoined(const PlanFile &file, const Options &options, const Launch
                     {.index = place.rank, .localIndex = place.localRank, .localRanks = place.localRanks});
 }
 
-/// MPI determines the rank; a launcher's variables only tell which ranks share the host.
-Result<int> runOverMpi(const PlanFile &file, const Options &options,
-                       const std::optional<LaunchedRank> &place) {
+/// The communicator determines the rank; a launcher's variables only tell which ranks share the host.
+Result<int> runInJob(const PlanFile &file, const Options &options, const std::optional<LaunchedRank> &place) {
   const fb::Plan &plan = file.plan();
+  const CommunicatorKind *asked = findCommunicatorKind(options.comm);
+  OpenJob *open = asked && asked->open ? asked->open : jobCommunicator().open;
   Rank rank;
-  TRAINC_ASSIGN_OR_RETURN(rank.communicator, openMpi({.timeoutSeconds = options.commTimeout,
-                                                      .inFlight = communicatorNeeds(plan).inFlight,
-                                                      .mesh = Mesh(plan)}));
+  TRAINC_ASSIGN_OR_RETURN(rank.communicator, open({.timeoutSeconds = options.commTimeout,
+                                                   .inFlight = communicatorNeeds(plan).inFlight,
+                                                   .mesh = Mesh(plan)}));
   rank.index = rank.communicator->rank();
   rank.localIndex = place ? place->localRank : rank.index;
   rank.localRanks = place ? place->localRanks : 1;
@@ -129,19 +132,23 @@ uint16_t tcpPort(const LaunchedRank &place) {
   return static_cast<uint16_t>(place.portIsTaken ? (port == UINT16_MAX ? port - 1 : port + 1) : port);
 }
 
+TcpPlace tcpPlace(const LaunchedRank &place, std::string secret) {
+  return {.rank = place.rank,
+          .ranks = place.ranks,
+          .address = place.address,
+          .port = tcpPort(place),
+          .secret = std::move(secret)};
+}
+
 Result<int> runOverTcp(const PlanFile &file, const Options &options, const LaunchedRank &place) {
   Rank rank{.index = place.rank, .localIndex = place.localRank, .localRanks = place.localRanks};
   TRAINC_ASSIGN_OR_RETURN(std::string secret, secretFromEnvironment());
   Log log(stderr, logLevelOf(rank, options), rank.logPrefix());
-  TRAINC_ASSIGN_OR_RETURN(
-      rank.communicator, TcpCommunicator::create({.rank = place.rank,
-                                                  .ranks = place.ranks,
-                                                  .address = place.address,
-                                                  .port = tcpPort(place),
-                                                  .secret = std::move(secret),
-                                                  .fingerprint = file.checksum(),
-                                                  .warn = [&](const auto &text) { log.warning("{}", text); }},
-                                                 {.timeoutSeconds = options.commTimeout}));
+  TcpPlace own = tcpPlace(place, std::move(secret));
+  own.fingerprint = file.checksum();
+  own.warn = [&](const auto &text) { log.warning("{}", text); };
+  TRAINC_ASSIGN_OR_RETURN(rank.communicator,
+                          TcpCommunicator::create(own, {.timeoutSeconds = options.commTimeout}));
   TRAINC_RETURN_IF_ERROR(connectDevices(file, rank));
   return runRank(file, options, rank, FirstError());
 }
@@ -155,13 +162,17 @@ struct Part {
 
 const char *variable(const char *name) { return std::getenv(name); }
 
-/// If nothing says how the ranks are started, a single missing variable may be the cause.
-Result<LaunchMode> chooseMode(const PlanFile &file, Options options,
-                              const std::optional<LaunchedRank> &place) {
-  const uint32_t ranks = file.plan().ranks();
-  if (const CommunicatorKind *kind = deviceCommunicator(file.plan()); kind && ranks > 1)
+/// The options, with the communicator of the plan's devices where ranks exchange their memory.
+Options withCommunicator(const fb::Plan &plan, Options options) {
+  if (const CommunicatorKind *kind = deviceCommunicator(plan); kind && plan.ranks() > 1)
     options.comm = kind->name;
-  Result<LaunchMode> mode = chooseLaunch(ranks, options, place);
+  return options;
+}
+
+/// If nothing says how the ranks are started, a single missing variable may be the cause.
+Result<LaunchMode> chooseMode(const PlanFile &file, const Options &options,
+                              const std::optional<LaunchedRank> &place) {
+  Result<LaunchMode> mode = chooseLaunch(file.plan().ranks(), withCommunicator(file.plan(), options), place);
   if (!mode.ok() && !place && !options.processes)
     TRAINC_RETURN_IF_ERROR(checkTorchrunIsWhole(variable));
   return mode;
@@ -170,18 +181,20 @@ Result<LaunchMode> chooseMode(const PlanFile &file, Options options,
 Result<PlanFile> openPlan(const Options &options) {
   if (options.trust.empty())
     return PlanFile::open(options.plan);
-  TRAINC_ASSIGN_OR_RETURN(const TrustedKeys keys, TrustedKeys::open(options.trust));
-  return PlanFile::open(options.plan, [&](auto content) { return keys.check(options.plan, content); });
+  const Result<TrustedKeys> keys = TrustedKeys::open(options.trust);
+  if (!keys.ok())
+    return Status(keys.status().code(), fmt::format("--trust={}", keys.status().message()));
+  return PlanFile::open(options.plan, [&](auto content) { return keys->check(options.plan, content); });
 }
 
 Result<Part> preparePart(const Options &options) {
   TRAINC_ASSIGN_OR_RETURN(PlanFile file, openPlan(options));
   TRAINC_RETURN_IF_ERROR(checkHasWeights(file.plan(), options));
-  TRAINC_RETURN_IF_ERROR(checkComm(view(file.plan().target()), options));
+  TRAINC_RETURN_IF_ERROR(checkComm(targetOf(file.plan()), options));
   TRAINC_ASSIGN_OR_RETURN(std::optional<LaunchedRank> place, rankFromEnvironment(variable));
   LaunchMode mode = LaunchMode::kAlone; // a dry run needs no peers
-  if (options.device != "null") {
-    TRAINC_RETURN_IF_ERROR(checkDevice(view(file.plan().target()), options));
+  if (!options.isDryRun()) {
+    TRAINC_RETURN_IF_ERROR(checkDevice(targetOf(file.plan()), options));
     TRAINC_ASSIGN_OR_RETURN(mode, chooseMode(file, options, place));
   }
   return Part{std::move(file), std::move(place), mode};
@@ -195,7 +208,7 @@ void sayWhoseVariablesCount(const LaunchedRank &place, const Options &options) {
 }
 
 void warnOfIdleOptions(const PlanFile &file, const Options &options) {
-  if (file.plan().ranks() > 1 && options.device != "null")
+  if (file.plan().ranks() > 1 && !options.isDryRun())
     return;
   Log log(stderr, logLevelOf(Rank(), options));
   for (const std::string &option : options.ofRanks)
@@ -206,14 +219,14 @@ void warnOfIdleOptions(const PlanFile &file, const Options &options) {
 Result<int> runPart(const Part &part, const Options &options) {
   switch (part.mode) {
   case LaunchMode::kAlone:
-    return options.device == "null" && part.place && part.place->rank > 0 ? 0 : runAlone(part.file, options);
+    return options.isDryRun() && part.place && part.place->rank > 0 ? 0 : runAlone(part.file, options);
   case LaunchMode::kFork:
     return runForks(part.file, options);
   case LaunchMode::kJoin:
     sayWhoseVariablesCount(*part.place, options);
     return runJoined(part.file, options, *part.place);
-  case LaunchMode::kMpi:
-    return runOverMpi(part.file, options, part.place);
+  case LaunchMode::kJob:
+    return runInJob(part.file, options, part.place);
   case LaunchMode::kTcp:
     sayWhoseVariablesCount(*part.place, options);
     return runOverTcp(part.file, options, *part.place);
@@ -221,13 +234,42 @@ Result<int> runPart(const Part &part, const Options &options) {
   return 0;
 }
 
-/// Identity under which this rank can tell the others that it does not come.
-std::optional<LaunchedRank> placeToSaySo(const Options &options) {
+/// Identity under which this rank can tell the others that it does not come. The others may be as many as the
+/// plan says: the rank's variables may be what is wrong.
+std::optional<LaunchedRank> identity(uint32_t planRanks) {
   const Result<std::optional<LaunchedRank>> read = rankFromEnvironment(variable);
-  if (read.ok() && *read)
-    return *read;
-  const Result<PlanFile> file = openPlan(options);
-  return guessRank(variable, file.ok() ? file->plan().ranks() : 1);
+  if (!read.ok() || !*read)
+    return guessRank(variable, planRanks);
+  LaunchedRank place = **read;
+  const bool isOneHost =
+      place.localRanks == place.ranks && place.ranks > 1; // one rank says nothing of others
+  place.ranks = std::max(place.ranks, planRanks);
+  place.localRanks = isOneHost ? place.ranks : place.localRanks;
+  return place;
+}
+
+/// Options of a rank whose plan cannot be read. The plan may be for devices, whose ranks meet over TCP.
+Options withoutPlan(Options options) {
+  const auto kinds = communicatorKinds();
+  const auto kind = std::ranges::find_if(kinds, [](const auto &each) { return !each.target.empty(); });
+  if (!findCommunicatorKind(options.comm) && kind != kinds.end())
+    options.comm = kind->name;
+  return options;
+}
+
+/// Tells the other ranks, which wait for this one, why it does not come.
+void decline(const LaunchedRank &place, LaunchMode mode, std::string_view reason) {
+  if (mode == LaunchMode::kJoin) {
+    LocalPlace own = localPlace(place);
+    own.waitSeconds = kDeclineSeconds;
+    LocalGroup::decline(own, place.ranks, reason);
+  }
+  if (mode == LaunchMode::kTcp)
+    if (Result<std::string> secret = secretFromEnvironment(); secret.ok()) {
+      TcpPlace own = tcpPlace(place, std::move(*secret));
+      own.waitSeconds = kDeclineSeconds;
+      declineOverTcp(own, reason);
+    }
 }
 
 int say(const Status &status) {
@@ -248,16 +290,16 @@ int launch(const Options &options) {
 
 int refuseToLaunch(const Options &options, const Status &status) {
   const int code = say(status);
-  const std::optional<LaunchedRank> found = placeToSaySo(options);
-  if (!found || options.device == "null")
+  if (options.isDryRun())
     return code;
-  const LaunchedRank &place = *found;
-  const Result<LaunchMode> mode = chooseLaunch(place.ranks, options, place);
-  if (place.started && mode.ok() && *mode == LaunchMode::kJoin) {
-    LocalPlace own = localPlace(place);
-    own.waitSeconds = kDeclineSeconds;
-    LocalGroup::decline(own, place.ranks, status.message());
-  }
+  const Result<PlanFile> file = openPlan(options);
+  const std::optional<LaunchedRank> place = identity(file.ok() ? file->plan().ranks() : 1);
+  if (!place || !place->started)
+    return code;
+  const Result<LaunchMode> mode = chooseLaunch(
+      place->ranks, file.ok() ? withCommunicator(file->plan(), options) : withoutPlan(options), place);
+  if (mode.ok())
+    decline(*place, *mode, status.message());
   return code;
 }
 

@@ -22,11 +22,10 @@ Status checkProcesses(uint32_t planRanks, const Options &options, const std::opt
   if (place && place->started && place->ranks > 1)
     return invalidInput("--nproc-per-node={}: {} started {} ranks already; leave the option out", processes,
                         launcherName(place->launcher), place->ranks);
-  if (options.comm == "mpi" && processes > 1)
-    return invalidInput(
-        "--nproc-per-node={} and --comm=mpi contradict each other: MPI's ranks are started by "
-        "mpirun or srun; leave one out",
-        processes);
+  if (const CommunicatorKind *kind = findCommunicatorKind(options.comm); kind && kind->open && processes > 1)
+    return invalidInput("--nproc-per-node={} and --comm={} contradict each other: {}'s ranks are started by "
+                        "mpirun or srun; leave one out",
+                        processes, kind->name, kind->title);
   return {};
 }
 
@@ -52,15 +51,15 @@ Result<LaunchMode> meet(const Options &options, const LaunchedRank &place) {
         "MASTER_ADDR is not set: the ranks of several hosts meet at rank 0's, by its address; set "
         "it as torchrun does, or start them with mpirun or srun");
   if (chooses && !isTcp && (place.launcher == Launcher::kMpirun || !oneHost))
-    return LaunchMode::kMpi;
+    return LaunchMode::kJob;
   if (!oneHost && !isTcp)
-    return invalidInput("--comm=local: {} of the {} ranks are on this host, the others elsewhere; ranks of "
-                        "several hosts need --comm=mpi",
-                        place.localRanks, place.ranks);
+    return invalidInput("--comm={}: {} of the {} ranks are on this host, the others elsewhere; ranks of "
+                        "several hosts need --comm={}",
+                        options.comm, place.localRanks, place.ranks, jobCommunicator().name);
   if (place.job.empty())
     return invalidInput("the ranks that {} started cannot find each other; set MASTER_PORT to one "
-                        "number for all of them, or use --comm=mpi",
-                        launcherName(place.launcher));
+                        "number for all of them, or use --comm={}",
+                        launcherName(place.launcher), jobCommunicator().name);
   if (const auto port = parseNumber<uint32_t>(place.port);
       place.launcher == Launcher::kTorchrun && (!port || *port < 1 || *port > 65535))
     return invalidInput(
@@ -72,29 +71,28 @@ Result<LaunchMode> meet(const Options &options, const LaunchedRank &place) {
 
 } // namespace
 
-Status checkDevice(std::string_view target, const Options &options) {
+Status checkDevice(const TargetTraits &target, const Options &options) {
   const DeviceKind *kind = findDeviceKind(options.device);
-  if (!kind || !kind->computes() || kind->target == target)
+  if (!kind || !kind->computes() || kind->target == target.name)
     return {};
   return invalidInput("--device={}: the plan {} is for {}: leave the option out, or compile with --target={}",
-                      options.device, options.plan, deviceOfTarget(target).processors, kind->target);
+                      options.device, options.plan, target.processors, kind->target);
 }
 
-Status checkComm(std::string_view target, const Options &options) {
+Status checkComm(const TargetTraits &target, const Options &options) {
   const CommunicatorKind *kind = findCommunicatorKind(options.comm);
-  if (!kind || kind->target == target)
+  if (!kind || kind->target == target.name)
     return {};
-  const std::string_view processors = deviceOfTarget(target).processors;
-  if (const CommunicatorKind *needed = communicatorOfTarget(target))
+  if (const CommunicatorKind *needed = communicatorOfTarget(target.name))
     return invalidInput("--comm={}: the plan {} is for {}, which communicate through {}: leave the option "
-                        "out, or compile with --target=cpu",
-                        options.comm, options.plan, processors, needed->title);
+                        "out, or compile with --target={}",
+                        options.comm, options.plan, target.processors, needed->title, kDefaultTarget.name);
   if (kind->target.empty())
     return {};
   return invalidInput(
       "--comm={}: the plan {} is for {}, and {} moves the memory of {}: leave the option out, "
       "or compile with --target={}",
-      options.comm, options.plan, processors, kind->title, deviceOfTarget(kind->target).processors,
+      options.comm, options.plan, target.processors, kind->title, findTarget(kind->target)->processors,
       kind->target);
 }
 
@@ -108,13 +106,12 @@ Result<LaunchMode> chooseLaunch(uint32_t planRanks, const Options &options,
     TRAINC_RETURN_IF_ERROR(checkPlace(planRanks, options, *place));
   if (planRanks == 1)
     return LaunchMode::kAlone;
-  if (options.comm == "mpi")
-    return LaunchMode::kMpi;
+  if (const CommunicatorKind *kind = findCommunicatorKind(options.comm); kind && kind->open)
+    return LaunchMode::kJob;
   if (place)
     return meet(options, *place);
   return invalidInput(
-      "{}: the plan is for {} ranks: add --nproc-per-node={}, or start it with mpirun, srun or "
-      "torchrun",
+      "{}: the plan is for {} ranks: add --nproc-per-node={}, or start it with mpirun, srun or torchrun",
       options.plan, planRanks, planRanks);
 }
 

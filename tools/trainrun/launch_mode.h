@@ -1,6 +1,7 @@
 // How the ranks of a plan are started.
 #pragma once
 
+#include "plan/schema/targets.h"
 #include "tools/trainrun/launched_rank.h"
 #include "tools/trainrun/options.h"
 
@@ -11,15 +12,15 @@ enum class LaunchMode : uint8_t {
   kAlone, ///< the only rank
   kFork,  ///< parent: starts the ranks as processes of this host, and supervises them
   kJoin,  ///< one of the ranks of this host that a launcher started
-  kMpi,   ///< a rank of an MPI job
+  kJob,   ///< a rank of the job of a communicator's library (MPI)
   kTcp,   ///< one of the ranks of several hosts that a launcher without MPI started
 };
 
 /// Fails with kInvalidInput, and advice, if --device does not match the plan's target.
-Status checkDevice(std::string_view target, const Options &options);
+Status checkDevice(const TargetTraits &target, const Options &options);
 
 /// Fails with kInvalidInput, and advice, if --comm does not match the plan's target.
-Status checkComm(std::string_view target, const Options &options);
+Status checkComm(const TargetTraits &target, const Options &options);
 
 /// Chooses the mode by --nproc-per-node, --comm and the launcher's variables (`place`). Fails with
 /// kInvalidInput, and advice, if they contradict each other or the number of the plan's ranks, or if nothing

@@ -169,7 +169,9 @@ std::optional<LaunchedRank> guessRank(const Environment &environment, uint32_t p
     return std::nullopt;
   LaunchedRank place{.launcher = names->launcher, .rank = *rank, .job = {}};
   place.ranks = std::max(planRanks, *rank + 1);
-  place.localRanks = place.ranks;
+  // Fewer ranks on this host than the plan has: the others are on other hosts.
+  const Result<uint32_t> localRanks = number(environment, names->localRanks, place.ranks);
+  place.localRanks = localRanks.ok() && *localRanks < planRanks ? *localRanks : place.ranks;
   readJob(environment, *names, place);
   if (names->launcher == Launcher::kSrun)
     place.job = slurmStep(environment, place.job);

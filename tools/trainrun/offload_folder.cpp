@@ -42,7 +42,7 @@ std::optional<std::string> describeOffload(const fb::Plan &plan, const Options &
   const uint64_t bytes = arenaBytesOf(plan).disk;
   if (bytes == 0)
     return std::nullopt;
-  return fmt::format("on disk: {}, in {}", formatBytes(bytes), shownFolder(options));
+  return fmt::format("on disk: {}, in {}", formatNeededBytes(bytes), shownFolder(options));
 }
 
 std::optional<std::string> offloadWarning(const fb::Plan &plan, const Options &options) {
@@ -56,7 +56,7 @@ std::optional<std::string> offloadWarning(const fb::Plan &plan, const Options &o
     return fmt::format(
         "{} lies in memory, and so do the {} that the plan keeps on disk; name a folder on a disk "
         "with --offload-dir",
-        folder, formatBytes(bytes));
+        folder, formatNeededBytes(bytes));
   return std::nullopt;
 }
 

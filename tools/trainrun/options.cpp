@@ -1,6 +1,8 @@
 #include "tools/trainrun/options.h"
 
+#include "base/exit_codes.h"
 #include "plan/file/file.h"
+#include "plan/schema/limits.h"
 #include "runtime/device/device_kinds.h"
 #include "tools/common/answer.h"
 #include "tools/common/arguments.h"
@@ -16,15 +18,16 @@ namespace trainc {
 namespace {
 
 constexpr const char *kDescription =
-    R"(Runs a plan that `trainc compile` made: trains the model on data, evaluates it, and generates text.
-The plan decides everything about the computation; the options below say on what, how long and where to.)";
+    R"(Runs a plan that `trainc compile` made: trains the model on data, evaluates it, generates text.
+The plan decides everything about the computation; the options below say on what, how long and
+where to.)";
 
 constexpr const char *kExamples = R"(Examples:
   trainrun gpt.plan --data tokens.bin --steps 1000 --checkpoint-dir run1 --metrics run1.jsonl
       trains 1000 steps; the last one writes run1/step-00001000
   trainrun gpt.plan --data tokens.bin --steps 2000 --checkpoint-dir run1 --resume
       goes on from the latest checkpoint, to step 2000 in all
-  trainrun gpt.plan --data train.bin --eval-data val.bin --eval-every 100 --steps 1000 --init gpt2.safetensors
+  trainrun gpt.plan --data train.bin --eval-data val.bin --eval-every 100 --init gpt2.safetensors
       starts from the weights of a file and evaluates every 100 steps
   trainrun gpt.plan --resume=run1 --tokenizer=bytes --generate="In the beginning" --temperature 0.8
       continues a text with the weights of run1's latest checkpoint
@@ -33,7 +36,17 @@ constexpr const char *kExamples = R"(Examples:
   trainrun gpt.plan --device=null
       verifies the plan and shows its memory, inputs and entries; computes nothing
 
-Exit codes: 0 done, 1 the run failed, 2 bad usage or input.)";
+`trainc help TOPIC` has more. Topics of trainrun: training, checkpoints, generate, data, ranks.
+
+)";
+
+/// A line of all exit codes.
+std::string describeExitCodes() {
+  std::vector<std::string> codes;
+  for (const ExitCodeMeaning &each : kExitCodes)
+    codes.push_back(fmt::format("{} {}", int(each.code), each.meaning));
+  return fmt::format("Exit codes: {}.", fmt::join(codes, ", "));
+}
 
 /// Maximum of --steps, as of `steps` in a model's text. A run counts samples and tokens in 64 bits, which
 /// more steps of the largest batch would exceed.
@@ -78,10 +91,11 @@ void addData(CLI::App &app, Options &o) {
       ->type_name("uint8|uint16|uint32")
       ->transform(oneOfWords({"uint8", "uint16", "uint32"}));
   group
-      .add(
-          "--tokenizer", o.tokenizer,
-          "For --generate: 'bytes', a tokenizer.json, or a folder with vocab.json and merges.txt; by default "
-          "what FILE.json beside --data names, or what the checkpoint was trained with")
+      .add("--tokenizer", o.tokenizer,
+           "For --generate: 'bytes', a tokenizer.json, a folder with vocab.json and merges.txt, or with "
+           "vocab.txt, or a .gguf file; default: what FILE.json beside --data names, or what the checkpoint "
+           "was "
+           "trained with")
       ->type_name("NAME");
 }
 
@@ -93,36 +107,11 @@ void addTraining(CLI::App &app, Options &o) {
   group
       .add("--seed", o.seed,
            "Seed of the initial weights, the order of the samples, dropout and --generate; "
-           "default 0, or the checkpoint's")
+           "default: 0, or the checkpoint's")
       ->type_name("N")
       ->check(wholeNumber<uint64_t>(0));
   group.addFlag("--no-shuffle", o.noShuffle,
                 "Take samples in file order instead of one that the seed decides; also after --resume");
-  group
-      .add("--init", o.init,
-           "Initial weights by name (Hugging Face's) from a safetensors file, a "
-           "model.safetensors.index.json, a folder with either, or a folder of checkpoints")
-      ->type_name("FILE|DIR");
-  group
-      .add("--init-missing", o.initMissing,
-           "With --init: parameters with such names (* for any text; commas between several) are drawn where "
-           "FILE lacks "
-           "them or has another shape, such as a new head")
-      ->type_name("PATTERN")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  group
-      .add("--init-ignore", o.initIgnore,
-           "With --init: tensors of FILE with such names (* for any text; commas between several) are left "
-           "out, "
-           "such as a head that this model lacks")
-      ->type_name("PATTERN")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  group.addFlag(
-      "--no-config-check", o.noConfigCheck,
-      "With --init or --resume: take weights even if the config.json beside them describes a model that "
-      "computes otherwise than the plan");
   group.add("--eval-every", o.evalEvery, "Evaluate every N steps; default: only after the last one")
       ->type_name("N")
       ->check(wholeNumber<uint64_t>(1));
@@ -133,6 +122,34 @@ void addTraining(CLI::App &app, Options &o) {
       ->type_name("stop|skip")
       ->transform(oneOfWords({"stop", "skip"}))
       ->capture_default_str();
+}
+
+void addInitialWeights(CLI::App &app, Options &o) {
+  Group group(app, "Training");
+  group
+      .add("--init", o.init,
+           "Initial weights by name (Hugging Face's) from a safetensors file, a GGUF file, a "
+           "model.safetensors.index.json, a folder with model.safetensors or an index, or a folder of "
+           "checkpoints")
+      ->type_name("FILE|DIR");
+  group
+      .add("--init-missing", o.initMissing,
+           "With --init: parameters with such names (* for any text; commas between several) are drawn where "
+           "FILE lacks them or has another shape, such as a new head")
+      ->type_name("PATTERN")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  group
+      .add("--init-ignore", o.initIgnore,
+           "With --init: tensors of FILE with such names (* for any text; commas between several) are left "
+           "out, such as a head that this model lacks")
+      ->type_name("PATTERN")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  group.addFlag(
+      "--no-config-check", o.noConfigCheck,
+      "With --init or --resume: take weights even if the config.json beside them describes a model that "
+      "computes otherwise than the plan");
 }
 
 void addCheckpoints(CLI::App &app, Options &o) {
@@ -147,14 +164,15 @@ void addCheckpoints(CLI::App &app, Options &o) {
            "Remove older checkpoints when there are more than N; default: keep all")
       ->type_name("N")
       ->check(wholeNumber<uint64_t>(1));
-  group.addFlag(
-      "--allow-changes", o.allowChanges,
-      "With --resume: go on even with other data, another --seed or --no-shuffle than the run began with");
-  group.addFlag(
-      "--resume{latest}", o.resume,
-      "Go on from a checkpoint: --resume or --resume=latest: the latest in --checkpoint-dir; --resume=auto: "
-      "the same, or from the beginning when there is none; --resume=DIR: that checkpoint, or the latest in "
-      "DIR");
+  group.addFlag("--allow-changes", o.allowChanges,
+                "With --resume: go on even with other data, another --seed, --seq-len or --no-shuffle than "
+                "the run began with");
+  group
+      .addFlag("--resume{latest}", o.resume,
+               "Go on from a checkpoint: --resume or --resume=latest: the latest in --checkpoint-dir; "
+               "--resume=auto: the same, or from the beginning when there is none; --resume=DIR: that "
+               "checkpoint, or the latest in DIR")
+      ->type_name("latest|auto|DIR");
 }
 
 void addGeneration(CLI::App &app, Options &o) {
@@ -164,16 +182,16 @@ void addGeneration(CLI::App &app, Options &o) {
            "Continue this text on standard output, with the weights of --init, --resume, or of the training "
            "in the same run (then give --steps)")
       ->type_name("PROMPT");
-  group.add("--max-tokens", o.maxTokens, "Tokens to generate at most; default 200")
+  group.add("--max-tokens", o.maxTokens, "Tokens to generate at most; default: 200")
       ->type_name("N")
       ->check(wholeNumber<uint64_t>(0));
   group
       .add("--end-token", o.endToken,
            "Token at which the text ends, e.g. '<|im_end|>'; default: those that the data, the model's "
-           "config.json or "
-           "the files beside the tokenizer name, else usual ones")
+           "config.json or the files beside the tokenizer name, else usual ones")
       ->type_name("TOKEN");
-  group.add("--temperature", o.temperature, "0: always the most likely token; default 1")
+  group
+      .add("--temperature", o.temperature, "Divides the logits; 0: always the most likely token; default: 1")
       ->type_name("T")
       ->check(number(0, 1e6));
   group.add("--top-k", o.topK, "Choose among the N most likely tokens; default: among all")
@@ -197,6 +215,19 @@ std::string listOf(const auto &kinds) {
   return text;
 }
 
+/// The number of ranks to start. torchrun also takes words, which count the processors of the machine.
+CLI::Validator numberOfRanks() {
+  return {[known = wholeNumber(1U, kMaxRanks)](std::string &text) {
+            constexpr std::string_view kCounted[] = {"auto", "cpu", "gpu", "xpu"};
+            if (std::ranges::find(kCounted, text) != std::end(kCounted))
+              return fmt::format("expected the plan's number of ranks, found '{}'; a plan has as many as "
+                                 "trainc compile --ranks=N says",
+                                 text);
+            return known(text);
+          },
+          ""};
+}
+
 void addMachine(CLI::App &app, Options &o) {
   Group group(app, "Machine");
   group.add("--device", o.device, "Where to run: auto is what the plan is for" + listOf(deviceKinds()))
@@ -208,7 +239,7 @@ void addMachine(CLI::App &app, Options &o) {
            "Folder for the states that the plan offloads to disk, in unnamed files; "
            "default: the disk of --checkpoint-dir, or the folder for temporary files (TMPDIR)")
       ->type_name("DIR");
-  group.add("--device-seed", o.deviceSeed, "Draws the order of --device=emulated; default 0")
+  group.add("--device-seed", o.deviceSeed, "Draws the order of --device=emulated; default: 0")
       ->type_name("N")
       ->check(wholeNumber<uint64_t>(0));
   group
@@ -217,15 +248,19 @@ void addMachine(CLI::App &app, Options &o) {
       ->type_name("KEYFILE");
   group
       .add("--threads", o.threads,
-           "CPU threads of a rank; default: the CPUs that the process may use, divided by the ranks of this "
-           "host. Results do not depend on it")
+           "CPU threads of a rank, on which no result depends; default: the CPUs that the process may use, "
+           "divided by the ranks of this host")
       ->type_name("N")
       ->check(wholeNumber(1U, 4096U));
+}
+
+void addRanks(CLI::App &app, Options &o) {
+  Group group(app, "Machine");
   group
       .add("--nproc-per-node", o.processes,
            "Start the plan's N ranks on this machine; without it, mpirun, srun or torchrun start them")
       ->type_name("N")
-      ->check(wholeNumber(1U));
+      ->check(numberOfRanks());
   group
       .add("--comm", o.comm,
            "How ranks communicate: auto is nccl for plans of GPUs, else mpi under mpirun and on several "
@@ -249,21 +284,26 @@ void addOutput(CLI::App &app, Options &o) {
       ->type_name("FILE.jsonl");
   group
       .add("--peak-flops", o.peakFlops,
-           "Peak FLOP/s of the machine, for the MFU in progress and metrics; unless given, what the data "
-           "sheet "
-           "of an A100, H100 or H200 says")
+           "Peak FLOP/s of the machine, for the MFU in progress and metrics; default: what the data sheet of "
+           "an A100, H100 or H200 says")
       ->type_name("X")
       ->check(number(1, 1e30));
-  group.addFlag("--profile{table}", o.profile,
-                "Time every instruction and print where the time went, beside what the device can do; slows "
-                "small models. --profile=FILE.json also writes that to a file");
+  group
+      .addFlag("--profile{table}", o.profile,
+               "Time every instruction and print where the time went, beside what the device can do; slows "
+               "small models. --profile=FILE.json also writes that to a file")
+      ->type_name("FILE.json");
   group
       .add("--trace", o.trace,
            "Write when each instruction ran, for ui.perfetto.dev; other ranks than 0 write FILE.rank-N.json")
       ->type_name("FILE.json");
-  group.add("--trace-steps", o.traceSteps, "With --trace: of how many steps; default 10")
+  group.add("--trace-steps", o.traceSteps, "With --trace: of how many steps; default: 10")
       ->type_name("N")
       ->check(wholeNumber<uint64_t>(1));
+}
+
+void addMessages(CLI::App &app, Options &o) {
+  Group group(app, "Output");
   const std::vector<std::string> levels = {"error", "warning", "info", "debug"};
   group.addFlag("-q,--quiet", o.quiet, "Print warnings and errors alone: --log-level=warning");
   group.add("--log-level", o.logLevel, "What goes to standard error, of several ranks from rank 0")
@@ -297,17 +337,55 @@ std::string_view hint(const CLI::ParseError &error, const Options &options) {
   }
 }
 
-} // namespace
+/// The command line, and the values of its options.
+struct CommandLine {
+  CommandLine();
 
-Result<std::optional<Options>> parseOptions(int argc, const char *const *argv) {
+  CLI::App app;
   Options options;
-  CLI::App app(kDescription, "trainrun");
-  app.footer(kExamples);
+};
+
+CommandLine::CommandLine() : app(kDescription, "trainrun") {
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.footer(kExamples + describeExitCodes());
   app.add_option("PLAN", options.plan, "Plan file")->required()->type_name("");
-  for (const auto add : {addData, addTraining, addCheckpoints, addGeneration, addMachine, addOutput})
+  for (const auto add : {addData, addTraining, addInitialWeights, addCheckpoints, addGeneration, addMachine,
+                         addRanks, addOutput, addMessages})
     add(app, options);
   app.set_version_flag("--version", "trainrun " TRAINC_VERSION)->group("Help");
   putHelpLast(app);
+}
+
+/// Checks options against each other, and sets those that follow from others.
+Status complete(const CLI::App &app, Options &options) {
+  if (options.quiet && app.count("--log-level") > 0)
+    return invalidInput("--quiet and --log-level contradict each other; leave one out");
+  if (options.quiet)
+    options.logLevel = "warning";
+  if (Status contradiction = checkContradictions(options); !contradiction.ok()) {
+    // checked first: without a plan there is no advice to give
+    TRAINC_RETURN_IF_ERROR(requirePlanFile(options.plan));
+    return contradiction;
+  }
+  for (const char *option : {"--comm", "--comm-timeout", "--log-level-replica", "--log-on-each-node"})
+    if (app.count(option) > 0)
+      options.ofRanks.emplace_back(option);
+  return {};
+}
+
+} // namespace
+
+void visitTrainrunOptions(const std::function<void(const CLI::App &)> &visit) { visit(CommandLine().app); }
+
+bool Options::isDryRun() const {
+  const DeviceKind *kind = findDeviceKind(device); // null for "auto", which computes
+  return kind && !kind->computes();
+}
+
+Result<std::optional<Options>> parseOptions(int argc, const char *const *argv) {
+  CommandLine line;
+  CLI::App &app = line.app;
+  Options &options = line.options;
   const std::span<const char *const> arguments(argv + 1, argc > 0 ? argc - 1 : 0);
   if (const std::optional<std::string> bad = findBadArgument(app, arguments, homeOutsideTrainrun))
     return invalidInput("{}\nRun trainrun --help for the options", *bad);
@@ -321,18 +399,7 @@ Result<std::optional<Options>> parseOptions(int argc, const char *const *argv) {
     return invalidInput("{}{}\nRun trainrun --help for the options", describeParseError(app, error),
                         hint(error, options));
   }
-  if (options.quiet && app.count("--log-level") > 0)
-    return invalidInput("--quiet and --log-level contradict each other; leave one out");
-  if (options.quiet)
-    options.logLevel = "warning";
-  if (Status contradiction = checkContradictions(options); !contradiction.ok()) {
-    // checked first: without a plan there is no advice to give
-    TRAINC_RETURN_IF_ERROR(requirePlanFile(options.plan));
-    return contradiction;
-  }
-  for (const char *option : {"--comm", "--comm-timeout", "--log-level-replica", "--log-on-each-node"})
-    if (app.count(option) > 0)
-      options.ofRanks.emplace_back(option);
+  TRAINC_RETURN_IF_ERROR(complete(app, options));
   return std::optional(std::move(options));
 }
 

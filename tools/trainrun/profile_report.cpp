@@ -73,7 +73,7 @@ std::string describeRates(const DeviceRates &rates) {
   if (rates.memoryBytes > 0)
     memory.push_back(fmt::format("{:.1f} GB/s by the memory's clock", rates.memoryBytes * 1e-9));
   std::string text =
-      fmt::format("roof: the share of what is possible at {}",
+      fmt::format("roof: the share (more than 100 % if data was in a cache) of what is possible at {}",
                   memory.empty() ? "an unknown bandwidth" : fmt::format("{}", fmt::join(memory, " (")));
   if (memory.size() > 1)
     text += ")";

@@ -5,6 +5,7 @@
 #include "base/lack_of_memory.h"
 #include "base/print.h"
 #include "base/thread.h"
+#include "plan/facts/target.h"
 #include "plan/facts/view.h"
 #include "runtime/device/cpu/cpu_share.h"
 #include "runtime/device/device_kinds.h"
@@ -20,8 +21,10 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <new>
 #include <sys/mman.h>
+#include <utility>
 
 namespace trainc {
 
@@ -32,12 +35,12 @@ Result<OpenedDevice> openDevice(const fb::Plan &plan, const Options &options, co
   DevicePlace place{.rank = rank.place(),
                     .seed = options.deviceSeed.value_or(0),
                     .communicator = rank.movesDeviceMemory ? rank.communicator.get() : nullptr};
-  if (options.device != "null") {
+  if (!options.isDryRun()) {
     const unsigned share =
         takeCpuShare({.index = rank.localIndex, .count = rank.localRanks, .forked = rank.supervised});
     place.threads = options.threads.value_or(share);
   }
-  return openDevice(options.device, view(plan.target()), place);
+  return openDevice(options.device, targetOf(plan), place);
 }
 
 /// Maximum time for a failed rank on a GPU to release its resources after it has reported the failure.
@@ -47,6 +50,27 @@ constexpr double kSecondsToEnd = 2;
 class TextPrinter : public RunObserver {
 public:
   Status onText(std::string_view text) override { return printOutput(text); }
+};
+
+/// Announces the plan and the device before the first message of a run, so that nothing comes before the
+/// error of a run whose inputs are wrong.
+class Announcer : public RunObserver {
+public:
+  explicit Announcer(std::function<void()> announce) : announce_(std::move(announce)) {}
+
+  Status onBegin(const RunBegin &) override { return announce(); }
+  Status onText(std::string_view) override { return announce(); }
+  void onNote(std::string_view) override { (void)announce(); }
+  void onWarning(std::string_view) override { (void)announce(); }
+
+private:
+  Status announce() {
+    if (const auto once = std::exchange(announce_, nullptr))
+      once();
+    return {};
+  }
+
+  std::function<void()> announce_; ///< empty once it was called
 };
 
 Status describeData(const Executor &executor, DataUse use, const Options &options) {
@@ -91,7 +115,7 @@ Status checkRoom(const fb::Plan &plan, const Options &options, const Rank &rank,
 /// Chooses the folder of disk arenas, and warns about it once per host.
 void settleOffload(const fb::Plan &plan, const Options &options, const Rank &rank, Device &device, Log &log) {
   device.keepDiskArenasIn(offloadFolder(options));
-  if (rank.localIndex > 0 || options.device == "null")
+  if (rank.localIndex > 0 || options.isDryRun())
     return;
   if (const auto warning = offloadWarning(plan, options)) {
     const Communicator::LocalWait talk(rank.communicator.get());
@@ -140,8 +164,11 @@ StopRequests stopBySignal(const Rank &rank) {
 
 /// Resources of a run. They outlive the report of a failure, because releasing them may take long or hang.
 struct Holdings {
-  Holdings(const Options &options, Log &log) : console(log), metrics(options.metrics, log) {}
+  Holdings(const Options &options, Log &log)
+      : announcer([this, &options, &log] { announce(*run, chosen, options, log); }), console(log),
+        metrics(options.metrics, log) {}
 
+  Announcer announcer;
   ConsoleObserver console;
   MetricsObserver metrics;
   TextPrinter text;
@@ -156,7 +183,7 @@ Status run(const PlanFile &file, const Options &options, const Rank &rank, Log &
   if (const std::string profile = profileFile(options, rank); !profile.empty())
     TRAINC_RETURN_IF_ERROR(checkProfileFile(profile));
   TRAINC_RETURN_IF_ERROR(checkRoom(file.plan(), options, rank, *chosen.device, log));
-  RunContext context{.observers = {&holdings.console},
+  RunContext context{.observers = {&holdings.announcer, &holdings.console},
                      .communicator = rank.communicator.get(),
                      .threads = chosen.threads,
                      .stop = stopBySignal(rank),
@@ -169,12 +196,8 @@ Status run(const PlanFile &file, const Options &options, const Rank &rank, Log &
   TRAINC_ASSIGN_OR_RETURN(holdings.run,
                           TrainingRun::create(file, *chosen.device, options, std::move(context)));
   TrainingRun &run = *holdings.run;
-  if (options.device == "null")
+  if (options.isDryRun())
     return dryRun(run.executor(), options);
-  {
-    const Communicator::LocalWait talk(rank.communicator.get());
-    announce(run, chosen, options, log);
-  }
   const Status status = run.run();
   std::optional<Communicator::LocalWait> talk(std::in_place, rank.communicator.get());
   const bool isWritten =

@@ -129,7 +129,7 @@ void Supervisor::ended(uint32_t rank, int status) {
 void Supervisor::recordFailure(uint32_t rank, int code, std::string_view reason) {
   ranks_.fail(rank, reason);
   // An input error (2) of one rank makes the others fail (1), possibly earlier; report the input error.
-  if (exitCode_ == 0 || (exitCode_ == 1 && code == 2))
+  if (exitCode_ == kExitDone || (exitCode_ == kExitFailed && code == kExitUsage))
     exitCode_ = code;
   if (!failedFor_)
     failedFor_ = 0;

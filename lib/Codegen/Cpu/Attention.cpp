@@ -54,10 +54,12 @@ private:
     tiles.fill(sums, shape.valueWidth, 0);
     tiles.fill(total, 1, 0);
     tiles.fill(largest, 1, -std::numeric_limits<double>::infinity());
-    tiles.blocks(emit.i64(0), tiles.lastKey(visibility, shape.keys, first, valid), shape.keys,
+    tiles.blocks(visibility.keysOf(emit, {first, emit.add(first, valid)}), shape.keys,
                  [&](Value key, int64_t count) {
                    HeadRows heldKeys = tiles.held(keyRows, key, count, heldRows);
                    tiles.scores(scores, heldKeys.from(emit, key), count, packedQ);
+                   if (shape.softcap)
+                     tiles.cap(scores, count, *shape.softcap);
                    tiles.hide(scores, visibility, true, first, valid, key, count);
                    tiles.eachVector([&](Value lane) { softmax(count, lane); });
                    HeadRows heldValues = tiles.held(valueRows, key, count, heldRows);
@@ -128,22 +130,15 @@ private:
 KernelSummary trainc::codegen::summariseAttention(nn::AttentionOp op) {
   const AttentionShape shape(op);
   const int64_t width = attentionTileWidth(shape.queries, shape.widest());
-  LaunchSummary launch{.name = "attention",
-                       .grid = shape.batch * shape.heads * int64_t(llvm::divideCeil(shape.queries, width)),
-                       .params = {},
-                       .flops = op.getFlops(),
-                       .arithmetic = shape.scoreArithmetic(op.getFlops(), 1, 1),
-                       .sharedBytes = AttentionTiles::bufferBytes(
-                                          shape.element, width,
-                                          {shape.depth, shape.valueWidth, AttentionTiles::kBlock, 1, 1, 1}) +
-                                      AttentionTiles::rowBufferBytes(shape.element, shape.widest())};
-  for (unsigned i = 0; i < op->getNumOperands(); ++i)
-    launch.params.push_back(operandParam(op, i));
-  for (unsigned i = 0; i < op->getNumResults(); ++i)
-    launch.params.push_back(resultParam(op, i));
-  KernelSummary kernels;
-  kernels.launches.push_back(std::move(launch));
-  return kernels;
+  return attentionSummary(
+      op, {.name = "attention",
+           .grid = shape.batch * shape.heads * int64_t(llvm::divideCeil(shape.queries, width)),
+           .params = {},
+           .arithmetic = shape.scoreArithmetic(op.getFlops(), 1, 1),
+           .sharedBytes =
+               AttentionTiles::bufferBytes(shape.element, width,
+                                           {shape.depth, shape.valueWidth, AttentionTiles::kBlock, 1, 1, 1}) +
+               AttentionTiles::rowBufferBytes(shape.element, shape.widest())});
 }
 
 Symbols trainc::codegen::generateAttention(nn::AttentionOp op, KernelModule &kernels) {

@@ -1,6 +1,6 @@
 // Gradient of attention. With P = softmax(S), S = scale q k^T, O = P v, and D = rowsum(dO O) - dlse =
-// rowsum(P dP) - dlse: dv = P^T dO, dP = dO v^T, dS = P (dP - D), dq = scale dS k, dk = scale dS^T q. P is
-// recomputed from the log-sum-exp.
+// rowsum(P dP) - dlse: dv = P^T dO, dP = dO v^T, dS = P (dP - D), dq = scale dS k, dk = scale dS^T q. With a
+// soft cap, dS is multiplied by the slope of the cap. P is recomputed from the log-sum-exp.
 #include "dialects/NN/Builders.h"
 #include "lib/Codegen/Cpu/AttentionTiles.h"
 #include "lib/Codegen/Cpu/Generators.h"
@@ -118,10 +118,12 @@ void GradEmitter::scoreGradients(bool lanesAreQueries, Value statistics, Value f
     Value ownSum = lanesAreQueries ? ofQuery(sums, lane, {}) : Value();
     emit.loop(emit.i64(0), emit.i64(count), 1, [&](Value i) {
       Address score = tiles->at(scores, i, lane), gradient = tiles->at(dP, i, lane);
-      Value difference =
-          emit.sub(emit.load(score, lanes), lanesAreQueries ? ownLse : finite(ofQuery(lse, lane, i)));
+      Value held = emit.load(score, lanes);
+      Value difference = emit.sub(held, lanesAreQueries ? ownLse : finite(ofQuery(lse, lane, i)));
       Value p = math::ExpOp::create(emit.builder, emit.loc, difference);
       Value centred = emit.sub(emit.load(gradient, lanes), lanesAreQueries ? ownSum : ofQuery(sums, lane, i));
+      if (shape.softcap)
+        centred = emit.mul(centred, capSlope(emit, held, *shape.softcap));
       emit.store(p, score);
       emit.store(emit.mul(p, centred), gradient);
     });
@@ -163,12 +165,14 @@ void GradEmitter::queryTile(Value b, Value head, Value first) {
   tiles->pack(packedA, shape.queryRows(emit, q, b, head).from(emit, first), valid, scale);
   tiles->pack(packedB, shape.outRows(emit, dout, b, head).from(emit, first), valid, 1);
   tiles->fill(gradA, shape.depth, 0);
-  Value end = tiles->lastKey(visibility, shape.keys, first, valid);
-  tiles->blocks(emit.i64(0), end, shape.keys, [&](Value key, int64_t count) {
+  const PositionRange visibleKeys = visibility.keysOf(emit, {first, emit.add(first, valid)});
+  tiles->blocks(visibleKeys, shape.keys, [&](Value key, int64_t count) {
     HeadRows heldKeys = tiles->held(keys, key, count, heldA),
              heldValues = tiles->held(values, key, count, heldB);
     tiles->scores(scores, heldKeys.from(emit, key), count, packedA);
     tiles->scores(dP, heldValues.from(emit, key), count, packedB);
+    if (shape.softcap)
+      tiles->cap(scores, count, *shape.softcap);
     tiles->hide(scores, visibility, true, first, valid, key, count);
     scoreGradients(true, statistics, first, valid, key, count);
     tiles->accumulate(gradA, heldKeys.from(emit, key), count, dP, ones);
@@ -195,16 +199,18 @@ void GradEmitter::keyTile(Value b, Value keyHead, Value first) {
   tiles->pack(packedB, shape.valueRows(emit, v, b, keyHead).from(emit, first), valid, 1);
   tiles->fill(gradA, shape.depth, 0);
   tiles->fill(gradB, shape.valueWidth, 0);
-  Value begin = visibility.firstQuery(emit, first, AttentionTiles::kBlock);
+  const PositionRange visibleTo = visibility.queriesOf(emit, {first, emit.add(first, valid)});
   emit.loop(emit.i64(0), emit.i64(shape.group()), 1, [&](Value member) {
     Value head = emit.add(emit.mul(keyHead, shape.group()), member),
           statistics = shape.statistics(emit, b, head);
     HeadRows queries = shape.queryRows(emit, q, b, head), grads = shape.outRows(emit, dout, b, head);
-    tiles->blocks(begin, emit.i64(shape.queries), shape.queries, [&](Value query, int64_t count) {
+    tiles->blocks(visibleTo, shape.queries, [&](Value query, int64_t count) {
       HeadRows heldQueries = tiles->held(queries, query, count, heldA),
                heldGrads = tiles->held(grads, query, count, heldB);
       tiles->scores(scores, heldQueries.from(emit, query), count, packedA);
       tiles->scores(dP, heldGrads.from(emit, query), count, packedB);
+      if (shape.softcap)
+        tiles->cap(scores, count, *shape.softcap);
       tiles->hide(scores, visibility, false, first, valid, query, count);
       scoreGradients(false, statistics, first, valid, query, count);
       tiles->accumulate(gradB, heldGrads.from(emit, query), count, scores, ones);

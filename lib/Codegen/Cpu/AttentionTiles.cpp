@@ -75,15 +75,6 @@ void AttentionTiles::eachVector(llvm::function_ref<void(Value)> body) {
   emit.loop(emit.i64(0), emit.i64(tileWidth), vectorLanes, body);
 }
 
-Value AttentionTiles::lastKey(const Visibility &visibility, int64_t keys, Value first, Value valid) {
-  Value end = emit.i64(keys), past = emit.add(first, valid);
-  if (visibility.causal)
-    end = emit.min(end, emit.add(past, visibility.shift));
-  if (visibility.limit)
-    end = emit.min(end, emit.add(past, visibility.limit));
-  return end;
-}
-
 void AttentionTiles::fill(Value buffer, int64_t rows, double value) {
   Value lanes = emit.constant(Emitter::laneType(element, vectorLanes), value);
   emit.loop(emit.i64(0), emit.i64(rows * tileWidth), vectorLanes,
@@ -95,14 +86,15 @@ Value AttentionTiles::loadValid(Value base, Type type, Value first, Value lane, 
   return emit.load({base, type, emit.add(first, lane)}, vectorLanes, mask);
 }
 
-void AttentionTiles::blocks(Value begin, Value end, int64_t rows,
+void AttentionTiles::blocks(const PositionRange &range, int64_t rows,
                             llvm::function_ref<void(Value, int64_t)> body) {
   const int64_t whole = rows / kBlock * kBlock;
-  emit.loop(begin, emit.min(end, emit.i64(whole)), kBlock, [&](Value first) { body(first, kBlock); });
+  Value begin = emit.mul(emit.divide(range.begin, kBlock), kBlock);
+  emit.loop(begin, emit.min(range.end, emit.i64(whole)), kBlock, [&](Value first) { body(first, kBlock); });
   if (rows == whole)
     return;
   Value rest = emit.i64(whole);
-  emit.when(emit.less(rest, end), [&] { body(rest, rows - whole); });
+  emit.when(emit.less(rest, range.end), [&] { body(rest, rows - whole); });
 }
 
 // --- Transposition ---
@@ -160,6 +152,13 @@ void AttentionTiles::scores(Value out, const HeadRows &rows, int64_t count, Valu
                                   emit.i64(rows.stride), emit.i64(1), emit.i64(0)});
 }
 
+void AttentionTiles::cap(Value scores, int64_t count, double cap) {
+  emit.loop(emit.i64(0), emit.i64(count * tileWidth), vectorLanes, [&](Value index) {
+    const Address at{scores, element, index};
+    emit.store(capScore(emit, emit.load(at, vectorLanes), cap), at);
+  });
+}
+
 void AttentionTiles::accumulate(Value out, const HeadRows &rows, int64_t count, Value weights, Value factor) {
   assert(rows.element == element && "products are of held rows");
   Value from = emit.pointer(rows.base, element, rows.offset);
@@ -176,12 +175,9 @@ Value AttentionTiles::visible(const Visibility &visibility, bool lanesAreQueries
   auto both = [&](Value condition) {
     seen = seen ? Value(arith::AndIOp::create(emit.builder, emit.loc, seen, condition)) : condition;
   };
-  if (visibility.causal || visibility.limit) {
-    // Lane l is position first + lane + l. The condition key <= query + bound is compared relative to `first
-    // + lane`.
-    Value bound = visibility.limit ? visibility.limit : emit.i64(visibility.shift);
-    if (visibility.limit && visibility.causal)
-      bound = emit.min(bound, emit.i64(visibility.shift));
+  // Lane l is position first + lane + l. The condition key <= query + bound, or key >= query + bound, is
+  // compared relative to `first + lane`.
+  const auto compare = [&](Value bound, bool isUpper) {
     Value base = emit.add(first, lane);
     Value relative =
         lanesAreQueries ? emit.sub(row, emit.add(base, bound)) : emit.sub(emit.add(row, bound), base);
@@ -189,9 +185,13 @@ Value AttentionTiles::visible(const Visibility &visibility, bool lanesAreQueries
     Value narrow = arith::TruncIOp::create(emit.builder, emit.loc, emit.builder.getI32Type(), relative);
     Type lanesType = Emitter::laneType(emit.builder.getI32Type(), vectorLanes);
     Value index = arith::TruncIOp::create(emit.builder, emit.loc, lanesType, emit.lanesIota(vectorLanes));
-    auto predicate = lanesAreQueries ? arith::CmpIPredicate::sge : arith::CmpIPredicate::sle;
+    auto predicate = lanesAreQueries == isUpper ? arith::CmpIPredicate::sge : arith::CmpIPredicate::sle;
     both(arith::CmpIOp::create(emit.builder, emit.loc, predicate, index, emit.splat(narrow, vectorLanes)));
-  }
+  };
+  if (visibility.last || visibility.limit)
+    compare(visibility.upperBound(emit), /*isUpper=*/true);
+  if (visibility.span)
+    compare(visibility.lowerBound(emit), /*isUpper=*/false);
   if (visibility.segments) {
     Value start = emit.add(visibility.segmentBase, first);
     Value own = loadValid(visibility.segments, visibility.segmentType, start, lane, valid);
@@ -218,10 +218,16 @@ void AttentionTiles::hide(Value scores, const Visibility &visibility, bool lanes
   };
   if (visibility.segments || visibility.limit)
     return hideAll();
-  if (!visibility.causal)
+  if (!visibility.last)
     return;
-  // Only blocks on the diagonal are masked: those whose last key is after the first query's last visible key.
-  Value query = lanesAreQueries ? first : row;
-  Value lastKey = lanesAreQueries ? emit.add(row, count - 1) : emit.add(first, tileWidth - 1);
-  emit.when(emit.less(emit.add(query, visibility.shift), lastKey), hideAll);
+  // Only blocks on an edge are masked: those whose last key is after the first query's last visible key, or
+  // whose first key is before the last query's first visible key.
+  Value query = lanesAreQueries ? first : row, key = lanesAreQueries ? row : first;
+  const int64_t queries = lanesAreQueries ? tileWidth : count, keys = lanesAreQueries ? count : tileWidth;
+  Value isEdge = emit.less(emit.add(query, *visibility.last), emit.add(key, keys - 1));
+  if (visibility.span) {
+    Value firstKey = emit.add(emit.add(query, queries - 1), visibility.lowerBound(emit));
+    isEdge = arith::OrIOp::create(emit.builder, emit.loc, isEdge, emit.less(key, firstKey));
+  }
+  emit.when(isEdge, hideAll);
 }

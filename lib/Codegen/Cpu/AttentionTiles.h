@@ -56,6 +56,8 @@ public:
 
   /// out[r, :] = sum over c of rows[r, c] * packed[c, :], for `count` rows.
   void scores(mlir::Value out, const HeadRows &rows, int64_t count, mlir::Value packed);
+  /// scores[r, :] = cap * tanh(scores[r, :] / cap), for `count` rows.
+  void cap(mlir::Value scores, int64_t count, double cap);
   /// out[c, :] = out[c, :] * factor[:] + sum over r of rows[r, c] * weights[r, :].
   void accumulate(mlir::Value out, const HeadRows &rows, int64_t count, mlir::Value weights,
                   mlir::Value factor);
@@ -72,13 +74,9 @@ public:
   void hide(mlir::Value scores, const Visibility &visibility, bool lanesAreQueries, mlir::Value first,
             mlir::Value valid, mlir::Value row, int64_t count);
 
-  /// Returns one past the last key that any of the queries [first, first + valid) attends to.
-  mlir::Value lastKey(const Visibility &visibility, int64_t keys, mlir::Value first, mlir::Value valid);
-
-  /// Calls body(first row, count) for blocks of kBlock rows of [begin, min(end, rows)) and for the shorter
-  /// last block; begin must be a multiple of kBlock.
-  void blocks(mlir::Value begin, mlir::Value end, int64_t rows,
-              llvm::function_ref<void(mlir::Value, int64_t)> body);
+  /// Calls body(first row, count) for each block of kBlock rows with rows of `range`, and for the shorter
+  /// last block, if `range` reaches it.
+  void blocks(const PositionRange &range, int64_t rows, llvm::function_ref<void(mlir::Value, int64_t)> body);
 
   Emitter &emit;
   mlir::Type element; ///< of all numbers in the block's memory

@@ -2,7 +2,6 @@
 // of a transposition.
 #include "lib/Codegen/Cpu/Generators.h"
 #include "lib/Codegen/Kernels/CopyBox.h"
-#include "lib/Codegen/Kernels/KernelFunction.h"
 #include "lib/Support/StoredElement.h"
 
 using namespace mlir;
@@ -150,45 +149,33 @@ private:
 
 } // namespace
 
-static LaunchSummary summariseBox(StridedCopyOpInterface op, const StridedBox &box) {
+static LaunchSummary launchOf(StridedCopyOpInterface, const StridedBox &box) {
   const SmallVector<CopyDim> dims = dimsOf(box);
   const bool squares = isTransposed(dims);
-  LaunchSummary launch{.name = !box.operand ? "fill"
-                               : squares    ? "transpose"
-                                            : "copy",
-                       .grid = squares ? squaresOf(box, dims).grid(kSide) : gridOf(rowsOf(box, dims)),
-                       .params = {},
-                       .movedBytes = movedBytes(op, box)};
-  if (box.operand)
-    launch.params.push_back(operandParam(op, *box.operand));
-  launch.params.push_back(resultParam(op, 0));
-  return launch;
+  return {.name = !box.operand ? "fill"
+                  : squares    ? "transpose"
+                               : "copy",
+          .grid = squares ? squaresOf(box, dims).grid(kSide) : gridOf(rowsOf(box, dims)),
+          .params = {}};
 }
 
-KernelSummary trainc::codegen::summariseCopy(StridedCopyOpInterface op) {
-  KernelSummary kernels;
-  for (const StridedBox &box : op.getBoxes())
-    kernels.launches.push_back(summariseBox(op, box));
-  return kernels;
-}
-
-static std::string copyBox(StridedCopyOpInterface op, const StridedBox &box, KernelModule &kernels) {
+static void copyBox(KernelFunction &function, StridedCopyOpInterface op, const StridedBox &box,
+                    Value source) {
   const SmallVector<CopyDim> dims = dimsOf(box);
-  const LaunchSummary launch = summariseBox(op, box);
-  KernelFunction function(kernels, launch);
-  Value source = box.operand ? function.operand(*box.operand) : Value();
   Value result = function.result(0);
   Type element = memoryElement(getElementTypeOrSelf(op->getResult(0)));
   if (isTransposed(dims))
     SquareCopier(function, squaresOf(box, dims), source, result, element).run();
   else
     RowCopier(function, rowsOf(box, dims), source, result, element).run();
-  return function.finish();
+}
+
+static constexpr BoxCopy kBoxCopy{.launch = launchOf, .body = copyBox};
+
+KernelSummary trainc::codegen::summariseCopy(StridedCopyOpInterface op) {
+  return summariseBoxes(op, kBoxCopy);
 }
 
 Symbols trainc::codegen::generateCopy(StridedCopyOpInterface op, KernelModule &kernels) {
-  Symbols symbols;
-  for (const StridedBox &box : op.getBoxes())
-    symbols.push_back(copyBox(op, box, kernels));
-  return symbols;
+  return generateBoxes(op, kBoxCopy, kernels);
 }

@@ -14,6 +14,8 @@
 #include "lib/Codegen/KernelClasses.h"
 #include "lib/Codegen/KernelDialects.h"
 #include "lib/Codegen/LibraryCalls.h"
+#include "lib/Codegen/Targets/ProgramChoices.h"
+#include "lib/Codegen/Targets/TargetFactory.h"
 #include "lib/Plan/SchemaEnums.h"
 #include "plan/facts/work.h"
 #include "plan/schema/cpu_workspace.h"
@@ -24,63 +26,17 @@ using namespace trainc::codegen;
 
 static constexpr RowsTuning kRows{.blockBytes = kCpuLimits.blockBytes, .partialThreads = 64};
 
-namespace {
+TargetLimits CpuTarget::limits() const { return kCpuLimits; }
 
-class CpuTarget : public Target {
-public:
-  CpuTarget(Fp32Products products, LibraryCalls libraryCalls, StringRef levels)
-      : products_(products), libraryCalls_(libraryCalls), levels_(levels) {}
+const Cluster &CpuTarget::referenceCluster() const { return referenceCpu(); }
 
-  StringRef name() const override { return "cpu"; }
-  LogicalResult settle(train::ProgramOp program) const override;
-  TargetLimits limits() const override { return kCpuLimits; }
-  const Cluster &referenceCluster() const override { return referenceCpu(); }
-  Machine thisMachine(int64_t ranks) const override { return thisCpu(ranks); }
-  LibraryCalls libraryCalls() const override { return libraryCalls_; }
-  Work productWork(Type factor) const override {
-    return {.worker = Worker::Products, .factor = factorOf(inSchema(factor)), .flops = 1};
-  }
-  bool addsByKernel(const RankSum &sum) const override { return false; }
-  FailureOr<KernelSummary> summarise(Operation *op) const override;
-  FailureOr<Symbols> generate(Operation *op, KernelModule &kernels) const override;
-  FailureOr<std::vector<Object>> compile(ModuleOp kernels) const override { return compileObjects(kernels); }
+Machine CpuTarget::thisMachine(int64_t ranks) const { return thisCpu(ranks); }
 
-private:
-  void prepare(ModuleOp kernels) const override;
-  LogicalResult reportNoLevel(train::ProgramOp program) const;
+Work CpuTarget::productWork(Type factor) const {
+  return {.worker = Worker::Products, .factor = factorOf(inSchema(factor)), .flops = 1};
+}
 
-  KernelSummary summarise(nn::KernelOp op) const { return summariseRows(op, kRows); }
-  KernelSummary summarise(StridedCopyOpInterface op) const { return summariseCopy(op); }
-  KernelSummary summarise(nn::ScatterAddOp op) const { return summariseScatter(op); }
-  FailureOr<KernelSummary> summarise(GemmOpInterface op) const;
-  KernelSummary summarise(nn::AttentionOp op) const;
-  KernelSummary summarise(nn::AttentionGradOp op) const;
-  static FailureOr<KernelSummary> summarise(dist::RankSumOp op) {
-    return op.emitOpError("is for GPUs: on CPUs the communication engine sums");
-  }
-
-  static Symbols generate(nn::KernelOp op, KernelModule &kernels) { return generateRows(op, kRows, kernels); }
-  static Symbols generate(StridedCopyOpInterface op, KernelModule &kernels) {
-    return generateCopy(op, kernels);
-  }
-  static Symbols generate(nn::ScatterAddOp op, KernelModule &kernels) { return generateScatter(op, kernels); }
-  static Symbols generate(GemmOpInterface op, KernelModule &kernels) { return generateGemm(op, kernels); }
-  static Symbols generate(nn::AttentionOp op, KernelModule &kernels) {
-    return generateAttention(op, kernels);
-  }
-  static Symbols generate(nn::AttentionGradOp op, KernelModule &kernels) {
-    return generateAttentionGrad(op, kernels);
-  }
-  static Symbols generate(dist::RankSumOp, KernelModule &) {
-    llvm_unreachable("an op that summarise() refuses");
-  }
-
-  Fp32Products products_;
-  LibraryCalls libraryCalls_;
-  std::string levels_;
-};
-
-} // namespace
+FailureOr<std::vector<Object>> CpuTarget::compile(ModuleOp kernels) const { return compileObjects(kernels); }
 
 /// Reports that the words select no level that the program's products have code for.
 LogicalResult CpuTarget::reportNoLevel(train::ProgramOp program) const {
@@ -109,7 +65,7 @@ static bool mayHaveBf16Products(train::ProgramOp program) {
   return found.wasInterrupted();
 }
 
-LogicalResult CpuTarget::settle(train::ProgramOp program) const {
+LogicalResult CpuTarget::resolveSettings(train::ProgramOp program) const {
   if (products_ == Fp32Products::Tf32)
     return program.emitError(
         "fp32_products (--fp32-products) tf32 is for tensor cores of GPUs, which round "
@@ -144,38 +100,65 @@ LogicalResult CpuTarget::settle(train::ProgramOp program) const {
   return success();
 }
 
-/// On a CPU, library calls are simple reference code (runtime/device/cpu).
-FailureOr<KernelSummary> CpuTarget::summarise(GemmOpInterface op) const {
-  const GemmShape gemm = op.getGemmShape();
-  if (libraryCalls_.products && canBeLibraryProduct(op))
-    return libraryProduct(op, int64_t(cpuProductWorkspace(gemm.transposeB, gemm.n, gemm.k)));
-  if (!op.getGemmEpilogue().isEmpty())
-    return op.emitOpError(
-        "has an epilogue, which generated products do not; compile with --library-calls=products");
-  return summariseGemm(op, products_);
-}
+namespace {
 
-KernelSummary CpuTarget::summarise(nn::AttentionOp op) const {
-  return libraryCalls_.attention && isLibraryAttention(op) ? libraryAttention(op, /*workspaceBytes=*/0)
-                                                           : summariseAttention(op);
-}
+/// Summaries of kernel classes. On a CPU, library calls are simple reference code (runtime/device/cpu).
+struct Summariser {
+  Fp32Products products;
+  LibraryCalls libraryCalls;
 
-KernelSummary CpuTarget::summarise(nn::AttentionGradOp op) const {
-  ArrayRef<int64_t> lse = cast<RankedTensorType>(op.getLse().getType()).getShape();
-  return libraryCalls_.attentionGradients && isLibraryAttention(op)
-             ? libraryAttention(op, int64_t(cpuAttentionWorkspace(/*backward=*/true, lse[0], lse[1], lse[2])))
-             : summariseAttentionGrad(op);
-}
+  FailureOr<KernelSummary> operator()(nn::KernelOp op) const { return summariseRows(op, kRows); }
+  FailureOr<KernelSummary> operator()(StridedCopyOpInterface op) const { return summariseCopy(op); }
+  FailureOr<KernelSummary> operator()(nn::ScatterAddOp op) const { return summariseScatter(op); }
+  FailureOr<KernelSummary> operator()(GemmOpInterface op) const {
+    const GemmShape gemm = op.getGemmShape();
+    if (libraryCalls.products && canBeLibraryProduct(op))
+      return libraryProduct(op, int64_t(cpuProductWorkspace(gemm.transposeB, gemm.n, gemm.k)));
+    if (!op.getGemmEpilogue().isEmpty())
+      return op.emitOpError(
+          "has an epilogue, which generated products do not; compile with --library-calls=products");
+    return summariseGemm(op, products);
+  }
+  FailureOr<KernelSummary> operator()(nn::AttentionOp op) const {
+    return libraryCalls.attention && canBeLibraryAttention(op) ? libraryAttention(op, /*workspaceBytes=*/0)
+                                                               : summariseAttention(op);
+  }
+  FailureOr<KernelSummary> operator()(nn::AttentionGradOp op) const {
+    ArrayRef<int64_t> lse = cast<RankedTensorType>(op.getLse().getType()).getShape();
+    return libraryCalls.attentionGradients && canBeLibraryAttention(op)
+               ? libraryAttention(op,
+                                  int64_t(cpuAttentionWorkspace(/*backward=*/true, lse[0], lse[1], lse[2])))
+               : summariseAttentionGrad(op);
+  }
+  FailureOr<KernelSummary> operator()(dist::RankSumOp op) const {
+    return op.emitOpError("is for GPUs: on CPUs the communication engine sums");
+  }
+};
+
+/// Code of kernel classes.
+struct Generator {
+  KernelModule &kernels;
+
+  Symbols operator()(nn::KernelOp op) const { return generateRows(op, kRows, kernels); }
+  Symbols operator()(StridedCopyOpInterface op) const { return generateCopy(op, kernels); }
+  Symbols operator()(nn::ScatterAddOp op) const { return generateScatter(op, kernels); }
+  Symbols operator()(GemmOpInterface op) const { return generateGemm(op, kernels); }
+  Symbols operator()(nn::AttentionOp op) const { return generateAttention(op, kernels); }
+  Symbols operator()(nn::AttentionGradOp op) const { return generateAttentionGrad(op, kernels); }
+  Symbols operator()(dist::RankSumOp) const { llvm_unreachable("an op that summarise() refuses"); }
+};
+
+} // namespace
 
 FailureOr<KernelSummary> CpuTarget::summarise(Operation *op) const {
   auto holdsFp8 = [](Value each) { return nn::isFp8(getElementTypeOrSelf(each)); };
   if (llvm::any_of(op->getOperands(), holdsFp8) || llvm::any_of(op->getResults(), holdsFp8))
     return op->emitOpError("has numbers of fp8, which GPUs compute with; compile with --target=cuda");
-  return visitKernelClass<FailureOr<KernelSummary>>(op, [&](auto each) { return summarise(each); });
+  return visitKernelClass<FailureOr<KernelSummary>>(op, Summariser{products_, libraryCalls_});
 }
 
 FailureOr<Symbols> CpuTarget::generate(Operation *op, KernelModule &kernels) const {
-  return visitKernelClass<Symbols>(op, [&](auto each) { return generate(each, kernels); });
+  return visitKernelClass<Symbols>(op, Generator{kernels});
 }
 
 void CpuTarget::prepare(ModuleOp kernels) const {
@@ -185,7 +168,17 @@ void CpuTarget::prepare(ModuleOp kernels) const {
   noteProgram(kernels, products_, levels_);
 }
 
-std::unique_ptr<Target> trainc::codegen::createCpuTarget(Fp32Products products, LibraryCalls libraryCalls,
-                                                         StringRef levels) {
-  return std::make_unique<CpuTarget>(products, libraryCalls, levels);
+std::unique_ptr<Target> trainc::codegen::createCpuTarget(Fp32Products products) {
+  return std::make_unique<CpuTarget>(products, LibraryCalls(), "all");
 }
+
+static std::unique_ptr<Target> forProgram(train::ProgramOp program) {
+  if (!program)
+    return createCpuTarget();
+  return std::make_unique<CpuTarget>(fp32ProductsOf(program), libraryCallsOf(program),
+                                     train::kCpu.of(program));
+}
+
+static std::unique_ptr<Target> forKernels(ModuleOp kernels) { return createCpuTarget(fp32Products(kernels)); }
+
+const TargetFactory trainc::codegen::cpuTarget = {forProgram, forKernels};

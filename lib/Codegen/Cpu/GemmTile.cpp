@@ -14,11 +14,11 @@ Product::Product(GemmOpInterface op)
 bool Product::roundsResult() const { return nn::wideElement(result) != result; }
 
 TileGrid::TileGrid(const GemmShape &gemm, const ProductSizes &sizes) : gemm(gemm), sizes(sizes) {
-  constexpr int64_t kFewest = 4;
+  constexpr int64_t kMinTiles = 4;
   int64_t down = std::max<int64_t>(1, llvm::divideCeil(gemm.m, sizes.tileRows));
   int64_t across = std::max<int64_t>(1, llvm::divideCeil(gemm.n, sizes.tileColumns));
   divide(down, across);
-  while (gemm.batch * down * across < kFewest && std::max(rows, columns) > 2 * sizes.panelColumns) {
+  while (gemm.batch * down * across < kMinTiles && std::max(rows, columns) > 2 * sizes.panelColumns) {
     (rows >= columns ? down : across) *= 2;
     divide(down, across);
   }

@@ -6,6 +6,7 @@
 #include "lib/Codegen/Cpu/Link.h"
 #include "lib/Codegen/Cpu/ShortMasks.h"
 #include "lib/Codegen/Kernels/Lowering.h"
+#include "lib/Codegen/Kernels/TargetMachine.h"
 
 #include "mlir/IR/Threading.h"
 #include "llvm/ADT/StringMap.h"
@@ -15,11 +16,9 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
-#include "llvm/Target/TargetMachine.h"
 
 using namespace mlir;
 using namespace trainc::codegen;
@@ -35,19 +34,6 @@ void initialiseTarget() {
     return true;
   }();
   (void)done;
-}
-
-llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const Level &level) {
-  llvm::Triple triple("x86_64-unknown-linux-gnu");
-  std::string error;
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!target)
-    return llvm::createStringError("LLVM was built without X86: " + error);
-  llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  return std::unique_ptr<llvm::TargetMachine>(
-      target->createTargetMachine(triple, level.llvmCpu, level.llvmFeatures, options, llvm::Reloc::PIC_,
-                                  std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
 /// Selects the variant of `level`, or of its base, for every function with variants, and gives it the
@@ -162,7 +148,10 @@ llvm::Expected<std::string> compilePart(llvm::StringRef bitcode, const Level &le
   auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bitcode, "kernels"), context);
   if (!module)
     return module.takeError();
-  auto machine = createMachine(level);
+  auto machine = createMachine({.backend = "X86",
+                                .triple = "x86_64-unknown-linux-gnu",
+                                .name = level.llvmCpu,
+                                .features = level.llvmFeatures});
   if (!machine)
     return machine.takeError();
   (*module)->setTargetTriple((*machine)->getTargetTriple());

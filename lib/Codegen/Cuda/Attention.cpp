@@ -74,7 +74,7 @@ private:
                      {zero, zero},
                      blocks.products.zeros(WarpProducts::strips(shape.element, shape.valueWidth))};
     Parts end = blocks.eachBlock(
-        emit.i64(0), blocks.lastKey(visibility, first, shape.keys), carried(start),
+        visibility.keysOf(emit, blocks.ownedFrom(first)), carried(start),
         [&](Value key) {
           blocks.hold(blocks.others[0], keys, key, shape.keys);
           blocks.hold(blocks.others[1], values, key, shape.keys);
@@ -84,6 +84,9 @@ private:
           Value scale = emit.constant(blocks.element, op.scoreScale());
           for (Value &score : scores)
             score = emit.mul(score, scale);
+          if (shape.softcap)
+            for (Value &score : scores)
+              score = capScore(emit, score, *shape.softcap);
           blocks.hide(scores, visibility, /*ownAreQueries=*/true, first, key, shape);
           Rows rows = softmax(rowsOf(before), scores);
           rows.sums = blocks.products.accumulate(rows.sums, scores, blocks.others[1]);
@@ -157,21 +160,13 @@ FailureOr<KernelSummary> trainc::codegen::cuda::summariseAttention(nn::Attention
   FailureOr<BlockSizes> sizes = blockSizes(op, needs);
   if (failed(sizes))
     return failure();
-  LaunchSummary launch{.name = "attention",
-                       .grid = shape.batch * shape.heads *
-                               int64_t(llvm::divideCeil(shape.queries, sizes->owned())),
-                       .params = {},
-                       .flops = op.getFlops(),
-                       .sharedBytes = needs.bytes(*sizes),
-                       .threads = sizes->warps * kWarp,
-                       .minBlocks = needs.minBlocks()};
-  for (unsigned i = 0; i < op->getNumOperands(); ++i)
-    launch.params.push_back(operandParam(op, i));
-  for (unsigned i = 0; i < op->getNumResults(); ++i)
-    launch.params.push_back(resultParam(op, i));
-  KernelSummary kernels;
-  kernels.launches.push_back(std::move(launch));
-  return kernels;
+  return attentionSummary(
+      op, {.name = "attention",
+           .grid = shape.batch * shape.heads * int64_t(llvm::divideCeil(shape.queries, sizes->owned())),
+           .params = {},
+           .sharedBytes = needs.bytes(*sizes),
+           .threads = sizes->warps * kWarp,
+           .minBlocks = needs.minBlocks()});
 }
 
 FailureOr<Symbols> trainc::codegen::cuda::generateAttention(nn::AttentionOp op, KernelModule &kernels) {

@@ -118,9 +118,10 @@ void AttentionBlocks::hold(const HeldRows &to, const HeadRows &rows, Value first
   });
 }
 
-Parts AttentionBlocks::eachBlock(Value begin, Value end, ValueRange carried,
+Parts AttentionBlocks::eachBlock(const PositionRange &range, ValueRange carried,
                                  llvm::function_ref<void(Value)> fetch, Emitter::LoopBody compute) {
-  return emit.loop(begin, end, sizes.others, carried, [&](Value first, ValueRange before) {
+  Value begin = emit.mul(emit.divide(range.begin, sizes.others), sizes.others);
+  return emit.loop(begin, range.end, sizes.others, carried, [&](Value first, ValueRange before) {
     function.barrier(); // all threads have read the previous rows
     fetch(first);
     function.barrier();
@@ -133,15 +134,6 @@ Value AttentionBlocks::firstPosition(Value index, int64_t perHead, bool fromLast
   if (fromLast)
     number = emit.sub(emit.i64(perHead - 1), number);
   return emit.mul(number, sizes.owned());
-}
-
-Value AttentionBlocks::lastKey(const Visibility &visibility, Value first, int64_t keys) {
-  Value end = emit.i64(keys), past = emit.add(first, sizes.owned());
-  if (visibility.causal)
-    end = emit.min(end, emit.add(past, visibility.shift));
-  if (visibility.limit)
-    end = emit.min(end, emit.add(past, visibility.limit));
-  return end;
 }
 
 SmallVector<Value, 2> AttentionBlocks::ofRows(Value base, Type type, Value start, Value first,
@@ -193,12 +185,16 @@ void AttentionBlocks::hide(Parts &scores, const Visibility &visibility, bool own
       Value past = emit.add(emit.add(row, bound), 1);
       end = end ? emit.min(end, past) : past;
     };
-    if (visibility.causal && ownAreQueries)
-      endAt(emit.i64(visibility.shift));
+    if (ownAreQueries && visibility.last)
+      endAt(emit.i64(*visibility.last));
     if (visibility.limit)
       endAt(visibility.limit);
-    if (visibility.causal && !ownAreQueries)
-      begin = smallNumber(emit.sub(emit.sub(row, emit.i64(visibility.shift)), column));
+    if (ownAreQueries && visibility.span)
+      begin = smallNumber(emit.sub(emit.add(row, visibility.lowerBound(emit)), column));
+    if (!ownAreQueries && visibility.last)
+      begin = smallNumber(emit.sub(emit.sub(row, emit.i64(*visibility.last)), column));
+    if (!ownAreQueries && visibility.span)
+      endAt(emit.sub(emit.i64(0), visibility.lowerBound(emit)));
     if (end)
       end = smallNumber(emit.sub(end, column));
     for (int64_t strip = 0; strip < sizes.others / kStripColumns; ++strip)

@@ -49,9 +49,9 @@ public:
   /// Copies the rows from `first` on, of `positions`, to the block's memory; missing rows are zero.
   void hold(const HeldRows &to, const HeadRows &rows, mlir::Value first, int64_t positions);
 
-  /// Calls compute(first, carried) for blocks of the other side in [begin, end); begin must be a multiple of
-  /// a block's rows. `fetch(first)` copies a block's rows to memory before.
-  Parts eachBlock(mlir::Value begin, mlir::Value end, mlir::ValueRange carried,
+  /// Calls compute(first, carried) for each block of the other side with rows of `range`. `fetch(first)`
+  /// copies a block's rows to memory before.
+  Parts eachBlock(const PositionRange &range, mlir::ValueRange carried,
                   llvm::function_ref<void(mlir::Value)> fetch, Emitter::LoopBody compute);
 
   /// Sets scores to -infinity for pairs that are masked or do not exist. Owned positions begin at `own`, the
@@ -64,8 +64,8 @@ public:
   /// they are started first, so that no launch ends with one long block.
   mlir::Value firstPosition(mlir::Value index, int64_t perHead, bool fromLast);
 
-  /// Returns one past the last key that a block of queries from `first` on attends to.
-  mlir::Value lastKey(const Visibility &visibility, mlir::Value first, int64_t keys);
+  /// Returns the owned positions of a block from `first` on. The last ones of the last block do not exist.
+  PositionRange ownedFrom(mlir::Value first) { return {first, emit.add(first, sizes.owned())}; }
 
   /// rows[first + i, :] = factors[half] * parts, for the owned rows i below `positions`.
   void store(mlir::ValueRange parts, llvm::ArrayRef<mlir::Value> factors, const HeadRows &rows,

@@ -1,6 +1,7 @@
 // Gradient of attention. With P = softmax(S), S = scale q k^T, O = P v, and D = rowsum(dO O) - dlse =
-// rowsum(P dP) - dlse: dv = P^T dO, dP = dO v^T, dS = P (dP - D), dq = scale dS k, dk = scale dS^T q. P is
-// recomputed from the log-sum-exp. One launch computes D, further ones the gradients.
+// rowsum(P dP) - dlse: dv = P^T dO, dP = dO v^T, dS = P (dP - D), dq = scale dS k, dk = scale dS^T q. With a
+// soft cap, dS is multiplied by the slope of the cap. P is recomputed from the log-sum-exp. One launch
+// computes D, further ones the gradients.
 #include "lib/Codegen/Cuda/AttentionBlocks.h"
 #include "lib/Codegen/Cuda/Generators.h"
 #include "lib/Codegen/Kernels/Threads.h"
@@ -41,7 +42,7 @@ static SmallVector<GradientLaunch, 3> gradientLaunches(nn::AttentionGradOp op) {
                       .own = llvm::to_vector<2>(own),
                       .others = both,
                       .sums = llvm::to_vector<2>(sums),
-                      .scores = int64_t(own.size())};
+                      .scores = int64_t(own.size()) + (shape.softcap ? 1 : 0)};
   };
   const GradientLaunch ofQueries{"attention_grad_q", {0}, needs(shape.queries, both, shape.depth), 2},
       ofKeys{"attention_grad_kv", {1, 2}, needs(shape.keys, both, both), 3};
@@ -133,10 +134,14 @@ private:
   Parts addQueries(Value key, Value query, Value start, ValueRange ofKeys, ValueRange ofValues);
 
   using OfScore = llvm::function_ref<Value(size_t)>;
+  /// P of a block, and the slope of each score's soft cap, if there is one.
+  struct Weights {
+    Parts p, slopes;
+  };
   /// Returns P of a block from its scores; `logSumExp` gives the value for each score.
-  Parts weights(bool ownAreQueries, Value own, Value other, OfScore logSumExp);
+  Weights weights(bool ownAreQueries, Value own, Value other, OfScore logSumExp);
   /// Returns dS of a block.
-  Parts scoreGradients(const Parts &p, OfScore rowSum);
+  Parts scoreGradients(const Weights &weights, OfScore rowSum);
 
   Parts zeros(int64_t width) { return blocks.products.zeros(WarpProducts::strips(shape.element, width)); }
   Value number(double value) { return emit.constant(blocks.element, value); }
@@ -154,20 +159,28 @@ private:
 
 } // namespace
 
-Parts GradEmitter::weights(bool ownAreQueries, Value own, Value other, OfScore logSumExp) {
-  Parts p = blocks.products.scores(blocks.own[0], blocks.others[0]);
-  for (Value &score : p)
+GradEmitter::Weights GradEmitter::weights(bool ownAreQueries, Value own, Value other, OfScore logSumExp) {
+  Parts p = blocks.products.scores(blocks.own[0], blocks.others[0]), slopes;
+  for (Value &score : p) {
     score = emit.mul(score, number(scale()));
+    if (!shape.softcap)
+      continue;
+    score = capScore(emit, score, *shape.softcap);
+    slopes.push_back(capSlope(emit, score, *shape.softcap));
+  }
   blocks.hide(p, visibility, ownAreQueries, own, other, shape);
   for (auto [index, score] : llvm::enumerate(p))
     score = math::ExpOp::create(emit.builder, emit.loc, emit.sub(score, logSumExp(index)));
-  return p;
+  return {p, slopes};
 }
 
-Parts GradEmitter::scoreGradients(const Parts &p, OfScore rowSum) {
+Parts GradEmitter::scoreGradients(const Weights &weights, OfScore rowSum) {
   Parts dS = blocks.products.scores(blocks.own[1], blocks.others[1]);
-  for (auto [index, gradient] : llvm::enumerate(dS))
-    gradient = emit.mul(p[index], emit.sub(gradient, rowSum(index)));
+  for (auto [index, gradient] : llvm::enumerate(dS)) {
+    gradient = emit.mul(weights.p[index], emit.sub(gradient, rowSum(index)));
+    if (!weights.slopes.empty())
+      gradient = emit.mul(gradient, weights.slopes[index]);
+  }
   return dS;
 }
 
@@ -181,13 +194,13 @@ void GradEmitter::queryBlock(Value b, Value head, Value first) {
   for (Value &each : ownLse)
     each = blocks.finite(each);
   Parts sums = blocks.eachBlock(
-      emit.i64(0), blocks.lastKey(visibility, first, shape.keys), zeros(shape.depth),
+      visibility.keysOf(emit, blocks.ownedFrom(first)), zeros(shape.depth),
       [&](Value key) {
         blocks.hold(blocks.others[0], keys, key, shape.keys);
         blocks.hold(blocks.others[1], values, key, shape.keys);
       },
       [&](Value key, ValueRange before) {
-        const Parts p =
+        const Weights p =
             weights(/*ownAreQueries=*/true, first, key, [&](size_t index) { return ownLse[index / 2 % 2]; });
         const Parts dS = scoreGradients(p, [&](size_t index) { return ownSum[index / 2 % 2]; });
         return blocks.products.accumulate(before, dS, blocks.others[0]);
@@ -201,7 +214,7 @@ void GradEmitter::keyBlock(Value b, Value keyHead, Value first) {
   blocks.hold(blocks.own[0], shape.keyRows(emit, k, b, keyHead), first, shape.keys);
   if (launch.makes(1))
     blocks.hold(blocks.own[1], shape.valueRows(emit, v, b, keyHead), first, shape.keys);
-  Value begin = visibility.firstQuery(emit, first, blocks.sizes.others);
+  const PositionRange visibleTo = visibility.queriesOf(emit, blocks.ownedFrom(first));
   const Parts start = launch.makes(1) ? zeros(shape.depth) : Parts();
   const size_t ofKeys = start.size();
   Parts all = start;
@@ -213,7 +226,7 @@ void GradEmitter::keyBlock(Value b, Value keyHead, Value first) {
         const HeadRows queries = shape.queryRows(emit, q, b, head),
                        grads = shape.outRows(emit, dout, b, head);
         return blocks.eachBlock(
-            begin, emit.i64(shape.queries), ofMember,
+            visibleTo, ofMember,
             [&](Value query) {
               blocks.hold(blocks.others[0], queries, query, shape.queries);
               blocks.hold(blocks.others[1], grads, query, shape.queries);
@@ -236,8 +249,8 @@ Parts GradEmitter::addQueries(Value key, Value query, Value start, ValueRange of
   Parts logSumExps = blocks.ofColumns(lse, blocks.element, start, query, shape.queries);
   for (Value &each : logSumExps)
     each = blocks.finite(each);
-  const Parts p = weights(/*ownAreQueries=*/false, key, query,
-                          [&](size_t index) { return logSumExps[index / 4 * 2 + index % 2]; });
+  const Weights p = weights(/*ownAreQueries=*/false, key, query,
+                            [&](size_t index) { return logSumExps[index / 4 * 2 + index % 2]; });
   Parts after;
   if (launch.makes(1)) {
     const Parts rows = blocks.ofColumns(rowSums, blocks.element, start, query, shape.queries);
@@ -245,7 +258,7 @@ Parts GradEmitter::addQueries(Value key, Value query, Value start, ValueRange of
     after = blocks.products.accumulate(ofKeys, dS, blocks.others[0]);
   }
   if (launch.makes(2))
-    llvm::append_range(after, blocks.products.accumulate(ofValues, p, blocks.others[1]));
+    llvm::append_range(after, blocks.products.accumulate(ofValues, p.p, blocks.others[1]));
   return after;
 }
 

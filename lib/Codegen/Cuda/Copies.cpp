@@ -2,7 +2,6 @@
 #include "lib/Codegen/Cuda/Generators.h"
 #include "lib/Codegen/Cuda/Squares.h"
 #include "lib/Codegen/Kernels/CopyBox.h"
-#include "lib/Codegen/Kernels/KernelFunction.h"
 #include "lib/Support/StoredElement.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -62,13 +61,10 @@ static SquareTuning tuningOf(StridedCopyOpInterface op, const StridedBox &box, c
   return {source, result, element <= 2 && source * result > 1 ? kLongSide : cuda::kSquareSide};
 }
 
-static LaunchSummary summariseBox(StridedCopyOpInterface op, const StridedBox &box) {
+static LaunchSummary launchOf(StridedCopyOpInterface op, const StridedBox &box) {
   const SmallVector<CopyDim> dims = dimsOf(box);
-  LaunchSummary launch{.name = box.operand ? "copy" : "fill",
-                       .grid = 0,
-                       .params = {},
-                       .movedBytes = movedBytes(op, box),
-                       .threads = kCopyThreads};
+  LaunchSummary launch{
+      .name = box.operand ? "copy" : "fill", .grid = 0, .params = {}, .threads = kCopyThreads};
   if (isTransposed(dims)) {
     launch.name = "transpose";
     const CopySquares squares = squaresOf(box, dims);
@@ -79,9 +75,6 @@ static LaunchSummary summariseBox(StridedCopyOpInterface op, const StridedBox &b
     const CopyRows rows = rowsOf(box, dims);
     launch.grid = llvm::divideCeil(rows.rows() * (rows.length / lanesOf(op, box, rows)), kCopyThreads);
   }
-  if (box.operand)
-    launch.params.push_back(operandParam(op, *box.operand));
-  launch.params.push_back(resultParam(op, 0));
   return launch;
 }
 
@@ -183,11 +176,9 @@ private:
 
 } // namespace
 
-static std::string copyBox(StridedCopyOpInterface op, const StridedBox &box, KernelModule &kernels) {
+static void copyBox(KernelFunction &function, StridedCopyOpInterface op, const StridedBox &box,
+                    Value source) {
   const SmallVector<CopyDim> dims = dimsOf(box);
-  const LaunchSummary launch = summariseBox(op, box);
-  KernelFunction function(kernels, launch);
-  Value source = box.operand ? function.operand(*box.operand) : Value();
   if (isTransposed(dims)) {
     const CopySquares squares = squaresOf(box, dims);
     SquareEmitter(function, squares, tuningOf(op, box, squares), elementOf(op))
@@ -196,19 +187,14 @@ static std::string copyBox(StridedCopyOpInterface op, const StridedBox &box, Ker
     const CopyRows rows = rowsOf(box, dims);
     copyRows(function, rows, lanesOf(op, box, rows), source, function.result(0), elementOf(op));
   }
-  return function.finish();
 }
 
+static constexpr BoxCopy kBoxCopy{.launch = launchOf, .body = copyBox};
+
 KernelSummary trainc::codegen::cuda::summariseCopy(StridedCopyOpInterface op) {
-  KernelSummary kernels;
-  for (const StridedBox &box : op.getBoxes())
-    kernels.launches.push_back(summariseBox(op, box));
-  return kernels;
+  return summariseBoxes(op, kBoxCopy);
 }
 
 Symbols trainc::codegen::cuda::generateCopy(StridedCopyOpInterface op, KernelModule &kernels) {
-  Symbols symbols;
-  for (const StridedBox &box : op.getBoxes())
-    symbols.push_back(copyBox(op, box, kernels));
-  return symbols;
+  return generateBoxes(op, kBoxCopy, kernels);
 }

@@ -16,6 +16,8 @@
 #include "lib/Codegen/KernelDialects.h"
 #include "lib/Codegen/Kernels/AttentionShape.h"
 #include "lib/Codegen/LibraryCalls.h"
+#include "lib/Codegen/Targets/ProgramChoices.h"
+#include "lib/Codegen/Targets/TargetFactory.h"
 #include "lib/Plan/SchemaEnums.h"
 #include "plan/facts/work.h"
 #include "plan/schema/cudnn_attention.h"
@@ -52,7 +54,7 @@ public:
   explicit CudaTarget(CudaChoices choices) : choices_(std::move(choices)) {}
 
   StringRef name() const override { return "cuda"; }
-  LogicalResult settle(train::ProgramOp program) const override;
+  LogicalResult resolveSettings(train::ProgramOp program) const override;
   TargetLimits limits() const override { return kGpuLimits; }
   const Target *host() const override { return host_.get(); }
   const Cluster &referenceCluster() const override { return gpuCluster(choices_.gpu); }
@@ -108,7 +110,7 @@ private:
 
 } // namespace
 
-LogicalResult CudaTarget::settle(train::ProgramOp program) const {
+LogicalResult CudaTarget::resolveSettings(train::ProgramOp program) const {
   if (choices_.products == Fp32Products::Bf16x3)
     return program.emitError(
         "fp32_products (--fp32-products) bf16x3 is for CPUs with AMX; for target cuda choose "
@@ -133,7 +135,7 @@ LogicalResult CudaTarget::settle(train::ProgramOp program) const {
     return program.emitError(
         "cpu (--cpu) chooses levels of CPUs, and target cuda makes code for GPUs; leave it out, or choose "
         "levels of GPUs (--gpu-levels)");
-  if (failed(settleGpuLevels(program)))
+  if (failed(resolveGpuLevels(program)))
     return failure();
   if (!train::kReserveMemory.isSet(program))
     train::setDerived(program, train::kReserveMemory, Twine(gpuReserve(train::kRanks.of(program) > 1)),
@@ -210,7 +212,8 @@ template <typename Op> static CudnnAttentionSizes cudnnSizesOf(Op op) {
 FailureOr<KernelSummary> CudaTarget::summarise(nn::AttentionOp op) const {
   CudnnAttentionSizes sizes = cudnnSizesOf(op);
   sizes.hasLimit = bool(op.getLimit());
-  if (choices_.libraryCalls.attention && isCudnnAttention(sizes))
+  if (choices_.libraryCalls.attention && canBeLibraryAttention(op, /*takesShort=*/true) &&
+      isCudnnAttention(sizes))
     return libraryAttention(op, int64_t(cudnnAttentionWorkspace(sizes)));
   return cuda::summariseAttention(op);
 }
@@ -218,7 +221,8 @@ FailureOr<KernelSummary> CudaTarget::summarise(nn::AttentionOp op) const {
 FailureOr<KernelSummary> CudaTarget::summarise(nn::AttentionGradOp op) const {
   CudnnAttentionSizes sizes = cudnnSizesOf(op);
   sizes.isBackward = true;
-  if (!choices_.libraryCalls.attentionGradients || op.getDlse() || !isCudnnAttention(sizes))
+  if (!choices_.libraryCalls.attentionGradients || !canBeLibraryAttention(op, /*takesShort=*/true) ||
+      !isCudnnAttention(sizes))
     return cuda::summariseAttentionGrad(op);
   const uint64_t workspace = cudnnAttentionWorkspace(sizes);
   if (workspace <= kMaxAttentionWorkspace)
@@ -251,3 +255,41 @@ void CudaTarget::prepare(ModuleOp kernels) const {
 std::unique_ptr<Target> trainc::codegen::createCudaTarget(CudaChoices choices) {
   return std::make_unique<CudaTarget>(std::move(choices));
 }
+
+/// Returns the ops that libraries execute. cuDNN's gradients of attention are deterministic on some GPUs
+/// only. Plans use them if they are requested, or if the program names such a GPU. A plan without a named GPU
+/// runs on all of them.
+static LibraryCalls cudaLibraryCallsOf(train::ProgramOp program) {
+  LibraryCalls calls = libraryCallsOf(program);
+  if (!train::kLibraryCalls.isSet(program)) {
+    calls.products = calls.attention = true;
+    calls.attentionGradients =
+        train::kGpu.isSet(program) && repeatsAttentionGradients(train::kGpu.of(program));
+  }
+  calls.exactGelu = false;
+  calls.auxiliaryRow = 8;
+  return calls;
+}
+
+static std::unique_ptr<Target> forProgram(train::ProgramOp program) {
+  return createCudaTarget({.products = fp32ProductsOf(program),
+                           .libraryCalls = cudaLibraryCallsOf(program),
+                           .gpu = StringRef(train::kGpu.given(program).value_or(kDefaultGpu)).str(),
+                           .levels = std::string(train::kGpuLevels.of(program)),
+                           .reproducibleOverRanks = train::shardingOf(program).reproducibleOverRanks});
+}
+
+/// Returns a word of the program that is recorded on the module of kernels.
+static std::string wordOf(ModuleOp kernels, StringRef attribute, StringRef otherwise) {
+  auto word = kernels->getAttrOfType<StringAttr>(attribute);
+  return word ? word.str() : otherwise.str();
+}
+
+static std::unique_ptr<Target> forKernels(ModuleOp kernels) {
+  return createCudaTarget({.products = Fp32Products::Fma,
+                           .libraryCalls = {},
+                           .gpu = wordOf(kernels, kGpuAttr, kDefaultGpu),
+                           .levels = wordOf(kernels, kGpuLevelsAttr, kAllGpuLevels)});
+}
+
+const TargetFactory trainc::codegen::cudaTarget = {forProgram, forKernels};

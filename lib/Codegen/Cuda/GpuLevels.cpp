@@ -39,7 +39,7 @@ static LogicalResult expectF8Products(train::ProgramOp program, StringRef words)
   return success();
 }
 
-LogicalResult trainc::codegen::settleGpuLevels(train::ProgramOp program) {
+LogicalResult trainc::codegen::resolveGpuLevels(train::ProgramOp program) {
   const StringRef words = train::kGpuLevels.of(program);
   if (words == kAllGpuLevels || words == kNoGpuLevels)
     return success();

@@ -19,6 +19,6 @@ std::vector<llvm::StringRef> chooseGpuLevels(llvm::StringRef words);
 
 /// Normalises the program's levels: in order, each once. Fails with an error at the program if its words
 /// contradict each other, or name levels and there is no assembler.
-llvm::LogicalResult settleGpuLevels(train::ProgramOp program);
+llvm::LogicalResult resolveGpuLevels(train::ProgramOp program);
 
 } // namespace trainc::codegen

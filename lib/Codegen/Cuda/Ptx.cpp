@@ -5,6 +5,7 @@
 #include "lib/Codegen/Cuda/Ptxas.h"
 #include "lib/Codegen/Kernels/KernelFunction.h"
 #include "lib/Codegen/Kernels/Lowering.h"
+#include "lib/Codegen/Kernels/TargetMachine.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -12,11 +13,9 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
-#include "llvm/Target/TargetMachine.h"
 
 using namespace mlir;
 using namespace trainc::codegen;
@@ -34,7 +33,7 @@ static constexpr MinGpu kAnyGpu{"sm_80", "+ptx80", "compute_80"}, kFp8Gpu{"sm_89
 
 static const MinGpu &minGpuOf(ModuleOp kernels) { return convertsFp8(kernels) ? kFp8Gpu : kAnyGpu; }
 
-static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const MinGpu &gpu) {
+static void initialiseTarget() {
   static const bool initialised = [] {
     LLVMInitializeNVPTXTargetInfo();
     LLVMInitializeNVPTXTarget();
@@ -43,16 +42,6 @@ static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const 
     return true;
   }();
   (void)initialised;
-  llvm::Triple triple("nvptx64-nvidia-cuda");
-  std::string error;
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!target)
-    return llvm::createStringError("LLVM was built without NVPTX: " + error);
-  llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  return std::unique_ptr<llvm::TargetMachine>(
-      target->createTargetMachine(triple, gpu.processor, gpu.features, options, llvm::Reloc::PIC_,
-                                  std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
 /// Infers global and shared address spaces behind generic pointers, unrolls loops, and inlines functions that
@@ -91,7 +80,9 @@ static llvm::Expected<std::string> emitPtx(llvm::StringRef bitcode, const MinGpu
   auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bitcode, "kernels"), context);
   if (!module)
     return module.takeError();
-  auto machine = createMachine(gpu);
+  initialiseTarget();
+  auto machine = createMachine(
+      {.backend = "NVPTX", .triple = "nvptx64-nvidia-cuda", .name = gpu.processor, .features = gpu.features});
   if (!machine)
     return machine.takeError();
   (*module)->setTargetTriple((*machine)->getTargetTriple());

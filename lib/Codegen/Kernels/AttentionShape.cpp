@@ -3,6 +3,8 @@
 #include "dialects/NN/Builders.h"
 #include "lib/Support/StoredElement.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
+
 using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
@@ -34,13 +36,41 @@ Value AttentionShape::statistics(Emitter &emit, Value b, Value head) const {
   return emit.mul(emit.add(emit.mul(b, heads), head), queries);
 }
 
+// --- Scores ---
+
+Value trainc::codegen::capScore(Emitter &emit, Value score, double cap) {
+  Value share = emit.mul(score, emit.constant(score.getType(), 1 / cap));
+  Value bounded = math::TanhOp::create(emit.builder, emit.loc, share);
+  return emit.mul(bounded, emit.constant(score.getType(), cap));
+}
+
+Value trainc::codegen::capSlope(Emitter &emit, Value capped, double cap) {
+  const auto number = [&](double value) { return emit.constant(capped.getType(), value); };
+  Value isSeen =
+      arith::CmpFOp::create(emit.builder, emit.loc, arith::CmpFPredicate::OGE, capped, number(-cap));
+  Value share = emit.mul(arith::SelectOp::create(emit.builder, emit.loc, isSeen, capped, number(-cap)),
+                         number(1 / cap));
+  return emit.sub(number(1), emit.mul(share, share));
+}
+
 // --- Masks ---
 
 /// Sets the masks that attention and its gradient share.
-template <typename Op> static void takeMasks(Visibility &visibility, Op op, KernelFunction &function) {
+template <typename Op>
+static void takeMasks(Visibility &visibility, Op op, bool hasLimit, KernelFunction &function) {
   const AttentionShape shape(op);
-  visibility.causal = op.getCausal();
-  visibility.shift = shape.keys - shape.queries;
+  const int64_t shift = shape.keys - shape.queries;
+  visibility.queryCount = shape.queries;
+  visibility.keyCount = shape.keys;
+  const bool isOneSided = op.getCausal() || hasLimit;
+  if (op.getCausal())
+    visibility.last = shift;
+  if (op.getWindow()) {
+    const int64_t reach = int64_t(*op.getWindow()) - 1;
+    visibility.span = isOneSided ? reach : 2 * reach;
+    if (!isOneSided)
+      visibility.last = shift + reach;
+  }
   if (Value segments = op.getSegments()) {
     visibility.segments = function.operand(op.getSegmentsMutable()[0].getOperandNumber());
     visibility.segmentType = getElementTypeOrSelf(segments);
@@ -48,7 +78,7 @@ template <typename Op> static void takeMasks(Visibility &visibility, Op op, Kern
 }
 
 Visibility::Visibility(nn::AttentionOp op, KernelFunction &function) {
-  takeMasks(*this, op, function);
+  takeMasks(*this, op, bool(op.getLimit()), function);
   if (Value tensor = op.getLimit()) {
     Emitter &emit = function.emit();
     Type type = getElementTypeOrSelf(tensor);
@@ -58,14 +88,37 @@ Visibility::Visibility(nn::AttentionOp op, KernelFunction &function) {
   }
 }
 
-Visibility::Visibility(nn::AttentionGradOp op, KernelFunction &function) { takeMasks(*this, op, function); }
-
-Value Visibility::firstQuery(Emitter &emit, Value firstKey, int64_t step) const {
-  if (!causal)
-    return emit.i64(0);
-  Value earliest = emit.max(emit.sub(firstKey, emit.i64(shift)), emit.i64(0));
-  return emit.mul(emit.divide(earliest, step), step);
+Visibility::Visibility(nn::AttentionGradOp op, KernelFunction &function) {
+  takeMasks(*this, op, /*hasLimit=*/false, function);
 }
+
+PositionRange Visibility::keysOf(Emitter &emit, const PositionRange &queries) const {
+  Value begin = emit.i64(0), end = emit.i64(keyCount);
+  if (last)
+    end = emit.min(end, emit.add(queries.end, *last));
+  if (limit)
+    end = emit.min(end, emit.add(queries.end, limit));
+  if (span)
+    begin = emit.max(emit.add(queries.begin, lowerBound(emit)), begin);
+  return {begin, end};
+}
+
+PositionRange Visibility::queriesOf(Emitter &emit, const PositionRange &keys) const {
+  Value begin = emit.i64(0), end = emit.i64(queryCount);
+  if (last)
+    begin = emit.max(emit.sub(keys.begin, emit.i64(*last)), begin);
+  if (span)
+    end = emit.min(end, emit.sub(keys.end, lowerBound(emit)));
+  return {begin, end};
+}
+
+Value Visibility::upperBound(Emitter &emit) const {
+  if (limit && last)
+    return emit.min(limit, emit.i64(*last));
+  return limit ? limit : emit.i64(*last);
+}
+
+Value Visibility::lowerBound(Emitter &emit) const { return emit.sub(upperBound(emit), emit.i64(*span)); }
 
 // --- The gradient ---
 
@@ -109,4 +162,17 @@ void trainc::codegen::storeRowSum(nn::AttentionGradOp op, KernelFunction &functi
     sum = emit.sub(sum, emit.load({dlse, element, to}));
   }
   emit.store(sum, {function.scratch(0), element, to});
+}
+
+// --- The launch of attention ---
+
+KernelSummary trainc::codegen::attentionSummary(nn::AttentionOp op, LaunchSummary launch) {
+  launch.flops = op.getFlops();
+  for (unsigned i = 0; i < op->getNumOperands(); ++i)
+    launch.params.push_back(operandParam(op, i));
+  for (unsigned i = 0; i < op->getNumResults(); ++i)
+    launch.params.push_back(resultParam(op, i));
+  KernelSummary kernels;
+  kernels.launches.push_back(std::move(launch));
+  return kernels;
 }

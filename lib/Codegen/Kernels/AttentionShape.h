@@ -31,6 +31,16 @@ struct AttentionShape : AttentionSizes {
   HeadRows outRows(Emitter &emit, mlir::Value base, mlir::Value batch, mlir::Value head) const;
 };
 
+/// Positions [begin, end), i64.
+struct PositionRange {
+  mlir::Value begin, end;
+};
+
+/// Returns cap * tanh(score / cap), of scalars or vectors.
+mlir::Value capScore(Emitter &emit, mlir::Value score, double cap);
+/// Returns the slope of capScore from its result, which may be -infinity for a hidden score: 0 there.
+mlir::Value capSlope(Emitter &emit, mlir::Value capped, double cap);
+
 /// Mask of query-key pairs.
 struct Visibility {
   Visibility() = default;
@@ -38,13 +48,20 @@ struct Visibility {
   Visibility(nn::AttentionOp op, KernelFunction &function);
   Visibility(nn::AttentionGradOp op, KernelFunction &function);
 
-  /// Returns the first query, a multiple of `step`, that may attend to keys from `firstKey` on.
-  mlir::Value firstQuery(Emitter &emit, mlir::Value firstKey, int64_t step) const;
+  /// Returns the keys that any of `queries` may attend to.
+  PositionRange keysOf(Emitter &emit, const PositionRange &queries) const;
+  /// Returns the queries that may attend to any of `keys`; the limit is ignored.
+  PositionRange queriesOf(Emitter &emit, const PositionRange &keys) const;
+  /// Returns u (i64): query i attends to keys up to i + u. Requires `last` or `limit`.
+  mlir::Value upperBound(Emitter &emit) const;
+  /// Returns l (i64): query i attends to keys from i + l on. Requires `span`.
+  mlir::Value lowerBound(Emitter &emit) const;
 
-  bool causal = false;
-  int64_t shift = 0;    ///< keys - queries: query i attends to keys up to i + shift
-  mlir::Value limit;    ///< i64 or null: query i attends to keys up to i + limit
-  mlir::Value segments; ///< pointer or null
+  int64_t queryCount = 0, keyCount = 0;
+  std::optional<int64_t> last; ///< query i attends to keys up to i + last
+  mlir::Value limit;           ///< i64 or null: query i attends to keys up to i + limit
+  std::optional<int64_t> span; ///< upperBound - lowerBound, with a window
+  mlir::Value segments;        ///< pointer or null
   mlir::Type segmentType;
   mlir::Value segmentBase; ///< i64, elements before the segments of this batch element
 };
@@ -61,5 +78,8 @@ llvm::SmallVector<KernelParam> gradientParams(nn::AttentionGradOp op, const Kern
                                               llvm::ArrayRef<unsigned> results);
 /// Stores D of a row of `out`, given rowsum(dO O) of the row.
 void storeRowSum(nn::AttentionGradOp op, KernelFunction &function, mlir::Value row, mlir::Value sum);
+
+/// Returns the summary of attention by one launch, with its flops. The launch takes all operands and results.
+KernelSummary attentionSummary(nn::AttentionOp op, LaunchSummary launch);
 
 } // namespace trainc::codegen

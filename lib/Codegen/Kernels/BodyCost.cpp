@@ -1,6 +1,7 @@
 // Cost of an elementwise op, determined by building its body in a temporary function.
 #include "dialects/NN/Builders.h"
 #include "lib/Codegen/Kernels/Emitter.h"
+#include "lib/Codegen/Kernels/MathLowering.h"
 #include "lib/Codegen/Kernels/RowsPlan.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -14,7 +15,7 @@ using namespace trainc::codegen;
 static constexpr int64_t kRounding = 9;
 
 static int64_t weightOf(Operation &op) {
-  if (isa<math::ExpOp, math::LogOp, math::Log1pOp, math::TanhOp, math::ErfOp, math::SinOp, math::CosOp>(op))
+  if (isMathFunction(&op))
     return 12;
   if (isa<math::SqrtOp, arith::DivFOp, arith::DivSIOp>(op))
     return 3;

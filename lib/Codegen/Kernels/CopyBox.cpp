@@ -8,9 +8,38 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
 
-int64_t trainc::codegen::movedBytes(StridedCopyOpInterface op, const StridedBox &box) {
+/// Returns the bytes that a box reads and writes; zeros are only written.
+static int64_t movedBytes(StridedCopyOpInterface op, const StridedBox &box) {
   return (box.operand ? 2 : 1) * ShapedType::getNumElements(box.shape) *
          elementBytes(storedElement(getElementTypeOrSelf(op->getResult(0))));
+}
+
+static LaunchSummary summariseBox(StridedCopyOpInterface op, const StridedBox &box, const BoxCopy &copy) {
+  LaunchSummary launch = copy.launch(op, box);
+  launch.movedBytes = movedBytes(op, box);
+  if (box.operand)
+    launch.params.push_back(operandParam(op, *box.operand));
+  launch.params.push_back(resultParam(op, 0));
+  return launch;
+}
+
+KernelSummary trainc::codegen::summariseBoxes(StridedCopyOpInterface op, const BoxCopy &copy) {
+  KernelSummary kernels;
+  for (const StridedBox &box : op.getBoxes())
+    kernels.launches.push_back(summariseBox(op, box, copy));
+  return kernels;
+}
+
+Symbols trainc::codegen::generateBoxes(StridedCopyOpInterface op, const BoxCopy &copy,
+                                       KernelModule &kernels) {
+  Symbols symbols;
+  for (const StridedBox &box : op.getBoxes()) {
+    const LaunchSummary launch = summariseBox(op, box, copy);
+    KernelFunction function(kernels, launch);
+    copy.body(function, op, box, box.operand ? function.operand(*box.operand) : Value());
+    symbols.push_back(function.finish());
+  }
+  return symbols;
 }
 
 SmallVector<CopyDim> trainc::codegen::dimsOf(const StridedBox &box) {

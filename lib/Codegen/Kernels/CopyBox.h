@@ -1,9 +1,9 @@
-// Loop structure for copying a box of elements: contiguous rows if there are any, otherwise squares of a
-// transposition.
+// Kernels that copy boxes of elements, and their loop structure: contiguous rows if there are any, otherwise
+// squares of a transposition.
 #pragma once
 
 #include "dialects/Interfaces/Interfaces.h"
-#include "lib/Codegen/Kernels/Emitter.h"
+#include "lib/Codegen/Kernels/KernelFunction.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -14,8 +14,19 @@ struct CopyDim {
   int64_t size, sourceStride, resultStride;
 };
 
-/// Returns the bytes that a box reads and writes; zeros are only written.
-int64_t movedBytes(StridedCopyOpInterface op, const StridedBox &box);
+/// How a target copies a box. `source` is null for zeros.
+struct BoxCopy {
+  /// Returns the launch without arguments and moved bytes.
+  LaunchSummary (*launch)(StridedCopyOpInterface op, const StridedBox &box);
+  /// Builds the body of the launch's kernel.
+  void (*body)(KernelFunction &function, StridedCopyOpInterface op, const StridedBox &box,
+               mlir::Value source);
+};
+
+/// Returns the launches of a copy, one for each box.
+KernelSummary summariseBoxes(StridedCopyOpInterface op, const BoxCopy &copy);
+/// Generates the kernels of these launches.
+Symbols generateBoxes(StridedCopyOpInterface op, const BoxCopy &copy, KernelModule &kernels);
 
 /// Returns the dimensions of a box that are above 1. Adjacent dimensions that are contiguous on both sides
 /// are merged.

@@ -8,18 +8,23 @@
 using namespace mlir;
 using namespace trainc::codegen;
 
-static Value expanded(OpBuilder &builder, Operation *op) {
-  MathBuilder build(builder, op->getLoc(), op->getResult(0).getType());
-  return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case([&](math::ExpOp exp) { return build.exp(exp.getOperand()); })
-      .Case([&](math::LogOp log) { return build.log(log.getOperand()); })
-      .Case([&](math::Log1pOp log1p) { return build.log1p(log1p.getOperand()); })
-      .Case([&](math::TanhOp tanh) { return build.tanh(tanh.getOperand()); })
-      .Case([&](math::ErfOp erf) { return build.erf(erf.getOperand()); })
-      .Case([&](math::SinOp sin) { return build.sin(sin.getOperand()); })
-      .Case([&](math::CosOp cos) { return build.cos(cos.getOperand()); })
-      .Case([&](math::RsqrtOp rsqrt) { return build.rsqrt(rsqrt.getOperand()); });
+using Function = Value (MathBuilder::*)(Value);
+
+/// Returns the function that computes the op; null if there is none.
+static Function functionOf(Operation *op) {
+  return llvm::TypeSwitch<Operation *, Function>(op)
+      .Case([](math::ExpOp) { return &MathBuilder::exp; })
+      .Case([](math::LogOp) { return &MathBuilder::log; })
+      .Case([](math::Log1pOp) { return &MathBuilder::log1p; })
+      .Case([](math::TanhOp) { return &MathBuilder::tanh; })
+      .Case([](math::ErfOp) { return &MathBuilder::erf; })
+      .Case([](math::SinOp) { return &MathBuilder::sin; })
+      .Case([](math::CosOp) { return &MathBuilder::cos; })
+      .Case([](math::RsqrtOp) { return &MathBuilder::rsqrt; })
+      .Default([](Operation *) { return Function(); });
 }
+
+bool trainc::codegen::isMathFunction(Operation *op) { return functionOf(op) != nullptr; }
 
 LogicalResult trainc::codegen::expandMath(Operation *root) {
   WalkResult result = root->walk([](Operation *op) {
@@ -27,8 +32,7 @@ LogicalResult trainc::codegen::expandMath(Operation *root) {
       return WalkResult::advance();
     if (isa<math::FmaOp, math::SqrtOp, math::AbsFOp, math::AbsIOp, math::CopySignOp>(op))
       return WalkResult::advance(); // computed by instructions
-    bool function = isa<math::ExpOp, math::LogOp, math::Log1pOp, math::TanhOp, math::ErfOp, math::SinOp,
-                        math::CosOp, math::RsqrtOp>(op);
+    const Function function = functionOf(op);
     Type element = getElementTypeOrSelf(op->getResult(0));
     if (!function || !(element.isF32() || element.isF64())) {
       op->emitError("code generation: expected a function of f32 or f64 from the list in "
@@ -36,8 +40,8 @@ LogicalResult trainc::codegen::expandMath(Operation *root) {
       return WalkResult::interrupt();
     }
     OpBuilder builder(op);
-    Value value = expanded(builder, op);
-    op->getResult(0).replaceAllUsesWith(value);
+    MathBuilder build(builder, op->getLoc(), op->getResult(0).getType());
+    op->getResult(0).replaceAllUsesWith((build.*function)(op->getOperand(0)));
     op->erase();
     return WalkResult::skip();
   });

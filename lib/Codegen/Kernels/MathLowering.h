@@ -22,7 +22,10 @@
 
 namespace trainc::codegen {
 
-/// Replaces exp, log, log1p, tanh, erf, sin, cos and rsqrt under `root` by polynomials.
+/// Whether MathBuilder computes the op.
+bool isMathFunction(mlir::Operation *op);
+
+/// Replaces such functions under `root` by what MathBuilder builds.
 llvm::LogicalResult expandMath(mlir::Operation *root);
 
 /// Builds functions of f32 or f64 scalars or vectors.

@@ -5,9 +5,6 @@
 
 namespace trainc::codegen {
 
-/// Symbols of a summary's launches.
-using Symbols = llvm::SmallVector<std::string>;
-
 /// Whether the kernel supports padding after the rows of `value`, an operand or result. Holds if the value's
 /// rows are the kernel's rows. Assumes a kernel that runs on several threads.
 bool rowsTakePadding(nn::KernelOp kernel, mlir::Value value);

@@ -54,7 +54,7 @@ bool LocalCollectives::complete(const Collective &collective) {
 }
 
 void LocalCollectives::post(const Collective &collective) {
-  assert(collective.ranges.size() <= kMaximumRanges);
+  assert(collective.ranges.size() <= kMaxRanges);
   Posting &mine = memory_.state(rank_).posted;
   mine.fingerprint = fingerprintOf(collective);
   for (size_t i = 0; i < collective.ranges.size(); ++i) {

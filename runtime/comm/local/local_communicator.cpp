@@ -104,7 +104,7 @@ bool HostExchange::exchange(std::span<const std::byte> own, std::span<std::byte>
   memory_.state(rank_).messages[turn].set(own);
   if (!rendezvous_.arrive(memory_.hosts()))
     return false;
-  return gatherTold(
+  return gatherValues(
       memory_.ranks(), own.size(),
       [&](uint32_t rank) -> const HostMessage & { return memory_.state(rank).messages[turn]; },
       [&](uint32_t rank, const std::string &reason) { memory_.fail(rank, reason); }, all);

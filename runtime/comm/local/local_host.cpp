@@ -3,11 +3,15 @@
 #include "base/clock.h"
 #include "runtime/comm/local/local_join.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace trainc {
 
 namespace {
+
+/// Maximum further wait for ranks that have not come, once it is known that the ranks cannot run.
+constexpr double kGraceSeconds = 3;
 
 void tell(const Descriptor &socket, std::string_view text, int file) {
   sendPacket(socket, std::as_bytes(std::span(text.substr(0, kLongestText))), file);
@@ -27,8 +31,8 @@ LocalHost::LocalHost(const LocalPlace &place, const Mesh &mesh, uint64_t bytesPe
 
 Result<std::shared_ptr<SharedMemory>> LocalHost::run() {
   TRAINC_RETURN_IF_ERROR(gather());
-  // Checked only after all have come, so that every rank receives the reason.
-  TRAINC_RETURN_IF_ERROR(checkAll());
+  if (!problem_.ok())
+    return refuse(problem_);
   Result<std::shared_ptr<SharedMemory>> memory = SharedMemory::create(mesh_, bytesPerRank_);
   if (!memory.ok())
     return refuse(memory.status());
@@ -38,45 +42,57 @@ Result<std::shared_ptr<SharedMemory>> LocalHost::run() {
 
 void LocalHost::decline(std::string_view reason) {
   declined_ = cannotRun(0, reason);
-  if (gather().ok())
-    (void)refuse(declined_);
+  (void)gather();
 }
 
-/// Waits until all ranks have come.
+/// Waits until all ranks have come; for a short time only if they cannot run.
 Status LocalHost::gather() {
   const std::optional<Descriptor> listener =
       listenLocally(meetingSocketName(place_), static_cast<int>(mesh_.ranks()));
   if (!listener)
     return askOther();
-  Reception reception(*listener, sizeof(Handshake) + kLongestText);
-  while (guests_.size() + 1 < mesh_.ranks()) {
-    std::optional<Visitor> visitor = reception.next(deadline_);
-    if (!visitor)
-      return refuse(declined_.ok() ? tooFewHaveCome(reception.strangers()) : declined_);
-    receive(std::move(*visitor));
+  Acceptor acceptor(*listener, sizeof(Handshake) + kLongestText);
+  while (joined_.size() + 1 < mesh_.ranks()) {
+    std::optional<IncomingConnection> connection = acceptor.next(deadline_);
+    if (!connection)
+      return refuse(!declined_.ok()  ? declined_
+                    : !problem_.ok() ? problem_
+                                     : tooFewHaveCome(acceptor.ofOtherUsers()));
+    receive(std::move(*connection));
   }
   return {};
 }
 
-/// Ignores a visitor that sends less than a complete handshake message: it is not a rank.
-void LocalHost::receive(Visitor visitor) {
-  const std::string &said = visitor.packet.bytes;
-  if (said.size() < sizeof(Handshake))
+/// Ignores a process that sends less than a complete handshake message: it is not a rank.
+void LocalHost::receive(IncomingConnection connection) {
+  const std::string &message = connection.packet.bytes;
+  if (message.size() < sizeof(Handshake))
     return;
   Handshake handshake;
-  std::memcpy(&handshake, said.data(), sizeof(Handshake));
-  if (const Status stranger = checkJob(handshake); !stranger.ok()) {
-    tell(visitor.socket, textOf(stranger), -1);
+  std::memcpy(&handshake, message.data(), sizeof(Handshake));
+  if (const Status otherJob = checkJob(handshake); !otherJob.ok()) {
+    tell(connection.socket, textOf(otherJob), -1);
     ++ofOtherJobs_;
     return;
   }
-  guests_.push_back({handshake, said.substr(sizeof(Handshake)), std::move(visitor.socket)});
+  admit({handshake, message.substr(sizeof(Handshake)), std::move(connection.socket)});
+}
+
+void LocalHost::admit(JoinedRank rank) {
+  joined_.push_back(std::move(rank));
+  if (!declined_.ok())
+    return tell(joined_.back().socket, textOf(declined_), -1);
+  if (!problem_.ok())
+    return;
+  problem_ = check(joined_.back());
+  if (!problem_.ok())
+    deadline_ = std::min(deadline_, steadySeconds() + kGraceSeconds);
 }
 
 Status LocalHost::tooFewHaveCome(uint32_t ofOtherUsers) const {
   return failed("{} of {} ranks have come within {} s{}{}; start all of them on this host, with the "
                 "same MASTER_ADDR and MASTER_PORT, or use --comm=mpi for several hosts",
-                guests_.size() + 1, mesh_.ranks(), place_.waitSeconds,
+                joined_.size() + 1, mesh_.ranks(), place_.waitSeconds,
                 ofOtherJobs_ > 0 ? fmt::format(", and {} of another job", ofOtherJobs_) : "",
                 ofOtherUsers > 0 ? fmt::format(", and {} of another user", ofOtherUsers) : "");
 }
@@ -84,10 +100,10 @@ Status LocalHost::tooFewHaveCome(uint32_t ofOtherUsers) const {
 /// Asks a process that already listens as rank 0 whether it belongs to this job.
 Status LocalHost::askOther() const {
   const Connection other = connectLocally(meetingSocketName(place_));
-  if (other.stranger)
-    return strangerListens(place_, *other.stranger);
+  if (other.otherUser)
+    return otherUserListens(place_, *other.otherUser);
   const Status answer =
-      other.socket ? greet(other.socket, place_, mesh_, bytesPerRank_, deadline_).status() : Status();
+      other.socket ? sendHandshake(other.socket, place_, mesh_, bytesPerRank_, deadline_).status() : Status();
   return answer.ok() ? nameIsTaken() : answer;
 }
 
@@ -107,36 +123,31 @@ Status LocalHost::checkJob(const Handshake &handshake) const {
   return handshake.rank == 0 && handshake.fingerprint != place_.fingerprint ? nameIsTaken() : Status();
 }
 
-Status LocalHost::checkAll() {
-  for (const Guest &guest : guests_)
-    if (!guest.reason.empty())
-      return refuse(cannotRun(guest.handshake.rank, guest.reason));
-  std::vector<bool> known(mesh_.ranks());
-  known[0] = true;
-  for (const Guest &guest : guests_)
-    TRAINC_RETURN_IF_ERROR(check(guest.handshake, known));
-  return {};
-}
-
-Status LocalHost::check(const Handshake &handshake, std::vector<bool> &known) {
+/// Compares the rank that has joined last with this one and with those before.
+Status LocalHost::check(const JoinedRank &rank) const {
+  const Handshake &handshake = rank.handshake;
+  if (!rank.reason.empty())
+    return cannotRun(handshake.rank, rank.reason);
   if (handshake.ranks != mesh_.ranks() || handshake.fingerprint != place_.fingerprint ||
       handshake.bytesPerRank != bytesPerRank_)
-    return refuse(
-        invalidInput("rank {} runs another plan (checksum {:016x}) than rank 0 ({:016x}); start all "
-                     "ranks with the same plan file",
-                     handshake.rank, handshake.fingerprint, place_.fingerprint));
-  if (handshake.rank >= mesh_.ranks() || known[handshake.rank])
-    return refuse(invalidInput("two processes of the job '{}' say that they are rank {}; give each a RANK of "
-                               "its own, from 0 to {}, and another job another MASTER_PORT",
-                               place_.job, handshake.rank, mesh_.ranks() - 1));
-  known[handshake.rank] = true;
+    return invalidInput(
+        "rank {} runs another plan (checksum {:016x}) than rank 0 ({:016x}); start all ranks with "
+        "the same plan file",
+        handshake.rank, handshake.fingerprint, place_.fingerprint);
+  const auto isSameRank = [&](const JoinedRank &each) { return each.handshake.rank == handshake.rank; };
+  if (handshake.rank == 0 || handshake.rank >= mesh_.ranks() ||
+      std::ranges::count_if(joined_, isSameRank) > 1)
+    return invalidInput(
+        "two processes of the job '{}' say that they are rank {}; give each a RANK of its own, from "
+        "0 to {}, and another job another MASTER_PORT",
+        place_.job, handshake.rank, mesh_.ranks() - 1);
   return {};
 }
 
 /// Sends the reply to all ranks that have come so far.
 void LocalHost::answer(std::string_view text, int file) const {
-  for (const Guest &guest : guests_)
-    tell(guest.socket, text, file);
+  for (const JoinedRank &rank : joined_)
+    tell(rank.socket, text, file);
 }
 
 Status LocalHost::refuse(Status status) const {

@@ -11,7 +11,7 @@
 namespace trainc {
 
 /// Listens on a socket named after the job until all ranks have come; then sends all of them the shared
-/// memory, or the reason why they cannot run.
+/// memory, or the reason why they cannot run. If they cannot, waits a few seconds at most for further ranks.
 class LocalHost {
 public:
   LocalHost(const LocalPlace &place, const Mesh &mesh, uint64_t bytesPerRank);
@@ -22,20 +22,20 @@ public:
 
 private:
   /// A rank that has joined.
-  struct Guest {
+  struct JoinedRank {
     Handshake handshake{};
     std::string reason; ///< reason why the rank cannot take part; else empty
     Descriptor socket;
   };
 
   Status gather();
-  void receive(Visitor visitor);
+  void receive(IncomingConnection connection);
+  void admit(JoinedRank rank);
   Status tooFewHaveCome(uint32_t ofOtherUsers) const;
   Status askOther() const;
   Status nameIsTaken() const;
   Status checkJob(const Handshake &handshake) const;
-  Status checkAll();
-  Status check(const Handshake &handshake, std::vector<bool> &known);
+  Status check(const JoinedRank &rank) const;
   void answer(std::string_view text, int file) const;
   Status refuse(Status status) const;
 
@@ -43,9 +43,10 @@ private:
   Mesh mesh_;
   uint64_t bytesPerRank_;
   double deadline_;
-  Status declined_;           ///< error of this rank, if it cannot run
-  std::vector<Guest> guests_; ///< in order of arrival
-  uint32_t ofOtherJobs_ = 0;  ///< number of rejected ranks of other jobs
+  Status declined_; ///< error of this rank, if it cannot run; then it answers each rank at once
+  Status problem_;  ///< why the ranks that have joined cannot run
+  std::vector<JoinedRank> joined_; ///< in order of arrival
+  uint32_t ofOtherJobs_ = 0;       ///< number of rejected ranks of other jobs
 };
 
 } // namespace trainc

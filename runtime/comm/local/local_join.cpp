@@ -17,23 +17,23 @@ constexpr auto kBetweenTries = std::chrono::milliseconds(10);
 Connection findHost(const LocalPlace &place, double deadline) {
   for (const std::string name = meetingSocketName(place);;) {
     Connection connection = connectLocally(name);
-    if (connection.socket || connection.stranger || steadySeconds() >= deadline)
+    if (connection.socket || connection.otherUser || steadySeconds() >= deadline)
       return connection;
     std::this_thread::sleep_for(kBetweenTries);
   }
 }
 
-Result<std::shared_ptr<SharedMemory>> visit(const LocalPlace &place, const Mesh &mesh,
-                                            uint64_t bytesPerRank) {
+Result<std::shared_ptr<SharedMemory>> joinHost(const LocalPlace &place, const Mesh &mesh,
+                                               uint64_t bytesPerRank) {
   const double deadline = steadySeconds() + place.waitSeconds;
   const Connection host = findHost(place, deadline);
-  if (host.stranger)
-    return strangerListens(place, *host.stranger);
+  if (host.otherUser)
+    return otherUserListens(place, *host.otherUser);
   if (!host.socket)
     return failed("rank {}: rank 0 has not come within {} s; start all ranks on this host, with the same "
                   "MASTER_ADDR and MASTER_PORT, or use --comm=mpi for several hosts",
                   place.rank, place.waitSeconds);
-  return greet(host.socket, place, mesh, bytesPerRank, deadline);
+  return sendHandshake(host.socket, place, mesh, bytesPerRank, deadline);
 }
 
 } // namespace
@@ -42,15 +42,16 @@ std::string meetingSocketName(const LocalPlace &place) {
   return fmt::format("trainc-{}-{:016x}", ::geteuid(), checksum(place.job));
 }
 
-Status strangerListens(const LocalPlace &place, uid_t user) {
+Status otherUserListens(const LocalPlace &place, uid_t user) {
   return failed(
       "rank {}: a process of another user (uid {}) listens where the ranks of the job '{}' meet; give "
       "the job another MASTER_PORT",
       place.rank, user, place.job);
 }
 
-Result<std::shared_ptr<SharedMemory>> greet(const Descriptor &socket, const LocalPlace &place,
-                                            const Mesh &mesh, uint64_t bytesPerRank, double deadline) {
+Result<std::shared_ptr<SharedMemory>> sendHandshake(const Descriptor &socket, const LocalPlace &place,
+                                                    const Mesh &mesh, uint64_t bytesPerRank,
+                                                    double deadline) {
   const Handshake handshake{place.rank, mesh.ranks(), launchOf(place), place.fingerprint, bytesPerRank};
   sendPacket(socket, std::as_bytes(std::span(&handshake, 1)));
   // Rank 0's deadline is earlier, so that its reason arrives.
@@ -67,7 +68,7 @@ Result<std::shared_ptr<SharedMemory>> joinSharedMemory(const LocalPlace &place, 
                                                        uint64_t bytesPerRank) {
   if (place.rank == 0)
     return LocalHost(place, mesh, bytesPerRank).run();
-  return visit(place, mesh, bytesPerRank);
+  return joinHost(place, mesh, bytesPerRank);
 }
 
 void declineToJoin(const LocalPlace &place, uint32_t ranks, std::string_view reason) {

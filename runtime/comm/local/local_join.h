@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace trainc {
 
@@ -18,6 +19,7 @@ struct Handshake {
   uint64_t launch; ///< see launchOf()
   uint64_t fingerprint, bytesPerRank;
 };
+static_assert(sizeof(Handshake) == 32 && std::has_unique_object_representations_v<Handshake>);
 
 /// Reply of rank 0: this word with the memory, or an exit code followed by the reason why the ranks cannot
 /// run.
@@ -43,10 +45,10 @@ void declineToJoin(const LocalPlace &place, uint32_t ranks, std::string_view rea
 std::string meetingSocketName(const LocalPlace &place);
 
 /// Sends the handshake message to rank 0 over `socket` and receives its reply.
-Result<std::shared_ptr<SharedMemory>> greet(const Descriptor &socket, const LocalPlace &place,
-                                            const Mesh &mesh, uint64_t bytesPerRank, double deadline);
+Result<std::shared_ptr<SharedMemory>> sendHandshake(const Descriptor &socket, const LocalPlace &place,
+                                                    const Mesh &mesh, uint64_t bytesPerRank, double deadline);
 
 /// The error that another user already listens on the job's socket.
-Status strangerListens(const LocalPlace &place, uid_t user);
+Status otherUserListens(const LocalPlace &place, uid_t user);
 
 } // namespace trainc

@@ -87,13 +87,13 @@ std::optional<Descriptor> listenLocally(const std::string &name, int backlog) {
 
 Connection connectLocally(const std::string &name) {
   const Address address(name);
-  Connection connection{.socket = openSocket(), .stranger = {}};
+  Connection connection{.socket = openSocket(), .otherUser = {}};
   if (!connection.socket || ::connect(connection.socket.get(), address.get(), address.length) != 0)
     return {};
   const std::optional<uid_t> user = userOf(connection.socket);
   if (user == ::geteuid())
     return connection;
-  return {.socket = Descriptor(), .stranger = user};
+  return {.socket = Descriptor(), .otherUser = user};
 }
 
 bool sendPacket(const Descriptor &socket, std::span<const std::byte> bytes, int descriptor) {
@@ -138,52 +138,52 @@ std::optional<Packet> receivePacket(const Descriptor &socket, size_t limit, doub
   return packet;
 }
 
-std::optional<Visitor> Reception::next(double deadline) {
+std::optional<IncomingConnection> Acceptor::next(double deadline) {
   for (;;) {
-    for (auto each = silent_.begin(); each != silent_.end(); ++each) {
+    for (auto each = pending_.begin(); each != pending_.end(); ++each) {
       if (!isReadable(each->socket, 0))
         continue;
       Descriptor socket = std::move(each->socket);
-      silent_.erase(each);
+      pending_.erase(each);
       std::optional<Packet> packet = receivePacket(socket, limit_, 0);
       if (packet)
-        return Visitor{std::move(socket), std::move(*packet)};
+        return IncomingConnection{std::move(socket), std::move(*packet)};
       break; // closed without a packet, or sent an invalid one
     }
     if (!wait(deadline))
       return std::nullopt;
-    letIn();
-    showOut();
+    acceptConnections();
+    closeSilent();
   }
 }
 
 /// Waits until a process connects or sends, or has been silent for too long; returns false at the deadline.
-bool Reception::wait(double deadline) {
+bool Acceptor::wait(double deadline) {
   std::vector<pollfd> wanted = {{.fd = listener_.get(), .events = POLLIN, .revents = 0}};
-  for (const Silent &each : silent_)
+  for (const PendingConnection &each : pending_)
     wanted.push_back({.fd = each.socket.get(), .events = POLLIN, .revents = 0});
-  const double until = silent_.empty() ? deadline : std::min(deadline, silent_.front().until);
+  const double until = pending_.empty() ? deadline : std::min(deadline, pending_.front().until);
   const double left = std::max(0.0, until - steadySeconds());
   const int ready = ::poll(wanted.data(), wanted.size(), static_cast<int>(std::ceil(left * 1000)));
   return ready > 0 || steadySeconds() < deadline;
 }
 
-void Reception::letIn() {
+void Acceptor::acceptConnections() {
   while (isReadable(listener_, 0)) {
     Descriptor socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!socket)
       return;
     if (userOf(socket) == ::geteuid())
-      silent_.push_back({std::move(socket), steadySeconds() + kSilentSeconds});
+      pending_.push_back({std::move(socket), steadySeconds() + kSilentSeconds});
     else
-      ++strangers_;
+      ++ofOtherUsers_;
   }
 }
 
-void Reception::showOut() {
+void Acceptor::closeSilent() {
   const double now = steadySeconds();
-  while (!silent_.empty() && (silent_.front().until <= now || silent_.size() > kMaxSilent))
-    silent_.erase(silent_.begin());
+  while (!pending_.empty() && (pending_.front().until <= now || pending_.size() > kMaxSilent))
+    pending_.erase(pending_.begin());
 }
 
 } // namespace trainc

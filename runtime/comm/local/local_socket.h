@@ -20,15 +20,15 @@ struct Packet {
 };
 
 /// A process that has connected, and its first packet.
-struct Visitor {
+struct IncomingConnection {
   Descriptor socket;
   Packet packet;
 };
 
 /// Result of an attempt to connect.
 struct Connection {
-  Descriptor socket;             ///< empty if nobody listens, or another user does
-  std::optional<uid_t> stranger; ///< the other user, if one listens there
+  Descriptor socket;              ///< empty if nobody listens, or another user does
+  std::optional<uid_t> otherUser; ///< the other user, if one listens there
 };
 
 /// Listens on an abstract socket name, which leaves nothing in the file system; returns nothing if the name
@@ -46,30 +46,30 @@ std::optional<Packet> receivePacket(const Descriptor &socket, size_t limit, doub
 
 /// Accepts processes of this user and listens to all of them at once. A process that sends nothing delays no
 /// other, and is disconnected after a while.
-class Reception {
+class Acceptor {
 public:
   /// `limit` bounds the bytes of a first packet.
-  Reception(const Descriptor &listener, size_t limit) : listener_(listener), limit_(limit) {}
+  Acceptor(const Descriptor &listener, size_t limit) : listener_(listener), limit_(limit) {}
 
   /// The next process that has sent a packet; nothing once `deadline` has passed.
-  std::optional<Visitor> next(double deadline);
+  std::optional<IncomingConnection> next(double deadline);
   /// Number of connections by other users so far. All were closed at once.
-  uint32_t strangers() const { return strangers_; }
+  uint32_t ofOtherUsers() const { return ofOtherUsers_; }
 
 private:
-  struct Silent {
+  struct PendingConnection {
     Descriptor socket;
     double until; ///< deadline of the first packet, after which the connection is closed
   };
 
   bool wait(double deadline);
-  void letIn();
-  void showOut();
+  void acceptConnections();
+  void closeSilent();
 
   const Descriptor &listener_;
   size_t limit_;
-  std::vector<Silent> silent_; ///< in order of arrival
-  uint32_t strangers_ = 0;
+  std::vector<PendingConnection> pending_; ///< in order of arrival
+  uint32_t ofOtherUsers_ = 0;
 };
 
 } // namespace trainc

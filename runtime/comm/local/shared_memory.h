@@ -26,7 +26,7 @@ struct Posting {
   };
 
   CollectiveFingerprint fingerprint;
-  std::array<Range, kMaximumRanges>
+  std::array<Range, kMaxRanges>
       ranges; ///< the first ones are in use, as many as the fingerprint counts; unused pages stay untouched
 };
 
@@ -41,7 +41,7 @@ struct Meeting {
 struct alignas(64) RankState {
   /// Numbers of barriers at which this rank has arrived: one for each choice of axes, and the last for
   /// exchanges between hosts.
-  std::array<std::atomic<uint32_t>, Mesh::kMaximumChoices + 1> arrived{};
+  std::array<std::atomic<uint32_t>, Mesh::kMaxChoices + 1> arrived{};
   std::atomic<uint32_t> progress{0};   ///< changes while the rank makes progress
   std::atomic<uint32_t> waits{0};      ///< changes while the rank waits for others
   std::atomic<bool> left{false};       ///< whether the rank starts no more collectives
@@ -103,7 +103,7 @@ public:
     return {mesh().members(axes, rank), mesh().groupOf(axes, rank), mesh().choiceOf(axes)};
   }
   /// The meeting of all hosts.
-  Meeting hosts() const { return {{0, 1, ranks()}, mesh().groups(), Mesh::kMaximumChoices}; }
+  Meeting hosts() const { return {{0, 1, ranks()}, mesh().groups(), Mesh::kMaxChoices}; }
   /// Number of barriers: one for each group of the mesh, and one for hosts.
   uint32_t barriers() const { return mesh().groups() + 1; }
   Barrier &barrier(uint32_t index) const { return reinterpret_cast<Barrier *>(&state(ranks()))[index]; }

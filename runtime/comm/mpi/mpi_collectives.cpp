@@ -107,9 +107,10 @@ void MpiCollectives::keepOwn(const Collective &collective) {
   });
 }
 
-/// Sends this rank's share, sums or sources, and receives the shares of the others.
+/// Sends this rank's share, from its destination unless the source is a shard, and receives the shares of the
+/// others.
 bool MpiCollectives::allGather(const Collective &collective) {
-  const bool sums = collective.kind == MeetingKind::kAllReduce;
+  const bool sourceIsShard = traitsOf(collective.kind).sourceIsShard;
   const Share mine = share(collective, place());
   const auto begin = [&](uint64_t round) {
     for (uint32_t peer = 0; peer < members_.count; ++peer) {
@@ -122,7 +123,8 @@ bool MpiCollectives::allGather(const Collective &collective) {
       });
       mine.forEach(window(round), [&](const Stretch &stretch) {
         const CollectiveRange &range = collective.ranges[stretch.range];
-        exchange_.send(round, peer, ((sums ? range.destination : range.source) + stretch.inPart).pointer(),
+        exchange_.send(round, peer,
+                       ((sourceIsShard ? range.source : range.destination) + stretch.inPart).pointer(),
                        stretch.bytes);
       });
     }

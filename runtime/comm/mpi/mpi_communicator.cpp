@@ -14,7 +14,7 @@ constexpr std::chrono::milliseconds kIdle{20};
 
 } // namespace
 
-Status MpiCommunicator::create(const MpiOptions &options, std::unique_ptr<Communicator> &communicator) {
+Status MpiCommunicator::create(const JobOptions &options, std::unique_ptr<Communicator> &communicator) {
   std::unique_ptr<MpiCommunicator> made(new MpiCommunicator(options));
   std::promise<Status> promise;
   std::future<Status> opened = promise.get_future();
@@ -65,8 +65,8 @@ Status MpiCommunicator::exchangeWithPeers(std::span<const std::byte> own, std::s
   queue_.wake();
   const bool agreed =
       hosts.wait() &&
-      gatherTold(
-          ranks(), own.size(), [&](uint32_t peer) -> const HostMessage & { return hosts.told(peer); },
+      gatherValues(
+          ranks(), own.size(), [&](uint32_t peer) -> const HostMessage & { return hosts.value(peer); },
           [&](uint32_t peer, const std::string &reason) { peers_->fail(peer, reason); }, all);
   return agreed ? Status() : failed("rank {}: the ranks cannot agree: {}", rank(), peers_->failure());
 }
@@ -165,10 +165,10 @@ void MpiCommunicator::close() {
 
 /// See kMpiEntry.
 extern "C" __attribute__((visibility("default"))) void
-traincOpenMpi(const trainc::MpiOptions &options, std::unique_ptr<trainc::Communicator> &communicator,
+traincOpenMpi(const trainc::JobOptions &options, std::unique_ptr<trainc::Communicator> &communicator,
               trainc::Status &status);
 
-void traincOpenMpi(const trainc::MpiOptions &options, std::unique_ptr<trainc::Communicator> &communicator,
+void traincOpenMpi(const trainc::JobOptions &options, std::unique_ptr<trainc::Communicator> &communicator,
                    trainc::Status &status) {
   status = trainc::MpiCommunicator::create(options, communicator);
 }

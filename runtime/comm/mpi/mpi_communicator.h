@@ -24,7 +24,7 @@ namespace trainc {
 class MpiCommunicator final : public Communicator {
 public:
   /// See openMpi().
-  static Status create(const MpiOptions &options, std::unique_ptr<Communicator> &communicator);
+  static Status create(const JobOptions &options, std::unique_ptr<Communicator> &communicator);
   /// Fails the ranks if collectives are in flight, because peers would wait for this one in vain.
   ~MpiCommunicator() override;
 
@@ -43,7 +43,7 @@ public:
 
 private:
   Status exchangeWithPeers(std::span<const std::byte> own, std::span<std::byte> all) override;
-  explicit MpiCommunicator(const MpiOptions &options) : options_(options), queue_(options.inFlight) {}
+  explicit MpiCommunicator(const JobOptions &options) : options_(options), queue_(options.inFlight) {}
   void progressThread(std::promise<Status> opened);
   Status chooseMesh();
   Status open();
@@ -52,7 +52,7 @@ private:
   void watchForOthers();
   void close();
 
-  MpiOptions options_;
+  JobOptions options_;
   MpiJob job_;
   std::optional<MpiPeers> peers_; ///< set, like collectives_, once MPI is initialised
   std::optional<MpiCollectives> collectives_;

@@ -23,15 +23,14 @@ std::string libraryFile() {
 
 } // namespace
 
-Result<std::unique_ptr<Communicator>> openMpi(MpiOptions options) {
+Result<std::unique_ptr<Communicator>> openMpi(const JobOptions &options) {
   const std::string file = libraryFile();
   // RTLD_GLOBAL, because some MPI libraries load plugins that look up its symbols. Never unloaded: MPI cannot
   // be initialised twice.
   void *library = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (library == nullptr)
     return failed("cannot use MPI: {}; it needs {} beside the program or in ../lib/trainc (the package "
-                  "trainc-comm-mpi has it), and the "
-                  "MPI library that this was built with",
+                  "trainc-comm-mpi has it), and the MPI library that this was built with",
                   dlerror(), kMpiLibrary);
   const auto entry = reinterpret_cast<MpiEntry>(dlsym(library, kMpiEntry));
   if (entry == nullptr)

@@ -1,23 +1,11 @@
 // Ranks on any number of hosts, over MPI.
 #pragma once
 
-#include "runtime/comm/communicator.h"
+#include "runtime/comm/communicator_kinds.h"
 
-#include <cstdint>
 #include <memory>
 
 namespace trainc {
-
-struct MpiOptions {
-  /// Timeout: seconds without progress after which a rank that others wait for counts as dead.
-  double timeoutSeconds = 5;
-  /// Maximum number of collectives in flight per rank.
-  uint32_t inFlight = 64;
-  /// The mesh of all ranks; without axes, one axis of as many ranks as MPI has started.
-  Mesh mesh = {};
-  /// Timeout of MPI_Init, which waits for all ranks.
-  double startSeconds = 60;
-};
 
 /// Returns the communicator of this process among those started by mpirun, srun or another MPI launcher,
 /// which determines the number of ranks. Call it once per process. MPI comes with libtrainc_comm_mpi.so,
@@ -31,6 +19,6 @@ struct MpiOptions {
 /// library or MPI is missing, the system cannot start another thread, or not all ranks come in time. MPI_Init
 /// cannot be interrupted, so its thread keeps running after a timeout: end the process then. If MPI_Init
 /// itself fails, MPI ends the process.
-Result<std::unique_ptr<Communicator>> openMpi(MpiOptions options = {});
+Result<std::unique_ptr<Communicator>> openMpi(const JobOptions &options = {});
 
 } // namespace trainc

@@ -10,7 +10,7 @@ constexpr int kHostsTag = 1;
 } // namespace
 
 void MpiHosts::post(std::span<const std::byte> own) {
-  told_[job_.rank()].set(own);
+  values_[job_.rank()].set(own);
   state_.store(State::kPosted, std::memory_order_release);
 }
 
@@ -44,11 +44,11 @@ int MpiHosts::begin() {
   for (uint32_t peer = 0; peer < job_.ranks() && code == MPI_SUCCESS; ++peer) {
     if (peer == job_.rank())
       continue;
-    code = MPI_Irecv(&told_[peer], sizeof(HostMessage), MPI_BYTE, static_cast<int>(peer), kHostsTag,
+    code = MPI_Irecv(&values_[peer], sizeof(HostMessage), MPI_BYTE, static_cast<int>(peer), kHostsTag,
                      job_.control(), &requests_[peer]);
     if (code == MPI_SUCCESS)
-      code = MPI_Isend(&told_[job_.rank()], sizeof(HostMessage), MPI_BYTE, static_cast<int>(peer), kHostsTag,
-                       job_.control(), &requests_[job_.ranks() + peer]);
+      code = MPI_Isend(&values_[job_.rank()], sizeof(HostMessage), MPI_BYTE, static_cast<int>(peer),
+                       kHostsTag, job_.control(), &requests_[job_.ranks() + peer]);
   }
   return code;
 }

@@ -16,7 +16,7 @@ namespace trainc {
 class MpiHosts {
 public:
   explicit MpiHosts(const MpiJob &job)
-      : job_(job), told_(job.ranks()), requests_(2 * job.ranks(), MPI_REQUEST_NULL),
+      : job_(job), values_(job.ranks()), requests_(2 * job.ranks(), MPI_REQUEST_NULL),
         completed_(requests_.size()) {}
 
   /// Begins an exchange of `own`. For the waiting thread.
@@ -24,7 +24,7 @@ public:
   /// Waits for the end of the exchange; returns false if a rank has failed.
   bool wait();
   /// The value of a rank, after wait().
-  const HostMessage &told(uint32_t rank) const { return told_[rank]; }
+  const HostMessage &value(uint32_t rank) const { return values_[rank]; }
 
   /// Sends and receives, and ends the wait once all values have arrived. Returns an MPI error code. For the
   /// thread that calls MPI.
@@ -44,7 +44,7 @@ private:
   void end(State state);
 
   const MpiJob &job_;
-  std::vector<HostMessage> told_;     ///< by rank
+  std::vector<HostMessage> values_;   ///< by rank
   std::vector<MPI_Request> requests_; ///< one receive from each rank, then one send to each
   std::vector<int> completed_;        ///< output of MPI: indices of completed requests
   uint32_t begun_ = 0;

@@ -24,7 +24,7 @@ template <typename Calls> Status NcclCollectives::inGroup(const NcclTimeout &tim
   const Status end = nccl().ncclGroupEnd();
   TRAINC_RETURN_IF_ERROR(status);
   TRAINC_RETURN_IF_ERROR(end);
-  return group_.settle("ncclGroupEnd", timeout);
+  return group_.waitUntilDone("ncclGroupEnd", timeout);
 }
 
 Status NcclCollectives::enqueue(const Collective &collective, const LocalSum &sum, CUstream stream,

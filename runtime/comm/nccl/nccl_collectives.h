@@ -4,7 +4,7 @@
 #include "runtime/comm/nccl/nccl_group.h"
 #include "runtime/comm/parts.h"
 #include "runtime/comm/stream_communicator.h"
-#include "runtime/device/cuda/driver/driver_library.h"
+#include "runtime/cuda/driver_library.h"
 
 #include <vector>
 

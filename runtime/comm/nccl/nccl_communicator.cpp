@@ -1,6 +1,7 @@
 #include "runtime/comm/nccl/nccl_communicator.h"
 
 #include "base/clock.h"
+#include "plan/cost/collective_seconds.h"
 #include "plan/facts/dtype.h"
 
 #include <algorithm>
@@ -237,11 +238,12 @@ Status NcclCommunicator::causeOf(Status found) const {
 }
 
 uint64_t NcclCommunicator::bytesOf(const Collective &collective) const {
-  const uint64_t members = options_.mesh.shapeOf(collective.axes).members;
-  uint64_t bytes = 0;
+  const uint32_t members = options_.mesh.shapeOf(collective.axes).members,
+                 rounds = traitsOf(collective.kind).rounds;
+  int64_t bytes = 0;
   for (const CollectiveRange &range : collective.ranges)
-    bytes += range.elements * elementBytes(range.dtype) * (members - 1) / members;
-  return collective.kind == MeetingKind::kAllReduce ? 2 * bytes : bytes;
+    bytes += ringBytes(rounds, int64_t(range.elements * elementBytes(range.dtype)), members);
+  return uint64_t(bytes);
 }
 
 Ticket NcclCommunicator::start(const Collective &collective) {

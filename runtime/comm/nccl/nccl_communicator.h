@@ -5,8 +5,8 @@
 #include "runtime/comm/nccl/nccl_group.h"
 #include "runtime/comm/nccl/nccl_watch.h"
 #include "runtime/comm/stream_communicator.h"
-#include "runtime/device/cuda/driver/cuda_context.h"
-#include "runtime/device/cuda/driver/cuda_handles.h"
+#include "runtime/cuda/cuda_context.h"
+#include "runtime/cuda/cuda_handles.h"
 
 #include <array>
 #include <map>
@@ -98,8 +98,8 @@ private:
   NcclWatch watch_;
   CudaStream stream_;
   /// The groups that contain this rank, by Mesh::choiceOf() of their axes.
-  std::array<NcclGroup, Mesh::kMaximumChoices> groups_;
-  std::array<std::optional<NcclCollectives>, Mesh::kMaximumChoices> collectives_;
+  std::array<NcclGroup, Mesh::kMaxChoices> groups_;
+  std::array<std::optional<NcclCollectives>, Mesh::kMaxChoices> collectives_;
   std::vector<void *> arenas_;
   LocalSum localSum_;
   std::map<Ticket, Flight> flights_;

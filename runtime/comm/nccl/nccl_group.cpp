@@ -19,17 +19,17 @@ Status NcclGroup::open(const ncclUniqueId &id, uint32_t ranks, uint32_t rank, co
   config.blocking = 0;
   TRAINC_RETURN_IF_ERROR(
       nccl().ncclCommInitRankConfig(&handle_, static_cast<int>(ranks), id, static_cast<int>(rank), &config));
-  return settle("ncclCommInitRankConfig", timeout);
+  return waitUntilDone("ncclCommInitRankConfig", timeout);
 }
 
 Status NcclGroup::enrol(void *memory, uint64_t bytes, const NcclTimeout &timeout) {
   void *enrolled = nullptr;
   TRAINC_RETURN_IF_ERROR(nccl().ncclCommRegister(handle_, memory, bytes, &enrolled));
   enrolled_.push_back(enrolled);
-  return settle("ncclCommRegister", timeout);
+  return waitUntilDone("ncclCommRegister", timeout);
 }
 
-Status NcclGroup::settle(const char *call, const NcclTimeout &timeout) const {
+Status NcclGroup::waitUntilDone(const char *call, const NcclTimeout &timeout) const {
   for (;;) {
     ncclResult_t state = ncclSuccess;
     TRAINC_RETURN_IF_ERROR(nccl().ncclCommGetAsyncError(handle_, &state));
@@ -64,7 +64,7 @@ Status NcclGroup::close(const NcclTimeout &timeout) {
   for (void *enrolled : std::exchange(enrolled_, {}))
     TRAINC_RETURN_IF_ERROR(nccl().ncclCommDeregister(handle_, enrolled));
   TRAINC_RETURN_IF_ERROR(nccl().ncclCommFinalize(handle_));
-  TRAINC_RETURN_IF_ERROR(settle("ncclCommFinalize", timeout));
+  TRAINC_RETURN_IF_ERROR(waitUntilDone("ncclCommFinalize", timeout));
   return nccl().ncclCommDestroy(std::exchange(handle_, nullptr));
 }
 

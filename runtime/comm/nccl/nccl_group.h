@@ -12,8 +12,8 @@ namespace trainc {
 /// Timeout callback, polled during NCCL operations that may hang; an error ends the operation.
 using NcclTimeout = std::function<Status()>;
 
-/// A non-blocking NCCL communicator. Long operations stay in progress, and settle() waits for them until the
-/// timeout callback returns an error.
+/// A non-blocking NCCL communicator. Long operations stay in progress, and waitUntilDone() waits for them
+/// until the timeout callback returns an error.
 class NcclGroup {
 public:
   NcclGroup() = default;
@@ -26,7 +26,7 @@ public:
   /// Registers memory, so that NCCL moves it without staging copies; all ranks register in the same order.
   Status enrol(void *memory, uint64_t bytes, const NcclTimeout &timeout);
   /// Waits until no operation is in progress.
-  Status settle(const char *call, const NcclTimeout &timeout) const;
+  Status waitUntilDone(const char *call, const NcclTimeout &timeout) const;
   /// The asynchronous error of this rank or another, if any.
   Status health() const;
   /// Whether the asynchronous error may come from ended ranks or a lost network connection.

@@ -1,7 +1,7 @@
 // Tracks which collective the device is executing.
 #pragma once
 
-#include "runtime/device/cuda/driver/cuda_handles.h"
+#include "runtime/cuda/cuda_handles.h"
 
 #include <cstdint>
 #include <optional>

@@ -16,7 +16,7 @@ namespace trainc {
 namespace {
 
 constexpr int kSliceMilliseconds = 20;
-constexpr double kLongestBeat = 0.5;
+constexpr double kMaxHeartbeatSeconds = 0.5;
 constexpr const char *kGoneReason = "its process has ended, or the network to it has";
 
 template <typename Value> std::optional<Value> valueIn(std::span<const std::byte> payload) {
@@ -32,7 +32,7 @@ template <typename Value> std::optional<Value> valueIn(std::span<const std::byte
 Result<std::unique_ptr<Communicator>> TcpCommunicator::create(const TcpPlace &place, TcpOptions options) {
   TRAINC_ASSIGN_OR_RETURN(std::vector<TcpMet> met, meetOverTcp(place));
   std::unique_ptr<TcpCommunicator> made(new TcpCommunicator(place.rank, place.ranks, options));
-  const size_t most = place.ranks * std::max(sizeof(HostMessage), sizeof(Life));
+  const size_t most = place.ranks * std::max(sizeof(HostMessage), sizeof(Heartbeat));
   for (TcpMet &each : met)
     made->links_.push_back(
         each.socket ? std::make_unique<TcpLink>(std::move(each.socket), each.key, place.rank == 0, most)
@@ -45,8 +45,8 @@ Result<std::unique_ptr<Communicator>> TcpCommunicator::create(const TcpPlace &pl
 }
 
 TcpCommunicator::TcpCommunicator(uint32_t rank, uint32_t ranks, TcpOptions options)
-    : rank_(rank), timeout_(options.timeoutSeconds), lives_(ranks), peers_(ranks, options.timeoutSeconds),
-      everyone_(1, kCircleTimeouts * options.timeoutSeconds) {
+    : rank_(rank), timeout_(options.timeoutSeconds), heartbeats_(ranks),
+      peers_(ranks, options.timeoutSeconds), everyone_(1, kCircleTimeouts * options.timeoutSeconds) {
   for (Turns &turns : turns_) {
     turns.messages.resize(ranks);
     turns.coming.resize(ranks);
@@ -89,7 +89,7 @@ void TcpCommunicator::serve() {
     (void)!::read(wake_.get(), &wakes, sizeof(wakes));
     noteLocalWait();
     const std::scoped_lock held(mutex_);
-    beat(steadySeconds());
+    sendHeartbeat(steadySeconds());
     serveLinks();
     changed_.notify_all();
   }
@@ -100,11 +100,11 @@ void TcpCommunicator::serve() {
 bool TcpCommunicator::shutdownIsOver(double seconds) {
   bool isOver = true;
   for (uint32_t place = 0; place < links_.size(); ++place) {
-    const Life &life = lives_[place];
+    const Heartbeat &heartbeat = heartbeats_[place];
     if (!links_[place])
       continue;
-    const bool waits = isHost() && life.left == 0 && failure_.empty();
-    if (waits && peers_.stalled(place, life.progress + life.waits, seconds))
+    const bool waits = isHost() && heartbeat.left == 0 && failure_.empty();
+    if (waits && peers_.stalled(place, heartbeat.progress + heartbeat.waits, seconds))
       noteFailure(place, stalledReason(timeout_));
     isOver = isOver && !waits && !links_[place]->hasQueued();
   }
@@ -121,20 +121,20 @@ void TcpCommunicator::serveLinks() {
     if (isOpen && link->flush())
       continue;
     links_[place].reset();
-    if (lives_[place].left == 0 && own().left == 0)
+    if (heartbeats_[place].left == 0 && own().left == 0)
       noteFailure(place, kGoneReason);
   }
 }
 
-void TcpCommunicator::beat(double now) {
-  if (now - lastBeat_ < std::min(kLongestBeat, timeout_ / 8))
+void TcpCommunicator::sendHeartbeat(double now) {
+  if (now - lastHeartbeat_ < std::min(kMaxHeartbeatSeconds, timeout_ / 8))
     return;
-  lastBeat_ = now;
+  lastHeartbeat_ = now;
   own().progress = progress_.load(std::memory_order_relaxed);
   if (isHost())
-    send({.kind = TcpKind::kTable, .rank = 0, .channel = 0}, std::as_bytes(std::span(lives_)));
+    send({.kind = TcpKind::kHeartbeats, .rank = 0, .channel = 0}, std::as_bytes(std::span(heartbeats_)));
   else
-    send({.kind = TcpKind::kBeat, .rank = rank_, .channel = 0}, bytesOfValue(own()));
+    send({.kind = TcpKind::kHeartbeat, .rank = rank_, .channel = 0}, bytesOfValue(own()));
 }
 
 /// Sends to rank 0 or, on rank 0, to all others.
@@ -148,27 +148,27 @@ void TcpCommunicator::send(const TcpHeader &header, std::span<const std::byte> p
 void TcpCommunicator::handle(uint32_t sender, const TcpHeader &header, std::span<const std::byte> payload) {
   const auto channel = static_cast<Channel>(std::min<uint32_t>(header.channel, kBarriers));
   switch (header.kind) {
-  case TcpKind::kTold:
+  case TcpKind::kValue:
     if (const auto message = valueIn<HostMessage>(payload))
-      noteTold(sender, channel, *message);
+      noteValue(sender, channel, *message);
     break;
-  case TcpKind::kAll:
+  case TcpKind::kValues:
     if (Turns &turns = turns_[channel]; payload.size() == turns.messages.size() * sizeof(HostMessage)) {
       std::memcpy(turns.messages.data(), payload.data(), payload.size());
       ++turns.done;
     }
     break;
-  case TcpKind::kBeat:
-    if (const auto life = valueIn<Life>(payload)) {
-      const uint32_t left = lives_[sender].left;
-      lives_[sender] = *life;
-      lives_[sender].left |= left;
+  case TcpKind::kHeartbeat:
+    if (const auto heartbeat = valueIn<Heartbeat>(payload)) {
+      const uint32_t left = heartbeats_[sender].left;
+      heartbeats_[sender] = *heartbeat;
+      heartbeats_[sender].left |= left;
     }
     break;
-  case TcpKind::kTable:
-    if (payload.size() == lives_.size() * sizeof(Life)) {
-      const Life mine = own();
-      std::memcpy(lives_.data(), payload.data(), payload.size());
+  case TcpKind::kHeartbeats:
+    if (payload.size() == heartbeats_.size() * sizeof(Heartbeat)) {
+      const Heartbeat mine = own();
+      std::memcpy(heartbeats_.data(), payload.data(), payload.size());
       own() = mine;
     }
     break;
@@ -180,22 +180,22 @@ void TcpCommunicator::handle(uint32_t sender, const TcpHeader &header, std::span
           header.rank, std::string_view(reinterpret_cast<const char *>(payload.data()), payload.size()));
     break;
   case TcpKind::kLeft:
-    lives_[sender].left = 1;
+    heartbeats_[sender].left = 1;
     break;
   }
 }
 
 /// Stores a value; once all ranks have sent theirs, sends all values to every rank.
-void TcpCommunicator::noteTold(uint32_t sender, Channel channel, const HostMessage &message) {
+void TcpCommunicator::noteValue(uint32_t sender, Channel channel, const HostMessage &message) {
   Turns &turns = turns_[channel];
   turns.coming[sender] = message;
-  lives_[sender].turns[channel] = turns.done + 1;
+  heartbeats_[sender].turns[channel] = turns.done + 1;
   if (++turns.come < ranks())
     return;
   turns.come = 0;
   turns.messages = turns.coming;
   ++turns.done;
-  send({.kind = TcpKind::kAll, .rank = 0, .channel = channel}, std::as_bytes(std::span(turns.messages)));
+  send({.kind = TcpKind::kValues, .rank = 0, .channel = channel}, std::as_bytes(std::span(turns.messages)));
 }
 
 void TcpCommunicator::noteFailure(uint32_t rank, std::string_view reason) {
@@ -235,7 +235,7 @@ Status TcpCommunicator::exchangeWithPeers(std::span<const std::byte> own, std::s
   tell(kHosts, message);
   std::unique_lock held(mutex_);
   const bool agreed = waitForTurn(kHosts, held) &&
-                      gatherTold(
+                      gatherValues(
                           ranks(), own.size(),
                           [&](uint32_t peer) -> const HostMessage & { return turns_[kHosts].messages[peer]; },
                           [&](uint32_t peer, const std::string &reason) { noteFailure(peer, reason); }, all);
@@ -246,10 +246,10 @@ void TcpCommunicator::tell(Channel channel, const HostMessage &message) {
   {
     const std::scoped_lock held(mutex_);
     if (isHost()) {
-      noteTold(rank_, channel, message);
+      noteValue(rank_, channel, message);
     } else {
       ++own().turns[channel];
-      send({.kind = TcpKind::kTold, .rank = rank_, .channel = channel}, bytesOfValue(message));
+      send({.kind = TcpKind::kValue, .rank = rank_, .channel = channel}, bytesOfValue(message));
     }
   }
   wake();
@@ -267,7 +267,9 @@ bool TcpCommunicator::waitForTurn(Channel channel, std::unique_lock<std::mutex> 
     if (turns_[channel].done >= turn)
       break; // a rank that has left since took part
     const double now = steadySeconds();
-    look(now - before, [&](const Life &life) { return life.turns[channel] < turn; }, kCircleReason);
+    look(
+        now - before, [&](const Heartbeat &heartbeat) { return heartbeat.turns[channel] < turn; },
+        kCircleReason);
     before = now;
   }
   return true;
@@ -282,7 +284,8 @@ Status TcpCommunicator::noteWait(bool begins) {
       everyone_.begin();
       lastLook_ = now;
     }
-    look(now - lastLook_, [](const Life &) { return true; }, elsewhereReason(kCircleTimeouts * timeout_));
+    look(
+        now - lastLook_, [](const Heartbeat &) { return true; }, elsewhereReason(kCircleTimeouts * timeout_));
     lastLook_ = now;
   }
   return failure();
@@ -290,23 +293,23 @@ Status TcpCommunicator::noteWait(bool begins) {
 
 /// Finds and fails the rank at fault for a long wait. Rank 0 is checked first: without it this rank receives
 /// no news of others.
-void TcpCommunicator::look(double seconds, const std::function<bool(const Life &)> &isMissing,
+void TcpCommunicator::look(double seconds, const std::function<bool(const Heartbeat &)> &isMissing,
                            const std::string &circle) {
   ++own().waits;
   uint32_t progress = progress_.load(std::memory_order_relaxed);
   for (uint32_t peer = 0; peer < ranks(); ++peer)
-    progress += peer == rank_ ? 0 : lives_[peer].progress;
+    progress += peer == rank_ ? 0 : heartbeats_[peer].progress;
   const bool allWait = everyone_.stalled(0, progress, seconds);
   for (uint32_t peer = 0; peer < ranks() && failure_.empty(); ++peer) {
-    const Life &life = lives_[peer];
-    const bool isStalled = peers_.stalled(peer, life.progress + life.waits, seconds);
-    if (peer == rank_ || !isMissing(life))
+    const Heartbeat &heartbeat = heartbeats_[peer];
+    const bool isStalled = peers_.stalled(peer, heartbeat.progress + heartbeat.waits, seconds);
+    if (peer == rank_ || !isMissing(heartbeat))
       continue;
-    if (isStalled || allWait || life.left != 0)
-      noteFailure(life.left == 0 && !isStalled && circle != kCircleReason ? rank_ : peer,
-                  life.left != 0 ? kLeftReason
-                  : isStalled    ? stalledReason(timeout_)
-                                 : circle);
+    if (isStalled || allWait || heartbeat.left != 0)
+      noteFailure(heartbeat.left == 0 && !isStalled && circle != kCircleReason ? rank_ : peer,
+                  heartbeat.left != 0 ? kLeftReason
+                  : isStalled         ? stalledReason(timeout_)
+                                      : circle);
   }
 }
 

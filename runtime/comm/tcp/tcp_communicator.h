@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace trainc {
@@ -33,7 +34,7 @@ public:
   ~TcpCommunicator() override;
 
   uint32_t rank() const override { return rank_; }
-  uint32_t ranks() const override { return static_cast<uint32_t>(lives_.size()); }
+  uint32_t ranks() const override { return static_cast<uint32_t>(heartbeats_.size()); }
   Result<DeviceAddress> allocate(std::string_view name, uint64_t bytes) override;
   uint64_t allocatedBytes() const override { return 0; }
   /// Supports barriers only. The rank arrives at a barrier when it calls wait(), not here.
@@ -51,11 +52,13 @@ private:
   enum Channel : uint32_t { kHosts, kBarriers, kChannels };
 
   /// Heartbeat of a rank, sent at least twice a second.
-  struct Life {
+  struct Heartbeat {
     uint32_t progress = 0, waits = 0;
     uint32_t left = 0;                          ///< whether the rank's run has ended
     std::array<uint32_t, kChannels> turns = {}; ///< for each channel, the number of turns it took part in
   };
+  static_assert(sizeof(Heartbeat) == 12 + 4 * kChannels &&
+                std::has_unique_object_representations_v<Heartbeat>);
   /// State of a channel: rank 0 collects the values of a turn and sends all of them to every rank.
   struct Turns {
     std::vector<HostMessage> messages; ///< by rank, values of the last complete turn
@@ -65,14 +68,14 @@ private:
   };
 
   TcpCommunicator(uint32_t rank, uint32_t ranks, TcpOptions options);
-  Life &own() { return lives_[rank_]; }
+  Heartbeat &own() { return heartbeats_[rank_]; }
   bool isHost() const { return rank_ == 0; }
 
   void serve();
   void serveLinks();
-  void beat(double now);
+  void sendHeartbeat(double now);
   void handle(uint32_t sender, const TcpHeader &header, std::span<const std::byte> payload);
-  void noteTold(uint32_t sender, Channel channel, const HostMessage &message);
+  void noteValue(uint32_t sender, Channel channel, const HostMessage &message);
   void noteFailure(uint32_t rank, std::string_view reason);
   void send(const TcpHeader &header, std::span<const std::byte> payload,
             std::optional<uint32_t> except = std::nullopt);
@@ -81,7 +84,8 @@ private:
   void tell(Channel channel, const HostMessage &message);
   bool waitForTurn(Channel channel, std::unique_lock<std::mutex> &held);
   bool shutdownIsOver(double seconds);
-  void look(double seconds, const std::function<bool(const Life &)> &isMissing, const std::string &circle);
+  void look(double seconds, const std::function<bool(const Heartbeat &)> &isMissing,
+            const std::string &circle);
 
   uint32_t rank_;
   double timeout_;
@@ -91,12 +95,12 @@ private:
       mutex_; ///< guards all members below except the watches, which belong to the waiting thread
   std::condition_variable changed_;
   std::vector<std::unique_ptr<TcpLink>>
-      links_;               ///< by rank on rank 0; else only the link to rank 0, at index 0
-  std::vector<Life> lives_; ///< by rank
+      links_;                         ///< by rank on rank 0; else only the link to rank 0, at index 0
+  std::vector<Heartbeat> heartbeats_; ///< by rank
   std::array<Turns, kChannels> turns_;
   std::string failure_;
   bool stops_ = false;
-  double lastBeat_ = 0;
+  double lastHeartbeat_ = 0;
   StallWatch peers_,
       everyone_; ///< used by the waiting thread; during shutdown by the thread that serves the links
   double lastLook_ = 0;

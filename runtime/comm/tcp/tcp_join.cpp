@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <fcntl.h>
 #include <memory>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -25,16 +24,21 @@ namespace {
 constexpr auto kBetweenTries = std::chrono::milliseconds(50);
 /// Timeout of one connection until the other end has authenticated itself.
 constexpr double kHandshakeSeconds = 5;
-constexpr size_t kMaxSilent = 256; ///< maximum number of visitors before their handshake message
-constexpr size_t kMaxWarnings = 8; ///< maximum number of hosts that rank 0 warns about
-/// Attempts of a rank whose connection rank 0 closes, and timeout of each further one: rank 0 closes the
-/// connection of a slow visitor in favour of others.
-constexpr int kMaxVisits = 4;
+/// Maximum further wait of rank 0 for ranks that have not come, once it knows that the ranks cannot run. They
+/// are told the reason if they come.
+constexpr double kGraceSeconds = 3;
+constexpr size_t kMaxPending = 256; ///< maximum number of connections before their handshake message
+constexpr size_t kMaxWarnings = 8;  ///< maximum number of hosts that rank 0 warns about
+/// Attempts of a rank whose connection rank 0 closes, and timeout of each further one: rank 0 closes a slow
+/// connection in favour of others.
+constexpr int kMaxAttempts = 4;
 constexpr double kAgainSeconds = 1;
-constexpr uint64_t kMagic = 0x74726169'6e630001; ///< identifies this protocol and its version
+constexpr size_t kMaxReason = 1000;              ///< maximum length of a reason, with its terminating zero
+constexpr uint64_t kMagic = 0x74726169'6e630002; ///< identifies this protocol, its version and byte order
 
 /// Handshake: rank 0's challenge, the answer of a rank, and rank 0's reply once all have come. Each code
-/// covers the other side's nonce, so that it cannot be replayed.
+/// covers the other side's nonce, so that it cannot be replayed. The structs are sent as they are in memory:
+/// all ranks run on x86-64, which is little-endian.
 struct Challenge {
   uint64_t magic = kMagic;
   TcpDigest nonce{};
@@ -44,18 +48,32 @@ struct Handshake {
   uint32_t rank = 0, ranks = 0;
   uint64_t fingerprint = 0;
   TcpDigest nonce{};
+  std::array<char, kMaxReason> reason{}; ///< reason why the rank cannot take part; empty otherwise
 };
 struct HandshakeWithCode {
   Handshake handshake;
   TcpDigest code{};
 };
 struct Welcome {
-  std::array<char, 256> refusal{}; ///< exit code and reason if the ranks cannot run; empty otherwise
+  std::array<char, kMaxReason> refusal{}; ///< exit code and reason if the ranks cannot run; empty otherwise
 };
 struct WelcomeWithCode {
   Welcome welcome;
   TcpDigest code{};
 };
+static_assert(sizeof(Challenge) == 8 + sizeof(TcpDigest));
+static_assert(sizeof(HandshakeWithCode) == 24 + kMaxReason + 2 * sizeof(TcpDigest));
+static_assert(sizeof(WelcomeWithCode) == kMaxReason + sizeof(TcpDigest));
+
+/// Copies `text`, or its beginning, with a terminating zero.
+std::array<char, kMaxReason> reasonOf(std::string_view text) {
+  std::array<char, kMaxReason> reason{};
+  std::ranges::copy(text.substr(0, reason.size() - 1), reason.begin());
+  return reason;
+}
+std::string textOf(const std::array<char, kMaxReason> &reason) {
+  return {reason.begin(), std::ranges::find(reason, '\0')};
+}
 
 TcpDigest codeOf(const TcpPlace &place, const Handshake &handshake, const TcpDigest &challenge) {
   return authenticate(bytesOfText(place.secret), {bytesOfText("rank"), challenge, bytesOfValue(handshake)});
@@ -83,7 +101,8 @@ Result<Addresses> resolve(const TcpPlace &place) {
 }
 
 Descriptor openSocket(const addrinfo &address) {
-  return Descriptor(::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC, address.ai_protocol));
+  return Descriptor(
+      ::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, address.ai_protocol));
 }
 
 bool waitFor(int socket, short events, double deadline) {
@@ -98,6 +117,18 @@ bool waitFor(int socket, short events, double deadline) {
     if (ready < 0 && errno != EINTR)
       return false;
   }
+}
+
+/// Returns whether the socket was connected. A firewall that drops packets makes this wait until the
+/// deadline.
+bool connectTo(const addrinfo &address, int socket, double deadline) {
+  if (::connect(socket, address.ai_addr, address.ai_addrlen) == 0)
+    return true;
+  if (errno != EINPROGRESS || !waitFor(socket, POLLOUT, deadline))
+    return false;
+  int error = 0;
+  socklen_t bytes = sizeof(error);
+  return getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &bytes) == 0 && error == 0;
 }
 
 template <typename Value> bool sendValue(int socket, const Value &value, double deadline) {
@@ -124,11 +155,118 @@ template <typename Value> bool receiveValue(int socket, Value &value, double dea
   return true;
 }
 
-/// "10.0.0.7", the number of a host.
+/// Numeric address, such as 10.0.0.7.
 std::string hostOf(const sockaddr *address, socklen_t bytes) {
   std::array<char, NI_MAXHOST> text{};
   const int code = getnameinfo(address, bytes, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST);
   return code == 0 ? text.data() : "an unknown address";
+}
+
+// --- Connections to rank 0 ---
+
+/// Retries until rank 0 listens.
+Result<Descriptor> findTcpHost(const TcpPlace &place, double deadline) {
+  TRAINC_ASSIGN_OR_RETURN(const Addresses addresses, resolve(place));
+  for (;;) {
+    for (const addrinfo *each = addresses.get(); each; each = each->ai_next) {
+      Descriptor socket = openSocket(*each);
+      if (socket && connectTo(*each, socket.get(), std::min(deadline, steadySeconds() + kHandshakeSeconds)))
+        return socket;
+    }
+    if (steadySeconds() >= deadline)
+      return failed(
+          "rank {}: nobody listens at {}:{} within {} s; MASTER_ADDR and MASTER_PORT have to be those of "
+          "rank 0's host, and no firewall between",
+          place.rank, place.address, place.port, place.waitSeconds);
+    std::this_thread::sleep_for(kBetweenTries);
+  }
+}
+
+struct ChallengedConnection {
+  Descriptor socket;
+  Challenge challenge;
+};
+
+/// Connects until rank 0 challenges the connection, which it does at once unless another program listens
+/// there or rank 0 has no connection left.
+Result<ChallengedConnection> beChallenged(const TcpPlace &place, double deadline) {
+  for (;;) {
+    ChallengedConnection connection;
+    TRAINC_ASSIGN_OR_RETURN(connection.socket, findTcpHost(place, deadline));
+    if (receiveValue(connection.socket.get(), connection.challenge,
+                     std::min(deadline, steadySeconds() + kHandshakeSeconds)))
+      return connection;
+    if (steadySeconds() >= deadline)
+      return failed(
+          "rank {}: who listens at {}:{} has not challenged it within {} s: it is not rank 0 of this job, or "
+          "others hold all its connections",
+          place.rank, place.address, place.port, place.waitSeconds);
+    std::this_thread::sleep_for(kBetweenTries);
+  }
+}
+
+/// A connection to rank 0 over which the rank has sent its handshake message.
+struct Introduction {
+  Descriptor socket;
+  TcpDigest challenge{};
+  Handshake handshake;
+};
+
+/// Introduces the rank, with the reason if it cannot take part.
+Result<Introduction> introduce(const TcpPlace &place, std::string_view reason, double deadline) {
+  TRAINC_ASSIGN_OR_RETURN(ChallengedConnection connection, beChallenged(place, deadline));
+  Introduction made{.socket = std::move(connection.socket),
+                    .challenge = connection.challenge.nonce,
+                    .handshake = {.rank = place.rank,
+                                  .ranks = place.ranks,
+                                  .fingerprint = place.fingerprint,
+                                  .nonce = drawNonce(),
+                                  .reason = reasonOf(reason)}};
+  if (connection.challenge.magic != kMagic ||
+      !sendValue(made.socket.get(),
+                 HandshakeWithCode{made.handshake, codeOf(place, made.handshake, made.challenge)}, deadline))
+    made.socket = {};
+  return made;
+}
+
+/// Rank 0's answer: success, or why the ranks cannot run. Nothing if rank 0 has closed the connection or does
+/// not know the secret.
+std::optional<Status> receiveAnswer(const TcpPlace &place, const Introduction &introduction,
+                                    double deadline) {
+  WelcomeWithCode answer;
+  if (!introduction.socket || !receiveValue(introduction.socket.get(), answer, deadline) ||
+      !isSame(answer.code, codeOf(place, answer.welcome, introduction.handshake.nonce)))
+    return std::nullopt;
+  const std::string refusal = textOf(answer.welcome.refusal);
+  if (refusal.empty())
+    return Status();
+  return Status(refusal[0] == '2' ? StatusCode::kInvalidInput : StatusCode::kFailed, refusal.substr(1));
+}
+
+Result<std::vector<TcpMet>> joinHost(const TcpPlace &place) {
+  const double deadline = steadySeconds() + place.waitSeconds;
+  Result<Introduction> introduction = introduce(place, {}, deadline);
+  for (int attempts = 1; introduction.ok(); ++attempts) {
+    // Rank 0's deadline is earlier, so that its reason arrives.
+    if (const std::optional<Status> answer = receiveAnswer(place, *introduction, deadline + 1)) {
+      TRAINC_RETURN_IF_ERROR(*answer);
+      std::vector<TcpMet> met;
+      met.push_back({std::move(introduction->socket),
+                     keyOf(place, introduction->challenge, introduction->handshake.nonce)});
+      return met;
+    }
+    if (attempts == kMaxAttempts)
+      break;
+    std::this_thread::sleep_for(kBetweenTries);
+    Result<Introduction> again = introduce(place, {}, std::min(deadline, steadySeconds() + kAgainSeconds));
+    if (!again.ok())
+      break; // rank 0 has gone
+    introduction = std::move(again);
+  }
+  if (!introduction.ok())
+    return introduction.status();
+  return failed("rank {}: who listens at {}:{} is not rank 0 of this job, or knows another secret",
+                place.rank, place.address, place.port);
 }
 
 // --- Rank 0 ---
@@ -139,33 +277,39 @@ public:
 
   Result<std::vector<TcpMet>> run() {
     TRAINC_RETURN_IF_ERROR(listen());
-    Status status = gather();
+    gather();
     std::vector<TcpMet> met(place_.ranks);
-    for (const Guest &guest : guests_)
-      if (status.ok())
-        status = check(guest.handshake);
-    for (Guest &guest : guests_) {
-      answer(guest, status);
-      if (status.ok())
-        met[guest.handshake.rank] = {std::move(guest.socket),
-                                     keyOf(place_, guest.challenge, guest.handshake.nonce)};
+    for (JoinedRank &rank : joined_) {
+      answer(rank);
+      if (problem_.ok())
+        met[rank.handshake.rank] = {std::move(rank.socket),
+                                    keyOf(place_, rank.challenge, rank.handshake.nonce)};
     }
-    TRAINC_RETURN_IF_ERROR(status);
+    TRAINC_RETURN_IF_ERROR(problem_);
     return met;
   }
 
+  void decline(std::string_view reason) {
+    reason_ = reason;
+    problem_ = cannotRun(0, reason);
+    if (listen().ok())
+      gather();
+  }
+
 private:
-  struct Guest {
+  /// A rank that has authenticated itself.
+  struct JoinedRank {
     Handshake handshake;
     Descriptor socket;
     TcpDigest challenge{};
   };
-  struct Silent {
+  /// A connection before its handshake message.
+  struct PendingConnection {
     Descriptor socket;
     std::string address; ///< of its host
     TcpDigest challenge{};
     double until;
-    std::vector<std::byte> said = {};
+    std::vector<std::byte> received = {};
   };
 
   Status listen() {
@@ -173,60 +317,84 @@ private:
     listener_ = openSocket(*addresses);
     const int yes = 1;
     setsockopt(listener_.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-    ::fcntl(listener_.get(), F_SETFL, O_NONBLOCK); // who has gone again before accept() is not waited for
-    if (!listener_ || ::bind(listener_.get(), addresses->ai_addr, addresses->ai_addrlen) != 0 ||
-        ::listen(listener_.get(), static_cast<int>(kMaxSilent)) != 0)
-      return failed("rank 0 cannot listen at {}:{}: {}; MASTER_ADDR has to be an address of this host, and "
-                    "MASTER_PORT one that nothing else uses",
-                    place_.address, place_.port, std::strerror(errno));
-    return {};
+    if (listener_ && ::bind(listener_.get(), addresses->ai_addr, addresses->ai_addrlen) == 0 &&
+        ::listen(listener_.get(), static_cast<int>(kMaxPending)) == 0)
+      return {};
+    const int error = errno;
+    TRAINC_RETURN_IF_ERROR(askOtherHost());
+    return failed(
+        "rank 0 cannot listen at {}:{}: {}; MASTER_ADDR has to be an address of this host, and MASTER_PORT "
+        "one that nothing else uses",
+        place_.address, place_.port, std::strerror(error));
   }
 
-  Status gather() {
-    while (guests_.size() + 1 < place_.ranks) {
-      if (steadySeconds() >= deadline_)
-        return tooFew();
-      waitForVisitors();
-      acceptVisitors();
-      for (size_t i = silent_.size(); i-- > 0;)
-        if (const std::optional<Handshake> handshake = hear(silent_[i])) // asks all, and waits for none
-          guests_.push_back({*handshake, std::move(silent_[i].socket), silent_[i].challenge});
-      std::erase_if(silent_, [](const Silent &each) { return !each.socket || steadySeconds() > each.until; });
+  /// The answer of a process that already listens as rank 0 of this job; success if another program listens
+  /// there.
+  Status askOtherHost() const {
+    const double deadline = steadySeconds() + kHandshakeSeconds;
+    const Result<Introduction> introduction = introduce(place_, reason_, std::min(deadline_, deadline));
+    return introduction.ok() ? receiveAnswer(place_, *introduction, deadline).value_or(Status()) : Status();
+  }
+
+  /// Waits until all ranks have come. If the ranks cannot run, `problem_` tells why, and the wait is short.
+  void gather() {
+    while (joined_.size() + 1 < place_.ranks) {
+      if (steadySeconds() >= deadline_) {
+        if (problem_.ok())
+          problem_ = tooFew();
+        return;
+      }
+      waitForConnections();
+      acceptConnections();
+      for (size_t i = pending_.size(); i-- > 0;)
+        if (const std::optional<Handshake> handshake = receive(pending_[i])) // asks all, and waits for none
+          admit({*handshake, std::move(pending_[i].socket), pending_[i].challenge});
+      std::erase_if(pending_, [](const auto &each) { return !each.socket || steadySeconds() > each.until; });
     }
-    return {};
   }
 
-  void waitForVisitors() {
+  void admit(JoinedRank rank) {
+    joined_.push_back(std::move(rank));
+    if (!reason_.empty())
+      return answer(joined_.back());
+    if (!problem_.ok())
+      return;
+    problem_ = check(joined_.back().handshake);
+    if (!problem_.ok())
+      deadline_ = std::min(deadline_, steadySeconds() + kGraceSeconds);
+  }
+
+  void waitForConnections() {
     std::vector<pollfd> all = {{.fd = listener_.get(), .events = POLLIN, .revents = 0}};
-    for (const Silent &each : silent_)
+    for (const PendingConnection &each : pending_)
       all.push_back({.fd = each.socket.get(), .events = POLLIN, .revents = 0});
     (void)::poll(all.data(), all.size(), 100);
   }
 
-  /// Challenges all who have come. Where too many are silent the one that has been so for the longest time
-  /// has to go: a rank answers at once.
-  void acceptVisitors() {
-    for (size_t come = 0; come < kMaxSilent; ++come) {
+  /// Accepts waiting connections and sends each a challenge. If kMaxPending have not answered, drops the
+  /// oldest: a rank answers at once.
+  void acceptConnections() {
+    for (size_t come = 0; come < kMaxPending; ++come) {
       sockaddr_storage from{};
       socklen_t bytes = sizeof(from);
       auto *address = reinterpret_cast<sockaddr *>(&from);
-      Silent visitor{
+      PendingConnection connection{
           .socket = Descriptor(::accept4(listener_.get(), address, &bytes, SOCK_CLOEXEC | SOCK_NONBLOCK)),
           .address = hostOf(address, bytes),
           .challenge = drawNonce(),
           .until = steadySeconds() + kHandshakeSeconds};
-      if (!visitor.socket)
+      if (!connection.socket)
         return;
-      if (silent_.size() == kMaxSilent)
-        silent_.erase(silent_.begin());
+      if (pending_.size() == kMaxPending)
+        pending_.erase(pending_.begin());
       // A new connection has room for it: nothing is waited for.
-      if (sendValue(visitor.socket.get(), Challenge{.nonce = visitor.challenge}, steadySeconds()))
-        silent_.push_back(std::move(visitor));
+      if (sendValue(connection.socket.get(), Challenge{.nonce = connection.challenge}, steadySeconds()))
+        pending_.push_back(std::move(connection));
     }
   }
 
-  /// Says once of each host that somebody there does not know the secret: it may be a rank that was started
-  /// with another one, and all would wait for it without a word.
+  /// Warns once per host of a wrong secret: a rank may have been started with another one, and all would wait
+  /// for it without a message.
   void warnOf(const std::string &address) {
     if (!place_.warn || warned_.size() >= kMaxWarnings || !warned_.insert(address).second)
       return;
@@ -236,56 +404,70 @@ private:
                     address));
   }
 
-  /// The handshake message of a visitor that knows the secret; others are disconnected.
-  std::optional<Handshake> hear(Silent &visitor) {
+  /// The handshake message of a connection that knows the secret; others are disconnected.
+  std::optional<Handshake> receive(PendingConnection &connection) {
     std::array<std::byte, sizeof(HandshakeWithCode)> piece{};
-    const ssize_t got =
-        ::recv(visitor.socket.get(), piece.data(), piece.size() - visitor.said.size(), MSG_DONTWAIT);
+    const ssize_t got = ::recv(connection.socket.get(), piece.data(),
+                               piece.size() - connection.received.size(), MSG_DONTWAIT);
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
-      visitor.socket = {};
+      connection.socket = {};
     if (got <= 0)
       return std::nullopt;
-    visitor.said.insert(visitor.said.end(), piece.begin(), piece.begin() + got);
-    if (visitor.said.size() < piece.size())
+    connection.received.insert(connection.received.end(), piece.begin(), piece.begin() + got);
+    if (connection.received.size() < piece.size())
       return std::nullopt;
-    HandshakeWithCode said;
-    std::memcpy(&said, visitor.said.data(), sizeof(said));
-    if (said.handshake.magic == kMagic &&
-        isSame(said.code, codeOf(place_, said.handshake, visitor.challenge)))
-      return said.handshake;
-    visitor.socket = {};
-    warnOf(visitor.address);
+    HandshakeWithCode message;
+    std::memcpy(&message, connection.received.data(), sizeof(message));
+    if (message.handshake.magic == kMagic &&
+        isSame(message.code, codeOf(place_, message.handshake, connection.challenge)))
+      return message.handshake;
+    connection.socket = {};
+    warnOf(connection.address);
     return std::nullopt;
   }
 
-  void answer(const Guest &guest, const Status &status) const {
+  void answer(const JoinedRank &rank) const {
     WelcomeWithCode answer;
-    if (!status.ok()) {
-      const std::string text = std::to_string(status.exitCode()) + status.message();
-      std::ranges::copy(text.substr(0, answer.welcome.refusal.size() - 1), answer.welcome.refusal.begin());
-    }
-    answer.code = codeOf(place_, answer.welcome, guest.handshake.nonce);
-    (void)sendValue(guest.socket.get(), answer, steadySeconds() + 1); // an absent peer is detected later
+    if (!problem_.ok())
+      answer.welcome.refusal = reasonOf(std::to_string(problem_.exitCode()) + problem_.message());
+    answer.code = codeOf(place_, answer.welcome, rank.handshake.nonce);
+    (void)sendValue(rank.socket.get(), answer, steadySeconds() + 1); // an absent peer is detected later
+  }
+
+  static Status cannotRun(uint32_t rank, std::string_view reason) {
+    return failed("rank {} failed before it joined the others: {}", rank, reason);
   }
 
   Status check(const Handshake &handshake) const {
-    const auto same = [&](const Guest &guest) { return guest.handshake.rank == handshake.rank; };
+    if (const std::string reason = textOf(handshake.reason); !reason.empty())
+      return cannotRun(handshake.rank, reason);
     if (handshake.ranks != place_.ranks)
       return invalidInput(
-          "rank {} says that there are {} ranks, rank 0 says {}; start all with one WORLD_SIZE",
-          handshake.rank, handshake.ranks, place_.ranks);
-    if (handshake.rank == 0 || handshake.rank >= place_.ranks || std::ranges::count_if(guests_, same) > 1)
-      return invalidInput("two ranks say that they are rank {}; give each a RANK of its own", handshake.rank);
+          "WORLD_SIZE: expected the same on all ranks, found {} on rank 0 and {} on rank {}; start "
+          "all ranks alike",
+          place_.ranks, handshake.ranks, handshake.rank);
+    if (handshake.rank >= place_.ranks)
+      return invalidInput(
+          "RANK: expected a number from 0 to {}, found {}; give each rank a number of its own",
+          place_.ranks - 1, handshake.rank);
+    const auto isSameRank = [&](const JoinedRank &each) { return each.handshake.rank == handshake.rank; };
+    if (handshake.rank == 0 || std::ranges::count_if(joined_, isSameRank) > 1)
+      return invalidInput(
+          "RANK: expected each number from 0 to {} once, found {} on two processes; give each rank a "
+          "number of its own",
+          place_.ranks - 1, handshake.rank);
     if (handshake.fingerprint != place_.fingerprint)
-      return invalidInput("rank {} runs another plan than rank 0; start all ranks with the same",
-                          handshake.rank);
+      return invalidInput(
+          "rank {} runs another plan (checksum {:016x}) than rank 0 ({:016x}); start all ranks with "
+          "the same plan file",
+          handshake.rank, handshake.fingerprint, place_.fingerprint);
     return {};
   }
 
   Status tooFew() const {
     std::string missing;
     for (uint32_t rank = 1; rank < place_.ranks; ++rank)
-      if (std::ranges::none_of(guests_, [&](const Guest &guest) { return guest.handshake.rank == rank; }))
+      if (std::ranges::none_of(joined_, [&](const JoinedRank &each) { return each.handshake.rank == rank; }))
         missing += fmt::format("{}{}", missing.empty() ? "" : ", ", rank);
     return failed("of {} ranks these have not come to {}:{} within {} s, or know another secret: {}",
                   place_.ranks, place_.address, place_.port, place_.waitSeconds, missing);
@@ -294,115 +476,29 @@ private:
   const TcpPlace &place_;
   double deadline_;
   Descriptor listener_;
-  std::vector<Guest> guests_;  ///< in order of arrival
-  std::vector<Silent> silent_; ///< in order of arrival
+  std::vector<JoinedRank> joined_;         ///< in order of arrival
+  std::vector<PendingConnection> pending_; ///< in order of arrival
   std::set<std::string> warned_;
+  Status problem_;     ///< why the ranks cannot run
+  std::string reason_; ///< why this rank cannot take part; then it answers each rank at once
 };
-
-// --- Other ranks ---
-
-/// Retries until rank 0 listens.
-Result<Descriptor> findTcpHost(const TcpPlace &place, double deadline) {
-  TRAINC_ASSIGN_OR_RETURN(const Addresses addresses, resolve(place));
-  for (;;) {
-    for (const addrinfo *each = addresses.get(); each; each = each->ai_next) {
-      Descriptor socket = openSocket(*each);
-      if (socket && ::connect(socket.get(), each->ai_addr, each->ai_addrlen) == 0)
-        return socket;
-    }
-    if (steadySeconds() >= deadline)
-      return failed(
-          "rank {}: nobody listens at {}:{} within {} s; MASTER_ADDR and MASTER_PORT have to be those "
-          "of rank 0's host, and no firewall between",
-          place.rank, place.address, place.port, place.waitSeconds);
-    std::this_thread::sleep_for(kBetweenTries);
-  }
-}
-
-struct Visit {
-  Descriptor socket;
-  Challenge challenge;
-};
-
-/// Rank 0 challenges a visitor at once. If another program listens there, or rank 0 has no connection left:
-/// retry.
-Result<Visit> beChallenged(const TcpPlace &place, double deadline) {
-  for (;;) {
-    Visit visit;
-    TRAINC_ASSIGN_OR_RETURN(visit.socket, findTcpHost(place, deadline));
-    if (receiveValue(visit.socket.get(), visit.challenge,
-                     std::min(deadline, steadySeconds() + kHandshakeSeconds)))
-      return visit;
-    if (steadySeconds() >= deadline)
-      return failed(
-          "rank {}: who listens at {}:{} has not challenged it within {} s: it is not rank 0 of this "
-          "job, or others hold all its connections",
-          place.rank, place.address, place.port, place.waitSeconds);
-    std::this_thread::sleep_for(kBetweenTries);
-  }
-}
-
-/// Result of one visit. `said` is rank 0's answer; empty if rank 0 closed the connection.
-struct Answer {
-  Visit visit;
-  Handshake handshake;
-  std::optional<WelcomeWithCode> said;
-};
-
-/// Introduces the rank once. Rank 0's deadline is earlier, so that its reason arrives.
-Result<Answer> introduce(const TcpPlace &place, double untilChallenged, double deadline) {
-  TRAINC_ASSIGN_OR_RETURN(Visit visit, beChallenged(place, untilChallenged));
-  Answer answer{.visit = std::move(visit),
-                .handshake = {.rank = place.rank,
-                              .ranks = place.ranks,
-                              .fingerprint = place.fingerprint,
-                              .nonce = drawNonce()},
-                .said = {}};
-  const Challenge &challenge = answer.visit.challenge;
-  const int socket = answer.visit.socket.get();
-  WelcomeWithCode said;
-  if (challenge.magic == kMagic &&
-      sendValue(socket, HandshakeWithCode{answer.handshake, codeOf(place, answer.handshake, challenge.nonce)},
-                deadline) &&
-      receiveValue(socket, said, deadline + 1))
-    answer.said = said;
-  return answer;
-}
-
-Result<std::vector<TcpMet>> visitHost(const TcpPlace &place) {
-  const double deadline = steadySeconds() + place.waitSeconds;
-  Result<Answer> answer = introduce(place, deadline, deadline);
-  for (int visits = 1; visits < kMaxVisits && answer.ok() && !answer->said; ++visits) {
-    std::this_thread::sleep_for(kBetweenTries);
-    if (Result<Answer> again =
-            introduce(place, std::min(deadline, steadySeconds() + kAgainSeconds), deadline);
-        again.ok()) // else rank 0 has gone, and what is said below holds
-      answer = std::move(again);
-  }
-  if (!answer.ok())
-    return answer.status();
-  if (!answer->said ||
-      !isSame(answer->said->code, codeOf(place, answer->said->welcome, answer->handshake.nonce)))
-    return failed("rank {}: who listens at {}:{} is not rank 0 of this job, or knows another secret",
-                  place.rank, place.address, place.port);
-  const std::array<char, 256> &refusal = answer->said->welcome.refusal;
-  if (refusal[0] != '\0')
-    return Status(refusal[0] == '2' ? StatusCode::kInvalidInput : StatusCode::kFailed, refusal.data() + 1);
-  std::vector<TcpMet> met;
-  met.push_back({std::move(answer->visit.socket),
-                 keyOf(place, answer->visit.challenge.nonce, answer->handshake.nonce)});
-  return met;
-}
 
 } // namespace
 
 Result<std::vector<TcpMet>> meetOverTcp(const TcpPlace &place) {
-  TRAINC_ASSIGN_OR_RETURN(std::vector<TcpMet> met, place.rank == 0 ? TcpHost(place).run() : visitHost(place));
+  TRAINC_ASSIGN_OR_RETURN(std::vector<TcpMet> met, place.rank == 0 ? TcpHost(place).run() : joinHost(place));
   const int yes = 1;
   for (const TcpMet &each : met)
     if (each.socket)
       setsockopt(each.socket.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
   return met;
+}
+
+void declineOverTcp(const TcpPlace &place, std::string_view reason) {
+  if (place.rank == 0)
+    TcpHost(place).decline(reason);
+  else
+    (void)introduce(place, reason, steadySeconds() + place.waitSeconds);
 }
 
 } // namespace trainc

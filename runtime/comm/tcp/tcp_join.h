@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace trainc {
@@ -30,7 +31,13 @@ struct TcpMet {
 
 /// Connects the ranks: rank 0 gets connections to all others, by rank, with an empty entry for itself; every
 /// other rank gets one to rank 0. All ranks call it and wait for each other. Fails with kFailed if a rank
-/// does not come in time, with kInvalidInput if two ranks have the same number or the fingerprints differ.
+/// does not come in time or declines, with kInvalidInput if two ranks have the same number, or the numbers of
+/// ranks or the fingerprints differ. Then rank 0 waits a few seconds at most for ranks that have not come.
 Result<std::vector<TcpMet>> meetOverTcp(const TcpPlace &place);
+
+/// Tells the other ranks that this one cannot take part; call it instead of meetOverTcp(), which fails on
+/// them with kFailed and `reason`. `place` needs no fingerprint. Waits for rank 0, or on rank 0 for all
+/// others, for at most `place.waitSeconds`.
+void declineOverTcp(const TcpPlace &place, std::string_view reason);
 
 } // namespace trainc

@@ -45,7 +45,7 @@ bool TcpLink::flush() {
   return true;
 }
 
-bool TcpLink::receive(const Visitor &visit) {
+bool TcpLink::receive(const Handler &handle) {
   std::array<std::byte, 4096> piece{};
   bool isOpen = true;
   for (;;) {
@@ -74,7 +74,7 @@ bool TcpLink::receive(const Visitor &visit) {
       return false;
     TcpHeader header{};
     std::memcpy(&header, body.data(), sizeof(header));
-    visit(header, body.subspan(sizeof(header)));
+    handle(header, body.subspan(sizeof(header)));
     at += kBefore + bytes;
   }
   in_.erase(in_.begin(), in_.begin() + static_cast<ptrdiff_t>(at));

@@ -8,24 +8,26 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace trainc {
 
 enum class TcpKind : uint32_t {
-  kTold,    ///< value of a rank on a channel, sent to rank 0
-  kAll,     ///< values of all ranks on a channel
-  kBeat,    ///< a heartbeat (TcpCommunicator::Life), sent to rank 0
-  kTable,   ///< heartbeats of all ranks
-  kFailure, ///< a rank has failed; the payload is the reason
-  kLeft,    ///< this rank's run has ended
+  kValue,      ///< value of a rank on a channel, sent to rank 0
+  kValues,     ///< values of all ranks on a channel
+  kHeartbeat,  ///< a heartbeat (TcpCommunicator::Heartbeat), sent to rank 0
+  kHeartbeats, ///< heartbeats of all ranks
+  kFailure,    ///< a rank has failed; the payload is the reason
+  kLeft,       ///< this rank's run has ended
 };
 
 struct TcpHeader {
   TcpKind kind;
   uint32_t rank;    ///< the failed rank
-  uint32_t channel; ///< used by kTold and kAll
+  uint32_t channel; ///< used by kValue and kValues
 };
+static_assert(sizeof(TcpHeader) == 12 && std::has_unique_object_representations_v<TcpHeader>);
 
 /// A non-blocking socket with authenticated messages. Each message carries a message authentication code over
 /// its content, direction and sequence number; the key is unique to the connection.
@@ -37,9 +39,9 @@ public:
   void queue(const TcpHeader &header, std::span<const std::byte> payload);
   /// Sends as much as possible; returns false if the peer is gone.
   bool flush();
-  using Visitor = std::function<void(const TcpHeader &, std::span<const std::byte>)>;
-  /// Visits all received messages; returns false if the peer is gone or a code is wrong.
-  bool receive(const Visitor &visit);
+  using Handler = std::function<void(const TcpHeader &, std::span<const std::byte>)>;
+  /// Calls `handle` with each received message; returns false if the peer is gone or a code is wrong.
+  bool receive(const Handler &handle);
   bool hasQueued() const { return !out_.empty(); }
   int socket() const { return socket_.get(); }
 

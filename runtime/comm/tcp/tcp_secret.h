@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace trainc {
 
@@ -30,7 +31,9 @@ bool isSame(const TcpDigest &a, const TcpDigest &b);
 /// than 64 KiB, or the secret has less than 16 characters.
 Result<std::string> secretFromEnvironment();
 
+/// Bytes of a value as they are sent. The value has no padding, whose content would be undefined.
 template <typename Value> std::span<const std::byte> bytesOfValue(const Value &value) {
+  static_assert(std::has_unique_object_representations_v<Value>);
   return std::as_bytes(std::span(&value, 1));
 }
 inline std::span<const std::byte> bytesOfText(std::string_view text) {

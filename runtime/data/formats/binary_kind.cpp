@@ -48,12 +48,8 @@ constexpr ForeignKind kZip = {"a zip file, as torch.save and numpy.savez write i
                               false,
                               kWeightsFromTorch};
 
-constexpr ForeignKind kGguf = {"a GGUF file of weights",
-                               kNameData,
-                               kNameData,
-                               kNameText,
-                               false,
-                               "name the .safetensors files of the model from which it was made"};
+/// Weights of this kind are read, so an error of the file itself says what is wrong.
+constexpr ForeignKind kGguf = {"a GGUF file of weights", kNameData, kNameData, kNameText, false, ""};
 
 constexpr std::string_view kSwap =
     "write its tokens in little-endian order, in Python: numpy.fromfile('FILE', '>u2')[512:].astype('uint16')"

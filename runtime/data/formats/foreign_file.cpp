@@ -6,6 +6,7 @@
 #include "runtime/data/formats/binary_kind.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -20,11 +21,14 @@ constexpr size_t kMinOtherTextBytes = 64;
 /// Maximum bytes of a character, of which the last one of a head may be cut.
 constexpr size_t kMaxCharacterBytes = 4;
 /// Minimum lines that are alike in a file whose name says nothing.
-constexpr size_t kMinLinesOfJson = 2, kMinLinesOfTable = 8;
+constexpr size_t kMinLinesOfJson = 2, kMinLinesOfValues = 8, kMinLinesOfTable = 8;
 
 constexpr std::string_view kExtractJson = "write the text alone to a file (as jq -r .text DATA.jsonl > "
                                           "data.txt does), or add --any-text to tokenize the "
                                           "lines as they are";
+constexpr std::string_view kExtractTexts =
+    "write the texts alone to a file (as jq -r '.[].text' DATA.json > data.txt does), or add --any-text to "
+    "tokenize the file as it is";
 constexpr std::string_view kExtractTable =
     "write the column with the text alone to a file, or add --any-text to tokenize the lines as they are";
 constexpr std::string_view kTokenize =
@@ -36,7 +40,7 @@ constexpr ForeignKind kLlmcTokenFile = {"a file of tokens as llm.c writes it", "
 constexpr ForeignKind kCsv = {"text (CSV)", kExtractText, kFromNumpy, kExtractTable, true};
 constexpr ForeignKind kTsv = {"text (TSV)", kExtractText, kFromNumpy, kExtractTable, true};
 constexpr ForeignKind kJsonLines = {"text (lines of JSON)", kExtractText, kFromNumpy, kExtractJson, true};
-constexpr ForeignKind kJson = {"text (JSON)", kExtractText, kFromNumpy, "", true};
+constexpr ForeignKind kJson = {"text (JSON)", kExtractText, kFromNumpy, kExtractTexts, true};
 constexpr ForeignKind kText = {"text", kTokenize, kFromNumpy, "", true};
 constexpr ForeignKind kUtf16Text = {
     "text in UTF-16",
@@ -48,9 +52,13 @@ constexpr ForeignKind kZeros = {
     "a binary file, such as tokens, or text in UTF-16 without a byte-order mark (many of its bytes are 0)",
     kNameData, kNameData, "train on tokens as they are (trainrun PLAN --data FILE), and save text as UTF-8"};
 
-/// Whether bytes are UTF-8 without control characters other than white space.
-bool isText(std::string_view bytes) {
-  if (bytes.size() < kMinTextBytes)
+/// Extensions of texts.
+constexpr std::array<std::string_view, 8> kTextExtensions = {".txt", ".text", ".md",    ".csv",
+                                                             ".tsv", ".json", ".jsonl", ".ndjson"};
+
+/// Whether bytes, at least `minBytes`, are UTF-8 without control characters other than white space.
+bool isText(std::string_view bytes, size_t minBytes = kMinTextBytes) {
+  if (bytes.size() < minBytes)
     return false;
   for (size_t at = 0; at < bytes.size();) {
     const bool maybeCut = bytes.size() - at < kMaxCharacterBytes;
@@ -137,21 +145,33 @@ std::vector<std::string_view> linesOf(std::string_view bytes, bool withLast) {
   return lines;
 }
 
-/// Whether each line is a JSON object; one line is enough if the name says so.
-bool isLinesOfJson(std::string_view bytes, bool isNamed) {
-  size_t objects = 0;
+/// Whether each line is a JSON object, array or string. A few lines in quotes or brackets may be prose.
+bool isLinesOfJson(std::string_view bytes) {
+  size_t objects = 0, others = 0;
   for (const std::string_view line : linesOf(bytes, /*withLast=*/true)) {
-    const bool isObject = line.front() == '{' && tryParseJson(line).is_object();
-    const bool isCut = line.end() == bytes.end();
-    if (!isObject && !(isCut && line.front() == '{' && (isNamed || objects > 0)))
+    const char first = line.front();
+    const nlohmann::json value = first == '{' || first == '[' || first == '"' ? tryParseJson(line) : nullptr;
+    const bool isCut = line.end() == bytes.end() && objects + others > 0 && value.is_discarded();
+    if (!value.is_structured() && !value.is_string() && !isCut)
       return false;
-    ++objects;
+    ++(first == '{' ? objects : others);
   }
-  return objects >= (isNamed ? 1 : kMinLinesOfJson);
+  return objects >= kMinLinesOfJson || objects + others >= kMinLinesOfValues;
 }
 
-/// Fields of a line of a table; nothing if the line is no such line for sure: a delimiter is at its start, or
-/// a space follows one, as in prose and code.
+/// Whether bytes begin as a JSON object, or as an array of objects or strings.
+bool isJson(std::string_view bytes) {
+  const auto skip = [&bytes](char expected) {
+    bytes.remove_prefix(std::min(bytes.find_first_not_of(" \n\r\t"), bytes.size()));
+    const bool found = bytes.starts_with(expected);
+    bytes.remove_prefix(found ? 1 : 0);
+    return found;
+  };
+  return (skip('[') && skip('"')) || (skip('{') && skip('"'));
+}
+
+/// Number of fields of a row of a table; none if the line is not a row: a delimiter is at its start, or a
+/// space follows one, as in prose and code.
 std::optional<size_t> countFields(std::string_view line, char delimiter) {
   bool isQuoted = false;
   size_t fields = 1;
@@ -178,6 +198,16 @@ bool isTable(std::string_view bytes, char delimiter, size_t minFields) {
          });
 }
 
+/// Whether the first line has nothing but names of columns, such as "review,sentiment".
+bool beginsWithNames(std::string_view bytes) {
+  const std::string_view line = bytes.substr(0, bytes.find_first_of("\r\n"));
+  constexpr size_t kMaxBytes = 80;
+  return line.size() <= kMaxBytes && std::ranges::all_of(line, [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+                  c == ',';
+         });
+}
+
 /// The kind of a text, by its name and its lines.
 ForeignKind textKind(std::string_view extension, std::string_view bytes) {
   if (constexpr std::string_view kMark = "\xef\xbb\xbf"; bytes.starts_with(kMark))
@@ -186,11 +216,11 @@ ForeignKind textKind(std::string_view extension, std::string_view bytes) {
     return kCsv;
   if (extension == ".tsv")
     return kTsv;
-  if (isLinesOfJson(bytes, extension == ".jsonl" || extension == ".ndjson"))
+  if (extension == ".jsonl" || extension == ".ndjson" || isLinesOfJson(bytes))
     return kJsonLines;
-  if (extension == ".json")
+  if (extension == ".json" || isJson(bytes))
     return kJson;
-  if (isTable(bytes, ',', 3) || isTable(bytes, ';', 3))
+  if (isTable(bytes, ',', beginsWithNames(bytes) ? 2 : 3) || isTable(bytes, ';', 3))
     return kCsv;
   return isTable(bytes, '\t', 2) ? kTsv : kText;
 }
@@ -211,13 +241,16 @@ std::string_view textOf(std::span<const std::byte> bytes) {
 std::optional<ForeignKind> findForeignKind(std::string_view nameEnd, std::span<const std::byte> head) {
   const std::string extension = inLowerCase(nameEnd);
   const std::string_view bytes = textOf(head);
-  if (const std::optional<ForeignKind> kind = findBinaryKind(extension, bytes, isText(bytes)))
+  // A few bytes of tokens may be a text by chance, but not in a file that is named as one.
+  const bool isNamedText = std::ranges::find(kTextExtensions, extension) != kTextExtensions.end();
+  const bool isWholeText = isText(bytes, isNamedText ? 1 : kMinTextBytes);
+  if (const std::optional<ForeignKind> kind = findBinaryKind(extension, bytes, isWholeText))
     return kind;
   if (isUtf32(bytes))
     return kUtf32Text;
   if (isUtf16(bytes))
     return kUtf16Text;
-  if (isOneToken(bytes) || (!isText(bytes) && !isNearlyText(bytes)))
+  if (isOneToken(bytes) || (!isWholeText && !isNearlyText(bytes)))
     return std::nullopt;
   return textKind(extension, bytes);
 }
@@ -229,7 +262,7 @@ std::optional<ForeignKind> findForeignKind(const std::filesystem::path &path) {
   std::vector<std::byte> head(std::min<uint64_t>(kForeignHeadBytes, file->size()));
   if (!file->read(0, head).ok())
     return std::nullopt;
-  // The length of a header, and its first character.
+  // A safetensors file: 8 bytes of header length, then '{'.
   const std::string_view bytes = textOf(head);
   if (bytes.size() > 8 && bytes.substr(4, 4) == std::string_view("\0\0\0\0", 4) && bytes[8] == '{')
     return std::nullopt;
@@ -239,9 +272,9 @@ std::optional<ForeignKind> findForeignKind(const std::filesystem::path &path) {
 Status explainUnreadWeights(const std::filesystem::path &path, const Status &status) {
   // The index of a model's files is JSON, too.
   const std::optional<ForeignKind> kind = path.extension() == ".json" ? std::nullopt : findForeignKind(path);
-  return kind ? invalidInput("{}: expected a safetensors file, found {}; {}", path.string(), kind->name,
-                             kind->forWeights)
-              : status;
+  return kind && !kind->forWeights.empty() ? invalidInput("{}: expected a safetensors file, found {}; {}",
+                                                          path.string(), kind->name, kind->forWeights)
+                                           : status;
 }
 
 std::optional<ForeignKind> findNonText(std::string_view nameEnd, std::span<const std::byte> head,
@@ -264,12 +297,10 @@ std::optional<ForeignKind> findNonText(std::string_view nameEnd, std::span<const
 
 std::string describeNonUtf8(std::span<const std::byte> bytes) {
   if (isMostlyAscii(textOf(bytes)))
-    return "it looks like text in Latin-1, Windows-1252 or another old encoding: save it as UTF-8 (as iconv "
-           "-f "
-           "WINDOWS-1252 -t UTF-8 FILE > text.txt does)";
-  return "it looks like a binary file, or text in another encoding: save text as UTF-8; bytes that are to be "
-         "tokens "
-         "need no tokenizer (trainrun PLAN --data FILE --data-dtype=uint8)";
+    return "it looks like text in Latin-1, Windows-1252 or another old encoding: save it as UTF-8 (as "
+           "iconv -f WINDOWS-1252 -t UTF-8 FILE > text.txt does)";
+  return "it looks like a binary file, or text in another encoding: save text as UTF-8; bytes that are "
+         "to be tokens need no tokenizer (trainrun PLAN --data FILE --data-dtype=uint8)";
 }
 
 } // namespace trainc

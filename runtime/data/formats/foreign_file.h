@@ -20,7 +20,9 @@ struct ForeignKind {
   std::string_view forColumns; ///< how to make a safetensors file of it
   std::string_view forText;    ///< how to make a text of it; empty if it is one
   bool isText = false;         ///< its bytes may serve as tokens of one byte, if the user says so
-  std::string_view forWeights = "name the .safetensors file of the weights"; ///< how to get weights from it
+  std::string_view forWeights =
+      "name the .safetensors file of the weights"; ///< how to get weights from
+                                                   ///< it; empty: it is one of weights
 };
 
 /// Bytes at the start of a file that tell its kind.
@@ -41,8 +43,8 @@ std::optional<ForeignKind> findForeignKind(const std::filesystem::path &path);
 /// with which its weights could not be opened.
 Status explainUnreadWeights(const std::filesystem::path &path, const Status &status);
 
-/// The kind of a file that is no text in UTF-8; nothing if it may be one, as far as `head` shows. Lines of
-/// JSON and tables are texts only if `anyText`.
+/// The kind of a file that is no text in UTF-8; nothing if it may be one, as far as `head` shows. JSON
+/// and tables are texts only if `anyText`.
 std::optional<ForeignKind> findNonText(std::string_view nameEnd, std::span<const std::byte> head,
                                        bool anyText);
 

@@ -5,6 +5,7 @@
 #include "runtime/data/formats/token_width.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace trainc {
 
@@ -42,13 +43,36 @@ Result<Width> findWidth(const std::filesystem::path &path, uint64_t fileBytes,
                false};
 }
 
+/// Fails if most ids are beyond the model's vocabulary, as those of another tokenizer are. Single ones are
+/// reported with their positions when they are read.
+Status checkVocabulary(const std::string &file, const Width &width, std::span<const std::byte> head,
+                       uint64_t vocabulary) {
+  constexpr size_t kMinIds = 128; // fewer prove nothing
+  const size_t bytes = elementBytes(width.dtype), ids = head.size() / bytes;
+  if (vocabulary == 0 || ids < kMinIds)
+    return {};
+  size_t beyond = 0;
+  uint32_t largest = 0;
+  for (size_t i = 0; i < ids; ++i) {
+    uint32_t id = 0; // little-endian, as the file
+    std::memcpy(&id, head.data() + i * bytes, bytes);
+    beyond += id >= vocabulary;
+    largest = std::max(largest, id);
+  }
+  if (beyond <= ids / 2)
+    return {};
+  return invalidInput("{}: {} of the first {} tokens are beyond the model's vocabulary of {} (the largest is "
+                      "{}); was the file made with another tokenizer, or with another --data-dtype than {}?",
+                      file, beyond, ids, vocabulary, largest, tokenDTypeName(width.dtype));
+}
+
 Status checkWidth(const std::string &file, const Width &width, std::span<const std::byte> head,
                   uint64_t vocabulary) {
   if (width.isCertain)
     return {};
   const std::optional<OtherNumbers> found = findOtherNumbers(head, width.dtype, vocabulary);
   if (!found)
-    return {};
+    return checkVocabulary(file, width, head, vocabulary);
   const std::string_view name = tokenDTypeName(width.dtype);
   const std::string repair =
       found->isTokenDType
@@ -117,8 +141,8 @@ Result<TokenStream> findRawTokens(const std::filesystem::path &path, std::span<c
   const size_t width = elementBytes(dtype);
   if (fileBytes % width != 0)
     return invalidInput(
-        "{}: byte {}: a file of {} bytes is no whole number of {} tokens ({} bytes each); set "
-        "--data-dtype or repair the file",
+        "{}: byte {}: a file of {} bytes is not a whole number of {} tokens ({} bytes each); it may be "
+        "truncated: copy or tokenize it again, or give --data-dtype=uint8 if each byte is a token",
         file, fileBytes - fileBytes % width, fileBytes, tokenDTypeName(dtype), width);
   TokenStream stream{dtype, 0, fileBytes / width};
   stream.warning = doubtZeros(file, head);

@@ -38,6 +38,8 @@ std::string adviceOnShape(std::span<const uint64_t> found, const ColumnSpec &spe
 
 /// Suggests which column of the file may be the missing one.
 std::string adviceOnName(const std::string &name, const SafetensorsView &tensors) {
+  if (name == "tokens" && tensors.find("input_ids"))
+    return "; what Hugging Face calls input_ids is called tokens here: rename it in the file";
   std::vector<std::string> names;
   for (const SafetensorsTensor &tensor : tensors.tensors())
     names.push_back(tensor.name);
@@ -59,6 +61,7 @@ public:
     if (samples_ == 0)
       return invalidInput("{}: expected at least one sample, found columns with none ({})", path(),
                           tensors.names());
+    warning_ = warningOfUnread(columns, tensors);
     return {};
   }
 
@@ -81,15 +84,39 @@ public:
   }
 
 private:
+  /// Names the tensors of the file that are no column of the model, which a user may take for some; empty if
+  /// there is none.
+  std::string warningOfUnread(const std::vector<ColumnSpec> &specs, const SafetensorsView &tensors) const {
+    std::vector<std::string> unread;
+    bool hasMask = false;
+    for (const SafetensorsTensor &tensor : tensors.tensors())
+      if (std::ranges::find(specs, tensor.name, &ColumnSpec::name) == specs.end()) {
+        unread.push_back(tensor.name);
+        hasMask |= tensor.name == "attention_mask" || tensor.name == "loss_mask";
+      }
+    if (unread.empty())
+      return "";
+    const auto labels = std::ranges::find(specs, "labels", &ColumnSpec::name);
+    const bool hasLabels = labels != specs.end();
+    return fmt::format(
+        "{}: the model does not read {}{}{}", path(), fmt::join(unread, ", "),
+        hasLabels && !tensors.find("labels") ? "; the labels are the tokens shifted by one" : "",
+        hasLabels && hasMask
+            ? fmt::format("; all positions count: write {} as the label of those that are not to",
+                          labels->ignore)
+            : "");
+  }
+
   Status bindTensor(const ColumnSpec &spec, const SafetensorsView &tensors) {
     const SafetensorsTensor *tensor = tensors.find(spec.name);
     const bool shifted = !tensor && spec.name == "labels" && isInteger(spec.dtype) &&
                          spec.shape.size() == 1 && spec.elements() > 1;
+    const std::string_view name = shifted ? "tokens" : std::string_view(spec.name);
     if (shifted)
       tensor = tensors.find("tokens");
     if (!tensor)
-      return invalidInput("{}: the plan needs the column '{}' {}; the file has: {}{}", path(), spec.name,
-                          describe(spec), tensors.names(), adviceOnName(spec.name, tensors));
+      return invalidInput("{}: the plan needs the column '{}' {}; the file has: {}{}", path(), name,
+                          describe(spec), tensors.names(), adviceOnName(std::string(name), tensors));
     if (tensor->shape.empty() || !std::ranges::equal(std::span(tensor->shape).subspan(1), spec.shape))
       return invalidInput("{}: column '{}' is {}, the plan needs {}; {}", path(), tensor->name,
                           describe(*tensor), describe(spec), adviceOnShape(tensor->shape, spec));

@@ -90,8 +90,7 @@ Result<std::optional<TokenSidecar>> readTokenSidecar(const std::filesystem::path
                       : "tokenizer_xxh3");
   if (*vocabulary == 0)
     return invalidInput(
-        "{}: expected a vocabulary above 0, found 0; delete it or write it again with `trainc "
-        "tokenize`",
+        "{}: expected a vocabulary above 0, found 0; delete it or write it again with `trainc tokenize`",
         path.string());
   const Result<std::optional<uint64_t>> content = readContent(path, json);
   TRAINC_RETURN_IF_ERROR(content.status());

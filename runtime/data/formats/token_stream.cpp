@@ -47,7 +47,7 @@ public:
     if (stream.count < length + 1)
       return invalidInput(
           "{}: expected at least {} tokens ({} bytes) for one sample of length {} and its last label, "
-          "found {} tokens",
+          "found {} tokens; give more text, or compile with a shorter --seq-len",
           path(), length + 1, (length + 1) * elementBytes(stream.dtype), length, stream.count);
     samples_ = (stream.count - 1) / length;
     content_ = stream.content;
@@ -61,7 +61,7 @@ public:
     if (column.limitName != FileColumn().limitName)
       return "; the two do not belong together: tokenize again, or delete the JSON file";
     return fmt::format("; was the file made with another tokenizer, or with another --data-dtype than {}?",
-                       dtypeName(column.dtype));
+                       tokenDTypeName(column.dtype));
   }
 
 private:

@@ -27,8 +27,8 @@ FindTokens findLlmcTokens;
 /// The width of raw tokens is what `PATH.json`, which `trainc tokenize` writes, says, else what options.dtype
 /// says, else what Megatron's index beside `PATH.bin` says, else it follows from options.vocabulary. If there
 /// is such a JSON file, the number of tokens must be the one it says, and options.dtype the same. If there is
-/// none, files of other kinds are refused, and text unless options.dtype is kU8. Tokens that are surely of
-/// another width are refused unless that JSON file or options.dtype says the width.
+/// none, files of other kinds are rejected, and text unless options.dtype is kU8. Tokens that are surely of
+/// another width are rejected unless that JSON file or options.dtype says the width.
 FindTokens findRawTokens;
 
 /// Opens a token file as a format does. Sample i is a window of T+1 tokens from token i*T on; its first T

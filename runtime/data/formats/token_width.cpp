@@ -158,9 +158,10 @@ public:
            differentLowerHalves(1) >= kMinDifferent;
   }
 
-  /// Most ids of 16 bits are beyond the vocabulary, which holds all bytes.
+  /// Most ids of 16 bits are beyond the vocabulary, which holds all bytes of the file. A vocabulary of 256
+  /// holds those of any file.
   bool has8Bits(uint64_t vocabulary) const {
-    if (vocabulary > 256)
+    if (vocabulary >= 256)
       return false;
     size_t beyond = 0;
     for (const uint16_t half : halves_) {

@@ -1,7 +1,7 @@
 // Tokens that are matched in a text before it is split into words, such as <|endoftext|>.
 #pragma once
 
-#include "runtime/data/tokenizer/bpe_definition.h"
+#include "runtime/data/tokenizer/tokenizer_definition.h"
 
 #include <array>
 #include <optional>

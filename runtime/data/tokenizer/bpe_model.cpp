@@ -20,17 +20,17 @@ constexpr size_t kLongWord = 30;
 
 } // namespace
 
-Result<BpeModel> BpeModel::create(const BpeDefinition &definition) {
-  BpeModel model;
-  model.units_ = definition.units;
-  model.ignoreMerges_ = definition.ignoreMerges;
-  TRAINC_RETURN_IF_ERROR(model.addVocabulary(definition));
-  model.addBytes();
-  model.addFallback(definition);
-  TRAINC_RETURN_IF_ERROR(model.addUnknown(definition));
-  TRAINC_RETURN_IF_ERROR(model.addMerges(definition));
-  model.findStarts(definition);
-  return model;
+Result<std::unique_ptr<TokenModel>> BpeModel::create(const BpeDefinition &definition) {
+  auto model = std::make_unique<BpeModel>();
+  model->units_ = definition.units;
+  model->ignoreMerges_ = definition.ignoreMerges;
+  TRAINC_RETURN_IF_ERROR(model->addVocabulary(definition));
+  model->addBytes();
+  model->addFallback(definition);
+  TRAINC_RETURN_IF_ERROR(model->addUnknown(definition));
+  TRAINC_RETURN_IF_ERROR(model->addMerges(definition));
+  model->findStarts(definition);
+  return std::unique_ptr<TokenModel>(std::move(model));
 }
 
 Status BpeModel::addVocabulary(const BpeDefinition &definition) {
@@ -127,11 +127,6 @@ void BpeModel::findStarts(const BpeDefinition &definition) {
   }
 }
 
-std::optional<uint32_t> BpeModel::find(std::string_view token) const {
-  const auto found = vocabulary_.find(token);
-  return found == vocabulary_.end() ? std::nullopt : std::optional(found->second);
-}
-
 /// The token for a whole word, if merges are ignored for words in the vocabulary.
 std::optional<uint32_t> BpeModel::findWhole(std::string_view word) const {
   if (!ignoreMerges_)
@@ -149,6 +144,8 @@ uint32_t BpeModel::idOfCharacter(std::string_view character) const {
 }
 
 bool BpeModel::startsTokens(uint32_t character) const {
+  if (ignoreMerges_)
+    return false;
   return character < startsTokens_.size() ? startsTokens_[character]
                                           : character == kMetaCharacter && metaStartsTokens_;
 }

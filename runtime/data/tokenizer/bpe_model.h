@@ -2,53 +2,46 @@
 #pragma once
 
 #include "base/status.h"
-#include "runtime/data/tokenizer/bpe_definition.h"
 #include "runtime/data/tokenizer/merge_table.h"
+#include "runtime/data/tokenizer/token_model.h"
+#include "runtime/data/tokenizer/tokenizer_definition.h"
 #include "runtime/data/tokenizer/word_cache.h"
 
 #include <array>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <xxhash.h>
+#include <utility>
 
 namespace trainc {
 
-struct StringHash {
-  using is_transparent = void;
-  size_t operator()(std::string_view text) const { return XXH3_64bits(text.data(), text.size()); }
+/// Vocabulary and merges as in the files.
+struct BpeDefinition {
+  std::string file; ///< for messages
+  Units units = Units::kBytes;
+  std::vector<std::pair<std::string, uint32_t>> vocabulary;
+  std::vector<std::pair<std::string, std::string>> merges; ///< descending priority
+  bool byteFallback = false; ///< a character without a token is encoded as its bytes, <0x00> to <0xFF>
+  std::optional<std::string> unknown; ///< token for characters without one
+  bool fuseUnknown = false;           ///< consecutive unknown characters give one token
+  /// A word that is in the vocabulary is encoded as that token, whatever the merges.
+  bool ignoreMerges = false;
 };
 
-/// A map with lookup by string view.
-template <typename Value>
-using StringMap = std::unordered_map<std::string, Value, StringHash, std::equal_to<>>;
-
-/// Encodes a word by repeatedly merging the adjacent pair of highest priority, leftmost first. Not
-/// thread-safe, because words are cached.
-class BpeModel {
+/// Encodes a word by repeatedly merging the adjacent pair of highest priority, leftmost first.
+class BpeModel : public TokenModel {
 public:
   /// Errors (kInvalidInput) name the file and the entry: an id given twice, a merge of tokens that are not in
   /// the vocabulary, characters that would be lost.
-  static Result<BpeModel> create(const BpeDefinition &definition);
+  static Result<std::unique_ptr<TokenModel>> create(const BpeDefinition &definition);
 
-  /// Appends the ids of `word`: any bytes if the units are bytes, else UTF-8. False if the word has a byte
-  /// that the model lacks(); Hugging Face drops such bytes silently.
-  [[nodiscard]] bool encode(std::string_view word, std::vector<uint32_t> &ids);
-  /// Appends the ids of bytes that are not UTF-8. False as encode().
-  [[nodiscard]] bool encodeInvalid(std::string_view bytes, std::vector<uint32_t> &ids);
-
-  /// Whether a vocabulary of bytes has neither a token for `byte` nor one for what is unknown.
-  bool lacks(char byte) const;
-
-  /// The id of a token in the vocabulary's spelling, or nothing.
-  std::optional<uint32_t> find(std::string_view token) const;
-  /// Token (in the file's spelling) -> id.
-  const StringMap<uint32_t> &vocabulary() const { return vocabulary_; }
-
-  /// Whether no token contains `character` (ASCII or U+2581) after another one: then the part of a word from
-  /// it on is encoded independently of the part before.
-  bool startsTokens(uint32_t character) const;
+  [[nodiscard]] bool encode(std::string_view word, std::vector<uint32_t> &ids) override;
+  [[nodiscard]] bool encodeInvalid(std::string_view bytes, std::vector<uint32_t> &ids) override;
+  bool lacks(char byte) const override;
+  const StringMap<uint32_t> &vocabulary() const override { return vocabulary_; }
+  /// True if no token contains `character` after another one, and no word is encoded as a whole.
+  bool startsTokens(uint32_t character) const override;
 
 private:
   static constexpr uint32_t kNoId = static_cast<uint32_t>(-1);

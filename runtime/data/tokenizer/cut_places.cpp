@@ -26,32 +26,63 @@ bool reachesAcross(const AddedToken &token) {
   return letter && token.stripRight;
 }
 
-/// The character that a space becomes before the pre-tokenizer, if all steps change characters independently.
-std::optional<uint32_t> normalizedSpace(const std::vector<NormalizerStep> &steps) {
-  uint32_t space = ' ';
-  for (const NormalizerStep &step : steps)
+/// The normal forms of a letter and of a space after it, which do not depend on each other.
+struct NormalizedSpace {
+  uint32_t space = ' ';        ///< the character that the space becomes
+  bool changesLetters = false; ///< whether the letter may become anything
+  bool onlySpaces = false;     ///< whether other white space may become anything
+};
+
+/// Returns nothing if the normal forms of a letter and of a space may depend on each other.
+std::optional<NormalizedSpace> normalizedSpace(const std::vector<NormalizerStep> &steps) {
+  NormalizedSpace normal;
+  for (const NormalizerStep &step : steps) {
     if (const auto *replace = std::get_if<Replace>(&step)) {
       if (!replace->isSpaceToMeta)
         return std::nullopt;
-      space = kMetaCharacter;
+      normal.space = kMetaCharacter;
+    } else if (const auto *map = std::get_if<CharacterMap>(&step)) {
+      if (normal.space != ' ' || !map->keeps(' '))
+        return std::nullopt;
+      normal.changesLetters = true;
+    } else if (const auto *strip = std::get_if<StripSpaces>(&step)) {
+      if (strip->right) // a letter may become a space and a mark, as U+FE70
+        return std::nullopt;
+    } else if (std::holds_alternative<SeparateHan>(step)) {
+      normal.changesLetters = true;
+    } else if (std::holds_alternative<CleanNmt>(step) && normal.space != ' ') {
+      return std::nullopt;
     }
-  return space;
+    normal.onlySpaces |= normal.space != ' ' || std::holds_alternative<CharacterMap>(step) ||
+                         std::holds_alternative<CleanNmt>(step) || std::holds_alternative<CleanBert>(step);
+  }
+  return normal;
+}
+
+/// Whether a match in normalized text may depend on what a letter has become.
+bool dependsOnLetters(const AddedToken &token) {
+  return token.normalized && (token.stripLeft || token.stripRight || token.singleWord ||
+                              token.content.find_first_of(" \t\n\v\f\r") != std::string::npos ||
+                              token.content.find(kMeta) != std::string::npos);
 }
 
 } // namespace
 
 CutPlaces findCutPlaces(const Normalizer &normalizer, const PreTokenizer &preTokenizer,
-                        const std::vector<AddedToken> &added, const BpeModel *model) {
-  const std::optional<uint32_t> normalized = normalizedSpace(normalizer.steps());
-  if (!normalized || std::ranges::any_of(added, reachesAcross))
+                        const std::vector<AddedToken> &added, const TokenModel &model) {
+  const std::optional<NormalizedSpace> normal = normalizedSpace(normalizer.steps());
+  if (!normal || std::ranges::any_of(added, reachesAcross) ||
+      (normal->changesLetters && std::ranges::any_of(added, dependsOnLetters)))
     return CutPlaces::kNowhere;
-  uint32_t space = *normalized;
-  bool onlySpaces = space == kMetaCharacter;
+  uint32_t space = normal->space;
+  bool onlySpaces = normal->onlySpaces;
   for (const PreTokenizerStep &step : preTokenizer.steps()) {
     if (const auto *split = std::get_if<Split>(&step)) {
+      const bool cutsWords = split->reach == SplitReach::kSpace ||
+                             (split->reach == SplitReach::kWord && !normal->changesLetters);
       if (split->reach == SplitReach::kWhole)
         return CutPlaces::kNowhere;
-      if (split->reach == SplitReach::kWord && space == ' ')
+      if (cutsWords && space == ' ')
         return onlySpaces ? CutPlaces::kSpaces : CutPlaces::kWhitespace;
       if (split->reach == SplitReach::kMeta && space == kMetaCharacter)
         return CutPlaces::kSpaces;
@@ -66,7 +97,7 @@ CutPlaces findCutPlaces(const Normalizer &normalizer, const PreTokenizer &preTok
       return CutPlaces::kNowhere;
     }
   }
-  return model && model->startsTokens(space) ? CutPlaces::kSpaces : CutPlaces::kNowhere;
+  return !normal->changesLetters && model.startsTokens(space) ? CutPlaces::kSpaces : CutPlaces::kNowhere;
 }
 
 size_t lastCutPlace(CutPlaces places, std::string_view text) {

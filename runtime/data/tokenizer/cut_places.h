@@ -1,7 +1,7 @@
 // Positions where a long text can be cut so that both parts encode to the ids of the whole.
 #pragma once
 
-#include "runtime/data/tokenizer/bpe_model.h"
+#include "runtime/data/tokenizer/tokenizer_definition.h"
 
 #include <string_view>
 
@@ -15,10 +15,9 @@ enum class CutPlaces {
 };
 
 /// Finds the characters at which no word, no token and no change of the text crosses the cut, provided that
-/// nothing is prepended to the second part. `added` are the added tokens as they are matched. `model` is null
-/// if a word may be encoded as a whole, whatever the merges.
+/// nothing is prepended to the second part. `added` are the added tokens as they are matched.
 CutPlaces findCutPlaces(const Normalizer &normalizer, const PreTokenizer &preTokenizer,
-                        const std::vector<AddedToken> &added, const BpeModel *model);
+                        const std::vector<AddedToken> &added, const TokenModel &model);
 
 /// The last such position in `text`; 0 if there is none.
 size_t lastCutPlace(CutPlaces places, std::string_view text);

@@ -35,6 +35,20 @@ void stripEnd(std::string &text, std::string_view content, uint64_t most) {
     text.erase(text.size() - content.size());
 }
 
+void joinWordPiece(std::string &token, const JoinWordPieces &step, bool first) {
+  // Hugging Face's list and order.
+  constexpr std::pair<std::string_view, std::string_view> kCleanups[] = {
+      {" .", "."},   {" ?", "?"},           {" !", "!"},   {" ,", ","},     {" ' ", "'"},   {" n't", "n't"},
+      {" 'm", "'m"}, {" do not", " don't"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
+  if (!first && token.starts_with(step.prefix))
+    token.erase(0, step.prefix.size());
+  else if (!first)
+    token.insert(0, " ");
+  if (step.cleanup && token.find(' ') != std::string::npos)
+    for (const auto &[pattern, content] : kCleanups)
+      token = replaced(token, pattern, content);
+}
+
 } // namespace
 
 StepDecoder::StepDecoder(const std::vector<DecoderStep> &steps) : steps_(steps) {
@@ -59,6 +73,8 @@ std::string StepDecoder::next(std::string token) {
             token = bytesOfToken(token).value_or(token);
           } else if constexpr (std::is_same_v<Step, MetaspaceToSpace>) {
             token = replaced(token, step.replacement, first && step.dropFirst ? "" : " ");
+          } else if constexpr (std::is_same_v<Step, JoinWordPieces>) {
+            joinWordPiece(token, step, first);
           } else if constexpr (std::is_same_v<Step, JoinWithSpaces>) {
             if (!first)
               token.insert(0, " ");

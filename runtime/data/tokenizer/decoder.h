@@ -34,8 +34,14 @@ struct StripFrom {
 };
 /// Inserts a space before each token but the first.
 struct JoinWithSpaces {};
+/// Removes `prefix` from each token but the first, or inserts a space before it. `cleanup`: removes spaces
+/// before punctuation and English contractions within each token.
+struct JoinWordPieces {
+  std::string prefix;
+  bool cleanup;
+};
 using DecoderStep = std::variant<ReplaceInToken, FallbackBytes, FromByteAlphabet, MetaspaceToSpace, StripFrom,
-                                 JoinWithSpaces>;
+                                 JoinWithSpaces, JoinWordPieces>;
 
 /// Decodes the tokens of one text in sequence.
 class TokenDecoder {

@@ -205,21 +205,46 @@ private:
     copy(1);
     if (peek() == '^')
       copy(1);
+    TRAINC_RETURN_IF_ERROR(members());
+    if (at_ < pattern_.size())
+      copy(1);
+    return {}; // PCRE2 reports the missing end
+  }
+
+  /// Converts the members of a class up to its end. A class within it adds its members.
+  Status members() {
     for (bool first = true; at_ < pattern_.size(); first = false) {
-      if (peek() == ']' && !first) {
-        copy(1);
+      if (peek() == ']' && !first)
         return {};
-      }
       if (peek() == '[')
-        return unsupported(follows("[:") ? "'[:' in a class" : "a class within a class");
-      if (follows("&&"))
+        TRAINC_RETURN_IF_ERROR(innerClass());
+      else if (follows("&&"))
         return unsupported("'&&' in a class");
-      if (peek() == '\\')
+      else if (peek() == '\\')
         TRAINC_RETURN_IF_ERROR(escape(/*inClass=*/true));
+      else if (peek() == ']')
+        TRAINC_RETURN_IF_ERROR(replace(1, "\\]"));
       else
         copy(1);
     }
-    return {}; // PCRE2 reports the missing end
+    return {};
+  }
+
+  Status innerClass() {
+    // A hyphen at an end would be a range with the members outside.
+    const bool ranges = follows("[-") || (at_ > 0 && pattern_[at_ - 1] == '-');
+    if (follows("[:") || follows("[^") || ranges || ++depth_ > kMaxDepth)
+      return unsupported(follows("[:")   ? "'[:' in a class"
+                         : follows("[^") ? "'[^' in a class"
+                                         : "such a class within a class");
+    ++at_;
+    TRAINC_RETURN_IF_ERROR(members());
+    if (at_ > 0 && at_ < pattern_.size() && pattern_[at_ - 1] == '-')
+      return unsupported("'-]' in a class within a class");
+    if (at_ < pattern_.size())
+      ++at_;
+    --depth_;
+    return peek() == '-' && peek(1) != ']' ? unsupported("'-' after a class within a class") : Status();
   }
 
   Status escape(bool inClass) {
@@ -328,9 +353,12 @@ private:
     return replace(end + (braced ? 1 : 0) - at_, "\\x{" + digits + "}");
   }
 
+  static constexpr int kMaxDepth = 16;
+
   const std::string &where_;
   std::string_view pattern_;
   bool newCharacters_;
+  int depth_ = 0; ///< of classes within classes
   size_t at_ = 0; ///< in `pattern_`
   std::string out_;
   size_t atom_ = 0;            ///< offset in `out_` of the operand of a quantifier

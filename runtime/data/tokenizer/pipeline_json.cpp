@@ -16,15 +16,17 @@ using Json = nlohmann::json;
 constexpr std::string_view kGpt2 =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 /// Patterns that cut between a letter and a space, whatever comes before and after.
-constexpr std::array<std::string_view, 3> kWordPatterns = {
+constexpr std::array<std::string_view, 4> kWordPatterns = {
     kGpt2,
     // Llama 3, and GPT-4's cl100k
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
     // Qwen 2
-    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"};
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
+    // BLOOM
+    R"( ?[^(\s|[.,!?…。，、।۔،])]+)"};
 
 constexpr std::string_view kDecoders =
-    "Replace by String, ByteFallback, Metaspace, Strip, Fuse, or a Sequence of these, "
+    "Replace by String, ByteFallback, Metaspace, WordPiece, Strip, Fuse, or a Sequence of these, "
     "with ByteFallback after Replace and nothing but Strip after it and after Fuse";
 
 /// Reads a pattern {"Regex": ...} or {"String": ...}.
@@ -63,7 +65,7 @@ Status addStep(Pipeline &pipeline, std::span<const StepType<Pipeline>> types, co
 
 class Normalizers {
 public:
-  explicit Normalizers(BpeDefinition &definition) : definition_(definition) {}
+  explicit Normalizers(TokenizerDefinition &definition) : definition_(definition) {}
 
   Status add(const Json &step) {
     static constexpr StepType<Normalizers> kTypes[] = {
@@ -75,6 +77,10 @@ public:
         {"StripAccents", &Normalizers::addStripAccents},
         {"Prepend", &Normalizers::addPrepend},
         {"Replace", &Normalizers::addReplace},
+        {"Strip", &Normalizers::addStrip},
+        {"Precompiled", &Normalizers::addPrecompiled},
+        {"Nmt", &Normalizers::addNmt},
+        {"BertNormalizer", &Normalizers::addBert},
     };
     return addStep<Normalizers>(*this, kTypes, definition_.file, "normalizer", step);
   }
@@ -107,19 +113,59 @@ private:
     if (!field(step, "content").is_string())
       return unsupported(definition_.file, "normalizer", step, "a string 'content'");
     TRAINC_ASSIGN_OR_RETURN(Regex pattern, readPattern(definition_.file, "normalizer", step));
+    // At the begin of a text Hugging Face replaces an empty match twice.
+    if (pattern.matchesEmpty())
+      return unsupported(definition_.file, "normalizer", step,
+                         "a pattern that does not match the empty text");
     const std::string content = textOf(step, "content");
     const bool isSpaceToMeta = content == kMeta && textOf(field(step, "pattern"), "String") == " ";
     steps_.emplace_back(Replace{std::move(pattern), content, isSpaceToMeta});
     return {};
   }
 
-  BpeDefinition &definition_;
+  Status addStrip(const Json &step) {
+    steps_.emplace_back(
+        StripSpaces{booleanOf(step, "strip_left", true), booleanOf(step, "strip_right", true)});
+    return {};
+  }
+
+  Status addPrecompiled(const Json &step) {
+    const Json &map = field(step, "precompiled_charsmap");
+    if (!map.is_string())
+      return unsupported(definition_.file, "normalizer", step, "a string 'precompiled_charsmap'");
+    TRAINC_ASSIGN_OR_RETURN(CharacterMap read, CharacterMap::read(definition_.file + ": normalizer",
+                                                                  map.get_ref<const std::string &>()));
+    steps_.emplace_back(std::move(read));
+    return {};
+  }
+
+  Status addNmt(const Json &) {
+    steps_.emplace_back(CleanNmt{});
+    return {};
+  }
+
+  Status addBert(const Json &step) {
+    const bool lowercase = booleanOf(step, "lowercase", true);
+    if (booleanOf(step, "clean_text", true))
+      steps_.emplace_back(CleanBert{});
+    if (booleanOf(step, "handle_chinese_chars", true))
+      steps_.emplace_back(SeparateHan{});
+    if (booleanOf(step, "strip_accents", lowercase)) {
+      steps_.emplace_back(UnicodeForm{.compose = false, .compatible = false});
+      steps_.emplace_back(StripNonspacing{});
+    }
+    if (lowercase)
+      steps_.emplace_back(Lowercase{});
+    return {};
+  }
+
+  TokenizerDefinition &definition_;
   std::vector<NormalizerStep> &steps_ = definition_.normalizer;
 };
 
 class PreTokenizers {
 public:
-  explicit PreTokenizers(BpeDefinition &definition)
+  explicit PreTokenizers(TokenizerDefinition &definition)
       : definition_(definition), steps_(definition.preTokenizer) {}
 
   Status add(const Json &step, bool last) {
@@ -159,16 +205,21 @@ private:
   Status addWhitespace(const Json &) {
     return addPattern(
         R"([\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]+|[^\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}\p{wspace}]+)",
-        SplitBehavior::kRemoved, SplitReach::kWord, /*invert=*/true);
+        SplitBehavior::kRemoved, SplitReach::kSpace, /*invert=*/true);
   }
 
   Status addWhitespaceSplit(const Json &) {
-    return addPattern(R"(\p{wspace})", SplitBehavior::kRemoved, SplitReach::kWord);
+    return addPattern(R"(\p{wspace})", SplitBehavior::kRemoved, SplitReach::kSpace);
   }
 
   Status addDigits(const Json &step) {
-    return addPattern(R"(\p{N})", booleanOf(step, "individual_digits") ? SplitBehavior::kIsolated
-                                                                       : SplitBehavior::kContiguous);
+    TRAINC_ASSIGN_OR_RETURN(
+        Regex regex, Regex::compileOniguruma(definition_.file + ": pre_tokenizer: Digits", R"(\p{N})"));
+    const bool individual = booleanOf(step, "individual_digits");
+    steps_.emplace_back(Split{std::move(regex),
+                              individual ? SplitBehavior::kIsolated : SplitBehavior::kContiguous, false,
+                              SplitReach::kCharacter});
+    return {};
   }
 
   Status addBert(const Json &step) {
@@ -258,20 +309,20 @@ private:
     return std::nullopt;
   }
 
-  BpeDefinition &definition_;
+  TokenizerDefinition &definition_;
   std::vector<PreTokenizerStep> &steps_;
   bool isLast_ = false; ///< whether the step that is being added is the last one
 };
 
 class Decoders {
 public:
-  explicit Decoders(BpeDefinition &definition) : definition_(definition), steps_(definition.decoder) {}
+  explicit Decoders(TokenizerDefinition &definition) : definition_(definition), steps_(definition.decoder) {}
 
   Status add(const Json &step) {
     constexpr std::pair<std::string_view, bool (Decoders::*)(const Json &)> kTypes[] = {
         {"Replace", &Decoders::addReplace},     {"ByteFallback", &Decoders::addByteFallback},
-        {"Metaspace", &Decoders::addMetaspace}, {"Strip", &Decoders::addStrip},
-        {"Fuse", &Decoders::addFuse},
+        {"Metaspace", &Decoders::addMetaspace}, {"WordPiece", &Decoders::addWordPiece},
+        {"Strip", &Decoders::addStrip},         {"Fuse", &Decoders::addFuse},
     };
     const std::string name = textOf(step, "type");
     for (const auto &[type, add] : kTypes)
@@ -310,6 +361,13 @@ private:
     return true;
   }
 
+  bool addWordPiece(const Json &step) {
+    if (!isPerToken())
+      return false;
+    steps_.emplace_back(JoinWordPieces{textOf(step, "prefix"), booleanOf(step, "cleanup", true)});
+    return true;
+  }
+
   bool addStrip(const Json &step) {
     const StripFrom strip{textOf(step, "content"), countOf(step, "start"), countOf(step, "stop"), fused_};
     if (!isOneCharacter(strip.content) || !(fused_ ? strip.stop == 0 : isPerToken()))
@@ -325,7 +383,7 @@ private:
     return value.is_number_unsigned() ? value.get<uint64_t>() : 0;
   }
 
-  BpeDefinition &definition_;
+  TokenizerDefinition &definition_;
   std::vector<DecoderStep> &steps_;
   bool fused_ = false;  ///< after Fuse: the tokens are one text
   bool fallen_ = false; ///< after ByteFallback: consecutive bytes are one text
@@ -333,7 +391,7 @@ private:
 
 } // namespace
 
-Status readNormalizer(const Json &json, BpeDefinition &definition) {
+Status readNormalizer(const Json &json, TokenizerDefinition &definition) {
   Normalizers normalizers(definition);
   TRAINC_ASSIGN_OR_RETURN(const std::vector<const Json *> steps,
                           stepsOf(definition.file, "normalizer", json, "normalizers"));
@@ -342,7 +400,7 @@ Status readNormalizer(const Json &json, BpeDefinition &definition) {
   return {};
 }
 
-Status readPreTokenizer(const Json &json, BpeDefinition &definition) {
+Status readPreTokenizer(const Json &json, TokenizerDefinition &definition) {
   definition.units = Units::kCharacters;
   PreTokenizers preTokenizers(definition);
   TRAINC_ASSIGN_OR_RETURN(const std::vector<const Json *> steps,
@@ -352,7 +410,7 @@ Status readPreTokenizer(const Json &json, BpeDefinition &definition) {
   return {};
 }
 
-Status addByteLevel(bool prefixSpace, bool ownPattern, BpeDefinition &definition) {
+Status addByteLevel(bool prefixSpace, bool ownPattern, TokenizerDefinition &definition) {
   definition.units = Units::kBytes;
   if (prefixSpace)
     definition.preTokenizer.emplace_back(PrefixSpace{});
@@ -364,7 +422,7 @@ Status addByteLevel(bool prefixSpace, bool ownPattern, BpeDefinition &definition
   return {};
 }
 
-Status readDecoder(const Json &json, BpeDefinition &definition) {
+Status readDecoder(const Json &json, TokenizerDefinition &definition) {
   TRAINC_ASSIGN_OR_RETURN(const std::vector<const Json *> steps,
                           stepsOf(definition.file, "decoder", json, "decoders"));
   if (definition.units != Units::kCharacters) {

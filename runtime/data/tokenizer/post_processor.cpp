@@ -74,7 +74,7 @@ void wrap(AroundText &around, const AroundText &outer) {
 
 } // namespace
 
-Status readPostProcessor(const Json &json, BpeDefinition &definition) {
+Status readPostProcessor(const Json &json, TokenizerDefinition &definition) {
   TRAINC_ASSIGN_OR_RETURN(const std::vector<const Json *> steps,
                           stepsOf(definition.file, "post_processor", json, "processors"));
   for (const Json *each : steps) {

@@ -18,6 +18,7 @@ enum class SplitBehavior { kRemoved, kIsolated, kMergedWithPrevious, kMergedWith
 enum class SplitReach {
   kCharacter, ///< certain neighbouring characters, whatever surrounds them
   kWord,      ///< a word: there is a cut between each letter and a following space, tab or newline
+  kSpace,     ///< like kWord, and there is a cut before each space, tab or newline, whatever precedes it
   kMeta,      ///< like kCharacter, and there is a cut before each U+2581 that does not follow another
   kWhole,     ///< unknown: the whole text
 };

@@ -48,8 +48,13 @@ Result<Regex> Regex::compile(const std::string &where, const std::string &patter
                     context.get()),
       pcre2_code_free);
   if (!code)
-    return invalidInput("{}: the pattern {} is wrong near its end '{}': {}", where, printable(shown),
-                        printable(pattern.substr(std::min(at, pattern.size()))), messageOf(error));
+    // The place is one in PCRE2's syntax, which may be another text.
+    return invalidInput(
+        "{}: the pattern {} is wrong{}: {}", where, printable(shown),
+        pattern == shown
+            ? fmt::format(" near its end '{}'", printable(pattern.substr(std::min(at, pattern.size()))))
+            : "",
+        messageOf(error));
   return Regex(std::move(code), where, std::move(shown));
 }
 
@@ -99,6 +104,12 @@ Regex::Found Regex::find(std::string_view text, size_t from, Match &match, Statu
       "cut the text into shorter lines",
       where_, printable(shown_), messageOf(found), printable(text.substr(from, 40)));
   return Found::kError;
+}
+
+bool Regex::matchesEmpty() const {
+  uint32_t matches = 0;
+  pcre2_pattern_info(code_.get(), PCRE2_INFO_MATCHEMPTY, &matches);
+  return matches != 0;
 }
 
 bool Regex::matches(std::string_view text) const {

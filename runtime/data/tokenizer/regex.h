@@ -34,6 +34,9 @@ public:
   /// (kInvalidInput) says that the pattern takes too long.
   Found find(std::string_view text, size_t from, Match &match, Status &status) const;
 
+  /// Whether the pattern can match the empty text.
+  bool matchesEmpty() const;
+
   /// Whether `text` contains a match.
   bool matches(std::string_view text) const;
 

@@ -64,8 +64,8 @@ public:
 };
 
 /// Opens what --tokenizer names: "bytes" (a byte's id is its value), a tokenizer.json, a vocab.json or
-/// merges.txt (with the other beside it), or a folder that holds either. Errors (kInvalidInput) name the
-/// file, the place, and the piece that is not supported.
+/// merges.txt (with the other beside it), BERT's vocab.txt, a folder that holds one of them, or a .gguf file
+/// with a tokenizer. Errors (kInvalidInput) name the file, the place, and the piece that is not supported.
 Result<std::unique_ptr<Tokenizer>> openTokenizer(const std::string &name);
 
 } // namespace trainc

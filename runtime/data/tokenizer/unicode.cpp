@@ -15,6 +15,11 @@ utf8proc_category_t categoryOf(uint32_t character) {
   return utf8proc_category(static_cast<utf8proc_int32_t>(character));
 }
 
+bool contains(std::span<const CharacterRange> ranges, uint32_t character) {
+  const auto after = std::ranges::upper_bound(ranges, character, {}, &CharacterRange::first);
+  return after != ranges.begin() && character <= std::prev(after)->last;
+}
+
 bool isAscii(char byte) { return static_cast<unsigned char>(byte) < 0x80; }
 
 /// Skips ASCII, eight bytes at a time.
@@ -37,11 +42,13 @@ bool isLetter(uint32_t character) {
   return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO;
 }
 
-bool isMark(uint32_t character) {
-  const std::span<const CharacterRange> ranges = markRanges();
-  const auto after = std::ranges::upper_bound(ranges, character, {}, &CharacterRange::first);
-  return after != ranges.begin() && character <= std::prev(after)->last;
-}
+bool isMark(uint32_t character) { return contains(markRanges(), character); }
+
+bool isNonspacingMark(uint32_t character) { return contains(nonspacingMarkRanges(), character); }
+
+bool isOther(uint32_t character) { return contains(otherRanges(), character); }
+
+bool isHanOfBert(uint32_t character) { return contains(hanRanges(), character); }
 
 bool isSpace(uint32_t character) {
   const utf8proc_category_t category = categoryOf(character);

@@ -15,6 +15,10 @@ inline constexpr uint32_t kMetaCharacter = 0x2581;
 bool isLetter(uint32_t character); ///< \p{L}
 bool isMark(uint32_t character);   ///< what StripAccents removes (unicode_classes.h)
 bool isSpace(uint32_t character);  ///< White_Space
+// Classes of BertNormalizer (unicode_classes.h).
+bool isNonspacingMark(uint32_t character);
+bool isOther(uint32_t character);
+bool isHanOfBert(uint32_t character);
 
 /// Length of the longest prefix of `text` that is valid UTF-8.
 size_t utf8Prefix(std::string_view text);

@@ -15,5 +15,12 @@ struct CharacterRange {
 std::span<const CharacterRange> punctuationRanges();
 /// Characters that StripAccents removes, in ascending order.
 std::span<const CharacterRange> markRanges();
+/// Marks that BertNormalizer removes with strip_accents, in ascending order.
+std::span<const CharacterRange> nonspacingMarkRanges();
+/// Characters that BertNormalizer removes with clean_text, in ascending order: control and format characters,
+/// private ones, U+FFFD.
+std::span<const CharacterRange> otherRanges();
+/// Characters that BertNormalizer puts spaces around with handle_chinese_chars, in ascending order.
+std::span<const CharacterRange> hanRanges();
 
 } // namespace trainc

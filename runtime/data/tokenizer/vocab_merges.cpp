@@ -28,18 +28,21 @@ Status readMergeLines(const std::string &file, std::string_view text, BpeDefinit
 
 } // namespace
 
-Result<BpeDefinition> readVocabMerges(const std::string &vocabFile, std::string_view vocab,
-                                      const std::string &mergesFile, std::string_view merges) {
+Result<TokenizerDefinition> readVocabMerges(const std::string &vocabFile, std::string_view vocab,
+                                            const std::string &mergesFile, std::string_view merges) {
   TRAINC_ASSIGN_OR_RETURN(const Json json, parseJsonOnce(vocabFile, vocab));
-  BpeDefinition definition;
+  BpeDefinition bpe;
+  bpe.file = vocabFile;
+  TRAINC_RETURN_IF_ERROR(readVocabulary(vocabFile, json, bpe));
+  TRAINC_RETURN_IF_ERROR(readMergeLines(mergesFile, merges, bpe));
+  TokenizerDefinition definition;
   definition.file = vocabFile;
-  TRAINC_RETURN_IF_ERROR(readVocabulary(vocabFile, json, definition));
-  TRAINC_RETURN_IF_ERROR(readMergeLines(mergesFile, merges, definition));
   TRAINC_RETURN_IF_ERROR(addByteLevel(/*prefixSpace=*/false, /*ownPattern=*/true, definition));
   definition.decoder.emplace_back(FromByteAlphabet{});
-  for (const auto &[token, id] : definition.vocabulary)
-    if (token == kEndOfText)
-      definition.added.push_back({token, id});
+  bpe.units = definition.units;
+  TRAINC_ASSIGN_OR_RETURN(definition.model, BpeModel::create(bpe));
+  if (const auto id = definition.model->find(kEndOfText))
+    definition.added.push_back({std::string(kEndOfText), *id});
   return definition;
 }
 

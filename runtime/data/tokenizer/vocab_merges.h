@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/status.h"
-#include "runtime/data/tokenizer/bpe_definition.h"
+#include "runtime/data/tokenizer/bpe_model.h"
 
 #include <nlohmann/json.hpp>
 
@@ -11,8 +11,8 @@ namespace trainc {
 /// Reads GPT-2's tokenizer from the contents of its two files; the names are for messages. The token
 /// <|endoftext|>, if the vocabulary has it, is an added token. Errors (kInvalidInput) name the file and the
 /// line or entry.
-Result<BpeDefinition> readVocabMerges(const std::string &vocabFile, std::string_view vocab,
-                                      const std::string &mergesFile, std::string_view merges);
+Result<TokenizerDefinition> readVocabMerges(const std::string &vocabFile, std::string_view vocab,
+                                            const std::string &mergesFile, std::string_view merges);
 
 /// Reads a JSON object token -> id into definition.vocabulary.
 Status readVocabulary(const std::string &file, const nlohmann::json &vocabulary, BpeDefinition &definition);

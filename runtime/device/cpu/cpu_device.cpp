@@ -1,6 +1,7 @@
 #include "runtime/device/cpu/cpu_device.h"
 
 #include "base/clock.h"
+#include "plan/facts/target.h"
 #include "plan/facts/view.h"
 #include "runtime/comm/communicator.h"
 #include "runtime/device/cpu/cpu_share.h"
@@ -68,7 +69,7 @@ Result<DeviceAddress> CpuDevice::allocate(std::string_view name, fb::Space space
 }
 
 Status CpuDevice::loadKernels(const fb::Plan &plan) {
-  if (view(plan.target()) != "cpu")
+  if (!targetOf(plan).isHost)
     return invalidInput(
         "plan '{}' is for {}, and this is a CPU; run it with --device={}, or compile the model "
         "with --target=cpu",
@@ -138,7 +139,7 @@ Status CpuDevice::runStep(Executable &executable, uint32_t step, uint64_t iterat
   return status_;
 }
 
-Status CpuDevice::settle() {
+Status CpuDevice::waitForCopies() {
   if (Interpreter *entry = takeOutlasting()) {
     const Status ended = entry->endOutlasting();
     if (status_.ok())

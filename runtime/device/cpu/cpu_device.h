@@ -41,7 +41,7 @@ public:
   void write(DeviceAddress destination, std::span<const std::byte> source) override;
   void read(std::span<std::byte> destination, DeviceAddress source) override;
   Status synchronise() override { return status_; }
-  Status settle() override;
+  Status waitForCopies() override;
   Status readBeside(std::span<std::byte> destination, DeviceAddress source) override;
   Status writeBeside(DeviceAddress destination, std::span<const std::byte> source) override;
   std::span<std::byte> hostView(DeviceSpan span) override;

@@ -105,7 +105,7 @@ std::vector<CpuSet> CpuTopology::shares(uint32_t count) const {
 
 void CpuTopology::bind(const CpuSet &cpus) const {
   (void)hwloc_set_cpubind(data_->topology, Bitmap(cpus).get(),
-                          HWLOC_CPUBIND_PROCESS); // unchanged if refused
+                          HWLOC_CPUBIND_PROCESS); // unchanged if the system refuses
 }
 
 unsigned availableCpus() { return threadsOn(runnableCpus(), 1); }

@@ -1,6 +1,7 @@
 #include "runtime/device/cpu/kernel_library.h"
 
 #include "base/cpu_features.h"
+#include "plan/facts/target.h"
 
 #include <algorithm>
 
@@ -82,7 +83,7 @@ Result<const fb::Object *> chooseObject(const Objects &objects, bool isForCpu) {
 Result<KernelLibrary> KernelLibrary::load(const fb::Plan &plan) {
   KernelLibrary library;
   library.plan_ = &plan;
-  const bool isForCpu = plan.target()->string_view() == "cpu";
+  const bool isForCpu = targetOf(plan).isHost;
   const auto isOfCpu = [&](const fb::Kernel *kernel) { return isForCpu || kernel->on_host(); };
   library.functions_.resize(plan.kernels()->size());
   if (std::ranges::none_of(*plan.kernels(), isOfCpu))

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "plan/schema/plan_generated.h"
-#include "runtime/device/cuda/driver/cuda_context.h"
-#include "runtime/device/cuda/driver/cuda_handles.h"
+#include "runtime/cuda/cuda_context.h"
+#include "runtime/cuda/cuda_handles.h"
 #include "runtime/device/disk_arena.h"
 
 #include <deque>

@@ -42,21 +42,11 @@ Result<std::unique_ptr<CudaDevice>> CudaDevice::open(CudaPlace place, StreamComm
 
 CudaDevice::CudaDevice(CudaContext context, StreamCommunicator *peers, CudaStreams streams,
                        CudaMemory atStart, unsigned threads)
-    : parts_{.context = std::move(context),
-             .peers = peers,
-             .streams = std::move(streams),
-             .arenas = {},
-             .kernels = {},
-             .hostKernels = {},
-             .products = {},
-             .attention = {},
-             .diskStage = {},
-             .fault = {},
-             .libraryBytes = 0},
-      wait_(peers), atStart_(atStart), threads_(threads) {}
+    : parts_{.context = std::move(context), .peers = peers, .streams = std::move(streams)}, wait_(peers),
+      atStart_(atStart), threads_(threads) {}
 
-/// Waits for running work, which uses what is destroyed here. After a failure nothing is waited for, but
-/// collectives that wait for peers must be aborted, or memory cannot be freed.
+/// Waits for running work, which uses what is destroyed here. If work failed, aborts collectives instead of
+/// waiting, because pending collectives keep memory from being freed.
 CudaDevice::~CudaDevice() {
   Status status = parts_.context.enter();
   if (status.ok())

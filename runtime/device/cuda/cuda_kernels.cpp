@@ -132,7 +132,7 @@ Status CudaKernels::loadModule(const fb::Plan &plan, const CudaContext &context)
 }
 
 Result<CudaKernels> CudaKernels::load(const fb::Plan &plan, const CudaContext &context) {
-  if (!isForCuda(plan))
+  if (!targetOf(plan).hasComputeCapability)
     return invalidInput("plan '{}' is for {}, and this is a GPU; run it with --device={}, or compile the "
                         "model with --target=cuda",
                         view(plan.name()), view(plan.target()), view(plan.target()));

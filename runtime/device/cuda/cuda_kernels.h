@@ -3,8 +3,8 @@
 
 #include "base/device_address.h"
 #include "plan/schema/plan_generated.h"
-#include "runtime/device/cuda/driver/cuda_context.h"
-#include "runtime/device/cuda/driver/cuda_handles.h"
+#include "runtime/cuda/cuda_context.h"
+#include "runtime/cuda/cuda_handles.h"
 
 #include <span>
 #include <string>

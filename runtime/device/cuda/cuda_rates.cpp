@@ -1,7 +1,7 @@
 #include "runtime/device/cuda/cuda_rates.h"
 
 #include "plan/schema/gpu_peaks.h"
-#include "runtime/device/cuda/driver/cuda_handles.h"
+#include "runtime/cuda/cuda_handles.h"
 
 #include <algorithm>
 

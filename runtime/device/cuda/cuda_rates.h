@@ -1,7 +1,7 @@
 // Peak rates of a GPU, for the rooflines of profiles.
 #pragma once
 
-#include "runtime/device/cuda/driver/cuda_context.h"
+#include "runtime/cuda/cuda_context.h"
 #include "runtime/device/device.h"
 
 namespace trainc {

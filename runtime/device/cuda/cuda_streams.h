@@ -3,7 +3,7 @@
 
 #include "plan/facts/streams.h"
 #include "runtime/comm/stream_communicator.h"
-#include "runtime/device/cuda/driver/cuda_handles.h"
+#include "runtime/cuda/cuda_handles.h"
 
 #include <array>
 #include <functional>

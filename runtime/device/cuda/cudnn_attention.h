@@ -10,8 +10,8 @@
 #pragma once
 
 #include "plan/schema/cudnn_attention.h"
+#include "runtime/cuda/cuda_context.h"
 #include "runtime/device/cuda/cudnn_graph.h"
-#include "runtime/device/cuda/driver/cuda_context.h"
 #include "runtime/device/program.h"
 
 #include <memory>

@@ -1,9 +1,9 @@
 // Host kernels between the work of a GPU stream.
 #pragma once
 
+#include "runtime/cuda/cuda_handles.h"
 #include "runtime/device/cpu/kernel_runner.h"
 #include "runtime/device/cuda/cuda_fault.h"
-#include "runtime/device/cuda/driver/cuda_handles.h"
 #include "runtime/device/program.h"
 
 #include <deque>

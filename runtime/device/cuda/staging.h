@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/device_address.h"
-#include "runtime/device/cuda/driver/cuda_handles.h"
+#include "runtime/cuda/cuda_handles.h"
 
 #include <deque>
 #include <functional>

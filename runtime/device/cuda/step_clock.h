@@ -1,7 +1,7 @@
 // Time spans of steps on a GPU.
 #pragma once
 
-#include "runtime/device/cuda/driver/cuda_handles.h"
+#include "runtime/cuda/cuda_handles.h"
 #include "runtime/device/device.h"
 
 #include <vector>

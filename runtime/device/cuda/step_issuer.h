@@ -19,13 +19,13 @@ struct CudaParts {
   CudaContext context;
   StreamCommunicator *peers; ///< null for a single rank
   CudaStreams streams;
-  CudaArenas arenas;
-  CudaKernels kernels;
-  std::unique_ptr<HostKernels> hostKernels; ///< if the plan has host kernels
-  std::optional<LtHandle> products;         ///< created for the first entry with such calls
-  std::optional<CudnnHandle> attention;     ///< created for the first entry with such calls
-  PinnedMemory diskStage;                   ///< allocated with the first disk arena
-  CudaFault fault;
+  CudaArenas arenas = {};
+  CudaKernels kernels = {};
+  std::unique_ptr<HostKernels> hostKernels = {}; ///< if the plan has host kernels
+  std::optional<LtHandle> products = {};         ///< created for the first entry with such calls
+  std::optional<CudnnHandle> attention = {};     ///< created for the first entry with such calls
+  PinnedMemory diskStage = {};                   ///< allocated with the first disk arena
+  CudaFault fault = {};
   uint64_t libraryBytes = 0; ///< GPU memory that libraries have taken so far
 };
 

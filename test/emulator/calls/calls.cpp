@@ -63,10 +63,10 @@ void Calls::readFault(std::string_view text) {
   uint64_t number = 0;
   const auto [end, problem] = std::from_chars(call.data(), call.data() + call.size(), number);
   if (problem != std::errc() || end != call.data() + call.size() || number == 0)
-    refuseFault(text, fmt::format("'{}' is no number of a call, which begin at 1", call));
+    refuseFault(text, fmt::format("'{}' is not a number of a call, which begin at 1", call));
   const std::optional<int> code = table_.codeOf(error);
   if (!code)
-    refuseFault(text, fmt::format("'{}' is no error of the library", error));
+    refuseFault(text, fmt::format("'{}' is not an error of the library", error));
   faults_[std::string(entry)][number] = *code;
 }
 

@@ -15,7 +15,7 @@ namespace trainc::emulator {
 
 /// One call of an entry point, holding the library's lock. `State` is the library's state, with `get()`,
 /// `mutex`, `calls`, and `nameOf()` of a `Status` whose value 0 means success; invalid handles give
-/// `kWrongHandle`. Refused calls are reported on stderr, and stored in the state if it has a `lastError`.
+/// `kWrongHandle`. Rejected calls are reported on stderr, and stored in the state if it has a `lastError`.
 /// Declined requests are only stored: the caller asked whether they are supported.
 template <typename State, typename Status, Status kWrongHandle> class LibraryCall {
 public:

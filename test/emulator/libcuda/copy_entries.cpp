@@ -53,7 +53,7 @@ CUresult needPlace(const Call &call, CUdeviceptr address, size_t bytes, Place &p
 CUresult needHost(const Call &call, Stream &stream, const void *address, size_t bytes, HostPlace &place) {
   const auto number = reinterpret_cast<CUdeviceptr>(address);
   if (!address || call.driver.deviceOf(number, 1))
-    return call.refuse(CUDA_ERROR_INVALID_VALUE, "{:#x} is no memory of the host", number);
+    return call.refuse(CUDA_ERROR_INVALID_VALUE, "{:#x} is not memory of the host", number);
   place = {static_cast<std::byte *>(const_cast<void *>(address)), call.driver.pinnedAt(address, bytes)};
   if (const PinnedMemory *pinned = place.pinned.get()) {
     const auto begin = reinterpret_cast<CUdeviceptr>(pinned->address);

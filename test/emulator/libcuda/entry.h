@@ -13,7 +13,7 @@ namespace trainc::emulator {
 /// The context that the thread has made current.
 extern thread_local CUcontext currentContext;
 
-/// One call of an entry point, under the driver's lock. Refused calls are reported on stderr.
+/// One call of an entry point, under the driver's lock. Rejected calls are reported on stderr.
 class Call {
 public:
   explicit Call(std::string_view name) : driver(Driver::get()), held(driver.lock.mutex), name_(name) {}

@@ -12,9 +12,9 @@ namespace {
 /// launches.
 CUresult resultOf(std::string_view fault) {
   const auto says = [&](std::string_view words) { return fault.find(words) != std::string_view::npos; };
-  return says(" of global memory: ")          ? CUDA_ERROR_ILLEGAL_ADDRESS
-         : says(", which is no multiple of ") ? CUDA_ERROR_MISALIGNED_ADDRESS
-                                              : CUDA_ERROR_LAUNCH_FAILED;
+  return says(" of global memory: ")             ? CUDA_ERROR_ILLEGAL_ADDRESS
+         : says(", which is not a multiple of ") ? CUDA_ERROR_MISALIGNED_ADDRESS
+                                                 : CUDA_ERROR_LAUNCH_FAILED;
 }
 
 /// Arguments of a launch, copied from the call.

@@ -61,7 +61,7 @@ CUresult CUDAAPI cuMemFree(CUdeviceptr address) {
     Device &device = *call.context->device;
     const auto found = call.context->allocations.find(address);
     if (found == call.context->allocations.end())
-      return call.refuse(CUDA_ERROR_INVALID_VALUE, "{:#x} is no allocation of the current context: {}",
+      return call.refuse(CUDA_ERROR_INVALID_VALUE, "{:#x} is not an allocation of the current context: {}",
                          address, device.memory.describe(address));
     device.scheduler.pause(call.held);
     call.context->allocations.erase(address);
@@ -95,7 +95,7 @@ CUresult CUDAAPI cuMemFreeHost(void *address) {
     TRAINC_CU(call.needNoCapture());
     const auto found = call.driver.pinned.find(reinterpret_cast<uint64_t>(address));
     if (found == call.driver.pinned.end())
-      return call.refuse(CUDA_ERROR_INVALID_VALUE, "{} is no pinned memory of cuMemHostAlloc",
+      return call.refuse(CUDA_ERROR_INVALID_VALUE, "{} is not pinned memory of cuMemHostAlloc",
                          fmt::ptr(address));
     // Pending work keeps the memory alive, and then detects that it was freed.
     found->second->freed = true;

@@ -70,7 +70,7 @@ private:
                  CUDNN_ATTR_OPERATION_POINTWISE_BDESC, CUDNN_ATTR_OPERATION_POINTWISE_TDESC);
     }
     default:
-      return refusal(CUDNN_STATUS_BAD_PARAM_DESCRIPTOR_TYPE, "a descriptor of type {} is no operation",
+      return refusal(CUDNN_STATUS_BAD_PARAM_DESCRIPTOR_TYPE, "a descriptor of type {} is not an operation",
                      static_cast<int>(operation.type));
     }
   }
@@ -217,7 +217,8 @@ std::optional<Refusal> recognise(OperationGraph &graph, int major) {
       [](const Node &node) { return node.kind == NodeKind::Pointwise && node.mode == CUDNN_POINTWISE_EXP; });
   graph.isBackward = products.size() == 5;
   if (!hasExp || (products.size() != 2 && !graph.isBackward))
-    return refusal(CUDNN_STATUS_NOT_SUPPORTED_GRAPH_PATTERN, "{} products are no attention", products.size());
+    return refusal(CUDNN_STATUS_NOT_SUPPORTED_GRAPH_PATTERN, "{} products are not attention",
+                   products.size());
   const Tensor &query = graph.tensor(products[0]->x), &key = graph.tensor(*products[0]->b);
   const Tensor &value = graph.tensor(graph.isBackward ? *products[2]->b : *products[1]->b);
   const int64_t headSize = query.sizes[3], valueSize = graph.isBackward ? value.sizes[2] : value.sizes[3];

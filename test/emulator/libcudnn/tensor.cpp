@@ -72,7 +72,7 @@ std::optional<Refusal> check(const Tensor &tensor) {
     if (tensor.sizes[i] < 1 || tensor.strides[i] < 1)
       return bad("a size or stride below 1");
   if (tensor.alignment < 1 || (tensor.alignment & (tensor.alignment - 1)) != 0)
-    return bad("an alignment that is no power of two");
+    return bad("an alignment that is not a power of two");
   if (tensor.isVirtual && tensor.isByValue)
     return bad("virtual and by value");
   if (tensor.isByValue && tensor.count() != 1)

@@ -172,7 +172,7 @@ ncclResult_t ncclCommRegister(const ncclComm_t comm, void *buff, size_t size, vo
     if (ready != ncclSuccess)
       return ready;
     if (emulatorBytes(addressOf(buff), size) == nullptr)
-      return refuse(ncclInvalidArgument, "ncclCommRegister: {} bytes at {} are no live memory of the device",
+      return refuse(ncclInvalidArgument, "ncclCommRegister: {} bytes at {} are not live memory of the device",
                     size, buff);
     *handle = found->enrol(addressOf(buff), size);
     return ncclSuccess;

@@ -175,7 +175,7 @@ Place checkedPlace(const Checked &checked, Space space) {
 Place accessed(Warp &warp, unsigned lane, Space space, uint64_t address, unsigned bytes, Access access) {
   const Checked checked = {warp, lane, address, bytes, access};
   if (address % bytes != 0)
-    return checked.fail(fmt::format(", which is no multiple of {}", bytes));
+    return checked.fail(fmt::format(", which is not a multiple of {}", bytes));
   const Place place = checkedPlace(checked, space);
   if (place.bytes && writes(access))
     std::memset(place.written, kWritten, bytes);

@@ -72,7 +72,7 @@ Status Assembler::decode(Instance &instance, const Statement &statement) {
     decoding.instruction.hasGuard = true;
     decoding.instruction.guardIsNegated = statement.guard->isNegated;
     if (!isRegister(*statement.guard) || registerOf(*statement.guard).bits != 1)
-      decoding.fail("'{}' is no predicate", statement.guard->name);
+      decoding.fail("'{}' is not a predicate", statement.guard->name);
     else
       decoding.instruction.guard = registerOf(*statement.guard);
   }

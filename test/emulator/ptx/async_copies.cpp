@@ -21,8 +21,8 @@ void begin(const Instruction &instruction, Warp &warp) {
       return warp.fail(lane, fmt::format("reads {} bytes to write {}", count, instruction.bytes));
     // A shorter copy must be aligned like a whole one, and is checked bytewise.
     if (from % instruction.bytes != 0)
-      return warp.fail(
-          lane, fmt::format("reads {} bytes at {:#x}, which is no multiple of it", instruction.bytes, from));
+      return warp.fail(lane, fmt::format("reads {} bytes at {:#x}, which is not a multiple of it",
+                                         instruction.bytes, from));
     for (uint64_t byte = 0; byte < count; byte += count == instruction.bytes ? count : 1)
       if (!accessed(warp, lane, Space::kGlobal, from + byte,
                     count == instruction.bytes ? instruction.bytes : 1, Access::kRead)

@@ -59,7 +59,7 @@ Variable Parser::parseTypeOfVariable(Space space, bool isExtern) {
   variable.bytes = variable.type.bytes() * elements;
   variable.alignment = alignment.value_or(variable.type.bytes());
   if (status_.ok() && !std::has_single_bit(variable.alignment))
-    fail("an alignment of {} is no power of two", variable.alignment);
+    fail("an alignment of {} is not a power of two", variable.alignment);
   return variable;
 }
 

@@ -80,7 +80,7 @@ Literal Parser::takeLiteral() {
     parse(digits, digits.size() > 1 && digits[0] == '0' ? 8 : 10);
   }
   if (end != digits.data() + digits.size())
-    fail("'{}' is no number", token_.text);
+    fail("'{}' is not a number", token_.text);
   advance();
   if (isNegative)
     literal.bits = literal.form == Literal::Form::kInteger   ? 0 - literal.bits

@@ -3,7 +3,7 @@
 
   keep.py [--bin=build/bin]
 
-Refuses to replace a plan that is kept.
+Does not replace a plan that is kept.
 """
 import argparse
 import json

@@ -1,20 +1,25 @@
 #!/usr/bin/env python3
-"""Trains two small BPEs with Hugging Face's tokenizers and writes what they make of real and hostile text.
+"""Trains small tokenizers and writes what Hugging Face's tokenizers make of real and hostile text with them.
 
-    pip install tokenizers==0.23.3          # and the Debian package bible-kjv, for the training text
+    pip install tokenizers==0.23.3 sentencepiece==0.2.3 protobuf          # and the Debian package bible-kjv, for the training text
     test/golden/tokenizer/make_goldens.py
 
 Writes, beside this script: tokenizer.json, byte-level as GPT-2's; vocab.json and merges.txt, the same model without added tokens;
-characters.json, with byte fallback as Llama 2's; goldens.json, which has texts, variants of both as JSON merge patches, and for each
+characters.json, with byte fallback as Llama 2's; word_piece.json, as BERT's, and its vocabulary in vocab.txt; unigram.json, as XLM-R's; goldens.json, which has texts, variants of both as JSON merge patches, and for each
 variant the ids of the first texts and what they decode to; splits.json, which has what patterns make of texts.
 """
+import base64
 import copy
 import json
 import pathlib
 import random
 import subprocess
+import tempfile
+import unicodedata
 
-from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+import sentencepiece
+from sentencepiece import sentencepiece_model_pb2
+from tokenizers import AddedToken, BertWordPieceTokenizer, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 HERE = pathlib.Path(__file__).parent
 MERGES = 2000
@@ -67,7 +72,9 @@ def train_characters() -> dict:
     tokenizer = Tokenizer(models.BPE(unk_token="<unk>", byte_fallback=True, fuse_unk=True))
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     special = ["<unk>", "<s>", "</s>"] + [f"<0x{byte:02X}>" for byte in range(256)]
-    trainer = trainers.BpeTrainer(vocab_size=1200, special_tokens=special, limit_alphabet=150, show_progress=False)
+    # The trainer would choose others each time among characters that are equally rare.
+    alphabet = [token for token in json.loads((HERE / "characters.json").read_text())["model"]["vocab"] if len(token) == 1]
+    trainer = trainers.BpeTrainer(vocab_size=1200, special_tokens=special, limit_alphabet=150, initial_alphabet=alphabet, show_progress=False)
     tokenizer.train_from_iterator([bible("Gen1:1-Gen50:26"), bible("Mat1:1-Mat28:20")] + [WORLD] * 2, trainer)
     description = json.loads(tokenizer.to_str())
     # Bytes are no added tokens in such files.
@@ -94,6 +101,72 @@ def train_characters() -> dict:
     tokenizer = Tokenizer.from_str(json.dumps(description))
     tokenizer.add_special_tokens([AddedToken("<|end|>", normalized=False), AddedToken("<mask>", lstrip=True, normalized=False)])
     tokenizer.add_tokens([AddedToken("Nebuchadnezzar", normalized=True), AddedToken("word", single_word=True, normalized=False)])
+    return json.loads(tokenizer.to_str())
+
+
+def train_word_piece() -> dict:
+    """Like BERT's, for lower case. Its settings of the normalizer are written out, so that variants can change them."""
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece()
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    path = HERE / "word_piece.json"
+    if path.exists():  # the trainer would number the tokens differently each time
+        vocabulary = json.loads(path.read_text())["model"]["vocab"]
+    else:
+        trainer = trainers.WordPieceTrainer(vocab_size=1500, special_tokens=special, show_progress=False)
+        tokenizer.train_from_iterator([bible("Gen1:1-Gen50:26"), bible("Mat1:1-Mat28:20")] + [WORLD] * 2, trainer)
+        vocabulary = tokenizer.get_vocab()
+        for word in ("Straße", "É", "##É", "I", "##m", "##zz", "nebuchadnezzar", "don", "##'t"):
+            vocabulary.setdefault(word, len(vocabulary))
+    tokenizer.model = models.WordPiece(vocabulary, unk_token="[UNK]")
+    tokenizer.add_special_tokens(special)
+    tokenizer.add_tokens([AddedToken("<mask>", lstrip=True, normalized=False), AddedToken("Nebuchadnezzar", normalized=True)])
+    return json.loads(tokenizer.to_str())
+
+
+def charsmap_rules() -> str:
+    """A part of NFKC, control characters, and some replacements that sequences of characters share."""
+    rules = {chr(point): unicodedata.normalize("NFKC", chr(point)) for first, last in ((0xFF01, 0xFF60), (0xFB00, 0xFB07), (0x2160, 0x2180), (0xF900, 0xF910)) for point in range(first, last)}
+    for letter in "aeiouAEIOUcn":
+        for mark in "\u0300\u0301\u0302\u0303\u0308\u0327":
+            rules[letter + mark] = unicodedata.normalize("NFKC", letter + mark)
+    rules |= dict.fromkeys("\t\n\r\u00a0\u200b\u3000\u2028\ufeff", " ") | dict.fromkeys("\x01\x02\x1f\x7f\u00ad\u200d", "")
+    rules |= {"\u00bd": "1\u20442", "\u2026": "...", "\u0301": "'", "\U0001f600": ":-)", "\u4f60\u597d": "hi", "\u1e9e": "SS"}
+    codes = lambda text: " ".join(f"{ord(character):X}" for character in text)
+    return "".join(f"{codes(key)}\t{codes(value)}\n" for key, value in sorted(rules.items()) if key != value)
+
+
+def train_sentencepiece(kind: str, **options) -> sentencepiece_model_pb2.ModelProto:
+    with tempfile.TemporaryDirectory() as folder:
+        text, rules = pathlib.Path(folder, "text"), pathlib.Path(folder, "rules.tsv")
+        text.write_text(bible("Gen1:1-Gen50:26") + bible("Mat1:1-Mat28:20") + WORLD * 2)
+        rules.write_text(charsmap_rules())
+        sentencepiece.SentencePieceTrainer.train(
+            input=str(text), model_prefix=str(pathlib.Path(folder, "m")), model_type=kind, normalization_rule_tsv=str(rules), num_threads=1, character_coverage=0.995,
+            minloglevel=2, **options
+        )  # fmt: skip
+        return sentencepiece_model_pb2.ModelProto.FromString(pathlib.Path(folder, "m.model").read_bytes())
+
+
+def unigram() -> dict:
+    """Like XLM-R's. Scores are whole numbers, so that many sums are equal."""
+    model = train_sentencepiece("unigram", vocab_size=1100, byte_fallback=True)
+    vocabulary = [[piece.piece, float(round(piece.score))] for piece in model.pieces]
+    vocabulary += [[META * 2, -6.0], [META + "unreachable", -40.0], ["xy", -60.0]]
+    charsmap = base64.b64encode(model.normalizer_spec.precompiled_charsmap).decode()
+    piece = {"type": "Metaspace", "replacement": META, "prepend_scheme": "always", "split": True}
+    description = {
+        "version": "1.0", "added_tokens": [],
+        "normalizer": {"type": "Precompiled", "precompiled_charsmap": charsmap},
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, piece]},
+        "decoder": piece,
+        "model": {"type": "Unigram", "unk_id": 0, "vocab": vocabulary, "byte_fallback": False},
+    }  # fmt: skip
+    tokenizer = Tokenizer.from_str(json.dumps(description))
+    tokenizer.add_special_tokens(["<s>", "</s>"])
+    tokenizer.add_tokens([AddedToken("<mask>", lstrip=True, normalized=False), AddedToken("Nebuchadnezzar", normalized=True)])
     return json.loads(tokenizer.to_str())
 
 
@@ -131,6 +204,43 @@ def metaspace(scheme: str, pieces: bool = True) -> dict:
     return {"normalizer": None, "pre_tokenizer": {**piece, "split": pieces}, "decoder": {**piece, "split": pieces, "decoders": None}}
 
 
+def unigram_variant(charsmap: str, before: list, after: list, pre_tokenizer: dict | None, **rest) -> dict:
+    own = [{"type": "Precompiled", "precompiled_charsmap": charsmap}]
+    cleared = {"type": "Sequence", "replacement": None, "prepend_scheme": None, "split": None, "pretokenizers": None}
+    return {
+        "normalizer": {"type": "Sequence", "normalizers": before + own + after, "precompiled_charsmap": None},
+        "pre_tokenizer": None if pre_tokenizer is None else {**cleared, **pre_tokenizer},
+        **rest,
+    }
+
+
+def replace(pattern: dict, content: str) -> dict:
+    return {"type": "Replace", "pattern": pattern, "content": content}
+
+
+def unigram_variants(charsmap: str) -> dict:
+    spaces = {"Regex": " {2,}"}
+    piece = {"type": "Metaspace", "replacement": META, "prepend_scheme": "always", "split": True}
+    quotes = [replace({"String": "``"}, '"'), replace({"String": "''"}, '"'), {"type": "NFKD"}, {"type": "StripAccents"}, {"type": "Lowercase"}]
+    undo = [replace({"String": META}, " "), {"type": "ByteFallback"}, {"type": "Fuse"}, {"type": "Strip", "content": " ", "start": 1, "stop": 0}]
+    return {
+        "xlm_roberta": {},
+        "t5": unigram_variant(charsmap, [], [{"type": "Strip", "strip_left": False, "strip_right": True}, replace(spaces, META)], piece),
+        "albert": unigram_variant(charsmap, quotes, [replace(spaces, " ")], piece),
+        "nmt": unigram_variant(charsmap, [{"type": "Nmt"}, {"type": "NFKC"}], [{"type": "Strip", "strip_left": True, "strip_right": True}], {**piece, "prepend_scheme": "first"}),
+        "deberta": unigram_variant(charsmap, [{"type": "Strip", "strip_left": True, "strip_right": False}], [], {**piece, "prepend_scheme": "never"}),
+        "unigram_digits": unigram_variant(
+            charsmap, [], [], {"pretokenizers": [{"type": "Punctuation", "behavior": "Isolated"}, {"type": "Digits", "individual_digits": True}, piece]}
+        ),
+        "unigram_bytes": {
+            "normalizer": {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": META}, replace({"String": " "}, META)], "precompiled_charsmap": None},
+            "pre_tokenizer": None,
+            "decoder": {"type": "Sequence", "decoders": undo, "replacement": None, "prepend_scheme": None, "split": None},
+            "model": {"byte_fallback": True},
+        },
+    }
+
+
 # By the file that they change; the first half of those of the first file get all texts.
 VARIANTS = {
     "tokenizer.json": {
@@ -155,6 +265,7 @@ VARIANTS = {
             )
         },
         "starcoder": {"pre_tokenizer": steps({"type": "Digits", "individual_digits": True}, {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True})},
+        "bloom": {"pre_tokenizer": split(r" ?[^(\s|[.,!?…。，、।۔،])]+")},
         "nfkc": {"normalizer": {"type": "NFKC"}},
         "plain_letters": {"normalizer": normalizer("NFKD", "StripAccents", "Lowercase")},
         "nfd": {"normalizer": {"type": "Sequence", "normalizers": [{"type": "Replace", "pattern": {"Regex": "[aeiou]{2}|(?<=q)u"}, "content": "__"}, {"type": "NFD"}]}},
@@ -180,8 +291,17 @@ VARIANTS = {
         "some_bytes": {"model": {"fuse_unk": False, "vocab": {"<0xE4>": None, "<0xF0>": None, "<no E4>": 3 + 0xE4, "<no F0>": 3 + 0xF0}}},
         "whole_words": {"model": {"ignore_merges": True}, **metaspace("always")},
     },
+    "word_piece.json": {
+        "bert_uncased": {},
+        "bert_cased": {"normalizer": {"lowercase": False}},
+        "bert_accents": {"normalizer": {"strip_accents": False, "handle_chinese_chars": False}, "decoder": {"cleanup": False}},
+        "bert_plain": {"normalizer": {"clean_text": False, "lowercase": False, "strip_accents": True}, "decoder": None},
+        "short_words": {"model": {"max_input_chars_per_word": 6}, "pre_tokenizer": {"type": "WhitespaceSplit"}},
+        "one_word": {"model": {"max_input_chars_per_word": 1000}, "pre_tokenizer": None, "normalizer": None},
+    },
+    "unigram.json": {},
 }
-ALL_TEXTS = ("gpt2", "llama3", "qwen2", "llama2")
+ALL_TEXTS = ("gpt2", "llama3", "qwen2", "llama2", "bert_uncased", "xlm_roberta")
 SOME = 140
 
 # Patterns in Oniguruma's syntax, and texts that show their meaning.
@@ -190,6 +310,7 @@ PATTERNS = [
     r"(?m:.+)", r".+", r"(?i)s+", r"a(?i:B)c", r"(?i-m:x)", r"x{2}", r"x{2,}", r"x{,2}y", r"x{1,2}?", r"x{1,2}+", r"(?:xy){1,2}+x", r"x{", r"{x}", r"x{a}", r"x*?y", r"x++x", r"x*+", r"(?>x+)y",
     r"(?=x)", r"(?!x)", r"(?<=x).", r"(?<!x)y", r"x*", r"|x", r"\p{L}\p{M}*", r"\P{L}+", r"\p{^L}+", r"[\p{N}\p{P}]+", r"[\P{L}]", r"\p{Han}+", r"\p{Greek}", r"[\x{4e00}-\x{9fff}]", r"\u4f60",
     r"\x41", r"\t|\n|\r|\f|\v|\a|\e", r"[\b\v]", r"[]x]", r"[a-c\]^-]+", r"[.*+]", r"\.\*\+\?\{\}\(\)\[\]\^\$\|\\\/", r"(?#note)x", r"(?<name>x)y", r"(x|y)(z)?", r"\é", r"#.",
+    r"[xy[aI]]+", r"[^(\s|[.,x])]+", r"[[x][A-C[c]]]+", r"[]x[]a]]+", r" ?[^(\s|[.,!?…。，、।۔،])]+",
 ]  # fmt: skip
 PATTERN_TEXTS = [
     "", "x", "xxxxx", "xyxyxx xx{x}x{a}x{", "Hi, I am here: i-iX x\n\nABc aBc abC sSſ\n", "1\u0661\u00bd\u00b2\u2167 12ab\u0301cd_\u203f e\u0301\u200d\u24b6\n\u3000\u00a0\x85\u180e|",
@@ -290,7 +411,8 @@ def encoded(name: str, base: str, patch: dict | None, tokenizer: Tokenizer, text
 
 def main() -> None:
     trained = train()
-    bases = {"tokenizer.json": with_added_tokens(trained), "characters.json": train_characters()}
+    bases = {"tokenizer.json": with_added_tokens(trained), "characters.json": train_characters(), "word_piece.json": train_word_piece(), "unigram.json": unigram()}
+    VARIANTS["unigram.json"] = unigram_variants(bases["unigram.json"]["normalizer"]["precompiled_charsmap"])
     texts = [bible("Psa23:1-Psa24:10"), WORLD] + random_characters(8) + HOSTILE + random_texts(150)
     variants = []
     for base, patches in VARIANTS.items():
@@ -299,6 +421,9 @@ def main() -> None:
             variants.append(encoded(name, base, patch, tokenizer, texts))
     plain = Tokenizer.from_str(json.dumps(trained))  # the model of vocab.json and merges.txt
     variants.append(encoded("vocab_merges", "vocab.json", None, plain, texts))
+    words = bases["word_piece.json"]["model"]["vocab"]
+    (HERE / "vocab.txt").write_text("".join(word + "\n" for word in sorted(words, key=words.get)))
+    variants.append(encoded("vocab_text", "vocab.txt", None, BertWordPieceTokenizer(str(HERE / "vocab.txt")), texts))
 
     for base, description in bases.items():
         write(base, description)

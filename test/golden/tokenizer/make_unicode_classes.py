@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Asks Hugging Face's tokenizers which characters are punctuation and marks, and writes runtime/data/tokenizer/unicode_classes.cpp.
+"""Asks Hugging Face's tokenizers for its classes of characters, and writes runtime/data/tokenizer/unicode_classes.cpp.
 
     pip install tokenizers==0.23.3
     test/golden/tokenizer/make_unicode_classes.py && clang-format-22 -i runtime/data/tokenizer/unicode_classes.cpp
@@ -38,14 +38,25 @@ def main() -> None:
     splitter, stripper = pre_tokenizers.Punctuation("removed"), normalizers.StripAccents()
     punctuation = table("kPunctuation", lambda character: len(splitter.pre_tokenize_str("a" + character + "b")) == 2)
     marks = table("kMarks", lambda character: stripper.normalize_str("a" + character + "b") == "ab")
+    bert = {name: False for name in ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")}
+    strip, clean, han = (normalizers.BertNormalizer(**{**bert, name: True}) for name in ("strip_accents", "clean_text", "handle_chinese_chars"))
+    nonspacing = table("kNonspacingMarks", lambda character: strip.normalize_str("a" + character + "b") == "ab")
+    other = table("kOther", lambda character: clean.normalize_str("a" + character + "b") == "ab")
+    chinese = table("kHan", lambda character: han.normalize_str(character) == f" {character} ")
     functions = """
 std::span<const CharacterRange> punctuationRanges() { return kPunctuation; }
 
 std::span<const CharacterRange> markRanges() { return kMarks; }
 
+std::span<const CharacterRange> nonspacingMarkRanges() { return kNonspacingMarks; }
+
+std::span<const CharacterRange> otherRanges() { return kOther; }
+
+std::span<const CharacterRange> hanRanges() { return kHan; }
+
 } // namespace trainc
 """
-    OUTPUT.write_text(HEAD + punctuation + marks + functions)
+    OUTPUT.write_text(HEAD + punctuation + marks + nonspacing + other + chinese + functions)
 
 
 if __name__ == "__main__":

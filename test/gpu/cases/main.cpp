@@ -30,7 +30,7 @@ Result<std::vector<std::filesystem::path>> plansIn(const std::filesystem::path &
 Result<bool> runPlan(const std::filesystem::path &path, bool isFirst) {
   TRAINC_ASSIGN_OR_RETURN(const PlanFile file, PlanFile::open(path));
   TRAINC_ASSIGN_OR_RETURN(const std::vector<cases::Case> read, cases::read(path));
-  TRAINC_ASSIGN_OR_RETURN(const std::unique_ptr<Device> device, cases::openGpu());
+  TRAINC_ASSIGN_OR_RETURN(const std::unique_ptr<Device> device, cases::openDeviceOf(file.plan()));
   TRAINC_ASSIGN_OR_RETURN(const std::vector<double> errors, cases::run(file.plan(), *device, read));
   if (isFirst)
     TRAINC_RETURN_IF_ERROR(printOutput("device: " + device->description() + "\n"));

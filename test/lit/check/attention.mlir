@@ -27,6 +27,24 @@ func.func @segments(%q: tensor<2x4x4xf32>, %k: tensor<2x4x4xf32>, %v: tensor<2x4
   %out, %lse = nn.attention %q, %k, %v heads 2 causal segments %segments : tensor<2x4xi32> : tensor<2x4x4xf32>, tensor<2x4x4xf32>, tensor<2x4x4xf32>
   return %out : tensor<2x4x4xf32>
 }
+func.func @window(%q: tensor<2x5x4xf32>, %k: tensor<2x5x4xf32>, %v: tensor<2x5x4xf32>) -> (tensor<2x5x4xf32>, tensor<2x2x5xf32>) {
+  %out, %lse = nn.attention %q, %k, %v heads 2 causal window 2 : tensor<2x5x4xf32>, tensor<2x5x4xf32>, tensor<2x5x4xf32>
+  return %out, %lse : tensor<2x5x4xf32>, tensor<2x2x5xf32>
+}
+func.func @window_of_both_sides(%q: tensor<2x5x8xf32>, %k: tensor<2x5x4xf32>, %v: tensor<2x5x4xf32>,
+                                %segments: tensor<2x5xi32> {check.values = dense<[[0, 0, 0, 1, 1], [3, 3, 3, 3, 3]]> : tensor<2x5xi32>}) -> tensor<2x5x8xf32> {
+  %out, %lse = nn.attention %q, %k, %v heads 4 kv_heads 2 window 3 segments %segments : tensor<2x5xi32> : tensor<2x5x8xf32>, tensor<2x5x4xf32>, tensor<2x5x4xf32>
+  return %out : tensor<2x5x8xf32>
+}
+func.func @softcap(%q: tensor<2x4x4xf32> {check.range = [-3.0, 3.0]}, %k: tensor<2x4x4xf32> {check.range = [-3.0, 3.0]}, %v: tensor<2x4x4xf32>)
+    -> (tensor<2x4x4xf32>, tensor<2x2x4xf32>) {
+  %out, %lse = nn.attention %q, %k, %v heads 2 causal softcap 1.5 : tensor<2x4x4xf32>, tensor<2x4x4xf32>, tensor<2x4x4xf32>
+  return %out, %lse : tensor<2x4x4xf32>, tensor<2x2x4xf32>
+}
+func.func @softcap_in_window(%q: tensor<1x3x8xf32>, %k: tensor<1x5x4xf32>, %v: tensor<1x5x4xf32>) -> tensor<1x3x8xf32> {
+  %out, %lse = nn.attention %q, %k, %v heads 4 kv_heads 2 causal scale 0.7 softcap 0.5 window 2 : tensor<1x3x8xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>
+  return %out : tensor<1x3x8xf32>
+}
 
 // Query 0 precedes every key and sees none: zeros, and a log-sum-exp of minus infinity.
 func.func @sees_no_key(%q: tensor<1x2x1xf32> {check.values = dense<1.0> : tensor<1x2x1xf32>},
@@ -47,5 +65,16 @@ func.func @limit(%q: tensor<1x1x1xf32> {check.values = dense<0.0> : tensor<1x1x1
     -> (tensor<1x1x1xf32> {check.expect = dense<2.0> : tensor<1x1x1xf32>})
     attributes {check.no_gradients = "generation only"} {
   %out, %lse = nn.attention %q, %k, %v heads 1 limit %limit : tensor<i32> : tensor<1x1x1xf32>, tensor<1x4x1xf32>, tensor<1x4x1xf32>
+  return %out : tensor<1x1x1xf32>
+}
+
+// The same query with a window of one key.
+func.func @limit_and_window(%q: tensor<1x1x1xf32> {check.values = dense<0.0> : tensor<1x1x1xf32>},
+                            %k: tensor<1x4x1xf32> {check.values = dense<1.0> : tensor<1x4x1xf32>},
+                            %v: tensor<1x4x1xf32> {check.values = dense<[[[1.0], [3.0], [100.0], [100.0]]]> : tensor<1x4x1xf32>},
+                            %limit: tensor<i32> {check.values = dense<1> : tensor<i32>})
+    -> (tensor<1x1x1xf32> {check.expect = dense<3.0> : tensor<1x1x1xf32>})
+    attributes {check.no_gradients = "generation only"} {
+  %out, %lse = nn.attention %q, %k, %v heads 1 window 1 limit %limit : tensor<i32> : tensor<1x1x1xf32>, tensor<1x4x1xf32>, tensor<1x4x1xf32>
   return %out : tensor<1x1x1xf32>
 }

@@ -37,6 +37,38 @@ func.func @rope_and_back(%x: tensor<1x2x4xf32> {check.values = dense<[[[1.0, 2.0
   %z = nn.rope %y positions %positions heads 1 theta 10.0 inverse : tensor<1x2x4xf32>, tensor<2xi32>
   return %z : tensor<1x2x4xf32>
 }
+func.func @rope_part(%x: tensor<2x3x12xf32>, %positions: tensor<3xi32> {check.integers = [0, 40]}) -> tensor<2x3x12xf32> {
+  %y = nn.rope %x positions %positions heads 2 theta 1.0e4 rotary 4 : tensor<2x3x12xf32>, tensor<3xi32>
+  return %y : tensor<2x3x12xf32>
+}
+func.func @rope_interleaved(%x: tensor<2x3x12xf32>, %positions: tensor<3xi32> {check.integers = [0, 40]}) -> tensor<2x3x12xf32> {
+  %y = nn.rope %x positions %positions heads 2 theta 1.0e4 interleaved : tensor<2x3x12xf32>, tensor<3xi32>
+  return %y : tensor<2x3x12xf32>
+}
+func.func @rope_linear(%x: tensor<2x3x12xf32>, %positions: tensor<3xi32> {check.integers = [0, 40]}) -> tensor<2x3x12xf32> {
+  %y = nn.rope %x positions %positions heads 2 theta 1.0e4 scaling linear(factor 8) : tensor<2x3x12xf32>, tensor<3xi32>
+  return %y : tensor<2x3x12xf32>
+}
+func.func @rope_llama3(%x: tensor<2x3x32xf32>, %positions: tensor<2x3xi32> {check.integers = [0, 40]}) -> tensor<2x3x32xf32> {
+  %y = nn.rope %x positions %positions heads 2 theta 1.0e4 scaling llama3(factor 8, low 1, high 4, original 32) : tensor<2x3x32xf32>, tensor<2x3xi32>
+  return %y : tensor<2x3x32xf32>
+}
+// The factor of cosines and sines is a factor of the gradient, and not of numbers that stay.
+func.func @rope_yarn(%x: tensor<2x3x12xf32>, %positions: tensor<3xi32> {check.integers = [0, 40]}) -> tensor<2x3x12xf32> {
+  %y = nn.rope %x positions %positions heads 1 theta 1.0e4 rotary 10 interleaved scaling yarn(factor 4, original 512, beta_fast 16, attention_factor 1.5) : tensor<2x3x12xf32>, tensor<3xi32>
+  return %y : tensor<2x3x12xf32>
+}
+func.func @rope_longrope(%x: tensor<2x3x12xf32>, %positions: tensor<3xi32> {check.integers = [0, 40]}) -> tensor<2x3x12xf32> {
+  %y = nn.rope %x positions %positions heads 2 theta 1.0e4 inverse scaling longrope(factors [1, 1.5, 30], attention_factor 1.2) : tensor<2x3x12xf32>, tensor<3xi32>
+  return %y : tensor<2x3x12xf32>
+}
+// Position 1 at frequencies 1 and 0.
+func.func @rope_proportional(%x: tensor<1x1x4xf32> {check.values = dense<[[[1.0, 2.0, 3.0, 4.0]]]> : tensor<1x1x4xf32>},
+                             %positions: tensor<1xi32> {check.values = dense<1> : tensor<1xi32>})
+    -> (tensor<1x1x4xf32> {check.expect = dense<[[[-1.9841106485555497, 2.0, 2.4623779024123157, 4.0]]]> : tensor<1x1x4xf64>}) {
+  %y = nn.rope %x positions %positions heads 1 theta 10 scaling proportional(share 0.5) : tensor<1x1x4xf32>, tensor<1xi32>
+  return %y : tensor<1x1x4xf32>
+}
 func.func @positions(%tokens: tensor<2x3xi32> {check.integers = [0, 9]}, %from: tensor<i32> {check.values = dense<7> : tensor<i32>})
     -> (tensor<3xi32> {check.expect = dense<[0, 1, 2]> : tensor<3xi32>},
         tensor<3xi32> {check.expect = dense<[7, 8, 9]> : tensor<3xi32>}) {

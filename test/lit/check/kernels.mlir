@@ -65,6 +65,16 @@ func.func @rope(%x: tensor<2x13x40xf32>) -> tensor<2x13x40xf32> {
   %r = nn.rope %x positions %positions heads 4 theta 1.0e4 : tensor<2x13x40xf32>, tensor<13xi32>
   return %r : tensor<2x13x40xf32>
 }
+func.func @rope_interleaved(%x: tensor<2x13x40xf32>) -> tensor<2x13x40xf32> {
+  %positions = nn.iota 0 : tensor<13xi32>
+  %r = nn.rope %x positions %positions heads 2 theta 1.0e4 rotary 14 interleaved : tensor<2x13x40xf32>, tensor<13xi32>
+  return %r : tensor<2x13x40xf32>
+}
+func.func @rope_scaled(%x: tensor<2x13x76xf32>) -> tensor<2x13x76xf32> {
+  %positions = nn.iota 0 : tensor<13xi32>
+  %r = nn.rope %x positions %positions heads 2 theta 1.0e4 rotary 34 scaling yarn(factor 4, original 64) : tensor<2x13x76xf32>, tensor<13xi32>
+  return %r : tensor<2x13x76xf32>
+}
 func.func @attention(%q: tensor<2x71x24xf32> {check.range = [-2.0, 2.0]}, %k: tensor<2x71x12xf32> {check.range = [-2.0, 2.0]}, %v: tensor<2x71x12xf32>)
     -> (tensor<2x71x24xf32>, tensor<2x2x71xf32>) {
   %out, %lse = nn.attention %q, %k, %v heads 2 kv_heads 1 causal : tensor<2x71x24xf32>, tensor<2x71x12xf32>, tensor<2x71x12xf32>
@@ -82,6 +92,56 @@ func.func @attention_gradients_of_both(%q: tensor<2x37x24xf32>, %k: tensor<2x37x
   %out, %lse = nn.attention %q, %k, %v heads 4 kv_heads 2 causal scale 0.5 : tensor<2x37x24xf32>, tensor<2x37x12xf32>, tensor<2x37x12xf32>
   %dq, %dk, %dv = nn.attention_grad %q, %k, %v, %out, %lse, %g heads 4 kv_heads 2 causal scale 0.5 dlse %h : tensor<2x4x37xf32> : tensor<2x37x24xf32>, tensor<2x37x12xf32>, tensor<2x37x12xf32>, tensor<2x37x24xf32>, tensor<2x4x37xf32>, tensor<2x37x24xf32>
   return %dq, %dk, %dv : tensor<2x37x24xf32>, tensor<2x37x12xf32>, tensor<2x37x12xf32>
+}
+func.func @attention_window_of_both_sides(%q: tensor<1x150x8xf32>, %k: tensor<1x170x4xf32>, %v: tensor<1x170x4xf32>, %g: tensor<1x150x8xf32>)
+    -> (tensor<1x150x8xf32>, tensor<1x150x8xf32>, tensor<1x170x4xf32>, tensor<1x170x4xf32>) {
+  %out, %lse = nn.attention %q, %k, %v heads 2 kv_heads 1 window 37 : tensor<1x150x8xf32>, tensor<1x170x4xf32>, tensor<1x170x4xf32>
+  %dq, %dk, %dv = nn.attention_grad %q, %k, %v, %out, %lse, %g heads 2 kv_heads 1 window 37 scale 0.5 : tensor<1x150x8xf32>, tensor<1x170x4xf32>, tensor<1x170x4xf32>, tensor<1x150x8xf32>, tensor<1x2x150xf32>, tensor<1x150x8xf32>
+  return %out, %dq, %dk, %dv : tensor<1x150x8xf32>, tensor<1x150x8xf32>, tensor<1x170x4xf32>, tensor<1x170x4xf32>
+}
+func.func @attention_window_gradients(%q: tensor<1x150x8xf32>, %k: tensor<1x170x8xf32>, %v: tensor<1x170x8xf32>, %g: tensor<1x150x8xf32>)
+    -> (tensor<1x150x8xf32>, tensor<1x170x8xf32>, tensor<1x170x8xf32>) {
+  %out, %lse = nn.attention %q, %k, %v heads 2 causal window 45 scale 0.5 : tensor<1x150x8xf32>, tensor<1x170x8xf32>, tensor<1x170x8xf32>
+  %dq, %dk, %dv = nn.attention_grad %q, %k, %v, %out, %lse, %g heads 2 kv_heads 2 causal window 45 scale 0.5 : tensor<1x150x8xf32>, tensor<1x170x8xf32>, tensor<1x170x8xf32>, tensor<1x150x8xf32>, tensor<1x2x150xf32>, tensor<1x150x8xf32>
+  return %dq, %dk, %dv : tensor<1x150x8xf32>, tensor<1x170x8xf32>, tensor<1x170x8xf32>
+}
+func.func @attention_window_of_more_queries(%q: tensor<1x150x8xf32>, %k: tensor<1x70x8xf32>, %v: tensor<1x70x8xf32>, %g: tensor<1x150x8xf32>)
+    -> (tensor<1x150x8xf32>, tensor<1x150x8xf32>, tensor<1x70x8xf32>, tensor<1x70x8xf32>) {
+  %out, %lse = nn.attention %q, %k, %v heads 2 window 20 softcap 0.4 scale 0.5 : tensor<1x150x8xf32>, tensor<1x70x8xf32>, tensor<1x70x8xf32>
+  %dq, %dk, %dv = nn.attention_grad %q, %k, %v, %out, %lse, %g heads 2 kv_heads 2 window 20 softcap 0.4 scale 0.5 : tensor<1x150x8xf32>, tensor<1x70x8xf32>, tensor<1x70x8xf32>, tensor<1x150x8xf32>, tensor<1x2x150xf32>, tensor<1x150x8xf32>
+  return %out, %dq, %dk, %dv : tensor<1x150x8xf32>, tensor<1x150x8xf32>, tensor<1x70x8xf32>, tensor<1x70x8xf32>
+}
+func.func @attention_softcap_gradients(%q: tensor<2x71x24xf32> {check.range = [-2.0, 2.0]}, %k: tensor<2x71x12xf32> {check.range = [-2.0, 2.0]}, %v: tensor<2x71x12xf32>, %g: tensor<2x71x24xf32>)
+    -> (tensor<2x71x24xf32>, tensor<2x71x24xf32>, tensor<2x71x12xf32>, tensor<2x71x12xf32>) {
+  %out, %lse = nn.attention %q, %k, %v heads 2 kv_heads 1 causal softcap 1.5 scale 0.5 : tensor<2x71x24xf32>, tensor<2x71x12xf32>, tensor<2x71x12xf32>
+  %dq, %dk, %dv = nn.attention_grad %q, %k, %v, %out, %lse, %g heads 2 kv_heads 1 causal softcap 1.5 scale 0.5 : tensor<2x71x24xf32>, tensor<2x71x12xf32>, tensor<2x71x12xf32>, tensor<2x71x24xf32>, tensor<2x2x71xf32>, tensor<2x71x24xf32>
+  return %out, %dq, %dk, %dv : tensor<2x71x24xf32>, tensor<2x71x24xf32>, tensor<2x71x12xf32>, tensor<2x71x12xf32>
+}
+func.func @attention_window(%q: tensor<1x150x8xf32>, %k: tensor<1x150x8xf32>, %v: tensor<1x150x8xf32>) -> tensor<1x150x8xf32> {
+  %out, %lse = nn.attention %q, %k, %v heads 2 causal window 37 : tensor<1x150x8xf32>, tensor<1x150x8xf32>, tensor<1x150x8xf32>
+  return %out : tensor<1x150x8xf32>
+}
+func.func @attention_window_with_fewer_queries(%q: tensor<1x70x8xf32>, %k: tensor<1x150x8xf32>, %v: tensor<1x150x8xf32>) -> tensor<1x70x8xf32> {
+  %out, %lse = nn.attention %q, %k, %v heads 2 causal window 5 : tensor<1x70x8xf32>, tensor<1x150x8xf32>, tensor<1x150x8xf32>
+  return %out : tensor<1x70x8xf32>
+}
+func.func @attention_window_before_a_limit(%q: tensor<1x1x8xf32>, %k: tensor<1x150x8xf32>, %v: tensor<1x150x8xf32>,
+                                 %limit: tensor<i32> {check.values = dense<99> : tensor<i32>}) -> tensor<1x1x8xf32> {
+  %out, %lse = nn.attention %q, %k, %v heads 2 window 40 limit %limit : tensor<i32> : tensor<1x1x8xf32>, tensor<1x150x8xf32>, tensor<1x150x8xf32>
+  return %out : tensor<1x1x8xf32>
+}
+
+// The values of the first keys are infinite. A kernel that visited them and hid their scores would add 0 times infinity.
+func.func @attention_window_skips_blocks(%q: tensor<1x1x8xf32>, %k: tensor<1x150x8xf32>, %x: tensor<1x150x8xf32>) -> tensor<1x1x8xf32> {
+  %position = nn.iota 1 : tensor<1x150x8xf32>
+  %two = nn.constant 2.0 : tensor<1x150x8xf32>
+  %first = nn.constant 128.0 : tensor<1x150x8xf32>
+  %twice = nn.mul %position, %two : tensor<1x150x8xf32>, tensor<1x150x8xf32>
+  %falling = nn.sub %first, %twice : tensor<1x150x8xf32>, tensor<1x150x8xf32>
+  %large = nn.exp %falling : tensor<1x150x8xf32>
+  %v = nn.add %x, %large : tensor<1x150x8xf32>, tensor<1x150x8xf32>
+  %out, %lse = nn.attention %q, %k, %v heads 2 causal window 5 : tensor<1x1x8xf32>, tensor<1x150x8xf32>, tensor<1x150x8xf32>
+  return %out : tensor<1x1x8xf32>
 }
 func.func @adamw(%w: tensor<1111xf32>, %g: tensor<1111xf32>, %m: tensor<1111xf32>, %v: tensor<1111xf32> {check.range = [0.01, 1.0]}, %lr: tensor<f32> {check.range = [0.01, 0.02]})
     -> (tensor<1111xf32>, tensor<1111xf32>, tensor<1111xf32>) {

@@ -107,6 +107,18 @@ def rotated(x, positions, heads, theta):
     return (x * angles.cos() + torch.cat((-x2, x1), -1) * angles.sin()).view(b, t, width)
 
 
+def partly_rotated(x, positions, heads, theta, rotary, interleaved=False):
+    """The same of the first `rotary` numbers of each head; interleaved as in GPT-J: pairs are neighbours."""
+    b, t, width = x.shape
+    first, rest = x.view(b, t, heads, width // heads).split((rotary, width // heads - rotary), -1)
+    if interleaved:
+        first = first.unflatten(-1, (-1, 2)).transpose(-1, -2).flatten(-2)
+    first = rotated(first.flatten(2), positions, heads, theta).view(b, t, heads, rotary)
+    if interleaved:
+        first = first.unflatten(-1, (2, -1)).transpose(-1, -2).flatten(-2)
+    return torch.cat((first, rest), -1).view(b, t, width)
+
+
 def rope():
     x, together, apart = normal(2, 3, 8), torch.tensor([0, 1, 7], dtype=torch.int32), integers(50, 2, 3)
     back = rotated(x, -apart, 1, 100.0)
@@ -114,6 +126,11 @@ def rope():
         function("together", "rope %a positions %b heads 2 theta 1.0e4 : {0}, {1}", [x, together], [rotated(x, together, 2, 1e4)]),
         function("apart", "rope %a positions %b heads 1 theta 100.0 : {0}, {1}", [x, apart], [rotated(x, apart, 1, 100.0)]),
         function("inverse", "rope %a positions %b heads 1 theta 100.0 inverse : {0}, {1}", [x, apart], [back]),
+        function("part", "rope %a positions %b heads 1 theta 100.0 rotary 6 : {0}, {1}", [x, apart], [partly_rotated(x, apart, 1, 100.0, 6)]),
+        function("interleaved", "rope %a positions %b heads 2 theta 1.0e4 interleaved : {0}, {1}", [x, together],
+                 [partly_rotated(x, together, 2, 1e4, 4, True)]),
+        function("part_interleaved", "rope %a positions %b heads 1 theta 100.0 rotary 4 interleaved : {0}, {1}", [x, apart],
+                 [partly_rotated(x, apart, 1, 100.0, 4, True)]),
     ])  # fmt: skip
 
 
@@ -143,17 +160,25 @@ def cross_entropy():
 # --- attention --------------------------------------------------------------------------------------------------
 
 
-def attend(q, k, v, heads, kv_heads, causal=False, segments=None, scale=None):
-    """PyTorch's scaled_dot_product_attention, and the log-sum-exp it does not return."""
+def attend(q, k, v, heads, kv_heads, causal=False, segments=None, scale=None, window=None, softcap=None):
+    """PyTorch's scaled_dot_product_attention, and the log-sum-exp it does not return. It has no soft cap, with which both are computed here."""
     split = lambda x, n: x.unflatten(-1, (n, -1)).transpose(1, 2)
     repeat = lambda x: x.repeat_interleave(heads // kv_heads, dim=1)
     q, k, v = split(q, heads), repeat(split(k, kv_heads)), repeat(split(v, kv_heads))
     t, s = q.shape[2], k.shape[2]
     mask = torch.ones(t, s, dtype=torch.bool).tril(s - t) if causal else torch.ones(t, s, dtype=torch.bool)
+    if window is not None:
+        distance = torch.arange(t)[:, None] + s - t - torch.arange(s)
+        mask = mask & (distance.abs() < window)
     if segments is not None:
         mask = mask & (segments[:, None, :, None] == segments[:, None, None, :])
     out = functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=scale)
-    scores = (q @ k.transpose(-1, -2) * (scale or 1 / math.sqrt(q.shape[-1]))).masked_fill(~mask, -math.inf)
+    scores = q @ k.transpose(-1, -2) * (scale or 1 / math.sqrt(q.shape[-1]))
+    if softcap is not None:
+        scores = softcap * torch.tanh(scores / softcap)
+    scores = scores.masked_fill(~mask, -math.inf)
+    if softcap is not None:
+        out = torch.softmax(scores, -1) @ v
     return [out.transpose(1, 2).flatten(2), torch.logsumexp(scores, -1)]
 
 
@@ -173,6 +198,16 @@ def attention():
                  attend(few, k, v, 2, 2, True)),
         function("segments", "attention %a, %b, %c heads 2 causal segments %d : {3} : {0}, {1}, {2}", [q, k, v, segments],
                  attend(q, k, v, 2, 2, True, segments)),
+        function("window", "attention %a, %b, %c heads 2 causal window 2 : {0}, {1}, {2}", [q, k, v],
+                 attend(q, k, v, 2, 2, True, window=2)),
+        function("window_of_both_sides", "attention %a, %b, %c heads 2 window 2 : {0}, {1}, {2}", [q, k, v],
+                 attend(q, k, v, 2, 2, window=2)),
+        function("window_of_later_queries", "attention %a, %b, %c heads 2 window 2 : {0}, {1}, {2}", [few, k, v],
+                 attend(few, k, v, 2, 2, window=2)),
+        function("softcap", "attention %a, %b, %c heads 2 kv_heads 1 causal softcap 0.5 : {0}, {1}, {2}", [q, small_k, small_v],
+                 attend(q, small_k, small_v, 2, 1, True, softcap=0.5)),
+        function("softcap_in_window", "attention %a, %b, %c heads 1 causal window 3 softcap 2.0 scale 0.7 : {0}, {1}, {2}", [q, k, v],
+                 attend(q, k, v, 1, 1, True, scale=0.7, window=3, softcap=2.0)),
     ])  # fmt: skip
 
 
@@ -202,6 +237,11 @@ def attention_grad():
              gradient(q, small_k, small_v, dout, 2, 1, True, scale=1.0)),
         case("segments", "heads 2 kv_heads 2 scale 0.5 segments %g : {6}", [*plain, segments],
              gradient(*plain, 2, 2, segments=segments, scale=0.5)),
+        case("window", "heads 2 kv_heads 2 causal window 2 scale 0.5", plain, gradient(*plain, 2, 2, True, scale=0.5, window=2)),
+        case("window_of_both_sides", "heads 2 kv_heads 2 window 2 scale 0.5", plain, gradient(*plain, 2, 2, scale=0.5, window=2)),
+        case("softcap", "heads 2 kv_heads 2 causal softcap 0.5 scale 0.5", plain, gradient(*plain, 2, 2, True, scale=0.5, softcap=0.5)),
+        case("softcap_in_window", "heads 2 kv_heads 1 causal window 3 softcap 2.0 scale 1.0", [q, small_k, small_v, dout],
+             gradient(q, small_k, small_v, dout, 2, 1, True, scale=1.0, window=3, softcap=2.0)),
     ])  # fmt: skip
 
 

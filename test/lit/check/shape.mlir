@@ -101,6 +101,16 @@ func.func @split(%x: tensor<2x4xf32> {check.values = dense<[[1.0, 2.0, 3.0, 4.0]
   %top, %bottom = nn.split %x into 2 dim 0 : tensor<2x4xf32>
   return %a, %b, %bottom : tensor<2x2xf32>, tensor<2x2xf32>, tensor<1x4xf32>
 }
+func.func @split_by_sizes(%x: tensor<2x4xf32> {check.values = dense<[[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]> : tensor<2x4xf32>})
+    -> (tensor<2x1xf32> {check.expect = dense<[[1.0], [5.0]]> : tensor<2x1xf32>},
+        tensor<2x3xf32> {check.expect = dense<[[2.0, 3.0, 4.0], [6.0, 7.0, 8.0]]> : tensor<2x3xf32>}) {
+  %a, %b = nn.split %x into [1, 3] : tensor<2x4xf32>
+  return %a, %b : tensor<2x1xf32>, tensor<2x3xf32>
+}
+func.func @split_by_sizes_unused(%x: tensor<6x2xf32>) -> tensor<3x2xf32> {
+  %a, %b, %c = nn.split %x into [1, 3, 2] dim 0 : tensor<6x2xf32>
+  return %b : tensor<3x2xf32>
+}
 func.func @split_unused(%x: tensor<2x6xf32>) -> tensor<2x2xf32> {
   %a, %b, %c = nn.split %x into 3 : tensor<2x6xf32>
   return %b : tensor<2x2xf32>

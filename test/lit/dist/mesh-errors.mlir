@@ -46,3 +46,23 @@ train.state parameter @w : tensor<4xf32> {dist.placement = #dist.placement<shard
 
 // expected-error @below {{placement names an axis twice}}
 train.state parameter @w : tensor<4xf32> {dist.placement = #dist.placement<shard = 0, shard = 1>}
+
+// -----
+
+dist.mesh [shard = 2]
+// expected-error @below {{is sharded along dimension 1000000; expected a dimension below 1 of 'tensor<4xf32>'}}
+train.state parameter @w : tensor<4xf32> {dist.placement = #dist.placement<shard = 1000000>}
+
+// -----
+
+dist.mesh [shard = 2]
+// expected-error @below {{has a placement along the axis 'foo'; the module's mesh is}}
+train.state parameter @w : tensor<4xf32> {dist.placement = #dist.placement<foo = 0>}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error @below {{is sharded along dimension 1; expected a dimension below 1 of 'tensor<4xf32>'}}
+  %y = nn.relu %x {dist.placement = #dist.placement<shard = 1>} : tensor<4xf32>
+  return
+}

@@ -35,7 +35,7 @@ func.func @backward(%dy: tensor<4x8xbf16>, %w: tensor<16x8xbf16>, %h: tensor<4x1
   return %dw, %db : tensor<32x16xf32>, tensor<16xf32>
 }
 
-// cuBLASLt does not support the exact form, numbers that stay f32, and auxiliary tensors whose rows are no multiples of 8 elements.
+// cuBLASLt does not support the exact form, numbers that stay f32, and auxiliary tensors whose rows are not multiples of 8 elements.
 // CHECK-LABEL: func.func @others
 // CHECK-NOT: activation
 func.func @others(%x: tensor<4x16xf32>, %w: tensor<16x8xf32>, %h: tensor<4x8xf32>, %v: tensor<16x12xf32>, %i: tensor<4x12xf32>,

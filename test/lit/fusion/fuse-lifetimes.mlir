@@ -22,6 +22,26 @@ func.func @activation(%h: tensor<64x512xf32>, %w: tensor<512x512xf32>) -> (tenso
   return %o, %d, %s : tensor<64x512xf32>, tensor<64x512xf32>, tensor<512xf32>
 }
 
+// The norm of a gradient, and an update that waits for a flag: its squares are recomputed, because half of the update in the norm's kernel
+// would write its results to memory.
+// CHECK-LABEL: func.func @norm
+func.func @norm(%g: tensor<512x512xf32>, %v: tensor<512x512xf32>) -> (tensor<f32>, tensor<512x512xf32>) {
+  // CHECK: nn.kernel
+  // CHECK-NEXT: nn.square
+  // CHECK-NEXT: nn.reduce sum
+  // CHECK: nn.kernel
+  // CHECK: nn.square
+  // CHECK: nn.add
+  // CHECK: nn.mul
+  // CHECK-NOT: nn.kernel
+  %s = nn.square %g : tensor<512x512xf32>
+  %sum = nn.reduce sum %s over [0, 1] : tensor<512x512xf32>
+  %u = nn.add %s, %v : tensor<512x512xf32>, tensor<512x512xf32>
+  %b = nn.broadcast %sum to [512, 512] : tensor<f32>
+  %d = nn.mul %u, %b : tensor<512x512xf32>, tensor<512x512xf32>
+  return %sum, %d : tensor<f32>, tensor<512x512xf32>
+}
+
 // The scalar that scales the gradient does not wait for the loss: loss and gradient are one kernel.
 // CHECK-LABEL: func.func @loss
 func.func @loss(%x: tensor<512x512xf32>, %n: tensor<f32>) -> (tensor<f32>, tensor<512x512xf32>) {

@@ -80,3 +80,28 @@ train.program @p { model @m optimizer sgd batch 2 }
 // CHECK: %[[A:.*]] = nn.sub %[[Y]], %[[X]]
 // CHECK: %[[B:.*]] = nn.sub %[[A]], %[[X]]
 // CHECK: nn.reduce sum %[[B]]
+
+// -----
+
+// Several blocks take turns. Each has the scope of its place in the row.
+
+nn.block @local(%x: tensor<?x4xf32>) {
+  %y = nn.linear "l" %x to 4 no_bias
+  nn.return %y
+}
+nn.block @global(%x: tensor<?x4xf32>) {
+  %y = nn.linear "g" %x to 4 no_bias
+  nn.return %y
+}
+nn.model @m(%x: tensor<?x4xf32>) {
+  %y = nn.repeat @local, @local, @global "h" times 5 (%x)
+  nn.loss "loss" %y
+}
+train.program @p { model @m optimizer sgd batch 2 }
+
+// CHECK: train.state parameter @h.0.l.weight
+// CHECK-NEXT: train.state parameter @h.1.l.weight
+// CHECK-NEXT: train.state parameter @h.2.g.weight
+// CHECK-NEXT: train.state parameter @h.3.l.weight
+// CHECK-NEXT: train.state parameter @h.4.l.weight
+// CHECK-NOT: train.state parameter

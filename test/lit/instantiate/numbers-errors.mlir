@@ -66,7 +66,7 @@ train.program @p { model @m optimizer sgd batch 2 }
 // -----
 
 nn.model @m(%x: tensor<?x4xf32>) {
-  // expected-error @below {{nn.constant: 1e+39 is no number of 'f32'}}
+  // expected-error @below {{nn.constant: 1e+39 is not a number of 'f32'}}
   // expected-error @below {{failed to infer returned types}}
   %y = nn.constant 1e39
   nn.loss "loss" %y

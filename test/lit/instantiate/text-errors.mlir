@@ -29,6 +29,24 @@ train.program @p attributes {foo} { model @m optimizer sgd batch 2 }
 
 // -----
 
+nn.model @m(%x: tensor<?x6xf32>) {
+  // expected-error @below {{'nn.product' op is made by the compiler, and is not allowed in a model's file; docs/reference/ops.md lists the ops of models}}
+  %d = nn.product %x, %x
+  nn.loss "loss" %d
+}
+train.program @p { model @m optimizer sgd batch 8 }
+
+// -----
+
+nn.model @m(%x: tensor<?x6xf32>) {
+  // expected-error @below {{'nn.gelu_grad' op is made by the compiler}}
+  %d = nn.gelu_grad %x at %x
+  nn.loss "loss" %d
+}
+train.program @p { model @m optimizer sgd batch 8 }
+
+// -----
+
 // expected-error @below {{'func.func' op is not allowed in a model's file; expected nn.block, nn.model and train.program}}
 func.func private @f()
 nn.model @m(%x: tensor<?x4xf32>) {

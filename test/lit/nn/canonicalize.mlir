@@ -134,3 +134,19 @@ func.func @twice(%x: tensor<2x3x4xf32>, %s: tensor<f32>) -> (tensor<4x6xf32>, te
   %f = nn.broadcast %e to [2, 3] : tensor<3xf32>
   return %b, %d, %f : tensor<4x6xf32>, tensor<4x2x3xf32>, tensor<2x3xf32>
 }
+
+// A window that is as long as the sequence hides nothing, so that libraries may compute the attention. Where a limit ends is not known.
+// CHECK-LABEL: func.func @wide_windows
+// CHECK: nn.attention %{{.*}} heads 1 causal :
+// CHECK: nn.attention %{{.*}} heads 1 causal window 4 :
+// CHECK: nn.attention %{{.*}} heads 1 :
+// CHECK: nn.attention %{{.*}} heads 1 window 5 limit
+// CHECK: nn.attention_grad %{{.*}} heads 1 kv_heads 1 causal scale 1
+func.func @wide_windows(%q: tensor<1x5x4xf32>, %limit: tensor<i32>) -> (tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>) {
+  %a, %lse = nn.attention %q, %q, %q heads 1 causal window 5 : tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>
+  %b, %lse1 = nn.attention %q, %q, %q heads 1 causal window 4 : tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>
+  %c, %lse2 = nn.attention %q, %q, %q heads 1 window 5 : tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>
+  %d, %lse3 = nn.attention %q, %q, %q heads 1 window 5 limit %limit : tensor<i32> : tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>
+  %e, %f, %g = nn.attention_grad %q, %q, %q, %a, %lse, %a heads 1 kv_heads 1 causal window 9 scale 1 : tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x1x5xf32>, tensor<1x5x4xf32>
+  return %a, %b, %c, %d, %e : tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>
+}

@@ -133,3 +133,123 @@ func.func @f(%x: tensor<2x3xf32>, %l: tensor<2xi32>) {
   %0, %1 = nn.cross_entropy %x, %l smoothing 1.5 : tensor<2x3xf32>, tensor<2xi32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<2x3x8xf32>, %p: tensor<3xi32>) {
+  // expected-error @+1 {{nn.rope: rotary must be an even number from 2 to the width of a head, 4, found 6}}
+  %0 = nn.rope %x positions %p heads 2 theta 10 rotary 6 : tensor<2x3x8xf32>, tensor<3xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x8xf32>, %p: tensor<3xi32>) {
+  // expected-error @+1 {{nn.rope: rotary must be an even number from 2 to the width of a head, 4, found 3}}
+  %0 = nn.rope %x positions %p heads 2 theta 10 rotary 3 : tensor<2x3x8xf32>, tensor<3xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x8xf32>, %p: tensor<3xi32>) {
+  // expected-error @+1 {{scaling: expected linear, llama3, yarn, longrope or proportional, found 'ntk'}}
+  %0 = nn.rope %x positions %p heads 2 theta 10 scaling ntk(factor 8) : tensor<2x3x8xf32>, tensor<3xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x8xf32>, %p: tensor<3xi32>) {
+  // expected-error @+1 {{scaling linear: expected factor, found 'low'}}
+  %0 = nn.rope %x positions %p heads 2 theta 10 scaling linear(low 8) : tensor<2x3x8xf32>, tensor<3xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x8xf32>, %p: tensor<3xi32>) {
+  // expected-error @+1 {{scaling linear: `factor` is given twice}}
+  %0 = nn.rope %x positions %p heads 2 theta 10 scaling linear(factor 8, factor 4) : tensor<2x3x8xf32>, tensor<3xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x8xf32>, %p: tensor<3xi32>) {
+  // expected-error @+1 {{scaling linear: `factor` must be above 0, found 0}}
+  %0 = nn.rope %x positions %p heads 2 theta 10 scaling linear(factor 0) : tensor<2x3x8xf32>, tensor<3xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x8xf32>, %p: tensor<3xi32>) {
+  // expected-error @+1 {{scaling llama3: lacks `original`}}
+  %0 = nn.rope %x positions %p heads 2 theta 10 scaling llama3(factor 8, low 1, high 4) : tensor<2x3x8xf32>, tensor<3xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x8xf32>, %p: tensor<3xi32>) {
+  // expected-error @+1 {{scaling llama3: `low` must be below `high`, found 4 and 4}}
+  %0 = nn.rope %x positions %p heads 2 theta 10 scaling llama3(factor 8, low 4, high 4, original 8192) : tensor<2x3x8xf32>, tensor<3xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x8xf32>, %p: tensor<3xi32>) {
+  // expected-error @+1 {{scaling yarn: `beta_slow` must be below `beta_fast`, found 1 and 1}}
+  %0 = nn.rope %x positions %p heads 2 theta 10 scaling yarn(factor 8, original 4096, beta_fast 1) : tensor<2x3x8xf32>, tensor<3xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x8xf32>, %p: tensor<3xi32>) {
+  // expected-error @+1 {{nn.rope: scaling longrope: `factors` must have a number for each of the 2 rotated pairs of a head, found 3}}
+  %0 = nn.rope %x positions %p heads 2 theta 10 scaling longrope(factors [1, 2, 3]) : tensor<2x3x8xf32>, tensor<3xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x8xf32>, %p: tensor<3xi32>) {
+  // expected-error @+1 {{scaling proportional: `share` must be at most 1, found 1.5}}
+  %0 = nn.rope %x positions %p heads 2 theta 10 scaling proportional(share 1.5) : tensor<2x3x8xf32>, tensor<3xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x8xf32>, %p: tensor<3xi32>) {
+  // expected-error @+1 {{expected valid keyword}}
+  %0 = nn.rope %x positions %p heads 2 theta 10 scaling #nn.rope_scaling<linear(factor 2)> : tensor<2x3x8xf32>, tensor<3xi32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<1x5x8xf32>) {
+  // expected-error @+1 {{nn.attention: window must be a number of keys from 1 to 2^31 - 1, found 0}}
+  %o, %l = nn.attention %q, %q, %q heads 2 causal window 0 : tensor<1x5x8xf32>, tensor<1x5x8xf32>, tensor<1x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<1x5x8xf32>) {
+  // expected-error @+1 {{nn.attention: softcap must be a number above 0, found 0}}
+  %o, %l = nn.attention %q, %q, %q heads 2 causal softcap 0 : tensor<1x5x8xf32>, tensor<1x5x8xf32>, tensor<1x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<1x5x8xf32>) {
+  // expected-error @+1 {{nn.attention: softcap must be a number above 0, found -2}}
+  %o, %l = nn.attention %q, %q, %q heads 2 causal softcap -2 : tensor<1x5x8xf32>, tensor<1x5x8xf32>, tensor<1x5x8xf32>
+  return
+}

@@ -155,7 +155,7 @@ func.func @f(%x: tensor<2xf32>) {
 // -----
 
 func.func @f(%x: tensor<2xf32>) {
-  // expected-error @+1 {{custom op 'nn.deconvolution' is unknown; docs/reference/nn.md lists those that there are}}
+  // expected-error @+1 {{custom op 'nn.deconvolution' is unknown; docs/reference/ops.md lists all ops}}
   %0 = nn.deconvolution %x : tensor<2xf32>
   return
 }
@@ -179,7 +179,7 @@ func.func @f(%x: tensor<2xi1>) {
 // -----
 
 func.func @f() {
-  // expected-error @+2 {{nn.constant: 0.5 is no number of 'i32'}}
+  // expected-error @+2 {{nn.constant: 0.5 is not a number of 'i32'}}
   // expected-error @+1 {{'nn.constant' op failed to infer returned types}}
   %0 = nn.constant 0.5 : tensor<2xi32>
   return
@@ -188,7 +188,7 @@ func.func @f() {
 // -----
 
 func.func @f() {
-  // expected-error @+2 {{nn.constant: 3e+10 is no number of 'i32'}}
+  // expected-error @+2 {{nn.constant: 3e+10 is not a number of 'i32'}}
   // expected-error @+1 {{'nn.constant' op failed to infer returned types}}
   %0 = nn.constant 3e10 : tensor<2xi32>
   return

@@ -72,3 +72,13 @@ train.program @p { model @m optimizer sgd export "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
 
 // expected-error @below {{export: expected a plain file name of at most 255 bytes, found other bytes}}
 train.program @p { model @m optimizer sgd export "a\FF" {} }
+
+// -----
+
+// expected-error @below {{found a = a number of type bf16 (write it without the type)}}
+train.program @p { model @m optimizer sgd export "x.json" { a = 1.0009 : bf16 } }
+
+// -----
+
+// expected-error @below {{found b = a number of type f16 (write it without the type)}}
+train.program @p { model @m optimizer sgd export "x.json" { b = 1.0e5 : f16 } }

@@ -384,7 +384,7 @@ func.func @product_before(%x: tensor<8x16xf32>, %w: tensor<16x32xf32>) {
 // -----
 
 func.func @product_gradient(%x: tensor<8x16xf32>, %w: tensor<16x32xf32>) {
-  // expected-error @below {{expected `at` with the gradient of an activation alone, found none with gelu_gradient}}
+  // expected-error @below {{the gradient of an activation needs `at`, and other activations must not have it; found gelu_gradient without `at`}}
   %r = nn.product %x, %w activation gelu_gradient : tensor<8x16xf32>, tensor<16x32xf32>
   return
 }
@@ -416,7 +416,7 @@ func.func @product_gradient_before(%x: tensor<8x16xf32>, %w: tensor<16x32xf32>, 
 // -----
 
 func.func @product_sum_result(%x: tensor<8x16xf32>, %w: tensor<16x32xf32>) {
-  // expected-error @below {{expected sums of one matrix, of its result with the gradient of an activation, of a factor without activation and bias, found `sum result` with activation none of 1 matrices}}
+  // expected-error @below {{expected one matrix, and either `sum result` with the gradient of an activation, or `sum a` or `sum b` without activation and bias; found `sum result` with activation none on 1 matrix}}
   %r:2 = nn.product %x, %w sum result : tensor<8x16xf32>, tensor<16x32xf32>
   return
 }
@@ -424,7 +424,7 @@ func.func @product_sum_result(%x: tensor<8x16xf32>, %w: tensor<16x32xf32>) {
 // -----
 
 func.func @product_sum_batch(%x: tensor<3x8x16xf32>, %w: tensor<3x16x32xf32>) {
-  // expected-error @below {{found `sum b` with activation none of 3 matrices}}
+  // expected-error @below {{found `sum b` with activation none on 3 matrices}}
   %r:2 = nn.product %x, %w sum b : tensor<3x8x16xf32>, tensor<3x16x32xf32>
   return
 }
@@ -432,7 +432,7 @@ func.func @product_sum_batch(%x: tensor<3x8x16xf32>, %w: tensor<3x16x32xf32>) {
 // -----
 
 func.func @product_to(%x: tensor<8x16xf32>, %w: tensor<16x32xf32>) {
-  // expected-error @below {{factors of 'f32' have no product in 'bf16'}}
+  // expected-error @below {{factors of 'f32' cannot have a product of type 'bf16'}}
   %r = nn.product %x, %w to bf16 : tensor<8x16xf32>, tensor<16x32xf32>
   return
 }

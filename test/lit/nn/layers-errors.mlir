@@ -113,7 +113,7 @@ nn.model @m(%x: tensor<?x4xf32>) {
 // -----
 
 nn.model @m(%x: tensor<?x4xf32>) {
-  // expected-error @below {{unknown initialiser 'xavier'; expected zeros, ones, constant(v), normal(std) or uniform(low, high)}}
+  // expected-error @below {{init: expected zeros, ones, constant(v), normal(std) or uniform(low, high), found 'xavier'}}
   %y = nn.linear "fc" %x to 4 init xavier
 }
 
@@ -257,4 +257,35 @@ nn.model @m(%x: tensor<?x4xf32>) {
 nn.model @m(%x: tensor<?x4xf32>) {
   // expected-error @below {{the number of outputs must be at least 1, found 0}}
   %y = nn.linear "fc" %x to 0
+}
+
+// -----
+
+nn.model @m(%x: tensor<?x4xf32>) {
+  // expected-error @below {{the number of heads must be at least 1, found 0}}
+  %y = nn.rms_norm "n" %x heads 0
+}
+
+// -----
+
+nn.block @one(%x: tensor<?x4xf32>) {
+  nn.return %x
+}
+nn.model @m(%x: tensor<?x4xf32>) {
+  // expected-error @below {{'nn.repeat' op has 2 blocks, which take turns in 1 uses; expected 1 to 1 blocks}}
+  %y = nn.repeat @one, @one "h" times 1 (%x)
+}
+
+// -----
+
+nn.block @one(%x: tensor<?x4xf32>) {
+  nn.return %x
+}
+// expected-note @below {{the block is here}}
+nn.block @two(%x: tensor<?x4xf32>, %y: tensor<?x4xf32>) {
+  nn.return %x
+}
+nn.model @m(%x: tensor<?x4xf32>) {
+  // expected-error @below {{'nn.repeat' op block @two takes 2 arguments, found 1}}
+  %y = nn.repeat @one, @two "h" times 2 (%x)
 }

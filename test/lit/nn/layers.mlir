@@ -10,6 +10,18 @@ nn.block @b(%x: tensor<?x?x8xf32>, %positions: tensor<?xi32>) {
   %n = nn.layer_norm "ln" %x eps 1e-6 no_bias
   // CHECK: nn.rms_norm "rms" %{{[0-9]+$}}
   %r = nn.rms_norm "rms" %n
+  // CHECK: nn.rms_norm "heads" %{{.*}} eps 1e-06 heads 4 zero_centered
+  %by_head = nn.rms_norm "heads" %r zero_centered heads 4 eps 1e-6
+  // CHECK: %{{.*}}:3 = nn.split %{{.*}} into [4, 3, 1]
+  %a4, %a3, %a1 = nn.split %by_head into [4, 3, 1]
+  // CHECK: nn.rope %{{.*}} positions %{{.*}} heads 1 theta 10000 rotary 2 interleaved scaling llama3(factor 8, low 1, high 4, original 8192)
+  %llama = nn.rope %a4 positions %positions heads 1 theta 1e4 scaling llama3(high 4, low 1, factor 8, original 8192) interleaved rotary 2
+  // CHECK: nn.rope %{{.*}} scaling yarn(factor 4, original 4096, attention_factor 1.2, untruncated) inverse
+  %yarn = nn.rope %llama positions %positions heads 1 theta 1e4 scaling yarn(untruncated, factor 4, original 4096, attention_factor 1.2) inverse
+  // CHECK: nn.rope %{{.*}} scaling longrope(factors [1, 2.5], attention_factor 1.19)
+  %long = nn.rope %yarn positions %positions heads 1 theta 1e4 scaling longrope(factors [1, 2.5], attention_factor 1.19)
+  // CHECK: nn.attention %{{.*}} heads 1 causal window 4096 softcap 50 scale 0.5{{$}}
+  %seen, %lse = nn.attention %long, %long, %long heads 1 softcap 50 window 4096 scale 0.5 causal
   // CHECK: %{{.*}}:2 = nn.split %{{.*}} into 2 dim 0
   %a, %c = nn.split %r into 2 dim 0
   // CHECK: nn.rope %{{.*}} positions %{{.*}} heads 2 theta 10000

@@ -1,7 +1,7 @@
 // RUN: trainc-opt %s --split-input-file --verify-diagnostics
 
 func.func @product(%a: tensor<4x8xf32>, %b: tensor<8x6xf32>) {
-  // expected-error@+1 {{factors of 'f32' have no product in 'f32'; expected `to f32` with factors of bf16 or f16 alone}}
+  // expected-error@+1 {{factors of 'f32' cannot have a product of type 'f32'; expected no `to`, or `to f32` with factors of bf16 or f16}}
   %0 = nn.matmul %a, %b to f32 : tensor<4x8xf32>, tensor<8x6xf32>
   return
 }
@@ -9,7 +9,7 @@ func.func @product(%a: tensor<4x8xf32>, %b: tensor<8x6xf32>) {
 // -----
 
 func.func @product(%a: tensor<4x8xbf16>, %b: tensor<8x6xbf16>) {
-  // expected-error@+1 {{factors of 'bf16' have no product in 'f16'}}
+  // expected-error@+1 {{factors of 'bf16' cannot have a product of type 'f16'}}
   %0 = nn.matmul %a, %b to f16 : tensor<4x8xbf16>, tensor<8x6xbf16>
   return
 }

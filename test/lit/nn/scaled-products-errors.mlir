@@ -1,7 +1,7 @@
 // RUN: trainc-opt %s --split-input-file --verify-diagnostics
 
 func.func @unscaled(%a: tensor<16x32xf8E4M3FN>, %b: tensor<16x32xf8E4M3FN>) {
-  // expected-error@+1 {{expected `scaled` by two scalars with factors of fp8 and without it else, found 'tensor<16x32xf8E4M3FN>' without a scale}}
+  // expected-error@+1 {{fp8 factors need `scaled` with two scalars, and other factors must not have it; found 'tensor<16x32xf8E4M3FN>' without a scale}}
   %0 = nn.matmul %a, %b transposed to bf16 : tensor<16x32xf8E4M3FN>, tensor<16x32xf8E4M3FN>
   return
 }
@@ -9,7 +9,7 @@ func.func @unscaled(%a: tensor<16x32xf8E4M3FN>, %b: tensor<16x32xf8E4M3FN>) {
 // -----
 
 func.func @scaled(%a: tensor<16x32xbf16>, %b: tensor<16x32xbf16>, %s: tensor<f32>) {
-  // expected-error@+1 {{and without it else, found 'tensor<16x32xbf16>' with a scale}}
+  // expected-error@+1 {{and other factors must not have it; found 'tensor<16x32xbf16>' with a scale}}
   %0 = nn.matmul %a, %b transposed to f32 scaled %s, %s : tensor<f32>, tensor<f32> : tensor<16x32xbf16>, tensor<16x32xbf16>
   return
 }

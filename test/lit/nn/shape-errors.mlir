@@ -299,3 +299,35 @@ func.func @f(%x: tensor<2x3xf32>) {
   %0 = nn.split %x into 3 dim true : tensor<2x3xf32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<2x6xf32>) {
+  // expected-error @+1 {{nn.split: parts of [2, 3] elements, 5 in total, are not dimension 1 of x, 'tensor<2x6xf32>'}}
+  %0:2 = nn.split %x into [2, 3] : tensor<2x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x6xf32>) {
+  // expected-error @+1 {{nn.split: a part must have 1 to 2^31 - 1 elements, found 0}}
+  %0:2 = nn.split %x into [6, 0] : tensor<2x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x6xf32>) {
+  // expected-error @+1 {{expected 1 to 4096 sizes, found 0}}
+  %0 = nn.split %x into [] : tensor<2x6xf32>
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{nn.table: 2 numbers are not dimension 0 of 'tensor<3xf32>'}}
+  %0 = nn.table 0 [1, 2] : tensor<3xf32>
+  return
+}

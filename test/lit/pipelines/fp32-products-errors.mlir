@@ -2,7 +2,7 @@
 // RUN: not trainc compile %s -o %t.plan --precision=bf16 2>&1 | FileCheck %s -DFILE=%s
 // RUN: trainc compile %s -o %t.plan --fp32-products=fma
 
-// A target refuses products that it does not have.
+// A target rejects products that it does not have.
 
 nn.model @m(%x: tensor<?x4xf32>) {
   %y = nn.linear "fc" %x to 4

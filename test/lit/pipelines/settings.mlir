@@ -38,7 +38,7 @@ train.program @p {
 // CHECK-NEXT: reshard_after_forward        true                                default
 // CHECK-NEXT: max_reuse_distance           {{[0-9]+}} {{ *}}derived: memory_limit
 // CHECK-NEXT: prefetch                     3                                   --prefetch
-// CHECK-NEXT: max_live_parameters          no limit                            default
+// CHECK-NEXT: max_live_parameters          none                                default
 // CHECK-NEXT: limit_all_gathers            2                                   default
 // CHECK-NEXT: param_persistence_threshold  100                                 derived: 10 times the model's width
 // CHECK-NEXT: reduce_bucket_size           100                                 derived: the square of the model's width
@@ -53,7 +53,7 @@ train.program @p {
 // CHECK-NEXT: reserve_memory               none                                default
 // CHECK-NEXT: host_memory                  none                                default
 // CHECK-NEXT: fp32_products                fma                                 default
-// CHECK-NEXT: library_calls                of the target                       default
+// CHECK-NEXT: library_calls                                                    derived: the kind of target
 // CHECK-NEXT: activation_checkpointing     selective                           --activation-checkpointing
 // CHECK-NEXT: checkpoint_blocks            outermost                           default
 // CHECK-NEXT: checkpoint_keep              0                                   default
@@ -66,11 +66,11 @@ train.program @p {
 // CHECK-NEXT: param_type                   f32                                 default
 // CHECK-NEXT: reduce_type                  f32                                 default
 // CHECK-NEXT: keep_f32                     none                                default
-// CHECK-NEXT: product_type                 that of --precision {{ *}}default
+// CHECK-NEXT: product_type                 {{ *}}derived: the type of --precision
 // CHECK-NEXT: eval_precision               fp32                                derived: precision
 // CHECK-NEXT: optimizer_states             f32                                 default
 // CHECK-NEXT: offload                      none                                default
-// CHECK-NEXT: offload_to                   of the target                       default
+// CHECK-NEXT: offload_to                                                       derived: the kind of target
 // CHECK-NEXT: offload_group                16MiB                               default
 // CHECK-NEXT: offload_update               device                              default
 // CHECK-NEXT: skipped_steps                hold                                default

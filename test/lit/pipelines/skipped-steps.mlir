@@ -14,7 +14,7 @@ nn.model @m(%x: tensor<?x4xf32>) {
 }
 train.program @p { model @m  optimizer sgd  batch 2  precision fp16 }
 
-// HOLD: schedule constant peak=0.001 minimum=0 warmup=0 total=0{{$}}
-// ADVANCE: schedule constant peak=0.001 minimum=0 warmup=0 total=0 skipped_advance{{$}}
+// HOLD: training {{.*}} schedule(kind=Constant peak=0.001)
+// ADVANCE: training {{.*}} schedule(kind=Constant peak=0.001 skipped_advance)
 // IDLE: skipped_steps (--skipped-steps) does nothing with a fixed loss_scale
 // OP: plan.training {{.*}} warmup 0 total 0 skipped_advance

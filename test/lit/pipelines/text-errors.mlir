@@ -5,7 +5,7 @@
 // RUN: trainc-opt %s --fuse -verify-diagnostics
 // RUN: trainc-opt %s --plan-memory -verify-diagnostics
 
-// Passes on tensors refuse a model's text.
+// Passes on tensors reject a model's text.
 
 nn.model @m(%x: tensor<?x4xf32>, %labels: tensor<?xi32>) {
   // expected-error @below {{'nn.transpose' op is a model's text, whose types are not known yet; run --instantiate before}}

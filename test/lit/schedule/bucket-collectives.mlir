@@ -3,7 +3,7 @@
 // RUN: sed 's/bucket_size 0/bucket_size 12/g' %s | trainc-opt --bucket-collectives --schedule-collectives | FileCheck %s --check-prefix=PLACED
 
 // The two gathers of h.0 go together, and the two sums of its gradients; with room for 24 elements those of h.1 too. The gather of a written
-// state is no gather of parameters that are read.
+// state is not a gather of parameters that are read.
 // CHECK-LABEL: train.entry @micro_step
 // UNIT: dist.all_gather_start %{{.*}} message 1 : tensor<4xf32> -> tensor<8xf32>
 // UNIT: dist.all_gather_start %{{.*}} message 1 : tensor<2xf32> -> tensor<4xf32>

@@ -133,7 +133,7 @@ train.entry @micro_step {
 
 train.entry @micro_step {
   %g = nn.constant 1 : tensor<2x4xf32>
-  // expected-error @+1 {{'tensor<2x4xf32>' is no flat tensor with the elements of 'tensor<2xf32>'}}
+  // expected-error @+1 {{'tensor<2x4xf32>' is not a flat tensor with the elements of 'tensor<2xf32>'}}
   %p = dist.member %g at 0 : tensor<2x4xf32> -> tensor<2xf32>
 }
 

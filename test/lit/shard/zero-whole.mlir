@@ -1,6 +1,6 @@
 // RUN: trainc-opt --shard --verify-spmd %s | FileCheck %s
 
-// Ops that cannot compute on a shard gather the whole tensor: sums and maxima over dimension 0, a transpose, sizes that are no multiple of
+// Ops that cannot compute on a shard gather the whole tensor: sums and maxima over dimension 0, a transpose, sizes that are not multiples of
 // the ranks, and ops that also read the rank's own samples. The gradient's state still holds a shard.
 // CHECK: train.state gradient @grad : tensor<2x4xf32>{{.*}}dist.placement = #dist.placement<shard = 0>
 train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 2 zero_stage 2 }

@@ -1,16 +1,16 @@
 // RUN: trainc-opt %s -verify-diagnostics -split-input-file
 
-// expected-error @below {{'first' is no kind of entry; expected one of init, begin_step, micro_step, last_micro_step, update, eval, prefill, decode, refresh, or `@first as KIND`}}
+// expected-error @below {{kind of entry (`@first as KIND`): expected init, begin_step, micro_step, last_micro_step, update, eval, prefill, decode or refresh, found 'first'}}
 train.entry @first {}
 
 // -----
 
-// expected-error @below {{'step' is no kind of entry}}
+// expected-error @below {{found 'step'}}
 train.entry @first as step {}
 
 // -----
 
-// expected-error @below {{'total' is no kind of scalar; expected one of lr, seed, step, micro, position, loss, grad_norm, finite, targets, eval_loss, eval_targets, step_loss_scale, overflow, or `@total as KIND`}}
+// expected-error @below {{kind of scalar (`@total as KIND`): expected lr, seed, step, micro, position, loss, grad_norm, finite, targets, eval_loss, eval_targets, step_loss_scale or overflow, found 'total'}}
 train.state scalar from_device @total : tensor<f32>
 
 // -----

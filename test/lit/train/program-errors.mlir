@@ -25,7 +25,7 @@ train.program @p { model @m optimizer sgd model @n }
 
 // -----
 
-// expected-error @below {{unknown optimizer 'lion'; expected adamw, adam or sgd}}
+// expected-error @below {{optimizer: expected adamw, adam or sgd, found 'lion'}}
 train.program @p { model @m optimizer lion }
 
 // -----
@@ -50,7 +50,7 @@ train.program @p { model @m optimizer adamw(lr -0.1) }
 
 // -----
 
-// expected-error @below {{unknown schedule 'step'; expected constant, linear or cosine}}
+// expected-error @below {{schedule: expected constant, linear or cosine, found 'step'}}
 train.program @p { model @m optimizer sgd schedule step }
 
 // -----
@@ -296,6 +296,26 @@ train.program @p {
 
 // -----
 
+train.program @p {
+  model @m
+  optimizer sgd
+  // expected-warning @below {{schedule: a run of 11 steps goes beyond the total of 10, after which the rate is 0 and nothing is trained}}
+  schedule cosine(warmup 2, total 10)
+  steps 11
+}
+
+// -----
+
+// The rate is 0 after the last step only.
+train.program @p { model @m optimizer sgd schedule cosine(total 10) steps 10 }
+
+// -----
+
+// A minimum trains on.
+train.program @p { model @m optimizer sgd schedule cosine(total 10, minimum 1e-5) steps 11 }
+
+// -----
+
 // The peak is the last step's.
 train.program @p { model @m optimizer sgd schedule linear(warmup 10) steps 10 }
 
@@ -506,22 +526,22 @@ train.program @p { model @m  optimizer sgd  reshard_after_forward never }
 
 // -----
 
-// expected-error @below {{'sharding' is no setting; write each setting of sharding alone, such as `prefetch 2`: ranks, zero_stage, wrap,}}
+// expected-error @below {{'sharding' is not a setting; write each setting of sharding alone, such as `prefetch 2`: ranks, zero_stage, wrap,}}
 train.program @p { model @m  optimizer sgd  sharding(max_live = 5) }
 
 // -----
 
-// expected-error @below {{'max_live' is no setting; write `max_live_parameters`}}
+// expected-error @below {{'max_live' is not a setting; write `max_live_parameters`}}
 train.program @p { model @m  optimizer sgd  max_live 5 }
 
 // -----
 
-// expected-error @below {{'loss_scale_window' is no setting; the scale doubles after 2000 steps without overflow}}
+// expected-error @below {{'loss_scale_window' is not a setting; the scale doubles after 2000 steps without overflow}}
 train.program @p { model @m  optimizer sgd  loss_scale_window 5 }
 
 // -----
 
-// expected-error @below {{'micro_batch' is no setting; write `batch B`, or `batch B x T` with tokens per sample}}
+// expected-error @below {{'micro_batch' is not a setting; write `batch B`, or `batch B x T` with tokens per sample}}
 train.program @p { model @m  optimizer sgd  micro_batch 5 }
 
 // -----

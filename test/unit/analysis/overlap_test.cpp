@@ -40,8 +40,8 @@ std::string refusal(const std::string &text) {
 }
 
 TEST(Overlap, AMessageHasSoManyRanges) {
-  EXPECT_EQ(refusal(entry(kMaximumRanges, "message 0 ")), "");
-  EXPECT_NE(refusal(entry(kMaximumRanges + 1, "message 0 "))
+  EXPECT_EQ(refusal(entry(kMaxRanges, "message 0 ")), "");
+  EXPECT_NE(refusal(entry(kMaxRanges + 1, "message 0 "))
                 .find("is number 1025 of its message; expected at most 1024"),
             std::string::npos);
 }

@@ -26,11 +26,20 @@ TEST(NearestWord, IsAWordOfTheSameMeaning) {
   EXPECT_EQ(findNearest("bfloat16", {"fp32", "fp16", "bf16"}), "bf16");
 }
 
+TEST(NearestWord, ListsWords) {
+  EXPECT_EQ(listWords({}), "nothing");
+  EXPECT_EQ(listWords({"a"}), "a");
+  EXPECT_EQ(listWords({"a", "b"}, "or"), "a or b");
+  EXPECT_EQ(listWords({"a", "b", "c"}), "a, b and c");
+}
+
 TEST(NearestWord, DescribesAnUnknownWord) {
   EXPECT_EQ(describeUnknownWord("x", {"only"}), "expected only, found 'x'");
   EXPECT_EQ(describeUnknownWord("skpi", {"stop", "skip"}),
             "expected stop or skip, found 'skpi'; did you mean 'skip'?");
   EXPECT_EQ(describeUnknownWord("5", {"a", "b", "c"}), "expected a, b or c, found '5'");
+  EXPECT_EQ(describeUnknownWord("Cosine_with_warmup", {"linear", "cosine"}),
+            "expected linear or cosine, found 'Cosine_with_warmup'; did you mean 'cosine'?");
 }
 
 } // namespace

@@ -24,6 +24,30 @@ TEST(Units, Format) {
   EXPECT_EQ(formatDuration(4 * 86400 + 7380), "4d 02:03");
 }
 
+TEST(Units, SizesForOptions) {
+  EXPECT_EQ(sizeOfAtLeast(46229000), "44.1MiB");
+  EXPECT_EQ(sizeOfAtMost(46229000), "44MiB");
+  EXPECT_EQ(sizeOfAtLeast(uint64_t{16} << 30), "16GiB");
+  EXPECT_EQ(sizeOfAtMost(uint64_t{16} << 30), "16GiB");
+  EXPECT_EQ(sizeOfAtLeast((uint64_t{16} << 30) + 1), "16.1GiB");
+  EXPECT_EQ(sizeOfAtLeast(1100000), "1.05MiB");
+  EXPECT_EQ(sizeOfAtMost(1100000), "1.04MiB");
+  EXPECT_EQ(sizeOfAtLeast((10 << 20) - 1), "10MiB");
+  EXPECT_EQ(sizeOfAtLeast((1 << 20) - 1), "1024KiB");
+  EXPECT_EQ(sizeOfAtLeast(1000), "1000B");
+}
+
+TEST(Units, NeededBytesAreRoundedUp) {
+  EXPECT_EQ(formatNeededBytes(0), "0 B");
+  EXPECT_EQ(formatNeededBytes(1000), "1000 B");
+  EXPECT_EQ(formatNeededBytes(1024), "1.00 KiB");
+  EXPECT_EQ(formatNeededBytes(1025), "1.01 KiB");
+  EXPECT_EQ(formatNeededBytes(46229000), "44.1 MiB");
+  EXPECT_EQ(formatNeededBytes(61036687), "58.3 MiB");
+  EXPECT_EQ(formatNeededBytes((10 << 20) - 1), "10.00 MiB");
+  EXPECT_EQ(formatNeededBytes((uint64_t{300} << 30) + 1), "301 GiB");
+}
+
 TEST(Units, SuggestsPlainDigits) {
   EXPECT_EQ(inPlainDigits("1e3", 1, 5000), "; write 1000");
   EXPECT_EQ(inPlainDigits("1.5e3", 1, 5000), "; write 1500");

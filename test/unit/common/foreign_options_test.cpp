@@ -74,8 +74,11 @@ TEST(ForeignOptions, NoneIsInTheTableTwiceOrHidesAnOptionOfOurs) {
   EXPECT_TRUE(std::ranges::is_sorted(entries, std::ranges::less(), key));
   EXPECT_EQ(std::ranges::adjacent_find(entries, {}, key), entries.end());
   for (const auto options : {optionsOfCompile(), optionsOfTrainrun()})
-    for (const std::string_view own : options)
-      EXPECT_EQ(findForeignOption(own), nullptr) << own;
+    for (const std::string_view own : options) {
+      const ForeignOption *without = findForeignOption(own); // --cpu is a flag elsewhere
+      EXPECT_TRUE(!without || without->value == kNoValue) << own;
+      EXPECT_EQ(findForeignOption(own, "value"), nullptr) << own;
+    }
 }
 
 TEST(ForeignOptions, AnswersSayWhoDecides) {
@@ -109,6 +112,56 @@ TEST(ForeignOptions, AnswersSayWhoDecides) {
   EXPECT_EQ(homeOutsideCompile("frobnicate"), std::nullopt);
 }
 
+TEST(ForeignOptions, OtherOptionsThatAreCommon) {
+  constexpr std::string_view kCommon[] = {"r",
+                                          "t",
+                                          "m",
+                                          "v",
+                                          "j", // torchrun's, and of command lines in general
+                                          "attn_implementation",
+                                          "bnb_4bit_compute_dtype",
+                                          "dataset_text_field",
+                                          "dispatch_batches",
+                                          "dist_backend",
+                                          "eval_packing",
+                                          "fp8",
+                                          "load_in_4bit",
+                                          "low_cpu_mem_usage",
+                                          "num_layers",
+                                          "scheduler",
+                                          "steps_per_print",
+                                          "tp_size",
+                                          "use_lora",
+                                          "use_peft",
+                                          "use_tp",
+                                          "xpu_backend"};
+  for (const std::string_view name : kCommon) {
+    EXPECT_TRUE(homeOutsideTrainrun(name)) << name;
+    EXPECT_TRUE(homeOutsideCompile(name)) << name;
+  }
+  EXPECT_EQ(homeOutsideTrainrun("r", "3"),
+            "it is not needed here: torchrun takes it: write it before trainrun");
+  EXPECT_EQ(homeOutsideCompile("fp8"), "write --precision=bf16 --product-type=fp8");
+  EXPECT_EQ(homeOutsideTrainrun("dist_backend", "nccl"), "write --comm=NAME");
+  EXPECT_THAT(*homeOutsideCompile("use_lora"), HasSubstr("there is no such thing here yet"));
+}
+
+/// Options whose names are ours, with values of other programs.
+TEST(ForeignOptions, ValuesOfOurOptionsElsewhere) {
+  EXPECT_EQ(homeOutsideTrainrun("cpu"),
+            "it is not needed here: --target=cpu is the default of trainc compile");
+  EXPECT_EQ(homeOutsideCompile("cpu"), homeOutsideTrainrun("cpu"));
+  EXPECT_EQ(homeOutsideTrainrun("cpu", "native"),
+            "the plan has decided it. Give --cpu to trainc compile, and run the new plan");
+  EXPECT_EQ(homeOutsideCompile("cpu", "native"), std::nullopt);
+  EXPECT_EQ(homeOutsideCompile("offload", "nvme"), "write --offload=optimizer --offload-to=disk");
+  EXPECT_EQ(homeOutsideCompile("offload", "CPU"), "write --offload=optimizer --offload-to=host");
+  EXPECT_EQ(homeOutsideCompile("offload", "optimiser"), std::nullopt);
+  EXPECT_EQ(homeOfForeignValue("offload", "optimiser"), std::nullopt);
+  EXPECT_EQ(homeOfForeignValue("precision", "float16"), std::nullopt);
+  EXPECT_EQ(homeOfForeignValue("offload", "nvme"), "write `offload \"optimizer\"` and `offload_to disk`");
+}
+
 TEST(ForeignOptions, AnswersFollowTheValue) {
   const std::tuple<const char *, const char *, const char *> cases[] = {
       {"dtype", "float32", "write --precision=fp32"},
@@ -123,6 +176,11 @@ TEST(ForeignOptions, AnswersFollowTheValue) {
       {"fsdp_sharding_strategy", "2", "write --zero-stage=2"},
       {"fsdp_sharding_strategy", "NO_SHARD", "write --zero-stage=0"},
       {"fsdp", "full_shard auto_wrap", "write --zero-stage=3"},
+      {"fsdp", "full_shard offload", "write --zero-stage=3 --offload=parameters,optimizer"},
+      {"fsdp", "full_shard auto_wrap offload", "write --zero-stage=3 --offload=parameters,optimizer"},
+      {"fsdp", "shard_grad_op offload", "write --zero-stage=2 --offload=parameters,optimizer"},
+      {"fsdp", "hybrid_shard_zero2 offload",
+       "write --zero-stage=2 --hybrid-shard=K --offload=parameters,optimizer"},
       {"fsdp_reshard_after_forward", "false", "write --reshard-after-forward=false"},
       {"no_cuda", "False", "write --target=cuda"},
       {"device", "cuda:0", "write --target=cuda"},

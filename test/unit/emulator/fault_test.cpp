@@ -45,7 +45,7 @@ TEST(PtxFault, OutOfBounds) {
 
 TEST(PtxFault, Misaligned) {
   EXPECT_EQ(faultOf("ld.global.v2.b32 {%r0, %r1}, [%a0+8];"), "");
-  EXPECT_THAT(faultOf("ld.global.v2.b32 {%r0, %r1}, [%a0+4];"), HasSubstr(", which is no multiple of 8"));
+  EXPECT_THAT(faultOf("ld.global.v2.b32 {%r0, %r1}, [%a0+4];"), HasSubstr(", which is not a multiple of 8"));
 }
 
 TEST(PtxFault, ReleasedMemory) {

@@ -12,7 +12,7 @@
 namespace trainc::emulator {
 namespace {
 
-/// All bits are equal, or both are no numbers.
+/// All bits are equal, or both are not numbers.
 template <typename T> void expectSame(const std::vector<T> &found, const std::vector<T> &expected) {
   ASSERT_EQ(found.size(), expected.size());
   for (size_t index = 0; index < found.size(); ++index)

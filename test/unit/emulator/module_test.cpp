@@ -71,7 +71,7 @@ TEST(PtxModule, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(errorOf("add.u32 %x0, %r1, %r2;"), HasSubstr("'%x0' has 64 bits, expected the 32 of .u32"));
   EXPECT_THAT(errorOf("add.u32 %r0, %r1, %q2;"), HasSubstr("nothing is called '%q2'"));
   EXPECT_THAT(errorOf("bra NOWHERE;"), HasSubstr("function 'k' has no label 'NOWHERE'"));
-  EXPECT_THAT(errorOf("@%r1 bra L; L:"), HasSubstr("'%r1' is no predicate"));
+  EXPECT_THAT(errorOf("@%r1 bra L; L:"), HasSubstr("'%r1' is not a predicate"));
   EXPECT_THAT(errorOf("cvt.s32.f32 %r0, %r1;"), HasSubstr("expected how to round"));
   EXPECT_THAT(errorOf("add.rz.f64 %x0, %x1, %x2;"), HasSubstr("rounds .f64 to nearest alone"));
   EXPECT_THAT(errorOf("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%r0}, {%r1}, {%r2}, {%r3};"),
@@ -84,10 +84,11 @@ TEST(PtxModule, RefusesWhatItDoesNotKnow) {
 
 TEST(PtxModule, RefusesWhatIsNoPtx) {
   EXPECT_THAT(errorOf("add.u32 %r0, %r1, %r2"), HasSubstr("PTX line 19: expected ';', found 'ret'"));
-  EXPECT_THAT(errorOf("mov.u32 %r0, 0xzz;"), HasSubstr("'0xzz' is no number"));
+  EXPECT_THAT(errorOf("mov.u32 %r0, 0xzz;"), HasSubstr("'0xzz' is not a number"));
   EXPECT_THAT(errorOf(".reg .b32 %t; .reg .b32 %t;"), HasSubstr("'%t' is declared twice"));
   EXPECT_THAT(errorOf("L: L:"), HasSubstr("label 'L' stands twice"));
-  EXPECT_THAT(errorOf("", ".global .align 3 .b8 g[4];"), HasSubstr("an alignment of 3 is no power of two"));
+  EXPECT_THAT(errorOf("", ".global .align 3 .b8 g[4];"),
+              HasSubstr("an alignment of 3 is not a power of two"));
   EXPECT_THAT(errorOf("", ".global .b32 g[4294967297];"), HasSubstr("'g' has more than"));
   EXPECT_THAT(errorOf("", ".global .b8 g[2] = {1, 2, 3};"),
               HasSubstr("'g' has 2 bytes, and more are given for it"));

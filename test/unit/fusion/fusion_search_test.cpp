@@ -1,6 +1,6 @@
 // A model of more layers, or parameters, takes as many times as long to fuse.
 #include "dialects/NN/NN.h"
-#include "lib/Fusion/FusionGraph.h"
+#include "lib/Fusion/FusionSearch.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
@@ -67,7 +67,7 @@ std::string updates(int count) {
   return text + "return " + results + " : " + types + "\n}\n";
 }
 
-/// Work of fuse() for a text: pairs of groups that it tries to merge, and groups visited in searches.
+/// Work of a search for a text: pairs of groups that it tries to merge, and groups visited in searches.
 struct Work {
   uint64_t tried = 0, searched = 0;
 };
@@ -81,9 +81,10 @@ Work workOf(const std::string &text) {
   Block &block = (*module->getOps<func::FuncOp>().begin()).getBody().front();
   const FusionLimits limits{.longestRow = 65536, .launchBytes = 100000, .freeOps = 16};
   ReadAnalysis reads(block, limits.freeOps);
-  FusionGraph graph(block, reads, limits);
-  graph.fuse();
-  return {graph.tried(), graph.searched()};
+  FusionGraph graph(block, reads);
+  FusionSearch search(graph, limits);
+  search.run();
+  return {search.tried(), search.searched()};
 }
 
 void expectProportional(const Work &few, const Work &many, uint64_t times) {

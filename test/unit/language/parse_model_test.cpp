@@ -80,18 +80,28 @@ TEST(ParseModel, EachMistakeGetsASentence) {
   EXPECT_EQ(
       said("%h =", "h ="),
       "2: expected a line such as `%y = nn.gelu %x`, found 'h'; values begin with %: did you mean '%h'?");
-  EXPECT_EQ(said("nn.linear", "linear"), "2: 'linear' is no op; did you mean 'nn.linear'?");
+  EXPECT_EQ(said("nn.linear", "linear"), "2: 'linear' is not an op; did you mean 'nn.linear'?");
   EXPECT_EQ(said("nn.linear", "nn.liner"), "2: 'nn.liner' is unknown; did you mean 'nn.linear'?");
-  EXPECT_EQ(said("nn.linear", "n.linear"), "2: 'n.linear' is no op; did you mean 'nn.linear'?");
+  EXPECT_EQ(said("nn.linear", "n.linear"), "2: 'n.linear' is not an op; did you mean 'nn.linear'?");
   EXPECT_EQ(said("nn.linear", "xyzzyxyzzy"),
-            "2: 'xyzzyxyzzy' is no op; docs/reference/nn.md lists those that there are");
-  EXPECT_EQ(said("train.program", "program"), "6: 'program' is no op; did you mean 'train.program'?");
+            "2: 'xyzzyxyzzy' is not an op; docs/reference/ops.md lists all ops");
+  EXPECT_EQ(said("nn.linear", "nn.conv2d"), "2: 'nn.conv2d' is unknown; convolutions are absent");
+  EXPECT_EQ(said("nn.linear", "nn.view"), "2: 'nn.view' is unknown; write `nn.reshape`");
+  EXPECT_EQ(said("nn.linear", "permute"), "2: 'permute' is not an op; write `nn.transpose`");
+  EXPECT_EQ(said("nn.linear", "torch.cat"), "2: 'torch.cat' is not an op; write `nn.concat`");
+  EXPECT_EQ(said("train.program", "program"), "6: 'program' is not an op; did you mean 'train.program'?");
   EXPECT_EQ(said("to 10", "10"),
             "2: expected the end of the line, found '10'; a word is missing or unknown here, such as `to` in "
             "`nn.linear \"up\" %x to 256`");
   EXPECT_EQ(said("to 10", "to"), "2: expected a name or a number, found the end of the line");
-  EXPECT_EQ(said("to 10", "too 10"),
-            "2: 'too' has no meaning here; it is misspelt, or a word before it is missing");
+  EXPECT_EQ(said("to 10", "too 10"), "2: 'too' is not a word of nn.linear; did you mean 'to'?");
+  EXPECT_EQ(said("to 10", "to 10 tie \"w\""), "2: 'tie' is not a word of nn.linear; did you mean 'tied'?");
+  EXPECT_EQ(said("to 10", "to 10 groups 2"),
+            "2: 'groups' is not a word of nn.linear; it has to, tied, layout, no_bias, init");
+  EXPECT_EQ(said("%labels\n", "%labels ignored 3\n"),
+            "3: 'ignored' is not a word of nn.cross_entropy; did you mean 'ignore'?");
+  EXPECT_EQ(said("to 10", "to 10 layout inout"),
+            "2: layout: expected in_out or out_in, found 'inout'; did you mean 'in_out'?");
   EXPECT_EQ(said("to 10", "to 10 : tensor<?x10xf32>"),
             "2: expected the end of the line, found ':'; a word is missing or unknown here, "
             "such as `to` in `nn.linear \"up\" %x to 256`");
@@ -131,6 +141,51 @@ TEST(ParseModel, NumbersOfProgramsGetASentence) {
   EXPECT_EQ(said("lr 1e-3", "lr = 1e-3"), "8: expected the value of 'lr', found '='; write `lr 1e-3`");
   EXPECT_EQ(said("lr 1e-3", "lr nan"),
             "8: expected a number, found 'nan'; numbers are written in digits, as in 1e-3");
+}
+
+TEST(ParseModel, WordsOfOtherProgramsGetASentence) {
+  EXPECT_EQ(said("batch 8", "batch 8 max_grad_norm 1.0"),
+            "9: 'max_grad_norm' is not a setting; write `clip 1.0`");
+  EXPECT_EQ(said("batch 8", "batch 8 max-grad-norm 1.0"),
+            "9: 'max-grad-norm' is not a setting; write `clip 1.0`");
+  EXPECT_EQ(said("batch 8", "batch 8 epochs 3"),
+            "9: 'epochs' is not a setting; there is no such thing here yet; trainrun counts steps: --steps = "
+            "epochs x samples / (samples per step)");
+  EXPECT_EQ(said("batch 8", "batch_size 8"),
+            "9: 'batch_size' is not a setting; write `batch B`, or `batch B x T` with tokens per sample");
+  EXPECT_EQ(said("batch 8", "batch 8 bf16 True"), "9: 'bf16' is not a setting; write `precision bf16`");
+  EXPECT_EQ(
+      said("batch 8", "batch 8 offload_optimizer_device nvme"),
+      "9: 'offload_optimizer_device' is not a setting; write `offload \"optimizer\"` and `offload_to disk`");
+  EXPECT_EQ(
+      said("batch 8", "batch 8 output_dir x"),
+      "9: 'output_dir' is not a setting; trainrun decides it. Give --checkpoint-dir=DIR to trainrun, with "
+      "the plan");
+  for (const char *steps : {"max_steps 100", "max_iters 100", "num_steps 100"})
+    EXPECT_EQ(said("batch 8", "batch 8 " + std::string(steps)),
+              "9: '" + std::string(steps).substr(0, std::string(steps).find(' ')) +
+                  "' is not a setting; write `steps N`");
+  EXPECT_EQ(said("batch 8", "batch 8 total_steps 100"),
+            "9: 'total_steps' is not a setting; write `schedule cosine(warmup 100, total 1000)`");
+  EXPECT_EQ(said("batch 8", "batch 8 schedule cosine(T_max 100)"),
+            "9: 'cosine' has no setting 'T_max'; write `schedule cosine(warmup 100, total 1000)`");
+  EXPECT_EQ(said("batch 8", "batch 8 schedule linear(num_warmup_steps 100)"),
+            "9: 'linear' has no setting 'num_warmup_steps'; write `schedule cosine(warmup 100)`");
+  EXPECT_EQ(said("batch 8", "batch 8 clip(max_norm 1.0)"),
+            "9: expected the value of 'clip', found '('; write `clip 1.0`");
+  EXPECT_EQ(
+      said("batch 8", "batch 8 schedule CosineAnnealingLR"),
+      "9: schedule: expected constant, linear or cosine, found 'CosineAnnealingLR'; did you mean 'cosine'?");
+  EXPECT_EQ(said("batch 8", "batch 8 report x"),
+            "9: 'report' is not a setting; it is an option of trainc compile: --report");
+  EXPECT_EQ(said("adamw(lr", "adamw(learning_rate"),
+            "8: 'adamw' has no setting 'learning_rate'; write `optimizer adamw(lr 1e-3)`");
+  EXPECT_EQ(said("weight_decay", "weight_decy"),
+            "8: 'adamw' has no setting 'weight_decy'; did you mean 'weight_decay'?");
+  EXPECT_EQ(said("adamw(", "adamv("),
+            "8: optimizer: expected adamw, adam or sgd, found 'adamv'; did you mean 'adamw'?");
+  EXPECT_EQ(said("batch 8", "batch 8 schedule cosin"),
+            "9: schedule: expected constant, linear or cosine, found 'cosin'; did you mean 'cosine'?");
 }
 
 TEST(ParseModel, ForeignCharactersGetASentence) {

@@ -45,12 +45,14 @@ struct Formulas : Evaluate {
     plan.memory.parameters = offloaded > 2 ? 0 : 400;
     plan.memory.activations = batch * (120 - 6 * level) / (copies ? 4 : 1);
     plan.memory.peak = plan.memory.total();
+    plan.memory.unplanned = plan.memory.minUnplanned = process;
     plan.step.total = 1 + 0.1 * double(stage) + 0.7 * double(offloaded) +
                       0.3 * double(valueOf(settings, "parts")) + 0.02 * double(level) +
                       (copies ? 0.4 - 0.01 * double(level) : 0);
     return plan;
   }
   size_t evaluated = 0;
+  int64_t process = 0; ///< bytes besides the plan
 };
 
 SearchSpace testSpace() {
@@ -119,6 +121,22 @@ TEST(Search, FindsTheSmallestIfNothingFits) {
   for (const Settings &each : allOf(space))
     smallest = std::min(smallest, formulas.of(each).bytes());
   EXPECT_EQ(evaluations[evaluations.smallest()].bytes(), smallest);
+}
+
+/// If the memory of the process alone exceeds the limit, the search evaluates no more than each sharding.
+TEST(Search, EndsAtOnceIfNothingCanFit) {
+  const SearchSpace space = testSpace();
+  Formulas formulas;
+  formulas.process = 1000;
+  Evaluations evaluations(formulas), others(formulas);
+  Search search(space, evaluations, 999);
+  ASSERT_TRUE(succeeded(search.findFastest()));
+  EXPECT_FALSE(search.best());
+  const size_t ofNothing = formulas.evaluated;
+  Search longer(space, others, 1001);
+  ASSERT_TRUE(succeeded(longer.findFastest()));
+  EXPECT_FALSE(longer.best());
+  EXPECT_LT(4 * ofNothing, formulas.evaluated - ofNothing);
 }
 
 TEST(Space, JoinsValuesOfOneSetting) {

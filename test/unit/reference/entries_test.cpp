@@ -14,7 +14,7 @@ namespace {
 
 using testing::ElementsAre;
 
-/// An entry of the kind eval whose name is another's, and one of the kind init whose name is no kind's.
+/// An entry of the kind eval whose name is another's, and one of the kind init whose name is not a kind's.
 constexpr const char *kEntries = R"(
 train.state optimizer @a : tensor<2xf32>
 train.entry @init as eval {

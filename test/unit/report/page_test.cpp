@@ -56,7 +56,7 @@ TEST(ReportPage, SaysOnlyWhatThePlanSaysOfTheProcess) {
     EXPECT_EQ(report::documentOf(analysis, "x.plan")["verdict"]["unplanned_bytes"], expected);
     EXPECT_THAT(report::summaryText(analysis, "x.plan"),
                 HasSubstr(expected.is_null() ? "tensors; the plan does not say what its process takes"
-                                             : "process at most 5 B"));
+                                             : "besides at most 5 B"));
   }
 }
 

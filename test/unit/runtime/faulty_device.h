@@ -45,8 +45,8 @@ public:
     TRAINC_RETURN_IF_ERROR(device_->synchronise());
     return status_;
   }
-  Status settle() override {
-    TRAINC_RETURN_IF_ERROR(device_->settle());
+  Status waitForCopies() override {
+    TRAINC_RETURN_IF_ERROR(device_->waitForCopies());
     return status_;
   }
   Status readBeside(std::span<std::byte> destination, DeviceAddress source) override {

@@ -1,5 +1,5 @@
 // Lists are read by one rule.
-#include "dialects/Train/Lists.h"
+#include "plan/settings/lists.h"
 
 #include <gtest/gtest.h>
 
@@ -37,6 +37,14 @@ TEST(Lists, SharesArePercentages) {
   EXPECT_EQ(keptShareOf("48x15")->uses, 48);
   EXPECT_EQ(keptShareOf("48x15")->percent, 15);
   EXPECT_EQ(keptShareOf("100")->uses, 1);
+}
+
+TEST(Lists, UnitsOfWrap) {
+  EXPECT_EQ(wrapOf("blocks")->unit, Wrap::Unit::Blocks);
+  EXPECT_EQ(wrapOf("model")->unit, Wrap::Unit::Model);
+  EXPECT_EQ(wrapOf("1000")->unit, Wrap::Unit::LargeBlocks);
+  EXPECT_EQ(wrapOf("1000")->minElements, 1000);
+  EXPECT_EQ(wrapOf("model,mlp")->names, (std::vector<std::string_view>{"model", "mlp"}));
 }
 
 TEST(Lists, UnitsAreBlocksOrANumber) {

@@ -1,5 +1,5 @@
 // The table of settings.
-#include "dialects/Train/Settings.h"
+#include "plan/settings/settings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,12 +19,18 @@ TEST(Settings, OptionIsTheNameWithDashes) {
   EXPECT_EQ(kParamPersistenceThreshold.option(), "--param-persistence-threshold");
 }
 
-/// The default of a choice is a word, or says what the default depends on.
-TEST(Settings, DefaultsOfChoicesAreWords) {
-  for (const Setting *setting : kSettings)
-    if (setting->kind == ValueKind::Choice && setting->saysDefault() &&
-        setting->defaultValue.find(' ') == std::string_view::npos)
+/// The default is a value that the setting may have. A default that depends on something is described.
+TEST(Settings, DefaultsAreValues) {
+  for (const Setting *setting : kSettings) {
+    EXPECT_EQ(setting->defaultValue.find(' '), std::string_view::npos) << setting->name;
+    if (setting->hasWords() && setting->saysDefault())
       EXPECT_LT(setting->indexOf(setting->defaultValue), setting->wordCount()) << setting->name;
+    if (setting->kind == ValueKind::Number && setting->saysDefault())
+      EXPECT_EQ(setting->defaultValue.find_first_not_of("0123456789"), std::string_view::npos)
+          << setting->name;
+    if (!setting->derived.empty())
+      EXPECT_EQ(setting->defaultValue, "") << setting->name;
+  }
 }
 
 TEST(Settings, WordsOfValues) {

@@ -1,5 +1,7 @@
 #include "tools/trainrun/launch_mode.h"
 
+#include "runtime/device/device_kinds.h"
+
 #include <gmock/gmock.h>
 
 namespace trainc {
@@ -49,24 +51,24 @@ TEST(LaunchMode, ProcessesOfThisHost) {
 TEST(LaunchMode, RanksOfALauncher) {
   EXPECT_EQ(modeOf(4, optionsOf({}), startedBy(Launcher::kTorchrun, 4, 4)), LaunchMode::kJoin);
   EXPECT_EQ(modeOf(4, optionsOf({}), startedBy(Launcher::kSrun, 4, 4)), LaunchMode::kJoin);
-  EXPECT_EQ(modeOf(4, optionsOf({}), startedBy(Launcher::kSrun, 4, 2)), LaunchMode::kMpi);
-  EXPECT_EQ(modeOf(4, optionsOf({}), startedBy(Launcher::kMpirun, 4, 4)), LaunchMode::kMpi);
+  EXPECT_EQ(modeOf(4, optionsOf({}), startedBy(Launcher::kSrun, 4, 2)), LaunchMode::kJob);
+  EXPECT_EQ(modeOf(4, optionsOf({}), startedBy(Launcher::kMpirun, 4, 4)), LaunchMode::kJob);
   EXPECT_EQ(modeOf(4, optionsOf({}, "local"), startedBy(Launcher::kMpirun, 4, 4)), LaunchMode::kJoin);
-  EXPECT_EQ(modeOf(4, optionsOf({}, "mpi"), startedBy(Launcher::kTorchrun, 4, 4)), LaunchMode::kMpi);
+  EXPECT_EQ(modeOf(4, optionsOf({}, "mpi"), startedBy(Launcher::kTorchrun, 4, 4)), LaunchMode::kJob);
 }
 
 TEST(LaunchMode, RanksOnGpusMeetAsOthersDo) {
   EXPECT_EQ(modeOf(4, optionsOf(4, "nccl")), LaunchMode::kFork);
   EXPECT_EQ(modeOf(4, optionsOf({}, "nccl"), startedBy(Launcher::kTorchrun, 4, 4)), LaunchMode::kJoin);
-  EXPECT_EQ(modeOf(4, optionsOf({}, "nccl"), startedBy(Launcher::kMpirun, 4, 4)), LaunchMode::kMpi);
-  EXPECT_EQ(modeOf(4, optionsOf({}, "nccl"), startedBy(Launcher::kSrun, 4, 2)), LaunchMode::kMpi);
+  EXPECT_EQ(modeOf(4, optionsOf({}, "nccl"), startedBy(Launcher::kMpirun, 4, 4)), LaunchMode::kJob);
+  EXPECT_EQ(modeOf(4, optionsOf({}, "nccl"), startedBy(Launcher::kSrun, 4, 2)), LaunchMode::kJob);
 }
 
 TEST(LaunchMode, ADeviceGoesWithThePlan) {
   const auto messageOf = [](std::string_view target, const char *device) {
     Options options = optionsOf(1);
     options.device = device;
-    return checkDevice(target, options).message();
+    return checkDevice(*findTarget(target), options).message();
   };
   for (const char *device : {"auto", "cuda"})
     EXPECT_EQ(messageOf("cuda", device), "");
@@ -84,22 +86,22 @@ TEST(LaunchMode, RanksOnGpusOfSeveralHostsNeedNoMpi) {
   EXPECT_THAT(errorOf(4, optionsOf({}, "nccl"), place), HasSubstr("MASTER_ADDR is not set"));
   place.address = "node0";
   EXPECT_EQ(modeOf(4, optionsOf({}, "nccl"), place), LaunchMode::kTcp);
-  EXPECT_EQ(modeOf(4, optionsOf({}), place), LaunchMode::kMpi);
+  EXPECT_EQ(modeOf(4, optionsOf({}), place), LaunchMode::kJob);
   place.port = "0";
   EXPECT_THAT(errorOf(4, optionsOf({}, "nccl"), place), HasSubstr("MASTER_PORT is '0'"));
 }
 
 TEST(LaunchMode, GpusCommunicateThroughNcclAlone) {
   for (const char *comm : {"auto", "nccl"})
-    EXPECT_TRUE(checkComm("cuda", optionsOf(2, comm)).ok());
+    EXPECT_TRUE(checkComm(*findTarget("cuda"), optionsOf(2, comm)).ok());
   for (const char *comm : {"auto", "local", "mpi"})
-    EXPECT_TRUE(checkComm("cpu", optionsOf(2, comm)).ok());
+    EXPECT_TRUE(checkComm(*findTarget("cpu"), optionsOf(2, comm)).ok());
   EXPECT_EQ(
-      checkComm("cuda", optionsOf(2, "local")).message(),
+      checkComm(*findTarget("cuda"), optionsOf(2, "local")).message(),
       "--comm=local: the plan x.plan is for GPUs, which communicate through NCCL: leave the option out, or "
       "compile with --target=cpu");
   EXPECT_EQ(
-      checkComm("cpu", optionsOf(2, "nccl")).message(),
+      checkComm(*findTarget("cpu"), optionsOf(2, "nccl")).message(),
       "--comm=nccl: the plan x.plan is for CPUs, and NCCL moves the memory of GPUs: leave the option out, "
       "or compile with --target=cuda");
 }
@@ -136,7 +138,14 @@ TEST(LaunchMode, TorchrunsPortIsChecked) {
     EXPECT_THAT(errorOf(2, optionsOf({}), place),
                 HasSubstr(fmt::format("MASTER_PORT is '{}'; expected a number from 1 to 65535", port)));
   }
-  EXPECT_EQ(modeOf(2, optionsOf({}, "mpi"), place), LaunchMode::kMpi);
+  EXPECT_EQ(modeOf(2, optionsOf({}, "mpi"), place), LaunchMode::kJob);
+}
+
+TEST(LaunchMode, APlanNeedsADevice) {
+  TargetTraits acme = kDefaultTarget;
+  acme.name = "acme";
+  EXPECT_EQ(openDevice("auto", acme, DevicePlace()).status().message(),
+            "the plan is for target acme, for which this program has no device; compile with --target=cpu");
 }
 
 } // namespace

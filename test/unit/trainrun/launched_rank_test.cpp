@@ -145,6 +145,12 @@ TEST(LaunchedRank, WhereARankWithoutAPlaceMeetsTheOthers) {
     EXPECT_EQ(place->job, "29500");
   }
   EXPECT_EQ(guessRank(environmentOf(variables), 2)->ranks, 5U);
+  variables["LOCAL_WORLD_SIZE"] = "2";
+  EXPECT_EQ(guessRank(environmentOf(variables), 8)->localRanks, 2U);
+  variables["LOCAL_WORLD_SIZE"] = "9";
+  EXPECT_EQ(guessRank(environmentOf(variables), 8)->localRanks, 8U);
+  variables["LOCAL_WORLD_SIZE"] = "4"; // of a rank whose number alone is wrong
+  EXPECT_EQ(guessRank(environmentOf(variables), 4)->localRanks, 5U);
   variables["RANK"] = "four";
   EXPECT_FALSE(guessRank(environmentOf(variables), 8));
   EXPECT_FALSE(guessRank(environmentOf({}), 8));

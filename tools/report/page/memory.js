@@ -11,7 +11,7 @@ class MemoryView {
     this.arenaChoice = make("div", {});
     this.now = make("div", {id: "now", "aria-live": "polite"});
     this.element = section("memory", "Memory and time",
-      "Each rectangle is a value: as high as its bytes, in the scale of its arena, from the instruction that writes it to the last one that needs it. Below are the streams on the same axis. " +
+      "Each rectangle is a value: as high as its bytes, from the instruction that writes it to the last one that needs it. On the left is what lives across entries, in the same scale. Below are the streams on the same axis. " +
       "Point at anything to see what it is; drag over a part to see it larger. With the keyboard: arrows go from instruction to instruction, plus and minus change the scale, 0 shows all, P goes to the peak.",
       this.tools(), this.plotBox, this.legends, this.now);
     this.listen();

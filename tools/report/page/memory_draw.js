@@ -1,6 +1,6 @@
 // Draws memory over time, address by address, and the streams below it on the same axis.
 
-const kPlot = {left: 170, right: 10, top: 26, map: 380, gap: 14, row: 24, ticks: 26};
+const kPlot = {left: 170, right: 10, top: 26, map: 460, gap: 14, row: 24, ticks: 26};
 
 /** "h.3" of "h.3.mlp": up to the first number. */
 function blockOf(scope) {
@@ -43,13 +43,14 @@ class Plot {
     this.rowsTop = this.mapBottom + kPlot.gap;
     this.height = this.rowsTop + this.streams.length * kPlot.row + kPlot.ticks;
     this.bytes = arena < 0 ? 0 : report.arenas[arena].bytes;
+    this.scale = bytesOfHeight(arena);
   }
 
   get whole() { return axisLength(this.entry, this.axis); }
   x(at) { return kPlot.left + (at - this.view[0]) / (this.view[1] - this.view[0]) * (this.width - kPlot.left - kPlot.right); }
   at(x) { return this.view[0] + (x - kPlot.left) / (this.width - kPlot.left - kPlot.right) * (this.view[1] - this.view[0]); }
-  y(address) { return this.mapBottom - address / this.bytes * kPlot.map; }
-  address(y) { return (this.mapBottom - y) / kPlot.map * this.bytes; }
+  y(address) { return this.mapBottom - address / this.scale * kPlot.map; }
+  address(y) { return (this.mapBottom - y) / kPlot.map * this.scale; }
 
   /** The begin and end of a moment on the axis. */
   span(moment) {
@@ -73,7 +74,7 @@ class Plot {
     const columns = persistentArenas(), column = Math.floor(x / (96 / columns.length));
     if (x >= 96 || column >= columns.length || y < kPlot.top || y > this.mapBottom)
       return -1;
-    const address = (this.mapBottom - y) / kPlot.map * report.arenas[columns[column]].bytes;
+    const address = this.address(y);
     return report.buffers.offset.findIndex((offset, at) =>
       report.buffers.arena[at] === columns[column] && offset <= address && address < offset + report.buffers.bytes[at]);
   }
@@ -105,16 +106,20 @@ class Plot {
     const columns = persistentArenas(), width = 96 / Math.max(1, columns.length);
     columns.forEach((arena, column) => {
       const left = column * width, {bytes, name} = report.arenas[arena];
+      const limit = Math.max(this.y(bytes), kPlot.top); // arenas on a host or disk may be higher than the picture
       context.fillStyle = colour("plot");
-      context.fillRect(left, kPlot.top, width - 2, kPlot.map);
+      context.fillRect(left, limit, width - 2, this.mapBottom - limit);
       report.buffers.arena.forEach((each, buffer) => {
-        if (each !== arena || bytes === 0)
+        const {offset, bytes} = report.buffers, bottom = this.y(offset[buffer]), top = Math.max(this.y(offset[buffer] + bytes[buffer]), kPlot.top);
+        if (each !== arena || bottom <= kPlot.top)
           return;
         context.fillStyle = colour(kindVariable(report.kinds[report.buffers.kind[buffer]]));
-        const height = report.buffers.bytes[buffer] / bytes * kPlot.map;
-        context.fillRect(left, this.mapBottom - report.buffers.offset[buffer] / bytes * kPlot.map - height, width - 2, Math.max(height - (height > 3 ? 0.5 : 0), 0.3));
+        context.fillRect(left, top, width - 2, Math.max(bottom - top - (bottom - top > 3 ? 0.5 : 0), 0.3));
       });
       context.fillStyle = colour("soft");
+      if (bytes > this.scale)
+        for (let mark = left; mark + 3 < left + width - 2; mark += 6)
+          context.fillRect(mark, kPlot.top - 3, 3, 2);
       context.textAlign = "left";
       context.fillText(clipped(context, name, width - 4), left, 12);
       if (context.measureText(bytesText(bytes)).width < width)
@@ -123,8 +128,9 @@ class Plot {
   }
 
   drawMap(context) {
+    const top = this.arena < 0 ? kPlot.top : this.y(this.bytes);
     context.fillStyle = colour("plot");
-    context.fillRect(kPlot.left, kPlot.top, this.width - kPlot.left - kPlot.right, kPlot.map);
+    context.fillRect(kPlot.left, top, this.width - kPlot.left - kPlot.right, this.mapBottom - top);
     if (this.arena < 0) {
       context.fillStyle = colour("soft");
       context.textAlign = "center";
@@ -139,7 +145,7 @@ class Plot {
     context.restore();
     context.fillStyle = colour("soft");
     context.textAlign = "right";
-    for (const tick of ticksBetween(0, this.bytes, 7, true))
+    for (const tick of ticksBetween(0, this.scale, 7, true))
       context.fillText(tick ? bytesText(tick) : "0", kPlot.left - 8, this.y(tick));
     context.textAlign = "left";
     const title = `${report.arenas[this.arena].name}: ${bytesText(this.bytes)}`;
@@ -216,6 +222,12 @@ class Plot {
     context.textAlign = "right";
     context.fillText(this.axis === "order" ? "instruction" : "predicted time", kPlot.left - 8, y);
   }
+}
+
+/** The bytes that the picture's height stands for: those of the largest arena that it shows of the memory of `shown`, so that all heights compare. */
+function bytesOfHeight(shown) {
+  const all = [...persistentArenas(), ...(shown < 0 ? [] : [shown])], space = shown < 0 ? null : report.arenas[shown].space;
+  return Math.max(1, ...all.filter(arena => !space || report.arenas[arena].space === space).map(arena => report.arenas[arena].bytes));
 }
 
 const persistentArenas = () => report.arenas.map((arena, at) => arena.persistent && arena.bytes > 0 ? at : -1).filter(at => at >= 0);

@@ -5,7 +5,7 @@
     kernel_code.py registers PTXAS PTX CLASS=N ...   on all GPUs with machine code at most N registers, and none spilled
 
 PLAN.txt is what `trainc dump` prints. A class is what a kernel's name begins with. COUNT is how many rows row kernels have, or COUNT,COUNT
-for several; BYTES what a row takes that is no multiple of 16 bytes long, so that its last numbers move alone.
+for several; BYTES what a row takes that is not a multiple of 16 bytes long, so that its last numbers move alone.
 """
 import collections
 import re

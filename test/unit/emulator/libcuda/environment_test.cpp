@@ -126,9 +126,9 @@ TEST(EmulatedEnvironment, WrongVariablesEndTheProcess) {
   EXPECT_EXIT(init("TRAINC_EMULATOR_FAULT", "malloc:1=CUDA_ERROR_UNKNOWN"), testing::ExitedWithCode(2),
               "no library has an entry point 'malloc'");
   EXPECT_EXIT(init("TRAINC_EMULATOR_FAULT", "cuMemAlloc:0=CUDA_ERROR_UNKNOWN"), testing::ExitedWithCode(2),
-              "'0' is no number of a call");
+              "'0' is not a number of a call");
   EXPECT_EXIT(init("TRAINC_EMULATOR_FAULT", "cuMemAlloc:1=ENOMEM"), testing::ExitedWithCode(2),
-              "'ENOMEM' is no error of the library");
+              "'ENOMEM' is not an error of the library");
   EXPECT_EXIT(init("TRAINC_EMULATOR_SEED", "x"), testing::ExitedWithCode(2),
               "TRAINC_EMULATOR_SEED: expected a number up to .*, found 'x'");
   EXPECT_EXIT(init("TRAINC_EMULATOR_CAPABILITY", "9"), testing::ExitedWithCode(2),

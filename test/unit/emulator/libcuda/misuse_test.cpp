@@ -1,4 +1,4 @@
-// Misuse is refused by the driver's own error, and said on stderr.
+// Misuse is rejected by the driver's own error, and said on stderr.
 #include "test/unit/emulator/libcuda/emulated_gpu.h"
 
 #include <gmock/gmock.h>
@@ -85,7 +85,7 @@ TEST(EmulatedMisuse, MemoryThatIsNone) {
   EXPECT_EQ(cuMemcpyHtoDAsync(memory, nullptr, 8, stream), CUDA_ERROR_INVALID_VALUE);
   EXPECT_THAT(said([&] { return cuMemcpyDtoHAsync(reinterpret_cast<void *>(memory), memory, 8, stream); },
                    CUDA_ERROR_INVALID_VALUE),
-              HasSubstr("is no memory of the host"));
+              HasSubstr("is not memory of the host"));
   EXPECT_EQ(cuMemcpyDtoDAsync(memory, memory + 4, 8, stream), CUDA_ERROR_INVALID_VALUE);
   EXPECT_CU(cuMemFreeHost(pinned));
   EXPECT_EQ(cuMemFreeHost(pinned), CUDA_ERROR_INVALID_VALUE);

@@ -139,7 +139,7 @@ TEST_F(EmulatedCudnn, GraphsFitTogether) {
   expectRefusal({exponential(c, raised), product(raised, v, out), product(a, b, c)}, CUDNN_STATUS_BAD_PARAM,
                 "is read before it is made");
   expectRefusal({product(a, b, out)}, CUDNN_STATUS_NOT_SUPPORTED_GRAPH_PATTERN,
-                "1 products are no attention");
+                "1 products are not attention");
   EXPECT_CUDNN(
       cudnnBackendFinalize(graphOf({product(a, b, c), exponential(c, raised), product(raised, v, out)})));
 }

@@ -3,6 +3,7 @@
 
 #include "base/json_text.h"
 #include "plan/schema/gpu_peaks.h"
+#include "plan/settings/settings.h"
 
 #include <cmath>
 #include <fstream>
@@ -76,8 +77,8 @@ TEST(ClusterFile, ErrorsNameFieldExpectedAndFound) {
 
   Json json = small();
   json["device"]["bytes_per_secnd"] = 1;
-  EXPECT_THAT(errorOf(json), HasSubstr("c.json: device.bytes_per_secnd: expected one of "));
-  EXPECT_THAT(errorOf(json), HasSubstr("did you mean bytes_per_second?"));
+  EXPECT_THAT(errorOf(json), HasSubstr("c.json: device.bytes_per_secnd: expected "));
+  EXPECT_THAT(errorOf(json), HasSubstr("found 'bytes_per_secnd'; did you mean 'bytes_per_second'?"));
 
   json = small();
   json["device"].erase("launch_seconds");
@@ -180,6 +181,15 @@ TEST(ClusterFile, PeaksAreThoseThatRunsAreHeldTo) {
   EXPECT_EQ(clusterOfGpu("h100-pcie")->machine.peakFlopsPerSecond, halfFlopsOnSheet("NVIDIA H100 PCIe"));
   EXPECT_EQ(clusterOfGpu("h200")->machine.peakFlopsPerSecond, halfFlopsOnSheet("NVIDIA H200"));
   EXPECT_EQ(clusterOfGpu("none"), nullptr);
+}
+
+/// A GPU that the compiler knows by name has rates, and the other way round.
+TEST(ClusterFile, GpusAreTheWordsOfTheSetting) {
+  std::vector<std::string> gpus;
+  for (const Cluster &cluster : builtInClusters())
+    if (!cluster.gpu.empty())
+      gpus.push_back(cluster.gpu);
+  EXPECT_THAT(train::kGpu.words(), testing::UnorderedElementsAreArray(gpus));
 }
 
 } // namespace

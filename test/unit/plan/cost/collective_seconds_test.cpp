@@ -50,28 +50,28 @@ TEST(Ring, AnIncompleteLastNodeCounts) {
 }
 
 TEST(CollectiveSeconds, EachRankSendsAllThatIsNotItsOwn) {
-  EXPECT_EQ(ringBytes(/*isAllReduce=*/false, 800, 8), 700);
-  EXPECT_EQ(ringBytes(/*isAllReduce=*/true, 800, 8), 1400);
-  EXPECT_EQ(ringBytes(/*isAllReduce=*/false, 800, 1), 0);
+  EXPECT_EQ(ringBytes(/*rounds=*/1, 800, 8), 700);
+  EXPECT_EQ(ringBytes(/*rounds=*/2, 800, 8), 1400);
+  EXPECT_EQ(ringBytes(/*rounds=*/1, 800, 1), 0);
 }
 
 TEST(CollectiveSeconds, InANodeTheLinkBounds) {
   // They meet, seven hops, 700 bytes.
-  EXPECT_DOUBLE_EQ(collectiveSeconds({8, 8, 1}, false, 700, nodesOf(8)), 1 + 7 * 0.01 + 7);
+  EXPECT_DOUBLE_EQ(collectiveSeconds({8, 8, 1}, 1, 700, nodesOf(8)), 1 + 7 * 0.01 + 7);
 }
 
 TEST(CollectiveSeconds, BetweenNodesTheNetworkBounds) {
   // 32 ranks on four nodes: 28 hops in nodes, three between them.
-  EXPECT_DOUBLE_EQ(collectiveSeconds({32, 32, 1}, false, 400, nodesOf(8)), 1 + 28 * 0.01 + 3 * 0.1 + 10);
+  EXPECT_DOUBLE_EQ(collectiveSeconds({32, 32, 1}, 1, 400, nodesOf(8)), 1 + 28 * 0.01 + 3 * 0.1 + 10);
 }
 
 TEST(CollectiveSeconds, GroupsShareTheWayOutOfANode) {
-  EXPECT_DOUBLE_EQ(collectiveSeconds({32, 4, 8}, false, 400, nodesOf(8)), 1 + 3 * 0.1 + 400 / (40.0 / 8));
+  EXPECT_DOUBLE_EQ(collectiveSeconds({32, 4, 8}, 1, 400, nodesOf(8)), 1 + 3 * 0.1 + 400 / (40.0 / 8));
 }
 
-TEST(CollectiveSeconds, ShortAllReducesGoThroughATree) {
+TEST(CollectiveSeconds, SeveralRoundsMayGoThroughATree) {
   // Through the ring: 2 (28 0.01 + 3 0.1). Through the tree: 2 (7 0.01 + 2 0.1).
-  EXPECT_DOUBLE_EQ(collectiveSeconds({32, 32, 1}, true, 0, nodesOf(8)), 1 + 2 * (7 * 0.01 + 2 * 0.1));
+  EXPECT_DOUBLE_EQ(collectiveSeconds({32, 32, 1}, 2, 0, nodesOf(8)), 1 + 2 * (7 * 0.01 + 2 * 0.1));
 }
 
 } // namespace

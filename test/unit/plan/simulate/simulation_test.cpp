@@ -73,7 +73,7 @@ TEST_F(SimulationTest, AStepIsAllItsEntriesRuns) {
   EXPECT_DOUBLE_EQ(step.seconds, 6 * 2);
   EXPECT_DOUBLE_EQ(step.tokens, 3 * 5 * 2);
   EXPECT_DOUBLE_EQ(step.flops, 5 * 8) << "as entries say";
-  EXPECT_DOUBLE_EQ(step.madeFlops, 6 * 8) << "as instructions do";
+  EXPECT_DOUBLE_EQ(step.executedFlops, 6 * 8) << "as instructions do";
   EXPECT_DOUBLE_EQ(step.mfu(), 40. / 12 / 8);
   ASSERT_EQ(step.rows.size(), 1u);
   EXPECT_EQ(step.rows[0].count, 6);
@@ -153,23 +153,23 @@ TEST_F(SimulationTest, ARateThatIsNeededAndUnknownIsRefused) {
     EXPECT_EQ(errorWithout(rate), "");
     add();
     EXPECT_EQ(errorWithout(rate),
-              fmt::format("the plan {} to the cluster file, or name another cluster", error));
+              fmt::format("the plan {}; add it to the cluster file, or name another cluster", error));
   };
   builder_.collective(entry, {fb::CollectiveKind::AllGather, {all}, kShard}); // within nodes
   expectNeeded(
       &Machine::networkBytesPerSecond,
       [&] { builder_.collective(entry, {fb::CollectiveKind::AllReduce, {all}, kReplica}); },
-      "has collectives between nodes, and 'slow' has no rate of that; add network.bytes_per_second");
+      "has collectives between nodes, and cluster 'slow' has no network.bytes_per_second");
   expectNeeded(
       &Machine::hostBytesPerSecond, [&] { builder_.copy(entry, at(device_), at(host_), 4000); },
-      "copies between device and host, and 'slow' has no rate of that; add host.bytes_per_second");
+      "copies between device and host, and cluster 'slow' has no host.bytes_per_second");
   expectNeeded(
       &Machine::diskWriteBytesPerSecond, [&] { builder_.copy(entry, at(device_), at(disk_), 4000); },
-      "writes to disk, and 'slow' has no rate of that; add disk.write_bytes_per_second");
+      "writes to disk, and cluster 'slow' has no disk.write_bytes_per_second");
   expectNeeded(
       &Machine::diskReadBytesPerSecond,
       [&] { builder_.copy(builder_.loop(entry, 10), at(disk_), at(device_), 4000); },
-      "reads from disk, and 'slow' has no rate of that; add disk.read_bytes_per_second");
+      "reads from disk, and cluster 'slow' has no disk.read_bytes_per_second");
 }
 
 } // namespace

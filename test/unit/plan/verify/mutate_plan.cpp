@@ -33,7 +33,7 @@ Verdict judge(const fb::PlanT &plan, const test::Mutant &mutant, bool mayBeHarml
   return mayBeHarmless && test::isSound(builder.plan) ? Verdict::Harmless : Verdict::Accepted;
 }
 
-/// Whether all that do harm are refused.
+/// Whether all that do harm are rejected.
 bool tryAll(const fb::PlanT &plan, std::vector<test::Mutant> mutants, uint64_t count, bool mayBeHarmless) {
   std::ranges::shuffle(mutants, std::mt19937_64(1));
   std::map<std::string, Tally> tallies;

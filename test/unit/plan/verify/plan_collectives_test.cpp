@@ -1,4 +1,4 @@
-// Plans of several ranks: each rule about collectives, operands by the rank and sharded states refuses a plan
+// Plans of several ranks: each rule about collectives, operands by the rank and sharded states rejects a plan
 // that breaks it.
 #include "test/unit/plan/verify/verifier_support.h"
 

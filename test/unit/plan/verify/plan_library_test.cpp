@@ -1,4 +1,4 @@
-// Library calls: each rule of the verifier refuses a plan that breaks it, with a message that says where; and
+// Library calls: each rule of the verifier rejects a plan that breaks it, with a message that says where; and
 // bytes between the rows of a matrix are not its own, except for padding, which holds no numbers.
 #include "test/unit/plan/verify/verifier_support.h"
 

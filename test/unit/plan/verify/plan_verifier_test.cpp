@@ -1,4 +1,4 @@
-// Meaning: each rule of the semantic verifier refuses a plan that breaks it, with a message that says where.
+// Meaning: each rule of the semantic verifier rejects a plan that breaks it, with a message that says where.
 #include "test/unit/plan/verify/verifier_support.h"
 
 #include <functional>
@@ -95,7 +95,7 @@ const Rule kRules[] = {
      "a loop stride in multiples of 4, found 0 and 1022"},
     {"loopStuck", [](auto &b) { innerLaunch(b).args[0] = at(0); }, "expected an operand that advances"},
     {"loopNested", [](auto &b) { b.loop(loopOf(b).body, 2); }, "expected no loop within a loop"},
-    {"entryName", [](auto &b) { b.plan.entries[0]->name = "start"; }, "entry 'start': expected one of"},
+    {"entryName", [](auto &b) { b.plan.entries[0]->name = "start"; }, "entry: expected init, begin_step, "},
     {"entryTwice", [](auto &b) { b.plan.entries[0]->name = "eval"; }, "expected it once"},
     {"entryMissing", [](auto &b) { b.plan.entries.erase(b.plan.entries.begin() + kUpdate); },
      "expected entry 'update' or 'last_micro_step' where 2 micro-batches are accumulated, found neither"},

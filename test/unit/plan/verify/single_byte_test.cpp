@@ -50,7 +50,7 @@ TEST_P(SingleByte, EveryChangeIsRefusedOrRunsSafely) {
 /// Bound to addresses, but not run, as there are no peers.
 PlanBuilder planOfTwoRanks() { return ranksPlan(2, 2); }
 
-/// Accepted and refused, as there is no code for its kernels.
+/// Accepted and rejected, as there is no code for its kernels.
 PlanBuilder planOfLoops() { return loopsPlan(3); }
 
 const char *nameOf(size_t plan) {

@@ -126,6 +126,22 @@ TEST(LocalJoin, ARankThatCannotTakePartEndsTheWaitOfAll) {
   }
 }
 
+TEST(LocalJoin, AReasonIsToldWithoutWaitingForRanksThatHaveNotCome) {
+  const double begin = steadySeconds();
+  std::thread declines([&] { LocalGroup::decline(placeOf(1), 3, "none.plan: no such file"); });
+  EXPECT_EQ(joinAll({placeOf(0)}, 3, nothing).front().message(),
+            "rank 1 failed before it joined the others: none.plan: no such file");
+  EXPECT_LT(steadySeconds() - begin, 10);
+  declines.join();
+  LocalPlace host = placeOf(0);
+  host.waitSeconds = 1;
+  std::thread first([&] { LocalGroup::decline(host, 4, "none.plan: no such file"); });
+  EXPECT_EQ(joinAll({placeOf(1)}, 3, nothing).front().message(),
+            "rank 0 failed before it joined the others: none.plan: no such file");
+  EXPECT_LT(steadySeconds() - begin, 15);
+  first.join();
+}
+
 TEST(LocalJoin, WhereAllDeclineNobodyWaits) {
   std::vector<std::thread> ranks;
   for (const uint32_t rank : {0U, 1U, 2U})
@@ -144,7 +160,7 @@ TEST(LocalJoin, AJobNeedsANameOfItsOwn) {
 }
 
 /// Connects to the socket of a test, once a process listens there.
-Descriptor visitWithoutAWord() {
+Descriptor connectAndSendNothing() {
   for (;;)
     if (Connection connection = connectLocally(meetingSocketName(placeOf(0))); connection.socket)
       return std::move(connection.socket);
@@ -155,7 +171,7 @@ TEST(LocalJoin, WhoIsSilentOrTalksNonsenseHoldsNobodyUp) {
       std::async(std::launch::async, [place = placeOf(0)] { return joinAll({place}, 3, nothing).front(); });
   std::vector<Descriptor> silent;
   for (int i = 0; i < 300; ++i) // more than are kept
-    silent.push_back(visitWithoutAWord());
+    silent.push_back(connectAndSendNothing());
   EXPECT_TRUE(sendPacket(silent.back(), std::as_bytes(std::span("hello", 5))));
   silent[298] = Descriptor(); // leaves again
   for (const Status &status : joinAll({placeOf(1), placeOf(2)}, 3, nothing))
@@ -172,10 +188,10 @@ TEST(LocalJoin, AWelcomeWithoutTheMemoryIsRefused) {
   for (const auto &[file, reason] : answers) {
     auto rank =
         std::async(std::launch::async, [place = placeOf(1)] { return joinAll({place}, 2, nothing).front(); });
-    Reception reception(*listener, 1000);
-    const std::optional<Visitor> visitor = reception.next(steadySeconds() + 20);
-    ASSERT_TRUE(visitor);
-    EXPECT_TRUE(sendPacket(visitor->socket, std::as_bytes(std::span("welcome", 7)), file));
+    Acceptor acceptor(*listener, 1000);
+    const std::optional<IncomingConnection> connection = acceptor.next(steadySeconds() + 20);
+    ASSERT_TRUE(connection);
+    EXPECT_TRUE(sendPacket(connection->socket, std::as_bytes(std::span("welcome", 7)), file));
     const Status status = rank.get();
     EXPECT_EQ(status.exitCode(), 1);
     EXPECT_THAT(status.message(),
@@ -184,11 +200,11 @@ TEST(LocalJoin, AWelcomeWithoutTheMemoryIsRefused) {
 }
 
 /// A child process of another user, which does `work` and ends when it is destroyed. Only root can make one.
-class Stranger {
+class OtherUser {
 public:
   static constexpr uid_t kUser = 65534;
 
-  explicit Stranger(const std::function<bool()> &work) : ready_(::eventfd(0, 0)) {
+  explicit OtherUser(const std::function<bool()> &work) : ready_(::eventfd(0, 0)) {
     child_ = ::fork();
     if (child_ != 0) {
       uint64_t done = 0;
@@ -201,9 +217,9 @@ public:
     ::pause();
     ::_exit(0);
   }
-  Stranger(const Stranger &) = delete;
-  Stranger &operator=(const Stranger &) = delete;
-  ~Stranger() {
+  OtherUser(const OtherUser &) = delete;
+  OtherUser &operator=(const OtherUser &) = delete;
+  ~OtherUser() {
     ::kill(child_, SIGKILL);
     ::waitpid(child_, nullptr, 0);
   }
@@ -220,8 +236,8 @@ TEST(LocalJoin, AnotherUserIsNotTakenForRankZero) {
     GTEST_SKIP() << "needs root, to be another user";
   const std::string name = meetingSocketName(placeOf(0));
   std::optional<Descriptor> listener;
-  const Stranger stranger([&] { return (listener = listenLocally(name, 2)).has_value(); });
-  ASSERT_TRUE(stranger.worked());
+  const OtherUser other([&] { return (listener = listenLocally(name, 2)).has_value(); });
+  ASSERT_TRUE(other.worked());
   for (const uint32_t rank : {0U, 1U}) {
     const Status status = joinAll({placeOf(rank)}, 2, nothing).front();
     EXPECT_EQ(status.exitCode(), 1);
@@ -237,16 +253,16 @@ TEST(LocalJoin, AnotherUserIsNotTakenForARank) {
   place.waitSeconds = 1;
   const std::string name = meetingSocketName(place);
   auto host = std::async(std::launch::async, [place] { return joinAll({place}, 2, nothing).front(); });
-  const Descriptor own = visitWithoutAWord(); // rank 0 listens
+  const Descriptor own = connectAndSendNothing(); // rank 0 listens
   std::optional<Descriptor> socket;
-  const Stranger stranger([&] {
+  const OtherUser other([&] {
     sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
     name.copy(address.sun_path + 1, name.size());
     socket.emplace(::socket(AF_UNIX, SOCK_SEQPACKET, 0));
     return ::connect(socket->get(), reinterpret_cast<const sockaddr *>(&address),
                      static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size())) == 0;
   });
-  ASSERT_TRUE(stranger.worked());
+  ASSERT_TRUE(other.worked());
   EXPECT_THAT(host.get().message(), HasSubstr("1 of 2 ranks have come within 1 s, and 1 of another user"));
 }
 

@@ -254,6 +254,17 @@ TEST(Dataset, NamesATargetInAMaskedClass) {
               testing::HasSubstr("sample 0, column 'labels', element 1 is 2"));
 }
 
+TEST(Dataset, NamesATargetThatAFiniteMaskExcludes) {
+  EXPECT_THAT(maskedClass<float>({-1e9F, -1e9F, 0, 0, -1e9F, 0}, {3}, 1).value_or(""),
+              testing::HasSubstr(
+                  "class that the column 'mask' has at -1e+09 in this sample: the loss of such a target "
+                  "is about 1e+09, and its probability 0"));
+  EXPECT_THAT(maskedClass<float>({-3.4e38F, 0, 0, 0, -3.4e38F, 0}, {3}, 1).value_or(""),
+              testing::HasSubstr("is about 3.4e+38"));
+  EXPECT_EQ(maskedClass<float>({-1e9F, -1e9F, 0, 0, -1e9F, 0}, {3}, 2), std::nullopt);
+  EXPECT_EQ(maskedClass<float>({-5, -5, 0, 0, -5, 0}, {3}, 1), std::nullopt) << "a bias";
+}
+
 /// Masks that a model compares with 0, or takes the logarithm of.
 TEST(Dataset, NamesATargetThatAMaskOfZerosAndOnesExcludes) {
   const auto check = [](auto one) {
@@ -269,7 +280,7 @@ TEST(Dataset, NamesATargetThatAMaskOfZerosAndOnesExcludes) {
                                          "{}: the loss",
                                          number, other)));
     }
-    EXPECT_EQ(maskedClass<T>({0, 0, 1, 2, 0, 1}, {3}, 1), std::nullopt) << "counts are no mask";
+    EXPECT_EQ(maskedClass<T>({0, 0, 1, 2, 0, 1}, {3}, 1), std::nullopt) << "counts are not a mask";
   };
   check(1.0F);
   check(int64_t{1});
@@ -282,6 +293,56 @@ TEST(Dataset, MakesMissingLabelsFromTokens) {
   const auto dataset = Dataset::open({path}, {tokens(3), labels(3)});
   ASSERT_OK(dataset);
   EXPECT_THAT(read<int32_t>(*dataset, 1, {0, 1}, 2), testing::ElementsAre(2, 3, -100, 5, 6, -100));
+}
+
+TEST(Dataset, NamesColumnsThatTheModelDoesNotRead) {
+  const Folder folder;
+  const std::string ids = bytesOf<uint16_t>({1, 2, 3, 4, 5, 6});
+  const auto warningOf = [&](const std::string &name, const std::string &further) {
+    const std::string path = folder.write(
+        "d.safetensors", safetensors({{"tokens", "U16", "[2,3]", ids},
+                                      {name, "U16", "[2,3]", ids},
+                                      {further, "U16", "[2,3]", bytesOf<uint16_t>({1, 1, 0, 1, 0, 0})}}));
+    const auto dataset = Dataset::open({path}, {tokens(3), labels(3)});
+    EXPECT_TRUE(dataset.ok());
+    return dataset->files().front().warning().substr(path.size());
+  };
+  EXPECT_EQ(warningOf("label", "segments"),
+            ": the model does not read label, segments; the labels are the tokens shifted by one");
+  EXPECT_EQ(warningOf("labels", "attention_mask"),
+            ": the model does not read attention_mask; all positions count: write -100 as the label of those "
+            "that are not to");
+}
+
+TEST(Dataset, DoubtsLabelsThatAreTheTokens) {
+  const Folder folder;
+  const auto doubtOf = [&](const std::vector<int32_t> &ids, const std::vector<int32_t> &targets) {
+    const std::string path =
+        folder.write("d.safetensors", safetensors({{"tokens", "I32", "[3,4]", bytesOf<int32_t>(ids)},
+                                                   {"labels", "I32", "[3,4]", bytesOf<int32_t>(targets)}}));
+    const auto dataset = Dataset::open({path}, {tokens(4), labels(4)});
+    EXPECT_TRUE(dataset.ok());
+    return dataset->doubtOfLabels();
+  };
+  const std::vector<int32_t> ids = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+  EXPECT_THAT(doubtOf(ids, ids),
+              testing::StartsWith("the labels of the first 3 samples are the tokens themselves"));
+  EXPECT_THAT(doubtOf(ids, {-100, 2, 3, 4, -100, 6, 7, 8, -100, 10, 11, -100}),
+              testing::HasSubstr("themselves"));
+  EXPECT_EQ(doubtOf(ids, {2, 3, 4, -100, 6, 7, 8, -100, 10, 11, 12, -100}), "");
+  EXPECT_EQ(doubtOf(ids, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13}), "");
+  const std::vector<int32_t> same(12, 7); // whose next tokens they are as well
+  EXPECT_EQ(doubtOf(same, same), "");
+}
+
+TEST(Dataset, SaysWhatInputIdsAreCalled) {
+  const Folder folder;
+  const std::string path = folder.write(
+      "d.safetensors", safetensors({{"input_ids", "U16", "[2,3]", bytesOf<uint16_t>({1, 2, 3, 4, 5, 6})}}));
+  EXPECT_INVALID(Dataset::open({path}, {labels(3), tokens(3)}),
+                 path +
+                     ": the plan needs the column 'tokens' I32 [samples, 3]; the file has: input_ids; what "
+                     "Hugging Face calls input_ids is called tokens here: rename it in the file");
 }
 
 TEST(Dataset, FindsColumns) {
@@ -304,13 +365,13 @@ TEST(Dataset, NamesTheOffsetOfATokenBeyondTheVocabulary) {
       dataset->fill(0, std::vector<uint64_t>{1}, row),
       path +
           ": byte 6: sample 1, column 'tokens', element 1: 100 is not below the model's limit 100; was the "
-          "file made with another tokenizer, or with another --data-dtype than U16?");
+          "file made with another tokenizer, or with another --data-dtype than uint16?");
   EXPECT_INVALID(
       dataset->fill(1, std::vector<uint64_t>{1}, row),
       path +
           ": byte 6: sample 1, column 'labels', element 0: 100 is not below the model's limit 100 (and not "
           "the ignored -100); was the file made with another tokenizer, or with another --data-dtype than "
-          "U16?");
+          "uint16?");
 }
 
 TEST(Dataset, ChecksValuesOfColumns) {
@@ -325,7 +386,7 @@ TEST(Dataset, ChecksValuesOfColumns) {
   ASSERT_OK(dataset);
   std::vector<std::byte> row(8);
   const std::vector<uint64_t> first = {0};
-  EXPECT_INVALID(dataset->fill(0, first, row), // -100 is no token: it would be an address
+  EXPECT_INVALID(dataset->fill(0, first, row), // -100 is not a token: it would be an address
                  fmt::format("{}: byte {}: sample 0, column 'tokens', element 0: -100 is negative; was "
                              "the file made with another tokenizer?",
                              path, data));
@@ -346,10 +407,11 @@ TEST(Dataset, RefusesTooShortTokenFiles) {
   const std::string empty = folder.write("empty.bin", "");
   EXPECT_INVALID(Dataset::open({shortFile}, {tokens(4)}),
                  shortFile + ": expected at least 5 tokens (10 bytes) for one sample "
-                             "of length 4 and its last label, found 4 tokens");
+                             "of length 4 and its last label, found 4 tokens; give more text, or compile "
+                             "with a shorter --seq-len");
   EXPECT_INVALID(Dataset::open({empty}, {tokens(4)}),
                  empty + ": expected at least 5 tokens (10 bytes) for one sample of length 4 and its last "
-                         "label, found 0 tokens");
+                         "label, found 0 tokens; give more text, or compile with a shorter --seq-len");
 }
 
 TEST(Dataset, RefusesColumnsThatATokenFileHasNot) {

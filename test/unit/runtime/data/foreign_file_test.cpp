@@ -37,6 +37,16 @@ TEST(ForeignFile, OneTokenOfPrintableBytesIsNoText) {
   EXPECT_EQ(kindOf(bytesOf(std::vector<uint16_t>(4000, 12345)) + "\n"), "text");
 }
 
+TEST(ForeignFile, ATableOfTwoColumnsBeginsWithTheirNames) {
+  std::string table = "review,sentiment\n", prose = "Well, said he\n";
+  for (int line = 0; line < 100; ++line) {
+    table += "\"A film, and a good one\",1\n";
+    prose += "no,said she\n";
+  }
+  EXPECT_EQ(kindOf(table, ".txt"), "text (CSV)");
+  EXPECT_EQ(kindOf(prose, ".txt"), "text");
+}
+
 TEST(ForeignFile, TextMayEndWithinACharacter) {
   const std::string text = "Am Anfang schuf Gott Himmel und \u00c4rde\u2026";
   EXPECT_EQ(kindOf(text), "text");
@@ -46,6 +56,25 @@ TEST(ForeignFile, TextMayEndWithinACharacter) {
   EXPECT_EQ(kindOf(text + std::string(1, '\0')), "tokens");
   EXPECT_EQ(kindOf(text + "\xff more of it"), "tokens");
   EXPECT_EQ(kindOf(text, ".json"), "text (JSON)");
+  EXPECT_EQ(kindOf("hello world\n", ".txt"), "text") << "its name tells";
+  EXPECT_EQ(kindOf(text, ".jsonl"), "text (lines of JSON)");
+  EXPECT_EQ(kindOf("a,b\n1,2\n", ".CSV"), "text (CSV)");
+  EXPECT_EQ(kindOf(std::string("h\0e\0", 4), ".txt"), "tokens");
+}
+
+TEST(ForeignFile, JsonOfStringsAndArrays) {
+  std::string strings, arrays, speech;
+  for (int i = 0; i < 10; ++i) {
+    strings += fmt::format("\"text {}\"\n", i);
+    arrays += fmt::format("[\"text {}\", 1]\n", i);
+    speech += fmt::format("\"I am number {}\", she said.\n", i);
+  }
+  EXPECT_EQ(kindOf(strings), "text (lines of JSON)");
+  EXPECT_EQ(kindOf(strings.substr(0, strings.size() - 3)), "text (lines of JSON)") << "cut within a line";
+  EXPECT_EQ(kindOf(arrays), "text (lines of JSON)");
+  EXPECT_EQ(kindOf(speech), "text");
+  EXPECT_EQ(kindOf("\"I am here.\"\n\"So am I, and we wait.\"\n"), "text") << "two quoted lines are prose";
+  EXPECT_EQ(kindOf("[\"the first text\", \"the second text\"]\n"), "text (JSON)");
 }
 
 TEST(ForeignFile, TextNeedNotBeUtf8) {
@@ -152,7 +181,7 @@ TEST(ForeignFile, ADamagedSafetensorsFileIsNoOtherKind) {
   EXPECT_EQ(kindIn(safetensors(header, "")), "none");
   EXPECT_EQ(kindIn(std::string("\x1f\x8b\x08\0\0\0\0\0", 8) + header), "none");
   EXPECT_EQ(kindIn("\x1f\x8b\x08" + header), "a gzip file");
-  EXPECT_EQ(kindIn(header), "text");
+  EXPECT_EQ(kindIn(header), "text (JSON)");
 }
 
 TEST(ForeignFile, WordsAtTheStartOfTextsAreNoFormat) {

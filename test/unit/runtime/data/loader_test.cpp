@@ -174,10 +174,10 @@ TEST_F(LoaderTest, ReportsBadValues) {
   open({1, 2, 3, 20, 5});
   Loader loader(dataset_, SampleOrder::sequential(4), {.microBatch = 2});
   ASSERT_OK(loader.next(0)); // its label 3 is fine
-  EXPECT_INVALID(loader.next(1),
-                 path_ +
-                     ": byte 6: sample 3, column 'tokens', element 0: 20 is not below the model's limit "
-                     "20; was the file made with another tokenizer, or with another --data-dtype than U16?");
+  EXPECT_INVALID(
+      loader.next(1),
+      path_ + ": byte 6: sample 3, column 'tokens', element 0: 20 is not below the model's limit "
+              "20; was the file made with another tokenizer, or with another --data-dtype than uint16?");
 }
 
 TEST_F(LoaderTest, StopsWithoutBeingAsked) {

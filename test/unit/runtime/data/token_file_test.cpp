@@ -117,6 +117,10 @@ TEST(TokenFile, NoticesAnotherWidth) {
   EXPECT_EQ(looksLike(idsBelow<uint64_t>(50257), 128256), "int64");
   EXPECT_EQ(looksLike(idsBelow<uint16_t>(50257), 128256), "uint16");
   EXPECT_EQ(looksLike(idsBelow<uint8_t>(200), 200), "uint8");
+  EXPECT_EQ(
+      looksLike(idsBelow<uint16_t>(50257), 256),
+      "nowhere/f: 3973 of the first 4000 tokens are beyond the model's vocabulary of 256 (the largest is "
+      "50238); was the file made with another tokenizer, or with another --data-dtype than uint16?");
   for (const uint64_t vocabulary : {2, 16, 200, 256, 1000, 50257, 65536})
     EXPECT_EQ(looksLike(idsBelow<uint16_t>(vocabulary), vocabulary), "") << vocabulary;
   for (const uint64_t vocabulary : {65537, 128256, 200000})
@@ -332,9 +336,10 @@ TEST(TokenFile, AMegatronIndexOfSomethingElseIsRefused) {
 }
 
 TEST(TokenFile, RefusesDamage) {
-  EXPECT_INVALID(read("abc"),
-                 "nowhere/f: byte 2: a file of 3 bytes is no whole number of uint16 tokens (2 bytes each); "
-                 "set --data-dtype or repair the file");
+  EXPECT_INVALID(
+      read("abc"),
+      "nowhere/f: byte 2: a file of 3 bytes is not a whole number of uint16 tokens (2 bytes each); "
+      "it may be truncated: copy or tokenize it again, or give --data-dtype=uint8 if each byte is a token");
   EXPECT_INVALID(read(llmcFile(1, 3, "").substr(0, 100)),
                  "nowhere/f: byte 100: the header of llm.c's format takes 1024 bytes; the file is truncated");
   EXPECT_INVALID(read(llmcFile(2, 3, "123456")),

@@ -76,11 +76,13 @@ TEST_P(TokenizeLongTexts, ComeInPieces) {
   const auto narrow = valuesOf<uint16_t>(asBytes(bytes));
   const std::vector<uint32_t> ids(narrow.begin(), narrow.end());
   EXPECT_TRUE(ids == idsOf(**tokenizer, text)) << "not the ids of the whole text";
-  EXPECT_TRUE((*tokenizer)->decode(ids) == text);
+  const bool keepsNewlines = GetParam() == "/tokenizer.json" || GetParam() == "/characters.json";
+  EXPECT_EQ((*tokenizer)->decode(ids) == text, keepsNewlines);
 }
 
 INSTANTIATE_TEST_SUITE_P(Tokenizers, TokenizeLongTexts,
-                         testing::Values("/tokenizer.json", "/characters.json"),
+                         testing::Values("/tokenizer.json", "/characters.json", "/word_piece.json",
+                                         "/unigram.json"),
                          [](const auto &info) { return info.param.substr(1, info.param.find('.') - 1); });
 
 /// Interrupts the encoding of a text of several pieces, and checks the message.
@@ -134,12 +136,14 @@ TEST(Tokenize, NamesWhatIsWrong) {
   const std::string text = folder.write("a.txt", "a");
   const std::string output = folder / "t.bin";
   EXPECT_INVALID(tokenize({"bytes", {empty}, output, "", false, nullptr}), empty + ": the text is empty");
+  const std::string mark = folder.write("mark.txt", "\xef\xbb\xbf");
+  EXPECT_INVALID(tokenize({"bytes", {mark}, output, "", false, nullptr}), mark + ": the text is empty");
   EXPECT_INVALID(tokenize({"bytes", {text}, output, "<|end|>", false, nullptr}),
                  "the tokenizer 'bytes' has no token '<|end|>' to put after each text");
   EXPECT_INVALID(tokenize({"bytes", {}, output, "", false, nullptr}), "no data files given");
   EXPECT_INVALID(tokenize({"what", {text}, output, "", false, nullptr}),
                  "--tokenizer=what: no such file or folder; expected 'bytes', a tokenizer.json, a vocab.json "
-                 "or merges.txt, or their folder");
+                 "or merges.txt, BERT's vocab.txt, their folder, or a .gguf file");
   const Status unwritable = tokenize({"bytes", {text}, folder / "no/t.bin", "", false, nullptr}).status();
   EXPECT_EQ(unwritable.exitCode(), 1);
   EXPECT_EQ(unwritable.message(), folder / "no/t.bin" + ": cannot write: No such file or directory");
@@ -190,6 +194,11 @@ TEST(Tokenize, TakesTextsAlone) {
   EXPECT_THAT(refusal("b.JSONL", "{\"text\": \"one\"}\n"), found("text (lines of JSON)"));
   EXPECT_THAT(refusal("u.txt", std::string("\xff\xfe\0\0G\0\0\0", 8)), found("text in UTF-32"));
   EXPECT_THAT(refusal("b.jsonl", "{\"text\": \"one\"}\n"), found("text (lines of JSON)"));
+  EXPECT_THAT(refusal("a.json", "{\n  \"text\": \"one\"\n}\n"),
+              found("text (JSON); write the texts alone to a file (as jq"));
+  for (const char *json : {"{\"text\": \"one\"}\n", "[\n  {\"text\": \"one\"},\n  {\"text\": \"two\"}\n]\n",
+                           " [{\"text\": \"cut"})
+    EXPECT_THAT(refusal("array.txt", json), found("text (JSON)")) << json;
   EXPECT_THAT(refusal("a.csv", "id,text\n1,one\n"), found("text (CSV)"));
   std::string table;
   for (int i = 0; i < 9; ++i)
@@ -218,8 +227,8 @@ TEST(Tokenize, TakesWhateverIsText) {
         tokenize({"bytes", {folder.write(name, content)}, folder / "t.bin", "", anyText, nullptr}).status();
     EXPECT_TRUE(status.ok()) << status.message();
   };
-  accepted("a.json", "{\n  \"text\": \"one\"\n}\n");
-  accepted("b.json", "{\"text\": \"one\"}\n");
+  accepted("list.txt", "[1] A list of sources\n[2] and {more}\n");
+  accepted("set.txt", "{ x | x > 0 }\n");
   accepted("a.md", "# Title\n\n| a | b |\n|---|---|\n| 1 | 2 |\n");
   accepted("a.py", "def f(x, y):\n\treturn {x: y}\n" + std::string(20, '\n') + "f(1, 2)\n");
   std::string prose, tabs;
@@ -239,6 +248,7 @@ TEST(Tokenize, TakesWhateverIsText) {
   accepted("euros.txt", euros);
   accepted("a.jsonl", "{\"text\": \"one\"}\n{\"text\": \"two\"}\n", /*anyText=*/true);
   accepted("a.csv", "id,text\n1,one\n", /*anyText=*/true);
+  accepted("a.json", "[{\"text\": \"one\"}]\n", /*anyText=*/true);
 }
 
 /// Some editors write U+FEFF at the beginning of a text, which is no part of it.

@@ -188,17 +188,18 @@ TEST_F(TokenizerFiles, AddedTokensAreFoundAmongStrippedSpaces) {
 }
 
 TEST_F(TokenizerFiles, NamesUnsupportedPieces) {
-  EXPECT_INVALID(open("/model/type", "WordPiece"),
-                 path_ + ": model: WordPiece is not supported; expected BPE");
+  EXPECT_INVALID(open("/model/type", "WordLevel"),
+                 path_ + ": model: WordLevel is not supported; expected BPE or Unigram or WordPiece");
   EXPECT_INVALID(open("/model/dropout", 0.5), path_ + ": model.dropout: 0.5 is not supported; expected null");
   EXPECT_INVALID(open("/model/end_of_word_suffix", "</w>"),
                  path_ + ": model.end_of_word_suffix: \"</w>\" is not supported; expected null");
   EXPECT_INVALID(open("/model/continuing_subword_prefix", "##"),
                  path_ + ": model.continuing_subword_prefix: \"##\" is not supported; expected null");
-  EXPECT_INVALID(open("/normalizer", {{"type", "Precompiled"}}),
-                 path_ + ": normalizer: Precompiled {\"type\":\"Precompiled\"} is not supported; expected "
-                         "NFC, NFD, NFKC, NFKD, "
-                         "Lowercase, StripAccents, Prepend, Replace, or a Sequence of these");
+  EXPECT_INVALID(open("/normalizer", {{"type", "Other"}}),
+                 path_ +
+                     ": normalizer: Other {\"type\":\"Other\"} is not supported; expected NFC, NFD, NFKC, "
+                     "NFKD, Lowercase, StripAccents, Prepend, Replace, Strip, Precompiled, Nmt, "
+                     "BertNormalizer, or a Sequence of these");
   EXPECT_INVALID(open("/normalizer", {{"type", "Replace"}, {"content", "x"}, {"pattern", {{"String", ""}}}}),
                  path_ + ": normalizer: Replace "
                          "{\"content\":\"x\",\"pattern\":{\"String\":\"\"},\"type\":\"Replace\"} is not "
@@ -210,15 +211,15 @@ TEST_F(TokenizerFiles, NamesUnsupportedPieces) {
 
 /// A long normalizer does not hide its type, nor that of the model.
 TEST_F(TokenizerFiles, NamesTypesFirst) {
-  const Json precompiled = {{"type", "Precompiled"}, {"precompiled_charsmap", std::string(800, 'A')}};
-  EXPECT_THAT(open("/normalizer", precompiled).status().message(),
-              testing::StartsWith(path_ + ": normalizer: Precompiled {\"precompiled_charsmap\""));
+  const Json other = {{"type", "Other"}, {"map", std::string(800, 'A')}};
+  EXPECT_THAT(open("/normalizer", other).status().message(),
+              testing::StartsWith(path_ + ": normalizer: Other {\"map\""));
   Json json = goodJson();
-  json["normalizer"] = precompiled;
-  json["model"] = {{"unk_id", 0}, {"vocab", Json::array({Json::array({"<unk>", 0.0})})}};
+  json["normalizer"] = other;
+  json["model"] = {{"type", "Other"}};
   folder_.write("tokenizer.json", json.dump());
-  EXPECT_INVALID(openTokenizer(path_),
-                 path_ + ": model: Unigram with the normalizer Precompiled is not supported; expected BPE");
+  EXPECT_INVALID(openTokenizer(path_), path_ + ": model: Other with the normalizer Other is not supported; "
+                                               "expected BPE or Unigram or WordPiece");
 }
 
 /// The classes of Hugging Face's tokenizers are those of Unicode 8, which has no U+2E43 and U+0AFA; the ids
@@ -282,7 +283,7 @@ TEST_F(TokenizerFiles, VocabulariesOfCharacters) {
   EXPECT_INVALID(openTokenizer(path_), path_ + ": model.unk_token: '<unk>' is not in the vocabulary");
   json["model"]["unk_token"] = "a";
   const std::string decoders =
-      "Replace by String, ByteFallback, Metaspace, Strip, Fuse, or a Sequence of these, with "
+      "Replace by String, ByteFallback, Metaspace, WordPiece, Strip, Fuse, or a Sequence of these, with "
       "ByteFallback after Replace and nothing but Strip after it and after Fuse";
   const Json fallback = {{"type", "ByteFallback"}};
   const Json fuse = {{"type", "Fuse"}};
@@ -390,6 +391,16 @@ TEST_F(TokenizerFiles, AVocabularyMayLackBytes) {
 }
 
 /// Short files that would make very long texts.
+TEST_F(TokenizerFiles, ReplacementsOfTheEmptyTextAreRejected) {
+  for (const char *pattern : {"", "a*", "x?", "(?=b)"})
+    EXPECT_THAT(
+        open("/normalizer", {{"type", "Replace"}, {"pattern", {{"Regex", pattern}}}, {"content", "#"}})
+            .status()
+            .message(),
+        testing::HasSubstr("expected a pattern that does not match the empty text"))
+        << pattern;
+}
+
 TEST_F(TokenizerFiles, NothingGrowsBeyondMeasure) {
   const Json doubling = {{"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", "aa"}};
   Json all = Json::array();
@@ -402,7 +413,7 @@ TEST_F(TokenizerFiles, NothingGrowsBeyondMeasure) {
                                                      "text; expected at most 32 times as many");
   tokenizer =
       open("/normalizer",
-           {{"type", "Replace"}, {"pattern", {{"Regex", ""}}}, {"content", std::string(100000, 'x')}});
+           {{"type", "Replace"}, {"pattern", {{"Regex", "."}}}, {"content", std::string(100000, 'x')}});
   ASSERT_OK(tokenizer);
   EXPECT_THAT((*tokenizer)->encode(std::string(100000, 'a')).status().message(),
               testing::HasSubstr("makes more than 3201024 bytes of 100000"));
@@ -453,6 +464,25 @@ TEST_F(TokenizerFiles, ATokenTwiceInTheVocabularyIsAnError) {
                  path + ": expected each name once, found 'model.vocab.a' twice; the file is damaged");
 }
 
+TEST_F(TokenizerFiles, LongRowsOfMarksAreOrderedQuickly) {
+  constexpr int kMarks = 20000;
+  auto tokenizer = open("/normalizer", {{"type", "NFC"}});
+  ASSERT_OK(tokenizer);
+  const auto repeated = [](std::string_view mark, int count) {
+    std::string text;
+    for (int i = 0; i < count; ++i)
+      text += mark;
+    return text;
+  };
+  // An acute accent has a higher class than a cedilla, which composes with e. U+0F73 is two marks.
+  for (const auto &[text, ordered] :
+       {std::pair("e" + repeated("\u0301", kMarks) + repeated("\u0327", kMarks),
+                  "\u0229" + repeated("\u0327", kMarks - 1) + repeated("\u0301", kMarks)),
+        std::pair("x" + repeated("\u0f73", kMarks),
+                  "x" + repeated("\u0f71", kMarks) + repeated("\u0f72", kMarks))})
+    EXPECT_EQ(idsOf(**tokenizer, text), idsOf(**tokenizer, ordered));
+}
+
 TEST_F(TokenizerFiles, ManyAddedTokensAreFoundQuickly) {
   Json added = Json::array();
   std::string text;
@@ -480,12 +510,52 @@ TEST_F(TokenizerFiles, OpensVocabAndMergesFromAnyOfTheirNames) {
                  mergesPath + ":3: expected two tokens with one space between them, found 'abc'");
 }
 
+TEST_F(TokenizerFiles, OpensTheVocabularyOfBert) {
+  const std::string vocab = folder_.write("vocab.txt", "[PAD]\r\n[UNK]\n[CLS]\n[SEP]\na\n##b\nA\n\u4f60\n");
+  const auto open = [&] {
+    auto tokenizer = openTokenizer(folder_.path().string());
+    EXPECT_TRUE(tokenizer.ok()) << tokenizer.status().message();
+    return std::move(*tokenizer);
+  };
+  using testing::ElementsAre;
+  EXPECT_THAT(idsOf(*open(), "ab [SEP]\u00c1B a\u4f60!"), ElementsAre(4, 5, 3, 4, 5, 4, 7, 1));
+  EXPECT_THAT(open()->aroundText().before, ElementsAre(2));
+  EXPECT_THAT(open()->aroundText().after, ElementsAre(3));
+  const uint64_t before = open()->fingerprint();
+  folder_.write("tokenizer_config.json", R"({"do_lower_case": false, "tokenize_chinese_chars": false})");
+  EXPECT_THAT(idsOf(*open(), "Ab \u00c1b a\u4f60"), ElementsAre(6, 5, 1, 1));
+  EXPECT_NE(open()->fingerprint(), before);
+  ASSERT_OK(openTokenizer(vocab));
+  folder_.write("vocab.txt", "[UNK]\n[CLS]\n[SEP]\na\nb\na\n");
+  EXPECT_INVALID(openTokenizer(vocab),
+                 vocab + ":6: the token 'a' is that of line 4, too; each may occur once");
+  folder_.write("vocab.txt", "[UNK]\n\xff\n");
+  EXPECT_INVALID(openTokenizer(vocab), vocab + ":2: expected a token in UTF-8, found '\\xff'");
+  folder_.write("vocab.txt", "hello\n[UNK]\n");
+  EXPECT_INVALID(openTokenizer(vocab),
+                 vocab + ": expected BERT's vocabulary, a token per line, with [UNK], [CLS] "
+                         "and [SEP]; found no [CLS]. Other tokenizers need a tokenizer.json");
+}
+
+TEST_F(TokenizerFiles, SaysHowToConvertSentencePiece) {
+  const std::string model = folder_.write("spiece.model", "\x0a\x0e");
+  for (const std::string &name : {model, folder_.path().string()})
+    EXPECT_INVALID(openTokenizer(name),
+                   model +
+                       ": a model of SentencePiece is not supported; expected a tokenizer.json. Hugging "
+                       "Face's transformers writes one: AutoTokenizer.from_pretrained('" +
+                       folder_.path().string() + "').save_pretrained('DIR')");
+}
+
 TEST_F(TokenizerFiles, RefusesWhatIsNoTokenizer) {
-  EXPECT_INVALID(openTokenizer("gpt2"), "--tokenizer=gpt2: no such file or folder; expected 'bytes', a "
-                                        "tokenizer.json, a vocab.json or merges.txt, or their folder");
-  EXPECT_INVALID(openTokenizer(folder_.path().string()),
-                 folder_.path().string() +
-                     ": expected a tokenizer.json, or a vocab.json and a merges.txt, in this folder");
+  EXPECT_INVALID(
+      openTokenizer("gpt2"),
+      "--tokenizer=gpt2: no such file or folder; expected 'bytes', a "
+      "tokenizer.json, a vocab.json or merges.txt, BERT's vocab.txt, their folder, or a .gguf file");
+  EXPECT_INVALID(
+      openTokenizer(folder_.path().string()),
+      folder_.path().string() +
+          ": expected a tokenizer.json, a vocab.json and a merges.txt, or BERT's vocab.txt in this folder");
   EXPECT_INVALID(openTokenizer(folder_ / "x.json"),
                  folder_ / "x.json" + ": cannot open: No such file or directory");
 }

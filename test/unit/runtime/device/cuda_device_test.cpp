@@ -69,7 +69,7 @@ TEST_F(CudaDeviceTest, RunsKernelsInTheirOrder) {
   fill();
   constexpr int32_t tokens[] = {3, 0, 15, 99};
   executor->write(executor->inputs("micro_step")[0].memory, std::as_bytes(std::span(tokens)));
-  EXPECT_TRUE(executor->setScalar("lr", 0.5F));
+  EXPECT_TRUE(executor->scalars().set("lr", 0.5F));
   run("micro_step");
   EXPECT_EQ(*executor->scalar("loss", 0.0F), 0.5F);
   EXPECT_EQ(HostCopy<float>(*device, executor->buffer(4))[3 * 256], 1 + 15 * 256);
@@ -96,7 +96,7 @@ TEST_F(CudaDeviceTest, EnqueuesSeveralStepsAtOnce) {
   fill();
   std::vector<float> losses(20);
   for (size_t i = 0; i < losses.size(); ++i) {
-    EXPECT_TRUE(executor->setScalar("lr", static_cast<float>(i)));
+    EXPECT_TRUE(executor->scalars().set("lr", static_cast<float>(i)));
     ASSERT_TRUE(executor->enqueue("micro_step").ok());
     device->read(std::as_writable_bytes(std::span(&losses[i], 1)), executor->buffer(9).address);
   }
@@ -263,7 +263,7 @@ TEST_F(CudaDeviceTest, RefusesAPlanForCpus) {
 TEST_F(CudaDeviceTest, PrefersMachineCodeAndFallsBackToPtx) {
   PlanBuilder builder = forCuda(fullPlan());
   auto &cubin = builder.plan.objects.emplace_back(std::make_unique<fb::ObjectT>(*builder.plan.objects[0]));
-  cubin->level = "sm_90"; // which the emulated driver refuses, as one without it does
+  cubin->level = "sm_90"; // which the emulated driver rejects, as one without it does
   cubin->image = {0x7f, 'E', 'L', 'F', 2, 1, 1, 0};
   cubin->image.resize(64);
   start(builder);
@@ -308,7 +308,7 @@ TEST_F(CudaDeviceTest, NamesAKernelWhoseParametersAreNoAddresses) {
                                                     "addresses of 8 bytes, found parameter 1 of 4"));
 }
 
-/// Code may fix how many threads blocks have. The launch of others is refused.
+/// Code may fix how many threads blocks have. The launch of others is rejected.
 TEST_F(CudaDeviceTest, NamesTheLaunchOfBlocksThatTheCodeDoesNotTake) {
   for (const uint32_t threads : {256, 128}) {
     PlanBuilder builder = forCuda(fullPlan());

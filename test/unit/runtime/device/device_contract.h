@@ -139,7 +139,7 @@ TEST_P(DeviceTest, StoresOutlastTheirEntry) {
     EXPECT_TRUE(device.readBeside(std::as_writable_bytes(std::span(stored)), onDisk).ok());
     EXPECT_EQ(stored, values);
     EXPECT_EQ(download(addresses[0], count).back(), 0);
-    EXPECT_TRUE(device.settle().ok());
+    EXPECT_TRUE(device.waitForCopies().ok());
   }
 }
 

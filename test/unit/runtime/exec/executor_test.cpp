@@ -1,5 +1,6 @@
 #include "runtime/exec/executor.h"
 
+#include "plan/facts/memory_by_kind.h"
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/device/null/null_device.h"
 #include "test/unit/plan/plans/plan_builder.h"
@@ -11,7 +12,6 @@
 #include <algorithm>
 #include <cmath>
 #include <gmock/gmock.h>
-#include <numeric>
 
 namespace trainc::test {
 namespace {
@@ -53,7 +53,7 @@ protected:
 TEST_F(ExecutorTest, RunsAStep) {
   start(fullPlan());
   fill();
-  EXPECT_TRUE(executor->setScalar("lr", 0.5f));
+  EXPECT_TRUE(executor->scalars().set("lr", 0.5f));
   EXPECT_TRUE(executor->run("begin_step").ok());
   EXPECT_TRUE(executor->run("micro_step").ok());
   EXPECT_EQ(*executor->scalar("loss", 0.0F), 0.5F);
@@ -98,7 +98,7 @@ TEST_F(ExecutorTest, InterfaceByName) {
   start(fullPlan());
   EXPECT_TRUE(executor->hasEntry("decode"));
   EXPECT_FALSE(executor->hasEntry("encode"));
-  EXPECT_FALSE(executor->setScalar("seed", uint64_t{1})) << "the plan has no seed";
+  EXPECT_FALSE(executor->scalars().set("seed", uint64_t{1})) << "the plan has no seed";
   EXPECT_EQ(*executor->scalar("grad_norm", -1.0F), -1.0F);
   EXPECT_EQ(executor->states().size(), 1u);
   EXPECT_EQ(stateOf(*executor, "w").memory.bytes, 16384u);
@@ -106,24 +106,25 @@ TEST_F(ExecutorTest, InterfaceByName) {
   EXPECT_EQ(executor->inputs("micro_step")[0].info->limit(), 16u);
 }
 
-TEST_F(ExecutorTest, MemoryByRoleSumsToThePeak) {
+TEST_F(ExecutorTest, MemoryByKindSumsToThePeak) {
   start(fullPlan());
-  const auto roles = executor->bytesByRole();
-  EXPECT_EQ(std::accumulate(roles.begin(), roles.end(), uint64_t{0}), executor->peakBytes());
+  const BytesByKind memory = memoryByKind(executor->plan());
+  EXPECT_EQ(uint64_t(memory.total()), executor->peakBytes());
   EXPECT_EQ(executor->peakBytes(), device->allocatedBytes());
-  EXPECT_EQ(roles[static_cast<size_t>(fb::Role::Parameter)], 16384u);
-  EXPECT_EQ(roles[static_cast<size_t>(fb::Role::Gradient)], 16384u);
+  EXPECT_EQ(memory.parameters, 16384);
+  EXPECT_EQ(memory.gradients, 16384);
 }
 
 TEST_F(ExecutorTest, SharedBytesCountOnce) {
   PlanBuilder builder = fullPlan();
   auto shared = std::make_unique<fb::BufferT>(*builder.plan.buffers[6]);
   shared->role = fb::Role::Workspace;
+  const uint64_t scratch = builder.plan.arenas[shared->arena]->bytes;
   builder.plan.buffers.push_back(std::move(shared));
   start(builder);
-  const auto roles = executor->bytesByRole();
-  EXPECT_EQ(std::accumulate(roles.begin(), roles.end(), uint64_t{0}), executor->peakBytes());
-  EXPECT_EQ(roles[static_cast<size_t>(fb::Role::Activation)], 16384u + 4096 + 256);
+  const BytesByKind memory = memoryByKind(executor->plan());
+  EXPECT_EQ(uint64_t(memory.total()), executor->peakBytes());
+  EXPECT_EQ(uint64_t(memory.activations), scratch) << "all of the scratch arena";
 }
 
 TEST_F(ExecutorTest, ReplayNamesTheFirstNonFiniteWrite) {
@@ -256,7 +257,7 @@ TEST_F(ExecutorTest, AStepAllocatesNothing) {
     start(fullPlan(), {.measure = {.profile = profile}});
     fill();
     const auto step = [&] {
-      executor->setScalar("lr", 0.5f);
+      executor->scalars().set("lr", 0.5f);
       for (const char *entry :
            {"begin_step", "micro_step", "micro_step", "update", "eval", "prefill", "decode"})
         EXPECT_TRUE(executor->run(entry).ok());

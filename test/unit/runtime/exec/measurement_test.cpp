@@ -1,6 +1,7 @@
 // Profiles by numbers that a test tells: idle time, rooflines, rows that are merged.
 #include "runtime/exec/measurement.h"
 
+#include "plan/facts/work.h"
 #include "test/unit/plan/plans/plan_builder.h"
 
 #include <gmock/gmock.h>
@@ -143,12 +144,28 @@ TEST_F(MeasurementTest, CopiesByKernelsCountWhatTheyMove) {
       kernel->params.resize(2);
       kernel->params[0]->bytes = 4096;
       kernel->params[1]->bytes = 64;
+      kernel->moved_bytes = 128;
     }
   use(builder);
   EXPECT_THAT(program.steps, testing::Contains(testing::Truly([&](const Step &step) {
                 const StepFacts facts = factsOf(*plan, step);
                 return facts.kind == ProfileKind::Move && facts.bytes == 128;
               })));
+}
+
+/// Caches may serve what is read repeatedly, so it does not bound the time; rows that a kernel skips do not
+/// count.
+TEST_F(MeasurementTest, BytesAreThoseThatMustMove) {
+  const double once = factsOf(*plan, product()).bytes;
+  for (const double moved : {0.5 * once, 3 * once}) {
+    PlanBuilder builder = fullPlan();
+    for (const auto &kernel : builder.plan.kernels)
+      if (kernel->kind == fb::KernelKind::Gemm)
+        kernel->moved_bytes = static_cast<uint64_t>(moved);
+    use(builder);
+    EXPECT_EQ(factsOf(*plan, product()).bytes, std::min(once, moved));
+    EXPECT_EQ(workOf(*plan, *product().instruction)->bytes, moved) << "for predictions";
+  }
 }
 
 /// A device's rates do not include those of links between memories.

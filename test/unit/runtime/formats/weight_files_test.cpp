@@ -24,7 +24,7 @@ protected:
   }
 
   void writeIndex(std::string_view text) { writeFile(folder / kIndex, text); }
-  /// The message of an index that is refused.
+  /// The message of an index that is rejected.
   std::string refusal() {
     const auto files = WeightFiles::open(folder / kIndex);
     EXPECT_EQ(files.status().exitCode(), 2);
@@ -83,7 +83,11 @@ TEST_F(WeightFilesTest, NamesWhatIsWrongWithAnIndex) {
   EXPECT_THAT(refusal(), HasSubstr(":1:17: not JSON"));
   for (const char *text : {"[]", "{}", R"({"weight_map": {}})", R"({"weight_map": ["one.safetensors"]})"}) {
     writeIndex(text);
-    EXPECT_THAT(refusal(), HasSubstr("expected an object with a \"weight_map\"")) << text;
+    EXPECT_THAT(refusal(),
+                HasSubstr("expected an object with a \"weight_map\" from the names of tensors to files, "
+                          "as a model.safetensors.index.json has; name that, a .safetensors file, or "
+                          "the folder of the weights"))
+        << text;
   }
   writeIndex(R"({"weight_map": {"a": 1}})");
   EXPECT_THAT(refusal(), HasSubstr("weight_map: expected the name of a file for 'a', found number"));

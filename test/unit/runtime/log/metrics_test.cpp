@@ -230,9 +230,10 @@ TEST_F(MetricsTest, ResumeKeepsLinesOfOthersAndWarns) {
                           "2}\n{\"step\": 3}\n{\"step\": 2}\n";
   const auto writer = MetricsWriter::open(path_, 2);
   ASSERT_TRUE(writer.ok()) << writer.status().message();
-  EXPECT_EQ(writer->warning(),
-            "--metrics=" + path_.string() +
-                ": line 2 is no line of metrics; it stays, and programs that read the file may fail there");
+  EXPECT_EQ(
+      writer->warning(),
+      "--metrics=" + path_.string() +
+          ": line 2 is not a line of metrics; it stays, and programs that read the file may fail there");
   EXPECT_THAT(lines(), testing::ElementsAre("{\"step\": 1, \"eval_loss\": 1}", "# a remark", "{\"note\": 2}",
                                             "{\"step\": 2}"));
 }

@@ -48,10 +48,9 @@ protected:
   Status run(SafetensorsDType dtype, const FileChecksums &recorded = {}) {
     TRAINC_ASSIGN_OR_RETURN(WeightSource source, openWeightSource(input));
     source.recorded = recorded;
-    return consolidate(source, {.dtype = dtype,
-                                .output = output,
-                                .warn = [this](const std::string &text) { warnings.push_back(text); },
-                                .progress = progress});
+    return consolidate(
+        source, output, dtype,
+        {.warn = [this](const std::string &text) { warnings.push_back(text); }, .progress = progress});
   }
   /// The file that comes of the source.
   SafetensorsView result(SafetensorsDType dtype) {

@@ -108,17 +108,50 @@ TEST(ModelConfig, TiedEmbeddingsAreCompared) {
       HasSubstr("tie_word_embeddings: false in this file, true (by default) in the plan"));
 }
 
-TEST(ModelConfig, ANoteTellsWhatIsNotCompared) {
+TEST(ModelConfig, KeysThatChangeTheMathAreComparedWithTheirDefaults) {
+  const std::string begin = std::string(kLlama.substr(0, kLlama.rfind('}'))) + ", ";
+  for (const auto &[key, value] :
+       {std::pair("partial_rotary_factor", "0.5"), std::pair("sliding_window", "32"),
+        std::pair("attention_bias", "true"), std::pair("logits_scaling", "8.0"),
+        std::pair("embedding_multiplier", "12.0"), std::pair("attention_multiplier", "0.1"),
+        std::pair("no_rope_layers", "[1, 0]"), std::pair("qk_layernorm", "true"),
+        std::pair("quantization_config", R"({"bits":4})")}) {
+    const std::string file = begin + '"' + key + "\": " + value + '}';
+    EXPECT_THAT(difference(kLlama, file), HasSubstr(std::string("\n    ") + key + ": ")) << file;
+    EXPECT_EQ(difference(file, file), "");
+  }
+  EXPECT_EQ(difference(kLlama,
+                       begin + R"("query_pre_attn_scalar": 16, "logit_scale": 1.0, "no_rope_layers": null})"),
+            "");
+  EXPECT_THAT(difference(kLlama, begin + R"("query_pre_attn_scalar": 256})"),
+              HasSubstr("query_pre_attn_scalar: 256 in"));
+  EXPECT_THAT(
+      difference(R"({"model_type": "qwen3", "hidden_size": 64, "num_attention_heads": 4, "head_dim": 16})",
+                 R"({"model_type": "qwen3", "hidden_size": 64, "num_attention_heads": 4})"),
+      HasSubstr("head_dim: 128 (by default) in this file, 16 in the plan"));
+  EXPECT_EQ(difference(R"({"model_type": "gpt_neox", "rotary_pct": 0.25, "rotary_emb_base": 10000})",
+                       R"({"model_type": "gpt_neox"})"),
+            "");
+}
+
+TEST(ModelConfig, RemarksTellWhatIsNotCompared) {
   const TempFolder folder;
-  writeFile(folder / kConfigFile, R"({"model_type": "toy", "width": 3, "vocab_size": 7})");
-  EXPECT_EQ(*compareConfigs(R"({"model_type": "toy", "depth": 3, "width": 3, "n_layer": 2})", folder.path()),
-            (folder / kConfigFile).string() +
-                " lacks keys of the plan's own config.json, which are not compared: depth");
-  EXPECT_EQ(*compareConfigs(R"({"model_type": "toy", "width": 3})", folder.path()), "");
-  EXPECT_EQ(*compareConfigs("", folder.path()),
-            (folder / kConfigFile).string() +
-                " is not compared, because the plan has no config.json of its own: see "
-                "that the model computes as the one of the weights does");
+  const std::string path = (folder / kConfigFile).string();
+  writeFile(folder / kConfigFile,
+            R"({"model_type": "toy", "width": 3, "vocab_size": 7, "bend": 2.5, "twist": false,
+    "use_cache": true, "hooks": []})");
+  const ConfigRemarks both =
+      *compareConfigs(R"({"model_type": "toy", "depth": 3, "width": 3, "n_layer": 2})", folder.path());
+  EXPECT_EQ(both.note, path + " lacks keys of the plan's own config.json, which are not compared: depth");
+  EXPECT_EQ(both.warning, path +
+                              " has keys that the plan's own config.json lacks, and that may change what the "
+                              "weights compute: bend 2.5");
+  const ConfigRemarks none =
+      *compareConfigs(R"({"model_type": "toy", "width": 3, "bend": 2.5})", folder.path());
+  EXPECT_EQ(none.note + none.warning, "");
+  EXPECT_EQ(compareConfigs("", folder.path())->note,
+            path + " is not compared, because the plan has no config.json of its own: see "
+                   "that the model computes as the one of the weights does");
 }
 
 TEST(ModelConfig, WithoutAFileThereIsNothingToCompare) {

@@ -37,10 +37,10 @@ protected:
   static float open(const fs::path &path) {
     const auto source = openWeightSource(path);
     EXPECT_TRUE(source.ok()) << source.status().message();
-    const SafetensorsTensor *tensor = source.ok() ? source->weights.find("a") : nullptr;
+    const WeightTensor *tensor = source.ok() ? source->weights.find("a") : nullptr;
     float value = 0;
     if (tensor)
-      std::memcpy(&value, tensor->bytes.data(), sizeof(value));
+      std::memcpy(&value, tensor->stored.data(), sizeof(value));
     return value;
   }
   static std::string refusal(const fs::path &path) {

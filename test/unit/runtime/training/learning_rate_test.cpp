@@ -1,6 +1,7 @@
 #include "runtime/training/learning_rate.h"
 
 #include <cmath>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <iterator>
 #include <numbers>
@@ -64,11 +65,14 @@ TEST(Schedule, ChangesAreDescribed) {
   const LearningRateCourse ten{.kind = fb::ScheduleKind::Linear, .peak = 0.5, .warmup = 2, .steps = 10};
   LearningRateCourse twenty = ten;
   twenty.steps = 20;
-  EXPECT_EQ(describeChange(ten, twenty, 10), "the length of the linear schedule has changed from 10 to 20 "
-                                             "steps: the last step's learning rate was "
+  EXPECT_EQ(describeChange(ten, twenty, 10), "the run is longer, 20 steps instead of 10, and the linear "
+                                             "schedule with it: the last step's learning rate was "
                                              "0.0625, the next one's is 0.277778; the same --steps each "
                                              "time, or a total in the model's schedule, keeps "
                                              "one curve");
+  EXPECT_THAT(
+      describeChange(twenty, ten, 5),
+      testing::HasSubstr("the run is shorter, 10 steps instead of 20, and the linear schedule with it: "));
   LearningRateCourse lower = ten;
   lower.peak = 0.25;
   EXPECT_EQ(describeChange(ten, lower, 6), "the schedule has changed from linear(warmup 2, minimum 0, total "
@@ -76,6 +80,30 @@ TEST(Schedule, ChangesAreDescribed) {
                                            "0, total 10) of lr 0.25: the last step's learning rate was "
                                            "0.3125, the next one's is 0.125; a plan with "
                                            "the schedule of before keeps one curve");
+}
+
+/// A schedule with a total does not depend on the length of the run, which is not blamed then.
+TEST(Schedule, ChangesOfTheTotalAreDescribed) {
+  const LearningRateCourse ofRun{.kind = fb::ScheduleKind::Cosine, .peak = 0.5, .warmup = 2, .steps = 10};
+  LearningRateCourse ofTotal = ofRun;
+  ofTotal.hasTotal = true;
+  EXPECT_TRUE(areSameRates(ofRun, ofTotal));
+  EXPECT_FALSE(ofRun == ofTotal);
+  LearningRateCourse larger = ofTotal;
+  larger.steps = 20;
+  EXPECT_FALSE(areSameRates(ofRun, larger));
+  EXPECT_THAT(describeChange(ofTotal, larger, 5),
+              testing::StartsWith(
+                  "the cosine schedule's total was 10 steps, and is 20 in this plan: the last step's "));
+  EXPECT_THAT(describeChange(ofTotal, larger, 5),
+              testing::EndsWith("; a plan with the schedule of before keeps one curve"));
+  EXPECT_THAT(describeChange(ofRun, larger, 5),
+              testing::StartsWith(
+                  "the cosine schedule ended with the run's 10 steps, and has a total of 20 in this plan: "));
+  EXPECT_THAT(describeChange(larger, ofRun, 5),
+              testing::StartsWith(
+                  "the cosine schedule had a total of 20 steps, and ends with the run's 10 steps in this "
+                  "plan: "));
 }
 
 TEST(Schedule, WarmupLongerThanTheRun) {

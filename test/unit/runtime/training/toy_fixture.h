@@ -27,7 +27,7 @@ public:
     auto created = Executor::create(**plan, *device_, {.communicator = communicator});
     EXPECT_TRUE(created.ok()) << created.status().message();
     executor_ = std::move(*created);
-    executor_->setScalar("seed", seed);
+    executor_->scalars().set("seed", seed);
     EXPECT_TRUE(executor_->run("init").ok());
   }
 

@@ -42,7 +42,7 @@ TEST(TcpJoin, ARankThatKnowsAnotherSecretIsTurnedAway) {
       1);
 }
 
-/// Rank 0 waits on, lest a stranger ends the job.
+/// Rank 0 waits on, lest an unknown process ends the job.
 TEST(TcpJoin, RankZeroSaysAtOnceThatSomebodyKnowsAnotherSecret) {
   const double begin = steadySeconds();
   std::atomic<double> warned = 0;
@@ -62,13 +62,78 @@ TEST(TcpJoin, RankZeroSaysAtOnceThatSomebodyKnowsAnotherSecret) {
 TEST(TcpJoin, ARankWithAnotherPlanEndsAll) {
   expectRefusals(
       3, [](TcpPlace &place) { place.fingerprint = place.rank == 2 ? 8 : 7; },
-      {"rank 2 runs another plan than rank 0; start all ranks with the same"}, 2);
+      {"rank 2 runs another plan (checksum 0000000000000008) than rank 0 (0000000000000007); start all ranks "
+       "with the same"},
+      2);
 }
 
 TEST(TcpJoin, TwoRanksOfOneNumberEndAll) {
   expectRefusals(
       3, [](TcpPlace &place) { place.rank = place.rank == 2 ? 1 : place.rank; },
-      {"two ranks say that they are rank 1; give each a RANK of its own"}, 2);
+      {"RANK: expected each number from 0 to 2 once, found 1 on two processes; give each rank a number of "
+       "its own"},
+      2);
+}
+
+/// The other one cannot listen, and asks the one that does.
+TEST(TcpJoin, TwoRanksZeroEndAll) {
+  expectRefusals(
+      2, [](TcpPlace &place) { place.rank = 0; },
+      {"RANK: expected each number from 0 to 1 once, found 0 on two processes"}, 2);
+}
+
+TEST(TcpJoin, NumbersOfRanksThatDifferEndAll) {
+  expectRefusals(
+      2, [](TcpPlace &place) { place.ranks = place.rank == 1 ? 3 : 2; },
+      {"WORLD_SIZE: expected the same on all ranks, found 2 on rank 0 and 3 on rank 1; start all ranks "
+       "alike"},
+      2);
+}
+
+TEST(TcpJoin, ANumberBeyondTheRanksEndsAll) {
+  expectRefusals(
+      2, [](TcpPlace &place) { place.rank = place.rank == 1 ? 5 : 0; },
+      {"RANK: expected a number from 0 to 1, found 5; give each rank a number of its own"}, 2);
+}
+
+/// Ranks 2 and 3 do not come: rank 0 waits for them no more than a few of its 30 seconds.
+TEST(TcpJoin, WhatDisagreesIsToldWithoutWaitingForAll) {
+  const double begin = steadySeconds();
+  onTcpRanks(
+      2, 5, [](TcpPlace &place) { place.ranks = place.rank == 1 ? 5 : 4; },
+      [](uint32_t, const Made &made) {
+        EXPECT_THAT(made.status().message(), HasSubstr("found 4 on rank 0 and 5 on rank 1"));
+      });
+  EXPECT_LT(steadySeconds() - begin, 10);
+}
+
+TEST(TcpJoin, ARankThatCannotTakePartEndsAll) {
+  for (const uint32_t odd : {0U, 1U}) {
+    const uint16_t port = test::freePort();
+    const double begin = steadySeconds();
+    std::thread declines([&] { declineOverTcp(test::tcpPlace(odd, 3, port), "none.plan: no such file"); });
+    std::vector<std::thread> others;
+    for (const uint32_t rank : {1 - odd, 2U})
+      others.emplace_back([&, rank] {
+        const Made made = TcpCommunicator::create(test::tcpPlace(rank, 3, port));
+        EXPECT_EQ(made.status().exitCode(), 1);
+        EXPECT_EQ(made.status().message(),
+                  fmt::format("rank {} failed before it joined the others: none.plan: no such file", odd));
+      });
+    for (std::thread &other : others)
+      other.join();
+    declines.join();
+    EXPECT_LT(steadySeconds() - begin, 5);
+  }
+}
+
+/// A reason longer than a message is cut.
+TEST(TcpJoin, ALongReasonIsCut) {
+  const uint16_t port = test::freePort();
+  std::thread declines([&] { declineOverTcp(test::tcpPlace(1, 2, port), std::string(5000, 'x')); });
+  const Made made = TcpCommunicator::create(test::tcpPlace(0, 2, port));
+  EXPECT_EQ(made.status().message(), "rank 1 failed before it joined the others: " + std::string(999, 'x'));
+  declines.join();
 }
 
 TEST(TcpJoin, RanksThatNeverComeAreNamed) {
@@ -107,12 +172,35 @@ Descriptor connectTo(uint16_t port) {
   }
 }
 
-/// Strangers are silent, send garbage, or disconnect at once.
-TEST(TcpJoin, StrangersCostTheRanksNoTime) {
+/// A listener whose queue is full drops packets, as a firewall does.
+TEST(TcpJoin, ARankWaitsNoLongerThanAskedIfPacketsAreDropped) {
+  const uint16_t port = test::freePort();
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const auto *any = reinterpret_cast<const sockaddr *>(&address);
+  const Descriptor listener(::socket(AF_INET, SOCK_STREAM, 0));
+  ASSERT_EQ(::bind(listener.get(), any, sizeof(address)), 0);
+  ASSERT_EQ(::listen(listener.get(), 0), 0);
+  std::vector<Descriptor> queued;
+  while (queued.size() < 8) {
+    queued.emplace_back(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0));
+    (void)::connect(queued.back().get(), any, sizeof(address));
+  }
+  TcpPlace place = test::tcpPlace(1, 2, port);
+  place.waitSeconds = 1;
+  const double begin = steadySeconds();
+  EXPECT_THAT(TcpCommunicator::create(place).status().message(), HasSubstr("no firewall between"));
+  EXPECT_LT(steadySeconds() - begin, 3);
+}
+
+/// Unknown processes are silent, send garbage, or disconnect at once.
+TEST(TcpJoin, UnknownProcessesCostTheRanksNoTime) {
   const uint16_t port = test::freePort();
   std::atomic<bool> isDone = false;
   std::vector<std::string> warnings;
-  std::thread strangers([&] {
+  std::thread unknown([&] {
     std::vector<Descriptor> silent;
     const std::vector<char> garbage(4096, 'x');
     for (size_t count = 0; !isDone; ++count) {
@@ -127,7 +215,7 @@ TEST(TcpJoin, StrangersCostTheRanksNoTime) {
   });
   const double begin = steadySeconds();
   std::thread rank([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(500)); // rank 0 is busy with strangers
+    std::this_thread::sleep_for(std::chrono::milliseconds(500)); // rank 0 is busy with others
     auto late = TcpCommunicator::create(test::tcpPlace(1, 2, port));
     EXPECT_TRUE(late.ok()) << late.status().message();
   });
@@ -140,13 +228,13 @@ TEST(TcpJoin, StrangersCostTheRanksNoTime) {
               testing::ElementsAre(HasSubstr("somebody at 127.0.0.1 does not know the job's secret")));
   rank.join();
   isDone = true;
-  strangers.join();
+  unknown.join();
 }
 
-/// More silent visitors than rank 0 keeps at once: it closes the oldest connection.
+/// More silent connections than rank 0 keeps at once: it closes the oldest connection.
 TEST(TcpJoin, ARankComesAgainWhereManyAreSilent) {
   const uint16_t port = test::freePort();
-  std::thread visitors([&] {
+  std::thread others([&] {
     std::vector<Descriptor> silent;
     while (silent.size() < 300)
       silent.push_back(connectTo(port));
@@ -159,19 +247,19 @@ TEST(TcpJoin, ARankComesAgainWhereManyAreSilent) {
   place.waitSeconds = 60;
   auto host = TcpCommunicator::create(place);
   EXPECT_TRUE(host.ok()) << host.status().message();
-  visitors.join();
+  others.join();
 }
 
-TEST(TcpJoin, AVisitorThatSaysNothingHoldsNobodyUp) {
+TEST(TcpJoin, ASilentConnectionHoldsNobodyUp) {
   const uint16_t port = test::freePort();
-  std::thread visitor([&] {
+  std::thread other([&] {
     const Descriptor socket = connectTo(port);
     auto late = TcpCommunicator::create(test::tcpPlace(1, 2, port));
     EXPECT_TRUE(late.ok()) << late.status().message();
   });
   auto host = TcpCommunicator::create(test::tcpPlace(0, 2, port));
   EXPECT_TRUE(host.ok()) << host.status().message();
-  visitor.join();
+  other.join();
 }
 
 TEST(TcpJoin, TheSecretComesFromTheEnvironment) {

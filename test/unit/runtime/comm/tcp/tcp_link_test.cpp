@@ -37,7 +37,7 @@ std::vector<std::byte> frame(std::string_view text, const TcpDigest &key, int be
     EXPECT_TRUE(link.flush());
     (void)taken(ends.second);
   }
-  link.queue({.kind = TcpKind::kTold, .rank = 3, .channel = 1}, bytesOfText(text));
+  link.queue({.kind = TcpKind::kValue, .rank = 3, .channel = 1}, bytesOfText(text));
   EXPECT_TRUE(link.flush());
   const Descriptor other(ends.second);
   return taken(ends.second);

@@ -1,0 +1,222 @@
+#include "dialects/NN/ForeignOps.h"
+
+#include "base/name_pattern.h"
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+
+namespace trainc {
+
+namespace {
+
+// Advice that several names share.
+constexpr std::string_view
+    kNoConvolutions = "convolutions are absent",
+    kConv1d =
+        "convolutions are absent; for Hugging Face's Conv1D write `nn.linear \"n\" %x to 64 layout in_out`",
+    kNoPooling = "pooling is absent; `nn.reduce` takes the mean or maximum over whole dimensions",
+    kNoOtherNorms = "this norm is absent; there are `nn.layer_norm` and `nn.rms_norm`",
+    kNoRecurrence = "recurrent layers are absent", kAbsentOp = "there is no such op here yet",
+    kCompare = "write `nn.compare lt %a, %b`, with eq, ne, lt, le, gt or ge",
+    kPython = "Python models are not read; docs/reference/from-pytorch.md translates their parts";
+
+constexpr ForeignOp kForeignOps[] = {
+    {"adaptive*pool*", kNoPooling},
+    {"addmm", "write `nn.matmul` and `nn.add`"},
+    {"alphadropout", kAbsentOp},
+    {"amax", "write `nn.reduce max`"},
+    {"amin", "write `nn.reduce min`"},
+    {"applyrotaryposemb", "write `nn.rope`"},
+    {"arange", "write `nn.iota`, or `nn.positions` for the positions of tokens"},
+    {"argmax", kAbsentOp},
+    {"argmin", kAbsentOp},
+    {"argsort", kAbsentOp},
+    {"astype", "write `nn.convert %x to f32`"},
+    {"atan2", kAbsentOp},
+    {"automodel*", "`trainc import` writes the text of a model from its folder"},
+    {"avgpool*", kNoPooling},
+    {"backward", "`nn.loss \"loss\" %x` names what training minimises; the compiler adds the backward"},
+    {"batchnorm*", kNoOtherNorms},
+    {"bceloss", "it is composed here, of `nn.softplus`, `nn.mul` and `nn.sub`"},
+    {"bcewithlogitsloss", "it is composed here, of `nn.softplus`, `nn.mul` and `nn.sub`"},
+    {"bfloat16", "write `nn.convert %x to bf16`"},
+    {"binarycrossentropy*", "it is composed here, of `nn.softplus`, `nn.mul` and `nn.sub`"},
+    {"bmm", "write `nn.matmul`"},
+    {"cast", "write `nn.convert %x to f32`"},
+    {"cat", "write `nn.concat`"},
+    {"chunk", "write `nn.split`"},
+    {"clamp", "it is composed here, of `nn.max` and `nn.min`"},
+    {"class", kPython},
+    {"concatenate", "write `nn.concat`"},
+    {"contiguous", "it is not needed here: leave it out"},
+    {"conv", kNoConvolutions},
+    {"conv1d", kConv1d},
+    {"conv2d", kNoConvolutions},
+    {"conv3d", kNoConvolutions},
+    {"convtranspose*", kNoConvolutions},
+    {"cosinesimilarity", "it is composed here, of `nn.mul`, `nn.reduce sum` and `nn.rsqrt`"},
+    {"crossattention", "write `nn.attention %q, %k, %v heads 12`"},
+    {"crossentropyloss", "write `nn.cross_entropy`"},
+    {"cumprod", kAbsentOp},
+    {"cumsum", kAbsentOp},
+    {"def", kPython},
+    {"dense", "write `nn.linear`"},
+    {"depthwiseconv*", kNoConvolutions},
+    {"detach", "it is absent: gradients cannot be stopped yet; values that no loss depends on get none"},
+    {"dot", "write `nn.matmul`"},
+    {"einsum", "compose it of `nn.matmul`, `nn.transpose` and `nn.reshape`"},
+    {"elu", "it is composed here, of `nn.exp`, `nn.compare` and `nn.select`"},
+    {"embeddingbag", "it is composed here, of `nn.embedding` and `nn.reduce`"},
+    {"eq", kCompare},
+    {"equal", kCompare},
+    {"erfinv", kAbsentOp},
+    {"exp2", "it is composed here, of `nn.mul` and `nn.exp`"},
+    {"expand", "write `nn.broadcast`"},
+    {"expandas", "write `nn.broadcast`"},
+    {"flashattention", "write `nn.attention %q, %k, %v heads 12 causal`"},
+    {"flatten", "write `nn.reshape`"},
+    {"flip", kAbsentOp},
+    {"float", "write `nn.convert %x to f32`"},
+    {"floor", kAbsentOp},
+    {"fold", kNoConvolutions},
+    {"for", kPython},
+    {"forward", "models and blocks are written `nn.model @m(...) {...}` and `nn.block @b(...) {...}`"},
+    {"fractionalmaxpool*", kNoPooling},
+    {"from", kPython},
+    {"frompretrained",
+     "`trainc import` writes the text of a model from its folder, and `trainrun --init` reads the weights"},
+    {"function", "there are no functions of your own: docs/how-to/add-an-op.md adds an op to the compiler"},
+    {"ge", kCompare},
+    {"geglu", "it is composed here, of `nn.gelu` and `nn.mul`"},
+    {"glu", "it is composed here, of `nn.split`, `nn.sigmoid` and `nn.mul`"},
+    {"greater", kCompare},
+    {"groupnorm", kNoOtherNorms},
+    {"gru", kNoRecurrence},
+    {"grucell", kNoRecurrence},
+    {"gt", kCompare},
+    {"half", "write `nn.convert %x to f16`"},
+    {"hardswish", "it is composed here, of `nn.max`, `nn.min` and `nn.mul`"},
+    {"hardtanh", "it is composed here, of `nn.max` and `nn.min`"},
+    {"hstack", "write `nn.concat`"},
+    {"huberloss", kAbsentOp},
+    {"identity", "it is not needed here: leave it out"},
+    {"if", kPython},
+    {"import", kPython},
+    {"indexadd", "write `nn.scatter_add`"},
+    {"indexselect", "write `nn.gather`"},
+    {"instancenorm*", kNoOtherNorms},
+    {"interpolate", kAbsentOp},
+    {"kldiv*", "it is composed here, of `nn.log`, `nn.sub` and `nn.mul`"},
+    {"l1loss", "write `nn.sub` and `nn.abs`, then `nn.loss`"},
+    {"le", kCompare},
+    {"leakyrelu", "it is composed here, of `nn.max` and `nn.mul`"},
+    {"lerp", "it is composed here, of `nn.sub`, `nn.mul` and `nn.add`"},
+    {"less", kCompare},
+    {"localresponsenorm", kNoOtherNorms},
+    {"log2", "it is composed here, of `nn.log` and `nn.mul`"},
+    {"logistic", "write `nn.sigmoid`"},
+    {"logsoftmax", "it is composed here: subtract from %x the log-sum-exp along the last dimension, of "
+                   "`nn.reduce max`, `nn.exp`, `nn.reduce sum` and `nn.log`; the loss is `nn.cross_entropy`"},
+    {"logsumexp",
+     "it is composed here, of `nn.reduce max`, `nn.exp` and `nn.log`; `nn.cross_entropy` also returns it"},
+    {"lppool*", kNoPooling},
+    {"lstm", kNoRecurrence},
+    {"lstmcell", kNoRecurrence},
+    {"lt", kCompare},
+    {"maskedfill", "write `nn.select`"},
+    {"maxpool*", kNoPooling},
+    {"mean", "write `nn.reduce mean`"},
+    {"mish", "it is composed here, of `nn.softplus`, `nn.tanh` and `nn.mul`"},
+    {"mm", "write `nn.matmul`"},
+    {"module", "models and blocks are written `nn.model @m(...) {...}` and `nn.block @b(...) {...}`"},
+    {"modulelist", "equal layers in a row are `nn.repeat @block \"h\" times 12 (%x)`"},
+    {"movedim", "write `nn.transpose`"},
+    {"mseloss", "write `nn.mse`, then `nn.loss`"},
+    {"multiheadattention", "it is three `nn.linear`, `nn.attention` and one `nn.linear` here"},
+    {"multinomial", kAbsentOp},
+    {"narrow", "write `nn.slice`"},
+    {"ne", kCompare},
+    {"nllloss", "write `nn.cross_entropy`, of logits"},
+    {"norm", "it is composed here, of `nn.square`, `nn.reduce sum` and `nn.sqrt`; layers are `nn.layer_norm` "
+             "and `nn.rms_norm`"},
+    {"onehot", kAbsentOp},
+    {"partialrotaryfactor", "write `nn.rope` with `rotary 32`"},
+    {"permute", "write `nn.transpose`"},
+    {"pixelshuffle", kAbsentOp},
+    {"pow", "it is `nn.square` here, or composed of `nn.log`, `nn.mul` and `nn.exp`"},
+    {"prelu", "it is composed here, of `nn.max`, `nn.min` and `nn.mul`"},
+    {"print", kPython},
+    {"prod", kAbsentOp},
+    {"rearrange", "write `nn.reshape` and `nn.transpose`"},
+    {"relu6", "it is composed here, of `nn.relu` and `nn.min`"},
+    {"repeatinterleave", "write `nn.broadcast` and `nn.reshape`"},
+    {"rnn", kNoRecurrence},
+    {"rnncell", kNoRecurrence},
+    {"roll", "it is composed here, of `nn.slice` and `nn.concat`"},
+    {"ropescaling", "write `nn.rope` with `scaling llama3(...)`, `yarn(...)` or another"},
+    {"rotaryembedding", "write `nn.rope`"},
+    {"round", kAbsentOp},
+    {"savepretrained", "`trainc export` writes a checkpoint as a folder of Hugging Face"},
+    {"scaleddotproductattention", "write `nn.attention %q, %k, %v heads 12 causal`"},
+    {"scatteradd", "write `nn.scatter_add`"},
+    {"sdpa", "write `nn.attention %q, %k, %v heads 12 causal`"},
+    {"selfattention", "write `nn.attention %q, %k, %v heads 12 causal`"},
+    {"selu", "it is composed here, of `nn.exp`, `nn.compare` and `nn.select`"},
+    {"sequential",
+     "ops stand one below the other; equal layers in a row are `nn.repeat @block \"h\" times 12 (%x)`"},
+    {"sign", "it is composed here, of `nn.compare` and `nn.select`"},
+    {"slidingwindow", "write `nn.attention` with `window 4096`"},
+    {"smoothl1loss", kAbsentOp},
+    {"sort", kAbsentOp},
+    {"spectralnorm", kNoOtherNorms},
+    {"squeeze", "write `nn.reshape`"},
+    {"stack", "write `nn.reshape` and `nn.concat`"},
+    {"std", "it is composed here, of `nn.reduce mean`, `nn.square` and `nn.sqrt`"},
+    {"sum", "write `nn.reduce sum`"},
+    {"swapaxes", "write `nn.transpose`"},
+    {"swiglu", "it is composed here, of `nn.silu` and `nn.mul`"},
+    {"swish", "write `nn.silu`"},
+    {"syncbatchnorm", kNoOtherNorms},
+    {"take", "write `nn.gather`"},
+    {"tensorsplit", "write `nn.split`"},
+    {"tile", "write `nn.broadcast` and `nn.reshape`"},
+    {"to", "write `nn.convert %x to f32`"},
+    {"topk", kAbsentOp},
+    {"transformer", "models and blocks are written `nn.model @m(...) {...}` and `nn.block @b(...) {...}`"},
+    {"tril", kAbsentOp},
+    {"triu", kAbsentOp},
+    {"unbind", "write `nn.split` and `nn.reshape`"},
+    {"unflatten", "write `nn.reshape`"},
+    {"unfold", kNoConvolutions},
+    {"unsqueeze", "write `nn.reshape`"},
+    {"upsample", kAbsentOp},
+    {"var", "it is composed here, of `nn.reduce mean` and `nn.square`"},
+    {"view", "write `nn.reshape`"},
+    {"vstack", "write `nn.concat`"},
+    {"weightnorm", kNoOtherNorms},
+    {"where", "write `nn.select`"},
+    {"zeros", "write `nn.constant 0.0`"},
+};
+
+/// Returns the last part of a dotted name, in lower case and without `_`.
+std::string plain(std::string_view name) {
+  std::string text(name.substr(name.rfind('.') + 1)); // npos + 1 is 0
+  std::erase(text, '_');
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+} // namespace
+
+std::span<const ForeignOp> foreignOps() { return kForeignOps; }
+
+std::string_view adviceOnForeignOp(std::string_view name) {
+  const std::string text = plain(name);
+  for (const ForeignOp &each : kForeignOps)
+    if (matchesPattern(each.name, text))
+      return each.advice;
+  return "";
+}
+
+} // namespace trainc

@@ -1,0 +1,159 @@
+#include "lib/Import/Keys.h"
+
+#include "base/plain_text.h"
+#include "lib/Import/Text.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace trainc::importer {
+
+std::string activationOf(Config &config, std::string_view key, std::string_view fallback) {
+  const std::string name = config.word(key, fallback);
+  if (name == "gelu")
+    return "nn.gelu %x";
+  if (name == "gelu_new" || name == "gelu_pytorch_tanh" || name == "gelu_fast")
+    return "nn.gelu %x approximate tanh";
+  if (name == "silu" || name == "swish")
+    return "nn.silu %x";
+  if (name == "relu")
+    return "nn.relu %x";
+  config.fail(
+      fmt::format("'{}': expected gelu, gelu_new, gelu_pytorch_tanh, gelu_fast, silu, swish or relu, found "
+                  "{}",
+                  key, printable(name)));
+  return "nn.relu %x";
+}
+
+int64_t readLayers(Config &config, std::string_view key, int64_t fallback) {
+  constexpr int64_t kMaxLayers = 4096;
+  const int64_t count = config.size(key, fallback);
+  if (count > kMaxLayers)
+    config.fail(fmt::format("'{}': expected at most {} layers, found {}", key, kMaxLayers, count));
+  return std::min(count, kMaxLayers);
+}
+
+void requireNoDropout(Config &config, std::string_view key, double fallback, std::string_view what) {
+  if (const double p = config.dropout(key, fallback); p != 0)
+    config.fail(fmt::format(
+        "'{}' is {}: dropout of {} is not supported; give --no-dropout, which leaves out all dropout", key, p,
+        what));
+}
+
+/// Adds the scaling of Phi-3 for texts of at most as many positions as those of pretraining. Longer ones need
+/// the other list, `long_factor`, for all positions.
+static void addLongRope(Config &config, const std::string &scope, int64_t maxPositions, Rope &rope) {
+  const auto key = [&](const char *name) { return scope + "." + name; };
+  // The key outside of the object wins, as in transformers.
+  const std::string outer = "original_max_position_embeddings";
+  const int64_t inner = config.has(key(outer.c_str())) ? config.size(key(outer.c_str())) : 4096;
+  const double original = double(config.size(outer, inner));
+  const double factor =
+      config.has(key("factor")) ? config.number(key("factor")) : double(maxPositions) / original;
+  const double attention = config.has(key("attention_factor")) ? config.number(key("attention_factor"))
+                           : factor <= 1 || original <= 1
+                               ? 1
+                               : std::sqrt(1 + std::log(factor) / std::log(original));
+  std::string factors;
+  for (const double each : config.numbers(key("short_factor")))
+    factors += (factors.empty() ? "" : ", ") + numberText(each);
+  config.numbers(key("long_factor"));
+  rope.scaling = fmt::format("longrope(factors [{}], attention_factor {})", factors, numberText(attention));
+  rope.maxLength = int64_t(original);
+}
+
+/// Adds the scaling whose keys are in the object `scope`.
+static void addScaling(Config &config, const std::string &scope, int64_t maxPositions, Rope &rope) {
+  const auto key = [&](const char *name) { return scope + "." + name; };
+  const std::string typeKey = config.has(key("rope_type")) ? key("rope_type") : key("type");
+  const std::string type = config.word(typeKey, "default");
+  if (config.has(key("type")))
+    config.word(key("type"), ""); // transformers 5 writes both
+  const auto number = [&](const char *name) { return numberText(config.number(key(name))); };
+  if (type == "default")
+    return;
+  if (type == "linear")
+    rope.scaling = fmt::format("linear(factor {})", number("factor"));
+  else if (type == "llama3")
+    rope.scaling = fmt::format("llama3(factor {}, low {}, high {}, original {})", number("factor"),
+                               number("low_freq_factor"), number("high_freq_factor"),
+                               config.size(key("original_max_position_embeddings")));
+  else if (type == "yarn") {
+    rope.scaling = fmt::format("yarn(factor {}, original {}", number("factor"),
+                               config.size(key("original_max_position_embeddings"), maxPositions));
+    for (const char *name : {"beta_fast", "beta_slow", "attention_factor"})
+      if (config.has(key(name)))
+        rope.scaling += fmt::format(", {} {}", name, number(name));
+    if (config.has(key("truncate")) && !config.flag(key("truncate"), true))
+      rope.scaling += ", untruncated";
+    rope.scaling += ")";
+  } else if (type == "longrope" || type == "su") {
+    addLongRope(config, scope, maxPositions, rope);
+  } else {
+    config.fail(
+        fmt::format("'{}' is {}, which is not supported; expected default, linear, llama3, longrope or yarn",
+                    typeKey, printable(type)));
+  }
+}
+
+/// Reads rotary positions whose keys, in the form of transformers 5, are in the object `scope`; else those of
+/// version 4, `rope_theta` and the object `rope_scaling`.
+static Rope readRopeIn(Config &config, const std::string &scope, const RopeDefaults &defaults) {
+  Rope rope;
+  const std::string object = config.isObject(scope) ? scope : "rope_scaling";
+  const auto keyOf = [&](const std::string &key) {
+    return config.has(object + "." + key) ? object + "." + key : key;
+  };
+  rope.theta = config.number(keyOf("rope_theta"), defaults.theta);
+  config.ignore({"rope_theta"}); // the object's counts
+  if (config.isObject(object))
+    addScaling(config, object, defaults.maxPositions, rope);
+  if (rope.theta <= 1)
+    config.fail(fmt::format("rope_theta: expected a number above 1, found {}", rope.theta));
+  const std::string shareKey = keyOf("partial_rotary_factor");
+  if (!defaults.rotaryShare) {
+    config.require(shareKey, 1.0, "this family rotates whole heads");
+    return rope;
+  }
+  const double share = config.number(shareKey, *defaults.rotaryShare);
+  const auto rotary = int64_t(double(defaults.headWidth) * std::clamp(share, 0.0, 1.0));
+  if (share <= 0 || share > 1 || rotary < 2 || rotary % 2 != 0)
+    config.fail(
+        fmt::format("'{}' is {}: of {} numbers of a head {} would be rotated; expected an even number, at "
+                    "least 2",
+                    shareKey, share, defaults.headWidth, rotary));
+  else if (rotary != defaults.headWidth)
+    rope.rotary = rotary;
+  return rope;
+}
+
+Rope readRope(Config &config, const RopeDefaults &defaults) {
+  return readRopeIn(config, "rope_parameters", defaults);
+}
+
+Rope readRopeOfLayers(Config &config, std::string_view type, const RopeDefaults &defaults) {
+  return readRopeIn(config, fmt::format("rope_parameters.{}", type), defaults);
+}
+
+void useEqualLayers(Decoder &decoder, int64_t count, std::optional<Rope> rope,
+                    std::optional<int64_t> window) {
+  decoder.kinds = {{"layer", std::move(rope), window}};
+  decoder.layers.assign(size_t(count), 0);
+}
+
+Attention readHeads(Config &config, std::string_view key, int64_t width, int64_t fallback) {
+  Attention attention;
+  attention.heads = attention.keyHeads = config.size(key, fallback);
+  attention.headWidth = std::max<int64_t>(width / attention.heads, 1);
+  if (width % attention.heads != 0)
+    config.fail(fmt::format("{} heads do not divide a width of {}", attention.heads, width));
+  return attention;
+}
+
+void checkHeads(Config &config, const Attention &attention) {
+  if (attention.heads % attention.keyHeads != 0)
+    config.fail(fmt::format("{} heads do not share {} heads of keys and values evenly", attention.heads,
+                            attention.keyHeads));
+}
+
+} // namespace trainc::importer

@@ -1,0 +1,53 @@
+// Keys that many families share.
+#pragma once
+
+#include "lib/Import/Config.h"
+#include "lib/Import/Decoder.h"
+
+#include <string>
+
+namespace trainc::importer {
+
+/// Returns the activation of a name in Hugging Face's configs, as Mlp::activation.
+std::string activationOf(Config &config, std::string_view key, std::string_view fallback);
+
+/// Returns the number of layers, at most 4096: a text of more would not be read by people or compiled.
+int64_t readLayers(Config &config, std::string_view key, int64_t fallback);
+
+/// Fails if the text gets dropout and this one, which the model language lacks, is not 0. `what` is dropped.
+void requireNoDropout(Config &config, std::string_view key, double fallback, std::string_view what);
+
+/// Class defaults of rotary positions, and sizes that they depend on.
+struct RopeDefaults {
+  double theta = 10000;
+  int64_t headWidth = 1, maxPositions = 1;
+  std::optional<double> rotaryShare =
+      std::nullopt; ///< of partial_rotary_factor; nothing if the class does not read it
+};
+
+/// Reads `rope_parameters` of transformers 5, or `rope_theta` and `rope_scaling` of version 4.
+Rope readRope(Config &config, const RopeDefaults &defaults);
+
+/// Reads the rotary positions of layers of `type`, such as "full_attention", from an object for each type in
+/// `rope_parameters`; else the keys of version 4.
+Rope readRopeOfLayers(Config &config, std::string_view type, const RopeDefaults &defaults);
+
+/// Gives the decoder `count` equal layers.
+void useEqualLayers(Decoder &decoder, int64_t count, std::optional<Rope> rope,
+                    std::optional<int64_t> window = std::nullopt);
+
+/// Gives the decoder layers of two kinds. `isOther(i)`: whether layer `i` is of the second kind.
+template <typename IsOther>
+void useLayersOfTwoKinds(Decoder &decoder, int64_t count, LayerKind one, LayerKind other, IsOther isOther) {
+  decoder.kinds = {std::move(one), std::move(other)};
+  for (int64_t index = 0; index < count; ++index)
+    decoder.layers.push_back(isOther(index) ? 1 : 0);
+}
+
+/// Reads the number of heads, which divide the width evenly and share no keys.
+Attention readHeads(Config &config, std::string_view key, int64_t width, int64_t fallback);
+
+/// Fails unless heads are a multiple of the key heads.
+void checkHeads(Config &config, const Attention &attention);
+
+} // namespace trainc::importer

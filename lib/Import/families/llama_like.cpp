@@ -1,0 +1,146 @@
+// Decoders that are laid out as Llama.
+#include "lib/Import/Family.h"
+#include "lib/Import/families/llama_parts.h"
+
+namespace trainc::importer {
+
+Decoder readLlama(Config &config) {
+  const LlamaDefaults defaults;
+  Decoder decoder = readLlamaParts(config, defaults);
+  readBiases(config, decoder);
+  useRotaryLayers(config, decoder, defaults);
+  return decoder;
+}
+
+Decoder readMistral(Config &config) {
+  const LlamaDefaults defaults{.mlpWidth = 14336, .keyHeads = 8, .maxPositions = 131072};
+  Decoder decoder = readLlamaParts(config, defaults);
+  // A config without the key has the class's window; one with null has none.
+  std::optional<int64_t> window;
+  if (!config.isNull("sliding_window"))
+    window = config.size("sliding_window", 4096);
+  useRotaryLayers(config, decoder, defaults, window);
+  return decoder;
+}
+
+/// Windows of Qwen2 and Qwen3: layers from max_window_layers on, or those that layer_types names.
+static void useQwenLayers(Config &config, Decoder &decoder, const LlamaDefaults &defaults) {
+  config.require("use_mrope", false, "positions in several dimensions are not supported");
+  if (!config.flag("use_sliding_window", false) || config.isNull("sliding_window")) {
+    config.ignore({"sliding_window", "max_window_layers"});
+    useRotaryLayers(config, decoder, defaults);
+    readSlidingLayers(config, int64_t(decoder.layers.size()), [](int64_t) { return false; });
+    return;
+  }
+  const int64_t count = readLayerCount(config, defaults);
+  const int64_t window = config.size("sliding_window", 4096);
+  const int64_t first = config.size("max_window_layers", 28, 0);
+  const Rope rope = readRope(config, ropeDefaults(decoder, defaults));
+  const std::vector<bool> slides =
+      readSlidingLayers(config, count, [&](int64_t index) { return index >= first; });
+  useLayersOfTwoKinds(decoder, count, {"layer", rope, std::nullopt}, {"sliding_layer", rope, window},
+                      [&](int64_t index) { return slides[size_t(index)]; });
+}
+
+Decoder readQwen2(Config &config) {
+  const LlamaDefaults defaults{
+      .vocabulary = 151936, .mlpWidth = 22016, .keyHeads = 32, .maxPositions = 32768};
+  Decoder decoder = readLlamaParts(config, defaults);
+  decoder.attention.hasBias = true;
+  useQwenLayers(config, decoder, defaults);
+  return decoder;
+}
+
+Decoder readQwen3(Config &config) {
+  const LlamaDefaults defaults{
+      .vocabulary = 151936, .mlpWidth = 22016, .keyHeads = 32, .headWidth = 128, .maxPositions = 32768};
+  Decoder decoder = readLlamaParts(config, defaults);
+  decoder.attention.hasBias = decoder.attention.hasOutputBias = config.flag("attention_bias", false);
+  useHeadNorms(decoder, Attention::EachHead);
+  useQwenLayers(config, decoder, defaults);
+  return decoder;
+}
+
+Decoder readSmolLM3(Config &config) {
+  const LlamaDefaults defaults{.vocabulary = 128256,
+                               .width = 2048,
+                               .layers = 36,
+                               .heads = 16,
+                               .keyHeads = 4,
+                               .maxPositions = 32768,
+                               .theta = 2e6,
+                               .isTied = true};
+  Decoder decoder = readLlamaParts(config, defaults);
+  readBiases(config, decoder);
+  config.require("use_sliding_window", false, "windows of this family are not supported");
+  config.ignore({"sliding_window"});
+  const int64_t count = readLayerCount(config, defaults);
+  readSlidingLayers(config, count, [](int64_t) { return false; });
+  const int64_t interval = config.size("no_rope_layer_interval", 4);
+  const auto rotates = config.wholes("no_rope_layers"); // 1: the layer has rotary positions
+  if (rotates && int64_t(rotates->size()) != count)
+    config.fail(fmt::format("'no_rope_layers' has {} entries for {} layers", rotates->size(), count));
+  const Rope rope = readRope(config, ropeDefaults(decoder, defaults));
+  useLayersOfTwoKinds(decoder, count, {"layer", rope, std::nullopt},
+                      {"layer_without_positions", std::nullopt, std::nullopt}, [&](int64_t index) {
+                        return rotates && index < int64_t(rotates->size()) ? (*rotates)[size_t(index)] == 0
+                                                                           : (index + 1) % interval == 0;
+                      });
+  return decoder;
+}
+
+Decoder readOlmo2(Config &config) {
+  const LlamaDefaults defaults{.vocabulary = 50304, .epsilon = 1e-5};
+  Decoder decoder = readLlamaParts(config, defaults);
+  decoder.attention.hasBias = decoder.attention.hasOutputBias = config.flag("attention_bias", false);
+  useHeadNorms(decoder, Attention::AllHeads);
+  decoder.norms.attentionOut = "post_attention_layernorm";
+  decoder.norms.mlpOut = "post_feedforward_layernorm";
+  decoder.norms.attention.clear();
+  decoder.norms.mlp.clear();
+  useRotaryLayers(config, decoder, defaults);
+  return decoder;
+}
+
+Decoder readGranite(Config &config) {
+  const LlamaDefaults defaults;
+  Decoder decoder = readLlamaParts(config, defaults);
+  readBiases(config, decoder);
+  decoder.embeddingScale = config.number("embedding_multiplier", 1);
+  decoder.residualScale = config.number("residual_multiplier", 1);
+  decoder.logitsScale = config.number("logits_scaling", 1);
+  if (decoder.logitsScale == 0)
+    config.fail("'logits_scaling': expected a number other than 0");
+  decoder.attention.scale = config.number("attention_multiplier", 1);
+  useRotaryLayers(config, decoder, defaults);
+  return decoder;
+}
+
+Decoder readPhi3(Config &config) {
+  const LlamaDefaults defaults{.vocabulary = 32064,
+                               .width = 3072,
+                               .mlpWidth = 8192,
+                               .maxPositions = 4096,
+                               .epsilon = 1e-5,
+                               .rotaryShare = 1};
+  Decoder decoder = readLlamaParts(config, defaults);
+  decoder.attention.packing = Attention::Rows;
+  decoder.attention.query = "self_attn.qkv_proj";
+  decoder.mlp.gate.clear();
+  decoder.mlp.up = "mlp.gate_up_proj";
+  decoder.mlp.packsGate = true;
+  decoder.dropout.residual = config.dropout("resid_pdrop", 0);
+  config.ignore({"embd_pdrop"}); // the class does not use it
+  for (const char *key : {"attention_bias", "mlp_bias", "lm_head_bias"})
+    config.require(key, false, "layers of this family have no biases");
+  config.require("full_attn_mod", 1, "attention of several kinds is not supported");
+  config.require("interpolate_factor", 1, "interpolated positions are not supported");
+  std::optional<int64_t> window;
+  if (config.has("sliding_window"))
+    window = config.size("sliding_window");
+  useRotaryLayers(config, decoder, defaults, window);
+  config.ignore({"original_max_position_embeddings"}); // without a scaling
+  return decoder;
+}
+
+} // namespace trainc::importer

@@ -1,0 +1,58 @@
+// Parts of decoders that are laid out as Llama (Touvron et al. 2023): pre-norms, rotary positions, heads that
+// share keys and values, a gated MLP.
+#pragma once
+
+#include "base/plain_text.h"
+#include "lib/Import/Keys.h"
+
+namespace trainc::importer {
+
+/// Class defaults in which these families differ.
+struct LlamaDefaults {
+  int64_t vocabulary = 32000, width = 4096, mlpWidth = 11008, layers = 32, heads = 32;
+  int64_t keyHeads = 0;  ///< 0: as many as heads
+  int64_t headWidth = 0; ///< 0: width / heads
+  int64_t maxPositions = 2048;
+  double epsilon = 1e-6, theta = 10000;
+  std::optional<double> rotaryShare =
+      std::nullopt; ///< of partial_rotary_factor; nothing if the class does not read it
+  bool isTied = false;
+  const char *activationKey = "hidden_act";
+  const char *activation = "silu";
+};
+
+/// Reads the keys that all these families have. The caller gives the decoder its layers.
+Decoder readLlamaParts(Config &config, const LlamaDefaults &defaults);
+
+int64_t readLayerCount(Config &config, const LlamaDefaults &defaults);
+
+/// Biases of attention's four linear layers, and of the MLP's.
+void readBiases(Config &config, Decoder &decoder);
+
+/// RMSNorms of the queries and keys, before their rotation.
+void useHeadNorms(Decoder &decoder, Attention::HeadNorms norms);
+
+/// The class's rotary positions, for the decoder's heads.
+RopeDefaults ropeDefaults(const Decoder &decoder, const LlamaDefaults &defaults);
+
+/// Equal layers with rotary positions.
+void useRotaryLayers(Config &config, Decoder &decoder, const LlamaDefaults &defaults,
+                     std::optional<int64_t> window = std::nullopt);
+
+/// The `layer_types` of `count` layers: whether each has a window. Without the key, `usual(i)` says so.
+template <typename Usual> std::vector<bool> readSlidingLayers(Config &config, int64_t count, Usual usual) {
+  const auto types = config.words("layer_types");
+  if (types && int64_t(types->size()) != count)
+    config.fail(fmt::format("'layer_types' has {} entries for {} layers", types->size(), count));
+  for (const std::string &type : types.value_or(std::vector<std::string>()))
+    if (type != "sliding_attention" && type != "full_attention")
+      config.fail(
+          fmt::format("'layer_types' has {}; expected full_attention or sliding_attention", printable(type)));
+  std::vector<bool> slides;
+  for (int64_t index = 0; index < count; ++index)
+    slides.push_back(types && index < int64_t(types->size()) ? (*types)[size_t(index)] == "sliding_attention"
+                                                             : usual(index));
+  return slides;
+}
+
+} // namespace trainc::importer

@@ -1,0 +1,218 @@
+// Decoders with layer norms.
+#include "lib/Import/Family.h"
+#include "lib/Import/Keys.h"
+
+#include <algorithm>
+
+namespace trainc::importer {
+
+Decoder readGptNeoX(Config &config) {
+  Decoder decoder;
+  decoder.vocabulary = config.size("vocab_size", 50432);
+  decoder.width = config.size("hidden_size", 6144);
+  decoder.initialRange = config.number("initializer_range", 0.02);
+  decoder.norm = {Norm::Layer, config.number("layer_norm_eps", 1e-5)};
+  decoder.isTied = config.flag("tie_word_embeddings", false);
+  decoder.isParallel = config.flag("use_parallel_residual", true);
+
+  Attention &attention = decoder.attention = readHeads(config, "num_attention_heads", decoder.width, 64);
+  attention.packing = Attention::PerHead;
+  attention.query = "attention.query_key_value";
+  attention.output = "attention.dense";
+  attention.hasBias = attention.hasOutputBias = config.flag("attention_bias", true);
+  requireNoDropout(config, "attention_dropout", 0, "attention's weights");
+  requireNoDropout(config, "hidden_dropout", 0, "the embedding and of branches");
+  config.ignore({"classifier_dropout", "attention_probs_dropout_prob",
+                 "hidden_dropout_prob"}); // the class reads no other
+
+  decoder.mlp.width = config.size("intermediate_size", 24576);
+  decoder.mlp.activation = activationOf(config, "hidden_act", "gelu");
+  decoder.mlp.up = "mlp.dense_h_to_4h";
+  decoder.mlp.down = "mlp.dense_4h_to_h";
+  decoder.mlp.hasBias = true;
+
+  decoder.norms.attention = "input_layernorm";
+  decoder.norms.mlp = "post_attention_layernorm";
+  decoder.embedding = "gpt_neox.embed_in";
+  decoder.layerScope = "gpt_neox.layers";
+  decoder.finalNorm = "gpt_neox.final_layer_norm";
+  decoder.head = "embed_out";
+  decoder.maxPositions = config.size("max_position_embeddings", 2048);
+  Rope rope = readRope(config, {.theta = config.number("rotary_emb_base", 10000),
+                                .headWidth = attention.headWidth,
+                                .maxPositions = decoder.maxPositions,
+                                .rotaryShare = config.number("rotary_pct", 0.25)});
+  useEqualLayers(decoder, readLayers(config, "num_hidden_layers", 44), rope);
+  return decoder;
+}
+
+Decoder readStableLm(Config &config) {
+  Decoder decoder;
+  decoder.vocabulary = config.size("vocab_size", 50304);
+  decoder.width = config.size("hidden_size", 2560);
+  decoder.maxPositions = config.size("max_position_embeddings", 4096);
+  decoder.initialRange = config.number("initializer_range", 0.02);
+  decoder.norm = {Norm::Layer, config.number("layer_norm_eps", 1e-5)};
+  decoder.isTied = config.flag("tie_word_embeddings", false);
+  decoder.isParallel = config.flag("use_parallel_residual", false);
+
+  Attention &attention = decoder.attention = readHeads(config, "num_attention_heads", decoder.width, 32);
+  attention.keyHeads = config.size("num_key_value_heads", 32);
+  checkHeads(config, attention);
+  attention.query = "self_attn.q_proj";
+  attention.key = "self_attn.k_proj";
+  attention.value = "self_attn.v_proj";
+  attention.output = "self_attn.o_proj";
+  attention.hasBias = config.flag("use_qkv_bias", false);
+  config.require("qk_layernorm", false, "a layer norm for each head is not supported");
+  requireNoDropout(config, "attention_dropout", 0, "attention's weights");
+  requireNoDropout(config, "hidden_dropout", 0, "branches");
+
+  decoder.mlp.width = config.size("intermediate_size", 6912);
+  decoder.mlp.activation = activationOf(config, "hidden_act", "silu");
+  decoder.mlp.gate = "mlp.gate_proj";
+  decoder.mlp.up = "mlp.up_proj";
+  decoder.mlp.down = "mlp.down_proj";
+
+  decoder.norms.attention = "input_layernorm";
+  if (!decoder.isParallel)
+    decoder.norms.mlp = "post_attention_layernorm";
+  decoder.embedding = "model.embed_tokens";
+  decoder.layerScope = "model.layers";
+  decoder.finalNorm = "model.norm";
+  decoder.head = "lm_head";
+  useEqualLayers(decoder, readLayers(config, "num_hidden_layers", 32),
+                 readRope(config, {.headWidth = attention.headWidth,
+                                   .maxPositions = decoder.maxPositions,
+                                   .rotaryShare = 0.25}));
+  return decoder;
+}
+
+Decoder readPhi(Config &config) {
+  Decoder decoder;
+  decoder.vocabulary = config.size("vocab_size", 51200);
+  decoder.width = config.size("hidden_size", 2048);
+  decoder.maxPositions = config.size("max_position_embeddings", 2048);
+  decoder.initialRange = config.number("initializer_range", 0.02);
+  decoder.norm = {Norm::Layer, config.number("layer_norm_eps", 1e-5)};
+  decoder.isTied = config.flag("tie_word_embeddings", false);
+  decoder.isParallel = true;
+
+  Attention &attention = decoder.attention = readHeads(config, "num_attention_heads", decoder.width, 32);
+  attention.keyHeads = config.sizeOr("num_key_value_heads", attention.heads);
+  checkHeads(config, attention);
+  attention.query = "self_attn.q_proj";
+  attention.key = "self_attn.k_proj";
+  attention.value = "self_attn.v_proj";
+  attention.output = "self_attn.dense";
+  attention.hasBias = attention.hasOutputBias = true;
+  config.require("qk_layernorm", false, "a layer norm for each head is not supported");
+  requireNoDropout(config, "attention_dropout", 0, "attention's weights");
+  decoder.dropout = {config.dropout("embd_pdrop", 0), config.dropout("resid_pdrop", 0)};
+
+  decoder.mlp.width = config.size("intermediate_size", 8192);
+  decoder.mlp.activation = activationOf(config, "hidden_act", "gelu_new");
+  decoder.mlp.up = "mlp.fc1";
+  decoder.mlp.down = "mlp.fc2";
+  decoder.mlp.hasBias = true;
+
+  decoder.norms.attention = "input_layernorm";
+  decoder.embedding = "model.embed_tokens";
+  decoder.layerScope = "model.layers";
+  decoder.finalNorm = "model.final_layernorm";
+  decoder.head = "lm_head";
+  decoder.hasHeadBias = true;
+  useEqualLayers(
+      decoder, readLayers(config, "num_hidden_layers", 24),
+      readRope(config,
+               {.headWidth = attention.headWidth, .maxPositions = decoder.maxPositions, .rotaryShare = 0.5}));
+  return decoder;
+}
+
+Decoder readOpt(Config &config) {
+  constexpr int64_t kFirstPosition = 2; // the table has two rows more than positions
+  Decoder decoder;
+  decoder.vocabulary = config.size("vocab_size", 50272);
+  decoder.width = config.size("hidden_size", 768);
+  decoder.maxPositions = config.size("max_position_embeddings", 2048);
+  decoder.initialRange = config.number("init_std", 0.02);
+  decoder.norm = {Norm::Layer, 1e-5};
+  decoder.isTied = config.flag("tie_word_embeddings", true);
+  config.require("do_layer_norm_before", true, "norms after attention are not supported");
+  config.require("word_embed_proj_dim", decoder.width, "a projection of the embeddings is not supported");
+  config.require("layer_norm_elementwise_affine", true, "norms without weights are not supported");
+  config.require("_remove_final_layer_norm", false, "a decoder without its last norm is not supported");
+
+  Attention &attention = decoder.attention = readHeads(config, "num_attention_heads", decoder.width, 12);
+  attention.query = "self_attn.q_proj";
+  attention.key = "self_attn.k_proj";
+  attention.value = "self_attn.v_proj";
+  attention.output = "self_attn.out_proj";
+  attention.hasBias = attention.hasOutputBias = config.flag("enable_bias", true);
+  requireNoDropout(config, "attention_dropout", 0, "attention's weights");
+  requireNoDropout(config, "layerdrop", 0, "whole layers");
+  config.ignore({"activation_dropout", "prefix"}); // the class does not use them
+  decoder.dropout.residual = config.dropout("dropout", 0.1);
+
+  decoder.mlp.width = config.size("ffn_dim", 3072);
+  decoder.mlp.activation = activationOf(config, "activation_function", "relu");
+  decoder.mlp.up = "fc1";
+  decoder.mlp.down = "fc2";
+  decoder.mlp.hasBias = attention.hasBias;
+
+  decoder.norms.attention = "self_attn_layer_norm";
+  decoder.norms.mlp = "final_layer_norm";
+  decoder.embedding = "model.decoder.embed_tokens";
+  decoder.layerScope = "model.decoder.layers";
+  decoder.finalNorm = "model.decoder.final_layer_norm";
+  decoder.head = "lm_head";
+  decoder.positions = LearnedPositions{"model.decoder.embed_positions", decoder.maxPositions + kFirstPosition,
+                                       kFirstPosition};
+  useEqualLayers(decoder, readLayers(config, "num_hidden_layers", 12), std::nullopt);
+  return decoder;
+}
+
+Decoder readFalcon(Config &config) {
+  Decoder decoder;
+  decoder.vocabulary = config.size("vocab_size", 65024);
+  decoder.width = config.size("hidden_size", 4544);
+  decoder.initialRange = config.number("initializer_range", 0.02);
+  decoder.norm = {Norm::Layer, config.number("layer_norm_epsilon", 1e-5)};
+  decoder.isTied = config.flag("tie_word_embeddings", true);
+  decoder.isParallel = true;
+  config.require("new_decoder_architecture", false,
+                 "groups of queries in one layer (Falcon 40B) are not supported");
+  config.require("multi_query", true, "a head of keys for each query is not supported");
+  config.require("parallel_attn", true, "sequential branches are not supported");
+  config.require("alibi", false, "biases of distance (ALiBi) are not supported");
+  config.ignore({"num_kv_heads", "num_ln_in_parallel_attn"}); // of the new architecture
+
+  Attention &attention = decoder.attention = readHeads(config, "num_attention_heads", decoder.width, 71);
+  attention.keyHeads = 1;
+  attention.packing = Attention::Rows;
+  attention.query = "self_attention.query_key_value";
+  attention.output = "self_attention.dense";
+  attention.hasBias = attention.hasOutputBias = config.flag("bias", false);
+  requireNoDropout(config, "attention_dropout", 0, "attention's weights");
+  requireNoDropout(config, "hidden_dropout", 0, "the sum of both branches");
+  config.require("apply_residual_connection_post_layernorm", false,
+                 "the residual stream of norms is not supported");
+
+  decoder.mlp.width = config.sizeOr("ffn_hidden_size", 4 * decoder.width);
+  decoder.mlp.activation = activationOf(config, "activation", "gelu");
+  decoder.mlp.up = "mlp.dense_h_to_4h";
+  decoder.mlp.down = "mlp.dense_4h_to_h";
+  decoder.mlp.hasBias = attention.hasBias;
+
+  decoder.norms.attention = "input_layernorm";
+  decoder.embedding = "transformer.word_embeddings";
+  decoder.layerScope = "transformer.h";
+  decoder.finalNorm = "transformer.ln_f";
+  decoder.head = "lm_head";
+  decoder.maxPositions = config.size("max_position_embeddings", 2048);
+  useEqualLayers(decoder, readLayers(config, "num_hidden_layers", 32),
+                 readRope(config, {.headWidth = attention.headWidth, .maxPositions = decoder.maxPositions}));
+  return decoder;
+}
+
+} // namespace trainc::importer

@@ -1,0 +1,30 @@
+// Names of tensors in Hugging Face's files of weights.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trainc {
+
+/// Name of the last layer's weight, which may be that of the embedding (tied).
+inline constexpr std::string_view kHeadName = "lm_head.weight";
+
+/// Whether the tensor is the last layer's weight: kHeadName, or GPT-NeoX's `embed_out.weight`.
+bool isHeadName(std::string_view name);
+
+/// Names that have one prefix more than `name`, or one less: "model." or "transformer.", which *ForCausalLM
+/// classes put before the names of the base model.
+std::vector<std::string> otherNames(const std::string &name);
+
+/// Whether `name` is `end`, or ends with a dot and `end`.
+bool endsWithName(std::string_view name, std::string_view end);
+
+/// Whether Hugging Face's GPT-2, GPT-NeoX or Llama stores the tensor, but does not train it: causal masks and
+/// rotary frequencies. Checks the shape as well as the name, because a parameter with such a name has another
+/// shape.
+bool isStoredBuffer(std::string_view name, std::span<const uint64_t> shape);
+
+} // namespace trainc

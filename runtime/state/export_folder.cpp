@@ -1,0 +1,214 @@
+#include "runtime/state/export_folder.h"
+
+#include "base/input_file.h"
+#include "base/new_folder.h"
+#include "runtime/formats/hugging_face_names.h"
+#include "runtime/state/durable_file.h"
+#include "runtime/state/float_rounding.h"
+#include "runtime/state/model_config.h"
+
+#include <algorithm>
+#include <fmt/ranges.h>
+#include <map>
+#include <set>
+
+namespace trainc {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// --- Pairs of tensors ---
+
+/// The tensor of `source` that is written as `wanted` of the folder `like`; null if there is none.
+const WeightTensor *findSource(const WeightFiles &source, const WeightFiles &like,
+                               const WeightTensor &wanted) {
+  if (const WeightTensor *same = source.find(wanted.name))
+    return same;
+  for (const std::string &name : otherNames(wanted.name))
+    // A tensor that `like` has under this name is not this one.
+    if (const WeightTensor *other = source.find(name); other && !like.find(name))
+      return other;
+  return nullptr;
+}
+
+/// The tensor of `like` that its `head` repeats; null if there is none.
+const WeightTensor *tiedTensor(const WeightFiles &like, const WeightTensor &head) {
+  const auto tensors = like.tensors();
+  const auto found = std::ranges::find_if(tensors, [&](const WeightTensor &other) {
+    return &other != &head && other.shape == head.shape && sameContent(other, head);
+  });
+  return found == tensors.end() ? nullptr : &*found;
+}
+
+/// Tensors of each output file, and faults of the pairing.
+struct ExportPairs {
+  std::map<std::string, std::vector<WeightOutput>> files; ///< by the name of the file
+  std::vector<std::string> missing, unexpected, shapes;   ///< for messages
+};
+
+ExportPairs pairTensors(const WeightFiles &source, const WeightFiles &like) {
+  ExportPairs pairs;
+  std::set<const WeightTensor *> used;
+  for (const WeightTensor &wanted : like.tensors()) {
+    const WeightTensor *from = findSource(source, like, wanted);
+    if (!from && isHeadName(wanted.name))
+      if (const WeightTensor *tied = tiedTensor(like, wanted))
+        from = findSource(source, like, *tied);
+    if (!from && isStoredBuffer(wanted.name, wanted.shape))
+      from = &wanted;
+    if (!from) {
+      pairs.missing.push_back(wanted.name);
+      continue;
+    }
+    if (from->shape != wanted.shape)
+      pairs.shapes.push_back(fmt::format("'{}' is {} in the checkpoint and {} in --like", wanted.name,
+                                         describe(*from), describe(wanted)));
+    used.insert(from);
+    pairs.files[fs::path(wanted.file).filename().string()].push_back({from, wanted.name, wanted.dtype});
+  }
+  for (const WeightTensor &tensor : source.tensors())
+    if (!used.contains(&tensor))
+      pairs.unexpected.push_back(tensor.name);
+  return pairs;
+}
+
+/// At most three names, for messages.
+std::string listed(const std::vector<std::string> &names) {
+  constexpr size_t kShown = 3;
+  const size_t shown = std::min(names.size(), kShown);
+  return fmt::format("{}{}", fmt::join(names.begin(), names.begin() + std::ptrdiff_t(shown), ", "),
+                     names.size() > shown ? fmt::format(" and {} more", names.size() - shown) : "");
+}
+
+Status checkPairs(const ExportPairs &pairs, const WeightFiles &source, const fs::path &like) {
+  std::vector<std::string> faults;
+  if (!pairs.missing.empty())
+    faults.push_back(fmt::format("only in --like: {}", listed(pairs.missing)));
+  if (!pairs.unexpected.empty())
+    faults.push_back(fmt::format("only in the checkpoint: {}", listed(pairs.unexpected)));
+  if (!pairs.shapes.empty())
+    faults.push_back(listed(pairs.shapes));
+  if (faults.empty())
+    return {};
+  return invalidInput("--like={}: its weights are not of the model of {}: {}", like.string(), source.path(),
+                      fmt::join(faults, "; "));
+}
+
+/// Fails unless each tensor can be written with the type that it has in `like`.
+Status checkTypes(const ExportPairs &pairs) {
+  for (const auto &[file, outputs] : pairs.files)
+    for (const WeightOutput &output : outputs)
+      if (output.dtype != output.source->dtype &&
+          !(isRoundable(output.source->dtype) && isRoundingTarget(output.dtype)))
+        return invalidInput(
+            "tensor '{}' is {} in the checkpoint and {} in --like; expected F32, BF16 or F16 there",
+            output.name, describe(*output.source), dtypeName(output.dtype));
+  return {};
+}
+
+// --- Other files ---
+
+/// Whether a file of a folder holds weights, in any format, or lists them.
+bool isOfWeights(const fs::path &file) {
+  constexpr std::string_view kEndings[] = {".safetensors", ".bin",  ".pt", ".pth",  ".gguf",      ".h5",
+                                           ".msgpack",     ".onnx", ".ot", ".ckpt", ".index.json"};
+  const std::string name = file.filename().string();
+  return std::ranges::any_of(kEndings, [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
+Status systemError(const fs::path &path, const std::error_code &error) {
+  return failed("{}: {}", path.string(), error.message());
+}
+
+/// Copies all files but those of weights, and the folders of further chat templates.
+Status copyOthers(const fs::path &like, const fs::path &output) {
+  constexpr std::string_view kTemplates = "additional_chat_templates";
+  std::error_code error;
+  for (fs::directory_iterator each(like, error), end; !error && each != end; each.increment(error)) {
+    const fs::path &path = each->path();
+    const fs::path to = output / path.filename();
+    if (each->is_regular_file(error) && !isOfWeights(path))
+      fs::copy_file(path, to, error);
+    else if (each->is_directory(error) && path.filename() == kTemplates)
+      fs::copy(path, to, error);
+    if (error)
+      return systemError(path, error);
+  }
+  return error ? systemError(like, error) : Status();
+}
+
+/// The index of weights in several files, with `like`'s assignment of tensors to files.
+Status writeIndex(const ExportPairs &pairs, const fs::path &output) {
+  if (pairs.files.size() == 1 && pairs.files.begin()->first == "model.safetensors")
+    return {};
+  nlohmann::json index = {{"metadata", {{"total_size", 0}}}, {"weight_map", nlohmann::json::object()}};
+  uint64_t bytes = 0;
+  for (const auto &[file, outputs] : pairs.files)
+    for (const WeightOutput &written : outputs) {
+      index["weight_map"][written.name] = file;
+      bytes += written.bytes();
+    }
+  index["metadata"]["total_size"] = bytes;
+  const std::string text = index.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return writeDurableFile(output / "model.safetensors.index.json", std::as_bytes(std::span(text)));
+}
+
+/// Reads the written weights' headers, and compares them with those of `like`.
+Status checkWritten(const fs::path &output, const WeightFiles &like) {
+  TRAINC_ASSIGN_OR_RETURN(const WeightFiles written, WeightFiles::open(output));
+  for (const WeightTensor &wanted : like.tensors()) {
+    const WeightTensor *found = written.find(wanted.name);
+    if (!found || found->shape != wanted.shape || found->dtype != wanted.dtype)
+      return failed(
+          "{}: tensor '{}' is not as it was written: expected {}, found {}; the disk may be damaged",
+          output.string(), wanted.name, describe(wanted), found ? describe(*found) : "nothing");
+  }
+  return {};
+}
+
+/// The config.json that the checkpoint has, compared with that of `like`.
+Status compareOwnConfig(const WeightSource &source, const fs::path &like) {
+  std::error_code error;
+  const fs::path folder = fs::is_directory(source.path, error) ? source.path : source.path.parent_path();
+  if (!fs::exists(folder / kConfigFile, error))
+    return {};
+  TRAINC_ASSIGN_OR_RETURN(const std::string own, readWholeFile(folder / kConfigFile));
+  return compareConfigs(own, like).status();
+}
+
+Status writeFolder(const WeightSource &source, const WeightFiles &weights, const ExportPairs &pairs,
+                   const fs::path &like, const fs::path &output, WeightWriterOptions options) {
+  uint64_t total = 0;
+  for (const auto &[file, outputs] : pairs.files)
+    for (const WeightOutput &written : outputs)
+      total += written.source->bytes();
+  WeightWriter writer(source, std::move(options), total);
+  for (const auto &[file, outputs] : pairs.files)
+    TRAINC_RETURN_IF_ERROR(writer.writeFile(output / file, outputs));
+  TRAINC_RETURN_IF_ERROR(writeIndex(pairs, output));
+  TRAINC_RETURN_IF_ERROR(copyOthers(like, output));
+  TRAINC_RETURN_IF_ERROR(checkWritten(output, weights));
+  writer.warnOfNonFinite();
+  return {};
+}
+
+} // namespace
+
+Status exportLike(const WeightSource &source, const fs::path &like, const fs::path &output,
+                  WeightWriterOptions options) {
+  std::error_code error;
+  if (!fs::is_directory(like, error))
+    return invalidInput("--like={}: expected the folder of the model whose weights the run began with",
+                        like.string());
+  TRAINC_ASSIGN_OR_RETURN(NewFolder folder, NewFolder::create("-o", output));
+  TRAINC_ASSIGN_OR_RETURN(const WeightFiles weights, WeightFiles::open(like));
+  TRAINC_RETURN_IF_ERROR(compareOwnConfig(source, like));
+  const ExportPairs pairs = pairTensors(source.weights, weights);
+  TRAINC_RETURN_IF_ERROR(checkPairs(pairs, source.weights, like));
+  TRAINC_RETURN_IF_ERROR(checkTypes(pairs));
+  TRAINC_RETURN_IF_ERROR(writeFolder(source, weights, pairs, like, folder.path(), std::move(options)));
+  return folder.publish();
+}
+
+} // namespace trainc

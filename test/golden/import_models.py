@@ -1,0 +1,56 @@
+"""Configurations of the tiny imported models. Each exercises keys of its family."""
+
+SIZES = {"vocab_size": 256, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4,
+         "max_position_embeddings": 64}
+SHARED = {**SIZES, "num_key_value_heads": 2}
+
+
+def model(family, architecture, *parts, **keys):
+    config = {"model_type": family, "architectures": [architecture]}
+    for part in parts:
+        config.update(part)
+    return {**config, **keys}
+
+
+MODELS = {
+    "gpt2": model("gpt2", "GPT2LMHeadModel", vocab_size=256, n_embd=32, n_layer=2, n_head=4, n_positions=64, n_inner=48, embd_pdrop=0.0,
+                  resid_pdrop=0.0, attn_pdrop=0.0, layer_norm_epsilon=1e-6),
+    "llama": model("llama", "LlamaForCausalLM", SHARED, rms_norm_eps=1e-5, rope_theta=500.0, tie_word_embeddings=True),
+    "llama_biases": model("llama", "LlamaForCausalLM", SIZES, attention_bias=True, mlp_bias=True, head_dim=16, hidden_act="gelu",
+                          rope_parameters={"rope_type": "default", "rope_theta": 300.0}),
+    "mistral": model("mistral", "MistralForCausalLM", SHARED, head_dim=16, sliding_window=None),
+    "qwen2": model("qwen2", "Qwen2ForCausalLM", SHARED, use_sliding_window=False, rope_theta=1000.0),
+    "qwen3": model("qwen3", "Qwen3ForCausalLM", SHARED, head_dim=16, tie_word_embeddings=True),
+    "smollm3": model("smollm3", "SmolLM3ForCausalLM", SHARED, num_hidden_layers=4, no_rope_layer_interval=2, pad_token_id=None),
+    # The class's pad_token_id 1 would leave this row of the embedding without a gradient.
+    "olmo2": model("olmo2", "Olmo2ForCausalLM", SHARED, pad_token_id=None),
+    "granite": model("granite", "GraniteForCausalLM", SHARED, embedding_multiplier=3.0, residual_multiplier=0.5, attention_multiplier=0.25,
+                     logits_scaling=4.0),
+    "llama3_rope": model("llama", "LlamaForCausalLM", SHARED, head_dim=16, rope_theta=10000.0,
+                         rope_scaling={"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+                                       "original_max_position_embeddings": 32}),
+    "llama_linear_rope": model("llama", "LlamaForCausalLM", SHARED, rope_theta=1000.0, rope_scaling={"type": "linear", "factor": 4.0}),
+    "llama_yarn": model("llama", "LlamaForCausalLM", SHARED, head_dim=16, rope_theta=10000.0,
+                        rope_scaling={"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16, "beta_fast": 4.0, "beta_slow": 0.5}),
+    "mistral_window": model("mistral", "MistralForCausalLM", SHARED, sliding_window=7),
+    "qwen2_window": model("qwen2", "Qwen2ForCausalLM", SHARED, use_sliding_window=True, sliding_window=5, max_window_layers=1),
+    "phi3": model("phi3", "Phi3ForCausalLM", SHARED, partial_rotary_factor=0.75, head_dim=16, pad_token_id=None, sliding_window=9),
+    "phi3_longrope": model("phi3", "Phi3ForCausalLM", SHARED, pad_token_id=None, original_max_position_embeddings=56,
+                           rope_scaling={"type": "longrope", "short_factor": [1.0, 1.25, 1.5, 2.0], "long_factor": [1.0, 2.0, 4.0, 8.0]}),
+    "gemma": model("gemma", "GemmaForCausalLM", SHARED, head_dim=16, pad_token_id=None),
+    "gemma2": model("gemma2", "Gemma2ForCausalLM", SHARED, head_dim=16, sliding_window=6, query_pre_attn_scalar=24, pad_token_id=None,
+                    attn_logit_softcapping=5.0, final_logit_softcapping=6.0),
+    "gemma3": model("gemma3_text", "Gemma3ForCausalLM", SHARED, num_hidden_layers=4, head_dim=16, sliding_window=6, query_pre_attn_scalar=24,
+                    layer_types=["sliding_attention", "sliding_attention", "full_attention", "sliding_attention"], pad_token_id=None,
+                    rope_parameters={"full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 5000.0},
+                                     "sliding_attention": {"rope_type": "default", "rope_theta": 300.0}}),
+    "gpt_neox": model("gpt_neox", "GPTNeoXForCausalLM", SIZES, rotary_pct=0.5),
+    "gpt_neox_sequential": model("gpt_neox", "GPTNeoXForCausalLM", SIZES, rotary_pct=1.0, use_parallel_residual=False),
+    "phi": model("phi", "PhiForCausalLM", SIZES, partial_rotary_factor=0.5),
+    "stablelm": model("stablelm", "StableLmForCausalLM", SHARED, use_qkv_bias=True, partial_rotary_factor=0.5),
+    "stablelm_parallel": model("stablelm", "StableLmForCausalLM", SHARED, use_parallel_residual=True),
+    "opt": model("opt", "OPTForCausalLM", vocab_size=256, hidden_size=32, ffn_dim=48, num_hidden_layers=2, num_attention_heads=4,
+                 max_position_embeddings=64, word_embed_proj_dim=32, dropout=0.0, pad_token_id=None),
+    "falcon": model("falcon", "FalconForCausalLM", vocab_size=256, hidden_size=32, num_hidden_layers=2, num_attention_heads=4,
+                    max_position_embeddings=64),
+}

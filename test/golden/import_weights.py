@@ -1,0 +1,47 @@
+"""Weights, tokens and projections of the tiny imported models: the same in the script that makes golden numbers and in the test, without
+any package, so that no weights need to be stored."""
+
+import math
+import zlib
+
+ROWS, LENGTH, STEPS = 2, 48, 5  # of a micro-batch; tokens of a row; AdamW steps
+VOCABULARY = 256
+PROMPT, GENERATED = b"The quick", 32
+PROJECTIONS = 4
+
+
+def stream(name):
+    """Uniform numbers in [-1, 1) from a linear congruential generator (Knuth's MMIX) that starts from the name."""
+    state = zlib.crc32(name.encode()) * 2654435761 + 1
+    while True:
+        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+        yield (state >> 40) / 2**23 - 1
+
+
+def weights(family, name, shape):
+    """f32 values, exactly. Norms are near 1 (Gemma's near 0), biases near 0.1; others have a scale of 1 / sqrt(inputs)."""
+    count = math.prod(shape)
+    numbers = stream(name)
+    if len(shape) > 1:
+        scale = 2 / math.sqrt(shape[-1]) if "embed" not in name and "wte" not in name and "wpe" not in name else 0.5
+        centre = 0.0
+    else:
+        scale, centre = 0.25, 0.1 if name.endswith("bias") else 0.0 if family.startswith("gemma") else 1.0
+    # A multiple of 2^-20: the sum is exact in f32.
+    return [centre + round(next(numbers) * scale * 2**20) / 2**20 for _ in range(count)]
+
+
+def tokens():
+    """Rows of LENGTH + 1 tokens for all steps."""
+    numbers = stream("tokens")
+    return [[int((next(numbers) + 1) / 2 * VOCABULARY) for _ in range(LENGTH + 1)] for _ in range(ROWS * STEPS)]
+
+
+def projections(name, values):
+    """Scalar products with random vectors of -1 and 1: a wrong element changes each of them."""
+    numbers = stream("projection " + name)
+    sums = [0.0] * PROJECTIONS
+    for value in values:
+        for index in range(PROJECTIONS):
+            sums[index] += value if next(numbers) >= 0 else -value
+    return sums

@@ -1,0 +1,109 @@
+"""Makes golden numbers of tiny models of the families that `trainc import` knows: test/golden/import/NAME.json.
+
+    pip install torch==2.11.0 transformers==5.24.0
+    python test/golden/make_import_goldens.py [NAME...]
+
+Each file holds a config.json and what transformers computes with it in float64: the loss and all gradients of the first step, five losses
+under AdamW, and greedy tokens. Weights are not stored: `import_weights.py` draws them from their names.
+"""
+
+import contextlib
+import copy
+import json
+import math
+import sys
+from pathlib import Path
+
+import torch
+import transformers
+
+import import_weights
+from import_models import MODELS
+
+HERE = Path(__file__).parent / "import"
+
+
+@contextlib.contextmanager
+def float64_alone():
+    """transformers computes norms, angles and the softmax in float32 in any case; here in float64."""
+    wide = lambda value: torch.float64 if value in (torch.float32, torch.float) else value
+    to, to_float, softmax = torch.Tensor.to, torch.Tensor.float, torch.nn.functional.softmax
+
+    def patched_to(self, *args, **kwargs):
+        return to(self, *[wide(arg) if isinstance(arg, torch.dtype) else arg for arg in args],
+                  **{key: wide(value) if key == "dtype" else value for key, value in kwargs.items()})
+
+    torch.Tensor.to = patched_to
+    torch.Tensor.float = lambda self: to(self, torch.float64)
+    torch.nn.functional.softmax = lambda *args, dtype=None, **kwargs: softmax(*args, dtype=wide(dtype), **kwargs)
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
+        torch.Tensor.to, torch.Tensor.float, torch.nn.functional.softmax = to, to_float, softmax
+        torch.set_default_dtype(torch.float32)
+
+
+def load(config):
+    """The model of a config with the weights of import_weights, and the names of its parameters."""
+    model_class = getattr(transformers, config["architectures"][0])
+    model = model_class(model_class.config_class.from_dict(copy.deepcopy({**config, "attn_implementation": "eager"}))).to(torch.float64).eval()
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            values = torch.tensor(import_weights.weights(config["model_type"], name, list(parameter.shape)), dtype=torch.float64)
+            parameter.copy_(values.reshape(parameter.shape))
+    return model
+
+
+def loss_of(model, tokens, labels):
+    logits = model(input_ids=tokens).logits
+    return torch.nn.functional.cross_entropy(logits.reshape(-1, logits.shape[-1]), labels.reshape(-1))
+
+
+def greedy(model, prompt, count):
+    tokens = list(prompt)
+    margin = math.inf
+    for _ in range(count):
+        with torch.no_grad():
+            best = model(input_ids=torch.tensor([tokens])).logits[0, -1].topk(2)
+        margin = min(margin, float(best.values[0] - best.values[1]))
+        tokens.append(int(best.indices[0]))
+    return tokens[len(prompt):], margin
+
+
+def numbers_of(config):
+    model = load(config)
+    rows = torch.tensor(import_weights.tokens())
+    tokens, labels = rows[:, :-1], rows[:, 1:]
+    generated, margin = greedy(model, import_weights.PROMPT, import_weights.GENERATED)
+    groups = [{"params": [p for p in model.parameters() if (p.dim() > 1) == decays], "weight_decay": 0.1 if decays else 0.0} for decays in (True, False)]
+    optimizer = torch.optim.AdamW([group for group in groups if group["params"]], lr=1e-2, betas=(0.5, 0.95), eps=1e-8)
+    result = {"config": config, "losses": [], "gradients": {}, "tokens": generated, "margin": margin}
+    per_step = import_weights.ROWS
+    for step in range(import_weights.STEPS):
+        part = slice(step * per_step, (step + 1) * per_step)
+        optimizer.zero_grad()
+        loss = loss_of(model, tokens[part], labels[part])
+        loss.backward()
+        result["losses"].append(float(loss))
+        if step == 0:
+            for name, parameter in model.named_parameters():
+                gradient = parameter.grad.reshape(-1).tolist()
+                result["gradients"][name] = {"shape": list(parameter.shape), "norm": math.sqrt(sum(g * g for g in gradient)),
+                                             "projections": import_weights.projections(name, gradient)}
+        optimizer.step()
+    return result
+
+
+def main():
+    torch.set_num_threads(1)
+    names = sys.argv[1:] or list(MODELS)
+    for name in names:
+        with float64_alone():
+            numbers = numbers_of(MODELS[name])
+        (HERE / f"{name}.json").write_text(json.dumps(numbers, indent=1) + "\n")
+        print(f"{name}: losses {numbers['losses'][0]:.6f} to {numbers['losses'][-1]:.6f}, greedy margin {numbers['margin']:.4f}")
+
+
+if __name__ == "__main__":
+    main()
