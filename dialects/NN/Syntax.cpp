@@ -116,10 +116,13 @@ ParseResult trainc::parseWhole(AsmParser &parser, int64_t &value, int64_t min, i
   }
   if (failed(*found))
     return failure();
+  const StringRef text = numberPrefix(start.getPointer()); // the lexer takes the 1 of 1e3 alone
+  if (text.find_first_of("eE") != StringRef::npos && text.front() != '0')
+    return parser.emitError(start) << "expected a whole number in digits, found '" << text << "'";
   if (number.getSignificantBits() > 64 || number.getSExtValue() < min || number.getSExtValue() > max) {
-    SmallString<32> text;
-    number.toStringSigned(text);
-    return parser.emitError(start, describeOutOfRange(llvm::Twine(min), llvm::Twine(max), text));
+    SmallString<32> digits;
+    number.toStringSigned(digits);
+    return parser.emitError(start, describeOutOfRange(llvm::Twine(min), llvm::Twine(max), digits));
   }
   value = number.getSExtValue();
   return success();

@@ -14,6 +14,7 @@ config.test_exec_root = config.trainc_obj_root
 config.environment["PATH"] = os.pathsep.join(
     [config.trainc_bin_dir, config.llvm_tools_dir, config.environment.get("PATH", "")]
 )
+config.environment["TRAINC_KERNEL_CACHE"] = config.trainc_kernel_cache
 config.substitutions.append(("%trainc_src", config.trainc_src_root))
 config.substitutions.append(("%python", sys.executable))
 

@@ -5,6 +5,7 @@
 #include "lib/Codegen/Cpu/Levels.h"
 #include "lib/Codegen/Cpu/Link.h"
 #include "lib/Codegen/Cpu/ShortMasks.h"
+#include "lib/Codegen/Kernels/CodeCache.h"
 #include "lib/Codegen/Kernels/Lowering.h"
 #include "lib/Codegen/Kernels/TargetMachine.h"
 
@@ -12,6 +13,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -19,6 +21,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 using namespace mlir;
 using namespace trainc::codegen;
@@ -103,14 +106,21 @@ void keepPart(llvm::Module &module, Part part, const llvm::StringSet<> &own) {
       variable.eraseFromParent();
 }
 
-/// A relocatable object to be compiled.
-struct Job {
-  const Level *level;
-  Part part;
+/// A function of a part of a level.
+struct Unit {
+  std::string bitcode; ///< of a module that defines this function alone, for the level
   std::string object = {}, error = {};
 };
 
-/// The objects to be compiled for the levels `all` and, for each level, which of them are linked.
+/// A part of a level to be compiled.
+struct Job {
+  const Level *level;
+  Part part;
+  std::vector<Unit> units = {};
+  std::string error = {};
+};
+
+/// The parts to be compiled for the levels `all` and, for each level, which of them are linked.
 struct Jobs {
   std::vector<Job> jobs;
   std::vector<llvm::SmallVector<size_t>> ofLevel;
@@ -140,18 +150,57 @@ private:
   }
 };
 
-/// Compiles the relocatable object of a module given as bitcode. Each call has its own LLVM context, so that
-/// calls can run in parallel.
-llvm::Expected<std::string> compilePart(llvm::StringRef bitcode, const Level &level, Part part,
-                                        const std::vector<Level> &all) {
+std::string bitcodeOf(const llvm::Module &module) {
+  std::string bitcode;
+  llvm::raw_string_ostream stream(bitcode);
+  llvm::WriteBitcodeToFile(module, stream);
+  return bitcode;
+}
+
+/// Returns the functions of a module as units. They call each other by symbols that the linker resolves; each
+/// unit has copies of the constants that it uses.
+std::vector<Unit> splitFunctions(llvm::Module &module) {
+  for (llvm::Function &function : module)
+    if (function.hasLocalLinkage()) {
+      function.setLinkage(llvm::GlobalValue::ExternalLinkage);
+      function.setVisibility(llvm::GlobalValue::HiddenVisibility);
+    }
+  std::vector<Unit> units;
+  for (const llvm::Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    llvm::ValueToValueMapTy values;
+    const std::unique_ptr<llvm::Module> alone =
+        llvm::CloneModule(module, values, [&](const llvm::GlobalValue *value) {
+          return value == &function || llvm::isa<llvm::GlobalVariable>(value);
+        });
+    for (llvm::GlobalVariable &variable : llvm::make_early_inc_range(alone->globals()))
+      if (variable.use_empty())
+        variable.eraseFromParent();
+    for (llvm::Function &declared : llvm::make_early_inc_range(*alone))
+      if (declared.isDeclaration() && declared.use_empty())
+        declared.eraseFromParent();
+    units.push_back({bitcodeOf(*alone)});
+  }
+  return units;
+}
+
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machineOf(const Level &level) {
+  return createMachine({.backend = "X86",
+                        .triple = "x86_64-unknown-linux-gnu",
+                        .name = level.llvmCpu,
+                        .features = level.llvmFeatures});
+}
+
+/// Returns the functions of `part` for a level. Each call has its own LLVM context, so that calls can run in
+/// parallel.
+llvm::Expected<std::vector<Unit>> unitsOfPart(llvm::StringRef bitcode, const Level &level, Part part,
+                                              const std::vector<Level> &all) {
   llvm::LLVMContext context;
   auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bitcode, "kernels"), context);
   if (!module)
     return module.takeError();
-  auto machine = createMachine({.backend = "X86",
-                                .triple = "x86_64-unknown-linux-gnu",
-                                .name = level.llvmCpu,
-                                .features = level.llvmFeatures});
+  auto machine = machineOf(level);
   if (!machine)
     return machine.takeError();
   (*module)->setTargetTriple((*machine)->getTargetTriple());
@@ -168,6 +217,18 @@ llvm::Expected<std::string> compilePart(llvm::StringRef bitcode, const Level &le
                        "512"); // LLVM would otherwise use half of AVX-512's register width
     function.addFnAttr(llvm::Attribute::NoUnwind);
   }
+  return splitFunctions(**module);
+}
+
+/// Compiles the relocatable object of a unit.
+llvm::Expected<std::string> compileUnit(llvm::StringRef bitcode, const Level &level) {
+  llvm::LLVMContext context;
+  auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bitcode, "kernel"), context);
+  if (!module)
+    return module.takeError();
+  auto machine = machineOf(level);
+  if (!machine)
+    return machine.takeError();
   llvm::SmallString<0> object;
   llvm::raw_svector_ostream stream(object);
   llvm::legacy::PassManager passes;
@@ -175,6 +236,26 @@ llvm::Expected<std::string> compilePart(llvm::StringRef bitcode, const Level &le
     return llvm::createStringError("LLVM cannot emit objects");
   passes.run(**module);
   return object.str().str();
+}
+
+/// Compiles the units of all jobs in parallel, and keeps the first error of each.
+void compileUnits(MLIRContext *context, std::vector<Job> &jobs) {
+  std::vector<std::pair<Job *, Unit *>> units;
+  for (Job &job : jobs)
+    for (Unit &unit : job.units)
+      units.emplace_back(&job, &unit);
+  mlir::parallelForEach(context, units, [](std::pair<Job *, Unit *> of) {
+    const llvm::StringRef bitcode = of.second->bitcode;
+    if (llvm::Expected<std::string> object =
+            cachedCode(bitcode, [&] { return compileUnit(bitcode, *of.first->level); }))
+      of.second->object = std::move(*object);
+    else
+      of.second->error = llvm::toString(object.takeError());
+  });
+  for (Job &job : jobs)
+    for (const Unit &unit : job.units)
+      if (job.error.empty())
+        job.error = unit.error;
 }
 
 } // namespace
@@ -193,11 +274,12 @@ FailureOr<std::vector<Object>> trainc::codegen::compileObjects(ModuleOp kernels)
   const std::vector<Level> all = levels(kernels);
   Jobs made(all);
   mlir::parallelForEach(kernels.getContext(), made.jobs, [&](Job &job) {
-    if (llvm::Expected<std::string> object = compilePart(*bitcode, *job.level, job.part, all))
-      job.object = std::move(*object);
+    if (llvm::Expected<std::vector<Unit>> units = unitsOfPart(*bitcode, *job.level, job.part, all))
+      job.units = std::move(*units);
     else
-      job.error = llvm::toString(object.takeError());
+      job.error = llvm::toString(units.takeError());
   });
+  compileUnits(kernels.getContext(), made.jobs);
   std::vector<Object> objects;
   for (auto [level, jobs] : llvm::zip_equal(all, made.ofLevel)) {
     llvm::SmallVector<llvm::StringRef> parts;
@@ -205,7 +287,8 @@ FailureOr<std::vector<Object>> trainc::codegen::compileObjects(ModuleOp kernels)
       const Job &job = made.jobs[index];
       if (!job.error.empty())
         return report(llvm::createStringError(job.error));
-      parts.push_back(job.object);
+      for (const Unit &unit : job.units)
+        parts.push_back(unit.object);
     }
     llvm::Expected<std::string> image = linkSharedObject(parts);
     if (!image)

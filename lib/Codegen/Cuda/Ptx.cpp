@@ -3,6 +3,7 @@
 
 #include "lib/Codegen/Cuda/Fp8Conversions.h"
 #include "lib/Codegen/Cuda/Ptxas.h"
+#include "lib/Codegen/Kernels/CodeCache.h"
 #include "lib/Codegen/Kernels/KernelFunction.h"
 #include "lib/Codegen/Kernels/Lowering.h"
 #include "lib/Codegen/Kernels/TargetMachine.h"
@@ -112,7 +113,8 @@ llvm::FailureOr<std::string> trainc::codegen::compileToPtx(ModuleOp kernels) {
   llvm::Expected<std::string> bitcode = translateToBitcode(kernels);
   if (!bitcode)
     return reportCodeError(kernels, bitcode.takeError());
-  llvm::Expected<std::string> ptx = emitPtx(*bitcode, gpu);
+  llvm::Expected<std::string> ptx = cachedCode((llvm::Twine(gpu.processor) + gpu.features + *bitcode).str(),
+                                               [&] { return emitPtx(*bitcode, gpu); });
   if (!ptx)
     return reportCodeError(kernels, ptx.takeError());
   return std::move(*ptx);

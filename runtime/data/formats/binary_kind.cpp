@@ -112,6 +112,50 @@ bool isNamedPickle(const Head &head) {
   return head.bytes.starts_with('\x80') && std::ranges::find(kPickles, head.extension) != std::end(kPickles);
 }
 
+/// A pickle of protocol 0 is text: a mark, an empty list or dictionary, and its number, 0 or 1.
+bool isTextPickle(const Head &head) {
+  const std::string_view bytes = head.bytes;
+  return (bytes.starts_with("(lp") || bytes.starts_with("(dp")) && bytes.size() > 5 &&
+         (bytes[3] == '0' || bytes[3] == '1') && bytes[4] == '\n';
+}
+
+/// A model of SentencePiece is a protocol buffer: fields of pieces, each a text, a score of 32 bits, and
+/// perhaps a type. Pieces at its beginning take less than 128 bytes.
+bool isSentencePiece(const Head &head) {
+  std::string_view bytes = head.bytes;
+  constexpr size_t kPieces = 4, kScoreBytes = 5;
+  for (size_t piece = 0; piece < kPieces; ++piece) {
+    if (bytes.size() < 4 || bytes[0] != '\n' || bytes[2] != '\n')
+      return false;
+    const size_t whole = static_cast<uint8_t>(bytes[1]), text = static_cast<uint8_t>(bytes[3]);
+    const size_t score = 4 + text, end = 2 + whole;
+    if (whole >= 128 || score + kScoreBytes > end || end > bytes.size() || bytes[score] != '\x15')
+      return false;
+    bytes.remove_prefix(end);
+  }
+  return true;
+}
+
+/// CRC-32C of bytes (RFC 3720, section 12.1).
+uint32_t crc32c(std::string_view bytes) {
+  uint32_t crc = ~0U;
+  for (const char byte : bytes) {
+    crc ^= static_cast<uint8_t>(byte);
+    for (int bit = 0; bit < 8; ++bit)
+      crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78U : 0);
+  }
+  return ~crc;
+}
+
+/// A file of TFRecords begins with the length of a record and its checksum, which is rotated and displaced.
+bool isTfRecord(const Head &head) {
+  constexpr size_t kLengthBytes = 8;
+  if (head.bytes.size() < kLengthBytes + sizeof(uint32_t))
+    return false;
+  const uint32_t crc = crc32c(head.bytes.substr(0, kLengthBytes));
+  return wordAt(head.bytes, 2) == (crc >> 15 | crc << 17) + 0xa282ead8U;
+}
+
 /// A file of compress begins with two bytes and one of the number of bits of its codes, from 9 to 16, with
 /// the highest bit set.
 bool isCompress(const Head &head) {
@@ -272,6 +316,9 @@ constexpr Signature kSignatures[] = {
     {isFramedPickle, kPickle},
     {isOldPickle, kPickle},
     {isNamedPickle, kPickle},
+    {isTextPickle, kPickle},
+    {isTfRecord, document("a file of TFRecords")},
+    {isSentencePiece, {"a model of SentencePiece", kNameData, kNameData, kNameText}},
     {isSafetensors, kSafetensors},
     {isArrowStream, document("an Arrow file")},
     {isBigEndianLlmc, kBigEndianLlmc},

@@ -18,6 +18,8 @@ namespace {
 constexpr size_t kMinTextBytes = 32;
 /// Minimum bytes of a text in another encoding than UTF-8, of which no byte is certain.
 constexpr size_t kMinOtherTextBytes = 64;
+/// Minimum bytes of a text in an encoding that is not looked at. A ninth of all bytes are control characters.
+constexpr size_t kMinOldTextBytes = 256;
 /// Maximum bytes of a character, of which the last one of a head may be cut.
 constexpr size_t kMaxCharacterBytes = 4;
 /// Minimum lines that are alike in a file whose name says nothing.
@@ -48,6 +50,11 @@ constexpr ForeignKind kUtf16Text = {
     kFromNumpy, "save it as UTF-8: iconv -f UTF-16 -t UTF-8 FILE > text.txt", true};
 constexpr ForeignKind kUtf32Text = {"text in UTF-32", kUtf16Text.forTokens, kFromNumpy,
                                     "save it as UTF-8: iconv -f UTF-32 -t UTF-8 FILE > text.txt", true};
+constexpr ForeignKind kOldText = {
+    "text in an encoding other than UTF-8 (no byte is a control character)",
+    "save it as UTF-8 (as iconv -f SHIFT-JIS -t UTF-8 FILE > text.txt does), and make tokens of that: trainc "
+    "tokenize --tokenizer=bytes TEXT -o tokens.bin",
+    kFromNumpy, "save it as UTF-8: iconv -f SHIFT-JIS -t UTF-8 FILE > text.txt", true};
 constexpr ForeignKind kZeros = {
     "a binary file, such as tokens, or text in UTF-16 without a byte-order mark (many of its bytes are 0)",
     kNameData, kNameData, "train on tokens as they are (trainrun PLAN --data FILE), and save text as UTF-8"};
@@ -85,6 +92,17 @@ bool isMostlyAscii(std::string_view bytes) {
 
 bool isNearlyText(std::string_view bytes) {
   return bytes.size() >= kMinOtherTextBytes && isMostlyAscii(bytes);
+}
+
+/// Whether bytes have lines and no control characters, as texts in Shift-JIS, GBK, KOI8 or EUC do. Frequent
+/// tokens are small, so that one of their bytes is a control character.
+bool isOldText(std::string_view bytes) {
+  return bytes.size() >= kMinOldTextBytes && bytes.find('\n') != std::string_view::npos &&
+         std::ranges::none_of(bytes, [](char byte) {
+           return static_cast<uint8_t>(byte) < ' '
+                      ? std::string_view("\n\r\t\f").find(byte) == std::string_view::npos
+                      : byte == '\x7f';
+         });
 }
 
 /// Whether bytes are the same token of 16 or 32 bits again and again, whose bytes may be printable by chance.
@@ -250,8 +268,10 @@ std::optional<ForeignKind> findForeignKind(std::string_view nameEnd, std::span<c
     return kUtf32Text;
   if (isUtf16(bytes))
     return kUtf16Text;
-  if (isOneToken(bytes) || (!isWholeText && !isNearlyText(bytes)))
+  if (isOneToken(bytes))
     return std::nullopt;
+  if (!isWholeText && !isNearlyText(bytes))
+    return isOldText(bytes) ? std::optional(kOldText) : std::nullopt;
   return textKind(extension, bytes);
 }
 

@@ -147,6 +147,25 @@ public:
            std::min(negative, halves_.size() - negative) >= halves_.size() / 8 * 3;
   }
 
+  /// Whether the halves are floats of 16 bits, of `bits` bits of mantissa, that are uniform from 0 to 1,
+  /// whose bits are `one`: nearly all are above 2^-7, half above 1/2, and a quarter from 1/4 to 1/2.
+  bool hasFractions(uint16_t one, int bits) const {
+    const int octave = 1 << bits;
+    size_t outliers = 0, top = 0, next = 0;
+    std::set<uint16_t> different;
+    for (const uint16_t half : halves_) {
+      outliers += half < one - 7 * octave || half > one;
+      top += half >= one - octave;
+      next += half >= one - 2 * octave && half < one - octave;
+      different.insert(half);
+    }
+    const auto isAbout = [&](size_t count, size_t expected) {
+      return count >= expected / 4 * 3 && count <= expected / 4 * 5;
+    };
+    return outliers <= halves_.size() / 32 && isAbout(top, halves_.size() / 2) &&
+           isAbout(next, halves_.size() / 4) && different.size() >= 4 * kMinDifferent;
+  }
+
   /// Many ids of 32 bits are beyond the vocabulary, which holds all of 16 bits.
   bool has16Bits(uint64_t vocabulary) const {
     return vocabulary != 0 && areBelow(vocabulary) && idsOf32BitsBeyond(vocabulary) > halves_.size() / 4;
@@ -229,9 +248,11 @@ std::optional<OtherNumbers> insteadOf16Bits(const NumberEvidence &evidence, uint
     return found;
   if (evidence.hasBig16Bits())
     return kBigUint16;
-  if (evidence.hasSmallFloats(0x3780, 0x437f)) // from 2^-16 to 2^8, whose bits float16 has for other numbers
+  // From 2^-16 to 2^8, whose bits float16 has for other numbers.
+  if (evidence.hasSmallFloats(0x3780, 0x437f) || evidence.hasFractions(0x3f80, 7))
     return kBFloat16;
-  if (evidence.hasSmallFloats(0x1400, 0x53ff)) // from 2^-10 to 2^6
+  // From 2^-10 to 2^6.
+  if (evidence.hasSmallFloats(0x1400, 0x53ff) || evidence.hasFractions(0x3c00, 10))
     return kFloat16;
   return evidence.has8Bits(vocabulary) ? std::optional(kUint8) : std::nullopt;
 }

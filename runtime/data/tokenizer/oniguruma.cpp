@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace trainc {
@@ -29,6 +30,72 @@ constexpr std::array<std::string_view, 37> kCategories = {
     "L",  "Lu", "Ll", "Lt", "Lm", "Lo", "M",  "Mn", "Mc", "Me", "N",  "Nd", "Nl",
     "No", "P",  "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "S",  "Sm", "Sc", "Sk",
     "So", "Z",  "Zs", "Zl", "Zp", "C",  "Cc", "Cf", "Cn", "Co", "Cs"};
+
+/// Long names of categories and properties, and names of POSIX classes, in lower case and without underscores
+/// (Oniguruma, doc/RE; Unicode's PropertyValueAliases.txt).
+constexpr std::pair<std::string_view, std::string_view> kLongNames[] = {
+    {"letter", "L"},
+    {"uppercaseletter", "Lu"},
+    {"lowercaseletter", "Ll"},
+    {"titlecaseletter", "Lt"},
+    {"modifierletter", "Lm"},
+    {"otherletter", "Lo"},
+    {"mark", "M"},
+    {"nonspacingmark", "Mn"},
+    {"spacingmark", "Mc"},
+    {"enclosingmark", "Me"},
+    {"number", "N"},
+    {"decimalnumber", "Nd"},
+    {"digit", "Nd"},
+    {"letternumber", "Nl"},
+    {"othernumber", "No"},
+    {"punctuation", "P"},
+    {"punct", "P"},
+    {"connectorpunctuation", "Pc"},
+    {"dashpunctuation", "Pd"},
+    {"openpunctuation", "Ps"},
+    {"closepunctuation", "Pe"},
+    {"initialpunctuation", "Pi"},
+    {"finalpunctuation", "Pf"},
+    {"otherpunctuation", "Po"},
+    {"symbol", "S"},
+    {"mathsymbol", "Sm"},
+    {"currencysymbol", "Sc"},
+    {"modifiersymbol", "Sk"},
+    {"othersymbol", "So"},
+    {"separator", "Z"},
+    {"spaceseparator", "Zs"},
+    {"lineseparator", "Zl"},
+    {"paragraphseparator", "Zp"},
+    {"other", "C"},
+    {"control", "Cc"},
+    {"cntrl", "Cc"},
+    {"format", "Cf"},
+    {"unassigned", "Cn"},
+    {"privateuse", "Co"},
+    {"surrogate", "Cs"},
+    {"alpha", "Alphabetic"},
+    {"alphabetic", "Alphabetic"},
+    {"any", "Any"},
+};
+
+/// The short name of the category that `name` is a name of, in any case; else `name`.
+std::string_view shortName(std::string_view name) {
+  std::string plain;
+  for (const char c : name)
+    if (c != '_' && c != '-' && c != ' ')
+      plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const std::string_view category : kCategories)
+    if (std::ranges::equal(plain, category, {}, {}, [](unsigned char c) { return std::tolower(c); }))
+      return category;
+  const auto *const found = std::ranges::find(kLongNames, plain, [](const auto &row) { return row.first; });
+  return found == std::end(kLongNames) ? name : found->second;
+}
+
+/// Whether `name`, a short one, is that of a script, if it is right.
+bool isScript(std::string_view name) {
+  return std::ranges::find(kCategories, name) == kCategories.end() && name != "Alphabetic" && name != "Any";
+}
 
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
 bool isHexDigit(char c) { return isDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
@@ -72,13 +139,12 @@ private:
   /// The characters of a category or script, for use in a class. ASCII comes first, because it is looked up
   /// faster.
   std::string charactersOf(std::string_view name) const {
-    const bool category = std::ranges::find(kCategories, name) != kCategories.end();
-    std::string characters = (category ? "\\p{" : "\\p{sc:") + std::string(name) + "}";
-    if (name == "L")
+    std::string characters = (isScript(name) ? "\\p{sc:" : "\\p{") + std::string(name) + "}";
+    if (name == "L" || name == "Alphabetic")
       characters.insert(0, "a-zA-Z");
     if (!newCharacters_)
       return characters;
-    if (name == "L")
+    if (name == "L" || name == "Alphabetic")
       characters += kNewLetters;
     if (name == "N" || name == "Nd")
       characters += kNewDigits;
@@ -324,6 +390,7 @@ private:
       negative = !negative;
       name.remove_prefix(1);
     }
+    name = shortName(name);
     if (!std::ranges::all_of(name, [](char c) { return isLetterOrDigit(c) || c == '_'; }))
       return unsupported("'" + std::string(pattern_.substr(at_, end + 1 - at_)) + "'");
     const size_t count = end + 1 - at_;
@@ -331,10 +398,9 @@ private:
       return set(charactersOf(name), inClass, count);
     if (!inClass)
       return replace(count, "[^" + charactersOf(name) + "]");
-    const bool category = std::ranges::find(kCategories, name) != kCategories.end();
     return replace(count,
                    // the negated class still contains the new characters
-                   (category ? "\\P{" : "\\P{sc:") + std::string(name) + "}");
+                   (isScript(name) ? "\\P{sc:" : "\\P{") + std::string(name) + "}");
   }
 
   /// Converts \xHH below 80, \x{H...} and \uHHHH.

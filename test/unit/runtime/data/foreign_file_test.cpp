@@ -167,8 +167,37 @@ TEST(ForeignFile, PicklesOfAllProtocols) {
           std::string("cnumpy.core.multiarray\n_reconstruct\n")})
       EXPECT_EQ(kindOf("\x80" + (protocol + first) + rest),
                 "a file of Python's pickle, as PyTorch writes it");
+  EXPECT_EQ(kindOf("(lp0\nI1\naI2\na."), "a file of Python's pickle, as PyTorch writes it");
+  EXPECT_EQ(kindOf("(lp of 1920)\n"), "tokens");
   EXPECT_EQ(kindOf("\x80\2" + rest), "tokens");
   EXPECT_EQ(kindOf("\x80\2c\1\2\n" + rest), "tokens");
+}
+
+TEST(ForeignFile, TextsInOldEncodingsHaveNoControlCharacters) {
+  std::string japanese, tokens;
+  for (uint32_t i = 0; i < 200; ++i) {
+    const uint32_t number = philox4x32({i, 0, 0, 0}, {2, 0})[0];
+    japanese += i % 40 == 39 ? "\n" : "\x82" + std::string(1, static_cast<char>(0x9f + number % 80));
+    tokens += bytesOf(std::vector<uint16_t>{static_cast<uint16_t>(number % 60000)});
+  }
+  EXPECT_EQ(kindOf(japanese), "text in an encoding other than UTF-8 (no byte is a control character)");
+  EXPECT_EQ(kindOf(japanese.substr(0, 200)), "tokens") << "too short to tell";
+  EXPECT_EQ(kindOf(japanese + '\x01'), "tokens");
+  EXPECT_EQ(kindOf(tokens + "\n"), "tokens");
+}
+
+TEST(ForeignFile, ModelsOfSentencePieceAndRecords) {
+  // <unk>, <s>, </s> and "a", as sentencepiece 0.2 writes them.
+  const std::string pieces(
+      "\n\x0e\n\5<unk>\x15\0\0\0\0\x18\2\n\x0c\n\3<s>\x15\0\0\0\0\x18\3\n\x0d\n\4</s>\x15\0\0\0\0"
+      "\x18\3\n\x08\n\1a\x15\0\0\x80\xbf",
+      16 + 14 + 15 + 10);
+  EXPECT_EQ(kindOf(pieces), "a model of SentencePiece");
+  EXPECT_EQ(kindOf(pieces.substr(0, pieces.size() - 1)), "tokens");
+  // A record of 5 bytes, as TensorFlow 2 writes it.
+  const std::string record("\5\0\0\0\0\0\0\0\xea\xb2\x04\x3ehello", 17);
+  EXPECT_EQ(kindOf(record), "a file of TFRecords");
+  EXPECT_EQ(kindOf("\6" + record.substr(1)), "tokens");
 }
 
 TEST(ForeignFile, ADamagedSafetensorsFileIsNoOtherKind) {

@@ -44,6 +44,32 @@ TEST(Regex, NamesWhatIsNotSupported) {
                                                       pattern, construct, byte));
 }
 
+TEST(Regex, TakesLongNamesOfProperties) {
+  // Places where `tokenizers` 0.22 splits with each pattern.
+  const std::string text = "aB1\u0660$.+ \u2160_\u0301\u4e00";
+  for (const auto &[pattern, matches] :
+       std::initializer_list<std::pair<const char *, std::vector<std::string>>>{
+           {"\\p{Letter}", {"a", "B", "\u4e00"}},
+           {"\\p{Alpha}", {"a", "B", "\u2160", "\u4e00"}},
+           {"\\p{Digit}", {"1", "\u0660"}},
+           {"\\p{decimal number}", {"1", "\u0660"}},
+           {"\\p{lu}", {"B"}},
+           {"\\p{Punct}", {".", "_"}},
+           {"\\p{^any}", {}},
+           {"\\P{Any}", {}},
+           {"\\p{han}", {"\u4e00"}}}) {
+    const auto regex = Regex::compileOniguruma("t.json: Split", pattern);
+    ASSERT_OK(regex);
+    std::vector<std::string> found;
+    Regex::Match match{};
+    Status status;
+    for (size_t at = 0; regex->find(text, at, match, status) == Regex::Found::kMatch; at = match.end)
+      found.push_back(text.substr(match.begin, match.end - match.begin));
+    ASSERT_OK(status);
+    EXPECT_EQ(found, matches) << pattern;
+  }
+}
+
 TEST(Regex, SaysWhereAPatternIsWrong) {
   EXPECT_INVALID(compile("a(b"),
                  "t.json: Split: the pattern a(b is wrong near its end '': missing closing parenthesis");

@@ -179,6 +179,13 @@ TEST(TokenFile, NoticesNumbersThatAreNoTokens) {
   EXPECT_EQ(
       looksLike(numbers<uint16_t>([&](uint32_t i) { return BFloat16::nearest(weight(i)).bits; }), 65536),
       "bfloat16");
+  const auto fraction = [](uint32_t i) { return (i * 2654435761U >> 8) / 16777216.0; };
+  EXPECT_EQ(
+      looksLike(numbers<uint16_t>([&](uint32_t i) { return Float16::nearest(fraction(i)).bits; }), 50257),
+      "float16");
+  EXPECT_EQ(
+      looksLike(numbers<uint16_t>([&](uint32_t i) { return BFloat16::nearest(fraction(i)).bits; }), 50257),
+      "bfloat16");
   EXPECT_EQ(looksLike(numbers<uint16_t>([](uint32_t i) { return ('A' + spread(i) % 40) << 8; }), 65536),
             "uint16 in big-endian order, or text in UTF-16");
   // NumPy's default for a few ids, such as those of bases.
