@@ -56,6 +56,10 @@ public:
 
   /// out[r, :] = sum over c of rows[r, c] * packed[c, :], for `count` rows.
   void scores(mlir::Value out, const HeadRows &rows, int64_t count, mlir::Value packed);
+  /// scores[r, :] += slope * distance, for `count` rows of the other side from `row` on. The distance is the
+  /// key's position minus the query's. The tile begins at position `first`.
+  void bias(mlir::Value scores, mlir::Value slope, const Visibility &visibility, bool lanesAreQueries,
+            mlir::Value first, mlir::Value row, int64_t count);
   /// scores[r, :] = cap * tanh(scores[r, :] / cap), for `count` rows.
   void cap(mlir::Value scores, int64_t count, double cap);
   /// out[c, :] = out[c, :] * factor[:] + sum over r of rows[r, c] * weights[r, :].
@@ -91,5 +95,10 @@ private:
   int64_t tileWidth, vectorLanes;
   mlir::func::FuncOp product;
 };
+
+/// Returns the factors by which dropout multiplies the weights of `row` and the lanes from `lane` on of a
+/// tile that begins at position `first`. `number` is that of the head.
+mlir::Value dropoutFactors(AttentionTiles &tiles, const WeightDropout &dropout, bool lanesAreQueries,
+                           mlir::Value number, mlir::Value first, mlir::Value lane, mlir::Value row);
 
 } // namespace trainc::codegen
