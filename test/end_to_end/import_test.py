@@ -112,7 +112,7 @@ class ImportTest(ImportTestCase):
 class StrategiesTest(ImportTestCase):
     """Imported models train the same on ranks and with recomputation, and nearly so in bf16."""
 
-    FAMILIES = ["gemma3", "gpt_neox", "phi3_longrope", "qwen3"]
+    FAMILIES = ["bloom", "gemma3", "gpt_neox", "phi3_longrope", "qwen3"]
 
     def losses(self, name, *options):
         plan = self.compile(self.imported(numbers_of(name)), *options)
@@ -249,7 +249,7 @@ class ImportErrorsTest(harness.EndToEndTest):
         self.refused({**self.LLAMA, "hidden_act": "mish"}, "'hidden_act': expected gelu, ", "found mish")
         self.refused({**self.LLAMA, "rope_scaling": {"rope_type": "magic", "factor": 2.0}}, "'rope_scaling.rope_type' is magic, which is not supported")
         self.refused({**self.LLAMA, "rope_parameters": {"rope_theta": 5e5, "curl": 1}}, "'rope_parameters.curl' = 1")
-        self.refused({**self.LLAMA, "attention_dropout": 0.1}, "'attention_dropout' is 0.1: dropout of attention's weights is not supported; give --no-dropout")
+        self.refused({"model_type": "falcon", "attention_dropout": 0.1}, "'attention_dropout' is 0.1: dropout of attention's weights is not supported; give --no-dropout")
         self.refused({**self.LLAMA, "quantization_config": {"bits": 4}}, "the weights are quantised")
         self.refused({**self.LLAMA, "rms_norm_eps": None, "tie_word_embeddings": 1}, "'tie_word_embeddings': expected true or false, found 1")
         self.refused({**self.LLAMA, "partial_rotary_factor": 0.0}, "'partial_rotary_factor' is 0.0: this family rotates whole heads; expected 1.0")
