@@ -69,13 +69,14 @@ class DropoutTest(harness.EndToEndTest):
 
     MODEL = MASKS
 
-    def times_kept(self, micro_batch, accumulate):
+    def times_kept(self, micro_batch, accumulate, ranks=1):
         """How often each element was kept, in the first step and in the second."""
-        run = f"{accumulate}x{micro_batch}"
-        plan = self.compile(self.MODEL, f"--micro-batch={micro_batch}", f"--accumulate={accumulate}", to=f"{run}.plan")
-        samples = micro_batch * accumulate
+        run = f"{ranks}x{accumulate}x{micro_batch}"
+        plan = self.compile(self.MODEL, f"--micro-batch={micro_batch}", f"--accumulate={accumulate}", f"--ranks={ranks}", to=f"{run}.plan")
+        samples = micro_batch * accumulate * ranks
         harness.write_safetensors("x.safetensors", {"x": harness.Tensor("F32", [2 * samples, 256], [0.0] * (512 * samples))})
-        self.trainrun(plan, "--data", "x.safetensors", "--checkpoint-dir", run, "--checkpoint-every", 1)
+        processes = [f"--nproc-per-node={ranks}"] if ranks > 1 else []
+        self.trainrun(plan, *processes, "--data", "x.safetensors", "--checkpoint-dir", run, "--checkpoint-every", 1)
         w = [[0.0] * 256] + [list(read_safetensors(f"{run}/step-0000000{step}/model.safetensors")["w"].values) for step in [1, 2]]
         # lr 1: an element kept in one sample moves by 2 / elements.
         return [[(a - b) * samples * 256 / 2 for a, b in zip(w[step], w[step + 1])] for step in range(2)]
@@ -97,6 +98,9 @@ class DropoutTest(harness.EndToEndTest):
         whole = self.times_kept(8, 1)
         for micro_batch, accumulate in [(4, 2), (2, 4), (1, 8)]:
             self.assertEqual(self.times_kept(micro_batch, accumulate), whole)
+
+    def test_ranks_draw_the_masks_of_one(self):
+        self.assertEqual(self.times_kept(2, 2, ranks=2), self.times_kept(8, 1))
 
 
 class AttentionDropoutTest(DropoutTest):
