@@ -122,12 +122,11 @@ private:
   /// Multiplies the weights of a block of keys by the factors of dropout. `number` is that of the head.
   void drop(Value number, Value first, Value key, int64_t count) {
     tiles.eachVector([&](Value lane) {
-      emit.loop(emit.i64(0), emit.i64(count), 1, [&](Value i) {
-        const Address to = tiles.at(scores, i, lane);
-        Value factors =
-            dropoutFactors(tiles, *dropout, /*lanesAreQueries=*/true, number, first, lane, emit.add(key, i));
-        emit.store(emit.mul(emit.load(to, tiles.lanes()), factors), to);
-      });
+      eachRow(tiles, dropout, /*lanesAreQueries=*/true, number, first, lane, key, count,
+              [&](Value i, Value factors) {
+                const Address to = tiles.at(scores, i, lane);
+                emit.store(emit.mul(emit.load(to, tiles.lanes()), factors), to);
+              });
     });
   }
 

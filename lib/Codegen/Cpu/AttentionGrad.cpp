@@ -121,15 +121,13 @@ void GradEmitter::scoreGradients(bool lanesAreQueries, Value number, Value stati
   tiles->eachVector([&](Value lane) {
     Value ownLse = lanesAreQueries ? finite(ofQuery(lse, lane, {})) : Value();
     Value ownSum = lanesAreQueries ? ofQuery(sums, lane, {}) : Value();
-    emit.loop(emit.i64(0), emit.i64(count), 1, [&](Value i) {
+    eachRow(*tiles, dropout, lanesAreQueries, number, first, lane, row, count, [&](Value i, Value factors) {
       Address score = tiles->at(scores, i, lane), gradient = tiles->at(dP, i, lane);
       Value held = emit.load(score, lanes);
       Value difference = emit.sub(held, lanesAreQueries ? ownLse : finite(ofQuery(lse, lane, i)));
       Value p = math::ExpOp::create(emit.builder, emit.loc, difference);
       Value ofWeight = emit.load(gradient, lanes), weight = p;
-      if (dropout) {
-        Value factors =
-            dropoutFactors(*tiles, *dropout, lanesAreQueries, number, first, lane, emit.add(row, i));
+      if (factors) {
         ofWeight = emit.mul(ofWeight, factors);
         weight = emit.mul(p, factors);
       }

@@ -259,13 +259,31 @@ void AttentionTiles::hide(Value scores, const Visibility &visibility, bool lanes
 
 // --- Dropout ---
 
-Value trainc::codegen::dropoutFactors(AttentionTiles &tiles, const WeightDropout &dropout,
-                                      bool lanesAreQueries, Value number, Value first, Value lane,
-                                      Value row) {
+void trainc::codegen::eachRow(AttentionTiles &tiles, const std::optional<WeightDropout> &dropout,
+                              bool lanesAreQueries, Value number, Value first, Value lane, Value row,
+                              int64_t count, llvm::function_ref<void(Value, Value)> body) {
   Emitter &emit = tiles.emit;
   const int64_t lanes = tiles.lanes();
-  Value positions = emit.add(emit.splat(emit.add(first, lane), lanes), emit.lanesIota(lanes));
-  Value rows = emit.splat(row, lanes);
-  return dropout.factors(emit, emit.splat(number, lanes), lanesAreQueries ? positions : rows,
-                         lanesAreQueries ? rows : positions, lanes, tiles.element);
+  if (!dropout)
+    return emit.loop(emit.i64(0), emit.i64(count), 1, [&](Value i) { body(i, Value()); });
+  Value numbers = emit.splat(number, lanes),
+        positions = emit.add(emit.splat(emit.add(first, lane), lanes), emit.lanesIota(lanes));
+  if (!lanesAreQueries)
+    return emit.loop(emit.i64(0), emit.i64(count), 1, [&](Value i) {
+      Value query = emit.splat(emit.add(row, i), lanes);
+      body(i, dropout->factors(emit, numbers, query, positions, lanes, tiles.element));
+    });
+  // Keys share draws, since a block begins at a multiple of their number.
+  constexpr int64_t kShared = WeightDropout::kShared;
+  static_assert(AttentionTiles::kBlock % kShared == 0);
+  const auto group = [&](Value begin, int64_t keys) {
+    Value number = emit.splat(emit.divide(emit.add(row, begin), kShared), lanes);
+    const auto words = dropout->draw(emit, numbers, positions, number, lanes);
+    for (int64_t key = 0; key < keys; ++key)
+      body(emit.add(begin, key), dropout->factor(emit, words[key], lanes, tiles.element));
+  };
+  const int64_t whole = count / kShared * kShared;
+  emit.loop(emit.i64(0), emit.i64(whole), kShared, [&](Value begin) { group(begin, kShared); });
+  if (count != whole)
+    group(emit.i64(whole), count - whole);
 }

@@ -9,6 +9,8 @@
 
 #include "lib/Codegen/Kernels/AttentionShape.h"
 
+#include <optional>
+
 namespace trainc::codegen {
 
 /// Returns the number of positions per tile of one side, whose widest rows have `widest` elements. It is
@@ -96,9 +98,11 @@ private:
   mlir::func::FuncOp product;
 };
 
-/// Returns the factors by which dropout multiplies the weights of `row` and the lanes from `lane` on of a
-/// tile that begins at position `first`. `number` is that of the head.
-mlir::Value dropoutFactors(AttentionTiles &tiles, const WeightDropout &dropout, bool lanesAreQueries,
-                           mlir::Value number, mlir::Value first, mlir::Value lane, mlir::Value row);
+/// Calls body(i, factors) for the `count` rows of the other side from `row` on. `factors` are those of
+/// dropout for row + i and the lanes from `lane` on of a tile that begins at position `first`; null without
+/// dropout. `number` is that of the head. If lanes are queries, `row` is the first of a block.
+void eachRow(AttentionTiles &tiles, const std::optional<WeightDropout> &dropout, bool lanesAreQueries,
+             mlir::Value number, mlir::Value first, mlir::Value lane, mlir::Value row, int64_t count,
+             llvm::function_ref<void(mlir::Value i, mlir::Value factors)> body);
 
 } // namespace trainc::codegen

@@ -182,14 +182,26 @@ void AttentionBlocks::bias(Parts &scores, Value slope, const Visibility &visibil
 Parts AttentionBlocks::dropped(const WeightDropout &dropout, bool ownAreQueries, Value number, Value ownFirst,
                                Value otherFirst) {
   Parts factors(sizes.others / kStripColumns * 4);
+  Value isUpper; // whether a thread's pairs of keys are the upper halves of those that share a draw
+  if (ownAreQueries)
+    isUpper = emit.less(emit.i64(1), emit.remainder(products.column(), WeightDropout::kShared));
   for (int64_t strip = 0; strip < sizes.others / kStripColumns; ++strip)
-    for (int64_t half = 0; half < 2; ++half)
-      for (int64_t side = 0; side < 2; ++side) {
-        Value row = emit.add(ownFirst, products.row(half));
-        Value column = emit.add(emit.add(otherFirst, products.column()), strip * kStripColumns + side);
-        factors[strip * 4 + half * 2 + side] = dropout.factors(
-            emit, number, ownAreQueries ? row : column, ownAreQueries ? column : row, /*lanes=*/0, element);
+    for (int64_t half = 0; half < 2; ++half) {
+      Value row = emit.add(ownFirst, products.row(half));
+      Value column = emit.add(emit.add(otherFirst, products.column()), strip * kStripColumns);
+      Value *pair = &factors[strip * 4 + half * 2];
+      if (!ownAreQueries) {
+        for (int64_t side = 0; side < 2; ++side)
+          pair[side] = dropout.factors(emit, number, emit.add(column, side), row, /*lanes=*/0, element);
+        continue;
       }
+      const auto words =
+          dropout.draw(emit, number, row, emit.divide(column, WeightDropout::kShared), /*lanes=*/0);
+      for (int64_t side = 0; side < 2; ++side) {
+        Value word = arith::SelectOp::create(emit.builder, emit.loc, isUpper, words[2 + side], words[side]);
+        pair[side] = dropout.factor(emit, word, /*lanes=*/0, element);
+      }
+    }
   return factors;
 }
 

@@ -104,32 +104,44 @@ Value WeightDropout::number(Emitter &emit, const AttentionShape &shape, Value ba
   return arith::AndIOp::create(emit.builder, emit.loc, number, emit.i64(UINT32_MAX));
 }
 
+std::array<Value, WeightDropout::kShared> WeightDropout::draw(Emitter &emit, Value number, Value query,
+                                                              Value group, int64_t lanes) const {
+  const LaneContext context{emit.loc, lanes, {}, {}, {}};
+  const auto all = [&](Value scalar) { return lanes == 0 ? scalar : emit.splat(scalar, lanes); };
+  return nn::Philox(emit.builder, context)
+      .draw({group, query, number, all(keyWords[2])}, {all(keyWords[0]), all(keyWords[1])});
+}
+
+Value WeightDropout::factor(Emitter &emit, Value word, int64_t lanes, Type element) const {
+  OpBuilder &builder = emit.builder;
+  const auto all = [&](Value scalar) { return lanes == 0 ? scalar : emit.splat(scalar, lanes); };
+  Value bits = arith::ShRUIOp::create(builder, emit.loc, word, all(emit.i64(8)));
+  Value isDropped = arith::CmpIOp::create(builder, emit.loc, arith::CmpIPredicate::ult, bits, all(threshold));
+  // Without a threshold nothing is dropped, and nothing is scaled.
+  Value scale =
+      arith::SelectOp::create(builder, emit.loc, emit.less(emit.i64(0), threshold),
+                              emit.constant(element, 1 / (1 - probability)), emit.constant(element, 1));
+  Value none = emit.constant(Emitter::laneType(element, lanes), 0);
+  return arith::SelectOp::create(builder, emit.loc, isDropped, none, all(scale));
+}
+
 Value WeightDropout::factors(Emitter &emit, Value number, Value query, Value key, int64_t lanes,
                              Type element) const {
   OpBuilder &builder = emit.builder;
   const LaneContext context{emit.loc, lanes, {}, {}, {}};
-  nn::Philox philox(builder, context);
-  const auto all = [&](Value scalar) { return lanes == 0 ? scalar : emit.splat(scalar, lanes); };
-  Value four = arith::ShRUIOp::create(builder, emit.loc, key, philox.number(2));
-  const nn::Philox::Words words =
-      philox.draw({four, query, number, all(keyWords[2])}, {all(keyWords[0]), all(keyWords[1])});
+  const auto whole = [&](int64_t value) { return context.constantInt(builder, builder.getI64Type(), value); };
+  const auto words =
+      draw(emit, number, query, arith::ShRUIOp::create(builder, emit.loc, key, whole(2)), lanes);
   const auto bit = [&](int64_t mask) -> Value {
-    Value masked = arith::AndIOp::create(builder, emit.loc, key, philox.number(mask));
-    return arith::CmpIOp::create(builder, emit.loc, arith::CmpIPredicate::ne, masked, philox.number(0));
+    Value masked = arith::AndIOp::create(builder, emit.loc, key, whole(mask));
+    return arith::CmpIOp::create(builder, emit.loc, arith::CmpIPredicate::ne, masked, whole(0));
   };
   const auto select = [&](Value condition, Value yes, Value no) -> Value {
     return arith::SelectOp::create(builder, emit.loc, condition, yes, no);
   };
   Value isOdd = bit(1);
   Value word = select(bit(2), select(isOdd, words[3], words[2]), select(isOdd, words[1], words[0]));
-  Value bits = arith::ShRUIOp::create(builder, emit.loc, word, philox.number(8));
-  Value isDropped = arith::CmpIOp::create(builder, emit.loc, arith::CmpIPredicate::ult, bits, all(threshold));
-  // Without a threshold nothing is dropped, and nothing is scaled.
-  const Type laneType = Emitter::laneType(element, lanes);
-  Value scale =
-      arith::SelectOp::create(builder, emit.loc, emit.less(emit.i64(0), threshold),
-                              emit.constant(element, 1 / (1 - probability)), emit.constant(element, 1));
-  return select(isDropped, emit.constant(laneType, 0), all(scale));
+  return factor(emit, word, lanes, element);
 }
 
 // --- Masks ---

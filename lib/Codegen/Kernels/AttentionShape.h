@@ -4,6 +4,8 @@
 #include "lib/Codegen/AttentionSizes.h"
 #include "lib/Codegen/Kernels/KernelFunction.h"
 
+#include <array>
+
 namespace trainc::codegen {
 
 /// Rows of one head in a tensor [batch, positions, heads * width].
@@ -80,8 +82,15 @@ public:
 
   /// Returns the number (i64) of a head of a batch element, among those of the optimizer step.
   mlir::Value number(Emitter &emit, const AttentionShape &shape, mlir::Value batch, mlir::Value head) const;
-  /// Returns the factors, of type `element`, of the weights of `query` and `key` (i64) of the head `number`.
-  /// All three are scalars, or vectors of `lanes`.
+  /// Number of consecutive keys that share a draw, from a multiple of this number on.
+  static constexpr int64_t kShared = 4;
+  /// Returns the random words (i64) of `query` and kShared keys, those from kShared * `group` on, of the head
+  /// `number`. All three are i64 scalars, or vectors of `lanes`.
+  std::array<mlir::Value, kShared> draw(Emitter &emit, mlir::Value number, mlir::Value query,
+                                        mlir::Value group, int64_t lanes) const;
+  /// Returns the factor, of type `element`, of the weight whose word is `word`.
+  mlir::Value factor(Emitter &emit, mlir::Value word, int64_t lanes, mlir::Type element) const;
+  /// Returns the factors of the weights of `query` and `key`, as by draw() and factor().
   mlir::Value factors(Emitter &emit, mlir::Value number, mlir::Value query, mlir::Value key, int64_t lanes,
                       mlir::Type element) const;
 
