@@ -80,6 +80,45 @@ static LogicalResult checkScores(std::optional<uint64_t> window, std::optional<A
   return success();
 }
 
+/// Reports an error unless `alibi` is finite and above 0, and queries have a position among the keys.
+static LogicalResult checkAlibi(std::optional<APFloat> alibi, bool isOneSided, InferError error) {
+  if (!alibi)
+    return success();
+  const float factor = inF32(alibi->convertToDouble());
+  if (!(std::isfinite(factor) && factor > 0))
+    return error() << "alibi must be a factor of the slopes above 0, found "
+                   << formatInF32(alibi->convertToDouble());
+  if (!isOneSided)
+    return error() << "alibi is for attention to earlier keys; add `causal`";
+  return success();
+}
+
+/// Reports an error unless `sinks` has a number for each head, of the type of q.
+static LogicalResult checkSinks(Value sinks, Value q, int64_t heads, InferError error) {
+  const RankedTensorType expected = RankedTensorType::get({heads}, tensorType(q).getElementType());
+  if (sinks && sinks.getType() != expected)
+    return error() << "operand sinks must be " << expected << ", a number for each head, found "
+                   << sinks.getType();
+  return success();
+}
+
+/// Reports an error unless `dropout` is a probability below 1 and has a key.
+static LogicalResult checkDropout(std::optional<APFloat> dropout, Value key, InferError error) {
+  if (bool(dropout) != bool(key))
+    return error() << "`dropout P` and `dropout_key` need each other: give both or none; "
+                      "nn.dropout_key makes the key";
+  if (!dropout)
+    return success();
+  const double p = dropout->convertToDouble();
+  if (!(p >= 0 && inF32(p) < 1))
+    return error() << "dropout must be at least 0 and below 1, found " << formatInF32(p);
+  const RankedTensorType type = tensorType(key);
+  if (!type.getElementType().isInteger(32) || type.getShape() != ArrayRef(AttentionOp::kKeyWords))
+    return error() << "operand dropout_key must be a tensor<" << AttentionOp::kKeyWords << "xi32>, found "
+                   << type;
+  return success();
+}
+
 /// Returns the type of the log-sum-exp.
 static RankedTensorType lseType(Value q, const Sizes &sizes, int64_t heads) {
   return RankedTensorType::get({sizes.batch, heads, sizes.queries},
@@ -91,7 +130,10 @@ Inferred AttentionOp::inferTypes(Adaptor op, InferError error) {
   auto sizes = checkAttention(op.getQ(), op.getK(), op.getV(), op.getSegments(), heads,
                               op.getKvHeads().value_or(heads), error);
   if (failed(sizes) || failed(checkLimit(op.getLimit(), error)) ||
-      failed(checkScores(op.getWindow(), op.getSoftcap(), error)))
+      failed(checkScores(op.getWindow(), op.getSoftcap(), error)) ||
+      failed(checkAlibi(op.getAlibi(), op.getCausal() || op.getLimit(), error)) ||
+      failed(checkSinks(op.getSinks(), op.getQ(), heads, error)) ||
+      failed(checkDropout(op.getDropout(), op.getDropoutKey(), error)))
     return failure();
   if (double scale = op.getScale() ? op.getScale()->convertToDouble() : 1; !std::isfinite(inF32(scale)))
     return error() << "scale must be a finite number, found " << formatInF32(scale);
@@ -103,7 +145,9 @@ Inferred AttentionGradOp::inferTypes(Adaptor op, InferError error) {
   int64_t heads = op.getHeads();
   auto sizes =
       checkAttention(op.getQ(), op.getK(), op.getV(), op.getSegments(), heads, op.getKvHeads(), error);
-  if (failed(sizes) || failed(checkScores(op.getWindow(), op.getSoftcap(), error)))
+  if (failed(sizes) || failed(checkScores(op.getWindow(), op.getSoftcap(), error)) ||
+      failed(checkAlibi(op.getAlibi(), op.getCausal(), error)) ||
+      failed(checkDropout(op.getDropout(), op.getDropoutKey(), error)))
     return failure();
   RankedTensorType out = typeLike(op.getQ(), {sizes->batch, sizes->queries, heads * sizes->valueWidth});
   RankedTensorType lse = lseType(op.getQ(), *sizes, heads);
@@ -123,7 +167,25 @@ double AttentionOp::scoreScale() {
   return 1 / std::sqrt(double(depth));
 }
 
-void AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>,
+/// Returns the cotangent of the sinks. A sink is a score whose value is zero, so that with D = rowsum(dO O) -
+/// dlse, its cotangent is the sum of -e^(sink - lse) D over all queries of its head.
+static Value buildSinksGradient(OpBuilder &builder, AttentionOp op, Value dout, Value dlse) {
+  TensorBuilder b(builder, op.getLoc());
+  const auto heads = int64_t(op.getHeads());
+  const ArrayRef<int64_t> rows = shapeOf(op.getLse()); // [batch, heads, queries]
+  Type element = tensorType(op.getLse()).getElementType();
+  Value products = b.mul(b.convert(dout, element), b.convert(op.getOut(), element));
+  Value perHead = b.reshape(products, {rows[0], rows[2], heads, shapeOf(dout)[2] / heads});
+  Value sums = b.transpose(b.sum(perHead, {3}), {0, 2, 1});
+  if (dlse)
+    sums = b.sub(sums, dlse);
+  Value sinks = b.reshape(b.convert(op.getSinks(), element), {1, heads, 1});
+  Value weights = b.exp(b.sub(b.broadcastTo(sinks, rows), op.getLse()));
+  Value cotangent = b.neg(b.sum(b.mul(weights, sums), {0, 2}));
+  return b.convert(cotangent, tensorType(op.getSinks()).getElementType());
+}
+
+void AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool> needed,
                            MutableArrayRef<Value> out) {
   if (getLimit()) {
     emitOpError("has no gradient where `limit` is given; that form is for generation");
@@ -131,9 +193,13 @@ void AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>
   }
   Value dout = g[0] ? g[0] : TensorBuilder(builder, getLoc()).constantLike(getOut(), 0);
   auto grad = AttentionGradOp::create(builder, getLoc(), getQ(), getK(), getV(), getOut(), getLse(), dout,
-                                      getSegments(), /*dlse=*/g[1], getHeads(), keyHeads(), getCausal(),
-                                      getWindowAttr(), getSoftcapAttr(), APFloat(scoreScale()));
+                                      getSegments(), /*dlse=*/g[1], getDropoutKey(), getHeads(), keyHeads(),
+                                      getCausal(), getWindowAttr(), getSoftcapAttr(), APFloat(scoreScale()),
+                                      getAlibiAttr(), getDropoutAttr());
   llvm::copy(grad.getResults(), out.begin());
+  for (OpOperand &sinks : getSinksMutable())
+    if (needed[sinks.getOperandNumber()])
+      out[sinks.getOperandNumber()] = buildSinksGradient(builder, *this, dout, /*dlse=*/g[1]);
 }
 
 PrecisionClass AttentionOp::getPrecisionClass() { return PrecisionClass::Low; }
@@ -145,6 +211,9 @@ IndexingRule AttentionOp::getIndexingRule() {
     rule.operands.push_back({0, -1});
   if (getLimit())
     rule.operands.emplace_back();
+  for (Value perOp : {getSinks(), getDropoutKey()})
+    if (perOp)
+      rule.operands.push_back({-1});
   return rule;
 }
 
@@ -152,12 +221,14 @@ SequenceDims AttentionOp::getSequenceDims() {
   SequenceDims dims{{1, 1, 1}, {1, 2}};
   if (getSegments())
     dims.operands.push_back(1);
-  if (getLimit())
-    dims.operands.push_back(-1);
+  for (Value perOp : {getLimit(), getSinks(), getDropoutKey()})
+    if (perOp)
+      dims.operands.push_back(-1);
   return dims;
 }
 
-/// Appends keys and values to caches of all positions so far; `limit` masks later positions.
+/// Appends keys and values to caches of all positions so far; `limit` masks later positions. Generation drops
+/// nothing.
 SmallVector<Value> AttentionOp::buildIncremental(OpBuilder &builder, CacheScope &caches) {
   if (!getCausal()) {
     emitOpError("is not causal, which generation needs");
@@ -165,8 +236,9 @@ SmallVector<Value> AttentionOp::buildIncremental(OpBuilder &builder, CacheScope 
   }
   Value keys = caches.append(builder, getK()), values = caches.append(builder, getV());
   auto step = AttentionOp::create(builder, getLoc(), getQ(), keys, values, /*segments=*/Value(),
-                                  caches.position(), getHeadsAttr(), getKvHeadsAttr(), /*causal=*/UnitAttr(),
-                                  getWindowAttr(), getSoftcapAttr(), getScaleAttr());
+                                  caches.position(), getSinks(), /*dropout_key=*/Value(), getHeadsAttr(),
+                                  getKvHeadsAttr(), /*causal=*/UnitAttr(), getWindowAttr(), getSoftcapAttr(),
+                                  getScaleAttr(), getAlibiAttr(), /*dropout=*/FloatAttr());
   return {step.getOut(), step.getLse()};
 }
 
@@ -175,7 +247,20 @@ static bool hidesNothing(int64_t window, Value q, Value k) {
   return window >= std::max(shapeOf(q)[1], shapeOf(k)[1]);
 }
 
+/// Whether `key` is zeros, as outside of training.
+static bool dropsNothing(Value key) {
+  auto constant = key ? key.getDefiningOp<ConstantOp>() : ConstantOp();
+  return constant && constant.getValue().isZero();
+}
+
 LogicalResult AttentionOp::canonicalize(AttentionOp op, PatternRewriter &rewriter) {
+  if (dropsNothing(op.getDropoutKey())) {
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getDropoutKeyMutable().clear();
+      op.removeDropoutAttr();
+    });
+    return success();
+  }
   if (!op.getWindow() || op.getLimit() || !hidesNothing(*op.getWindow(), op.getQ(), op.getK()))
     return failure();
   rewriter.modifyOpInPlace(op, [&] { op.removeWindowAttr(); });

@@ -1,5 +1,5 @@
-// Layers that are or have parameters: nn.parameter, nn.use, nn.dropout, nn.linear, nn.embedding,
-// nn.layer_norm and nn.rms_norm.
+// Layers that are or have parameters: nn.parameter, nn.use, nn.dropout, nn.dropout_key, nn.linear,
+// nn.embedding, nn.layer_norm and nn.rms_norm.
 #include "dialects/NN/Builders.h"
 #include "dialects/NN/Syntax.h"
 
@@ -35,7 +35,7 @@ static FailureOr<SmallVector<Value>> addBias(TensorBuilder &b, Value y, StringRe
   return SmallVector<Value>{b.add(y, b.broadcastTo(bias, shapeOf(y)))};
 }
 
-// --- nn.parameter, nn.use and nn.dropout ---
+// --- nn.parameter, nn.use, nn.dropout and nn.dropout_key ---
 
 FailureOr<SmallVector<Value>> ParameterOp::expand(OpBuilder &, ValueRange, LayerScope &scope) {
   auto type = cast<RankedTensorType>(getType());
@@ -82,6 +82,22 @@ FailureOr<SmallVector<Value>> DropoutOp::expand(OpBuilder &builder, ValueRange o
   Value kept = b.compare(Predicate::ge, uniform, b.constantLike(x, p));
   Value factor = b.select(kept, b.constantLike(x, 1 / (1 - p)), b.constantLike(x, 0));
   return SmallVector<Value>{b.mul(x, factor)};
+}
+
+FailureOr<SmallVector<Value>> DropoutKeyOp::expand(OpBuilder &builder, ValueRange, LayerScope &scope) {
+  TensorBuilder b(builder, getLoc());
+  const int64_t words = AttentionOp::kKeyWords;
+  Type i32 = builder.getI32Type();
+  if (!scope.training())
+    return SmallVector<Value>{b.zero(RankedTensorType::get({words}, i32))};
+  FailureOr<int64_t> stream = scope.randomStream(getName());
+  if (failed(stream))
+    return failure();
+  Value none = b.zero(tensorType(scope.micro()));
+  Value uniform = b.create<RandomOp>(scope.seed(), scope.step(), none, /*normal=*/false, *stream,
+                                     RankedTensorType::get({words - 1}, builder.getF32Type()));
+  Value micro = b.reshape(b.convert(scope.micro(), i32), {1});
+  return SmallVector<Value>{b.concat({b.convert(b.mul(uniform, 0x1p24), i32), micro}, 0)};
 }
 
 // --- nn.linear ---

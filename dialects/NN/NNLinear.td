@@ -89,21 +89,32 @@ def NN_AttentionOp : NN_TensorOp<"attention", [DeclareOpInterfaceMethods<Differe
     `window` w: with `causal` or `limit`, of the keys up to its last one, a query attends to the last w only: i + s - t - w < j <= i + s - t, as
     in Mistral, Gemma 2 and gpt-oss. Without both, query i attends to keys on both sides, |i + s - t - j| < w, as in ModernBERT with
     w = local_attention/2 + 1. Kernels skip blocks of keys before and after the window.
-    `softcap` c: a scaled score x becomes c tanh(x/c), before the mask (Gemma 2).
+    `alibi` f (with `causal` or `limit`): f slope (j - p) is added to the scaled score of query i and key j, where p is the query's position,
+    i + s - t, or limit + i. The slopes of n heads are those of Press et al. (2022), as in BLOOM: with c the largest power of two up to n,
+    head h < c has 2^(-8(h + 1)/c), and head h >= c has 2^(-4(2(h - c) + 1)/c).
+    `softcap` c: such a score x becomes c tanh(x/c), before the mask (Gemma 2).
+    `sinks` [heads]: a score for each head that takes part in its softmax and has no key and no value (gpt-oss).
+    `dropout` p with `dropout_key`, a tensor<4xi32> from nn.dropout_key: each softmax weight is 0 with probability p, and 1/(1 - p) times
+    itself otherwise. The log-sum-exp does not change. In detail: Philox4x32-10 (see nn.random) is keyed by words 0 and 1 of the key, and its
+    counter for batch element b of B, head h, query i and key j is (j/4, i, (B*word 3 + b)*heads + h, word 2). Of the words drawn, word j mod 4
+    decides: the weight is dropped if the word's upper 24 bits are below p 2^24. A key of zeros drops nothing.
     Results: out [batch, t, heads*e], and the log-sum-exp of these scores, [batch, heads, t], minus infinity for a query
-    without any key. Both have gradients.
+    without any key or sink. Both have gradients.
     If q, k and v are bf16 or f16, intermediates are f32; out is rounded once, and the log-sum-exp is f32. GPUs round the softmax weights to
     the type of v.
   }];
   let arguments = (ins NN_Tensor:$q, NN_Tensor:$k, NN_Tensor:$v, Optional<NN_Tensor>:$segments, Optional<NN_Tensor>:$limit,
+                       Optional<NN_Tensor>:$sinks, Optional<NN_Tensor>:$dropout_key,
                        I64Attr:$heads, OptionalAttr<I64Attr>:$kv_heads, UnitAttr:$causal, OptionalAttr<I64Attr>:$window,
-                       OptionalAttr<F64Attr>:$softcap, OptionalAttr<F64Attr>:$scale);
+                       OptionalAttr<F64Attr>:$softcap, OptionalAttr<F64Attr>:$scale, OptionalAttr<F64Attr>:$alibi,
+                       OptionalAttr<F64Attr>:$dropout);
   let results = (outs NN_Tensor:$out, NN_Tensor:$lse);
   let assemblyFormat = [{
     $q `,` $k `,` $v `heads` custom<Whole>($heads)
     oilist(`kv_heads` custom<Whole>($kv_heads) | `causal` $causal | `window` custom<Whole>($window) | `softcap` custom<Number>($softcap)
-           | `scale` custom<Number>($scale)
-           | `segments` custom<Given>($segments, type($segments)) | `limit` custom<Given>($limit, type($limit)))
+           | `scale` custom<Number>($scale) | `alibi` custom<Number>($alibi) | `dropout` custom<Number>($dropout)
+           | `segments` custom<Given>($segments, type($segments)) | `limit` custom<Given>($limit, type($limit))
+           | `sinks` custom<Given>($sinks, type($sinks)) | `dropout_key` custom<Given>($dropout_key, type($dropout_key)))
     attr-dict `` custom<Types>(type($q), type($k), type($v))
   }];
   let extraClassDeclaration = inferDeclaration # [{
@@ -112,6 +123,8 @@ def NN_AttentionOp : NN_TensorOp<"attention", [DeclareOpInterfaceMethods<Differe
     int64_t keyHeads() { return getKvHeads().value_or(getHeads()); }
     /// Factor of the scores: scale, or 1/sqrt(d) if it is not given.
     double scoreScale();
+    /// Number of words of `dropout_key`.
+    static constexpr int64_t kKeyWords = 4;
   }];
   let hasCanonicalizeMethod = 1;
 }
@@ -120,15 +133,20 @@ def NN_AttentionGradOp : NN_TensorOp<"attention_grad", [NN_Generated, DeclareOpI
                                                         DeclareOpInterfaceMethods<ExecutableOpInterface>,
                                                         AttrSizedOperandSegments]> {
   let summary = "cotangents of q, k and v from those of attention's output and, with `dlse`, of its log-sum-exp";
+  let description = [{
+    Attributes and operands are those of nn.attention. Sinks take part through `lse` alone, so that the op does not need them.
+  }];
   let arguments = (ins NN_Tensor:$q, NN_Tensor:$k, NN_Tensor:$v, NN_Tensor:$out, NN_Tensor:$lse, NN_Tensor:$dout,
-                       Optional<NN_Tensor>:$segments, Optional<NN_Tensor>:$dlse,
+                       Optional<NN_Tensor>:$segments, Optional<NN_Tensor>:$dlse, Optional<NN_Tensor>:$dropout_key,
                        I64Attr:$heads, I64Attr:$kv_heads, UnitAttr:$causal, OptionalAttr<I64Attr>:$window, OptionalAttr<F64Attr>:$softcap,
-                       F64Attr:$scale);
+                       F64Attr:$scale, OptionalAttr<F64Attr>:$alibi, OptionalAttr<F64Attr>:$dropout);
   let results = (outs NN_Tensor:$dq, NN_Tensor:$dk, NN_Tensor:$dv);
   let assemblyFormat = [{
     $q `,` $k `,` $v `,` $out `,` $lse `,` $dout `heads` custom<Whole>($heads) `kv_heads` custom<Whole>($kv_heads) (`causal` $causal^)?
     (`window` custom<Whole>($window)^)? (`softcap` custom<Number>($softcap)^)? `scale` custom<Number>($scale)
-    (`segments` custom<Given>($segments, type($segments))^)? (`dlse` custom<Given>($dlse, type($dlse))^)? attr-dict
+    (`alibi` custom<Number>($alibi)^)? (`dropout` custom<Number>($dropout)^)?
+    (`segments` custom<Given>($segments, type($segments))^)? (`dlse` custom<Given>($dlse, type($dlse))^)?
+    (`dropout_key` custom<Given>($dropout_key, type($dropout_key))^)? attr-dict
     `` custom<Types>(type($q), type($k), type($v), type($out), type($lse), type($dout))
   }];
   let extraClassDeclaration = inferDeclaration # [{ static size_t resultCount(Adaptor) { return 3; } }];

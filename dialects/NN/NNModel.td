@@ -177,4 +177,15 @@ def NN_DropoutOp : NN_LayerOp<"dropout"> {
   let assemblyFormat = "$name $x `p` custom<Number>($p) attr-dict";
 }
 
+def NN_DropoutKeyOp : NN_LayerOp<"dropout_key"> {
+  let summary = "tensor<4xi32> that keys the dropout of nn.attention: random in training, zeros otherwise, which drop nothing";
+  let description = [{
+    The first three numbers have 24 bits each, from nn.random, keyed by the seed, the op's name in its scope and the optimizer step. The last
+    is the number of the micro-batch, so that the mask does not depend on how the samples of a step are distributed over ranks and micro-batches.
+  }];
+  let arguments = (ins StrAttr:$name);
+  let results = (outs NN_Deferred:$result);
+  let assemblyFormat = "$name attr-dict";
+}
+
 #endif

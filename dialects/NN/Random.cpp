@@ -2,8 +2,8 @@
 // every bit.
 #include "dialects/NN/Builders.h"
 #include "dialects/NN/Elementwise.h"
+#include "dialects/NN/Philox.h"
 
-#include <array>
 #include <numbers>
 
 using namespace mlir;
@@ -30,47 +30,6 @@ Inferred RandomOp::inferTypes(Adaptor adaptor, InferError error) {
     return error() << "draws floating-point numbers, found " << type;
   return SmallVector<Type>{type};
 }
-
-namespace {
-
-/// Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"). Words are kept in i64
-/// lanes with a zero upper half, since each round needs the full 64-bit products.
-class Philox {
-public:
-  using Words = std::array<Value, 4>;
-
-  Philox(OpBuilder &builder, const LaneContext &lanes) : builder(builder), lanes(lanes) {}
-
-  Value number(int64_t value) { return lanes.constantInt(builder, builder.getI64Type(), value); }
-  Value low(Value x) { return arith::AndIOp::create(builder, lanes.loc, x, number(0xFFFFFFFF)); }
-  Value high(Value x) { return arith::ShRUIOp::create(builder, lanes.loc, x, number(32)); }
-  Value exclusiveOr(Value x, Value y) { return arith::XOrIOp::create(builder, lanes.loc, x, y); }
-
-  Words draw(Words counter, std::array<Value, 2> key) {
-    for (int round = 0; round < 10; ++round) {
-      if (round > 0)
-        key = {advance(key[0], 0x9E3779B9), advance(key[1], 0xBB67AE85)};
-      Value even = multiply(counter[0], 0xD2511F53), odd = multiply(counter[2], 0xCD9E8D57);
-      counter = {exclusiveOr(exclusiveOr(high(odd), counter[1]), key[0]), low(odd),
-                 exclusiveOr(exclusiveOr(high(even), counter[3]), key[1]), low(even)};
-    }
-    return counter;
-  }
-
-private:
-  Value multiply(Value x, int64_t factor) {
-    return arith::MulIOp::create(builder, lanes.loc, x, number(factor));
-  }
-  /// Returns the next round's key word, modulo 2^32.
-  Value advance(Value key, int64_t increment) {
-    return low(arith::AddIOp::create(builder, lanes.loc, key, number(increment)));
-  }
-
-  OpBuilder &builder;
-  const LaneContext &lanes;
-};
-
-} // namespace
 
 /// Converts the top 24 bits of a word to a number in [0, 1).
 static Value toUniform(const Lanes &build, Value word) {

@@ -94,11 +94,18 @@ bool trainc::codegen::canBeLibraryProduct(GemmOpInterface op, bool takesShort) {
   return fits && factor == getElementTypeOrSelf(op->getOperand(1)) && !op.getGemmShape().sumsBatch();
 }
 
+/// Whether libraries have the form of the scores and weights.
+template <typename Op> static bool hasLibraryForm(Op op, bool takesShort) {
+  return (takesShort || isF32(op.getQ())) && !op.getWindow() && !op.getSoftcap() && !op.getAlibi() &&
+         !op.getDropout();
+}
+
+/// The gradient of attention with sinks needs none of them, so that a library can compute it.
 bool trainc::codegen::canBeLibraryAttention(nn::AttentionOp op, bool takesShort) {
-  return (takesShort || isF32(op.getQ())) && !op.getWindow() && !op.getSoftcap();
+  return hasLibraryForm(op, takesShort) && !op.getSinks();
 }
 bool trainc::codegen::canBeLibraryAttention(nn::AttentionGradOp op, bool takesShort) {
-  return (takesShort || isF32(op.getQ())) && !op.getDlse() && !op.getWindow() && !op.getSoftcap();
+  return hasLibraryForm(op, takesShort) && !op.getDlse();
 }
 
 /// Returns the product's shape with row and matrix strides in memory, including padding.

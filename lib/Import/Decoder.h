@@ -31,12 +31,14 @@ struct Attention {
   enum Packing {
     Separate, ///< three layers: q, k and v
     Rows,     ///< one layer whose results are q, k and v, one after another
-    PerHead,  ///< one layer whose results are q, k and v of each head
+    PerHead,  ///< one layer whose results are, for each head of keys, its heads of queries, its keys and
+              ///< values
   };
   enum HeadNorms {
     None,
-    EachHead, ///< one weight of a head's width, for each head
-    AllHeads, ///< one weight over the width of all heads
+    EachHead,   ///< one weight of a head's width, for each head
+    AllHeads,   ///< one weight over the width of all heads
+    OwnWeights, ///< a weight of a head's width for each head, in the scopes `norms.0`, `norms.1` and so on
   };
   int64_t heads = 1, keyHeads = 1, headWidth = 1;
   Packing packing = Separate;
@@ -47,6 +49,7 @@ struct Attention {
   std::string queryNorm, keyNorm;
   std::optional<double> scale;   ///< of the scores; default 1 / sqrt(headWidth)
   std::optional<double> softcap; ///< of the scores; default none
+  std::optional<double> alibi;   ///< factor of the slopes of positions' biases; default none
 
   int64_t queryWidth() const { return heads * headWidth; }
   int64_t keyWidth() const { return keyHeads * headWidth; }
@@ -82,7 +85,7 @@ struct NormScopes {
 };
 
 struct Dropout {
-  double embedding = 0, residual = 0;
+  double embedding = 0, residual = 0, attention = 0;
 };
 
 struct Decoder {
@@ -110,6 +113,8 @@ struct Decoder {
   Dropout dropout;
 
   std::string embedding, layerScope, finalNorm, head;
+  std::string embeddingNorm;       ///< scope of a norm after the embedding; empty: none
+  bool continuesFromNorms = false; ///< the residual stream is the result of each norm, not its input
   bool isTied = false;
   bool hasHeadBias = false;
 

@@ -3,6 +3,7 @@
 #include "lib/Import/Text.h"
 
 #include <algorithm>
+#include <fmt/ranges.h>
 
 namespace trainc::importer {
 
@@ -16,11 +17,14 @@ int64_t Decoder::parameters() const {
   for (const std::string *scope : {&norms.attention, &norms.attentionOut, &norms.mlp, &norms.mlpOut})
     layer += scope->empty() ? 0 : normSize * width;
   if (attention.headNorms == Attention::EachHead)
-    layer += 2 * attention.headWidth;
+    layer += normSize * 2 * attention.headWidth;
+  if (attention.headNorms == Attention::OwnWeights)
+    layer += attention.queryWidth() + attention.keyWidth();
   if (attention.headNorms == Attention::AllHeads)
     layer += attention.queryWidth() + attention.keyWidth();
   return vocabulary * width * (isTied ? 1 : 2) + (hasHeadBias ? vocabulary : 0) +
-         (positions ? positions->count * width : 0) + int64_t(layers.size()) * layer + normSize * width;
+         (positions ? positions->count * width : 0) + int64_t(layers.size()) * layer +
+         normSize * width * (embeddingNorm.empty() ? 1 : 2);
 }
 
 namespace {
@@ -37,6 +41,7 @@ private:
   std::string attention(const LayerKind &kind, const std::string &input);
   std::string mlp(const std::string &input);
   std::string heads(const std::string &name, const std::string &scope, const LayerKind &kind, int64_t count);
+  std::string headNorm(const std::string &name, const std::string &scope, int64_t count);
   void residual(const std::string &result, const std::string &input, std::string branch,
                 const std::string &norm, const std::string &dropout);
   void model();
@@ -93,16 +98,40 @@ void Writer::scaled(std::string &value, const std::string &name, double factor, 
   value = name + "_scaled";
 }
 
+/// Norms the heads of q or k.
+std::string Writer::headNorm(const std::string &name, const std::string &scope, int64_t count) {
+  const Attention &attention = decoder_.attention;
+  const std::string result = name + "n";
+  const bool hasHeadsClause = decoder_.norm.kind != Norm::Layer;
+  if (attention.headNorms == Attention::OwnWeights) {
+    std::vector<std::string> parts, normed;
+    for (int64_t head = 0; head < count; ++head) {
+      parts.push_back(fmt::format("{}_{}", name, head));
+      normed.push_back(parts.back() + "n");
+    }
+    text_.line("{} = nn.split {} into {}", fmt::join(parts, ", "), name, count);
+    for (int64_t head = 0; head < count; ++head)
+      text_.line("{} = {} no_bias", normed[size_t(head)],
+                 norm(fmt::format("{}.norms.{}", scope, head), parts[size_t(head)]));
+    text_.line("{} = nn.concat dim 2 {}", result, fmt::join(normed, ", "));
+  } else if (attention.headNorms == Attention::EachHead && !hasHeadsClause) {
+    text_.line("{}_heads = nn.reshape {} to [0, 0, {}, {}]", name + "n", name, count, attention.headWidth);
+    text_.line("{}_normed = {}", name + "n", norm(scope, name + "n_heads"));
+    text_.line("{} = nn.reshape {}_normed to [0, 0, {}]", result, name + "n", count * attention.headWidth);
+  } else {
+    text_.line("{} = {}{}", result, norm(scope, name),
+               attention.headNorms == Attention::EachHead ? fmt::format(" heads {}", count) : "");
+  }
+  return result;
+}
+
 /// Norms and rotates the heads of q or k.
 std::string Writer::heads(const std::string &name, const std::string &scope, const LayerKind &kind,
                           int64_t count) {
   const Attention &attention = decoder_.attention;
   std::string value = name;
-  if (attention.headNorms != Attention::None) {
-    text_.line("{}n = {}{}", name, norm(scope, name),
-               attention.headNorms == Attention::EachHead ? fmt::format(" heads {}", count) : "");
-    value = name + "n";
-  }
+  if (attention.headNorms != Attention::None)
+    value = headNorm(name, scope, count);
   if (!kind.rope)
     return value;
   const Rope &rope = *kind.rope;
@@ -132,12 +161,18 @@ std::string Writer::attention(const LayerKind &kind, const std::string &input) {
       text_.line("%q, %k, %v = nn.split %qkv into [{}, {}, {}]", query, key, key);
     break;
   case Attention::PerHead: {
-    const int64_t heads = attention.heads, width = attention.headWidth;
-    text_.line("%qkv = {}", linear(attention.query, input, 3 * query, attention.hasBias, decoder_.inOut));
-    text_.line("%by_head = nn.reshape %qkv to [0, 0, {}, {}]", heads, 3 * width);
-    text_.line("%q_heads, %k_heads, %v_heads = nn.split %by_head into 3");
-    for (const char *name : {"q", "k", "v"})
-      text_.line("%{} = nn.reshape %{}_heads to [0, 0, {}]", name, name, query);
+    const int64_t heads = attention.keyHeads, width = attention.headWidth, group = attention.heads / heads;
+    text_.line("%qkv = {}",
+               linear(attention.query, input, query + 2 * key, attention.hasBias, decoder_.inOut));
+    text_.line("%by_head = nn.reshape %qkv to [0, 0, {}, {}]", heads, (group + 2) * width);
+    if (group == 1)
+      text_.line("%q_heads, %k_heads, %v_heads = nn.split %by_head into 3");
+    else
+      text_.line("%q_heads, %k_heads, %v_heads = nn.split %by_head into [{}, {}, {}]", group * width, width,
+                 width);
+    text_.line("%q = nn.reshape %q_heads to [0, 0, {}]", query);
+    text_.line("%k = nn.reshape %k_heads to [0, 0, {}]", key);
+    text_.line("%v = nn.reshape %v_heads to [0, 0, {}]", key);
     break;
   }
   }
@@ -153,6 +188,12 @@ std::string Writer::attention(const LayerKind &kind, const std::string &input) {
     clauses += " scale " + numberText(*attention.scale);
   if (attention.softcap)
     clauses += " softcap " + numberText(*attention.softcap);
+  if (attention.alibi)
+    clauses += " alibi " + numberText(*attention.alibi);
+  if (const double p = decoder_.dropout.attention; p > 0) {
+    text_.line("%key = nn.dropout_key \"attn.weights_dropout\"");
+    clauses += fmt::format(" dropout {} dropout_key %key", numberText(p));
+  }
   text_.line("%heads, %lse = nn.attention {}, {}, %v {}", q, k, clauses);
   text_.line("%a = {}",
              linear(attention.output, "%heads", decoder_.width, attention.hasOutputBias, decoder_.inOut));
@@ -211,7 +252,7 @@ void Writer::block(const LayerKind &kind) {
     input = "%n1";
   }
   const std::string a = attention(kind, input);
-  residual("%y", "%x", a, decoder_.norms.attentionOut, "attn.dropout");
+  residual("%y", decoder_.continuesFromNorms ? input : "%x", a, decoder_.norms.attentionOut, "attn.dropout");
   text_.blank();
 
   const std::string stream = decoder_.isParallel ? "%x" : "%y";
@@ -221,7 +262,8 @@ void Writer::block(const LayerKind &kind) {
   } else if (!decoder_.isParallel) {
     input = stream;
   }
-  residual("%z", "%y", mlp(input), decoder_.norms.mlpOut, "mlp.dropout");
+  residual("%z", decoder_.continuesFromNorms ? input : "%y", mlp(input), decoder_.norms.mlpOut,
+           "mlp.dropout");
   text_.line("nn.return %z");
   text_.dedent();
   text_.line("}}");
@@ -265,6 +307,10 @@ void Writer::model() {
   text_.line("%x = nn.embedding \"{}\" %tokens of {} by {}{}", decoder_.embedding, decoder_.vocabulary,
              decoder_.width, init());
   scaled(x, "%x", decoder_.embeddingScale);
+  if (!decoder_.embeddingNorm.empty()) {
+    text_.line("%xn = {}", norm(decoder_.embeddingNorm, x));
+    x = "%xn";
+  }
   if (const auto &table = decoder_.positions) {
     std::string rows = "%positions";
     if (table->first != 0) {
@@ -340,8 +386,7 @@ std::string Writer::write() {
              decoder_.vocabulary);
   for (const LayerKind &kind : decoder_.kinds)
     if (kind.rope && kind.rope->maxLength) {
-      text_.line("// The factors of nn.rope are those for texts of at most {} tokens.",
-                 *kind.rope->maxLength);
+      text_.line("// Positions are scaled as for texts of at most {} tokens.", *kind.rope->maxLength);
       break;
     }
   text_.line("// Parameters have the names and layouts of its weights: trainrun --init=FOLDER reads them.");

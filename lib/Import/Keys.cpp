@@ -62,6 +62,14 @@ static void addLongRope(Config &config, const std::string &scope, int64_t maxPos
   rope.maxLength = int64_t(original);
 }
 
+/// Returns the factor on cosines and sines that YaRN derives from `key`; 0 if the key is missing, null or 0.
+static double readMscale(Config &config, const std::string &scope, const std::string &key) {
+  const std::string name = scope + "." + key;
+  const double share = config.has(name) ? config.number(name) : 0;
+  const double factor = config.number(scope + ".factor");
+  return share == 0 ? 0 : factor <= 1 ? 1 : 0.1 * share * std::log(factor) + 1;
+}
+
 /// Adds the scaling whose keys are in the object `scope`.
 static void addScaling(Config &config, const std::string &scope, int64_t maxPositions, Rope &rope) {
   const auto key = [&](const char *name) { return scope + "." + name; };
@@ -84,6 +92,9 @@ static void addScaling(Config &config, const std::string &scope, int64_t maxPosi
     for (const char *name : {"beta_fast", "beta_slow", "attention_factor"})
       if (config.has(key(name)))
         rope.scaling += fmt::format(", {} {}", name, number(name));
+    const double own = readMscale(config, scope, "mscale"), all = readMscale(config, scope, "mscale_all_dim");
+    if (own != 0 && all != 0 && !config.has(key("attention_factor")))
+      rope.scaling += ", attention_factor " + numberText(own / all);
     if (config.has(key("truncate")) && !config.flag(key("truncate"), true))
       rope.scaling += ", untruncated";
     rope.scaling += ")";

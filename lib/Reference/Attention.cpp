@@ -1,7 +1,10 @@
 // Attention and its gradient, with the complete matrix of probabilities.
 #include "dialects/NN/NN.h"
+#include "lib/Reference/Random.h"
 #include "lib/Reference/Registry.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -14,11 +17,11 @@ namespace {
 /// Operands of one attention, and the layout of their heads.
 struct Problem {
   const Tensor &q, &k, &v;
-  const Tensor *segments, *limit;
+  const Tensor *segments, *limit, *sinks, *dropoutKey;
   int64_t heads, keyHeads;
   bool causal;
   std::optional<int64_t> window;
-  std::optional<double> softcap;
+  std::optional<double> softcap, alibi, dropout;
   double scale;
 
   int64_t batch() const { return q.dim(0); }
@@ -56,10 +59,32 @@ struct Problem {
       return false;
     return !segments || segments->integers[b * queries() + i] == segments->integers[b * keys() + j];
   }
+
+  /// The bias of linear positions, by the distance from the query's position to the key's.
+  double biasOf(int64_t head, int64_t i, int64_t j) const {
+    if (!alibi)
+      return 0;
+    const auto close = int64_t(std::bit_floor(uint64_t(heads)));
+    const double exponent = head < close ? -8.0 * double(head + 1) / double(close)
+                                         : -4.0 * double(2 * (head - close) + 1) / double(close);
+    const int64_t first = limit ? limit->integers[0] : keys() - queries();
+    return *alibi * std::exp2(exponent) * double(j - i - first);
+  }
+
+  /// The factor by which dropout multiplies a weight.
+  double factorOf(int64_t b, int64_t head, int64_t i, int64_t j) const {
+    if (!dropout || std::ranges::all_of(dropoutKey->integers, [](int64_t number) { return number == 0; }))
+      return 1;
+    const auto word = [&](size_t index) { return uint32_t(dropoutKey->integers[index]); };
+    const auto words =
+        philox4x32({uint32_t(j / 4), uint32_t(i), uint32_t((batch() * word(3) + b) * heads + head), word(2)},
+                   {word(0), word(1)});
+    return double(words[size_t(j % 4)] >> 8) < *dropout * 0x1p24 ? 0 : 1 / (1 - *dropout);
+  }
 };
 
-/// Probabilities of all keys for one query of one head, the log-sum-exp of its scores (-inf without
-/// visible keys), and the slope of each visible score's soft cap (1 without one).
+/// Probabilities of all keys for one query of one head, before dropout, the log-sum-exp of its scores (-inf
+/// without visible keys or a sink), and the slope of each visible score's soft cap (1 without one).
 struct Row {
   std::vector<double> probabilities, slopes;
   double lse;
@@ -72,13 +97,16 @@ double dot(const Tensor &a, int64_t at, const Tensor &b, int64_t bt, int64_t wid
   return sum;
 }
 
-Row attend(const Problem &p, int64_t b, int64_t i, int64_t head) {
+/// Computes a row. A `logSumExp` of the row replaces that of its scores.
+Row attend(const Problem &p, int64_t b, int64_t i, int64_t head,
+           std::optional<double> logSumExp = std::nullopt) {
   constexpr double unseen = -std::numeric_limits<double>::infinity();
   std::vector<double> scores(p.keys(), unseen), slopes(p.keys(), 1.0);
   double largest = unseen, sum = 0;
   for (int64_t j = 0; j < p.keys(); ++j)
     if (p.sees(b, i, j)) {
-      scores[j] = p.scale * dot(p.q, p.queryAt(b, i, head), p.k, p.keyAt(b, j, head), p.width());
+      scores[j] = p.scale * dot(p.q, p.queryAt(b, i, head), p.k, p.keyAt(b, j, head), p.width()) +
+                  p.biasOf(head, i, j);
       if (p.softcap) {
         const double bounded = std::tanh(scores[j] / *p.softcap);
         scores[j] = *p.softcap * bounded;
@@ -86,18 +114,22 @@ Row attend(const Problem &p, int64_t b, int64_t i, int64_t head) {
       }
       largest = std::max(largest, scores[j]);
     }
+  if (p.sinks)
+    largest = std::max(largest, p.sinks->reals[head]);
   if (largest == unseen)
     return {std::vector<double>(p.keys(), 0.0), std::move(slopes), unseen};
   for (double score : scores)
     sum += std::exp(score - largest);
-  double lse = largest + std::log(sum);
+  if (p.sinks)
+    sum += std::exp(p.sinks->reals[head] - largest);
+  const double lse = logSumExp ? *logSumExp : largest + std::log(sum);
   for (double &score : scores)
     score = std::exp(score - lse);
   return {std::move(scores), std::move(slopes), lse};
 }
 
-template <typename Op> std::optional<double> softcapOf(Op op) {
-  return op.getSoftcap() ? std::optional(op.getSoftcap()->convertToDouble()) : std::nullopt;
+std::optional<double> inDouble(const std::optional<APFloat> &number) {
+  return number ? std::optional(number->convertToDouble()) : std::nullopt;
 }
 
 /// Calls `visit(b, i, head)` for every query of every head.
@@ -119,49 +151,63 @@ Tensors attention(nn::AttentionOp op, Frame &frame) {
             frame[op.getV()],
             optional(frame, op.getSegments()),
             optional(frame, op.getLimit()),
+            optional(frame, op.getSinks()),
+            optional(frame, op.getDropoutKey()),
             int64_t(op.getHeads()),
             int64_t(op.getKvHeads().value_or(op.getHeads())),
             op.getCausal(),
             op.getWindow(),
-            softcapOf(op),
+            inDouble(op.getSoftcap()),
+            inDouble(op.getAlibi()),
+            inDouble(op.getDropout()),
             scale};
   Tensor out(op.getOut()), lse(op.getLse());
   forEachQuery(p, [&](int64_t b, int64_t i, int64_t head) {
     Row row = attend(p, b, i, head);
     lse.reals[(b * p.heads + head) * p.queries() + i] = row.lse;
-    for (int64_t j = 0; j < p.keys(); ++j)
+    for (int64_t j = 0; j < p.keys(); ++j) {
+      const double weight = row.probabilities[j] * p.factorOf(b, head, i, j);
       for (int64_t e = 0; e < p.valueWidth(); ++e)
-        out.reals[p.outAt(b, i, head) + e] += row.probabilities[j] * p.v.reals[p.valueAt(b, j, head) + e];
+        out.reals[p.outAt(b, i, head) + e] += weight * p.v.reals[p.valueAt(b, j, head) + e];
+    }
   });
   return {out, lse};
 }
 
 /// With P = softmax(S), S = scale q k^T, O = P v: dv = P^T dO, dP = dO v^T, dS = P (dP - sum_j P dP + dlse),
 /// dq = scale dS k, dk = scale dS^T q. With a soft cap, dS is multiplied by the slope of the cap.
+/// With dropout, dP and the P of dv are multiplied by its factors.
 Tensors attentionGrad(nn::AttentionGradOp op, Frame &frame) {
   Problem p{frame[op.getQ()],
             frame[op.getK()],
             frame[op.getV()],
             optional(frame, op.getSegments()),
-            nullptr,
+            /*limit=*/nullptr,
+            /*sinks=*/nullptr,
+            optional(frame, op.getDropoutKey()),
             int64_t(op.getHeads()),
             int64_t(op.getKvHeads()),
             op.getCausal(),
             op.getWindow(),
-            softcapOf(op),
+            inDouble(op.getSoftcap()),
+            inDouble(op.getAlibi()),
+            inDouble(op.getDropout()),
             op.getScale().convertToDouble()};
-  const Tensor &dout = frame[op.getDout()];
+  const Tensor &dout = frame[op.getDout()], &lse = frame[op.getLse()];
   const Tensor *dlse = optional(frame, op.getDlse());
   Tensor dq(op.getDq()), dk(op.getDk()), dv(op.getDv());
   forEachQuery(p, [&](int64_t b, int64_t i, int64_t head) {
-    Row row = attend(p, b, i, head);
-    std::vector<double> &probabilities = row.probabilities, dp(p.keys());
-    for (double &probability : probabilities)
-      probability = frame.rounded(probability);
+    // The log-sum-exp may be that of further scores, such as a sink's.
+    Row row = attend(p, b, i, head, lse.reals[(b * p.heads + head) * p.queries() + i]);
+    std::vector<double> &probabilities = row.probabilities, dp(p.keys()), factors(p.keys());
+    for (int64_t j = 0; j < p.keys(); ++j) {
+      probabilities[j] = frame.rounded(probabilities[j]);
+      factors[j] = p.factorOf(b, head, i, j);
+    }
     int64_t query = p.queryAt(b, i, head), out = p.outAt(b, i, head);
     double mean = 0, ofLse = dlse ? dlse->reals[(b * p.heads + head) * p.queries() + i] : 0;
     for (int64_t j = 0; j < p.keys(); ++j) {
-      dp[j] = frame.rounded(dot(dout, out, p.v, p.valueAt(b, j, head), p.valueWidth()));
+      dp[j] = factors[j] * frame.rounded(dot(dout, out, p.v, p.valueAt(b, j, head), p.valueWidth()));
       mean += probabilities[j] * dp[j];
     }
     for (int64_t j = 0; j < p.keys(); ++j) {
@@ -172,7 +218,7 @@ Tensors attentionGrad(nn::AttentionGradOp op, Frame &frame) {
         dk.reals[key + d] += ds * p.q.reals[query + d];
       }
       for (int64_t e = 0; e < p.valueWidth(); ++e)
-        dv.reals[value + e] += probabilities[j] * dout.reals[out + e];
+        dv.reals[value + e] += factors[j] * probabilities[j] * dout.reals[out + e];
     }
   });
   return {dq, dk, dv};

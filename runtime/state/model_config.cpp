@@ -93,9 +93,11 @@ Json defaultsOf(const Json &config, const std::string &type) {
                      {"layer_norm_epsilon", 1e-5},
                      {"activation_function", "gelu_new"},
                      {"tie_word_embeddings", true}});
-  if (isOneOf({"llama", "mistral", "qwen2", "qwen3", "phi3", "granite", "olmo2"}))
+  if (type == "bloom")
+    defaults.update({{"n_head", 8}, {"layer_norm_epsilon", 1e-5}, {"tie_word_embeddings", true}});
+  if (isOneOf({"llama", "mistral", "ministral3", "qwen2", "qwen3", "phi3", "granite", "olmo2", "olmo3"}))
     defaults.update({{"num_attention_heads", 32},
-                     {"rms_norm_eps", isOneOf({"phi3", "olmo2"}) ? 1e-5 : 1e-6},
+                     {"rms_norm_eps", isOneOf({"phi3", "olmo2", "olmo3", "ministral3"}) ? 1e-5 : 1e-6},
                      {"hidden_act", "silu"},
                      {"tie_word_embeddings", false}});
   if (isGemma)
@@ -109,9 +111,9 @@ Json defaultsOf(const Json &config, const std::string &type) {
         {{"use_parallel_residual", true}, {"attention_bias", true}, {"partial_rotary_factor", 0.25}});
   if (isOneOf({"phi", "stablelm"}))
     defaults["partial_rotary_factor"] = type == "phi" ? 0.5 : 0.25;
-  if (isGemma || type == "qwen3")
-    defaults["head_dim"] = type == "qwen3" ? 128 : 256;
-  if (isOneOf({"mistral", "gemma2", "gemma3_text"}) && !config.contains("sliding_window"))
+  if (isGemma || isOneOf({"qwen3", "ministral3"}))
+    defaults["head_dim"] = isGemma ? 256 : 128;
+  if (isOneOf({"mistral", "gemma2", "gemma3_text", "olmo3"}) && !config.contains("sliding_window"))
     defaults["sliding_window"] = 4096;
   return defaults;
 }

@@ -39,6 +39,11 @@ class AccumulateTest(harness.EndToEndTest):
         # Another mask of dropout would change losses in the second digit.
         self.check(harness.edited(harness.program("gpt"), *small_gpt.DROPOUT), GOLDEN / "gpt" / "data.safetensors")
 
+    def test_gpt_with_dropout_of_attention(self):
+        edit = ("%heads, %lse = nn.attention %q, %k, %v heads 4 causal",
+                '%key = nn.dropout_key "weights"\n  %heads, %lse = nn.attention %q, %k, %v heads 4 causal dropout 0.2 dropout_key %key')
+        self.check(harness.edited(harness.program("gpt"), edit), GOLDEN / "gpt" / "data.safetensors")
+
     def test_llama(self):
         self.check(harness.program("llama"), GOLDEN / "llama" / "data.safetensors")
 
@@ -53,17 +58,25 @@ MASKS = """nn.model @masks(%x: tensor<?x256xf32>) {
 train.program @train { model @masks optimizer sgd(lr 1) batch 8 steps 2 }
 """
 
+# The same by 256 heads of one number each, which attend to one key, with a weight of 1.
+MASKS_OF_ATTENTION = MASKS.replace("%kept = nn.dropout \"drop\" %sum p 0.5", """%rows = nn.reshape %sum to [0, 1, 256]
+  %key = nn.dropout_key "drop"
+  %kept, %lse = nn.attention %rows, %rows, %rows heads 256 dropout 0.5 dropout_key %key""")
+
 
 class DropoutTest(harness.EndToEndTest):
     """The masks of a step: as many as it has samples, all different, with any micro-batch."""
 
-    def times_kept(self, micro_batch, accumulate):
+    MODEL = MASKS
+
+    def times_kept(self, micro_batch, accumulate, ranks=1):
         """How often each element was kept, in the first step and in the second."""
-        run = f"{accumulate}x{micro_batch}"
-        plan = self.compile(MASKS, f"--micro-batch={micro_batch}", f"--accumulate={accumulate}", to=f"{run}.plan")
-        samples = micro_batch * accumulate
+        run = f"{ranks}x{accumulate}x{micro_batch}"
+        plan = self.compile(self.MODEL, f"--micro-batch={micro_batch}", f"--accumulate={accumulate}", f"--ranks={ranks}", to=f"{run}.plan")
+        samples = micro_batch * accumulate * ranks
         harness.write_safetensors("x.safetensors", {"x": harness.Tensor("F32", [2 * samples, 256], [0.0] * (512 * samples))})
-        self.trainrun(plan, "--data", "x.safetensors", "--checkpoint-dir", run, "--checkpoint-every", 1)
+        processes = [f"--nproc-per-node={ranks}"] if ranks > 1 else []
+        self.trainrun(plan, *processes, "--data", "x.safetensors", "--checkpoint-dir", run, "--checkpoint-every", 1)
         w = [[0.0] * 256] + [list(read_safetensors(f"{run}/step-0000000{step}/model.safetensors")["w"].values) for step in [1, 2]]
         # lr 1: an element kept in one sample moves by 2 / elements.
         return [[(a - b) * samples * 256 / 2 for a, b in zip(w[step], w[step + 1])] for step in range(2)]
@@ -85,6 +98,13 @@ class DropoutTest(harness.EndToEndTest):
         whole = self.times_kept(8, 1)
         for micro_batch, accumulate in [(4, 2), (2, 4), (1, 8)]:
             self.assertEqual(self.times_kept(micro_batch, accumulate), whole)
+
+    def test_ranks_draw_the_masks_of_one(self):
+        self.assertEqual(self.times_kept(2, 2, ranks=2), self.times_kept(8, 1))
+
+
+class AttentionDropoutTest(DropoutTest):
+    MODEL = MASKS_OF_ATTENTION
 
 
 if __name__ == "__main__":

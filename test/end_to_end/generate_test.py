@@ -72,6 +72,13 @@ FAMILIES = [
     ("kv_heads 2 causal", "kv_heads 2 causal window 5 softcap 2"),
 ]
 
+# Biases of positions and sinks in the same model, and dropout in training.
+BIASED = [
+    ("%heads, %lse = nn.attention %qr, %kr, %v heads 4 kv_heads 2 causal",
+     '%sinks = nn.parameter "sinks" tensor<4xf32> init normal(0.02)\n  %key = nn.dropout_key "weights"\n  '
+     "%heads, %lse = nn.attention %qr, %kr, %v heads 4 kv_heads 2 causal alibi 0.25 sinks %sinks dropout 0.05 dropout_key %key"),
+]
+
 
 class GenerateTest(harness.EndToEndTest):
     def train(self, name, steps, *edits):
@@ -143,6 +150,13 @@ class GenerateTest(harness.EndToEndTest):
 
     def test_families_agree_with_evaluation(self):
         self.check_agrees_with_evaluation("llama", *FAMILIES)
+
+    def test_biases_and_sinks_agree_with_evaluation(self):
+        self.check_agrees_with_evaluation("llama", *BIASED)
+
+    def test_decode_with_biases_and_sinks(self):
+        self.train("llama", 3, *BIASED)
+        self.check_decode_agrees_with_prefill()
 
     def test_seed_and_threads(self):
         self.train("gpt", 3)

@@ -109,10 +109,43 @@ class ImportTest(ImportTestCase):
         self.assertEqual(generated, numbers["tokens"])
 
 
+class DropoutTest(ImportTestCase):
+    """Dropout of a config is in the text, and changes training alone."""
+
+    def losses(self, *options):
+        self.trainc("import", "model", *options, "-o", "model.mlir")
+        text = Path("model.mlir").read_text()
+        plan = self.compile(text[:text.index("train.program")] + PROGRAM % "gpt2")
+        return text, self.run_steps(plan, "--eval-data", "data.safetensors", "--steps", "1")
+
+    def test_of_all_three_kinds(self):
+        numbers = numbers_of("gpt2")
+        for key in ("embd_pdrop", "resid_pdrop", "attn_pdrop"):
+            del numbers["config"][key]  # 0.1 by default
+        write_folder(Path("model"), numbers)
+        write_data("data.safetensors")
+        text, losses = self.losses()
+        self.assertIn('nn.dropout "drop" %xp p 0.1', text)
+        self.assertIn('nn.dropout "attn.dropout" %a p 0.1', text)
+        self.assertIn("heads 4 causal dropout 0.1 dropout_key %key", text)
+        self.assertGreater(abs(losses[0] - numbers["losses"][0]), 1e-4)
+        text, losses = self.losses("--no-dropout")
+        self.assertNotIn("dropout", text)
+        self.assert_close(losses, numbers["losses"][:1], LOSS_BOUND, "loss")
+
+    def test_of_attention_alone(self):
+        numbers = numbers_of("gpt2")
+        numbers["config"]["attn_pdrop"] = 0.5
+        write_folder(Path("model"), numbers)
+        write_data("data.safetensors")
+        _, losses = self.losses()
+        self.assertGreater(abs(losses[0] - numbers["losses"][0]), 1e-4)
+
+
 class StrategiesTest(ImportTestCase):
     """Imported models train the same on ranks and with recomputation, and nearly so in bf16."""
 
-    FAMILIES = ["gemma3", "gpt_neox", "phi3_longrope", "qwen3"]
+    FAMILIES = ["bloom", "gemma3", "gpt_neox", "phi3_longrope", "qwen3"]
 
     def losses(self, name, *options):
         plan = self.compile(self.imported(numbers_of(name)), *options)
@@ -249,7 +282,7 @@ class ImportErrorsTest(harness.EndToEndTest):
         self.refused({**self.LLAMA, "hidden_act": "mish"}, "'hidden_act': expected gelu, ", "found mish")
         self.refused({**self.LLAMA, "rope_scaling": {"rope_type": "magic", "factor": 2.0}}, "'rope_scaling.rope_type' is magic, which is not supported")
         self.refused({**self.LLAMA, "rope_parameters": {"rope_theta": 5e5, "curl": 1}}, "'rope_parameters.curl' = 1")
-        self.refused({**self.LLAMA, "attention_dropout": 0.1}, "'attention_dropout' is 0.1: dropout of attention's weights is not supported; give --no-dropout")
+        self.refused({"model_type": "falcon", "attention_dropout": 0.1}, "'attention_dropout' is 0.1: dropout of attention's weights is not supported; give --no-dropout")
         self.refused({**self.LLAMA, "quantization_config": {"bits": 4}}, "the weights are quantised")
         self.refused({**self.LLAMA, "rms_norm_eps": None, "tie_word_embeddings": 1}, "'tie_word_embeddings': expected true or false, found 1")
         self.refused({**self.LLAMA, "partial_rotary_factor": 0.0}, "'partial_rotary_factor' is 0.0: this family rotates whole heads; expected 1.0")

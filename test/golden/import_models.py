@@ -53,4 +53,28 @@ MODELS = {
                  max_position_embeddings=64, word_embed_proj_dim=32, dropout=0.0, pad_token_id=None),
     "falcon": model("falcon", "FalconForCausalLM", vocab_size=256, hidden_size=32, num_hidden_layers=2, num_attention_heads=4,
                     max_position_embeddings=64),
+    "falcon_rw": model("falcon", "FalconForCausalLM", vocab_size=256, hidden_size=32, num_hidden_layers=2, num_attention_heads=4,
+                       max_position_embeddings=64, alibi=True, multi_query=False, parallel_attn=False, bias=True),
+    "falcon_groups": model("falcon", "FalconForCausalLM", vocab_size=256, hidden_size=32, num_hidden_layers=2, num_attention_heads=4,
+                           num_kv_heads=2, max_position_embeddings=64, new_decoder_architecture=True),
+    "falcon_groups_one_norm": model("falcon", "FalconForCausalLM", vocab_size=256, hidden_size=32, num_hidden_layers=2, num_attention_heads=4,
+                                    num_kv_heads=2, max_position_embeddings=64, new_decoder_architecture=True, num_ln_in_parallel_attn=1,
+                                    ffn_hidden_size=48),
+    # Six heads: the last two have slopes between those of the first four.
+    "bloom": model("bloom", "BloomForCausalLM", vocab_size=256, hidden_size=48, n_layer=2, n_head=6),
+    "bloom_norms_in_stream": model("bloom", "BloomForCausalLM", vocab_size=256, hidden_size=32, n_layer=2, n_head=4,
+                                   apply_residual_connection_post_layernorm=True, layer_norm_epsilon=1e-6),
+    "olmo3": model("olmo3", "Olmo3ForCausalLM", SHARED, layer_types=["sliding_attention", "full_attention"], pad_token_id=None, sliding_window=6,
+                   rope_parameters={"full_attention": {"rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0, "beta_fast": 4.0, "beta_slow": 0.5,
+                                                       "original_max_position_embeddings": 16, "attention_factor": 1.1},
+                                    "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0}}),
+    "ministral3": model("ministral3", "Ministral3ForCausalLM", SHARED, head_dim=16, pad_token_id=None,
+                        rope_parameters={"type": "yarn", "rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0,
+                                         "original_max_position_embeddings": 56, "max_position_embeddings": 64, "beta_fast": 4.0, "beta_slow": 0.5,
+                                         "mscale": 0.75, "mscale_all_dim": 1.0, "llama_4_scaling_beta": 0.1}),
+    "phi_head_norms": model("phi", "PhiForCausalLM", SHARED, qk_layernorm=True),
+    "stablelm_head_norms": model("stablelm", "StableLmForCausalLM", SHARED, qk_layernorm=True),
 }
+
+# Attention as transformers computes it without the option: its other form of Falcon with ALiBi adds the biases twice.
+ATTENTION = {"falcon_rw": "sdpa"}

@@ -18,7 +18,7 @@ import torch
 import transformers
 
 import import_weights
-from import_models import MODELS
+from import_models import ATTENTION, MODELS
 
 HERE = Path(__file__).parent / "import"
 
@@ -44,10 +44,10 @@ def float64_alone():
         torch.set_default_dtype(torch.float32)
 
 
-def load(config):
-    """The model of a config with the weights of import_weights, and the names of its parameters."""
+def load(config, attention):
+    """The model of a config with the weights of import_weights."""
     model_class = getattr(transformers, config["architectures"][0])
-    model = model_class(model_class.config_class.from_dict(copy.deepcopy({**config, "attn_implementation": "eager"}))).to(torch.float64).eval()
+    model = model_class(model_class.config_class.from_dict(copy.deepcopy({**config, "attn_implementation": attention}))).to(torch.float64).eval()
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             values = torch.tensor(import_weights.weights(config["model_type"], name, list(parameter.shape)), dtype=torch.float64)
@@ -71,8 +71,8 @@ def greedy(model, prompt, count):
     return tokens[len(prompt):], margin
 
 
-def numbers_of(config):
-    model = load(config)
+def numbers_of(config, attention):
+    model = load(config, attention)
     rows = torch.tensor(import_weights.tokens())
     tokens, labels = rows[:, :-1], rows[:, 1:]
     generated, margin = greedy(model, import_weights.PROMPT, import_weights.GENERATED)
@@ -100,7 +100,7 @@ def main():
     names = sys.argv[1:] or list(MODELS)
     for name in names:
         with float64_alone():
-            numbers = numbers_of(MODELS[name])
+            numbers = numbers_of(MODELS[name], ATTENTION.get(name, "eager"))
         (HERE / f"{name}.json").write_text(json.dumps(numbers, indent=1) + "\n")
         print(f"{name}: losses {numbers['losses'][0]:.6f} to {numbers['losses'][-1]:.6f}, greedy margin {numbers['margin']:.4f}")
 

@@ -21,7 +21,7 @@ constexpr int64_t kSmallWork = 50'000, kLargeWork = 2'000'000, kMaxElements = 40
 /// Writes one model.
 class Architecture {
 public:
-  explicit Architecture(unsigned seed) : random_(seed) {}
+  explicit Architecture(unsigned seed) : random_(seed) { drawForms(seed); }
 
   std::string write() {
     drawParts();
@@ -63,6 +63,17 @@ private:
     mixesSamples_ = !isLanguage_ && chance(4);
     appliesFeedForward_ = chance(2);
     suffix_ = std::string(chance(2) ? " layout in_out" : "") + (chance(2) ? " no_bias" : "");
+  }
+
+  /// Forms of attention. They have numbers of their own, so that other parts of the models of a seed do not
+  /// change with them.
+  void drawForms(unsigned seed) {
+    std::mt19937 random(seed);
+    const auto chance = [&](unsigned outOf) { return random() % outOf == 0; };
+    hasAlibi_ = chance(4);
+    hasSinks_ = chance(4);
+    dropsWeights_ = chance(4);
+    hasWindow_ = chance(4);
   }
 
   /// Multiplications of a forward, about.
@@ -156,9 +167,19 @@ private:
     }
     q = rotated(q, heads_);
     k = rotated(k, kvHeads_);
-    const std::string y = firstOf("nn.attention " + q + ", " + k + ", " + v + " heads " + Twine(heads_) +
-                                  (kvHeads_ == heads_ ? "" : " kv_heads " + std::to_string(kvHeads_)) +
-                                  (isCausal_ ? " causal" : "") + (hasSegments_ ? " segments %segments" : ""));
+    std::string forms;
+    if (hasWindow_)
+      forms += " window 5";
+    if (hasAlibi_ && isCausal_)
+      forms += " alibi 0.5";
+    if (hasSinks_)
+      forms += " sinks " + op("nn.parameter \"sinks\" tensor<" + Twine(heads_) + "xf32> init ones");
+    if (dropsWeights_)
+      forms += " dropout 0.25 dropout_key " + op("nn.dropout_key \"weights\"");
+    const std::string y =
+        firstOf("nn.attention " + q + ", " + k + ", " + v + " heads " + Twine(heads_) +
+                (kvHeads_ == heads_ ? "" : " kv_heads " + std::to_string(kvHeads_)) +
+                (isCausal_ ? " causal" : "") + (hasSegments_ ? " segments %segments" : "") + forms);
     return linear("o", y, width_, width_);
   }
 
@@ -275,7 +296,8 @@ private:
   int values_ = 0;
   const char *norm_ = "", *activation_ = "";
   bool isLanguage_, normsFirst_, isGated_, isFused_, rotates_, hasPlaces_, isCausal_, hasSegments_,
-      isParallel_, hasGain_, drops_, mixesSamples_, appliesFeedForward_;
+      isParallel_, hasGain_, drops_, mixesSamples_, appliesFeedForward_, hasAlibi_, hasSinks_, dropsWeights_,
+      hasWindow_;
   int64_t heads_, kvHeads_, width_, hidden_, classes_, length_, batch_, layers_;
 };
 

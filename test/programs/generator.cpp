@@ -242,6 +242,10 @@ Attribute Generator::drawAttribute(StringRef name, ValueRange operands) {
     return chance(2) ? Attribute() : count({1, 2, 3});
   if (name == "softcap")
     return chance(2) ? Attribute() : number({0.5, 3});
+  if (name == "alibi")
+    return chance(2) ? Attribute() : number({1, 0.25});
+  if (name == "dropout")
+    return chance(2) ? Attribute() : number({0.25, 0.5});
   if (name == "rotary")
     return chance(2) ? Attribute() : count({2, 4});
   if (name == "scaling")
@@ -261,8 +265,10 @@ Attribute Generator::drawAttribute(StringRef name, ValueRange operands) {
   if (name == "ignore")
     return count({-100, 0, 1});
   if (name == "operandSegmentSizes") {
-    SmallVector<int32_t> sizes(5, 0); // of nn.attention
-    std::fill_n(sizes.begin(), std::min(operands.size(), sizes.size()), 1);
+    SmallVector<int32_t> sizes(7, 0); // of nn.attention
+    std::fill_n(sizes.begin(), std::min<size_t>(operands.size(), 3), 1);
+    if (operands.size() > 3) // segments, sinks or the key of dropout; a limit has no gradient
+      sizes[oneOf<size_t>({3, 5, 6})] = 1;
     return builder_.getDenseI32ArrayAttr(sizes);
   }
   if (llvm::is_contained({"approximate", "keep", "transpose_lhs", "transpose_rhs", "reduce_batch", "causal",

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 
 #include <limits>
+#include <optional>
 
 using namespace mlir;
 using namespace trainc;
@@ -27,6 +28,10 @@ public:
     k = function.operand(1);
     v = function.operand(2);
     visibility = Visibility(op, function);
+    if (shape.dropout)
+      dropout.emplace(op, function);
+    if (op.getSinks())
+      sinks = function.operand(op.getSinksMutable()[0].getOperandNumber());
     out = function.result(0);
     lse = function.result(1);
     packedQ = tiles.buffer(shape.depth);
@@ -52,20 +57,37 @@ private:
     visibility.segmentBase = emit.mul(b, shape.queries);
     tiles.pack(packedQ, shape.queryRows(emit, q, b, head).from(emit, first), valid, op.scoreScale());
     tiles.fill(sums, shape.valueWidth, 0);
-    tiles.fill(total, 1, 0);
-    tiles.fill(largest, 1, -std::numeric_limits<double>::infinity());
+    startSums(head);
+    Value slope = shape.alibi ? alibiSlope(emit, shape, head, element) : Value();
+    Value number = dropout ? dropout->number(emit, shape, b, head) : Value();
     tiles.blocks(visibility.keysOf(emit, {first, emit.add(first, valid)}), shape.keys,
                  [&](Value key, int64_t count) {
                    HeadRows heldKeys = tiles.held(keyRows, key, count, heldRows);
                    tiles.scores(scores, heldKeys.from(emit, key), count, packedQ);
+                   if (slope)
+                     tiles.bias(scores, slope, visibility, true, first, key, count);
                    if (shape.softcap)
                      tiles.cap(scores, count, *shape.softcap);
                    tiles.hide(scores, visibility, true, first, valid, key, count);
                    tiles.eachVector([&](Value lane) { softmax(count, lane); });
+                   if (dropout)
+                     drop(number, first, key, count);
                    HeadRows heldValues = tiles.held(valueRows, key, count, heldRows);
                    tiles.accumulate(sums, heldValues.from(emit, key), count, scores, decay);
                  });
     finish(b, head, first, valid);
+  }
+
+  /// Sets the maximum and the sum to those of the head's sink, or of no score.
+  void startSums(Value head) {
+    if (!sinks) {
+      tiles.fill(total, 1, 0);
+      tiles.fill(largest, 1, -std::numeric_limits<double>::infinity());
+      return;
+    }
+    tiles.fill(total, 1, 1);
+    Value sink = emit.splat(emit.load({sinks, shape.element, head}), tiles.lanes());
+    tiles.eachVector([&](Value lane) { emit.store(sink, {largest, element, lane}); });
   }
 
   /// Replaces the scores of a block by e^(score - maximum so far), and updates the sum, the maximum, and the
@@ -97,6 +119,17 @@ private:
     emit.store(sum, {total, element, lane});
   }
 
+  /// Multiplies the weights of a block of keys by the factors of dropout. `number` is that of the head.
+  void drop(Value number, Value first, Value key, int64_t count) {
+    tiles.eachVector([&](Value lane) {
+      eachRow(tiles, dropout, /*lanesAreQueries=*/true, number, first, lane, key, count,
+              [&](Value i, Value factors) {
+                const Address to = tiles.at(scores, i, lane);
+                emit.store(emit.mul(emit.load(to, tiles.lanes()), factors), to);
+              });
+    });
+  }
+
   void finish(Value b, Value head, Value first, Value valid) {
     tiles.unpack(sums, shape.outRows(emit, out, b, head).from(emit, first), valid, [&](Value lane) {
       Value sum = emit.load({total, element, lane}, AttentionTiles::kSquare);
@@ -122,6 +155,8 @@ private:
   AttentionShape shape;
   AttentionTiles tiles;
   Visibility visibility;
+  std::optional<WeightDropout> dropout;
+  Value sinks; ///< pointer or null
   Value q, k, v, out, lse, packedQ, sums, scores, largest, total, decay, heldRows;
 };
 

@@ -1,6 +1,7 @@
 // Gradient of attention. With P = softmax(S), S = scale q k^T, O = P v, and D = rowsum(dO O) - dlse =
 // rowsum(P dP) - dlse: dv = P^T dO, dP = dO v^T, dS = P (dP - D), dq = scale dS k, dk = scale dS^T q. With a
-// soft cap, dS is multiplied by the slope of the cap. P is recomputed from the log-sum-exp.
+// soft cap, dS is multiplied by the slope of the cap. With dropout, dP and the P of dv are multiplied by its
+// factors. P is recomputed from the log-sum-exp.
 #include "dialects/NN/Builders.h"
 #include "lib/Codegen/Cpu/AttentionTiles.h"
 #include "lib/Codegen/Cpu/Generators.h"
@@ -43,9 +44,10 @@ private:
   void queryTile(Value b, Value head, Value first);
   void keyTile(Value b, Value keyHead, Value first);
   /// Computes P from S and dS from dP, in their buffers, for the `count` rows from position `row` on.
+  /// With dropout, P is multiplied by its factors after dS is computed; `number` is that of the head.
   /// `statistics` is the offset of this head's queries in lse and D.
-  void scoreGradients(bool lanesAreQueries, Value statistics, Value first, Value valid, Value row,
-                      int64_t count);
+  void scoreGradients(bool lanesAreQueries, Value number, Value statistics, Value first, Value valid,
+                      Value row, int64_t count);
   /// The log-sum-exp of a query without visible keys is -infinity. Replacing it by 0 makes all its P 0
   /// instead of NaN.
   Value finite(Value logSumExp) {
@@ -63,6 +65,7 @@ private:
   double scale;
   std::optional<AttentionTiles> tiles;
   Visibility visibility;
+  std::optional<WeightDropout> dropout;
   Value q, k, v, dout, lse, sums;                         // arguments
   Value dq, dk, dv;                                       // results
   Value packedA, packedB, gradA, gradB, scores, dP, ones; // in the block's memory
@@ -103,10 +106,12 @@ void GradEmitter::declareInputs() {
   lse = function.operand(op.getLseMutable().getOperandNumber());
   sums = function.scratch(0);
   visibility = Visibility(op, function);
+  if (shape.dropout)
+    dropout.emplace(op, function);
 }
 
-void GradEmitter::scoreGradients(bool lanesAreQueries, Value statistics, Value first, Value valid, Value row,
-                                 int64_t count) {
+void GradEmitter::scoreGradients(bool lanesAreQueries, Value number, Value statistics, Value first,
+                                 Value valid, Value row, int64_t count) {
   const int64_t lanes = tiles->lanes();
   auto ofQuery = [&](Value base, Value lane, Value i) {
     if (lanesAreQueries)
@@ -116,15 +121,20 @@ void GradEmitter::scoreGradients(bool lanesAreQueries, Value statistics, Value f
   tiles->eachVector([&](Value lane) {
     Value ownLse = lanesAreQueries ? finite(ofQuery(lse, lane, {})) : Value();
     Value ownSum = lanesAreQueries ? ofQuery(sums, lane, {}) : Value();
-    emit.loop(emit.i64(0), emit.i64(count), 1, [&](Value i) {
+    eachRow(*tiles, dropout, lanesAreQueries, number, first, lane, row, count, [&](Value i, Value factors) {
       Address score = tiles->at(scores, i, lane), gradient = tiles->at(dP, i, lane);
       Value held = emit.load(score, lanes);
       Value difference = emit.sub(held, lanesAreQueries ? ownLse : finite(ofQuery(lse, lane, i)));
       Value p = math::ExpOp::create(emit.builder, emit.loc, difference);
-      Value centred = emit.sub(emit.load(gradient, lanes), lanesAreQueries ? ownSum : ofQuery(sums, lane, i));
+      Value ofWeight = emit.load(gradient, lanes), weight = p;
+      if (factors) {
+        ofWeight = emit.mul(ofWeight, factors);
+        weight = emit.mul(p, factors);
+      }
+      Value centred = emit.sub(ofWeight, lanesAreQueries ? ownSum : ofQuery(sums, lane, i));
       if (shape.softcap)
         centred = emit.mul(centred, capSlope(emit, held, *shape.softcap));
-      emit.store(p, score);
+      emit.store(weight, score);
       emit.store(emit.mul(p, centred), gradient);
     });
   });
@@ -162,6 +172,8 @@ void GradEmitter::queryTile(Value b, Value head, Value first) {
   Value keyHead = emit.divide(head, shape.group()), statistics = shape.statistics(emit, b, head);
   HeadRows keys = shape.keyRows(emit, k, b, keyHead), values = shape.valueRows(emit, v, b, keyHead);
   visibility.segmentBase = emit.mul(b, shape.queries);
+  Value number = dropout ? dropout->number(emit, shape, b, head) : Value();
+  Value slope = shape.alibi ? alibiSlope(emit, shape, head, element) : Value();
   tiles->pack(packedA, shape.queryRows(emit, q, b, head).from(emit, first), valid, scale);
   tiles->pack(packedB, shape.outRows(emit, dout, b, head).from(emit, first), valid, 1);
   tiles->fill(gradA, shape.depth, 0);
@@ -171,10 +183,12 @@ void GradEmitter::queryTile(Value b, Value head, Value first) {
              heldValues = tiles->held(values, key, count, heldB);
     tiles->scores(scores, heldKeys.from(emit, key), count, packedA);
     tiles->scores(dP, heldValues.from(emit, key), count, packedB);
+    if (slope)
+      tiles->bias(scores, slope, visibility, true, first, key, count);
     if (shape.softcap)
       tiles->cap(scores, count, *shape.softcap);
     tiles->hide(scores, visibility, true, first, valid, key, count);
-    scoreGradients(true, statistics, first, valid, key, count);
+    scoreGradients(true, number, statistics, first, valid, key, count);
     tiles->accumulate(gradA, heldKeys.from(emit, key), count, dP, ones);
   });
   Value factor = emit.constant(Emitter::laneType(element, AttentionTiles::kSquare), scale);
@@ -203,16 +217,20 @@ void GradEmitter::keyTile(Value b, Value keyHead, Value first) {
   emit.loop(emit.i64(0), emit.i64(shape.group()), 1, [&](Value member) {
     Value head = emit.add(emit.mul(keyHead, shape.group()), member),
           statistics = shape.statistics(emit, b, head);
+    Value number = dropout ? dropout->number(emit, shape, b, head) : Value();
+    Value slope = shape.alibi ? alibiSlope(emit, shape, head, element) : Value();
     HeadRows queries = shape.queryRows(emit, q, b, head), grads = shape.outRows(emit, dout, b, head);
     tiles->blocks(visibleTo, shape.queries, [&](Value query, int64_t count) {
       HeadRows heldQueries = tiles->held(queries, query, count, heldA),
                heldGrads = tiles->held(grads, query, count, heldB);
       tiles->scores(scores, heldQueries.from(emit, query), count, packedA);
       tiles->scores(dP, heldGrads.from(emit, query), count, packedB);
+      if (slope)
+        tiles->bias(scores, slope, visibility, false, first, query, count);
       if (shape.softcap)
         tiles->cap(scores, count, *shape.softcap);
       tiles->hide(scores, visibility, false, first, valid, query, count);
-      scoreGradients(false, statistics, first, valid, query, count);
+      scoreGradients(false, number, statistics, first, valid, query, count);
       tiles->accumulate(gradB, heldGrads.from(emit, query), count, scores, ones);
       tiles->accumulate(gradA, heldQueries.from(emit, query), count, dP, ones);
     });

@@ -2,6 +2,7 @@
 #include "lib/Codegen/Cpu/AttentionTiles.h"
 #include "dialects/NN/Builders.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/bit.h"
 
 #include <limits>
@@ -152,6 +153,30 @@ void AttentionTiles::scores(Value out, const HeadRows &rows, int64_t count, Valu
                                   emit.i64(rows.stride), emit.i64(1), emit.i64(0)});
 }
 
+void AttentionTiles::bias(Value scores, Value slope, const Visibility &visibility, bool lanesAreQueries,
+                          Value first, Value row, int64_t count) {
+  const Type narrow = emit.builder.getI32Type();
+  const auto toNumber = [&](Value position, int64_t lanes) -> Value {
+    Value integer =
+        arith::TruncIOp::create(emit.builder, emit.loc, Emitter::laneType(narrow, lanes), position);
+    return arith::SIToFPOp::create(emit.builder, emit.loc, Emitter::laneType(element, lanes), integer);
+  };
+  Value slopes = emit.splat(slope, vectorLanes), numbers = toNumber(emit.lanesIota(vectorLanes), vectorLanes);
+  eachVector([&](Value lane) {
+    Value position = emit.add(first, lane); // of the first lane
+    emit.loop(emit.i64(0), emit.i64(count), 1, [&](Value i) {
+      Value other = emit.add(row, i);
+      Value key = lanesAreQueries ? other : position, query = lanesAreQueries ? position : other;
+      Value distance =
+          emit.splat(toNumber(emit.sub(emit.sub(key, query), visibility.firstQuery(emit)), 0), vectorLanes);
+      distance = lanesAreQueries ? emit.sub(distance, numbers) : emit.add(distance, numbers);
+      const Address to = at(scores, i, lane);
+      emit.store(math::FmaOp::create(emit.builder, emit.loc, distance, slopes, emit.load(to, vectorLanes)),
+                 to);
+    });
+  });
+}
+
 void AttentionTiles::cap(Value scores, int64_t count, double cap) {
   emit.loop(emit.i64(0), emit.i64(count * tileWidth), vectorLanes, [&](Value index) {
     const Address at{scores, element, index};
@@ -230,4 +255,35 @@ void AttentionTiles::hide(Value scores, const Visibility &visibility, bool lanes
     isEdge = arith::OrIOp::create(emit.builder, emit.loc, isEdge, emit.less(key, firstKey));
   }
   emit.when(isEdge, hideAll);
+}
+
+// --- Dropout ---
+
+void trainc::codegen::eachRow(AttentionTiles &tiles, const std::optional<WeightDropout> &dropout,
+                              bool lanesAreQueries, Value number, Value first, Value lane, Value row,
+                              int64_t count, llvm::function_ref<void(Value, Value)> body) {
+  Emitter &emit = tiles.emit;
+  const int64_t lanes = tiles.lanes();
+  if (!dropout)
+    return emit.loop(emit.i64(0), emit.i64(count), 1, [&](Value i) { body(i, Value()); });
+  Value numbers = emit.splat(number, lanes),
+        positions = emit.add(emit.splat(emit.add(first, lane), lanes), emit.lanesIota(lanes));
+  if (!lanesAreQueries)
+    return emit.loop(emit.i64(0), emit.i64(count), 1, [&](Value i) {
+      Value query = emit.splat(emit.add(row, i), lanes);
+      body(i, dropout->factors(emit, numbers, query, positions, lanes, tiles.element));
+    });
+  // Keys share draws, since a block begins at a multiple of their number.
+  constexpr int64_t kShared = WeightDropout::kShared;
+  static_assert(AttentionTiles::kBlock % kShared == 0);
+  const auto group = [&](Value begin, int64_t keys) {
+    Value number = emit.splat(emit.divide(emit.add(row, begin), kShared), lanes);
+    const auto words = dropout->draw(emit, numbers, positions, number, lanes);
+    for (int64_t key = 0; key < keys; ++key)
+      body(emit.add(begin, key), dropout->factor(emit, words[key], lanes, tiles.element));
+  };
+  const int64_t whole = count / kShared * kShared;
+  emit.loop(emit.i64(0), emit.i64(whole), kShared, [&](Value begin) { group(begin, kShared); });
+  if (count != whole)
+    group(emit.i64(whole), count - whole);
 }

@@ -9,6 +9,8 @@
 
 #include "lib/Codegen/Kernels/AttentionShape.h"
 
+#include <optional>
+
 namespace trainc::codegen {
 
 /// Returns the number of positions per tile of one side, whose widest rows have `widest` elements. It is
@@ -56,6 +58,10 @@ public:
 
   /// out[r, :] = sum over c of rows[r, c] * packed[c, :], for `count` rows.
   void scores(mlir::Value out, const HeadRows &rows, int64_t count, mlir::Value packed);
+  /// scores[r, :] += slope * distance, for `count` rows of the other side from `row` on. The distance is the
+  /// key's position minus the query's. The tile begins at position `first`.
+  void bias(mlir::Value scores, mlir::Value slope, const Visibility &visibility, bool lanesAreQueries,
+            mlir::Value first, mlir::Value row, int64_t count);
   /// scores[r, :] = cap * tanh(scores[r, :] / cap), for `count` rows.
   void cap(mlir::Value scores, int64_t count, double cap);
   /// out[c, :] = out[c, :] * factor[:] + sum over r of rows[r, c] * weights[r, :].
@@ -91,5 +97,12 @@ private:
   int64_t tileWidth, vectorLanes;
   mlir::func::FuncOp product;
 };
+
+/// Calls body(i, factors) for the `count` rows of the other side from `row` on. `factors` are those of
+/// dropout for row + i and the lanes from `lane` on of a tile that begins at position `first`; null without
+/// dropout. `number` is that of the head. If lanes are queries, `row` is the first of a block.
+void eachRow(AttentionTiles &tiles, const std::optional<WeightDropout> &dropout, bool lanesAreQueries,
+             mlir::Value number, mlir::Value first, mlir::Value lane, mlir::Value row, int64_t count,
+             llvm::function_ref<void(mlir::Value i, mlir::Value factors)> body);
 
 } // namespace trainc::codegen

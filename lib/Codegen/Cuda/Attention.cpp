@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 
 #include <limits>
+#include <optional>
 
 using namespace mlir;
 using namespace trainc;
@@ -35,6 +36,8 @@ public:
 
   void run() {
     visibility = Visibility(op, function);
+    if (shape.dropout)
+      dropout.emplace(op, function);
     const int64_t perHead = llvm::divideCeil(shape.queries, blocks.sizes.owned());
     function.tiles([&](Value index) {
       Value head = emit.divide(index, perHead);
@@ -68,10 +71,11 @@ private:
                    values = shape.valueRows(emit, function.operand(2), b, keyHead);
     visibility.segmentBase = emit.mul(b, shape.queries);
     blocks.hold(blocks.own[0], shape.queryRows(emit, function.operand(0), b, head), first, shape.queries);
-    Value none = emit.constant(blocks.element, -std::numeric_limits<double>::infinity()),
-          zero = emit.constant(blocks.element, 0);
-    const Rows start{{none, none},
-                     {zero, zero},
+    const auto [largest, total] = startOf(head);
+    Value number = dropout ? dropout->number(emit, shape, b, head) : Value();
+    Value slope = shape.alibi ? alibiSlope(emit, shape, head, blocks.element) : Value();
+    const Rows start{{largest, largest},
+                     {total, total},
                      blocks.products.zeros(WarpProducts::strips(shape.element, shape.valueWidth))};
     Parts end = blocks.eachBlock(
         visibility.keysOf(emit, blocks.ownedFrom(first)), carried(start),
@@ -84,15 +88,34 @@ private:
           Value scale = emit.constant(blocks.element, op.scoreScale());
           for (Value &score : scores)
             score = emit.mul(score, scale);
+          if (slope)
+            blocks.bias(scores, slope, visibility, /*ownAreQueries=*/true, first, key);
           if (shape.softcap)
             for (Value &score : scores)
               score = capScore(emit, score, *shape.softcap);
           blocks.hide(scores, visibility, /*ownAreQueries=*/true, first, key, shape);
           Rows rows = softmax(rowsOf(before), scores);
+          if (dropout)
+            for (auto [score, factor] : llvm::zip_equal(
+                     scores, blocks.dropped(*dropout, /*ownAreQueries=*/true, number, first, key)))
+              score = emit.mul(score, factor);
           rows.sums = blocks.products.accumulate(rows.sums, scores, blocks.others[1]);
           return carried(rows);
         });
     finish(b, head, first, rowsOf(end));
+  }
+
+  /// Returns the maximum and this thread's share of the sum before any key: those of the head's sink, or of
+  /// no score. The first of the threads that share a row counts the sink.
+  std::pair<Value, Value> startOf(Value head) {
+    Value zero = emit.constant(blocks.element, 0);
+    if (!op.getSinks())
+      return {emit.constant(blocks.element, -std::numeric_limits<double>::infinity()), zero};
+    Value sinks = function.operand(op.getSinksMutable()[0].getOperandNumber());
+    Value isFirst = emit.less(blocks.products.column(), emit.i64(1));
+    Value share =
+        arith::SelectOp::create(emit.builder, emit.loc, isFirst, emit.constant(blocks.element, 1), zero);
+    return {emit.load({sinks, shape.element, head}), share};
   }
 
   /// Replaces the scores of a block by e^(score - maximum so far), and rescales earlier sums to the new
@@ -150,6 +173,7 @@ private:
   AttentionShape shape;
   AttentionBlocks blocks;
   Visibility visibility;
+  std::optional<WeightDropout> dropout;
 };
 
 } // namespace

@@ -6,6 +6,7 @@
 #include "lib/Support/StoredElement.h"
 #include "plan/schema/cuda_levels.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
@@ -155,6 +156,53 @@ Parts AttentionBlocks::ofColumns(Value base, Type type, Value start, Value first
       numbers.push_back(emit.load({base, type, emit.add(start, position)}));
     }
   return numbers;
+}
+
+// --- Scores and weights ---
+
+void AttentionBlocks::bias(Parts &scores, Value slope, const Visibility &visibility, bool ownAreQueries,
+                           Value ownFirst, Value otherFirst) {
+  Value column = emit.add(otherFirst, products.column());
+  for (int64_t half = 0; half < 2; ++half) {
+    Value row = emit.add(ownFirst, products.row(half));
+    Value key = ownAreQueries ? column : row, query = ownAreQueries ? row : column;
+    Value distance = emit.sub(emit.sub(key, query), visibility.firstQuery(emit));
+    distance = arith::TruncIOp::create(emit.builder, emit.loc, emit.builder.getI32Type(), distance);
+    distance = arith::SIToFPOp::create(emit.builder, emit.loc, element, distance);
+    for (int64_t strip = 0; strip < sizes.others / kStripColumns; ++strip)
+      for (int64_t side = 0; side < 2; ++side) {
+        Value &score = scores[strip * 4 + half * 2 + side];
+        const auto columns = double(strip * kStripColumns + side);
+        Value further = emit.add(distance, emit.constant(element, ownAreQueries ? columns : -columns));
+        score = math::FmaOp::create(emit.builder, emit.loc, further, slope, score);
+      }
+  }
+}
+
+Parts AttentionBlocks::dropped(const WeightDropout &dropout, bool ownAreQueries, Value number, Value ownFirst,
+                               Value otherFirst) {
+  Parts factors(sizes.others / kStripColumns * 4);
+  Value isUpper; // whether a thread's pairs of keys are the upper halves of those that share a draw
+  if (ownAreQueries)
+    isUpper = emit.less(emit.i64(1), emit.remainder(products.column(), WeightDropout::kShared));
+  for (int64_t strip = 0; strip < sizes.others / kStripColumns; ++strip)
+    for (int64_t half = 0; half < 2; ++half) {
+      Value row = emit.add(ownFirst, products.row(half));
+      Value column = emit.add(emit.add(otherFirst, products.column()), strip * kStripColumns);
+      Value *pair = &factors[strip * 4 + half * 2];
+      if (!ownAreQueries) {
+        for (int64_t side = 0; side < 2; ++side)
+          pair[side] = dropout.factors(emit, number, emit.add(column, side), row, /*lanes=*/0, element);
+        continue;
+      }
+      const auto words =
+          dropout.draw(emit, number, row, emit.divide(column, WeightDropout::kShared), /*lanes=*/0);
+      for (int64_t side = 0; side < 2; ++side) {
+        Value word = arith::SelectOp::create(emit.builder, emit.loc, isUpper, words[2 + side], words[side]);
+        pair[side] = dropout.factor(emit, word, /*lanes=*/0, element);
+      }
+    }
+  return factors;
 }
 
 // --- Masks ---

@@ -54,6 +54,14 @@ public:
   Parts eachBlock(const PositionRange &range, mlir::ValueRange carried,
                   llvm::function_ref<void(mlir::Value)> fetch, Emitter::LoopBody compute);
 
+  /// Adds slope * distance to scores; the distance is the key's position minus the query's. Owned positions
+  /// begin at `own`, the others at `other`.
+  void bias(Parts &scores, mlir::Value slope, const Visibility &visibility, bool ownAreQueries,
+            mlir::Value own, mlir::Value other);
+  /// Returns the factors by which dropout multiplies each weight. `number` is that of the head.
+  Parts dropped(const WeightDropout &dropout, bool ownAreQueries, mlir::Value number, mlir::Value own,
+                mlir::Value other);
+
   /// Sets scores to -infinity for pairs that are masked or do not exist. Owned positions begin at `own`, the
   /// others at `other`.
   void hide(Parts &scores, const Visibility &visibility, bool ownAreQueries, mlir::Value own,

@@ -1,7 +1,7 @@
 // Gradient of attention. With P = softmax(S), S = scale q k^T, O = P v, and D = rowsum(dO O) - dlse =
 // rowsum(P dP) - dlse: dv = P^T dO, dP = dO v^T, dS = P (dP - D), dq = scale dS k, dk = scale dS^T q. With a
-// soft cap, dS is multiplied by the slope of the cap. P is recomputed from the log-sum-exp. One launch
-// computes D, further ones the gradients.
+// soft cap, dS is multiplied by the slope of the cap. With dropout, dP and the P of dv are multiplied by its
+// factors. P is recomputed from the log-sum-exp. One launch computes D, further ones the gradients.
 #include "lib/Codegen/Cuda/AttentionBlocks.h"
 #include "lib/Codegen/Cuda/Generators.h"
 #include "lib/Codegen/Kernels/Threads.h"
@@ -42,7 +42,7 @@ static SmallVector<GradientLaunch, 3> gradientLaunches(nn::AttentionGradOp op) {
                       .own = llvm::to_vector<2>(own),
                       .others = both,
                       .sums = llvm::to_vector<2>(sums),
-                      .scores = int64_t(own.size()) + (shape.softcap ? 1 : 0)};
+                      .scores = int64_t(own.size()) + (shape.softcap ? 1 : 0) + (shape.dropout ? 1 : 0)};
   };
   const GradientLaunch ofQueries{"attention_grad_q", {0}, needs(shape.queries, both, shape.depth), 2},
       ofKeys{"attention_grad_kv", {1, 2}, needs(shape.keys, both, both), 3};
@@ -110,7 +110,10 @@ public:
         k(function.operand(op.getKMutable().getOperandNumber())),
         v(function.operand(op.getVMutable().getOperandNumber())),
         dout(function.operand(op.getDoutMutable().getOperandNumber())),
-        lse(function.operand(op.getLseMutable().getOperandNumber())), rowSums(function.scratch(0)) {}
+        lse(function.operand(op.getLseMutable().getOperandNumber())), rowSums(function.scratch(0)) {
+    if (shape.dropout)
+      dropout.emplace(op, function);
+  }
 
   void run() {
     launch.makes(0) ? eachBlock(shape.queries, shape.heads, &GradEmitter::queryBlock)
@@ -131,15 +134,16 @@ private:
 
   void queryBlock(Value b, Value head, Value first);
   void keyBlock(Value b, Value keyHead, Value first);
-  Parts addQueries(Value key, Value query, Value start, ValueRange ofKeys, ValueRange ofValues);
+  Parts addQueries(Value b, Value head, Value key, Value query, ValueRange ofKeys, ValueRange ofValues);
 
   using OfScore = llvm::function_ref<Value(size_t)>;
-  /// P of a block, and the slope of each score's soft cap, if there is one.
+  /// P of a block, the slope of each score's soft cap, and the factors of dropout, if there are any.
   struct Weights {
-    Parts p, slopes;
+    Parts p, slopes, factors;
   };
-  /// Returns P of a block from its scores; `logSumExp` gives the value for each score.
-  Weights weights(bool ownAreQueries, Value own, Value other, OfScore logSumExp);
+  /// Returns P of a block of head `head` of sequence `b` from its scores; `logSumExp` gives the value for
+  /// each score.
+  Weights weights(Value b, Value head, bool ownAreQueries, Value own, Value other, OfScore logSumExp);
   /// Returns dS of a block.
   Parts scoreGradients(const Weights &weights, OfScore rowSum);
 
@@ -154,29 +158,37 @@ private:
   AttentionShape shape;
   AttentionBlocks blocks;
   Visibility visibility;
+  std::optional<WeightDropout> dropout;
   Value q, k, v, dout, lse, rowSums;
 };
 
 } // namespace
 
-GradEmitter::Weights GradEmitter::weights(bool ownAreQueries, Value own, Value other, OfScore logSumExp) {
-  Parts p = blocks.products.scores(blocks.own[0], blocks.others[0]), slopes;
-  for (Value &score : p) {
+GradEmitter::Weights GradEmitter::weights(Value b, Value head, bool ownAreQueries, Value own, Value other,
+                                          OfScore logSumExp) {
+  Parts p = blocks.products.scores(blocks.own[0], blocks.others[0]), slopes, factors;
+  for (Value &score : p)
     score = emit.mul(score, number(scale()));
-    if (!shape.softcap)
-      continue;
-    score = capScore(emit, score, *shape.softcap);
-    slopes.push_back(capSlope(emit, score, *shape.softcap));
-  }
+  if (shape.alibi)
+    blocks.bias(p, alibiSlope(emit, shape, head, blocks.element), visibility, ownAreQueries, own, other);
+  if (shape.softcap)
+    for (Value &score : p) {
+      score = capScore(emit, score, *shape.softcap);
+      slopes.push_back(capSlope(emit, score, *shape.softcap));
+    }
   blocks.hide(p, visibility, ownAreQueries, own, other, shape);
   for (auto [index, score] : llvm::enumerate(p))
     score = math::ExpOp::create(emit.builder, emit.loc, emit.sub(score, logSumExp(index)));
-  return {p, slopes};
+  if (dropout)
+    factors = blocks.dropped(*dropout, ownAreQueries, dropout->number(emit, shape, b, head), own, other);
+  return {p, slopes, factors};
 }
 
 Parts GradEmitter::scoreGradients(const Weights &weights, OfScore rowSum) {
   Parts dS = blocks.products.scores(blocks.own[1], blocks.others[1]);
   for (auto [index, gradient] : llvm::enumerate(dS)) {
+    if (!weights.factors.empty())
+      gradient = emit.mul(gradient, weights.factors[index]);
     gradient = emit.mul(weights.p[index], emit.sub(gradient, rowSum(index)));
     if (!weights.slopes.empty())
       gradient = emit.mul(gradient, weights.slopes[index]);
@@ -200,8 +212,8 @@ void GradEmitter::queryBlock(Value b, Value head, Value first) {
         blocks.hold(blocks.others[1], values, key, shape.keys);
       },
       [&](Value key, ValueRange before) {
-        const Weights p =
-            weights(/*ownAreQueries=*/true, first, key, [&](size_t index) { return ownLse[index / 2 % 2]; });
+        const Weights p = weights(b, head, /*ownAreQueries=*/true, first, key,
+                                  [&](size_t index) { return ownLse[index / 2 % 2]; });
         const Parts dS = scoreGradients(p, [&](size_t index) { return ownSum[index / 2 % 2]; });
         return blocks.products.accumulate(before, dS, blocks.others[0]);
       });
@@ -232,8 +244,7 @@ void GradEmitter::keyBlock(Value b, Value keyHead, Value first) {
               blocks.hold(blocks.others[1], grads, query, shape.queries);
             },
             [&](Value query, ValueRange before) {
-              return addQueries(first, query, shape.statistics(emit, b, head), before.take_front(ofKeys),
-                                before.drop_front(ofKeys));
+              return addQueries(b, head, first, query, before.take_front(ofKeys), before.drop_front(ofKeys));
             });
       });
   if (launch.makes(1))
@@ -245,11 +256,13 @@ void GradEmitter::keyBlock(Value b, Value keyHead, Value first) {
 }
 
 /// Adds the contributions of a block of queries to dk, if it is computed, and then to dv.
-Parts GradEmitter::addQueries(Value key, Value query, Value start, ValueRange ofKeys, ValueRange ofValues) {
+Parts GradEmitter::addQueries(Value b, Value head, Value key, Value query, ValueRange ofKeys,
+                              ValueRange ofValues) {
+  Value start = shape.statistics(emit, b, head);
   Parts logSumExps = blocks.ofColumns(lse, blocks.element, start, query, shape.queries);
   for (Value &each : logSumExps)
     each = blocks.finite(each);
-  const Weights p = weights(/*ownAreQueries=*/false, key, query,
+  const Weights p = weights(b, head, /*ownAreQueries=*/false, key, query,
                             [&](size_t index) { return logSumExps[index / 4 * 2 + index % 2]; });
   Parts after;
   if (launch.makes(1)) {
@@ -257,8 +270,12 @@ Parts GradEmitter::addQueries(Value key, Value query, Value start, ValueRange of
     const Parts dS = scoreGradients(p, [&](size_t index) { return rows[index / 4 * 2 + index % 2]; });
     after = blocks.products.accumulate(ofKeys, dS, blocks.others[0]);
   }
-  if (launch.makes(2))
-    llvm::append_range(after, blocks.products.accumulate(ofValues, p.p, blocks.others[1]));
+  if (launch.makes(2)) {
+    Parts weightsOfValues = p.p;
+    for (auto [weight, factor] : llvm::zip(weightsOfValues, p.factors)) // none without dropout
+      weight = emit.mul(weight, factor);
+    llvm::append_range(after, blocks.products.accumulate(ofValues, weightsOfValues, blocks.others[1]));
+  }
   return after;
 }
 

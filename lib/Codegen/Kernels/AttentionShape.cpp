@@ -1,9 +1,14 @@
 #include "lib/Codegen/Kernels/AttentionShape.h"
 
 #include "dialects/NN/Builders.h"
+#include "dialects/NN/Philox.h"
 #include "lib/Support/StoredElement.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/bit.h"
+
+#include <cmath>
+#include <numbers>
 
 using namespace mlir;
 using namespace trainc;
@@ -51,6 +56,92 @@ Value trainc::codegen::capSlope(Emitter &emit, Value capped, double cap) {
   Value share = emit.mul(arith::SelectOp::create(emit.builder, emit.loc, isSeen, capped, number(-cap)),
                          number(1 / cap));
   return emit.sub(number(1), emit.mul(share, share));
+}
+
+Value trainc::codegen::alibiSlope(Emitter &emit, const AttentionShape &shape, Value head, Type element) {
+  const auto close = int64_t(llvm::bit_floor<uint64_t>(shape.heads)); // largest power of two
+  // The slope is 2^(-4 n / close), with n = 2(h + 1) below `close` and n = 2(h - close) + 1 from there on.
+  Value numerator = emit.mul(emit.add(head, 1), 2);
+  if (close != shape.heads)
+    numerator = arith::SelectOp::create(emit.builder, emit.loc, emit.less(head, emit.i64(close)), numerator,
+                                        emit.add(emit.mul(emit.sub(head, emit.i64(close)), 2), 1));
+  Value steps = arith::SIToFPOp::create(emit.builder, emit.loc, element, numerator);
+  Value exponent = emit.mul(steps, emit.constant(element, -4 * std::numbers::ln2 / double(close)));
+  return emit.mul(math::ExpOp::create(emit.builder, emit.loc, exponent),
+                  emit.constant(element, *shape.alibi));
+}
+
+// --- Dropout ---
+
+WeightDropout::WeightDropout(nn::AttentionOp op, KernelFunction &function)
+    : probability(op.getDropout()->convertToDouble()) {
+  load(function.operand(op.getDropoutKeyMutable()[0].getOperandNumber()), function);
+}
+
+WeightDropout::WeightDropout(nn::AttentionGradOp op, KernelFunction &function)
+    : probability(op.getDropout()->convertToDouble()) {
+  load(function.operand(op.getDropoutKeyMutable()[0].getOperandNumber()), function);
+}
+
+/// A key of zeros drops nothing.
+void WeightDropout::load(Value words, KernelFunction &function) {
+  Emitter &emit = function.emit();
+  for (int64_t index = 0; index < nn::AttentionOp::kKeyWords; ++index) {
+    Value word = emit.load({words, emit.builder.getI32Type(), emit.i64(index)});
+    keyWords.push_back(arith::ExtUIOp::create(emit.builder, emit.loc, emit.builder.getI64Type(), word));
+  }
+  Value any = keyWords.front();
+  for (Value word : ArrayRef(keyWords).drop_front())
+    any = arith::OrIOp::create(emit.builder, emit.loc, any, word);
+  Value isZero = arith::CmpIOp::create(emit.builder, emit.loc, arith::CmpIPredicate::eq, any, emit.i64(0));
+  threshold = arith::SelectOp::create(emit.builder, emit.loc, isZero, emit.i64(0),
+                                      emit.i64(int64_t(std::ceil(probability * 0x1p24))));
+}
+
+Value WeightDropout::number(Emitter &emit, const AttentionShape &shape, Value batch, Value head) const {
+  Value sample = emit.add(emit.mul(keyWords[3], shape.batch), batch);
+  Value number = emit.add(emit.mul(sample, shape.heads), head);
+  return arith::AndIOp::create(emit.builder, emit.loc, number, emit.i64(UINT32_MAX));
+}
+
+std::array<Value, WeightDropout::kShared> WeightDropout::draw(Emitter &emit, Value number, Value query,
+                                                              Value group, int64_t lanes) const {
+  const LaneContext context{emit.loc, lanes, {}, {}, {}};
+  const auto all = [&](Value scalar) { return lanes == 0 ? scalar : emit.splat(scalar, lanes); };
+  return nn::Philox(emit.builder, context)
+      .draw({group, query, number, all(keyWords[2])}, {all(keyWords[0]), all(keyWords[1])});
+}
+
+Value WeightDropout::factor(Emitter &emit, Value word, int64_t lanes, Type element) const {
+  OpBuilder &builder = emit.builder;
+  const auto all = [&](Value scalar) { return lanes == 0 ? scalar : emit.splat(scalar, lanes); };
+  Value bits = arith::ShRUIOp::create(builder, emit.loc, word, all(emit.i64(8)));
+  Value isDropped = arith::CmpIOp::create(builder, emit.loc, arith::CmpIPredicate::ult, bits, all(threshold));
+  // Without a threshold nothing is dropped, and nothing is scaled.
+  Value scale =
+      arith::SelectOp::create(builder, emit.loc, emit.less(emit.i64(0), threshold),
+                              emit.constant(element, 1 / (1 - probability)), emit.constant(element, 1));
+  Value none = emit.constant(Emitter::laneType(element, lanes), 0);
+  return arith::SelectOp::create(builder, emit.loc, isDropped, none, all(scale));
+}
+
+Value WeightDropout::factors(Emitter &emit, Value number, Value query, Value key, int64_t lanes,
+                             Type element) const {
+  OpBuilder &builder = emit.builder;
+  const LaneContext context{emit.loc, lanes, {}, {}, {}};
+  const auto whole = [&](int64_t value) { return context.constantInt(builder, builder.getI64Type(), value); };
+  const auto words =
+      draw(emit, number, query, arith::ShRUIOp::create(builder, emit.loc, key, whole(2)), lanes);
+  const auto bit = [&](int64_t mask) -> Value {
+    Value masked = arith::AndIOp::create(builder, emit.loc, key, whole(mask));
+    return arith::CmpIOp::create(builder, emit.loc, arith::CmpIPredicate::ne, masked, whole(0));
+  };
+  const auto select = [&](Value condition, Value yes, Value no) -> Value {
+    return arith::SelectOp::create(builder, emit.loc, condition, yes, no);
+  };
+  Value isOdd = bit(1);
+  Value word = select(bit(2), select(isOdd, words[3], words[2]), select(isOdd, words[1], words[0]));
+  return factor(emit, word, lanes, element);
 }
 
 // --- Masks ---
@@ -118,6 +209,8 @@ Value Visibility::upperBound(Emitter &emit) const {
   return limit ? limit : emit.i64(*last);
 }
 
+Value Visibility::firstQuery(Emitter &emit) const { return limit ? limit : emit.i64(keyCount - queryCount); }
+
 Value Visibility::lowerBound(Emitter &emit) const { return emit.sub(upperBound(emit), emit.i64(*span)); }
 
 // --- The gradient ---
@@ -145,6 +238,8 @@ SmallVector<KernelParam> trainc::codegen::gradientParams(nn::AttentionGradOp op,
   params.push_back(scratchParam(kernels, 0, plan::Access::read, getElementTypeOrSelf(op.getLse())));
   for (OpOperand &segments : op.getSegmentsMutable())
     read(segments);
+  for (OpOperand &key : op.getDropoutKeyMutable())
+    read(key);
   for (unsigned result : results)
     params.push_back(resultParam(op, result));
   return params;

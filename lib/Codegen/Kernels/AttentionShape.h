@@ -4,6 +4,8 @@
 #include "lib/Codegen/AttentionSizes.h"
 #include "lib/Codegen/Kernels/KernelFunction.h"
 
+#include <array>
+
 namespace trainc::codegen {
 
 /// Rows of one head in a tensor [batch, positions, heads * width].
@@ -31,6 +33,9 @@ struct AttentionShape : AttentionSizes {
   HeadRows outRows(Emitter &emit, mlir::Value base, mlir::Value batch, mlir::Value head) const;
 };
 
+/// Returns alibi * slope of `head` (i64), of type `element`.
+mlir::Value alibiSlope(Emitter &emit, const AttentionShape &shape, mlir::Value head, mlir::Type element);
+
 /// Positions [begin, end), i64.
 struct PositionRange {
   mlir::Value begin, end;
@@ -54,6 +59,8 @@ struct Visibility {
   PositionRange queriesOf(Emitter &emit, const PositionRange &keys) const;
   /// Returns u (i64): query i attends to keys up to i + u. Requires `last` or `limit`.
   mlir::Value upperBound(Emitter &emit) const;
+  /// Returns p (i64): query i has the position i + p among the keys.
+  mlir::Value firstQuery(Emitter &emit) const;
   /// Returns l (i64): query i attends to keys from i + l on. Requires `span`.
   mlir::Value lowerBound(Emitter &emit) const;
 
@@ -64,6 +71,35 @@ struct Visibility {
   mlir::Value segments;        ///< pointer or null
   mlir::Type segmentType;
   mlir::Value segmentBase; ///< i64, elements before the segments of this batch element
+};
+
+/// Dropout of softmax weights.
+class WeightDropout {
+public:
+  /// Loads the key at the insertion point.
+  WeightDropout(nn::AttentionOp op, KernelFunction &function);
+  WeightDropout(nn::AttentionGradOp op, KernelFunction &function);
+
+  /// Returns the number (i64) of a head of a batch element, among those of the optimizer step.
+  mlir::Value number(Emitter &emit, const AttentionShape &shape, mlir::Value batch, mlir::Value head) const;
+  /// Number of consecutive keys that share a draw, from a multiple of this number on.
+  static constexpr int64_t kShared = 4;
+  /// Returns the random words (i64) of `query` and kShared keys, those from kShared * `group` on, of the head
+  /// `number`. All three are i64 scalars, or vectors of `lanes`.
+  std::array<mlir::Value, kShared> draw(Emitter &emit, mlir::Value number, mlir::Value query,
+                                        mlir::Value group, int64_t lanes) const;
+  /// Returns the factor, of type `element`, of the weight whose word is `word`.
+  mlir::Value factor(Emitter &emit, mlir::Value word, int64_t lanes, mlir::Type element) const;
+  /// Returns the factors of the weights of `query` and `key`, as by draw() and factor().
+  mlir::Value factors(Emitter &emit, mlir::Value number, mlir::Value query, mlir::Value key, int64_t lanes,
+                      mlir::Type element) const;
+
+private:
+  void load(mlir::Value words, KernelFunction &function);
+
+  double probability;
+  llvm::SmallVector<mlir::Value, 4> keyWords; ///< i64
+  mlir::Value threshold;                      ///< i64: weights whose number is below are dropped
 };
 
 // The gradient of attention takes D = rowsum(dO O) - dlse of every query, which its first launch writes into

@@ -24,7 +24,6 @@ Decoder readGpt2(Config &config) {
   config.require("scale_attn_by_inverse_layer_idx", false, "a scale for each layer is not supported");
   config.require("add_cross_attention", false, "cross attention is not supported");
   config.ignore({"reorder_and_upcast_attn"});
-  requireNoDropout(config, "attn_pdrop", 0.1, "attention's weights");
 
   decoder.mlp.width = config.sizeOr("n_inner", 4 * decoder.width);
   decoder.mlp.activation = activationOf(config, "activation_function", "gelu_new");
@@ -39,7 +38,8 @@ Decoder readGpt2(Config &config) {
   decoder.finalNorm = "ln_f";
   decoder.head = "lm_head";
   decoder.positions = LearnedPositions{"wpe", decoder.maxPositions, 0};
-  decoder.dropout = {config.dropout("embd_pdrop", 0.1), config.dropout("resid_pdrop", 0.1)};
+  decoder.dropout = {config.dropout("embd_pdrop", 0.1), config.dropout("resid_pdrop", 0.1),
+                     config.dropout("attn_pdrop", 0.1)};
   useEqualLayers(decoder, readLayers(config, "n_layer", 12), std::nullopt);
   return decoder;
 }

@@ -23,6 +23,37 @@ Decoder readMistral(Config &config) {
   return decoder;
 }
 
+Decoder readMinistral3(Config &config) {
+  constexpr double kTheta = 1e6, kBeta = 0.1;
+  constexpr int64_t kOriginal = 16384;
+  const LlamaDefaults defaults{.vocabulary = 131072,
+                               .mlpWidth = 14336,
+                               .layers = 34,
+                               .keyHeads = 8,
+                               .headWidth = 128,
+                               .maxPositions = 262144,
+                               .epsilon = 1e-5,
+                               .theta = kTheta};
+  Decoder decoder = readLlamaParts(config, defaults);
+  const std::string object = config.isObject("rope_parameters") ? "rope_parameters" : "rope_scaling";
+  const bool isGiven = config.isObject(object);
+  Rope rope = readRope(config, ropeDefaults(decoder, defaults));
+  if (!isGiven)
+    rope.scaling = fmt::format("yarn(factor 16, original {}, attention_factor 1)", kOriginal);
+  if (config.has(object + ".max_position_embeddings"))
+    config.size(object + ".max_position_embeddings"); // the outer key counts
+  // From the original length on, queries grow with their position: by 1 + beta ln(1 + position / original).
+  const std::string beta = object + ".llama_4_scaling_beta",
+                    original = object + ".original_max_position_embeddings";
+  if ((isGiven && config.has(beta) ? config.number(beta) : isGiven ? 0 : kBeta) != 0)
+    rope.maxLength = config.has(original) ? config.size(original) : kOriginal;
+  std::optional<int64_t> window;
+  if (config.has("sliding_window"))
+    window = config.size("sliding_window");
+  useEqualLayers(decoder, readLayerCount(config, defaults), rope, window);
+  return decoder;
+}
+
 /// Windows of Qwen2 and Qwen3: layers from max_window_layers on, or those that layer_types names.
 static void useQwenLayers(Config &config, Decoder &decoder, const LlamaDefaults &defaults) {
   config.require("use_mrope", false, "positions in several dimensions are not supported");
@@ -89,8 +120,10 @@ Decoder readSmolLM3(Config &config) {
   return decoder;
 }
 
-Decoder readOlmo2(Config &config) {
-  const LlamaDefaults defaults{.vocabulary = 50304, .epsilon = 1e-5};
+static constexpr LlamaDefaults kOlmoDefaults{.vocabulary = 50304, .epsilon = 1e-5};
+
+/// Reads the parts that OLMo 2 and 3 share.
+static Decoder readOlmo2Parts(Config &config, const LlamaDefaults &defaults) {
   Decoder decoder = readLlamaParts(config, defaults);
   decoder.attention.hasBias = decoder.attention.hasOutputBias = config.flag("attention_bias", false);
   useHeadNorms(decoder, Attention::AllHeads);
@@ -98,7 +131,34 @@ Decoder readOlmo2(Config &config) {
   decoder.norms.mlpOut = "post_feedforward_layernorm";
   decoder.norms.attention.clear();
   decoder.norms.mlp.clear();
-  useRotaryLayers(config, decoder, defaults);
+  return decoder;
+}
+
+Decoder readOlmo2(Config &config) {
+  Decoder decoder = readOlmo2Parts(config, kOlmoDefaults);
+  useRotaryLayers(config, decoder, kOlmoDefaults);
+  return decoder;
+}
+
+Decoder readOlmo3(Config &config) {
+  Decoder decoder = readOlmo2Parts(config, kOlmoDefaults);
+  LlamaDefaults defaults = kOlmoDefaults;
+  defaults.theta = 500000;
+  const RopeDefaults usual = ropeDefaults(decoder, defaults);
+  const Rope full = readRopeOfLayers(config, "full_attention", usual);
+  // Scalings of version 4 are those of layers without a window.
+  Rope sliding;
+  sliding.theta = full.theta;
+  if (config.has("rope_parameters.sliding_attention"))
+    sliding = readRopeOfLayers(config, "sliding_attention", usual);
+  std::optional<int64_t> window;
+  if (!config.isNull("sliding_window"))
+    window = config.size("sliding_window", 4096);
+  const int64_t count = readLayerCount(config, defaults);
+  const std::vector<bool> slides =
+      readSlidingLayers(config, count, [](int64_t index) { return (index + 1) % 4 != 0; });
+  useLayersOfTwoKinds(decoder, count, {"layer", full, std::nullopt}, {"sliding_layer", sliding, window},
+                      [&](int64_t index) { return slides[size_t(index)]; });
   return decoder;
 }
 

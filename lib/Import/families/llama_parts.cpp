@@ -28,7 +28,7 @@ Decoder readLlamaParts(Config &config, const LlamaDefaults &defaults) {
   attention.value = "self_attn.v_proj";
   attention.output = "self_attn.o_proj";
   checkHeads(config, attention);
-  requireNoDropout(config, "attention_dropout", 0, "attention's weights");
+  decoder.dropout.attention = config.dropout("attention_dropout", 0);
 
   decoder.mlp.width = config.size("intermediate_size", defaults.mlpWidth);
   decoder.mlp.activation = activationOf(config, defaults.activationKey, defaults.activation);

@@ -3,8 +3,16 @@
 #include "lib/Import/Keys.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace trainc::importer {
+
+/// Layer norms of the queries and keys, before their rotation.
+static void useHeadNorms(Attention &attention, Attention::HeadNorms norms) {
+  attention.headNorms = norms;
+  attention.queryNorm = "self_attn.q_layernorm";
+  attention.keyNorm = "self_attn.k_layernorm";
+}
 
 Decoder readGptNeoX(Config &config) {
   Decoder decoder;
@@ -20,7 +28,7 @@ Decoder readGptNeoX(Config &config) {
   attention.query = "attention.query_key_value";
   attention.output = "attention.dense";
   attention.hasBias = attention.hasOutputBias = config.flag("attention_bias", true);
-  requireNoDropout(config, "attention_dropout", 0, "attention's weights");
+  decoder.dropout.attention = config.dropout("attention_dropout", 0);
   requireNoDropout(config, "hidden_dropout", 0, "the embedding and of branches");
   config.ignore({"classifier_dropout", "attention_probs_dropout_prob",
                  "hidden_dropout_prob"}); // the class reads no other
@@ -64,8 +72,9 @@ Decoder readStableLm(Config &config) {
   attention.value = "self_attn.v_proj";
   attention.output = "self_attn.o_proj";
   attention.hasBias = config.flag("use_qkv_bias", false);
-  config.require("qk_layernorm", false, "a layer norm for each head is not supported");
-  requireNoDropout(config, "attention_dropout", 0, "attention's weights");
+  if (config.flag("qk_layernorm", false))
+    useHeadNorms(attention, Attention::OwnWeights);
+  decoder.dropout.attention = config.dropout("attention_dropout", 0);
   requireNoDropout(config, "hidden_dropout", 0, "branches");
 
   decoder.mlp.width = config.size("intermediate_size", 6912);
@@ -106,9 +115,11 @@ Decoder readPhi(Config &config) {
   attention.value = "self_attn.v_proj";
   attention.output = "self_attn.dense";
   attention.hasBias = attention.hasOutputBias = true;
-  config.require("qk_layernorm", false, "a layer norm for each head is not supported");
-  requireNoDropout(config, "attention_dropout", 0, "attention's weights");
-  decoder.dropout = {config.dropout("embd_pdrop", 0), config.dropout("resid_pdrop", 0)};
+  if (config.flag("qk_layernorm", false))
+    useHeadNorms(attention, Attention::EachHead);
+  decoder.dropout.attention = config.dropout("attention_dropout", 0);
+  decoder.dropout.embedding = config.dropout("embd_pdrop", 0);
+  decoder.dropout.residual = config.dropout("resid_pdrop", 0);
 
   decoder.mlp.width = config.size("intermediate_size", 8192);
   decoder.mlp.activation = activationOf(config, "hidden_act", "gelu_new");
@@ -149,7 +160,7 @@ Decoder readOpt(Config &config) {
   attention.value = "self_attn.v_proj";
   attention.output = "self_attn.out_proj";
   attention.hasBias = attention.hasOutputBias = config.flag("enable_bias", true);
-  requireNoDropout(config, "attention_dropout", 0, "attention's weights");
+  decoder.dropout.attention = config.dropout("attention_dropout", 0);
   requireNoDropout(config, "layerdrop", 0, "whole layers");
   config.ignore({"activation_dropout", "prefix"}); // the class does not use them
   decoder.dropout.residual = config.dropout("dropout", 0.1);
@@ -172,6 +183,35 @@ Decoder readOpt(Config &config) {
   return decoder;
 }
 
+/// Heads and norms of Falcon 7B (one head of keys), RW (as many as queries) and 40B (groups).
+static void readFalconHeads(Config &config, Decoder &decoder) {
+  Attention &attention = decoder.attention = readHeads(config, "num_attention_heads", decoder.width, 71);
+  attention.packing = Attention::PerHead;
+  if (config.flag("new_decoder_architecture", false)) {
+    attention.keyHeads = config.sizeOr("num_kv_heads", attention.heads);
+    checkHeads(config, attention);
+    decoder.isParallel = true;
+    config.ignore({"multi_query"});
+    config.require("parallel_attn", true, "sequential branches of the new architecture are not supported");
+    if (config.sizeOr("num_ln_in_parallel_attn", 2) == 2) {
+      decoder.norms.attention = "ln_attn";
+      decoder.norms.mlp = "ln_mlp";
+    } else {
+      config.require("num_ln_in_parallel_attn", 1, "layers have one norm or two");
+      decoder.norms.attention = "input_layernorm";
+    }
+    return;
+  }
+  if (config.flag("multi_query", true))
+    attention.keyHeads = 1;
+  config.ignore({"num_kv_heads"}); // of the new architecture
+  config.require("num_ln_in_parallel_attn", 1, "several norms are of the new architecture only");
+  decoder.isParallel = config.flag("parallel_attn", true);
+  decoder.norms.attention = "input_layernorm";
+  if (!decoder.isParallel)
+    decoder.norms.mlp = "post_attention_layernorm";
+}
+
 Decoder readFalcon(Config &config) {
   Decoder decoder;
   decoder.vocabulary = config.size("vocab_size", 65024);
@@ -179,17 +219,11 @@ Decoder readFalcon(Config &config) {
   decoder.initialRange = config.number("initializer_range", 0.02);
   decoder.norm = {Norm::Layer, config.number("layer_norm_epsilon", 1e-5)};
   decoder.isTied = config.flag("tie_word_embeddings", true);
-  decoder.isParallel = true;
-  config.require("new_decoder_architecture", false,
-                 "groups of queries in one layer (Falcon 40B) are not supported");
-  config.require("multi_query", true, "a head of keys for each query is not supported");
-  config.require("parallel_attn", true, "sequential branches are not supported");
-  config.require("alibi", false, "biases of distance (ALiBi) are not supported");
-  config.ignore({"num_kv_heads", "num_ln_in_parallel_attn"}); // of the new architecture
-
-  Attention &attention = decoder.attention = readHeads(config, "num_attention_heads", decoder.width, 71);
-  attention.keyHeads = 1;
-  attention.packing = Attention::Rows;
+  readFalconHeads(config, decoder);
+  Attention &attention = decoder.attention;
+  const bool hasAlibi = config.flag("alibi", false);
+  if (hasAlibi) // the biases are scaled, as scores are
+    attention.alibi = 1 / std::sqrt(double(attention.headWidth));
   attention.query = "self_attention.query_key_value";
   attention.output = "self_attention.dense";
   attention.hasBias = attention.hasOutputBias = config.flag("bias", false);
@@ -204,14 +238,62 @@ Decoder readFalcon(Config &config) {
   decoder.mlp.down = "mlp.dense_4h_to_h";
   decoder.mlp.hasBias = attention.hasBias;
 
-  decoder.norms.attention = "input_layernorm";
   decoder.embedding = "transformer.word_embeddings";
   decoder.layerScope = "transformer.h";
   decoder.finalNorm = "transformer.ln_f";
   decoder.head = "lm_head";
   decoder.maxPositions = config.size("max_position_embeddings", 2048);
-  useEqualLayers(decoder, readLayers(config, "num_hidden_layers", 32),
-                 readRope(config, {.headWidth = attention.headWidth, .maxPositions = decoder.maxPositions}));
+  std::optional<Rope> rope;
+  if (hasAlibi)
+    config.ignore({"rope_theta", "rope_scaling", "rope_parameters"});
+  else
+    rope = readRope(config, {.headWidth = attention.headWidth, .maxPositions = decoder.maxPositions});
+  useEqualLayers(decoder, readLayers(config, "num_hidden_layers", 32), rope);
+  return decoder;
+}
+
+Decoder readBloom(Config &config) {
+  Decoder decoder;
+  decoder.vocabulary = config.size("vocab_size", 250880);
+  decoder.width = config.size(config.has("n_embed") ? "n_embed" : "hidden_size", 64);
+  if (config.has("n_embed"))
+    config.ignore({"hidden_size"}); // n_embed is the older name, and counts
+  config.ignore({"seq_length", "n_inner", "offset_alibi", "attention_softmax_in_fp32", "bias_dropout_fusion",
+                 "masked_softmax_fusion", "unk_token_id", "skip_bias_add", "skip_bias_add_qkv"});
+  decoder.maxPositions = 2048; // any number; ALiBi has no table
+  decoder.initialRange = config.number("initializer_range", 0.02);
+  decoder.norm = {Norm::Layer, config.number("layer_norm_epsilon", 1e-5)};
+  decoder.isTied = config.flag("tie_word_embeddings", true);
+  config.ignore({"slow_but_exact"}); // the same sums in other pieces
+
+  const char *heads =
+      config.has("num_attention_heads") && !config.has("n_head") ? "num_attention_heads" : "n_head";
+  Attention &attention = decoder.attention = readHeads(config, heads, decoder.width, 8);
+  attention.packing = Attention::PerHead;
+  attention.query = "self_attention.query_key_value";
+  attention.output = "self_attention.dense";
+  attention.hasBias = attention.hasOutputBias = true;
+  attention.alibi = 1;
+  decoder.dropout.attention = config.dropout("attention_dropout", 0);
+  decoder.dropout.residual = config.dropout("hidden_dropout", 0);
+
+  decoder.mlp.width = 4 * decoder.width;
+  decoder.mlp.activation = "nn.gelu %x approximate tanh";
+  decoder.mlp.up = "mlp.dense_h_to_4h";
+  decoder.mlp.down = "mlp.dense_4h_to_h";
+  decoder.mlp.hasBias = true;
+
+  decoder.norms.attention = "input_layernorm";
+  decoder.norms.mlp = "post_attention_layernorm";
+  decoder.continuesFromNorms = config.flag("apply_residual_connection_post_layernorm", false);
+  decoder.embedding = "transformer.word_embeddings";
+  decoder.embeddingNorm = "transformer.word_embeddings_layernorm";
+  decoder.layerScope = "transformer.h";
+  decoder.finalNorm = "transformer.ln_f";
+  decoder.head = "lm_head";
+  const char *layers =
+      config.has("num_hidden_layers") && !config.has("n_layer") ? "num_hidden_layers" : "n_layer";
+  useEqualLayers(decoder, readLayers(config, layers, 2), std::nullopt);
   return decoder;
 }
 

@@ -45,6 +45,43 @@ func.func @softcap_in_window(%q: tensor<1x3x8xf32>, %k: tensor<1x5x4xf32>, %v: t
   %out, %lse = nn.attention %q, %k, %v heads 4 kv_heads 2 causal scale 0.7 softcap 0.5 window 2 : tensor<1x3x8xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>
   return %out : tensor<1x3x8xf32>
 }
+func.func @alibi(%q: tensor<2x4x12xf32>, %k: tensor<2x4x12xf32>, %v: tensor<2x4x6xf32>) -> (tensor<2x4x6xf32>, tensor<2x6x4xf32>) {
+  %out, %lse = nn.attention %q, %k, %v heads 6 causal alibi 1 : tensor<2x4x12xf32>, tensor<2x4x12xf32>, tensor<2x4x6xf32>
+  return %out, %lse : tensor<2x4x6xf32>, tensor<2x6x4xf32>
+}
+func.func @alibi_softcap_in_window(%q: tensor<1x3x8xf32>, %k: tensor<1x5x4xf32>, %v: tensor<1x5x4xf32>) -> tensor<1x3x8xf32> {
+  %out, %lse = nn.attention %q, %k, %v heads 4 kv_heads 2 causal scale 0.7 softcap 0.5 window 3 alibi 0.5 : tensor<1x3x8xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>
+  return %out : tensor<1x3x8xf32>
+}
+func.func @sinks(%q: tensor<2x4x4xf32>, %k: tensor<2x4x4xf32>, %v: tensor<2x4x4xf32>, %sinks: tensor<2xf32>) -> (tensor<2x4x4xf32>, tensor<2x2x4xf32>) {
+  %out, %lse = nn.attention %q, %k, %v heads 2 causal window 2 sinks %sinks : tensor<2xf32> : tensor<2x4x4xf32>, tensor<2x4x4xf32>, tensor<2x4x4xf32>
+  return %out, %lse : tensor<2x4x4xf32>, tensor<2x2x4xf32>
+}
+// Query 0 precedes every key and sees its sink alone.
+func.func @sinks_of_few_keys(%q: tensor<1x3x2xf32>, %k: tensor<1x2x2xf32>, %v: tensor<1x2x4xf32>, %sinks: tensor<2xf32>) -> (tensor<1x3x4xf32>, tensor<1x2x3xf32>) {
+  %out, %lse = nn.attention %q, %k, %v heads 2 causal sinks %sinks : tensor<2xf32> : tensor<1x3x2xf32>, tensor<1x2x2xf32>, tensor<1x2x4xf32>
+  return %out, %lse : tensor<1x3x4xf32>, tensor<1x2x3xf32>
+}
+func.func @dropout(%q: tensor<2x6x4xf32>, %k: tensor<2x6x4xf32>, %v: tensor<2x6x4xf32>,
+                   %key: tensor<4xi32> {check.values = dense<[11, 16777215, 5, 3]> : tensor<4xi32>}) -> (tensor<2x6x4xf32>, tensor<2x2x6xf32>) {
+  %out, %lse = nn.attention %q, %k, %v heads 2 causal dropout 0.3 dropout_key %key : tensor<4xi32> : tensor<2x6x4xf32>, tensor<2x6x4xf32>, tensor<2x6x4xf32>
+  return %out, %lse : tensor<2x6x4xf32>, tensor<2x2x6xf32>
+}
+func.func @all_forms(%q: tensor<1x5x8xf32>, %k: tensor<1x5x4xf32>, %v: tensor<1x5x4xf32>, %sinks: tensor<4xf32>,
+                     %segments: tensor<1x5xi32> {check.values = dense<[[0, 0, 0, 1, 1]]> : tensor<1x5xi32>},
+                     %key: tensor<4xi32> {check.values = dense<[1, 2, 3, 4]> : tensor<4xi32>}) -> tensor<1x5x8xf32> {
+  %out, %lse = nn.attention %q, %k, %v heads 4 kv_heads 2 causal window 4 softcap 2 alibi 0.25 dropout 0.5 segments %segments : tensor<1x5xi32> sinks %sinks : tensor<4xf32> dropout_key %key : tensor<4xi32> : tensor<1x5x8xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>
+  return %out : tensor<1x5x8xf32>
+}
+// A key of zeros drops nothing and scales nothing.
+func.func @dropout_of_zeros(%q: tensor<1x2x1xf32> {check.values = dense<0.0> : tensor<1x2x1xf32>},
+                            %k: tensor<1x2x1xf32> {check.values = dense<0.0> : tensor<1x2x1xf32>},
+                            %v: tensor<1x2x1xf32> {check.values = dense<[[[1.0], [3.0]]]> : tensor<1x2x1xf32>},
+                            %key: tensor<4xi32> {check.values = dense<0> : tensor<4xi32>})
+    -> (tensor<1x2x1xf32> {check.expect = dense<[[[1.0], [2.0]]]> : tensor<1x2x1xf32>}) {
+  %out, %lse = nn.attention %q, %k, %v heads 1 causal dropout 0.9 dropout_key %key : tensor<4xi32> : tensor<1x2x1xf32>, tensor<1x2x1xf32>, tensor<1x2x1xf32>
+  return %out : tensor<1x2x1xf32>
+}
 
 // Query 0 precedes every key and sees none: zeros, and a log-sum-exp of minus infinity.
 func.func @sees_no_key(%q: tensor<1x2x1xf32> {check.values = dense<1.0> : tensor<1x2x1xf32>},

@@ -117,6 +117,40 @@ func.func @attention_softcap_gradients(%q: tensor<2x71x24xf32> {check.range = [-
   %dq, %dk, %dv = nn.attention_grad %q, %k, %v, %out, %lse, %g heads 2 kv_heads 1 causal softcap 1.5 scale 0.5 : tensor<2x71x24xf32>, tensor<2x71x12xf32>, tensor<2x71x12xf32>, tensor<2x71x24xf32>, tensor<2x2x71xf32>, tensor<2x71x24xf32>
   return %out, %dq, %dk, %dv : tensor<2x71x24xf32>, tensor<2x71x24xf32>, tensor<2x71x12xf32>, tensor<2x71x12xf32>
 }
+func.func @attention_alibi_gradients(%q: tensor<2x71x24xf32>, %k: tensor<2x71x12xf32>, %v: tensor<2x71x12xf32>, %g: tensor<2x71x24xf32>)
+    -> (tensor<2x71x24xf32>, tensor<2x71x24xf32>, tensor<2x71x12xf32>, tensor<2x71x12xf32>) {
+  %out, %lse = nn.attention %q, %k, %v heads 6 kv_heads 3 causal alibi 0.5 : tensor<2x71x24xf32>, tensor<2x71x12xf32>, tensor<2x71x12xf32>
+  %dq, %dk, %dv = nn.attention_grad %q, %k, %v, %out, %lse, %g heads 6 kv_heads 3 causal scale 0.5 alibi 0.5 : tensor<2x71x24xf32>, tensor<2x71x12xf32>, tensor<2x71x12xf32>, tensor<2x71x24xf32>, tensor<2x6x71xf32>, tensor<2x71x24xf32>
+  return %out, %dq, %dk, %dv : tensor<2x71x24xf32>, tensor<2x71x24xf32>, tensor<2x71x12xf32>, tensor<2x71x12xf32>
+}
+func.func @attention_alibi_with_fewer_queries(%q: tensor<1x70x8xf32>, %k: tensor<1x150x8xf32>, %v: tensor<1x150x8xf32>, %g: tensor<1x70x8xf32>)
+    -> (tensor<1x70x8xf32>, tensor<1x2x70xf32>, tensor<1x70x8xf32>, tensor<1x150x8xf32>, tensor<1x150x8xf32>) {
+  %out, %lse = nn.attention %q, %k, %v heads 2 causal window 101 alibi 1 scale 0.5 : tensor<1x70x8xf32>, tensor<1x150x8xf32>, tensor<1x150x8xf32>
+  %dq, %dk, %dv = nn.attention_grad %q, %k, %v, %out, %lse, %g heads 2 kv_heads 2 causal window 101 scale 0.5 alibi 1 : tensor<1x70x8xf32>, tensor<1x150x8xf32>, tensor<1x150x8xf32>, tensor<1x70x8xf32>, tensor<1x2x70xf32>, tensor<1x70x8xf32>
+  return %out, %lse, %dq, %dk, %dv : tensor<1x70x8xf32>, tensor<1x2x70xf32>, tensor<1x70x8xf32>, tensor<1x150x8xf32>, tensor<1x150x8xf32>
+}
+func.func @attention_alibi_of_a_cache(%q: tensor<1x3x8xf32>, %k: tensor<1x80x8xf32>, %v: tensor<1x80x8xf32>, %limit: tensor<i32> {check.values = dense<53> : tensor<i32>})
+    -> (tensor<1x3x8xf32>, tensor<1x2x3xf32>) {
+  %out, %lse = nn.attention %q, %k, %v heads 2 alibi 1 limit %limit : tensor<i32> : tensor<1x3x8xf32>, tensor<1x80x8xf32>, tensor<1x80x8xf32>
+  return %out, %lse : tensor<1x3x8xf32>, tensor<1x2x3xf32>
+}
+func.func @attention_sinks(%q: tensor<2x71x24xf32>, %k: tensor<2x71x12xf32>, %v: tensor<2x71x12xf32>, %sinks: tensor<2xf32>)
+    -> (tensor<2x71x24xf32>, tensor<2x2x71xf32>) {
+  %out, %lse = nn.attention %q, %k, %v heads 2 kv_heads 1 causal window 37 sinks %sinks : tensor<2xf32> : tensor<2x71x24xf32>, tensor<2x71x12xf32>, tensor<2x71x12xf32>
+  return %out, %lse : tensor<2x71x24xf32>, tensor<2x2x71xf32>
+}
+func.func @attention_sinks_of_a_cache(%q: tensor<1x1x8xf32>, %k: tensor<1x80x8xf32>, %v: tensor<1x80x8xf32>, %sinks: tensor<2xf32>, %limit: tensor<i32> {check.values = dense<53> : tensor<i32>})
+    -> (tensor<1x1x8xf32>, tensor<1x2x1xf32>) {
+  %out, %lse = nn.attention %q, %k, %v heads 2 window 20 limit %limit : tensor<i32> sinks %sinks : tensor<2xf32> : tensor<1x1x8xf32>, tensor<1x80x8xf32>, tensor<1x80x8xf32>
+  return %out, %lse : tensor<1x1x8xf32>, tensor<1x2x1xf32>
+}
+func.func @attention_dropout_gradients(%q: tensor<2x71x24xf32>, %k: tensor<2x71x12xf32>, %v: tensor<2x71x12xf32>, %g: tensor<2x71x24xf32>,
+    %key: tensor<4xi32> {check.values = dense<[3, 14159265, 35, 2]> : tensor<4xi32>})
+    -> (tensor<2x71x24xf32>, tensor<2x71x24xf32>, tensor<2x71x12xf32>, tensor<2x71x12xf32>) {
+  %out, %lse = nn.attention %q, %k, %v heads 2 kv_heads 1 causal dropout 0.2 scale 0.5 dropout_key %key : tensor<4xi32> : tensor<2x71x24xf32>, tensor<2x71x12xf32>, tensor<2x71x12xf32>
+  %dq, %dk, %dv = nn.attention_grad %q, %k, %v, %out, %lse, %g heads 2 kv_heads 1 causal scale 0.5 dropout 0.2 dropout_key %key : tensor<4xi32> : tensor<2x71x24xf32>, tensor<2x71x12xf32>, tensor<2x71x12xf32>, tensor<2x71x24xf32>, tensor<2x2x71xf32>, tensor<2x71x24xf32>
+  return %out, %dq, %dk, %dv : tensor<2x71x24xf32>, tensor<2x71x24xf32>, tensor<2x71x12xf32>, tensor<2x71x12xf32>
+}
 func.func @attention_window(%q: tensor<1x150x8xf32>, %k: tensor<1x150x8xf32>, %v: tensor<1x150x8xf32>) -> tensor<1x150x8xf32> {
   %out, %lse = nn.attention %q, %k, %v heads 2 causal window 37 : tensor<1x150x8xf32>, tensor<1x150x8xf32>, tensor<1x150x8xf32>
   return %out : tensor<1x150x8xf32>

@@ -25,6 +25,11 @@ func.func @softcap_in_window_bf16(%q: tensor<2x67x32xbf16> {check.range = [-2.0,
   %out, %lse = nn.attention %q, %k, %v heads 2 kv_heads 1 causal window 19 softcap 1.5 scale 0.5 : tensor<2x67x32xbf16>, tensor<2x67x16xbf16>, tensor<2x67x16xbf16>
   return %out, %lse : tensor<2x67x32xbf16>, tensor<2x2x67xf32>
 }
+func.func @alibi_sinks_and_dropout_bf16(%q: tensor<2x67x32xbf16>, %k: tensor<2x67x16xbf16>, %v: tensor<2x67x16xbf16>, %sinks: tensor<2xbf16>,
+    %key: tensor<4xi32> {check.values = dense<[27, 18, 28, 1]> : tensor<4xi32>}) -> (tensor<2x67x32xbf16>, tensor<2x2x67xf32>) {
+  %out, %lse = nn.attention %q, %k, %v heads 2 kv_heads 1 causal alibi 1 dropout 0.25 sinks %sinks : tensor<2xbf16> dropout_key %key : tensor<4xi32> : tensor<2x67x32xbf16>, tensor<2x67x16xbf16>, tensor<2x67x16xbf16>
+  return %out, %lse : tensor<2x67x32xbf16>, tensor<2x2x67xf32>
+}
 func.func @limited_bf16(%q: tensor<1x3x32xbf16>, %k: tensor<1x40x16xbf16>, %v: tensor<1x40x16xbf16>,
     %limit: tensor<i32> {check.values = dense<30> : tensor<i32>}) -> (tensor<1x3x32xbf16>, tensor<1x2x3xf32>) {
   %out, %lse = nn.attention %q, %k, %v heads 2 kv_heads 1 limit %limit : tensor<i32> : tensor<1x3x32xbf16>, tensor<1x40x16xbf16>, tensor<1x40x16xbf16>

@@ -160,8 +160,15 @@ def cross_entropy():
 # --- attention --------------------------------------------------------------------------------------------------
 
 
-def attend(q, k, v, heads, kv_heads, causal=False, segments=None, scale=None, window=None, softcap=None):
-    """PyTorch's scaled_dot_product_attention, and the log-sum-exp it does not return. It has no soft cap, with which both are computed here."""
+def slopes_of(heads):
+    """The slopes of ALiBi: a geometric sequence for a power of two, and every second of the next one's for the heads that are left."""
+    close = 2 ** int(math.log2(heads))
+    return [2.0 ** (-8.0 * h / close) for h in range(1, close + 1)] + [2.0 ** (-4.0 * h / close) for h in range(1, 2 * close, 2)][:heads - close]
+
+
+def attend(q, k, v, heads, kv_heads, causal=False, segments=None, scale=None, window=None, softcap=None, alibi=None, sinks=None):
+    """PyTorch's scaled_dot_product_attention, and the log-sum-exp it does not return. It has no soft cap and no sinks, with which both are
+    computed here."""
     split = lambda x, n: x.unflatten(-1, (n, -1)).transpose(1, 2)
     repeat = lambda x: x.repeat_interleave(heads // kv_heads, dim=1)
     q, k, v = split(q, heads), repeat(split(k, kv_heads)), repeat(split(v, kv_heads))
@@ -172,13 +179,20 @@ def attend(q, k, v, heads, kv_heads, causal=False, segments=None, scale=None, wi
         mask = mask & (distance.abs() < window)
     if segments is not None:
         mask = mask & (segments[:, None, :, None] == segments[:, None, None, :])
-    out = functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=scale)
-    scores = q @ k.transpose(-1, -2) * (scale or 1 / math.sqrt(q.shape[-1]))
+    bias = torch.zeros((), dtype=torch.float64)
+    if alibi is not None:
+        bias = alibi * torch.tensor(slopes_of(heads), dtype=torch.float64)[:, None, None] * (torch.arange(s) - torch.arange(t)[:, None] - s + t)
+    given = mask if alibi is None else bias.masked_fill(~mask, -math.inf)
+    out = functional.scaled_dot_product_attention(q, k, v, attn_mask=given, scale=scale)
+    scores = q @ k.transpose(-1, -2) * (scale or 1 / math.sqrt(q.shape[-1])) + bias
     if softcap is not None:
         scores = softcap * torch.tanh(scores / softcap)
     scores = scores.masked_fill(~mask, -math.inf)
     if softcap is not None:
         out = torch.softmax(scores, -1) @ v
+    if sinks is not None:
+        scores = torch.cat([scores, sinks[:, None, None].expand(*scores.shape[:-1], 1)], -1)
+        out = torch.softmax(scores, -1)[..., :-1] @ v
     return [out.transpose(1, 2).flatten(2), torch.logsumexp(scores, -1)]
 
 
@@ -187,6 +201,7 @@ def attention():
     small_k, small_v = normal(2, 4, 3), normal(2, 4, 2)
     few = normal(2, 2, 6)
     segments = torch.tensor([[0, 0, 1, 1], [2, 2, 2, 5]], dtype=torch.int32)
+    sinks = torch.tensor([0.25, -1.5], dtype=torch.float64)
     write("attention", "--reference --kernels --bound=1e-6", [
         function("bidirectional", "attention %a, %b, %c heads 2 : {0}, {1}, {2}", [q, k, v], attend(q, k, v, 2, 2)),
         function("causal", "attention %a, %b, %c heads 2 causal : {0}, {1}, {2}", [q, k, v], attend(q, k, v, 2, 2, True)),
@@ -208,6 +223,11 @@ def attention():
                  attend(q, small_k, small_v, 2, 1, True, softcap=0.5)),
         function("softcap_in_window", "attention %a, %b, %c heads 1 causal window 3 softcap 2.0 scale 0.7 : {0}, {1}, {2}", [q, k, v],
                  attend(q, k, v, 1, 1, True, scale=0.7, window=3, softcap=2.0)),
+        function("alibi", "attention %a, %b, %c heads 2 causal alibi 4.0 : {0}, {1}, {2}", [q, k, v], attend(q, k, v, 2, 2, True, alibi=4.0)),
+        function("alibi_of_later_queries", "attention %a, %b, %c heads 2 causal alibi 4.0 : {0}, {1}, {2}", [few, k, v],
+                 attend(few, k, v, 2, 2, True, alibi=4.0)),
+        function("sinks", "attention %a, %b, %c heads 2 causal window 2 sinks %d : {3} : {0}, {1}, {2}", [q, k, v, sinks],
+                 attend(q, k, v, 2, 2, True, window=2, sinks=sinks)),
     ])  # fmt: skip
 
 
@@ -242,6 +262,8 @@ def attention_grad():
         case("softcap", "heads 2 kv_heads 2 causal softcap 0.5 scale 0.5", plain, gradient(*plain, 2, 2, True, scale=0.5, softcap=0.5)),
         case("softcap_in_window", "heads 2 kv_heads 1 causal window 3 softcap 2.0 scale 1.0", [q, small_k, small_v, dout],
              gradient(q, small_k, small_v, dout, 2, 1, True, scale=1.0, window=3, softcap=2.0)),
+        case("alibi", "heads 2 kv_heads 1 causal scale 1.0 alibi 4.0", [q, small_k, small_v, dout],
+             gradient(q, small_k, small_v, dout, 2, 1, True, scale=1.0, alibi=4.0)),
     ])  # fmt: skip
 
 

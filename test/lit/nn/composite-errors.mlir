@@ -253,3 +253,59 @@ func.func @f(%q: tensor<1x5x8xf32>) {
   %o, %l = nn.attention %q, %q, %q heads 2 causal softcap -2 : tensor<1x5x8xf32>, tensor<1x5x8xf32>, tensor<1x5x8xf32>
   return
 }
+
+// -----
+
+func.func @f(%q: tensor<1x5x8xf32>) {
+  // expected-error @+1 {{nn.attention: alibi must be a factor of the slopes above 0, found 0}}
+  %o, %l = nn.attention %q, %q, %q heads 2 causal alibi 0 : tensor<1x5x8xf32>, tensor<1x5x8xf32>, tensor<1x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<1x5x8xf32>) {
+  // expected-error @+1 {{nn.attention: alibi is for attention to earlier keys; add `causal`}}
+  %o, %l = nn.attention %q, %q, %q heads 2 alibi 1 : tensor<1x5x8xf32>, tensor<1x5x8xf32>, tensor<1x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<1x5x8xf32>, %s: tensor<3xf32>) {
+  // expected-error @+1 {{nn.attention: operand sinks must be 'tensor<2xf32>', a number for each head, found 'tensor<3xf32>'}}
+  %o, %l = nn.attention %q, %q, %q heads 2 causal sinks %s : tensor<3xf32> : tensor<1x5x8xf32>, tensor<1x5x8xf32>, tensor<1x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<1x5x8xf32>) {
+  // expected-error @+1 {{nn.attention: `dropout P` and `dropout_key` need each other: give both or none; nn.dropout_key makes the key}}
+  %o, %l = nn.attention %q, %q, %q heads 2 causal dropout 0.1 : tensor<1x5x8xf32>, tensor<1x5x8xf32>, tensor<1x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<1x5x8xf32>, %k: tensor<4xi32>) {
+  // expected-error @+1 {{nn.attention: `dropout P` and `dropout_key` need each other: give both or none; nn.dropout_key makes the key}}
+  %o, %l = nn.attention %q, %q, %q heads 2 causal dropout_key %k : tensor<4xi32> : tensor<1x5x8xf32>, tensor<1x5x8xf32>, tensor<1x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<1x5x8xf32>, %k: tensor<4xi32>) {
+  // expected-error @+1 {{nn.attention: dropout must be at least 0 and below 1, found 1}}
+  %o, %l = nn.attention %q, %q, %q heads 2 causal dropout 1 dropout_key %k : tensor<4xi32> : tensor<1x5x8xf32>, tensor<1x5x8xf32>, tensor<1x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<1x5x8xf32>, %k: tensor<3xi32>) {
+  // expected-error @+1 {{nn.attention: operand dropout_key must be a tensor<4xi32>, found 'tensor<3xi32>'}}
+  %o, %l = nn.attention %q, %q, %q heads 2 causal dropout 0.5 dropout_key %k : tensor<3xi32> : tensor<1x5x8xf32>, tensor<1x5x8xf32>, tensor<1x5x8xf32>
+  return
+}

@@ -129,6 +129,11 @@ TEST(ModelConfig, KeysThatChangeTheMathAreComparedWithTheirDefaults) {
       difference(R"({"model_type": "qwen3", "hidden_size": 64, "num_attention_heads": 4, "head_dim": 16})",
                  R"({"model_type": "qwen3", "hidden_size": 64, "num_attention_heads": 4})"),
       HasSubstr("head_dim: 128 (by default) in this file, 16 in the plan"));
+  EXPECT_THAT(difference(R"({"model_type": "bloom", "n_head": 4})", R"({"model_type": "bloom"})"),
+              HasSubstr("n_head: 8 (by default) in this file, 4 in the plan"));
+  EXPECT_THAT(difference(R"({"model_type": "olmo3", "rms_norm_eps": 1e-6, "sliding_window": 16})",
+                         R"({"model_type": "olmo3", "sliding_window": 16})"),
+              HasSubstr("rms_norm_eps: 1e-05 (by default) in this file, 1e-06 in the plan"));
   EXPECT_EQ(difference(R"({"model_type": "gpt_neox", "rotary_pct": 0.25, "rotary_emb_base": 10000})",
                        R"({"model_type": "gpt_neox"})"),
             "");
