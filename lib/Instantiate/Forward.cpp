@@ -189,6 +189,8 @@ LogicalResult Expander::expandTensorOp(Operation *op, IRMapping &values) {
   Operation *concrete = builder.clone(*op, values);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(concrete);
+  if (failed(nn::materializeNumber(builder, concrete)))
+    return failure();
   if (isa<ElementwiseOpInterface>(op) && failed(broadcastOperands(builder, concrete)))
     return failure();
   SmallVector<Type> types;
