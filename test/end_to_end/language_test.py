@@ -1,5 +1,6 @@
 """Constants, blocks with constants, imports and numbers as operands: the same numbers as the text without them, and errors at the author's lines."""
 
+import json
 from pathlib import Path
 
 import harness
@@ -135,6 +136,19 @@ class LanguageTest(harness.EndToEndTest):
         self.fails("m.mlir:28:1: error: redefinition of symbol named 'm'", "m.mlir:7:1: note: see existing symbol definition here")
         self.write(MODEL.replace("parts/", ""))
         self.fails('m.mlir:5:8: error: cannot import: ', 'blocks.mlir', 'import "blocks.mlir"\n')
+
+    def test_imported_models_have_constants(self):
+        """A size is changed at one place: wider layers and one layer more are what a config with these sizes would give."""
+        config = json.loads((harness.GOLDEN / "import/llama.json").read_text())["config"]
+        Path("config.json").write_text(json.dumps(config))
+        self.trainc("import", "config.json", "-o", "small.mlir")
+        text = Path("small.mlir").read_text()
+        for line in ["let width = 32", "let kv_heads = 2", "let head_width = width / heads", "let layers = 2", '%k = nn.linear "self_attn.k_proj" %n1 to $(kv_heads * head_width) no_bias']:
+            self.assertIn(line + "\n", text)
+        Path("config.json").write_text(json.dumps({**config, "hidden_size": 64, "num_hidden_layers": 3}))
+        self.trainc("import", "config.json", "-o", "large.mlir")
+        Path("edited.mlir").write_text(harness.edited(text, ("width = 32", "width = 64"), ("layers = 2", "layers = 3")))
+        self.assertEqual(*(self.trainc("compile", name, "--compile-to=model")[0] for name in ("edited.mlir", "large.mlir")))
 
     def test_names_of_blocks(self):
         """Settings name all copies of a block by its plain name."""
