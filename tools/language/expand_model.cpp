@@ -86,6 +86,11 @@ private:
   std::optional<size_t> instance_; ///< the copy of a block that is being written
 };
 
+/// Returns the characters at an offset that a constant's name may have.
+StringRef constantNameAt(StringRef text, size_t at) {
+  return text.substr(at).take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
+
 } // namespace
 
 // --- Errors ---
@@ -109,9 +114,9 @@ LogicalResult Expander::expectSign(StringRef sign, SourcePlace place, const Twin
 /// The constants of the block that is being written, and those of file level.
 ConstantScope Expander::scope() const {
   if (!instance_)
-    return {parts_.constants, visible_, {}, {}};
+    return {parts_, visible_, {}, {}};
   const Instance &instance = instances_[*instance_];
-  return {parts_.constants, visible_, instance.block->constants, instance.values};
+  return {parts_, visible_, instance.block->constants, instance.values};
 }
 
 /// Evaluates the expression at `at` of a buffer, and moves `at` after it.
@@ -155,7 +160,7 @@ FailureOr<size_t> Expander::writeConstant(SourcePlace place) {
       return failure();
     ++at;
   } else {
-    const StringRef name = wordAt(text, at);
+    const StringRef name = constantNameAt(text, at);
     at += name.size();
     if (name.empty())
       return errorAt(place,
@@ -293,7 +298,7 @@ FailureOr<ExpandedText> expandModel(llvm::SourceMgr &sources, mlir::MLIRContext 
 static size_t constantEnd(StringRef text, size_t at) {
   const StringRef line = text.substr(at).take_until([](char c) { return c == '\n'; });
   if (!line.starts_with("$("))
-    return at + 1 + wordAt(text, at + 1).size();
+    return at + 1 + constantNameAt(text, at + 1).size();
   int depth = 0;
   for (const auto &[index, character] : llvm::enumerate(line)) {
     depth += character == '(' ? 1 : character == ')' ? -1 : 0;

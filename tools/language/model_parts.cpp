@@ -79,22 +79,20 @@ std::string suggestName(StringRef name, llvm::ArrayRef<StringRef> known, const T
 }
 
 const ConstantValue *ConstantScope::lookUp(StringRef name, std::string &message) const {
-  std::vector<StringRef> known;
-  for (const auto &[constant, value] : llvm::zip_equal(blockConstants, blockValues)) {
+  for (const auto &[constant, value] : llvm::zip_equal(blockConstants, blockValues))
     if (constant.name == name)
       return &value;
+  if (const auto found = parts.constantOf.find(name); found != parts.constantOf.end()) {
+    if (found->second < visible)
+      return &parts.constants[found->second].value;
+    message = ("constant '" + name + "' is defined after its use; move its `let` up").str();
+    return nullptr;
+  }
+  std::vector<StringRef> known;
+  for (const BlockConstant &constant : blockConstants)
     known.push_back(constant.name);
-  }
-  for (const auto &[index, constant] : llvm::enumerate(constants)) {
-    if (constant.name == name && index < visible)
-      return &constant.value;
-    if (constant.name == name) {
-      message = ("constant '" + name + "' is defined after its use; move its `let` up").str();
-      return nullptr;
-    }
-    if (index < visible)
-      known.push_back(constant.name);
-  }
+  for (const Constant &constant : llvm::ArrayRef(parts.constants).take_front(visible))
+    known.push_back(constant.name);
   message = ("there is no constant '" + name + "'").str() +
             suggestName(name, known, "; a line `let " + name + " = 1` before, outside of braces, defines it");
   for (StringRef each : known) // $widthxf32
@@ -107,7 +105,7 @@ const ConstantValue *ConstantScope::lookUp(StringRef name, std::string &message)
 
 /// Evaluates the expression at `at` of a buffer, and moves `at` after it.
 std::optional<ConstantValue> PartsReader::evaluate(unsigned buffer, size_t &at) {
-  const ConstantScope scope{parts_.constants, parts_.constants.size(), {}, {}};
+  const ConstantScope scope{parts_, parts_.constants.size(), {}, {}};
   const auto lookUp = [&](StringRef name, std::string &message) { return scope.lookUp(name, message); };
   ExpressionReader reader(files_.textOf(buffer), at, lookUp);
   std::optional<ConstantValue> value = reader.read();
@@ -160,10 +158,10 @@ FailureOr<size_t> PartsReader::readLet(SourcePlace place) {
   const std::optional<ConstantValue> value = evaluate(buffer, at);
   if (!value || failed(checkLineEnd({buffer, at}, "the value of a constant")))
     return failure();
-  for (const Constant &other : parts_.constants)
-    if (other.name == name)
-      return definedTwice("constant '" + name + "'", namePlace, other.place);
-  parts_.constants.push_back({name.str(), *value, namePlace});
+  const auto [first, isNew] = parts_.constantOf.try_emplace(name, parts_.constants.size());
+  if (!isNew)
+    return definedTwice("constant '" + name + "'", namePlace, parts_.constants[first->second].place);
+  parts_.constants.push_back({name, *value, namePlace});
   return at;
 }
 
@@ -230,9 +228,8 @@ LogicalResult PartsReader::readConstants(BlockTemplate &block, size_t at) {
     for (const BlockConstant &other : block.constants)
       if (other.name == name)
         return files_.errorAt(place, "constant '" + name + "'" + ofBlock + " is given twice");
-    for (const Constant &other : parts_.constants)
-      if (other.name == name)
-        return definedTwice("constant '" + name + "'" + ofBlock, place, other.place);
+    if (const auto other = parts_.constantOf.find(name); other != parts_.constantOf.end())
+      return definedTwice("constant '" + name + "'" + ofBlock, place, parts_.constants[other->second].place);
     at = skipSpace(text, at + name.size());
     std::optional<ConstantValue> value;
     if (text.substr(at).starts_with("=") && !(value = evaluate(buffer, ++at)))

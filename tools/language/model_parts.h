@@ -5,6 +5,7 @@
 #include "tools/language/source_files.h"
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/LogicalResult.h"
 
 #include <map>
@@ -16,7 +17,7 @@ namespace trainc {
 
 /// A constant of file level: `let name = value`.
 struct Constant {
-  std::string name;
+  llvm::StringRef name;
   ConstantValue value;
   SourcePlace place;
 };
@@ -45,15 +46,16 @@ struct Chunk {
 
 /// The parts of a file and of the files that it imports.
 struct ModelParts {
-  std::vector<Constant> constants; ///< in the order of their definition
-  std::vector<Chunk> chunks;       ///< in the order of the text
+  std::vector<Constant> constants;    ///< in the order of their definition
+  llvm::StringMap<size_t> constantOf; ///< indices of the constants, by name
+  std::vector<Chunk> chunks;          ///< in the order of the text
   std::map<llvm::StringRef, BlockTemplate> templates;
 };
 
 /// Constants that an expression may use.
 struct ConstantScope {
-  llvm::ArrayRef<Constant> constants; ///< of file level
-  size_t visible;                     ///< number of the first ones that are defined before the expression
+  const ModelParts &parts;
+  size_t visible; ///< number of file-level constants that are defined before the expression
   llvm::ArrayRef<BlockConstant> blockConstants;
   llvm::ArrayRef<ConstantValue> blockValues; ///< of the block constants
 

@@ -152,6 +152,8 @@ TEST(ExpandModel, MistakesInUses) {
                           "$(...) that of an expression");
   EXPECT_EQ(said("let a = 3\nto 5$a"), "m.mlir:2:5: expected a blank before the constant");
   EXPECT_EQ(said("let a = 3\nto $(a)$a"), "m.mlir:2:8: expected a blank after the constant");
+  for (const char *text : {"let a = 3\nto $a$a", "let a = 3\nto $a.5"})
+    EXPECT_EQ(said(text), "m.mlir:2:6: expected a blank after the constant");
   EXPECT_EQ(said("let a = 3\nto (%x)$a"), "m.mlir:2:8: expected a blank before the constant");
   EXPECT_EQ(said("let a = 3\nto $(a)5"), "m.mlir:2:8: expected a blank after the constant");
   EXPECT_EQ(said("let a = 3\nto $a / 2 $a/2"),
