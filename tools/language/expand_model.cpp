@@ -200,8 +200,11 @@ FailureOr<size_t> Expander::readValues(const BlockTemplate &block, unsigned buff
     if (values[index])
       return errorAt(place, "constant '" + name + "'" + ofBlock + " is given twice");
     at = skipSpace(text, at + name.size());
-    if (failed(expectSign("=", {buffer, at}, "the name of a constant" + ofBlock)) ||
-        !(values[index] = evaluate(buffer, ++at)))
+    if (failed(expectSign("=", {buffer, at}, "the name of a constant" + ofBlock)))
+      return failure();
+    ++at;
+    values[index] = evaluate(buffer, at);
+    if (!values[index])
       return failure();
     at = skipSpace(text, at);
   } while (text.substr(at).starts_with(","));

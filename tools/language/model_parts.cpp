@@ -232,8 +232,12 @@ LogicalResult PartsReader::readConstants(BlockTemplate &block, size_t at) {
       return definedTwice("constant '" + name + "'" + ofBlock, place, parts_.constants[other->second].place);
     at = skipSpace(text, at + name.size());
     std::optional<ConstantValue> value;
-    if (text.substr(at).starts_with("=") && !(value = evaluate(buffer, ++at)))
-      return failure();
+    if (text.substr(at).starts_with("=")) {
+      ++at;
+      value = evaluate(buffer, at);
+      if (!value)
+        return failure();
+    }
     block.constants.push_back({name, value});
     at = skipSpace(text, at);
   } while (text.substr(at).starts_with(","));
