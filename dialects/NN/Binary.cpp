@@ -240,6 +240,8 @@ Value SelectOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneCon
 }
 
 OpFoldResult SelectOp::fold(FoldAdaptor adaptor) {
+  if (getNumber())
+    return {};
   if (getLhs() == getRhs() || isNumber(adaptor.getCondition(), 1))
     return getLhs();
   return isNumber(adaptor.getCondition(), 0) ? OpFoldResult(getRhs()) : OpFoldResult();

@@ -1,6 +1,7 @@
 // Helpers of elementwise ops: result types, indexing, and numbers of element types.
 #include "dialects/NN/Elementwise.h"
 #include "dialects/NN/Builders.h"
+#include "dialects/NN/Syntax.h"
 
 #include <cmath>
 
@@ -59,6 +60,42 @@ Inferred nn::inferArithmetic(Value lhs, Value rhs, InferError error) {
   if (failed(rejectFp8(lhs, error)))
     return failure();
   return inferBinary(lhs, rhs, error);
+}
+
+/// Returns the number in place of an operand of `op`, or null.
+static FloatAttr numberOf(Operation *op) {
+  return dyn_cast_or_null<FloatAttr>(op->getInherentAttr("number").value_or(Attribute()));
+}
+
+LogicalResult nn::verifyNumber(Operation *op) {
+  const unsigned last = op->getNumOperands() - 1;
+  const bool isFirst = op->getInherentAttr("number_first").value_or(Attribute()) != nullptr;
+  FloatAttr number = numberOf(op);
+  if (!number)
+    return isFirst ? op->emitOpError("has 'number_first' without a number") : success();
+  if (!isa<DeferredType>(op->getResult(0).getType()) || op->getOperand(last) != op->getOperand(last - 1))
+    return op->emitOpError("has a number in place of an operand, which only a model's text may have");
+  if (number.getValue().isNaN())
+    return op->emitOpError("expected a number, found NaN");
+  return success();
+}
+
+LogicalResult nn::materializeNumber(OpBuilder &builder, Operation *op) {
+  FloatAttr number = numberOf(op);
+  if (!number)
+    return success();
+  const unsigned last = op->getNumOperands() - 1;
+  const bool isFirst = op->getInherentAttr("number_first").value_or(Attribute()) != nullptr;
+  const Type element = tensorType(op->getOperand(last)).getElementType();
+  const double value = number.getValueAsDouble();
+  if (!isHeldBy(element, value))
+    return op->emitOpError() << formatNumber(value) << " is not a number of " << element
+                             << ", the type of the other operand";
+  TensorBuilder build(builder, op->getLoc());
+  op->setOperand(isFirst ? last - 1 : last, build.constant(value, RankedTensorType::get({}, element)));
+  op->setInherentAttr(builder.getStringAttr("number"), {});
+  op->setInherentAttr(builder.getStringAttr("number_first"), {});
+  return success();
 }
 
 IndexingRule nn::elementwiseIndexing(Operation *op) {

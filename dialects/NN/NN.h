@@ -89,6 +89,12 @@ llvm::FailureOr<llvm::SmallVector<mlir::Type>> inferArithmetic(mlir::Value lhs, 
 /// Infers the result type of an elementwise op with two operands of one type.
 llvm::FailureOr<llvm::SmallVector<mlir::Type>> inferBinary(mlir::Value lhs, mlir::Value rhs,
                                                            InferError error);
+/// Verifies the number in place of an operand, as in `nn.mul %x, 0.5`. It is allowed while types are
+/// deferred.
+llvm::LogicalResult verifyNumber(mlir::Operation *op);
+/// Replaces the number in place of an operand, if `op` has one, by a scalar constant with the element type of
+/// the other operand. Reports an error at `op` if that type cannot represent the number.
+llvm::LogicalResult materializeNumber(mlir::OpBuilder &builder, mlir::Operation *op);
 /// Returns the indexing rule of an elementwise op: dimension i of every operand is dimension i of the result.
 IndexingRule elementwiseIndexing(mlir::Operation *op);
 

@@ -149,6 +149,50 @@ template <typename... Types> static void printTypes(OpAsmPrinter &printer, Opera
   llvm::interleaveComma(list, printer);
 }
 
+/// Whether a number, and no value, comes next.
+static bool beginsNumber(OpAsmParser &parser) {
+  StringRef rest = parser.getCurrentLocation().getPointer(); // texts end with 0
+  rest.consume_front("-");
+  return !rest.empty() && (llvm::isDigit(rest.front()) || rest.starts_with("inf"));
+}
+
+/// Parses `%a, %b`. In a model's text one of them may be a number: `%a, 0.5`; both operands are then %a.
+static ParseResult parsePair(OpAsmParser &parser, OpAsmParser::UnresolvedOperand &lhs,
+                             OpAsmParser::UnresolvedOperand &rhs, FloatAttr &number, UnitAttr &numberFirst) {
+  const auto parseOne = [&](OpAsmParser::UnresolvedOperand &operand) -> ParseResult {
+    const SMLoc loc = parser.getCurrentLocation();
+    if (!beginsNumber(parser))
+      return parser.parseOperand(operand);
+    if (!ModelTextScope::isOpen())
+      return parser.emitError(loc,
+                              "expected a value, found a number, which only a model's text may have here");
+    if (number)
+      return parser.emitError(loc, "expected a value, found a second number");
+    return parseNumber(parser, number);
+  };
+  if (parseOne(lhs))
+    return failure();
+  numberFirst = number ? parser.getBuilder().getUnitAttr() : UnitAttr();
+  if (parser.parseComma() || parseOne(rhs))
+    return failure();
+  if (number)
+    (numberFirst ? lhs : rhs) = numberFirst ? rhs : lhs;
+  return success();
+}
+
+static void printPair(OpAsmPrinter &printer, Operation *op, Value lhs, Value rhs, FloatAttr number,
+                      UnitAttr numberFirst) {
+  const auto printOne = [&](Value value, bool isNumber) {
+    if (isNumber)
+      printNumber(printer, op, number);
+    else
+      printer << value;
+  };
+  printOne(lhs, number && numberFirst);
+  printer << ", ";
+  printOne(rhs, number && !numberFirst);
+}
+
 /// Parses the value after the word of a clause, `%a : type`, the type left out where it is deferred. (MLIR
 /// itself would take the word alone.)
 static ParseResult parseGiven(OpAsmParser &parser, std::optional<OpAsmParser::UnresolvedOperand> &value,

@@ -13,6 +13,9 @@ class NN_ElementwiseOp<string mnemonic, list<Trait> traits = []>
   code indexingDefinition = [{
     ::trainc::IndexingRule $cppClass::getIndexingRule() { return ::trainc::nn::elementwiseIndexing(*this); }
   }];
+  code numberDefinition = [{
+    ::llvm::LogicalResult $cppClass::verify() { return ::trainc::nn::verifyNumber(*this); }
+  }];
   let extraClassDefinition = inferDefinition # indexingDefinition;
 }
 
@@ -33,14 +36,25 @@ class NN_UnaryOp<string mnemonic, string what, list<Trait> traits = [DeclareOpIn
   }];
 }
 
-// When the model is instantiated, operands of unequal shapes are broadcast (right-aligned, as in NumPy). Afterwards shapes are // equal.
+// In a model's text one of the last two operands may be a number: `nn.mul %x, 0.5`. Both operands are then %x; `number_first` says that the
+// number is the first of the two. When the model is instantiated, a constant with the element type of %x becomes that operand.
+defvar NN_NumberAttributes = (ins OptionalAttr<F64Attr>:$number, UnitAttr:$number_first);
+
+// When the model is instantiated, operands of unequal shapes are broadcast (right-aligned, as in NumPy). Afterwards shapes are equal.
 class NN_BinaryOp<string mnemonic, string what, list<Trait> traits = [DeclareOpInterfaceMethods<DifferentiableOpInterface>]>
     : NN_ElementwiseOp<mnemonic, traits> {
   let summary = what;
-  let arguments = (ins NN_Tensor:$lhs, NN_Tensor:$rhs);
+  let description = "One of the operands may be a number, which takes the element type of the other: `nn." # mnemonic # " %x, 2`.";
+  let arguments = !con((ins NN_Tensor:$lhs, NN_Tensor:$rhs), NN_NumberAttributes);
   let results = (outs NN_Tensor:$result);
-  let assemblyFormat = "$lhs `,` $rhs attr-dict `` custom<Types>(type($lhs), type($rhs))";
-  let extraClassDefinition = inferDefinition # indexingDefinition # [{
+  let assemblyFormat = "custom<Pair>($lhs, $rhs, $number, $number_first) attr-dict `` custom<Types>(type($lhs), type($rhs))";
+  let builders = [
+    OpBuilder<(ins "::mlir::Value":$lhs, "::mlir::Value":$rhs),
+              [{ build($_builder, $_state, lhs, rhs, ::mlir::FloatAttr(), ::mlir::UnitAttr()); }]>,
+    OpBuilder<(ins "::mlir::Type":$type, "::mlir::Value":$lhs, "::mlir::Value":$rhs),
+              [{ build($_builder, $_state, type, lhs, rhs, ::mlir::FloatAttr(), ::mlir::UnitAttr()); }]>];
+  let hasVerifier = 1;
+  let extraClassDefinition = inferDefinition # indexingDefinition # numberDefinition # [{
     ::llvm::FailureOr<::llvm::SmallVector<::mlir::Type>> $cppClass::inferTypes(
         Adaptor adaptor, ::trainc::nn::InferError error) {
       return ::trainc::nn::inferArithmetic(adaptor.getLhs(), adaptor.getRhs(), error);
@@ -100,19 +114,30 @@ def NN_MaxOp : NN_BinaryOp<"max", "the larger operand; NaN if either is", NN_Kee
 def NN_MinOp : NN_BinaryOp<"min", "the smaller operand; NaN if either is", NN_KeepsPrecision>;
 
 def NN_CompareOp : NN_BinaryOp<"compare", "x <predicate> y as i1; false if either is NaN, except ne", [PrecisionOpInterface]> {
-  let arguments = (ins NN_Predicate:$predicate, NN_Tensor:$lhs, NN_Tensor:$rhs);
-  let assemblyFormat = "$predicate $lhs `,` $rhs attr-dict `` custom<Types>(type($lhs), type($rhs))";
-  let extraClassDefinition = inferDefinition # indexingDefinition;
+  let description = "One of the operands may be a number, which takes the element type of the other: `nn.compare gt %x, 0`.";
+  let arguments = !con((ins NN_Predicate:$predicate, NN_Tensor:$lhs, NN_Tensor:$rhs), NN_NumberAttributes);
+  let assemblyFormat = [{
+    $predicate custom<Pair>($lhs, $rhs, $number, $number_first) attr-dict `` custom<Types>(type($lhs), type($rhs))
+  }];
+  let builders = [OpBuilder<(ins "::trainc::nn::Predicate":$predicate, "::mlir::Value":$lhs, "::mlir::Value":$rhs),
+                            [{ build($_builder, $_state, predicate, lhs, rhs, ::mlir::FloatAttr(), false); }]>];
+  let extraClassDefinition = inferDefinition # indexingDefinition # numberDefinition;
 }
 
 def NN_SelectOp : NN_ElementwiseOp<"select", NN_KeepsPrecision> {
   let summary = "condition ? x : y";
-  let arguments = (ins NN_Tensor:$condition, NN_Tensor:$lhs, NN_Tensor:$rhs);
+  let description = "x or y may be a number, which takes the element type of the other: `nn.select %mask, %x, -inf`.";
+  let arguments = !con((ins NN_Tensor:$condition, NN_Tensor:$lhs, NN_Tensor:$rhs), NN_NumberAttributes);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = [{
-    $condition `,` $lhs `,` $rhs attr-dict `` custom<Types>(type($condition), type($lhs), type($rhs))
+    $condition `,` custom<Pair>($lhs, $rhs, $number, $number_first) attr-dict
+    `` custom<Types>(type($condition), type($lhs), type($rhs))
   }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$condition, "::mlir::Value":$lhs, "::mlir::Value":$rhs),
+                            [{ build($_builder, $_state, condition, lhs, rhs, ::mlir::FloatAttr(), ::mlir::UnitAttr()); }]>];
   let hasFolder = 1;
+  let hasVerifier = 1;
+  let extraClassDefinition = inferDefinition # indexingDefinition # numberDefinition;
 }
 
 def NN_ConvertOp : NN_ElementwiseOp<"convert", [DeclareOpInterfaceMethods<DifferentiableOpInterface>,

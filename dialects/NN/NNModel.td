@@ -29,6 +29,11 @@ def NN_BlockOp : NN_SignatureOp<"block"> {
     activation checkpointing.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeArrayAttr:$argument_types);
+  let extraClassDeclaration = [{
+    /// The name without the values of parameters: `layer` of a block @"layer<window = 512>", which the language expands from
+    /// `nn.block @layer<window>`.
+    ::llvm::StringRef getPlainName() { return getSymName().split('<').first; }
+  }];
 }
 
 def NN_ModelOp : NN_SignatureOp<"model"> {

@@ -1,5 +1,6 @@
 #include "lib/Import/DecoderText.h"
 
+#include "lib/Import/DecoderSizes.h"
 #include "lib/Import/Text.h"
 
 #include <algorithm>
@@ -400,7 +401,7 @@ std::string Writer::write() {
 }
 
 std::string decoderText(const Decoder &decoder, const nlohmann::json &config) {
-  return Writer(decoder, config).write();
+  return sizesOf(decoder).apply(Writer(decoder, config).write());
 }
 
 } // namespace trainc::importer

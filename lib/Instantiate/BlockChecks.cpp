@@ -16,7 +16,7 @@ static LogicalResult checkBlocks(const Binding &binding, ArrayRef<StringRef> nam
   train::ProgramOp program = binding.program;
   SmallVector<StringRef> blocks;
   for (auto block : ModuleOp(binding.module).getOps<nn::BlockOp>())
-    blocks.push_back(block.getSymName());
+    blocks.push_back(block.getPlainName());
   for (StringRef name : names)
     if (!llvm::is_contained(blocks, name)) {
       InFlightDiagnostic error = program.emitError(what);

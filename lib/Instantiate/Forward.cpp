@@ -115,7 +115,7 @@ FailureOr<SmallVector<Value>> Expander::expandBlock(Operation *use, nn::BlockOp 
       return failure();
     values.map(block.getBody().getArgument(index), argument);
   }
-  EntryScope::Enter enter(scope, component, block.getSymName());
+  EntryScope::Enter enter(scope, component, block.getPlainName());
   applications.push_back({use, block, scope.fullName("")});
   for (Operation &op : llvm::drop_end(block.getBody().front()))
     if (failed(expandOp(&op, values)))
@@ -189,6 +189,8 @@ LogicalResult Expander::expandTensorOp(Operation *op, IRMapping &values) {
   Operation *concrete = builder.clone(*op, values);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(concrete);
+  if (failed(nn::materializeNumber(builder, concrete)))
+    return failure();
   if (isa<ElementwiseOpInterface>(op) && failed(broadcastOperands(builder, concrete)))
     return failure();
   SmallVector<Type> types;

@@ -5,7 +5,9 @@ import json
 import os
 import re
 import subprocess
+import tempfile
 import unittest
+from pathlib import Path
 
 import harness
 from generate_test import LOG_SUM_EXP
@@ -310,6 +312,36 @@ class LanguageServer(unittest.TestCase):
         self.assertIn("expected a number of at most 1000 digits", found["message"])
         change = {"range": {"start": {"line": self.gelu, "character": 0}, "end": {"line": self.gelu, "character": len("  %g = nn.constant 1") + 50000}}, "text": self.lines[self.gelu]}
         self.assertEqual(self.client.change(uri, 2, change), [])
+
+    def test_constants(self):
+        """Errors, hover, completion and definitions in a text that MLIR's parser does not know."""
+        uri = "file:///constants.mlir"
+        text = ("let width = 512 // of the stream\n\n" + self.text.replace("to 512", "to $width").replace("nn.block @layer(", "nn.block @layer<p>(")
+                .replace("nn.repeat @layer ", "nn.repeat @layer<p = width / 4> "))
+        lines = text.split("\n")
+        self.assertEqual(self.client.open(uri, text), [])
+        line = next(number for number, line in enumerate(lines) if "to $width" in line)
+        self.assertEqual(self.hover(uri, line, lines[line].index("$width") + 2), "```mlir\nlet width = 512\n```\n")
+        self.assertRegex(self.hover(uri, line, lines[line].index("nn.linear") + 4), r"tensor<\d+x128x512xf32>")
+        gelu = next(number for number, line in enumerate(lines) if "nn.gelu" in line)
+        [definition] = self.client.at("definition", uri, gelu, lines[gelu].index("%h") + 1)
+        self.assertIn("%h = nn.linear", lines[definition["range"]["start"]["line"]])
+        self.assertIn("$width", self.completed(text.replace("to $width", "to $w"), line, lines[line].index("$width") + 2))
+        [found] = self.client.open("file:///other.mlir", text.replace("to $width", "to $widht"))
+        self.assertEqual((found["range"]["start"]["line"], found["range"]["start"]["character"]), (line, lines[line].index("$width")))
+        self.assertIn("there is no constant 'widht'; did you mean 'width'?", found["message"])
+
+    def test_imports(self):
+        """Errors in an imported file are at the line that imports it."""
+        with tempfile.TemporaryDirectory() as folder:
+            block, rest = self.text.split("nn.model", 1)
+            main = f'// A model.\nimport "block.mlir"\nnn.model{rest}'
+            Path(folder, "block.mlir").write_text(block)
+            self.assertEqual(self.client.open(f"file://{folder}/m.mlir", main), [])
+            Path(folder, "block.mlir").write_text(block.replace("nn.gelu", "nn.gleu"))
+            [found] = self.client.open(f"file://{folder}/other.mlir", main)
+            self.assertEqual(found["range"]["start"]["line"], 1)
+            self.assertRegex(found["message"], r"/block.mlir:\d+:8: 'nn.gleu' is unknown; did you mean 'nn.gelu'\?")
 
     def test_second_results(self):
         """A model that generates with the log-sum-exp of attention."""

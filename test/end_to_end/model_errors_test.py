@@ -79,7 +79,7 @@ BAD_MODELS = {
     "power": (("nn.gelu %h", "nn.pow %h"), "gpt.mlir:11:8: error: 'nn.pow' is unknown; it is `nn.square` here, or composed of `nn.log`, `nn.mul` and `nn.exp`"),
     "chunk": (("nn.gelu %h", "nn.chunk %h"), "gpt.mlir:11:8: error: 'nn.chunk' is unknown; write `nn.split`"),
     "leaky ReLU": (("nn.gelu %h", "F.leaky_relu %h"), "gpt.mlir:11:8: error: 'F.leaky_relu' is not an op; it is composed here, of `nn.max` and `nn.mul`"),
-    "Python": (("nn.block @layer", "import torch\nnn.block @layer"), "gpt.mlir:2:1: error: 'import' is not an op; Python models are not read; docs/reference/from-pytorch.md translates their parts"),
+    "Python": (("nn.block @layer", "import torch\nnn.block @layer"), "gpt.mlir:2:8: error: expected the name of a file in double quotes, as in `import \"blocks.mlir\"`, found 'torch'; Python models are not read; docs/reference/from-pytorch.md translates their parts"),
     "misspelt word of an op": (('tied "wte.weight"', 'tie "wte.weight"'), "gpt.mlir:24:36: error: 'tie' is not a word of nn.linear; did you mean 'tied'?"),
 }
 

@@ -82,6 +82,11 @@ void SyntaxWriter::writeCustom() {
     writeVariable();
     if (kind == "TypedValues")
       put(", ...");
+    if (kind == "Pair") { // of values
+      put(",");
+      rest_.consume_front(", $");
+      writeVariable();
+    }
   }
   skipArguments();
 }

@@ -1,9 +1,9 @@
 #include "tools/language/parse_model.h"
 
-#include "tools/language/property_names.h"
+#include "tools/language/expand_model.h"
 #include "tools/language/syntax_errors.h"
-#include "tools/language/text_check.h"
 
+#include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -14,47 +14,69 @@ namespace trainc {
 
 namespace {
 
-/// Replaces messages of the parser by messages in terms of the model language.
+/// File name of an expanded text, in locations that are not those of the user's files.
+constexpr StringRef kExpandedName = "<expanded>";
+
+/// Maps locations in an expanded text to the places where a model's author wrote it, and replaces messages of
+/// the parser by messages in terms of the model language.
 class Translator {
 public:
-  Translator(llvm::SourceMgr &sources, MLIRContext &context)
-      : sources_(sources), context_(context), id_(sources.getMainFileID()),
-        text_(sources.getMemoryBuffer(id_)->getBuffer()) {}
+  /// `parsed` holds the expanded text, of which `written` holds the parts.
+  Translator(llvm::SourceMgr &parsed, llvm::SourceMgr &written, const ExpandedText &expanded,
+             MLIRContext &context)
+      : parsed_(parsed), written_(written), expanded_(expanded), context_(context) {}
 
   /// Translates a message of the parser.
   void translate(Diagnostic &diagnostic) const {
-    const auto place = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>();
-    const SyntaxError error =
-        explainSyntaxError(diagnostic.str(), TextPosition(text_, offsetOf(place)), context_);
-    Diagnostic own(error.offset ? locationOf(*error.offset, place) : diagnostic.getLocation(),
+    const SourcePlace place = placeOf(diagnostic.getLocation()->findInstanceOf<FileLineColLoc>());
+    if (diagnostic.getSeverity() != DiagnosticSeverity::Error) { // from an op of ours
+      Diagnostic own(locationOf(written_, place, context_), diagnostic.getSeverity());
+      own << diagnostic.str();
+      diagnostic = std::move(own);
+      return;
+    }
+    const TextPosition position(written_.getMemoryBuffer(place.buffer)->getBuffer(), place.offset);
+    const SyntaxError error = explainSyntaxError(diagnostic.str(), position, context_);
+    Diagnostic own(locationOf(written_, {place.buffer, error.offset.value_or(place.offset)}, context_),
                    DiagnosticSeverity::Error);
     own << error.text;
     diagnostic = std::move(own);
   }
 
+  /// Replaces the locations of all ops, values and lines of programs.
+  void restoreLocations(ModuleOp module) const {
+    AttrTypeReplacer replacer;
+    replacer.addReplacement([&](FileLineColLoc loc) -> std::optional<Attribute> {
+      if (loc.getFilename() != kExpandedName)
+        return std::nullopt;
+      if (loc.getLine() == 0) // the module
+        return FileLineColLoc::get(
+            &context_, written_.getMemoryBuffer(written_.getMainFileID())->getBufferIdentifier(), 0, 0);
+      return locationOf(written_, placeOf(loc), context_);
+    });
+    replacer.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/true, /*replaceLocs=*/true);
+  }
+
 private:
-  size_t offsetOf(FileLineColLoc place) const {
+  /// Returns the written place of a location in the expanded text.
+  SourcePlace placeOf(FileLineColLoc loc) const {
+    const StringRef text = expanded_.text();
+    const unsigned id = parsed_.getMainFileID();
     const llvm::SMLoc found =
-        place ? sources_.FindLocForLineAndColumn(id_, place.getLine(), place.getColumn()) : llvm::SMLoc();
-    return found.isValid() ? static_cast<size_t>(found.getPointer() - text_.data()) : text_.size();
+        loc ? parsed_.FindLocForLineAndColumn(id, loc.getLine(), loc.getColumn()) : llvm::SMLoc();
+    const char *begin = parsed_.getMemoryBuffer(id)->getBufferStart();
+    return expanded_.placeOf(found.isValid() ? static_cast<size_t>(found.getPointer() - begin) : text.size());
   }
 
-  Location locationOf(size_t offset, FileLineColLoc place) const {
-    const auto [line, column] =
-        sources_.getLineAndColumn(llvm::SMLoc::getFromPointer(text_.data() + offset), id_);
-    return place ? Location(FileLineColLoc::get(place.getFilename(), line, column))
-                 : UnknownLoc::get(&context_);
-  }
-
-  llvm::SourceMgr &sources_;
+  llvm::SourceMgr &parsed_, &written_;
+  const ExpandedText &expanded_;
   MLIRContext &context_;
-  unsigned id_;
-  StringRef text_;
 };
 
 /// Translates a message of the verifier. Its notes name values by the place of their definition.
 void translateVerifier(Diagnostic &diagnostic) {
-  const std::optional<std::string> text = explainVerifierError(diagnostic.str());
+  const bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
+  const std::optional<std::string> text = isError ? explainVerifierError(diagnostic.str()) : std::nullopt;
   if (!text)
     return;
   Diagnostic own(diagnostic.getLocation(), DiagnosticSeverity::Error);
@@ -64,12 +86,11 @@ void translateVerifier(Diagnostic &diagnostic) {
   diagnostic = std::move(own);
 }
 
-/// Runs `work` with a diagnostic handler that applies `translate` to errors before they are printed.
+/// Runs `work` with a diagnostic handler that applies `translate` to messages before they are printed.
 template <typename Work, typename Translate>
 auto runTranslated(MLIRContext &context, Translate translate, Work work) {
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-    if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
-      translate(diagnostic);
+    translate(diagnostic);
     return failure(); // passes the diagnostic to the previous handler, which prints it
   });
   return work();
@@ -80,19 +101,17 @@ auto runTranslated(MLIRContext &context, Translate translate, Work work) {
 OwningOpRef<ModuleOp> parseModel(llvm::SourceMgr &sources, MLIRContext &context) {
   for (StringRef dialect : {"nn", "train"})
     context.getOrLoadDialect(dialect); // messages may name ops before the first op of their dialect is parsed
-  const llvm::MemoryBuffer &text = *sources.getMemoryBuffer(sources.getMainFileID());
-  std::optional<TextProblem> problem = findBadText(text.getBuffer());
-  if (!problem)
-    problem = findUnknownProperty(text.getBuffer(), context);
-  if (problem) {
-    emitError(FileLineColLoc::get(&context, text.getBufferIdentifier(), problem->line, problem->column))
-        << problem->message;
+  const FailureOr<ExpandedText> expanded = expandModel(sources, context);
+  if (failed(expanded))
     return nullptr;
-  }
-  const Translator translator(sources, context);
+  llvm::SourceMgr parsed;
+  parsed.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(expanded->text(), kExpandedName), llvm::SMLoc());
+  const Translator translator(parsed, sources, *expanded, context);
   OwningOpRef<ModuleOp> module = runTranslated(
       context, [&](Diagnostic &diagnostic) { translator.translate(diagnostic); },
-      [&] { return parseSourceFile<ModuleOp>(sources, ParserConfig(&context, /*verifyAfterParse=*/false)); });
+      [&] { return parseSourceFile<ModuleOp>(parsed, ParserConfig(&context, /*verifyAfterParse=*/false)); });
+  if (module)
+    translator.restoreLocations(*module);
   if (module && failed(runTranslated(context, translateVerifier, [&] { return verify(*module); })))
     return nullptr;
   return module;

@@ -33,6 +33,10 @@ StringRef tokenAt(StringRef rest) {
     return rest;
   if (rest[0] == '"')
     return rest.take_front(quotedLength(rest));
+  if (rest.starts_with("$(")) {
+    const size_t end = rest.find_first_of(")\n");
+    return rest.take_front(end != StringRef::npos && rest[end] == ')' ? end + 1 : end);
+  }
   const bool hasSigil = rest.size() > 1 && StringRef("%@").contains(rest[0]) && isWordCharacter(rest[1]);
   if (hasSigil || isWordCharacter(rest[0]))
     return rest.take_front(1 + rest.drop_front().take_while(isWordCharacter).size());

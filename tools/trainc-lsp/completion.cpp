@@ -30,6 +30,8 @@ public:
   json::Value find() {
     if (isInsideQuotes())
       addParameters();
+    else if (cursor_.word.starts_with("$"))
+      addConstants();
     else if (cursor_.word.starts_with("%"))
       addValues();
     else if (cursor_.word.starts_with("@"))
@@ -51,6 +53,7 @@ private:
   }
   void add(StringRef label, StringRef text, Kind kind, StringRef detail, StringRef documentation = "");
   void addParameters();
+  void addConstants();
   void addValues();
   void addSymbols();
   void addSettings();
@@ -96,6 +99,11 @@ void Completions::addValues() {
   const TextPosition position(cursor_.text, cursor_.lineOffset + cursor_.begin);
   for (StringRef name : position.valuesBefore())
     add(("%" + name).str(), ("%" + name).str(), Kind::Variable, "");
+}
+
+void Completions::addConstants() {
+  for (const std::string &name : constantsOf(cursor_.text.take_front(cursor_.lineOffset)))
+    add("$" + name, "$" + name, Kind::Value, constantLine(cursor_.text, name).value_or(""));
 }
 
 void Completions::addSymbols() {

@@ -1,6 +1,7 @@
 #include "tools/trainc-lsp/conversation.h"
 
 #include "base/json_text.h"
+#include "tools/language/expand_model.h"
 #include "tools/language/text_check.h"
 #include "tools/trainc-lsp/model_check.h"
 
@@ -73,9 +74,10 @@ std::string invalidRequest(const json::Object *message, llvm::StringRef expected
       json::Object{{"jsonrpc", "2.0"}, {"id", id ? *id : json::Value(nullptr)}, {"error", std::move(error)}});
 }
 
-/// The text without long numbers; an empty line for each line if brackets are nested too deep in it.
+/// The text without long numbers, and without constants and imports if it is a model's; an empty line for
+/// each line if brackets are nested too deep in it.
 std::string parsableText(llvm::StringRef text) {
-  std::string parsable = withoutLongNumbers(text);
+  std::string parsable = withoutLongNumbers(isModelFile(text) ? maskExpansions(text) : text.str());
   if (findUnparsable(parsable))
     std::ranges::replace_if(parsable, [](char c) { return c != '\n'; }, ' ');
   return parsable;

@@ -91,4 +91,25 @@ std::vector<std::string> namesOf(StringRef text, StringRef keyword) {
   return names;
 }
 
+std::vector<std::string> constantsOf(StringRef text) {
+  std::vector<std::string> names;
+  for (StringRef line; !text.empty();) {
+    std::tie(line, text) = text.split('\n');
+    if (line = line.ltrim(); line.consume_front("let "))
+      names.push_back(line.ltrim().take_while(isWordCharacter).str());
+  }
+  return names;
+}
+
+std::optional<StringRef> constantLine(StringRef text, StringRef name) {
+  for (StringRef line; !text.empty();) {
+    std::tie(line, text) = text.split('\n');
+    const StringRef definition = line.split("//").first.trim();
+    if (definition.starts_with("let ") &&
+        definition.drop_front(4).ltrim().take_while(isWordCharacter) == name)
+      return definition;
+  }
+  return std::nullopt;
+}
+
 } // namespace trainc

@@ -31,4 +31,10 @@ std::optional<std::string> headingOf(llvm::StringRef text, llvm::StringRef keywo
 /// The names that follow `keyword` and an @ in the text.
 std::vector<std::string> namesOf(llvm::StringRef text, llvm::StringRef keyword);
 
+/// The names of the constants that lines `let name = ...` define.
+std::vector<std::string> constantsOf(llvm::StringRef text);
+
+/// The line that defines a constant, without a comment.
+std::optional<llvm::StringRef> constantLine(llvm::StringRef text, llvm::StringRef name);
+
 } // namespace trainc

@@ -80,6 +80,19 @@ std::optional<std::string> hoverSymbol(const Cursor &cursor) {
   return std::nullopt;
 }
 
+/// Whether the word is in `$(...)` or on the right side of a `let`.
+bool isInExpression(const Cursor &cursor) {
+  const StringRef before = cursor.before();
+  const bool isAfterDollar = before.contains("$(") && !before.rsplit("$(").second.contains(')');
+  return isAfterDollar || before.ltrim().starts_with("let ");
+}
+
+/// The line `let name = ...`.
+std::optional<std::string> hoverConstant(const Cursor &cursor, StringRef name) {
+  const std::optional<StringRef> line = constantLine(cursor.text, name);
+  return line ? std::optional(code(line->str())) : std::nullopt;
+}
+
 } // namespace
 
 std::string describeSetting(const train::Setting &setting) {
@@ -95,8 +108,12 @@ std::optional<std::string> hoverAt(const TextPlace &place, const ModelFacts &fac
     return hoverValue(cursor, facts);
   if (cursor.word.starts_with("@"))
     return hoverSymbol(cursor);
+  if (cursor.word.starts_with("$"))
+    return hoverConstant(cursor, cursor.word.drop_front());
   if (cursor.word.contains('.'))
     return hoverOp(cursor, facts);
+  if (isInExpression(cursor))
+    return hoverConstant(cursor, cursor.word);
   if (cursor.enclosing != Enclosing::Program)
     return std::nullopt;
   for (const train::ProgramLine &line : train::kProgramLines)

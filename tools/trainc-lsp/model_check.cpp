@@ -8,6 +8,7 @@
 #include "tools/language/text_check.h"
 
 #include "mlir/Tools/lsp-server-support/SourceMgrUtils.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
@@ -25,8 +26,8 @@ bool isModelFile(StringRef text) {
     line = line.trim();
     if (line == kModuleSeparator || line.starts_with("module"))
       return false;
-    found |= llvm::any_of(ArrayRef<StringRef>{"nn.model", "nn.block", "train.program"},
-                          [&](StringRef op) { return line.starts_with(op); });
+    found |= llvm::any_of(ArrayRef<StringRef>{"nn.model", "nn.block", "train.program", "let ", "import \""},
+                          [&](StringRef begin) { return line.starts_with(begin); });
   }
   return found;
 }
@@ -46,8 +47,31 @@ protocol::DiagnosticSeverity severityOf(DiagnosticSeverity severity) {
   llvm_unreachable("a severity");
 }
 
-/// The word at a location; the begin of the text if the location has none.
+/// The location in a file that the text imports; null if it is in the text itself, or has no file.
+FileLineColLoc importedLocation(Location location, llvm::SourceMgr &sources) {
+  const auto place = location->findInstanceOf<FileLineColLoc>();
+  const StringRef text = sources.getMemoryBuffer(sources.getMainFileID())->getBufferIdentifier();
+  return place && place.getFilename() != text ? place : FileLineColLoc();
+}
+
+/// The line that imports a file; the first line if another import does.
+protocol::Range importRange(StringRef file, llvm::SourceMgr &sources) {
+  const StringRef name = llvm::sys::path::filename(file);
+  StringRef rest = sources.getMemoryBuffer(sources.getMainFileID())->getBuffer(), line;
+  for (int number = 0; !rest.empty(); ++number) {
+    std::tie(line, rest) = rest.split('\n');
+    StringRef path = line.ltrim();
+    if (path.consume_front("import ") &&
+        llvm::sys::path::filename(path.ltrim(" \"").take_until([](char c) { return c == '"'; })) == name)
+      return {{number, 0}, {number, int(line.size())}};
+  }
+  return {};
+}
+
+/// The word at a location, or the line that imports its file; the begin of the text if it has none.
 protocol::Range rangeOf(Location location, llvm::SourceMgr &sources) {
+  if (const FileLineColLoc imported = importedLocation(location, sources))
+    return importRange(imported.getFilename(), sources);
   const auto place = location->findInstanceOf<FileLineColLoc>();
   const llvm::SMLoc found =
       place ? sources.FindLocForLineAndColumn(sources.getMainFileID(), place.getLine(), place.getColumn())
@@ -57,25 +81,35 @@ protocol::Range rangeOf(Location location, llvm::SourceMgr &sources) {
   return {sources, mlir::lsp::convertTokenLocToRange(found, /*identifierChars=*/"$-.")};
 }
 
+/// The message, which begins with its place if it is about an imported file.
+std::string messageOf(Diagnostic &diagnostic, llvm::SourceMgr &sources) {
+  const FileLineColLoc imported = importedLocation(diagnostic.getLocation(), sources);
+  const std::string place = imported ? (imported.getFilename().getValue() + ":" + Twine(imported.getLine()) +
+                                        ":" + Twine(imported.getColumn()) + ": ")
+                                           .str()
+                                     : "";
+  return printable(place + diagnostic.str(), "\n\t");
+}
+
 protocol::Diagnostic publishable(Diagnostic &diagnostic, const protocol::URIForFile &uri,
                                  llvm::SourceMgr &sources) {
   protocol::Diagnostic result;
   result.range = rangeOf(diagnostic.getLocation(), sources);
   result.severity = severityOf(diagnostic.getSeverity());
   result.source = "trainc";
-  result.message = printable(diagnostic.str(), "\n\t");
+  result.message = messageOf(diagnostic, sources);
   std::vector<protocol::DiagnosticRelatedInformation> notes;
   for (Diagnostic &note : diagnostic.getNotes())
     notes.emplace_back(protocol::Location(uri, rangeOf(note.getLocation(), sources)),
-                       printable(note.str(), "\n\t"));
+                       messageOf(note, sources));
   if (!notes.empty())
     result.relatedInformation = std::move(notes);
   return result;
 }
 
 /// The types of the results of what a training step has made of an op: those of its last op. A use of a block
-/// gives the values at its boundary.
-ModelFacts factsOf(ModuleOp module) {
+/// gives the values at its boundary. Lines are those of `file`.
+ModelFacts factsOf(ModuleOp module, StringRef file) {
   ModelFacts facts;
   for (auto state : module.getOps<train::StateOp>())
     if (state.getRole() == train::StateRole::parameter)
@@ -85,7 +119,7 @@ ModelFacts factsOf(ModuleOp module) {
     const FileLineColLoc place = fileLocation(op.getLoc());
     auto marker = dyn_cast<train::BlockUseOp>(op);
     const TypeRange types = marker ? TypeRange(marker.getOutputs()) : TypeRange(op.getResults());
-    if (!place || types.empty())
+    if (!place || place.getFilename() != file || types.empty())
       continue;
     std::vector<std::string> &known = facts.resultTypes[place.getLine()];
     known.clear();
@@ -114,7 +148,7 @@ std::optional<ModelCheck> checkModel(StringRef text, const protocol::URIForFile 
     // A file without a program may be incomplete, or a part of another.
     const bool hasProgram = !module->getOps<train::ProgramOp>().empty();
     if (succeeded(hasProgram ? instantiate(*module) : checkModelText(*module)) && hasProgram)
-      check.facts = factsOf(*module);
+      check.facts = factsOf(*module, uri.file());
   }
   return check;
 }

@@ -3,6 +3,7 @@
 #include "base/plain_text.h"
 #include "lib/Pipelines/Pipeline.h"
 #include "tools/common/llvm_tools.h"
+#include "tools/language/expand_model.h"
 #include "tools/language/property_names.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
@@ -36,6 +37,8 @@ std::optional<std::string> findBadInput(const llvm::MemoryBuffer &input,
   if (std::optional<std::string> hidden = trainc::describeNonText(text, name))
     return hidden;
   std::optional<trainc::TextProblem> problem = trainc::findUnparsable(text);
+  if (!problem)
+    problem = trainc::findExpansion(text);
   if (!problem) {
     mlir::MLIRContext context(registry);
     context.loadAllAvailableDialects();

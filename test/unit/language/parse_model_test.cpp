@@ -293,7 +293,8 @@ TEST_P(Example, NoMistakeLetsMlirSpeak) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Example,
-                         testing::Values("mlp/mlp.mlir", "gpt/gpt.mlir", "llama/llama.mlir"));
+                         testing::Values("mlp/mlp.mlir", "gpt/gpt.mlir", "llama/llama.mlir",
+                                         "llama/smollm2.mlir"));
 
 } // namespace
 } // namespace trainc

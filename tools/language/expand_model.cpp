@@ -1,0 +1,355 @@
+#include "tools/language/expand_model.h"
+
+#include "dialects/NN/Syntax.h"
+#include "tools/language/model_parts.h"
+#include "tools/language/sign_reader.h"
+#include "tools/language/text_position.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <algorithm>
+#include <map>
+
+using llvm::failure;
+using llvm::FailureOr;
+using llvm::LogicalResult;
+using llvm::StringRef;
+using llvm::success;
+using llvm::Twine;
+
+namespace trainc {
+
+SourcePlace ExpandedText::placeOf(size_t offset) const {
+  const auto next =
+      llvm::upper_bound(pieces_, offset, [](size_t at, const Piece &piece) { return at < piece.begin; });
+  if (next == pieces_.begin())
+    return {1, 0}; // an empty text
+  const Piece &piece = *std::prev(next);
+  return {piece.place.buffer, piece.place.offset + (piece.isCopy ? offset - piece.begin : 0)};
+}
+
+void ExpandedText::copy(StringRef text, SourcePlace place) {
+  if (text.empty())
+    return;
+  pieces_.push_back({text_.size(), place, /*isCopy=*/true});
+  text_ += text;
+}
+
+void ExpandedText::put(const Twine &text, SourcePlace place) {
+  pieces_.push_back({text_.size(), place, /*isCopy=*/false});
+  text_ += text.str();
+}
+
+namespace {
+
+/// Bytes of an expanded text at most, as many as a file may have.
+constexpr size_t kMaxBytes = size_t{256} << 20;
+
+/// A copy of a block for some values of its constants.
+struct Instance {
+  const BlockTemplate *block;
+  std::string symbol; ///< `layer<window = 512>`
+  std::vector<ConstantValue> values;
+  std::optional<size_t> user; ///< the instance that has the first use
+  SourcePlace use;
+};
+
+/// Writes the text of a model's parts.
+class Expander {
+public:
+  Expander(const SourceFiles &files, const ModelParts &parts) : files_(files), parts_(parts) {}
+
+  FailureOr<ExpandedText> expand();
+
+private:
+  mlir::InFlightDiagnostic errorAt(SourcePlace place, const Twine &message);
+  LogicalResult expectSign(StringRef sign, SourcePlace place, const Twine &after);
+  LogicalResult checkNeighbours(SourcePlace place, size_t end);
+
+  ConstantScope scope() const;
+  std::optional<ConstantValue> evaluate(unsigned buffer, size_t &at);
+
+  LogicalResult write(SourcePlace from, size_t end);
+  FailureOr<size_t> writeConstant(SourcePlace place);
+  FailureOr<size_t> writeUse(const BlockTemplate &block, SourcePlace place, size_t at);
+  FailureOr<size_t> readValues(const BlockTemplate &block, unsigned buffer, size_t at,
+                               std::vector<std::optional<ConstantValue>> &values);
+
+  const SourceFiles &files_;
+  const ModelParts &parts_;
+  std::vector<Instance> instances_;
+  std::map<std::string, size_t> instanceOf_; ///< by symbol
+  ExpandedText out_;
+
+  size_t visible_ = 0;             ///< number of file-level constants that the text in progress may use
+  std::optional<size_t> instance_; ///< the copy of a block that is being written
+};
+
+/// Returns the characters at an offset that a constant's name may have.
+StringRef constantNameAt(StringRef text, size_t at) {
+  return text.substr(at).take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
+
+} // namespace
+
+// --- Errors ---
+
+mlir::InFlightDiagnostic Expander::errorAt(SourcePlace place, const Twine &message) {
+  mlir::InFlightDiagnostic error = files_.errorAt(place, message);
+  for (std::optional<size_t> at = instance_; at; at = instances_[*at].user)
+    error.attachNote(files_.locationOf(instances_[*at].use))
+        << "in block @" << instances_[*at].symbol << ", which is used here";
+  return error;
+}
+
+LogicalResult Expander::expectSign(StringRef sign, SourcePlace place, const Twine &after) {
+  if (files_.textOf(place.buffer).substr(place.offset).starts_with(sign))
+    return success();
+  return errorAt(place, "expected '" + sign + "' after " + after + ", found " + files_.describe(place));
+}
+
+// --- Constants ---
+
+/// The constants of the block that is being written, and those of file level.
+ConstantScope Expander::scope() const {
+  if (!instance_)
+    return {parts_, visible_, {}, {}};
+  const Instance &instance = instances_[*instance_];
+  return {parts_, visible_, instance.block->constants, instance.values};
+}
+
+/// Evaluates the expression at `at` of a buffer, and moves `at` after it.
+std::optional<ConstantValue> Expander::evaluate(unsigned buffer, size_t &at) {
+  const auto lookUp = [this](StringRef name, std::string &message) { return scope().lookUp(name, message); };
+  ExpressionReader reader(files_.textOf(buffer), at, lookUp);
+  std::optional<ConstantValue> value = reader.read();
+  if (!value)
+    errorAt({buffer, reader.error().offset}, reader.error().message);
+  at = reader.end();
+  return value;
+}
+
+// --- Writing the text ---
+
+/// Fails if a constant's number would become part of another token.
+LogicalResult Expander::checkNeighbours(SourcePlace place, size_t end) {
+  const StringRef text = files_.textOf(place.buffer);
+  const char before = place.offset == 0 ? ' ' : text[place.offset - 1];
+  if (before == ')' || (isWordCharacter(before) && before != 'x')) // the x between sizes
+    return errorAt(place, "expected a blank before the constant");
+  const StringRef rest = text.substr(end);
+  if (rest.empty() || rest.starts_with("//") || rest.starts_with("->") || rest[0] == 'x')
+    return success();
+  if (StringRef("+-*/").contains(rest[0]))
+    return errorAt({place.buffer, end},
+                   "arithmetic on constants is written in parentheses, as in $(width / 2)");
+  if (isWordCharacter(rest[0]))
+    return errorAt({place.buffer, end}, "expected a blank after the constant");
+  return success();
+}
+
+/// Writes the number of the constant or expression at a `$`. Returns the offset after it.
+FailureOr<size_t> Expander::writeConstant(SourcePlace place) {
+  const StringRef text = files_.textOf(place.buffer);
+  size_t at = place.offset + 1;
+  std::optional<ConstantValue> value;
+  if (text.substr(at).starts_with("(")) {
+    value = evaluate(place.buffer, ++at);
+    if (!value || failed(expectSign(")", {place.buffer, at}, "an expression")))
+      return failure();
+    ++at;
+  } else {
+    const StringRef name = constantNameAt(text, at);
+    at += name.size();
+    if (name.empty())
+      return errorAt(place,
+                     "'$' has no meaning here; $name is the number of `let name = ...`, and $(...) that "
+                     "of an expression");
+    std::string message;
+    const ConstantValue *found = scope().lookUp(name, message);
+    if (!found)
+      return errorAt(place, message);
+    value = *found;
+  }
+  if (failed(checkNeighbours(place, at)))
+    return failure();
+  out_.put(value->text, place);
+  return at;
+}
+
+/// Reads `<window = 512, theta = 10000>` at `at`. Returns the offset after it.
+FailureOr<size_t> Expander::readValues(const BlockTemplate &block, unsigned buffer, size_t at,
+                                       std::vector<std::optional<ConstantValue>> &values) {
+  const StringRef text = files_.textOf(buffer);
+  const std::string ofBlock = (" of block @" + block.name).str();
+  std::vector<StringRef> names;
+  for (const BlockConstant &constant : block.constants)
+    names.push_back(constant.name);
+  do {
+    at = skipSpace(text, at + 1);
+    const StringRef name = wordAt(text, at);
+    const SourcePlace place{buffer, at};
+    if (!isConstantName(name))
+      return errorAt(place,
+                     "expected the name of a constant" + ofBlock + ", found " + files_.describe(place));
+    const size_t index = size_t(llvm::find(names, name) - names.begin());
+    if (index == names.size())
+      return errorAt(place, "block @" + block.name + " has no constant '" + name + "'" +
+                                suggestName(name, names, "; it has " + llvm::join(names, ", ")));
+    if (values[index])
+      return errorAt(place, "constant '" + name + "'" + ofBlock + " is given twice");
+    at = skipSpace(text, at + name.size());
+    if (failed(expectSign("=", {buffer, at}, "the name of a constant" + ofBlock)))
+      return failure();
+    ++at;
+    values[index] = evaluate(buffer, at);
+    if (!values[index])
+      return failure();
+    at = skipSpace(text, at);
+  } while (text.substr(at).starts_with(","));
+  if (failed(expectSign(">", {buffer, at}, "the constants" + ofBlock)))
+    return failure();
+  return at + 1;
+}
+
+/// Writes the name of the copy of a block for the values at `at`. Returns the offset after the values.
+FailureOr<size_t> Expander::writeUse(const BlockTemplate &block, SourcePlace place, size_t at) {
+  std::vector<std::optional<ConstantValue>> given(block.constants.size());
+  FailureOr<size_t> end = at;
+  if (files_.textOf(place.buffer).substr(at).starts_with("<"))
+    end = readValues(block, place.buffer, at, given);
+  if (failed(end))
+    return failure();
+  std::vector<ConstantValue> values;
+  std::string symbol;
+  for (const auto &[constant, value] : llvm::zip_equal(block.constants, given)) {
+    if (!value && !constant.defaultValue)
+      return errorAt(place, "block @" + block.name + " needs a number for '" + constant.name + "', as in @" +
+                                block.name + "<" + constant.name + " = 1>");
+    values.push_back(value ? *value : *constant.defaultValue);
+    symbol += (symbol.empty() ? "" : ", ") + constant.name.str() + " = " + values.back().text;
+  }
+  symbol = (block.name + "<" + symbol + ">").str();
+  for (std::optional<size_t> user = instance_; user; user = instances_[*user].user)
+    if (instances_[*user].block == &block)
+      return errorAt(place, "block @" + block.name + " contains itself");
+  if (instanceOf_.try_emplace(symbol, instances_.size()).second)
+    instances_.push_back({&block, symbol, std::move(values), instance_, place});
+  out_.put("@\"" + symbol + "\"", place);
+  return end;
+}
+
+/// Writes the text from a place to the offset `end`.
+LogicalResult Expander::write(SourcePlace from, size_t end) {
+  const unsigned buffer = from.buffer;
+  const StringRef text = files_.textOf(buffer);
+  SignReader signs(text, from.offset);
+  size_t begin = from.offset;
+  for (Sign sign = signs.next(); sign.begin < end; sign = signs.next()) {
+    const SourcePlace place{buffer, sign.begin};
+    const auto block = parts_.templates.find(sign.name);
+    const bool isUse = sign.kind == Sign::Symbol && block != parts_.templates.end();
+    if (sign.kind == Sign::Symbol && !isUse && text.substr(sign.end).starts_with("<"))
+      return errorAt(place, "@" + sign.name +
+                                " has no constants; a block with constants is written `nn.block @" +
+                                sign.name + "<window>(...)`");
+    if (!isUse && sign.kind != Sign::Dollar)
+      continue;
+    out_.copy(text.slice(begin, sign.begin), {buffer, begin});
+    const FailureOr<size_t> after = isUse ? writeUse(block->second, place, sign.end) : writeConstant(place);
+    if (failed(after))
+      return failure();
+    if (out_.text().size() > kMaxBytes)
+      return errorAt(place, "the model has more than " + Twine(kMaxBytes >> 20) +
+                                " MiB of text when blocks are copied for their constants");
+    begin = *after;
+    signs.skipTo(begin);
+  }
+  out_.copy(text.slice(begin, end), {buffer, begin});
+  return success();
+}
+
+FailureOr<ExpandedText> Expander::expand() {
+  for (const Chunk &chunk : parts_.chunks) {
+    visible_ = chunk.visible;
+    if (failed(write(chunk.place, chunk.end)))
+      return failure();
+  }
+  for (size_t index = 0; index < instances_.size(); ++index) { // copies may use further ones
+    const BlockTemplate &block = *instances_[index].block;
+    instance_ = index;
+    visible_ = block.visible;
+    out_.put("\nnn.block @\"" + instances_[index].symbol + "\"", block.place);
+    if (failed(write({block.place.buffer, block.body}, block.end)))
+      return failure();
+  }
+  return std::move(out_);
+}
+
+FailureOr<ExpandedText> expandModel(llvm::SourceMgr &sources, mlir::MLIRContext &context) {
+  SourceFiles files(sources, context);
+  const FailureOr<ModelParts> parts = readParts(files);
+  if (failed(parts))
+    return failure();
+  return Expander(files, *parts).expand();
+}
+
+// --- Texts for other parsers ---
+
+/// Returns the offset after the expression of a `$` at `at`.
+static size_t constantEnd(StringRef text, size_t at) {
+  const StringRef line = text.substr(at).take_until([](char c) { return c == '\n'; });
+  if (!line.starts_with("$("))
+    return at + 1 + constantNameAt(text, at + 1).size();
+  int depth = 0;
+  for (const auto &[index, character] : llvm::enumerate(line)) {
+    depth += character == '(' ? 1 : character == ')' ? -1 : 0;
+    if (index > 0 && depth == 0)
+      return at + index + 1;
+  }
+  return at + line.size();
+}
+
+std::string maskExpansions(StringRef text) {
+  std::string masked = text.str();
+  SignReader signs(text, 0);
+  const auto blank = [&](size_t begin, size_t end) {
+    std::replace_if(
+        masked.begin() + ptrdiff_t(begin), masked.begin() + ptrdiff_t(end), [](char c) { return c != '\n'; },
+        ' ');
+    signs.skipTo(end);
+  };
+  for (Sign sign = signs.next(); sign.kind != Sign::End; sign = signs.next()) {
+    const bool isName = sign.kind == Sign::Block || sign.kind == Sign::Symbol;
+    if (sign.kind == Sign::Let || sign.kind == Sign::Import) {
+      blank(sign.begin, std::min(text.find('\n', sign.begin), text.size()));
+    } else if (sign.kind == Sign::Dollar) {
+      const size_t end = constantEnd(text, sign.begin);
+      blank(sign.begin, end);
+      masked[end - 1] = '1';
+    } else if (isName && text.substr(sign.end).starts_with("<")) {
+      const size_t close = text.find_first_of(">{}", sign.end);
+      if (close != StringRef::npos && text[close] == '>')
+        blank(sign.end, close + 1);
+    }
+  }
+  return masked;
+}
+
+std::optional<TextProblem> findExpansion(StringRef text) {
+  SignReader signs(text, 0);
+  for (Sign sign = signs.next(); sign.kind != Sign::End; sign = signs.next()) {
+    const bool isLine = (sign.kind == Sign::Let || sign.kind == Sign::Import) && signs.depth() == 0;
+    const bool isBlock = sign.kind == Sign::Block && text.substr(sign.end).starts_with("<");
+    if (!isLine && !isBlock)
+      continue;
+    const StringRef before = text.take_front(sign.begin);
+    return TextProblem{before.count('\n') + 1, sign.begin - (before.rfind('\n') + 1) + 1, // npos + 1 is 0
+                       "constants, imports and blocks with constants are expanded by `trainc compile FILE "
+                       "--compile-to=model`, whose output can be read here"};
+  }
+  return std::nullopt;
+}
+
+} // namespace trainc

@@ -1,0 +1,54 @@
+// Expansion of a model's text: imports, constants, and blocks with constants.
+#pragma once
+
+#include "tools/language/source_files.h"
+#include "tools/language/text_check.h"
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/LogicalResult.h"
+#include "llvm/Support/SourceMgr.h"
+
+#include <string>
+#include <vector>
+
+namespace trainc {
+
+/// A text that MLIR's parser knows, and the places where its parts are written.
+class ExpandedText {
+public:
+  llvm::StringRef text() const { return text_; }
+  /// Returns the place of the character at `offset`. All characters of a constant's number have the place of
+  /// the constant's use.
+  SourcePlace placeOf(size_t offset) const;
+  /// Appends a part of a buffer, which begins at `place`.
+  void copy(llvm::StringRef text, SourcePlace place);
+  /// Appends a text that replaces what is written at `place`.
+  void put(const llvm::Twine &text, SourcePlace place);
+
+private:
+  struct Piece {
+    size_t begin; ///< in the expanded text
+    SourcePlace place;
+    bool isCopy; ///< whether the characters follow each other in the buffer, too
+  };
+
+  std::string text_;
+  std::vector<Piece> pieces_; ///< by begin
+};
+
+/// Expands the main buffer of `sources`. Adds a buffer for each imported file.
+///   * `import "blocks.mlir"` is replaced by the file's text.
+///   * `let width = 576` vanishes. `$width` and `$(width / 2)` are replaced by numbers.
+///   * `nn.block @layer<window>` is copied once for each set of numbers with which it is used.
+/// Errors, and texts that MLIR's parser would misread (text_check.h), are reported at their places.
+llvm::FailureOr<ExpandedText> expandModel(llvm::SourceMgr &sources, mlir::MLIRContext &context);
+
+/// Returns a text of the same length for a parser that does not know what expandModel() replaces. Each token
+/// keeps its place. Constants are replaced by a number, all else by blanks.
+std::string maskExpansions(llvm::StringRef text);
+
+/// Finds the first line that only expandModel() reads.
+std::optional<TextProblem> findExpansion(llvm::StringRef text);
+
+} // namespace trainc

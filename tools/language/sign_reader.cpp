@@ -1,0 +1,116 @@
+#include "tools/language/sign_reader.h"
+
+#include "tools/language/text_position.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+#include <algorithm>
+
+using llvm::StringRef;
+
+namespace trainc {
+
+namespace {
+
+bool beginsWord(char c) { return llvm::isAlpha(c) || c == '_'; }
+
+size_t skipQuoted(StringRef text, size_t at) {
+  for (++at; at < text.size() && text[at] != '"' && text[at] != '\n'; ++at)
+    if (text[at] == '\\')
+      ++at;
+  return std::min(text.size(), at < text.size() && text[at] == '"' ? at + 1 : at);
+}
+
+/// Whether a line within braces that begins with a word `let` or `import` is meant as one outside of braces.
+/// Both words may be keys of a dictionary.
+bool isMeant(Sign::Kind kind, StringRef rest) {
+  rest = rest.ltrim(" \t");
+  if (kind == Sign::Import)
+    return rest.starts_with("\"");
+  const StringRef name = rest.take_while(isWordCharacter);
+  return !name.empty() && rest.drop_front(name.size()).ltrim(" \t").starts_with("=");
+}
+
+} // namespace
+
+bool SignReader::isFirstOfLine() const {
+  const StringRef before = text_.take_front(at_).rtrim(" \t");
+  return before.empty() || before.ends_with("\n");
+}
+
+/// Skips one comment, quoted text, name with a sigil, number or character without a meaning here.
+bool SignReader::skipPlain() {
+  const StringRef rest = text_.substr(at_);
+  const char c = rest[0];
+  if (rest.starts_with("//")) {
+    at_ = std::min(text_.find('\n', at_), text_.size());
+  } else if (c == '"') {
+    at_ = skipQuoted(text_, at_);
+  } else if (StringRef("%#!^").contains(c)) {
+    const auto isOfName = [](char each) { return isWordCharacter(each) || each == '-'; };
+    at_ += 1 + rest.drop_front().take_while(isOfName).size();
+  } else if (beginsWord(c) || StringRef("@${}").contains(c)) {
+    return false;
+  } else {
+    ++at_;
+  }
+  return true;
+}
+
+/// Reads a word. In `4x8xf32` each x that follows a size is a word of its own.
+std::optional<Sign> SignReader::wordSign() {
+  const size_t begin = at_;
+  const StringRef rest = text_.substr(begin);
+  const bool isAfterSize =
+      begin > 0 && (llvm::isDigit(text_[begin - 1]) || StringRef("?)").contains(text_[begin - 1]));
+  if (rest.starts_with("x") && (isAfterSize || rest.starts_with("x$"))) {
+    ++at_;
+    return std::nullopt;
+  }
+  const StringRef word = rest.take_while(isWordCharacter);
+  const bool isFirst = isFirstOfLine();
+  at_ += word.size();
+  if (isFirst && (word == "let" || word == "import")) {
+    const Sign::Kind kind = word == "let" ? Sign::Let : Sign::Import;
+    if (depth_ == 0 || isMeant(kind, text_.substr(at_)))
+      return Sign{kind, begin, at_, {}};
+  }
+  if (isFirst && word == "nn.block" && depth_ == 0) {
+    const StringRef heading = text_.substr(at_).ltrim(" \t");
+    const StringRef name = heading.starts_with("@") ? heading.drop_front().take_while(isWordCharacter) : "";
+    if (!name.empty()) {
+      at_ = size_t(name.end() - text_.begin());
+      return Sign{Sign::Block, begin, at_, name};
+    }
+  }
+  return std::nullopt;
+}
+
+Sign SignReader::next() {
+  while (at_ < text_.size()) {
+    if (skipPlain())
+      continue;
+    const size_t begin = at_;
+    switch (text_[begin]) {
+    case '{':
+      ++depth_;
+      return {Sign::Open, begin, ++at_, {}};
+    case '}':
+      depth_ = std::max(0, depth_ - 1);
+      return {Sign::Close, begin, ++at_, {}};
+    case '$':
+      return {Sign::Dollar, begin, ++at_, {}};
+    case '@': {
+      const StringRef name = text_.substr(begin + 1).take_while(isWordCharacter);
+      at_ += 1 + name.size();
+      return {Sign::Symbol, begin, at_, name};
+    }
+    default:
+      if (const std::optional<Sign> sign = wordSign())
+        return *sign;
+    }
+  }
+  return {Sign::End, text_.size(), text_.size(), {}};
+}
+
+} // namespace trainc

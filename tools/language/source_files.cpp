@@ -1,0 +1,44 @@
+#include "tools/language/source_files.h"
+
+#include "tools/language/text_position.h"
+
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <algorithm>
+
+using llvm::StringRef;
+using llvm::Twine;
+
+namespace trainc {
+
+mlir::FileLineColLoc locationOf(const llvm::SourceMgr &sources, SourcePlace place,
+                                mlir::MLIRContext &context) {
+  const llvm::MemoryBuffer &buffer = *sources.getMemoryBuffer(place.buffer);
+  const llvm::SMLoc pointer = llvm::SMLoc::getFromPointer(buffer.getBufferStart() + place.offset);
+  const auto [line, column] = sources.getLineAndColumn(pointer, place.buffer);
+  return mlir::FileLineColLoc::get(&context, buffer.getBufferIdentifier(), line, column);
+}
+
+std::string SourceFiles::describe(SourcePlace place) const {
+  return TextPosition(textOf(place.buffer), place.offset).describe();
+}
+
+unsigned SourceFiles::add(StringRef text, StringRef name) {
+  return sources_.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, name), llvm::SMLoc());
+}
+
+mlir::InFlightDiagnostic SourceFiles::errorAt(SourcePlace place, const Twine &message) const {
+  return mlir::emitError(locationOf(place)) << message;
+}
+
+size_t skipBlanks(StringRef text, size_t at) {
+  return std::min(text.find_first_not_of(" \t", at), text.size());
+}
+
+size_t skipSpace(StringRef text, size_t at) {
+  return std::min(text.find_first_not_of(" \t\r\n", at), text.size());
+}
+
+StringRef wordAt(StringRef text, size_t at) { return text.substr(at).take_while(isWordCharacter); }
+
+} // namespace trainc
