@@ -6,42 +6,96 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <limits>
 
 namespace trainc {
 
-Result<uint32_t> Sampler::sample(std::span<const float> logits) {
+void Sampler::read(std::span<const uint32_t> tokens) {
+  for (const uint32_t token : tokens) {
+    if (token >= occurs_.size())
+      occurs_.resize(token + size_t{1});
+    occurs_[token] = true;
+  }
+}
+
+Status Sampler::readLogits(std::span<const float> logits) {
   for (size_t i = 0; i < logits.size(); ++i)
     if (std::isnan(logits[i]) || logits[i] == std::numeric_limits<float>::infinity())
       return failed("generation: the logit of token {} is {}; the weights have diverged or are damaged", i,
                     logits[i]);
-  const auto best = static_cast<uint32_t>(std::ranges::max_element(logits) - logits.begin());
-  if (options_.temperature == 0)
-    return best;
-  selectCandidates(logits);
-  weights_.clear();
-  double sum = 0;
-  for (const uint32_t token : candidates_) {
-    sum += std::exp((static_cast<double>(logits[token]) - logits[best]) / options_.temperature);
-    weights_.push_back(sum);
-  }
-  const double target = uniform() * sum;
-  const auto chosen = std::ranges::upper_bound(weights_, target);
-  // Rounding may make the target equal to the sum.
-  return chosen == weights_.end() ? candidates_.back() : candidates_[chosen - weights_.begin()];
+  logits_.assign(logits.begin(), logits.end());
+  if (std::ranges::max(logits_) == -std::numeric_limits<float>::infinity())
+    return failed("generation: the logits of all tokens are -inf; the weights have diverged or are damaged");
+  // In f32, as transformers computes it, so that greedy choices are the same.
+  const auto penalty = static_cast<float>(options_.repetitionPenalty);
+  if (penalty != 1)
+    for (size_t i = 0; i < std::min(logits_.size(), occurs_.size()); ++i)
+      if (occurs_[i])
+        logits_[i] = logits_[i] < 0 ? logits_[i] * penalty : logits_[i] / penalty;
+  return {};
 }
 
-void Sampler::selectCandidates(std::span<const float> logits) {
-  candidates_.resize(logits.size());
-  std::iota(candidates_.begin(), candidates_.end(), 0U);
-  if (options_.topK == 0 || options_.topK >= logits.size())
-    return;
-  const auto likelier = [&](uint32_t a, uint32_t b) {
-    return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
-  };
-  const auto end = candidates_.begin() + static_cast<ptrdiff_t>(options_.topK);
-  std::partial_sort(candidates_.begin(), end, candidates_.end(), likelier);
-  candidates_.erase(end, candidates_.end());
+Result<uint32_t> Sampler::sample(std::span<const float> logits) {
+  TRAINC_RETURN_IF_ERROR(readLogits(logits));
+  uint32_t token = 0;
+  if (options_.temperature == 0) {
+    token = static_cast<uint32_t>(std::ranges::max_element(logits_) - logits_.begin());
+  } else {
+    selectCandidates();
+    double sum = 0;
+    for (const TokenCandidate &each : candidates_)
+      sum += each.weight;
+    const double target = uniform() * sum;
+    double reached = 0;
+    token = candidates_.back().token; // rounding may make the target equal to the sum
+    for (const TokenCandidate &each : candidates_)
+      if ((reached += each.weight) > target) {
+        token = each.token;
+        break;
+      }
+  }
+  read(std::span(&token, 1));
+  return token;
+}
+
+std::span<const TokenCandidate> Sampler::candidates(std::span<const float> logits) {
+  if (!readLogits(logits).ok())
+    return {};
+  selectCandidates();
+  return candidates_;
+}
+
+void Sampler::selectCandidates() {
+  const double best = std::ranges::max(logits_);
+  candidates_.clear();
+  for (uint32_t token = 0; token < logits_.size(); ++token)
+    candidates_.push_back({token, std::exp((logits_[token] - best) / options_.temperature)});
+  const bool hasTopK = options_.topK > 0 && options_.topK < logits_.size();
+  if (hasTopK || options_.topP < 1) {
+    const auto end = candidates_.begin() + static_cast<ptrdiff_t>(hasTopK ? options_.topK : logits_.size());
+    std::partial_sort(candidates_.begin(), end, candidates_.end(),
+                      [&](const TokenCandidate &a, const TokenCandidate &b) {
+                        const float first = logits_[a.token], second = logits_[b.token];
+                        return first != second ? first > second : a.token < b.token;
+                      });
+    candidates_.erase(end, candidates_.end());
+  }
+  if (options_.topP < 1)
+    applyTopP();
+  // The weight of the most likely token is 1.
+  std::erase_if(candidates_, [&](const TokenCandidate &each) { return each.weight < options_.minP; });
+}
+
+void Sampler::applyTopP() {
+  double sum = 0, leftOut = 0;
+  for (const TokenCandidate &each : candidates_)
+    sum += each.weight;
+  while (candidates_.size() > 1) {
+    leftOut += candidates_.back().weight;
+    if (leftOut > (1 - options_.topP) * sum)
+      return;
+    candidates_.pop_back();
+  }
 }
 
 double Sampler::uniform() {
@@ -88,6 +142,7 @@ Result<Generator> Generator::create(Executor &executor) {
 Status Generator::run(std::vector<uint32_t> sequence, uint64_t maxTokens, Sampler &sampler,
                       const std::function<bool(uint32_t)> &onToken) {
   TRAINC_RETURN_IF_ERROR(check(sequence));
+  sampler.read(sequence);
   TRAINC_RETURN_IF_ERROR(prefill(sequence));
   for (uint64_t count = 1; count <= maxTokens; ++count) {
     TRAINC_ASSIGN_OR_RETURN(const uint32_t token, sampler.sample(logits_));
@@ -163,7 +218,12 @@ Result<TextGeneration> TextGeneration::open(Executor &executor, const RunOptions
 
 Status TextGeneration::run(const RunOptions &options, uint64_t seed, const Observers &observers,
                            const StopRequests &stop) {
-  Sampler sampler({options.temperature.value_or(1), options.topK.value_or(0), seed});
+  Sampler sampler({.temperature = options.temperature.value_or(1),
+                   .topK = options.topK.value_or(0),
+                   .topP = options.topP.value_or(1),
+                   .minP = options.minP.value_or(0),
+                   .repetitionPenalty = options.repetitionPenalty.value_or(1),
+                   .seed = seed});
   const auto print = [&](std::string_view text) { return observers.tell(&RunObserver::onText, text); };
   TextStream text(tokenizer_->decoder());
   for (const uint32_t token : std::span(prompt_).subspan(tokenizer_->aroundText().before.size()))

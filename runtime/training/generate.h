@@ -17,28 +17,48 @@ namespace trainc {
 struct SamplerOptions {
   double temperature = 1; ///< 0: always the most likely token
   uint64_t topK = 0;      ///< sample among the k most likely tokens; 0: among all
+  double topP = 1;        ///< leave out the least likely tokens, of probability 1 - topP together
+  double minP = 0;        ///< leave out tokens below this share of the highest probability
+  double repetitionPenalty =
+      1; ///< divides positive logits of tokens that the text has, and multiplies others
   uint64_t seed = 0;
 };
 
-/// Draws tokens from softmax(logits / temperature). The n-th draw depends only on the logits, the seed and n
-/// (Philox); among equal logits the lower token ranks higher.
+/// A token that may be drawn.
+struct TokenCandidate {
+  uint32_t token;
+  double weight; ///< its probability is weight / sum of all weights
+};
+
+/// Draws tokens from softmax(logits / temperature), changed in the order of transformers' logits processors:
+/// repetition penalty, temperature, top-k, top-p, min-p. The n-th draw depends only on the logits, the tokens
+/// read, the seed and n (Philox); among equal logits the lower token ranks higher.
 class Sampler {
 public:
   explicit Sampler(SamplerOptions options) : options_(options) {}
 
-  /// Fails with kFailed if the logits contain NaN or +infinity.
+  /// Counts `tokens` as occurring in the text: the prompt. Drawn tokens are counted by sample().
+  void read(std::span<const uint32_t> tokens);
+  /// Fails with kFailed if the logits contain NaN or +infinity, or nothing but -infinity.
   Result<uint32_t> sample(std::span<const float> logits);
+  /// The tokens among which the next draw chooses, with a temperature above zero. `logits` are as of
+  /// sample().
+  std::span<const TokenCandidate> candidates(std::span<const float> logits);
 
 private:
-  /// The candidate tokens, sorted by likelihood if topK is set.
-  void selectCandidates(std::span<const float> logits);
+  /// Copies the logits to `logits_`, with the repetition penalty.
+  Status readLogits(std::span<const float> logits);
+  void selectCandidates();
+  /// Leaves out candidates, which are sorted, from the end.
+  void applyTopP();
   /// Uniform in [0, 1), 53 bits.
   double uniform();
 
   SamplerOptions options_;
   uint64_t draws_ = 0;
-  std::vector<uint32_t> candidates_;
-  std::vector<double> weights_;
+  std::vector<bool> occurs_; ///< by token; may be shorter than the vocabulary
+  std::vector<float> logits_;
+  std::vector<TokenCandidate> candidates_;
 };
 
 /// Continues token sequences with the weights in the executor.

@@ -34,7 +34,7 @@ struct RunOptions {
 
   std::optional<std::string> generate;
   std::optional<uint64_t> maxTokens, topK;
-  std::optional<double> temperature;
+  std::optional<double> temperature, topP, minP, repetitionPenalty;
   std::string endToken;
 
   std::string metrics;

@@ -184,6 +184,21 @@ class Generation(TrainrunTest):
         self.assertEqual(sample("1"), sample("1"))
         self.assertNotEqual(sample("1"), sample("2"))
 
+    def test_unlikely_tokens_are_left_out(self):
+        likely, _ = self.run_ok(*self.weights, "--generate=\x01", "--temperature=0", "--max-tokens=12")
+        for options in [["--top-p=0"], ["--min-p=1"], ["--top-k=3", "--top-p=0.01"]]:
+            self.assertEqual(self.run_ok(*self.weights, "--generate=\x01", "--temperature=5", "--max-tokens=12", *options)[0], likely, options)
+        self.assertNotEqual(self.run_ok(*self.weights, "--generate=\x01", "--temperature=5", "--max-tokens=12", "--top-p=1", "--min-p=0")[0], likely)
+
+    def test_penalised_tokens_do_not_repeat(self):
+        """A context of 8 tokens; the penalty applies to those before it, too."""
+        weights = [9.0 if column == (3 * row + 1) % 16 else 1.0 for row in range(16) for column in range(16)]
+        write_safetensors("w.safetensors", {"wte.weight": Tensor("F32", [16, 16], weights)})
+        repeats, _ = self.run_ok(*self.weights, "--generate=\x01", "--temperature=0", "--max-tokens=15")
+        self.assertLess(len(set(repeats[:16])), 16)
+        distinct, _ = self.run_ok(*self.weights, "--generate=\x01", "--temperature=0", "--max-tokens=15", "--repetition-penalty=100")
+        self.assertEqual(sorted(distinct[:16].encode()), list(range(16)))
+
     def test_a_signal_ends_the_text(self):
         process = self.start(*self.weights, "--generate=\x01", "--max-tokens", "1000000000")
         self.assertTrue(process.stdout.read(100))
@@ -262,6 +277,11 @@ class CommandLine(TrainrunTest):
             ("--keep-last needs --checkpoint-dir", [*data, "--steps", "3", "--keep-last", "2"]),
             ("--no-shuffle needs training", ["--init", "a", "--eval-data", "b", "--no-shuffle"]),
             ("--top-k needs --generate", [*data, "--steps", "3", "--top-k", "2"]),
+            ("--top-p needs --generate", [*data, "--steps", "3", "--top-p=0.9"]),
+            ("--min-p needs --generate", [*data, "--steps", "3", "--min-p=0.1"]),
+            ("--repetition-penalty needs --generate", [*data, "--steps", "3", "--repetition-penalty=1.1"]),
+            ("expected a number from 0 to 1, found '1.5'", ["--init", "a", "--generate=a", "--top-p=1.5"]),
+            ("expected a number from 0.001 to 1000, found '0'", ["--init", "a", "--generate=a", "--repetition-penalty=0"]),
             ("--generate needs trained weights", ["--generate=a", "--tokenizer=bytes"]),
             ("--eval-data without --data needs trained weights", ["--eval-data", "tokens.bin"]),
             ("--device=null and --generate contradict each other", ["--device=null", "--generate=a"]),

@@ -197,6 +197,24 @@ void addGeneration(CLI::App &app, Options &o) {
   group.add("--top-k", o.topK, "Choose among the N most likely tokens; default: among all")
       ->type_name("N")
       ->check(wholeNumber<uint64_t>(1));
+  group
+      .add(
+          "--top-p", o.topP,
+          "Choose among the most likely tokens, leaving out the least likely ones whose probabilities sum to "
+          "at most 1 - P; default: 1, none")
+      ->type_name("P")
+      ->check(number(0, 1));
+  group
+      .add("--min-p", o.minP,
+           "Leave out tokens whose probability is below P times the highest one; default: 0, none")
+      ->type_name("P")
+      ->check(number(0, 1));
+  group
+      .add("--repetition-penalty", o.repetitionPenalty,
+           "Makes tokens that the text has, prompt included, less likely: divides their logits by X, or "
+           "multiplies negative ones; default: 1, no penalty")
+      ->type_name("X")
+      ->check(number(0.001, 1000));
 }
 
 /// "auto" and the names of a registry's kinds.
