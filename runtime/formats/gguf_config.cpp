@@ -1,5 +1,6 @@
 #include "runtime/formats/gguf_config.h"
 
+#include "base/json_text.h"
 #include "base/plain_text.h"
 #include "runtime/formats/gguf_names.h"
 
@@ -7,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numbers>
 #include <span>
 
 namespace trainc {
@@ -71,6 +73,24 @@ constexpr FamilyKeys kFamilyKeys[] = {
     {"phi3", "phi3"},         {"olmo2", "olmo2"},
     {"stablelm", "stablelm"}, {"starcoder2", "starcoder2", kStarcoder2Keys},
     {"gptneox", "gpt_neox"},  {"gpt2", "gpt2", kGpt2Keys, {}},
+};
+
+/// A value that llama.cpp's graph of an architecture has, and no entry says.
+struct Implied {
+  std::string_view architecture, key, value; ///< the value as JSON, or a word
+};
+
+constexpr Implied kImplied[] = {
+    {"gpt2", "activation_function", "gelu_new"},
+    {"gptneox", "hidden_act", "gelu"},
+    {"starcoder2", "hidden_act", "gelu_pytorch_tanh"},
+    {"stablelm", "hidden_act", "silu"},
+    {"smollm3", "hidden_act", "silu"},
+    {"smollm3", "no_rope_layer_interval", "4"},
+    // Gemma's `hidden_act` says gelu in older files, and means its approximation.
+    {"gemma", "hidden_activation", "gelu_pytorch_tanh"},
+    {"gemma2", "hidden_activation", "gelu_pytorch_tanh"},
+    {"gemma3", "hidden_activation", "gelu_pytorch_tanh"},
 };
 
 /// A number or Boolean as JSON; null for other values. The shortest decimals of an f32 are those of the
@@ -213,6 +233,324 @@ Result<std::optional<std::string>> configJsonOf(const GgufFile &file) {
   if (architecture != "gpt2")
     config["tie_word_embeddings"] = !file.findTensor("output.weight");
   return std::optional(config.dump(2));
+}
+
+// --- From config.json to metadata ---
+
+namespace {
+
+/// Forms of metadata values.
+enum class Form { kCount, kNumber, kBoolean };
+
+Form formOf(std::string_view key) {
+  if (key == "use_parallel_residual")
+    return Form::kBoolean;
+  constexpr std::string_view kNumbers[] = {"epsilon", "freq_base", "softcapping", "scale"};
+  const bool isNumber =
+      std::ranges::any_of(kNumbers, [&](std::string_view end) { return key.ends_with(end); });
+  return isNumber ? Form::kNumber : Form::kCount;
+}
+
+/// Families under other types of models. Mistral's files say llama.
+std::string_view architectureType(std::string_view modelType) {
+  return modelType == "mistral" ? "llama" : modelType;
+}
+
+/// Architectures whose attention has a window in llama.cpp if the metadata say so.
+constexpr std::string_view kWindowed[] = {"gemma2", "gemma3", "phi3"};
+
+/// Entries that llama.cpp does not load a model without.
+constexpr std::string_view kRequired[] = {"context_length", "embedding_length", "feed_forward_length",
+                                          "block_count", "attention.head_count"};
+
+/// A value that the class of a model's type has without the key, and that llama.cpp needs.
+struct Default {
+  std::string_view modelType, key;
+  double value;
+};
+
+constexpr Default kDefaults[] = {{"llama", "rms_norm_eps", 1e-6},
+                                 {"mistral", "rms_norm_eps", 1e-6},
+                                 {"qwen2", "rms_norm_eps", 1e-6},
+                                 {"qwen3", "rms_norm_eps", 1e-6},
+                                 {"granite", "rms_norm_eps", 1e-6},
+                                 {"smollm3", "rms_norm_eps", 1e-6},
+                                 {"gemma", "rms_norm_eps", 1e-6},
+                                 {"gemma2", "rms_norm_eps", 1e-6},
+                                 {"gemma3_text", "rms_norm_eps", 1e-6},
+                                 {"phi3", "rms_norm_eps", 1e-5},
+                                 {"olmo2", "rms_norm_eps", 1e-5},
+                                 {"gpt2", "layer_norm_epsilon", 1e-5},
+                                 {"gpt_neox", "layer_norm_eps", 1e-5},
+                                 {"stablelm", "layer_norm_eps", 1e-5},
+                                 {"starcoder2", "norm_epsilon", 1e-5},
+                                 {"smollm3", "rope_theta", 2e6},
+                                 {"gemma3_text", "rope_theta", 1e6},
+                                 {"gemma2", "attn_logit_softcapping", 50},
+                                 {"gemma2", "final_logit_softcapping", 30},
+                                 {"granite", "attention_multiplier", 1},
+                                 {"granite", "embedding_multiplier", 1},
+                                 {"granite", "residual_multiplier", 1},
+                                 {"granite", "logits_scaling", 1},
+                                 {"gpt_neox", "partial_rotary_factor", 0.25},
+                                 {"stablelm", "partial_rotary_factor", 0.25}};
+
+/// Defaults that are whole numbers.
+constexpr Default kCountDefaults[] = {
+    {"gemma", "head_dim", 256},          {"gemma2", "head_dim", 256},
+    {"gemma3_text", "head_dim", 256},    {"qwen3", "head_dim", 128},
+    {"gemma2", "sliding_window", 4096},  {"gemma3_text", "sliding_window", 4096},
+    {"mistral", "sliding_window", 4096}, {"mistral", "num_key_value_heads", 8}};
+
+/// Writes the entries of one config.json.
+class ConfigEntries {
+public:
+  ConfigEntries(const std::string &path, Json config, GgufHeader &header)
+      : path_(path), config_(std::move(config)), header_(header) {}
+
+  Result<ConfigRest> add() {
+    const Json type = config_.value("model_type", Json());
+    const std::string name = type.is_string() ? type.get<std::string>() : "";
+    family_ = std::ranges::find(kFamilyKeys, architectureType(name), &FamilyKeys::modelType);
+    if (family_ == std::end(kFamilyKeys))
+      return invalidInput(
+          "{}: expected a model of a type that trainc writes as GGUF ({}), found \"{}\"; "
+          "convert the folder that trainc export writes with llama.cpp's convert_hf_to_gguf.py",
+          path_, knownTypes(), printable(name));
+    type_ = name;
+    TRAINC_RETURN_IF_ERROR(normalizeRotary());
+    normalize();
+    TRAINC_RETURN_IF_ERROR(removeListsOfLayers());
+    header_.addText("general.architecture", family_->architecture);
+    header_.addText("general.type", "model");
+    for (const auto &[key, name] : family_->own)
+      TRAINC_RETURN_IF_ERROR(addKey(key, name));
+    for (const auto &[key, name] : family_->shared)
+      if (std::ranges::find(family_->own, key, &KeyPair::gguf) == family_->own.end())
+        TRAINC_RETURN_IF_ERROR(addKey(key, name));
+    if (isRotary())
+      TRAINC_RETURN_IF_ERROR(addRotary());
+    return ConfigRest{factors_, config_.dump()};
+  }
+
+private:
+  static std::string knownTypes() {
+    std::string types = "mistral";
+    for (const FamilyKeys &family : kFamilyKeys)
+      types += fmt::format(", {}", family.modelType);
+    return types;
+  }
+
+  bool isRotary() const { return family_->architecture != "gpt2"; }
+  bool isOneOf(std::initializer_list<std::string_view> architectures) const {
+    return std::ranges::find(architectures, family_->architecture) != architectures.end();
+  }
+
+  void setDefault(std::string_view key, const Json &value) {
+    if (Json &own = config_[std::string(key)]; own.is_null())
+      own = value;
+  }
+
+  /// Gives rotary positions the keys of older files: rope_theta, partial_rotary_factor and rope_scaling.
+  Status normalizeRotary() {
+    Json rope = config_.value("rope_parameters", Json());
+    config_.erase("rope_parameters");
+    if (rope.is_object() && rope.contains("full_attention")) { // Gemma 3 has two of them
+      setDefault("rope_local_base_freq",
+                 rope.value("sliding_attention", Json::object()).value("rope_theta", Json()));
+      rope = rope["full_attention"];
+    }
+    if (rope.is_object()) {
+      for (const char *key : {"rope_theta", "partial_rotary_factor"})
+        if (rope.contains(key)) {
+          config_[key] = rope[key];
+          rope.erase(key);
+        }
+      config_["rope_scaling"] = rope;
+    }
+    for (const auto &[old, key] :
+         {std::pair("rotary_pct", "partial_rotary_factor"), std::pair("rotary_emb_base", "rope_theta")})
+      if (config_.contains(old)) {
+        setDefault(key, config_[old]);
+        config_.erase(old);
+      }
+    const Json local = config_.value("rope_local_base_freq", Json());
+    config_.erase("rope_local_base_freq");
+    if (local.is_null() || local == 10000.0)
+      return {};
+    return invalidInput(
+        "{}: expected rotary positions of the base 10000 in layers with a window, which llama.cpp "
+        "computes, found {}",
+        path_, local.dump());
+  }
+
+  /// Sets the defaults of the model's type, and removes lists that follow from the architecture.
+  void normalize() {
+    for (const Default &each : kDefaults)
+      if (each.modelType == type_)
+        setDefault(each.key, each.value);
+    for (const Default &each : kCountDefaults)
+      if (each.modelType == type_ && !config_.contains(each.key)) // null is none
+        config_[std::string(each.key)] = static_cast<uint64_t>(each.value);
+    if (isRotary())
+      setDefault("rope_theta", 10000.0);
+    if (isOneOf({"gptneox", "stablelm"}))
+      setDefault("use_parallel_residual", isOneOf({"gptneox"}));
+    if (isOneOf({"gpt2"}) && count("n_embd"))
+      setDefault("n_inner", 4 * *count("n_embd"));
+    const auto window = count("sliding_window"), longest = count("max_position_embeddings");
+    if (config_.value("use_sliding_window", Json()) == false || window == 0 ||
+        (window && longest && *window >= *longest))
+      config_["sliding_window"] = nullptr; // none
+  }
+
+  Status removeListsOfLayers() {
+    const auto follows = [&](const char *key, const auto &valueOfLayer) {
+      const Json list = config_.value(key, Json());
+      for (size_t i = 0; i < list.size(); ++i)
+        if (list[i] != valueOfLayer(i))
+          return;
+      config_.erase(key);
+    };
+    if (isOneOf({"smollm3"}))
+      follows("no_rope_layers", [](size_t i) { return (i + 1) % 4 == 0 ? Json(0) : Json(1); });
+    const size_t period = isOneOf({"gemma2"}) ? 2 : isOneOf({"gemma3"}) ? 6 : 0;
+    if (period == 0)
+      return {};
+    follows("layer_types", [&](size_t i) {
+      return (i + 1) % period == 0 ? Json("full_attention") : Json("sliding_attention");
+    });
+    if (config_.value("sliding_window_pattern", Json()) == period)
+      config_.erase("sliding_window_pattern");
+    if (config_.value("layer_types", Json()).is_null())
+      return {};
+    return invalidInput("{}: \"layer_types\": expected full_attention in each {}th layer and a window in all "
+                        "others, as llama.cpp's {} computes, found others",
+                        path_, period, family_->architecture);
+  }
+
+  std::optional<uint64_t> count(const char *key) const {
+    const Json value = config_.value(key, Json());
+    return value.is_number_unsigned() ? std::optional(value.get<uint64_t>()) : std::nullopt;
+  }
+
+  Status addKey(std::string_view key, std::string_view name) {
+    const Json value = config_.value(std::string(name), Json());
+    if (value.is_null()) {
+      if (std::ranges::find(kRequired, key) == std::end(kRequired))
+        return {};
+      return invalidInput("{}: expected the key \"{}\", found none", path_, name);
+    }
+    if (key == "attention.sliding_window" &&
+        std::ranges::find(kWindowed, family_->architecture) == std::end(kWindowed))
+      return invalidInput(
+          "{}: \"{}\" is {}, and llama.cpp's architecture {} has no window; set it to null if "
+          "the model's texts are shorter",
+          path_, name, value.dump(), family_->architecture);
+    const std::string whole = fmt::format("{}.{}", family_->architecture, key);
+    const Form form = formOf(key);
+    if (form == Form::kBoolean && value.is_boolean())
+      header_.addBoolean(whole, value.get<bool>());
+    else if (form == Form::kNumber && value.is_number())
+      header_.addNumber(whole, static_cast<float>(value.get<double>()));
+    else if (form == Form::kCount && value.is_number_unsigned() && value.get<uint64_t>() <= UINT32_MAX)
+      header_.addCount(whole, static_cast<uint32_t>(value.get<uint64_t>()));
+    else
+      return invalidInput("{}: \"{}\": expected {}, found {}", path_, name,
+                          form == Form::kBoolean  ? "true or false"
+                          : form == Form::kNumber ? "a number"
+                                                  : "a whole number",
+                          value.dump(-1, ' ', true, Json::error_handler_t::replace));
+    return {};
+  }
+
+  Status addRotary() {
+    const auto width = count("hidden_size"), heads = count("num_attention_heads"), given = count("head_dim");
+    const std::string_view architecture = family_->architecture;
+    const uint64_t head = given ? *given : heads.value_or(0) > 0 ? *width / *heads : 0;
+    const Json share = config_.value("partial_rotary_factor", Json());
+    const double rotated = static_cast<double>(head) * (share.is_number() ? share.get<double>() : 1.0);
+    if (given)
+      header_.addCount(fmt::format("{}.attention.value_length", architecture), static_cast<uint32_t>(*given));
+    header_.addCount(fmt::format("{}.rope.dimension_count", architecture), static_cast<uint32_t>(rotated));
+    return addScaling(config_.value("rope_scaling", Json()));
+  }
+
+  Status addScaling(const Json &scaling) {
+    const Json type = !scaling.is_object()            ? Json()
+                      : scaling.contains("rope_type") ? scaling["rope_type"]
+                                                      : scaling.value("type", Json());
+    if (type.is_null() || type == "default")
+      return {};
+    const Json factor = scaling.value("factor", Json());
+    if (type == "llama3" && isOneOf({"llama", "smollm3"}))
+      return computeFactors(scaling);
+    if ((type != "linear" && type != "yarn") || !factor.is_number())
+      return invalidInput("{}: expected rotary positions that are scaled by the rule linear, yarn or llama3, "
+                          "or not scaled, found {}, which trainc cannot write as GGUF; convert the "
+                          "folder that trainc export writes with llama.cpp's convert_hf_to_gguf.py",
+                          path_, scaling.dump(-1, ' ', true, Json::error_handler_t::replace));
+    const std::string prefix = fmt::format("{}.rope.scaling.", family_->architecture);
+    header_.addText(prefix + "type", type.get<std::string>());
+    header_.addNumber(prefix + "factor", static_cast<float>(factor.get<double>()));
+    if (const Json original = scaling.value("original_max_position_embeddings", Json());
+        original.is_number_unsigned())
+      header_.addCount(prefix + "original_context_length", original.get<uint32_t>());
+    return {};
+  }
+
+  /// Llama 3.1's rule: long waves are slower by a factor, short ones stay, and those between are
+  /// interpolated.
+  Status computeFactors(const Json &scaling) {
+    double values[4];
+    const char *keys[] = {"factor", "low_freq_factor", "high_freq_factor",
+                          "original_max_position_embeddings"};
+    for (size_t i = 0; i < std::size(keys); ++i) {
+      const Json value = scaling.value(keys[i], Json());
+      if (!value.is_number() || value.get<double>() <= 0)
+        return invalidInput("{}: expected a number above 0 as \"{}\" of rotary positions, found {}", path_,
+                            keys[i], value.dump(-1, ' ', true, Json::error_handler_t::replace));
+      values[i] = value.get<double>();
+    }
+    const auto [factor, low, high, original] = values;
+    const auto width = count("hidden_size"), heads = count("num_attention_heads"), given = count("head_dim");
+    const uint64_t head = given ? *given : heads.value_or(0) > 0 ? *width / *heads : 0;
+    const Json base = config_.value("rope_theta", Json());
+    for (uint64_t i = 0; i < head / 2; ++i) {
+      const double exponent = 2.0 * static_cast<double>(i) / static_cast<double>(head);
+      const double turns = original / (2 * std::numbers::pi) *
+                           std::pow(base.is_number() ? base.get<double>() : 10000.0, -exponent);
+      const double share = std::clamp((turns - low) / (high - low), 0.0, 1.0);
+      factors_.push_back(static_cast<float>(1 / ((1 - share) / factor + share)));
+    }
+    return {};
+  }
+
+  const std::string &path_;
+  Json config_;
+  GgufHeader &header_;
+  std::string type_; ///< of the model
+  const FamilyKeys *family_ = nullptr;
+  std::vector<float> factors_; ///< see addConfig()
+};
+
+} // namespace
+
+Result<ConfigRest> addConfig(const std::string &path, std::string_view text, GgufHeader &header) {
+  TRAINC_ASSIGN_OR_RETURN(Json config, parseJson(path, text));
+  if (!config.is_object())
+    return invalidInput("{}: expected an object, found {}", path, config.type_name());
+  return ConfigEntries(path, std::move(config), header).add();
+}
+
+Result<std::string> wholeConfigOf(const GgufFile &file) {
+  TRAINC_ASSIGN_OR_RETURN(const std::string_view architecture, file.text("general.architecture"));
+  TRAINC_ASSIGN_OR_RETURN(const std::optional<std::string> text, configJsonOf(file));
+  Json config = text ? tryParseJson(*text) : Json::object();
+  for (const Implied &each : kImplied)
+    if (each.architecture == architecture)
+      config[std::string(each.key)] = each.value == "4" ? Json(4) : Json(each.value);
+  return config.dump(2);
 }
 
 } // namespace trainc

@@ -223,8 +223,11 @@ Result<std::vector<GgufEntry>> Reader::readMetadata() {
   for (uint64_t i = 0; i < entries_; ++i) {
     TRAINC_ASSIGN_OR_RETURN(std::string key, cursor_.name("a key"));
     TRAINC_ASSIGN_OR_RETURN(const GgufValueType type, cursor_.valueType(key));
+    const uint64_t begin = cursor_.position();
     TRAINC_ASSIGN_OR_RETURN(GgufValue value, readValue(key, type));
-    entries.push_back({std::move(key), std::move(value)});
+    const auto stored =
+        bytes_.subspan(static_cast<size_t>(begin), static_cast<size_t>(cursor_.position() - begin));
+    entries.push_back({std::move(key), std::move(value), type, stored});
   }
   return entries;
 }
@@ -368,6 +371,11 @@ std::string_view typeName(GgufValueType type) { return infoOf(type).name; }
 
 const GgufTensorType *findGgufType(uint32_t id) {
   const auto *found = std::ranges::find(kTensorTypes, id, &GgufTensorType::id);
+  return found == kTensorTypes.end() ? nullptr : found;
+}
+
+const GgufTensorType *findGgufType(std::string_view name) {
+  const auto *found = std::ranges::find(kTensorTypes, name, &GgufTensorType::name);
   return found == kTensorTypes.end() ? nullptr : found;
 }
 

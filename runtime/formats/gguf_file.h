@@ -57,6 +57,8 @@ using GgufValue = std::variant<uint64_t, int64_t, float, double, bool, std::stri
 struct GgufEntry {
   std::string key;
   GgufValue value;
+  GgufValueType type;
+  std::span<const std::byte> stored; ///< bytes of the value in the file
 };
 
 /// Element type of tensors. Elements are stored in blocks of `blockElements`, each of `blockBytes`.
@@ -68,6 +70,8 @@ struct GgufTensorType {
 
 /// The type of that id, or null.
 const GgufTensorType *findGgufType(uint32_t id);
+/// The type of that name ("Q8_0"), or null.
+const GgufTensorType *findGgufType(std::string_view name);
 
 /// One tensor of a file.
 struct GgufTensor {

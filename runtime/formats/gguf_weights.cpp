@@ -2,7 +2,6 @@
 
 #include "base/plain_text.h"
 #include "runtime/formats/gguf_blocks.h"
-#include "runtime/formats/gguf_names.h"
 
 #include <algorithm>
 
@@ -10,15 +9,11 @@ namespace trainc {
 
 namespace {
 
-/// Numbers of heads of an attention.
-struct Heads {
-  uint64_t queries = 1, keys = 1;
-};
-
 /// Elements of a Hugging Face tensor with `rows` rows, computed from those of a GGUF.
 class GgufElements : public ElementDecoder {
 public:
-  GgufElements(const GgufTensor &tensor, GgufChange change, Heads heads, const std::vector<uint64_t> &shape)
+  GgufElements(const GgufTensor &tensor, GgufChange change, GgufHeads heads,
+               const std::vector<uint64_t> &shape)
       : type_(*tensor.type), stored_(tensor.bytes), change_(change), heads_(heads), rows_(shape.front()),
         columns_(tensor.elements() / shape.front()) {}
 
@@ -39,7 +34,8 @@ private:
     while (!elements.empty()) {
       const uint64_t row = first / columns_, column = first % columns_;
       const uint64_t count = std::min<uint64_t>(columns_ - column, elements.size());
-      decodeGgufElements(type_, stored_, storedRow(row) * columns_ + column, elements.first(count));
+      decodeGgufElements(type_, stored_, storedRow(change_, heads_, rows_, row) * columns_ + column,
+                         elements.first(count));
       elements = elements.subspan(count);
       first += count;
     }
@@ -59,30 +55,10 @@ private:
     }
   }
 
-  uint64_t storedRow(uint64_t row) const {
-    if (change_ == GgufChange::kFusedHeads)
-      return storedRowOfFused(row);
-    const uint64_t headRows = rows_ / (change_ == GgufChange::kRotaryKeys ? heads_.keys : heads_.queries);
-    const uint64_t head = row / headRows, half = row % headRows / (headRows / 2),
-                   index = row % (headRows / 2);
-    return head * headRows + index * 2 + half;
-  }
-
-  /// Hugging Face has a group for each key head: its queries, the key and the value.
-  uint64_t storedRowOfFused(uint64_t row) const {
-    const uint64_t headRows = rows_ / (heads_.queries + 2 * heads_.keys);
-    const uint64_t groupQueries = heads_.queries / heads_.keys;
-    const uint64_t group = row / headRows / (groupQueries + 2), member = row / headRows % (groupQueries + 2);
-    const uint64_t head = member < groupQueries    ? group * groupQueries + member
-                          : member == groupQueries ? heads_.queries + group
-                                                   : heads_.queries + heads_.keys + group;
-    return head * headRows + row % headRows;
-  }
-
   const GgufTensorType &type_;
   std::span<const std::byte> stored_;
   GgufChange change_;
-  Heads heads_;
+  GgufHeads heads_;
   uint64_t rows_, columns_;
 };
 
@@ -93,32 +69,6 @@ std::optional<SafetensorsDType> sameDType(const GgufTensorType &type) {
     if (type.name == dtypeName(dtype))
       return dtype;
   return std::nullopt;
-}
-
-Result<Heads> readHeads(const GgufFile &file, std::string_view architecture) {
-  const std::string key = fmt::format("{}.attention.head_count", architecture);
-  TRAINC_ASSIGN_OR_RETURN(const auto queries, file.count(key));
-  TRAINC_ASSIGN_OR_RETURN(const auto keys, file.count(key + "_kv"));
-  const Heads heads{queries.value_or(0), keys.value_or(queries.value_or(0))};
-  // The bound keeps sums of both numbers from overflowing.
-  if (heads.queries > 0 && heads.queries <= UINT32_MAX && heads.keys > 0 && heads.queries % heads.keys == 0)
-    return heads;
-  return invalidInput("{}: expected '{}' heads that '{}_kv' divides, found {} and {}", file.path(), key, key,
-                      heads.queries, heads.keys);
-}
-
-/// Number of equal parts that the rows of a changed tensor must have.
-uint64_t partsOf(GgufChange change, Heads heads) {
-  switch (change) {
-  case GgufChange::kRotaryQueries:
-    return 2 * heads.queries;
-  case GgufChange::kRotaryKeys:
-    return 2 * heads.keys;
-  case GgufChange::kFusedHeads:
-    return heads.queries + 2 * heads.keys;
-  default:
-    return 1;
-  }
 }
 
 /// A file's family, and its heads, which are read when a tensor needs them.
@@ -150,13 +100,13 @@ public:
 
 private:
   Status checkHeads(const GgufTensor &tensor, GgufChange change) {
-    if (partsOf(change, {}) == 1)
+    if (rowParts(change, {}) == 1)
       return {};
     if (!hasHeads_) {
-      TRAINC_ASSIGN_OR_RETURN(heads_, readHeads(file_, architecture_));
+      TRAINC_ASSIGN_OR_RETURN(heads_, ggufHeads(file_, architecture_));
       hasHeads_ = true;
     }
-    const uint64_t parts = partsOf(change, heads_);
+    const uint64_t parts = rowParts(change, heads_);
     if (tensor.shape.front() % parts == 0)
       return {};
     return invalidInput(
@@ -168,11 +118,55 @@ private:
   const GgufFile &file_;
   std::string_view architecture_;
   const GgufFamily &family_;
-  Heads heads_; ///< if they are known
+  GgufHeads heads_; ///< if they are known
   bool hasHeads_ = false;
 };
 
 } // namespace
+
+Result<GgufHeads> ggufHeads(const GgufFile &file, std::string_view architecture) {
+  const std::string key = fmt::format("{}.attention.head_count", architecture);
+  TRAINC_ASSIGN_OR_RETURN(const auto queries, file.count(key));
+  TRAINC_ASSIGN_OR_RETURN(const auto keys, file.count(key + "_kv"));
+  const GgufHeads heads{queries.value_or(0), keys.value_or(queries.value_or(0))};
+  // The bound keeps sums of both numbers from overflowing.
+  if (heads.queries > 0 && heads.queries <= UINT32_MAX && heads.keys > 0 && heads.queries % heads.keys == 0)
+    return heads;
+  return invalidInput("{}: expected '{}' heads that '{}_kv' divides, found {} and {}", file.path(), key, key,
+                      heads.queries, heads.keys);
+}
+
+uint64_t rowParts(GgufChange change, GgufHeads heads) {
+  switch (change) {
+  case GgufChange::kRotaryQueries:
+    return 2 * heads.queries;
+  case GgufChange::kRotaryKeys:
+    return 2 * heads.keys;
+  case GgufChange::kFusedHeads:
+    return heads.queries + 2 * heads.keys;
+  default:
+    return 1;
+  }
+}
+
+/// Hugging Face has a group for each key head: its queries, the key and the value.
+static uint64_t storedRowOfFused(GgufHeads heads, uint64_t rows, uint64_t row) {
+  const uint64_t headRows = rows / (heads.queries + 2 * heads.keys);
+  const uint64_t groupQueries = heads.queries / heads.keys;
+  const uint64_t group = row / headRows / (groupQueries + 2), member = row / headRows % (groupQueries + 2);
+  const uint64_t head = member < groupQueries    ? group * groupQueries + member
+                        : member == groupQueries ? heads.queries + group
+                                                 : heads.queries + heads.keys + group;
+  return head * headRows + row % headRows;
+}
+
+uint64_t storedRow(GgufChange change, GgufHeads heads, uint64_t rows, uint64_t row) {
+  if (change == GgufChange::kFusedHeads)
+    return storedRowOfFused(heads, rows, row);
+  const uint64_t headRows = rows / (change == GgufChange::kRotaryKeys ? heads.keys : heads.queries);
+  const uint64_t head = row / headRows, half = row % headRows / (headRows / 2), index = row % (headRows / 2);
+  return head * headRows + index * 2 + half;
+}
 
 Result<std::vector<WeightTensor>> huggingFaceTensors(const GgufFile &file) {
   TRAINC_ASSIGN_OR_RETURN(const std::string_view architecture, file.text("general.architecture"));

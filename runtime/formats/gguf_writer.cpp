@@ -121,6 +121,10 @@ void GgufHeader::addIntegers(std::string_view key, std::span<const int32_t> valu
   add(key, GgufValueType::kArray, arrayHead(GgufValueType::kInt32, values.size()) + bytesOfAll(values));
 }
 
+void GgufHeader::addEntry(const GgufEntry &entry) {
+  add(entry.key, entry.type, {reinterpret_cast<const char *>(entry.stored.data()), entry.stored.size()});
+}
+
 Result<GgufLayout> GgufHeader::layOut(std::span<const GgufOutputTensor> tensors) const {
   GgufLayout layout;
   layout.header =

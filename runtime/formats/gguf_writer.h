@@ -29,6 +29,8 @@ public:
   void addTexts(std::string_view key, std::span<const std::string> values);
   void addNumbers(std::string_view key, std::span<const float> values);
   void addIntegers(std::string_view key, std::span<const int32_t> values);
+  /// Adds an entry of another file.
+  void addEntry(const GgufEntry &entry);
 
   /// Fails with kInvalidInput if a tensor has no or more than four extents, an extent of zero, or rows that
   /// are no whole blocks of its type.

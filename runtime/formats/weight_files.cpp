@@ -143,6 +143,34 @@ Status WeightFiles::indexTensors() {
   return {};
 }
 
+Result<WeightFiles> WeightFiles::join(std::vector<WeightFiles> parts) {
+  if (parts.size() == 1)
+    return std::move(parts.front());
+  std::string path;
+  for (const WeightFiles &part : parts)
+    path += (path.empty() ? "" : ", ") + part.path();
+  WeightFiles joined(path, {});
+  joined.parts_ = std::move(parts);
+  for (const WeightFiles &part : joined.parts_)
+    joined.tensors_.insert(joined.tensors_.end(), part.tensors().begin(), part.tensors().end());
+  TRAINC_RETURN_IF_ERROR(joined.indexTensors());
+  return joined;
+}
+
+Status WeightFiles::rename(const std::function<std::string(const std::string &)> &renamed) {
+  index_.clear();
+  std::map<std::string, std::string> before; // by the new name
+  for (WeightTensor &tensor : tensors_) {
+    std::string name = renamed(tensor.name);
+    if (const auto [known, isNew] = before.emplace(name, tensor.name); !isNew)
+      return invalidInput("{}: tensors '{}' and '{}' would both be '{}'", path_, known->second, tensor.name,
+                          name);
+    tensor.name = std::move(name);
+    index_.emplace(tensor.name, &tensor);
+  }
+  return {};
+}
+
 Status WeightFiles::checkIndex(const WeightIndex &index) const {
   for (const WeightTensor &tensor : tensors_)
     if (!index.contains(tensor.name))
@@ -165,12 +193,16 @@ std::vector<std::string> WeightFiles::filePaths() const {
     paths.push_back(file.path());
   if (gguf_)
     paths.push_back(gguf_->path());
+  for (const WeightFiles &part : parts_)
+    std::ranges::copy(part.filePaths(), std::back_inserter(paths));
   return paths;
 }
 
 Status WeightFiles::check() const {
   for (const SafetensorsView &file : files_)
     TRAINC_RETURN_IF_ERROR(file.check());
+  for (const WeightFiles &part : parts_)
+    TRAINC_RETURN_IF_ERROR(part.check());
   return gguf_ ? gguf_->check() : Status();
 }
 

@@ -4,6 +4,8 @@
 #include "runtime/formats/gguf_file.h"
 #include "runtime/formats/weight_tensor.h"
 
+#include <functional>
+
 namespace trainc {
 
 /// Advice for weights that torch.save wrote to FILE.
@@ -33,7 +35,13 @@ public:
   /// Wraps one open file.
   explicit WeightFiles(SafetensorsView file);
 
-  /// Path that was opened, for messages.
+  /// Puts the tensors of several files together. Fails with kInvalidInput if a tensor is in two of them.
+  static Result<WeightFiles> join(std::vector<WeightFiles> parts);
+  /// Gives each tensor the name that `renamed` returns for its name. Fails with kInvalidInput if two tensors
+  /// would have the same name.
+  Status rename(const std::function<std::string(const std::string &)> &renamed);
+
+  /// Path that was opened, for messages; paths of joined files are separated by commas.
   const std::string &path() const { return path_; }
   /// The GGUF file, if the weights are one; else null.
   const GgufFile *gguf() const { return gguf_ ? &*gguf_ : nullptr; }
@@ -63,6 +71,7 @@ private:
   std::string path_;
   std::vector<SafetensorsView> files_; ///< empty for a GGUF file
   std::optional<GgufFile> gguf_;
+  std::vector<WeightFiles> parts_; ///< if they were joined
   std::vector<WeightTensor> tensors_;
   std::map<std::string_view, const WeightTensor *> index_; ///< by name
 };

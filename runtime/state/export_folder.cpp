@@ -2,15 +2,14 @@
 
 #include "base/input_file.h"
 #include "base/new_folder.h"
-#include "runtime/formats/hugging_face_names.h"
 #include "runtime/state/durable_file.h"
+#include "runtime/state/export_pairs.h"
 #include "runtime/state/float_rounding.h"
 #include "runtime/state/model_config.h"
 
 #include <algorithm>
 #include <fmt/ranges.h>
 #include <map>
-#include <set>
 
 namespace trainc {
 
@@ -18,86 +17,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// --- Pairs of tensors ---
-
-/// The tensor of `source` that is written as `wanted` of the folder `like`; null if there is none.
-const WeightTensor *findSource(const WeightFiles &source, const WeightFiles &like,
-                               const WeightTensor &wanted) {
-  if (const WeightTensor *same = source.find(wanted.name))
-    return same;
-  for (const std::string &name : otherNames(wanted.name))
-    // A tensor that `like` has under this name is not this one.
-    if (const WeightTensor *other = source.find(name); other && !like.find(name))
-      return other;
-  return nullptr;
-}
-
-/// The tensor of `like` that its `head` repeats; null if there is none.
-const WeightTensor *tiedTensor(const WeightFiles &like, const WeightTensor &head) {
-  const auto tensors = like.tensors();
-  const auto found = std::ranges::find_if(tensors, [&](const WeightTensor &other) {
-    return &other != &head && other.shape == head.shape && sameContent(other, head);
-  });
-  return found == tensors.end() ? nullptr : &*found;
-}
-
-/// Tensors of each output file, and faults of the pairing.
-struct ExportPairs {
-  std::map<std::string, std::vector<WeightOutput>> files; ///< by the name of the file
-  std::vector<std::string> missing, unexpected, shapes;   ///< for messages
-};
-
-ExportPairs pairTensors(const WeightFiles &source, const WeightFiles &like) {
-  ExportPairs pairs;
-  std::set<const WeightTensor *> used;
-  for (const WeightTensor &wanted : like.tensors()) {
-    const WeightTensor *from = findSource(source, like, wanted);
-    if (!from && isHeadName(wanted.name))
-      if (const WeightTensor *tied = tiedTensor(like, wanted))
-        from = findSource(source, like, *tied);
-    if (!from && isStoredBuffer(wanted.name, wanted.shape))
-      from = &wanted;
-    if (!from) {
-      pairs.missing.push_back(wanted.name);
-      continue;
-    }
-    if (from->shape != wanted.shape)
-      pairs.shapes.push_back(fmt::format("'{}' is {} in the checkpoint and {} in --like", wanted.name,
-                                         describe(*from), describe(wanted)));
-    used.insert(from);
-    pairs.files[fs::path(wanted.file).filename().string()].push_back({from, wanted.name, wanted.dtype});
-  }
-  for (const WeightTensor &tensor : source.tensors())
-    if (!used.contains(&tensor))
-      pairs.unexpected.push_back(tensor.name);
-  return pairs;
-}
-
-/// At most three names, for messages.
-std::string listed(const std::vector<std::string> &names) {
-  constexpr size_t kShown = 3;
-  const size_t shown = std::min(names.size(), kShown);
-  return fmt::format("{}{}", fmt::join(names.begin(), names.begin() + std::ptrdiff_t(shown), ", "),
-                     names.size() > shown ? fmt::format(" and {} more", names.size() - shown) : "");
-}
-
-Status checkPairs(const ExportPairs &pairs, const WeightFiles &source, const fs::path &like) {
-  std::vector<std::string> faults;
-  if (!pairs.missing.empty())
-    faults.push_back(fmt::format("only in --like: {}", listed(pairs.missing)));
-  if (!pairs.unexpected.empty())
-    faults.push_back(fmt::format("only in the checkpoint: {}", listed(pairs.unexpected)));
-  if (!pairs.shapes.empty())
-    faults.push_back(listed(pairs.shapes));
-  if (faults.empty())
-    return {};
-  return invalidInput("--like={}: its weights are not of the model of {}: {}", like.string(), source.path(),
-                      fmt::join(faults, "; "));
-}
+/// Tensors of each output file, by its name.
+using ExportFiles = std::map<std::string, std::vector<WeightOutput>>;
 
 /// Fails unless each tensor can be written with the type that it has in `like`.
-Status checkTypes(const ExportPairs &pairs) {
-  for (const auto &[file, outputs] : pairs.files)
+Status checkTypes(const ExportFiles &files) {
+  for (const auto &[file, outputs] : files)
     for (const WeightOutput &output : outputs)
       if (output.dtype != output.source->dtype &&
           !(isRoundable(output.source->dtype) && isRoundingTarget(output.dtype)))
@@ -139,12 +64,12 @@ Status copyOthers(const fs::path &like, const fs::path &output) {
 }
 
 /// The index of weights in several files, with `like`'s assignment of tensors to files.
-Status writeIndex(const ExportPairs &pairs, const fs::path &output) {
-  if (pairs.files.size() == 1 && pairs.files.begin()->first == "model.safetensors")
+Status writeIndex(const ExportFiles &files, const fs::path &output) {
+  if (files.size() == 1 && files.begin()->first == "model.safetensors")
     return {};
   nlohmann::json index = {{"metadata", {{"total_size", 0}}}, {"weight_map", nlohmann::json::object()}};
   uint64_t bytes = 0;
-  for (const auto &[file, outputs] : pairs.files)
+  for (const auto &[file, outputs] : files)
     for (const WeightOutput &written : outputs) {
       index["weight_map"][written.name] = file;
       bytes += written.bytes();
@@ -177,16 +102,16 @@ Status compareOwnConfig(const WeightSource &source, const fs::path &like) {
   return compareConfigs(own, like).status();
 }
 
-Status writeFolder(const WeightSource &source, const WeightFiles &weights, const ExportPairs &pairs,
+Status writeFolder(const WeightSource &source, const WeightFiles &weights, const ExportFiles &files,
                    const fs::path &like, const fs::path &output, WeightWriterOptions options) {
   uint64_t total = 0;
-  for (const auto &[file, outputs] : pairs.files)
+  for (const auto &[file, outputs] : files)
     for (const WeightOutput &written : outputs)
       total += written.source->bytes();
   WeightWriter writer(source, std::move(options), total);
-  for (const auto &[file, outputs] : pairs.files)
+  for (const auto &[file, outputs] : files)
     TRAINC_RETURN_IF_ERROR(writer.writeFile(output / file, outputs));
-  TRAINC_RETURN_IF_ERROR(writeIndex(pairs, output));
+  TRAINC_RETURN_IF_ERROR(writeIndex(files, output));
   TRAINC_RETURN_IF_ERROR(copyOthers(like, output));
   TRAINC_RETURN_IF_ERROR(checkWritten(output, weights));
   writer.warnOfNonFinite();
@@ -199,15 +124,19 @@ Status exportLike(const WeightSource &source, const fs::path &like, const fs::pa
                   WeightWriterOptions options) {
   std::error_code error;
   if (!fs::is_directory(like, error))
-    return invalidInput("--like={}: expected the folder of the model whose weights the run began with",
+    return invalidInput("--like={}: expected the folder of the model whose weights the run began with; for a "
+                        "GGUF file, write -o FILE.gguf",
                         like.string());
   TRAINC_ASSIGN_OR_RETURN(NewFolder folder, NewFolder::create("-o", output));
   TRAINC_ASSIGN_OR_RETURN(const WeightFiles weights, WeightFiles::open(like));
   TRAINC_RETURN_IF_ERROR(compareOwnConfig(source, like));
-  const ExportPairs pairs = pairTensors(source.weights, weights);
-  TRAINC_RETURN_IF_ERROR(checkPairs(pairs, source.weights, like));
-  TRAINC_RETURN_IF_ERROR(checkTypes(pairs));
-  TRAINC_RETURN_IF_ERROR(writeFolder(source, weights, pairs, like, folder.path(), std::move(options)));
+  TRAINC_ASSIGN_OR_RETURN(const std::vector<ExportPair> pairs, pairTensors(source.weights, weights, like));
+  ExportFiles files;
+  for (const ExportPair &pair : pairs)
+    files[fs::path(pair.like->file).filename().string()].push_back(
+        {pair.source, pair.like->name, pair.like->dtype});
+  TRAINC_RETURN_IF_ERROR(checkTypes(files));
+  TRAINC_RETURN_IF_ERROR(writeFolder(source, weights, files, like, folder.path(), std::move(options)));
   return folder.publish();
 }
 

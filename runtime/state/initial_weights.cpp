@@ -124,6 +124,49 @@ std::string selectionOf(const std::vector<std::string> &listed, const std::set<s
   return isSafe ? pattern : fmt::format("{}", fmt::join(names, ","));
 }
 
+/// The names in `listed`, which have the form "name: type".
+std::set<std::string> namesOf(const std::vector<std::string> &listed) {
+  std::set<std::string> names;
+  for (const std::string &entry : listed)
+    names.insert(entry.substr(0, entry.rfind(": ")));
+  return names;
+}
+
+/// The part of two names that both end with, from the begin of a component on; empty if there is none.
+std::string commonEnd(const std::string &a, const std::string &b) {
+  const auto [end, other] = std::ranges::mismatch(a | std::views::reverse, b | std::views::reverse);
+  const size_t length = static_cast<size_t>(end - (a | std::views::reverse).begin());
+  for (size_t at = a.size() - length; at < a.size(); ++at) {
+    const size_t inB = b.size() - (a.size() - at);
+    if ((at == 0 || a[at - 1] == '.') && (inB == 0 || b[inB - 1] == '.'))
+      return a.substr(at);
+  }
+  return "";
+}
+
+/// The value of --rename that gives each missing parameter a tensor that is left over, by another begin of
+/// all names; nothing if there is none.
+std::optional<std::string> renameByPrefix(const TensorMatch &match) {
+  const std::set<std::string> missing = namesOf(match.missing), left = namesOf(match.unexpected);
+  if (missing.empty())
+    return std::nullopt;
+  const std::string &first = *missing.begin();
+  for (const std::string &other : left) {
+    const std::string end = commonEnd(first, other);
+    const std::string wanted = first.substr(0, first.size() - end.size()),
+                      found = other.substr(0, other.size() - end.size());
+    // A last component alone, such as "weight", is common to all.
+    const bool fits =
+        end.find('.') != std::string::npos && std::ranges::all_of(missing, [&](const std::string &name) {
+          return name.starts_with(wanted) && left.contains(found + name.substr(wanted.size()));
+        });
+    // A rule without a begin would rename tensors that have a parameter.
+    if (fits && (!found.empty() || match.transfers.empty()))
+      return fmt::format("{}*={}*", found, wanted);
+  }
+  return std::nullopt;
+}
+
 /// Returns the embedding (of GPT-2 or Llama) that the plan also uses for its head, if the file's own `head`
 /// is left over and no parameter is missing; null otherwise.
 const WeightTensor *tiedTensor(const TensorMatch &match, const WeightTensor *head) {
@@ -155,6 +198,9 @@ std::string adviceOn(const TensorMatch &match, const std::string &path, const We
   if (!match.missing.empty() && isOneOfSeveral(path))
     return "; this is one of several files of a model: name their folder, or the "
            "model.safetensors.index.json in it";
+  if (const std::optional<std::string> rule = renameByPrefix(match))
+    return fmt::format(
+        "; the names differ by their begin: --rename='{}' gives the tensors the parameters' names", *rule);
   if (match.transfers.empty())
     return "";
   if (const WeightTensor *tied = tiedTensor(match, head))
@@ -231,7 +277,11 @@ Result<UnpairedWeights> loadInitialWeights(const WeightFiles &weights,
   TRAINC_RETURN_IF_ERROR(match.status(fmt::format(
       "--init={}: the weights do not fit this plan{}", weights.path(),
       adviceOn(match, weights.path(), unpaired.drawn.empty() ? weights.find(kHeadName) : nullptr))));
-  TRAINC_RETURN_IF_ERROR(addChecksums(recorded, match.transfers));
+  for (TensorTransfer &transfer : match.transfers) // of several files, some may be of no checkpoint
+    if (const auto found = recorded.tensors.find(transfer.source->name); found != recorded.tensors.end()) {
+      transfer.checksums = &found->second;
+      transfer.blockBytes = recorded.blockBytes;
+    }
   TRAINC_ASSIGN_OR_RETURN(const auto fault, transferTensors(match.transfers, threads, Numbers::kFinite));
   TRAINC_RETURN_IF_ERROR(weights.check());
   if (fault)

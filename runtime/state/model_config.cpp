@@ -327,4 +327,38 @@ Result<ConfigRemarks> compareGgufConfig(std::string_view own, const std::filesys
   return compare(ownJson, path, otherJson, /*isComplete=*/false);
 }
 
+/// Keys whose values the tensors of a GGUF file (biases, a head of its own) and its architecture say.
+static constexpr std::string_view kSaidOtherwise[] = {
+    "attention_bias", "mlp_bias", "use_bias", "use_qkv_bias", "bias", "tie_word_embeddings", "model_type"};
+
+Status requireSaidByGguf(const std::filesystem::path &path, std::string_view config,
+                         std::string_view metadata, bool hasRotaryFactors) {
+  Json ownJson = tryParseJson(config), saidJson = tryParseJson(metadata);
+  const std::string type = typeOf(ownJson);
+  if (saidJson.contains("hidden_activation"))
+    ownJson.erase("hidden_act"); // which Gemma's class does not read
+  const Config own(ownJson, type), said(saidJson, type);
+  std::set<std::string> keys;
+  own.addKeysTo(keys);
+  said.addKeysTo(keys);
+  std::string differences;
+  for (const std::string &key : keys) {
+    const Json *wanted = own.find(key), *found = said.find(key);
+    if (isHarmless(key) || !wanted || (hasRotaryFactors && key == "rope_scaling") ||
+        std::ranges::find(kSaidOtherwise, key) != std::end(kSaidOtherwise))
+      continue;
+    if (!found && !isNothing(*wanted))
+      differences += fmt::format("\n    {}: {}, which GGUF cannot say", printable(key), own.show(key));
+    if (found && !isSame(*wanted, *found))
+      differences +=
+          fmt::format("\n    {}: {}, and {} in GGUF", printable(key), own.show(key), said.show(key));
+  }
+  if (differences.empty())
+    return {};
+  return invalidInput(
+      "{}: a GGUF file of this model would compute otherwise, as these keys show:{}\n  Convert "
+      "the folder that trainc export writes with llama.cpp's convert_hf_to_gguf.py",
+      path.string(), differences);
+}
+
 } // namespace trainc

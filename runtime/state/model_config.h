@@ -28,4 +28,10 @@ Result<ConfigRemarks> compareConfigs(std::string_view own, const std::filesystem
 Result<ConfigRemarks> compareGgufConfig(std::string_view own, const std::filesystem::path &path,
                                         std::string_view metadata);
 
+/// Fails (kInvalidInput) unless `metadata`, the configuration that a GGUF file says (wholeConfigOf()),
+/// computes the same as `config`, the config.json in the file `path`. The error lists the keys that GGUF
+/// cannot say. `hasRotaryFactors`: a tensor says how rotary frequencies are scaled.
+Status requireSaidByGguf(const std::filesystem::path &path, std::string_view config,
+                         std::string_view metadata, bool hasRotaryFactors);
+
 } // namespace trainc

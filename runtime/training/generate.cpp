@@ -1,47 +1,107 @@
 #include "runtime/training/generate.h"
 
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/input_file.h"
+#include "base/units.h"
 #include "plan/schema/entry_names.h"
 #include "runtime/data/philox.h"
 #include "runtime/training/end_tokens.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <numeric>
+#include <limits>
+#include <nlohmann/json.hpp>
 
 namespace trainc {
 
-Result<uint32_t> Sampler::sample(std::span<const float> logits) {
+void Sampler::read(std::span<const uint32_t> tokens) {
+  for (const uint32_t token : tokens) {
+    if (token >= occurs_.size())
+      occurs_.resize(token + size_t{1});
+    occurs_[token] = true;
+  }
+}
+
+Status Sampler::readLogits(std::span<const float> logits) {
   for (size_t i = 0; i < logits.size(); ++i)
     if (std::isnan(logits[i]) || logits[i] == std::numeric_limits<float>::infinity())
       return failed("generation: the logit of token {} is {}; the weights have diverged or are damaged", i,
                     logits[i]);
-  const auto best = static_cast<uint32_t>(std::ranges::max_element(logits) - logits.begin());
-  if (options_.temperature == 0)
-    return best;
-  selectCandidates(logits);
-  weights_.clear();
-  double sum = 0;
-  for (const uint32_t token : candidates_) {
-    sum += std::exp((static_cast<double>(logits[token]) - logits[best]) / options_.temperature);
-    weights_.push_back(sum);
-  }
-  const double target = uniform() * sum;
-  const auto chosen = std::ranges::upper_bound(weights_, target);
-  // Rounding may make the target equal to the sum.
-  return chosen == weights_.end() ? candidates_.back() : candidates_[chosen - weights_.begin()];
+  logits_.assign(logits.begin(), logits.end());
+  if (std::ranges::max(logits_) == -std::numeric_limits<float>::infinity())
+    return failed("generation: the logits of all tokens are -inf; the weights have diverged or are damaged");
+  // In f32, as transformers computes it, so that greedy choices are the same.
+  const auto penalty = static_cast<float>(options_.repetitionPenalty);
+  if (penalty != 1)
+    for (size_t i = 0; i < std::min(logits_.size(), occurs_.size()); ++i)
+      if (occurs_[i])
+        logits_[i] = logits_[i] < 0 ? logits_[i] * penalty : logits_[i] / penalty;
+  return {};
 }
 
-void Sampler::selectCandidates(std::span<const float> logits) {
-  candidates_.resize(logits.size());
-  std::iota(candidates_.begin(), candidates_.end(), 0U);
-  if (options_.topK == 0 || options_.topK >= logits.size())
-    return;
-  const auto likelier = [&](uint32_t a, uint32_t b) {
-    return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
-  };
-  const auto end = candidates_.begin() + static_cast<ptrdiff_t>(options_.topK);
-  std::partial_sort(candidates_.begin(), end, candidates_.end(), likelier);
-  candidates_.erase(end, candidates_.end());
+Result<uint32_t> Sampler::sample(std::span<const float> logits) {
+  TRAINC_RETURN_IF_ERROR(readLogits(logits));
+  uint32_t token = 0;
+  if (options_.temperature == 0) {
+    token = static_cast<uint32_t>(std::ranges::max_element(logits_) - logits_.begin());
+  } else {
+    selectCandidates();
+    double sum = 0;
+    for (const TokenCandidate &each : candidates_)
+      sum += each.weight;
+    const double target = uniform() * sum;
+    double reached = 0;
+    token = candidates_.back().token; // rounding may make the target equal to the sum
+    for (const TokenCandidate &each : candidates_)
+      if ((reached += each.weight) > target) {
+        token = each.token;
+        break;
+      }
+  }
+  read(std::span(&token, 1));
+  return token;
+}
+
+std::span<const TokenCandidate> Sampler::candidates(std::span<const float> logits) {
+  if (!readLogits(logits).ok())
+    return {};
+  selectCandidates();
+  return candidates_;
+}
+
+void Sampler::selectCandidates() {
+  const double best = std::ranges::max(logits_);
+  candidates_.clear();
+  for (uint32_t token = 0; token < logits_.size(); ++token)
+    candidates_.push_back({token, std::exp((logits_[token] - best) / options_.temperature)});
+  const bool hasTopK = options_.topK > 0 && options_.topK < logits_.size();
+  if (hasTopK || options_.topP < 1) {
+    const auto end = candidates_.begin() + static_cast<ptrdiff_t>(hasTopK ? options_.topK : logits_.size());
+    std::partial_sort(candidates_.begin(), end, candidates_.end(),
+                      [&](const TokenCandidate &a, const TokenCandidate &b) {
+                        const float first = logits_[a.token], second = logits_[b.token];
+                        return first != second ? first > second : a.token < b.token;
+                      });
+    candidates_.erase(end, candidates_.end());
+  }
+  if (options_.topP < 1)
+    applyTopP();
+  // The weight of the most likely token is 1.
+  std::erase_if(candidates_, [&](const TokenCandidate &each) { return each.weight < options_.minP; });
+}
+
+void Sampler::applyTopP() {
+  double sum = 0, leftOut = 0;
+  for (const TokenCandidate &each : candidates_)
+    sum += each.weight;
+  while (candidates_.size() > 1) {
+    leftOut += candidates_.back().weight;
+    if (leftOut > (1 - options_.topP) * sum)
+      return;
+    candidates_.pop_back();
+  }
 }
 
 double Sampler::uniform() {
@@ -88,6 +148,7 @@ Result<Generator> Generator::create(Executor &executor) {
 Status Generator::run(std::vector<uint32_t> sequence, uint64_t maxTokens, Sampler &sampler,
                       const std::function<bool(uint32_t)> &onToken) {
   TRAINC_RETURN_IF_ERROR(check(sequence));
+  sampler.read(sequence);
   TRAINC_RETURN_IF_ERROR(prefill(sequence));
   for (uint64_t count = 1; count <= maxTokens; ++count) {
     TRAINC_ASSIGN_OR_RETURN(const uint32_t token, sampler.sample(logits_));
@@ -105,19 +166,17 @@ Status Generator::run(std::vector<uint32_t> sequence, uint64_t maxTokens, Sample
   return {};
 }
 
-Status Generator::check(std::span<const uint32_t> prompt) const {
+Status Generator::check(std::span<const uint32_t> prompt, std::string_view origin) const {
   if (prompt.empty())
-    return invalidInput("--generate: the prompt is empty; give at least one token of text");
+    return invalidInput("{}: the prompt is empty; give at least one token of text", origin);
   if (prompt.size() > context_)
-    return invalidInput(
-        "--generate: the prompt has {} tokens, the plan's context holds {}; shorten the prompt",
-        prompt.size(), context_);
+    return invalidInput("{}: the prompt has {} tokens, the plan's context holds {}; shorten the prompt",
+                        origin, prompt.size(), context_);
   for (size_t i = 0; i < prompt.size(); ++i)
     if (prompt[i] >= vocabulary())
-      return invalidInput(
-          "--generate: token {} of the prompt is {}, beyond the model's vocabulary of {}; use the "
-          "tokenizer that the model was trained with",
-          i, prompt[i], vocabulary());
+      return invalidInput("{}: token {} of the prompt is {}, beyond the model's vocabulary of {}; use the "
+                          "tokenizer that the model was trained with",
+                          origin, i, prompt[i], vocabulary());
   return {};
 }
 
@@ -146,60 +205,179 @@ constexpr uint64_t kDefaultMaxTokens = 200;
 
 } // namespace
 
+namespace {
+
+/// Prompts of --generate and --prompts with their origins, for messages.
+Result<std::vector<std::pair<std::string, std::string>>> readPrompts(const RunOptions &options) {
+  std::vector<std::pair<std::string, std::string>> prompts;
+  for (const std::string &text : options.generate)
+    prompts.emplace_back(text, "--generate");
+  if (options.prompts.empty())
+    return prompts;
+  TRAINC_ASSIGN_OR_RETURN(const std::string content, readWholeFile(options.prompts));
+  size_t number = 0;
+  for (std::string_view rest = content; !rest.empty();) {
+    const size_t end = std::min(rest.find('\n'), rest.size());
+    std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (line.ends_with('\r'))
+      line.remove_suffix(1);
+    const std::string origin = fmt::format("--prompts: {}:{}", options.prompts, ++number);
+    if (line.empty())
+      return invalidInput("{}: expected a prompt in each line, found an empty line; remove it", origin);
+    prompts.emplace_back(std::string(line), origin);
+  }
+  if (number == 0)
+    return invalidInput("--prompts={}: expected a prompt in each line, found an empty file", options.prompts);
+  return prompts;
+}
+
+/// Fails if the file cannot be created, before hours of training.
+Status checkFolderOf(const std::string &file) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  std::error_code error;
+  if (folder.empty() || std::filesystem::is_directory(folder, error))
+    return {};
+  return invalidInput("--generated={}: there is no folder '{}'; create it, or name another", file,
+                      folder.string());
+}
+
+} // namespace
+
 Result<TextGeneration> TextGeneration::open(Executor &executor, const RunOptions &options,
                                             const TrainerState &position) {
   TRAINC_ASSIGN_OR_RETURN(Generator generator, Generator::create(executor));
   TRAINC_ASSIGN_OR_RETURN(ChosenTokenizer chosen, chooseTokenizer(options, position));
-  TRAINC_ASSIGN_OR_RETURN(std::vector<uint32_t> prompt,
-                          chosen.tokenizer->encode(*options.generate, "--generate"));
+  TRAINC_ASSIGN_OR_RETURN(const auto texts, readPrompts(options));
+  TRAINC_RETURN_IF_ERROR(checkFolderOf(options.generated));
+  std::vector<Prompt> prompts;
   const std::vector<uint32_t> &before = chosen.tokenizer->aroundText().before;
-  prompt.insert(prompt.begin(), before.begin(), before.end());
-  TRAINC_RETURN_IF_ERROR(generator.check(prompt));
+  for (const auto &[text, origin] : texts) {
+    TRAINC_ASSIGN_OR_RETURN(std::vector<uint32_t> tokens, chosen.tokenizer->encode(text, origin));
+    tokens.insert(tokens.begin(), before.begin(), before.end());
+    TRAINC_RETURN_IF_ERROR(generator.check(tokens, origin));
+    prompts.push_back({text, std::move(tokens)});
+  }
   TRAINC_ASSIGN_OR_RETURN(std::vector<uint32_t> ends,
                           findEndTokens(chosen, options, executor.plan(), generator.vocabulary()));
-  return TextGeneration(std::move(generator), std::move(chosen.tokenizer), std::move(prompt),
-                        std::move(ends));
+  return TextGeneration(std::move(generator), std::move(chosen.tokenizer), std::move(prompts),
+                        std::move(ends), !options.generated.empty() && executor.rank() == 0);
+}
+
+Status TextGeneration::runOne(const Prompt &prompt, const RunOptions &options, uint64_t seed,
+                              const Observers &observers, const StopRequests &stop, Generated &generated) {
+  Sampler sampler({.temperature = options.temperature.value_or(1),
+                   .topK = options.topK.value_or(0),
+                   .topP = options.topP.value_or(1),
+                   .minP = options.minP.value_or(0),
+                   .repetitionPenalty = options.repetitionPenalty.value_or(1),
+                   .seed = seed});
+  const auto print = [&](std::string_view text) { return observers.tell(&RunObserver::onText, text); };
+  TextStream text(tokenizer_->decoder());
+  for (const uint32_t token : std::span(prompt.tokens).subspan(tokenizer_->aroundText().before.size()))
+    text.next(token); // the prompt is printed as given
+  text.finish();
+  bool started = false;
+  Status &printed = generated.printed;
+  const auto add = [&](const std::string &piece) {
+    generated.text += piece;
+    return print(piece);
+  };
+  const double begin = steadySeconds();
+  double first = begin;
+  const Status status = generator_.run(
+      prompt.tokens, options.maxTokens.value_or(kDefaultMaxTokens), sampler, [&](uint32_t token) {
+        if (!std::exchange(started, true)) {
+          first = steadySeconds();
+          generated.promptSeconds = first - begin;
+          printed = print(prompt.text);
+        }
+        generated.seconds = steadySeconds() - first;
+        generated.ended = std::ranges::find(ends_, token) != ends_.end();
+        if (!printed.ok() || generated.ended)
+          return false;
+        generated.tokens.push_back(token);
+        if (!tokenizer_->knows(token))
+          generated.strange = token;
+        printed = add(tokenizer_->knows(token) ? std::string(text.next(token))
+                                               : text.finish() + fmt::format("<|{}|>", token));
+        return printed.ok() && !stop.requested();
+      });
+  if (started && printed.ok())
+    printed = add(text.finish());
+  if (started && printed.ok())
+    printed = print("\n");
+  return status;
 }
 
 Status TextGeneration::run(const RunOptions &options, uint64_t seed, const Observers &observers,
                            const StopRequests &stop) {
-  Sampler sampler({options.temperature.value_or(1), options.topK.value_or(0), seed});
-  const auto print = [&](std::string_view text) { return observers.tell(&RunObserver::onText, text); };
-  TextStream text(tokenizer_->decoder());
-  for (const uint32_t token : std::span(prompt_).subspan(tokenizer_->aroundText().before.size()))
-    text.next(token); // the prompt is printed as given
-  text.finish();
-  bool started = false;
-  std::optional<uint32_t> strange; // a token that the tokenizer does not know
-  Status printed;
   if (stop.listen)
     stop.listen();
-  const Status status =
-      generator_.run(prompt_, options.maxTokens.value_or(kDefaultMaxTokens), sampler, [&](uint32_t token) {
-        if (!std::exchange(started, true))
-          printed = print(*options.generate);
-        if (!printed.ok() || std::ranges::find(ends_, token) != ends_.end())
-          return false;
-        if (!tokenizer_->knows(token))
-          strange = token;
-        printed =
-            print(tokenizer_->knows(token) ? text.next(token) : text.finish() + fmt::format("<|{}|>", token));
-        return printed.ok() && !stop.requested();
-      });
-  if (started && printed.ok())
-    printed = print(text.finish() + "\n");
-  if (strange)
-    observers.tell(
-        &RunObserver::onWarning,
-        fmt::format(
-            "the tokenizer has no token {0}, which is shown as <|{0}|>: the model's vocabulary of {1} "
-            "is larger than the tokenizer's of {2}, or has ids that it does not use",
-            *strange, generator_.vocabulary(), tokenizer_->vocabulary()));
-  TRAINC_RETURN_IF_ERROR(status);
-  TRAINC_RETURN_IF_ERROR(printed);
-  if (stop.requested())
+  std::vector<Generated> texts;
+  for (const Prompt &prompt : prompts_) {
+    if (!texts.empty() && texts.back().printed.ok() && !texts.back().tokens.empty())
+      texts.back().printed = observers.tell(&RunObserver::onText, "\n");
+    if (!texts.empty()) {
+      TRAINC_ASSIGN_OR_RETURN(const bool stops,
+                              generator_.anyStops(stop.requested() || !texts.back().printed.ok()));
+      if (stops)
+        break;
+    }
+    TRAINC_RETURN_IF_ERROR(runOne(prompt, options, seed, observers, stop, texts.emplace_back()));
+  }
+  for (const Generated &each : texts)
+    if (each.strange) {
+      observers.tell(
+          &RunObserver::onWarning,
+          fmt::format(
+              "the tokenizer has no token {0}, which is shown as <|{0}|>: the model's vocabulary of {1} "
+              "is larger than the tokenizer's of {2}, or has ids that it does not use",
+              *each.strange, generator_.vocabulary(), tokenizer_->vocabulary()));
+      break;
+    }
+  if (!texts.empty())
+    TRAINC_RETURN_IF_ERROR(texts.back().printed);
+  if (writesFile_) {
+    const std::string lines = jsonLines(texts);
+    TRAINC_RETURN_IF_ERROR(
+        writeFileAtomically(options.generated, std::array{std::as_bytes(std::span(lines))}));
+  }
+  if (stop.requested() || texts.size() < prompts_.size())
     return failed("stopped by {} before the text was done", stop.by());
+  tellSpeed(texts, observers);
   return {};
+}
+
+std::string TextGeneration::jsonLines(std::span<const Generated> texts) const {
+  std::string lines;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const nlohmann::json line = {{"prompt", prompts_[i].text}, {"prompt_tokens", prompts_[i].tokens},
+                                 {"text", texts[i].text},      {"tokens", texts[i].tokens},
+                                 {"ended", texts[i].ended},    {"prompt_seconds", texts[i].promptSeconds},
+                                 {"seconds", texts[i].seconds}};
+    lines += line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  }
+  return lines;
+}
+
+void TextGeneration::tellSpeed(std::span<const Generated> texts, const Observers &observers) const {
+  uint64_t tokens = 0, later = 0, promptTokens = 0;
+  double seconds = 0, promptSeconds = 0;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    tokens += texts[i].tokens.size();
+    later += std::max<uint64_t>(texts[i].tokens.size() + (texts[i].ended ? 1 : 0), 1) - 1;
+    promptTokens += prompts_[i].tokens.size();
+    seconds += texts[i].seconds;
+    promptSeconds += texts[i].promptSeconds;
+  }
+  if (tokens == 0)
+    return;
+  const std::string speed =
+      later > 0 && seconds > 0 ? fmt::format(", {:.4g} tok/s", static_cast<double>(later) / seconds) : "";
+  observers.tell(&RunObserver::onNote,
+                 fmt::format("generated {} tokens{}; {} tokens of prompts took {}", tokens, speed,
+                             promptTokens, formatDuration(promptSeconds)));
 }
 
 } // namespace trainc

@@ -17,28 +17,48 @@ namespace trainc {
 struct SamplerOptions {
   double temperature = 1; ///< 0: always the most likely token
   uint64_t topK = 0;      ///< sample among the k most likely tokens; 0: among all
+  double topP = 1;        ///< leave out the least likely tokens, of probability 1 - topP together
+  double minP = 0;        ///< leave out tokens below this share of the highest probability
+  double repetitionPenalty =
+      1; ///< divides positive logits of tokens that the text has, and multiplies others
   uint64_t seed = 0;
 };
 
-/// Draws tokens from softmax(logits / temperature). The n-th draw depends only on the logits, the seed and n
-/// (Philox); among equal logits the lower token ranks higher.
+/// A token that may be drawn.
+struct TokenCandidate {
+  uint32_t token;
+  double weight; ///< its probability is weight / sum of all weights
+};
+
+/// Draws tokens from softmax(logits / temperature), changed in the order of transformers' logits processors:
+/// repetition penalty, temperature, top-k, top-p, min-p. The n-th draw depends only on the logits, the tokens
+/// read, the seed and n (Philox); among equal logits the lower token ranks higher.
 class Sampler {
 public:
   explicit Sampler(SamplerOptions options) : options_(options) {}
 
-  /// Fails with kFailed if the logits contain NaN or +infinity.
+  /// Counts `tokens` as occurring in the text: the prompt. Drawn tokens are counted by sample().
+  void read(std::span<const uint32_t> tokens);
+  /// Fails with kFailed if the logits contain NaN or +infinity, or nothing but -infinity.
   Result<uint32_t> sample(std::span<const float> logits);
+  /// The tokens among which the next draw chooses, with a temperature above zero. `logits` are as of
+  /// sample().
+  std::span<const TokenCandidate> candidates(std::span<const float> logits);
 
 private:
-  /// The candidate tokens, sorted by likelihood if topK is set.
-  void selectCandidates(std::span<const float> logits);
+  /// Copies the logits to `logits_`, with the repetition penalty.
+  Status readLogits(std::span<const float> logits);
+  void selectCandidates();
+  /// Leaves out candidates, which are sorted, from the end.
+  void applyTopP();
   /// Uniform in [0, 1), 53 bits.
   double uniform();
 
   SamplerOptions options_;
   uint64_t draws_ = 0;
-  std::vector<uint32_t> candidates_;
-  std::vector<double> weights_;
+  std::vector<bool> occurs_; ///< by token; may be shorter than the vocabulary
+  std::vector<float> logits_;
+  std::vector<TokenCandidate> candidates_;
 };
 
 /// Continues token sequences with the weights in the executor.
@@ -52,8 +72,8 @@ public:
   uint64_t vocabulary() const { return logits_.size(); }
 
   /// Fails with kInvalidInput if `prompt` is empty, longer than context(), or contains a token beyond
-  /// vocabulary().
-  Status check(std::span<const uint32_t> prompt) const;
+  /// vocabulary(). `origin` is for messages.
+  Status check(std::span<const uint32_t> prompt, std::string_view origin = "--generate") const;
 
   /// Continues `prompt` (1 to context() tokens below vocabulary()) by at most `maxTokens` tokens and calls
   /// `onToken` with each; generation ends on all ranks once it returns false. When the context is full, the
@@ -61,6 +81,9 @@ public:
   /// the same prompt and sampler. Fails with kFailed on non-finite logits, and like Executor::run().
   Status run(std::vector<uint32_t> prompt, uint64_t maxTokens, Sampler &sampler,
              const std::function<bool(uint32_t)> &onToken);
+
+  /// Whether any rank stops; all ranks call it.
+  Result<bool> anyStops(bool stops) { return executor_.control().anyStops(stops); }
 
 private:
   Generator(Executor &executor, uint64_t context, uint64_t vocabulary);
@@ -77,28 +100,52 @@ private:
   std::vector<float> logits_;
 };
 
-/// Text generation for --generate. Opened before training, so that errors in the options appear at the start
-/// and not after hours.
+/// Text generation for --generate and --prompts. Opened before training, so that errors in the options appear
+/// at the start and not after hours.
 class TextGeneration {
 public:
-  /// Fails with kInvalidInput if the plan cannot generate, or if the tokenizer or the prompt does not fit.
+  /// Fails with kInvalidInput if the plan cannot generate, or if the tokenizer or a prompt does not fit.
   /// `position` is the current position, with the tokenizer that checkpoints record.
   static Result<TextGeneration> open(Executor &executor, const RunOptions &options,
                                      const TrainerState &position);
 
-  /// Continues the prompt with the weights in the executor, and passes the text, including the prompt, to
-  /// `observers`. Fails with kFailed if a stop request ends the generation.
+  /// Continues the prompts one after another with the weights in the executor, and passes the texts,
+  /// including the prompts, to `observers`. Each text is what its prompt alone would give. Rank 0 writes
+  /// --generated. Fails with kFailed if a stop request ends the generation.
   Status run(const RunOptions &options, uint64_t seed, const Observers &observers, const StopRequests &stop);
 
 private:
-  TextGeneration(Generator generator, std::unique_ptr<Tokenizer> tokenizer, std::vector<uint32_t> prompt,
-                 std::vector<uint32_t> ends)
-      : generator_(std::move(generator)), tokenizer_(std::move(tokenizer)), prompt_(std::move(prompt)),
-        ends_(std::move(ends)) {}
+  struct Prompt {
+    std::string text;
+    std::vector<uint32_t> tokens;
+  };
+  /// A text that was generated.
+  struct Generated {
+    std::vector<uint32_t> tokens;      ///< without the end
+    std::string text;                  ///< of `tokens`
+    bool ended = false;                ///< by an end token
+    double promptSeconds = 0;          ///< until the first token
+    double seconds = 0;                ///< from the first token to the last
+    std::optional<uint32_t> strange{}; ///< a token that the tokenizer does not know
+    Status printed{};                  ///< of the output
+  };
+
+  TextGeneration(Generator generator, std::unique_ptr<Tokenizer> tokenizer, std::vector<Prompt> prompts,
+                 std::vector<uint32_t> ends, bool writesFile)
+      : generator_(std::move(generator)), tokenizer_(std::move(tokenizer)), prompts_(std::move(prompts)),
+        ends_(std::move(ends)), writesFile_(writesFile) {}
+
+  Status runOne(const Prompt &prompt, const RunOptions &options, uint64_t seed, const Observers &observers,
+                const StopRequests &stop, Generated &generated);
+  /// The texts as JSON lines.
+  std::string jsonLines(std::span<const Generated> texts) const;
+  void tellSpeed(std::span<const Generated> texts, const Observers &observers) const;
 
   Generator generator_;
   std::unique_ptr<Tokenizer> tokenizer_;
-  std::vector<uint32_t> prompt_, ends_;
+  std::vector<Prompt> prompts_;
+  std::vector<uint32_t> ends_;
+  bool writesFile_; ///< whether this rank writes --generated
 };
 
 } // namespace trainc

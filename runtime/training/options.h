@@ -21,7 +21,9 @@ struct RunOptions {
   std::string dataDType, tokenizer;
 
   std::optional<uint64_t> steps, seed;
-  std::string init, onNonFinite = "stop";
+  std::string onNonFinite = "stop";
+  std::vector<std::string> init;        ///< files and folders whose tensors are put together
+  std::vector<std::string> rename;      ///< rules "PATTERN=REPLACEMENT" for names of tensors of --init
   std::vector<std::string> initMissing; ///< patterns of parameters that --init may lack
   std::vector<std::string> initIgnore;  ///< patterns of tensors of --init that are left out
   bool noConfigCheck = false;           ///< takes weights of a config.json that differs from the plan's
@@ -32,9 +34,11 @@ struct RunOptions {
   std::optional<uint64_t> checkpointEvery, keepLast;
   bool allowChanges = false; ///< whether a resumed run may continue with other data, seed or sample order
 
-  std::optional<std::string> generate;
+  std::vector<std::string> generate; ///< prompts
+  std::string prompts;               ///< file with a prompt in each line
+  std::string generated;             ///< file for the generated texts, as JSON lines
   std::optional<uint64_t> maxTokens, topK;
-  std::optional<double> temperature;
+  std::optional<double> temperature, topP, minP, repetitionPenalty;
   std::string endToken;
 
   std::string metrics;
@@ -46,8 +50,10 @@ struct RunOptions {
   /// The profile's file; empty: none.
   std::string profileFile() const { return profile == kProfileTable ? "" : profile; }
 
+  /// Whether to generate text.
+  bool generates() const { return !generate.empty() || !prompts.empty(); }
   /// Whether to train: there is data, and it is not given only for --generate.
-  bool trains() const { return !data.empty() && (steps || !generate); }
+  bool trains() const { return !data.empty() && (steps || !generates()); }
 };
 
 /// Requests to stop a run after the current step, evaluation batch or token. Either function may be empty.

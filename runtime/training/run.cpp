@@ -123,7 +123,7 @@ Status TrainingRun::work() {
   TRAINC_RETURN_IF_ERROR(checkSameRun(executor_->control(), options_, start_));
   start_.position.plan = executor_->plan().name()->str();
   std::optional<TextGeneration> generation;
-  if (options_.generate) {
+  if (options_.generates()) {
     TRAINC_ASSIGN_OR_RETURN(TextGeneration opened,
                             TextGeneration::open(*executor_, options_, start_.position));
     generation.emplace(std::move(opened));

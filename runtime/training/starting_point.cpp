@@ -252,6 +252,19 @@ bool isIncompleteCheckpoint(const std::filesystem::path &folder) {
          !std::filesystem::exists(folder / kTrainerStateFile, error);
 }
 
+Result<std::vector<NameRule>> readNameRules(const std::vector<std::string> &texts) {
+  std::vector<NameRule> rules;
+  for (const std::string &text : texts) {
+    const std::optional<NameRule> rule = parseNameRule(text);
+    if (!rule)
+      return invalidInput("--rename={}: expected PATTERN=REPLACEMENT with as many * on both sides, such as "
+                          "'backbone.*=model.*'",
+                          text);
+    rules.push_back(*rule);
+  }
+  return rules;
+}
+
 /// Tells of the names in one line, which ends early if they are many.
 void noteNames(std::string_view what, std::vector<std::string> names, const Observers &observers) {
   constexpr size_t kShown = 20;
@@ -283,20 +296,26 @@ Result<StartingPoint> loadWeights(Executor &executor, const Environment &trainin
   StartingPoint start;
   start.weights = "the plan's initialisers";
   if (!options.init.empty()) {
-    TRAINC_ASSIGN_OR_RETURN(const WeightSource source, openInitialWeights(options.init));
+    std::vector<WeightSource> sources;
+    for (const std::string &init : options.init) {
+      TRAINC_ASSIGN_OR_RETURN(WeightSource opened, openInitialWeights(init));
+      if (isIncompleteCheckpoint(init))
+        observers.warnOnRank0(
+            fmt::format("--init={}: the checkpoint is incomplete, it has no {}: its weights cannot be "
+                        "checked, and may be damaged",
+                        init, kTrainerStateFile));
+      TRAINC_RETURN_IF_ERROR(checkConfig(executor, opened.weights, options, observers));
+      sources.push_back(std::move(opened));
+    }
+    TRAINC_ASSIGN_OR_RETURN(const std::vector<NameRule> rules, readNameRules(options.rename));
+    TRAINC_ASSIGN_OR_RETURN(const WeightSource source, joinSources(std::move(sources), rules));
     const WeightFiles &weights = source.weights;
-    if (isIncompleteCheckpoint(options.init))
-      observers.warnOnRank0(
-          fmt::format("--init={}: the checkpoint is incomplete, it has no {}: its weights cannot be "
-                      "checked, and may be damaged",
-                      options.init, kTrainerStateFile));
-    TRAINC_RETURN_IF_ERROR(checkConfig(executor, weights, options, observers));
     TRAINC_ASSIGN_OR_RETURN(
         const UnpairedWeights unpaired,
         loadInitialWeights(weights, stateTensors(executor, fb::Role::Parameter), threads, source.recorded,
                            {.missing = options.initMissing, .ignored = options.initIgnore}));
     observers.tell(&RunObserver::onNote, fmt::format("initial weights from {}", weights.path()));
-    warnOfDifference(options.init, describeOtherModel(training, source.environment), observers);
+    warnOfDifference(source.path, describeOtherModel(training, source.environment), observers);
     noteNames("drawn anew", unpaired.drawn, observers);
     noteNames("left out of the file", unpaired.ignored, observers);
     noteNames("not needed from the file", unpaired.buffers, observers);
@@ -336,14 +355,19 @@ Status checkSameRun(ControlChannel &control, const RunOptions &options, const St
   const NamedValue values[] = {
       {"training", options.trains() ? "yes" : "no"},
       {"--eval-data", given(!options.evalData.empty())},
-      given("--generate", options.generate),
+      {"--generate", fmt::format("{}", fmt::join(options.generate, ", "))},
+      {"--prompts", given(!options.prompts.empty())},
       given("--max-tokens", options.maxTokens),
       given("--temperature", options.temperature),
       given("--top-k", options.topK),
+      given("--top-p", options.topP),
+      given("--min-p", options.minP),
+      given("--repetition-penalty", options.repetitionPenalty),
       {"--seed", fmt::format("{}", options.seed.value_or(start.position.seed))},
       {"weights to begin with", start.weights},
       {"order of the samples", start.position.shuffle ? "shuffled" : "as in the data (--no-shuffle)"},
       {"--on-nonfinite", options.onNonFinite},
+      {"--rename", fmt::format("{}", fmt::join(options.rename, ","))},
       {"--init-missing", fmt::format("{}", fmt::join(options.initMissing, ","))},
       {"--init-ignore", fmt::format("{}", fmt::join(options.initIgnore, ","))},
       given("--eval-every", options.evalEvery),

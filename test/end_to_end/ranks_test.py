@@ -328,6 +328,13 @@ class Output(RanksTest):
         self.assertEqual(out, "\x01\x04\x0d\x08\n")
         self.assertEqual([line["step"] for line in harness.metrics("m.jsonl")], [*range(1, 61), 60])
 
+    def test_several_prompts(self):
+        generate = ["--generate=\x01", "--generate=\x04", "--temperature=3", "--max-tokens=5", "--tokenizer=bytes", "--generated=texts.jsonl"]
+        alone = [self.train(self.plan(2), "--steps", 3, *generate[:1], *generate[2:5])[0], self.train(self.plan(2), "--steps", 3, *generate[1:5])[0]]
+        out, _ = self.train(self.plan(2), "--steps", 3, *generate)
+        self.assertEqual(out, "\n".join(alone))
+        self.assertEqual(len(Path("texts.jsonl").read_text().splitlines()), 2)
+
     def test_evaluation_equals_that_of_one_rank(self):
         self.train(self.plan(1), "--steps", 10, "--checkpoint-dir", "ck")
         for ranks in [1, 2, 3]:

@@ -113,6 +113,43 @@ class Weights(TrainrunTest):
                            "wpe.weight"], "--data", "tokens.bin", "--steps", "1", "--init", "w.safetensors")
 
 
+    def test_renamed_weights(self):
+        weights = [9.0 if column == (3 * row + 1) % 16 else 0.0 for row in range(16) for column in range(16)]
+        write_safetensors("w.safetensors", {"base.model.wte.weight": Tensor("F32", [16, 16], weights)})
+        generate = ["--tokenizer=bytes", "--generate=\x01", "--temperature=0", "--max-tokens=3", "--init", "w.safetensors"]
+        self.run_fails(2, "the names differ by their begin: --rename='base.model.*=*' gives the tensors", *generate)
+        for rules in [["base.model.*=*"], ["base.*.wte.*=wte.*"], ["base.model.wte.weight=transformer.wte.weight"], ["*model.w*=*w*", "*=x*"]]:
+            if rules == ["base.*.wte.*=wte.*"]:
+                self.run_fails(2, "--rename=base.*.wte.*=wte.*: expected PATTERN=REPLACEMENT with as many * on both sides", *generate, f"--rename={rules[0]}")
+            elif len(rules) == 2:
+                self.run_fails(2, "--rename='*=x*': no tensor of w.safetensors has such a name that no earlier --rename matches", *generate,
+                               *[f"--rename={rule}" for rule in rules])
+            else:
+                self.assertEqual(self.run_ok(*generate, *[f"--rename={rule}" for rule in rules])[0], "\x01\x04\x0d\x08\n")
+        self.run_fails(2, "--rename='wpe=wte': no tensor of w.safetensors has such a name", *generate, "--rename=wpe=wte")
+        self.run_fails(2, "--rename needs --init", "--data", "tokens.bin", "--steps", "1", "--rename=a=b")
+
+    def test_weights_of_two_files(self):
+        zeros = Tensor("F32", [16, 16], [0.0] * 256)
+        write_safetensors("a.safetensors", {"wte.weight": zeros})
+        write_safetensors("b.safetensors", {"other.weight": zeros})
+        both = ["--data", "tokens.bin", "--steps", "1", "--init", "a.safetensors", "--init=b.safetensors"]
+        self.run_fails(2, ["a.safetensors, b.safetensors: the weights do not fit", "other.weight"], *both)
+        _, err = self.run_ok(*both, "--init-ignore=other.*")
+        self.assertIn("initial weights from a.safetensors, b.safetensors", err)
+        self.run_fails(2, ["tensor 'wte.weight' is in two files, a.safetensors and a.safetensors"], *both[:-1], "--init=a.safetensors")
+        # Checksums of a checkpoint hold for its tensors beside those of another file, also under other names.
+        self.run_ok("--data", "tokens.bin", "--steps", "1", "--init", "a.safetensors", "--checkpoint-dir", "ck")
+        folder = Path("ck/step-00000001")
+        mixed = ["--data", "tokens.bin", "--steps", "1", "--init", folder, "--init=b.safetensors", "--init-ignore=other.*",
+                 "--rename=wte.*=transformer.wte.*"]
+        self.run_ok(*mixed)
+        data = bytearray((folder / "model.safetensors").read_bytes())
+        data[-5] ^= 1
+        (folder / "model.safetensors").write_bytes(data)
+        self.run_fails(2, "the checkpoint is damaged", *mixed)
+
+
 class Generation(TrainrunTest):
     def setUp(self):
         super().setUp()
@@ -183,6 +220,57 @@ class Generation(TrainrunTest):
 
         self.assertEqual(sample("1"), sample("1"))
         self.assertNotEqual(sample("1"), sample("2"))
+
+    def test_unlikely_tokens_are_left_out(self):
+        likely, _ = self.run_ok(*self.weights, "--generate=\x01", "--temperature=0", "--max-tokens=12")
+        for options in [["--top-p=0"], ["--min-p=1"], ["--top-k=3", "--top-p=0.01"]]:
+            self.assertEqual(self.run_ok(*self.weights, "--generate=\x01", "--temperature=5", "--max-tokens=12", *options)[0], likely, options)
+        self.assertNotEqual(self.run_ok(*self.weights, "--generate=\x01", "--temperature=5", "--max-tokens=12", "--top-p=1", "--min-p=0")[0], likely)
+
+    def test_penalised_tokens_do_not_repeat(self):
+        """A context of 8 tokens; the penalty applies to those before it, too."""
+        weights = [9.0 if column == (3 * row + 1) % 16 else 1.0 for row in range(16) for column in range(16)]
+        write_safetensors("w.safetensors", {"wte.weight": Tensor("F32", [16, 16], weights)})
+        repeats, _ = self.run_ok(*self.weights, "--generate=\x01", "--temperature=0", "--max-tokens=15")
+        self.assertLess(len(set(repeats[:16])), 16)
+        distinct, _ = self.run_ok(*self.weights, "--generate=\x01", "--temperature=0", "--max-tokens=15", "--repetition-penalty=100")
+        self.assertEqual(sorted(distinct[:16].encode()), list(range(16)))
+
+    def test_several_prompts(self):
+        """Each text is the one that its prompt gives alone, whatever comes before it."""
+        options = ["--temperature=3", "--seed=4", "--max-tokens=7", "--repetition-penalty=1.5"]
+        prompts = ["\x01", "\x05\x02", "\x07", "\x01"]
+        alone = [self.run_ok(*self.weights, f"--generate={prompt}", *options)[0] for prompt in prompts]
+        self.assertGreater(len(set(alone)), 2)
+        together, err = self.run_ok(*self.weights, *[f"--generate={prompt}" for prompt in prompts], *options)
+        self.assertEqual(together, "\n".join(alone))
+        self.assertRegex(err, r"generated 28 tokens, [\d.e+]+ tok/s; 5 tokens of prompts took ")
+        Path("prompts.txt").write_text("\n".join(prompts[2:]) + "\n")
+        mixed, _ = self.run_ok(*self.weights, *[f"--generate={prompt}" for prompt in prompts[:2]], "--prompts=prompts.txt", *options,
+                               "--generated=texts.jsonl")
+        self.assertEqual(mixed, together)
+        texts = [json.loads(line) for line in Path("texts.jsonl").read_text().splitlines()]
+        self.assertEqual([text["prompt"] for text in texts], prompts)
+        for text, whole in zip(texts, alone):
+            self.assertEqual(text["prompt"] + text["text"] + "\n", whole)
+            self.assertEqual(text["tokens"], list(text["text"].encode()))
+            self.assertEqual(text["prompt_tokens"], list(text["prompt"].encode()))
+            self.assertEqual((len(text["tokens"]), text["ended"]), (7, False))
+            self.assertTrue(text["prompt_seconds"] > 0 and text["seconds"] > 0)
+        Path("prompts.txt").write_text("\x01\n\n\x02\n")
+        self.run_fails(2, "--prompts: prompts.txt:2: expected a prompt in each line, found an empty line", *self.weights, "--prompts=prompts.txt")
+        Path("prompts.txt").write_text("\x01\na\n")
+        self.run_fails(2, "--prompts: prompts.txt:2: token 0 of the prompt is 97, beyond", *self.weights, "--prompts=prompts.txt")
+        Path("prompts.txt").write_text("")
+        self.run_fails(2, "--prompts=prompts.txt: expected a prompt in each line, found an empty file", *self.weights, "--prompts=prompts.txt")
+        self.run_fails(2, "none.txt", *self.weights, "--prompts=none.txt")
+        self.run_fails(2, "--generated=none/x: there is no folder 'none'", *self.weights, "--generate=\x01", "--generated=none/x")
+
+    def test_an_end_is_told(self):
+        self.write_tokenizer(id9="<eos>")
+        self.continued("--generated=texts.jsonl")
+        (text,) = map(json.loads, Path("texts.jsonl").read_text().splitlines())
+        self.assertEqual((text["text"], text["tokens"], text["ended"]), ("eni", [4, 13, 8], True))
 
     def test_a_signal_ends_the_text(self):
         process = self.start(*self.weights, "--generate=\x01", "--max-tokens", "1000000000")
@@ -262,6 +350,11 @@ class CommandLine(TrainrunTest):
             ("--keep-last needs --checkpoint-dir", [*data, "--steps", "3", "--keep-last", "2"]),
             ("--no-shuffle needs training", ["--init", "a", "--eval-data", "b", "--no-shuffle"]),
             ("--top-k needs --generate", [*data, "--steps", "3", "--top-k", "2"]),
+            ("--top-p needs --generate", [*data, "--steps", "3", "--top-p=0.9"]),
+            ("--min-p needs --generate", [*data, "--steps", "3", "--min-p=0.1"]),
+            ("--repetition-penalty needs --generate", [*data, "--steps", "3", "--repetition-penalty=1.1"]),
+            ("expected a number from 0 to 1, found '1.5'", ["--init", "a", "--generate=a", "--top-p=1.5"]),
+            ("expected a number from 0.001 to 1000, found '0'", ["--init", "a", "--generate=a", "--repetition-penalty=0"]),
             ("--generate needs trained weights", ["--generate=a", "--tokenizer=bytes"]),
             ("--eval-data without --data needs trained weights", ["--eval-data", "tokens.bin"]),
             ("--device=null and --generate contradict each other", ["--device=null", "--generate=a"]),

@@ -34,7 +34,7 @@ LARGE = {
     "Emitter": (35, "shorthands for ops, one line each"),
     "CudaTarget": (35, "the interface of a target"),
     "TensorBuilder": (35, "shorthands for ops, one line each"),
-    "RunOptions": (35, "a record of options"),
+    "RunOptions": (40, "a record of options"),
     "Translation": (35, "one pass over a pattern, a function for each construct"),
 }
 

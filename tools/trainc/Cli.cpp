@@ -223,11 +223,13 @@ void addDump(CLI::App &app, DumpCommand &command) {
 }
 
 void addExport(CLI::App &app, ExportCommand &command) {
-  CLI::App *exporting =
-      app.add_subcommand("export", "Write a checkpoint as the Hugging Face folder that the run began with");
+  CLI::App *exporting = app.add_subcommand(
+      "export", "Write a checkpoint as the Hugging Face folder that the run began with, or as a GGUF file");
   exporting->footer(
       "Examples:\n"
       "  trainc export run1 --like=Qwen3-0.6B -o tuned      # of the latest checkpoint\n"
+      "  trainc export run1 --like=Qwen3-0.6B -o tuned.gguf # for llama.cpp\n"
+      "  trainc export run1 --like=base.gguf --type=q8_0 -o tuned.gguf\n"
       "The output has the weights' names, types and files of --like, and its tokenizer and configuration.");
   exporting
       ->add_option(
@@ -235,12 +237,21 @@ void addExport(CLI::App &app, ExportCommand &command) {
           "A checkpoint, a folder of checkpoints (the latest is taken), or weights that --init takes")
       ->required()
       ->type_name("CHECKPOINT");
-  exporting->add_option("--like", command.like, "Folder of the model whose weights the run began with")
+  exporting
+      ->add_option("--like", command.like,
+                   "Folder of the model whose weights the run began with; for a GGUF file also its GGUF file")
       ->required()
-      ->type_name("FOLDER");
-  exporting->add_option("-o,--output", command.output, "Folder to write; it must not exist")
+      ->type_name("FOLDER|FILE.gguf");
+  exporting
+      ->add_option("-o,--output", command.output,
+                   "Folder to write, which must not exist, or a file FILE.gguf")
       ->required()
-      ->type_name("FOLDER");
+      ->type_name("FOLDER|FILE.gguf");
+  exporting
+      ->add_option("--type", command.type,
+                   "Type of the matrices in a GGUF file; default: that of most weights of --like, else f16")
+      ->transform(oneOfWords({"f32", "f16", "bf16", "q8_0"}))
+      ->type_name("f32|f16|bf16|q8_0");
   addQuiet(*exporting, command.quiet);
 }
 

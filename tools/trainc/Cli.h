@@ -58,8 +58,9 @@ struct ConsolidateCommand {
 /// `trainc export CHECKPOINT`.
 struct ExportCommand {
   std::string checkpoint;
-  std::string like; ///< the folder whose files the output has
+  std::string like; ///< the folder whose files the output has, or a GGUF file
   std::string output;
+  std::string type; ///< of matrices in a GGUF file ("Q8_0"); empty: that of `like`
   bool quiet = false;
 };
 

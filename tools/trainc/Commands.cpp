@@ -7,17 +7,21 @@
 #include "runtime/data/file_patterns.h"
 #include "runtime/data/formats/foreign_file.h"
 #include "runtime/data/tokenize.h"
+#include "runtime/data/tokenizer/gguf_tokenizer_writer.h"
 #include "runtime/formats/safetensors_view.h"
 #include "runtime/state/checkpoint_files.h"
 #include "runtime/state/checkpoint_folder.h"
 #include "runtime/state/consolidate.h"
 #include "runtime/state/export_folder.h"
+#include "runtime/state/export_gguf.h"
 #include "tools/trainc/LongWork.h"
 #include "tools/trainc/Paths.h"
 #include "tools/trainc/Summary.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <set>
 #include <span>
 
@@ -149,7 +153,66 @@ static Status exportFolder(const ExportCommand &command) {
   return {};
 }
 
-int runExport(const ExportCommand &command) { return finish(exportFolder(command)); }
+/// Fails if the file holds something else than a GGUF file of a model.
+static Status requireGguf(const std::filesystem::path &output) {
+  return bytesToLose(output) == 0 || isGguf(output) ? Status() : otherContent("-o ", output, "a GGUF file");
+}
+
+/// The metadata, the tokenizer and the chat template of a GGUF file.
+static Result<GgufMetadata> metadataLike(const WeightSource &source, const WeightFiles &like,
+                                         const ExportCommand &command, const GgufTensorType &type) {
+  GgufMetadata metadata;
+  TRAINC_RETURN_IF_ERROR(addModelMetadata(source, command.like, type, metadata));
+  if (like.gguf()) // whose metadata have them
+    return metadata;
+  if (!hasTokenizer(command.like)) {
+    putMessage(stderr, fmt::format("warning: {} has no tokenizer.json; the GGUF file has no tokenizer\n",
+                                   command.like));
+    return metadata;
+  }
+  TRAINC_ASSIGN_OR_RETURN(const uint64_t vocabulary, embeddingRows(like));
+  TRAINC_RETURN_IF_ERROR(addTokenizer(command.like, vocabulary, metadata.header));
+  return metadata;
+}
+
+static Status exportGgufFile(const ExportCommand &command) {
+  const Result<WeightSource> source = openWeightSource(command.checkpoint);
+  if (!source.ok())
+    return explainUnreadWeights(command.checkpoint, source.status());
+  const Result<WeightFiles> like = WeightFiles::open(command.like);
+  if (!like.ok())
+    return explainUnreadWeights(command.like, like.status());
+  std::vector<NamedPath> inputs;
+  for (const std::filesystem::path &input : source->inputs)
+    inputs.push_back({fmt::format("the input '{}'", input.string()), input});
+  for (const std::string &input : like->filePaths())
+    inputs.push_back({fmt::format("--like '{}'", input), input});
+  TRAINC_RETURN_IF_ERROR(checkOutputs({{"-o " + command.output, command.output}}, inputs));
+  TRAINC_RETURN_IF_ERROR(requireGguf(command.output));
+  std::string typeName = command.type;
+  std::ranges::transform(typeName, typeName.begin(), [](unsigned char c) { return std::toupper(c); });
+  const GgufTensorType *given = findGgufType(typeName);
+  const GgufTensorType &type = given ? *given : usualGgufType(*like);
+  TRAINC_ASSIGN_OR_RETURN(const GgufMetadata metadata, metadataLike(*source, *like, command, type));
+  WeightWriterOptions options;
+  TRAINC_RETURN_IF_ERROR(runLongWork("exported", [&](const auto &progress) {
+    options.progress = progress;
+    return exportGguf(*source, command.like, command.output, metadata, type, options);
+  }));
+  sayWritten(command.quiet, command.output,
+             fmt::format("the weights of {} as {}, with the metadata of {}", source->path.string(), type.name,
+                         command.like));
+  return {};
+}
+
+int runExport(const ExportCommand &command) {
+  if (command.output.ends_with(".gguf"))
+    return finish(exportGgufFile(command));
+  if (!command.type.empty())
+    return finish(
+        invalidInput("--type needs a GGUF file as output (-o FILE.gguf); a folder has the types of --like"));
+  return finish(exportFolder(command));
+}
 
 int runConsolidate(const ConsolidateCommand &command) { return finish(consolidate(command)); }
 

@@ -36,6 +36,7 @@ Status checkNeeds(const Options &o) {
   const Needs needs[] = {
       {o.steps.has_value(), "--steps", hasData, "--data"},
       {o.onNonFinite != "stop", "--on-nonfinite", o.trains(), training},
+      {!o.rename.empty(), "--rename", !o.init.empty(), "--init"},
       {!o.initMissing.empty(), "--init-missing", !o.init.empty(), "--init"},
       {!o.initIgnore.empty(), "--init-ignore", !o.init.empty(), "--init"},
       {o.noConfigCheck, "--no-config-check", !o.init.empty() || !o.resume.empty(), "--init or --resume"},
@@ -51,11 +52,15 @@ Status checkNeeds(const Options &o) {
        hasData ? "training (add --steps) or --resume" : "training (--data) or --resume"},
       {o.allowChanges, "--allow-changes", !o.resume.empty(), "--resume"},
       {o.resume == "auto", "--resume=auto", !o.checkpointDir.empty(), "--checkpoint-dir"},
-      {o.maxTokens.has_value(), "--max-tokens", o.generate.has_value(), "--generate"},
-      {!o.endToken.empty(), "--end-token", o.generate.has_value(), "--generate"},
-      {o.temperature.has_value(), "--temperature", o.generate.has_value(), "--generate"},
-      {o.topK.has_value(), "--top-k", o.generate.has_value(), "--generate"},
-      {!o.tokenizer.empty(), "--tokenizer", o.generate.has_value(), "--generate"},
+      {o.maxTokens.has_value(), "--max-tokens", o.generates(), "--generate or --prompts"},
+      {!o.endToken.empty(), "--end-token", o.generates(), "--generate or --prompts"},
+      {o.temperature.has_value(), "--temperature", o.generates(), "--generate or --prompts"},
+      {o.topK.has_value(), "--top-k", o.generates(), "--generate or --prompts"},
+      {o.topP.has_value(), "--top-p", o.generates(), "--generate or --prompts"},
+      {o.minP.has_value(), "--min-p", o.generates(), "--generate or --prompts"},
+      {o.repetitionPenalty.has_value(), "--repetition-penalty", o.generates(), "--generate or --prompts"},
+      {!o.generated.empty(), "--generated", o.generates(), "--generate or --prompts"},
+      {!o.tokenizer.empty(), "--tokenizer", o.generates(), "--generate or --prompts"},
       {!o.metrics.empty(), "--metrics", measures, "--data or --eval-data"},
       {o.peakFlops.has_value(), "--peak-flops", o.trains(), training},
       {!o.trace.empty(), "--trace", o.trains(), training},
@@ -70,8 +75,10 @@ Status checkNeeds(const Options &o) {
 
 /// Two outputs in one file would destroy each other. A device accepts any number.
 Status checkOutputs(const Options &o) {
-  const std::pair<std::string, const char *> outputs[] = {
-      {o.metrics, "--metrics"}, {o.profileFile(), "--profile"}, {o.trace, "--trace"}};
+  const std::pair<std::string, const char *> outputs[] = {{o.metrics, "--metrics"},
+                                                          {o.profileFile(), "--profile"},
+                                                          {o.trace, "--trace"},
+                                                          {o.generated, "--generated"}};
   const auto place = [](const std::string &file) -> std::filesystem::path {
     std::error_code error;
     return file.empty() ? std::filesystem::path()
@@ -92,11 +99,15 @@ Status checkOutputs(const Options &o) {
 
 /// A dry run computes nothing, so options about weights or results have no meaning.
 Status checkDryRun(const Options &o) {
-  const std::pair<bool, const char *> impossible[] = {
-      {o.generate.has_value(), "--generate"}, {!o.init.empty(), "--init"},
-      {!o.resume.empty(), "--resume"},        {!o.checkpointDir.empty(), "--checkpoint-dir"},
-      {!o.metrics.empty(), "--metrics"},      {!o.profile.empty(), "--profile"},
-      {!o.trace.empty(), "--trace"},          {o.threads.has_value(), "--threads"}};
+  const std::pair<bool, const char *> impossible[] = {{!o.generate.empty(), "--generate"},
+                                                      {!o.prompts.empty(), "--prompts"},
+                                                      {!o.init.empty(), "--init"},
+                                                      {!o.resume.empty(), "--resume"},
+                                                      {!o.checkpointDir.empty(), "--checkpoint-dir"},
+                                                      {!o.metrics.empty(), "--metrics"},
+                                                      {!o.profile.empty(), "--profile"},
+                                                      {!o.trace.empty(), "--trace"},
+                                                      {o.threads.has_value(), "--threads"}};
   for (const auto &[given, option] : impossible)
     if (given)
       return invalidInput(
@@ -107,7 +118,7 @@ Status checkDryRun(const Options &o) {
 
 /// Checks that there is something to do.
 Status checkPurpose(const Options &o) {
-  if (!o.data.empty() || !o.evalData.empty() || o.generate)
+  if (!o.data.empty() || !o.evalData.empty() || o.generates())
     return {};
   return invalidInput(
       "nothing to do: give --data to train, --eval-data to evaluate, --generate to generate, or "
@@ -122,7 +133,9 @@ Status checkHasWeights(const fb::Plan &plan, const Options &o) {
     return {};
   return invalidInput(
       "{} needs trained weights: give --init=FILE, --resume=DIR, or --data with --steps to train first",
-      o.generate ? "--generate" : "--eval-data without --data");
+      !o.generate.empty()  ? "--generate"
+      : !o.prompts.empty() ? "--prompts"
+                           : "--eval-data without --data");
 }
 
 Status checkContradictions(const Options &o) {

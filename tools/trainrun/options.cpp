@@ -130,8 +130,15 @@ void addInitialWeights(CLI::App &app, Options &o) {
       .add("--init", o.init,
            "Initial weights by name (Hugging Face's) from a safetensors file, a GGUF file, a "
            "model.safetensors.index.json, a folder with model.safetensors or an index, or a folder of "
-           "checkpoints")
-      ->type_name("FILE|DIR");
+           "checkpoints; given several times, from all of them together")
+      ->type_name("FILE|DIR")
+      ->allow_extra_args(false);
+  group
+      .add("--rename", o.rename,
+           "With --init: tensors of FILE whose name is PATTERN (* for any text) get the name NAME, in which "
+           "each * is the text of the same * in PATTERN; the first of several rules that matches counts")
+      ->type_name("PATTERN=NAME")
+      ->allow_extra_args(false);
   group
       .add("--init-missing", o.initMissing,
            "With --init: parameters with such names (* for any text; commas between several) are drawn where "
@@ -180,8 +187,16 @@ void addGeneration(CLI::App &app, Options &o) {
   group
       .add("--generate", o.generate,
            "Continue this text on standard output, with the weights of --init, --resume, or of the training "
-           "in the same run (then give --steps)")
-      ->type_name("PROMPT");
+           "in the same run (then give --steps); given several times, continues one text after another")
+      ->type_name("PROMPT")
+      ->allow_extra_args(false);
+  group.add("--prompts", o.prompts, "Continue each line of this file, after the texts of --generate")
+      ->type_name("FILE");
+  group
+      .add("--generated", o.generated,
+           "Also write each text to this file, as a JSON object a line with its prompt, text and ids of "
+           "tokens")
+      ->type_name("FILE.jsonl");
   group.add("--max-tokens", o.maxTokens, "Tokens to generate at most; default: 200")
       ->type_name("N")
       ->check(wholeNumber<uint64_t>(0));
@@ -197,6 +212,24 @@ void addGeneration(CLI::App &app, Options &o) {
   group.add("--top-k", o.topK, "Choose among the N most likely tokens; default: among all")
       ->type_name("N")
       ->check(wholeNumber<uint64_t>(1));
+  group
+      .add(
+          "--top-p", o.topP,
+          "Choose among the most likely tokens, leaving out the least likely ones whose probabilities sum to "
+          "at most 1 - P; default: 1, none")
+      ->type_name("P")
+      ->check(number(0, 1));
+  group
+      .add("--min-p", o.minP,
+           "Leave out tokens whose probability is below P times the highest one; default: 0, none")
+      ->type_name("P")
+      ->check(number(0, 1));
+  group
+      .add("--repetition-penalty", o.repetitionPenalty,
+           "Makes tokens that the text has, prompt included, less likely: divides their logits by X, or "
+           "multiplies negative ones; default: 1, no penalty")
+      ->type_name("X")
+      ->check(number(0.001, 1000));
 }
 
 /// "auto" and the names of a registry's kinds.

@@ -1,6 +1,7 @@
 #include "runtime/data/tokenizer/gguf_tokenizer.h"
 
 #include "base/plain_text.h"
+#include "runtime/data/tokenizer/gguf_steps.h"
 #include "runtime/data/tokenizer/token_model.h"
 #include "runtime/data/tokenizer/unicode.h"
 
@@ -21,104 +22,17 @@ constexpr const char *kModelKey = "tokenizer.ggml.model", *kStepsKey = "tokenize
                      *kScoresKey = "tokenizer.ggml.scores", *kMergesKey = "tokenizer.ggml.merges";
 constexpr const char *kAdvice = "name the model's tokenizer.json instead";
 
-// --- Steps before the model, by the name that the converter found for them ---
-
-enum class Steps {
-  kByteLevel,       ///< GPT-2's pattern
-  kDigits,          ///< single digits, then GPT-2's pattern
-  kFalcon,          ///< punctuation, GPT-2's pattern, three digits
-  kThreeDigits,     ///< Llama 3's pattern: up to three digits
-  kOneDigit,        ///< the same with single digits
-  kOneDigitAndForm, ///< the same in Unicode's form NFC
-};
-
-struct NamedSteps {
-  std::string_view name;
-  Steps steps;
-  bool ignoresMerges = false; ///< a word that is a token is that token
-  bool hasBegin = false;      ///< the token of a text's begin is added unless the file says otherwise
-};
-
-constexpr NamedSteps kSteps[] = {
-    {"gpt-2", Steps::kByteLevel},
-    {"phi-2", Steps::kByteLevel},
-    {"olmo", Steps::kByteLevel},
-    {"mpt", Steps::kByteLevel},
-    {"jais", Steps::kByteLevel},
-    {"roberta-bpe", Steps::kByteLevel},
-    {"smollm", Steps::kDigits},
-    {"starcoder", Steps::kDigits},
-    {"refact", Steps::kDigits},
-    {"codeshell", Steps::kDigits},
-    {"exaone", Steps::kDigits},
-    {"falcon", Steps::kFalcon},
-    {"llama-bpe", Steps::kThreeDigits, true, true},
-    {"llama-v3", Steps::kThreeDigits, true, true},
-    {"llama3", Steps::kThreeDigits, true, true},
-    {"falcon3", Steps::kThreeDigits, true},
-    {"pixtral", Steps::kThreeDigits, true},
-    {"dbrx", Steps::kThreeDigits},
-    {"smaug-bpe", Steps::kThreeDigits},
-    {"qwen2", Steps::kOneDigitAndForm},
-    {"deepseek-r1-qwen", Steps::kOneDigitAndForm},
-    {"stablelm2", Steps::kOneDigit},
-};
-
-Json sequence(Json steps) { return {{"type", "Sequence"}, {"pretokenizers", std::move(steps)}}; }
-
-Json byteLevel(bool usesPattern) {
-  return {
-      {"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", usesPattern}};
-}
-
-Json digits(bool individual) { return {{"type", "Digits"}, {"individual_digits", individual}}; }
-
-Json isolated(const std::string &pattern) {
-  return {{"type", "Split"}, {"pattern", {{"Regex", pattern}}}, {"behavior", "Isolated"}, {"invert", false}};
-}
-
-/// Llama 3's pattern with `digits` for numbers: contractions; letters after one other character; numbers;
-/// other characters; ends of lines; spaces.
-std::string wordPattern(std::string_view digits) {
-  return fmt::format(
-      R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|{}| ?[^\s\p{{L}}\p{{N}}]+[\r\n]*)"
-      R"(|\s*[\r\n]+|\s+(?!\S)|\s+)",
-      digits);
-}
-
-Json preTokenizer(Steps steps) {
-  switch (steps) {
-  case Steps::kByteLevel:
-    return byteLevel(true);
-  case Steps::kDigits:
-    return sequence(Json::array({digits(true), byteLevel(true)}));
-  case Steps::kFalcon:
-    return sequence(Json::array({{{"type", "Punctuation"}, {"behavior", "Contiguous"}},
-                                 byteLevel(true),
-                                 digits(false),
-                                 isolated("[0-9][0-9][0-9]")}));
-  case Steps::kThreeDigits:
-    return sequence(Json::array({isolated(wordPattern(R"(\p{N}{1,3})")), byteLevel(false)}));
-  case Steps::kOneDigit:
-  case Steps::kOneDigitAndForm:
-    return sequence(Json::array({isolated(wordPattern(R"(\p{N})")), byteLevel(false)}));
-  }
-  return nullptr;
-}
-
 // --- The file's arrays ---
-
-/// Kinds of tokens in `tokenizer.ggml.token_type`.
-enum class Kind { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kUnused = 5, kByte = 6 };
 
 /// Tokens of the file, each with its kind.
 struct Tokens {
   std::vector<std::string_view> texts;
-  std::vector<Kind> kinds;
+  std::vector<GgufTokenKind> kinds;
 
   /// Whether a token is matched in the text as it stands.
   bool isAdded(size_t id) const {
-    return kinds[id] == Kind::kControl || kinds[id] == Kind::kUserDefined || kinds[id] == Kind::kUnknown;
+    return kinds[id] == GgufTokenKind::kControl || kinds[id] == GgufTokenKind::kUserDefined ||
+           kinds[id] == GgufTokenKind::kUnknown;
   }
 };
 
@@ -135,7 +49,7 @@ Result<Tokens> readTokens(const GgufFile &file) {
   TRAINC_ASSIGN_OR_RETURN(const GgufArray *texts, file.array(kTokensKey, GgufValueType::kString));
   if (!texts || texts->count == 0)
     return invalidInput("{}: expected tokens in '{}', found none; {}", file.path(), kTokensKey, kAdvice);
-  Tokens tokens{texts->strings, std::vector<Kind>(texts->count, Kind::kNormal)};
+  Tokens tokens{texts->strings, std::vector<GgufTokenKind>(texts->count, GgufTokenKind::kNormal)};
   TRAINC_ASSIGN_OR_RETURN(const GgufArray *kinds,
                           arrayOf(file, kTypesKey, GgufValueType::kInt32, texts->count));
   for (size_t id = 0; id < tokens.texts.size(); ++id) {
@@ -143,7 +57,7 @@ Result<Tokens> readTokens(const GgufFile &file) {
       return invalidInput("{}: '{}': expected UTF-8, found '{}' as token {}", file.path(), kTokensKey,
                           printable(tokens.texts[id]), id);
     if (kinds)
-      tokens.kinds[id] = static_cast<Kind>(kinds->number(id));
+      tokens.kinds[id] = static_cast<GgufTokenKind>(kinds->number(id));
   }
   return tokens;
 }
@@ -168,7 +82,7 @@ Json addedTokens(const Tokens &tokens) {
                        {"lstrip", false},
                        {"rstrip", false},
                        {"normalized", false},
-                       {"special", tokens.kinds[id] != Kind::kUserDefined}});
+                       {"special", tokens.kinds[id] != GgufTokenKind::kUserDefined}});
   return added;
 }
 
@@ -225,10 +139,10 @@ Result<Json> byteLevelMerges(const GgufFile &file) {
 
 Result<Json> byteLevelTokenizer(const GgufFile &file, const Tokens &tokens) {
   TRAINC_ASSIGN_OR_RETURN(const std::string_view name, file.text(kStepsKey));
-  const auto *found = std::ranges::find(kSteps, name, &NamedSteps::name);
-  if (found == std::end(kSteps)) {
+  const auto found = std::ranges::find(ggufSteps(), name, &GgufSteps::name);
+  if (found == ggufSteps().end()) {
     std::string names;
-    for (const NamedSteps &steps : kSteps)
+    for (const GgufSteps &steps : ggufSteps())
       names += (names.empty() ? "" : ", ") + std::string(steps.name);
     return invalidInput("{}: '{}': expected {}, found '{}'; {}", file.path(), kStepsKey, names,
                         printable(name), kAdvice);
@@ -236,15 +150,17 @@ Result<Json> byteLevelTokenizer(const GgufFile &file, const Tokens &tokens) {
   TRAINC_ASSIGN_OR_RETURN(Json vocabulary, vocabularyOf(file, tokens));
   TRAINC_ASSIGN_OR_RETURN(Json merges, byteLevelMerges(file));
   TRAINC_ASSIGN_OR_RETURN(Json around, postProcessor(file, tokens, found->hasBegin));
-  return Json({{"normalizer", found->steps == Steps::kOneDigitAndForm ? Json({{"type", "NFC"}}) : Json()},
-               {"pre_tokenizer", preTokenizer(found->steps)},
-               {"post_processor", std::move(around)},
-               {"decoder", byteLevel(true)},
-               {"model",
-                {{"type", "BPE"},
-                 {"ignore_merges", found->ignoresMerges},
-                 {"vocab", std::move(vocabulary)},
-                 {"merges", std::move(merges)}}}});
+  return Json(
+      {{"normalizer", ggufNormalizer(*found)},
+       {"pre_tokenizer", ggufPreTokenizer(*found)},
+       {"post_processor", std::move(around)},
+       {"decoder",
+        {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", true}}},
+       {"model",
+        {{"type", "BPE"},
+         {"ignore_merges", found->ignoresMerges},
+         {"vocab", std::move(vocabulary)},
+         {"merges", std::move(merges)}}}});
 }
 
 // --- SentencePiece's BPE ---
@@ -279,7 +195,7 @@ Result<Json> mergesByScore(const GgufFile &file, const Tokens &tokens) {
     return invalidInput("{}: expected scores in '{}', found none; {}", file.path(), kScoresKey, kAdvice);
   StringMap<uint32_t> ids;
   for (size_t id = 0; id < tokens.texts.size(); ++id)
-    if (tokens.kinds[id] == Kind::kNormal || tokens.kinds[id] == Kind::kUserDefined)
+    if (tokens.kinds[id] == GgufTokenKind::kNormal || tokens.kinds[id] == GgufTokenKind::kUserDefined)
       ids.emplace(tokens.texts[id], static_cast<uint32_t>(id));
   std::vector<std::pair<double, Merge>> found;
   for (const auto &[text, id] : ids) {
@@ -315,7 +231,7 @@ Result<Json> sentencePieceTokenizer(const GgufFile &file, const Tokens &tokens) 
   TRAINC_ASSIGN_OR_RETURN(Json vocabulary, vocabularyOf(file, tokens));
   TRAINC_ASSIGN_OR_RETURN(Json merges, mergesByScore(file, tokens));
   TRAINC_ASSIGN_OR_RETURN(Json around, postProcessor(file, tokens, true));
-  const auto unknown = std::ranges::find(tokens.kinds, Kind::kUnknown);
+  const auto unknown = std::ranges::find(tokens.kinds, GgufTokenKind::kUnknown);
   const Json unknownText = unknown == tokens.kinds.end()
                                ? Json()
                                : Json(tokens.texts[static_cast<size_t>(unknown - tokens.kinds.begin())]);

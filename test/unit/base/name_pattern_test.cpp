@@ -42,5 +42,21 @@ TEST(MatchesPattern, NoOtherCharacterHasAMeaning) {
   EXPECT_TRUE(matchesPattern("*[!a]", "x[!a]"));
 }
 
+TEST(NameRule, StarsKeepTheirTexts) {
+  const auto rule = parseNameRule("backbone.layers.*.mixer.*=model.layers.*.self_attn.*");
+  ASSERT_TRUE(rule.has_value());
+  EXPECT_EQ(rule->rename("backbone.layers.12.mixer.q_proj.weight"),
+            "model.layers.12.self_attn.q_proj.weight");
+  EXPECT_EQ(rule->rename("backbone.norm.weight"), std::nullopt);
+  EXPECT_EQ(parseNameRule("wte=embed")->rename("wte"), "embed");
+  EXPECT_EQ(parseNameRule("*=model.*")->rename("norm.weight"), "model.norm.weight");
+  EXPECT_EQ(parseNameRule("**=*.*")->rename("ab"), ".ab") << "the first star has as little as possible";
+}
+
+TEST(NameRule, BothSidesHaveAsManyStars) {
+  for (const char *text : {"a", "=b", "a=", "a*=b", "a=b*", "*.*=*"})
+    EXPECT_FALSE(parseNameRule(text).has_value()) << text;
+}
+
 } // namespace
 } // namespace trainc

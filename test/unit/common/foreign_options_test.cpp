@@ -101,7 +101,7 @@ TEST(ForeignOptions, AnswersSayWhoDecides) {
   EXPECT_EQ(homeOutsideCompile("micro-batch-size"), "write --micro-batch=N");
   EXPECT_EQ(homeOutsideCompile("gradient-clip-val"),
             "there is no option for it; write it in the model's train.program, as in `clip 1.0`");
-  EXPECT_THAT(*homeOutsideTrainrun("top-p"),
+  EXPECT_THAT(*homeOutsideTrainrun("generation-num-beams"),
               AllOf(StartsWith("there is no such thing here yet; "), HasSubstr("--top-k")));
   EXPECT_EQ(
       homeOutsideCompile("learning_rate"),

@@ -1,5 +1,6 @@
 #include "runtime/data/tokenizer/gguf_tokenizer.h"
 
+#include "runtime/data/tokenizer/gguf_tokenizer_writer.h"
 #include "runtime/data/tokenizer/tokenizer.h"
 #include "test/unit/runtime/data/tokenizer_goldens.h"
 #include "test/unit/runtime/formats/gguf_builder.h"
@@ -84,6 +85,97 @@ TEST(GgufTokenizer, ScoresGiveTheMergesOfSentencePiece) {
   }
   EXPECT_EQ((*tokenizer)->findToken("<turn>"), 3U);
   EXPECT_THAT((*tokenizer)->aroundText().before, testing::ElementsAre(1));
+}
+
+/// The tokenizer.json of a GGUF file's bytes.
+Result<std::string> tokenizerJsonOfBytes(const std::string &bytes) {
+  TRAINC_ASSIGN_OR_RETURN(const GgufFile file, parseGguf(bytes));
+  return tokenizerJsonOf(file);
+}
+
+/// Metadata of the tokenizer in the folder.
+Result<std::string> writtenTokenizer(const Folder &folder, uint64_t vocabulary) {
+  GgufHeader header;
+  TRAINC_RETURN_IF_ERROR(addTokenizer(folder.path(), vocabulary, header));
+  TRAINC_ASSIGN_OR_RETURN(GgufLayout layout, header.layOut({}));
+  return std::move(layout.header);
+}
+
+TEST(GgufTokenizerWriter, TokenizersAreReadAgain) {
+  const std::string sentencePiece = readFile(std::string(TRAINC_GGUF_GOLDENS) + "/sentencepiece.gguf");
+  for (const auto &[name, bytes] : {std::pair(std::string("sentencepiece"), sentencePiece),
+                                    {"gpt-2", byteLevelModel("gpt-2")},
+                                    {"smollm", byteLevelModel("smollm")},
+                                    {"falcon", byteLevelModel("falcon")},
+                                    {"llama-bpe", byteLevelModel("llama-bpe")},
+                                    {"falcon3", byteLevelModel("falcon3")},
+                                    {"dbrx", byteLevelModel("dbrx")},
+                                    {"qwen2", byteLevelModel("qwen2")},
+                                    {"stablelm2", byteLevelModel("stablelm2")}}) {
+    const auto first = tokenizerJsonOfBytes(bytes);
+    ASSERT_OK(first);
+    const Folder folder;
+    folder.write("tokenizer.json", *first);
+    const uint64_t tokens = Json::parse(*first)["model"]["vocab"].size();
+    const auto written = writtenTokenizer(folder, tokens);
+    ASSERT_OK(written);
+    const auto second = tokenizerJsonOfBytes(*written);
+    ASSERT_OK(second);
+    EXPECT_EQ(Json::parse(*second), Json::parse(*first)) << name;
+  }
+}
+
+TEST(GgufTokenizerWriter, SpecialTokensAndTheChatTemplate) {
+  const Folder folder;
+  const auto json = tokenizerJsonOfBytes(byteLevelModel("qwen2"));
+  ASSERT_OK(json);
+  folder.write("tokenizer.json", *json);
+  folder.write("tokenizer_config.json",
+               R"({"bos_token": null, "eos_token": {"content": "a"}, "pad_token": "b",
+                   "chat_template": "{{ messages }}"})");
+  folder.write("generation_config.json", R"({"eos_token_id": [7, 5]})");
+  const uint64_t tokens = Json::parse(*json)["model"]["vocab"].size();
+  const auto written = writtenTokenizer(folder, tokens + 2);
+  ASSERT_OK(written);
+  const auto file = parseGguf(*written);
+  ASSERT_OK(file);
+  const Json vocabulary = Json::parse(*json)["model"]["vocab"];
+  EXPECT_EQ(**file->count("tokenizer.ggml.eos_token_id"), vocabulary["a"].get<uint64_t>());
+  EXPECT_EQ(**file->count("tokenizer.ggml.padding_token_id"), vocabulary["b"].get<uint64_t>());
+  EXPECT_EQ(**file->count("tokenizer.ggml.eot_token_id"), 7U);
+  EXPECT_FALSE(file->find("tokenizer.ggml.bos_token_id"));
+  EXPECT_EQ(*file->text("tokenizer.chat_template"), "{{ messages }}");
+  const auto texts = file->array("tokenizer.ggml.tokens", GgufValueType::kString);
+  ASSERT_OK(texts);
+  EXPECT_EQ((*texts)->count, tokens + 2);
+  EXPECT_EQ((*texts)->strings.back(), fmt::format("[PAD{}]", tokens + 1));
+  const auto kinds = file->array("tokenizer.ggml.token_type", GgufValueType::kInt32);
+  EXPECT_EQ((*kinds)->number(tokens + 1), 5);
+}
+
+TEST(GgufTokenizerWriter, NamesWhatIsNotKnown) {
+  const Folder folder;
+  const auto json = tokenizerJsonOfBytes(byteLevelModel("qwen2"));
+  ASSERT_OK(json);
+  folder.write("tokenizer.json", *json);
+  const auto rejects = [&](uint64_t vocabulary, const char *text) {
+    EXPECT_THAT(writtenTokenizer(folder, vocabulary).status().message(), testing::HasSubstr(text));
+  };
+  rejects(9, "expected one below 9, the rows of the model's embedding");
+  Json other = Json::parse(*json);
+  other["pre_tokenizer"] = {{"type", "Whitespace"}};
+  folder.write("tokenizer.json", other.dump());
+  rejects(100000, "llama.cpp has no name for the steps of this tokenizer");
+  other["model"]["type"] = "Unigram";
+  folder.write("tokenizer.json", other.dump());
+  rejects(100000, "expected a model BPE, found \"Unigram\"");
+  const auto pieces =
+      tokenizerJsonOfBytes(readFile(std::string(TRAINC_GGUF_GOLDENS) + "/sentencepiece.gguf"));
+  ASSERT_OK(pieces);
+  Json fewer = Json::parse(*pieces);
+  fewer["model"]["merges"].erase(3);
+  folder.write("tokenizer.json", fewer.dump());
+  rejects(1000, "expected merges in the order of SentencePiece's scores");
 }
 
 TEST(GgufTokenizer, NamesWhatIsNotKnown) {

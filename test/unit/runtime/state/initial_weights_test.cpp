@@ -1,5 +1,6 @@
 #include "runtime/state/initial_weights.h"
 
+#include "runtime/state/weight_source.h"
 #include "test/unit/runtime/state/support.h"
 
 #include <cmath>
@@ -261,6 +262,68 @@ TEST(InitialWeights, LargeTensorsOfSeveralChunks) {
   const std::vector<float> floats = plan[0].floats();
   for (size_t i = 0; i < values.size(); ++i)
     ASSERT_EQ(floats[i], 1 + static_cast<float>(i % 64) / 128) << i;
+}
+
+/// A source of one file with these tensors.
+WeightSource sourceOf(const TempFolder &folder, const std::string &name,
+                      const std::vector<OwnedTensor> &tensors) {
+  EXPECT_TRUE(saveTensors(folder / name, tensors).ok());
+  auto source = openWeightSource(folder / name);
+  EXPECT_TRUE(source.ok()) << source.status().message();
+  return std::move(*source);
+}
+
+Result<WeightSource> joined(const TempFolder &folder, std::vector<NameRule> rules,
+                            const std::vector<OwnedTensor> &base, const std::vector<OwnedTensor> &adapter) {
+  std::vector<WeightSource> sources;
+  sources.push_back(sourceOf(folder, "base.safetensors", base));
+  sources.push_back(sourceOf(folder, "adapter.safetensors", adapter));
+  return joinSources(std::move(sources), rules);
+}
+
+TEST(InitialWeights, SeveralFilesAreOne) {
+  const TempFolder folder;
+  const auto source = joined(folder, {}, {f32("w", {2}, {1, 2})}, {f32("w.lora", {1}, {3})});
+  ASSERT_TRUE(source.ok()) << source.status().message();
+  EXPECT_EQ(source->weights.filePaths().size(), 2U);
+  const std::vector<OwnedTensor> plan = {f32("w", {2}, {0, 0}), f32("w.lora", {1}, {0})};
+  const auto loaded = loadInitialWeights(source->weights, views(plan), 2);
+  ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+  EXPECT_THAT(plan[0].floats(), ElementsAre(1, 2));
+  EXPECT_THAT(plan[1].floats(), ElementsAre(3));
+  EXPECT_THAT(joined(folder, {}, {f32("w", {1}, {1})}, {f32("w", {1}, {1})}).status().message(),
+              AllOf(HasSubstr("tensor 'w' is in two files"), HasSubstr("base.safetensors"),
+                    HasSubstr("adapter.safetensors")));
+}
+
+TEST(InitialWeights, RulesRenameTensors) {
+  const TempFolder folder;
+  const std::vector<OwnedTensor> base = {f32("body.0.w", {1}, {1}), f32("body.1.w", {1}, {2})};
+  const auto source = joined(folder, {{"body.1.*", "last.*"}, {"body.*", "model.layers.*"}, {"tail", "end"}},
+                             base, {f32("tail", {1}, {3})});
+  ASSERT_TRUE(source.ok()) << source.status().message();
+  const std::vector<OwnedTensor> plan = {f32("model.layers.0.w", {1}, {0}), f32("last.w", {1}, {0}),
+                                         f32("end", {1}, {0})};
+  const auto loaded = loadInitialWeights(source->weights, views(plan), 2);
+  ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+  EXPECT_THAT(plan[0].floats(), ElementsAre(1));
+  EXPECT_THAT(plan[1].floats(), ElementsAre(2));
+  EXPECT_THAT(plan[2].floats(), ElementsAre(3));
+  EXPECT_THAT(
+      joined(folder, {{"body.*.w", "w*"}, {"body.1*", "v*"}}, base, {f32("a", {1}, {1})}).status().message(),
+      HasSubstr("--rename='body.1*=v*': no tensor of"));
+  EXPECT_THAT(joined(folder, {{"body.*.w", "*"}, {"a", "1"}}, base, {f32("a", {1}, {1})}).status().message(),
+              HasSubstr("tensors 'body.1.w' and 'a' would both be '1'"));
+}
+
+TEST(InitialWeights, NamesThatFitAlmostAreAdvice) {
+  const std::vector<OwnedTensor> plan = {f32("model.layers.0.w", {1}, {0}), f32("model.norm.w", {1}, {0})};
+  EXPECT_THAT(loadFrom({f32("base.m.layers.0.w", {1}, {1}), f32("base.m.norm.w", {1}, {1})}, plan).message(),
+              HasSubstr("--rename='base.m.*=model.*' gives the tensors the parameters' names"));
+  EXPECT_THAT(loadFrom({f32("base.m.layers.0.w", {1}, {1}), f32("other.norm.w", {1}, {1})}, plan).message(),
+              Not(HasSubstr("--rename")));
+  EXPECT_THAT(loadFrom({f32("layer.0.v", {1}, {1}), f32("norm.v", {1}, {1})}, plan).message(),
+              Not(HasSubstr("--rename")));
 }
 
 } // namespace

@@ -3,8 +3,10 @@
 #include "test/unit/runtime/training/toy_fixture.h"
 
 #include <cmath>
+#include <fstream>
 #include <gmock/gmock.h>
 #include <limits>
+#include <sstream>
 
 namespace trainc::test {
 namespace {
@@ -57,10 +59,82 @@ TEST(Sampler, TopKExcludesTheRest) {
   EXPECT_THAT(seen, ElementsAre(0, 2)); // of the two equal ones, the lower token
 }
 
+/// A case of logits_processors.txt.
+struct ProcessorCase {
+  SamplerOptions options;
+  std::vector<uint32_t> text;
+  std::vector<float> logits;
+  std::vector<double> probabilities;
+};
+
+template <typename T> std::vector<T> readNumbers(std::istream &file) {
+  std::string line;
+  std::getline(file, line);
+  std::istringstream words(line);
+  return {std::istream_iterator<T>(words), {}};
+}
+
+std::vector<ProcessorCase> processorCases() {
+  std::ifstream file(TRAINC_GOLDEN_DIR "/logits_processors.txt");
+  std::vector<ProcessorCase> cases;
+  for (std::vector<double> options; options = readNumbers<double>(file), options.size() == 5;) {
+    ProcessorCase each;
+    each.options = {.temperature = options[0],
+                    .topK = static_cast<uint64_t>(options[1]),
+                    .topP = options[2],
+                    .minP = options[3],
+                    .repetitionPenalty = options[4]};
+    each.text = readNumbers<uint32_t>(file);
+    each.logits = readNumbers<float>(file);
+    each.probabilities = readNumbers<double>(file);
+    cases.push_back(std::move(each));
+  }
+  return cases;
+}
+
+TEST(Sampler, ProbabilitiesAreThoseOfTransformersProcessors) {
+  const std::vector<ProcessorCase> cases = processorCases();
+  ASSERT_EQ(cases.size(), 11U);
+  size_t leftOut = 0;
+  for (size_t number = 0; number < cases.size(); ++number) {
+    const ProcessorCase &each = cases[number];
+    ASSERT_EQ(each.logits.size(), each.probabilities.size());
+    Sampler sampler(each.options);
+    sampler.read(each.text);
+    const std::span<const TokenCandidate> candidates = sampler.candidates(each.logits);
+    double sum = 0;
+    for (const TokenCandidate &candidate : candidates)
+      sum += candidate.weight;
+    std::vector<double> found(each.logits.size());
+    for (const TokenCandidate &candidate : candidates)
+      found[candidate.token] = candidate.weight / sum;
+    for (size_t token = 0; token < found.size(); ++token) {
+      EXPECT_EQ(found[token] == 0, each.probabilities[token] == 0)
+          << "case " << number << ", token " << token;
+      // transformers divides logits by the temperature in f32.
+      EXPECT_NEAR(found[token], each.probabilities[token], 1e-6) << "case " << number << ", token " << token;
+      leftOut += found[token] == 0 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(leftOut, 100U);
+}
+
+TEST(Sampler, GreedyChoicesAreOfPenalisedLogits) {
+  Sampler sampler({.temperature = 0, .repetitionPenalty = 2});
+  const float logits[] = {3, 4, 1.9F, -1};
+  EXPECT_EQ(*sampler.sample(logits), 1U);
+  EXPECT_EQ(*sampler.sample(logits), 0U) << "the drawn token has a logit of 2";
+  EXPECT_EQ(*sampler.sample(logits), 1U);
+  const float negative[] = {-2, -2.5F, -3, -5};
+  EXPECT_EQ(*sampler.sample(negative), 2U) << "negative logits are multiplied";
+}
+
 TEST(Sampler, RefusesWhatIsNotFinite) {
   Sampler sampler({});
   const float logits[] = {1, std::nanf("")};
   EXPECT_THAT(sampler.sample(logits).status().message(), HasSubstr("the logit of token 1 is nan"));
+  const std::vector<float> none(3, -std::numeric_limits<float>::infinity());
+  EXPECT_THAT(sampler.sample(none).status().message(), HasSubstr("the logits of all tokens are -inf"));
 }
 
 class GenerateTest : public testing::Test {

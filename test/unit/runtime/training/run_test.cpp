@@ -226,7 +226,7 @@ TEST_F(TrainingRunTest, AllDataAndTheWeightsAreOfOneTokenizer) {
   EXPECT_THAT(watcher_.warnings, ElementsAre(other));
   options_.allowChanges = false;
   options_.resume.clear();
-  options_.init = std::exchange(options_.checkpointDir, {}) + "/step-00000005";
+  options_.init = {std::exchange(options_.checkpointDir, {}) + "/step-00000005"};
   ASSERT_TRUE(train().ok());
   EXPECT_THAT(watcher_.warnings, ElementsAre(other));
 }
@@ -239,17 +239,17 @@ TEST_F(TrainingRunTest, WeightsInOtherFormatsAreNamed) {
                    "a zip file, as torch.save and numpy.savez write it; convert it in Python: "),
         std::tuple("w.safetensors", text, "text; name the .safetensors file of the weights")}) {
     writeFile(folder_ / name, content);
-    options_.init = (folder_ / name).string();
+    options_.init = {(folder_ / name).string()};
     const Status status = train();
     EXPECT_EQ(status.exitCode(), 2) << name;
     EXPECT_THAT(status.message(),
-                testing::StartsWith(options_.init + ": expected a safetensors file, found " + expected));
+                testing::StartsWith(options_.init[0] + ": expected a safetensors file, found " + expected));
   }
 }
 
 TEST_F(TrainingRunTest, GeneratesAfterTheTraining) {
   options_.steps = 1;
-  options_.generate = "\1\4";
+  options_.generate = {"\1\4"};
   options_.tokenizer = "bytes";
   options_.maxTokens = 6;
   const Status status = train();

@@ -1,0 +1,209 @@
+"""Tiny models of every family: 64 greedy tokens against transformers, and weights written as GGUF and read again."""
+
+import json
+import math
+import re
+import shutil
+import struct
+from pathlib import Path
+
+import harness
+import import_test
+from harness import GOLDEN, TRAINC, read_safetensors, write_safetensors
+from import_test import FIRST_CHARACTER, import_weights, numbers_of, write_data, write_folder
+
+
+class GenerationTest(import_test.ImportTestCase):
+    """64 greedy tokens of every family are those of transformers in float64 (test/golden/make_generation.py)."""
+
+    GOLDENS = json.loads((GOLDEN / "generation.json").read_text())
+    LENGTH = 80  # the context: prompt and tokens
+
+    def check_tokens(self, name):
+        golden = self.GOLDENS[name]
+        numbers = numbers_of(name)
+        for key, entry in numbers["gradients"].items():
+            if "wpe" in key or "embed_positions" in key:  # two more rows in OPT
+                entry["shape"][0] += 64
+        text = self.imported({**numbers, "config": golden["config"]}).replace("batch 2 x 48", f"batch 1 x {self.LENGTH}")
+        plan = self.compile(text)
+        prompt = "".join(chr(FIRST_CHARACTER + token) for token in import_weights.PROMPT)
+        self.trainrun(plan, "--init", "model", "--tokenizer", "model", f"--generate={prompt}", "--temperature=0", "--max-tokens=64",
+                      "--generated=text.jsonl")
+        (generated,) = map(json.loads, Path("text.jsonl").read_text().splitlines())
+        self.assertEqual(generated["tokens"], golden["tokens"])
+        self.assertEqual(len(generated["tokens"]), 64)
+
+
+class ExportGgufTest(import_test.ImportTestCase):
+    """`trainc export -o FILE.gguf`: the weights of each family are read again as they were."""
+
+    # Edits of the golden configs, for values that llama.cpp's architectures have without saying so.
+    FAMILIES = {
+        "gemma": {}, "gemma2": {"query_pre_attn_scalar": 16}, "gpt2": {}, "gpt_neox": {}, "gpt_neox_sequential": {}, "granite": {}, "llama": {},
+        "gemma3": {"query_pre_attn_scalar": 16, "layer_types": ["sliding_attention"] * 4, "rope_parameters": {
+            "full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 5000.0}, "sliding_attention": {"rope_type": "default", "rope_theta": 1e4}}},
+        "llama3_rope": {}, "llama_linear_rope": {}, "mistral": {}, "olmo2": {}, "phi3": {}, "qwen2": {}, "qwen3": {},
+        "smollm3": {"no_rope_layer_interval": 4}, "stablelm": {}, "stablelm_parallel": {},
+    }  # fmt: skip
+
+    def write_model(self, name, **edits):
+        shutil.rmtree("model", ignore_errors=True)
+        write_folder(Path("model"), numbers_of(name))
+        Path("model/tokenizer.json").unlink()
+        config = json.loads(Path("model/config.json").read_text())
+        Path("model/config.json").write_text(json.dumps({**config, **edits}))
+
+    def read_again(self, gguf, expected):
+        """The weights of the file; returns the largest difference."""
+        Path("again.safetensors").unlink(missing_ok=True)
+        self.trainc("consolidate", gguf, "-o", "again.safetensors")
+        found = {key.removeprefix("transformer."): tensor for key, tensor in read_safetensors("again.safetensors").items()}
+        expected = {key.removeprefix("transformer."): tensor for key, tensor in expected.items()}
+        self.assertEqual(found.keys(), expected.keys())
+        for key, tensor in expected.items():
+            self.assertEqual(found[key].shape, tensor.shape, key)
+        return max(harness.relative_error(found[key].values, tensor.values) for key, tensor in expected.items())
+
+    def test_every_family(self):
+        for name, edits in self.FAMILIES.items():
+            with self.subTest(name=name):
+                self.write_model(name, **edits)
+                weights = read_safetensors("model/model.safetensors")
+                _, err = self.trainc("export", "model/model.safetensors", "--like=model", "-o", "tuned.gguf")
+                self.assertIn("wrote tuned.gguf: the weights of model/model.safetensors as F32, with the metadata of model", err)
+                # Gemma's file has 1 + w, which rounds.
+                self.assertLessEqual(self.read_again("tuned.gguf", weights), 1e-6 if name.startswith("gemma") else 0)
+                shutil.move("model/model.safetensors", "weights.safetensors")
+                self.trainc("export", "weights.safetensors", "--like=tuned.gguf", "-o", "again.gguf")
+                self.assertEqual(Path("again.gguf").stat().st_size, Path("tuned.gguf").stat().st_size)
+                self.assertLessEqual(self.read_again("again.gguf", weights), 1e-6 if name.startswith("gemma") else 0)
+
+    def test_types(self):
+        self.write_model("llama")
+        weights = read_safetensors("model/model.safetensors")
+        for type, bound in [("f16", 2**-11), ("bf16", 2**-8), ("q8_0", 1 / 127)]:
+            _, err = self.trainc("export", "model/model.safetensors", "--like=model", f"--type={type}", "-o", "tuned.gguf")
+            self.assertIn(f"as {type.upper()}", err)
+            error = self.read_again("tuned.gguf", weights)
+            self.assertTrue(bound / 16 < error < bound, (type, error))
+            out, _ = self.trainc("dump", "tuned.gguf")
+            self.assertRegex(out, rf"blk.0.ffn_up.weight +{type.upper()} ")
+            self.assertRegex(out, "blk.0.attn_norm.weight +F32 ")
+            self.assertRegex(out, rf"blk.0.ffn_down.weight +{'F16' if type == 'q8_0' else type.upper()} ")  # rows of 48 numbers
+        self.assertRegex(out, r"general.file_type +7\b")
+
+    def test_metadata_and_rows_of_a_checkpoint(self):
+        write_data("data.safetensors")
+        plan = self.compile(self.imported(numbers_of("llama")))
+        Path("model/tokenizer.json").unlink()
+        self.run_steps(plan, "--steps", "1", "--checkpoint-dir", "run")
+        self.trainc("export", "run", "--like=model", "-o", "tuned.gguf")
+        losses = [self.trainrun(plan, "--eval-data", "data.safetensors", weights)[1].split("evaluation loss")[1].split("(")[0]
+                  for weights in ("--init=tuned.gguf", "--resume=run")]
+        self.assertEqual(*losses)
+        out, _ = self.trainc("dump", "tuned.gguf")
+        config = numbers_of("llama")["config"]
+        for key, value in {"general.architecture": '"llama"', "general.type": '"model"', "general.file_type": 0, "general.name": '"model"',
+                           "general.quantization_version": 2, "llama.context_length": 64, "llama.embedding_length": 32, "llama.block_count": 2,
+                           "llama.feed_forward_length": 48, "llama.attention.head_count": 4, "llama.attention.head_count_kv": 2, "llama.vocab_size": 256,
+                           "llama.rope.dimension_count": config.get("head_dim", 8), "llama.attention.layer_norm_rms_epsilon": "1e-05"}.items():
+            self.assertRegex(out, rf"(?m)^{re.escape(key)} +{re.escape(str(value))}$")
+        # The rows of a head's two halves take turns.
+        head = config.get("head_dim", 8)
+        rows = gguf_floats("tuned.gguf", "blk.0.attn_q.weight")
+        weights = read_safetensors("run/step-00000001/model.safetensors")["model.layers.0.self_attn.q_proj.weight"].values
+        self.assertEqual(rows[32:64], list(weights[head // 2 * 32:head // 2 * 32 + 32]))
+        self.assertEqual(rows[64:96], list(weights[32:64]))
+
+    def test_rotary_factors(self):
+        self.write_model("llama3_rope")
+        self.trainc("export", "model/model.safetensors", "--like=model", "-o", "tuned.gguf")
+        factors = gguf_floats("tuned.gguf", "rope_freqs.weight")
+        scaling = numbers_of("llama3_rope")["config"]["rope_scaling"]
+        for index, factor in enumerate(factors):  # the rule, by wavelengths
+            wavelength = 2 * math.pi * 10000 ** (2 * index / 16)
+            turns = scaling["original_max_position_embeddings"] / wavelength
+            smooth = (turns - 1) / 3
+            expected = 1 if turns > 4 else 8 if turns < 1 else 1 / ((1 - smooth) / 8 + smooth)
+            self.assertAlmostEqual(factor, expected, places=5)
+        self.assertEqual(len(factors), 8)
+        self.assertTrue(factors[0] < factors[-1] == 8)
+
+    def test_models_that_gguf_cannot_say(self):
+        export = [TRAINC, "export", "model/model.safetensors", "--like=model", "-o", "tuned.gguf"]
+        for name, edits, *expected in [
+            ("opt", {}, 'model/config.json: expected a model of a type that trainc writes as GGUF (mistral, llama', 'found "opt"'),
+            ("mistral_window", {}, '"sliding_window" is 7, and llama.cpp\'s architecture llama has no window'),
+            ("phi3_longrope", {}, "expected rotary positions that are scaled by the rule linear, yarn or llama3"),
+            ("llama_yarn", {}, "would compute otherwise, as these keys show", "rope_scaling", "convert_hf_to_gguf.py"),
+            ("llama", {"hidden_act": "relu"}, 'hidden_act: "relu", and "silu" (by default) in GGUF'),
+            ("llama", {"new_scale": 3}, "new_scale: 3, which GGUF cannot say"),
+            ("llama", {"hidden_size": None}, 'model/config.json: expected the key "hidden_size", found none'),
+            ("llama", {"rms_norm_eps": "small"}, '"rms_norm_eps": expected a number, found "small"'),
+            ("smollm3", {}, "no_rope_layer_interval: 2, and 4 in GGUF"),
+            ("gemma2", {"layer_types": ["full_attention"] * 2, "query_pre_attn_scalar": 16}, "layer_types"),
+        ]:  # fmt: skip
+            with self.subTest(name=name, edits=edits):
+                self.write_model(name, **edits)
+                self.fails(export, 2, *expected)
+                self.assertEqual(list(Path(".").glob("tuned*")), [])
+        self.write_model("llama")
+        weights = read_safetensors("model/model.safetensors")
+        weights["model.norm.weight"].values[3] = math.nan
+        write_safetensors("nan.safetensors", weights)
+        self.fails([TRAINC, "export", "nan.safetensors", *export[3:]], 2, "tensor 'model.norm.weight': a number is nan")
+        weights["model.norm.weight"].values[3] = 0
+        weights["model.layers.0.mlp.up_proj.weight"].values[3] = 1e5
+        write_safetensors("large.safetensors", weights)
+        self.fails([TRAINC, "export", "large.safetensors", *export[3:], "--type=f16"], 2, "a number is 100000, and F16 holds", "use --type=bf16 or f32")
+        self.assertEqual(list(Path(".").glob("tuned*")), [])
+        Path("tuned.gguf").write_text("mine")
+        self.fails(export, 2, "-o tuned.gguf: ", "a GGUF file")
+        self.fails([*export[:-1], "folder", "--type=f16"], 2, "--type needs a GGUF file as output")
+
+    def test_read_by_python_package(self):
+        try:
+            import gguf
+
+            gguf.GGUFReader
+        except (ImportError, AttributeError):  # test/golden/gguf is no package
+            self.skipTest("needs the Python package gguf")
+        self.write_model("qwen3")
+        self.trainc("export", "model/model.safetensors", "--like=model", "--type=q8_0", "-o", "tuned.gguf")
+        reader = gguf.GGUFReader("tuned.gguf")
+        self.assertEqual(reader.get_field("general.architecture").contents(), "qwen3")
+        weights = read_safetensors("model/model.safetensors")
+        found = {tensor.name: gguf.dequantize(tensor.data, tensor.tensor_type) for tensor in reader.tensors}
+        for name, key in [("blk.1.attn_k.weight", "model.layers.1.self_attn.k_proj.weight"), ("token_embd.weight", "model.embed_tokens.weight"),
+                          ("blk.0.attn_q_norm.weight", "model.layers.0.self_attn.q_norm.weight")]:
+            self.assert_close(found[name].flatten().tolist(), weights[key].values, 1 / 127, name)
+
+
+def gguf_floats(path, name):
+    """The numbers of a tensor of F32 in a file whose first tensor is at offset 0, as trainc writes it."""
+    data = Path(path).read_bytes()
+    descriptions = [match.start() for match in re.finditer(rb"\x00\x00[a-z0-9_.]+\.weight[\x01\x02]\x00\x00\x00", data)]
+    position, tensors = descriptions[0] - 6, {}
+    while True:
+        (length,) = struct.unpack_from("<Q", data, position)
+        key = data[position + 8:position + 8 + length]
+        if not re.fullmatch(rb"[a-z0-9_.]+\.(weight|bias)", key):
+            break
+        position += 8 + length
+        (extents,) = struct.unpack_from("<I", data, position)
+        shape = struct.unpack_from(f"<{extents}Q", data, position + 4)
+        kind, offset = struct.unpack_from("<IQ", data, position + 4 + 8 * extents)
+        position += 16 + 8 * extents
+        tensors[key.decode()] = (kind, math.prod(shape), offset)
+    begin = (position + 31) // 32 * 32
+    kind, count, offset = tensors[name]
+    assert kind == 0, kind
+    return list(struct.unpack_from(f"<{count}f", data, begin + offset))
+
+
+for golden_name in GenerationTest.GOLDENS:
+    setattr(GenerationTest, f"test_{golden_name}", lambda self, name=golden_name: self.check_tokens(name))
+
+if __name__ == "__main__":
+    harness.main()
