@@ -2,6 +2,7 @@
 #include "dialects/NN/Syntax.h"
 
 #include "base/nearest_word.h"
+#include "base/units.h"
 #include "dialects/NN/ForeignOps.h"
 
 #include "mlir/IR/Builders.h"
@@ -118,7 +119,8 @@ ParseResult trainc::parseWhole(AsmParser &parser, int64_t &value, int64_t min, i
     return failure();
   const StringRef text = numberPrefix(start.getPointer()); // the lexer takes the 1 of 1e3 alone
   if (text.find_first_of("eE") != StringRef::npos && text.front() != '0')
-    return parser.emitError(start) << "expected a whole number in digits, found '" << text << "'";
+    return parser.emitError(start) << "expected a whole number, found '" << text << "'"
+                                   << inPlainDigits(text, double(min), double(max));
   if (number.getSignificantBits() > 64 || number.getSExtValue() < min || number.getSExtValue() > max) {
     SmallString<32> digits;
     number.toStringSigned(digits);

@@ -196,7 +196,7 @@ class ModelErrors(harness.EndToEndTest):
                                (("%logits, %labels", "%logits, %labels ignore 18446744073709551615"), signed + "18446744073709551615"),
                                (("%logits, %labels", "%logits, %labels {ignore = 18446744073709551615}"), signed + "18446744073709551615"),
                                (("nn.split %qkv into 3", "nn.split %qkv into 3 dim 18446744073709551615"), signed + "18446744073709551615"),
-                               (("nn.split %qkv into 3", "nn.split %qkv into 3e0"), "expected a whole number in digits, found '3e0'"),
+                               (("nn.split %qkv into 3", "nn.split %qkv into 3e0"), "expected a whole number, found '3e0'; write 3"),
                                (("nn.split %qkv into 3", "nn.split %qkv into 0"), "expected a whole number from 1 to 4096, found 0"),
                                (("nn.split %qkv into 3", "nn.split %qkv into -1"), "expected a whole number from 1 to 4096, found -1"),
                                (("nn.split %qkv into 3", "nn.split %qkv into 9223372036854775807"), "expected a whole number from 1 to 4096, found 9223372036854775807"),
