@@ -3,8 +3,9 @@
 
 #include "lib/Import/Config.h"
 #include "lib/Import/Decoder.h"
+#include "lib/Import/Encoder.h"
 
-#include <span>
+#include <variant>
 
 namespace trainc::importer {
 
@@ -14,17 +15,19 @@ struct Family {
   const char *type;
   const char *classPrefix; ///< as "Qwen3" of Qwen3ForCausalLM
   /// Reads the keys of a config; errors are kept in the config.
-  Decoder (*read)(Config &config);
+  std::variant<Decoder (*)(Config &config), Encoder (*)(Config &config, Task task)> read;
+
+  bool isDecoder() const { return read.index() == 0; }
 };
 
-#define TRAINC_FAMILY(source, type, prefix, read) Decoder read(Config &config);
+#define TRAINC_DECODER(source, type, prefix, read) Decoder read(Config &config);
+#define TRAINC_ENCODER(source, type, prefix, read) Encoder read(Config &config, Task task);
 #include "lib/Import/families.def"
-#undef TRAINC_FAMILY
 
 inline constexpr Family kFamilies[] = {
-#define TRAINC_FAMILY(source, type, prefix, read) {#type, #prefix, read},
+#define TRAINC_DECODER(source, type, prefix, read) {#type, #prefix, read},
+#define TRAINC_ENCODER(source, type, prefix, read) {#type, #prefix, read},
 #include "lib/Import/families.def"
-#undef TRAINC_FAMILY
 };
 
 } // namespace trainc::importer

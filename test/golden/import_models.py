@@ -12,6 +12,17 @@ def model(family, architecture, *parts, **keys):
     return {**config, **keys}
 
 
+BERT = {**SIZES, "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+
+
+def labels(count):
+    """Names of classes, as configs have them."""
+    return {"id2label": {str(label): f"LABEL_{label}" for label in range(count)}, "label2id": {f"LABEL_{label}": label for label in range(count)}}
+
+
+# Models of texts whose tokens have types, from a column.
+WITH_TOKEN_TYPES = {"bert_pairs"}
+
 MODELS = {
     "gpt2": model("gpt2", "GPT2LMHeadModel", vocab_size=256, n_embd=32, n_layer=2, n_head=4, n_positions=64, n_inner=48, embd_pdrop=0.0,
                   resid_pdrop=0.0, attn_pdrop=0.0, layer_norm_epsilon=1e-6),
@@ -53,4 +64,12 @@ MODELS = {
                  max_position_embeddings=64, word_embed_proj_dim=32, dropout=0.0, pad_token_id=None),
     "falcon": model("falcon", "FalconForCausalLM", vocab_size=256, hidden_size=32, num_hidden_layers=2, num_attention_heads=4,
                     max_position_embeddings=64),
+    "bert": model("bert", "BertForMaskedLM", BERT, layer_norm_eps=1e-6),
+    "bert_classes": model("bert", "BertForSequenceClassification", BERT, labels(5), hidden_act="gelu_new", type_vocab_size=3),
+    "bert_number": model("bert", "BertForSequenceClassification", BERT, labels(1)),
+    "bert_pairs": model("bert", "BertForSequenceClassification", BERT, labels(4), problem_type="multi_label_classification"),
+    "bert_tokens": model("bert", "BertForTokenClassification", BERT, labels(3)),
+    "roberta": model("roberta", "RobertaForMaskedLM", BERT, type_vocab_size=1, pad_token_id=1, hidden_act="relu"),
+    "roberta_classes": model("roberta", "RobertaForSequenceClassification", BERT, labels(3)),
+    "xlm_roberta_tokens": model("xlm-roberta", "XLMRobertaForTokenClassification", BERT, labels(4), pad_token_id=3),
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/plain_text.h"
+#include "lib/Import/Decoder.h"
 #include "lib/Import/Keys.h"
 
 namespace trainc::importer {
