@@ -1,6 +1,5 @@
 #include "lib/Import/Keys.h"
 
-#include "base/plain_text.h"
 #include "lib/Import/Text.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // Keys that many families share.
 #pragma once
 
+#include "base/plain_text.h"
 #include "lib/Import/Config.h"
 #include "lib/Import/Head.h"
 #include "lib/Import/Layers.h"
@@ -46,6 +47,22 @@ void useLayersOfTwoKinds(Layers &model, int64_t count, LayerKind one, LayerKind 
   model.kinds = {std::move(one), std::move(other)};
   for (int64_t index = 0; index < count; ++index)
     model.layers.push_back(isOther(index) ? 1 : 0);
+}
+
+/// The `layer_types` of `count` layers: whether each has a window. Without the key, `usual(i)` says so.
+template <typename Usual> std::vector<bool> readSlidingLayers(Config &config, int64_t count, Usual usual) {
+  const auto types = config.words("layer_types");
+  if (types && int64_t(types->size()) != count)
+    config.fail(fmt::format("'layer_types' has {} entries for {} layers", types->size(), count));
+  for (const std::string &type : types.value_or(std::vector<std::string>()))
+    if (type != "sliding_attention" && type != "full_attention")
+      config.fail(
+          fmt::format("'layer_types' has {}; expected full_attention or sliding_attention", printable(type)));
+  std::vector<bool> slides;
+  for (int64_t index = 0; index < count; ++index)
+    slides.push_back(types && index < int64_t(types->size()) ? (*types)[size_t(index)] == "sliding_attention"
+                                                             : usual(index));
+  return slides;
 }
 
 /// Reads the number of heads, which divide the width evenly and share no keys.

@@ -134,7 +134,7 @@ class ImportTest(ImportTestCase):
 class StrategiesTest(ImportTestCase):
     """Imported models train the same on ranks and with recomputation, and nearly so in bf16."""
 
-    FAMILIES = ["bert_classes", "bert_tokens", "gemma3", "gpt_neox", "phi3_longrope", "qwen3"]
+    FAMILIES = ["bert_classes", "bert_tokens", "gemma3", "gpt_neox", "modernbert", "phi3_longrope", "qwen3"]
 
     def losses(self, name, *options):
         write_data("data.safetensors", numbers_of(name))
@@ -297,7 +297,7 @@ class EncoderTest(ImportTestCase):
 
     def test_padding_does_not_matter(self):
         """Other tokens as padding, and another number of padding in `segments`, give the same loss."""
-        for name in ["bert", "roberta_classes"]:
+        for name in ["bert", "modernbert_classes", "roberta_classes"]:
             self.folder(name)
             self.compiled()
             expected = self.evaluated()
@@ -410,6 +410,10 @@ class ImportErrorsTest(harness.EndToEndTest):
         self.refused({**bert, "problem_type": "ranking"}, "'problem_type' is ranking with 2 labels; expected regression, ")
         self.refused({**bert, "problem_type": "single_label_classification", "num_labels": 1}, "with 1 labels; expected regression, ")
         self.refused({**bert, "architectures": ["BertForMaskedLM"], "tie_word_embeddings": False}, "'tie_word_embeddings' is false: an output layer")
+        modern = {"model_type": "modernbert", "architectures": ["ModernBertForSequenceClassification"]}
+        self.refused({**modern, "classifier_pooling": "max"}, "'classifier_pooling': expected cls or mean, found max")
+        self.refused({**modern, "mlp_dropout": 0.1}, "'mlp_dropout' is 0.1: dropout of the MLP's inner states is not supported; give --no-dropout")
+        self.refused({**modern, "layer_types": ["full_attention"]}, "'layer_types' has 1 entries for 22 layers")
         roberta = {**bert, "model_type": "roberta", "architectures": ["RobertaForMaskedLM"]}
         self.refused({**roberta, "max_position_embeddings": 2}, "'max_position_embeddings' is 2: expected more than 2, the row of position 0")
 

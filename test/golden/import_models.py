@@ -13,6 +13,7 @@ def model(family, architecture, *parts, **keys):
 
 
 BERT = {**SIZES, "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+MODERN_BERT = {**SIZES, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "cls_token_id": 1, "sep_token_id": 2}
 
 
 def labels(count):
@@ -69,6 +70,15 @@ MODELS = {
     "bert_number": model("bert", "BertForSequenceClassification", BERT, labels(1)),
     "bert_pairs": model("bert", "BertForSequenceClassification", BERT, labels(4), problem_type="multi_label_classification"),
     "bert_tokens": model("bert", "BertForTokenClassification", BERT, labels(3)),
+    "modernbert": model("modernbert", "ModernBertForMaskedLM", MODERN_BERT, local_attention=8, global_attn_every_n_layers=2, num_hidden_layers=4),
+    "modernbert_classes": model("modernbert", "ModernBertForSequenceClassification", MODERN_BERT, labels(3), classifier_pooling="mean", norm_bias=True,
+                                attention_bias=True, mlp_bias=True, classifier_bias=True, local_attention=11, classifier_activation="silu",
+                                layer_types=["sliding_attention", "full_attention"],
+                                rope_parameters={"full_attention": {"rope_type": "default", "rope_theta": 500.0},
+                                                 "sliding_attention": {"rope_type": "default", "rope_theta": 100.0}}),
+    "modernbert_tokens": model("modernbert", "ModernBertForTokenClassification", MODERN_BERT, labels(3), num_hidden_layers=3, local_attention=6,
+                               global_rope_theta=2000.0, local_rope_theta=300.0, hidden_activation="gelu_new"),
+    "modernbert_untied": model("modernbert", "ModernBertForMaskedLM", MODERN_BERT, num_hidden_layers=1, tie_word_embeddings=False, decoder_bias=False),
     "roberta": model("roberta", "RobertaForMaskedLM", BERT, type_vocab_size=1, pad_token_id=1, hidden_act="relu"),
     "roberta_classes": model("roberta", "RobertaForSequenceClassification", BERT, labels(3)),
     "xlm_roberta_tokens": model("xlm-roberta", "XLMRobertaForTokenClassification", BERT, labels(4), pad_token_id=3),
