@@ -46,12 +46,18 @@ struct Class {
 /// The classes of a family that can be imported, the usual one first.
 static std::vector<Class> classesOf(const Family &family) {
   const std::string prefix = family.classPrefix;
-  if (family.isDecoder())
+  switch (family.kind) {
+  case Family::DecoderOfTexts:
     return {{Task::CausalLm,
              std::string_view(family.type) == "gpt2" ? prefix + "LMHeadModel" : prefix + "ForCausalLM"}};
-  return {{Task::MaskedLm, prefix + "ForMaskedLM"},
-          {Task::Classification, prefix + "ForSequenceClassification"},
-          {Task::TokenClassification, prefix + "ForTokenClassification"}};
+  case Family::EncoderOfTexts:
+    return {{Task::MaskedLm, prefix + "ForMaskedLM"},
+            {Task::Classification, prefix + "ForSequenceClassification"},
+            {Task::TokenClassification, prefix + "ForTokenClassification"}};
+  case Family::EncoderOfImages:
+    return {{Task::Classification, prefix + "ForImageClassification"}};
+  }
+  return {};
 }
 
 static const char *nameOf(Task task) { return std::ranges::find(kTaskNames, task, &TaskName::task)->name; }
@@ -79,7 +85,7 @@ static Result<Class> classOf(const Config &config, const Family &family, std::op
   const std::string expected = fmt::format("expected {}", fmt::join(known, ", "));
   const auto names = config.json().find("architectures");
   if (names == config.json().end() || names->is_null()) {
-    if (family.isDecoder())
+    if (family.kind == Family::DecoderOfTexts)
       return classes.front();
     return invalidInput("{}: 'architectures' is missing, so the head is not known; {}, or give --task",
                         config.file(), expected);
@@ -91,9 +97,10 @@ static Result<Class> classOf(const Config &config, const Family &family, std::op
   const auto found = std::ranges::find(classes, name, &Class::name);
   if (found != classes.end())
     return *found;
-  return invalidInput("{}: the class {} (architectures) cannot be imported yet; {}{}", config.file(),
-                      printable(name), expected,
-                      family.isDecoder() ? "" : ", or give --task, which puts a head on the model");
+  return invalidInput(
+      "{}: the class {} (architectures) cannot be imported yet; {}{}", config.file(), printable(name),
+      expected,
+      family.kind == Family::DecoderOfTexts ? "" : ", or give --task, which puts a head on the model");
 }
 
 /// Gives the config the labels of a new head.

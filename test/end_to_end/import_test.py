@@ -18,10 +18,10 @@ import import_weights  # noqa: E402
 LOSS_BOUND, CURVE_BOUND, GRADIENT_BOUND = 1e-6, 1e-5, 1e-5
 
 PROGRAM = """train.program @finetune {
-  model %s
+  model @%s
   optimizer adamw(lr 1e-2, beta1 0.5, beta2 0.95, eps 1e-8, weight_decay 0.1)
   schedule constant
-  batch 2 x 48
+  batch 2%s
   steps 5
 }
 """
@@ -37,10 +37,19 @@ def is_decoder(numbers):
     return import_weights.task_of(numbers["config"]) == "CausalLM"
 
 
+# Names of ViT's modules in transformers 5, and of the tensors in files.
+VIT_NAMES = [(".layers.", ".encoder.layer."), (".attention.q_proj.", ".attention.attention.query."), (".attention.k_proj.", ".attention.attention.key."),
+             (".attention.v_proj.", ".attention.attention.value."), (".attention.o_proj.", ".attention.output.dense."),
+             (".mlp.fc1.", ".intermediate.dense."), (".mlp.fc2.", ".output.dense.")]
+
+
 def name_on_disk(family, name):
     """The name of a tensor in files, where the classes of transformers 5 have another. GPT-2's files may lack the prefix."""
     if family == "gpt_neox" and name == "lm_head.weight":
         return "embed_out.weight"
+    if family == "vit":
+        for module, disk in VIT_NAMES:
+            name = name.replace(module, disk)
     return name.removeprefix("transformer.") if family == "gpt2" else name
 
 
@@ -59,10 +68,12 @@ def write_folder(folder, numbers):
 
 
 def column(rows):
-    """A tensor of rows, which are lists or numbers."""
-    values = [value for row in rows for value in row] if isinstance(rows[0], list) else rows
-    shape = [len(rows), len(rows[0])] if isinstance(rows[0], list) else [len(rows)]
-    return Tensor("F32" if isinstance(values[0], float) else "I32", shape, values)
+    """A tensor of nested lists."""
+    shape = [len(rows)]
+    while isinstance(rows[0], list):
+        shape.append(len(rows[0]))
+        rows = [value for row in rows for value in row]
+    return Tensor("F32" if isinstance(rows[0], float) else "I32", shape, rows)
 
 
 def write_data(path, numbers=None):
@@ -88,7 +99,8 @@ class ImportTestCase(harness.EndToEndTest):
         self.assertIn(f" with {parameters} parameters", err)
         text = Path("model.mlir").read_text()
         start = text.index("train.program")
-        return text[:start] + PROGRAM % re.search("  model (@[^\n]*)", text[start:])[1]
+        model = re.search("  model @(.*)", text[start:])[1]
+        return text[:start] + PROGRAM % (model, "" if "image_size" in numbers["config"] else " x 48")
 
     def run_steps(self, plan, *arguments):
         self.trainrun(plan, "--data", "data.safetensors", "--init", "model", "--no-shuffle", "--metrics", "run.jsonl", *arguments)
@@ -134,7 +146,7 @@ class ImportTest(ImportTestCase):
 class StrategiesTest(ImportTestCase):
     """Imported models train the same on ranks and with recomputation, and nearly so in bf16."""
 
-    FAMILIES = ["bert_classes", "bert_tokens", "gemma3", "gpt_neox", "modernbert", "phi3_longrope", "qwen3"]
+    FAMILIES = ["bert_classes", "bert_tokens", "gemma3", "gpt_neox", "modernbert", "phi3_longrope", "qwen3", "vit"]
 
     def losses(self, name, *options):
         write_data("data.safetensors", numbers_of(name))
@@ -155,7 +167,7 @@ class StrategiesTest(ImportTestCase):
     def test_bf16(self):
         for name in self.FAMILIES:
             losses = self.losses(name, "--precision=bf16")
-            bound = 5e-2 if name == "bert_classes" else 2e-2  # a step of bert_classes has two targets alone
+            bound = 5e-2 if name in ("bert_classes", "vit") else 2e-2  # their steps have two targets alone
             self.assert_close(losses, numbers_of(name)["losses"], bound, name)
             self.assertNotEqual(losses[0], self.losses(name)[0])
 
@@ -410,6 +422,10 @@ class ImportErrorsTest(harness.EndToEndTest):
         self.refused({**bert, "problem_type": "ranking"}, "'problem_type' is ranking with 2 labels; expected regression, ")
         self.refused({**bert, "problem_type": "single_label_classification", "num_labels": 1}, "with 1 labels; expected regression, ")
         self.refused({**bert, "architectures": ["BertForMaskedLM"], "tie_word_embeddings": False}, "'tie_word_embeddings' is false: an output layer")
+        vit = {"model_type": "vit", "architectures": ["ViTForImageClassification"]}
+        self.refused({**vit, "image_size": 100}, "patches of 16 x 16 ('patch_size') do not divide images of 100 x 100 ('image_size')")
+        self.refused({**vit, "image_size": [224]}, "'image_size': expected a height and a width")
+        self.refused({**vit, "architectures": ["ViTModel"]}, "the class ViTModel (architectures) cannot be imported yet; expected ViTForImageClassification")
         modern = {"model_type": "modernbert", "architectures": ["ModernBertForSequenceClassification"]}
         self.refused({**modern, "classifier_pooling": "max"}, "'classifier_pooling': expected cls or mean, found max")
         self.refused({**modern, "mlp_dropout": 0.1}, "'mlp_dropout' is 0.1: dropout of the MLP's inner states is not supported; give --no-dropout")

@@ -13,6 +13,7 @@ def model(family, architecture, *parts, **keys):
 
 
 BERT = {**SIZES, "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+VIT = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4}
 MODERN_BERT = {**SIZES, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "cls_token_id": 1, "sep_token_id": 2}
 
 
@@ -81,5 +82,8 @@ MODELS = {
     "modernbert_untied": model("modernbert", "ModernBertForMaskedLM", MODERN_BERT, num_hidden_layers=1, tie_word_embeddings=False, decoder_bias=False),
     "roberta": model("roberta", "RobertaForMaskedLM", BERT, type_vocab_size=1, pad_token_id=1, hidden_act="relu"),
     "roberta_classes": model("roberta", "RobertaForSequenceClassification", BERT, labels(3)),
+    "vit": model("vit", "ViTForImageClassification", VIT, labels(5), image_size=12, patch_size=4, num_channels=3, layer_norm_eps=1e-6),
+    "vit_oblong": model("vit", "ViTForImageClassification", VIT, labels(3), image_size=[6, 8], patch_size=[3, 2], num_channels=1, qkv_bias=False,
+                        problem_type="multi_label_classification", hidden_act="relu"),
     "xlm_roberta_tokens": model("xlm-roberta", "XLMRobertaForTokenClassification", BERT, labels(4), pad_token_id=3),
 }
