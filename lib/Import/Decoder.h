@@ -1,6 +1,7 @@
 // A decoder as its text describes it, without a family's names for its parts.
 #pragma once
 
+#include "lib/Import/Head.h"
 #include "lib/Import/Layers.h"
 
 namespace trainc::importer {
@@ -20,6 +21,7 @@ struct Decoder : Layers {
   std::string embedding, finalNorm, head;
   bool isTied = false;
   bool hasHeadBias = false;
+  std::optional<Head> classifier; ///< in place of logits of the next token
 
   /// Number of parameters.
   int64_t parameters() const;

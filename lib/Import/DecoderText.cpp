@@ -7,8 +7,10 @@
 namespace trainc::importer {
 
 int64_t Decoder::parameters() const {
-  return vocabulary * width * (isTied ? 1 : 2) + (hasHeadBias ? vocabulary : 0) +
-         (positions ? positions->count * width : 0) + layerParameters() + normParameters();
+  const int64_t ofHead = classifier ? classifier->parameters(*this)
+                                    : (isTied ? 0 : vocabulary * width) + (hasHeadBias ? vocabulary : 0);
+  return vocabulary * width + (positions ? positions->count * width : 0) + layerParameters() +
+         normParameters() + ofHead;
 }
 
 namespace {
@@ -22,6 +24,7 @@ public:
 
 private:
   void model();
+  void nextTokens();
   void program();
 
   const Decoder &decoder_;
@@ -32,23 +35,8 @@ private:
 
 } // namespace
 
-void DecoderWriter::model() {
-  text_.line("nn.model @{}(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>)", decoder_.family);
-  text_.line("    export \"config.json\" {{");
-  text_.raw(exportText(config_, 6));
-  text_.line("    }} {{");
-  text_.indent();
-  std::string x = "%x";
-  if (decoder_.usesRope() || decoder_.positions)
-    text_.line("%positions = nn.positions %tokens");
-  text_.line("%x = nn.embedding \"{}\" %tokens of {} by {}{}", decoder_.embedding, decoder_.vocabulary,
-             decoder_.width, layers_.init());
-  layers_.scale(x, "%x", decoder_.embeddingScale);
-  if (decoder_.positions)
-    x = layers_.addPositions(*decoder_.positions, x);
-  x = layers_.dropout("drop", x, decoder_.dropout.embedding);
-  layers_.apply(x);
-  text_.line("%n = {}", layers_.norm(decoder_.finalNorm, "%h"));
+/// Writes the logits of next tokens, from the last states `%n`, and the loss.
+void DecoderWriter::nextTokens() {
   std::string logits = "%logits";
   if (decoder_.isTied)
     text_.line("%logits = nn.linear \"{}\" %n tied \"{}.weight\"{}", decoder_.head, decoder_.embedding,
@@ -67,6 +55,31 @@ void DecoderWriter::model() {
   text_.line("nn.output \"logits\" {}", logits);
   text_.line("%nll, %lse = nn.cross_entropy {}, %labels", logits);
   text_.line("nn.loss \"loss\" %nll");
+}
+
+void DecoderWriter::model() {
+  const auto &classifier = decoder_.classifier;
+  text_.line("nn.model @{}(%tokens: tensor<?x?xi32>, %labels: {})", decoder_.family,
+             classifier ? classifier->labelsType() : "tensor<?x?xi32>");
+  text_.line("    export \"config.json\" {{");
+  text_.raw(exportText(config_, 6));
+  text_.line("    }} {{");
+  text_.indent();
+  std::string x = "%x";
+  if (decoder_.usesRope() || decoder_.positions || classifier)
+    text_.line("%positions = nn.positions %tokens");
+  text_.line("%x = nn.embedding \"{}\" %tokens of {} by {}{}", decoder_.embedding, decoder_.vocabulary,
+             decoder_.width, layers_.init());
+  layers_.scale(x, "%x", decoder_.embeddingScale);
+  if (decoder_.positions)
+    x = layers_.addPositions(*decoder_.positions, x);
+  x = layers_.dropout("drop", x, decoder_.dropout.embedding);
+  layers_.apply(x);
+  text_.line("%n = {}", layers_.norm(decoder_.finalNorm, "%h"));
+  if (classifier)
+    classifier->write(layers_, decoder_.width, text_, "%n");
+  else
+    nextTokens();
   text_.dedent();
   text_.line("}}");
   text_.blank();
@@ -90,6 +103,9 @@ void DecoderWriter::program() {
 std::string DecoderWriter::write() {
   layers_.heading(decoder_.architecture, decoder_.parameters(),
                   fmt::format("vocabulary {}", decoder_.vocabulary));
+  if (decoder_.classifier)
+    text_.line("// Each row is one text from position 0, then padding: tokens {}.",
+               decoder_.classifier->padToken);
   text_.blank();
   layers_.blocks();
   model();

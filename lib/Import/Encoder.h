@@ -32,7 +32,7 @@ struct Encoder : Layers {
   std::string family;       ///< `model_type`
   std::string architecture; ///< as "BertForMaskedLM"
 
-  // Of texts.
+  // Texts; an encoder of images has `images` instead.
   int64_t vocabulary = 1;
   int64_t maxPositions = 1;
   std::string embedding;

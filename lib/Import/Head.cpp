@@ -35,6 +35,18 @@ std::string Head::pool(Text &text, int64_t width, const std::string &input) cons
     text.line("%count = nn.reduce sum %mask over [1] keep");
     text.line("%pooled = nn.div %sum, %count");
     break;
+  case Last:
+    text.line("%pad = nn.constant {} : tensor<i32>", padToken);
+    text.line("%is_text = nn.compare ne %tokens, %pad");
+    text.line("%in_text = nn.convert %is_text to i32");
+    text.line("%text_positions = nn.mul %in_text, %positions");
+    text.line("%last = nn.reduce max %text_positions over [1] keep");
+    text.line("%is_last = nn.compare eq %positions, %last");
+    text.line("%mask = nn.convert %is_last to f32");
+    text.line("%mask_column = nn.reshape %mask to [0, 0, 1]");
+    text.line("%masked = nn.mul {}, %mask_column", input);
+    text.line("%pooled = nn.reduce sum %masked over [1]");
+    break;
   }
   return "%pooled";
 }

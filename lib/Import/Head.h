@@ -21,6 +21,7 @@ struct Head {
     None,  ///< logits for each position
     First, ///< logits from the first position
     Mean,  ///< logits from the mean over the segment of the first position
+    Last,  ///< logits from the last token that is not padding
   };
   enum Loss {
     CrossEntropy,       ///< one class for each target
@@ -28,6 +29,7 @@ struct Head {
     SquaredError,       ///< numbers
   };
   Pooling pooling = None;
+  int64_t padToken = 0;     ///< with Last
   double dropoutBefore = 0; ///< of the pooled states
   std::string dense;        ///< scope of a layer before the last one; empty: none
   std::string activation;   ///< of this layer, as Mlp::activation

@@ -5,6 +5,7 @@
 #include "lib/Import/DecoderText.h"
 #include "lib/Import/EncoderText.h"
 #include "lib/Import/Family.h"
+#include "lib/Import/Keys.h"
 
 #include <algorithm>
 #include <fmt/ranges.h>
@@ -43,13 +44,22 @@ struct Class {
 
 } // namespace
 
+/// Decoders whose classifiers are one class in transformers: a layer `score` on the last token.
+static constexpr std::string_view kWithClassifier[] = {
+    "gemma", "gemma2", "llama", "mistral", "olmo2", "phi", "phi3", "qwen2", "qwen3", "smollm3", "stablelm"};
+
 /// The classes of a family that can be imported, the usual one first.
 static std::vector<Class> classesOf(const Family &family) {
   const std::string prefix = family.classPrefix;
   switch (family.kind) {
-  case Family::DecoderOfTexts:
-    return {{Task::CausalLm,
-             std::string_view(family.type) == "gpt2" ? prefix + "LMHeadModel" : prefix + "ForCausalLM"}};
+  case Family::DecoderOfTexts: {
+    std::vector<Class> classes = {{Task::CausalLm, std::string_view(family.type) == "gpt2"
+                                                       ? prefix + "LMHeadModel"
+                                                       : prefix + "ForCausalLM"}};
+    if (std::ranges::find(kWithClassifier, std::string_view(family.type)) != std::end(kWithClassifier))
+      classes.push_back({Task::Classification, prefix + "ForSequenceClassification"});
+    return classes;
+  }
   case Family::EncoderOfTexts:
     return {{Task::MaskedLm, prefix + "ForMaskedLM"},
             {Task::Classification, prefix + "ForSequenceClassification"},
@@ -155,6 +165,21 @@ static Status withoutTokenTypes(const Config &config) {
       config.file());
 }
 
+/// The classifier on a decoder's last token.
+static Head readScore(Config &config) {
+  Head head;
+  readLabels(config, head);
+  head.pooling = Head::Last;
+  if (!config.has("pad_token_id"))
+    config.fail(
+        "'pad_token_id' is missing: expected the token of padding, after a text's last token; add it, as "
+        "transformers needs it, too");
+  head.padToken = config.size("pad_token_id", std::nullopt, 0);
+  head.output = "score";
+  head.hasBias = false;
+  return head;
+}
+
 static Result<ImportedModel> importDecoder(Config &config, ReadDecoder read, const Family &family,
                                            const Class &wanted, const ImportOptions &options) {
   if (options.hasTokenTypes)
@@ -162,6 +187,8 @@ static Result<ImportedModel> importDecoder(Config &config, ReadDecoder read, con
   Decoder decoder = read(config);
   decoder.family = family.type;
   decoder.architecture = wanted.name;
+  if (wanted.task == Task::Classification)
+    decoder.classifier = readScore(config);
   TRAINC_RETURN_IF_ERROR(config.finish());
   return ImportedModel{decoderText(decoder, exportedConfig(config.json(), wanted.name)), wanted.name,
                        decoder.parameters(), config.uses()};

@@ -210,9 +210,12 @@ void LayerText::block(const LayerKind &kind) {
 }
 
 void LayerText::blocks() {
-  for (size_t kind = 0; kind < layers_.kinds.size(); ++kind)
-    if (std::ranges::find(layers_.layers, kind) != layers_.layers.end())
+  std::vector<bool> isWritten(layers_.kinds.size());
+  for (const size_t kind : layers_.layers) {
+    if (!isWritten[kind])
       block(layers_.kinds[kind]);
+    isWritten[kind] = true;
+  }
 }
 
 /// The shortest sequence of kinds that, repeated, gives all layers.

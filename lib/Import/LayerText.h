@@ -16,7 +16,7 @@ public:
 
   /// Writes the heading of a model's text: what the layers have, and `more`.
   void heading(const std::string &architecture, int64_t parameters, const std::string &more);
-  /// Writes a block for each kind of layer that is used.
+  /// Writes a block for each kind of layer that is used, in the order of their first layers.
   void blocks();
   /// Applies the layers to `input`. The result is `%h`.
   void apply(const std::string &input);
