@@ -445,6 +445,7 @@ class ImportErrorsTest(harness.EndToEndTest):
         self.refused(bert, "--labels: masked-lm has no labels", options=["--task=masked-lm", "--labels=2"])
         self.refused(bert, "--labels: expected from 1 to 1048576 labels, found 0", options=["--task=classification", "--labels=0"])
         self.refused(self.LLAMA, "--token-types: expected a model with types of tokens", options=["--token-types"])
+        self.fails([TRAINC, "import", "model.gguf", "--labels=2"], 2, "model.gguf: --task, --labels and --token-types put a head on a model's folder")
         roberta = {**bert, "model_type": "roberta", "type_vocab_size": 1}
         self.refused(roberta, "--token-types: expected a model with types of tokens", options=["--token-types", "--task=masked-lm"])
 

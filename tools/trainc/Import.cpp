@@ -141,6 +141,11 @@ Status checkParameters(const WeightSource &source, const importer::ImportedModel
 }
 
 Status importGguf(const ImportCommand &command) {
+  if (!command.task.empty() || command.labels || command.tokenTypes)
+    return invalidInput(
+        "{}: --task, --labels and --token-types put a head on a model's folder, and a GGUF file "
+        "holds weights with their head; import the Hugging Face folder",
+        command.model);
   TRAINC_ASSIGN_OR_RETURN(const WeightSource source, openWeightSource(command.model));
   const GgufFile *file = source.weights.gguf();
   if (!file)
