@@ -158,6 +158,23 @@ FailureOr<SmallVector<Value>> LinearOp::expand(OpBuilder &builder, ValueRange op
 
 // --- nn.embedding ---
 
+/// Returns the row of the first position if `ids` are positions, or the sum of positions and a constant.
+static std::optional<int64_t> firstRowOf(Value ids) {
+  if (ids.getDefiningOp<PositionsOp>())
+    return 0;
+  auto sum = ids.getDefiningOp<AddOp>();
+  if (!sum)
+    return std::nullopt;
+  for (auto [positions, offset] :
+       {std::pair(sum.getLhs(), sum.getRhs()), std::pair(sum.getRhs(), sum.getLhs())}) {
+    auto broadcast = offset.getDefiningOp<BroadcastOp>();
+    auto constant = (broadcast ? broadcast.getX() : offset).getDefiningOp<ConstantOp>();
+    if (positions.getDefiningOp<PositionsOp>() && constant)
+      return int64_t(constant.getValue().convertToDouble());
+  }
+  return std::nullopt;
+}
+
 LogicalResult EmbeddingOp::verify() {
   if (int64_t(getCount()) < 1 || int64_t(getFeatures()) < 1)
     return emitOpError("the table must have at least one row and one column, found ")
@@ -171,9 +188,10 @@ FailureOr<SmallVector<Value>> EmbeddingOp::expand(OpBuilder &builder, ValueRange
   Type element = tensorType(ids).getElementType();
   if (!element.isInteger(32) && !element.isInteger(64))
     return emitOpError("needs ids of i32 or i64, found ") << ids.getType();
-  if (ids.getDefiningOp<PositionsOp>() && shapeOf(ids).back() > int64_t(getCount()))
+  const std::optional<int64_t> first = firstRowOf(ids);
+  if (first && shapeOf(ids).back() > int64_t(getCount()) - *first)
     return emitOpError("sequences of ")
-           << shapeOf(ids).back() << " tokens exceed the " << getCount()
+           << shapeOf(ids).back() << " tokens exceed the " << int64_t(getCount()) - *first
            << " positions of this table; use a shorter sequence length or a larger table";
   auto type = RankedTensorType::get({int64_t(getCount()), int64_t(getFeatures())}, builder.getF32Type());
   Value table =

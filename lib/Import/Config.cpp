@@ -241,6 +241,16 @@ std::vector<double> Config::numbers(std::string_view key) {
   return found.value_or(std::vector<double>());
 }
 
+std::optional<int64_t> Config::entries(std::string_view key) {
+  const Json *value = find(key);
+  if (!value)
+    return std::nullopt;
+  uses_.add(key, *value, Use::Taken);
+  if (!value->is_object())
+    wrong(key, *value, "an object");
+  return int64_t(value->size());
+}
+
 bool Config::isObject(std::string_view key) {
   const Json *value = find(key);
   if (!value)

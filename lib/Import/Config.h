@@ -66,6 +66,9 @@ public:
   /// A list of finite numbers.
   std::vector<double> numbers(std::string_view key);
 
+  /// The number of keys of an object; nothing if the key is missing or null.
+  std::optional<int64_t> entries(std::string_view key);
+
   /// Whether the key is there and not null.
   bool has(std::string_view key) const;
   /// Whether the key is there and null, which some classes distinguish from a missing key.
@@ -82,6 +85,10 @@ public:
   /// Whether the key is an object, whose keys are read by names such as "rope_scaling.factor". Fails if the
   /// key is neither an object nor missing nor null.
   bool isObject(std::string_view key);
+
+  /// Gives a key another value, as if the file had it.
+  void set(const std::string &key, nlohmann::json value) { json_[key] = std::move(value); }
+  void erase(const std::string &key) { json_.erase(key); }
 
   /// Keeps `message` as the error, unless there is one.
   void fail(const std::string &message);

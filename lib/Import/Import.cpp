@@ -3,7 +3,9 @@
 #include "base/nearest_word.h"
 #include "base/plain_text.h"
 #include "lib/Import/DecoderText.h"
+#include "lib/Import/EncoderText.h"
 #include "lib/Import/Family.h"
+#include "lib/Import/Keys.h"
 
 #include <algorithm>
 #include <fmt/ranges.h>
@@ -30,20 +32,105 @@ static Result<const Family *> findFamily(const Config &config) {
       config.file(), printable(name), fmt::join(known, ", "));
 }
 
-/// The class that the weights are of, "Qwen3ForCausalLM" if the config names none.
-static Result<std::string> architectureOf(const Config &config, const Family &family) {
-  const std::string usual = std::string(family.classPrefix) + "ForCausalLM";
+// --- Classes ---
+
+namespace {
+
+/// A class of weights that a family may have.
+struct Class {
+  Task task;
+  std::string name;
+};
+
+} // namespace
+
+/// Decoders whose classifiers are one class in transformers: a layer `score` on the last token.
+static constexpr std::string_view kWithClassifier[] = {
+    "gemma", "gemma2", "llama", "mistral", "olmo2", "phi", "phi3", "qwen2", "qwen3", "smollm3", "stablelm"};
+
+/// The classes of a family that can be imported, the usual one first.
+static std::vector<Class> classesOf(const Family &family) {
+  const std::string prefix = family.classPrefix;
+  switch (family.kind) {
+  case Family::DecoderOfTexts: {
+    std::vector<Class> classes = {{Task::CausalLm, std::string_view(family.type) == "gpt2"
+                                                       ? prefix + "LMHeadModel"
+                                                       : prefix + "ForCausalLM"}};
+    if (std::ranges::find(kWithClassifier, std::string_view(family.type)) != std::end(kWithClassifier))
+      classes.push_back({Task::Classification, prefix + "ForSequenceClassification"});
+    return classes;
+  }
+  case Family::EncoderOfTexts:
+    return {{Task::MaskedLm, prefix + "ForMaskedLM"},
+            {Task::Classification, prefix + "ForSequenceClassification"},
+            {Task::TokenClassification, prefix + "ForTokenClassification"}};
+  case Family::EncoderOfImages:
+    return {{Task::Classification, prefix + "ForImageClassification"}};
+  }
+  return {};
+}
+
+static const char *nameOf(Task task) { return std::ranges::find(kTaskNames, task, &TaskName::task)->name; }
+
+/// The class for a task that the user wants.
+static Result<Class> classForTask(const Config &config, const std::vector<Class> &classes, Task task) {
+  const auto found = std::ranges::find(classes, task, &Class::task);
+  if (found != classes.end())
+    return *found;
+  std::vector<std::string_view> known;
+  for (const Class &each : classes)
+    known.emplace_back(nameOf(each.task));
+  return invalidInput("{}: this family has no --task={} yet; expected {}", config.file(), nameOf(task),
+                      fmt::join(known, ", "));
+}
+
+/// The class that the weights are of. A decoder's config may name none.
+static Result<Class> classOf(const Config &config, const Family &family, std::optional<Task> task) {
+  const std::vector<Class> classes = classesOf(family);
+  if (task)
+    return classForTask(config, classes, *task);
+  std::vector<std::string> known;
+  for (const Class &each : classes)
+    known.push_back(each.name);
+  const std::string expected = fmt::format("expected {}", fmt::join(known, ", "));
   const auto names = config.json().find("architectures");
-  if (names == config.json().end() || names->is_null())
-    return usual;
+  if (names == config.json().end() || names->is_null()) {
+    if (family.kind == Family::DecoderOfTexts)
+      return classes.front();
+    return invalidInput("{}: 'architectures' is missing, so the head is not known; {}, or give --task",
+                        config.file(), expected);
+  }
   if (!names->is_array() || names->size() != 1 || !(*names)[0].is_string())
     return invalidInput("{}: 'architectures': expected a list of one class, such as [\"{}\"]", config.file(),
-                        usual);
+                        known.front());
   const auto name = (*names)[0].get<std::string>();
-  if (name == usual || (name == "GPT2LMHeadModel" && std::string_view(family.type) == "gpt2"))
-    return name;
-  return invalidInput("{}: the class {} (architectures) cannot be imported yet; expected {}", config.file(),
-                      printable(name), usual);
+  const auto found = std::ranges::find(classes, name, &Class::name);
+  if (found != classes.end())
+    return *found;
+  return invalidInput(
+      "{}: the class {} (architectures) cannot be imported yet; {}{}", config.file(), printable(name),
+      expected,
+      family.kind == Family::DecoderOfTexts ? "" : ", or give --task, which puts a head on the model");
+}
+
+/// Gives the config the labels of a new head.
+static Status useLabels(Config &config, Task task, int64_t count) {
+  constexpr int64_t kMaxLabels = 1 << 20;
+  if (task != Task::Classification && task != Task::TokenClassification)
+    return invalidInput(
+        "--labels: {} has no labels; add --task=classification or --task=token-classification", nameOf(task));
+  if (count < 1 || count > kMaxLabels)
+    return invalidInput("--labels: expected from 1 to {} labels, found {}", kMaxLabels, count);
+  Json names = Json::object(), ids = Json::object();
+  for (int64_t label = 0; label < count; ++label) {
+    const std::string name = fmt::format("LABEL_{}", label);
+    names[std::to_string(label)] = name;
+    ids[name] = label;
+  }
+  config.set("id2label", std::move(names));
+  config.set("label2id", std::move(ids));
+  config.erase("num_labels");
+  return {};
 }
 
 /// The config of the imported model, whose weights are held in f32.
@@ -67,18 +154,72 @@ static Status checkQuantization(const Config &config) {
       config.file());
 }
 
-Result<ImportedModel> importModel(const std::string &file, std::string_view text, bool keepsDropout) {
-  TRAINC_ASSIGN_OR_RETURN(Config config, Config::parse(file, text, keepsDropout));
+// --- Kinds of models ---
+
+using ReadDecoder = Decoder (*)(Config &);
+using ReadEncoder = Encoder (*)(Config &, Task);
+
+static Status withoutTokenTypes(const Config &config) {
+  return invalidInput(
+      "{}: --token-types: expected a model with types of tokens (type_vocab_size of at least 2)",
+      config.file());
+}
+
+/// The classifier on a decoder's last token.
+static Head readScore(Config &config) {
+  Head head;
+  readLabels(config, head);
+  head.pooling = Head::Last;
+  if (!config.has("pad_token_id"))
+    config.fail(
+        "'pad_token_id' is missing: expected the token of padding, after a text's last token; add it, as "
+        "transformers needs it, too");
+  head.padToken = config.size("pad_token_id", std::nullopt, 0);
+  head.output = "score";
+  head.hasBias = false;
+  return head;
+}
+
+static Result<ImportedModel> importDecoder(Config &config, ReadDecoder read, const Family &family,
+                                           const Class &wanted, const ImportOptions &options) {
+  if (options.hasTokenTypes)
+    return withoutTokenTypes(config);
+  Decoder decoder = read(config);
+  decoder.family = family.type;
+  decoder.architecture = wanted.name;
+  if (wanted.task == Task::Classification)
+    decoder.classifier = readScore(config);
+  TRAINC_RETURN_IF_ERROR(config.finish());
+  return ImportedModel{decoderText(decoder, exportedConfig(config.json(), wanted.name)), wanted.name,
+                       decoder.parameters(), config.uses()};
+}
+
+static Result<ImportedModel> importEncoder(Config &config, ReadEncoder read, const Family &family,
+                                           const Class &wanted, const ImportOptions &options) {
+  Encoder encoder = read(config, wanted.task);
+  encoder.family = family.type;
+  encoder.architecture = wanted.name;
+  TRAINC_RETURN_IF_ERROR(config.finish());
+  if (options.hasTokenTypes && (!encoder.types || encoder.types->count < 2))
+    return withoutTokenTypes(config);
+  if (options.hasTokenTypes)
+    encoder.types->areColumn = true;
+  return ImportedModel{encoderText(encoder, exportedConfig(config.json(), wanted.name)), wanted.name,
+                       encoder.parameters(), config.uses()};
+}
+
+Result<ImportedModel> importModel(const std::string &file, std::string_view text,
+                                  const ImportOptions &options) {
+  TRAINC_ASSIGN_OR_RETURN(Config config, Config::parse(file, text, options.keepsDropout));
   TRAINC_ASSIGN_OR_RETURN(const Family *family, findFamily(config));
   TRAINC_RETURN_IF_ERROR(checkQuantization(config));
-  TRAINC_ASSIGN_OR_RETURN(const std::string architecture, architectureOf(config, *family));
-  config.require("is_encoder_decoder", false, "encoders are not supported");
-  Decoder decoder = family->read(config);
-  decoder.family = family->type;
-  decoder.architecture = architecture;
-  TRAINC_RETURN_IF_ERROR(config.finish());
-  return ImportedModel{decoderText(decoder, exportedConfig(config.json(), architecture)), architecture,
-                       decoder.parameters(), config.uses()};
+  TRAINC_ASSIGN_OR_RETURN(const Class wanted, classOf(config, *family, options.task));
+  if (options.labels)
+    TRAINC_RETURN_IF_ERROR(useLabels(config, wanted.task, *options.labels));
+  config.require("is_encoder_decoder", false, "an encoder with a decoder is not supported");
+  if (const auto *read = std::get_if<ReadDecoder>(&family->read))
+    return importDecoder(config, *read, *family, wanted, options);
+  return importEncoder(config, std::get<ReadEncoder>(family->read), *family, wanted, options);
 }
 
 } // namespace trainc::importer

@@ -3,10 +3,11 @@
 
 #include "base/status.h"
 #include "lib/Import/Config.h"
+#include "lib/Import/Head.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace trainc::importer {
 
@@ -18,9 +19,27 @@ struct ImportedModel {
   KeyUses uses;
 };
 
+struct ImportOptions {
+  bool keepsDropout = true;      ///< whether the text has the config's dropout
+  std::optional<Task> task;      ///< default: that of the class of the weights
+  std::optional<int64_t> labels; ///< classes; default: those of the config
+  bool hasTokenTypes = false;    ///< whether a column has the types of tokens
+};
+
+/// Names of tasks, as `--task` has them.
+struct TaskName {
+  Task task;
+  const char *name;
+};
+inline constexpr TaskName kTaskNames[] = {{Task::CausalLm, "causal-lm"},
+                                          {Task::MaskedLm, "masked-lm"},
+                                          {Task::Classification, "classification"},
+                                          {Task::TokenClassification, "token-classification"}};
+
 /// Imports the model that `config`, the text of a config.json, describes. `file` is for messages.
-/// `keepsDropout`: whether the text has the config's dropout. Fails (kInvalidInput) if the family is unknown,
-/// if a value is invalid, or if a key that may change what the model computes is not carried over.
-Result<ImportedModel> importModel(const std::string &file, std::string_view config, bool keepsDropout);
+/// Fails (kInvalidInput) if the family is unknown, if it has no such task, if a value is invalid, or if a key
+/// that may change what the model computes is not carried over.
+Result<ImportedModel> importModel(const std::string &file, std::string_view config,
+                                  const ImportOptions &options);
 
 } // namespace trainc::importer

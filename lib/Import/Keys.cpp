@@ -1,6 +1,5 @@
 #include "lib/Import/Keys.h"
 
-#include "base/plain_text.h"
 #include "lib/Import/Text.h"
 
 #include <algorithm>
@@ -38,6 +37,29 @@ void requireNoDropout(Config &config, std::string_view key, double fallback, std
     config.fail(fmt::format(
         "'{}' is {}: dropout of {} is not supported; give --no-dropout, which leaves out all dropout", key, p,
         what));
+}
+
+void readLabels(Config &config, Head &head) {
+  // The list of names counts, as in transformers.
+  const std::optional<int64_t> named = config.entries("id2label");
+  config.entries("label2id");
+  if (named)
+    config.require("num_labels", *named, "'id2label' has another number of classes");
+  head.outputs = named ? *named : config.size("num_labels", 2);
+  if (head.outputs == 0)
+    config.fail("'id2label': expected a name for each class, found none");
+  const std::string key = "problem_type";
+  const std::string problem = config.has(key)     ? config.word(key, "")
+                              : head.outputs == 1 ? "regression"
+                                                  : "single_label_classification";
+  if (problem == "regression")
+    head.loss = Head::SquaredError;
+  else if (problem == "multi_label_classification")
+    head.loss = Head::BinaryCrossEntropy;
+  else if (problem != "single_label_classification" || head.outputs == 1)
+    config.fail(fmt::format("'{}' is {} with {} labels; expected regression, multi_label_classification, or "
+                            "single_label_classification with at least 2",
+                            key, printable(problem), head.outputs));
 }
 
 /// Adds the scaling of Phi-3 for texts of at most as many positions as those of pretraining. Longer ones need
@@ -146,10 +168,9 @@ Rope readRopeOfLayers(Config &config, std::string_view type, const RopeDefaults 
   return readRopeIn(config, fmt::format("rope_parameters.{}", type), defaults);
 }
 
-void useEqualLayers(Decoder &decoder, int64_t count, std::optional<Rope> rope,
-                    std::optional<int64_t> window) {
-  decoder.kinds = {{"layer", std::move(rope), window}};
-  decoder.layers.assign(size_t(count), 0);
+void useEqualLayers(Layers &model, int64_t count, std::optional<Rope> rope, std::optional<int64_t> window) {
+  model.kinds = {{"layer", std::move(rope), window}};
+  model.layers.assign(size_t(count), 0);
 }
 
 Attention readHeads(Config &config, std::string_view key, int64_t width, int64_t fallback) {

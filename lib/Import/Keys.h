@@ -1,8 +1,10 @@
 // Keys that many families share.
 #pragma once
 
+#include "base/plain_text.h"
 #include "lib/Import/Config.h"
-#include "lib/Import/Decoder.h"
+#include "lib/Import/Head.h"
+#include "lib/Import/Layers.h"
 
 #include <string>
 
@@ -16,6 +18,9 @@ int64_t readLayers(Config &config, std::string_view key, int64_t fallback);
 
 /// Fails if the text gets dropout and this one, which the model language lacks, is not 0. `what` is dropped.
 void requireNoDropout(Config &config, std::string_view key, double fallback, std::string_view what);
+
+/// Reads the number of classes from `id2label` or `num_labels`, and the loss from `problem_type`.
+void readLabels(Config &config, Head &head);
 
 /// Class defaults of rotary positions, and sizes that they depend on.
 struct RopeDefaults {
@@ -32,16 +37,32 @@ Rope readRope(Config &config, const RopeDefaults &defaults);
 /// `rope_parameters`; else the keys of version 4.
 Rope readRopeOfLayers(Config &config, std::string_view type, const RopeDefaults &defaults);
 
-/// Gives the decoder `count` equal layers.
-void useEqualLayers(Decoder &decoder, int64_t count, std::optional<Rope> rope,
+/// Gives the model `count` equal layers.
+void useEqualLayers(Layers &model, int64_t count, std::optional<Rope> rope,
                     std::optional<int64_t> window = std::nullopt);
 
-/// Gives the decoder layers of two kinds. `isOther(i)`: whether layer `i` is of the second kind.
+/// Gives the model layers of two kinds. `isOther(i)`: whether layer `i` is of the second kind.
 template <typename IsOther>
-void useLayersOfTwoKinds(Decoder &decoder, int64_t count, LayerKind one, LayerKind other, IsOther isOther) {
-  decoder.kinds = {std::move(one), std::move(other)};
+void useLayersOfTwoKinds(Layers &model, int64_t count, LayerKind one, LayerKind other, IsOther isOther) {
+  model.kinds = {std::move(one), std::move(other)};
   for (int64_t index = 0; index < count; ++index)
-    decoder.layers.push_back(isOther(index) ? 1 : 0);
+    model.layers.push_back(isOther(index) ? 1 : 0);
+}
+
+/// The `layer_types` of `count` layers: whether each has a window. Without the key, `usual(i)` says so.
+template <typename Usual> std::vector<bool> readSlidingLayers(Config &config, int64_t count, Usual usual) {
+  const auto types = config.words("layer_types");
+  if (types && int64_t(types->size()) != count)
+    config.fail(fmt::format("'layer_types' has {} entries for {} layers", types->size(), count));
+  for (const std::string &type : types.value_or(std::vector<std::string>()))
+    if (type != "sliding_attention" && type != "full_attention")
+      config.fail(
+          fmt::format("'layer_types' has {}; expected full_attention or sliding_attention", printable(type)));
+  std::vector<bool> slides;
+  for (int64_t index = 0; index < count; ++index)
+    slides.push_back(types && index < int64_t(types->size()) ? (*types)[size_t(index)] == "sliding_attention"
+                                                             : usual(index));
+  return slides;
 }
 
 /// Reads the number of heads, which divide the width evenly and share no keys.

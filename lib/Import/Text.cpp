@@ -80,20 +80,30 @@ static std::string attributeText(const Json &value) {
 
 std::string exportText(const Json &config, size_t indent) {
   constexpr size_t kColumns = 100;
-  std::string text, line(indent, ' ');
-  bool isFirst = true;
+  const std::string margin(indent, ' ');
+  std::string text, line;
+  const auto endLine = [&] {
+    text += margin + line + "\n";
+    line.clear();
+  };
   for (const auto &[key, value] : config.items()) {
-    const std::string entry = entryText(key, value);
-    if (!isFirst)
-      line += line.size() + 2 + entry.size() > kColumns ? "," : ", ";
-    if (!isFirst && line.back() == ',') {
-      text += line + "\n";
-      line.assign(indent, ' ');
+    std::string entry = entryText(key, value);
+    // A long object, such as the names of classes, has lines of its own.
+    const bool isLong = value.is_object() && indent + entry.size() > kColumns;
+    if (!line.empty()) {
+      const bool fits = indent + line.size() + 2 + entry.size() <= kColumns;
+      line += fits ? ", " : ",";
+      if (!fits)
+        endLine();
+    }
+    if (isLong) {
+      const std::string empty = entryText(key, Json::object()); // as "id2label = {}"
+      entry = empty.substr(0, empty.size() - 1) + "\n" + exportText(value, indent + 2) + margin + "}";
     }
     line += entry;
-    isFirst = false;
   }
-  return text + line + "\n";
+  endLine();
+  return text;
 }
 
 } // namespace trainc::importer

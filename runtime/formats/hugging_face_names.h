@@ -12,19 +12,21 @@ namespace trainc {
 /// Name of the last layer's weight, which may be that of the embedding (tied).
 inline constexpr std::string_view kHeadName = "lm_head.weight";
 
-/// Whether the tensor is the last layer's weight: kHeadName, or GPT-NeoX's `embed_out.weight`.
+/// Whether the tensor is a parameter of the last layer, which may be tied to another: kHeadName, GPT-NeoX's
+/// `embed_out.weight`, and weights and biases of the decoders of BERT, RoBERTa and ModernBERT.
 bool isHeadName(std::string_view name);
 
-/// Names that have one prefix more than `name`, or one less: "model." or "transformer.", which *ForCausalLM
-/// classes put before the names of the base model.
+/// Names that have one prefix more than `name`, or one less, such as "model." or "bert.", which classes with
+/// a head put before the names of the base model; and these names with BERT's `LayerNorm.gamma` and
+/// `LayerNorm.beta` for `LayerNorm.weight` and `LayerNorm.bias`, or the reverse.
 std::vector<std::string> otherNames(const std::string &name);
 
 /// Whether `name` is `end`, or ends with a dot and `end`.
 bool endsWithName(std::string_view name, std::string_view end);
 
-/// Whether Hugging Face's GPT-2, GPT-NeoX or Llama stores the tensor, but does not train it: causal masks and
-/// rotary frequencies. Checks the shape as well as the name, because a parameter with such a name has another
-/// shape.
+/// Whether Hugging Face's GPT-2, GPT-NeoX, Llama or BERT stores the tensor, but does not train it: causal
+/// masks, rotary frequencies, positions and types of tokens. Checks the shape as well as the name, because a
+/// parameter with such a name has another shape.
 bool isStoredBuffer(std::string_view name, std::span<const uint64_t> shape);
 
 } // namespace trainc

@@ -108,7 +108,7 @@ Result<Pairs> pairByName(const WeightFiles &weights, std::span<const StateTensor
 /// of `used`.
 bool isNeedless(const WeightTensor &tensor, const Tensors &used) {
   return isStoredBuffer(tensor.name, tensor.shape) ||
-         (tensor.name == kHeadName &&
+         (isHeadName(tensor.name) &&
           std::ranges::any_of(used, [&](const WeightTensor *other) { return sameContent(tensor, *other); }));
 }
 

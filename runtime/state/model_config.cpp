@@ -100,6 +100,12 @@ Json defaultsOf(const Json &config, const std::string &type) {
                      {"rms_norm_eps", isOneOf({"phi3", "olmo2", "olmo3", "ministral3"}) ? 1e-5 : 1e-6},
                      {"hidden_act", "silu"},
                      {"tie_word_embeddings", false}});
+  if (isOneOf({"bert", "roberta", "vit", "xlm-roberta"}))
+    defaults.update({{"num_attention_heads", 12},
+                     {"layer_norm_eps", 1e-12},
+                     {"hidden_act", "gelu"},
+                     {"position_embedding_type", "absolute"},
+                     {"tie_word_embeddings", true}});
   if (isGemma)
     defaults.update({{"rms_norm_eps", 1e-6}, {"tie_word_embeddings", true}});
   if (isOneOf({"gemma2", "gemma3_text"}))

@@ -12,6 +12,19 @@ def model(family, architecture, *parts, **keys):
     return {**config, **keys}
 
 
+BERT = {**SIZES, "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+VIT = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4}
+MODERN_BERT = {**SIZES, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "cls_token_id": 1, "sep_token_id": 2}
+
+
+def labels(count):
+    """Names of classes, as configs have them."""
+    return {"id2label": {str(label): f"LABEL_{label}" for label in range(count)}, "label2id": {f"LABEL_{label}": label for label in range(count)}}
+
+
+# Models of texts whose tokens have types, from a column.
+WITH_TOKEN_TYPES = {"bert_pairs"}
+
 MODELS = {
     "gpt2": model("gpt2", "GPT2LMHeadModel", vocab_size=256, n_embd=32, n_layer=2, n_head=4, n_positions=64, n_inner=48, embd_pdrop=0.0,
                   resid_pdrop=0.0, attn_pdrop=0.0, layer_norm_epsilon=1e-6),
@@ -74,6 +87,29 @@ MODELS = {
                                          "mscale": 0.75, "mscale_all_dim": 1.0, "llama_4_scaling_beta": 0.1}),
     "phi_head_norms": model("phi", "PhiForCausalLM", SHARED, qk_layernorm=True),
     "stablelm_head_norms": model("stablelm", "StableLmForCausalLM", SHARED, qk_layernorm=True),
+    "bert": model("bert", "BertForMaskedLM", BERT, layer_norm_eps=1e-6),
+    "bert_classes": model("bert", "BertForSequenceClassification", BERT, labels(5), hidden_act="gelu_new", type_vocab_size=3),
+    "bert_number": model("bert", "BertForSequenceClassification", BERT, labels(1)),
+    "bert_pairs": model("bert", "BertForSequenceClassification", BERT, labels(4), problem_type="multi_label_classification"),
+    "bert_tokens": model("bert", "BertForTokenClassification", BERT, labels(3)),
+    "llama_classes": model("llama", "LlamaForSequenceClassification", SHARED, labels(5), pad_token_id=2),
+    "gemma2_number": model("gemma2", "Gemma2ForSequenceClassification", SHARED, labels(1), head_dim=16, sliding_window=6, pad_token_id=0),
+    "qwen3_classes": model("qwen3", "Qwen3ForSequenceClassification", SHARED, labels(4), head_dim=16, tie_word_embeddings=True, pad_token_id=3),
+    "modernbert": model("modernbert", "ModernBertForMaskedLM", MODERN_BERT, local_attention=8, global_attn_every_n_layers=2, num_hidden_layers=4),
+    "modernbert_classes": model("modernbert", "ModernBertForSequenceClassification", MODERN_BERT, labels(3), classifier_pooling="mean", norm_bias=True,
+                                attention_bias=True, mlp_bias=True, classifier_bias=True, local_attention=11, classifier_activation="silu",
+                                layer_types=["sliding_attention", "full_attention"],
+                                rope_parameters={"full_attention": {"rope_type": "default", "rope_theta": 500.0},
+                                                 "sliding_attention": {"rope_type": "default", "rope_theta": 100.0}}),
+    "modernbert_tokens": model("modernbert", "ModernBertForTokenClassification", MODERN_BERT, labels(3), num_hidden_layers=3, local_attention=6,
+                               global_rope_theta=2000.0, local_rope_theta=300.0, hidden_activation="gelu_new"),
+    "modernbert_untied": model("modernbert", "ModernBertForMaskedLM", MODERN_BERT, num_hidden_layers=1, tie_word_embeddings=False, decoder_bias=False),
+    "roberta": model("roberta", "RobertaForMaskedLM", BERT, type_vocab_size=1, pad_token_id=1, hidden_act="relu"),
+    "roberta_classes": model("roberta", "RobertaForSequenceClassification", BERT, labels(3)),
+    "vit": model("vit", "ViTForImageClassification", VIT, labels(5), image_size=12, patch_size=4, num_channels=3, layer_norm_eps=1e-6),
+    "vit_oblong": model("vit", "ViTForImageClassification", VIT, labels(3), image_size=[6, 8], patch_size=[3, 2], num_channels=1, qkv_bias=False,
+                        problem_type="multi_label_classification", hidden_act="relu"),
+    "xlm_roberta_tokens": model("xlm-roberta", "XLMRobertaForTokenClassification", BERT, labels(4), pad_token_id=3),
 }
 
 # Attention as transformers computes it without the option: its other form of Falcon with ALiBi adds the biases twice.

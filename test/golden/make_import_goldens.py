@@ -4,7 +4,7 @@
     python test/golden/make_import_goldens.py [NAME...]
 
 Each file holds a config.json and what transformers computes with it in float64: the loss and all gradients of the first step, five losses
-under AdamW, and greedy tokens. Weights are not stored: `import_weights.py` draws them from their names.
+under AdamW, and a decoder's greedy tokens. Weights are not stored: `import_weights.py` draws them from their names.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ import torch
 import transformers
 
 import import_weights
-from import_models import ATTENTION, MODELS
+from import_models import ATTENTION, MODELS, WITH_TOKEN_TYPES
 
 HERE = Path(__file__).parent / "import"
 
@@ -55,9 +55,23 @@ def load(config, attention):
     return model
 
 
-def loss_of(model, tokens, labels):
-    logits = model(input_ids=tokens).logits
-    return torch.nn.functional.cross_entropy(logits.reshape(-1, logits.shape[-1]), labels.reshape(-1))
+def decoder_loss(model, rows):
+    logits = model(input_ids=rows[:, :-1]).logits
+    return torch.nn.functional.cross_entropy(logits.reshape(-1, logits.shape[-1]), rows[:, 1:].reshape(-1))
+
+
+# Names of columns in transformers.
+ARGUMENTS = {"tokens": "input_ids", "segments": "attention_mask", "token_types": "token_type_ids"}
+
+
+def losses_of_rows(config, token_types):
+    """A function from a model and a slice of rows to the loss."""
+    if import_weights.task_of(config) == "CausalLM":
+        rows = torch.tensor(import_weights.tokens())
+        return lambda model, part: decoder_loss(model, rows[part])
+    columns = {ARGUMENTS.get(name, name): torch.tensor(rows) for name, rows in import_weights.encoder_columns(config, token_types).items()}
+    columns = {name: values.to(torch.float64) if values.is_floating_point() else values for name, values in columns.items()}
+    return lambda model, part: model(**{name: values[part] for name, values in columns.items()}).loss
 
 
 def greedy(model, prompt, count):
@@ -71,19 +85,21 @@ def greedy(model, prompt, count):
     return tokens[len(prompt):], margin
 
 
-def numbers_of(config, attention):
+def numbers_of(config, attention, token_types):
     model = load(config, attention)
-    rows = torch.tensor(import_weights.tokens())
-    tokens, labels = rows[:, :-1], rows[:, 1:]
-    generated, margin = greedy(model, import_weights.PROMPT, import_weights.GENERATED)
+    loss_of = losses_of_rows(config, token_types)
     groups = [{"params": [p for p in model.parameters() if (p.dim() > 1) == decays], "weight_decay": 0.1 if decays else 0.0} for decays in (True, False)]
     optimizer = torch.optim.AdamW([group for group in groups if group["params"]], lr=1e-2, betas=(0.5, 0.95), eps=1e-8)
-    result = {"config": config, "losses": [], "gradients": {}, "tokens": generated, "margin": margin}
+    result = {"config": config, "losses": [], "gradients": {}}
+    if import_weights.task_of(config) == "CausalLM":
+        result["tokens"], result["margin"] = greedy(model, import_weights.PROMPT, import_weights.GENERATED)
+    if token_types:
+        result["options"] = ["--token-types"]
     per_step = import_weights.ROWS
     for step in range(import_weights.STEPS):
         part = slice(step * per_step, (step + 1) * per_step)
         optimizer.zero_grad()
-        loss = loss_of(model, tokens[part], labels[part])
+        loss = loss_of(model, part)
         loss.backward()
         result["losses"].append(float(loss))
         if step == 0:
@@ -100,9 +116,10 @@ def main():
     names = sys.argv[1:] or list(MODELS)
     for name in names:
         with float64_alone():
-            numbers = numbers_of(MODELS[name], ATTENTION.get(name, "eager"))
+            numbers = numbers_of(MODELS[name], ATTENTION.get(name, "eager"), name in WITH_TOKEN_TYPES)
         (HERE / f"{name}.json").write_text(json.dumps(numbers, indent=1) + "\n")
-        print(f"{name}: losses {numbers['losses'][0]:.6f} to {numbers['losses'][-1]:.6f}, greedy margin {numbers['margin']:.4f}")
+        margin = f", greedy margin {numbers['margin']:.4f}" if "margin" in numbers else ""
+        print(f"{name}: losses {numbers['losses'][0]:.6f} to {numbers['losses'][-1]:.6f}{margin}")
 
 
 if __name__ == "__main__":

@@ -127,6 +127,7 @@ void addImport(CLI::App &app, ImportCommand &command) {
       "  trainc import Qwen3-0.6B -o qwen3.mlir\n"
       "  trainc import Qwen3-0.6B/config.json --dry-run     # what becomes of each key\n"
       "  trainc import SmolLM2-135M.gguf -o smol            # a folder: text, weights, tokenizer\n"
+      "  trainc import bert-base-uncased --task=classification --labels=5 --no-dropout\n"
       "Then `trainc compile qwen3.mlir`, and `trainrun qwen3.plan --init=Qwen3-0.6B`.");
   importing
       ->add_option("model", command.model, "A folder with a config.json, this file itself, or a GGUF file")
@@ -138,6 +139,14 @@ void addImport(CLI::App &app, ImportCommand &command) {
           "Model file to write, or of a GGUF file the folder; default: the folder's name with .mlir,\n"
           "or the file's without .gguf")
       ->type_name("MODEL.mlir");
+  importing
+      ->add_option("--task", command.task, "Head to put on the model; default: that of the weights' class")
+      ->type_name("masked-lm|classification|token-classification");
+  importing->add_option("--labels", command.labels, "Classes of the head; default: those of the config")
+      ->type_name("N");
+  importing->add_flag("--token-types", command.tokenTypes,
+                      "Take the types of tokens from a column token_types, as for pairs of texts; else all "
+                      "are 0");
   importing->add_flag("--no-dropout", command.noDropout, "Leave out all dropout that the config has");
   importing->add_flag("--dry-run", command.dryRun,
                       "Write nothing; print what becomes of each key of the config");

@@ -44,8 +44,11 @@ struct TokenizeCommand {
 struct ImportCommand {
   std::string model; ///< a folder with a config.json, or the file itself
   std::string output;
-  bool dryRun = false;    ///< whether only the table of keys is printed
-  bool noDropout = false; ///< whether the text gets no dropout
+  std::string task;              ///< a name of importer::kTaskNames; empty: that of the weights' class
+  std::optional<int64_t> labels; ///< classes of a new head
+  bool tokenTypes = false;       ///< whether a column has the types of tokens
+  bool dryRun = false;           ///< whether only the table of keys is printed
+  bool noDropout = false;        ///< whether the text gets no dropout
   bool quiet = false;
 };
 

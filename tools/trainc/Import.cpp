@@ -16,7 +16,7 @@
 #include "tools/trainc/Paths.h"
 
 #include <array>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace trainc {
 
@@ -56,11 +56,30 @@ std::string describeModel(const importer::ImportedModel &model, const std::files
                      model.parameters, text.string());
 }
 
+Result<importer::ImportOptions> optionsOf(const ImportCommand &command) {
+  importer::ImportOptions options;
+  options.keepsDropout = !command.noDropout;
+  options.labels = command.labels;
+  options.hasTokenTypes = command.tokenTypes;
+  if (command.task.empty())
+    return options;
+  std::vector<std::string_view> known;
+  for (const auto &[task, name] : importer::kTaskNames) {
+    if (name == command.task)
+      options.task = task;
+    known.emplace_back(name);
+  }
+  if (!options.task)
+    return invalidInput("--task={}: expected {}", command.task, fmt::join(known, ", "));
+  return options;
+}
+
 Status importConfig(const ImportCommand &command) {
   const std::filesystem::path config = configOf(command.model);
   TRAINC_ASSIGN_OR_RETURN(const std::string text, readWholeFile(config, kMaxConfigBytes));
+  TRAINC_ASSIGN_OR_RETURN(const importer::ImportOptions options, optionsOf(command));
   TRAINC_ASSIGN_OR_RETURN(const importer::ImportedModel model,
-                          importer::importModel(config.string(), text, !command.noDropout));
+                          importer::importModel(config.string(), text, options));
   if (command.dryRun)
     return printOutput(model.uses.describe());
   const std::filesystem::path output =
@@ -122,14 +141,20 @@ Status checkParameters(const WeightSource &source, const importer::ImportedModel
 }
 
 Status importGguf(const ImportCommand &command) {
+  if (!command.task.empty() || command.labels || command.tokenTypes)
+    return invalidInput(
+        "{}: --task, --labels and --token-types put a head on a model's folder, and a GGUF file "
+        "holds weights with their head; import the Hugging Face folder",
+        command.model);
   TRAINC_ASSIGN_OR_RETURN(const WeightSource source, openWeightSource(command.model));
   const GgufFile *file = source.weights.gguf();
   if (!file)
     return invalidInput("{}: expected a GGUF file, found other weights", command.model);
   TRAINC_RETURN_IF_ERROR(requireWholeConfig(*file));
   TRAINC_ASSIGN_OR_RETURN(const std::optional<std::string> config, configJsonOf(*file));
+  TRAINC_ASSIGN_OR_RETURN(const importer::ImportOptions options, optionsOf(command));
   TRAINC_ASSIGN_OR_RETURN(const importer::ImportedModel model,
-                          importer::importModel(command.model, *config, !command.noDropout));
+                          importer::importModel(command.model, *config, options));
   TRAINC_RETURN_IF_ERROR(checkParameters(source, model));
   if (command.dryRun)
     return printOutput(model.uses.describe());

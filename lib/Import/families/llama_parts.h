@@ -2,7 +2,7 @@
 // share keys and values, a gated MLP.
 #pragma once
 
-#include "base/plain_text.h"
+#include "lib/Import/Decoder.h"
 #include "lib/Import/Keys.h"
 
 namespace trainc::importer {
@@ -38,21 +38,5 @@ RopeDefaults ropeDefaults(const Decoder &decoder, const LlamaDefaults &defaults)
 /// Equal layers with rotary positions.
 void useRotaryLayers(Config &config, Decoder &decoder, const LlamaDefaults &defaults,
                      std::optional<int64_t> window = std::nullopt);
-
-/// The `layer_types` of `count` layers: whether each has a window. Without the key, `usual(i)` says so.
-template <typename Usual> std::vector<bool> readSlidingLayers(Config &config, int64_t count, Usual usual) {
-  const auto types = config.words("layer_types");
-  if (types && int64_t(types->size()) != count)
-    config.fail(fmt::format("'layer_types' has {} entries for {} layers", types->size(), count));
-  for (const std::string &type : types.value_or(std::vector<std::string>()))
-    if (type != "sliding_attention" && type != "full_attention")
-      config.fail(
-          fmt::format("'layer_types' has {}; expected full_attention or sliding_attention", printable(type)));
-  std::vector<bool> slides;
-  for (int64_t index = 0; index < count; ++index)
-    slides.push_back(types && index < int64_t(types->size()) ? (*types)[size_t(index)] == "sliding_attention"
-                                                             : usual(index));
-  return slides;
-}
 
 } // namespace trainc::importer

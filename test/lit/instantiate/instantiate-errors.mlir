@@ -153,6 +153,18 @@ train.program @p { model @m optimizer sgd batch 2 x 32 }
 
 // -----
 
+nn.model @m(%tokens: tensor<?x?xi32>) {
+  %positions = nn.positions %tokens
+  %first = nn.constant 2 : tensor<i32>
+  %rows = nn.add %positions, %first
+  // expected-error @below {{sequences of 15 tokens exceed the 14 positions of this table}}
+  %p = nn.embedding "wpe" %rows of 16 by 8
+  nn.loss "loss" %p
+}
+train.program @p { model @m optimizer sgd batch 2 x 15 }
+
+// -----
+
 nn.model @m(%x: tensor<?x4xf32>) {
   nn.loss "loss" %x
   // expected-error @below {{a second loss named 'loss'}}

@@ -29,11 +29,16 @@ Status loadFrom(const std::vector<OwnedTensor> &file, const std::vector<OwnedTen
   return load(file, plan, options).status();
 }
 
-TEST(InitialWeights, PrefixesMayDiffer) {
-  for (const auto &[inFile, inPlan] : {std::pair("wte.weight", "wte.weight"),
-                                       {"transformer.wte.weight", "wte.weight"},
-                                       {"model.norm.weight", "norm.weight"},
-                                       {"norm.weight", "model.norm.weight"}}) {
+TEST(InitialWeights, PrefixesAndNamesOfNormsMayDiffer) {
+  for (const auto &[inFile, inPlan] :
+       {std::pair("wte.weight", "wte.weight"),
+        {"transformer.wte.weight", "wte.weight"},
+        {"model.norm.weight", "norm.weight"},
+        {"norm.weight", "model.norm.weight"},
+        {"encoder.layer.0.output.dense.bias", "bert.encoder.layer.0.output.dense.bias"},
+        {"bert.output.LayerNorm.gamma", "bert.output.LayerNorm.weight"},
+        {"output.LayerNorm.beta", "bert.output.LayerNorm.bias"},
+        {"output.LayerNorm.weight", "roberta.output.LayerNorm.gamma"}}) {
     const std::vector<OwnedTensor> plan = {f32(inPlan, {2}, {0, 0})};
     const Status status = loadFrom({f32(inFile, {2}, {3, 4})}, plan);
     ASSERT_TRUE(status.ok()) << status.message();

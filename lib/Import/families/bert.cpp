@@ -1,0 +1,128 @@
+// BERT (Devlin et al. 2018) and models of its form: norms after attention and the MLP, learned positions.
+#include "lib/Import/Family.h"
+#include "lib/Import/Keys.h"
+
+#include <algorithm>
+
+namespace trainc::importer {
+
+/// Reads the keys that these classes share. Parameters of the model without its head have the scope `base`.
+static Encoder readBertParts(Config &config, const std::string &base, int64_t vocabulary) {
+  Encoder encoder;
+  encoder.vocabulary = config.size("vocab_size", vocabulary);
+  encoder.width = config.size("hidden_size", 768);
+  encoder.initialRange = config.number("initializer_range", 0.02);
+  encoder.norm = {Norm::Layer, config.number("layer_norm_eps", 1e-12)};
+  config.require("is_decoder", false, "an encoder with a causal mask is not supported");
+  config.require("add_cross_attention", false, "cross attention is not supported");
+  config.require("position_embedding_type", "absolute", "relative positions are not supported");
+  config.require("pruned_heads", nlohmann::json::object(), "layers with fewer heads are not supported");
+  config.ignore({"directionality", "pooler_*", "output_past"}); // the classes do not read them
+
+  Attention &attention = encoder.attention = readHeads(config, "num_attention_heads", encoder.width, 12);
+  attention.query = "attention.self.query";
+  attention.key = "attention.self.key";
+  attention.value = "attention.self.value";
+  attention.output = "attention.output.dense";
+  attention.hasBias = attention.hasOutputBias = true;
+  attention.isCausal = false;
+  attention.hasSegments = true;
+  const double dropout = config.dropout("hidden_dropout_prob", 0.1);
+  encoder.dropout = {.embedding = dropout,
+                     .residual = dropout,
+                     .attention = config.dropout("attention_probs_dropout_prob", 0.1)};
+
+  encoder.mlp.width = config.size("intermediate_size", 3072);
+  encoder.mlp.activation = activationOf(config, "hidden_act", "gelu");
+  encoder.mlp.up = "intermediate.dense";
+  encoder.mlp.down = "output.dense";
+  encoder.mlp.hasBias = true;
+
+  encoder.norms.attentionSum = "attention.output.LayerNorm";
+  encoder.norms.mlpSum = "output.LayerNorm";
+  encoder.embedding = base + ".embeddings.word_embeddings";
+  encoder.types = TokenTypes{base + ".embeddings.token_type_embeddings", config.size("type_vocab_size", 2)};
+  encoder.embeddingNorm = base + ".embeddings.LayerNorm";
+  encoder.layerScope = base + ".encoder.layer";
+  useEqualLayers(encoder, readLayers(config, "num_hidden_layers", 12), std::nullopt);
+  return encoder;
+}
+
+/// Gives the encoder a table of positions whose first `first` rows are not used.
+static void usePositions(Config &config, Encoder &encoder, const std::string &base, int64_t first) {
+  const int64_t count = config.size("max_position_embeddings", 512);
+  if (count <= first)
+    config.fail(fmt::format("'max_position_embeddings' is {}: expected more than {}, the row of position 0",
+                            count, first));
+  encoder.positions = LearnedPositions{base + ".embeddings.position_embeddings", count, first};
+  encoder.maxPositions = std::max<int64_t>(count - first, 1);
+}
+
+/// Gives the encoder a head whose last layer is tied to the embedding.
+static void useMaskedLmHead(Config &config, Encoder &encoder, const char *dense, const char *norm,
+                            const char *output, const std::string &activation) {
+  config.require("tie_word_embeddings", true, "an output layer with a weight of its own is not supported");
+  Head &head = encoder.head;
+  head.dense = dense;
+  head.activation = activation;
+  head.norm = norm;
+  head.output = output;
+  head.tied = encoder.embedding + ".weight";
+  head.outputs = encoder.vocabulary;
+}
+
+/// Gives the encoder a linear layer as its head, for classes.
+static void useClassifier(Config &config, Encoder &encoder, const char *output) {
+  readLabels(config, encoder.head);
+  encoder.head.output = output;
+  encoder.head.dropout = config.dropout("classifier_dropout", encoder.dropout.residual);
+  config.ignore({"tie_word_embeddings"}); // no layer has the embedding's weight
+}
+
+Encoder readBert(Config &config, Task task) {
+  const std::string base = "bert";
+  Encoder encoder = readBertParts(config, base, 30522);
+  usePositions(config, encoder, base, 0);
+  if (task == Task::MaskedLm) {
+    useMaskedLmHead(config, encoder, "cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm",
+                    "cls.predictions", encoder.mlp.activation);
+    config.ignore({"classifier_dropout"});
+    return encoder;
+  }
+  useClassifier(config, encoder, "classifier");
+  if (task == Task::Classification) {
+    Head &head = encoder.head;
+    head.pooling = Head::First;
+    head.dense = "bert.pooler.dense";
+    head.activation = "nn.tanh %x";
+  }
+  return encoder;
+}
+
+static Encoder readRobertaLike(Config &config, Task task, int64_t vocabulary) {
+  const std::string base = "roberta";
+  Encoder encoder = readBertParts(config, base, vocabulary);
+  // The class counts positions from the row after that of padding.
+  usePositions(config, encoder, base, config.size("pad_token_id", 1, 0) + 1);
+  if (task == Task::MaskedLm) {
+    useMaskedLmHead(config, encoder, "lm_head.dense", "lm_head.layer_norm", "lm_head", "nn.gelu %x");
+    config.ignore({"classifier_dropout"});
+    return encoder;
+  }
+  const bool isOfTexts = task == Task::Classification;
+  useClassifier(config, encoder, isOfTexts ? "classifier.out_proj" : "classifier");
+  if (isOfTexts) {
+    Head &head = encoder.head;
+    head.pooling = Head::First;
+    head.dropoutBefore = head.dropout;
+    head.dense = "classifier.dense";
+    head.activation = "nn.tanh %x";
+  }
+  return encoder;
+}
+
+Encoder readRoberta(Config &config, Task task) { return readRobertaLike(config, task, 50265); }
+
+Encoder readXlmRoberta(Config &config, Task task) { return readRobertaLike(config, task, 30522); }
+
+} // namespace trainc::importer
