@@ -43,7 +43,7 @@ MAY_INCLUDE = {
     "dialects/Interfaces": ["base/nearest_word.h", "plan/facts/scalars.h"],
     # Names of schedules are the runtime's.
     "dialects/Plan": ["dialects/Interfaces", "plan/facts/schedules.h"],
-    "dialects/NN": ["dialects/Interfaces", "dialects/Plan", "base/name_pattern.h", "base/nearest_word.h", "base/plain_text.h", "plan/cost/work.h"],
+    "dialects/NN": ["dialects/Interfaces", "dialects/Plan", "base/name_pattern.h", "base/nearest_word.h", "base/plain_text.h", "base/units.h", "plan/cost/work.h"],
     "dialects/Dist": ["dialects/Interfaces", "dialects/Plan", "plan/facts/mesh.h"],
     "dialects/Train": ["dialects/Interfaces", "dialects/Plan", "dialects/NN", "base/constant_text.h", "base/name_pattern.h", "base/nearest_word.h", "base/units.h", "plan/settings", "plan/schema/targets.h", "plan/facts/schedules.h"],
     "lib/Support": [],
