@@ -82,7 +82,7 @@ struct Implied {
 
 constexpr Implied kImplied[] = {
     {"gpt2", "activation_function", "gelu_new"},
-    {"gptneox", "hidden_act", "gelu"},
+    {"gptneox", "hidden_act", "gelu"}, // computed by its approximation with tanh
     {"starcoder2", "hidden_act", "gelu_pytorch_tanh"},
     {"stablelm", "hidden_act", "silu"},
     {"smollm3", "hidden_act", "silu"},
@@ -256,8 +256,8 @@ std::string_view architectureType(std::string_view modelType) {
   return modelType == "mistral" ? "llama" : modelType;
 }
 
-/// Architectures whose attention has a window in llama.cpp if the metadata say so.
-constexpr std::string_view kWindowed[] = {"gemma2", "gemma3", "phi3"};
+/// Architectures whose attention has a window in llama.cpp if the metadata say so. It ignores that of phi3.
+constexpr std::string_view kWindowed[] = {"gemma2", "gemma3"};
 
 /// Entries that llama.cpp does not load a model without.
 constexpr std::string_view kRequired[] = {"context_length", "embedding_length", "feed_forward_length",
@@ -296,11 +296,22 @@ constexpr Default kDefaults[] = {{"llama", "rms_norm_eps", 1e-6},
                                  {"stablelm", "partial_rotary_factor", 0.25}};
 
 /// Defaults that are whole numbers.
-constexpr Default kCountDefaults[] = {
-    {"gemma", "head_dim", 256},          {"gemma2", "head_dim", 256},
-    {"gemma3_text", "head_dim", 256},    {"qwen3", "head_dim", 128},
-    {"gemma2", "sliding_window", 4096},  {"gemma3_text", "sliding_window", 4096},
-    {"mistral", "sliding_window", 4096}, {"mistral", "num_key_value_heads", 8}};
+constexpr Default kCountDefaults[] = {{"gemma", "head_dim", 256},
+                                      {"gemma2", "head_dim", 256},
+                                      {"gemma3_text", "head_dim", 256},
+                                      {"qwen3", "head_dim", 128},
+                                      {"gemma2", "sliding_window", 4096},
+                                      {"gemma3_text", "sliding_window", 4096},
+                                      {"mistral", "sliding_window", 4096},
+                                      {"mistral", "num_key_value_heads", 8},
+                                      {"gemma", "num_key_value_heads", 16},
+                                      {"gemma2", "num_key_value_heads", 4},
+                                      {"gemma3_text", "num_key_value_heads", 4},
+                                      {"smollm3", "num_key_value_heads", 4},
+                                      {"qwen2", "num_key_value_heads", 32},
+                                      {"qwen3", "num_key_value_heads", 32},
+                                      {"stablelm", "num_key_value_heads", 32},
+                                      {"starcoder2", "num_key_value_heads", 2}};
 
 /// Writes the entries of one config.json.
 class ConfigEntries {
@@ -318,6 +329,12 @@ public:
           "convert the folder that trainc export writes with llama.cpp's convert_hf_to_gguf.py",
           path_, knownTypes(), printable(name));
     type_ = name;
+    if (isOneOf({"gptneox"}))
+      for (const auto &[key, other] :
+           {std::pair("attention_bias", false), std::pair("tie_word_embeddings", true)})
+        if (config_.value(key, Json()) == other)
+          return invalidInput("{}: \"{}\" is {}, and llama.cpp's architecture gptneox has no such models",
+                              path_, key, other);
     TRAINC_RETURN_IF_ERROR(normalizeRotary());
     normalize();
     TRAINC_RETURN_IF_ERROR(removeListsOfLayers());
@@ -356,8 +373,12 @@ private:
     Json rope = config_.value("rope_parameters", Json());
     config_.erase("rope_parameters");
     if (rope.is_object() && rope.contains("full_attention")) { // Gemma 3 has two of them
+      const Json windowed = rope.value("sliding_attention", Json());
+      if (!rope["full_attention"].is_object() || (!windowed.is_null() && !windowed.is_object()))
+        return invalidInput(
+            "{}: \"rope_parameters\": expected objects for full_attention and sliding_attention", path_);
       setDefault("rope_local_base_freq",
-                 rope.value("sliding_attention", Json::object()).value("rope_theta", Json()));
+                 windowed.is_object() ? windowed.value("rope_theta", Json()) : Json());
       rope = rope["full_attention"];
     }
     if (rope.is_object()) {
@@ -399,7 +420,8 @@ private:
     if (isOneOf({"gpt2"}) && count("n_embd"))
       setDefault("n_inner", 4 * *count("n_embd"));
     const auto window = count("sliding_window"), longest = count("max_position_embeddings");
-    if (config_.value("use_sliding_window", Json()) == false || window == 0 ||
+    const bool needsSwitch = isOneOf({"qwen2", "qwen3", "smollm3"});
+    if (config_.value("use_sliding_window", Json(!needsSwitch)) == false || window == 0 ||
         (window && longest && *window >= *longest))
       config_["sliding_window"] = nullptr; // none
   }
@@ -407,6 +429,8 @@ private:
   Status removeListsOfLayers() {
     const auto follows = [&](const char *key, const auto &valueOfLayer) {
       const Json list = config_.value(key, Json());
+      if (!list.is_array())
+        return;
       for (size_t i = 0; i < list.size(); ++i)
         if (list[i] != valueOfLayer(i))
           return;

@@ -58,6 +58,8 @@ public:
   ~ReplacingFile();
 
   Status write(uint64_t offset, std::span<const std::byte> bytes) { return file_.write(offset, bytes); }
+  /// The temporary name.
+  const std::filesystem::path &temporary() const { return aside_; }
   /// Syncs the file to disk and renames it; ends writing.
   Status publish();
 

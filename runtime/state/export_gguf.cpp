@@ -121,13 +121,15 @@ public:
       return invalidInput("{}: expected a model of {}, found one of {}, whose names of tensors are not known",
                           header_.path(), ggufFamilies(), architecture);
     TRAINC_ASSIGN_OR_RETURN(heads_, ggufHeads(header_, architecture));
-    std::set<const WeightTensor *> written;
+    std::set<const WeightTensor *> bodies; // all but heads
+    for (const ExportPair &pair : pairs)
+      if (!isHeadName(pair.like->name))
+        bodies.insert(pair.source);
     std::vector<GgufOutput> outputs;
     for (const ExportPair &pair : pairs) {
-      const bool isRepeated = isHeadName(pair.like->name) && written.contains(pair.source);
+      const bool isRepeated = isHeadName(pair.like->name) && bodies.contains(pair.source);
       if (isRepeated || isStoredBuffer(pair.like->name, pair.like->shape))
         continue;
-      written.insert(pair.source);
       TRAINC_ASSIGN_OR_RETURN(GgufOutput output, planTensor(pair));
       outputs.push_back(std::move(output));
     }
@@ -399,8 +401,8 @@ Status exportGguf(const WeightSource &source, const fs::path &like, const fs::pa
   for (size_t i = 0; i < metadata.computed.size(); ++i)
     TRAINC_RETURN_IF_ERROR(file.write(layout.offsets[outputs.size() + i], metadata.computed[i].stored));
   TRAINC_RETURN_IF_ERROR(source.weights.check());
-  TRAINC_RETURN_IF_ERROR(file.publish());
-  return checkWritten(output, tensors);
+  TRAINC_RETURN_IF_ERROR(checkWritten(file.temporary(), tensors));
+  return file.publish();
 }
 
 } // namespace trainc

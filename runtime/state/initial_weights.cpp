@@ -147,7 +147,8 @@ std::string commonEnd(const std::string &a, const std::string &b) {
 /// The value of --rename that gives each missing parameter a tensor that is left over, by another begin of
 /// all names; nothing if there is none.
 std::optional<std::string> renameByPrefix(const TensorMatch &match) {
-  const std::set<std::string> missing = namesOf(match.missing), left = namesOf(match.unexpected);
+  const std::set<std::string> missing = namesOf(match.missing);
+  const std::set<std::string> left = namesOf(match.unexpected);
   if (missing.empty())
     return std::nullopt;
   const std::string &first = *missing.begin();
@@ -160,8 +161,9 @@ std::optional<std::string> renameByPrefix(const TensorMatch &match) {
         end.find('.') != std::string::npos && std::ranges::all_of(missing, [&](const std::string &name) {
           return name.starts_with(wanted) && left.contains(found + name.substr(wanted.size()));
         });
-    // A rule without a begin would rename tensors that have a parameter.
-    if (fits && (!found.empty() || match.transfers.empty()))
+    const bool isSafe = std::ranges::none_of(
+        match.transfers, [&](const TensorTransfer &each) { return each.source->name.starts_with(found); });
+    if (fits && isSafe)
       return fmt::format("{}*={}*", found, wanted);
   }
   return std::nullopt;
@@ -200,7 +202,7 @@ std::string adviceOn(const TensorMatch &match, const std::string &path, const We
            "model.safetensors.index.json in it";
   if (const std::optional<std::string> rule = renameByPrefix(match))
     return fmt::format(
-        "; the names differ by their begin: --rename='{}' gives the tensors the parameters' names", *rule);
+        "; the names differ by a prefix: --rename='{}' gives the tensors the parameters' names", *rule);
   if (match.transfers.empty())
     return "";
   if (const WeightTensor *tied = tiedTensor(match, head))

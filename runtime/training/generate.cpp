@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/input_file.h"
 #include "base/units.h"
 #include "plan/schema/entry_names.h"
@@ -232,10 +233,19 @@ Result<std::vector<std::pair<std::string, std::string>>> readPrompts(const RunOp
   return prompts;
 }
 
-/// Fails if the file cannot be created, before hours of training.
-Status checkFolderOf(const std::string &file) {
+/// Fails if the file cannot be created, or would replace something else than generated texts, before hours of
+/// training.
+Status checkGenerated(const std::string &file) {
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   std::error_code error;
+  if (std::filesystem::is_regular_file(file, error) && std::filesystem::file_size(file, error) > 0) {
+    const Result<std::string> content = readWholeFile(file);
+    if (!content.ok() || !content->starts_with("{\"ended\":"))
+      return invalidInput(
+          "--generated={}: the file exists, and holds something else than generated texts; remove it, "
+          "or give another name",
+          file);
+  }
   if (folder.empty() || std::filesystem::is_directory(folder, error))
     return {};
   return invalidInput("--generated={}: there is no folder '{}'; create it, or name another", file,
@@ -244,12 +254,22 @@ Status checkFolderOf(const std::string &file) {
 
 } // namespace
 
+Result<std::string> identityOfPrompts(const RunOptions &options) {
+  TRAINC_ASSIGN_OR_RETURN(const auto prompts, readPrompts(options));
+  StreamHash hash;
+  for (const auto &[text, origin] : prompts) {
+    const std::string piece = fmt::format("{} {}", text.size(), text);
+    hash.update(std::as_bytes(std::span(piece)));
+  }
+  return fmt::format("{} prompts (checksum {:016x})", prompts.size(), hash.digest());
+}
+
 Result<TextGeneration> TextGeneration::open(Executor &executor, const RunOptions &options,
                                             const TrainerState &position) {
   TRAINC_ASSIGN_OR_RETURN(Generator generator, Generator::create(executor));
   TRAINC_ASSIGN_OR_RETURN(ChosenTokenizer chosen, chooseTokenizer(options, position));
   TRAINC_ASSIGN_OR_RETURN(const auto texts, readPrompts(options));
-  TRAINC_RETURN_IF_ERROR(checkFolderOf(options.generated));
+  TRAINC_RETURN_IF_ERROR(checkGenerated(options.generated));
   std::vector<Prompt> prompts;
   const std::vector<uint32_t> &before = chosen.tokenizer->aroundText().before;
   for (const auto &[text, origin] : texts) {
@@ -277,7 +297,7 @@ Status TextGeneration::runOne(const Prompt &prompt, const RunOptions &options, u
   for (const uint32_t token : std::span(prompt.tokens).subspan(tokenizer_->aroundText().before.size()))
     text.next(token); // the prompt is printed as given
   text.finish();
-  bool started = false;
+  bool &started = generated.started;
   Status &printed = generated.printed;
   const auto add = [&](const std::string &piece) {
     generated.text += piece;
@@ -316,7 +336,7 @@ Status TextGeneration::run(const RunOptions &options, uint64_t seed, const Obser
     stop.listen();
   std::vector<Generated> texts;
   for (const Prompt &prompt : prompts_) {
-    if (!texts.empty() && texts.back().printed.ok() && !texts.back().tokens.empty())
+    if (!texts.empty() && texts.back().printed.ok() && texts.back().started)
       texts.back().printed = observers.tell(&RunObserver::onText, "\n");
     if (!texts.empty()) {
       TRAINC_ASSIGN_OR_RETURN(const bool stops,

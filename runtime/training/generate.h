@@ -100,6 +100,10 @@ private:
   std::vector<float> logits_;
 };
 
+/// Identifies all prompts of --generate and --prompts, so that ranks can compare them. Fails with
+/// kInvalidInput if the file of --prompts cannot be read.
+Result<std::string> identityOfPrompts(const RunOptions &options);
+
 /// Text generation for --generate and --prompts. Opened before training, so that errors in the options appear
 /// at the start and not after hours.
 class TextGeneration {
@@ -123,6 +127,7 @@ private:
   struct Generated {
     std::vector<uint32_t> tokens;      ///< without the end
     std::string text;                  ///< of `tokens`
+    bool started = false;              ///< whether the prompt was printed
     bool ended = false;                ///< by an end token
     double promptSeconds = 0;          ///< until the first token
     double seconds = 0;                ///< from the first token to the last

@@ -13,6 +13,7 @@
 #include "runtime/state/initial_weights.h"
 #include "runtime/state/model_config.h"
 #include "runtime/state/weight_source.h"
+#include "runtime/training/generate.h"
 #include "runtime/training/run_data.h"
 #include "runtime/training/state_tensors.h"
 #include "runtime/training/tokenizer_choice.h"
@@ -305,6 +306,7 @@ Result<StartingPoint> loadWeights(Executor &executor, const Environment &trainin
                         "checked, and may be damaged",
                         init, kTrainerStateFile));
       TRAINC_RETURN_IF_ERROR(checkConfig(executor, opened.weights, options, observers));
+      warnOfDifference(init, describeOtherModel(training, opened.environment), observers);
       sources.push_back(std::move(opened));
     }
     TRAINC_ASSIGN_OR_RETURN(const std::vector<NameRule> rules, readNameRules(options.rename));
@@ -315,7 +317,6 @@ Result<StartingPoint> loadWeights(Executor &executor, const Environment &trainin
         loadInitialWeights(weights, stateTensors(executor, fb::Role::Parameter), threads, source.recorded,
                            {.missing = options.initMissing, .ignored = options.initIgnore}));
     observers.tell(&RunObserver::onNote, fmt::format("initial weights from {}", weights.path()));
-    warnOfDifference(source.path, describeOtherModel(training, source.environment), observers);
     noteNames("drawn anew", unpaired.drawn, observers);
     noteNames("left out of the file", unpaired.ignored, observers);
     noteNames("not needed from the file", unpaired.buffers, observers);
@@ -352,11 +353,14 @@ template <typename T> NamedValue given(const char *option, const std::optional<T
 } // namespace
 
 Status checkSameRun(ControlChannel &control, const RunOptions &options, const StartingPoint &start) {
+  std::string prompts = given(false);
+  if (options.generates()) {
+    TRAINC_ASSIGN_OR_RETURN(prompts, identityOfPrompts(options));
+  }
   const NamedValue values[] = {
       {"training", options.trains() ? "yes" : "no"},
       {"--eval-data", given(!options.evalData.empty())},
-      {"--generate", fmt::format("{}", fmt::join(options.generate, ", "))},
-      {"--prompts", given(!options.prompts.empty())},
+      {options.prompts.empty() ? "--generate" : "--prompts", prompts},
       given("--max-tokens", options.maxTokens),
       given("--temperature", options.temperature),
       given("--top-k", options.topK),

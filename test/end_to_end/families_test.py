@@ -43,16 +43,25 @@ class ExportGgufTest(import_test.ImportTestCase):
         "gemma": {}, "gemma2": {"query_pre_attn_scalar": 16}, "gpt2": {}, "gpt_neox": {}, "gpt_neox_sequential": {}, "granite": {}, "llama": {},
         "gemma3": {"query_pre_attn_scalar": 16, "layer_types": ["sliding_attention"] * 4, "rope_parameters": {
             "full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 5000.0}, "sliding_attention": {"rope_type": "default", "rope_theta": 1e4}}},
-        "llama3_rope": {}, "llama_linear_rope": {}, "mistral": {}, "olmo2": {}, "phi3": {}, "qwen2": {}, "qwen3": {},
+        "llama3_rope": {}, "llama_linear_rope": {}, "mistral": {}, "olmo2": {}, "phi3": {"sliding_window": None}, "qwen2": {}, "qwen3": {},
         "smollm3": {"no_rope_layer_interval": 4}, "stablelm": {}, "stablelm_parallel": {},
     }  # fmt: skip
 
     def write_model(self, name, **edits):
         shutil.rmtree("model", ignore_errors=True)
         write_folder(Path("model"), numbers_of(name))
-        Path("model/tokenizer.json").unlink()
+        self.write_tokenizer()
         config = json.loads(Path("model/config.json").read_text())
         Path("model/config.json").write_text(json.dumps({**config, **edits}))
+
+    def write_tokenizer(self, merges=()):
+        """Byte-level, with GPT-2's steps and a token for each byte."""
+        letters = [*range(33, 127), *range(161, 173), *range(174, 256)]
+        letters += range(256, 256 + 256 - len(letters))
+        Path("model/tokenizer.json").write_text(json.dumps({
+            "version": "1.0", "added_tokens": [], "normalizer": None, "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False},
+            "post_processor": None, "decoder": {"type": "ByteLevel"},
+            "model": {"type": "BPE", "vocab": {chr(letter): id for id, letter in enumerate(letters)}, "merges": list(merges)}}))  # fmt: skip
 
     def read_again(self, gguf, expected):
         """The weights of the file; returns the largest difference."""
@@ -92,11 +101,12 @@ class ExportGgufTest(import_test.ImportTestCase):
             self.assertRegex(out, "blk.0.attn_norm.weight +F32 ")
             self.assertRegex(out, rf"blk.0.ffn_down.weight +{'F16' if type == 'q8_0' else type.upper()} ")  # rows of 48 numbers
         self.assertRegex(out, r"general.file_type +7\b")
+        self.assertRegex(out, r'tokenizer.ggml.pre +"gpt-2"')
 
     def test_metadata_and_rows_of_a_checkpoint(self):
         write_data("data.safetensors")
         plan = self.compile(self.imported(numbers_of("llama")))
-        Path("model/tokenizer.json").unlink()
+        self.write_tokenizer()
         self.run_steps(plan, "--steps", "1", "--checkpoint-dir", "run")
         self.trainc("export", "run", "--like=model", "-o", "tuned.gguf")
         losses = [self.trainrun(plan, "--eval-data", "data.safetensors", weights)[1].split("evaluation loss")[1].split("(")[0]
@@ -135,6 +145,10 @@ class ExportGgufTest(import_test.ImportTestCase):
         for name, edits, *expected in [
             ("opt", {}, 'model/config.json: expected a model of a type that trainc writes as GGUF (mistral, llama', 'found "opt"'),
             ("mistral_window", {}, '"sliding_window" is 7, and llama.cpp\'s architecture llama has no window'),
+            ("phi3", {}, '"sliding_window" is 9, and llama.cpp\'s architecture phi3 has no window'),
+            ("gpt_neox", {"attention_bias": False}, '"attention_bias" is false, and llama.cpp\'s architecture gptneox has no such models'),
+            ("gemma3", {"rope_parameters": {"full_attention": {}, "sliding_attention": 5}}, "expected objects for full_attention and sliding_attention"),
+            ("gemma2", {"layer_types": "x", "query_pre_attn_scalar": 16}, '"layer_types": expected full_attention in each 2th layer'),
             ("phi3_longrope", {}, "expected rotary positions that are scaled by the rule linear, yarn or llama3"),
             ("llama_yarn", {}, "would compute otherwise, as these keys show", "rope_scaling", "convert_hf_to_gguf.py"),
             ("llama", {"hidden_act": "relu"}, 'hidden_act: "relu", and "silu" (by default) in GGUF'),
@@ -149,6 +163,13 @@ class ExportGgufTest(import_test.ImportTestCase):
                 self.fails(export, 2, *expected)
                 self.assertEqual(list(Path(".").glob("tuned*")), [])
         self.write_model("llama")
+        for merges, expected in [(["ab"], 'merges: expected two tokens, found "ab"'), (["a b c"], 'merges: expected two tokens, found "a b c"'),
+                                 ([["a b", "c"]], "merges: expected tokens without spaces")]:
+            self.write_tokenizer(merges)
+            self.fails(export, 2, expected)
+        Path("model/tokenizer.json").unlink()
+        self.fails(export, 2, "--like=model: expected a tokenizer.json in this folder")
+        self.write_tokenizer()
         weights = read_safetensors("model/model.safetensors")
         weights["model.norm.weight"].values[3] = math.nan
         write_safetensors("nan.safetensors", weights)

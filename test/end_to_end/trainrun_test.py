@@ -117,7 +117,7 @@ class Weights(TrainrunTest):
         weights = [9.0 if column == (3 * row + 1) % 16 else 0.0 for row in range(16) for column in range(16)]
         write_safetensors("w.safetensors", {"base.model.wte.weight": Tensor("F32", [16, 16], weights)})
         generate = ["--tokenizer=bytes", "--generate=\x01", "--temperature=0", "--max-tokens=3", "--init", "w.safetensors"]
-        self.run_fails(2, "the names differ by their begin: --rename='base.model.*=*' gives the tensors", *generate)
+        self.run_fails(2, "the names differ by a prefix: --rename='base.model.*=*' gives the tensors", *generate)
         for rules in [["base.model.*=*"], ["base.*.wte.*=wte.*"], ["base.model.wte.weight=transformer.wte.weight"], ["*model.w*=*w*", "*=x*"]]:
             if rules == ["base.*.wte.*=wte.*"]:
                 self.run_fails(2, "--rename=base.*.wte.*=wte.*: expected PATTERN=REPLACEMENT with as many * on both sides", *generate, f"--rename={rules[0]}")
@@ -271,6 +271,12 @@ class Generation(TrainrunTest):
         self.continued("--generated=texts.jsonl")
         (text,) = map(json.loads, Path("texts.jsonl").read_text().splitlines())
         self.assertEqual((text["text"], text["tokens"], text["ended"]), ("eni", [4, 13, 8], True))
+        # After i comes the end at once.
+        self.assertEqual(self.continued("--generate=i", "--generate=b", "--generated=texts.jsonl")[0], "beni\n\ni\n\nbeni\n")
+        before = Path("w.safetensors").read_bytes()
+        self.run_fails(2, "--generated=w.safetensors: the file exists, and holds something else", *self.weights, "--generate=\x01",
+                       "--generated=w.safetensors")
+        self.assertEqual(Path("w.safetensors").read_bytes(), before)
 
     def test_a_signal_ends_the_text(self):
         process = self.start(*self.weights, "--generate=\x01", "--max-tokens", "1000000000")

@@ -165,11 +165,11 @@ static Result<GgufMetadata> metadataLike(const WeightSource &source, const Weigh
   TRAINC_RETURN_IF_ERROR(addModelMetadata(source, command.like, type, metadata));
   if (like.gguf()) // whose metadata have them
     return metadata;
-  if (!hasTokenizer(command.like)) {
-    putMessage(stderr, fmt::format("warning: {} has no tokenizer.json; the GGUF file has no tokenizer\n",
-                                   command.like));
-    return metadata;
-  }
+  if (!hasTokenizer(command.like))
+    return invalidInput(
+        "--like={}: expected a tokenizer.json in this folder, without which llama.cpp loads no model; "
+        "copy it there, or name a GGUF file of the base model with --like",
+        command.like);
   TRAINC_ASSIGN_OR_RETURN(const uint64_t vocabulary, embeddingRows(like));
   TRAINC_RETURN_IF_ERROR(addTokenizer(command.like, vocabulary, metadata.header));
   return metadata;

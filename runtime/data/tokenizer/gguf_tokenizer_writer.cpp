@@ -93,14 +93,18 @@ Result<TokenList> readTokenList(const std::string &path, const Json &json, uint6
   return tokens;
 }
 
-/// The merges as "left right".
-Result<std::vector<std::string>> readMerges(const std::string &path, const Json &model) {
-  std::vector<std::string> merges;
+/// Two tokens that become one.
+using MergePair = std::pair<std::string, std::string>;
+
+Result<std::vector<MergePair>> readMerges(const std::string &path, const Json &model) {
+  std::vector<MergePair> merges;
   for (const Json &merge : fieldOf(model, "merges")) {
-    if (merge.is_string())
-      merges.push_back(merge.get<std::string>());
+    const std::string text = merge.is_string() ? merge.get<std::string>() : "";
+    const size_t space = text.find(' ');
+    if (space != std::string::npos && text.find(' ', space + 1) == std::string::npos)
+      merges.emplace_back(text.substr(0, space), text.substr(space + 1));
     else if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string())
-      merges.push_back(merge[0].get<std::string>() + " " + merge[1].get<std::string>());
+      merges.emplace_back(merge[0].get<std::string>(), merge[1].get<std::string>());
     else
       return invalidInput("{}: merges: expected two tokens, found {}", path,
                           merge.dump(-1, ' ', true, Json::error_handler_t::replace));
@@ -178,10 +182,19 @@ std::optional<bool> spacePrefix(const Json &json) {
 
 Status addByteLevel(const std::string &path, const Json &json, GgufHeader &header) {
   TRAINC_ASSIGN_OR_RETURN(const std::string_view steps, nameOfSteps(path, json));
-  TRAINC_ASSIGN_OR_RETURN(const std::vector<std::string> merges, readMerges(path, fieldOf(json, "model")));
+  TRAINC_ASSIGN_OR_RETURN(const std::vector<MergePair> merges, readMerges(path, fieldOf(json, "model")));
   header.addText("tokenizer.ggml.model", "gpt2");
   header.addText("tokenizer.ggml.pre", steps);
-  header.addTexts("tokenizer.ggml.merges", merges);
+  std::vector<std::string> lines;
+  for (const auto &[left, right] : merges) {
+    if (left.find(' ') != std::string::npos || right.find(' ') != std::string::npos)
+      return invalidInput(
+          "{}: merges: expected tokens without spaces, which GGUF puts between them, found '{}' and "
+          "'{}'",
+          path, printable(left), printable(right));
+    lines.push_back(left + " " + right);
+  }
+  header.addTexts("tokenizer.ggml.merges", lines);
   return {};
 }
 
@@ -192,14 +205,13 @@ Status addSentencePiece(const std::string &path, const Json &json, const TokenLi
   if (!hasPrefix)
     return invalidInput("{}: expected the steps of SentencePiece (spaces become '{}'), found others; {}",
                         path, kMeta, kCopyAdvice);
-  TRAINC_ASSIGN_OR_RETURN(const std::vector<std::string> merges, readMerges(path, fieldOf(json, "model")));
+  TRAINC_ASSIGN_OR_RETURN(const std::vector<MergePair> merges, readMerges(path, fieldOf(json, "model")));
   std::vector<float> scores(tokens.texts.size(), -static_cast<float>(merges.size()) - 1);
   for (size_t i = merges.size(); i-- > 0;) {
-    std::string whole = merges[i];
-    whole.erase(whole.find(' '), 1);
+    const std::string whole = merges[i].first + merges[i].second;
     const auto id = tokens.ids.find(whole);
     if (id == tokens.ids.end())
-      return invalidInput("{}: merges: '{}' makes no token", path, printable(merges[i]));
+      return invalidInput("{}: merges: '{}' makes no token", path, printable(whole));
     scores[id->second] = -static_cast<float>(i);
   }
   header.addText("tokenizer.ggml.model", "llama");
@@ -215,8 +227,8 @@ Status checkMerges(const std::string &path, const Json &json, const GgufHeader &
   TRAINC_ASSIGN_OR_RETURN(const GgufFile file,
                           GgufFile::parse(path, std::as_bytes(std::span(layout.header))));
   TRAINC_ASSIGN_OR_RETURN(const std::string written, tokenizerJsonOf(file));
-  TRAINC_ASSIGN_OR_RETURN(const std::vector<std::string> wanted, readMerges(path, fieldOf(json, "model")));
-  TRAINC_ASSIGN_OR_RETURN(const std::vector<std::string> found,
+  TRAINC_ASSIGN_OR_RETURN(const std::vector<MergePair> wanted, readMerges(path, fieldOf(json, "model")));
+  TRAINC_ASSIGN_OR_RETURN(const std::vector<MergePair> found,
                           readMerges(path, fieldOf(tryParseJson(written), "model")));
   if (wanted == found)
     return {};
