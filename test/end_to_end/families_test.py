@@ -183,13 +183,36 @@ class ExportGgufTest(import_test.ImportTestCase):
         self.fails(export, 2, "-o tuned.gguf: ", "a GGUF file")
         self.fails([*export[:-1], "folder", "--type=f16"], 2, "--type needs a GGUF file as output")
 
-    def test_read_by_python_package(self):
+    def python_package(self):
         try:
             import gguf
 
             gguf.GGUFReader
         except (ImportError, AttributeError):  # test/golden/gguf is no package
             self.skipTest("needs the Python package gguf")
+        return gguf
+
+    def test_names_of_python_package(self):
+        """Names of tensors and keys of each family are those of llama.cpp's converter."""
+        gguf = self.python_package()
+        architectures = {name: id for id, name in gguf.MODEL_ARCH_NAMES.items()}
+        keys = {value for group in vars(gguf.Keys).values() if isinstance(group, type)
+                for value in vars(group).values() if isinstance(value, str)} | {"tokenizer.ggml.pre"}  # fmt: skip
+        for name, edits in self.FAMILIES.items():
+            with self.subTest(name=name):
+                self.write_model(name, **edits)
+                self.trainc("export", "model/model.safetensors", "--like=model", "-o", "tuned.gguf")
+                reader = gguf.GGUFReader("tuned.gguf")
+                architecture = reader.get_field("general.architecture").contents()
+                names = gguf.get_tensor_name_map(architectures[architecture], 8)
+                weights = read_safetensors("model/model.safetensors")
+                expected = {names.get_name(key, try_suffixes=(".weight", ".bias")) for key in weights}
+                self.assertEqual({tensor.name for tensor in reader.tensors} - {"rope_freqs.weight"}, expected)
+                found = {key.replace(f"{architecture}.", "{arch}.", 1) for key in reader.fields if not key.startswith("GGUF.")}
+                self.assertEqual(found - keys, set())
+
+    def test_read_by_python_package(self):
+        gguf = self.python_package()
         self.write_model("qwen3")
         self.trainc("export", "model/model.safetensors", "--like=model", "--type=q8_0", "-o", "tuned.gguf")
         reader = gguf.GGUFReader("tuned.gguf")
