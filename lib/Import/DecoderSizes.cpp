@@ -26,16 +26,17 @@ static void placeAttention(NamedSizes &sizes, const Decoder &decoder) {
     placeLinear(sizes, attention.value, key, keyText);
     break;
   case Attention::Rows:
+  case Attention::PerHead:
     placeLinear(sizes, attention.query, query + 2 * key,
                 sharesKeys ? fmt::format("{} + 2 * {}", queryText, keyText) : "3 * " + queryText);
     sizes.place("= nn.split %qkv into [", "[", query, queryText);
     sizes.place("= nn.split %qkv into [", ", ", key, keyText);
-    break;
-  case Attention::PerHead:
-    placeLinear(sizes, attention.query, 3 * query, "3 * " + queryText);
-    sizes.place("= nn.reshape %qkv to [", "[0, 0, ", heads, "heads");
-    sizes.place("= nn.reshape %qkv to [", ", ", 3 * attention.headWidth, "3 * head_width");
-    sizes.place("_heads to [", "[0, 0, ", query, queryText);
+    sizes.place("= nn.reshape %qkv to [", "[0, 0, ", attention.keyHeads, keyHeads);
+    if (!sharesKeys)
+      sizes.place("= nn.reshape %qkv to [", ", ", 3 * attention.headWidth, "3 * head_width");
+    sizes.place("%q_heads to [", "[0, 0, ", query, queryText);
+    sizes.place("%k_heads to [", "[0, 0, ", key, keyText);
+    sizes.place("%v_heads to [", "[0, 0, ", key, keyText);
     break;
   }
   placeLinear(sizes, attention.output, decoder.width, "width");

@@ -133,6 +133,10 @@ std::string LayerText::attention(const LayerKind &kind, const std::string &input
     const int64_t heads = attention.keyHeads, width = attention.headWidth, group = attention.heads / heads;
     text_.line("%qkv = {}",
                linear(attention.query, input, query + 2 * key, attention.hasBias, layers_.inOut));
+    if (heads == 1) { // one after another
+      text_.line("%q, %k, %v = nn.split %qkv into [{}, {}, {}]", query, key, key);
+      break;
+    }
     text_.line("%by_head = nn.reshape %qkv to [0, 0, {}, {}]", heads, (group + 2) * width);
     if (group == 1)
       text_.line("%q_heads, %k_heads, %v_heads = nn.split %by_head into 3");
@@ -315,7 +319,8 @@ void LayerText::heading(const std::string &architecture, int64_t parameters, con
              more);
   for (const LayerKind &kind : layers_.kinds)
     if (kind.rope && kind.rope->maxLength) {
-      text_.line("// Positions are scaled as for texts of at most {} tokens.", *kind.rope->maxLength);
+      text_.line("// In longer texts than {} tokens, transformers computes other queries or keys.",
+                 *kind.rope->maxLength);
       break;
     }
   text_.line("// Parameters have the names and layouts of its weights: trainrun --init=FOLDER reads them.");

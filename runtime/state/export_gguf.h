@@ -26,7 +26,7 @@ struct GgufMetadata {
 };
 
 /// Adds the metadata that say what the config.json in the folder `like` does, or all of the GGUF file `like`.
-/// Fails (kInvalidInput) if GGUF cannot say what the model computes, or if the config.json of `source`
+/// Fails (kInvalidInput) if GGUF cannot represent what the model computes, or if the config.json of `source`
 /// computes something else.
 Status addModelMetadata(const WeightSource &source, const std::filesystem::path &like,
                         const GgufTensorType &type, GgufMetadata &metadata);

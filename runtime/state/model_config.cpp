@@ -115,6 +115,22 @@ Json defaultsOf(const Json &config, const std::string &type) {
   if (type == "gpt_neox")
     defaults.update(
         {{"use_parallel_residual", true}, {"attention_bias", true}, {"partial_rotary_factor", 0.25}});
+  if (type == "falcon")
+    defaults.update({{"parallel_attn", true}, {"multi_query", true}});
+  if (type == "olmo3")
+    defaults["rope_theta"] = 500000.0;
+  if (type == "ministral3") {
+    defaults["rope_theta"] = 1e6;
+    defaults["rope_scaling"] = {{"rope_type", "yarn"},
+                                {"factor", 16.0},
+                                {"original_max_position_embeddings", 16384},
+                                {"max_position_embeddings", 262144},
+                                {"beta_fast", 32.0},
+                                {"beta_slow", 1.0},
+                                {"mscale", 1.0},
+                                {"mscale_all_dim", 1.0},
+                                {"llama_4_scaling_beta", 0.1}};
+  }
   if (isOneOf({"phi", "stablelm"}))
     defaults["partial_rotary_factor"] = type == "phi" ? 0.5 : 0.25;
   if (isGemma || isOneOf({"qwen3", "ministral3"}))
@@ -354,7 +370,7 @@ Status requireSaidByGguf(const std::filesystem::path &path, std::string_view con
         std::ranges::find(kSaidOtherwise, key) != std::end(kSaidOtherwise))
       continue;
     if (!found && !isNothing(*wanted))
-      differences += fmt::format("\n    {}: {}, which GGUF cannot say", printable(key), own.show(key));
+      differences += fmt::format("\n    {}: {}, which GGUF cannot represent", printable(key), own.show(key));
     if (found && !isSame(*wanted, *found))
       differences +=
           fmt::format("\n    {}: {}, and {} in GGUF", printable(key), own.show(key), said.show(key));

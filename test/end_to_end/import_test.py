@@ -424,7 +424,7 @@ class ImportErrorsTest(harness.EndToEndTest):
         self.refused({**self.LLAMA, "hidden_act": "mish"}, "'hidden_act': expected gelu, ", "found mish")
         self.refused({**self.LLAMA, "rope_scaling": {"rope_type": "magic", "factor": 2.0}}, "'rope_scaling.rope_type' is magic, which is not supported")
         self.refused({**self.LLAMA, "rope_parameters": {"rope_theta": 5e5, "curl": 1}}, "'rope_parameters.curl' = 1")
-        self.refused({"model_type": "falcon", "attention_dropout": 0.1}, "'attention_dropout' is 0.1: dropout of attention's weights is not supported; give --no-dropout")
+        self.refused({"model_type": "falcon", "attention_dropout": 0.1}, "'attention_dropout' is 0.1: dropout of attention's weights or of its branch is not supported; give --no-dropout")
         self.refused({**self.LLAMA, "quantization_config": {"bits": 4}}, "the weights are quantised")
         self.refused({**self.LLAMA, "rms_norm_eps": None, "tie_word_embeddings": 1}, "'tie_word_embeddings': expected true or false, found 1")
         self.refused({**self.LLAMA, "partial_rotary_factor": 0.0}, "'partial_rotary_factor' is 0.0: this family rotates whole heads; expected 1.0")
@@ -441,6 +441,12 @@ class ImportErrorsTest(harness.EndToEndTest):
         self.refused({"model_type": "gpt2"}, "this family has no --task=classification yet; expected causal-lm", options=["--task=classification"])
         self.refused({"model_type": "llava", "text_config": self.LLAMA}, "models for pictures and texts cannot be imported yet")
         self.fails([TRAINC, "import", "nowhere"], 2, "nowhere: cannot open")
+
+    def test_bloom(self):
+        pieces = {"model_type": "bloom", "slow_but_exact": True}
+        self.refused({**pieces, "pretraining_tp": 4}, "'slow_but_exact' is true: sums in pieces, without biases, are not supported; expected false")
+        Path("config.json").write_text(json.dumps(pieces))
+        self.trainc("import", "config.json", "-o", "model.mlir")
 
     def test_encoders(self):
         bert = {"model_type": "bert", "architectures": ["BertForSequenceClassification"], "attention_probs_dropout_prob": 0.0}

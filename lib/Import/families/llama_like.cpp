@@ -23,8 +23,19 @@ Decoder readMistral(Config &config) {
   return decoder;
 }
 
+/// `llama_4_scaling_beta` of Ministral 3: from the original length on, queries are multiplied by
+/// 1 + beta ln(1 + floor(position / original)). `object` holds the key; without that object, the class's
+/// default counts.
+static double readQueryScalingBeta(Config &config, const std::string &object) {
+  constexpr double kDefault = 0.1;
+  if (!config.isObject(object))
+    return kDefault;
+  const std::string key = object + ".llama_4_scaling_beta";
+  return config.has(key) ? config.number(key) : 0;
+}
+
 Decoder readMinistral3(Config &config) {
-  constexpr double kTheta = 1e6, kBeta = 0.1;
+  constexpr double kTheta = 1e6;
   constexpr int64_t kOriginal = 16384;
   const LlamaDefaults defaults{.vocabulary = 131072,
                                .mlpWidth = 14336,
@@ -42,10 +53,8 @@ Decoder readMinistral3(Config &config) {
     rope.scaling = fmt::format("yarn(factor 16, original {}, attention_factor 1)", kOriginal);
   if (config.has(object + ".max_position_embeddings"))
     config.size(object + ".max_position_embeddings"); // the outer key counts
-  // From the original length on, queries grow with their position: by 1 + beta ln(1 + position / original).
-  const std::string beta = object + ".llama_4_scaling_beta",
-                    original = object + ".original_max_position_embeddings";
-  if ((isGiven && config.has(beta) ? config.number(beta) : isGiven ? 0 : kBeta) != 0)
+  const std::string original = object + ".original_max_position_embeddings";
+  if (readQueryScalingBeta(config, object) != 0)
     rope.maxLength = config.has(original) ? config.size(original) : kOriginal;
   std::optional<int64_t> window;
   if (config.has("sliding_window"))

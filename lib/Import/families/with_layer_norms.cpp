@@ -227,7 +227,9 @@ Decoder readFalcon(Config &config) {
   attention.query = "self_attention.query_key_value";
   attention.output = "self_attention.dense";
   attention.hasBias = attention.hasOutputBias = config.flag("bias", false);
-  requireNoDropout(config, "attention_dropout", 0, "attention's weights");
+  // In transformers, this key is the dropout of attention's weights with ALiBi alone, and else that of its
+  // branch, if branches are not parallel.
+  requireNoDropout(config, "attention_dropout", 0, "attention's weights or of its branch");
   requireNoDropout(config, "hidden_dropout", 0, "the sum of both branches");
   config.require("apply_residual_connection_post_layernorm", false,
                  "the residual stream of norms is not supported");
@@ -264,7 +266,11 @@ Decoder readBloom(Config &config) {
   decoder.initialRange = config.number("initializer_range", 0.02);
   decoder.norm = {Norm::Layer, config.number("layer_norm_epsilon", 1e-5)};
   decoder.isTied = config.flag("tie_word_embeddings", true);
-  config.ignore({"slow_but_exact"}); // the same sums in other pieces
+  // transformers then leaves out the biases of two layers (BloomAttention, BloomMLP).
+  if (config.size("pretraining_tp", 1) > 1)
+    config.require("slow_but_exact", false, "sums in pieces, without biases, are not supported");
+  else
+    config.ignore({"slow_but_exact"});
 
   const char *heads =
       config.has("num_attention_heads") && !config.has("n_head") ? "num_attention_heads" : "n_head";

@@ -78,6 +78,21 @@ TEST(ModelConfig, AMissingKeyHasItsDefault) {
       HasSubstr("sliding_window: 4096 (by default) in this file, null (by default) in the plan"));
 }
 
+TEST(ModelConfig, DefaultsOfClassesMayBeWritten) {
+  for (
+      const auto &[bare, written] : std::initializer_list<std::pair<const char *, const char *>>{
+          {R"({"model_type": "falcon"})",
+           R"({"model_type": "falcon", "parallel_attn": true, "multi_query": true})"},
+          {R"({"model_type": "olmo3"})", R"({"model_type": "olmo3", "rope_theta": 500000.0})"},
+          {R"({"model_type": "ministral3"})",
+           R"({"model_type": "ministral3", "rope_parameters": {"type": "yarn", "rope_type": "yarn", "rope_theta": 1000000.0,
+                "factor": 16.0, "original_max_position_embeddings": 16384, "max_position_embeddings": 262144, "beta_fast": 32.0,
+                "beta_slow": 1.0, "mscale_all_dim": 1.0, "mscale": 1.0, "llama_4_scaling_beta": 0.1}})"}}) {
+    EXPECT_EQ(difference(bare, written), "");
+    EXPECT_EQ(difference(written, bare), "");
+  }
+}
+
 TEST(ModelConfig, KeysThatOneFileLacksAndNobodyKnowsAreNotCompared) {
   EXPECT_EQ(difference(R"({"model_type": "toy", "depth": 3})", R"({"model_type": "toy", "width": 4})"), "");
   EXPECT_THAT(difference(R"({"model_type": "toy", "depth": 3})", R"({"model_type": "toy", "depth": 4})"),
