@@ -104,6 +104,8 @@ Json defaultsOf(const Json &config, const std::string &type) {
                      {"hidden_act", "gelu"},
                      {"position_embedding_type", "absolute"},
                      {"tie_word_embeddings", true}});
+  if (isOneOf({"roberta", "xlm-roberta"}))
+    defaults["pad_token_id"] = 1;
   if (isGemma)
     defaults.update({{"rms_norm_eps", 1e-6}, {"tie_word_embeddings", true}});
   if (isOneOf({"gemma2", "gemma3_text"}))
@@ -252,6 +254,20 @@ private:
   Json defaults_, keys_;
 };
 
+/// Whether a model's computation depends on the token of padding: RoBERTa counts positions from its number,
+/// and decoders with a classifier find the last token of a text by it.
+bool readsPadding(const Json &config) {
+  const std::string type = typeOf(config);
+  if (type == "roberta" || type == "xlm-roberta")
+    return true;
+  const auto classes = config.find("architectures");
+  if (type == "bert" || type == "modernbert" || classes == config.end() || !classes->is_array())
+    return false;
+  return std::ranges::any_of(*classes, [](const Json &name) {
+    return name.is_string() && name.get_ref<const std::string &>().ends_with("ForSequenceClassification");
+  });
+}
+
 /// Whether a value says that something is absent.
 bool isNothing(const Json &value) {
   return value.empty() || value == false || value == 0 || value == ""; // empty: null, or without elements
@@ -277,7 +293,8 @@ Result<ConfigRemarks> compare(const Json &ownJson, const std::filesystem::path &
   std::vector<std::string> missing, unknown;
   for (const std::string &key : keys) {
     const Json *planned = plan.find(key), *found = file.find(key);
-    if (isHarmless(key) || (!isComplete && !file.contains(key)))
+    const bool isRead = key == "pad_token_id" && readsPadding(planKeys);
+    if ((isHarmless(key) && !isRead) || (!isComplete && !file.contains(key)))
       continue;
     if (planned && found && !isSame(*planned, *found))
       differences += fmt::format("\n    {}: {} in this file, {} in the plan", printable(key), file.show(key),

@@ -429,6 +429,8 @@ class ImportErrorsTest(harness.EndToEndTest):
         self.refused({**vit, "image_size": [224]}, "'image_size': expected a height and a width")
         self.refused({**vit, "architectures": ["ViTModel"]}, "the class ViTModel (architectures) cannot be imported yet; expected ViTForImageClassification")
         modern = {"model_type": "modernbert", "architectures": ["ModernBertForSequenceClassification"]}
+        self.refused({**modern, "rope_theta": 1e4}, "'rope_theta': the class reads 'global_rope_theta' and 'local_rope_theta'")
+        self.refused({**vit, "image_size": 2**24, "num_channels": 2**24, "patch_size": 2**24}, "('num_channels', 'image_size'): expected at most 16777216 numbers")
         self.refused({**modern, "classifier_pooling": "max"}, "'classifier_pooling': expected cls or mean, found max")
         self.refused({**modern, "mlp_dropout": 0.1}, "'mlp_dropout' is 0.1: dropout of the MLP's inner states is not supported; give --no-dropout")
         self.refused({**modern, "layer_types": ["full_attention"]}, "'layer_types' has 1 entries for 22 layers")
