@@ -124,7 +124,15 @@ std::string selectionOf(const std::vector<std::string> &listed, const std::set<s
   return isSafe ? pattern : fmt::format("{}", fmt::join(names, ","));
 }
 
-/// Returns the embedding (of GPT-2 or Llama) that the plan also uses for its head, if the file's own `head`
+/// Returns the weight of the file's head; null if it has none.
+const WeightTensor *headOf(const WeightFiles &weights) {
+  for (const WeightTensor &tensor : weights.tensors())
+    if (isHeadName(tensor.name) && tensor.name.ends_with(".weight"))
+      return &tensor;
+  return nullptr;
+}
+
+/// Returns the embedding that the plan also uses for its head, if the file's own `head`
 /// is left over and no parameter is missing; null otherwise.
 const WeightTensor *tiedTensor(const TensorMatch &match, const WeightTensor *head) {
   const bool isLeftOver = head && std::ranges::any_of(match.unexpected, [&](const std::string &entry) {
@@ -134,8 +142,11 @@ const WeightTensor *tiedTensor(const TensorMatch &match, const WeightTensor *hea
     return nullptr;
   const auto tied = std::ranges::find_if(match.transfers, [&](const TensorTransfer &transfer) {
     const WeightTensor &source = *transfer.source;
-    return source.shape == head->shape &&
-           (endsWithName(source.name, "wte.weight") || endsWithName(source.name, "embed_tokens.weight"));
+    constexpr std::string_view kEmbeddings[] = {"wte.weight", "embed_tokens.weight", "word_embeddings.weight",
+                                                "tok_embeddings.weight"};
+    return source.shape == head->shape && std::ranges::any_of(kEmbeddings, [&](std::string_view name) {
+             return endsWithName(source.name, name);
+           });
   });
   return tied == match.transfers.end() ? nullptr : tied->source;
 }
@@ -160,7 +171,7 @@ std::string adviceOn(const TensorMatch &match, const std::string &path, const We
   if (const WeightTensor *tied = tiedTensor(match, head))
     return fmt::format("; '{0}' is not equal to '{1}', so the weights are of a model with a head of its own: "
                        "give the model such a head, as one tied to '{1}' computes something else",
-                       kHeadName, tied->name);
+                       head->name, tied->name);
   std::set<std::string> parameters, tensors;
   for (const TensorTransfer &transfer : match.transfers) {
     parameters.insert(transfer.destination->name);
@@ -228,9 +239,9 @@ Result<UnpairedWeights> loadInitialWeights(const WeightFiles &weights,
     return isLeftOut || passedOver.contains(&tensor);
   };
   TensorMatch match = matchTensors(weights.tensors(), wanted, lookup, ignore, Conversion::kRound);
-  TRAINC_RETURN_IF_ERROR(match.status(fmt::format(
-      "--init={}: the weights do not fit this plan{}", weights.path(),
-      adviceOn(match, weights.path(), unpaired.drawn.empty() ? weights.find(kHeadName) : nullptr))));
+  TRAINC_RETURN_IF_ERROR(match.status(
+      fmt::format("--init={}: the weights do not fit this plan{}", weights.path(),
+                  adviceOn(match, weights.path(), unpaired.drawn.empty() ? headOf(weights) : nullptr))));
   TRAINC_RETURN_IF_ERROR(addChecksums(recorded, match.transfers));
   TRAINC_ASSIGN_OR_RETURN(const auto fault, transferTensors(match.transfers, threads, Numbers::kFinite));
   TRAINC_RETURN_IF_ERROR(weights.check());

@@ -303,6 +303,10 @@ class EncoderTest(ImportTestCase):
             self.assertNotEqual(list(tuned[name].values), list(old[name].values), name)
         write_safetensors("model/model.safetensors", {name.removeprefix("bert."): tensor for name, tensor in old.items()})
         self.assertEqual(self.evaluated(), expected)
+        tied = Tensor("F32", [256, 32], [1.0] * (256 * 32))
+        write_safetensors("model/model.safetensors", {**old, "cls.predictions.decoder.weight": tied})
+        self.fails([harness.TRAINRUN, plan, "--eval-data", "data.safetensors", "--init", "model"], 2,
+                   "'cls.predictions.decoder.weight' is not equal to 'bert.embeddings.word_embeddings.weight', so the weights are of a model with a head of its own")
         old["cls.predictions.decoder.bias"] = Tensor("F32", [256], [1.0] * 256)
         write_safetensors("model/model.safetensors", old)
         self.fails([harness.TRAINRUN, plan, "--eval-data", "data.safetensors", "--init", "model"], 2, "cls.predictions.decoder.bias")
@@ -338,6 +342,15 @@ class EncoderTest(ImportTestCase):
         data["token_types"] = Tensor("I32", data["tokens"].shape, [1] * len(data["tokens"].values))
         write_safetensors("data.safetensors", data)
         self.assertNotEqual(self.evaluated(), expected)
+
+    def test_padding_of_another_config(self):
+        """Tokens of padding that decide positions, or the last token, must be those of the plan."""
+        for name in ["roberta", "llama_classes"]:
+            numbers = self.folder(name)
+            self.compiled()
+            Path("model/config.json").write_text(json.dumps({**numbers["config"], "pad_token_id": 4}))
+            self.fails([harness.TRAINRUN, "model.plan", "--eval-data", "data.safetensors", "--init", "model"], 2, "pad_token_id: 4 in this file")
+            shutil.rmtree("model")
 
     def test_new_head(self):
         """A head for five classes on the weights of a masked language model; the checkpoint has its labels."""
