@@ -343,6 +343,25 @@ class EncoderTest(ImportTestCase):
         write_safetensors("data.safetensors", data)
         self.assertNotEqual(self.evaluated(), expected)
 
+    def test_forms_of_a_config(self):
+        """transformers saves ModernBERT's layers and rotary bases in another form than files of the Hub have."""
+        numbers = self.folder("modernbert_tokens")
+        self.compiled()
+        expected = self.evaluated()
+        saved = {**numbers["config"], "layer_types": ["full_attention", "sliding_attention", "sliding_attention"], "classifier_pooling": "cls",
+                 "rope_parameters": {"full_attention": {"rope_type": "default", "rope_theta": 2000.0},
+                                     "sliding_attention": {"rope_type": "default", "rope_theta": 300.0}}}
+        for key in ("global_rope_theta", "local_rope_theta"):
+            del saved[key]
+        Path("model/config.json").write_text(json.dumps(saved))
+        self.assertEqual(self.evaluated(), expected)
+        run = [harness.TRAINRUN, "model.plan", "--eval-data", "data.safetensors", "--init", "model"]
+        Path("model/config.json").write_text(json.dumps({**saved, "layer_types": ["full_attention"] * 3}))
+        self.fails(run, 2, "layer_types")
+        saved["rope_parameters"]["sliding_attention"]["rope_theta"] = 301.0
+        Path("model/config.json").write_text(json.dumps(saved))
+        self.fails(run, 2, "local_rope_theta: 301.0 in this file, 300.0 in the plan")
+
     def test_padding_of_another_config(self):
         """Tokens of padding that decide positions, or the last token, must be those of the plan."""
         for name in ["roberta", "llama_classes"]:
