@@ -114,11 +114,13 @@ static Result<Class> classOf(const Config &config, const Family &family, std::op
 }
 
 /// Gives the config the labels of a new head.
-static Status useLabels(Config &config, Task task, int64_t count) {
+static Status useLabels(Config &config, const std::vector<Class> &classes, Task task, int64_t count) {
   constexpr int64_t kMaxLabels = 1 << 20;
   if (task != Task::Classification && task != Task::TokenClassification)
-    return invalidInput(
-        "--labels: {} has no labels; add --task=classification or --task=token-classification", nameOf(task));
+    return invalidInput("--labels: {} has no labels; add --task with classification{}", nameOf(task),
+                        std::ranges::find(classes, Task::TokenClassification, &Class::task) == classes.end()
+                            ? ""
+                            : " or token-classification");
   if (count < 1 || count > kMaxLabels)
     return invalidInput("--labels: expected from 1 to {} labels, found {}", kMaxLabels, count);
   Json names = Json::object(), ids = Json::object();
@@ -127,6 +129,10 @@ static Status useLabels(Config &config, Task task, int64_t count) {
     names[std::to_string(label)] = name;
     ids[name] = label;
   }
+  // The loss of another number of classes is not that of the new head.
+  if (const auto old = config.json().find("id2label");
+      old == config.json().end() || old->size() != names.size())
+    config.erase("problem_type");
   config.set("id2label", std::move(names));
   config.set("label2id", std::move(ids));
   config.erase("num_labels");
@@ -168,7 +174,7 @@ static Status withoutTokenTypes(const Config &config) {
 /// The classifier on a decoder's last token.
 static Head readScore(Config &config) {
   Head head;
-  readLabels(config, head);
+  readLabels(config, Task::Classification, head);
   head.pooling = Head::Last;
   if (!config.has("pad_token_id"))
     config.fail(
@@ -215,7 +221,7 @@ Result<ImportedModel> importModel(const std::string &file, std::string_view text
   TRAINC_RETURN_IF_ERROR(checkQuantization(config));
   TRAINC_ASSIGN_OR_RETURN(const Class wanted, classOf(config, *family, options.task));
   if (options.labels)
-    TRAINC_RETURN_IF_ERROR(useLabels(config, wanted.task, *options.labels));
+    TRAINC_RETURN_IF_ERROR(useLabels(config, classesOf(*family), wanted.task, *options.labels));
   config.require("is_encoder_decoder", false, "an encoder with a decoder is not supported");
   if (const auto *read = std::get_if<ReadDecoder>(&family->read))
     return importDecoder(config, *read, *family, wanted, options);

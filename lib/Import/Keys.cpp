@@ -39,7 +39,7 @@ void requireNoDropout(Config &config, std::string_view key, double fallback, std
         what));
 }
 
-void readLabels(Config &config, Head &head) {
+void readLabels(Config &config, Task task, Head &head) {
   // The list of names counts, as in transformers.
   const std::optional<int64_t> named = config.entries("id2label");
   config.entries("label2id");
@@ -48,6 +48,8 @@ void readLabels(Config &config, Head &head) {
   head.outputs = named ? *named : config.size("num_labels", 2);
   if (head.outputs == 0)
     config.fail("'id2label': expected a name for each class, found none");
+  if (task == Task::TokenClassification)
+    return; // the classes compute a cross-entropy whatever problem_type says
   const std::string key = "problem_type";
   const std::string problem = config.has(key)     ? config.word(key, "")
                               : head.outputs == 1 ? "regression"

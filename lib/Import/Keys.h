@@ -19,8 +19,9 @@ int64_t readLayers(Config &config, std::string_view key, int64_t fallback);
 /// Fails if the text gets dropout and this one, which the model language lacks, is not 0. `what` is dropped.
 void requireNoDropout(Config &config, std::string_view key, double fallback, std::string_view what);
 
-/// Reads the number of classes from `id2label` or `num_labels`, and the loss from `problem_type`.
-void readLabels(Config &config, Head &head);
+/// Reads the number of classes from `id2label` or `num_labels`, and the loss from `problem_type`, which
+/// classes of tokens do not have.
+void readLabels(Config &config, Task task, Head &head);
 
 /// Class defaults of rotary positions, and sizes that they depend on.
 struct RopeDefaults {

@@ -132,8 +132,8 @@ std::set<std::string> namesOf(const std::vector<std::string> &listed) {
   return names;
 }
 
-/// The part of two names that both end with, from the begin of a component on; empty if there is none.
-std::string commonEnd(const std::string &a, const std::string &b) {
+/// The longest suffix of two names that begins with a component; empty if there is none.
+std::string commonSuffix(const std::string &a, const std::string &b) {
   const auto [end, other] = std::ranges::mismatch(a | std::views::reverse, b | std::views::reverse);
   const size_t length = static_cast<size_t>(end - (a | std::views::reverse).begin());
   for (size_t at = a.size() - length; at < a.size(); ++at) {
@@ -144,7 +144,7 @@ std::string commonEnd(const std::string &a, const std::string &b) {
   return "";
 }
 
-/// The value of --rename that gives each missing parameter a tensor that is left over, by another begin of
+/// The value of --rename that gives each missing parameter a tensor that is left over, by another prefix of
 /// all names; nothing if there is none.
 std::optional<std::string> renameByPrefix(const TensorMatch &match) {
   const std::set<std::string> missing = namesOf(match.missing);
@@ -153,7 +153,7 @@ std::optional<std::string> renameByPrefix(const TensorMatch &match) {
     return std::nullopt;
   const std::string &first = *missing.begin();
   for (const std::string &other : left) {
-    const std::string end = commonEnd(first, other);
+    const std::string end = commonSuffix(first, other);
     const std::string wanted = first.substr(0, first.size() - end.size()),
                       found = other.substr(0, other.size() - end.size());
     // A last component alone, such as "weight", is common to all.
@@ -169,7 +169,15 @@ std::optional<std::string> renameByPrefix(const TensorMatch &match) {
   return std::nullopt;
 }
 
-/// Returns the embedding (of GPT-2 or Llama) that the plan also uses for its head, if the file's own `head`
+/// Returns the weight of the file's head; null if it has none.
+const WeightTensor *headOf(const WeightFiles &weights) {
+  for (const WeightTensor &tensor : weights.tensors())
+    if (isHeadName(tensor.name) && tensor.name.ends_with(".weight"))
+      return &tensor;
+  return nullptr;
+}
+
+/// Returns the embedding that the plan also uses for its head, if the file's own `head`
 /// is left over and no parameter is missing; null otherwise.
 const WeightTensor *tiedTensor(const TensorMatch &match, const WeightTensor *head) {
   const bool isLeftOver = head && std::ranges::any_of(match.unexpected, [&](const std::string &entry) {
@@ -179,8 +187,11 @@ const WeightTensor *tiedTensor(const TensorMatch &match, const WeightTensor *hea
     return nullptr;
   const auto tied = std::ranges::find_if(match.transfers, [&](const TensorTransfer &transfer) {
     const WeightTensor &source = *transfer.source;
-    return source.shape == head->shape &&
-           (endsWithName(source.name, "wte.weight") || endsWithName(source.name, "embed_tokens.weight"));
+    constexpr std::string_view kEmbeddings[] = {"wte.weight", "embed_tokens.weight", "word_embeddings.weight",
+                                                "tok_embeddings.weight"};
+    return source.shape == head->shape && std::ranges::any_of(kEmbeddings, [&](std::string_view name) {
+             return endsWithName(source.name, name);
+           });
   });
   return tied == match.transfers.end() ? nullptr : tied->source;
 }
@@ -208,7 +219,7 @@ std::string adviceOn(const TensorMatch &match, const std::string &path, const We
   if (const WeightTensor *tied = tiedTensor(match, head))
     return fmt::format("; '{0}' is not equal to '{1}', so the weights are of a model with a head of its own: "
                        "give the model such a head, as one tied to '{1}' computes something else",
-                       kHeadName, tied->name);
+                       head->name, tied->name);
   std::set<std::string> parameters, tensors;
   for (const TensorTransfer &transfer : match.transfers) {
     parameters.insert(transfer.destination->name);
@@ -276,9 +287,9 @@ Result<UnpairedWeights> loadInitialWeights(const WeightFiles &weights,
     return isLeftOut || passedOver.contains(&tensor);
   };
   TensorMatch match = matchTensors(weights.tensors(), wanted, lookup, ignore, Conversion::kRound);
-  TRAINC_RETURN_IF_ERROR(match.status(fmt::format(
-      "--init={}: the weights do not fit this plan{}", weights.path(),
-      adviceOn(match, weights.path(), unpaired.drawn.empty() ? weights.find(kHeadName) : nullptr))));
+  TRAINC_RETURN_IF_ERROR(match.status(
+      fmt::format("--init={}: the weights do not fit this plan{}", weights.path(),
+                  adviceOn(match, weights.path(), unpaired.drawn.empty() ? headOf(weights) : nullptr))));
   for (TensorTransfer &transfer : match.transfers) // of several files, some may be of no checkpoint
     if (const auto found = recorded.tensors.find(transfer.source->name); found != recorded.tensors.end()) {
       transfer.checksums = &found->second;

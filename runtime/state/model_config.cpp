@@ -106,6 +106,21 @@ Json defaultsOf(const Json &config, const std::string &type) {
                      {"hidden_act", "gelu"},
                      {"position_embedding_type", "absolute"},
                      {"tie_word_embeddings", true}});
+  if (isOneOf({"roberta", "xlm-roberta"}))
+    defaults["pad_token_id"] = 1;
+  if (type == "modernbert")
+    defaults.update({{"num_attention_heads", 12},
+                     {"norm_eps", 1e-5},
+                     {"norm_bias", false},
+                     {"hidden_activation", "gelu"},
+                     {"local_attention", 128},
+                     {"global_rope_theta", 160000.0},
+                     {"local_rope_theta", 10000.0},
+                     {"decoder_bias", true},
+                     {"classifier_bias", false},
+                     {"classifier_activation", "gelu"},
+                     {"classifier_pooling", "cls"},
+                     {"tie_word_embeddings", true}});
   if (isGemma)
     defaults.update({{"rms_norm_eps", 1e-6}, {"tie_word_embeddings", true}});
   if (isOneOf({"gemma2", "gemma3_text"}))
@@ -153,6 +168,36 @@ Json withTextConfig(const Json &config) {
   return result;
 }
 
+/// Gives a config of ModernBERT a list of layers' types and rotary bases of both types, in place of a period
+/// and of an object for each type.
+void normalizeModernBert(Json &config) {
+  const auto numberOf = [&](const char *key, uint64_t usual) {
+    const Json value = config.value(key, Json());
+    return value.is_number_unsigned() && value != 0 ? value.get<uint64_t>() : usual;
+  };
+  constexpr uint64_t kMaxLayers = 4096;
+  const uint64_t layers = std::min(numberOf("num_hidden_layers", 22), kMaxLayers);
+  const uint64_t period = numberOf("global_attn_every_n_layers", 3);
+  if (!config.contains("layer_types"))
+    for (uint64_t layer = 0; layer < layers; ++layer)
+      config["layer_types"].push_back(layer % period == 0 ? "full_attention" : "sliding_attention");
+  config.erase("global_attn_every_n_layers");
+  Json rope = config.value("rope_parameters", Json());
+  for (const auto &[type, key] : {std::pair("full_attention", "global_rope_theta"),
+                                  std::pair("sliding_attention", "local_rope_theta")}) {
+    if (!rope.is_object() || !rope.contains(type) || !rope[type].is_object())
+      continue;
+    Json &own = rope[type];
+    if (own.contains("rope_theta"))
+      config[key] = own["rope_theta"];
+    own.erase("rope_theta");
+    if (own.value("rope_type", Json("default")) == "default")
+      rope.erase(type);
+  }
+  if (rope.is_object() && rope.empty())
+    config.erase("rope_parameters");
+}
+
 /// Gives a config the keys of one form: rotary embeddings as before transformers 5, the numbers of heads, and
 /// no key whose value says that nothing is special. `hasHeadDim`: the type has a default for head_dim.
 Json normalized(const Json &config, bool hasHeadDim) {
@@ -160,6 +205,8 @@ Json normalized(const Json &config, bool hasHeadDim) {
   for (const auto &[key, value] : config.items())
     if (!value.is_null())
       result[key] = value;
+  if (typeOf(result) == "modernbert")
+    normalizeModernBert(result);
   const auto valueOf = [&](const char *key) { return result.value(key, Json()); };
   if (Json rope = valueOf("rope_parameters"); rope.is_object()) {
     result.erase("rope_parameters");
@@ -270,6 +317,20 @@ private:
   Json defaults_, keys_;
 };
 
+/// Whether a model's computation depends on the token of padding: RoBERTa counts positions from its number,
+/// and decoders with a classifier find the last token of a text by it.
+bool readsPadding(const Json &config) {
+  const std::string type = typeOf(config);
+  if (type == "roberta" || type == "xlm-roberta")
+    return true;
+  const auto classes = config.find("architectures");
+  if (type == "bert" || type == "modernbert" || classes == config.end() || !classes->is_array())
+    return false;
+  return std::ranges::any_of(*classes, [](const Json &name) {
+    return name.is_string() && name.get_ref<const std::string &>().ends_with("ForSequenceClassification");
+  });
+}
+
 /// Whether a value says that something is absent.
 bool isNothing(const Json &value) {
   return value.empty() || value == false || value == 0 || value == ""; // empty: null, or without elements
@@ -295,7 +356,8 @@ Result<ConfigRemarks> compare(const Json &ownJson, const std::filesystem::path &
   std::vector<std::string> missing, unknown;
   for (const std::string &key : keys) {
     const Json *planned = plan.find(key), *found = file.find(key);
-    if (isHarmless(key) || (!isComplete && !file.contains(key)))
+    const bool isRead = key == "pad_token_id" && readsPadding(planKeys);
+    if ((isHarmless(key) && !isRead) || (!isComplete && !file.contains(key)))
       continue;
     if (planned && found && !isSame(*planned, *found))
       differences += fmt::format("\n    {}: {} in this file, {} in the plan", printable(key), file.show(key),

@@ -336,6 +336,10 @@ class EncoderTest(ImportTestCase):
             self.assertNotEqual(list(tuned[name].values), list(old[name].values), name)
         write_safetensors("model/model.safetensors", {name.removeprefix("bert."): tensor for name, tensor in old.items()})
         self.assertEqual(self.evaluated(), expected)
+        tied = Tensor("F32", [256, 32], [1.0] * (256 * 32))
+        write_safetensors("model/model.safetensors", {**old, "cls.predictions.decoder.weight": tied})
+        self.fails([harness.TRAINRUN, plan, "--eval-data", "data.safetensors", "--init", "model"], 2,
+                   "'cls.predictions.decoder.weight' is not equal to 'bert.embeddings.word_embeddings.weight', so the weights are of a model with a head of its own")
         old["cls.predictions.decoder.bias"] = Tensor("F32", [256], [1.0] * 256)
         write_safetensors("model/model.safetensors", old)
         self.fails([harness.TRAINRUN, plan, "--eval-data", "data.safetensors", "--init", "model"], 2, "cls.predictions.decoder.bias")
@@ -371,6 +375,34 @@ class EncoderTest(ImportTestCase):
         data["token_types"] = Tensor("I32", data["tokens"].shape, [1] * len(data["tokens"].values))
         write_safetensors("data.safetensors", data)
         self.assertNotEqual(self.evaluated(), expected)
+
+    def test_forms_of_a_config(self):
+        """transformers saves ModernBERT's layers and rotary bases in another form than files of the Hub have."""
+        numbers = self.folder("modernbert_tokens")
+        self.compiled()
+        expected = self.evaluated()
+        saved = {**numbers["config"], "layer_types": ["full_attention", "sliding_attention", "sliding_attention"], "classifier_pooling": "cls",
+                 "rope_parameters": {"full_attention": {"rope_type": "default", "rope_theta": 2000.0},
+                                     "sliding_attention": {"rope_type": "default", "rope_theta": 300.0}}}
+        for key in ("global_rope_theta", "local_rope_theta"):
+            del saved[key]
+        Path("model/config.json").write_text(json.dumps(saved))
+        self.assertEqual(self.evaluated(), expected)
+        run = [harness.TRAINRUN, "model.plan", "--eval-data", "data.safetensors", "--init", "model"]
+        Path("model/config.json").write_text(json.dumps({**saved, "layer_types": ["full_attention"] * 3}))
+        self.fails(run, 2, "layer_types")
+        saved["rope_parameters"]["sliding_attention"]["rope_theta"] = 301.0
+        Path("model/config.json").write_text(json.dumps(saved))
+        self.fails(run, 2, "local_rope_theta: 301.0 in this file, 300.0 in the plan")
+
+    def test_padding_of_another_config(self):
+        """Tokens of padding that decide positions, or the last token, must be those of the plan."""
+        for name in ["roberta", "llama_classes"]:
+            numbers = self.folder(name)
+            self.compiled()
+            Path("model/config.json").write_text(json.dumps({**numbers["config"], "pad_token_id": 4}))
+            self.fails([harness.TRAINRUN, "model.plan", "--eval-data", "data.safetensors", "--init", "model"], 2, "pad_token_id: 4 in this file")
+            shutil.rmtree("model")
 
     def test_new_head(self):
         """A head for five classes on the weights of a masked language model; the checkpoint has its labels."""
@@ -468,6 +500,8 @@ class ImportErrorsTest(harness.EndToEndTest):
         self.refused({**vit, "image_size": [224]}, "'image_size': expected a height and a width")
         self.refused({**vit, "architectures": ["ViTModel"]}, "the class ViTModel (architectures) cannot be imported yet; expected ViTForImageClassification")
         modern = {"model_type": "modernbert", "architectures": ["ModernBertForSequenceClassification"]}
+        self.refused({**modern, "rope_theta": 1e4}, "'rope_theta': the class reads 'global_rope_theta' and 'local_rope_theta'")
+        self.refused({**vit, "image_size": 2**24, "num_channels": 2**24, "patch_size": 2**24}, "('num_channels', 'image_size'): expected at most 16777216 numbers")
         self.refused({**modern, "classifier_pooling": "max"}, "'classifier_pooling': expected cls or mean, found max")
         self.refused({**modern, "mlp_dropout": 0.1}, "'mlp_dropout' is 0.1: dropout of the MLP's inner states is not supported; give --no-dropout")
         self.refused({**modern, "layer_types": ["full_attention"]}, "'layer_types' has 1 entries for 22 layers")

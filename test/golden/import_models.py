@@ -92,6 +92,8 @@ MODELS = {
     "bert_number": model("bert", "BertForSequenceClassification", BERT, labels(1)),
     "bert_pairs": model("bert", "BertForSequenceClassification", BERT, labels(4), problem_type="multi_label_classification"),
     "bert_tokens": model("bert", "BertForTokenClassification", BERT, labels(3)),
+    "bert_tokens_cross_entropy": model("bert", "BertForTokenClassification", BERT, labels(3), problem_type="multi_label_classification"),
+    "bert_numbers": model("bert", "BertForSequenceClassification", BERT, labels(3), problem_type="regression"),
     "llama_classes": model("llama", "LlamaForSequenceClassification", SHARED, labels(5), pad_token_id=2),
     "gemma2_number": model("gemma2", "Gemma2ForSequenceClassification", SHARED, labels(1), head_dim=16, sliding_window=6, pad_token_id=0),
     "qwen3_classes": model("qwen3", "Qwen3ForSequenceClassification", SHARED, labels(4), head_dim=16, tie_word_embeddings=True, pad_token_id=3),

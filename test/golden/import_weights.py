@@ -75,6 +75,8 @@ def encoder_columns(config, token_types):
         columns["labels"] = [padded([draw(0, classes) if draw(0, 10) < 8 else -100 for _ in range(length)], -100) for length in lengths]
     elif config.get("problem_type") == "multi_label_classification":
         columns["labels"] = [[float(draw(0, 2)) for _ in range(classes)] for _ in lengths]
+    elif config.get("problem_type") == "regression":
+        columns["labels"] = [[draw(-100, 100) / 64 for _ in range(classes)] for _ in lengths]
     elif classes == 1:
         columns["labels"] = [draw(-100, 100) / 64 for _ in lengths]
     else:

@@ -141,7 +141,7 @@ void addImport(CLI::App &app, ImportCommand &command) {
       ->type_name("MODEL.mlir");
   importing
       ->add_option("--task", command.task, "Head to put on the model; default: that of the weights' class")
-      ->type_name("masked-lm|classification|token-classification");
+      ->type_name("causal-lm|masked-lm|classification|token-classification");
   importing->add_option("--labels", command.labels, "Classes of the head; default: those of the config")
       ->type_name("N");
   importing->add_flag("--token-types", command.tokenTypes,

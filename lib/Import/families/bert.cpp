@@ -72,8 +72,8 @@ static void useMaskedLmHead(Config &config, Encoder &encoder, const char *dense,
 }
 
 /// Gives the encoder a linear layer as its head, for classes.
-static void useClassifier(Config &config, Encoder &encoder, const char *output) {
-  readLabels(config, encoder.head);
+static void useClassifier(Config &config, Task task, Encoder &encoder, const char *output) {
+  readLabels(config, task, encoder.head);
   encoder.head.output = output;
   encoder.head.dropout = config.dropout("classifier_dropout", encoder.dropout.residual);
   config.ignore({"tie_word_embeddings"}); // no layer has the embedding's weight
@@ -89,7 +89,7 @@ Encoder readBert(Config &config, Task task) {
     config.ignore({"classifier_dropout"});
     return encoder;
   }
-  useClassifier(config, encoder, "classifier");
+  useClassifier(config, task, encoder, "classifier");
   if (task == Task::Classification) {
     Head &head = encoder.head;
     head.pooling = Head::First;
@@ -110,7 +110,7 @@ static Encoder readRobertaLike(Config &config, Task task, int64_t vocabulary) {
     return encoder;
   }
   const bool isOfTexts = task == Task::Classification;
-  useClassifier(config, encoder, isOfTexts ? "classifier.out_proj" : "classifier");
+  useClassifier(config, task, encoder, isOfTexts ? "classifier.out_proj" : "classifier");
   if (isOfTexts) {
     Head &head = encoder.head;
     head.pooling = Head::First;

@@ -9,6 +9,10 @@ namespace trainc::importer {
 /// its own. The first layer has no norm before attention, because the embeddings have one.
 static void useModernBertLayers(Config &config, Encoder &encoder) {
   const int64_t headWidth = encoder.attention.headWidth;
+  if (config.has("rope_theta"))
+    config.fail(
+        "'rope_theta': the class reads 'global_rope_theta' and 'local_rope_theta', or 'rope_parameters' of "
+        "each kind of layer; remove the key");
   const auto ropeOf = [&](const char *type, const char *key, double theta) {
     return readRopeOfLayers(
         config, type,
@@ -45,7 +49,7 @@ static Head readModernBertHead(Config &config, const Encoder &encoder, Task task
     config.ignore({"classifier_dropout", "classifier_pooling"});
     return head;
   }
-  readLabels(config, head);
+  readLabels(config, task, head);
   head.output = "classifier";
   head.dropout = config.dropout("classifier_dropout", 0);
   config.ignore({"decoder_bias", "tie_word_embeddings"});

@@ -28,6 +28,13 @@ static Images readImages(Config &config) {
     config.fail(
         fmt::format("patches of {} x {} ('patch_size') do not divide images of {} x {} ('image_size')",
                     patchHeight, patchWidth, height, width));
+  constexpr double kMaxNumbers = 1 << 24; // of an image
+  if (double(images.channels) * double(height) * double(width) > kMaxNumbers) {
+    config.fail(
+        fmt::format("images of {} x {} x {} ('num_channels', 'image_size'): expected at most {} numbers",
+                    images.channels, height, width, int64_t(kMaxNumbers)));
+    return images;
+  }
   images.height = height;
   images.width = width;
   images.patchHeight = patchHeight;
@@ -38,7 +45,7 @@ static Images readImages(Config &config) {
   return images;
 }
 
-Encoder readVit(Config &config, Task /*task*/) {
+Encoder readVit(Config &config, Task task) {
   Encoder encoder;
   encoder.width = config.size("hidden_size", 768);
   encoder.initialRange = config.number("initializer_range", 0.02);
@@ -70,7 +77,7 @@ Encoder readVit(Config &config, Task /*task*/) {
   encoder.finalNorm = "vit.layernorm";
   encoder.layerScope = "vit.encoder.layer";
   useEqualLayers(encoder, readLayers(config, "num_hidden_layers", 12), std::nullopt);
-  readLabels(config, encoder.head);
+  readLabels(config, task, encoder.head);
   encoder.head.pooling = Head::First;
   encoder.head.output = "classifier";
   return encoder;
