@@ -152,7 +152,7 @@ class ExportGgufTest(import_test.ImportTestCase):
             ("phi3_longrope", {}, "expected rotary positions that are scaled by the rule linear, yarn or llama3"),
             ("llama_yarn", {}, "would compute otherwise, as these keys show", "rope_scaling", "convert_hf_to_gguf.py"),
             ("llama", {"hidden_act": "relu"}, 'hidden_act: "relu", and "silu" (by default) in GGUF'),
-            ("llama", {"new_scale": 3}, "new_scale: 3, which GGUF cannot say"),
+            ("llama", {"new_scale": 3}, "new_scale: 3, which GGUF cannot represent"),
             ("llama", {"hidden_size": None}, 'model/config.json: expected the key "hidden_size", found none'),
             ("llama", {"rms_norm_eps": "small"}, '"rms_norm_eps": expected a number, found "small"'),
             ("smollm3", {}, "no_rope_layer_interval: 2, and 4 in GGUF"),

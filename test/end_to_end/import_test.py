@@ -149,7 +149,7 @@ class DropoutTest(ImportTestCase):
     def losses(self, *options):
         self.trainc("import", "model", *options, "-o", "model.mlir")
         text = Path("model.mlir").read_text()
-        plan = self.compile(text[:text.index("train.program")] + PROGRAM % "gpt2")
+        plan = self.compile(text[:text.index("train.program")] + PROGRAM % ("gpt2", " x 48"))
         return text, self.run_steps(plan, "--eval-data", "data.safetensors", "--steps", "1")
 
     def test_of_all_three_kinds(self):

@@ -63,7 +63,7 @@ BAD_MODELS = {
     "no nn.": (("nn.gelu", "gelu"), "gpt.mlir:11:8: error: 'gelu' is not an op; did you mean 'nn.gelu'?"),
     "comma in a batch": (("batch 3 x 16", "batch 3, 16"), "gpt.mlir:35:10: error: expected `x` with blanks around it between the sizes, found ','; write `batch 3 x 16`"),
     "star in a batch": (("batch 3 x 16", "batch 3 * 16"), "gpt.mlir:35:11: error: expected `x` with blanks around it", "found '*'; write `batch 3 x 16`"),
-    "exponent of a count": (("steps 10", "steps 1e3"), "gpt.mlir:36:10: error: expected a whole number, found '1e3'; write 1000"),
+    "exponent of a count": (("steps 10", "steps 1e3"), "gpt.mlir:36:9: error: expected a whole number, found '1e3'; write 1000"),
     "units of 1000": (("steps 10", "memory_limit 16GB"), "gpt.mlir:36:18: error: expected KiB, MiB, GiB or TiB (powers of 1024), found GB; write 16GiB"),
     "open block": (("nn.return %z\n}", "nn.return %z\n"), "gpt.mlir:17:1: error: expected '}', found the next block, model or program; nothing closes the '{' of line 2, `nn.block @layer("),
     "semicolon": (("nn.gelu %h approximate tanh", "nn.gelu %h approximate tanh;"), "gpt.mlir:11:35: error: ';' has no meaning here; lines end without it"),
