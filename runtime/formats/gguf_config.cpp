@@ -77,20 +77,20 @@ constexpr FamilyKeys kFamilyKeys[] = {
 
 /// A value that llama.cpp's graph of an architecture has, and no entry says.
 struct Implied {
-  std::string_view architecture, key, value; ///< the value as JSON, or a word
+  std::string_view architecture, key, value; ///< the value as JSON
 };
 
 constexpr Implied kImplied[] = {
-    {"gpt2", "activation_function", "gelu_new"},
-    {"gptneox", "hidden_act", "gelu"}, // computed by its approximation with tanh
-    {"starcoder2", "hidden_act", "gelu_pytorch_tanh"},
-    {"stablelm", "hidden_act", "silu"},
-    {"smollm3", "hidden_act", "silu"},
+    {"gpt2", "activation_function", R"("gelu_new")"},
+    {"gptneox", "hidden_act", R"("gelu")"}, // computed by its approximation with tanh
+    {"starcoder2", "hidden_act", R"("gelu_pytorch_tanh")"},
+    {"stablelm", "hidden_act", R"("silu")"},
+    {"smollm3", "hidden_act", R"("silu")"},
     {"smollm3", "no_rope_layer_interval", "4"},
     // Gemma's `hidden_act` says gelu in older files, and means its approximation.
-    {"gemma", "hidden_activation", "gelu_pytorch_tanh"},
-    {"gemma2", "hidden_activation", "gelu_pytorch_tanh"},
-    {"gemma3", "hidden_activation", "gelu_pytorch_tanh"},
+    {"gemma", "hidden_activation", R"("gelu_pytorch_tanh")"},
+    {"gemma2", "hidden_activation", R"("gelu_pytorch_tanh")"},
+    {"gemma3", "hidden_activation", R"("gelu_pytorch_tanh")"},
 };
 
 /// A number or Boolean as JSON; null for other values. The shortest decimals of an f32 are those of the
@@ -573,7 +573,7 @@ Result<std::string> wholeConfigOf(const GgufFile &file) {
   Json config = text ? tryParseJson(*text) : Json::object();
   for (const Implied &each : kImplied)
     if (each.architecture == architecture)
-      config[std::string(each.key)] = each.value == "4" ? Json(4) : Json(each.value);
+      config[std::string(each.key)] = Json::parse(each.value);
   return config.dump(2);
 }
 

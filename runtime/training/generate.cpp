@@ -204,10 +204,6 @@ namespace {
 
 constexpr uint64_t kDefaultMaxTokens = 200;
 
-} // namespace
-
-namespace {
-
 /// Prompts of --generate and --prompts with their origins, for messages.
 Result<std::vector<std::pair<std::string, std::string>>> readPrompts(const RunOptions &options) {
   std::vector<std::pair<std::string, std::string>> prompts;

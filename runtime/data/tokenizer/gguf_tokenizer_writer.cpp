@@ -32,8 +32,10 @@ Result<Json> readJson(const fs::path &path) {
 }
 
 /// The value of `key`; null if `json` is not an object with this key.
-Json fieldOf(const Json &json, const char *key) {
-  return json.is_object() ? json.value(key, Json()) : Json();
+const Json &fieldOf(const Json &json, const char *key) {
+  static const Json null;
+  const auto found = json.find(key); // the end, if `json` is no object
+  return found == json.end() ? null : *found;
 }
 
 /// The text of a token: a text, or an object that has it as `content`.
@@ -67,7 +69,7 @@ Result<TokenList> readTokenList(const std::string &path, const Json &json, uint6
   TokenList tokens{std::vector<std::string>(vocabulary),
                    std::vector<GgufTokenKind>(vocabulary, GgufTokenKind::kUnused),
                    {}};
-  const Json model = fieldOf(json, "model"), texts = fieldOf(model, "vocab");
+  const Json &model = fieldOf(json, "model"), &texts = fieldOf(model, "vocab");
   const bool hasBytes = fieldOf(model, "byte_fallback") == true;
   const std::string unknown = contentOf(fieldOf(model, "unk_token"));
   if (!texts.is_object())
