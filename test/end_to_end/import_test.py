@@ -161,7 +161,7 @@ class DropoutTest(ImportTestCase):
         text, losses = self.losses()
         self.assertIn('nn.dropout "drop" %xp p 0.1', text)
         self.assertIn('nn.dropout "attn.dropout" %a p 0.1', text)
-        self.assertIn("heads 4 causal dropout 0.1 dropout_key %key", text)
+        self.assertIn("heads $heads causal dropout 0.1 dropout_key %key", text)
         self.assertGreater(abs(losses[0] - numbers["losses"][0]), 1e-4)
         text, losses = self.losses("--no-dropout")
         self.assertNotIn("dropout", text)
