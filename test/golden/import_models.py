@@ -76,5 +76,5 @@ MODELS = {
     "stablelm_head_norms": model("stablelm", "StableLmForCausalLM", SHARED, qk_layernorm=True),
 }
 
-# Attention as transformers computes it without the option: its other form of Falcon with ALiBi adds the biases twice.
+# Implementation of attention (`attn_implementation`) by model; "eager" for others. transformers' eager attention of Falcon adds ALiBi's biases twice.
 ATTENTION = {"falcon_rw": "sdpa"}
